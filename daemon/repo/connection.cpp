@@ -10,7 +10,7 @@ namespace {
 
 Connection* Self(void* pointer) { return static_cast<Connection*>(pointer); }
 
-// What servers and ssh write is shown on one line, short, without what hides or turns text.
+// Messages of servers and ssh are shown on one line, short, without characters that hide or reorder text.
 std::string OneLine(std::string_view text) {
   std::string line = base::CleanText(text, 400);
   while (line.ends_with(' ')) line.pop_back();
@@ -56,7 +56,7 @@ Status Connection::Connect(git_repository* repository, git_direction direction) 
   git_remote_connect_options options = GIT_REMOTE_CONNECT_OPTIONS_INIT;
   options.callbacks = Callbacks();
   options.proxy_opts.type = GIT_PROXY_AUTO;
-  options.follow_redirects = GIT_REMOTE_REDIRECT_NONE;  // a token never follows to another host
+  options.follow_redirects = GIT_REMOTE_REDIRECT_NONE;  // the token must not follow to another host
   if (git_remote_connect_ext(remote_, direction, &options) != 0) return FailRemote("connect");
   return {};
 }
@@ -170,7 +170,7 @@ std::optional<Error> Connection::SshFailure() const {
   else if (text->find("Permission denied") != std::string::npos)
     remedy = ssh_.key.empty() ? "give the daemon an agent with the key (SSH_AUTH_SOCK), or configure ssh.key"
                               : "check that the host knows the public part of " + ssh_.key.string();
-  // The last line says what ended it; the one before often why.
+  // The last line tells what ended it; the one before it often tells why.
   const std::string all = text->substr(0, text->find_last_not_of("\r\n") + 1);
   const size_t line = all.rfind('\n');
   const size_t before = line == std::string::npos || line == 0 ? std::string::npos : all.rfind('\n', line - 1);
@@ -189,7 +189,7 @@ tl::unexpected<Error> Connection::FailRemote(const std::string& what) {
   const std::string message = last != nullptr ? OneLine(last->message) : "unknown error";
   const auto says = [&](const char* part) { return message.find(part) != std::string::npos; };
   if (auto ssh = SshFailure()) return Fail(std::move(*ssh));
-  if (says("shallow") || says("parsing REF"))  // what its parser says to a shallow server's first words
+  if (says("shallow") || says("parsing REF"))  // what its parser reports for a shallow server's first lines
     return Fail(ErrorCode::kUnsupported,
                 fmt::format("{}: what the remote sends cannot be read ({})", address_.url, message),
                 "if it is a shallow clone, complete it there: git fetch --unshallow");

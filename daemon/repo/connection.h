@@ -1,4 +1,4 @@
-// One connection to a remote: its transport, its credentials, its limits, and what its failures mean to a person.
+// One connection to a remote: its transport, its credentials, its limits, and what its failures mean to the user.
 #pragma once
 
 #include <chrono>
@@ -20,19 +20,19 @@ struct PushOutcome {
 
 class Connection {
  public:
-  // `repository` is null where only refs are asked for. `address` must outlive the connection.
+  // `repository` is null if only refs are listed. `address` must outlive the connection.
   static Result<std::unique_ptr<Connection>> Open(git_repository* repository, const RemoteAddress& address,
                                                   git_direction direction);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // As the remote said when the connection was opened.
+  // As the remote reported them when the connection was opened.
   Result<Refs> Branches() const;
   std::string MainBranch() const;
-  // The objects behind these refs of the remote.
+  // The objects that these refs of the remote reach.
   Status Download(const std::vector<std::string>& refs);
-  // Sends `commit`, to which `source` points here, to `ref` if the remote says, in this connection, that `ref` is at
+  // Sends `commit`, to which `source` points here, to `ref` if the remote reports, in this connection, that `ref` is at
   // `expected` (empty: absent).
   Result<PushOutcome> Push(const std::string& source, const std::string& commit, const std::string& ref,
                            const std::string& expected);
@@ -59,7 +59,7 @@ class Connection {
   GitRemote remote_;
   std::chrono::steady_clock::time_point deadline_;
   int asked_for_token_ = 0;
-  std::optional<Error> failure_;  // of a callback, which libgit2 cannot carry
+  std::optional<Error> failure_;  // of a callback; libgit2 cannot pass it on
   std::string push_expected_, push_commit_;
   PushOutcome push_;
 };

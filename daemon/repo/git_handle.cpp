@@ -10,7 +10,7 @@ void StartGit() {
   static const bool started = [] {
     git_libgit2_init();
     RegisterTimedStreams();
-    // As other programs do it, for an Enterprise server with a certificate authority of its own.
+    // As in other programs, for an Enterprise server with its own certificate authority.
     const char* file = std::getenv("SSL_CERT_FILE");
     const char* folder = std::getenv("SSL_CERT_DIR");
     if (file != nullptr || folder != nullptr) git_libgit2_opts(GIT_OPT_SET_SSL_CERT_LOCATIONS, file, folder);

@@ -1,4 +1,4 @@
-// What the sources of repo/ share of libgit2: owned handles, errors, the library's start. Not for other folders.
+// The parts of libgit2 that the sources of repo/ share: owned handles, errors, initialization. Not for other folders.
 #pragma once
 
 #include <git2.h>
@@ -41,7 +41,7 @@ using GitOdb = GitHandle<git_odb, git_odb_free>;
 using GitRevwalk = GitHandle<git_revwalk, git_revwalk_free>;
 using GitPackbuilder = GitHandle<git_packbuilder, git_packbuilder_free>;
 
-// Starts the library once; our time limits and options hold for all of its connections.
+// Initializes the library once; our time limits and options apply to all of its connections.
 void StartGit();
 
 // kIo with libgit2's last message.

@@ -7,7 +7,7 @@
 namespace warpwright::repo {
 namespace {
 
-// What `commit` reaches and no branch of `target` does, as one pack.
+// Everything that `commit` reaches and no branch of `target` does, as one pack.
 Status CopyObjects(git_repository* from, git_repository* target, const git_oid* commit) {
   GitOdb odb;
   if (git_repository_odb(odb.out(), target) != 0) return FailGit("open the objects of the remote");
@@ -20,7 +20,7 @@ Status CopyObjects(git_repository* from, git_repository* target, const git_oid* 
   if (git_reference_iterator_glob_new(&iterator, target, "refs/heads/*") != 0)
     return FailGit("list the remote's branches");
   for (GitReference reference; git_reference_next(reference.out(), iterator) == 0; reference = GitReference())
-    // What the mirror does not have cannot be hidden from its walk; then more is copied than needed.
+    // A commit that the mirror does not have cannot be hidden from its walk; then more is copied than needed.
     if (const git_oid* id = git_reference_target(reference); id != nullptr) git_revwalk_hide(walk, id);
   git_reference_iterator_free(iterator);
   if (git_packbuilder_new(pack.out(), from) != 0 || git_packbuilder_insert_walk(pack, walk) != 0)

@@ -1,5 +1,5 @@
-// How a mirror comes into being (beside its place, then renamed, so that a kill leaves a whole one or none) and how it
-// stays small.
+// How a mirror is created (next to its final path, then renamed, so that a kill leaves a complete one or none) and how
+// it stays small.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Folders and parts of packs that killed processes left. Nothing that is being written is so old.
+// Removes folders and partial packs that killed processes left. Nothing that is still being written is that old.
 void RemoveLeftOvers(const fs::path& folder, std::chrono::minutes age, bool (*is_left_over)(const std::string&)) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
@@ -44,7 +44,7 @@ Status Make(const fs::path& path) {
     if (git_repository_init_ext(made.out(), fresh.c_str(), &options) != 0)
       return FailGit("make a mirror in " + parent.string());
   }
-  // Once in a mirror's life: a power cut must not leave the name without what stands behind it.
+  // Once in a mirror's life: a power cut must not leave the name without its contents.
   if (const base::Fd folder(::open(fresh.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
       !folder.valid() || ::syncfs(folder.get()) != 0)
     return FailErrno("sync " + fresh.string());
@@ -96,8 +96,8 @@ Status Mirror::CollectGarbage(size_t packs_at_most) {
                   "gc",  "--quiet"};
   command.env = base::MinimalEnvironment();
   command.deadline = std::chrono::minutes(10);
-  const auto done = base::Run(command);  // another one that is at it already makes this one leave
-  if (!done) return {};                  // no git program: it goes on, slower
+  const auto done = base::Run(command);  // exits if another one is already running
+  if (!done) return {};                  // no git program: everything works, but slower
   if (done->exit_code != 0 && done->exit_code != 127 && done->err.find("already running") == std::string::npos)
     return Fail(ErrorCode::kIo, "git gc in " + path.string() + ": " + done->err.substr(0, 300));
   return {};

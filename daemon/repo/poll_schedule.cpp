@@ -40,7 +40,7 @@ void PollSchedule::Finished(const std::string& name, PollResult outcome, Time no
   Entry& entry = found->second;
   entry.busy = false;
   entry.wait = outcome == PollResult::kChanged ? options_.every : std::min(options_.at_most, 2 * entry.wait);
-  // What fails is not asked again at once, however often it is woken.
+  // A repository that failed is not polled again immediately, however often it is woken.
   const bool at_once = entry.woken && outcome != PollResult::kFailed;
   entry.due = at_once ? now : now + Spread(entry.woken ? std::min(entry.wait, options_.every) : entry.wait);
   entry.woken = false;

@@ -1,8 +1,8 @@
-// When which repository is to be looked at. No I/O and no clock of its own: every call is told what time it is.
+// When each repository is to be polled. No I/O and no clock of its own: the time is an argument of every call.
 //
-// A repository is looked at after `every`; where nothing had happened, or looking failed, after twice as long as the
-// last time, up to `at_most`, and from `every` again after a change. A wake-up is due at once. Waits are spread by a
-// tenth, so that a hundred repositories do not ask at one moment.
+// A repository is polled after `every`; if nothing had changed, or the poll failed, after twice the last wait, up to
+// `at_most`, and after `every` again once something changed. A wake-up makes it due immediately. Waits are jittered by
+// a tenth, so that a hundred repositories are not polled at the same moment.
 #pragma once
 
 #include <chrono>
@@ -22,20 +22,20 @@ class PollSchedule {
   using Time = std::chrono::steady_clock::time_point;
   struct Options {
     std::chrono::milliseconds every{60'000}, at_most{900'000};
-    uint64_t seed = 1;  // of the spread
+    uint64_t seed = 1;  // of the jitter
   };
   explicit PollSchedule(Options options) : options_(options), random_(options.seed | 1) {}
 
-  // Exactly these from now on. New ones are due at once, known ones keep their time.
+  // Replaces the set. New names are due immediately, known ones keep their time.
   void Set(const std::set<std::string>& names, Time now);
-  // False: there is no such repository.
+  // False: the repository is unknown.
   bool Wake(const std::string& name, Time now);
   void WakeAll(Time now);
-  // Those that are due, the longest due first. None of them is due again before Finished, whatever wakes it meanwhile;
-  // then it is at once.
+  // Those that are due, the longest overdue first. None of them is due again before Finished, even if it is woken
+  // meanwhile; then it is due immediately.
   std::vector<std::string> Due(Time now);
   void Finished(const std::string& name, PollResult outcome, Time now);
-  // Nothing: none waits.
+  // nullopt: none is scheduled.
   std::optional<Time> NextDue() const;
 
  private:

@@ -13,7 +13,7 @@ namespace warpwright::repo {
 namespace {
 
 namespace fs = std::filesystem;
-// git writes beside and renames; other programs may write in place.
+// git writes a file next to the target and renames it; other programs may write in place.
 constexpr uint32_t kEvents =
     IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_CLOSE_WRITE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
 constexpr size_t kMaxFolders = 4096;  // of one repository's branches
@@ -54,7 +54,7 @@ bool RefFileMonitor::Add(const std::string& name, const fs::path& folder, Kind k
   if (by_name_[name].size() >= kMaxFolders) return false;
   const int watch = ::inotify_add_watch(inotify_.get(), folder.c_str(), kEvents);
   if (watch < 0) return false;
-  // Two names for one repository share its watches; the later one is noticed, the earlier one is polled.
+  // Two names for one repository share its watches; the later name is notified, the earlier one is polled.
   if (const auto other = by_watch_.find(watch); other != by_watch_.end() && other->second.name != name)
     by_name_[other->second.name].erase(watch);
   by_watch_[watch] = {name, folder, kind};
@@ -86,7 +86,7 @@ RefFileMonitor::Changes RefFileMonitor::Read() {
       const WatchEntry watched = found->second;
       const std::string_view file = event->len > 0 ? std::string_view(event->name) : std::string_view();
       if (watched.kind == Kind::kGitDirectory) {
-        // The index, logs and objects change all the time and say nothing about branches.
+        // The index, logs and objects change all the time and tell nothing about branches.
         if (file == "HEAD" || file == "packed-refs" || file == "refs") noticed.names.insert(watched.name);
         if (file == "refs" || (event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED)) != 0)
           broken.insert(watched.name);
@@ -94,7 +94,7 @@ RefFileMonitor::Changes RefFileMonitor::Read() {
       }
       if (file.ends_with(".lock")) continue;
       noticed.names.insert(watched.name);
-      // A branch may stand in a new folder before the folder is watched: it is noticed by the folder itself.
+      // A branch may be created in a new folder before the folder is watched: the folder itself reports it.
       if ((event->mask & IN_ISDIR) != 0 && (event->mask & (IN_CREATE | IN_MOVED_TO)) != 0 &&
           !AddRefs(watched.name, watched.path / file)) {
         std::error_code ignored;
@@ -103,13 +103,13 @@ RefFileMonitor::Changes RefFileMonitor::Read() {
       if ((event->mask & IN_IGNORED) != 0) {
         by_watch_.erase(event->wd);
         if (const auto of = by_name_.find(watched.name); of != by_name_.end()) of->second.erase(event->wd);
-        // refs/heads itself: git makes it anew when it needs it.
+        // refs/heads itself: git recreates it when it needs it.
         if (watched.path.filename() == "heads" && watched.path.parent_path().filename() == "refs")
           broken.insert(watched.name);
       }
     }
   }
-  // Watched anew at the next look, or when the repository is there again.
+  // Watched again at the next poll, or when the repository is back.
   for (const auto& name : broken) {
     noticed.names.insert(name);
     Forget(name);

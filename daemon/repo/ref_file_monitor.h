@@ -1,6 +1,6 @@
-// Notices, through inotify, that refs of local repositories may have moved. A hint and nothing more: what moved is
-// found by comparing refs. Repositories that are not there yet, or where the system's watches are used up, are simply
-// not noticed.
+// Detects, through inotify, that refs of local repositories may have moved. This is only a hint: which refs moved is
+// found by comparing them. Repositories that do not exist yet, or for which the system has no watches left, simply give
+// no hints.
 #pragma once
 
 #include <filesystem>
@@ -18,8 +18,8 @@ class RefFileMonitor {
   static Result<RefFileMonitor> Create();
 
   // Watches HEAD, packed-refs and everything below refs/heads of the repository at `path` (bare, with a working tree,
-  // or a linked one), in the place of what was watched under this name. Cheap when all is watched already. False: it
-  // cannot be watched now.
+  // or a linked one), replacing what was watched under this name. Cheap if all is watched already. False: it cannot be
+  // watched now.
   bool Watch(const std::string& name, const std::filesystem::path& path);
   void Forget(const std::string& name);
   bool Watches(const std::string& name) const;
@@ -27,7 +27,7 @@ class RefFileMonitor {
   int fd() const { return inotify_.get(); }  // readable: Read
   struct Changes {
     std::set<std::string> names;
-    bool overflow = false;  // some were lost: any repository may have changed
+    bool overflow = false;  // some events were lost: any repository may have changed
   };
   Changes Read();
 

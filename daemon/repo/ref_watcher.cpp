@@ -30,7 +30,7 @@ struct RefWatcher::State {
     event.events = EPOLLIN;
     return ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd, &event) == 0;
   }
-  // Sets the timer to what is due next. A time that is past makes it fire at once.
+  // Sets the timer to the next due time. A time in the past makes it fire immediately.
   void Arm() {
     itimerspec when{};
     if (const auto next = schedule.NextDue()) {
@@ -103,7 +103,7 @@ std::vector<std::string> RefWatcher::Due() {
   if (noticed.overflow) state_->schedule.WakeAll(now);
   for (const auto& name : noticed.names) state_->schedule.Wake(name, now);
   auto due = state_->schedule.Due(now);
-  // Before they are looked at, so that nothing that moves from now on goes unnoticed.
+  // Before they are polled, so that nothing that moves from now on is missed.
   for (const auto& name : due)
     if (const auto path = state_->local.find(name); path != state_->local.end())
       state_->files.Watch(name, path->second);

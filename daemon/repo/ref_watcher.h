@@ -1,8 +1,8 @@
-// Says when which repository is to be looked at: by time (repo/poll_schedule.h), because somebody woke it (a webhook),
-// or because the refs of a local one moved (repo/ref_file_monitor.h). A look that comes for nothing costs one listing
-// of refs; one that is missed is made up for by the next, since what moved is found by comparing refs.
+// Tells which repository is to be polled now: by time (repo/poll_schedule.h), because it was woken (by a webhook), or
+// because the refs of a local one moved (repo/ref_file_monitor.h). A needless poll costs one listing of refs; a missed
+// one is made up for by the next, since what moved is found by comparing refs.
 //
-// One file descriptor to poll(): readable when Due() has something to say. All calls are thread-safe.
+// One file descriptor to poll(): readable when Due() is not empty. All calls are thread-safe.
 #pragma once
 
 #include <memory>
@@ -26,15 +26,15 @@ class RefWatcher {
   static Result<std::unique_ptr<RefWatcher>> Create(PollSchedule::Options options, const base::Clock& clock);
   ~RefWatcher();
 
-  // Exactly these from now on; new ones are due at once.
+  // Replaces the set; new repositories are due immediately.
   void Set(const std::vector<WatchedRemote>& remotes);
   // False: it is not watched.
   bool Wake(const std::string& name);
   int fd() const;
-  // Those to look at now. Each is given out once, until Finished.
+  // Those to poll now. Each is returned only once until Finished.
   std::vector<std::string> Due();
   void Finished(const std::string& name, PollResult outcome);
-  // Whether inotify watches it; else only time and wake-ups bring a look.
+  // Whether inotify watches it; otherwise only time and wake-ups cause a poll.
   bool Notices(const std::string& name) const;
 
  private:

@@ -18,7 +18,7 @@ void RemoveIfStale(const fs::path& lock) {
   if (!error && fs::file_time_type::clock::now() - written > kLockAge) fs::remove(lock, error);
 }
 
-// Calls `act` until it says something else than "locked".
+// Calls `act` until it returns something other than "locked".
 int RetryWhileLocked(git_repository* repository, const std::string& ref, const std::function<int()>& act) {
   const auto deadline = std::chrono::steady_clock::now() + kLockTimeout;
   for (;;) {

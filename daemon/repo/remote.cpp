@@ -78,7 +78,7 @@ Result<std::string> Mirror::MainBranch() const {
   return std::string(kHeads) + (target + kTracking.size());
 }
 
-// Makes what is known equal to what is there. What is gone goes first, since "a" is in the way of "a/b".
+// Makes the known refs equal to the remote's. Deleted refs are removed first, since "a" is in the way of "a/b".
 Status Mirror::UpdateTrackingRefs(const Refs& known, const Refs& now, const std::string& main) {
   for (const auto& [ref, id] : known)
     if (now.count(ref) == 0) WW_TRY(DeleteReference(git(), Tracking(ref)));
@@ -134,8 +134,8 @@ Result<Mirror::Tip> Mirror::RemoteTip(const std::string& branch) {
   WW_ASSIGN(const GitCommit commit, LookUpCommit(git(), tip.commit));
   const bool trailer =
       std::string_view(git_commit_message(commit)).find(Repository::kTrailer) != std::string_view::npos;
-  // Whoever amends a commit of ours becomes its committer, and the message stays. What this mirror's own branch holds
-  // was made here.
+  // Amending one of our commits changes its committer but keeps the message. What this mirror's own branch holds was
+  // made here.
   GitReference local;
   const bool made_here = git_reference_lookup(local.out(), git(), ref.c_str()) == 0 &&
                          git_reference_target(local) != nullptr && ToString(git_reference_target(local)) == tip.commit;

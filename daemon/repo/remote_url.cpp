@@ -5,7 +5,7 @@
 namespace warpwright::repo {
 namespace {
 
-// "%20" to a blank. An incomplete escape stands for itself.
+// "%20" to a blank. An incomplete escape is left as it is.
 std::string Decode(std::string_view text) {
   std::string decoded;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -27,7 +27,7 @@ SshTarget ParseSsh(std::string_view url) {
   const size_t path = scheme ? url.find('/') : url.find(':');
   std::string_view authority = url.substr(0, path);
   target.path = scheme ? Decode(url.substr(path)) : std::string(url.substr(path + 1));
-  // "/~user/x.git" is how an ssh address says a path below a home.
+  // "/~user/x.git" is how an ssh address names a path below a home directory.
   if (scheme && target.path.starts_with("/~")) target.path.erase(0, 1);
   if (const size_t at = authority.rfind('@'); at != authority.npos) {
     target.user = authority.substr(0, at);

@@ -1,4 +1,4 @@
-// A remote's address, taken apart. What may stand in one is decided by config/remote_text.h.
+// A remote's address, taken apart. config/remote_text.h decides what is allowed in one.
 #pragma once
 
 #include <filesystem>
@@ -20,7 +20,7 @@ struct RemoteUrl {
 };
 
 Result<RemoteUrl> ParseRemoteUrl(const std::string& url);
-// The repository's directory of a local remote; empty for others and for what is no address.
+// The repository's directory for a local remote; empty for others and for text that is not an address.
 std::filesystem::path LocalPath(const std::string& url);
 
 }  // namespace warpwright::repo

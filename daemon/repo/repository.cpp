@@ -27,7 +27,7 @@ Result<std::string> BlobText(git_repository* repository, const git_oid* id, cons
   return text;
 }
 
-// The submodule of which `file` would be a part.
+// The submodule that `file` would be a part of.
 std::optional<std::string> SubmoduleOnTheWay(const git_tree* tree, const std::string& file) {
   for (size_t slash = file.find('/'); slash != std::string::npos; slash = file.find('/', slash + 1)) {
     GitTreeEntry entry;
@@ -226,7 +226,7 @@ Status Repository::Export(const std::string& commit, const std::function<bool(st
     if (!text) return Fail(text.error());
     WW_TRY(WriteNewFile(destination / file.path, *text));
   }
-  // Once for all files: a sync for each takes minutes for tens of thousands.
+  // Once for all files: one sync per file takes minutes for tens of thousands.
   const base::Fd folder(::open(destination.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder.valid() || ::syncfs(folder.get()) != 0) return FailErrno("sync " + destination.string());
   return {};

@@ -1,5 +1,5 @@
 // A git repository, through libgit2. Reads objects; writes objects, refs below refs/heads/warpwright/ and one branch
-// that the caller allows by name; never the index, the working tree or a branch that somebody has checked out.
+// that the caller allows by name; never the index, the working tree or a branch that is checked out anywhere.
 #pragma once
 
 #include <filesystem>
@@ -38,7 +38,7 @@ struct PublishedBranch {
   bool changed = false;  // false: the branch already held exactly this tree on this base
 };
 
-// Files of one commit on a branch that is all ours, such as the history of nights.
+// Files of one commit on a branch that is entirely ours, such as the history of nightly runs.
 struct FilesCommit {
   std::string branch;                        // without refs/heads/
   std::string parent;                        // commit id; empty: the branch begins here, without a parent
@@ -63,35 +63,35 @@ class Repository {
   Repository& operator=(Repository&&) noexcept;
   ~Repository();
 
-  // The working tree's root; the repository itself where it is bare.
+  // The working tree's root; the repository itself if it is bare.
   const std::filesystem::path& root() const { return root_; }
   bool bare() const;
-  // History ends somewhere because it was cloned so (git clone --depth).
+  // True if history is cut off because of a shallow clone (git clone --depth).
   bool shallow() const;
   // The git directory that all working trees of the repository share.
   std::filesystem::path common_directory() const;
 
   // Commit id (40 hex digits) of "HEAD", a branch, a tag, "abc123", "HEAD~2".
   Result<std::string> Resolve(const std::string& revision) const;
-  // The first line of a commit's message, as somebody wrote it.
+  // The first line of a commit's message, as its author wrote it.
   Result<std::string> Subject(const std::string& commit) const;
   // Paths that differ between two commits, new names where files were renamed, sorted.
   Result<std::vector<std::string>> ChangedFiles(const std::string& from, const std::string& to) const;
-  // Paths that differ, old and new names alike: without the search for renames, whose time grows with the square of
-  // their number.
+  // Paths that differ, old and new names alike: without rename detection, whose time grows with the square of their
+  // number.
   Result<std::vector<std::string>> TouchedPaths(const std::string& from, const std::string& to) const;
-  // nullopt: no such file in that commit. Refuses blobs over 16 MiB, LFS pointers, symbolic links and files inside
-  // submodules (kUnsupported).
+  // nullopt: the file does not exist in that commit. Refuses blobs over 16 MiB, LFS pointers, symbolic links and files
+  // inside submodules (kUnsupported).
   Result<std::optional<std::string>> Read(const std::string& commit, const std::string& file) const;
   // All paths of the commit's tree that `wanted` accepts; symbolic links and submodules are left out.
   Result<std::vector<std::string>> List(const std::string& commit,
                                         const std::function<bool(std::string_view)>& wanted) const;
   // Everything in the commit's tree, in git's order.
   Result<std::vector<TreeFile>> Files(const std::string& commit) const;
-  // Of a file that Files gave; `name` is for messages. Refuses what Read refuses.
+  // Content of a file that Files returned; `name` is for messages. Refuses what Read refuses.
   Result<std::string> Content(const std::string& blob, const std::string& name) const;
-  // Writes those files below `destination`, which is created. Those that Read refuses are left out. On disk when it
-  // returns.
+  // Writes those files below `destination`, which is created. Files that Read refuses are left out. All is on disk when
+  // it returns.
   Status Export(const std::string& commit, const std::function<bool(std::string_view)>& wanted,
                 const std::filesystem::path& destination) const;
   // Unified diff of one file between two commits.
@@ -99,13 +99,13 @@ class Repository {
   // A value of the repository's git configuration.
   std::optional<std::string> Config(const std::string& key) const;
 
-  // Puts one commit on `branch`, whose tip may be absent or a commit of ours (its message carries the trailer
+  // Puts one commit on `branch`, whose tip may be absent or one of our commits (its message carries the trailer
   // kTrailer); a foreign tip, a branch that is checked out and a name outside warpwright/ are refused. Repeating it
   // changes nothing.
   Result<PublishedBranch> Publish(const BranchCommit& request);
-  // One commit on exactly the branch `allowed`, which must be the request's, and may not be checked out. Its tip must
-  // be absent, `parent`, an ancestor of it, or a commit with our trailer (one that lost a race and is done again);
-  // anything else is kUnsupported. Without a change to the parent's files there is no commit: `changed` is false.
+  // One commit on exactly the branch `allowed`, which must be the request's, and must not be checked out. Its tip must
+  // be absent, `parent`, an ancestor of it, or a commit with our trailer (one that lost a race and is being redone);
+  // anything else is kUnsupported. If the parent's files do not change there is no commit: `changed` is false.
   Result<PublishedBranch> CommitFiles(const FilesCommit& request, std::string_view allowed);
 
   static constexpr std::string_view kTrailer = "Optimized-by: warpwright";

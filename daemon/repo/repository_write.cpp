@@ -1,4 +1,4 @@
-// What warpwright writes into a repository: commits on branches of its own.
+// What warpwright writes into a repository: commits on its own branches.
 #include <git2.h>
 
 #include <algorithm>
@@ -12,11 +12,11 @@ namespace {
 
 struct OpenBranch {
   std::string ref;
-  GitReference reference;  // none: the branch is not there yet
+  GitReference reference;  // none: the branch does not exist yet
   GitCommit tip;
 };
 
-// The branch as it is; refuses names that git refuses and branches that a working tree shows.
+// The branch as it is; refuses names that git refuses and branches that a working tree has checked out.
 Result<OpenBranch> LookUpBranch(git_repository* repository, const std::string& branch) {
   OpenBranch open;
   open.ref = "refs/heads/" + branch;
@@ -38,7 +38,7 @@ bool IsOurs(const git_commit* commit) {
   return std::string_view(git_commit_message(commit)).find(Repository::kTrailer) != std::string_view::npos;
 }
 
-// Fails if somebody else moved the branch since it was looked up.
+// Fails if another process moved the branch since it was looked up.
 Status MoveBranch(git_repository* repository, const OpenBranch& open, const git_oid* to, const char* why) {
   const std::string expected = open.tip.value == nullptr ? std::string() : ToString(git_commit_id(open.tip));
   WW_ASSIGN(const bool moved, MoveReference(repository, open.ref, to, &expected, why));

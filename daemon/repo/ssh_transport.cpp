@@ -18,7 +18,7 @@
 namespace warpwright::repo {
 namespace {
 
-// One process of ssh for one connection: libgit2 speaks with it through the stream, which it frees.
+// One ssh process for one connection: libgit2 communicates with it through the stream, which it frees.
 struct SshStream {
   git_smart_subtransport_stream parent{};  // first: libgit2 passes a pointer to it
   base::Child child;
@@ -59,11 +59,11 @@ int Read(git_smart_subtransport_stream* base, char* buffer, size_t size, size_t*
 int Write(git_smart_subtransport_stream* base, const char* buffer, size_t size) {
   SshStream& stream = *reinterpret_cast<SshStream*>(base);
   const base::PipeSignalBlocked
-      blocked;  // ssh may have ended: that is an error of this connection and not the end of the process
+      blocked;  // ssh may have ended: that is an error of this connection and must not end the process
   while (size > 0) {
     if (WaitFor(stream.child.to_child(), POLLOUT) != 0) return -1;
     const ssize_t count = ::write(stream.child.to_child(), buffer,
-                                  std::min<size_t>(size, 4096));  // at most PIPE_BUF never blocks after POLLOUT
+                                  std::min<size_t>(size, 4096));  // up to PIPE_BUF bytes never block after POLLOUT
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return FailSsh(std::string("write to ssh: ") + std::strerror(errno));
     buffer += count;

@@ -31,7 +31,7 @@ int FailNet(const std::string& message) {
   return -1;
 }
 
-// 0 when the socket is ready (or broken, which the next call tells).
+// 0 when the socket is ready (or broken, which the next call reports).
 int Wait(const TimedStream& stream, short events, int timeout_ms) {
   pollfd waiting{stream.socket.get(), events, 0};
   for (;;) {
