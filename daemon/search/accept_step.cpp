@@ -6,7 +6,7 @@
 namespace warpwright::search {
 namespace {
 
-// What the tools found speaks against the candidate; what they could not do is said to the reviewer.
+// What the tools found is evidence against the candidate; what they could not do is reported to the reviewer.
 void AskTools(const RefineRun& run, const core::Candidate& winner, memory::StepOutcome& outcome) {
   if (!run.services.tools) return;
   run.Say("accepting: compute-sanitizer and nvcc");
@@ -36,7 +36,7 @@ Result<memory::StepOutcome> JudgeWinner(RefineRun& run, const Base& base, const 
   if (measured == nullptr) return outcome;
   const core::Measured& original = run.original().measured;
   outcome.gain = core::Speedup(original, *measured);
-  // Where a device was timed, a mean is not enough: its bound must say so, in two processes.
+  // If a device was timed, a mean is not enough: its confidence bound must agree, in two processes.
   const bool decided = !measured->decision || *measured->decision == core::TimingDecision::kFaster;
   outcome.accepted =
       decided && outcome.gain >= run.task.policy.min_speedup && WorstCase(original, *measured) >= kMinCaseGain;

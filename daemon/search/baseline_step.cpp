@@ -3,8 +3,8 @@
 
 namespace warpwright::search {
 
-// A run that goes on prepares the judge again, but starts from what the first one measured: a device does not give the
-// same times twice, and other evidence would lead to other plans.
+// A resumed run prepares the judge again, but starts from what the first run measured: a device does not give the same
+// times twice, and different evidence would lead to different plans.
 Result<std::variant<Base, memory::TaskResult>> BaselineStep(RefineRun& run) {
   run.Say("measuring the original");
   const core::Candidate original = agents::Original(run.task.original.text);

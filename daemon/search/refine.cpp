@@ -9,7 +9,7 @@
 namespace warpwright::search {
 namespace {
 
-// A candidate that no case lost by comes first, whatever another gains over all cases.
+// A candidate with no loss in any case comes first, whatever another gains over all cases.
 std::optional<EvaluatedCandidate> Better(std::optional<EvaluatedCandidate> a, std::optional<EvaluatedCandidate> b) {
   if (!a || !b) return a ? std::move(a) : std::move(b);
   const bool a_sound = a->worst_case >= kMinCaseGain, b_sound = b->worst_case >= kMinCaseGain;
@@ -18,11 +18,11 @@ std::optional<EvaluatedCandidate> Better(std::optional<EvaluatedCandidate> a, st
 }
 
 struct Tried {
-  size_t candidates = 0;                   // that the transformation gave
+  size_t candidates = 0;                   // produced by the transformation
   std::optional<EvaluatedCandidate> best;  // of those that were measured
 };
 
-// Optimize, review every variant, and mend one where all failed: diagnose, repair, review, a few times.
+// Optimize, review every variant, and repair one if all failed: diagnose, repair, review, a few times.
 Result<Tried> Try(RefineRun& run, const PlannedRound& round) {
   WW_ASSIGN(const auto candidates, OptimizeStep(run, round));
   Tried tried{candidates.size(), {}};
@@ -81,7 +81,7 @@ Result<RefineResult> Refine(const RefineTask& task, const RefineServices& servic
   WW_TRY(Promote(run, 0, best_seed));
 
   // Rounds: retrieve, plan, optimize, review or repair, promote; profile and features came with the base. A round that
-  // evaluated nothing costs nothing but its plan.
+  // evaluated nothing costs only its plan.
   const int max_plans = 4 * task.policy.max_rounds;
   for (int number = 1; number <= max_plans && run.rounds < task.policy.max_rounds && !run.OutOfTime(); ++number) {
     WW_ASSIGN(const auto round, PlanStep(run, number, Retrieve(run)));
@@ -93,7 +93,7 @@ Result<RefineResult> Refine(const RefineTask& task, const RefineServices& servic
     WW_TRY(Promote(run, number, tried.best));
   }
 
-  // Accept the best base in a fresh worker; where it does not pass, the one before it, down to the original.
+  // Accept the best base in a fresh worker; if it does not pass, the one before it, down to the original.
   for (auto base = run.bases.rbegin(); base + 1 != run.bases.rend(); ++base) {
     if (core::Speedup(run.original().measured, base->measured) < task.policy.min_speedup) continue;
     WW_ASSIGN(auto accepted, AcceptStep(run, *base));

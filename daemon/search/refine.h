@@ -1,15 +1,15 @@
 // The refine loop (after KernelSkill): generate, review; then up to N rounds of profile, extract, retrieve, plan,
 // optimize, review; on failure diagnose and repair, a few times, then back to the base.
 //
-//   - Every verified gain of more than kMinGain becomes the new base, so that small gains compound, unless a case got
+// - Every verified gain of more than kMinGain becomes the new base, so that small gains compound, unless a case got
 //   slower.
-//   - A candidate is evaluated once in a task, whatever led to it. A method is tried once for the same evidence.
-//   - A round counts only if something was evaluated; a plan that no transformation could carry out costs nothing but
-//   itself.
-//   - Every step is in the trajectory before it acts. A killed run goes on where it was: finished steps return their
+// - A candidate is evaluated once in a task, whatever led to it. A method is tried once for the same evidence.
+// - A round counts only if something was evaluated; a plan that no transformation could carry out costs only itself.
+// - Every step is in the trajectory before it acts. A killed run resumes where it stopped: finished steps return their
 //   outcome.
-//     The loop stands in refine.cpp, each step in a file of its own (steps.h).
-//   - The best base is accepted only by the full judge in a fresh worker, after it was spliced into the user's file.
+// - The best base is accepted only by the full judge in a fresh worker, after it was spliced into the user's file.
+//
+// The loop is in refine.cpp, each step in its own file (steps.h).
 #pragma once
 
 #include <functional>
@@ -35,7 +35,7 @@ struct RefineTask {
   core::Policy policy;
   core::Chip chip;
   std::string device;
-  std::string config_digest;  // of everything else that decides
+  std::string config_digest;  // of all other inputs
   std::string toolchain, version;
 };
 
@@ -46,11 +46,12 @@ struct RefineServices {
   memory::ExperienceStore& experience;
   memory::Trajectory& trajectory;
   const base::Clock& clock;
-  std::function<void()> fresh_worker;  // makes the next call of `candidates` meet a new process
+  std::function<void()> fresh_worker;  // makes the next call of `candidates` run in a new process
   std::function<void(const std::string&)> progress;
-  // Other tools that look at what would be accepted (worker/acceptance_tools.h); empty: none.
+  // Other tools that check what would be accepted (worker/acceptance_tools.h); empty: none.
   std::function<std::vector<core::ToolFinding>(const core::SourceRef& winner, const core::Measured& measured)> tools;
-  // What people should know of this run whatever comes of it: each text once in a task, not once for every candidate.
+  // What users should know of this run regardless of its outcome: each text once in a task, not once for every
+  // candidate.
   std::function<void(const std::string&)> warn;
 };
 
@@ -59,13 +60,13 @@ struct RefineResult {
   memory::TaskResult result;
   std::string text;  // of the accepted candidate; empty unless improved
   judge::Baseline baseline;
-  std::optional<core::Measured> accepted;                  // what the full judge measured of it
+  std::optional<core::Measured> accepted;                  // what the full judge measured
   double roofline_pct_before = 0, roofline_pct_after = 0;  // of the hottest kernel; 0: unknown
   int rounds = 0, evaluations = 0;
   double seconds = 0;
 };
 
-// An Error is ours; "refused" and "unchanged" are results.
+// An Error is a failure of warpwright; "refused" and "unchanged" are results.
 Result<RefineResult> Refine(const RefineTask& task, const RefineServices& services);
 
 }  // namespace warpwright::search

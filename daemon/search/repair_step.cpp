@@ -8,8 +8,8 @@
 namespace warpwright::search {
 namespace {
 
-// The text is in the trajectory by its hash. It may have been put there with the parameters of another attempt that
-// gave the same text, so the step keeps its own.
+// The text is in the trajectory by its hash. It may have been stored with the parameters of another attempt that gave
+// the same text, so the step stores its own.
 memory::StepOutcome OutcomeOf(const agents::Repair& repair) {
   memory::StepOutcome outcome;
   std::visit(Overload{[&](const core::Candidate& candidate) {

@@ -14,7 +14,7 @@ std::string Describe(const core::Parameters& parameters) {
   return text;
 }
 
-// Evidence and the counters of the hottest launch, by name: what predictions are compared on.
+// Evidence and the counters of the hottest launch, by name: what predictions are compared with.
 std::map<std::string, double> Numbers(const agents::ExtractedFeatures& features, const core::Measured& measured) {
   std::map<std::string, double> numbers(features.evidence.values().begin(), features.evidence.values().end());
   for (const auto& c : measured.cases) {
@@ -38,7 +38,7 @@ double TotalTime(const core::Measured& measured) {
   return total;
 }
 
-// The verdict, and what it means on the present base.
+// The verdict, and what it means for the present base.
 EvaluatedCandidate Weigh(const Base& base, const core::Candidate& candidate, const core::Verdict& verdict) {
   EvaluatedCandidate reviewed;
   reviewed.candidate = candidate;

@@ -1,5 +1,5 @@
-// One run of the loop: what it was given, and all that changes while it runs. Steps (steps.h) read it; what becomes of
-// bases, tried methods and rounds is decided in refine.cpp alone.
+// One run of the loop: its inputs, and all that changes while it runs. Steps (steps.h) read it; only refine.cpp updates
+// bases, tried methods and rounds.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ struct Base {
   core::Candidate candidate;
   core::Measured measured;
   agents::ExtractedFeatures features;
-  std::set<std::string> methods;  // behind it
+  std::set<std::string> methods;  // that led to it
 };
 
 class RefineRun {
@@ -39,9 +39,10 @@ class RefineRun {
   void Say(const std::string& text) const;
 
   Result<core::Inspection> Inspect(const core::Candidate& candidate) const;
-  // Feature Extractor, on the text that was measured: a version after the original, whose roofline it is held against.
+  // Feature Extractor, on the text that was measured; a version after the original is compared with the original's
+  // roofline.
   Result<agents::ExtractedFeatures> Extract(const core::Candidate& candidate, const core::Measured& measured) const;
-  // Reviewer. Counts, and gives notice of what could not be counted since the last time.
+  // Reviewer. Counts, and warns of what could not be counted since the last time.
   Result<judge::Baseline> ReviewOriginal();
   Result<core::Verdict> Review(const core::Candidate& candidate, judge::VerificationLevel effort);
 
@@ -53,7 +54,7 @@ class RefineRun {
 
   judge::Baseline baseline;
   std::vector<Base> bases;  // in the order in which they were taken: the original first, the present one last
-  std::map<std::string, std::map<std::string, std::string>> tried;  // evidence digest -> method -> what came of it
+  std::map<std::string, std::map<std::string, std::string>> tried;  // evidence digest -> method -> outcome
   int rounds = 0, evaluations = 0;
 
  private:
