@@ -259,7 +259,7 @@ std::string Cite(const Condition& condition, const Facts& facts) {
     case Condition::Kind::kNot: return Cite(condition.parts[0], facts);
     case Condition::Kind::kAll:
     case Condition::Kind::kAny: {
-      // Only the parts that make it what it is: the false ones of a false "all", the true ones of a true "any".
+      // Only the parts that decide it: the false ones of a false "all", the true ones of a true "any".
       const TriState truth = Evaluate(condition, facts);
       std::vector<std::string> texts;
       for (const Condition& part : condition.parts)

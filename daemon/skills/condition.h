@@ -1,12 +1,14 @@
 // Conditions over evidence, as the policy and the method cards write them:
 //
-//   {field: dram_throughput_pct, below: 60}      also at_most, above, at_least, equals, between: [a, b]; is: true for
-//   booleans {operation: [matmul, stencil]}               one of the operation classes {allow: tf32} the manifest
-//   grants the relaxation {all: [...]}  {any: [...]}  {not: ...}
+//   {field: dram_throughput_pct, below: 60}      also at_most, above, at_least, equals, between: [a, b];
+//                                                is: true for booleans
+//   {operation: [matmul, stencil]}               one of the operation classes
+//   {allow: tf32}                                the manifest grants the relaxation
+//   {all: [...]}  {any: [...]}  {not: ...}
 //
 // each with an optional `reason`. They are total: every comparison is an interval, and an absent field makes it
-// unknown, which spreads by Kleene's strong three-valued logic ("On notation for ordinal numbers", 1938). Unknown never
-// vetoes; callers lower scores.
+// unknown, which propagates by Kleene's strong three-valued logic ("On notation for ordinal numbers", 1938). Unknown
+// never vetoes; callers lower scores.
 #pragma once
 
 #include <limits>
@@ -24,7 +26,7 @@ enum class TriState { kFalse, kUnknown, kTrue };
 
 struct Interval {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
-  bool low_open = false, high_open = false;  // the end itself does not belong to it
+  bool low_open = false, high_open = false;  // the endpoint itself is excluded
 
   bool Contains(double value) const {
     return (low_open ? value > low : value >= low) && (high_open ? value < high : value <= high);
@@ -64,9 +66,9 @@ std::string Describe(const Condition& condition);
 // "12.5 %", "yes", "unknown".
 std::string ShowValue(size_t field, double value);
 
-// Notes errors in `diagnostics`; what comes back then is a condition that holds always.
+// Adds errors to `diagnostics`; what is returned then is a condition that always holds.
 Condition ReadCondition(const config::YamlNode& node, config::Diagnostics& diagnostics);
-// Position of a field in EvidenceFields(); an unknown name is noted with the nearest known one.
+// Position of a field in EvidenceFields(); an unknown name is an error that names the nearest known one.
 size_t ReadField(const config::YamlNode& node, config::Diagnostics& diagnostics);
 
 }  // namespace warpwright::skills

@@ -33,7 +33,7 @@ void CheckReferences(const SkillLibrary& library, const MethodReferences& refere
     if (library.Find(name) == nullptr) diagnostics.Add(config::UnknownName(node, "method", name, ids));
 }
 
-// `after` must be an order: a depth-first search that meets a method on its own path has found a circle.
+// `after` must be a partial order: a depth-first search that reaches a method on its own path has found a cycle.
 void CheckOrder(const SkillLibrary& library, config::Diagnostics& diagnostics) {
   std::map<std::string, int> state;  // 1: on the path, 2: done
   std::vector<std::string> path;
@@ -57,14 +57,14 @@ void CheckOrder(const SkillLibrary& library, config::Diagnostics& diagnostics) {
     if (!visit(id)) return;
 }
 
-// One fallback without any condition makes the coverage complete, whatever the rest of the policy says.
+// One fallback without a condition makes the coverage complete, whatever the rest of the policy contains.
 void CheckCoverage(const SkillLibrary& library, config::Diagnostics& diagnostics) {
   for (const MethodProposal& call : library.policy.fallback) {
     const MethodCard* card = library.Find(call.method);
     const bool vetoed = std::any_of(library.policy.vetoes.begin(), library.policy.vetoes.end(), [&](const Veto& veto) {
       return std::find(veto.methods.begin(), veto.methods.end(), call.method) != veto.methods.end();
     });
-    // Evidence starts at compute capability 80, so a minimum up to that excludes nothing.
+    // Evidence starts at compute capability 80, so a lower or equal minimum excludes nothing.
     if (card != nullptr && !vetoed && card->preconditions.empty() && !card->already_applied && card->needs.empty() &&
         card->conflicts.empty() && card->min_capability <= 80 && card->max_capability == 0 && !card->transform.empty())
       return;

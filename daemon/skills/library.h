@@ -1,8 +1,8 @@
 // The long-term knowledge: skills/policy.yml (evidence -> bottleneck -> methods) and skills/methods/*.yml (one card per
 // method), read and checked as a whole. Everything that could silently make a rule dead is an error here: unknown
-// fields, thresholds outside a field's range, references to methods that do not exist, orders that go in circles,
-// methods that no evidence can lead to, and a policy that leaves some evidence without a method. The format is
-// described in skills/README.md.
+// fields, thresholds outside a field's range, references to methods that do not exist, cyclic orders, methods that no
+// evidence can lead to, and a policy that leaves some evidence without a method. The format is described in
+// skills/README.md.
 #pragma once
 
 #include <filesystem>
@@ -38,7 +38,7 @@ struct Source {
 struct MethodCard {
   std::string id, title, intent, mechanism, sketch;
   std::string transform;                                 // id of a built-in transformation; empty: for language models
-  double gain_low = 1, gain_typical = 1, gain_high = 1;  // speedup where it applies, by the literature
+  double gain_low = 1, gain_typical = 1, gain_high = 1;  // speedup where it applies, according to the literature
   int min_capability = 0, max_capability = 0;            // 0: no limit
   bool raises_roof = false;              // may beat the roofline of the present arithmetic (tensor cores)
   std::set<core::Allow> needs;           // relaxations that the manifest must grant
@@ -58,7 +58,7 @@ struct MethodProposal {  // of a method, by a bottleneck
   double weight = 0;
   std::string reason;
 };
-struct Severity {  // in [0, 1]: the lowest or highest of the fields, mapped linearly; a constant where there are none
+struct Severity {  // in [0, 1]: the lowest or highest of the fields, mapped linearly; a constant without fields
   std::vector<size_t> fields;
   bool lowest = false;
   double from = 0, to = 1;
@@ -100,11 +100,11 @@ struct SkillLibrary {
   const MethodCard* Find(std::string_view id) const;
 };
 
-// A folder with policy.yml and methods/*.yml. All errors at once, each with file, line and column.
+// A folder with policy.yml and methods/*.yml. Reports all errors together, each with file, line and column.
 Result<SkillLibrary> LoadSkills(const std::filesystem::path& folder);
 // The library that the program was built with.
 Result<SkillLibrary> LoadBuiltInSkills();
-// From texts by name ("policy.yml", "methods/x.yml"). `origin` stands before the names in messages.
+// From texts by name ("policy.yml", "methods/x.yml"). `origin` precedes the names in messages.
 Result<SkillLibrary> ParseSkills(const std::map<std::string, std::string>& files, const std::string& origin);
 
 }  // namespace warpwright::skills

@@ -8,9 +8,9 @@
 namespace warpwright::skills {
 namespace {
 
-constexpr double kMinSeverity = 0.1;      // a bottleneck that holds always weighs something
-constexpr double kUnknownSeverity = 0.4;  // the fields that it is read from are absent
-constexpr double kMinChange = 0.02;       // relative change from which a prediction counts as tested
+constexpr double kMinSeverity = 0.1;      // a bottleneck that holds always has some weight
+constexpr double kUnknownSeverity = 0.4;  // the fields that determine it are absent
+constexpr double kMinChange = 0.02;       // smallest relative change that counts as a test of a prediction
 
 size_t HeadroomField() {
   static const auto field = static_cast<size_t>(core::FindEvidenceField("headroom") - core::EvidenceFields().data());
@@ -36,7 +36,7 @@ double SeverityOf(const Severity& severity, const Facts& facts) {
 
 struct Candidate {
   double miss = 1;  // product of (1 - weight)
-  // Who called, as positions in `bottlenecks` (none: the fallback). Texts are made for methods that are proposed only.
+  // The callers, as positions in `bottlenecks` (none: the fallback). Texts are made only for methods that are proposed.
   std::vector<std::pair<std::optional<size_t>, const MethodProposal*>> calls;
 };
 
@@ -100,7 +100,7 @@ class Matcher {
     result_.vetoed.push_back({card.id, kind, std::move(reason)});
   }
 
-  // The first veto there is; none: the method may be tried.
+  // Reports the first veto; false: the method may be tried.
   bool Vetoed(const MethodCard& card) {
     using Kind = VetoedMethod::Kind;
     if (const auto why = context_.excluded.find(card.id); why != context_.excluded.end())
@@ -138,7 +138,7 @@ class Matcher {
     return false;
   }
 
-  // `certain`: only with every precondition decided; that is how much it takes to go on at the roofline.
+  // `certain`: only with every precondition decided, which is required to continue at the roofline.
   void Consider(const MethodCard& card, const Candidate& candidate, bool certain) {
     if (Vetoed(card)) return;
     RankedMethod method;
@@ -164,7 +164,7 @@ class Matcher {
     result_.methods.push_back(std::move(method));
   }
 
-  // The best of the others that must come before the method; none: nothing holds it back.
+  // The best of the others that must precede the method; end: nothing holds it back.
   std::vector<RankedMethod>::iterator Predecessor(const RankedMethod& method, std::vector<RankedMethod>& rest) const {
     const auto& after = method.card->after;
     return std::find_if(rest.begin(), rest.end(), [&](const RankedMethod& other) {
@@ -173,8 +173,8 @@ class Matcher {
     });
   }
 
-  // By expected gain; what must come before the best goes first, so that a small step opens the way for a large one.
-  // `after` has no circles, so the walk from a method to its predecessors ends.
+  // By expected gain; whatever must precede the best method goes first, so that a small step opens the way for a large
+  // one. `after` has no cycles, so the walk from a method to its predecessors ends.
   void Order() {
     std::vector<RankedMethod> rest = std::move(result_.methods);
     std::stable_sort(rest.begin(), rest.end(), [](const RankedMethod& a, const RankedMethod& b) {

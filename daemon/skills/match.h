@@ -1,11 +1,11 @@
-// From evidence to ranked methods, by the library's policy. Deterministic, and total: every evidence yields at least
-// one method or the verdict that the kernel is at its roofline (unless the caller excludes methods itself).
+// From evidence to ranked methods, by the library's policy. Deterministic, and total: all evidence yields at least one
+// method or the verdict that the kernel is at its roofline (unless the caller excludes methods itself).
 //
 // A bottleneck b that holds has weight W_b = stage weight * severity in [0, 1]; one that cannot be decided has W_b
 // times `unknown_bottleneck`. A method's score is 1 - prod_b (1 - W_b * w_bm) over the bottlenecks that call for it
 // with weight w_bm (a noisy-or: independent reasons add up and never exceed 1), times `unknown_factor` for each
-// precondition that cannot be decided. Methods stand in the order of score * ln(gain), where gain is the card's typical
-// one but at most the headroom; `after` puts another whose score is at least `order_binds_at` in front of the method.
+// precondition that cannot be decided. Methods are ordered by score * ln(gain), where gain is the card's typical one
+// but at most the headroom; `after` puts another whose score is at least `order_binds_at` in front of the method.
 #pragma once
 
 #include <map>
@@ -20,9 +20,9 @@
 namespace warpwright::skills {
 
 struct MatchContext {
-  std::set<core::Allow> allow;                  // of the manifest
-  bool built_in_only = false;                   // only methods with a transformation: no language model is there
-  std::set<std::string> applied;                // methods behind the present base: what conflicts with them is vetoed
+  std::set<core::Allow> allow;    // of the manifest
+  bool built_in_only = false;     // only methods with a transformation: there is no language model
+  std::set<std::string> applied;  // methods that led to the present base: what conflicts with them is vetoed
   std::map<std::string, std::string> excluded;  // method -> why: tried on this base with this evidence, say
 };
 
@@ -57,7 +57,7 @@ struct VetoedMethod {
 std::string_view Name(VetoedMethod::Kind kind);
 
 struct AtRoofline {
-  double share_pct = 0;  // of the time that the task needs at the least
+  double share_pct = 0;  // of the time that the task needs at least
   std::string message;
 };
 struct MatchResult {
@@ -82,7 +82,7 @@ struct PredictionResult {
   bool up = false;
   double factor = 1;  // expected
   double before = 0, after = 0;
-  bool held = false;  // it moved in the expected direction, by 2 % at least
+  bool held = false;  // it moved in the expected direction, by at least 2 %
 };
 std::vector<PredictionResult> ComparePredictions(const MethodCard& card, const std::map<std::string, double>& before,
                                                  const std::map<std::string, double>& after);

@@ -32,7 +32,7 @@ class PolicyReader {
   }
 
  private:
-  // The items of a required list that must not be empty.
+  // The items of a required list, which must not be empty.
   std::vector<config::YamlNode> Items(const config::YamlObject& map, std::string_view key) {
     const config::YamlNode* node = map.Require(key);
     if (node == nullptr) return {};

@@ -1,4 +1,4 @@
-// How what a method card expects, and what became of it, is encoded (base/fields.h).
+// How a method card's expectations and their outcomes are encoded (base/fields.h).
 #pragma once
 
 #include "base/fields.h"

@@ -11,7 +11,7 @@ struct Goal {
   bool wanted;
 };
 
-// What is required of the evidence so far.
+// The requirements on the evidence so far.
 struct Assignment {
   std::map<size_t, Interval> fields;
   std::set<core::Allow> allow, denied;
@@ -30,7 +30,7 @@ Interval Intersect(const Interval& a, const Interval& b) {
   return i;
 }
 
-// A value of the field inside the interval, or nothing.
+// A value of the field inside the interval, if there is one.
 std::optional<double> Pick(size_t field, const Interval& interval) {
   const core::EvidenceField& f = core::EvidenceFields()[field];
   const Interval i = Intersect(interval, {f.low, f.high});
@@ -98,7 +98,7 @@ class Solver {
     return std::nullopt;
   }
 
-  // A kernel is of one operation class: requiring one excludes the others.
+  // A kernel belongs to one operation class: requiring one excludes the others.
   static bool Require(size_t field, const Interval& interval, Assignment& assignment) {
     Interval& slot = assignment.fields[field];
     slot = Intersect(slot, interval);

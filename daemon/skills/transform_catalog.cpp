@@ -19,8 +19,7 @@ T& FindOrAdd(std::vector<T>& entries, const Predicate& is_it) {
   return found == entries.end() ? entries.emplace_back() : *found;
 }
 
-// Several cards may name one transformation, each with the parameters that suit it: the signature is what they say
-// together.
+// Several cards may name one transformation, each with the parameters that suit it: the signature is their union.
 void AddCard(const config::YamlNode& card, std::vector<TransformSignature>& catalog) {
   const config::YamlNode* transform = card.Find("transform");
   if (transform == nullptr) return;
@@ -31,7 +30,7 @@ void AddCard(const config::YamlNode& card, std::vector<TransformSignature>& cata
   if (parameters == nullptr) return;
   for (const config::YamlNode& item : parameters->items()) {
     const config::YamlNode *name = item.Find("name"), *values = item.Find("values");
-    if (name == nullptr || values == nullptr) continue;  // the card's reader complains about it
+    if (name == nullptr || values == nullptr) continue;  // the card's reader reports it
     auto& parameter = FindOrAdd(signature.parameters, [&](const auto& p) { return p.name == name->text(); });
     parameter.name = name->text();
     for (const config::YamlNode& value : values->items())

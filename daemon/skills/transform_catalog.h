@@ -1,6 +1,6 @@
 // The built-in transformations that method cards may name, with their parameters. They live in rewrite/, which runs in
-// the worker process because it parses untrusted source; what `warpwright` knows of them is what the cards that it was
-// built with say. A test compares these with the worker's own list, in both directions.
+// the worker process because it parses untrusted source; `warpwright` knows them only from the cards that it was built
+// with. A test compares these with the worker's own list, in both directions.
 #pragma once
 
 #include <string>
