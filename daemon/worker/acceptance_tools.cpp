@@ -36,7 +36,7 @@ fs::path FindProgram(const char* name) {
   return {};
 }
 
-// The first lines that say something, on one line.
+// The first meaningful lines, joined into one.
 std::string Shorten(std::string_view text) { return base::CleanText(text, kMaxMessage); }
 
 // "========= ERROR SUMMARY: 3 errors", "========= RACECHECK SUMMARY: 2 hazards displayed (1 error, 1 warning)".
@@ -59,7 +59,7 @@ std::string FirstComplaint(std::string_view log) {
   return "no details in its log";
 }
 
-// A name as the tool's filter takes it: what stands before template arguments and parameters.
+// A name in the form of the tool's filter: what precedes template arguments and parameters.
 std::string PlainName(const std::string& kernel) {
   std::string name = kernel.substr(0, kernel.find_first_of("<("));
   if (const size_t space = name.rfind(' '); space != std::string::npos) name = name.substr(space + 1);
@@ -85,7 +85,7 @@ core::ToolFinding RunSanitizer(const AcceptanceTools& tools, const std::string& 
   wrapped.argv.insert(wrapped.argv.begin(), prefix.begin(), prefix.end());
   request.options = {};
   request.options.keep_outputs = false;
-  request.options.poison = tool != "initcheck";  // what was poisoned was written
+  request.options.poison = tool != "initcheck";  // poisoned memory counts as written
   {
     WorkerEvaluator evaluator(wrapped);
     const auto outcome = evaluator.Execute(request);

@@ -1,6 +1,6 @@
-// The toolkit's own tools look at an accepted winner once more: compute-sanitizer's four over a worker that runs the
+// The toolkit's own tools check an accepted winner once more: compute-sanitizer's four over a worker that runs the
 // smallest case, and nvcc over the file as it will be committed. The judge has checked all that they check; they are
-// there for reviewers who know them, and because two implementations seldom have the same hole. Each says whether it
+// there for reviewers who know them, and because two implementations seldom have the same hole. Each reports whether it
 // ran.
 //
 // The worker under compute-sanitizer is the same program in the same sandbox, with the tool as a prefix of its command
@@ -26,7 +26,7 @@ struct AcceptanceTools {
 AcceptanceTools FindAcceptanceTools();
 
 // `request`: one run of the winner on a small case, on a real device. `kernels`: names of its kernels; only these are
-// watched.
+// checked.
 std::vector<core::ToolFinding> RunSanitizers(const AcceptanceTools& tools, const WorkerCommand& worker,
                                              const core::ExecuteRequest& request,
                                              const std::vector<std::string>& kernels);
@@ -34,7 +34,7 @@ std::vector<core::ToolFinding> RunSanitizers(const AcceptanceTools& tools, const
 core::ToolFinding BuildWithNvcc(const AcceptanceTools& tools, const core::SourceRef& source,
                                 const std::string& architecture);
 
-// What a log of compute-sanitizer says; nothing where it holds no summary, since the tool then did not get to its end.
+// The finding in a log of compute-sanitizer; nullopt if it contains no summary, since the tool then did not finish.
 std::optional<core::ToolFinding> ReadSanitizerLog(const std::string& tool, std::string_view log);
 
 }  // namespace warpwright::worker

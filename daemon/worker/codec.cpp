@@ -44,7 +44,7 @@ FrameView Message(const T& value, void (*write)(const base::JsonSink&, const voi
   frame.header = base::EncodeJsonBy(write, &value, &blobs);
   return frame;
 }
-// Not as the variant Call, which would hold a copy: the frame refers to the texts of the request.
+// Not the variant Call, which would hold a copy: the frame refers to the texts of the request.
 template <typename T>
 FrameView CallOf(const T& request) {
   return Message(request, [](const base::JsonSink& to, const void* value) {

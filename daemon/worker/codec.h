@@ -1,4 +1,4 @@
-// Calls and answers as frames. {"verb": "execute", ...} goes out; {"ok": ...} or {"error": ...} comes back. Encoders
+// Calls and replies as frames. {"verb": "execute", ...} is sent; {"ok": ...} or {"error": ...} is returned. Encoders
 // refer to the bytes of what they encode, which must live until the frame is written. Decoders take untrusted frames
 // and never throw.
 #pragma once
@@ -12,11 +12,11 @@
 
 namespace warpwright::worker {
 
-// Stages that the worker announces, in their order.
+// Stages that the worker announces, in order.
 inline constexpr std::string_view kParseStage = "parse";
 inline constexpr std::string_view kRecordStage = "record";
 inline constexpr std::string_view kCompileStage = "compile";
-inline constexpr std::string_view kLeaseStage = "lease";  // waits for a GPU that others use
+inline constexpr std::string_view kLeaseStage = "lease";  // waits for a GPU that other processes use
 inline constexpr std::string_view kRunStage = "run";
 
 struct InspectCall {
@@ -39,7 +39,7 @@ FrameView EncodeAnswer(const core::SpliceOutcome& answer);
 FrameView EncodeAnswer(const core::ExecuteOutcome& answer);
 FrameView EncodeAnswer(const core::TimeOutcome& answer);
 
-// An error that the worker reported comes back as that error; a frame that does not decode as kCorrupt.
+// An error that the worker reported is returned as that error; a frame that does not decode as kCorrupt.
 Result<core::Inspection> DecodeInspection(Frame frame);
 Result<core::RewriteOutcome> DecodeRewrite(Frame frame);
 Result<core::SpliceOutcome> DecodeSplice(Frame frame);

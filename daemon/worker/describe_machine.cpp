@@ -77,7 +77,7 @@ core::Machine::SandboxPart DescribeSandbox() {
 core::Machine::NvrtcPart DescribeNvrtc(const std::string& arch) {
   core::Machine::NvrtcPart part;
   part.arch = arch;
-  const auto compiler = compile::Compiler::Create({});  // no cache: it shall compile
+  const auto compiler = compile::Compiler::Create({});  // no cache: it must compile
   if (!compiler) {
     part.problem = Of(compiler.error());
     return part;

@@ -1,5 +1,5 @@
-// The worker's side of `warpwright doctor`: looks at everything that it needs of its machine and tells part by part.
-// Runs outside of the sandbox, so that what is missing is missing from the machine.
+// The worker's side of `warpwright doctor`: examines everything that it needs of its machine and reports it part by
+// part. Runs outside the sandbox, so that whatever is missing is missing from the machine.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 namespace warpwright::worker {
 
 using MachineTeller = std::function<void(const core::Machine&)>;
-// Tells the parts of one device, and calls `nvrtc` once, with the device's architecture; empty: no device is looked at,
-// or it is not there.
+// Reports the parts of one device, and calls `nvrtc` once, with the device's architecture; empty: no device is
+// examined, or it does not exist.
 using DeviceDescriber =
     std::function<void(const MachineTeller& tell, const std::function<void(const std::string& arch)>& nvrtc)>;
 

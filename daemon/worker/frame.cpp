@@ -25,7 +25,7 @@ constexpr uint32_t kMaxAttachments = 4096;
 constexpr uint64_t kMaxAttachmentBytes = 8ull << 30;
 constexpr uint64_t kChunkBytes = 1u << 20, kReserved = 1ull << 30;
 constexpr uint64_t kInArea = 1ull << 63;
-constexpr uint64_t kMinSharedBytes = 128u << 10;  // smaller ones are quicker through the pipe
+constexpr uint64_t kMinSharedBytes = 128u << 10;  // smaller ones are faster through the pipe
 
 struct Head {
   char magic[4];
@@ -39,9 +39,9 @@ tl::unexpected<Error> Corrupt(const char* what) {
   return Fail(ErrorCode::kCorrupt, std::string("a broken frame: ") + what);
 }
 
-// Memory is touched as bytes arrive, not on the word of a size field. A piece that was just cleared by resize() is
-// still in the cache when it is read into; addresses are reserved at once, so that nothing is copied when the buffer
-// grows.
+// Memory is touched as bytes arrive, not because a size field claims them. A piece that resize() has just cleared is
+// still in the cache when it is read into; address space is reserved up front, so that nothing is copied when the
+// buffer grows.
 template <typename Buffer>
 Status ReadInto(const Reader& read, Buffer& buffer, uint64_t size) {
   buffer.reserve(std::min(size, kReserved));
@@ -54,7 +54,7 @@ Status ReadInto(const Reader& read, Buffer& buffer, uint64_t size) {
   return {};
 }
 
-// Where the attachments of one frame lie in the area.
+// Where the attachments of one frame are in the area.
 class Places {
  public:
   uint64_t Next(uint64_t size) {
@@ -104,7 +104,7 @@ Result<Frame> ReadWith(const Reader& read, SharedArea* area) {
   return frame;
 }
 
-// Everything before the attachments.
+// Everything that precedes the attachments.
 Result<std::string> EncodeHead(const FrameView& frame, const SharedArea* area) {
   if (frame.header.size() > kMaxHeaderBytes || frame.attachments.size() > kMaxAttachments)
     return Corrupt("too large to send");
@@ -174,7 +174,7 @@ Result<Frame> ReadFrame(int fd, Clock::time_point deadline, SharedArea* area) {
 
 Status WriteFrame(int fd, const FrameView& frame, Clock::time_point deadline, SharedArea* area) {
   WW_ASSIGN(const std::string head, EncodeHead(frame, area));
-  Places places;  // filled before the peer hears of them
+  Places places;  // filled before the peer learns of them
   for (const auto& attachment : frame.attachments)
     if (GoesToArea(attachment, area)) WW_TRY(area->Put(places.Next(attachment.size()), attachment));
   const base::PipeSignalBlocked no_signal;

@@ -5,16 +5,15 @@
 //   header size       u32, at most 64 MiB
 //   attachments       u32, count, at most 4,096
 //   sizes             u64 each; together at most 8 GiB. With the highest bit set, the bytes are not in the pipe but in
-//   the memory that
-//                     both sides share (shared_area.h), one behind the other from its beginning, each at a multiple of
-//                     64
+//                     the memory that both sides share (shared_area.h), in order from its beginning, each at a
+//                     multiple of 64
 //   header            of a message: JSON, UTF-8; of a hello or a stage: plain text
 //   attachments       raw bytes, in order
 //
-// Tensors and file texts travel as attachments, large ones in shared memory where there is some: no encoding, and bytes
-// that are not UTF-8 arrive as they were. A worker says hello once it is ready. Then one call is in flight at a time;
-// the answer to a message is any number of stages and one message. Stages say what the worker is about to do
-// ("compile"), so that the supervisor knows what a worker was at when it died, and may set a deadline for it. Both
+// Tensors and file texts travel as attachments, large ones in shared memory if there is any: no encoding, and bytes
+// that are not UTF-8 arrive unchanged. A worker sends a hello once it is ready. Then one call is in flight at a time;
+// the reply to a message is any number of stages and one message. Stages announce what the worker is about to do
+// ("compile"), so that the supervisor knows what a worker was doing when it died, and may set a deadline for it. Both
 // sides treat what they read as untrusted.
 #pragma once
 
@@ -54,9 +53,9 @@ struct FrameView {
   }
 };
 
-// Errors: kWorkerDied when the peer closed the pipe, kTimeout when the deadline passed, kCorrupt when the bytes are no
-// frame. A deadline holds whatever the peer does only where the descriptor is non-blocking. `area`: what is shared with
-// the peer in this direction; null where nothing is.
+// Errors: kWorkerDied when the peer closed the pipe, kTimeout when the deadline passed, kCorrupt when the bytes are not
+// a frame. A deadline holds against any peer only if the descriptor is non-blocking. `area`: the memory shared with the
+// peer in this direction; null if there is none.
 Result<Frame> ReadFrame(int fd, std::chrono::steady_clock::time_point deadline, SharedArea* area = nullptr);
 Status WriteFrame(int fd, const FrameView& frame, std::chrono::steady_clock::time_point deadline,
                   SharedArea* area = nullptr);

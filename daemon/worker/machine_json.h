@@ -1,5 +1,5 @@
-// A worker tells of its machine one part per line (core/machine.h), each a JSON object with the part's name as its only
-// key, so that a library that ends the process takes only the parts behind it along.
+// A worker describes its machine one part per line (core/machine.h), each a JSON object with the part's name as its
+// only key, so that a library that ends the process loses only the parts after it.
 #pragma once
 
 #include <string>

@@ -37,15 +37,15 @@ Status Handle(Service& service, Frame frame, const Output& out) {
 
 Status Serve(Service& service, int in, int to, const std::string& hello, std::optional<WorkerAreas> areas) {
   const Output out{to, areas ? &areas->writes : nullptr};
-  // A stage that cannot be announced is no reason to stop: the answer will not arrive either.
+  // Failing to announce a stage is no reason to stop: the reply will not arrive either.
   service.OnStage([out](std::string_view stage) { (void)Write(out, {FrameKind::kStage, std::string(stage), {}}); });
   WW_TRY(Write(out, {FrameKind::kHello, (areas ? std::string(kSharesMemory) : std::string()) + hello, {}}));
   for (;;) {
     auto frame = ReadFrame(in, Clock::now() + kForever, areas ? &areas->reads : nullptr);
-    if (!frame && frame.error().code == ErrorCode::kWorkerDied) return {};  // the supervisor closed its end: done
+    if (!frame && frame.error().code == ErrorCode::kWorkerDied) return {};  // the supervisor closed its end: finished
     if (!frame) return Fail(frame.error());
     WW_TRY(Handle(service, std::move(*frame), out));
-    if (!service.usable()) return {};  // a GPU's context does not survive a fault; the next call meets a new process
+    if (!service.usable()) return {};  // a GPU's context does not survive a fault; the next call runs in a new process
   }
 }
 

@@ -1,4 +1,4 @@
-// The worker's main loop: says hello, reads calls, announces stages, answers, until the pipe closes.
+// The worker's main loop: sends its hello, reads calls, announces stages, replies, until the pipe closes.
 #pragma once
 
 #include <optional>

@@ -34,7 +34,7 @@ class Stopwatch {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// Forgetting everything is simple, rare and costs some repeated work only.
+// Clearing everything is simple, rare and costs only some repeated work.
 template <typename Map>
 void Bound(Map& map) {
   if (map.size() > kMaxRemembered) map.clear();
@@ -104,7 +104,7 @@ std::optional<core::Refused> CheckPtx(const core::CompiledModule& module, const 
                        first.file.empty() ? file : first.file, first.line};
 }
 
-// Random contents stay what they are when they are moved round; those from a file may be sorted, or offsets.
+// Random contents keep their character when they are moved; those from a file may be sorted, or offsets.
 std::vector<core::TimedBuffer> RolesOf(const core::KernelSpec& spec) {
   std::vector<core::TimedBuffer> roles;
   for (const core::Argument& argument : spec.args) {
@@ -121,7 +121,7 @@ std::vector<base::Bytes> Shared(std::vector<std::vector<std::byte>>&& buffers) {
   return {std::make_move_iterator(buffers.begin()), std::make_move_iterator(buffers.end())};
 }
 
-// Most buffers are inputs, and come back as they went.
+// Most buffers are inputs, and are returned as they were sent.
 void LeaveWhatWasSent(const std::vector<core::BufferContent>& sent, core::Executed& executed) {
   executed.as_sent.resize(executed.buffers.size());
   for (size_t i = 0; i < executed.buffers.size() && i < sent.size(); ++i) {
@@ -141,7 +141,7 @@ Result<core::SpliceOutcome> Service::Splice(const core::SpliceRequest& request) 
 }
 
 Result<const source::SliceOutcome*> Service::SliceOnce(const core::SourceRef& source, const std::string& entry) {
-  // By the content of everything that is included, since a root may be a folder that someone edits.
+  // By the content of everything that is included, since a root may be a folder that a user edits.
   WW_ASSIGN(const source::SourceTree tree, source::ReadSourceTree(source));
   base::Hasher hasher;
   hasher.Add(tree.main).Add(entry);
@@ -230,7 +230,7 @@ Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::C
 
   WW_ASSIGN(auto recorded, RecordOnce(slices, work, chip));
   if (const auto* refused = std::get_if<core::Refused>(&recorded)) {
-    // What the host compiler rejects is a compile error like any other: the Diagnoser reads its log.
+    // A rejection by the host compiler is a compile error like any other: the Diagnoser reads its log.
     if (refused->check == "host-compile") return PrepareOutcome(core::CompileFailed{refused->reason});
     return PrepareOutcome(*refused);
   }

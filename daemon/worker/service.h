@@ -1,5 +1,5 @@
-// The worker's side of the verbs: slices, records, compiles and runs. What a candidate shares with the one before (the
-// recorder, the compiled module, the slices) is remembered by content, so that a repeated source costs only its run.
+// The worker's side of the verbs: slices, records, compiles and runs. What a candidate shares with the previous one
+// (the recorder, the compiled module, the slices) is cached by content, so that a repeated source costs only its run.
 #pragma once
 
 #include <filesystem>
@@ -15,24 +15,23 @@
 
 namespace warpwright::worker {
 
-// What a device may need of the service.
+// What a device may need from the service.
 struct DeviceNeeds {
-  std::function<Result<const compile::Compiler*>()>
-      compiler;                   // which outlives the device; looked for when it is first asked for
-  std::function<void()> on_wait;  // to be called before waiting for hardware that others use
+  std::function<Result<const compile::Compiler*>()> compiler;  // outlives the device; looked for on first use
+  std::function<void()> on_wait;  // must be called before waiting for hardware that other processes use
 };
-// The device of a request by its name, "sim:h200" or "cuda:1". Which ones there are, the worker's main says
+// The device of a request by its name, "sim:h200" or "cuda:1". The worker's main defines which ones there are
 // (cli/worker_devices.h).
 using DeviceOpener =
     std::function<Result<std::unique_ptr<core::Device>>(const std::string& name, const DeviceNeeds& needs)>;
 
 class Service {
  public:
-  // `cache`: compiled recorders and modules. The compiler is looked for when it is first needed, so that a worker
-  // without a toolkit can still inspect.
+  // `cache`: compiled recorders and modules. The compiler is looked for on first use, so that a worker without a
+  // toolkit can still inspect.
   Service(std::filesystem::path cache, DeviceOpener open_device)
       : cache_(std::move(cache)), open_device_(std::move(open_device)) {}
-  // Called before work that takes long or can exceed a limit: the stages of worker/codec.h.
+  // Sets what is called before work that takes long or can exceed a limit: the stages of worker/codec.h.
   void OnStage(std::function<void(std::string_view)> announce) { announce_ = std::move(announce); }
 
   Result<core::Inspection> Inspect(const core::SourceRef& source);

@@ -16,9 +16,9 @@ namespace warpwright::worker {
 namespace {
 
 constexpr uint64_t kMinMappedBytes = 64u << 20;
-constexpr uint64_t kKept = 512u << 20;  // of memory, between calls
+constexpr uint64_t kKept = 512u << 20;  // of memory, retained between calls
 constexpr uint64_t kUncheckedBytes =
-    1ull << 30;  // a peer's word is enough for so much: beyond, it must have spent the memory itself
+    1ull << 30;  // a peer's claim suffices up to here: beyond, it must have spent the memory itself
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 bool Fits(uint64_t at, uint64_t size) { return at <= SharedArea::kBytes && size <= SharedArea::kBytes - at; }
@@ -52,7 +52,7 @@ std::optional<SharedArea> SharedArea::Adopt(int descriptor, Use use) {
   return SharedArea(base::Fd(descriptor), use);
 }
 
-// More than is asked for, so that frames that grow step by step do not map each time.
+// Maps more than requested, so that frames that grow step by step do not map each time.
 Status SharedArea::Map(uint64_t bytes) {
   if (mapping_ && mapping_->bytes >= bytes) return {};
   const uint64_t wanted = std::min(kBytes, std::max(kMinMappedBytes, std::bit_ceil(bytes)));

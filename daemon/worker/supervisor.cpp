@@ -10,12 +10,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kStartLimit = std::chrono::seconds(60);  // through ssh or a batch system it may take a while
-constexpr size_t kMaxStages = 1000;                     // of one call: a worker that announces for ever is broken
+constexpr size_t kMaxStages = 1000;                     // of one call: a worker that announces endlessly is broken
 
 // So that a deadline holds even when the worker reads half a frame and stops.
 void MakeNonBlocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
-void EnlargePipe(int fd) { ::fcntl(fd, F_SETPIPE_SZ, 1 << 20); }  // fewer turns for large buffers; not required
+void EnlargePipe(int fd) { ::fcntl(fd, F_SETPIPE_SZ, 1 << 20); }  // fewer round trips for large buffers; not required
 
 }  // namespace
 
@@ -26,7 +26,7 @@ std::map<std::string, std::string> WorkerEnvironment() {
   return env;
 }
 
-// A fresh pair for each worker: what a killed one left there concerns nobody.
+// A fresh pair for each worker: what a killed one left there must not be seen by the next.
 void Supervisor::ShareMemory(base::Command& command) {
   to_worker_.reset();
   from_worker_.reset();
@@ -88,7 +88,7 @@ Result<Frame> Supervisor::Exchange(const FrameView& frame, const CallLimits& lim
   return Fail(ErrorCode::kCorrupt, "a broken frame: the worker answers with everything but an answer");
 }
 
-// Kills what is left of the worker and says how it ended.
+// Kills what is left of the worker and describes how it ended.
 Error Supervisor::DescribeLoss(Error error) {
   std::string end = child_->DescribeEnd();
   // The pipe closes a moment before the process can be reaped.

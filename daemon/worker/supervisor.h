@@ -1,4 +1,4 @@
-// Keeps one worker process: starts it when it is needed, gives each call a deadline, kills it on the first missed
+// Manages one worker process: starts it when it is needed, gives each call a deadline, kills it on the first missed
 // deadline, broken frame or death, and starts a new one for the next call. One call at a time; a call from another
 // thread waits.
 //
@@ -38,7 +38,7 @@ class Supervisor {
  public:
   explicit Supervisor(WorkerCommand command) : command_(std::move(command)) {}
 
-  // kEnvironment: the worker did not start. kTimeout, kWorkerDied and kCorrupt: the worker is gone, and the next call
+  // kEnvironment: the worker did not start. kTimeout, kWorkerDied and kCorrupt: the worker has ended, and the next call
   // starts another.
   Result<Frame> Call(const FrameView& frame, const CallLimits& limits);
   void Stop();
@@ -46,9 +46,9 @@ class Supervisor {
   // after a minute.
   void Finish();
 
-  // Of the last call: the last stage that the worker announced; empty where there was none.
+  // The last stage that the worker announced in the last call; empty if there was none.
   const std::string& stage() const { return stage_; }
-  // What the running worker said when it was ready: "warpwright-worker 1.0", then notes of what its sandbox lacks, one
+  // What the running worker reported when it was ready: "warpwright-worker 1.0", then what its sandbox lacks, one item
   // per line.
   const std::string& hello() const { return hello_; }
   int starts() const { return starts_; }
@@ -62,7 +62,8 @@ class Supervisor {
 
   WorkerCommand command_;
   std::optional<base::Child> child_;
-  std::optional<SharedArea> to_worker_, from_worker_;  // none where the worker did not take them, as one behind ssh
+  std::optional<SharedArea> to_worker_,
+      from_worker_;  // none if the worker did not take them, like one reached through ssh
   std::string stage_, hello_;
   int starts_ = 0;
   std::mutex mutex_;

@@ -56,7 +56,7 @@ Result<std::variant<Frame, core::CompileFailed, core::Refused>> WorkerEvaluator:
     return Outcome(core::CompileFailed{
         fmt::format("{}: error: the {} exceeded its limit of memory, or crashed: {}", file, who, error.message)});
   }
-  if (supervisor_.stage() == kLeaseStage) return Fail(error);  // it never came to run
+  if (supervisor_.stage() == kLeaseStage) return Fail(error);  // it never got to run
   if (late)
     return Outcome(core::Refused{
         "deadline", fmt::format("it did not run within {} s: {}", Seconds(deadlines_.execute), error.message), file,
@@ -68,7 +68,7 @@ void WorkerEvaluator::Account(const std::map<std::string, double>& spent, std::c
   double elsewhere = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   for (const auto& [stage, seconds] : spent) {
     seconds_[stage] += seconds;
-    if (stage.find(':') == std::string::npos) elsewhere -= seconds;  // parts are in their stage already
+    if (stage.find(':') == std::string::npos) elsewhere -= seconds;  // parts are already counted in their stage
   }
   seconds_["transfer"] += std::max(0.0, elsewhere);
 }

@@ -1,9 +1,10 @@
 // The Evaluator port over a worker process.
 //
-// What happens to the worker is the candidate's fault only if it happens twice: a worker that dies is started again and
-// asked once more. A second death is Refused{"crash"}, or CompileFailed where it happened in the parser or the compiler
-// (which a template bomb drives beyond their memory). A missed deadline is CompileFailed or Refused{"deadline"} at
-// once. For verbs without such outcomes both are Errors, and so is a worker that does not start.
+// What happens to the worker is attributed to the candidate only if it happens twice: a worker that dies is restarted
+// and called once more. A second death is Refused{"crash"}, or CompileFailed if it happened in the parser or the
+// compiler (which a template bomb drives beyond their memory limit). A missed deadline is CompileFailed or
+// Refused{"deadline"} immediately. For verbs without such outcomes both are Errors, and so is a worker that does not
+// start.
 #pragma once
 
 #include <chrono>
@@ -31,7 +32,7 @@ class WorkerEvaluator final : public core::Evaluator {
   Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest& request) override;
   Result<core::TimeOutcome> Time(const core::TimeRequest& request) override;
 
-  // The next call meets a fresh process: for the final acceptance of a candidate.
+  // The next call goes to a fresh process: for the final acceptance of a candidate.
   void Restart() { supervisor_.Stop(); }
   Supervisor& supervisor() { return supervisor_; }
   // Where the time of all calls went: the worker's stages, their parts as "run: time", and "transfer" for what the
@@ -40,7 +41,7 @@ class WorkerEvaluator final : public core::Evaluator {
 
  private:
   Result<Frame> CallWithRetry(const FrameView& frame, const CallLimits& limits);
-  // An answer, or what the candidate did to the worker.
+  // A reply, or what the candidate did to the worker.
   Result<std::variant<Frame, core::CompileFailed, core::Refused>> Run(const FrameView& frame, const std::string& file);
 
   Supervisor supervisor_;
