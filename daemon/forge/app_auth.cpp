@@ -26,7 +26,7 @@ class Fixed final : public TokenSource {
     WW_ASSIGN(std::string token, read_());
     if (token.empty())
       return Fail(ErrorCode::kEnvironment, "the forge's token is empty",
-                  "look into the file or variable that holds it");
+                  "check the file or variable that holds it");
     base::RegisterSecret(token);
     return token;
   }

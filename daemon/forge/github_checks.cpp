@@ -26,7 +26,7 @@ Status CheckValues(const CheckRequest& request) {
   if (completed && !one_of(request.conclusion, {"success", "neutral", "failure", "skipped", "cancelled"}))
     return Fail(ErrorCode::kUnsupported, fmt::format("a check cannot have conclusion '{}'", request.conclusion));
   if (!completed && !request.conclusion.empty())
-    return Fail(ErrorCode::kUnsupported, "a check that goes on has no conclusion");
+    return Fail(ErrorCode::kUnsupported, "a check that is in progress has no conclusion");
   if (request.name.empty() || request.sha.empty() || request.external_id.empty())
     return Fail(ErrorCode::kUnsupported, "a check without name, commit or external id could not be found again");
   return {};

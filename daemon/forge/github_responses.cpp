@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 
 tl::unexpected<Error> Missing(std::string_view what, std::string_view field) {
-  return Fail(ErrorCode::kCorrupt, fmt::format("GitHub's answer about {} has no usable '{}'", what, field));
+  return Fail(ErrorCode::kCorrupt, fmt::format("GitHub's response about {} has no valid '{}'", what, field));
 }
 
 // One object, or a list of them (at `key` of an object, if given), each decoded by `decode`.
@@ -25,7 +25,7 @@ template <typename T>
 Result<std::vector<T>> Many(std::string_view body, const char* key, Result<T> (*decode)(const json&)) {
   WW_ASSIGN(const json value, ParseForeignJson(body, kMaxGithubAnswerBytes));
   const json* items = key == nullptr ? &value : FindJson(value, {key});
-  if (items == nullptr || !items->is_array()) return Fail(ErrorCode::kCorrupt, "GitHub's answer is not a list");
+  if (items == nullptr || !items->is_array()) return Fail(ErrorCode::kCorrupt, "GitHub's response is not a list");
   std::vector<T> list;
   list.reserve(items->size());
   for (const json& item : *items) {

@@ -236,7 +236,7 @@ Result<HttpResponse> CurlHttp::Send(const HttpRequest& request) {
   WW_ASSIGN(Target target, ParseTarget(step.url));
   if (HasControl(request.bearer) || request.bearer.find(' ') != std::string::npos)
     return Fail(ErrorCode::kEnvironment, "the token holds spaces or control characters",
-                "look into the file that holds it: one line, nothing else");
+                "check the file that holds it: one line, nothing else");
   for (const auto& [name, value] : request.headers)
     if (HasControl(name) || HasControl(value)) return Fail(ErrorCode::kUsage, "control characters in a header");
   if (!request.bearer.empty() && target.scheme != "https" && !IsLoopback(target.host))

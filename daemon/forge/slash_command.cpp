@@ -72,7 +72,7 @@ Result<std::optional<SlashCommand>> ParseSlashCommand(std::string_view comment) 
   SlashCommand command;
   command.verb = static_cast<SlashVerb>(verb - kVerbs.begin());
   if (words.size() > 2)
-    return Fail(ErrorCode::kUsage, fmt::format("'{}' takes one kernel at the most", *verb),
+    return Fail(ErrorCode::kUsage, fmt::format("'{}' takes at most one kernel", *verb),
                 fmt::format("write {}", kUsage));
   if (words.size() == 2) {
     if (!IsKernelName(words[1]))

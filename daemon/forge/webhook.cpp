@@ -27,7 +27,7 @@ int HexDigit(char c) {
 }
 
 tl::unexpected<Error> Missing(std::string_view event, std::string_view field) {
-  return Fail(ErrorCode::kCorrupt, fmt::format("a '{}' delivery has no usable '{}'", event, field));
+  return Fail(ErrorCode::kCorrupt, fmt::format("a '{}' delivery has no valid '{}'", event, field));
 }
 IgnoredEvent Ignored(std::string reason) { return {std::move(reason)}; }
 
@@ -54,7 +54,7 @@ Result<WebhookEvent> Push(const json& payload) {
   WW_ASSIGN(push.repository, Repository("push", payload));
   push.ref = TextAt(payload, {"ref"});
   if (!IsRefName(push.ref)) return Missing("push", "ref");
-  if (!push.ref.starts_with("refs/heads/")) return Ignored("a push of something that is no branch");
+  if (!push.ref.starts_with("refs/heads/")) return Ignored("a push to something other than a branch");
   for (const auto& [name, commit] : {std::pair("before", &push.before), std::pair("after", &push.after)}) {
     const std::string text = TextAt(payload, {name});
     if (!IsCommit(text)) return Missing("push", name);

@@ -22,7 +22,7 @@ struct FreeAddresses {
 
 Result<HostPort> ParseHostPort(std::string_view text) {
   const auto fail = [&](std::string_view why) {
-    return Fail(ErrorCode::kConfig, fmt::format("\"{}\" is no address to listen on: {}", text, why),
+    return Fail(ErrorCode::kConfig, fmt::format("\"{}\" is not a listen address: {}", text, why),
                 "write it as 127.0.0.1:8421 or [::1]:8421");
   };
   const size_t colon = text.rfind(':');
@@ -31,11 +31,11 @@ Result<HostPort> ParseHostPort(std::string_view text) {
   std::string_view host = text.substr(0, colon);
   const std::string_view port = text.substr(colon + 1);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  else if (host.find(':') != std::string_view::npos) return fail("an IPv6 address stands in brackets");
+  else if (host.find(':') != std::string_view::npos) return fail("an IPv6 address must be in brackets");
   if (host.empty()) return fail("the host is missing");
   const auto [end, code] = std::from_chars(port.data(), port.data() + port.size(), out.port);
   const bool number = !port.empty() && code == std::errc() && end == port.data() + port.size();
-  if (!number || out.port < 0 || out.port > 65535) return fail("the port is no number up to 65535");
+  if (!number || out.port < 0 || out.port > 65535) return fail("the port must be a number up to 65535");
   out.host = host;
   return out;
 }

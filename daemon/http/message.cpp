@@ -39,7 +39,7 @@ BodyLength AnnouncedLength(const HttpRequest& head, size_t limit) {
   const std::string_view text = *head.Header("Content-Length");
   size_t length = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), length);
-  if (text.empty() || end != text.data() + text.size()) return Refused(400, "Content-Length is no number");
+  if (text.empty() || end != text.data() + text.size()) return Refused(400, "Content-Length is not a number");
   if (code == std::errc::result_out_of_range || length > limit)
     return Refused(413, fmt::format("a body may have {} bytes", limit));
   return {.bytes = length};

@@ -82,7 +82,7 @@ void Describe(V& field, const Answer<T>*) {
 }
 template <typename T>
 Result<T> DecodeAnswer(Frame frame) {
-  if (frame.kind != FrameKind::kMessage) return Fail(ErrorCode::kCorrupt, "a frame that is no answer");
+  if (frame.kind != FrameKind::kMessage) return Fail(ErrorCode::kCorrupt, "a frame that is not a reply");
   WW_ASSIGN(Answer<T> answer, DecodeHeader<Answer<T>>(frame));
   if (answer.error) return Fail(std::move(*answer.error));
   if (!answer.ok) return Fail(ErrorCode::kCorrupt, "a frame that does not decode: no answer in it");

@@ -85,7 +85,7 @@ Result<Frame> ReadWith(const Reader& read, SharedArea* area) {
     const uint64_t size = field & ~kInArea;
     if (size > kMaxAttachmentBytes || (total += size) > kMaxAttachmentBytes)
       return Corrupt("over 8 GiB of attachments");
-    if (field != size && area == nullptr) return Corrupt("shared memory where there is none");
+    if (field != size && area == nullptr) return Corrupt("an attachment in shared memory, but there is no shared area");
   }
   Frame frame;
   frame.kind = static_cast<FrameKind>(head.kind);

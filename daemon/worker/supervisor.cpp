@@ -63,9 +63,9 @@ Status Supervisor::Start() {
   }
   Error error = DescribeLoss(hello.error());
   error.code = ErrorCode::kEnvironment;
-  error.message = "the worker does not start: " + error.message;
+  error.message = "the worker failed to start: " + error.message;
   if (error.remedy.empty())
-    error.remedy = "run it by hand and see what it says: " + command_.argv.front() + " --version";
+    error.remedy = "run it directly to see its output: " + command_.argv.front() + " --version";
   return Fail(std::move(error));
 }
 

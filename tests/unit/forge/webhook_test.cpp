@@ -230,7 +230,7 @@ TEST(SlashCommand, MistakesAreNamedWithTheNearestVerbAndNothingThatActs) {
               {"/warpwright retry a;rm", "'a?rm'"},
               {"/warpwright retry aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
                "cannot be"},
-              {"/warpwright retry a b", "one kernel at the most"}};
+              {"/warpwright retry a b", "at most one kernel"}};
   for (const auto& row : rows) {
     const auto command = forge::ParseSlashCommand(row.text);
     ASSERT_FALSE(command) << row.text;
