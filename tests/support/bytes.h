@@ -1,4 +1,4 @@
-// Contents that are shared and never change, for tests that change them.
+// For tests that change contents, which are otherwise shared and immutable.
 #pragma once
 
 #include "base/bytes.h"

@@ -1,5 +1,5 @@
-// What a list of fields (base/fields.h) must be to be trusted: every member of its type stands in it once, and a value
-// whose fields all differ from their defaults comes back from JSON as it was.
+// What makes a list of fields (base/fields.h) trustworthy: it names every member of its type once, and a value whose
+// fields all differ from their defaults survives the round trip through JSON.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace warpwright::testing {
 
-// How many members an aggregate has: so many pairs of braces initialize it.
+// The number of members of an aggregate: that many pairs of braces initialize it.
 #define WW_BRACES_4 \
   {}, {}, {}, {}
 #define WW_BRACES_20 WW_BRACES_4, WW_BRACES_4, WW_BRACES_4, WW_BRACES_4, WW_BRACES_4
@@ -86,7 +86,7 @@ struct Named {
   }
 };
 
-// Sets every field to a value of its own that is not the default.
+// Sets every field to a distinct value that is not the default.
 class Filler {
  public:
   template <typename T>
@@ -153,7 +153,7 @@ class Filler {
   int next_ = 0;
 };
 
-// Blobs in a list.
+// Stores blobs in a list.
 struct Blobs : base::BlobSink, base::BlobSource {
   size_t Put(std::span<const std::byte> bytes) override {
     all.emplace_back(bytes.begin(), bytes.end());
@@ -176,7 +176,7 @@ void ExpectComesBack(const T& value) {
   EXPECT_EQ(again.all, sent.all);
 }
 
-// Gets a value, so that T is what it is of.
+// Takes a value, so that T is deduced.
 template <typename T>
 void ExpectDescribed() {
   Named<T> named;

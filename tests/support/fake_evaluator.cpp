@@ -42,7 +42,7 @@ void FakeEvaluator::Add(std::string marker, FakeKernel kernel, uint64_t instruct
 
 Result<core::Inspection> FakeEvaluator::Inspect(const core::SourceRef&) { return core::Inspection{}; }
 Result<core::RewriteOutcome> FakeEvaluator::Rewrite(const core::RewriteRequest& request) {
-  // A kernel is the same function in float64, but for assembly, which has no counterpart there.
+  // A kernel is the same function in float64, except for assembly, which has no counterpart there.
   if (request.transform == core::kFloat64Text && request.source.text.find("asm(") == std::string::npos)
     return core::RewriteOutcome(core::Rewritten{request.source.text, {}, request.entry});
   return core::RewriteOutcome(core::RewriteRefusal{"not here", 0});
@@ -96,7 +96,7 @@ Result<core::ExecuteOutcome> FakeEvaluator::Execute(const core::ExecuteRequest& 
   return core::ExecuteOutcome(std::move(executed));
 }
 
-// Contents are moved round by one element more in each pair. All pairs of a call have the drift of the first.
+// Contents are rotated by one more element in each pair. All pairs of a call have the drift of the first.
 Result<core::TimeOutcome> FakeEvaluator::Time(const core::TimeRequest& request) {
   const Entry *original = Find(request.original), *candidate = Find(request.candidate);
   if (original == nullptr || candidate == nullptr) return core::TimeOutcome(core::CompileFailed{"no such kernel"});

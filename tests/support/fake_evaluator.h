@@ -1,7 +1,7 @@
-// An Evaluator whose kernels are C++ functions, for tests of what stands above the port. A source text names its kernel
-// by containing the marker under which the kernel was added (a comment, so that it survives rewriting). It behaves as a
-// device where the judge looks: a changed read-only buffer is a fault, pointers and guard bands are reported as the
-// kernel says, calls are recorded. Timing runs both kernels and reports what `timing` scripts.
+// An Evaluator whose kernels are C++ functions, for tests of the layers above the port. A source text names its kernel
+// by containing the marker under which the kernel was added (a comment, so that it survives rewriting). It behaves like
+// a device as far as the judge can see: a changed read-only buffer is a fault, pointers and guard bands are reported as
+// the kernel sets them, calls are recorded. Timing runs both kernels and reports what `timing` scripts.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@
 
 namespace warpwright {
 
-// One run as a kernel sees it. Elements are read and written as doubles in the dtype that the request's spec gives, so
-// that the same function serves the float64 shadow.
+// One run as a kernel sees it. Elements are read and written as doubles in the dtype of the request's spec, so that the
+// same function serves the float64 shadow.
 class FakeRun {
  public:
   explicit FakeRun(const core::ExecuteRequest& request);
@@ -31,13 +31,13 @@ class FakeRun {
   std::vector<std::string> changed_globals;
   std::vector<std::string> notes;  // of what could not be counted
   std::map<std::string, core::PrecisionUse> precision;
-  core::Counters counters;  // of the one launch, beside its instructions
-  // What the run leaves, to be given away.
+  core::Counters counters;  // of the one launch, in addition to its instructions
+  // The results of the run, to be moved out.
   std::vector<base::Bytes> Results() {
     return {std::make_move_iterator(buffers.begin()), std::make_move_iterator(buffers.end())};
   }
 
-  uint32_t run = 0;                             // of those that the request asks for at once
+  uint32_t run = 0;                             // index among the runs of the same request
   std::optional<core::ExecuteOutcome> outcome;  // set: the run ends with it
   bool timed = false;                           // as the candidate or the original of a pair
 
@@ -66,14 +66,15 @@ class FakeEvaluator final : public core::Evaluator {
   };
   std::vector<Call> calls;
 
-  // What the clock says of a pair; outputs and their drift come from the kernels. `us` is set to 100 and 100 before.
+  // What the clock reports for a pair; outputs and their drift come from the kernels. `us` is set to 100 and 100
+  // before.
   struct ScriptedPair {
     core::TimedPair& pair;
     int index = 0;  // over all calls of a process
     const core::TimeRequest& request;
   };
   std::function<void(ScriptedPair)> timing;
-  std::function<void(core::Timed&)> after_timing;  // the last word
+  std::function<void(core::Timed&)> after_timing;  // may change the result
   std::vector<core::TimingOptions> timed;
 
  private:

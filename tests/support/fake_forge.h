@@ -26,7 +26,7 @@ class FakeForge final : public forge::Forge, public forge::CommentPort {
   Result<int64_t> PutComment(const forge::RepositoryName& repository, const forge::CommentRequest& request) override;
   Status React(const forge::RepositoryName& repository, int64_t comment, const std::string& reaction) override;
 
-  // What people do.
+  // Actions of users.
   forge::PullRequestView& PullRequest(int64_t number);  // throws std::out_of_range
   void Close(int64_t number, bool merged = false);
 
@@ -38,16 +38,16 @@ class FakeForge final : public forge::Forge, public forge::CommentPort {
     std::string repository;
     forge::CommentRequest request;
   };
-  std::vector<forge::PullRequestView> pull_requests;          // of all repositories; the number is the place + 1
-  std::vector<forge::PullRequestRequest> requests;            // the last that each was made or changed with
+  std::vector<forge::PullRequestView> pull_requests;          // of all repositories; the number is the index + 1
+  std::vector<forge::PullRequestRequest> requests;            // the last one that created or changed each
   std::vector<Check> checks;                                  // one for each (name, sha, external id)
   std::map<std::string, forge::DashboardRequest> dashboards;  // by repository
   std::vector<Comment> comments;                              // one for each (issue, marker)
   std::set<std::string> reactions;                            // "comment reaction"
   std::map<std::string, forge::Permission> permissions;       // by login; others: read
   std::vector<std::string> log;  // every call that changed something: "create pull request warpwright/k", ...
-  // Called before and after each verb, with its name; an Error before it is the verb's answer (nothing was done), one
-  // after it as well (it was done, but the answer was lost). May throw, as a crash.
+  // Called before and after each verb, with its name. An Error before it is the verb's result (nothing was done), and
+  // so is one after it (it was done, but the response was lost). May throw, like a crash.
   std::function<Status(const std::string& verb)> before, after;
 
  private:

@@ -1,4 +1,4 @@
-// Golden files: WW_UPDATE_GOLDEN=1 writes them anew; look at the difference before committing it.
+// Golden files: WW_UPDATE_GOLDEN=1 rewrites them; review the difference before committing it.
 #pragma once
 
 #include <gtest/gtest.h>

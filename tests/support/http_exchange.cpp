@@ -87,7 +87,7 @@ bool WaitClosed(const base::Fd& fd, std::chrono::milliseconds limit) {
 HttpReply Exchange(int port, std::string_view request) {
   const base::Fd fd = ConnectLoopback(port);
   if (!fd.valid()) return {};
-  SendAll(fd, request);  // may fail where the answer comes first
+  SendAll(fd, request);  // may fail if the response comes first
   return ReadReply(fd);
 }
 

@@ -32,7 +32,7 @@ class Table {
       for (std::string op : {"mad.lo", "mad.hi"}) Add('i', op + "." + t + abc);
       Add('i', "sad." + t + abc);
       Add('i', "shr." + t + " D" + n + ", A" + n + ", B4");
-      // A divisor of zero gives what the hardware likes: kept away.
+      // Division by zero gives a machine-specific value: avoided.
       const std::string nonzero = "or.b" + t.substr(1) + " B" + n + ", B" + n + ", 1; ";
       Add('i', nonzero + "div." + t + ab);
       Add('i', nonzero + "rem." + t + ab);
@@ -129,7 +129,7 @@ class Table {
     Add('s', "div.rn.ftz.f32 D4, A4, B4");
     Add('s', "rcp.rn.ftz.f32 D4, A4");
     Add('s', "sqrt.rn.ftz.f32 D4, A4");
-    for (std::string op : {"abs", "neg"}) {  // of numbers: the bits of a NaN are not defined
+    for (std::string op : {"abs", "neg"}) {  // only of numbers: the bits of a NaN are not defined
       Add('s', "testp.number.f32 DP, A4; @!DP mov.b32 A4, 0; " + op + ".f32 D4, A4");
       Add('s', "testp.number.f32 DP, A4; @!DP mov.b32 A4, 0; " + op + ".ftz.f32 D4, A4");
       Add('d', "testp.number.f64 DP, A8; @!DP mov.b64 A8, 0; " + op + ".f64 D8, A8");
@@ -254,7 +254,7 @@ class Table {
       Add('s', "div" + m + ".f32 D4, A4, B4", small);
     }
     Add('s', "div.full.f32 D4, A4, B4", small);
-    // Sine and cosine in the range where the hardware promises something.
+    // Sine and cosine in the range for which the hardware guarantees something.
     Add('s', "rem.u32 A4, A4, 6000; cvt.rn.f32.u32 A4, A4; mul.f32 A4, A4, 0f3A83126F; sin.approx.f32 D4, A4", -1e-6);
     Add('s', "rem.u32 A4, A4, 6000; cvt.rn.f32.u32 A4, A4; mul.f32 A4, A4, 0f3A83126F; cos.approx.f32 D4, A4", -1e-6);
     Add('s', "tanh.approx.f32 D4, A4", 6e-4);
@@ -404,7 +404,7 @@ std::string InstructionModule(size_t begin, size_t end) {
         "and.b32 U, C4, 1; setp.ne.u32 P, U, 0; setp.ne.u32 DP, U, U; setp.ne.u32 DQ, U, U;\n"
         "mov.u64 D8, 0; mov.u32 D4, 0; mov.u16 D2, 0;\n";
     text += body + "\n";
-    // What the text writes to, the widest first.
+    // The register that the text writes to, the widest first.
     if (body.find("DQ") != std::string::npos)
       text += "selp.u32 U, 2, 0, DQ; selp.u32 D4, 1, 0, DP; add.u32 D4, D4, U; cvt.u64.u32 D8, D4;\n";
     else if (body.find("DP, ") != std::string::npos && body.find(" D4") == std::string::npos &&

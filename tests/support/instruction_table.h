@@ -1,6 +1,6 @@
-// Single PTX instructions with inputs, for comparing the simulator with a GPU. tests/golden/sim/instructions.txt holds
-// what an H200 computed (recorded by tests/golden/sim/record_instructions.cpp); the unit test runs the same kernels on
-// the simulator.
+// Single PTX instructions with inputs, for comparing the simulator with a GPU. tests/golden/sim/instructions.txt
+// contains what an H200 computed (recorded by tests/golden/sim/record_instructions.cpp); the unit test runs the same
+// kernels on the simulator.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace warpwright::sim {
 
 struct InstructionCase {
   char inputs = 'i';  // i: integers, s: f32, d: f64, h: f16 pairs, b: bf16 pairs
-  // With A, B, C as sources and D as result, each with its bytes (A8, A4, A2); P is a predicate source, DP and DQ
-  // predicate results.
+  // With A, B, C as sources and D as result, each followed by its size in bytes (A8, A4, A2); P is a predicate source,
+  // DP and DQ are predicate results.
   std::string text;
   double tolerance = 0;  // of approximate functions: relative, or below 0 relative to at least 1; 0: every bit
 };
 
-inline constexpr int kExplicitResults = 32;  // stored one by one
-inline constexpr int kHashedResults = 2048;  // and these by a hash, for exact instructions
+inline constexpr int kExplicitResults = 32;  // stored individually
+inline constexpr int kHashedResults = 2048;  // stored as a hash, for exact instructions
 
 struct Triple {
   uint64_t a = 0, b = 0, c = 0;

@@ -1,4 +1,4 @@
-// Well-known kernels that tests of the simulator count and benchmarks time.
+// Well-known kernels that simulator tests count and benchmarks time.
 #pragma once
 
 namespace warpwright::sim {

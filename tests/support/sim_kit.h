@@ -13,8 +13,7 @@
 
 namespace warpwright::sim {
 
-// PTX with .loc directives; ends the process with NVRTC's log where it does not compile. The file is called
-// "kernel.cu".
+// PTX with .loc directives; ends the process with NVRTC's log if it does not compile. The file is called "kernel.cu".
 std::string CompileToPtx(std::string_view source, std::string_view arch = "compute_90");
 
 // A buffer on the device with host access by element.
@@ -56,7 +55,7 @@ class SimKit {
     (Put(bytes, info, k++, args), ...);
     return PrepareRaw(kernel, grid, block, dynamic_shared, std::move(run), bytes);
   }
-  // Runs the whole grid. The outcome is kept: `fault` is set where there was one.
+  // Runs the whole grid. The outcome is stored: `fault` is set if there was one.
   template <typename... Args>
   bool Run(std::string_view kernel, core::Dim3 grid, core::Dim3 block, uint32_t dynamic_shared, Args... args) {
     Machine machine = Prepare(kernel, grid, block, dynamic_shared, options, args...);

@@ -1,4 +1,4 @@
-// What a daemon could be doing, for tests of what shows it.
+// What a daemon could be doing, for tests of the code that shows it.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace warpwright::testing {
 service::DaemonSnapshot IdleSnapshot();  // ready, nothing to do, nothing watched
 service::DaemonSnapshot
 BusySnapshot();  // two running jobs (120 with a trajectory), a queue, 40 ended jobs, three repositories
-// As Busy, but every text that comes from outside is this one.
+// Like BusySnapshot, but every text that comes from outside is this one.
 service::DaemonSnapshot SnapshotOf(const std::string& text);
 memory::TrajectoryView BusyTrajectory(const std::string& method = "vectorize_loads");
 

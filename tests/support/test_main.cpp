@@ -1,6 +1,6 @@
-// The main of every test program: GoogleTest's own, and where WW_NO_SKIP is set, a test that skips itself is a failure
-// (CI installs what tests need, so that a skip there is a hole). Tests for another machine are left out by label
-// instead: ctest -LE gpu.
+// The main of every test program: GoogleTest's own; if WW_NO_SKIP is set, a test that skips itself is a failure (CI
+// installs what tests need, so that a skip there is a hole). Tests for another machine are excluded by label instead:
+// ctest -LE gpu.
 #include <gtest/gtest.h>
 
 #include <cstdio>

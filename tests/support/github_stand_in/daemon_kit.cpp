@@ -115,15 +115,14 @@ DaemonKit::DaemonKit(DaemonKitOptions options)
   hub.repositories = folder() / "hub";
   hub.rules = options_.source / "tests/support/github_stand_in/rules.json";
   hub.faults = options_.faults;
-  hub.hourly_limit =
-      1'000'000;  // a client that slows down because an hour's requests run out is not what is tested here
+  hub.hourly_limit = 1'000'000;  // throttling near the hourly limit is not what is tested here
   hub_ = Must(GithubStandIn::Start(hub), "stand-in");
   Must(hub_->AddRepository(kRepository), "repository");
   hub_->AddToken(kPersonToken, "writer");
   hub_->AddPerson("writer", kRepository, "write");
   hub_->AddPerson("stranger");
   hub_->SetApp(kAppId, "warpwright", MakeAppKey(), std::chrono::seconds(3600));
-  // Of its own: a build beside a test that runs replaces the programs.
+  // Its own copies: a build during a running test replaces the programs.
   fs::create_directories(folder() / "bin");
   for (const char* program : {"warpwright", "warpwright-worker"})
     fs::copy_file(options_.programs / program, folder() / "bin" / program);
@@ -231,7 +230,7 @@ std::string DaemonKit::log() const {
 
 namespace {
 
-// A file of /proc with its zeros replaced; empty where the process is gone.
+// A file of /proc with its NUL bytes replaced; empty if the process no longer exists.
 std::string ReadProc(int pid, const char* file, char zero) {
   std::ifstream in(fmt::format("/proc/{}/{}", pid, file), std::ios::binary);
   std::string text((std::istreambuf_iterator<char>(in)), {});
@@ -362,7 +361,7 @@ json DaemonKit::CommentPayload(int64_t issue, int64_t comment, const std::string
            {{"id", comment},
             {"body", body},
             {"user", user},
-            {"author_association", "OWNER"}}},  // a claim that is not to be believed
+            {"author_association", "OWNER"}}},  // a claim that must not be trusted
           {"repository", {{"full_name", kRepository}, {"name", "kernels"}, {"owner", {{"login", "acme"}}}}},
           {"sender", user}};
 }

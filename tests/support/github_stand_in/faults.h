@@ -1,4 +1,4 @@
-// Which requests go wrong, and how: drawn from a seed, so that a run can be repeated.
+// Which requests fail, and how: drawn from a seed, so that a run can be repeated.
 #pragma once
 
 #include <chrono>
@@ -17,13 +17,13 @@ enum class Fault {
   kUnprocessable,   // 422 without a reason
   kTooMany,         // 429 with retry-after
   kBadGateway,      // 502
-  kTimeout,         // no answer for `hang`, then the connection ends
-  kReset,           // the connection ends without an answer
+  kTimeout,         // no response for `hang`, then the connection ends
+  kReset,           // the connection ends without a response
 };
 std::string_view Name(Fault fault);
 
 struct FaultOptions {
-  double share = 0;      // of the requests to the interface
+  double share = 0;      // of the requests to the API
   double git_share = 0;  // of git's requests: 502 and resets
   uint64_t seed = 1;
   std::vector<Fault> kinds = {Fault::kSecondaryLimit, Fault::kPrimaryLimit, Fault::kUnprocessable, Fault::kTooMany,
@@ -34,7 +34,7 @@ struct FaultOptions {
 
 struct DrawnFault {
   Fault fault = Fault::kNone;
-  bool done = false;  // what was asked for is done, and only its answer is lost; of kBadGateway, kTimeout and kReset
+  bool done = false;  // the act is done, and only its response is lost; for kBadGateway, kTimeout and kReset
 };
 
 class FaultPlan {

@@ -1,4 +1,4 @@
-// git's own CGI program (git http-backend) over bare repositories: smart HTTP as a server would have it.
+// git's own CGI program (git http-backend) over bare repositories: smart HTTP like that of a server.
 #pragma once
 
 #include <filesystem>
@@ -22,11 +22,11 @@ struct GitAnswer {
 };
 Result<GitAnswer> ServeGit(const std::filesystem::path& root, const GitRequest& request);
 
-// A bare repository with one empty branch "main" named as HEAD, into which pushes over HTTP are allowed.
+// A bare repository with one empty branch "main" named as HEAD, which accepts pushes over HTTP.
 Status MakeBareRepository(const std::filesystem::path& path);
 // Branches and their commits: "refs/heads/main" -> id.
 std::map<std::string, std::string> ReadRefs(const std::filesystem::path& repository);
-// Runs git in that repository; its output without the last line end, or nothing where it failed.
+// Runs git in that repository; its output without the last newline, or an empty text if it failed.
 std::string AskGit(const std::filesystem::path& repository, std::vector<std::string> arguments);
 
 }  // namespace warpwright

@@ -27,8 +27,8 @@ namespace {
 
 constexpr std::string_view kBase = "/api/v3";
 
-// Ends the connection of a request under way without an answer. cpp-httplib does not say which socket it is: it is
-// found by its peer.
+// Ends the connection of a request in progress without a response. cpp-httplib does not expose the socket: it is found
+// by its peer.
 void Drop(const httplib::Request& request) {
   for (int fd = 3; fd < 1024; ++fd) {
     sockaddr_in peer{};
@@ -55,7 +55,7 @@ std::string BasicPassword(const std::string& authorization) {
   return out.starts_with("x-access-token:") ? out.substr(15) : std::string();
 }
 
-// Which permission of a token an operation needs; empty: none.
+// The permission that a token needs for an operation; empty: none.
 std::string NeededPermission(const std::string& operation) {
   const bool write = !operation.starts_with("GET");
   if (!write) return {};
@@ -120,7 +120,7 @@ struct GithubStandIn::State {
   }
 };
 
-// Under the mutex.
+// Called under the mutex.
 void GithubStandIn::State::NoteConduct(const std::string& token, const httplib::Request& request,
                                        LoggedRequest& entry) {
   for (const char* header : {"User-Agent", "Accept", "X-GitHub-Api-Version"})
@@ -168,7 +168,7 @@ std::optional<Answer> GithubStandIn::State::Injected(const DrawnFault& fault, co
   return std::nullopt;
 }
 
-// Under the mutex. A limit that a fault already named stays.
+// Called under the mutex. A limit that a fault has already set stays.
 void GithubStandIn::State::SetLimitHeaders(const std::string& token, Answer& answer) {
   const int64_t now = std::chrono::duration_cast<std::chrono::seconds>(hub.Now().time_since_epoch()).count();
   const auto set = [&](const char* name, int64_t value) { answer.headers.emplace(name, std::to_string(value)); };
@@ -179,7 +179,7 @@ void GithubStandIn::State::SetLimitHeaders(const std::string& token, Answer& ans
   answer.headers.emplace("x-ratelimit-resource", "core");
 }
 
-// Under the mutex.
+// Called under the mutex.
 Answer GithubStandIn::State::Act(Call& call, LoggedRequest& entry) {
   const auto route = routes.find(entry.operation);
   if (route == routes.end()) return Refuse(404, "Not Found");
@@ -362,7 +362,7 @@ Result<std::unique_ptr<GithubStandIn>> GithubStandIn::Start(StandInOptions optio
   AddCheckRoutes(state->routes);
   AddAppRoutes(state->routes);
   httplib::Server& server = state->server;
-  server.new_task_queue = [] { return new httplib::ThreadPool(32); };  // a connection that is kept open takes a thread
+  server.new_task_queue = [] { return new httplib::ThreadPool(32); };  // a persistent connection occupies a thread
   server.set_keep_alive_max_count(10'000);
   server.set_tcp_nodelay(true);
   State* const s = state.get();
@@ -387,8 +387,7 @@ Result<std::unique_ptr<GithubStandIn>> GithubStandIn::Start(StandInOptions optio
 
 GithubStandIn::~GithubStandIn() {
   state_->stopping = true;
-  while (!state_->server.is_running())
-    std::this_thread::sleep_for(milliseconds(1));  // stop() before that would be lost
+  while (!state_->server.is_running()) std::this_thread::sleep_for(milliseconds(1));  // an earlier stop() would be lost
   state_->server.stop();
   state_->thread.join();
 }

@@ -1,7 +1,7 @@
-// A server on loopback that behaves as GitHub does for what warpwright asks of it: the REST interface below /api/v3 (as
-// on an Enterprise server), and git over smart HTTP at /OWNER/NAME.git. Requests are held against GitHub's OpenAPI
-// description; what breaks a rule is answered 422 and kept as a violation. What GitHub only asks clients to do (a
-// second between writes, one request at a time) is kept as conduct.
+// A server on loopback that behaves like GitHub for what warpwright requests from it: the REST API below /api/v3 (as on
+// an Enterprise server), and git over smart HTTP at /OWNER/NAME.git. Requests are checked against GitHub's OpenAPI
+// description; one that breaks a rule gets a 422 and is recorded as a violation. What GitHub only asks of clients (a
+// second between writes, one request at a time) is recorded as conduct.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@
 namespace warpwright {
 
 struct StandInOptions {
-  std::filesystem::path repositories;  // OWNER/NAME.git are made here
+  std::filesystem::path repositories;  // OWNER/NAME.git are created here
   std::filesystem::path rules;         // rules.json
   int port = 0;
   bool enforce_secondary = false;  // a write within `between_writes` of the last is 403 with retry-after: 1
@@ -51,14 +51,14 @@ class GithubStandIn {
   std::filesystem::path GitFolder(const std::string& repository) const;
 
   Status AddRepository(const std::string& name);  // with its bare repository
-  // permissions empty: all. `app`: may write check runs, as an Action's own token may.
+  // Empty permissions: all. `app`: may write check runs, as an Action's own token may.
   void AddToken(const std::string& token, const std::string& login, bool app = false);
   void SetApp(const std::string& id, const std::string& slug, const std::string& public_key_pem,
               std::chrono::seconds token_life);
-  void RevokeTokens();  // those that the App made
+  void RevokeTokens();  // those that the App created
   void AddPerson(const std::string& login, const std::string& repository = {}, const std::string& role = {});
 
-  // What people do.
+  // Actions of users.
   int64_t Comment(const std::string& repository, int64_t issue, const std::string& login, const std::string& body);
   void SetPullRequestState(const std::string& repository, int64_t number, const std::string& state,
                            const std::string& login, bool merged = false);
@@ -66,14 +66,14 @@ class GithubStandIn {
   void RemoveLabel(const std::string& repository, int64_t number, const std::string& label, const std::string& login);
   void SetFaults(FaultOptions options);
 
-  // What there is: {"pulls": [...], "issues": [...], "comments": [...], "checks": [...], "statuses": {sha: [...]},
+  // The present state: {"pulls": [...], "issues": [...], "comments": [...], "checks": [...], "statuses": {sha: [...]},
   // "reactions": {id: [...]}, "events": {number: [...]}}. Checks with their annotations; issues without the pull
   // requests.
   nlohmann::json Dump(const std::string& repository) const;
   std::vector<LoggedRequest> Log() const;
   std::vector<Push> Pushes() const;
   int minted_tokens() const;
-  // All violations, with their requests; of `conduct` likewise.
+  // All violations, with their requests; likewise for `conduct`.
   std::vector<std::string> Violations() const;
   std::vector<std::string> Conduct() const;
 
@@ -83,8 +83,8 @@ class GithubStandIn {
   std::unique_ptr<State> state_;
 };
 
-// As GitHub sends a webhook. `signature` empty: made with `secret`; "none": no header. The status of the answer, 0
-// without one.
+// Sends a webhook as GitHub does. Empty `signature`: computed with `secret`; "none": no header. Returns the status of
+// the response, 0 if there was none.
 struct WebhookDelivery {
   std::string url, secret, event, body, id, signature;
 };

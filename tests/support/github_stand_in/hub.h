@@ -1,4 +1,4 @@
-// What the stand-in knows, and how its routes read and change it. Included by the stand-in's sources only.
+// The state of the stand-in, and how its routes read and change it. Included only by the stand-in's sources.
 #pragma once
 
 #include <chrono>
@@ -30,7 +30,7 @@ struct App {
   std::chrono::seconds token_life{3600};
 };
 
-// Documents as they are answered; numbers are shared by pull requests and issues, as on GitHub.
+// Documents in the form of responses; pull requests and issues share their numbers, as on GitHub.
 struct Repo {
   std::string name;  // "acme/kernels"
   std::filesystem::path git;
@@ -58,7 +58,7 @@ struct Hub {
 };
 
 struct Call {
-  std::string method, path;  // below the interface's base
+  std::string method, path;  // below the API's base
   std::map<std::string, std::string> parameters;
   std::multimap<std::string, std::string> query;
   json body;  // null: none
@@ -66,7 +66,7 @@ struct Call {
   const Token* token = nullptr;  // null: a JWT, or nothing
   Repo* repo = nullptr;
   std::string Query(const std::string& name, const std::string& otherwise) const;
-  int64_t Number(const std::string& parameter) const;  // 0: no number
+  int64_t Number(const std::string& parameter) const;  // 0: not a number
 };
 struct Answer {
   int status = 200;
@@ -77,18 +77,18 @@ using Route = std::function<Answer(Hub&, const Call&)>;
 using RouteTable = std::map<std::string, Route>;  // by operation
 
 Answer Refuse(int status, const std::string& message);
-// 422 with one error as GitHub words it.
+// 422 with one error in GitHub's wording.
 Answer Invalid(const std::string& resource, const std::string& field, const std::string& code,
                const std::string& message = {});
-// A page of `all`, with Link.
+// A page of `all`, with a Link header.
 Answer Page(const Hub& hub, const Call& call, const std::vector<json>& all);
-// What a body, title or comment must not exceed.
+// The limit for a body, title or comment.
 inline constexpr size_t kMaxBodyCodePoints = 65'536;
 std::optional<Answer> TooLong(const Call& call, const std::string& resource, const std::string& field);
 
 void AddEvent(Hub& hub, Repo& repo, int64_t number, const std::string& event, const std::string& actor,
               const json& more = json::object());
-// Follows the branches of open pull requests: a moved head, a deleted branch.
+// Updates open pull requests from their branches: a moved head, a deleted branch.
 void Refresh(Hub& hub, Repo& repo);
 void SetPullState(Hub& hub, Repo& repo, int64_t number, const std::string& state, bool merged,
                   const std::string& actor);
@@ -99,7 +99,7 @@ void AddIssueRoutes(RouteTable& routes);
 void AddCheckRoutes(RouteTable& routes);
 void AddAppRoutes(RouteTable& routes);
 
-// Nothing where a JWT is good, else what GitHub says of it.
+// nullopt if a JWT is valid, else GitHub's message about it.
 std::optional<std::string> JwtProblem(const App& app, const std::string& jwt, Time now);
 
 }  // namespace warpwright::stand_in

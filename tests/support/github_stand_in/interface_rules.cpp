@@ -107,7 +107,7 @@ void Checker::Check(const json& schema, const json& value, const std::string& pl
     for (const json& part : schema.at("allOf")) Check(part, value, place);
 }
 
-// A query parameter has no type: it is read as the schema would have it.
+// A query parameter has no type: it is parsed as the schema's type.
 json ReadParameter(const json& schema, const std::string& text) {
   if (schema.value("type", "") != "integer") return text;
   int64_t number = 0;

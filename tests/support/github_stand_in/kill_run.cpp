@@ -40,7 +40,7 @@ class KillRun {
 
  private:
   json Dump() { return kit_.hub().Dump(DaemonKit::kRepository); }
-  // The version's check is there and says how it ended; what comes before it, came before it.
+  // The version's check exists and reports how it ended; everything before it has then been done.
   bool Arrived(const std::string& commit) {
     const json dump = Dump();
     for (const json& check : dump.at("checks"))
@@ -56,7 +56,7 @@ class KillRun {
   }
   void KillSoon() {
     const auto life = milliseconds(std::uniform_int_distribution<int64_t>(0, options_.longest_life.count())(random_));
-    std::this_thread::sleep_for(life);  // the moment is what is random here
+    std::this_thread::sleep_for(life);  // the moment is random
     ++killed_in_[StateNow()];
     kit_.Kill();
     ++kills_;
@@ -69,7 +69,7 @@ class KillRun {
     const std::string commit = kit_.CommitAndPush(fmt::format("version {}", version_));
     commits_.push_back(commit);
     const auto until = steady_clock::now() + options_.patience;
-    // At most eight kills for a version: then it is left to finish, so that many versions go the whole way.
+    // At most eight kills for a version: then it may finish, so that many versions complete the whole way.
     for (int here = 0; here < 8 && kills_ < options_.kills && !Arrived(commit); ++here) KillSoon();
     while (!Arrived(commit)) {
       if (steady_clock::now() > until) {

@@ -1,5 +1,5 @@
-// The stand-in as a program, for trying things by hand: prints its port, and at the end (SIGINT, SIGTERM) what it saw
-// as JSON.
+// The stand-in as a program, for manual experiments: prints its port, and at the end (SIGINT, SIGTERM) what it saw as
+// JSON.
 //   github_stand_in --root /tmp/hub --repository acme/kernels --token t0ken=octocat --app-token bot=warpwright[bot]
 #include <fmt/format.h>
 #include <signal.h>

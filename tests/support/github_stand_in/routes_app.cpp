@@ -1,4 +1,4 @@
-// Who is asking: GitHub Apps, their installations and tokens; users and what they may do.
+// Identity: GitHub Apps, their installations and tokens; users and their permissions.
 #include <fmt/format.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
@@ -42,7 +42,7 @@ bool SignatureHolds(const std::string& pem, std::string_view text, const std::st
                           reinterpret_cast<const unsigned char*>(text.data()), text.size()) == 1;
 }
 
-// With a JWT alone.
+// For routes that accept only a JWT.
 std::optional<Answer> NoJwt(const Hub& hub, const Call& call) {
   if (!hub.app) return Refuse(404, "Integration not found");
   if (auto problem = JwtProblem(*hub.app, call.authorization.starts_with("Bearer ") ? call.authorization.substr(7) : "",
@@ -134,7 +134,7 @@ Answer ReadRepository(Hub& hub, const Call& call) {
           {}};
 }
 
-// The repository is public: everybody who exists may read it.
+// The repository is public: every existing user may read it.
 Answer PermissionOf(Hub& hub, const Call& call) {
   const std::string login = call.parameters.at("username");
   if (!hub.people.contains(login)) return Refuse(404, login + " is not a user");

@@ -18,7 +18,7 @@ bool IsCommit(const Repo& repo, const std::string& sha) {
          AskGit(repo.git, {"cat-file", "-t", sha}) == "commit";
 }
 
-// `output.annotations` is only ever added to; what is answered is how many there are.
+// `output.annotations` only ever grows; the response contains only their number.
 json Shown(const json& check) {
   json shown = check;
   shown["output"].erase("annotations");
@@ -81,7 +81,7 @@ Answer ChangeCheckRun(Hub& hub, const Call& call) {
   return {200, Shown(found->second), {}};
 }
 
-// filter=latest (the default) answers the newest of each name.
+// filter=latest (the default) returns the newest of each name.
 Answer OfCommit(Hub& hub, const Call& call) {
   const std::string name = call.Query("check_name", "");
   const bool latest = call.Query("filter", "latest") == "latest";

@@ -129,7 +129,7 @@ Answer Reactions(Hub& hub, const Call& call) {
   return Page(hub, call, call.repo->reactions[id]);
 }
 
-// The same reaction of the same user again is 200 and changes nothing.
+// Repeating a user's reaction returns 200 and changes nothing.
 Answer React(Hub& hub, const Call& call) {
   const int64_t id = call.Number("comment_id");
   if (!call.repo->comments.contains(id)) return Refuse(404, "Not Found");

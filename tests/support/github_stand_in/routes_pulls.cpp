@@ -1,4 +1,4 @@
-// Pull requests: list, open, change, ask for reviews.
+// Pull requests: list, open, change, request reviews.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,13 +11,13 @@ namespace {
 
 std::string OwnerOf(const Repo& repo) { return repo.name.substr(0, repo.name.find('/')); }
 
-// As lists and single answers have it; labels are the issue's.
+// As in lists and single responses; labels are the issue's.
 json Shown(const Repo& repo, int64_t number) {
   json pull = repo.pulls.at(number);
   pull["labels"] = repo.issues.at(number).at("labels");
   return pull;
 }
-// What only the answer about one has.
+// Fields that only the response about a single one has.
 json Whole(const Repo& repo, int64_t number) {
   json pull = Shown(repo, number);
   pull["merged"] = !pull.at("merged_at").is_null();

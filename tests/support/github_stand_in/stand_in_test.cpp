@@ -1,4 +1,4 @@
-// The stand-in itself: what it must not let pass, since other tests lean on it.
+// The stand-in itself: what it must refuse, since other tests rely on it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
@@ -260,7 +260,7 @@ TEST_F(StandInTest, FaultsAreDrawnFromTheSeedAndSayWhetherTheActWasDone) {
   int failed = 0;
   for (int i = 0; i < 30; ++i)
     failed += Send("POST", std::string(kRepo) + "/issues", {{"title", std::to_string(i)}}).status != 201;
-  // A request that hangs is noted when its hanging ends, which its sender does not wait for.
+  // A request that hangs is recorded when it stops hanging; its sender does not wait for that.
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
   while (hub->Log().size() < 30 && std::chrono::steady_clock::now() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
