@@ -1,4 +1,4 @@
-// Cubins come from NVRTC, for sources that nobody has read.
+// Cubins come from NVRTC, for sources that no one has reviewed.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

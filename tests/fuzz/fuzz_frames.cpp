@@ -1,5 +1,5 @@
-// Both ends of the pipe: whatever arrives is a frame or an Error, whatever the frame holds is a call, an answer or an
-// Error; and a call that decodes survives another trip.
+// Both ends of the pipe: whatever arrives is a frame or an Error, whatever the frame contains is a call, a reply or an
+// Error; and a call that decodes survives another round trip.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

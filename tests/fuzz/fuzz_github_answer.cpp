@@ -1,5 +1,5 @@
-// Answers of a forge, or of whatever stands in its place, through every decoder: no crash; an error is kCorrupt;
-// numbers that name things are positive.
+// Responses of a forge, or of anything that impersonates it, through every decoder: no crash; an error is kCorrupt;
+// numbers that identify things are positive.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Any line of a night's history: parsed or refused, and what is parsed is written back the same. Whole files: joined
-// with themselves they stay what they are.
+// Any line of the nightly history: parsed or refused, and what is parsed is written back unchanged. Merging a whole
+// file with itself changes nothing.
 #include <cstdlib>
 
 #include "nights/history.h"

@@ -1,5 +1,5 @@
-// What a child printed: the first line is the kernel that was asked for, the rest its answer. Whatever it holds: no
-// crash, an error is kCorrupt, and what was accepted is bounded and can stand in paths, branches, command lines and the
+// What a child process printed: the first line is the requested kernel, the rest its output. Whatever it contains: no
+// crash, an error is kCorrupt, and what was accepted is bounded and safe in paths, branches, command lines and the
 // store.
 #include <algorithm>
 #include <array>
@@ -36,7 +36,7 @@ bool IsName(std::string_view text) {
          text.find("..") == std::string_view::npos &&
          std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
-// Cut at a character, not within one.
+// Cut at a character boundary, not within a character.
 bool IsText(std::string_view text, size_t bytes) { return text.size() <= bytes && base::ValidUtf8(text) == text; }
 
 void Check(const service::DetectedEntry& entry) {
@@ -50,7 +50,7 @@ void Check(const service::JobResult& result, std::string_view kernel) {
   for (const double value : {result.gain, result.gain_low, result.gain_high, result.seconds})
     Require(std::isfinite(value));
   Require(result.gain_low >= 0 && result.gain_high >= 0);
-  // A branch is this kernel's own, or there is none and nothing to publish.
+  // Either the branch is this kernel's own, or there is none and nothing to publish.
   Require(result.branch.empty() ? result.branch_commit.empty() : result.branch == "warpwright/" + std::string(kernel));
   Require(result.branch_commit.empty() || IsHex(result.branch_commit, 40));
 }

@@ -1,5 +1,5 @@
-// The manifest comes from the repository that is optimized. Whatever it holds: no crash, no hang, and an error has a
-// place.
+// The manifest comes from the repository that is optimized. Whatever it contains: no crash, no hang, and an error has a
+// location.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

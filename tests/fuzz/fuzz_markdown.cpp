@@ -1,5 +1,5 @@
-// Any text, wherever a body takes text from somebody else: nothing in it mentions, links or breaks out, fences and
-// details are closed, the body keeps its limit, and the state in its first line is read back.
+// Any text, wherever a body takes text from others: nothing in it mentions, links or breaks out, fences and details are
+// closed, the body stays within its limit, and the state in its first line is read back.
 #include <cstdlib>
 
 #include "base/utf8.h"
@@ -24,7 +24,7 @@ size_t Count(std::string_view text, std::string_view what) {
   return count;
 }
 
-// Of one line outside fences: no mention and no reference outside code spans.
+// For one line outside fences: no mention and no reference outside code spans.
 void CheckLine(std::string_view line) {
   size_t fence = 0;  // length of the run of backticks that opened a code span; 0: outside
   for (size_t i = 0; i < line.size(); ++i) {

@@ -1,5 +1,5 @@
-// The operator's file. Whatever it holds: no crash, an error has its code and a text, and what was accepted is fit for
-// use.
+// The operator's file. Whatever it contains: no crash, an error has its code and a text, and what was accepted is fit
+// for use.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,4 @@
-// Whatever the bytes are, the reader answers with a file or an error; what it accepts survives writing and reading
-// again.
+// Whatever the bytes are, the reader returns a file or an error; what it accepts survives being written and read again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// The first byte chooses: one of the JSON decoders, or a whole database file.
+// The first byte selects one of the JSON decoders, or a whole database file.
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -12,7 +12,7 @@ namespace {
 
 using namespace warpwright;
 
-// What was decoded encodes to a text that decodes to the same.
+// What was decoded encodes to a text that decodes to the same value.
 template <typename Decode, typename Encode>
 void RoundTrip(std::string_view text, Decode decode, Encode encode) {
   const auto value = decode(text);

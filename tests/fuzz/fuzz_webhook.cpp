@@ -1,5 +1,5 @@
 // A delivery: the first line is the event's name, the rest its payload; and the same bytes as a comment. Whatever they
-// hold: no crash, an error has its code and a text, and what was accepted can stand in a path, a branch's name and a
+// contain: no crash, an error has its code and a text, and what was accepted is safe in a path, a branch name and a
 // log.
 #include <algorithm>
 #include <cstddef>

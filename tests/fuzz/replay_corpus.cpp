@@ -1,5 +1,5 @@
-// Runs a fuzz target once over every file of a folder, and over cuts and small changes of each: what libFuzzer would
-// try first.
+// Runs a fuzz target once over every file of a folder, and over truncations and small changes of each: what libFuzzer
+// would try first.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
