@@ -1,15 +1,16 @@
-// The client of GitHub where a share of all calls goes wrong, and the queue with many jobs.
+// The GitHub client while a share of all calls fails, and the queue with many jobs.
 //
 //   bench_fault [SHARE [ITEMS]]       0.3 and 60
 //
-// 1. The real client, over loopback, to the stand-in (tests/support/github_stand_in): 403, 422, 429, 502, timeouts and
-// broken connections for that
-//    share of the calls, half of the lost answers after the act was done. ITEMS kernels get a pull request, a check
-//    with 60 annotations and an answer to a comment; the dashboard is changed after each. A verb that fails is called
-//    again, as the daemon does. Counted by the stand-in. The waits between writes and after a limit are shortened
-//    (RetryRules), so that what is measured is what arrives, not how long GitHub asks to wait.
-// 2. 1,000 jobs through the store, in the steps of the daemon, with a runner that does nothing.
-// Prints one JSON object; 1 where something is missing or doubled.
+// 1. The real client, over loopback, against the stand-in (tests/support/github_stand_in): 403, 422, 429, 502, timeouts
+//    and broken connections for that share of the calls; half of the lost responses are lost after the act was done.
+//    ITEMS kernels get a pull request, a check with 60 annotations and a reply to a comment; the dashboard is changed
+//    after each. A verb that fails is called again, as the daemon does. The stand-in counts. The waits between writes
+//    and after a limit are shortened (RetryRules), so that what is measured is what arrives, not how long GitHub asks
+//    clients to wait.
+// 2. 1,000 jobs through the store, in the daemon's steps, with a runner that does nothing.
+//
+// Prints one JSON object; exits with 1 if something is missing or duplicated.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,7 +55,7 @@ void Must(const Status& status) {
   std::exit(3);
 }
 
-// main and one branch for each kernel, each with a commit of its own.
+// main and one branch for each kernel, each with its own commit.
 std::map<std::string, std::string> MakeBranches(const fs::path& bare, int count) {
   const fs::path work = bare.parent_path() / "work";
   fs::create_directories(work);
@@ -73,7 +74,7 @@ std::map<std::string, std::string> MakeBranches(const fs::path& bare, int count)
 struct Calls {
   int verbs = 0, repeated = 0, given_up = 0;
 };
-// As the daemon: what did not work is done again later; it gives up on what makes no sense after five times in a row.
+// Like the daemon: failures are retried later; what makes no sense is given up after five failures in a row.
 template <typename Verb>
 void Insist(Calls& calls, Verb&& verb) {
   ++calls.verbs;
@@ -120,7 +121,7 @@ std::vector<std::string> Count(const json& dump, int items) {
   return wrong;
 }
 
-// A label that GitHub calls nonsense (422) is not asked for again, by design: the pull request matters more.
+// A label that GitHub refuses as invalid (422) is not requested again, by design: the pull request matters more.
 int WithoutLabel(const json& dump) {
   int without = 0;
   for (const json& pull : dump.at("pulls")) without += pull.at("labels").empty();
@@ -263,7 +264,7 @@ json BenchQueue(int jobs) {
     }
   }
   const double drain_seconds = Seconds(drain);
-  // Fair: each repository is served once before one is served twice.
+  // Fairness: each repository is served once before one is served twice.
   int most_unfair = 0;
   std::map<std::string, int> served;
   for (const std::string& repository : order) {

@@ -1,11 +1,10 @@
-// What a real GPU's timing decides and what faults cost, through the real worker. Prints one JSON object.
+// What timing on a real GPU decides and what faults cost, through the real worker. Prints one JSON object.
 //
 //   bench_gpu WORKER CACHE aa [REPEATS]   identical copies, a copy that does 3 % less, and one that does 3 % more:
-//   decisions by the looks
-//                                         of core/timing.h
+//                                         decisions by the looks of core/timing.h
 //   bench_gpu WORKER CACHE faults         50 kernels that trap, hang or leave their memory, between good ones
 //   bench_gpu WORKER CACHE soak [N]       N evaluations of one kernel; memory of the worker and of the GPU before and
-//   after
+//                                         after
 #include <fmt/format.h>
 
 #include <chrono>
@@ -29,8 +28,8 @@ using Clock = std::chrono::steady_clock;
 
 double SecondsSince(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-// Dependent multiply-adds: the time is their number, which is therefore the difference by construction. What comes out
-// is of no account here.
+// Dependent multiply-adds: time is proportional to their number, so the difference is known by construction. The result
+// does not matter here.
 std::string Chain(int steps) {
   return fmt::format(R"(__global__ void scale(float* out, const float* in, const float* pad, int n, int m) {{
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -135,7 +134,7 @@ Result<Decided> Decide(core::Evaluator& evaluator, const Setting& setting, const
   return decided;
 }
 
-// 3 % fewer and 3 % more steps of 4,000 in each thread, one wave of blocks on every multiprocessor.
+// 3 % fewer and 3 % more than 4,000 steps in each thread, one wave of blocks on every multiprocessor.
 Result<json> AgainstItself(core::Evaluator& evaluator, int repeats) {
   const Setting setting = MakeSetting(132 * 2048, 64);
   constexpr int kSteps = 4000, kFewer = 3880, kMore = 4120;

@@ -2,10 +2,10 @@
 //
 //   bench_kill [KILLS [SEED]]         200 and 1
 //
-// The real programs on the stand-in for GitHub (tests/support/github_stand_in). A person changes the kernel and pushes;
-// the daemon is killed with SIGKILL after a random time, started again, and so on until the pull request, the check and
-// the branch of this version are there; then the next version is pushed. At the end everything is counted by the
-// stand-in: what is missing, and what is there twice. Prints one JSON object; 1 where something is missing or doubled.
+// The real programs against the stand-in for GitHub (tests/support/github_stand_in). A user changes the kernel and
+// pushes; the daemon is killed with SIGKILL after a random time, restarted, and so on until the pull request, the check
+// and the branch of this version exist; then the next version is pushed. At the end the stand-in counts everything:
+// what is missing, and what exists twice. Prints one JSON object; exits with 1 if something is missing or duplicated.
 #include <fmt/format.h>
 #include <unistd.h>
 

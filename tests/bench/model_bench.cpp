@@ -1,15 +1,16 @@
-// The simulated GPU's times beside a real one's: every version of a kernel that `warpwright optimize --device cuda`
-// measured is modelled on the simulator. Prints one JSON object; rows are variants, families are kernels.
+// The simulated GPU's times compared with a real one's: every version of a kernel that `warpwright optimize --device
+// cuda` measured is modelled on the simulator. Prints one JSON object; rows are variants, families are kernels.
 //
-//   bench_model WORKER CACHE REPOSITORY DEVICE TRAJECTORY... [without TRAJECTORY...]    (versions that those have, too,
-//   are left out) bench_model sweep WORKER CACHE REPOSITORY DEVICE TRAJECTORY [minutes=N] [KERNEL...]
+//   bench_model WORKER CACHE REPOSITORY DEVICE TRAJECTORY... [without TRAJECTORY...]
+//     (versions that the latter contain, too, are left out)
+//   bench_model sweep WORKER CACHE REPOSITORY DEVICE TRAJECTORY [minutes=N] [KERNEL...]
 //
 // REPOSITORY: the folder of the kernels and of their .warpwright.yml. DEVICE: "sim:h200". Nothing is fitted here, but
-// constants of the model may have been: never on the third of the variants for which HeldOut is true. Both parts have
-// figures of their own.
+// constants of the model may have been: never on the third of the variants for which HeldOut is true. Both parts are
+// reported separately.
 //
 // The second form makes versions of the kernels (model_sweep.h) and measures them; there DEVICE is "cuda", or "none" to
-// make them only. Run again, it goes on where it stopped. The TRAJECTORY that it writes is one for the first form.
+// make them only. Run again, it resumes where it stopped. The TRAJECTORY that it writes is an input for the first form.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +44,7 @@ struct Variant {
   double uncertainty = 0;    // half the width of the 95 % interval of log(original / variant); 0: the original itself
   std::string limiter = {};  // of the slowest launch
   double LogRatio() const { return std::log(modelled_us / (measured_us - kEventOverheadUs)); }
-  // What kernel, method and parameters hash to decides, so that a variant stays in its part.
+  // Decided by a hash of kernel, method and parameters, so that a variant stays in its part.
   bool HeldOut() const {
     int sum = 0;  // of hexadecimal digits: 16 is 1 modulo 3
     for (const char digit : base::Sha256(kernel + " " + method + " " + parameters))
@@ -77,11 +78,11 @@ double Correlation(const std::vector<double>& x, const std::vector<double>& y) {
   return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
 }
 
-// Pearson's correlation of the ranks; equal values have their mean rank.
+// Spearman's: Pearson's correlation of the ranks; equal values have their mean rank.
 double Spearman(const std::vector<double>& a, const std::vector<double>& b) { return Correlation(Ranks(a), Ranks(b)); }
 
-// The same where a variant's rank counts those that are faster, and by half those that the measurement cannot tell from
-// it, on both sides: 1 where all others are in the right order. Null where all are tied.
+// The same, but a variant's rank counts those that are faster, and half of those that the measurement cannot
+// distinguish from it, on both sides: 1 if all others are in the right order. Null if all are tied.
 json TieAwareSpearman(const std::vector<const Variant*>& variants) {
   std::vector<double> measured, modelled;
   bool any = false;
@@ -151,8 +152,8 @@ Status Model(core::Evaluator& evaluator, const core::KernelSpec& spec, Variant& 
   return Fail(ErrorCode::kConfig, "the manifest has no case " + variant.case_name);
 }
 
-// The share of pairs, measured to differ by more than 5 %, that the model orders the same way; null where there is no
-// such pair. Ranks of variants that are equally fast say nothing.
+// The share of pairs, measured to differ by more than 5 %, that the model orders the same way; null if there is no such
+// pair. Ranks of equally fast variants mean nothing.
 json Agreement(const std::vector<const Variant*>& variants) {
   uint64_t pairs = 0, agreed = 0;
   for (const Variant* faster : variants)
@@ -184,7 +185,7 @@ json Describe(const std::vector<const Variant*>& variants) {
           {"factor_max", errors.back()}};
 }
 
-// Of one part: over all, and with the share of rightly ordered pairs only of the same kernel and case.
+// For one part: over all, and with the share of correctly ordered pairs only of the same kernel and case.
 json WithinFamilies(const std::vector<const Variant*>& variants) {
   json result = Describe(variants);
   uint64_t pairs = 0, agreed = 0;

@@ -35,7 +35,7 @@ struct Edit {
   Parameters parameters;
 };
 
-// What gives a kernel its shape. The parameters that a mode does not look at are left out.
+// What gives a kernel its shape. Parameters that a mode does not read are left out.
 std::vector<std::optional<Edit>> Shapes() {
   std::vector<std::optional<Edit>> shapes = {std::nullopt};
   for (const char* threads : {"128", "256", "512", "1024"})
@@ -50,7 +50,7 @@ std::vector<std::optional<Edit>> Shapes() {
   return shapes;
 }
 
-// Done to each of them: nothing, one thing, or two.
+// Applied to each of them: nothing, one refinement, or two.
 std::vector<std::vector<Edit>> Refinements() {
   const auto block = [](const char* size, const char* bounds = "off") {
     return Edit{"launch_retune", {{"block_size", size}, {"launch_bounds", bounds}}};
@@ -74,13 +74,13 @@ struct SweepTask {
   std::string original;  // the file's text
 };
 
-// A text that the rewrites gave, with what was done in the method's name and the parameters.
+// A text that the rewrites produced; the method's name and the parameters tell what was done.
 struct Version {
   std::string text, method;
   Parameters parameters;
 };
 
-// Nothing where a rewrite refuses.
+// nullopt if a rewrite refuses.
 Result<std::optional<Version>> ApplyEdit(core::Evaluator& evaluator, const SweepSetting& setting, const SweepTask& task,
                                          Version from, const Edit& edit) {
   core::RewriteRequest request{{setting.repository, task.spec->file, std::move(from.text)},
@@ -97,7 +97,7 @@ Result<std::optional<Version>> ApplyEdit(core::Evaluator& evaluator, const Sweep
   return std::optional(std::move(from));
 }
 
-// Puts every version into the trajectory, each text once. That is a step of its own, so that it is done once.
+// Puts every version into the trajectory, each text once. That is a separate step, so that it is done once.
 Result<memory::StepOutcome> MakeVersions(core::Evaluator& evaluator, const SweepSetting& setting, const SweepTask& task,
                                          memory::Trajectory& trajectory) {
   int made = 0;
@@ -128,7 +128,7 @@ Result<memory::StepOutcome> MakeVersions(core::Evaluator& evaluator, const Sweep
   return outcome;
 }
 
-// Against the original, from cold caches and from warm ones; something where the version cannot be timed.
+// Against the original, from cold caches and from warm ones; a verdict if the version cannot be timed.
 Result<std::optional<core::Verdict>> TimeVersion(core::Evaluator& evaluator, const SweepSetting& setting,
                                                  const SweepTask& task, const std::string& text, const core::Case& c,
                                                  const std::vector<core::BufferContent>& buffers,
@@ -163,7 +163,7 @@ Result<std::optional<core::Verdict>> TimeVersion(core::Evaluator& evaluator, con
     wrong += pair.drift.unwritten + pair.drift.different_class;
     megahertz += pair.candidate_mhz / static_cast<double>(timed.pairs.size());
   }
-  // A block size that a kernel was not written for leaves rows out: that is no version of it.
+  // A block size that a kernel was not written for leaves rows out: the result is not a version of it.
   if (wrong > 0 || drift > kMostDrift)
     return std::optional<core::Verdict>(
         core::WrongResult{"comparison", c.name,

@@ -1,5 +1,5 @@
-// What a large repository costs the daemon: bench_repo [files], 50,000 where it is left out. Prints milliseconds as one
-// JSON object.
+// What a large repository costs the daemon: bench_repo [files], 50,000 by default. Prints milliseconds as one JSON
+// object.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -32,7 +32,7 @@ std::string Git(const std::filesystem::path& at, std::vector<std::string> argume
   return done->out.substr(0, done->out.find('\n'));
 }
 
-// A folder of 50 files for every 50 files; sources of about a kilobyte that differ.
+// One folder for every 50 files; different sources of about a kilobyte.
 std::string FastImport(int files) {
   std::string stream = "commit refs/heads/main\ncommitter Bench <bench@example.org> 1700000000 +0000\ndata 5\nfiles\n";
   for (int i = 0; i < files; ++i) {

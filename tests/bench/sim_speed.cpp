@@ -1,7 +1,7 @@
-// Speed of the simulator on one core, in thread instructions per second: the executor bare, with counters, with
-// counters and checks, and the whole device with counters, checks and the model of the caches. Time is the processor's,
-// so that others on the machine do not count; of the device it is given by the wall clock, too. Prints one JSON object.
-// `bench_sim [seconds per figure [part of a kernel's name]]`
+// Speed of the simulator on one core, in thread instructions per second: the executor alone, with counters, with
+// counters and checks, and the whole device with counters, checks and the cache model. Time is CPU time, so that other
+// load on the machine does not count; for the device wall-clock time is given, too. Prints one JSON object. `bench_sim
+// [seconds per figure [part of a kernel's name]]`
 #include <time.h>
 
 #include <chrono>
@@ -18,14 +18,15 @@
 namespace warpwright::sim {
 namespace {
 
-constexpr size_t kElements = 1 << 20;                // of each buffer
-constexpr uint64_t kPlanInstructions = 200'000'000;  // thread instructions that outweigh the set-up of a plan's buffers
+constexpr size_t kElements = 1 << 20;  // of each buffer
+constexpr uint64_t kPlanInstructions =
+    200'000'000;  // enough thread instructions to outweigh setting up a plan's buffers
 
 struct Case {
   const char* name;
   const char* kernel;
   core::Dim3 grid, block;
-  int inputs;  // buffers behind the output
+  int inputs;  // buffers after the output
   std::vector<int> scalars;
 };
 const Case kCases[] = {{"element-wise add", "add", {4096, 1, 1}, {256, 1, 1}, 2, {1 << 20}},
@@ -50,7 +51,7 @@ struct Speed {
   double processor = 0, wall = 0;  // thread instructions per second
 };
 
-// Calls `run`, which returns how many thread instructions it ran, until `seconds` of the processor's time are spent.
+// Calls `run`, which returns how many thread instructions it executed, until `seconds` of CPU time are spent.
 template <typename F>
 Speed Measure(double seconds, F run) {
   const auto processor_now = [] {

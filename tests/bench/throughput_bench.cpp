@@ -1,4 +1,4 @@
-// How many candidates a minute the judge takes: slice, record, compile, verify, time and profile, through the real
+// How many candidates per minute the judge handles: slice, record, compile, verify, time and profile, through the real
 // workers. Prints one JSON object with the seconds of every candidate and where they went. usual_harness.py does the
 // same to the same files in the usual way.
 //

@@ -1,11 +1,11 @@
 // How fast webhooks are answered, and whether any is lost: the daemon's endpoints with its real store on disk in this
-// process, a sender in another one, on loopback. Two threads take deliveries out of the store and move its log into its
-// file, as the daemon does.
+// process, a sender in another one, on loopback. Two threads take deliveries out of the store and checkpoint its log
+// into its file, as the daemon does.
 //
 //   bench_webhook [RATE [SECONDS [FOLDER]]]     prints JSON
 //
-// The sender has a time for each request and measures from that time, so that a stall counts for every request that it
-// holds up. Each request is a connection of its own, as with GitHub.
+// Each request has a scheduled time, and its latency is measured from that time, so that a stall counts for every
+// request that it delays. Each request uses its own connection, as with GitHub.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
