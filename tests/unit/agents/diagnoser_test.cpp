@@ -19,7 +19,7 @@ struct Row {
   const char* name;
   core::Verdict verdict;
   Cause cause;
-  const char* quote;  // must stand in the verdict verbatim
+  const char* quote;  // must be in the verdict verbatim
 };
 class Diagnoses : public testing::TestWithParam<Row> {};
 

@@ -7,7 +7,7 @@
 namespace warpwright {
 namespace {
 
-// Answers every rewrite with a text that names its parameters, and remembers them.
+// Answers every rewrite with a text that names its parameters, and records them.
 class RewritingEvaluator final : public core::Evaluator {
  public:
   Result<core::Inspection> Inspect(const core::SourceRef&) override { return core::Inspection{}; }
