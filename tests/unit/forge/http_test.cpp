@@ -1,5 +1,4 @@
-// CurlHttp against a server of a few lines: it reads a request up to the end of its body and sends what the test gave
-// it.
+// CurlHttp against a minimal server: it reads a request up to the end of its body and sends what the test gave it.
 #include "forge/http.h"
 
 #include <arpa/inet.h>
@@ -22,7 +21,7 @@ const std::string kHangUp = "hang up";
 
 class TinyServer {
  public:
-  // The answer's bytes; empty: says nothing and waits for the end; kHangUp: closes the connection.
+  // The response's bytes; empty: sends nothing and waits for the end; kHangUp: closes the connection.
   using Handler = std::function<std::string(const std::string& request)>;
   explicit TinyServer(Handler handler)
       : handler_(std::move(handler)), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -95,7 +94,7 @@ class TinyServer {
   std::atomic<int> accepted_{0};
   std::mutex mutex_;
   std::vector<std::string> requests_;
-  std::vector<std::unique_ptr<base::Fd>> connections_;  // of the accepting thread, until it ended
+  std::vector<std::unique_ptr<base::Fd>> connections_;  // owned by the accepting thread until it ends
   std::vector<std::thread> servers_;
   std::thread thread_;
 };
@@ -139,7 +138,7 @@ TEST(CurlHttp, KeepsItsConnection) {
   EXPECT_EQ(server.connections(), 1);
 }
 
-// libcurl would: it takes a connection that was used before and ends without an answer for one that had been closed
+// libcurl would send it again: it takes a reused connection that ends without a response for one that had been closed
 // meanwhile.
 TEST(CurlHttp, AWriteWhoseAnswerIsLostIsNotSentAgain) {
   TinyServer server([](const std::string& request) { return request.starts_with("GET ") ? Text(200, "x") : kHangUp; });

@@ -1,5 +1,5 @@
-// GitHub's memory, as far as the verbs need it, behind ScriptedHttp::reply: what was written is there when it is looked
-// for. Faults can be put before a request is served and after, when only the answer is lost.
+// GitHub's state, as far as the verbs need it, used through ScriptedHttp::reply: what was written is found again.
+// Faults can be injected before a request is served or after, when only the response is lost.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -18,7 +18,7 @@ class ModelGithub {
   json pulls = json::array(), issues = json::array(), comments = json::array(), checks = json::array(),
        statuses = json::array();
   std::map<int64_t, json> events;
-  std::function<Fault(size_t index)> fault;  // of the request number `index`, from 0
+  std::function<Fault(size_t index)> fault;  // for request number `index`, from 0
   size_t served = 0;
   bool checks_allowed = true;
   std::string me = "warpwright[bot]";

@@ -1,5 +1,5 @@
 // Every verb, with every kind of fault at every request, and with the program killed at every request: afterwards the
-// thing is there once and says what it should.
+// object exists once and has the right content.
 #include <gtest/gtest.h>
 
 #include "tests/unit/forge/model_github.h"

@@ -1,4 +1,4 @@
-// An Http that records what is sent and answers from a script, and a clock that moves only when somebody sleeps.
+// An Http that records what is sent and responds from a script, and a clock that moves only when it is slept on.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,8 @@ inline forge::HttpResponse Answer(int status, std::string body = "{}",
 class ScriptedHttp final : public forge::Http {
  public:
   using Reply = std::function<Result<forge::HttpResponse>(const forge::HttpRequest&)>;
-  // For requests that begin with `start` ("GET /repos/o/r/pulls?"): the answers in turn, the last one for ever.
+  // For requests that begin with `start` ("GET /repos/o/r/pulls?"): the responses in turn, the last one repeated
+  // forever.
   void On(std::string start, std::vector<Result<forge::HttpResponse>> answers) {
     script_.push_back({std::move(start), std::move(answers), 0});
   }
@@ -41,7 +42,7 @@ class ScriptedHttp final : public forge::Http {
     log.push_back(request.method + " " + request.url.substr(path));
     requests.push_back(request);
     if (reply) return reply(request);
-    Rule* best = nullptr;  // the longest that fits
+    Rule* best = nullptr;  // the longest that matches
     for (Rule& rule : script_)
       if (log.back().starts_with(rule.start) && (best == nullptr || rule.start.size() > best->start.size()))
         best = &rule;
@@ -49,13 +50,13 @@ class ScriptedHttp final : public forge::Http {
     const size_t at = std::min(best->next++, best->answers.size() - 1);
     return best->answers[at];
   }
-  // How many requests began so.
+  // How many requests began with `start`.
   size_t Count(std::string_view start) const {
     size_t count = 0;
     for (const std::string& line : log) count += line.starts_with(start);
     return count;
   }
-  // The body of the last request that began so.
+  // The body of the last request that began with `start`.
   std::string Body(std::string_view start) const {
     for (size_t i = log.size(); i-- > 0;)
       if (log[i].starts_with(start)) return requests[i].body;

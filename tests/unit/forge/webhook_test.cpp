@@ -17,7 +17,7 @@ using nlohmann::json;
 std::string Payload(const std::string& name) {
   return *base::ReadFile(std::string(WW_SOURCE_DIR) + "/tests/unit/forge/payloads/" + name + ".json");
 }
-// The event of that payload, which is its name up to the dot.
+// The event of that payload, which is its file name up to the dot.
 Result<forge::WebhookEvent> Parse(const std::string& name) {
   return forge::ParseWebhook(name.substr(0, name.find('.')), Payload(name));
 }
@@ -34,7 +34,7 @@ T As(const std::string& name) {
 
 const std::string kA(40, 'a'), kB(40, 'b');
 
-// The vector of GitHub's documentation ("Validating webhook deliveries").
+// The test vector in GitHub's documentation ("Validating webhook deliveries").
 TEST(Signature, IsAsGithubDocumentsIt) {
   const std::string secret = "It's a Secret to Everybody", body = "Hello, World!";
   const std::string good = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
@@ -57,7 +57,7 @@ TEST(Signature, IsAsGithubDocumentsIt) {
 }
 
 TEST(Signature, AnEmptySecretNeverMatches) {
-  // HMAC-SHA256 of nothing with an empty key.
+  // HMAC-SHA256 of an empty text with an empty key.
   EXPECT_FALSE(
       forge::SignatureMatches("", "", "sha256=b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"));
 }
@@ -167,7 +167,7 @@ TEST(Webhook, HostileBytesAreCorrupt) {
   EXPECT_TRUE(forge::ParseWebhook("push", invalid)) << "bytes that are no UTF-8 are replaced";
 }
 
-// Every payload of npm's @octokit/webhooks-examples, where WW_WEBHOOK_EXAMPLES names the unpacked package
+// Every payload of npm's @octokit/webhooks-examples, if WW_WEBHOOK_EXAMPLES names the unpacked package
 // (script/check-conformance).
 TEST(WebhookExamples, AreAllAcceptedOrIgnoredWithAReason) {
   const char* folder = std::getenv("WW_WEBHOOK_EXAMPLES");
