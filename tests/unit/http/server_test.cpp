@@ -1,4 +1,4 @@
-// The server as the network sees it: limits, deadlines and what happens to those who do not keep to them.
+// The server as seen from the network: limits, deadlines and what happens to clients that do not respect them.
 #include "http/server.h"
 
 #include <fmt/format.h>
@@ -59,7 +59,7 @@ class HttpServerTest : public ::testing::Test {
   static std::string Post(std::string_view body, size_t length) {
     return fmt::format("POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n{}", length, body);
   }
-  // A byte now and then, until it is closed; how long that took.
+  // Sends a byte now and then until the connection is closed; returns how long that took.
   static milliseconds Trickle(const base::Fd& fd) {
     const auto begin = steady_clock::now();
     const auto deadline = begin + std::chrono::seconds(10);
@@ -107,7 +107,7 @@ TEST_F(HttpServerTest, AnswersRequests) {
   }
 }
 
-// These the library answers itself, before anything of ours is asked.
+// The library answers these itself, before any of our code is called.
 TEST_F(HttpServerTest, RefusesWhatIsNoRequest) {
   Start();
   const std::string canary = "canary";
@@ -152,7 +152,7 @@ TEST_F(HttpServerTest, AnswersInTheOrderOfTheRequests) {
 TEST_F(HttpServerTest, AByteNowAndThenGainsNothing) {
   options_.head_deadline = milliseconds(300);
   options_.idle_deadline = milliseconds(300);
-  options_.request_deadline = milliseconds(1500);  // a fifth of it for a small body
+  options_.request_deadline = milliseconds(1500);  // a small body gets a fifth of it
   Start();
   const base::Fd head = ConnectLoopback(port());
   ASSERT_TRUE(SendAll(head, "GET /a HTTP/1.1\r\nX: "));
@@ -235,7 +235,7 @@ TEST_F(HttpServerTest, TheOldestThatWaitsMakesRoom) {
   for (int i = 0; i < 4; ++i) connections.push_back(ConnectLoopback(port()));
   ASSERT_TRUE(SendAll(connections[0], Post("x", 900)));  // has a request, and stays
   ASSERT_TRUE(SendAll(connections[3], "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"));
-  ASSERT_EQ(ReadReply(connections[3]).status, 200);  // so the head of the first has arrived as well
+  ASSERT_EQ(ReadReply(connections[3]).status, 200);  // so the head of the first has been read as well
   connections.push_back(ConnectLoopback(port()));
   EXPECT_TRUE(WaitClosed(connections[1], milliseconds(2000)));
   EXPECT_EQ(refused_, 1);
