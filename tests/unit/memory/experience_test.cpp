@@ -144,7 +144,7 @@ TEST_F(ExperienceFile, BadLinesBecomeWarningsWithTheirPlace) {
 TEST_F(ExperienceFile, CatMergesAndEqualEntriesCountOnce) {
   const std::string a = *memory::FormatExperience(With("a", 0.5)) + "\n",
                     b = *memory::FormatExperience(With("b", 0.25)) + "\n";
-  ASSERT_TRUE(base::WriteFileAtomically(path_, a + b + a));  // cat first second > both
+  ASSERT_TRUE(base::WriteFileAtomically(path_, a + b + a));  // like `cat first second > both`
   memory::JsonLinesStore store(path_);
   EXPECT_EQ(store.Query(SampleExperience().key)->samples.size(), 2u);
 }
@@ -158,7 +158,7 @@ TEST_F(ExperienceFile, GrowthByOthersIsSeenAndAHalfLineDoesNotSwallowTheNext) {
   const std::string line = *memory::FormatExperience(With("c", 0.5));
   {
     std::ofstream half(path_, std::ios::app);
-    half << line.substr(0, 40);  // a writer was killed here
+    half << line.substr(0, 40);  // here the writer was killed
   }
   EXPECT_EQ(store.Query(SampleExperience().key)->samples.size(), 2u) << "an unfinished line waits";
   ASSERT_TRUE(other.Append(With("d", 0.5)));

@@ -1,4 +1,4 @@
-// The lists of fields of memory/ and skills/, as in tests/unit/core/fields_test.cpp.
+// The lists of fields of memory/ and skills/, checked as in tests/unit/core/fields_test.cpp.
 #include <gtest/gtest.h>
 
 #include "memory/experience_fields.h"

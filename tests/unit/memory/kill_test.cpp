@@ -1,5 +1,5 @@
-// A child works through a task and is killed at a random moment, fifty times over. Whatever the moment: the file opens,
-// what was finished is never done again, and in the end everything is done.
+// A child process works through a task and is killed at a random moment, fifty times over. Whenever it is killed: the
+// file opens, what was finished is never done again, and in the end everything is done.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -67,7 +67,7 @@ pid_t Fork(const Paths& paths) {
 }
 
 void CheckInvariants(const Paths& paths) {
-  auto t = memory::Trajectory::Open(paths.trajectory);  // includes the database's own check
+  auto t = memory::Trajectory::Open(paths.trajectory);  // includes the database's integrity check
   ASSERT_TRUE(t) << t.error().Format();
   const auto tasks = t->Tasks();
   ASSERT_TRUE(tasks) << tasks.error().Format();

@@ -152,7 +152,7 @@ TEST_F(TrajectoryFile, NoCandidateIsEvaluatedTwice) {
   EXPECT_FALSE(*t.FindEvaluation(t.BeginTask(other)->id, "c")) << "another original, another judgement";
 }
 
-// The first schema named two kinds that no version stored. A trajectory that has them all the same can be read.
+// The first schema named two kinds that no version stored. A trajectory that contains them nevertheless can be read.
 TEST_F(TrajectoryFile, StepsOfKindsThatNoLongerExistAreLeftOut) {
   {
     memory::Trajectory t = Open();
