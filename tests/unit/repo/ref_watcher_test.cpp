@@ -18,7 +18,7 @@ using Names = std::vector<std::string>;
 
 class PollScheduleTest : public testing::Test {
  protected:
-  // How long until the next look, in whole seconds, rounded up: the spread only shortens.
+  // The time until the next poll, in whole seconds, rounded up: the jitter only shortens it.
   int64_t Wait() const { return std::chrono::ceil<seconds>(*schedule.NextDue() - now).count(); }
   void Look(repo::PollResult outcome) {
     now = std::max(now, *schedule.NextDue());
@@ -96,7 +96,7 @@ class RefWatcherTest : public testing::Test {
     watcher->Finished("r", repo::PollResult::kNothing);
     Quiet();
   }
-  // What is due within two seconds, as the daemon's loop would see it.
+  // What becomes due within two seconds, as the daemon's loop would see it.
   Names Next() {
     const auto deadline = clock.Steady() + seconds(2);
     while (clock.Steady() < deadline) {
@@ -106,7 +106,7 @@ class RefWatcherTest : public testing::Test {
     }
     return {};
   }
-  // Nothing that already happened is still to be noticed.
+  // Drains whatever is still to be reported about past events.
   void Quiet() {
     for (pollfd waiting{watcher->fd(), POLLIN, 0}; ::poll(&waiting, 1, 20) > 0;)
       for (const auto& name : watcher->Due()) watcher->Finished(name, repo::PollResult::kNothing);

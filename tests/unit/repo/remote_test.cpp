@@ -1,5 +1,5 @@
-// Mirrors of real repositories, over every transport that this machine has: a path, file://, smart HTTP with a token,
-// ssh (through a program that stands in for ssh and runs the service here).
+// Mirrors of real repositories, over every transport of this machine: a path, file://, smart HTTP with a token, ssh
+// (through a program that replaces ssh and runs the service here).
 #include "repo/remote.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// ssh that answers as `folder`/host says: it notes its arguments and runs the last one, without the network.
+// A fake ssh that behaves as `folder`/host tells it: it records its arguments and runs the last one, without the
+// network.
 void WriteFakeSsh(const fs::path& folder) {
   std::ofstream(folder / "ssh")
       << "#!/bin/sh\n"
@@ -87,7 +88,7 @@ class RemoteTest : public testing::TestWithParam<Over> {
     return origin.Git(arguments);
   }
   void PushUp(const std::string& spec) { origin.Git({"push", "-q", "-f", "up", spec}); }
-  // A commit of ours in the mirror, on `base`.
+  // One of our commits in the mirror, on `base`.
   std::string Ours(repo::Mirror& mirror, const std::string& base, const std::string& content) {
     const auto made = mirror.repository().Publish(
         {"warpwright/a", base, "src/a.cu", content, "Faster a\n\nOptimized-by: warpwright\n", {}});
@@ -134,7 +135,7 @@ TEST_P(RemoteTest, BranchesMoveAndTheMirrorSaysHow) {
                                                        {"refs/heads/topic/a", "", second, false}}));
   EXPECT_EQ(*mirror.repository().Read(second, "src/a.cu"), "one\n2\n");
 
-  // Rewritten history; a folder of branches becomes a branch; our own go without a word.
+  // Rewritten history; a folder of branches becomes a branch; our own branches are deleted without an event.
   origin.Git({"reset", "-q", "--hard", first});
   origin.Write("src/a.cu", "one\nZWEI\n");
   const std::string rewritten = origin.Commit("rewritten");
@@ -147,7 +148,7 @@ TEST_P(RemoteTest, BranchesMoveAndTheMirrorSaysHow) {
                                                        {"refs/heads/topic/a", second, "", false}}));
   EXPECT_EQ(*mirror.Known(), *repo::ListRefs(Address()));
   EXPECT_EQ(GitAt(folder.path() / "mirror.git", {"fsck", "--strict"}), "");
-  // What was left behind is still there to be compared with.
+  // The abandoned commit is still there to be compared with.
   EXPECT_EQ(*mirror.repository().Read(second, "src/a.cu"), "one\n2\n");
 }
 
@@ -174,7 +175,7 @@ TEST_P(RemoteTest, PushHoldsItsLease) {
   EXPECT_EQ(mirror.RemoteTip("warpwright/a")->owner, repo::Mirror::Owner::kOurs);
   EXPECT_EQ(mirror.RemoteTip("warpwright/a")->commit, one);
 
-  // In place, by force, from where we know it to be.
+  // Replaced, by force, from the tip that we know.
   const std::string two = Ours(mirror, first, "fastest\n");
   const auto stale = mirror.Push("warpwright/a", two, first);
   ASSERT_TRUE(stale);
@@ -185,7 +186,7 @@ TEST_P(RemoteTest, PushHoldsItsLease) {
   EXPECT_TRUE(mirror.Push("warpwright/a", two, one)->done);
   EXPECT_EQ(GitAt(bare(), {"rev-parse", "warpwright/a~1"}), first + "\n");
 
-  // Somebody deleted it: not ours to put back, unless the caller knows.
+  // A user deleted it: we do not recreate it, unless the caller knows.
   GitAt(bare(), {"update-ref", "-d", "refs/heads/warpwright/a"});
   EXPECT_FALSE(mirror.Push("warpwright/a", one, two)->done);
   EXPECT_TRUE(mirror.Push("warpwright/a", one, "")->done);
@@ -207,7 +208,7 @@ TEST_P(RemoteTest, ACommitOfSomebodyElseIsForeignEvenWithOurMessage) {
   EXPECT_EQ(Fetch(mirror), std::vector<repo::RefMove>{})
       << "asking for a tip hides no event, and our branches are none";
 
-  // Ours from another machine: by committer and trailer.
+  // Our commit from another machine: recognised by committer and trailer.
   origin.Git({"-c", "user.name=bot", "-c", "user.email=bot@example.org", "commit", "-q", "--amend", "--no-edit",
               "--reset-author"});
   PushUp("theirs:refs/heads/warpwright/a");
@@ -268,7 +269,7 @@ TEST_P(RemoteTest, BeyondItsLimitsATransferIsCut) {
   EXPECT_EQ(Fetch(mirror).size(), 1u);
 }
 
-// The remote's lock of a ref, and the mirror's, as a process leaves them that was killed.
+// A lock of a ref in the remote, and in the mirror, as a killed process leaves it.
 TEST_P(RemoteTest, LocksThatAKilledProcessLeftAreRemoved) {
   repo::Mirror mirror = Open();
   Fetch(mirror);
@@ -306,7 +307,7 @@ TEST_P(MirrorTest, ABrokenMirrorIsKeptAsideAndMadeAnew) {
   EXPECT_EQ(Fetch(mirror).size(), 1u);
 }
 
-// Killed at any moment, the next one goes on.
+// Whenever a process is killed, the next one continues.
 TEST_P(MirrorTest, KilledWhileItIsMadeAndFetched) {
   for (int i = 0; i < 300; ++i)
     origin.Write("folder" + std::to_string(i % 20) + "/f" + std::to_string(i),
@@ -429,7 +430,7 @@ TEST_P(HttpTest, WhatServersAnswerIsSaidWithItsRemedy) {
   }
 }
 
-// Between the moment when the refs are listed and the one when the server moves its branch.
+// Between the listing of the refs and the moment when the server moves its branch.
 TEST_P(HttpTest, APushThatLosesARaceChangesNothing) {
   repo::Mirror mirror = Open();
   Fetch(mirror);
@@ -480,14 +481,14 @@ TEST_P(SshTest, AnUnknownHostIsRefusedWithItsRemedy) {
   EXPECT_NE(refs.error().remedy.find("ssh-keyscan unknown.example"), std::string::npos);
 }
 
-// A host that hangs up in the middle: the write that meets the closed pipe is an error, and the process goes on.
+// A host that hangs up midway: the write to the closed pipe is an error, and the process continues.
 TEST_P(SshTest, AConnectionThatClosesIsAnErrorAndNoSignal) {
   repo::RemoteAddress address = Address();
   address.url = "ssh://git@closing.example" + bare().string();
   auto mirror = repo::Mirror::Open(folder.path() / "mirror.git", address);
   ASSERT_TRUE(mirror) << mirror.error().Format();
-  const auto before = ::signal(
-      SIGPIPE, SIG_DFL);  // the test's HTTP server ignores it for the whole process; a command of ours does not
+  const auto before =
+      ::signal(SIGPIPE, SIG_DFL);  // the test's HTTP server ignores it for the whole process; our commands do not
   const auto moves = mirror->Fetch();
   ::signal(SIGPIPE, before);
   EXPECT_FALSE(moves);

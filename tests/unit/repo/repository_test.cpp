@@ -137,7 +137,7 @@ TEST_F(CommitFilesTest, OrphanThenFollowUpThenNothing) {
   EXPECT_EQ(temp.Git({"fsck", "--strict"}), "");
 }
 
-// Another machine pushed first: what we committed here is done again on top of that.
+// Another machine pushed first: what we committed here is redone on top of that.
 TEST_F(CommitFilesTest, OurLostTipIsReplacedAndAForeignOneIsNot) {
   const auto base = Commit("", {{"a", "1"}});
   const auto lost = Commit(base->commit, {{"a", "ours"}});

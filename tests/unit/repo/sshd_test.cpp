@@ -1,4 +1,4 @@
-// Against a real sshd on this machine, where there is one: host keys, user keys.
+// Against a real sshd on this machine, if there is one: host keys, user keys.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A port that nobody listens on, and whether somebody does.
+// A free port, and whether something listens on a port.
 int FreePort() {
   const base::Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
@@ -38,7 +38,7 @@ class SshdTest : public testing::Test {
  protected:
   void SetUp() override {
     if (!fs::exists("/usr/sbin/sshd")) GTEST_SKIP() << "no /usr/sbin/sshd";
-    if (::getuid() == 0) fs::create_directories("/run/sshd");  // sshd's own demand
+    if (::getuid() == 0) fs::create_directories("/run/sshd");  // sshd requires it
     for (const char* key : {"host", "user", "stranger"}) Keygen(key);
     Write("authorized", *base::ReadFile(folder.path() / "user.pub"));
     Write("config", "HostKey " + Path("host") + "\nAuthorizedKeysFile " + Path("authorized") +

@@ -1,4 +1,4 @@
-// https with a certificate that SSL_CERT_FILE trusts, and with one that nobody does.
+// https with a certificate that SSL_CERT_FILE trusts, and with one that it does not.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ base::TemporaryDirectory& Certificates() {
 }
 std::filesystem::path In(const char* name) { return Certificates().path() / name; }
 
-// Before the first use of libgit2, which reads the variable once.
+// Runs before the first use of libgit2, which reads the variable once.
 class TlsEnvironment : public testing::Environment {
   void SetUp() override {
     for (const std::string name : {"trusted", "stranger"}) {
