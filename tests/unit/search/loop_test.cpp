@@ -1,4 +1,4 @@
-// What the loop decides: new bases, repairs, what is tried once, and when it ends.
+// What the loop decides: new bases, repairs, what is tried only once, and when it ends.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The loop on a scripted device: what it says, what it keeps, and how it goes on after an error of ours.
+// The loop on a scripted device: what it reports, what it stores, and how it resumes after a failure of warpwright.
 #include "search/refine.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,8 @@ class NoExperience final : public memory::ExperienceStore {
   Result<memory::ExperienceMatches> Query(const memory::ExperienceKey&) override { return memory::ExperienceMatches{}; }
 };
 
-// Rewrites by adding a line, so that each setting of a method is another candidate; fails all calls from `lost_at` on.
+// Rewrites by adding a line, so that each setting of a method is a different candidate; fails all calls from `lost_at`
+// on.
 class Device final : public core::Evaluator {
  public:
   Result<core::Inspection> Inspect(const core::SourceRef& source) override { return kernels.Inspect(source); }
@@ -36,7 +37,7 @@ class Device final : public core::Evaluator {
     if (++executions > lost_at) return Fail(ErrorCode::kIo, "the GPU is lost", "look at dmesg");
     evaluated.insert(request.source.text);
     auto outcome = kernels.Execute(request);
-    // A kernel whose time is spent on starting it: the policy then asks for other block sizes.
+    // A kernel whose time is mostly launch overhead: the policy then calls for other block sizes.
     if (auto* run = outcome ? std::get_if<core::Executed>(&*outcome) : nullptr) {
       core::LaunchReport& launch = run->launches.front();
       launch.time.total_us = run->time_us;
@@ -72,7 +73,7 @@ struct Workplace {
     task.policy.max_rounds = 3;
   }
 
-  // As a new process would, on the same trajectory.
+  // Like a new process, on the same trajectory.
   Result<search::RefineResult> Run() {
     judge::JudgeOptions options;
     options.repository = folder.path();
@@ -129,9 +130,9 @@ TEST(Refine, WhatCouldNotBeCountedIsSaidOnceAndReachesEveryReader) {
             std::string::npos);
 }
 
-// The device goes away in the middle of some evaluation. The error is ours and not the candidate's, nothing is finished
-// by it, and the next run on the same trajectory ends where an undisturbed one does, without judging again what was
-// judged.
+// The device is lost in the middle of some evaluation. The error is attributed to warpwright and not to the candidate,
+// it finishes nothing, and the next run on the same trajectory ends like an undisturbed one, without judging again what
+// was judged.
 TEST(Refine, ALostDeviceIsAnErrorAndTheNextRunGoesOn) {
   Workplace undisturbed;
   const auto expected = undisturbed.Run();

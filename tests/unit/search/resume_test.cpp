@@ -1,4 +1,4 @@
-// A run that is killed at any write of its trajectory, and run again, ends as one that was not.
+// A run that is killed at any write of its trajectory, and run again, ends like one that was not.
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
@@ -19,7 +19,7 @@ void Execute(const std::filesystem::path& path, const std::string& sql) {
   sqlite3_close(db);
 }
 
-// The database itself refuses every write after the first `writes`, until it is revived.
+// Makes the database itself refuse every write after the first `writes`, until it is revived.
 void DieAfter(const std::filesystem::path& path, int writes) {
   ASSERT_TRUE(memory::Trajectory::Open(path));
   std::string sql = "CREATE TABLE life(writes INTEGER); INSERT INTO life VALUES (" + std::to_string(writes) + ");";
@@ -32,8 +32,8 @@ void DieAfter(const std::filesystem::path& path, int writes) {
 }
 void Revive(const std::filesystem::path& path) { Execute(path, "UPDATE life SET writes = 1000000"); }
 
-// Every kind of step: a seed, refusals, repairs that succeed and that are abandoned, a text that two methods lead to,
-// new bases, a winner that the full judge refuses, and one that it does not.
+// Every kind of step: a plan from experience, refusals, repairs that succeed and that are abandoned, a text that two
+// methods lead to, new bases, a winner that the full judge refuses, and one that it accepts.
 void Prepare(ScriptedLoop& loop) {
   const core::Verdict too_large = core::CompileFailed{"ptxas error : Entry function 'k' uses too much shared data"};
   loop.AddMethod("seeded", {.gain = 1.2, .gain_of_case = {}, .fails = {}});
@@ -128,7 +128,7 @@ TEST(Resume, StartsFromTheTimesThatWereMeasuredFirst) {
   DieAfter(loop.path(), 30);
   ASSERT_FALSE(loop.Run());
   Revive(loop.path());
-  loop.judge.original_us = 130;  // the device is busier now; the candidates that are left to judge are measured on it
+  loop.judge.original_us = 130;  // the device is busier now; the remaining candidates are measured on it
   const auto resumed = loop.Run();
   ASSERT_TRUE(resumed) << resumed.error().Format();
   const auto before = undisturbed.Story(), after = loop.Story();

@@ -1,6 +1,6 @@
-// The refine loop with everything around it scripted: a judge that knows of every line what it is worth,
-// transformations that add one, a clock that a test moves, and a trajectory that can be killed at any write. Nothing is
-// compiled, run or timed.
+// The refine loop with everything around it scripted: a judge that knows the worth of every line, transformations that
+// add one, a clock that a test moves, and a trajectory that can be killed at any write. Nothing is compiled, run or
+// timed.
 #pragma once
 
 #include <cstdio>
@@ -18,10 +18,10 @@
 
 namespace warpwright {
 
-// What a line of a kernel's text does.
+// The effect of a line of a kernel's text.
 struct Worth {
   double gain = 1;
-  std::map<std::string, double> gain_of_case;  // where it is another
+  std::map<std::string, double> gain_of_case;  // if it differs
   std::optional<core::Verdict> fails;
 };
 // By line: "fast", "tiled tile=64x64x8".
@@ -91,7 +91,7 @@ class ScriptedJudge final : public judge::Reviewer {
   std::vector<std::string> notes_;
 };
 
-// A transformation adds its line, unless the text has it already.
+// A transformation adds its line, unless the text already has it.
 class ScriptedWorker final : public core::Evaluator {
  public:
   Result<core::Inspection> Inspect(const core::SourceRef&) override { return core::Inspection{}; }
@@ -168,7 +168,7 @@ class ScriptedLoop {
     script[id] = std::move(worth);
   }
 
-  // As a new process would, on the same trajectory.
+  // Like a new process, on the same trajectory.
   Result<search::RefineResult> Run() {
     WW_ASSIGN(memory::Trajectory trajectory, memory::Trajectory::Open(path(), &clock));
     search::RefineServices services{.judge = judge,
@@ -190,7 +190,7 @@ class ScriptedLoop {
     auto view = trajectory->View(tasks->front().id);
     return view ? std::move(*view) : memory::TrajectoryView();
   }
-  // One line a step: "1 evaluate fast: measured 2.00", "1 accept fast: new base, 2.00x over the one before".
+  // One line for each step: "1 evaluate fast: measured 2.00", "1 accept fast: new base, 2.00x over the one before".
   std::vector<std::string> Story();
 
   std::filesystem::path path() const { return folder_.path() / "trajectory.sqlite"; }
@@ -210,7 +210,7 @@ class ScriptedLoop {
   int fresh_workers = 0;
 };
 
-// Without what differs from run to run.
+// Leaves out what differs from run to run.
 inline std::string Tell(const memory::StepView& step) {
   std::string text = std::to_string(step.record.round) + " " + std::string(memory::Name(step.record.kind));
   if (!step.record.method.empty()) text += " " + LineOf(step.record.method, step.record.parameters);
