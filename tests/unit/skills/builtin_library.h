@@ -1,4 +1,4 @@
-// The library that the program carries, loaded once for all tests.
+// The library that is built into the program, loaded once for all tests.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// No evidence is left without an answer: over random vectors, complete and with holes, and over the recorded ones.
+// All evidence leads to a result: over random vectors, complete and with gaps, and over the recorded ones.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -26,7 +26,7 @@ core::Evidence RandomEvidence(uint64_t index) {
     if (hole < absent) continue;
     double value = field.low + u * (field.high - field.low);
     if (field.unit == "bool" || field.unit == "count") value = std::round(value);
-    // Ranges of many decades are drawn by their logarithm in every second vector: real values are small.
+    // In every second vector, ranges of many decades are drawn logarithmically: real values are small.
     if (field.high > 1000 && index % 2 == 1) value = std::exp(u * std::log1p(field.high - field.low)) - 1 + field.low;
     if (field.name.starts_with("op_") && index % 3 != 0) value = 0;
     evidence.Set(field.name, std::clamp(value, field.low, field.high));
@@ -67,8 +67,8 @@ TEST(Coverage, EveryRandomVectorHasAMethodOrIsAtTheRoofline) {
     at_roofline += result.at_roofline.has_value();
     if (!result.methods.empty()) ++first[result.methods[0].card->id];
   }
-  // The verdict is not the way out: roofline_pct is uniform over 0..100 where it is known, so at most 8 % are at 92 or
-  // more.
+  // The roofline verdict must not be the way out: roofline_pct is uniform over 0..100 if it is known, so at most 8 %
+  // are at 92 or more.
   EXPECT_LT(at_roofline, kVectors / 10);
   EXPECT_GT(at_roofline, 0);
   EXPECT_GE(first.size(), 15u) << "the order hardly depends on the evidence";

@@ -74,8 +74,8 @@ TEST(Library, BuiltInIsCompleteAndEqualToTheFolder) {
   }
 }
 
-// What the cards say of a transformation and what the worker takes must be the same: the cards are all that
-// `warpwright` knows of it, and the planner sweeps the values that they name.
+// What the cards state about a transformation must equal what the worker accepts: the cards are all that `warpwright`
+// knows of it, and the planner sweeps the values that they name.
 TEST(Library, CardsAndTheWorkersTransformationsAgree) {
   for (const skills::TransformSignature& signature : skills::TransformCatalog()) {
     EXPECT_NE(rewrite::FindTransform(signature.id), nullptr)
@@ -104,7 +104,7 @@ TEST(Library, SmallLibraryLoads) {
   EXPECT_EQ(library->methods.size(), 2u);
 }
 
-// One defect each, and the message that must name it with its place.
+// One defect each, and the message that must name it with its location.
 TEST(Library, DefectsAreNamedWithTheirPlace) {
   const struct {
     const char* file;
