@@ -1,4 +1,4 @@
-// Every value that travels, there and back. Fields are set to values that differ from their defaults, so that a
+// Every value that is transferred, there and back. Fields are set to values that differ from their defaults, so that a
 // forgotten one shows.
 #include "worker/codec.h"
 
@@ -31,7 +31,7 @@ std::vector<std::byte> Bytes(const char* text) {
   return {begin, begin + std::char_traits<char>::length(text)};
 }
 
-// Not UTF-8, with a zero in it.
+// Not UTF-8, and contains a NUL byte.
 const std::string kLatin1("// gr\xfc\xdf\n\0__global__", 18);
 const core::SourceRef kSource{"/repo", "kernels/k\xc3\xb6rnel.cu", kLatin1};
 
@@ -374,7 +374,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "{\"error\": {\"code\": 99, \"message\": \"\"}}", kDeep.c_str()));
 
 TEST(Codec, AnAttachmentIsTakenOnce) {
-  // Two buffers that claim the same bytes: the second gets none rather than a shared copy.
+  // Two buffers that claim the same bytes: the second gets none instead of a shared copy.
   worker::Frame frame = Travel(worker::EncodeCall(FullRequest()));
   const size_t at = frame.header.find("\"bytes\":2");
   ASSERT_NE(at, std::string::npos) << frame.header;

@@ -1,5 +1,6 @@
-// A worker that misbehaves as its argument says. "echo" is the honest one: it answers a message with the same message.
-//   fake_worker MODE [FILE]   FILE remembers that the mode was played once; the next worker is honest
+// A worker that misbehaves as its argument says. "echo" is the honest one: it replies to a message with the same
+// message.
+//   fake_worker MODE [FILE]   FILE records that the mode was played once; the next worker is honest
 #include <unistd.h>
 
 #include <csignal>

@@ -80,10 +80,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadHead{"header", "WWF1" + Number(0) + Number(0xffffffff) + Number(0), "over 64 MiB"},
         BadHead{"count", "WWF1" + Number(0) + Number(0) + Number(4097), "over 4,096"},
         BadHead{"attachment", "WWF1" + Number(0) + Number(0) + Number(1) + std::string(8, '\xff'), "over 8 GiB"},
-        // Each is allowed, and together they overflow.
+        // Each is allowed, but their sum overflows.
         BadHead{"sum", "WWF1" + Number(0) + Number(0) + Number(2) + Number(0) + Number(1) + Number(0) + Number(2),
                 "over 8 GiB"},
-        // A size is not believed: no memory is claimed for bytes that do not come.
+        // A size is not trusted: no memory is claimed for bytes that do not arrive.
         BadHead{"promise", "WWF1" + Number(0) + Number(0) + Number(1) + Number(0) + Number(1), "ends early"}),
     [](const auto& info) { return info.param.name; });
 
@@ -101,7 +101,7 @@ TEST(Frame, PassesAPipeInPieces) {
   EXPECT_EQ(frame->attachments.at(0), large);
 }
 
-// What one side writes through an area, the other reads, as `use` says.
+// What one side writes through an area, the other reads, as `use` selects.
 class SharedFrame : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -154,8 +154,8 @@ TEST_F(SharedFrame, NoReaderBelievesSizes) {
   ASSERT_FALSE(unwritten);
   EXPECT_NE(unwritten.error().message.find("more shared memory than was written"), std::string::npos)
       << unwritten.error().message;
-  EXPECT_NE(::ftruncate(writes->descriptor(), 4096), 0);  // it would kill who reads behind
-  // The peer says that bytes are in shared memory, and there is none.
+  EXPECT_NE(::ftruncate(writes->descriptor(), 4096), 0);  // it would kill whoever reads beyond it
+  // The peer claims that bytes are in shared memory, and there is none.
   worker::FrameView frame{worker::FrameKind::kMessage, "h", {}};
   const auto large = Numbered(1'000'000);
   frame.Attach(large);

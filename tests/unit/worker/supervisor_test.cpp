@@ -55,7 +55,7 @@ TEST_F(SupervisorTest, SharesMemoryWithAWorkerThatTakesIt) {
     EXPECT_EQ(answer->attachments.at(0), large);
     EXPECT_EQ(answer->attachments.at(1), small);
     EXPECT_EQ(supervisor.hello(), "fake worker");
-    if (i == 1) supervisor.Stop();  // and the next one has areas of its own
+    if (i == 1) supervisor.Stop();  // and the next one has its own areas
   }
   EXPECT_EQ(supervisor.starts(), 2);
 }
@@ -137,7 +137,7 @@ TEST_F(EvaluatorTest, ACandidateThatKillsTheWorkerTwiceIsRefused) {
 
 TEST_F(EvaluatorTest, OneDeathIsForgiven) {
   worker::WorkerEvaluator evaluator(Fake("crash", true), deadlines);
-  const auto outcome = evaluator.Execute(request);  // the second worker echoes the call, which is no answer
+  const auto outcome = evaluator.Execute(request);  // the second worker echoes the call, which is not a reply
   EXPECT_EQ(evaluator.supervisor().starts(), 2);
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, ErrorCode::kCorrupt);
