@@ -23,7 +23,7 @@ class TokenSource {
   virtual Result<std::string> Token(const RepositoryName& repository) = 0;
   // The server refused this token (401): it is not returned again if another can be obtained.
   virtual void Reject(const RepositoryName& repository, const std::string& token) = 0;
-  // The account that these tokens write as ("warpwright[bot]"); empty: the token does not tell, use GET /user.
+  // The account that these tokens write as ("warpwright[bot]"); empty: the token does not identify one, use GET /user.
   virtual Result<std::string> Login() = 0;
 };
 

@@ -23,7 +23,7 @@ struct GithubClient::State {
   std::set<std::string> refused;         // labels and reviewers that were refused, "owner/name#7 label x"
 
   void Say(const std::string& text);
-  // Our own login; empty if the token (an Action's) does not tell.
+  // Our own login; empty if the token (an Action's) does not identify one.
   Result<std::string> Login(const RepositoryName& repository, RetryBudget& patience);
   // Whether `author` is us. Without a login: any bot, since only Apps' tokens have none.
   static bool IsOurs(const GithubAuthor& author, const std::string& login);

@@ -26,7 +26,8 @@ milliseconds Clamped(int64_t wait_seconds) {
   return seconds(std::clamp<int64_t>(wait_seconds, 1, kLongestNamedWait.count()));
 }
 
-// GitHub reports a secondary limit with 403 as well as with 429; only its text tells it from a missing permission.
+// GitHub reports a secondary limit with 403 as well as with 429; only its text distinguishes it from a missing
+// permission.
 bool SpeaksOfLimits(std::string_view body) {
   body = body.substr(0, 4096);
   for (std::string_view words : {"rate limit", "abuse detection"})

@@ -1,4 +1,4 @@
-// What samples tell about methods. The formula is in experience.h.
+// What samples show about methods. The formula is in experience.h.
 #pragma once
 
 #include "memory/experience.h"

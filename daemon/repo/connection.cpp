@@ -170,7 +170,7 @@ std::optional<Error> Connection::SshFailure() const {
   else if (text->find("Permission denied") != std::string::npos)
     remedy = ssh_.key.empty() ? "give the daemon an agent with the key (SSH_AUTH_SOCK), or configure ssh.key"
                               : "check that the host knows the public part of " + ssh_.key.string();
-  // The last line tells what ended it; the one before it often tells why.
+  // The last line states what ended it; the one before it often states why.
   const std::string all = text->substr(0, text->find_last_not_of("\r\n") + 1);
   const size_t line = all.rfind('\n');
   const size_t before = line == std::string::npos || line == 0 ? std::string::npos : all.rfind('\n', line - 1);

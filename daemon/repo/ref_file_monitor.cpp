@@ -86,7 +86,7 @@ RefFileMonitor::Changes RefFileMonitor::Read() {
       const WatchEntry watched = found->second;
       const std::string_view file = event->len > 0 ? std::string_view(event->name) : std::string_view();
       if (watched.kind == Kind::kGitDirectory) {
-        // The index, logs and objects change all the time and tell nothing about branches.
+        // The index, logs and objects change all the time and have no bearing on branches.
         if (file == "HEAD" || file == "packed-refs" || file == "refs") noticed.names.insert(watched.name);
         if (file == "refs" || (event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED)) != 0)
           broken.insert(watched.name);

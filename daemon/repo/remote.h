@@ -75,7 +75,7 @@ class Mirror {
   Status CollectGarbage(size_t packs_at_most = 64);
 
   // Pushes commit `commit` (in the mirror) to `branch`. The remote's tip must be `expected` (empty: absent) at the
-  // moment of the push, else nothing is pushed and `rejected` tells why; likewise if the server refuses. Pushing what
+  // moment of the push, else nothing is pushed and `rejected` says why; likewise if the server refuses. Pushing what
   // the remote already has succeeds. Outside warpwright/ only fast-forwards are pushed, and never to the remote's main
   // branch. A local remote's hooks do not run.
   struct PushResult {

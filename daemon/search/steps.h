@@ -39,7 +39,7 @@ struct Accepted {
   std::string summary;
 };
 
-// Generate. The original, measured and fit to be judged; else the result that tells what is wrong with it.
+// Generate. The original, measured and fit to be judged; else the result that states what is wrong with it.
 Result<std::variant<Base, memory::TaskResult>> BaselineStep(RefineRun& run);
 // Plans from what experience shows for kernels like the original.
 Result<std::vector<PlannedRound>> SeedStep(RefineRun& run);

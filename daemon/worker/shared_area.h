@@ -1,6 +1,6 @@
 // Memory that a supervisor and its worker both map, one area for each direction, for attachments that a pipe would
 // carry slowly (about 1 GB/s, compared with 10 and more). The supervisor creates both areas and passes their
-// descriptors to the worker; frame.h tells when they are used.
+// descriptors to the worker; frame.h says when they are used.
 //
 // An area is a sealed memory file of kBytes addresses and no more memory than was written to. It cannot shrink, so that
 // no reader can be killed by it. The peer may change it at any time: the supervisor copies the bytes and reads only the

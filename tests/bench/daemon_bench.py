@@ -3,7 +3,8 @@
 
 usage: daemon_bench.py PROGRAM [--repositories 100] [--seconds 60] [--pushes 5]
 
-Prints one JSON object. The program is started as `warpwright serve` on a configuration of its own; its children are the program itself.
+Prints one JSON object. The program is started as `warpwright serve` with its own configuration; its child processes run
+the same program.
 """
 import argparse
 import datetime

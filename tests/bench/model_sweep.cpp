@@ -74,7 +74,7 @@ struct SweepTask {
   std::string original;  // the file's text
 };
 
-// A text that the rewrites produced; the method's name and the parameters tell what was done.
+// A text that the rewrites produced; the method's name and the parameters record what was done.
 struct Version {
   std::string text, method;
   Parameters parameters;

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What bench_throughput does, in the usual way, to the same candidates: each is built as a PyTorch extension (load_inline), compared with
-torch.softmax on five random inputs, timed 100 times with CUDA events and a flushed L2, and profiled with `ncu --set full`. Prints one JSON
-object. Needs PyTorch with CUDA, nvcc and ncu.
+"""Does what bench_throughput does, but in the usual way, to the same candidates: each is built as a PyTorch extension
+(load_inline), compared with torch.softmax on five random inputs, timed 100 times with CUDA events and a flushed L2, and
+profiled with `ncu --set full`. Prints one JSON object. Needs PyTorch with CUDA, nvcc and ncu.
 
   usual_harness.py REPOSITORY CANDIDATE.cu...
 
-The protocol is that of KernelBench's `eval_kernel_against_ref` and its `cuda_event` timing: 3 warm-ups, a 256 MiB write before each trial,
-tolerance 1e-4. To its advantage, one process imports PyTorch once for all candidates, and only the first shape of the manifest is used,
-while bench_throughput verifies and times every shape.
+The protocol is that of KernelBench's `eval_kernel_against_ref` and its `cuda_event` timing: 3 warm-ups, a 256 MiB write
+before each trial, tolerance 1e-4. To its advantage, one process imports PyTorch once for all candidates, and only the
+first shape of the manifest is used, while bench_throughput verifies and times every shape.
 """
 import json
 import os

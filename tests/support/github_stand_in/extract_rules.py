@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Extracts what the stand-in checks requests against from GitHub's OpenAPI description.
+"""Extracts from GitHub's OpenAPI description what the stand-in checks requests against.
 
     npm pack @octokit/openapi && tar xzf octokit-openapi-*.tgz
     tests/support/github_stand_in/extract_rules.py package > tests/support/github_stand_in/rules.json
 
-Of each operation that warpwright uses: method, path, query parameters, the body's properties with types, enums and limits, and the names of the
-properties that an answer may have at its first level. Descriptions and examples stay behind.
+For each operation that warpwright uses: method, path, query parameters, the body's properties with types, enums and
+limits, and the names of the properties that a response may have at its first level. Descriptions and examples are left
+out.
 """
 import json
 import pathlib
@@ -65,7 +66,7 @@ def trim(schema):
 
 
 def names(schema):
-    """Property names at the first level of an answer, or of an array's elements."""
+    """Property names at the first level of a response, or of an array's elements."""
     if not isinstance(schema, dict):
         return set()
     found = set(schema.get("properties", {}))

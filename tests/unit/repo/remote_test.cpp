@@ -21,8 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A fake ssh that behaves as `folder`/host tells it: it records its arguments and runs the last one, without the
-// network.
+// A fake ssh that behaves as `folder`/host says: it records its arguments and runs the last one, without the network.
 void WriteFakeSsh(const fs::path& folder) {
   std::ofstream(folder / "ssh")
       << "#!/bin/sh\n"
