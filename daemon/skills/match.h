@@ -21,7 +21,7 @@ namespace warpwright::skills {
 
 struct MatchContext {
   std::set<core::Allow> allow;    // of the manifest
-  bool built_in_only = false;     // only methods with a transformation: there is no language model
+  bool built_in_only = false;     // only methods with a transformation: no language model is available
   std::set<std::string> applied;  // methods that led to the present base: what conflicts with them is vetoed
   std::map<std::string, std::string> excluded;  // method -> why: tried on this base with this evidence, say
 };
@@ -57,7 +57,7 @@ struct VetoedMethod {
 std::string_view Name(VetoedMethod::Kind kind);
 
 struct AtRoofline {
-  double share_pct = 0;  // of the time that the task needs at least
+  double share_pct = 0;  // the minimum time of the task, as a share of its time
   std::string message;
 };
 struct MatchResult {
