@@ -25,8 +25,7 @@ class Fixed final : public TokenSource {
   Result<std::string> Token(const RepositoryName&) override {
     WW_ASSIGN(std::string token, read_());
     if (token.empty())
-      return Fail(ErrorCode::kEnvironment, "the forge's token is empty",
-                  "check the file or variable that holds it");
+      return Fail(ErrorCode::kEnvironment, "the forge's token is empty", "check the file or variable that holds it");
     base::RegisterSecret(token);
     return token;
   }

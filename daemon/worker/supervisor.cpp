@@ -64,8 +64,7 @@ Status Supervisor::Start() {
   Error error = DescribeLoss(hello.error());
   error.code = ErrorCode::kEnvironment;
   error.message = "the worker failed to start: " + error.message;
-  if (error.remedy.empty())
-    error.remedy = "run it directly to see its output: " + command_.argv.front() + " --version";
+  if (error.remedy.empty()) error.remedy = "run it directly to see its output: " + command_.argv.front() + " --version";
   return Fail(std::move(error));
 }
 
