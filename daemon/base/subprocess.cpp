@@ -265,8 +265,8 @@ Result<Completed> Run(const Command& command) {
   completed.notes = launch.sandbox.notes();
   Collector collectors[] = {{std::move(out.read), &completed.out, command.output_limit_bytes, &completed.truncated},
                             {std::move(err.read), &completed.err, command.output_limit_bytes, &completed.truncated}};
-  const Fd ended(
-      static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));  // invalid on kernels before 5.3: then we poll often
+  // Invalid on kernels before 5.3: then we poll often.
+  const Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   std::string_view input = command.input;
   if (input.empty()) in.write.Close();
   while (!HasEnded(pid)) {

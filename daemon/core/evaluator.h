@@ -104,14 +104,16 @@ std::string_view Name(CounterDepth depth);
 struct ExecuteOptions {
   bool counters = false;                         // count, and model or measure a time; else only execute
   CounterDepth depth = CounterDepth::kEvidence;  // with `counters`
-  bool poison = true;        // false: buffers without content are left as allocated, for tools that detect reads of
-                             // what was never written
+  // False: buffers without content are left as allocated, for tools that detect reads of uninitialized memory.
+  bool poison = true;
   bool keep_outputs = true;  // return the buffers
-  uint64_t guard_bytes = 0;  // > 0: bands of random content on both sides of every buffer that the device does not
-                             // protect otherwise; ExecuteReply returns the overwritten bands
-  uint64_t seed = 1;         // of guard bands and workspace poison
-  uint64_t sample_instructions = 0;  // > 0: stop launching blocks after about this many thread instructions, and
-                                     // extrapolate the counters; outputs are then incomplete
+  // > 0: bands of random content on both sides of every buffer that the device does not protect otherwise;
+  // Executed lists the bands that were overwritten.
+  uint64_t guard_bytes = 0;
+  uint64_t seed = 1;  // of guard bands and workspace poison
+  // > 0: stop launching blocks after about this many thread instructions, and extrapolate the counters; outputs are
+  // then incomplete.
+  uint64_t sample_instructions = 0;
   // Thread instructions of a whole run before it counts as an endless loop.
   uint64_t instruction_limit = 20'000'000'000;
   std::optional<Dim3> block_limit;  // of the grid, for tests
@@ -143,8 +145,9 @@ struct PrecisionUse {
 };
 struct Executed {
   std::vector<base::Bytes> buffers;  // after the run, in the order of the request
-  std::vector<bool> as_sent;  // one entry per buffer: true stands for the request's own bytes, which are then not sent
-                              // back. Always empty for callers
+  // One entry per buffer: true stands for the request's own bytes, which are then not sent back. Always empty for
+  // callers.
+  std::vector<bool> as_sent;
   std::vector<LaunchReport> launches;
   double time_us = 0;  // sum over the plan; modelled on the simulator
   bool modelled = true;

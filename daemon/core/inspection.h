@@ -14,7 +14,7 @@ namespace warpwright::core {
 
 struct ParameterInfo {
   std::string name;
-  std::string type;  // as spelt: "const float *__restrict__"
+  std::string type;  // as spelled: "const float *__restrict__"
   bool is_pointer = false;
   bool is_const = false;  // of the pointee
   bool is_restrict = false;

@@ -38,7 +38,7 @@ std::optional<FunctionAnalysis::Target> FunctionAnalysis::ResolvePointer(const N
     auto inner = ResolvePointer(pointer[0]);
     if (!inner) return inner;
     CXType from = Pointee(pointer[0]);
-    if (from.kind == CXType_Invalid) {  // arithmetic on a dependent type has no type of its own
+    if (from.kind == CXType_Invalid) {  // arithmetic on a dependent type has no type
       const VariableInfo* base = Find(inner->base);
       if (base == nullptr || base->parameter == nullptr || inner->units != 1) return std::nullopt;
       from = clang_getPointeeType(clang_getCanonicalType(clang_getCursorType(base->parameter->cursor)));

@@ -22,7 +22,7 @@ namespace warpwright::source {
 struct CountedLoop {
   const Node* loop = nullptr;
   std::string variable;    // symbol
-  std::string name, type;  // as spelt
+  std::string name, type;  // as spelled
   bool declares = false;   // the loop declares the variable
   const Node* start = nullptr;
   const Node* bound = nullptr;
@@ -86,8 +86,8 @@ class FunctionAnalysis {
   // Of an Index, including what its opaque symbols depend on.
   Dependence DependsOn(const Polynomial& index) const;
   std::optional<int64_t> Fold(const Node& expression) const;
-  const Node* OpaqueExpression(
-      const std::string& symbol) const;  // the expression that an opaque symbol of an Index stands for; else null
+  // The expression that an opaque symbol of an Index stands for; null for other symbols.
+  const Node* OpaqueExpression(const std::string& symbol) const;
 
   std::optional<CountedLoop> Counted(const Node& loop) const;
   std::optional<int64_t> TripCount(const CountedLoop& loop) const;
