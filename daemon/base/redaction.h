@@ -1,5 +1,5 @@
-// Keeps secrets out of all output. A secret is registered once, where it is read; from then on every reversible
-// encoding of it is replaced by "[redacted]":
+// Keeps secrets out of text that is written for users or other programs. A secret is registered once, where it is read;
+// from then on every reversible encoding of it is replaced by "[redacted]":
 //   plain; with bytes percent-encoded (any of them, once or twice), backslash-escaped or as HTML entities;
 //   hexadecimal of either case, also with separators; base64 in all three alignments, standard and URL alphabet, also
 //   percent-encoded.
