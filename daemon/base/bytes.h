@@ -1,5 +1,5 @@
-// Contents of a buffer that nobody changes any more, shared by all who hold a copy: inputs of a run go through many
-// hands, and are often hundreds of megabytes. Whoever wants other contents makes a vector, fills it, and moves it in.
+// Immutable contents of a buffer, shared by all copies: the inputs of a run pass through many components and are often
+// hundreds of megabytes. To change the contents, fill a new vector and move it in.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@ namespace warpwright::base {
 class Bytes {
  public:
   Bytes() = default;
-  Bytes(std::vector<std::byte>&& own) {  // NOLINT: a vector that is given away may become one without a word
+  Bytes(std::vector<std::byte>&& own) {  // NOLINT: implicit on purpose: a vector that is moved in converts silently
     auto kept = std::make_shared<const std::vector<std::byte>>(std::move(own));
     view_ = *kept;
     keeper_ = std::move(kept);
   }
-  // What lies in memory that `keeper` keeps.
+  // A view of memory that `keeper` keeps alive.
   Bytes(std::shared_ptr<const void> keeper, std::span<const std::byte> view)
       : keeper_(std::move(keeper)), view_(view) {}
 

@@ -1,4 +1,4 @@
-// Time as a port, so that a test can say what time it is.
+// Time as a port, so that a test can set the time.
 #pragma once
 
 #include <chrono>

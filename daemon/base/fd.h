@@ -1,4 +1,4 @@
-// A file descriptor, owned. Closed once, by the destructor at the latest.
+// An owned file descriptor, closed exactly once, by the destructor at the latest.
 #pragma once
 
 #include <unistd.h>

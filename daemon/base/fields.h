@@ -1,19 +1,19 @@
-// One list of its fields describes a value to everything that encodes, decodes, checks or compares it:
+// A type's single list of fields, which all code that encodes, decodes, checks or compares its values uses:
 //
 //   template <typename V>
 //   void Describe(V& field, const Point*) {
 //     using T = Point;
-//     field("x", &T::x);               // must be there
-//     field.Optional("y", &T::y);      // may be missing: older versions did not write it. A Within bounds a number
-//     field.Sparse("z", &T::z);        // is left out where it is zero, empty or absent
-//     field.Blob("raw", &T::raw);      // bytes that need not be text
-//     field.Inline(&T::key);           // the fields of a nested value, without a level of their own
+//     field("x", &T::x);               // required
+//     field.Optional("y", &T::y);      // may be missing: older versions did not write it. Within bounds a number
+//     field.Sparse("z", &T::z);        // omitted if it is zero, empty or absent
+//     field.Blob("raw", &T::raw);      // bytes that are not necessarily text
+//     field.Inline(&T::key);           // the fields of a nested value, without a nesting level
 //     field.Untold(&T::cache);         // never leaves the process
 //   }
 //
-// Every member stands in it: tests count them. The alternatives of a variant are told apart by Tag(const Alternative*),
-// under the key TagKey(const Variant*). An enumeration has its names from Name(E), and Last(E) says where they end. All
-// of these are found beside the type.
+// Every member must be listed: tests count them. The alternatives of a variant are distinguished by Tag(const
+// Alternative*), under the key TagKey(const Variant*). An enumeration takes its names from Name(E); Last(E) is its last
+// value. All of these are found by argument-dependent lookup next to the type.
 #pragma once
 
 #include <optional>
@@ -23,7 +23,7 @@
 
 namespace warpwright::base {
 
-// What a number may be, both ends included.
+// The range of a number, both ends included.
 struct Within {
   double low, high;
 };

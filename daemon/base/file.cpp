@@ -55,7 +55,7 @@ Status WriteFileAtomically(const std::filesystem::path& path, std::string_view c
   if (error) return Fail(ErrorCode::kIo, "create " + path.parent_path().string() + ": " + error.message());
   std::string temporary = path.string() + ".XXXXXX";
   Fd fd(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!fd.valid()) return FailErrno("create a file beside " + path.string());
+  if (!fd.valid()) return FailErrno("create a file next to " + path.string());
   Status status = WriteAll(fd.get(), content, path);
   if (status && ::fchmod(fd.get(), 0644) != 0) status = FailErrno("chmod " + temporary);
   if (status && ::fsync(fd.get()) != 0) status = FailErrno("fsync " + temporary);

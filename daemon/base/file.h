@@ -1,4 +1,5 @@
-// Whole files. Writing is atomic: the new content is in place completely (synced, then renamed) or not at all.
+// Whole files. Writing is atomic: the new content either replaces the old one completely (synced, then renamed) or not
+// at all.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +11,14 @@
 
 namespace warpwright::base {
 
-// Refuses what is larger than `limit_bytes` and what is not a regular file.
+// Refuses files larger than `limit_bytes` and anything that is not a regular file.
 Result<std::string> ReadFile(const std::filesystem::path& path, uint64_t limit_bytes = 64u << 20);
 
 // Creates missing parent folders.
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view content);
 
-// Appends `line` and a newline with one write to a file opened O_APPEND, so that concurrent writers do not mix lines.
+// Appends `line` and a newline with one write to a file opened with O_APPEND, so that lines of concurrent writers do
+// not interleave.
 Status AppendLine(const std::filesystem::path& path, std::string_view line);
 
 // A new folder below the system's temporary folder, removed with its content by the destructor.

@@ -1,4 +1,5 @@
-// Content addresses: SHA-256 in lower-case hexadecimal. Everything that is stored or compared by content uses this one.
+// Content addresses: SHA-256 in lower-case hexadecimal. Everything that is stored or compared by content uses this
+// hash.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-// Builds the document; the first thing beyond a limit ends it.
+// Builds the document; stops at the first value beyond a limit.
 class BoundedBuilder final : public nlohmann::json_sax<json> {
  public:
   explicit BoundedBuilder(const JsonLimits& limits) : limits_(limits) {}
@@ -71,7 +71,8 @@ class BoundedBuilder final : public nlohmann::json_sax<json> {
 
   const JsonLimits& limits_;
   json root_;
-  std::vector<json*> open_;  // the last is the innermost: it grows, and those around it stay where they are meanwhile
+  // The last is the innermost: only it grows, so the addresses of those around it remain valid.
+  std::vector<json*> open_;
   json* member_ = nullptr;
   size_t values_ = 0;
   std::string error_;

@@ -1,6 +1,6 @@
-// Values to JSON and back, by the lists of base/fields.h. Reading is strict, never throws, and says where the first
-// mistake is: "cases[2].launches[0].registers: not an integer". The templates here only walk through values; what
-// touches nlohmann/json is compiled once, in json_codec.cpp.
+// Values to JSON and back, by the lists of base/fields.h. Reading is strict, never throws, and reports the path of the
+// first error: "cases[2].launches[0].registers: not an integer". The templates here only traverse values; all code that
+// uses nlohmann/json is compiled once, in json_codec.cpp.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace warpwright::base {
 
-// Where blobs go that stand beside the JSON, which then holds their numbers.
+// Receives blobs that are stored outside the JSON, which then holds their indices.
 class BlobSink {
  public:
   virtual ~BlobSink() = default;
@@ -33,7 +33,7 @@ class BlobSource {
   virtual std::optional<Bytes> Take(uint64_t number) = 0;
 };
 
-// A place in a document that is written.
+// A position in a document that is being written.
 class JsonSink {
  public:
   JsonSink(nlohmann::json& at, BlobSink* blobs) : at_(&at), blobs_(blobs) {}
@@ -43,7 +43,7 @@ class JsonSink {
   void Unsigned(uint64_t value) const;
   void Number(double value) const;
   void Text(std::string_view value) const;
-  void Blob(std::span<const std::byte> bytes) const;  // throws std::logic_error where there is no place for blobs
+  void Blob(std::span<const std::byte> bytes) const;  // throws std::logic_error without a BlobSink
   void Object() const;
   void List() const;
   JsonSink Member(std::string_view key) const;
@@ -54,7 +54,7 @@ class JsonSink {
   BlobSink* blobs_;
 };
 
-// A place in a document that is read. It knows its way from the root, for messages.
+// A position in a document that is being read. It knows its path from the root, for messages.
 class JsonSource {
  public:
   struct Reading {
@@ -74,10 +74,10 @@ class JsonSource {
   void Read(uint64_t& value, uint64_t high) const;
   void ReadBlob(Bytes& value) const;
   void ReadBlob(std::string& value) const;
-  bool IsObject() const;  // complains where it is none
-  size_t Items() const;   // complains where it is no list
+  bool IsObject() const;  // reports an error if it is not
+  size_t Items() const;   // reports an error if it is not a list
   JsonSource Item(size_t index) const;
-  std::vector<std::string_view> Keys() const;  // complains where it is no object
+  std::vector<std::string_view> Keys() const;  // reports an error if it is not an object
   std::optional<JsonSource> Find(std::string_view key) const;
 
  private:
@@ -338,7 +338,7 @@ void ReadJson(const JsonSource& from, T& value) {
   } else if (from.IsObject()) codec::ReadFields(from, value);
 }
 
-// What the two functions below need of nlohmann::json, which is incomplete here.
+// What the two functions below need from nlohmann::json, which is an incomplete type here.
 nlohmann::json ToJsonBy(void (*write)(const JsonSink&, const void*), const void* value, BlobSink* blobs);
 std::string EncodeJsonBy(void (*write)(const JsonSink&, const void*), const void* value, BlobSink* blobs);
 Status DecodeJsonBy(void (*read)(const JsonSource&, void*), void* value, std::string_view text,
@@ -354,7 +354,7 @@ template <typename T>
 auto ToJson(const T& value, BlobSink* blobs = nullptr) {  // nlohmann::json
   return ToJsonBy([](const JsonSink& to, const void* v) { WriteJson(to, *static_cast<const T*>(v)); }, &value, blobs);
 }
-// kCorrupt.
+// kCorrupt on failure.
 template <typename T>
 Result<T> DecodeJson(std::string_view text, const JsonLimits& limits = {}, BlobSource* blobs = nullptr) {
   T value{};

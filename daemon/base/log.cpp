@@ -38,7 +38,7 @@ LogFields& ThreadFields() {
   return fields;
 }
 
-// Control characters, and what reorders or hides text.
+// Control characters, and characters that reorder or hide text.
 bool IsUnsafe(uint32_t c) { return c < 0x20 || c == 0x7f || IsDeceptive(c); }
 
 void AppendEscape(std::string& out, uint32_t c) {
@@ -55,7 +55,7 @@ void AppendEscape(std::string& out, uint32_t c) {
   }
 }
 
-// Valid UTF-8 without anything unsafe; quotes and backslashes escaped, as JSON wants it.
+// Valid UTF-8 without unsafe characters; quotes and backslashes escaped as in JSON.
 std::string Escape(std::string_view text, size_t limit) {
   std::string out;
   for (size_t at = 0; at < text.size();) {
@@ -104,8 +104,8 @@ std::string Milliseconds(std::chrono::system_clock::time_point now) {
   return text + fmt::format(".{:03}Z", part);
 }
 
-// The thread's fields and the line's own, each key once (the innermost), in two groups: those that come first, and the
-// rest.
+// The thread's fields and the line's, each key once (the innermost value), in two groups: those that come first, and
+// the rest.
 std::pair<std::vector<const LogField*>, std::vector<const LogField*>> Order(const LogFields& own) {
   std::vector<const LogField*> all;
   for (const LogFields* fields : {&std::as_const(ThreadFields()), &own})
@@ -145,7 +145,8 @@ std::string TextLine(LogLevel level, std::string_view event, std::string_view me
   return line;
 }
 
-// As one write, so that lines of several processes on one stderr do not mix. A log that cannot be written stops nobody.
+// As one write, so that lines of several processes on one stderr do not interleave. A log that cannot be written is not
+// an error.
 void WriteToStderr(std::string line) {
   line += '\n';
   size_t done = 0;

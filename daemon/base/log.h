@@ -1,7 +1,7 @@
-// The log: one line per event on stderr, JSON where a machine reads it, text on a terminal. There is one sink;
-// everything that goes through it is redacted (base/redaction.h), bounded and has its control characters escaped, so
-// that no text from outside can forge a line. Own, because spdlog formats text: fields as JSON, redaction and bounds
-// would all be ours in a sink of its own.
+// The log: one line per event on stderr, as text on a terminal and as JSON otherwise. There is one sink; everything
+// that goes through it is redacted (base/redaction.h), bounded and has its control characters escaped, so that no
+// external text can forge a line. Not spdlog, which formats text: JSON fields, redaction and bounds would all have to
+// be written in a custom sink anyway.
 //
 //   Log(LogLevel::kInfo, "job_started", "started", {{"job", 17}, {"repo", "acme/kernels"}, {"kernel", "softmax"}});
 //   {"ts":"2026-11-21T09:30:00.123Z","level":"info","event":"job_started","job":17,"repo":"acme/kernels","kernel":"softmax","message":"started"}
@@ -30,7 +30,7 @@ std::string_view Name(LogLevel level);  // "debug", "info", "warning", "error"
 std::optional<LogLevel> ParseLogLevel(std::string_view name);
 
 struct LogField {
-  std::string key;  // a constant of ours: [a-z0-9_]
+  std::string key;  // a constant in the program: [a-z0-9_]
   std::variant<std::string, int64_t, double, bool> value;
 
   LogField(std::string k, std::string v) : key(std::move(k)), value(std::move(v)) {}
@@ -45,13 +45,13 @@ struct LogField {
 };
 using LogFields = std::vector<LogField>;
 
-// `event` is a constant of ours in snake_case, by which lines are found; `message` is for people and may hold untrusted
-// text.
+// `event` is a constant in snake_case, by which lines are searched; `message` is for human readers and may contain
+// untrusted text.
 void Log(LogLevel level, std::string_view event, std::string_view message, const LogFields& fields = {});
-// At level error: the message, and as fields the file, line and remedy that are known.
+// At level error: the message, with the file, line and remedy as fields if they are known.
 void LogError(std::string_view event, const Error& error, LogFields fields = {});
 
-// Fields that every line of this thread carries until the scope ends; the innermost of a key counts.
+// Fields that every line of this thread carries until the scope ends; for one key, the innermost scope wins.
 class LogScope {
  public:
   explicit LogScope(LogFields fields);
@@ -63,10 +63,10 @@ class LogScope {
   size_t before_;
 };
 
-enum class LogFormat { kAuto, kJson, kText };  // kAuto: text where stderr is a terminal
-// Before the first call: kAuto and kInfo.
+enum class LogFormat { kAuto, kJson, kText };  // kAuto: text if stderr is a terminal
+// Defaults before the first call: kAuto and kInfo.
 void ConfigureLog(LogFormat format, LogLevel lowest);
-// Where lines go instead of stderr, without their newline; an empty function: stderr again. For tests.
+// Redirects lines, without their newline, from stderr to `sink`; an empty function restores stderr. For tests.
 void SetLogSink(std::function<void(std::string_view line)> sink);
 
 }  // namespace warpwright::base

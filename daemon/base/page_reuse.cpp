@@ -8,7 +8,7 @@
 namespace warpwright::base {
 
 void KeepFreedPages() {
-  // Mapped allocations are unmapped when they are freed; from the heap, they stay.
+  // Freeing an mmapped allocation unmaps it; memory of the heap stays mapped.
   ::mallopt(M_MMAP_MAX, 0);
   ::mallopt(M_TRIM_THRESHOLD, INT_MAX);
 }

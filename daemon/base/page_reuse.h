@@ -1,6 +1,6 @@
-// Keeps freed memory for the next allocation instead of giving its pages back: buffers of tens of megabytes come and go
-// with every run of a kernel, and faulting their pages in again costs more than copying them. Once, at the start of a
-// program.
+// Keeps freed memory for the next allocation instead of returning its pages to the kernel: buffers of tens of megabytes
+// are allocated and freed with every kernel run, and faulting their pages in again costs more than copying them. Call
+// once, at program start.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Loops over independent elements on all cores. What they compute must not depend on how the range is cut.
+// Loops over independent elements on all cores. Their results must not depend on how the range is partitioned.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace warpwright::base {
 
-// Calls body(begin, end) for pieces that cover [0, count), at the same time. Short ranges stay on the caller's thread.
-// `body` must not throw. `least`: elements that are worth a thread, which takes some 30 us to start.
+// Calls body(begin, end) concurrently for subranges that cover [0, count). Short ranges stay on the caller's thread.
+// `body` must not throw. `least`: the number of elements that justify another thread, which takes about 30 us to start.
 template <typename Body>
 void ParallelFor(size_t count, const Body& body, size_t least = 64u << 10) {
   const size_t cores = std::max(1u, std::thread::hardware_concurrency());
@@ -29,12 +29,11 @@ void ParallelFor(size_t count, const Body& body, size_t least = 64u << 10) {
   body(size_t{0}, begin(1));
 }
 
-inline constexpr size_t kParallelChunk =
-    1u << 15;  // elements whose sums are formed together, where an element is a few operations
+inline constexpr size_t kParallelChunk = 1u << 15;  // elements per partial sum, if an element costs a few operations
 
-// Sums over [0, count) that are the same however many cores there are: body(begin, end, part) fills one part for each
-// `chunk` of the range, and the parts are merged in order by part.Merge(next). A chunk is about kParallelChunk
-// elements' work.
+// Sums over [0, count) that do not depend on the number of cores: body(begin, end, part) fills one part for each
+// `chunk` of the range, and the parts are merged in order by part.Merge(next). A chunk should be about as much work as
+// kParallelChunk simple elements.
 template <typename Part, typename Body>
 Part ParallelSum(size_t count, size_t chunk, const Body& body) {
   std::vector<Part> parts((count + chunk - 1) / chunk);

@@ -1,5 +1,5 @@
-// Writing to a pipe whose reader is gone must be an error (EPIPE) and not a signal. This blocks SIGPIPE in the calling
-// thread only and takes back what was raised meanwhile, so that it changes nothing for the rest of the program.
+// Writing to a pipe without a reader must fail with EPIPE instead of raising a signal. This blocks SIGPIPE in the
+// calling thread only and discards a SIGPIPE raised meanwhile, so that the rest of the program is unaffected.
 #pragma once
 
 #include <csignal>

@@ -1,5 +1,5 @@
 // Counter-based pseudo-random numbers: the value at (seed, stream, index) needs no state, so that inputs can be
-// generated in any order, in pieces, and in another process, and are the same everywhere.
+// generated in any order, piecewise and in another process, always with the same result.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class CounterRandom {
   uint64_t key_;
 };
 
-// 64 bits that nobody outside the process can predict (getrandom).
+// 64 bits that no other process can predict (getrandom).
 uint64_t SecretSeed();
 
 }  // namespace warpwright::base

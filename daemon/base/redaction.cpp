@@ -14,17 +14,17 @@ namespace warpwright::base {
 namespace {
 
 constexpr std::string_view kMark = "[redacted]";
-constexpr size_t kMinimumLine = 16;  // of a secret of several lines
-constexpr size_t kKept = 256;        // of the first secrets, and of the latest
+constexpr size_t kMinimumLine = 16;  // of a line in a multi-line secret
+constexpr size_t kKept = 256;        // number of first secrets, and of latest secrets, that are retained
 constexpr std::string_view kBase64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 enum class Form { kText, kHex, kBase64 };
 struct SecretPattern {
   Form form = Form::kText;
-  std::string bytes;  // hex: the secret itself; base64: the digits that the secret alone decides
-  bool shares_first = false, shares_last = false;  // base64: the digit before, behind holds bits of the secret as well
+  std::string bytes;  // hex: the secret itself; base64: the digits that depend on the secret alone
+  bool shares_first = false, shares_last = false;  // base64: the digit before or after also holds bits of the secret
 };
-using Span = std::pair<size_t, size_t>;  // [begin, end) of what is taken out
+using Span = std::pair<size_t, size_t>;  // [begin, end) of the text to remove
 
 int HexDigit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -34,7 +34,7 @@ int HexDigit(char c) {
 }
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
-// The two alphabets as one.
+// Maps the two base64 alphabets to one.
 char Canonical(char c) { return c == '-' ? '+' : c == '_' ? '/' : c; }
 bool IsBase64(char c) { return kBase64Digits.find(Canonical(c)) != std::string_view::npos; }
 
@@ -49,7 +49,7 @@ struct Decoded {
   char byte;
   size_t length;
 };
-// The escapes that begin at `at`, beside the plain byte; at most two.
+// The escapes that begin at `at`, in addition to the plain byte; at most two.
 struct Escapes {
   std::array<Decoded, 2> found{};
   size_t count = 0;
@@ -106,8 +106,8 @@ Escapes EscapesAt(std::string_view text, size_t at) {
   return out;
 }
 
-// Where the next element of a needle may end, from each place where the last one ended. Several places at once, since a
-// text can be read in more than one way ("%25" is three bytes or one).
+// The offsets at which the next element of a needle may end, given the offsets at which the previous one ended. A set
+// of offsets, since a text can be read in more than one way ("%25" is three bytes or one).
 using Places = std::vector<size_t>;
 void AddPlace(Places& places, size_t place) {
   if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
@@ -116,7 +116,7 @@ void AddPlace(Places& places, size_t place) {
 void StepText(std::string_view text, const Places& from, char byte, bool base64, Places& to) {
   for (const size_t start : from) {
     size_t at = start;
-    for (int skipped = 0;; ++skipped, ++at) {  // base64 is broken into lines
+    for (int skipped = 0;; ++skipped, ++at) {  // base64 is wrapped into lines
       if (at >= text.size()) break;
       const char seen = text[at];
       if (base64 ? Canonical(seen) == byte : seen == byte) AddPlace(to, at + 1);
@@ -141,7 +141,7 @@ void StepHex(std::string_view text, const Places& from, char byte, Places& to) {
   }
 }
 
-// The end of `needle` where it begins at `at`; 0: it does not.
+// The end of the match of `needle` that begins at `at`; 0: no match.
 size_t Match(std::string_view text, size_t at, const SecretPattern& needle) {
   Places places = {at}, next;
   for (const char byte : needle.bytes) {
@@ -175,7 +175,7 @@ size_t RunEnd(std::string_view text, size_t at, std::string_view stop) {
   return at;
 }
 
-// "https://user:password@host": all that stands before the last '@' of the authority. "git" is no secret.
+// "https://user:password@host": everything before the last '@' of the authority. "git" is not a secret.
 void FindUserInfo(std::string_view text, std::vector<Span>& out) {
   for (size_t at = text.find("://"); at != std::string_view::npos; at = text.find("://", at + 3)) {
     const size_t begin = at + 3, end = RunEnd(text, begin, "/?#\"'<>\\");
@@ -238,7 +238,7 @@ void FindGithubTokens(std::string_view text, size_t at, std::vector<Span>& out) 
 
 std::string Replace(std::string_view text, std::vector<Span> spans) {
   std::sort(spans.begin(), spans.end());
-  std::vector<Span> merged;  // what touches is one
+  std::vector<Span> merged;  // touching spans are merged
   for (const Span& span : spans) {
     if (merged.empty() || span.first > merged.back().second) merged.push_back(span);
     else merged.back().second = std::max(merged.back().second, span.second);
@@ -261,7 +261,7 @@ struct Redactor::State {
   std::deque<std::string> first_ones, recent;
   std::set<std::string, std::less<>> known;
   std::vector<SecretPattern> needles;
-  std::array<std::vector<size_t>, 256> by_first;  // the needles whose first element this byte may be or begin
+  std::array<std::vector<size_t>, 256> by_first;  // by byte: the needles whose first element it can be or begin
 
   void AddNeedle(SecretPattern needle) {
     std::set<unsigned char> first = {static_cast<unsigned char>(needle.bytes[0])};

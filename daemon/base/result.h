@@ -1,5 +1,5 @@
-// Errors describe us (a full disk, a dead worker, a bad manifest); what a candidate does wrong is a Verdict
-// (core/verdict.h).
+// Errors describe failures of warpwright or its environment (a full disk, a dead worker, a bad manifest); what a
+// candidate does wrong is a Verdict (core/verdict.h).
 #pragma once
 
 #include <string>
@@ -9,20 +9,20 @@
 
 namespace warpwright::base {
 
-// Only the conditions that callers branch on. The CLI maps them to exit codes (cli/exit_code.h).
+// Only conditions that callers branch on. The CLI maps them to exit codes (cli/exit_code.h).
 enum class ErrorCode {
   kConfig,       // a file that the user wrote is wrong: exit 78
   kUsage,        // a command line is wrong: exit 2
-  kEnvironment,  // something that should be installed or permitted is not: exit 3
+  kEnvironment,  // something that should be installed or permitted is missing: exit 3
   kIo,           // a system call failed
   kTimeout,      // a deadline passed
-  kWorkerDied,   // a child process ended before it answered
-  kUnsupported,  // legal input that we do not handle; the message says why
-  kCorrupt,      // stored or received bytes that do not decode
+  kWorkerDied,   // a child process ended before it replied
+  kUnsupported,  // valid input that warpwright does not handle; the message says why
+  kCorrupt,      // stored or received bytes that cannot be decoded
 };
 std::string_view Name(ErrorCode code);
 
-// `file`, `line` and `column` (1-based, 0 = unknown) say where the cause is; `remedy` what the user can do.
+// `file`, `line` and `column` (1-based, 0 = unknown) locate the cause; `remedy` says what the user can do.
 struct Error {
   ErrorCode code = ErrorCode::kIo;
   std::string message;
@@ -57,7 +57,7 @@ Overload(Fs...) -> Overload<Fs...>;
 
 }  // namespace warpwright::base
 
-// Words of every line, so they go without their folder's name.
+// Used on nearly every line, so they are available without their folder's namespace.
 namespace warpwright {
 using base::Error;
 using base::ErrorCode;

@@ -21,7 +21,7 @@
 namespace warpwright::base {
 namespace {
 
-// Newer than the oldest kernel headers that we build with. The numbers are the kernel's interface and never change.
+// Newer than the oldest kernel headers that we build with. The values are part of the kernel's ABI and never change.
 constexpr uint64_t kTruncate = 1ULL << 14;                                        // since Landlock ABI 3
 constexpr uint64_t kDeviceControl = 1ULL << 15;                                   // ABI 5
 constexpr uint64_t kScopeAbstractSockets = 1ULL << 0, kScopeSignals = 1ULL << 1;  // ABI 6
@@ -63,7 +63,7 @@ struct ReleaseFilter {
 };
 using FilterContext = std::unique_ptr<void, ReleaseFilter>;
 
-// No compiler, parser or recorder has a use for these, and most known ways out of a container begin with one of them.
+// No compiler, parser or recorder needs these, and most known container escapes begin with one of them.
 constexpr const char* kDeniedCalls[] = {"ptrace",
                                         "process_vm_readv",
                                         "process_vm_writev",
@@ -88,11 +88,11 @@ constexpr const char* kDeniedCalls[] = {"ptrace",
                                         "swapoff",
                                         "quotactl",
                                         "quotactl_fd",
-                                        "acct",  // the system's shape
+                                        "acct",  // system configuration
                                         "open_by_handle_at",
                                         "name_to_handle_at",
                                         "fanotify_init",
-                                        "lookup_dcookie",  // around Landlock
+                                        "lookup_dcookie",  // bypasses Landlock
                                         "kexec_load",
                                         "kexec_file_load",
                                         "init_module",
@@ -119,15 +119,15 @@ constexpr const char* kDeniedCalls[] = {"ptrace",
                                         "sethostname",
                                         "setdomainname"};
 
-// Threads may be made, namespaces not.
+// Creating threads is allowed, creating namespaces is not.
 constexpr uint64_t kNamespaceFlags =
     CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
 
-// Stands for the process's own number in a filter that is made before there is one. Below 2^22, the kernel's largest
-// process number, there could be such a process.
+// Placeholder for the process's own PID in a filter that is built before the process exists. Not below 2^22, the
+// kernel's largest PID, where such a process could exist.
 constexpr uint32_t kOwnProcess = 0x7e57c0de;
 
-// No children, and no signals to others: kill(-1, SIGKILL) would end everything that the user runs. (Landlock scopes
+// No children, and no signals to others: kill(-1, SIGKILL) would kill every process of the user. (Landlock scopes
 // signals, but only since Linux 6.12.)
 int AddRulesForOneProcess(scmp_filter_ctx filter) {
   const uint32_t deny = SCMP_ACT_ERRNO(EPERM);
@@ -150,7 +150,7 @@ int AddRules(scmp_filter_ctx filter, const Sandbox& sandbox) {
     if (const int error = seccomp_rule_add(filter, deny, call, 0)) return error;
   }
   // All families: a Unix socket reaches the container runtime or the session bus as well as TCP reaches the world. But
-  // NVIDIA's driver asks its persistence daemon by one, and does not start without.
+  // NVIDIA's driver talks to its persistence daemon through one, and fails to initialize without it.
   if (!sandbox.allow_network) {
     const bool local = !sandbox.devices.empty();
     const int error =
@@ -161,7 +161,7 @@ int AddRules(scmp_filter_ctx filter, const Sandbox& sandbox) {
   if (const int error =
           seccomp_rule_add(filter, deny, SCMP_SYS(ioctl), 1, SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffULL, TIOCSTI)))
     return error;
-  // The flags of clone3 are in memory, where a filter cannot look: glibc falls back to clone.
+  // The flags of clone3 are in memory, which a filter cannot read: with ENOSYS, glibc falls back to clone.
   if (const int error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0)) return error;
   for (uint64_t flag = 1; flag != 0 && flag <= kNamespaceFlags; flag <<= 1) {
     if ((kNamespaceFlags & flag) == 0) continue;
@@ -174,7 +174,7 @@ int AddRules(scmp_filter_ctx filter, const Sandbox& sandbox) {
 const char* Limit(int resource, uint64_t soft, uint64_t hard, const char* name) {
   struct rlimit current{};
   if (::getrlimit(static_cast<__rlimit_resource_t>(resource), &current) != 0) return name;
-  // A limit that is already lower stays.
+  // A limit that is already lower is kept.
   const struct rlimit wanted = {std::min<rlim_t>(soft, current.rlim_max), std::min<rlim_t>(hard, current.rlim_max)};
   return ::setrlimit(static_cast<__rlimit_resource_t>(resource), &wanted) == 0 ? nullptr : name;
 }
@@ -225,7 +225,7 @@ Status PreparedSandbox::PrepareFiles(const std::filesystem::path& program) {
 }
 
 Status PreparedSandbox::PrepareCalls() {
-  // A null filter fails with EFAULT where filters are supported.
+  // A null filter fails with EFAULT if filters are supported.
   if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr, 0, 0) == 0 || errno != EFAULT) {
     notes_.push_back("seccomp is not available on this kernel: system calls are not confined");
     return {};
@@ -259,7 +259,7 @@ const char* PreparedSandbox::Apply() {
   if (!sandbox_.enabled) return nullptr;
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return "prctl PR_SET_NO_NEW_PRIVS";
   if (ruleset_.valid()) {
-    // /proc/self is another folder in each process, so it can only be named here.
+    // /proc/self is a different folder in each process, so it can only be opened here.
     landlock_path_beneath_attr rule{};
     rule.allowed_access = proc_self_rights_;
     rule.parent_fd = ::open("/proc/self", O_PATH | O_CLOEXEC);

@@ -1,13 +1,13 @@
-// How a child is confined. Everything that needs memory or can fail for long is done by Prepare in the parent; Apply
-// runs between clone and exec beside a possibly multi-threaded parent, so it only makes system calls. A program may
-// also confine itself, before it starts threads: Apply acts on the calling thread and what it starts later.
+// How a child is confined. Prepare, in the parent, allocates all memory and does most of what can fail; Apply runs
+// between clone and exec of a possibly multi-threaded parent, so it only makes system calls. A program may also confine
+// itself before it starts threads: Apply affects the calling thread and the threads and processes that it starts later.
 //
-//   files    Landlock (a deny-by-default list of folders), where the kernel has it
-//   calls    seccomp: a deny list of what no compiler, parser or recorder needs (sockets, ptrace, mount, bpf, io_uring,
-//   ...) amounts  rlimits: address space, file size, CPU time; core dumps are always off
+//   files    Landlock (a deny-by-default list of folders), if the kernel has it
+//   calls    seccomp: a deny list of calls that no compiler, parser or recorder needs (sockets, ptrace, mount, ...)
+//   amounts  rlimits: address space, file size, CPU time; core dumps are always off
 //
-// Sandboxes nest: a sandboxed worker starts sandboxed recorders, and each layer can only take rights away.
-// The filter is built by libseccomp; Landlock is three system calls, for which Debian 12 has no library.
+// Sandboxes nest: a sandboxed worker starts sandboxed recorders, and each layer can only take rights away. libseccomp
+// builds the filter; Landlock is three system calls, for which Debian 12 has no library.
 #pragma once
 
 #include <linux/filter.h>
@@ -24,11 +24,11 @@ namespace warpwright::base {
 
 class PreparedSandbox {
  public:
-  // `program` (empty: none) may always be executed. What the kernel cannot enforce is noted, or an Error where
-  // `required` is set.
+  // `program` (empty: none) may always be executed. What the kernel cannot enforce is noted, or an Error if `required`
+  // is set.
   static Result<PreparedSandbox> Prepare(const Sandbox& sandbox, const std::filesystem::path& program = {});
 
-  // Once. Null, or the name of the step that failed, with errno set.
+  // To be called once. Returns null, or the name of the step that failed, with errno set.
   const char* Apply();
   const std::vector<std::string>& notes() const { return notes_; }
 

@@ -1,4 +1,4 @@
-// Words for a shell's command line.
+// Quoting of words for a shell command line.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace warpwright::base {
 
-// In quotation marks, whatever it is: for a shell that a program talks to.
+// Always quoted: for a command line that a program passes to a shell.
 std::string ShellQuote(std::string_view word);
-// As a person would write it: quoted where it has to be.
+// As a user would write it: quoted only if necessary.
 std::string ShellWord(std::string_view word);
 
 }  // namespace warpwright::base

@@ -39,7 +39,7 @@ struct Pipe {
 };
 
 Result<std::string> FindProgram(const std::string& name) {
-  if (name.empty()) return Fail(ErrorCode::kEnvironment, "a command has no program");
+  if (name.empty()) return Fail(ErrorCode::kEnvironment, "the command is empty");
   if (name.find('/') != std::string::npos) return name;
   const char* path = std::getenv("PATH");
   std::string_view folders = path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
@@ -54,7 +54,7 @@ Result<std::string> FindProgram(const std::string& name) {
               "install it (script/bootstrap) or extend PATH");
 }
 
-// What the child says when it cannot become the program.
+// What the child reports if it cannot execute the program.
 struct StartFailure {
   int error = 0;
   char step[60] = {};
@@ -65,7 +65,7 @@ struct Streams {
   int in = -1, out = -1, err = -1;
 };
 
-// Everything that the child needs, made before it is.
+// Everything that the child needs, allocated before the child exists.
 struct Launch {
   std::string program;
   std::vector<char*> argv, envp;
@@ -76,7 +76,7 @@ struct Launch {
 };
 
 Result<Launch> Prepare(const Command& command) {
-  if (command.argv.empty()) return Fail(ErrorCode::kEnvironment, "a command has no program");
+  if (command.argv.empty()) return Fail(ErrorCode::kEnvironment, "the command is empty");
   Launch launch;
   WW_ASSIGN(launch.program, FindProgram(command.argv.front()));
   for (const auto& argument : command.argv) launch.argv.push_back(const_cast<char*>(argument.c_str()));
@@ -109,7 +109,7 @@ void CloseOnExecFrom(int first) {
 [[noreturn]] void BecomeProgram(Launch& launch, Streams streams, int report, pid_t parent) {
   if (::setpgid(0, 0) != 0) Report(report, "setpgid");
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) Report(report, "prctl PR_SET_PDEATHSIG");
-  if (::getppid() != parent) ::_exit(127);  // it died before the line above
+  if (::getppid() != parent) ::_exit(127);  // it died before the call above
   struct sigaction defaults{};
   defaults.sa_handler = SIG_DFL;
   for (int signal = 1; signal < NSIG; ++signal) ::sigaction(signal, &defaults, nullptr);
@@ -119,7 +119,7 @@ void CloseOnExecFrom(int first) {
 
   if (streams.in < 0) streams.in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (streams.in < 0) Report(report, "open /dev/null");
-  // Out of the way first: a descriptor that is itself 0, 1 or 2 would be overwritten by the dup2 of another.
+  // Moved away first: a descriptor that is itself 0, 1 or 2 would be overwritten by the dup2 of another.
   const int in = ::fcntl(streams.in, F_DUPFD_CLOEXEC, 3);
   const int out = streams.out < 0 ? -1 : ::fcntl(streams.out, F_DUPFD_CLOEXEC, 3);
   const int err = streams.err < 0 ? -1 : ::fcntl(streams.err, F_DUPFD_CLOEXEC, 3);
@@ -144,9 +144,9 @@ int BeginChild(void* birth) {
   BecomeProgram(*b->launch, b->streams, b->report, b->parent);
 }
 
-// The child has the parent's memory until it is the program, and the calling thread waits for that, as in
-// posix_spawn(). A fork would copy the page tables of a worker that has gigabytes mapped, and have it fault on every
-// page that it writes afterwards.
+// The child shares the parent's memory until exec, for which the calling thread waits, as in posix_spawn(). A fork
+// would copy the page tables of a worker that has gigabytes mapped, and cause a fault on every page that it writes
+// afterwards.
 pid_t VforkClone(ChildStart& birth) {
   constexpr size_t kStackBytes = 256u << 10;
   void* const stack =
@@ -160,10 +160,10 @@ pid_t VforkClone(ChildStart& birth) {
   return pid;
 }
 
-// Starts the child and waits until it is the program or has said why it is not.
+// Starts the child and waits until it has executed the program or has reported why it could not.
 Result<pid_t> Spawn(Launch& launch, Streams streams) {
   WW_ASSIGN(Pipe report, Pipe::Create());
-  // The report must not lie where dup2 puts the streams.
+  // The report's descriptor must not be one that dup2 overwrites.
   if (report.write.get() <= 2) {
     const int moved = ::fcntl(report.write.get(), F_DUPFD_CLOEXEC, 3);
     if (moved < 0) return FailErrno("fcntl");
@@ -171,7 +171,7 @@ Result<pid_t> Spawn(Launch& launch, Streams streams) {
   }
   sigset_t all, before;
   ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler of the parent runs in the child
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // no signal handler of the parent runs in the child
   ChildStart birth{&launch, streams, report.write.get(), ::getpid()};
   const pid_t pid = VforkClone(birth);
   const int clone_error = errno;
@@ -193,7 +193,7 @@ Result<pid_t> Spawn(Launch& launch, Streams streams) {
               "start " + launch.program + ": " + failure.step + ": " + std::strerror(failure.error));
 }
 
-// The leader stays a zombie until it is reaped, so its group cannot be another's.
+// The leader stays a zombie until it is reaped, so its group ID cannot have been reused.
 void KillGroupAndReap(pid_t pid, int* status = nullptr) {
   ::kill(-pid, SIGKILL);
   ::kill(pid, SIGKILL);
@@ -265,8 +265,8 @@ Result<Completed> Run(const Command& command) {
   completed.notes = launch.sandbox.notes();
   Collector collectors[] = {{std::move(out.read), &completed.out, command.output_limit_bytes, &completed.truncated},
                             {std::move(err.read), &completed.err, command.output_limit_bytes, &completed.truncated}};
-  const Fd ended(
-      static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));  // invalid on kernels before 5.3: then we look often
+  // Invalid on kernels before 5.3: then we poll often.
+  const Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   std::string_view input = command.input;
   if (input.empty()) in.write.Close();
   while (!HasEnded(pid)) {
@@ -293,7 +293,7 @@ Result<Completed> Run(const Command& command) {
       if (input.empty() || (sent < 0 && errno != EAGAIN && errno != EINTR)) in.write.Close();
     }
   }
-  // Grandchildren that are left hold the pipes open and must not outlive the command.
+  // Remaining grandchildren hold the pipes open and must not outlive the command.
   int status = 0;
   KillGroupAndReap(pid, &status);
   for (auto& collector : collectors)

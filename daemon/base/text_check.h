@@ -1,4 +1,4 @@
-// The texts of a value by its list of fields (base/fields.h): those that must be there are not empty, and none is
+// Checks the texts of a value by its list of fields (base/fields.h): the required ones are not empty, and none is
 // longer than a limit.
 #pragma once
 
@@ -32,7 +32,7 @@ struct TextCheck {
     Describe(nested, static_cast<const M*>(nullptr));
     status = std::move(nested.status);
   }
-  // What is no text.
+  // Fields that are not text.
   template <typename... Others>
   void operator()(const char*, Others...) {}
   template <typename... Others>

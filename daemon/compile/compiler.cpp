@@ -42,8 +42,8 @@ std::string ProgramLog(const Nvrtc& nvrtc, nvrtcProgram program) {
 }
 
 std::vector<std::string> Options(const CompileRequest& request, const Toolkit& toolkit) {
-  // As nvcc compiles by default, except: what has no annotation counts as __device__, since the slice may hold helpers
-  // and members of the host's beside the kernels.
+  // As nvcc compiles by default, except that unannotated functions count as __device__, since the slice may hold host
+  // helpers and members along with the kernels.
   std::vector<std::string> options = {"--gpu-architecture=" + request.arch, "-std=c++17", "--ptxas-options=-v",
                                       "--device-int128", "-default-device"};
   if (request.line_info) options.push_back("-lineinfo");
@@ -51,8 +51,8 @@ std::vector<std::string> Options(const CompileRequest& request, const Toolkit& t
   return options;
 }
 
-// NVRTC writes names below the current folder into .file directives; without that folder the PTX is the same wherever
-// it is made.
+// NVRTC puts the current folder in front of the names in .file directives; without it the PTX does not depend on where
+// it is compiled.
 void MakeFileNamesRelative(const CompileRequest& request, std::string& ptx) {
   std::error_code ignored;
   const std::string folder = std::filesystem::current_path(ignored).string();
@@ -115,7 +115,7 @@ Result<CompileOutcome> Compiler::Compile(const CompileRequest& request) const {
   for (const auto& option : texts_of_options) options.push_back(option.c_str());
   const nvrtcResult compiled = nvrtc->CompileProgram(raw, static_cast<int>(options.size()), options.data());
   const std::string log = ProgramLog(*nvrtc, raw);
-  // With little memory left, NVRTC says so itself; with none, it ends the process, which the supervisor sees.
+  // When memory runs low, NVRTC reports it; when it runs out, NVRTC ends the process, which the supervisor detects.
   if (compiled == NVRTC_ERROR_OUT_OF_MEMORY ||
       (compiled != NVRTC_SUCCESS && log.find("catastrophic error: out of memory") != std::string::npos))
     return CompileOutcome(core::CompileFailed{request.file + ": error: the compiler exceeded its limit of memory"});

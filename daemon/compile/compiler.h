@@ -1,7 +1,7 @@
-// Device slice -> PTX and cubin, by NVRTC. One compilation gives both; the cubin's assembler log gives registers,
-// spills, stack and shared memory. The compiled text is untrusted: it may include only the toolkit's headers and what
-// is passed in memory, it is never compiled as relocatable device code (so it cannot launch kernels), and the process
-// that calls this has a memory limit and a deadline (worker/).
+// Device slice -> PTX and cubin, by NVRTC. One compilation produces both; the assembler log gives registers, spills,
+// stack and shared memory. The compiled text is untrusted: it may include only the toolkit's headers and those passed
+// in memory, it is never compiled as relocatable device code (so it cannot launch kernels), and the calling process has
+// a memory limit and a deadline (worker/).
 #pragma once
 
 #include <filesystem>
@@ -18,12 +18,12 @@
 namespace warpwright::compile {
 
 struct CompileRequest {
-  std::string file;  // as the user knows it; stands in logs and .loc
+  std::string file;  // as the user knows it; appears in logs and .loc
   std::string text;
   std::map<std::string, std::string> headers;  // include name -> text
   std::vector<std::string> kernels;            // name expressions: "softmax<float, 4>"
   std::string arch = "sm_90";
-  bool line_info = true;  // .loc in PTX, lines in the cubin; without, equal code gives equal bytes
+  bool line_info = true;  // .loc in PTX, line table in the cubin; without it, equal code gives equal bytes
 };
 using CompileOutcome = std::variant<core::CompiledModule, core::CompileFailed>;
 
@@ -32,7 +32,7 @@ bool IsSupportedArch(const std::string& arch);
 
 class Compiler {
  public:
-  // `cache_folder` empty: nothing is kept on disk.
+  // `cache_folder` empty: nothing is cached on disk.
   static Result<Compiler> Create(const std::filesystem::path& cache_folder);
   Result<CompileOutcome> Compile(const CompileRequest& request) const;
   // "NVRTC 13.0": part of every key and of provenance.

@@ -14,7 +14,7 @@ namespace warpwright::compile {
 namespace {
 
 enum Attribute : uint8_t { kMaxThreads = 0x05, kFrameSize = 0x11, kRegisterCount = 0x2f };
-constexpr uint8_t kSized = 0x04;  // the format whose value is a size, with the bytes behind it
+constexpr uint8_t kSized = 0x04;  // the format whose value is a size, followed by that many bytes
 
 tl::unexpected<Error> Corrupt(const char* what) {
   return Fail(ErrorCode::kCorrupt, std::string("a broken cubin: ") + what);
@@ -100,7 +100,7 @@ std::string_view Behind(std::string_view name, std::string_view prefix) {
   return name.substr(0, prefix.size()) == prefix ? name.substr(prefix.size()) : std::string_view();
 }
 
-// Machine code of sm_90: instructions of 16 bytes. Of what a loop is, this reads branches, loads and stores, and which
+// Machine code of sm_90: instructions of 16 bytes. To find loops, this decodes branches, loads and stores, and which
 // registers an instruction reads.
 class MachineCode {
  public:
@@ -143,7 +143,7 @@ class MachineCode {
   }
   uint64_t OpcodeOf(size_t i) const { return Word(i, 0) & 0x1ff; }
 
-  // 56 bits in words of four bytes, counted from the next instruction; the lowest eight stand apart.
+  // A 56-bit offset in 4-byte words from the next instruction; its lowest eight bits are stored separately.
   std::optional<size_t> Target(size_t i) const {
     if (OpcodeOf(i) != kBranch) return std::nullopt;
     const uint64_t low = Word(i, 0), high = Word(i, 1);
@@ -154,8 +154,8 @@ class MachineCode {
     return static_cast<size_t>(target);
   }
 
-  // Whether it reads one of these registers. The second operand stands in one place with immediates, the third one with
-  // what is none.
+  // Whether instruction `i` reads one of these registers. The field of the second operand may hold an immediate, that
+  // of the third something other than a register.
   bool Reads(size_t i, const std::bitset<256>& registers) const {
     const uint64_t low = Word(i, 0), opcode = OpcodeOf(i);
     const bool plain = (low >> 9 & 7) == 1, stores = opcode == kGlobalStore || opcode == kSharedStore;
@@ -182,7 +182,7 @@ class MachineCode {
       for (uint64_t k = 0; k < registers && (low >> 16 & 0xff) + k < kNoRegister; ++k)
         awaited.set((low >> 16 & 0xff) + k);
     }
-    loop.waits += awaited.any();  // the next turn's beginning, or what follows
+    loop.waits += awaited.any();  // the beginning of the next iteration, or what follows the loop
     return loop;
   }
 

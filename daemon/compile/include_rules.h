@@ -1,6 +1,6 @@
 // Which #include directives NVRTC may see. It opens absolute names, and names that climb out of its include folders, as
-// they are; so a kernel could read a file of the machine into its error messages, or into its constants. The worker's
-// sandbox stands against that too; this says so at the line where it stands.
+// written; so a kernel could read a file of the machine into its error messages or constants. The worker's sandbox
+// prevents that too; this check reports it at the line of the directive.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 namespace warpwright::compile {
 
 // The first directive of the text or of a header that is neither a name in `headers` nor a plain relative name, as a
-// compiler's message: "file(line): error: ...".
+// compiler message: "file(line): error: ...".
 std::optional<std::string> ForbiddenInclude(const std::string& file, std::string_view text,
                                             const std::map<std::string, std::string>& headers);
 

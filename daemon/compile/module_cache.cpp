@@ -37,7 +37,7 @@ Result<core::CompiledModule> Decode(const json& document) {
 std::optional<core::CompiledModule> ModuleCache::Load(const std::string& key) const {
   if (folder_.empty()) return std::nullopt;
   const auto bytes = base::ReadFile(PathOf(key), 256u << 20);
-  // The first 64 bytes are the SHA-256 of the rest: a file cut by a crash or a bad disk is noticed.
+  // The first 64 bytes are the SHA-256 of the rest: a file truncated by a crash or corrupted by a bad disk is detected.
   if (!bytes || bytes->size() < 64 || base::Sha256(std::string_view(*bytes).substr(64)) != bytes->substr(0, 64))
     return std::nullopt;
   try {

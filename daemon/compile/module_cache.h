@@ -1,5 +1,5 @@
-// Compiled modules on disk, by content address. A file that does not decode counts as absent. When the folder passes
-// its size limit, the oldest files go.
+// Compiled modules on disk, by content address. A file that cannot be decoded counts as absent. When the folder exceeds
+// its size limit, the oldest files are deleted.
 #pragma once
 
 #include <cstdint>

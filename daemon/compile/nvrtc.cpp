@@ -13,8 +13,8 @@ bool Find(void* library, const char* name, F& function) {
   return function != nullptr;
 }
 
-// NVRTC looks for its built-in headers' library by name only. Where the toolkit is not in the loader's paths (the
-// packages from PyPI), the name is found because the library is there already.
+// NVRTC opens the library of its built-in headers by name only. If the toolkit is not on the loader's paths (the
+// packages from PyPI), that name resolves because the library is already loaded.
 void LoadBuiltIns(const std::filesystem::path& folder) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error))
@@ -24,7 +24,7 @@ void LoadBuiltIns(const std::filesystem::path& folder) {
 
 Result<Nvrtc> Open(const Toolkit& toolkit) {
   LoadBuiltIns(toolkit.nvrtc.parent_path());
-  // Never closed: NVRTC keeps threads and caches of its own.
+  // Never closed: NVRTC keeps its own threads and caches.
   void* library = ::dlopen(toolkit.nvrtc.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return Fail(ErrorCode::kEnvironment, std::string("NVRTC does not load: ") + ::dlerror());
   Nvrtc n;

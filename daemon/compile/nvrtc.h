@@ -11,7 +11,7 @@
 
 namespace warpwright::compile {
 
-// The functions that we call, by the library's own names.
+// The functions that we call, under the library's names.
 struct Nvrtc {
   decltype(&::nvrtcVersion) Version;
   decltype(&::nvrtcGetErrorString) GetErrorString;

@@ -10,13 +10,13 @@
 namespace warpwright::compile {
 namespace {
 
-// Delimiters of PTX tokens. Rules look at whole tokens, so that a kernel may be called "evict_last" and a variable
+// Delimiters of PTX tokens. Rules match whole tokens, so that a kernel may be called "evict_last" and a variable
 // "vprintf_calls".
 constexpr const char* kBetween = " \t\r\v\f,;{}()[]|!";
 constexpr const char* kBlank = " \t\r\v\f";
 
-// "%clock64", "%globaltimer_lo", "%pm3", "%envreg17": they tell one launch from another. So does the number that the
-// driver gives a grid, and where a block runs tells a device from a simulator.
+// "%clock64", "%globaltimer_lo", "%pm3", "%envreg17": they distinguish one launch from another. So does the ID that the
+// driver assigns to a grid; and the multiprocessor that a block runs on distinguishes a device from a simulator.
 bool IsTimeRegister(std::string_view token) {
   for (const std::string_view name :
        {"%clock", "%globaltimer", "%pm", "%envreg", "%gridid", "%smid", "%nsmid", "%warpid", "%nwarpid"}) {
@@ -30,14 +30,14 @@ bool IsTimeRegister(std::string_view token) {
 // An opcode or its modifiers: "nanosleep.u32", "ld.global.L2::evict_last.f32".
 std::optional<core::Allow> NeedOfOpcode(std::string_view token) {
   if (token.find('.') == std::string_view::npos)
-    return std::nullopt;  // each of them has modifiers; a plain name is a symbol
+    return std::nullopt;  // all of these have modifiers; a plain name is a symbol
   bool opcode = true;
   while (!token.empty()) {
     const size_t dot = std::min(token.find('.'), token.size());
     const std::string_view part = token.substr(0, dot);
     if (opcode && part == "nanosleep") return core::Allow::kClock;
     if (opcode && (part == "createpolicy" || part == "applypriority")) return core::Allow::kCachePolicy;
-    // A policy for cache_hint need not come from createpolicy: a constant does.
+    // A policy for cache_hint need not come from createpolicy: a constant suffices.
     if (!opcode &&
         (part.find("evict_last") != std::string_view::npos || part.find("cache_hint") != std::string_view::npos))
       return core::Allow::kCachePolicy;
@@ -47,8 +47,8 @@ std::optional<core::Allow> NeedOfOpcode(std::string_view token) {
   return std::nullopt;
 }
 
-// The line with a blank for each comment: inline assembly may put one anywhere between two tokens, and the assembler
-// does not see it. `open` says whether the line begins, and then whether it ends, inside a comment.
+// The line with each comment replaced by a blank: inline assembly may put a comment between any two tokens, and the
+// assembler ignores it. `open`: whether the line begins inside a comment; on return, whether it ends inside one.
 std::string WithoutComments(std::string_view line, bool& open) {
   std::string kept;
   bool quoted = false;
@@ -71,7 +71,7 @@ std::string WithoutComments(std::string_view line, bool& open) {
   return kept;
 }
 
-// The first need of the line that is not met.
+// The first permission that the line needs and does not have.
 std::optional<core::Allow> NeedOf(std::string_view line, const std::set<core::Allow>& allowed) {
   const bool declares = line.find(".func") != std::string_view::npos;
   for (size_t begin = 0; (begin = line.find_first_not_of(kBetween, begin)) != std::string_view::npos;) {
@@ -104,8 +104,8 @@ std::map<int, std::string> FileTable(const std::string& ptx) {
   return files;
 }
 
-// The assembler takes blanks and line ends before a modifier ("nanosleep .u32 100"): the opcode with its modifiers as
-// one token.
+// The assembler accepts blanks and line ends before a modifier ("nanosleep .u32 100"): joins the opcode and its
+// modifiers into one token.
 std::string WithJoinedModifiers(std::string_view line) {
   std::string joined;
   for (const char c : line) {
@@ -119,7 +119,7 @@ std::string WithJoinedModifiers(std::string_view line) {
   }
   return joined;
 }
-// Whether the line ends behind an opcode or one of its modifiers, so that the next may go on with it. Directives end
+// Whether the line ends after an opcode or one of its modifiers, so that the next line may continue it. Directives end
 // with their line.
 bool IsUnfinished(std::string_view line) {
   const size_t statement = line.find_first_not_of(kBlank, line.find_last_of(";{}") + 1),
@@ -128,7 +128,7 @@ bool IsUnfinished(std::string_view line) {
          (std::isalnum(static_cast<unsigned char>(line[last])) != 0 || line[last] == '_');
 }
 
-// The lines of PTX, each with the source line that .loc gives it.
+// Visits the lines of PTX, each with the source line from .loc.
 template <typename Visit>  // (const std::string& line, int file, int source_line)
 void ForEachLine(const std::string& ptx, Visit visit) {
   std::istringstream lines(ptx);
@@ -145,14 +145,15 @@ void ForEachLine(const std::string& ptx, Visit visit) {
       pending += ' ';
       continue;
     }
-    // No line is passed over: inline assembly may put several statements on one.
+    // No line is skipped: inline assembly may put several statements on one line.
     visit(WithJoinedModifiers(pending), file, source_line);
     pending.clear();
   }
   visit(WithJoinedModifiers(pending), file, source_line);
 }
 
-// Significant bits decide; what is not listed is no floating-point type. Packed forms (f16x2) count as their element.
+// The number of significant bits decides which type is narrower; a type that is not listed is not a floating-point
+// type. Packed forms (f16x2) count as their element.
 struct FloatType {
   std::string_view name;
   int bits;

@@ -1,9 +1,9 @@
-// Instructions that an honest kernel rarely needs and a cheating one likes: clocks (behave differently when timed),
-// cache policies (leave data in L2 for the next timed launch), printf (forges output), the device's heap (keeps what
-// the next launch finds), sleeping. They are looked for in PTX, where macros cannot hide them, and each needs an
-// explicit `allow` in the manifest.
+// Instructions that an honest kernel rarely needs and a cheating one exploits: clocks (behave differently when timed),
+// cache policies (leave data in L2 for the next timed launch), printf (forges output), the device heap (keeps data for
+// the next launch), sleeping. They are searched for in PTX, where macros cannot hide them, and each needs an explicit
+// `allow` in the manifest.
 //
-// And where code computes or stores less exactly: which of that the original does not do is the judge's question.
+// Also finds where code computes or stores less exactly; the judge decides which of these the original does not have.
 #pragma once
 
 #include <map>
@@ -19,15 +19,15 @@ namespace warpwright::compile {
 
 struct PtxViolation {
   std::string instruction;  // "mov.u64 %rd1, %globaltimer"
-  core::Allow needs;        // what the manifest would have to allow
+  core::Allow needs;        // what the manifest must allow
   std::string file;
-  int line = 0;  // of the source, from .loc; 0 where there is none
+  int line = 0;  // of the source, from .loc; 0: unknown
 };
 
-// What `ptx` contains beyond `allowed`; the .file table stands at the end of PTX, so names come from a first pass.
+// What `ptx` contains beyond `allowed`; the .file table is at the end of PTX, so a first pass reads the names.
 std::vector<PtxViolation> FindPtxViolations(const std::string& ptx, const std::set<core::Allow>& allowed);
 
-// The first use of each, by what it is:
+// The first use of each kind, by name:
 //   "to X"             a conversion to a narrower floating-point type X (f32, tf32, bf16, f16, e4m3, ...)
 //   "products in X"    tensor-core products of inputs of type X narrower than f32 (tf32, ..., i8)
 //   "sums in f16"      tensor-core products whose sums are narrower than f32

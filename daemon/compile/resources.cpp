@@ -6,7 +6,7 @@
 namespace warpwright::compile {
 namespace {
 
-// The number before `unit` in a line such as "Used 31 registers, 1024 bytes smem"; 0 where the unit does not occur.
+// The number before `unit` in a line such as "Used 31 registers, 1024 bytes smem"; 0 if the unit does not occur.
 int NumberBefore(const std::string& line, const std::string& unit) {
   const size_t at = line.find(unit);
   if (at == std::string::npos || at == 0) return 0;

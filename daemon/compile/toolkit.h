@@ -1,5 +1,5 @@
-// Where the CUDA toolkit is. Nothing of it is linked: NVRTC is opened at run time, so that every program starts without
-// it.
+// Locates the CUDA toolkit. Nothing of it is linked: NVRTC is opened at run time, so that every program starts without
+// the toolkit.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ struct Toolkit {
 };
 
 // CUDA_HOME, the toolkit of the build, nvcc on PATH, /usr/local/cuda: the first with NVRTC and headers. An Error
-// (kEnvironment) lists what was looked at and how to get one.
+// (kEnvironment) lists the folders searched and how to install a toolkit.
 Result<Toolkit> FindToolkit();
 
 }  // namespace warpwright::compile

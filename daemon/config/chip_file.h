@@ -1,6 +1,6 @@
 // Chip data: config/chips/<id>.yml, compiled into the program. Each figure is {value: x, source: "...", estimate:
-// true?}; the source is required, so that nobody can add a number without saying where it comes from.
-// config/chips/README.md is for people.
+// true?}; the source is required, so that every number states where it comes from. config/chips/README.md is the
+// documentation for contributors.
 #pragma once
 
 #include <string>
@@ -13,13 +13,13 @@
 namespace warpwright::config {
 
 std::vector<std::string> ChipIds();  // sorted
-// "sim:a100, sim:h200 or sim:l4": every device that needs no GPU, for help and remedies.
+// "sim:a100, sim:h200 or sim:l4": every simulated device, for help texts and remedies.
 std::string SimulatedDevices();
 
-// An unknown id is kUsage, with the nearest known one.
+// An unknown id is kUsage; the message names the nearest known one.
 Result<core::Chip> LoadChip(std::string_view id);
 
-// `path` is for messages.
+// `path` is used in messages only.
 Result<core::Chip> ParseChip(std::string_view text, std::string path);
 
 struct ChipFigure {

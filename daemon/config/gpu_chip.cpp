@@ -9,8 +9,8 @@
 namespace warpwright::config {
 namespace {
 
-// Of the data sheet's DRAM bandwidth, what a copy reaches on the chip that was measured (config/chips/h200.yml: 4.27
-// of 4.8).
+// The share of the data sheet's DRAM bandwidth that a copy reaches on the chip that was measured
+// (config/chips/h200.yml: 4.27 of 4.8).
 constexpr double kAttainableBandwidth = 0.89;
 
 std::string IdOf(const std::string& name) {

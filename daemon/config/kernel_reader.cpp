@@ -262,7 +262,7 @@ class KernelReader {
       if (init.a <= 0) Note(value, "the exponent of a pareto distribution must be positive");
       return;
     }
-    if (name != "normal" && name != "uniform" && name != "lognormal") return;  // noted as unknown key
+    if (name != "normal" && name != "uniform" && name != "lognormal") return;  // reported as an unknown key
     init.kind = name == "normal"    ? core::Init::Kind::kNormal
                 : name == "uniform" ? core::Init::Kind::kUniform
                                     : core::Init::Kind::kLognormal;
@@ -300,8 +300,8 @@ class KernelReader {
     if (!text) return std::nullopt;
     auto expression = core::Expression::Parse(*text);
     if (!expression) {
-      Error error = node.ErrorHere(expression.error().message,
-                                   "an expression with a comma must stand in quotation marks: \"ceil_div(N, 4)\"");
+      Error error =
+          node.ErrorHere(expression.error().message, "an expression with a comma must be quoted: \"ceil_div(N, 4)\"");
       if (expression.error().column > 0) error.column += expression.error().column - 1 + node.quoted();
       diagnostics_.Add(std::move(error));
       return std::nullopt;
@@ -323,12 +323,12 @@ class KernelReader {
       Note(node,
            fmt::format("{} must be a list of {} expressions", what,
                        least == most ? fmt::format("{}", most) : fmt::format("{} to {}", least, most)),
-           "write it as [N, C]; an expression with a comma must stand in quotation marks");
+           "write it as [N, C]; an expression with a comma must be quoted");
       return list;
     }
     for (const YamlNode& item : node.items()) {
       auto expression = ReadExpression(item);
-      if (!expression) return {};  // one comma outside quotation marks breaks the items that follow, too
+      if (!expression) return {};  // an unquoted comma also breaks the items after it
       list.push_back(*std::move(expression));
     }
     return list;
@@ -342,7 +342,7 @@ class KernelReader {
                   fmt::format("'{}' is {}; it must be from {} to {}", expression.text(), value, low, high));
     return value;
   }
-  // `check(variables)` returns a Result; its error is noted at `node`, once, with the case's name.
+  // `check(variables)` returns a Result; its error is noted at `node` once, with the case's name.
   template <typename Check>
   void ForEachCase(const YamlNode& node, Check check) {
     if (!sizes_known_) return;
@@ -361,14 +361,14 @@ class KernelReader {
     for (const YamlNode& item : node.items()) {
       core::Case c = ReadCase(item);
       if (!names.insert(c.name).second)
-        Note(item, fmt::format("a second case is called '{}'", c.name), "give it a 'name' of its own, or remove it");
+        Note(item, fmt::format("a second case is called '{}'", c.name), "give it its own 'name', or remove it");
       spec_.cases.push_back(std::move(c));
     }
     SetDefaultWeights(node);
   }
 
-  // A case for the simulator alone is there to be verified whole; unless somebody gives it a weight, its time does not
-  // count beside the cases that people wait for.
+  // A case for the simulator alone exists to be verified completely; unless the manifest gives it a weight, its time
+  // does not count along with the cases whose run time matters to users.
   void SetDefaultWeights(const YamlNode& node) {
     const auto only_simulated = [](const core::Case& c) {
       return c.on == std::set<core::DeviceKind>{core::DeviceKind::kSim};
@@ -516,8 +516,8 @@ class KernelReader {
   YamlNode node_;
   Diagnostics& diagnostics_;
   size_t errors_before_;
-  bool sizes_known_ =
-      false;  // arguments and cases are free of errors: expressions can be evaluated without further complaints
+  // Arguments and cases have no errors: expressions can be evaluated without consequential errors.
+  bool sizes_known_ = false;
   core::KernelSpec spec_;
   std::vector<std::string> integer_names_, float_names_;
   std::vector<std::function<void()>> checks_;

@@ -1,4 +1,4 @@
-// One entry of the manifest's `kernels`. Format and checks stand in config/manifest.h.
+// One entry of the manifest's `kernels`. config/manifest.h describes the format and the checks.
 #pragma once
 
 #include "config/yaml_reader.h"
@@ -6,7 +6,7 @@
 
 namespace warpwright::config {
 
-// What could be read; whatever is wrong is noted in `diagnostics`, and the value is then not to be used.
+// What could be read; errors are noted in `diagnostics`, and the value must then not be used.
 core::KernelSpec ReadKernel(const YamlNode& node, Diagnostics& diagnostics);
 
 }  // namespace warpwright::config

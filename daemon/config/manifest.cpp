@@ -27,7 +27,7 @@ core::Policy ReadPolicy(const YamlNode& node, Diagnostics& diagnostics) {
   return policy;
 }
 
-// Items of a list that go into requests to the forge.
+// List items that are sent in requests to the forge.
 template <typename Good>
 void CheckNames(const YamlNode* list, const char* what, Good good, Diagnostics& diagnostics) {
   constexpr size_t kMaxNames = 50;
@@ -76,7 +76,7 @@ core::NightlyPolicy ReadNightly(const YamlNode& node, Diagnostics& diagnostics) 
   if (const YamlNode* branch = map.Find("branch"); branch && !policy.branch.empty()) {
     if (Status named = CheckBranchName(policy.branch); !named)
       diagnostics.Add(*branch, named.error().message, named.error().remedy);
-    // Commits are made and pushed there without a question: that must not be a branch of somebody else's.
+    // Commits are created and pushed there without confirmation: it must not be a branch that warpwright does not own.
     if (!policy.branch.starts_with("warpwright-"))
       diagnostics.Add(*branch, "the history's branch must have a name that begins with warpwright-",
                       "call it warpwright-history");

@@ -10,25 +10,26 @@
 //         inp: {buffer: f32, shape: [N, C], role: in, init: {normal: [0, 1]}, alignment: 16}
 //         N: {scalar: i32}
 //         C: {scalar: i32}
-//         eps: {scalar: f32, value: 1e-5}  # for every case that does not give its own
+//         eps: {scalar: f32, value: 1e-5}  # for every case without its own
 //       cases:
 //         - {name: gpt2, N: 8192, C: 50257, weight: 3, on: [cuda]}
 //         - {N: 1024, C: 768}              # called "N=1024,C=768"
 //       launch: {grid: ["ceil_div(N, 256)"], block: [256], shared_bytes: 0}
 //       tolerance: {relative: 1e-3}
 //       allow: [tf32]
-//       accumulation: C                    # length of the longest sum behind an output element
+//       accumulation: C                    # length of the longest sum in an output element
 //   policy: {min_speedup: 1.05, max_rounds: 10, max_minutes: 30, max_repairs: 3}
-//   pull_requests: {enabled: true, draft: false, labels: [performance], reviewers: [ann, "team:gpu"], max_open: 3,
-//   max_per_day: 5} nightly: {enabled: true, threshold: 1.03, branch: warpwright-history}
+//   pull_requests: {enabled: true, draft: false, labels: [performance], reviewers: [ann, "team:gpu"],
+//                   max_open: 3, max_per_day: 5}
+//   nightly: {enabled: true, threshold: 1.03, branch: warpwright-history}
 //
 // Roles: in, out, inout, scratch. Init: {normal: [mean, deviation]}, {uniform: [low, high]}, {pareto: exponent},
 // {lognormal: [mu, sigma]}, {constant: v}, {integers: [low, high]} (expressions), {file: x.safetensors, tensor: name}.
 // Shapes, launches, `integers` and `accumulation` are integer expressions over the integer scalar arguments
 // (core/expression.h).
 //
-// A manifest comes from a repository that we do not trust: every error is reported with its place, and no path leaves
-// the repository.
+// A manifest comes from a repository that we do not trust: every error is reported with its location, and no path
+// leaves the repository.
 #pragma once
 
 #include <filesystem>
@@ -42,7 +43,7 @@ namespace warpwright::config {
 
 inline constexpr std::string_view kManifestName = ".warpwright.yml";
 
-// `path` is for messages. Does not look at other files. The error lists everything that is wrong.
+// `path` is used in messages only. Reads no other files. The error lists everything that is wrong.
 Result<core::Manifest> ParseManifest(std::string_view text, std::string path);
 
 // Reads repository_root/.warpwright.yml and checks that the files it names exist, without symbolic links on the way.

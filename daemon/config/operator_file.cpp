@@ -29,8 +29,8 @@ bool IsVariableName(std::string_view text) {
   return !text.empty() && text.size() <= 100 && !(text[0] >= '0' && text[0] <= '9') && OnlyHas(text, "_");
 }
 
-// Reads one operator file. Nothing that stands where a secret is expected is ever repeated in a message: people paste
-// tokens there.
+// Reads one operator file. No message ever repeats a value that is in the position of a secret: users paste tokens
+// there.
 class OperatorReader {
  public:
   explicit OperatorReader(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
@@ -75,7 +75,7 @@ class OperatorReader {
     constexpr std::string_view kRemedy = "write {file: /path} or {env: NAME}, and put the secret there";
     constexpr std::string_view kKeys[] = {"file", "env"};
     if (!node.IsMap()) {
-      Note(node, fmt::format("{} must not stand in this file", what), std::string(kRemedy));
+      Note(node, fmt::format("{} must not be in this file", what), std::string(kRemedy));
       return source;
     }
     for (const auto& [key, value] : node.entries())
@@ -121,7 +121,7 @@ class OperatorReader {
       access.app_id = values.String("id");
       if (const YamlNode* id = values.Find("id");
           id && access.app_id.size() && (!OnlyHas(access.app_id, ".") || access.app_id.size() > 64))
-        Note(*id, "'id' must be an App's client id or number", "it stands on the App's settings page");
+        Note(*id, "'id' must be an App's client id or number", "it is on the App's settings page");
       if (const YamlNode* key = values.Require("key")) access.app_key = ReadSource(*key, "the App's private key");
     }
     if (const YamlNode* secret = map.Find("webhook_secret"))
@@ -149,7 +149,7 @@ class OperatorReader {
           diagnostics_.Add(UnknownName(item, "chip", device.substr(4), names));
       } else if (!device.starts_with("cuda:") || std::from_chars(device.data() + 5, end, number).ptr != end ||
                  device.size() > 7 || device.size() < 6 || number < 0) {
-        Note(item, fmt::format("'{}' is no device", text->substr(0, 40)),
+        Note(item, fmt::format("'{}' is not a device", text->substr(0, 40)),
              "write cuda:0, cuda:1, " + SimulatedDevices());
       }
       if (!seen.insert(device).second)
@@ -183,7 +183,7 @@ class OperatorReader {
       Note(*webhooks, "webhooks need github.webhook_secret",
            "without it anybody could send them; add it, or leave 'webhooks' out and poll");
     if (config.listen_webhooks == config.listen_status && !config.listen_status.ends_with(":0"))
-      Note(*webhooks, "'webhooks' and 'status' listen at the same place",
+      Note(*webhooks, "'webhooks' and 'status' listen on the same address",
            "the status page and /metrics are not for the public: give it another port");
   }
 
@@ -197,7 +197,7 @@ class OperatorReader {
            "it is what 'every' grows to while nothing happens");
   }
 
-  // The fields are read by nights/cron.h; here stands only what no schedule can have.
+  // nights/cron.h parses the fields; this only rejects what no schedule can contain.
   void ReadNights(const YamlNode& node, OperatorConfig& config) {
     YamlObject map(node, "nights", {"at", "zone"}, diagnostics_);
     if (!node.IsMap()) return;
@@ -205,9 +205,9 @@ class OperatorReader {
     config.nights_zone = map.StringOr("zone", config.nights_zone);
     const YamlNode *at = map.Find("at"), *zone = map.Find("zone");
     if (at && !config.nights_at.empty() && (!OnlyHas(config.nights_at, "*/,-@ ") || config.nights_at.size() > 200))
-      Note(*at, "'at' is no cron schedule", "five fields: minute hour day month weekday, as in \"23 2 * * *\"");
+      Note(*at, "'at' is not a cron schedule", "five fields: minute hour day month weekday, as in \"23 2 * * *\"");
     if (zone && !config.nights_zone.empty() && (!OnlyHas(config.nights_zone, "/_+-") || config.nights_zone.size() > 64))
-      Note(*zone, "'zone' is no time zone", "as in Europe/Berlin, or UTC");
+      Note(*zone, "'zone' is not a time zone", "as in Europe/Berlin, or UTC");
   }
 
   void ReadLimits(const YamlNode& node, Ceilings& limits) {
@@ -330,7 +330,7 @@ Result<std::string> ReadSecretFile(const SecretSource& source) {
                   "put it there, readable only by the user that runs warpwright");
   struct stat facts{};
   if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode))
-    return refuse("the secret is not in a regular file", "put it into a file of its own");
+    return refuse("the secret is not in a regular file", "put it in a separate file");
   if ((facts.st_mode & (S_IROTH | S_IWOTH)) != 0)
     return refuse("everybody may read this secret", fmt::format("chmod 600 {}", path.string()));
   std::string text(kMaxSecretBytes + 1, '\0');
@@ -402,7 +402,7 @@ Result<OperatorConfig> LoadOperatorConfig(const std::filesystem::path& path) {
   std::error_code code;
   const auto status = std::filesystem::status(path, code);
   if (!std::filesystem::exists(status))
-    return refuse("there is no such file", "copy config/operator.example.yml there and edit it, or give --config");
+    return refuse("the file does not exist", "copy config/operator.example.yml there and edit it, or give --config");
   if (!std::filesystem::is_regular_file(status))
     return refuse("the operator file is not a regular file", "replace it by a file");
   if ((status.permissions() & std::filesystem::perms::others_write) != std::filesystem::perms::none)

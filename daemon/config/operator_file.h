@@ -1,13 +1,13 @@
-// The operator's file, /etc/warpwright/config.yml or --config. It says what the daemon watches, with which credentials,
-// on which devices, and the ceilings that no repository can exceed: .warpwright.yml, read from the base branch, may
-// only tighten.
+// The operator's file, /etc/warpwright/config.yml or --config. It lists what the daemon watches, with which
+// credentials, on which devices, and the limits that no repository can exceed: .warpwright.yml, read from the base
+// branch, may only tighten them.
 //
 //   version: 1
 //   state: /var/lib/warpwright
-//   devices: [cuda:0, cuda:1]              # one job at a time on each; [sim:h200] where there is no GPU
-//   listen: {webhooks: "0.0.0.0:8420", status: "127.0.0.1:8421"}   # leave webhooks out where only polling is wanted;
-//   status: off poll: {every: 60, at_most: 900}        # seconds; backs off while nothing happens github: # leave it
-//   out where branches are enough
+//   devices: [cuda:0, cuda:1]              # one job at a time on each; [sim:h200] without a GPU
+//   listen: {webhooks: "0.0.0.0:8420", status: "127.0.0.1:8421"}   # polling only: omit webhooks; status: off
+//   poll: {every: 60, at_most: 900}        # seconds; backs off while nothing happens
+//   github:                                # omit if branches are sufficient
 //     api: https://api.github.com          # or https://ghe.example.com/api/v3
 //     token: {file: /run/credentials/github-token}        # or {env: NAME}, or
 //     app: {id: "Iv23abc", key: {file: /run/credentials/app.pem}}
@@ -20,8 +20,7 @@
 //     - url: https://github.com/acme/kernels.git          # also ssh://, git@host:..., file://, a path
 //       branches: [main]                                  # default: the remote's HEAD
 //       ssh: {key: {file: /run/credentials/id}, known_hosts: /etc/warpwright/known_hosts}
-//       publish: pull_request                             # none, branch, pull_request; default: pull_request where
-//       there is github
+//       publish: pull_request                             # or branch, none; default: pull_request if github is set
 #pragma once
 
 #include <chrono>
@@ -35,16 +34,18 @@
 
 namespace warpwright::config {
 
-// Where a secret is. The operator file holds no secret itself, and no error repeats what stands in a secret's place.
+// Where a secret is. The operator file holds no secret itself, and no error repeats a value in the position of a
+// secret.
 struct SecretSource {
   std::filesystem::path file;  // absolute, or the name of one of systemd's credentials ($CREDENTIALS_DIRECTORY/name)
   std::string environment;
   bool given() const { return !file.empty() || !environment.empty(); }
 };
-// The file behind a source that has one, with credentials resolved; kEnvironment where they were not passed to us.
+// The file of a source that has one, with systemd credentials resolved; kEnvironment if they were not passed to this
+// process.
 Result<std::filesystem::path> SecretPath(const SecretSource& source);
-// The secret without trailing newline; kEnvironment with the place where it should be. At most 64 KiB; a file that
-// everybody may read is refused.
+// The secret without its trailing newline; kEnvironment, with the location where it should be, if it is missing. At
+// most 64 KiB; a world-readable file is refused.
 Result<std::string> ReadSecret(const SecretSource& source);
 
 struct GithubAccess {
@@ -83,12 +84,13 @@ struct OperatorConfig {
   std::vector<WatchedRepository> repositories;
 };
 
-// `path` is for messages and need not exist. The error (kConfig) lists everything that is wrong, each with its place.
+// `path` is used in messages only and need not exist. The error (kConfig) lists everything that is wrong, each with its
+// location.
 Result<OperatorConfig> ParseOperatorConfig(std::string_view text, std::string path);
-// A file that everybody may write is refused.
+// A world-writable file is refused.
 Result<OperatorConfig> LoadOperatorConfig(const std::filesystem::path& path);
 
-// What holds for a repository: the stricter of the two, value by value.
+// The policy in force for a repository: the stricter of the two, value by value.
 core::Policy Tighten(core::Policy policy, const Ceilings& ceilings);
 core::PullRequestPolicy Tighten(core::PullRequestPolicy policy, const Ceilings& ceilings);
 

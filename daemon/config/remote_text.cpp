@@ -32,7 +32,7 @@ Authority ReadAuthority(std::string_view text) {
 }
 bool IsThisMachine(std::string_view host) { return host == "127.0.0.1" || host == "localhost" || host == "[::1]"; }
 
-// scheme://authority/path, of which the scheme was http or https.
+// Checks scheme://authority/path, where the scheme is http or https.
 Status CheckWeb(std::string_view url, bool secure) {
   const std::string_view rest = url.substr(secure ? 8 : 7);
   const std::string_view authority = rest.substr(0, rest.find('/'));
@@ -75,7 +75,7 @@ Result<RemoteKind> CheckRemoteUrl(std::string_view url) {
     std::string_view authority = url.substr(6, url.substr(6).find('/'));
     if (const size_t at = authority.rfind('@'); at != authority.npos) {
       if (at == 0 || !OnlyHas(authority.substr(0, at), "_-.") || authority[0] == '-')
-        return RefuseText("the user in the address is no plain name", std::string(kRemedy));
+        return RefuseText("the user in the address is not a plain name", std::string(kRemedy));
       authority = authority.substr(at + 1);
     }
     if (!ReadAuthority(authority).good || url.substr(6).find('/') == url.npos)
@@ -87,7 +87,7 @@ Result<RemoteKind> CheckRemoteUrl(std::string_view url) {
       OnlyHas(url.substr(0, at), "_-.") && url[at + 1] != '-' && colon > at + 1 &&
       OnlyHas(url.substr(at + 1, colon - at - 1), "-.") && !url.substr(colon).starts_with("://"))
     return RemoteKind::kSsh;
-  return RefuseText("this is no address of a repository", std::string(kRemedy));
+  return RefuseText("this is not a repository address", std::string(kRemedy));
 }
 
 Status CheckApiUrl(std::string_view url) {
@@ -95,14 +95,14 @@ Status CheckApiUrl(std::string_view url) {
   const bool plain = std::none_of(
       url.begin(), url.end(), [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '\\'; });
   if ((!secure && !url.starts_with("http://")) || url.size() > kMaxUrlBytes || !plain)
-    return RefuseText("this is no address of an interface",
+    return RefuseText("this is not an interface address",
                       "write https://api.github.com, or https://HOST/api/v3 for GitHub Enterprise");
   return CheckWeb(url, secure);
 }
 
 Status CheckBranchName(std::string_view name) {
   const auto refuse = [] {
-    return RefuseText("this is no name of a branch", "write it as git shows it, without refs/heads/");
+    return RefuseText("this is not a branch name", "write it as git shows it, without refs/heads/");
   };
   if (name.empty() || name.size() > kMaxBranchBytes || name == "@" || name == "HEAD" || name.starts_with("-") ||
       name.starts_with("refs/"))

@@ -10,7 +10,7 @@ namespace warpwright::config {
 
 namespace {
 
-bool IsGitFolder(std::string_view part) {  // also on file systems that ignore case
+bool IsGitFolder(std::string_view part) {  // also on case-insensitive file systems
   std::string lower(part);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });

@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kMaxBytes = 256 << 10;
 constexpr size_t kMaxDepth = 20;
 
-// Leaves the parser early; never leaves this file.
+// Thrown to leave the parser early; never escapes this file.
 struct Refusal {
   Error error;
 };
@@ -41,8 +41,8 @@ struct YamlNode::Data {
 
 namespace {
 
-// Builds the tree from yaml-cpp's events. Its node API would have expanded aliases and kept the last of duplicate keys
-// by then.
+// Builds the tree from yaml-cpp's events. Its node API would already have expanded aliases and kept only the last of
+// duplicate keys.
 class TreeBuilder : public YAML::EventHandler {
  public:
   explicit TreeBuilder(std::shared_ptr<const std::string> path) : path_(std::move(path)) {}
@@ -64,7 +64,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (tag != "?" && tag != "!") RefuseTag(mark, tag);
     for (unsigned char c : value)
       if ((c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f)
-        Refuse(mark, fmt::format("a control character (0x{:02x}) stands in this text", c), "remove it");
+        Refuse(mark, fmt::format("a control character (0x{:02x}) is in this text", c), "remove it");
     auto data = NewData(YamlNode::Kind::kScalar, mark);
     data->text = value;
     data->quoted = tag == "!";
@@ -83,7 +83,7 @@ class TreeBuilder : public YAML::EventHandler {
  private:
   struct Level {
     std::shared_ptr<YamlNode::Data> data;
-    std::optional<YamlNode> key;  // read, its value is awaited
+    std::optional<YamlNode> key;  // read; its value is expected next
     std::set<std::string> seen;
   };
 
@@ -292,7 +292,7 @@ Result<YamlNode> ParseYaml(std::string_view text, std::string path) {
     return Fail(refusal.error);
   } catch (const YAML::Exception& exception) {
     return fail(exception.mark, exception.msg, "check the YAML syntax at this place");
-  } catch (const std::exception& exception) {  // yaml-cpp lets a few standard exceptions through
+  } catch (const std::exception& exception) {  // yaml-cpp lets a few standard exceptions escape
     return Fail(
         Error{ErrorCode::kConfig, fmt::format("cannot be read as YAML: {}", exception.what()), *shared_path, 0, 0, {}});
   }
@@ -375,7 +375,7 @@ std::vector<std::string> YamlObject::StringsOr(std::string_view key, std::vector
 }
 
 std::optional<std::string> NearestName(std::string_view name, std::span<const std::string_view> names) {
-  if (name.size() > 64) return std::nullopt;  // no misspelling; keeps hostile keys cheap
+  if (name.size() > 64) return std::nullopt;  // not a misspelling; keeps hostile keys cheap
   size_t best = std::max<size_t>(1, std::max(name.size(), size_t{3}) / 3) + 1;
   std::optional<std::string> nearest;
   for (std::string_view candidate : names) {

@@ -1,16 +1,16 @@
-// Strict YAML for files that people write: the manifest, chips, skills. A text becomes an immutable tree in which every
-// node knows its place, so that each complaint names file, line and column. Refused, because they make a file mean
-// something else than what its reader sees: anchors, aliases, tags, merge keys, duplicate keys, several documents,
-// control characters, more than 20 levels, more than 256 KiB.
-// Own above yaml-cpp, which parses: its nodes know no allowed keys and no types, and it accepts most of the above.
+// Strict YAML for files that users write: the manifest, chips, skills. A text becomes an immutable tree in which every
+// node knows its location, so that each error names file, line and column. Refused, because they make a file mean
+// something other than what its reader sees: anchors, aliases, tags, merge keys, duplicate keys, several documents,
+// control characters, more than 20 levels, more than 256 KiB. Own layer on top of yaml-cpp, which parses: its nodes
+// have no allowed keys and no types, and it accepts most of the above.
 //
-// Reading goes through YamlObject, which knows the keys that a map may have. Complaints go to a Diagnostics, so that a
-// user sees all of them at once:
+// Maps are read through YamlObject, which knows the keys that a map may have. Errors are collected in a Diagnostics, so
+// that a user sees all of them together:
 //
 //   WW_ASSIGN(YamlNode root, ParseYaml(text, path));
 //   Diagnostics diagnostics;
 //   YamlObject map(root, "a method", {"id", "intent", "order"}, diagnostics);
-//   method.id = map.String("id");                       // missing or not text: noted, and "" comes back
+//   method.id = map.String("id");                       // missing or not text: noted, returns ""
 //   method.order = map.IntegerOr("order", 0, 0, 100);   // missing: 0
 //   if (const YamlNode* node = map.Find("intent")) ...
 //   WW_TRY(diagnostics.ToStatus());
@@ -42,15 +42,16 @@ class YamlNode {
   int line() const;
   int column() const;
   const std::string& path() const;  // of the file
-  bool quoted() const;              // a scalar in quotation marks, or a block scalar
+  bool quoted() const;              // a quoted scalar, or a block scalar
 
   const std::string& text() const;             // of a scalar; else ""
   const std::vector<YamlNode>& items() const;  // of a list; else empty
-  // Of a map, in the order of the file; else empty. The key is a node too: its place is where the entry stands.
+  // Of a map, in the order of the file; else empty. The key is a node too: its location is that of the entry.
   const std::vector<std::pair<YamlNode, YamlNode>>& entries() const;
   const YamlNode* Find(std::string_view key) const;  // in a map
 
-  // Errors name the place. Numbers are plain scalars: 10, -3; and for AsDouble also 1.5, 2e-3. Infinities are refused.
+  // Errors name the location. Numbers are plain scalars: 10, -3; AsDouble also accepts 1.5 and 2e-3. Infinities are
+  // refused.
   Result<std::string> AsString() const;
   Result<int64_t> AsInteger() const;
   Result<double> AsDouble() const;
@@ -66,17 +67,17 @@ class YamlNode {
   std::shared_ptr<const Data> data_;  // immutable, so sharing is safe
 };
 
-// `path` is for messages only.
+// `path` is used in messages only.
 Result<YamlNode> ParseYaml(std::string_view text, std::string path);
 
-// The errors of one file, in the order in which they were found.
+// The errors of one file, in the order found.
 class Diagnostics {
  public:
   void Add(Error error) { errors_.push_back(std::move(error)); }
   void Add(const YamlNode& node, std::string message, std::string remedy = {}) {
     Add(node.ErrorHere(std::move(message), std::move(remedy)));
   }
-  // The value, or nothing and the error noted.
+  // The value; on failure nothing, and the error is noted.
   template <typename T>
   std::optional<T> Take(Result<T> result) {
     if (result) return std::move(*result);
@@ -93,8 +94,8 @@ class Diagnostics {
   std::vector<Error> errors_;
 };
 
-// A map whose keys are known. The constructor notes every unknown key with the nearest known one, and a node that is no
-// map.
+// A map with a known set of keys. The constructor notes every unknown key with the nearest known one, and a node that
+// is not a map.
 class YamlObject {
  public:
   // `what` names the thing in messages: "a kernel". `diagnostics` must outlive this object.
@@ -105,7 +106,7 @@ class YamlObject {
 
   const YamlNode& node() const { return node_; }
   const YamlNode* Find(std::string_view key) const { return node_.Find(key); }
-  const YamlNode* Require(std::string_view key) const;  // nullptr: missing, noted
+  const YamlNode* Require(std::string_view key) const;  // nullptr: missing, and noted
 
   std::string String(std::string_view key) const;  // required
   std::string StringOr(std::string_view key, std::string fallback) const;
@@ -122,9 +123,9 @@ class YamlObject {
   Diagnostics& diagnostics_;
 };
 
-// The nearest of `names` by edit distance, or none where nothing is near.
+// The nearest of `names` by edit distance, or none if no name is close.
 std::optional<std::string> NearestName(std::string_view name, std::span<const std::string_view> names);
-// "unknown key 'shpe'; did you mean 'shape'?" and, as remedy, the list of what is known.
+// "unknown key 'shpe'; did you mean 'shape'?" and, as the remedy, the list of known names.
 Error UnknownName(const YamlNode& node, std::string_view kind, std::string_view name,
                   std::span<const std::string_view> names);
 

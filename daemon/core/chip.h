@@ -1,5 +1,5 @@
-// Figures of a GPU. The simulator models times with them, the judge knows limits by them. config/chips/*.yml holds them
-// with the source of each.
+// Figures of a GPU. The simulator models times with them; the judge takes limits from them. config/chips/*.yml holds
+// them, each with its source.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Chip {
   double l1_bytes_per_cycle = 128;       // per multiprocessor
   double l2_write_bytes_per_second = 0;  // of whole lines
   double l2_bytes_per_cycle = 64;        // between L2 and one multiprocessor
-  double atomics_per_cycle = 1;          // at one place (1 KiB), in sectors of a warp's request
+  double atomics_per_cycle = 1;          // at one location (1 KiB), in sectors of a warp's request
   double l2_atomics_per_cycle = 48;      // of the whole L2
   double fp32_lanes = 128;               // per multiprocessor and cycle
   double fp64_lanes = 64;
@@ -39,7 +39,7 @@ struct Chip {
   double conversion_lanes = 64;
   double lsu_lanes = 32;       // address lanes per cycle
   double dram_latency_ns = 0;  // of an idle memory
-  double dram_queue_ns = 0;    // more at a load of one half; in general this times load / (1 - load)
+  double dram_queue_ns = 0;    // added at a load of one half; in general this times load / (1 - load)
   double l2_latency_ns = 0;
   double l1_latency_cycles = 33;
   double shared_latency_cycles = 29;
@@ -47,7 +47,7 @@ struct Chip {
   double block_launch_cycles = 0;  // between two blocks that the chip starts
 };
 
-// What a driver says of a GPU; config/gpu_chip.h finds its figures.
+// What a driver reports about a GPU; config/gpu_chip.h finds its figures.
 struct GpuFacts {
   std::string name;  // "NVIDIA H200"
   std::string uuid;

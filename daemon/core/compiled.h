@@ -1,4 +1,4 @@
-// What NVRTC made of a device slice.
+// What NVRTC compiled from a device slice.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 namespace warpwright::core {
 
 struct KernelResources {
-  std::string kernel;  // the name expression that was asked for: "softmax<float, 4>"
+  std::string kernel;  // the requested name expression: "softmax<float, 4>"
   std::string symbol;  // mangled, as in PTX and cubin
   int registers = 0;   // per thread
   int spill_store_bytes = 0;
@@ -25,7 +25,7 @@ struct CompiledModule {
   std::vector<std::byte> cubin;
   std::vector<KernelResources> kernels;
   std::string log;  // warnings, with the user's file and line
-  std::string key;  // content address of everything that went in
+  std::string key;  // content address of all inputs
 
   const KernelResources* Find(const std::string& kernel) const {
     for (const auto& k : kernels)
@@ -34,7 +34,7 @@ struct CompiledModule {
   }
 };
 
-// "ns::table" is the variable that the compiler calls _ZN2ns5tableE; a static one at file scope is _ZL5table.
+// "ns::table" is mangled as _ZN2ns5tableE; a static variable at file scope as _ZL5table.
 bool NamesVariable(const std::string& mangled, const std::string& source_form);
 
 }  // namespace warpwright::core

@@ -1,4 +1,5 @@
-// How what NVRTC made is encoded (base/fields.h). The cubin is bytes: where it is kept is up to who stores a module.
+// How a compiled module is encoded (base/fields.h). The cubin is a blob: the code that stores a module decides where it
+// goes.
 #pragma once
 
 #include "base/fields.h"

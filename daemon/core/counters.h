@@ -1,5 +1,6 @@
-// What a device counted while it ran a kernel. The simulator fills all of it; CUPTI fills what the hardware has. Keyed
-// by field, never by position. `Fields()` gives every number a stable name for JSON, skills and reports.
+// What a device counted while it ran a kernel. The simulator fills all fields; CUPTI fills those that the hardware
+// supports. Keyed by field, never by position. `Fields()` gives every number a stable name for JSON, skills and
+// reports.
 #pragma once
 
 #include <cstdint>
@@ -41,13 +42,14 @@ struct Counters {
   uint64_t warp_instructions_by_class[static_cast<int>(InstructionClass::kCount)] = {};
   uint64_t flops_fp64 = 0, flops_fp32 = 0, flops_fp16 = 0;  // per thread; a fused multiply-add is two
   // Global memory. A sector is 32 bytes; a request is one warp instruction.
-  uint64_t global_load_requests = 0, global_load_sectors = 0, global_load_bytes = 0;  // bytes that lanes asked for
+  uint64_t global_load_requests = 0, global_load_sectors = 0, global_load_bytes = 0;  // bytes that lanes requested
   uint64_t global_store_requests = 0, global_store_sectors = 0, global_store_bytes = 0;
   uint64_t atomic_requests = 0, atomic_sectors = 0;
   uint64_t l1_hit_sectors = 0, l1_miss_sectors = 0;
   uint64_t l2_read_bytes = 0, l2_write_bytes = 0, l2_hit_sectors = 0, l2_miss_sectors = 0;
   uint64_t dram_read_bytes = 0, dram_write_bytes = 0;
-  // Shared memory. A wavefront is one pass over the 32 banks; conflicts are wavefronts beyond what the width needs.
+  // Shared memory. A wavefront is one pass over the 32 banks; conflicts are wavefronts beyond those that the access
+  // width needs.
   uint64_t shared_requests = 0, shared_wavefronts = 0, shared_bank_conflicts = 0;
   uint64_t local_load_bytes = 0, local_store_bytes = 0;
   uint64_t branches = 0, divergent_branches = 0;  // warp level, conditional ones
@@ -66,8 +68,8 @@ struct NamedCounter {
 std::vector<NamedCounter> Fields(const Counters& counters);
 bool SetField(Counters& counters, std::string_view name, uint64_t value);  // false: no such field
 
-// Counters of one source line, in the same units. A GPU does not count by line but samples: how often a warp was seen
-// there, and for what it waited.
+// Counters of one source line, in the same units. A GPU does not count by line but samples: how often a warp was
+// sampled there, and what it waited for.
 struct LineCounters {
   std::string file;
   int line = 0;
@@ -77,11 +79,11 @@ struct LineCounters {
   std::map<std::string, uint64_t> stalls;  // samples by reason: "long_scoreboard"
 };
 
-// How many blocks fit a multiprocessor, and what stops more.
+// How many blocks fit on a multiprocessor, and what limits them.
 struct Occupancy {
   int blocks_per_multiprocessor = 0;
   double theoretical = 0;  // resident warps over the chip's maximum
-  double achieved = 0;     // averaged over the kernel, with the last wave and small grids
+  double achieved = 0;     // averaged over the kernel, including the last wave and small grids
   std::string limiter;     // "registers", "shared memory", "warps", "blocks", "grid"
   double waves = 0;
 };
@@ -99,12 +101,12 @@ struct LaunchReport {
   int registers = 0;
   int threads_per_block = 0;
   uint32_t shared_bytes_per_block = 0;
-  uint64_t blocks_total = 0, blocks_run = 0;  // fewer run than launched: counters are extrapolated
+  uint64_t blocks_total = 0, blocks_run = 0;  // fewer run than in total: counters are extrapolated
   Counters counters;
   std::vector<LineCounters> lines;  // hottest first by warp instructions and sectors, or by samples
   Occupancy occupancy;
   TimeBreakdown time;
-  // Of a real device: what it counted by its own names, and evidence (core/evidence.h) that comes from that alone.
+  // Of a real device: its metrics under their own names, and evidence (core/evidence.h) that derives from them alone.
   // Empty on the simulator.
   std::map<std::string, double> metrics;
   // Fields of Counters, parts of `time` and "achieved_occupancy" that the device could not count. They are 0 and mean

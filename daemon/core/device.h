@@ -1,4 +1,4 @@
-// The port behind which kernels run, inside the worker: sim/sim_device.h and gpu/cuda_device.h.
+// The port through which the worker runs kernels: sim/sim_device.h and gpu/cuda_device.h.
 #pragma once
 
 #include <map>
@@ -18,8 +18,8 @@ namespace warpwright::core {
 struct DeviceRequest {
   const CompiledModule* module = nullptr;
   const LaunchPlan* plan = nullptr;  // validated
-  const std::vector<BufferContent>* buffers =
-      nullptr;  // one for each kArgument buffer of the plan, same order and size
+  // One for each kArgument buffer of the plan, same order and size.
+  const std::vector<BufferContent>* buffers = nullptr;
   ExecuteOptions options;
 };
 struct DeviceRun {
@@ -29,7 +29,7 @@ struct DeviceRun {
   double time_us = 0;
   bool sampled = false;
   std::vector<GuardViolation> guards;
-  uint32_t differing_runs = 0;  // these as in Executed
+  uint32_t differing_runs = 0;  // this and the following as in Executed
   std::vector<std::vector<std::byte>> other_buffers;
   std::vector<std::string> changed_globals;
   std::vector<std::string> notes;
@@ -41,7 +41,7 @@ using DeviceOutcome = std::variant<Fault, DeviceRun>;
 struct TimedBuffer {
   DType dtype = DType::kF32;
   bool output = false;   // compared after each sample
-  bool rotates = false;  // its elements may be moved round: every sample then has contents that were never seen before
+  bool rotates = false;  // its elements may be rotated: every sample then has contents that were never used before
 };
 struct DeviceTimingRequest {
   struct Side {

@@ -15,7 +15,7 @@ inline constexpr DType kAllDTypes[] = {DType::kF64, DType::kF32, DType::kF16, DT
 
 size_t SizeOf(DType dtype);
 std::string_view Name(DType dtype);                      // "f32"
-std::optional<DType> ParseDType(std::string_view name);  // of Name()
+std::optional<DType> ParseDType(std::string_view name);  // inverse of Name()
 bool IsFloat(DType dtype);
 
 // Round to nearest even; NaN stays NaN (quiet), overflow gives infinity, subnormals are kept.
@@ -23,11 +23,11 @@ uint16_t FloatToHalf(float value);
 float HalfToFloat(uint16_t bits);
 uint16_t FloatToBFloat16(float value);
 float BFloat16ToFloat(uint16_t bits);
-// From f64 directly, without the double rounding through f32.
+// Directly from f64, without the double rounding through f32.
 uint16_t DoubleToHalf(double value);
 uint16_t DoubleToBFloat16(double value);
 
-// Element `index` of a packed array. i64 beyond 2^53 loses low bits in LoadAsDouble: compare integers as integers.
+// Element `index` of a packed array. LoadAsDouble loses low bits of i64 beyond 2^53: compare integers as integers.
 double LoadAsDouble(DType dtype, const std::byte* data, size_t index);
 int64_t LoadAsInteger(DType dtype, const std::byte* data, size_t index);
 void StoreFromDouble(DType dtype, std::byte* data, size_t index, double value);

@@ -1,8 +1,8 @@
-// The port through which everything that touches untrusted source or kernels happens, in another process. The daemon's
-// side is worker/worker_evaluator.h; tests use tests/support/fake_evaluator.h.
+// The port for everything that touches untrusted source or kernels, which happens in another process. The daemon's side
+// is worker/worker_evaluator.h; tests use tests/support/fake_evaluator.h.
 //
-// Verbs return an Error when *we* failed (the worker died, a deadline of ours passed) and a value, which may be a
-// refusal, when the candidate is at fault.
+// Methods return an Error if warpwright failed (the worker died, a deadline passed), and a value, which may be a
+// refusal, if the candidate is at fault.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,8 @@
 
 namespace warpwright::core {
 
-// A .cu file: `text` stands for root/file (which may differ or be absent); includes are looked up below `root`.
+// A .cu file: `text` replaces the content of root/file (which may differ or be absent); includes are resolved below
+// `root`.
 struct SourceRef {
   std::string root;  // absolute; a checkout or an exported tree
   std::string file;  // relative to root
@@ -39,13 +40,14 @@ struct RewriteRequest {
   std::string transform;
   std::map<std::string, std::string> parameters;
 };
-// Texts that are derived from a source without being a transformation's: nobody but the worker lexes what others wrote.
-// Ids beside those of rewrite/ (rewrite/derived_text.h).
-inline constexpr std::string_view kFloat64Text =
-    "float64";  // headers inlined, and all floating-point types made double
-inline constexpr std::string_view kDeclaredText = "declare";  // with the parameter "declaration" behind its includes
-inline constexpr std::string_view kIncludedNames =
-    "included_names";  // only the last names of what it may include, one a line
+// Texts derived from a source by something other than a transformation, since only the worker lexes untrusted text. Ids
+// in addition to those of rewrite/ (rewrite/derived_text.h).
+// Headers inlined, and all floating-point types replaced by double.
+inline constexpr std::string_view kFloat64Text = "float64";
+// With the parameter "declaration" inserted after its includes.
+inline constexpr std::string_view kDeclaredText = "declare";
+// Only the last path components of what it may include, one per line.
+inline constexpr std::string_view kIncludedNames = "included_names";
 
 struct Rewritten {
   std::string text;                // the whole file
@@ -58,7 +60,7 @@ struct RewriteRefusal {
 };
 using RewriteOutcome = std::variant<Rewritten, RewriteRefusal>;
 
-// Brings an edited text back to the original as a minimal diff; refuses edits outside the entry, and requires that the
+// Applies an edited text to the original as a minimal diff; refuses edits outside the entry, and requires that the
 // spliced file slices to the same device code and host code as the edited one.
 struct SpliceRequest {
   SourceRef original;
@@ -71,29 +73,29 @@ using SpliceOutcome = std::variant<Rewritten, Refused>;
 struct BufferContent {
   std::string name;
   base::Bytes bytes;           // initial content; its size is the buffer's
-  bool uninitialized = false;  // reads before writes are faults (outputs, scratch); `bytes` is then poison
-  bool read_only = false;      // writes are faults
+  bool uninitialized = false;  // reading before writing is a fault (outputs, scratch); `bytes` is then poison
+  bool read_only = false;      // writing is a fault
   int64_t pointer_offset = 0;  // bytes added to the aligned base, for the minimal-alignment case
 };
-// What else goes on while a kernel runs, to bring out what depends on it. The simulator has no neighbours: it ignores
-// them.
+// Concurrent activity while a kernel runs, to expose results that depend on it. Nothing else runs on the simulator: it
+// ignores this.
 enum class Perturbation : uint8_t {
   kNone,
   kHalfMultiprocessors,  // the other half is occupied
-  kNoise,                // another kernel uses memory beside it
+  kNoise,                // another kernel uses memory at the same time
 };
-// Where buffers lie in memory that holds nothing else, so that the first access outside on that side faults; read-only
-// ones are mapped so. The simulator always faults on both sides.
+// How buffers are placed at the edge of mapped memory, so that the first access outside on that side faults; read-only
+// buffers are mapped read-only. The simulator always faults on both sides.
 enum class PageGuard : uint8_t {
   kNone,    // guard bands, if any
-  kEnds,    // each ends where its pages end
-  kBegins,  // each begins where its pages begin
+  kEnds,    // each buffer ends where its pages end
+  kBegins,  // each buffer begins where its pages begin
 };
-// How much is counted where counting costs time; the simulator always counts everything.
+// How much is counted, if counting costs time; the simulator always counts everything.
 enum class CounterDepth : uint8_t {
-  kCore,          // one pass: of candidates that are not going to be built upon
-  kEvidence,      // what evidence is made from, and the hottest lines
-  kSpeedOfLight,  // the costly ones too: of accepted candidates
+  kCore,          // one pass: for candidates on which no later one is based
+  kEvidence,      // what evidence is derived from, and the hottest lines
+  kSpeedOfLight,  // the expensive ones too: for accepted candidates
 };
 std::string_view Name(Perturbation perturbation);
 std::string_view Name(PageGuard memory);
@@ -102,19 +104,21 @@ std::string_view Name(CounterDepth depth);
 struct ExecuteOptions {
   bool counters = false;                         // count, and model or measure a time; else only execute
   CounterDepth depth = CounterDepth::kEvidence;  // with `counters`
-  bool poison = true;  // false: buffers that hold nothing yet are left as allocated, for tools that watch for reads of
-                       // what was never written
+  // False: buffers without content are left as allocated, for tools that detect reads of uninitialized memory.
+  bool poison = true;
   bool keep_outputs = true;  // return the buffers
-  uint64_t guard_bytes = 0;  // > 0: bands of random content on both sides of every buffer that the device does not
-                             // protect otherwise; broken bands come back in ExecuteReply
-  uint64_t seed = 1;         // of guard bands and workspace poison
-  uint64_t sample_instructions = 0;  // > 0: stop launching blocks when about so many thread instructions are spent, and
-                                     // extrapolate the counters; outputs are then incomplete
-  uint64_t instruction_limit =
-      20'000'000'000;               // thread instructions of a whole run before it counts as an endless loop
+  // > 0: bands of random content on both sides of every buffer that the device does not protect otherwise;
+  // Executed lists the bands that were overwritten.
+  uint64_t guard_bytes = 0;
+  uint64_t seed = 1;  // of guard bands and workspace poison
+  // > 0: stop launching blocks after about this many thread instructions, and extrapolate the counters; outputs are
+  // then incomplete.
+  uint64_t sample_instructions = 0;
+  // Thread instructions of a whole run before it counts as an endless loop.
+  uint64_t instruction_limit = 20'000'000'000;
   std::optional<Dim3> block_limit;  // of the grid, for tests
   PageGuard page_guard = PageGuard::kNone;
-  uint32_t runs = 1;  // so many runs on the same inputs and from the same state; the first one's outputs are returned
+  uint32_t runs = 1;  // runs on the same inputs and from the same state; the first one's outputs are returned
   Perturbation perturbation = Perturbation::kNone;
 };
 struct ExecuteRequest {
@@ -128,11 +132,11 @@ struct ExecuteRequest {
 };
 struct GuardViolation {
   std::string buffer;
-  int64_t offset = 0;  // of the first changed byte: negative before, at least the size behind
+  int64_t offset = 0;  // of the first changed byte: negative before the buffer, at least its size after it
   uint64_t bytes = 0;
 };
-// Where a kernel's code first computes or stores in a narrower or less exact way; compile/ptx_rules.h has the names.
-// Also where its text depends on how it is built; source/build_dependence.h has these names, which begin so:
+// Where a kernel's code first computes or stores in a narrower or less exact way; the names are in compile/ptx_rules.h.
+// Also where its text depends on how it is built; those names are in source/build_dependence.h and begin with:
 inline constexpr std::string_view kBuildPrefix = "build: ", kBuildText = "build: text ";
 struct PrecisionUse {
   std::string instruction;  // "cvt.rna.tf32.f32 %r1, %f1", "__CUDA_ARCH__"
@@ -141,34 +145,36 @@ struct PrecisionUse {
 };
 struct Executed {
   std::vector<base::Bytes> buffers;  // after the run, in the order of the request
-  std::vector<bool>
-      as_sent;  // beside them: true stands for the request's own bytes, which then do not travel back. Empty to callers
+  // One entry per buffer: true stands for the request's own bytes, which are then not sent back. Always empty for
+  // callers.
+  std::vector<bool> as_sent;
   std::vector<LaunchReport> launches;
   double time_us = 0;  // sum over the plan; modelled on the simulator
   bool modelled = true;
   bool sampled = false;
   std::vector<GuardViolation> guards;
-  // Of runs after the first that gave other bits in a buffer: how many, and the first such one's buffers.
+  // The number of runs after the first with different bits in a buffer, and the buffers of the first such run.
   uint32_t differing_runs = 0;
   std::vector<base::Bytes> other_buffers;
-  std::vector<std::string> changed_globals;       // module variables that a run left other than it found them
-  std::map<std::string, PrecisionUse> precision;  // by what it is: "to tf32", "approximate ex2"
+  std::vector<std::string> changed_globals;       // module variables that a run changed
+  std::map<std::string, PrecisionUse> precision;  // by kind: "to tf32", "approximate ex2"
   std::vector<std::string> notes;                 // what could not be measured, with its remedy
   std::string plan_digest, module_key;            // content addresses: identical for identical plan and device code
   std::map<std::string, double> seconds;  // where the time went: slice, record, compile, run, and on a GPU its parts
 };
 using ExecuteOutcome = std::variant<CompileFailed, Refused, Faulted, Executed>;
 
-// Original against candidate on one device, in one process, by the protocol of core/timing.h. Per sample: fresh
-// contents in rotated buffers, poison in the outputs, the modules' variables as they were loaded, caches flushed.
+// Times the original against the candidate on one device, in one process, by the protocol of core/timing.h. Per sample:
+// fresh contents in rotated buffers, poison in the outputs, module variables restored to their loaded values, caches
+// flushed.
 struct TimingOptions {
-  uint64_t seed = 1;    // secret: of contents, order, and of the pairs that are kept
+  uint64_t seed = 1;    // secret: determines contents, order, and the pairs that are retained
   int first_block = 0;  // blocks before it were timed by earlier calls
   int blocks = 10, pairs_per_block = 10;
   int launches_per_sample = 0;  // 0: chosen from the original's time, before the candidate runs
-  double original_us = 0;       // that time, as it was measured before; 0: unknown
-  int kept_pairs = 1;           // whose outputs are returned whole
-  bool hot = false;             // also from warm caches
+  double original_us = 0;       // that time, as measured before; 0: unknown
+  int kept_pairs = 1;           // number of pairs whose outputs are returned completely
+  bool hot = false;             // also time with warm caches
 };
 struct TimeRequest {
   SourceRef original, candidate;
@@ -187,7 +193,7 @@ struct Timed {
   std::vector<TimedPair> pairs;
   std::vector<SampledPair> kept;
   int launches_per_sample = 1;
-  double empty_us = 0;  // what the events measure with nothing between them
+  double empty_us = 0;  // what two events measure with nothing between them
   double hot_original_us = 0, hot_candidate_us = 0;
   std::vector<GuardViolation> guards;
   std::map<std::string, double> seconds;
@@ -201,7 +207,7 @@ class Evaluator {
   virtual Result<RewriteOutcome> Rewrite(const RewriteRequest& request) = 0;
   virtual Result<SpliceOutcome> Splice(const SpliceRequest& request) = 0;
   virtual Result<ExecuteOutcome> Execute(const ExecuteRequest& request) = 0;
-  // kUnsupported where the device only models times.
+  // kUnsupported if the device only models times.
   virtual Result<TimeOutcome> Time(const TimeRequest& request) = 0;
 };
 

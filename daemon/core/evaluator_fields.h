@@ -1,5 +1,5 @@
-// How calls to a worker and its answers are encoded (base/fields.h). Texts of files and contents of buffers are blobs:
-// they travel beside the JSON.
+// How calls to a worker and its replies are encoded (base/fields.h). Texts of files and contents of buffers are blobs:
+// they are sent separately from the JSON.
 #pragma once
 
 #include "base/fields.h"
@@ -28,7 +28,7 @@ void Describe(V& field, const Dim3*) {
   field("y", &T::y);
   field("z", &T::z);
 }
-// Only what running needs: how inputs are made, and which cases there are, is the judge's business.
+// Only what running needs: the judge alone knows how inputs are generated and which cases exist.
 template <typename V>
 void Describe(V& field, const BufferArgument*) {
   using T = BufferArgument;

@@ -66,7 +66,7 @@ const std::vector<EvidenceField>& EvidenceFields() {
       {"memory_instruction_pct", "%", 0, 100, "loads, stores and atomics of all spaces"},
       {"control_instruction_pct", "%", 0, 100, "branches and predicates"},
       {"conversion_instruction_pct", "%", 0, 100, "conversions between types"},
-      // Where warps wait, of the warp cycles that stall. Only real devices count it.
+      // What warps wait for, as shares of the stalled warp cycles. Only real devices count it.
       {"stall_memory_pct", "%", 0, 100, "for data from global, local or texture memory"},
       {"stall_memory_queue_pct", "%", 0, 100, "for a place in the queue of global and local accesses"},
       {"stall_shared_pct", "%", 0, 100, "for shared memory, special functions and their queue"},

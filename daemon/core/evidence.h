@@ -1,4 +1,4 @@
-// The vector of facts that decisions are made from: static features, counters, roofline position, occupancy. Skills
+// The vector of facts on which decisions are based: static features, counters, roofline position, occupancy. Skills
 // name its fields; every field has a unit, a range and a meaning, so that policies can be checked and random vectors
 // drawn.
 #pragma once
@@ -21,7 +21,7 @@ struct EvidenceField {
   double low, high;       // the range that values can take
   std::string_view meaning;
 };
-// In the order in which they are shown. The list stands in evidence.cpp, with the meaning of each.
+// In display order. The list is in evidence.cpp, with the meaning of each field.
 const std::vector<EvidenceField>& EvidenceFields();
 const EvidenceField* FindEvidenceField(std::string_view name);
 
@@ -37,10 +37,10 @@ class Evidence {
   OperationClass operation = OperationClass::kOther;
   std::string dtype = "f32";  // of the largest buffer
   std::string chip;           // "h200"
-  std::string kernel;         // the hottest kernel of the plan, which the numbers speak of
+  std::string kernel;         // the hottest kernel of the plan, which the numbers describe
   bool modelled = true;
 
-  // Content address of the rounded values: two bits of noise do not make new evidence.
+  // Content address of the rounded values: two bits of noise do not change it.
   std::string Digest() const;
 
  private:
@@ -49,8 +49,8 @@ class Evidence {
 
 // The minimum that the task needs on this chip: every input read once, every output written once.
 struct Roofline {
-  double min_bytes = 0;  // of the case's buffers by role
-  double flops = 0;      // counted, of the original
+  double min_bytes = 0;  // of the case's buffers, by role
+  double flops = 0;      // counted on the original
   double memory_us = 0, compute_us = 0;
   double floor_us = 0;  // the larger of the two, plus the launch
 };

@@ -1,6 +1,6 @@
-// Integer expressions of the manifest: names of scalar arguments, decimal literals, + - * / %, parentheses,
-// ceil_div(a, b), min(a, b), max(a, b). Division truncates toward zero as in C.
-// Own, because muparser counts in floating point, and an overflow must be an error here.
+// Integer expressions of the manifest: names of scalar arguments, decimal literals, + - * / %, parentheses, ceil_div(a,
+// b), min(a, b), max(a, b). Division truncates toward zero as in C. Not muparser, which computes in floating point;
+// here an overflow must be an error.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace warpwright::core {
 
 class Expression {
  public:
-  // Errors carry the column within `text`. At most 1,000 characters and 50 levels.
+  // Errors contain the column within `text`. At most 1,000 characters and 50 levels.
   static Result<Expression> Parse(std::string_view text);
   static Expression Constant(int64_t value);
 

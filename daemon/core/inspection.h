@@ -1,4 +1,4 @@
-// What libclang sees in a .cu file: entries, kernels, and the static features that the Feature Extractor starts from.
+// What libclang finds in a .cu file: entries, kernels, and the static features that the Feature Extractor starts from.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace warpwright::core {
 
 struct ParameterInfo {
   std::string name;
-  std::string type;  // as spelt: "const float *__restrict__"
+  std::string type;  // as spelled: "const float *__restrict__"
   bool is_pointer = false;
   bool is_const = false;  // of the pointee
   bool is_restrict = false;
   std::optional<DType> dtype;       // element type of a pointer, type of a scalar; none: a struct or an unknown type
-  std::optional<Role> likely_role;  // pointers: from const and from how it is used
+  std::optional<Role> likely_role;  // pointers: from const and from use
 };
 
 // One subscript or dereference of a pointer parameter (or of a shared array) inside a kernel.
@@ -37,7 +37,7 @@ struct AccessInfo {
   AccessPattern pattern = AccessPattern::kUnknown;
   bool reads = false, writes = false;
   int vector_width = 1;  // elements per access: 4 for float4
-  std::string stride;    // source form, where strided: "C"
+  std::string stride;    // source form, if strided: "C"
   int loop_depth = 0;
   int line = 0;
 };
@@ -45,7 +45,7 @@ struct LoopInfo {
   int line = 0;
   int depth = 0;                      // 0: outermost
   std::string bound;                  // source form: "C"
-  std::optional<int64_t> trip_count;  // where it is a constant
+  std::optional<int64_t> trip_count;  // if it is a constant
   bool thread_strided = false;        // starts at or steps by threadIdx/blockDim
   bool unrolled = false;              // #pragma unroll
   bool accumulates = false;           // carries a sum, a product, a minimum or a maximum
@@ -78,15 +78,15 @@ struct StaticFeatures {
   int64_t shared_bytes = 0;  // static arrays whose size is a constant
   bool dynamic_shared = false;
   int barriers = 0, atomics = 0, shuffles = 0, votes = 0;
-  int divergent_branches = 0;       // conditions that depend on threadIdx and hold more than a bounds guard
+  int divergent_branches = 0;       // conditions that depend on threadIdx and are more than a bounds guard
   bool bounds_guard = false;        // if (i < n) or if (i >= n) return
   bool one_thread_per_row = false;  // a serial loop over a row that one thread owns
   bool const_restrict = false;      // every read-only pointer is const __restrict__
   bool launch_bounds = false;
-  bool vectorized = false;  // some global access is wider than one element
+  bool vectorized = false;  // at least one global access is wider than one element
   bool tensor_cores = false, async_copy = false, cooperative_groups = false;
   int max_vector_width = 1;
-  int independent_accumulators = 0;  // the widest group of accumulators of one loop
+  int independent_accumulators = 0;  // the largest group of accumulators in one loop
   std::set<std::string> math;        // "expf", "__expf", "rsqrtf", "tanhf", "erff", ...
   std::set<DType> dtypes;
 };
@@ -105,9 +105,10 @@ struct EntryInfo {
   Kind kind = Kind::kLauncher;
   std::string name;
   std::vector<ParameterInfo> parameters;
-  std::vector<std::string> kernels;  // that it launches, directly or through functions of the repository
-  std::string slice_hash;  // of everything behind the entry: changes exactly when the entry's meaning may have changed
-  std::string refusal;     // not empty: why it cannot be an entry ("uses cuBLAS (cublasSgemm)")
+  std::vector<std::string> kernels;  // that it launches, directly or through repository functions
+  // Of everything that the entry reaches: changes exactly when the entry's meaning may have changed.
+  std::string slice_hash;
+  std::string refusal;  // not empty: why it cannot be an entry ("uses cuBLAS (cublasSgemm)")
   int refusal_line = 0;
   int line = 0, end_line = 0;
 };
@@ -117,7 +118,7 @@ std::string_view Name(EntryInfo::Kind kind);
 struct Inspection {
   std::vector<EntryInfo> entries;  // in source order
   std::vector<KernelInfo> kernels;
-  std::vector<std::string> headers;   // in-repository files that were included, relative to the root
+  std::vector<std::string> headers;   // repository files that were included, relative to the root
   std::vector<std::string> warnings;  // "file:line: message"
 };
 

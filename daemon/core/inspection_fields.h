@@ -1,4 +1,4 @@
-// How what libclang saw is encoded (base/fields.h).
+// How the results of an inspection are encoded (base/fields.h).
 #pragma once
 
 #include "base/fields.h"

@@ -1,4 +1,4 @@
-// What the manifest says about one entry: its arguments, its cases, what is allowed. Values only; config/manifest.h
+// What the manifest specifies for one entry: its arguments, its cases, what is allowed. Values only; config/manifest.h
 // reads them.
 #pragma once
 
@@ -20,7 +20,7 @@ std::string_view Name(Role role);
 // How an input buffer is filled. Integer bounds may use scalar arguments: {integers: [0, "C - 1"]}.
 struct Init {
   enum class Kind { kDefault, kNormal, kUniform, kPareto, kLognormal, kConstant, kIntegers, kFile };
-  Kind kind = Kind::kDefault;           // normal(0, 1) for floats, integers in [0, 127] else
+  Kind kind = Kind::kDefault;           // normal(0, 1) for floats, else integers in [0, 127]
   double a = 0;                         // mean, low, alpha, mu, value
   double b = 1;                         // deviation, high, -, sigma
   std::optional<Expression> low, high;  // kIntegers, inclusive
@@ -32,7 +32,7 @@ struct BufferArgument {
   std::vector<Expression> shape;
   Role role = Role::kIn;
   Init init;
-  int64_t alignment = 256;  // bytes that callers guarantee for the pointer; odd-pointer cases offset by this much
+  int64_t alignment = 256;  // bytes that callers guarantee for the pointer; odd-pointer cases use it as the offset
 };
 using ScalarValue = std::variant<int64_t, double>;
 struct ScalarArgument {
@@ -48,22 +48,21 @@ struct Argument {
 enum class DeviceKind { kSim, kCuda };
 
 struct Case {
-  std::string name;  // unique within the kernel; made from the scalars where not given: "N=1024,C=768"
+  std::string name;  // unique within the kernel; built from the scalars if not given: "N=1024,C=768"
   std::map<std::string, ScalarValue> scalars;  // every scalar argument
-  double weight =
-      1;  // of its time in the gain; 0: verified only (the default of cases that are for the simulator alone)
+  double weight = 1;  // of its time in the gain; 0: verified only (the default of cases for the simulator alone)
   std::set<DeviceKind> on = {DeviceKind::kSim, DeviceKind::kCuda};
   int line = 0;
 };
 
-// Launch of an entry that is a __global__ function. 1 to 3 dimensions each.
+// The launch of an entry that is a __global__ function. 1 to 3 dimensions each.
 struct LaunchSpec {
   std::vector<Expression> grid;
   std::vector<Expression> block;
   std::optional<Expression> shared_bytes;
 };
 
-// kState: module variables may be left other than they were found, for the next launch to see.
+// kState: a launch may leave module variables changed, visible to the next launch.
 enum class Allow {
   kTf32,
   kNondeterministic,
@@ -78,7 +77,7 @@ inline constexpr Allow kLastAllow = Allow::kBuildDependent;
 std::string_view Name(Allow allow);
 std::optional<Allow> ParseAllow(std::string_view name);
 
-// A relaxation of the default comparison; shown wherever the result is shown.
+// A relaxation of the default comparison; shown with every result.
 struct Tolerance {
   std::optional<double> relative;
 };
@@ -92,7 +91,7 @@ struct KernelSpec {
   std::optional<LaunchSpec> launch;
   Tolerance tolerance;
   std::set<Allow> allow;
-  std::optional<Expression> accumulation;  // length of the longest sum in an output element, where the user states it
+  std::optional<Expression> accumulation;  // length of the longest sum in an output element, if the user states it
   int line = 0;
 
   const Argument* Find(std::string_view argument) const;
@@ -105,7 +104,8 @@ struct Policy {
   int max_repairs = 3;      // per failed candidate
 };
 
-// What may be said on the forge in this repository's name. An operator's ceilings (config/operator_file.h) win over it.
+// What warpwright may publish on the forge for this repository. An operator's limits (config/operator_file.h) take
+// precedence.
 struct PullRequestPolicy {
   bool enabled = true;
   bool draft = false;
@@ -115,11 +115,11 @@ struct PullRequestPolicy {
   int max_per_day = 5;
 };
 
-// Nights: every entry is timed against its own history.
+// Nightly runs: every entry is timed against its own history.
 struct NightlyPolicy {
   bool enabled = true;
-  double threshold = 1.03;                    // slower by less than this is not reported, however sure
-  std::string branch = "warpwright-history";  // where the history is kept; the last 400 nights
+  double threshold = 1.03;                    // a smaller slowdown is not reported, however significant
+  std::string branch = "warpwright-history";  // holds the history of the last 400 nightly runs
 };
 
 struct Manifest {
@@ -131,7 +131,7 @@ struct Manifest {
   NightlyPolicy nightly;
 };
 
-// The integer scalars of a case, for expressions. Floating scalars are left out.
+// The integer scalars of a case, for expressions. Floating-point scalars are omitted.
 std::map<std::string, int64_t> IntegerScalars(const Case& c);
 // The shape of a buffer argument in a case; an Error names the argument and the expression. Negative sizes are errors.
 Result<std::vector<int64_t>> ShapeOf(const Argument& argument, const Case& c);

@@ -1,6 +1,6 @@
-// What a launcher did, recorded: the sequence of device operations for one set of arguments. A plan holds no addresses:
-// each pointer is a buffer and an offset, so that it can be replayed on any device. Plans come from untrusted code and
-// are checked by ValidatePlan before anything is replayed.
+// A recording of what a launcher did: the sequence of device operations for one set of arguments. A plan holds no
+// addresses: each pointer is a buffer and an offset, so that the plan can be replayed on any device. Plans come from
+// untrusted code and are checked by ValidatePlan before anything is replayed.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +35,7 @@ struct PlanBuffer {
   bool operator==(const PlanBuffer&) const = default;
 };
 
-// One parameter of a kernel: its bytes, with the pointers inside it (also inside by-value structs) at their byte
-// offsets.
+// One parameter of a kernel: its bytes, with the pointers in it (also those in by-value structs) at their byte offsets.
 struct KernelParameter {
   std::vector<std::byte> bytes;
   std::map<uint32_t, DevicePointer> pointers;
@@ -44,13 +43,13 @@ struct KernelParameter {
 };
 
 struct KernelLaunch {
-  std::string kernel;  // name expression as source form: "softmax<float, 4>"; key of CompiledModule::kernels
+  std::string kernel;  // name expression in source form: "softmax<float, 4>"; key of CompiledModule::kernels
   Dim3 grid, block;
   uint32_t dynamic_shared_bytes = 0;
   std::vector<KernelParameter> parameters;
   uint32_t stream = 0;
   bool cooperative = false;
-  std::string file;  // where the launch stands
+  std::string file;  // that contains the launch
   int line = 0;
   bool operator==(const KernelLaunch&) const = default;
 };
@@ -68,7 +67,7 @@ struct CopyOp {  // device to device
   uint32_t stream = 0;
   bool operator==(const CopyOp&) const = default;
 };
-struct UploadOp {  // host to device: the bytes as the launcher gave them
+struct UploadOp {  // host to device: the bytes as the launcher passed them
   DevicePointer destination;
   std::vector<std::byte> bytes;
   uint32_t stream = 0;
@@ -92,14 +91,15 @@ using PlanOp = std::variant<KernelLaunch, MemsetOp, CopyOp, UploadOp, SymbolUplo
 
 struct LaunchPlan {
   std::vector<PlanBuffer> buffers;  // the buffer arguments in the order of the signature, then workspaces
-  std::vector<PlanOp>
-      setup;  // done once per process (static scratch, symbols), before the first `ops`; never on arguments
+  // Done once per process (static scratch, symbols), before the first `ops`; never on arguments.
+  std::vector<PlanOp> setup;
   std::vector<PlanOp> ops;
   bool operator==(const LaunchPlan&) const = default;
 };
 
-// Every pointer inside its buffer, every memset, copy and upload inside its destination, sizes and counts within limits
-// (4,096 operations, grid and block as the chip allows: 1,024 threads, grid.y and grid.z at most 65,535).
+// Checks that every pointer is inside its buffer, every memset, copy and upload inside its destination, and all sizes
+// and counts within limits (4,096 operations, grid and block as the chip allows: 1,024 threads, grid.y and grid.z at
+// most 65,535).
 Status ValidatePlan(const LaunchPlan& plan);
 
 }  // namespace warpwright::core

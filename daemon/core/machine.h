@@ -1,5 +1,5 @@
-// What a worker sees of the machine that it runs on, for `warpwright doctor`. A part that is absent was not looked at,
-// or the worker ended before it came to it; a value that is absent is one that the driver does not tell.
+// What a worker reports about its machine, for `warpwright doctor`. An absent part was not checked, or the worker ended
+// before it reached it; an absent value is one that the driver does not report.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ struct Problem {
 };
 
 struct GpuProcess {
-  int64_t pid = 0;   // of the host, which a container does not know
-  std::string name;  // empty: not told
+  int64_t pid = 0;   // on the host, which a container does not see
+  std::string name;  // empty: not reported
   std::optional<int64_t> memory_bytes;
 };
 
-// The state of a physical GPU, as NVML tells it.
+// The state of a physical GPU, as reported by NVML.
 struct GpuState {
   std::string name, uuid;  // "GPU-2c24..."
   std::string pci;         // "00000000:19:00.0"
@@ -31,18 +31,18 @@ struct GpuState {
   std::optional<bool> ecc, mig, persistence;
   std::optional<int64_t> uncorrected_errors;  // since the driver was loaded
   std::optional<int64_t> lifetime_uncorrected_errors;
-  std::string compute_mode;  // "default", "exclusive process", "prohibited"; empty: not told
+  std::string compute_mode;  // "default", "exclusive process", "prohibited"; empty: not reported
   std::optional<double> power_watts, power_limit_watts, default_power_limit_watts;
   std::optional<int> temperature_celsius;
-  std::optional<int> sm_mhz, max_sm_mhz, memory_mhz, max_memory_mhz;  // now, and at most
-  std::vector<std::string> slowed_by;                // "power cap"; being idle and clocks that somebody set are none
-  std::optional<std::vector<GpuProcess>> processes;  // before the worker itself used it
+  std::optional<int> sm_mhz, max_sm_mhz, memory_mhz, max_memory_mhz;  // current and maximum
+  std::vector<std::string> slowed_by;                // "power cap"; idling and clocks set by a user are not included
+  std::optional<std::vector<GpuProcess>> processes;  // before the worker itself used the GPU
 };
 
 struct Machine {
   struct ToolkitPart {
     std::string root;
-    bool nvcc = false, compute_sanitizer = false;  // there or on PATH
+    bool nvcc = false, compute_sanitizer = false;  // in the toolkit or on PATH
     Problem problem;
   };
   struct HostCompilerPart {
@@ -50,8 +50,8 @@ struct Machine {
     Problem problem;
   };
   struct SandboxPart {
-    int landlock = 0;                  // its version in the kernel; 0: none
-    std::vector<std::string> missing;  // what of a sandbox cannot be enforced
+    int landlock = 0;                  // the kernel's Landlock ABI version; 0: none
+    std::vector<std::string> missing;  // parts of a sandbox that cannot be enforced
   };
   struct NvmlPart {
     std::string driver_release;  // "580.159.04"
@@ -63,10 +63,10 @@ struct Machine {
     int gpus = 0;
     Problem problem;
   };
-  struct DevicePart {  // the one that was asked for
+  struct DevicePart {  // the requested device
     std::string pci;   // of the physical GPU
     GpuFacts facts;
-    Problem problem;  // no context can be made on it
+    Problem problem;  // no context can be created on it
   };
   struct NvrtcPart {
     std::string version, arch;  // "13.0", "sm_90": a kernel was compiled for it
@@ -78,11 +78,11 @@ struct Machine {
     Problem problem;
   };
   struct CountersPart {
-    std::string chip;  // "GH100": a context of it may count
+    std::string chip;  // "GH100": its contexts can read counters
     Problem problem;
   };
 
-  // In the order in which the worker tells them; what may end a worker comes last.
+  // In the order in which the worker reports them; parts that may end a worker come last.
   std::optional<ToolkitPart> toolkit;
   std::optional<HostCompilerPart> host_compiler;
   std::optional<SandboxPart> sandbox;

@@ -1,5 +1,5 @@
-// How what a worker sees of its machine is encoded (base/fields.h). Values that a worker of another version does not
-// tell keep their defaults.
+// How a worker's report about its machine is encoded (base/fields.h). Values that a worker of another version does not
+// report keep their defaults.
 #pragma once
 
 #include "base/fields.h"

@@ -71,7 +71,7 @@ void SetStatic(Evidence& e, const StaticFeatures& f) {
   e.Set("dtype_half", f.dtypes.count(DType::kF16) != 0 || f.dtypes.count(DType::kBF16) != 0);
 }
 
-// Sets evidence of one launch, but leaves out what is made from a number that the device could not count.
+// Sets evidence of one launch, but omits what depends on a number that the device could not count.
 class MeasuredEvidence {
  public:
   MeasuredEvidence(Evidence& evidence, const LaunchReport& launch) : evidence_(evidence), launch_(launch) {}

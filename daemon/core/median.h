@@ -1,4 +1,4 @@
-// The median: of an even number of values the mean of the middle two.
+// The median; for an even number of values, the mean of the middle two.
 #pragma once
 
 #include <algorithm>

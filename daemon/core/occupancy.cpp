@@ -12,7 +12,7 @@ int RoundedUp(int value, int unit) { return (value + unit - 1) / unit * unit; }
 int BlocksByRegisters(const Chip& chip, const BlockNeeds& needs, int warps_per_block) {
   const int per_warp = RoundedUp(std::max(needs.registers_per_thread, 1) * 32, chip.register_allocation_unit);
   const int warps_per_scheduler =
-      chip.registers / chip.warp_schedulers / per_warp;  // each scheduler owns its share of the file
+      chip.registers / chip.warp_schedulers / per_warp;  // each scheduler owns its share of the register file
   return warps_per_scheduler * chip.warp_schedulers / warps_per_block;
 }
 

@@ -1,4 +1,4 @@
-// What agents hand to each other: plans, predictions, diagnoses. Values only.
+// What agents pass to each other: plans, predictions, diagnoses. Values only.
 #pragma once
 
 #include <map>

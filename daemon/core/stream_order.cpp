@@ -11,7 +11,7 @@ struct Dependencies {
   std::vector<int> waits_for;
 
   explicit Dependencies(const std::vector<PlanOp>& ops) : successors(ops.size()), waits_for(ops.size()) {
-    std::map<uint32_t, size_t> last;      // by stream, since the default stream's newest operation
+    std::map<uint32_t, size_t> last;      // by stream, since the default stream's latest operation
     std::map<uint32_t, size_t> recorded;  // by event
     for (size_t i = 0; i < ops.size(); ++i) {
       const uint32_t stream = std::visit([](const auto& op) { return op.stream; }, ops[i]);

@@ -1,6 +1,6 @@
-// Which orders the operations of a plan may run in. CUDA's rules: operations of one stream follow each other; one of
-// the default stream (0) follows everything before it and precedes everything behind it; a wait follows the newest
-// record of its event at that point, and one of an event that nobody recorded waits for nothing.
+// The orders in which the operations of a plan may run. CUDA's rules: operations of one stream run in order; one of the
+// default stream (0) follows everything before it and precedes everything after it; a wait follows the latest record of
+// its event at that point, and a wait for an event that was never recorded waits for nothing.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace warpwright::core {
 
-// The order that is as far from the given one as the rules allow: whatever may run later does. Equal to `ops` where
-// they allow one order only, as always with a single stream.
+// The order farthest from the given one that the rules allow: whatever may run later does. Equal to `ops` if the rules
+// allow only one order, as they do with a single stream.
 std::vector<PlanOp> LatestFirst(const std::vector<PlanOp>& ops);
 
 }  // namespace warpwright::core

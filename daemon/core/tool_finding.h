@@ -1,4 +1,4 @@
-// What another tool says of a winner that it looked at (worker/acceptance_tools.h).
+// What another tool reports about a winner that it checked (worker/acceptance_tools.h).
 #pragma once
 
 #include <string>

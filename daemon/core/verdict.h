@@ -1,4 +1,5 @@
-// What the judge says of a candidate. A Verdict describes the candidate; an Error (base/result.h) describes us.
+// The judge's verdict on a candidate. A Verdict describes the candidate; an Error (base/result.h) describes a failure
+// of warpwright or its environment.
 #pragma once
 
 #include <optional>
@@ -11,7 +12,7 @@
 
 namespace warpwright::core {
 
-// A fault that a device saw while the kernel ran. `line` is the user's where -lineinfo gives one.
+// A fault that a device detected while the kernel ran. `line` is in the user's source, if -lineinfo gives one.
 struct Fault {
   enum class Kind {
     kOutOfBounds,
@@ -38,10 +39,10 @@ struct Fault {
 std::string_view Name(Fault::Kind kind);  // "out-of-bounds"
 
 struct CompileFailed {
-  std::string log;  // the compiler's, with the user's file and line
+  std::string log;  // the compiler's log, with the user's file and line
 };
-// It may not be run or cannot be sliced or recorded: cuBLAS in the launcher, a forbidden instruction, an edit outside
-// the entry.
+// The candidate must not be run, or cannot be sliced or recorded: cuBLAS in the launcher, a forbidden instruction, an
+// edit outside the entry.
 struct Refused {
   std::string check;  // "slice", "record", "splice", "ptx-rules", ...
   std::string reason;
@@ -65,7 +66,7 @@ struct CaseMeasurement {
   std::vector<LaunchReport> launches;
   std::optional<TimingSummary> timing;  // against the original, on a real device
 };
-// Begins the notes on what could not be counted: the reason and its remedy follow. They are of the device, not of a
+// Begins the notes on what could not be counted; the reason and its remedy follow. They concern the device, not a
 // kernel.
 inline constexpr std::string_view kCountersNote = "counters: ";
 
@@ -74,11 +75,11 @@ struct Measured {
   std::string device;  // "sim:h200"
   std::vector<CaseMeasurement> cases;
   std::vector<std::string> checks;  // the checks that ran and passed, in order
-  // Of the paired timing on a real device, over all cases by weight. A full evaluation says kFaster only where a second
-  // process with other seeds said so too.
+  // From the paired timing on a real device, over all cases by weight. A full evaluation yields kFaster only if a
+  // second process with other seeds confirms it.
   std::optional<TimingDecision> decision;
-  std::vector<std::string>
-      notes;  // of this candidate, for reviewers: "uses approximate ex2, which the original does not"
+  // On this candidate, for reviewers: "uses approximate ex2, which the original does not".
+  std::vector<std::string> notes;
 };
 
 using Verdict = std::variant<CompileFailed, Refused, WrongResult, Faulted, Measured>;
@@ -90,11 +91,11 @@ constexpr std::string_view Tag(const WrongResult*) { return "wrong_result"; }
 constexpr std::string_view Tag(const Faulted*) { return "faulted"; }
 constexpr std::string_view Tag(const Measured*) { return "measured"; }
 std::string_view VerdictName(const Verdict& verdict);
-std::string VerdictMessage(const Verdict& verdict);  // one line for people
+std::string VerdictMessage(const Verdict& verdict);  // one line for users
 inline bool Passed(const Verdict& verdict) { return std::holds_alternative<Measured>(verdict); }
 
-// Weighted geometric mean of original / candidate over the cases that both have; > 1 is faster. Where a side was timed
-// against the task's original (CaseMeasurement::timing), those pairs count and not the two times.
+// Weighted geometric mean of original / candidate over the cases that both have; > 1 is faster. If a side was timed
+// against the task's original (CaseMeasurement::timing), those pairs count instead of the two times.
 double LogGain(const CaseMeasurement& before, const CaseMeasurement& after);  // of one case
 double Speedup(const Measured& original, const Measured& candidate);
 

@@ -1,4 +1,4 @@
-// How verdicts and what was measured are encoded, field by field (base/fields.h): on the wire to a worker, in the
+// How verdicts and measurements are encoded, field by field (base/fields.h): on the wire to a worker, in the
 // trajectory, in reports.
 #pragma once
 

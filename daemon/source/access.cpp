@@ -7,7 +7,7 @@
 namespace warpwright::source {
 namespace {
 
-constexpr int kMaxPointerDepth = 64;  // of pointers that are defined by pointers
+constexpr int kMaxPointerDepth = 64;  // of pointers defined in terms of other pointers
 
 }  // namespace
 
@@ -17,8 +17,8 @@ static CXType Pointee(const Node& pointer) {
   return clang_getPointeeType(type);
 }
 
-// How many elements of type `from` one of type `to` covers. In templates sizes are unknown: a vector of T is then
-// recognized by its last argument, Vector<T, 4>. A cast to a smaller type is not followed.
+// How many elements of type `from` one element of type `to` covers. In templates sizes are unknown: a vector of T is
+// then recognized by its last argument, Vector<T, 4>. A cast to a smaller type is not followed.
 static std::optional<int> UnitsOf(CXType from, CXType to) {
   const auto spelling = [](CXType type) { return UnqualifiedSpelling(type); };
   if (spelling(from) == spelling(to)) return 1;
@@ -38,7 +38,7 @@ std::optional<FunctionAnalysis::Target> FunctionAnalysis::ResolvePointer(const N
     auto inner = ResolvePointer(pointer[0]);
     if (!inner) return inner;
     CXType from = Pointee(pointer[0]);
-    if (from.kind == CXType_Invalid) {  // arithmetic on a dependent type has no type of its own
+    if (from.kind == CXType_Invalid) {  // arithmetic on a dependent type has no type
       const VariableInfo* base = Find(inner->base);
       if (base == nullptr || base->parameter == nullptr || inner->units != 1) return std::nullopt;
       from = clang_getPointeeType(clang_getCanonicalType(clang_getCursorType(base->parameter->cursor)));
@@ -70,7 +70,7 @@ std::optional<FunctionAnalysis::Target> FunctionAnalysis::ResolvePointer(const N
     return ResolvePointer(*definition);
   }
   const VariableInfo* info = Find(pointer.symbol);
-  if (!array && info != nullptr && info->declaration != nullptr) return std::nullopt;  // a pointer that moves
+  if (!array && info != nullptr && info->declaration != nullptr) return std::nullopt;  // a pointer that is modified
   return Target{pointer.symbol, {}, false, 1};
 }
 
@@ -79,7 +79,7 @@ std::optional<FunctionAnalysis::Target> FunctionAnalysis::Resolve(const Node& ac
   if (!access.Is(NodeKind::kSubscript) || access.size() != 2) return std::nullopt;
   auto target = ResolvePointer(access[0]);
   if (!target) return target;
-  // tile[y][x]: the row counts in rows.
+  // tile[y][x]: the first index counts rows.
   CXType type = clang_getCanonicalType(clang_getCursorType(access.cursor));
   Polynomial scale = Polynomial::Constant(target->units);
   while (type.kind == CXType_ConstantArray) {
@@ -90,7 +90,7 @@ std::optional<FunctionAnalysis::Target> FunctionAnalysis::Resolve(const Node& ac
   return target;
 }
 
-// What accesses its first argument as a pointer: the element behind it is read.
+// A call that dereferences its first argument to read an element.
 static bool IsCachedLoad(const Node& node) {
   static const std::set<std::string_view> kLoads = {"__ldg", "__ldcs", "__ldcg", "__ldca", "__ldlu", "__ldcv"};
   return node.Is(NodeKind::kCall) && kLoads.contains(node.name) && node.size() == 1;
@@ -135,7 +135,7 @@ std::optional<Access> FunctionAnalysis::AccessAt(const Node& node) const {
 
 std::vector<Access> FunctionAnalysis::Accesses(std::set<std::string>* unresolved) const {
   std::vector<Access> found;
-  std::set<const Node*> covered;  // names that an access or a pointer definition accounts for
+  std::set<const Node*> covered;  // names that belong to an access or a pointer definition
   const auto cover = [&](const Node& pointer) {
     const Node* node = &pointer;
     while (node->size() > 0 && !node->Is(NodeKind::kName)) {

@@ -79,7 +79,7 @@ std::optional<Update> FromAssignment(const Node& assignment, const std::string& 
   return std::nullopt;
 }
 
-// if (v > acc) acc = v;   (a block around the assignment is seen through)
+// if (v > acc) acc = v;   (a block around the assignment is ignored)
 std::optional<Update> FromComparison(const Node& branch, const std::string& symbol) {
   if (!branch.Is(NodeKind::kIf) || !branch[kIfElse].Is(NodeKind::kEmpty) || !branch[kIfCondition].Is(NodeKind::kBinary))
     return std::nullopt;
@@ -114,7 +114,7 @@ std::vector<Accumulator> AccumulatorsOf(const FunctionAnalysis& analysis, const 
     bool only_updates = true;
     for (const Node* use : info.uses) {
       if (!Contains(loop, *use)) continue;
-      // The statement that holds this use.
+      // The statement that contains this use.
       const Node* assignment = use->parent;
       while (assignment != nullptr && assignment != &loop && !assignment->Is(NodeKind::kAssign) &&
              !assignment->Is(NodeKind::kIf) && !assignment->Is(NodeKind::kBlock))

@@ -5,7 +5,7 @@
 namespace warpwright::source {
 namespace {
 
-constexpr int kMaxDefinitionDepth = 64;  // of definitions that refer to definitions
+constexpr int kMaxDefinitionDepth = 64;  // of definitions that refer to other definitions
 
 std::optional<int64_t> Evaluate(CXCursor cursor) {
   CXEvalResult result = clang_Cursor_Evaluate(cursor);
@@ -26,7 +26,7 @@ bool IsIntegerType(const Node& node) {
   return kind >= CXType_Bool && kind <= CXType_Int128;
 }
 
-// The operators that a loop's increment can be.
+// The operators that a loop increment can use.
 struct Step {
   const Node* amount = nullptr;
   bool down = false;
@@ -123,8 +123,8 @@ void FunctionAnalysis::Record(const Node& node) {
   const bool target = parent->Is(NodeKind::kAssign) && &(*parent)[0] == child;
   const bool method = parent->Is(NodeKind::kCall) && parent->name.starts_with(".") && &(*parent)[0] == child;
   if (target || method || parent->Is(NodeKind::kUnary, "&")) found->second.writes.push_back(parent);
-  // A function may take it by reference; a scalar passed to a function that we do not know is taken to be unchanged
-  // only where its declaration says so.
+  // A function may take it by reference; a scalar passed to an unknown function counts as unchanged only if its
+  // declaration guarantees it.
   if (parent->Is(NodeKind::kCall) && !method) {
     const CXCursor callee = clang_getCursorReferenced(parent->cursor);
     const int count = clang_Cursor_getNumArguments(callee);
@@ -149,7 +149,7 @@ const Node* FunctionAnalysis::Definition(const std::string& symbol) const {
   return &(*info->declaration)[0];
 }
 
-// Equal texts over values that never change are equal; anything else is different at every place.
+// Equal texts over values that never change are equal; everything else is different at every occurrence.
 Polynomial FunctionAnalysis::Opaque(const Node& expression) const {
   bool stable = true;
   ForEach(expression, [&](const Node& node) {
@@ -175,7 +175,7 @@ Polynomial FunctionAnalysis::IndexOfName(const Node& name) const {
   if (const auto value = Fold(name)) return Polynomial::Constant(*value);
   const VariableInfo* info = Find(name.symbol);
   if (info == nullptr) return Polynomial::Symbol(name.symbol);
-  // One variable may count several loops, one after the other.
+  // One variable may be the counter of several loops in sequence.
   const Node* around = info->counted_loop == nullptr ? nullptr : name.parent;
   std::optional<CountedLoop> loop;
   for (; around != nullptr && !loop; around = around->parent) {
@@ -189,7 +189,7 @@ Polynomial FunctionAnalysis::IndexOfName(const Node& name) const {
   }
   if (const Node* definition = Definition(name.symbol)) {
     const Node& value = StripCasts(*definition);
-    // A loaded value keeps the variable's name: two loads of one place need not give the same.
+    // A loaded value keeps the variable's name: two loads of one location need not return the same value.
     if (!IsLoad(value) && !value.Is(NodeKind::kCall)) return Index(*definition);
   }
   return Polynomial::Symbol(name.symbol);

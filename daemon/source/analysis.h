@@ -1,9 +1,9 @@
 // What expressions inside one function mean: definitions of local variables, index expressions as polynomials over
 // threadIdx, blockIdx, parameters and loop counters, counted loops, bounds guards.
 //
-// A local variable that is written once, by its initializer, is replaced by what it stands for. The variable of a
-// counted loop is start + step * "name@offset#", the last being the number of the iteration. What cannot be resolved (a
-// division, a loaded value, a variable written twice) is an opaque symbol; what it depends on is remembered.
+// A local variable that is written only by its initializer is replaced by its definition. The variable of a counted
+// loop is start + step * "name@offset#", where the symbol is the iteration number. What cannot be resolved (a division,
+// a loaded value, a variable written twice) is an opaque symbol, whose dependences are recorded.
 #pragma once
 
 #include <map>
@@ -22,11 +22,11 @@ namespace warpwright::source {
 struct CountedLoop {
   const Node* loop = nullptr;
   std::string variable;    // symbol
-  std::string name, type;  // as spelt
+  std::string name, type;  // as spelled
   bool declares = false;   // the loop declares the variable
   const Node* start = nullptr;
   const Node* bound = nullptr;
-  std::string relation;  // "<", "<=", ">", ">=", "!="; the variable is on its left
+  std::string relation;  // "<", "<=", ">", ">=", "!="; the variable is on the left
   const Node* step = nullptr;
   bool down = false;
   const Node& body() const { return (*loop)[kLoopBody]; }
@@ -48,12 +48,12 @@ struct VariableInfo {
   std::string name, type;
   const Node* declaration = nullptr;  // kVariable; null for parameters
   const SyntaxParameter* parameter = nullptr;
-  std::vector<const Node*> writes;     // assignments, steps, address-of, other than the initializer
+  std::vector<const Node*> writes;     // assignments, increments, address-of, but not the initializer
   std::vector<const Node*> uses;       // every kName, writes included
-  const Node* counted_loop = nullptr;  // whose variable it is
+  const Node* counted_loop = nullptr;  // the loop whose counter this is
 };
 
-// One place in the source where memory is read or written through a pointer or an array.
+// One location in the source where memory is read or written through a pointer or an array.
 struct Access {
   const Node* node = nullptr;  // kSubscript, unary *, or the call (__ldg(&p[i]), atomicAdd(p + i, v))
   std::string base;            // symbol of the pointer parameter or array
@@ -61,7 +61,7 @@ struct Access {
   bool reads = false, writes = false, atomic = false;
   bool reinterpreted = false;  // through a cast to another element type
   int units = 1;               // elements of the base that one access covers; `index` counts elements of the base
-  int vector_width = 1;        // scalars per access: 4 for float4, whatever the base is
+  int vector_width = 1;        // scalars per access: 4 for float4, regardless of the base
 };
 
 // What the value of an expression depends on, through local variables.
@@ -83,34 +83,33 @@ class FunctionAnalysis {
 
   Polynomial Index(const Node& expression) const;
   Dependence DependsOn(const Node& expression) const;
-  // Of an Index: also what its opaque symbols depend on.
+  // Of an Index, including what its opaque symbols depend on.
   Dependence DependsOn(const Polynomial& index) const;
   std::optional<int64_t> Fold(const Node& expression) const;
-  const Node* OpaqueExpression(
-      const std::string& symbol) const;  // what an opaque symbol of an Index stands for; null for others
+  // The expression that an opaque symbol of an Index stands for; null for other symbols.
+  const Node* OpaqueExpression(const std::string& symbol) const;
 
   std::optional<CountedLoop> Counted(const Node& loop) const;
   std::optional<int64_t> TripCount(const CountedLoop& loop) const;
 
-  // The pointer parameter, array or pointer variable that an access goes to, seen through casts, p + offset and
-  // definitions
-  // (`const float* x = inp + row * C`): its symbol, and the whole index in elements of the base. Nothing where it is
-  // unclear.
+  // The pointer parameter, array or pointer variable that an access refers to, resolved through casts, p + offset and
+  // definitions (`const float* x = inp + row * C`): its symbol, and the whole index in elements of the base. Nothing if
+  // it cannot be determined.
   struct Target {
     std::string base;            // symbol
     Polynomial index;            // in elements of the base
     bool reinterpreted = false;  // through a cast to another element type
-    int units = 1;               // how many elements of the base the pointer's element covers
+    int units = 1;               // how many elements of the base one element of the pointer covers
   };
   std::optional<Target> Resolve(const Node& access) const;  // kSubscript or unary *
   std::optional<Target> ResolvePointer(const Node& pointer) const;
 
-  // Every access whose base is known, in source order. `unresolved` gets pointer parameters and arrays that are used in
-  // another way (handed to a function, stored, moved).
+  // Every access whose base is known, in source order. `unresolved` receives pointer parameters and arrays that are
+  // used in other ways (passed to a function, stored, modified).
   std::vector<Access> Accesses(std::set<std::string>* unresolved = nullptr) const;
 
  private:
-  // Definitions may refer to each other without end (`int a = a;`).
+  // Definitions may refer to each other infinitely (`int a = a;`).
   class DepthGuard {
    public:
     explicit DepthGuard(int& depth) : depth_(depth) { ++depth_; }
@@ -133,16 +132,17 @@ class FunctionAnalysis {
   mutable int depth_ = 0;
 };
 
-// Of one statement: `if (i < n) { ... }` without else, or `if (i >= n) return;`.
+// Recognizes `if (i < n) { ... }` without else, or `if (i >= n) return;`.
 std::optional<BoundsGuard> AsBoundsGuard(const Node& statement);
 
-// Pointers, arrays and qualifiers taken off, aliases resolved: "const float *__restrict" -> f32; "half" -> f16.
+// With pointers, arrays and qualifiers removed and aliases resolved: "const float *__restrict" -> f32; "half" -> f16.
 std::optional<core::DType> ElementTypeOf(CXType type);
-// Spelling without qualifiers, also of the invalid type (empty), on which libclang's own function does not return.
+// Spelling without qualifiers; also works for the invalid type (empty), on which libclang's own function does not
+// return.
 std::string UnqualifiedSpelling(CXType type);
-// What a pointer parameter points at, without qualifiers, as the file spells it: "float", "T", "half".
+// The pointee type of a pointer parameter, without qualifiers, as spelled in the file: "float", "T", "half".
 std::string ElementSpelling(const SyntaxParameter& pointer);
-// Elements per access of a vector type: float4 -> 4, __half2 -> 2, uint4 -> 4; 1 for what is not a vector.
+// Elements per access of a vector type: float4 -> 4, __half2 -> 2, uint4 -> 4; 1 for other types.
 int VectorWidthOf(CXType type);
 
 bool IsThreadSymbol(std::string_view symbol);  // threadIdx.*

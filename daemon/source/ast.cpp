@@ -13,7 +13,7 @@ const std::map<std::string_view, std::string_view>& ParseShim();
 }
 namespace {
 
-// Folders that exist nowhere: all that the parser sees is handed over as unsaved files.
+// A folder that does not exist: everything that the parser sees is passed as unsaved files.
 constexpr std::string_view kRoot = "/warpwright-source/";
 constexpr std::string_view kShim = "/warpwright-shim/";
 
@@ -24,8 +24,8 @@ struct DisposeUnit {
   void operator()(CXTranslationUnit unit) const { clang_disposeTranslationUnit(unit); }
 };
 
-// Include directives that lead nowhere are blanked (computed ones, and names that could make the parser open a file),
-// so that offsets stay as they are and nothing outside the handed-over files is read.
+// Unresolved include directives are blanked (computed ones, and names that could make the parser open a file), so that
+// offsets are unchanged and nothing outside the passed files is read.
 std::string WithoutUnsafeIncludes(const SourceFile& file) {
   std::string text = file.text;
   for (const IncludeDirective& include : file.includes) {
@@ -61,7 +61,7 @@ std::string FileName(CXSourceLocation location) {
   clang_getExpansionLocation(location, &file, nullptr, nullptr, nullptr);
   if (file == nullptr) return {};
   std::string name = ast::ToString(clang_getFileName(file));
-  // "a/../b.h" where the include was written so.
+  // "a/../b.h" if the include was written that way.
   if (name.starts_with(kRoot)) {
     return std::filesystem::path(name.substr(kRoot.size())).lexically_normal().generic_string();
   }
@@ -74,7 +74,7 @@ struct Ast::State {
   core::SourceRef source;
   SourceTree tree;
   std::unique_ptr<void, DisposeIndex> index;
-  std::unique_ptr<std::remove_pointer_t<CXTranslationUnit>, DisposeUnit> unit;  // before the index it belongs to
+  std::unique_ptr<std::remove_pointer_t<CXTranslationUnit>, DisposeUnit> unit;  // destroyed before its index
 };
 
 Ast::Ast(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -92,7 +92,8 @@ Result<Ast> Ast::Parse(const core::SourceRef& source) {
   for (const auto& [path, file] : state->tree.files) {
     files[std::string(kRoot) + path] = WithoutUnsafeIncludes(file);
     for (const IncludeDirective& include : file.includes) {
-      // The parser asks for "src/../include/a.h" as spelt: no folder exists in which it could go up.
+      // The parser requests "src/../include/a.h" as spelled, since there is no real folder in which it could resolve
+      // "..".
       const std::string folder = std::filesystem::path(path).parent_path().generic_string();
       const std::string spelt = std::string(kRoot) + (folder.empty() ? "" : folder + "/") + include.name;
       const auto resolved = state->tree.files.find(include.resolved);
@@ -237,7 +238,7 @@ bool IsInMainFile(CXCursor cursor) {
   CXFile file = nullptr;
   clang_getExpansionLocation(clang_getCursorLocation(cursor), &file, nullptr, nullptr, nullptr);
   if (file == nullptr || unit == nullptr) return false;
-  // By name: files that exist only as text are all equal to clang_File_isEqual.
+  // Compared by name: clang_File_isEqual considers all unsaved files equal.
   return ToString(clang_getFileName(file)) == ToString(clang_getTranslationUnitSpelling(unit));
 }
 std::string FileOf(CXCursor cursor) { return FileName(clang_getCursorLocation(cursor)); }

@@ -1,9 +1,9 @@
-// The syntax tree of a .cu file, by libclang. The parse is hermetic: our own declarations of the CUDA runtime stand in
-// for every system header, repository headers are handed over as text, and no file is opened by the parser. So a parse
-// takes milliseconds and needs no toolkit. It is also forgiving: a construct that cannot be resolved lowers what is
-// known about its statement and nothing else; diagnostics are kept for those who ask.
+// The syntax tree of a .cu file, by libclang. The parse is hermetic: our own declarations of the CUDA runtime replace
+// every system header, repository headers are passed as text, and the parser opens no file. So a parse takes
+// milliseconds and needs no toolkit. It is also tolerant: a construct that cannot be resolved reduces what is known
+// about its statement and nothing else; diagnostics are available on request.
 //
-// The tree is the device's view (__CUDA_ARCH__ is 900): inactive #if branches are not in it. Host functions are.
+// The tree is the device's view (__CUDA_ARCH__ is 900): inactive #if branches are not in it, but host functions are.
 #pragma once
 
 #include <clang-c/Index.h>
@@ -45,7 +45,7 @@ class Ast {
 
 namespace ast {
 
-std::string ToString(CXString text);  // and disposes it
+std::string ToString(CXString text);  // and disposes of it
 std::vector<CXCursor> Children(CXCursor cursor);
 // All cursors below `cursor`, in source order, parents first. `visit` returns false to stay out of a subtree.
 void ForEachDescendant(CXCursor cursor, const std::function<bool(CXCursor)>& visit);
@@ -55,7 +55,7 @@ std::string TypeSpelling(CXCursor cursor);
 std::string_view Text(const Ast& ast, CXCursor cursor);  // its source text; empty outside the main file
 std::string_view Text(const Ast& ast, TextRange range);
 
-// By expansion location: what a macro made stands where the macro is used. Statements that begin with a macro
+// By expansion location: code from a macro is located where the macro is used. Statements that begin with a macro
 // (__shared__) have the extent that the user sees.
 TextRange Offsets(CXCursor cursor);
 int Line(CXCursor cursor);
@@ -63,7 +63,7 @@ int EndLine(CXCursor cursor);
 bool IsInMainFile(CXCursor cursor);
 bool IsInRepository(CXCursor cursor);  // main file or a repository header
 std::string FileOf(CXCursor cursor);   // relative to the root; "" for our own declarations
-bool IsFromMacro(CXCursor cursor);     // made by a macro: its text is an invocation
+bool IsFromMacro(CXCursor cursor);     // expanded from a macro: its text is an invocation
 
 bool IsFunction(CXCursor cursor);  // function, method or function template
 bool IsKernel(CXCursor cursor);    // __global__
@@ -75,9 +75,9 @@ CXCursor Body(CXCursor function);                     // the compound statement;
 std::vector<CXCursor> Parameters(CXCursor function);  // ParmDecls, also of function templates
 std::vector<CXCursor> TemplateParameters(CXCursor function);
 
-std::string QualifiedName(CXCursor cursor);  // "ns::softmax"; anonymous and inline namespaces are left out
+std::string QualifiedName(CXCursor cursor);  // "ns::softmax"; anonymous and inline namespaces are omitted
 
-// Functions of the repository with a body, in source order.
+// Repository functions with a body, in source order.
 std::vector<CXCursor> Functions(const Ast& ast);
 std::vector<CXCursor> Kernels(const Ast& ast);
 // By qualified name, or by the last part of it ("softmax" finds ns::softmax). Template arguments ("f<float>") are

@@ -8,8 +8,8 @@
 namespace warpwright::source {
 namespace {
 
-// __CUDACC__ is not among them: every compiler of device code has it. These are beginnings: __CUDA_ARCH_LIST__,
-// __CUDACC_VER_MAJOR__.
+// __CUDACC__ is not among them: every compiler of device code has it. These are prefixes: they include
+// __CUDA_ARCH_LIST__ and __CUDACC_VER_MAJOR__.
 constexpr std::string_view kBuildMacros[] = {"__CUDA_ARCH", "__CUDACC_RTC__", "__CUDACC_VER", "__CUDACC_DEBUG__",
                                              "__NVCC__",    "__NVCOMPILER",   "__clang",      "__GNUC",
                                              "_MSC_VER",    "__DATE__",       "__TIME__",     "__TIMESTAMP__"};
@@ -17,13 +17,13 @@ bool DependsOnBuild(std::string_view name) {
   return std::any_of(std::begin(kBuildMacros), std::end(kBuildMacros),
                      [&](std::string_view macro) { return name.starts_with(macro); });
 }
-// What a name is pasted together from begins with a piece of its beginning.
+// A pasted name begins with a token that is a prefix of it.
 bool MayBegin(std::string_view piece) {
   return std::any_of(std::begin(kBuildMacros), std::end(kBuildMacros),
                      [&](std::string_view macro) { return macro.starts_with(piece); });
 }
 
-// Between the directives: the parser's range begins with one and ends before or behind another.
+// Strips the directives: the parser's range begins with one and ends before or after another.
 TextRange WithoutDirectives(std::string_view text, TextRange range) {
   const std::string_view skipped = text.substr(range.begin, range.size());
   const size_t first = skipped.find('\n');

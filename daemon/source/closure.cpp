@@ -12,10 +12,10 @@ namespace {
 
 struct UnsupportedApi {
   std::string_view prefix;
-  bool is_namespace;  // "thrust" counts where "::" follows
+  bool is_namespace;  // "thrust" counts only if "::" follows
   std::string_view what;
 };
-// What a launcher cannot do here. The remedy of most is to give a kernel or an inner launcher as the entry.
+// APIs that a launcher must not use. The remedy for most is to make a kernel or an inner launcher the entry.
 constexpr UnsupportedApi kUnsupportedApis[] = {
     {"cublas", false, "cuBLAS"},
     {"cudnn", false, "cuDNN"},
@@ -61,7 +61,7 @@ bool IsKernelUnit(const Unit& unit) {
   return unit.is_kernel() && (unit.kind == Unit::Kind::kFunction || unit.kind == Unit::Kind::kInvocation);
 }
 // A type that the host side names may be a template argument of a kernel (a functor, a configuration), which only the
-// recording will tell. It goes to the device unless it holds what cannot be there.
+// recording shows. It is included on the device side unless it contains something that cannot be there.
 bool MayBeOnDevice(const SourceUnits& units, const Unit& unit) {
   static const std::set<std::string_view> kHostOnly = {
       "std",      "string", "vector", "map",          "FILE",        "ostream",     "unique_ptr",     "shared_ptr",
@@ -92,7 +92,7 @@ bool MayBeOnDevice(const SourceUnits& units, const Unit& unit) {
 bool IsSymbol(const Unit& unit) {
   return unit.kind == Unit::Kind::kVariable && (unit.attributes & (kDevice | kConstant | kManaged)) != 0;
 }
-// On the host side a kernel is its stub and a device function its signature.
+// On the host side a kernel is only its stub, and a device function only its signature.
 bool HostBodyCounts(const Unit& unit) {
   if (unit.kind != Unit::Kind::kFunction) return true;
   return !unit.is_kernel() && (!unit.is_device_only() || unit.is_constexpr);
@@ -123,7 +123,7 @@ std::optional<core::Refused> FindBan(const SourceUnits& units, const std::set<co
     }
     if (unit->kind == Unit::Kind::kMacro || unit->kind == Unit::Kind::kUsingNamespace) continue;
     consider(*unit, file.code, skip);
-    // Written by the host without a call that could be recorded.
+    // The host writes it without a call that could be recorded.
     const bool managed = unit->kind == Unit::Kind::kVariable && (unit->attributes & kManaged) != 0;
     if (managed && !(first && std::tie(first->file, first->line) <= std::tie(unit->path, unit->line))) {
       first =
@@ -132,13 +132,13 @@ std::optional<core::Refused> FindBan(const SourceUnits& units, const std::set<co
     }
   }
   if (first) return first;
-  for (const Unit* unit : host) {  // macros last: their line is the definition's
+  for (const Unit* unit : host) {  // macros last: their line is that of the definition
     if (unit->kind == Unit::Kind::kMacro) consider(*unit, units.files.at(unit->path).all, {});
   }
   return first;
 }
 
-// What only the device side says and no plan holds.
+// Cluster dimensions are declared only on the device side, and no plan holds them.
 std::optional<core::Refused> FindCluster(const std::set<const Unit*>& device) {
   const Unit* first = nullptr;
   for (const Unit* unit : device) {
@@ -158,7 +158,7 @@ std::string PlainEntry(const std::string& entry) {
   return plain.starts_with("::") ? plain.substr(2) : plain;
 }
 
-// What has a body and is still not callable from outside.
+// Functions that have a body but cannot be called from outside.
 std::optional<core::Refused> CheckEntry(const Unit& unit, bool is_kernel) {
   const auto refuse = [&](const char* why) {
     return core::Refused{"slice", fmt::format("{} {}", unit.QualifiedName(), why), unit.path, unit.line};
@@ -214,7 +214,7 @@ ReachableUnits FindReachable(const Ast& ast, const SourceUnits& units, const std
   };
   std::vector<const Unit*> roots = reach.entries;
   reach.entry_is_kernel = reach.entries.front()->kind == Unit::Kind::kFunction && reach.entries.front()->is_kernel();
-  if (reach.entries.front()->kind == Unit::Kind::kInvocation) {  // what a macro made only the syntax tree tells
+  if (reach.entries.front()->kind == Unit::Kind::kInvocation) {  // only the syntax tree shows what a macro expands to
     const auto function = ast::FindFunction(ast, entry);
     reach.entry_is_kernel = function && ast::IsKernel(*function);
   }
@@ -284,7 +284,7 @@ std::string SliceHash(const SourceUnits& units, const ReachableUnits& reach) {
     for (const IncludeDirective& include : file.file->includes) {
       if (include.resolved.empty()) hasher.Add(include.name);
     }
-    // Which declarations exist at all hangs on the conditional directives around them.
+    // Which declarations exist depends on the conditional directives around them.
     std::string directives;
     for (size_t i = 0; i < file.all.size(); ++i) {
       const Token& token = file.all[i];

@@ -13,7 +13,7 @@
 namespace warpwright::source {
 
 struct ReachableUnits {
-  std::vector<const Unit*> entries;  // definitions of the entry (several: overloads); empty: there is none
+  std::vector<const Unit*> entries;  // definitions of the entry (several: overloads); empty: not found
   bool entry_is_kernel = false;
   std::set<const Unit*> host, device;
   std::vector<std::string> kernels;      // qualified, in source order
@@ -24,10 +24,10 @@ struct ReachableUnits {
 // `entry` as in the manifest: "f", "ns::f", "f<float, 4>".
 ReachableUnits FindReachable(const Ast& ast, const SourceUnits& units, const std::string& entry);
 
-// Functions of the main file with a body, qualified, in source order.
+// Qualified names of the main file's functions with a body, in source order.
 std::vector<std::string> EntryNames(const SourceUnits& units, const std::string& main);
 
-// Content address of the tokens of everything reached, macros and conditional directives included.
+// Content address of the tokens of everything reached, including macros and conditional directives.
 std::string SliceHash(const SourceUnits& units, const ReachableUnits& reach);
 
 }  // namespace warpwright::source

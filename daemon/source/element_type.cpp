@@ -52,7 +52,7 @@ std::optional<core::DType> ElementTypeOf(CXType type) {
 
 std::string ElementSpelling(const SyntaxParameter& pointer) {
   const CXType type = clang_getCursorType(pointer.cursor);
-  const CXType direct = clang_getPointeeType(type);  // keeps aliases, but does not look through an alias of the pointer
+  const CXType direct = clang_getPointeeType(type);  // keeps aliases, but does not resolve an alias of the pointer type
   return UnqualifiedSpelling(direct.kind != CXType_Invalid ? direct
                                                            : clang_getPointeeType(clang_getCanonicalType(type)));
 }

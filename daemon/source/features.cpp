@@ -8,7 +8,7 @@
 namespace warpwright::source {
 namespace {
 
-constexpr size_t kMaxAccesses = 512;  // of untrusted input; more add nothing to what is known
+constexpr size_t kMaxAccesses = 512;  // of untrusted input; more provide no additional information
 
 bool IsLoop(const Node& node) { return node.Is(NodeKind::kFor) || node.Is(NodeKind::kWhile) || node.Is(NodeKind::kDo); }
 
@@ -37,7 +37,7 @@ bool IsMath(const std::string& name) {
   return stem.starts_with("h") && kStems.contains(stem.substr(1));
 }
 
-// Calls, and what inline assembly and headers give away.
+// Counts calls, and what inline assembly and headers reveal.
 void CountCalls(const SyntaxFunction& function, core::StaticFeatures& features) {
   ForEach(*function.body, [&](const Node& node) {
     if (!node.Is(NodeKind::kCall)) return;
@@ -66,8 +66,8 @@ void CountCalls(const SyntaxFunction& function, core::StaticFeatures& features) 
   }
 }
 
-// Device functions of the repository that are called, directly or not, each once. Found by name, for in templates calls
-// are unresolved.
+// Counts repository device functions that are called, directly or indirectly, each once. Found by name, since calls in
+// templates are unresolved.
 void CountCallees(const Ast& ast, const SyntaxFunction& kernel, core::StaticFeatures& features) {
   std::map<std::string, std::vector<CXCursor>> device;
   for (const CXCursor& function : ast::Functions(ast))
@@ -142,7 +142,7 @@ void ReadLoops(const FunctionAnalysis& analysis, core::StaticFeatures& features)
   });
 }
 
-// i % n walks like i, i / n stays for neighbouring threads; everything else that hides threadIdx is unknown.
+// i % n advances like i, i / n is the same for neighbouring threads; any other opaque use of threadIdx is unknown.
 core::AccessPattern PatternOf(const FunctionAnalysis& analysis, const Access& access, std::string& stride) {
   const Dependence depends = analysis.DependsOn(access.index);
   if (depends.memory) return core::AccessPattern::kIndirect;
@@ -155,7 +155,7 @@ core::AccessPattern PatternOf(const FunctionAnalysis& analysis, const Access& ac
   }
   if (!depends.thread && !depends.unknown) return core::AccessPattern::kBroadcast;
   if (!depends.On("threadIdx.x") && !depends.unknown)
-    return core::AccessPattern::kBroadcast;  // threadIdx.y: the same for a warp's row
+    return core::AccessPattern::kBroadcast;  // threadIdx.y: uniform across a row of threads
   core::AccessPattern pattern = core::AccessPattern::kUnknown;
   for (const std::string& symbol : access.index.Symbols()) {
     const Node* expression = analysis.OpaqueExpression(symbol);
@@ -195,8 +195,8 @@ void ReadAccesses(const FunctionAnalysis& analysis, core::StaticFeatures& featur
   }
 }
 
-// The scalar accesses beside a vector access to the same array are its tail, and the path for arrays that are not
-// aligned: they say nothing about how the kernel moves its data.
+// Scalar accesses along with a vector access to the same array handle its tail and unaligned arrays: they are not how
+// the kernel mainly moves its data.
 void DropTailsOfVectors(core::StaticFeatures& features) {
   std::set<std::pair<std::string, std::string>> vectors;  // pointer, stride of its scalars
   for (const core::AccessInfo& access : features.accesses)
@@ -223,7 +223,7 @@ void ReadBranches(const FunctionAnalysis& analysis, core::StaticFeatures& featur
   });
 }
 
-// A template's element types are those that it is launched with, directly or by a template function that is called with
+// A template's element types are those of its launches, directly or through a template function that is called with
 // them.
 void ReadInstances(const Ast& ast, const SyntaxFunction& kernel, const std::vector<size_t>& dependent,
                    core::StaticFeatures& features) {
@@ -273,7 +273,7 @@ void ReadParameters(const Ast& ast, const FunctionAnalysis& analysis, core::Stat
   if (!dependent.empty()) ReadInstances(ast, kernel, dependent, features);
 }
 
-// A serial loop over neighbouring elements in which neighbouring threads are a row apart.
+// A serial loop over neighbouring elements, in which neighbouring threads access different rows.
 bool OneThreadPerRow(const FunctionAnalysis& analysis) {
   bool found = false;
   const std::vector<Access> accesses = analysis.Accesses();

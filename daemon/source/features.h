@@ -1,8 +1,8 @@
-// The static features of a kernel: what an expert reads off the source before measuring anything.
+// The static features of a kernel: what an expert sees in the source before measuring anything.
 //
 // Features of device functions that the kernel calls (barriers, shuffles, atomics, mathematics) count as the kernel's.
-// What cannot be resolved, in templates and macros, stays unknown (AccessPattern::kUnknown, OperationClass::kOther, an
-// empty trip count); it is never guessed.
+// What cannot be resolved, in templates and macros, remains unknown (AccessPattern::kUnknown, OperationClass::kOther,
+// an empty trip count); it is never guessed.
 #pragma once
 
 #include <clang-c/Index.h>
@@ -17,7 +17,7 @@ class FunctionAnalysis;
 
 core::StaticFeatures ExtractFeatures(const Ast& ast, CXCursor kernel);
 
-// A scalar local variable that a loop updates by a sum, a product, a minimum or a maximum, and does not use otherwise.
+// A scalar local variable that a loop updates by a sum, a product, a minimum or a maximum, and does not otherwise use.
 struct Accumulator {
   enum class Kind { kSum, kProduct, kMaximum, kMinimum };
   Kind kind = Kind::kSum;
@@ -25,10 +25,10 @@ struct Accumulator {
   const Node* update = nullptr;  // the assignment, or the `if` around it
   const Node* value = nullptr;   // what is added, multiplied, compared
 };
-// Of this loop itself, not of loops inside it. The variable is declared outside the loop.
+// The accumulators of this loop itself, not of loops inside it. The variable is declared outside the loop.
 std::vector<Accumulator> AccumulatorsOf(const FunctionAnalysis& analysis, const Node& loop);
 
-// What the kernel computes, judged from its accesses and loops.
+// What the kernel computes, inferred from its accesses and loops.
 core::OperationClass ClassifyOperation(const FunctionAnalysis& analysis, const core::StaticFeatures& features);
 
 }  // namespace warpwright::source

@@ -38,14 +38,14 @@ std::variant<std::string, core::Refused> MakeHarness(const Slices& slices, const
       add("cudaStream_t()");
       continue;
     }
-    if (next == spec.args.size()) break;  // the rest must have defaults, or the compiler says so
+    if (next == spec.args.size()) break;  // the rest must have defaults, or the compiler reports an error
     if (const auto found = slices.unsupported.find(i); found != slices.unsupported.end()) {
       return core::Refused{"record", found->second.reason, slices.file, found->second.line};
     }
     const core::Argument& argument = spec.args[next++];
     const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     if (buffer != nullptr && !parameter.is_pointer) {
-      return refuse(fmt::format("the manifest's argument '{}' is a buffer, but parameter '{}' of {} is no pointer",
+      return refuse(fmt::format("the manifest's argument '{}' is a buffer, but parameter '{}' of {} is not a pointer",
                                 argument.name, parameter.name, slices.entry));
     }
     if (buffer == nullptr && parameter.is_pointer) {
@@ -53,7 +53,7 @@ std::variant<std::string, core::Refused> MakeHarness(const Slices& slices, const
                                 argument.name, parameter.name, slices.entry));
     }
     if (buffer != nullptr) {
-      // A template deduces its parameters, and overloads choose, from the pointer's type.
+      // Templates are deduced, and overloads resolved, from the pointer's type.
       add(slices.entry_deduces ? fmt::format("::ww::TypedBuffer<{}>({})", HostType(buffer->dtype), buffers)
                                : fmt::format("::ww::AnyPointer{{{}}}", buffers));
       ++buffers;

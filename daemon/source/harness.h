@@ -1,5 +1,5 @@
-// The text that is put behind a host slice so that the recorder can call the entry: in the same translation unit, where
-// static functions and anonymous namespaces are in reach.
+// The text that is appended to a host slice so that the recorder can call the entry: in the same translation unit,
+// where static functions and anonymous namespaces are accessible.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace warpwright::source {
 
-// What the compiler calls it in messages.
+// Its file name in compiler messages.
 inline constexpr const char* kHarnessFile = "launch harness";
 
-// Refused where the manifest's arguments do not fit the signature.
+// Refused if the manifest's arguments do not match the signature.
 std::variant<std::string, core::Refused> MakeHarness(const Slices& slices, const core::KernelSpec& spec);
 
 }  // namespace warpwright::source

@@ -38,7 +38,7 @@ const std::set<std::string_view> kCudaHost = {"cuda.h",
                                               "curand_kernel.h",
                                               "curand.h"};
 
-// Built into NVRTC, or of no meaning for device code.
+// Built into NVRTC, or irrelevant to device code.
 const std::set<std::string_view> kDeviceBuiltIn = {"cuda.h",
                                                    "cuda_runtime.h",
                                                    "cuda_runtime_api.h",
@@ -188,7 +188,7 @@ HeaderUse DeviceHeader(std::string_view name) {
                        name.starts_with("cub/thread/");
   if (toolkit) return {HeaderUse::Kind::kKeep, {}};
   if (name == "cub/cub.cuh") return {HeaderUse::Kind::kReplacement, "ww_device/cub.h"};
-  // <cstdint> and <stdint.h> have one stand-in.
+  // <cstdint> and <stdint.h> share a stand-in.
   std::string plain(name);
   if (name.ends_with(".h")) plain = "c" + std::string(name.substr(0, name.size() - 2));
   for (const std::string& candidate : {plain, std::string(name)}) {
@@ -200,7 +200,7 @@ HeaderUse DeviceHeader(std::string_view name) {
 }
 
 HeaderUse HostHeader(std::string_view name) {
-  // The shim has an assert that knows the user's lines, and helper_cuda.h in its folder.
+  // The shim has an assert that reports the user's lines, and helper_cuda.h in its folder.
   if (name == "cassert" || name == "assert.h") return {HeaderUse::Kind::kDrop, {}};
   if (kStandardHost.count(name) || name == "helper_cuda.h") return {HeaderUse::Kind::kKeep, {}};
   const bool cuda = kCudaHost.count(name) || name.starts_with("cooperative_groups/") || name.starts_with("cub/") ||

@@ -12,13 +12,13 @@ namespace {
 constexpr std::string_view kLine = "__LINE__";
 constexpr std::string_view kUserLine = "::ww::UserLine(__FILE__, __builtin_LINE())";
 
-// The '#' of the directive that tokens[at] stands in.
+// The '#' of the directive that contains tokens[at].
 size_t DirectiveOf(const std::vector<Token>& tokens, size_t at) {
   while (at > 0 && !tokens[at].OpensDirective()) --at;
   return at;
 }
 
-// The name in front of the parenthesis that tokens[at] stands in; empty where there is none.
+// The name before the parenthesis that encloses tokens[at]; empty if there is none.
 std::string_view CalleeAround(const std::vector<Token>& tokens, size_t at) {
   int depth = 0;
   while (at-- > 0) {
@@ -31,7 +31,7 @@ std::string_view CalleeAround(const std::vector<Token>& tokens, size_t at) {
   return {};
 }
 
-// Whether a call of a function can stand for this __LINE__: it is an argument of a function, or printed with "<<".
+// Whether a function call can replace this __LINE__: it is a function argument, or printed with "<<".
 bool IsReplaceable(const std::vector<Token>& tokens, size_t at, const std::set<std::string_view>& function_macros) {
   if (at == 0 || at + 1 >= tokens.size()) return false;
   std::string_view defined;  // a macro does not expand in itself
@@ -48,7 +48,7 @@ bool IsReplaceable(const std::vector<Token>& tokens, size_t at, const std::set<s
   return !callee.empty() && (callee == defined || !function_macros.count(callee));
 }
 
-// Nothing where lines have a meaning that a table cannot give.
+// Produces nothing if line numbers have a meaning that a table cannot provide.
 class Compactor {
  public:
   explicit Compactor(const std::set<std::string_view>& function_macros) : function_macros_(function_macros) {}
@@ -78,10 +78,10 @@ class Compactor {
 
  private:
   static bool IsLineDirective(const Token& word) { return word.text == "line" || word.kind == Token::Kind::kNumber; }
-  static int Height(const Token& token) {  // a raw string may have lines
+  static int Height(const Token& token) {  // a raw string may span several lines
     return static_cast<int>(std::count(token.text.begin(), token.text.end(), '\n'));
   }
-  // A directive becomes one line.
+  // A directive is joined into one line.
   static bool Breaks(const Token& before, const Token& token) {
     if (token.OpensDirective() || before.in_directive != token.in_directive) return true;
     return !token.in_directive && token.line > before.line + Height(before);

@@ -21,7 +21,7 @@ bool IsBelow(const fs::path& path, const fs::path& root) {
   return !relative.empty() && *relative.begin() != ".." && relative != ".";
 }
 
-// The file that `name` means when it stands in `includer`, as a path below the root.
+// The file that `name` refers to when included from `includer`, as a path below the root.
 std::optional<std::string> Resolve(const fs::path& root, const fs::path& includer, const std::string& name,
                                    bool angled) {
   if (name.empty() || name.size() > kNameLimit || fs::path(name).is_absolute()) return std::nullopt;
@@ -48,8 +48,8 @@ std::optional<std::string> Resolve(const fs::path& root, const fs::path& include
 std::optional<HeaderName> NamedFile(std::string_view text, const Token& token) {
   const char open = token.range.size() > 0 ? text[token.range.begin] : ' ';
   if (open != '"' && (open != '<' || token.kind != Token::Kind::kPunctuation)) return std::nullopt;
-  // The lexer's tokens would split "sys/types.h" and take a backslash for an escape: what stands before the next mark
-  // is the name.
+  // The lexer would split "sys/types.h" into tokens and treat a backslash as an escape: the name is the text up to the
+  // closing delimiter.
   const size_t begin = token.range.begin + 1;
   const size_t end = text.find_first_of(open == '"' ? "\"\n" : ">\n", begin);
   if (end == std::string_view::npos || text[end] == '\n') return std::nullopt;
@@ -128,7 +128,7 @@ std::optional<core::Refused> FindOutsideInclude(const SourceTree& tree) {
   for (const auto& [path, file] : tree.files) {
     for (const IncludeDirective& include : file.includes) {
       if (IsAmbiguousName(include.name))
-        return core::Refused{"slice", fmt::format("#include of '{}', which is no plain name", include.name), path,
+        return core::Refused{"slice", fmt::format("#include of '{}', which is not a plain name", include.name), path,
                              include.line};
       if (!include.resolved.empty() || include.name.empty()) continue;
       const std::string meant = (fs::path(path).parent_path() / include.name).lexically_normal().generic_string();

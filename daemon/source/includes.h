@@ -1,7 +1,7 @@
-// Which files a .cu file consists of. Include directives are resolved here, by us, and never by a compiler's own
-// search: first beside the including file, then in each folder above it up to the root and in the folders "include",
-// "inc" and "src" there. Nothing outside the root is read, symbolic links included; what is not found in the repository
-// is a system header, known by name only.
+// Which files a .cu file consists of. Include directives are resolved here and never by a compiler's own search: first
+// in the including file's folder, then in each folder above it up to the root and in the folders "include", "inc" and
+// "src" there. Nothing outside the root is read, not even through symbolic links; a header that is not found in the
+// repository is a system header, known by name only.
 #pragma once
 
 #include <map>
@@ -37,7 +37,7 @@ struct SourceTree {
   std::map<std::string, SourceFile> files;  // by path
 };
 
-// "name" or <name> that begins with `token`, a token of `text`. Nothing: a macro stands there, or it has no end on its
+// "name" or <name> that begins with `token`, a token of `text`. Nothing if it is a macro, or is not terminated on its
 // line.
 struct HeaderName {
   std::string name;
@@ -47,15 +47,15 @@ std::optional<HeaderName> NamedFile(std::string_view text, const Token& token);
 
 std::vector<IncludeDirective> ScanIncludes(std::string_view text);
 
-// Limits: 4 MiB per file, 512 files. A header beyond a limit is an Error.
+// Limits: 4 MiB per file, 512 files. Exceeding a limit is an Error.
 Result<SourceTree> ReadSourceTree(const core::SourceRef& source);
 
-// A quote, a backslash or the beginning of a comment in a header's name: whether it is one depends on whether the
+// A header name that contains a quote, a backslash or the beginning of a comment: how it is read depends on whether the
 // directive is active.
 bool IsAmbiguousName(std::string_view name);
 
-// An include of an absolute path, or of one that climbs out of the root, or whose name is ambiguous. We would leave it
-// out like any header that is not there; a compiler that runs with the user's rights would not.
+// An include of an absolute path, of a path that climbs out of the root, or with an ambiguous name. We would omit it
+// like any missing header; a compiler that runs with the user's permissions would not.
 std::optional<core::Refused> FindOutsideInclude(const SourceTree& tree);
 
 }  // namespace warpwright::source

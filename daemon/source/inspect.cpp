@@ -17,7 +17,7 @@
 namespace warpwright::source {
 namespace {
 
-// Whether a function reads or writes through a pointer parameter, as far as its text says.
+// Whether a function reads or writes through a pointer parameter, as far as its text shows.
 struct Use {
   bool reads = false, writes = false;
 };
@@ -34,7 +34,7 @@ struct Assignment {
   std::string op;  // "=", "+="
   CXCursor target, value;
 };
-// Built-in ones, and those of classes such as __half.
+// Built-in assignments, and those of classes such as __half.
 std::optional<Assignment> AsAssignment(CXCursor cursor) {
   const CXCursorKind kind = clang_getCursorKind(cursor);
   const bool builtin = kind == CXCursor_BinaryOperator || kind == CXCursor_CompoundAssignOperator;
@@ -49,7 +49,7 @@ std::optional<Assignment> AsAssignment(CXCursor cursor) {
   return Assignment{op, children.front(), children.back()};
 }
 
-// The name at the bottom of p[i], *p, *(p + i), p->x, (T)p[i].x: what is stored to or loaded from.
+// The base name of p[i], *p, *(p + i), p->x, (T)p[i].x: the pointer that is stored to or loaded from.
 std::string BaseName(CXCursor cursor) {
   for (int depth = 0; depth < 64; ++depth) {
     const CXCursorKind kind = clang_getCursorKind(cursor);
@@ -75,7 +75,7 @@ bool IsDereference(CXCursor cursor) {
   return false;
 }
 
-// Pointers that are made from a parameter ("float* row = out + i * C") count as the parameter.
+// Pointers derived from a parameter ("float* row = out + i * C") count as the parameter.
 class PointerUses {
  public:
   explicit PointerUses(CXCursor function) {
@@ -121,7 +121,7 @@ class PointerUses {
       const bool changes = unary == CXUnaryOperator_PreInc || unary == CXUnaryOperator_PostInc ||
                            unary == CXUnaryOperator_PreDec || unary == CXUnaryOperator_PostDec;
       if (changes) Note(children[0], true, true);
-      if (unary == CXUnaryOperator_AddrOf) {  // &p[i]: what happens with it is the callee's business
+      if (unary == CXUnaryOperator_AddrOf) {  // &p[i]: its use depends on the callee
         for (const CXCursor& child : ast::Children(children[0])) Visit(child, false);
         return;
       }
@@ -135,7 +135,7 @@ class PointerUses {
     const std::string name = ast::Spelling(cursor);
     if (children.size() < 2) return;
     if (name.starts_with("atomic")) {
-      // Initialized by the caller: what was there counts.
+      // Initialized by the caller: the old content matters.
       Note(children[1], true, true);
     } else if (name.starts_with("__st")) {
       Note(children[1], false, true);
@@ -155,7 +155,7 @@ core::Role RoleOf(const Use& use, bool is_const) {
   return core::Role::kOut;
 }
 
-// The first plain store through a pointer: the whole assignment, and its left side.
+// The first plain store through a pointer: the whole assignment, and its left-hand side.
 struct Store {
   TextRange assignment, target;
 };
@@ -202,8 +202,7 @@ class Inspector {
   }
 
  private:
-  // Diagnostics of the parse mean little, for system headers are stand-ins; an include that leads nowhere means
-  // something.
+  // Parse diagnostics mean little, since system headers are stand-ins; unresolved includes are meaningful.
   std::vector<std::string> MissingHeaders() const {
     std::vector<std::string> warnings;
     for (const auto& [path, file] : ast_.tree().files) {
@@ -230,7 +229,7 @@ class Inspector {
     for (core::ParameterInfo& parameter : info.parameters) {
       if (!parameter.is_pointer) continue;
       Use use = uses.Of(parameter.name);
-      // Written first, then read: an output that is worked on in place.
+      // Written first, then read: an output that is updated in place.
       if (use.reads && use.writes && OverwrittenFirst(function, parameter.name)) use.reads = false;
       parameter.likely_role = RoleOf(use, parameter.is_const);
     }
@@ -242,8 +241,8 @@ class Inspector {
     return info;
   }
 
-  // The first access in the text is a plain store, of something that was not read through the pointer itself: an output
-  // that is worked on in place, as in a softmax that writes exp(x) and then divides it.
+  // The first access in the text is a plain store of something that was not read through the pointer itself: an output
+  // that is updated in place, as in a softmax that writes exp(x) and then divides it.
   bool OverwrittenFirst(CXCursor function, const std::string& pointer) const {
     const auto store = FirstStore(function, pointer);
     if (!store) return OverwrittenThroughLocal(function, pointer);
@@ -297,7 +296,7 @@ class Inspector {
       core::ParameterInfo& parameter = entry.parameters[i];
       if (!parameter.is_pointer) continue;
       parameter.likely_role = kernel ? roles_[name].at(i).likely_role : LauncherRole(parameter, entry.kernels);
-      // Cleared first: what the caller had in it does not count.
+      // Cleared first: the caller's content does not matter.
       if (!kernel && parameter.likely_role == core::Role::kInOut && IsCleared(function, parameter.name))
         parameter.likely_role = core::Role::kOut;
     }
@@ -316,7 +315,8 @@ class Inspector {
     return cleared;
   }
 
-  // What the kernels do with the parameter of the same name; a const pointer is an input whatever its name.
+  // The role that the kernels give to the parameter of the same name; a const pointer is an input regardless of its
+  // name.
   std::optional<core::Role> LauncherRole(const core::ParameterInfo& parameter,
                                          const std::vector<std::string>& kernels) const {
     if (parameter.is_const) return core::Role::kIn;
@@ -327,7 +327,7 @@ class Inspector {
       for (const core::ParameterInfo& other : known->second) {
         if (other.name != parameter.name || !other.likely_role) continue;
         found = true;
-        // A later kernel that reads what an earlier one wrote does not make it an input.
+        // If a later kernel reads what an earlier one wrote, the parameter is not an input.
         in =
             in || (*other.likely_role == core::Role::kInOut && !out) || (*other.likely_role == core::Role::kIn && !out);
         out = out || *other.likely_role != core::Role::kIn;

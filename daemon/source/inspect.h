@@ -1,4 +1,4 @@
-// Entries and kernels of a .cu file, their signatures, likely roles of their parameters, and why an entry cannot be
+// Entries and kernels of a .cu file, their signatures, the likely roles of their parameters, and why an entry cannot be
 // used.
 #pragma once
 

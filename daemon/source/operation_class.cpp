@@ -1,5 +1,5 @@
-// Which class of operation a kernel belongs to. The rules go from the most to the least specific; the first that holds
-// decides.
+// Which class of operation a kernel belongs to. The rules are ordered from the most to the least specific; the first
+// that matches decides.
 #include <algorithm>
 #include <set>
 
@@ -49,8 +49,8 @@ class Classifier {
     return found == accesses_.end() ? nullptr : &*found;
   }
 
-  // The one load that an expression is made of: through casts and conversions, __half2float(x[i]), and variables (v =
-  // x[i]).
+  // The single load that an expression consists of: through casts and conversions, __half2float(x[i]), and variables (v
+  // = x[i]).
   const Access* LoadIn(const Node& expression, int depth = 0) const {
     const Access* found = nullptr;
     bool several = false;
@@ -69,7 +69,7 @@ class Classifier {
     return several ? nullptr : found;
   }
 
-  // Symbols of the index that differ between threads or blocks: rows and columns, whatever they are called.
+  // Symbols of the index that differ between threads or blocks: rows and columns, whatever their names.
   std::set<std::string> Places(const Polynomial& index) const {
     std::set<std::string> places;
     for (const std::string& symbol : index.Symbols()) {
@@ -80,7 +80,8 @@ class Classifier {
     return places;
   }
 
-  // acc += a[row, k] * b[k, col]: a product of two loads that walk along one loop and belong to different places.
+  // acc += a[row, k] * b[k, col]: a product of two loads that both advance with one loop and belong to different
+  // positions.
   bool IsProductOfLoads(const Node& value) const {
     const Node& product = StripCasts(value);
     std::vector<const Node*> factors;
@@ -220,7 +221,7 @@ class Classifier {
     });
   }
 
-  // Stores along the loop's variable, or one store per loaded element.
+  // Stores indexed by the loop variable, or one store per loaded element.
   bool WritesWholeRows() const {
     return std::any_of(accesses_.begin(), accesses_.end(), [&](const Access& access) {
       if (!IsGlobal(access) || !access.writes || access.atomic) return false;
@@ -235,7 +236,7 @@ class Classifier {
       if (!IsGlobal(access) || !access.writes) continue;
       any = true;
       const Dependence depends = analysis_.DependsOn(access.index);
-      // One result, or one per block of a grid that walks over all elements together.
+      // One result, or one per block of a grid that collectively traverses all elements.
       const bool fixed = !depends.thread && !depends.block;
       const bool per_block = !depends.thread && access.index == Polynomial::Symbol("blockIdx.x") && LoadsAcrossBlocks();
       all_fixed &= fixed || per_block;
@@ -272,7 +273,7 @@ class Classifier {
     }
     return moved || (swapped_tile && features_.atomics == 0);
   }
-  // Two places, each with stride 1 on one side only.
+  // Two position symbols, each with stride 1 on one side only.
   static bool SwapsStrides(const Polynomial& a, const Polynomial& b, const std::set<std::string>& places) {
     bool first = false, second = false;
     for (const std::string& place : places) {
@@ -291,7 +292,7 @@ class Classifier {
     });
   }
 
-  // One array read at several fixed distances from the place that is written.
+  // One array read at several fixed offsets from the position that is written.
   bool IsStencil() const {
     for (const Access& center : accesses_) {
       if (!center.reads || center.atomic || (!IsGlobal(center) && !IsShared(center))) continue;

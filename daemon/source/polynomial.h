@@ -1,5 +1,5 @@
 // Integer polynomials over named symbols: the form in which index expressions are compared, and from which strides are
-// read. "row * C + c" is {row C: 1, c: 1}; its coefficient of c is 1, of row is C.
+// read. "row * C + c" is {row C: 1, c: 1}; its coefficient of c is 1, that of row is C.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,17 @@ class Polynomial {
   Polynomial operator*(const Polynomial& other) const;
   bool operator==(const Polynomial& other) const = default;
 
-  std::optional<int64_t> constant() const;  // its value, where no symbol occurs
+  std::optional<int64_t> constant() const;  // its value, if no symbol occurs
   bool Mentions(std::string_view symbol) const;
   std::vector<std::string> Symbols() const;  // sorted, each once
-  // The factor of `symbol`, where it occurs at most linearly; nothing where it occurs squared.
+  // The factor of `symbol` if it occurs at most linearly; nothing if it occurs in a higher power.
   std::optional<Polynomial> Coefficient(std::string_view symbol) const;
   Polynomial Without(std::string_view symbol) const;  // the terms in which it does not occur
   Polynomial Substitute(std::string_view symbol, const Polynomial& value) const;
-  std::string ToString() const;  // "C*row + c"; what follows '@' in a symbol is not shown
+  std::string ToString() const;  // "C*row + c"; the part of a symbol after '@' is not shown
 
  private:
-  using Monomial = std::vector<std::string>;  // sorted, a square twice
+  using Monomial = std::vector<std::string>;  // sorted; a square is listed twice
   void Add(Monomial monomial, int64_t coefficient);
   std::map<Monomial, int64_t> terms_;  // no zero coefficients
 };

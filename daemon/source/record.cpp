@@ -22,9 +22,10 @@ namespace {
 constexpr size_t kOutputLimitBytes = 512u << 20;
 constexpr uint64_t kMemoryBytes = 4ull << 30;
 constexpr size_t kServedLimitBytes = 1u << 20;
-// Where device memory seems to be (shim/host/recorder.h): far from where the system places programs, libraries and
-// heaps, the second one where drivers place it too. A launcher that asks whether it is being recorded shall not find
-// out: what is added below each is drawn anew, and the two runs, which must agree, have unlike environments.
+// Where device memory appears to be (shim/host/recorder.h): far from where the system places programs, libraries and
+// heaps; the second one is also where drivers place it. A launcher must not be able to detect that it is being
+// recorded: the offset that is added to each base is random, and the two runs, which must agree, have different
+// environments.
 constexpr uint64_t kBases[] = {0x1000'0000'0000, 0x5000'0000'0000};
 constexpr uint64_t kBaseUnits = 1ull << 30, kBaseUnit = 512;  // cudaMalloc's alignment
 const std::map<std::string, std::string> kEnvironments[] = {{{"LANG", "C"}},
@@ -75,13 +76,13 @@ Result<std::string> Input(const RecordRequest& request, const HostProgram& host,
   return text;
 }
 
-// Where in the user's file one of the addresses stands. Needs addr2line, which comes with the compiler; without it the
-// line stays 0.
+// The line in the user's file of one of the addresses. Needs addr2line, which comes with the compiler; without it the
+// line is 0.
 int LineOf(const std::filesystem::path& program, const HostProgram& host, const std::vector<uint64_t>& stack,
            const std::string& file) {
   base::Command command;
   command.argv = {"addr2line", "-e", program.string()};
-  // Behind a call stands the return address: one less is inside the call.
+  // The return address is after the call: one less is inside the call.
   for (size_t i = 0; i < stack.size(); ++i)
     command.argv.push_back(fmt::format("{:x}", i == 0 ? stack[i] : stack[i] - 1));
   command.env = base::MinimalEnvironment();
@@ -177,7 +178,7 @@ core::Refused HostFailure(const Slices& slices, const HostCompileFailed& failed)
   return {"host-compile", std::move(reason), failed.file, failed.line};
 }
 
-// A __global__ function as the entry: its launch is the manifest's, and nothing has to run.
+// A __global__ function as the entry: the manifest gives its launch, and nothing has to run.
 Result<RecordOutcome> PlanOfKernel(const Slices& slices, const RecordRequest& request) {
   const core::KernelSpec& spec = *request.spec;
   if (!spec.launch)
@@ -197,7 +198,8 @@ Result<RecordOutcome> PlanOfKernel(const Slices& slices, const RecordRequest& re
   const auto dimension = [&](const core::Expression& expression) -> Result<uint32_t> {
     WW_ASSIGN(const int64_t value, expression.Evaluate(variables));
     if (value < 0 || value > 0x7fffffff) {
-      return Fail(ErrorCode::kConfig, fmt::format("launch: {} is {}, which is no dimension", expression.text(), value));
+      return Fail(ErrorCode::kConfig,
+                  fmt::format("launch: {} is {}, which is not a valid dimension", expression.text(), value));
     }
     return static_cast<uint32_t>(value);
   };
@@ -228,7 +230,7 @@ Result<RecordOutcome> PlanOfKernel(const Slices& slices, const RecordRequest& re
       const auto given = request.scalars.find(argument.name);
       if (given == request.scalars.end())
         return Fail(ErrorCode::kUsage, fmt::format("no value for the scalar argument '{}'", argument.name));
-      // As a caller's conversion would do it: an i32 of the manifest may go to a size_t parameter.
+      // Converted as in a C++ call: an i32 of the manifest may be passed to a size_t parameter.
       core::ScalarArgument converted = *scalar;
       if (parameter.dtype) converted.dtype = *parameter.dtype;
       core::ScalarValue number = given->second;
@@ -240,7 +242,7 @@ Result<RecordOutcome> PlanOfKernel(const Slices& slices, const RecordRequest& re
     } else {
       if (!parameter.is_pointer)
         return RecordOutcome(
-            Refuse(slices, fmt::format("parameter '{}' of {} is no pointer", parameter.name, slices.entry)));
+            Refuse(slices, fmt::format("parameter '{}' of {} is not a pointer", parameter.name, slices.entry)));
       value.bytes.resize(8);
       value.pointers[0] = {static_cast<uint32_t>(plan.buffers.size()), 0};
       const RecordBuffer& buffer = request.buffers[plan.buffers.size()];
@@ -252,7 +254,7 @@ Result<RecordOutcome> PlanOfKernel(const Slices& slices, const RecordRequest& re
   return RecordOutcome(std::move(plan));
 }
 
-// ValidatePlan's limits are CUDA's and ours; what breaks them is the candidate's fault.
+// ValidatePlan's limits are those of CUDA and of warpwright; exceeding them is the candidate's fault.
 Result<RecordOutcome> Validated(const Slices& slices, Result<RecordOutcome> outcome) {
   if (!outcome) return outcome;
   const auto* plan = std::get_if<core::LaunchPlan>(&*outcome);
@@ -272,7 +274,7 @@ Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& 
     return RecordOutcome(HostFailure(slices, *failed));
   }
   const auto& program = std::get<Recorder>(built).program;
-  // At the same time: they have nothing in common.
+  // Concurrently: the two runs are independent.
   Result<std::variant<Recording, core::Refused>> outcomes[2] = {core::Refused{}, core::Refused{}};
   {
     const std::jthread second([&] { outcomes[1] = RunOnce(slices, request, program, host, 1); });

@@ -1,15 +1,14 @@
-// Runs a launcher in a sandboxed child against our own cuda_runtime.h and notes what it does.
+// Runs a launcher in a sandboxed child against our own cuda_runtime.h and records what it does.
 //
 // The host slice is compiled with g++ -O0 (a precompiled header holds the shim) and linked with a small runtime. Device
-// pointers are addresses at which nothing is mapped: host code that follows one faults, and the handler says which
-// buffer it was. The program runs twice at different addresses, so that pointers inside by-value structures are told
-// from numbers, with different garbage in what device-to-host copies return, so that a launcher that branches on a
-// computed value is found out; and in each run the entry is called three times, which separates what happens once
-// (static scratch) from what happens in every call. A launcher whose file's variables still change in the third call
-// is refused: it may be counting.
+// pointers are unmapped addresses: host code that dereferences one faults, and the handler reports which buffer it was.
+// The program runs twice, with different device addresses, so that pointers inside by-value structures can be
+// distinguished from numbers, and with different garbage returned by device-to-host copies, so that a launcher that
+// branches on a computed value is detected. In each run the entry is called three times, which separates what happens
+// once (static scratch) from what happens in every call. A launcher whose file's variables still change in the third
+// call is refused: it may be counting calls.
 //
-// The plan comes back as JSON lines on a descriptor of its own and is decoded strictly: the recorder ran untrusted
-// code.
+// The plan is returned as JSON lines on a separate descriptor and is decoded strictly: the recorder ran untrusted code.
 #pragma once
 
 #include <chrono>
@@ -32,8 +31,8 @@ namespace warpwright::source {
 struct RecordBuffer {
   std::string name;
   uint64_t bytes = 0;
-  int64_t pointer_offset = 0;  // bytes beyond a 256-byte boundary: launchers look at alignment
-  // Served to a launcher that reads this input on the host (a scalar in a buffer). Empty: such a read is refused.
+  int64_t pointer_offset = 0;  // bytes beyond a 256-byte boundary: launchers may check alignment
+  // Returned to a launcher that reads this input on the host (a scalar in a buffer). Empty: such a read is refused.
   std::vector<std::byte> content;
 };
 
@@ -41,7 +40,7 @@ struct RecordRequest {
   const core::KernelSpec* spec = nullptr;
   std::map<std::string, core::ScalarValue> scalars;  // of the case
   std::vector<RecordBuffer> buffers;                 // every buffer argument, in the order of the signature
-  core::Chip chip;                                   // answers device and occupancy queries, limits launches
+  core::Chip chip;                                   // for device and occupancy queries and launch limits
   std::filesystem::path cache;                       // compiled recorders and the precompiled shim, by content
   std::chrono::milliseconds compile_deadline{60'000};
   std::chrono::milliseconds run_deadline{10'000};
@@ -50,7 +49,7 @@ struct RecordRequest {
 using RecordOutcome = std::variant<core::LaunchPlan, core::Refused>;
 Result<RecordOutcome> RecordPlan(const Slices& slices, const RecordRequest& request);
 
-// SHA-256 over everything that a replay depends on; line numbers and file names are left out.
+// SHA-256 over everything that a replay depends on; line numbers and file names are excluded.
 std::string PlanDigest(const core::LaunchPlan& plan);
 
 }  // namespace warpwright::source

@@ -19,8 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The shim and the slices are compiled alike, or g++ does not take the precompiled header. -g1 and the frame pointer
-// are for the lines of host reads of device memory. Columns would be those of a text that the user never sees.
+// The shim and the slices are compiled with the same flags, or g++ rejects the precompiled header. -g1 and the frame
+// pointer give the lines of host reads of device memory. Columns are omitted: they would refer to a text that the user
+// never sees.
 const std::vector<std::string> kFlags = {"-std=c++17",
                                          "-O0",
                                          "-g1",
@@ -33,8 +34,8 @@ const std::vector<std::string> kFlags = {"-std=c++17",
                                          "-fno-diagnostics-show-caret"};
 constexpr uint64_t kCompilerMemoryBytes = 4ull << 30;
 
-// A folder of the cache that is complete or absent: written beside it and renamed. Another process may have been
-// faster.
+// A folder of the cache is either complete or absent: it is written under a temporary name and renamed. Another process
+// may have been faster.
 Status Publish(const fs::path& made, const fs::path& wanted) {
   std::error_code failed;
   fs::rename(made, wanted, failed);
@@ -76,7 +77,7 @@ Result<base::Completed> Compile(std::vector<std::string> arguments, const fs::pa
 
 std::string ObjectOf(const fs::path& shim, fs::path source) { return (shim / source.replace_extension(".o")).string(); }
 
-// What is linked, in the order that state_begin.cpp and state_end.cpp need.
+// The link inputs, in the order that state_begin.cpp and state_end.cpp need.
 std::vector<std::string> LinkedWith(const std::string& source, const fs::path& shim) {
   constexpr std::string_view kBegin = "state_begin.cpp", kEnd = "state_end.cpp";
   std::vector<std::string> files = {"-x", "none", ObjectOf(shim, kBegin), "-x", "c++", source,
@@ -111,7 +112,7 @@ Result<fs::path> BuildShim(const fs::path& cache, std::chrono::milliseconds dead
   base::ParallelFor(
       sources.size(),
       [&](size_t begin, size_t end) {
-        for (size_t i = begin; i < end; ++i)  // the header first, or it counts as not precompiled
+        for (size_t i = begin; i < end; ++i)  // the header first, or the precompiled one is not used
           compiled[i] = compile({"-include", "cuda_runtime.h", "-c", sources[i]});
       },
       1);
@@ -161,7 +162,7 @@ Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::strin
   WW_ASSIGN(const fs::path folder, NewFolder(absolute));
   WW_TRY(base::WriteFileAtomically(folder / "overlay" / file, host.text + harness));
   for (const auto& [name, text] : host.headers) WW_TRY(base::WriteFileAtomically(folder / "overlay" / name, text));
-  // The file is named as the user knows it, in messages and in __FILE__; the compiler runs in the overlay.
+  // Messages and __FILE__ contain the file name that the user knows; the compiler runs in the overlay.
   std::vector<std::string> arguments = {"-no-pie",
                                         "-I",
                                         "overlay",

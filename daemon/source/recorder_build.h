@@ -1,6 +1,6 @@
 // Builds recorder programs: the precompiled shim once per cache folder, a program once per host program. Both are
-// content-addressed, so that another case of the same source, or another kernel behind the same launcher, only runs the
-// program again.
+// content-addressed, so that another case of the same source, or another kernel under the same launcher, only reruns
+// the program.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ struct Recorder {
   std::filesystem::path program;
 };
 struct HostCompileFailed {
-  std::string log;  // g++'s, with the user's file and line
+  std::string log;  // of g++, with the user's file and line
   std::string file;
   int line = 0;  // of the first error
 };

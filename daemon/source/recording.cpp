@@ -145,8 +145,8 @@ void DecodeLine(const json& object, size_t arguments, const std::string& file, R
   }
 }
 
-// Pointers inside by-value structures: what both runs, at different addresses, decode alike is a pointer. Returns false
-// where bytes differ that are no pointers.
+// Pointers inside by-value structures: a value that decodes to the same pointer in both runs, at different addresses,
+// is a pointer. Returns false if bytes that are not pointers differ.
 bool ReconcileLaunch(core::KernelLaunch& a, const core::KernelLaunch& b, const std::vector<bool>& is_pointer) {
   if (a.parameters.size() != b.parameters.size() || is_pointer.size() != a.parameters.size()) return false;
   for (size_t i = 0; i < a.parameters.size(); ++i) {
@@ -190,7 +190,8 @@ core::Refused Differs(const Recording& a, const Recording& b, const core::PlanOp
       launch == nullptr ? file : launch->file, launch == nullptr ? 0 : launch->line};
 }
 
-// The operations of `first` behind its first `skip`, with workspaces renamed so that they equal those of `second`.
+// Matches the operations of `first` after its first `skip`, with workspaces renamed so that they equal those of
+// `second`.
 class Matcher {
  public:
   Matcher(const std::vector<core::PlanBuffer>& buffers, size_t arguments) : buffers_(buffers), arguments_(arguments) {}
@@ -242,7 +243,7 @@ class Matcher {
   std::map<uint32_t, uint32_t> forward_;
 };
 
-// Only the workspaces that are used, numbered in the order of their first use.
+// Keeps only the workspaces that are used, numbered in the order of first use.
 void RenumberWorkspaces(core::LaunchPlan& plan, size_t arguments) {
   std::map<uint32_t, uint32_t> numbers;
   std::vector<core::PlanBuffer> buffers(plan.buffers.begin(), plan.buffers.begin() + static_cast<long>(arguments));
@@ -337,7 +338,7 @@ std::variant<core::LaunchPlan, core::Refused> MakePlan(Recording a, const Record
                          file, 0};
   }
   plan.setup.assign(first.begin(), first.begin() + static_cast<long>(setup));
-  // With nothing set up, the first call is the plan; else a later one, which works on what the set-up made.
+  // Without setup operations, the first call is the plan; else a later call, which works on the results of the setup.
   plan.ops = setup == 0 ? first : second;
   RenumberWorkspaces(plan, count);
   return plan;

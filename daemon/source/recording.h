@@ -1,4 +1,4 @@
-// What a run of a recorder program said, decoded strictly, and how two runs become one plan.
+// The output of a recorder program, decoded strictly, and how two runs become one plan.
 #pragma once
 
 #include <optional>
@@ -20,12 +20,12 @@ struct Readback {
 };
 struct RecordedFault {
   int signal = 0;
-  int buffer = -1;  // that host code touched; -1: none
+  int buffer = -1;  // that host code accessed; -1: none
   bool write = false, dirty = false, managed = false;
   std::vector<uint64_t> stack;
 };
 struct Recording {
-  std::vector<uint64_t> workspaces;              // bytes, behind the arguments
+  std::vector<uint64_t> workspaces;              // sizes in bytes; numbered after the arguments
   std::vector<std::vector<core::PlanOp>> calls;  // pointers in by-value structures keep their bytes and are listed
   std::vector<std::vector<std::vector<bool>>> is_pointer;  // [call][launch][parameter]: declared as a pointer
   std::vector<Readback> readbacks;
@@ -33,10 +33,10 @@ struct Recording {
   std::optional<core::Refused> refused;
   bool ended = false;
 };
-// `arguments` is the number of buffer arguments, `file` what an empty file name stands for.
+// `arguments` is the number of buffer arguments, `file` the meaning of an empty file name.
 Result<Recording> DecodeRecording(std::string_view lines, size_t arguments, const std::string& file);
 
-// The plan that both runs agree on. Refused where they do not, or where the calls after the first differ.
+// The plan that both runs agree on. Refused if they disagree, or if the calls after the first differ.
 std::variant<core::LaunchPlan, core::Refused> MakePlan(Recording a, const Recording& b,
                                                        std::vector<core::PlanBuffer> arguments,
                                                        const std::string& file);

@@ -70,7 +70,7 @@ std::vector<std::string> Arguments(std::string_view list) {
   return parts;
 }
 
-// A number becomes such a structure by itself, as with dim3.
+// Whether a number converts to this structure implicitly, as with dim3.
 bool TakesNumber(CXCursor record) {
   const std::vector<CXCursor> members = ast::Children(record);
   return std::any_of(members.begin(), members.end(), [](CXCursor member) {
@@ -82,7 +82,7 @@ bool TakesNumber(CXCursor record) {
   });
 }
 
-// What a parameter is that no buffer and no number can stand for; empty: it may be given.
+// The kind of a parameter that neither a buffer nor a number can represent; empty: it is supported.
 std::string_view UnsupportedKind(CXType type) {
   type = clang_getCanonicalType(type);
   if (type.kind == CXType_LValueReference) {

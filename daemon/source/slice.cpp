@@ -95,7 +95,7 @@ class FileSlicer {
 
   void Function(const std::vector<Token>& code, const Unit& unit) {
     if (side_ == Side::kDevice) {
-      // NVRTC takes an unannotated function for the host's; nvcc lets constant expressions call it.
+      // NVRTC treats an unannotated function as host code; nvcc allows constant expressions to call it.
       if (unit.attributes == 0 && unit.is_constexpr) {
         const uint32_t at = code[unit.declarator].range.begin;
         edits_.push_back({{at, at}, "__host__ __device__ "});
@@ -111,7 +111,7 @@ class FileSlicer {
     }
   }
 
-  // "using namespace x": of the standard library, of the file itself, or of what a kept toolkit header declares.
+  // "using namespace x": x is from the standard library, the file itself, or a toolkit header that is kept.
   bool KeepsUsing(const std::vector<Token>& code, const Unit& unit) const {
     static const std::set<std::string_view> kKnown = {"std", "nvcuda", "cooperative_groups", "cuda"};
     for (size_t i = unit.first; i < unit.last; ++i) {
@@ -156,7 +156,7 @@ class FileSlicer {
   std::vector<TextEdit> edits_;
 };
 
-// Kernels that have a definition of the same name in the same scope.
+// Kernels with another definition of the same name in the same scope.
 std::set<std::string> OverloadedKernels(const SourceUnits& units) {
   std::map<std::string, int> definitions;
   for (const auto& [path, file] : units.files) {
@@ -173,11 +173,12 @@ std::set<std::string> OverloadedKernels(const SourceUnits& units) {
   return names;
 }
 
-// Macros of the host slice that nothing in it names, so that a new tile size for a kernel leaves it as it is. Those
-// that a directive names decide what exists, and reserved names may speak to system headers.
+// Macros of the host slice that nothing in it names: removing them leaves the slice unchanged when a kernel gets a new
+// tile size. Macros named in directives decide what exists, and reserved names may configure system headers, so those
+// are kept.
 std::set<const Unit*> UnusedMacros(const SourceUnits& units, const std::set<const Unit*>& kept) {
   std::set<const Unit*> unused;
-  if (units.macros.any_pastes()) return unused;  // names that stand nowhere
+  if (units.macros.any_pastes()) return unused;  // pasted names do not appear in the text
   std::set<std::string_view> named = {"NDEBUG"};
   for (const auto& [path, file] : units.files) {
     bool conditional = false;
@@ -212,9 +213,10 @@ std::string Emit(Side side, const SourceUnits& units, const std::set<const Unit*
   return text;
 }
 
-// nvcc includes cuda_runtime.h, and <math.h> with it, in front of every file. Here the include takes the place of an
-// empty line or of a comment above the first token, so that lines stay; a file that begins with code gets a line more,
-// and a #line that takes it back. It comes first in any case: what it declares does not depend on the file's macros.
+// nvcc includes cuda_runtime.h, and <math.h> with it, in front of every file. Here the include replaces an empty line
+// or a comment above the first token, so that line numbers are unchanged; a file that begins with code gets an
+// additional line, and a #line that compensates for it. The include always comes first: what it declares does not
+// depend on the file's macros.
 std::string WithPrelude(std::string text, const std::string& file) {
   constexpr std::string_view kPrelude = "#include \"ww_device/host.h\"";
   const std::vector<Token> tokens = Lex(text);
@@ -228,7 +230,7 @@ std::string WithPrelude(std::string text, const std::string& file) {
     const bool free = first == std::string_view::npos || content.substr(first).starts_with("//");
     continued = continued || content.ends_with('\\') || content.ends_with("\\\r");
     if (free && !continued && end < first_token) return text.replace(at, end - at, kPrelude);
-    if (content.find("/*") != std::string_view::npos) break;  // what follows may be inside it
+    if (content.find("/*") != std::string_view::npos) break;  // what follows may be inside the comment
     at = end + 1;
   }
   return fmt::format("{}\n#line 1 \"{}\"\n{}", kPrelude, file, text);

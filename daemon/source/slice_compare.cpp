@@ -14,21 +14,21 @@
 namespace warpwright::source {
 namespace {
 
-// One side of a slice: what one of the two compilers gets.
+// One side of a slice: the input of one of the two compilers.
 struct Program {
   const std::string& file;
   const std::string& text;
   const std::map<std::string, std::string>& headers;
 };
 
-// A device slice that begins with code has two lines in front of the user's first: the prelude, and a #line.
+// A device slice that begins with code has two lines before the user's first: the prelude, and a #line.
 std::string_view WithoutPrelude(std::string_view text) {
   const size_t line = text.find('\n');
   if (!text.starts_with("#include \"ww_device/") || !text.substr(line + 1).starts_with("#line 1 ")) return text;
   return text.substr(text.find('\n', line + 1) + 1);
 }
 
-// The tokens of a text but for includes that do not count.
+// The tokens of a text, without includes that are ignored.
 std::vector<Token> Compared(std::string_view text, const std::set<std::string>& kept) {
   std::vector<Token> tokens = Lex(text);
   for (const IncludeDirective& include : ScanIncludes(text)) {
@@ -55,7 +55,7 @@ std::optional<core::Refused> CompareText(const char* side, const std::string& fi
     return core::Refused{
         "splice",
         fmt::format("put back into the original file, the edit does not give the same {} code: it has {} "
-                    "where the edited file has {} (line {}); declarations may stand in another order",
+                    "where the edited file has {} (line {}); declarations may be in another order",
                     side, Quoted(x), Quoted(y), y == nullptr ? 0 : y->line),
         file, x == nullptr ? 0 : x->line};
   }
@@ -68,8 +68,8 @@ void AddNames(std::string_view text, std::set<std::string>& names) {
   }
 }
 
-// The first token of a header's slice with which it could change what stands beside it; `names` are those that the rest
-// of the slice speaks of.
+// The first token of a header's slice that could affect the rest of the program; `names` are those that the rest of the
+// slice mentions.
 std::optional<Token> FindEffect(std::string_view text, const std::set<std::string>& names) {
   const std::vector<Token> tokens = Lex(text);
   std::string_view guard;  // of #ifndef X, #define X

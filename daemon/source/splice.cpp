@@ -23,7 +23,7 @@ std::string NameOf(const Unit& unit, std::string_view text) {
   return "'" + line.substr(0, line.find('\n')) + "'";
 }
 
-// Comment lines directly above belong to the declaration: the start of the first of them.
+// Comment lines directly above belong to the declaration: returns the start of the first one.
 uint32_t WithComment(std::string_view text, uint32_t begin) {
   uint32_t start = begin;
   while (start > 0 && text[start - 1] != '\n') --start;
@@ -44,7 +44,7 @@ uint32_t LineEnd(std::string_view text, uint32_t offset) {
   return static_cast<uint32_t>(end == std::string_view::npos ? text.size() : end + 1);
 }
 
-// Tokens that belong to no declaration: inactive code and directives but #include and #define.
+// Tokens that belong to no declaration: inactive code, and directives other than #include and #define.
 std::vector<Token> Rest(const SpliceSide& side) {
   std::vector<Token> rest;
   const auto in_unit = [&](const Token& token) {
@@ -81,7 +81,7 @@ class Splicer {
     return result;
   }
 
-  // Includes of the original that the edited file lacks: they stay, for code outside the entry may need them.
+  // Includes of the original that the edited file lacks: they are kept, since code outside the entry may need them.
   std::set<std::string> KeptIncludes() const {
     std::set<std::string> kept;
     for (const IncludeDirective& include : original_.file->file->includes) kept.insert(Spelled(include));
@@ -127,7 +127,7 @@ class Splicer {
     return std::nullopt;
   }
 
-  // Every difference must lie behind the entry.
+  // Every difference must be in code that the entry reaches.
   std::optional<core::Refused> CheckOutside() const {
     for (size_t i = 0; i < edited_.file->units.size(); ++i) {
       const Unit& unit = edited_.file->units[i];
@@ -183,7 +183,7 @@ class Splicer {
     }
   }
 
-  // What the edit dropped goes, unless something that stays names it.
+  // Removes what the edit dropped, unless something that remains names it.
   void Remove() {
     for (size_t i = 0; i < original_.file->units.size(); ++i) {
       if (pairing_.of_original[i] != kNone) continue;
@@ -191,7 +191,7 @@ class Splicer {
       if (StillNamed(unit)) continue;
       const uint32_t begin = WithComment(original_.text(), unit.range.begin);
       uint32_t end = LineEnd(original_.text(), unit.range.end);
-      // One of the empty lines around it goes too.
+      // One of the empty lines around it is removed too.
       const bool gap = end < original_.text().size() && original_.text()[end] == '\n';
       if (gap) ++end;
       edits_.push_back({{begin, end}, ""});
@@ -211,18 +211,17 @@ class Splicer {
     return false;
   }
 
-  // New declarations keep the place that they have in the edited file: in front of the next declaration that both files
-  // share.
+  // New declarations keep their position in the edited file: before the next declaration that both files share.
   std::optional<core::Refused> Insert() {
     const auto& units = edited_.file->units;
-    std::map<std::pair<uint32_t, bool>, std::string> added;  // at an offset; true: behind what stands there
+    std::map<std::pair<uint32_t, bool>, std::string> added;  // by offset; true: after the text at that offset
     for (size_t i = 0; i < units.size(); ++i) {
       if (pairing_.of_edited[i] != kNone) continue;
       const uint32_t begin = WithComment(edited_.text(), units[i].range.begin);
       std::string text(edited_.text().substr(begin, units[i].range.end - begin));
       const auto place = PlaceFor(i);
       if (!place)
-        return Refuse(fmt::format("there is no place for {}", NameOf(units[i], edited_.text())), units[i].line);
+        return Refuse(fmt::format("there is no position for {}", NameOf(units[i], edited_.text())), units[i].line);
       if (place->wrap) text = Wrapped(units[i], text);
       const bool tight = units[i].kind == Unit::Kind::kMacro || units[i].kind == Unit::Kind::kAlias ||
                          units[i].kind == Unit::Kind::kVariable;
@@ -260,7 +259,7 @@ class Splicer {
         return Place{LineEnd(original_.text(), previous->range.end), true, false};
       break;
     }
-    // A namespace of its own, in front of the next declaration outside all namespaces.
+    // In a separate namespace block, before the next declaration outside all namespaces.
     for (size_t k = index + 1; k < units.size(); ++k) {
       const Unit* next = shared(k);
       if (next != nullptr && next->scope.empty())
@@ -286,7 +285,7 @@ class Splicer {
   std::vector<std::string> notes_;
 };
 
-// The promise of the header: what the compilers see of the spliced file is what they saw of the edited one.
+// The guarantee of the header: the compilers see the same of the spliced file as of the edited one.
 Result<std::optional<core::Refused>> CheckSlices(const core::SpliceRequest& request, const std::string& spliced,
                                                  const std::set<std::string>& kept) {
   core::SourceRef ours = request.original, theirs = request.original;

@@ -44,7 +44,7 @@ Pairing PairUnits(const SpliceSide& original, const SpliceSide& edited) {
   };
   pass([](const SpliceSide& side, size_t i) { return ScopeOf(side.file->units[i]) + "\n" + side.normalized[i]; },
        false);
-  // Overloads keep their counterpart by their parameters, where these are unchanged.
+  // Overloads are paired by their parameters, if these are unchanged.
   pass(
       [](const SpliceSide& side, size_t i) {
         const Unit& unit = side.file->units[i];

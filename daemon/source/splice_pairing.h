@@ -1,4 +1,4 @@
-// The two files of a splice as lists of declarations, and which declaration of one stands for which of the other.
+// The two files of a splice as lists of declarations, and which declarations correspond to each other.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace warpwright::source {
 
-// One of the two files, read.
+// One of the two files, parsed.
 struct SpliceSide {
   Ast ast;
   SourceUnits units;
@@ -30,7 +30,7 @@ Result<std::unique_ptr<SpliceSide>> ReadSide(const core::SourceRef& source, cons
 // "ns::{}::", where {} is an anonymous namespace.
 std::string ScopeOf(const Unit& unit);
 
-// Which unit of the edited file stands for which of the original's.
+// Which unit of the edited file corresponds to which of the original.
 struct Pairing {
   std::vector<size_t> of_edited;    // index into the original's units, kNone: new
   std::vector<size_t> of_original;  // kNone: removed

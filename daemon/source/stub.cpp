@@ -12,7 +12,7 @@ namespace {
 std::vector<std::pair<size_t, size_t>> SplitAtCommas(const std::vector<Token>& code, size_t begin, size_t end) {
   std::vector<std::pair<size_t, size_t>> parts;
   size_t start = begin;
-  bool in_default = false;  // '<' in a default argument is a comparison as often as a bracket
+  bool in_default = false;  // '<' in a default argument may be a comparison or a bracket
   for (size_t i = begin; i < end; ++i) {
     if (code[i].Is("(") || code[i].Is("[") || code[i].Is("{")) {
       i = std::min(end, MatchingBracket(code, i));
@@ -41,7 +41,7 @@ const std::set<std::string_view> kBuiltinTypes = {"void",  "int",  "float",    "
 struct Parameter {
   std::string name;
   bool pack = false;
-  uint32_t insert_at = 0;  // where a name would go
+  uint32_t insert_at = 0;  // where a name would be inserted
   bool unnamed = false;
 };
 
@@ -108,7 +108,7 @@ std::string TemplateArguments(const std::vector<Token>& code, size_t open) {
   return arguments;
 }
 
-// The first token of the callee in front of "<<<": k, ns::k<T, 4>, table[i], (*f), object.member.
+// The first token of the callee before "<<<": k, ns::k<T, 4>, table[i], (*f), object.member.
 size_t CalleeBegin(const std::vector<Token>& tokens, size_t launch) {
   size_t at = launch;
   while (at > 0) {
@@ -141,7 +141,7 @@ size_t CalleeBegin(const std::vector<Token>& tokens, size_t launch) {
     } else {
       return at;
     }
-    // What may stand in front of a name and belong to it.
+    // Tokens that may precede a name and belong to it.
     while (at > 0) {
       if (tokens[at - 1].Is("template")) {
         --at;
@@ -158,7 +158,7 @@ size_t CalleeBegin(const std::vector<Token>& tokens, size_t launch) {
   return at;
 }
 
-// Index behind "<<<", which formatters also write "<< <"; `at` where it is none.
+// Index after "<<<", which formatters also write as "<< <"; `at` if there is none.
 size_t OpensConfiguration(const std::vector<Token>& tokens, size_t at) {
   if (tokens[at].Is("<<<")) return at + 1;
   if (tokens[at].Is("<<") && at + 1 < tokens.size() && tokens[at + 1].Is("<")) return at + 2;
@@ -176,7 +176,7 @@ size_t ClosesConfiguration(const std::vector<Token>& tokens, size_t at) {
 std::string ApplyEdits(std::string_view text, std::vector<TextEdit> edits) {
   std::stable_sort(edits.begin(), edits.end(), [](const TextEdit& a, const TextEdit& b) {
     if (a.range.begin != b.range.begin) return a.range.begin < b.range.begin;
-    // Insertions first, then the outer of two.
+    // Insertions first, then the outer of two edits.
     if ((a.range.size() == 0) != (b.range.size() == 0)) return a.range.size() == 0;
     return a.range.end > b.range.end;
   });
@@ -223,7 +223,7 @@ std::vector<TextEdit> StubKernel(std::string_view text, const std::vector<Token>
   std::vector<TextEdit> edits;
   std::string values, types;
   if (unit.body_open == kNone || unit.params_open == kNone) return edits;
-  // What the host compiler ignores should not change what it compiles.
+  // Attributes that the host compiler ignores must not change what it compiles.
   for (size_t i = unit.first; i + 1 < unit.params_open; ++i) {
     if (!code[i].Is("__launch_bounds__") || !code[i + 1].Is("(")) continue;
     const TextRange range = {code[i].range.begin, code[MatchingBracket(code, i + 1)].range.end};

@@ -18,11 +18,12 @@ struct TextEdit {
 // Applies edits in order of position. An edit inside the range of another is dropped: the outer one decides.
 std::string ApplyEdits(std::string_view text, std::vector<TextEdit> edits);
 
-// Spaces, with line breaks and line continuations kept, and also preprocessor lines (but for #pragma), which would
-// otherwise unbalance what surrounds the range.
+// Spaces, but with line breaks and line continuations kept, and also preprocessor lines (except #pragma), which would
+// otherwise unbalance the surrounding conditionals.
 std::string Blanked(std::string_view text);
 
-// {...} of `unit` replaced by a stub that records the launch (see shim/host/launch.h); unnamed parameters get names.
+// Replaces the {...} of `unit` by a stub that records the launch (see shim/host/launch.h); unnamed parameters get
+// names.
 std::vector<TextEdit> StubKernel(std::string_view text, const std::vector<Token>& code, const Unit& unit,
                                  bool overloaded);
 

@@ -6,7 +6,7 @@
 namespace warpwright::source {
 namespace {
 
-// Only the outermost node of a macro's expansion spells what its range says.
+// Only the outermost node of a macro expansion spells the text of its range.
 void Finish(Node& node, const Node* parent) {
   node.parent = parent;
   if (!node.whole) {

@@ -1,12 +1,12 @@
-// A function body as a small tree of what matters to analyses: statements, accesses, calls, launches.
+// A function body as a small tree of what analyses need: statements, accesses, calls, launches.
 //
-// libclang's own tree wraps expressions in implicit casts, parentheses, copies and conversions, leaves out empty parts
-// of a `for`, and shows operators of class types as calls. Here all of that is gone: `x = __half(a) + b` is an
-// assignment of a sum whatever the types are, a loop always has four children, a launch its grid, block, shared bytes,
+// libclang's own tree wraps expressions in implicit casts, parentheses, copies and conversions, omits empty parts of a
+// `for`, and shows operators of class types as calls. Here all of that is normalized: `x = __half(a) + b` is an
+// assignment of a sum regardless of the types, a loop always has four children, a launch its grid, block, shared bytes,
 // stream and arguments.
 //
-// Offsets are bytes of the file that the function stands in. What comes out of a macro's body has the range of the
-// whole invocation; `whole` says that the range spells exactly this node, so that its text may be copied or replaced.
+// Offsets are in bytes of the file that contains the function. A node from a macro's body has the range of the whole
+// invocation; `whole` means that the range spells exactly this node, so that its text may be copied or replaced.
 #pragma once
 
 #include <clang-c/Index.h>
@@ -38,7 +38,7 @@ enum class NodeKind {
   kEmpty,
   // Expressions.
   kName,    // a variable, parameter, constant: name
-  kMember,  // base.name; `name` is the path where the base is a name: "threadIdx.x"
+  kMember,  // base.name; `name` is the path if the base is a name: "threadIdx.x"
   kInteger,
   kFloating,
   kSubscript,    // base, index
@@ -59,11 +59,11 @@ enum class NodeKind {
 struct Node {
   NodeKind kind = NodeKind::kOther;
   std::string name;
-  std::string type;             // of a variable, an expression, a cast: as clang spells it, aliases kept
+  std::string type;             // of a variable, an expression, a cast: as spelled by clang, with aliases
   uint32_t begin = 0, end = 0;  // bytes [begin, end)
   int line = 0;
   bool whole = true;
-  bool in_macro = false;  // one of its ends is spelt in a macro's body
+  bool in_macro = false;  // one of its ends is spelled in a macro's body
   bool unrolled = false;  // a loop under #pragma unroll
   CXCursor cursor = {};
   std::string symbol;  // kName, kVariable: "name" outside functions, "name@offset" of a parameter or a local variable
@@ -76,7 +76,7 @@ struct Node {
   bool Is(NodeKind k, std::string_view n) const { return kind == k && name == n; }
 };
 
-// The names of a loop's and a conditional's children.
+// Indices of the children of a loop and of a conditional.
 enum LoopPart : size_t { kLoopInit, kLoopCondition, kLoopIncrement, kLoopBody };
 enum IfPart : size_t { kIfCondition, kIfThen, kIfElse };
 enum LaunchPart : size_t { kLaunchGrid, kLaunchBlock, kLaunchShared, kLaunchStream, kLaunchArguments };
@@ -87,11 +87,11 @@ struct SyntaxParameter {
   CXCursor cursor = {};
 };
 
-// A function with a body. Movable; nodes stay where they are.
+// A function with a body. Movable; the addresses of its nodes do not change.
 struct SyntaxFunction {
   std::string name;  // unqualified
   CXCursor cursor = {};
-  std::string file;             // as libclang names it
+  std::string file;             // as named by libclang
   std::string_view text;        // of the file; lives as long as the translation unit
   uint32_t begin = 0, end = 0;  // of the whole declaration, `template <...>` and `extern "C"` without braces included
   std::vector<SyntaxParameter> parameters;
@@ -100,10 +100,10 @@ struct SyntaxFunction {
   std::string_view Text(const Node& node) const { return text.substr(node.begin, node.end - node.begin); }
 };
 
-// `function` is a FunctionDecl, CXXMethod or FunctionTemplate. No body: nothing.
+// `function` is a FunctionDecl, CXXMethod or FunctionTemplate. Nothing if it has no body.
 std::optional<SyntaxFunction> BuildSyntax(CXCursor function);
 
-// Pre-order. The first form goes on everywhere; the second does not enter a node for which `visit` returns false.
+// Pre-order. The first form visits every node; the second does not descend into a node for which `visit` returns false.
 void ForEach(const Node& root, const std::function<void(const Node&)>& visit);
 void Walk(const Node& root, const std::function<bool(const Node&)>& visit);
 std::vector<const Node*> Collect(const Node& root, NodeKind kind);

@@ -7,7 +7,7 @@
 namespace warpwright::source {
 namespace {
 
-// Where the parts of "for (a; b; c)" meet.
+// The positions that separate the parts of "for (a; b; c)".
 struct LoopHeader {
   size_t open = 0, close = 0;
   std::vector<size_t> semicolons;  // not those within brackets
@@ -241,7 +241,7 @@ std::unique_ptr<Node> SyntaxBuilder::Paren(CXCursor cursor, const NodeExtent& ex
   const std::vector<CXCursor> children = ast::Children(cursor);
   if (children.size() != 1) return Simple(NodeKind::kOther, cursor, extent);
   auto node = Build(children[0]);
-  if (extent.in_macro && !node->in_macro) return node;  // (x) in a macro's body: the argument is spelt by itself
+  if (extent.in_macro && !node->in_macro) return node;  // (x) in a macro's body: the argument is spelled by itself
   node->begin = extent.begin;
   node->end = extent.end;
   node->whole = !extent.in_macro;

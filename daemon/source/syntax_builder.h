@@ -1,4 +1,4 @@
-// From libclang's cursors to the nodes of syntax.h: what BuildSyntax consists of.
+// Converts libclang's cursors to the nodes of syntax.h: the implementation of BuildSyntax.
 #pragma once
 
 #include <memory>
@@ -13,11 +13,11 @@ namespace warpwright::source {
 
 struct NodeExtent {
   uint32_t begin = 0, end = 0;
-  bool in_macro = false;  // one end is spelt in a macro's body
+  bool in_macro = false;  // one end is spelled in a macro's body
 };
 NodeExtent NodeExtentOf(CXCursor cursor);
 
-// A part of another expression and no expression itself, as the type in T(x).
+// Whether the cursor is part of another expression and not an expression itself, like the type in T(x).
 bool IsPartReference(CXCursorKind kind);
 
 class SyntaxBuilder {
@@ -26,21 +26,21 @@ class SyntaxBuilder {
   std::unique_ptr<Node> Build(CXCursor cursor, const NodeExtent* around = nullptr);
 
  private:
-  // What stands in another file (default arguments) has no place in this one.
+  // Code from another file (default arguments) has no position in this one.
   NodeExtent Within(CXCursor cursor) const;
-  static constexpr int kMaxDepth = 400;  // of untrusted input; deeper expressions stay opaque
+  static constexpr int kMaxDepth = 400;  // of untrusted input; deeper expressions remain opaque
   std::unique_ptr<Node> Make(NodeKind kind, CXCursor cursor, const NodeExtent& extent);
   std::unique_ptr<Node> Empty(uint32_t at);
   void AddChildren(Node& node, const std::vector<CXCursor>& cursors);
   std::unique_ptr<Node> Dispatch(CXCursorKind kind, CXCursor cursor, const NodeExtent& extent,
                                  const NodeExtent* around);
   std::unique_ptr<Node> Simple(NodeKind kind, CXCursor cursor, const NodeExtent& extent);
-  // The operand comes last; before it stand constants of the type, as the 4 of Vector<T, 4>.
+  // The operand comes last, after constants of the type such as the 4 in Vector<T, 4>.
   std::unique_ptr<Node> Cast(CXCursor cursor, const NodeExtent& extent);
   std::string SymbolOf(CXCursor declaration);
   std::unique_ptr<Node> Variable(CXCursor cursor, const NodeExtent& extent);
   std::unique_ptr<Node> If(CXCursor cursor, const NodeExtent& extent);
-  // libclang leaves absent parts out; which ones are there follows from the two semicolons.
+  // libclang omits absent parts; the two semicolons show which ones are present.
   std::unique_ptr<Node> For(CXCursor cursor, const NodeExtent& extent);
   std::unique_ptr<Node> Name(CXCursor cursor, const NodeExtent& extent);
   std::unique_ptr<Node> Member(CXCursor cursor, const NodeExtent& extent);
@@ -50,14 +50,14 @@ class SyntaxBuilder {
   std::unique_ptr<Node> Paren(CXCursor cursor, const NodeExtent& extent);
   std::unique_ptr<Node> Unexposed(CXCursorKind kind, CXCursor cursor, const NodeExtent& extent,
                                   const NodeExtent* around);
-  // Clang keeps what it could not resolve as a list of parts; a call to an unknown function is still a call.
+  // Clang represents what it could not resolve as a list of parts; a call to an unknown function is still a call.
   std::unique_ptr<Node> Unresolved(CXCursor cursor, const NodeExtent& extent, const std::vector<CXCursor>& children);
   std::string CalleeName(CXCursor cursor, const NodeExtent& extent);
   std::unique_ptr<Node> Call(CXCursor cursor, const NodeExtent& extent, const NodeExtent* around);
-  // The operator of a call in a template that nothing resolves yet: between the operands, or before the only one. A
-  // call by name begins with the name, not with its first argument.
+  // The operator of a call that is unresolved in a template: between the operands, or before the only one. A call by
+  // name begins with the name, not with its first argument.
   std::string SpeltOperator(CXCursor cursor, const NodeExtent& extent, int count);
-  // Copies, conversions and moves are invisible: one argument that spells the same text.
+  // Copies, conversions and moves are skipped: they have one argument that spells the same text.
   std::unique_ptr<Node> Construct(CXCursor cursor, const NodeExtent& extent, const NodeExtent* around,
                                   const std::vector<CXCursor>& children, int count);
   std::unique_ptr<Node> OperatorCall(CXCursor cursor, const NodeExtent& extent, const std::string& name,

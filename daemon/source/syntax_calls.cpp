@@ -28,7 +28,7 @@ std::string SyntaxBuilder::CalleeName(CXCursor cursor, const NodeExtent& extent)
       if (clang_getCursorKind(inner) == CXCursor_OverloadedDeclRef) return ast::Spelling(inner);
     break;
   }
-  size_t end = extent.begin;  // an unresolved name: as spelt
+  size_t end = extent.begin;  // an unresolved name: as spelled
   while (end < extent.end &&
          (std::isalnum(static_cast<unsigned char>(text_[end])) || text_[end] == '_' || text_[end] == ':'))
     ++end;

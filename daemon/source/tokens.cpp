@@ -11,7 +11,7 @@ bool IsWord(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c ==
 
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r'; }
 
-// The length of a backslash at `at` with the line break that it takes away; 0: there is none.
+// The length of a backslash at `at` with the line break that it removes; 0: there is none.
 size_t SpliceAt(std::string_view text, size_t at) {
   if (text[at] != '\\') return 0;
   size_t end = at + 1;
@@ -19,7 +19,7 @@ size_t SpliceAt(std::string_view text, size_t at) {
   return end < text.size() && text[end] == '\n' ? end + 1 - at : 0;
 }
 
-// A text with its continued lines joined, and where in the original each byte of it stands.
+// A text with its continued lines joined, and the offset of each of its bytes in the original.
 class JoinedText {
  public:
   explicit JoinedText(std::string_view original) : text_(original) {
@@ -43,9 +43,9 @@ class JoinedText {
 
   std::string_view text() const { return text_; }
   uint32_t OffsetOf(size_t at) const { return is_copy_ ? offsets_[at] : static_cast<uint32_t>(at); }
-  // Bytes [begin, end) of the joined text, which are not none, as bytes of the original.
+  // Maps the non-empty range [begin, end) of the joined text to bytes of the original.
   TextRange RangeOf(size_t begin, size_t end) const { return {OffsetOf(begin), OffsetOf(end - 1) + 1}; }
-  // The first byte at or behind `offset` of the original.
+  // The first byte at or after `offset` of the original.
   size_t At(size_t offset) const {
     if (!is_copy_) return offset;
     return static_cast<size_t>(std::lower_bound(offsets_.begin(), offsets_.end(), offset) - offsets_.begin());
@@ -85,14 +85,14 @@ class Lexer {
  private:
   char Peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
 
-  // Asked in the order of the text.
+  // Must be called in ascending order of offsets.
   int LineOf(uint32_t offset) {
     line_ += static_cast<int>(std::count(original_.begin() + counted_, original_.begin() + offset, '\n'));
     counted_ = offset;
     return line_;
   }
 
-  // White space and comments; false at the end.
+  // Skips white space and comments; false at the end.
   bool Skip() {
     while (at_ < text_.size()) {
       const char c = text_[at_];
@@ -133,7 +133,7 @@ class Lexer {
     }
     if (c == '"' || c == '\'') return ScanQuoted();
     if (ScanDigraph()) return Token::Kind::kPunctuation;
-    // The longest first. ">>" stays two tokens: it closes template arguments as often as it shifts.
+    // The longest first. ">>" remains two tokens: it may close template arguments or be a shift.
     for (const std::string_view longer : {"<<<", ">>>", "<<=", "...", "::", "->", "##", "++", "--", "+=", "-=", "*=",
                                           "/=",  "%=",  "&=",  "|=",  "^=", "==", "!=", "<=", ">=", "&&", "||", "<<"}) {
       if (text_.substr(at_, longer.size()) == longer) {
@@ -145,7 +145,7 @@ class Lexer {
     return Token::Kind::kPunctuation;
   }
 
-  // "%:" is "#" to a compiler. In "<::" the first character stands alone, as in std::vector<::Type>.
+  // "%:" is "#" to a compiler. In "<::" the first character is a separate token, as in std::vector<::Type>.
   bool ScanDigraph() {
     static constexpr std::pair<std::string_view, std::string_view> kDigraphs[] = {
         {"%:%:", "##"}, {"%:", "#"}, {"<%", "{"}, {"%>", "}"}, {"<:", "["}, {":>", "]"}};
@@ -181,7 +181,7 @@ class Lexer {
     return quote == '"' ? Token::Kind::kString : Token::Kind::kCharacter;
   }
 
-  // Nothing is joined in it, so that it ends where it ends in the original.
+  // Its lines are not joined, so that it ends where it ends in the original.
   Token::Kind ScanRawString() {
     const size_t quote = joined_.OffsetOf(at_), paren = original_.find('(', quote);
     if (paren == std::string_view::npos || paren - quote > 17) return ScanQuoted();
@@ -196,7 +196,7 @@ class Lexer {
   JoinedText joined_;
   std::string_view text_;   // joined
   size_t at_ = 0;           // in it
-  std::string_view meant_;  // by the digraph that was scanned
+  std::string_view meant_;  // the meaning of the digraph that was scanned
   bool raw_ = false;        // a raw string was scanned
   int line_ = 1;
   uint32_t counted_ = 0;  // line breaks before this byte of the original are in line_
@@ -228,7 +228,7 @@ std::string NormalizedText(std::string_view text) {
     const bool breaks =
         token.in_directive != directive || (token.in_directive && token.text == "#" && token.starts_line);
     if (!out.empty()) out += breaks ? '\n' : ' ';
-    // The one blank that means something: "#define F (x)" has no parameter.
+    // The one blank that is significant: "#define F (x)" has no parameter.
     const bool body = i >= 3 && token.in_directive && token.text == "(" && tokens[i - 2].text == "define" &&
                       tokens[i - 3].text == "#" && tokens[i - 1].range.end < token.range.begin;
     if (body) out += ' ';

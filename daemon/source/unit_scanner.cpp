@@ -1,4 +1,4 @@
-// One declaration out of a token list: where it ends, what it declares, where its parameters and body are.
+// Scans one declaration in a token list: where it ends, what it declares, where its parameters and body are.
 #include <algorithm>
 
 #include "source/units.h"
@@ -35,7 +35,7 @@ const std::set<std::string_view> kTypeWords = {"void",   "int",      "float",   
                                                "long",   "unsigned", "signed",   "bool",      "const", "auto",
                                                "static", "inline",   "volatile", "constexpr", "extern"};
 
-// Cuts one unit out of a token list.
+// Extracts one unit from a token list.
 class UnitScanner {
  public:
   UnitScanner(const std::vector<Token>& code, size_t begin, size_t end, const MacroTable& macros)
@@ -249,7 +249,7 @@ class UnitScanner {
     }
   }
 
-  // Is this the parameter list? The last candidate counts, for a macro with arguments may stand before the name.
+  // Is this the parameter list? The last candidate counts, since a macro with arguments may precede the name.
   void Parenthesis(size_t close) {
     if (at_ == unit_.first) return;
     if (unit_.names.count("operator")) return;

@@ -109,7 +109,7 @@ class FileSplitter {
  private:
   bool At(size_t at, size_t end, std::string_view text) const { return at < end && code_[at].Is(text); }
 
-  // Steps over what opens, closes or separates; returns `at` where a unit begins.
+  // Skips tokens that open, close or separate scopes; returns `at` if a unit begins there.
   size_t Scope(size_t at, size_t end) {
     if (code_[at].Is(";")) return at + 1;
     if (code_[at].Is("}")) {
@@ -158,10 +158,10 @@ class FileSplitter {
   const MacroTable& macros_;
   bool in_class_;
   std::vector<Unit>& units_;
-  std::vector<std::optional<std::string>> scopes_;  // none: a brace that is no namespace
+  std::vector<std::optional<std::string>> scopes_;  // none: a brace that is not a namespace
 };
 
-// What macros made, by the syntax tree: names for invocations, and references that only exist after pasting.
+// Reads macro expansions from the syntax tree: names for invocations, and references that only exist after pasting.
 void ReadExpansions(const Ast& ast, SourceUnits& units) {
   const auto find = [&](const std::string& path, uint32_t offset) -> Unit* {
     const auto file = units.files.find(path);

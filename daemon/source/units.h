@@ -1,9 +1,10 @@
 // A file as a list of declarations ("units"), cut on raw tokens: functions, variables, types, aliases, macros and
 // invocations of macros that make declarations. Namespaces and extern "C" are the scopes of their units, not units. The
-// same splitter serves class bodies and the bodies of macros that make kernels, where no syntax tree has extents.
+// same splitter handles class bodies and the bodies of macros that generate kernels, for which no syntax tree has
+// extents.
 //
-// Only code that the device's view of the preprocessor keeps is split; what stands in inactive branches belongs to the
-// unit around it or to none, and is left alone.
+// Only code that is active for the device is split; code in inactive branches belongs to the enclosing unit or to none,
+// and is not changed.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +19,18 @@
 
 namespace warpwright::source {
 
-// What __global__, __device__ and so on say, also when a macro of the file says it.
+// __global__, __device__ and so on, also if they come from a macro of the file.
 enum CudaAttribute : unsigned { kGlobal = 1, kDevice = 2, kHost = 4, kConstant = 8, kManaged = 16, kShared = 32 };
 
 inline constexpr size_t kNone = static_cast<size_t>(-1);
 
-// A #define. Several definitions of one name (in branches of #if) are several macros.
+// A #define. Several definitions of one name (in #if branches) are several macros.
 struct Macro {
   std::string name;
   bool function_like = false;
   std::vector<std::string> parameters;
   std::vector<Token> body;
-  bool declares = false;  // has a ';' or a '{...}' of its own: an invocation is a declaration
+  bool declares = false;  // its body has a ';' or a '{...}': an invocation is a declaration
   bool pastes = false;    // uses ##
   int brace_balance = 0;  // +1: opens a scope ("BEGIN_NAMESPACE")
   TextRange range;        // the directive
@@ -40,9 +41,8 @@ class MacroTable {
  public:
   void Add(Macro macro);
   const std::vector<Macro>* Find(std::string_view name) const;
-  unsigned Attributes(
-      std::string_view name) const;            // CudaAttribute bits that the name stands for, through other macros too
-  bool Declares(std::string_view name) const;  // a macro whose invocation is a declaration
+  unsigned Attributes(std::string_view name) const;  // CudaAttribute bits of the name, also through other macros
+  bool Declares(std::string_view name) const;        // a macro whose invocation is a declaration
   int BraceBalance(std::string_view name) const;
   bool any_pastes() const { return any_pastes_; }
   const std::map<std::string, std::vector<Macro>, std::less<>>& all() const { return macros_; }
@@ -61,21 +61,21 @@ struct Unit {
   std::vector<std::string> scope;  // "" for an anonymous namespace; extern "C" does not count
   std::string name;                // the first declared name
   std::string class_path;          // "Scaler::" for void Scaler::run() {...}
-  std::set<std::string> names;     // all of them, enumerators and class qualifiers too
+  std::set<std::string> names;     // all declared names, including enumerators and class qualifiers
   unsigned attributes = 0;
   bool is_constexpr = false, is_const = false, is_template = false, is_defaulted = false, is_specialization = false;
   std::string explicit_arguments;  // of a specialization: "<float>"
 
-  // Token indices into the code tokens that were split; kNone where there is none.
+  // Indices into the code tokens that were split; kNone: absent.
   size_t first = kNone, last = kNone;  // last is exclusive
-  size_t declarator = kNone;           // first token behind the template<...> prefix
+  size_t declarator = kNone;           // first token after the template<...> prefix
   size_t template_open = kNone;        // '<' of the innermost prefix
   size_t name_token = kNone, params_open = kNone, params_close = kNone;
   size_t body_open = kNone, body_close = kNone;  // function body or class body
 
   std::set<std::string> head_references, body_references;  // identifiers outside and inside the body
 
-  std::string QualifiedName() const;  // "ns::name"; anonymous namespaces left out
+  std::string QualifiedName() const;  // "ns::name"; without anonymous namespaces
   bool is_kernel() const { return (attributes & kGlobal) != 0; }
   bool is_device_only() const { return (attributes & kDevice) != 0 && (attributes & kHost) == 0; }
 };
@@ -83,14 +83,14 @@ struct Unit {
 // The code tokens of a file (active, no directives) and its units, macros included, in source order.
 struct FileUnits {
   const SourceFile* file = nullptr;
-  std::vector<Token> all;  // every token
+  std::vector<Token> all;  // all tokens
   std::vector<Token> code;
   std::vector<Unit> units;
 };
 
-// The unit that begins at code[begin]; Unit::last says where it ends.
+// The unit that begins at code[begin]; it ends at Unit::last.
 Unit ScanUnit(const std::vector<Token>& code, size_t begin, size_t end, const MacroTable& macros);
-// Cuts code[begin, end) into units. In a class body access specifiers are skipped.
+// Splits code[begin, end) into units. In a class body, access specifiers are skipped.
 std::vector<Unit> SplitUnits(const std::vector<Token>& code, size_t begin, size_t end, const MacroTable& macros,
                              bool in_class);
 
@@ -99,11 +99,11 @@ struct SourceUnits {
   std::map<std::string, FileUnits> files;           // by path
   std::multimap<std::string, const Unit*> by_name;  // every unit under each of its names
 };
-// The syntax tree tells inactive branches, and names what macros made.
+// The syntax tree shows which branches are inactive, and names what macros generate.
 SourceUnits ReadUnits(const Ast& ast);
 
-// Units that `roots` refer to by name, directly or not, themselves included. `body_counts` says whether a unit's body
-// is followed.
+// Units that `roots` refer to by name, directly or indirectly, including the roots. `body_counts`: whether references
+// in a unit's body are followed.
 template <typename BodyCounts>
 std::set<const Unit*> Closure(const SourceUnits& units, std::vector<const Unit*> roots, BodyCounts body_counts) {
   std::set<const Unit*> reached(roots.begin(), roots.end());
@@ -125,7 +125,7 @@ std::set<const Unit*> Closure(const SourceUnits& units, std::vector<const Unit*>
   return reached;
 }
 
-// Index behind the '>' that closes code[open] == "<", or kNone where it is no bracket.
+// Index after the '>' that closes code[open] == "<", or kNone if it is not a bracket.
 size_t SkipAngles(const std::vector<Token>& code, size_t open, size_t end);
 
 }  // namespace warpwright::source

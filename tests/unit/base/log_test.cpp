@@ -87,7 +87,7 @@ TEST_F(LogTest, RedactsMessagesAndFields) {
   EXPECT_NE(line.find("\"url\":\"https://[redacted]@h/\",\"remedy\":\"[redacted]\""), std::string::npos) << line;
 }
 
-TEST_F(LogTest, RedactsBeforeItCuts) {  // a secret across the place of the cut
+TEST_F(LogTest, RedactsBeforeItCuts) {  // a secret that spans the cut
   base::RegisterSecret("secret-across-the-cut");
   for (size_t pad = 8170; pad < 8200; ++pad) {
     base::Log(base::LogLevel::kInfo, "e", std::string(pad, 'x') + "secret-across-the-cut" + std::string(20'000, 'y'));

@@ -117,7 +117,7 @@ TEST(Redaction, TakesOutEveryForm) {
     EXPECT_NE(out.find("[redacted]"), std::string::npos) << form.name << ": " << form.text;
     EXPECT_TRUE(out.starts_with("before ")) << form.name << ": " << out;
     EXPECT_TRUE(out.ends_with("\" behind")) << form.name << ": " << out;
-    // What may stay are base64 digits of what stood before and behind the secret, and padding.
+    // Only base64 digits of the text before and after the secret, and padding, may remain.
     EXPECT_LE(out.size(), std::string("before [redacted]\" behind").size() + 12) << form.name << ": " << out;
   }
 }
@@ -128,7 +128,7 @@ TEST(Redaction, LeavesNoPartOfTheSecretInBase64) {
   EXPECT_EQ(redactor.Redact(Base64("hunter22")), "[redacted]");
   EXPECT_EQ(redactor.Redact(Base64("xhunter22")), "e[redacted]");  // 'e' holds six bits of the x
   EXPECT_EQ(redactor.Redact(Base64("xyhunter22")),
-            "eH[redacted]");  // the digit with four bits of the y and two of the h goes
+            "eH[redacted]");  // the digit with four bits of the y and two of the h is removed
   EXPECT_EQ(redactor.Redact(Base64("hunter22tail")), "[redacted]0YWls");
 }
 
@@ -197,7 +197,7 @@ TEST(Redaction, RefusesWhatIsTooShort) {
 }
 
 TEST(Redaction,
-     IsNotSlowOnHostileText) {  // whoever writes the text does not know the secret, but may guess its beginning
+     IsNotSlowOnHostileText) {  // the text's author does not know the secret, but may guess its beginning
   base::Redactor redactor;
   redactor.Register(std::string(64, 'a'));
   redactor.Register("%\\&+%\\&+-0123456789abcdefghijklmnopqrstuvwxyz");

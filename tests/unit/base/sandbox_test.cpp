@@ -1,5 +1,5 @@
-// The sandbox is tested from inside: each child tries something and says what came of it. Where the kernel has no
-// Landlock or no seccomp the test is skipped with the note as its reason.
+// Tests the sandbox from inside: each child attempts something and reports the outcome. If the kernel has no Landlock
+// or no seccomp, the test is skipped with the note as its reason.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -128,7 +128,7 @@ TEST_F(SandboxTest, NoChildrenWhereNoneAreAllowed) {
 
 #if defined(__x86_64__)
 TEST_F(SandboxTest, AProcessWithoutChildrenSignalsOnlyItself) {
-  // kill, tkill, pidfd_open, tgkill of the parent and of itself; signal 0 only asks whether it may.
+  // kill, tkill, pidfd_open, tgkill of the parent and of itself; signal 0 only checks the permission.
   base::Command command = ConfinedPerl(
       "my $p = getppid(); print join ',', map { $_ == -1 ? 'refused' : 'allowed' } syscall(62, $p, 0), syscall(200, "
       "$p, 0),"
@@ -155,11 +155,11 @@ TEST_F(SandboxTest, AFolderToWriteInMustExist) {
   ASSERT_FALSE(completed.has_value());
   EXPECT_NE(completed.error().message.find("absent"), std::string::npos);
   command.sandbox.writable = {};
-  command.sandbox.readable = {folder_->path() / "absent"};  // nothing to read there, and nothing to protect
+  command.sandbox.readable = {folder_->path() / "absent"};  // nothing to read, and nothing to protect
   EXPECT_TRUE(warpwright::base::Run(command).has_value());
 }
 
-// Limits need no kernel feature.
+// Limits need no kernel feature that might be missing.
 TEST(SandboxLimits, Memory) {
   base::Command command = ConfinedPerl("my $x = 'a' x (400 << 20); print 'grew'");
   EXPECT_EQ(warpwright::base::Run(command)->out, "grew");

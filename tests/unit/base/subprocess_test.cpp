@@ -30,7 +30,7 @@ base::Completed RunOrDie(const base::Command& command) {
   return *completed;
 }
 
-// An orphan that was killed stays a zombie until init reaps it, which is as good.
+// A killed orphan stays a zombie until init reaps it, which counts as gone.
 bool IsGone(pid_t pid) {
   if (::kill(pid, 0) != 0) return true;
   std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
@@ -215,8 +215,8 @@ TEST(Child, DiesWithItsParent) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   const pid_t parent = ::fork();
-  if (parent == 0) {  // starts a child, says its number, and vanishes without destructors
-    // Without exec the shell may leave a sleep behind, which holds our stderr.
+  if (parent == 0) {  // starts a child, prints its PID, and exits without running destructors
+    // Without exec the shell may leave a sleep process, which holds our stderr open.
     auto child = base::Child::Start(Shell("exec sleep 65"));
     const pid_t pid = child ? child->pid() : -1;
     [[maybe_unused]] const ssize_t sent = ::write(ends[1], &pid, sizeof pid);

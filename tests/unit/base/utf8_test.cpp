@@ -22,7 +22,8 @@ TEST(Utf8, DecodesWellFormedCharactersOnly) {
               {"\xee\x80\x80", 0xe000, 3},
               {"\xf0\x90\x80\x80", 0x10000, 4},
               {"\xf4\x8f\xbf\xbf", 0x10ffff, 4},
-              // a continuation alone, overlong forms, surrogates, beyond the last code, cut and interrupted sequences
+              // a lone continuation byte, overlong forms, surrogates, beyond the last code point, truncated and
+              // interrupted sequences
               {"\x80", 0, 0},
               {"\xc0\xaf", 0, 0},
               {"\xc1\xbf", 0, 0},

@@ -82,7 +82,7 @@ TEST_F(CompilerTest, SpillsAndStackAreRead) {
   EXPECT_GE(big->local_bytes, big->spill_store_bytes / 4);
 }
 
-// nvcc's own assembler on the same PTX, where the toolkit has it.
+// Compares with nvcc's assembler on the same PTX, if the toolkit has it.
 TEST_F(CompilerTest, ResourcesAgreeWithTheAssembler) {
   base::Command version{{"ptxas", "--version"}, base::MinimalEnvironment()};
   version.env["PATH"] += ":/usr/local/cuda/bin";
@@ -145,7 +145,8 @@ TEST_F(CompilerTest, ResourcesAgreeWithTheAssembler) {
     EXPECT_EQ(module.Find("spilling")->max_threads_per_block, 1024);
     EXPECT_GT(module.Find("spilling")->spill_store_bytes, 0);
     EXPECT_GE(module.Find("stack")->local_bytes, 200) << arch;
-    // Three more words of parameters are twelve more bytes of constants; the bank's start is the driver's.
+    // Three more words of parameters are twelve more bytes of constants; the beginning of the bank belongs to the
+    // driver.
     EXPECT_EQ(module.Find("spilling")->constant_bytes - module.Find("ns::empty")->constant_bytes, 8 + 80) << arch;
   }
 }

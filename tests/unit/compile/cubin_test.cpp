@@ -1,4 +1,4 @@
-// A real cubin, then every way of damaging it: an answer or an Error, never a crash.
+// A real cubin, intact and damaged in every way: the reader returns a value or an Error and never crashes.
 #include "compile/cubin.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(Cubin, DamageIsAnErrorOrAnotherAnswer) {
   for (int round = 0; round < 3000; ++round) {
     auto damaged = cubin;
     for (int i = 0; i < 4; ++i) {
-      // Mostly in the headers and the small tables, where it hurts.
+      // Mostly in the headers and the small tables, where damage matters most.
       const size_t where = random.Below(at++, i % 2 == 0 ? 64 : damaged.size());
       damaged[where] = static_cast<std::byte>(random.Bits(at++));
     }

@@ -32,7 +32,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"// continued \\\n#include \"a.h\"", {}}, Row{"const char* s = \"\\\n#include <a.h>\";", {}},
                     Row{"auto s = R\"x(\n#include <a.h>\n)\" )x\";", {}},
                     Row{"int x; #include \"a.h\"\n#includes \"b.h\"\n#define include", {}},
-                    // what would hide a directive from a careless scanner
+                    // text that would hide a directive from a careless scanner
                     Row{"/* *\\\n/\n#include \"a.h\" // */", {{"a.h", 3}}},
                     Row{"auto s = R\"x(\n)x\\\n\" R\"()x\";\n#include \"a.h\" // )\"", {{"a.h", 4}}},
                     Row{"/\\ \n/ \\\nauto s = R\"(\n#include \"a.h\" // )\"", {{"a.h", 4}}},

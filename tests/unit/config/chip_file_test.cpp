@@ -40,15 +40,15 @@ TEST(ChipFile, HelpListsEverySimulatedDevice) {
   EXPECT_TRUE(text.ends_with(" or sim:" + config::ChipIds().back())) << text;
 }
 
-// Where the chips are named by hand, because the file is read without us: all of them, and no others.
+// Files that list the chips literally, because other programs read them, name all of them and no others.
 TEST(ChipFile, FilesThatNameChipsNameEveryChip) {
   const std::vector<std::string> ids = config::ChipIds();
   const std::set<std::string> chips(ids.begin(), ids.end());
   const struct {
     const char* file;
-    const char* begin;  // what is read begins here
+    const char* begin;  // the text that is checked begins here
     const char* end;    // and ends there
-    const char* chip;   // what is before a chip's name
+    const char* chip;   // the text before a chip's name
   } rows[] = {
       {"README.md", "`--device cuda\\|", "` |", "sim:"},
       {"action.yml", "  device:\n    description: ", "\n", "sim:"},
@@ -84,7 +84,7 @@ TEST(ChipFile, UnknownChipNamesTheNearest) {
   EXPECT_NE(chip.error().message.find("did you mean 'h200'"), std::string::npos);
 }
 
-// A new file must win over one whose name is the beginning of its own.
+// A new file must win over one whose name is a prefix of its own.
 TEST(GpuChip, TheLongestNameWins) {
   core::Chip l4, l40s;
   l4.id = "l4", l4.name = "NVIDIA L4", l4.arch = "sm_89";

@@ -95,14 +95,14 @@ TEST(OperatorFile, NamesThePlaceOfEveryMistake) {
   const Mistake kMistakes[] = {
       {"version: 1", "version: 2", "c.yml:1:10", "must be from 1 to 1"},
       {"devices: [cuda:0, cuda:1]", "device: [cuda:0]", "c.yml:3:1", "did you mean 'devices'"},
-      {"cuda:1]", "cuda:x]", "c.yml:3:19", "is no device"},
-      {"cuda:1]", "cuda:-1]", "c.yml:3:19", "is no device"},
+      {"cuda:1]", "cuda:x]", "c.yml:3:19", "is not a device"},
+      {"cuda:1]", "cuda:-1]", "c.yml:3:19", "is not a device"},
       {"cuda:1]", "cuda:0]", "c.yml:3:19", "listed twice"},
       {"cuda:1]", "sim:h20]", "c.yml:3:19", "did you mean 'h200'"},
       {"[cuda:0, cuda:1]", "[]", "c.yml:3:10", "1 to 64 devices"},
       {"state: /srv", "state: srv", "c.yml:2:8", "absolute"},
       {"\"0.0.0.0:8420\"", "8420", "c.yml:4:20", "host:port"},
-      {"\"127.0.0.1:9000\"", "\"0.0.0.0:8420\"", "c.yml:4:20", "same place"},
+      {"\"127.0.0.1:9000\"", "\"0.0.0.0:8420\"", "c.yml:4:20", "same address"},
       {"every: 30", "every: 0", "c.yml:5:15", "from 1 to 86400"},
       {"every: 30", "every: 30s", "c.yml:5:15", "expected an integer"},
       {"at_most: 600", "at_most: 6", "c.yml:5:28", "shorter than 'every'"},
@@ -112,21 +112,21 @@ TEST(OperatorFile, NamesThePlaceOfEveryMistake) {
       {"{file: app.pem}", "{file: /a, env: B}", "c.yml:8:27", "one of 'file' and 'env'"},
       {"{env: HOOK_SECRET}", "{environment: A}", "c.yml:9:20", "unknown key"},
       {"\n  webhook_secret: {env: HOOK_SECRET}", "", "c.yml:4:20", "webhooks need github.webhook_secret"},
-      {"\"23 2 * * *\"", "\"23 2; rm\"", "c.yml:10:14", "no cron schedule"},
-      {"Europe/Berlin", "../../etc", "c.yml:10:34", "no time zone"},
+      {"\"23 2 * * *\"", "\"23 2; rm\"", "c.yml:10:14", "not a cron schedule"},
+      {"Europe/Berlin", "../../etc", "c.yml:10:34", "not a time zone"},
       {"max_rounds: 8", "max_rounds: 0", "c.yml:11:39", "from 1 to 10000"},
       {"queue: 50", "queu: 50", "c.yml:11:71", "did you mean 'queue'"},
       {"bot@example.com", "bot<x>", "c.yml:12:35", "without < and >"},
       {"level: debug", "level: debgu", "c.yml:13:28", "did you mean 'debug'"},
       {"[main, release/1.x]", "[main, main]", "c.yml:16:22", "listed twice"},
       {"[main, release/1.x]", "[main, warpwright/a]", "c.yml:16:22", "own branches"},
-      {"[main, release/1.x]", "[main, a..b]", "c.yml:16:22", "no name of a branch"},
+      {"[main, release/1.x]", "[main, a..b]", "c.yml:16:22", "not a branch name"},
       {"[main, release/1.x]", "[]", "c.yml:16:15", "leave it out"},
       {"publish: branch", "publish: pr", "c.yml:19:14", "unknown publish 'pr'"},
       {"- url: /srv/git/local.git", "- url: /srv/git/local.git\n    publish: pull_request", "c.yml:21:14",
        "no pull requests"},
       {"- url: /srv/git/local.git", "- url: git@ghe.example.com:acme/private.git", "c.yml:20:10", "listed twice"},
-      {"- url: /srv/git/local.git", "- url: srv/git", "c.yml:20:10", "no address of a repository"},
+      {"- url: /srv/git/local.git", "- url: srv/git", "c.yml:20:10", "not a repository address"},
       {"- url: /srv/git/local.git", "- url: /srv/git\n    ssh: {}", "c.yml:21:10", "not one of ssh"},
       {"key: {file: /etc/warpwright/id}", "key: {env: KEY}", "c.yml:18:16", "must be in a file"},
   };
@@ -150,7 +150,7 @@ TEST(OperatorFile, PullRequestsNeedGithub) {
   EXPECT_NE(config.error().Format().find("pull requests need 'github'"), std::string::npos);
 }
 
-// A token that was pasted in the wrong place must not be printed, since what we print becomes a log.
+// A token that was pasted in the wrong place must not be printed, since output ends up in logs.
 TEST(OperatorFile, NeverRepeatsWhatMayBeASecret) {
   const std::string secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
   for (const std::string& github :

@@ -1,5 +1,5 @@
-// The published schemas and the parsers say the same of the same file. The schemas are checked by python3-jsonschema;
-// where it is missing the parsers' half still runs.
+// The published schemas and the parsers agree on every file. python3-jsonschema checks the schemas; without it, the
+// parsers' half still runs.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -174,7 +174,7 @@ repositories:
 const Row kOperatorRows[] = {
     {", cuda]", ", cuda:0]", Verdict::kGood},
     {", cuda]", ", sim:h200]", Verdict::kGood},
-    {"[cuda:1, cuda]", "[cuda:0, cuda]", Verdict::kBeyond},  // another way to say cuda:0
+    {"[cuda:1, cuda]", "[cuda:0, cuda]", Verdict::kBeyond},  // another name of cuda:0
     {", cuda]", ", cuda:1]", Verdict::kBad},
     {", cuda]", ", cuda:]", Verdict::kBad},
     {", cuda]", ", cuda:-1]", Verdict::kBad},
@@ -232,7 +232,7 @@ const Row kOperatorRows[] = {
     {"publish: branch", "publish: none", Verdict::kGood},
 };
 
-// Documents for the validator, and what it must say of them.
+// Documents for the validator, and the expected results.
 class Schemas : public testing::Test {
  protected:
   void Add(const std::string& name, const char* schema, const std::string& text, bool good) {
@@ -241,7 +241,7 @@ class Schemas : public testing::Test {
     documents_.push_back({{"name", name}, {"schema", kSchemas + schema}, {"document", ToJson(*root)}});
     expected_.push_back(good);
   }
-  // Skips where the validator is missing.
+  // Skips if the validator is missing.
   void Validate() {
     base::Command command;
     command.argv = {"python3", "-c",

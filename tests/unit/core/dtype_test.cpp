@@ -35,7 +35,7 @@ TEST(DType, EveryBFloat16RoundTrips) {
   }
 }
 
-// Between two neighbouring halves: below the middle down, above it up, at it to the even one.
+// Between two adjacent halves: below the midpoint down, above it up, at it to the even one.
 TEST(DType, HalfRoundsToNearestEven) {
   for (uint32_t bits = 0; bits < 0x7bff; ++bits) {
     const double low = core::HalfToFloat(static_cast<uint16_t>(bits));
@@ -46,11 +46,11 @@ TEST(DType, HalfRoundsToNearestEven) {
     ASSERT_EQ(core::DoubleToHalf(std::nextafter(middle, 1e9)), bits + 1);
   }
   EXPECT_EQ(core::DoubleToHalf(65519.999), 0x7bff);
-  EXPECT_EQ(core::DoubleToHalf(65520), 0x7c00);  // the middle above the largest finite value
+  EXPECT_EQ(core::DoubleToHalf(65520), 0x7c00);  // the midpoint above the largest finite value
 }
 
 TEST(DType, BFloat16FromDoubleAvoidsDoubleRounding) {
-  // 1 + 2^-8 + 2^-40 lies above the middle; through f32 it would become the middle and round to even, down.
+  // 1 + 2^-8 + 2^-40 is above the midpoint; through f32 it would become the midpoint and round to even, down.
   EXPECT_EQ(core::DoubleToBFloat16(1 + 0x1p-8 + 0x1p-40), 0x3f81);
   EXPECT_EQ(core::DoubleToBFloat16(1 + 0x1p-8), 0x3f80);
 }

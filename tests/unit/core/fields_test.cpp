@@ -1,5 +1,5 @@
-// The lists of fields of core/: complete, and each value there and back with every field set. Adding a member without
-// its line in the list fails here.
+// The field lists of core/ are complete, and each value makes the round trip with every field set. Adding a member
+// without its line in the list fails here.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -26,7 +26,7 @@ TEST(StudentQuantile, AsInTables) {
     EXPECT_NEAR(core::StudentQuantile(row.alpha, row.degrees), row.t, 6e-4) << row.alpha << " " << row.degrees;
 }
 
-// With one and two degrees of freedom the quantile has a closed form; nightly runs ask for shares as small as these.
+// With one and two degrees of freedom the quantile has a closed form; nightly runs use probabilities as small as these.
 TEST(StudentQuantile, FarOutInTheTail) {
   for (const double alpha : {0.3, 0.02, 0.01, 1e-3, 1e-5, 1e-7}) {
     const double cauchy = 1 / std::tan(std::numbers::pi * alpha);
@@ -47,7 +47,7 @@ TEST(Summarize, MeansOfBlocksAndTheirBounds) {
   std::vector<core::TimedPair> pairs;
   for (const int block : {0, 1, 2})
     for (int i = 0; i < 3; ++i) pairs.push_back(Pair(block, 110 * std::exp(d * (block - 1)), 100));
-  pairs.push_back(Pair(0, 1000, 100));  // no median minds it
+  pairs.push_back(Pair(0, 1000, 100));  // an outlier that no median is sensitive to
   const core::TimingSummary summary = core::Summarize(pairs, {}, 0.05);
   EXPECT_NEAR(summary.log_ratio, std::log(1.1), 1e-12);
   EXPECT_NEAR(summary.standard_error, d / std::sqrt(3.0), 1e-12);
@@ -141,7 +141,7 @@ TEST(Combine, MeansOfCasesByWeight) {
   EXPECT_NEAR(overall.decision_upper - overall.log_ratio, 2.2622 * std::sqrt(9 * 1e-4 + 4e-4) / 4, 1e-6);
 }
 
-// The protocol on a simulated GPU: 0.4 % noise, 2 % of the samples up to half as long again, a clock that wanders by
+// The protocol on a simulated GPU: 0.4 % noise, 2 % of the samples up to 50 % longer, and a clock that drifts by
 // `drift`.
 class Gpu {
  public:

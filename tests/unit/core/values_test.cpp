@@ -64,7 +64,7 @@ TEST(Evidence, MakeEvidenceStaysInRange) {
   launch.counters.global_load_sectors = 40;
   launch.counters.global_load_bytes = 100000;
   launch.time.total_us = 3;
-  launch.time.dram_us = 9;  // more than the total: must be cut to 100 %
+  launch.time.dram_us = 9;  // more than the total: must be clamped to 100 %
   launch.threads_per_block = 256;
   core::CaseMeasurement measurement;
   measurement.launches = {launch};

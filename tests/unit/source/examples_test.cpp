@@ -39,7 +39,7 @@ TEST_P(Example, SlicesRecordsAndCompiles) {
   }
 }
 
-// What `warpwright init` would propose agrees with what the manifest's author wrote.
+// The proposal of `warpwright init` agrees with the author's manifest.
 TEST_P(Example, InspectionAgreesWithTheManifest) {
   const core::KernelSpec& spec = GetParam();
   const auto text = base::ReadFile(kRoot / spec.file);
@@ -51,7 +51,7 @@ TEST_P(Example, InspectionAgreesWithTheManifest) {
   ASSERT_NE(entry, inspection->entries.end());
   EXPECT_EQ(entry->refusal, "");
   std::vector<core::ParameterInfo> parameters = entry->parameters;
-  std::erase_if(parameters, source::IsStream);  // no argument of the manifest
+  std::erase_if(parameters, source::IsStream);  // not an argument of the manifest
   ASSERT_EQ(parameters.size(), spec.args.size());
   for (size_t i = 0; i < spec.args.size(); ++i) {
     const core::ParameterInfo& parameter = parameters[i];

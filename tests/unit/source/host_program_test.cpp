@@ -8,7 +8,7 @@ namespace {
 struct Compaction {
   const char* name;
   const char* text;
-  const char* compact;     // "": compiled as it is
+  const char* compact;     // "": compiled unchanged
   std::vector<int> lines;  // the user's
 };
 const Compaction kCompactions[] = {

@@ -1,6 +1,6 @@
-// What the splicer promises: the spliced file launches the same kernels in the same way, with the same machine code, as
+// The splicer's guarantee: the spliced file launches the same kernels in the same way, with the same machine code, as
 // the edited file. Both are recorded and compiled here, and the cubins compared byte by byte; they are compiled without
-// line information, for a minimal diff moves lines.
+// line information, since a minimal diff moves lines.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -18,7 +18,7 @@ struct Built {
   std::string cubin;
 };
 
-// NVRTC marks names of internal linkage with a number that is another one in every compilation, of the same text too:
+// NVRTC marks names of internal linkage with a number that differs in every compilation, even of the same text:
 // "_INTERNAL_00000000_14_softmax_cu_e30b4298_2238118".
 std::string WithoutChance(std::string cubin) {
   static const std::regex kNumber("(_INTERNAL_0{8}_[0-9]+_[A-Za-z0-9_]*_cu_)[0-9a-f]{8}_");
@@ -49,7 +49,7 @@ Built Build(const core::SourceRef& source, const core::KernelSpec& spec) {
   return built;
 }
 
-// The spliced text, which gives what `edited` gives.
+// The spliced text, which is checked to be equivalent to `edited`.
 std::string ExpectIdentity(const core::SourceRef& original, const std::string& edited, const core::KernelSpec& spec) {
   const auto spliced = source::Splice({original, edited, spec.entry});
   if (!spliced) throw std::runtime_error(spliced.error().Format());
@@ -71,7 +71,7 @@ const std::filesystem::path kExamples = std::filesystem::path(WW_SOURCE_DIR) / "
 
 class ExampleIdentity : public testing::TestWithParam<core::KernelSpec> {};
 
-// What a transformation writes, and the same under a file header that the splice drops: so lines move in any case.
+// The output of a transformation, and the same below a file header that the splice drops, so that lines always move.
 TEST_P(ExampleIdentity, OfEveryTransformation) {
   const core::KernelSpec& spec = GetParam();
   const auto text = base::ReadFile(kExamples / spec.file);

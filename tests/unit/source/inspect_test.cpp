@@ -152,7 +152,7 @@ TEST(Inspect, RepositoryHeadersCount) {
   EXPECT_NE(hash_with(changed), before->entries[0].slice_hash);
 }
 
-// Changes that may change the meaning change the hash, others do not.
+// Edits that may change the meaning change the hash, others do not.
 TEST(Inspect, SliceHashFollowsMeaning) {
   const auto hash = [](const std::string& text) { return Entry(InspectText(text), "launcher").slice_hash; };
   const std::string base = kFile;

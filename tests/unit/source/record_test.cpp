@@ -1,4 +1,4 @@
-// Every file of cases/ is sliced, recorded and compiled; its own comments say what must come out.
+// Every file of cases/ is sliced, recorded and compiled; its comments give the expected result.
 #include "source/record.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST_P(RecordCase, SlicesRecordsAndCompiles) {
   ASSERT_TRUE(sliced) << sliced.error().Format();
   if (const auto* refused = std::get_if<core::Refused>(&*sliced)) return ExpectRefusal(c, *refused);
   const source::Slices& slices = std::get<source::Slices>(*sliced);
-  // Lines stay where they are.
+  // Line numbers are unchanged.
   EXPECT_EQ(std::count(slices.device.begin(), slices.device.end(), '\n'),
             std::count(c.text.begin(), c.text.end(), '\n'));
   const auto recorded = Record(c, slices);
@@ -65,7 +65,8 @@ TEST_P(RecordCase, SlicesRecordsAndCompiles) {
   ExpectCompiles(slices, plan);
 }
 
-// The launcher is compiled once for all candidates that differ in device code only, and its lines are right in each.
+// The launcher is compiled once for all candidates that differ in device code only, and its line numbers are correct in
+// each.
 constexpr const char* kLauncher = R"(#include "include/check.cuh"
 #define BLOCK 64
 #define TILE 4

@@ -1,4 +1,4 @@
-// The recorder ran untrusted code: what it says is decoded strictly, and two runs must agree.
+// The recorder ran untrusted code: its output is decoded strictly, and two runs must agree.
 #include "source/recording.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Broken files: slicing, inspecting and splicing must end with a value, whatever the text.
+// Broken files: slicing, inspecting and splicing must return a value for any text.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -169,7 +169,7 @@ TEST(Splice, KeepsIncludesThatTheEditDropped) {
   EXPECT_EQ(Text(DoSplice(edited)), Replaced(kOriginal, "<<<rows, 1>>>", "<<<rows, 1, 0>>>"));
 }
 
-// The edit drops the include of "extra.cuh": the splice keeps it, where it means nothing to the entry.
+// The edit drops the include of "extra.cuh": the splice keeps it if it does not affect the entry.
 struct KeptHeader {
   const char* name;
   const char* text;
@@ -215,13 +215,13 @@ TEST(Splice, RefusesAnotherOrder) {
   const std::string original =
       "#define STEP 1\n__device__ float f(float x) { return x; }\n__global__ void k(float* x) { *x = f(STEP); }\n"
       "void run(float* x) { k<<<1, 1>>>(x); }\n";
-  // Unchanged declarations keep their place, so the macro would come too early.
+  // Unchanged declarations keep their position, so the macro would come too early.
   const std::string edited =
       "__device__ float f(float x) { return x; }\n__global__ void k(float* x) { *x = f(STEP); }\n#define STEP 1\n"
       "void run(float* x) { k<<<1, 1>>>(x); }\n";
   EXPECT_EQ(Reason(DoSplice(edited, "run", original)),
             "put back into the original file, the edit does not give the same device code: it has '#' where the edited "
-            "file has '__device__' (line 1); declarations may stand in another order");
+            "file has '__device__' (line 1); declarations may be in another order");
 }
 
 TEST(Splice, ACommentInFrontOfAFileThatBeginsWithCode) {

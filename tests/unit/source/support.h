@@ -1,4 +1,4 @@
-// What the tests that record and compile share.
+// Shared by the tests that record and compile.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace warpwright {
 
 inline core::Chip TestChip() { return *config::LoadChip("h200"); }
 
-// One for the whole program, so that the shim is precompiled once.
+// One cache for the whole test program, so that the shim is precompiled once.
 inline const std::filesystem::path& RecorderCache() {
   static const base::TemporaryDirectory folder = std::move(*base::TemporaryDirectory::Create("ww-source-test"));
   return folder.path();
@@ -26,7 +26,7 @@ inline const compile::Compiler& TheCompiler() {
   return compiler;
 }
 
-// A case of a manifest, with nothing for the host to read.
+// A case of a manifest, without content for host reads.
 inline source::RecordRequest RequestFor(const core::KernelSpec& spec, const core::Case& c) {
   source::RecordRequest request;
   request.spec = &spec;
