@@ -1,10 +1,10 @@
-// How handlers of arithmetic are made: a functor over the values of one lane, applied to 32 lanes. The loops are
-// written so that the compiler turns them into vector code; `kFull` handlers write all lanes, the others blend by the
-// mask of active ones.
+// How arithmetic handlers are built: a functor over the values of one lane, applied to 32 lanes. The loops are written
+// so that the compiler turns them into vector code; `kFull` handlers write all lanes, the others blend by the mask of
+// active ones.
 //
 // These files are compiled for x86-64-v3 (daemon/sim/CMakeLists.txt) and live in a namespace of that name; they use
 // nothing of the standard library that is not inlined, so that no other part of the program can pick up a function with
-// instructions that its CPU lacks. A build for x86-64-v4 was measured no faster.
+// instructions that its CPU lacks. A build for x86-64-v4 was measured to be no faster.
 #pragma once
 
 #include <immintrin.h>
