@@ -9,7 +9,7 @@
 namespace warpwright::gpu {
 namespace {
 
-// What no kernel can bring about. 100 and 101 mean something else while the driver starts, which is not checked here.
+// Errors that no kernel can cause. 100 and 101 mean something else while the driver starts, which is not checked here.
 constexpr CUresult kDeviceLostErrors[] = {CUDA_ERROR_DEVICE_UNAVAILABLE,     CUDA_ERROR_NO_DEVICE,
                                           CUDA_ERROR_INVALID_DEVICE,         CUDA_ERROR_ECC_UNCORRECTABLE,
                                           CUDA_ERROR_NVLINK_UNCORRECTABLE,   CUDA_ERROR_SYSTEM_NOT_READY,

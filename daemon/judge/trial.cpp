@@ -80,7 +80,7 @@ std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c,
   add("needle", InputVariant::kNeedle);
   add("scale-ladder", InputVariant::kScaleUp);
   if (full) add("scale-ladder", InputVariant::kScaleDown);
-  // Among unordered values the winner of a comparison depends on the order of the scan: no NaN where an output is an
+  // Among unordered values the winner of a comparison depends on the order of the scan: no NaN if an output is an
   // index.
   add("special-values", HasIntegerOutput(spec) ? InputVariant::kSpecialNumbers : InputVariant::kSpecialValues);
   if (!full) return trials;
@@ -150,7 +150,7 @@ std::vector<core::Case> ReducedShapes(const core::KernelSpec& spec, const core::
     if (found == c.scalars.end() || !std::holds_alternative<int64_t>(found->second)) continue;
     const auto value = std::get<int64_t>(found->second);
     const auto reduced = static_cast<int64_t>(static_cast<double>(value) * share);
-    if (reduced < 1 || reduced >= value) continue;  // one element of it is too much work already
+    if (reduced < 1 || reduced >= value) continue;  // even one element of it is too much work
     core::Case smaller = c;
     smaller.scalars[name] = reduced;
     smaller.name = fmt::format("{} with {}={}", c.name, name, reduced);

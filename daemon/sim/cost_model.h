@@ -4,10 +4,10 @@
 // only needs to count blocks.
 //
 // A block's `path` is the longest chain of dependent results in it: the time that one warp alone needs for it. Within a
-// region of code_shape.h (a block, with the code that ptxas predicates, or four iterations of a loop that it unrolls)
-// ptxas is assumed to schedule freely, except that a load does not pass an earlier store or barrier of its space (that
-// is why __restrict__ and unrolling help: read-only loads, ld.global.nc, do pass). Nothing overlaps across regions,
-// which is right for a loop without software pipelining.
+// region of schedule_model.h (a block, with the code that ptxas predicates, or four iterations of a loop that it
+// unrolls) ptxas is assumed to schedule freely, except that a load does not pass an earlier store or barrier of its
+// space (that is why __restrict__ and unrolling help: read-only loads, ld.global.nc, do pass). Nothing overlaps across
+// regions, which is right for a loop without software pipelining.
 //
 // Scalar loads of adjacent words of shared memory within a block become one wider load, as ptxas does when the
 // alignment is known.

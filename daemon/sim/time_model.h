@@ -76,7 +76,7 @@ struct TimeInputs {
   core::Occupancy occupancy;
   core::Counters counters;   // of the whole grid
   Work work;                 // of the whole grid
-  std::vector<Work> phases;  // the same by phase (code_shape.h); empty: one phase
+  std::vector<Work> phases;  // the same by phase (schedule_model.h); empty: one phase
   Traffic traffic;           // of the whole grid
   uint64_t hottest_atomics = 0;
 };

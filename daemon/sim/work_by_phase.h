@@ -1,4 +1,4 @@
-// The work of a launch by phase (code_shape.h), from how often each basic block ran.
+// The work of a launch by phase (schedule_model.h), from how often each basic block ran.
 #pragma once
 
 #include <functional>
