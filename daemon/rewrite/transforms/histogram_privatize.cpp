@@ -14,8 +14,8 @@
 namespace warpwright::rewrite {
 namespace {
 
-constexpr int64_t kStaticSharedBytes = 48 * 1024;  // what every chip gives without asking
-constexpr int kElementsPerThread = 16;             // so that merging a block's counts is little beside counting
+constexpr int64_t kStaticSharedBytes = 48 * 1024;  // available on every chip without opting in
+constexpr int kElementsPerThread = 16;             // so that merging a block's counts is cheap compared with counting
 
 // The number of bins, as a constant or as an expression of the kernel.
 struct Bins {
@@ -34,7 +34,7 @@ struct HistogramForm {
 };
 using HistogramOutcome = std::variant<HistogramForm, core::RewriteRefusal>;
 
-// Values of an expression lie in [0, bound). Negative indices would be faults of the original too.
+// Values of an expression are in [0, bound). Negative indices would be faults in the original too.
 std::optional<Bins> UpperBound(const source::FunctionAnalysis& analysis, const source::Node& expression,
                                int depth = 0) {
   if (depth > 8) return std::nullopt;
@@ -198,7 +198,7 @@ HistogramOutcome RecognizeHistogram(const KernelSite& site) {
   auto bins = BoundFromGuard(analysis, form);
   if (!bins) bins = UpperBound(analysis, *form.bin);
   const auto cleared = BoundFromMemset(site, form);
-  // A type's range can be wider than the array that the launcher clears; the smaller bound is the array.
+  // A type's range can exceed the array that the launcher clears; the smaller bound is the array's.
   if (cleared && (!bins || (bins->count && *bins->count > *cleared->count))) bins = cleared;
   if (!bins) return Refuse("the number of bins is not known", form.call->line);
   form.bins = *bins;
@@ -244,7 +244,7 @@ std::string Kernel(const source::Ast& ast, const KernelSite& site, const Histogr
   return code;
 }
 
-// The launch with shared memory by the number of bins, and the original for more bins than fit.
+// Launches the new kernel with shared memory for the number of bins, and the original for more bins than fit.
 std::optional<core::RewriteRefusal> ChooseAtRunTime(const KernelSite& site, const HistogramForm& form,
                                                     const std::string& name, Edits& edits) {
   for (const LaunchSite& launch : site.launches) {

@@ -1,10 +1,10 @@
 // One thread per result becomes one block per tile of results.
 //
 // The naive product reads 2 K elements from global memory for each result. Here a block loads a tile of both operands
-// into shared memory, once for all of its results, and each thread holds several sums in registers, so that an element
+// into shared memory, once for all of its results, and each thread keeps several sums in registers, so that an element
 // read from shared memory is used several times too. The sums are added in the same order as in the source. Elements
 // beyond the edges are zeros, which add nothing. The tiles are stored with k first: a thread reads its values as
-// neighbouring elements, four at a time where the compiler can; the padding spreads the stores over the banks.
+// neighbouring elements, four at a time if the compiler can; the padding spreads the stores over the banks.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 struct TileShape {
   int m = 64, n = 64, k = 16;
 };
-constexpr int kThreadsPerSide = 16;  // a block is 16 x 16 threads, whatever the tile
+constexpr int kThreadsPerSide = 16;  // a block is 16 x 16 threads, for any tile
 constexpr int kPadding = 4;          // elements; keeps rows aligned for vector accesses
 
 TileShape ParseShape(const std::string& text) {
@@ -89,13 +89,13 @@ class TileWriter {
   void Line(int level, std::string_view text) {
     code_ += std::string(2 * static_cast<size_t>(level), ' ') + std::string(text) + "\n";
   }
-  // Text out of the source, whose further lines keep their place relative to the first.
+  // Text copied from the source; its further lines keep their indentation relative to the first.
   void Copied(int level, std::string_view text) {
     const std::string indented =
         Indented(Dedented(text, site_.unit), std::string(2 * static_cast<size_t>(level), ' '), "  ");
     code_ += indented + "\n";
   }
-  // From two-space levels to the file's, directives included.
+  // Converts two-space levels to the file's indentation, including directives.
   std::string Reindented(std::string_view code, const std::string& indent) const {
     std::string result;
     bool first = true;
@@ -238,7 +238,7 @@ class TileWriter {
     };
     return fmt::format("{} || {}", outside(plan_.row), outside(plan_.col));
   }
-  // What `roots` need of the variables that differ between results.
+  // The variables that differ between results and that `roots` need.
   void WriteVarying(int level, const std::vector<const source::Node*>& roots) {
     const std::vector<const source::Node*> needed = NeededDeclarations(*site_.kernel, roots, plan_.varying);
     std::vector<const source::Node*> all = roots;

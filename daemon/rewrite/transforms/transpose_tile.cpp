@@ -1,5 +1,5 @@
-// transpose_tile: a naive transposition, out[x * H + y] = f(in[y * W + x]), goes through a tile in shared memory, so
-// that the reads and the writes of a warp are both to neighbouring addresses.
+// transpose_tile: a naive transpose, out[x * H + y] = f(in[y * W + x]), goes through a tile in shared memory, so that
+// both the reads and the writes of a warp are coalesced.
 #include <fmt/core.h>
 
 #include <algorithm>
