@@ -86,7 +86,7 @@ Result<Context> Context::Create(int index) {
   int count = 0;
   WW_TRY(driver->Check(driver->DeviceGetCount(&count), "cuDeviceGetCount"));
   if (index >= count)
-    return Fail(ErrorCode::kEnvironment, fmt::format("there is no GPU {}: the driver knows {}", index, count),
+    return Fail(ErrorCode::kEnvironment, fmt::format("GPU {} does not exist: the driver reports {}", index, count),
                 "look at nvidia-smi -L");
   WW_TRY(driver->Check(driver->DeviceGet(&context.device_, index), "cuDeviceGet"));
   WW_ASSIGN(context.facts_, ReadGpuFacts(*driver, context.device_));

@@ -24,7 +24,7 @@ constexpr std::pair<unsigned long long, const char*> kSlowdowns[] = {{0x4, "powe
 Status Start(const Nvml& nvml) {
   const int result = nvml.Init();
   if (result == kNvmlSuccess) return {};
-  const std::string message = "NVML does not start: " + nvml.Describe(result);
+  const std::string message = "NVML failed to start: " + nvml.Describe(result);
   if (result == kNvmlVersionMismatch)
     return Fail(ErrorCode::kEnvironment, message,
                 "the driver was updated while its old kernel module is loaded: reboot, or reload the nvidia modules");
@@ -161,14 +161,14 @@ core::Machine::NvmlPart ReadNvml(const Nvml& nvml) {
   if (QueryNvml(nvml.SystemGetDriverVersion, release, unsigned{sizeof release - 1})) part.driver_release = release;
   unsigned count = 0;
   if (const int result = nvml.DeviceGetCount(&count); result != kNvmlSuccess)
-    part.problem = {"NVML counts no GPUs: " + nvml.Describe(result), "look at nvidia-smi and the kernel log"};
+    part.problem = {"NVML reports no GPUs: " + nvml.Describe(result), "look at nvidia-smi and the kernel log"};
   for (unsigned i = 0; i < std::min(count, kMaxGpus); ++i) {
     NvmlHandle gpu = nullptr;
     // A GPU that fell off the bus does not hide the others.
     if (const int result = nvml.DeviceGetHandleByIndex(i, &gpu); result == kNvmlSuccess)
       part.gpus.push_back(ReadGpu(nvml, gpu));
     else
-      part.problem = {fmt::format("GPU {} cannot be asked: {}", i, nvml.Describe(result)),
+      part.problem = {fmt::format("GPU {} cannot be queried: {}", i, nvml.Describe(result)),
                       "look at the kernel log for Xid lines; a GPU that is lost needs a reboot"};
   }
   return part;

@@ -332,7 +332,7 @@ Result<std::optional<SuppliedReference>> LoadSupplied(const std::filesystem::pat
   for (const auto& [name, tensor] : file.tensors) {
     const core::Argument* argument = spec.Find(name.starts_with("out:") ? name.substr(4) : name);
     const auto* buffer = argument == nullptr ? nullptr : std::get_if<core::BufferArgument>(&argument->kind);
-    if (buffer == nullptr) return bad("the tensor \"" + name + "\" is no buffer argument of " + spec.name);
+    if (buffer == nullptr) return bad("the tensor \"" + name + "\" is not a buffer argument of " + spec.name);
     WW_ASSIGN(const std::vector<int64_t> shape, core::ShapeOf(*argument, c));
     if (tensor.dtype != buffer->dtype || tensor.shape != shape)
       return bad(fmt::format("the tensor \"{}\" is {}[{}], but case {} has {}[{}]", name, core::Name(tensor.dtype),

@@ -294,7 +294,7 @@ class TilePlanner {
       (needs.col ? plan_.right : plan_.left).factors.push_back(factor);
     }
     for (Operand* operand : {&plan_.left, &plan_.right}) {
-      if (operand->factors.empty()) return At(update->line, "the product has no factor for one of row and column");
+      if (operand->factors.empty()) return At(update->line, "the product has no factor for the row or for the column");
       if (auto refusal = DescribeOperand(*operand, candidates)) return refusal;
     }
     for (const source::Node* part : {plan_.loop.start, plan_.loop.bound}) {

@@ -77,7 +77,7 @@ Status AddVariables(const PtxModule& module, ProgramCode& code, std::vector<uint
       if (target == by_name.end())
         return Fail(
             ErrorCode::kUnsupported,
-            fmt::format("variable {} is initialised with the address of {}, which is no variable in global memory",
+            fmt::format("variable {} is initialised with the address of {}, which is not a variable in global memory",
                         module.variables[i].name, reference.name));
       code.variables[variable_index[i]].pointers.push_back({reference.offset, target->second, reference.addend});
     }

@@ -255,8 +255,7 @@ std::optional<core::RewriteRefusal> ChooseAtRunTime(const KernelSite& site, cons
     if (!node[source::kLaunchShared].Is(source::NodeKind::kEmpty) &&
         launch.host->analysis.Fold(node[source::kLaunchShared]) != 0)
       return Refuse("the launch uses dynamic shared memory already", node.line);
-    if (!node.parent->Is(source::NodeKind::kBlock))
-      return Refuse("the launch is not a statement of its own", node.line);
+    if (!node.parent->Is(source::NodeKind::kBlock)) return Refuse("the launch is not a separate statement", node.line);
     const bool atom = bins->find(' ') == std::string::npos;
     const std::string bytes = fmt::format("{} * sizeof({})", atom ? *bins : "(" + *bins + ")", form.type);
     Edits inside;
@@ -300,7 +299,7 @@ core::RewriteOutcome ApplyHistogramPrivatize(const source::Ast& ast, const core:
                                 kElementsPerThread));
   } else {
     if (site.entry_is_kernel)
-      return Refuse("the launch stands in the manifest, and the number of bins decides the shared memory");
+      return Refuse("the launch is given in the manifest, and the number of bins decides the shared memory");
     const std::string name = FreshName(ast, site.function().name + "_shared");
     const std::string code = Kernel(ast, site, form, name);
     edits.Insert(site.function().end, "\n\n" + Indented(code, IndentAt(site.text, site.function().begin), site.unit));

@@ -247,7 +247,7 @@ core::RewriteOutcome ApplyLaunchRetune(const source::Ast& ast, const core::Rewri
   SiteOutcome found = FindSite(ast, request);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&found)) return *refusal;
   const KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
-  if (site.entry_is_kernel) return Refuse("the launch stands in the manifest");
+  if (site.entry_is_kernel) return Refuse("the launch is given in the manifest");
   Edits edits;
   std::map<std::pair<uint32_t, uint32_t>, int64_t> chosen;  // one constant cannot take two values
   bool changes = false;

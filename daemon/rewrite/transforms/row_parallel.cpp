@@ -262,7 +262,7 @@ class RowParallelWriter {
     for (const size_t axis : {1, 2}) {
       const auto old = FindAxis(launch, LaunchAxisGroup::kGrid, axis);
       if (!old && plan_.uses_grid_yz && !FindAxis(launch, LaunchAxisGroup::kGrid, 0))
-        return at(*launch.launch, "the parts of the grid cannot be told apart");
+        return at(*launch.launch, "the parts of the grid cannot be distinguished");
       if (!plan_.uses_grid_yz && ConstantAxis(launch, LaunchAxisGroup::kGrid, axis) != 1)
         return at(*launch.launch, "the grid has several dimensions, of which the kernel uses one");
       shape.grid.push_back(old ? std::string(launch.host->syntax.Text(*old->expression)) : "1");
@@ -308,7 +308,7 @@ core::RewriteOutcome ApplyRowParallel(const source::Ast& ast, const core::Rewrit
   const KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
   if (site.entry_is_kernel) {
     return Refuse(fmt::format(
-        "{} is itself the kernel: its launch stands in the manifest, and one thread per row needs another launch",
+        "{} is itself the kernel: its launch is given in the manifest, and one thread per row needs another launch",
         request.entry));
   }
   Mode mode;

@@ -379,7 +379,8 @@ class TileWriter {
       if (!batches) return at("the number of batches cannot be computed where the kernel is launched");
       shape.grid.push_back(Unwrapped(*batches));
     } else if (plan_.uses_grid_z) {
-      if (!z && !FindAxis(launch, LaunchAxisGroup::kGrid, 0)) return at("the parts of the grid cannot be told apart");
+      if (!z && !FindAxis(launch, LaunchAxisGroup::kGrid, 0))
+        return at("the parts of the grid cannot be distinguished");
       if (z) shape.grid.push_back(std::string(launch.host->syntax.Text(*z->expression)));
     } else if (ConstantAxis(launch, LaunchAxisGroup::kGrid, 2) != 1) {
       return at("the grid has three dimensions, of which the kernel uses two");
@@ -410,7 +411,7 @@ core::RewriteOutcome ApplyTileMatmul(const source::Ast& ast, const core::Rewrite
   const KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
   if (site.entry_is_kernel) {
     return Refuse(fmt::format(
-        "{} is itself the kernel: its launch stands in the manifest, and tiles need another launch", request.entry));
+        "{} is itself the kernel: its launch is given in the manifest, and tiles need another launch", request.entry));
   }
   const auto plan = PlanTiles(ast, site);
   if (!plan) return plan.error();

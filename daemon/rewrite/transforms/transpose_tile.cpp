@@ -187,7 +187,7 @@ core::RewriteOutcome ApplyTransposeTile(const source::Ast& ast, const core::Rewr
   SiteOutcome found = FindSite(ast, request);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&found)) return *refusal;
   const KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
-  if (site.entry_is_kernel) return Refuse("the launch stands in the manifest, and a tile needs its own block shape");
+  if (site.entry_is_kernel) return Refuse("the launch is given in the manifest, and a tile needs its own block shape");
   TransposeOutcome recognized = RecognizeTranspose(site);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&recognized)) return *refusal;
   const TransposeForm& form = std::get<TransposeForm>(recognized);
@@ -209,7 +209,7 @@ core::RewriteOutcome ApplyTransposeTile(const source::Ast& ast, const core::Rewr
   std::vector<std::string> notes = {
       fmt::format("transposed through a {0} x {0} tile in shared memory, {0} x {1} threads per block", tile, rows)};
   if (name != site.function().name)
-    notes.push_back(fmt::format("{} stays for its other users; {} is new", site.function().name, name));
+    notes.push_back(fmt::format("{} is kept for its other callers; {} is new", site.function().name, name));
   return Finish(ast, edits, std::move(notes));
 }
 

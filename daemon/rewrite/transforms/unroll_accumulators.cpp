@@ -227,7 +227,8 @@ core::RewriteOutcome ApplyUnrollAccumulators(const source::Ast& ast, const core:
   std::vector<std::string> notes = {
       fmt::format("{} independent accumulators in {} loop{}; sums are added in another order", factor,
                   candidates.size(), candidates.size() == 1 ? "" : "s")};
-  if (name != kernel.name) notes.push_back(fmt::format("{} stays for its other users; {} is new", kernel.name, name));
+  if (name != kernel.name)
+    notes.push_back(fmt::format("{} is kept for its other callers; {} is new", kernel.name, name));
   return Finish(ast, edits, std::move(notes));
 }
 

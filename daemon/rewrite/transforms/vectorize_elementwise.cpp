@@ -366,7 +366,7 @@ core::RewriteOutcome ApplyVectorizeElementwise(const source::Ast& ast, const cor
   const auto& arrays = std::get<std::vector<PackedArray>>(arrays_outcome);
   if (auto refusal = CheckWidth(site, arrays, width)) return *refusal;
   if (site.entry_is_kernel && !form.stride_loop)
-    return Refuse("the launch stands in the manifest and would cover too many elements");
+    return Refuse("the launch is given in the manifest and would cover too many elements");
   for (const LaunchSite& launch : site.launches) {
     if (!IsOneDimensional(launch, LaunchAxisGroup::kGrid) || !IsOneDimensional(launch, LaunchAxisGroup::kBlock))
       return Refuse("the launch has more than one dimension, or its shape cannot be followed", launch.launch->line);
@@ -379,7 +379,7 @@ core::RewriteOutcome ApplyVectorizeElementwise(const source::Ast& ast, const cor
   for (const LaunchSite& launch : site.launches) CoarsenGrid(launch, width, /*any_form=*/!form.stride_loop, edits);
   std::vector<std::string> notes = {fmt::format("{} elements per thread, moved with one access per array", width)};
   if (name != site.function().name)
-    notes.push_back(fmt::format("{} stays for its other users; {} is new", site.function().name, name));
+    notes.push_back(fmt::format("{} is kept for its other callers; {} is new", site.function().name, name));
   return Finish(ast, edits, std::move(notes));
 }
 

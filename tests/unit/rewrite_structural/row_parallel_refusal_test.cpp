@@ -121,7 +121,7 @@ TEST(RowParallelRefuses, LaunchesThatItCannotChange) {
   out[row] = s;
 }
 )";
-  EXPECT_NE(Apply("row_parallel", kernel, "k").find("its launch stands in the manifest"), std::string::npos);
+  EXPECT_NE(Apply("row_parallel", kernel, "k").find("its launch is given in the manifest"), std::string::npos);
   const std::string in_macro = kernel +
                                "#define LAUNCH(o, i, n, c) k<<<((n) + 255) / 256, 256>>>(o, i, n, c)\n"
                                "void entry(float* out, const float* inp, int N, int C) { LAUNCH(out, inp, N, C); }\n";

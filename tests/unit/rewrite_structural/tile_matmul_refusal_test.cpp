@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
         MatmulRefusal{
             "vector_product",
             "  float s = 0;\n  for (int i = 0; i < K; i++) s += a[row * K + i] * p[i];\n  c[row * N + col] = s;\n",
-            "the product has no factor for one of row and column"}),
+            "the product has no factor for the row or for the column"}),
     [](const auto& tested) { return tested.param.name; });
 
 TEST(TileMatmulRefuses, KernelsOfOneThreadPerRow) {
