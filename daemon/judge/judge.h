@@ -64,19 +64,19 @@ struct JudgeOptions {
   uint64_t guard_bytes = 64u << 10;
   std::string manifest_digest, toolchain;  // for recorded references
   std::optional<core::Chip> chip;          // of a real device: bounds plausible results
-  std::function<void()> fresh_worker;      // makes the next call of the candidates' evaluator meet a new process
+  std::function<void()> fresh_worker;      // makes the next call of the candidates' evaluator run in a new process
 };
 
 struct CaseStatus {
   std::string name;
-  bool verified = false;  // whole, by every check; else measured at the most
+  bool verified = false;  // whole, by every check; otherwise measured at most
   bool measured = false;
   std::string check;  // why not verified: "too-large", "tolerance-self-test", "recorded-reference", "other-device"
-  std::string note;   // the same for people
+  std::string note;   // the same for users
 };
 struct Baseline {
-  core::Verdict original;         // Measured; else why no candidate can be judged
-  std::vector<CaseStatus> cases;  // of the manifest, in its order
+  core::Verdict original;         // Measured; otherwise why no candidate can be judged
+  std::vector<CaseStatus> cases;  // those of the manifest, in its order
   std::string truth;              // "float64 shadow", or why there is none
 };
 

@@ -1,4 +1,4 @@
-// Kernels that row_parallel must leave alone, each with the reason and the line.
+// Kernels that row_parallel must refuse, each with the reason and the line.
 #include <gtest/gtest.h>
 
 #include "structural_test_support.h"

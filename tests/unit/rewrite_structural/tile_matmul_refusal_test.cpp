@@ -1,4 +1,4 @@
-// Kernels that tile_matmul must leave alone, each with the reason and the line.
+// Kernels that tile_matmul must refuse, each with the reason and the line.
 #include <gtest/gtest.h>
 
 #include "structural_test_support.h"
@@ -10,7 +10,7 @@ using namespace structural_test;
 
 struct MatmulRefusal {
   std::string name;
-  std::string body;  // behind the guard; line 4 is its first line
+  std::string body;  // after the guard; line 4 is its first line
   std::string reason;
 };
 std::ostream& operator<<(std::ostream& out, const MatmulRefusal& refusal) { return out << refusal.name; }

@@ -1,4 +1,4 @@
-// Each fault with its message, its line and the thread to blame; and code that looks suspicious and is right.
+// Each fault with its message, its line and the faulting thread; and code that looks suspicious but is correct.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -140,7 +140,7 @@ extern "C" __global__ void local_past(int* out, int n) {
     EXPECT_EQ(kit.fault.line, c.line) << c.kernel << ": " << kit.fault.message;
     EXPECT_NE(kit.fault.message.find(c.message), std::string::npos) << kit.fault.message;
   }
-  // Initialised memory of one block is not that of the next.
+  // Memory that one block initialised is not initialised for the next.
   SimKit leak = SimKit::FromCuda(R"(extern "C" __global__ void k(int* out) {
   __shared__ int s[32];
   if (blockIdx.x == 0) s[threadIdx.x] = 1;
@@ -154,7 +154,7 @@ extern "C" __global__ void local_past(int* out, int n) {
 }
 
 TEST(Checks, UnwrittenValuesThatDoNotMatterAreFine) {
-  // The compiler reads all of these before it knows whether they are needed, and selects.
+  // The compiler reads all of these before it knows whether they are needed, and selects later.
   SimKit kit = SimKit::FromCuda(R"(
 extern "C" __global__ void shared(float* out, int n) {
   __shared__ float s[4];

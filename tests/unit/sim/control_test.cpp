@@ -1,4 +1,4 @@
-// Divergence, barriers, calls and what runs without end.
+// Divergence, barriers, calls and infinite loops.
 #include <gtest/gtest.h>
 
 #include "tests/support/sim_kit.h"
