@@ -1,5 +1,5 @@
-// An NVIDIA GPU behind core/device.h: runs launch plans through the driver API, opened at run time, measures times by
-// core/timing.h's protocol and reads counters with CUPTI.
+// An NVIDIA GPU with core/device.h's interface: runs launch plans through the driver API, opened at run time, measures
+// times by core/timing.h's protocol and reads counters with CUPTI.
 //
 // A context does not survive a fault of a kernel: after one, usable() is false and the process must exit. Several
 // processes on a host share a GPU through a lease (lease.h) which is held for the length of one call.

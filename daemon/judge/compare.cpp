@@ -275,7 +275,7 @@ std::optional<std::string> Comparator::CheckTotals(std::span<const std::byte> ac
     return fmt::format(
         "has a root mean square error of {:.3g} against the float64 truth, allowed {:.3g} (the original has {:.3g})",
         errors.Rms(), allowed, rms_original_error_);
-  // A bias below half a unit in the last place is what another order of operations may have.
+  // A bias below half a unit in the last place can result from another order of operations.
   const double harmless = 0.5 * std::min(epsilon, kEpsilonF32) * rms_truth_ + all_conditioning_;
   const auto biased = [&](const Moments& moments, double original) {
     return std::fabs(moments.Mean()) > 4 * original + harmless &&

@@ -111,7 +111,7 @@ void AddPrecision(const MutantGenerator& m, const Comparator& comparator) {
     m.Add("every value one more", m.Map([](size_t, double v) { return v + 1; }));
     return;
   }
-  if (m.leniency.relative && *m.leniency.relative >= 5e-3) return;  // the manifest says that such errors are fine
+  if (m.leniency.relative && *m.leniency.relative >= 5e-3) return;  // the manifest allows such errors
   if (dtype == core::DType::kBF16 || m.leniency.reduced_precision) {
     m.Add("the reference times 1.05", m.Map([](size_t, double v) { return v * 1.05; }));
     return;

@@ -1,5 +1,5 @@
-// A model of the caches, fed with the sectors that warps request. It answers two questions: how many bytes move between
-// the levels (Counters), and how long a load waits on average at each source line (LoadsByLevel, for the time model).
+// A model of the caches, fed with the sectors that warps request. It determines how many bytes move between the levels
+// (Counters), and how long a load waits on average at each source line (LoadsByLevel, for the time model).
 //
 // Levels, as NVIDIA's GPUs since Volta have them: L1 per multiprocessor, 128-byte lines of four 32-byte sectors, filled
 // by sector; loads allocate, stores write through and do not allocate, atomics go to L2. L2: one for the chip, same
@@ -23,7 +23,7 @@
 //
 // Limits: neighbours on a multiprocessor do not find each other's lines in L1; a block whose requests exceed
 // kMaxHeldAccesses is replayed in pieces; sectors that are written in part count as whole; the halves of L2 count only
-// where a block comes back to its own lines.
+// when a block returns to its own lines.
 #pragma once
 
 #include <cstdint>

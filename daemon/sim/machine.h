@@ -1,6 +1,6 @@
 // Runs blocks of one kernel launch. A Machine is the state of one host thread: registers, shared and local memory,
 // counters. Several machines may run disjoint ranges of blocks of one launch at the same time over one Memory, except
-// where Program::UsesGlobalAtomics says that the blocks must run in order.
+// if Program::UsesGlobalAtomics requires that the blocks run in order.
 #pragma once
 
 #include <functional>

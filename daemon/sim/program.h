@@ -70,7 +70,7 @@ class Program {
   std::shared_ptr<const ProgramCode> code_;
 };
 
-// At most 32 MiB of PTX. Errors name the line in the PTX. Never crashes, whatever the bytes.
+// At most 32 MiB of PTX. Errors name the line in the PTX. Never crashes on any input.
 Result<Program> DecodePtx(std::string_view ptx);
 
 }  // namespace warpwright::sim

@@ -1,7 +1,7 @@
-// The simulated GPU behind core/device.h: runs launch plans on the CPU and models their time for one chip.
+// The simulated GPU with core/device.h's interface: runs launch plans on the CPU and models their time for one chip.
 //
-// Everything is deterministic: two runs of the same request give the same buffers, counters, times and faults, whatever
-// the number of host threads, unless blocks of the kernel race with each other in global memory.
+// Everything is deterministic: two runs of the same request give the same buffers, counters, times and faults, for any
+// number of host threads, unless blocks of the kernel race with each other in global memory.
 //
 // Times: kernels as in time_model.h; a memset or a copy takes the launch overhead plus the time of its bytes at DRAM
 // bandwidth; setup operations take none. With options.guard_bytes > 0 the guard bands are ordinary memory to the

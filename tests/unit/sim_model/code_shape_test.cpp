@@ -9,7 +9,7 @@ namespace warpwright::sim {
 namespace {
 
 constexpr const char* kSource = R"(
-// A loop that counts by a constant, one that does not, and one that holds too much to be unrolled again.
+// A loop with a constant step, one without, and one that is too large to be unrolled again.
 extern "C" __global__ void loops(float* out, const float* a, int n, int step) {
   float sum = 0, other = 0;
   #pragma unroll 1
