@@ -15,7 +15,7 @@ Result<std::string> DescribeGpu(const std::string& name);
 
 // For `warpwright-worker --doctor`: the parts nvml, driver, device and, if any, counters, each passed to `tell` as soon
 // as it is known. `before_counters` is called before the last, with the device's architecture ("sm_90"; empty: no GPU).
-// CUPTI comes last: it may crash the process.
+// CUPTI comes last: it may bring down the process.
 void DescribeGpus(const std::string& name, const std::function<void(const core::Machine&)>& tell,
                   const std::function<void(const std::string&)>& before_counters);
 

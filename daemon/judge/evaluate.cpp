@@ -195,8 +195,7 @@ Result<RunOutcome> CandidateEvaluation::ExecuteExactly(const Trial& trial, const
   return Execute(trial, inputs, kind);
 }
 
-// Runs on the case's own inputs: several together, and one with complementary poison and inputs that may not be
-// written.
+// Runs on the case's own inputs: several together, and one with complementary poison and read-only inputs.
 Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   const Trial& trial = verified.own;
   WW_ASSIGN(const OracleResult answer, state_.oracle.Query(trial));

@@ -1,10 +1,10 @@
 // Reader and writer of safetensors files: 8 bytes little-endian header length, a JSON header, then the raw data.
 //
 // The reader is strict, because files come from repositories that we do not trust: every tensor's byte range must have
-// exactly the size of its shape and dtype, ranges may not overlap and may leave no hole, names may not repeat, and
-// everything has a limit. What is accepted can be written back with the same content (the header's key order and
-// padding are ours). Written for this project, because Debian has no library for the format; its header is JSON, which
-// nlohmann reads.
+// exactly the size of its shape and dtype, ranges must not overlap or leave gaps, names must not repeat, and everything
+// has a limit. What is accepted can be written back with the same content (the header's key order and padding are
+// ours). Written for this project, because Debian has no library for the format; its header is JSON, which nlohmann
+// reads.
 #pragma once
 
 #include <cstdint>

@@ -368,7 +368,7 @@ class LoopAnalyzer {
                        [&](const source::CountedLoop& loop) { return index.Mentions(IterationSymbol(loop)); });
   }
 
-  // `write` and `other` must not meet in different iterations.
+  // `write` and `other` must not access the same element in different iterations.
   Refused CheckPair(const MemoryAccess& write, const MemoryAccess& other) {
     if (!MayAlias(write, other)) return std::nullopt;
     const bool same = write.base == other.base;

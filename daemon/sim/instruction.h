@@ -233,7 +233,7 @@ struct Instruction {
   bool read_only = false;                       // ld.global.nc: nothing writes there while the kernel runs
   bool address64 = true;                        // the address register's width
   bool aligned = true;                          // bar.sync and barrier.sync.aligned: the whole warp together
-  bool wide_source[3] = {false, false, false};  // a 64-bit register where the type is narrower (ld, st, cvt)
+  bool wide_source[3] = {false, false, false};  // a 64-bit register if the type is narrower (ld, st, cvt)
   bool wide_result = false;
 };
 

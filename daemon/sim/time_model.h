@@ -71,7 +71,7 @@ namespace warpwright::sim {
 
 struct TimeInputs {
   uint64_t blocks = 0;
-  uint64_t working_blocks = 0;  // the first of them; the rest returns at once. 0: all
+  uint64_t working_blocks = 0;  // the first of them; the rest returns immediately. 0: all
   int threads_per_block = 0;
   core::Occupancy occupancy;
   core::Counters counters;   // of the whole grid

@@ -46,7 +46,7 @@ struct Warp {
   bool tainted = false;
   std::vector<uint32_t> taint;         // by offset in the register file / 4
   std::vector<uint16_t> taint_origin;  // into Context::taint_origins
-  uint64_t* block_entries = nullptr;   // of this warp, where they are counted per warp
+  uint64_t* block_entries = nullptr;   // of this warp, if they are counted per warp
 };
 
 // How the lanes' addresses of a memory instruction relate to each other. Usually the same every time: then the figures
