@@ -208,7 +208,7 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   core::Executed& first = std::get<core::Executed>(outcome);
   if (auto failure = CheckSideEffects(state_.spec, trial, *reference, reference->inputs, first)) {
     auto* wrong = std::get_if<core::WrongResult>(&*failure);
-    if (wrong != nullptr && wrong->check == "guard-bands") {  // without the bands the simulator reports where
+    if (wrong != nullptr && wrong->check == "guard-bands") {  // without the bands the simulator says where
       WW_ASSIGN(const RunOutcome exact, Execute(trial, reference->inputs, {}));
       if (const auto* verdict = std::get_if<core::Verdict>(&exact))
         wrong->message += "; " + core::VerdictMessage(*verdict);

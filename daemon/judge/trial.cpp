@@ -80,7 +80,7 @@ std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c,
   add("needle", InputVariant::kNeedle);
   add("scale-ladder", InputVariant::kScaleUp);
   if (full) add("scale-ladder", InputVariant::kScaleDown);
-  // Among unordered values the winner of a comparison depends on the order of the scan: no NaN if an output is an
+  // Among unordered values the winner of a comparison depends on the order of the scan: no NaN where an output is an
   // index.
   add("special-values", HasIntegerOutput(spec) ? InputVariant::kSpecialNumbers : InputVariant::kSpecialValues);
   if (!full) return trials;
