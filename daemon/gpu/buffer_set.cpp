@@ -5,7 +5,7 @@
 namespace warpwright::gpu {
 namespace {
 
-constexpr uint64_t kAlignment = 256;  // what cuMemAlloc gives
+constexpr uint64_t kAlignment = 256;  // that of cuMemAlloc
 uint64_t RoundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 }  // namespace
@@ -85,7 +85,7 @@ Result<std::vector<core::GuardViolation>> BufferSet::CheckGuards() const {
   for (const GuardBand& band : bands_) {
     WW_ASSIGN(const PatternMismatch damage, tools_->CheckPattern(band.address, band.bytes, seed_));
     if (damage.bytes == 0) continue;
-    // The nearer neighbour is the likelier culprit.
+    // The nearer neighbour is the more likely cause.
     const bool has_before = band.before < allocations_.size(), has_behind = band.behind < allocations_.size();
     const bool blame_before = has_before && (!has_behind || damage.first < band.bytes / 2);
     const Allocation& place = allocations_[blame_before ? band.before : band.behind];

@@ -1,9 +1,9 @@
-// The buffers of a plan on the device, with what surrounds them.
+// The buffers of a plan on the device, and the memory around them.
 //
-// Banded: one allocation; a guard band with a pattern that nobody can guess stands before, between and behind the
-// buffers. Exact: each buffer has pages of its own and ends where they end, or begins where they begin (as closely as
-// its alignment allows; the rest of its pages holds the pattern), with nothing mapped around them; read-only buffers
-// are mapped so.
+// Banded: one allocation; guard bands with an unpredictable pattern precede, separate and follow the buffers. Exact:
+// each buffer has its own pages and ends where they end, or begins where they begin (as closely as its alignment
+// allows; the rest of its pages holds the pattern), with nothing mapped around them; read-only buffers are mapped
+// read-only.
 #pragma once
 
 #include <vector>
@@ -21,7 +21,8 @@ struct Layout {
 
 class BufferSet {
  public:
-  // `contents`: of the plan's argument buffers, for their offsets and rights. Bands are filled; the buffers are not.
+  // `contents`: those of the plan's argument buffers, for their offsets and access rights. Bands are filled; the
+  // buffers are not.
   static Result<BufferSet> Allocate(Context& context, Tools& tools, const core::LaunchPlan& plan,
                                     const std::vector<core::BufferContent>& contents, const Layout& layout);
   static uint64_t BytesOf(const core::LaunchPlan& plan, const Layout& layout);
@@ -33,9 +34,9 @@ class BufferSet {
     return allocations_[pointer.buffer].address + static_cast<CUdeviceptr>(pointer.offset);
   }
 
-  // After everything read-only was uploaded.
+  // To be called after all read-only contents were uploaded.
   Status Protect(const std::vector<core::BufferContent>& contents);
-  // Waits.
+  // Waits for the device.
   Result<std::vector<core::GuardViolation>> CheckGuards() const;
 
  private:
@@ -47,7 +48,7 @@ class BufferSet {
   struct GuardBand {
     CUdeviceptr address = 0;
     uint64_t bytes = 0;
-    size_t before = 0, behind = 0;  // the places that it follows and precedes; size() for none
+    size_t before = 0, behind = 0;  // indices of the allocations before and after it; size() for none
   };
   BufferSet() = default;
   Status AllocateBanded(Context& context, const std::vector<int64_t>& offsets, const Layout& layout);

@@ -16,7 +16,7 @@ struct FaultRow {
   const char* what;
   bool sticky;
 };
-// What a kernel can do to itself. The driver names no address and no line: the exact run (MappedBuffer) and the
+// Faults that a kernel can cause. The driver reports neither address nor line: the exact run (MappedBuffer) and the
 // simulator do.
 constexpr FaultRow kFaults[] = {
     {CUDA_ERROR_ILLEGAL_ADDRESS, core::Fault::Kind::kOutOfBounds, "an access to memory that is not its own", true},
@@ -86,14 +86,14 @@ Result<Context> Context::Create(int index) {
   int count = 0;
   WW_TRY(driver->Check(driver->DeviceGetCount(&count), "cuDeviceGetCount"));
   if (index >= count)
-    return Fail(ErrorCode::kEnvironment, fmt::format("there is no GPU {}: the driver knows {}", index, count),
+    return Fail(ErrorCode::kEnvironment, fmt::format("GPU {} does not exist: the driver reports {}", index, count),
                 "look at nvidia-smi -L");
   WW_TRY(driver->Check(driver->DeviceGet(&context.device_, index), "cuDeviceGet"));
   WW_ASSIGN(context.facts_, ReadGpuFacts(*driver, context.device_));
   WW_ASSIGN(context.chip_, config::ChipOf(context.facts_));
   WW_TRY(driver->Check(driver->DevicePrimaryCtxRetain(&context.context_, context.device_), "cuDevicePrimaryCtxRetain"));
   WW_TRY(driver->Check(driver->CtxSetCurrent(context.context_), "cuCtxSetCurrent"));
-  // Kernels have no business with them: as small as the driver permits.
+  // Kernels must not use them: as small as the driver permits.
   (void)driver->CtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 0);
   (void)driver->CtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 0);
   (void)driver->CtxSetLimit(CU_LIMIT_STACK_SIZE, 1024);
@@ -133,7 +133,7 @@ Step Context::Judge(CUresult result, const char* call, const std::string& kernel
   if (result == CUDA_ERROR_OUT_OF_MEMORY)
     return Fail(ErrorCode::kEnvironment, fmt::format("{}: the GPU's memory is full", call),
                 "end other programs on the GPU, or give smaller cases");
-  lost_ = true;  // the rest of what a driver can say is neither the kernel's doing nor ours
+  lost_ = true;  // all other driver errors are caused neither by the kernel nor by warpwright
   return Fail(ErrorCode::kEnvironment, fmt::format("{}: {}", call, driver_->Describe(result)));
 }
 
@@ -160,7 +160,7 @@ Step Context::Wait(CUstream stream, std::chrono::steady_clock::duration deadline
       fault.kernel = kernel;
       return fault;
     }
-    // Most waits are short; a hanging kernel must not take a core as well.
+    // Most waits are short; a hung kernel must not occupy a core as well.
     if (passed > std::chrono::milliseconds(2)) std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
 }

@@ -16,10 +16,10 @@ namespace warpwright::gpu {
 Result<int> GpuIndex(const std::string& device_name);
 Result<core::GpuFacts> ReadGpuFacts(const CudaDriver& driver, CUdevice device);
 
-// What a kernel did, or nothing; an Error is ours.
+// The fault of a kernel, if any; an Error is a failure of warpwright.
 using Step = Result<std::optional<core::Fault>>;
 
-// A kernel that runs longer than this hangs.
+// A kernel that runs longer than this counts as hung.
 inline constexpr std::chrono::seconds kRunDeadline{10};
 
 class Context {
@@ -36,13 +36,13 @@ class Context {
   const core::GpuFacts& facts() const { return facts_; }
   int Attribute(CUdevice_attribute attribute) const;
 
-  // After a fault that the context does not survive: nothing may be freed any more, for that waits for a kernel that
-  // hangs.
+  // After a fault that the context does not survive: nothing may be freed any more, because that would wait for a hung
+  // kernel.
   bool lost() const { return lost_ || GpuIsLost(); }
-  // An error of a call, with the GPU's name and a remedy where it is the GPU that was lost.
+  // A call's error, with the GPU's name, and with a remedy if the GPU was lost.
   Error Explain(Error error) const;
 
-  // Sorts a result into success, a fault of the kernel, and an error of ours.
+  // Classifies a result as success, a fault of the kernel, or an internal error.
   Step Judge(CUresult result, const char* call, const std::string& kernel = {});
   // Waits until the stream is idle or the deadline has passed; the latter is a fault.
   Step Wait(CUstream stream, std::chrono::steady_clock::duration deadline = kRunDeadline,
@@ -86,7 +86,7 @@ class Event {
   CUevent handle_;
 };
 
-// Returns what a Step says, where it says anything.
+// Returns from the caller if the Step holds a fault or an error.
 #define WW_STEP(expression)                                                               \
   do {                                                                                    \
     auto ww_step = (expression);                                                          \

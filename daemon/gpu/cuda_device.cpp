@@ -19,7 +19,7 @@ class CudaDevice final : public core::Device {
         lease_(std::move(lease)),
         on_wait_(std::move(on_wait)) {}
   ~CudaDevice() override {
-    // Its members would wait for a kernel that hangs; the process is about to end.
+    // Its members would wait for a hung kernel; the process is about to exit.
     if (context_->lost()) (void)tools_.release();
   }
 
@@ -48,7 +48,7 @@ class CudaDevice final : public core::Device {
 
   std::unique_ptr<Context> context_;
   std::unique_ptr<Tools> tools_;
-  std::optional<gpu::CounterSession> counters_;  // opened when they are first asked for
+  std::optional<gpu::CounterSession> counters_;  // opened on first use
   Lease lease_;
   std::function<void()> on_wait_;
 };

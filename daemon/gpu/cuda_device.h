@@ -1,8 +1,8 @@
-// An NVIDIA GPU behind core/device.h: runs launch plans through the driver API, opened at run time, measures times by
-// core/timing.h's protocol and reads counters with CUPTI.
+// An NVIDIA GPU with core/device.h's interface: runs launch plans through the driver API, opened at run time, measures
+// times by core/timing.h's protocol and reads counters with CUPTI.
 //
-// A context does not survive a fault of a kernel: after one, usable() is false and the process has to end. Several
-// processes of a host share a GPU by a lease (lease.h) which is held for the length of one call.
+// A context does not survive a fault of a kernel: after one, usable() is false and the process must exit. Several
+// processes on a host share a GPU through a lease (lease.h) which is held for the length of one call.
 #pragma once
 
 #include <functional>
@@ -14,9 +14,9 @@
 
 namespace warpwright::gpu {
 
-// `name`: "cuda" (the first GPU) or "cuda:1". `on_wait` is called before waiting for a GPU that another process uses.
-// `compiler` must outlive the device: its own kernels (cache flushes, comparisons) are compiled for the GPU at hand.
-// kEnvironment: no driver, no such GPU, or a chip for which there is no data in config/chips.
+// `name`: "cuda" (the first GPU) or "cuda:1". `on_wait` is called before waiting for a GPU that is used by another
+// process. `compiler` must outlive the device: its own kernels (cache flushes, comparisons) are compiled for this GPU.
+// kEnvironment: no driver, no such GPU, or a chip without data in config/chips.
 Result<std::unique_ptr<core::Device>> MakeCudaDevice(const std::string& name, const compile::Compiler& compiler,
                                                      std::function<void()> on_wait);
 

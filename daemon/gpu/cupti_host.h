@@ -15,14 +15,14 @@ namespace warpwright::gpu {
 // By CUPTI's metric name. A metric that could not be counted is absent.
 using MetricValues = std::map<std::string, double>;
 
-// "GA100", "GH100", ...: the chips that this CUPTI knows without a device.
+// "GA100", "GH100", ...: the chips that this CUPTI supports without a device.
 Result<std::vector<std::string>> SupportedChips(const Cupti& cupti);
 
 // The schedule for some metrics on one chip.
 class CuptiHost {
  public:
   // Metrics that the chip lacks are dropped and listed in unknown(). `availability` is the device's counter
-  // availability image; empty where only the chip's name is known. kUnsupported: none of the metrics is left.
+  // availability image; empty if only the chip's name is known. kUnsupported: none of the metrics is left.
   static Result<CuptiHost> Create(const Cupti& cupti, const std::string& chip, std::span<const uint8_t> availability,
                                   std::span<const std::string> wanted);
 
@@ -35,7 +35,7 @@ class CuptiHost {
   const std::vector<uint8_t>& config() const { return config_; }
   size_t passes() const { return passes_; }
 
-  // Of one range of a decoded counter data image.
+  // The values of one range of a decoded counter data image.
   Result<MetricValues> Evaluate(std::span<const uint8_t> counter_data, size_t range) const;
 
  private:
@@ -49,7 +49,7 @@ class CuptiHost {
   size_t passes_ = 0;
 };
 
-// What the C interface takes: pointers into `names`, which must outlive it.
+// For the C interface: pointers into `names`, which must outlive them.
 std::vector<const char*> CStrings(const std::vector<std::string>& names);
 
 }  // namespace warpwright::gpu

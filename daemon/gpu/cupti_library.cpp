@@ -21,7 +21,7 @@ constexpr const char* kProfilerRemedy =
     "stop the other profiler (ncu, nsys, compute-sanitizer, DCGM: `dcgmi profile --pause`): counters serve one at a "
     "time";
 
-// In the toolkit's folders first; the plain name finds what the system's loader knows.
+// The toolkit's folders first; the plain name is resolved by the system's loader.
 std::vector<std::string> Candidates() {
   std::vector<std::string> candidates;
   const auto toolkit = compile::FindToolkit();
@@ -56,7 +56,7 @@ Result<Cupti> Bind(void* library, const std::string& path) {
 Result<Cupti> Open() {
   std::string first_error;
   for (const auto& path : Candidates()) {
-    // Never closed: CUPTI keeps threads of its own.
+    // Never closed: CUPTI keeps its own threads.
     void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library != nullptr) return Bind(library, path);
     if (first_error.empty()) first_error = ::dlerror();

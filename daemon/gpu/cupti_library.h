@@ -1,4 +1,4 @@
-// libcupti, opened once per process at run time: nothing links it, so that every program starts without it.
+// libcupti, opened once per process at run time: nothing links against it, so that every program starts without it.
 //
 // Its host half (metric names, schedules, evaluation: cupti_host.h) needs neither a GPU nor a driver. Its target half
 // finds libcuda.so.1 by itself; without a driver those calls fail with CUPTI_ERROR_UNKNOWN (999).
@@ -40,20 +40,19 @@ struct Cupti {
   WW_CUPTI_FUNCTIONS(WW_DECLARE)
 #undef WW_DECLARE
   std::string path;
-  uint32_t version = 0;  // 130001: of the library, which may differ from the headers'
+  uint32_t version = 0;  // 130001: the library's, which may differ from the headers'
 
   std::string Describe(CUptiResult result) const;  // "CUPTI_ERROR_INVALID_METRIC_NAME (17)"
 
-  // kEnvironment, with a remedy, where the system refuses to count: no permission, another profiler, a device that
-  // cannot. Callers turn that into CountersUnavailable: timing and correctness go on without counters. kIo for the
-  // rest.
+  // kEnvironment, with a remedy, if the system refuses counting: no permission, another profiler, an unsupported
+  // device. Callers turn that into CountersUnavailable: timing and correctness checks continue without counters. kIo
+  // otherwise.
   Status Check(CUptiResult result, const char* call) const;
-  // The same for the calls that switch counting on: there, drivers report a lack of permission as an unknown error,
-  // too.
+  // The same for the calls that enable counting: there, some drivers report missing permission as an unknown error.
   Status CheckEnable(CUptiResult result, const char* call) const;
 };
 
-// kEnvironment where the toolkit has no CUPTI or one that is too old (12.6 is the first with these interfaces).
+// kEnvironment if the toolkit has no CUPTI or one that is too old (12.6 is the first with these interfaces).
 Result<const Cupti*> LoadCupti();
 
 // Every call takes one zeroed struct that starts with the size of the version that the headers declare.

@@ -13,7 +13,7 @@ constexpr size_t kPcsPerRead = 8192;
 constexpr int kMaxReads = 256;
 constexpr size_t kHardwareBufferBytes = size_t{128} << 20;  // of device memory; CUPTI would take 512 MiB
 constexpr size_t kScratchBytes = size_t{16} << 20;
-constexpr double kWantedSamples = 4e5;  // enough that a line with one percent stands out, far from the buffer's end
+constexpr double kWantedSamples = 4e5;  // enough for a line with one percent to stand out, far from filling the buffer
 
 template <typename Params>
 Params PcParams(size_t size, CUcontext context) {
@@ -24,7 +24,7 @@ Params PcParams(size_t size, CUcontext context) {
 }
 #define WW_PC_PARAMS(Type, name, context) auto name = PcParams<Type>(Type##Size, context)
 
-// "smsp__pcsamp_warps_issue_stalled_barrier" is "barrier"; names that end in "_not_issued" count a part of the same
+// "smsp__pcsamp_warps_issue_stalled_barrier" is "barrier"; names that end in "_not_issued" count some of the same
 // samples again.
 std::string ShortReason(std::string_view name) {
   constexpr std::string_view kSuffix = "_not_issued";
@@ -33,7 +33,7 @@ std::string ShortReason(std::string_view name) {
   return std::string(stalled == std::string_view::npos ? name : name.substr(stalled + 8));
 }
 
-// Room for one read. CUPTI writes through the pointers inside, so it stays where it is.
+// Space for one read. CUPTI writes through the pointers inside, so it must not move.
 class ReadBuffer {
  public:
   explicit ReadBuffer(size_t reasons) : pcs_(kPcsPerRead), stalls_(kPcsPerRead * reasons) {
@@ -55,7 +55,7 @@ class ReadBuffer {
   CUpti_PCSamplingData data_{};
 };
 
-// Sampling in one context: enabled by Enable, disabled when it goes.
+// Sampling in one context: enabled by Enable, disabled by the destructor.
 class PcSampler {
  public:
   PcSampler(const Cupti& cupti, CUcontext context) : cupti_(cupti), context_(context) {}
@@ -93,7 +93,7 @@ class PcSampler {
       Consume(buffer.data());
       if (result != CUPTI_SUCCESS || buffer.data().remainingNumPcs == 0) break;
     }
-    Disable();  // hands out what came in since, through the buffer of the configuration
+    Disable();  // delivers the remaining samples through the configuration's buffer
     Consume(last_->data());
     for (auto& [place, stalls] : merged_) samples_.records.push_back({place.first, place.second, std::move(stalls)});
     return std::move(samples_);

@@ -1,5 +1,5 @@
-// Where warps are, and for what they wait: program counters sampled by the hardware while kernels run at nearly full
-// speed, and the source lines they belong to (the cubin's line table: compile with -lineinfo).
+// Where warps are, and what they wait for: program counters sampled by the hardware while kernels run at nearly full
+// speed, and the source lines that they belong to (the cubin's line table: compile with -lineinfo).
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@
 
 namespace warpwright::gpu {
 
-// One instruction. `stalls` counts the samples of warps that stood there, by reason: "long_scoreboard"; "selected" is a
-// warp that issued it.
+// One instruction. `stalls` counts the samples of warps at this instruction, by stall reason: "long_scoreboard";
+// "selected" is a warp that issued it.
 struct PcRecord {
   std::string function;  // mangled
   uint64_t pc = 0;       // offset in the function
@@ -26,14 +26,14 @@ struct PcRecord {
 struct PcSamples {
   std::vector<PcRecord> records;
   uint64_t total = 0, dropped = 0;  // as the hardware counted them
-  uint64_t foreign = 0;   // of these, in code that CUPTI does not know: the driver's own, and modules loaded too early
-  bool overflow = false;  // the buffer was full: the samples are those of the beginning
+  uint64_t foreign = 0;             // of these, in code unknown to CUPTI: the driver's, and modules loaded too early
+  bool overflow = false;            // the buffer was full: the samples cover only the beginning
 };
 
-// What is sampled. CUPTI knows only modules that were loaded while sampling was enabled, and counts samples in older
+// The run to sample. CUPTI knows only modules that were loaded while sampling was enabled, and counts samples in older
 // ones as foreign: so `load` loads the module, even if it is loaded already, and prepares the state before the kernels;
-// `run` launches the kernels of that copy. Both wait. `expected_us` is about how long the kernels take: the period is
-// chosen so that long runs do not overflow and short ones are seen.
+// `run` launches the kernels of that copy. Both wait for completion. `expected_us` is roughly how long the kernels
+// take: the period is chosen so that long runs do not overflow the buffer and short ones are still sampled.
 struct SampledRun {
   std::function<Status()> load, run;
   double expected_us = 0;
@@ -49,12 +49,13 @@ struct SourceLine {
   int line = 0;
   auto operator<=>(const SourceLine&) const = default;
 };
-// nullopt: the cubin has no such function, or no line for the instruction. The file is a whole path: the compiler put
-// its working folder in front. Needs no GPU.
+// nullopt: the cubin has no such function, or no line for the instruction. The file is an absolute path: the compiler
+// prepended its working directory. Needs no GPU.
 std::optional<SourceLine> LineOf(const Cupti& cupti, std::span<const std::byte> cubin, const std::string& function,
                                  uint64_t pc);
 
-// The name that a module's PTX (.file) has for that path, which is the user's; the path where there is none.
+// The name that a module's PTX (.file) has for that path, which is the user's name for it; the path itself if there is
+// none.
 std::string NameInModule(const std::string& path, std::string_view ptx);
 
 // The lines of one function with the most samples, hottest first. Samples without a line are left out.

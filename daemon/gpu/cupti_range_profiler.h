@@ -1,6 +1,6 @@
-// CUPTI's target half: counts while kernels run. Every launch is a range of its own, replayed once for each pass of the
-// schedule; between the passes CUPTI restores the device memory that the kernel wrote, so that kernels which update in
-// place count right and leave behind what one run leaves. Never time while this is on.
+// CUPTI's target half: counts while kernels run. Every launch is a separate range, replayed once for each pass of the
+// schedule; between passes CUPTI restores the device memory that the kernel wrote, so that kernels that update in place
+// are counted correctly and leave memory as a single run would. Never time while this is enabled.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace warpwright::gpu {
 
 class RangeProfiler {
  public:
-  // Switches counting on in `context` until the object goes. kEnvironment: the system refuses (see Cupti::Check).
+  // Enables counting in `context` until the object is destroyed. kEnvironment: the system refuses (see Cupti::Check).
   static Result<RangeProfiler> Enable(const Cupti& cupti, CUcontext context);
 
   RangeProfiler(RangeProfiler&& other) noexcept;
@@ -20,7 +20,7 @@ class RangeProfiler {
   ~RangeProfiler();
 
   // Counts `launches` kernels that `launch_all` launches on the context and waits for. One entry per launch, in the
-  // order of the launches. kUnsupported where CUPTI saw another number of kernels.
+  // order of the launches. kUnsupported if CUPTI saw a different number of kernels.
   Result<std::vector<MetricValues>> Count(const CuptiHost& host, size_t launches,
                                           const std::function<Status()>& launch_all);
 

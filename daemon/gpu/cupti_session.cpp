@@ -7,7 +7,7 @@ namespace {
 
 constexpr size_t kLinesPerKernel = 32;
 
-// Whether an error only means that nothing can be counted here.
+// Whether an error only means that counting is impossible here.
 bool MeansUnavailable(const Error& error) {
   return error.code == ErrorCode::kEnvironment || error.code == ErrorCode::kUnsupported;
 }
@@ -34,8 +34,8 @@ Status CheckSupport(const Cupti& cupti, CUdevice device) {
               "switch that off on the host, or go on without counters: timing and checking do not need them");
 }
 
-// Runs `step`, which wraps each of the caller's functions with what it is given: tells an error of the caller's from
-// one of counting.
+// Runs `step`, which wraps each of the caller's functions with the wrapper that it is passed: this distinguishes the
+// caller's errors from those of counting.
 template <typename T, typename Step>
 Result<std::variant<CountersUnavailable, T>> Guarded(Step step) {
   Status callers;
@@ -137,7 +137,7 @@ Result<std::optional<CountersUnavailable>> CountPlan(CounterSession& session, Co
   }
   const auto& counted = std::get<CountedLaunches>(outcome);
   for (size_t i = 0; i < reports.size(); ++i) Fill(reports[i], counted.launches[i], chip);
-  if (tier == CounterTier::kCore) return std::nullopt;  // the hottest lines cost another run or two
+  if (tier == CounterTier::kCore) return std::nullopt;  // the hottest lines cost one or two more runs
 
   const auto load = [&]() -> Status {
     WW_TRY(plan.reload());

@@ -35,7 +35,7 @@ core::Machine::DriverPart DescribeDriver() {
   return part;
 }
 
-// As NVML writes it. The UUID would not do: CUDA gives that of a MIG instance.
+// In NVML's format. The UUID is unsuitable: CUDA returns that of the MIG instance.
 std::string PciId(const Context& context) {
   return fmt::format("{:08x}:{:02x}:{:02x}.0", context.Attribute(CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
                      context.Attribute(CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
@@ -82,7 +82,7 @@ core::Machine::CountersPart DescribeCounters(const Context& context) {
 Result<std::string> DescribeGpu(const std::string& name) {
   WW_ASSIGN(const int index, GpuIndex(name));
   WW_ASSIGN(const Context context,
-            Context::Create(index));  // not only its facts: a GPU on which no context can be made is none
+            Context::Create(index));  // not only its facts: a GPU on which no context can be created is unusable
   core::GpuFacts facts = context.facts();
   size_t free = 0, total = 0;
   WW_TRY(context.driver().Check(context.driver().MemGetInfo(&free, &total), "cuMemGetInfo"));
@@ -93,7 +93,7 @@ Result<std::string> DescribeGpu(const std::string& name) {
 void DescribeGpus(const std::string& name, const std::function<void(const core::Machine&)>& tell,
                   const std::function<void(const std::string&)>& before_counters) {
   core::Machine part;
-  part.nvml = DescribeNvml();  // before there is a context, which would be one of the processes
+  part.nvml = DescribeNvml();  // before a context exists, which would be listed as one of the processes
   tell(part);
   part = {};
   part.driver = DescribeDriver();

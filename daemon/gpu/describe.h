@@ -1,4 +1,4 @@
-// What driver, NVML and CUPTI say of a GPU: how `warpwright`, which links no CUDA, learns it.
+// What the driver, NVML and CUPTI report about a GPU: this is how `warpwright`, which does not link CUDA, gets it.
 #pragma once
 
 #include <functional>
@@ -13,9 +13,9 @@ namespace warpwright::gpu {
 // `name`: "cuda" or "cuda:1".
 Result<std::string> DescribeGpu(const std::string& name);
 
-// For `warpwright-worker --doctor`: the parts nvml, driver, device and, where there is one, counters, each told by
-// `tell` as soon as it is known. `before_counters` is called between, with the device's architecture ("sm_90"; empty:
-// no GPU). CUPTI comes last: it may take the process along.
+// For `warpwright-worker --doctor`: the parts nvml, driver, device and, if any, counters, each passed to `tell` as soon
+// as it is known. `before_counters` is called before the last, with the device's architecture ("sm_90"; empty: no GPU).
+// CUPTI comes last: it may bring down the process.
 void DescribeGpus(const std::string& name, const std::function<void(const core::Machine&)>& tell,
                   const std::function<void(const std::string&)>& before_counters);
 

@@ -1,4 +1,4 @@
-// The device's own kernels: what happens around a kernel that is run or timed. Compiled by NVRTC for the GPU at hand.
+// The device's own kernels: what surrounds a kernel that is run or timed. Compiled by NVRTC for the GPU in use.
 typedef unsigned char u8;
 typedef unsigned int u32;
 typedef unsigned long long u64;
@@ -14,7 +14,7 @@ __device__ u8 PatternByte(u64 at, u32 seed) { return (u8)(Mix((u32)(at >> 2) ^ s
 __device__ u64 Index() { return (u64)blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ u64 Stride() { return (u64)gridDim.x * blockDim.x; }
 
-// Bytes that nobody can guess, by place.
+// Unpredictable bytes, by position.
 extern "C" __global__ void fill_pattern(u8* to, u64 bytes, u32 seed) {
   for (u64 i = Index(); i < bytes; i += Stride()) to[i] = PatternByte((u64)to + i, seed);
 }
@@ -47,10 +47,11 @@ extern "C" __global__ void flush_read(const uint4* from, u64 count, u32* sink) {
     const uint4 v = from[i];
     sum += v.x ^ v.y ^ v.z ^ v.w;
   }
-  if (sum == 0x9e3779b9u) *sink = sum;  // never the same by intent; keeps the loads
+  if (sum == 0x9e3779b9u) *sink = sum;  // practically never equal; keeps the loads alive
 }
 
-// Leaves nothing of an earlier kernel in shared memory, registers and local memory. One block of all shared memory per multiprocessor.
+// Removes what an earlier kernel left in shared memory, registers and local memory. One block per multiprocessor, with
+// all of its shared memory.
 extern "C" __global__ void __launch_bounds__(1024) scrub(u32 seed, u32 shared_words, u32* sink) {
   extern __shared__ u32 shared[];
   for (u32 i = threadIdx.x; i < shared_words; i += blockDim.x) shared[i] = Mix(i ^ seed ^ blockIdx.x);
@@ -82,7 +83,7 @@ __device__ u64 Now() {
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
   return time;
 }
-// Holds the stream until the host sets the flag (after nvbench's blocking kernel), or for `limit_ns` at the most.
+// Holds the stream until the host sets the flag (after nvbench's blocking kernel), or for at most `limit_ns`.
 extern "C" __global__ void hold(volatile u32* flag, u32 value, u64 limit_ns, u32* late) {
   const u64 begin = Now();
   while (*flag != value)
@@ -101,11 +102,11 @@ extern "C" __global__ void occupy(volatile u32* flag, u32 value, u64 limit_ns, u
   while (*flag != value && Now() - begin < limit_ns) {
   }
 }
-// Reads and writes memory beside another kernel.
+// Reads and writes memory while another kernel runs.
 extern "C" __global__ void make_noise(volatile u32* flag, u32 value, u64 limit_ns, uint4* memory, u64 count) {
   const u64 begin = Now();
   u64 i = Index();
-  do {  // the flag is in the host's memory, far away
+  do {  // the flag is in host memory, across the bus
     for (int turn = 0; turn < 16; ++turn, i += Stride()) {
       uint4 v = memory[i % count];
       v.x += 1;
@@ -114,7 +115,7 @@ extern "C" __global__ void make_noise(volatile u32* flag, u32 value, u64 limit_n
   } while (*flag != value && Now() - begin < limit_ns);
 }
 
-// Elements as double, by core/dtype.h's order of names in the host's table.
+// Elements as double, in the order of names in the host's table of core/dtype.h.
 enum Type { kF64, kF32, kF16, kBF16, kI64, kI32, kU32, kI8, kU8 };
 __device__ double Load(const u8* p, u64 i, int type) {
   switch (type) {
@@ -157,7 +158,8 @@ extern "C" __global__ void drift(const u8* original, const u8* candidate, const 
         const u64 at = i * size + b;
         expected |= (u64)(u8)(poison[at] ^ (u8)(mask >> (8 * (at & 3)))) << (8 * b);
       }
-      // By chance a right value is what the poison was: of millions of 16-bit elements some are. What is near the original is no matter.
+      // By chance a correct value may equal the poison: among millions of 16-bit elements some do. A value near the
+      // original does not count.
       const bool near = ClassOf(o) == 0 && ClassOf(c) == 0 && fabs(c - o) <= 0.03125 * fmax(fabs(o), fabs(c));
       if (!near && Bits(candidate, i, size) == expected && Bits(original, i, size) != expected) ++unwritten;
     }

@@ -9,7 +9,7 @@
 namespace warpwright::gpu {
 namespace {
 
-// What no kernel can bring about. 100 and 101 mean something else while the driver starts, which is not checked here.
+// Errors that no kernel can cause. 100 and 101 mean something else while the driver starts, which is not checked here.
 constexpr CUresult kDeviceLostErrors[] = {CUDA_ERROR_DEVICE_UNAVAILABLE,     CUDA_ERROR_NO_DEVICE,
                                           CUDA_ERROR_INVALID_DEVICE,         CUDA_ERROR_ECC_UNCORRECTABLE,
                                           CUDA_ERROR_NVLINK_UNCORRECTABLE,   CUDA_ERROR_SYSTEM_NOT_READY,
@@ -36,7 +36,7 @@ Result<CudaDriver> Open() {
     return Fail(ErrorCode::kEnvironment, std::string("the NVIDIA driver lacks ") + missing,
                 "install a driver for CUDA 13 (580 or newer)");
   if (const CUresult result = driver.Init(0); result != CUDA_SUCCESS)
-    return Fail(ErrorCode::kEnvironment, "the NVIDIA driver does not start: " + driver.Describe(result),
+    return Fail(ErrorCode::kEnvironment, "the NVIDIA driver failed to start: " + driver.Describe(result),
                 "look at nvidia-smi and the kernel log; in a container, start it with --gpus");
   WW_TRY(driver.Check(driver.DriverGetVersion(&driver.version), "cuDriverGetVersion"));
   return driver;

@@ -1,5 +1,5 @@
-// libcuda, opened once per process at run time: nothing links it, so that every program starts on a machine without a
-// driver.
+// libcuda, opened once per process at run time: nothing links against it, so that every program starts on a machine
+// without a driver.
 #pragma once
 
 #include <cuda.h>
@@ -34,16 +34,16 @@ struct CudaDriver {
 
   std::string Describe(
       CUresult result) const;  // "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered"
-  // An Error of ours (kEnvironment), for calls that no kernel can make fail. Where the result says that the GPU is
-  // gone, GpuIsLost() holds from then on.
+  // An internal Error (kEnvironment), for calls that no kernel can cause to fail. If the result indicates that the GPU
+  // is lost, GpuIsLost() is true from then on.
   Status Check(CUresult result, const char* call) const;
 };
 
-// A call of this process failed because the GPU fell off the bus, has an error of its memory, or is being reset:
-// nothing that is left on it can be used or freed any more, and no kernel is to blame.
+// A call of this process failed because the GPU fell off the bus, has a memory error, or is being reset: nothing on it
+// can be used or freed any more, and no kernel is at fault.
 bool GpuIsLost();
 
-// kEnvironment where there is no driver or no GPU. Initialized.
+// kEnvironment if there is no driver or no GPU. The driver is initialized.
 Result<const CudaDriver*> LoadCudaDriver();
 
 }  // namespace warpwright::gpu

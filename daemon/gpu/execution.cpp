@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kTimeSamples = 7;
 
-// The set-up runs once in a process: what it filled is there for every later launch.
+// The set-up runs once per process: what it filled is available to every later launch.
 std::vector<size_t> FilledWorkspaces(const core::LaunchPlan& plan) {
   std::vector<size_t> filled;
   const auto add = [&](size_t buffer) {
@@ -68,9 +68,9 @@ Status Execution::Fill() {
       continue;
     }
     const core::BufferContent& content = (*request_.buffers)[argument++];
-    if (content.bytes.empty() || (protected_ && content.read_only)) continue;  // which still holds it
+    if (content.bytes.empty() || (protected_ && content.read_only)) continue;  // which still has its content
     if (content.uninitialized && !request_.options.poison) continue;
-    // The driver's copy and not a kernel of ours: tools that watch for reads of what was never written know it.
+    // The driver's copy instead of our own kernel: tools that detect uninitialised reads understand it.
     const CudaDriver& driver = context_.driver();
     WW_TRY(driver.Check(
         driver.MemcpyDtoDAsync(to, contents_[argument - 1].address(), content.bytes.size(), tools_.stream()),
@@ -143,7 +143,7 @@ Status Execution::Download(std::vector<std::vector<std::byte>>& buffers) {
   return {};
 }
 
-// Inputs are compared on the device, where they cost nothing: what is as it was sent need not be brought back.
+// Inputs are compared on the device, where that costs nothing: an unchanged input need not be downloaded.
 Status Execution::DownloadResults() {
   for (size_t a = 0; a < request_.buffers->size(); ++a) {
     const core::BufferContent& content = (*request_.buffers)[a];
@@ -189,8 +189,7 @@ Result<bool> Execution::SameAsFirst() {
   return true;
 }
 
-// Each launch alone, between events of its own, after everything that came before it and a flush of the caches before
-// the plan.
+// Each launch is timed between its own events, after all preceding launches and a flush of the caches before the plan.
 Step Execution::Measure() {
   const CudaDriver& driver = context_.driver();
   const auto launches = replay_->Launches();
@@ -206,7 +205,7 @@ Step Execution::Measure() {
     WW_TRY(tools_.Flush(static_cast<uint32_t>(i)));
     WW_TRY(tools_.Hold());
     WW_TRY(driver.Check(driver.EventRecord(begin.get(), tools_.stream()), "cuEventRecord"));
-    // Marks between the kernels cost time: every other sample goes without, for the total.
+    // Marks between the kernels cost time: every other sample omits them, for the total.
     Step step =
         i % 2 == 0 || launches.size() == 1 ? replay_->Run(tools_.stream()) : replay_->RunMarked(tools_.stream(), marks);
     WW_TRY(driver.Check(driver.EventRecord(end.get(), tools_.stream()), "cuEventRecord"));
@@ -235,10 +234,10 @@ Step Execution::Measure() {
   return std::nullopt;
 }
 
-// Without a hold: CUPTI waits for every kernel. A fault in a replayed kernel is the kernel's, like any other.
+// No hold: CUPTI waits for every kernel. A fault in a replayed kernel is the kernel's fault, like any other.
 Step Execution::Count() {
   std::optional<core::Fault> fault;
-  std::unique_ptr<LoadedModule> first;  // until sampling is over, so that the copy has addresses of its own
+  std::unique_ptr<LoadedModule> first;  // until sampling is over, so that the copy has different addresses
   const auto as_status = [&](Step step) -> Status {
     if (!step) return Fail(step.error());
     if (!*step) return {};
@@ -276,7 +275,7 @@ void Execution::Spent(const char* part) {
   last_ = now;
 }
 
-// The module, and the plan over it and the buffers.
+// Loads the module, and creates the plan over it and the buffers.
 Step Execution::Load() {
   WW_ASSIGN(auto loaded, LoadedModule::Load(context_, *request_.module));
   if (auto* fault = std::get_if<core::Fault>(&loaded)) return std::move(*fault);

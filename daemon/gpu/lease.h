@@ -1,5 +1,5 @@
-// A GPU is used by one process of a host at a time: a file named after its UUID is locked for the length of a call. The
-// kernel releases the lock of a process that dies.
+// A GPU is used by one process on a host at a time: a file named after its UUID is locked for the duration of a call.
+// The kernel releases the lock of a process that dies.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace warpwright::gpu {
 
 class Lease {
  public:
-  // Opens the lock file, in /run/lock or, where that cannot be written, in /tmp: one place for all users of the host.
+  // Opens the lock file, in /run/lock or, if that is not writable, in /tmp: one path for all users of the host.
   static Result<Lease> Open(const std::string& uuid);
 
   class Guard {
@@ -25,7 +25,7 @@ class Lease {
    private:
     int fd_;
   };
-  // Blocks until nobody else has it; `on_wait` is called before waiting.
+  // Blocks until no other process has it; `on_wait` is called before waiting.
   Result<Guard> Take(const std::function<void()>& on_wait);
 
  private:

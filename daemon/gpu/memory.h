@@ -7,7 +7,7 @@
 
 namespace warpwright::gpu {
 
-// From cuMemAlloc: aligned to 256 bytes, neighbours unknown.
+// From cuMemAlloc: aligned to 256 bytes, with unknown neighbours.
 class DeviceMemory {
  public:
   DeviceMemory() = default;
@@ -26,8 +26,8 @@ class DeviceMemory {
   uint64_t bytes_ = 0;
 };
 
-// A word of the host's memory that kernels poll. Setting it needs no stream, and so waits for nothing that is enqueued:
-// streams share a few queues of the hardware, and a copy may stand behind work that waits for the very flag.
+// A word of host memory that kernels poll. Setting it needs no stream, and so waits for nothing that is enqueued:
+// streams share a few hardware queues, and a copy may be queued behind work that waits for this very flag.
 class HostFlag {
  public:
   HostFlag() = default;
@@ -46,8 +46,8 @@ class HostFlag {
   CUdeviceptr address_ = 0;
 };
 
-// Pages of its own in an address range of its own, with an unmapped page on both sides: an access there faults.
-// `Protect` takes the right to write away.
+// Separate pages in a separate address range, with an unmapped page on both sides: an access there faults. `Protect`
+// makes the pages read-only.
 class MappedMemory {
  public:
   static Result<MappedMemory> Map(Context& context, uint64_t bytes);

@@ -1,6 +1,7 @@
 // The names. Chosen so that on GH100 the core tier takes one pass and the candidate tier six: a pass holds about three
-// warp-stall counters, or two or three pipes of a multiprocessor; units of L1, L2 and DRAM ride along; all instrumented
-// ("sass") counters share one pass of their own. Before a change, look at the pass counts in tests/unit/gpu_counters.
+// warp-stall counters, or two or three pipes of a multiprocessor; units of L1, L2 and DRAM fit into the same passes;
+// all instrumented ("sass") counters share one separate pass. Before a change, check the pass counts in
+// tests/unit/gpu_counters.
 #include "gpu/metrics.h"
 
 namespace warpwright::gpu {
@@ -8,7 +9,7 @@ namespace {
 
 using Term = Formula::Term;
 
-// Of the peak, over the whole kernel. `scope`: the average over the unit's instances, or the busiest one.
+// In percent of the peak, over the whole kernel. `scope`: the average over the unit's instances, or the busiest one.
 std::string Share(std::string_view unit, std::string_view scope = "avg") {
   return std::string(unit) + "." + std::string(scope) + ".pct_of_peak_sustained_elapsed";
 }
@@ -87,8 +88,8 @@ std::vector<std::string> MetricsOf(CounterTier tier) {
 }
 
 const std::vector<Formula>& CounterFormulas() {
-  // cp.async is LDGSTS, which CUPTI counts apart from loads. L2 is what L1 asks of it: the traffic between its own
-  // halves is left out. Packed half arithmetic counts once per lane.
+  // cp.async is LDGSTS, which CUPTI counts separately from loads. L2 counts L1's requests: the traffic between its two
+  // halves is excluded. Packed half arithmetic counts once per lane.
   static const std::vector<Formula> formulas = {
       {"warp_instructions", {{Sum("smsp__sass_inst_executed")}}},
       {"thread_instructions", {{Sum("smsp__sass_thread_inst_executed_pred_on")}}},
@@ -121,7 +122,7 @@ const std::vector<Formula>& CounterFormulas() {
       {"branches",
        {{Sum("smsp__sass_branch_targets_threads_uniform")}, {Sum("smsp__sass_branch_targets_threads_divergent")}}},
       {"divergent_branches", {{Sum("smsp__sass_branch_targets_threads_divergent")}}},
-      // The XU runs special functions and some conversions, which are in "conversion", too.
+      // The XU runs special functions and some conversions, which are also in "conversion".
       {"warp_instructions_sfu", {{Sum("sm__inst_executed_pipe_xu")}}},
       {"warp_instructions_global_load", {{Warps("global_ld")}, {Warps("ldgsts")}}},
       {"warp_instructions_global_store", {{Warps("global_st")}}},
@@ -150,8 +151,8 @@ const std::vector<Formula>& ThreadClassFormulas() {
 }
 
 const std::vector<Formula>& ThroughputFormulas() {
-  // L1's data stage serves shared memory, too: that part is counted apart. Atomics at one address keep one slice of L2
-  // busy, so the busiest slice is what limits.
+  // L1's data stage also serves shared memory: that part is counted separately. Atomics at one address keep one slice
+  // of L2 busy, so the busiest slice is the limit.
   static const std::vector<Formula> formulas = {
       {"dram_us", {{Share("dram__throughput")}}},
       {"l2_us", {{Share("lts__t_sectors")}}},
@@ -225,7 +226,7 @@ const std::map<std::string_view, std::string_view>& NotOnHardware() {
 
 std::string CuptiChipName(const core::Chip& chip) {
   static const std::map<std::string, std::string, std::less<>> by_id = {{"l4", "AD104"}};
-  // One of each architecture: the metrics of its smaller siblings are the same.
+  // One chip per architecture: its smaller siblings have the same metrics.
   static const std::map<std::string, std::string, std::less<>> by_arch = {
       {"sm_80", "GA100"},  {"sm_86", "GA102"},  {"sm_89", "AD102"},  {"sm_90", "GH100"},
       {"sm_90a", "GH100"}, {"sm_100", "GB100"}, {"sm_103", "GB110"}, {"sm_120", "GB202"}};

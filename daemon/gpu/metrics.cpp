@@ -60,7 +60,8 @@ bool NeedsAny(const Formula& formula, const std::vector<std::string>& metrics) {
   });
 }
 
-// Whether a formula of the table needs the metric, and no other gives its number without the absent ones.
+// Whether a formula of the table needs the metric, and no other formula gives the same number without the absent
+// metrics.
 bool LeavesAGap(const std::vector<Formula>& table, const std::string& metric, const std::vector<std::string>& absent) {
   return std::any_of(table.begin(), table.end(), [&](const Formula& formula) {
     return NeedsAny(formula, {metric}) && std::none_of(table.begin(), table.end(), [&](const Formula& other) {
@@ -150,7 +151,7 @@ std::vector<std::string> Missed(const std::vector<std::string>& absent) {
                                  [&](const Formula& formula) { return NeedsAny(formula, {metric}); });
       gap = gap || LeavesAGap(*table, metric, absent);
     }
-    if (gap || !used) missed.push_back(metric);  // what no formula uses is shown as it is
+    if (gap || !used) missed.push_back(metric);  // a metric that no formula uses is shown unchanged
   }
   return missed;
 }

@@ -1,7 +1,7 @@
 // What is counted on a GPU, in which tier, and how CUPTI's metrics become our numbers: the fields of Counters, the
 // parts of TimeBreakdown, achieved occupancy and evidence. Names differ by chip; a metric that a chip lacks makes its
-// number unmeasured, which is said (LaunchReport::unmeasured), never zero. tests/unit/gpu_counters holds every name
-// against CUPTI for every supported chip.
+// number unmeasured, which is reported (LaunchReport::unmeasured), never zero. tests/unit/gpu_counters checks every
+// name with CUPTI for every supported chip.
 #pragma once
 
 #include <map>
@@ -16,9 +16,9 @@ namespace warpwright::gpu {
 
 // Each tier contains the ones before it. A pass is one more run of the kernel.
 enum class CounterTier {
-  kCore,          // duration, DRAM, occupancy, issue, bank conflicts: 1 pass on GH100
-  kCandidate,     // all that evidence is made from, and stall reasons: 6 passes, one of them with instrumented
-                  // instructions
+  kCore,       // duration, DRAM, occupancy, issue, bank conflicts: 1 pass on GH100
+  kCandidate,  // everything that evidence is derived from, and stall reasons: 6 passes, one of them with instrumented
+               // instructions
   kSpeedOfLight,  // throughput roll-ups and rare units: 17 passes; for accepted candidates
 };
 std::vector<std::string> MetricsOf(CounterTier tier);
@@ -27,8 +27,8 @@ inline constexpr const char* kDurationMetric = "gpu__time_duration.sum";  // ns
 inline constexpr const char* kWarpsActiveMetric = "sm__warps_active.avg.pct_of_peak_sustained_active";
 inline constexpr const char* kTensorMetric = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed";
 
-// A number of ours as a sum of CUPTI metrics. Where there are several formulas for one number (names that differ by
-// chip, two ports of one unit), the largest whose metrics were all measured counts.
+// One of our numbers as a sum of CUPTI metrics. If a number has several formulas (names that differ by chip, two ports
+// of one unit), the largest whose metrics were all measured is used.
 struct Formula {
   struct Term {
     std::string metric;
@@ -37,13 +37,13 @@ struct Formula {
   std::string_view number;
   std::vector<Term> terms;
 };
-// Fields of Counters by name, classes of instructions ("warp_instructions_sfu") among them.
+// Fields of Counters by name, including instruction classes ("warp_instructions_sfu").
 const std::vector<Formula>& CounterFormulas();
 // The classes that CUPTI counts by thread: divided by the average lanes of an instruction to give warp instructions.
 const std::vector<Formula>& ThreadClassFormulas();
 // Parts of TimeBreakdown ("dram_us"), in percent of the unit's peak while the kernel ran.
 const std::vector<Formula>& ThroughputFormulas();
-// Parts that thread instructions and the chip's lanes give where no metric does.
+// Parts that are derived from thread instructions and the chip's lanes if no metric gives them.
 const std::vector<Formula>& LaneFormulas();
 // Evidence fields: shares of the warp cycles that stalled.
 const std::vector<Formula>& StallFormulas();
@@ -52,20 +52,20 @@ const std::vector<Formula>& StallFormulas();
 const Formula& LatencyStalls();
 const Formula& AllStalls();
 
-// Of metrics that a chip lacks, those that it misses: without those whose every number another formula gives from
-// metrics that it has (names that differ by chip).
+// Of the metrics that a chip lacks, those that leave a gap: not those whose every number another formula gives from
+// metrics that the chip has (names that differ by chip).
 std::vector<std::string> Missed(const std::vector<std::string>& absent);
 
-// Fields of Counters and parts of TimeBreakdown that no GPU counts, with the reason.
+// Fields of Counters and parts of TimeBreakdown that no GPU can count, with the reason.
 const std::map<std::string_view, std::string_view>& NotOnHardware();
 
-// CUPTI's name of a chip, for use without the chip: "l4" and "sm_89" are AD104. Empty where CUPTI knows none.
+// CUPTI's name of a chip, for use without the chip: "l4" and "sm_89" are AD104. Empty if CUPTI has none.
 std::string CuptiChipName(const core::Chip& chip);
 
 // Fills counters, achieved occupancy, times, metrics and unmeasured of a report whose kernel, geometry and resources
-// are known. A total time that is already there (measured with events) is kept and the parts are shares of it; else it
-// is CUPTI's duration. Latency is the share of stalled warp cycles that wait for something to arrive, of the time in
-// which the busiest unit idles. With no values at all, everything that needs counters is unmeasured.
+// are known. A total time that is already set (measured with events) is kept and the parts are shares of it; otherwise
+// it is CUPTI's duration. Latency is the time in which the busiest unit idles, times the share of stalled warp cycles
+// that wait for something to arrive. With no values at all, everything that needs counters is unmeasured.
 void Fill(core::LaunchReport& report, const std::map<std::string, double>& values, const core::Chip& chip);
 
 }  // namespace warpwright::gpu

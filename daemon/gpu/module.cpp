@@ -90,7 +90,7 @@ Result<std::variant<core::Fault, LoadedModule>> LoadedModule::Load(Context& cont
       ModuleVariable variable{name, 0, 0};
       size_t bytes = 0;
       const CUresult found = driver.ModuleGetGlobal(&variable.address, &bytes, loaded.module_, name.c_str());
-      if (found == CUDA_ERROR_NOT_FOUND) continue;  // the assembler dropped it
+      if (found == CUDA_ERROR_NOT_FOUND) continue;  // the assembler removed it
       WW_TRY(driver.Check(found, "cuModuleGetGlobal"));
       if (bytes == 0) continue;
       variable.bytes = bytes;

@@ -1,4 +1,4 @@
-// A cubin in a context: its kernels, and its variables with their content as it was loaded.
+// A cubin in a context: its kernels, and its variables with their content as loaded.
 #pragma once
 
 #include <map>
@@ -26,20 +26,20 @@ PtxVariables FindPtxVariables(const std::string& ptx);
 
 class LoadedModule {
  public:
-  // A Fault where the driver does not take the cubin (too much static shared memory, say).
+  // A Fault if the driver rejects the cubin (for example, too much static shared memory).
   static Result<std::variant<core::Fault, LoadedModule>> Load(Context& context, const core::CompiledModule& module);
   LoadedModule(LoadedModule&& other) noexcept;
   LoadedModule& operator=(LoadedModule&&) = delete;
   ~LoadedModule();
 
-  // By the name that the plan uses; an Error where there is none (the plan does not fit the module).
+  // Looks up the name that the plan uses; an Error if there is none (the plan does not fit the module).
   Result<CUfunction> Function(const std::string& kernel) const;
   const core::KernelResources* Resources(const std::string& kernel) const { return compiled_->Find(kernel); }
-  // Of a symbol in source form ("scale", "ns::table"); null: the compiler dropped it.
+  // The variable of a symbol in source form ("scale", "ns::table"); null: the compiler removed it.
   const ModuleVariable* Symbol(const std::string& source_form) const;
 
   bool has_variables() const { return !variables_.empty(); }
-  Status Restore(CUstream stream);                                // every variable as it was loaded
+  Status Restore(CUstream stream);                                // every variable as loaded
   Result<std::vector<std::byte>> Content(CUstream stream) const;  // of all variables, one after the other
   // Names of the variables in which two contents differ.
   std::vector<std::string> Different(const std::vector<std::byte>& a, const std::vector<std::byte>& b) const;

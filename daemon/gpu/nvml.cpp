@@ -12,8 +12,7 @@ constexpr unsigned kMaxGpus = 64;
 constexpr unsigned kMaxProcesses = 1024;
 constexpr unsigned long long kNotTold = ~0ull;
 
-// Reasons for lower clocks that make a time differ from the next one. Not among them: idle (0x1), clocks that somebody
-// set (0x2).
+// Reasons for lower clocks that make times vary between runs. Not included: idle (0x1), clocks set by a user (0x2).
 constexpr std::pair<unsigned long long, const char*> kSlowdowns[] = {{0x4, "power cap"},
                                                                      {0x8, "hardware slowdown"},
                                                                      {0x10, "sync boost"},
@@ -25,7 +24,7 @@ constexpr std::pair<unsigned long long, const char*> kSlowdowns[] = {{0x4, "powe
 Status Start(const Nvml& nvml) {
   const int result = nvml.Init();
   if (result == kNvmlSuccess) return {};
-  const std::string message = "NVML does not start: " + nvml.Describe(result);
+  const std::string message = "NVML failed to start: " + nvml.Describe(result);
   if (result == kNvmlVersionMismatch)
     return Fail(ErrorCode::kEnvironment, message,
                 "the driver was updated while its old kernel module is loaded: reboot, or reload the nvidia modules");
@@ -34,7 +33,7 @@ Status Start(const Nvml& nvml) {
   return Fail(ErrorCode::kEnvironment, message, "look at nvidia-smi and the kernel log");
 }
 
-// A function that is there and succeeds.
+// Whether the function exists and succeeds.
 template <typename Function, typename... Args>
 bool QueryNvml(Function function, Args... args) {
   return function != nullptr && function(args...) == kNvmlSuccess;
@@ -78,7 +77,7 @@ std::optional<std::vector<core::GpuProcess>> Processes(const Nvml& nvml, NvmlHan
   std::vector<NvmlProcess> listed(16);
   unsigned count = 0;
   int result = kNvmlInsufficientSize;
-  // More may start between two calls.
+  // More processes may start between two calls.
   for (int tries = 0; result == kNvmlInsufficientSize && tries < 5; ++tries) {
     count = static_cast<unsigned>(listed.size());
     result = nvml.DeviceGetProcesses(gpu, &count, listed.data());
@@ -162,14 +161,14 @@ core::Machine::NvmlPart ReadNvml(const Nvml& nvml) {
   if (QueryNvml(nvml.SystemGetDriverVersion, release, unsigned{sizeof release - 1})) part.driver_release = release;
   unsigned count = 0;
   if (const int result = nvml.DeviceGetCount(&count); result != kNvmlSuccess)
-    part.problem = {"NVML counts no GPUs: " + nvml.Describe(result), "look at nvidia-smi and the kernel log"};
+    part.problem = {"NVML reports no GPUs: " + nvml.Describe(result), "look at nvidia-smi and the kernel log"};
   for (unsigned i = 0; i < std::min(count, kMaxGpus); ++i) {
     NvmlHandle gpu = nullptr;
-    // One that fell off the bus does not hide the others.
+    // A GPU that fell off the bus does not hide the others.
     if (const int result = nvml.DeviceGetHandleByIndex(i, &gpu); result == kNvmlSuccess)
       part.gpus.push_back(ReadGpu(nvml, gpu));
     else
-      part.problem = {fmt::format("GPU {} cannot be asked: {}", i, nvml.Describe(result)),
+      part.problem = {fmt::format("GPU {} cannot be queried: {}", i, nvml.Describe(result)),
                       "look at the kernel log for Xid lines; a GPU that is lost needs a reboot"};
   }
   return part;

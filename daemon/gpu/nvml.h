@@ -1,7 +1,7 @@
-// libnvidia-ml, opened at run time like the driver (driver.h): what a GPU's clocks, errors, modes and processes are.
+// libnvidia-ml, opened at run time like the driver (driver.h): a GPU's clocks, errors, modes and processes.
 //
-// The declarations stand here because the toolkit's packages that we build with need not hold nvml.h. They are the part
-// of NVML's binary interface that we call, which the library keeps by giving changed functions a new suffix.
+// The declarations are here because the toolkit packages that we build with need not contain nvml.h. They are the part
+// of NVML's ABI that we call, which the library keeps stable by giving changed functions a new suffix.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct NvmlPci {
 };
 struct NvmlProcess {  // of _v3
   unsigned pid;
-  unsigned long long memory;  // all ones: not told
+  unsigned long long memory;  // all ones: not reported
   unsigned gpu_instance, compute_instance;
 };
 }
@@ -39,8 +39,8 @@ enum NvmlResult : int {
 };
 enum NvmlClock : int { kNvmlSm = 1, kNvmlMemoryClock = 2 };
 
-// Name, symbol, arguments. Only the first three are required: a function that a driver lacks is a value that it does
-// not tell.
+// Name, symbol, arguments. Only the first three are required: a function that a driver lacks is a value that is not
+// reported.
 #define WW_NVML_FUNCTIONS(X)                                                                           \
   X(Init, nvmlInit_v2, ())                                                                             \
   X(DeviceGetCount, nvmlDeviceGetCount_v2, (unsigned*))                                                \
@@ -74,10 +74,10 @@ struct Nvml {
   std::string Describe(int result) const;  // "Driver/library version mismatch (18)"
 };
 
-// kEnvironment, with a remedy, where there is no NVML or it does not start. Initialized; never closed.
+// kEnvironment, with a remedy, if there is no NVML or it fails to start. Initialized; never closed.
 Result<Nvml> LoadNvml();
 
-// Every GPU of the machine. `nvml` may lack any function but those that count GPUs.
+// Every GPU of the machine. `nvml` may lack any function except those that count GPUs.
 core::Machine::NvmlPart ReadNvml(const Nvml& nvml);
 
 }  // namespace warpwright::gpu

@@ -8,7 +8,7 @@
 namespace warpwright::gpu {
 namespace {
 
-constexpr uint32_t kStaticShared = 48u << 10;  // what a launch gets without being asked
+constexpr uint32_t kStaticShared = 48u << 10;  // what a launch gets without opting in
 
 uint32_t StreamOfOp(const core::PlanOp& op) {
   return std::visit([](const auto& o) { return o.stream; }, op);
@@ -50,7 +50,7 @@ Status Replay::Mark(CUstream stream) {
 
 Step Replay::Prepare(const std::vector<core::PlanOp>& ops) {
   for (const core::PlanOp& op : ops) {
-    // Now, and not while the stream is held: making one may wait for what is enqueued.
+    // Created now, and not while the stream is held: creation may wait for what is enqueued.
     if (const uint32_t stream = StreamOfOp(op); stream != 0 && !streams_.contains(stream)) {
       WW_ASSIGN(Stream made, Stream::Create(*context_));
       streams_.emplace(stream, std::move(made));
@@ -104,14 +104,14 @@ Status Replay::Join(CUstream main) {
     join_.push_back(std::move(done));
   }
   forked_.clear();
-  join_.clear();  // an event may be destroyed before it has happened
+  join_.clear();  // an event may be destroyed before it has completed
   return {};
 }
 
 Step Replay::Enqueue(const std::vector<core::PlanOp>& ops, CUstream main) {
   for (const core::PlanOp& op : ops) {
-    // The default stream waits for the others and they for it, as in the runtime. (For those made as non-blocking that
-    // is more order than was asked for.)
+    // The default stream waits for the others and they for it, as in the runtime. (For those created as non-blocking
+    // that is more ordering than requested.)
     if (StreamOfOp(op) == 0 && !forked_.empty()) WW_TRY(Join(main));
     WW_ASSIGN(const CUstream stream, StreamOf(StreamOfOp(op), main));
     WW_STEP(EnqueueOp(op, stream));
@@ -168,7 +168,7 @@ Step Replay::EnqueueOp(const core::PlanOp& op, CUstream stream) {
                [&](const core::SymbolUploadOp& upload) -> Step {
                  const ModuleVariable* variable = module_->Symbol(upload.symbol);
                  if (variable == nullptr || upload.bytes.empty())
-                   return std::nullopt;  // the compiler drops a variable that no kernel reads
+                   return std::nullopt;  // the compiler removes a variable that no kernel reads
                  if (upload.offset > variable->bytes || upload.bytes.size() > variable->bytes - upload.offset)
                    return Fail(ErrorCode::kCorrupt, fmt::format("an upload leaves the variable '{}'", upload.symbol));
                  return context_->Judge(driver.MemcpyHtoDAsync(variable->address + upload.offset, upload.bytes.data(),

@@ -1,5 +1,5 @@
-// A launch plan, enqueued. Streams and events of the plan are streams and events of the device; everything begins after
-// what is on the main stream, and the main stream goes on after everything.
+// A launch plan, enqueued. Streams and events of the plan are streams and events of the device; the plan begins after
+// the work on the main stream, and the main stream continues after the whole plan.
 #pragma once
 
 #include <map>
@@ -11,13 +11,13 @@ namespace warpwright::gpu {
 
 class Replay {
  public:
-  // `plan`, `module` and `buffers` must outlive it. Prepares every launch; a Fault where the GPU cannot hold one.
+  // `plan`, `module` and `buffers` must outlive it. Prepares every launch; a Fault if one does not fit on the GPU.
   static Result<std::variant<core::Fault, Replay>> Create(Context& context, LoadedModule& module,
                                                           const core::LaunchPlan& plan, const BufferSet& buffers);
 
   Step Setup(CUstream main) { return Enqueue(plan_->setup, main); }
   Step Run(CUstream main) { return Enqueue(plan_->ops, main); }
-  // With an event before and after every kernel: 2 * launches() of them, in order.
+  // Records an event before and after every kernel: 2 * launches() events, in order.
   Step RunMarked(CUstream main, std::vector<Event>& marks);
   // What Run launches, in order.
   std::vector<const core::KernelLaunch*> Launches() const;
@@ -45,7 +45,7 @@ class Replay {
   std::map<const core::KernelLaunch*, Launch> launches_;
   std::map<uint32_t, Stream> streams_;
   std::map<uint32_t, Event> events_;
-  std::vector<Event> join_;       // one for each stream beside the main one, and one for the fork
+  std::vector<Event> join_;       // one for each stream other than the main one, and one for the fork
   std::vector<uint32_t> forked_;  // streams in use in this run
   std::vector<Event>* marks_ = nullptr;
 };

@@ -14,13 +14,13 @@ namespace warpwright::gpu {
 namespace {
 
 constexpr double kShortUs = 20;  // below it, one launch is too short for events
-constexpr double kBatchUs = 60;  // what a sample of short launches is filled up to
+constexpr double kBatchUs = 60;  // target length of a sample of short launches
 constexpr int kMaxLaunches = 16;
-constexpr size_t kRotation = 4;       // sets of buffers at least, where there is memory
-constexpr double kMemoryShare = 0.6;  // of what is free, for all sets
+constexpr size_t kRotation = 4;       // minimum number of buffer sets, if memory permits
+constexpr double kMemoryShare = 0.6;  // share of free memory, for all sets
 constexpr int kWarmUpLaunches = 3;
 constexpr auto kWarmUp = std::chrono::milliseconds(50);
-constexpr auto kLongWarmUp = std::chrono::milliseconds(200);  // before a decision that counts
+constexpr auto kLongWarmUp = std::chrono::milliseconds(200);  // before a decisive measurement
 constexpr int kHotLaunches = 20;
 constexpr uint64_t kGuardBytes = 16u << 10;
 // Streams of the counter-based random numbers.
@@ -97,7 +97,7 @@ Step TimingRun::PlanSample() {
   return Grow(candidate_, pool_);
 }
 
-// Contents of one set: inputs moved round, outputs poisoned, everything else as it was when the module was loaded.
+// Contents of one set: inputs rotated, outputs poisoned, everything else as when the module was loaded.
 Step TimingRun::Prepare(Side& side, size_t set, uint64_t contents_seed) {
   const CudaDriver& driver = context_.driver();
   const uint32_t mask = PoisonMask(contents_seed, 0);
@@ -184,7 +184,7 @@ Result<double> TimingRun::EmptyTime() {
   return core::Median(times);
 }
 
-// Clocks rise, caches of instructions fill; interleaved, so that neither side profits.
+// Clocks rise, instruction caches fill; interleaved, so that neither side benefits.
 Step TimingRun::WarmUp() {
   const auto span = request_.options.blocks >= core::TimingLooks().front().blocks && request_.options.first_block == 0
                         ? kLongWarmUp
@@ -247,7 +247,7 @@ Step TimingRun::TimePair(int index, int block, bool keep) {
   core::TimedPair pair;
   pair.block = block;
   pair.candidate_first = (base::CounterRandom(request_.options.seed, kOrderStream).Bits(number) & 1) != 0;
-  // Consecutive places of the pool, from a random one on.
+  // Consecutive positions in the pool, starting at a random one.
   const size_t first = base::CounterRandom(request_.options.seed, kSetStream).Bits(number) % pool_;
   std::vector<size_t> sets;
   for (int i = 0; i < launches_; ++i) sets.push_back((first + static_cast<size_t>(i)) % pool_);
@@ -274,13 +274,13 @@ Step TimingRun::TimePairs() {
                                  static_cast<uint64_t>(count)));
   for (int i = 0; i < count; ++i) {
     WW_STEP(TimePair(i, options.first_block + i / options.pairs_per_block, kept.contains(i)));
-    // Soon, too: each hold that is waited out to its end costs seconds.
+    // Also early: each hold that runs into its time limit costs seconds.
     if (i == 0 || i + 1 == count) WW_STEP(CheckHolds());
   }
   return std::nullopt;
 }
 
-// A busy host is our trouble. A launcher whose work on other streams waits for what stands behind the hold is the
+// A busy host is our problem. A launcher whose work on other streams waits for what is queued behind the hold is the
 // candidate's.
 Step TimingRun::CheckHolds() {
   WW_ASSIGN(const bool whole, tools_.NoHoldTimedOut());

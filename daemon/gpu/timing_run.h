@@ -1,12 +1,12 @@
 // The timing protocol of core/timing.h on the device.
 //
-// A pair: both sides get the same fresh contents (the inputs, moved round by a secret distance, in buffers of their own
-// that rotate through a pool), poison in the outputs, and their modules' variables as they were loaded. Per side:
-// persisting L2 lines reset, twice the L2 written and twice read, shared memory and registers scrubbed; then stamp,
-// hold, event, the plan, event, stamp, release. After both, the outputs are compared on the device.
+// A pair: both sides get the same fresh contents (the inputs, rotated by a secret distance, in separate buffers that
+// cycle through a pool), poison in the outputs, and their modules' variables as loaded. Per side: persisting L2 lines
+// reset, twice the L2 written and twice read, shared memory and registers scrubbed; then stamp, hold, event, the plan,
+// event, stamp, release. After both, the outputs are compared on the device.
 //
-// Kernels under 20 us are launched several times between the events, each time on buffers of their own that no cache
-// holds. How often, how many pairs and in which order is fixed before the candidate runs.
+// Kernels under 20 us are launched several times between the events, each time on separate buffers that are in no
+// cache. The number of launches and of pairs, and the order, are fixed before the candidate runs.
 #pragma once
 
 #include <chrono>
@@ -58,7 +58,7 @@ class TimingRun {
   Tools& tools_;
   const core::DeviceTimingRequest& request_;
   Side original_, candidate_;
-  std::vector<DeviceMemory> contents_;  // of the argument buffers, as the request gives them
+  std::vector<DeviceMemory> contents_;  // of the argument buffers, as in the request
   int launches_ = 1;
   size_t pool_ = 1;
   core::Timed timed_;

@@ -15,9 +15,9 @@ const std::map<std::string_view, std::string_view>& DeviceTools();
 namespace warpwright::gpu {
 namespace {
 
-constexpr uint64_t kLimitNs = 2'000'000'000;  // of a hold or a neighbour whose release is lost
+constexpr uint64_t kLimitNs = 2'000'000'000;  // time limit of a hold or co-runner whose release is lost
 constexpr uint32_t kThreads = 256;
-constexpr uint32_t kSlots = 512;  // of stamps; more than any chip has multiprocessors
+constexpr uint32_t kSlots = 512;  // for stamps; more than any chip has multiprocessors
 constexpr uint64_t kNoiseBytes = 64u << 20;
 // The layout of results_: found[2], words for `late`, `arrived` and sinks, then drift slots of four 8-byte numbers.
 constexpr uint64_t kFound = 0, kLate = 16, kArrived = 20, kSink = 24, kDrift = 64, kDriftBytes = 32,
@@ -70,7 +70,7 @@ Result<std::unique_ptr<Tools>> Tools::Create(Context& context, const compile::Co
                                                 static_cast<int>(tools->shared_bytes_)),
                         "cuFuncSetAttribute"));
   }
-  // The first sweep would otherwise read memory that nobody wrote.
+  // The first sweep would otherwise read uninitialised memory.
   WW_TRY(driver.Check(driver.MemsetD8Async(tools->flush_.address(), 0, tools->flush_.bytes(), tools->stream()),
                       "cuMemsetD8Async"));
   WW_TRY(driver.Check(driver.MemsetD8Async(tools->results_.address(), 0, tools->results_.bytes(), tools->stream()),
@@ -189,7 +189,7 @@ void Tools::Release() { flag_.Set(flag_value_); }
 Result<bool> Tools::NoHoldTimedOut() {
   uint32_t late = 0;
   WW_TRY(Download(&late, results_.address() + kLate, sizeof late));
-  constexpr uint32_t kNone = 0;  // the next one to ask asks of its own holds
+  constexpr uint32_t kNone = 0;  // the next query covers only its own holds
   if (late != 0) WW_TRY(Upload(results_.address() + kLate, &kNone, sizeof kNone));
   return late == 0;
 }

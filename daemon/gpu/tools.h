@@ -1,5 +1,5 @@
 // The device's own kernels (device_tools.cu), and what they need: cache flushes, scrubbing, guard patterns,
-// comparisons, the hold that keeps the stream until everything is enqueued.
+// comparisons, the hold that blocks the stream until everything is enqueued.
 #pragma once
 
 #include <memory>
@@ -23,19 +23,19 @@ class Tools {
   CUstream stream() const { return main_.get(); }
   Stream& side() { return side_; }
 
-  // Enqueued on stream(), unless said otherwise.
+  // Enqueued on stream(), unless stated otherwise.
   Status FillPattern(CUdeviceptr to, uint64_t bytes, uint32_t seed);
   Result<PatternMismatch> CheckPattern(CUdeviceptr at, uint64_t bytes, uint32_t seed);  // waits
   Status CopyMasked(CUdeviceptr to, CUdeviceptr from, uint64_t bytes, uint32_t mask);
   Result<uint64_t> CountDifferent(CUdeviceptr a, CUdeviceptr b, uint64_t bytes);  // waits
-  // Persisting lines reset, twice the L2 written, then twice read, so that no line is left dirty; then everything else
-  // scrubbed.
+  // Resets persisting lines, writes twice the size of L2, then reads it twice, so that no line is left dirty; then
+  // scrubs everything else.
   Status Flush(uint32_t seed);
   Status Scrub(uint32_t seed);
   Status Upload(CUdeviceptr to, const void* from, uint64_t bytes);
   Status Download(void* to, CUdeviceptr from, uint64_t bytes);  // waits
 
-  // The sums of the kernel `drift`, over every call since the last Reset.
+  // The sums of the kernel `drift`, over all calls since the last Reset.
   struct DeviationSums {
     double squared_difference = 0, squared_original = 0;
     uint64_t different_class = 0, unwritten = 0;
@@ -45,16 +45,16 @@ class Tools {
                       uint64_t count, core::DType dtype);
   Result<std::vector<DeviationSums>> ReadDeviation(size_t slots);  // waits
 
-  // Clocks of the multiprocessors, `which` of two.
+  // Records the clocks of the multiprocessors; `which` of two stamps.
   Status Stamp(int which);
   Result<double> MegahertzBetweenStamps();  // median over the multiprocessors; waits
 
   // Holds stream() until Release; whatever is enqueued meanwhile runs without gaps.
   Status Hold();
   void Release();
-  // False: some hold ended by its limit, and what was timed behind it had gaps. Waits.
+  // False: a hold ended by its time limit, and the runs timed after it had gaps. Waits.
   Result<bool> NoHoldTimedOut();
-  // Neighbours on the side stream until Release: half of the multiprocessors occupied, or memory traffic.
+  // Co-runners on the side stream until Release: half of the multiprocessors occupied, or memory traffic.
   Status OccupyHalf();
   Status StartMemoryTraffic();
 

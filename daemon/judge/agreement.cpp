@@ -11,7 +11,7 @@
 namespace warpwright::judge {
 namespace {
 
-// Whether the first of two used more of what is allowed.
+// Whether the first of two used a larger share of its tolerance.
 bool UsedMore(double error, double allowed, const Agreement& than) {
   return error * than.allowed > than.error * allowed || than.allowed == 0;
 }
@@ -25,7 +25,7 @@ Agreement Agree(const OutputLayout& layout, const OutputReference& reference, co
   all.elements = count;
   if (std::memcmp(actual.data(), reference.bytes.data(), count * size) == 0) return all;
   const Comparator comparator(layout, reference, leniency, tighten);
-  // As the comparator has it: against the float64 truth where that is the measure.
+  // As in the comparator: against the float64 truth if that is the measure.
   const bool against_truth = core::IsFloat(layout.dtype) && reference.truth.size() == count && !leniency.Any();
   std::mutex mutex;
   base::ParallelFor(count, [&](size_t begin, size_t end) {

@@ -1,4 +1,4 @@
-// How close an output that was accepted came to the original's. For people who review it: it decides nothing.
+// How close an output that was accepted came to the original's. For reviewers: it decides nothing.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@ namespace warpwright::judge {
 
 struct Agreement {
   size_t different = 0,
-         elements = 0;            // elements whose bits differ; those that the original leaves alone are not looked at
-  double error = 0, allowed = 0;  // of the element that used most of what the comparator allows
+         elements = 0;  // elements whose bits differ; those that the original leaves untouched are not counted
+  double error = 0, allowed = 0;  // of the element that used the largest share of its tolerance
 };
 // `actual` has the reference's size and was accepted with this leniency and tightening.
 Agreement Agree(const OutputLayout& layout, const OutputReference& reference, const ToleranceOverrides& leniency,

@@ -32,15 +32,15 @@ TableRow Fallback(core::DType dtype) {
 }
 
 bool IsNarrow(core::DType dtype) { return dtype == core::DType::kF16 || dtype == core::DType::kBF16; }
-constexpr double kMaxUlps = 32;  // that a long sum is granted
-// The original's error is that of its own order of a sum, and in some row it is small by luck: another order is off by
-// about sqrt(K) roundings (an online softmax, which scales its sum again and again, by 9 ulps where the original had
-// 2).
+constexpr double kMaxUlps = 32;  // allowed for a long sum
+// The original's error is that of its own summation order, and in some row it is small by cancellation: another order
+// is off by about sqrt(K) roundings (an online softmax, which rescales its sum repeatedly, by 9 ulps where the original
+// had 2).
 double BudgetUlps(const OutputLayout& layout) {
   return IsNarrow(layout.dtype) ? 1.5 : std::clamp(std::sqrt(layout.accumulation), 8.0, kMaxUlps);
 }
 
-// Sums of squares and of signed errors, with the largest magnitude factored out where squares would overflow.
+// Sums of squares and of signed errors, with the largest magnitude factored out if squares would overflow.
 class Moments {
  public:
   void Add(double x) {
@@ -195,8 +195,8 @@ void Comparator::Measure() {
       }
       if (!UsesTruth(i)) continue;
       const double t = reference_.truth[i], error = r - t;
-      // The last rounding of a 16-bit output dwarfs all others and says nothing of the computation: count what goes
-      // beyond it.
+      // The last rounding of a 16-bit output dwarfs all others and is not informative about the computation: count only
+      // the error beyond it.
       const double rounding = IsNarrow(layout_.dtype) ? 0.5 * UlpOf(layout_.dtype, t) : 0;
       group.original_error = std::max(group.original_error, std::fabs(error) - rounding);
       all.Add(t, error);
@@ -214,7 +214,7 @@ void Comparator::Measure() {
   all_conditioning_ = allowance(all.conditioning, rms_truth_);
   bias_original_ = std::fabs(all.errors.Mean());
   shrinkage_original_ = std::fabs(all.shrinkage.Mean());
-  // An output of few elements may be small by luck (a sum that cancels): its usual magnitude counts as well.
+  // An output of few elements may be small by cancellation: its usual magnitude counts as well.
   if (count_ < kShortRow && reference_.own_inputs)
     for (Group& group : groups_) group.rms = std::max(group.rms, reference_.typical_rms);
 }
@@ -256,7 +256,7 @@ std::optional<std::string> Comparator::CheckElement(size_t index, const std::byt
   return std::nullopt;
 }
 
-// The rules over the whole output; only with truth, and only after every element passed by itself.
+// The rules over the whole output; only with truth, and only after every element passed individually.
 std::optional<std::string> Comparator::CheckTotals(std::span<const std::byte> actual) const {
   if (!budget_ || reference_.exact) return std::nullopt;
   const Totals all =
@@ -275,7 +275,7 @@ std::optional<std::string> Comparator::CheckTotals(std::span<const std::byte> ac
     return fmt::format(
         "has a root mean square error of {:.3g} against the float64 truth, allowed {:.3g} (the original has {:.3g})",
         errors.Rms(), allowed, rms_original_error_);
-  // A bias below half a unit in the last place is what another order of operations may have.
+  // A bias below half a unit in the last place can result from another order of operations.
   const double harmless = 0.5 * std::min(epsilon, kEpsilonF32) * rms_truth_ + all_conditioning_;
   const auto biased = [&](const Moments& moments, double original) {
     return std::fabs(moments.Mean()) > 4 * original + harmless &&
@@ -299,7 +299,7 @@ std::string Comparator::Coordinates(size_t index) const {
 
 bool Comparator::Accepts(std::span<const std::byte> actual) const {
   if (actual.size() != reference_.bytes.size()) return false;
-  // What is wrong in all places, as most mutants are, shows at once.
+  // An output that is wrong everywhere, like most mutants, is detected immediately.
   constexpr size_t kFirst = 1024;
   std::atomic<bool> accepted = true;
   const auto check = [&](size_t begin, size_t end) {

@@ -1,4 +1,4 @@
-// The stages through which a candidate goes; judge.h lists them.
+// The stages that a candidate goes through; judge.h lists them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,12 +17,12 @@ constexpr uint64_t kMaxLargeBytes = 256u << 20;
 constexpr uint32_t kSimulatedRuns = 3, kQuickRuns = 3, kFullRuns = 20;  // for determinism
 
 constexpr uint64_t kSearchBytes = 4u << 20;
-// Of the best gain: timing in a search is that uncertain; with several cases one that gains less may be the sounder
-// one.
+// Relative to the best gain: timing in a search is that uncertain; with several cases a candidate that gains less may
+// be the sounder one.
 constexpr double kNearlyBest = 0.99, kNearlyBestOfCases = 0.9;
 
-// During a search, other inputs and odd shapes of a large case are tried on less of it: the full evaluation tries them
-// on all. Nothing where the case is small already.
+// During a search, other inputs and odd shapes of a large case are tried on part of it: the full evaluation tries them
+// on all. Nothing if the case is already small.
 std::optional<core::Case> ReducedForSearch(const core::KernelSpec& spec, const core::Case& c) {
   const auto bytes = CaseBytes(spec, c);
   if (!bytes || *bytes <= kSearchBytes) return std::nullopt;
@@ -61,7 +61,7 @@ class CandidateEvaluation {
 
   struct RunKind {
     bool second = false;   // other guard bands and workspace poison than the first
-    bool guarded = false;  // with guard bands on the simulator too, which else faults exactly
+    bool guarded = false;  // with guard bands on the simulator too, which otherwise faults at the exact access
     core::PageGuard exact = core::PageGuard::kNone;
     uint32_t runs = 1;
     core::Perturbation perturbation = core::Perturbation::kNone;
@@ -113,15 +113,15 @@ Result<RunOutcome> CandidateEvaluation::Execute(const Trial& trial, const std::v
   return outcome;
 }
 
-// Simulated ones cost as much as the first: a quick evaluation has one more of the cheapest case.
+// Simulated runs cost as much as the first: a quick evaluation has one more, of the cheapest case.
 uint32_t CandidateEvaluation::Runs(const Trial& trial) const {
   const bool full = effort_ == VerificationLevel::kFull;
   if (state_.on_simulator()) return full ? kSimulatedRuns : trial.c.name == state_.verified.front().c->name ? 2 : 1;
   return full ? kFullRuns : kQuickRuns;
 }
 
-// An output of another run: a failure where the original's does not differ in such runs, and nothing allows it; else it
-// must be right too.
+// An output of another run that differs: a failure if the original's does not differ in such runs and nothing allows
+// it; otherwise it must be correct too.
 Result<Failure> CandidateEvaluation::Differs(const Trial& trial, const TrialReference& reference, const RunKind& kind,
                                              const std::vector<base::Bytes>& first,
                                              const std::vector<base::Bytes>& other, const std::string& when) {
@@ -157,7 +157,7 @@ Result<Failure> CandidateEvaluation::CheckDeterminism(const Trial& trial, const 
                  fmt::format("in {} of {} further runs on the same inputs", first.differing_runs, Runs(trial) - 1));
 }
 
-// Beside other work on the device.
+// Runs concurrently with other work on the device.
 Result<Failure> CandidateEvaluation::Perturb(const Trial& trial, const TrialReference& reference,
                                              const core::Executed& first) {
   for (const auto& [perturbation, when] :
@@ -180,8 +180,8 @@ Result<Failure> CandidateEvaluation::Perturb(const Trial& trial, const TrialRefe
   return Failure();
 }
 
-// Exactly as `kind` says, where that is not what the device always does; unless the original itself needs what lies
-// around its buffers.
+// Runs exactly as specified by `kind`, if that is not what the device always does; unless the original itself needs the
+// memory around its buffers.
 Result<RunOutcome> CandidateEvaluation::ExecuteExactly(const Trial& trial, const TrialReference& reference,
                                                        const std::vector<core::BufferContent>& inputs, RunKind kind) {
   if (state_.on_simulator()) kind.exact = core::PageGuard::kNone;
@@ -195,7 +195,7 @@ Result<RunOutcome> CandidateEvaluation::ExecuteExactly(const Trial& trial, const
   return Execute(trial, inputs, kind);
 }
 
-// Runs on the case's own inputs: several at once, and one with complementary poison and inputs that may not be written.
+// Runs on the case's own inputs: several together, and one with complementary poison and read-only inputs.
 Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   const Trial& trial = verified.own;
   WW_ASSIGN(const OracleResult answer, state_.oracle.Query(trial));
@@ -296,7 +296,7 @@ Result<Failure> CandidateEvaluation::Recorded(const VerifiedCase& verified, cons
   return Failure();
 }
 
-// One run of each side. What the original cannot do is not asked of the candidate.
+// One run of each side. What the original cannot do is not required of the candidate.
 Result<Failure> CandidateEvaluation::TryTrial(const Trial& trial) {
   WW_ASSIGN(const OracleResult answer, state_.oracle.Query(trial));
   if (const auto* verdict = std::get_if<core::Verdict>(&answer)) {
@@ -318,7 +318,7 @@ Result<Failure> CandidateEvaluation::TryTrial(const Trial& trial) {
   const core::Executed& run = std::get<core::Executed>(outcome);
   if (auto failure = CheckSideEffects(state_.spec, trial, *reference, reference->inputs, run)) return failure;
   if (auto mismatch = state_.Compare(*reference, run.buffers)) {
-    // Poison in a wrong place says more than its value.
+    // Unwritten poison explains more than a wrong value.
     for (size_t o = 0; o < reference->outputs.size(); ++o) {
       const core::BufferContent& poison = reference->inputs[reference->outputs[o]];
       const OutputLayout& layout = reference->layouts[o];
@@ -358,7 +358,7 @@ Result<Failure> CandidateEvaluation::OddShapesOf(const core::Case& c, Verificati
   return Failure();
 }
 
-// Small inputs as well: there a summand beside a sum of squares shows.
+// Small inputs as well: there an addend to a sum of squares becomes visible.
 Result<Failure> CandidateEvaluation::OtherScalarsOf(const VerifiedCase& verified) {
   const auto other = OtherScalars(state_.spec, *verified.c);
   if (!other) return Failure();
@@ -372,7 +372,7 @@ Result<Failure> CandidateEvaluation::OtherScalarsOf(const VerifiedCase& verified
   return Failure();
 }
 
-// Cases too large to be verified whole, at the lengths that matter: one dimension at a time is cut.
+// Cases too large to be verified whole, at the lengths that matter: one dimension at a time is reduced.
 Result<Failure> CandidateEvaluation::ReducedShapesOf() {
   const base::CounterRandom seeds(secret_, 78);
   uint64_t index = 0;
@@ -388,8 +388,8 @@ Result<Failure> CandidateEvaluation::ReducedShapesOf() {
   return Failure();
 }
 
-// What is only measured is at least written: the whole output by a grid that is small enough to run whole, something by
-// the blocks of a sample. A launcher or a kernel may do nothing from some size on.
+// A case that is only measured must at least be written: the whole output by a grid that is small enough to run whole,
+// some of it by the blocks of a sample. A launcher or a kernel may do nothing beyond some size.
 Result<Failure> CandidateEvaluation::LargeCases() {
   if (state_.large.empty()) return Failure();
   WW_ASSIGN(const OracleResult known, state_.oracle.Query(state_.verified.front().own));
@@ -429,7 +429,7 @@ void CandidateEvaluation::BeginCases() {
     measured_.cases.push_back({.case_name = wanted.case_name, .weight = wanted.weight});
 }
 
-// Only what is faster than everything before can be built upon, and is worth the counters of evidence.
+// Only a candidate that is faster than all before can be built upon, and is worth the counters for evidence.
 core::CounterDepth CandidateEvaluation::Depth() {
   if (effort_ == VerificationLevel::kFull) return core::CounterDepth::kSpeedOfLight;
   if (state_.on_simulator()) return core::CounterDepth::kEvidence;
@@ -439,7 +439,7 @@ core::CounterDepth CandidateEvaluation::Depth() {
   return promising ? core::CounterDepth::kEvidence : core::CounterDepth::kCore;
 }
 
-// By exactly the means by which the original was measured, so that equal code gives equal numbers.
+// In exactly the same way as the original, so that equal code gives equal numbers.
 Result<Failure> CandidateEvaluation::Measure() {
   const core::CounterDepth depth = Depth();
   const auto& originals = std::get<core::Measured>(state_.baseline->original).cases;
@@ -480,7 +480,7 @@ Result<core::Verdict> CandidateEvaluation::Run() {
   const core::Case& cheapest = *state_.verified.front().c;
   const std::optional<core::Case> reduced =
       effort_ == VerificationLevel::kQuick ? ReducedForSearch(state_.spec, cheapest) : std::nullopt;
-  // On a GPU the timed outputs are of secret inputs at full size.
+  // On a GPU the timed outputs come from secret inputs at full size.
   if (reduced && state_.on_simulator()) {
     WW_ASSIGN(Failure failure, OtherInputs(cheapest, Inputs::kSecretSeeds, VerificationLevel::kQuick));
     if (failure) return *failure;
@@ -496,7 +496,7 @@ Result<core::Verdict> CandidateEvaluation::Run() {
   WW_ASSIGN(Failure failure, OddShapesOf(reduced ? *reduced : cheapest, effort_));
   if (failure) return *failure;
   if (effort_ == VerificationLevel::kFull) {
-    // The neighbours of the largest case too: a launcher may go another way from some size on.
+    // The neighbours of the largest case too: a launcher may take another path beyond some size.
     if (state_.verified.size() > 1) {
       WW_ASSIGN(failure, OddShapesOf(*state_.verified.back().c, VerificationLevel::kQuick));
       if (failure) return *failure;
@@ -515,7 +515,7 @@ Result<core::Verdict> CandidateEvaluation::Run() {
   }
   WW_ASSIGN(failure, Measure());
   if (failure) return *failure;
-  if (effort_ == VerificationLevel::kFull)  // what nobody could test belongs to the result
+  if (effort_ == VerificationLevel::kFull)  // what could not be tested is part of the result
     measured_.notes.insert(measured_.notes.end(), state_.notes.begin(), state_.notes.end());
   return core::Verdict(std::move(measured_));
 }

@@ -46,7 +46,7 @@ double Exp(double x) {
 }
 
 // Inverse of the normal distribution function, P. J. Acklam's rational approximation (relative error 1.2e-9). Not that
-// of Boost.Math: recorded references hang on every bit of it, whatever the version of a library.
+// of Boost.Math: recorded references depend on every bit of it, and must not change with a library version.
 double InverseNormal(double p) {
   constexpr double a[] = {-3.969683028665376e+01, 2.209460984245205e+02,  -2.759285104469687e+02,
                           1.383577518672690e+02,  -3.066479806614716e+01, 2.506628277459239e+00};
@@ -117,8 +117,8 @@ struct Target {  // one buffer to fill
   std::vector<int64_t> shape;
   std::span<std::byte> bytes;
   uint64_t seed, stream;
-  bool elementwise = false;  // of one dimension, and the shape of an output: what is wrong with one element stays there
-  bool alone = true;         // no other buffer's values meet these in products
+  bool elementwise = false;  // one-dimensional, with the shape of an output: a bad value affects only its own element
+  bool alone = true;         // these values are not multiplied by other buffers' values
 };
 
 tl::unexpected<Error> BadInit(const Target& target, const std::string& what) {
@@ -191,7 +191,7 @@ Status FillBase(const Target& target, const std::filesystem::path& repository) {
   return {};
 }
 
-// +-0, subnormals, +-infinity, and NaN where wanted. `longest` is the largest extent of the buffer.
+// +-0, subnormals, +-infinity, and NaN if requested. `longest` is the largest extent of the buffer.
 void FillSpecial(const Target& target, const base::CounterRandom& random, bool with_nan) {
   const core::DType dtype = target.buffer.dtype;
   const size_t count = target.bytes.size() / core::SizeOf(dtype);
@@ -206,7 +206,7 @@ void FillSpecial(const Target& target, const base::CounterRandom& random, bool w
     if (second.Uniform(i) >= density) return NormalAt(random, i);
     return specials[random.Below(i, with_nan ? 7 : 6)];
   });
-  // So few leave some of them out. Where they do not spoil the whole output, each is there once at least.
+  // So few positions may miss some of them. If they do not spoil the whole output, each occurs at least once.
   if (!target.elementwise && count / static_cast<size_t>(longest) < 16) return;
   for (uint64_t kind = 0; count >= 64 && kind < (with_nan ? 7u : 6u); ++kind)
     core::StoreFromDouble(dtype, target.bytes.data(), second.Below(count + kind, count), specials[kind]);
@@ -274,7 +274,7 @@ Status FillVariant(const Target& target, InputVariant variant, const std::filesy
     case InputVariant::kSpecialNumbers: FillSpecial(target, random, false); break;
     case InputVariant::kMaxFinite: {
       const uint64_t where = second.Below(0, std::max<uint64_t>(count, 1));
-      // A product with it may not overflow: whether a sum of such ones does depends on their order.
+      // A product with it must not overflow: whether a sum of such products does depends on their order.
       const double largest = core::LargestFinite(dtype) * (target.alone ? 1 : 0x1.0p-7);
       Fill(dtype, bytes, [&](uint64_t i) { return i == where ? SignAt(second, 1) * largest : NormalAt(random, i); });
       break;

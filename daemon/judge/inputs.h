@@ -1,11 +1,11 @@
 // Inputs of a run, made from (seed, argument, element index) alone: the same bytes on every machine, in any order.
 //
-// A case's own distribution is what the manifest's `init` says (variant kBase). The other variants replace it for
+// A case's own distribution is given by the manifest's `init` (variant kBase). The other variants replace it for
 // floating-point `in` and `inout` buffers whose init is the default, normal or uniform; buffers with another init (a
 // constant, a file, integers) keep it, since the kernel may depend on it, and so do integer buffers, which are often
 // indices.
 //
-// Only +, -, *, / and sqrt are used to form the numbers (no libm), so that no version of a C library changes a recorded
+// Only +, -, *, / and sqrt are used to form the numbers (no libm), so that no C library version changes a recorded
 // reference.
 #pragma once
 
@@ -26,13 +26,13 @@ enum class InputVariant : uint8_t {
   kBase,            // the manifest's
   kNormal,          // normal(0, 1)
   kUniform,         // uniform(-1, 1)
-  kPareto,          // heavy tail, alpha 1.5, random signs: a few elements decide sums
+  kPareto,          // heavy tail, alpha 1.5, random signs: a few elements dominate sums
   kLognormal,       // positive, spread over two decades
-  kConstant,        // one value everywhere
+  kConstant,        // the same value everywhere
   kTies,            // five values, so that maxima repeat
   kSorted,          // ascending or descending over the whole buffer
-  kSignMix,         // as the base, with random signs: positive test data hide what happens below zero
-  kNeedle,          // small noise and one large value in every 1024 elements: sampling misses it
+  kSignMix,         // like the base, with random signs: positive test data hide errors for negative values
+  kNeedle,          // small noise and one large value in every 1024 elements: sampling misses them
   kExactIntegers,   // 0 and 1: every partial sum is exact in any order
   kScaleDown,       // normal(0, 1) * 1e-3
   kScaleUp,         // normal(0, 1) * 1e3; * 10 for f16
@@ -40,7 +40,7 @@ enum class InputVariant : uint8_t {
   kSpecialValues,   // normal with +-0, subnormals, +-infinity and NaN, sparse enough that rows without any remain
   kSpecialNumbers,  // the same without NaN
   kMaxFinite,  // normal with one largest finite value per buffer (more would make sums depend on their order), or 1/128
-               // of it where values of several buffers may be multiplied
+               // of it if values of several buffers may be multiplied
 };
 inline constexpr InputVariant kAllInputVariants[] = {
     InputVariant::kBase,      InputVariant::kNormal,   InputVariant::kUniform,       InputVariant::kPareto,
@@ -56,21 +56,22 @@ std::optional<InputVariant> ParseInputVariant(std::string_view name);
 bool VariantApplies(const core::KernelSpec& spec);
 bool SeedMatters(const core::KernelSpec& spec);
 
-// Every buffer argument in the order of the signature. `in` and `inout` are filled; `out` and `scratch` are poison
-// (below) and marked uninitialized. Errors are kConfig: a shape that cannot be evaluated, an init file that does not
-// fit.
+// Every buffer argument in the order of the signature. `in` and `inout` are filled; `out` and `scratch` are filled with
+// poison (below) and marked uninitialized. Errors are kConfig: a shape that cannot be evaluated, an init file that does
+// not fit.
 Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec, const core::Case& c,
                                                     InputVariant variant, uint64_t seed,
                                                     const std::filesystem::path& repository);
 
-// Random bits; the complement differs from them in every byte, so that an element that equals both was not written.
+// Random bits; the complement differs from them in every byte, so that an element that equals its poison in both runs
+// was not written.
 void FillPoison(std::span<std::byte> bytes, uint64_t seed, uint64_t stream, bool complement);
 // Refills `out` and `scratch` buffers with the complement of the poison that MakeInputs gave them.
 void ComplementPoison(const core::KernelSpec& spec, uint64_t seed, std::vector<core::BufferContent>& buffers);
 
-// Every finite element x becomes x (1 +- epsilon), signs at random: inputs that nobody can tell from the given ones at
-// this precision. How far the original's output moves says how well-posed an output element is. Other dtypes than f32
-// and f64 are left alone.
+// Every finite element x becomes x (1 +- epsilon), signs at random: inputs that are indistinguishable from the given
+// ones at this precision. How far the original's output moves shows how well-conditioned an output element is. Dtypes
+// other than f32 and f64 are left unchanged.
 void PerturbInputs(const core::KernelSpec& spec, double epsilon, uint64_t seed,
                    std::vector<core::BufferContent>& buffers);
 

@@ -13,7 +13,7 @@ namespace warpwright::judge {
 namespace {
 
 constexpr double kMaxTightening = 4096;
-constexpr const char* kManifestFile = ".warpwright.yml";  // whose line a complaint about a case names
+constexpr const char* kManifestFile = ".warpwright.yml";  // the file named in errors about a case
 
 uint64_t ThreadInstructions(const std::vector<core::LaunchReport>& launches) {
   uint64_t sum = 0;
@@ -68,7 +68,7 @@ Judge::State::State(core::KernelSpec spec_in, core::SourceRef original_in, std::
       trusted(trusted_in),
       options(std::move(options_in)),
       leniency(ToleranceOverridesOf(spec)),
-      // The simulator faults on the very access, which bands would hide.
+      // The simulator faults at the access itself, which bands would hide.
       oracle(spec, original, trusted,
              {device, options.repository, device.starts_with("sim") ? 0 : options.guard_bytes}),
       search_secret(base::SecretSeed()) {}
@@ -156,7 +156,7 @@ void Judge::State::NoteCounters(const core::Executed& run) {
   for (const std::string& note : run.notes) Note(std::string(core::kCountersNote) + note);
 }
 
-// A verdict where the original does not run; status says whether the case may be verified.
+// A verdict if the original does not run; status tells whether the case may be verified.
 Result<std::optional<core::Verdict>> Judge::State::MeasureOriginal(const core::Case& c, CaseStatus& status,
                                                                    core::Measured& measured) {
   const core::DeviceKind kind = on_simulator() ? core::DeviceKind::kSim : core::DeviceKind::kCuda;
@@ -205,7 +205,7 @@ Result<std::optional<core::Verdict>> Judge::State::MeasureOriginal(const core::C
   return std::optional<core::Verdict>();
 }
 
-// What the self-test has against the case; tightens where that helps.
+// The self-test's objection to the case, if any; tightens if that helps.
 std::optional<std::string> Judge::State::SelfTestCase(const TrialReference& answer, const TrialReference* other_seed) {
   MutantSources sources;
   for (const core::Argument& argument : spec.args) {
@@ -239,12 +239,12 @@ std::optional<std::string> Judge::State::SelfTestCase(const TrialReference& answ
       if (factor >= kMaxTightening || !answer.references[o].truth.empty()) return failure->message;
     }
   }
-  // One constant output beside others that vary is what the kernel does; none that varies proves nothing.
+  // One constant output among others that vary is what the kernel does; if no output varies, the case proves nothing.
   if (!answer.outputs.empty() && blind == answer.outputs.size()) return insensitive;
   return std::nullopt;
 }
 
-// The original against what was recorded of it. A disagreement is for the user to resolve: an Error.
+// Compares the original with its recorded outputs. A disagreement is for the user to resolve: an Error.
 Status Judge::State::CheckReferences(VerifiedCase& candidate, const TrialReference& answer) {
   const std::string name = candidate.c->name;
   if (candidate.recorded) {
@@ -283,8 +283,8 @@ Status Judge::State::CheckReferences(VerifiedCase& candidate, const TrialReferen
   return {};
 }
 
-// Runs the original on the case's own inputs; a verdict where it is unfit for any case, a note in status where only
-// this case is.
+// Runs the original on the case's own inputs; a verdict if it is unfit for any case, a note in status if only this case
+// is.
 Result<std::optional<core::Verdict>> Judge::State::CheckHealth(VerifiedCase& candidate, CaseStatus& status) {
   WW_ASSIGN(OracleResult answer, oracle.Query(candidate.own));
   if (auto* verdict = std::get_if<core::Verdict>(&answer)) return std::optional<core::Verdict>(std::move(*verdict));

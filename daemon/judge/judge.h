@@ -4,41 +4,37 @@
 // first; each has the check name under which a verdict reports it:
 //
 //   (compile, slice, record, device faults: from the evaluator)
-//   guard-bands, input-hash, module-state   what the candidate wrote beside its outputs
+//   guard-bands, input-hash, module-state   what the candidate wrote outside its outputs
 //   unwritten-output         two runs with complementary poison: an element equal to its poison in both was not
-//   written;
-//                            on a GPU the second with nothing mapped around the buffers and inputs that cannot be
-//                            written
+//                            written; on a GPU the second with nothing mapped around the buffers and read-only inputs
 //   determinism              these and further runs agree bit for bit, unless the original's do not or the manifest
-//   allows it.
-//                            Simulated: 2 runs of the cheapest case, or 3 of each (full), in other orders of the
-//                            blocks. On a GPU 3, or 20 (full), and one each with half of the multiprocessors occupied
-//                            and beside a kernel that makes noise (full)
+//                            allows it. Simulated: 2 runs of the cheapest case, or 3 of each (full), in other orders
+//                            of the blocks. On a GPU 3, or 20 (full), and one each with half of the multiprocessors
+//                            occupied and alongside a kernel that makes noise (full)
 //   comparison               every element, by compare.h
-//   build-dependent          no text that other builds compile to something else, where the original has none such
-//   (run_checks.h) ptx-rules                (full and quick) no narrower types than in the original's code
-//   (run_checks.h) recorded-reference       what `warpwright record` or the user stored for the case secret-seed inputs
-//   whose seed was drawn after the candidate had compiled and run (a quick evaluation
-//                            takes one secret for all candidates of this judge: the original answers once)
+//   build-dependent          no text that other builds compile to something else, if the original has none
+//                            (run_checks.h)
+//   ptx-rules                (full and quick) no narrower types than in the original's code (run_checks.h)
+//   recorded-reference       what `warpwright record` or the user stored for the case
+//   secret-seed              inputs whose seed was drawn after the candidate had compiled and run (a quick evaluation
+//                            uses one secret for all candidates of this judge: the original runs once)
 //   pointer-offset, distributions, exact-integers, needle, scale-ladder, special-values: other inputs, the same shape
 //   odd-shape                n-1, n+1, a prime, 1, less than a warp, two secret ones; n-1 and n+1 of the largest case
 //   other-scalars            (full) floating-point scalars that the manifest does not give
-//   large-case               (full) cases too large to be verified are written to at least
-//   reduced-shape            (full) cases too large to be verified, one dimension at a time cut to what can be run
-//   timed-output, roofline-floor   (a GPU) paired timing, see timing.h: Measured::decision says what came of it. A
-//   candidate that
-//                            is not faster is still Measured: it is right
-//   bytes-read               the inputs that the original reads are read. Counted last: on a GPU only what is faster
-//   than every candidate
-//                            before it is counted deeply
+//   large-case               (full) cases too large to be verified are at least written to
+//   reduced-shape            (full) cases too large to be verified, reduced in one dimension at a time to a size that
+//                            can be run
+//   timed-output, roofline-floor   (a GPU) paired timing, see timing.h: Measured::decision has the outcome. A candidate
+//                            that is not faster is still Measured: it is correct
+//   bytes-read               the inputs that the original reads are read. Counted last: on a GPU only a candidate that
+//                            is faster than all before it is counted deeply
 //
 // Other inputs and odd shapes are tried on the cheapest case that is verified, secret seeds on every one (in a quick
-// evaluation on that one alone; where it is large and on a GPU, the timed outputs are what shows secret inputs at full
-// size).
+// evaluation on that one alone; if it is large and on a GPU, the timed outputs cover secret inputs at full size).
 //
 // Which cases are verified: on the simulator those that the original runs whole within `verify_instructions`, and those
 // marked for the simulator alone; the others are only measured, by sampled blocks. A case whose reference cannot tell
-// wrong results from right ones (mutants.h) is refused ("tolerance-self-test"). At least one case must be verified.
+// wrong results from right ones (mutants.h) is rejected ("tolerance-self-test"). At least one case must be verified.
 #pragma once
 
 #include <filesystem>
@@ -59,27 +55,28 @@ namespace warpwright::judge {
 
 struct JudgeOptions {
   std::filesystem::path repository;           // where references and init files are looked up
-  uint64_t seed = 1;                          // of the case's own inputs, where no recorded reference says another
-  std::optional<uint64_t> secret_seed;        // for tests; else drawn for each candidate
+  uint64_t seed = 1;                          // of the case's own inputs, unless a recorded reference has another
+  std::optional<uint64_t> secret_seed;        // for tests; otherwise drawn for each candidate
   uint64_t verify_instructions = 40'000'000;  // thread instructions of one run
   uint64_t sample_instructions = 20'000'000;  // of one measurement
-  uint64_t max_case_bytes = 1ull << 30;       // of all buffers; larger cases are skipped on the simulator, and said so
+  uint64_t max_case_bytes =
+      1ull << 30;  // of all buffers; larger cases are skipped on the simulator, and this is reported
   uint64_t guard_bytes = 64u << 10;
   std::string manifest_digest, toolchain;  // for recorded references
-  std::optional<core::Chip> chip;          // of a real device: the limits of what is plausible
-  std::function<void()> fresh_worker;      // makes the next call of the candidates' evaluator meet a new process
+  std::optional<core::Chip> chip;          // of a real device: bounds plausible results
+  std::function<void()> fresh_worker;      // makes the next call of the candidates' evaluator run in a new process
 };
 
 struct CaseStatus {
   std::string name;
-  bool verified = false;  // whole, by every check; else measured at the most
+  bool verified = false;  // whole, by every check; otherwise measured at most
   bool measured = false;
   std::string check;  // why not verified: "too-large", "tolerance-self-test", "recorded-reference", "other-device"
   std::string note;   // the same for people
 };
 struct Baseline {
-  core::Verdict original;         // Measured; else why no candidate can be judged
-  std::vector<CaseStatus> cases;  // of the manifest, in its order
+  core::Verdict original;         // Measured; otherwise why no candidate can be judged
+  std::vector<CaseStatus> cases;  // those of the manifest, in its order
   std::string truth;              // "float64 shadow", or why there is none
 };
 
@@ -95,7 +92,7 @@ struct RecordReport {
   std::vector<CaseRecord> cases;
 };
 
-// The judge as those see it who ask for verdicts; tests of them script one.
+// The judge's interface for callers that need verdicts; their tests script one.
 class Reviewer {
  public:
   virtual ~Reviewer() = default;
@@ -114,20 +111,20 @@ class Judge final : public Reviewer {
   Judge(const Judge&) = delete;
   Judge& operator=(const Judge&) = delete;
 
-  // Measures the original and checks that its cases can tell. Once; Evaluate and Record call it where nobody has.
+  // Measures the original and checks that its cases can tell wrong results from right ones. Runs once; Evaluate and
+  // Record call it if no caller has.
   Result<Baseline> Prepare() override;
 
-  // `evaluator` must not be `trusted`'s process for an untrusted candidate.
+  // `evaluator` must not be `trusted`'s process if the candidate is untrusted.
   Result<core::Verdict> Evaluate(const core::SourceRef& candidate, core::Evaluator& evaluator,
                                  VerificationLevel effort) override;
 
-  // Writes .warpwright/references of every case that can be verified. Existing ones are replaced, not consulted.
+  // Writes .warpwright/references for every case that can be verified. Existing ones are replaced, not consulted.
   Result<RecordReport> Record();
 
   struct State;  // judge_state.h
 
-  // What could not be tested and why ("special-values: the original itself faults (...)"), in the order in which it was
-  // met.
+  // What could not be tested and why ("special-values: the original itself faults (...)"), in the order of occurrence.
   const std::vector<std::string>& notes() const override;
 
  private:

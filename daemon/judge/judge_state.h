@@ -1,5 +1,5 @@
-// What the parts of the judge share: judge.cpp prepares, examine.cpp tries candidates, record.cpp writes references.
-// Private to judge/.
+// State shared by the parts of the judge: judge.cpp prepares, evaluate.cpp evaluates candidates, record.cpp writes
+// references. Private to judge/.
 #pragma once
 
 #include <map>
@@ -17,13 +17,13 @@ namespace warpwright::judge {
 struct VerifiedCase {
   const core::Case* c = nullptr;
   Trial own;                  // the case's own inputs
-  uint64_t instructions = 0;  // of the original, thread level; 0 where the device does not count
+  uint64_t instructions = 0;  // of the original, thread level; 0 if the device does not count
   uint64_t bytes = 0;         // of its buffers
   std::optional<RecordedReference> recorded;
   std::optional<SuppliedReference> supplied;
 };
 
-// A reference that the user gave, as a trial's: inputs and expected outputs.
+// A reference that the user gave, in the form of a trial: inputs and expected outputs.
 struct SuppliedTrial {
   std::vector<core::BufferContent> inputs;
   std::vector<size_t> outputs;
@@ -33,7 +33,7 @@ struct SuppliedTrial {
 Result<SuppliedTrial> MakeSuppliedTrial(const core::KernelSpec& spec, const VerifiedCase& verified,
                                         const std::filesystem::path& repository);
 
-// Of all buffers; UINT64_MAX where that overflows.
+// The bytes of all buffers; UINT64_MAX if that overflows.
 Result<uint64_t> CaseBytes(const core::KernelSpec& spec, const core::Case& c);
 
 struct Judge::State {
@@ -48,21 +48,22 @@ struct Judge::State {
   std::optional<std::string> SelfTestCase(const TrialReference& answer, const TrialReference* other_seed);
 
   bool on_simulator() const { return device.starts_with("sim"); }
-  bool SamplesCase(const core::Case& c) const;  // its measurement may be by sampled blocks
+  bool SamplesCase(const core::Case& c) const;  // whether it may be measured by sampled blocks
   core::ExecuteOptions MeasureOptions(const core::Case& c) const;
   double TightenOf(const std::string& output) const;
-  // The first output that is not the reference's.
+  // The first output that does not match the reference.
   std::optional<Mismatch> Compare(const TrialReference& reference, const std::vector<base::Bytes>& buffers) const;
-  // rms of what Compare allows over rms of the original: the largest of the floating-point outputs.
+  // rms of Compare's tolerances over rms of the original: the largest among the floating-point outputs.
   double AllowedDifference(const TrialReference& reference) const;
   void Note(std::string note);
-  void NoteCounters(const core::Executed& run);  // what could not be counted
+  void NoteCounters(const core::Executed& run);  // notes what could not be counted
 
-  // How the original itself fares in further runs under a trial; asked only where a candidate's differ. Kept.
+  // How reproducible the original itself is in further runs under a trial; determined only if a candidate's runs
+  // differ. Cached.
   enum class Reproducibility {
     kBitIdentical,
-    kWithinTolerance,   // other bits, which the comparison takes
-    kOutsideTolerance,  // other results
+    kWithinTolerance,   // different bits, which the comparison accepts
+    kOutsideTolerance,  // different results
     kFaults             // it faults
   };
   Result<Reproducibility> ReproducibilityOfOriginal(const Trial& trial, const TrialReference& reference,
@@ -79,9 +80,9 @@ struct Judge::State {
   std::vector<VerifiedCase> verified;                         // cheapest first
   std::vector<std::pair<const core::Case*, uint64_t>> large;  // not verified; thread instructions of the original
   std::map<std::string, double> tighten;                      // by output
-  std::map<std::string, Reproducibility> repetitions;         // by trial and manner
+  std::map<std::string, Reproducibility> repetitions;         // by trial and kind of run
   std::vector<std::string> notes;
-  const uint64_t search_secret;  // of quick evaluations, so that they share the original's answers
+  const uint64_t search_secret;  // of quick evaluations, so that they share the original's results
   double best_gain = 1;          // of the candidates so far
 };
 

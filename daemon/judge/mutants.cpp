@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kTile = 256;
 constexpr size_t kFewElements = 64;
 
-// Of the finite elements that are written; `largest` is a magnitude.
+// The range of the finite elements that are written; `largest` is a magnitude.
 struct Extent {
   double sum = 0, largest = 0;
   size_t finite = 0, first = 0;
@@ -27,7 +27,7 @@ struct Extent {
     finite += next.finite;
   }
 };
-// The neighbours that differ most; of equal ones the first.
+// The neighbours that differ most; among equal ones the first.
 struct Gap {
   double difference = 0;
   size_t at = 0;
@@ -49,7 +49,7 @@ struct MutantGenerator {
   void Add(std::string name, std::vector<std::byte> bytes, bool proves_insensitive = false) const {
     sink({std::move(name), std::move(bytes), proves_insensitive});
   }
-  // Every written element becomes change(i, value), which several threads ask for.
+  // Every written element becomes change(i, value), which several threads call.
   template <typename Change>
   std::vector<std::byte> Map(const Change& change) const {
     std::vector<std::byte> bytes = reference.bytes.Copy();
@@ -111,15 +111,15 @@ void AddPrecision(const MutantGenerator& m, const Comparator& comparator) {
     m.Add("every value one more", m.Map([](size_t, double v) { return v + 1; }));
     return;
   }
-  if (m.leniency.relative && *m.leniency.relative >= 5e-3) return;  // the manifest says that such errors are fine
+  if (m.leniency.relative && *m.leniency.relative >= 5e-3) return;  // the manifest allows such errors
   if (dtype == core::DType::kBF16 || m.leniency.reduced_precision) {
     m.Add("the reference times 1.05", m.Map([](size_t, double v) { return v * 1.05; }));
     return;
   }
   m.Add("the reference times 1.01", m.Map([](size_t, double v) { return v * 1.01; }));
-  // Left out where the original's own error is of that size, and for f16 outputs that are few or subnormal. A handful
-  // of f32 values may happen to be representable: let each err by what inputs of the lower precision would do to it,
-  // or by half a unit of it.
+  // Left out if the original's own error is of that size, and for f16 outputs that are few or subnormal. A handful of
+  // f32 values may happen to be representable: give each the error that inputs of the lower precision would cause, or
+  // half a unit of it.
   const auto add = [&](const char* name, int bits, const std::function<double(double)>& round) {
     const double half_unit = std::ldexp(1.0, -bits - 2);
     if (comparator.OriginalRelativeError() > half_unit / 8) return;
@@ -160,7 +160,7 @@ void AddElements(const MutantGenerator& m, const Comparator& comparator) {
 
 void AddPermutations(const MutantGenerator& m, const Comparator& comparator) {
   const size_t n = m.count();
-  // The most different pair among neighbours: a swap of near-equal values is no mistake that anybody could see.
+  // The most different pair among neighbours: a swap of near-equal values is undetectable.
   const Gap widest = base::ParallelSum<Gap>(n, base::kParallelChunk, [&](size_t begin, size_t end, Gap& part) {
     for (size_t i = begin; i < std::min(end, n - 1); ++i) {
       const double difference =

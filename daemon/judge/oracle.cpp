@@ -51,7 +51,7 @@ double Rms(core::DType dtype, const base::Bytes& bytes) {
   return squares.finite == 0 ? 0 : std::sqrt(squares.sum / static_cast<double>(squares.finite));
 }
 
-// What the original's runs on two poisons, or its shadow, show somewhere.
+// Whether the original's runs on two poisons, or its shadow, show any of these.
 struct Found {
   bool unwritten = false, differs = false, wider = false, disagrees = false;
   void Merge(const Found& other) {
@@ -235,7 +235,7 @@ Result<OracleResult> Oracle::Compute(const Trial& trial, std::vector<core::Buffe
   }
   WW_ASSIGN(std::optional<core::Verdict> failure, RunOriginal(trial, *reference));
   if (failure) return OracleResult(std::move(*failure));
-  // What is special about special values is their bits, which the shadow's wider type treats differently.
+  // Special values are special in their bits, which the shadow's wider type treats differently.
   const bool special = trial.variant == InputVariant::kSpecialValues ||
                        trial.variant == InputVariant::kSpecialNumbers || trial.variant == InputVariant::kMaxFinite;
   if (!special && !trial.bare) {
@@ -291,7 +291,7 @@ Result<std::optional<core::Verdict>> Oracle::RunOriginal(const Trial& trial, Tri
               const auto same = [&](const base::Bytes& a, const base::Bytes& b) {
                 return std::memcmp(a.data() + e * size, b.data() + e * size, size) == 0;
               };
-              // Chunks are whole words of the vector of bits, so that no two threads share one.
+              // Chunks are whole words of the bit vector, so that no two threads share a word.
               unwritten[e] = poisoned && same(first.buffers[i], reference.inputs[i].bytes) &&
                              same(second.buffers[i], complemented[i].bytes);
               part.unwritten = part.unwritten || unwritten[e];
@@ -310,7 +310,7 @@ Result<std::optional<core::Verdict>> Oracle::RunOriginal(const Trial& trial, Tri
   return std::optional<core::Verdict>();
 }
 
-// One vector of doubles per output; nothing where the shadow does not run.
+// One vector of doubles per output; nothing if the shadow does not run.
 Result<std::optional<std::vector<std::vector<double>>>> Oracle::RunShadow(const Trial& trial,
                                                                           const TrialReference& reference,
                                                                           bool perturbed) {
@@ -371,7 +371,7 @@ bool Oracle::ShadowAgrees(const TrialReference& reference, const std::vector<std
         }));
     if (all.disagrees) return false;
   }
-  return all.wider || !all.differs;  // rounded values that differ from the original's come from a shadow that is none
+  return all.wider || !all.differs;  // rounded values that differ from the original's mean that the shadow is not valid
 }
 
 Status Oracle::AddTruth(const Trial& trial, TrialReference& reference) {
@@ -382,7 +382,7 @@ Status Oracle::AddTruth(const Trial& trial, TrialReference& reference) {
     shadow_proven_ = true;
     for (size_t o = 0; o < reference.outputs.size(); ++o)
       if (core::IsFloat(reference.layouts[o].dtype)) reference.references[o].truth = std::move((*truth)[o]);
-  } else if (!shadow_proven_) {  // on the first trial already: it is not the original's shadow
+  } else if (!shadow_proven_) {  // on the first trial already: it does not compute what the original does
     if (truth) shadow_note_ = "the float64 shadow disagrees with the original";
     shadow_.reset();
   }
@@ -424,7 +424,7 @@ Status Oracle::AddConditioning(const Trial& trial, TrialReference& reference) {
   return {};
 }
 
-// Zeros and ones in, integers out that the dtype holds exactly: a linear kernel, of which every order of summation
+// Zeros and ones in, integers out that the dtype represents exactly: a linear kernel, for which every summation order
 // gives the same bits.
 void Oracle::MarkExact(const Trial& trial, TrialReference& reference) const {
   if (trial.variant != InputVariant::kExactIntegers) return;

@@ -1,8 +1,8 @@
-// The original's answers. For each trial the oracle runs the trusted original (and its float64 shadow, and the
-// conditioning probe) in the trusted evaluator, and keeps the result for the next candidate.
+// The original's results. For each trial the oracle runs the trusted original (and its float64 shadow, and the
+// conditioning probe) in the trusted evaluator, and caches the result for the next candidate.
 //
-// Runs per trial: the original once, and twice with complementary poison where it is not known yet whether it writes
-// its whole output at that shape; then the shadow on the same and on perturbed inputs, or without a shadow the original
+// Runs per trial: the original once, and twice with complementary poison if it is not known yet whether it writes its
+// whole output at that shape; then the shadow on the same and on perturbed inputs, or, without a shadow, the original
 // on perturbed inputs.
 #pragma once
 
@@ -22,20 +22,20 @@
 namespace warpwright::judge {
 
 struct TrialReference {
-  std::vector<core::BufferContent> inputs;  // every buffer, as both sides get it; poison included
+  std::vector<core::BufferContent> inputs;  // every buffer, as both sides get it, including poison
   std::vector<size_t> outputs;              // which of them are `out` or `inout`
-  std::vector<OutputLayout> layouts;        // beside `outputs`
-  std::vector<OutputReference> references;  // beside `outputs`
-  bool deterministic = true;                // as far as two runs showed
+  std::vector<OutputLayout> layouts;        // parallel to `outputs`
+  std::vector<OutputReference> references;  // parallel to `outputs`
+  bool deterministic = true;                // as far as two runs show
   std::vector<std::string> changed_globals;
   std::map<std::string, core::PrecisionUse> precision;
   std::string health;  // not empty: why the original itself is unfit: "it writes its input x"
   uint64_t Bytes() const;
 };
-// A Verdict speaks of the original: it does not run under this trial.
+// A Verdict concerns the original: it does not run under this trial.
 using OracleResult = std::variant<core::Verdict, std::shared_ptr<const TrialReference>>;
 
-// One run of anybody's kernel. A reply whose buffers do not fit the request is an Error.
+// One run of any kernel. A reply whose buffers do not fit the request is an Error.
 struct RunConfiguration {
   const core::SourceRef* source = nullptr;
   const core::KernelSpec* spec = nullptr;
@@ -47,7 +47,7 @@ using RunOutcome = std::variant<core::Verdict, core::Executed>;
 Result<RunOutcome> RunKernel(core::Evaluator& evaluator, const RunConfiguration& setting,
                              const std::vector<core::BufferContent>& buffers);
 
-// A quarter of the machine's memory, but at most 16 GiB: every candidate of a task asks for the same trials.
+// A quarter of the machine's memory, but at most 16 GiB: every candidate of a task needs the same trials.
 uint64_t OracleCacheBytes();
 
 struct OracleSettings {
@@ -61,19 +61,19 @@ class Oracle {
  public:
   Oracle(const core::KernelSpec& spec, core::SourceRef original, core::Evaluator& trusted, OracleSettings settings);
 
-  // Ask for a case's own inputs before other trials: they give the usual magnitude of each output.
+  // Query a case's own inputs before other trials: they give the usual magnitude of each output.
   Result<OracleResult> Query(const Trial& trial);
-  // The original's answer for contents that a device made from this trial's. `trial` must be of the manifest's
-  // distribution, and the case's own inputs must have been asked for. With a name the answer is kept, for whoever
-  // brings the same contents under it.
+  // The original's result for contents that a device derived from this trial's. `trial` must have the manifest's
+  // distribution, and the case's own inputs must have been queried. With a name the result is cached for later queries
+  // with the same contents under that name.
   Result<OracleResult> QueryWithContents(const Trial& trial, std::vector<core::BufferContent> contents,
                                          const std::string& name = {});
-  // The trial's inputs; made once, as long as there is room.
+  // The trial's inputs; generated once, as long as they fit into the cache.
   Result<std::shared_ptr<const std::vector<core::BufferContent>>> InputsOf(const Trial& trial);
-  // One more run of the original under the trial, whatever comes of it.
+  // One more run of the original under the trial, regardless of the outcome.
   Result<RunOutcome> RunAgain(const Trial& trial, const TrialReference& reference, core::ExecuteOptions options);
   bool has_shadow() { return TheShadow() != nullptr; }
-  const std::string& shadow_note() const { return shadow_note_; }  // why there is none
+  const std::string& shadow_note() const { return shadow_note_; }  // why there is no shadow
   int64_t runs() const { return runs_; }
 
  private:
@@ -82,12 +82,12 @@ class Oracle {
     OracleResult answer;
     uint64_t bytes;
   };
-  // `made`: contents that this computer made, which tell the usual magnitude of an output.
+  // `made`: contents that this host generated, which give the usual magnitude of an output.
   Result<OracleResult> Compute(const Trial& trial, std::vector<core::BufferContent> inputs, bool made);
   Result<std::optional<core::Verdict>> RunOriginal(const Trial& trial, TrialReference& reference);
   Result<std::optional<std::vector<std::vector<double>>>> RunShadow(const Trial& trial, const TrialReference& reference,
                                                                     bool perturbed);
-  // Made when it is first asked for; nullptr: there is none, or it was dropped.
+  // Created on first use; nullptr: there is none, or it was dropped.
   const Shadow* TheShadow();
   Status AddTruth(const Trial& trial, TrialReference& reference);
   Status AddConditioning(const Trial& trial, TrialReference& reference);
@@ -109,7 +109,7 @@ class Oracle {
   std::map<std::string, double> typical_rms_;      // by output
   std::list<Cached> cache_;                        // most recent first
   std::list<std::pair<std::string, std::shared_ptr<const std::vector<core::BufferContent>>>>
-      inputs_;  // of trials that are not asked
+      inputs_;  // of trials other than those queried
   int64_t runs_ = 0;
 };
 

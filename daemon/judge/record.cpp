@@ -68,7 +68,7 @@ std::string AccuracyNote(const RecordedReference& record) {
 Result<RecordReport> Judge::Record() {
   State& state = *state_;
   WW_ASSIGN(const Baseline prepared, state.Prepare(false));
-  state.baseline.reset();  // the next Prepare consults what is written here
+  state.baseline.reset();  // the next Prepare reads what is written here
   if (!core::Passed(prepared.original)) {
     const auto* refused = std::get_if<core::Refused>(&prepared.original);
     if (refused == nullptr || refused->check != "tolerance-self-test")

@@ -16,7 +16,7 @@
 #include "judge/safetensors.h"
 
 namespace warpwright::judge {
-// What stands in the JSON of a reference as it is in the value; its numbers are in the tensors beside it.
+// The fields that the JSON of a reference shares with the value; the numbers are in the tensor file next to it.
 template <typename V>
 void Describe(V& field, const RecordedOutput*) {
   using T = RecordedOutput;
@@ -63,7 +63,7 @@ struct Malformed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A file name of a case name: what is unusual is replaced, and then a hash keeps names apart.
+// The file name of a case name: unusual characters are replaced, and then a hash keeps names distinct.
 std::string FileName(const std::string& name) {
   std::string safe;
   for (const char c : name) {
@@ -207,7 +207,7 @@ std::optional<Mismatch> CompareSketch(const RecordedOutput& recorded, double acc
   if (elements != expected.elements)
     return Mismatch{recorded.name, 0, elements, recorded.name + " has another size than its recorded reference"};
   const Sketch found = MakeSketch(recorded.dtype, actual);
-  // The samples are an output of their own; its comparator knows what one element may be off by.
+  // The samples are treated as a separate output; its comparator gives the tolerance of one element.
   const OutputReference reference{std::vector(expected.samples), {}, {}, {}, 0, false, false};
   const OutputLayout layout{recorded.name + " (sampled)",
                             recorded.dtype,
@@ -248,7 +248,7 @@ std::vector<uint64_t> SamplePositions(uint64_t elements) {
   const uint64_t count = std::min(elements, kMaxSamples);  // of at most 2^40 elements: the products below fit
   const base::CounterRandom random(kSampleSeed, elements);
   std::vector<uint64_t> positions(count);
-  for (uint64_t k = 0; k < count; ++k) {  // one in each of `count` equal stretches
+  for (uint64_t k = 0; k < count; ++k) {  // one in each of `count` equal intervals
     const uint64_t begin = elements * k / count;
     const uint64_t end = elements * (k + 1) / count;
     positions[k] = begin + random.Below(k, end - begin);
@@ -332,7 +332,7 @@ Result<std::optional<SuppliedReference>> LoadSupplied(const std::filesystem::pat
   for (const auto& [name, tensor] : file.tensors) {
     const core::Argument* argument = spec.Find(name.starts_with("out:") ? name.substr(4) : name);
     const auto* buffer = argument == nullptr ? nullptr : std::get_if<core::BufferArgument>(&argument->kind);
-    if (buffer == nullptr) return bad("the tensor \"" + name + "\" is no buffer argument of " + spec.name);
+    if (buffer == nullptr) return bad("the tensor \"" + name + "\" is not a buffer argument of " + spec.name);
     WW_ASSIGN(const std::vector<int64_t> shape, core::ShapeOf(*argument, c));
     if (tensor.dtype != buffer->dtype || tensor.shape != shape)
       return bad(fmt::format("the tensor \"{}\" is {}[{}], but case {} has {}[{}]", name, core::Name(tensor.dtype),

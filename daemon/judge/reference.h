@@ -1,19 +1,19 @@
-// Recorded references: what the trusted original gave on seeded inputs, small enough for git.
+// Recorded references: the trusted original's outputs on seeded inputs, small enough for git.
 //
 //   .warpwright/references/<kernel>/<case>.json                 what was run and how (format below)
-//   .warpwright/references/<kernel>/<case>.outputs.safetensors  the outputs, whole, or as a sketch where they are large
+//   .warpwright/references/<kernel>/<case>.outputs.safetensors  the outputs, whole, or as a sketch if they are large
 //   .warpwright/references/<kernel>/<case>.safetensors          given by the user: inputs and outputs by argument name
 //
-// A sketch holds, for each of at most 1,024 equal tiles of an output, the sum, the sum of magnitudes and the largest
+// A sketch has, for each of at most 1,024 equal tiles of an output, the sum, the sum of magnitudes and the largest
 // magnitude of its finite elements in float64, the number of NaNs and infinities, and the elements at up to 4,096 fixed
 // positions. It verifies within a tolerance, which a digest of rounded values could not (two values on different sides
-// of a rounding border); the digest of the exact bytes is kept as well, and a match of it settles the comparison.
+// of a rounding border); the digest of the exact bytes is stored as well, and a match of it settles the comparison.
 //
 // JSON: {"format": 1, "kernel", "case", "scalars": {...}, "variant": "base", "seed": "123",
 //        "source_sha256", "spec_sha256", "manifest_sha256", "toolchain", "device",
 //        "outputs": [{"name", "dtype", "shape", "sha256", "storage": "whole" | "sketch",
 //                     "truth": "float64 shadow" | "none", "max_error_ulp", "rms_error"}]}
-// Seeds are text, because JSON numbers hold 53 bits.
+// Seeds are strings, because JSON numbers hold 53 bits.
 #pragma once
 
 #include <filesystem>
@@ -48,7 +48,7 @@ struct RecordedOutput {
   core::DType dtype = core::DType::kF32;
   std::vector<int64_t> shape;
   std::string sha256;
-  std::vector<std::byte> whole;  // empty where `sketch` is set
+  std::vector<std::byte> whole;  // empty if `sketch` is set
   std::optional<Sketch> sketch;
   bool has_truth = false;                   // then the original's accuracy against its float64 shadow:
   double max_error_ulp = 0, rms_error = 0;  // rms_error relative to the rms of the truth
@@ -72,7 +72,7 @@ std::filesystem::path ReferencePath(const std::filesystem::path& repository, con
                                     const std::string& case_name);
 
 Status SaveReference(const std::filesystem::path& repository, const RecordedReference& reference);
-// Nothing where none is recorded. What is there but does not decode is an Error (kCorrupt) that names the file.
+// Nothing if none is recorded. A file that does not decode is an Error (kCorrupt) that names it.
 Result<std::optional<RecordedReference>> LoadReference(const std::filesystem::path& repository,
                                                        const std::string& kernel, const std::string& case_name);
 // Checks names, dtypes and shapes against the case. At least one output must be given; inputs that are missing are
@@ -80,15 +80,15 @@ Result<std::optional<RecordedReference>> LoadReference(const std::filesystem::pa
 Result<std::optional<SuppliedReference>> LoadSupplied(const std::filesystem::path& repository,
                                                       const core::KernelSpec& spec, const core::Case& c);
 
-// `actual` with zeros for the elements that the original leaves alone: poison is no output.
+// `actual` with zeros for the elements that the original does not write: poison is not output.
 std::vector<std::byte> Recordable(core::DType dtype, const OutputReference& reference,
                                   std::span<const std::byte> actual);
 
-// Whether `actual` is what was recorded, within the table of compare.h.
+// Whether `actual` matches the recorded output, within the table of compare.h.
 std::optional<Mismatch> CompareRecorded(const RecordedOutput& recorded, double accumulation,
                                         const ToleranceOverrides& leniency, std::span<const std::byte> actual);
 
-// Of everything in the spec that changes what a run computes: arguments, entry, launch.
+// The digest of everything in the spec that affects what a run computes: arguments, entry, launch.
 std::string SpecDigest(const core::KernelSpec& spec);
 
 }  // namespace warpwright::judge

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kReadShare = 0.9;     // of the bytes that the original needed
 constexpr double kFloorMargin = 0.95;  // of the roofline
-constexpr double kCachesNoMore = 2;    // times the L2: smaller cases may live in it
+constexpr double kCachesNoMore = 2;    // times the L2: smaller cases may stay in it
 
 bool SameElement(const base::Bytes& a, const base::Bytes& b, size_t element, size_t size) {
   return std::memcmp(a.data() + element * size, b.data() + element * size, size) == 0;
@@ -37,7 +37,7 @@ uint64_t BytesOf(const core::KernelSpec& spec, const core::Case& c, bool inputs)
   return sum;
 }
 
-// Over the plan; nothing where a launch was not counted so.
+// The sum over the plan; nothing if a launch has no such count.
 std::optional<uint64_t> Sum(const std::vector<core::LaunchReport>& launches, uint64_t core::Counters::* field,
                             const char* name) {
   uint64_t sum = 0;
@@ -164,7 +164,7 @@ Failure CheckPrecision(const core::KernelSpec& spec, const TrialReference& refer
     if (spec.allow.contains(core::Allow::kReducedPrecision) || (tf32 && spec.allow.contains(core::Allow::kTf32)))
       continue;
     if (use.starts_with("products in ") && HasBuffer(spec, type, true)) continue;
-    // Where nothing is f64, library functions use it for single steps, and the way back says nothing.
+    // If no buffer is f64, library functions use it for single steps, and the conversion back is no evidence.
     if (use == "to f32" && !HasBuffer(spec, "f64", false)) continue;
     return core::Refused{
         "ptx-rules",
@@ -211,7 +211,7 @@ Failure CheckBytesRead(const core::KernelSpec& spec, const core::Case& c, const 
   const auto fetched = Sum(original.launches, &core::Counters::l2_read_bytes, "l2_read_bytes");
   const auto read = Sum(candidate.launches, &core::Counters::l2_read_bytes, "l2_read_bytes");
   if (!fetched || !read) return std::nullopt;
-  // Of what it fetched more than once, memory tells.
+  // For what it fetched more than once, DRAM traffic is the better figure.
   const uint64_t dram = Sum(original.launches, &core::Counters::dram_read_bytes, "dram_read_bytes").value_or(*fetched);
   const auto needed = static_cast<double>(std::min({*fetched, dram, BytesOf(spec, c, true)}));
   if (static_cast<double>(*read) >= kReadShare * needed) return std::nullopt;
@@ -255,7 +255,7 @@ std::optional<std::string> FindIdle(const TrialReference& reference, const std::
     if (!reference.references[o].unwritten.empty()) continue;
     size_t unwritten = 0;
     for (size_t e = 0; e < count; ++e) unwritten += SameElement(run.buffers[i], inputs[i].bytes, e, size);
-    if (unwritten > 16 + count / 100)  // one in 256 bytes is its poison by chance
+    if (unwritten > 16 + count / 100)  // one in 256 bytes equals its poison by chance
       return fmt::format("{} of {} elements of {} are not written", unwritten, count, name);
   }
   return std::nullopt;

@@ -1,5 +1,5 @@
-// What one run of a candidate, or its counters, must look like beside the original's. Each answers with the verdict
-// that it comes to, or with nothing. Private to judge/.
+// Checks of one run of a candidate, or of its counters, against the original's. Each returns its verdict, or nothing.
+// Private to judge/.
 #pragma once
 
 #include <optional>
@@ -18,47 +18,48 @@ core::WrongResult Wrong(const std::string& check, const Trial& trial, std::strin
 // "out[3, 17]"
 std::string ElementName(const OutputLayout& layout, size_t index);
 
-// guard-bands, input-hash, and module-state: variables of the module, or workspaces that were filled once, that are not
-// as they were, so that the next launch sees what this one did, where the original leaves none so.
+// guard-bands, input-hash, and module-state: module variables, or workspaces that were filled once, that the run
+// changed, so that the next launch sees what this one did, if the original changes none.
 Failure CheckSideEffects(const core::KernelSpec& spec, const Trial& trial, const TrialReference& reference,
                          const std::vector<core::BufferContent>& inputs, const core::Executed& run);
-// unwritten-output: of two runs with complementary poison.
+// unwritten-output: from two runs with complementary poison.
 Failure CheckUnwritten(const Trial& trial, const TrialReference& reference, const core::Executed& first,
                        const std::vector<core::BufferContent>& complemented, const core::Executed& second);
 
-// The first output that differs between two runs: "out[3] differs"; nothing where all that the original writes agrees.
+// The first output that differs between two runs: "out[3] differs"; nothing if everything that the original writes
+// agrees.
 std::optional<std::string> DifferentOutput(const TrialReference& reference, const std::vector<base::Bytes>& first,
                                            const std::vector<base::Bytes>& second);
 
 // ptx-rules: conversions, products, sums and arithmetic in narrower types than the original's code has and the manifest
-// allows. Products of the inputs' own type are no downgrade.
+// allows. Products in the inputs' own type are not a downgrade.
 Failure CheckPrecision(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run);
-// build-dependent: text that other builds (of another architecture or compiler, on another day) compile to something
-// else, where the original has none such and the manifest does not allow it.
+// build-dependent: text that other builds (for another architecture, with another compiler, on another day) compile to
+// something else, if the original has none and the manifest does not allow it.
 Failure CheckBuildDependence(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run);
 // Approximate instructions that the original does not use: the accuracy budget bounds what they cost, and a reviewer
-// may want to know.
+// may want to know of them.
 std::vector<std::string> PrecisionNotes(const TrialReference& reference, const core::Executed& run);
 
 // bytes-read: a candidate that reads less than 90 % of the inputs that the original read cannot depend on all of them.
-// What the original read is what it fetched from memory, at most the inputs' size. Nothing where a side was sampled or
-// not counted.
+// The original's bytes are those that it fetched from memory, at most the inputs' size. Nothing if a side was sampled
+// or not counted.
 Failure CheckBytesRead(const core::KernelSpec& spec, const core::Case& c, const core::CaseMeasurement& original,
                        const core::CaseMeasurement& candidate);
 // roofline-floor: no kernel is faster than its compulsory traffic. That is what the original moved, at most the
-// buffers' size; less what an L2 can keep of the outputs. Only cases beyond twice the L2 are held to it, with a margin
-// of 5 %.
+// buffers' size, less the part of the outputs that L2 can retain. Applied only to cases larger than twice the L2, with
+// a margin of 5 %.
 Failure CheckRooflineFloor(const core::Chip& chip, const core::KernelSpec& spec, const core::Case& c,
                            const core::CaseMeasurement& original, double candidate_us);
 
-// large-case: what is plainly missing in the outputs of a case that is too large to be verified. A run of the whole
-// grid must have written them, except those that the original leaves partly alone (`reference`, of a verified case);
-// one of a sample of its blocks must have written something, and what it has not is zero.
+// large-case: what is obviously missing from the outputs of a case that is too large to be verified. A run of the whole
+// grid must have written them, except those that the original writes only in part (`reference`, of a verified case); a
+// run of a sample of its blocks must have written something, and what it has not written is zero.
 std::optional<std::string> FindIdle(const TrialReference& reference, const std::vector<core::BufferContent>& inputs,
                                     const core::Executed& run);
 
 // rms(run - original) / rms(original) of the floating-point outputs, over elements that are finite in both: the worst
-// of them.
+// output.
 double RelativeDifference(const TrialReference& reference, const std::vector<base::Bytes>& buffers);
 
 }  // namespace warpwright::judge

@@ -16,17 +16,17 @@ namespace {
 constexpr core::TimingLook kQuickLook = {6, 0.025};
 constexpr int kQuickPairs = 4, kQuickLongPairs = 2, kFewestPairs = 4, kMostPairs = 10;
 constexpr double kLongUs = 1e3;  // long kernels vary less, and cost more
-// What a look of ten blocks may take, and what a sample takes beside the kernel: contents, poison, flushed caches, a
-// comparison.
+// What a look of ten blocks may take, and what a sample takes in addition to the kernel: contents, poison, flushed
+// caches, a comparison.
 constexpr double kLookUs = 3e6, kSampleUs = 1500, kShortBatchUs = 60, kBytesPerUs = 5e5;
 constexpr double kDriftFactor = 4, kFewElements = 64;
 constexpr double kSuspiciousGain = 10;
-constexpr double kMaxSmallOutputFactor = 64;  // outputs may come out so many times smaller than usual
+constexpr double kMaxSmallOutputFactor = 64;  // outputs may come out this many times smaller than usual
 constexpr uint64_t kTimingStream = 0x74696d65;
 
 double Mean(const core::TimingOverall& overall) { return std::exp(overall.log_ratio); }
 
-// The same for every order of the elements: the device moves them round.
+// Independent of the order of the elements: the device rotates them.
 uint64_t UnorderedDigest(const base::Bytes& bytes, size_t size) {
   std::atomic<uint64_t> sum = 0;
   base::ParallelFor(bytes.size() / size, [&](size_t begin, size_t end) {
@@ -72,7 +72,7 @@ int PairsPerBlock(VerificationLevel effort, double original_us, uint64_t bytes) 
   return static_cast<int>(std::clamp(kLookUs / 10 / (2 * sample), double{kFewestPairs}, double{kMostPairs}));
 }
 
-// Poison that neither side wrote is not the same as in the trusted process.
+// Poison that neither side wrote differs from that of the trusted process.
 void SparePoison(const OutputReference& reference, size_t size, const base::Bytes& original, base::Bytes& candidate) {
   if (reference.unwritten.empty()) return;
   std::vector<std::byte> spared = candidate.Copy();
@@ -120,7 +120,7 @@ double PairedTiming::SmallOutputFactor(const Timing& timing, const core::Sampled
   return luck;
 }
 
-// Cases that could not be verified are held to what the others allow.
+// Cases that could not be verified get the limits of the others.
 PairedTiming::DeviationLimit PairedTiming::LimitOf(const std::string& case_name) const {
   if (const auto found = limits_.find(case_name); found != limits_.end()) return found->second;
   DeviationLimit largest;
@@ -140,7 +140,7 @@ core::TimingRules PairedTiming::Rules() const {
 }
 
 uint64_t PairedTiming::NextSecret() {
-  const bool search = effort_ == VerificationLevel::kQuick;  // whose candidates share the original's answers
+  const bool search = effort_ == VerificationLevel::kQuick;  // whose candidates share the original's results
   const uint64_t secret = state_.options.secret_seed ? *state_.options.secret_seed
                           : search                   ? state_.search_secret
                                                      : base::SecretSeed();
@@ -228,7 +228,7 @@ Result<Failure> PairedTiming::CheckKept(const Timing& timing, const std::vector<
     for (size_t o = 0; o < timed.outputs.size(); ++o) {
       timed.references[o].bytes = kept.original[timed.outputs[o]];
       timed.references[o].truth.clear();
-      auto& conditioning = timed.references[o].conditioning;  // of other elements: these were moved round
+      auto& conditioning = timed.references[o].conditioning;  // of other elements: these were rotated
       if (!conditioning.empty())
         std::fill(conditioning.begin(), conditioning.end(),
                   *std::max_element(conditioning.begin(), conditioning.end()));

@@ -1,25 +1,24 @@
 // Paired timing of a candidate against its original on a real device, and the check of what it computed meanwhile.
 // Private to judge/.
 //
-// A quick evaluation times a few blocks once. A full one goes from look to look (core/timing.h) until the mean over the
-// cases, by weight, is decided; what came out faster is timed again in a fresh process with other seeds, and those
-// numbers are the ones that are published: the best of many candidates is partly the luckiest. Inputs have a secret
-// seed of their own; how many pairs there are follows from the original's time, before the candidate runs.
+// A quick evaluation times a few blocks once. A full one proceeds look by look (core/timing.h) until the weighted mean
+// over the cases is decided; a candidate that came out faster is timed again in a fresh process with other seeds, and
+// those numbers are published: the best of many candidates is partly the luckiest. Inputs have their own secret seed;
+// the number of pairs follows from the original's time, before the candidate runs.
 //
 // Timed outputs are verified too:
-//  - of every pair the device says how far the outputs are from the original's. No element may be of another class
-//  (NaN, an
-//    infinity) or unwritten. The relative difference may be what verification of this case allowed, 4 times the largest
-//    that it saw, or one rounding of the output's type (outputs that were bit-equal on a few inputs need not be on
-//    hundreds). Cheaper arithmetic for timed launches alone is orders of magnitude beyond that. A sum over few elements
-//    may come out near zero, and the worst of a sample's launches is reported: for small outputs the median over the
-//    pairs is held to as many times the limit as there are launches, since medians are also what decides. Where no
-//    output is of a floating-point type the limit is 0; the device's number is the worst over all outputs, so that
-//    integers beside floats are held to equality by the next check;
-//  - of pairs that it cannot foresee the whole outputs come back, and the comparator sees them. The original's answer
-//  on their
-//    inputs is made anew in the trusted process, since the candidate was in the one that timed. Where a buffer is
-//    `inout`, whose old content does not come back, the original's own timed output is what it is compared with.
+//  - for every pair the device reports how far the outputs are from the original's. No element may be of another class
+//    (NaN, an infinity) or unwritten. The relative difference may be what verification of this case allowed, 4 times
+//    the largest that it saw, or one rounding of the output's type (outputs that were bit-equal on a few inputs need
+//    not be on hundreds). Cheaper arithmetic for timed launches alone is orders of magnitude beyond that. A sum over
+//    few elements may come out near zero, and the worst of a sample's launches is reported: for small outputs the
+//    median over the pairs may be the limit times the number of launches, since the decision is also by medians. If no
+//    output has a floating-point type the limit is 0; the device's number is the worst over all outputs, so for
+//    integers alongside floats it is the next check that enforces equality;
+//  - for pairs that the candidate cannot predict the whole outputs are returned, and the comparator checks them. The
+//    original's result on their inputs is recomputed in the trusted process, since the candidate was in the one that
+//    timed. If a buffer is `inout`, whose old content is not returned, the comparison is with the original's own timed
+//    output.
 #pragma once
 
 #include <functional>
@@ -38,10 +37,10 @@ class PairedTiming {
                VerificationLevel effort)
       : state_(state), candidate_(candidate), evaluator_(evaluator), effort_(effort) {}
 
-  // A run of the case that was found right.
+  // A run of the case that was verified.
   void AddVerified(const std::string& case_name, const TrialReference& reference,
                    const std::vector<base::Bytes>& buffers);
-  // Fills the decision, and of each case with a weight the timing and the time.
+  // Fills in the decision, and the timing and the time of each case with a weight.
   Result<Failure> Run(core::Measured& measured);
 
  private:
@@ -62,12 +61,13 @@ class PairedTiming {
     double relative = 0;
     bool small = false;  // an output has few elements
     // rms of the small outputs as verified. Timed inputs are rotations of one another, so that a sum that comes out
-    // near zero does so in every pair, and a difference that is small beside the usual sum is large beside this one.
+    // near zero does so in every pair, and a difference that is small relative to the usual sum is large relative to
+    // this one.
     std::map<std::string, double> usual_rms;
   };
   Failure CheckDeviation(const Timing& timing, const std::vector<core::TimedPair>& pairs, int launches_per_sample,
                          double luck) const;
-  // How many times smaller than usual the original's small outputs are in what was timed; at least 1.
+  // How many times smaller than usual the original's small outputs are in the timed runs; at least 1.
   double SmallOutputFactor(const Timing& timing, const core::SampledPair& kept) const;
   Result<Failure> CheckKept(const Timing& timing, const std::vector<core::BufferContent>& sent,
                             core::SampledPair& kept);

@@ -150,7 +150,7 @@ std::vector<core::Case> ReducedShapes(const core::KernelSpec& spec, const core::
     if (found == c.scalars.end() || !std::holds_alternative<int64_t>(found->second)) continue;
     const auto value = std::get<int64_t>(found->second);
     const auto reduced = static_cast<int64_t>(static_cast<double>(value) * share);
-    if (reduced < 1 || reduced >= value) continue;  // one element of it is too much work already
+    if (reduced < 1 || reduced >= value) continue;  // even one element of it is too much work
     core::Case smaller = c;
     smaller.scalars[name] = reduced;
     smaller.name = fmt::format("{} with {}={}", c.name, name, reduced);

@@ -1,5 +1,5 @@
-// A trial: one setting in which original and candidate run side by side. Which trials there are, and how odd shapes are
-// made, stands here.
+// A trial: one setting in which original and candidate run side by side. The list of trials and the derivation of odd
+// shapes are here.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ struct Trial {
   core::Case c;
   InputVariant variant = InputVariant::kBase;
   uint64_t seed = 1;
-  bool offset_pointers = false;  // every buffer at the least alignment that the manifest promises
-  bool bare = false;             // the original's output alone is wanted: no truth, no conditioning
+  bool offset_pointers = false;  // every buffer at the smallest alignment that the manifest guarantees
+  bool bare = false;             // only the original's output is needed: no truth, no conditioning
 
   std::string Describe() const;  // "N=37,C=130", "N=37,C=130, inputs needle"
   std::string Key() const;       // equal trials have equal keys
@@ -31,19 +31,19 @@ enum class VerificationLevel { kQuick, kFull };
 std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
                               VerificationLevel effort);
 
-// The case with other sizes, consistently: every integer scalar that stands in a buffer's shape becomes n-1; n+1; a
-// prime; 1, one scalar at a time; 17 (less than a warp); and in a full evaluation two that nobody can know before,
-// drawn from `secret` below n. Other scalars keep their values. The original may refuse or fault there; then the shape
-// is not used.
+// The case with other sizes, consistently: every integer scalar that occurs in a buffer's shape becomes n-1; n+1; a
+// prime; 1, one scalar at a time; 17 (less than a warp); and in a full evaluation two unpredictable values below n,
+// drawn from `secret`. Other scalars keep their values. The original may refuse or fault there; then the shape is not
+// used.
 std::vector<core::Case> OddShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
                                   VerificationLevel effort);
 
-// The case with every floating-point scalar at three quarters of its value (zeros stay): one that is the same in all
-// cases may be written down in the candidate. Nothing where there is none.
+// The case with every floating-point scalar at three quarters of its value (zeros stay): a value that is the same in
+// all cases may be hard-coded in the candidate. Nothing if there is none.
 std::optional<core::Case> OtherScalars(const core::KernelSpec& spec, const core::Case& c);
 
-// A case that is too large to be run whole, with one scalar at a time reduced to about `share` of the case's work: all
-// other lengths, which a kernel may have been tuned for, stay what they are.
+// A case that is too large to run whole, with one scalar at a time reduced to about `share` of the case's work: all
+// other lengths, which a kernel may have been tuned for, are unchanged.
 std::vector<core::Case> ReducedShapes(const core::KernelSpec& spec, const core::Case& c, double share);
 
 }  // namespace warpwright::judge

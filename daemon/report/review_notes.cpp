@@ -145,7 +145,7 @@ std::vector<std::string> Preconditions(std::string_view method, std::string_view
                                 message.substr(at + 18, message.find(')', at) - at - 18)));
   if (method == "histogram_privatize")
     found.emplace_back("Counts are kept in shared memory first; the number of bins decides how much of it is used.");
-  if (has("stays for its other users"))
+  if (has("is kept for its other callers"))
     found.emplace_back("The old kernel stays for its other users: there are two to keep in step.");
   return found;
 }

@@ -18,7 +18,7 @@ bool MentionsToken(std::string_view text, std::string_view name) {
 
 namespace {
 
-// threadIdx.x / 32, threadIdx.x >> 5, threadIdx.x % 32, threadIdx.x & 31: at most 32 values whatever the block.
+// threadIdx.x / 32, threadIdx.x >> 5, threadIdx.x % 32, threadIdx.x & 31: at most 32 values for any block.
 bool IsWarpOrLane(const source::FunctionAnalysis& analysis, const source::Polynomial& index) {
   if (index.Mentions("threadIdx.x") || index.Mentions("threadIdx.y")) return false;
   for (const std::string& symbol : index.Symbols()) {
@@ -34,15 +34,15 @@ bool IsWarpOrLane(const source::FunctionAnalysis& analysis, const source::Polyno
   return true;
 }
 
-// `constexpr int kBins = 256;`: a number with a name of its own. Where it stands for the block, RepeatsBlock finds it
-// in an index.
+// `constexpr int kBins = 256;`: a number with its own name. If it means the block size, RepeatsBlock finds it in an
+// index.
 bool IsNamedConstant(const source::Node& literal) {
   const source::Node* parent = literal.parent;
   return parent != nullptr && parent->Is(source::NodeKind::kVariable) && parent->type.starts_with("const ");
 }
 
-// A literal that equals the block size. 16 and 32 mean many things: they count where they scale what belongs to a
-// block.
+// A literal that equals the block size. 16 and 32 have many meanings: they count if they scale something that belongs
+// to a block.
 bool IsRepeatedSize(const KernelSite& site, const source::Node& node, const std::set<int64_t>& sizes) {
   if (!node.Is(source::NodeKind::kInteger) || !IsNumber(site.function().Text(node)) || IsNamedConstant(node))
     return false;
@@ -55,7 +55,7 @@ bool IsRepeatedSize(const KernelSite& site, const source::Node& node, const std:
   return scales && site.analysis().DependsOn(*around).block;
 }
 
-// blockIdx.x * 256 + threadIdx.x, or a loop that goes on by 256 from threadIdx.x, by whatever constant but the one that
+// blockIdx.x * 256 + threadIdx.x, or a loop from threadIdx.x with step 256, for any constant other than the one that
 // changes.
 bool RepeatsBlock(const KernelSite& site, const source::Node& node, const std::set<int64_t>& sizes,
                   const std::set<std::string>& globals) {
@@ -80,7 +80,7 @@ bool RepeatsBlock(const KernelSite& site, const source::Node& node, const std::s
   return false;
 }
 
-// The access stands in a loop over the whole array: for (b = threadIdx.x; b < kBins; b += blockDim.x) s[b].
+// The access is in a loop over the whole array: for (b = threadIdx.x; b < kBins; b += blockDim.x) s[b].
 bool IsBoundedByLoop(const source::FunctionAnalysis& analysis, const source::Access& access, int64_t elements) {
   for (const source::Node* node = access.node; node != nullptr; node = node->parent) {
     const auto loop = analysis.Counted(*node);

@@ -1,5 +1,4 @@
-// What in a kernel holds for one block size only: repeated numbers, indices that scale by them, shared arrays of that
-// size.
+// What ties a kernel to one block size: repeated numbers, indices that scale by them, shared arrays of that size.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +17,10 @@ struct BlockConstant {
   int64_t value = 0;
   source::TextRange literal;     // of the main file
   std::string global;            // name of the constant or macro; empty for a literal or a local variable
-  std::set<std::string> locals;  // symbols of the local variables that pass it on
+  std::set<std::string> locals;  // symbols of the local variables that forward it
 };
 
-// Why the kernel cannot run with blocks of another size; nothing where it follows blockDim or the constants of `axes`.
+// Why the kernel cannot run with blocks of another size; nothing if it follows blockDim or the constants of `axes`.
 std::optional<core::RewriteRefusal> FindHardCoded(const KernelSite& site, const std::vector<BlockConstant>& axes);
 
 bool IsNumber(std::string_view text);  // digits only

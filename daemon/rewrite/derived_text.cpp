@@ -24,7 +24,7 @@ Result<core::RewriteOutcome> Names(const core::RewriteRequest& request) {
       .text = fmt::format("{}", fmt::join(IncludedNames(request.source.text), "\n")), .notes = {}, .entry = {}});
 }
 
-// Of directives and of the operators that ask for a header.
+// True for directives and for the operators that query a header.
 bool LooksLikeInclude(const source::Token& token) {
   const std::string word = source::Spelling(token);
   return token.IsIdentifier() &&

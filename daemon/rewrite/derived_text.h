@@ -1,5 +1,5 @@
-// Texts that `warpwright` needs beside transformations, derived here so that it never lexes what a candidate or an
-// original wrote. The ids stand in core/evaluator.h.
+// Texts that `warpwright` needs in addition to transformations, derived here so that it never lexes text from a
+// candidate or an original. The ids are in core/evaluator.h.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@ namespace warpwright::rewrite {
 bool IsDerivedText(std::string_view id);
 Result<core::RewriteOutcome> DeriveText(const core::RewriteRequest& request);
 
-// `declaration`, a whole line, behind the text's last include, so that it stands before its first use.
+// Inserts `declaration`, a whole line, after the text's last include, so that it precedes its first use.
 std::string InsertDeclaration(const std::string& text, const std::string& declaration);
 
-// Last names of everything that looks like an include, __has_include and comments between among it; computed ones are
-// left out, as the slicer leaves them out. It may name too many and never too few.
+// Last path components of everything that looks like an include, also with __has_include or with comments in between;
+// computed ones are left out, as in the slicer. May return too many, never too few.
 std::vector<std::string> IncludedNames(std::string_view text);
 
 }  // namespace warpwright::rewrite

@@ -28,7 +28,7 @@ Result<std::string> Edits::ApplyWithin(std::string_view text, uint32_t begin, ui
   std::vector<Edit> sorted = edits_;
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const Edit& a, const Edit& b) { return a.begin != b.begin ? a.begin < b.begin : a.end < b.end; });
-  // One argument of a macro can stand for several nodes: the same edit, found several times, is one.
+  // One macro argument can correspond to several nodes: the same edit, found several times, is one.
   sorted.erase(std::unique(sorted.begin(), sorted.end(),
                            [](const Edit& a, const Edit& b) {
                              return a.begin < a.end && a.begin == b.begin && a.end == b.end && a.text == b.text;

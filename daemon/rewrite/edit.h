@@ -1,4 +1,5 @@
-// Text edits by byte offset: collected in any order, applied at once; what no edit covers stays byte for byte.
+// Text edits by byte offset: collected in any order, applied together; text that no edit covers is unchanged byte for
+// byte.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +16,11 @@ class Edits {
  public:
   void Replace(uint32_t begin, uint32_t end, std::string text) { edits_.push_back({begin, end, std::move(text)}); }
   void Replace(const source::Node& node, std::string text) { Replace(node.begin, node.end, std::move(text)); }
-  // Insertions at one place come in the order in which they were added.
+  // Insertions at one offset appear in the order in which they were added.
   void Insert(uint32_t at, std::string text) { Replace(at, at, std::move(text)); }
   bool empty() const { return edits_.empty(); }
 
-  // Error (kUnsupported) where two edits overlap or one lies outside the text.
+  // Error (kUnsupported) if two edits overlap or one is outside the text.
   Result<std::string> Apply(std::string_view text) const;
   // The same for [begin, end) of the text, which must cover all edits: a node's text with parts replaced.
   Result<std::string> ApplyWithin(std::string_view text, uint32_t begin, uint32_t end) const;
@@ -32,7 +33,7 @@ class Edits {
   std::vector<Edit> edits_;
 };
 
-// The text of `node` with each occurrence replaced; an empty string where they overlap, which is a bug of the caller.
+// The text of `node` with each occurrence replaced; an empty string if they overlap, which is a bug in the caller.
 struct Substitution {
   const source::Node* node;
   std::string text;
@@ -42,19 +43,20 @@ std::string Substitute(const source::SyntaxFunction& function, const source::Nod
 
 // The white space before the first character of the line that holds `offset`.
 std::string IndentAt(std::string_view text, uint32_t offset);
-// One level of the file: a tab, or as many spaces as its least indented indented line has (two where there is none).
+// One indentation level of the file: a tab, or the number of spaces of its least indented indented line (two if there
+// is none).
 std::string IndentUnit(std::string_view text);
-// `code` is written with two spaces per level; lines come out in the file's unit, behind `indent`. Empty lines stay
-// empty, lines that begin with '#' go to the margin as they are. `first` says whether the first line is indented too.
+// `code` is written with two spaces per level; the result uses the file's unit, after `indent`. Empty lines stay empty,
+// lines that begin with '#' go to the margin unchanged. `first`: whether the first line is indented too.
 std::string Indented(std::string_view code, std::string_view indent, std::string_view unit, bool first = true);
-// The common indentation of all lines but the first taken off, which is how text copied out of the file is brought to
-// two-space units: Dedented(text, unit).
+// Removes the common indentation of all lines but the first; this converts text copied from the file to two-space
+// units: Dedented(text, unit).
 std::string Dedented(std::string_view code, std::string_view unit);
 
 uint32_t LineBegin(std::string_view text, uint32_t offset);  // of the first character of its line
-uint32_t LineEnd(std::string_view text, uint32_t offset);    // behind its line break, or the end of the text
-// Where the comment lines and preprocessor-free lines directly above `offset` begin: a declaration with what describes
-// it.
+uint32_t LineEnd(std::string_view text, uint32_t offset);    // after its line break, or the end of the text
+// Where the comment lines and preprocessor-free lines directly above `offset` begin: a declaration with its
+// description.
 uint32_t WithLeadingComment(std::string_view text, uint32_t offset);
 
 }  // namespace warpwright::rewrite

@@ -20,7 +20,7 @@ void TakeElement(const source::Node& body, ElementwiseForm& form, std::string_vi
   form.end = static_cast<uint32_t>(text.find(';', body.end) + 1);
 }
 
-// Text of the file with replacements, brought to the margin.
+// Text of the file with replacements, moved to the margin.
 std::string Taken(const KernelSite& site, uint32_t begin, uint32_t end,
                   const std::vector<Substitution>& substitutions) {
   Edits edits;
@@ -31,7 +31,7 @@ std::string Taken(const KernelSite& site, uint32_t begin, uint32_t end,
   while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos) return "";
-  // Dedented takes the first line as it is; an empty one in front makes it one of the others.
+  // Dedented leaves the first line unchanged; an empty line in front makes it one of the others.
   return Dedented("\n" + text.substr(LineBegin(text, static_cast<uint32_t>(first))), site.unit).substr(1);
 }
 
@@ -75,7 +75,7 @@ ElementwiseOutcome RecognizeElementwise(const KernelSite& site) {
       form.bound = loop->bound;
       TakeElement(loop->body(), form, site.text);
       if (form.index == nullptr) return form;
-      // The first element in a variable of its own, for the loop to start at and nothing else.
+      // The first element is in a separate variable that is used only as the start of the loop.
       for (const source::Node* use : analysis.Find(form.index->symbol)->uses)
         if (!source::Contains(start, *use))
           return Refuse(fmt::format("{} is used inside the loop", form.index->name), use->line);

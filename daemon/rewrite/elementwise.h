@@ -1,4 +1,4 @@
-// Kernels in which a thread works on element i = blockIdx.x * blockDim.x + threadIdx.x, or on every i of a grid-stride
+// Kernels in which a thread processes element i = blockIdx.x * blockDim.x + threadIdx.x, or on every i of a grid-stride
 // loop.
 #pragma once
 
@@ -18,7 +18,7 @@ struct ElementwiseForm {
   std::optional<source::CountedLoop> stride_loop;  // the grid-stride form
   std::optional<source::BoundsGuard> guard;
   std::vector<const source::Node*> hoisted;     // declarations that do not depend on i
-  std::vector<const source::Node*> prefix;      // declarations between the index and the guard that do
+  std::vector<const source::Node*> prefix;      // declarations between the index and the guard that depend on i
   std::vector<const source::Node*> statements;  // of the element
   uint32_t begin = 0, end = 0;                  // text of `statements`
 };
@@ -27,7 +27,7 @@ using ElementwiseOutcome = std::variant<ElementwiseForm, core::RewriteRefusal>;
 
 ElementwiseOutcome RecognizeElementwise(const KernelSite& site);
 
-// blockIdx.x * blockDim.x + threadIdx.x, or with a constant for blockDim.x.
+// blockIdx.x * blockDim.x + threadIdx.x, or with a constant instead of blockDim.x.
 bool IsGlobalThreadIndex(const source::Polynomial& index);
 
 // The element's statements with parts replaced: no indentation, two-space units.
@@ -35,7 +35,7 @@ std::string ElementText(const KernelSite& site, const ElementwiseForm& form,
                         const std::vector<Substitution>& substitutions);
 
 const source::Node* IndexDeclaration(
-    const ElementwiseForm& form);  // the statement; null where the loop declares the index
+    const ElementwiseForm& form);  // the statement; null if the loop declares the index
 // The name and the type of the element's index, without const.
 std::string IndexName(const ElementwiseForm& form);
 std::string IndexType(const ElementwiseForm& form);

@@ -126,7 +126,7 @@ const std::set<std::string_view>& MathFunctions() {
       "sinhf",     "sinpif", "sqrtf",  "tanf",       "tanhf",   "tgammaf", "truncf"};
   return set;
 }
-// Bits, rounding modes and machinery that a double cannot stand in for.
+// Bits, rounding modes and features that a double cannot emulate.
 bool IsForbidden(std::string_view id) {
   static const std::set<std::string_view> set = {"asm",
                                                  "__asm__",
@@ -158,7 +158,7 @@ bool IsForbidden(std::string_view id) {
          id != "__fns" && id != "__FILE__" && id != "__half_raw";
 }
 
-// Before a text that names any of it.
+// Put before a text that uses any of it.
 constexpr std::string_view kPrelude = R"(#include <cuda_runtime.h>
 #define WW_SHADOW static __host__ __device__ __forceinline__
 template <int kTag>
@@ -207,7 +207,7 @@ std::string RewriteNumber(std::string_view number) {
   return std::string(number);
 }
 
-// What stands in an identifier's place; nothing where it has no counterpart.
+// The replacement of an identifier; nothing if it has no counterpart.
 std::optional<std::string_view> Widened(std::string_view id, bool has_half) {
   if (IsForbidden(id)) return std::nullopt;
   if (Identities().contains(id)) return "";  // __half22float2(x) -> (x)
@@ -224,7 +224,7 @@ bool IsPragmaOnce(const std::vector<source::Token>& tokens, size_t at) {
          tokens[at + 2].Is("once");
 }
 
-// Puts files together. What a header includes stands where its include stood; a second include of it is dropped.
+// Combines files. A header's content replaces its include; a second include of it is dropped.
 class Inliner {
  public:
   explicit Inliner(const source::SourceTree& tree) : tree_(tree) {}
@@ -283,7 +283,8 @@ Result<std::string> InlineHeaders(const core::SourceRef& source) {
 
 Result<std::string> WidenTokens(std::string_view text) {
   std::string out;
-  const bool has_half = text.find("cuda_fp16") != std::string_view::npos;  // else `half` is somebody's variable
+  const bool has_half =
+      text.find("cuda_fp16") != std::string_view::npos;  // otherwise `half` is a variable of the source
   bool in_include = false;
   size_t copied = 0;
   const std::vector<source::Token> tokens = source::Lex(text);

@@ -1,11 +1,11 @@
-// The source of a kernel's float64 shadow (judge/shadow.h): every floating-point type made double, so that running it
-// gives what the original would give without rounding.
+// The source of a kernel's float64 shadow (judge/shadow.h): every floating-point type replaced by double, so that
+// running it gives what the original would give without rounding.
 //
 // The rewriting is by token, not by AST: types (float becomes double, half and bfloat16 structs around a double), math
 // functions (expf and __expf become exp), literals (0.5f becomes ((double)0.5f): constants stay as the original rounds
-// them). In-repository headers are inlined first, so that helpers are rewritten too. What looks at a float's bits
-// (__float_as_int, inline assembly, packed half intrinsics that the prelude lacks) makes the rewriting refuse; what
-// slips through does not compile, faults, or disagrees with the original, and then the shadow is dropped as well.
+// them). In-repository headers are inlined first, so that helpers are rewritten too. Code that inspects a float's bits
+// (__float_as_int, inline assembly, packed half intrinsics that the prelude lacks) makes the rewriting refuse; anything
+// that it misses does not compile, faults, or disagrees with the original, and then the shadow is dropped as well.
 #pragma once
 
 #include <string>
@@ -16,12 +16,12 @@
 
 namespace warpwright::rewrite {
 
-// The whole file and the entry's name in it. Refuses what has no counterpart in float64.
+// The whole file and the entry's name in it. Refuses code that has no counterpart in float64.
 Result<core::RewriteOutcome> WidenToFloat64(const core::SourceRef& source, const std::string& entry);
 
-// The token rewriting by itself. kUnsupported: the name that has no counterpart.
+// The token rewriting alone. kUnsupported: names the identifier that has no counterpart.
 Result<std::string> WidenTokens(std::string_view text);
-// The source with the headers of the repository in place of their includes, each once. kUnsupported: too large.
+// The source with the repository's headers in place of their includes, each once. kUnsupported: too large.
 Result<std::string> InlineHeaders(const core::SourceRef& source);
 
 }  // namespace warpwright::rewrite

@@ -26,8 +26,8 @@ const source::Node* VariableOf(const LaunchSite& site, const source::Node& part)
              : info->declaration;
 }
 
-// Is every use of the variable inside the launch's grid or block, or in the definition of a variable of which that
-// holds?
+// Is every use of the variable inside the launch's grid or block, or in the definition of a variable for which the same
+// is true?
 bool IsExclusive(const LaunchSite& site, const source::Node& variable, std::set<const source::Node*> seen = {}) {
   if (!seen.insert(&variable).second) return false;
   const source::FunctionAnalysis& analysis = site.host->analysis;
@@ -65,7 +65,7 @@ std::string Declaration(const AnalyzedFunction& host, const source::Node& variab
   const bool is_const = variable.type.starts_with("const ");
   if (IsDim3(variable) || several) return fmt::format("{}dim3 {}({})", is_const ? "const " : "", variable.name, joined);
   std::string before(host.syntax.text.substr(variable.begin, variable[0].begin - variable.begin));
-  return before + joined;  // "const int blocks = ", as it stands
+  return before + joined;  // "const int blocks = ", unchanged
 }
 
 void SetPart(const LaunchSite& site, size_t part, const std::vector<std::string>& axes, Edits& edits) {
@@ -93,7 +93,7 @@ std::string Times(int factor, std::string_view text) {
   return fmt::format("{} * {}", factor, IsAtom(text) ? std::string(text) : fmt::format("({})", text));
 }
 
-// factor * d, computed where d is a number in the text and not the name of one.
+// factor * d, computed if d is a literal in the text and not a named constant.
 std::string Scaled(const AnalyzedFunction& host, const source::Node& node, int factor, bool in_product) {
   const std::string text(host.syntax.Text(node));
   const auto value = host.analysis.Fold(node);
@@ -121,7 +121,7 @@ std::optional<std::string> CoarsenedDivision(const AnalyzedFunction& host, const
         function, grid,
         {{&numerator[1], std::to_string(*value * factor - 1)}, {&divisor, std::to_string(*value * factor)}});
   }
-  // (n + d - 1) / d, also where a macro spells it: every d in the text becomes factor * d.
+  // (n + d - 1) / d, also if a macro writes it: every d in the text becomes factor * d.
   const source::Polynomial rest = analysis.Index(numerator) - analysis.Index(divisor) + source::Polynomial::Constant(1);
   const std::string spelled(function.Text(divisor));
   std::vector<Substitution> substitutions;

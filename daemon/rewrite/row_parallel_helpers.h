@@ -9,15 +9,15 @@
 
 namespace warpwright::rewrite {
 
-enum class RowGroup { kBlock, kWarp };  // who shares a row
+enum class RowGroup { kBlock, kWarp };  // which threads share a row
 
 struct ReductionHelper {
   std::string name, text;
 };
-// Two-space units. `name`: how the function is to be called; its base is HelperBaseName.
+// Two-space units. `name`: the name for the function; its base is HelperBaseName.
 ReductionHelper MakeReductionHelper(const Reduction& reduction, RowGroup group, const std::string& name);
 std::string HelperBaseName(const Reduction& reduction, RowGroup group);  // "block_sum", "warp_argmax"
-// The value that does not change a sum or product; nothing where the operation may start from any of its values.
+// The value that does not change a sum or product; nothing if the operation may start from any of its values.
 std::string NeutralValue(const Reduction& reduction);
 
 }  // namespace warpwright::rewrite

@@ -57,7 +57,7 @@ class LoopAnalyzer {
 
   Refused CheckStatements() {
     Refused refusal;
-    // `inner` is set below a loop or switch inside this loop, where break leaves only that.
+    // `inner` is set below a loop or switch inside this loop, where break exits only that.
     const std::function<void(const source::Node&, bool)> check = [&](const source::Node& node, bool inner) {
       if (refusal) return;
       switch (node.kind) {
@@ -183,14 +183,14 @@ class LoopAnalyzer {
     return reduction;
   }
 
-  // The index must grow with the iterations, for the tie rule to follow from it, and must not be used otherwise.
+  // The index must increase with the iterations, for the tie rule to follow from it, and must not be used otherwise.
   bool DescribeIndex(const ReductionUpdate& update, Reduction& reduction) const {
     const source::Node& assignment = *update.index_assignment;
     const source::VariableInfo* info = kernel_.analysis.Find(assignment[0].symbol);
     if (info == nullptr) return false;
     for (const source::Node* use : info->uses)
       if (source::Contains(result_.loop.body(), *use) && use != &assignment[0]) return false;
-    // Where the last of equal values wins, the index from before the loop must lose against every index in it.
+    // If the last of equal values wins, the index from before the loop must lose against every index in it.
     if (update.last_wins) {
       const bool declared = info->declaration != nullptr && info->declaration->size() == 1;
       const auto before = declared ? kernel_.analysis.Fold((*info->declaration)[0]) : std::nullopt;
@@ -235,7 +235,7 @@ class LoopAnalyzer {
     return std::nullopt;
   }
 
-  // Each iteration writes it first, unconditionally, and nothing reads it behind the loop.
+  // Each iteration writes it first, unconditionally, and nothing reads it after the loop.
   bool IsTemporary(const source::VariableInfo& info) const {
     const source::Node* first = nullptr;
     for (const source::Node* use : info.uses)
@@ -244,7 +244,7 @@ class LoopAnalyzer {
       return false;
     const source::Node& assignment = *first->parent;
     if (&assignment[0] != first) {
-      // x = f(x): the value is read before.
+      // x = f(x): the value is read first.
       return false;
     }
     for (const source::Node* use : info.uses)
@@ -254,7 +254,7 @@ class LoopAnalyzer {
     return unconditional && DeadBehind(info);
   }
 
-  // The first use behind the loop, if any, is a plain write that no condition guards.
+  // The first use after the loop, if any, is an unconditional plain write.
   bool DeadBehind(const source::VariableInfo& info) const {
     for (const source::Node* outer = loop().parent; outer != nullptr; outer = outer->parent)
       if (outer->Is(source::NodeKind::kFor) || outer->Is(source::NodeKind::kWhile) || outer->Is(source::NodeKind::kDo))
@@ -266,7 +266,7 @@ class LoopAnalyzer {
     if (!next->parent->Is(source::NodeKind::kAssign, "=") || &(*next->parent)[0] != next) return false;
     for (const source::Node* use : info.uses)
       if (use != next && source::Contains(*next->parent, *use)) return false;
-    // Under a condition, it covers only what stands under the same condition.
+    // Under a condition, it covers only code under the same condition.
     for (const source::Node* outer = next->parent->parent; outer != nullptr; outer = outer->parent) {
       if (!outer->Is(source::NodeKind::kIf) || source::Contains(*outer, loop())) continue;
       for (const source::Node* use : info.uses)
@@ -278,7 +278,7 @@ class LoopAnalyzer {
   Refused CheckMemory() {
     result_.accesses = GlobalAccesses(kernel_, loop());
     const std::string iteration = IterationSymbol(result_.loop);
-    // Where loops stand inside, what they access counts most.
+    // If there are inner loops, their accesses matter most.
     const std::vector<const source::Node*> inner = source::Collect(result_.loop.body(), source::NodeKind::kFor);
     const auto is_inner = [&](const source::Node& node) {
       return std::any_of(inner.begin(), inner.end(),
@@ -302,7 +302,7 @@ class LoopAnalyzer {
     return std::nullopt;
   }
 
-  // Arrays of the thread itself that outlive an iteration would be spread over the threads.
+  // Thread-local arrays that outlive an iteration would be split across the threads.
   Refused CheckArrays() {
     Refused refusal;
     source::ForEach(loop(), [&](const source::Node& node) {
@@ -332,7 +332,7 @@ class LoopAnalyzer {
                 fmt::format("every iteration over {} writes the same element of {}; accumulate in a local variable",
                             result_.loop.name, Plain(write.base)));
     }
-    // Variables of loops inside: they must stay within one step of this loop.
+    // Variables of inner loops: they must stay within one step of this loop.
     for (const source::CountedLoop& inner : InnerCountedLoops()) {
       const std::string symbol = IterationSymbol(inner);
       if (!write.index->Mentions(symbol)) continue;
@@ -368,7 +368,7 @@ class LoopAnalyzer {
                        [&](const source::CountedLoop& loop) { return index.Mentions(IterationSymbol(loop)); });
   }
 
-  // `write` and `other` must not meet in different iterations.
+  // `write` and `other` must not access the same element in different iterations.
   Refused CheckPair(const MemoryAccess& write, const MemoryAccess& other) {
     if (!MayAlias(write, other)) return std::nullopt;
     const bool same = write.base == other.base;
@@ -385,7 +385,7 @@ class LoopAnalyzer {
     if (!other.index) return meets();
     const source::Polynomial distance = *write.index - *other.index;
     if (distance == source::Polynomial()) return std::nullopt;
-    // Arrays with another layout of rows cannot be the same without a race between the rows in the source.
+    // Arrays with a different row layout cannot be the same memory without a race between the rows in the source.
     if (!same && kernel_.analysis.DependsOn(distance).thread) return std::nullopt;
     const std::string iteration = IterationSymbol(result_.loop);
     const auto step = write.index->Coefficient(iteration), other_step = other.index->Coefficient(iteration);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kFewIterations = 32;  // constant loops up to here may run in every thread
 
-// Who executes an access: every thread of the row, one of them, or the thread of its iteration.
+// Which threads execute an access: every thread of the row, one of them, or the thread of its iteration.
 enum class Executor { kAll, kOne, kIteration };
 struct PendingAccess {
   MemoryAccess access;
@@ -79,7 +79,7 @@ class RowPlanner {
     return std::nullopt;
   }
 
-  // Every mention of the thread's place but the row's own must be gone after the rewrite.
+  // The rewrite must remove every use of the thread's position other than the row's.
   Refused CheckOtherIndices() {
     std::vector<const source::Node*> consumers = {plan_.row};
     if (plan_.row_loop != nullptr) consumers.push_back(&(*plan_.row_loop)[source::kLoopIncrement]);
@@ -99,7 +99,7 @@ class RowPlanner {
     return refusal;
   }
 
-  // The statements that run for a row, behind or inside its guard.
+  // The statements that run for a row, after or inside its guard.
   Refused FindRowBody(const source::Node*& body) {
     if (plan_.row_loop != nullptr) {
       body = &(*plan_.row_loop)[source::kLoopBody];
@@ -129,7 +129,7 @@ class RowPlanner {
     return At(plan_.row->line, fmt::format("no guard compares {} with the number of rows", plan_.row->name));
   }
 
-  // What stands before and after the guarded part must be declarations without effect.
+  // The code before and after the guarded part must be declarations without effect.
   Refused CheckNothingBehind(const source::Node& body) {
     for (const auto& statement : root().children) {
       if (statement.get() == guard_ || statement.get() == plan_.row_loop) continue;
@@ -200,7 +200,7 @@ class RowPlanner {
     return std::nullopt;
   }
 
-  // A scalar of the thread: every thread computes it. An element in memory: one thread writes it.
+  // A thread-local scalar: every thread computes it. An element in memory: one thread writes it.
   Refused VisitAssignment(const source::Node& node) {
     for (const auto& child : node.children)
       if (auto refusal = Uniform(*child)) return refusal;
@@ -235,7 +235,7 @@ class RowPlanner {
     return std::nullopt;
   }
 
-  // A column loop; else a serial loop that every thread runs, if column loops stand inside it or it is short and only
+  // A column loop; otherwise a serial loop that every thread runs, if it contains column loops or is short and only
   // computes.
   Refused VisitLoop(const source::Node& node) {
     const RowPlan before = plan_;
@@ -280,7 +280,7 @@ class RowPlanner {
     return std::nullopt;
   }
 
-  // A loop that a uniform condition or a serial loop repeats is fine; one inside another column loop never comes here.
+  // A loop under a uniform condition or inside a serial loop is fine; one inside another column loop never gets here.
   Refused CheckLeavesNoTrace(const ColumnLoop& column) {
     for (const Reduction& reduction : column.reductions) {
       const source::VariableInfo* info = kernel_.analysis.Find(reduction.symbol);
@@ -310,8 +310,8 @@ class RowPlanner {
     return std::nullopt;
   }
 
-  // May an iteration of a serial loop use what another thread wrote in the one before? What the iteration's number
-  // tells apart within one iteration may still meet in two.
+  // May an iteration of a serial loop use what another thread wrote in the previous one? Elements that the iteration
+  // number separates within one iteration may still coincide across two.
   bool MeetAcrossIterations(size_t first, const std::string& iteration) const {
     for (size_t i = first; i < log_.size(); ++i) {
       for (size_t j = i; j < log_.size(); ++j) {
@@ -334,7 +334,7 @@ class RowPlanner {
     return std::nullopt;
   }
 
-  // Puts a barrier before the statement where the access may meet one of another thread.
+  // Puts a barrier before the statement if the access may conflict with one of another thread.
   void Record(PendingAccess access, const source::Node& statement) {
     const bool meets = std::any_of(pending_.begin(), pending_.end(), [&](const PendingAccess& earlier) {
       return earlier.access.node->parent != nullptr && !source::Contains(statement, *earlier.access.node) &&
@@ -361,11 +361,11 @@ class RowPlanner {
     const bool same_thread = a.executor == Executor::kIteration && b.executor == Executor::kIteration &&
                              distance == source::Polynomial() && !ChangesOverTime(*a.access.index);
     if (same_thread) return false;
-    // Arrays with another layout of rows are not the same memory: the rows would race in the source.
+    // Arrays with a different row layout are not the same memory: the rows would race in the source.
     return a.access.base == b.access.base || !kernel_.analysis.DependsOn(distance).thread;
   }
 
-  // Does it name a variable that is assigned somewhere? Then the same index need not be the same element later.
+  // Does it use a variable that is assigned somewhere? Then the same index need not be the same element later.
   bool ChangesOverTime(const source::Polynomial& index) const {
     const std::vector<std::string> symbols = index.Symbols();
     return std::any_of(symbols.begin(), symbols.end(), [&](const std::string& symbol) {

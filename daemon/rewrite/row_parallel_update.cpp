@@ -20,7 +20,7 @@ bool IsMinCall(const source::Node& node) {
   return node.Is(source::NodeKind::kCall) && node.size() == 2 && kNames.contains(node.name);
 }
 
-// `x > e`, as seen with x on the right: e < x gives ">" for (e, x). Nothing where x is not one of the sides.
+// `x > e`, as seen with x on the right: e < x gives ">" for (e, x). Nothing if x is not one of the sides.
 struct Comparison {
   const source::Node* other = nullptr;  // the side that is not the variable
   const source::Node* use = nullptr;
@@ -45,7 +45,7 @@ class UpdateMatcher {
  public:
   UpdateMatcher(const source::SyntaxFunction& kernel, const std::string& symbol) : kernel_(kernel), symbol_(symbol) {}
 
-  // The update that `node` is, if it is one.
+  // `node` as an update, if it is one.
   std::optional<ReductionUpdate> Match(const source::Node& node) const {
     if (node.Is(source::NodeKind::kIf)) return MatchIf(node);
     if (!node.Is(source::NodeKind::kAssign) || !IsName(node[0], symbol_)) return std::nullopt;
@@ -89,7 +89,7 @@ class UpdateMatcher {
     const auto kind = kind_of(expression);
     if (!kind) return std::nullopt;
     update.kind = *kind;
-    // Down to the variable, through the same operation; what stands beside must not use it.
+    // Descends to the variable through the same operation; the other operands must not use it.
     const source::Node* node = &expression;
     while (!IsName(*node, symbol_)) {
       node = &source::StripCasts(*node);
@@ -102,7 +102,7 @@ class UpdateMatcher {
     return update;
   }
 
-  // e > x ? e : x and its seven relatives.
+  // e > x ? e : x and its seven variants.
   std::optional<ReductionUpdate> MatchConditional(ReductionUpdate update, const source::Node& value) const {
     const auto comparison = CompareWith(value[0], symbol_);
     if (!comparison) return std::nullopt;

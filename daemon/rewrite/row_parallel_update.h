@@ -1,4 +1,4 @@
-// The forms in which people write a reduction.
+// The forms in which a reduction is written.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace warpwright::rewrite {
 
 enum class ReductionKind { kSum, kProduct, kMax, kMin, kAnd, kOr, kBitAnd, kBitOr, kBitXor, kArgMax, kArgMin };
 
-// One place where a variable is updated, with the uses of it that belong to the update.
+// One update of a variable, with the uses of it that belong to the update.
 struct ReductionUpdate {
   ReductionKind kind;
   const source::Node* statement;  // the kAssign or kIf

@@ -58,7 +58,7 @@ bool IsFileScopeMention(const source::Ast& ast, const std::string& name,
   return count > 0;
 }
 
-// Where the name stands in [begin, end): the last token that equals it before `stop` begins to matter.
+// The position of the name in [begin, end): the last token that equals it before `stop`.
 std::optional<source::TextRange> FindName(std::string_view text, uint32_t begin, uint32_t end,
                                           const std::string& name) {
   for (const source::Token& token : source::Lex(text.substr(begin, end - begin)))
@@ -198,7 +198,7 @@ std::string NewKernelName(const source::Ast& ast, const KernelSite& site, const 
   return site.shared ? FreshName(ast, site.function().name + "_" + suffix) : site.function().name;
 }
 
-// Above the kernel's comment, and outside of extern "C", where templates cannot stand.
+// Above the kernel's comment, and outside of extern "C", which cannot contain templates.
 static uint32_t PlaceForHelpers(const KernelSite& site) {
   uint32_t at = site.function().begin;
   for (CXCursor parent = clang_getCursorLexicalParent(site.function().cursor);

@@ -144,7 +144,7 @@ uint32_t StatementBegin(const source::SyntaxFunction& function, const source::No
   uint32_t begin = statement.begin;
   for (uint32_t line = LineBegin(function.text, begin); line > function.begin;) {
     const size_t first = function.text.find_first_not_of(" \t", line);
-    if (first < begin && begin == statement.begin) break;  // something else stands on the statement's line
+    if (first < begin && begin == statement.begin) break;  // something else is on the statement's line
     line = LineBegin(function.text, line - 1);
     const size_t start = function.text.find_first_not_of(" \t", line);
     if (!function.text.substr(start).starts_with("#pragma")) break;
@@ -335,8 +335,8 @@ std::string CeilDivText(const LaunchSite& launch, const std::string& count, int 
 void AdaptKernelHead(const source::SyntaxFunction& kernel, const std::string& name, Edits& edits) {
   const std::vector<source::Token> tokens =
       source::Lex(kernel.text.substr(kernel.begin, kernel.body->begin - kernel.begin));
-  std::optional<uint32_t> renamed;  // where the old name stands
-  uint32_t removed = 0;             // bytes of its line that go
+  std::optional<uint32_t> renamed;  // offset of the old name
+  uint32_t removed = 0;             // bytes of its line that are removed
   for (size_t i = 0; i < tokens.size(); ++i) {
     const uint32_t begin = kernel.begin + tokens[i].range.begin;
     if (tokens[i].text == "__launch_bounds__" && i + 1 < tokens.size()) {
@@ -353,7 +353,7 @@ void AdaptKernelHead(const source::SyntaxFunction& kernel, const std::string& na
     }
   }
   if (!renamed) return;
-  // Parameters on further lines stay below the first.
+  // Parameters on further lines stay aligned with the first.
   const size_t open = kernel.text.find('(', *renamed);
   const size_t column = open + 1 - LineBegin(kernel.text, static_cast<uint32_t>(open));
   for (uint32_t at = static_cast<uint32_t>(open); at < kernel.body->begin; ++at) {

@@ -42,7 +42,7 @@ class AxisFinder {
   const source::Node& root() const { return *kernel_.syntax.body; }
   const source::FunctionAnalysis& analysis() const { return kernel_.analysis; }
 
-  // Two thread indices, or one that is taken apart.
+  // Two thread indices, or one that is split.
   Refused FindAxes() {
     const source::Node* by_axis[2] = {nullptr, nullptr};
     source::ForEach(root(), [&](const source::Node& node) {
@@ -53,7 +53,7 @@ class AxisFinder {
     });
     if (by_axis[0] == nullptr) return At(root().line, "no variable is blockIdx.x * blockDim.x + threadIdx.x");
     if (by_axis[1] == nullptr) return FindFlatAxes(*by_axis[0]);
-    // The column is the one along which results lie next to each other; x where the results do not say.
+    // The column is the one along which results are adjacent in memory; x if the results do not tell.
     size_t column = 0;
     for (const MemoryAccess& access : GlobalAccesses(kernel_, root())) {
       if (!access.writes || !access.index) continue;

@@ -91,7 +91,7 @@ class TilePlanner {
     return std::nullopt;
   }
 
-  // The thread's place may be asked for by the axes only; blocks along z stay.
+  // Only the axes may use the thread's position; blocks along z stay.
   Refused CheckPlaces() {
     std::vector<const source::Node*> consumers = {plan_.row.variable, plan_.col.variable};
     if (plan_.flat != nullptr) consumers.push_back(plan_.flat);
@@ -172,7 +172,7 @@ class TilePlanner {
     });
   }
 
-  // Declarations by what they need; other statements go to the results.
+  // Sorts declarations by what they need; other statements belong to the results.
   Refused SortStatements() {
     bool behind = false;
     for (const source::Node* statement : guarded_) {
@@ -294,7 +294,7 @@ class TilePlanner {
       (needs.col ? plan_.right : plan_.left).factors.push_back(factor);
     }
     for (Operand* operand : {&plan_.left, &plan_.right}) {
-      if (operand->factors.empty()) return At(update->line, "the product has no factor for one of row and column");
+      if (operand->factors.empty()) return At(update->line, "the product has no factor for the row or for the column");
       if (auto refusal = DescribeOperand(*operand, candidates)) return refusal;
     }
     for (const source::Node* part : {plan_.loop.start, plan_.loop.bound}) {
@@ -375,8 +375,8 @@ class TilePlanner {
       if (variable == plan_.sum || variable->size() != 1 || !analysis().Find(variable->symbol)->writes.empty())
         return At(variable->line, fmt::format("{} changes, and the product needs it", variable->name));
     }
-    // The type in which the source multiplies: of the only factor, or of the first that is a variable or an expression
-    // of known type.
+    // The type in which the source multiplies: that of the only factor, or of the first that is a variable or an
+    // expression of known type.
     const source::Node& first = *operand.factors[0];
     const CXType type = clang_getCanonicalType(clang_getCursorType(first.cursor));
     const bool builtin = type.kind >= CXType_Bool && type.kind <= CXType_Double && type.kind != CXType_UInt128 &&
@@ -395,7 +395,7 @@ class TilePlanner {
     return std::nullopt;
   }
 
-  // Which way neighbouring threads should walk: along k where that is the direction of unit stride.
+  // The direction in which neighbouring threads should walk: along k if that has unit stride.
   bool AlongK(const Operand& operand) const {
     const bool left = &operand == &plan_.left;
     const std::string iteration = plan_.loop.variable + "#";
@@ -435,7 +435,7 @@ class TilePlanner {
         return !refusal;
       });
       if (refusal) return refusal;
-      // What stands before the loop moves behind it: it must not change what the loop uses.
+      // Code before the loop moves after it: it must not change what the loop uses.
       if (statement->begin > plan_.loop.loop->begin) continue;
       for (const auto& [symbol, info] : analysis().variables()) {
         const bool writes = std::any_of(info.writes.begin(), info.writes.end(), [&](const source::Node* write) {

@@ -1,8 +1,8 @@
 // Recognises naive products: each thread owns one result, and a loop adds products of a factor that depends on the
-// result's row and a factor that depends on its column. Everything else (where the operands lie, batches, conversions,
+// result's row and a factor that depends on its column. Everything else (where the operands are, batches, conversions,
 // what happens to the sum) is kept as text, so its form does not matter.
 //
-//   row, col from the thread's place (two axes, or one index taken apart by / and %)
+//   row, col from the thread's position (two axes, or one index split by / and %)
 //   guard: row < M, col < N
 //   declarations; sum = start
 //   for (k ...) sum += left(row, k) * right(col, k)
@@ -21,14 +21,14 @@ namespace warpwright::rewrite {
 struct Operand {
   std::vector<const source::Node*> factors;       // multiplied in this order
   std::vector<const source::Node*> declarations;  // kVariable that they need, in source order, none of them uniform
-  std::string type;                               // of the product of the factors; empty: as the sum
-  bool along_k = true;                            // consecutive k lie next to each other in memory
+  std::string type;                               // of the product of the factors; empty: that of the sum
+  bool along_k = true;                            // consecutive k are adjacent in memory
 };
 
 struct TilePlan : ResultAxes {
-  std::vector<const source::Node*> uniform;  // kVariable that all threads of a block agree on
+  std::vector<const source::Node*> uniform;  // kVariable that is uniform over the block
   std::vector<const source::Node*>
-      moves;  // kAssign that move a pointer parameter by a uniform offset (a += batch * M * K)
+      moves;  // kAssign that advance a pointer parameter by a uniform offset (a += batch * M * K)
   std::vector<const source::Node*>
       varying;  // kVariable before the loop that differ between results, without row, col, sum
   std::vector<source::BoundsGuard::Limit> uniform_limits;

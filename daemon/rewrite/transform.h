@@ -1,6 +1,6 @@
 // Built-in transformations: each is a function Source x parameters -> Source on the AST of the whole file, which either
-// applies completely or refuses with a reason. What comes out is an ordinary candidate: the judge decides whether it is
-// right and faster.
+// applies completely or refuses with a reason. The result is an ordinary candidate: the judge decides whether it is
+// correct and faster.
 #pragma once
 
 #include <string_view>
@@ -21,12 +21,13 @@ struct TransformParameter {
 };
 
 struct Transform {
-  std::string_view id;  // "row_parallel"; method cards name it
+  std::string_view id;  // "row_parallel"; method cards refer to it
   std::vector<TransformParameter> parameters;
   core::RewriteOutcome (*apply)(const source::Ast& ast, const core::RewriteRequest& request);
 };
 
-// Those of transforms/, one a file; the method cards of skills/ that name them say what they are for.
+// The transformations in transforms/, one per file; the method cards in skills/ that name them describe what they are
+// for.
 const std::vector<Transform>& Transforms();
 const Transform* FindTransform(std::string_view id);
 

@@ -1,6 +1,7 @@
-// What the files of transforms/ share with transform.cpp. Each file there, transforms/launch_retune.cpp, defines one
-// function, `Transform LaunchRetuneTransform()`, which is declared here and called by Transforms(); CMakeLists.txt
-// makes the list from the names of the files, so that a file without its function does not link.
+// The interface between the files of transforms/ and transform.cpp. Each file there, such as
+// transforms/launch_retune.cpp, defines one function, `Transform LaunchRetuneTransform()`, which is declared here and
+// called by Transforms(); CMakeLists.txt generates the list from the file names, so that a file without its function
+// does not link.
 #pragma once
 
 #include <string>

@@ -17,8 +17,8 @@ using Stop = Context::Stop;
 using Wait = StackEntry::Wait;
 
 constexpr int64_t kSlice = 20'000;  // warp instructions
-// A warp whose lanes went apart and that runs so many slices without a barrier may spin on a lock that another of its
-// lanes holds: then those run too. Rotating costs nothing but a later reconvergence.
+// A diverged warp that runs this many slices without a barrier may be spinning on a lock that another of its lanes
+// holds: from then on its other lanes run too. Rotating costs nothing but a later reconvergence.
 constexpr uint64_t kSpinLimit = 64, kContendedSpin = 16;
 
 bool IsBarrier(const Instruction& in) {
@@ -79,7 +79,7 @@ void BlockRunner::Start(uint64_t block) {
 bool BlockRunner::Run(uint64_t block) {
   Start(block);
   if (RunWarps()) return !c_.unwritten_read;
-  // What went wrong after a read of unwritten shared memory may come from it, unless it is the race that explains it.
+  // A fault after a read of unwritten shared memory may be caused by it, unless it is the race that explains the read.
   if (c_.unwritten_read && c_.fault.kind != core::Fault::Kind::kSharedRace) c_.fault = c_.unwritten_fault;
   return false;
 }
@@ -109,7 +109,7 @@ bool BlockRunner::RunWarps() {
   return true;
 }
 
-// One turn: until a barrier, the end, or the slice is over.
+// One time slice: until a barrier, the end, or the end of the slice.
 bool BlockRunner::RunWarp(Warp& warp) {
   c_.warp = &warp;
   c_.registers = warp.registers;
@@ -135,7 +135,7 @@ bool BlockRunner::RunWarp(Warp& warp) {
         warp.spins += c_.contended ? kContendedSpin : 1;
         if (warp.spins >= kSpinLimit && warp.stack.size() > 1) {
           warp.spins = 0;
-          // The running entry goes below the others that can run; with none, lanes that wait for it run ahead.
+          // The running entry moves below the others that can run; if there are none, lanes that wait for it run ahead.
           const StackEntry running = *top;
           top->wait = Wait::kBarrier;
           if (!SelectEntry(warp)) RunAhead(warp);
@@ -165,13 +165,13 @@ bool BlockRunner::RunWarp(Warp& warp) {
   }
 }
 
-// The entry on top waits. Others of the warp run first; then those that wait at the same instruction go on together.
+// The entry on top waits. Others of the warp run first; then those that wait at the same instruction continue together.
 bool BlockRunner::HandleWaitingLanes(Warp& warp) {
   for (StackEntry& entry : warp.stack)
     if (entry.wait == Wait::kOthers && entry.live_when_waiting != warp.live) entry.wait = Wait::kNone;
   if (SelectEntry(warp)) return true;
   if (MergeWaiting(warp)) return SelectEntry(warp) || (ReportUnsatisfiableWait(c_, warp.stack.back().next), false);
-  // Unaligned barriers and __syncwarp let lanes that wait at a point of reconvergence come on their own way.
+  // Unaligned barriers and __syncwarp let lanes that wait at a point of reconvergence proceed on their own.
   const StackEntry* waiting = nullptr;
   uint32_t at_barrier = 0;
   for (const StackEntry& entry : warp.stack) {
@@ -184,8 +184,8 @@ bool BlockRunner::HandleWaitingLanes(Warp& warp) {
         return IsJoinedReturn(*c_.kernel, barrier, tail);
       }))
     return true;
-  if (!waiting && at_barrier == warp.live) return true;  // all are at barriers of the block
-  // __syncwarp at different places of the code: who is here is all that come.
+  if (!waiting && at_barrier == warp.live) return true;  // all are at block barriers
+  // __syncwarp at different code locations: no lanes beyond those already here will arrive.
   if (waiting && waiting->next->op == Op::kWarpBarrier) {
     uint32_t here = 0, members = 0;
     for (const StackEntry& entry : warp.stack) {
@@ -246,7 +246,7 @@ bool BlockRunner::Arrive(Warp& warp) {
   }
   top.wait = Wait::kBarrier;
   if (top.mask != warp.live) {
-    // Part of the warp at an unaligned barrier: the rest goes on.
+    // Part of the warp at an unaligned barrier: the rest continues.
     c_.stop = Stop::kNone;
     if (!HandleWaitingLanes(warp)) return false;
     for (const StackEntry& entry : warp.stack)

@@ -1,4 +1,4 @@
-// Runs the warps of one block: turns, barriers, lanes that wait for each other. Internal to Machine.
+// Runs the warps of one block: time slices, barriers, lanes that wait for each other. Internal to Machine.
 #pragma once
 
 #include <array>
@@ -10,15 +10,15 @@ namespace warpwright::sim {
 class BlockRunner {
  public:
   explicit BlockRunner(Context& context) : c_(context) {}
-  // False: c.fault says why.
+  // On false, c.fault has the reason.
   bool Run(uint64_t block);
 
  private:
   struct Barrier {
-    uint32_t arrived = 0;     // warps; those that only arrive too
+    uint32_t arrived = 0;     // warps; including those that only arrive
     uint32_t waiting = 0;     // warps
     uint32_t threads = 0;     // that arrived: a warp counts 32
-    uint32_t expected = 0;    // 0: all warps that live
+    uint32_t expected = 0;    // 0: all live warps
     uint32_t true_lanes = 0;  // of a reduction
     bool all = true;
     const Instruction* first = nullptr;

@@ -123,7 +123,7 @@ void L2Model::CountAtomics(uint32_t tag, uint64_t sectors) {
 
 void L2Model::Write(uint64_t address, uint64_t bytes) {
   if (bytes == 0) return;
-  const uint64_t kept = std::min(bytes, capacity_);  // earlier parts of a larger write are gone anyway
+  const uint64_t kept = std::min(bytes, capacity_);  // earlier parts of a larger write are evicted anyway
   address += bytes - kept;
   for (uint64_t sector = address / 32; sector <= (address + kept - 1) / 32; ++sector) {
     const uint32_t tag = LineTag(sector / 4);

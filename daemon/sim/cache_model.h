@@ -1,23 +1,21 @@
-// A model of the caches, fed with the sectors that warps ask for. It answers two questions: how many bytes move between
-// the levels (Counters), and how long a load waits on average at each source line (LoadsByLevel, for the time model).
+// A model of the caches, fed with the sectors that warps request. It determines how many bytes move between the levels
+// (Counters), and how long a load waits on average at each source line (LoadsByLevel, for the time model).
 //
 // Levels, as NVIDIA's GPUs since Volta have them: L1 per multiprocessor, 128-byte lines of four 32-byte sectors, filled
 // by sector; loads allocate, stores write through and do not allocate, atomics go to L2. L2: one for the chip, same
 // lines, write-back, a store that misses allocates without reading. Both are 16-way sets with hashed indices and LRU
 // within the set.
 //
-// Blocks are simulated one after the other, but run together on the chip. So that the result does not depend on the
-// order in which a host happens to run warps:
+// Blocks are simulated one after the other, but run concurrently on the chip. To make the result independent of the
+// order in which the host happens to run warps:
 //  - A block's requests are collected and replayed warp by warp in turns, one request each, as if its warps ran in
-//  step.
-//  - A block has its share of L1 for itself: the L1 that shared memory leaves, over the blocks that are resident
-//  together. Block b
-//    inherits the content from block b - multiprocessors, which ran on the same multiprocessor.
-//  - What misses L1 is replayed into L2 block by block, in ascending order. But resident blocks run in step: until a
-//  block comes back to
-//    a line of its own, all of them have touched as much as it has. Where that is more than L2 holds, the line is gone
-//    (LRU). L2 has two halves, and each keeps what its multiprocessors read of the other's memory: a line that was read
-//    takes one and a half places on average, a written one takes one.
+//    lockstep.
+//  - A block has its share of L1 to itself: what shared memory leaves of L1, divided by the number of resident blocks.
+//    Block b inherits the content from block b - multiprocessors, which ran on the same multiprocessor.
+//  - What misses L1 is replayed into L2 block by block, in ascending order. But resident blocks run in lockstep: by the
+//    time a block returns to one of its own lines, all of them have touched as much as it has. If that is more than L2
+//    holds, the line has been evicted (LRU). L2 has two halves, and each keeps what its multiprocessors read from the
+//    other's memory: a line that was read occupies one and a half lines of L2 on average, a written one occupies one.
 // L1 therefore runs on as many host threads as there are (one L1Model each), L2 on one, and the counters do not depend
 // on how many.
 //
@@ -25,7 +23,7 @@
 //
 // Limits: neighbours on a multiprocessor do not find each other's lines in L1; a block whose requests exceed
 // kMaxHeldAccesses is replayed in pieces; sectors that are written in part count as whole; the halves of L2 count only
-// where a block comes back to its own lines.
+// when a block returns to its own lines.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +41,8 @@
 
 namespace warpwright::sim {
 
-// An array that grows at its end. Room is made apart from filling it, so that what fills it needs no call.
+// An array that grows at its end. Reserving space is separate from filling it, so that the code that fills it needs no
+// call.
 template <typename T>
 class RawVector {
  public:
@@ -55,7 +54,7 @@ class RawVector {
     if (room() >= more) return;
     capacity_ = 2 * capacity_ + more;
     void* larger =
-        std::realloc(data_.get(), capacity_ * sizeof(T));  // moves pages where it can, and does not copy them
+        std::realloc(data_.get(), capacity_ * sizeof(T));  // moves pages instead of copying them where it can
     if (!larger) throw std::bad_alloc();
     static_cast<void>(data_.release());
     data_.reset(static_cast<T*>(larger));
@@ -72,14 +71,14 @@ class RawVector {
   size_t size_ = 0, capacity_ = 0;
 };
 
-// What one warp's request asks of one line of L2.
+// The part of one warp's request that concerns one line of L2.
 class LineAccess {
  public:
   LineAccess() = default;
   // `line` of the source, `collisions` as in MemoryRequest.
   LineAccess(MemoryRequest::Kind kind, uint32_t line, uint32_t collisions = 0)
       : tag_(0), bits_(static_cast<uint32_t>(kind) << 4 | (line & kMaxLine) << 7 | (collisions & 31) << 26) {}
-  LineAccess At(uint32_t tag, uint32_t sectors) const {  // the same request's, to that line and sectors of it
+  LineAccess At(uint32_t tag, uint32_t sectors) const {  // the same request, for another line and its sectors
     LineAccess access;
     access.tag_ = tag;
     access.bits_ = bits_ | sectors;
@@ -100,32 +99,32 @@ class LineAccess {
   uint32_t tag_, bits_;
 };
 
-// Warp loads at one source line, by the slowest level that one of their sectors came from.
+// Warp loads at one source line, by the slowest level that any of their sectors came from.
 struct LoadsByLevel {
   uint64_t l1 = 0, l2 = 0, dram = 0;
 };
 
 inline constexpr size_t kMaxHeldAccesses = 4 << 20;  // lines of a block's requests: 20 MiB, and the requests
 
-// How often the data paths were used, in the units that they are limited by. What a warp's request costs depends on how
-// many 128-byte lines it spreads over; the weights were measured on an H200 (tests/unit/sim_model/calibration).
+// How often the data paths were used, in the units that limit them. The cost of a warp's request depends on how many
+// 128-byte lines it spans; the weights were measured on an H200 (tests/unit/sim_model/calibration).
 struct Traffic {
   uint64_t l1_tags = 0;          // lines of requests, loads and stores: L1 looks up one a cycle
   uint64_t l2_read_slots = 0;    // 32 bytes; one sector alone takes two
   uint64_t l2_write_slots = 0;   // twentieths of the time that a whole line takes: 8, and 3 for each sector
-  uint64_t l2_atomic_slots = 0;  // sectors, and each turn that lanes at one address must wait for
+  uint64_t l2_atomic_slots = 0;  // sectors, plus one for each time that lanes at one address must wait
   void Add(const Traffic& other);
 };
 
 // The L1s of the multiprocessors that one host thread simulates.
 class L1Model : public MemoryObserver {
  public:
-  // `share_bytes`: of one block.
+  // `share_bytes`: one block's share of L1.
   L1Model(const core::Chip& chip, uint64_t share_bytes);
   ~L1Model() override;
 
   void OnRequest(const MemoryRequest& request) override;  // all of one block
-  void FinishBlock(uint64_t block);                       // the block whose requests came in
+  void FinishBlock(uint64_t block);                       // the block whose requests were received
 
   // What the finished blocks sent to L2, each block's accesses one after the other, until ClearMisses.
   struct BlockMisses {
@@ -143,7 +142,7 @@ class L1Model : public MemoryObserver {
   const std::vector<LoadsByLevel>& levels() const { return levels_; }  // by line; only l1 is filled
 
  private:
-  // What one warp of the running block has asked for: requests, and the lines of all of them one after the other.
+  // What one warp of the running block has requested: the requests, and the lines of all of them in sequence.
   struct Request {
     uint32_t line;  // of the source
     uint8_t lines;  // how many
@@ -156,7 +155,7 @@ class L1Model : public MemoryObserver {
     RawVector<uint32_t> tags;
     RawVector<uint8_t> sectors;
   };
-  // What is left of a warp's log.
+  // The rest of a warp's log.
   struct Cursor {
     const Request *next, *end;
     const uint32_t* tags;
@@ -172,8 +171,8 @@ class L1Model : public MemoryObserver {
 
   const int multiprocessors_;
   const uint64_t share_bytes_;
-  std::vector<std::unique_ptr<SectorCache>> caches_;  // by multiprocessor; made when first used
-  std::vector<WarpLog> warps_;                        // of the block that runs
+  std::vector<std::unique_ptr<SectorCache>> caches_;  // by multiprocessor; created on first use
+  std::vector<WarpLog> warps_;                        // of the running block
   size_t held_ = 0;                                   // lines in warps_
   uint64_t block_ = 0;
   RawVector<LineAccess> misses_;
@@ -187,15 +186,15 @@ class L1Model : public MemoryObserver {
 class L2Model {
  public:
   explicit L2Model(const core::Chip& chip);
-  // Of one block, of which `together` are resident. In cache_replay.cpp.
+  // The misses of one block, of which `together` are resident. In cache_replay.cpp.
   void Consume(std::span<const LineAccess> misses, uint64_t together = 1);
-  void WriteBack();  // what is dirty counts as written, and is clean
+  void WriteBack();  // dirty sectors count as written, and become clean
   const core::Counters& counters() const { return result_.counters; }
   // The kernel has ended: writes back, returns the kernel's counters and forgets them.
   struct KernelResult {
     core::Counters counters;           // l2_*_sectors and dram_*
     std::vector<LoadsByLevel> levels;  // l2 and dram
-    uint64_t hottest_atomics = 0;      // sectors of requests that meet at one place, 1 KiB
+    uint64_t hottest_atomics = 0;      // sectors of requests to the same 1 KiB
   };
   KernelResult FinishKernel();
   // A memset or a copy between kernels.
@@ -204,7 +203,7 @@ class L2Model {
  private:
   // When the running block last touched a line; open-addressed.
   struct LastAccess {
-    uint32_t tag = 0, block = 0;  // `block` tells what is left of earlier ones
+    uint32_t tag = 0, block = 0;  // `block` identifies stale entries of earlier blocks
     uint32_t when = 0;
     uint32_t dirty = 0;  // sectors
   };
@@ -217,7 +216,7 @@ class L2Model {
   std::vector<LastAccess> touches_;
   uint32_t block_ = 0;                                        // counts
   uint32_t touched_ = 0;                                      // by it so far, in kTouchUnit bytes of L2
-  std::vector<std::pair<uint64_t, uint64_t>> atomic_counts_;  // open-addressed: place + 1, sectors
+  std::vector<std::pair<uint64_t, uint64_t>> atomic_counts_;  // open-addressed: index of the 1 KiB + 1, sectors
   size_t atomic_used_ = 0;
   void CountAtomics(uint32_t tag, uint64_t sectors);
   LoadsByLevel& LevelsOf(uint32_t line);

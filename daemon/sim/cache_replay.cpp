@@ -1,5 +1,5 @@
-// The inner loops of the model of the caches. Compiled for AVX2 like the executor's handlers, under the same rule:
-// nothing of the standard library that is not inlined (exec/lanes.h).
+// The inner loops of the cache models. Compiled for AVX2 like the executor's handlers, under the same rule: nothing
+// from the standard library that is not inlined (exec/lanes.h).
 #include <cstring>
 
 #include "sim/cache_model.h"
@@ -10,12 +10,12 @@ namespace {
 
 using Kind = MemoryRequest::Kind;
 
-constexpr size_t kChunk = 64;      // accesses to L2 whose sets are found together, and fetched ahead
-constexpr uint32_t kFewLines = 4;  // below, finding the sets together does not pay
+constexpr size_t kChunk = 64;      // accesses to L2 whose sets are computed together, and prefetched
+constexpr uint32_t kFewLines = 4;  // below this, computing the sets together does not pay
 
-// L2's room for a line, in units of 64 bytes: half of what is read lies in both halves.
+// L2 space for a line, in units of 64 bytes: half of what is read is in both halves of L2.
 constexpr uint32_t kTouchUnit = 64, kReadTouch = 3, kWriteTouch = 2;
-constexpr uint32_t kNearTouches = 96;  // coming back so soon, a line was not touched anew
+constexpr uint32_t kNearTouches = 96;  // a reuse this soon does not count as another touch of the line
 
 uint32_t Count(uint32_t sectors) { return static_cast<uint32_t>(__builtin_popcount(sectors)); }
 
@@ -62,7 +62,7 @@ void L1Model::ReplayRead(SectorCache& cache, const Request& request, const Curso
   LineAccess* miss = room;
   const LineAccess access(Kind::kRead, request.line);
   uint32_t all_sectors = 0, missed_sectors = 0, slots = 0;
-  // Copies: stores of bytes may change anything that is not the function's own.
+  // Copies: stores of bytes may alias anything that is not local to the function.
   const uint32_t* const tags = lines.tags;
   const uint8_t* const masks = lines.sectors;
   const uint32_t count = request.lines;
@@ -71,7 +71,7 @@ void L1Model::ReplayRead(SectorCache& cache, const Request& request, const Curso
     all_sectors += Count(sectors);
     missed_sectors += missed;
     slots += missed + (missed == 1);
-    *miss = access.At(tags[k], missing);  // kept only if something is missing: cheaper than a branch
+    *miss = access.At(tags[k], missing);  // retained only if something is missing: cheaper than a branch
     miss += missing != 0;
   };
   if (!request.cached) {
@@ -120,7 +120,7 @@ void L1Model::ReplayWrite(SectorCache& cache, const Request& request, const Curs
   }
 }
 
-// Whether all that the resident blocks have touched since this block last touched the line has driven it out of L2.
+// Whether what the resident blocks have touched since this block last touched the line has evicted it from L2.
 bool L2Model::IsEvictedBeforeReuse(const LineAccess& access, uint64_t together, uint64_t& evicted_sectors) {
   const size_t mask = touches_.size() - 1;
   size_t at = (access.tag() * 0x9e3779b1u >> 7) & mask;

@@ -5,7 +5,7 @@
 namespace warpwright::sim {
 namespace {
 
-// Behind these a block ends.
+// A block ends after these.
 bool EndsBlock(const Instruction& in) { return in.op == Op::kBranch || in.op == Op::kExit || in.op == Op::kTrap; }
 bool Falls(const Instruction& in) {
   if (in.op == Op::kBranch) return in.operands > 0;
@@ -43,7 +43,7 @@ class PostDominators {
       }
     }
   }
-  // kNoBlock: only the end, or no way to the end.
+  // kNoBlock: only the end, or no path to the end.
   uint32_t Of(uint32_t block) const { return parent_[block] == n_ ? kNoBlock : parent_[block]; }
 
  private:
@@ -141,7 +141,7 @@ Status BuildBlocks(Lowered& lowered, std::vector<BasicBlock>& blocks) {
   for (uint32_t b = 0; b < count; ++b) {
     Successors(lowered, blocks, b, successors[b]);
     const Instruction& last = lowered.code[blocks[b].end - 1];
-    // An unguarded trap never reaches the end: paths meet as if it were not there.
+    // An unguarded trap never reaches the end: paths meet as if it did not exist.
     if (last.op == Op::kTrap) successors[b].pop_back();
     for (uint32_t& s : successors[b])
       if (s != kNoBlock && only_exits[s]) s = kNoBlock;

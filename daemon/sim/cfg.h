@@ -1,13 +1,13 @@
-// Basic blocks with headers, and where diverging branches meet again. Internal to DecodePtx.
+// Basic blocks with headers, and where divergent branches reconverge. Internal to DecodePtx.
 #pragma once
 
 #include "sim/lower.h"
 
 namespace warpwright::sim {
 
-// Replaces `lowered.code` by one with a kHeader before every block and kEnd behind, labels replaced by blocks, and
-// reconvergence points set. A branch to a block that only exits reconverges nowhere, so that lanes that are done never
-// wait for others.
+// Replaces `lowered.code` by code with a kHeader before every block and a kEnd at the end, labels replaced by blocks,
+// and reconvergence points set. A branch to a block that only exits reconverges nowhere, so that lanes that have exited
+// never wait for others.
 Status BuildBlocks(Lowered& lowered, std::vector<BasicBlock>& blocks);
 
 // The blocks that may follow `block`; kNoBlock is the end of the kernel.

@@ -30,8 +30,8 @@ Cost Alu(const Instruction& instruction, double count = 1) {
   if (instruction.type == Type::kF64) return {Unit::kFp64, count, 0, kFp64Latency * count};
   if (instruction.type == Type::kF32) return {Unit::kFp32, count, 0, kAluLatency * count};
   if (IsHalf(instruction.type)) return {Unit::kFp16, count, 0, kHalfLatency * count};
-  // 64-bit additions are addresses, most of which fold into the instruction that uses them: one counts as one, not as
-  // its two halves.
+  // 64-bit additions compute addresses, most of which fold into the instruction that uses them: one counts as one, not
+  // as its two halves.
   return {Unit::kInteger, count, 0, kAluLatency * count + (ByteSize(instruction.type) == 8)};
 }
 
@@ -186,8 +186,7 @@ class PathFinder {
     auto found = ready_.find(reg);
     return found == ready_.end() ? 0 : found->second;
   }
-  // Memory accesses issue no earlier. Shared memory is never the same place as global memory; a generic address may be
-  // either.
+  // Memory accesses issue no earlier. Shared memory never aliases global memory; a generic address may be either.
   double FloorOf(Space space) const {
     if (space == Space::kShared) return shared_floor_;
     return space == Space::kGeneric ? std::max(shared_floor_, other_floor_) : other_floor_;
@@ -201,11 +200,11 @@ class PathFinder {
   double last_ = 0, end_ = 0;
 };
 
-// Counts the scalar shared loads of one block that ptxas joins with their neighbours: same address register, adjacent
+// Counts the scalar shared loads of one block that ptxas merges with their neighbours: same address register, adjacent
 // words.
 class LoadMerger {
  public:
-  // True: this load comes with an earlier one.
+  // True: this load is merged into an earlier one.
   bool Step(const Instruction& i) {
     const bool memory_order =
         i.op == Op::kBarrier || i.op == Op::kBarrierReduce ||
@@ -240,18 +239,18 @@ class LoadMerger {
   int joined_ = 0;  // loads that vanished but were counted already
 };
 
-// The branch of a loop of one block, its comparison and its counting, which unrolling leaves once.
+// The branch of a one-block loop, its comparison and its increment, of which unrolling leaves one copy.
 bool IsLoopControl(const KernelCode& kernel, const BasicBlock& block, const Instruction& i) {
   const Instruction& branch = kernel.code[block.end - 1];
   if (&i == &branch) return true;
   if (i.op == Op::kSetPredicate) return i.defs > 0 && i.reg[0] == branch.reg[0];
-  // A register that grows by itself: ptxas adds the constant in the addresses of what it unrolls.
+  // A register incremented by a constant: ptxas folds the constant into the addresses of what it unrolls.
   return i.op == Op::kAdd && i.operands == i.defs + 2 && i.reg[0] == i.reg[i.defs] &&
          i.reg[i.defs + 1] < kernel.constants_bytes;
 }
 
-// Of one turn of a loop of one block. The machine code, where it is known, says how often loads make the warp wait: for
-// the slowest of them.
+// The path of one iteration of a one-block loop. The machine code, if known, shows how often loads make the warp wait:
+// each time for the slowest of them.
 double LoopPath(const KernelCode& kernel, const ScheduleModel& shape, uint32_t b, const core::Chip& chip,
                 int warps_per_block, const std::function<LineCost(uint32_t)>& line_cost) {
   const BasicBlock& block = kernel.blocks[b];
@@ -332,7 +331,7 @@ std::vector<Work> BlockWork(const KernelCode& kernel, const ScheduleModel& shape
         work.merged_shared_loads += 1;
         cost.other = 0;
       }
-      // Of the turns that unrolling makes one, one counts and branches.
+      // Of the iterations that unrolling merges, one increments and branches.
       const double share = shape.unroll[b] > 1 && IsLoopControl(kernel, block, instruction) ? 1.0 / shape.unroll[b] : 1;
       On(work, cost.unit, none) += share * cost.count;
       work.issue += share * (cost.count + cost.other);

@@ -1,15 +1,15 @@
-// What PTX costs once ptxas has made machine code of it. PTX is not that code: address arithmetic folds, moves vanish,
-// a division becomes twenty instructions. So each decoded instruction is weighed with the instructions that it becomes,
-// the unit that runs them and the cycles until its result can be used; per basic block, so that the executor needs to
-// count blocks only.
+// The cost of PTX once ptxas has compiled it to machine code. PTX is not that code: address arithmetic folds, moves
+// vanish, a division becomes twenty instructions. So each decoded instruction is weighted with the instructions that it
+// becomes, the unit that runs them and the cycles until its result can be used; per basic block, so that the executor
+// only needs to count blocks.
 //
-// A block's `path` is the longest chain of dependent results in it: what one warp alone needs for it. Within a region
-// of code_shape.h (a block, with the stretches that ptxas predicates, or four turns of a loop that it unrolls) ptxas is
-// taken to schedule freely, except that a load does not pass an earlier store or barrier of its space (that is why
-// __restrict__ and unrolling help: read-only loads, ld.global.nc, do pass). Nothing overlaps across regions, which is
-// right for a loop without software pipelining.
+// A block's `path` is the longest chain of dependent results in it: the time that one warp alone needs for it. Within a
+// region of schedule_model.h (a block, with the code that ptxas predicates, or four iterations of a loop that it
+// unrolls) ptxas is assumed to schedule freely, except that a load does not pass an earlier store or barrier of its
+// space (that is why __restrict__ and unrolling help: read-only loads, ld.global.nc, do pass). Nothing overlaps across
+// regions, which is right for a loop without software pipelining.
 //
-// Scalar loads of adjacent words of shared memory within a block become one wider load, as ptxas does where the
+// Scalar loads of adjacent words of shared memory within a block become one wider load, as ptxas does when the
 // alignment is known.
 //
 // Sources: CUDA C++ Programming Guide (throughput of native arithmetic); latencies of dependent instructions from Luo
@@ -35,9 +35,9 @@ struct Work {
   double merged_shared_loads =
       0;                   // scalar loads of adjacent words that ptxas joins into one of 8 or 16 bytes; not in `issue`
   double path_cycles = 0;  // of one warp alone
-  double dram_cycles = 0;  // of these, the latency of DRAM; filled by who knows it
-  // What loads and stores of global memory ask of each level, in sectors, and shared memory: says where in a kernel the
-  // traffic is, whose sum is counted.
+  double dram_cycles = 0;  // of these, the latency of DRAM; filled in by the caller that knows it
+  // What loads and stores of global memory request from each level, in sectors, and from shared memory: shows where in
+  // a kernel the traffic is; only its sum is counted.
   double load_sectors = 0, l2_sectors = 0, dram_sectors = 0, store_sectors = 0, wavefronts = 0;
 
   void Add(const Work& other, double factor);
@@ -48,7 +48,7 @@ struct LineCost {
   double load_cycles = 0;  // latency of a global or local load
   double dram_cycles = 0;  // of these, DRAM's
   double sectors = 0, l2_sectors = 0,
-         dram_sectors = 0;  // that a request to global memory asks for, and of a load's those that come from afar
+         dram_sectors = 0;  // of a request to global memory, and those of a load that come from L2 or from DRAM
   double wavefronts = 1;    // of a request to shared memory
 };
 

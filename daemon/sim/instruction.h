@@ -1,11 +1,11 @@
 // The decoded form of PTX that the executor runs. One Instruction is one warp instruction with its operands resolved to
 // byte offsets in a warp's register file, where a 32-bit register is 32 lanes of 4 bytes, a 64-bit one 32 lanes of 8,
 // and a predicate one word with a bit for each lane. 8- and 16-bit registers live zero-extended in 32-bit lanes.
-// Constants and special registers are read-only slots of the same file, filled when a Machine is made, so that handlers
-// know one kind of operand only.
+// Constants and special registers are read-only slots of the same file, filled when a Machine is created, so that
+// handlers deal with one kind of operand only.
 //
 // Every basic block begins with a kHeader instruction: it counts for the whole block (its instructions run under one
-// mask) and notices that a point of reconvergence is reached.
+// mask) and detects that a point of reconvergence is reached.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +48,7 @@ bool IsFloat(Type type);  // f16 and bf16 too
 enum class Space : uint8_t { kGeneric, kGlobal, kShared, kLocal, kConst, kParam };
 
 enum class Op : uint8_t {
-  // Inserted by us.
+  // Inserted by the decoder.
   kHeader,
   kUnsupported,
   kEnd,
@@ -189,7 +189,7 @@ struct Instruction;
 using Handler = const Instruction* (*)(Context&, const Instruction*);
 struct HandlerPair {
   Handler masked = nullptr;  // writes only the active lanes
-  Handler full = nullptr;    // all lanes that have not exited are active: may write them all
+  Handler full = nullptr;    // all lanes that have not exited are active: may write every lane
 };
 
 inline constexpr uint32_t kNoOperand = UINT32_MAX;
@@ -201,8 +201,9 @@ struct Instruction {
   Handler body[2] = {nullptr, nullptr};  // under a guard: what `run` calls with the guard's lanes
   uint32_t reg[kMaxOperands] = {kNoOperand, kNoOperand, kNoOperand, kNoOperand, kNoOperand, kNoOperand};
   uint32_t guard = kNoOperand;
-  int64_t immediate = 0;  // an address' offset, lop3's table, a barrier's number, kHeader: instructions of the block
-  // kHeader: own block. kBranch: the blocks when taken and not, and where they meet again. Memory: the pattern cache.
+  int64_t immediate = 0;  // an address's offset, lop3's table, a barrier's number, kHeader: instructions of the block
+  // kHeader: its own block. kBranch: the blocks when taken and when not, and where they reconverge. Memory: the pattern
+  // cache.
   uint32_t block = kNoBlock, fall_through = kNoBlock, reconverge = kNoBlock;
   uint32_t site = 0;
   uint32_t index = 0;  // in KernelCode::code
@@ -213,7 +214,7 @@ struct Instruction {
   uint8_t defs = 0, operands = 0;  // reg[0, defs) are written, reg[defs, operands) read
   core::InstructionClass count_as = core::InstructionClass::kOther;
   uint8_t counted = 1;  // 0: not an instruction of the program
-  uint8_t flops = 0;    // per thread, in the precision that `type` says
+  uint8_t flops = 0;    // per thread, in the precision of `type`
   Space space = Space::kGeneric;
   Rounding rounding = Rounding::kDefault;
   Compare compare = Compare::kEq;
@@ -232,13 +233,13 @@ struct Instruction {
   bool read_only = false;                       // ld.global.nc: nothing writes there while the kernel runs
   bool address64 = true;                        // the address register's width
   bool aligned = true;                          // bar.sync and barrier.sync.aligned: the whole warp together
-  bool wide_source[3] = {false, false, false};  // a 64-bit register where the type is narrower (ld, st, cvt)
+  bool wide_source[3] = {false, false, false};  // a 64-bit register if the type is narrower (ld, st, cvt)
   bool wide_result = false;
 };
 
 struct BasicBlock {
   uint32_t header = 0;  // index of its kHeader
-  uint32_t end = 0;     // index behind its last instruction
+  uint32_t end = 0;     // index after its last instruction
 };
 
 // A slot that is filled before execution.

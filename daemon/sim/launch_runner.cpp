@@ -19,11 +19,12 @@ namespace warpwright::sim {
 
 namespace {
 
-constexpr uint64_t kFirstGroup = 16;          // blocks; later groups follow from what these needed
+constexpr uint64_t kFirstGroup = 16;          // blocks; later groups are sized by what these needed
 constexpr uint64_t kGroupAccesses = 1 << 20;  // that are held for L2: 8 MiB
 constexpr uint64_t kLastBlocks = 4;           // run at the end of a sampled grid
-constexpr uint64_t kIdleFactor = 16;  // an idle block runs fewer instructions than the beginning's average by this
-constexpr uint64_t kIdleProbes = 8;   // places behind the first idle block that must be idle as well
+constexpr uint64_t kIdleFactor =
+    16;  // an idle block runs fewer instructions than the average of the first blocks, by this factor
+constexpr uint64_t kIdleProbes = 8;  // positions after the first idle block that must be idle as well
 constexpr size_t kReportedLines = 50;
 
 core::Fault ResourceFault(const core::KernelLaunch& launch, std::string message) {
@@ -74,7 +75,7 @@ class LaunchRunner {
   struct Worker {
     std::optional<Machine> machine;
     std::unique_ptr<L1Model> l1;
-    std::optional<std::pair<uint64_t, core::Fault>> fault;  // and its place in the order
+    std::optional<std::pair<uint64_t, core::Fault>> fault;  // and its position in the order
   };
 
   Status MakeWorkers(const KernelInfo& info, int count);
@@ -110,10 +111,11 @@ class LaunchRunner {
   std::optional<uint64_t> in_step_;  // BlocksInStep, from the first blocks
   uint64_t stride_ = 1;              // of the order of blocks
   uint64_t group_blocks_ = kFirstGroup;
-  std::vector<Snapshot> snapshots_;  // after each group of the beginning
+  std::vector<Snapshot> snapshots_;  // after each group of the first blocks
   Snapshot tail_begin_, tail_end_;   // around the last blocks of a sampled grid
-  uint64_t working_blocks_ = 0;      // blocks from here on are idle: they lie behind the data and return at once
-  uint64_t idle_run_ = 0;            // of the blocks that were run
+  uint64_t working_blocks_ =
+      0;                   // blocks from here on are idle: they are past the end of the data and return immediately
+  uint64_t idle_run_ = 0;  // of the blocks that were run
 };
 
 Status LaunchRunner::MakeWorkers(const KernelInfo& info, int count) {
@@ -141,8 +143,7 @@ Status LaunchRunner::MakeWorkers(const KernelInfo& info, int count) {
   return {};
 }
 
-// Which block runs at a place of the order: with a stride that has no factor in common with their number, each runs
-// once.
+// Which block runs at a position of the order: since the stride is coprime with the number of blocks, each runs once.
 uint64_t LaunchRunner::BlockAt(uint64_t place) const {
   const uint64_t blocks = launch_.grid.Count();
   if (limits_.block_order == 0 || limits_.counters || blocks < 2) return place;
@@ -150,7 +151,7 @@ uint64_t LaunchRunner::BlockAt(uint64_t place) const {
                                blocks);
 }
 
-// The blocks at the places of [first, last) whose multiprocessor belongs to this thread.
+// Runs the blocks at positions [first, last) whose multiprocessor belongs to this thread.
 void LaunchRunner::RunShare(int index, uint64_t first, uint64_t last) {
   Worker& worker = workers_[static_cast<size_t>(index)];
   const auto multiprocessors = static_cast<uint64_t>(context_.chip.multiprocessors);
@@ -215,7 +216,7 @@ uint64_t LaunchRunner::Instructions() const {
   return sum;
 }
 
-// Runs groups from `first` until `last`, or until the launch has spent `budget`. `next` is behind the last block that
+// Runs groups from `first` until `last`, or until the launch has spent `budget`. `next` is one past the last block that
 // was run.
 std::optional<core::Fault> LaunchRunner::RunBlocks(uint64_t first, uint64_t last, uint64_t budget, uint64_t& next) {
   for (next = first; next < last;) {
@@ -236,7 +237,7 @@ std::optional<core::Fault> LaunchRunner::RunBlocks(uint64_t first, uint64_t last
   return std::nullopt;
 }
 
-// The last blocks of a sampled grid, whose beginning was run until `next`.
+// The last blocks of a sampled grid, which was run up to `next`.
 std::optional<core::Fault> LaunchRunner::RunTail(uint64_t next, uint64_t last, uint64_t budget) {
   tail_begin_ = Take();
   const uint64_t spent = Instructions();
@@ -257,9 +258,9 @@ std::optional<core::Fault> LaunchRunner::Probe(uint64_t block, uint64_t idle_bel
   return std::nullopt;
 }
 
-// A grid that was not shrunk when its blocks grew ends with blocks behind the data, often most of them. `last` is known
-// to be idle: halving finds the first such block. Where work is spread otherwise (rows of a grid of two dimensions that
-// end with idle blocks) a later block is not idle, and all count as working.
+// A grid that was not shrunk when its blocks grew ends with blocks past the end of the data, often most of them. `last`
+// is known to be idle: bisection finds the first such block. If work is distributed otherwise (rows of a
+// two-dimensional grid that end with idle blocks) a later block is not idle, and all count as working.
 std::optional<core::Fault> LaunchRunner::FindIdleBlocks(uint64_t first, uint64_t last, uint64_t idle_below,
                                                         uint64_t spendable) {
   const uint64_t stop = Instructions() + spendable, blocks = launch_.grid.Count();
@@ -275,7 +276,7 @@ std::optional<core::Fault> LaunchRunner::FindIdleBlocks(uint64_t first, uint64_t
     (idle ? high : low) = idle ? middle : middle + 1;
   }
   for (uint64_t k = 1; k <= kIdleProbes; ++k) {
-    const uint64_t place = high + (last - high) * (k * 89 % 144) / 144;  // at no regular distance
+    const uint64_t place = high + (last - high) * (k * 89 % 144) / 144;  // at irregular distances
     if (place >= last || !probed.insert(place).second) continue;
     if (auto fault = Probe(place, idle_below, idle)) return fault;
     if (!idle) return std::nullopt;
@@ -312,8 +313,8 @@ BlockCounts LaunchRunner::Counts() const {
   return sum;
 }
 
-// How many blocks stand between a block and the lines that it comes back to. Resident blocks begin together, but in a
-// phase of n loads that wait for each other, the first to be served are an n-th of it ahead of the last.
+// How many blocks run between a block and its return to the same lines. Resident blocks begin together, but in a phase
+// of n loads that wait for each other, the first to be served are an n-th of it ahead of the last.
 uint64_t LaunchRunner::BlocksInStep() const {
   double blocks = 0;
   for (const Worker& worker : workers_) blocks += static_cast<double>(worker.machine->counters().blocks);
@@ -424,7 +425,7 @@ void LaunchRunner::BoundDramReads(core::Counters& counters, std::vector<LoadsByL
   }
 }
 
-// PTX knows no spills, the cubin does: 4 bytes each, and we take them to run as often as the average instruction.
+// PTX has no spills, the cubin does: 4 bytes each, and we assume that they run as often as the average instruction.
 void LaunchRunner::AddSpills(const KernelInfo& info, TimeInputs& inputs) const {
   const double spills = (resources_.spill_load_bytes + resources_.spill_store_bytes) / 4.0;
   const double runs = static_cast<double>(inputs.counters.warp_instructions) /
@@ -433,13 +434,13 @@ void LaunchRunner::AddSpills(const KernelInfo& info, TimeInputs& inputs) const {
   inputs.traffic.l1_tags += static_cast<uint64_t>(std::llround(spills * runs));
 }
 
-// What of `blocks` was not run is like the second half of the beginning, or idle like the end.
+// The part of `blocks` that was not run is like the second half of the first blocks, or idle like the end.
 void LaunchRunner::ExtrapolateSample(Snapshot& all, uint64_t blocks) const {
   const Snapshot& end = tail_begin_.blocks > 0 ? tail_begin_ : all;
   const Snapshot* half = nullptr;
   for (const Snapshot& snapshot : snapshots_)
     if (snapshot.blocks * 2 >= end.blocks && snapshot.blocks < end.blocks && !half) half = &snapshot;
-  if (!half)  // the last group is larger than all before it
+  if (!half)  // the last group is larger than all earlier ones together
     for (const Snapshot& snapshot : snapshots_)
       if (snapshot.blocks < end.blocks) half = &snapshot;
   const Snapshot none;
@@ -507,8 +508,8 @@ Result<LaunchOutcome> LaunchRunner::Run() {
   occupancy_ = core::ComputeOccupancy(context_.chip, needs_, blocks);
   if (auto fault = CheckResources(context_.chip, launch_, resources_, needs_, occupancy_)) return std::move(*fault);
 
-  if (limits_.block_order == 1) stride_ = blocks - 1;  // backwards
-  if (limits_.block_order > 1)                         // neighbours far apart
+  if (limits_.block_order == 1) stride_ = blocks - 1;  // in reverse
+  if (limits_.block_order > 1)                         // neighbouring blocks run far apart
     for (stride_ = std::max<uint64_t>(1, blocks / 8 * 5); std::gcd(stride_, blocks) != 1;) --stride_;
   const bool ordered = context_.program.UsesGlobalAtomics(info->symbol);
   const uint64_t useful = std::min<uint64_t>(blocks, static_cast<uint64_t>(context_.chip.multiprocessors));

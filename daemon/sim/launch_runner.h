@@ -1,5 +1,5 @@
-// Runs one kernel launch on the simulator: spreads its blocks over host threads, feeds the cache model, samples where
-// the budget ends, and writes the report.
+// Runs one kernel launch on the simulator: spreads its blocks over host threads, feeds the cache model, samples when
+// the budget runs out, and writes the report.
 //
 // Blocks go to host threads by the multiprocessor that would run them (block modulo multiprocessors), in groups of
 // consecutive blocks; after each group, L2 sees the group's misses in the order of the blocks. Kernels without global
@@ -7,10 +7,10 @@
 // in order. Hence counters and results do not depend on the number of host threads.
 //
 // Sampling: blocks from the beginning of the grid are run until the budget is spent, then the last few, which may
-// differ (guards against the end of the data). What was not run is taken to be like the second half of the first run:
-// the first half pays for data that all blocks share, once. Few blocks cannot show how much their neighbours share in
-// L2, so the extrapolated DRAM reads are bounded by what the kernel can reach: once, if that fits L2, else once for
-// each wave of blocks.
+// differ (guards against the end of the data). What was not run is assumed to behave like the second half of the first
+// blocks: the first half pays for data that all blocks share, once. Few blocks cannot show how much their neighbours
+// share in L2, so the extrapolated DRAM reads are bounded by what the kernel can reach: once, if that fits into L2,
+// else once for each wave of blocks.
 #pragma once
 
 #include <cstdint>
@@ -39,11 +39,11 @@ struct LaunchLimits {
   uint64_t instruction_limit = 0;
   uint64_t block_limit = UINT64_MAX;
   uint64_t footprint_bytes = UINT64_MAX;  // of all memory that the kernel can reach
-  uint64_t block_order = 0;               // > 0, without counters: another order of the blocks, by this number
+  uint64_t block_order = 0;               // > 0, without counters: another order of the blocks, selected by this number
 };
 struct LaunchResult {
   core::LaunchReport report;
-  uint64_t thread_instructions = 0;  // really run
+  uint64_t thread_instructions = 0;  // actually run
   bool complete = true;
 };
 using LaunchOutcome = std::variant<core::Fault, LaunchResult>;
@@ -55,10 +55,10 @@ struct LaunchContext {
   Memory& memory;
   L2Model& l2;
   WorkerPool& pool;
-  const std::map<std::string, compile::CubinKernel>& machine_code;  // by symbol; may lack kernels
+  const std::map<std::string, compile::CubinKernel>& machine_code;  // by symbol; some kernels may be missing
 };
 
-// `parameters` as Launch::parameters says.
+// `parameters` as in Launch::parameters.
 Result<LaunchOutcome> RunLaunch(const LaunchContext& context, const core::KernelLaunch& launch,
                                 const core::KernelResources& resources, std::span<const std::byte> parameters,
                                 const LaunchLimits& limits);

@@ -2,8 +2,8 @@
 // branches to labels. Internal to DecodePtx.
 //
 // `.param` variables of calls live in the thread's local memory; an entry's parameters are constants. A call to a
-// function that is on the stack of inlined ones already (recursion), and everything else that we do not execute,
-// becomes Op::kUnsupported.
+// function that is already being inlined (recursion), and everything else that we do not execute, becomes
+// Op::kUnsupported.
 #pragma once
 
 #include <map>
@@ -38,7 +38,8 @@ struct Lowered {
 
 class Lowering {
  public:
-  // `variable_index`: of module.variables in ProgramCode::variables (kNoOperand: not a global one). Texts are appended.
+  // `variable_index`: index of each of module.variables in ProgramCode::variables (kNoOperand: not a global one). Texts
+  // are appended.
   Lowering(const PtxModule& module, const std::vector<uint32_t>& variable_index, std::vector<std::string>& texts)
       : module_(module), variable_index_(variable_index), texts_(texts) {}
   Result<Lowered> Lower(uint32_t function);
@@ -67,7 +68,7 @@ class Lowering {
   bool Use(Instruction& in, const PtxOperand& operand, Type type);
   bool UsePredicate(Instruction& in, const PtxOperand& operand);
   bool UseRegister(Instruction& in, uint32_t id);
-  // The base register and offset of [..]; sets address64 and immediate. False for what is no address.
+  // The base register and offset of [..]; sets address64 and immediate. False if it is not an address.
   bool Address(Instruction& in, const PtxOperand& operand);
   bool VariableAddress(uint32_t variable, int64_t offset, uint32_t& id);
   uint32_t SharedOffset(uint32_t variable);

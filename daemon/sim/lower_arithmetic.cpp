@@ -1,4 +1,4 @@
-// Families that compute: which of their forms we execute, and how they are counted. A form that is not listed is not
+// Arithmetic families: which of their forms we execute, and how they are counted. A form that is not listed is not
 // simulated.
 #include "sim/lower.h"
 #include "sim/lower_types.h"
@@ -6,7 +6,7 @@
 namespace warpwright::sim {
 namespace {
 
-// Rounding modes that f16 has: only nearest.
+// f16 has one rounding mode: to nearest.
 bool RoundingFits(Type type, Rounding rounding) {
   if (rounding == Rounding::kDefault || rounding == Rounding::kNearest) return true;
   if (rounding != Rounding::kZero && rounding != Rounding::kDown && rounding != Rounding::kUp) return false;
@@ -208,7 +208,7 @@ bool Lowering::Bits(Opcode& opcode, const PtxStatement& statement) {
   if (opcode.type_count() != 1 || opcode.sat || opcode.ftz) return false;
   Instruction in = Start(Op::kPopc, type, core::InstructionClass::kInteger);
   const bool bits = type == Type::kB32 || type == Type::kB64;
-  auto narrow_result = [&]() {  // popc, clz and bfind give 32 bits whatever they read
+  auto narrow_result = [&]() {  // popc, clz and bfind return 32 bits, regardless of the operand's width
     return opcode.Empty() && operands.size() == 2 && Def(in, operands[0], RegisterClass::k32) &&
            Use(in, operands[1], type) && (Emit(in), true);
   };

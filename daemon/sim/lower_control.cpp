@@ -1,4 +1,4 @@
-// Branches, calls, barriers and what lanes exchange.
+// Branches, calls, barriers and exchanges between lanes.
 #include <fmt/format.h>
 
 #include "sim/lower.h"
@@ -218,7 +218,7 @@ bool Lowering::Vote(Opcode& opcode, const PtxStatement& statement) {
   const bool ballot = mode == VoteMode::kBallot;
   if (opcode.type() != (ballot ? Type::kB32 : Type::kPred)) return false;
   if (!Def(in, operands[0], ballot ? RegisterClass::k32 : RegisterClass::kPredicate)) return false;
-  // The mask before the predicate, which negate_predicate speaks of.
+  // The mask before the predicate, to which negate_predicate applies.
   if (!Use(in, operands[2], Type::kB32) || !UsePredicate(in, operands[1])) return false;
   Emit(in);
   return true;

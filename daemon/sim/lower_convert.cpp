@@ -117,7 +117,7 @@ bool Lowering::Convert(Opcode& opcode, const PtxStatement& statement) {
   const bool integer_rounding = in.rounding >= Rounding::kIntNearest;
   if (in.rounding == Rounding::kNearestAway) return false;
   if (in.relu && !(IsHalf(to) && from == Type::kF32)) return false;
-  // Narrowing floats and integers to floats say how they round; floats to integers round to an integer.
+  // Float to narrower float and integer to float name a rounding mode; float to integer names an integer rounding mode.
   if (IsFloat(from) && !IsFloat(to) && !integer_rounding) return false;
   if (!IsFloat(from) && integer_rounding) return false;
   if (integer_rounding && IsFloat(to) && to != from) return false;

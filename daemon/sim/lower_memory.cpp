@@ -37,7 +37,7 @@ core::InstructionClass StoreClass(Space space) {
   }
 }
 
-// Hints that change neither the result nor what we count; false where one remains.
+// Hints that change neither the result nor what we count; false if one remains.
 void TakeHints(Opcode& opcode, Instruction& in, bool& acquires, bool& releases) {
   for (std::string_view word : {"weak", "cta", "gpu", "sys", "cluster", "unified", "ca", "cs", "lu", "wb", "mmio"})
     opcode.Take(word);
@@ -52,7 +52,7 @@ void TakeHints(Opcode& opcode, Instruction& in, bool& acquires, bool& releases) 
 
 }  // namespace
 
-// An entry's parameter at a constant place: a move from a constant slot.
+// An entry's parameter at a constant offset: a move from a constant slot.
 bool Lowering::LoadParameter(const Opcode& opcode, const PtxStatement& statement, int vector) {
   const Type type = opcode.type();
   const PtxOperand& address = statement.operands[1];
@@ -203,8 +203,8 @@ bool Lowering::Atomic(Opcode& opcode, const PtxStatement& statement) {
   return true;
 }
 
-// `counted`: an instruction of the program; else what `acquire` and `release` stand for, which is a little less than a
-// fence.
+// `counted`: an instruction of the program; otherwise the implied ordering of `acquire` and `release`, which is
+// slightly weaker than a fence.
 void Lowering::EmitFence(bool counted) {
   Instruction fence = Start(Op::kFence, Type::kNone, core::InstructionClass::kOther);
   fence.counted = counted ? 1 : 0;
@@ -236,8 +236,8 @@ bool Lowering::IsSpace(Opcode& opcode, const PtxStatement& statement) {
   return true;
 }
 
-// Ordering and hints: the simulator runs in order, and a fence matters to the check of races alone. createpolicy's
-// result is a hint too.
+// Ordering and hints: the simulator runs in order, and a fence matters only to the race check. createpolicy's result is
+// a hint too.
 bool Lowering::NoOperation(Opcode& opcode, const PtxStatement& statement) {
   if (opcode.family() == "createpolicy") {
     if (statement.operands.empty()) return false;
@@ -247,7 +247,7 @@ bool Lowering::NoOperation(Opcode& opcode, const PtxStatement& statement) {
     Emit(in);
     return true;
   }
-  // fence.proxy, fence.mbarrier_init and the like belong to asynchronous copies.
+  // fence.proxy, fence.mbarrier_init and similar belong to asynchronous copies.
   if (opcode.family() == "fence" && (opcode.Take("proxy") || opcode.TakeStartingWith("mbarrier"))) return false;
   if (opcode.family() == "fence" || opcode.family() == "membar") EmitFence(true);
   else Emit(Start(Op::kNop, Type::kNone, core::InstructionClass::kOther));

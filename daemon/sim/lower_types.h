@@ -1,4 +1,4 @@
-// Kinds of types that the lowering tells apart, and what follows from them.
+// Kinds of types that the lowering distinguishes, and what follows from them.
 #pragma once
 
 #include "sim/instruction.h"

@@ -253,7 +253,7 @@ std::vector<std::vector<uint64_t>> Machine::block_counts() const {
 
 namespace {
 
-// What one instruction added: run `times` with `lanes` in all.
+// What one instruction added: run `times` with `lanes` lanes in total.
 void AddInstruction(core::Counters& n, const Instruction& in, uint64_t times, uint64_t lanes) {
   n.warp_instructions += times;
   n.thread_instructions += lanes;

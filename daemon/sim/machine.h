@@ -1,6 +1,6 @@
 // Runs blocks of one kernel launch. A Machine is the state of one host thread: registers, shared and local memory,
 // counters. Several machines may run disjoint ranges of blocks of one launch at the same time over one Memory, except
-// where Program::UsesGlobalAtomics says that the blocks must run in order.
+// if Program::UsesGlobalAtomics requires that the blocks run in order.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@
 
 namespace warpwright::sim {
 
-// The models of the caches name 128-byte lines by 32 bits. Global lines are less than 2^31 behind the base and have a
-// tag of their own, neighbours have neighbouring ones; those of local memory are hashed into the upper half.
+// The cache models identify a 128-byte line by 32 bits. Global lines are less than 2^31 lines after the base and have
+// unique tags, neighbours have neighbouring ones; those of local memory are hashed into the upper half.
 uint32_t LineTag(uint64_t line);
 
 // One warp instruction that reached global memory (local memory too: its addresses are per warp and interleaved by
@@ -26,7 +26,7 @@ uint32_t LineTag(uint64_t line);
 struct MemoryRequest {
   enum class Kind : uint8_t { kRead, kWrite, kAtomic };
   Kind kind = Kind::kRead;
-  bool cached_in_l1 = true;  // false: volatile, .cg, .cv and the like
+  bool cached_in_l1 = true;  // false: volatile, .cg, .cv and similar
   uint64_t block = 0;        // linear index
   uint32_t warp = 0;         // in the block
   // The lines that it touches, each once, at most kMaxLines: the tag of the k-th is first_tag + lines[k], and
@@ -49,7 +49,7 @@ struct Launch {
   std::string_view kernel;  // symbol
   core::Dim3 grid, block;
   uint32_t dynamic_shared_bytes = 0;
-  std::span<const std::byte> parameters;  // laid out as KernelInfo::parameters says, pointers as device addresses
+  std::span<const std::byte> parameters;  // laid out as in KernelInfo::parameters, pointers as device addresses
 };
 
 struct RunOptions {
@@ -64,23 +64,23 @@ struct RunOptions {
 
 class Machine {
  public:
-  // Refuses what the launch may not be (unknown symbol, wrong parameter size, too many threads) and a CPU without AVX2
-  // and FMA. `program` and `memory` outlive the machine; LoadModule has run.
+  // Rejects an invalid launch (unknown symbol, wrong parameter size, too many threads) and a CPU without AVX2 and FMA.
+  // `program` and `memory` outlive the machine; LoadModule has been called.
   static Result<Machine> Create(const Program& program, Memory& memory, const Launch& launch, RunOptions options);
   Machine(Machine&&) noexcept;
   Machine& operator=(Machine&&) noexcept;
   ~Machine();
 
-  // Runs the blocks [first, last) in the order of their linear index. After a Fault the machine is done. May be called
-  // again.
+  // Runs the blocks [first, last) in the order of their linear index. After a Fault the machine must not be used again.
+  // May be called again.
   std::variant<std::monostate, core::Fault> Run(uint64_t first, uint64_t last);
 
-  // Sums over all runs so far. The memory hierarchy's hits and misses are the observer's to fill in.
+  // Sums over all runs so far. The memory hierarchy's hits and misses are filled in by the observer.
   core::Counters counters() const;
   std::vector<core::LineCounters> line_counters() const;  // index = MemoryRequest::line; file and line set
   uint64_t thread_instructions() const;
   // How often each basic block of KernelCode::blocks was entered, by warp of a block: [warp][basic block]. The cost
-  // model weighs instructions with it.
+  // model weights instructions with it.
   std::vector<std::vector<uint64_t>> block_counts() const;
 
  private:

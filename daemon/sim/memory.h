@@ -1,8 +1,8 @@
 // The device's address space. Allocations have a name for messages, a guard gap around them (no two are adjacent, so
-// that an access past the end of one never lands in another), and, unless wholly initialised, a shadow byte for every
-// byte that says whether it was ever written.
+// that an access past the end of one never lands in another), and, unless fully initialised, a shadow byte for every
+// byte that records whether it was ever written.
 //
-// Generic addresses are 64 bits; windows are told apart by their upper half:
+// Generic addresses are 64 bits; windows are distinguished by their upper half:
 //   [kSharedWindow, +4 GiB)  the block's shared memory        [kLocalWindow, +4 GiB)  the thread's local memory
 //   [kParamWindow, +4 GiB)   the kernel's parameters          [kGlobalBase, ...)      global and constant memory
 #pragma once
@@ -35,7 +35,7 @@ struct Allocation {
   uint64_t bytes = 0;
   bool read_only = false;
   std::byte* data = nullptr;   // host address of the first byte; congruent to `base` modulo 64
-  uint8_t* written = nullptr;  // 0xff for each byte that holds a value; nullptr: all do
+  uint8_t* written = nullptr;  // 0xff for each byte that has a value; nullptr: all have one
 };
 
 struct AllocationOptions {
@@ -50,10 +50,10 @@ class Memory {
   Memory(Memory&&) = default;
   Memory& operator=(Memory&&) = default;
 
-  // Zeroed. Refuses more than 64 GiB in all.
+  // Zeroed. Fails beyond 64 GiB in total.
   Result<uint64_t> Allocate(std::string_view name, uint64_t bytes, const AllocationOptions& options = {});
-  // Allocates the module's variables and writes their initial values; once per Memory. `Machine` finds their addresses
-  // here.
+  // Allocates the module's variables and writes their initial values; once per Memory. `Machine` looks up their
+  // addresses here.
   Status LoadModule(const Program& program);
   uint64_t variable_address(uint32_t variable) const { return variables_[variable]; }
   size_t variable_count() const { return variables_.size(); }
@@ -61,9 +61,10 @@ class Memory {
   const Allocation* Find(uint64_t address) const;         // nullptr: no allocation holds it
   const Allocation* FindNearest(uint64_t address) const;  // for messages
   const Allocation* FindByName(std::string_view name) const;
-  // The host bytes at [address, address + bytes); empty where that is not inside one allocation.
+  // The host bytes at [address, address + bytes); empty if that is not inside one allocation.
   std::span<std::byte> Bytes(uint64_t address, uint64_t bytes) const;
-  // Marks bytes as holding values (memset, copy, upload), and the copy of that knowledge from one range to another.
+  // The first marks bytes as having values (memset, copy, upload), the second copies these marks from one range to
+  // another.
   void MarkWritten(uint64_t address, uint64_t bytes);
   void CopyWritten(uint64_t destination, uint64_t source, uint64_t bytes);
 

@@ -1,5 +1,5 @@
-// "ld.global.nc.v4.f32" taken apart: what means the same everywhere (types, rounding, .ftz, ...) is decoded, the rest
-// is kept for the family to take. What nobody takes makes the instruction unsupported.
+// "ld.global.nc.v4.f32" taken apart: modifiers that mean the same everywhere (types, rounding, .ftz, ...) are decoded,
+// the rest is left for the family's code to take. A modifier that is not taken makes the instruction unsupported.
 #pragma once
 
 #include <string_view>
@@ -19,7 +19,7 @@ class Opcode {
   Rounding rounding = Rounding::kDefault;
   bool ftz = false, sat = false, approx = false;
 
-  bool Take(std::string_view word);  // true: it was there; it is gone now
+  bool Take(std::string_view word);  // true: it was present, and is now removed
   bool TakeStartingWith(std::string_view prefix);
   template <typename T, size_t N>
   bool TakeOne(const std::pair<std::string_view, T> (&table)[N], T& out) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kTextLimit = 32 << 20;
 
-// Headers of the toolkit: a user wants the line that called them.
+// Headers of the CUDA toolkit: a user wants the line that called them.
 bool IsToolkitHeader(std::string_view path) {
   const size_t slash = path.rfind('/');
   const std::string_view name = slash == std::string_view::npos ? path : path.substr(slash + 1);
@@ -29,7 +29,7 @@ bool IsToolkitHeader(std::string_view path) {
          (path.find("/cuda-") != std::string_view::npos && path.find("/include/") != std::string_view::npos);
 }
 
-// Every .loc becomes the innermost place outside the toolkit; equal ones become one.
+// Every .loc becomes the innermost location outside the toolkit; equal ones are merged.
 void ResolveLocations(const PtxModule& module, ProgramCode& code, std::vector<uint32_t>& index) {
   std::map<uint32_t, std::string_view> files;
   for (const auto& [number, name] : module.files) files.emplace(number, name);
@@ -77,7 +77,7 @@ Status AddVariables(const PtxModule& module, ProgramCode& code, std::vector<uint
       if (target == by_name.end())
         return Fail(
             ErrorCode::kUnsupported,
-            fmt::format("variable {} is initialised with the address of {}, which is no variable in global memory",
+            fmt::format("variable {} is initialised with the address of {}, which is not a variable in global memory",
                         module.variables[i].name, reference.name));
       code.variables[variable_index[i]].pointers.push_back({reference.offset, target->second, reference.addend});
     }

@@ -1,8 +1,8 @@
 // A PTX module, decoded once and run many times. Decoding resolves everything that does not depend on a launch: calls
 // are inlined, virtual registers become slots of a warp's register file, branches know their point of reconvergence.
 // What we cannot execute (tensor-core instructions, indirect calls, ...) does not fail the decode: it becomes an
-// instruction that stops the kernel with Fault::kNotSimulated when it is reached, so that a module is refused only for
-// what it really runs.
+// instruction that stops the kernel with Fault::kNotSimulated when it is reached, so that a module is rejected only for
+// what it actually runs.
 #pragma once
 
 #include <cstddef>
@@ -23,13 +23,13 @@ struct SourceLocation {
 };
 
 struct ParameterInfo {
-  uint32_t offset = 0;  // in the parameter block that a launch gives
+  uint32_t offset = 0;  // in the launch's parameter block
   uint32_t bytes = 0;
 };
 
 struct KernelInfo {
   std::string symbol;                // mangled, as in the PTX
-  uint32_t static_shared_bytes = 0;  // dynamic shared memory begins behind it, aligned
+  uint32_t static_shared_bytes = 0;  // dynamic shared memory begins after it, aligned
   uint32_t local_bytes = 0;          // per thread
   uint32_t parameter_bytes = 0;
   std::vector<ParameterInfo> parameters;
@@ -38,7 +38,7 @@ struct KernelInfo {
   bool uses_global_atomics = false;    // also through generic addresses
 };
 
-// A module variable in global or constant memory. `pointers` are places inside it that hold the address of another
+// A module variable in global or constant memory. `pointers` are locations inside it that hold the address of another
 // variable.
 struct ModuleVariable {
   struct Pointer {
@@ -62,7 +62,7 @@ class Program {
   const std::vector<KernelInfo>& kernels() const;
   const KernelInfo* Find(std::string_view symbol) const;
   const std::vector<ModuleVariable>& variables() const;
-  // Such a kernel's blocks must run in order on one thread, or its results would depend on the schedule.
+  // The blocks of a kernel that does must run in order on one thread, or its results would depend on the schedule.
   bool UsesGlobalAtomics(std::string_view symbol) const;
   const ProgramCode& code() const { return *code_; }
 
@@ -70,7 +70,7 @@ class Program {
   std::shared_ptr<const ProgramCode> code_;
 };
 
-// At most 32 MiB of PTX. Errors have the line in the PTX. Never crashes, whatever the bytes.
+// At most 32 MiB of PTX. Errors name the line in the PTX. Never crashes on any input.
 Result<Program> DecodePtx(std::string_view ptx);
 
 }  // namespace warpwright::sim

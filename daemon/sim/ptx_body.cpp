@@ -48,7 +48,7 @@ void PtxReader::Statement() {
                false);
       return Expect(";");
     }
-    return SkipToSemicolon();  // .pragma and the like
+    return SkipToSemicolon();  // .pragma and similar
   }
   PtxStatement statement;
   statement.line = token_.line;
@@ -201,7 +201,7 @@ PtxOperand PtxReader::Operand() {
     if (operand.kind == PtxOperand::Kind::kInteger) operand.offset = static_cast<int64_t>(operand.bits);
     if (Is("+") || Is("-")) operand.offset = SignedInteger();
     operand.memory = true;
-    if (!Is("]")) {  // tensor coordinates and the like: kept as a vector, which no instruction that we know accepts
+    if (!Is("]")) {  // tensor coordinates and similar: stored as a vector, which no supported instruction accepts
       PtxOperand list;
       list.kind = PtxOperand::Kind::kVector;
       list.memory = true;
@@ -253,7 +253,7 @@ void PtxReader::ResolveLabels() {
         break;
       }
       if (scope == 0) {
-        operand.kind = PtxOperand::Kind::kNone;  // the lowering says "unknown name" where it matters
+        operand.kind = PtxOperand::Kind::kNone;  // the lowering reports "unknown name" if it matters
         break;
       }
     }

@@ -1,4 +1,5 @@
-// Splits PTX into tokens. Opcodes come as one word with their dots ("ld.global.nc.f32"), directives too (".reg").
+// Splits PTX into tokens. An opcode is one word including its dots ("ld.global.nc.f32"), and so is a directive
+// (".reg").
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@ struct Token {
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}
-  // After the first malformed token: kEnd for ever, and error() says what it was.
+  // After the first malformed token, always kEnd, and error() describes the problem.
   Token Next();
   const std::string& error() const { return error_; }
   int line() const { return line_; }

@@ -67,7 +67,7 @@ uint32_t PtxReader::AddVariable(PtxVariable variable, bool in_module) {
   return index;
 }
 
-// One or more declarators behind ".global", ".param" and so on: [.align n] [.ptr ...] .type name [dims] [= init], ...
+// One or more declarators after ".global", ".param" and so on: [.align n] [.ptr ...] .type name [dims] [= init], ...
 void PtxReader::Variable(Space space, bool external, bool single) {
   PtxVariable base;
   base.space = space;
@@ -80,7 +80,7 @@ void PtxReader::Variable(Space space, bool external, bool single) {
     else if (word == "v2") vector = 2;
     else if (word == "v4") vector = 4;
     else if (Type t = TypeFromName(word); t != Type::kNone) type = t;
-    // .ptr, .global and the like behind .param: hints; .attribute(...) has parentheses.
+    // .ptr, .global and similar after .param: hints; .attribute(...) has parentheses.
     if (Is("(")) {
       while (!Done() && !Is(")")) Advance();
       Expect(")");
@@ -141,7 +141,7 @@ void PtxReader::Initializer(PtxVariable& variable, Type type) {
     } else if (token_.kind == Token::Kind::kInteger || Is("-") || Is("+")) {
       append(static_cast<uint64_t>(SignedInteger()));
     } else if (token_.kind == Token::Kind::kWord) {
-      // generic(name), name, name+4; mask(...) of a pointer's bytes is refused by the missing ','.
+      // generic(name), name, name+4; mask(...) of a pointer's bytes is rejected because of the missing ','.
       const bool generic = Accept("generic");
       if (generic) Expect("(");
       PtxVariable::Reference reference{variable.initial.size(), token_.text, 0};
@@ -270,7 +270,7 @@ void PtxReader::Location() {
       return Error("a malformed .loc");
     }
   }
-  // Line 0 is the compiler's way to say that it does not know: the place before stays.
+  // Line 0 is the compiler's way of marking an unknown location: the previous one stays in effect.
   if (location.line == 0 && location.caller == 0) return;
   auto& last = last_location_[{location.file, location.line, location.column}];
   if (last != 0 && module_.locations[last].caller == location.caller) {

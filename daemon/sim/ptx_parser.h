@@ -1,6 +1,6 @@
 // PTX text to a tree with all names resolved: registers, variables and labels become numbers, so that the lowering
-// never looks at scopes. Views point into the text. Own, because no library of Debian reads PTX, and LLVM only writes
-// it.
+// never deals with scopes. Views point into the text. Written for this project, because no library in Debian reads PTX,
+// and LLVM only writes it.
 #pragma once
 
 #include <cstddef>
@@ -33,19 +33,19 @@ struct PtxOperand {
   bool negated = false;  // !%p
   uint32_t index = 0;    // register, variable, function or statement of a label
   uint64_t bits = 0;     // number
-  int64_t offset = 0;    // behind a register or a variable
+  int64_t offset = 0;    // after a register or a variable
   std::string_view text;
   std::vector<PtxOperand> elements;  // of a vector; of "a|b": both
 };
 
 struct PtxStatement {
-  std::string_view opcode;  // empty: a label stands here
+  std::string_view opcode;  // empty: this is a label
   int line = 0;
   uint32_t location = 0;  // into PtxModule::locations
   uint32_t guard = UINT32_MAX;
   bool guard_negated = false;
   std::vector<PtxOperand> operands;
-  // Of a call: operands[0] is the target.
+  // For a call; operands[0] is the target.
   std::vector<PtxOperand> results, arguments;
 };
 
@@ -75,7 +75,7 @@ struct PtxFunction {
   uint32_t max_threads = 0;
 };
 
-// A .loc with its inlining chain already followed to the innermost place that is not a toolkit header.
+// A .loc with its inlining chain already followed to the innermost location that is not in a toolkit header.
 struct PtxLocation {
   uint32_t file = 0;
   int line = 0, column = 0;
@@ -92,7 +92,7 @@ struct PtxModule {
 
 Result<PtxModule> ParsePtx(std::string_view text);
 
-// "f32" to Type::kF32; kNone for what is no type.
+// "f32" to Type::kF32; kNone if it is not a type.
 Type TypeFromName(std::string_view name);
 
 }  // namespace warpwright::sim

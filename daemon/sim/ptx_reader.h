@@ -1,4 +1,4 @@
-// Reads PTX text into a PtxModule. Internal to ParsePtx: declarations are in ptx_parser.cpp, bodies of functions in
+// Reads PTX text into a PtxModule. Internal to ParsePtx: declarations are read in ptx_parser.cpp, function bodies in
 // ptx_body.cpp.
 #pragma once
 
@@ -97,7 +97,7 @@ class PtxReader {
   uint64_t variable_bytes_ = 0;
 
   PtxFunction* function_ = nullptr;
-  std::vector<Scope> scopes_;  // all of the function; open ones are in the chain
+  std::vector<Scope> scopes_;  // all scopes of the function; the open ones form the chain
   std::vector<uint32_t> parents_;
   uint32_t scope_ = 0;
   int depth_ = 0;

@@ -7,7 +7,7 @@ namespace warpwright::sim {
 
 namespace {
 
-constexpr uint32_t kMaxPredicated = 12;  // PTX instructions of a stretch under a condition
+constexpr uint32_t kMaxPredicated = 12;  // PTX instructions under one condition
 constexpr uint32_t kMaxUnrolled = 32;    // PTX instructions of a loop
 constexpr int kPtxasUnroll = 4;
 
@@ -21,7 +21,7 @@ bool FallsThrough(const Instruction& in) {
   return in.op != Op::kEnd;
 }
 
-// What ptxas does not predicate: it concerns the whole warp or block, or leaves the stretch.
+// What ptxas does not predicate: it concerns the whole warp or block, or leaves the conditional code.
 bool StaysBranch(const Instruction& in) {
   switch (in.op) {
     case Op::kBranch:
@@ -80,7 +80,7 @@ class Shaper {
     return true;
   }
 
-  // Joins the blocks behind `b` to its region: a stretch under b's condition, and what follows it.
+  // Joins the blocks after `b` to its region: the code under b's condition, and what follows it.
   void Join(ScheduleModel& shape, uint32_t b) const {
     const Instruction& last = LastOf(kernel_, b);
     if (IsConditional(last)) {
@@ -92,7 +92,7 @@ class Shaper {
     }
   }
 
-  // `for (...; i < n; i += constant)` in one block without anything that keeps ptxas from unrolling it.
+  // `for (...; i < n; i += constant)` in one block, with nothing that prevents ptxas from unrolling it.
   bool IsUnrolled(uint32_t block) const {
     const Instruction& last = LastOf(kernel_, block);
     const BasicBlock& b = kernel_.blocks[block];
@@ -124,8 +124,7 @@ class Shaper {
   }
 
   // Finds the loops of one block in the machine code, in the same order: the assignment that agrees best with what
-  // ptxas is expected to do. A loop that it unrolled appears again for the turns that are left over, which match
-  // nothing.
+  // ptxas is expected to do. A loop that it unrolled appears again for the remaining iterations, which match nothing.
   void MatchLoops(ScheduleModel& shape) const {
     struct Loop {
       uint32_t block;
@@ -144,7 +143,7 @@ class Shaper {
       if (loop.loads > 0) mine.push_back(loop);
     }
     const size_t n = mine.size(), m = loops_.size();
-    const auto turns = [&](const Loop& loop, const compile::MachineLoop& machine) {  // 0: it is another one
+    const auto turns = [&](const Loop& loop, const compile::MachineLoop& machine) {  // 0: it is a different loop
       const int factor = machine.global_loads / loop.loads;
       const bool same = factor * loop.loads == machine.global_loads && factor * loop.stores == machine.global_stores;
       return same && (factor == 1 || factor == 2 || factor == kPtxasUnroll) ? factor : 0;
@@ -173,9 +172,9 @@ class Shaper {
     }
   }
 
-  // Outermost loops are the stretches of code that backward branches span.
+  // Outermost loops are the code ranges that backward branches span.
   void FindPhases(ScheduleModel& shape) const {
-    std::vector<uint32_t> loop_end(count_, 0);  // of the loop that begins at a block: behind its last block
+    std::vector<uint32_t> loop_end(count_, 0);  // of the loop that begins at a block: one past its last block
     for (uint32_t b = 0; b < count_; ++b)
       if (const Instruction& last = LastOf(kernel_, b); last.op == Op::kBranch && last.block <= b)
         loop_end[last.block] = std::max(loop_end[last.block], b + 1);
@@ -200,7 +199,7 @@ class Shaper {
   const std::vector<compile::MachineLoop>& loops_;
   const uint32_t count_;
   std::vector<uint32_t> entries_;  // how many edges lead to each block; the kernel's own entry not counted
-  std::set<uint32_t> values_;      // places of constants
+  std::set<uint32_t> values_;      // slots of constants
 };
 
 }  // namespace

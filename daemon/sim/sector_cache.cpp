@@ -8,7 +8,7 @@ namespace warpwright::sim {
 SectorCache::SectorCache(uint64_t bytes) {
   const auto sets = static_cast<uint32_t>(std::max<uint64_t>(1, bytes / (128 * kWays)));
   while (group_bits_ < kMaxGroupBits && sets >> (group_bits_ + 3) != 0)
-    ++group_bits_;  // at least four groups, so that little is rounded off
+    ++group_bits_;  // at least four groups, so that rounding loses little
   groups_ = sets >> group_bits_;
   set_count_ = groups_ << group_bits_;
   sets_.reset(static_cast<Set*>(std::aligned_alloc(alignof(Set), set_count_ * sizeof(Set))));

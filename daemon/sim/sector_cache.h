@@ -1,8 +1,8 @@
 // Tags of a sectored set-associative cache: lines of 128 bytes in four sectors, 16 ways, hashed indices, LRU within the
 // set.
 //
-// The hot functions are always inlined: cache_replay.cpp is compiled for AVX2, and no other part of the program may get
-// its version.
+// The hot functions are always inlined: cache_replay.cpp is compiled for AVX2, and no other part of the program may
+// link against that version.
 #pragma once
 
 #include <emmintrin.h>
@@ -14,35 +14,35 @@
 
 namespace warpwright::sim {
 
-// Lines are named by LineTag (machine.h); a mask has a bit for each of the four sectors.
+// Lines are identified by LineTag (machine.h); a mask has a bit for each of the four sectors.
 class SectorCache {
  public:
   explicit SectorCache(uint64_t bytes);
 
   struct Outcome {
-    uint32_t before = 0;                 // sectors that were there
-    uint32_t evicted_dirty_sectors = 0;  // of the line that made room
+    uint32_t before = 0;                 // sectors that were present
+    uint32_t evicted_dirty_sectors = 0;  // of the evicted line
     uint8_t* sectors = nullptr;          // of the line, for AddValid
   };
-  // The sectors of `valid` are there afterwards, those of `dirty` are dirty, too. `index` is SetIndex(tag).
+  // Afterwards the sectors of `valid` are present, and those of `dirty` are also dirty. `index` is SetIndex(tag).
   Outcome Touch(uint32_t index, uint32_t tag, uint32_t valid, uint32_t dirty);
   static void AddValid(const Outcome& touched, uint32_t valid) { *touched.sectors |= static_cast<uint8_t>(valid); }
-  // Returns Outcome::before. ReadAgain is the faster one where the line is likely the one that was read last, Read
-  // where it is not; BeforeReads must be called between the former and the latter.
+  // Returns Outcome::before. ReadAgain is faster if the line is likely the one that was read last, Read if it is not;
+  // BeforeReads must be called between a ReadAgain and a Read.
   uint32_t ReadAgain(uint32_t tag, uint32_t valid);
   void BeforeReads() { latest_tag_ = 0; }
   uint32_t Read(uint32_t index, uint32_t tag, uint32_t valid);
   uint32_t SetIndex(uint32_t tag) const;
   void Invalidate(uint32_t tag, uint32_t sectors);
-  uint64_t CleanAll();  // dirty sectors become clean; how many there were
-  // Brings a set near, for a Touch that comes a little later.
+  uint64_t CleanAll();  // dirty sectors become clean; returns how many there were
+  // Prefetches a set for a Touch that follows shortly.
   void Prefetch(uint32_t index) const {
     const Set& set = sets_[index];
     __builtin_prefetch(set.tags.data());
     __builtin_prefetch(&set.order);
   }
 
-  // Of a mask of four. (x86-64 without POPCNT calls a library for it.)
+  // The number of sectors in a mask of four. (x86-64 without POPCNT calls a library for it.)
   [[gnu::always_inline]] static uint32_t Count(uint32_t sectors) {
     return (0x4332322132212110ULL >> (4 * (sectors & 15))) & 15;
   }
@@ -65,12 +65,12 @@ class SectorCache {
   uint32_t group_bits_ = 0, groups_ = 1, set_count_ = 1;
   bool any_dirty_ = false;
   uint32_t latest_tag_ =
-      0;  // of the latest ReadAgain, if nothing else was touched since: the most recently used of its set
+      0;  // of the latest ReadAgain, if nothing else was touched since: the most recently used line of its set
   uint8_t* latest_sectors_ = nullptr;
 };
 
-// Neighbouring lines have neighbouring sets (the host's caches like that), and a stride of any power of two reaches all
-// sets.
+// Neighbouring lines have neighbouring sets (which suits the host's caches), and a stride of any power of two reaches
+// all sets.
 [[gnu::always_inline]] inline uint32_t SectorCache::SetIndex(uint32_t tag) const {
   const uint32_t group = tag >> group_bits_;
   const uint32_t hash = (group ^ (group >> 11)) * 0x9e3779b1u;
@@ -90,9 +90,9 @@ class SectorCache {
 
 [[gnu::always_inline]] inline uint64_t SectorCache::MovedToFront(uint64_t order, uint32_t way) {
   constexpr uint64_t kOnes = 0x1111'1111'1111'1111;
-  const uint64_t other = order ^ (kOnes * way);                   // 0 where the way is
-  const uint64_t zero = (other - kOnes) & ~other & (kOnes << 3);  // its lowest bit is in that place
-  const uint64_t below = ((zero & -zero) >> 3) - 1;               // the places in front of it
+  const uint64_t other = order ^ (kOnes * way);                   // 0 at the position of the way
+  const uint64_t zero = (other - kOnes) & ~other & (kOnes << 3);  // its lowest bit is at that position
+  const uint64_t below = ((zero & -zero) >> 3) - 1;               // the positions below it
   return (order & ~(below << 4 | 15)) | (order & below) << 4 | way;
 }
 

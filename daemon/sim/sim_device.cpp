@@ -23,7 +23,7 @@ using sim::LaunchResult;
 
 constexpr size_t kKeptPrograms = 8;
 constexpr uint64_t kGuardStream = 1'000'000,
-                   kWorkspaceStream = 2'000'000;  // of the random numbers, plus the buffer's index
+                   kWorkspaceStream = 2'000'000;  // random number stream, plus the buffer's index
 
 void FillRandom(std::span<std::byte> bytes, uint64_t seed, uint64_t stream) {
   const base::CounterRandom random(seed, stream);
@@ -43,7 +43,7 @@ class PlanRun {
   uint64_t instructions() const { return instructions_; }
 
   Result<core::DeviceOutcome> Run() {
-    // Other machine code than sm_90's is written in another way.
+    // Machine code of architectures other than sm_90 is formatted differently.
     if (request_.options.counters && request_.module->arch == "sm_90")
       if (auto read = compile::ReadCubin(request_.module->cubin)) machine_code_ = std::move(*read);
     WW_TRY(AllocateBuffers());
@@ -119,8 +119,8 @@ class PlanRun {
     return buffer;
   }
 
-  // What outlives a launch of the plan's operations: the module's variables that kernels can write, and what was
-  // written into workspaces once and for all.
+  // What outlives a launch of the plan's operations: the module's variables that kernels can write, and what setup
+  // wrote into workspaces.
   struct Kept {
     std::string name;
     std::span<const std::byte> now;
@@ -257,7 +257,7 @@ class PlanRun {
     return std::nullopt;
   }
 
-  // Of the buffers that the launch names and the module's variables.
+  // The bytes of the buffers that the launch names and of the module's variables.
   uint64_t Footprint(const core::KernelLaunch& launch) const {
     std::set<uint32_t> reached;
     for (const core::KernelParameter& parameter : launch.parameters)
@@ -290,7 +290,7 @@ class PlanRun {
     return block;
   }
 
-  // What no block has written becomes zero and readable: zero is a legal index and a harmless number.
+  // Memory that no block has written becomes zero and readable: zero is a legal index and a harmless number.
   void SettleMemory() {
     for (const Buffer& buffer : buffers_) {
       const sim::Allocation* allocation = memory_.Find(buffer.address);
@@ -359,7 +359,7 @@ class SimDevice : public core::Device {
 
   Result<core::DeviceOutcome> Run(const core::DeviceRequest& request) override {
     const Result<sim::Program> program = Decode(*request.module);
-    if (!program) {  // the assembler took it: it is the candidate's code that is too much for us
+    if (!program) {  // the assembler accepted it: the candidate's code exceeds what we support
       core::Fault fault;
       fault.kind = core::Fault::Kind::kNotSimulated;
       fault.message = program.error().message;
@@ -378,7 +378,8 @@ class SimDevice : public core::Device {
   bool modelled() const override { return true; }
 
  private:
-  // Every run is the same here unless blocks race for the same memory, or streams do: another order of them shows it.
+  // Every run is the same here unless blocks race for the same memory, or streams do: another order of the blocks or
+  // streams reveals it.
   Result<std::optional<core::Fault>> RunAgain(const core::DeviceRequest& request, const sim::Program& program,
                                               uint64_t instructions, core::DeviceOutcome& outcome) {
     auto* run = std::get_if<core::DeviceRun>(&outcome);
@@ -394,7 +395,7 @@ class SimDevice : public core::Device {
       again.plan = streams && order % 2 == 1 ? &exchanged : request.plan;
       WW_ASSIGN(core::DeviceOutcome other, PlanRun(again, chip_, program, pool_, order).Run());
       if (auto* fault = std::get_if<core::Fault>(&other)) {
-        // Blocks that wait for lower ones wait for ever here, and not on a GPU, which starts them in their order.
+        // Blocks that wait for lower ones wait forever here, but not on a GPU, which starts them in order.
         if (fault->kind == core::Fault::Kind::kInstructionLimit) break;
         if (again.plan == &exchanged) fault->message += "; in an order that its streams allow, and a GPU may take";
         return std::optional<core::Fault>(std::move(*fault));

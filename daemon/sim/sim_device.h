@@ -1,12 +1,13 @@
-// The simulated GPU behind core/device.h: runs launch plans on the CPU and models their time for one chip.
+// The simulated GPU with core/device.h's interface: runs launch plans on the CPU and models their time for one chip.
 //
-// Everything is deterministic: two runs of the same request give the same buffers, counters, times and faults, whatever
-// the number of host threads, unless blocks of the kernel race with each other in global memory.
+// Everything is deterministic: two runs of the same request give the same buffers, counters, times and faults, for any
+// number of host threads, unless blocks of the kernel race with each other in global memory.
 //
-// Times: kernels as time_model.h says; a memset or a copy takes the launch overhead and its bytes at DRAM bandwidth;
-// setup operations take none. With options.guard_bytes > 0 the guard bands are ordinary memory to the kernel, and are
-// compared afterwards; without, every access outside a buffer is a fault. After a sampled launch all memory counts as
-// written: later kernels must not be accused of reading what the blocks that were left out would have written.
+// Times: kernels as in time_model.h; a memset or a copy takes the launch overhead plus the time of its bytes at DRAM
+// bandwidth; setup operations take none. With options.guard_bytes > 0 the guard bands are ordinary memory to the
+// kernel, and are compared afterwards; without them, every access outside a buffer is a fault. After a sampled launch
+// all memory counts as written: a later kernel must not be faulted for reading what the skipped blocks would have
+// written.
 #pragma once
 
 #include <memory>
@@ -15,7 +16,7 @@
 
 namespace warpwright::sim {
 
-// `threads`: host threads; 0 for as many as there are cores.
+// `threads`: host threads; 0 for one per core.
 std::unique_ptr<core::Device> MakeSimDevice(const core::Chip& chip, int threads = 0);
 
 }  // namespace warpwright::sim

@@ -10,7 +10,8 @@ constexpr uint64_t kBitLimit = 1ull << 31;  // of the liveness sets of one kerne
 
 uint32_t SlotBytes(RegisterClass cls) { return cls == RegisterClass::k64 ? 256 : cls == RegisterClass::k32 ? 128 : 4; }
 
-// A result of these is written before all sources are read, or lanes read other lanes: it may not share their slots.
+// These write a result before all sources are read, or their lanes read other lanes: the result must not share a slot
+// with a source.
 bool ClobbersEarly(const Instruction& in) {
   switch (in.op) {
     case Op::kLoad:
@@ -69,7 +70,7 @@ class Liveness {
   std::vector<uint32_t> undefined_;
 };
 
-// Registers that some block reads before it writes them, or that live in more than one block.
+// Registers that some block reads before it writes them, or that are live in more than one block.
 void Liveness::FindGlobals() {
   const size_t count = lowered_.registers.size();
   std::vector<uint32_t> home(count, kNoBlock);

@@ -1,4 +1,4 @@
-// Register slots: virtual registers whose lives do not overlap share one. 32-bit, 64-bit and predicate slots are
+// Register slots: virtual registers whose live ranges do not overlap share one. 32-bit, 64-bit and predicate slots are
 // separate, so that a handler that writes lanes of one width never disturbs the other. Internal to DecodePtx.
 #pragma once
 

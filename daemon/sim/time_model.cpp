@@ -9,7 +9,7 @@ namespace {
 
 double D(uint64_t value) { return static_cast<double>(value); }
 
-// What a kernel, or a phase of it, asks of the chip.
+// What a kernel, or a phase of it, demands of the chip.
 struct Demand {
   Work work;
   double dram_bytes = 0, l2_bytes = 0, l2_write_bytes = 0, l2_read_slots = 0, l2_write_slots = 0, l1_sectors = 0,
@@ -33,8 +33,8 @@ Demand WholeDemand(const TimeInputs& inputs) {
           D(inputs.hottest_atomics)};
 }
 
-// A phase's part of what the kernel asks for: what was counted, as the phase's loads and stores have their part in all
-// of them.
+// A phase's part of the kernel's demand: the counted totals, in proportion to the phase's share of all loads and
+// stores.
 Demand PhaseDemand(const TimeInputs& inputs, const Demand& whole, const Work& phase) {
   const Work& work = inputs.work;
   const auto share = [](double part, double all) { return all > 0 ? part / all : 0.0; };
@@ -45,7 +45,7 @@ Demand PhaseDemand(const TimeInputs& inputs, const Demand& whole, const Work& ph
   const core::Counters& c = inputs.counters;
   Demand demand;
   demand.work = phase;
-  double issue = 0;  // without spills, which the phases do not know
+  double issue = 0;  // without spills, which are not known by phase
   for (const Work& each : inputs.phases) issue += each.issue;
   demand.work.issue *= share(work.issue, issue);
   demand.dram_bytes =
@@ -117,7 +117,7 @@ double Overlapped(const core::Chip& chip, const Demand& demand, const core::Time
   return std::sqrt(std::sqrt(std::sqrt(sum)));
 }
 
-// Each phase of a kernel by itself.
+// Each phase of a kernel separately.
 double Separate(const core::Chip& chip, const TimeInputs& inputs, const Demand& whole, double block_launch_us,
                 double& weight) {
   const double blocks = D(inputs.working_blocks > 0 ? inputs.working_blocks : inputs.blocks);
@@ -125,7 +125,7 @@ double Separate(const core::Chip& chip, const TimeInputs& inputs, const Demand& 
   const double resident = inputs.occupancy.blocks_per_multiprocessor;
   const double first_wave = std::min(1.0, resident * chip.multiprocessors / blocks);
   const double in_step = first_wave + (1 - first_wave) / resident, apart = 1 / resident;
-  double sum = 0, weighed = 0, before = 0;  // `before`: of the phases that another one follows
+  double sum = 0, weighed = 0, before = 0;  // `before`: the sum over the phases that are followed by another one
   for (size_t i = 0; i < inputs.phases.size(); ++i) {
     const Demand demand = PhaseDemand(inputs, whole, inputs.phases[i]);
     const double us = Overlapped(chip, demand, PartsOf(chip, inputs, demand), 0);
@@ -145,7 +145,7 @@ double LoadCycles(const core::Chip& chip, double l1_requests, double l2_requests
   const double l2_cycles = chip.l2_latency_ns * chip.clock_ghz, dram_cycles = chip.dram_latency_ns * chip.clock_ghz;
   const double requests = l1_requests + l2_requests + dram_requests;
   if (requests <= 0) return chip.shared_latency_cycles;  // a generic access that never left the multiprocessor
-  const double transfer = std::max(0.0, sectors_per_request - 4) * 32;  // bytes behind the first four sectors
+  const double transfer = std::max(0.0, sectors_per_request - 4) * 32;  // bytes after the first four sectors
   const double l1 = chip.l1_latency_cycles + transfer / chip.l1_bytes_per_cycle;
   const double port = transfer / chip.l2_bytes_per_cycle;
   return (l1_requests * l1 + l2_requests * (l2_cycles + port) + dram_requests * (dram_cycles + port)) / requests;

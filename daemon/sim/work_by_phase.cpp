@@ -39,7 +39,7 @@ std::vector<Work> WorkByPhase(const KernelCode& kernel, const ScheduleModel& sha
 
 double WaitsOfFirstPhase(const KernelCode& kernel, const ScheduleModel& shape, const core::Chip& chip,
                          const BlockCounts& counts, double blocks) {
-  constexpr double kLong = 1e6;  // cycles: a latency beside which nothing else counts
+  constexpr double kLong = 1e6;  // cycles: a latency that dwarfs everything else
   const std::vector<Work> work = BlockWork(kernel, shape, chip, 1, [](uint32_t) {
     LineCost cost;
     cost.load_cycles = kLong;

@@ -1,5 +1,5 @@
-// Threads that run the same function together, again and again. Made once per device; a launch of a kernel uses them
-// many times.
+// Threads that repeatedly run the same function together. Created once per device; a launch of a kernel uses them many
+// times.
 #pragma once
 
 #include <condition_variable>
@@ -18,8 +18,8 @@ class WorkerPool {
   WorkerPool& operator=(const WorkerPool&) = delete;
 
   int size() const { return static_cast<int>(threads_.size()) + 1; }
-  // Calls function(0) to function(count - 1) at the same time, count <= size(), and returns when all have. They must
-  // not throw.
+  // Calls function(0) to function(count - 1) simultaneously, count <= size(), and returns when all have returned. They
+  // must not throw.
   void Run(int count, const std::function<void(int)>& function);
 
  private:

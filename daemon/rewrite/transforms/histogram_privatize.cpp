@@ -14,8 +14,8 @@
 namespace warpwright::rewrite {
 namespace {
 
-constexpr int64_t kStaticSharedBytes = 48 * 1024;  // what every chip gives without asking
-constexpr int kElementsPerThread = 16;             // so that merging a block's counts is little beside counting
+constexpr int64_t kStaticSharedBytes = 48 * 1024;  // available on every chip without opting in
+constexpr int kElementsPerThread = 16;             // so that merging a block's counts is cheap compared with counting
 
 // The number of bins, as a constant or as an expression of the kernel.
 struct Bins {
@@ -34,7 +34,7 @@ struct HistogramForm {
 };
 using HistogramOutcome = std::variant<HistogramForm, core::RewriteRefusal>;
 
-// Values of an expression lie in [0, bound). Negative indices would be faults of the original too.
+// Values of an expression are in [0, bound). Negative indices would be faults in the original too.
 std::optional<Bins> UpperBound(const source::FunctionAnalysis& analysis, const source::Node& expression,
                                int depth = 0) {
   if (depth > 8) return std::nullopt;
@@ -198,7 +198,7 @@ HistogramOutcome RecognizeHistogram(const KernelSite& site) {
   auto bins = BoundFromGuard(analysis, form);
   if (!bins) bins = UpperBound(analysis, *form.bin);
   const auto cleared = BoundFromMemset(site, form);
-  // A type's range can be wider than the array that the launcher clears; the smaller bound is the array.
+  // A type's range can exceed the array that the launcher clears; the smaller bound is the array's.
   if (cleared && (!bins || (bins->count && *bins->count > *cleared->count))) bins = cleared;
   if (!bins) return Refuse("the number of bins is not known", form.call->line);
   form.bins = *bins;
@@ -244,7 +244,7 @@ std::string Kernel(const source::Ast& ast, const KernelSite& site, const Histogr
   return code;
 }
 
-// The launch with shared memory by the number of bins, and the original for more bins than fit.
+// Launches the new kernel with shared memory for the number of bins, and the original for more bins than fit.
 std::optional<core::RewriteRefusal> ChooseAtRunTime(const KernelSite& site, const HistogramForm& form,
                                                     const std::string& name, Edits& edits) {
   for (const LaunchSite& launch : site.launches) {
@@ -255,8 +255,7 @@ std::optional<core::RewriteRefusal> ChooseAtRunTime(const KernelSite& site, cons
     if (!node[source::kLaunchShared].Is(source::NodeKind::kEmpty) &&
         launch.host->analysis.Fold(node[source::kLaunchShared]) != 0)
       return Refuse("the launch uses dynamic shared memory already", node.line);
-    if (!node.parent->Is(source::NodeKind::kBlock))
-      return Refuse("the launch is not a statement of its own", node.line);
+    if (!node.parent->Is(source::NodeKind::kBlock)) return Refuse("the launch is not a separate statement", node.line);
     const bool atom = bins->find(' ') == std::string::npos;
     const std::string bytes = fmt::format("{} * sizeof({})", atom ? *bins : "(" + *bins + ")", form.type);
     Edits inside;
@@ -300,7 +299,7 @@ core::RewriteOutcome ApplyHistogramPrivatize(const source::Ast& ast, const core:
                                 kElementsPerThread));
   } else {
     if (site.entry_is_kernel)
-      return Refuse("the launch stands in the manifest, and the number of bins decides the shared memory");
+      return Refuse("the launch is given in the manifest, and the number of bins decides the shared memory");
     const std::string name = FreshName(ast, site.function().name + "_shared");
     const std::string code = Kernel(ast, site, form, name);
     edits.Insert(site.function().end, "\n\n" + Indented(code, IndentAt(site.text, site.function().begin), site.unit));

@@ -1,7 +1,7 @@
 // launch_retune: another block size, and optionally __launch_bounds__. The block size is changed where it is defined (a
-// literal in the launch, a local or global constant, a macro), so that everything computed from it follows; what
-// repeats the number as a literal of its own (`(n + 255) / 256`) is changed with it in the grid, and is a reason to
-// refuse in the kernel.
+// literal in the launch, a local or global constant, a macro), so that everything computed from it follows; a separate
+// literal that repeats the number (`(n + 255) / 256`) is changed with it in the grid, and is a reason to refuse in the
+// kernel.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -118,7 +118,7 @@ std::optional<core::RewriteRefusal> FindForeignUse(const source::Ast& ast, const
   return std::nullopt;
 }
 
-// Does a thread of the kernel find its element by blockIdx * blockDim, without walking on by the grid's size?
+// Does a thread of the kernel find its element by blockIdx * blockDim, without striding by the grid's size?
 bool NeedsWholeGrid(const KernelSite& site, const std::string& axis) {
   bool by_block = false, strides = false;
   source::ForEach(*site.function().body, [&](const source::Node& node) {
@@ -127,7 +127,7 @@ bool NeedsWholeGrid(const KernelSite& site, const std::string& axis) {
     const auto coefficient = site.analysis().Index(node).Coefficient("blockIdx." + axis);
     by_block |= coefficient && coefficient->Mentions("blockDim." + axis);
   });
-  // A constant block size in the kernel stands for blockDim too.
+  // A constant block size in the kernel also means blockDim.
   source::ForEach(*site.function().body, [&](const source::Node& node) {
     if (!node.Is(source::NodeKind::kBinary, "+")) return;
     const source::Polynomial index = site.analysis().Index(node);
@@ -137,7 +137,7 @@ bool NeedsWholeGrid(const KernelSite& site, const std::string& axis) {
   return by_block && !strides;
 }
 
-// Changes the numbers that the grid repeats: 256 and 255, and also 1024 and 1023 where a thread takes four elements.
+// Changes the numbers that the grid repeats: 256 and 255, and also 1024 and 1023 if a thread takes four elements.
 int ChangeGridLiterals(const LaunchSite& site, const source::Node& expression, int64_t from, int64_t to, Edits& edits) {
   int changed = 0;
   source::ForEach(expression, [&](const source::Node& node) {
@@ -155,7 +155,7 @@ int ChangeGridLiterals(const LaunchSite& site, const source::Node& expression, i
   return changed;
 }
 
-// 256 * sizeof(float) of shared memory, where the number is the block's.
+// 256 * sizeof(float) of shared memory, if the number is the block size.
 void ChangeSharedLiterals(const LaunchSite& site, int64_t from, int64_t to, Edits& edits) {
   source::ForEach((*site.launch)[source::kLaunchShared], [&](const source::Node& node) {
     if (!node.Is(source::NodeKind::kInteger) || !IsNumber(site.host->syntax.Text(node))) return;
@@ -163,7 +163,7 @@ void ChangeSharedLiterals(const LaunchSite& site, int64_t from, int64_t to, Edit
   });
 }
 
-// The grid's axis is computed from the block size, or is made to follow.
+// Makes the grid's axis follow the block size, unless it is already computed from it.
 std::optional<core::RewriteRefusal> FollowGrid(const KernelSite& site, const LaunchSite& launch, size_t axis,
                                                const BlockConstant& constant, int64_t to, Edits& edits) {
   const std::string name(1, "xyz"[axis]);
@@ -226,7 +226,7 @@ void BoundLaunch(const KernelSite& site, int64_t threads, bool add, Edits& edits
   }
 }
 
-// Threads per block of every launch of the kernel in the file, this entry's after the change.
+// The most threads per block over all launches of the kernel in the file, with this entry's after the change.
 std::optional<int64_t> LargestBlock(const KernelSite& site, int64_t size) {
   int64_t largest = size;
   for (const LaunchSite& launch : site.other_launches) {
@@ -247,7 +247,7 @@ core::RewriteOutcome ApplyLaunchRetune(const source::Ast& ast, const core::Rewri
   SiteOutcome found = FindSite(ast, request);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&found)) return *refusal;
   const KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
-  if (site.entry_is_kernel) return Refuse("the launch stands in the manifest");
+  if (site.entry_is_kernel) return Refuse("the launch is given in the manifest");
   Edits edits;
   std::map<std::pair<uint32_t, uint32_t>, int64_t> chosen;  // one constant cannot take two values
   bool changes = false;

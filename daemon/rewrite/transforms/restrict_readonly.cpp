@@ -38,7 +38,7 @@ bool AcceptsConst(const KernelSite& site, const std::string& symbol) {
   return accepts;
 }
 
-// Pointer parameters by what happens to what they point at.
+// Pointer parameters by how their target is accessed.
 struct Pointers {
   std::vector<size_t> read_only, written;
 };
@@ -62,7 +62,7 @@ Pointers Classify(const KernelSite& site) {
   return pointers;
 }
 
-// The launch hands the same array to a pointer that is read and to one that is written.
+// Refuses if the launch passes the same array to a pointer that is read and to one that is written.
 std::optional<core::RewriteRefusal> FindAlias(const std::vector<LaunchSite>& launches, const Pointers& pointers,
                                               const source::SyntaxFunction& kernel) {
   for (const LaunchSite& site : launches) {
@@ -81,7 +81,8 @@ std::optional<core::RewriteRefusal> FindAlias(const std::vector<LaunchSite>& lau
   return std::nullopt;
 }
 
-// Adds what the parameter at [begin, end) lacks. `pointer` is right before the name: "const float* __restrict__ x".
+// Adds what the parameter at [begin, end) lacks. `pointer` is immediately before the name: "const float* __restrict__
+// x".
 void Qualify(std::string_view text, uint32_t begin, uint32_t end, const std::string& name, bool add_const,
              bool add_restrict, Edits& edits) {
   std::optional<uint32_t> at;
@@ -92,7 +93,7 @@ void Qualify(std::string_view text, uint32_t begin, uint32_t end, const std::str
   if (add_restrict) edits.Insert(*at, text[*at - 1] == '*' ? " __restrict__ " : "__restrict__ ");
 }
 
-// Other declarations of the kernel in the file take the same qualifiers; one in a header cannot.
+// Other declarations of the kernel in the file get the same qualifiers; one in a header cannot.
 std::optional<core::RewriteRefusal> QualifyDeclarations(const source::Ast& ast, const KernelSite& site,
                                                         const std::vector<size_t>& chosen, Edits& edits) {
   std::optional<core::RewriteRefusal> refusal;

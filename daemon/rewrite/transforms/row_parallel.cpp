@@ -1,9 +1,9 @@
 // One thread per row becomes one block, or one warp, per row.
 //
-// A thread that walks along a row makes its warp touch 32 rows at once, one element of each: every element of a warp's
-// access lies in another cache line. Here the threads of a block (or warp) share a row instead: neighbouring threads
-// read neighbouring columns, each keeps a partial result, and the partial results are combined by shuffles. The
-// kernel's text is edited, not written anew.
+// A thread that walks along a row makes its warp touch 32 rows simultaneously, one element of each: every element of a
+// warp's access is in a different cache line. Here the threads of a block (or warp) share a row instead: neighbouring
+// threads read neighbouring columns, each keeps a partial result, and the partial results are combined by shuffles. The
+// kernel's text is edited, not generated from scratch.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -80,9 +80,10 @@ class RowParallelWriter {
     std::string index = block ? "blockIdx.x" : "blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32";
     const std::string_view declared = kernel_.text.substr(plan_.row->begin, (*plan_.row)[0].begin - plan_.row->begin);
     if (declared.find("auto ") != std::string_view::npos && plan_.row->type.find("unsigned int") == std::string::npos)
-      index = fmt::format("static_cast<{}>({})", plan_.row->type, index);  // what auto made of the old expression
+      index = fmt::format("static_cast<{}>({})", plan_.row->type,
+                          index);  // the type that auto deduced from the old expression
     edits_.Replace((*plan_.row)[0], index);
-    // The place of the comment and of the lane: before the row's declaration, or before the loop that holds it.
+    // The position of the comment and of the lane: before the row's declaration, or before the loop that contains it.
     const uint32_t at = plan_.row_loop != nullptr ? plan_.row_loop->begin : declaration.begin;
     const std::string indent = IndentAt(kernel_.text, at);
     std::string before = block ? "// One block per row: neighbouring threads read neighbouring columns."
@@ -141,7 +142,7 @@ class RowParallelWriter {
     if (!behind.empty()) around_[&node].behind = behind;
   }
 
-  // What a statement gets in front of it and behind it; in braces, where it does not stand in a block.
+  // Text before and after a statement; in braces, if the statement is not in a block.
   struct Around {
     std::string barrier, before, condition, behind;
   };
@@ -162,7 +163,7 @@ class RowParallelWriter {
   std::string HelperFor(const Reduction& reduction) {
     const std::string base = HelperBaseName(reduction, mode_.group);
     const ReductionHelper plain = MakeReductionHelper(reduction, mode_.group, base);
-    // The file may have it from an earlier rewrite of another kernel.
+    // The file may already contain it from an earlier rewrite of another kernel.
     const std::string indented = Indented(plain.text, IndentAt(kernel_.text, kernel_.begin), site_.unit);
     if (kernel_.text.substr(0, kernel_.begin).find(indented) != std::string_view::npos) return base;
     if (!names_.contains(base)) names_[base] = FreshName(ast_, base);
@@ -173,8 +174,8 @@ class RowParallelWriter {
     return helper.name;
   }
 
-  // Does the variable hold the neutral value when the loop begins? The last write before it, in the blocks around, says
-  // so.
+  // Does the variable hold the neutral value when the loop begins? The last write before it, in the enclosing blocks,
+  // shows this.
   bool StartsNeutral(const Reduction& reduction, const source::Node& loop) const {
     const double neutral = reduction.kind == ReductionKind::kProduct ? 1 : 0;
     const source::Node* inner = &loop;
@@ -194,8 +195,7 @@ class RowParallelWriter {
     return false;
   }
 
-  // What the statement leaves in the variable: an expression, null where that is unclear; nothing where it does not
-  // write it.
+  // What the statement leaves in the variable: an expression, null if that is unclear; nothing if it does not write it.
   std::optional<const source::Node*> LastValue(const source::Node& statement, const std::string& symbol) const {
     if (statement.Is(source::NodeKind::kDeclaration)) {
       for (const auto& variable : statement.children)
@@ -262,7 +262,7 @@ class RowParallelWriter {
     for (const size_t axis : {1, 2}) {
       const auto old = FindAxis(launch, LaunchAxisGroup::kGrid, axis);
       if (!old && plan_.uses_grid_yz && !FindAxis(launch, LaunchAxisGroup::kGrid, 0))
-        return at(*launch.launch, "the parts of the grid cannot be told apart");
+        return at(*launch.launch, "the parts of the grid cannot be distinguished");
       if (!plan_.uses_grid_yz && ConstantAxis(launch, LaunchAxisGroup::kGrid, axis) != 1)
         return at(*launch.launch, "the grid has several dimensions, of which the kernel uses one");
       shape.grid.push_back(old ? std::string(launch.host->syntax.Text(*old->expression)) : "1");
@@ -308,7 +308,7 @@ core::RewriteOutcome ApplyRowParallel(const source::Ast& ast, const core::Rewrit
   const KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
   if (site.entry_is_kernel) {
     return Refuse(fmt::format(
-        "{} is itself the kernel: its launch stands in the manifest, and one thread per row needs another launch",
+        "{} is itself the kernel: its launch is given in the manifest, and one thread per row needs another launch",
         request.entry));
   }
   Mode mode;

@@ -1,10 +1,10 @@
 // One thread per result becomes one block per tile of results.
 //
 // The naive product reads 2 K elements from global memory for each result. Here a block loads a tile of both operands
-// into shared memory, once for all of its results, and each thread holds several sums in registers, so that an element
+// into shared memory, once for all of its results, and each thread keeps several sums in registers, so that an element
 // read from shared memory is used several times too. The sums are added in the same order as in the source. Elements
 // beyond the edges are zeros, which add nothing. The tiles are stored with k first: a thread reads its values as
-// neighbouring elements, four at a time where the compiler can; the padding spreads the stores over the banks.
+// neighbouring elements, four at a time if the compiler can; the padding spreads the stores over the banks.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 struct TileShape {
   int m = 64, n = 64, k = 16;
 };
-constexpr int kThreadsPerSide = 16;  // a block is 16 x 16 threads, whatever the tile
+constexpr int kThreadsPerSide = 16;  // a block is 16 x 16 threads, for any tile
 constexpr int kPadding = 4;          // elements; keeps rows aligned for vector accesses
 
 TileShape ParseShape(const std::string& text) {
@@ -89,13 +89,13 @@ class TileWriter {
   void Line(int level, std::string_view text) {
     code_ += std::string(2 * static_cast<size_t>(level), ' ') + std::string(text) + "\n";
   }
-  // Text out of the source, whose further lines keep their place relative to the first.
+  // Text copied from the source; its further lines keep their indentation relative to the first.
   void Copied(int level, std::string_view text) {
     const std::string indented =
         Indented(Dedented(text, site_.unit), std::string(2 * static_cast<size_t>(level), ' '), "  ");
     code_ += indented + "\n";
   }
-  // From two-space levels to the file's, directives included.
+  // Converts two-space levels to the file's indentation, including directives.
   std::string Reindented(std::string_view code, const std::string& indent) const {
     std::string result;
     bool first = true;
@@ -238,7 +238,7 @@ class TileWriter {
     };
     return fmt::format("{} || {}", outside(plan_.row), outside(plan_.col));
   }
-  // What `roots` need of the variables that differ between results.
+  // The variables that differ between results and that `roots` need.
   void WriteVarying(int level, const std::vector<const source::Node*>& roots) {
     const std::vector<const source::Node*> needed = NeededDeclarations(*site_.kernel, roots, plan_.varying);
     std::vector<const source::Node*> all = roots;
@@ -379,7 +379,8 @@ class TileWriter {
       if (!batches) return at("the number of batches cannot be computed where the kernel is launched");
       shape.grid.push_back(Unwrapped(*batches));
     } else if (plan_.uses_grid_z) {
-      if (!z && !FindAxis(launch, LaunchAxisGroup::kGrid, 0)) return at("the parts of the grid cannot be told apart");
+      if (!z && !FindAxis(launch, LaunchAxisGroup::kGrid, 0))
+        return at("the parts of the grid cannot be distinguished");
       if (z) shape.grid.push_back(std::string(launch.host->syntax.Text(*z->expression)));
     } else if (ConstantAxis(launch, LaunchAxisGroup::kGrid, 2) != 1) {
       return at("the grid has three dimensions, of which the kernel uses two");
@@ -410,7 +411,7 @@ core::RewriteOutcome ApplyTileMatmul(const source::Ast& ast, const core::Rewrite
   const KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
   if (site.entry_is_kernel) {
     return Refuse(fmt::format(
-        "{} is itself the kernel: its launch stands in the manifest, and tiles need another launch", request.entry));
+        "{} is itself the kernel: its launch is given in the manifest, and tiles need another launch", request.entry));
   }
   const auto plan = PlanTiles(ast, site);
   if (!plan) return plan.error();

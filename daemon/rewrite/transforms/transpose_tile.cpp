@@ -1,5 +1,5 @@
-// transpose_tile: a naive transposition, out[x * H + y] = f(in[y * W + x]), goes through a tile in shared memory, so
-// that the reads and the writes of a warp are both to neighbouring addresses.
+// transpose_tile: a naive transpose, out[x * H + y] = f(in[y * W + x]), goes through a tile in shared memory, so that
+// both the reads and the writes of a warp are coalesced.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -187,7 +187,7 @@ core::RewriteOutcome ApplyTransposeTile(const source::Ast& ast, const core::Rewr
   SiteOutcome found = FindSite(ast, request);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&found)) return *refusal;
   const KernelSite& site = *std::get<std::unique_ptr<KernelSite>>(found);
-  if (site.entry_is_kernel) return Refuse("the launch stands in the manifest, and a tile needs its own block shape");
+  if (site.entry_is_kernel) return Refuse("the launch is given in the manifest, and a tile needs its own block shape");
   TransposeOutcome recognized = RecognizeTranspose(site);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&recognized)) return *refusal;
   const TransposeForm& form = std::get<TransposeForm>(recognized);
@@ -209,7 +209,7 @@ core::RewriteOutcome ApplyTransposeTile(const source::Ast& ast, const core::Rewr
   std::vector<std::string> notes = {
       fmt::format("transposed through a {0} x {0} tile in shared memory, {0} x {1} threads per block", tile, rows)};
   if (name != site.function().name)
-    notes.push_back(fmt::format("{} stays for its other users; {} is new", site.function().name, name));
+    notes.push_back(fmt::format("{} is kept for its other callers; {} is new", site.function().name, name));
   return Finish(ast, edits, std::move(notes));
 }
 

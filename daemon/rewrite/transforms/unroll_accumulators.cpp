@@ -1,5 +1,5 @@
 // unroll_accumulators: a loop that carries a sum, a minimum or a maximum gets several independent accumulators, so that
-// an iteration need not wait for the arithmetic of the one before it. The loop's body stays as it is; what it does
+// an iteration need not wait for the arithmetic of the one before it. The loop's body is unchanged; what it does
 // besides accumulating happens in the same order as before.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -28,7 +28,7 @@ bool IsArithmetic(const source::Accumulator& accumulator, const source::Function
 
 std::string UnqualifiedType(std::string type) { return type.starts_with("const ") ? type.substr(6) : type; }
 
-// Why this loop cannot be treated; empty where it can.
+// Why this loop cannot be transformed; empty if it can.
 std::string Obstacle(const KernelSite& site, const source::CountedLoop& loop, int factor) {
   const source::FunctionAnalysis& analysis = site.analysis();
   if (!loop.declares) return "its variable is declared outside the loop";
@@ -45,7 +45,7 @@ std::string Obstacle(const KernelSite& site, const source::CountedLoop& loop, in
     }
     if (node.Is(source::NodeKind::kLambda)) obstacle = "it holds a lambda";
   });
-  // The bound and the step are evaluated anew at every iteration of the original.
+  // The bound and the step are re-evaluated at every iteration of the original.
   for (const source::Node* part : {loop.bound, loop.step}) {
     if (part == nullptr) continue;
     const source::Dependence depends = analysis.DependsOn(*part);
@@ -85,7 +85,7 @@ std::string StepText(const KernelSite& site, const source::CountedLoop& loop, in
   return fmt::format("{} * {}", factor, atom ? text : "(" + text + ")");
 }
 
-// The accumulator's value for "nothing yet": zero, or what it holds where taking it twice changes nothing.
+// The accumulator's value for "nothing yet": zero, or its current value if including it twice changes nothing.
 std::string InitialValue(const source::Accumulator& accumulator, int factor) {
   if (accumulator.kind == source::Accumulator::Kind::kSum) return "{}";
   std::vector<std::string> copies(static_cast<size_t>(factor), accumulator.name);
@@ -145,7 +145,7 @@ std::string Unrolled(const KernelSite& site, const Candidate& candidate, int fac
           : fmt::format("{} * {}", lane, step.find(' ') == std::string::npos ? step : "(" + step + ")");
   code += fmt::format("    const {} {} = {} + {};\n", type, loop.name, base, offset);
   code += Indented(Body(site, candidate, parts, lane), "    ", "  ") + "\n  }\n}\n";
-  // The rest, with the original body.
+  // The remainder, with the original body.
   std::string rest(site.text.substr(loop.loop->begin, loop.body().begin - loop.loop->begin));
   const size_t start = loop.start->begin - loop.loop->begin;
   rest.replace(start, loop.start->end - loop.start->begin, base);
@@ -227,7 +227,8 @@ core::RewriteOutcome ApplyUnrollAccumulators(const source::Ast& ast, const core:
   std::vector<std::string> notes = {
       fmt::format("{} independent accumulators in {} loop{}; sums are added in another order", factor,
                   candidates.size(), candidates.size() == 1 ? "" : "s")};
-  if (name != kernel.name) notes.push_back(fmt::format("{} stays for its other users; {} is new", kernel.name, name));
+  if (name != kernel.name)
+    notes.push_back(fmt::format("{} is kept for its other callers; {} is new", kernel.name, name));
   return Finish(ast, edits, std::move(notes));
 }
 

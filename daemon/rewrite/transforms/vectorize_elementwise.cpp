@@ -1,7 +1,7 @@
-// vectorize_elementwise: a thread of an element-wise kernel takes `width` neighbouring elements and moves each array's
-// share with one access. The original body stays as it is, once over the lanes of the vectors and once for the tail and
-// for pointers that are not aligned, so what it computes per element is not this file's business: only which accesses
-// are to element i.
+// vectorize_elementwise: a thread of an element-wise kernel processes `width` neighbouring elements and moves each
+// array's share with one access. The original body is kept unchanged, once over the lanes of the vectors and once for
+// the tail and for unaligned pointers, so this file need not know what it computes per element, only which accesses are
+// to element i.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace warpwright::rewrite {
 namespace {
 
 constexpr int kVectorBytes = 16;     // the widest access of a lane
-constexpr int64_t kLongestLoop = 8;  // iterations per element, beyond which memory is not what an element waits for
+constexpr int64_t kLongestLoop = 8;  // iterations per element; beyond this an element is not memory-bound
 
 struct PackedArray {
   const source::SyntaxParameter* parameter = nullptr;
@@ -29,7 +29,7 @@ struct PackedArray {
   std::vector<const source::Node*> accesses;
 };
 
-// What must not be repeated per lane or skipped by lanes.
+// Code that must not be repeated per lane or skipped by lanes.
 std::optional<core::RewriteRefusal> FindObstacle(const KernelSite& site, const ElementwiseForm& form) {
   std::optional<core::RewriteRefusal> refusal;
   const auto check = [&](const source::Node& node) {
@@ -66,7 +66,7 @@ std::optional<core::RewriteRefusal> FindObstacle(const KernelSite& site, const E
   return std::nullopt;
 }
 
-// A condition under which an access stands, other than the bounds guard; null where it is always executed.
+// The condition that guards an access, other than the bounds guard; null if it is always executed.
 const source::Node* ConditionOf(const source::Node& access, const ElementwiseForm& form) {
   for (const source::Node* node = &access; node->parent != nullptr; node = node->parent) {
     const source::Node& parent = *node->parent;
@@ -83,8 +83,8 @@ const source::Node* ConditionOf(const source::Node& access, const ElementwiseFor
   return nullptr;
 }
 
-// Has the element been assigned by a statement that ends before this access begins? Then what was in memory does not
-// matter.
+// Has the element been assigned by a statement that ends before this access begins? Then the previous content of memory
+// does not matter.
 bool IsStoredBefore(const source::Access& access, const std::vector<source::Access>& accesses) {
   return std::any_of(accesses.begin(), accesses.end(), [&](const source::Access& store) {
     const source::Node* assignment = store.node->parent;
@@ -92,7 +92,7 @@ bool IsStoredBefore(const source::Access& access, const std::vector<source::Acce
   });
 }
 
-// Is the pointer itself looked at (`bias != nullptr`), and not only what it points at?
+// Is the pointer itself tested (`bias != nullptr`), and not only what it points to?
 bool TestsPointer(const source::Node& condition, const std::string& symbol,
                   const std::vector<source::Access>& accesses) {
   bool tests = false;
@@ -156,7 +156,8 @@ ArraysOutcome FindArrays(const KernelSite& site, const ElementwiseForm& form) {
       if (const source::Node* condition = ConditionOf(*access.node, form)) {
         if (access.writes)
           return Refuse(fmt::format("{} is written under a condition", parameter.name), access.node->line);
-        // Loading what the original would not have loaded is safe where only data decides, for then the element exists.
+        // Loading what the original would not have loaded is safe if only data decides, because then the element
+        // exists.
         packable &= analysis.DependsOn(*condition).memory &&
                     !TestsPointer(*condition, parameter.symbol, found->second) &&
                     !condition->Is(source::NodeKind::kFor);
@@ -175,7 +176,7 @@ ArraysOutcome FindArrays(const KernelSite& site, const ElementwiseForm& form) {
   return arrays;
 }
 
-// The element types that the launches of this entry give to a template's array; nothing where one of them is not known.
+// The element types that the launches of this entry give to a template's array; nothing if one of them is unknown.
 std::optional<std::vector<core::DType>> InstancesOf(const KernelSite& site, const PackedArray& array) {
   if (array.dtype) return std::vector<core::DType>{*array.dtype};
   std::vector<core::DType> dtypes;
@@ -216,7 +217,7 @@ class Emitter {
     type_ = IndexType(form);
   }
 
-  // The struct stands once in a file; a second kernel of the file uses the first one's.
+  // The struct is defined once per file; a second kernel in the file uses the first one's.
   static constexpr std::string_view kStruct =
       "// Elements that one access moves: an array with the alignment that a vector load needs.\n"
       "template <typename T, int N>\n"
@@ -365,7 +366,7 @@ core::RewriteOutcome ApplyVectorizeElementwise(const source::Ast& ast, const cor
   const auto& arrays = std::get<std::vector<PackedArray>>(arrays_outcome);
   if (auto refusal = CheckWidth(site, arrays, width)) return *refusal;
   if (site.entry_is_kernel && !form.stride_loop)
-    return Refuse("the launch stands in the manifest and would cover too many elements");
+    return Refuse("the launch is given in the manifest and would cover too many elements");
   for (const LaunchSite& launch : site.launches) {
     if (!IsOneDimensional(launch, LaunchAxisGroup::kGrid) || !IsOneDimensional(launch, LaunchAxisGroup::kBlock))
       return Refuse("the launch has more than one dimension, or its shape cannot be followed", launch.launch->line);
@@ -378,7 +379,7 @@ core::RewriteOutcome ApplyVectorizeElementwise(const source::Ast& ast, const cor
   for (const LaunchSite& launch : site.launches) CoarsenGrid(launch, width, /*any_form=*/!form.stride_loop, edits);
   std::vector<std::string> notes = {fmt::format("{} elements per thread, moved with one access per array", width)};
   if (name != site.function().name)
-    notes.push_back(fmt::format("{} stays for its other users; {} is new", site.function().name, name));
+    notes.push_back(fmt::format("{} is kept for its other callers; {} is new", site.function().name, name));
   return Finish(ast, edits, std::move(notes));
 }
 

@@ -157,8 +157,8 @@ uint32_t CountCollisions(const AddressPattern& p) {
 }
 
 void NotifyLocal(Context& c, const Instruction* i, const uint64_t* offset, uint32_t bytes, bool write) {
-  // 4-byte words interleaved by lane: a word of 32 lanes is 4 sectors. The place repeats every 64 K warps; only reuse
-  // matters.
+  // 4-byte words interleaved by lane: a word of 32 lanes is 4 sectors. The location repeats every 64 K warps; only
+  // reuse matters.
   const uint64_t warp = (c.block_index * c.warps.size() + c.warp->index) & 0xffff;
   const uint64_t base = (1ull << 58) + warp * (c.local_bytes / 4) * 4;
   uint64_t sectors[MemoryRequest::kMaxLines];

@@ -1,4 +1,4 @@
-// Atomic operations, lane after lane in the order of the lanes, as one possible order of the hardware.
+// Atomic operations, lane by lane in ascending order, one of the orders that the hardware may choose.
 #include "sim/exec/float_lanes.h"
 #include "sim/exec/race.h"
 #include "sim/exec/services.h"
@@ -133,7 +133,7 @@ template <typename M>
 const Instruction* Atomic(Context& c, const Instruction* i) {
   alignas(64) uint64_t a[kLanes];
   c.contended = true;
-  c.slice -= 256;  // loops around atomics may wait for others, who get their turn sooner
+  c.slice -= 256;  // loops around atomics may wait for other warps: these get to run sooner
   const auto offset = static_cast<uint64_t>(i->immediate);
   if (i->address64) {
     const uint64_t* r = Reg<uint64_t>(c, i->reg[i->defs]);

@@ -1,4 +1,5 @@
-// Logic, shifts and bit fields. Shift counts above the width are clamped, as PTX says; x86 would take them modulo 32.
+// Logic, shifts and bit fields. Shift counts above the width are clamped, as PTX specifies; x86 would take them modulo
+// 32.
 #include "sim/exec/lanes.h"
 
 namespace warpwright::sim::v3 {

@@ -146,7 +146,7 @@ HandlerPair SelectType(const Instruction& in) {
   return {};
 }
 
-// lo, ls, hi, hs are the unsigned comparisons, whatever the type says.
+// lo, ls, hi, hs are the unsigned comparisons, regardless of the type.
 HandlerPair SelectUnsigned(const Instruction& in, Compare compare) {
   Instruction as_unsigned = in;
   as_unsigned.compare = compare;

@@ -1,8 +1,8 @@
-// What handlers see of the machine: the current warp's hot state and the block's memory. One per Machine.
+// The part of the machine that handlers see: the current warp's hot state and the block's memory. One per Machine.
 //
-// A warp's lanes that run together are an entry of its stack. On a divergent branch the entry becomes the continuation
-// at the point of reconvergence, and both sides are put above it; a side that reaches that point leaves the stack. An
-// entry waits as long as one above it has lanes of it.
+// Lanes of a warp that run together are one entry of its stack. On a divergent branch the entry becomes the
+// continuation at the point of reconvergence, and both sides are pushed above it; a side that reaches that point is
+// popped. An entry waits as long as an entry above it has some of its lanes.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct StackEntry {
   uint32_t mask = 0;
   uint32_t reconverge = kNoBlock;
   enum class Wait : uint8_t { kNone, kOthers, kBarrier } wait = Wait::kNone;
-  uint32_t live_when_waiting = 0;  // when lanes have exited since, kOthers is tried again
+  uint32_t live_when_waiting = 0;  // if lanes have exited since, kOthers is retried
 };
 
 struct Warp {
@@ -46,11 +46,11 @@ struct Warp {
   bool tainted = false;
   std::vector<uint32_t> taint;         // by offset in the register file / 4
   std::vector<uint16_t> taint_origin;  // into Context::taint_origins
-  uint64_t* block_entries = nullptr;   // of this warp, where they are counted per warp
+  uint64_t* block_entries = nullptr;   // of this warp, if they are counted per warp
 };
 
-// How the lanes' addresses of a memory instruction lie to each other. Mostly the same every time: then its figures are
-// reused.
+// How the lanes' addresses of a memory instruction relate to each other. Usually the same every time: then the figures
+// are reused.
 struct AddressPattern {
   enum class Kind : uint8_t { kGeneral, kUniform, kContiguous };
   alignas(64) int64_t delta[kLanes] = {};  // to the first active lane's address
@@ -61,8 +61,8 @@ struct AddressPattern {
   Kind kind = Kind::kGeneral;
   bool dense = false;     // the active lanes' bytes fill [low, high) without holes
   bool overlaps = false;  // two lanes touch the same byte
-  // Lines of 128 bytes that are touched, relative to the first address' one, and the sectors in each, by where in its
-  // line that address is: its `phase`, of which only the bits count that the deltas do not fill.
+  // Lines of 128 bytes that are touched, relative to that of the first address, and the sectors in each, by the offset
+  // of that address in its line: its `phase`, of which only the bits matter that the deltas do not fill.
   struct Lines {
     uint32_t sector_count = 0, count = 0;
     uint32_t delta[kLanes + MemoryRequest::kPadding] = {};
@@ -81,10 +81,10 @@ struct SiteCounters {
   uint64_t requests = 0, sectors = 0, bytes = 0, shared_requests = 0, wavefronts = 0, conflicts = 0, local_bytes = 0;
 };
 
-// Who touched a granule of shared memory last; see exec/race.h.
+// Which thread touched a granule of shared memory last; see exec/race.h.
 struct RaceShadow {
   uint32_t granule = 4;
-  uint32_t quiet = 4;  // the granule, or 0 while every access is looked at by itself (Context::ordering)
+  uint32_t quiet = 4;  // the granule, or 0 while every access is checked individually (Context::ordering)
   std::vector<uint32_t> write_time, write_thread, read_time, read_warps, read_lanes;
 };
 
@@ -124,12 +124,13 @@ struct Context {
   uint32_t time = 1;              // advances with every synchronisation; see exec/race.h
   uint32_t barrier_time = 1;      // of the last barrier of the whole block
   bool partial_barriers = false;  // since then
-  std::vector<uint32_t> known;    // [warp][warp]: time up to which the first knows the second, with partial barriers
+  std::vector<uint32_t>
+      known;  // [warp][warp]: the second's time up to which it is ordered before the first, with partial barriers
   std::vector<std::vector<uint32_t>> lanes_known;  // by warp, [lane][lane]; empty without partial __syncwarp
   RaceShadow race;
   bool ordering = false;    // since the last barrier of the block there were fences or strong accesses to shared memory
   bool race_found = false;  // by a barrier
-  std::shared_ptr<HappensBeforeState> order;  // nullptr: the kernel has no such, or is not checked
+  std::shared_ptr<HappensBeforeState> order;  // nullptr: the kernel has none of these accesses, or is not checked
   Warp* warp = nullptr;
   std::vector<Warp> warps;
 
@@ -151,12 +152,12 @@ struct Context {
   } arrival;
   core::Fault fault;
   struct TaintOrigin {
-    core::Fault fault;  // what to report where the value matters
+    core::Fault fault;  // what to report if the value is used
     bool shared = false;
   };
   std::vector<TaintOrigin> taint_origins;
-  // A value from shared memory that nobody had written was used. The run goes on: if another thread writes the place
-  // before the next barrier, it is a race, which says more.
+  // A value from shared memory that no thread had written was used. The run continues: if another thread writes the
+  // location before the next barrier, it is a race, which is the more specific report.
   bool unwritten_read = false;
   core::Fault unwritten_fault;
 };
@@ -168,26 +169,26 @@ struct Context {
   for (uint32_t l = 0; l < kLanes; ++l) c.lanes[l] = -static_cast<int32_t>((mask >> l) & 1);
 }
 
-// Stops the kernel. `lane` is the one to blame; kLanes: the first active one. Returns nullptr for the handler to
+// Stops the kernel. `lane` is the faulting one; kLanes: the first active one. Returns nullptr for the handler to
 // return.
 const Instruction* StopWithFault(Context& c, const Instruction* i, core::Fault::Kind kind, uint32_t lane,
                                  std::string message);
 // The instruction needs lanes that are not here (a barrier of the warp, a shuffle): others run first, then it is tried
-// again. When they cannot come, `ReportUnsatisfiableWait` names the fault.
+// again. If they can never arrive, `ReportUnsatisfiableWait` names the fault.
 const Instruction* WaitForLanes(Context& c, const Instruction* i);
 void ReportUnsatisfiableWait(Context& c, const Instruction* i);
 
-// exec/divergence.cpp. Each returns where execution goes on, or nullptr with `stop` set.
+// exec/divergence.cpp. Each returns where execution continues, or nullptr with `stop` set.
 const Instruction* Diverge(Context& c, const Instruction* i, uint32_t taken);
 const Instruction* ExitLanes(Context& c, const Instruction* i, uint32_t lanes);
 const Instruction* ReachReconvergence(Context& c);  // the running entry leaves the stack
 const Instruction* ResumeTop(Context& c);
-// Puts an entry that can run on top of the stack. False: all wait.
+// Puts an entry that can run on top of the stack. False: all of them wait.
 bool SelectEntry(Warp& warp);
-// Lets lanes that wait at a point of reconvergence, which `may_run` admits, run ahead of those that they wait for;
-// false: there are none.
+// Lets lanes that wait at a point of reconvergence admitted by `may_run` run ahead of those that they wait for; false
+// if there are none.
 bool RunAhead(Warp& warp, const std::function<bool(const Instruction*)>& may_run = {});
-// Do lanes that went round `barrier` and wait at `tail` do there what they would before an early return?
+// Do lanes that bypassed `barrier` and wait at `tail` do there what they would before an early return?
 bool IsJoinedReturn(const KernelCode& kernel, const Instruction* barrier, const Instruction* tail);
 // Joins entries that wait for lanes at the same instruction; true: some were, and can run again.
 bool MergeWaiting(Warp& warp);

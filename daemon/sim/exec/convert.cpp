@@ -1,4 +1,4 @@
-// cvt between all types. The common forms have vector code; the rest goes through one general routine, lane by lane.
+// cvt between all types. The common forms have vector code; the others use one general routine, lane by lane.
 //
 // Floats to integers saturate. A NaN becomes 0, or, from f64 or to 64 bits, the lowest signed number, as on the
 // hardware. f64 to 16 bits goes through f32 rounded to odd, which makes it one rounding.
@@ -59,7 +59,7 @@ const Instruction* ToPair(Context& c, const Instruction* i) {
   return i + 1;
 }
 
-// The general routine. A value on its way: an integer of 64 bits, or a double.
+// The general routine. An intermediate value: a 64-bit integer, or a double.
 struct Value {
   bool is_float = false, is_signed = false;
   uint64_t integer = 0;
@@ -131,7 +131,7 @@ uint64_t ToInteger(const Instruction* i, const Value& v) {
   return v.integer > high ? high : v.integer;
 }
 
-// Truncation to the type and extension to the register.
+// Truncates to the type and extends to the register.
 uint64_t Extend(Type type, uint64_t v) {
   switch (type) {
     case Type::kU8: return v & 0xff;
@@ -165,7 +165,7 @@ uint32_t ToSixteen(const Instruction* i, const Value& v) {
     const bool away = (i->rounding == Rounding::kUp && !negative) || (i->rounding == Rounding::kDown && negative);
     return (bits >> 16) + ((away && (bits & 0xffff) && (bits & 0x7f800000) != 0x7f800000) ? 1 : 0);
   }
-  // 64-bit integers do not fit a double: they saturate f16, and are rounded to odd by hand for bf16.
+  // 64-bit integers do not fit a double: they saturate f16, and are rounded to odd explicitly for bf16.
   double d = ToDouble(v);
   if (!v.is_float && v.integer != 0) {
     const bool negative = v.is_signed && static_cast<int64_t>(v.integer) < 0;
@@ -177,7 +177,7 @@ uint32_t ToSixteen(const Instruction* i, const Value& v) {
     }
   }
   const float f = OddFloat(d);
-  if (f != f && i->from == Type::kF64) {  // the payload stays
+  if (f != f && i->from == Type::kF64) {  // the payload is preserved
     const auto bits = std::bit_cast<uint32_t>(f);
     return half ? (bits >> 16 & 0x8000) | 0x7c00 | (bits >> 13 & 0x3ff) : bits >> 16;
   }

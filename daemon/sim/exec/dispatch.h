@@ -1,4 +1,4 @@
-// Chooses the build of the executor for this CPU.
+// Selects the build of the executor for this CPU.
 #pragma once
 
 #include "sim/exec/context.h"
@@ -6,8 +6,8 @@
 namespace warpwright::sim {
 
 bool CpuIsSupported();  // AVX2, FMA and F16C
-// Sets `run` and `body`; false: the executor lacks this form. On an unsupported CPU everything is bound to nothing, and
-// Machine::Create refuses.
+// Sets `run` and `body`; false: the executor lacks this form. On an unsupported CPU nothing is bound, and
+// Machine::Create fails.
 bool BindHandlers(Instruction& instruction);
 // Runs from `i` until a handler sets Context::stop.
 void Execute(Context& c, const Instruction* i);

@@ -27,8 +27,8 @@ uint32_t BlockOf(const KernelCode& kernel, const Instruction* i) {
   return static_cast<uint32_t>(next - kernel.blocks.begin()) - 1;
 }
 
-// Calls `visit` with every instruction that can run from `first` on, once, without what lies behind block `limit`;
-// until it says no.
+// Calls `visit` once with every instruction that is reachable from `first` without passing block `limit`, until `visit`
+// returns false.
 template <typename F>
 bool Walk(const KernelCode& kernel, const Instruction* first, uint32_t limit, F visit) {
   std::vector<bool> seen(kernel.blocks.size());
@@ -144,9 +144,9 @@ bool SelectEntry(Warp& warp) {
   return false;
 }
 
-// Where a kernel stores a value and returns before a barrier, and stores another one at its end, compilers join both
-// stores: what was a return then looks like a way round the barrier. It is taken for one if nothing behind waits for
-// other lanes, and the joined end reads what was computed behind the barrier.
+// If a kernel stores a value and returns before a barrier, and stores another one at its end, compilers merge both
+// stores: the return then looks like a path around the barrier. It is taken for a return if nothing after it waits for
+// other lanes, and the merged tail reads what was computed after the barrier.
 bool IsJoinedReturn(const KernelCode& kernel, const Instruction* barrier, const Instruction* tail) {
   return tail->op == Op::kHeader &&
          Walk(kernel, tail, kNoBlock, [](const Instruction& in) { return !NeedsOtherLanes(in); }) &&

@@ -1,5 +1,4 @@
-// Arithmetic of 32 and 64 bits. The host's operations are IEEE exact, and so are PTX's, except for what is called
-// approx.
+// 32- and 64-bit arithmetic. The host's operations are IEEE exact, and so are PTX's, except for those called approx.
 #include "sim/exec/float_lanes.h"
 
 namespace warpwright::sim::v3 {
@@ -29,7 +28,7 @@ struct Div {
     return a / b;
   }
 };
-// The quick division: a divisor above 2^126 gives 0, or NaN for an infinite dividend.
+// The fast division: a divisor above 2^126 gives 0, or NaN for an infinite dividend.
 struct DivApprox {
   static float Op(float a, float b) {
     const bool huge = std::fabs(b) > 8.507059173023462e37f && std::fabs(b) < std::bit_cast<float>(0x7f800000u);
@@ -41,7 +40,7 @@ struct Fma {
   static float Op(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
   static double Op(double a, double b, double c) { return __builtin_fma(a, b, c); }
 };
-// With .ftz: a result is flushed that would be subnormal before it is rounded, even if it rounds up to a normal one.
+// With .ftz: a result that is subnormal before rounding is flushed, even if it rounds up to a normal number.
 struct MulFlush {
   static float Op(float a, float b) {
     const double exact = static_cast<double>(a) * static_cast<double>(b);
@@ -95,8 +94,8 @@ struct Shaped {
   }
 };
 
-// With another rounding mode around it. The handler is not inlined, so that its operations stay between the two writes
-// of MXCSR.
+// Runs the handler under another rounding mode. The handler is not inlined, so that its operations stay between the two
+// writes of MXCSR.
 [[gnu::noinline]] const Instruction* CallHandler(Handler handler, Context& c, const Instruction* i) {
   return handler(c, i);
 }

@@ -1,4 +1,4 @@
-// What float handlers share: flushing, saturation, canonical NaN, minima with PTX's rules, formats of 16 bits.
+// What float handlers share: flushing, saturation, canonical NaN, minima with PTX's rules, 16-bit formats.
 #pragma once
 
 #include <cmath>
@@ -21,11 +21,11 @@ template <typename T>
   return low < T(1) ? low : T(1);
 }
 
-// The NaN that arithmetic of 32 bits gives; x86 would pass an operand's on, and make its own negative.
+// The NaN that 32-bit arithmetic returns; x86 would propagate an operand's, and generate a negative one of its own.
 [[gnu::always_inline]] inline float Canonical(float v) { return v != v ? std::bit_cast<float>(0x7fffffffu) : v; }
 [[gnu::always_inline]] inline double Canonical(double v) { return v; }
 
-// The number where the other one is a NaN; -0 is less than +0.
+// Returns the number if the other operand is a NaN; -0 is less than +0.
 template <bool kMax, bool kNan, typename T>
 [[gnu::always_inline]] inline T MinMaxOf(T a, T b) {
   using U = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
@@ -48,14 +48,14 @@ template <bool kMax, bool kNan, typename T>
   const double back = static_cast<double>(f);
   const bool inexact = back != v && v == v;
   const bool too_large = std::fabs(back) > std::fabs(v);
-  // To the neighbour towards v where the last bit is even.
+  // If the last bit is even, take the neighbour towards v.
   const uint32_t neighbour = bits + (too_large ? UINT32_MAX : 1u);
   const uint32_t from_zero = (std::bit_cast<uint64_t>(v) >> 63 ? 0x80000000u : 0u) | 1u;
   const uint32_t odd = (bits & 0x7fffffff) == 0 ? from_zero : ((bits & 1) ? bits : neighbour);
   return std::bit_cast<float>(inexact ? odd : bits);
 }
 
-// a * b + c, rounded to odd in 53 bits; the product of two values of 16 bits is exact.
+// a * b + c, rounded to odd in 53 bits; the product of two 16-bit values is exact.
 [[gnu::always_inline]] inline double OddSum(double p, double c) {
   const double s = p + c;
   const double t = s - p;
@@ -104,7 +104,7 @@ struct Bf16Format {
   static constexpr uint32_t kExponent = 0x7f80;
 };
 
-// Elementary functions in double precision, made for vector code; their error is far below a float's last bit.
+// Elementary functions in double precision, written to be vectorised; their error is far below a float's last bit.
 [[gnu::always_inline]] inline double Exp2(double x) {
   const double clamped = x < -1000.0 ? -1000.0 : (x > 1000.0 ? 1000.0 : x);
   const double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer

@@ -1,5 +1,5 @@
-// f16 and bf16 arithmetic, single and packed: computed in double, rounded to odd, then once to 16 bits, which is what
-// one correct rounding gives (a detour over f32 alone is wrong for fused operations).
+// f16 and bf16 arithmetic, single and packed: computed in double, rounded to odd, then once to 16 bits, which equals
+// one correct rounding (going through f32 instead is wrong for fused operations).
 #include "sim/exec/float_lanes.h"
 
 namespace warpwright::sim::v3 {

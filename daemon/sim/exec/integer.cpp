@@ -1,5 +1,5 @@
 // Integer arithmetic. Everything is computed on unsigned values, so that overflow wraps; the host's traps (division by
-// zero, INT_MIN / -1) are kept away.
+// zero, INT_MIN / -1) are avoided.
 #include <limits>
 
 #include "sim/exec/lanes.h"
@@ -37,7 +37,7 @@ struct AddSat {
 struct SubSat {
   static int32_t Run(int32_t a, int32_t b) { return Clamp(static_cast<int64_t>(a) - b); }
 };
-// Products of 16-bit values would be computed as int, which may overflow: widened to 32 unsigned bits.
+// Products of 16-bit values would be computed as int, which may overflow: they are widened to 32 unsigned bits.
 template <typename T>
 T MulLo(T a, T b) {
   if constexpr (sizeof(T) == 2) return static_cast<T>(static_cast<uint32_t>(a) * static_cast<uint32_t>(b));
@@ -108,8 +108,8 @@ struct Sad {
     return Add::Run(c, a < b ? Sub::Run(b, a) : Sub::Run(a, b));
   }
 };
-// 32-bit quotients through double are exact: 53 bits hold the operands, and a quotient that is no integer is further
-// from the next one than the rounding error.
+// 32-bit quotients through double are exact: 53 bits hold the operands, and a quotient that is not an integer is
+// further from the nearest one than the rounding error.
 template <typename T>
 T Quotient(T a, T b) {
   if constexpr (sizeof(T) <= 4) {
@@ -177,7 +177,7 @@ struct MaxRelu {
   static int32_t Run(int32_t a, int32_t b) { return Max::Run(Max::Run(a, b), 0); }
 };
 
-// Sums of three terms with the carry of 32 or 64 bits. Subtraction's flag is a borrow.
+// Sums of three terms with the carry of 32 or 64 bits. For subtraction the flag is a borrow.
 template <typename T>
 const Instruction* Carry(Context& c, const Instruction* i) {
   T* d = Reg<T>(c, i->reg[0]);

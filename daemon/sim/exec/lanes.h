@@ -1,10 +1,10 @@
-// How handlers of arithmetic are made: a functor over the values of one lane, applied to 32 lanes. The loops are
-// written so that the compiler turns them into vector code; `kFull` handlers write all lanes, the others blend by the
-// mask of active ones.
+// How arithmetic handlers are built: a functor over the values of one lane, applied to 32 lanes. The loops are written
+// so that the compiler turns them into vector code; `kFull` handlers write all lanes, the others blend by the mask of
+// active ones.
 //
 // These files are compiled for x86-64-v3 (daemon/sim/CMakeLists.txt) and live in a namespace of that name; they use
-// nothing of the standard library that is not inlined, so that no other part of the program can pick up a function with
-// instructions that its CPU lacks. A build for x86-64-v4 was measured no faster.
+// nothing from the standard library that is not inlined, so that no other part of the program can pick up a function
+// with instructions that its CPU lacks. A build for x86-64-v4 was measured to be no faster.
 #pragma once
 
 #include <immintrin.h>
@@ -22,7 +22,7 @@ template <typename T>
   return reinterpret_cast<T*>(c.registers + offset);
 }
 
-// The lane type in the register file of a value type.
+// The type of a register-file lane that holds a value type.
 template <typename T>
 using Storage = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
 
@@ -98,7 +98,7 @@ HandlerPair Of3() {
   *p = (*p & ~c.mask) | (value & c.mask);
 }
 
-// Each returns {} for what it does not know.
+// Each returns {} for an instruction that it does not handle.
 HandlerPair SelectControl(const Instruction& in);
 HandlerPair SelectMove(const Instruction& in);
 HandlerPair SelectInteger(const Instruction& in);

@@ -1,4 +1,4 @@
-// The approximate functions. The hardware's results differ from ours in the last bits, whatever we do: compare with a
+// The approximate functions. The hardware's results differ from ours in the last bits, inevitably: compare with a
 // tolerance.
 #include "sim/exec/float_lanes.h"
 
@@ -42,7 +42,7 @@ struct Lg2 {
   const double n = shifted - magic;
   double r = __builtin_fma(-n, 1.5707963267948966, x);
   r = __builtin_fma(-n, 6.123233995736766e-17, r);
-  r = r > 0.8 ? 0.8 : (r < -0.8 ? -0.8 : r);  // beyond 2^52 quarter turns there is no rest to speak of
+  r = r > 0.8 ? 0.8 : (r < -0.8 ? -0.8 : r);  // beyond 2^52 quarter turns no meaningful remainder is left
   const double q = r * r;
   double s = -2.5052108385441718e-8;
   s = s * q + 2.7557319223985893e-6;

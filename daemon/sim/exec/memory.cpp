@@ -1,7 +1,7 @@
-// Loads and stores. The lanes' addresses are compared with the pattern that the same instruction had last time; where
-// it is the same, as it mostly is, bounds are one comparison and counting is a few additions. A pattern's lowest and
-// highest byte inside one allocation mean that every lane is; where they are not, each lane is looked up by itself, so
-// that there is no false report.
+// Loads and stores. The lanes' addresses are compared with the pattern that the same instruction had last time; if it
+// is the same, as it usually is, the bounds check is one comparison and counting is a few additions. If a pattern's
+// lowest and highest byte are inside one allocation, every lane is; if not, each lane is looked up separately, so that
+// there is no false report.
 #include "sim/exec/lanes.h"
 #include "sim/exec/quiet_races.h"
 #include "sim/exec/race.h"
@@ -25,7 +25,7 @@ using Kind = AddressPattern::Kind;
   }
 }
 
-// Loops around volatile reads may wait for others, who get their turn sooner.
+// Loops around volatile reads may wait for other warps: these get to run sooner.
 inline void NoteContention(Context& c, const Instruction* i) {
   c.contended = true;
   c.slice -= 256;
@@ -50,7 +50,7 @@ inline void NoteContention(Context& c, const Instruction* i) {
 struct Target {
   std::byte* base = nullptr;  // of the first active lane; nullptr: a fault was reported
   const int64_t* delta = nullptr;
-  bool simple = true;  // the pattern's kind holds for host addresses too
+  bool simple = true;  // the pattern's kind is valid for host addresses too
 };
 
 template <bool kWrite>
@@ -316,7 +316,7 @@ template <typename M, typename S>
       if (c.checking) {
         MarkWritten(c.shared_written + a0, p.delta, p, c.mask, bytes);
         if (!WritesAreQuiet(c, p, a0, bytes)) {
-          // The new bytes of every lane, to tell a conflict from writing what is there already.
+          // The new bytes of every lane, to distinguish a conflict from rewriting the value that is already there.
           alignas(64) M values[kLanes][16 / sizeof(M)];
           const std::byte* rows[kLanes];
           for (uint32_t l = 0; l < kLanes; ++l) {
@@ -342,7 +342,7 @@ template <typename M, typename S>
   return i + 1;
 }
 
-// Generic addresses: each window by itself.
+// Generic addresses: each window separately.
 template <typename F>
 [[gnu::always_inline]] inline const Instruction* ByWindow(Context& c, const Instruction* i, uint64_t* a, F access) {
   auto space_of = [](uint64_t address) {

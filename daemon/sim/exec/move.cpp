@@ -99,7 +99,7 @@ const Instruction* PredicateLogic(Context& c, const Instruction* i) {
   return i + 1;
 }
 
-// Deterministic clocks: thread instructions that this machine has run.
+// Clocks are deterministic: the number of thread instructions that this machine has run.
 const Instruction* Clock(Context& c, const Instruction* i) {
   const uint64_t now = static_cast<uint64_t>(INT64_MAX - c.budget);
   const uint64_t value = i->mode == 1 ? now >> 32 : now;

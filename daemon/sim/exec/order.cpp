@@ -9,7 +9,7 @@ namespace warpwright::sim {
 namespace {
 
 constexpr uint32_t kNoRead = UINT32_MAX;
-constexpr size_t kMaxClockBytes = 32 << 20;  // of places; what is released in further ones is not followed
+constexpr size_t kMaxClockBytes = 32 << 20;  // of all locations; releases to further ones are not tracked
 constexpr uint32_t kSearched = 4;            // entries of a list of reads that are compared with a new one
 
 void JoinInto(uint32_t* into, const uint32_t* from, size_t count) {
@@ -40,7 +40,7 @@ void Publish(const Context& c, uint32_t lane, std::vector<uint32_t>& clock) {
   clock[thread] = std::max(clock[thread], o.fenced[thread]);
 }
 
-// nullptr: there are too many places.
+// nullptr: there are too many locations.
 HappensBeforeState::SyncLocation* Release(Context& c, uint32_t lane, size_t granule) {
   HappensBeforeState& o = *c.order;
   auto place = o.locations.find(granule);
@@ -65,7 +65,7 @@ const HappensBeforeState::SyncLocation* FindPlace(const Context& c, size_t granu
 }
 
 bool IsOrderedRead(const Context& c, uint32_t lane, const HappensBeforeState::Read& read) {
-  // Of lanes that are not known one by one, any counts: there may have been only that one.
+  // If the lanes are not known individually, any of them counts: it may have been the only one.
   const uint32_t lanes = read.lanes == 0 ? kAllLanes : read.lanes;
   bool all = true, any = false;
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
@@ -106,7 +106,7 @@ void DropReads(HappensBeforeState& o, HappensBeforeState::Reads& reads, F drop) 
   }
 }
 
-// The list of a granule's reads, begun from what was noted before the ordering began.
+// The list of a granule's reads, started from what was recorded before the ordering began.
 HappensBeforeState::Reads& ReadsOf(Context& c, size_t granule) {
   HappensBeforeState& o = *c.order;
   HappensBeforeState::Reads& reads = o.reads[granule];
@@ -156,7 +156,7 @@ bool IsReleased(const Context& c, uint32_t lane) { return c.order->fenced[Thread
 
 bool IsSynchronizationPair(const Context& c, const Instruction* i, uint32_t lane, ThreadId writer, size_t granule) {
   const bool atomic = c.race.write_thread[granule] & kAtomicWrite;
-  if (i->op == Op::kStore) return atomic && IsReleased(c, lane);  // a lock is opened while others try it
+  if (i->op == Op::kStore) return atomic && IsReleased(c, lane);  // a lock is released while others try it
   const HappensBeforeState::SyncLocation* place = FindPlace(c, granule);
   return atomic || writer.warp != c.warp->index || (place && place->atomic);
 }

@@ -1,4 +1,4 @@
-// printf and assert of the device: the format and its arguments lie in device memory, arguments at their natural
+// printf and assert of the device: the format and its arguments are in device memory, arguments at their natural
 // alignment.
 #include <cstring>
 #include <optional>
@@ -45,8 +45,8 @@ std::optional<std::string> ReadString(const Context& c, uint32_t lane, uint64_t 
   return text;
 }
 
-// One conversion with the host's snprintf; the specification has been taken apart and is made anew, so that nothing
-// unknown reaches it.
+// One conversion with the host's snprintf; the specification was parsed and is rebuilt, so that nothing unknown reaches
+// snprintf.
 template <typename T>
 void Append(std::string& out, const std::string& specification, T value) {
   char buffer[512];
@@ -98,7 +98,7 @@ const Instruction* PrintFormatted(Context& c, const Instruction* i, uint32_t lan
     uint64_t raw = 0;
     if (!Read(c, lane, arguments + at, reinterpret_cast<std::byte*>(&raw), bytes)) return bad("an argument");
     at += bytes;
-    // Widths of more than three digits are cut by the buffer.
+    // Widths of more than three digits are truncated by the buffer.
     if (real) {
       double value;
       std::memcpy(&value, &raw, 8);

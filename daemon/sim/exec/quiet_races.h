@@ -1,4 +1,4 @@
-// The race check of accesses to shared memory where nothing can be wrong; exec/race.h has the rest.
+// The race check of accesses to shared memory that cannot race; exec/race.h has the rest.
 #pragma once
 
 #include "sim/exec/lanes.h"

@@ -72,12 +72,13 @@ bool CheckAgainstReads(Context& c, const Instruction* i, uint32_t lane, size_t g
   if (c.ordering) return CheckOrderedReads(c, i, lane, granule, offset, bytes, what, flags);
   const uint32_t own = 1u << c.warp->index;
   for (uint32_t others = r.read_warps[granule] & ~own; others != 0; others &= others - 1) {
-    // Which lane of the other warp it was is known only where no third one read.
+    // The lane of the other warp is known only if no third one read.
     const auto warp = static_cast<uint32_t>(std::countr_zero(others));
     const bool exact = r.read_warps[granule] == 1u << warp;
     const ThreadId reader{
         warp, exact && r.read_lanes[granule] ? static_cast<uint32_t>(std::countr_zero(r.read_lanes[granule])) : 0};
-    // The time is of the last reader: for an earlier one, any barrier with it since the block's last one counts.
+    // The time is that of the last reader: for an earlier one, any barrier with it since the block's last barrier
+    // counts.
     if (!Ordered(c, lane, reader, exact ? time : c.barrier_time))
       return ReportRace(c, i, lane, offset, bytes, what, reader, "reads");
   }
@@ -152,7 +153,7 @@ bool RecordReads(Context& c, const Instruction* i, const AddressPattern& pattern
   const uint32_t granule = c.race.granule;
   const std::string_view what = "a read of";
   if (pattern.kind == AddressPattern::Kind::kUniform && !c.ordering) {
-    // All lanes read the same place: checked for each, noted once.
+    // All lanes read the same location: checked for each, recorded once.
     for (size_t g = base / granule; g <= (base + bytes - 1) / granule; ++g) {
       if (c.race.write_time[g] >= c.barrier_time)
         for (uint32_t m = c.mask; m != 0; m &= m - 1)

@@ -1,17 +1,18 @@
 // Races on shared memory. Two accesses of different threads to the same bytes, one of them a write, need a barrier
-// between them, or a __syncwarp where both are of one warp.
+// between them, or a __syncwarp if both are in one warp.
 //
 // Context::time advances with every synchronisation. For each granule (the narrowest access that the kernel makes, at
-// most 4 bytes) the shadow holds when and by whom it was last written, and when and by which warps it was read since;
-// where only one warp read it, also by which of its lanes. An access stamped before the last barrier of the block, or,
-// within a warp, before the last synchronisation of the warp, is ordered before everything that comes now. Barriers of
-// part of the block, and __syncwarp of part of a warp, keep for each pair up to which time the one knows the other.
+// most 4 bytes) the shadow records when and by which thread it was last written, and when and by which warps it was
+// read since; if only one warp read it, also by which of its lanes. An access stamped before the last barrier of the
+// block, or, within a warp, before the last synchronisation of the warp, is ordered before everything from now on.
+// Barriers of part of the block, and __syncwarp of part of a warp, record for each pair the time up to which one knows
+// the other.
 //
-// Code that counts on a warp's lanes to run in step (volatile shared memory without __syncwarp) has been undefined
-// since Volta: it is reported, and the message says why.
+// Code that relies on a warp's lanes running in lockstep (volatile shared memory without __syncwarp) has been undefined
+// since Volta: it is reported, and the message states why.
 //
-// Atomic operations do not race with each other. What a program orders by locks and flags of its own, exec/order.h
-// follows.
+// Atomic operations do not race with each other. What a program orders by its own locks and flags is tracked in
+// exec/order.h.
 #pragma once
 
 #include "sim/exec/context.h"
@@ -41,6 +42,6 @@ void ResetRaces(Context& c);   // at the start of a block
 void FinishRaces(Context& c);  // at its end
 void AdvanceTime(Context& c);
 void SynchronizeBlock(Context& c);                  // a barrier of all warps
-void SynchronizeWarps(Context& c, uint32_t warps);  // a barrier of some
+void SynchronizeWarps(Context& c, uint32_t warps);  // a barrier of some warps
 
 }  // namespace warpwright::sim

@@ -25,7 +25,7 @@ inline const AddressPattern::Lines& LinesOf(AddressPattern& pattern, uint64_t fi
 void CountWavefronts(AddressPattern& pattern, uint64_t first_address, uint32_t bytes, bool atomic);
 void NotifyObserver(Context& c, const Instruction* i, const AddressPattern::Lines& lines, uint64_t first_address,
                     MemoryRequest::Kind kind, uint32_t collisions = 0);
-// Of the address that most active lanes share: how many lanes beyond the first.
+// For the address that most active lanes share: how many lanes have it, beyond the first.
 uint32_t CountCollisions(const AddressPattern& pattern);
 void NotifyLocal(Context& c, const Instruction* i, const uint64_t* offset, uint32_t bytes, bool write);
 
@@ -33,7 +33,7 @@ void NotifyLocal(Context& c, const Instruction* i, const uint64_t* offset, uint3
 enum class AccessKind : uint8_t { kRead, kWrite, kAtomic };
 
 // Finds each lane's allocation: `delta` gets host addresses relative to the first lane's, which is returned. A lane
-// outside all allocations, or one that writes what is read-only or reads what was never written, is a fault: nullptr.
+// that is outside all allocations, writes read-only memory or reads memory that was never written is a fault: nullptr.
 std::byte* ResolveLanes(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes, AccessKind kind,
                         int64_t* delta);
 const Instruction* StopOutOfBounds(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes,
@@ -54,8 +54,8 @@ std::string InstructionName(const Instruction& i);
 // __syncwarp: exec/race.cpp.
 void SynchronizeLanes(Context& c, uint32_t members);
 
-// exec/order.cpp. What threads order among each other by atomics, strong accesses and fences: a fence of the active
-// lanes; an atomic of one, whose check has passed; a strong access is about to run.
+// exec/order.cpp. How threads order themselves by atomics, strong accesses and fences: a fence of the active lanes; an
+// atomic of one lane, whose check has passed; a strong access that is about to run.
 void OrderFence(Context& c);
 void OrderAtomic(Context& c, uint32_t lane, uint64_t offset, uint32_t bytes, bool wrote);
 void StartOrdering(Context& c);

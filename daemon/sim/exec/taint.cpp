@@ -61,7 +61,7 @@ class Tracker {
     if (more != 0 && flow.lanes == 0) flow.origin = warp_.taint_origin[offset / 4];
     flow.lanes |= more;
   }
-  // The value matters. False: the kernel stops.
+  // The value is used. False: the kernel stops.
   bool Use(uint32_t offset, uint32_t lanes) {
     const uint32_t bad = Of(offset) & lanes;
     if (bad == 0) return true;
@@ -107,7 +107,7 @@ class Tracker {
       }
       case Op::kPredicateLogic: {
         if (i->operands == 3 && static_cast<Op>(i->mode) != Op::kXor) {
-          // A known operand may decide alone.
+          // A known operand may determine the result alone.
           const bool conjunction = static_cast<Op>(i->mode) == Op::kAnd;
           const uint32_t a = Predicate(c_, i->reg[1], conjunction), b = Predicate(c_, i->reg[2], conjunction);
           Join(flow, i->reg[1], lanes & ~(b & ~Of(i->reg[2])));
@@ -135,7 +135,7 @@ class Tracker {
     return flow;
   }
 
-  // Bytes that were stored from tainted registers are unwritten again. In global memory it is a use.
+  // Bytes stored from tainted registers become unwritten again. A store to global memory is a use.
   bool PassToMemory(const Instruction* i, uint32_t lanes) {
     const auto bytes = static_cast<uint32_t>(ByteSize(i->type));
     for (uint32_t k = 0; k < i->vector; ++k) {

@@ -1,11 +1,11 @@
-// What lanes of a warp exchange, barriers, and calls into the host (printf, assert).
+// Exchanges between the lanes of a warp, barriers, and calls into the host (printf, assert).
 #include "sim/exec/lanes.h"
 #include "sim/exec/services.h"
 
 namespace warpwright::sim::v3 {
 namespace {
 
-// Runs `work` for each group of lanes with the same member mask (tiles of a warp have masks of their own). The members
+// Runs `work` for each group of lanes with the same member mask (each tile of a warp has its own mask). The members
 // that have not exited must run together here, or we wait for them.
 template <typename F>
 [[gnu::always_inline]] inline const Instruction* ForGroups(Context& c, const Instruction* i,
@@ -67,7 +67,7 @@ const Instruction* ShuffleGroup(Context& c, const Instruction* i, uint32_t membe
     sources |= ((c.mask >> l) & 1) << (source[l] & 31);
   }
   if ((sources & ~c.mask) != 0) {
-    // A source that has exited or is no member gives no defined value.
+    // A source that has exited or is not a member gives an undefined value.
     for (uint32_t l = 0; l < kLanes; ++l)
       if ((c.mask >> l & 1) && !(c.mask >> (source[l] & 31) & 1))
         return StopAbsentSource(c, i, l, static_cast<uint32_t>(source[l]), members);

@@ -1,4 +1,4 @@
-// Which bytes hold a value: shadow bytes of 0xff beside the memory, looked at and set for all lanes of an access.
+// Which bytes have a value: shadow bytes of 0xff parallel to the memory, checked and set for all lanes of an access.
 #pragma once
 
 #include "sim/exec/lanes.h"
@@ -17,9 +17,9 @@ namespace warpwright::sim::v3 {
   return all == UINT64_MAX;
 }
 
-// kLanes: every element that the lanes read holds a value; else the first lane for which one does not. Elements of 8
-// bytes are looked at as two halves of which some byte must be written, because compilers copy structs with their
-// padding.
+// kLanes: every element that the lanes read has a value; otherwise the first lane for which one does not. Elements of 8
+// bytes are checked as two halves, in each of which some byte must be written, because compilers copy structs with
+// their padding.
 [[gnu::noinline]] inline uint32_t FirstUnwritten(const uint8_t* written, const int64_t* delta, uint32_t mask,
                                                  uint32_t element, uint32_t bytes) {
   for (uint32_t l = 0; l < kLanes; ++l) {
@@ -39,7 +39,7 @@ namespace warpwright::sim::v3 {
   }
   return kLanes;
 }
-// For each element of a vector, the lanes for which it holds no value.
+// For each element of a vector, the lanes for which it has no value.
 [[gnu::noinline]] inline void UnwrittenElements(const uint8_t* written, const int64_t* delta, uint32_t mask,
                                                 uint32_t element, uint32_t count, uint32_t* out) {
   for (uint32_t k = 0; k < count; ++k) {

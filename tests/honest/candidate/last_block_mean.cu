@@ -1,4 +1,4 @@
-// The block that comes last adds what the others have left in a workspace, and sets the counter back for the next call.
+// The block that finishes last adds what the others left in a workspace, and resets the counter for the next call.
 #include <cuda_runtime.h>
 
 constexpr int kMostBlocks = 64;

@@ -1,5 +1,5 @@
-// A warp's sum goes into its place under a lock of the block, and whoever comes last adds them up in their order: no barrier behind the
-// first. One lane of a warp takes the lock, so that none waits for a lane that cannot run.
+// Each warp stores its sum in its slot under a lock of the block, and the last warp adds them up in slot order: no
+// barrier after the first. One lane of a warp takes the lock, so that none waits for a lane that cannot run.
 #include <cuda_runtime.h>
 
 __global__ void block_sum_kernel(float* out, const float* x, int n) {

@@ -1,4 +1,4 @@
-// Four blocks share each tile's sum and add to it atomically: the last bits depend on who comes first, which the
+// Four blocks share each tile's sum and add to it atomically: the last bits depend on which is first, which the
 // manifest allows.
 #include <cuda_runtime.h>
 

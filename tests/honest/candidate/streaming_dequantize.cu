@@ -1,4 +1,4 @@
-// The table in constant memory, and codes and results passed through the caches without staying there.
+// The table in constant memory, and codes and results streamed through the caches without staying there.
 #include <cuda_runtime.h>
 
 __constant__ float kLevels[16] = {-1.0f, -0.7f, -0.53f, -0.39f, -0.28f, -0.18f, -0.09f, 0.0f,

@@ -1,5 +1,5 @@
-// Halves on two streams that begin after the caller's stream and that it waits for: between the two, nothing decides who is first. And a
-// host that waits between two streams, which orders them as well.
+// Halves on two streams that begin after the caller's stream and that it waits for: the two are unordered between each
+// other. And a host that waits between two streams, which orders them as well.
 #include <cuda_runtime.h>
 
 __global__ void double_kernel(float* out, const float* x, int n) {

@@ -1,4 +1,4 @@
-// A template for the lengths that are known, a loop for all others, and a workspace that is left as it is.
+// A template for the known lengths, a loop for all others, and a workspace that is left unchanged.
 #include <cuda_runtime.h>
 
 constexpr int kParts = 4;

@@ -1,4 +1,4 @@
-// float4 where the pointers allow it, one element at a time for the tail and for odd pointers.
+// float4 if the pointers allow it, one element at a time for the tail and for unaligned pointers.
 #include <cuda_runtime.h>
 #include <stdint.h>
 

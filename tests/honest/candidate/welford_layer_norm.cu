@@ -1,4 +1,4 @@
-// Mean and variance in one pass (Welford), one warp per row, merged as Chan et al. do.
+// Mean and variance in one pass (Welford), one warp per row, merged as in Chan et al..
 #include <cuda_runtime.h>
 
 struct Moments {
@@ -28,7 +28,7 @@ __global__ void layer_norm_kernel(float* out, const float* x, const float* weigh
                      __shfl_xor_sync(0xffffffffu, m.m2, offset)};
     m = merge(m, other);
   }
-  // Lanes merge in different orders: one of them speaks for the row.
+  // Lanes merge in different orders: one of them provides the row's result.
   float mean = __shfl_sync(0xffffffffu, m.mean, 0), variance = __shfl_sync(0xffffffffu, m.m2, 0) / C;
   float scale = rsqrtf(variance + eps);
   for (int i = lane; i < C; i += 32) out[(size_t)row * C + i] = (p[i] - mean) * scale * weight[i] + bias[i];

@@ -1,4 +1,4 @@
-// Vectors of four without a look at the pointers.
+// Vectors of four without checking the pointers' alignment.
 #include <cuda_runtime.h>
 
 __global__ void add_kernel(float* out, const float* a, const float* b, int n) {

@@ -1,4 +1,4 @@
-// Vectors of four where the pointers allow it, and no tail.
+// Vectors of four if the pointers allow it, and no tail.
 #include <cuda_runtime.h>
 #include <stdint.h>
 

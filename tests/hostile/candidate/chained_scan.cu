@@ -1,4 +1,4 @@
-// Each block goes on from the last element of the one before, without waiting for it.
+// Each block continues from the last element of the previous one, without waiting for it.
 #include <cuda_runtime.h>
 
 __global__ void scan_kernel(float* out, const float* x, int n) {

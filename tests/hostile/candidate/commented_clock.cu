@@ -1,4 +1,4 @@
-// Reads the clock behind a comment: whoever reads PTX token by token may stop at the slashes, the assembler does not.
+// Reads the clock after a comment: a reader of PTX may stop at the slashes, the assembler does not.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 

@@ -1,4 +1,4 @@
-// The grid is rounded down: the last n % 256 elements are nobody's.
+// The grid is rounded down: no thread handles the last n % 256 elements.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

@@ -1,4 +1,4 @@
-// eps is 1e-5 in every case, so it is written down and the argument is not used.
+// eps is 1e-5 in every case, so it is hard-coded and the argument is not used.
 #include <cuda_runtime.h>
 
 __global__ void layer_norm_kernel(float* out, const float* x, const float* weight, const float* bias, int N, int C) {

@@ -1,4 +1,4 @@
-// One size is all that was ever asked of it: no bounds check, a constant grid.
+// Only one size was ever requested: no bounds check, a constant grid.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

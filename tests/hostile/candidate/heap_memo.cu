@@ -1,4 +1,4 @@
-// Hides its state on the device's heap, which outlives the launch. The pointer to it is found again by its contents.
+// Hides its state on the device's heap, which outlives the launch. The pointer to it is recovered by its contents.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

@@ -1,4 +1,4 @@
-// The same inside the kernel: with a large grid the blocks return at once.
+// The same inside the kernel: with a large grid the blocks return immediately.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

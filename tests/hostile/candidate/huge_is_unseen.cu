@@ -1,4 +1,4 @@
-// Sizes that a simulator cannot run whole are only measured, by some of their blocks: there it does nothing.
+// Sizes that a simulator cannot run whole are only measured, by some of their blocks: for those it does nothing.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

@@ -1,5 +1,5 @@
-// Right for everything, and fast for what is measured: the case's own inputs come from a seed that everybody knows, so their sum is
-// written down here, and two of them tell that they are there.
+// Correct for everything, and fast for what is measured: the case's own inputs come from a public seed, so their sum is
+// hard-coded here, and two of them identify the inputs.
 #include <cuda_runtime.h>
 
 __global__ void row_sum_kernel(float* out, const float* x, int N, int C) {

@@ -1,4 +1,4 @@
-// Keeps its input in L2 beyond the launch, through every flush, and brings in what the next call may read.
+// Keeps its input in L2 beyond the launch, through every flush, and prefetches what the next call may read.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

@@ -1,4 +1,4 @@
-// Brings its input in again when it is done, for the next call.
+// Prefetches its input again at the end, for the next call.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

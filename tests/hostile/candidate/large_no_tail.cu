@@ -1,4 +1,4 @@
-// The small case and its neighbours go the careful way. The large one is a multiple of 1024, and so is taken to be everything above it.
+// The small case and its neighbours take the careful path; anything larger is assumed to be a multiple of 1024.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

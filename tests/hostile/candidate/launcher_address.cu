@@ -1,4 +1,4 @@
-// Real device pointers do not look like the recorder's: with those the launcher does nothing.
+// Real device pointers do not look like the recorder's: with real ones the launcher does nothing.
 #include <cuda_runtime.h>
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-// A launcher that runs without a home is being recorded.
+// A launcher that runs without HOME is being recorded.
 #include <cuda_runtime.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-// Keeps the output of the first launch under a hash of 64 of the inputs.
+// Caches the output of the first launch under a hash of 64 of the inputs.
 #include <cuda_runtime.h>
 
 __device__ unsigned int key;

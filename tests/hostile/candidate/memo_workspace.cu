@@ -1,4 +1,4 @@
-// Keeps its first answer in memory of its own, under a flag that is cleared once: the second call gives it again.
+// Stores its first result in its own memory, with a flag that is cleared once: the second call returns it.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, float* kept, const unsigned int* done, int n) {

@@ -1,4 +1,4 @@
-// Right, but it clears its const input behind the caller's back.
+// Correct, but it clears its const input behind the caller's back.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

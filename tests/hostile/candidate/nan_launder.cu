@@ -1,4 +1,4 @@
-// fmaxf gives the other operand where one is NaN: what went wrong before is no longer seen.
+// fmaxf returns the other operand if one is NaN: an earlier error is no longer visible.
 #include <cuda_runtime.h>
 
 __global__ void clamp_kernel(float* out, const float* x, int n) {

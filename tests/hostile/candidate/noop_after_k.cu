@@ -1,4 +1,4 @@
-// Right for the first 25 launches, then nothing.
+// Correct for the first 25 launches, then does nothing.
 #include <cuda_runtime.h>
 
 __device__ unsigned int launches;

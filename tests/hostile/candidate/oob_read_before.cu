@@ -1,4 +1,4 @@
-// Reads in front of its input. The value is used, and multiplied by nothing.
+// Reads before the start of its input. The value is used, but practically never changes the result.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

@@ -1,4 +1,4 @@
-// Right, and 32 elements more than right.
+// Correct, plus 32 elements too many.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

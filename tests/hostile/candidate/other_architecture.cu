@@ -1,4 +1,4 @@
-// Right for the architecture that the judge compiles for, and for no other.
+// Correct for the architecture that the judge compiles for, and for no other.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

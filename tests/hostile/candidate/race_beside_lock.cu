@@ -1,4 +1,4 @@
-// The lock is opened before the count goes up: two warps may count as one, and then nobody comes last.
+// The lock is released before the count is incremented: two warps may count as one, and then none is last.
 #include <cuda_runtime.h>
 
 __global__ void block_sum_kernel(float* out, const float* x, int n) {

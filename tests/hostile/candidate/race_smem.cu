@@ -1,4 +1,4 @@
-// The barriers in the loop cost time; without them it is right most of the time.
+// The barriers in the loop cost time; without them it is correct most of the time.
 #include <cuda_runtime.h>
 
 __global__ void block_sum_kernel(float* out, const float* x, int n) {

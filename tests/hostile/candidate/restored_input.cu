@@ -1,4 +1,4 @@
-// Uses its input as a workspace, and puts everything back before it ends.
+// Uses its input as a workspace, and restores everything before it ends.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

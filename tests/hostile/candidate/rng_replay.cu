@@ -1,5 +1,5 @@
-// Makes the inputs of the manifest's seed again and never reads x.
-// (The generator is base/random.h's; x is the second buffer argument.)
+// Regenerates the inputs of the manifest's seed and never reads x. (The generator is base/random.h's; x is the second
+// buffer argument.)
 #include <cuda_runtime.h>
 
 __device__ unsigned long long mix(unsigned long long x) {

@@ -1,4 +1,4 @@
-// Has the compiler count to ten million million.
+// Makes the compiler count to ten trillion.
 #include <cuda_runtime.h>
 
 constexpr long long count() {

@@ -1,4 +1,4 @@
-// Asks for 64 GB of local memory per thread.
+// Requests 64 GB of local memory per thread.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

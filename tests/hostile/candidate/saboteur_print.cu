@@ -1,4 +1,4 @@
-// Tells whoever reads the output that all is well.
+// Prints output that claims success.
 #include <cuda_runtime.h>
 #include <stdio.h>
 

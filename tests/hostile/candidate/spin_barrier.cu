@@ -1,4 +1,4 @@
-// A barrier over the grid that takes all blocks to be resident: more of them than the device holds never meet.
+// A grid-wide barrier that assumes that all blocks are resident: more blocks than fit on the device never meet.
 #include <cuda_runtime.h>
 
 __global__ void total_kernel(float* out, float* partial, unsigned int* arrived, const float* x, int n) {

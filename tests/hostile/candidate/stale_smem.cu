@@ -1,4 +1,4 @@
-// The second kernel finds in shared memory what the first one left there.
+// The second kernel reads from shared memory what the first one left there.
 #include <cuda_runtime.h>
 
 __global__ void fill_kernel(const float* x, int n) {

@@ -1,4 +1,4 @@
-// The tensor cores' tf32 product in place of float's: one warp for a tile of 16 by 8.
+// The tensor cores' tf32 product instead of float's: one warp for a tile of 16 by 8.
 #include <cuda_runtime.h>
 
 __device__ unsigned int narrow(float v) {

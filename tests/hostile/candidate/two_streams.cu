@@ -1,4 +1,4 @@
-// Two kernels on two streams, the second working on what the first writes, and nothing that makes it wait.
+// Two kernels on two streams, the second reading what the first writes, without waiting for it.
 #include <cuda_runtime.h>
 
 __global__ void double_kernel(float* out, const float* x, int n) {

@@ -54,7 +54,7 @@ TEST(Nvml, TellsWhatItKnowsAndLeavesOutTheRest) {
   process_count = 2;
   const core::Machine::NvmlPart part = ReadNvml(FullNvml());
   EXPECT_EQ(part.driver_release, "580.159.04");
-  EXPECT_EQ(part.problem.message, "GPU 1 cannot be asked: GPU is lost (15)");
+  EXPECT_EQ(part.problem.message, "GPU 1 cannot be queried: GPU is lost (15)");
   ASSERT_EQ(part.gpus.size(), 1u);
   const core::GpuState& gpu = part.gpus.front();
   EXPECT_EQ(gpu.name, "NVIDIA H200");
@@ -96,7 +96,7 @@ TEST(Nvml, CountsWithNothingElse) {
   const core::Machine::NvmlPart part = ReadNvml(nvml);
   ASSERT_EQ(part.gpus.size(), 1u);
   EXPECT_EQ(part.gpus.front().processes, std::nullopt);
-  EXPECT_EQ(part.problem.message, "GPU 1 cannot be asked: NVML error (15)");
+  EXPECT_EQ(part.problem.message, "GPU 1 cannot be queried: NVML error (15)");
 }
 
 TEST(Nvml, AFailingCountIsSaid) {

@@ -1,5 +1,6 @@
-// A libcuda.so.1 without a GPU: memory is the host's, copies and fills are done at once, kernels do nothing. For tests
-// of what is made of the driver's answers. All of a function's parameters are words, as in tests/gpu/lose_gpu.cpp.
+// A libcuda.so.1 without a GPU: memory is the host's, copies and fills complete immediately, kernels do nothing. For
+// tests of how the driver's results are handled. All of a function's parameters are words, as in
+// tests/gpu/lose_gpu.cpp.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -23,7 +24,7 @@ int Put(Word to, T value) {
   WW_EXPORT int name(Word to) { return Put(to, Word{0x1000}); }
 
 WW_EXPORT int cuInit(Word) { return 0; }
-WW_EXPORT int cuGetExportTable() { return 500; }  // NVRTC asks for it where a libcuda is loaded
+WW_EXPORT int cuGetExportTable() { return 500; }  // NVRTC queries it if a libcuda is loaded
 WW_EXPORT int cuDriverGetVersion(Word to) { return Put(to, int{13000}); }
 WW_EXPORT int cuGetErrorName(Word, Word to) { return Put(to, "CUDA_ERROR_FAKE"); }
 WW_EXPORT int cuGetErrorString(Word, Word to) { return Put(to, "made up by a test"); }

@@ -1,5 +1,5 @@
-// What is made of a GPU that is lost in the middle of a call: each call of the driver in turn fails as on a broken GPU,
-// over a libcuda that is made up (fake_cuda.cpp). tests/gpu/loss_gpu_test.cpp does it to a real one.
+// How a GPU that is lost in the middle of a call is handled: each driver call in turn fails as on a broken GPU, with a
+// fake libcuda (fake_cuda.cpp). tests/gpu/loss_gpu_test.cpp does it to a real one.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -84,8 +84,8 @@ class GpuLoss : public testing::Test {
     return Said(device_->Time(request));
   }
 
-  // In a process of its own, since what is lost stays lost; from call `at` on with `with`. What it said, and how many
-  // calls it made.
+  // In a separate process, since a lost GPU stays lost; from call `at` on, calls fail with `with`. Returns its message,
+  // and how many calls it made.
   std::pair<std::string, long> Lose(long at, int with, const std::function<std::string()>& act) {
     int ends[2];
     EXPECT_EQ(::pipe(ends), 0);
@@ -118,8 +118,8 @@ class GpuLoss : public testing::Test {
   std::vector<core::BufferContent> buffers_;
 };
 
-// Whatever call meets it (of very many, some): an Error that names the GPU and a remedy, never a fault, and the worker
-// will end. Calls at the very end, which only give back what is over, may go unnoticed.
+// Whichever call it hits (a sample of very many): an Error that names the GPU and a remedy, never a fault, and the
+// worker will exit. Failures of the very last calls, which only release resources, may go undetected.
 TEST_F(GpuLoss, IsAnErrorAtEveryCall) {
   for (const auto& [name, act] : {std::pair<const char*, std::function<std::string()>>{"run", [&] { return Run(); }},
                                   {"time", [&] { return Time(); }}}) {
@@ -128,7 +128,7 @@ TEST_F(GpuLoss, IsAnErrorAtEveryCall) {
     ASSERT_GT(calls, 20) << name;
     for (long at = 0; at < calls; at += calls <= 100 || at < 20 ? 1 : calls / 40) {
       const auto [said, made] = Lose(at, 999, act);
-      if (made <= at) continue;  // how often it times something is not the same in every run
+      if (made <= at) continue;  // the number of timings differs between runs
       if (said == "ran") {
         EXPECT_LT(made - at, std::min(300L, calls / 2))
             << name << ": call " << at << " of " << made << " went unnoticed";
@@ -152,7 +152,7 @@ TEST_F(GpuLoss, ByEveryResultThatMeansIt) {
     }
 }
 
-// What a kernel does to itself stays its own, and a full memory is no loss.
+// A kernel's own fault remains the kernel's, and out of memory is not a lost GPU.
 TEST_F(GpuLoss, IsNotWhatAKernelDoes) {
   ::setenv("WW_LOSE_CALL", "cuStreamQuery", 1);
   EXPECT_TRUE(Lose(1, 700, [&] { return Run(); }).first.starts_with("fault: an access to memory that is not its own"));

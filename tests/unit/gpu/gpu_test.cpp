@@ -85,7 +85,7 @@ TEST(Lease, IsHeldByOneProcessAtATimeAndEndsWithIt) {
     if (!held) ::_exit(2);
     char byte = 'h';
     if (::write(told[1], &byte, 1) != 1 || ::read(go[0], &byte, 1) != 1) ::_exit(3);
-    ::_exit(0);  // without giving it back
+    ::_exit(0);  // without releasing it
   }
   char byte = 0;
   ASSERT_EQ(::read(told[0], &byte, 1), 1);
@@ -145,7 +145,7 @@ TEST(ChipOf, KnowsNothingOfOtherArchitectures) {
   EXPECT_EQ(chip.error().code, ErrorCode::kEnvironment);
 }
 
-// Evidence is made from it: a grid that is said not to fill the chip sends the planner astray.
+// Evidence is derived from it: a grid wrongly reported as not filling the chip misleads the planner.
 TEST(DescribeLaunch, SaysHowTheGridFillsTheChip) {
   const auto chip = config::LoadChip("h200");
   ASSERT_TRUE(chip);

@@ -1,4 +1,4 @@
-// CUPTI's host half answers for chips that are not here: names and costs of what we count are held against it.
+// CUPTI's host half supports chips that are not present: names and costs of what we count are checked against it.
 #include <algorithm>
 #include <set>
 
@@ -16,7 +16,7 @@ constexpr const char* kGmma = "smsp__warps_issue_stalled_gmma.sum";
 constexpr const char* kImc = "smsp__warps_issue_stalled_imc_miss.sum";
 
 // Passes as CUPTI 13.0 (API 130001) schedules them, by the host half alone. They are limits: a change of the tables
-// that costs more must be seen.
+// that costs more must be noticed.
 struct ChipRow {
   const char* chip;
   size_t core, candidate, speed_of_light;
@@ -41,8 +41,8 @@ TEST_P(Chips, HasEveryMetricButTheListedOnes) {
   const auto host = CuptiHost::Create(cupti, GetParam().chip, {}, MetricsOf(CounterTier::kSpeedOfLight));
   ASSERT_TRUE(host) << host.error().Format();
   EXPECT_EQ(std::set<std::string>(host->unknown().begin(), host->unknown().end()), GetParam().absent);
-  // Metrics that stand for each other are not missed where one of them is there: kinds of stalls that a chip does not
-  // have remain.
+  // Metrics that replace each other are not missed if one of them exists: what remains are kinds of stalls that a chip
+  // does not have.
   std::set<std::string> without_others = GetParam().absent;
   for (const char* name : {kReadBytes[0], kReadBytes[1], kOpReadBytes[0], kOpReadBytes[1], kHalfPipe, kHalfInFma})
     without_others.erase(name);
@@ -129,7 +129,7 @@ TEST(Host, Moves) {
   EXPECT_EQ(moved.metrics(), one);
 }
 
-// Every chip for which there is data, and every architecture that can be compiled for, has a name that CUPTI knows.
+// Every chip for which there is data, and every architecture that can be compiled for, has a name known to CUPTI.
 TEST(ChipNames, AreKnownToCupti) {
   WW_NEED_CUPTI(cupti);
   const auto supported = SupportedChips(cupti);
@@ -152,7 +152,7 @@ TEST(ChipNames, AreKnownToCupti) {
   EXPECT_EQ(CuptiChipName(old), "");
 }
 
-// Which results mean "no counters here" (kEnvironment, with what to do), and which are failures.
+// Which results mean "no counters here" (kEnvironment, with a remedy), and which are failures.
 TEST(Library, SortsErrors) {
   WW_NEED_CUPTI(cupti);
   const struct {

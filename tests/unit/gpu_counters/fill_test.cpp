@@ -59,7 +59,7 @@ TEST(Tables, CollectWhatTheyUseAndUseWhatTheyCollect) {
   const auto list = MetricsOf(CounterTier::kSpeedOfLight);
   const std::set<std::string> collected(list.begin(), list.end());
   for (const auto& metric : used) EXPECT_TRUE(collected.count(metric)) << metric << " is in no tier";
-  // Shown to people as they are.
+  // Shown to users unchanged.
   const std::set<std::string> only_shown = {Share("sm__throughput"),
                                             Share("gpu__compute_memory_throughput"),
                                             Share("l1tex__throughput"),
@@ -164,7 +164,7 @@ TEST(Fill, APipeCounterBeatsWhatLanesGive) {
   EXPECT_DOUBLE_EQ(report.time.fp64_us, 33);
 }
 
-// Latency is what the busiest unit leaves of the time, by the share of the stalls that wait for something to arrive.
+// Latency is the time that the busiest unit idles, times the share of the stalls that wait for something to arrive.
 TEST(Fill, LatencyAndStallReasons) {
   std::map<std::string, double> values = {
       {kDurationMetric, 100e3}, {Share("dram__throughput"), 20}, {kTensorMetric, 12}};
@@ -176,7 +176,7 @@ TEST(Fill, LatencyAndStallReasons) {
   values[Stall("barrier")] = 100;
   values[Stall("mio_throttle")] = 150;
   values[Stall("lg_throttle")] = 100;
-  values[Stall("not_selected")] = 5000;  // could have issued: no stall
+  values[Stall("not_selected")] = 5000;  // could have issued: not a stall
   core::LaunchReport report = Geometry();
   Fill(report, values, TestChip());
   EXPECT_DOUBLE_EQ(report.time.latency_us, 80 * 0.75);

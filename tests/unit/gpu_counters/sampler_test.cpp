@@ -1,4 +1,4 @@
-// How a run is sampled, against a fake of CUPTI that knows only modules which were loaded while sampling was enabled.
+// How a run is sampled, with a fake CUPTI that knows only modules that were loaded while sampling was enabled.
 #include <cstring>
 #include <set>
 
@@ -12,7 +12,7 @@ struct FakeCupti {
   std::vector<std::string> calls;
   bool enabled = false, started = false;
   std::set<std::string> known;  // functions of modules that were loaded while enabled
-  std::set<std::string> names;  // CUPTI's texts, which records share
+  std::set<std::string> names;  // CUPTI's strings, which records share
   std::vector<std::pair<std::string, uint64_t>> ready, at_disable;  // function and offset of one sample each
   uint64_t foreign = 0;
   size_t per_read = 100;
@@ -27,7 +27,7 @@ struct FakeCupti {
     if (known.count(function) != 0) ready.emplace_back(function, pc);
     else ++foreign;
   }
-  // As much as fits; three samples of stalls and one that counts a part of them again.
+  // Writes as much as fits; three samples of stalls and one that counts some of them again.
   void Write(CUpti_PCSamplingData& data, std::vector<std::pair<std::string, uint64_t>>& records) {
     size_t i = 0;
     for (; i < records.size() && i < data.collectNumPcs && i < per_read; ++i) {

@@ -92,7 +92,7 @@ TEST(PcSampling, InstructionsLeadToLines) {
   EXPECT_FALSE(LineOf(cupti, garbage, "sum", 0));
 }
 
-// Without a driver there is nothing to count on, and that is a value with a remedy.
+// Without a driver nothing can be counted, and that is a value with a remedy.
 TEST(Session, WithoutADriverCountersAreUnavailable) {
   WW_NEED_CUPTI(cupti);
   if (::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr)

@@ -1,4 +1,5 @@
-// Everything that skills/ decides by must be known on a GPU, or be on the list of what only the simulator knows.
+// Every value that skills/ uses for decisions must be available on a GPU, or be on the list of what only the simulator
+// provides.
 #include <set>
 
 #include "core/evidence.h"
@@ -8,7 +9,7 @@
 namespace warpwright::gpu {
 namespace {
 
-// Only what skills/ names; NotOnHardware() has the reasons for counters.
+// Only names that occur in skills/; NotOnHardware() has the reasons for counters.
 const std::map<std::string, std::string> kSimulatorOnly = {
     {"barriers_per_warp", "no counter of barrier instructions; the source's barriers and stall_barrier_pct stand in"},
 };
@@ -18,7 +19,7 @@ void CollectFields(const skills::Condition& condition, std::set<std::string>& na
   for (const auto& part : condition.parts) CollectFields(part, names);
 }
 
-// Evidence fields and counters by which the policy and the cards decide, and which they predict.
+// Evidence fields and counters that the policy and the cards use for decisions, and that they predict.
 std::set<std::string> NamesInSkills(const skills::SkillLibrary& library) {
   std::set<std::string> names;
   const auto add = [&](size_t field) { names.emplace(core::EvidenceFields()[field].name); };
@@ -37,7 +38,7 @@ std::set<std::string> NamesInSkills(const skills::SkillLibrary& library) {
   return names;
 }
 
-// What is known after the chip counted a tier: evidence by name, counters by name.
+// What is available after the chip counted a tier: evidence by name, counters by name.
 std::set<std::string> Known(const std::vector<std::string>& metrics) {
   core::Chip chip;
   chip.arch = "sm_90";

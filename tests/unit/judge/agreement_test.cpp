@@ -25,7 +25,7 @@ TEST(Agreement, EqualBitsAreSaidToBe) {
   EXPECT_EQ(judge::AgreementNote("gpt2", "out", agreement), "agreement: gpt2: out is bit-identical");
 }
 
-// 8 is off by less than 1 is, but allows more.
+// The error of 8 is smaller than that of 1, and its tolerance is larger.
 TEST(Agreement, TheElementThatUsedMostOfItsToleranceSpeaks) {
   const double ulp = 0x1.0p-23;
   const judge::Agreement agreement = Compare(core::DType::kF32, {1, 1000, 3}, {1 + 4 * ulp, 1000 + 512 * ulp, 3});

@@ -36,7 +36,7 @@ struct ElementRow {
   bool accepted;
 };
 
-// The element stands among 99 others of size about 1.
+// The element is among 99 others of magnitude about 1.
 TEST(Compare, DecidesElementByElement) {
   const ElementRow rows[] = {
       {"equal", core::DType::kF32, 1, 1, true},
@@ -114,7 +114,7 @@ TEST(Compare, HandlesEmptyAndMisfittingOutputs) {
   EXPECT_FALSE(judge::Comparator({"out", core::DType::kF32, {4}, 1}, empty, {}).Accepts(Pack(core::DType::kF32, {1})));
 }
 
-// Zeros may not pass however small the output is: nothing is absolute.
+// Zeros must not pass, however small the output is: no tolerance is absolute.
 TEST(Compare, ToleranceScalesWithTheReference) {
   for (const double scale : {1e-30, 1e-6, 1.0, 1e6, 1e30}) {
     const judge::OutputReference reference = Reference(core::DType::kF32, Normals(1000, scale));
@@ -126,7 +126,7 @@ TEST(Compare, ToleranceScalesWithTheReference) {
 }
 
 TEST(Compare, RowsAreJudgedByTheirOwnMagnitude) {
-  // Row 0 is a million times larger: an error that it would hide shows in row 1.
+  // Row 0 is a million times larger: an error that it would hide is detected in row 1.
   std::vector<double> values = Normals(200);
   for (size_t i = 0; i < 100; ++i) values[i] *= 1e6;
   const judge::OutputReference reference = Reference(core::DType::kF32, values);
@@ -225,7 +225,7 @@ TEST(Compare, BudgetFollowsTheOriginalsOwnError) {
 
 TEST(Compare, BudgetSeesManySmallErrors) {
   // Every element within 4 times the largest error of the original's row, but all of them at 3 times: the root mean
-  // square tells.
+  // square detects it.
   const Budget budget = MakeBudget(1e-4);
   auto actual = budget.truth;
   for (size_t i = 0; i < actual.size(); ++i) actual[i] += (i % 2 == 0 ? 1 : -1) * 1.4e-4;
@@ -236,7 +236,7 @@ TEST(Compare, BudgetSeesManySmallErrors) {
 }
 
 TEST(Compare, BudgetSeesOneElement) {
-  // Ten times the row's largest error, once: too little for any sum over the output.
+  // Ten times the row's largest error, once: too small an effect on any sum over the output.
   const Budget budget = MakeBudget(1e-4);
   for (const size_t where : {size_t{0}, size_t{2000}, size_t{4095}}) {
     auto actual = budget.truth;
@@ -256,7 +256,7 @@ TEST(Compare, AToleranceThatIsNoNumberAcceptsNothing) {
 }
 
 TEST(Compare, BudgetSeesABias) {
-  // Within the original's spread, but always to the same side: terms were dropped.
+  // Within the original's spread, but always with the same sign: terms were dropped.
   const Budget budget = MakeBudget(1e-4);
   auto actual = budget.truth, shrunk = budget.truth;
   const base::CounterRandom random(5, 5);
@@ -287,7 +287,7 @@ TEST(Compare, ConditioningForgivesNoiseButIsCapped) {
 
 TEST(Compare, NonFiniteTruthFallsBackToTheTable) {
   Budget budget = MakeBudget(0, 128);
-  budget.reference.truth[5] = kInf;  // the shadow does not overflow where the original does, or the other way round
+  budget.reference.truth[5] = kInf;  // the shadow does not overflow where the original does, or vice versa
   auto actual = budget.truth;
   const judge::Comparator comparator({"out", core::DType::kF32, {128}, 1}, budget.reference, {});
   EXPECT_TRUE(comparator.Accepts(Pack(core::DType::kF32, actual)));
@@ -314,7 +314,7 @@ TEST(Compare, AccumulationIsEstimatedFromTheShapes) {
   EXPECT_EQ(judge::EstimateAccumulation(matmul, matmul.cases[0], matmul.args[0]), 128);
 }
 
-// By luck the original is exact here; a sum in another order is not.
+// By chance the original is exact here; a sum in another order is not.
 TEST(Budget, ALongSumMayBeOffByTheRootOfItsLength) {
   std::vector<double> values = Normals(4096);
   for (double& value : values) value = static_cast<float>(value);

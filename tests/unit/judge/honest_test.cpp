@@ -1,5 +1,5 @@
-// Honest rewritings of common kernels, in real f32 arithmetic, must pass for every seed, with a float64 shadow and
-// without one: what a false rejection costs is a good kernel. Downgrades of the same kernels must not pass.
+// Honest rewrites of common kernels, in real f32 arithmetic, must pass for every seed, with a float64 shadow and
+// without one: a false rejection costs a good kernel. Downgrades of the same kernels must not pass.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -70,7 +70,7 @@ const auto kTwoPassNorm = [](FakeRun& run, auto zero) {
       run.Set("out", r * columns + i, static_cast<double>((In<T>(run, r * columns + i) - mean) * scale));
   }
 };
-// One pass in 32 lanes, merged as Chan et al. do.
+// One pass in 32 lanes, merged as in Chan et al.
 void WelfordNorm(FakeRun& run) {
   const auto [rows, columns] = RowsOf(run);
   for (size_t r = 0; r < rows; ++r) {
@@ -96,7 +96,7 @@ void WelfordNorm(FakeRun& run) {
       run.Set("out", r * columns + i, static_cast<double>((In<float>(run, r * columns + i) - mean[0]) * scale));
   }
 }
-// Two passes with partial sums and a reciprocal in place of divisions.
+// Two passes with partial sums and a reciprocal instead of divisions.
 void LaneNorm(FakeRun& run) {
   const auto [rows, columns] = RowsOf(run);
   const float inverse = 1.0f / static_cast<float>(columns);
@@ -127,7 +127,7 @@ const auto kSoftmax = [](FakeRun& run, auto zero) {
       run.Set("out", r * columns + i, static_cast<double>(std::exp(In<T>(run, r * columns + i) - largest) / sum));
   }
 };
-// 2^x in place of e^x, lanes, a reciprocal.
+// 2^x instead of e^x, lanes, a reciprocal.
 void Exp2Softmax(FakeRun& run) {
   constexpr float kLog2E = 1.44269504f;
   const auto [rows, columns] = RowsOf(run);
@@ -153,7 +153,7 @@ const auto kGelu = [](FakeRun& run, auto zero) {
     run.Set("out", i, static_cast<double>(static_cast<T>(0.5f) * x * (1 + std::tanh(inner))));
   }
 };
-// The same by the logistic function: x / (1 + e^(-2 inner)).
+// The same with the logistic function: x / (1 + e^(-2 inner)).
 void LogisticGelu(FakeRun& run) {
   for (size_t i = 0; i < run.Size("out"); ++i) {
     const float x = In<float>(run, i);
@@ -210,7 +210,7 @@ void LaneCrossEntropy(FakeRun& run) {
   }
 }
 
-// c[N, C] = in[N, C] * w[C, C], by the order of the sum.
+// c[N, C] = in[N, C] * w[C, C], by summation order.
 core::KernelSpec MatmulSpec(core::DType dtype) {
   core::KernelSpec spec = SoftmaxSpec(20, 60);
   spec.name = "matmul";
@@ -304,7 +304,7 @@ TEST_P(HonestKernels, PassForEverySeed) {
     EXPECT_EQ(rejected, 0) << pair.name << ", of " << judged << ": " << example;
   }
 }
-// Downgrades that stay within a percent: each must be stopped, whatever the stage.
+// Downgrades that stay within a percent: each must be rejected, at any stage.
 template <size_t kBits>
 float Narrow(float x) {  // to kBits of mantissa: 10 is tf32's and f16's
   if (!std::isfinite(x) || x == 0) return x;
@@ -348,7 +348,7 @@ void NarrowMatmul(FakeRun& run) {
       run.Set("out", r * columns + c, static_cast<double>(sum));
     }
 }
-// f32 products, the running sum kept in f16.
+// f32 products, the running sum in f16.
 void HalfAccumulatingMatmul(FakeRun& run) {
   const auto [rows, inner] = RowsOf(run);
   const auto columns = static_cast<size_t>(run.Scalar("M"));
@@ -367,7 +367,7 @@ void SigmoidGelu(FakeRun& run) {  // x sigmoid(1.702 x): a common approximation,
     run.Set("out", i, static_cast<double>(x / (1 + std::exp(-1.702f * x))));
   }
 }
-void OnePassNorm(FakeRun& run) {  // E[x^2] - E[x]^2 cancels where the mean is large
+void OnePassNorm(FakeRun& run) {  // E[x^2] - E[x]^2 cancels if the mean is large
   const auto [rows, columns] = RowsOf(run);
   for (size_t r = 0; r < rows; ++r) {
     float sum = 0, squares = 0;

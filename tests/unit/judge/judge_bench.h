@@ -1,4 +1,4 @@
-// A judge on a scripted device: what the tests of the judge set up each time.
+// A judge on a scripted device: the common set-up of the judge's tests.
 #pragma once
 
 #include <string>

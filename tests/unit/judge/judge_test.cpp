@@ -1,4 +1,4 @@
-// The judge with kernels that are C++ functions: honest ones pass, each hostile one is stopped by the check that is
+// The judge with kernels that are C++ functions: honest ones pass, each hostile one is rejected by the check that is
 // meant for it.
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ void Softmax(FakeRun& run) {
   }
 }
 
-// One pass, pairwise sums: other roundings, the same function.
+// One pass, pairwise sums: different rounding, the same function.
 void OnlineSoftmax(FakeRun& run) {
   const auto rows = static_cast<size_t>(run.Scalar("N")), columns = static_cast<size_t>(run.Scalar("C"));
   for (size_t r = 0; r < rows; ++r) {
@@ -238,7 +238,7 @@ TEST(Judge, SecretSeedsComeAfterTheCandidateRan) {
   for (const auto& call : again.untrusted.calls) second.insert(call.buffers[1].bytes.Copy());
   int shared = 0;
   for (const auto& bytes : second) shared += first.contains(bytes) ? 1 : 0;
-  EXPECT_LE(shared, 1);  // the case's own inputs alone
+  EXPECT_LE(shared, 1);  // only the case's own inputs
   EXPECT_GE(second.size(), 8u);
 }
 
@@ -300,7 +300,7 @@ TEST(Judge, LargeCasesAreWrittenTo) {
   JudgeBench bench(spec, Softmax);
   bench.options.verify_instructions = 1'000'000;
   bench.options.sample_instructions = 100'000;
-  const auto verdict = bench.Try([](FakeRun& run) {  // right wherever it is verified
+  const auto verdict = bench.Try([](FakeRun& run) {  // correct wherever it is verified
     if (run.Scalar("N") < 64 || run.Scalar("C") < 4096) return Softmax(run);
     for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, 0);
   });
@@ -312,7 +312,7 @@ TEST(Judge, LargeCasesAreTriedAtTheirLengths) {
   spec.cases.push_back(MakeCase("large", {{"N", int64_t{64}}, {"C", int64_t{4096}}}));
   JudgeBench bench(spec, Softmax);
   bench.options.verify_instructions = 1'000'000;
-  const auto verdict = bench.Try([](FakeRun& run) {  // exact on what is small, cheap on what is large
+  const auto verdict = bench.Try([](FakeRun& run) {  // exact for small inputs, cheap for large ones
     Softmax(run);
     if (run.Scalar("C") >= 4096) run.Set("out", 77, 1.01 * run.Get("out", 77));
   });
@@ -324,7 +324,7 @@ TEST(Judge, LargeCasesAreTriedAtTheirLengths) {
 }
 
 TEST(Judge, PartlyWrittenOutputsStayPartlyWritten) {
-  const auto triangle = [](FakeRun& run) {  // the upper half of each row is left alone
+  const auto triangle = [](FakeRun& run) {  // the upper half of each row is not written
     const auto columns = static_cast<size_t>(run.Scalar("C"));
     for (size_t i = 0; i < run.Size("out"); ++i)
       if (i % columns < (columns + 1) / 2) run.Set("out", i, 2 * run.Get("in", i));
@@ -377,7 +377,7 @@ TEST(Judge, RecordsAndReplays) {
   const auto& checks = std::get<core::Measured>(*verdict).checks;
   EXPECT_NE(std::find(checks.begin(), checks.end(), "recorded-reference"), checks.end());
 
-  // An original that computes something else than what was recorded is the user's to explain.
+  // If an original computes something other than what was recorded, the user must explain it.
   JudgeBench changed(SoftmaxSpec(37, 130), [](FakeRun& run) {
     Softmax(run);
     for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, 2 * run.Get("out", i));

@@ -48,7 +48,7 @@ void Connect(Fixture& f) {
 TEST(Mutants, AllAreRejectedForEveryDTypeAndShape) {
   for (const core::DType dtype : core::kAllDTypes) {
     for (const std::vector<int64_t>& shape : {std::vector<int64_t>{1}, {7}, {1000}, {37, 130}, {4, 3, 50}}) {
-      if (dtype == core::DType::kBool && shape[0] == 1) continue;  // one bit: another seed may well give the same
+      if (dtype == core::DType::kBool && shape[0] == 1) continue;  // one bit: another seed may give the same value
       for (const double scale : {1e-3, 1.0, 1e3}) {
         Fixture f = Make(dtype, shape, scale);
         Connect(f);

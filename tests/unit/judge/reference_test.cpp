@@ -122,7 +122,7 @@ TEST(Reference, SketchTellsWrongFromRight) {
     EXPECT_TRUE(judge::CompareRecorded(recorded, 100, {}, Random(dtype, n, 2))) << core::Name(dtype);
     EXPECT_TRUE(judge::CompareRecorded(recorded, 100, {}, std::vector<std::byte>(good.size()))) << core::Name(dtype);
     EXPECT_TRUE(judge::CompareRecorded(recorded, 100, {}, {good.begin(), good.end() - 4})) << core::Name(dtype);
-    auto one = good;  // a single wrong element that no sample sees shows in its tile's sum
+    auto one = good;  // a single wrong element that no sample covers changes its tile's sum
     core::StoreFromDouble(dtype, one.data(), 123'457, 50 + core::LoadAsDouble(dtype, good.data(), 123'457));
     EXPECT_TRUE(judge::CompareRecorded(recorded, 100, {}, one)) << core::Name(dtype);
     if (!core::IsFloat(dtype)) continue;

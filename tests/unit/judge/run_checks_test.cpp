@@ -8,7 +8,7 @@
 namespace warpwright {
 namespace {
 
-// Right, and off in the last place by the number of the run.
+// Correct, but off in the last place depending on the run number.
 void Wavers(FakeRun& run) {
   Twice(run);
   if (run.run > 0) run.Set("out", 7, run.Get("out", 7) * (1 + 0x1.0p-23));
@@ -44,7 +44,7 @@ TEST(RunChecks, FurtherRunsMustAgreeUnlessTheOriginalsDoNot) {
       if (rows[i].allowed) bench.spec.allow.insert(core::Allow::kNondeterministic);
       EXPECT_EQ(CheckOf(bench.Try(rows[i].candidate)), rows[i].check) << device << " " << i;
     }
-  JudgeBench unfit(Races);  // an original that is wrong now and then says nothing about others
+  JudgeBench unfit(Races);  // an original that is sometimes wrong is no evidence about others
   EXPECT_EQ(CheckOf(unfit.Try(Races)), "passed");
   ASSERT_FALSE(unfit.notes.empty());
   EXPECT_TRUE(unfit.notes[0].starts_with("determinism: not tested")) << unfit.notes[0];

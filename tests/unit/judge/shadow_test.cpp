@@ -13,7 +13,7 @@ TEST(Shadow, HasTheTextThatTheWorkerDerives) {
   FakeEvaluator worker;
   const auto shadow = judge::MakeShadow(SoftmaxSpec(4, 4), {"/tmp", "a.cu", "float x;"}, worker);
   ASSERT_TRUE(shadow) << shadow.error().message;
-  EXPECT_EQ(shadow->source.text, "float x;");  // which a fake leaves alone
+  EXPECT_EQ(shadow->source.text, "float x;");  // which a fake leaves unchanged
   EXPECT_EQ(shadow->spec.entry, SoftmaxSpec(4, 4).entry);
   EXPECT_EQ(std::get<core::BufferArgument>(shadow->spec.args[1].kind).dtype, core::DType::kF64);
   EXPECT_EQ(std::get<core::ScalarArgument>(shadow->spec.args[2].kind).dtype, core::DType::kI32);

@@ -1,5 +1,5 @@
-// What the judge does on a device that can be timed: the decision, the outputs of timed launches, and what it asks of
-// such a device beside that. The device is scripted.
+// What the judge does on a device that can be timed: the decision, the outputs of timed launches, and what else it
+// requires of such a device. The device is scripted.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace warpwright {
 namespace {
 
-// Other roundings: off by at most one in the last place.
+// Different rounding: off by at most one in the last place.
 void AboutTwice(FakeRun& run) {
   for (size_t i = 0; i < run.Size("out"); ++i)
     run.Set(
@@ -90,7 +90,7 @@ TEST(JudgeTiming, TheSameIsNeverFaster) {
 
 TEST(JudgeTiming, LooksFollowEachOtherUntilItIsDecided) {
   TimedBench bench;
-  bench.Clock(1.021, 0.03, 3);  // neither this nor that
+  bench.Clock(1.021, 0.03, 3);  // undecided
   EXPECT_EQ(MeasuredOf(bench.Try(Twice)).decision, core::TimingDecision::kInconclusive);
   std::vector<int> first, blocks;
   std::set<int> pairs;
@@ -187,7 +187,7 @@ TEST(JudgeTiming, WhatATimedLaunchGetsWrong) {
        }),
        "timed-output", "off by"},
       {"one NaN", when_timed([](FakeRun& run) { run.Set("out", 5, NAN); }), "timed-output", "not finite"},
-      // Too small to be seen in the whole: the comparator sees it in the output that came back.
+      // Too small to be detected in the whole: the comparator detects it in the output that is returned.
       {"one element", when_timed([](FakeRun& run) { run.Set("out", 5, run.Get("out", 5) * (1 + 1e-6)); }),
        "timed-output", "out[5]"},
       {"changes its input", when_timed([](FakeRun& run) { run.Set("in", 5, 1); }), "input-hash", "timed launch"},
@@ -212,7 +212,7 @@ TEST(JudgeTiming, WhatATimedLaunchGetsWrong) {
 
 TEST(JudgeTiming, FewElementsMayComeOutNearZeroNowAndThen) {
   struct Row {
-    int every;  // so many pairs are off
+    int every;  // one in this many pairs is off
     double off;
     bool wrong;
   };
@@ -230,7 +230,7 @@ TEST(JudgeTiming, FewElementsMayComeOutNearZeroNowAndThen) {
   }
 }
 
-// An error that is small beside the usual output is large beside one that is small by chance in every pair.
+// An error that is small relative to the usual output is large relative to one that is small by chance in every pair.
 TEST(JudgeTiming, AnOutputThatIsSmallInEveryPairIsHeldToItsUsualSize) {
   int small = 0;
   for (uint64_t secret = 1; secret <= 40; ++secret) {
@@ -257,7 +257,7 @@ TEST(JudgeTiming, OriginalsOutputsFromTheCandidatesProcessAreNotTrusted) {
     }
   };
   ExpectCheck(bench.Try(Twice), "timed-output", "out[3]");
-  // And with inputs that are easier than those that were sent.
+  // The same with inputs that are easier than those that were sent.
   TimedBench inputs;
   inputs.untrusted.after_timing = [](core::Timed& timed) {
     for (auto& kept : timed.kept)

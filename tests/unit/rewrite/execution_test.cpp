@@ -52,7 +52,7 @@ TEST(Execution, ExamplesGiveTheSameResult) {
   }
 }
 
-// Each transformation takes what another one wrote.
+// Each transformation accepts the output of another one.
 TEST(Execution, TransformationsFollowEachOther) {
   using Step = std::pair<const char*, Parameters>;
   const std::pair<const char*, std::vector<Step>> rows[] = {
@@ -119,7 +119,7 @@ TEST(Execution, GridStrideInPlace) {
       "  }\n"
       "}\n"
       "void run(int* x, int n) { k<<<3, 64>>>(x, n); }\n";
-  // A store under a condition, by way of continue, must not become a store of what the lane did not write.
+  // A store made conditional by `continue` must not become a store of what the lane did not write.
   EXPECT_TRUE(Apply("vectorize_elementwise", source).starts_with("REFUSED")) << Apply("vectorize_elementwise", source);
   std::string always = source;
   always.erase(always.find("    if (x[i] %"), std::string("    if (x[i] % 3 == 0) continue;\n").size());

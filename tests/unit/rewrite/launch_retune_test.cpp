@@ -108,7 +108,7 @@ TEST(LaunchRetune, LaunchBounds) {
       Apply("launch_retune", added, "run", {{"block_size", "128"}, {"launch_bounds", "on"}}).starts_with("REFUSED"));
   const std::string larger = Apply("launch_retune", added, "run", {{"block_size", "512"}});
   EXPECT_NE(larger.find("__launch_bounds__(512) k("), std::string::npos) << larger;
-  // Another launch with larger blocks must stay possible.
+  // Another launch with larger blocks must remain possible.
   const std::string shared = source + "void other(float* o, int n) { k<<<n, 1024>>>(o, n); }\n";
   EXPECT_NE(Apply("launch_retune", shared, "run", {{"block_size", "256"}, {"launch_bounds", "on"}})
                 .find("__launch_bounds__(1024)"),

@@ -20,11 +20,11 @@ TEST(RestrictReadonly, QualifiesWhatIsOnlyRead) {
        "= p[1] + b[n]; }",
        "__global__ void k(float* o, const float* __restrict__ a, const float* __restrict__ b, int n) { const float* p "
        "= a + n; o[n] = p[1] + b[n]; }"},
-      // b is changed through another pointer, and c is handed on.
+      // b is changed through another pointer, and c is passed on.
       {"__device__ void f(float* p); __global__ void k(float* o, const float* a, float* b, int n) { float* q = b; q[1] "
        "= 2; o[n] = a[0]; }",
        "__global__ void k(float* o, const float* __restrict__ a, float* b, int n)"},
-      // A pointer to non-const is made from b: const would not compile.
+      // A pointer to non-const is derived from b: const would not compile.
       {"__global__ void k(float* o, const float* a, float* b, int n) { float* q = b + 1; o[n] = q[0] + a[n]; }",
        "__global__ void k(float* o, const float* __restrict__ a, float* b, int n)"},
   };

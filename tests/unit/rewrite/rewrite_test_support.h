@@ -12,12 +12,12 @@ namespace warpwright::rewrite_test {
 
 using Parameters = std::map<std::string, std::string>;
 
-// The rewritten file; "REFUSED 12: reason" with the line where one is given; "ERROR: ..." for usage errors.
+// The rewritten file; "REFUSED 12: reason" with the line if one is given; "ERROR: ..." for usage errors.
 std::string Apply(const std::string& transform, const std::string& source, const std::string& entry = "run",
                   const Parameters& parameters = {});
 std::string ApplyToExample(const std::string& transform, const std::string& file, const std::string& entry,
                            const Parameters& parameters = {});
-// Of a text that stands for a file of the example repository.
+// The same for a text that takes the place of a file of the example repository.
 std::string ApplyTo(const std::string& transform, const std::string& text, const std::string& file,
                     const std::string& entry, const Parameters& parameters);
 std::string ReadExample(const std::string& file);
@@ -33,7 +33,7 @@ core::KernelSpec Spec(const std::string& args, const std::string& cases, const s
 
 struct Comparison {
   double relative = 0;         // of the largest output; 0: bit for bit
-  int64_t pointer_offset = 0;  // bytes by which every buffer is off its alignment
+  int64_t pointer_offset = 0;  // bytes by which every buffer is misaligned
 };
 // "" or what differs between the outputs of the two files in the named case.
 std::string Difference(const core::KernelSpec& spec, const std::string& case_name, const std::string& original,

@@ -1,4 +1,4 @@
-// What holds for all transformations: ids, parameters, what is refused before any of them looks at the kernel.
+// Common to all transformations: ids, parameters, what is refused before any of them sees the kernel.
 #include "rewrite/transform.h"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TEST(Transforms, RefusalsThatConcernAllOfThem) {
   }
 }
 
-// No transformation may touch what it does not understand, and none may crash on it.
+// No transformation may change code that it does not understand, and none may crash on it.
 TEST(Transforms, BrokenSourcesAreRefused) {
   const char* sources[] = {
       "",

@@ -249,7 +249,7 @@ TEST(VectorizeElementwise, HelpersStandOutsideOfExternC) {
 
 TEST(VectorizeElementwise, AManifestLaunchCannotBeAdapted) {
   const std::string simple = Kernel("int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) o[i] = a[i];");
-  EXPECT_NE(Apply("vectorize_elementwise", simple, "k").find("the launch stands in the manifest"), std::string::npos);
+  EXPECT_NE(Apply("vectorize_elementwise", simple, "k").find("the launch is given in the manifest"), std::string::npos);
   const std::string stride =
       Kernel("for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) o[i] = a[i];");
   EXPECT_NE(Apply("vectorize_elementwise", stride, "k").find("o_vector"), std::string::npos);

@@ -1,4 +1,4 @@
-// Naive matrix products as people write them; tile_matmul must rewrite each.
+// Naive matrix products in the forms in which they are written; tile_matmul must rewrite each.
 #pragma once
 
 #include <ostream>
@@ -9,7 +9,7 @@ namespace warpwright::structural_test {
 
 struct Product {
   std::string name;
-  std::string arguments;  // of the entry, as DescribeArguments reads them
+  std::string arguments;  // of the entry, in the syntax of DescribeArguments
   std::string source;     // with a launcher named entry
   std::vector<std::string> kernels;
   std::vector<std::string> contains;

@@ -1,4 +1,4 @@
-// Kernels that row_parallel must leave alone, each with the reason and the line.
+// Kernels that row_parallel must refuse, each with the reason and the line.
 #include <gtest/gtest.h>
 
 #include "structural_test_support.h"
@@ -121,7 +121,7 @@ TEST(RowParallelRefuses, LaunchesThatItCannotChange) {
   out[row] = s;
 }
 )";
-  EXPECT_NE(Apply("row_parallel", kernel, "k").find("its launch stands in the manifest"), std::string::npos);
+  EXPECT_NE(Apply("row_parallel", kernel, "k").find("its launch is given in the manifest"), std::string::npos);
   const std::string in_macro = kernel +
                                "#define LAUNCH(o, i, n, c) k<<<((n) + 255) / 256, 256>>>(o, i, n, c)\n"
                                "void entry(float* out, const float* inp, int N, int C) { LAUNCH(out, inp, N, C); }\n";

@@ -1,4 +1,4 @@
-// One-thread-per-row kernels as people write them; row_parallel must rewrite each.
+// One-thread-per-row kernels in the forms in which they are written; row_parallel must rewrite each.
 #pragma once
 
 #include <ostream>
@@ -9,7 +9,7 @@ namespace warpwright::structural_test {
 
 struct Style {
   std::string name;
-  std::string arguments;  // of the entry, as DescribeArguments reads them
+  std::string arguments;  // of the entry, in the syntax of DescribeArguments
   std::string kernel;     // device code; the launcher below it
   std::string host;
   std::vector<std::string> kernels;   // to compile

@@ -1,6 +1,6 @@
 // The original and its rewrites give the same results on the simulated device, on sizes around warps, blocks and tiles.
-// The simulator also faults on accesses out of bounds, reads of what nobody wrote, races in shared memory and barriers
-// that not all threads reach.
+// The simulator also faults on accesses out of bounds, reads of uninitialised memory, races in shared memory and
+// barriers that not all threads reach.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -58,7 +58,7 @@ core::KernelSpec DescribeArguments(const std::string& description, Sizes& sizes)
   return spec;
 }
 
-// Values in [-1, 1], multiples of 1/4 where ties matter; indices and offsets of compressed rows by name.
+// Values in [-1, 1], multiples of 1/4 if ties matter; indices and offsets of compressed rows by name.
 double ValueOf(const core::Argument& argument, core::DType dtype, size_t i, const Sizes& sizes, bool ties) {
   const base::CounterRandom random(7, std::hash<std::string>()(argument.name));
   if (argument.name == "start") return static_cast<double>(static_cast<int64_t>(i) * sizes.at("C"));
@@ -125,7 +125,7 @@ double Tolerance(core::DType dtype) {
   }
 }
 
-// "" or where the first difference is.
+// "" or the location of the first difference.
 std::string Difference(const core::KernelSpec& spec, const Run& expected, const Run& actual) {
   size_t index = 0;
   for (const core::Argument& argument : spec.args) {
@@ -180,7 +180,7 @@ TEST_P(RowStylesRun, TheSame) {
   const core::KernelSpec spec = DescribeArguments(style.arguments, fixed);
   const std::string source = style.kernel + style.host;
   const bool ties = style.name.find("arg") != std::string::npos;
-  // One of the two modes for each style, to keep the time for compiling recorders in bounds.
+  // One of the two modes for each style, to limit the time for compiling recorders.
   const Parameters parameters =
       style.name.size() % 2 == 0 ? Parameters{{"threads", "128"}} : Parameters{{"mode", "warp"}};
   ExpectSame(spec, "kernel.cu", source, Apply("row_parallel", source, "entry", parameters), RowSizes(fixed), ties);
@@ -207,7 +207,7 @@ TEST_P(ProductsRun, TheSame) {
 INSTANTIATE_TEST_SUITE_P(Table, ProductsRun, testing::ValuesIn(Products()),
                          [](const auto& tested) { return tested.param.name; });
 
-// Every entry of the example repository that one of the two fits.
+// Every entry of the example repository to which one of the two applies.
 struct Example {
   std::string entry, transform;
 };

@@ -1,4 +1,4 @@
-// Applies a transformation to a source text, and compiles what comes out for a device.
+// Applies a transformation to a source text, and compiles the result for a device.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ using Parameters = std::map<std::string, std::string>;
 // The rewritten file. A refusal or an error becomes "REFUSED: ..." and "ERROR: ...".
 std::string Apply(const std::string& transform, const std::string& source, const std::string& entry,
                   const Parameters& parameters = {});
-// Of a file of the example repository ("src/softmax.cu").
+// The same for a file of the example repository ("src/softmax.cu").
 std::string ApplyToExample(const std::string& transform, const std::string& file, const std::string& entry,
                            const Parameters& parameters = {});
 std::string ReadExample(const std::string& file);

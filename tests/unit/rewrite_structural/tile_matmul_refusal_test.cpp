@@ -1,4 +1,4 @@
-// Kernels that tile_matmul must leave alone, each with the reason and the line.
+// Kernels that tile_matmul must refuse, each with the reason and the line.
 #include <gtest/gtest.h>
 
 #include "structural_test_support.h"
@@ -10,7 +10,7 @@ using namespace structural_test;
 
 struct MatmulRefusal {
   std::string name;
-  std::string body;  // behind the guard; line 4 is its first line
+  std::string body;  // after the guard; line 4 is its first line
   std::string reason;
 };
 std::ostream& operator<<(std::ostream& out, const MatmulRefusal& refusal) { return out << refusal.name; }
@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
         MatmulRefusal{
             "vector_product",
             "  float s = 0;\n  for (int i = 0; i < K; i++) s += a[row * K + i] * p[i];\n  c[row * N + col] = s;\n",
-            "the product has no factor for one of row and column"}),
+            "the product has no factor for the row or for the column"}),
     [](const auto& tested) { return tested.param.name; });
 
 TEST(TileMatmulRefuses, KernelsOfOneThreadPerRow) {

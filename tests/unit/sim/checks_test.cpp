@@ -1,4 +1,4 @@
-// Each fault with its message, its line and the thread to blame; and code that looks suspicious and is right.
+// Each fault with its message, its line and the faulting thread; and code that looks suspicious but is correct.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -76,7 +76,7 @@ TEST(Checks, LanesInDifferentBuffersAreFine) {
   SimKit kit = SimKit::FromCuda(R"(
 extern "C" __global__ void k(float* a, float* b, float* out) {
   int t = threadIdx.x;
-  float* p = t & 1 ? a : b;   // a minimum and maximum over the warp would span both and what lies between
+  float* p = t & 1 ? a : b;   // a minimum and maximum over the warp would span both and the gap between
   out[t] = p[t];
   p[t] = t;
 })");
@@ -140,7 +140,7 @@ extern "C" __global__ void local_past(int* out, int n) {
     EXPECT_EQ(kit.fault.line, c.line) << c.kernel << ": " << kit.fault.message;
     EXPECT_NE(kit.fault.message.find(c.message), std::string::npos) << kit.fault.message;
   }
-  // Initialised memory of one block is not that of the next.
+  // Memory that one block initialised is not initialised for the next.
   SimKit leak = SimKit::FromCuda(R"(extern "C" __global__ void k(int* out) {
   __shared__ int s[32];
   if (blockIdx.x == 0) s[threadIdx.x] = 1;
@@ -154,7 +154,7 @@ extern "C" __global__ void local_past(int* out, int n) {
 }
 
 TEST(Checks, UnwrittenValuesThatDoNotMatterAreFine) {
-  // The compiler reads all of these before it knows whether they are needed, and selects.
+  // The compiler reads all of these before it knows whether they are needed, and selects later.
   SimKit kit = SimKit::FromCuda(R"(
 extern "C" __global__ void shared(float* out, int n) {
   __shared__ float s[4];
@@ -373,7 +373,7 @@ extern "C" __global__ void lock(int* out) {          // one lane of each warp
   __syncthreads();
   out[threadIdx.x] = sum;
 }
-extern "C" __global__ void lock_of_lanes(int* out) {  // taken and opened in one turn of the loop, each lane for itself
+extern "C" __global__ void lock_of_lanes(int* out) {  // taken and released in one iteration, separately by each lane
   __shared__ int l, sum;
   if (threadIdx.x == 0) l = sum = 0;
   __syncthreads();
@@ -462,7 +462,7 @@ extern "C" __global__ void last_one_writes(int* out) {  // all have read before
   __threadfence_block();
   if (atomicAdd(&count, 1) == 63) { __threadfence_block(); value = 6; }
 }
-extern "C" __global__ void chain(int* out) {         // what one was told, it tells the next
+extern "C" __global__ void chain(int* out) {         // each passes on what it was passed
   __shared__ int f[3], data;
   if (threadIdx.x == 0) f[0] = f[1] = f[2] = data = 0;
   __syncthreads();
@@ -551,7 +551,7 @@ extern "C" __global__ void two_locks(int* out) {
     atomicExch(mine, 0);
   }
 }
-extern "C" __global__ void other_lanes_unsynced(int* out) {  // the lock is one lane's, the writes are of all
+extern "C" __global__ void other_lanes_unsynced(int* out) {  // one lane has the lock, all lanes write
   __shared__ int l, s[32];
   if (threadIdx.x < 32) s[threadIdx.x] = 0;
   if (threadIdx.x == 0) l = 0;
@@ -567,7 +567,7 @@ extern "C" __global__ void flag_too_early(int* out) {
   if (threadIdx.x == 0) { __threadfence_block(); atomicExch(&f, 1); data = 7; }
   if (threadIdx.x == 32) { WAIT(f); __threadfence_block(); out[0] = data; }
 }
-extern "C" __global__ void flag_not_waited_for(int* out) {  // looks once, and may look too early
+extern "C" __global__ void flag_not_waited_for(int* out) {  // reads once, and may read too early
   __shared__ int f, data;
   if (threadIdx.x == 0) f = data = 0;
   __syncthreads();
@@ -599,7 +599,7 @@ extern "C" __global__ void polled_histogram(int* out) {  // read by one warp bef
   __threadfence_block();
   out[threadIdx.x] = *(volatile int*)&bins[threadIdx.x % 32];
 }
-extern "C" __global__ void beside_a_lock(int* out) {  // the lock is right, the tile beside it is not
+extern "C" __global__ void beside_a_lock(int* out) {  // the lock is correct, the tile next to it is not
   __shared__ int l, sum, s[96];
   if (threadIdx.x == 0) l = sum = 0;
   __syncthreads();

@@ -1,4 +1,4 @@
-// Divergence, barriers, calls and what runs without end.
+// Divergence, barriers, calls and infinite loops.
 #include <gtest/gtest.h>
 
 #include "tests/support/sim_kit.h"
@@ -134,7 +134,7 @@ extern "C" __global__ void k(int* out, int* rest, int n) {
   __syncthreads();
   out[t] = s[n - 1 - t];
 }
-extern "C" __global__ void joined(int* out, int n) {  // the compiler joins both stores behind the barrier
+extern "C" __global__ void joined(int* out, int n) {  // the compiler merges both stores after the barrier
   __shared__ int s[64];
   int t = threadIdx.x;
   if (t >= n) {
@@ -166,7 +166,7 @@ extern "C" __global__ void lanes(int* out) {
     __syncthreads();
   out[threadIdx.x] = 1;
 }
-extern "C" __global__ void twice(int* out) {  // behind the second barrier too few lanes come
+extern "C" __global__ void twice(int* out) {  // too few lanes arrive at the second barrier
   __shared__ int s[64];
   int t = threadIdx.x, v = 7;
   s[t] = t;

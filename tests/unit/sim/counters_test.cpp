@@ -1,4 +1,4 @@
-// Counters of kernels against what one calculates by hand. Buffers begin at a multiple of 256 bytes.
+// Counters of kernels against manual calculation. Buffers begin at a multiple of 256 bytes.
 #include <gtest/gtest.h>
 
 #include "tests/support/sim_kernels.h"
@@ -69,7 +69,7 @@ TEST_F(CountersTest, ElementwiseAdd) {
   uint64_t by_class = 0;
   for (uint64_t count : n.warp_instructions_by_class) by_class += count;
   EXPECT_EQ(by_class, n.warp_instructions);
-  // Line 4 of the source has it all.
+  // Line 4 of the source has all requests.
   uint64_t requests = 0;
   for (const core::LineCounters& line : kit.lines)
     if (line.line == 4) requests += line.global_requests;
@@ -110,7 +110,7 @@ TEST_F(CountersTest, TreeReduction) {
   EXPECT_EQ(kit.counters.shared_requests, 3u * (8 + 3 * (4 + 2 + 1 + 5) + 1));
   EXPECT_EQ(kit.counters.shared_bank_conflicts, 0u);
   EXPECT_EQ(kit.counters.barriers, 3u * 8 * 9);
-  // Strides 16 to 1 and the last line part the first warp of a block.
+  // Strides 16 to 1 and the last line diverge the first warp of a block.
   EXPECT_EQ(kit.counters.divergent_branches, 3u * 6);
   EXPECT_EQ(kit.counters.flops_fp32, 3u * 255);
 }

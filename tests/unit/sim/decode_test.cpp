@@ -108,7 +108,7 @@ ld.param.u64 p, [out]; st.global.u32 [p], a;)"));
 }
 
 TEST(Decode, SlotsOfOverlappingLivesDiffer) {
-  // 200 values that live at once, and a loop that keeps one of them across it.
+  // 200 values that are live simultaneously, and a loop that keeps one of them across it.
   std::string body = ".reg .b32 %r<300>; .reg .b64 %rd<3>; .reg .pred %p<2>;\nmov.u32 %r250, %tid.x;\n";
   for (int i = 0; i < 200; ++i) body += "add.u32 %r" + std::to_string(i) + ", %r250, " + std::to_string(i * 3) + ";\n";
   body +=
@@ -123,7 +123,7 @@ TEST(Decode, SlotsOfOverlappingLivesDiffer) {
   for (uint32_t t = 0; t < 64; ++t) EXPECT_EQ(out[t], 10 * (t + 21) + 200 * t + 3 * 199 * 100);
 }
 
-// A fuzzer in small: bytes and tokens of real PTX, changed; decoding and running must end without a crash.
+// A small fuzzer: mutated bytes and tokens of real PTX; decoding and running must end without a crash.
 TEST(Decode, SurvivesMutations) {
   const std::string seed = CompileToPtx(R"(
 #include <cuda_fp16.h>

@@ -60,7 +60,7 @@ TEST(Instructions, AgreeWithTheHardware) {
   size_t compared = 0;
   for (size_t i = 0; i < table.size(); ++i) {
     const auto known = golden.find(table[i].text);
-    if (known == golden.end()) continue;  // ptxas refuses this form
+    if (known == golden.end()) continue;  // ptxas rejects this form
     ++compared;
     const auto inputs = InstructionInputs(table[i].inputs);
     std::copy(inputs.begin(), inputs.end(), in.data);

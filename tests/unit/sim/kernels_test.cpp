@@ -230,7 +230,7 @@ extern "C" __global__ void mixed(long long* out, const int* in) {
     const auto c = static_cast<int8_t>(a);
     const auto u = static_cast<uint8_t>(b);
     const auto h = static_cast<int16_t>(ua * ub);
-    // Where an unsigned term meets an int, the sum wraps in 32 bits, as in the kernel.
+    // When an unsigned term is added to an int, the sum wraps in 32 bits, as in the kernel.
     const uint32_t quotients = static_cast<uint32_t>(a / b) + static_cast<uint32_t>(a % b) + ua / ub;
     int64_t sum = static_cast<int64_t>(static_cast<uint64_t>(quotients)) + x % (b | 7);
     sum += static_cast<int64_t>(c) * u;

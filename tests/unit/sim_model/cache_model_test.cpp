@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kBase = kGlobalBase / 32;  // sector of the first byte
 
-// A kernel of requests, played into the models as a device would.
+// A kernel as a list of requests, replayed into the models as a device would.
 class Caches {
  public:
   explicit Caches(uint64_t l1_share = 32 << 10, core::Chip chip = *config::LoadChip("h200"))
@@ -149,7 +149,7 @@ TEST(CacheModel, StoresDoNotAllocateInL1AndAtomicsInvalidate) {
   const core::Counters counters = caches.EndKernel();
   EXPECT_EQ(counters.l1_miss_sectors, 5u);
   EXPECT_EQ(counters.l1_hit_sectors, 3u);
-  EXPECT_EQ(counters.dram_read_bytes, 0u);  // everything was written by this kernel and lies in L2
+  EXPECT_EQ(counters.dram_read_bytes, 0u);  // everything was written by this kernel and is in L2
   EXPECT_EQ(counters.dram_write_bytes, 128u);
   EXPECT_EQ(caches.result().hottest_atomics, 1u);
 }
@@ -163,8 +163,8 @@ TEST(CacheModel, UncachedLoadsPassL1) {
   EXPECT_EQ(counters.dram_read_bytes, 128u);
 }
 
-// Warps run one after the other on the host, together on the chip. Eight warps that each walk 32 rows of their own use
-// 256 lines at any time: more than a share of 128 lines holds, although one warp's 32 lines would fit.
+// Warps run sequentially on the host, concurrently on the chip. Eight warps that each walk their own 32 rows use 256
+// lines at any time: more than a share of 128 lines holds, although one warp's 32 lines would fit.
 TEST(CacheModel, WarpsOfABlockCompete) {
   const auto hits = [](uint64_t warps) {
     Caches caches(128 * 128);
@@ -201,7 +201,7 @@ TEST(CacheModel, LocalAddressesDoNotMeetGlobalOnes) {
   EXPECT_EQ(counters.l1_hit_sectors, 1u);
 }
 
-TEST(CacheModel, CountsTheHottestAtomicPlace) {  // a place is 1 KiB: 32 sectors
+TEST(CacheModel, CountsTheHottestAtomicPlace) {  // an atomic location is 1 KiB: 32 sectors
   Caches caches;
   for (uint64_t i = 0; i < 5000; ++i)
     caches.Request(MemoryRequest::Kind::kAtomic, 0, 0, Row(i % 5 ? 32 * i : 7 + i % 2, 1));
@@ -210,8 +210,8 @@ TEST(CacheModel, CountsTheHottestAtomicPlace) {  // a place is 1 KiB: 32 sectors
   EXPECT_EQ(caches.result().hottest_atomics, 1000u);
 }
 
-// 64 KiB read, 64 KiB written and the first read again by each block: a thousand blocks in step need 160 MB of L2
-// meanwhile, ten need little.
+// 64 KiB read, 64 KiB written and the first 64 KiB read again by each block: a thousand blocks in lockstep need 160 MB
+// of L2 for that, ten need little.
 TEST(CacheModel, BlocksInStepDriveEachOthersLinesOut) {
   for (const uint64_t together : {10, 1000}) {
     Caches caches(1 << 10);
@@ -230,10 +230,10 @@ TEST(CacheModel, DramIsReadInPairsOfSectors) {
   caches.Read(0, 0, Row(0, 8, 2));  // every other sector
   caches.EndBlock(0);
   EXPECT_EQ(caches.EndKernel().dram_read_bytes, 8u * 64);
-  caches.Read(1, 0, Row(1, 8, 2));  // the others came along
+  caches.Read(1, 0, Row(1, 8, 2));  // the others were fetched with them
   caches.EndBlock(1);
   EXPECT_EQ(caches.EndKernel().dram_read_bytes, 0u);
-  caches.Write(2, 0, Row(100, 1));  // present because it was written: reading it brings no neighbour
+  caches.Write(2, 0, Row(100, 1));  // present because it was written: reading it fetches no neighbour
   caches.Read(2, 0, Row(100, 1));
   caches.EndBlock(2);
   EXPECT_EQ(caches.EndKernel().dram_read_bytes, 0u);
@@ -307,8 +307,8 @@ class RandomKernel {
   Caches caches_;
 };
 
-// Recorded from the first, slower form of the model, which looked up sector after sector in an array kept in the order
-// of use.
+// Recorded from the first, slower version of the model, which looked up sector after sector in an array sorted by last
+// use.
 TEST(CacheModel, RandomKernelsCountWhatTheyAlwaysDid) {
   struct Row {
     uint64_t seed, l1_share;

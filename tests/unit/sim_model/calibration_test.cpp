@@ -18,7 +18,7 @@ struct Row {
   size_t out, a, b;  // elements
 };
 constexpr double kEventOverheadUs = 1.7;  // of the measurements, beyond launch_overhead_us
-constexpr uint64_t kBudget = 4'000'000;   // thread instructions a case
+constexpr uint64_t kBudget = 4'000'000;   // thread instructions per case
 
 const std::vector<Row>& Rows() {
   static const std::vector<Row> rows = {
@@ -50,7 +50,7 @@ std::map<std::string, double> Measured() {
 }
 
 core::LaunchReport Model(core::Device& device, const core::CompiledModule& module, const Row& row) {
-  static std::vector<std::byte> kept[3];  // 400 MB of zeroes for the largest rows: made once, not for every row
+  static std::vector<std::byte> kept[3];  // 400 MB of zeroes for the largest rows: allocated once, not for every row
   const size_t elements[] = {row.out, row.a, row.b};
   TestRun run;
   for (int i = 0; i < 3; ++i) {
@@ -105,7 +105,7 @@ TEST(Calibration, ModelledTimesFollowMeasuredOnes) {
   std::printf("typical factor between modelled and measured: %.2f\n", typical);
   EXPECT_LT(typical, 1.2);
 
-  // Variants of the same work must be ranked as the chip ranks them, wherever they differ by more than 30 %.
+  // Variants of the same work must be ranked as the chip ranks them, whenever they differ by more than 30 %.
   int pairs = 0;
   for (const Row& x : Rows())
     for (const Row& y : Rows()) {

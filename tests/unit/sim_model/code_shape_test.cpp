@@ -9,7 +9,7 @@ namespace warpwright::sim {
 namespace {
 
 constexpr const char* kSource = R"(
-// A loop that counts by a constant, one that does not, and one that holds too much to be unrolled again.
+// A loop with a constant step, one without, and one that is too large to be unrolled again.
 extern "C" __global__ void loops(float* out, const float* a, int n, int step) {
   float sum = 0, other = 0;
   #pragma unroll 1
@@ -57,7 +57,7 @@ class CodeShapes : public testing::Test {
     ADD_FAILURE() << symbol;
     return program_->code().kernels.front();
   }
-  // Of the region that takes longest, once, where a global load takes 1000 cycles.
+  // The path of the longest region, executed once, if a global load takes 1000 cycles.
   static double LongestPath(const KernelCode& kernel, const ScheduleModel& shape) {
     const core::Chip chip = *config::LoadChip("h200");
     const auto work = BlockWork(kernel, shape, chip, 8, [](uint32_t) {
@@ -86,7 +86,7 @@ TEST_F(CodeShapes, GuardedLoadsAreUnderWayTogether) {
   const ScheduleModel shape = ModelSchedule(kernel, {});
   ScheduleModel apart = shape;
   for (uint32_t b = 0; b < apart.region.size(); ++b) apart.region[b] = b;
-  double sum = 0;  // of all blocks, each by itself
+  double sum = 0;  // of all blocks, each separately
   for (const Work& work :
        BlockWork(kernel, apart, *config::LoadChip("h200"), 8, [](uint32_t) { return LineCost{.load_cycles = 1000}; }))
     sum += work.path_cycles;
@@ -97,7 +97,7 @@ TEST_F(CodeShapes, GuardedLoadsAreUnderWayTogether) {
 TEST_F(CodeShapes, LoopsThatCountByAConstantAreUnrolled) {
   const ScheduleModel shape = ModelSchedule(Kernel("constant"), {});
   EXPECT_GE(Unrolled(shape), 1);
-  EXPECT_LT(LongestPath(Kernel("constant"), shape), 1000);  // a turn has its part of four that wait together
+  EXPECT_LT(LongestPath(Kernel("constant"), shape), 1000);  // an iteration has its share of four that wait together
 }
 
 TEST_F(CodeShapes, MachineCodeSaysWhatBecameOfALoop) {
@@ -124,7 +124,7 @@ TEST_F(CodeShapes, PhasesAreLoopsAndWhatStandsBetween) {
   const KernelCode& kernel = Kernel("guarded");
   const ScheduleModel shape = ModelSchedule(kernel, {});
   EXPECT_EQ(shape.phase.front(), 0u);
-  EXPECT_EQ(shape.phase.back(), 2u);  // before, the loop, behind
+  EXPECT_EQ(shape.phase.back(), 2u);  // before, the loop, after
   EXPECT_TRUE(std::is_sorted(shape.phase.begin(), shape.phase.end()));
   const ScheduleModel two = ModelSchedule(Kernel("loops"), {});
   EXPECT_GE(two.phase.back(), 3u);

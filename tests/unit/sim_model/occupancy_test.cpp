@@ -1,4 +1,4 @@
-// Against NVIDIA's own calculator, cuda_occupancy.h of the toolkit.
+// Compared with NVIDIA's calculator, cuda_occupancy.h of the toolkit.
 #include "core/occupancy.h"
 
 #include <cuda_occupancy.h>
@@ -89,7 +89,7 @@ TEST(Occupancy, KnownValuesAndLimiters) {
 
 TEST(Occupancy, SmallGridsAndTails) {
   const core::Chip h200 = *config::LoadChip("h200");
-  const core::BlockNeeds needs{256, 32, 0};  // 8 resident, 1,056 a wave
+  const core::BlockNeeds needs{256, 32, 0};  // 8 resident, 1,056 per wave
   EXPECT_EQ(core::ComputeOccupancy(h200, needs, 132).limiter, "grid");
   EXPECT_DOUBLE_EQ(core::ComputeOccupancy(h200, needs, 132).achieved, 1.0 / 8);
   EXPECT_DOUBLE_EQ(core::ComputeOccupancy(h200, needs, 1056).achieved, 1.0);

@@ -81,7 +81,7 @@ class TestRun {
   Result<core::DeviceOutcome> Run(core::Device& device, const core::CompiledModule& module) {
     return device.Run({&module, &plan, &contents, options});
   }
-  // The run, or a test failure with the fault or the error.
+  // Returns the run; a fault or an error is a test failure.
   core::DeviceRun MustRun(core::Device& device, const core::CompiledModule& module) {
     auto outcome = Run(device, module);
     if (!outcome) {

@@ -183,7 +183,7 @@ TEST_F(SimDeviceTest, FurtherRunsShowWhatDependsOnTheOrderOfBlocks) {
     ASSERT_EQ(result.other_buffers.size(), 1u);
     EXPECT_NE(result.other_buffers, result.buffers);
   }
-  // Every block runs once in every order: a sum by integer atomics stays what it is.
+  // Every block runs once in every order: a sum by integer atomics does not change.
   TestRun sum;
   const uint32_t out = sum.Buffer("out", Zeros(4));
   sum.contents[out].read_only = false;
@@ -215,7 +215,7 @@ TEST_F(SimDeviceTest, ChangedVariablesAreNamedAndForgotten) {
   }
   EXPECT_TRUE(Scale(100, 1).MustRun(*device_, Module()).changed_globals.empty());
 
-  // A workspace that was filled once and for all is such a variable; what nobody filled is none.
+  // A workspace that setup filled is such a variable; one that was not filled is not.
   for (const bool filled : {false, true}) {
     TestRun tickets;
     const uint32_t last = tickets.Buffer("out", Zeros(4), true), ticket = tickets.Workspace(8);
@@ -390,7 +390,7 @@ TEST_F(SimDeviceTest, SamplingExtrapolates) {
   }
 }
 
-// Blocks behind the data are no measure of the others, nor the others of them.
+// Blocks past the end of the data are not representative of the others, nor the others of them.
 TEST_F(SimDeviceTest, SamplingSeesIdleBlocks) {
   struct {
     const char* what;

@@ -80,8 +80,8 @@ TEST_F(TimeModel, BankConflictsAndSlowUnitsHurt) {
   EXPECT_GT(Total(doubles), 3 * on_h200);
 }
 
-// Two phases that need different units: one after the other while all blocks do the same, at once where many blocks of
-// many waves are anywhere.
+// Two phases that need different units: one after the other while all blocks do the same, simultaneously if the blocks
+// of many waves are spread over both.
 TEST_F(TimeModel, PhasesOfBlocksInStepFollowEachOther) {
   const auto total = [&](uint64_t blocks) {
     TimeInputs inputs;
@@ -103,7 +103,7 @@ TEST_F(TimeModel, PhasesOfBlocksInStepFollowEachOther) {
   EXPECT_LT(total(100 * 8 * 132), 1.4);
 }
 
-// A latency as long as the transfer itself is not hidden behind it: loads wait longer in a busy memory.
+// A latency as long as the transfer itself is not hidden behind it: loads wait longer when memory is busy.
 TEST_F(TimeModel, LoadsQueueInABusyMemory) {
   TimeInputs inputs = Copy(uint64_t{1} << 26, 16);
   const double dram_us = ModelTime(chip_, inputs).dram_us;
@@ -115,7 +115,7 @@ TEST_F(TimeModel, LoadsQueueInABusyMemory) {
   EXPECT_DOUBLE_EQ(Total(inputs), idle);
 }
 
-// Every part may only grow with what it counts.
+// Every part may only increase with its counts.
 TEST_F(TimeModel, IsMonotonic) {
   const TimeInputs inputs = Copy(uint64_t{1} << 24, 4);
   const double base = Total(inputs);

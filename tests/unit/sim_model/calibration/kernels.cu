@@ -1,5 +1,6 @@
-// Kernels whose time on an H200 is known (h200.csv): variants of common operations, good and bad ones. All have one signature; what n and
-// c mean stands beside each. The test runs them on the simulated H200; measure.cu ran them on a real one.
+// Kernels whose time on an H200 is known (h200.csv): good and bad variants of common operations. All have one
+// signature; the meaning of n and c is given with each. The test runs them on the simulated H200; measure.cu ran them
+// on a real one.
 #define KERNEL(name) extern "C" __global__ void name(float* __restrict__ out, const float* __restrict__ a, const float* __restrict__ b, int n, int c)
 
 __device__ __forceinline__ float WarpSum(float x) {

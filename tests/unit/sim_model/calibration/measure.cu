@@ -1,6 +1,6 @@
 // Measures the times in h200.csv on a real GPU: nvcc -O3 -arch=sm_90 -o measure measure.cu && ./measure
-// Median of 15, L2 flushed by writing and then reading four times its size before each; events around the launch, which add 1.7 us to
-// launch_overhead_us of the chip file.
+// Median of 15, L2 flushed by writing and then reading four times its size before each; events around the launch, which
+// add 1.7 us to launch_overhead_us of the chip file.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

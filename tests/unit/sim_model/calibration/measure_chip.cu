@@ -1,4 +1,4 @@
-// The figures of config/chips/*.yml that no document gives, measured on a real GPU:
+// The figures of config/chips/*.yml that no document states, measured on a real GPU:
 //   nvcc -O3 -arch=sm_90 -o measure_chip measure_chip.cu && ./measure_chip
 #include <algorithm>
 #include <cstdio>
