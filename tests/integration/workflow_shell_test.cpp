@@ -499,7 +499,7 @@ TEST_F(NightlyWorkflow, KeepsWhatThereIsToKeep) {
     const char *history, *summary;
   };
   const Row kRows[] = {
-      {"acme/switched-off", "nightly: {enabled: false}\n", 0, "", "nights are switched off in the manifest\n"},
+      {"acme/switched-off", "nightly: {enabled: false}\n", 0, "", "nightly runs are disabled in the manifest\n"},
       {"acme/other-branch", "nightly: {branch: warpwright-perf/times}\n", 0, "warpwright-perf/times",
        "1 entry timed, no new regression\n"},
       // One entry that failed fails the job, and the others' night is kept all the same.
