@@ -273,7 +273,7 @@ TEST_P(DoctorRows, SaysItWithItsRemedy) {
 }
 INSTANTIATE_TEST_SUITE_P(All, DoctorRows, testing::ValuesIn(kRows), [](const auto& row) { return row.param.name; });
 
-// What is only a warning on a laptop is an error if a GPU was requested.
+// What is only mentioned on a laptop is an error if a GPU was requested.
 TEST(DoctorChecks, AskedForAGpuItsAbsenceIsAnError) {
   app::DoctorFacts facts = Laptop();
   facts.device = "cuda";
