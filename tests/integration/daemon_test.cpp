@@ -213,7 +213,8 @@ void DaemonTest::ForeignCommitsAreLeftAlone() {
   Reported(commit);
   EXPECT_EQ(Branch(kBranch), theirs);
   EXPECT_EQ(Pulls(), 2u);
-  EXPECT_NE(CheckOf(commit).at("output").at("summary").get<std::string>().find("not by warpwright"), std::string::npos)
+  EXPECT_NE(CheckOf(commit).at("output").at("summary").get<std::string>().find("which warpwright did not write"),
+            std::string::npos)
       << CheckOf(commit).dump(1);
 }
 

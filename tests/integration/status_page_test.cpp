@@ -131,8 +131,8 @@ TEST_F(StatusPageTest, SaysThatThereIsNothing) {
   Start();
   const std::string dom = Dom();
   EXPECT_EQ(console_, "");
-  for (const char* text : {"No job is running", "Nothing waits.", "No job has ended yet.", "No repository is watched.",
-                           "Nothing has been measured yet."})
+  for (const char* text : {"No job is running", "No job is waiting.", "No job has ended yet.",
+                           "No repository is watched.", "Nothing has been measured yet."})
     EXPECT_NE(dom.find(text), std::string::npos) << text;
 }
 
@@ -184,7 +184,7 @@ TEST_F(StatusPageTest, SaysThatTheDaemonFails) {
   hooks_.snapshot = []() -> service::DaemonSnapshot { throw std::runtime_error("a bug"); };
   Start();
   const std::string dom = Dom();
-  EXPECT_NE(dom.find("The daemon answered with an error (500)"), std::string::npos) << dom;
+  EXPECT_NE(dom.find("The daemon responded with an error (500)"), std::string::npos) << dom;
   EXPECT_NE(dom.find("class=\"blank\""), std::string::npos);
 }
 
@@ -201,7 +201,7 @@ TEST_F(StatusPageTest, SaysThatTheDaemonStoppedAndKeepsWhatItSaid) {
   });
   const std::string dom = Dom(60'000);
   stopper.join();
-  EXPECT_NE(dom.find("The daemon has stopped, or cannot be reached. What is shown is what it said "), std::string::npos)
+  EXPECT_NE(dom.find("The daemon has stopped, or cannot be reached. The data shown is from "), std::string::npos)
       << dom;
   EXPECT_NE(dom.find("<title>stopped · warpwright</title>"), std::string::npos);
   EXPECT_NE(dom.find("layernorm_forward"), std::string::npos);
