@@ -97,7 +97,7 @@ TEST_F(StatusPageTest, ShowsWhatTheDaemonDoes) {
                            "round 3: vectorize_loads (width=4): 1.08x", "softmax_online", "dequantize_q4",
                            "10 of 10 pull requests are open: merge or close one",
                            "https://github.com/acme/kernels/pull/90", "cannot be recorded", "legacy_scan, old_gemm",
-                           "as many pull requests are open as may be", "Name or service not known", "4,312 lines",
+                           "the limit of open pull requests is reached", "Name or service not known", "4,312 lines",
                            "new base", "wrong result", "does not compile", "Best so far", "$1.23"})
     EXPECT_NE(dom.find(text), std::string::npos) << text << "\n" << dom;
   EXPECT_EQ(Count(dom, "role=\"img\""), 2u);  // the attempts of the running job, and the gains
