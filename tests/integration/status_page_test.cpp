@@ -1,5 +1,5 @@
-// The status page in a real browser: what it shows in each state, that no text becomes markup, and that the browser has
-// nothing to complain about. Skipped where there is no Chromium.
+// The status page in a real browser: what it shows in each state, that no text becomes markup, and that the browser
+// reports no problem. Skipped without Chromium.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ class StatusPageTest : public ::testing::Test {
     ASSERT_TRUE(started) << started.error().Format();
     endpoints_ = std::move(*started);
   }
-  // The document after `budget_ms` of the page's own time. What the browser wrote to its console is in console_.
+  // The document after `budget_ms` of the page's own time. The browser's console output is in console_.
   std::string Dom(int budget_ms = 3000, const std::string& size = "1200,900") {
     const auto profile = base::TemporaryDirectory::Create("ww-chromium");
     EXPECT_TRUE(profile);
