@@ -161,10 +161,11 @@ std::string ProgramNote(const Explanation& e) {
     return fmt::format(
         "> [!NOTE]\n> Written by a program, which {}. **The times are modelled by a simulator of {}; no GPU ran this "
         "kernel.** It stays a draft until "
-        "somebody measures it.\n",
+        "it is measured on a GPU.\n",
         checked, EscapeMarkdown(ChipName(e), 60));
   return fmt::format(
-      "> [!NOTE]\n> Written by a program, which {} and measured both in pairs on {}. Nobody has read it yet: please "
+      "> [!NOTE]\n> Written by a program, which {} and measured both in pairs on {}. It has not been reviewed yet: "
+      "please "
       "review it as you would "
       "any other change.\n",
       checked, EscapeMarkdown(e.chip_name, 60));

@@ -29,7 +29,7 @@ std::string RenderJobSummary(const std::vector<KernelSummary>& kernels);
 std::string WorkflowCommand(std::string_view level, std::string_view file, int line, std::string_view title,
                             std::string_view message);
 // The notes of all checks as commands, one per line, at most kMaxAnnotationsPerLevel of each level; the last notice
-// says how many are missing.
+// states how many are missing.
 std::string RenderAnnotations(const std::vector<KernelSummary>& kernels);
 
 }  // namespace warpwright::report
