@@ -1,5 +1,5 @@
-# The daemon with all that it needs beside a driver: both programs and their libraries, NVRTC and CUPTI with the headers that kernels include,
-# and g++, because launchers are compiled by the host's compiler and recorded.
+# The daemon with everything that it needs except a driver: both programs and their libraries, NVRTC and CUPTI with the
+# headers that kernels include, and g++, because launchers are compiled by the host's compiler and recorded.
 #
 #   docker build --tag warpwright .
 #   docker run --gpus all --volume warpwright:/var/lib/warpwright --volume "$PWD/config.yml:/etc/warpwright/config.yml:ro" \
@@ -36,10 +36,10 @@ ENV PATH="/opt/warpwright/bin:${PATH}" \
 USER warpwright
 WORKDIR /var/lib/warpwright
 VOLUME ["/var/lib/warpwright"]
-# Webhooks. The status page, /metrics and /healthz stay on the container's loopback unless the configuration says otherwise.
+# Webhooks. The status page, /metrics and /healthz stay on the container's loopback unless configured otherwise.
 EXPOSE 8420
 STOPSIGNAL SIGTERM
-# Where `listen.status` of the configuration is another address, give `docker run --health-cmd`.
+# If `listen.status` of the configuration is a different address, pass `docker run --health-cmd`.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 CMD ["curl", "--fail", "--silent", "--output", "/dev/null", "http://127.0.0.1:8421/healthz"]
 ENTRYPOINT ["warpwright"]
 CMD ["serve", "--config", "/etc/warpwright/config.yml"]

@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Few sources below the state folder, where workers may read; gone when done. What a killed process left is swept a day
-// later.
+// A few sources below the state folder, where workers may read; removed when done. What a killed process left is swept
+// a day later.
 class Scratch {
  public:
   static Result<Scratch> Create(const fs::path& state) {
@@ -104,7 +104,7 @@ class Comparison {
       change.reason = reason;
       return Status();
     };
-    if (!then_) return decide(true, "every entry was asked for");
+    if (!then_) return decide(true, "every entry was requested");
     const core::KernelSpec* old = nullptr;
     for (const auto& kernel : old_manifest_ ? old_manifest_->kernels : std::vector<core::KernelSpec>())
       if (kernel.name == spec.name) old_spec_ = kernel, old = &old_spec_;
@@ -117,7 +117,7 @@ class Comparison {
     return change.slice_hash == before ? decide(false, "the same meaning") : decide(true, "its code changed");
   }
 
-  // Empty where the file or the entry is not there.
+  // Empty if the file or the entry does not exist.
   Result<std::string> SliceHash(const RevisionSources& revision, const SourceClosure& sources,
                                 const core::KernelSpec& spec) {
     const auto file = sources.files.find(spec.file);
@@ -191,8 +191,7 @@ Result<std::vector<EntryChange>> CompareEntries(const Workspace& workspace, cons
                                                 const ChangeRequest& request, core::Evaluator& worker) {
   const repo::Repository& repository = workspace.repository();
   if (!request.before.empty()) {
-    // Most pushes touch no source: then the trees need not be listed, which takes longer than anything else in a large
-    // repository.
+    // Most pushes touch no source. The trees then need not be listed, which is the slowest step in a large repository.
     WW_ASSIGN(const auto touched, repository.TouchedPaths(request.before, request.commit));
     if (std::none_of(touched.begin(), touched.end(), IsSource)) {
       std::vector<EntryChange> unchanged;
@@ -207,7 +206,8 @@ Result<std::vector<EntryChange>> CompareEntries(const Workspace& workspace, cons
   std::optional<core::Manifest> old_manifest;
   if (!request.before.empty()) {
     WW_ASSIGN(then, RevisionSources::Load(repository, request.before, worker));
-    // A manifest that was wrong or not there then says nothing about what its entries were: all of today's are new.
+    // A manifest that was invalid or missing in that revision does not tell which entries existed: all current ones are
+    // new.
     if (const auto text = repository.Read(request.before, std::string(config::kManifestName)); text && *text)
       if (auto parsed = config::ParseManifest(**text, std::string(config::kManifestName)))
         old_manifest = std::move(*parsed);

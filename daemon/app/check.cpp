@@ -16,12 +16,12 @@ Error ManifestError(int line, std::string message, std::string remedy) {
           .remedy = std::move(remedy)};
 }
 
-// What is wrong between the manifest's arguments and the entry's signature; each names the manifest's line.
+// Mismatches between the manifest's arguments and the entry's signature; each error names the manifest's line.
 void CompareSignature(const core::KernelSpec& spec, const core::EntryInfo& entry, std::vector<Error>& errors) {
   const auto complain = [&](int line, std::string message, std::string remedy = {}) {
     errors.push_back(ManifestError(line, "kernel '" + spec.name + "': " + std::move(message), std::move(remedy)));
   };
-  std::vector<core::ParameterInfo> parameters;  // streams are passed by us, and are not in the manifest
+  std::vector<core::ParameterInfo> parameters;  // warpwright passes streams itself; they are not in the manifest
   for (const auto& parameter : entry.parameters)
     if (!IsStream(parameter)) parameters.push_back(parameter);
   if (spec.args.size() != parameters.size()) {
@@ -37,16 +37,16 @@ void CompareSignature(const core::KernelSpec& spec, const core::EntryInfo& entry
     const bool buffer = std::holds_alternative<core::BufferArgument>(argument.kind);
     if (argument.name != parameter.name && !parameter.name.empty())
       complain(argument.line,
-               fmt::format("argument {} is called '{}', in the source '{}'", i + 1, argument.name, parameter.name));
+               fmt::format("argument {} is named '{}', but '{}' in the source", i + 1, argument.name, parameter.name));
     if (buffer != parameter.is_pointer)
       complain(argument.line, fmt::format("'{}' is a {} in the source ({})", argument.name,
                                           parameter.is_pointer ? "pointer" : "scalar", parameter.type));
     const core::DType dtype = std::visit([](const auto& kind) { return kind.dtype; }, argument.kind);
     if (buffer == parameter.is_pointer && parameter.dtype && *parameter.dtype != dtype)
-      complain(argument.line, fmt::format("'{}' is {} in the source ({}), the manifest says {}", argument.name,
+      complain(argument.line, fmt::format("'{}' is {} in the source ({}), but {} in the manifest", argument.name,
                                           core::Name(*parameter.dtype), parameter.type, core::Name(dtype)));
     if (buffer && parameter.is_const && std::get<core::BufferArgument>(argument.kind).role != core::Role::kIn)
-      complain(argument.line, fmt::format("'{}' is const in the source; its role is in", argument.name));
+      complain(argument.line, fmt::format("'{}' is const in the source; its role must be in", argument.name));
   }
 }
 

@@ -15,7 +15,7 @@ struct CheckServices {
 };
 struct CheckReport {
   size_t kernels = 0;
-  std::vector<Error> errors;  // everything that is wrong, with its place
+  std::vector<Error> errors;  // everything that is wrong, with its location
 };
 
 Result<CheckReport> CheckRepository(const Workspace& workspace, const CheckServices& services);

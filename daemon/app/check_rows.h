@@ -1,4 +1,4 @@
-// The rows of `warpwright doctor` as they are made; and what the rows of the GPU share with the others.
+// Builds the rows of `warpwright doctor`; and what the rows of the GPU share with the others.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@ class CheckRows {
 
   void Add(const char* name, CheckStatus status, std::string message, std::string remedy = {}) {
     if (status == CheckStatus::kOk) remedy.clear();
-    else if (remedy.empty()) remedy = "see what the worker says by hand: warpwright-worker --cache DIR --doctor cuda";
+    else if (remedy.empty()) remedy = "run the worker directly: warpwright-worker --cache DIR --doctor cuda";
     checks_.push_back({name, status, std::move(message), std::move(remedy)});
   }
   void Ok(const char* name, std::string message) { Add(name, CheckStatus::kOk, std::move(message)); }
@@ -27,10 +27,10 @@ class CheckRows {
   void Fail(const char* name, std::string message, std::string remedy) {
     Add(name, CheckStatus::kError, std::move(message), std::move(remedy));
   }
-  // The row of a part that the worker did not come to, whose problem is a row of its own; that row is enough where it
-  // came to nothing.
+  // The row of a part that the worker did not reach. The worker's problem has its own row, which is enough if the
+  // worker reached nothing at all.
   void Unknown(const char* name) {
-    if (machine_.toolkit) Warn(name, "not known: the worker ended before it came to this", "see the row `worker`");
+    if (machine_.toolkit) Warn(name, "unknown: the worker ended before it reached this", "see the row `worker`");
   }
 
   std::vector<Check> Take() { return std::move(checks_); }
@@ -40,7 +40,7 @@ class CheckRows {
   std::vector<Check> checks_;
 };
 
-// What is known of the GPU before any row is made.
+// What is known about the GPU before any row is built.
 struct GpuView {
   bool there = false;  // and not ignored because a simulated device was requested
   bool simulated_only = false;

@@ -29,7 +29,7 @@ double SecondsSince(SteadyClock::time_point begin) {
 }
 core::Problem TroubleOf(const Error& error) { return {error.message, error.remedy}; }
 std::string ByHand(const std::vector<std::string>& command) {
-  return fmt::format("run it by hand: {}", fmt::join(command, " "));
+  return fmt::format("run it directly: {}", fmt::join(command, " "));
 }
 
 std::string LastLine(std::string text) {
@@ -43,7 +43,7 @@ void AskWorker(const DoctorRequest& request, const DoctorServices& services, Doc
   const auto done = services.ask_worker(question);
   if (!done) {
     facts.worker = {done.error().message,
-                    "leave --worker out for the one beside this program, or name one that can be started"};
+                    "omit --worker to use the one next to this program, or name one that can be started"};
     return;
   }
   MachineReport report = ReadMachineReport(done->out);
@@ -53,7 +53,7 @@ void AskWorker(const DoctorRequest& request, const DoctorServices& services, Doc
   std::vector<std::string> command = request.worker;
   command.insert(command.end(), question.begin(), question.end());
   facts.worker.message =
-      fmt::format("{} --doctor {}; the last part that it told was: {}", command.front(),
+      fmt::format("{} --doctor {}; the last part that it reported was: {}", command.front(),
                   done->timed_out ? "did not end in time" : fmt::format("ended with {}", done->exit_code), report.last);
   if (!done->err.empty()) facts.worker.message += "; " + LastLine(done->err);
   facts.worker.remedy = ByHand(command);
@@ -90,7 +90,7 @@ core::ExecuteRequest KernelRequest(const core::SourceRef& source, const std::str
   return request;
 }
 
-// From source to result, and whether that is right.
+// Runs it from source to result, and checks the result.
 Probe TryKernel(core::Evaluator& worker, const core::SourceRef& source, const std::string& device) {
   const auto begin = SteadyClock::now();
   const auto outcome = worker.Execute(KernelRequest(source, device));
@@ -102,7 +102,7 @@ Probe TryKernel(core::Evaluator& worker, const core::SourceRef& source, const st
   std::vector<float> expected(kElements);
   for (size_t i = 0; i < expected.size(); ++i) expected[i] = static_cast<float>(i) / 2;
   const std::string remedy =
-      "this small kernel works elsewhere: look at the other rows, and report it with the output of doctor --json";
+      "this small kernel works elsewhere: check the other rows, and report it with the output of doctor --json";
   const auto fail = [&](const std::string& message) { probe.problem = {"a small kernel " + message, remedy}; };
   std::visit(
       Overload{[&](const core::CompileFailed& failed) { fail("does not compile: " + failed.log.substr(0, 500)); },
@@ -117,13 +117,13 @@ Probe TryKernel(core::Evaluator& worker, const core::SourceRef& source, const st
   return probe;
 }
 
-// What the worker does in its sandbox.
+// What the worker can do in its sandbox.
 class WorkerProbes {
  public:
   WorkerProbes(const DoctorRequest& request, const DoctorServices& services, DoctorFacts& facts)
       : request_(request), services_(services), facts_(facts) {}
 
-  // False: no worker starts.
+  // False: no worker can be started.
   bool Simulated() {
     const DoctorWorker worker = services_.make_worker(false);
     auto begin = SteadyClock::now();
@@ -153,7 +153,7 @@ class WorkerProbes {
     const std::string last = LastLine(services_.worker_log());
     return {error.message + (last.empty() ? "" : ": " + last), ByHand(request_.worker)};
   }
-  // The lines after the first.
+  // The lines after the first one.
   void ReadNotes(const std::string& hello) {
     for (size_t at = hello.find('\n'); at != std::string::npos;) {
       const size_t end = hello.find('\n', at + 1);
@@ -174,11 +174,11 @@ void LookAtCache(const DoctorRequest& request, DoctorFacts& facts) {
   std::error_code error;
   fs::create_directories(cache, error);
   if (error)
-    facts.cache_problem.message = fmt::format("the folder {} cannot be made: {}", facts.cache, error.message());
+    facts.cache_problem.message = fmt::format("the folder {} cannot be created: {}", facts.cache, error.message());
   else if (const Status written = base::WriteFileAtomically(probe, "doctor"); !written)
     facts.cache_problem.message = written.error().message;
   fs::remove(probe, error);
-  if (facts.cache_problem) facts.cache_problem.remedy = "name another folder with --cache, or set XDG_CACHE_HOME";
+  if (facts.cache_problem) facts.cache_problem.remedy = "pass another folder with --cache, or set XDG_CACHE_HOME";
   if (const fs::space_info space = fs::space(cache, error); !error) facts.free_disk_bytes = space.available;
 }
 
@@ -187,7 +187,7 @@ void LookAtRepository(const DoctorRequest& request, DoctorFacts& facts) {
   facts.has_repository = repository.has_value();
   if (!repository) {
     facts.repository = {repository.error().message,
-                        "run it in a git repository, or name one with --repo, to see who commits"};
+                        "run it in a git repository, or pass one with --repo, to see the author of the commits"};
     return;
   }
   const auto author = AuthorOf(*repository);
@@ -203,7 +203,7 @@ DoctorFacts ExamineMachine(const DoctorRequest& request, const DoctorServices& s
   facts.device = request.device;
   LookAtCache(request, facts);
   LookAtRepository(request, facts);
-  services.progress.step("asking the worker what is there");
+  services.progress.step("querying the worker");
   AskWorker(request, services, facts);
   services.progress.step("trying a small kernel");
   WorkerProbes probes(request, services, facts);

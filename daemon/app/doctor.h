@@ -15,7 +15,7 @@
 namespace warpwright::app {
 
 struct DoctorRequest {
-  std::string device;  // empty: a GPU where there is one
+  std::string device;  // empty: a GPU, if any
   std::filesystem::path repository, cache;
   std::filesystem::path scratch;    // that workers may read
   std::vector<std::string> worker;  // its command line, for remedies
@@ -30,7 +30,7 @@ struct DoctorServices {
   std::function<Result<base::Completed>(const std::vector<std::string>& question)>
       ask_worker;  // outside of the sandbox
   std::function<DoctorWorker(bool gpu)> make_worker;
-  std::function<std::string()> worker_log;  // of all of them so far
+  std::function<std::string()> worker_log;  // of all workers so far
   ProgressCallbacks progress = {};
 };
 

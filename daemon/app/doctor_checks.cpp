@@ -30,10 +30,10 @@ class Doctor {
  private:
   void Worker() {
     if (facts_.worker) rows_.Fail("worker", facts_.worker.message, facts_.worker.remedy);
-    else rows_.Ok("worker", "it looked at everything");
+    else rows_.Ok("worker", "it examined everything");
     if (!facts_.start) return;
     if (facts_.start->problem) return rows_.Fail("start", facts_.start->problem.message, facts_.start->problem.remedy);
-    const std::string message = fmt::format("a fresh worker answers in {:.2f} s", facts_.start->seconds);
+    const std::string message = fmt::format("a fresh worker responds in {:.2f} s", facts_.start->seconds);
     if (facts_.start->seconds > kSlowStartSeconds)
       rows_.Warn("start", message,
                  "every candidate that faults costs as much: keep the worker and its cache on a local disk, and on a "
@@ -51,7 +51,7 @@ class Doctor {
     rows_.Warn("sandbox", fmt::format("{}", fmt::join(missing, "; ")),
                "candidates' code is less confined: use a kernel with Landlock (lsm=landlock,...) and seccomp, allow "
                "both in the container's profile, or run in a "
-               "container of its own");
+               "separate container");
   }
 
   void Toolkit() {
@@ -64,7 +64,7 @@ class Doctor {
       OptionalTool("nvcc", part.nvcc, "nvcc",
                    "NVRTC compiles the kernels; nvcc is for your own build: install cuda-nvcc, or put it on PATH");
       OptionalTool("compute_sanitizer", part.compute_sanitizer, "compute-sanitizer",
-                   "the simulator and guarded memory check the kernels; to look into a finding by hand, install "
+                   "the simulator and guarded memory check the kernels; to investigate a finding yourself, install "
                    "cuda-sanitizer, or put it on PATH");
     }
     if (!machine_.nvrtc) return rows_.Unknown("nvrtc");
@@ -73,11 +73,11 @@ class Doctor {
     else rows_.Ok("nvrtc", fmt::format("NVRTC {} compiles for {}", nvrtc.version, nvrtc.arch));
   }
 
-  // Only a machine with a GPU may have a use for it.
+  // Of use only on a machine with a GPU.
   void OptionalTool(const char* name, bool present, const char* program, const char* remedy) {
-    if (present) return rows_.Ok(name, fmt::format("{} is there", program));
+    if (present) return rows_.Ok(name, fmt::format("{} is installed", program));
     rows_.Add(name, gpu_.there ? CheckStatus::kWarning : CheckStatus::kOk,
-              fmt::format("no {}: warpwright needs none", program), remedy);
+              fmt::format("no {}: warpwright does not need it", program), remedy);
   }
 
   void HostTools() {
@@ -91,13 +91,13 @@ class Doctor {
     Tried("simulator", facts_.simulated, "a kernel was sliced, recorded, compiled and simulated");
     if (gpu_.simulated_only || !facts_.ran) return;
     const bool permitted =
-        machine_.counters && !machine_.counters->problem;  // outside of the sandbox, where the part was looked at
+        machine_.counters && !machine_.counters->problem;  // outside of the sandbox, if the part was examined
     if (facts_.ran->problem || facts_.ran->notes.empty() || !permitted)
       return Tried("gpu_kernel", facts_.ran, "the same kernel ran on the GPU");
     rows_.Warn(
         "gpu_kernel",
         fmt::format("the same kernel ran on the GPU, in a worker's sandbox: {}", fmt::join(facts_.ran->notes, "; ")),
-        "outside of the sandbox it can be measured: allow the driver's devices and files in the container's profile");
+        "it can be measured outside of the sandbox: allow the driver's devices and files in the container's profile");
   }
   void Tried(const char* name, const std::optional<Probe>& probe, const char* what) {
     if (!probe) return;
@@ -111,7 +111,7 @@ class Doctor {
     if (!facts_.free_disk_bytes) return;
     const double free = static_cast<double>(*facts_.free_disk_bytes);
     const std::string message = fmt::format("{} free for the cache", FormatGib(free));
-    const char* remedy = "make room, or name a folder on another disk with --cache";
+    const char* remedy = "free some space, or pass a folder on another disk with --cache";
     if (free < kFullDiskGib * kGib) return rows_.Fail("disk", message, remedy);
     if (free < kLowDiskGib * kGib) return rows_.Warn("disk", message, remedy);
     rows_.Ok("disk", message);

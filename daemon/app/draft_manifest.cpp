@@ -9,7 +9,7 @@
 namespace warpwright::app {
 namespace {
 
-// A bare __global__ kernel that some launcher already covers needs no entry of its own.
+// A bare __global__ kernel that a launcher already covers needs no separate entry.
 std::set<std::string> LaunchedKernels(const core::Inspection& inspection) {
   std::set<std::string> launched;
   for (const auto& entry : inspection.entries)
@@ -53,7 +53,7 @@ class Draft {
     AddCases(entry, scalars);
   }
   std::string Finish() && {
-    return "# Written by `warpwright init`. Answer each question mark, then run `warpwright check`.\nversion: "
+    return "# Written by `warpwright init`. Replace each question mark, then run `warpwright check`.\nversion: "
            "1\nkernels:" +
            (names_.empty() ? std::string(" []\n") + text_ : text_) + "\npolicy: {min_speedup: 1.05, max_rounds: 10}\n";
   }
@@ -61,8 +61,7 @@ class Draft {
  private:
   void AddParameter(const core::ParameterInfo& parameter, const std::vector<std::string>& sizes) {
     const std::string type = parameter.dtype ? std::string(core::Name(*parameter.dtype)) : "?";
-    const std::string unknown =
-        parameter.dtype ? "" : fmt::format("  # which type? the source says {}", parameter.type);
+    const std::string unknown = parameter.dtype ? "" : fmt::format("  # which type? {} in the source", parameter.type);
     if (!parameter.is_pointer) {
       text_ += fmt::format("      {}: {{scalar: {}}}{}\n", parameter.name, type, unknown);
       return;

@@ -1,5 +1,5 @@
-// `warpwright init`: a first .warpwright.yml from what libclang sees. What the source cannot tell (sizes) stands as a
-// question mark, which `warpwright check` points out until somebody answers it.
+// `warpwright init`: a first .warpwright.yml from what libclang sees. What the source cannot tell (sizes) is written as
+// a question mark, which `warpwright check` reports until the user replaces it.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct InspectedFile {
   core::Inspection inspection;
 };
 
-// cudaStream_t and the driver API's name for it: a manifest leaves such parameters out.
+// cudaStream_t and the driver API's name for it: a manifest omits such parameters.
 bool IsStream(const core::ParameterInfo& parameter);
 
 std::string DraftManifest(const std::vector<InspectedFile>& files);

@@ -15,8 +15,8 @@ void ReplaceAll(std::string& text, std::string_view from, const std::string& to)
     text.replace(at, from.size(), to);
 }
 
-// A branch may be called `true` or `a, b`: in quotation marks it stays a name. What needs more than those is not a name
-// in YAML's eyes.
+// A branch may be named `true` or `a, b`: quoted, it remains a name. A name that would need more than quotes is not
+// valid in YAML.
 std::string Quoted(const std::string& name) {
   std::string text = "\"";
   for (char c : name) {

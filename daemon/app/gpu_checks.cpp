@@ -8,7 +8,8 @@
 namespace warpwright::app {
 namespace {
 
-constexpr double kLowMemoryGib = 8, kNoMemoryGib = 1;  // buffers twice, their references and what flushes the L2
+constexpr double kLowMemoryGib = 8,
+                 kNoMemoryGib = 1;  // two sets of buffers, references, the L2 flush
 constexpr int kHotCelsius = 85;
 
 // "13.0" and 13000 as 13000; 0: unreadable.
@@ -69,14 +70,13 @@ class GpuRows {
     const int visible = machine_.driver->gpus;
     if (visible <= 0)
       return rows_.Fail(
-          "gpu", "the machine has a GPU, CUDA sees none",
-          "unset CUDA_VISIBLE_DEVICES or give it a GPU's number; in a container, start it with --gpus all");
+          "gpu", "the machine has a GPU, but CUDA reports none",
+          "unset CUDA_VISIBLE_DEVICES or set it to a GPU's number; in a container, start it with --gpus all");
     if (!machine_.device) return rows_.Unknown("gpu");
     const auto& device = *machine_.device;
     if (device.problem)
-      return rows_.Fail(
-          "gpu", device.problem.message,
-          device.problem.remedy.empty() ? "look at nvidia-smi and the kernel log" : device.problem.remedy);
+      return rows_.Fail("gpu", device.problem.message,
+                        device.problem.remedy.empty() ? "check nvidia-smi and the kernel log" : device.problem.remedy);
     rows_.Ok("gpu", fmt::format("{}, compute {}.{}, {} multiprocessors{}{}", device.facts.name,
                                 device.facts.compute_major, device.facts.compute_minor, device.facts.multiprocessors,
                                 gpu_.state != nullptr && !gpu_.state->uuid.empty() ? ", " + gpu_.state->uuid : "",
@@ -86,19 +86,19 @@ class GpuRows {
   void Nvml() {
     if (!machine_.nvml) return rows_.Unknown("nvml");
     if (machine_.nvml->problem)
-      return rows_.Warn("nvml",
-                        machine_.nvml->problem.message + ": clocks, errors and other users of the GPU stay unknown",
-                        machine_.nvml->problem.remedy);
+      return rows_.Warn(
+          "nvml", machine_.nvml->problem.message + ": clocks, errors and other processes on the GPU remain unknown",
+          machine_.nvml->problem.remedy);
     if (gpu_.there && gpu_.state == nullptr)
-      return rows_.Warn("nvml", "NVML does not know this GPU: clocks, errors and other users of it stay unknown",
-                        "look at nvidia-smi -L");
+      return rows_.Warn("nvml", "NVML does not know this GPU: its clocks, errors and other processes remain unknown",
+                        "check nvidia-smi -L");
     rows_.Ok("nvml", fmt::format("{} GPU{}", machine_.nvml->gpus.size(), machine_.nvml->gpus.size() == 1 ? "" : "s"));
   }
 
   void Memory() {
     double free = -1, total = -1;
     if (machine_.device && !machine_.device->problem &&
-        machine_.device->facts.memory_bytes > 0) {  // of a MIG instance, what it has
+        machine_.device->facts.memory_bytes > 0) {  // for a MIG instance, its share
       free = static_cast<double>(machine_.device->facts.free_bytes);
       total = static_cast<double>(machine_.device->facts.memory_bytes);
     } else if (gpu_.state != nullptr && gpu_.state->free_bytes && gpu_.state->memory_bytes) {
@@ -108,7 +108,7 @@ class GpuRows {
       return;
     }
     const std::string message = fmt::format("{} of {} free", FormatGib(free), FormatGib(total));
-    const char* remedy = "end other programs on the GPU (row `processes`), or choose another with --device cuda:1";
+    const char* remedy = "stop other programs on the GPU (row `processes`), or choose another with --device cuda:1";
     if (free < kNoMemoryGib * kGib) return rows_.Fail("memory", message, remedy);
     if (free < kLowMemoryGib * kGib) return rows_.Warn("memory", message + ": large cases will not fit", remedy);
     rows_.Ok("memory", message);
@@ -117,9 +117,9 @@ class GpuRows {
   void State(const core::GpuState& gpu) {
     Ecc(gpu);
     if (gpu.mig.value_or(false))
-      rows_.Warn("mig", "MIG is on: times hold for this instance and its neighbours, counters may be missing",
+      rows_.Warn("mig", "MIG is on: times apply to this instance with its neighbours, counters may be missing",
                  "for numbers of the whole GPU: nvidia-smi -mig 0 (as root, with the GPU idle)");
-    else rows_.Ok("mig", gpu.mig ? "off" : "not there");
+    else rows_.Ok("mig", gpu.mig ? "off" : "not available");
     ComputeMode(gpu);
     if (gpu.persistence) {
       if (*gpu.persistence) rows_.Ok("persistence", "on");
@@ -139,11 +139,11 @@ class GpuRows {
           "ecc",
           fmt::format("{} uncorrected memory error{} since the driver was loaded: results and times cannot be trusted",
                       now, now == 1 ? "" : "s"),
-          "reset the GPU (nvidia-smi --gpu-reset, as root, with the GPU idle) or reboot; if they come back, have it "
+          "reset the GPU (nvidia-smi --gpu-reset, as root, with the GPU idle) or reboot; if the errors return, have it "
           "replaced");
-    if (!gpu.ecc) return rows_.Ok("ecc", "not there");
+    if (!gpu.ecc) return rows_.Ok("ecc", "not available");
     if (!*gpu.ecc)
-      return rows_.Warn("ecc", "ECC is off: a flipped bit looks like a wrong kernel",
+      return rows_.Warn("ecc", "ECC is off: a flipped bit looks like an incorrect kernel",
                         "nvidia-smi -e 1 (as root), then reset the GPU");
     rows_.Ok("ecc", ever > 0 ? fmt::format("on, no uncorrected error since the driver was loaded, {} before", ever)
                              : "on, no uncorrected error");
@@ -151,7 +151,7 @@ class GpuRows {
 
   void ComputeMode(const core::GpuState& gpu) {
     if (gpu.compute_mode.empty() || gpu.compute_mode == "default")
-      return rows_.Ok("compute_mode", gpu.compute_mode.empty() ? "not told" : "default");
+      return rows_.Ok("compute_mode", gpu.compute_mode.empty() ? "not reported" : "default");
     rows_.Fail(
         "compute_mode",
         fmt::format("the compute mode is '{}': the original and the candidates run in two processes", gpu.compute_mode),
@@ -168,15 +168,16 @@ class GpuRows {
     if (gpu.temperature_celsius) parts.push_back(fmt::format("{} °C", *gpu.temperature_celsius));
     const std::string message = fmt::format("{}", fmt::join(parts, ", "));
     if (gpu.temperature_celsius.value_or(0) >= kHotCelsius)
-      return rows_.Warn("power", message + ": hot, clocks will fall",
-                        "look after its cooling, or wait until others are done");
+      return rows_.Warn("power", message + ": hot, clocks will drop",
+                        "check its cooling, or wait until other programs have finished");
     if (gpu.power_limit_watts && gpu.default_power_limit_watts &&
         *gpu.power_limit_watts < *gpu.default_power_limit_watts - 1)
-      return rows_.Warn("power",
-                        fmt::format("{}; its default limit is {:.0f} W: times are not comparable with those of others",
-                                    message, *gpu.default_power_limit_watts),
-                        fmt::format("nvidia-smi -pl {:.0f} (as root), if the limit is not there for a reason",
-                                    *gpu.default_power_limit_watts));
+      return rows_.Warn(
+          "power",
+          fmt::format("{}; its default limit is {:.0f} W: times are not comparable with those of other GPUs", message,
+                      *gpu.default_power_limit_watts),
+          fmt::format("nvidia-smi -pl {:.0f} (as root), unless the limit is intentional",
+                      *gpu.default_power_limit_watts));
     rows_.Ok("power", message);
   }
 
@@ -188,28 +189,28 @@ class GpuRows {
         clock("SM", gpu.sm_mhz, gpu.max_sm_mhz) + ", " + clock("memory", gpu.memory_mhz, gpu.max_memory_mhz);
     if (!gpu.slowed_by.empty())
       return rows_.Warn("clocks", fmt::format("{}, slowed by {}", message, fmt::join(gpu.slowed_by, ", ")),
-                        "times will scatter and pairs be discarded: end other programs, look after cooling and power; "
-                        "nvidia-smi -q -d PERFORMANCE says more");
+                        "times will scatter and pairs be discarded: stop other programs, check cooling and power; "
+                        "nvidia-smi -q -d PERFORMANCE has the details");
     rows_.Ok("clocks", message);
   }
 
   void Processes(const core::GpuState& gpu) {
     if (!gpu.processes) return rows_.Ok("processes", "the driver does not list them here");
-    if (gpu.processes->empty()) return rows_.Ok("processes", "nobody else uses the GPU");
+    if (gpu.processes->empty()) return rows_.Ok("processes", "no other process uses the GPU");
     std::vector<std::string> names;
     for (const auto& process : *gpu.processes)
       names.push_back(
-          fmt::format("{} ({}{})", process.pid, process.name.empty() ? "name not told" : process.name,
+          fmt::format("{} ({}{})", process.pid, process.name.empty() ? "name not reported" : process.name,
                       process.memory_bytes ? ", " + FormatGib(static_cast<double>(*process.memory_bytes)) : ""));
     const size_t count = names.size();
     if (names.size() > 5) names.resize(5);
     rows_.Warn("processes",
                fmt::format("{} other process{} on the GPU: {}{}", count, count == 1 ? "" : "es", fmt::join(names, ", "),
                            count > 5 ? ", ..." : ""),
-               "times will scatter: end them, wait, or choose another GPU with --device cuda:1");
+               "times will scatter: stop them, wait, or choose another GPU with --device cuda:1");
   }
 
-  // Without a GPU nothing is missed.
+  // Without a GPU nothing is missing.
   void Counters() {
     const CheckStatus missing = gpu_.there ? CheckStatus::kWarning : CheckStatus::kOk;
     if (!machine_.cupti) return rows_.Unknown("cupti");

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// .cu files of the working tree, tracked or not, without hidden folders and without following links.
+// .cu files of the working tree, tracked or not; skips hidden folders and does not follow links.
 std::vector<std::string> FindSources(const fs::path& root) {
   std::vector<std::string> files;
   std::error_code error;
@@ -32,7 +32,7 @@ std::vector<std::string> FindSources(const fs::path& root) {
   return files;
 }
 
-// The branch that is checked out; pushes to it start the workflow.
+// The checked-out branch; pushes to it start the workflow.
 std::string CurrentBranch(const repo::Repository& repository) {
   constexpr std::string_view kPrefix = "ref: refs/heads/";
   const auto head = base::ReadFile(repository.common_directory() / "HEAD", 4096);
@@ -41,7 +41,7 @@ std::string CurrentBranch(const repo::Repository& repository) {
   return config::CheckBranchName(name) ? name : "main";
 }
 
-// Those with an entry; at least one.
+// The files with an entry; at least one.
 Result<std::vector<InspectedFile>> InspectSources(const fs::path& root, core::Evaluator& worker,
                                                   const ProgressCallbacks& progress) {
   std::vector<InspectedFile> files;
@@ -72,7 +72,7 @@ Result<InitDraft> DraftFiles(const Workspace& workspace, const InitRequest& requ
     const std::string there = draft.manifest.path.string();
     return Fail(
         ErrorCode::kUsage,
-        (request.workflow ? there + " and " + draft.workflow.path.string() + " are" : there + " is") + " there already",
+        (request.workflow ? there + " and " + draft.workflow.path.string() + " exist" : there + " exists") + " already",
         "edit, or replace with --force");
   }
   if (want_manifest) {

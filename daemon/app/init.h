@@ -1,4 +1,4 @@
-// init: a first manifest from the kernels that are there, and a workflow for GitHub. Drafts only; nothing is written.
+// init: a first manifest from the existing kernels, and a workflow for GitHub. Drafts only; nothing is written.
 #pragma once
 
 #include <filesystem>
@@ -11,14 +11,14 @@
 namespace warpwright::app {
 
 struct InitRequest {
-  bool replace = false;  // also what is there already
+  bool replace = false;  // also existing files
   bool workflow = true;
   std::string version;  // of this build
-  std::string action;   // how this build names the Action; WorkflowDraft
+  std::string action;   // how this build references the Action; see WorkflowDraft
 };
 struct DraftedFile {
   std::filesystem::path path;
-  std::optional<std::string> text;  // none: the file is there already, or not wanted
+  std::optional<std::string> text;  // none: the file already exists, or is not wanted
 };
 struct InitDraft {
   DraftedFile manifest, workflow;

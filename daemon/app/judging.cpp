@@ -7,7 +7,7 @@
 namespace warpwright::app {
 namespace {
 
-// Of all cases, also those that are for the simulator: the tools are slow, and look at code rather than at sizes.
+// Among all cases, also those for the simulator: the tools are slow, and check code rather than sizes.
 const core::Case* SmallestCase(const core::KernelSpec& spec) {
   const core::Case* smallest = nullptr;
   int64_t least = std::numeric_limits<int64_t>::max();

@@ -1,4 +1,4 @@
-// What judges a kernel of a workspace. Used by record, verify, profile, optimize and nights.
+// What judges a kernel of a workspace. Used by record, verify, profile, optimize and nightly.
 #pragma once
 
 #include <filesystem>
@@ -15,14 +15,14 @@
 
 namespace warpwright::app {
 
-// A worker that may see candidates: it is replaced when its word is to count.
+// A worker that may run candidates: it is replaced before its results must be trusted.
 struct RestartableEvaluator {
   core::Evaluator& evaluator;
-  std::function<void()> restart;  // its next call meets a new process
+  std::function<void()> restart;  // its next call runs in a new process
 };
 
 struct JudgingServices {
-  core::Evaluator& trusted;  // only ever sees the repository's own code
+  core::Evaluator& trusted;  // only ever runs the repository's own code
   ToolchainSource toolchain;
   ProgressCallbacks progress = {};
 };
@@ -32,18 +32,18 @@ struct JudgeSetup {
   const core::KernelSpec& spec;
   const core::SourceRef& original;
   const core::Manifest& manifest;
-  std::filesystem::path references;  // folder that holds .warpwright/references and init files
+  std::filesystem::path references;  // folder that contains .warpwright/references and init files
   std::string toolchain;
   std::function<void()> fresh_worker = {};  // as in JudgeOptions
 };
 std::unique_ptr<judge::Judge> MakeJudge(const JudgeSetup& setup, core::Evaluator& trusted);
 
-// How nights and `--fail-on regression` time two revisions in pairs.
+// How nightly runs and `--fail-on regression` time two revisions in pairs.
 nights::NightTimerOptions PairTiming(const TargetDevice& device, const core::Manifest& manifest,
                                      const std::filesystem::path& tree, std::function<void()> fresh_worker);
 
-// compute-sanitizer and nvcc over a winner, on the smallest case. Nothing where the device is simulated: its simulator
-// is a sanitizer.
+// compute-sanitizer and nvcc over a winner, on the smallest case. Empty if the device is simulated: the simulator is a
+// sanitizer.
 std::vector<core::ToolFinding> RunAcceptanceTools(const TargetDevice& device, const worker::WorkerCommand& worker,
                                                   const core::KernelSpec& spec, const core::SourceRef& winner,
                                                   const core::Measured& measured);

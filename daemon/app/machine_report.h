@@ -1,4 +1,4 @@
-// What a worker printed about its machine: one part a line, and between them whatever libraries print.
+// What a worker printed about its machine: one part per line, interleaved with whatever libraries print.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace warpwright::app {
 
 struct MachineReport {
   core::Machine machine;
-  core::Problem problem;         // of the last part that could not be read
+  core::Problem problem;         // of the last part that could not be parsed
   std::string last = "nothing";  // name of the last part: a worker that ends early has reported the parts before it
 };
 MachineReport ReadMachineReport(std::string_view output);

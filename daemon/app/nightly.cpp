@@ -79,7 +79,7 @@ class NightRun {
     return history_->Append(lines, request_.time);
   }
 
-  // Sources of a commit; those that only a bisection needed are removed at the end.
+  // The sources of a commit; those that only a bisection needed are removed at the end.
   Result<fs::path> Tree(const std::string& commit) {
     if (!workspace_.HasTree(commit)) exported_.push_back(commit);
     return workspace_.ExportTree(commit);
@@ -116,15 +116,15 @@ class NightRun {
                                           .tree = [&](const std::string& commit) { return Tree(commit); },
                                           .progress = progress_.step};
     auto culprit = nights::FindFirstBadCommit(search, spec, *input.reference, {commit_, input.slice}, *input.code);
-    if (!culprit) {  // the regression is known all the same
-      outcome.notes.push_back("looking for the commit failed: " + culprit.error().Format());
+    if (!culprit) {  // the regression is known nevertheless
+      outcome.notes.push_back("the search for the commit failed: " + culprit.error().Format());
       culprit = nights::FirstBadCommit{};
       culprit->note = "the commit was not found";
     }
     nights::AddCodeFinding(history, input, *culprit, outcome);
   }
 
-  // Tonight's revision, paired with the reference where the code differs.
+  // The current revision, paired with the reference if the code differs.
   Status Time(const core::KernelSpec& spec, const nights::History& history, nights::NightTimer& timer,
               nights::NightInput& input) {
     if (input.slice.empty()) {
@@ -143,7 +143,7 @@ class NightRun {
     return {};
   }
 
-  // False: the reference cannot be timed, and tonight's is to be timed alone.
+  // False: the reference cannot be timed, and the current revision must be timed alone.
   Result<bool> Compare(const core::KernelSpec& spec, const nights::ReferenceRevision& anchor,
                        const core::SourceRef& present, nights::NightTimer& timer, nights::NightInput& input) {
     auto tree = workspace_.repository().Resolve(anchor.commit)
@@ -152,7 +152,7 @@ class NightRun {
     const auto then = tree ? nights::SliceOf(*tree, spec, services_.worker.evaluator)
                            : Result<nights::EntrySlice>(Fail(tree.error()));
     if (!then || then->hash.empty()) {
-      input.reference_error = then ? "the entry is not in it" : then.error().message;
+      input.reference_error = then ? "the entry does not exist in it" : then.error().message;
       return false;
     }
     WW_ASSIGN(const core::SourceRef reference, ReadSource(*tree, spec.file));

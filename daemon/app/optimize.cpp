@@ -70,7 +70,7 @@ class Optimization {
   }
 
  private:
-  // Drops the kernels that mean the same in the other revision.
+  // Drops the kernels that have the same meaning in the other revision.
   Status KeepChanged() {
     WW_ASSIGN(const std::string before, workspace_.repository().Resolve(request_.changed_since));
     WW_ASSIGN(const auto changes,
@@ -104,7 +104,7 @@ class Optimization {
     return kernels;
   }
 
-  // Entries that the change since `changed_since` made slower: both revisions timed in pairs, as in the nights.
+  // Entries that the change since `changed_since` made slower: both revisions are timed in pairs, as in nightly runs.
   Status FindRegressions() {
     WW_ASSIGN(const std::string before, workspace_.repository().Resolve(request_.changed_since));
     WW_ASSIGN(const fs::path old_tree, workspace_.ExportTree(before));

@@ -1,4 +1,4 @@
-// optimize: the entries of a revision that changed, each judged, refined, put on its branch and published.
+// optimize: the changed entries of a revision, each judged, refined, committed to its branch and published.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ struct OptimizeRequest {
   std::string revision = "HEAD";  // the trusted original
   std::string changed_since;      // only entries that differ from this revision; empty: all
   bool find_regressions = false;  // time what changed against `changed_since`
-  bool detect_only = false;       // say what would be optimized, and no more
+  bool detect_only = false;       // only report what would be optimized
   bool make_branches = true;
   std::string base_branch;     // target branch named in a pull request's text
   std::optional<Shard> shard;  // only its kernels
@@ -35,14 +35,14 @@ using WinnerCheck = std::function<std::vector<core::ToolFinding>(const core::Ker
                                                                  const core::Measured&)>;
 
 struct OptimizeServices {
-  RestartableEvaluator trusted;  // only ever sees the repository's own code
+  RestartableEvaluator trusted;  // only ever runs the repository's own code
   RestartableEvaluator candidates;
-  std::function<std::map<std::string, double>()> seconds;  // where the time of both went so far, by stage; may be empty
+  std::function<std::map<std::string, double>()> seconds;  // the time that both spent so far, by stage; may be empty
   ToolchainSource toolchain;
   SkillsSource skills;
   memory::ExperienceStore& experience;
   const base::Clock& clock;
-  WinnerCheck check_winner;   // other tools look at what would be accepted; may be empty
+  WinnerCheck check_winner;   // other tools check what would be accepted; may be empty
   PublisherSource publisher;  // called once, before any time is spent; empty: nothing is published
   ProgressCallbacks progress = {};
 };
@@ -54,21 +54,21 @@ struct CaseOutcome {
 };
 struct OptimizedKernel {
   std::string name;
-  std::string outcome;  // "detected", "error", or as of a TaskResult
+  std::string outcome;  // "detected", "error", or as in a TaskResult
   std::string message;
   std::string branch, commit;  // of the winner
   double gain = 1, seconds = 0;
   int rounds = 0, evaluations = 0;
   memory::TaskId task = 0;
-  std::vector<CaseOutcome> cases;  // where it improved
+  std::vector<CaseOutcome> cases;  // if it improved
   double roofline_pct_before = 0, roofline_pct_after = 0;
   std::map<std::string, double> spent;  // seconds by stage, of both workers
   report::KernelSummary summary;        // for reports and the pull request
   PublicationOutcome publication;
-  double regression = 0;  // times slower than before the change, if that was requested and found
+  double regression = 0;  // times slower than before the change, if requested and found
 };
 
-// One kernel that we fail at, or whose result cannot be published, does not take the others with it.
+// A failure at one kernel, or at publishing its result, does not affect the others.
 Result<std::vector<OptimizedKernel>> OptimizeKernels(Workspace& workspace, const OptimizeRequest& request,
                                                      const OptimizeServices& services);
 

@@ -36,7 +36,7 @@ std::vector<std::string> ChangePlan::ChangedKernels() const {
 Result<ChangePlan> PlanChanges(const Workspace& workspace, const PlanRequest& request, const PlanServices& services) {
   ChangePlan plan;
   WW_ASSIGN(plan.revision, workspace.repository().Resolve(request.revision));
-  // What GitHub calls the commit before the first one of a branch.
+  // GitHub's ID of the commit before the first one of a branch.
   const bool from_nothing = request.changed_since.find_first_not_of('0') == std::string::npos;
   if (!from_nothing) {
     WW_ASSIGN(plan.base, workspace.repository().Resolve(request.changed_since));
@@ -50,7 +50,7 @@ Result<ChangePlan> PlanChanges(const Workspace& workspace, const PlanRequest& re
   }
   if (plan.ChangedKernels().empty()) return plan;
 
-  // Without a toolkit here the keys say less, and the machine that does the work decides for itself.
+  // Without a toolkit here the keys contain less, and the machine that does the work decides for itself.
   if (const auto toolchain = services.toolchain()) plan.toolchain = *toolchain;
   WW_ASSIGN(const skills::SkillLibrary skills, services.skills());
   for (size_t i = 0; i < plan.entries.size(); ++i)

@@ -1,5 +1,5 @@
-// plan: which entries of a revision are worth a job, with the key that says whether two jobs are the same work. Nothing
-// is run.
+// plan: which entries of a revision are worth a job, each with a key that is equal for jobs that do the same work.
+// Nothing is run.
 #pragma once
 
 #include <string>
@@ -25,7 +25,7 @@ struct PlanServices {
 struct PlannedEntry {
   std::string kernel, file, entry;
   EntryChange change;
-  std::string key = {};  // of what changed
+  std::string key = {};  // of the changed entries
 };
 struct ChangePlan {
   std::string revision;   // commit

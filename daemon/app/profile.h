@@ -13,8 +13,8 @@ namespace warpwright::app {
 
 struct ProfiledKernel {
   core::KernelSpec spec;
-  core::Verdict original;                             // Measured; else why there is nothing to be seen
-  std::optional<agents::ExtractedFeatures> features;  // where it was measured
+  core::Verdict original;                             // Measured; else why there are no measurements
+  std::optional<agents::ExtractedFeatures> features;  // if it was measured
 
   const core::Measured* measured() const { return std::get_if<core::Measured>(&original); }
 };
@@ -24,7 +24,7 @@ Result<ProfiledKernel> ProfileKernel(const Workspace& workspace, const core::Man
                                      const core::KernelSpec& spec, const std::string& toolchain,
                                      core::Evaluator& worker);
 
-// All of the working tree's manifest. `each` is called with every kernel as soon as it is done.
+// Every kernel of the working tree's manifest. `each` is called with each kernel as soon as it is done.
 Result<std::vector<ProfiledKernel>> ProfileWorkingTree(const Workspace& workspace, const JudgingServices& services,
                                                        const std::function<void(const ProfiledKernel&)>& each = {});
 

@@ -7,9 +7,9 @@
 namespace warpwright::app {
 
 struct ProgressCallbacks {
-  std::function<void(const std::string&)> step = [](const std::string&) {};  // begins; the next one takes its place
-  std::function<void(const std::string&)> line = [](const std::string&) {};  // stays
-  std::function<void()> finish = [] {};                                      // no step is under way
+  std::function<void(const std::string&)> step = [](const std::string&) {};  // begins; the next one replaces it
+  std::function<void(const std::string&)> line = [](const std::string&) {};  // permanent
+  std::function<void()> finish = [] {};                                      // no step is in progress
 };
 
 }  // namespace warpwright::app

@@ -58,8 +58,7 @@ Result<PublicationOutcome> ResultPublisher::Publish(const KernelPublication& pub
 Result<repo::Mirror> OpenBorrowingMirror(const Workspace& workspace, const repo::RemoteAddress& address,
                                          const repo::Signature& author) {
   if (workspace.repository().shallow())
-    return Fail(ErrorCode::kEnvironment,
-                "the history of this clone is cut off, and what is built on it cannot be pushed",
+    return Fail(ErrorCode::kEnvironment, "this clone is shallow, and commits that are based on it cannot be pushed",
                 "check out with fetch-depth: 0");
   const fs::path path = workspace.state() / "mirror.git";
   WW_TRY(repo::Mirror::Open(path, address, author));

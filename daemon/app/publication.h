@@ -19,27 +19,27 @@
 
 namespace warpwright::app {
 
-// How this run publishes, whatever the kernel.
+// How this run publishes, for all kernels.
 struct PublicationSettings {
   config::PublishTo to = config::PublishTo::kPullRequest;
   std::optional<forge::RepositoryName> repository;  // on the forge; none: branches only
-  std::string base_branch;                          // where pull requests go
-  bool draft = false;                               // instead of the manifest's, where it is given, as the next three
+  std::string base_branch;                          // target of pull requests
+  bool draft = false;                               // if given, overrides the manifest's, as do the next three
   std::optional<std::vector<std::string>> labels, reviewers;
   std::optional<int> max_open;
-  bool asked_for = false;  // by a user: a closed pull request is no obstacle
+  bool asked_for = false;  // by a user: ignores a closed pull request
 };
 
-// What is published of one kernel.
+// What is published for one kernel.
 struct KernelPublication {
   std::string kernel, file, base_commit;
-  std::string commit;  // on its branch; empty: nothing was gained
+  std::string commit;  // on its branch; empty: no improvement
   report::Explanation explanation;
   report::Provenance provenance;
   core::PullRequestPolicy policy;  // the manifest's
 };
 
-// What came of it.
+// The outcome.
 struct PublicationOutcome {
   std::optional<service::Disposition> disposition;  // none: nothing was tried, or it failed
   bool failed = false;
@@ -54,7 +54,7 @@ class ResultPublisher {
   // `forge` may be null, then only branches are pushed; else it outlives the publisher.
   ResultPublisher(PublicationSettings settings, repo::Mirror mirror, forge::Forge* forge)
       : settings_(std::move(settings)), mirror_(std::move(mirror)), forge_(forge) {}
-  // Repeating it is safe. Errors are those of the remote and the forge.
+  // Idempotent. Errors are those of the remote and the forge.
   Result<PublicationOutcome> Publish(const KernelPublication& publication);
 
  private:
@@ -65,10 +65,10 @@ class ResultPublisher {
   forge::Forge* const forge_;
   int opened_ = 0;
 };
-// Credentials, remote and forge are tried by it, as the author of our commits.
+// It checks the credentials, the remote, the forge and the author of warpwright's commits.
 using PublisherSource = std::function<Result<std::unique_ptr<ResultPublisher>>(const repo::Signature& author)>;
 
-// A mirror of the remote that borrows the objects of the workspace's repository, so that only what is missing there is
+// A mirror of the remote that borrows the objects of the workspace's repository, so that only objects missing there are
 // fetched.
 Result<repo::Mirror> OpenBorrowingMirror(const Workspace& workspace, const repo::RemoteAddress& address,
                                          const repo::Signature& author);

@@ -22,7 +22,7 @@ Status Append(const fs::path& file, std::string_view text) {
   return {};
 }
 
-// The kernel with the largest gain, of those that have a pull request where there are any.
+// The kernel with the largest gain; among those with a pull request, if there are any.
 const OptimizedKernel* Best(const std::vector<OptimizedKernel>& kernels) {
   const OptimizedKernel* best = nullptr;
   for (const OptimizedKernel& kernel : kernels) {

@@ -1,4 +1,4 @@
-// What a run of optimize leaves behind for its users and for later steps: summary, report folder, step outputs.
+// What a run of optimize writes for its users and for later steps: summary, report folder, step outputs.
 #pragma once
 
 #include <filesystem>

@@ -9,7 +9,7 @@ Result<RecordResult> RecordReferences(const Workspace& workspace, const std::str
                                       const std::function<void(const RecordedKernel&)>& each) {
   const repo::Repository& repository = workspace.repository();
   if (repository.bare())
-    return Fail(ErrorCode::kUsage, "record writes into a working tree, and a bare repository has none");
+    return Fail(ErrorCode::kUsage, "record writes to a working tree, and a bare repository has none");
   RecordResult result;
   WW_ASSIGN(result.base, repository.Resolve(base));
   WW_ASSIGN(const core::Manifest manifest, workspace.ManifestAt(result.base));

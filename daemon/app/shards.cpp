@@ -9,7 +9,7 @@
 
 namespace warpwright::app {
 
-// Rendezvous hashing with a bound: each kernel goes to the shard that it prefers among those with room.
+// Rendezvous hashing with a bound: each kernel goes to its preferred shard among those with room.
 std::vector<std::vector<std::string>> Partition(const std::vector<std::string>& kernels, int count) {
   std::vector<std::vector<std::string>> shards(static_cast<size_t>(std::max(count, 1)));
   const size_t room = (kernels.size() + shards.size() - 1) / shards.size();

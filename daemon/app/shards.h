@@ -1,4 +1,4 @@
-// Kernels dealt out to jobs that run beside each other.
+// Kernels distributed over jobs that run in parallel.
 #pragma once
 
 #include <optional>
@@ -7,9 +7,9 @@
 
 namespace warpwright::app {
 
-// As many lists as `count`, some perhaps empty; none is longer than another by more than one needs. Which list a kernel
-// is in depends on names alone and mostly stays when kernels come and go, so that caches of the machines behind the
-// shards stay warm.
+// `count` lists, some possibly empty; their lengths differ no more than necessary. A kernel's list depends on names
+// alone and mostly stays the same when kernels are added or removed, so that the caches of the shards' machines stay
+// warm.
 std::vector<std::vector<std::string>> Partition(const std::vector<std::string>& kernels, int count);
 
 // "2/8": the second of eight.
@@ -17,7 +17,7 @@ struct Shard {
   int index = 0, count = 0;
 };
 std::optional<Shard> ParseShard(const std::string& text);
-// Of `kernels` those of the shard, dealt out as `plan --shards` does, so that every shard decides alike. Without a
+// Those of `kernels` that belong to the shard, distributed as `plan --shards` does, so that all shards agree. Without a
 // shard: all.
 std::vector<std::string> KernelsOfShard(const std::optional<Shard>& shard, const std::vector<std::string>& kernels);
 

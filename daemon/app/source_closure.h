@@ -1,8 +1,8 @@
 // Which files of a commit an entry can depend on, found from git's tree alone: no checkout and no compiler.
 //
-// It may name too many and never too few: every file whose last name is the last name of anything that looks like an
-// include, in the kernel's file or in what that reaches. So two revisions in which these are the same files with the
-// same content slice alike, and exporting only these gives the same slice as exporting everything.
+// It may list too many files but never too few: every file whose base name is the base name of anything that looks like
+// an include, in the kernel's file or in a file reached from it. So two revisions in which these are the same files
+// with the same content have the same slice, and exporting only these gives the same slice as exporting everything.
 #pragma once
 
 #include <map>
@@ -16,8 +16,8 @@
 namespace warpwright::app {
 
 struct SourceClosure {
-  std::map<std::string, std::string> files;       // path to blob; empty where the kernel's file is not there
-  std::map<std::string, std::string> unreadable;  // those that cannot be read (Git LFS, too large), and why
+  std::map<std::string, std::string> files;       // path to blob; empty if the kernel's file does not exist
+  std::map<std::string, std::string> unreadable;  // files that cannot be read (Git LFS, too large), and why
   bool operator==(const SourceClosure&) const = default;
 };
 
@@ -28,7 +28,7 @@ class RevisionSources {
 
   const std::string& commit() const { return commit_; }
   Result<SourceClosure> Of(const std::string& file);
-  // The blob at `path`, empty where there is none.
+  // The blob at `path`, empty if there is none.
   std::string Blob(const std::string& path) const;
   // Path to blob of everything below `folder`.
   std::map<std::string, std::string> Below(const std::string& folder) const;
@@ -38,7 +38,7 @@ class RevisionSources {
  private:
   RevisionSources(const repo::Repository& repository, std::string commit, core::Evaluator& worker)
       : repository_(&repository), commit_(std::move(commit)), worker_(&worker) {}
-  // Last names of what a file may include.
+  // Base names of what a file may include.
   Result<std::vector<std::string>> IncludedIn(const std::string& blob, const std::string& path) const;
 
   const repo::Repository* repository_;

@@ -23,7 +23,7 @@ Status WriteStepOutputs(const std::filesystem::path& file, const StepOutputs& ou
   std::string text;
   for (const auto& [name, given] : outputs) {
     const bool large = given.size() > kMaxOutputBytes;
-    if (large) notice(fmt::format("the output '{}' has {} bytes and was left out", name, given.size()));
+    if (large) notice(fmt::format("the output '{}' has {} bytes and was omitted", name, given.size()));
     const std::string delimiter = RandomDelimiter();
     text += fmt::format("{}<<{}\n{}\n{}\n", name, delimiter, large ? "" : given, delimiter);
   }

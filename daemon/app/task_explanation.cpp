@@ -8,7 +8,7 @@
 namespace warpwright::app {
 namespace {
 
-// File and entry from the manifest where the kernel still stands there.
+// File and entry from the manifest, if it still lists the kernel.
 report::ExplainContext ContextOf(const Workspace& workspace, const memory::TrajectoryView& view) {
   report::ExplainContext context;
   const repo::Repository& repository = workspace.repository();

@@ -1,4 +1,4 @@
-// show: a task of the trajectory, explained with what the repository still knows of its kernel.
+// show: a task of the trajectory, explained with what the repository still has of its kernel.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace warpwright::app {
 
-// File and entry from the manifest where the kernel still stands there. `version`: of this build.
+// File and entry from the manifest, if it still lists the kernel. `version`: of this build.
 report::Explanation ExplainTask(const Workspace& workspace, const memory::TrajectoryView& view,
                                 const ToolchainSource& toolchain, const std::string& version);
-// As it would be proposed on a forge: a pull request's body, or where nothing was gained a check's.
+// As on a forge: a pull request's body, or a check's if there was no improvement.
 std::string ProposedText(const repo::Repository& repository, const report::Explanation& explanation);
 
 }  // namespace warpwright::app

@@ -17,7 +17,7 @@ Failure FailureOf(const core::Verdict& verdict) {
       verdict);
 }
 
-// Of a case of a kernel that passed.
+// The row of a case of a kernel that passed.
 CaseVerdict PassedCase(const std::string& kernel, const judge::CaseStatus& status) {
   if (status.verified)
     return {.kernel = kernel, .name = status.name, .verdict = "verified", .check = {}, .message = {}};
@@ -62,7 +62,7 @@ Result<VerifyResult> VerifyWorkingTree(const Workspace& workspace, const std::st
                                        const JudgingServices& services, const RestartableEvaluator& candidates) {
   const repo::Repository& repository = workspace.repository();
   if (repository.bare())
-    return Fail(ErrorCode::kUsage, "verify looks at a working tree, and a bare repository has none");
+    return Fail(ErrorCode::kUsage, "verify works on a working tree, and a bare repository has none");
   VerifyResult result;
   WW_ASSIGN(result.base, repository.Resolve(base));
   WW_ASSIGN(const core::Manifest manifest, workspace.ManifestAt(result.base));

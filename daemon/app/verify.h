@@ -11,7 +11,7 @@ namespace warpwright::app {
 struct CaseVerdict {
   std::string kernel, name;
   std::string verdict;         // "verified", "measured", "skipped", "not_reached", else VerdictName
-  std::string check, message;  // of what failed, or why it was not verified
+  std::string check, message;  // what failed, or why it was not verified
 };
 struct VerifyResult {
   std::string base;  // commit
@@ -22,7 +22,8 @@ struct VerifyResult {
 Result<VerifyResult> VerifyWorkingTree(const Workspace& workspace, const std::string& base,
                                        const JudgingServices& services, const RestartableEvaluator& candidates);
 
-// What a verdict over all cases means for each. A failure stops the judge, so that later cases are "not_reached".
+// The rows that a verdict over all cases gives for each case. A failure stops the judge, so later cases are
+// "not_reached".
 std::vector<CaseVerdict> CaseVerdicts(const std::string& kernel, const judge::Baseline& baseline,
                                       const core::Verdict& verdict);
 

@@ -34,7 +34,7 @@ Result<core::Manifest> Workspace::Select(core::Manifest manifest) const {
 Result<core::Manifest> Workspace::ManifestAt(const std::string& commit) const {
   WW_ASSIGN(const auto text, repository_.Read(commit, std::string(config::kManifestName)));
   if (!text)
-    return Fail(ErrorCode::kConfig, "there is no .warpwright.yml in commit " + commit.substr(0, 12),
+    return Fail(ErrorCode::kConfig, "no .warpwright.yml in commit " + commit.substr(0, 12),
                 "write one with `warpwright init`, answer its questions, and commit it");
   WW_ASSIGN(core::Manifest manifest, config::ParseManifest(*text, std::string(config::kManifestName)));
   return Select(std::move(manifest));

@@ -1,5 +1,4 @@
-// What every use case works on: a repository, the folder of its warpwright state, and the device that kernels are
-// for.
+// What every use case works on: a repository, its warpwright state folder, and the target device.
 //
 //   <state>/trajectory.sqlite   short-term memory
 //   <state>/experience.jsonl    what was learned here
@@ -26,10 +25,10 @@ namespace warpwright::app {
 struct TargetDevice {
   std::string name;  // "sim:h200", "cuda:1"
   core::Chip chip;
-  std::optional<core::GpuFacts> gpu;  // where it is one
+  std::optional<core::GpuFacts> gpu;  // if it is a GPU
 };
 
-// Both are queried only where they are needed: much works on a machine without a toolkit.
+// Both are queried only when needed: much works on a machine without a toolkit.
 using ToolchainSource = std::function<Result<std::string>()>;  // "NVRTC 13.0"; the Error names what is missing
 using SkillsSource = std::function<Result<skills::SkillLibrary>()>;
 
@@ -51,7 +50,7 @@ class Workspace {
   // The manifest of a commit, or of the working tree, with the wanted kernels.
   Result<core::Manifest> ManifestAt(const std::string& commit) const;
   Result<core::Manifest> ManifestOfWorkingTree() const;
-  // The sources of a commit below the state folder, written once.
+  // The sources of a commit below the state folder, written only once.
   Result<std::filesystem::path> ExportTree(const std::string& commit) const;
   bool HasTree(const std::string& commit) const;
   void RemoveTree(const std::string& commit) const;
@@ -70,13 +69,13 @@ class Workspace {
   std::vector<std::string> kernels_;
 };
 
-// A kernel's file, as it stands below `root`.
+// A kernel's file, as it is below `root`.
 Result<core::SourceRef> ReadSource(const std::filesystem::path& root, const std::string& file);
-// Of commits: "Name <mail>" as given, else the repository's warpwright.author, else warpwright.
+// Author of commits: "Name <mail>" as given, else the repository's warpwright.author, else warpwright.
 Result<repo::Signature> AuthorOf(const repo::Repository& repository, const std::string& given = {});
 // "CUDA 13.0".
 std::string DriverText(const core::GpuFacts& gpu);
-// Files that kernels can be made of, and what .warpwright/ holds.
+// Files that kernels can be built from, and the contents of .warpwright/.
 bool IsSource(std::string_view path);
 
 }  // namespace warpwright::app

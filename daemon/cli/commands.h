@@ -13,7 +13,7 @@ namespace warpwright::cli {
 
 struct InitOptions {
   CommonOptions common;
-  bool force = false;  // replace what is there
+  bool force = false;  // replace existing files
   bool print = false;  // to stdout instead of the files
   bool no_workflow = false;
 };
@@ -24,7 +24,7 @@ struct RevisionOptions {
 struct OptimizeOptions {
   CommonOptions common;
   std::string revision = "HEAD";
-  std::string changed_since;  // only entries whose slice differs from this revision
+  std::string changed_since;  // only entries whose slice differs from this revision's
   std::string publish = "branch";
   std::string author;  // "Name <mail>"; else the repository's warpwright.author, else warpwright
   int max_rounds = 0;  // 0: the manifest's
@@ -56,16 +56,16 @@ struct MemoryOptions {
 };
 struct ConfigOptions {
   std::string action = "check";  // check, print
-  std::string repo;              // where .warpwright.yml is; empty: here, unless an operator's file is given
+  std::string repo;  // folder of .warpwright.yml; empty: the current one, unless an operator's file is given
   std::string operator_file;
-  bool effective = false;  // also defaults, and what holds under the operator's limits
+  bool effective = false;  // also defaults, and the effective values under the operator's limits
   bool secrets = false;    // also read every secret
   bool json = false;
 };
 
 Result<int> RunInit(const InitOptions& options);
 Result<int> RunCheck(const CommonOptions& options);
-Result<int> RunDoctor(const CommonOptions& options);  // an empty device: a GPU where there is one
+Result<int> RunDoctor(const CommonOptions& options);  // an empty device: a GPU, if any
 Result<int> RunRecord(const RevisionOptions& options);
 Result<int> RunVerify(const RevisionOptions& options);
 Result<int> RunProfile(const CommonOptions& options);

@@ -1,4 +1,4 @@
-// config check, config print: the repository's file, the operator's file, and what holds where both speak.
+// config check, config print: the repository's file, the operator's file, and the effective value if both set it.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -25,7 +25,7 @@ struct Value {
   std::string source;  // "config.yml:11", "default"
 };
 
-// A file that was read, and where its keys stand.
+// A file that was read, and the locations of its keys.
 class Places {
  public:
   static Result<Places> Read(const fs::path& path, std::string name) {
@@ -33,7 +33,7 @@ class Places {
     WW_ASSIGN(config::YamlNode root, config::ParseYaml(text, name));
     return Places(std::move(root), std::move(name));
   }
-  // "limits.max_rounds" -> "config.yml:11"; empty where the file does not say it.
+  // "limits.max_rounds" -> "config.yml:11"; empty if the file does not set it.
   std::string Of(std::string_view key) const {
     const config::YamlNode* node = &root_;
     for (size_t begin = 0; begin <= key.size();) {
@@ -70,7 +70,7 @@ class Printer {
     std::string source = places.Of(key);
     values_.push_back({std::move(key), holds,
                        fmt::format("{} ({}); {} {}", limit, place.empty() ? "default" : place,
-                                   source.empty() ? "default" : source + " asks for", wanted)});
+                                   source.empty() ? "default" : source + " requests", wanted)});
   }
   void AddRow(std::string key, json value, std::string source) {
     values_.push_back({std::move(key), std::move(value), std::move(source)});
@@ -98,7 +98,7 @@ class Printer {
   std::vector<Value> values_;
 };
 
-// Where a secret is, never what it is.
+// Where a secret is, never its value.
 std::string Describe(const config::SecretSource& source) {
   if (!source.environment.empty()) return fmt::format("(secret, from ${})", source.environment);
   if (source.file.is_absolute()) return fmt::format("(secret, in {})", source.file.string());
@@ -184,7 +184,7 @@ void PrintRepository(const core::Manifest& manifest, const Places& places, const
   }
 }
 
-// Every secret that the file names, read once and forgotten.
+// Reads every secret that the file names once, and discards it.
 Status CheckSecrets(const config::OperatorConfig& config) {
   std::vector<std::pair<std::string, const config::SecretSource*>> sources;
   if (config.github) {
@@ -205,7 +205,7 @@ Status CheckSecrets(const config::OperatorConfig& config) {
   return diagnostics.ToStatus();
 }
 
-// Schedules and time zones are read by service/, which the parser of the file does not know.
+// Schedules and time zones are parsed by nights/, which the file's parser does not know.
 Status CheckNights(const config::OperatorConfig& config, const Places& places) {
   if (config.nights_at.empty()) return {};
   const auto schedule = nights::ParseCron(config.nights_at, config.nights_zone);
@@ -215,7 +215,7 @@ Status CheckNights(const config::OperatorConfig& config, const Places& places) {
   return Fail(std::move(error));
 }
 
-// The manifest's folder: --repo itself, or what git says is its root.
+// The manifest's folder: --repo itself, or its root according to git.
 Result<fs::path> FindManifest(const std::string& repo) {
   std::error_code error;
   if (fs::exists(fs::path(repo) / config::kManifestName, error)) return fs::path(repo);
@@ -233,7 +233,7 @@ Result<int> RunConfig(const ConfigOptions& options) {
     WW_ASSIGN(config_places, Places::Read(options.operator_file, options.operator_file));
     WW_TRY(CheckNights(*config, *config_places));
   }
-  // With the operator's file alone, the repository is looked at only where it was asked for.
+  // With an operator's file, the repository is read only if it was requested.
   std::optional<core::Manifest> manifest;
   std::optional<Places> manifest_places;
   if (!config || !options.repo.empty()) {
@@ -259,9 +259,9 @@ Result<int> RunConfig(const ConfigOptions& options) {
     return kExitDone;
   }
   if (config)
-    fmt::print("{}: good: {} repositories, {} devices{}\n", options.operator_file, config->repositories.size(),
+    fmt::print("{}: valid: {} repositories, {} devices{}\n", options.operator_file, config->repositories.size(),
                config->devices.size(), options.secrets ? ", every secret can be read" : "");
-  if (manifest) fmt::print("{}: good: {} kernels\n", manifest->path, manifest->kernels.size());
+  if (manifest) fmt::print("{}: valid: {} kernels\n", manifest->path, manifest->kernels.size());
   return kExitDone;
 }
 

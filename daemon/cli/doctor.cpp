@@ -58,7 +58,7 @@ Result<int> RunDoctor(const CommonOptions& options) {
   if (!options.device.empty()) WW_TRY(CheckDeviceName(options.device));
   WW_ASSIGN(const base::TemporaryDirectory folder, base::TemporaryDirectory::Create("warpwright-doctor"));
   Progress progress(options.quiet || options.json);
-  // The log is gone when somebody could read it.
+  // The log is deleted before the user could read it.
   const fs::path log = folder.path() / "worker.log";
   const app::DoctorRequest request{.device = options.device,
                                    .repository = options.repo,

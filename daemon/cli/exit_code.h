@@ -1,4 +1,4 @@
-// What the programs' exit codes mean. Documented in the README; stable.
+// The programs' exit codes. Documented in the README; stable.
 #pragma once
 
 #include "base/result.h"
@@ -9,8 +9,8 @@ enum ExitCode : int {
   kExitDone = 0,        // also "no improvement found"
   kExitUnverified = 1,  // verification failed
   kExitUsage = 2,
-  kExitEnvironment = 3,  // something that should be installed, permitted or reachable is not
-  kExitConfig = 78,      // EX_CONFIG: a file that the user wrote is wrong
+  kExitEnvironment = 3,  // something that must be installed, permitted or reachable is not
+  kExitConfig = 78,      // EX_CONFIG: a file that the user wrote is invalid
 };
 
 inline int ExitCodeOf(const Error& error) {

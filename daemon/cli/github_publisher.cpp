@@ -14,13 +14,13 @@
 namespace warpwright::cli {
 namespace {
 
-// Where git is spoken on the host whose interface is at `api`.
+// The git URL on the host whose API is at `api`.
 std::string RemoteOf(const std::string& api, const forge::RepositoryName& repository) {
   if (HostOf(api) == "api.github.com") return fmt::format("https://github.com/{}.git", repository.Full());
   return fmt::format("{}/{}.git", api.substr(0, api.find('/', api.find("://") + 3)), repository.Full());
 }
 
-// Tells the runner about each new token before it is used.
+// Passes each new token to the runner, which masks it, before it is used.
 class MaskingTokens final : public forge::TokenSource {
  public:
   MaskingTokens(std::shared_ptr<forge::TokenSource> tokens, WorkflowCommands& commands)
@@ -45,7 +45,7 @@ class MaskingTokens final : public forge::TokenSource {
 
 Result<std::unique_ptr<app::ResultPublisher>> GithubPublisher::Connect(config::PublishTo to,
                                                                        const repo::Signature& author) {
-  ::prctl(PR_SET_DUMPABLE, 0);  // the token stands in this process's memory
+  ::prctl(PR_SET_DUMPABLE, 0);  // the token is in this process's memory
   app::PublicationSettings settings;
   settings.to = to;
   settings.draft = options_.draft;

@@ -13,7 +13,7 @@
 
 namespace warpwright::cli {
 
-// Outlives the publishers that it made. Credentials are taken out of the environment, masked and tried.
+// Outlives the publishers that it created. Removes the credentials from the environment, masks and checks them.
 class GithubPublisher {
  public:
   // All of them outlive it.

@@ -17,11 +17,12 @@ namespace {
 void SayWhatTheWorkflowDoes(const std::string& branch) {
   const core::PullRequestPolicy policy;
   fmt::print(
-      "What it does, once it is pushed: on a push to {} that changes CUDA sources, a runner with the labels "
+      "What it does once it is pushed: on a push to {} that changes CUDA sources, a runner with the labels "
       "self-hosted, linux, x64 and gpu optimizes\n"
       "the kernels that changed, and opens a pull request for each that is faster: at most {} open at a time and {} a "
       "day, one commit and one branch\n"
-      "(warpwright/<kernel>) each. Nothing is merged, nothing runs for forks. Try it with the input dry-run=optimize "
+      "(warpwright/<kernel>) each. Nothing is merged, and nothing runs for forks. Try it with the input "
+      "dry-run=optimize "
       "first.\n",
       branch, policy.max_open, policy.max_per_day);
 }
@@ -31,23 +32,23 @@ void Print(const app::InitDraft& draft) {
   if (draft.workflow.text) fmt::print("---\n# {}\n{}", app::kWorkflowFile, *draft.workflow.text);
 }
 
-// Says of each file what became of it.
+// Reports the outcome for each file.
 Status Write(const app::InitDraft& draft, bool with_workflow) {
   const std::string manifest = draft.manifest.path.string(), workflow = draft.workflow.path.string();
   if (const auto& text = draft.manifest.text) {
     WW_TRY(base::WriteFileAtomically(draft.manifest.path, *text));
     const auto questions = std::count(text->begin(), text->end(), '?');
-    fmt::print("Wrote {} with {} files. Answer its {} question marks, then run `warpwright check`.\n", manifest,
+    fmt::print("Wrote {} with {} files. Replace its {} question marks, then run `warpwright check`.\n", manifest,
                draft.sources, questions);
   } else {
-    fmt::print("Kept {}, which is there already.\n", manifest);
+    fmt::print("Kept {}, which already exists.\n", manifest);
   }
   if (const auto& text = draft.workflow.text) {
     WW_TRY(base::WriteFileAtomically(draft.workflow.path, *text));
     fmt::print("Wrote {}.\n", workflow);
     SayWhatTheWorkflowDoes(draft.branch);
   } else if (with_workflow) {
-    fmt::print("Kept {}, which is there already.\n", workflow);
+    fmt::print("Kept {}, which already exists.\n", workflow);
   }
   return {};
 }

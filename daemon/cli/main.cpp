@@ -1,4 +1,4 @@
-// warpwright: options and help. What the commands do stands in cli/<command>.cpp.
+// warpwright: options and help. The commands are in cli/<command>.cpp.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
@@ -14,7 +14,7 @@
 namespace warpwright::cli {
 namespace {
 
-// What concerns the machine and not a repository's kernels.
+// Options about the machine rather than a repository's kernels.
 void AddMachine(CLI::App* command, CommonOptions& options) {
   command->add_option("--repo", options.repo, "The git repository")->capture_default_str();
   command->add_option("--device", options.device, "cuda, cuda:1, " + config::SimulatedDevices())
@@ -67,19 +67,19 @@ struct Program {
     app.set_version_flag("--version", std::string("warpwright ") + kVersion);
 
     CLI::App* command =
-        Add("init", "Write a first .warpwright.yml from the kernels that are there, and a workflow for GitHub",
-            init.common, [this] { return RunInit(init); });
-    command->add_flag("--force", init.force, "Replace files that are there");
+        Add("init", "Write a first .warpwright.yml from the existing kernels, and a workflow for GitHub", init.common,
+            [this] { return RunInit(init); });
+    command->add_flag("--force", init.force, "Replace existing files");
     command->add_flag("--print", init.print, "Print them instead of writing them");
-    command->add_flag("--no-workflow", init.no_workflow, "Leave .github/workflows alone");
+    command->add_flag("--no-workflow", init.no_workflow, "Do not write to .github/workflows");
 
-    Add("check", "Check the manifest, the kernels behind it, the references and the skills", check,
+    Add("check", "Check the manifest, its kernels, the references and the skills", check,
         [this] { return RunCheck(check); });
 
-    doctor.device.clear();  // a GPU where there is one
-    command = app.add_subcommand(
-        "doctor",
-        "Check the machine: worker, sandbox, toolkit, GPU, disk, git; exit code 3 where something is in the way");
+    doctor.device.clear();  // a GPU, if any
+    command = app.add_subcommand("doctor",
+                                 "Check the machine: worker, sandbox, toolkit, GPU, disk, git; exit code 3 if "
+                                 "something prevents warpwright from running");
     AddMachine(command, doctor);
     command->callback([this] { run = [this] { return RunDoctor(doctor); }; });
 
@@ -101,25 +101,25 @@ struct Program {
     command->add_option("--changed-since", optimize.changed_since, "Only entries that changed since this revision");
     command
         ->add_option("--publish", optimize.publish,
-                     "none, branch (warpwright/<kernel>, pushed where a remote is given) or pull-request")
+                     "none, branch (warpwright/<kernel>, pushed if a remote is given) or pull-request")
         ->check(CLI::IsMember({"none", "branch", "pull-request"}))
         ->capture_default_str();
     command->add_option("--author", optimize.author, "Author of the commits: \"Name <mail>\"");
-    command->add_option("--max-rounds", optimize.max_rounds, "Instead of the manifest's policy")
+    command->add_option("--max-rounds", optimize.max_rounds, "Overrides the manifest's policy")
         ->check(CLI::Range(1, 1000));
-    command->add_option("--max-minutes", optimize.max_minutes, "Per kernel, instead of the manifest's policy")
+    command->add_option("--max-minutes", optimize.max_minutes, "Per kernel; overrides the manifest's policy")
         ->check(CLI::PositiveNumber);
-    command->add_flag("--again", optimize.again, "Start finished tasks over");
+    command->add_flag("--again", optimize.again, "Restart finished tasks");
     AddPublication(command, optimize.publication);
 
-    command = Add("plan", "Say which entries of a revision changed, without running any", plan.common,
+    command = Add("plan", "Report which entries of a revision changed, without running any", plan.common,
                   [this] { return RunPlan(plan); });
     command->add_option("--revision", plan.revision, "The revision to plan for")->capture_default_str();
     command->add_option("--changed-since", plan.changed_since,
                         "The revision to compare with; without it, every entry counts as changed");
     command
         ->add_option("--shards", plan.shards,
-                     "Deal the changed entries out to so many jobs; without --json, prints GitHub's matrix")
+                     "Distribute the changed entries over this many jobs; without --json, prints GitHub's matrix")
         ->check(CLI::Range(1, 256));
 
     command =
@@ -130,17 +130,17 @@ struct Program {
         ->capture_default_str();
     command->add_option("--output", show.output, "File to write to");
 
-    command = Add("nightly", "Time every kernel against its history, and say what became slower and since when",
+    command = Add("nightly", "Time every kernel against its history, and report what became slower and since when",
                   nightly.common, [this] { return RunNightly(nightly); });
     command->add_option("--revision", nightly.revision, "The revision to time")->capture_default_str();
     command->add_option("--history", nightly.history, "Folder of the history, instead of the branch");
     command->add_option("--history-branch", nightly.history_branch,
                         "Branch of the history [the manifest's nightly.branch]");
     command->add_option("--pages", nightly.pages,
-                        "Folder for the drawn histories: index.html, and a page and a picture of each kernel");
+                        "Folder for the drawn histories: index.html, and a page and a plot of each kernel");
     command->add_option("--merge", nightly.merge,
                         "Store of experience to be merged into this repository's (repeatable)");
-    command->add_option("--fail-on", nightly.fail_on, "regression: one that is new or grew gives exit code 1; none")
+    command->add_option("--fail-on", nightly.fail_on, "regression: exit code 1 if one is new or grew; none")
         ->check(CLI::IsMember({"none", "regression"}))
         ->capture_default_str();
     command->add_option("--author", nightly.author, "Author of the commits: \"Name <mail>\"");
@@ -176,22 +176,23 @@ struct Program {
     };
     add("--github-repository", to.repository, "owner/name");
     add("--github-api", to.api, "https://HOST/api/v3 for GitHub Enterprise")->capture_default_str();
-    add("--remote", to.remote, "Where branches are pushed, if not to that repository");
+    add("--remote", to.remote, "Where branches are pushed [that repository]");
     add("--token-env", to.token_env, "Environment variable with the token")->capture_default_str();
     add("--app-id", to.app_id, "GitHub App, instead of a token");
     add("--app-key-env", to.app_key_env, "Environment variable with the App's private key");
-    add("--base-branch", to.base_branch, "Where pull requests go [the remote's main branch]");
-    command->add_flag("--draft", to.draft, "Open drafts")->group(group);
-    add("--labels", to.labels, "Instead of the manifest's, separated by commas");
-    add("--reviewers", to.reviewers, "Instead of the manifest's, separated by commas: logins, or team:slug");
-    add("--max-open", to.max_open, "Open pull requests; lowers the manifest's number")->check(CLI::Range(0, 100));
-    command->add_flag("--asked-for", to.asked_for, "A person asked: a closed pull request is no obstacle")
-        ->group(group);
+    add("--base-branch", to.base_branch, "Target of pull requests [the remote's main branch]");
+    command->add_flag("--draft", to.draft, "Open pull requests as drafts")->group(group);
+    add("--labels", to.labels, "Override the manifest's; separated by commas");
+    add("--reviewers", to.reviewers, "Override the manifest's; separated by commas: logins, or team:slug");
+    add("--max-open", to.max_open, "Limit on open pull requests; can only lower the manifest's")
+        ->check(CLI::Range(0, 100));
+    command->add_flag("--asked-for", to.asked_for, "Requested by a person: ignore a closed pull request")->group(group);
     add("--dry-run", to.dry_run,
-        "detect: say what would be optimized; optimize: publish nothing; full: make branches and texts, send nothing")
+        "detect: report what would be optimized; optimize: publish nothing; full: create branches and texts, send "
+        "nothing")
         ->check(CLI::IsMember({"detect", "optimize", "full"}));
     add("--fail-on", to.fail_on,
-        "unverified: a refused kernel gives exit code 1; regression: also a change that made one slower; never")
+        "unverified: exit code 1 for a refused kernel; regression: also if the change made a kernel slower; never")
         ->check(CLI::IsMember({"regression", "unverified", "never"}))
         ->capture_default_str();
     add("--shard", to.shard, "k/n: only the k-th of n parts of the kernels");
@@ -216,20 +217,21 @@ struct Program {
     add("list", "List the methods", nullptr);
     add("show", "Show one method", "id");
     add("check", "Check a folder of skills", "folder");
-    add("match", "What the policy makes of a kernel's evidence (--kernel, or a JSON file of evidence)", "evidence");
+    add("match", "What the policy concludes from a kernel's evidence (--kernel, or a JSON file of evidence)",
+        "evidence");
   }
 
   void AddMemory() {
     CLI::App* group = app.add_subcommand("memory", "Measured experience");
     group->require_subcommand(1);
-    CLI::App* command = group->add_subcommand("show", "What was learned, by method");
+    CLI::App* command = group->add_subcommand("show", "Show what was learned, by method");
     AddCommon(command, memory.common);
     command->add_option("stores", memory.paths, "Stores to read instead of this repository's");
     command->callback([this] {
       memory.action = "show";
       run = [this] { return RunMemory(memory); };
     });
-    command = group->add_subcommand("merge", "Join stores: OUTPUT INPUT...");
+    command = group->add_subcommand("merge", "Merge stores: OUTPUT INPUT...");
     AddCommon(command, memory.common);
     command->add_option("stores", memory.paths, "The output, then the inputs")->required();
     command->callback([this] {
@@ -244,7 +246,7 @@ struct Program {
     const auto add = [&](const char* name, const char* help) {
       CLI::App* command = group->add_subcommand(name, help);
       command->add_option("--repo", config.repo, "Where .warpwright.yml is [.]");
-      command->add_option("--operator", config.operator_file, "The operator's file, as serve --config takes it");
+      command->add_option("--operator", config.operator_file, "The operator's file, as for serve --config");
       command->add_flag("--json", config.json, "One JSON object on stdout");
       command->callback([this, name] {
         config.action = name;
@@ -252,10 +254,11 @@ struct Program {
       });
       return command;
     };
-    add("check", "Says what is wrong, with file, line and remedy; exit code 78")
-        ->add_flag("--secrets", config.secrets, "Also read every secret, as the user who runs this");
-    add("print", "What the files say, and where; secrets are never shown")
-        ->add_flag("--effective", config.effective, "Also defaults, and what holds under the operator's limits");
+    add("check", "Report errors with file, line and remedy; exit code 78")
+        ->add_flag("--secrets", config.secrets, "Also read every secret, as the current user");
+    add("print", "Print the files' values and where they are set; secrets are never shown")
+        ->add_flag("--effective", config.effective,
+                   "Also defaults, and the effective values under the operator's limits");
   }
 };
 

@@ -70,7 +70,7 @@ json ToJson(const nights::Finding& f) {
 }
 
 std::string Summary(const app::RepositoryNight& night) {
-  if (night.entries.empty()) return "nights are switched off in the manifest";
+  if (night.entries.empty()) return "nightly runs are disabled in the manifest";
   const size_t errors = night.Errors(), timed = night.entries.size() - errors, slower = night.Reported().size();
   std::string text = fmt::format("{} {} timed", timed, timed == 1 ? "entry" : "entries");
   if (errors > 0) text += fmt::format(", {} failed", errors);
@@ -110,7 +110,7 @@ void Print(const app::RepositoryNight& night, bool modelled) {
                finding.subject.empty()
                    ? ""
                    : fmt::format("\n  {} {}{}", finding.commit.substr(0, 12), base::Printable(finding.subject),
-                                 finding.confirmed ? "" : " (not certain)"));
+                                 finding.confirmed ? "" : " (uncertain)"));
   for (const app::EntryNight& entry : night.entries) {
     for (const auto& note : entry.outcome.notes)
       fmt::print("{}: {}\n", base::Printable(entry.kernel), base::Printable(note));
@@ -125,7 +125,7 @@ std::string DriverRelease(const CommonOptions& options) {
   return machine.nvml ? machine.nvml->driver_release : std::string();
 }
 
-// A folder that was asked for, else a branch; its name is kept in `branch`.
+// A requested folder, else a branch, whose name is stored in `branch`.
 Result<std::unique_ptr<nights::HistoryStore>> OpenHistory(const NightlyOptions& options, repo::Repository& repository,
                                                           const core::Manifest& manifest, std::string& branch) {
   if (!options.history.empty()) return std::make_unique<nights::DirectoryHistory>(options.history);
@@ -134,7 +134,7 @@ Result<std::unique_ptr<nights::HistoryStore>> OpenHistory(const NightlyOptions& 
   return std::make_unique<nights::BranchHistory>(repository, branch, author);
 }
 
-// What became slower, as `warpwright optimize` does it.
+// Optimizes what became slower, as `warpwright optimize` does.
 Result<int> OptimizeSlower(const NightlyOptions& options, const std::string& commit,
                            const std::vector<nights::Finding>& reported) {
   OptimizeOptions optimize;
@@ -153,10 +153,10 @@ Result<int> OptimizeSlower(const NightlyOptions& options, const std::string& com
 
 Result<int> RunNightly(const NightlyOptions& options) {
   if (!options.history.empty() && !options.history_branch.empty())
-    return Fail(ErrorCode::kUsage, "--history and --history-branch exclude each other",
-                "keep the history in one place");
+    return Fail(ErrorCode::kUsage, "--history and --history-branch are mutually exclusive",
+                "keep the history in one location");
   if (options.optimize && options.common.json)
-    return Fail(ErrorCode::kUsage, "--optimize does not go with --json",
+    return Fail(ErrorCode::kUsage, "--optimize cannot be combined with --json",
                 "the kernels are in findings[]: pass them to `warpwright optimize --kernel`");
   WW_ASSIGN(Session session, Session::Open(options.common));
   app::Workspace& workspace = session.workspace();

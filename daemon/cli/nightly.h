@@ -1,4 +1,4 @@
-// nightly: options. app/nightly.h does it.
+// nightly: options. app/nightly.h has the use case.
 #pragma once
 
 #include <string>

@@ -152,7 +152,7 @@ void Print(const std::vector<app::OptimizedKernel>& kernels, const app::TargetDe
 Result<int> RunOptimize(const OptimizeOptions& options) {
   const PublicationOptions& publication = options.publication;
   WW_TRY(CheckPublication(publication, options.publish));
-  // In a step of GitHub Actions, what compilers and kernels say must not be taken for a command.
+  // In a step of GitHub Actions, output of compilers and kernels must not be taken for a workflow command.
   const char* actions = std::getenv("GITHUB_ACTIONS");
   WorkflowCommands commands(actions != nullptr && std::string_view(actions) == "true" && !options.common.json);
   commands.Stop();
@@ -174,7 +174,7 @@ Result<int> RunOptimize(const OptimizeOptions& options) {
                              .result = std::string(app::RunResult(optimized))};
     WW_TRY(app::WriteReports(publication.Places(), optimized, run,
                              [](const std::string& text) { fmt::print(stderr, "warpwright: {}\n", text); }));
-    commands.Resume();  // our own, escaped, after everything that others wrote
+    commands.Resume();  // warpwright's own, escaped, after all other output
     if (publication.annotations) commands.Print(report::RenderAnnotations(app::Summaries(optimized)));
   }
   return ExitCodeFor(optimized, publication.fail_on);

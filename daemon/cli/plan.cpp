@@ -50,7 +50,7 @@ std::string MatrixJson(const std::vector<std::vector<std::string>>& shards) {
 
 Result<int> RunPlan(const PlanOptions& options) {
   WW_TRY(CheckDeviceName(options.common.device));
-  // Nothing is run: planning for a GPU needs none. The machine that plans often has none.
+  // Nothing is run: planning for a GPU needs no GPU, and the machine that plans often has none.
   CommonOptions common = options.common;
   if (!common.device.starts_with("sim:")) common.device = "sim:h200";
   WW_ASSIGN(const Session session, Session::Open(common));

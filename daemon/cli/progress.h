@@ -1,5 +1,5 @@
-// What a long command says while it works: on a terminal one line that is rewritten, elsewhere plain lines. Goes to
-// stderr, so that stdout stays free for the result.
+// Progress of a long command: on a terminal one line that is rewritten, otherwise plain lines. Goes to stderr, so that
+// stdout remains free for the result.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ class Progress {
   explicit Progress(bool quiet);
   ~Progress();
   void Step(std::string_view text);  // transient on a terminal
-  void Line(std::string_view text);  // stays
+  void Line(std::string_view text);  // permanent
   void Finish();                     // removes the transient line
-  // What a use case calls; it outlives the use case.
+  // The callbacks for a use case; this object outlives the use case.
   app::ProgressCallbacks Callbacks();
 
  private:

@@ -24,7 +24,7 @@ Status CheckPublication(const PublicationOptions& options, const std::string& pu
     return Fail(ErrorCode::kUsage, std::move(message), std::move(remedy));
   };
   if (!options.shard.empty() && !app::ParseShard(options.shard))
-    return usage("'" + options.shard.substr(0, 40) + "' is no shard", "write --shard 2/8 for the second of eight");
+    return usage("'" + options.shard.substr(0, 40) + "' is not a shard", "write --shard 2/8 for the second of eight");
   if (!options.repository.empty()) WW_TRY(forge::RepositoryName::Parse(options.repository));
   if (Status good = config::CheckApiUrl(options.api); !good)
     return usage("--github-api: " + good.error().message, good.error().remedy);
@@ -37,7 +37,7 @@ Status CheckPublication(const PublicationOptions& options, const std::string& pu
   if (publish == "pull-request" && options.repository.empty())
     return usage("--publish pull-request needs --github-repository", "write --github-repository owner/name");
   if (options.app_id.empty() != options.app_key_env.empty())
-    return usage("--app-id and --app-key-env belong together", "give both, or a token by --token-env");
+    return usage("--app-id and --app-key-env must be given together", "give both, or a token with --token-env");
   return {};
 }
 

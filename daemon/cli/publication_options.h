@@ -1,4 +1,4 @@
-// How `optimize` is told to publish, and what it leaves behind in an Action.
+// How `optimize` publishes, and what it writes in an Action.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ namespace warpwright::cli {
 struct PublicationOptions {
   std::string repository;  // on the forge: "owner/name"
   std::string api = "https://api.github.com";
-  std::string remote;                      // where branches are pushed; empty: made from the two above
+  std::string remote;                      // where branches are pushed; empty: derived from the two above
   std::string token_env = "GITHUB_TOKEN";  // name of an environment variable
   std::string app_id, app_key_env;         // instead of a token
   std::string base_branch;
   bool draft = false;
   std::string labels, reviewers;       // separated by commas; empty: the manifest's
   int max_open = -1;                   // -1: the manifest's
-  bool asked_for = false;              // by a person: a closed pull request is no obstacle
+  bool asked_for = false;              // by a person: ignores a closed pull request
   std::string dry_run;                 // detect, optimize, full; empty: none
   std::string fail_on = "unverified";  // regression, unverified, never
   std::string shard;                   // "k/n"
@@ -30,7 +30,7 @@ struct PublicationOptions {
   app::ReportPlaces Places() const { return {summary, output, report}; }
   bool Reports() const { return !summary.empty() || !output.empty() || !report.empty() || annotations; }
 };
-// kUsage for what cannot be meant, before anything is run. `publish`: none, branch, pull-request.
+// kUsage for contradictory options, before anything is run. `publish`: none, branch, pull-request.
 Status CheckPublication(const PublicationOptions& options, const std::string& publish);
 // "a, b,c" -> a, b, c.
 std::vector<std::string> SplitList(const std::string& text);

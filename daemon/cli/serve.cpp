@@ -30,7 +30,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kProbeEvery = 5s, kCountEvery = 60s;
 
-// Secrets stand in this process's memory: nobody else may look into it, and no core file keeps them.
+// Secrets are in this process's memory: no other process may read it, and no core file may contain it.
 void HideMemory() {
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
@@ -95,7 +95,7 @@ class Server {
     hooks.reload = [this]() -> Status {
       service::NotifyReloading();
       const Status done = Reload();
-      service::NotifyReady(done ? "reloaded" : "the new configuration is not valid; the old one holds");
+      service::NotifyReady(done ? "reloaded" : "the new configuration is invalid; the old one remains in effect");
       return done;
     };
     WW_ASSIGN(watcher_, repo::RefWatcher::Create(
@@ -233,7 +233,7 @@ class Server {
     return snapshot;
   }
 
-  // Only what can change without a restart does; a configuration that is not valid changes nothing.
+  // Applies only what can change without a restart; an invalid configuration changes nothing.
   Status Reload() {
     WW_ASSIGN(config::OperatorConfig next, config::LoadOperatorConfig(options_.config));
     const auto same_access = [](const std::optional<config::GithubAccess>& a,
@@ -250,7 +250,7 @@ class Server {
                 .message =
                     "state, devices, listen, poll, nights and github's api and app cannot change while the daemon runs",
                 .file = options_.config,
-                .remedy = "restart the daemon; what runs is resumed"});
+                .remedy = "restart the daemon; running jobs are resumed"});
     {
       const std::lock_guard guard(probe_mutex_);
       config_ = std::move(next);

@@ -1,4 +1,4 @@
-// From the operator's file to repositories, and from a job to what can be said of it.
+// From the operator's file to repositories, and from a job to its explanation.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -112,7 +112,7 @@ Result<std::string> FactsReader::Trajectory(const service::TrackedRepository& pl
   if (!fs::exists(path, error)) return std::string();
   WW_ASSIGN(auto trajectory, warpwright::memory::Trajectory::Open(path));
   int64_t task = job.result.trajectory_task;
-  if (task == 0) {  // it runs: the newest of the kernel that is not finished
+  if (task == 0) {  // it is running: the kernel's newest unfinished task
     WW_ASSIGN(const auto tasks, trajectory.Tasks());
     for (const auto& summary : tasks)
       if (task == 0 && summary.key.kernel == job.what.kernel && !summary.result) task = summary.id;

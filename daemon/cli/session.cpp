@@ -26,12 +26,12 @@ fs::path DefaultCache() {
 
 fs::path BesideThisProgram(const char* name) {
   std::error_code error;
-  // Not canonical(): after an upgrade the running program's file is gone ("/usr/bin/warpwright (deleted)"), its folder
-  // is not.
+  // Not canonical(): after an upgrade the running program's file no longer exists ("/usr/bin/warpwright (deleted)"),
+  // but its folder does.
   return fs::read_symlink("/proc/self/exe", error).parent_path() / name;
 }
 
-// The line that the worker answers an option with.
+// The line that the worker prints for an option.
 Result<std::string> QueryWorker(const CommonOptions& options, const std::vector<std::string>& question) {
   base::Command command;
   command.argv = WorkerArguments(options);
@@ -39,7 +39,7 @@ Result<std::string> QueryWorker(const CommonOptions& options, const std::vector<
   command.env = worker::WorkerEnvironment();
   WW_ASSIGN(const base::Completed done, base::Run(command));
   if (done.exit_code != 0)
-    return Fail(ErrorCode::kEnvironment, done.err.empty() ? "the worker does not start"
+    return Fail(ErrorCode::kEnvironment, done.err.empty() ? "the worker failed to start"
                                                           : done.err.substr(0, done.err.find_last_not_of('\n') + 1));
   return done.out.substr(0, done.out.find('\n'));
 }
@@ -87,7 +87,7 @@ Result<Session> Session::Open(const CommonOptions& options) {
     fs::create_directories(folder, error);
     if (error)
       return Fail(ErrorCode::kEnvironment, "create " + folder.string() + ": " + error.message(),
-                  "name another folder with --state or --cache");
+                  "pass another folder with --state or --cache");
   }
   if (!simulated) {
     WW_ASSIGN(device.gpu, QueryGpu(options));

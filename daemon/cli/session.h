@@ -1,4 +1,4 @@
-// What a command needs before its use case can run: options, the workspace, and what stands behind the use case's
+// What a command needs before its use case can run: options, the workspace, and the implementations of the use case's
 // ports.
 //
 //   <git directory>/warpwright/      the workspace's state
@@ -26,7 +26,7 @@ struct CommonOptions {
   std::string skills;                // folder; empty: built in
   std::string state;                 // folder; empty: below the git directory
   std::string cache;
-  std::string worker;  // command line; empty: warpwright-worker beside this program
+  std::string worker;  // command line; empty: warpwright-worker next to this program
   bool json = false;
   bool quiet = false;
 };
@@ -59,11 +59,11 @@ app::RestartableEvaluator Restartable(worker::WorkerEvaluator& worker);
 std::filesystem::path CacheFolder(const CommonOptions& options);
 // The worker's command line, with its --cache.
 std::vector<std::string> WorkerArguments(const CommonOptions& options);
-// A worker's answer about the machine that it runs on, outside its sandbox.
+// A worker's report about the machine that it runs on, outside its sandbox.
 Result<base::Completed> QueryMachine(const CommonOptions& options, const std::vector<std::string>& question);
-// kUsage where it names no kind of device.
+// kUsage if it names no kind of device.
 Status CheckDeviceName(const std::string& device);
-// The built-in ones where the options name no folder.
+// The built-in ones if the options name no folder.
 Result<skills::SkillLibrary> LoadSkillsOf(const CommonOptions& options);
 
 }  // namespace warpwright::cli

@@ -63,7 +63,7 @@ void List(const std::vector<memory::TaskSummary>& tasks, bool as_json) {
 Result<int> RunShow(const ShowOptions& options) {
   CommonOptions common = options.common;
   const std::vector<std::string> kernels = common.kernels;
-  common.kernels.clear();  // a kernel that left the manifest can still be shown
+  common.kernels.clear();  // a kernel that was removed from the manifest can still be shown
   WW_ASSIGN(const Session session, Session::Open(common));
   WW_ASSIGN(memory::Trajectory trajectory, session.workspace().OpenTrajectory());
   WW_ASSIGN(auto tasks, trajectory.Tasks());
@@ -76,7 +76,7 @@ Result<int> RunShow(const ShowOptions& options) {
     return kExitDone;
   }
   if (options.task != 0) std::erase_if(tasks, [&](const memory::TaskSummary& t) { return t.id != options.task; });
-  if (tasks.empty()) return Fail(ErrorCode::kUsage, "there is no such task", "`warpwright show` lists them");
+  if (tasks.empty()) return Fail(ErrorCode::kUsage, "the task does not exist", "`warpwright show` lists them");
 
   WW_ASSIGN(const memory::TrajectoryView view, trajectory.View(tasks.front().id));
   const report::Explanation explanation = app::ExplainTask(session.workspace(), view, session.Toolchain(), kVersion);

@@ -1,4 +1,4 @@
-// Which devices the worker has: the one place that names what stands behind core/device.h.
+// Which devices the worker has: the only file that names the implementations of core/device.h.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,10 @@
 
 namespace warpwright::cli {
 
-// "sim:h200", "cuda" or "cuda:1". kUsage: there is no such device.
+// "sim:h200", "cuda" or "cuda:1". kUsage: the device does not exist.
 Result<std::unique_ptr<core::Device>> OpenDevice(const std::string& name, const worker::DeviceNeeds& needs);
 
-// For `warpwright doctor`. Of anything but a GPU there is nothing to look at.
+// For `warpwright doctor`. Only a GPU has anything to report.
 worker::DeviceDescriber DescriberOf(const std::string& name);
 
 }  // namespace warpwright::cli

@@ -2,11 +2,9 @@
 // (worker/frame.h).
 //
 // Options: --cache DIR (compiled modules and recorders), --readable DIR (repeatable; sources), --gpu (it may use one),
-// --memory-gib N,
-// --no-sandbox, --version; --toolchain prints the compiler and exits, --describe-gpu NAME a GPU as JSON
-// (gpu/describe.h),
-// --doctor DEVICE everything that `warpwright doctor` asks (worker/machine_json.h).
-// Exit codes: 0 the peer closed the pipe, 2 usage, 3 the environment lacks something.
+// --memory-gib N, --no-sandbox, --version; --toolchain prints the compiler and exits, --describe-gpu NAME a GPU as JSON
+// (gpu/describe.h), --doctor DEVICE everything that `warpwright doctor` queries (worker/machine_json.h). Exit codes: 0
+// the peer closed the pipe, 2 usage, 3 something is missing in the environment.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -74,14 +72,14 @@ Result<WorkerOptions> ParseOptions(int argc, char** argv) {
   return options;
 }
 
-// What the driver and CUPTI open, found by watching them.
+// What the driver and CUPTI open, determined by tracing them.
 void AllowGpu(base::Sandbox& sandbox) {
   for (const char* path : {"/proc", "/sys", "/etc", "/run/nvidia-persistenced"}) sandbox.readable.emplace_back(path);
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/dev", error))
     if (entry.path().filename().string().rfind("nvidia", 0) == 0) sandbox.devices.push_back(entry.path());
   sandbox.devices.emplace_back("/dev/shm");
-  // The lease's file stands here (gpu/lease.h).
+  // The lease's file is here (gpu/lease.h).
   sandbox.writable.emplace_back(std::filesystem::is_directory("/run/lock", error) ? "/run/lock" : "/tmp");
 }
 
@@ -101,7 +99,7 @@ Result<std::vector<std::string>> EnterSandbox(const WorkerOptions& options) {
   return prepared.notes();
 }
 
-// Frames keep descriptors of their own; what anything prints goes to stderr and cannot forge a frame.
+// Frames have their own descriptors; anything that is printed goes to stderr and cannot forge a frame.
 struct FrameDescriptors {
   base::Fd in, out;
 };
@@ -137,7 +135,7 @@ Status Main(int argc, char** argv) {
   if (error) return Fail(ErrorCode::kEnvironment, "create " + options.cache.string() + ": " + error.message());
   options.cache = std::filesystem::canonical(options.cache, error);
   ::setenv("TMPDIR", (options.cache / "tmp").c_str(), 1);
-  // A compiler looks beside the file that it compiles, and nothing is beside a file here.
+  // A compiler looks for includes next to the file that it compiles; here, nothing is next to a file.
   if (::chdir((options.cache / "tmp").c_str()) != 0) return FailErrno("chdir to " + (options.cache / "tmp").string());
   WW_ASSIGN(const FrameDescriptors frames, TakeStandardStreams());
   std::optional<worker::WorkerAreas> areas = worker::AdoptAreas();
@@ -150,7 +148,7 @@ Status Main(int argc, char** argv) {
   worker::TrimCache(options.cache);
   worker::Service service(options.cache, OpenDevice);
   const Status served = worker::Serve(service, frames.in.get(), frames.out.get(), hello, std::move(areas));
-  // Destructors and exit handlers would wait for a kernel that hangs; the driver ends it with the process.
+  // Destructors and exit handlers would wait for a kernel that hangs; the driver ends the kernel with the process.
   if (!service.usable()) std::_Exit(kExitDone);
   return served;
 }

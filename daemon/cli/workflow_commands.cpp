@@ -67,7 +67,7 @@ Result<std::string> TakeFromEnvironment(const std::string& name) {
   char* value = std::getenv(name.c_str());
   if (value == nullptr || *value == 0)
     return Fail(ErrorCode::kEnvironment, fmt::format("${} is not set", name),
-                "put the secret into it; secrets are no command-line options, since those are seen by everybody");
+                "put the secret into it; secrets must not be command-line options, which every user can see");
   std::string secret = value;
   ::explicit_bzero(value, secret.size());
   ::unsetenv(name.c_str());

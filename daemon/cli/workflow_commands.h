@@ -1,5 +1,5 @@
-// What a step says to the runner of GitHub Actions: commands in its output ("::add-mask::"). app/step_outputs.h
-// has the files that it hands over.
+// How a step controls the runner of GitHub Actions: commands in its output ("::add-mask::"). app/step_outputs.h has the
+// files that it passes on.
 #pragma once
 
 #include <cstdio>
@@ -11,11 +11,11 @@
 
 namespace warpwright::cli {
 
-// Between Stop and Resume nothing in the output is taken for a command, whatever a compiler, a kernel or a model says.
-// Thread-safe.
+// Between Stop and Resume nothing in the output is taken for a command, whatever a compiler, a kernel or a model
+// prints. Thread-safe.
 class WorkflowCommands {
  public:
-  // Where `enabled` is false nothing is ever printed.
+  // If `enabled` is false, nothing is ever printed.
   explicit WorkflowCommands(bool enabled, std::FILE* out = stdout) : enabled_(enabled), out_(out) {}
   ~WorkflowCommands() { Resume(); }
   WorkflowCommands(const WorkflowCommands&) = delete;
@@ -31,11 +31,11 @@ class WorkflowCommands {
   const bool enabled_;
   std::FILE* const out_;
   std::mutex mutex_;
-  std::string token_;  // of the Stop that holds; empty: commands are taken
+  std::string token_;  // of the Stop in effect; empty: commands are accepted
 };
 
-// The variable's value, which is then wiped out of this process's environment: neither /proc/<pid>/environ nor a child
-// shows it any more. kEnvironment where it is not set or empty.
+// The variable's value, which is then wiped from this process's environment: neither /proc/<pid>/environ nor a child
+// shows it any more. kEnvironment if it is unset or empty.
 Result<std::string> TakeFromEnvironment(const std::string& name);
 
 }  // namespace warpwright::cli

@@ -6,7 +6,7 @@
 namespace warpwright::nights {
 namespace {
 
-// Strictly between good and bad, the nearest to the middle first.
+// Strictly between good and bad, those nearest to the middle first.
 std::vector<size_t> Between(size_t good, size_t bad) {
   std::vector<size_t> order;
   const size_t middle = good + (bad - good) / 2;
@@ -26,7 +26,7 @@ Result<BisectResult> Bisect(size_t versions, const PairProbe& whole, const Probe
   result.first_bad = versions - 1;
   const int most = MaxTimings(versions);
   std::vector<bool> broken(versions, false);
-  PairProbe against_reference = whole;  // of the culprit
+  PairProbe against_reference = whole;  // of the first bad version
   const auto time = [&](size_t older, size_t newer) {
     ++result.timings;
     return probe(older, newer);
@@ -35,7 +35,7 @@ Result<BisectResult> Bisect(size_t versions, const PairProbe& whole, const Probe
     moved = false;
     for (const size_t version : Between(result.last_good, result.first_bad)) {
       if (broken[version]) continue;
-      if (result.timings + 1 >= most) break;  // one is kept for the end
+      if (result.timings + 1 >= most) break;  // one is reserved for the end
       WW_ASSIGN(const auto found, time(0, version));
       if (!found) {
         broken[version] = true;

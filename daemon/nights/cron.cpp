@@ -15,9 +15,9 @@ namespace {
 using std::chrono::system_clock;
 
 constexpr size_t kMaxExpression = 256;
-// No change of a zone's clocks of our time is longer (Antarctica/Troll: two hours).
+// No clock change of a present-day zone is longer (Antarctica/Troll: two hours).
 constexpr std::chrono::hours kLongestShift{4};
-// The rarest date that can be asked for, 29 February, comes every 8 years at worst; on a given weekday every 40.
+// The rarest possible date, 29 February, occurs every 8 years at worst; on a given weekday every 40.
 constexpr int kMostDays = 366 * 41;
 
 constexpr std::array<std::string_view, 12> kMonths = {"jan", "feb", "mar", "apr", "may", "jun",
@@ -168,7 +168,7 @@ Result<CronSchedule> ParseCron(std::string_view expression, const std::string& z
   bool comes = !schedule.any_day_ && !schedule.any_weekday_;  // then a weekday is enough
   for (int month = 1; month <= 12; ++month)
     comes = comes || (Bit(bits[3], month) && std::countr_zero(bits[2]) <= kLongest[month - 1]);
-  if (!comes) return Wrong(fmt::format("day of month '{}', month '{}': no such date ever comes", fields[2], fields[3]));
+  if (!comes) return Wrong(fmt::format("day of month '{}', month '{}': the date does not exist", fields[2], fields[3]));
 
   if (zone.empty() || zone.size() > 64)
     return Fail(ErrorCode::kConfig, "the time zone is empty or too long", "name one like Europe/Berlin or UTC");
@@ -176,7 +176,7 @@ Result<CronSchedule> ParseCron(std::string_view expression, const std::string& z
     schedule.zone_ = date::locate_zone(zone);
   } catch (const std::exception&) {
     return Fail(ErrorCode::kConfig, fmt::format("no time zone '{}' in the system's database", zone),
-                "name one like Europe/Berlin or UTC (`timedatectl list-timezones`); where there are none at all, "
+                "name one like Europe/Berlin or UTC (`timedatectl list-timezones`); if there are none at all, "
                 "install tzdata");
   }
   return schedule;
@@ -193,8 +193,8 @@ system_clock::time_point CronSchedule::Next(system_clock::time_point after) cons
   const auto now = std::chrono::floor<std::chrono::seconds>(after);
   const auto start = std::chrono::floor<minutes>(zone_->to_local(now)) - kLongestShift;
   const auto first_day = std::chrono::floor<date::days>(start);
-  // The earlier moment of each local minute never falls as local time rises, so that the search ends at the first that
-  // is not below the best.
+  // The earlier moment of each local minute never decreases as local time increases, so the search ends at the first
+  // that is not below the best.
   std::optional<date::sys_seconds> best;
   const auto offer = [&](date::sys_seconds moment) {
     if (moment > now && (!best || moment < *best)) best = moment;

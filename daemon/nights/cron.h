@@ -1,17 +1,17 @@
-// When a night begins: the five fields of cron in a time zone of the IANA database.
+// When a nightly run starts: the five fields of cron in a time zone of the IANA database.
 //
 //   minute (0-59)  hour (0-23)  day of month (1-31)  month (1-12, jan-dec)  day of week (0-7, sun-sat; 0 and 7 are
 //   Sunday)
 //
-// A field is a list of `*`, numbers, names, ranges a-b and steps */n or a-b/n. As in Vixie's cron, a day matches where
-// both day fields do, but where neither of them begins with `*` one is enough. @hourly, @daily (@midnight), @weekly,
-// @monthly, @yearly (@annually) stand for the usual five fields.
+// A field is a list of `*`, numbers, names, ranges a-b and steps */n or a-b/n. As in Vixie cron, a day matches if both
+// day fields do; but if neither of them begins with `*`, one is enough. @hourly, @daily (@midnight), @weekly, @monthly,
+// @yearly (@annually) stand for the usual five fields.
 //
-// Daylight saving, when the hour is given: a time that the clocks skip runs at the first moment after the gap (once,
-// however many of its times fell into the gap); a time that comes twice runs the first time only. Where the hour field
-// is `*`, the schedule is one of intervals: it runs at every matching minute that the clocks show, twice where they
-// show it twice, and not at all where they do not. Own, because Debian has no library for it; the time zones are those
-// of the date library.
+// Daylight saving, when the hour is given: a time that the clocks skip runs at the first moment after the gap (once, no
+// matter how many of its times fell into the gap); a time that occurs twice runs the first time only. If the hour field
+// is `*`, the schedule is one of intervals: it runs at every matching minute that the clocks show, twice if they show
+// it twice, and not at all if they skip it. Own code, because Debian has no library for it; the time zones are those of
+// the date library.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ namespace warpwright::nights {
 
 class CronSchedule {
  public:
-  // The first time that is later than `after`; a whole minute.
+  // The first matching time after `after`; a whole minute.
   std::chrono::system_clock::time_point Next(std::chrono::system_clock::time_point after) const;
   // "2026-03-29 03:00 CEST": a time as the zone's clocks show it.
   std::string Local(std::chrono::system_clock::time_point time) const;
@@ -46,7 +46,7 @@ class CronSchedule {
 };
 
 // `zone`: "Europe/Berlin", "UTC". kConfig errors name the field and what is wrong with it, also for dates that never
-// come (30 February).
+// occur (30 February).
 Result<CronSchedule> ParseCron(std::string_view expression, const std::string& zone);
 
 }  // namespace warpwright::nights

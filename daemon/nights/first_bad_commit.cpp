@@ -13,15 +13,15 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kMaxSourceBytes = 8u << 20;
-constexpr int kMaxCommits = 2000;   // looked through
-constexpr size_t kMaxSlices = 300;  // whose slice is made
+constexpr int kMaxCommits = 2000;   // inspected
+constexpr size_t kMaxSlices = 300;  // whose slice is computed
 
 struct Version {
   std::string commit, slice;
 };
 
-// The commits that may have changed the entry: those that touched its file or a header that it includes now or did
-// before.
+// The commits that may have changed the entry: those that touched its file or a header that it includes or used to
+// include.
 Result<std::vector<std::string>> Relevant(const BisectionContext& search, const core::KernelSpec& spec,
                                           const std::string& from, const std::vector<std::string>& commits,
                                           const std::set<std::string>& files) {
@@ -37,7 +37,7 @@ Result<std::vector<std::string>> Relevant(const BisectionContext& search, const 
   return relevant;
 }
 
-// The reference, each change of the slice, and tonight's revision.
+// The reference, each change of the slice, and the current revision.
 Result<std::vector<Version>> Versions(const BisectionContext& search, const core::KernelSpec& spec,
                                       const ReferenceRevision& reference, const ReferenceRevision& tonight,
                                       const std::vector<std::string>& commits) {
@@ -48,7 +48,7 @@ Result<std::vector<Version>> Versions(const BisectionContext& search, const core
   std::set<std::string> files(then.headers.begin(), then.headers.end());
   files.insert(now.headers.begin(), now.headers.end());
   WW_ASSIGN(std::vector<std::string> relevant, Relevant(search, spec, reference.commit, commits, files));
-  // Beyond what is worth slicing, every so many: the answer is then a range.
+  // With more commits than are worth slicing, only every n-th: the result is then a range.
   if (relevant.size() > kMaxSlices) {
     std::vector<std::string> some;
     for (size_t i = 0; i < kMaxSlices; ++i) some.push_back(relevant[(i + 1) * relevant.size() / kMaxSlices - 1]);
@@ -90,7 +90,8 @@ Result<std::optional<std::vector<std::string>>> FirstParents(const repo::Reposit
     commits.push_back(at);
     if (static_cast<int>(commits.size()) > most) return std::optional<std::vector<std::string>>();
     const auto parent = repository.Resolve(at + "^");
-    if (!parent) return std::optional<std::vector<std::string>>();  // the first commit, or where a shallow clone ends
+    if (!parent)
+      return std::optional<std::vector<std::string>>();  // the root commit, or the boundary of a shallow clone
     at = *parent;
   }
   std::reverse(commits.begin(), commits.end());
@@ -106,11 +107,11 @@ Result<FirstBadCommit> FindFirstBadCommit(const BisectionContext& search, const 
   FirstBadCommit facts;
   WW_ASSIGN(const auto commits, FirstParents(search.repository, reference.commit, tonight.commit, kMaxCommits));
   if (!commits) {
-    facts.note = fmt::format("the commit was not looked for: {} is not among the first parents of {}",
+    facts.note = fmt::format("the first bad commit was not searched for: {} is not among the first parents of {}",
                              reference.commit.substr(0, 12), tonight.commit.substr(0, 12));
     return facts;
   }
-  progress(fmt::format("{}: looking for the commit among {}", spec.name, commits->size()));
+  progress(fmt::format("{}: searching for the first bad commit among {}", spec.name, commits->size()));
   WW_ASSIGN(const std::vector<Version> versions, Versions(search, spec, reference, tonight, *commits));
   const auto probe = [&](size_t older, size_t newer) -> Result<std::optional<PairProbe>> {
     progress(fmt::format("{}: timing {} against {}", spec.name, versions[newer].commit.substr(0, 12),
@@ -118,7 +119,7 @@ Result<FirstBadCommit> FindFirstBadCommit(const BisectionContext& search, const 
     core::SourceRef sources[2];
     for (const size_t side : {0, 1}) {
       const Version& version = versions[side == 0 ? older : newer];
-      if (version.slice.empty()) return std::optional<PairProbe>();  // the entry is not there
+      if (version.slice.empty()) return std::optional<PairProbe>();  // the entry does not exist
       WW_ASSIGN(const fs::path tree, search.tree(version.commit));
       WW_ASSIGN(sources[side], SourceIn(tree, spec.file));
     }
@@ -127,7 +128,7 @@ Result<FirstBadCommit> FindFirstBadCommit(const BisectionContext& search, const 
     if (comparison == nullptr) return std::optional<PairProbe>();
     PairProbe found{comparison->judgement.log_ratio, comparison->judgement.lower, comparison->judgement.upper,
                     comparison->judgement.decision == CodeDecision::kSlower};
-    // Where one case alone lost, it is that case that is followed.
+    // If only one case became slower, the search follows that case.
     if (!whole.worst_case.empty())
       for (const PairedCase& c : comparison->paired.cases)
         if (c.name == whole.worst_case) {
@@ -147,7 +148,7 @@ Result<FirstBadCommit> FindFirstBadCommit(const BisectionContext& search, const 
   facts.upper = result.step.upper;
   WW_ASSIGN(facts.subject, search.repository.Subject(facts.commit));
   if (!result.exact) facts.note = fmt::format("or one after {} that could not be timed", good.substr(0, 12));
-  else if (!result.confirmed) facts.note = "which alone is within the noise: several commits share the loss";
+  else if (!result.confirmed) facts.note = "whose own effect is within the noise: several commits share the loss";
   return facts;
 }
 

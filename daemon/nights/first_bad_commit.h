@@ -1,5 +1,5 @@
-// The commit that made an entry slower: the first-parent commits between the reference and tonight's revision that
-// changed the entry's slice, and a bisection over them by paired timings.
+// Finds the commit that made an entry slower: a bisection by paired timings over the first-parent commits between the
+// reference and the current revision that changed the entry's slice.
 #pragma once
 
 #include <filesystem>
@@ -15,8 +15,8 @@
 
 namespace warpwright::nights {
 
-// Of everything behind the entry in that tree; empty where the file or the entry is not there. `headers`: the
-// repository's files that it includes.
+// The slice of all code that the entry calls in that tree; empty if the file or the entry does not exist. `headers`:
+// the repository's files that it includes.
 struct EntrySlice {
   std::string hash;
   std::vector<std::string> headers;
@@ -26,7 +26,7 @@ Result<EntrySlice> SliceOf(const std::filesystem::path& tree, const core::Kernel
 Result<core::SourceRef> SourceIn(const std::filesystem::path& tree, const std::string& file);
 
 // The commits after `from` up to `to`, oldest first, through first parents. nullopt: `from` is not among those of `to`,
-// or it is further than `most` commits away.
+// or it is more than `most` commits away.
 Result<std::optional<std::vector<std::string>>> FirstParents(const repo::Repository& repository,
                                                              const std::string& from, const std::string& to, int most);
 
@@ -37,7 +37,7 @@ struct BisectionContext {
   std::function<Result<std::filesystem::path>(const std::string& commit)> tree;  // its sources
   std::function<void(const std::string&)> progress;                              // may be empty
 };
-// `whole`: of tonight's revision against the reference, as it was timed.
+// `whole`: the timing of the current revision against the reference.
 Result<FirstBadCommit> FindFirstBadCommit(const BisectionContext& search, const core::KernelSpec& spec,
                                           const ReferenceRevision& reference, const ReferenceRevision& tonight,
                                           const CodeJudgement& whole);

@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 
 constexpr int kFormat = 1;
 constexpr size_t kMaxLineBytes = 8 << 10, kMaxText = 600, kMaxWarnings = 100;
-constexpr int kSlack = 32;  // nights beyond kNightsKept before a file is rewritten
+constexpr int kSlack = 32;  // runs beyond kNightsKept before a file is rewritten
 
 const std::string& TimeOf(const HistoryLine& line) {
   return std::visit([](const auto& l) -> const std::string& { return l.time; }, line);
@@ -63,7 +63,7 @@ struct DatedLine {
   bool finding = false;
 };
 struct Parsed {
-  std::vector<DatedLine> lines;  // by time, each once
+  std::vector<DatedLine> lines;  // by time, without duplicates
   bool newer = false;
 };
 Parsed ParseDated(std::string_view text) {
@@ -80,7 +80,7 @@ Parsed ParseDated(std::string_view text) {
   return parsed;
 }
 
-// The nights that stay: the newest, and of the older ones the first of each week.
+// The runs that are kept: the newest, and of the older ones the first of each week.
 std::set<std::string> Kept(const Parsed& parsed) {
   std::set<std::string> nights;
   for (const auto& line : parsed.lines)

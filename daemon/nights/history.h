@@ -1,11 +1,12 @@
-// What the nights measured, and what was made of it: one file of JSON lines per entry, in a directory or on a branch.
+// What the nightly runs measured, and what was concluded: one file of JSON lines per entry, in a directory or on a
+// branch.
 //
-//   {"v":1,"kind":"case",...}      one case of one night: a time with its spread, under one key
-//   {"v":1,"kind":"night",...}     what was decided that night about the entry
+//   {"v":1,"kind":"case",...}      one case of one run: a time with its spread, under one key
+//   {"v":1,"kind":"night",...}     what that run decided about the entry
 //   {"v":1,"kind":"finding",...}   a regression, written when it is found, when it changes and when it ends
 //
-// Lines are appended and mean the same in any order, so that two histories of one entry are joined by joining their
-// lines. What is older than 400 nights is thinned to one night a week; findings stay. Lines that cannot be read become
+// Lines are appended and mean the same in any order, so two histories of one entry are merged by merging their lines.
+// Runs older than the latest 400 are thinned to one per week; findings are kept. Lines that cannot be parsed become
 // warnings.
 #pragma once
 
@@ -18,35 +19,34 @@
 
 namespace warpwright::nights {
 
-// What a time depends on beside the code. Equal keys are comparable.
+// What a time depends on besides the code. Times with equal keys are comparable.
 struct HistoryKey {
-  std::string device;   // "sim:h200", or the GPU's UUID: two GPUs of one model differ by more than many regressions
-  std::string chip;     // "NVIDIA H200"
-  std::string driver;   // "580.159.04"; empty on the simulator
-  std::string toolkit;  // "NVRTC 13.0"
-  std::string
-      protocol;  // how it was timed: "paired-1"; of the simulator, whose model is part of the program, with the version
+  std::string device;    // "sim:h200", or the GPU's UUID: two GPUs of one model differ by more than many regressions
+  std::string chip;      // "NVIDIA H200"
+  std::string driver;    // "580.159.04"; empty on the simulator
+  std::string toolkit;   // "NVRTC 13.0"
+  std::string protocol;  // of timing: "paired-1"; on the simulator, whose model is in the program, with the version
   bool operator==(const HistoryKey&) const = default;
-  // The same machine, measured the same way: what is left to differ is driver and toolkit.
+  // The same machine, measured the same way: only driver and toolkit may differ.
   bool SameMachine(const HistoryKey& other) const {
     return device == other.device && chip == other.chip && protocol == other.protocol;
   }
 };
 
 struct CaseTime {
-  std::string time;  // of the night: "2026-11-21T02:30:00Z", the same in all its lines
+  std::string time;  // of the run: "2026-11-21T02:30:00Z", the same in all its lines
   std::string kernel;
   HistoryKey key;
   std::string commit, slice;
-  bool reference = false;  // the code is the reference's, timed beside tonight's
+  bool reference = false;  // the code is the reference's, timed along with the current one
   bool modelled = false;
   std::string case_name;
   double weight = 1;
   double median_us = 0;
   double log_mean = 0;   // mean over blocks of the logarithm of the block's median time in us
-  double log_error = 0;  // its standard error within the night; 0 on the simulator
+  double log_error = 0;  // its standard error within the run; 0 on the simulator
   int samples = 0, discarded = 0;
-  double mhz = 0;  // median clock of the multiprocessors meanwhile; 0: unknown
+  double mhz = 0;  // median clock of the multiprocessors during the timing; 0: unknown
   bool operator==(const CaseTime&) const = default;
 };
 
@@ -56,10 +56,10 @@ struct NightVerdict {
   std::string commit, slice;
   std::string state;  // first, same, faster, slower, drift, unclear, failed
   std::string message;
-  std::string anchor_commit, anchor_slice;     // the revision that later nights are timed against
-  double log_ratio = 0, lower = 0, upper = 0;  // of time tonight / time of the reference; 0 where nothing was compared
-  bool epoch = false;                          // the level of times changed: nights from here on are a new baseline
-  std::string finding;                         // id of the regression that is open after this night
+  std::string anchor_commit, anchor_slice;     // the revision that later runs are timed against
+  double log_ratio = 0, lower = 0, upper = 0;  // of current time / reference time; 0 if nothing was compared
+  bool epoch = false;                          // the level of times changed: this run begins a new baseline
+  std::string finding;                         // id of the regression that is open after this run
   bool operator==(const NightVerdict&) const = default;
 };
 
@@ -68,13 +68,13 @@ struct Finding {
   HistoryKey key;
   std::string state;     // open, changed, recovered, accepted
   std::string cause;     // code, driver, toolkit, driver or toolkit, unknown
-  std::string commit;    // the culprit, for `code`; empty where it was not found
-  std::string subject;   // its first line, as it stands in git: escape it
-  std::string from, to;  // code: the revisions compared; else what the key said before and after
+  std::string commit;    // the first bad commit, for `code`; empty if it was not found
+  std::string subject;   // its subject line as in git: escape it
+  std::string from, to;  // code: the revisions compared; else the key's values before and after
   std::string slice, anchor_slice;
-  std::string case_name;  // the one that lost most
+  std::string case_name;  // the one with the largest loss
   double log_ratio = 0, lower = 0, upper = 0;
-  bool confirmed = false;  // the culprit was timed against the commit before it, and was slower
+  bool confirmed = false;  // the first bad commit was timed against the commit before it, and was slower
   bool modelled = false;
   std::string message;  // one sentence
   bool operator==(const Finding&) const = default;
@@ -82,9 +82,9 @@ struct Finding {
 
 using HistoryLine = std::variant<CaseTime, NightVerdict, Finding>;
 
-// Without its newline. An Error where ParseHistoryLine would refuse it.
+// Without its newline. An Error if ParseHistoryLine would refuse it.
 Result<std::string> FormatHistoryLine(const HistoryLine& line);
-// kCorrupt with the reason; kUnsupported where a newer warpwright wrote it. Unknown keys are ignored.
+// kCorrupt with the reason; kUnsupported if a newer warpwright wrote it. Unknown keys are ignored.
 Result<HistoryLine> ParseHistoryLine(std::string_view line);
 
 struct History {
@@ -101,12 +101,12 @@ struct History {
 History ParseHistory(std::string_view text, std::string_view name);
 
 inline constexpr int kNightsKept = 400, kWeeksKept = 520;
-// Sorted by time, equal lines once, old nights thinned. Lines that cannot be read are dropped; but where a newer
-// warpwright wrote some, the text is returned as it is.
+// Sorted by time, without duplicates, old runs thinned. Lines that cannot be parsed are dropped; but if a newer
+// warpwright wrote some, the text is returned unchanged.
 std::string CompactHistory(std::string_view text);
-// Whether it has grown so far beyond what is kept that compacting pays.
+// Whether it exceeds the kept runs by so much that compacting is worthwhile.
 bool NeedsCompacting(std::string_view text);
-// The lines of both, each once: for two branches that were appended to.
+// The lines of both, without duplicates: for two branches that were appended to.
 std::string MergeHistories(std::string_view a, std::string_view b);
 
 // Seconds since 1970 of "2026-11-21T02:30:00Z".

@@ -1,4 +1,4 @@
-// How the lines of a history are encoded (base/fields.h). Texts that are empty and flags that are not set are left out.
+// How the lines of a history are encoded (base/fields.h). Empty texts and unset flags are omitted.
 #pragma once
 
 #include "base/fields.h"

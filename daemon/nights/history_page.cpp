@@ -12,7 +12,7 @@
 namespace warpwright::nights {
 namespace {
 
-// Colours once for light and once for dark; pictures that stand alone carry them too.
+// Colours for light and for dark; standalone pictures contain them too.
 constexpr std::string_view kColours = R"css(
 :root { --ink: #1f2328; --soft: #59636e; --paper: #ffffff; --panel: #f6f8fa; --rule: #d1d9e0; --good: #1a7f37; --bad: #cf222e; --plain: #0969da;
         --driver: #8250df; --toolkit: #9a6700; }
@@ -61,7 +61,7 @@ std::string FindingItem(const Finding& f) {
                   report::EscapeHtml(f.time.substr(0, 10)), report::EscapeHtml(f.message));
   if (!f.commit.empty())
     out += fmt::format("<br><code>{}</code> {}{}", report::EscapeHtml(f.commit.substr(0, 12)),
-                       report::EscapeHtml(f.subject), f.confirmed ? "" : " <span class=\"soft\">(not certain)</span>");
+                       report::EscapeHtml(f.subject), f.confirmed ? "" : " <span class=\"soft\">(uncertain)</span>");
   return out + "</li>\n";
 }
 
@@ -78,19 +78,20 @@ std::string Panels(const std::vector<Panel>& panels) {
   }
   if (!machine.empty()) out += "</div>\n";
   if (panels.size() > kMaxPanels)
-    out += fmt::format("<p class=\"soft\">{} more panels are left out.</p>\n", panels.size() - kMaxPanels);
+    out += fmt::format("<p class=\"soft\">{} more panels are omitted.</p>\n", panels.size() - kMaxPanels);
   return out;
 }
 
 std::string Legend() {
-  return "<p class=\"soft\">Points are medians of a night, the band their 95 % interval within it. Vertical lines: the "
+  return "<p class=\"soft\">Points are medians of a nightly run, the band is their 95 % interval within it. Vertical "
+         "lines: the "
          "code changed (dotted), the driver, or the toolkit. "
-         "Shaded: a regression was open. Red points: nights that were slower.</p>\n";
+         "Shaded: a regression was open. Red points: slower runs.</p>\n";
 }
 
 std::string NightTable(const History& history) {
   std::string out =
-      "<details><summary>The last nights</summary><div class=\"scroll\"><table><tr><th>date</th><th>state</th><th "
+      "<details><summary>The latest runs</summary><div class=\"scroll\"><table><tr><th>date</th><th>state</th><th "
       "class=\"num\">time / reference</th><th>commit</th><th>what</th></tr>\n";
   size_t rows = 0;
   for (auto night = history.nights.rbegin(); night != history.nights.rend() && rows < kNightRows; ++night, ++rows)
@@ -134,7 +135,7 @@ std::string RenderHistoryHtml(const EntryHistory& entry) {
       report::EscapeHtml(entry.kernel), report::EscapeHtml(entry.file));
   const auto open = entry.history.Open();
   if (open.empty()) {
-    out += entry.history.nights.empty() ? "<p>No night has timed it yet.</p>\n"
+    out += entry.history.nights.empty() ? "<p>No nightly run has timed it yet.</p>\n"
                                         : "<p class=\"good-text\">No regression is open.</p>\n";
   } else {
     out += "<h2>Open regressions</h2>\n<ul>\n";
@@ -155,7 +156,7 @@ std::string RenderHistoryIndex(const std::vector<EntryHistory>& entries) {
     return !a->history.Open().empty() && b->history.Open().empty();
   });
   std::string out = Head("warpwright nights") +
-                    "<h1>Nights</h1>\n<div class=\"scroll\"><table><tr><th>entry</th><th>last "
+                    "<h1>Nightly runs</h1>\n<div class=\"scroll\"><table><tr><th>entry</th><th>last "
                     "night</th><th>state</th><th>open regressions</th></tr>\n";
   for (const EntryHistory* entry : order) {
     const auto open = entry->history.Open();

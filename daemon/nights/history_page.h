@@ -1,6 +1,6 @@
-// The history of nights, drawn: time against date, one panel for each machine and case. Pages and pictures need nothing
-// beside them, follow the reader's choice of light or dark, and fit a phone. Names, subjects and messages in them come
-// from repositories and are escaped.
+// The history of nightly runs as plots: time against date, one panel for each machine and case. Pages and pictures are
+// self-contained, follow the reader's choice of light or dark, and fit a phone. Names, subjects and messages in them
+// come from repositories and are escaped.
 #pragma once
 
 #include <filesystem>
@@ -17,14 +17,14 @@ struct EntryHistory {
   History history;
 };
 
-// All panels of the entry below each other, as a picture of its own: medians with their 95 % interval, vertical lines
-// where code, driver or toolkit changed, regressions as a shaded time with their size. Empty where nothing was timed.
+// All panels of the entry below each other, as a standalone picture: medians with their 95 % interval, vertical lines
+// where code, driver or toolkit changed, regressions as a shaded period with their size. Empty if nothing was timed.
 std::string RenderHistorySvg(const EntryHistory& entry);
 std::string RenderHistoryHtml(const EntryHistory& entry);
 // Links to the entries' pages, those with an open regression first.
 std::string RenderHistoryIndex(const std::vector<EntryHistory>& entries);
 
-// index.html, <kernel>.html and <kernel>.svg into the folder.
+// Writes index.html, <kernel>.html and <kernel>.svg to the folder.
 Status WriteHistoryPages(const std::vector<EntryHistory>& entries, const std::filesystem::path& folder);
 
 }  // namespace warpwright::nights

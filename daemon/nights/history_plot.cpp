@@ -110,7 +110,7 @@ std::string Regressions(const Panel& panel, const Axes& axes) {
     out +=
         fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"bad-area\">{}</rect>\n",
                     from, kTop, to - from, kPanelHeight - kTop - kBottom, Title(r.title));
-    if (from - labelled < 46) continue;  // labels that would touch are left out: the titles say it
+    if (from - labelled < 46) continue;  // labels that would touch are omitted: the titles contain them
     const bool room = from < kPanelWidth - kRight - 46;
     out += Text(room ? from + 3 : kPanelWidth - kRight, kPanelHeight - kBottom - 6, r.label, room ? "start" : "end",
                 "label bad-label", 30);
@@ -163,7 +163,7 @@ std::string MachineOf(const HistoryKey& key) {
   return key.chip + ", " + key.device.substr(0, 12);
 }
 
-// What differs between two nights in succession.
+// What changed between two consecutive runs.
 void AddChanges(const CaseTime& before, const CaseTime& now, Panel& panel) {
   const int64_t time = Seconds(now.time);
   if (before.slice != now.slice)

@@ -1,4 +1,4 @@
-// One panel of history_page.h: the nights of one case on one machine. Private to it.
+// One panel of history_page.h: the nightly runs of one case on one machine. Private to it.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace warpwright::nights {
 struct PanelNight {
   int64_t time = 0;  // seconds since 1970
   double us = 0, low = 0, high = 0;
-  std::string label;  // date, commit, time: shown when pointed at
+  std::string label;  // date, commit, time: shown on hover
   bool slower = false;
 };
 struct PanelChange {

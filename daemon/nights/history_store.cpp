@@ -27,7 +27,7 @@ Result<std::string> Lines(const std::vector<HistoryLine>& lines) {
   return text;
 }
 
-// A text that was cut off within a line gets its end before the next.
+// Ends a line that was cut off before the next one is appended.
 std::string Joined(std::string old, const std::string& added) {
   if (!old.empty() && old.back() != '\n') old += '\n';
   return old + added;

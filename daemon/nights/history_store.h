@@ -1,5 +1,5 @@
-// Where histories are kept: <entry>.jsonl in a directory, or on a branch of the repository. Port: nights do not care
-// which.
+// Where histories are stored: <entry>.jsonl in a directory, or on a branch of the repository. A port: nightly runs are
+// independent of the choice.
 #pragma once
 
 #include <filesystem>
@@ -18,13 +18,13 @@ class HistoryStore {
  public:
   virtual ~HistoryStore() = default;
   virtual Result<History> Read(const std::string& kernel) = 0;
-  // One night's lines, by entry.
+  // One run's lines, by entry.
   virtual Status Append(const std::map<std::string, std::vector<HistoryLine>>& lines, const std::string& time) = 0;
-  // Where the lines stand now: a commit of a branch; empty for a directory.
+  // The location of the lines after appending: a commit of a branch; empty for a directory.
   virtual std::string Tip() const { return {}; }
 };
 
-// Appends with one write; rewrites a file when it has grown far beyond what is kept.
+// Appends with one write; rewrites a file when it far exceeds the kept runs.
 class DirectoryHistory final : public HistoryStore {
  public:
   explicit DirectoryHistory(std::filesystem::path folder) : folder_(std::move(folder)) {}
@@ -36,9 +36,8 @@ class DirectoryHistory final : public HistoryStore {
   std::filesystem::path folder_;
 };
 
-// One commit a night on refs/heads/<branch>. What a fetch brought of it (refs/remotes/origin/<branch>) is joined, and
-// the new commit stands on top of that one, so that it can be pushed; where others push at the same time, fetch and
-// append again.
+// One commit per run on refs/heads/<branch>. The fetched branch (refs/remotes/origin/<branch>) is merged, and the new
+// commit is on top of it, so that it can be pushed; if others push at the same time, fetch and append again.
 class BranchHistory final : public HistoryStore {
  public:
   BranchHistory(repo::Repository& repository, std::string branch, repo::Signature author)

@@ -41,7 +41,7 @@ CaseTime LineOf(const NightInput& input, const NightTime& time, const std::strin
           time.log_mean, time.log_error, time.samples, time.discarded, time.mhz};
 }
 
-// Ends what is open on this machine.
+// Closes what is open on this machine.
 void Close(const History& history, const NightInput& input, bool code, const std::string& state, const std::string& why,
            NightOutcome& outcome) {
   for (Finding finding : history.Open(input.key)) {
@@ -66,7 +66,7 @@ int NightsSince(const History& history, const HistoryKey& key, const std::string
     nights += night.key.SameMachine(key) && night.time > time && night.state == "slower";
   return nights;
 }
-// When the finding was first open.
+// When the finding was opened.
 std::string Since(const History& history, const std::string& id) {
   std::string since;
   for (const Finding& finding : history.findings) {
@@ -100,8 +100,7 @@ void DecideCode(const History& history, const NightInput& input, NightOutcome& o
       return;
     case CodeDecision::kUnclear:
       verdict.state = "unclear";
-      verdict.message =
-          fmt::format("between {} of {}'s time: too uncertain to say", Interval(code.lower, code.upper), against);
+      verdict.message = fmt::format("{} more time than {}: inconclusive", Interval(code.lower, code.upper), against);
       return;
     case CodeDecision::kSlower: break;
   }
@@ -112,17 +111,17 @@ void DecideCode(const History& history, const NightInput& input, NightOutcome& o
   const auto open = OpenCodeFinding(history, input.key);
   if (!open || open->anchor_slice != input.reference->slice || open->slice != input.slice) return;
   if (code.log_ratio > open->log_ratio + std::log(input.threshold)) return;
-  outcome.needs_bisection = false;  // known, and no worse
+  outcome.needs_bisection = false;  // known, and not worse
   verdict.finding = open->id;
   if (NightsSince(history, input.key, Since(history, open->id)) + 1 < kAcceptAfterNights) return;
   Close(history, input, true, "accepted",
-        fmt::format("nobody changed it for {} nights: it is the reference from now on", kAcceptAfterNights), outcome);
+        fmt::format("it was not fixed for {} nights: it is now the reference", kAcceptAfterNights), outcome);
   verdict.finding.clear();
   verdict.anchor_commit = input.commit;
   verdict.anchor_slice = input.slice;
 }
 
-// The times of equal code: the reference's where the code differs, else tonight's own.
+// The times of equal code: the reference's if the code differs, else the current ones.
 struct EqualCode {
   const NightTimes& times;
   const std::string& slice;
@@ -132,7 +131,7 @@ struct DriftCase {
   DriftResult result;
 };
 
-// The last of the nights before that cannot be part of what was noticed tonight.
+// The last of the earlier runs that cannot be part of what this run detected.
 const CaseTime* NightBefore(const History& history, const HistoryKey& key, const std::string& slice,
                             const std::string& name) {
   std::vector<const CaseTime*> nights;
@@ -169,7 +168,7 @@ Finding DriftFinding(const History& history, const NightInput& input, const std:
     why = fmt::format("since {} -> {}; the code is the same", finding.from, finding.to);
   } else if (before != nullptr && before->mhz > 0 && worst.time->mhz > 0 &&
              std::abs(worst.time->mhz / before->mhz - 1) > kClockChange) {
-    why += fmt::format("; but the clocks went from {:.0f} to {:.0f} MHz", before->mhz, worst.time->mhz);
+    why += fmt::format("; but the clock changed from {:.0f} to {:.0f} MHz", before->mhz, worst.time->mhz);
   }
   finding.message = Cut(fmt::format("case {} takes {} more time than its level of {} nights ({}), {}", worst.time->name,
                                     Percent(worst.result.log_ratio), worst.result.nights,
@@ -189,9 +188,9 @@ void DecideDrift(const History& history, const NightInput& input, const EqualCod
     const DriftResult result =
         JudgeDrift(LevelOf(history, input.key, equal.slice, time.name), {time.log_mean, time.log_error}, rules);
     if (result.drift == Drift::kSuspect)
-      outcome.notes.push_back(fmt::format("case {} took {} {} time than usual tonight; one night alone is not a change",
-                                          time.name, Percent(result.log_ratio),
-                                          result.log_ratio > 0 ? "more" : "less"));
+      outcome.notes.push_back(
+          fmt::format("case {} took {} {} time than usual tonight; a single night is not conclusive", time.name,
+                      Percent(result.log_ratio), result.log_ratio > 0 ? "more" : "less"));
     if (result.drift == Drift::kSlower && (slower.time == nullptr || result.log_ratio > slower.result.log_ratio))
       slower = {&time, result};
     if (result.drift == Drift::kFaster && (faster.time == nullptr || result.log_ratio < faster.result.log_ratio))
@@ -311,7 +310,7 @@ void AddCodeFinding(const History& history, const NightInput& input, const First
     finding.message += fmt::format(", which alone costs {}", Percent(culprit.log_ratio));
   if (!culprit.note.empty()) finding.message += "; " + culprit.note;
   finding.message = Cut(finding.message);
-  // Without a culprit the revision itself tells two regressions apart.
+  // Without a first bad commit, the revision itself distinguishes two regressions.
   Finding identity = finding;
   identity.from.clear();
   identity.to = culprit.commit.empty() ? input.slice : "";
@@ -321,7 +320,7 @@ void AddCodeFinding(const History& history, const NightInput& input, const First
   const bool known = open && open->id == finding.id;
   const bool worse = known && code.log_ratio > open->log_ratio + std::log(input.threshold);
   if (known) finding.state = worse ? "changed" : "open";
-  if (known && !worse) finding.log_ratio = open->log_ratio;  // what was reported: small steps add up to a change
+  if (known && !worse) finding.log_ratio = open->log_ratio;  // the reported value: small steps add up to a change
   if (open && !known) Close(history, input, true, "recovered", "another commit is slower now", outcome);
   outcome.verdict.finding = finding.id;
   outcome.findings.push_back(finding);

@@ -28,7 +28,7 @@ uint64_t BytesOf(const core::KernelSpec& spec, const core::Case& c) {
     const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     if (buffer == nullptr) continue;
     const auto shape = core::ShapeOf(argument, c);
-    if (!shape) continue;  // MakeInputs says why
+    if (!shape) continue;  // MakeInputs reports why
     uint64_t size = core::SizeOf(buffer->dtype);
     for (const int64_t extent : *shape) size *= static_cast<uint64_t>(extent);
     bytes += size;
@@ -36,7 +36,8 @@ uint64_t BytesOf(const core::KernelSpec& spec, const core::Case& c) {
   return bytes;
 }
 
-// Of one side, over the blocks: what core/timing.h makes of a ratio, for a time. The same pairs count.
+// The statistics of one side over the blocks: as core/timing.h computes them for a ratio, here for a time. The same
+// pairs are included.
 NightTime TimeOf(const core::Case& c, const std::vector<core::TimedPair>& pairs, const core::TimingRules& rules,
                  bool candidate) {
   NightTime time;
@@ -79,7 +80,7 @@ struct NightTimer::CasePairs {
   std::vector<core::TimedPair> pairs;
 };
 
-// Those with a weight on this kind of device; where none has one, all of them.
+// The cases with a weight on this kind of device; if none has one, all cases.
 std::vector<const core::Case*> NightTimer::CasesOf(const core::KernelSpec& spec) const {
   const core::DeviceKind kind = modelled() ? core::DeviceKind::kSim : core::DeviceKind::kCuda;
   std::vector<const core::Case*> weighted, all;
@@ -245,7 +246,8 @@ Result<std::variant<NightTimes, NotRunnable>> NightTimer::Measure(const core::Ke
     if (failed) return *failed;
     times.push_back(TimeOf(*c, pairs.pairs, rules, true));
     if (times.back().samples == 0)
-      return NotRunnable{fmt::format("case {}: every pair was discarded, since the clocks fell or differed", c->name)};
+      return NotRunnable{
+          fmt::format("case {}: every pair was discarded, since the clocks dropped or differed", c->name)};
   }
   if (times.empty()) return NotRunnable{"no case of the manifest can be timed on " + options_.device};
   return times;
@@ -258,7 +260,7 @@ Result<std::variant<NightComparison, NotRunnable>> NightTimer::Compare(const cor
   if (modelled()) return CompareModelled(spec, reference, present);
   WW_ASSIGN(auto first, ComparePass(spec, reference, present));
   if (std::holds_alternative<NotRunnable>(first)) {
-    WW_ASSIGN(const auto alone, Measure(spec, present));  // which of both is to blame
+    WW_ASSIGN(const auto alone, Measure(spec, present));  // which of the two is to blame
     if (const auto* failed = std::get_if<NotRunnable>(&alone)) return *failed;
     return NotRunnable{std::get<NotRunnable>(first).reason, true};
   }

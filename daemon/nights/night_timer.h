@@ -1,10 +1,10 @@
-// Times of an entry for the nights: alone, and of two revisions side by side. Both are the repository's own code, which
-// is not verified here; a worker process runs it all the same.
+// Times of an entry for nightly runs: of one revision, and of two side by side. Both are the repository's own code,
+// which is not verified here but still runs in a worker process.
 //
 // On a GPU everything goes through Evaluator::Time (core/timing.h has the protocol): two revisions in pairs, look by
-// look until their mean is decided, and where tonight's is slower once more in a fresh process with other inputs; one
-// revision is paired with itself. On the simulator times are modelled: one run of each, without any spread, the same
-// every night.
+// look until their mean is decided, and if the current one is slower, once more in a fresh process with other inputs;
+// one revision is paired with itself. On the simulator times are modelled: one run of each, without any spread,
+// identical every night.
 #pragma once
 
 #include <filesystem>
@@ -21,7 +21,7 @@
 
 namespace warpwright::nights {
 
-// How times are made: part of the history's key. Changes whenever they would no longer be comparable.
+// How times are obtained: part of the history's key. Changes whenever times would no longer be comparable.
 inline constexpr int kTimingProtocol = 1;
 
 struct NightTimerOptions {
@@ -30,12 +30,12 @@ struct NightTimerOptions {
   std::optional<core::Chip> chip;  // of a real device: its nominal clock
   double threshold = 1.03;
   uint64_t sample_instructions = 20'000'000;  // as the judge measures
-  uint64_t max_case_bytes = 1ull << 30;       // larger cases are left out on the simulator
+  uint64_t max_case_bytes = 1ull << 30;       // larger cases are skipped on the simulator
   std::optional<uint64_t> secret_seed;        // for tests
   std::function<void()> fresh_worker;
 };
 
-// Of one case in one night.
+// Of one case in one run.
 struct NightTime {
   std::string name;
   double weight = 1;
@@ -44,7 +44,7 @@ struct NightTime {
 };
 struct NotRunnable {
   std::string reason;
-  bool reference = false;  // it is the reference that cannot be run
+  bool reference = false;  // the reference is what cannot be run
 };
 using NightTimes = std::vector<NightTime>;
 struct NightComparison {
@@ -61,7 +61,7 @@ class NightTimer {
 
   bool modelled() const { return options_.device.starts_with("sim:"); }
   Result<std::variant<NightTimes, NotRunnable>> Measure(const core::KernelSpec& spec, const core::SourceRef& source);
-  // Both with tonight's manifest entry: a reference with another signature is NotRunnable.
+  // Both with the current manifest entry: a reference with a different signature is NotRunnable.
   Result<std::variant<NightComparison, NotRunnable>> Compare(const core::KernelSpec& spec,
                                                              const core::SourceRef& reference,
                                                              const core::SourceRef& present);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kEfficiency = 0.8;  // of Qn, rounded down
 
-// A handful of pairs of arguments, asked for again and again.
+// Few distinct pairs of arguments, requested repeatedly.
 double Quantile(double alpha, int degrees) {
   thread_local std::map<std::pair<double, int>, double> known;
   const auto [found, fresh] = known.try_emplace({alpha, degrees}, 0);
@@ -24,7 +24,7 @@ double MedianVariance(size_t nights, double qn) {
   return 0.5 * std::numbers::pi * qn * qn / static_cast<double>(nights);
 }
 
-// Of the difference of one night from the level: its scale.
+// The scale of one run's difference from the level.
 double ExpectedOff(std::span<const NightPoint> level, double qn, const NightPoint& night) {
   double within = 0;
   for (const NightPoint& point : level) within += point.error * point.error;
@@ -84,7 +84,7 @@ DriftResult JudgeDrift(std::span<const NightPoint> earlier, const NightPoint& to
   const double last = before->log_us - result.level, mean = 0.5 * (last + result.log_ratio);
   const double last_off = ExpectedOff(level, result.scale, *before);
   const double both_off =
-      std::sqrt(0.25 * (off * off + last_off * last_off) + 0.5 * median_variance);  // the median is the same one
+      std::sqrt(0.25 * (off * off + last_off * last_off) + 0.5 * median_variance);  // both share the same median
   const bool same_side = (last > 0) == (result.log_ratio > 0) && beyond(result.deviations, rules.each) &&
                          beyond(last / last_off, rules.each);
   if (same_side && std::abs(mean) > limit && beyond(mean / both_off, rules.alarm))
@@ -94,7 +94,7 @@ DriftResult JudgeDrift(std::span<const NightPoint> earlier, const NightPoint& to
 
 CodeJudgement JudgeCode(const PairedResult& paired, double threshold, double alpha) {
   CodeJudgement judgement;
-  const auto take = [&](double log_ratio, double lower, double upper) {  // theirs is reference / tonight
+  const auto take = [&](double log_ratio, double lower, double upper) {  // the given ratio is reference / current
     judgement.log_ratio = -log_ratio;
     judgement.lower = -upper;
     judgement.upper = -lower;

@@ -26,14 +26,14 @@ bool IsSlower(const CaseRow& row) {
   return row.decision == "slower" || (row.decision.empty() && row.after_us > row.before_us * 1.005);
 }
 
-// Cells of numbers are not broken into lines: on a phone the table scrolls instead.
+// Numbers in cells are not wrapped: on a phone the table scrolls instead.
 std::string Unbroken(std::string_view text) {
   std::string out;
   for (const char c : text) out += c == ' ' ? std::string("\u00a0") : std::string(1, c);
   return out;
 }
 
-// "**method** (settings): what it does", of "method (settings): what it does".
+// "**method** (settings): what it does" from "method (settings): what it does".
 std::string Step(const std::string& step, size_t max_bytes) {
   const size_t end = std::min(step.find_first_of(" :"), step.size());
   const bool settings = end < step.size() && step[end] == ' ';
@@ -52,7 +52,7 @@ std::string SpeedupCell(const CaseRow& row) {
   return cell;
 }
 
-// The output that used most of what is allowed speaks for all.
+// The output that used the largest share of its allowed error represents all.
 std::string ErrorCell(const CaseRow& row) {
   const OutputError* worst = nullptr;
   for (const auto& error : row.errors)
@@ -82,7 +82,7 @@ std::string Ranges(const std::vector<LineRange>& ranges) {
     out += (i == 0 ? "" : ", ") + (ranges[i].first == ranges[i].last
                                        ? fmt::format("{}", ranges[i].first)
                                        : fmt::format("{}–{}", ranges[i].first, ranges[i].last));
-  if (ranges.size() > 6) out += fmt::format(" and {} more places", ranges.size() - 6);
+  if (ranges.size() > 6) out += fmt::format(" and {} more ranges", ranges.size() - 6);
   return out;
 }
 
@@ -105,7 +105,7 @@ std::string Numerics(const Explanation& e) {
   for (const auto& row : e.cases)
     for (const auto& error : row.errors)
       if (!error.identical && error.allowed > 0) share = std::max(share, error.error / error.allowed);
-  return fmt::format("**Not bit-identical**: on {} the largest error is {:.0f} % of what is allowed.",
+  return fmt::format("**Not bit-identical**: on {} the largest error is {:.0f} % of the allowed error.",
                      CaseNames(e, true), 100 * share);
 }
 
@@ -147,7 +147,7 @@ std::string GainSentence(const Explanation& e, const Provenance& p) {
   if (e.interval) how.push_back("95 % interval " + FormatInterval(*e.interval));
   if (counted > 1) how.push_back(fmt::format("geometric mean over {} shapes", counted));
   if (!how.empty()) out += fmt::format(" ({})", fmt::join(how, ", "));
-  out += fmt::format(". {}{}; callers of {} stay as they are.", CodeSpan(e.file), Changes(p), CodeSpan(e.entry));
+  out += fmt::format(". {}{}; callers of {} are unchanged.", CodeSpan(e.file), Changes(p), CodeSpan(e.entry));
   return out;
 }
 
@@ -161,10 +161,11 @@ std::string ProgramNote(const Explanation& e) {
     return fmt::format(
         "> [!NOTE]\n> Written by a program, which {}. **The times are modelled by a simulator of {}; no GPU ran this "
         "kernel.** It stays a draft until "
-        "somebody measures it.\n",
+        "it is measured on a GPU.\n",
         checked, EscapeMarkdown(ChipName(e), 60));
   return fmt::format(
-      "> [!NOTE]\n> Written by a program, which {} and measured both in pairs on {}. Nobody has read it yet: please "
+      "> [!NOTE]\n> Written by a program, which {} and measured both in pairs on {}. It has not been reviewed yet: "
+      "please "
       "review it as you would "
       "any other change.\n",
       checked, EscapeMarkdown(e.chip_name, 60));
@@ -181,7 +182,7 @@ std::string CaseTable(const Explanation& e, size_t max_rows) {
                                             : "speedup",
                                 errors ? " max\u00a0error\u00a0/\u00a0allowed |" : "", errors ? "--:|" : "");
   bool verified_only = false, sampled = false;
-  // Slower rows are never the ones that are left out.
+  // Slower rows are never the ones that are omitted.
   std::vector<const CaseRow*> rows;
   for (const auto& row : e.cases) rows.push_back(&row);
   if (rows.size() > max_rows) {
@@ -210,9 +211,9 @@ std::string RenderSpeedupReasons(const Explanation& e, size_t max_steps, size_t 
   out += LeftOut(e.steps.size() - std::min(e.steps.size(), max_steps), "step", e);
   std::string list;
   if (e.roofline_share_after > 0)
-    list += fmt::format("- Of the chip's roofline, {:.0f} % was reached before and {:.0f} % {}.\n",
-                        100 * e.roofline_share_before, 100 * e.roofline_share_after,
-                        e.modelled ? "is now (modelled)" : "is now");
+    list +=
+        fmt::format("- The kernel reached {:.0f} % of the chip's roofline before and reaches {:.0f} % {}.\n",
+                    100 * e.roofline_share_before, 100 * e.roofline_share_after, e.modelled ? "now (modelled)" : "now");
   list += HotList(e.hot_before, "before") + HotList(e.hot_after, "now");
   if (!list.empty()) out += "\n" + list;
   if (e.counters.empty()) return out;
@@ -241,8 +242,7 @@ std::string RenderReviewHints(const Explanation& e, const Provenance& p, size_t 
     items.push_back("**Relaxed by the manifest**: " + CodeSpan(base::CleanText(relaxation, 100)) + ".");
   for (const auto& precondition : e.preconditions)
     items.push_back("**From now on**: " + EscapeMarkdown(precondition, max_bytes));
-  for (const auto& review : e.review)
-    items.push_back("**The judge asks to look at**: " + EscapeMarkdown(review, max_bytes));
+  for (const auto& review : e.review) items.push_back("**For the reviewer**: " + EscapeMarkdown(review, max_bytes));
   std::string untested = fmt::format("**Not tested**: chips other than {}", EscapeMarkdown(ChipName(e), 60));
   if (e.modelled) untested += ", and no real GPU";
   if (const std::string whole = CaseNames(e, false); !whole.empty() && BitIdentical(e))
@@ -253,7 +253,7 @@ std::string RenderReviewHints(const Explanation& e, const Provenance& p, size_t 
                     (i + 1 == kUntestedShown && e.not_tested.size() > kUntestedShown
                          ? fmt::format(", and {} more of this kind", e.not_tested.size() - kUntestedShown)
                          : ""));
-  std::string out = "\n### What to look at\n\n";
+  std::string out = "\n### What to review\n\n";
   for (size_t i = 0; i < items.size() && i < max_items; ++i) out += "- " + items[i] + "\n";
   return out + LeftOut(items.size() - std::min(items.size(), max_items), "point", e);
 }
@@ -275,7 +275,7 @@ std::string RenderSearchHistory(const Explanation& e, size_t max_rounds) {
 
 std::string AttemptTable(const Explanation& e, size_t max_rows, size_t max_bytes) {
   if (e.attempts.empty() || max_rows == 0) return LeftOut(e.attempts.size(), "attempt", e);
-  // Accepted ones stay, then the latest.
+  // Accepted attempts are kept, then the latest.
   std::vector<size_t> rows;
   size_t room = max_rows;
   for (size_t i = e.attempts.size(); i-- > 0;)
@@ -288,7 +288,7 @@ std::string AttemptTable(const Explanation& e, size_t max_rows, size_t max_bytes
   std::string last;
   for (const size_t i : rows) {
     const AttemptRow& a = e.attempts[i];
-    // What a transformation says of itself is the same for each of its settings.
+    // A transformation describes itself identically for each of its settings.
     const std::string note = a.message == last ? "as above" : EscapeMarkdown(a.message, max_bytes);
     last = a.message;
     out += fmt::format("| {} | {}{} | {} | {} | {} |\n", a.round, EscapeMarkdown(a.method, 60),
@@ -299,7 +299,7 @@ std::string AttemptTable(const Explanation& e, size_t max_rows, size_t max_bytes
 }
 
 std::string Trajectory(const Explanation& e, size_t max_plans, size_t max_rows, size_t max_bytes) {
-  std::string body = fmt::format("The planner's own account of why each method was tried; what came of it was {}.\n\n",
+  std::string body = fmt::format("The planner's explanation of why each method was tried; the outcomes were {}.\n\n",
                                  e.modelled ? "modelled" : "measured");
   for (size_t i = 0; i < e.plans.size() && i < max_plans; ++i) body += "- " + PlanWords(e.plans[i], max_bytes) + "\n";
   body += LeftOut(e.plans.size() - std::min(e.plans.size(), max_plans), "plan", e);
@@ -319,7 +319,7 @@ std::string Verification(const Explanation& e, size_t max_items) {
       ran += fmt::format("| {} | {} |\n", EscapeMarkdown(check.name, 40), EscapeMarkdown(check.meaning, 160));
     else missing += fmt::format("- {}: {}.\n", EscapeMarkdown(check.name, 40), EscapeMarkdown(check.why_not, 160));
   }
-  if (!ran.empty()) body += "| check that ran | what it holds |\n|:--|:--|\n" + ran;
+  if (!ran.empty()) body += "| check that ran | what it verifies |\n|:--|:--|\n" + ran;
   if (!missing.empty()) body += "\nNot run:\n\n" + missing;
   body += LeftOut(shown - std::min(shown, max_items), "check", e);
   std::string timing;
@@ -372,7 +372,7 @@ std::string CostAndProvenance(const Explanation& e, const Provenance& p) {
                                       : "");
   row("language model",
       p.model.empty() && p.model_dollars == 0
-          ? "none was asked"
+          ? "none was used"
           : fmt::format("{}{}", EscapeMarkdown(p.model, 60),
                         p.model_dollars > 0 ? fmt::format(", ${:.2f}", p.model_dollars) : ", cost unknown"));
   row("device", EscapeMarkdown(e.device, 60) + (p.device_uuid.empty() ? "" : ", " + code(p.device_uuid, 60)));

@@ -1,6 +1,6 @@
-// The sections of which bodies, checks and summaries are put together. Each is whole Markdown by itself: fences, tables
-// and <details> begin and end in it, and it ends with a line feed. What is longer than asked for is left out at a row's
-// border, and it is said how much.
+// The sections from which bodies, checks and summaries are assembled. Each is complete Markdown by itself: fences,
+// tables and <details> begin and end in it, and it ends with a line feed. A section over its limit is cut at a row
+// boundary and states how much was omitted.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace warpwright::report {
 // "**1.64x faster, measured on NVIDIA H200**: 100.2 µs → 61.1 µs (95 % interval 1.58x to 1.70x) ..."; one sentence, no
 // line feed.
 std::string GainSentence(const Explanation& explanation, const Provenance& provenance);
-std::string ProgramNote(const Explanation& explanation);  // the one alert
+std::string ProgramNote(const Explanation& explanation);  // the only alert
 std::string CaseTable(const Explanation& explanation, size_t max_rows);
 std::string RenderSpeedupReasons(const Explanation& explanation, size_t max_steps, size_t max_bytes);
 std::string MissingCounters(const std::string& note);  // one line, without a list item's dash
@@ -26,7 +26,7 @@ std::string Verification(const Explanation& explanation, size_t max_items);
 std::string Reproduction(const Explanation& explanation, const Provenance& provenance);
 std::string CostAndProvenance(const Explanation& explanation, const Provenance& provenance);
 
-// The attempts as a table, newest rounds kept where there are too many; empty where nothing was tried.
+// The attempts as a table; if there are too many, the newest rounds are kept; empty if nothing was tried.
 std::string AttemptTable(const Explanation& explanation, size_t max_rows, size_t max_bytes);
 // "<details><summary>title</summary> ... </details>".
 std::string Folded(const std::string& title, const std::string& body);

@@ -40,7 +40,7 @@ std::optional<std::string> DecodeValue(std::string_view text) {
   return out;
 }
 
-// "- [x] <!-- marker -->": GitHub writes x, people also X and other bullets.
+// "- [x] <!-- marker -->": GitHub writes x, users also X and other bullets.
 bool IsTicked(std::string_view line, std::string_view marker) {
   while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
   if (line.size() < 6 || std::string_view("-*+").find(line[0]) == std::string_view::npos) return false;
@@ -62,7 +62,7 @@ std::string Controls(const Explanation& e, const BodyState& state) {
   out +=
       "Comments for people with write access: `/warpwright retry`, `/warpwright explain`, `/warpwright ignore`, "
       "`/warpwright stop`. Closing this means \"not wanted until the "
-      "kernel changes\". Push a commit of your own to the branch, and warpwright leaves it to you.\n";
+      "kernel changes\". Push your own commit to the branch, and warpwright no longer touches it.\n";
   return out;
 }
 
@@ -84,10 +84,10 @@ std::optional<BodyState> ParseBody(std::string_view body) {
     if (name == "kernel") state.kernel = std::move(*value);
     else if (name == "base") state.base_commit = std::move(*value);
     else if (name == "candidate") state.candidate = std::move(*value);
-    else if (name == "run") state.run_id = std::move(*value);  // others are of a later version
+    else if (name == "run") state.run_id = std::move(*value);  // unknown names are from a later version
   }
   if (state.kernel.empty()) return std::nullopt;
-  // Only below the last marker: nothing that a log or a name says above can tick a box.
+  // Only below the last marker: no log or name above it can tick a box.
   const size_t controls = body.rfind(kControls);
   std::string_view rest = controls == std::string_view::npos ? std::string_view() : body.substr(controls);
   while (!rest.empty()) {

@@ -1,4 +1,4 @@
-// The hidden parts of a body: the state in its first line and the two boxes that people tick. Values are
+// The hidden parts of a body: the state in its first line and the two boxes that users tick. Values are
 // percent-encoded, so that none can end the comment.
 #pragma once
 

@@ -1,4 +1,4 @@
-// A check run: what came of a kernel, on the commit that changed it.
+// A check run: the outcome for a kernel, on the commit that changed it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,14 +29,14 @@ std::string FailureSummary(const Explanation& e) {
   const std::string kernel = CodeSpan(e.kernel),
                     reason = e.outcome_reason.empty() ? "" : " " + EscapeMarkdown(e.outcome_reason, 600) + ".";
   if (e.outcome == "unchanged")
-    return fmt::format("{} stays as it is: {} and {} found nothing that is right and faster by enough.{}{}\n", kernel,
+    return fmt::format("{} is unchanged: {} and {} found no correct version that is sufficiently faster.{}{}\n", kernel,
                        Plural(e.rounds, "round"), Plural(e.evaluations, "evaluation"), reason, BestTried(e));
   if (e.outcome == "refused") return fmt::format("{} was not optimized.{}\n", kernel, reason);
   if (e.outcome == "unfinished") return fmt::format("{} is not finished.{}\n", kernel, reason);
   return fmt::format("warpwright failed at {}; this says nothing about the kernel.{}\n", kernel, reason);
 }
 
-// "... (line 12)", as transformations and the judge say it; 0: none.
+// The line in "... (line 12)", as transformations and the judge write it; 0: none.
 int LineIn(std::string_view message) {
   const size_t at = message.rfind("(line ");
   if (at == std::string_view::npos) return 0;
@@ -55,7 +55,7 @@ std::vector<CheckText::Note> Notes(const Explanation& e) {
   std::set<std::pair<int, std::string>> said;
   for (const auto& attempt : e.attempts) {
     const int line = LineIn(attempt.message);
-    // Lines of a later base are not lines of this file.
+    // Line numbers of a later base do not apply to this file.
     if (line == 0 || attempt.gain || !e.original_hash.starts_with(attempt.parent) || attempt.parent.empty()) continue;
     if (!said.emplace(line, attempt.method).second || notes.size() >= kMaxNotes) continue;
     notes.push_back({line, "notice", base::CleanText(attempt.method, 60) + " does not apply",

@@ -44,7 +44,7 @@ std::string Since(const DashboardJob& job) { return EscapeMarkdown(job.since, 40
 std::string Kind(const DashboardJob& job) { return EscapeMarkdown(job.kind, 20); }
 std::string Round(const DashboardJob& job) { return job.round > 0 ? std::to_string(job.round) : ""; }
 
-// A table of the columns in which some row has something to say.
+// A table of the columns that are not empty in every row.
 std::string Table(std::string_view heading, const std::vector<DashboardJob>& jobs,
                   std::initializer_list<Column> columns) {
   if (jobs.empty()) return {};
@@ -84,7 +84,7 @@ std::string Spend(const DashboardInput& in) {
 std::string Ignored(const DashboardInput& in) {
   if (in.ignored.empty()) return {};
   std::string out = fmt::format(
-      "\n### Ignored ({})\n\nPeople said so; a change of the kernel's code, or `/warpwright optimize`, ends it.\n\n",
+      "\n### Ignored ({})\n\nIgnored by a user; a change of the kernel's code, or `/warpwright optimize`, ends it.\n\n",
       in.ignored.size());
   for (size_t i = 0; i < in.ignored.size() && i < 2 * kRows; ++i)
     out += "- " + CodeSpan(base::CleanText(in.ignored[i], 80)) + "\n";
@@ -103,9 +103,8 @@ DashboardText RenderDashboard(const DashboardInput& in) {
   if (const std::string limits = Limits(in); !limits.empty()) text.body += " " + limits + ".";
   text.body += "\n";
   if (!in.last_error.empty())
-    text.body +=
-        "\n> [!WARNING]\n> The repository could not be looked at: " + EscapeMarkdown(in.last_error, 400) + "\n";
-  // What somebody has to act on stands first.
+    text.body += "\n> [!WARNING]\n> The repository could not be polled: " + EscapeMarkdown(in.last_error, 400) + "\n";
+  // What requires action comes first.
   text.body += Table("Open pull requests", in.open,
                      {{"kernel", Kernel}, {"gain", Gain}, {"pull request", Link}, {"since", Since}});
   text.body += Table("Waiting because of a limit", in.waiting,
@@ -130,7 +129,7 @@ DashboardText RenderDashboard(const DashboardInput& in) {
       "`/warpwright ignore`, `/warpwright stop`.";
   if (!in.version.empty()) text.body += " warpwright " + EscapeMarkdown(in.version, 40) + ".";
   text.body += "\n";
-  // Cells are bounded, but the characters of names may all need escapes.
+  // Cells are bounded, but every character of a name may need an escape.
   if (base::CodePoints(text.body) > kMaxBodyCharacters) {
     DashboardInput shorter = in;
     for (auto* jobs :

@@ -1,6 +1,6 @@
-// The one issue that shows the state of a repository: what runs, what waits and for what, what people are asked to look
-// at, what was left alone, what failed, what it cost. Rendered from values that the daemon fills in; the same values
-// give the same text, byte for byte, so that an unchanged state changes nothing on the forge.
+// The issue that shows the state of a repository: what is running, what is waiting and for what, what needs review,
+// what was ignored, what failed, what it cost. Rendered from values that the daemon fills in; the same values give the
+// same text, byte for byte, so that an unchanged state changes nothing on the forge.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ struct DashboardJob {
   std::string pull_request_url;
   double gain = 0, gain_low = 0, gain_high = 0;  // 0: none
   bool modelled = true;
-  int round = 0;  // of a running job; 0: not begun. Changes with every round: leave it 0 where writes are dear
+  int round = 0;  // of a running job; 0: not begun. Changes with every round: leave it 0 if writes are expensive
 };
 
 struct DashboardInput {
@@ -32,10 +32,10 @@ struct DashboardInput {
   std::vector<DashboardJob> waiting;          // finished with a gain, held back by a limit: `reason` names it
   std::vector<DashboardJob> unchanged;        // no improvement found
   std::vector<DashboardJob> failed;           // errors and refusals, with the reason
-  std::vector<std::string> ignored;           // kernels that people told us to leave alone
+  std::vector<std::string> ignored;           // kernels that users told warpwright to ignore
   int open_pull_requests = 0, max_open = 0, opened_today = 0, max_per_day = 0;
   double gpu_minutes_today = 0, gpu_minutes_total = 0, model_dollars_today = 0, model_dollars_total = 0;
-  std::string last_error;  // why the repository could not be looked at; empty: it could
+  std::string last_error;  // why the repository could not be polled; empty: it could
 };
 
 struct DashboardText {

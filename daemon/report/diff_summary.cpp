@@ -5,7 +5,7 @@
 namespace warpwright::report {
 namespace {
 
-// The new file's first line in "@@ -1,24 +1,93 @@"; 0 where it is none.
+// The new file's first line in "@@ -1,24 +1,93 @@"; 0 if `line` is not a hunk header.
 int NewStart(std::string_view line) {
   const size_t plus = line.find(" +");
   if (!line.starts_with("@@ -") || plus == std::string_view::npos) return 0;
@@ -15,7 +15,7 @@ int NewStart(std::string_view line) {
 }
 
 void Touch(std::vector<LineRange>& ranges, int line) {
-  constexpr int kNear = 3;  // lines between two places that are read as one
+  constexpr int kNear = 3;  // lines between two ranges that are shown as one
   if (!ranges.empty() && line >= ranges.back().first && line <= ranges.back().last + kNear)
     ranges.back().last = std::max(ranges.back().last, line);
   else ranges.push_back({line, line});

@@ -16,7 +16,7 @@
 namespace warpwright::report {
 namespace {
 
-constexpr size_t kShort = 10;  // digits of a hash that people see
+constexpr size_t kShort = 10;  // digits of a hash that are displayed
 constexpr size_t kMaxCounters = 10;
 
 std::string Short(const std::string& hash) { return hash.substr(0, kShort); }
@@ -39,7 +39,7 @@ const memory::StepView* FindStep(const memory::TrajectoryView& view, memory::Ste
   return found;
 }
 
-// The hottest launch of the case that costs most.
+// The hottest launch of the most expensive case.
 const core::LaunchReport* Hottest(const core::Measured& measured, double* min_time = nullptr) {
   const core::CaseMeasurement* costliest = nullptr;
   for (const auto& c : measured.cases)
@@ -58,7 +58,7 @@ RooflinePoint PointOf(const core::LaunchReport& launch) {
   return {bytes > 0 ? flops / bytes : 0, launch.time.total_us > 0 ? flops / launch.time.total_us / 1e3 : 0};
 }
 
-// The evidence that changed most, in the order of the field list among equals.
+// The evidence that changed most; ties in the order of the field list.
 std::vector<CounterRow> ChangedNumbers(const std::map<std::string, double>& before,
                                        const std::map<std::string, double>& after) {
   struct Change {
@@ -165,8 +165,8 @@ std::string LineOf(const std::string& text, int wanted) {
   return first == std::string::npos ? std::string() : line.substr(first);
 }
 
-// Where the kernel spends its time: by samples where the device takes them, else by the sectors that lines move, else
-// by instructions.
+// Where the kernel spends its time: by samples if the device takes them, else by the sectors that lines move, else by
+// instructions.
 std::vector<HotLine> HotLines(const core::LaunchReport& launch, const Explanation& e, const std::string& text) {
   constexpr size_t kLines = 3;
   constexpr double kLeastShare = 0.05;

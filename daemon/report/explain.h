@@ -11,7 +11,7 @@
 
 namespace warpwright::report {
 
-// What the trajectory does not know.
+// What the trajectory does not contain.
 struct ExplainContext {
   std::string file, entry;
   core::Chip chip;
@@ -20,7 +20,7 @@ struct ExplainContext {
   core::Tolerance tolerance = {};
   std::string original_text = {};  // of the file, so that hot lines can be quoted
   std::string result_text = {};
-  std::string base_blob = {};  // git's id of the file at the base; empty: the content's hash stands for it
+  std::string base_blob = {};  // git's id of the file at the base; empty: replaced by the content's hash
 };
 
 Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& context);

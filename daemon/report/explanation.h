@@ -1,5 +1,6 @@
 // Everything that a reader of a result wants to know, as values: what changed, why it is faster, what was tried, how it
-// was checked. It is made from a trajectory (memory/trajectory.h); Markdown, HTML and commit messages are made from it.
+// was checked. It is built from a trajectory (memory/trajectory.h); Markdown, HTML and commit messages are rendered
+// from it.
 #pragma once
 
 #include <optional>
@@ -12,7 +13,7 @@ namespace warpwright::report {
 struct GainInterval {
   double low = 1, gain = 1, high = 1;
 };
-// How far an output was from the original's, in the element that used most of what is allowed.
+// How far an output was from the original's, in the element that used the largest share of its allowed error.
 struct OutputError {
   std::string output;
   bool identical = false;         // every bit
@@ -22,21 +23,21 @@ struct CaseRow {
   std::string name;
   double before_us = 0, after_us = 0;
   bool sampled = false;
-  double weight = 1;                   // of its time in the gain; 0: verified only
-  std::optional<GainInterval> timing;  // of paired timing on a real device
-  std::string decision;                // "faster", "same", "slower", "inconclusive"; empty where nothing was timed
+  double weight = 1;                           // of its time in the gain; 0: verified only
+  std::optional<GainInterval> timing;          // of paired timing on a real device
+  std::string decision;                        // "faster", "same", "slower", "inconclusive"; empty if nothing was timed
   double hot_before_us = 0, hot_after_us = 0;  // from warm caches; not part of the gain
   int pairs = 0, discarded = 0;
-  std::vector<OutputError> errors = {};  // empty: this case is too large to be compared whole, and was only measured
+  std::vector<OutputError> errors = {};  // empty: this case is too large for a full comparison, and was only measured
 };
 struct CounterRow {
   std::string name, unit;
   double before = 0, after = 0;
 };
-// One attempt: a candidate that was made and judged, or a plan that could not be carried out.
+// One attempt: a candidate that was generated and judged, or a plan that could not be carried out.
 struct AttemptRow {
   int round = 0;
-  std::string id;  // first digits of the candidate's hash; empty where there was none
+  std::string id;  // first digits of the candidate's hash; empty if there was none
   std::string parent;
   std::string method, parameters;
   std::string outcome;  // verdict name: "measured", "wrong_result", ...; "not applicable" for a refused transformation
@@ -55,13 +56,13 @@ struct HotLine {
   int line = 0;
   double share = 0;  // of its kernel, 0 to 1
   std::string what;  // of what: "of the samples, mostly long_scoreboard", "of the memory traffic"
-  std::string text;  // the line itself, where it is known
+  std::string text;  // the line itself, if known
 };
-// A check of the judge, as people read it.
+// A check of the judge, for display.
 struct CheckRow {
   std::string name, meaning;
   bool ran = false;
-  std::string why_not;  // where it did not run
+  std::string why_not;  // if it did not run
 };
 // A point in the roofline plot: FLOP per byte moved, and GFLOP/s.
 struct RooflinePoint {
@@ -90,24 +91,24 @@ struct Explanation {
   double seconds = 0;
   std::optional<RooflinePoint> point_before, point_after;
   double peak_gflops = 0, peak_gbytes = 0;  // of the chip, for the plot
-  std::optional<GainInterval> interval;     // of the gain over all cases; none where it is modelled
+  std::optional<GainInterval> interval;     // of the gain over all cases; none if modelled
   double before_us = 0, after_us = 0;       // geometric mean of the cases by weight: their quotient is the gain
   std::vector<HotLine> hot_before, hot_after;
   std::vector<CheckRow> check_table;       // every check of the judge, in its order
-  std::vector<std::string> review;         // what the judge asks people to look at
+  std::vector<std::string> review;         // what the judge asks reviewers to check
   std::vector<std::string> timing_notes;   // of the paired timing
   std::vector<std::string> counter_notes;  // what could not be counted, with its remedy
   std::vector<std::string> not_tested;     // what could not be tested, and why
   std::vector<std::string> relaxations;    // of the manifest: "allow: tf32", "tolerance: relative 0.001"
-  std::vector<std::string> preconditions;  // what now must hold that need not have held before
+  std::vector<std::string> preconditions;  // conditions that did not have to hold before
   std::string base_blob;                   // of the file before: git's id, or the hash of its content
   std::string run_id;                      // of the task: the same for the same kernel, base, device and configuration
 };
 
-// Over all outputs of all compared cases; nothing where none was compared.
+// Over all outputs of all compared cases; nullopt if none was compared.
 std::optional<bool> BitIdentical(const Explanation& explanation);
 
-// "modelled on H200 (simulated)" or "measured on NVIDIA H200": stands wherever a gain stands.
+// "modelled on H200 (simulated)" or "measured on NVIDIA H200": shown with every gain.
 std::string DevicePhrase(const Explanation& explanation);
 // "3.42x".
 std::string FormatGain(double gain);
@@ -116,6 +117,6 @@ std::string FormatGain(double gain);
 std::string RenderMarkdown(const Explanation& explanation);
 std::string RenderHtml(const Explanation& explanation);  // self-contained, light and dark
 std::string RenderCommitMessage(
-    const Explanation& explanation);  // subject of at most 72 columns, wrapped body, our trailer
+    const Explanation& explanation);  // subject of at most 72 columns, wrapped body, warpwright's trailer
 
 }  // namespace warpwright::report

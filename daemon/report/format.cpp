@@ -8,7 +8,7 @@
 namespace warpwright::report {
 namespace {
 
-// Three digits, never an exponent for what people compare.
+// Three significant digits, never an exponent in values that readers compare.
 std::string ThreeDigits(double value) {
   const double size = std::fabs(value);
   return size >= 99.95   ? fmt::format("{:.0f}", value)

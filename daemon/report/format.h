@@ -1,4 +1,4 @@
-// Numbers and short names as people read them.
+// Numbers and short names in human-readable form.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace warpwright::report {
 std::string FormatMicroseconds(double us);  // "61.1 µs", "5.42 ms": three digits
 std::string FormatNumber(double value);     // "786.4 k"
 std::string FormatChange(double before,
-                         double after);  // "-88 %", "× 256", "÷ 26"; empty where there is none to speak of
+                         double after);  // "-88 %", "× 256", "÷ 26"; empty if there is no notable change
 std::string FormatError(double error);   // "1.2e-07"
 std::string FormatInterval(const GainInterval& interval);  // "1.58x to 1.70x"
 std::string ChipName(const Explanation& explanation);      // "H200"

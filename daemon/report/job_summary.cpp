@@ -76,7 +76,7 @@ std::string RenderJobSummary(const std::vector<KernelSummary>& kernels) {
       std::count_if(order.begin(), order.end(), [](const auto* k) { return k->explanation.outcome == "improved"; });
   std::string out =
       fmt::format("# warpwright: {} of {} faster\n\n", improved, Plural(static_cast<int>(kernels.size()), "kernel"));
-  if (kernels.empty()) return out + "No kernel had changed.\n";
+  if (kernels.empty()) return out + "No kernel changed.\n";
   out += Table(order);
   size_t left_out = 0;
   for (const KernelSummary* kernel : order) {

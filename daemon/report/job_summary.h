@@ -1,5 +1,5 @@
-// What the Action says beside a pull request: the summary of a step (GITHUB_STEP_SUMMARY) and workflow commands that
-// annotate lines.
+// What the Action reports in addition to a pull request: the summary of a step (GITHUB_STEP_SUMMARY) and workflow
+// commands that annotate lines.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace warpwright::report {
 
-inline constexpr size_t kMaxSummaryBytes = 200'000;    // GitHub drops a summary over 1 MiB whole
-inline constexpr size_t kMaxAnnotationsPerLevel = 10;  // of a step; GitHub drops more without a word
+inline constexpr size_t kMaxSummaryBytes = 200'000;    // GitHub drops a summary over 1 MiB entirely
+inline constexpr size_t kMaxAnnotationsPerLevel = 10;  // of a step; GitHub silently drops more
 
 // One kernel of a run. `explanation.outcome` decides how it is shown.
 struct KernelSummary {
@@ -21,15 +21,15 @@ struct KernelSummary {
   std::string pull_request_url;        // empty: none
   std::string pull_request_operation;  // "created", "updated", "unchanged"
 };
-// Markdown, at most kMaxSummaryBytes: a table of all kernels, then what there is to say of each, improved ones first.
+// Markdown, at most kMaxSummaryBytes: a table of all kernels, then the details of each, improved ones first.
 std::string RenderJobSummary(const std::vector<KernelSummary>& kernels);
 
 // "::warning file=src/a.cu,line=3,title=T::message", with `%`, CR, LF, and in properties `:` and `,` escaped. `level`:
-// notice, warning, error ("failure" is said as error); another is a notice.
+// notice, warning, error ("failure" is written as error); any other is a notice.
 std::string WorkflowCommand(std::string_view level, std::string_view file, int line, std::string_view title,
                             std::string_view message);
-// The notes of all checks as commands, one a line, at most kMaxAnnotationsPerLevel of each level; the last notice says
-// how many are missing.
+// The notes of all checks as commands, one per line, at most kMaxAnnotationsPerLevel of each level; the last notice
+// states how many are missing.
 std::string RenderAnnotations(const std::vector<KernelSummary>& kernels);
 
 }  // namespace warpwright::report

@@ -35,7 +35,7 @@ std::string Trimmed(std::string text) {
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-// What a list, a heading's underline, a quote or a quick action would begin with, at the start of the text.
+// Characters that begin a list, a heading's underline, a quote or a quick action at the start of the text.
 std::string EscapedStart(std::string_view text, size_t& at) {
   if (text.empty()) return {};
   if (text[0] == '/') return std::string(kBreak);

@@ -1,7 +1,6 @@
-// Untrusted text inside Markdown and HTML, as GitHub and GitLab read them. Their mentions, references and links are
-// made from the text *after* escapes are resolved, so `\#1` and `&#64;name` still link: such words are broken by a
-// zero-width space. Own, because cmark-gfm reads Markdown and renders HTML, but escapes no text for others to read as
-// Markdown.
+// Untrusted text inside Markdown and HTML, as GitHub and GitLab read them. They detect mentions, references and links
+// in the text *after* resolving escapes, so `\#1` and `&#64;name` still link: such words are broken by a zero-width
+// space. Own code, because cmark-gfm parses Markdown and renders HTML, but does not escape text for use in Markdown.
 #pragma once
 
 #include <string>
@@ -18,7 +17,7 @@ std::string CodeSpan(std::string_view text);
 std::string CodeCell(std::string_view text);  // a code span inside a table, where a pipe would end the cell
 std::string CodeBlock(std::string_view text, std::string_view language);
 
-// `url` where it is plain http(s) without anything that could end a link; else empty.
+// `url` if it is plain http(s) without characters that could end a link; else empty.
 std::string SafeUrl(std::string_view url);
 
 }  // namespace warpwright::report

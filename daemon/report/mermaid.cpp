@@ -12,10 +12,10 @@
 namespace warpwright::report {
 namespace {
 
-constexpr double kTimesShow = 6;  // a larger gain would press all later times onto the axis
-// GitHub draws a chart as wide as the text; small and scaled up it stays readable on a phone.
-constexpr size_t kMaxLabelledRounds = 16;  // are drawn; beyond it their names would lie on each other
-constexpr size_t kLabelledBars = 10;       // beyond it their numbers would lie on each other
+constexpr double kTimesShow = 6;  // a larger gain would flatten all later times onto the axis
+// GitHub scales a chart to the width of the text; drawn small and scaled up, it is readable on a phone.
+constexpr size_t kMaxLabelledRounds = 16;  // with more, their names would overlap
+constexpr size_t kLabelledBars = 10;       // with more, their numbers would overlap
 constexpr std::string_view kClasses =
     "  classDef kept fill:#1a7f37,stroke:#1a7f37,color:#ffffff\n"
     "  classDef tried fill:#59636e,stroke:#59636e,color:#ffffff\n"
@@ -92,7 +92,7 @@ std::string RejectedLine(const Group& group) {
   return group.measured + group.wrong == 0 ? line + "<br>not applicable" : line;
 }
 
-// Accepted groups stay; of the others the ones that say most: failures first, then the later rounds.
+// Keeps accepted groups and the most informative others: failures first, then the later rounds.
 std::vector<Group> Shown(std::vector<Group> groups, size_t max_rounds, size_t& hidden) {
   hidden = 0;
   while (groups.size() > max_rounds) {
@@ -117,7 +117,7 @@ std::string MermaidLabel(std::string_view text, size_t max_characters) {
     out += plain ? c : ' ';
     if (out.size() == max_characters) break;
   }
-  // Nothing that Mermaid reads inside labels: a number with a dot or a dash with a blank at the start begins a list.
+  // Avoids what Mermaid interprets inside labels: a number with a dot, or a dash with a blank, begins a list.
   const size_t first = out.find_first_not_of(" -+.");
   if (first == std::string::npos) return "unnamed";
   out.erase(0, first);
@@ -131,10 +131,10 @@ std::string ProgressChart(const Explanation& e) {
   const bool times = e.before_us > 0 && best.back() <= kTimesShow;
   std::string rounds, values;
   double top = 0;
-  // Beside large gains the original is a bar that nobody sees.
+  // Next to large gains, the original's bar would be invisible.
   const bool every = best.size() <= kMaxLabelledRounds;
   for (size_t round = times ? 0 : 1; round < best.size(); ++round) {
-    // Where there are many rounds, those that brought something.
+    // With many rounds, only those with an improvement.
     if (!every && round > 0 && best[round] == best[round - 1] && round + 1 < best.size()) continue;
     const double value = times ? e.before_us / best[round] : best[round];
     top = std::max(top, value);
@@ -142,8 +142,8 @@ std::string ProgressChart(const Explanation& e) {
     rounds += fmt::format("{}\"{}\"", comma, round == 0 ? "original" : std::to_string(round));
     values += fmt::format("{}{:.3g}", comma, value);
   }
-  // GitHub draws a chart as wide as the text; small and scaled up it stays readable on a phone. The default colour is
-  // nearly invisible on white, and the default background of the dark theme is not the page's.
+  // GitHub scales a chart to the width of the text; drawn small and scaled up, it is readable on a phone. The default
+  // colour is nearly invisible on white, and the default background of the dark theme is not the page's.
   return fmt::format(
       "```mermaid\n---\nconfig:\n  xyChart:\n    width: 560\n    height: 260\n    showDataLabel: {}\n  "
       "themeVariables:\n    xyChart:\n"
@@ -161,7 +161,7 @@ std::string AttemptFlowchart(const Explanation& e, size_t max_rounds) {
   out +=
       fmt::format("  base0[\"original{}\"]:::start\n", e.before_us > 0 ? "<br>" + FormatMicroseconds(e.before_us) : "");
   size_t base = 0, node = 0;
-  std::string beside;  // what was tried on the present base and not taken
+  std::string beside;  // what was tried on the current base and not taken
   bool wrong = false;
   const auto flush = [&] {
     if (!beside.empty())

@@ -72,7 +72,7 @@ std::string GainPlot(const Explanation& e) {
   double base = 1;
   std::string path = fmt::format("M{:.1f},{:.1f}", kLeft, y(1));
   int round = -1;
-  double labelled = -1e9;  // where the last round label stands: labels that would touch are left out
+  double labelled = -1e9;  // position of the last round label: labels that would touch are omitted
   for (size_t i = 0; i < e.attempts.size(); ++i) {
     const auto& attempt = e.attempts[i];
     const double here = x(static_cast<double>(i));

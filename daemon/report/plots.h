@@ -1,5 +1,5 @@
-// The three plots of the page, as inline SVG that follows the page's colours (CSS variables).
-// Own, because what draws in Debian (gnuplot, cairo) writes fixed colours and fonts, or is a program to start.
+// The three plots of the page, as inline SVG that follows the page's colours (CSS variables). Own code, because
+// Debian's plotting tools (gnuplot, cairo) write fixed colours and fonts, or are separate programs.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace warpwright::report {
 
 std::string GainPlot(const Explanation& explanation);  // gain over the original by attempt, the base as a stepped line
-std::string RooflinePlot(const Explanation& explanation);  // log-log, before and after; empty where a point is missing
+std::string RooflinePlot(const Explanation& explanation);  // log-log, before and after; empty if a point is missing
 std::string AttemptTree(const Explanation& explanation);   // candidates by parent, rejected ones with the reason
 
 }  // namespace warpwright::report

@@ -13,7 +13,7 @@
 namespace warpwright::report {
 namespace {
 
-// A part of the body in versions from whole to short. Every version is Markdown that is whole by itself.
+// A part of the body in versions from full to short. Every version is complete Markdown by itself.
 struct Part {
   std::vector<std::string> versions;
   size_t at = 0;
@@ -25,7 +25,7 @@ struct Part {
   }
 };
 
-// What a manifest may call a kernel, in a title: nothing that links, closes or mentions.
+// A kernel's name from the manifest for use in a title: without anything that links, closes or mentions.
 std::string TitleWord(std::string_view text, size_t max_characters) {
   std::string out;
   for (const char c : text.substr(0, max_characters)) {
@@ -80,7 +80,7 @@ PullRequestText RenderPullRequest(const Explanation& e, const Provenance& p) {
   Part rest{{Reproduction(e, p) + CostAndProvenance(e, p) + Controls(e, state)}};
   Part between{{"\n"}};
   const std::vector<Part*> order = {&head, &cases, &why, &look, &found, &between, &trajectory, &verification, &rest};
-  // The order in which things go: first what only a few read, last what everybody needs.
+  // The order in which parts are cut: first what only a few read, last what every reader needs.
   std::string body = Join(order);
   for (Part* part : {&trajectory, &verification, &found, &why, &look, &cases})
     while (base::CodePoints(body) > kMaxBodyCharacters && part->Shorten()) body = Join(order);

@@ -1,8 +1,8 @@
-// What is said on the forge about one kernel, made from an Explanation: the title and body of a pull request, a check,
-// the dashboard, the summary of an Action's step. Untrusted text (names, messages, compiler output) is escaped or
-// fenced; nothing in a body can mention a user, close an issue, run a command or break out of its place. Bodies are at
+// What is published on the forge about one kernel, rendered from an Explanation: the title and body of a pull request,
+// a check, the dashboard, the summary of an Action's step. Untrusted text (names, messages, compiler output) is escaped
+// or fenced; nothing in a body can mention a user, close an issue, run a command or escape its context. Bodies are at
 // most kMaxBodyCharacters, cut in a fixed order (trajectory, then how it was checked, then attempts), never inside a
-// fence, and say what was cut.
+// fence, and state what was cut.
 #pragma once
 
 #include <optional>
@@ -25,29 +25,29 @@ struct Provenance {
   std::string branch, base_branch;
   std::string driver, device_uuid;
   double gpu_minutes = 0;
-  double model_dollars = 0;  // 0: no model was asked
+  double model_dollars = 0;  // 0: no model was used
   int files_changed = 1, lines_added = 0, lines_removed = 0;
   std::string details_url;
   std::vector<LineRange> changed = {};  // of the new file, see diff_summary.h
-  std::string model;                    // the language model that was asked, where one was
+  std::string model;                    // the language model that was used, if any
 };
 
 struct PullRequestText {
-  std::string title;  // "perf(softmax): 1.64x faster on H200 (100.2 to 61.1 us)", at most 72 columns where names allow
+  std::string title;  // "perf(softmax): 1.64x faster on H200 (100.2 to 61.1 us)", at most 72 columns if names allow
   std::string body;
-  bool draft = false;  // a modelled gain never opens anything else
+  bool draft = false;  // a modelled gain always opens a draft
 };
 PullRequestText RenderPullRequest(const Explanation& explanation, const Provenance& provenance);
 
-// The hidden first line of a body, and back; nothing where a body is not ours.
+// The hidden first line of a body, and back; nullopt if warpwright did not write the body.
 struct BodyState {
   std::string kernel, base_commit, candidate, run_id;
-  bool retry = false, ignore = false;  // which task-list controls are ticked
+  bool retry = false, ignore = false;  // which task-list boxes are ticked
 };
 std::optional<BodyState> ParseBody(std::string_view body);
 
 struct CheckText {
-  std::string conclusion;  // success: improved; neutral: no improvement, refused; failure: an error of ours
+  std::string conclusion;  // success: improved; neutral: no improvement, refused; failure: an internal error
   std::string title, summary, text;
   struct Note {
     int line = 1;

@@ -41,7 +41,7 @@ std::string Row(std::initializer_list<std::string> cells, std::string_view tag =
   }
   return out + "</tr>\n";
 }
-// Marks a cell as a number, which is set to the right.
+// Marks a cell as a number, which is right-aligned.
 std::string Num(const std::string& text) { return "\x01" + EscapeHtml(text); }
 
 std::string Summary(const Explanation& e) {

@@ -103,7 +103,7 @@ std::string Wrap(const std::string& text, size_t width, const std::string& inden
   return out + line + "\n";
 }
 
-// A commit's message is read by forges as well: @name, #1 and GH-1 link and close, "[skip ci]" stops checks.
+// Forges interpret commit messages: @name, #1 and GH-1 link and close, "[skip ci]" stops checks.
 std::string OneLine(std::string_view text) {
   const std::string clean = base::CleanText(text, 2000);
   std::string out, lower;
@@ -121,7 +121,7 @@ std::string OneLine(std::string_view text) {
   return out;
 }
 
-// A word that cannot be anything but the value of a trailer.
+// A word that can only be the value of a trailer.
 std::string TrailerValue(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, 100)) {

@@ -16,17 +16,17 @@ struct KnownCheck {
   Where where = Where::kAnywhere;
 };
 constexpr KnownCheck kChecks[] = {
-    {"guard-bands", "nothing is written or read beside the buffers", ""},
-    {"input-hash", "inputs are left as they were", ""},
-    {"module-state", "module variables are left as they were", ""},
-    {"unwritten-output", "every output element is written, seen by two runs over complementary poison", ""},
+    {"guard-bands", "nothing is written or read outside the buffers", ""},
+    {"input-hash", "inputs are not modified", ""},
+    {"module-state", "module variables are not modified", ""},
+    {"unwritten-output", "every output element is written, shown by two runs over complementary poison values", ""},
     {"determinism", "repeated runs agree bit for bit, unless the original's do not", ""},
     {"comparison", "every element against the original's, within its error budget", ""},
     {"build-dependent", "nothing new depends on the architecture or the compiler", ""},
     {"ptx-rules", "no narrower types than in the original's code", ""},
-    {"recorded-reference", "the outputs that are recorded in the repository", "none is recorded for these cases"},
+    {"recorded-reference", "the outputs recorded in the repository", "none are recorded for these cases"},
     {"secret-seed", "inputs drawn after the candidate was compiled", ""},
-    {"pointer-offset", "pointers at the least alignment that the manifest promises",
+    {"pointer-offset", "pointers with the minimum alignment that the manifest promises",
      "the manifest promises no other alignment"},
     {"distributions", "inputs of other distributions", "the inputs have one distribution only"},
     {"exact-integers", "inputs for which every sum is exact", "does not apply to these arguments"},
@@ -34,11 +34,11 @@ constexpr KnownCheck kChecks[] = {
     {"scale-ladder", "magnitudes over the whole range of the type", "does not apply to these arguments"},
     {"special-values", "NaN, infinities, zeros of both signs, subnormals", "does not apply to these arguments"},
     {"odd-shape", "sizes n-1, n+1, a prime, 1, less than a warp, and two secret ones",
-     "no size can be changed by itself"},
-    {"other-scalars", "other values of the floating-point scalars", "there is none that could differ"},
-    {"large-case", "cases too large to be compared whole are written to", "all cases are compared whole"},
-    {"reduced-shape", "those cases, with one dimension at a time cut to what can be compared",
-     "all cases are compared whole"},
+     "no size can be changed independently"},
+    {"other-scalars", "other values of the floating-point scalars", "there are none that could differ"},
+    {"large-case", "cases too large for a full comparison are written to", "all cases are compared in full"},
+    {"reduced-shape", "those cases, with one dimension at a time reduced to a comparable size",
+     "all cases are compared in full"},
     {"bytes-read", "the inputs that the original reads are read", ""},
     {"timed-output", "outputs of the timed runs, and paired timing in a second process with other seeds", "needs a GPU",
      Where::kGpu},
@@ -64,7 +64,7 @@ double NumberAfter(std::string_view text, std::string_view words) {
   return value;
 }
 
-// As judge/agreement.h writes it.
+// In the format of judge/agreement.h.
 bool TakeAgreement(std::string_view note, Explanation& e) {
   if (!TakePrefix(note, "agreement: ")) return false;
   for (CaseRow& row : e.cases) {
@@ -82,7 +82,7 @@ bool TakeAgreement(std::string_view note, Explanation& e) {
     row.errors.push_back(std::move(error));
     return true;
   }
-  return true;  // of a case that is not shown
+  return true;  // for a case that is not shown
 }
 
 // "needle: not tested with gpt2: why" as "needle with gpt2: why".
@@ -139,14 +139,15 @@ std::vector<std::string> Preconditions(std::string_view method, std::string_view
                     message.substr(0, message.find(':'))));
   if (has("another order") || has("combined by"))
     found.emplace_back(
-        "Sums are added in another order than before, so the last bits of a floating-point result may differ.");
+        "Sums are added in a different order than before, so the last bits of a floating-point result may differ.");
   if (const size_t at = message.find("__launch_bounds__("); at != std::string_view::npos)
-    found.push_back(fmt::format("The kernel cannot be launched with more than {} threads a block.",
+    found.push_back(fmt::format("The kernel cannot be launched with more than {} threads per block.",
                                 message.substr(at + 18, message.find(')', at) - at - 18)));
   if (method == "histogram_privatize")
-    found.emplace_back("Counts are kept in shared memory first; the number of bins decides how much of it is used.");
+    found.emplace_back(
+        "Counts are accumulated in shared memory first; the number of bins determines how much of it is used.");
   if (has("is kept for its other callers"))
-    found.emplace_back("The old kernel stays for its other users: there are two to keep in step.");
+    found.emplace_back("The old kernel is kept for its other callers: both must be kept in sync.");
   return found;
 }
 

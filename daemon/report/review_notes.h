@@ -1,5 +1,5 @@
-// What the judge's verdict holds for a reviewer: which checks ran and what they mean, what was not tested, how close
-// the outputs came, what must hold from now on.
+// What the judge's verdict contains for a reviewer: which checks ran and what they mean, what was not tested, how close
+// the outputs were, what must hold from now on.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace warpwright::report {
 
-// Every check of the judge (judge/judge.h), in its order. `notes` say why some did not run.
+// Every check of the judge (judge/judge.h), in its order. `notes` state why some did not run.
 std::vector<CheckRow> CheckTable(const std::vector<std::string>& ran, bool modelled,
                                  const std::vector<std::string>& notes);
 
-// Sorts the notes of a verdict into `e`: agreements beside their case, reviews, and what was not tested.
+// Sorts the notes of a verdict into `e`: agreements into their case, reviews, and what was not tested.
 void SortNotes(const std::vector<std::string>& notes, Explanation& e);
 
-// What holds because of an accepted method, from its id and what the transformation said.
+// The preconditions of an accepted method, from its id and the transformation's message.
 std::vector<std::string> Preconditions(std::string_view method, std::string_view message);
 
 }  // namespace warpwright::report

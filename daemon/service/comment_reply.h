@@ -1,4 +1,4 @@
-// What is written under a comment that asked for something. Untrusted text is escaped.
+// The reply to a comment that contains a command. Untrusted text is escaped.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace warpwright::service {
 
-// One comment for each that asked, found again by its marker. `text`: Markdown of ours.
+// One reply per comment, found again by its marker. `text`: Markdown from warpwright.
 forge::CommentRequest MakeReply(int64_t issue, int64_t comment, const std::string& text);
 // "- `softmax`: improved, 1.64x; <url>".
 std::string DescribeJob(const Job& job);

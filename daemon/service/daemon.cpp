@@ -17,8 +17,7 @@ namespace warpwright::service {
 namespace {
 
 using namespace std::chrono_literals;
-constexpr auto kCheckpointEvery =
-    1s;  // little at a time: what a flush has to write holds up those who append to the log
+constexpr auto kCheckpointEvery = 1s;  // little at a time: the data that a flush writes delays appends to the log
 constexpr auto kRetentionEvery = 1h;
 constexpr auto kStatusEvery = 10s;
 constexpr auto kNightsEvery = 5s;
@@ -99,8 +98,8 @@ Status Daemon::Run() {
             {{"devices", s.options.devices.size()}, {"repositories", s.pipeline.Repositories().size()}});
   s.Loop();
 
-  // A running child gets its time; the rest of the work is written down and goes on after the next start.
-  base::Log(base::LogLevel::kInfo, "draining", "no new work from now on", {{"running", s.pipeline.running()}});
+  // A running child gets its grace period; the rest of the work is in the store and continues after the next start.
+  base::Log(base::LogLevel::kInfo, "draining", "not accepting new work", {{"running", s.pipeline.running()}});
   if (s.hooks.draining) s.hooks.draining();
   s.stop_detection = true;
   s.Notify();
@@ -174,7 +173,7 @@ bool Daemon::State::HandleSignals() {
       base::LogError("reload_refused", reloaded.error());
       continue;
     }
-    base::Log(base::LogLevel::kInfo, "reloaded", "another configuration is in force");
+    base::Log(base::LogLevel::kInfo, "reloaded", "a new configuration is in effect");
     Watch();
   }
   return true;
@@ -189,7 +188,7 @@ void Daemon::State::RunMaintenance(Steady now) {
   }
   if (now >= next_checkpoint) {
     next_checkpoint = now + kCheckpointEvery;
-    TriageDeliveries();  // those of before the start, and those that went wrong
+    TriageDeliveries();  // deliveries from before the start, and failed ones
     EnqueuePollTask(quick, [this] { (void)store.Checkpoint(); });
   }
   if (now >= next_retention) {
@@ -208,14 +207,14 @@ void Daemon::State::RunMaintenance(Steady now) {
   }
 }
 
-// The last time that was due and was not begun; what several missed nights would have found, one finds.
+// The last run that was due but not started; one run finds what several missed ones would have found.
 void Daemon::State::Nights() {
   const auto now = clock.Now();
   for (const TrackedRepository& place : pipeline.Repositories()) {
     const auto last = store.NightStarted(place.name);
     if (!last) return;
     if (*last == 0) {
-      (void)store.StartNight(place.name, ToMs(now), "", "");  // nights count from the first start on
+      (void)store.StartNight(place.name, ToMs(now), "", "");  // nightly runs are due from the first start on
       continue;
     }
     if (nights->Next(std::chrono::system_clock::time_point(std::chrono::milliseconds(*last))) > now) continue;

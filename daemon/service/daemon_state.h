@@ -31,18 +31,18 @@ struct Daemon::State {
   std::atomic<int64_t> heartbeat_ms{0};
   std::optional<nights::CronSchedule> nights;
 
-  std::mutex mutex;  // of what follows
+  std::mutex mutex;  // protects the following
   std::condition_variable work;
-  uint64_t wakeups = 0;  // of Notify; who waits sees that something happened
-  // For the look threads. Remotes that do not answer must not hold up those on this machine, so these have a thread of
-  // their own.
+  uint64_t wakeups = 0;  // calls of Notify; waiting threads see that something happened
+  // For the polling threads. Remotes that do not respond must not delay those on this machine, so the latter have their
+  // own thread.
   std::deque<std::function<void()>> quick, slow;
 
   // daemon_threads.cpp
   void Notify();  // there may be work for any thread
-  // Calls `step` until it says that there is nothing to do, then waits for Notify or a second; until draining.
+  // Calls `step` until it reports that there is nothing to do, then waits for Notify or a second; until draining.
   void Repeat(const char* name, const std::function<Result<bool>()>& step);
-  void RunPollWorker(bool only_quick);  // body of a look thread
+  void RunPollWorker(bool only_quick);  // body of a polling thread
   void PollRepository(const std::string& repository);
   void EnqueuePoll(const std::string& repository);
   void EnqueuePollTask(std::deque<std::function<void()>>& queue, std::function<void()> chore);
@@ -51,9 +51,9 @@ struct Daemon::State {
   Status Prepare();
   void Loop();
   void RunLoopIteration();
-  void Watch();  // tells the watcher what the places are
+  void Watch();  // passes the places to the watcher
   void TriageDeliveries();
-  bool HandleSignals();  // false: the second one
+  bool HandleSignals();  // false: the second signal
   void RunMaintenance(Steady now);
   void Nights();
   Steady next_reconcile{}, next_checkpoint{}, next_retention{}, next_status{}, next_nights{};

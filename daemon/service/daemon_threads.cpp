@@ -1,4 +1,4 @@
-// The threads beside the loop.
+// The threads other than the loop.
 #include <fmt/format.h>
 #include <sys/prctl.h>
 
@@ -10,8 +10,8 @@
 
 namespace warpwright::service {
 
-constexpr std::chrono::seconds kPatience{1};    // how late something that became due by itself may be seen
-constexpr std::chrono::seconds kAfterError{5};  // between two attempts of a step that we ourselves fail at
+constexpr std::chrono::seconds kPatience{1};    // the maximum delay of something that became due by itself
+constexpr std::chrono::seconds kAfterError{5};  // between two attempts of a step that failed internally
 
 void Daemon::State::Notify() {
   {
@@ -31,7 +31,7 @@ void Daemon::State::Repeat(const char* name, const std::function<Result<bool>()>
     }
     const Result<bool> done = step();
     if (done && *done) {
-      Notify();  // what one thread finishes is the next one's work
+      Notify();  // what one thread finishes is the next thread's work
       continue;
     }
     if (!done) base::LogError("step_failed", done.error(), {{"thread", name}});

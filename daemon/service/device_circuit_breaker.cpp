@@ -33,7 +33,7 @@ std::vector<std::string> DeviceCircuitBreaker::OpenCircuits() const {
   std::vector<std::string> resting;
   for (const auto& [device, row] : rows_)
     if (const auto left = row.until - clock_.Steady(); left > std::chrono::steady_clock::duration::zero())
-      resting.push_back(fmt::format("{} rests for {} min after {} failures in a row", device,
+      resting.push_back(fmt::format("{} is paused for {} min after {} consecutive failures", device,
                                     std::chrono::ceil<std::chrono::minutes>(left).count(), row.failures));
   return resting;
 }

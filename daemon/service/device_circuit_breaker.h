@@ -1,7 +1,8 @@
-// A circuit breaker for each device. One kernel that fails is its own problem; when several different jobs in a row
-// fail on a device, the device (its driver, its worker, its disk) is taken for the cause: it rests, a minute at first
-// and twice as long after each further failure, up to half an hour, and the jobs that fail while it is suspected keep
-// their tries for a day. The first that runs to an end, whatever its result, makes the device well again. Thread-safe.
+// A circuit breaker for each device. A single failing kernel is that kernel's problem; when several different jobs in a
+// row fail on a device, the device (its driver, its worker, its disk) is assumed to be the cause. The breaker opens,
+// for a minute at first and twice as long after each further failure, up to half an hour; jobs that fail while the
+// device is suspected keep their remaining attempts for a day. The first job that completes, with any result, closes
+// the breaker. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -22,19 +23,19 @@ class DeviceCircuitBreaker {
 
   explicit DeviceCircuitBreaker(const base::Clock& clock) : clock_(clock) {}
 
-  // Nothing may be started there now.
+  // Nothing may be started on the device now.
   bool IsOpen(const std::string& device) const;
-  // A job on `work` ("acme/kernels softmax") failed for a reason that does not stand in its repository. True: the
-  // device is suspected, and this was not the job's fault.
+  // A job on `work` ("acme/kernels softmax") failed for a reason that is not in its repository. True: the device is
+  // suspected, and this was not the job's fault.
   bool RecordFailure(const std::string& device, const std::string& work);
   void RecordSuccess(const std::string& device);
-  // "cuda:0 rests for 4 min after 5 failures in a row", for readiness and people.
+  // "cuda:0 is paused for 4 min after 5 consecutive failures", for readiness and users.
   std::vector<std::string> OpenCircuits() const;
 
  private:
   struct Row {
-    int failures = 0;            // in a row
-    std::set<std::string> work;  // whose they were
+    int failures = 0;            // consecutive
+    std::set<std::string> work;  // that failed
     std::chrono::steady_clock::time_point until{};
     bool suspected() const { return failures >= kFailures && static_cast<int>(work.size()) >= kDifferentWork; }
   };

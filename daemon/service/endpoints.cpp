@@ -11,7 +11,7 @@
 namespace warpwright::service {
 namespace {
 
-constexpr size_t kMaxBodiesBytes = 100u << 20;  // four of the largest deliveries at once
+constexpr size_t kMaxBodiesBytes = 100u << 20;  // four of the largest deliveries simultaneously
 
 const std::vector<std::pair<std::string, std::string>> kPlainHeaders = {{"X-Content-Type-Options", "nosniff"},
                                                                         {"Cache-Control", "no-store"}};
@@ -24,7 +24,7 @@ struct Endpoints::State {
   EndpointMetrics metrics;
   std::unique_ptr<WebhookRoute> webhook_route;
   std::unique_ptr<StatusRoutes> status_routes;
-  std::unique_ptr<http::HttpServer> webhooks, status;  // last: they end before what they use
+  std::unique_ptr<http::HttpServer> webhooks, status;  // last: destroyed before what they use
 
   template <typename Routes>
   http::HttpServerHooks HooksOf(Routes& routes, std::string_view listener) {
@@ -37,8 +37,8 @@ struct Endpoints::State {
   Status StartWebhooks() {
     if (options.webhooks.empty()) return {};
     if (options.webhook_secret.empty())
-      return Fail(ErrorCode::kConfig, "webhooks without a secret would be taken from anybody",
-                  "give github.webhook_secret, or leave listen.webhooks out and poll");
+      return Fail(ErrorCode::kConfig, "webhooks without a secret would be accepted from anyone",
+                  "set github.webhook_secret, or omit listen.webhooks and poll");
     webhook_route = std::make_unique<WebhookRoute>(options.webhook_secret, hooks.accept, metrics);
     http::HttpServerOptions http;
     WW_ASSIGN(http.address, http::ParseHostPort(options.webhooks));

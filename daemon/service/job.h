@@ -1,4 +1,4 @@
-// What the store keeps about changes and the work that they cause, as values.
+// What the store contains about changes and the resulting work, as values.
 #pragma once
 
 #include <chrono>
@@ -16,18 +16,18 @@ inline UnixMs ToMs(std::chrono::system_clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count();
 }
 
-// Something that may make work and was not looked into yet: a branch moved, or somebody asked.
+// Something that may result in work and was not processed yet: a branch moved, or a user's request.
 struct Event {
   int64_t id = 0;
   std::string repository;
-  std::string ref;       // "refs/heads/main": the base of what comes of it
+  std::string ref;       // "refs/heads/main": the base of the resulting work
   std::string from, to;  // commits; no `from`: every entry counts as changed
   std::string kernel;    // only this one; empty: all
   JobPriority priority = JobPriority::kPush;
   bool again = false;                            // also what was done before
-  int64_t answer_issue = 0, answer_comment = 0;  // who asked, on the forge; 0: nobody
+  int64_t answer_issue = 0, answer_comment = 0;  // the requesting comment on the forge; 0: none
   UnixMs created = 0;
-  int attempts = 0;   // of looking into it that failed
+  int attempts = 0;   // failed attempts to process it
   std::string error;  // of the last one
 };
 
@@ -39,11 +39,11 @@ struct NewJob {
   std::string file_hash;  // SHA-256 of the kernel's file in `commit`
 };
 
-// The outcome of an entry that nobody worked on because people said so; the job only says why.
+// The outcome of an entry that was skipped because users ignored it; the job only records why.
 inline constexpr char kIgnoredOutcome[] = "ignored";
 
 struct JobResult {
-  std::string outcome;  // improved, unchanged, refused, error; of a night: checked, regression, error
+  std::string outcome;  // improved, unchanged, refused, error; of a nightly run: checked, regression, error
   std::string message;
   std::string branch, branch_commit;  // in the mirror; empty: nothing to publish
   double gain = 0, gain_low = 0, gain_high = 0;
@@ -60,12 +60,12 @@ struct Job {
   JobPriority priority = JobPriority::kPush;
   JobState state = JobState::kQueued;
   bool again = false;
-  int attempts = 0;          // children that failed
-  int publish_attempts = 0;  // acts on remote or forge that failed since the last that worked
+  int attempts = 0;          // failed children
+  int publish_attempts = 0;  // failed actions on remote or forge since the last success
   UnixMs not_before = 0;
   std::string device;  // lease; empty: none
   JobResult result;
-  std::string note;     // why it waits, why it was left alone, what went wrong last
+  std::string note;     // why it waits, why it was ignored, what failed last
   std::string outcome;  // once it ended: result.outcome, or superseded, cancelled, ignored
   int64_t pull_request = 0;
   std::string pull_request_url;
@@ -73,7 +73,7 @@ struct Job {
   UnixMs queued = 0, started = 0, finished = 0;
 };
 
-// What stands on the forge for a kernel. One row for each repository and kernel.
+// What is published on the forge for a kernel. One row for each repository and kernel.
 struct PublicationRow {
   std::string repository, kernel, branch, commit, base_commit, file_hash;
   int64_t pull_request = 0;
@@ -84,7 +84,7 @@ struct PublicationRow {
 
 struct IgnoredKernel {
   std::string repository, kernel;
-  std::string file_hash;  // holds while the kernel's file is this; empty: until somebody asks for it
+  std::string file_hash;  // applies while the kernel's file has this hash; empty: until someone requests it
   std::string reason;
   UnixMs since = 0;
 };
@@ -97,7 +97,7 @@ struct StoredDelivery {
 struct TriagedDelivery {
   std::string id;
   int64_t bytes = 0;    // of its body
-  std::string outcome;  // empty: it needs questions to the forge, which another thread asks
+  std::string outcome;  // empty: it needs queries to the forge, which another thread makes
 };
 
 }  // namespace warpwright::service

@@ -1,5 +1,4 @@
-// What children print, as values. They work on code that anybody may have written, so their output is data to be
-// checked.
+// The output of children, as values. They work on code that anyone may have written, so their output must be checked.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -21,7 +20,7 @@ bool IsHex(std::string_view text, size_t digits) {
   return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// Of untrusted origin, and about to stand in paths, branches and command lines.
+// Of untrusted origin, and used in paths, branches and command lines.
 bool IsName(std::string_view name) {
   if (name.empty() || name.size() > kMaxName || name.front() == '-' || name.front() == '/' ||
       name.find("..") != std::string_view::npos)
@@ -35,7 +34,7 @@ tl::unexpected<Error> Wrong(std::string what) { return Fail(ErrorCode::kCorrupt,
 
 double Finite(double value) { return std::isfinite(value) ? value : 0; }
 
-// What children print, as far as it is looked at.
+// The parts of the children's output that are used.
 struct PlanEntry {
   std::string kernel, file, entry, key;
   bool changed = false;
@@ -130,12 +129,12 @@ void Describe(V& field, const NightOutput*) {
 
 Result<std::vector<DetectedEntry>> ParsePlan(std::string_view text) {
   WW_ASSIGN(const PlanOutput plan,
-            base::DecodeJson<PlanOutput>(text));  // without entries it is not one where nothing changed
+            base::DecodeJson<PlanOutput>(text));  // without entries it is not a plan in which nothing changed
   if (plan.entries.size() > kMaxEntries) return Wrong("a plan has more than 10,000 entries");
   std::vector<DetectedEntry> entries;
   for (const PlanEntry& item : plan.entries) {
-    if (!IsName(item.kernel) || !IsName(item.file)) return Wrong("an entry of the plan has a name that is none");
-    if (!item.key.empty() && !IsHex(item.key, 64)) return Wrong("an entry of the plan has a key that is none");
+    if (!IsName(item.kernel) || !IsName(item.file)) return Wrong("an entry of the plan has an invalid name");
+    if (!item.key.empty() && !IsHex(item.key, 64)) return Wrong("an entry of the plan has an invalid key");
     if (item.changed && item.key.empty()) return Wrong("an entry of the plan changed and has no key");
     DetectedEntry& entry = entries.emplace_back();
     entry.job.kernel = item.kernel;
@@ -162,7 +161,7 @@ Result<JobResult> ParseOptimization(std::string_view text, std::string_view kern
     result.trajectory_task = item.task;
     result.branch = item.branch.value_or("");
     result.branch_commit = item.commit.value_or("");
-    for (const CaseOutput& c : item.cases) {  // the widest claim that all cases bear out
+    for (const CaseOutput& c : item.cases) {  // the widest interval that all cases support
       const double low = Finite(c.gain_low), high = Finite(c.gain_high);
       if (low > 0 && (result.gain_low == 0 || low < result.gain_low)) result.gain_low = low;
       if (high > result.gain_high) result.gain_high = high;
@@ -173,7 +172,7 @@ Result<JobResult> ParseOptimization(std::string_view text, std::string_view kern
     const bool named = !result.branch.empty(), published = !result.branch_commit.empty();
     if ((named && result.branch != fmt::format("warpwright/{}", kernel)) ||
         (published && (!named || !IsHex(result.branch_commit, 40))))
-      return Wrong("the result names a branch or commit that is none of its own");
+      return Wrong("the result names a branch or commit that does not belong to it");
     return result;
   }
   return Wrong(fmt::format("the result has no kernel '{}'", kernel));
@@ -187,12 +186,12 @@ Result<NightResult> ParseNight(std::string_view text) {
   night.branch = Limited(answer.branch, kMaxName);
   night.branch_commit = answer.branch_commit;
   if (night.outcome != "checked" && night.outcome != "regression" && night.outcome != "error")
-    return Wrong("unknown outcome of a night");
+    return Wrong("unknown outcome of a nightly run");
   if (!night.branch_commit.empty() && (!IsHex(night.branch_commit, 40) || !IsName(night.branch)))
-    return Wrong("the night names a commit that is none");
-  if (answer.findings.size() > kMaxEntries) return Wrong("a night has more than 10,000 findings");
+    return Wrong("the nightly run names an invalid commit");
+  if (answer.findings.size() > kMaxEntries) return Wrong("a nightly run has more than 10,000 findings");
   for (const FindingOutput& item : answer.findings) {
-    if (!IsName(item.kernel)) return Wrong("a finding has a kernel that is none");
+    if (!IsName(item.kernel)) return Wrong("a finding has an invalid kernel name");
     night.findings.push_back({item.kernel, Limited(item.cause, kMaxName), Limited(item.message), item.optimize});
   }
   return night;

@@ -17,9 +17,9 @@ namespace warpwright::service {
 namespace {
 
 constexpr size_t kMaxOutput = 16u << 20, kMaxLine = 500, kKeptLines = 12;
-constexpr int kTurnMs = 200;  // how soon a stop is seen
+constexpr int kTurnMs = 200;  // how soon a stop is detected
 
-// Lines of untrusted text, made fit for one line of a page or log.
+// Lines of untrusted text, sanitized for one line of a page or log.
 class LineReader {
  public:
   explicit LineReader(const std::function<void(std::string_view)>& each) : each_(each) {}
@@ -88,7 +88,7 @@ Result<ProcessJobRunner::Output> ProcessJobRunner::RunChild(std::vector<std::str
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return FailErrno("pipe");
   base::Fd errors(ends[0]), theirs(ends[1]);
-  // Opened anew by its name, so that only our end does not wait.
+  // Reopened by its name, so that only this end is non-blocking.
   WW_ASSIGN(base::Child child, base::Child::Start(command, fmt::format("/proc/self/fd/{}", theirs.get())));
   theirs.Close();
   child.CloseInput();
@@ -110,9 +110,9 @@ Result<ProcessJobRunner::Output> ProcessJobRunner::RunChild(std::vector<std::str
   const auto start = std::chrono::steady_clock::now();
   while (child.DescribeEnd() == "running") {
     if (watch.stop != nullptr && watch.stop->load())
-      return Fail(ErrorCode::kTimeout, std::string(kInterrupted));  // the child dies with `child`
+      return Fail(ErrorCode::kTimeout, std::string(kInterrupted));  // destroying `child` kills the process
     if (watch.deadline.count() > 0 && std::chrono::steady_clock::now() - start > watch.deadline)
-      return Fail(ErrorCode::kTimeout, fmt::format("the child did not end within {} s; it last said: {}",
+      return Fail(ErrorCode::kTimeout, fmt::format("the child did not end within {} s; its last output: {}",
                                                    watch.deadline.count() / 1000, lines.Last()));
     pollfd watched[] = {{out_open ? child.from_child() : -1, POLLIN, 0},
                         {errors_open ? errors.get() : -1, POLLIN, 0},
@@ -127,7 +127,8 @@ Result<ProcessJobRunner::Output> ProcessJobRunner::RunChild(std::vector<std::str
   output.exit_code = ExitCode(end);
   output.last_lines = lines.Last();
   if (output.exit_code < 0)
-    return Fail(ErrorCode::kWorkerDied, fmt::format("the child ended by {}; it last said: {}", end, output.last_lines));
+    return Fail(ErrorCode::kWorkerDied,
+                fmt::format("the child ended by {}; its last output: {}", end, output.last_lines));
   return output;
 }
 

@@ -31,7 +31,7 @@ struct DetectedEntry {
 };
 struct RunRequest {
   JobWorkspace place;
-  std::string commit, kernel;  // no kernel: a night of all
+  std::string commit, kernel;  // no kernel: a nightly run of all
   int max_rounds = 0;          // 0: the manifest's
   double max_minutes = 0;
   bool again = false;
@@ -47,10 +47,10 @@ struct NightResult {
   std::string branch, branch_commit;  // of the history, in the mirror
 };
 
-// The message (kTimeout) where a child was stopped.
+// The message (kTimeout) if a child was stopped.
 inline constexpr std::string_view kInterrupted = "interrupted";
 
-// How a child is watched. `stop` becoming true kills it and its group; it resumes from its trajectory when it is
+// How a child is monitored. Setting `stop` kills it and its process group; it resumes from its trajectory when it is
 // started again.
 struct ChildWatch {
   const std::atomic<bool>* stop = nullptr;
@@ -84,11 +84,12 @@ class ProcessJobRunner final : public JobRunner {
   std::vector<std::string> program_, extra_;
 };
 
-// What children print. kCorrupt: not what they print; sizes, depths and counts are bounded.
+// Parses the children's output. kCorrupt: it is not in their format; sizes, depths and counts are bounded.
 Result<std::vector<DetectedEntry>> ParsePlan(std::string_view json);
 Result<JobResult> ParseOptimization(std::string_view json, std::string_view kernel);
 Result<NightResult> ParseNight(std::string_view json);
-// PATH, HOME, TMPDIR, LANG, XDG_CACHE_HOME and what selects GPUs and toolkits; nothing else of ours.
+// PATH, HOME, TMPDIR, LANG, XDG_CACHE_HOME and the variables that select GPUs and toolkits; nothing else of this
+// process.
 std::map<std::string, std::string> ChildEnvironment();
 
 }  // namespace warpwright::service

@@ -20,11 +20,11 @@ constexpr uint32_t Followers(JobState state) {
       return Set(kFinished, kFailed, kQueued, kCancelled);  // queued: the daemon ended before the child did
     case kFinished: return Set(kPushed, kWaiting, kReported, kSuperseded, kCancelled);
     case kWaiting: return Set(kFinished, kSuperseded, kCancelled);
-    case kPushed: return Set(kProposed, kReported, kWaiting);  // waiting: others took the last place meanwhile
+    case kPushed: return Set(kProposed, kReported, kWaiting);  // waiting: others reached the limit meanwhile
     case kProposed: return Set(kReported);
     case kReported: return Set(kDone);
     case kFailed:
-      return Set(kQueued, kFinished, kSuperseded, kCancelled);  // finished: given up, and that is the result
+      return Set(kQueued, kFinished, kSuperseded, kCancelled);  // finished: given up, and this is the result
     case kDone:
     case kSuperseded:
     case kCancelled: return 0;
@@ -80,7 +80,7 @@ bool IsPublishing(JobState state) {
 std::string_view PhaseName(JobState state) {
   switch (state) {
     case kQueued:
-    case kFailed: return "queued";  // it will be tried again; what was given up is published and done
+    case kFailed: return "queued";  // it will be retried; a job that was given up is published and done
     case kRunning: return "running";
     case kWaiting: return "waiting";
     case kFinished:

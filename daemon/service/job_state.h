@@ -1,12 +1,12 @@
-// The life of a job. Each arrow is one transaction of the store, written after what it reports has happened; whoever
-// finds a job in a state looks whether the next act was done already, and does it or goes on. So a job survives the
-// death of the daemon at any moment.
+// The life cycle of a job. Each arrow is one transaction of the store, written after the reported action has happened.
+// A step that finds a job in a state checks whether the next action was already done, and does it or continues. So a
+// job survives the death of the daemon at any moment.
 //
 //   queued ──▶ running ──▶ finished ──▶ pushed ──▶ proposed ──▶ reported ──▶ done
 //     ▲          │  ▲          │ ▲         └───────────────────────▲
 //     │          ▼  │          ▼ │                                 │ (nothing to propose)
 //     └──────  failed       waiting (limits)      finished ────────┘
-//   from most of them: superseded (the kernel changed again), cancelled (a person said stop)
+//   from most of them: superseded (the kernel changed again), cancelled (stopped by a user)
 #pragma once
 
 #include <array>
@@ -21,12 +21,12 @@ enum class JobState {
   kFinished,  // the child's result is stored, its commit is in the mirror; next: publish
   kWaiting,   // a limit of open or daily pull requests holds it back
   kPushed,    // the branch is on the remote
-  kProposed,  // the pull request is open and says what the branch holds
-  kReported,  // the check run is there
+  kProposed,  // the pull request is open and describes the branch
+  kReported,  // the check run exists
   kDone,
-  kFailed,      // our error; queued again after a while, or given up
+  kFailed,      // internal error; queued again later, or given up
   kSuperseded,  // the entry changed again
-  kCancelled,   // a person said stop
+  kCancelled,   // stopped by a user
 };
 inline constexpr std::array kJobStates = {JobState::kQueued,     JobState::kRunning,  JobState::kFinished,
                                           JobState::kWaiting,    JobState::kPushed,   JobState::kProposed,
@@ -38,15 +38,15 @@ std::string_view Name(JobState state);
 std::optional<JobState> ParseJobState(std::string_view name);
 
 bool MayFollow(JobState from, JobState to);
-// done, superseded, cancelled: nothing follows.
+// done, superseded, cancelled: final.
 bool IsFinal(JobState state);
-// finished, pushed, proposed, reported: the forge thread's turn. Waiting ones are its turn too, when there may be room
-// again.
+// finished, pushed, proposed, reported: handled by the forge thread. So are waiting jobs, once the limits may allow
+// them.
 bool IsPublishing(JobState state);
-// For people: queued, running, publishing, waiting, done.
+// For display: queued, running, publishing, waiting, done.
 std::string_view PhaseName(JobState state);
 
-// Of how a job came to be; the higher goes first.
+// By the origin of a job; higher priorities go first.
 enum class JobPriority { kNightly = 0, kPush = 1, kCommand = 2 };
 enum class JobKind { kOptimize, kNightly };
 std::string_view Name(JobKind kind);  // "optimize", "nightly"

@@ -17,31 +17,30 @@ constexpr size_t kMaxLabelBytes = 100;
 struct Description {
   std::string_view name, label, help;
 };
-// What the store counts, by the name there. Others are shown all the same.
+// The store's counters, by their name there. Others are exported as well.
 constexpr std::array kCounters = {
     Description{"jobs_total", "outcome", "Jobs that ended, by outcome."},
-    Description{"deliveries_total", "outcome", "Webhook deliveries that were stored, or had been before."},
-    Description{"deliveries_handled_total", "outcome",
-                "Webhook deliveries that were looked into, by what came of them."},
-    Description{"ref_moves_total", "repository", "Branches that were seen to have moved."},
-    Description{"look_failures_total", "repository", "Looks at a remote repository that failed."},
-    Description{"entries_total", "outcome", "Changed entries that were found, by what became of them."},
+    Description{"deliveries_total", "outcome", "Webhook deliveries that were stored, or were repeated."},
+    Description{"deliveries_handled_total", "outcome", "Webhook deliveries that were handled, by outcome."},
+    Description{"ref_moves_total", "repository", "Branch moves that were detected."},
+    Description{"look_failures_total", "repository", "Failed polls of a remote repository."},
+    Description{"entries_total", "outcome", "Changed entries that were found, by outcome."},
     Description{"events_dropped_total", "reason", "Events that were given up."},
-    Description{"publish_failures_total", "repository", "Acts on a remote or a forge that failed and are tried again."},
+    Description{"publish_failures_total", "repository", "Actions on a remote or a forge that failed and are retried."},
     Description{"github_requests_total", "status", "Requests to the forge, by status."},
     Description{"candidates_rejected_total", "reason", "Candidates that were not accepted, by verdict."},
     Description{"model_tokens_total", "kind", "Tokens of language models."},
 };
 constexpr std::array kGauges = {
     Description{"queue_depth", "", "Jobs that wait for a device."},
-    Description{"devices_resting", "", "Devices that nothing is started on, since jobs failed there in a row."},
+    Description{"devices_resting", "", "Devices that are paused after consecutive job failures."},
     Description{"jobs_running", "", "Jobs that a child process works on."},
-    Description{"jobs_publishing", "", "Jobs whose result is on its way to the remote and the forge."},
-    Description{"jobs_waiting", "", "Jobs whose pull request waits for a limit."},
-    Description{"events_waiting", "", "Changes that nobody looked into yet."},
-    Description{"deliveries_waiting", "", "Webhook deliveries that nobody looked into yet."},
+    Description{"jobs_publishing", "", "Jobs whose result is being published to the remote and the forge."},
+    Description{"jobs_waiting", "", "Jobs whose pull request is held back by a limit."},
+    Description{"events_waiting", "", "Changes that are not handled yet."},
+    Description{"deliveries_waiting", "", "Webhook deliveries that are not handled yet."},
     Description{"resident_bytes", "", "Resident memory of the daemon."},
-    Description{"last_success_timestamp_seconds", "", "When the last job ended without an error of ours."},
+    Description{"last_success_timestamp_seconds", "", "When the last job ended without an internal error."},
     Description{"github_rate_remaining", "", "Requests that the forge still allows in this hour."},
 };
 
@@ -78,13 +77,13 @@ std::string Plain(std::string_view name, std::string_view type, std::string_view
   return Head(name, type, help) + fmt::format("{} {}\n", name, Number(value));
 }
 
-// One line per label; the largest kMaxLabels by themselves, the rest together.
+// One line per label; the largest kMaxLabels individually, the rest summed.
 std::string Labelled(std::string_view name, std::string_view label, const std::map<std::string, double>& values) {
   std::vector<std::pair<double, std::string>> sorted;
   for (const auto& [key, value] : values) sorted.emplace_back(value, key);
   std::sort(sorted.begin(), sorted.end(),
             [](const auto& a, const auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
-  std::map<std::string, double> shown;  // by escaped label: two that become the same are one line
+  std::map<std::string, double> shown;  // by escaped label: labels that become equal share a line
   for (size_t i = 0; i < sorted.size(); ++i)
     shown[i < kMaxLabels ? EscapeLabel(sorted[i].second) : "other"] += sorted[i].first;
   std::string out;
@@ -130,7 +129,7 @@ std::string RenderGauges(const DaemonSnapshot& snapshot) {
   std::map<std::string, double> gauges;
   for (const auto& [raw, value] : snapshot.gauges) {
     std::string name = raw;
-    if (name.ends_with("_total")) name.resize(name.size() - 6);  // a counter's ending
+    if (name.ends_with("_total")) name.resize(name.size() - 6);  // a counter's suffix
     gauges[name] = value;
   }
   for (const auto& [raw, value] : gauges) {
@@ -165,11 +164,11 @@ std::string RenderRepositories(const DaemonSnapshot& snapshot) {
     today[repository.name] = repository.opened_today;
     failing[repository.name] = repository.last_error.empty() ? 0 : 1;
   }
-  return Head("warpwright_pull_requests_open", "gauge", "Open pull requests of ours.") +
+  return Head("warpwright_pull_requests_open", "gauge", "Open pull requests by warpwright.") +
          Labelled("warpwright_pull_requests_open", "repository", open) +
          Head("warpwright_pull_requests_today", "gauge", "Pull requests that were opened today.") +
          Labelled("warpwright_pull_requests_today", "repository", today) +
-         Head("warpwright_repository_failing", "gauge", "1 where the last look at the remote failed.") +
+         Head("warpwright_repository_failing", "gauge", "1 if the last poll of the remote failed.") +
          Labelled("warpwright_repository_failing", "repository", failing);
 }
 
@@ -203,15 +202,15 @@ void EndpointMetrics::Refused(std::string_view listener) {
 }
 
 std::string EndpointMetrics::Render() const {
-  std::string out =
-      webhook_seconds.Render("warpwright_webhook_duration_seconds", "From the last byte of a delivery to its answer.");
+  std::string out = webhook_seconds.Render("warpwright_webhook_duration_seconds",
+                                           "From the last byte of a delivery to its response.");
   const std::lock_guard lock(mutex_);
   if (!answers_.empty()) out += Head("warpwright_http_answers_total", "counter", "HTTP requests that were answered.");
   for (const auto& [key, count] : answers_)
     out +=
         fmt::format("warpwright_http_answers_total{{listener=\"{}\",code=\"{}\"}} {}\n", key.first, key.second, count);
   out += Head("warpwright_http_connections_dropped_total", "counter",
-              "Connections that were closed because all places were taken.");
+              "Connections that were closed because the connection limit was reached.");
   for (const std::string listener : {"webhooks", "status"}) {
     const auto found = refused_.find(listener);
     out += fmt::format("warpwright_http_connections_dropped_total{{listener=\"{}\"}} {}\n", listener,
@@ -223,7 +222,7 @@ std::string EndpointMetrics::Render() const {
 std::string RenderMetrics(const DaemonSnapshot& snapshot) {
   return Head("warpwright_build_info", "gauge", "1, with the version.") +
          fmt::format("warpwright_build_info{{version=\"{}\"}} 1\n", EscapeLabel(snapshot.version)) +
-         Plain("warpwright_ready", "gauge", "1 where /readyz says so.", snapshot.ready ? 1 : 0) +
+         Plain("warpwright_ready", "gauge", "1 if /readyz reports ready.", snapshot.ready ? 1 : 0) +
          Plain("warpwright_experience_lines", "gauge", "Lines of measured experience.",
                static_cast<double>(snapshot.experiences)) +
          RenderGauges(snapshot) + RenderSpend(snapshot) + RenderCounters(snapshot) + RenderRepositories(snapshot);

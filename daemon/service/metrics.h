@@ -1,4 +1,4 @@
-// The daemon's state in Prometheus' text format, and what the endpoints count themselves.
+// The daemon's state in Prometheus' text format, and the endpoints' own counters.
 #pragma once
 
 #include <array>
@@ -31,8 +31,8 @@ class LatencyHistogram {
 class EndpointMetrics {
  public:
   void Answered(std::string_view listener, int status);  // listener: "webhooks", "status"
-  void Refused(std::string_view listener);               // a connection that found all threads and places taken
-  LatencyHistogram webhook_seconds;                      // from the last byte of a request to its answer
+  void Refused(std::string_view listener);               // a connection beyond the limit
+  LatencyHistogram webhook_seconds;                      // from the last byte of a request to its response
   std::string Render() const;
 
  private:
@@ -41,8 +41,8 @@ class EndpointMetrics {
   std::map<std::string, uint64_t> refused_;
 };
 
-// At most kMaxLabels values per metric; what goes beyond is summed up as "other". Counters and gauges of the snapshot
-// that this module does not know get a HELP made of their name, so that none is lost.
+// At most kMaxLabels values per metric; the rest is summed up as "other". Counters and gauges of the snapshot that this
+// module does not know get a HELP text derived from their name, so that none is lost.
 inline constexpr size_t kMaxLabels = 64;
 std::string RenderMetrics(const DaemonSnapshot& snapshot);
 

@@ -10,7 +10,7 @@
 namespace warpwright::service {
 namespace {
 
-// One assignment per line: a line break in the text would begin another one.
+// One assignment per line: a line break in the text would start another one.
 std::string StatusLine(std::string_view text) {
   std::string line(text.substr(0, 500));
   std::replace_if(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 32 || c == 127; }, ' ');
@@ -25,7 +25,7 @@ void NotifyReady(std::string_view status) { Send("READY=1\n" + StatusLine(status
 
 void NotifyReloading() {
   timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);  // which Type=notify-reload compares with the moment of its signal
+  ::clock_gettime(CLOCK_MONOTONIC, &now);  // which Type=notify-reload compares with the time of its signal
   Send(fmt::format("RELOADING=1\nMONOTONIC_USEC={}", now.tv_sec * 1'000'000 + now.tv_nsec / 1000));
 }
 

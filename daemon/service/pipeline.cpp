@@ -1,4 +1,4 @@
-// Places, looks and detection.
+// Places, polling and detection.
 #include "service/pipeline.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ repo::Refs Watched(const repo::Refs& known, const std::vector<std::string>& bran
   return watched;
 }
 
-// Forges do not tell names apart by case.
+// Forges' names are case-insensitive.
 bool SameName(const forge::RepositoryName& a, const forge::RepositoryName& b) {
   const auto equal = [](const std::string& x, const std::string& y) {
     return std::equal(x.begin(), x.end(), y.begin(), y.end(),
@@ -67,7 +67,7 @@ Status Pipeline::Apply(PipelineSettings settings) {
     names.insert(place.name);
     WW_TRY(ports_.store.Watch(place.name, place.remote.url));
     ports_.store.SetPullRequestLimits(place.name, this->limits().max_open,
-                                      this->limits().max_per_day);  // until a manifest says less
+                                      this->limits().max_per_day);  // until a manifest lowers it
   }
   for (const auto& shown : ports_.store.Snapshot().repositories)
     if (names.count(shown.name) == 0) WW_TRY(ports_.store.Forget(shown.name));
@@ -106,7 +106,7 @@ Result<bool> Pipeline::Poll(const std::string& repository) {
     const repo::Refs watched = Watched(known, place->branches, main_branch);
     for (const auto& branch : place->branches)
       if (watched.count(std::string(kHeads) + branch) == 0)
-        base::Log(base::LogLevel::kDebug, "branch_missing", "a watched branch is not there",
+        base::Log(base::LogLevel::kDebug, "branch_missing", "a watched branch does not exist",
                   {{"repo", repository}, {"branch", branch}});
     return ports_.store.RecordTips(repository, watched);
   };
@@ -133,8 +133,7 @@ Result<bool> Pipeline::DetectNextEvent(const std::atomic<bool>& stop) {
   const Status detected = Detect(*event, *place, stop);
   if (detected || stop) return true;
   base::LogError("detection_failed", detected.error(), {{"commit", event->to}});
-  // A commit without a manifest, or with one that is wrong, makes no work; there is nothing to try again until it
-  // changes.
+  // A commit with a missing or invalid manifest results in no work; a retry makes no sense until it changes.
   const bool theirs = detected.error().code == ErrorCode::kConfig || detected.error().code == ErrorCode::kUsage;
   if (theirs && event->answer_issue != 0)
     WW_TRY(ports_.store.QueueReply(event->repository, event->answer_issue, event->answer_comment,
@@ -151,8 +150,8 @@ Status Pipeline::Detect(const Event& event, const TrackedRepository& place, cons
     if (!settings_.devices.empty()) request.place.device = settings_.devices.front();
   }
   request.to = event.to;
-  // Where the earlier commit is gone (a forced push, then garbage collection), everything counts as changed; keys tell
-  // what was done before.
+  // If the earlier commit no longer exists (a forced push, then garbage collection), everything counts as changed; keys
+  // identify work done before.
   request.from = event.attempts > 0 ? "" : event.from;
   request.kernel = event.kernel;
   ChildWatch watch;
@@ -172,7 +171,7 @@ Status Pipeline::Detect(const Event& event, const TrackedRepository& place, cons
   }
   if (jobs.empty() && event.answer_issue != 0)
     WW_TRY(ports_.store.QueueReply(event.repository, event.answer_issue, event.answer_comment,
-                                   "Nothing was started: no such kernel is in the manifest, or none changed."));
+                                   "Nothing was started: the kernel is not in the manifest, or none changed."));
   WW_ASSIGN(const Detected detected, ports_.store.FinishEvent(event, jobs));
   const double seconds = std::chrono::duration<double>(ports_.clock.Steady() - start).count();
   base::Log(base::LogLevel::kInfo, "detected", "looked for changed entries",
@@ -200,7 +199,7 @@ Result<std::set<std::string>> Pipeline::TriageDeliveries() {
         sorted.push_back({delivery.id, static_cast<int64_t>(delivery.body.size()), "malformed"});
         continue;
       }
-      std::string outcome;  // empty: the forge has to be asked
+      std::string outcome;  // empty: the forge must be queried
       const auto of = [&](const forge::RepositoryName& name) {
         const auto place = FindPlace(name);
         if (!place) outcome = "unknown repository";

@@ -1,6 +1,6 @@
-// The steps on the way of a change, one unit of work each: look, detect, run, publish, answer, reconcile. Each may be
-// called from any one thread at a time (run: one for each device) and be cut off anywhere; calling it again goes on
-// from what the store says.
+// The steps that process a change, one unit of work each: poll, detect, run, publish, reply, reconcile. Each may be
+// called from any one thread at a time (run: one for each device) and be interrupted anywhere; calling it again resumes
+// from the store's state.
 #pragma once
 
 #include <atomic>
@@ -27,22 +27,22 @@
 
 namespace warpwright::service {
 
-// A repository that is looked after.
+// A watched repository.
 struct TrackedRepository {
-  std::string name;  // "acme/kernels"; of a local one its path
+  std::string name;  // "acme/kernels"; for a local repository, its path
   repo::RemoteAddress remote;
   std::vector<std::string> branches;  // short names; empty: the remote's main branch
   config::PublishTo publish = config::PublishTo::kPullRequest;
   std::optional<forge::RepositoryName> on_forge;
-  repo::Signature author;        // of our commits; by it we know our branches
+  repo::Signature author;        // of warpwright's commits; identifies its branches
   std::filesystem::path folder;  // STATE/repos/NAME: mirror.git, trajectory.sqlite, ...
   std::filesystem::path mirror() const { return folder / "mirror.git"; }
   Result<repo::Mirror> OpenMirror() const { return repo::Mirror::Open(mirror(), remote, author); }
 };
-// Names that are good as a folder's, and differ where the URLs differ.
+// Names that are valid for folders, and differ if the URLs differ.
 std::string FolderName(const std::string& name, const std::string& url);
 
-// What a job's trajectory and its commit's manifest say; read when it is published.
+// What a job's trajectory and its commit's manifest contain; read when it is published.
 struct JobFacts {
   report::Explanation explanation;
   report::Provenance provenance;
@@ -68,29 +68,29 @@ class Pipeline {
  public:
   Pipeline(PipelinePorts ports, PipelineSettings settings);
 
-  // Another configuration: places that are gone are forgotten, their jobs cancelled.
+  // A new configuration: removed places are forgotten, their jobs cancelled.
   Status Apply(PipelineSettings settings);
   std::vector<TrackedRepository> Repositories() const;
 
-  // Fetches and records what moved. True: there are new events.
+  // Fetches and records which branches moved. True: there are new events.
   Result<bool> Poll(const std::string& repository);
   // One event becomes jobs. False: nothing to do.
   Result<bool> DetectNextEvent(const std::atomic<bool>& stop);
   // One job on this device, to its end.
   Result<bool> RunNextJob(const std::string& device);
-  // One act of the forge thread: an answer, a publication, a dashboard.
+  // One action of the forge thread: a reply, a publication, a dashboard.
   Result<bool> RunForgeStep();
-  // Deliveries that need no question to the forge; the repositories that moved are answered, to be looked at. The rest
-  // is left to RunForgeStep.
+  // Handles deliveries that need no query to the forge, and returns the repositories that moved and must be polled. The
+  // rest is left to RunForgeStep.
   Result<std::set<std::string>> TriageDeliveries();
-  // Asks the forge about one pull request after the other that was open, as if all webhooks had been missed.
+  // Queries the forge about each pull request that was open, as if all webhooks had been missed.
   Status Reconcile(const std::atomic<bool>& stop);
   Status StartNight(UnixMs due);
-  // Kills the child of that job, of all; they resume where they were, unless they were cancelled.
+  // Kills the child of that job, or of all jobs; they resume where they stopped, unless they were cancelled.
   void StopJob(int64_t job);
   void StopJobs();
   int running() const;
-  // Devices that nothing is started on for now, and why.
+  // Devices on which nothing is started for now, and why.
   std::vector<std::string> Resting() const { return breaker_.OpenCircuits(); }
 
  private:
@@ -129,14 +129,14 @@ class Pipeline {
                               const forge::SlashCommand& command);
   Result<Reply> HandleOptimizeCommand(const TrackedRepository& place, const forge::CommentEvent& comment,
                                       const forge::SlashCommand& command);
-  // What people did to a pull request of ours: closed, merged, ticked. `sender` empty: nobody knows who.
+  // What users did to a pull request by warpwright: closed, merged, ticked. `sender` empty: unknown.
   Result<std::vector<Event>> SyncPullRequest(const TrackedRepository& place, const std::string& kernel,
                                              const forge::PullRequestView& view, const std::string& sender);
   Result<bool> MayCommand(const TrackedRepository& place, const std::string& login);
 
   PipelinePorts ports_;
   DeviceCircuitBreaker breaker_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // protects the following
   PipelineSettings settings_;
   std::map<int64_t, std::shared_ptr<std::atomic<bool>>> running_;                 // stop flags by job
   std::map<std::string, std::chrono::steady_clock::time_point> dashboard_shown_;  // forge thread only

@@ -1,5 +1,5 @@
-// What people say on the forge: commands in comments, ticks and closed pull requests. A payload is a hint where to
-// look; who may do this and which commit is meant are asked of the forge and of git.
+// What users do on the forge: commands in comments, ticks and closed pull requests. A payload is only a hint; the
+// user's permission and the commit are queried from the forge and from git.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -19,7 +19,7 @@ constexpr char kTickedIgnore[] = "\"ignore\" is ticked in the pull request";
 
 std::string Ref(const std::string& branch) { return "refs/heads/" + branch; }
 
-// The body with its "retry" box empty again.
+// The body with its "retry" box unticked.
 std::string Untick(std::string body) {
   for (size_t at = body.find("- [x]"); at != std::string::npos; at = body.find("- [x]", at + 1)) {
     const std::string_view line = std::string_view(body).substr(at, body.find('\n', at) - at);
@@ -39,7 +39,7 @@ Result<bool> Pipeline::HandleNextDelivery() {
   const base::LogScope scope({{"delivery", delivery.id}});
   if (const Status answered = HandleDelivery(delivery); !answered) {
     base::LogError("delivery_failed", answered.error());
-    // What makes no sense to the forge makes none the next time either.
+    // A request that the forge rejects as invalid will not succeed on a retry.
     if (answered.error().code == ErrorCode::kUnsupported || answered.error().code == ErrorCode::kCorrupt)
       WW_TRY(ports_.store.FinishDelivery(delivery.id, "failed: " + answered.error().message));
     else WW_TRY(ports_.store.DeliveryFailed(delivery.id, answered.error().message));
@@ -84,7 +84,7 @@ Status Pipeline::HandleDelivery(const StoredDelivery& delivery, const TrackedRep
   WW_ASSIGN(const bool may, MayCommand(place, comment.sender));
   if (!may) {
     WW_TRY(ports_.conversation->React(*place.on_forge, comment.comment, "-1"));
-    base::Log(base::LogLevel::kWarning, "command_refused", "a command by somebody without write permission",
+    base::Log(base::LogLevel::kWarning, "command_refused", "a command by a user without write permission",
               {{"repo", place.name}, {"sender", comment.sender}});
     return ports_.store.FinishDelivery(delivery.id, "refused: no write permission");
   }
@@ -116,18 +116,18 @@ Result<Pipeline::Reply> Pipeline::HandleCommand(const TrackedRepository& place, 
     case forge::SlashVerb::kRetry: return HandleOptimizeCommand(place, comment, full);
     case forge::SlashVerb::kIgnore: {
       if (full.kernel.empty()) return Reply{"Which kernel? `/warpwright ignore KERNEL`.", {}, true};
-      WW_TRY(ports_.store.Ignore({place.name, full.kernel, "", "told to ignore it in a comment", 0}));
+      WW_TRY(ports_.store.Ignore({place.name, full.kernel, "", "ignored by a comment", 0}));
       WW_ASSIGN(const auto running, ports_.store.Cancel(place.name, full.kernel, "ignored"));
       for (const int64_t job : running) StopJob(job);
-      return Reply{fmt::format("{} is left alone until somebody asks for it with `/warpwright optimize {}`.", whose,
-                               full.kernel),
-                   {},
-                   false};
+      return Reply{
+          fmt::format("{} is ignored until someone requests it with `/warpwright optimize {}`.", whose, full.kernel),
+          {},
+          false};
     }
     case forge::SlashVerb::kStop: {
       WW_ASSIGN(const auto running, ports_.store.Cancel(place.name, full.kernel, "stopped by a comment"));
       for (const int64_t job : running) StopJob(job);
-      return Reply{fmt::format("Stopped what ran or waited for {}.", whose), {}, false};
+      return Reply{fmt::format("Stopped the running and waiting jobs for {}.", whose), {}, false};
     }
     case forge::SlashVerb::kExplain: {
       if (full.kernel.empty()) return Reply{"Which kernel? `/warpwright explain KERNEL`.", {}, true};
@@ -145,8 +145,8 @@ Result<Pipeline::Reply> Pipeline::HandleCommand(const TrackedRepository& place, 
   return Reply{};
 }
 
-// On a pull request: at the commit that the forge says is its head, which must be a branch of this very repository.
-// Else the watched branch.
+// On a pull request: at the commit that the forge reports as its head, which must be a branch of this repository. Else
+// the watched branch.
 Result<Pipeline::Reply> Pipeline::HandleOptimizeCommand(const TrackedRepository& place,
                                                         const forge::CommentEvent& comment,
                                                         const forge::SlashCommand& command) {
@@ -157,7 +157,7 @@ Result<Pipeline::Reply> Pipeline::HandleOptimizeCommand(const TrackedRepository&
   event.again = command.verb == forge::SlashVerb::kRetry;
   event.answer_issue = comment.issue;
   event.answer_comment = comment.comment;
-  (void)Poll(place.name);  // what cannot be reached now is known from the last look
+  (void)Poll(place.name);  // if the remote is unreachable, the last poll's result is used
   WW_ASSIGN(const auto tips, ports_.store.Tips(place.name));
   if (comment.on_pull_request) {
     WW_ASSIGN(const forge::PullRequestView view, ports_.conversation->ReadPullRequest(*place.on_forge, comment.issue));
@@ -169,7 +169,7 @@ Result<Pipeline::Reply> Pipeline::HandleOptimizeCommand(const TrackedRepository&
       return Reply{
           "The head of this pull request is not a branch of this repository; code of forks is never run.", {}, true};
     if (view.head.starts_with(kOurs)) {
-      if (base == known.end()) return Reply{"The base branch is gone.", {}, true};
+      if (base == known.end()) return Reply{"The base branch no longer exists.", {}, true};
       if (event.kernel.empty()) event.kernel = view.head.substr(kOurs.size());
       event.ref = base->first;
       event.to = base->second;
@@ -185,11 +185,11 @@ Result<Pipeline::Reply> Pipeline::HandleOptimizeCommand(const TrackedRepository&
       event.ref = Ref(place.branches.front());
     event.to = tips.at(event.ref);
   }
-  return Reply{fmt::format("Queued at {}: {}.", report::CodeSpan(event.to.substr(0, 12)),
-                           event.kernel.empty() ? std::string("every kernel that is concerned")
-                                                : report::CodeSpan(event.kernel)),
-               {event},
-               false};
+  return Reply{
+      fmt::format("Queued at {}: {}.", report::CodeSpan(event.to.substr(0, 12)),
+                  event.kernel.empty() ? std::string("every affected kernel") : report::CodeSpan(event.kernel)),
+      {event},
+      false};
 }
 
 Status Pipeline::HandleDelivery(const StoredDelivery& delivery, const TrackedRepository& place,
@@ -221,7 +221,7 @@ Result<std::vector<Event>> Pipeline::SyncPullRequest(const TrackedRepository& pl
   WW_ASSIGN(const auto ignored, ports_.store.FindIgnored(place.name, kernel));
   if (state == "closed" && changed) {
     const std::string reason = fmt::format("pull request #{} was closed without merging", view.number);
-    // Where nobody knows which version was closed, the publisher finds out when there is something to propose.
+    // If it is unknown which version was closed, the publisher determines it when there is something to propose.
     if (!row.file_hash.empty()) WW_TRY(ports_.store.Ignore({place.name, kernel, row.file_hash, reason, 0}));
     base::Log(base::LogLevel::kInfo, "pull_request_closed", reason, {{"repo", place.name}, {"kernel", kernel}});
   }
@@ -232,7 +232,7 @@ Result<std::vector<Event>> Pipeline::SyncPullRequest(const TrackedRepository& pl
   const bool unticked = ignored && ignored->reason == kTickedIgnore && !body->ignore;
   const bool newly_ticked = body->ignore && !ignored;
   if (!unticked && !newly_ticked && !body->retry) return events;
-  // Without a sender (no webhook told it): only people with write permission can edit a body of ours.
+  // Without a sender (no webhook reported it): only users with write permission can edit warpwright's bodies.
   if (!sender.empty()) {
     WW_ASSIGN(const bool may, MayCommand(place, sender));
     if (!may) return events;
@@ -254,8 +254,8 @@ Result<std::vector<Event>> Pipeline::SyncPullRequest(const TrackedRepository& pl
     event.kernel = kernel;
     event.priority = JobPriority::kCommand;
     event.again = true;
-    WW_TRY(
-        ports_.store.AddEvent(event));  // before the box is empty again: twice is better than never, and twice is once
+    WW_TRY(ports_.store.AddEvent(
+        event));  // before the box is unticked: a repetition is better than a loss, and is merged with the first
     forge::PullRequestRequest request;
     request.head = view.head;
     request.base = view.base;
@@ -300,7 +300,7 @@ Status Pipeline::Reconcile(const std::atomic<bool>& stop) {
       const auto view = ports_.forge->FindPullRequest(*place.on_forge, row.branch);
       if (!view) {
         base::LogError("reconcile_failed", view.error(), {{"repo", place.name}, {"kernel", row.kernel}});
-        break;  // the next round comes
+        break;  // retried in the next round
       }
       if (!*view) continue;
       const auto followed = SyncPullRequest(place, row.kernel, **view, "");

@@ -12,14 +12,14 @@ namespace {
 
 constexpr int kJobTries = 3;
 constexpr UnixMs kDeviceSuspicionMs =
-    24 * 3'600'000;  // after so long, failures on a suspected device count as the job's own
+    24 * 3'600'000;  // after this time, failures on a suspected device count as the job's own
 
 base::LogFields Fields(const Job& job) {
   return {{"job", job.id}, {"repo", job.repository}, {"kernel", job.what.kernel}};
 }
 
-// What the repository asks for at that commit, as far as the operator allows it. A manifest that cannot be read is the
-// child's to complain about.
+// What the repository requests at that commit, within the operator's limits. An unreadable manifest is reported by the
+// child.
 core::Policy PolicyOf(const TrackedRepository& place, const std::string& commit, const config::Ceilings& limits) {
   core::Policy policy;
   if (const auto mirror = repo::Repository::Open(place.mirror()))
@@ -43,7 +43,7 @@ Result<bool> Pipeline::RunNextJob(const std::string& device) {
   }
   const auto place = FindPlace(job.repository);
   const auto work = [&]() -> Status {
-    WW_ASSIGN(const Job now, ports_.store.FindJob(job.id));  // somebody may have said stop before the flag was there
+    WW_ASSIGN(const Job now, ports_.store.FindJob(job.id));  // it may have been stopped before the flag existed
     if (now.state != JobState::kRunning) return {};
     if (!place) return Fail(ErrorCode::kConfig, "the repository is not in the configuration");
     base::Log(base::LogLevel::kInfo, "job_started", "started",
@@ -81,7 +81,7 @@ Status Pipeline::Optimize(const Job& job, const TrackedRepository& place, const 
   watch.deadline =
       std::chrono::minutes(10) + std::chrono::milliseconds(static_cast<int64_t>(policy.max_minutes * 1.5 * 60'000));
   watch.progress = [&](std::string_view line) {
-    // Its first word comes after it has forgotten what was done before: from now on a restart resumes.
+    // Its first output comes after it has discarded the earlier task: from now on a restart resumes.
     if (std::exchange(again, false)) (void)ports_.store.ClearRerunFlag(job.id);
     ports_.store.SetProgress(job.id, std::string(line), 0);
   };
@@ -138,15 +138,15 @@ Status Pipeline::Night(const Job& job, const TrackedRepository& place, const std
   return {};
 }
 
-// Interrupted ones go on where they were. Others are tried again, except where the cause stands in the repository; in
-// the end the error is the result.
+// Interrupted jobs resume where they stopped. Others are retried, unless the cause is in the repository; finally, the
+// error is the result.
 Status Pipeline::Failed(const Job& job, const Error& error) {
   WW_ASSIGN(const Job now, ports_.store.FindJob(job.id));
-  if (now.state != JobState::kRunning) return {};  // stopped by somebody
+  if (now.state != JobState::kRunning) return {};  // stopped by a user
   JobChange change;
   change.note = error.Format();
   if (error.code == ErrorCode::kTimeout && error.message == kInterrupted) {
-    change.note = "interrupted; goes on after the restart";
+    change.note = "interrupted; resumes after the restart";
     WW_TRY(ports_.store.Advance(job.id, JobState::kQueued, change));
     return {};
   }
@@ -161,7 +161,7 @@ Status Pipeline::Failed(const Job& job, const Error& error) {
   change.failed_attempt = !of_device;
   if (of_device)
     change.not_before = time + std::chrono::milliseconds(2 * DeviceCircuitBreaker::kLongest)
-                                   .count();  // others show first whether it is the device
+                                   .count();  // other jobs first show whether the device is the cause
   WW_TRY(ports_.store.Advance(job.id, JobState::kFailed, change));
   if (of_device || (job.attempts + 1 < kJobTries && !in_repository)) return {};
   JobChange result;

@@ -1,4 +1,4 @@
-// From a finished job to what people see of it.
+// From a finished job to what users see of it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace warpwright::service {
 namespace {
 
-constexpr int kPublishTries = 5;     // of what the forge says makes no sense
-constexpr int64_t kWaitMs = 60'000;  // until limits are looked at again
+constexpr int kPublishTries = 5;     // of what the forge rejects as invalid
+constexpr int64_t kWaitMs = 60'000;  // until limits are checked again
 constexpr std::chrono::seconds kDashboardEvery{20};
 
 std::string ShortRef(const std::string& ref) { return ref.starts_with("refs/heads/") ? ref.substr(11) : ref; }
@@ -23,7 +23,7 @@ bool OnForge(const TrackedRepository& place, const forge::Forge* forge) {
   return forge != nullptr && place.on_forge && place.publish == config::PublishTo::kPullRequest;
 }
 
-// What can be said of a result without its trajectory.
+// The explanation of a result without its trajectory.
 report::Explanation Sketch(const Job& job, const std::string& version) {
   report::Explanation e;
   e.kernel = job.what.kernel;
@@ -132,7 +132,7 @@ Status Pipeline::PublishJob(const Job& job, const TrackedRepository& place) {
   WW_ASSIGN(const bool outdated, ports_.store.IsOutdated(job));
   if (outdated && job.state == JobState::kFinished) {
     JobChange change;
-    change.note = "a newer version of the kernel is on its way";
+    change.note = "a newer version of the kernel is being processed";
     WW_TRY(ports_.store.Advance(job.id, JobState::kSuperseded, change));
     return {};
   }
@@ -140,7 +140,7 @@ Status Pipeline::PublishJob(const Job& job, const TrackedRepository& place) {
   WW_ASSIGN(repo::Mirror mirror, place.OpenMirror());
   JobState state = job.state;
   const auto advance = [&](JobState to, const JobChange& change) -> Status {
-    if (state == to || !MayFollow(state, to)) return {};  // a repetition of what is written down already
+    if (state == to || !MayFollow(state, to)) return {};  // a repetition of what is already stored
     WW_TRY(ports_.store.Advance(job.id, to, change));
     state = to;
     return {};
@@ -217,13 +217,13 @@ Status Pipeline::Conclude(const Job& job, const Publication& publication) {
   return {};
 }
 
-// The history's branch; where somebody else was faster the next night joins both.
+// The history's branch; if someone else pushed first, the next nightly run merges both.
 Status Pipeline::PublishNight(const Job& job, const TrackedRepository& place) {
   JobChange change;
   const bool pushes = !job.result.branch_commit.empty() && place.publish != config::PublishTo::kNone &&
                       job.state == JobState::kFinished;
   if (pushes && !job.result.branch.starts_with("warpwright-")) {
-    change.note = "the history was not pushed: its branch must have a name that begins with warpwright-";
+    change.note = "the history was not pushed: its branch's name must begin with warpwright-";
   } else if (pushes) {
     WW_ASSIGN(repo::Mirror mirror, place.OpenMirror());
     WW_ASSIGN(const repo::Mirror::Tip tip, mirror.RemoteTip(job.result.branch));
@@ -239,7 +239,7 @@ Status Pipeline::PublishNight(const Job& job, const TrackedRepository& place) {
     check.sha = job.commit;
     check.external_id = fmt::format("warpwright-job-{}", job.id);
     check.conclusion = "failure";
-    check.title = "Slower than it was";
+    check.title = "Slower than before";
     check.summary = report::EscapeMarkdown(job.result.message, 4'000);
     WW_TRY(ports_.forge->PutCheck(*place.on_forge, check));
   }
@@ -247,7 +247,7 @@ Status Pipeline::PublishNight(const Job& job, const TrackedRepository& place) {
   return {};
 }
 
-// Who asked hears what came of it: one comment for all that one comment asked for.
+// Reports the outcome to the requester: one reply for everything that one comment requested.
 Status Pipeline::Report(const Job& job, const TrackedRepository& place) {
   if (job.answer_issue != 0 && ports_.conversation != nullptr && place.on_forge) {
     WW_ASSIGN(const auto jobs, ports_.store.JobsAskedBy(job.repository, job.answer_comment));
@@ -298,7 +298,7 @@ report::DashboardInput MakeDashboard(const DaemonSnapshot& snapshot, const Repos
   input.gpu_minutes_total = spend("gpu_minutes_total");
   input.model_dollars_today = spend("model_dollars_today");
   input.model_dollars_total = spend("model_dollars_total");
-  std::set<std::string> latest;  // of what ended, only the last job of each kernel says how it is
+  std::set<std::string> latest;  // of the ended jobs, only the last of each kernel shows its state
   for (const JobSnapshot& job : snapshot.jobs) {
     if (job.repository != repository.name) continue;
     const report::DashboardJob shown = ShowOnDashboard(job);
@@ -314,7 +314,7 @@ report::DashboardInput MakeDashboard(const DaemonSnapshot& snapshot, const Repos
     if (job.outcome == "unchanged") input.unchanged.push_back(shown);
     if (job.outcome == "error" || job.outcome == "refused") input.failed.push_back(shown);
   }
-  for (const PublicationRow& row : publications) {  // older than the jobs that are shown
+  for (const PublicationRow& row : publications) {  // older than the displayed jobs
     if (row.state != "open" || std::any_of(input.open.begin(), input.open.end(),
                                            [&](const auto& shown) { return shown.kernel == row.kernel; }))
       continue;
@@ -361,7 +361,7 @@ Result<bool> Pipeline::UpdateNextDashboard() {
           ports_.forge->PutDashboard(*place->on_forge, {text.title, text.body, std::string(report::kDashboardMarker)});
       if (!put) {
         base::LogError("dashboard_failed", put.error(), {{"repo", name}});
-        return true;  // stale still; its turn comes again
+        return true;  // still stale; it will be retried
       }
     }
     WW_TRY(ports_.store.DashboardShown(name, mark, digest));

@@ -36,13 +36,14 @@ class Publisher {
   }
   Status Tell(PublicationStep step) const { return observer_ ? observer_(step, done_) : Status(); }
 
-  // Push, then pull request; nothing of it where people or limits are in the way.
+  // Push, then pull request; neither if users or limits prevent it.
   Status Gain() {
     WW_ASSIGN(repo::Mirror::Tip tip, mirror_.RemoteTip(request_.branch));
     if (tip.owner == repo::Mirror::Owner::kForeign) {
       End(Disposition::kForeignBranch,
-          fmt::format("{} holds commit {}, which is not by warpwright; the branch is left alone until it is deleted",
-                      request_.branch, tip.commit.substr(0, 12)));
+          fmt::format(
+              "{} holds commit {}, which warpwright did not write; the branch is not touched until it is deleted",
+              request_.branch, tip.commit.substr(0, 12)));
       return {};
     }
     if (Proposes()) {
@@ -57,7 +58,7 @@ class Publisher {
     return Propose();
   }
 
-  // False: what people said, or a limit, is in the way.
+  // False: a user's decision or a limit prevents it.
   Result<bool> PullRequestIsWanted() {
     WW_ASSIGN(const auto existing, forge_->FindPullRequest(*request_.repository, request_.branch));
     const std::optional<report::BodyState> body = existing ? report::ParseBody(existing->body) : std::nullopt;
@@ -73,7 +74,7 @@ class Publisher {
     if (existing && !open && !existing->merged && !request_.asked_for) {
       WW_ASSIGN(const bool changed, FileChangedSince(body));
       if (!changed) {
-        End(Disposition::kIgnored, fmt::format("pull request #{} was closed without merging, and {} is as it was",
+        End(Disposition::kIgnored, fmt::format("pull request #{} was closed without merging, and {} is unchanged",
                                                existing->number, request_.file));
         done_.closed_pull_request = existing->number;
         return false;
@@ -93,14 +94,14 @@ class Publisher {
     return true;
   }
 
-  // Where nobody knows what the closed pull request was about, it counts as the same: a second unwanted one costs more
-  // than a missed one.
+  // If the content of the closed pull request is unknown, it counts as the same: a second unwanted one is worse than a
+  // missed one.
   Result<bool> FileChangedSince(const std::optional<report::BodyState>& body) {
     WW_ASSIGN(const std::string now, FileHash(mirror_.repository(), request_.base_commit, request_.file));
     std::string then = request_.closed_file_hash;
     if (body && !body->base_commit.empty()) {
       const auto hash =
-          FileHash(mirror_.repository(), body->base_commit, request_.file);  // the commit may be gone from the mirror
+          FileHash(mirror_.repository(), body->base_commit, request_.file);  // the mirror may no longer have the commit
       if (hash) then = *hash;
     }
     return !then.empty() && then != now;
@@ -112,13 +113,13 @@ class Publisher {
       if (pushed.done) break;
       if (attempt == 1)
         return Fail(ErrorCode::kEnvironment,
-                    fmt::format("{} was not accepted by the remote: {}", request_.branch, pushed.rejected),
-                    "see whether the credentials may push, and whether a rule protects warpwright/*");
-      WW_ASSIGN(tip, mirror_.RemoteTip(request_.branch));  // somebody was faster; once more from what is there
+                    fmt::format("{} was rejected by the remote: {}", request_.branch, pushed.rejected),
+                    "check whether the credentials may push, and whether a rule protects warpwright/*");
+      WW_ASSIGN(tip, mirror_.RemoteTip(request_.branch));  // someone else pushed first; retry from the current tip
       if (tip.owner == repo::Mirror::Owner::kForeign)
         return Fail(
             ErrorCode::kIo,
-            request_.branch + " was changed by somebody else at the same moment");  // the next attempt sees it at once
+            request_.branch + " was changed by someone else at the same time");  // the next attempt sees it immediately
     }
     done_.pushed = request_.commit;
     return Tell(PublicationStep::kPushed);
@@ -150,8 +151,8 @@ class Publisher {
     for (int attempt = 0;; ++attempt) {
       WW_ASSIGN(done_.pull_request, forge_->PutPullRequest(*request_.repository, request));
       if (!done_.pull_request->body_left) break;
-      if (attempt == 3) return Fail(ErrorCode::kIo, "the pull request's body is being edited by somebody else");
-      request.expected_body = done_.pull_request->view.body;  // a tick since we read it: noticed, and then replaced
+      if (attempt == 3) return Fail(ErrorCode::kIo, "the pull request's body is being edited by someone else");
+      request.expected_body = done_.pull_request->view.body;  // a tick since it was read: detected, and then replaced
       if (const auto body = report::ParseBody(*request.expected_body); body && !request_.asked_for)
         done_.retry_ticked |= body->retry;
     }
@@ -175,9 +176,9 @@ class Publisher {
       check.summary = "Not proposed: " + report::EscapeMarkdown(done_.message) + ".\n\n" + check.summary;
     }
     if (request_.explanation.outcome == "ignored") {  // nothing was tried
-      check.title = "Left alone";
+      check.title = "Ignored";
       check.summary =
-          "Left alone: " + report::EscapeMarkdown(done_.message) + ". `/warpwright optimize` asks for it again.";
+          "Ignored: " + report::EscapeMarkdown(done_.message) + ". `/warpwright optimize` requests it again.";
       check.text.clear();
     }
     if (done_.pull_request) check.details_url = done_.pull_request->view.url;

@@ -1,11 +1,11 @@
-// Says a result where people are: branch, pull request, check run. Every act looks first, so that the whole may be
-// repeated after a crash at any point without a second branch, pull request or check.
-//   - a branch with a commit of somebody else is left alone;
-//   - a pull request that people closed without merging means "not this", until the kernel's file changes or somebody
-//   asks;
-//   - an open one is brought up to date in place;
-//   - a modelled gain opens nothing but a draft;
-//   - beyond the limits the result waits; what is not faster gets a neutral check and nothing else.
+// Publishes a result: branch, pull request, check run. Every action checks first, so that the whole may be repeated
+// after a crash at any point without a second branch, pull request or check.
+//   - a branch with someone else's commit is not touched;
+//   - a pull request that was closed without merging means "not this", until the kernel's file changes or a user
+//     requests it;
+//   - an open one is updated in place;
+//   - a modelled gain only opens a draft;
+//   - beyond the limits the result waits; a result that is not faster only gets a neutral check.
 #pragma once
 
 #include <functional>
@@ -27,48 +27,48 @@ struct PublishRequest {
   std::string kernel, file;
   std::string base_branch;     // "main"
   std::string base_commit;     // what the job worked on
-  std::string branch, commit;  // "warpwright/softmax" and its commit in the mirror; empty where nothing was gained
+  std::string branch, commit;  // "warpwright/softmax" and its commit in the mirror; empty without a gain
   report::Explanation explanation;
   report::Provenance provenance;                 // branch, base_branch and candidate_commit are filled in here
-  core::PullRequestPolicy policy;                // tightened already
-  int open_pull_requests = 0, opened_today = 0;  // of others: without this kernel's own
-  bool asked_for = false;                        // by a person: then a closed pull request is no obstacle
-  std::string ignored_because;                   // not empty: nothing but the check
-  std::string closed_file_hash;  // of the kernel's file when its pull request was opened, where the caller knows
+  core::PullRequestPolicy policy;                // already tightened
+  int open_pull_requests = 0, opened_today = 0;  // without this kernel's own
+  bool asked_for = false;                        // by a person: then a closed pull request is ignored
+  std::string ignored_because;                   // not empty: only the check is published
+  std::string closed_file_hash;                  // of the kernel's file when its pull request was opened, if known
 };
 
 enum class PublicationStep { kPushed, kProposed, kReported };
 enum class Disposition {
-  kProposed,       // a pull request says it
+  kProposed,       // a pull request contains the result
   kBranchOnly,     // pushed; a pull request was not wanted or there is no forge
   kNothing,        // no gain, or `to` is none: at most a check
-  kForeignBranch,  // somebody else's commit is on the branch
-  kIgnored,        // people said no
+  kForeignBranch,  // someone else's commit is on the branch
+  kIgnored,        // rejected by users
   kWaiting,        // a limit; nothing was pushed
 };
 std::string_view Name(Disposition disposition);
 
 struct Publication {
   Disposition disposition = Disposition::kNothing;
-  std::string message;  // why, for people
+  std::string message;  // why, for display
   std::string pushed;   // commit on the remote's branch
   std::optional<forge::PublishedPullRequest> pull_request;
   int64_t closed_pull_request = 0;  // kIgnored because of this one
   int64_t check = 0;
-  bool retry_ticked = false;  // somebody ticked "retry" in the body that is now replaced
+  bool retry_ticked = false;  // "retry" was ticked in the body that is now replaced
 };
 
-// Called after each act that is done; its Error ends the publication.
+// Called after each completed action; its Error ends the publication.
 using PublicationObserver = std::function<Status(PublicationStep, const Publication&)>;
 
-// `forge` may be null: then only branches. Errors are those of the remote and the forge; repeating is safe.
+// `forge` may be null: then only branches. Errors are those of the remote and the forge; publishing is idempotent.
 Result<Publication> Publish(const PublishRequest& request, repo::Mirror& mirror, forge::Forge* forge,
                             const PublicationObserver& observer = {});
 
-// SHA-256 of a file in a commit; empty where there is no such file.
+// SHA-256 of a file in a commit; empty if the file does not exist.
 Result<std::string> FileHash(const repo::Repository& repository, const std::string& commit, const std::string& file);
 
-// For callers without a store: how many pull requests of our branches are open, other than `except_branch`.
+// For callers without a store: how many pull requests of warpwright's branches are open, other than `except_branch`.
 Result<int> CountOpenPullRequests(const repo::Refs& remote_refs, const std::string& except_branch,
                                   const forge::RepositoryName& repository, forge::Forge& forge);
 

@@ -1,5 +1,5 @@
-// What the daemon is doing, as values: the status page, /metrics and the dashboard issue are made from one of these.
-// Taken under the store's lock by the daemon (service/store.h), read by everybody else.
+// What the daemon is doing, as values: the status page, /metrics and the dashboard issue are rendered from one of
+// these. Taken under the store's lock by the daemon (service/store.h), and then only read.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,11 @@ struct JobSnapshot {
 struct RepositorySnapshot {
   std::string name, url;
   std::map<std::string, std::string> tips;  // branch -> commit
-  std::string last_seen, last_error;        // UTC; why the last look failed
+  std::string last_seen, last_error;        // UTC; why the last poll failed
   int open_pull_requests = 0, opened_today = 0, max_open = 0, max_per_day = 0;
-  std::vector<std::string> ignored;  // kernels that people told us to leave alone
+  std::vector<std::string> ignored;  // kernels that users told warpwright to ignore
 };
-// Gauges and counters that are no rows. Names as in /metrics without the prefix warpwright_.
+// Gauges and counters that are not rows. Names as in /metrics without the prefix warpwright_.
 struct DaemonSnapshot {
   std::string version, started, now;
   bool ready = false;

@@ -15,7 +15,7 @@ using nlohmann::json;
 constexpr size_t kMaxQueued = 100, kMaxDone = 200, kMaxRepositories = 200, kMaxTips = 20, kMaxIgnored = 50,
                  kMaxText = 600;
 
-// Bounded, cut at a character.
+// Bounded, cut at a character boundary.
 std::string Text(std::string_view text, size_t limit = kMaxText) {
   if (text.size() <= limit) return std::string(text);
   return std::string(base::CutAtCharacter(text, limit)) + "…";
@@ -108,7 +108,7 @@ json StepJson(const memory::StepView& step, const std::set<std::string>& bases) 
 }  // namespace
 
 std::string SnapshotJson(const DaemonSnapshot& snapshot) {
-  // Newest first, as they come. Of the queue those that wait the longest are shown, which are the last ones.
+  // Newest first, as given. Of the queue, the longest-waiting jobs are shown, which are the last ones.
   json jobs = json::array();
   size_t queued = 0, done = 0;
   for (const JobSnapshot& job : snapshot.jobs) queued += job.state == "queued";
@@ -146,7 +146,7 @@ std::string SnapshotJson(const DaemonSnapshot& snapshot) {
 }
 
 std::string TrajectoryJson(const memory::TrajectoryView& view) {
-  std::set<std::string> bases;  // what was taken, and what later steps built on
+  std::set<std::string> bases;  // what was accepted, and what later steps built on
   for (const memory::StepView& step : view.steps) {
     bases.insert(step.record.base);
     if (step.record.kind == memory::StepKind::kAccept && step.outcome && step.outcome->accepted)

@@ -1,4 +1,4 @@
-// Draws what /api/snapshot says. All text becomes text nodes or attributes through el() and svg(): nothing is ever parsed as HTML.
+// Renders /api/snapshot. All text becomes text nodes or attributes through el() and svg(): nothing is ever parsed as HTML.
 'use strict';
 
 const kBusyMs = 2000, kIdleMs = 8000, kLostMs = 15000, kHistoryRows = 15, kAttemptRows = 8;
@@ -6,18 +6,18 @@ const kOutcomes = {improved: 'improved', unchanged: 'no improvement', refused: '
                    checked: 'checked', regression: 'regression'};
 const kVerdicts = {compile_failed: 'does not compile', refused: 'refused', wrong_result: 'wrong result', faulted: 'faulted', measured: 'verified'};
 
-let snapshot = null;       // the last one that arrived
+let snapshot = null;       // the last one received
 let fetchedAt = 0;         // by performance.now()
 let failures = 0, failure = '';
 let paused = false, timer = 0, loading = false;
 const trajectories = new Map();  // job -> {data, error, at}
-const openJobs = new Set();      // of the history, whose trajectory is shown
+const openJobs = new Set();      // in the history, whose trajectory is shown
 let wholeHistory = false;
 const drawn = new Map();         // section -> what it shows, so that nothing is redrawn (and no focus lost) without need
 
 const byId = (id) => document.getElementById(id);
 
-// Without control characters and what reorders text.
+// Without control characters and characters that reorder text.
 const clean = (text) => String(text ?? '').replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, '\ufffd');
 
 function append(node, children) {
@@ -37,7 +37,7 @@ function svg(tag, attributes = {}, ...children) {
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, clean(value));
   return append(node, children);
 }
-// Text from outside, kept apart from its surroundings whatever its direction.
+// Untrusted text, isolated from its surroundings regardless of its direction.
 const outside = (text) => el('bdi', {}, text);
 
 function link(url, ...children) {
@@ -92,7 +92,7 @@ const empty = (...text) => el('div', {class: 'card empty'}, el('p', {}, ...text)
 const facts = (pairs) => el('dl', {class: 'facts'}, pairs.filter(Boolean).map(([name, ...value]) => el('div', {}, el('dt', {}, name), el('dd', {}, ...value))));
 const pill = (state, text) => el('span', {class: 'pill', 'data-state': state}, text);
 
-// Redraws a section when what it shows changed, and gives the focus back to the control that had it.
+// Redraws a section when its content changed, and restores the focus to the control that had it.
 function draw(id, shown, build) {
   const key = JSON.stringify(shown);
   if (drawn.get(id) === key) return;
@@ -112,7 +112,7 @@ function frame(width, height, label) {
 }
 const chartWidth = (inset) => Math.max(260, byId('main').clientWidth - inset);
 
-// Times of what was tried, in order: a dot for each, a line for the best so far.
+// Times of the attempts, in order: a dot for each, a line for the best so far.
 function attemptChart(data, width) {
   const tried = data.steps.filter((s) => s.kind === 'evaluate' && !s.running);
   const passed = tried.filter((s) => s.verdict === 'measured' && s.time_us > 0);
@@ -224,7 +224,7 @@ function drawFigures() {
 function drawRunning() {
   const jobs = snapshot.jobs.filter((j) => j.state === 'running');
   draw('running', [jobs, jobs.map((j) => trajectories.get(j.id)), chartWidth(0)], () => {
-    if (jobs.length === 0) return empty(snapshot.queued > 0 ? 'No job is running: those in the queue wait for a free device.' : 'No job is running. One starts when a watched branch moves, at night, or when somebody asks for it.');
+    if (jobs.length === 0) return empty(snapshot.queued > 0 ? 'No job is running: those in the queue wait for a free device.' : 'No job is running. One starts when a watched branch moves, at night, or when someone requests it.');
     return jobs.map((job) => el('article', {class: 'card', 'aria-labelledby': `job-${job.id}`},
       el('div', {class: 'job-head'}, el('h3', {id: `job-${job.id}`}, outside(job.kernel)), el('span', {class: 'where'}, outside(job.repository), ' on ', outside(job.device || 'no device')),
          el('span', {class: 'since'}, job.kind === 'nightly' ? 'nightly, ' : '', ago(job.started, (t) => `for ${t}`))),
@@ -236,10 +236,10 @@ function drawQueue() {
   const order = {publishing: 0, waiting: 1, queued: 2};
   const jobs = snapshot.jobs.filter((j) => j.state in order).sort((a, b) => order[a.state] - order[b.state] || a.id - b.id);
   draw('queue', [jobs, snapshot.queued_left_out], () => {
-    if (jobs.length === 0) return empty('Nothing waits.');
+    if (jobs.length === 0) return empty('No job is waiting.');
     const words = {publishing: 'publishing', waiting: 'held back', queued: 'queued'};
     const rows = jobs.map((j) => [[outside(j.kernel), el('span', {class: 'sub'}, outside(j.repository))], j.kind, pill(j.state, words[j.state]), ago(j.queued, (t) => t), j.message ? outside(j.message) : j.state === 'queued' ? 'waits for a device' : '']);
-    return el('div', {class: 'card'}, table([{name: 'Kernel', kind: 'name'}, {name: 'Kind', kind: 'narrow'}, {name: 'State', kind: 'narrow'}, {name: 'Age', kind: 'narrow'}, {name: 'Why it waits'}], rows),
+    return el('div', {class: 'card'}, table([{name: 'Kernel', kind: 'name'}, {name: 'Kind', kind: 'narrow'}, {name: 'State', kind: 'narrow'}, {name: 'Age', kind: 'narrow'}, {name: 'Reason'}], rows),
               snapshot.queued_left_out > 0 ? el('p', {class: 'soft more'}, `${plural(snapshot.queued_left_out, 'later job is', 'later jobs are')} not shown.`) : null);
   });
 }
@@ -268,7 +268,7 @@ function drawHistory() {
 
 function whyLimited(r) {
   const out = [];
-  if (r.max_open > 0 && r.open_pull_requests >= r.max_open) out.push('as many pull requests are open as may be: merge or close one');
+  if (r.max_open > 0 && r.open_pull_requests >= r.max_open) out.push('the limit of open pull requests is reached: merge or close one');
   if (r.max_per_day > 0 && r.opened_today >= r.max_per_day) out.push('no more pull requests today');
   return out;
 }
@@ -281,16 +281,16 @@ function drawRepositories() {
               tips.length === 0 ? el('span', {class: 'soft'}, 'none seen') : el('ul', {class: 'plain'}, tips.map(([branch, commit]) => el('li', {}, outside(branch), ' ', el('code', {class: 'soft'}, commit.slice(0, 9))))),
               [`${r.open_pull_requests}${r.max_open > 0 ? ` of ${r.max_open}` : ''} open`, el('span', {class: 'sub'}, `${r.opened_today}${r.max_per_day > 0 ? ` of ${r.max_per_day}` : ''} today`)],
               [ago(r.last_seen), r.last_error ? el('span', {class: 'sub bad'}, outside(r.last_error)) : null],
-              [limits.map((why) => el('span', {class: 'sub'}, why)), r.ignored.length > 0 ? el('span', {class: 'sub'}, 'left alone: ', outside(r.ignored.join(', ')), r.ignored_count > r.ignored.length ? ' …' : '') : null]];
+              [limits.map((why) => el('span', {class: 'sub'}, why)), r.ignored.length > 0 ? el('span', {class: 'sub'}, 'ignored: ', outside(r.ignored.join(', ')), r.ignored_count > r.ignored.length ? ' …' : '') : null]];
     });
-    return el('div', {class: 'card'}, table([{name: 'Repository', kind: 'name'}, {name: 'Branches'}, {name: 'Pull requests', kind: 'narrow'}, {name: 'Last look'}, {name: 'Held back'}], rows),
+    return el('div', {class: 'card'}, table([{name: 'Repository', kind: 'name'}, {name: 'Branches'}, {name: 'Pull requests', kind: 'narrow'}, {name: 'Last poll'}, {name: 'Held back'}], rows),
               snapshot.repositories_left_out > 0 ? el('p', {class: 'soft more'}, `${snapshot.repositories_left_out} more are not shown.`) : null);
   });
 }
 
 function drawMemoryAndSpend() {
   draw('memory', snapshot.experiences, () => snapshot.experiences > 0
-    ? el('div', {class: 'card'}, facts([['Measured experience', plural(snapshot.experiences, 'line', 'lines')]]), el('p', {class: 'soft more'}, 'What was measured before ranks the methods for the next kernel.'))
+    ? el('div', {class: 'card'}, facts([['Measured experience', plural(snapshot.experiences, 'line', 'lines')]]), el('p', {class: 'soft more'}, 'Earlier measurements rank the methods for the next kernel.'))
     : empty('Nothing has been measured yet. Every verdict adds a line of experience.'));
   const s = snapshot.spend;
   draw('spend', s, () => el('div', {class: 'card'}, facts([['GPU today', `${(s.gpu_minutes_today ?? 0).toFixed(1)} min`], ['GPU in all', `${((s.gpu_minutes_total ?? 0) / 60).toFixed(1)} h`],
@@ -299,7 +299,7 @@ function drawMemoryAndSpend() {
 
 function drawState() {
   const lost = failures > 0;
-  const state = lost ? (failure === '' ? ['stopped', 'Not answering'] : ['error', 'Error']) : !snapshot ? ['loading', 'Loading'] : snapshot.ready ? ['ready', 'Ready'] : ['not-ready', 'Not ready'];
+  const state = lost ? (failure === '' ? ['stopped', 'Not responding'] : ['error', 'Error']) : !snapshot ? ['loading', 'Loading'] : snapshot.ready ? ['ready', 'Ready'] : ['not-ready', 'Not ready'];
   const node = byId('state');
   if (node.dataset.state !== state[0]) {
     node.dataset.state = state[0];
@@ -310,11 +310,11 @@ function drawState() {
   document.title = lost ? 'stopped · warpwright' : snapshot && snapshot.jobs.some((j) => j.state === 'running') ? 'running · warpwright' : 'warpwright';
   draw('banner', [lost, failure, snapshot?.not_ready, snapshot?.now], () => {
     if (lost) {
-      const then = snapshot ? ['What is shown is what it said ', ago(snapshot.now), '.'] : ['It has not answered since this page was opened.'];
-      return el('div', {class: 'banner bad'}, el('p', {}, failure === '' ? 'The daemon has stopped, or cannot be reached. ' : `The daemon answered with an error (${failure}). `, then, ' This page keeps asking.'));
+      const then = snapshot ? ['The data shown is from ', ago(snapshot.now), '.'] : ['It has not responded since this page was opened.'];
+      return el('div', {class: 'banner bad'}, el('p', {}, failure === '' ? 'The daemon has stopped, or cannot be reached. ' : `The daemon responded with an error (${failure}). `, then, ' This page keeps polling.'));
     }
     if (snapshot && !snapshot.ready)
-      return el('div', {class: 'banner'}, el('p', {}, snapshot.not_ready.length > 0 ? 'The daemon takes no new work:' : 'The daemon is not ready yet.'), snapshot.not_ready.length > 0 ? el('ul', {}, snapshot.not_ready.map((why) => el('li', {}, outside(why)))) : null);
+      return el('div', {class: 'banner'}, el('p', {}, snapshot.not_ready.length > 0 ? 'The daemon does not accept new work:' : 'The daemon is not ready yet.'), snapshot.not_ready.length > 0 ? el('ul', {}, snapshot.not_ready.map((why) => el('li', {}, outside(why)))) : null);
     return [];
   });
 }

@@ -58,12 +58,12 @@ std::vector<std::pair<std::string, std::string>> StatusRoutes::Headers() {
 
 std::optional<http::HttpResponse> StatusRoutes::Admit(const http::HttpRequest& head) const {
   if (head.method != "GET") {
-    http::HttpResponse answer = http::ErrorResponse(405, "there is only GET here");
+    http::HttpResponse answer = http::ErrorResponse(405, "only GET is supported");
     answer.headers.emplace_back("Allow", "GET, HEAD");
     return answer;
   }
   if (loopback_ && !IsLoopback(HostOf(head.Header("Host").value_or("localhost"))))
-    return http::ErrorResponse(403, "this is only for this machine: ask for localhost");
+    return http::ErrorResponse(403, "only available on this machine: use localhost");
   return std::nullopt;
 }
 
@@ -79,7 +79,7 @@ http::HttpResponse StatusRoutes::Answer(const http::HttpRequest& request) const 
   constexpr std::string_view kTrajectory = "/api/trajectory/";
   if (request.path.starts_with(kTrajectory))
     return Trajectory(std::string_view(request.path).substr(kTrajectory.size()));
-  return http::ErrorResponse(404, "no such page");
+  return http::ErrorResponse(404, "page not found");
 }
 
 http::HttpResponse StatusRoutes::Health() const {
@@ -87,8 +87,8 @@ http::HttpResponse StatusRoutes::Health() const {
   const bool alive = age <= oldest_heartbeat_;
   return {alive ? 200 : 503,
           "application/json",
-          fmt::format("{{\"status\":\"{}\",\"heartbeat_age_seconds\":{:.3f}}}\n",
-                      alive ? "ok" : "the loop stands still", static_cast<double>(age.count()) / 1000),
+          fmt::format("{{\"status\":\"{}\",\"heartbeat_age_seconds\":{:.3f}}}\n", alive ? "ok" : "the loop is stuck",
+                      static_cast<double>(age.count()) / 1000),
           {}};
 }
 
@@ -105,13 +105,13 @@ http::HttpResponse StatusRoutes::Trajectory(std::string_view job) const {
   int64_t id = 0;
   const auto [end, code] = std::from_chars(job.data(), job.data() + job.size(), id);
   if (code != std::errc() || end != job.data() + job.size() || id <= 0)
-    return http::ErrorResponse(404, "a job has a number");
+    return http::ErrorResponse(404, "a job is a number");
   Result<std::string> json = hooks_.trajectory(id);
   if (!json) {
     base::LogError("trajectory_not_read", json.error(), {{"job", id}});
-    return http::ErrorResponse(503, "the trajectory cannot be read; the daemon's log says why");
+    return http::ErrorResponse(503, "the trajectory cannot be read; see the daemon's log");
   }
-  if (json->empty()) return {204, "application/json", {}, {}};  // not an error: a job that has just begun has none
+  if (json->empty()) return {204, "application/json", {}, {}};  // not an error: a job that has just started has none
   return {200, "application/json", std::move(*json), {}};
 }
 

@@ -1,4 +1,4 @@
-// What the status port answers, as functions of a request: health, metrics, the status page and what it reads.
+// The status port's responses, as functions of a request: health, metrics, the status page and its data.
 #pragma once
 
 #include <chrono>
@@ -15,14 +15,14 @@ namespace warpwright::service {
 
 class StatusRoutes {
  public:
-  // `host`: what it listens on. On a loopback address only requests that name this machine are answered, so that no web
-  // page can read from it by giving its own name our address. `hooks` and `metrics` must outlive it.
+  // `host`: the listen address. On a loopback address only requests whose Host names this machine are accepted, so that
+  // no web page can read from it through DNS rebinding. `hooks` and `metrics` must outlive it.
   StatusRoutes(const std::string& host, std::chrono::milliseconds oldest_heartbeat, const EndpointHooks& hooks,
                const EndpointMetrics& metrics);
   std::optional<http::HttpResponse> Admit(const http::HttpRequest& head) const;
   http::HttpResponse Answer(const http::HttpRequest& request) const;
   static std::vector<std::pair<std::string, std::string>>
-  Headers();  // of every answer: the Content-Security-Policy and its like
+  Headers();  // of every response: the Content-Security-Policy and similar
 
  private:
   http::HttpResponse Health() const;

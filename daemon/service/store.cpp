@@ -1,4 +1,4 @@
-// Opening, the schema, upkeep.
+// Opening, the schema, maintenance.
 #include "service/store.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ constexpr memory::DatabaseOptions kOptions{"the daemon's state", false};
 constexpr int kCheckpointPasses = 8;
 constexpr int64_t kFewPages = 64, kLongLog = 16'384;  // 64 MiB
 
-// Append only: step i leads from schema i to i + 1.
+// Append only: step i migrates from schema i to i + 1.
 constexpr std::array kMigrations = {
     R"sql(
 CREATE TABLE repositories(name TEXT PRIMARY KEY, url TEXT NOT NULL, watched INTEGER NOT NULL DEFAULT 1, last_seen INTEGER NOT NULL DEFAULT 0,
@@ -73,7 +73,7 @@ Result<base::Fd> LockFolder(const fs::path& state) {
   const fs::path path = state / "daemon.lock";
   base::Fd lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!lock.valid()) return FailErrno("open " + path.string());
-  // A daemon that was killed while it started a child leaves the lock with the child for the moment until it notices.
+  // A daemon that was killed while starting a child leaves the lock with the child until the child detects it.
   int held = ::flock(lock.get(), LOCK_EX | LOCK_NB);
   for (int attempt = 0; attempt < 25 && held != 0 && errno == EWOULDBLOCK; ++attempt) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -85,8 +85,8 @@ Result<base::Fd> LockFolder(const fs::path& state) {
     const ssize_t got = ::pread(lock.get(), pid, sizeof pid - 1, 0);
     const std::string holder =
         got > 0 ? std::string(pid, static_cast<size_t>(got)).substr(0, std::string_view(pid).find('\n')) : "unknown";
-    return Fail(Error{ErrorCode::kEnvironment, "another daemon works on this state folder (process " + holder + ")",
-                      path.string(), 0, 0, "stop it first, or give this one a state folder of its own"});
+    return Fail(Error{ErrorCode::kEnvironment, "another daemon uses this state folder (process " + holder + ")",
+                      path.string(), 0, 0, "stop it first, or give this one its own state folder"});
   }
   const std::string pid = std::to_string(::getpid()) + "\n";
   if (::ftruncate(lock.get(), 0) != 0 || ::pwrite(lock.get(), pid.data(), pid.size(), 0) < 0)
@@ -112,12 +112,12 @@ Result<std::unique_ptr<Store>> Store::Open(const fs::path& folder, const base::C
   if (error)
     return Fail(ErrorCode::kEnvironment, "create " + folder.string() + ": " + error.message(),
                 "give another folder as `state` in the configuration");
-  fs::permissions(folder, fs::perms::owner_all, error);  // deliveries and results are nobody else's business
+  fs::permissions(folder, fs::perms::owner_all, error);  // deliveries and results are private
   WW_ASSIGN(base::Fd lock, LockFolder(folder));
   const fs::path path = folder / "daemon.sqlite";
   WW_ASSIGN(SQLite::Database db, memory::OpenDatabase(path, kApplicationId, kOptions));
   WW_TRY(MigrateWithCopy(db, path, kMigrations));
-  // Checkpoint() does it, off the way of those who write.
+  // Checkpoint() does it, without blocking writers.
   WW_TRY(memory::Guarded(db, [&] { db.exec("PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-4000;"); }));
   WW_ASSIGN(SQLite::Database second, memory::OpenDatabase(path, kApplicationId, kOptions));
   WW_TRY(memory::Guarded(second, [&] { second.exec("PRAGMA cache_size=-200"); }));
@@ -128,7 +128,7 @@ Result<std::unique_ptr<Store>> Store::Open(const fs::path& folder, const base::C
 
 Status Store::State::Resume() {
   return Write([&]() -> Status {
-    // Nobody works on these any more: children die with the daemon.
+    // No process works on these any more: children die with the daemon.
     WW_ASSIGN(const auto running, LoadJobs("WHERE state = 'running'"));
     for (const Job& job : running) {
       JobChange change;
@@ -179,15 +179,15 @@ Status Store::ApplyRetention() {
 Status Store::Checkpoint() {
   State& s = *state_;
   const std::lock_guard guard(s.checkpoint_mutex);
-  // Answers how many pages of the log are in the file afterwards.
+  // Returns how many pages of the log are in the file afterwards.
   const auto move = [&]() -> int64_t {
     SQLite::Statement rows(s.checkpoint_db, "PRAGMA wal_checkpoint(PASSIVE)");
     return rows.executeStep() ? rows.getColumn(2).getInt64() : 0;
   };
   return memory::Guarded(s.checkpoint_db, [&] {
-    // The log begins anew only when all of it has been moved, which under a stream of deliveries never happens by
-    // itself. Each pass has less to move than came during the one before; the last, with nobody writing, should have
-    // next to nothing.
+    // The log restarts only when all of it has been moved, which under a stream of deliveries never happens by itself.
+    // Each pass has to move only what arrived during the previous one; the last, without writers, should have next to
+    // nothing.
     int64_t moved = 0;
     for (int pass = 0; pass < kCheckpointPasses; ++pass) {
       const int64_t now = move();
@@ -195,7 +195,7 @@ Status Store::Checkpoint() {
       moved = now;
       if (little) break;
     }
-    if (moved < kLongLog) return;  // those who write need not wait for it yet
+    if (moved < kLongLog) return;  // writers need not wait for it yet
     const std::lock_guard writers(s.mutex);
     move();
   });

@@ -1,10 +1,10 @@
-// What the daemon must not forget, in STATE/daemon.sqlite: tips of branches, events that nobody looked into yet, jobs,
-// what stands on the forge, deliveries, counters. Thread-safe: one mutex, one connection; every public function is one
-// transaction and is short.
+// The daemon's persistent state, in STATE/daemon.sqlite: branch tips, unprocessed events, jobs, what is published on
+// the forge, deliveries, counters. Thread-safe: one mutex, one connection; every public function is one transaction and
+// is short.
 //
-// One daemon works on a state folder (flock on STATE/daemon.lock). WAL with synchronous=NORMAL: what was written
-// survives the death of the process at any moment; a power cut may take the last moments, which reconciliation then
-// finds again.
+// One daemon uses a state folder (flock on STATE/daemon.lock). WAL with synchronous=NORMAL: what was written survives
+// the death of the process at any moment; a power failure may lose the last moments, which reconciliation then
+// recovers.
 #pragma once
 
 #include <filesystem>
@@ -23,11 +23,11 @@
 namespace warpwright::service {
 
 struct StoreLimits {
-  int queue = 1000;                 // jobs that wait; what does not fit stays an event
-  int waiting_deliveries = 20'000;  // beyond, RememberDelivery fails and the sender is told to come again
+  int queue = 1000;                 // waiting jobs; what does not fit remains an event
+  int waiting_deliveries = 20'000;  // beyond it, RememberDelivery fails and the sender must retry
   int64_t waiting_delivery_bytes = 512 << 20;
   int remembered_deliveries = 500'000;
-  int kept_jobs = 5'000;  // that ended
+  int kept_jobs = 5'000;  // ended ones
 };
 
 // What is written together with a change of state.
@@ -40,17 +40,17 @@ struct JobChange {
   bool failed_attempt = false;
 };
 
-// What became of the entries of an event.
+// The outcome for the entries of an event.
 struct Detected {
   int queued = 0, repeated = 0, superseded = 0, ignored = 0;
-  bool all = true;  // false: the queue is full, the event stays
+  bool all = true;  // false: the queue is full, the event remains
 };
 
 class Store {
  public:
-  // kEnvironment where another daemon holds the folder (it is named by its pid); kUnsupported where a newer version
-  // wrote the database. Before a migration the file is copied to daemon.sqlite.schema-N. Jobs that were running are
-  // queued again. `clock` must outlive it.
+  // kEnvironment if another daemon holds the folder (it is named by its pid); kUnsupported if a newer version wrote the
+  // database. Before a migration the file is copied to daemon.sqlite.schema-N. Jobs that were running are queued again.
+  // `clock` must outlive it.
   static Result<std::unique_ptr<Store>> Open(const std::filesystem::path& state, const base::Clock& clock,
                                              StoreLimits limits = {});
   ~Store();
@@ -59,45 +59,45 @@ class Store {
   // --- Repositories and their branches (store_events.cpp)
   Status Watch(const std::string& repository, const std::string& url);
   Status Forget(
-      const std::string& repository);  // no longer configured: its waiting work is cancelled, its history stays
-  // `tips`: of the watched branches, by full ref. What differs from what was known becomes an event, in the transaction
-  // that makes it known; several moves of a branch that nobody looked into are one event. A branch that is seen for the
-  // first time makes none. Returns how many.
+      const std::string& repository);  // no longer configured: its waiting work is cancelled, its history is kept
+  // `tips`: of the watched branches, by full ref. A difference from the known tips becomes an event, in the transaction
+  // that stores the new tips; several unprocessed moves of a branch are one event. A branch that is seen for the first
+  // time creates none. Returns how many.
   Result<int> RecordTips(const std::string& repository, const std::map<std::string, std::string>& tips);
   Status RecordPollFailure(const std::string& repository, const std::string& error);
   Result<std::map<std::string, std::string>> Tips(const std::string& repository);
 
   // --- Events
-  Status AddEvent(const Event& event);  // the same thing asked twice is one event
+  Status AddEvent(const Event& event);  // repeated requests are one event
   // The next one that is due, while there is room for jobs; by priority, then age.
   Result<std::optional<Event>> NextEvent();
-  // Replaces the event by jobs, in one transaction.
-  // Of `event` as NextEvent gave it: where its branch moved on meanwhile, the rest of the way stays an event.
+  // Replaces the event by jobs, in one transaction. `event` as returned by NextEvent: if its branch moved meanwhile,
+  // the remaining range stays an event.
   Result<Detected> FinishEvent(const Event& event, const std::vector<NewJob>& jobs);
-  // Tried again later, at most `tries` times in all; then it is dropped and counted.
+  // Retried later, at most `tries` attempts in total; then it is dropped and counted.
   Status EventFailed(int64_t event, const std::string& error, int tries);
 
   // --- Jobs (store_jobs.cpp). Every change of state goes through Advance, which refuses illegal ones (kUnsupported).
   Result<Job> FindJob(int64_t id);
-  // The next queued job becomes running on `device`: by priority, then the repository that was served longest ago, then
-  // age. One job at a time for a device, and for an entry.
+  // The next queued job becomes running on `device`: by priority, then the least recently served repository, then age.
+  // One job at a time for a device, and for an entry.
   Result<std::optional<Job>> Lease(const std::string& device);
   Result<Job> Advance(int64_t job, JobState to, const JobChange& change = {});
-  Status ClearRerunFlag(int64_t job);  // the child has begun anew; from now on it resumes
-  // Of a running or publishing job: an act did not work; tried again after a growing time.
+  Status ClearRerunFlag(int64_t job);  // the child has started over; from now on it resumes
+  // For a running or publishing job: an action failed; it is retried with a growing delay.
   Status PublishFailed(int64_t job, const std::string& error);
   // The next job in a publishing state that is due, oldest first; waiting and failed ones that are due become finished
   // and queued first.
   Result<std::optional<Job>> NextPublication();
   // A later job of the same entry is queued, running or ended.
   Result<bool> IsOutdated(const Job& job);
-  // Stops what has not been pushed; answers the running ones among them, whose children are to be killed. Empty kernel:
+  // Cancels what has not been pushed; returns the running jobs among them, whose children must be killed. Empty kernel:
   // all.
   Result<std::vector<int64_t>> Cancel(const std::string& repository, const std::string& kernel, const std::string& why);
   Result<std::optional<Job>> LatestJob(const std::string& repository, const std::string& kernel);
   void SetProgress(int64_t job, std::string line, int64_t task);  // in memory only
 
-  // --- What stands on the forge (store_forge.cpp)
+  // --- What is published on the forge (store_forge.cpp)
   Result<std::vector<PublicationRow>> Publications(const std::string& repository);
   Status PutPublication(const PublicationRow& row);
   struct Usage {
@@ -108,7 +108,7 @@ class Store {
   Status Ignore(const IgnoredKernel& kernel);
   Status Unignore(const std::string& repository, const std::string& kernel);  // no longer ignored
   Result<std::optional<IgnoredKernel>> FindIgnored(const std::string& repository, const std::string& kernel);
-  // Repositories whose dashboard no longer shows what is; cleared by DashboardShown with the mark that was read.
+  // Repositories whose dashboard is stale; cleared by DashboardShown with the mark that was read.
   Result<std::map<std::string, int64_t>> StaleDashboards();
   Status DashboardShown(const std::string& repository, int64_t mark, const std::string& digest);
   Result<std::string> DashboardDigest(const std::string& repository);
@@ -118,18 +118,18 @@ class Store {
                                 const std::string& body);  // false: seen before
   Result<std::vector<StoredDelivery>> WaitingDeliveries(size_t limit, bool for_forge);
   Status TriageDeliveries(
-      const std::vector<TriagedDelivery>& deliveries);  // one transaction: those who bring deliveries wait for each
+      const std::vector<TriagedDelivery>& deliveries);  // one transaction: incoming deliveries wait for each
   // `events` and the end of the delivery are one transaction.
   Status FinishDelivery(const std::string& id, const std::string& outcome, const std::vector<Event>& events = {});
   Status DeliveryFailed(const std::string& id, const std::string& error);
-  // An answer that the forge thread is to write, once per comment that asked; waits among the deliveries for the forge,
+  // A reply that the forge thread must write, once per requesting comment; queued among the deliveries for the forge,
   // with event kReplyEvent.
   Status QueueReply(const std::string& repository, int64_t issue, int64_t comment, const std::string& text);
   static constexpr std::string_view kReplyEvent = "warpwright answer";
-  // All jobs that this comment asked for.
+  // All jobs that this comment requested.
   Result<std::vector<Job>> JobsAskedBy(const std::string& repository, int64_t comment);
 
-  // --- Figures
+  // --- Statistics
   void Count(const std::string& name, const std::string& label, double amount = 1);
   Status Spend(const std::string& repository, double gpu_minutes, double model_dollars);
   Result<UnixMs> NightStarted(const std::string& repository);  // 0: never
@@ -137,9 +137,9 @@ class Store {
                     const std::string& commit);  // with its job
   DaemonSnapshot Snapshot();
 
-  // --- Upkeep
+  // --- Maintenance
   Status ApplyRetention();  // drops what is too old
-  Status Checkpoint();      // moves the log into the file, on a connection of its own, without holding others up
+  Status Checkpoint();      // moves the log into the file, on a separate connection, without blocking others
   bool Writable();
   // For tests: called after every transaction that changed something.
   void OnCommit(std::function<void()> hook);

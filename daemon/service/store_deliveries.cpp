@@ -1,4 +1,4 @@
-// Webhook deliveries: written before they are answered, their ids kept so that none counts twice.
+// Webhook deliveries: stored before the response, their ids kept so that none counts twice.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ Result<bool> Store::RememberDelivery(const std::string& id, const std::string& e
   return s.Write([&]() -> Result<bool> {
     if (s.waiting_deliveries >= s.limits.waiting_deliveries ||
         s.waiting_delivery_bytes + static_cast<int64_t>(body.size()) > s.limits.waiting_delivery_bytes)
-      return Fail(ErrorCode::kEnvironment, "too many deliveries wait already");
+      return Fail(ErrorCode::kEnvironment, "too many deliveries are waiting");
     const bool added = s.Do("INSERT OR IGNORE INTO deliveries(id, event, body, received) VALUES(?, ?, ?, ?)", id, event,
                             body, s.Now()) > 0;
     if (added) {
@@ -37,8 +37,8 @@ Result<std::vector<StoredDelivery>> Store::WaitingDeliveries(size_t limit, bool 
   return s.Read([&] {
     std::vector<StoredDelivery> deliveries;
     if (s.waiting_deliveries == 0) return deliveries;
-    // "state < 2" is for the planner: without it the index of those that wait does not count, and every delivery that
-    // is remembered is looked at.
+    // "state < 2" is for SQLite's planner: without it the index of waiting deliveries is not used, and every stored
+    // delivery is scanned.
     SQLite::Statement rows = s.Ask(
         "SELECT id, event, body, received, attempts FROM deliveries WHERE state = ? AND state < 2 AND not_before <= ? "
         "ORDER BY received LIMIT ?",
@@ -48,7 +48,7 @@ Result<std::vector<StoredDelivery>> Store::WaitingDeliveries(size_t limit, bool 
   });
 }
 
-// Within Write. False: it had ended before.
+// Within Write. False: it had already ended.
 bool Store::State::EndDelivery(const std::string& id, const std::string& outcome, int64_t bytes) {
   if (Do("UPDATE deliveries SET state = 2, outcome = ?, body = '' WHERE id = ? AND state < 2", Bounded(outcome, 400),
          id) == 0)
@@ -113,7 +113,7 @@ Status Store::QueueReply(const std::string& repository, int64_t issue, int64_t c
 }
 
 void Store::Count(const std::string& name, const std::string& label, double amount) {
-  (void)state_->Write([&] { state_->Add(name, label, amount); });  // a figure that is not counted stops nothing
+  (void)state_->Write([&] { state_->Add(name, label, amount); });  // a failure to count must not stop anything
 }
 
 }  // namespace warpwright::service

@@ -1,4 +1,4 @@
-// Repositories, branches, and how what moved becomes jobs.
+// Repositories, branches, and how branch moves become jobs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,7 +49,7 @@ Status Store::Forget(const std::string& repository) {
   return s.Write([&]() -> Status {
     s.Do("UPDATE repositories SET watched = 0 WHERE name = ?", repository);
     s.Do("DELETE FROM events WHERE repository = ?", repository);
-    s.Do("DELETE FROM tips WHERE repository = ?", repository);  // a later return begins anew
+    s.Do("DELETE FROM tips WHERE repository = ?", repository);  // a repository added again starts over
     WW_ASSIGN(const auto jobs,
               s.LoadJobs("WHERE repository = ? AND state IN ('queued', 'failed', 'waiting', 'finished')", repository));
     JobChange change;
@@ -60,7 +60,7 @@ Status Store::Forget(const std::string& repository) {
 }
 
 void Store::State::InsertEvent(const Event& event) {
-  // What is there already keeps its `from`: nobody looked into that part of the way either.
+  // An existing event keeps its `from`: that part of the range was not processed either.
   Do("INSERT INTO events(repository, ref, from_commit, to_commit, kernel, priority, again, answer_issue, "
      "answer_comment, created) "
      "VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(repository, ref, kernel, priority, again) DO UPDATE SET "
@@ -72,7 +72,7 @@ void Store::State::InsertEvent(const Event& event) {
 
 Result<int> Store::RecordTips(const std::string& repository, const std::map<std::string, std::string>& tips) {
   State& s = *state_;
-  // Nearly always nothing moved; then nothing is written.
+  // Usually nothing moved; then nothing is written.
   WW_ASSIGN(const bool moved, s.Read([&] {
     const int64_t failed =
         s.Number("SELECT count(*) FROM repositories WHERE name = ? AND (last_error <> '' OR last_seen < ?)", repository,
@@ -101,7 +101,7 @@ Result<int> Store::RecordTips(const std::string& repository, const std::map<std:
       s.InsertEvent(event);
       ++events;
     }
-    s.Do("DELETE FROM events WHERE repository = ? AND from_commit = to_commit", repository);  // there and back again
+    s.Do("DELETE FROM events WHERE repository = ? AND from_commit = to_commit", repository);  // moved there and back
     if (events > 0) s.Add("ref_moves_total", repository, events);
     return events;
   });
@@ -169,7 +169,7 @@ Result<Detected> Store::FinishEvent(const Event& event, const std::vector<NewJob
   });
 }
 
-// What is known of the entry decides: nothing is done twice, and what is overtaken is not done at all.
+// Decides by what is known of the entry: nothing is done twice, and superseded work is not done at all.
 Result<bool> Store::State::MakeJob(const Event& event, const NewJob& job, Detected& detected) {
   const bool asked = event.priority == JobPriority::kCommand;
   std::string ignored;
@@ -178,21 +178,20 @@ Result<bool> Store::State::MakeJob(const Event& event, const NewJob& job, Detect
               event.repository, job.kernel, job.file_hash);
       !asked && rows.executeStep()) {
     ignored = rows.getColumn(0).getString();
-    if (ignored.empty()) ignored = "people said so";
+    if (ignored.empty()) ignored = "ignored by a user";
   }
   if (!ignored.empty()) return MakeIgnoredJob(event, job, ignored, detected);
   Do("DELETE FROM ignored WHERE repository = ? AND kernel = ?", event.repository, job.kernel);
   WW_ASSIGN(const auto before, LoadJobs("WHERE repository = ? AND kernel = ? AND kind = ? AND state NOT IN "
                                         "('superseded', 'cancelled') ORDER BY id DESC LIMIT 200",
                                         event.repository, job.kernel, job.kind));
-  bool published_since =
-      false;  // another version of the entry: then what was done for this one no longer stands on the branch
+  bool published_since = false;  // another version of the entry: then the branch no longer has the result for this one
   for (const Job& other : before) {
     if (other.what.key != job.key) {
       published_since |= other.state == JobState::kDone && other.result.outcome == "improved";
       continue;
     }
-    if (other.result.outcome == kIgnoredOutcome) continue;  // nobody worked on it
+    if (other.result.outcome == kIgnoredOutcome) continue;  // it was skipped
     const bool active = !IsFinal(other.state);
     if (!active && (event.again || !WasDone(other) || published_since)) continue;
     if (active && event.again && other.state != JobState::kQueued && other.state != JobState::kRunning) continue;
@@ -213,14 +212,14 @@ Result<bool> Store::State::MakeJob(const Event& event, const NewJob& job, Detect
   return true;
 }
 
-// No work, but a word on the commit that says why there was none.
+// No work, but a check on the commit that states why.
 Result<bool> Store::State::MakeIgnoredJob(const Event& event, const NewJob& job, const std::string& reason,
                                           Detected& detected) {
   WW_ASSIGN(const auto before, LoadJobs("WHERE repository = ? AND kernel = ? AND kind = ? AND state NOT IN ('done', "
                                         "'superseded', 'cancelled') LIMIT 200",
                                         event.repository, job.kernel, job.kind));
   for (const Job& other : before)
-    if (other.commit == event.to && other.result.outcome == kIgnoredOutcome) return true;  // said already
+    if (other.commit == event.to && other.result.outcome == kIgnoredOutcome) return true;  // already reported
   WW_TRY(Supersede(before, event, detected));
   InsertJob(event, job, JobState::kFinished);
   Do("UPDATE jobs SET result_outcome = ?, result_message = ?, finished = queued WHERE id = ?", kIgnoredOutcome, reason,

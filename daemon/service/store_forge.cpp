@@ -1,4 +1,4 @@
-// What stands on the forge, and what people said about it.
+// What is published on the forge, and the users' decisions about it.
 #include "service/store_state.h"
 
 namespace warpwright::service {
@@ -117,12 +117,12 @@ Status Store::StartNight(const std::string& repository, UnixMs due, const std::s
   return s.Write([&] {
     if (s.Number("SELECT night FROM repositories WHERE name = ?", repository) >= due) return;
     s.Do("UPDATE repositories SET night = ? WHERE name = ?", due, repository);
-    if (commit.empty()) return;  // only the point from which nights count
+    if (commit.empty()) return;  // only the time from which nightly runs are due
     const int64_t unfinished = s.Number(
         "SELECT count(*) FROM jobs WHERE repository = ? AND kind = 'nightly' AND state IN ('queued', 'failed', "
         "'running')",
         repository);
-    if (unfinished > 0) return;  // the last one is still at it
+    if (unfinished > 0) return;  // the last run is still unfinished
     s.Do(
         "INSERT INTO jobs(repository, ref, commit_id, kind, kernel, file, entry, content_key, file_hash, priority, "
         "state, again, answer_issue, answer_comment, queued) "

@@ -31,7 +31,7 @@ Result<std::vector<Job>> Store::JobsAskedBy(const std::string& repository, int64
   });
 }
 
-// The only place where a job's state is written.
+// The only function that writes a job's state.
 Result<Job> Store::State::Move(const Job& job, JobState to, const JobChange& change) {
   if (!MayFollow(job.state, to))
     return Fail(ErrorCode::kUnsupported,
@@ -90,7 +90,7 @@ Result<Job> Store::Advance(int64_t id, JobState to, const JobChange& change) {
 Result<std::optional<Job>> Store::Lease(const std::string& device) {
   State& s = *state_;
   const UnixMs now = s.Now();
-  WW_ASSIGN(const int64_t due, s.Read([&] {  // mostly there is nothing to do; then nothing is written
+  WW_ASSIGN(const int64_t due, s.Read([&] {  // usually there is nothing to do; then nothing is written
     return s.Number("SELECT count(*) FROM jobs WHERE state IN ('queued', 'failed') AND not_before <= ?", now);
   }));
   if (due == 0) return std::optional<Job>();
@@ -128,7 +128,7 @@ Status Store::PublishFailed(int64_t id, const std::string& error) {
   });
 }
 
-// Waiting ones go on where the limits, as far as they are known, leave room.
+// Waiting jobs continue if the known limits leave room.
 Result<std::optional<Job>> Store::NextPublication() {
   State& s = *state_;
   const UnixMs now = s.Now();

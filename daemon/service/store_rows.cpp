@@ -46,8 +46,7 @@ Result<std::vector<Job>> Store::State::ReadJobs(SQLite::Statement rows) {
     job.what.file_hash = text();
     job.priority = static_cast<JobPriority>(number());
     const auto state = ParseJobState(text());
-    if (!kind || !state)
-      return Fail(ErrorCode::kCorrupt, fmt::format("job {} has a kind or state that is unknown", job.id));
+    if (!kind || !state) return Fail(ErrorCode::kCorrupt, fmt::format("job {} has an unknown kind or state", job.id));
     job.what.kind = *kind;
     job.state = *state;
     job.again = number() != 0;
@@ -83,7 +82,7 @@ Result<std::vector<Job>> Store::State::ReadJobs(SQLite::Statement rows) {
 
 Result<Job> Store::State::LoadJob(int64_t id) {
   WW_ASSIGN(auto jobs, LoadJobs("WHERE id = ?", id));
-  if (jobs.empty()) return Fail(ErrorCode::kUsage, fmt::format("there is no job {}", id));
+  if (jobs.empty()) return Fail(ErrorCode::kUsage, fmt::format("job {} does not exist", id));
   return std::move(jobs.front());
 }
 

@@ -1,4 +1,4 @@
-// The whole state as values, for the status page, /metrics and the dashboards.
+// The complete state as values, for the status page, /metrics and the dashboards.
 #include "service/store_state.h"
 
 namespace warpwright::service {

@@ -1,4 +1,4 @@
-// Inside the store: its state, and how its parts read and write rows. Included by store*.cpp only.
+// Internal to the store: its state, and how its parts read and write rows. Included by store*.cpp only.
 #pragma once
 
 #include <map>
@@ -28,7 +28,7 @@ struct Store::State {
 
   const base::Clock& clock;
   StoreLimits limits;
-  std::mutex mutex;  // of everything but checkpoint_db
+  std::mutex mutex;  // protects everything but checkpoint_db
   SQLite::Database db;
   std::mutex checkpoint_mutex;
   SQLite::Database checkpoint_db;
@@ -36,14 +36,14 @@ struct Store::State {
   std::function<void()> on_commit;
   std::map<int64_t, Progress> progress;                     // of running jobs
   std::map<std::string, PullRequestLimits> request_limits;  // by repository
-  // Sums of what waits, so that accepting a delivery needs no scan.
+  // Totals of waiting deliveries, so that accepting one needs no scan.
   int64_t waiting_deliveries = 0, waiting_delivery_bytes = 0;
 
   UnixMs Now() const;
   std::string Today() const;  // "2026-11-21", UTC
 
-  // One transaction; `act` is called under the mutex and answers nothing, a value, a Status or a Result. Nothing is
-  // kept where it answers an Error or SQLite has one.
+  // One transaction; `act` is called under the mutex and returns nothing, a value, a Status or a Result. It is rolled
+  // back if `act` returns an Error or SQLite reports one.
   template <typename Act>
   auto Write(Act&& act) -> decltype(memory::InTransaction(db, act)) {
     const std::lock_guard guard(mutex);
@@ -51,7 +51,7 @@ struct Store::State {
     if (done && on_commit) on_commit();
     return done;
   }
-  // The same for who only looks.
+  // The same for readers.
   template <typename Act>
   auto Read(Act&& act) -> decltype(memory::Guarded(db, act)) {
     const std::lock_guard guard(mutex);
@@ -67,7 +67,7 @@ struct Store::State {
   SQLite::Statement Ask(const std::string& sql, const Values&... values) {
     return memory::Prepare(db, sql, ForSql(values)...);
   }
-  // The first column of the first row; 0 where there is none.
+  // The first column of the first row; 0 if there is none.
   template <typename... Values>
   int64_t Number(const std::string& sql, const Values&... values) {
     SQLite::Statement rows = Ask(sql, values...);
@@ -88,7 +88,8 @@ struct Store::State {
   Result<bool> MakeJob(const Event& event, const NewJob& job, Detected& detected);  // false: the queue is full
   Result<bool> MakeIgnoredJob(const Event& event, const NewJob& job, const std::string& reason, Detected& detected);
   void InsertJob(const Event& event, const NewJob& job, JobState state);
-  Status Supersede(const std::vector<Job>& jobs, const Event& event, Detected& detected);  // those that may be
+  Status Supersede(const std::vector<Job>& jobs, const Event& event,
+                   Detected& detected);  // those that may be superseded
   void PutPublicationRow(const PublicationRow& row);
   void PutIgnored(const IgnoredKernel& kernel);
   void Add(const std::string& counter, const std::string& label, double amount);
@@ -102,7 +103,7 @@ struct Store::State {
  private:
   static const char kJobColumns[];
   static Result<std::vector<Job>> ReadJobs(SQLite::Statement rows);
-  // What SQLite has no type for.
+  // Types that SQLite does not have.
   template <typename T>
   static const T& ForSql(const T& value) {
     return value;
@@ -115,10 +116,10 @@ struct Store::State {
 
 // "" for 0.
 std::string FormatUnixMs(UnixMs time);
-// At most `bytes`, cut at a character of UTF-8.
+// At most `bytes`, cut at a UTF-8 character boundary.
 std::string Bounded(std::string_view text, size_t bytes);
 inline constexpr size_t kMaxNoteBytes = 4000;
-// Brings the schema of the database at `path` up to date; what it was stays beside it as PATH.schema-N.
+// Migrates the schema of the database at `path`; the old file is kept as PATH.schema-N.
 Status MigrateWithCopy(SQLite::Database& db, const std::filesystem::path& path,
                        std::span<const char* const> migrations);
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMaxNameBytes = 64;
 
-// An event's name or a delivery's id, as GitHub makes them; nothing else gets into the store or the log.
+// An event's name or a delivery's id in GitHub's format; nothing else gets into the store or the log.
 bool IsName(std::string_view text) {
   return !text.empty() && text.size() <= kMaxNameBytes && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
@@ -49,9 +49,9 @@ std::string WebhookRoute::Secret() const {
 }
 
 std::optional<http::HttpResponse> WebhookRoute::Admit(const http::HttpRequest& head) const {
-  if (head.path != "/webhook") return http::ErrorResponse(404, "there is only /webhook here");
+  if (head.path != "/webhook") return http::ErrorResponse(404, "only /webhook is served here");
   if (head.method != "POST") {
-    http::HttpResponse answer = http::ErrorResponse(405, "webhooks are sent with POST");
+    http::HttpResponse answer = http::ErrorResponse(405, "webhooks must be sent with POST");
     answer.headers.emplace_back("Allow", "POST");
     return answer;
   }
@@ -74,7 +74,7 @@ http::HttpResponse WebhookRoute::Answer(const http::HttpRequest& request) {
                           std::string(*request.Header("X-GitHub-Event")), std::string(request.body)};
   const base::LogScope scope({{"delivery", delivery.id}});
   if (!forge::SignatureMatches(Secret(), delivery.body, *request.Header("X-Hub-Signature-256"))) {
-    base::Log(base::LogLevel::kWarning, "delivery_refused", "the signature of a webhook is wrong",
+    base::Log(base::LogLevel::kWarning, "delivery_refused", "the signature of a webhook is invalid",
               {{"webhook_event", delivery.event}});
     return http::ErrorResponse(401, "the signature does not match the payload and the secret");
   }

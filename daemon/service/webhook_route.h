@@ -1,5 +1,5 @@
-// POST /webhook, as functions of a request: what is refused by its head, and what happens to the rest. No payload and
-// no header of a request is ever repeated in an answer.
+// POST /webhook, as functions of a request: what is refused by its headers, and the handling of the rest. No payload or
+// header of a request is ever repeated in a response.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ class WebhookRoute {
   WebhookRoute(std::string secret, std::function<Result<bool>(const Delivery&)> accept, EndpointMetrics& metrics);
   std::optional<http::HttpResponse> Admit(const http::HttpRequest& head) const;
   http::HttpResponse Answer(const http::HttpRequest& request);
-  void SetSecret(std::string secret);  // an empty one is not taken
+  void SetSecret(std::string secret);  // an empty one is not accepted
   void Refuse() { refusing_ = true; }
 
  private:

@@ -1,5 +1,5 @@
-// The Action as its steps run it, without a runner: guard decides who may, run turns inputs into one command, and that
-// optimizes a kernel on the simulator and opens a pull request at a stand-in for GitHub.
+// The Action as its steps run it, without a runner: guard decides what may run, run turns inputs into one command, and
+// this optimizes a kernel on the simulator and opens a pull request at a stand-in for GitHub.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
@@ -47,7 +47,7 @@ std::string Pem(EVP_PKEY* key, bool public_half) {
   return {text, static_cast<size_t>(size)};
 }
 
-// What a step left behind.
+// The outputs of a step.
 struct Step {
   int exit_code = -1;
   std::string out, err, summary;
@@ -109,7 +109,7 @@ class Action : public testing::Test {
     step.summary = base::ReadFile(summary).value_or("");
     return step;
   }
-  // Of all tests: what is compiled once need not be compiled again.
+  // Shared by all tests: what is compiled once need not be compiled again.
   static const fs::path& Cache() {
     static const base::TemporaryDirectory cache = std::move(*base::TemporaryDirectory::Create("ww-action-cache"));
     return cache.path();
@@ -233,7 +233,7 @@ TEST_F(ActionRun, OpensOnePullRequestAndBringsItUpToDate) {
   EXPECT_EQ(kernels[0]["publication"]["disposition"], "proposed");
   EXPECT_NE(first.summary.find("transpose"), std::string::npos);
 
-  // What others say stands between stop-commands and its end; the token is masked and nowhere else.
+  // Output of others is between stop-commands and its end; the token is masked and appears nowhere else.
   EXPECT_EQ(first.out.rfind("::stop-commands::", 0), 0u) << first.out;
   EXPECT_NE(first.out.find(std::string("::add-mask::") + kToken), std::string::npos);
   EXPECT_EQ(first.out.find(kToken), first.out.rfind(kToken));
@@ -251,7 +251,7 @@ TEST_F(ActionRun, OpensOnePullRequestAndBringsItUpToDate) {
   EXPECT_NE(diff.find("src/transpose.cu"), std::string::npos);
   EXPECT_NE(diff.find("1 file changed"), std::string::npos) << diff;
 
-  // Again: the finished task is in the trajectory, nothing new is said.
+  // Again: the finished task is in the trajectory, nothing new is published.
   Step second = Optimize();
   ASSERT_EQ(second.exit_code, 0) << second.out << second.err;
   EXPECT_EQ(second.outputs["pull-request-operation"], "unchanged") << second.out;
@@ -259,7 +259,7 @@ TEST_F(ActionRun, OpensOnePullRequestAndBringsItUpToDate) {
   EXPECT_EQ(hub_->Dump(kRepository)["pulls"].size(), 1u);
   EXPECT_EQ(hub_->Dump(kRepository)["checks"].size(), 1u);
 
-  // Closed by people: not opened again, unless one of them asks.
+  // Closed by a user: not opened again, unless a user requests it.
   hub_->SetPullRequestState(kRepository, pull["number"], "closed", "ann");
   Step closed = Optimize();
   EXPECT_EQ(closed.exit_code, 0) << closed.err;
@@ -293,7 +293,7 @@ TEST_F(ActionRun, SaysWhatItWouldDoAndDoesIt) {
   EXPECT_EQ(json::parse(other_shard.outputs["kernels"]).size() + json::parse(this_shard.outputs["kernels"]).size(), 1u);
 }
 
-// With an App's key the tokens are made by us, and the runner is told of each.
+// With an App's key warpwright creates the tokens, and masks each in the runner.
 TEST_F(ActionRun, SpeaksAsAnApp) {
   const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(EVP_RSA_gen(2048), EVP_PKEY_free);
   ASSERT_TRUE(key);
@@ -313,7 +313,7 @@ TEST_F(ActionRun, SpeaksAsAnApp) {
   for (size_t at = step.out.find("::add-mask::"); at != std::string::npos; at = step.out.find("::add-mask::", at + 1))
     ++masks;
   EXPECT_GT(masks, 20u) << "lines of the key, and a token";
-  // The key is nowhere but in masks.
+  // The key appears only in masks.
   const std::string line = secret.substr(secret.find('\n') + 1, 60);
   EXPECT_EQ(step.err.find(line), std::string::npos);
   EXPECT_EQ(step.out.find(line), step.out.rfind(line));

@@ -56,7 +56,7 @@ class CliTest : public testing::Test {
   }
 
   TempRepository repository;
-  // Of all tests: what is compiled once need not be compiled again.
+  // Shared by all tests: what is compiled once need not be compiled again.
   static const fs::path& Cache() {
     static const base::TemporaryDirectory cache = std::move(*base::TemporaryDirectory::Create("ww-cli-cache"));
     return cache.path();
@@ -91,7 +91,7 @@ TEST_F(CliTest, ChangedKernelBecomesABranchAndTheWorkingTreeIsLeftAlone) {
   for (const char* part : {"Why:", "Counters", "Verified:", "secret-seed", "Reproduce:", "Optimized-by: warpwright"})
     EXPECT_NE(message.find(part), std::string::npos) << part;
 
-  // Again: the finished task answers, and the branch stays where it is.
+  // Again: the finished task's result is returned, and the branch does not move.
   const json again = RunJson({"optimize", "--changed-since", "HEAD~1"});
   EXPECT_EQ(again.at("kernels").at(0).at("evaluations"), 0);
   EXPECT_EQ(again.at("kernels").at(0).at("commit"), kernel.at("commit"));
@@ -102,7 +102,7 @@ TEST_F(CliTest, ChangedKernelBecomesABranchAndTheWorkingTreeIsLeftAlone) {
   EXPECT_EQ(RunJson({"show"}).at("tasks").size(), 1u);
   EXPECT_GT(RunJson({"memory", "show"}).at("experiences").get<int>(), 0);
 
-  // What was published verifies as the commit message says.
+  // The published branch can be verified as described in the commit message.
   repository.Git({"checkout", "-q", "--", "src/gelu.cu"});
   repository.Git({"checkout", "warpwright/softmax", "--", "src/softmax.cu"});
   const json verified = RunJson({"verify", "--kernel", "softmax"});
@@ -113,7 +113,7 @@ TEST_F(CliTest, NothingChangedMeansNothingToDo) {
   Edit("src/softmax.cu", "// Softmax", "// SoftMax");
   repository.Commit("a comment");
   EXPECT_EQ(RunJson({"optimize", "--changed-since", "HEAD~1"}).at("kernels"), json::array());
-  // A header that several kernels include changes all of them, as far as their slices do.
+  // A header that several kernels include changes all those whose slices change.
   Edit("include/common.cuh", "return (a + b - 1) / b", "return a / b + (a % b != 0)");
   repository.Commit("ceil_div");
   const json result = RunJson({"optimize", "--changed-since", "HEAD~1", "--publish", "none", "--max-rounds", "1",
@@ -123,7 +123,7 @@ TEST_F(CliTest, NothingChangedMeansNothingToDo) {
   EXPECT_EQ(result.at("kernels").at(0).at("branch"), nullptr);
 }
 
-// Killed at several moments and run again: the same result as in one go, and no evaluation is repeated.
+// Killed at several moments and run again: the same result as without interruption, and no evaluation is repeated.
 TEST_F(CliTest, AKilledRunGoesOnWhereItWas) {
   const auto optimize = Warpwright({"optimize", "--kernel", "row_sum", "--max-rounds", "3", "--json"});
   for (const int milliseconds : {300, 700, 1500, 2500, 4000}) {
@@ -237,7 +237,7 @@ TEST_F(CliTest, DoctorOutsideOfARepositoryWithoutAGpu) {
   const json absent = doctor({"--worker", "/no/such/worker"}, 3);
   EXPECT_EQ(StatusOf(absent, "worker"), "error");
 
-  // A library that ends the worker takes only the rows behind it along.
+  // A library that ends the worker only affects the rows after it.
   const fs::path dying = scratch.path() / "dying-worker";
   ASSERT_TRUE(base::WriteFileAtomically(
       dying,

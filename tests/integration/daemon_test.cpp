@@ -1,5 +1,5 @@
-// The daemon from end to end, without a network: the real programs, git over smart HTTP, and a stand-in for GitHub that
-// checks every request. A kernel changes; what follows is what people see.
+// The daemon end to end, without a network: the real programs, git over smart HTTP, and a stand-in for GitHub that
+// checks every request. A kernel changes; the tests check what users see.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ class DaemonTest : public testing::Test {
     return nullptr;
   }
   size_t Pulls() { return Dump().at("pulls").size(); }
-  // Of that commit; null where there is none yet.
+  // The check of that commit; null if there is none yet.
   json CheckOf(const std::string& commit, const std::string& name = "warpwright / row_sum") {
     const json dump = Dump();
     for (const json& check : dump.at("checks"))
@@ -85,7 +85,7 @@ void DaemonTest::FirstChange() {
     EXPECT_NE(body.find(part), std::string::npos) << part << "\n" << body;
   EXPECT_NE(body.find(first), std::string::npos) << "the base commit";
 
-  // One commit of ours upon the commit that was pushed, which changes that file alone.
+  // One commit by warpwright on top of the pushed commit, which changes only that file.
   EXPECT_EQ(AskHub({"rev-parse", std::string(kBranch) + "^"}), first);
   EXPECT_EQ(AskHub({"diff", "--name-only", "main", kBranch}), "src/row_sum.cu");
   EXPECT_EQ(AskHub({"log", "-1", "--format=%cn <%ce>", kBranch}), "warpwright <warpwright@example.com>");
@@ -150,7 +150,7 @@ void DaemonTest::CommandsAreForThoseWhoMay() {
   ASSERT_TRUE(kit.Wait([&] { return Dump().at("comments").size() == 3; })) << Tail();
   EXPECT_TRUE(reactions(writer).contains("rocket"));
   EXPECT_EQ(Dump().at("comments")[2].at("user").at("login"), "warpwright[bot]");
-  // The same delivery again, and the same comment under another delivery: answered once.
+  // The same delivery again, and the same comment in another delivery: one reply.
   EXPECT_EQ(
       kit.Deliver("issue_comment", kit.CommentPayload(request, writer, "writer", "/warpwright explain row_sum\nthanks"),
                   "d-writer"),
@@ -213,7 +213,8 @@ void DaemonTest::ForeignCommitsAreLeftAlone() {
   Reported(commit);
   EXPECT_EQ(Branch(kBranch), theirs);
   EXPECT_EQ(Pulls(), 2u);
-  EXPECT_NE(CheckOf(commit).at("output").at("summary").get<std::string>().find("not by warpwright"), std::string::npos)
+  EXPECT_NE(CheckOf(commit).at("output").at("summary").get<std::string>().find("which warpwright did not write"),
+            std::string::npos)
       << CheckOf(commit).dump(1);
 }
 

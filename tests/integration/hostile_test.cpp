@@ -1,5 +1,5 @@
-// Every candidate of tests/hostile is stopped by the check that is meant for it, and every one of tests/honest is
-// accepted: CUDA files through the real workers. tests/hostile/README.md says how to run this on a GPU.
+// Every candidate of tests/hostile is stopped by the check intended for it, and every one of tests/honest is accepted:
+// CUDA files through the real workers. tests/hostile/README.md describes how to run this on a GPU.
 //
 //   WW_DEVICE    sim:h200 unless given; "cuda" for a GPU
 //   WW_SLOW      also what waits for a limit of half a minute
@@ -71,7 +71,7 @@ std::unique_ptr<worker::WorkerEvaluator> Start() {
   return std::make_unique<worker::WorkerEvaluator>(std::move(command));
 }
 
-// One trusted worker, one for all candidates, and one judge for each kernel: as a search would have it.
+// One trusted worker, one for all candidates, and one judge for each kernel: as in a search.
 class Court {
  public:
   Court() : manifest_(config::LoadManifest(Originals())) { EXPECT_TRUE(manifest_) << manifest_.error().Format(); }
@@ -156,7 +156,7 @@ void Log(const Row& row, const Judged& judged) {
   std::ofstream(path, std::ios::app) << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
 }
 
-// Rows for another device, and slow ones without WW_SLOW, are no tests here at all.
+// Rows for another device, and slow ones without WW_SLOW, are not instantiated.
 bool RunsHere(const Row& row) {
   return (row.on.empty() || row.on == (OnSimulator() ? "sim" : "cuda")) &&
          (row.slow.empty() || std::getenv("WW_SLOW") != nullptr);
@@ -202,11 +202,11 @@ TEST_P(Honest, IsAccepted) {
   EXPECT_TRUE(core::Passed(judged->verdict)) << core::VerdictMessage(judged->verdict);
   judge::Judge& judge = TheCourt().JudgeOf(*TheCourt().Find(row.kernel));
   EXPECT_EQ(judge.Prepare()->truth, "float64 shadow");
-  for (const std::string& note : judge.notes()) ADD_FAILURE() << note;  // these originals can do all that is asked
+  for (const std::string& note : judge.notes()) ADD_FAILURE() << note;  // these originals support every check
 }
 INSTANTIATE_TEST_SUITE_P(Judge, Honest, testing::ValuesIn(RowsHere("honest")), TestName);
 
-// A repository of one kernel, whose manifest or whose records somebody edits.
+// A repository of one kernel whose manifest or references an attacker edits.
 class EditedRepository : public testing::Test {
  protected:
   void Write(const std::string& manifest) {
@@ -255,7 +255,7 @@ TEST_F(EditedRepository, AnotherSeedIsNotWhatWasRecorded) {
       << baseline.error().Format();
 }
 
-// Each file has its row, so that none is forgotten.
+// Each file has a row, so that none is forgotten.
 TEST(Suites, NameEveryFile) {
   for (const std::string suite : {"hostile", "honest"}) {
     const std::vector<Row> rows = Rows(suite);

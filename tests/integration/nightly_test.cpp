@@ -1,4 +1,4 @@
-// Nights over a throw-away repository on the simulator: a slowed kernel is found, attributed to its commit by
+// Nightly runs over a temporary repository on the simulator: a slowed kernel is found, attributed to its commit by
 // bisection, and reported once.
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ kernels:
     cases:
       - {N: 65536}
 )";
-// `factor` is code that changes nothing of the time; `stride` spreads what neighbours read.
+// `factor` changes the code but not the time; `stride` spreads the reads of neighbouring threads.
 std::string Scale(const std::string& factor, int stride) {
   const std::string s = std::to_string(stride);
   return "__global__ void scale_kernel(float* out, const float* in, int n) {\n"
@@ -67,7 +67,7 @@ class NightlyTest : public testing::Test {
     repository.Commit("kernels");
   }
   base::Completed Nightly(std::vector<std::string> arguments, int exit_code) {
-    // A night is known by its second.
+    // A nightly run is identified by its second.
     static std::chrono::steady_clock::time_point last;
     const auto turn = last + std::chrono::milliseconds(1100);
     while (std::chrono::steady_clock::now() < turn) std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -140,7 +140,7 @@ TEST_F(NightlyTest, ASlowedKernelIsFoundAttributedToItsCommitAndReportedOnce) {
   EXPECT_EQ(Kernel(second, "relu").at("state"), "same");
   EXPECT_LE(Kernel(second, "scale").at("comparisons").get<int>(), 1 + 2 + 2);  // four versions after the reference
 
-  // The third night knows it, and is silent.
+  // In the third run it is known, and not reported.
   const json third = Night();
   EXPECT_EQ(third.at("outcome"), "checked");
   EXPECT_TRUE(third.at("findings").empty());
@@ -149,7 +149,7 @@ TEST_F(NightlyTest, ASlowedKernelIsFoundAttributedToItsCommitAndReportedOnce) {
   // Modelled times are the same every night.
   EXPECT_EQ(Kernel(third, "scale").at("cases"), Kernel(second, "scale").at("cases"));
 
-  // Undone: recovered.
+  // Reverted: recovered.
   repository.Write("scale.cu", Scale("4.0f", 1));
   repository.Commit("scale: straight order again");
   EXPECT_EQ(Kernel(Night(), "scale").at("state"), "same");
@@ -160,7 +160,7 @@ TEST_F(NightlyTest, ASlowedKernelIsFoundAttributedToItsCommitAndReportedOnce) {
   for (const char* word : {"\"state\":\"open\"", "\"state\":\"recovered\""})
     EXPECT_NE(history.find(word), std::string::npos) << word;
   EXPECT_EQ(repository.Git({"status", "--porcelain"}), "");
-  // Trees that only the bisection needed are gone: those of four nights' tips and of the reference stay.
+  // Trees that only the bisection needed are removed: those of four runs' tips and of the reference are kept.
   size_t trees = 0;
   for (const auto& entry : fs::directory_iterator(repository.path() / ".git/warpwright/trees"))
     trees += entry.is_directory();

@@ -113,7 +113,7 @@ TEST_F(PlanTest, KeysSayWhichWorkIsTheSame) {
   repository.Commit("comment");
   EXPECT_EQ(now(), key);
   EXPECT_NE(now({"--device", "sim:a100"}), key);
-  EXPECT_NE(now({"--device", "cuda"}), key) << "planning for a GPU needs none";
+  EXPECT_NE(now({"--device", "cuda"}), key) << "planning for a GPU needs no GPU";
   repository.Write(".warpwright/references/gelu/reference.json", "{}");
   repository.Commit("references");
   EXPECT_NE(now(), key);

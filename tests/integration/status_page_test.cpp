@@ -1,5 +1,5 @@
-// The status page in a real browser: what it shows in each state, that no text becomes markup, and that the browser has
-// nothing to complain about. Skipped where there is no Chromium.
+// The status page in a real browser: what it shows in each state, that no text becomes markup, and that the browser
+// reports no problem. Skipped without Chromium.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ class StatusPageTest : public ::testing::Test {
     ASSERT_TRUE(started) << started.error().Format();
     endpoints_ = std::move(*started);
   }
-  // The document after `budget_ms` of the page's own time. What the browser wrote to its console is in console_.
+  // The document after `budget_ms` of the page's own time. The browser's console output is in console_.
   std::string Dom(int budget_ms = 3000, const std::string& size = "1200,900") {
     const auto profile = base::TemporaryDirectory::Create("ww-chromium");
     EXPECT_TRUE(profile);
@@ -97,7 +97,7 @@ TEST_F(StatusPageTest, ShowsWhatTheDaemonDoes) {
                            "round 3: vectorize_loads (width=4): 1.08x", "softmax_online", "dequantize_q4",
                            "10 of 10 pull requests are open: merge or close one",
                            "https://github.com/acme/kernels/pull/90", "cannot be recorded", "legacy_scan, old_gemm",
-                           "as many pull requests are open as may be", "Name or service not known", "4,312 lines",
+                           "the limit of open pull requests is reached", "Name or service not known", "4,312 lines",
                            "new base", "wrong result", "does not compile", "Best so far", "$1.23"})
     EXPECT_NE(dom.find(text), std::string::npos) << text << "\n" << dom;
   EXPECT_EQ(Count(dom, "role=\"img\""), 2u);  // the attempts of the running job, and the gains
@@ -131,8 +131,8 @@ TEST_F(StatusPageTest, SaysThatThereIsNothing) {
   Start();
   const std::string dom = Dom();
   EXPECT_EQ(console_, "");
-  for (const char* text : {"No job is running", "Nothing waits.", "No job has ended yet.", "No repository is watched.",
-                           "Nothing has been measured yet."})
+  for (const char* text : {"No job is running", "No job is waiting.", "No job has ended yet.",
+                           "No repository is watched.", "Nothing has been measured yet."})
     EXPECT_NE(dom.find(text), std::string::npos) << text;
 }
 
@@ -184,7 +184,7 @@ TEST_F(StatusPageTest, SaysThatTheDaemonFails) {
   hooks_.snapshot = []() -> service::DaemonSnapshot { throw std::runtime_error("a bug"); };
   Start();
   const std::string dom = Dom();
-  EXPECT_NE(dom.find("The daemon answered with an error (500)"), std::string::npos) << dom;
+  EXPECT_NE(dom.find("The daemon responded with an error (500)"), std::string::npos) << dom;
   EXPECT_NE(dom.find("class=\"blank\""), std::string::npos);
 }
 
@@ -201,7 +201,7 @@ TEST_F(StatusPageTest, SaysThatTheDaemonStoppedAndKeepsWhatItSaid) {
   });
   const std::string dom = Dom(60'000);
   stopper.join();
-  EXPECT_NE(dom.find("The daemon has stopped, or cannot be reached. What is shown is what it said "), std::string::npos)
+  EXPECT_NE(dom.find("The daemon has stopped, or cannot be reached. The data shown is from "), std::string::npos)
       << dom;
   EXPECT_NE(dom.find("<title>stopped · warpwright</title>"), std::string::npos);
   EXPECT_NE(dom.find("layernorm_forward"), std::string::npos);

@@ -1,5 +1,4 @@
-// Hostile input against the real programs and decoders. tests/threats/README.md says which threat is held by which
-// test.
+// Hostile input against the real programs and decoders. tests/threats/README.md lists which test covers which threat.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -65,7 +64,7 @@ class ThreatsTest : public testing::Test {
   base::TemporaryDirectory folder = std::move(*base::TemporaryDirectory::Create("ww-threats"));
 };
 
-// 1: what the Action's first step says of each event.
+// 1: how the Action's first step decides for each event.
 TEST_F(ThreatsTest, ForksAreRefusedBeforeAnythingIsFetched) {
   const struct {
     const char *event, *head, *workflow_head;
@@ -137,7 +136,7 @@ TEST(ThreatsDaemon, NoChildHasASecret) {
     EXPECT_EQ(configuration.find(secret), std::string::npos) << configuration;
 }
 
-// 6: a repository whose files are not what they are called.
+// 6: a repository whose files are not what their names claim.
 TEST_F(ThreatsTest, PathsThatLeaveTheRepositoryAreNotRead) {
   const auto expect_refused = [&](const std::string& file, const std::string& what) {
     repository.Write(".warpwright.yml", Manifest(file));
@@ -161,7 +160,7 @@ TEST_F(ThreatsTest, PathsThatLeaveTheRepositoryAreNotRead) {
   expect_refused(".git/config", "git's own files");
   expect_refused("src/../.git/config", "git's own files by dots");
   expect_refused(R"(src/transpose.cu\0.txt)", "a zero");
-  // A manifest that is a link itself.
+  // A manifest that is itself a link.
   fs::remove(repository.path() / ".warpwright.yml");
   repository.Write("src/manifest.yml", Manifest("src/transpose.cu"));
   fs::create_symlink("src/manifest.yml", repository.path() / ".warpwright.yml");
@@ -169,7 +168,7 @@ TEST_F(ThreatsTest, PathsThatLeaveTheRepositoryAreNotRead) {
   EXPECT_NE(Warpwright({"optimize", "--publish", "none", "--device", "sim:h200"}).exit_code, 0);
 }
 
-// 6: an include that reaches for the machine's files.
+// 6: an include that tries to read the machine's files.
 TEST_F(ThreatsTest, IncludesDoNotReadTheMachine) {
   for (const char* include : {"\"/etc/passwd\"", "\"../../../../../../../../etc/passwd\"", "\"../.git/config\""}) {
     std::string text = *base::ReadFile(fs::path(WW_SOURCE_DIR) / "config/examples/kernels/src/transpose.cu");
@@ -182,7 +181,7 @@ TEST_F(ThreatsTest, IncludesDoNotReadTheMachine) {
   }
 }
 
-// 13: what belongs to the operator has no key in the repository's file.
+// 13: the operator's settings have no key in the repository's file.
 TEST_F(ThreatsTest, ARepositoryCannotAskForEndpointsCommandsOrKeys) {
   for (const char* wish :
        {"github: {api: \"http://evil.example/api\"}\n", "base_url: http://evil.example\n", "api_key: {env: HOME}\n",
@@ -197,7 +196,7 @@ TEST_F(ThreatsTest, ARepositoryCannotAskForEndpointsCommandsOrKeys) {
   }
 }
 
-// 7: what YAML parsers fall for.
+// 7: attacks on YAML parsers.
 TEST_F(ThreatsTest, HostileYamlIsRefusedAtOnce) {
   std::string deep = "version: 1\nkernels: ", aliases = "a: &a [x, x, x, x, x, x, x, x]\n";
   for (int i = 0; i < 5'000; ++i) deep += '[';
@@ -222,7 +221,7 @@ TEST_F(ThreatsTest, HostileYamlIsRefusedAtOnce) {
   }
 }
 
-// 8: the same for JSON, of the forge and of children.
+// 8: the same for JSON from the forge and from children.
 TEST(ThreatsDecoders, HostileJsonIsAnErrorAtOnce) {
   const std::string deep = std::string(1'000'000, '['), objects = [] {
     std::string text;
@@ -291,7 +290,7 @@ TEST_F(ThreatsTest, SourceLinesDoNotBecomeWorkflowCommands) {
   EXPECT_EQ(output.find("\n::set-env"), std::string::npos) << output;
 }
 
-// 15: what one repository taught is not known to another.
+// 15: experience from one repository is not available to another.
 TEST_F(ThreatsTest, ExperienceStaysWithItsRepository) {
   const auto state = [&](const char* name) { return (folder.path() / name).string(); };
   const base::Completed done = Warpwright(
@@ -324,7 +323,7 @@ TEST(ThreatsDecoders, EveryRepositoryHasItsOwnFolder) {
     EXPECT_EQ(folder.find('/'), std::string::npos) << folder;
     EXPECT_FALSE(folder.starts_with(".")) << folder;
     std::transform(folder.begin(), folder.end(), folder.begin(),
-                   [](unsigned char c) { return std::tolower(c); });  // file systems that do not tell them apart
+                   [](unsigned char c) { return std::tolower(c); });  // case-insensitive file systems
     EXPECT_TRUE(folders.insert(folder).second) << folder;
   }
 }

@@ -1,4 +1,4 @@
-// The real worker, as warpwright starts it, on small sources: the verbs, and what a hostile source may try on the way.
+// The real worker, as warpwright starts it, on small sources: its calls, and what a hostile source may attempt.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -108,7 +108,7 @@ TEST_F(WorkerTest, ARepeatedSourceCostsOnlyItsRun) {
   EXPECT_EQ(again.plan_digest, first.plan_digest);
   EXPECT_EQ(again.module_key, first.module_key);
   EXPECT_LT(again.seconds.at("slice") + again.seconds.at("record") + again.seconds.at("compile"), 0.01);
-  worker_->Restart();  // what another process finds on disk is nearly as good
+  worker_->Restart();  // a hit from the disk cache is nearly as fast
   const auto fresh = std::get<core::Executed>(Execute(Request(kSource)));
   EXPECT_EQ(fresh.module_key, first.module_key);
   EXPECT_LT(fresh.seconds.at("compile"), 0.2);
@@ -172,7 +172,7 @@ TEST_F(WorkerTest, FilesOfTheMachineCannotBeIncluded) {
   for (const char* include : {"#include \"/etc/passwd\"\n", "%:include </etc/hostname>\n",
                               "#inc\\\nlude \"/proc/self/environ\"\n", "#include \"../../../../../../etc/passwd\"\n"}) {
     const auto outcome = Execute(Request(include + std::string(kSource)));
-    std::string said;  // a header that is not in the repository may also be left out
+    std::string said;  // a header that is not in the repository may also be omitted
     if (const auto* failed = std::get_if<core::CompileFailed>(&outcome)) said = failed->log;
     if (const auto* refused = std::get_if<core::Refused>(&outcome)) said = refused->reason;
     EXPECT_EQ(said.find("root:"), std::string::npos) << said;
@@ -180,8 +180,8 @@ TEST_F(WorkerTest, FilesOfTheMachineCannotBeIncluded) {
   }
 }
 
-// 2^30 instantiations, hidden from all but one of those that read the text: the parser or NVRTC would take hours and
-// all memory. Each has a worker of its own, with limits that a test can wait for.
+// 2^30 instantiations, hidden from all but one of the tools that read the text: the parser or NVRTC would take hours
+// and all memory. Each has its own worker, with limits that are short enough for a test.
 const std::string kBomb = R"(
 template <class A, class B> struct Pair {};
 template <int N, class T> struct Bomb { static constexpr int value = Bomb<N - 1, Pair<T, int>>::value + Bomb<N - 1, Pair<T, char>>::value; };

@@ -1,6 +1,6 @@
 // The shell in the shipped workflows, taken from their files and run as a runner runs it: who may start a job by a
-// comment and what that job is handed, and a night whose history outlives its clone. The Action's own steps are in
-// action_test.cpp.
+// comment and what is passed to that job, and a nightly run whose history outlives its clone. The Action's own steps
+// are in action_test.cpp.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
@@ -24,7 +24,7 @@ using Variables = std::map<std::string, std::string>;
 
 constexpr const char *kToken = "ghs_0123456789abcdefghijABCDEFGHIJ012345", *kRepository = "acme/kernels";
 
-// The step of that id or name, in whichever job it stands.
+// The step with that id or name, in any job.
 YAML::Node ShippedStep(const std::string& workflow, const std::string& name) {
   const YAML::Node root = YAML::LoadFile(std::string(WW_SOURCE_DIR) + "/config/workflows/" + workflow);
   EXPECT_FALSE(root["defaults"]) << "Shell() looks at steps only";
@@ -36,14 +36,14 @@ YAML::Node ShippedStep(const std::string& workflow, const std::string& name) {
   return {};
 }
 
-// What a runner starts. Only a step that names bash gets pipefail.
+// The runner's command. Only a step that names bash gets pipefail.
 std::vector<std::string> Shell(const YAML::Node& step) {
   if (!step["shell"]) return {"bash", "-e"};
   EXPECT_EQ(step["shell"].as<std::string>(), "bash");
   return {"bash", "--noprofile", "--norc", "-eo", "pipefail"};
 }
 
-// What a step left behind: the file of outputs as it was written, since an output too many is a finding.
+// The outputs of a step: the output file as written, since an unexpected output is a failure.
 struct Step {
   int exit_code = -1;
   std::string out, err, outputs, summary;
@@ -95,14 +95,14 @@ const std::string kHead(40, 'a'), kBaseHead(40, 'b');
 constexpr const char* kHeadFilter =
     R"([.head.repo.full_name // "", .head.sha, .head.ref, .base.ref, (.base.ref | @uri)] | @tsv)";
 
-// Says what it was asked, and answers from files named like the paths.
+// Logs each request, and responds from files named like the paths.
 constexpr const char* kGh = R"sh(#!/bin/bash
 printf '%s\n' "$*" >>"$GH_LOG"
 if [ "$2" = --silent ]; then exit 0; fi
 cat "$GH_ANSWERS/$2" 2>/dev/null || { printf 'gh: Not Found (HTTP 404)\n' >&2; exit 1; }
 )sh";
 
-// As kHeadFilter gives it.
+// As kHeadFilter prints it.
 std::string Pull(const std::string& owner, const std::string& sha, const std::string& branch,
                  const std::string& base = "main", const std::string& base_in_path = "main") {
   return fmt::format("{}\t{}\t{}\t{}\t{}\n", owner, sha, branch, base, base_in_path);
@@ -111,10 +111,11 @@ std::string Pull(const std::string& owner, const std::string& sha, const std::st
 class SlashWorkflow : public WorkflowShell {
  protected:
   struct Comment {
-    std::string body, permission = "write", pull = Pull(kRepository, kHead, "feature");  // empty: GitHub answers 404
-    std::string ref_path = "main", ref_sha = kBaseHead;                                  // of the base
+    std::string body, permission = "write",
+                      pull = Pull(kRepository, kHead, "feature");  // empty: GitHub responds with 404
+    std::string ref_path = "main", ref_sha = kBaseHead;            // of the base
   };
-  // What was asked of GitHub stands in asked_ afterwards.
+  // Afterwards asked_ has the requests to GitHub.
   Step Check(const Comment& comment) {
     const fs::path answers = folder_.path() / "answers", log = folder_.path() / "log";
     fs::remove_all(answers);
@@ -148,7 +149,7 @@ class SlashWorkflow : public WorkflowShell {
   static std::string AskedRef(const std::string& path) {
     return AskedPull() + Asked("git/ref/heads/" + path, ".object.sha");
   }
-  // What comments and branches below try is to make a file.
+  // The comments and branches below try to create a file.
   void ExpectNothingRan() { EXPECT_TRUE(fs::is_empty(folder_.path() / "work")); }
   std::string asked_;
 };
@@ -159,7 +160,7 @@ TEST_F(SlashWorkflow, HandsTheCommitAndTheKernelToTheJob) {
   struct Row {
     Comment comment;
     std::string kernel, branch = "feature", sha = kHead;
-    std::string ref_path = "";  // that was asked for
+    std::string ref_path = "";  // that is requested
   };
   const Row kRows[] = {
       {{"/warpwright optimize"}, ""},
@@ -181,7 +182,7 @@ TEST_F(SlashWorkflow, HandsTheCommitAndTheKernelToTheJob) {
       {{"/warpwright optimize\n$(touch ran) `touch ran`; touch ran"}, ""},
       {{"/warpwright optimize\n" + std::string(10'000, 'x')}, ""},
       {{"/warpwright optimize" + std::string(10'000, ' ')}, ""},
-      // Names of branches are as odd as git lets them be.
+      // Branch names are as odd as git permits.
       {of_pull(Pull(kRepository, kHead, "fix/$(touch ran)`touch ran`;touch${IFS}ran&|'\"")), "",
        "fix/$(touch ran)`touch ran`;touch${IFS}ran&|'\""},
       {of_pull(Pull(kRepository, kHead, "sha=" + kBaseHead)), "", "sha=" + kBaseHead},
@@ -189,7 +190,7 @@ TEST_F(SlashWorkflow, HandsTheCommitAndTheKernelToTheJob) {
       {of_pull(Pull(kRepository, kHead, "-n")), "", "-n"},
       {of_pull(Pull(kRepository, kHead, "%s%n#1")), "", "%s%n#1"},
       {of_pull(Pull(kRepository, kHead, "warpwright-notes")), "", "warpwright-notes"},
-      // warpwright's own: the kernel of its name, from where it goes.
+      // warpwright's own: the kernel in its name, from its base.
       {of_pull(Pull(kRepository, kHead, "warpwright/softmax")), "softmax", "main", kBaseHead, "main"},
       {{"/warpwright retry relu", "write", Pull(kRepository, kHead, "warpwright/softmax")},
        "relu",
@@ -263,7 +264,7 @@ TEST_F(SlashWorkflow, RefusesWhatIsNoCommandOrNotForTheOneWhoAsks) {
       {of_pull(Pull(kRepository, kHead + "0", "feature")), head, AskedPull()},
       {of_pull(Pull(kRepository, "--upload-pack=touch${IFS}ran;aaaaaaaaaaaa", "feature")), head, AskedPull()},
       {{"/warpwright retry", "write", softmax, "main", "null"}, head, AskedRef("main")},
-      // GitHub knows no such person, pull request or branch: the job ends there.
+      // The user, pull request or branch does not exist on GitHub: the job ends there.
       {{"/warpwright optimize", ""}, "", AskedPermission(), ""},
       {of_pull(""), "", AskedPull(), ""},
       {{"/warpwright retry", "write", softmax, "main", ""}, "", AskedRef("main"), ""},
@@ -277,7 +278,7 @@ TEST_F(SlashWorkflow, RefusesWhatIsNoCommandOrNotForTheOneWhoAsks) {
     if (row.said.empty()) {
       EXPECT_EQ(step.out, "");
     } else {
-      // One workflow command of ours, and nothing of what was written in the comment.
+      // One workflow command by the step, and nothing from the comment.
       EXPECT_TRUE(step.out.starts_with("::error title=warpwright::")) << step.out;
       EXPECT_NE(step.out.find(row.said), std::string::npos) << step.out;
       EXPECT_EQ(std::count(step.out.begin(), step.out.end(), '\n'), 1);
@@ -287,7 +288,7 @@ TEST_F(SlashWorkflow, RefusesWhatIsNoCommandOrNotForTheOneWhoAsks) {
   }
 }
 
-// The answers above are what the filter makes of GitHub's.
+// The responses above are what the filter produces from GitHub's.
 TEST_F(SlashWorkflow, TheFilterGivesTheFieldsOfAPullRequest) {
   const json head = {{"sha", kHead}, {"ref", "a\"b"}, {"repo", {{"full_name", kRepository}}}};
   json deleted = head;
@@ -300,7 +301,7 @@ TEST_F(SlashWorkflow, TheFilterGivesTheFieldsOfAPullRequest) {
   };
   for (const auto& [pull, fields] : kRows) {
     base::Command command;
-    command.argv = {"jq", "--raw-output", kHeadFilter};  // gh has its own
+    command.argv = {"jq", "--raw-output", kHeadFilter};  // gh has a built-in one
     command.env = base::MinimalEnvironment();
     command.input = pull.dump();
     const auto done = warpwright::base::Run(command);
@@ -324,7 +325,7 @@ kernels:
     cases:
       - {N: 65536}
 )";
-// A file at which the parser fails, and not only the kernel.
+// A file that fails in the parser, not only in the kernel.
 constexpr const char* kBrokenEntry = R"(  - name: broken
     file: broken.cu
     entry: broken
@@ -336,7 +337,7 @@ constexpr const char* kBrokenEntry = R"(  - name: broken
 )";
 constexpr const char* kBroken = "#pragma clang __debug crash\nvoid broken(float* out, int N) {}\n";
 constexpr const char* kKeep = "Keep the history";
-// `stride` spreads what neighbours read.
+// `stride` spreads the reads of neighbouring threads.
 std::string Scale(int stride) {
   return fmt::format(
       "__global__ void scale_kernel(float* out, const float* in, int n) {{\n"
@@ -366,7 +367,7 @@ class NightlyWorkflow : public WorkflowShell {
     ASSERT_TRUE(hub) << hub.error().Format();
     hub_ = std::move(*hub);
     hub_->AddToken(kToken, "github-actions[bot]", true);
-    // There is no GPU here; all else is as shipped.
+    // Without a GPU; everything else is as shipped.
     Program("warpwright",
             fmt::format("#!/bin/bash\nexec '{}/daemon/cli/warpwright' \"${{@/%--device=cuda/--device=sim:h200}}\"\n",
                         WW_BINARY_DIR));
@@ -381,7 +382,7 @@ class NightlyWorkflow : public WorkflowShell {
     arguments.insert(arguments.begin(), {"--git-dir", hub_->GitFolder(repository).string()});
     return kernels_.Git(std::move(arguments));
   }
-  // As a checkout leaves it, but that only pushes go over HTTP.
+  // As after a checkout, except that only pushes use HTTP.
   fs::path Clone(const std::string& repository) {
     const fs::path clone = folder_.path() / fmt::format("clone{}", ++clones_);
     kernels_.Git({"clone", "-q", hub_->GitFolder(repository).string(), clone.string()});
@@ -396,7 +397,7 @@ class NightlyWorkflow : public WorkflowShell {
     Night job;
     job.clone = clone;
     const fs::path pages = job.clone.string() + "-pages";
-    // A night is known by its second.
+    // A nightly run is identified by its second.
     while (base::FormatUtc(base::SystemClock().Now()) == last_)
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     job.night = RunStep(ShippedStep("nightly.yml", "night"), {{"PAGES", pages.string()}}, job.clone,
@@ -419,7 +420,7 @@ class NightlyWorkflow : public WorkflowShell {
       if (line.starts_with(name + "=")) return line.substr(name.size() + 1);
     return "";
   }
-  // As a runner decides: without a condition that asks for less, a step runs where all before it succeeded.
+  // As a runner decides: unless its condition overrides it, a step runs if all previous steps succeeded.
   static bool Runs(const std::string& name, const Night& job, const std::string& output) {
     const YAML::Node step = ShippedStep("nightly.yml", name);
     const std::string condition = step["if"] ? step["if"].as<std::string>() : "";
@@ -431,7 +432,7 @@ class NightlyWorkflow : public WorkflowShell {
     return job.night.exit_code == 0;
   }
   static bool Optimizes(const Night& job) { return Runs("Optimize what became slower", job, "slower"); }
-  // Of all tests: what is compiled once need not be compiled again.
+  // Shared by all tests: what is compiled once need not be compiled again.
   static const fs::path& Cache() {
     static const base::TemporaryDirectory cache = std::move(*base::TemporaryDirectory::Create("ww-workflow-cache"));
     return cache.path();
@@ -468,7 +469,7 @@ TEST_F(NightlyWorkflow, TheHistoryOutlivesTheCloneAndWhatBecameSlowerIsNamedOnce
     ASSERT_TRUE(job.kept);
     EXPECT_EQ(job.keep.exit_code, 0) << job.keep.out << job.keep.err;
 
-    // In the bare repository: a commit more, whose lines are those before and this night's.
+    // In the bare repository: one more commit, with the previous lines and this run's.
     ASSERT_TRUE(job.report.is_object());
     EXPECT_EQ(Bare(kRepository, {"rev-parse", "warpwright-history"}), job.report.value("branch_commit", "") + "\n");
     EXPECT_EQ(Bare(kRepository, {"rev-list", "--count", "warpwright-history"}), fmt::format("{}\n", count));
@@ -478,7 +479,7 @@ TEST_F(NightlyWorkflow, TheHistoryOutlivesTheCloneAndWhatBecameSlowerIsNamedOnce
     EXPECT_NE(lines.find(job.report.value("time", "?")), std::string::npos) << lines;
     before = lines;
 
-    // The token went with the push and stayed nowhere; what it is written as is masked.
+    // The token was sent with the push and stored nowhere; its encoded form is masked.
     ASSERT_EQ(hub_->Pushes().size(), static_cast<size_t>(count));
     EXPECT_EQ(hub_->Pushes().back().login, "github-actions[bot]");
     ASSERT_TRUE(job.keep.out.starts_with("::add-mask::")) << job.keep.out;
@@ -499,10 +500,10 @@ TEST_F(NightlyWorkflow, KeepsWhatThereIsToKeep) {
     const char *history, *summary;
   };
   const Row kRows[] = {
-      {"acme/switched-off", "nightly: {enabled: false}\n", 0, "", "nights are switched off in the manifest\n"},
+      {"acme/switched-off", "nightly: {enabled: false}\n", 0, "", "nightly runs are disabled in the manifest\n"},
       {"acme/other-branch", "nightly: {branch: warpwright-perf/times}\n", 0, "warpwright-perf/times",
        "1 entry timed, no new regression\n"},
-      // One entry that failed fails the job, and the others' night is kept all the same.
+      // A failed entry fails the job, but the others' results are kept.
       {"acme/one-fails", kBrokenEntry, 3, "warpwright-history", "1 entry timed, 1 failed, no new regression\n"},
       {"acme/wrong", "nightly: 3\n", 78, "", ""},
   };
@@ -526,8 +527,8 @@ TEST_F(NightlyWorkflow, KeepsWhatThereIsToKeep) {
   }
 }
 
-// Two runners, one checkout that stays: what could not be pushed because somebody was faster is pushed with the next
-// night.
+// Two runners, one persistent checkout: what could not be pushed because someone else pushed first is pushed with the
+// next run.
 TEST_F(NightlyWorkflow, ANightThatLostTheRaceIsJoinedByTheNext) {
   ASSERT_TRUE(hub_->AddRepository(kRepository));
   Push(kRepository, "A kernel");
@@ -544,7 +545,7 @@ TEST_F(NightlyWorkflow, ANightThatLostTheRaceIsJoinedByTheNext) {
     EXPECT_NE(lines.find(night->report.value("time", "?")), std::string::npos) << lines;
 }
 
-// A push that GitHub refuses fails the job: nobody would notice otherwise that every night is the first.
+// A push that GitHub refuses fails the job: otherwise it would go unnoticed that every run is the first.
 TEST_F(NightlyWorkflow, AHistoryThatCannotBePushedIsAFailure) {
   ASSERT_TRUE(hub_->AddRepository(kRepository));
   Push(kRepository, "A kernel");

@@ -1,4 +1,4 @@
-// A repository, a workspace on it and a device of C++ functions: what tests of use cases set up each time.
+// A repository, a workspace on it and a device of C++ functions: the common setup of use-case tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@
 
 namespace warpwright {
 
-// Every source has one entry, `launch`, which means what its text says. Rewriting adds a line with the method and its
+// Every source has one entry, `launch`, whose text defines what it does. Rewriting adds a line with the method and its
 // parameters.
 class FakeDevice final : public core::Evaluator {
  public:
@@ -44,7 +44,7 @@ class FakeDevice final : public core::Evaluator {
     ++executions;
     if (failing == request.spec.name) return Fail(ErrorCode::kIo, "the GPU is lost");
     auto outcome = kernels.Execute(request);
-    // A kernel whose time is spent on starting it: the policy then asks for other block sizes.
+    // A kernel dominated by launch overhead: the policy then requests other block sizes.
     if (auto* run = outcome ? std::get_if<core::Executed>(&*outcome) : nullptr) {
       core::LaunchReport& launch = run->launches.front();
       launch.time.total_us = run->time_us;
@@ -86,7 +86,7 @@ class AppTest : public testing::Test {
     device_.kernels.Add("original", TwiceOf, 400);
   }
 
-  // A commit with these kernels, each of the marker "original".
+  // A commit with these kernels, each with the marker "original".
   std::string CommitKernels(const std::vector<std::string>& names) {
     repository_.Write(".warpwright.yml", ManifestWith(names));
     for (const std::string& name : names) repository_.Write(name + ".cu", "// original " + name + "\n");

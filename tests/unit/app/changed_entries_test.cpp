@@ -15,7 +15,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-// Knows includes where a line begins with one.
+// Recognizes an include only at the start of a line.
 class IncludesEvaluator final : public core::Evaluator {
  public:
   Result<core::Inspection> Inspect(const core::SourceRef&) override {
@@ -66,7 +66,7 @@ TEST_F(SourceClosureTest, FollowsNamesWhereverTheyMayBeFound) {
   repository.Write("src/b.cu", "int b;\n");
   repository.Write("include/common.cuh", "#include \"deep/types.h\"\n");
   repository.Write("other/common.cuh", "// not this one, but it could be\n");
-  repository.Write("include/deep/types.h", "#include \"../common.cuh\"\n");  // a circle
+  repository.Write("include/deep/types.h", "#include \"../common.cuh\"\n");  // a cycle
   repository.Write("include/unused.h", "int unused;\n");
   repository.Write("include/missing.txt", "no source\n");
   Commit();
@@ -79,7 +79,7 @@ TEST_F(SourceClosureTest, FollowsNamesWhereverTheyMayBeFound) {
   Commit();
   EXPECT_NE(Of("src/a.cu"), before_a);
   EXPECT_EQ(Of("src/b.cu"), before_b);
-  // A header that was not there before could now be found instead of a system's.
+  // A new header could now be found instead of a system header.
   const auto before = Of("src/a.cu");
   repository.Write("src/missing.h", "int found;\n");
   Commit();

@@ -1,4 +1,4 @@
-// What check says of a manifest and the kernels behind it; and what init drafts.
+// What check reports for a manifest and its kernels; and what init drafts.
 #include "app/check.h"
 
 #include "app/draft_workflow.h"
@@ -68,8 +68,9 @@ TEST_F(CheckTest, TheSignatureIsTheSources) {
   for (const Row& row :
        {Row{{Pointer("out", false)}, "launch has 1 parameters, the manifest gives 3"},
         Row{{Pointer("result", false), Pointer("in", true), Scalar("n")},
-            "argument 1 is called 'out', in the source 'result'"},
-        Row{{Pointer("out", true), Pointer("in", true), Scalar("n")}, "'out' is const in the source; its role is in"},
+            "argument 1 is named 'out', but 'result' in the source"},
+        Row{{Pointer("out", true), Pointer("in", true), Scalar("n")},
+            "'out' is const in the source; its role must be in"},
         Row{{Pointer("out", false), Scalar("in"), Scalar("n")}, "'in' is a scalar in the source (int)"},
         Row{{Pointer("out", false), Pointer("in", true), Scalar("n", core::DType::kI64)},
             "'n' is i64 in the source (int), the manifest says i32"}}) {

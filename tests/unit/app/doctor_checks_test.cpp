@@ -1,4 +1,4 @@
-// What doctor makes of machines that are fine, slow, misconfigured or broken.
+// How doctor rates machines that are fine, slow, misconfigured or broken.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -33,7 +33,7 @@ core::GpuState HealthyGpu() {
   return gpu;
 }
 
-// A machine without a GPU on which everything else is there.
+// A machine without a GPU on which everything else is present.
 app::DoctorFacts Laptop() {
   app::DoctorFacts facts;
   core::Machine& m = facts.machine;
@@ -137,10 +137,10 @@ constexpr auto kOk = app::CheckStatus::kOk, kWarning = app::CheckStatus::kWarnin
 const Row kRows[] = {
     {"worker_ended",
      [](auto& f) {
-       f.worker = {"ended with 139; the last part was: device", "run it by hand"};
+       f.worker = {"ended with 139; the last part was: device", "run it directly"};
        f.machine.counters.reset();
      },
-     "worker", kError, "139", "by hand"},
+     "worker", kError, "139", "directly"},
     {"part_not_told",
      [](auto& f) {
        f.worker = {"ended", "x"};
@@ -156,7 +156,7 @@ const Row kRows[] = {
      "gpu", kWarning, "not known", "worker"},
     {"trouble_without_remedy", [](auto& f) { f.machine.counters->problem = {"CUPTI_ERROR_UNKNOWN", ""}; }, "counters",
      kWarning, "UNKNOWN", "--doctor cuda"},
-    {"worker_does_not_start", [](auto& f) { f.start->problem = {"the worker does not start", "run it"}; }, "start",
+    {"worker_does_not_start", [](auto& f) { f.start->problem = {"the worker failed to start", "run it"}; }, "start",
      kError, "does not start", "run it"},
     {"slow_start", [](auto& f) { f.start->seconds = 9; }, "start", kWarning, "9.00 s", "persistence"},
     {"no_landlock", [](auto& f) { f.machine.sandbox = {0, {"Landlock is not available"}}; }, "sandbox", kWarning,
@@ -193,11 +193,11 @@ const Row kRows[] = {
        f.machine.driver->gpus = 0;
        f.machine.device.reset();
      },
-     "gpu", kError, "CUDA sees none", "CUDA_VISIBLE_DEVICES"},
+     "gpu", kError, "CUDA reports none", "CUDA_VISIBLE_DEVICES"},
     {"no_such_gpu", [](auto& f) { f.machine.device->problem = {"there is no GPU 3", ""}; }, "gpu", kError, "no GPU 3",
      "nvidia-smi"},
     {"no_nvml", [](auto& f) { f.machine.nvml = core::Machine::NvmlPart{"", {}, {"no NVML", "utility"}}; }, "nvml",
-     kWarning, "stay unknown", "utility"},
+     kWarning, "remain unknown", "utility"},
     {"another_gpu_of_nvml",
      [](auto& f) {
        Gpu(f).pci = "x";
@@ -218,7 +218,7 @@ const Row kRows[] = {
      "--gpu-reset"},
     {"old_ecc_errors", [](auto& f) { Gpu(f).lifetime_uncorrected_errors = 2; }, "ecc", kOk, "2 before", ""},
     {"ecc_off", [](auto& f) { Gpu(f).ecc = false; }, "ecc", kWarning, "ECC is off", "-e 1"},
-    {"no_ecc", [](auto& f) { Gpu(f).ecc.reset(); }, "ecc", kOk, "not there", ""},
+    {"no_ecc", [](auto& f) { Gpu(f).ecc.reset(); }, "ecc", kOk, "not available", ""},
     {"mig", [](auto& f) { Gpu(f).mig = true; }, "mig", kWarning, "MIG is on", "-mig 0"},
     {"exclusive", [](auto& f) { Gpu(f).compute_mode = "exclusive process"; }, "compute_mode", kError, "two processes",
      "-c DEFAULT"},
@@ -246,8 +246,8 @@ const Row kRows[] = {
      "counters", kWarning, "no permission", "NVreg"},
     {"read_only_cache", [](auto& f) { f.cache_problem = {"Read-only file system", "--cache"}; }, "cache", kError,
      "Read-only", "--cache"},
-    {"disk_full", [](auto& f) { f.free_disk_bytes = 0; }, "disk", kError, "0.0 GiB", "make room"},
-    {"little_disk", [](auto& f) { f.free_disk_bytes = 4 * kGib; }, "disk", kWarning, "4.0 GiB", "make room"},
+    {"disk_full", [](auto& f) { f.free_disk_bytes = 0; }, "disk", kError, "0.0 GiB", "free some space"},
+    {"little_disk", [](auto& f) { f.free_disk_bytes = 4 * kGib; }, "disk", kWarning, "4.0 GiB", "free some space"},
     {"no_repository",
      [](auto& f) {
        f.has_repository = false;
@@ -273,7 +273,7 @@ TEST_P(DoctorRows, SaysItWithItsRemedy) {
 }
 INSTANTIATE_TEST_SUITE_P(All, DoctorRows, testing::ValuesIn(kRows), [](const auto& row) { return row.param.name; });
 
-// What a laptop only mentions is in the way of who asks for a GPU.
+// What is only mentioned on a laptop is an error if a GPU was requested.
 TEST(DoctorChecks, AskedForAGpuItsAbsenceIsAnError) {
   app::DoctorFacts facts = Laptop();
   facts.device = "cuda";

@@ -1,4 +1,4 @@
-// What doctor finds out, from workers that answer, stop half-way or never start.
+// What doctor finds, from workers that respond, stop halfway or never start.
 #include "app/doctor.h"
 
 #include "app/machine_report.h"
@@ -36,7 +36,7 @@ class DoctorTest : public AppTest {
                                        .worker_log = [] { return std::string("loading\nno libclang\n"); }};
     return app::ExamineMachine(request, services);
   }
-  // Another process over the same device.
+  // Another process using the same device.
   class Lost final : public core::Evaluator {
    public:
     Lost(FakeDevice& device, const std::optional<Error>& failure) : device_(device), failure_(failure) {}
@@ -94,8 +94,8 @@ TEST_F(DoctorTest, AWorkerThatEndsEarlyHasToldSomething) {
   answer_.err = "warning\nSegmentation fault\n";
   const app::DoctorFacts facts = Examine("cuda:1");
   EXPECT_EQ(facts.worker.message,
-            "worker --doctor ended with 139; the last part that it told was: nvrtc; Segmentation fault");
-  EXPECT_EQ(facts.worker.remedy, "run it by hand: worker --cache c --doctor cuda:1");
+            "worker --doctor ended with 139; the last part that it reported was: nvrtc; Segmentation fault");
+  EXPECT_EQ(facts.worker.remedy, "run it directly: worker --cache c --doctor cuda:1");
   EXPECT_TRUE(facts.machine.toolkit) << "what was told before is known";
 }
 
@@ -105,7 +105,7 @@ TEST_F(DoctorTest, AWorkerThatCannotBeStarted) {
   const app::DoctorFacts facts = Examine();
   EXPECT_EQ(facts.worker.message, "no such program");
   EXPECT_EQ(facts.start->problem.message, "it does not start: no libclang");
-  EXPECT_EQ(facts.start->problem.remedy, "run it by hand: worker --cache c");
+  EXPECT_EQ(facts.start->problem.remedy, "run it directly: worker --cache c");
   EXPECT_FALSE(facts.parsed);
   EXPECT_FALSE(facts.simulated);
   EXPECT_EQ(workers_, std::vector<bool>{false});

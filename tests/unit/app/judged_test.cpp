@@ -38,7 +38,7 @@ TEST_F(JudgedTest, WhatCannotBeRecordedIsNotComplete) {
   CommitKernels({"a"});
   device_.kernels = FakeEvaluator();
   const auto result = app::RecordReferences(Open(), "HEAD", judging());
-  if (!result) return;  // the original does not run: also an answer
+  if (!result) return;  // the original does not run: also a valid outcome
   EXPECT_FALSE(result->complete);
 }
 

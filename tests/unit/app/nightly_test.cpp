@@ -1,4 +1,4 @@
-// Nights over a folder of history: what becomes slower is reported once, and one entry's failure is its own.
+// Nightly runs over a history folder: a slowdown is reported once, and one entry's failure does not affect the others.
 #include "app/nightly.h"
 
 #include "tests/unit/app/app_bench.h"

@@ -1,4 +1,4 @@
-// From entries that changed to branches and pull requests, without a process.
+// From changed entries to branches and pull requests, without a process.
 #include "app/optimize.h"
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ class NoExperience final : public memory::ExperienceStore {
 class OptimizeTest : public AppTest {
  protected:
   OptimizeTest() {
-    candidates_.kernels.Add("=", TwiceOf, 100);  // whatever a method set
+    candidates_.kernels.Add("=", TwiceOf, 100);  // whatever the method's settings
     candidates_.kernels.Add("original", TwiceOf, 400);
     remote_.Git({"config", "receive.denyCurrentBranch", "ignore"});
   }
@@ -43,7 +43,7 @@ class OptimizeTest : public AppTest {
     EXPECT_TRUE(kernels) << kernels.error().Format();
     return kernels.value_or(std::vector<app::OptimizedKernel>());
   }
-  // The repository is pushed to a remote first, as people do.
+  // The repository is pushed to a remote first, as users do.
   void PublishToForge() {
     repository_.Git({"push", "-q", remote_.path().string(), "main:main"});
     publisher_ = [this](const repo::Signature& author) -> Result<std::unique_ptr<app::ResultPublisher>> {
@@ -89,7 +89,7 @@ TEST_F(OptimizeTest, WhatIsFasterGetsABranchAndAPullRequest) {
   ASSERT_FALSE(lines_.empty());
   EXPECT_EQ(lines_.back(), fmt::format("a: improved, {:.2f}x", a.gain));
 
-  // The same again: from the trajectory, and in place.
+  // The same again: resumed from the trajectory, published in place.
   const int before = candidates_.executions;
   const auto again = Optimize();
   EXPECT_EQ(again[0].commit, a.commit);

@@ -1,4 +1,4 @@
-// Which entries of a revision are worth a job, and when two jobs are the same work.
+// Which entries of a revision are worth a job, and when two jobs do the same work.
 #include "app/plan.h"
 
 #include "tests/unit/app/app_bench.h"
@@ -31,7 +31,7 @@ TEST_F(PlanTest, WithoutABaseEveryEntryIsWork) {
     EXPECT_EQ(plan.base, "");
     EXPECT_EQ(plan.toolchain, "NVRTC 13.0");
     EXPECT_EQ(plan.ChangedKernels(), (std::vector<std::string>{"a", "b"}));
-    EXPECT_EQ(plan.entries.front().change.reason, "every entry was asked for");
+    EXPECT_EQ(plan.entries.front().change.reason, "every entry was requested");
     EXPECT_NE(plan.entries[0].key, plan.entries[1].key);
   }
   EXPECT_EQ(device_.executions, 0) << "nothing is run";

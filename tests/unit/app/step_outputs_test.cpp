@@ -25,7 +25,7 @@ TEST(StepOutputs, CannotBeBrokenOutOf) {
   EXPECT_EQ(text.compare(text.find(word) + word.size() + 1, hostile.size() + 1 + word.size(), hostile + "\n" + word), 0)
       << text.substr(0, 300);
   EXPECT_LT(text.size(), 2000u) << "what is too large is left out";
-  EXPECT_EQ(notices, std::vector<std::string>{"the output 'large' has 500000 bytes and was left out"});
+  EXPECT_EQ(notices, std::vector<std::string>{"the output 'large' has 500000 bytes and was omitted"});
   EXPECT_NE(text.find("empty<<"), std::string::npos);
 }
 

@@ -1,4 +1,4 @@
-// config check and config print: what they say of good and bad files, and that no secret is shown.
+// config check and config print: what they report for valid and invalid files, and that no secret is shown.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

@@ -1,4 +1,4 @@
-// init beside what is there already: nothing is overwritten without --force. (What the manifest says is tested in
+// init with existing files: nothing is overwritten without --force. (The manifest's content is tested in
 // tests/integration.)
 #include <gtest/gtest.h>
 

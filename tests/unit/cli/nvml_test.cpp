@@ -1,4 +1,4 @@
-// Reading a GPU's state from an NVML that tells everything, little, or fails.
+// Reading a GPU's state from an NVML that reports everything, reports little, or fails.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -31,7 +31,7 @@ Nvml FullNvml() {
   nvml.DeviceGetMemoryInfo = [](NvmlHandle, NvmlMemory* memory) { return *memory = {100, 60, 40}, 0; };
   nvml.DeviceGetEccMode = [](NvmlHandle, int* now, int* pending) { return *now = 1, *pending = 0, 0; };
   nvml.DeviceGetTotalEccErrors = [](NvmlHandle, int type, int counter, unsigned long long* count) {
-    return *count = type == 1 ? (counter == 0 ? 2 : 5) : 1000, 0;  // the many corrected ones are not asked for
+    return *count = type == 1 ? (counter == 0 ? 2 : 5) : 1000, 0;  // the many corrected ones are not queried
   };
   nvml.DeviceGetMigMode = [](NvmlHandle, unsigned*, unsigned*) { return kNotSupported; };
   nvml.DeviceGetComputeMode = [](NvmlHandle, int* mode) { return *mode = 3, 0; };

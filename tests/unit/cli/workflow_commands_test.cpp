@@ -1,4 +1,4 @@
-// What is said to the runner of GitHub Actions cannot be forged by what is said in between.
+// Commands to the runner of GitHub Actions cannot be forged by other output.
 #include "cli/workflow_commands.h"
 
 #include <gtest/gtest.h>
@@ -100,7 +100,7 @@ TEST(Publication, OptionsThatCannotBeMeant) {
   EXPECT_NE(check([](auto& o) { o.api = "http://example.com"; }).find("--github-api"), std::string::npos);
   EXPECT_NE(check([](auto& o) { o.remote = "ext::sh"; }).find("--remote"), std::string::npos);
   EXPECT_NE(check([](auto& o) { o.base_branch = "-x"; }).find("--base-branch"), std::string::npos);
-  EXPECT_NE(check([](auto& o) { o.app_id = "Iv1"; }).find("belong together"), std::string::npos);
+  EXPECT_NE(check([](auto& o) { o.app_id = "Iv1"; }).find("must be given together"), std::string::npos);
 }
 
 TEST(Publication, Lists) {

@@ -9,7 +9,7 @@
 namespace warpwright {
 namespace {
 
-// Versions with known times; those in `broken` do not run.
+// Versions with known times; those in `broken` cannot be run.
 struct Versions {
   std::vector<double> us;
   std::set<size_t> broken;
@@ -58,7 +58,7 @@ TEST(Bisect, OfSeveralStepsTheOneThatCrossesHalfOfTheLoss) {
   const nights::BisectResult result = versions.Run();
   EXPECT_EQ(result.first_bad, 3u);
   EXPECT_TRUE(result.confirmed);
-  // A loss made of equal small steps has no culprit that is confirmed.
+  // A loss of equal small steps has no confirmed first bad commit.
   Versions creeping;
   for (int i = 0; i <= 10; ++i) creeping.us.push_back(100 * std::exp(0.01 * i));
   EXPECT_FALSE(creeping.Run().confirmed);
@@ -72,7 +72,7 @@ TEST(Bisect, VersionsThatDoNotRunArePassedOver) {
     EXPECT_EQ(result.exact, broken != 3) << broken;
     EXPECT_TRUE(result.confirmed) << broken;
   }
-  // What does not run is not tried again when the range shrinks.
+  // A version that cannot be run is not tried again when the range shrinks.
   Versions many{{100, 100, 100, 100, 100, 100, 100, 110, 110}, {4, 5}, {}};
   EXPECT_EQ(many.Run().last_good, 6u);  // the budget ends there
   Versions none{{100, 100, 100, 110}, {1, 2}, {}};

@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
         NextRow{"0 0 13 * FRI",
                 "UTC",
                 "2026-02-01T00:00:00Z",
-                {"2026-02-06T00:00:00Z", "2026-02-13T00:00:00Z"}},  // either is enough
+                {"2026-02-06T00:00:00Z", "2026-02-13T00:00:00Z"}},  // either one is enough
         NextRow{"0 0 */2 * fri",
                 "UTC",
                 "2026-02-01T00:00:00Z",
@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
             "15 1 * * *", "America/New_York", "2026-10-31T20:00:00Z", {"2026-11-01T05:15:00Z", "2026-11-02T06:15:00Z"}},
         NextRow{
             "0 1 1 11 *", "America/New_York", "2026-10-31T20:00:00Z", {"2026-11-01T05:00:00Z", "2027-11-01T05:00:00Z"}},
-        // Half an hour (Lord Howe), and a day that the clocks left out (Apia, 30 December 2011).
+        // Half an hour (Lord Howe), and a day that the clocks skipped (Apia, 30 December 2011).
         NextRow{"15 2 * * *",
                 "Australia/Lord_Howe",
                 "2026-10-03T00:00:00Z",
@@ -136,12 +136,12 @@ INSTANTIATE_TEST_SUITE_P(
                     ErrorRow{"*/2/2 * * * *", "UTC", "step"}, ErrorRow{"* * L * *", "UTC", "day of month 'L'"},
                     ErrorRow{"-1 * * * *", "UTC", "minute"}, ErrorRow{"* * * *", "UTC", "4 fields"},
                     ErrorRow{"0 0 * * * *", "UTC", "6 fields"}, ErrorRow{"", "UTC", "0 fields"},
-                    ErrorRow{"@reboot", "UTC", "@reboot"}, ErrorRow{"0 0 30 2 *", "UTC", "no such date ever comes"},
-                    ErrorRow{"0 0 31 4,6,9,11 *", "UTC", "no such date ever comes"},
+                    ErrorRow{"@reboot", "UTC", "@reboot"}, ErrorRow{"0 0 30 2 *", "UTC", "the date does not exist"},
+                    ErrorRow{"0 0 31 4,6,9,11 *", "UTC", "the date does not exist"},
                     ErrorRow{"@daily", "Europe/Berln", "Europe/Berln"},
                     ErrorRow{"@daily", "../../etc/passwd", "no time zone"}, ErrorRow{"@daily", "", "time zone"}));
 
-// Whatever the schedule, runs of a daily one are one a day, over every transition of twenty years.
+// Any daily schedule runs exactly once a day, over every transition of twenty years.
 TEST(Cron, ADailyTimeRunsOncePerLocalDay) {
   for (const char* zone :
        {"Europe/Berlin", "America/New_York", "Antarctica/Troll", "Australia/Lord_Howe", "America/Havana"})
@@ -160,7 +160,7 @@ TEST(Cron, ADailyTimeRunsOncePerLocalDay) {
         now = next;
       }
       EXPECT_TRUE(runs == 7305 || runs == 7306)
-          << runs << " " << zone << " " << expression;  // 7305 days; the last run lies beyond the end
+          << runs << " " << zone << " " << expression;  // 7305 days; the last run is beyond the end
     }
 }
 

@@ -148,7 +148,7 @@ TEST(History, OldNightsAreThinnedToWeeksAndFindingsStay) {
   EXPECT_LE(history.cases.size(), 400u + 30);
   EXPECT_EQ(history.cases.back().time, TimeOf(599));
   EXPECT_EQ(history.cases.front().time, TimeOf(0));
-  // Ten years of nights stay bounded.
+  // Ten years of nightly runs remain bounded.
   std::string decade;
   for (int day = 0; day < 5000; ++day) decade += Line(VerdictOf(day));
   EXPECT_EQ(nights::ParseHistory(nights::CompactHistory(decade), "").nights.size(),

@@ -11,7 +11,7 @@
 namespace warpwright {
 namespace {
 
-// Night after night over one history, as the command does it.
+// Consecutive nightly runs over one history, as the command does it.
 class NightTest : public ::testing::Test {
  protected:
   nights::HistoryKey key{"GPU-1", "NVIDIA H200", "575.1", "NVRTC 12.9", "paired-1"};
@@ -29,7 +29,7 @@ class NightTest : public ::testing::Test {
     return input;
   }
   static nights::NightTime Time(double us) { return {"big", 1, us, std::log(us), 0.0005, 1980, 60, 0}; }
-  // Of another slice than the anchor's: timed against it, which takes `reference_us`.
+  // Of a different slice than the reference's: timed against it, which takes `reference_us`.
   nights::NightInput Against(const std::string& slice, double us, double reference_us, nights::CodeDecision decision) {
     nights::NightInput input = Input(slice, us);
     input.reference = nights::ReferenceRevisionOf(history, key);
@@ -85,12 +85,12 @@ TEST_F(NightTest, SlowerCodeIsReportedOnceAndAgainWhenItChanges) {
   EXPECT_EQ(first.reported[0].commit, "commit-b");
   EXPECT_EQ(first.verdict.finding, first.reported[0].id);
   EXPECT_NE(first.reported[0].message.find("20.0 % more time"), std::string::npos) << first.reported[0].message;
-  // The same code again: known, nothing is looked for.
+  // The same code again: known, no search.
   const nights::NightOutcome second = Sleep(Against("b", 120, 100, nights::CodeDecision::kSlower));
   EXPECT_FALSE(second.needs_bisection);
   EXPECT_TRUE(second.reported.empty());
   EXPECT_EQ(second.verdict.finding, first.verdict.finding);
-  // Another commit on top, the same culprit: silent.
+  // Another commit on top, the same first bad commit: silent.
   EXPECT_TRUE(Sleep(Against("c", 120.5, 100, nights::CodeDecision::kSlower), {"commit-b", "subject"}).reported.empty());
   EXPECT_EQ(history.Open().size(), 1u);
   // It grew: reported, as the same finding.
@@ -99,7 +99,7 @@ TEST_F(NightTest, SlowerCodeIsReportedOnceAndAgainWhenItChanges) {
   ASSERT_EQ(grown.reported.size(), 1u);
   EXPECT_EQ(grown.reported[0].state, "changed");
   EXPECT_EQ(grown.reported[0].id, first.reported[0].id);
-  // Another culprit: a new finding, the old one ends.
+  // Another first bad commit: a new finding, the old one ends.
   ASSERT_EQ(Sleep(Against("e", 150, 100, nights::CodeDecision::kSlower), {"commit-e", "other"}).reported.size(), 1u);
   ASSERT_EQ(history.Open().size(), 1u);
   EXPECT_EQ(history.Open()[0].commit, "commit-e");
@@ -147,7 +147,7 @@ TEST_F(NightTest, ARegressionThatNobodyChangesIsAcceptedAfterTwoWeeks) {
 TEST_F(NightTest, ADriverThatCostsTimeIsNamedOnceAndRecovers) {
   Steady(20, "a", 100);
   key.driver = "580.1";
-  EXPECT_TRUE(Sleep(Input("a", 106)).reported.empty());  // one night alone
+  EXPECT_TRUE(Sleep(Input("a", 106)).reported.empty());  // a single run
   const nights::NightOutcome second = Sleep(Input("a", 106.2));
   ASSERT_EQ(second.reported.size(), 1u);
   EXPECT_EQ(second.reported[0].cause, "driver");
@@ -188,7 +188,7 @@ TEST_F(NightTest, CausesOfTheSurroundings) {
   }
 }
 
-// The driver changes in the night in which the code does: the pair says nothing of it, the reference's own times do.
+// The driver changes in the same run as the code: the pair does not show it, the reference's own times do.
 TEST_F(NightTest, TheReferenceCarriesTheHistoryOverAChangeOfTheCode) {
   Steady(20, "a", 100);
   key.driver = "580.1";

@@ -18,8 +18,8 @@ std::string NightAt(int day) {
   return base::FormatUtc(std::chrono::system_clock::from_time_t(1'767'234'600 + int64_t{day} * 86400));
 }
 
-// A made-up history on two machines: a commit that costs 12 % and is undone, a driver that costs 5 %, and one that is
-// open.
+// A made-up history on two machines: a commit that costs 12 % and is reverted, a driver that costs 5 %, and an open
+// one.
 nights::EntryHistory Sample() {
   nights::EntryHistory entry{"softmax", "kernels/softmax.cu", {}};
   nights::History& history = entry.history;
@@ -107,7 +107,7 @@ TEST(HistoryPage, PanelsAreByMachineAndCase) {
   const auto panels = nights::PanelsOf(Sample().history);
   ASSERT_EQ(panels.size(), 3u);
   EXPECT_EQ(panels[0].nights.size(), 90u);
-  EXPECT_EQ(panels[0].changes.size(), 5u);  // code three times, driver, toolkit
+  EXPECT_EQ(panels[0].changes.size(), 5u);  // three code changes, driver, toolkit
   EXPECT_EQ(panels[0].regressions.size(), 3u);
   EXPECT_EQ(panels[1].regressions.size(), 2u);  // the driver's is of the other case
   EXPECT_NE(panels[0].regressions[0].to, 0);
@@ -133,7 +133,7 @@ TEST(HistoryPage, NothingOfTheRepositoryBecomesMarkup) {
 TEST(HistoryPage, FewAndOddNights) {
   nights::EntryHistory entry{"k", "k.cu", {}};
   EXPECT_TRUE(nights::RenderHistorySvg(entry).empty());
-  EXPECT_NE(nights::RenderHistoryHtml(entry).find("No night has timed it yet"), std::string::npos);
+  EXPECT_NE(nights::RenderHistoryHtml(entry).find("No nightly run has timed it yet"), std::string::npos);
   entry.history.cases = {Sample().history.cases.front()};
   EXPECT_EQ(nights::RenderHistorySvg(entry).find("nan"), std::string::npos);
   nights::CaseTime wild = entry.history.cases.front();

@@ -11,11 +11,11 @@ namespace {
 
 constexpr int kHistories = 1000;
 
-// A made-up machine: nights differ by `between`, and each is measured with the error `within`.
+// A made-up machine: runs differ by `between`, and each is measured with the error `within`.
 struct Machine {
   double between = 0.01, within = 0.002;
-  double spoiled = 0;      // share of nights that something else made 3 to 10 % slower
-  double correlation = 0;  // of one night with the next
+  double spoiled = 0;      // share of runs that interference made 3 to 10 % slower
+  double correlation = 0;  // of one run with the next
 };
 class Nights {
  public:
@@ -39,7 +39,7 @@ class Nights {
   int count_ = 0;
 };
 
-// Histories of 100 nights without a change in which at least one was called slower.
+// Number of histories of 100 runs without a change in which at least one was called slower.
 int FalseAlarms(const Machine& machine, const nights::DriftRules& rules) {
   int alarms = 0;
   for (int h = 0; h < kHistories; ++h) {
@@ -56,7 +56,7 @@ int FalseAlarms(const Machine& machine, const nights::DriftRules& rules) {
   return alarms;
 }
 
-// Of histories with `before` steady nights, those in which the step is found within two nights.
+// Of histories with `before` steady runs, the number in which the step is found within two runs.
 int Found(const Machine& machine, int before, double step) {
   int found = 0;
   for (int h = 0; h < kHistories; ++h) {
@@ -75,7 +75,7 @@ int Found(const Machine& machine, int before, double step) {
 }
 
 TEST(Drift, FewerThanOnePercentOfHistoriesWithoutAChangeHaveAnAlarm) {
-  nights::DriftRules any;  // nearly without a threshold: the statistics alone must hold the rate
+  nights::DriftRules any;  // nearly without a threshold: the statistics alone must ensure the rate
   any.threshold = 1.0001;
   const struct {
     const char* name;
@@ -95,7 +95,7 @@ TEST(Drift, FewerThanOnePercentOfHistoriesWithoutAChangeHaveAnAlarm) {
   }
 }
 
-// A night that something else spoiled by 3 to 10 % looks like a step for that night; most such are single ones.
+// A run that interference slowed by 3 to 10 % looks like a step in that run; most of these are isolated.
 TEST(Drift, SpoiledNightsAreRarelyTakenForAChange) {
   const int alarms = FalseAlarms({0.01, 0.002, 0.01}, {});
   std::printf("%-32s %d of %d histories\n", "1 % of nights spoiled", alarms, kHistories);
@@ -130,7 +130,7 @@ TEST(Drift, EdgesOfTheRule) {
   EXPECT_EQ(nights::JudgeDrift({}, {1, 0}, {}).drift, nights::Drift::kTooFew);
   EXPECT_EQ(nights::JudgeDrift(std::span(flat).first(7), {2, 0}, {}).drift, nights::Drift::kTooFew);
   EXPECT_EQ(nights::JudgeDrift(flat, {1, 0}, {}).drift, nights::Drift::kSteady);
-  EXPECT_EQ(nights::JudgeDrift(flat, {1.1, 0}, {}).drift, nights::Drift::kSuspect);  // one night
+  EXPECT_EQ(nights::JudgeDrift(flat, {1.1, 0}, {}).drift, nights::Drift::kSuspect);  // one run
   nights::DriftRules modelled;
   modelled.noiseless = true;
   EXPECT_EQ(nights::JudgeDrift(flat, {1.1, 0}, modelled).drift, nights::Drift::kSlower);
@@ -139,15 +139,16 @@ TEST(Drift, EdgesOfTheRule) {
             nights::Drift::kSlower);  // two; no noise at all: the floor decides
   EXPECT_EQ(nights::JudgeDrift(flat, {1.001, 0}, {}).drift, nights::Drift::kSteady);  // it did not last
   EXPECT_EQ(nights::JudgeDrift(flat, {0.9, 0}, {}).drift,
-            nights::Drift::kSuspect);  // and one to each side are no change
+            nights::Drift::kSuspect);  // and one to each side are not a change
   flat.back() = {0.99, 0};
   EXPECT_EQ(nights::JudgeDrift(flat, {1.1, 0}, {}).drift, nights::Drift::kSuspect);  // however large the mean
   flat.back() = {0.9, 0};
   EXPECT_EQ(nights::JudgeDrift(flat, {0.9, 0}, {}).drift, nights::Drift::kFaster);
   flat.back() = {1, 0};
-  EXPECT_EQ(nights::JudgeDrift(flat, {1.02, 0}, {}).drift, nights::Drift::kSteady);    // below the threshold
-  EXPECT_EQ(nights::JudgeDrift(flat, {1.1, 0.05}, {}).drift, nights::Drift::kSteady);  // tonight itself is uncertain
-  // Slow drift is measured against the first nights of the level, not against the last ones.
+  EXPECT_EQ(nights::JudgeDrift(flat, {1.02, 0}, {}).drift, nights::Drift::kSteady);  // below the threshold
+  EXPECT_EQ(nights::JudgeDrift(flat, {1.1, 0.05}, {}).drift,
+            nights::Drift::kSteady);  // the current time itself is uncertain
+  // Slow drift is measured against the first runs of the level, not against the last ones.
   std::vector<nights::NightPoint> creeping;
   for (int i = 0; i < 100; ++i) creeping.push_back({1 + 0.0008 * i, 0});
   EXPECT_EQ(nights::JudgeDrift(creeping, {1.08, 0}, {}).drift, nights::Drift::kSlower);
@@ -197,14 +198,14 @@ TEST(Code, TheMeanOrOneCaseDecides) {
   };
   EXPECT_EQ(judge({Summary(0, 0.001)}).decision, nights::CodeDecision::kSame);
   EXPECT_EQ(judge({Summary(0.1, 0.001)}).decision, nights::CodeDecision::kFaster);
-  EXPECT_EQ(judge({Summary(-0.025, 0.001)}).decision, nights::CodeDecision::kSame);  // sure, and below the threshold
+  EXPECT_EQ(judge({Summary(-0.025, 0.001)}).decision, nights::CodeDecision::kSame);  // certain, and below the threshold
   EXPECT_EQ(judge({Summary(-0.04, 0.02)}).decision, nights::CodeDecision::kUnclear);
   const nights::CodeJudgement slower = judge({Summary(-0.1, 0.001)});
   EXPECT_EQ(slower.decision, nights::CodeDecision::kSlower);
   EXPECT_NEAR(slower.log_ratio, 0.1, 1e-12);
   EXPECT_LT(slower.lower, slower.upper);
   EXPECT_TRUE(slower.worst_case.empty());
-  // One case lost what another won: the mean says nothing, the case does.
+  // One case lost what another gained: the mean shows nothing, the case does.
   const nights::CodeJudgement one = judge({Summary(0.1, 0.001), Summary(-0.1, 0.001)});
   EXPECT_EQ(one.decision, nights::CodeDecision::kSlower);
   EXPECT_EQ(one.worst_case, "case1");

@@ -31,7 +31,7 @@ TEST(HistoryStore, ADirectoryGrowsByLines) {
         store.Append({{"softmax", {Night("softmax", day)}}, {"gelu", {Night("gelu", day), Night("gelu", day)}}}, "t"));
   EXPECT_EQ(Nights(store, "softmax"), 3u);
   EXPECT_EQ(Nights(store, "gelu"), 3u);
-  // A line that was cut off costs itself, and not the next one.
+  // A line that was cut off is lost, but not the next one.
   const auto file = folder->path() / "deep/er/softmax.jsonl";
   ASSERT_TRUE(base::WriteFileAtomically(file, *base::ReadFile(file) + "{\"v\":1,\"ki"));
   ASSERT_TRUE(store.Append({{"softmax", {Night("softmax", 4)}}}, "t"));

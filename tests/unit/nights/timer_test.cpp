@@ -9,7 +9,7 @@
 namespace warpwright {
 namespace {
 
-// A device on which a source takes the microseconds that its text says.
+// A device on which a source takes the microseconds given in its text.
 class Stopwatch final : public core::Evaluator {
  public:
   Result<core::Inspection> Inspect(const core::SourceRef&) override {

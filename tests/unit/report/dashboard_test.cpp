@@ -55,7 +55,7 @@ TEST(Dashboard, EqualStatesGiveEqualBodies) {
   EXPECT_EQ(report::RenderDashboard({}).body.rfind(report::kDashboardMarker, 0), 0u);
 }
 
-// Limits never starve in silence.
+// A limit that holds something back is always visible.
 TEST(Dashboard, WaitingWorkIsVisible) {
   const std::string body = report::RenderDashboard(SampleDashboard()).body;
   EXPECT_NE(body.find("### Waiting because of a limit (1)"), std::string::npos);
@@ -93,7 +93,7 @@ TEST(JobSummary, ShowsAllKernelsImprovedFirst) {
   EXPECT_EQ(text.rfind("# warpwright: 1 of 2 kernels faster", 0), 0u);
   EXPECT_LT(text.find("| `layernorm` | **1.64x faster** |"), text.find("| `scan` | no improvement found |"));
   EXPECT_NE(text.find("<https://github.com/example/kernels/pull/7> created"), std::string::npos);
-  EXPECT_NE(report::RenderJobSummary({}).find("No kernel had changed."), std::string::npos);
+  EXPECT_NE(report::RenderJobSummary({}).find("No kernel changed."), std::string::npos);
 }
 
 TEST(JobSummary, StaysUnderTheLimit) {

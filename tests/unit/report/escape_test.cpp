@@ -66,7 +66,7 @@ TEST(Escaping, MermaidLabelsHoldPlainCharactersOnly) {
   EXPECT_EQ(report::MermaidLabel(std::string(100, 'a'), 10), "aaaaaaaaaa…");
 }
 
-// What would be active where it got through: GitHub's renderer shows it as the text that it is.
+// Text that would be active if it were not escaped: GitHub's renderer must show it as plain text.
 const char* const kHostile[] = {"<script>alert(1)</script>",
                                 "<img src=x onerror=alert(1)>",
                                 "</details><h1>x</h1>",
@@ -154,7 +154,7 @@ std::string Rendered(const std::string& markdown) {
   return run && run->exit_code == 0 ? run->out : std::string();
 }
 
-// HTML's own escapes, and the zero-width spaces that break words.
+// Resolves HTML escapes, and removes the zero-width spaces that break words.
 std::string TextOf(std::string html) {
   html = std::regex_replace(html, std::regex("\xE2\x80\x8B"), "");
   for (const auto& [from, to] : {std::pair{"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&amp;", "&"}})
@@ -177,7 +177,7 @@ TEST(Escaping, WhatGitHubsRendererMakesOfIt) {
     at = end == std::string::npos ? html.size() : end + 5;
     return part;
   };
-  // No word that GitHub's filters link in the text that is left.
+  // The remaining text must not contain a word that GitHub's filters would link.
   const std::regex links("@[A-Za-z0-9]|#[0-9]|[Gg][Hh]-[0-9]|://|[Ww][Ww][Ww]\\.");
   for (const char* text : kHostile) {
     std::string clean = base::CleanText(text, 500);

@@ -10,7 +10,7 @@
 namespace warpwright {
 namespace {
 
-// The numbers stand in the trajectory that tests/golden/trajectories keeps.
+// The numbers are from the trajectory in tests/golden/trajectories.
 TEST(Explain, ARealTrajectory) {
   const report::Explanation e = ModelledSoftmax();
   EXPECT_EQ(e.outcome, "improved");
@@ -20,7 +20,7 @@ TEST(Explain, ARealTrajectory) {
   EXPECT_NEAR(e.before_us / e.after_us, e.gain, 1e-9);
   EXPECT_NEAR(e.before_us, std::pow(5424.0398 * 5424.0398 * 348.2268, 1 / 3.0), 0.1);  // by weight: 2 and 1
   ASSERT_EQ(e.cases.size(), 3u);
-  EXPECT_TRUE(e.cases[0].errors.empty());  // too large to be compared whole
+  EXPECT_TRUE(e.cases[0].errors.empty());  // too large for a full comparison
   ASSERT_EQ(e.cases[2].errors.size(), 1u);
   EXPECT_EQ(e.cases[2].weight, 0);
   EXPECT_EQ(e.cases[2].errors[0].output, "out");
@@ -121,7 +121,7 @@ TEST(ReviewNotes, EveryCheckIsListedWithWhyItDidNotRun) {
   for (const auto& row : report::CheckTable({}, false, {})) EXPECT_FALSE(row.why_not.empty()) << row.name;
 }
 
-// Every check that the judge can report is known here: else a reader would not be told what it means.
+// Every check that the judge can report is known here: otherwise its meaning would be missing for the reader.
 TEST(ReviewNotes, KnowsTheJudgesChecks) {
   const std::string judge = *base::ReadFile(std::string(WW_SOURCE_DIR) + "/daemon/judge/judge.h");
   for (const auto& row : report::CheckTable({}, false, {}))

@@ -19,7 +19,7 @@ size_t Count(const std::string& text, const std::string& what) {
   return count;
 }
 
-// Numbers in tables hold together by no-break spaces.
+// Numbers in tables are held together by no-break spaces.
 std::string Spaces(const std::string& text) { return std::regex_replace(text, std::regex("\u00a0"), " "); }
 
 TEST(PullRequest, BodiesAreGolden) {
@@ -41,7 +41,7 @@ TEST(PullRequest, TitlesSayGainDeviceAndTimes) {
   EXPECT_EQ(title.find_first_of("#@[] \n", 5), title.find("):") + 2) << title;
 }
 
-// A modelled gain is said to be one by title, sentence, note, tables and charts, and opens a draft.
+// A modelled gain is labelled as such in title, sentence, note, tables and charts, and opens a draft.
 TEST(PullRequest, ModelledGainsAreDraftsAndSaySo) {
   const report::PullRequestText modelled = report::RenderPullRequest(ModelledSoftmax(), SampleProvenance()),
                                 measured = report::RenderPullRequest(MeasuredLayerNorm(), MeasuredProvenance());
@@ -60,7 +60,7 @@ TEST(PullRequest, SlowerAndUnchangedRowsStay) {
             std::string::npos);
   EXPECT_NE(body.find("1.01x (0.99 to 1.03), same | – |"), std::string::npos);
   EXPECT_NE(body.find("2.4e-07 / 9.5e-07"), std::string::npos);
-  // Where there are too many rows, the slower ones are not among those that go.
+  // If there are too many rows, the slower ones are never omitted.
   report::Explanation e = MeasuredLayerNorm();
   for (int i = 0; i < 200; ++i) e.cases.insert(e.cases.begin(), e.cases[0]);
   const std::string many = report::RenderPullRequest(e, MeasuredProvenance()).body;
@@ -72,7 +72,7 @@ TEST(PullRequest, SaysWhatToLookAt) {
   const std::string body = report::RenderPullRequest(MeasuredLayerNorm(), MeasuredProvenance()).body;
   for (const char* part :
        {"**Lines** 4–36, 38–93, 98–99 of `src/layernorm.cu`", "Not bit-identical", "Relaxed by the manifest",
-        "From now on", "The judge asks to look at", "chips other than H200", "Not tested**: special-values"})
+        "From now on", "For the reviewer", "chips other than H200", "Not tested**: special-values"})
     EXPECT_NE(body.find(part), std::string::npos) << part;
   const std::string modelled = report::RenderPullRequest(ModelledSoftmax(), SampleProvenance()).body;
   EXPECT_NE(modelled.find("and no real GPU"), std::string::npos);
@@ -129,8 +129,8 @@ TEST(BodyState, TicksAreSeenWhereTheyCount) {
   std::string windows = with("\n", "\r\n");  // as GitHub's editor saves it
   ASSERT_TRUE(report::ParseBody(windows));
   EXPECT_EQ(report::ParseBody(windows)->run_id, "1f2e3d4c5b6a7988");
-  // A box above the marker, in a log say, is nobody's wish.
-  EXPECT_FALSE(report::ParseBody(with("### What to look at", "- [x] <!-- warpwright:ignore -->\n### What"))->ignore);
+  // A box above the marker, for example in a log, is not a user's request.
+  EXPECT_FALSE(report::ParseBody(with("### What to review", "- [x] <!-- warpwright:ignore -->\n### What"))->ignore);
 }
 
 TEST(BodyState, OtherBodiesAreNotOurs) {

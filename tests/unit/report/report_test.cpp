@@ -81,7 +81,7 @@ TEST(Report, NothingFoundIsSaid) {
   EXPECT_EQ(report::RenderMarkdown(e).find("faster,"), std::string::npos);
 }
 
-// What a forge or its checks would act on, in a message that is made of other people's words.
+// What a forge or its checks would act on, in a message with untrusted text.
 TEST(Report, CommitMessagesAreInactive) {
   report::Explanation e = Sample();
   e.steps = {
@@ -112,7 +112,7 @@ TEST(Plots, AreClosedAndEscaped) {
   EXPECT_EQ(report::RooflinePlot(e), "");
 }
 
-// A tree whose parents go in a circle must still end.
+// A tree whose parents form a cycle must still terminate.
 TEST(Plots, TreesWithCirclesEnd) {
   report::Explanation e = Sample();
   e.attempts[0].parent = "bbbbbbbbbb";

@@ -1,5 +1,5 @@
-// Explanations to render: one that was really found by `warpwright optimize --kernel softmax --device sim:h200` (its
-// trajectory is kept in tests/golden/trajectories), one as a GPU gives them, and one that is too large for a body.
+// Explanations to render: a real one found by `warpwright optimize --kernel softmax --device sim:h200` (its trajectory
+// is in tests/golden/trajectories), one as from a GPU, and one that is too large for a body.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -67,7 +67,7 @@ inline report::Provenance SampleProvenance() {
 
 inline report::GainInterval Interval(double low, double gain, double high) { return {low, gain, high}; }
 
-// As an H200 gives it: paired times, one case that became slower, several kinds of failures. Made for this test.
+// As from an H200: paired times, one case that became slower, several kinds of failures. Made up for this test.
 inline report::Explanation MeasuredLayerNorm() {
   report::Explanation e;
   e.kernel = "layernorm";
@@ -165,7 +165,7 @@ inline report::Explanation MeasuredLayerNorm() {
   e.relaxations = {"tolerance: relative 1e-05"};
   e.preconditions = {
       "inp, weight, bias must not overlap anything that the kernel writes: __restrict__ promises it to the compiler.",
-      "Sums are added in another order than before, so the last bits of a floating-point result may differ."};
+      "Sums are added in a different order than before, so the last bits of a floating-point result may differ."};
   e.base_commit = "0123456789abcdef0123456789abcdef01234567";
   e.original_hash = "aaaaaaaaaaaabbbbbbbbbbbb";
   e.result_hash = "c5c5c5c5c5c5c5c5";
@@ -189,7 +189,7 @@ inline report::Provenance MeasuredProvenance() {
   return p;
 }
 
-// Everything at once and at length: 300 shapes, 400 attempts of a model that writes much.
+// Everything together and at length: 300 shapes, 400 attempts of a verbose model.
 inline report::Explanation HugeExplanation() {
   report::Explanation e = MeasuredLayerNorm();
   e.kernel = "stencil_family";

@@ -1,5 +1,5 @@
-// The process dies at every single point of a way: after each transaction, before and after each act on the forge,
-// before and after each child. Afterwards everything is there, once.
+// The process dies at every single point of a run: after each transaction, before and after each action on the forge,
+// before and after each child. Afterwards everything exists exactly once.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace warpwright {
 namespace {
 
-// What people can see in the end.
+// What users can see in the end.
 struct Seen {
   std::vector<std::string> created;  // on the forge, sorted
   std::vector<std::string> branches;
@@ -31,7 +31,7 @@ Seen Look(World& world) {
   return seen;
 }
 
-// A push that changes two kernels, one of which is no faster, and a person who asks for the third.
+// A push that changes two kernels, one of which does not become faster, and a user who requests the third.
 void Begin(World& world) {
   world.runner.outcomes["gelu"] = "unchanged";
   world.remote.Write("softmax.cu", "// softmax 2\n");

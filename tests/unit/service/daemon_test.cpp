@@ -1,4 +1,4 @@
-// The threads around the steps: what wakes whom, and how it ends.
+// The threads around the steps: which event wakes which thread, and how the daemon stops.
 #include "service/daemon.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ class DaemonTest : public testing::Test {
     thread_.join();
   }
   void Start(std::chrono::seconds grace = 0s) {
-    auto watcher = repo::RefWatcher::Create({1h, 1h, 1}, clock_);  // what it notices by itself comes at once
+    auto watcher = repo::RefWatcher::Create({1h, 1h, 1}, clock_);  // what it detects by itself is due immediately
     ASSERT_TRUE(watcher);
     watcher_ = std::move(*watcher);
     service::DaemonOptions options;

@@ -1,4 +1,4 @@
-// Time that a test moves.
+// A clock that a test advances.
 #pragma once
 
 #include <atomic>

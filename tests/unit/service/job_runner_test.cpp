@@ -13,7 +13,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// A program that does what the script says.
+// A program that executes the given script.
 class JobRunnerTest : public testing::Test {
  protected:
   JobRunnerTest() : folder_(std::move(*base::TemporaryDirectory::Create("ww-runner"))) {}

@@ -68,7 +68,8 @@ TEST(Pipeline, AForeignCommitOnTheBranchIsLeftAlone) {
   world.Drive();
   EXPECT_EQ(world.RemoteTip("warpwright/softmax"), mine);
   EXPECT_EQ(world.Job("softmax").outcome, "ignored");
-  EXPECT_NE(world.Job("softmax").message.find("not by warpwright"), std::string::npos) << world.Job("softmax").message;
+  EXPECT_NE(world.Job("softmax").message.find("which warpwright did not write"), std::string::npos)
+      << world.Job("softmax").message;
   EXPECT_EQ(world.forge.checks.back().request.conclusion, "neutral");
   EXPECT_EQ(world.forge.pull_requests.size(), 1u);
 }
@@ -82,7 +83,7 @@ TEST(Pipeline, AClosedPullRequestMeansNoUntilTheFileChanges) {
   ASSERT_TRUE(world.pipeline->Reconcile(never));
   EXPECT_EQ(world.store->Snapshot().repositories[0].ignored, Strings{"softmax"});
   world.Push("softmax", "// softmax 3\n");
-  world.Push("softmax", "// softmax 2\n");  // back to what was closed
+  world.Push("softmax", "// softmax 2\n");  // back to the version that was closed
   world.Drive();
   EXPECT_EQ(world.forge.pull_requests.size(), 1u);
   world.Push("softmax", "// softmax 4\n");
@@ -95,7 +96,7 @@ TEST(Pipeline, AClosedPullRequestIsNoticedAlsoWhenItIsPublishedAgain) {
   World world;
   world.Push("softmax", "// softmax 2\n");
   world.Drive();
-  world.forge.Close(1);  // nobody told us, and a job of the same file comes: the header changed, say
+  world.forge.Close(1);  // no webhook arrived, and a job for the same file follows: for example, the header changed
   service::Event event;
   event.repository = World::kName;
   event.ref = "refs/heads/main";
@@ -257,7 +258,7 @@ TEST(Pipeline, TwoKernelsThatAlwaysFailDoNotHoldUpTheOthers) {
     world.clock.Advance(std::chrono::minutes(10));
   }
   EXPECT_EQ(world.Job("scan").outcome, "improved");
-  for (int i = 0; i < 30; ++i) {  // nor are they tried for ever
+  for (int i = 0; i < 30; ++i) {  // nor are they retried indefinitely
     world.Drive();
     world.clock.Advance(std::chrono::hours(1));
   }
@@ -276,7 +277,7 @@ TEST(DeviceCircuitBreaker, GrowsToHalfAnHourAndEndsWithTheFirstThatWorks) {
     EXPECT_TRUE(rest.IsOpen("cuda:1"));
     ASSERT_EQ(rest.OpenCircuits().size(), 1u);
     EXPECT_EQ(rest.OpenCircuits()[0].substr(0, rest.OpenCircuits()[0].find(" after")),
-              fmt::format("cuda:1 rests for {} min", minutes));
+              fmt::format("cuda:1 is paused for {} min", minutes));
     clock.Advance(std::chrono::minutes(minutes));
     EXPECT_FALSE(rest.IsOpen("cuda:1")) << "the next is tried";
   }
@@ -294,7 +295,7 @@ TEST(Pipeline, AForgeThatFailsNowAndThenGetsEverythingOnce) {
     return {};
   };
   world.forge.before = [&](const std::string&) { return fails("502"); };
-  world.forge.after = [&](const std::string&) { return fails("no answer"); };  // done, and nobody was told
+  world.forge.after = [&](const std::string&) { return fails("no answer"); };  // done, but the response is lost
   world.Push("softmax", "// softmax 2\n");
   world.Push("gelu", "// gelu 2\n");
   world.runner.outcomes["gelu"] = "unchanged";

@@ -40,7 +40,7 @@ class StoreTest : public testing::Test {
     store_ = std::move(*store);
     ASSERT_TRUE(store_->Watch(kRepo, "https://example.org/acme/kernels.git"));
   }
-  // A move of main to `to`, and what detection made of it.
+  // A move of main to `to`, and the detected entries.
   service::Detected Push(const std::string& to, const std::vector<service::NewJob>& jobs,
                          const std::string& repository = kRepo) {
     EXPECT_EQ(*store_->RecordTips(repository, {{kMain, to}}), 1);
@@ -121,7 +121,7 @@ TEST_F(StoreTest, MovesThatNobodyLookedIntoAreOneEvent) {
   (void)store_->RecordTips(kRepo, {{kMain, kC}});
   auto event = *store_->NextEvent();
   EXPECT_EQ(event->from + event->to, kA + kC);
-  (void)store_->RecordTips(kRepo, {{kMain, kA}});  // there and back again
+  (void)store_->RecordTips(kRepo, {{kMain, kA}});  // moved there and back
   EXPECT_FALSE(*store_->NextEvent());
 }
 
@@ -173,7 +173,7 @@ TEST_F(StoreTest, AnErrorMayBeTriedAgainAndSoMayWhatSomebodyAsksFor) {
   EXPECT_EQ(store_->FinishEvent(**store_->NextEvent(), {Entry("softmax", "k1")})->repeated, 1);
   event.again = true;
   ASSERT_TRUE(store_->AddEvent(event));
-  ASSERT_TRUE(store_->AddEvent(event));  // asked twice
+  ASSERT_TRUE(store_->AddEvent(event));  // requested twice
   EXPECT_EQ(store_->FinishEvent(**store_->NextEvent(), {Entry("softmax", "k1")})->queued, 1);
   EXPECT_FALSE(*store_->NextEvent());
   EXPECT_TRUE((*store_->Lease("d"))->again);
@@ -383,7 +383,7 @@ TEST_F(StoreTest, ANightIsStartedOnce) {
   const auto job = *store_->Lease("d");
   ASSERT_TRUE(job);
   EXPECT_EQ(job->what.kind, service::JobKind::kNightly);
-  ASSERT_TRUE(store_->StartNight(kRepo, 3000, kMain, kA));  // the last one is still at it
+  ASSERT_TRUE(store_->StartNight(kRepo, 3000, kMain, kA));  // the last run is still unfinished
   EXPECT_FALSE(*store_->Lease("e"));
 }
 

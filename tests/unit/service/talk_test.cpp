@@ -71,7 +71,7 @@ TEST(Talk, IgnoreAndStop) {
   EXPECT_EQ(world.runner.runs.size(), 1u);
   EXPECT_EQ(world.Job("gelu").outcome, "cancelled");
   world.runner.during = nullptr;
-  world.Comment(3, "maintainer", "/warpwright optimize softmax");  // asked for: no longer ignored
+  world.Comment(3, "maintainer", "/warpwright optimize softmax");  // requested: no longer ignored
   world.Drive();
   EXPECT_EQ(world.Job("softmax").outcome, "improved");
 }
@@ -138,7 +138,7 @@ json PullRequestPayload(const std::string& action, const std::string& sender) {
           {"sender", {{"login", sender}, {"type", "User"}}}};
 }
 
-// Ticks a box as a person does, whatever the line says beside its name.
+// Ticks a box as a user does, regardless of the rest of the line.
 void Tick(std::string& body, const std::string& name) {
   for (size_t at = body.find("- [ ]"); at != std::string::npos; at = body.find("- [ ]", at + 1))
     if (body.substr(at, body.find('\n', at) - at).find(name) != std::string::npos) body[at + 3] = 'x';

@@ -83,8 +83,7 @@ Result<service::NightResult> FakeRunner::Night(const service::RunRequest& reques
 
 namespace {
 
-// Hundreds of worlds, each of which is written safely to a disk, would take minutes; what a dying process leaves is the
-// same in memory.
+// Hundreds of worlds with durable writes to disk would take minutes; in memory, a dying process leaves the same state.
 [[maybe_unused]] const bool in_memory = [] {
   std::error_code error;
   return std::getenv("TMPDIR") == nullptr && std::filesystem::exists("/dev/shm", error) &&
@@ -167,7 +166,7 @@ void World::Drive(int rounds) {
     if (const auto done = note(pipeline->RunNextJob("sim:h200"))) worked |= *done;
     if (const auto done = note(pipeline->RunForgeStep())) worked |= *done;
     quiet = worked ? 0 : quiet + 1;
-    clock.Advance(worked ? std::chrono::seconds(1) : std::chrono::seconds(21));  // dashboards wait for their turn
+    clock.Advance(worked ? std::chrono::seconds(1) : std::chrono::seconds(21));  // dashboards are rate-limited
   }
 }
 

@@ -1,4 +1,4 @@
-// A whole daemon without processes: a real store, real git repositories, a runner and a forge that only pretend.
+// A complete daemon without processes: a real store, real git repositories, a fake runner and a fake forge.
 #pragma once
 
 #include <functional>
@@ -15,10 +15,10 @@
 
 namespace warpwright {
 
-// Thrown where the process is to die.
+// Thrown at the point where the process must die.
 struct Crash {};
 
-// Entries are the .cu files of a commit; what is worked on gets a comment more.
+// Entries are the .cu files of a commit; optimizing one adds a comment to it.
 class FakeRunner final : public service::JobRunner {
  public:
   Result<std::vector<service::DetectedEntry>> Detect(const service::DetectRequest& request,
@@ -27,7 +27,7 @@ class FakeRunner final : public service::JobRunner {
   Result<service::NightResult> Night(const service::RunRequest& request, const service::ChildWatch& watch) override;
 
   std::map<std::string, std::string> outcomes;    // by kernel; others: improved
-  std::function<Status(const std::string&)> act;  // before and after each; may throw
+  std::function<Status(const std::string&)> act;  // called before and after each action; may throw
   std::function<void(const service::RunRequest&, const service::ChildWatch&)> during;
   bool file_only_key = true;  // false: softmax also depends on common.h
   service::NightResult night;
@@ -37,12 +37,12 @@ class FakeRunner final : public service::JobRunner {
 class World {
  public:
   explicit World(config::Ceilings limits = {});
-  // As after the death of the process: what is in memory is gone.
+  // As after the death of the process: in-memory state is lost.
   void Restart();
-  // Everything that is there to be done, step by step, until nothing is left or `rounds` are over; the clock goes on by
-  // a second each.
+  // Runs all pending work, step by step, until nothing is left or `rounds` are over; the clock advances by a second
+  // each.
   void Drive(int rounds = 200);
-  // A commit on main of the remote.
+  // A commit on the remote's main.
   std::string Push(const std::string& kernel, const std::string& content);
   void Deliver(const std::string& id, const std::string& event, const std::string& body);
   void Comment(int64_t id, const std::string& login, const std::string& text, int64_t issue = 7,
@@ -50,7 +50,7 @@ class World {
   std::string RemoteTip(const std::string& branch);  // empty: absent
   std::vector<std::string> Logged(const std::string& prefix) const;
   service::JobSnapshot Job(const std::string& kernel);  // the newest
-  int point = 0, crash_at = 0;                          // of every act and transaction; 0: never
+  int point = 0, crash_at = 0;                          // of every action and transaction; 0: never
 
   base::TemporaryDirectory folder;
   TempRepository remote;
