@@ -48,7 +48,6 @@ struct TaskSummary {
 
 enum class StepKind { kBaseline, kPlan, kRewrite, kEvaluate, kRepair, kAccept };
 std::string_view Name(StepKind kind);
-std::optional<StepKind> ParseStepKind(std::string_view name);
 
 // What is about to be done.
 struct StepRecord {
@@ -107,7 +106,6 @@ class Trajectory {
 
   struct StartedTask {
     TaskId id = 0;
-    bool resumed = false;              // it was there before
     std::optional<TaskResult> result;  // it is finished
   };
   Result<StartedTask> BeginTask(const TaskKey& key);  // the one with this key, or a new one

@@ -26,7 +26,7 @@ struct Provenance {
   std::string driver, device_uuid;
   double gpu_minutes = 0;
   double model_dollars = 0;  // 0: no model was asked
-  int files_changed = 1, lines_added = 0, lines_removed = 0;
+  int lines_added = 0, lines_removed = 0;
   std::string details_url;
   std::vector<LineRange> changed = {};  // of the new file, see diff_summary.h
   std::string model;                    // the language model that was asked, where one was

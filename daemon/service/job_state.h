@@ -40,9 +40,6 @@ std::optional<JobState> ParseJobState(std::string_view name);
 bool MayFollow(JobState from, JobState to);
 // done, superseded, cancelled: nothing follows.
 bool IsFinal(JobState state);
-// finished, pushed, proposed, reported: the forge thread's turn. Waiting ones are its turn too, when there may be room
-// again.
-bool IsPublishing(JobState state);
 // For people: queued, running, publishing, waiting, done.
 std::string_view PhaseName(JobState state);
 
