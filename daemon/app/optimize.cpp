@@ -201,8 +201,10 @@ class Optimization {
       progress_.step(spec.name + ": recording references from " + commit_.substr(0, 12));
       WW_TRY(judge->Record());
     }
-    const auto check_winner = [&](const core::SourceRef& winner, const core::Measured& measured) {
-      return services_.check_winner ? services_.check_winner(spec, winner, measured) : std::vector<core::ToolFinding>();
+    const auto tools = [&](const core::SourceRef& winner, const core::Measured& measured) {
+      return services_.tools_worker
+                 ? RunAcceptanceTools(workspace_.device(), *services_.tools_worker, spec, winner, measured)
+                 : std::vector<core::ToolFinding>();
     };
     const search::RefineServices services{.judge = *judge,
                                           .candidates = candidates.evaluator,
@@ -212,7 +214,7 @@ class Optimization {
                                           .clock = services_.clock,
                                           .fresh_worker = candidates.restart,
                                           .progress = progress_.step,
-                                          .tools = check_winner,
+                                          .tools = tools,
                                           .warn = progress_.line};
     const auto spent_before = Spent();
     WW_ASSIGN(const search::RefineResult refined, search::Refine(task, services));

@@ -31,9 +31,6 @@ struct OptimizeRequest {
   std::string version;  // of this build
 };
 
-using WinnerCheck = std::function<std::vector<core::ToolFinding>(const core::KernelSpec&, const core::SourceRef& winner,
-                                                                 const core::Measured&)>;
-
 struct OptimizeServices {
   RestartableEvaluator trusted;  // only ever runs the repository's own code
   RestartableEvaluator candidates;
@@ -42,7 +39,7 @@ struct OptimizeServices {
   SkillsSource skills;
   memory::ExperienceStore& experience;
   const base::Clock& clock;
-  WinnerCheck check_winner;   // other tools check what would be accepted; may be empty
+  std::optional<worker::WorkerCommand> tools_worker;  // what the acceptance tools run; none: they are skipped
   PublisherSource publisher;  // called once, before any time is spent; empty: nothing is published
   ProgressCallbacks progress = {};
 };

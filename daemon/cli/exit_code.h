@@ -1,4 +1,4 @@
-// The programs' exit codes. Documented in the README; stable.
+// What the programs' exit codes mean. Documented in config/reference.md; stable.
 #pragma once
 
 #include "base/result.h"

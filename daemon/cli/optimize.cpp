@@ -116,20 +116,16 @@ Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& option
   GithubPublisher publisher(options.publication, session.workspace(), commands);
   const config::PublishTo to =
       options.publish == "branch" ? config::PublishTo::kBranch : config::PublishTo::kPullRequest;
-  app::OptimizeServices services{
-      .trusted = Restartable(trusted),
-      .candidates = Restartable(candidates),
-      .seconds = [&] { return SecondsOf(trusted, candidates); },
-      .toolchain = session.Toolchain(),
-      .skills = session.Skills(),
-      .experience = experience,
-      .clock = clock,
-      .check_winner =
-          [&](const core::KernelSpec& spec, const core::SourceRef& winner, const core::Measured& measured) {
-            return app::RunAcceptanceTools(session.workspace().device(), session.Worker(), spec, winner, measured);
-          },
-      .publisher = {},
-      .progress = progress.Callbacks()};
+  app::OptimizeServices services{.trusted = Restartable(trusted),
+                                 .candidates = Restartable(candidates),
+                                 .seconds = [&] { return SecondsOf(trusted, candidates); },
+                                 .toolchain = session.Toolchain(),
+                                 .skills = session.Skills(),
+                                 .experience = experience,
+                                 .clock = clock,
+                                 .tools_worker = session.Worker(),
+                                 .publisher = {},
+                                 .progress = progress.Callbacks()};
   if (Publishes(options))
     services.publisher = [&](const repo::Signature& author) { return publisher.Connect(to, author); };
   return app::OptimizeKernels(session.workspace(), RequestOf(options), services);

@@ -98,7 +98,6 @@ Result<WebhookEvent> Comment(const json& payload) {
   event.comment = IntegerAt(payload, {"comment", "id"});
   event.sender = TextAt(payload, {"comment", "user", "login"});
   event.sender_type = TextAt(payload, {"comment", "user", "type"});
-  event.association = TextAt(payload, {"comment", "author_association"});
   event.body = TextAt(payload, {"comment", "body"});
   event.on_pull_request = FindJson(payload, {"issue", "pull_request"}) != nullptr;
   const std::string action = TextAt(payload, {"action"}), actor = TextAt(payload, {"sender", "login"});

@@ -32,7 +32,7 @@ struct CommentEvent {  // a new comment on an issue or a pull request
   RepositoryName repository;
   int64_t issue = 0, comment = 0;
   bool on_pull_request = false;
-  std::string sender, sender_type, association, body;
+  std::string sender, sender_type, body;
 };
 struct CheckRerequested {
   RepositoryName repository;

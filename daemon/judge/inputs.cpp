@@ -322,12 +322,6 @@ std::string_view Name(InputVariant variant) {
   return kNames[static_cast<size_t>(variant)];
 }
 
-std::optional<InputVariant> ParseInputVariant(std::string_view name) {
-  for (const InputVariant variant : kAllInputVariants)
-    if (Name(variant) == name) return variant;
-  return std::nullopt;
-}
-
 bool VariantApplies(const core::KernelSpec& spec) { return AnyBuffer(spec, IsReplaceable); }
 
 bool SeedMatters(const core::KernelSpec& spec) {

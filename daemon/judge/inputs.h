@@ -50,7 +50,6 @@ inline constexpr InputVariant kAllInputVariants[] = {
     InputVariant::kMaxFinite};
 
 std::string_view Name(InputVariant variant);  // "scale-up"
-std::optional<InputVariant> ParseInputVariant(std::string_view name);
 
 // Whether any buffer of the kernel changes with the variant / with the seed.
 bool VariantApplies(const core::KernelSpec& spec);

@@ -56,11 +56,6 @@ std::string_view Name(StepKind kind) {
     if (value == kind) return name;
   return "?";
 }
-std::optional<StepKind> ParseStepKind(std::string_view name) {
-  for (const auto& [value, text] : kStepKinds)
-    if (text == name) return value;
-  return std::nullopt;
-}
 
 struct Trajectory::State {
   State(SQLite::Database d, const base::Clock* c) : db(std::move(d)), clock(c) {}
@@ -124,7 +119,7 @@ Result<Trajectory::StartedTask> Trajectory::BeginTask(const TaskKey& key) {
     const std::string identity = TaskIdentity(key);
     if (SQLite::Statement rows = Prepare(s.db, "SELECT id, result FROM task WHERE identity = ?", identity);
         rows.executeStep()) {
-      StartedTask task{rows.getColumn(0), true, std::nullopt};
+      StartedTask task{rows.getColumn(0), std::nullopt};
       if (!rows.isColumnNull(1)) {
         WW_ASSIGN(task.result, DecodeResult(rows.getColumn(1).getString()));
       }
@@ -133,7 +128,7 @@ Result<Trajectory::StartedTask> Trajectory::BeginTask(const TaskKey& key) {
     Prepare(s.db, "INSERT INTO task(identity, kernel, base, device, config, started) VALUES (?,?,?,?,?,?)", identity,
             key.kernel, key.base_hash, key.device, key.config_digest, s.Now())
         .exec();
-    return StartedTask{s.db.getLastInsertRowid(), false, std::nullopt};
+    return StartedTask{s.db.getLastInsertRowid(), std::nullopt};
   });
 }
 

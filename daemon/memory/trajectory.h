@@ -48,7 +48,6 @@ struct TaskSummary {
 
 enum class StepKind { kBaseline, kPlan, kRewrite, kEvaluate, kRepair, kAccept };
 std::string_view Name(StepKind kind);
-std::optional<StepKind> ParseStepKind(std::string_view name);
 
 // What a step is about to do.
 struct StepRecord {
@@ -107,8 +106,7 @@ class Trajectory {
 
   struct StartedTask {
     TaskId id = 0;
-    bool resumed = false;              // it existed before
-    std::optional<TaskResult> result;  // set if it is finished
+    std::optional<TaskResult> result;  // it is finished
   };
   Result<StartedTask> BeginTask(const TaskKey& key);  // the task with this key, or a new one
   Status FinishTask(TaskId task, const TaskResult& result);

@@ -126,17 +126,6 @@ Result<std::string> Repository::Subject(const std::string& commit) const {
   return std::string(summary != nullptr ? summary : "");
 }
 
-Result<std::vector<std::string>> Repository::ChangedFiles(const std::string& from, const std::string& to) const {
-  WW_ASSIGN(GitDiff diff, DiffOf(repository_.get(), from, to, {}));
-  git_diff_find_options find = GIT_DIFF_FIND_OPTIONS_INIT;
-  find.flags = GIT_DIFF_FIND_RENAMES;
-  if (git_diff_find_similar(diff, &find) != 0) return FailGit("find renamed files");
-  std::vector<std::string> paths;
-  for (size_t i = 0; i < git_diff_num_deltas(diff); ++i) paths.emplace_back(git_diff_get_delta(diff, i)->new_file.path);
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
-
 Result<std::vector<std::string>> Repository::TouchedPaths(const std::string& from, const std::string& to) const {
   WW_ASSIGN(GitDiff diff, DiffOf(repository_.get(), from, to, {}));
   std::vector<std::string> paths;

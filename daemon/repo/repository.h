@@ -75,10 +75,8 @@ class Repository {
   Result<std::string> Resolve(const std::string& revision) const;
   // The first line of a commit's message, as its author wrote it.
   Result<std::string> Subject(const std::string& commit) const;
-  // Paths that differ between two commits, new names where files were renamed, sorted.
-  Result<std::vector<std::string>> ChangedFiles(const std::string& from, const std::string& to) const;
-  // Paths that differ, old and new names alike: without rename detection, whose time grows with the square of their
-  // number.
+  // Paths that differ between two commits, sorted, old and new names alike: without the search for renames, whose time
+  // grows with the square of their number.
   Result<std::vector<std::string>> TouchedPaths(const std::string& from, const std::string& to) const;
   // nullopt: the file does not exist in that commit. Refuses blobs over 16 MiB, LFS pointers, symbolic links and files
   // inside submodules (kUnsupported).

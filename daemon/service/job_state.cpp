@@ -60,23 +60,6 @@ std::optional<JobState> ParseJobState(std::string_view name) {
 bool MayFollow(JobState from, JobState to) { return (Followers(from) & Bit(to)) != 0; }
 bool IsFinal(JobState state) { return Followers(state) == 0; }
 
-bool IsPublishing(JobState state) {
-  switch (state) {
-    case kFinished:
-    case kPushed:
-    case kProposed:
-    case kReported: return true;
-    case kQueued:
-    case kRunning:
-    case kWaiting:
-    case kDone:
-    case kFailed:
-    case kSuperseded:
-    case kCancelled: return false;
-  }
-  return false;
-}
-
 std::string_view PhaseName(JobState state) {
   switch (state) {
     case kQueued:

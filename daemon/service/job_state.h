@@ -40,9 +40,6 @@ std::optional<JobState> ParseJobState(std::string_view name);
 bool MayFollow(JobState from, JobState to);
 // done, superseded, cancelled: final.
 bool IsFinal(JobState state);
-// finished, pushed, proposed, reported: handled by the forge thread. So are waiting jobs, once the limits may allow
-// them.
-bool IsPublishing(JobState state);
 // For display: queued, running, publishing, waiting, done.
 std::string_view PhaseName(JobState state);
 

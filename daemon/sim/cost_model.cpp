@@ -360,11 +360,4 @@ std::vector<Work> PhaseWork(const std::vector<Work>& blocks, const ScheduleModel
   return phases;
 }
 
-Work TotalWork(const std::vector<Work>& blocks, const std::vector<uint64_t>& counts) {
-  Work total;
-  for (size_t i = 0; i < std::min(blocks.size(), counts.size()); ++i)
-    total.Add(blocks[i], static_cast<double>(counts[i]));
-  return total;
-}
-
 }  // namespace warpwright::sim

@@ -56,9 +56,7 @@ struct LineCost {
 std::vector<Work> BlockWork(const KernelCode& kernel, const ScheduleModel& shape, const core::Chip& chip,
                             int warps_per_block, const std::function<LineCost(uint32_t)>& line_cost);
 
-// Sum over the blocks, each `counts[block]` times.
-Work TotalWork(const std::vector<Work>& blocks, const std::vector<uint64_t>& counts);
-// The same by phase.
+// Sum over the blocks of each phase, each block `counts[block]` times.
 std::vector<Work> PhaseWork(const std::vector<Work>& blocks, const ScheduleModel& shape,
                             const std::vector<uint64_t>& counts);
 

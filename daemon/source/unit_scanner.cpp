@@ -97,7 +97,6 @@ class UnitScanner {
     unit_.kind = Unit::Kind::kInvocation;
     const std::string_view macro = code_[at_].text;
     unit_.attributes = macros_.Attributes(macro);
-    unit_.name_token = at_;
     ++at_;
     if (At("(")) at_ = std::min(end_ - 1, MatchingBracket(code_, at_)) + 1;
     if (At(";")) ++at_;
@@ -237,7 +236,6 @@ class UnitScanner {
 
   // "operator" and its symbol; the parameter list follows.
   void Operator() {
-    unit_.name_token = at_;
     unit_.names.insert("operator");
     ++at_;
     if (At("(") && At(")", 1)) at_ += 2;
@@ -292,7 +290,6 @@ class UnitScanner {
       for (size_t k = i; k <= name; ++k) unit_.explicit_arguments += std::string(code_[k].text) + " ";
       name = i > 0 ? i - 1 : i;
     }
-    unit_.name_token = name;
     unit_.name = std::string(code_[name].text);
     unit_.names.insert(unit_.name);
     for (size_t i = name; i >= 2 && i > unit_.declarator + 1 && code_[i - 1].Is("::") && code_[i - 2].IsIdentifier();

@@ -70,7 +70,7 @@ struct Unit {
   size_t first = kNone, last = kNone;  // last is exclusive
   size_t declarator = kNone;           // first token after the template<...> prefix
   size_t template_open = kNone;        // '<' of the innermost prefix
-  size_t name_token = kNone, params_open = kNone, params_close = kNone;
+  size_t params_open = kNone, params_close = kNone;
   size_t body_open = kNone, body_close = kNone;  // function body or class body
 
   std::set<std::string> head_references, body_references;  // identifiers outside and inside the body

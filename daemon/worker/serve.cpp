@@ -1,5 +1,9 @@
 #include "worker/serve.h"
 
+#include "rewrite/derived_text.h"
+#include "rewrite/transform.h"
+#include "source/inspect.h"
+#include "source/splice.h"
 #include "worker/codec.h"
 #include "worker/frame.h"
 
@@ -22,12 +26,16 @@ Status Answer(const Output& out, const Result<T>& result) {
   return Write(out, result ? EncodeAnswer(*result) : EncodeError(result.error()));
 }
 
+Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request) {
+  return rewrite::IsDerivedText(request.transform) ? rewrite::DeriveText(request) : rewrite::ApplyTransform(request);
+}
+
 Status Handle(Service& service, Frame frame, const Output& out) {
   const auto call = DecodeCall(std::move(frame));
   if (!call) return Write(out, EncodeError(call.error()));
-  return std::visit(Overload{[&](const InspectCall& c) { return Answer(out, service.Inspect(c.source)); },
-                             [&](const core::RewriteRequest& r) { return Answer(out, service.Rewrite(r)); },
-                             [&](const core::SpliceRequest& r) { return Answer(out, service.Splice(r)); },
+  return std::visit(Overload{[&](const InspectCall& c) { return Answer(out, source::InspectSource(c.source)); },
+                             [&](const core::RewriteRequest& r) { return Answer(out, Rewrite(r)); },
+                             [&](const core::SpliceRequest& r) { return Answer(out, source::Splice(r)); },
                              [&](const core::ExecuteRequest& r) { return Answer(out, service.Execute(r)); },
                              [&](const core::TimeRequest& r) { return Answer(out, service.Time(r)); }},
                     *call);

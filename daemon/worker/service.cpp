@@ -7,12 +7,8 @@
 
 #include "base/hash.h"
 #include "compile/ptx_rules.h"
-#include "rewrite/derived_text.h"
-#include "rewrite/transform.h"
 #include "source/includes.h"
-#include "source/inspect.h"
 #include "source/record.h"
-#include "source/splice.h"
 #include "worker/codec.h"
 
 namespace warpwright::worker {
@@ -131,14 +127,6 @@ void LeaveWhatWasSent(const std::vector<core::BufferContent>& sent, core::Execut
 }
 
 }  // namespace
-
-Result<core::Inspection> Service::Inspect(const core::SourceRef& source) { return source::InspectSource(source); }
-Result<core::RewriteOutcome> Service::Rewrite(const core::RewriteRequest& request) {
-  return rewrite::IsDerivedText(request.transform) ? rewrite::DeriveText(request) : rewrite::ApplyTransform(request);
-}
-Result<core::SpliceOutcome> Service::Splice(const core::SpliceRequest& request) {
-  return ::warpwright::source::Splice(request);
-}
 
 Result<const source::SliceOutcome*> Service::SliceOnce(const core::SourceRef& source, const std::string& entry) {
   // By the content of everything that is included, since a root may be a folder that a user edits.

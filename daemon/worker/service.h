@@ -1,5 +1,6 @@
-// The worker's side of the verbs: slices, records, compiles and runs. What a candidate shares with the previous one
-// (the recorder, the compiled module, the slices) is cached by content, so that a repeated source costs only its run.
+// The worker's side of the verbs that run something: slices, records, compiles and runs. What a candidate shares with
+// the one before (the recorder, the compiled module, the slices) is remembered by content, so that a repeated source
+// costs only its run.
 #pragma once
 
 #include <filesystem>
@@ -27,16 +28,13 @@ using DeviceOpener =
 
 class Service {
  public:
-  // `cache`: compiled recorders and modules. The compiler is looked for on first use, so that a worker without a
-  // toolkit can still inspect.
+  // `cache`: compiled recorders and modules. The compiler is looked for when it is first needed, so that a worker
+  // without a toolkit can still inspect and rewrite.
   Service(std::filesystem::path cache, DeviceOpener open_device)
       : cache_(std::move(cache)), open_device_(std::move(open_device)) {}
   // Sets what is called before work that takes long or can exceed a limit: the stages of worker/codec.h.
   void OnStage(std::function<void(std::string_view)> announce) { announce_ = std::move(announce); }
 
-  Result<core::Inspection> Inspect(const core::SourceRef& source);
-  Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request);
-  Result<core::SpliceOutcome> Splice(const core::SpliceRequest& request);
   Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest& request);
   Result<core::TimeOutcome> Time(const core::TimeRequest& request);
   // False after a fault that a GPU's context does not survive.

@@ -80,8 +80,6 @@ int Main(int files) {
     Git(origin, {"fast-import", "--quiet"}, Change(std::exchange(before, ""), round)),
         before = Git(origin, {"rev-parse", "main"});
   say("fetch_of_a_push", Milliseconds([&] { return mirror.Fetch().has_value(); }, "fetch"));
-  say("changed_files",
-      Milliseconds([&] { return mirror.repository().ChangedFiles(first, before)->size() == 1; }, "changed files"));
   say("touched_paths",
       Milliseconds([&] { return mirror.repository().TouchedPaths(first, before)->size() == 1; }, "touched paths"));
   say("all_files",

@@ -303,7 +303,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 // One example for each kind of kernel, one round: none slower, all verified, much faster (modelled). All examples:
-// README.
+// tests/bench/MEASUREMENTS.md.
 TEST_F(CliTest, EveryKindOfExampleIsOptimized) {
   std::vector<std::string> arguments = {"optimize", "--max-rounds", "1"};
   const std::set<std::string> kinds = {"gelu", "histogram", "layernorm", "matmul", "row_sum", "transpose"};

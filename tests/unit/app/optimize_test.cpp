@@ -36,7 +36,7 @@ class OptimizeTest : public AppTest {
         .skills = [] { return Result<skills::SkillLibrary>(BuiltIn()); },
         .experience = experience_,
         .clock = clock_,
-        .check_winner = {},
+        .tools_worker = {},
         .publisher = publisher_,
         .progress = {.line = [this](const std::string& line) { lines_.push_back(line); }}};
     auto kernels = app::OptimizeKernels(workspace, request, services);

@@ -35,6 +35,10 @@ TEST(Architecture, LibrariesDependOnWhatTheTableNames) {
   for (const auto& disagreement : Disagreements(Table(), AllLibraries().uses)) ADD_FAILURE() << disagreement;
 }
 
+TEST(Architecture, TheGraphIsTheTable) {
+  EXPECT_EQ(ReadFolderGraph(*base::ReadFile(Daemon() / "ARCHITECTURE.md")), Reduced(Table()));
+}
+
 TEST(Architecture, NothingOfTheWorkerReachesTheDaemon) {
   const Libraries libraries = AllLibraries();
   std::set<std::string> worker_only;

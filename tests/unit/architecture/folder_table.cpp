@@ -124,6 +124,29 @@ std::set<std::string> Reached(const Libraries& libraries, const std::string& lib
   return reached;
 }
 
+FolderGraph ReadFolderGraph(std::string_view page) {
+  static const std::regex arrow("^  ([a-z_& ]+) --> ([a-z_]+)$");
+  FolderGraph graph;
+  std::istringstream lines{std::string(page)};
+  std::smatch match;
+  for (std::string line; std::getline(lines, line);)
+    if (std::regex_match(line, match, arrow)) graph[match[2]].merge(Words(match[1]));
+  return graph;
+}
+
+FolderGraph Reduced(const std::vector<FolderRow>& table) {
+  FolderGraph reached, reduced;  // rows stand below those that they name
+  for (const auto& row : table) {
+    std::set<std::string> indirect;
+    for (const auto& name : row.includes) indirect.insert(reached[name].begin(), reached[name].end());
+    for (const auto& name : row.includes)
+      if (!indirect.contains(name)) reduced[row.name].insert(name);
+    indirect.insert(row.includes.begin(), row.includes.end());
+    reached[row.name] = std::move(indirect);
+  }
+  return reduced;
+}
+
 std::vector<std::string> Disagreements(const std::vector<FolderRow>& table, const FolderUses& uses) {
   std::vector<std::string> found;
   std::set<std::string> above;

@@ -35,6 +35,13 @@ Libraries ReadLibraries(const std::map<std::string, std::string>& cmake_lists_by
 // `library` and all that it depends on.
 std::set<std::string> Reached(const Libraries& libraries, const std::string& library);
 
+// Folder to folders that it includes.
+using FolderGraph = std::map<std::string, std::set<std::string>>;
+// The lines "a & b --> c" of the page: c includes a and b.
+FolderGraph ReadFolderGraph(std::string_view page);
+// The table without what follows from it: where c includes b and a, and b includes a, only that c includes b.
+FolderGraph Reduced(const std::vector<FolderRow>& table);
+
 // What of the uses the table does not say, or says and is not so, and what is wrong in the table itself: one sentence
 // each.
 std::vector<std::string> Disagreements(const std::vector<FolderRow>& table, const FolderUses& uses);

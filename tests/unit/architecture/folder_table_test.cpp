@@ -68,6 +68,13 @@ TEST(FolderTable, IsHeldAgainstTheCode) {
   for (const auto& row : rows) EXPECT_EQ(Disagreements(row.table, row.uses), row.expected) << row.what;
 }
 
+TEST(FolderTable, IsReducedToAGraph) {
+  const FolderGraph graph = Reduced(Table({{"a", {}}, {"b", {"a"}}, {"c", {"a", "b"}}, {"d", {"a", "c"}}, {"e", {}}}));
+  EXPECT_EQ(graph, (FolderGraph{{"b", {"a"}}, {"c", {"b"}}, {"d", {"c"}}}));
+  EXPECT_EQ(ReadFolderGraph("```mermaid\n  a & b --> c\n  d --> e_one\n  d --> c\n```\nx --> y is text\n"),
+            (FolderGraph{{"c", {"a", "b", "d"}}, {"e_one", {"d"}}}));
+}
+
 TEST(FolderTable, KnowsTheLibrariesOfAFolder) {
   const Libraries libraries = ReadLibraries({
       {"base", "ww_module(base SOURCES a.cpp LINKS dep_fmt)\n"},

@@ -50,7 +50,7 @@ TEST(ChipFile, FilesThatNameChipsNameEveryChip) {
     const char* end;    // and ends there
     const char* chip;   // the text before a chip's name
   } rows[] = {
-      {"README.md", "`--device cuda\\|", "` |", "sim:"},
+      {"config/reference.md", "`--device cuda|", "`", "sim:"},
       {"action.yml", "  device:\n    description: ", "\n", "sim:"},
       {"config/schemas/operator.schema.json", "sim:(", ")", "[(|]"},
   };

@@ -91,7 +91,6 @@ TEST(Webhook, OnlyNewCommentsOfPeopleAreHeard) {
   EXPECT_EQ(comment.comment, 90);
   EXPECT_TRUE(comment.on_pull_request);
   EXPECT_EQ(comment.sender, "ada");
-  EXPECT_EQ(comment.association, "MEMBER");
   EXPECT_EQ((*forge::ParseSlashCommand(comment.body))->kernel, "softmax");
   EXPECT_EQ(As<forge::IgnoredEvent>("issue_comment.edited").reason, "a comment that was edited");
   EXPECT_EQ(As<forge::IgnoredEvent>("issue_comment.bot").reason, "a bot's comment");

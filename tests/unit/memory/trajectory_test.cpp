@@ -77,8 +77,7 @@ TEST_F(TrajectoryFile, TheSameKeyIsTheSameTask) {
   memory::Trajectory t = Open();
   const auto first = t.BeginTask(key_);
   ASSERT_TRUE(first) << first.error().Format();
-  EXPECT_FALSE(first->resumed);
-  EXPECT_TRUE(t.BeginTask(key_)->resumed);
+  EXPECT_FALSE(first->result);
   EXPECT_EQ(t.BeginTask(key_)->id, first->id);
   memory::TaskKey other = key_;
   other.config_digest = "config1";
@@ -238,7 +237,7 @@ TEST_F(TrajectoryFile, TasksNewestFirstAndDiscard) {
   ASSERT_TRUE(t.DiscardTask(first));
   EXPECT_EQ(t.Tasks()->size(), 1u);
   EXPECT_TRUE(*t.FindCandidate(second, shared.hash)) << "the text is still referred to";
-  EXPECT_FALSE(t.BeginTask(key_)->resumed);
+  EXPECT_TRUE(t.View(t.BeginTask(key_)->id)->steps.empty()) << "it begins anew";
 }
 
 TEST_F(TrajectoryFile, TwoConnectionsShareTheFile) {
