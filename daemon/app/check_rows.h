@@ -27,7 +27,7 @@ class CheckRows {
   void Fail(const char* name, std::string message, std::string remedy) {
     Add(name, CheckStatus::kError, std::move(message), std::move(remedy));
   }
-  // The row of a part that the worker did not come to, whose trouble is a row of its own; that row is enough where it
+  // The row of a part that the worker did not come to, whose problem is a row of its own; that row is enough where it
   // came to nothing.
   void Unknown(const char* name) {
     if (machine_.toolkit) Warn(name, "not known: the worker ended before it came to this", "see the row `worker`");

@@ -48,7 +48,7 @@ void AskWorker(const DoctorRequest& request, const DoctorServices& services, Doc
   }
   MachineReport report = ReadMachineReport(done->out);
   facts.machine = std::move(report.machine);
-  facts.worker = std::move(report.trouble);
+  facts.worker = std::move(report.problem);
   if (done->exit_code == 0 && !done->timed_out) return;
   std::vector<std::string> command = request.worker;
   command.insert(command.end(), question.begin(), question.end());
@@ -96,14 +96,14 @@ Probe TryKernel(core::Evaluator& worker, const core::SourceRef& source, const st
   const auto outcome = worker.Execute(KernelRequest(source, device));
   Probe probe{SecondsSince(begin)};
   if (!outcome) {
-    probe.trouble = TroubleOf(outcome.error());
+    probe.problem = TroubleOf(outcome.error());
     return probe;
   }
   std::vector<float> expected(kElements);
   for (size_t i = 0; i < expected.size(); ++i) expected[i] = static_cast<float>(i) / 2;
   const std::string remedy =
       "this small kernel works elsewhere: look at the other rows, and report it with the output of doctor --json";
-  const auto fail = [&](const std::string& message) { probe.trouble = {"a small kernel " + message, remedy}; };
+  const auto fail = [&](const std::string& message) { probe.problem = {"a small kernel " + message, remedy}; };
   std::visit(
       Overload{[&](const core::CompileFailed& failed) { fail("does not compile: " + failed.log.substr(0, 500)); },
                [&](const core::Refused& refused) { fail("is refused: " + refused.reason); },
@@ -135,7 +135,7 @@ class WorkerProbes {
     const auto parsed = worker.evaluator->Inspect(source());
     facts_.parsed = Probe{SecondsSince(begin), parsed ? core::Problem{} : WithLog(parsed.error())};
     if (parsed && parsed->entries.empty())
-      facts_.parsed->trouble = {"libclang does not see the functions of a CUDA file",
+      facts_.parsed->problem = {"libclang does not see the functions of a CUDA file",
                                 "install libclang-19 and its headers (libclang-common-19-dev)"};
     facts_.simulated =
         TryKernel(*worker.evaluator, source(), request_.device.starts_with("sim:") ? request_.device : "sim:h200");

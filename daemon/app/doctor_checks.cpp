@@ -32,7 +32,7 @@ class Doctor {
     if (facts_.worker) rows_.Fail("worker", facts_.worker.message, facts_.worker.remedy);
     else rows_.Ok("worker", "it looked at everything");
     if (!facts_.start) return;
-    if (facts_.start->trouble) return rows_.Fail("start", facts_.start->trouble.message, facts_.start->trouble.remedy);
+    if (facts_.start->problem) return rows_.Fail("start", facts_.start->problem.message, facts_.start->problem.remedy);
     const std::string message = fmt::format("a fresh worker answers in {:.2f} s", facts_.start->seconds);
     if (facts_.start->seconds > kSlowStartSeconds)
       rows_.Warn("start", message,
@@ -92,7 +92,7 @@ class Doctor {
     if (gpu_.simulated_only || !facts_.ran) return;
     const bool permitted =
         machine_.counters && !machine_.counters->problem;  // outside of the sandbox, where the part was looked at
-    if (facts_.ran->trouble || facts_.ran->notes.empty() || !permitted)
+    if (facts_.ran->problem || facts_.ran->notes.empty() || !permitted)
       return Tried("gpu_kernel", facts_.ran, "the same kernel ran on the GPU");
     rows_.Warn(
         "gpu_kernel",
@@ -101,7 +101,7 @@ class Doctor {
   }
   void Tried(const char* name, const std::optional<Probe>& probe, const char* what) {
     if (!probe) return;
-    if (probe->trouble) return rows_.Fail(name, probe->trouble.message, probe->trouble.remedy);
+    if (probe->problem) return rows_.Fail(name, probe->problem.message, probe->problem.remedy);
     rows_.Ok(name, fmt::format("{} in {:.2f} s", what, probe->seconds));
   }
 

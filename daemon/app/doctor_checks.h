@@ -13,7 +13,7 @@ namespace warpwright::app {
 // Something that was tried, through a worker in its sandbox.
 struct Probe {
   double seconds = 0;
-  core::Problem trouble;
+  core::Problem problem;
   std::vector<std::string> notes;  // what could not be measured
 };
 

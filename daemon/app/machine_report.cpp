@@ -14,7 +14,7 @@ MachineReport ReadMachineReport(std::string_view output) {
     output.remove_prefix(std::min(end + 1, output.size()));
     if (!line.starts_with('{')) continue;
     if (const Status decoded = worker::DecodeMachine(line, report.machine); !decoded)
-      report.trouble = {decoded.error().message, decoded.error().remedy};
+      report.problem = {decoded.error().message, decoded.error().remedy};
     const std::string_view name = line.substr(std::min<size_t>(2, line.size()));
     report.last = name.substr(0, name.find('"'));
   }

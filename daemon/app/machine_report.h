@@ -10,7 +10,7 @@ namespace warpwright::app {
 
 struct MachineReport {
   core::Machine machine;
-  core::Problem trouble;         // of the last part that could not be read
+  core::Problem problem;         // of the last part that could not be read
   std::string last = "nothing";  // name of the last part: a worker that ends early has reported the parts before it
 };
 MachineReport ReadMachineReport(std::string_view output);

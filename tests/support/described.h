@@ -104,8 +104,8 @@ class Filler {
     else if constexpr (std::is_same_v<T, base::codec::Scalar>) value = 1.0;
     else if constexpr (base::codec::Tagged<T>) Fill(value.template emplace<std::variant_size_v<T> - 1>());
     else if constexpr (base::codec::NamedNumbers<T>) {
-      for (const auto& [name, number] : core::Fields(value))
-        core::SetField(value, name, ~uint64_t{0} - static_cast<uint64_t>(++next_));
+      for (const auto& [name, number] : Fields(value))
+        SetField(value, name, ~uint64_t{0} - static_cast<uint64_t>(++next_));
     } else if constexpr (base::codec::kIs<T, std::map>) Fill(value["key " + std::to_string(next_)]);
     else if constexpr (std::is_same_v<T, std::vector<bool>>) value = {true, false};
     else if constexpr (base::codec::kIs<T, std::vector> || base::codec::kIs<T, std::set>) {

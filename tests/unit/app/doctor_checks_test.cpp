@@ -41,7 +41,7 @@ app::DoctorFacts Laptop() {
   m.host_compiler = {"g++ 12.2.0", {}};
   m.sandbox = {4, {}};
   m.nvml.emplace().problem = {"no NVML", "install it"};
-  m.driver.emplace().trouble = {"no NVIDIA driver", "install the driver"};
+  m.driver.emplace().problem = {"no NVIDIA driver", "install the driver"};
   m.nvrtc = {"13.0", "sm_90", {}};
   m.cupti = {"/usr/local/cuda/lib64/libcupti.so.13", 130001, {}};
   facts.start = facts.parsed = facts.simulated = app::Probe{0.1};
@@ -154,9 +154,9 @@ const Row kRows[] = {
        f.machine.device.reset();
      },
      "gpu", kWarning, "not known", "worker"},
-    {"trouble_without_remedy", [](auto& f) { f.machine.counters->trouble = {"CUPTI_ERROR_UNKNOWN", ""}; }, "counters",
+    {"trouble_without_remedy", [](auto& f) { f.machine.counters->problem = {"CUPTI_ERROR_UNKNOWN", ""}; }, "counters",
      kWarning, "UNKNOWN", "--doctor cuda"},
-    {"worker_does_not_start", [](auto& f) { f.start->trouble = {"the worker does not start", "run it"}; }, "start",
+    {"worker_does_not_start", [](auto& f) { f.start->problem = {"the worker does not start", "run it"}; }, "start",
      kError, "does not start", "run it"},
     {"slow_start", [](auto& f) { f.start->seconds = 9; }, "start", kWarning, "9.00 s", "persistence"},
     {"no_landlock", [](auto& f) { f.machine.sandbox = {0, {"Landlock is not available"}}; }, "sandbox", kWarning,
@@ -164,21 +164,21 @@ const Row kRows[] = {
     {"notes_of_the_running_worker", [](auto& f) { f.sandbox_notes = {"seccomp is not available"}; }, "sandbox",
      kWarning, "seccomp is not", "seccomp"},
     {"sandbox", [](auto&) {}, "sandbox", kOk, "Landlock 4", ""},
-    {"no_toolkit", [](auto& f) { f.machine.toolkit->trouble = {"no CUDA toolkit", "set CUDA_HOME"}; }, "toolkit",
+    {"no_toolkit", [](auto& f) { f.machine.toolkit->problem = {"no CUDA toolkit", "set CUDA_HOME"}; }, "toolkit",
      kError, "no CUDA", "CUDA_HOME"},
     {"no_nvcc", [](auto& f) { f.machine.toolkit->nvcc = false; }, "nvcc", kWarning, "no nvcc", "cuda-nvcc"},
     {"no_compute_sanitizer", [](auto& f) { f.machine.toolkit->compute_sanitizer = false; }, "compute_sanitizer",
      kWarning, "no compute-sanitizer", "cuda-sanitizer"},
-    {"nvrtc_fails", [](auto& f) { f.machine.nvrtc->trouble = {"NVRTC cannot compile", "install"}; }, "nvrtc", kError,
+    {"nvrtc_fails", [](auto& f) { f.machine.nvrtc->problem = {"NVRTC cannot compile", "install"}; }, "nvrtc", kError,
      "cannot compile", "install"},
     {"nvrtc", [](auto&) {}, "nvrtc", kOk, "NVRTC 13.0 compiles for sm_90", ""},
-    {"no_host_compiler", [](auto& f) { f.machine.host_compiler->trouble = {"no host compiler", "install g++"}; },
+    {"no_host_compiler", [](auto& f) { f.machine.host_compiler->problem = {"no host compiler", "install g++"}; },
      "host_compiler", kError, "no host", "g++"},
-    {"no_libclang", [](auto& f) { f.parsed->trouble = {"libclang sees nothing", "install libclang-19"}; }, "libclang",
+    {"no_libclang", [](auto& f) { f.parsed->problem = {"libclang sees nothing", "install libclang-19"}; }, "libclang",
      kError, "sees nothing", "libclang-19"},
-    {"simulation_fails", [](auto& f) { f.simulated->trouble = {"wrong result", "report it"}; }, "simulator", kError,
+    {"simulation_fails", [](auto& f) { f.simulated->problem = {"wrong result", "report it"}; }, "simulator", kError,
      "wrong", "report"},
-    {"gpu_kernel_fails", [](auto& f) { f.ran->trouble = {"faults", "look"}; }, "gpu_kernel", kError, "faults", "look"},
+    {"gpu_kernel_fails", [](auto& f) { f.ran->problem = {"faults", "look"}; }, "gpu_kernel", kError, "faults", "look"},
     {"gpu_kernel_counts_only_outside", [](auto& f) { f.ran->notes = {"no counters"}; }, "gpu_kernel", kWarning,
      "no counters", "sandbox"},
     {"old_driver", [](auto& f) { f.machine.driver->version = 12080; }, "driver", kError,
@@ -194,7 +194,7 @@ const Row kRows[] = {
        f.machine.device.reset();
      },
      "gpu", kError, "CUDA sees none", "CUDA_VISIBLE_DEVICES"},
-    {"no_such_gpu", [](auto& f) { f.machine.device->trouble = {"there is no GPU 3", ""}; }, "gpu", kError, "no GPU 3",
+    {"no_such_gpu", [](auto& f) { f.machine.device->problem = {"there is no GPU 3", ""}; }, "gpu", kError, "no GPU 3",
      "nvidia-smi"},
     {"no_nvml", [](auto& f) { f.machine.nvml = core::Machine::NvmlPart{"", {}, {"no NVML", "utility"}}; }, "nvml",
      kWarning, "stay unknown", "utility"},
@@ -210,7 +210,7 @@ const Row kRows[] = {
      "end other programs"},
     {"memory_by_nvml",
      [](auto& f) {
-       f.machine.device->trouble = {"out of memory", ""};
+       f.machine.device->problem = {"out of memory", ""};
        Gpu(f).free_bytes = 0;
      },
      "memory", kError, "0.0 GiB", "end other"},
@@ -237,14 +237,14 @@ const Row kRows[] = {
     {"processes_not_told", [](auto& f) { Gpu(f).processes.reset(); }, "processes", kOk, "does not list", ""},
     {"no_cupti",
      [](auto& f) {
-       f.machine.cupti->trouble = {"CUPTI does not load", "cuda-cupti"};
+       f.machine.cupti->problem = {"CUPTI does not load", "cuda-cupti"};
        f.machine.counters.reset();
      },
      "cupti", kWarning, "does not load", "cuda-cupti"},
     {"no_permission",
-     [](auto& f) { f.machine.counters->trouble = {"no permission", "NVreg_RestrictProfilingToAdminUsers=0"}; },
+     [](auto& f) { f.machine.counters->problem = {"no permission", "NVreg_RestrictProfilingToAdminUsers=0"}; },
      "counters", kWarning, "no permission", "NVreg"},
-    {"read_only_cache", [](auto& f) { f.cache_trouble = {"Read-only file system", "--cache"}; }, "cache", kError,
+    {"read_only_cache", [](auto& f) { f.cache_problem = {"Read-only file system", "--cache"}; }, "cache", kError,
      "Read-only", "--cache"},
     {"disk_full", [](auto& f) { f.free_disk_bytes = 0; }, "disk", kError, "0.0 GiB", "make room"},
     {"little_disk", [](auto& f) { f.free_disk_bytes = 4 * kGib; }, "disk", kWarning, "4.0 GiB", "make room"},

@@ -77,10 +77,10 @@ TEST_F(DoctorTest, FindsOutEverythingAndTriesAKernel) {
   EXPECT_FALSE(facts.worker) << facts.worker.message;
   ASSERT_TRUE(facts.machine.toolkit);
   EXPECT_EQ(facts.machine.toolkit->root, "/usr/local/cuda");
-  EXPECT_FALSE(facts.start->trouble);
+  EXPECT_FALSE(facts.start->problem);
   EXPECT_EQ(facts.sandbox_notes, (std::vector<std::string>{"no Landlock", "no seccomp"}));
-  EXPECT_FALSE(facts.simulated->trouble) << facts.simulated->trouble.message;
-  EXPECT_FALSE(facts.ran->trouble) << facts.ran->trouble.message;
+  EXPECT_FALSE(facts.simulated->problem) << facts.simulated->problem.message;
+  EXPECT_FALSE(facts.ran->problem) << facts.ran->problem.message;
   EXPECT_EQ(workers_, (std::vector<bool>{false, true}));
   EXPECT_FALSE(facts.cache_problem);
   EXPECT_GT(facts.free_disk_bytes.value_or(0), 0u);
@@ -104,8 +104,8 @@ TEST_F(DoctorTest, AWorkerThatCannotBeStarted) {
   start_failure_ = Error{.code = ErrorCode::kEnvironment, .message = "it does not start"};
   const app::DoctorFacts facts = Examine();
   EXPECT_EQ(facts.worker.message, "no such program");
-  EXPECT_EQ(facts.start->trouble.message, "it does not start: no libclang");
-  EXPECT_EQ(facts.start->trouble.remedy, "run it by hand: worker --cache c");
+  EXPECT_EQ(facts.start->problem.message, "it does not start: no libclang");
+  EXPECT_EQ(facts.start->problem.remedy, "run it by hand: worker --cache c");
   EXPECT_FALSE(facts.parsed);
   EXPECT_FALSE(facts.simulated);
   EXPECT_EQ(workers_, std::vector<bool>{false});
@@ -124,7 +124,7 @@ TEST_F(DoctorTest, WhatAKernelCanDo) {
             "is refused: too slow"}}) {
     device_.kernels = FakeEvaluator();
     device_.kernels.Add("doctor_kernel", row.kernel);
-    EXPECT_EQ(Examine("sim:h200").simulated->trouble.message, "a small kernel " + row.message);
+    EXPECT_EQ(Examine("sim:h200").simulated->problem.message, "a small kernel " + row.message);
   }
 }
 
@@ -133,7 +133,7 @@ TEST(MachineReport, ReadsPartsBetweenWhatLibrariesPrint) {
   EXPECT_EQ(app::ReadMachineReport("text\n{").last, "");
   const app::MachineReport report =
       app::ReadMachineReport("{\"driver\": {\"version\": 13000, \"gpus\": 1}}\n{broken}\n");
-  EXPECT_TRUE(report.trouble);
+  EXPECT_TRUE(report.problem);
   ASSERT_TRUE(report.machine.driver);
   EXPECT_EQ(report.machine.driver->version, 13000);
 }
