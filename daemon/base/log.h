@@ -4,7 +4,8 @@
 // be written in a custom sink anyway.
 //
 //   Log(LogLevel::kInfo, "job_started", "started", {{"job", 17}, {"repo", "acme/kernels"}, {"kernel", "softmax"}});
-//   {"ts":"2026-11-21T09:30:00.123Z","level":"info","event":"job_started","job":17,"repo":"acme/kernels","kernel":"softmax","message":"started"}
+//   {"ts":"2026-11-21T09:30:00.123Z","level":"info","event":"job_started","job":17,"repo":"acme/kernels",
+//    "kernel":"softmax","message":"started"}
 //
 // The keys job, repo, kernel, delivery and request_id come first, in this order; others follow the message.
 // Thread-safe.

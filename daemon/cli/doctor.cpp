@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/progress.h"

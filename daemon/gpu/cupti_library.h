@@ -20,20 +20,19 @@
 namespace warpwright::gpu {
 
 // The functions that we call, by the library's own names without "cupti".
-#define WW_CUPTI_FUNCTIONS(X)                                                                                     \
-  X(GetResultString)                                                                                              \
-  X(GetVersion)                                                                                                   \
-  X(DeviceGetChipName) X(ProfilerInitialize) X(ProfilerDeviceSupported) X(ProfilerGetCounterAvailability)         \
-      X(ProfilerHostGetSupportedChips) X(ProfilerHostInitialize) X(ProfilerHostDeinitialize)                      \
-          X(ProfilerHostGetMetricProperties) X(ProfilerHostConfigAddMetrics) X(ProfilerHostGetConfigImageSize)    \
-              X(ProfilerHostGetConfigImage) X(ProfilerHostGetNumOfPasses) X(ProfilerHostEvaluateToGpuValues)      \
-                  X(RangeProfilerEnable) X(RangeProfilerDisable) X(RangeProfilerGetCounterDataSize)               \
-                      X(RangeProfilerCounterDataImageInitialize) X(RangeProfilerSetConfig) X(RangeProfilerStart)  \
-                          X(RangeProfilerStop) X(RangeProfilerDecodeData) X(RangeProfilerGetCounterDataInfo)      \
-                              X(PCSamplingEnable) X(PCSamplingDisable) X(PCSamplingSetConfigurationAttribute)     \
-                                  X(PCSamplingGetNumStallReasons) X(PCSamplingGetStallReasons) X(PCSamplingStart) \
-                                      X(PCSamplingStop) X(PCSamplingGetData) X(GetSassToSourceCorrelation)        \
-                                          X(GetCubinCrc)
+// clang-format off
+#define WW_CUPTI_FUNCTIONS(X)                                                                                         \
+  X(GetResultString) X(GetVersion) X(DeviceGetChipName) X(ProfilerInitialize) X(ProfilerDeviceSupported)              \
+  X(ProfilerGetCounterAvailability) X(ProfilerHostGetSupportedChips) X(ProfilerHostInitialize)                        \
+  X(ProfilerHostDeinitialize) X(ProfilerHostGetMetricProperties) X(ProfilerHostConfigAddMetrics)                      \
+  X(ProfilerHostGetConfigImageSize) X(ProfilerHostGetConfigImage) X(ProfilerHostGetNumOfPasses)                       \
+  X(ProfilerHostEvaluateToGpuValues) X(RangeProfilerEnable) X(RangeProfilerDisable)                                   \
+  X(RangeProfilerGetCounterDataSize) X(RangeProfilerCounterDataImageInitialize) X(RangeProfilerSetConfig)             \
+  X(RangeProfilerStart) X(RangeProfilerStop) X(RangeProfilerDecodeData) X(RangeProfilerGetCounterDataInfo)            \
+  X(PCSamplingEnable) X(PCSamplingDisable) X(PCSamplingSetConfigurationAttribute) X(PCSamplingGetNumStallReasons)     \
+  X(PCSamplingGetStallReasons) X(PCSamplingStart) X(PCSamplingStop) X(PCSamplingGetData)                              \
+  X(GetSassToSourceCorrelation) X(GetCubinCrc)
+// clang-format on
 
 struct Cupti {
 #define WW_DECLARE(name) decltype(&::cupti##name) name = nullptr;

@@ -11,20 +11,18 @@
 namespace warpwright::gpu {
 
 // The functions that we call, by the driver's own names without "cu", in the versions that cuda.h declares.
-#define WW_CUDA_FUNCTIONS(X)                                                                                           \
-  X(Init)                                                                                                              \
-  X(DriverGetVersion)                                                                                                  \
-  X(GetErrorName) X(GetErrorString) X(DeviceGetCount) X(DeviceGet) X(DeviceGetName) X(DeviceGetUuid)                   \
-      X(DeviceGetAttribute) X(DeviceTotalMem) X(DevicePrimaryCtxRetain) X(DevicePrimaryCtxRelease) X(CtxSetCurrent)    \
-          X(CtxSynchronize) X(CtxSetLimit) X(CtxResetPersistingL2Cache) X(MemGetInfo) X(MemAlloc) X(MemHostAlloc)      \
-              X(MemFreeHost) X(MemHostGetDevicePointer) X(MemFree) X(MemcpyHtoDAsync) X(MemcpyDtoHAsync)               \
-                  X(MemcpyDtoDAsync) X(MemsetD8Async) X(MemsetD16Async) X(MemsetD32Async)                              \
-                      X(MemGetAllocationGranularity) X(MemAddressReserve) X(MemAddressFree) X(MemCreate) X(MemRelease) \
-                          X(MemMap) X(MemUnmap) X(MemSetAccess) X(ModuleLoadData) X(ModuleUnload) X(ModuleGetFunction) \
-                              X(ModuleGetGlobal) X(FuncSetAttribute) X(LaunchKernel) X(LaunchCooperativeKernel)        \
-                                  X(StreamCreate) X(StreamDestroy) X(StreamSynchronize) X(StreamQuery)                 \
-                                      X(StreamWaitEvent) X(EventCreate) X(EventDestroy) X(EventRecord)                 \
-                                          X(EventElapsedTime)
+// clang-format off
+#define WW_CUDA_FUNCTIONS(X)                                                                                          \
+  X(Init) X(DriverGetVersion) X(GetErrorName) X(GetErrorString) X(DeviceGetCount) X(DeviceGet) X(DeviceGetName)       \
+  X(DeviceGetUuid) X(DeviceGetAttribute) X(DeviceTotalMem) X(DevicePrimaryCtxRetain) X(DevicePrimaryCtxRelease)       \
+  X(CtxSetCurrent) X(CtxSynchronize) X(CtxSetLimit) X(CtxResetPersistingL2Cache) X(MemGetInfo) X(MemAlloc)            \
+  X(MemHostAlloc) X(MemFreeHost) X(MemHostGetDevicePointer) X(MemFree) X(MemcpyHtoDAsync) X(MemcpyDtoHAsync)          \
+  X(MemcpyDtoDAsync) X(MemsetD8Async) X(MemsetD16Async) X(MemsetD32Async) X(MemGetAllocationGranularity)              \
+  X(MemAddressReserve) X(MemAddressFree) X(MemCreate) X(MemRelease) X(MemMap) X(MemUnmap) X(MemSetAccess)             \
+  X(ModuleLoadData) X(ModuleUnload) X(ModuleGetFunction) X(ModuleGetGlobal) X(FuncSetAttribute) X(LaunchKernel)       \
+  X(LaunchCooperativeKernel) X(StreamCreate) X(StreamDestroy) X(StreamSynchronize) X(StreamQuery) X(StreamWaitEvent)  \
+  X(EventCreate) X(EventDestroy) X(EventRecord) X(EventElapsedTime)
+// clang-format on
 
 struct CudaDriver {
 #define WW_DECLARE(name) decltype(&::cu##name) name = nullptr;

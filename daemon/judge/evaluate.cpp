@@ -247,9 +247,11 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   if (auto mismatch = state_.Compare(*reference, first.buffers))
     return Failure(Wrong("comparison", trial, mismatch->message));
   Passed("comparison");
-  if ((failure = CheckBuildDependence(state_.spec, *reference, first))) return failure;
+  failure = CheckBuildDependence(state_.spec, *reference, first);
+  if (failure) return failure;
   Passed("build-dependent");
-  if ((failure = CheckPrecision(state_.spec, *reference, first))) return failure;
+  failure = CheckPrecision(state_.spec, *reference, first);
+  if (failure) return failure;
   Passed("ptx-rules");
   for (std::string& note : PrecisionNotes(*reference, first))
     if (std::find(measured_.notes.begin(), measured_.notes.end(), note) == measured_.notes.end())
@@ -350,7 +352,6 @@ Result<Failure> CandidateEvaluation::OddShapesOf(const core::Case& c, Verificati
   const base::CounterRandom seeds(secret_, 77);
   uint64_t index = 0;
   for (core::Case& odd : OddShapes(state_.spec, c, secret_, effort)) {
-    const std::string name = odd.name;
     const Trial trial{"odd-shape", std::move(odd), InputVariant::kBase, seeds.Bits(index++)};
     WW_ASSIGN(Failure failure, TryTrial(trial));
     if (failure) return failure;

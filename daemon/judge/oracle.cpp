@@ -195,7 +195,8 @@ Result<std::shared_ptr<const std::vector<core::BufferContent>>> Oracle::InputsOf
   size_t count = 0;
   std::erase_if(inputs_, [&](const auto& kept) {
     for (const core::BufferContent& buffer : *kept.second) bytes += buffer.bytes.size();
-    return ++count > kKept || (count > 1 && bytes > settings_.cache_bytes / 4);
+    ++count;
+    return count > kKept || (count > 1 && bytes > settings_.cache_bytes / 4);
   });
   return inputs_.front().second;
 }

@@ -88,8 +88,7 @@ class WorkflowShell : public testing::Test {
   const base::TemporaryDirectory folder_ = std::move(*base::TemporaryDirectory::Create("ww-workflow"));
 };
 
-// --- /warpwright in a comment
-// -------------------------------------------------------------------------------------------------------------------
+// --- /warpwright in a comment ----------------------------------------------------------------------------------------
 
 const std::string kHead(40, 'a'), kBaseHead(40, 'b');
 constexpr const char* kHeadFilter =
@@ -310,8 +309,7 @@ TEST_F(SlashWorkflow, TheFilterGivesTheFieldsOfAPullRequest) {
   }
 }
 
-// --- nights
-// -------------------------------------------------------------------------------------------------------------------------------------
+// --- nights ----------------------------------------------------------------------------------------------------------
 
 constexpr const char* kManifest = R"(version: 1
 kernels:

@@ -244,7 +244,7 @@ class Schemas : public testing::Test {
   // Skips if the validator is missing.
   void Validate() {
     base::Command command;
-    command.argv = {"python3", "-c",
+    command.argv = {"/usr/bin/python3", "-c",  // Debian's own, which sees Debian's packages
                     "import json, sys\n"
                     "try:\n  import jsonschema\nexcept ImportError:\n  sys.exit(9)\n"
                     "out = []\n"
