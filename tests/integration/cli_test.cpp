@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/subprocess.h"
+#include "tests/support/compiled_cache.h"
 #include "tests/support/temp_repository.h"
 
 namespace warpwright {
@@ -31,7 +32,7 @@ class CliTest : public testing::Test {
     base::Command command;
     command.argv = {std::string(WW_BINARY_DIR) + "/daemon/cli/warpwright"};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
-    for (const auto& argument : {"--repo", repository.path().c_str(), "--cache", Cache().c_str(), "--quiet"})
+    for (const auto& argument : {"--repo", repository.path().c_str(), "--cache", CompiledCache().c_str(), "--quiet"})
       command.argv.push_back(argument);
     command.env = base::MinimalEnvironment();
     command.deadline = std::chrono::minutes(10);
@@ -56,11 +57,6 @@ class CliTest : public testing::Test {
   }
 
   TempRepository repository;
-  // Of all tests: what is compiled once need not be compiled again.
-  static const fs::path& Cache() {
-    static const base::TemporaryDirectory cache = std::move(*base::TemporaryDirectory::Create("ww-cli-cache"));
-    return cache.path();
-  }
   base::TemporaryDirectory scratch = std::move(*base::TemporaryDirectory::Create("ww-cli"));
   std::string first;
 };
