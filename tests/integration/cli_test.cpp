@@ -25,7 +25,15 @@ class CliTest : public testing::Test {
   void SetUp() override {
     fs::copy(fs::path(WW_SOURCE_DIR) / "config/examples/kernels", repository.path(),
              fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+    ShrinkCases();
     first = repository.Commit("kernels");
+  }
+  // What is simulated most often here, at a size at which its rewrites still pay.
+  void ShrinkCases() {
+    Edit(".warpwright.yml", "{name: hidden, N: 4096, C: 2048}", "{name: hidden, N: 1024, C: 1024}");
+    Edit(".warpwright.yml", "{name: square, M: 2048, N: 2048, K: 1024}", "{name: square, M: 1024, N: 1024, K: 512}");
+    Edit(".warpwright.yml", "{name: large, rows: 2048, cols: 3072}", "{name: large, rows: 1024, cols: 1536}");
+    Edit(".warpwright.yml", "{name: mlp, n: 6291456}", "{name: mlp, n: 2097152}");
   }
 
   base::Command Warpwright(std::vector<std::string> arguments) {
@@ -216,8 +224,8 @@ TEST_F(CliTest, DoctorOutsideOfARepositoryWithoutAGpu) {
   if (fs::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a GPU";
   const auto doctor = [&](std::vector<std::string> more, int exit_code) {
     base::Command command = Warpwright({});
-    command.argv = {command.argv.front(),   "doctor", "--json", "--repo", scratch.path().string(), "--cache",
-                    scratch.path().string()};
+    command.argv = {command.argv.front(),    "doctor", "--json", "--repo", scratch.path().string(), "--cache",
+                    CompiledCache().string()};
     command.argv.insert(command.argv.end(), more.begin(), more.end());
     const auto done = ::warpwright::base::Run(command);
     EXPECT_TRUE(done);
