@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/subprocess.h"
+#include "tests/support/compiled_cache.h"
 #include "tests/support/github_stand_in/github_stand_in.h"
 #include "tests/support/temp_repository.h"
 
@@ -95,7 +96,7 @@ class Action : public testing::Test {
                                                          {"GITHUB_STEP_SUMMARY", summary.string()},
                                                          {"GITHUB_ACTIONS", "true"},
                                                          {"RUNNER_TEMP", folder_->path().string()},
-                                                         {"XDG_CACHE_HOME", Cache().string()}});
+                                                         {"XDG_CACHE_HOME", CompiledCacheHome().string()}});
     for (const auto& [key, value] : environment) command.env[key] = value;
     command.deadline = std::chrono::minutes(5);
     const auto done = warpwright::base::Run(command);
@@ -108,11 +109,6 @@ class Action : public testing::Test {
     step.outputs = ParseOutputs(base::ReadFile(output).value_or(""));
     step.summary = base::ReadFile(summary).value_or("");
     return step;
-  }
-  // Shared by all tests: what is compiled once need not be compiled again.
-  static const fs::path& Cache() {
-    static const base::TemporaryDirectory cache = std::move(*base::TemporaryDirectory::Create("ww-action-cache"));
-    return cache.path();
   }
   Step Guard(const std::string& event, const std::string& pull_request_head,
              const std::string& workflow_run_head = "") {

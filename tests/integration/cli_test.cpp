@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/subprocess.h"
+#include "tests/support/compiled_cache.h"
 #include "tests/support/temp_repository.h"
 
 namespace warpwright {
@@ -24,14 +25,22 @@ class CliTest : public testing::Test {
   void SetUp() override {
     fs::copy(fs::path(WW_SOURCE_DIR) / "config/examples/kernels", repository.path(),
              fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+    ShrinkCases();
     first = repository.Commit("kernels");
+  }
+  // What is simulated most often here, at a size at which its rewrites still pay.
+  void ShrinkCases() {
+    Edit(".warpwright.yml", "{name: hidden, N: 4096, C: 2048}", "{name: hidden, N: 1024, C: 1024}");
+    Edit(".warpwright.yml", "{name: square, M: 2048, N: 2048, K: 1024}", "{name: square, M: 1024, N: 1024, K: 512}");
+    Edit(".warpwright.yml", "{name: large, rows: 2048, cols: 3072}", "{name: large, rows: 1024, cols: 1536}");
+    Edit(".warpwright.yml", "{name: mlp, n: 6291456}", "{name: mlp, n: 2097152}");
   }
 
   base::Command Warpwright(std::vector<std::string> arguments) {
     base::Command command;
     command.argv = {std::string(WW_BINARY_DIR) + "/daemon/cli/warpwright"};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
-    for (const auto& argument : {"--repo", repository.path().c_str(), "--cache", Cache().c_str(), "--quiet"})
+    for (const auto& argument : {"--repo", repository.path().c_str(), "--cache", CompiledCache().c_str(), "--quiet"})
       command.argv.push_back(argument);
     command.env = base::MinimalEnvironment();
     command.deadline = std::chrono::minutes(10);
@@ -56,11 +65,6 @@ class CliTest : public testing::Test {
   }
 
   TempRepository repository;
-  // Shared by all tests: what is compiled once need not be compiled again.
-  static const fs::path& Cache() {
-    static const base::TemporaryDirectory cache = std::move(*base::TemporaryDirectory::Create("ww-cli-cache"));
-    return cache.path();
-  }
   base::TemporaryDirectory scratch = std::move(*base::TemporaryDirectory::Create("ww-cli"));
   std::string first;
 };
@@ -220,8 +224,8 @@ TEST_F(CliTest, DoctorOutsideOfARepositoryWithoutAGpu) {
   if (fs::exists("/dev/nvidiactl")) GTEST_SKIP() << "there is a GPU";
   const auto doctor = [&](std::vector<std::string> more, int exit_code) {
     base::Command command = Warpwright({});
-    command.argv = {command.argv.front(),   "doctor", "--json", "--repo", scratch.path().string(), "--cache",
-                    scratch.path().string()};
+    command.argv = {command.argv.front(),    "doctor", "--json", "--repo", scratch.path().string(), "--cache",
+                    CompiledCache().string()};
     command.argv.insert(command.argv.end(), more.begin(), more.end());
     const auto done = ::warpwright::base::Run(command);
     EXPECT_TRUE(done);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/support/compiled_cache.h"
 #include "tests/support/github_stand_in/daemon_kit.h"
 #include "tests/support/github_stand_in/git_backend.h"
 #include "tests/support/github_stand_in/kill_run.h"
@@ -17,10 +18,13 @@ using nlohmann::json;
 
 constexpr char kBranch[] = "warpwright/row_sum";
 
+DaemonKitOptions Options() {
+  return {.programs = std::string(WW_BINARY_DIR) + "/daemon/cli", .source = WW_SOURCE_DIR, .cache = CompiledCache()};
+}
+
 class DaemonTest : public testing::Test {
  protected:
-  DaemonTest()
-      : kit({.programs = std::string(WW_BINARY_DIR) + "/daemon/cli", .source = WW_SOURCE_DIR}), hub(kit.hub()) {}
+  DaemonTest() : kit(Options()), hub(kit.hub()) {}
 
   json Dump() { return hub.Dump(DaemonKit::kRepository); }
   json Pull(int64_t number) {
@@ -253,7 +257,7 @@ TEST_F(DaemonTest, TheWayOfAChange) {
 // 200 of them: tests/bench/kill_bench.cpp.
 TEST(DaemonKills, AFewAtRandomMomentsLoseAndDoubleNothing) {
   KillOptions options;
-  options.kit = {.programs = std::string(WW_BINARY_DIR) + "/daemon/cli", .source = WW_SOURCE_DIR};
+  options.kit = Options();
   options.kills = 8;
   const json result = RunKills(options);
   EXPECT_EQ(result.at("wrong"), json::array()) << result.dump(1);

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/subprocess.h"
+#include "tests/support/compiled_cache.h"
 #include "tests/support/temp_repository.h"
 
 namespace warpwright {
@@ -77,7 +78,7 @@ class NightlyTest : public testing::Test {
                     "--repo",
                     repository.path().string(),
                     "--cache",
-                    cache.path().string(),
+                    CompiledCache().string(),
                     "--quiet"};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
     command.env = base::MinimalEnvironment();
@@ -100,7 +101,6 @@ class NightlyTest : public testing::Test {
   }
 
   TempRepository repository;
-  base::TemporaryDirectory cache = std::move(*base::TemporaryDirectory::Create("ww-nightly-cache"));
   base::TemporaryDirectory pages = std::move(*base::TemporaryDirectory::Create("ww-nightly-pages"));
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/subprocess.h"
+#include "tests/support/compiled_cache.h"
 #include "tests/support/temp_repository.h"
 
 namespace warpwright {
@@ -29,7 +30,7 @@ class PlanTest : public testing::Test {
     base::Command command;
     command.argv = {std::string(WW_BINARY_DIR) + "/daemon/cli/warpwright", "plan"};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
-    for (const auto& argument : {"--repo", repository.path().c_str(), "--cache", cache.path().c_str()})
+    for (const auto& argument : {"--repo", repository.path().c_str(), "--cache", CompiledCache().c_str()})
       command.argv.push_back(argument);
     command.env = base::MinimalEnvironment();
     const auto done = ::warpwright::base::Run(command);
@@ -62,7 +63,6 @@ class PlanTest : public testing::Test {
   }
 
   TempRepository repository;
-  base::TemporaryDirectory cache = std::move(*base::TemporaryDirectory::Create("ww-plan-cache"));
   std::string first;
 };
 

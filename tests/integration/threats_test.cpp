@@ -14,6 +14,7 @@
 #include "forge/webhook.h"
 #include "service/job_runner.h"
 #include "service/pipeline.h"
+#include "tests/support/compiled_cache.h"
 #include "tests/support/github_stand_in/daemon_kit.h"
 #include "tests/support/temp_repository.h"
 
@@ -49,8 +50,8 @@ class ThreatsTest : public testing::Test {
     // Both streams in the order in which a runner's log would have them.
     command.argv = {"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh", std::string(WW_BINARY_DIR) + "/daemon/cli/warpwright"};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
-    for (const std::string& argument : {std::string("--repo"), repository.path().string(), std::string("--cache"),
-                                        (folder.path() / "cache").string()})
+    for (const std::string& argument :
+         {std::string("--repo"), repository.path().string(), std::string("--cache"), CompiledCache().string()})
       command.argv.push_back(argument);
     command.env = base::MinimalEnvironment();
     command.env.merge(environment);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/subprocess.h"
+#include "tests/support/compiled_cache.h"
 #include "tests/support/github_stand_in/github_stand_in.h"
 #include "tests/support/temp_repository.h"
 
@@ -399,7 +400,7 @@ class NightlyWorkflow : public WorkflowShell {
     while (base::FormatUtc(base::SystemClock().Now()) == last_)
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     job.night = RunStep(ShippedStep("nightly.yml", "night"), {{"PAGES", pages.string()}}, job.clone,
-                        {{"XDG_CACHE_HOME", Cache().string()}});
+                        {{"XDG_CACHE_HOME", CompiledCacheHome().string()}});
     job.report = json::parse(base::ReadFile(pages / "night.json").value_or(""), nullptr, false);
     if (job.report.is_object()) last_ = job.report.value("time", "");
     job.history = Output(job.night, "history");
@@ -430,11 +431,6 @@ class NightlyWorkflow : public WorkflowShell {
     return job.night.exit_code == 0;
   }
   static bool Optimizes(const Night& job) { return Runs("Optimize what became slower", job, "slower"); }
-  // Shared by all tests: what is compiled once need not be compiled again.
-  static const fs::path& Cache() {
-    static const base::TemporaryDirectory cache = std::move(*base::TemporaryDirectory::Create("ww-workflow-cache"));
-    return cache.path();
-  }
   std::unique_ptr<GithubStandIn> hub_;
   TempRepository kernels_;
   int clones_ = 0;

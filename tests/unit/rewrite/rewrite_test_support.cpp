@@ -15,6 +15,7 @@
 #include "judge/inputs.h"
 #include "rewrite/transform.h"
 #include "source/slice.h"
+#include "tests/support/compiled_cache.h"
 #include "worker/service.h"
 
 namespace warpwright::rewrite_test {
@@ -39,7 +40,7 @@ std::vector<std::string> Lines(const std::string& text) {
 
 Result<core::Executed> Execute(const core::KernelSpec& spec, const core::Case& c, const std::string& text,
                                std::vector<core::BufferContent> buffers) {
-  static worker::Service service(std::string(WW_BINARY_DIR) + "/rewrite-test-cache", cli::OpenDevice);
+  static worker::Service service(CompiledCache(), cli::OpenDevice);
   core::ExecuteRequest request;
   request.source = {kExamples, spec.file, text};
   request.spec = spec;

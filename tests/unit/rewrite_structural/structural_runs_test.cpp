@@ -14,6 +14,7 @@
 #include "products.h"
 #include "row_styles.h"
 #include "structural_test_support.h"
+#include "tests/support/compiled_cache.h"
 #include "worker/service.h"
 
 namespace warpwright {
@@ -25,7 +26,7 @@ using Sizes = std::map<std::string, int64_t>;
 const std::string kExamples = std::string(WW_SOURCE_DIR) + "/config/examples/kernels";
 
 worker::Service& TheService() {
-  static worker::Service service(std::filesystem::path(WW_BINARY_DIR) / "structural-test-cache", cli::OpenDevice);
+  static worker::Service service(CompiledCache(), cli::OpenDevice);
   return service;
 }
 

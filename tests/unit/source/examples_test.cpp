@@ -1,6 +1,7 @@
 // The kernels of config/examples: every entry and every case slices, records and compiles.
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "config/manifest.h"
 #include "source/inspect.h"
 #include "source/signature.h"

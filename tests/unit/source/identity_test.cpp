@@ -5,6 +5,7 @@
 
 #include <regex>
 
+#include "base/file.h"
 #include "config/manifest.h"
 #include "rewrite/transform.h"
 #include "source/splice.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/file.h"
 #include "tests/unit/source/case_file.h"
 #include "tests/unit/source/support.h"
 
@@ -29,7 +30,7 @@ Result<source::RecordOutcome> Record(const SourceCase& c, const source::Slices& 
   request.scalars = c.scalars;
   request.buffers = c.buffers;
   request.chip = TestChip();
-  request.cache = RecorderCache();
+  request.cache = CompiledCache();
   request.run_deadline = std::chrono::seconds(10);
   return source::RecordPlan(slices, request);
 }
@@ -104,9 +105,22 @@ const DeviceEdit kDeviceEdits[] = {
     {"Signature", "float* x, int n) {\n  for", "float* x, long n) {\n  for", 12, true},
 };
 
+// To which no other program adds recorders at the same time. The shim is everybody's.
+const fs::path& OwnCache() {
+  static const base::TemporaryDirectory folder = [] {
+    auto made = std::move(*base::TemporaryDirectory::Create("ww-source-test"));
+    for (const auto& entry : fs::directory_iterator(CompiledCache())) {
+      const fs::path name = entry.path().filename();
+      if (name.string().starts_with("shim-")) fs::create_directory_symlink(entry.path(), made.path() / name);
+    }
+    return made;
+  }();
+  return folder.path();
+}
+
 size_t Recorders() {
   size_t count = 0;
-  for (const auto& entry : fs::directory_iterator(RecorderCache()))
+  for (const auto& entry : fs::directory_iterator(OwnCache()))
     count += entry.path().filename().string().starts_with("recorder-") ? 1 : 0;
   return count;
 }
@@ -125,7 +139,9 @@ TEST_P(RecordDeviceEdit, RebuildsTheLauncherOnlyWhereItIsAnother) {
   const auto launch_line = [&](const std::string& text) {
     const std::string root = (fs::path(WW_SOURCE_DIR) / "tests/unit/source/cases").string();
     const auto sliced = source::Slice({root, "ww-edit.cu", text}, spec.entry);
-    const auto recorded = source::RecordPlan(std::get<source::Slices>(*sliced), RequestFor(spec, c));
+    source::RecordRequest request = RequestFor(spec, c);
+    request.cache = OwnCache();
+    const auto recorded = source::RecordPlan(std::get<source::Slices>(*sliced), request);
     if (!recorded) throw std::runtime_error(recorded.error().Format());
     return std::get<core::KernelLaunch>(std::get<core::LaunchPlan>(*recorded).ops.at(1)).line;
   };

@@ -6,20 +6,14 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "base/file.h"
 #include "compile/compiler.h"
 #include "config/chip_file.h"
 #include "source/record.h"
+#include "tests/support/compiled_cache.h"
 
 namespace warpwright {
 
 inline core::Chip TestChip() { return *config::LoadChip("h200"); }
-
-// One cache for the whole test program, so that the shim is precompiled once.
-inline const std::filesystem::path& RecorderCache() {
-  static const base::TemporaryDirectory folder = std::move(*base::TemporaryDirectory::Create("ww-source-test"));
-  return folder.path();
-}
 
 inline const compile::Compiler& TheCompiler() {
   static const compile::Compiler compiler = std::move(*compile::Compiler::Create({}));
@@ -41,7 +35,7 @@ inline source::RecordRequest RequestFor(const core::KernelSpec& spec, const core
     request.buffers.push_back({argument.name, bytes, 0, {}});
   }
   request.chip = TestChip();
-  request.cache = RecorderCache();
+  request.cache = CompiledCache();
   return request;
 }
 
