@@ -22,7 +22,7 @@ using nlohmann::json;
 
 json ToJson(const app::OptimizedKernel& o, const std::string& device) {
   json j = {{"name", o.name},
-            {"outcome", o.outcome},
+            {"outcome", Name(o.outcome)},
             {"message", o.message},
             {"gain", o.gain},
             {"modelled", device.rfind("sim:", 0) == 0},
@@ -68,10 +68,11 @@ json ToJson(const app::OptimizedKernel& o, const std::string& device) {
 
 int ExitCodeFor(const std::vector<app::OptimizedKernel>& kernels, const std::string& fail_on) {
   const auto any = [&](auto is) { return std::any_of(kernels.begin(), kernels.end(), is); };
-  if (any([](const app::OptimizedKernel& k) { return k.outcome == "error" || k.publication.failed; }))
+  if (any([](const app::OptimizedKernel& k) { return k.outcome == core::TaskOutcome::kError || k.publication.failed; }))
     return kExitEnvironment;
-  return fail_on != "never" &&
-                 any([](const app::OptimizedKernel& k) { return k.outcome == "refused" || k.regression > 0; })
+  return fail_on != "never" && any([](const app::OptimizedKernel& k) {
+           return k.outcome == core::TaskOutcome::kRefused || k.regression > 0;
+         })
              ? kExitUnverified
              : kExitDone;
 }
@@ -138,9 +139,9 @@ Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& option
 void Print(const std::vector<app::OptimizedKernel>& kernels, const app::TargetDevice& device) {
   for (const app::OptimizedKernel& k : kernels) {
     const std::string result = k.branch.empty() ? base::Printable(k.message) : k.branch;
-    fmt::print("{:20} {:10} {:>8}  {:3} rounds {:4} evaluations {:7.1f} s  {}\n", k.name, k.outcome,
-               k.outcome == "improved" ? report::FormatGain(k.gain) : "", k.rounds, k.evaluations, k.seconds,
-               k.publication.message.empty() ? result : base::Printable(k.publication.message));
+    fmt::print("{:20} {:10} {:>8}  {:3} rounds {:4} evaluations {:7.1f} s  {}\n", k.name, Name(k.outcome),
+               k.outcome == core::TaskOutcome::kImproved ? report::FormatGain(k.gain) : "", k.rounds, k.evaluations,
+               k.seconds, k.publication.message.empty() ? result : base::Printable(k.publication.message));
   }
   if (!kernels.empty())
     fmt::print("{}\n", device.gpu ? "Gains were measured on " + device.chip.name + "."

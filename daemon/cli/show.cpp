@@ -31,28 +31,29 @@ json ToJson(const report::Explanation& e) {
                         {"message", a.message},
                         {"gain", a.gain ? json(*a.gain) : json(nullptr)},
                         {"accepted", a.accepted}});
-  return {{"kernel", e.kernel},   {"device", e.device},           {"modelled", e.modelled},
-          {"outcome", e.outcome}, {"reason", e.outcome_reason},   {"gain", e.gain},
-          {"rounds", e.rounds},   {"evaluations", e.evaluations}, {"cases", cases},
-          {"plans", e.plans},     {"attempts", attempts},         {"checks", e.checks}};
+  return {{"kernel", e.kernel},         {"device", e.device},           {"modelled", e.modelled},
+          {"outcome", Name(e.outcome)}, {"reason", e.outcome_reason},   {"gain", e.gain},
+          {"rounds", e.rounds},         {"evaluations", e.evaluations}, {"cases", cases},
+          {"plans", e.plans},           {"attempts", attempts},         {"checks", e.checks}};
 }
 
 void List(const std::vector<memory::TaskSummary>& tasks, bool as_json) {
   json list = json::array();
   for (const auto& task : tasks) {
-    const std::string outcome = task.result ? task.result->outcome : "unfinished";
+    const core::TaskOutcome outcome = task.result ? task.result->outcome : core::TaskOutcome::kUnfinished;
     const double gain = task.result ? task.result->gain : 1;
     list.push_back({{"task", task.id},
                     {"kernel", task.key.kernel},
                     {"device", task.key.device},
-                    {"outcome", outcome},
+                    {"outcome", Name(outcome)},
                     {"gain", gain},
                     {"started", task.started},
                     {"evaluations", task.evaluations}});
     if (!as_json)
       fmt::print("{:5}  {:24} {:12} {:11} {:>8}  {} evaluations, started {}\n", task.id,
-                 base::Printable(task.key.kernel), task.key.device, outcome,
-                 outcome == "improved" ? report::FormatGain(gain) : "", task.evaluations, task.started);
+                 base::Printable(task.key.kernel), task.key.device, Name(outcome),
+                 outcome == core::TaskOutcome::kImproved ? report::FormatGain(gain) : "", task.evaluations,
+                 task.started);
   }
   if (as_json) std::puts(json({{"tasks", list}}).dump(2).c_str());
   else if (tasks.empty()) fmt::print("Nothing was optimized here yet.\n");

@@ -180,11 +180,12 @@ void AddRegressions(const History& history, const HistoryKey& key, Panel& panel)
   for (const Finding& finding : history.findings) {
     if (!finding.key.SameMachine(key)) continue;
     if (!finding.case_name.empty() && finding.case_name != panel.case_name) continue;
-    const bool ends = finding.state == "recovered" || finding.state == "accepted";
+    const bool ends = finding.state == FindingState::kRecovered || finding.state == FindingState::kAccepted;
     const auto found = open.find(finding.id);
     if (ends && found != open.end()) {
       panel.regressions[found->second].to = Seconds(finding.time);
-      panel.regressions[found->second].title += fmt::format(" ({} {})", finding.state, finding.time.substr(0, 10));
+      panel.regressions[found->second].title +=
+          fmt::format(" ({} {})", Name(finding.state), finding.time.substr(0, 10));
       open.erase(found);
     } else if (!ends && found == open.end()) {
       open[finding.id] = panel.regressions.size();
@@ -206,7 +207,7 @@ std::vector<Panel> PanelsOf(const History& history) {
   std::vector<Building> building;
   std::map<std::string, bool> slower;  // by time
   for (const NightVerdict& night : history.nights)
-    slower[night.time + night.key.device] = night.state == "slower" || night.state == "drift";
+    slower[night.time + night.key.device] = night.state == NightState::kSlower || night.state == NightState::kDrift;
   for (const CaseTime& time : history.cases) {
     if (time.reference || !(time.median_us > 0)) continue;
     auto found = std::find_if(building.begin(), building.end(), [&](const Building& b) {

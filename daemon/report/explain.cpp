@@ -267,11 +267,11 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
   e.evaluations = view.task.evaluations;
   if (view.task.result) {
     e.outcome = view.task.result->outcome;
-    e.outcome_reason = e.outcome == "improved" ? "" : view.task.result->message;
+    e.outcome_reason = e.outcome == core::TaskOutcome::kImproved ? "" : view.task.result->message;
     e.gain = view.task.result->gain;
     e.result_hash = view.task.result->best_hash;
   } else {
-    e.outcome = "unfinished";
+    e.outcome = core::TaskOutcome::kUnfinished;
   }
 
   const memory::StepView* baseline = FindStep(view, memory::StepKind::kBaseline, 0);

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "core/task_outcome.h"
+
 namespace warpwright::report {
 
 // A gain with the two-sided 95 % interval of the paired timing.
@@ -73,8 +75,8 @@ struct Explanation {
   std::string device;     // "sim:h200"
   std::string chip_name;  // "NVIDIA H200"
   bool modelled = true;
-  std::string outcome;         // "improved", "unchanged", "refused", "error"
-  std::string outcome_reason;  // for the last three
+  core::TaskOutcome outcome = core::TaskOutcome::kUnfinished;
+  std::string outcome_reason;  // where it did not improve
   double gain = 1;
   double roofline_share_before = 0, roofline_share_after = 0;  // 0 to 1
   std::vector<CaseRow> cases;

@@ -46,9 +46,10 @@ std::string Num(const std::string& text) { return "\x01" + EscapeHtml(text); }
 
 std::string Summary(const Explanation& e) {
   std::string out = "<h1>" + EscapeHtml(e.kernel);
-  out += e.outcome == "improved"    ? fmt::format(": <span class=\"good-text\">{} faster</span>", FormatGain(e.gain))
-         : e.outcome == "unchanged" ? std::string(": no improvement found")
-                                    : ": " + EscapeHtml(e.outcome);
+  out += e.outcome == core::TaskOutcome::kImproved
+             ? fmt::format(": <span class=\"good-text\">{} faster</span>", FormatGain(e.gain))
+         : e.outcome == core::TaskOutcome::kUnchanged ? std::string(": no improvement found")
+                                                      : ": " + EscapeHtml(Name(e.outcome));
   out += "</h1>\n<p>";
   for (const auto& badge : {DevicePhrase(e), fmt::format("{} rounds", e.rounds),
                             fmt::format("{} evaluations", e.evaluations), fmt::format("{:.1f} s", e.seconds)})

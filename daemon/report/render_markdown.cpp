@@ -13,9 +13,10 @@ namespace warpwright::report {
 namespace {
 
 std::string Headline(const Explanation& e) {
-  if (e.outcome == "improved") return fmt::format("{}: {} faster, {}", e.kernel, FormatGain(e.gain), DevicePhrase(e));
-  if (e.outcome == "unchanged") return fmt::format("{}: no improvement found", e.kernel);
-  return fmt::format("{}: {}", e.kernel, e.outcome);
+  if (e.outcome == core::TaskOutcome::kImproved)
+    return fmt::format("{}: {} faster, {}", e.kernel, FormatGain(e.gain), DevicePhrase(e));
+  if (e.outcome == core::TaskOutcome::kUnchanged) return fmt::format("{}: no improvement found", e.kernel);
+  return fmt::format("{}: {}", e.kernel, Name(e.outcome));
 }
 
 void Cases(std::string& out, const Explanation& e) {

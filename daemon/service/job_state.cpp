@@ -77,19 +77,30 @@ bool IsPublishing(JobState state) {
   return false;
 }
 
-std::string_view PhaseName(JobState state) {
+JobPhase PhaseOf(JobState state) {
   switch (state) {
     case kQueued:
-    case kFailed: return "queued";  // it will be tried again; what was given up is published and done
-    case kRunning: return "running";
-    case kWaiting: return "waiting";
+    case kFailed: return JobPhase::kQueued;  // it will be tried again; what was given up is published and done
+    case kRunning: return JobPhase::kRunning;
+    case kWaiting: return JobPhase::kWaiting;
     case kFinished:
     case kPushed:
     case kProposed:
-    case kReported: return "publishing";
+    case kReported: return JobPhase::kPublishing;
     case kDone:
     case kSuperseded:
-    case kCancelled: return "done";
+    case kCancelled: return JobPhase::kDone;
+  }
+  return JobPhase::kDone;
+}
+
+std::string_view Name(JobPhase phase) {
+  switch (phase) {
+    case JobPhase::kQueued: return "queued";
+    case JobPhase::kRunning: return "running";
+    case JobPhase::kPublishing: return "publishing";
+    case JobPhase::kWaiting: return "waiting";
+    case JobPhase::kDone: return "done";
   }
   return "";
 }

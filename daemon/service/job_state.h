@@ -43,8 +43,10 @@ bool IsFinal(JobState state);
 // finished, pushed, proposed, reported: the forge thread's turn. Waiting ones are its turn too, when there may be room
 // again.
 bool IsPublishing(JobState state);
-// For people: queued, running, publishing, waiting, done.
-std::string_view PhaseName(JobState state);
+// For people.
+enum class JobPhase { kQueued, kRunning, kPublishing, kWaiting, kDone };
+std::string_view Name(JobPhase phase);  // "queued"
+JobPhase PhaseOf(JobState state);
 
 // Of how a job came to be; the higher goes first.
 enum class JobPriority { kNightly = 0, kPush = 1, kCommand = 2 };

@@ -174,7 +174,7 @@ class Publisher {
       check.conclusion = "neutral";
       check.summary = "Not proposed: " + report::EscapeMarkdown(done_.message) + ".\n\n" + check.summary;
     }
-    if (request_.explanation.outcome == "ignored") {  // nothing was tried
+    if (request_.explanation.outcome == core::TaskOutcome::kIgnored) {  // nothing was tried
       check.title = "Left alone";
       check.summary =
           "Left alone: " + report::EscapeMarkdown(done_.message) + ". `/warpwright optimize` asks for it again.";

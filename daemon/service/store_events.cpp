@@ -143,7 +143,7 @@ Result<std::optional<Event>> Store::NextEvent() {
 
 namespace {
 
-bool WasDone(const Job& job) { return job.state == JobState::kDone && job.result.outcome != "error"; }
+bool WasDone(const Job& job) { return job.state == JobState::kDone && job.result.outcome != core::TaskOutcome::kError; }
 
 }  // namespace
 
@@ -189,10 +189,10 @@ Result<bool> Store::State::MakeJob(const Event& event, const NewJob& job, Detect
       false;  // another version of the entry: then what was done for this one no longer stands on the branch
   for (const Job& other : before) {
     if (other.what.key != job.key) {
-      published_since |= other.state == JobState::kDone && other.result.outcome == "improved";
+      published_since |= other.state == JobState::kDone && other.result.outcome == core::TaskOutcome::kImproved;
       continue;
     }
-    if (other.result.outcome == kIgnoredOutcome) continue;  // nobody worked on it
+    if (other.result.outcome == core::TaskOutcome::kIgnored) continue;  // nobody worked on it
     const bool active = !IsFinal(other.state);
     if (!active && (event.again || !WasDone(other) || published_since)) continue;
     if (active && event.again && other.state != JobState::kQueued && other.state != JobState::kRunning) continue;
@@ -220,11 +220,11 @@ Result<bool> Store::State::MakeIgnoredJob(const Event& event, const NewJob& job,
                                         "'superseded', 'cancelled') LIMIT 200",
                                         event.repository, job.kernel, job.kind));
   for (const Job& other : before)
-    if (other.commit == event.to && other.result.outcome == kIgnoredOutcome) return true;  // said already
+    if (other.commit == event.to && other.result.outcome == core::TaskOutcome::kIgnored) return true;  // said already
   WW_TRY(Supersede(before, event, detected));
   InsertJob(event, job, JobState::kFinished);
-  Do("UPDATE jobs SET result_outcome = ?, result_message = ?, finished = queued WHERE id = ?", kIgnoredOutcome, reason,
-     db.getLastInsertRowid());
+  Do("UPDATE jobs SET result_outcome = ?, result_message = ?, finished = queued WHERE id = ?",
+     core::TaskOutcome::kIgnored, reason, db.getLastInsertRowid());
   ++detected.ignored;
   return true;
 }

@@ -13,7 +13,7 @@ namespace {
 // The numbers stand in the trajectory that tests/golden/trajectories keeps.
 TEST(Explain, ARealTrajectory) {
   const report::Explanation e = ModelledSoftmax();
-  EXPECT_EQ(e.outcome, "improved");
+  EXPECT_EQ(e.outcome, core::TaskOutcome::kImproved);
   EXPECT_TRUE(e.modelled);
   EXPECT_FALSE(e.interval);
   EXPECT_NEAR(e.gain, 97.644, 1e-3);

@@ -76,7 +76,7 @@ inline report::Explanation MeasuredLayerNorm() {
   e.device = "cuda:0";
   e.chip_name = "NVIDIA H200";
   e.modelled = false;
-  e.outcome = "improved";
+  e.outcome = core::TaskOutcome::kImproved;
   e.gain = 1.64;
   e.interval = Interval(1.58, 1.64, 1.70);
   e.before_us = 100.2;

@@ -73,7 +73,7 @@ TEST(Resume, AfterEveryWriteGoesOnAsIfNothingHadBeen) {
   Prepare(undisturbed);
   const auto expected = undisturbed.Run();
   ASSERT_TRUE(expected) << expected.error().Format();
-  ASSERT_EQ(expected->result.outcome, "improved");
+  ASSERT_EQ(expected->result.outcome, core::TaskOutcome::kImproved);
   EXPECT_EQ(expected->text.find("// tiled"), std::string::npos) << "the base before was accepted";
   const auto story = undisturbed.Story();
   for (const char* kind : {" baseline", "0 plan: 1 methods", "0 accept seeded", " rewrite refused", " repair tiled",
@@ -145,7 +145,7 @@ TEST(Resume, AFinishedTaskIsRecalled) {
   const size_t reviews = loop.judge.quick.size();
   const auto again = loop.Run();
   ASSERT_TRUE(again) << again.error().Format();
-  EXPECT_EQ(again->result.outcome, "improved");
+  EXPECT_EQ(again->result.outcome, core::TaskOutcome::kImproved);
   EXPECT_EQ(again->text, first->text);
   EXPECT_EQ(loop.judge.prepared, 1);
   EXPECT_EQ(loop.judge.quick.size(), reviews);
