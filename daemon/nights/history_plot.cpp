@@ -214,16 +214,17 @@ std::vector<Panel> PanelsOf(const History& history) {
       return b.key.SameMachine(time.key) && b.panel.case_name == time.case_name;
     });
     if (found == building.end()) {
-      building.push_back({{MachineOf(time.key), time.case_name, time.modelled, {}, {}, {}}, time.key, nullptr});
+      building.push_back({{.machine = MachineOf(time.key), .case_name = time.case_name, .modelled = time.modelled},
+                          time.key,
+                          nullptr});
       found = building.end() - 1;
     }
     const double spread = std::min(kInterval * time.log_error, 1.0);
-    PanelNight night{Seconds(time.time),
-                     time.median_us,
-                     time.median_us * std::exp(-spread),
-                     time.median_us * std::exp(spread),
-                     {},
-                     slower[time.time + time.key.device]};
+    PanelNight night{.time = Seconds(time.time),
+                     .us = time.median_us,
+                     .low = time.median_us * std::exp(-spread),
+                     .high = time.median_us * std::exp(spread),
+                     .slower = slower[time.time + time.key.device]};
     night.label =
         fmt::format("{}: {}{}, commit {}", time.time.substr(0, 10), Us(time.median_us),
                     spread > 0 ? fmt::format(" ± {:.2g} %", 100 * std::expm1(spread)) : "", time.commit.substr(0, 12));

@@ -116,7 +116,8 @@ Result<Pipeline::Reply> Pipeline::HandleCommand(const TrackedRepository& place, 
     case forge::SlashVerb::kRetry: return HandleOptimizeCommand(place, comment, full);
     case forge::SlashVerb::kIgnore: {
       if (full.kernel.empty()) return Reply{"Which kernel? `/warpwright ignore KERNEL`.", {}, true};
-      WW_TRY(ports_.store.Ignore({place.name, full.kernel, "", "told to ignore it in a comment", 0}));
+      WW_TRY(ports_.store.Ignore(
+          {.repository = place.name, .kernel = full.kernel, .reason = "told to ignore it in a comment"}));
       WW_ASSIGN(const auto running, ports_.store.Cancel(place.name, full.kernel, "ignored"));
       for (const int64_t job : running) StopJob(job);
       return Reply{fmt::format("{} is left alone until somebody asks for it with `/warpwright optimize {}`.", whose,
