@@ -153,6 +153,14 @@ Result<int> OptimizeSlower(const NightlyOptions& options, const std::string& com
 
 }  // namespace
 
+std::string_view Name(NightlyFailOn fail_on) {
+  switch (fail_on) {
+    case NightlyFailOn::kNone: return "none";
+    case NightlyFailOn::kRegression: return "regression";
+  }
+  return "?";
+}
+
 Result<int> RunNightly(const NightlyOptions& options) {
   if (!options.history.empty() && !options.history_branch.empty())
     return Fail(ErrorCode::kUsage, "--history and --history-branch exclude each other",
@@ -191,7 +199,7 @@ Result<int> RunNightly(const NightlyOptions& options) {
   if (options.optimize && !reported.empty()) {
     WW_ASSIGN(exit_code, OptimizeSlower(options, night.commit, reported));
   }
-  if (!reported.empty() && options.fail_on == "regression") return kExitUnverified;
+  if (!reported.empty() && options.fail_on == NightlyFailOn::kRegression) return kExitUnverified;
   return night.Errors() > 0 ? kExitEnvironment : exit_code;
 }
 

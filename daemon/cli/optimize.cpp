@@ -66,11 +66,11 @@ json ToJson(const app::OptimizedKernel& o, const std::string& device) {
   return j;
 }
 
-int ExitCodeFor(const std::vector<app::OptimizedKernel>& kernels, const std::string& fail_on) {
+int ExitCodeFor(const std::vector<app::OptimizedKernel>& kernels, FailOn fail_on) {
   const auto any = [&](auto is) { return std::any_of(kernels.begin(), kernels.end(), is); };
   if (any([](const app::OptimizedKernel& k) { return k.outcome == core::TaskOutcome::kError || k.publication.failed; }))
     return kExitEnvironment;
-  return fail_on != "never" && any([](const app::OptimizedKernel& k) {
+  return fail_on != FailOn::kNever && any([](const app::OptimizedKernel& k) {
            return k.outcome == core::TaskOutcome::kRefused || k.regression > 0;
          })
              ? kExitUnverified
@@ -81,9 +81,9 @@ app::OptimizeRequest RequestOf(const OptimizeOptions& options) {
   const PublicationOptions& publication = options.publication;
   return {.revision = options.revision,
           .changed_since = options.changed_since,
-          .find_regressions = publication.fail_on == "regression",
-          .detect_only = publication.dry_run == "detect",
-          .make_branches = options.publish != "none" && publication.dry_run != "optimize",
+          .find_regressions = publication.fail_on == FailOn::kRegression,
+          .detect_only = publication.dry_run == DryRun::kDetect,
+          .make_branches = options.publish != config::PublishTo::kNone && publication.dry_run != DryRun::kOptimize,
           .base_branch = publication.base_branch,
           .shard = app::ParseShard(publication.shard),
           .author = options.author,
@@ -96,8 +96,8 @@ app::OptimizeRequest RequestOf(const OptimizeOptions& options) {
 bool Publishes(const OptimizeOptions& options) {
   const PublicationOptions& publication = options.publication;
   const bool has_remote = !publication.remote.empty() || !publication.repository.empty();
-  return publication.dry_run.empty() &&
-         (options.publish == "pull-request" || (options.publish == "branch" && has_remote));
+  return !publication.dry_run && (options.publish == config::PublishTo::kPullRequest ||
+                                  (options.publish == config::PublishTo::kBranch && has_remote));
 }
 
 std::map<std::string, double> SecondsOf(const worker::WorkerEvaluator& trusted,
@@ -115,8 +115,6 @@ Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& option
   const base::SystemClock clock;
   Progress progress(options.common.quiet);
   GithubPublisher publisher(options.publication, session.workspace(), commands);
-  const config::PublishTo to =
-      options.publish == "branch" ? config::PublishTo::kBranch : config::PublishTo::kPullRequest;
   app::OptimizeServices services{
       .trusted = Restartable(trusted),
       .candidates = Restartable(candidates),
@@ -132,7 +130,7 @@ Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& option
       .publisher = {},
       .progress = progress.Callbacks()};
   if (Publishes(options))
-    services.publisher = [&](const repo::Signature& author) { return publisher.Connect(to, author); };
+    services.publisher = [&](const repo::Signature& author) { return publisher.Connect(options.publish, author); };
   return app::OptimizeKernels(session.workspace(), RequestOf(options), services);
 }
 

@@ -27,7 +27,7 @@ json ToJson(const report::Explanation& e) {
                         {"parent", a.parent},
                         {"method", a.method},
                         {"parameters", a.parameters},
-                        {"outcome", a.outcome},
+                        {"outcome", Name(a.outcome)},
                         {"message", a.message},
                         {"gain", a.gain ? json(*a.gain) : json(nullptr)},
                         {"accepted", a.accepted}});
@@ -61,6 +61,17 @@ void List(const std::vector<memory::TaskSummary>& tasks, bool as_json) {
 
 }  // namespace
 
+std::string_view Name(ShowFormat format) {
+  switch (format) {
+    case ShowFormat::kText: return "text";
+    case ShowFormat::kMarkdown: return "markdown";
+    case ShowFormat::kHtml: return "html";
+    case ShowFormat::kJson: return "json";
+    case ShowFormat::kPullRequest: return "pull_request";
+  }
+  return "?";
+}
+
 Result<int> RunShow(const ShowOptions& options) {
   CommonOptions common = options.common;
   const std::vector<std::string> kernels = common.kernels;
@@ -73,7 +84,7 @@ Result<int> RunShow(const ShowOptions& options) {
       return std::find(kernels.begin(), kernels.end(), t.key.kernel) == kernels.end();
     });
   if (options.task == 0 && kernels.empty()) {
-    List(tasks, common.json || options.format == "json");
+    List(tasks, common.json || options.format == ShowFormat::kJson);
     return kExitDone;
   }
   if (options.task != 0) std::erase_if(tasks, [&](const memory::TaskSummary& t) { return t.id != options.task; });
@@ -82,10 +93,11 @@ Result<int> RunShow(const ShowOptions& options) {
   WW_ASSIGN(const memory::TrajectoryView view, trajectory.View(tasks.front().id));
   const report::Explanation explanation = app::ExplainTask(session.workspace(), view, session.Toolchain(), kVersion);
   std::string text;
-  if (common.json || options.format == "json")
+  if (common.json || options.format == ShowFormat::kJson)
     text = ToJson(explanation).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
-  else if (options.format == "html") text = report::RenderHtml(explanation);
-  else if (options.format == "pull-request") text = app::ProposedText(session.workspace().repository(), explanation);
+  else if (options.format == ShowFormat::kHtml) text = report::RenderHtml(explanation);
+  else if (options.format == ShowFormat::kPullRequest)
+    text = app::ProposedText(session.workspace().repository(), explanation);
   else text = report::RenderMarkdown(explanation);
   if (options.output.empty()) {
     std::fputs(text.c_str(), stdout);

@@ -4,9 +4,12 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/task_outcome.h"
+#include "core/timing.h"
+#include "core/verdict.h"
 
 namespace warpwright::report {
 
@@ -24,10 +27,10 @@ struct CaseRow {
   std::string name;
   double before_us = 0, after_us = 0;
   bool sampled = false;
-  double weight = 1;                   // of its time in the gain; 0: verified only
-  std::optional<GainInterval> timing;  // of paired timing on a real device
-  std::string decision;                // "faster", "same", "slower", "inconclusive"; empty where nothing was timed
-  double hot_before_us = 0, hot_after_us = 0;  // from warm caches; not part of the gain
+  double weight = 1;                                  // of its time in the gain; 0: verified only
+  std::optional<GainInterval> timing;                 // of paired timing on a real device
+  std::optional<core::TimingDecision> decision = {};  // none where nothing was timed
+  double hot_before_us = 0, hot_after_us = 0;         // from warm caches; not part of the gain
   int pairs = 0, discarded = 0;
   std::vector<OutputError> errors = {};  // empty: this case is too large to be compared whole, and was only measured
 };
@@ -35,14 +38,27 @@ struct CounterRow {
   std::string name, unit;
   double before = 0, after = 0;
 };
+// What came of an attempt: a verdict, or nothing to judge.
+enum class AttemptOutcome {
+  kUnknown,
+  kCompileFailed,
+  kRefused,
+  kWrongResult,
+  kFaulted,
+  kMeasured,
+  kNotApplicable,  // the transformation refused
+  kInterrupted
+};
+std::string_view Name(AttemptOutcome outcome);  // as the verdict's; "not applicable", "interrupted"; "" where unknown
+
 // One attempt: a candidate that was made and judged, or a plan that could not be carried out.
 struct AttemptRow {
   int round = 0;
   std::string id;  // first digits of the candidate's hash; empty where there was none
   std::string parent;
   std::string method, parameters;
-  std::string outcome;  // verdict name: "measured", "wrong_result", ...; "not applicable" for a refused transformation
-  std::string message;  // why it was rejected, or what it does
+  AttemptOutcome outcome = AttemptOutcome::kUnknown;
+  std::string message;         // why it was rejected, or what it does
   std::optional<double> gain;  // over the original
   bool accepted = false;       // became the base
 };

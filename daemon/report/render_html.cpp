@@ -99,7 +99,7 @@ std::string AttemptTable(const Explanation& e) {
   for (const auto& a : e.attempts) {
     const std::string result = a.accepted ? "<span class=\"good-text\">new base</span>"
                                : a.gain   ? "verified, not taken"
-                                          : "<span class=\"bad-text\">" + EscapeHtml(a.outcome) + "</span>";
+                                          : "<span class=\"bad-text\">" + EscapeHtml(Name(a.outcome)) + "</span>";
     out += Row({Num(std::to_string(a.round)),
                 EscapeHtml(a.method) +
                     (a.parameters.empty() ? "" : "<br><span class=\"soft\">" + EscapeHtml(a.parameters) + "</span>"),

@@ -58,7 +58,9 @@ void Attempts(std::string& out, const Explanation& e) {
       e.rounds, e.evaluations, e.seconds, PlanList(e));
   for (const auto& a : e.attempts) {
     const std::string method = a.method + (a.parameters.empty() ? "" : " (" + a.parameters + ")");
-    const std::string result = a.accepted ? "**new base**" : a.gain ? "verified, not taken" : EscapeMarkdown(a.outcome);
+    const std::string result = a.accepted ? "**new base**"
+                               : a.gain   ? "verified, not taken"
+                                          : EscapeMarkdown(Name(a.outcome));
     out += fmt::format("| {} | {} | {} | {} | {} |\n", a.round, EscapeMarkdown(method), result,
                        a.gain ? FormatGain(*a.gain) : "", EscapeMarkdown(a.message, 300));
   }

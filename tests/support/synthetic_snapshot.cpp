@@ -150,7 +150,7 @@ memory::TrajectoryView BusyTrajectory(const std::string& method) {
   const auto measured = [](double us) {
     core::Measured result;
     result.modelled = false;
-    result.cases = {core::CaseMeasurement{"gpt2", 1, us, false, {}, {}}};
+    result.cases = {core::CaseMeasurement{.case_name = "gpt2", .weight = 1, .time_us = us}};
     return result;
   };
   memory::StepView& baseline = add(memory::StepKind::kBaseline, 0, "base");
@@ -163,7 +163,7 @@ memory::TrajectoryView BusyTrajectory(const std::string& method) {
     step.outcome->candidate = step.record.candidate;
     step.outcome->summary = method + ": what was tried";
     if (i % 5 == 2) {
-      step.outcome->verdict = core::WrongResult{"comparison", "gpt2", "out[1024] is 0.25, expected 0.31"};
+      step.outcome->verdict = core::WrongResult{core::Check::kComparison, "gpt2", "out[1024] is 0.25, expected 0.31"};
     } else if (i % 7 == 3) {
       step.outcome->verdict = core::CompileFailed{"identifier \"tile\" is undefined"};
     } else {

@@ -143,7 +143,7 @@ TEST_F(TrajectoryFile, NoCandidateIsEvaluatedTwice) {
   EXPECT_FALSE(*t.FindEvaluation(task, "c"));
   const memory::StepId step = t.Begin(task, Evaluate(1, "b", "c", "m"))->id;
   EXPECT_FALSE(*t.FindEvaluation(task, "c")) << "only when it is finished";
-  ASSERT_TRUE(t.Finish(step, Outcome(core::WrongResult{"comparison", "gpt2", "off"})));
+  ASSERT_TRUE(t.Finish(step, Outcome(core::WrongResult{core::Check::kComparison, "gpt2", "off"})));
   const auto found = t.FindEvaluation(task, "c");
   ASSERT_TRUE(*found);
   EXPECT_EQ(core::VerdictName(*(*found)->verdict), "wrong_result");

@@ -13,7 +13,7 @@ using Story = std::vector<std::string>;
 
 const core::Verdict kTooLarge =
     core::CompileFailed{"ptxas error : Entry function 'k' uses too much shared data (0x18000 bytes)"};
-const core::Verdict kWrong = core::WrongResult{"comparison", "n", "out[3] = 1, expected 2"};
+const core::Verdict kWrong = core::WrongResult{core::Check::kComparison, "n", "out[3] = 1, expected 2"};
 
 Worth Gains(double gain) { return {.gain = gain, .gain_of_case = {}, .fails = {}}; }
 Worth Fails(const core::Verdict& verdict) { return {.gain = 1, .gain_of_case = {}, .fails = verdict}; }
@@ -187,7 +187,7 @@ TEST_F(Loop, WhatNoTransformationCanDoIsSaidAndCostsNoRound) {
 
 TEST_F(Loop, ARefusedOriginalEndsIt) {
   loop.AddMethod("fast", Gains(2));
-  loop.judge.refuses_original = core::Refused{"tolerance-self-test", "wrong results cannot be told", "", 0};
+  loop.judge.refuses_original = core::Refused{core::Check::kToleranceSelfTest, "wrong results cannot be told", "", 0};
   const search::RefineResult refined = Run();
   EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kRefused);
   EXPECT_NE(refined.result.message.find("wrong results cannot be told"), std::string::npos);
@@ -292,7 +292,7 @@ TEST_F(Acceptance, WhereNoBasePassesTheOriginalStays) {
 }
 
 TEST_F(Acceptance, ASpliceMayRefuse) {
-  loop.worker.splice_refuses = core::Refused{"splice", "an edit outside the entry", "kernels/k.cu", 3};
+  loop.worker.splice_refuses = core::Refused{core::Check::kSplice, "an edit outside the entry", "kernels/k.cu", 3};
   EXPECT_EQ(Run().result.outcome, core::TaskOutcome::kUnchanged);
   EXPECT_TRUE(loop.judge.full.empty());
 }
@@ -317,7 +317,7 @@ TEST_F(Acceptance, AToolsFindingRefusesTheWinner) {
   const search::RefineResult refined = Run();
   EXPECT_EQ(refined.text, "float x;\n// first\n// spliced\n");
   ASSERT_TRUE(refined.accepted);
-  EXPECT_EQ(refined.accepted->checks, std::vector<std::string>{"nvcc"});
+  EXPECT_EQ(refined.accepted->checks, std::vector{core::CheckName("nvcc")});
   EXPECT_EQ(refined.accepted->notes, std::vector<std::string>{"memcheck: did not run: 3 findings"});
   EXPECT_EQ(Count(loop.Story(), "-1 accept second: "), 1u);
 }

@@ -42,9 +42,10 @@ void Prepare(ScriptedLoop& loop) {
   loop.AddCard("tiled", {{"tile", {"64x64x16"}, ""}});
   loop.script["tiled tile=64x64x16"].fails = loop.script["tiled tile=64x64x8"].fails = too_large;
   loop.script["tiled tile=32x32x32"].gain = 1.3;
-  loop.AddMethod("broken", {.gain = 1, .gain_of_case = {}, .fails = core::WrongResult{"comparison", "n", "off"}});
+  loop.AddMethod("broken",
+                 {.gain = 1, .gain_of_case = {}, .fails = core::WrongResult{core::Check::kComparison, "n", "off"}});
   loop.AddCard("twin").transform = "broken";
-  loop.judge.full_verdicts.emplace("tiled tile=32x32x32", core::WrongResult{"secret-seed", "n", "off"});
+  loop.judge.full_verdicts.emplace("tiled tile=32x32x32", core::WrongResult{core::Check::kSecretSeed, "n", "off"});
   memory::GradedExperience sample{{}, memory::MatchGrade::kExact};
   sample.experience.method = "seeded";
   sample.experience.outcome = "measured";
