@@ -28,13 +28,23 @@ core::Diagnosis DiagnoseCompile(const core::CompileFailed& failed) {
   static const std::regex undefined(R"re(identifier "([A-Za-z_]\w*)" is undefined)re");
   std::smatch match;
   if (std::regex_search(line, match, undefined))
-    return {Cause::kMissingHelper, line, "'" + match[1].str() + "' is used but not declared in the device code",
-            "declare '" + match[1].str() + "' before its first use", 0.9};
+    return {.cause = Cause::kMissingHelper,
+            .quote = line,
+            .root_cause = "'" + match[1].str() + "' is used but not declared in the device code",
+            .fix = "declare '" + match[1].str() + "' before its first use",
+            .confidence = 0.9};
   if (line.find("too much shared") != std::string::npos || line.find("shared data") != std::string::npos ||
       line.find("too many resources") != std::string::npos || line.find("exceeded its limit") != std::string::npos)
-    return {Cause::kResourceLimit, line, "the kernel needs more shared memory, registers or compile time than there is",
-            "use a smaller tile or block", 0.9};
-  return {Cause::kCompileError, line, "the rewritten code is not valid CUDA C++", "none known", 0.3};
+    return {.cause = Cause::kResourceLimit,
+            .quote = line,
+            .root_cause = "the kernel needs more shared memory, registers or compile time than there is",
+            .fix = "use a smaller tile or block",
+            .confidence = 0.9};
+  return {.cause = Cause::kCompileError,
+          .quote = line,
+          .root_cause = "the rewritten code is not valid CUDA C++",
+          .fix = "none known",
+          .confidence = 0.3};
 }
 
 core::Diagnosis DiagnoseFault(const core::Faulted& faulted) {
@@ -42,52 +52,81 @@ core::Diagnosis DiagnoseFault(const core::Faulted& faulted) {
   const std::string quote = fault.message;
   switch (fault.kind) {
     case core::Fault::Kind::kMisaligned:
-      return {Cause::kMisaligned, quote, "a vector access meets an address that is not a multiple of its width",
-              "use a narrower access, or test the alignment and fall back to scalar accesses", 0.9};
+      return {.cause = Cause::kMisaligned,
+              .quote = quote,
+              .root_cause = "a vector access meets an address that is not a multiple of its width",
+              .fix = "use a narrower access, or test the alignment and fall back to scalar accesses",
+              .confidence = 0.9};
     case core::Fault::Kind::kOutOfBounds:
-      return {Cause::kOutOfBounds, quote, "an access passes the end of a buffer: the tail is not guarded",
-              "guard the last partial tile or vector", 0.7};
+      return {.cause = Cause::kOutOfBounds,
+              .quote = quote,
+              .root_cause = "an access passes the end of a buffer: the tail is not guarded",
+              .fix = "guard the last partial tile or vector",
+              .confidence = 0.7};
     case core::Fault::Kind::kSharedRace:
     case core::Fault::Kind::kDivergentBarrier:
     case core::Fault::Kind::kInactiveShuffle:
-      return {Cause::kRace, quote, "threads of a block exchange data without being in step",
-              "put a barrier between the write and the read, reached by all threads", 0.7};
+      return {.cause = Cause::kRace,
+              .quote = quote,
+              .root_cause = "threads of a block exchange data without being in step",
+              .fix = "put a barrier between the write and the read, reached by all threads",
+              .confidence = 0.7};
     case core::Fault::Kind::kUninitializedRead:
-      return {Cause::kUninitialized, quote, "a value is read that nothing wrote", "initialise it, or guard the read",
-              0.6};
+      return {.cause = Cause::kUninitialized,
+              .quote = quote,
+              .root_cause = "a value is read that nothing wrote",
+              .fix = "initialise it, or guard the read",
+              .confidence = 0.6};
     case core::Fault::Kind::kResourceLimit:
-      return {Cause::kResourceLimit, quote, "a block needs more threads, registers or shared memory than the chip has",
-              "use a smaller tile or block", 0.95};
+      return {.cause = Cause::kResourceLimit,
+              .quote = quote,
+              .root_cause = "a block needs more threads, registers or shared memory than the chip has",
+              .fix = "use a smaller tile or block",
+              .confidence = 0.95};
     case core::Fault::Kind::kNotSimulated:
-      return {Cause::kNotSimulable, quote, "the kernel uses an instruction that this device cannot run",
-              "none on this device", 1.0};
+      return {.cause = Cause::kNotSimulable,
+              .quote = quote,
+              .root_cause = "the kernel uses an instruction that this device cannot run",
+              .fix = "none on this device",
+              .confidence = 1.0};
     case core::Fault::Kind::kInstructionLimit:
     case core::Fault::Kind::kTrap:
     case core::Fault::Kind::kReadOnlyWrite:
     case core::Fault::Kind::kIllegalInstruction: break;
   }
-  return {Cause::kUnknown, quote, "the kernel stopped with a fault", "none known", 0.2};
+  return {.cause = Cause::kUnknown,
+          .quote = quote,
+          .root_cause = "the kernel stopped with a fault",
+          .fix = "none known",
+          .confidence = 0.2};
 }
 
 }  // namespace
 
 core::Diagnosis Diagnose(const core::Candidate&, const core::Verdict& verdict) {
   return std::visit(
-      Overload{
-          [](const core::CompileFailed& failed) { return DiagnoseCompile(failed); },
-          [](const core::Faulted& faulted) { return DiagnoseFault(faulted); },
-          [](const core::Refused& refused) {
-            return core::Diagnosis{Cause::kRefused, refused.reason,
-                                   "the candidate breaks a rule (" + refused.check + ")", "none", 0.9};
-          },
-          [](const core::WrongResult& wrong) {
-            return core::Diagnosis{
-                Cause::kWrongResult, wrong.message, "the check '" + wrong.check + "' found a difference",
-                wrong.check == "odd-shape" || wrong.check == "unwritten-output" ? "guard the last partial tile"
-                                                                                : "none known",
-                0.4};
-          },
-          [](const core::Measured&) { return core::Diagnosis{Cause::kUnknown, "", "nothing is wrong", "none", 0}; }},
+      Overload{[](const core::CompileFailed& failed) { return DiagnoseCompile(failed); },
+               [](const core::Faulted& faulted) { return DiagnoseFault(faulted); },
+               [](const core::Refused& refused) {
+                 return core::Diagnosis{.cause = Cause::kRefused,
+                                        .quote = refused.reason,
+                                        .root_cause = "the candidate breaks a rule (" + refused.check.text() + ")",
+                                        .fix = "none",
+                                        .confidence = 0.9};
+               },
+               [](const core::WrongResult& wrong) {
+                 return core::Diagnosis{
+                     .cause = Cause::kWrongResult,
+                     .quote = wrong.message,
+                     .root_cause = "the check '" + std::string(Name(wrong.check)) + "' found a difference",
+                     .fix = wrong.check == core::Check::kOddShape || wrong.check == core::Check::kUnwrittenOutput
+                                ? "guard the last partial tile"
+                                : "none known",
+                     .confidence = 0.4};
+               },
+               [](const core::Measured&) {
+                 return core::Diagnosis{.cause = Cause::kUnknown, .root_cause = "nothing is wrong", .fix = "none"};
+               }},
       verdict);
 }
 

@@ -66,7 +66,8 @@ class NightRun {
       progress_.finish();
       const nights::NightVerdict& verdict = entry.outcome.verdict;
       progress_.line(
-          fmt::format("{}: {}", spec.name, entry.error.empty() ? verdict.state + ": " + verdict.message : entry.error));
+          fmt::format("{}: {}", spec.name,
+                      entry.error.empty() ? fmt::format("{}: {}", Name(verdict.state), verdict.message) : entry.error));
       entries.push_back(std::move(entry));
     }
     return entries;

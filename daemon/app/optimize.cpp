@@ -97,7 +97,7 @@ class Optimization {
     for (const auto& spec : manifest_.kernels) {
       OptimizedKernel kernel;
       kernel.name = spec.name;
-      kernel.outcome = "detected";
+      kernel.outcome = core::TaskOutcome::kDetected;
       kernel.message = spec.file + " " + spec.entry;
       kernels.push_back(std::move(kernel));
     }
@@ -133,16 +133,16 @@ class Optimization {
     if (const auto slower = regressions_.find(spec.name); slower != regressions_.end())
       kernel.regression = slower->second;
     Publish(spec, kernel);
-    progress_.line(
-        fmt::format("{}: {}{}", spec.name, kernel.outcome,
-                    kernel.outcome == "improved" ? fmt::format(", {:.2f}x", kernel.gain) : ": " + kernel.message));
+    progress_.line(fmt::format("{}: {}{}", spec.name, Name(kernel.outcome),
+                               kernel.outcome == core::TaskOutcome::kImproved ? fmt::format(", {:.2f}x", kernel.gain)
+                                                                              : ": " + kernel.message));
     return kernel;
   }
 
   OptimizedKernel Failed(const core::KernelSpec& spec, const Error& error) const {
     OptimizedKernel failed;
     failed.name = spec.name;
-    failed.outcome = "error";
+    failed.outcome = core::TaskOutcome::kError;
     failed.message = error.Format();
     const TargetDevice& device = workspace_.device();
     failed.summary.explanation = {.kernel = spec.name,
@@ -220,7 +220,7 @@ class Optimization {
     WW_ASSIGN(const search::RefineResult refined, search::Refine(task, services));
     WW_ASSIGN(const memory::TrajectoryView view, trajectory.View(refined.task));
     OptimizedKernel kernel = Outcome(spec, refined, spent_before);
-    const bool improved = kernel.outcome == "improved";
+    const bool improved = kernel.outcome == core::TaskOutcome::kImproved;
     kernel.summary.explanation = ExplanationOf(spec, view, original.text, improved ? refined.text : std::string());
     if (improved && request_.make_branches) WW_TRY(MakeBranch(spec, refined, kernel));
     return kernel;
@@ -334,13 +334,13 @@ Result<std::vector<OptimizedKernel>> OptimizeKernels(Workspace& workspace, const
 
 std::string_view RunResult(const std::vector<OptimizedKernel>& kernels) {
   const auto any = [&](auto is) { return std::any_of(kernels.begin(), kernels.end(), is); };
-  const auto came_out = [&](const char* outcome) {
+  const auto came_out = [&](core::TaskOutcome outcome) {
     return any([&](const OptimizedKernel& k) { return k.outcome == outcome; });
   };
-  if (kernels.empty() || came_out("detected")) return "skipped";
+  if (kernels.empty() || came_out(core::TaskOutcome::kDetected)) return "skipped";
   if (any([](const OptimizedKernel& k) { return k.regression > 0; })) return "regression";
-  if (came_out("improved")) return "improved";
-  return came_out("error") ? "error" : "unchanged";
+  if (came_out(core::TaskOutcome::kImproved)) return "improved";
+  return came_out(core::TaskOutcome::kError) ? "error" : "unchanged";
 }
 
 std::vector<report::KernelSummary> Summaries(const std::vector<OptimizedKernel>& kernels) {

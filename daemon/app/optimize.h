@@ -51,7 +51,7 @@ struct CaseOutcome {
 };
 struct OptimizedKernel {
   std::string name;
-  std::string outcome;  // "detected", "error", or as in a TaskResult
+  core::TaskOutcome outcome = core::TaskOutcome::kUnfinished;
   std::string message;
   std::string branch, commit;  // of the winner
   double gain = 1, seconds = 0;

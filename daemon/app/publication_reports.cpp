@@ -26,7 +26,7 @@ Status Append(const fs::path& file, std::string_view text) {
 const OptimizedKernel* Best(const std::vector<OptimizedKernel>& kernels) {
   const OptimizedKernel* best = nullptr;
   for (const OptimizedKernel& kernel : kernels) {
-    if (kernel.summary.explanation.outcome != "improved") continue;
+    if (kernel.summary.explanation.outcome != core::TaskOutcome::kImproved) continue;
     const bool proposed = kernel.publication.pull_request != 0,
                best_proposed = best != nullptr && best->publication.pull_request != 0;
     if (best == nullptr || proposed > best_proposed || (proposed == best_proposed && kernel.gain > best->gain))
@@ -38,12 +38,12 @@ const OptimizedKernel* Best(const std::vector<OptimizedKernel>& kernels) {
 StepOutputs Outputs(const ReportPlaces& places, const std::vector<OptimizedKernel>& kernels, const RunReport& report) {
   const OptimizedKernel* best = Best(kernels);
   const auto improved = std::count_if(kernels.begin(), kernels.end(), [](const OptimizedKernel& k) {
-    return k.summary.explanation.outcome == "improved";
+    return k.summary.explanation.outcome == core::TaskOutcome::kImproved;
   });
   double dollars = 0, gain = 0;
   for (const OptimizedKernel& kernel : kernels) {
     dollars += kernel.summary.provenance.model_dollars;
-    if (kernel.summary.explanation.outcome == "improved") gain = std::max(gain, kernel.gain);
+    if (kernel.summary.explanation.outcome == core::TaskOutcome::kImproved) gain = std::max(gain, kernel.gain);
   }
   const bool proposed = best != nullptr && best->publication.pull_request != 0;
   return {{"result", report.result},
@@ -64,7 +64,7 @@ Status WriteFolder(const fs::path& folder, const std::vector<OptimizedKernel>& k
   WW_TRY(base::WriteFileAtomically(folder / "report.json", report + "\n"));
   for (const OptimizedKernel& kernel : kernels) {
     const report::Explanation& explanation = kernel.summary.explanation;
-    if (explanation.outcome == "improved") {
+    if (explanation.outcome == core::TaskOutcome::kImproved) {
       const report::PullRequestText text = report::RenderPullRequest(explanation, kernel.summary.provenance);
       WW_TRY(base::WriteFileAtomically(folder / (kernel.name + ".md"), "# " + text.title + "\n\n" + text.body));
     }

@@ -56,7 +56,8 @@ std::string ProposedText(const repo::Repository& repository, const report::Expla
   if (const auto diff =
           repository.Diff(explanation.base_commit, tip.value_or(explanation.base_commit), explanation.file))
     report::AddDiff(*diff, provenance);
-  if (explanation.outcome == "improved") return report::RenderPullRequest(explanation, provenance).body;
+  if (explanation.outcome == core::TaskOutcome::kImproved)
+    return report::RenderPullRequest(explanation, provenance).body;
   const report::CheckText check = report::RenderCheck(explanation, provenance);
   return check.summary + "\n" + check.text;
 }

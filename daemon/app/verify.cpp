@@ -10,8 +10,8 @@ struct Failure {
 Failure FailureOf(const core::Verdict& verdict) {
   return std::visit(
       Overload{[](const core::CompileFailed&) { return Failure{"compile", {}}; },
-               [](const core::Refused& v) { return Failure{v.check, {}}; },
-               [](const core::WrongResult& v) { return Failure{v.check, v.case_name}; },
+               [](const core::Refused& v) { return Failure{v.check.text(), {}}; },
+               [](const core::WrongResult& v) { return Failure{std::string(Name(v.check)), v.case_name}; },
                [](const core::Faulted& v) { return Failure{std::string(core::Name(v.fault.kind)), v.case_name}; },
                [](const core::Measured&) { return Failure{}; }},
       verdict);
@@ -24,7 +24,7 @@ CaseVerdict PassedCase(const std::string& kernel, const judge::CaseStatus& statu
   return {.kernel = kernel,
           .name = status.name,
           .verdict = status.measured ? "measured" : "skipped",
-          .check = status.check,
+          .check = status.check ? std::string(Name(*status.check)) : std::string(),
           .message = status.note};
 }
 

@@ -40,7 +40,7 @@ using Result = tl::expected<T, Error>;
 using Status = Result<void>;
 
 inline tl::unexpected<Error> Fail(ErrorCode code, std::string message, std::string remedy = {}) {
-  return tl::unexpected<Error>(Error{code, std::move(message), {}, 0, 0, std::move(remedy)});
+  return tl::unexpected<Error>(Error{.code = code, .message = std::move(message), .remedy = std::move(remedy)});
 }
 inline tl::unexpected<Error> Fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
 

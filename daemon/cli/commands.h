@@ -25,7 +25,7 @@ struct OptimizeOptions {
   CommonOptions common;
   std::string revision = "HEAD";
   std::string changed_since;  // only entries whose slice differs from this revision's
-  std::string publish = "branch";
+  config::PublishTo publish = config::PublishTo::kBranch;
   std::string author;  // "Name <mail>"; else the repository's warpwright.author, else warpwright
   int max_rounds = 0;  // 0: the manifest's
   double max_minutes = 0;
@@ -38,24 +38,30 @@ struct PlanOptions {
   std::string changed_since;  // empty or all zeros: every entry counts as changed
   int shards = 0;
 };
+enum class ShowFormat { kText, kMarkdown, kHtml, kJson, kPullRequest };
+std::string_view Name(ShowFormat format);  // "pull_request"
+constexpr ShowFormat Last(ShowFormat) { return ShowFormat::kPullRequest; }
 struct ShowOptions {
   CommonOptions common;
-  int64_t task = 0;             // 0: the latest of --kernel, or a list
-  std::string format = "text";  // text, markdown, html, json
-  std::string output;           // file; empty: stdout
+  int64_t task = 0;  // 0: the latest of --kernel, or a list
+  ShowFormat format = ShowFormat::kText;
+  std::string output;  // file; empty: stdout
 };
+enum class SkillsAction { kList, kShow, kCheck, kMatch };
 struct SkillsOptions {
   CommonOptions common;
-  std::string action = "list";  // list, show, check, match
-  std::string argument;         // id, folder, or evidence file
+  SkillsAction action = SkillsAction::kList;
+  std::string argument;  // id, folder, or evidence file
 };
+enum class MemoryAction { kShow, kMerge };
 struct MemoryOptions {
   CommonOptions common;
-  std::string action = "show";  // show, merge
+  MemoryAction action = MemoryAction::kShow;
   std::vector<std::string> paths;
 };
+enum class ConfigAction { kCheck, kPrint };
 struct ConfigOptions {
-  std::string action = "check";  // check, print
+  ConfigAction action = ConfigAction::kCheck;
   std::string repo;  // folder of .warpwright.yml; empty: the current one, unless an operator's file is given
   std::string operator_file;
   bool effective = false;  // also defaults, and the effective values under the operator's limits

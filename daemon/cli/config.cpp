@@ -105,12 +105,6 @@ std::string Describe(const config::SecretSource& source) {
   return source.given() ? fmt::format("(secret, systemd's credential {})", source.file.string()) : "none";
 }
 
-std::string Name(config::PublishTo publish) {
-  return publish == config::PublishTo::kNone     ? "none"
-         : publish == config::PublishTo::kBranch ? "branch"
-                                                 : "pull_request";
-}
-
 void PrintOperator(const config::OperatorConfig& config, const Places& places, Printer& out) {
   out.Add("state", config.state.string(), places);
   out.Add("devices", config.devices, places);
@@ -147,7 +141,7 @@ void PrintOperator(const config::OperatorConfig& config, const Places& places, P
     out.AddRow(prefix + "url", repository.url, source);
     out.AddRow(prefix + "branches", repository.branches.empty() ? json("the remote's HEAD") : json(repository.branches),
                source);
-    out.AddRow(prefix + "publish", Name(repository.publish), source);
+    out.AddRow(prefix + "publish", std::string(Name(repository.publish)), source);
     if (repository.ssh_key.given()) out.AddRow(prefix + "ssh.key", Describe(repository.ssh_key), source);
     if (!repository.known_hosts.empty())
       out.AddRow(prefix + "ssh.known_hosts", repository.known_hosts.string(), source);
@@ -242,7 +236,7 @@ Result<int> RunConfig(const ConfigOptions& options) {
     WW_ASSIGN(manifest_places, Places::Read(root / config::kManifestName, std::string(config::kManifestName)));
   }
   if (options.secrets && config) WW_TRY(CheckSecrets(*config));
-  if (options.action == "print") {
+  if (options.action == ConfigAction::kPrint) {
     Printer printer(options.effective);
     if (config) PrintOperator(*config, *config_places, printer);
     if (manifest)

@@ -1,7 +1,9 @@
 // warpwright: options and help. The commands are in cli/<command>.cpp.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <type_traits>
 
 #include "base/page_reuse.h"
 #include "cli/commands.h"
@@ -34,6 +36,25 @@ void AddCommon(CLI::App* command, CommonOptions& options) {
   command->add_option("--skills", options.skills, "Folder of skills instead of the built-in ones");
   command->add_option("--state", options.state, "Folder for trajectories and experience [<git directory>/warpwright]")
       ->envname("WARPWRIGHT_STATE");
+}
+
+// An option that takes the name of an enumerator, with hyphens.
+template <typename E>
+std::string OptionName(E value) {
+  std::string name(Name(value));
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+template <typename E, typename Value>
+CLI::Option* AddChoice(CLI::App* command, const char* option, Value& value, const char* help) {
+  std::vector<std::string> names;
+  for (int i = 0; i <= static_cast<int>(Last(E{})); ++i) names.push_back(OptionName(static_cast<E>(i)));
+  const auto set = [&value, names](const std::string& name) {
+    value = static_cast<E>(std::find(names.begin(), names.end(), name) - names.begin());
+  };
+  CLI::Option* added = command->add_option_function<std::string>(option, set, help)->check(CLI::IsMember(names));
+  if constexpr (std::is_enum_v<Value>) added->default_str(OptionName(value));
+  return added;
 }
 
 struct Program {
@@ -99,11 +120,8 @@ struct Program {
     command->add_option("--revision", optimize.revision, "The revision to optimize; it is the trusted original")
         ->capture_default_str();
     command->add_option("--changed-since", optimize.changed_since, "Only entries that changed since this revision");
-    command
-        ->add_option("--publish", optimize.publish,
-                     "none, branch (warpwright/<kernel>, pushed if a remote is given) or pull-request")
-        ->check(CLI::IsMember({"none", "branch", "pull-request"}))
-        ->capture_default_str();
+    AddChoice<config::PublishTo>(command, "--publish", optimize.publish,
+                                 "none, branch (warpwright/<kernel>, pushed if a remote is given) or pull-request");
     command->add_option("--author", optimize.author, "Author of the commits: \"Name <mail>\"");
     command->add_option("--max-rounds", optimize.max_rounds, "Overrides the manifest's policy")
         ->check(CLI::Range(1, 1000));
@@ -125,9 +143,7 @@ struct Program {
     command =
         Add("show", "Show what was tried and why: a list, or one task", show.common, [this] { return RunShow(show); });
     command->add_option("--task", show.task, "Number of the task, from the list");
-    command->add_option("--format", show.format, "text, markdown, html, json or pull-request")
-        ->check(CLI::IsMember({"text", "markdown", "html", "json", "pull-request"}))
-        ->capture_default_str();
+    AddChoice<ShowFormat>(command, "--format", show.format, "text, markdown, html, json or pull-request");
     command->add_option("--output", show.output, "File to write to");
 
     command = Add("nightly", "Time every kernel against its history, and report what became slower and since when",
@@ -140,9 +156,8 @@ struct Program {
                         "Folder for the drawn histories: index.html, and a page and a plot of each kernel");
     command->add_option("--merge", nightly.merge,
                         "Store of experience to be merged into this repository's (repeatable)");
-    command->add_option("--fail-on", nightly.fail_on, "regression: exit code 1 if one is new or grew; none")
-        ->check(CLI::IsMember({"none", "regression"}))
-        ->capture_default_str();
+    AddChoice<NightlyFailOn>(command, "--fail-on", nightly.fail_on,
+                             "regression: exit code 1 if one is new or grew; none");
     command->add_option("--author", nightly.author, "Author of the commits: \"Name <mail>\"");
     command->add_flag("--optimize", nightly.optimize,
                       "Optimize what became slower (with --json: the caller does, from findings[])");
@@ -187,14 +202,15 @@ struct Program {
     add("--max-open", to.max_open, "Limit on open pull requests; can only lower the manifest's")
         ->check(CLI::Range(0, 100));
     command->add_flag("--asked-for", to.asked_for, "Requested by a person: ignore a closed pull request")->group(group);
-    add("--dry-run", to.dry_run,
+    AddChoice<DryRun>(
+        command, "--dry-run", to.dry_run,
         "detect: report what would be optimized; optimize: publish nothing; full: create branches and texts, send "
         "nothing")
-        ->check(CLI::IsMember({"detect", "optimize", "full"}));
-    add("--fail-on", to.fail_on,
+        ->group(group);
+    AddChoice<FailOn>(
+        command, "--fail-on", to.fail_on,
         "unverified: exit code 1 for a refused kernel; regression: also if the change made a kernel slower; never")
-        ->check(CLI::IsMember({"regression", "unverified", "never"}))
-        ->capture_default_str();
+        ->group(group);
     add("--shard", to.shard, "k/n: only the k-th of n parts of the kernels");
     add("--summary", to.summary, "File that a Markdown summary is appended to");
     add("--output", to.output, "File that step outputs are appended to");
@@ -205,20 +221,20 @@ struct Program {
   void AddSkills() {
     CLI::App* group = app.add_subcommand("skills", "The library of methods");
     group->require_subcommand(1);
-    const auto add = [&](const char* name, const char* help, const char* argument) {
+    const auto add = [&](SkillsAction action, const char* name, const char* help, const char* argument) {
       CLI::App* command = group->add_subcommand(name, help);
       AddCommon(command, skills.common);
       if (argument != nullptr) command->add_option(argument, skills.argument);
-      command->callback([this, name] {
-        skills.action = name;
+      command->callback([this, action] {
+        skills.action = action;
         run = [this] { return RunSkills(skills); };
       });
     };
-    add("list", "List the methods", nullptr);
-    add("show", "Show one method", "id");
-    add("check", "Check a folder of skills", "folder");
-    add("match", "What the policy concludes from a kernel's evidence (--kernel, or a JSON file of evidence)",
-        "evidence");
+    add(SkillsAction::kList, "list", "List the methods", nullptr);
+    add(SkillsAction::kShow, "show", "Show one method", "id");
+    add(SkillsAction::kCheck, "check", "Check a folder of skills", "folder");
+    add(SkillsAction::kMatch, "match",
+        "What the policy concludes from a kernel's evidence (--kernel, or a JSON file of evidence)", "evidence");
   }
 
   void AddMemory() {
@@ -228,14 +244,14 @@ struct Program {
     AddCommon(command, memory.common);
     command->add_option("stores", memory.paths, "Stores to read instead of this repository's");
     command->callback([this] {
-      memory.action = "show";
+      memory.action = MemoryAction::kShow;
       run = [this] { return RunMemory(memory); };
     });
     command = group->add_subcommand("merge", "Merge stores: OUTPUT INPUT...");
     AddCommon(command, memory.common);
     command->add_option("stores", memory.paths, "The output, then the inputs")->required();
     command->callback([this] {
-      memory.action = "merge";
+      memory.action = MemoryAction::kMerge;
       run = [this] { return RunMemory(memory); };
     });
   }
@@ -243,20 +259,20 @@ struct Program {
   void AddConfig() {
     CLI::App* group = app.add_subcommand("config", "The repository's file and the operator's");
     group->require_subcommand(1);
-    const auto add = [&](const char* name, const char* help) {
+    const auto add = [&](ConfigAction action, const char* name, const char* help) {
       CLI::App* command = group->add_subcommand(name, help);
       command->add_option("--repo", config.repo, "Where .warpwright.yml is [.]");
       command->add_option("--operator", config.operator_file, "The operator's file, as for serve --config");
       command->add_flag("--json", config.json, "One JSON object on stdout");
-      command->callback([this, name] {
-        config.action = name;
+      command->callback([this, action] {
+        config.action = action;
         run = [this] { return RunConfig(config); };
       });
       return command;
     };
-    add("check", "Report errors with file, line and remedy; exit code 78")
+    add(ConfigAction::kCheck, "check", "Report errors with file, line and remedy; exit code 78")
         ->add_flag("--secrets", config.secrets, "Also read every secret, as the current user");
-    add("print", "Print the files' values and where they are set; secrets are never shown")
+    add(ConfigAction::kPrint, "print", "Print the files' values and where they are set; secrets are never shown")
         ->add_flag("--effective", config.effective,
                    "Also defaults, and the effective values under the operator's limits");
   }

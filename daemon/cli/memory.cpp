@@ -32,7 +32,7 @@ Result<int> Show(const std::vector<std::filesystem::path>& paths, bool as_json) 
       ++total;
       line.log_gain += e.log_gain;
       line.faster += e.log_gain > 0 ? 1 : 0;
-      line.failed += e.outcome == "measured" ? 0 : 1;
+      line.failed += e.outcome == core::VerdictKind::kMeasured ? 0 : 1;
     }
   }
   json list = json::array();
@@ -57,7 +57,7 @@ Result<int> Show(const std::vector<std::filesystem::path>& paths, bool as_json) 
 
 Result<int> RunMemory(const MemoryOptions& options) {
   std::vector<std::filesystem::path> paths(options.paths.begin(), options.paths.end());
-  if (options.action == "merge") {
+  if (options.action == MemoryAction::kMerge) {
     if (paths.size() < 2)
       return Fail(ErrorCode::kUsage, "merge needs an output and at least one input",
                   "warpwright memory merge OUTPUT INPUT...");

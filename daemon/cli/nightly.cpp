@@ -37,7 +37,7 @@ json ToJson(const app::EntryNight& night) {
   const nights::NightVerdict& verdict = night.outcome.verdict;
   if (!night.error.empty()) return {{"name", night.kernel}, {"state", "error"}, {"message", night.error}};
   return {{"name", night.kernel},
-          {"state", verdict.state},
+          {"state", Name(verdict.state)},
           {"message", verdict.message},
           {"finding", verdict.finding},
           {"reference", verdict.anchor_commit},
@@ -53,8 +53,8 @@ json ToJson(const app::EntryNight& night) {
 json ToJson(const nights::Finding& f) {
   return {{"kernel", f.kernel},
           {"id", f.id},
-          {"state", f.state},
-          {"cause", f.cause},
+          {"state", Name(f.state)},
+          {"cause", Name(f.cause)},
           {"commit", f.commit},
           {"subject", f.subject},
           {"from", f.from},
@@ -82,7 +82,9 @@ json ToJson(const app::RepositoryNight& night, const std::string& device, bool m
   json kernels = json::array(), findings = json::array();
   for (const app::EntryNight& entry : night.entries) kernels.push_back(ToJson(entry));
   for (const nights::Finding& finding : night.Reported()) findings.push_back(ToJson(finding));
-  const std::string outcome = !findings.empty() ? "regression" : night.Errors() > 0 ? "error" : "checked";
+  const core::TaskOutcome outcome = !findings.empty()    ? core::TaskOutcome::kRegression
+                                    : night.Errors() > 0 ? core::TaskOutcome::kError
+                                                         : core::TaskOutcome::kChecked;
   return {{"device", device},
           {"chip", night.key.chip},
           {"driver", night.key.driver},
@@ -90,7 +92,7 @@ json ToJson(const app::RepositoryNight& night, const std::string& device, bool m
           {"modelled", modelled},
           {"commit", night.commit},
           {"time", time},
-          {"outcome", outcome},
+          {"outcome", Name(outcome)},
           {"message", Summary(night)},
           {"branch", branch},
           {"branch_commit", night.history_tip},
@@ -102,10 +104,10 @@ json ToJson(const app::RepositoryNight& night, const std::string& device, bool m
 void Print(const app::RepositoryNight& night, bool modelled) {
   for (const app::EntryNight& entry : night.entries)
     fmt::print("{:20} {:8} {}\n", base::Printable(entry.kernel),
-               entry.error.empty() ? entry.outcome.verdict.state : "error",
+               entry.error.empty() ? Name(entry.outcome.verdict.state) : "error",
                base::Printable(entry.error.empty() ? entry.outcome.verdict.message : entry.error));
   for (const nights::Finding& finding : night.Reported())
-    fmt::print("\n{}: regression ({}): {}{}\n", base::Printable(finding.kernel), finding.cause,
+    fmt::print("\n{}: regression ({}): {}{}\n", base::Printable(finding.kernel), Name(finding.cause),
                base::Printable(finding.message),
                finding.subject.empty()
                    ? ""
@@ -151,6 +153,14 @@ Result<int> OptimizeSlower(const NightlyOptions& options, const std::string& com
 
 }  // namespace
 
+std::string_view Name(NightlyFailOn fail_on) {
+  switch (fail_on) {
+    case NightlyFailOn::kNone: return "none";
+    case NightlyFailOn::kRegression: return "regression";
+  }
+  return "?";
+}
+
 Result<int> RunNightly(const NightlyOptions& options) {
   if (!options.history.empty() && !options.history_branch.empty())
     return Fail(ErrorCode::kUsage, "--history and --history-branch are mutually exclusive",
@@ -189,7 +199,7 @@ Result<int> RunNightly(const NightlyOptions& options) {
   if (options.optimize && !reported.empty()) {
     WW_ASSIGN(exit_code, OptimizeSlower(options, night.commit, reported));
   }
-  if (!reported.empty() && options.fail_on == "regression") return kExitUnverified;
+  if (!reported.empty() && options.fail_on == NightlyFailOn::kRegression) return kExitUnverified;
   return night.Errors() > 0 ? kExitEnvironment : exit_code;
 }
 

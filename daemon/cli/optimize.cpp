@@ -22,7 +22,7 @@ using nlohmann::json;
 
 json ToJson(const app::OptimizedKernel& o, const std::string& device) {
   json j = {{"name", o.name},
-            {"outcome", o.outcome},
+            {"outcome", Name(o.outcome)},
             {"message", o.message},
             {"gain", o.gain},
             {"modelled", device.rfind("sim:", 0) == 0},
@@ -66,12 +66,13 @@ json ToJson(const app::OptimizedKernel& o, const std::string& device) {
   return j;
 }
 
-int ExitCodeFor(const std::vector<app::OptimizedKernel>& kernels, const std::string& fail_on) {
+int ExitCodeFor(const std::vector<app::OptimizedKernel>& kernels, FailOn fail_on) {
   const auto any = [&](auto is) { return std::any_of(kernels.begin(), kernels.end(), is); };
-  if (any([](const app::OptimizedKernel& k) { return k.outcome == "error" || k.publication.failed; }))
+  if (any([](const app::OptimizedKernel& k) { return k.outcome == core::TaskOutcome::kError || k.publication.failed; }))
     return kExitEnvironment;
-  return fail_on != "never" &&
-                 any([](const app::OptimizedKernel& k) { return k.outcome == "refused" || k.regression > 0; })
+  return fail_on != FailOn::kNever && any([](const app::OptimizedKernel& k) {
+           return k.outcome == core::TaskOutcome::kRefused || k.regression > 0;
+         })
              ? kExitUnverified
              : kExitDone;
 }
@@ -80,9 +81,9 @@ app::OptimizeRequest RequestOf(const OptimizeOptions& options) {
   const PublicationOptions& publication = options.publication;
   return {.revision = options.revision,
           .changed_since = options.changed_since,
-          .find_regressions = publication.fail_on == "regression",
-          .detect_only = publication.dry_run == "detect",
-          .make_branches = options.publish != "none" && publication.dry_run != "optimize",
+          .find_regressions = publication.fail_on == FailOn::kRegression,
+          .detect_only = publication.dry_run == DryRun::kDetect,
+          .make_branches = options.publish != config::PublishTo::kNone && publication.dry_run != DryRun::kOptimize,
           .base_branch = publication.base_branch,
           .shard = app::ParseShard(publication.shard),
           .author = options.author,
@@ -95,8 +96,8 @@ app::OptimizeRequest RequestOf(const OptimizeOptions& options) {
 bool Publishes(const OptimizeOptions& options) {
   const PublicationOptions& publication = options.publication;
   const bool has_remote = !publication.remote.empty() || !publication.repository.empty();
-  return publication.dry_run.empty() &&
-         (options.publish == "pull-request" || (options.publish == "branch" && has_remote));
+  return !publication.dry_run && (options.publish == config::PublishTo::kPullRequest ||
+                                  (options.publish == config::PublishTo::kBranch && has_remote));
 }
 
 std::map<std::string, double> SecondsOf(const worker::WorkerEvaluator& trusted,
@@ -114,8 +115,6 @@ Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& option
   const base::SystemClock clock;
   Progress progress(options.common.quiet);
   GithubPublisher publisher(options.publication, session.workspace(), commands);
-  const config::PublishTo to =
-      options.publish == "branch" ? config::PublishTo::kBranch : config::PublishTo::kPullRequest;
   app::OptimizeServices services{.trusted = Restartable(trusted),
                                  .candidates = Restartable(candidates),
                                  .seconds = [&] { return SecondsOf(trusted, candidates); },
@@ -127,16 +126,16 @@ Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& option
                                  .publisher = {},
                                  .progress = progress.Callbacks()};
   if (Publishes(options))
-    services.publisher = [&](const repo::Signature& author) { return publisher.Connect(to, author); };
+    services.publisher = [&](const repo::Signature& author) { return publisher.Connect(options.publish, author); };
   return app::OptimizeKernels(session.workspace(), RequestOf(options), services);
 }
 
 void Print(const std::vector<app::OptimizedKernel>& kernels, const app::TargetDevice& device) {
   for (const app::OptimizedKernel& k : kernels) {
     const std::string result = k.branch.empty() ? base::Printable(k.message) : k.branch;
-    fmt::print("{:20} {:10} {:>8}  {:3} rounds {:4} evaluations {:7.1f} s  {}\n", k.name, k.outcome,
-               k.outcome == "improved" ? report::FormatGain(k.gain) : "", k.rounds, k.evaluations, k.seconds,
-               k.publication.message.empty() ? result : base::Printable(k.publication.message));
+    fmt::print("{:20} {:10} {:>8}  {:3} rounds {:4} evaluations {:7.1f} s  {}\n", k.name, Name(k.outcome),
+               k.outcome == core::TaskOutcome::kImproved ? report::FormatGain(k.gain) : "", k.rounds, k.evaluations,
+               k.seconds, k.publication.message.empty() ? result : base::Printable(k.publication.message));
   }
   if (!kernels.empty())
     fmt::print("{}\n", device.gpu ? "Gains were measured on " + device.chip.name + "."

@@ -19,7 +19,25 @@ std::vector<std::string> SplitList(const std::string& text) {
   return items;
 }
 
-Status CheckPublication(const PublicationOptions& options, const std::string& publish) {
+std::string_view Name(DryRun dry_run) {
+  switch (dry_run) {
+    case DryRun::kDetect: return "detect";
+    case DryRun::kOptimize: return "optimize";
+    case DryRun::kFull: return "full";
+  }
+  return "?";
+}
+
+std::string_view Name(FailOn fail_on) {
+  switch (fail_on) {
+    case FailOn::kRegression: return "regression";
+    case FailOn::kUnverified: return "unverified";
+    case FailOn::kNever: return "never";
+  }
+  return "?";
+}
+
+Status CheckPublication(const PublicationOptions& options, config::PublishTo publish) {
   const auto usage = [](std::string message, std::string remedy) {
     return Fail(ErrorCode::kUsage, std::move(message), std::move(remedy));
   };
@@ -34,7 +52,7 @@ Status CheckPublication(const PublicationOptions& options, const std::string& pu
   if (!options.base_branch.empty())
     if (Status good = config::CheckBranchName(options.base_branch); !good)
       return usage("--base-branch: " + good.error().message, good.error().remedy);
-  if (publish == "pull-request" && options.repository.empty())
+  if (publish == config::PublishTo::kPullRequest && options.repository.empty())
     return usage("--publish pull-request needs --github-repository", "write --github-repository owner/name");
   if (options.app_id.empty() != options.app_key_env.empty())
     return usage("--app-id and --app-key-env must be given together", "give both, or a token with --token-env");

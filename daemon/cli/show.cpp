@@ -27,38 +27,50 @@ json ToJson(const report::Explanation& e) {
                         {"parent", a.parent},
                         {"method", a.method},
                         {"parameters", a.parameters},
-                        {"outcome", a.outcome},
+                        {"outcome", Name(a.outcome)},
                         {"message", a.message},
                         {"gain", a.gain ? json(*a.gain) : json(nullptr)},
                         {"accepted", a.accepted}});
-  return {{"kernel", e.kernel},   {"device", e.device},           {"modelled", e.modelled},
-          {"outcome", e.outcome}, {"reason", e.outcome_reason},   {"gain", e.gain},
-          {"rounds", e.rounds},   {"evaluations", e.evaluations}, {"cases", cases},
-          {"plans", e.plans},     {"attempts", attempts},         {"checks", e.checks}};
+  return {{"kernel", e.kernel},         {"device", e.device},           {"modelled", e.modelled},
+          {"outcome", Name(e.outcome)}, {"reason", e.outcome_reason},   {"gain", e.gain},
+          {"rounds", e.rounds},         {"evaluations", e.evaluations}, {"cases", cases},
+          {"plans", e.plans},           {"attempts", attempts},         {"checks", e.checks}};
 }
 
 void List(const std::vector<memory::TaskSummary>& tasks, bool as_json) {
   json list = json::array();
   for (const auto& task : tasks) {
-    const std::string outcome = task.result ? task.result->outcome : "unfinished";
+    const core::TaskOutcome outcome = task.result ? task.result->outcome : core::TaskOutcome::kUnfinished;
     const double gain = task.result ? task.result->gain : 1;
     list.push_back({{"task", task.id},
                     {"kernel", task.key.kernel},
                     {"device", task.key.device},
-                    {"outcome", outcome},
+                    {"outcome", Name(outcome)},
                     {"gain", gain},
                     {"started", task.started},
                     {"evaluations", task.evaluations}});
     if (!as_json)
       fmt::print("{:5}  {:24} {:12} {:11} {:>8}  {} evaluations, started {}\n", task.id,
-                 base::Printable(task.key.kernel), task.key.device, outcome,
-                 outcome == "improved" ? report::FormatGain(gain) : "", task.evaluations, task.started);
+                 base::Printable(task.key.kernel), task.key.device, Name(outcome),
+                 outcome == core::TaskOutcome::kImproved ? report::FormatGain(gain) : "", task.evaluations,
+                 task.started);
   }
   if (as_json) std::puts(json({{"tasks", list}}).dump(2).c_str());
   else if (tasks.empty()) fmt::print("Nothing was optimized here yet.\n");
 }
 
 }  // namespace
+
+std::string_view Name(ShowFormat format) {
+  switch (format) {
+    case ShowFormat::kText: return "text";
+    case ShowFormat::kMarkdown: return "markdown";
+    case ShowFormat::kHtml: return "html";
+    case ShowFormat::kJson: return "json";
+    case ShowFormat::kPullRequest: return "pull_request";
+  }
+  return "?";
+}
 
 Result<int> RunShow(const ShowOptions& options) {
   CommonOptions common = options.common;
@@ -72,7 +84,7 @@ Result<int> RunShow(const ShowOptions& options) {
       return std::find(kernels.begin(), kernels.end(), t.key.kernel) == kernels.end();
     });
   if (options.task == 0 && kernels.empty()) {
-    List(tasks, common.json || options.format == "json");
+    List(tasks, common.json || options.format == ShowFormat::kJson);
     return kExitDone;
   }
   if (options.task != 0) std::erase_if(tasks, [&](const memory::TaskSummary& t) { return t.id != options.task; });
@@ -81,10 +93,11 @@ Result<int> RunShow(const ShowOptions& options) {
   WW_ASSIGN(const memory::TrajectoryView view, trajectory.View(tasks.front().id));
   const report::Explanation explanation = app::ExplainTask(session.workspace(), view, session.Toolchain(), kVersion);
   std::string text;
-  if (common.json || options.format == "json")
+  if (common.json || options.format == ShowFormat::kJson)
     text = ToJson(explanation).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
-  else if (options.format == "html") text = report::RenderHtml(explanation);
-  else if (options.format == "pull-request") text = app::ProposedText(session.workspace().repository(), explanation);
+  else if (options.format == ShowFormat::kHtml) text = report::RenderHtml(explanation);
+  else if (options.format == ShowFormat::kPullRequest)
+    text = app::ProposedText(session.workspace().repository(), explanation);
   else text = report::RenderMarkdown(explanation);
   if (options.output.empty()) {
     std::fputs(text.c_str(), stdout);

@@ -75,8 +75,10 @@ Result<core::Evidence> ReadEvidence(const std::string& path) {
   WW_ASSIGN(const std::string text, base::ReadFile(path, 1u << 20));
   const auto parsed = base::ParseJson(text);
   if (!parsed)
-    return Fail(
-        Error{ErrorCode::kUsage, parsed.error().message, path, 0, 0, "give the output of `warpwright profile --json`"});
+    return Fail(Error{.code = ErrorCode::kUsage,
+                      .message = parsed.error().message,
+                      .file = path,
+                      .remedy = "give the output of `warpwright profile --json`"});
   try {
     const json& document = *parsed;
     const json& entry = document.contains("kernels") ? document.at("kernels").at(0) : document;
@@ -150,15 +152,15 @@ Result<int> ShowMatch(const skills::SkillLibrary& library, const SkillsOptions& 
 }  // namespace
 
 Result<int> RunSkills(const SkillsOptions& options) {
-  if (options.action == "check") {
+  if (options.action == SkillsAction::kCheck) {
     WW_ASSIGN(const skills::SkillLibrary library,
               options.argument.empty() ? LoadSkillsOf(options.common) : skills::LoadSkills(options.argument));
     fmt::print("{} methods and the policy are fine ({}).\n", library.methods.size(), library.origin);
     return kExitDone;
   }
   WW_ASSIGN(const skills::SkillLibrary library, LoadSkillsOf(options.common));
-  if (options.action == "list") return List(library, options.common.json);
-  if (options.action == "show") return Show(library, options.argument, options.common.json);
+  if (options.action == SkillsAction::kList) return List(library, options.common.json);
+  if (options.action == SkillsAction::kShow) return Show(library, options.argument, options.common.json);
   return ShowMatch(library, options);
 }
 

@@ -122,26 +122,30 @@ Result<core::Manifest> LoadManifest(const std::filesystem::path& repository_root
   std::error_code code;
   const auto status = std::filesystem::symlink_status(path, code);
   if (!std::filesystem::exists(status))
-    return Fail(Error{ErrorCode::kConfig,
-                      fmt::format("there is no {} in {}", kManifestName, repository_root.string()),
-                      {},
-                      0,
-                      0,
-                      "run 'warpwright init' to write a first one"});
+    return Fail(Error{.code = ErrorCode::kConfig,
+                      .message = fmt::format("there is no {} in {}", kManifestName, repository_root.string()),
+                      .remedy = "run 'warpwright init' to write a first one"});
   if (!std::filesystem::is_regular_file(status))
-    return Fail(
-        Error{ErrorCode::kConfig, "the manifest is not a regular file", path.string(), 0, 0, "replace it by a file"});
+    return Fail(Error{.code = ErrorCode::kConfig,
+                      .message = "the manifest is not a regular file",
+                      .file = path.string(),
+                      .remedy = "replace it by a file"});
   if (const auto bytes = std::filesystem::file_size(path, code); !code && bytes > kMaxManifestBytes)
-    return Fail(
-        Error{ErrorCode::kConfig,
-              fmt::format("the manifest has {} bytes, more than the {} that one may have", bytes, kMaxManifestBytes),
-              path.string(), 0, 0, "leave out what it need not say"});
+    return Fail(Error{.code = ErrorCode::kConfig,
+                      .message = fmt::format("the manifest has {} bytes, more than the {} that one may have", bytes,
+                                             kMaxManifestBytes),
+                      .file = path.string(),
+                      .remedy = "leave out what it need not say"});
   WW_ASSIGN(std::string text, base::ReadFile(path, kMaxManifestBytes));
   WW_ASSIGN(core::Manifest manifest, ParseManifest(text, path.string()));
   Diagnostics diagnostics;
   auto check = [&](const std::string& file, int line) {
     if (Status found = CheckRepositoryFile(repository_root, file); !found)
-      diagnostics.Add(Error{ErrorCode::kConfig, found.error().message, path.string(), line, 0, found.error().remedy});
+      diagnostics.Add(Error{.code = ErrorCode::kConfig,
+                            .message = found.error().message,
+                            .file = path.string(),
+                            .line = line,
+                            .remedy = found.error().remedy});
   };
   for (const core::KernelSpec& spec : manifest.kernels) {
     check(spec.file, spec.line);

@@ -13,6 +13,7 @@
 #include <set>
 
 #include "base/fd.h"
+#include "base/fields.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "config/chip_file.h"
@@ -290,9 +291,7 @@ class OperatorReader {
     const bool can_open = has_github && !local;
     const std::string publish =
         Choice(map, "publish", {"none", "branch", "pull_request"}, can_open ? "pull_request" : "branch");
-    repository.publish = publish == "none"     ? PublishTo::kNone
-                         : publish == "branch" ? PublishTo::kBranch
-                                               : PublishTo::kPullRequest;
+    repository.publish = base::ParseName<PublishTo>(publish).value_or(PublishTo::kPullRequest);
     if (repository.publish == PublishTo::kPullRequest && !can_open)
       Note(*map.Find("publish"), has_github ? "a local repository has no pull requests" : "pull requests need 'github'",
            has_github ? "write 'publish: branch'" : "add 'github', or write 'publish: branch'");
@@ -322,7 +321,10 @@ class OperatorReader {
 Result<std::string> ReadSecretFile(const SecretSource& source) {
   WW_ASSIGN(const std::filesystem::path path, SecretPath(source));
   const auto refuse = [&](std::string message, std::string remedy) {
-    return Fail(Error{ErrorCode::kEnvironment, std::move(message), path.string(), 0, 0, std::move(remedy)});
+    return Fail(Error{.code = ErrorCode::kEnvironment,
+                      .message = std::move(message),
+                      .file = path.string(),
+                      .remedy = std::move(remedy)});
   };
   const base::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!file.valid())
@@ -348,6 +350,15 @@ Result<std::string> ReadSecretFile(const SecretSource& source) {
 }
 
 }  // namespace
+
+std::string_view Name(PublishTo publish) {
+  switch (publish) {
+    case PublishTo::kNone: return "none";
+    case PublishTo::kBranch: return "branch";
+    case PublishTo::kPullRequest: return "pull_request";
+  }
+  return "?";
+}
 
 Result<std::filesystem::path> SecretPath(const SecretSource& source) {
   if (source.file.is_absolute()) return source.file;
@@ -397,7 +408,8 @@ Result<OperatorConfig> ParseOperatorConfig(std::string_view text, std::string pa
 
 Result<OperatorConfig> LoadOperatorConfig(const std::filesystem::path& path) {
   const auto refuse = [&](std::string message, std::string remedy) {
-    return Fail(Error{ErrorCode::kConfig, std::move(message), path.string(), 0, 0, std::move(remedy)});
+    return Fail(Error{
+        .code = ErrorCode::kConfig, .message = std::move(message), .file = path.string(), .remedy = std::move(remedy)});
   };
   std::error_code code;
   const auto status = std::filesystem::status(path, code);

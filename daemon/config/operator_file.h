@@ -56,6 +56,8 @@ struct GithubAccess {
   SecretSource webhook_secret;
 };
 enum class PublishTo { kNone, kBranch, kPullRequest };
+std::string_view Name(PublishTo publish);  // "pull_request"
+constexpr PublishTo Last(PublishTo) { return PublishTo::kPullRequest; }
 struct WatchedRepository {
   std::string url;
   std::vector<std::string> branches;  // empty: the remote's HEAD

@@ -88,7 +88,12 @@ class TreeBuilder : public YAML::EventHandler {
   };
 
   [[noreturn]] void Refuse(const YAML::Mark& mark, std::string message, std::string remedy) {
-    throw Refusal{{ErrorCode::kConfig, std::move(message), *path_, mark.line + 1, mark.column + 1, std::move(remedy)}};
+    throw Refusal{{.code = ErrorCode::kConfig,
+                   .message = std::move(message),
+                   .file = *path_,
+                   .line = mark.line + 1,
+                   .column = mark.column + 1,
+                   .remedy = std::move(remedy)}};
   }
   [[noreturn]] void RefuseTag(const YAML::Mark& mark, const std::string& tag) {
     Refuse(mark, fmt::format("tags ({}) are not allowed", tag), "remove the tag");
@@ -150,19 +155,23 @@ class TreeBuilder : public YAML::EventHandler {
 
 Status CheckBytes(std::string_view text, const std::string& path) {
   if (text.size() > kMaxBytes)
-    return Fail(Error{ErrorCode::kConfig,
-                      fmt::format("the file has {} bytes; at most {} are read", text.size(), kMaxBytes), path, 0, 0,
-                      "make the file smaller"});
+    return Fail(Error{.code = ErrorCode::kConfig,
+                      .message = fmt::format("the file has {} bytes; at most {} are read", text.size(), kMaxBytes),
+                      .file = path,
+                      .remedy = "make the file smaller"});
   int line = 1, column = 1;
   for (size_t i = 0; i < text.size();) {
     unsigned char c = static_cast<unsigned char>(text[i]);
     const size_t length = base::DecodeUtf8(text, i).length;
     bool control = (c < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7f;
     if (length == 0 || control)
-      return Fail(Error{ErrorCode::kConfig,
-                        length == 0 ? fmt::format("byte 0x{:02x} is not valid UTF-8", c)
-                                    : fmt::format("control character 0x{:02x}", c),
-                        path, line, column, "save the file as UTF-8 text"});
+      return Fail(Error{.code = ErrorCode::kConfig,
+                        .message = length == 0 ? fmt::format("byte 0x{:02x} is not valid UTF-8", c)
+                                               : fmt::format("control character 0x{:02x}", c),
+                        .file = path,
+                        .line = line,
+                        .column = column,
+                        .remedy = "save the file as UTF-8 text"});
     i += length;
     ++column;
     if (c == '\n') ++line, column = 1;
@@ -225,7 +234,12 @@ const YamlNode* YamlNode::Find(std::string_view key) const {
 }
 
 Error YamlNode::ErrorHere(std::string message, std::string remedy) const {
-  return {ErrorCode::kConfig, std::move(message), path(), line(), column(), std::move(remedy)};
+  return {.code = ErrorCode::kConfig,
+          .message = std::move(message),
+          .file = path(),
+          .line = line(),
+          .column = column(),
+          .remedy = std::move(remedy)};
 }
 
 Result<std::string> YamlNode::AsString() const {
@@ -274,8 +288,12 @@ Result<YamlNode> ParseYaml(std::string_view text, std::string path) {
   WW_TRY(CheckBytes(text, path));
   auto shared_path = std::make_shared<const std::string>(std::move(path));
   auto fail = [&](const YAML::Mark& mark, std::string message, std::string remedy) {
-    return Fail(
-        Error{ErrorCode::kConfig, std::move(message), *shared_path, mark.line + 1, mark.column + 1, std::move(remedy)});
+    return Fail(Error{.code = ErrorCode::kConfig,
+                      .message = std::move(message),
+                      .file = *shared_path,
+                      .line = mark.line + 1,
+                      .column = mark.column + 1,
+                      .remedy = std::move(remedy)});
   };
   try {
     ViewBuffer buffer(text);
@@ -283,7 +301,7 @@ Result<YamlNode> ParseYaml(std::string_view text, std::string path) {
     YAML::Parser parser(stream);
     TreeBuilder builder(shared_path);
     if (!parser.HandleNextDocument(builder) || !builder.root())
-      return Fail(Error{ErrorCode::kConfig, "the file is empty", *shared_path, 1, 0, {}});
+      return Fail(Error{.code = ErrorCode::kConfig, .message = "the file is empty", .file = *shared_path, .line = 1});
     TreeBuilder second(shared_path);
     if (parser.HandleNextDocument(second) && second.root())
       return Fail(second.root()->ErrorHere("a second document begins here", "keep one document, without ---"));
@@ -293,8 +311,9 @@ Result<YamlNode> ParseYaml(std::string_view text, std::string path) {
   } catch (const YAML::Exception& exception) {
     return fail(exception.mark, exception.msg, "check the YAML syntax at this place");
   } catch (const std::exception& exception) {  // yaml-cpp lets a few standard exceptions escape
-    return Fail(
-        Error{ErrorCode::kConfig, fmt::format("cannot be read as YAML: {}", exception.what()), *shared_path, 0, 0, {}});
+    return Fail(Error{.code = ErrorCode::kConfig,
+                      .message = fmt::format("cannot be read as YAML: {}", exception.what()),
+                      .file = *shared_path});
   }
 }
 

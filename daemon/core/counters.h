@@ -79,12 +79,16 @@ struct LineCounters {
   std::map<std::string, uint64_t> stalls;  // samples by reason: "long_scoreboard"
 };
 
+enum class OccupancyLimiter : uint8_t { kUnknown, kWarps, kRegisters, kSharedMemory, kBlocks, kGrid };
+std::string_view Name(OccupancyLimiter limiter);  // "shared memory"; "" if it was not computed
+constexpr OccupancyLimiter Last(OccupancyLimiter) { return OccupancyLimiter::kGrid; }
+
 // How many blocks fit on a multiprocessor, and what limits them.
 struct Occupancy {
   int blocks_per_multiprocessor = 0;
   double theoretical = 0;  // resident warps over the chip's maximum
   double achieved = 0;     // averaged over the kernel, including the last wave and small grids
-  std::string limiter;     // "registers", "shared memory", "warps", "blocks", "grid"
+  OccupancyLimiter limiter = OccupancyLimiter::kUnknown;
   double waves = 0;
 };
 

@@ -56,7 +56,7 @@ class Parser {
     return true;
   }
   static NodePtr Make(Node::Kind kind, NodePtr left, NodePtr right) {
-    return std::make_shared<const Node>(Node{kind, 0, {}, std::move(left), std::move(right)});
+    return std::make_shared<const Node>(Node{.kind = kind, .left = std::move(left), .right = std::move(right)});
   }
 
   Result<NodePtr> ParseSum(int depth) {
@@ -104,7 +104,7 @@ class Parser {
       if (__builtin_mul_overflow(value, int64_t{10}, &value) ||
           __builtin_add_overflow(value, int64_t{text_[position_] - '0'}, &value))
         return FailHere("a literal does not fit into 64 bits");
-    return std::make_shared<const Node>(Node{Node::Kind::kLiteral, value, {}, nullptr, nullptr});
+    return std::make_shared<const Node>(Node{.kind = Node::Kind::kLiteral, .value = value});
   }
   Result<NodePtr> ParseName(int depth) {
     const size_t begin = position_;
@@ -112,7 +112,7 @@ class Parser {
            (std::isalnum(static_cast<unsigned char>(text_[position_])) != 0 || text_[position_] == '_'))
       ++position_;
     const std::string name(text_.substr(begin, position_ - begin));
-    if (!Take('(')) return std::make_shared<const Node>(Node{Node::Kind::kName, 0, name, nullptr, nullptr});
+    if (!Take('(')) return std::make_shared<const Node>(Node{.kind = Node::Kind::kName, .name = name});
     const auto kind = name == "ceil_div" ? Node::Kind::kCeilDiv
                       : name == "min"    ? Node::Kind::kMin
                       : name == "max"    ? Node::Kind::kMax
@@ -187,7 +187,7 @@ Result<Expression> Expression::Parse(std::string_view text) {
 
 Expression Expression::Constant(int64_t value) {
   Expression expression;
-  expression.root_ = std::make_shared<const Node>(Node{Node::Kind::kLiteral, value, {}, nullptr, nullptr});
+  expression.root_ = std::make_shared<const Node>(Node{.kind = Node::Kind::kLiteral, .value = value});
   expression.text_ = std::to_string(value);
   return expression;
 }

@@ -171,10 +171,10 @@ void SetParallelism(Evidence& e, const LaunchReport& launch) {
   if (launch.unmeasured.count("achieved_occupancy") == 0)
     e.Set("achieved_occupancy_pct", std::clamp(100 * o.achieved, 0.0, 100.0));
   e.Set("theoretical_occupancy_pct", std::clamp(100 * o.theoretical, 0.0, 100.0));
-  e.Set("limited_by_registers", o.limiter == "registers");
-  e.Set("limited_by_shared", o.limiter == "shared memory");
-  e.Set("limited_by_blocks", o.limiter == "blocks" || o.limiter == "warps");
-  e.Set("limited_by_grid", o.limiter == "grid" || o.waves < 1);
+  e.Set("limited_by_registers", o.limiter == OccupancyLimiter::kRegisters);
+  e.Set("limited_by_shared", o.limiter == OccupancyLimiter::kSharedMemory);
+  e.Set("limited_by_blocks", o.limiter == OccupancyLimiter::kBlocks || o.limiter == OccupancyLimiter::kWarps);
+  e.Set("limited_by_grid", o.limiter == OccupancyLimiter::kGrid || o.waves < 1);
   e.Set("waves", std::min(1e6, o.waves));
   e.Set("registers_per_thread", std::clamp(launch.registers, 0, 255));
   e.Set("threads_per_block", std::clamp(launch.threads_per_block, 1, 1024));

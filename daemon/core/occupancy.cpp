@@ -26,12 +26,25 @@ int BlocksByShared(const Chip& chip, const BlockNeeds& needs) {
 
 }  // namespace
 
+std::string_view Name(OccupancyLimiter limiter) {
+  switch (limiter) {
+    case OccupancyLimiter::kUnknown: return "";
+    case OccupancyLimiter::kWarps: return "warps";
+    case OccupancyLimiter::kRegisters: return "registers";
+    case OccupancyLimiter::kSharedMemory: return "shared memory";
+    case OccupancyLimiter::kBlocks: return "blocks";
+    case OccupancyLimiter::kGrid: return "grid";
+  }
+  return "";
+}
+
 Occupancy ComputeOccupancy(const Chip& chip, const BlockNeeds& needs, uint64_t blocks) {
   const int warps_per_block = std::max(1, (needs.threads + 31) / 32);
-  const std::pair<const char*, int> limits[] = {{"warps", chip.max_warps / warps_per_block},
-                                                {"registers", BlocksByRegisters(chip, needs, warps_per_block)},
-                                                {"shared memory", BlocksByShared(chip, needs)},
-                                                {"blocks", chip.max_blocks}};
+  const std::pair<OccupancyLimiter, int> limits[] = {
+      {OccupancyLimiter::kWarps, chip.max_warps / warps_per_block},
+      {OccupancyLimiter::kRegisters, BlocksByRegisters(chip, needs, warps_per_block)},
+      {OccupancyLimiter::kSharedMemory, BlocksByShared(chip, needs)},
+      {OccupancyLimiter::kBlocks, chip.max_blocks}};
   Occupancy occupancy;
   const auto* least =
       std::min_element(std::begin(limits), std::end(limits), [](auto& a, auto& b) { return a.second < b.second; });
@@ -42,7 +55,7 @@ Occupancy ComputeOccupancy(const Chip& chip, const BlockNeeds& needs, uint64_t b
   const double per_wave = static_cast<double>(least->second) * chip.multiprocessors;
   occupancy.waves = static_cast<double>(blocks) / per_wave;
   occupancy.achieved = occupancy.theoretical * occupancy.waves / std::ceil(occupancy.waves);
-  if (occupancy.waves < 1) occupancy.limiter = "grid";
+  if (occupancy.waves < 1) occupancy.limiter = OccupancyLimiter::kGrid;
   return occupancy;
 }
 

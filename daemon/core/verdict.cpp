@@ -24,6 +24,17 @@ std::string_view Name(Fault::Kind kind) {
   return "?";
 }
 
+std::string_view Name(VerdictKind kind) {
+  switch (kind) {
+    case VerdictKind::kCompileFailed: return Tag(static_cast<const CompileFailed*>(nullptr));
+    case VerdictKind::kRefused: return Tag(static_cast<const Refused*>(nullptr));
+    case VerdictKind::kWrongResult: return Tag(static_cast<const WrongResult*>(nullptr));
+    case VerdictKind::kFaulted: return Tag(static_cast<const Faulted*>(nullptr));
+    case VerdictKind::kMeasured: return Tag(static_cast<const Measured*>(nullptr));
+  }
+  return "?";
+}
+
 std::string_view VerdictName(const Verdict& verdict) {
   return std::visit([](const auto& v) { return Tag(&v); }, verdict);
 }
@@ -40,8 +51,10 @@ std::string VerdictMessage(const Verdict& verdict) {
   return std::visit(
       Overload{
           [](const CompileFailed& v) { return "does not compile: " + FirstLine(v.log); },
-          [](const Refused& v) { return "refused by " + v.check + ": " + v.reason + Location(v.file, v.line); },
-          [](const WrongResult& v) { return "wrong result (" + v.check + ", case " + v.case_name + "): " + v.message; },
+          [](const Refused& v) { return "refused by " + v.check.text() + ": " + v.reason + Location(v.file, v.line); },
+          [](const WrongResult& v) {
+            return "wrong result (" + std::string(Name(v.check)) + ", case " + v.case_name + "): " + v.message;
+          },
           [](const Faulted& v) {
             return std::string(Name(v.fault.kind)) + " (case " + v.case_name + "): " + v.fault.message +
                    Location(v.fault.file, v.fault.line);

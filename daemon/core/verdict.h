@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/check.h"
 #include "core/counters.h"
 #include "core/timing.h"
 
@@ -44,13 +45,13 @@ struct CompileFailed {
 // The candidate must not be run, or cannot be sliced or recorded: cuBLAS in the launcher, a forbidden instruction, an
 // edit outside the entry.
 struct Refused {
-  std::string check;  // "slice", "record", "splice", "ptx-rules", ...
+  CheckName check;
   std::string reason;
   std::string file;
   int line = 0;
 };
 struct WrongResult {
-  std::string check;  // "unwritten-output", "comparison", "guard-bands", "input-hash", "secret-seed", ...
+  Check check = Check::kComparison;
   std::string case_name;
   std::string message;  // with the coordinates, the expected and the actual value
 };
@@ -74,7 +75,7 @@ struct Measured {
   bool modelled = true;
   std::string device;  // "sim:h200"
   std::vector<CaseMeasurement> cases;
-  std::vector<std::string> checks;  // the checks that ran and passed, in order
+  std::vector<CheckName> checks;  // the checks that ran and passed, in order
   // From the paired timing on a real device, over all cases by weight. A full evaluation yields kFaster only if a
   // second process with other seeds confirms it.
   std::optional<TimingDecision> decision;
@@ -90,6 +91,10 @@ constexpr std::string_view Tag(const Refused*) { return "refused"; }
 constexpr std::string_view Tag(const WrongResult*) { return "wrong_result"; }
 constexpr std::string_view Tag(const Faulted*) { return "faulted"; }
 constexpr std::string_view Tag(const Measured*) { return "measured"; }
+enum class VerdictKind : uint8_t { kCompileFailed, kRefused, kWrongResult, kFaulted, kMeasured };  // as in Verdict
+std::string_view Name(VerdictKind kind);                                                           // their tags
+constexpr VerdictKind Last(VerdictKind) { return VerdictKind::kMeasured; }
+inline VerdictKind KindOf(const Verdict& verdict) { return static_cast<VerdictKind>(verdict.index()); }
 std::string_view VerdictName(const Verdict& verdict);
 std::string VerdictMessage(const Verdict& verdict);  // one line for users
 inline bool Passed(const Verdict& verdict) { return std::holds_alternative<Measured>(verdict); }

@@ -103,8 +103,11 @@ Result<GithubCheckRun> CheckRun(const json& value) {
 }
 
 Result<GithubStatus> CommitStatus(const json& value) {
-  GithubStatus status{IntegerAt(value, {"id"}), TextAt(value, {"context"}), TextAt(value, {"state"}),
-                      TextAt(value, {"description"}), TextAt(value, {"target_url"})};
+  GithubStatus status{.id = IntegerAt(value, {"id"}),
+                      .context = TextAt(value, {"context"}),
+                      .state = TextAt(value, {"state"}),
+                      .description = TextAt(value, {"description"}),
+                      .target_url = TextAt(value, {"target_url"})};
   if (status.id <= 0) return Missing("a status", "id");
   return status;
 }

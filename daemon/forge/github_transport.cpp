@@ -72,7 +72,7 @@ std::string MessageOf(const std::string& body) {
   return message.empty() ? "no reason given" : OneLine(message);
 }
 
-Error Stopped() { return Error{ErrorCode::kTimeout, "broken off, since the program ends", {}, 0, 0, {}}; }
+Error Stopped() { return Error{.code = ErrorCode::kTimeout, .message = "broken off, since the program ends"}; }
 
 }  // namespace
 
@@ -178,7 +178,7 @@ Result<std::optional<HttpResponse>> GithubTransport::Exchange(const RepositoryNa
                                                               RetryBudget& patience) {
   const bool write = request.method != "GET";
   const std::string what = fmt::format("{} {}", request.method, PathAndQueryOf(request.url));
-  Error limit{ErrorCode::kIo, what + ": GitHub's rate limit", {}, 0, 0, {}};
+  Error limit{.code = ErrorCode::kIo, .message = what + ": GitHub's rate limit"};
   while (true) {
     WW_TRY(Wait(limits_.Reserve(host_, repository.owner, write), patience, limit));
     auto answer = SendAuthorized(repository, request);

@@ -83,9 +83,9 @@ class CandidateEvaluation {
                           const std::vector<base::Bytes>& first, const std::vector<base::Bytes>& other,
                           const std::string& when);
   Result<Failure> Perturb(const Trial& trial, const TrialReference& reference, const core::Executed& first);
-  void Passed(const std::string& check) {
-    if (std::find(measured_.checks.begin(), measured_.checks.end(), check) == measured_.checks.end())
-      measured_.checks.push_back(check);
+  void Passed(core::Check check) {
+    if (std::find(measured_.checks.begin(), measured_.checks.end(), core::CheckName(check)) == measured_.checks.end())
+      measured_.checks.emplace_back(check);
   }
 
   Judge::State& state_;
@@ -99,7 +99,7 @@ class CandidateEvaluation {
 
 Result<RunOutcome> CandidateEvaluation::Execute(const Trial& trial, const std::vector<core::BufferContent>& inputs,
                                                 RunKind kind) {
-  RunConfiguration setting{&candidate_, &state_.spec, &trial.c, state_.device, {}};
+  RunConfiguration setting{.source = &candidate_, .spec = &state_.spec, .c = &trial.c, .device = state_.device};
   setting.options = OptionsOf(kind);
   setting.options.guard_bytes = state_.on_simulator() && !kind.guarded ? 0 : state_.options.guard_bytes;
   setting.options.seed = kind.second ? ~trial.seed : trial.seed;
@@ -133,7 +133,8 @@ Result<Failure> CandidateEvaluation::Differs(const Trial& trial, const TrialRefe
   }
   const bool allowed = state_.spec.allow.contains(core::Allow::kNondeterministic);
   if (original == Judge::State::Reproducibility::kBitIdentical && !allowed)
-    return Failure(Wrong("determinism", trial, fmt::format("{} {}, while the original's does not", *difference, when)));
+    return Failure(Wrong(core::Check::kDeterminism, trial,
+                         fmt::format("{} {}, while the original's does not", *difference, when)));
   if (original != Judge::State::Reproducibility::kBitIdentical &&
       original != Judge::State::Reproducibility::kWithinTolerance) {
     state_.Note(fmt::format("determinism: not tested with {} {}: the original itself gives other results",
@@ -141,8 +142,8 @@ Result<Failure> CandidateEvaluation::Differs(const Trial& trial, const TrialRefe
     return Failure();
   }
   if (auto mismatch = state_.Compare(reference, other))
-    return Failure(
-        Wrong("determinism", trial, fmt::format("{} {}, and is wrong then: {}", *difference, when, mismatch->message)));
+    return Failure(Wrong(core::Check::kDeterminism, trial,
+                         fmt::format("{} {}, and is wrong then: {}", *difference, when, mismatch->message)));
   return Failure();
 }
 
@@ -208,16 +209,16 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   core::Executed& first = std::get<core::Executed>(outcome);
   if (auto failure = CheckSideEffects(state_.spec, trial, *reference, reference->inputs, first)) {
     auto* wrong = std::get_if<core::WrongResult>(&*failure);
-    if (wrong != nullptr && wrong->check == "guard-bands") {  // without the bands the simulator says where
+    if (wrong != nullptr && wrong->check == core::Check::kGuardBands) {  // without the bands the simulator says where
       WW_ASSIGN(const RunOutcome exact, Execute(trial, reference->inputs, {}));
       if (const auto* verdict = std::get_if<core::Verdict>(&exact))
         wrong->message += "; " + core::VerdictMessage(*verdict);
     }
     return failure;
   }
-  Passed("guard-bands");
-  Passed("input-hash");
-  Passed("module-state");
+  Passed(core::Check::kGuardBands);
+  Passed(core::Check::kInputHash);
+  Passed(core::Check::kModuleState);
   if (!reference->changed_globals.empty())
     state_.Note(
         fmt::format("module-state: not tested: the original itself changes {}", reference->changed_globals.front()));
@@ -234,7 +235,7 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   const core::Executed& second = std::get<core::Executed>(again);
   if (auto failure = CheckSideEffects(state_.spec, trial, *reference, complemented, second)) return failure;
   if (auto failure = CheckUnwritten(trial, *reference, first, complemented, second)) return failure;
-  Passed("unwritten-output");
+  Passed(core::Check::kUnwrittenOutput);
   WW_ASSIGN(Failure failure, CheckDeterminism(trial, *reference, first, second));
   if (!failure && !state_.on_simulator() && effort_ == VerificationLevel::kFull) {
     WW_ASSIGN(RunOutcome before,
@@ -243,16 +244,16 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
     WW_ASSIGN(failure, Perturb(trial, *reference, first));
   }
   if (failure) return failure;
-  Passed("determinism");
+  Passed(core::Check::kDeterminism);
   if (auto mismatch = state_.Compare(*reference, first.buffers))
-    return Failure(Wrong("comparison", trial, mismatch->message));
-  Passed("comparison");
+    return Failure(Wrong(core::Check::kComparison, trial, mismatch->message));
+  Passed(core::Check::kComparison);
   failure = CheckBuildDependence(state_.spec, *reference, first);
   if (failure) return failure;
-  Passed("build-dependent");
+  Passed(core::Check::kBuildDependent);
   failure = CheckPrecision(state_.spec, *reference, first);
   if (failure) return failure;
-  Passed("ptx-rules");
+  Passed(core::Check::kPtxRules);
   for (std::string& note : PrecisionNotes(*reference, first))
     if (std::find(measured_.notes.begin(), measured_.notes.end(), note) == measured_.notes.end())
       measured_.notes.push_back(std::move(note));
@@ -281,8 +282,8 @@ Result<Failure> CandidateEvaluation::Recorded(const VerifiedCase& verified, cons
           if (auto mismatch = CompareRecorded(
                   recorded, reference.layouts[o].accumulation, state_.leniency,
                   Recordable(recorded.dtype, reference.references[o], run.buffers[reference.outputs[o]])))
-            return Failure(Wrong("recorded-reference", verified.own, mismatch->message));
-    Passed("recorded-reference");
+            return Failure(Wrong(core::Check::kRecordedReference, verified.own, mismatch->message));
+    Passed(core::Check::kRecordedReference);
   }
   if (verified.supplied) {
     WW_ASSIGN(const SuppliedTrial supplied, MakeSuppliedTrial(state_.spec, verified, state_.options.repository));
@@ -291,9 +292,9 @@ Result<Failure> CandidateEvaluation::Recorded(const VerifiedCase& verified, cons
     for (size_t o = 0; o < supplied.outputs.size(); ++o)
       if (auto mismatch = Comparator(supplied.layouts[o], supplied.references[o], state_.leniency)
                               .Check(std::get<core::Executed>(outcome).buffers[supplied.outputs[o]]))
-        return Failure(
-            Wrong("recorded-reference", verified.own, "against the supplied reference: " + mismatch->message));
-    Passed("recorded-reference");
+        return Failure(Wrong(core::Check::kRecordedReference, verified.own,
+                             "against the supplied reference: " + mismatch->message));
+    Passed(core::Check::kRecordedReference);
   }
   return Failure();
 }
@@ -302,13 +303,13 @@ Result<Failure> CandidateEvaluation::Recorded(const VerifiedCase& verified, cons
 Result<Failure> CandidateEvaluation::TryTrial(const Trial& trial) {
   WW_ASSIGN(const OracleResult answer, state_.oracle.Query(trial));
   if (const auto* verdict = std::get_if<core::Verdict>(&answer)) {
-    state_.Note(fmt::format("{}: not tested with {}: the original itself: {}", trial.check, trial.Describe(),
+    state_.Note(fmt::format("{}: not tested with {}: the original itself: {}", Name(trial.check), trial.Describe(),
                             core::VerdictMessage(*verdict)));
     return Failure();
   }
   const auto reference = std::get<std::shared_ptr<const TrialReference>>(answer);
   if (!reference->health.empty()) {
-    state_.Note(fmt::format("{}: not tested with {}: {}", trial.check, trial.Describe(), reference->health));
+    state_.Note(fmt::format("{}: not tested with {}: {}", Name(trial.check), trial.Describe(), reference->health));
     return Failure();
   }
   WW_ASSIGN(RunOutcome outcome, Execute(trial, reference->inputs, {}));
@@ -333,7 +334,7 @@ Result<Failure> CandidateEvaluation::TryTrial(const Trial& trial) {
     return Failure(Wrong(trial.check, trial, mismatch->message));
   }
   if (auto failure = CheckPrecision(state_.spec, *reference, run)) return failure;
-  if (!state_.on_simulator() && trial.check == "secret-seed")
+  if (!state_.on_simulator() && trial.check == core::Check::kSecretSeed)
     timing_.AddVerified(trial.c.name, *reference, run.buffers);
   Passed(trial.check);
   return Failure();
@@ -341,7 +342,7 @@ Result<Failure> CandidateEvaluation::TryTrial(const Trial& trial) {
 
 Result<Failure> CandidateEvaluation::OtherInputs(const core::Case& c, Inputs which, VerificationLevel effort) {
   for (const Trial& trial : PlanTrials(state_.spec, c, secret_, effort)) {
-    if (which == Inputs::kSecretSeeds && trial.check != "secret-seed") continue;
+    if (which == Inputs::kSecretSeeds && trial.check != core::Check::kSecretSeed) continue;
     WW_ASSIGN(Failure failure, TryTrial(trial));
     if (failure) return failure;
   }
@@ -352,7 +353,7 @@ Result<Failure> CandidateEvaluation::OddShapesOf(const core::Case& c, Verificati
   const base::CounterRandom seeds(secret_, 77);
   uint64_t index = 0;
   for (core::Case& odd : OddShapes(state_.spec, c, secret_, effort)) {
-    const Trial trial{"odd-shape", std::move(odd), InputVariant::kBase, seeds.Bits(index++)};
+    const Trial trial{core::Check::kOddShape, std::move(odd), InputVariant::kBase, seeds.Bits(index++)};
     WW_ASSIGN(Failure failure, TryTrial(trial));
     if (failure) return failure;
   }
@@ -367,7 +368,7 @@ Result<Failure> CandidateEvaluation::OtherScalarsOf(const VerifiedCase& verified
   uint64_t index = 0;
   for (const InputVariant variant : {InputVariant::kBase, InputVariant::kScaleDown}) {
     if (variant != InputVariant::kBase && !VariantApplies(state_.spec)) continue;
-    WW_ASSIGN(Failure failure, TryTrial({"other-scalars", *other, variant, seeds.Bits(index++)}));
+    WW_ASSIGN(Failure failure, TryTrial({core::Check::kOtherScalars, *other, variant, seeds.Bits(index++)}));
     if (failure) return failure;
   }
   return Failure();
@@ -381,7 +382,7 @@ Result<Failure> CandidateEvaluation::ReducedShapesOf() {
     const double share =
         0.5 * static_cast<double>(state_.options.verify_instructions) / static_cast<double>(instructions);
     for (core::Case& reduced : ReducedShapes(state_.spec, *c, share)) {
-      const Trial trial{"reduced-shape", std::move(reduced), InputVariant::kBase, seeds.Bits(index++)};
+      const Trial trial{core::Check::kReducedShape, std::move(reduced), InputVariant::kBase, seeds.Bits(index++)};
       WW_ASSIGN(Failure failure, TryTrial(trial));
       if (failure) return failure;
     }
@@ -398,7 +399,7 @@ Result<Failure> CandidateEvaluation::LargeCases() {
   if (reference_of == nullptr) return Failure();
   const std::shared_ptr<const TrialReference> reference = *reference_of;
   for (const auto& [c, instructions] : state_.large) {
-    const Trial trial{"large-case", *c, InputVariant::kBase, secret_};
+    const Trial trial{core::Check::kLargeCase, *c, InputVariant::kBase, secret_};
     WW_ASSIGN(const std::vector<core::BufferContent> inputs,
               MakeInputs(state_.spec, *c, trial.variant, trial.seed, state_.options.repository));
     uint64_t bytes = 0;
@@ -408,7 +409,11 @@ Result<Failure> CandidateEvaluation::LargeCases() {
           fmt::format("large-case: the outputs of {} are not looked at: {} MiB of buffers", c->name, bytes >> 20));
       continue;
     }
-    RunConfiguration setting{&candidate_, &state_.spec, c, state_.device, state_.MeasureOptions(*c)};
+    RunConfiguration setting{.source = &candidate_,
+                             .spec = &state_.spec,
+                             .c = c,
+                             .device = state_.device,
+                             .options = state_.MeasureOptions(*c)};
     setting.options.counters = false;
     setting.options.keep_outputs = true;
     WW_ASSIGN(RunOutcome outcome, RunKernel(evaluator_, setting, inputs));
@@ -418,9 +423,9 @@ Result<Failure> CandidateEvaluation::LargeCases() {
       WW_ASSIGN(const RunOutcome same, RunKernel(state_.trusted, setting, inputs));
       const auto* original = std::get_if<core::Executed>(&same);
       if (original != nullptr && !FindIdle(*reference, inputs, *original))
-        return Failure(Wrong("large-case", trial, std::move(*idle)));
+        return Failure(Wrong(core::Check::kLargeCase, trial, std::move(*idle)));
     }
-    Passed("large-case");
+    Passed(core::Check::kLargeCase);
   }
   return Failure();
 }
@@ -447,8 +452,12 @@ Result<Failure> CandidateEvaluation::Measure() {
   for (size_t i = 0; i < originals.size(); ++i) {
     const core::Case& c = *std::find_if(state_.spec.cases.begin(), state_.spec.cases.end(),
                                         [&](const core::Case& x) { return x.name == originals[i].case_name; });
-    WW_ASSIGN(const auto inputs, state_.oracle.InputsOf({"measurement", c, InputVariant::kBase, state_.options.seed}));
-    RunConfiguration setting{&candidate_, &state_.spec, &c, state_.device, state_.MeasureOptions(c)};
+    WW_ASSIGN(const auto inputs, state_.oracle.InputsOf({.c = c, .seed = state_.options.seed}));
+    RunConfiguration setting{.source = &candidate_,
+                             .spec = &state_.spec,
+                             .c = &c,
+                             .device = state_.device,
+                             .options = state_.MeasureOptions(c)};
     setting.options.depth = depth;
     WW_ASSIGN(RunOutcome outcome, RunKernel(evaluator_, setting, *inputs));
     if (auto* verdict = std::get_if<core::Verdict>(&outcome)) return Failure(std::move(*verdict));
@@ -461,7 +470,7 @@ Result<Failure> CandidateEvaluation::Measure() {
     measured.launches = std::move(run.launches);
     if (auto failure = CheckBytesRead(state_.spec, c, originals[i], measured)) return failure;
   }
-  Passed("bytes-read");
+  Passed(core::Check::kBytesRead);
   return Failure();
 }
 

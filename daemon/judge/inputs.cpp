@@ -122,8 +122,9 @@ struct Target {  // one buffer to fill
 };
 
 tl::unexpected<Error> BadInit(const Target& target, const std::string& what) {
-  return Fail(
-      Error{ErrorCode::kConfig, "argument " + target.argument.name + ": " + what, {}, target.argument.line, 0, {}});
+  return Fail(Error{.code = ErrorCode::kConfig,
+                    .message = "argument " + target.argument.name + ": " + what,
+                    .line = target.argument.line});
 }
 
 Status FillFromFile(const Target& target, const std::filesystem::path& repository) {
@@ -342,12 +343,9 @@ Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec
     uint64_t bytes = core::SizeOf(buffer->dtype);
     for (const int64_t extent : shape)
       if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes) || bytes > (1ull << 40))
-        return Fail(Error{ErrorCode::kConfig,
-                          "argument " + argument.name + " is too large in case " + c.name,
-                          {},
-                          argument.line,
-                          0,
-                          {}});
+        return Fail(Error{.code = ErrorCode::kConfig,
+                          .message = "argument " + argument.name + " is too large in case " + c.name,
+                          .line = argument.line});
     core::BufferContent content;
     content.name = argument.name;
     std::vector<std::byte> values(bytes);

@@ -161,20 +161,20 @@ Result<std::optional<core::Verdict>> Judge::State::MeasureOriginal(const core::C
                                                                    core::Measured& measured) {
   const core::DeviceKind kind = on_simulator() ? core::DeviceKind::kSim : core::DeviceKind::kCuda;
   if (!c.on.contains(kind)) {
-    status.check = "other-device";
+    status.check = core::Check::kOtherDevice;
     status.note = "the manifest marks it for other devices";
     return std::optional<core::Verdict>();
   }
   WW_ASSIGN(const uint64_t bytes, CaseBytes(spec, c));
   if (bytes > options.max_case_bytes) {
-    status.check = "too-large";
+    status.check = core::Check::kTooLarge;
     status.note = fmt::format("its buffers take {} MiB, more than the {} MiB that are handled here", bytes >> 20,
                               options.max_case_bytes >> 20);
     return std::optional<core::Verdict>();
   }
   WW_ASSIGN(const std::vector<core::BufferContent> inputs,
             MakeInputs(spec, c, InputVariant::kBase, options.seed, options.repository));
-  RunConfiguration setting{&original, &spec, &c, device, MeasureOptions(c)};
+  RunConfiguration setting{.source = &original, .spec = &spec, .c = &c, .device = device, .options = MeasureOptions(c)};
   WW_ASSIGN(RunOutcome outcome, RunKernel(trusted, setting, inputs));
   if (auto* verdict = std::get_if<core::Verdict>(&outcome)) return std::optional<core::Verdict>(std::move(*verdict));
   core::Executed& run = std::get<core::Executed>(outcome);
@@ -193,11 +193,11 @@ Result<std::optional<core::Verdict>> Judge::State::MeasureOriginal(const core::C
     candidate.c = &c;
     candidate.instructions = instructions;
     candidate.bytes = bytes;
-    candidate.own = {.check = "comparison", .c = c, .seed = options.seed};
+    candidate.own = {.check = core::Check::kComparison, .c = c, .seed = options.seed};
     verified.push_back(std::move(candidate));
   } else {
     large.emplace_back(&c, instructions);
-    status.check = "too-large";
+    status.check = core::Check::kTooLarge;
     status.note = fmt::format(
         "one run takes about {:.3g} thread instructions, more than the {:.3g} within which a case is verified whole",
         static_cast<double>(instructions), static_cast<double>(options.verify_instructions));
@@ -254,9 +254,10 @@ Status Judge::State::CheckReferences(VerifiedCase& candidate, const TrialReferen
       const auto found = std::find_if(recorded.outputs.begin(), recorded.outputs.end(),
                                       [&](const auto& r) { return r.name == layout.name; });
       const auto bad = [&](const std::string& what) {
-        return Fail(Error{ErrorCode::kConfig, fmt::format("kernel {}, case {}: {}", spec.name, name, what),
-                          ReferencePath(options.repository, spec.name, name).string() + ".json", 0, 0,
-                          "if the change is intended, record the references again with `warpwright record`"});
+        return Fail(Error{.code = ErrorCode::kConfig,
+                          .message = fmt::format("kernel {}, case {}: {}", spec.name, name, what),
+                          .file = ReferencePath(options.repository, spec.name, name).string() + ".json",
+                          .remedy = "if the change is intended, record the references again with `warpwright record`"});
       };
       if (found == recorded.outputs.end() || found->dtype != layout.dtype || found->shape != layout.shape)
         return bad("the recorded reference has no output like " + layout.name);
@@ -267,10 +268,10 @@ Status Judge::State::CheckReferences(VerifiedCase& candidate, const TrialReferen
   }
   if (candidate.supplied) {
     WW_ASSIGN(const SuppliedTrial trial, MakeSuppliedTrial(spec, candidate, options.repository));
-    RunConfiguration setting{&original, &spec, candidate.c, device, {}};
+    RunConfiguration setting{.source = &original, .spec = &spec, .c = candidate.c, .device = device};
     WW_ASSIGN(const RunOutcome outcome, RunKernel(trusted, setting, trial.inputs));
     const auto bad = [&](const std::string& what) {
-      return Fail(Error{ErrorCode::kConfig, what, candidate.supplied->path, 0, 0, {}});
+      return Fail(Error{.code = ErrorCode::kConfig, .message = what, .file = candidate.supplied->path});
     };
     if (const auto* verdict = std::get_if<core::Verdict>(&outcome))
       return bad("the original does not run on these inputs: " + core::VerdictMessage(*verdict));
@@ -290,7 +291,7 @@ Result<std::optional<core::Verdict>> Judge::State::CheckHealth(VerifiedCase& can
   if (auto* verdict = std::get_if<core::Verdict>(&answer)) return std::optional<core::Verdict>(std::move(*verdict));
   const auto reference = std::get<std::shared_ptr<const TrialReference>>(answer);
   if (!reference->health.empty())
-    return std::optional<core::Verdict>(core::Refused{"original",
+    return std::optional<core::Verdict>(core::Refused{core::Check::kOriginal,
                                                       fmt::format("case {}: {}", candidate.c->name, reference->health),
                                                       kManifestFile, candidate.c->line});
   WW_TRY(CheckReferences(candidate, *reference));
@@ -305,7 +306,7 @@ Result<std::optional<core::Verdict>> Judge::State::CheckHealth(VerifiedCase& can
   const auto reason = SelfTestCase(*reference, other.get());
   if (!reason) return std::optional<core::Verdict>();
   status.verified = false;
-  status.check = "tolerance-self-test";
+  status.check = core::Check::kToleranceSelfTest;
   status.note = "unable to tell wrong results from right ones: " + *reason;
   return std::optional<core::Verdict>();
 }
@@ -363,13 +364,16 @@ Result<Baseline> Judge::State::Prepare(bool consult_references) {
   bool any_blind = false;
   for (const CaseStatus& status : result.cases) {
     reasons += fmt::format("{}case {}: {}", reasons.empty() ? "" : "; ", status.name, status.note);
-    any_blind = any_blind || status.check == "tolerance-self-test";
+    any_blind = any_blind || status.check == core::Check::kToleranceSelfTest;
   }
   if (!any_blind)
-    return Fail(Error{
-        ErrorCode::kConfig, fmt::format("no case of kernel {} can be verified on {}: {}", spec.name, device, reasons),
-        kManifestFile, spec.line, 0, "add a small case to the manifest, for example one with `on: [sim]`"});
-  result.original = core::Refused{"tolerance-self-test", reasons, kManifestFile, spec.line};
+    return Fail(
+        Error{.code = ErrorCode::kConfig,
+              .message = fmt::format("no case of kernel {} can be verified on {}: {}", spec.name, device, reasons),
+              .file = kManifestFile,
+              .line = spec.line,
+              .remedy = "add a small case to the manifest, for example one with `on: [sim]`"});
+  result.original = core::Refused{core::Check::kToleranceSelfTest, reasons, kManifestFile, spec.line};
   return result;
 }
 

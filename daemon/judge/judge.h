@@ -71,8 +71,8 @@ struct CaseStatus {
   std::string name;
   bool verified = false;  // whole, by every check; otherwise measured at most
   bool measured = false;
-  std::string check;  // why not verified: "too-large", "tolerance-self-test", "recorded-reference", "other-device"
-  std::string note;   // the same for people
+  std::optional<core::Check> check;  // why not verified: too large, blind, for other devices
+  std::string note;                  // the same for people
 };
 struct Baseline {
   core::Verdict original;         // Measured; otherwise why no candidate can be judged

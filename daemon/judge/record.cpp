@@ -71,14 +71,12 @@ Result<RecordReport> Judge::Record() {
   state.baseline.reset();  // the next Prepare reads what is written here
   if (!core::Passed(prepared.original)) {
     const auto* refused = std::get_if<core::Refused>(&prepared.original);
-    if (refused == nullptr || refused->check != "tolerance-self-test")
-      return Fail(Error{ErrorCode::kConfig,
-                        fmt::format("kernel {}: the original does not run: {}", state.spec.name,
-                                    core::VerdictMessage(prepared.original)),
-                        state.spec.file,
-                        state.spec.line,
-                        0,
-                        {}});
+    if (refused == nullptr || refused->check != core::Check::kToleranceSelfTest)
+      return Fail(Error{.code = ErrorCode::kConfig,
+                        .message = fmt::format("kernel {}: the original does not run: {}", state.spec.name,
+                                               core::VerdictMessage(prepared.original)),
+                        .file = state.spec.file,
+                        .line = state.spec.line});
   }
   RecordReport report;
   for (const CaseStatus& status : prepared.cases) {

@@ -208,7 +208,7 @@ std::optional<Mismatch> CompareSketch(const RecordedOutput& recorded, double acc
     return Mismatch{recorded.name, 0, elements, recorded.name + " has another size than its recorded reference"};
   const Sketch found = MakeSketch(recorded.dtype, actual);
   // The samples are treated as a separate output; its comparator gives the tolerance of one element.
-  const OutputReference reference{std::vector(expected.samples), {}, {}, {}, 0, false, false};
+  const OutputReference reference{.bytes = std::vector(expected.samples)};
   const OutputLayout layout{recorded.name + " (sampled)",
                             recorded.dtype,
                             {static_cast<int64_t>(expected.samples.size() / core::SizeOf(recorded.dtype))},
@@ -313,8 +313,10 @@ Result<std::optional<RecordedReference>> LoadReference(const std::filesystem::pa
       throw Malformed("it belongs to another kernel or case");
     return std::optional(std::move(reference));
   } catch (const std::exception& e) {
-    return Fail(Error{ErrorCode::kCorrupt, std::string("not a valid recorded reference: ") + e.what(),
-                      json_path.string(), 0, 0, "record it again with `warpwright record`"});
+    return Fail(Error{.code = ErrorCode::kCorrupt,
+                      .message = std::string("not a valid recorded reference: ") + e.what(),
+                      .file = json_path.string(),
+                      .remedy = "record it again with `warpwright record`"});
   }
 }
 
@@ -326,7 +328,7 @@ Result<std::optional<SuppliedReference>> LoadSupplied(const std::filesystem::pat
   WW_ASSIGN(const std::string bytes, base::ReadFile(path, kMaxSuppliedBytes));
   WW_ASSIGN(TensorFile file, DecodeSafetensors(bytes, path.string()));
   const auto bad = [&](const std::string& what) {
-    return Fail(Error{ErrorCode::kConfig, what, path.string(), 0, 0, {}});
+    return Fail(Error{.code = ErrorCode::kConfig, .message = what, .file = path.string()});
   };
   bool any_output = false;
   for (const auto& [name, tensor] : file.tensors) {
@@ -357,7 +359,7 @@ std::optional<Mismatch> CompareRecorded(const RecordedOutput& recorded, double a
                                         const ToleranceOverrides& leniency, std::span<const std::byte> actual) {
   if (base::Sha256(actual) == recorded.sha256) return std::nullopt;
   if (recorded.sketch) return CompareSketch(recorded, accumulation, leniency, actual);
-  const OutputReference reference{std::vector(recorded.whole), {}, {}, {}, 0, false, false};
+  const OutputReference reference{.bytes = std::vector(recorded.whole)};
   return Comparator({recorded.name, recorded.dtype, recorded.shape, accumulation}, reference, leniency).Check(actual);
 }
 

@@ -69,7 +69,7 @@ struct SquareSums {
 
 }  // namespace
 
-core::WrongResult Wrong(const std::string& check, const Trial& trial, std::string message) {
+core::WrongResult Wrong(core::Check check, const Trial& trial, std::string message) {
   return {check, trial.Describe(), std::move(message)};
 }
 
@@ -90,7 +90,7 @@ Failure CheckSideEffects(const core::KernelSpec& spec, const Trial& trial, const
     size_t size = 0;
     for (const auto& input : inputs)
       if (input.name == broken.buffer) size = input.bytes.size();
-    return Wrong("guard-bands", trial,
+    return Wrong(core::Check::kGuardBands, trial,
                  fmt::format("{} bytes outside {} were written, first at byte {} of a buffer of {}", broken.bytes,
                              broken.buffer, broken.offset, size));
   }
@@ -102,12 +102,12 @@ Failure CheckSideEffects(const core::KernelSpec& spec, const Trial& trial, const
     if (buffer->role != core::Role::kIn || run.buffers[i] == inputs[i].bytes) continue;
     const auto changed = std::mismatch(run.buffers[i].begin(), run.buffers[i].end(), inputs[i].bytes.begin()).first -
                          run.buffers[i].begin();
-    return Wrong("input-hash", trial,
+    return Wrong(core::Check::kInputHash, trial,
                  fmt::format("the input {} was changed, first at element {}", argument.name,
                              static_cast<size_t>(changed) / core::SizeOf(buffer->dtype)));
   }
   if (!run.changed_globals.empty() && reference.changed_globals.empty() && !spec.allow.contains(core::Allow::kState))
-    return Wrong("module-state", trial,
+    return Wrong(core::Check::kModuleState, trial,
                  fmt::format("it leaves {} changed for the next launch, which needs `allow: [state]` in the manifest",
                              run.changed_globals.front()));
   return std::nullopt;
@@ -136,7 +136,7 @@ Failure CheckUnwritten(const Trial& trial, const TrialReference& reference, cons
       example = std::min(example, earliest);
     });
     if (unwritten > 0)
-      return Wrong("unwritten-output", trial,
+      return Wrong(core::Check::kUnwrittenOutput, trial,
                    fmt::format("{} is not written ({} of {} elements)", ElementName(reference.layouts[o], example),
                                unwritten, count));
   }
@@ -167,7 +167,7 @@ Failure CheckPrecision(const core::KernelSpec& spec, const TrialReference& refer
     // If no buffer is f64, library functions use it for single steps, and the conversion back is no evidence.
     if (use == "to f32" && !HasBuffer(spec, "f64", false)) continue;
     return core::Refused{
-        "ptx-rules",
+        core::Check::kPtxRules,
         fmt::format("it has {} ('{}'), which the original has not: that needs `allow: [{}]` in the manifest",
                     use.starts_with("to ") ? "conversions " + use : use, where.instruction,
                     core::Name(tf32 ? core::Allow::kTf32 : core::Allow::kReducedPrecision)),
@@ -181,7 +181,7 @@ Failure CheckBuildDependence(const core::KernelSpec& spec, const TrialReference&
   for (const auto& [use, where] : run.precision) {
     if (!IsOfBuild(use) || reference.precision.contains(use)) continue;
     const bool is_text = use.starts_with(core::kBuildText);
-    return core::Refused{"build-dependent",
+    return core::Refused{core::Check::kBuildDependent,
                          fmt::format("{} '{}', which the original has not: other builds may do something else, which "
                                      "needs `allow: [{}]` in the manifest",
                                      is_text ? "it has text that is not compiled here:" : "it depends on",
@@ -216,7 +216,7 @@ Failure CheckBytesRead(const core::KernelSpec& spec, const core::Case& c, const 
   const auto needed = static_cast<double>(std::min({*fetched, dram, BytesOf(spec, c, true)}));
   if (static_cast<double>(*read) >= kReadShare * needed) return std::nullopt;
   return core::WrongResult{
-      "bytes-read", c.name,
+      core::Check::kBytesRead, c.name,
       fmt::format("it reads {} bytes where the original needs {:.0f}: its result cannot depend on all of "
                   "the inputs",
                   *read, needed)};
@@ -234,7 +234,7 @@ Failure CheckRooflineFloor(const core::Chip& chip, const core::KernelSpec& spec,
   const double floor_us = bytes / chip.dram_bytes_per_second * 1e6;
   if (candidate_us >= kFloorMargin * floor_us) return std::nullopt;
   return core::Refused{
-      "roofline-floor",
+      core::Check::kRooflineFloor,
       fmt::format("case {}: {:.1f} us is less than the {:.1f} us in which {} can move the {:.0f} MB that it must",
                   c.name, candidate_us, floor_us, chip.name, bytes * 1e-6),
       spec.file, 0};

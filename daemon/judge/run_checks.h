@@ -14,7 +14,7 @@ namespace warpwright::judge {
 
 using Failure = std::optional<core::Verdict>;
 
-core::WrongResult Wrong(const std::string& check, const Trial& trial, std::string message);
+core::WrongResult Wrong(core::Check check, const Trial& trial, std::string message);
 // "out[3, 17]"
 std::string ElementName(const OutputLayout& layout, size_t index);
 

@@ -167,7 +167,7 @@ Failure PairedTiming::CheckDeviation(const Timing& timing, const std::vector<cor
                                      int launches_per_sample, double luck) const {
   const DeviationLimit limit = LimitOf(timing.c->name);
   const auto wrong = [&](size_t pair, const std::string& what) {
-    return core::WrongResult{"timed-output", timing.c->name,
+    return core::WrongResult{core::Check::kTimedOutput, timing.c->name,
                              fmt::format("in timed pair {}, {}", timing.pairs.size() + pair, what)};
   };
   std::vector<double> differences;
@@ -189,14 +189,14 @@ Failure PairedTiming::CheckDeviation(const Timing& timing, const std::vector<cor
   const double allowed = limit.relative * luck * std::max(1, launches_per_sample);
   if (*middle <= allowed) return std::nullopt;
   return core::WrongResult{
-      "timed-output", timing.c->name,
+      core::Check::kTimedOutput, timing.c->name,
       fmt::format("half of the timed pairs are off by {:.3g} of their size or more; verification allowed {:.3g}",
                   *middle, allowed)};
 }
 
 Result<Failure> PairedTiming::CheckKept(const Timing& timing, const std::vector<core::BufferContent>& sent,
                                         core::SampledPair& kept) {
-  const Trial trial{"timed-output", *timing.c, InputVariant::kBase, timing.seed};
+  const Trial trial{core::Check::kTimedOutput, *timing.c, InputVariant::kBase, timing.seed};
   const auto buffers = BuffersOf(state_.spec);
   std::vector<core::BufferContent> inputs = sent;
   bool known = true;
@@ -209,8 +209,8 @@ Result<Failure> PairedTiming::CheckKept(const Timing& timing, const std::vector<
     const size_t size = core::SizeOf(buffers[i]->dtype);
     if (kept.candidate[i] != kept.original[i] ||
         UnorderedDigest(kept.original[i], size) != UnorderedDigest(sent[i].bytes, size))
-      return Failure(
-          Wrong("input-hash", trial, fmt::format("the input {} was changed in a timed launch", sent[i].name)));
+      return Failure(Wrong(core::Check::kInputHash, trial,
+                           fmt::format("the input {} was changed in a timed launch", sent[i].name)));
     inputs[i].bytes = kept.original[i];
   }
   std::shared_ptr<const TrialReference> reference;
@@ -239,7 +239,7 @@ Result<Failure> PairedTiming::CheckKept(const Timing& timing, const std::vector<
     SparePoison(reference->references[o], core::SizeOf(reference->layouts[o].dtype),
                 kept.original[reference->outputs[o]], kept.candidate[reference->outputs[o]]);
   if (auto mismatch = state_.Compare(*reference, kept.candidate))
-    return Failure(Wrong("timed-output", trial, "in a timed launch, " + mismatch->message));
+    return Failure(Wrong(core::Check::kTimedOutput, trial, "in a timed launch, " + mismatch->message));
   return Failure();
 }
 
@@ -251,7 +251,8 @@ Result<Failure> PairedTiming::AddBlocks(Timing& timing, int first_block, int blo
   request.case_name = timing.c->name;
   request.scalars = timing.c->scalars;
   request.device = state_.device;
-  WW_ASSIGN(const auto inputs, state_.oracle.InputsOf({"timed-output", *timing.c, InputVariant::kBase, timing.seed}));
+  WW_ASSIGN(const auto inputs,
+            state_.oracle.InputsOf({core::Check::kTimedOutput, *timing.c, InputVariant::kBase, timing.seed}));
   request.buffers = *inputs;
   if (timing.pairs_per_block == 0)
     timing.pairs_per_block = PairsPerBlock(effort_, timing.original->time_us, BytesOf(request.buffers));
@@ -278,7 +279,7 @@ Result<Failure> PairedTiming::AddBlocks(Timing& timing, int first_block, int blo
     return Fail(ErrorCode::kCorrupt, "the worker timed other pairs than it was asked to");
   if (!timed.guards.empty())
     return Failure(core::WrongResult{
-        "guard-bands", timing.c->name,
+        core::Check::kGuardBands, timing.c->name,
         fmt::format("{} bytes outside {} were written in a timed launch, first at byte {}", timed.guards.front().bytes,
                     timed.guards.front().buffer, timed.guards.front().offset)});
   double luck = 1;
@@ -351,7 +352,7 @@ Result<Failure> PairedTiming::Run(core::Measured& measured) {
                                          Mean(first), Mean(overall)));
   }
   measured.decision = overall.decision;
-  measured.checks.emplace_back("timed-output");
+  measured.checks.push_back(core::Check::kTimedOutput);
   for (const Timing& timing : timings) {
     if (state_.options.chip) {
       failure =
@@ -362,7 +363,7 @@ Result<Failure> PairedTiming::Run(core::Measured& measured) {
       measured.notes.push_back(fmt::format("review: case {} is {:.1f} times as fast, which is rare for the same work",
                                            timing.c->name, gain));
   }
-  if (state_.options.chip) measured.checks.emplace_back("roofline-floor");
+  if (state_.options.chip) measured.checks.push_back(core::Check::kRooflineFloor);
   return Failure();
 }
 

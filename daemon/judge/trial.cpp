@@ -67,28 +67,29 @@ std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c,
                               VerificationLevel effort) {
   const base::CounterRandom seeds(secret, kTrialStream);
   std::vector<Trial> trials;
-  const auto add = [&](const char* check, InputVariant variant, bool offset = false) {
+  const auto add = [&](core::Check check, InputVariant variant, bool offset = false) {
     trials.push_back(
         {.check = check, .c = c, .variant = variant, .seed = seeds.Bits(trials.size()), .offset_pointers = offset});
   };
   const bool full = effort == VerificationLevel::kFull;
-  for (int i = 0; i < (full ? 3 : 1); ++i) add("secret-seed", InputVariant::kBase);
-  if (HasNarrowAlignment(spec)) add("pointer-offset", InputVariant::kBase, true);
+  for (int i = 0; i < (full ? 3 : 1); ++i) add(core::Check::kSecretSeed, InputVariant::kBase);
+  if (HasNarrowAlignment(spec)) add(core::Check::kPointerOffset, InputVariant::kBase, true);
   if (!VariantApplies(spec)) return trials;
-  add("distributions", InputVariant::kSignMix);
-  add("exact-integers", InputVariant::kExactIntegers);
-  add("needle", InputVariant::kNeedle);
-  add("scale-ladder", InputVariant::kScaleUp);
-  if (full) add("scale-ladder", InputVariant::kScaleDown);
+  add(core::Check::kDistributions, InputVariant::kSignMix);
+  add(core::Check::kExactIntegers, InputVariant::kExactIntegers);
+  add(core::Check::kNeedle, InputVariant::kNeedle);
+  add(core::Check::kScaleLadder, InputVariant::kScaleUp);
+  if (full) add(core::Check::kScaleLadder, InputVariant::kScaleDown);
   // Among unordered values the winner of a comparison depends on the order of the scan: no NaN where an output is an
   // index.
-  add("special-values", HasIntegerOutput(spec) ? InputVariant::kSpecialNumbers : InputVariant::kSpecialValues);
+  add(core::Check::kSpecialValues,
+      HasIntegerOutput(spec) ? InputVariant::kSpecialNumbers : InputVariant::kSpecialValues);
   if (!full) return trials;
-  add("special-values", InputVariant::kMaxFinite);
+  add(core::Check::kSpecialValues, InputVariant::kMaxFinite);
   for (const InputVariant variant :
        {InputVariant::kNormal, InputVariant::kUniform, InputVariant::kPareto, InputVariant::kLognormal,
         InputVariant::kConstant, InputVariant::kTies, InputVariant::kSorted, InputVariant::kWide})
-    add("distributions", variant);
+    add(core::Check::kDistributions, variant);
   return trials;
 }
 

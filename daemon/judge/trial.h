@@ -7,13 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "core/check.h"
 #include "core/kernel_spec.h"
 #include "judge/inputs.h"
 
 namespace warpwright::judge {
 
 struct Trial {
-  std::string check;  // the name under which a failure is reported: "secret-seed", "needle", ...
+  core::Check check = core::Check::kComparison;  // that a failure is reported as
   core::Case c;
   InputVariant variant = InputVariant::kBase;
   uint64_t seed = 1;

@@ -39,7 +39,8 @@ Status CheckValues(const Experience& e) {
   if (!(std::abs(e.log_gain) <= kMaxLogGain))
     return Bad(fmt::format("'log_gain' must lie from -{0} to {0}", kMaxLogGain));
   if (!(e.spread >= 0 && e.spread <= kMaxLogGain)) return Bad("'spread' must not be negative");
-  if (e.outcome != "measured" && e.log_gain != 0) return Bad(fmt::format("outcome '{}' cannot have a gain", e.outcome));
+  if (e.outcome != core::VerdictKind::kMeasured && e.log_gain != 0)
+    return Bad(fmt::format("outcome '{}' cannot have a gain", Name(e.outcome)));
   return {};
 }
 

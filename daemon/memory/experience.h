@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "core/verdict.h"
 
 namespace warpwright::memory {
 
@@ -36,8 +37,7 @@ struct Experience {
   ExperienceKey key;
   std::string method;
   std::map<std::string, std::string> parameters;
-  std::string
-      outcome;  // VerdictName(): "measured", "compile_failed", "wrong_result", ...; or "refused" by a transformation
+  core::VerdictKind outcome = core::VerdictKind::kMeasured;
   double log_gain =
       0;  // ln(time before / time after) against the base that it was tried on; 0 if the outcome is not a measurement
   double spread = 0;      // standard error of log_gain; 0 on the simulator

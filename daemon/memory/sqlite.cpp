@@ -21,11 +21,16 @@ Status CheckIdentity(SQLite::Database& db, int32_t application_id, const Databas
     if (id == application_id) {
       const std::string check = db.execAndGet("PRAGMA quick_check(1)").getString();
       if (check == "ok") return {};
-      return Fail(Error{ErrorCode::kCorrupt, "the database is damaged: " + check, db.getFilename(), 0, 0, kRemedy});
+      return Fail(Error{.code = ErrorCode::kCorrupt,
+                        .message = "the database is damaged: " + check,
+                        .file = db.getFilename(),
+                        .remedy = kRemedy});
     }
     if (id != 0 || tables != 0)
-      return Fail(Error{ErrorCode::kCorrupt, "this is a database of another program", db.getFilename(), 0, 0,
-                        fmt::format("give another path for {}", options.what)});
+      return Fail(Error{.code = ErrorCode::kCorrupt,
+                        .message = "this is a database of another program",
+                        .file = db.getFilename(),
+                        .remedy = fmt::format("give another path for {}", options.what)});
     db.exec(fmt::format("PRAGMA application_id={}", application_id));
     return {};
   });
@@ -99,10 +104,11 @@ Status Migrate(SQLite::Database& db, std::span<const char* const> migrations, co
     WW_TRY(InTransaction(db, [&]() -> Status {  // read the version under the lock: two processes may start at once
       WW_ASSIGN(version, SchemaVersion(db));
       if (version < 0 || version > latest)
-        return Fail(Error{
-            ErrorCode::kUnsupported,
-            fmt::format("{} has schema {}; this version knows up to {}", options.what, version, migrations.size()),
-            db.getFilename(), 0, 0, "use the version of warpwright that wrote it, or another path"});
+        return Fail(Error{.code = ErrorCode::kUnsupported,
+                          .message = fmt::format("{} has schema {}; this version knows up to {}", options.what, version,
+                                                 migrations.size()),
+                          .file = db.getFilename(),
+                          .remedy = "use the version of warpwright that wrote it, or another path"});
       if (version == latest) return {};
       db.exec(migrations[static_cast<size_t>(version)]);
       db.exec(fmt::format("PRAGMA user_version={}", version + 1));

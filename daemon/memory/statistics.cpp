@@ -13,7 +13,7 @@ const double kLargestValue = std::log(1024.0);
 constexpr double kParameterPrior = 1;
 
 double ValueOf(const Experience& e) {
-  if (e.outcome != "measured" || e.log_gain <= 2 * e.spread) return 0;
+  if (e.outcome != core::VerdictKind::kMeasured || e.log_gain <= 2 * e.spread) return 0;
   return std::clamp(e.log_gain, 0.0, kLargestValue);
 }
 

@@ -214,8 +214,11 @@ Result<std::optional<core::Candidate>> Trajectory::FindCandidate(TaskId task, st
                 "WHERE task = ? AND hash = ?",
                 task, std::string(hash));
     if (!rows.executeStep()) return std::optional<core::Candidate>();
-    core::Candidate candidate{rows.getColumn(0), rows.getColumn(1), rows.getColumn(2), rows.getColumn(3), {},
-                              rows.getColumn(5)};
+    core::Candidate candidate{.hash = rows.getColumn(0),
+                              .text = rows.getColumn(1),
+                              .parent = rows.getColumn(2),
+                              .method = rows.getColumn(3),
+                              .summary = rows.getColumn(5)};
     WW_ASSIGN(candidate.parameters, DecodeParameters(rows.getColumn(4).getString()));
     if (base::Sha256(candidate.text) != candidate.hash)
       return Fail(ErrorCode::kCorrupt,

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "core/candidate.h"
+#include "core/task_outcome.h"
 #include "core/verdict.h"
 #include "skills/match.h"
 
@@ -33,7 +34,7 @@ struct TaskKey {
   std::string config_digest;  // of all other inputs: manifest, references, skills, version
 };
 struct TaskResult {
-  std::string outcome;  // "improved", "unchanged", "refused", "error"
+  core::TaskOutcome outcome = core::TaskOutcome::kUnchanged;  // improved, unchanged, refused
   std::string message;
   std::string best_hash;  // of the accepted candidate; empty: the original
   double gain = 1;        // of the best over the original

@@ -98,6 +98,40 @@ std::set<std::string> Kept(const Parsed& parsed) {
 
 }  // namespace
 
+std::string_view Name(NightState state) {
+  switch (state) {
+    case NightState::kFirst: return "first";
+    case NightState::kSame: return "same";
+    case NightState::kFaster: return "faster";
+    case NightState::kSlower: return "slower";
+    case NightState::kDrift: return "drift";
+    case NightState::kUnclear: return "unclear";
+    case NightState::kFailed: return "failed";
+  }
+  return "?";
+}
+
+std::string_view Name(FindingState state) {
+  switch (state) {
+    case FindingState::kOpen: return "open";
+    case FindingState::kChanged: return "changed";
+    case FindingState::kRecovered: return "recovered";
+    case FindingState::kAccepted: return "accepted";
+  }
+  return "?";
+}
+
+std::string_view Name(Cause cause) {
+  switch (cause) {
+    case Cause::kCode: return "code";
+    case Cause::kDriver: return "driver";
+    case Cause::kToolkit: return "toolkit";
+    case Cause::kDriverOrToolkit: return "driver or toolkit";
+    case Cause::kUnknown: return "unknown";
+  }
+  return "?";
+}
+
 Result<int64_t> ParseUtc(std::string_view text) {
   constexpr std::string_view kShape = "0000-00-00T00:00:00Z";
   const auto wrong = [&] { return Fail(ErrorCode::kCorrupt, "'time' is not like 2026-11-21T02:30:00Z"); };
@@ -167,7 +201,8 @@ std::vector<Finding> History::Open() const {
   for (const Finding& finding : findings) last[finding.id] = &finding;
   std::vector<Finding> open;
   for (const Finding& finding : findings)
-    if (last[finding.id] == &finding && (finding.state == "open" || finding.state == "changed"))
+    if (last[finding.id] == &finding &&
+        (finding.state == FindingState::kOpen || finding.state == FindingState::kChanged))
       open.push_back(finding);
   return open;
 }

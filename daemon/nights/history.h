@@ -50,11 +50,15 @@ struct CaseTime {
   bool operator==(const CaseTime&) const = default;
 };
 
+// How a night's times were against the reference.
+enum class NightState { kFirst, kSame, kFaster, kSlower, kDrift, kUnclear, kFailed };
+std::string_view Name(NightState state);  // "first"
+
 struct NightVerdict {
   std::string time, kernel;
   HistoryKey key;
   std::string commit, slice;
-  std::string state;  // first, same, faster, slower, drift, unclear, failed
+  NightState state = NightState::kFirst;
   std::string message;
   std::string anchor_commit, anchor_slice;     // the revision that later runs are timed against
   double log_ratio = 0, lower = 0, upper = 0;  // of current time / reference time; 0 if nothing was compared
@@ -63,11 +67,16 @@ struct NightVerdict {
   bool operator==(const NightVerdict&) const = default;
 };
 
+enum class FindingState { kOpen, kChanged, kRecovered, kAccepted };
+std::string_view Name(FindingState state);  // "open"
+enum class Cause { kCode, kDriver, kToolkit, kDriverOrToolkit, kUnknown };
+std::string_view Name(Cause cause);  // "driver or toolkit"
+
 struct Finding {
   std::string time, kernel, id;
   HistoryKey key;
-  std::string state;     // open, changed, recovered, accepted
-  std::string cause;     // code, driver, toolkit, driver or toolkit, unknown
+  FindingState state = FindingState::kOpen;
+  Cause cause = Cause::kUnknown;
   std::string commit;    // the first bad commit, for `code`; empty if it was not found
   std::string subject;   // its subject line as in git: escape it
   std::string from, to;  // code: the revisions compared; else the key's values before and after

@@ -6,6 +6,10 @@
 
 namespace warpwright::nights {
 
+constexpr NightState Last(NightState) { return NightState::kFailed; }
+constexpr FindingState Last(FindingState) { return FindingState::kAccepted; }
+constexpr Cause Last(Cause) { return Cause::kUnknown; }
+
 inline constexpr double kMostUs = 1e12, kMostLog = 30, kMostCount = 2147483647;
 
 template <typename V>

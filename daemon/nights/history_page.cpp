@@ -57,7 +57,7 @@ std::string Percent(const Finding& f) { return fmt::format("+{:.1f} %", 100 * st
 
 std::string FindingItem(const Finding& f) {
   std::string out =
-      fmt::format("<li><span class=\"bad-text\">{}</span>, {}, {}: {}", Percent(f), report::EscapeHtml(f.cause),
+      fmt::format("<li><span class=\"bad-text\">{}</span>, {}, {}: {}", Percent(f), report::EscapeHtml(Name(f.cause)),
                   report::EscapeHtml(f.time.substr(0, 10)), report::EscapeHtml(f.message));
   if (!f.commit.empty())
     out += fmt::format("<br><code>{}</code> {}{}", report::EscapeHtml(f.commit.substr(0, 12)),
@@ -96,7 +96,7 @@ std::string NightTable(const History& history) {
   size_t rows = 0;
   for (auto night = history.nights.rbegin(); night != history.nights.rend() && rows < kNightRows; ++night, ++rows)
     out += fmt::format("<tr><td>{}</td><td>{}</td><td class=\"num\">{}</td><td><code>{}</code></td><td>{}</td></tr>\n",
-                       report::EscapeHtml(night->time.substr(0, 10)), report::EscapeHtml(night->state),
+                       report::EscapeHtml(night->time.substr(0, 10)), report::EscapeHtml(Name(night->state)),
                        night->log_ratio == 0 ? "" : fmt::format("{:.3f}", std::exp(night->log_ratio)),
                        report::EscapeHtml(night->commit.substr(0, 12)), report::EscapeHtml(night->message));
   return out + "</table></div></details>\n";
@@ -163,12 +163,12 @@ std::string RenderHistoryIndex(const std::vector<EntryHistory>& entries) {
     std::string list;
     for (const Finding& finding : open)
       list += fmt::format("{}<span class=\"bad-text\">{}</span> {}", list.empty() ? "" : ", ", Percent(finding),
-                          report::EscapeHtml(finding.cause));
+                          report::EscapeHtml(Name(finding.cause)));
     const NightVerdict* last = entry->history.nights.empty() ? nullptr : &entry->history.nights.back();
     out += fmt::format("<tr><td><a href=\"{0}.html\">{0}</a></td><td>{1}</td><td>{2}</td><td>{3}</td></tr>\n",
                        report::EscapeHtml(entry->kernel),
                        last == nullptr ? "" : report::EscapeHtml(last->time.substr(0, 10)),
-                       last == nullptr ? "not timed" : report::EscapeHtml(last->state), list);
+                       last == nullptr ? "not timed" : report::EscapeHtml(Name(last->state)), list);
   }
   return out + "</table></div>\n</body></html>\n";
 }

@@ -180,11 +180,12 @@ void AddRegressions(const History& history, const HistoryKey& key, Panel& panel)
   for (const Finding& finding : history.findings) {
     if (!finding.key.SameMachine(key)) continue;
     if (!finding.case_name.empty() && finding.case_name != panel.case_name) continue;
-    const bool ends = finding.state == "recovered" || finding.state == "accepted";
+    const bool ends = finding.state == FindingState::kRecovered || finding.state == FindingState::kAccepted;
     const auto found = open.find(finding.id);
     if (ends && found != open.end()) {
       panel.regressions[found->second].to = Seconds(finding.time);
-      panel.regressions[found->second].title += fmt::format(" ({} {})", finding.state, finding.time.substr(0, 10));
+      panel.regressions[found->second].title +=
+          fmt::format(" ({} {})", Name(finding.state), finding.time.substr(0, 10));
       open.erase(found);
     } else if (!ends && found == open.end()) {
       open[finding.id] = panel.regressions.size();
@@ -206,23 +207,24 @@ std::vector<Panel> PanelsOf(const History& history) {
   std::vector<Building> building;
   std::map<std::string, bool> slower;  // by time
   for (const NightVerdict& night : history.nights)
-    slower[night.time + night.key.device] = night.state == "slower" || night.state == "drift";
+    slower[night.time + night.key.device] = night.state == NightState::kSlower || night.state == NightState::kDrift;
   for (const CaseTime& time : history.cases) {
     if (time.reference || !(time.median_us > 0)) continue;
     auto found = std::find_if(building.begin(), building.end(), [&](const Building& b) {
       return b.key.SameMachine(time.key) && b.panel.case_name == time.case_name;
     });
     if (found == building.end()) {
-      building.push_back({{MachineOf(time.key), time.case_name, time.modelled, {}, {}, {}}, time.key, nullptr});
+      building.push_back({{.machine = MachineOf(time.key), .case_name = time.case_name, .modelled = time.modelled},
+                          time.key,
+                          nullptr});
       found = building.end() - 1;
     }
     const double spread = std::min(kInterval * time.log_error, 1.0);
-    PanelNight night{Seconds(time.time),
-                     time.median_us,
-                     time.median_us * std::exp(-spread),
-                     time.median_us * std::exp(spread),
-                     {},
-                     slower[time.time + time.key.device]};
+    PanelNight night{.time = Seconds(time.time),
+                     .us = time.median_us,
+                     .low = time.median_us * std::exp(-spread),
+                     .high = time.median_us * std::exp(spread),
+                     .slower = slower[time.time + time.key.device]};
     night.label =
         fmt::format("{}: {}{}, commit {}", time.time.substr(0, 10), Us(time.median_us),
                     spread > 0 ? fmt::format(" ± {:.2g} %", 100 * std::expm1(spread)) : "", time.commit.substr(0, 12));

@@ -25,27 +25,39 @@ std::string IdOf(const Finding& finding) {
   return base::Hasher()
       .Add(finding.kernel)
       .Add(finding.key.device)
-      .Add(finding.cause)
+      .Add(Name(finding.cause))
       .Add(finding.commit)
       .Add(finding.from)
       .Add(finding.to)
-      .Add(finding.cause == "code" ? finding.anchor_slice : finding.time)
+      .Add(finding.cause == Cause::kCode ? finding.anchor_slice : finding.time)
       .Finish()
       .substr(0, 16);
 }
 
 CaseTime LineOf(const NightInput& input, const NightTime& time, const std::string& commit, const std::string& slice,
                 bool reference) {
-  return {input.time,    input.kernel,   input.key,    commit,         slice,
-          reference,     input.modelled, time.name,    time.weight,    time.median_us,
-          time.log_mean, time.log_error, time.samples, time.discarded, time.mhz};
+  return {.time = input.time,
+          .kernel = input.kernel,
+          .key = input.key,
+          .commit = commit,
+          .slice = slice,
+          .reference = reference,
+          .modelled = input.modelled,
+          .case_name = time.name,
+          .weight = time.weight,
+          .median_us = time.median_us,
+          .log_mean = time.log_mean,
+          .log_error = time.log_error,
+          .samples = time.samples,
+          .discarded = time.discarded,
+          .mhz = time.mhz};
 }
 
 // Closes what is open on this machine.
-void Close(const History& history, const NightInput& input, bool code, const std::string& state, const std::string& why,
+void Close(const History& history, const NightInput& input, bool code, FindingState state, const std::string& why,
            NightOutcome& outcome) {
   for (Finding finding : history.Open(input.key)) {
-    if ((finding.cause == "code") != code) continue;
+    if ((finding.cause == Cause::kCode) != code) continue;
     finding.time = input.time;
     finding.state = state;
     finding.message = why;
@@ -56,14 +68,14 @@ void Close(const History& history, const NightInput& input, bool code, const std
 std::optional<Finding> OpenCodeFinding(const History& history, const HistoryKey& key) {
   std::optional<Finding> last;
   for (Finding& finding : history.Open(key))
-    if (finding.cause == "code") last = std::move(finding);
+    if (finding.cause == Cause::kCode) last = std::move(finding);
   return last;
 }
 
 int NightsSince(const History& history, const HistoryKey& key, const std::string& time) {
   int nights = 0;
   for (const NightVerdict& night : history.nights)
-    nights += night.key.SameMachine(key) && night.time > time && night.state == "slower";
+    nights += night.key.SameMachine(key) && night.time > time && night.state == NightState::kSlower;
   return nights;
 }
 // When the finding was opened.
@@ -71,7 +83,7 @@ std::string Since(const History& history, const std::string& id) {
   std::string since;
   for (const Finding& finding : history.findings) {
     if (finding.id != id) continue;
-    if (finding.state == "recovered" || finding.state == "accepted") since.clear();
+    if (finding.state == FindingState::kRecovered || finding.state == FindingState::kAccepted) since.clear();
     else if (since.empty()) since = finding.time;
   }
   return since;
@@ -86,25 +98,25 @@ void DecideCode(const History& history, const NightInput& input, NightOutcome& o
   const std::string against = fmt::format("revision {}", input.reference->commit.substr(0, 12));
   switch (code.decision) {
     case CodeDecision::kFaster:
-      verdict.state = "faster";
+      verdict.state = NightState::kFaster;
       verdict.message =
           fmt::format("{} less time than {}, which it replaces as the reference", Percent(code.log_ratio), against);
       verdict.anchor_commit = input.commit;
       verdict.anchor_slice = input.slice;
-      Close(history, input, true, "recovered", "the entry is faster than the reference", outcome);
+      Close(history, input, true, FindingState::kRecovered, "the entry is faster than the reference", outcome);
       return;
     case CodeDecision::kSame:
-      verdict.state = "same";
+      verdict.state = NightState::kSame;
       verdict.message = "as fast as " + against;
-      Close(history, input, true, "recovered", "the entry is as fast as the reference again", outcome);
+      Close(history, input, true, FindingState::kRecovered, "the entry is as fast as the reference again", outcome);
       return;
     case CodeDecision::kUnclear:
-      verdict.state = "unclear";
+      verdict.state = NightState::kUnclear;
       verdict.message = fmt::format("{} more time than {}: inconclusive", Interval(code.lower, code.upper), against);
       return;
     case CodeDecision::kSlower: break;
   }
-  verdict.state = "slower";
+  verdict.state = NightState::kSlower;
   verdict.message = fmt::format("{} more time than {}{}", Percent(code.log_ratio), against,
                                 code.worst_case.empty() ? "" : ", in case " + code.worst_case);
   outcome.needs_bisection = true;
@@ -114,7 +126,7 @@ void DecideCode(const History& history, const NightInput& input, NightOutcome& o
   outcome.needs_bisection = false;  // known, and not worse
   verdict.finding = open->id;
   if (NightsSince(history, input.key, Since(history, open->id)) + 1 < kAcceptAfterNights) return;
-  Close(history, input, true, "accepted",
+  Close(history, input, true, FindingState::kAccepted,
         fmt::format("it was not fixed for {} nights: it is now the reference", kAcceptAfterNights), outcome);
   verdict.finding.clear();
   verdict.anchor_commit = input.commit;
@@ -146,20 +158,20 @@ Finding DriftFinding(const History& history, const NightInput& input, const std:
   finding.time = input.time;
   finding.kernel = input.kernel;
   finding.key = input.key;
-  finding.state = "open";
+  finding.state = FindingState::kOpen;
   finding.slice = finding.anchor_slice = slice;
   finding.case_name = worst.time->name;
   finding.log_ratio = worst.result.log_ratio;
   finding.lower = worst.result.lower;
   finding.upper = worst.result.upper;
   finding.modelled = input.modelled;
-  finding.cause = "unknown";
+  finding.cause = Cause::kUnknown;
   const CaseTime* before = NightBefore(history, input.key, slice, worst.time->name);
   const bool driver = before != nullptr && before->key.driver != input.key.driver;
   const bool toolkit = before != nullptr && before->key.toolkit != input.key.toolkit;
   std::string why = "code, driver and toolkit are the same as before";
   if (driver || toolkit) {
-    finding.cause = driver && toolkit ? "driver or toolkit" : driver ? "driver" : "toolkit";
+    finding.cause = driver && toolkit ? Cause::kDriverOrToolkit : driver ? Cause::kDriver : Cause::kToolkit;
     const auto text = [&](const HistoryKey& key) {
       return (driver ? "driver " + key.driver : "") + (driver && toolkit ? ", " : "") + (toolkit ? key.toolkit : "");
     };
@@ -202,12 +214,12 @@ void DecideDrift(const History& history, const NightInput& input, const EqualCod
     const std::string text = fmt::format("case {} takes {} less time than its level, on equal code", faster.time->name,
                                          Percent(faster.result.log_ratio));
     outcome.notes.push_back(text);
-    Close(history, input, false, "recovered", text, outcome);
+    Close(history, input, false, FindingState::kRecovered, text, outcome);
     return;
   }
   const Finding finding = DriftFinding(history, input, equal.slice, slower);
-  if (outcome.verdict.state != "slower") {
-    outcome.verdict.state = "drift";
+  if (outcome.verdict.state != NightState::kSlower) {
+    outcome.verdict.state = NightState::kDrift;
     outcome.verdict.message = finding.message;
     outcome.verdict.finding = finding.id;
   }
@@ -245,7 +257,7 @@ NightOutcome DecideNight(const History& history, const NightInput& input) {
     verdict.anchor_slice = anchor->slice;
   }
   if (!input.failure.empty()) {
-    verdict.state = "failed";
+    verdict.state = NightState::kFailed;
     verdict.message = Cut(input.failure);
     return outcome;
   }
@@ -259,17 +271,17 @@ NightOutcome DecideNight(const History& history, const NightInput& input) {
   if (input.code) {
     DecideCode(history, input, outcome);
   } else if (anchor && anchor->slice == input.slice) {
-    verdict.state = "same";
+    verdict.state = NightState::kSame;
     verdict.message = fmt::format("the code is that of revision {}", anchor->commit.substr(0, 12));
-    Close(history, input, true, "recovered", "the code is the reference's again", outcome);
+    Close(history, input, true, FindingState::kRecovered, "the code is the reference's again", outcome);
   } else {
-    verdict.state = "first";
+    verdict.state = NightState::kFirst;
     verdict.message =
         anchor ? Cut("this revision is the new reference, since the old one cannot be timed: " + input.reference_error)
                : "nothing to compare with yet";
     verdict.anchor_commit = input.commit;
     verdict.anchor_slice = input.slice;
-    if (anchor) Close(history, input, true, "accepted", "the reference cannot be timed any more", outcome);
+    if (anchor) Close(history, input, true, FindingState::kAccepted, "the reference cannot be timed any more", outcome);
   }
   const EqualCode equal =
       input.code ? EqualCode{input.reference_times, input.reference->slice} : EqualCode{input.present, input.slice};
@@ -286,8 +298,8 @@ void AddCodeFinding(const History& history, const NightInput& input, const First
   finding.time = input.time;
   finding.kernel = input.kernel;
   finding.key = input.key;
-  finding.state = "open";
-  finding.cause = "code";
+  finding.state = FindingState::kOpen;
+  finding.cause = Cause::kCode;
   finding.commit = culprit.commit;
   finding.subject = Cut(culprit.subject);
   finding.from = input.reference->commit;
@@ -319,9 +331,9 @@ void AddCodeFinding(const History& history, const NightInput& input, const First
   const auto open = OpenCodeFinding(history, input.key);
   const bool known = open && open->id == finding.id;
   const bool worse = known && code.log_ratio > open->log_ratio + std::log(input.threshold);
-  if (known) finding.state = worse ? "changed" : "open";
+  if (known) finding.state = worse ? FindingState::kChanged : FindingState::kOpen;
   if (known && !worse) finding.log_ratio = open->log_ratio;  // the reported value: small steps add up to a change
-  if (open && !known) Close(history, input, true, "recovered", "another commit is slower now", outcome);
+  if (open && !known) Close(history, input, true, FindingState::kRecovered, "another commit is slower now", outcome);
   outcome.verdict.finding = finding.id;
   outcome.findings.push_back(finding);
   if (!known || worse) outcome.reported.push_back(finding);

@@ -19,7 +19,7 @@ constexpr uint64_t kSeedStream = 0x6e69676874;
 std::string Reason(const core::CompileFailed& failed) {
   return "it does not compile: " + failed.log.substr(0, failed.log.find('\n'));
 }
-std::string Reason(const core::Refused& refused) { return fmt::format("{}: {}", refused.check, refused.reason); }
+std::string Reason(const core::Refused& refused) { return fmt::format("{}: {}", refused.check.text(), refused.reason); }
 std::string Reason(const core::Faulted& faulted) { return fmt::format("it faults: {}", faulted.fault.message); }
 
 uint64_t BytesOf(const core::KernelSpec& spec, const core::Case& c) {

@@ -88,7 +88,7 @@ int Connection::OnCredential(git_credential** out, const char*, const char*, uns
   Connection& self = *Self(pointer);
   const bool asked_before = self.asked_for_token_++ > 0;
   const auto fail = [&](ErrorCode code, std::string message, std::string remedy) {
-    self.failure_ = Error{code, std::move(message), {}, 0, 0, std::move(remedy)};
+    self.failure_ = Error{.code = code, .message = std::move(message), .remedy = std::move(remedy)};
     return -1;
   };
   if (self.place_.kind != config::RemoteKind::kHttp || (allowed & GIT_CREDENTIAL_USERPASS_PLAINTEXT) == 0)
@@ -111,12 +111,9 @@ int Connection::OnCredential(git_credential** out, const char*, const char*, uns
 
 int Connection::CheckTime() {
   if (std::chrono::steady_clock::now() < deadline_) return 0;
-  failure_ = Error{ErrorCode::kTimeout,
-                   fmt::format("{} took longer than {} minutes", address_.url, address_.limits.time.count()),
-                   {},
-                   0,
-                   0,
-                   {}};
+  failure_ =
+      Error{.code = ErrorCode::kTimeout,
+            .message = fmt::format("{} took longer than {} minutes", address_.url, address_.limits.time.count())};
   return -1;
 }
 
@@ -124,13 +121,9 @@ int Connection::OnTransfer(const git_indexer_progress* progress, void* pointer) 
   Connection& self = *Self(pointer);
   const TransferLimits& limits = self.address_.limits;
   if (progress->received_bytes > limits.bytes || progress->total_objects > limits.objects) {
-    self.failure_ = Error{
-        ErrorCode::kUnsupported,
-        fmt::format("{} sends more than {} MiB or {} objects", self.address_.url, limits.bytes >> 20, limits.objects),
-        {},
-        0,
-        0,
-        {}};
+    self.failure_ = Error{.code = ErrorCode::kUnsupported,
+                          .message = fmt::format("{} sends more than {} MiB or {} objects", self.address_.url,
+                                                 limits.bytes >> 20, limits.objects)};
     return -1;
   }
   return self.CheckTime();
@@ -174,13 +167,11 @@ std::optional<Error> Connection::SshFailure() const {
   const std::string all = text->substr(0, text->find_last_not_of("\r\n") + 1);
   const size_t line = all.rfind('\n');
   const size_t before = line == std::string::npos || line == 0 ? std::string::npos : all.rfind('\n', line - 1);
-  return Error{ErrorCode::kEnvironment,
-               fmt::format("{}: {}", address_.url,
-                           OneLine(std::string_view(all).substr(before == std::string::npos ? 0 : before + 1))),
-               {},
-               0,
-               0,
-               remedy};
+  return Error{
+      .code = ErrorCode::kEnvironment,
+      .message = fmt::format("{}: {}", address_.url,
+                             OneLine(std::string_view(all).substr(before == std::string::npos ? 0 : before + 1))),
+      .remedy = remedy};
 }
 
 tl::unexpected<Error> Connection::FailRemote(const std::string& what) {

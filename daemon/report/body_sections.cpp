@@ -23,7 +23,7 @@ std::string LeftOut(size_t count, std::string_view what, const Explanation& e) {
 }
 
 bool IsSlower(const CaseRow& row) {
-  return row.decision == "slower" || (row.decision.empty() && row.after_us > row.before_us * 1.005);
+  return row.decision == core::TimingDecision::kSlower || (!row.decision && row.after_us > row.before_us * 1.005);
 }
 
 // Numbers in cells are not wrapped: on a phone the table scrolls instead.
@@ -47,8 +47,8 @@ std::string SpeedupCell(const CaseRow& row) {
       row.timing ? fmt::format("{} ({:.2f} to {:.2f})", FormatGain(row.timing->gain), row.timing->low, row.timing->high)
                  : FormatGain(row.before_us / row.after_us);
   if (IsSlower(row)) return "**" + cell + ", slower**";
-  if (row.decision == "same") return cell + ", same";
-  if (row.decision == "inconclusive") return cell + ", uncertain";
+  if (row.decision == core::TimingDecision::kSame) return cell + ", same";
+  if (row.decision == core::TimingDecision::kInconclusive) return cell + ", uncertain";
   return cell;
 }
 
@@ -127,7 +127,7 @@ std::string PlanWords(const std::string& plan, size_t max_bytes) {
 std::string VerdictWords(const AttemptRow& attempt) {
   if (attempt.accepted) return "**new base**";
   if (attempt.gain) return "verified, not taken";
-  std::string words = attempt.outcome;
+  std::string words(Name(attempt.outcome));
   std::replace(words.begin(), words.end(), '_', ' ');
   return EscapeMarkdown(words, 40);
 }
@@ -263,7 +263,7 @@ std::string RenderSearchHistory(const Explanation& e, size_t max_rounds) {
   int accepted = 0, wrong = 0;
   for (const auto& attempt : e.attempts) {
     accepted += attempt.accepted ? 1 : 0;
-    wrong += !attempt.gain && attempt.outcome != "not applicable" ? 1 : 0;
+    wrong += !attempt.gain && attempt.outcome != AttemptOutcome::kNotApplicable ? 1 : 0;
   }
   out += fmt::format("{} and {}: {} taken, {} rejected as wrong or unusable, the others no faster.\n",
                      Plural(e.rounds, "round"), Plural(e.evaluations, "evaluation"), accepted, wrong);

@@ -28,11 +28,11 @@ std::string BestTried(const Explanation& e) {
 std::string FailureSummary(const Explanation& e) {
   const std::string kernel = CodeSpan(e.kernel),
                     reason = e.outcome_reason.empty() ? "" : " " + EscapeMarkdown(e.outcome_reason, 600) + ".";
-  if (e.outcome == "unchanged")
+  if (e.outcome == core::TaskOutcome::kUnchanged)
     return fmt::format("{} is unchanged: {} and {} found no correct version that is sufficiently faster.{}{}\n", kernel,
                        Plural(e.rounds, "round"), Plural(e.evaluations, "evaluation"), reason, BestTried(e));
-  if (e.outcome == "refused") return fmt::format("{} was not optimized.{}\n", kernel, reason);
-  if (e.outcome == "unfinished") return fmt::format("{} is not finished.{}\n", kernel, reason);
+  if (e.outcome == core::TaskOutcome::kRefused) return fmt::format("{} was not optimized.{}\n", kernel, reason);
+  if (e.outcome == core::TaskOutcome::kUnfinished) return fmt::format("{} is not finished.{}\n", kernel, reason);
   return fmt::format("warpwright failed at {}; this says nothing about the kernel.{}\n", kernel, reason);
 }
 
@@ -69,20 +69,20 @@ std::vector<CheckText::Note> Notes(const Explanation& e) {
 CheckText RenderCheck(const Explanation& e, const Provenance& p) {
   CheckText check;
   check.notes = Notes(e);
-  if (e.outcome == "improved") {
+  if (e.outcome == core::TaskOutcome::kImproved) {
     check.conclusion = "success";
     check.title = fmt::format("{} faster, {}", FormatGain(e.gain), base::CleanText(DevicePhrase(e), 100));
     check.summary = GainSentence(e, p) + "\n\n" + CaseTable(e, 40);
     check.text = RenderSpeedupReasons(e, 8, 300) + RenderReviewHints(e, p, 10, 200);
     return check;
   }
-  check.conclusion = e.outcome == "unchanged" || e.outcome == "refused" ? "neutral"
-                     : e.outcome == "unfinished"                        ? "neutral"
-                                                                        : "failure";
-  check.title = e.outcome == "unchanged"    ? "no improvement found"
-                : e.outcome == "refused"    ? "not optimized"
-                : e.outcome == "unfinished" ? "not finished"
-                                            : "warpwright failed";
+  check.conclusion = e.outcome == core::TaskOutcome::kUnchanged || e.outcome == core::TaskOutcome::kRefused ? "neutral"
+                     : e.outcome == core::TaskOutcome::kUnfinished                                          ? "neutral"
+                                                                                                            : "failure";
+  check.title = e.outcome == core::TaskOutcome::kUnchanged    ? "no improvement found"
+                : e.outcome == core::TaskOutcome::kRefused    ? "not optimized"
+                : e.outcome == core::TaskOutcome::kUnfinished ? "not finished"
+                                                              : "warpwright failed";
   check.summary = FailureSummary(e);
   for (const auto& note : e.counter_notes) check.summary += "\n" + MissingCounters(note) + "\n";
   if (e.attempts.empty()) return check;

@@ -112,7 +112,7 @@ CaseRow RowOf(const core::CaseMeasurement& before, const core::CaseMeasurement& 
     const core::TimingSummary& t = *after.timing;
     if (t.pairs > 0) row.before_us = t.original_us;
     row.timing = GainInterval{std::exp(t.lower), std::exp(t.log_ratio), std::exp(t.upper)};
-    row.decision = core::Name(t.decision);
+    row.decision = t.decision;
     row.hot_before_us = t.hot_original_us;
     row.hot_after_us = t.hot_candidate_us;
     row.pairs = t.pairs;
@@ -209,6 +209,17 @@ std::vector<std::string> Relaxations(const ExplainContext& context) {
   return found;
 }
 
+AttemptOutcome OutcomeOf(core::VerdictKind kind) {
+  switch (kind) {
+    case core::VerdictKind::kCompileFailed: return AttemptOutcome::kCompileFailed;
+    case core::VerdictKind::kRefused: return AttemptOutcome::kRefused;
+    case core::VerdictKind::kWrongResult: return AttemptOutcome::kWrongResult;
+    case core::VerdictKind::kFaulted: return AttemptOutcome::kFaulted;
+    case core::VerdictKind::kMeasured: return AttemptOutcome::kMeasured;
+  }
+  return AttemptOutcome::kUnknown;
+}
+
 AttemptRow RowOf(const memory::StepView& step, const std::map<std::string, double>& time_of, double original_time,
                  const std::set<std::string>& bases) {
   const auto& record = step.record;
@@ -218,17 +229,17 @@ AttemptRow RowOf(const memory::StepView& step, const std::map<std::string, doubl
   row.method = record.method;
   row.parameters = Describe(record.parameters);
   if (!step.outcome) {
-    row.outcome = "interrupted";
+    row.outcome = AttemptOutcome::kInterrupted;
     return row;
   }
   row.message = step.outcome->summary;
   if (record.kind == memory::StepKind::kRewrite) {
-    row.outcome = "not applicable";
+    row.outcome = AttemptOutcome::kNotApplicable;
     return row;
   }
   row.id = Short(record.candidate);
   if (record.attempt > 0) row.method += fmt::format(" (repair {})", record.attempt);
-  if (step.outcome->verdict) row.outcome = std::string(core::VerdictName(*step.outcome->verdict));
+  if (step.outcome->verdict) row.outcome = OutcomeOf(core::KindOf(*step.outcome->verdict));
   if (MeasuredOf(step) != nullptr) {
     const auto time = time_of.find(record.candidate);
     row.gain = time != time_of.end() && time->second > 0 ? original_time / time->second : step.outcome->gain;
@@ -247,6 +258,20 @@ std::string PlanLine(const memory::StepRecord& record) {
 }
 
 }  // namespace
+
+std::string_view Name(AttemptOutcome outcome) {
+  switch (outcome) {
+    case AttemptOutcome::kUnknown: return "";
+    case AttemptOutcome::kCompileFailed: return Name(core::VerdictKind::kCompileFailed);
+    case AttemptOutcome::kRefused: return Name(core::VerdictKind::kRefused);
+    case AttemptOutcome::kWrongResult: return Name(core::VerdictKind::kWrongResult);
+    case AttemptOutcome::kFaulted: return Name(core::VerdictKind::kFaulted);
+    case AttemptOutcome::kMeasured: return Name(core::VerdictKind::kMeasured);
+    case AttemptOutcome::kNotApplicable: return "not applicable";
+    case AttemptOutcome::kInterrupted: return "interrupted";
+  }
+  return "";
+}
 
 Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& context) {
   Explanation e;
@@ -267,11 +292,11 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
   e.evaluations = view.task.evaluations;
   if (view.task.result) {
     e.outcome = view.task.result->outcome;
-    e.outcome_reason = e.outcome == "improved" ? "" : view.task.result->message;
+    e.outcome_reason = e.outcome == core::TaskOutcome::kImproved ? "" : view.task.result->message;
     e.gain = view.task.result->gain;
     e.result_hash = view.task.result->best_hash;
   } else {
-    e.outcome = "unfinished";
+    e.outcome = core::TaskOutcome::kUnfinished;
   }
 
   const memory::StepView* baseline = FindStep(view, memory::StepKind::kBaseline, 0);
@@ -321,7 +346,7 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
   e.peak_gbytes = context.chip.dram_bytes_per_second / 1e9;
   if (after == nullptr) return e;
   AddCases(e, *before, *after);
-  e.checks = after->checks;
+  for (const core::CheckName& check : after->checks) e.checks.push_back(check.text());
   std::copy_if(after->notes.begin(), after->notes.end(), std::back_inserter(e.checks),
                [](const std::string& note) { return !note.starts_with(core::kCountersNote); });
   SortNotes(after->notes, e);

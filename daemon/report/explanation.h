@@ -5,7 +5,12 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "core/task_outcome.h"
+#include "core/timing.h"
+#include "core/verdict.h"
 
 namespace warpwright::report {
 
@@ -23,10 +28,10 @@ struct CaseRow {
   std::string name;
   double before_us = 0, after_us = 0;
   bool sampled = false;
-  double weight = 1;                           // of its time in the gain; 0: verified only
-  std::optional<GainInterval> timing;          // of paired timing on a real device
-  std::string decision;                        // "faster", "same", "slower", "inconclusive"; empty if nothing was timed
-  double hot_before_us = 0, hot_after_us = 0;  // from warm caches; not part of the gain
+  double weight = 1;                                  // of its time in the gain; 0: verified only
+  std::optional<GainInterval> timing;                 // of paired timing on a real device
+  std::optional<core::TimingDecision> decision = {};  // none if nothing was timed
+  double hot_before_us = 0, hot_after_us = 0;         // from warm caches; not part of the gain
   int pairs = 0, discarded = 0;
   std::vector<OutputError> errors = {};  // empty: this case is too large for a full comparison, and was only measured
 };
@@ -34,14 +39,27 @@ struct CounterRow {
   std::string name, unit;
   double before = 0, after = 0;
 };
+// The outcome of an attempt: a verdict, or nothing to judge.
+enum class AttemptOutcome {
+  kUnknown,
+  kCompileFailed,
+  kRefused,
+  kWrongResult,
+  kFaulted,
+  kMeasured,
+  kNotApplicable,  // the transformation refused
+  kInterrupted
+};
+std::string_view Name(AttemptOutcome outcome);  // as the verdict's; "not applicable", "interrupted"; "" if unknown
+
 // One attempt: a candidate that was generated and judged, or a plan that could not be carried out.
 struct AttemptRow {
   int round = 0;
   std::string id;  // first digits of the candidate's hash; empty if there was none
   std::string parent;
   std::string method, parameters;
-  std::string outcome;  // verdict name: "measured", "wrong_result", ...; "not applicable" for a refused transformation
-  std::string message;  // why it was rejected, or what it does
+  AttemptOutcome outcome = AttemptOutcome::kUnknown;
+  std::string message;         // why it was rejected, or what it does
   std::optional<double> gain;  // over the original
   bool accepted = false;       // became the base
 };
@@ -74,8 +92,8 @@ struct Explanation {
   std::string device;     // "sim:h200"
   std::string chip_name;  // "NVIDIA H200"
   bool modelled = true;
-  std::string outcome;         // "improved", "unchanged", "refused", "error"
-  std::string outcome_reason;  // for the last three
+  core::TaskOutcome outcome = core::TaskOutcome::kUnfinished;
+  std::string outcome_reason;  // where it did not improve
   double gain = 1;
   double roofline_share_before = 0, roofline_share_after = 0;  // 0 to 1
   std::vector<CaseRow> cases;

@@ -15,16 +15,21 @@ namespace {
 
 constexpr size_t kTableRows = 200;
 
-int Rank(const std::string& outcome) {
-  return outcome == "improved" ? 0 : outcome == "error" ? 1 : outcome == "refused" ? 2 : 3;
+int Rank(core::TaskOutcome outcome) {
+  switch (outcome) {
+    case core::TaskOutcome::kImproved: return 0;
+    case core::TaskOutcome::kError: return 1;
+    case core::TaskOutcome::kRefused: return 2;
+    default: return 3;
+  }
 }
 
 std::string Outcome(const KernelSummary& kernel) {
   const Explanation& e = kernel.explanation;
-  if (e.outcome == "improved")
+  if (e.outcome == core::TaskOutcome::kImproved)
     return fmt::format("**{} faster**{}", FormatGain(e.gain), e.modelled ? ", modelled" : "");
-  if (e.outcome == "unchanged") return "no improvement found";
-  return e.outcome == "error" ? "failed" : EscapeMarkdown(e.outcome, 40);
+  if (e.outcome == core::TaskOutcome::kUnchanged) return "no improvement found";
+  return e.outcome == core::TaskOutcome::kError ? "failed" : EscapeMarkdown(Name(e.outcome), 40);
 }
 
 std::string Table(const std::vector<const KernelSummary*>& kernels) {
@@ -44,7 +49,7 @@ std::string Table(const std::vector<const KernelSummary*>& kernels) {
 std::string Details(const KernelSummary& kernel) {
   const Explanation& e = kernel.explanation;
   std::string out = "\n## " + EscapeMarkdown(e.kernel, 80) + "\n\n";
-  if (e.outcome != "improved") {
+  if (e.outcome != core::TaskOutcome::kImproved) {
     const CheckText check = RenderCheck(e, kernel.provenance);
     return out + check.summary + (e.attempts.empty() ? "" : "\n" + Folded("What was tried", AttemptTable(e, 30, 160)));
   }
@@ -72,8 +77,8 @@ std::string RenderJobSummary(const std::vector<KernelSummary>& kernels) {
   std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
     return Rank(a->explanation.outcome) < Rank(b->explanation.outcome);
   });
-  const auto improved =
-      std::count_if(order.begin(), order.end(), [](const auto* k) { return k->explanation.outcome == "improved"; });
+  const auto improved = std::count_if(
+      order.begin(), order.end(), [](const auto* k) { return k->explanation.outcome == core::TaskOutcome::kImproved; });
   std::string out =
       fmt::format("# warpwright: {} of {} faster\n\n", improved, Plural(static_cast<int>(kernels.size()), "kernel"));
   if (kernels.empty()) return out + "No kernel changed.\n";

@@ -58,10 +58,10 @@ std::vector<Group> Groups(const Explanation& e) {
       ++group.measured;
       group.best = std::max(group.best, *attempt.gain);
       if (attempt.accepted) group.accepted = &attempt;
-    } else if (attempt.outcome == "not applicable") {
+    } else if (attempt.outcome == AttemptOutcome::kNotApplicable) {
       ++group.inapplicable;
     } else {
-      if (group.wrong++ == 0) group.reason = attempt.outcome;
+      if (group.wrong++ == 0) group.reason = Name(attempt.outcome);
     }
   }
   return groups;

@@ -90,7 +90,7 @@ std::string GainPlot(const Explanation& e) {
     }
     svg += Dot(here, y(attempt.gain.value_or(0)), 5, DotClass(attempt),
                fmt::format("{} {}: {}", attempt.method, attempt.parameters,
-                           attempt.gain ? FormatGain(*attempt.gain) : attempt.outcome));
+                           attempt.gain ? FormatGain(*attempt.gain) : std::string(Name(attempt.outcome))));
   }
   path += fmt::format(" L{:.1f},{:.1f}", kWidth - kRight, y(base));
   svg += fmt::format("<path d=\"{}\" class=\"base\"/>\n", path);
@@ -155,8 +155,9 @@ std::string AttemptTree(const Explanation& e) {
       body += Line(x - kIndent, parent_y + 6, x - kIndent, y, "edge") + Line(x - kIndent, y, x - 6, y, "edge");
       body += Dot(x, y, 5, DotClass(attempt), attempt.message);
       std::string label = attempt.method + (attempt.parameters.empty() ? "" : " (" + attempt.parameters + ")") + ": ";
-      label += attempt.gain ? FormatGain(*attempt.gain) + (attempt.accepted ? ", new base" : "")
-                            : attempt.outcome + (attempt.message.empty() ? "" : ": " + attempt.message);
+      label += attempt.gain
+                   ? FormatGain(*attempt.gain) + (attempt.accepted ? ", new base" : "")
+                   : std::string(Name(attempt.outcome)) + (attempt.message.empty() ? "" : ": " + attempt.message);
       body += Text(x + 12, y + 4, label, "start", attempt.accepted ? "label strong" : "label");
       if (!attempt.id.empty()) walk(attempt.id, depth + 1, y);
     }

@@ -63,12 +63,10 @@ std::string Join(const std::vector<Part*>& parts) {
 }  // namespace
 
 PullRequestText RenderPullRequest(const Explanation& e, const Provenance& p) {
-  const BodyState state{e.kernel,
-                        e.base_commit,
-                        p.candidate_commit.empty() ? e.result_hash : p.candidate_commit,
-                        p.run_id.empty() ? e.run_id : p.run_id,
-                        false,
-                        false};
+  const BodyState state{.kernel = e.kernel,
+                        .base_commit = e.base_commit,
+                        .candidate = p.candidate_commit.empty() ? e.result_hash : p.candidate_commit,
+                        .run_id = p.run_id.empty() ? e.run_id : p.run_id};
   Part head{{StateLine(state) + GainSentence(e, p) + "\n\n" + ProgramNote(e) + "\n"}};
   Part cases{{CaseTable(e, 60), CaseTable(e, 20), CaseTable(e, 8)}};
   Part why{{RenderSpeedupReasons(e, 12, 500), RenderSpeedupReasons(e, 5, 250), RenderSpeedupReasons(e, 3, 100)}};

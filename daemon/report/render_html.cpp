@@ -46,9 +46,10 @@ std::string Num(const std::string& text) { return "\x01" + EscapeHtml(text); }
 
 std::string Summary(const Explanation& e) {
   std::string out = "<h1>" + EscapeHtml(e.kernel);
-  out += e.outcome == "improved"    ? fmt::format(": <span class=\"good-text\">{} faster</span>", FormatGain(e.gain))
-         : e.outcome == "unchanged" ? std::string(": no improvement found")
-                                    : ": " + EscapeHtml(e.outcome);
+  out += e.outcome == core::TaskOutcome::kImproved
+             ? fmt::format(": <span class=\"good-text\">{} faster</span>", FormatGain(e.gain))
+         : e.outcome == core::TaskOutcome::kUnchanged ? std::string(": no improvement found")
+                                                      : ": " + EscapeHtml(Name(e.outcome));
   out += "</h1>\n<p>";
   for (const auto& badge : {DevicePhrase(e), fmt::format("{} rounds", e.rounds),
                             fmt::format("{} evaluations", e.evaluations), fmt::format("{:.1f} s", e.seconds)})
@@ -98,7 +99,7 @@ std::string AttemptTable(const Explanation& e) {
   for (const auto& a : e.attempts) {
     const std::string result = a.accepted ? "<span class=\"good-text\">new base</span>"
                                : a.gain   ? "verified, not taken"
-                                          : "<span class=\"bad-text\">" + EscapeHtml(a.outcome) + "</span>";
+                                          : "<span class=\"bad-text\">" + EscapeHtml(Name(a.outcome)) + "</span>";
     out += Row({Num(std::to_string(a.round)),
                 EscapeHtml(a.method) +
                     (a.parameters.empty() ? "" : "<br><span class=\"soft\">" + EscapeHtml(a.parameters) + "</span>"),

@@ -13,9 +13,10 @@ namespace warpwright::report {
 namespace {
 
 std::string Headline(const Explanation& e) {
-  if (e.outcome == "improved") return fmt::format("{}: {} faster, {}", e.kernel, FormatGain(e.gain), DevicePhrase(e));
-  if (e.outcome == "unchanged") return fmt::format("{}: no improvement found", e.kernel);
-  return fmt::format("{}: {}", e.kernel, e.outcome);
+  if (e.outcome == core::TaskOutcome::kImproved)
+    return fmt::format("{}: {} faster, {}", e.kernel, FormatGain(e.gain), DevicePhrase(e));
+  if (e.outcome == core::TaskOutcome::kUnchanged) return fmt::format("{}: no improvement found", e.kernel);
+  return fmt::format("{}: {}", e.kernel, Name(e.outcome));
 }
 
 void Cases(std::string& out, const Explanation& e) {
@@ -57,7 +58,9 @@ void Attempts(std::string& out, const Explanation& e) {
       e.rounds, e.evaluations, e.seconds, PlanList(e));
   for (const auto& a : e.attempts) {
     const std::string method = a.method + (a.parameters.empty() ? "" : " (" + a.parameters + ")");
-    const std::string result = a.accepted ? "**new base**" : a.gain ? "verified, not taken" : EscapeMarkdown(a.outcome);
+    const std::string result = a.accepted ? "**new base**"
+                               : a.gain   ? "verified, not taken"
+                                          : EscapeMarkdown(Name(a.outcome));
     out += fmt::format("| {} | {} | {} | {} | {} |\n", a.round, EscapeMarkdown(method), result,
                        a.gain ? FormatGain(*a.gain) : "", EscapeMarkdown(a.message, 300));
   }

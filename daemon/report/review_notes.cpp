@@ -12,37 +12,40 @@ namespace {
 
 enum class Where { kAnywhere, kGpu };
 struct KnownCheck {
-  std::string_view name, meaning, why_not;
+  core::Check check;
+  std::string_view meaning, why_not;
   Where where = Where::kAnywhere;
 };
 constexpr KnownCheck kChecks[] = {
-    {"guard-bands", "nothing is written or read outside the buffers", ""},
-    {"input-hash", "inputs are not modified", ""},
-    {"module-state", "module variables are not modified", ""},
-    {"unwritten-output", "every output element is written, shown by two runs over complementary poison values", ""},
-    {"determinism", "repeated runs agree bit for bit, unless the original's do not", ""},
-    {"comparison", "every element against the original's, within its error budget", ""},
-    {"build-dependent", "nothing new depends on the architecture or the compiler", ""},
-    {"ptx-rules", "no narrower types than in the original's code", ""},
-    {"recorded-reference", "the outputs recorded in the repository", "none are recorded for these cases"},
-    {"secret-seed", "inputs drawn after the candidate was compiled", ""},
-    {"pointer-offset", "pointers with the minimum alignment that the manifest promises",
+    {core::Check::kGuardBands, "nothing is written or read outside the buffers", ""},
+    {core::Check::kInputHash, "inputs are not modified", ""},
+    {core::Check::kModuleState, "module variables are not modified", ""},
+    {core::Check::kUnwrittenOutput,
+     "every output element is written, shown by two runs over complementary poison values", ""},
+    {core::Check::kDeterminism, "repeated runs agree bit for bit, unless the original's do not", ""},
+    {core::Check::kComparison, "every element against the original's, within its error budget", ""},
+    {core::Check::kBuildDependent, "nothing new depends on the architecture or the compiler", ""},
+    {core::Check::kPtxRules, "no narrower types than in the original's code", ""},
+    {core::Check::kRecordedReference, "the outputs recorded in the repository", "none are recorded for these cases"},
+    {core::Check::kSecretSeed, "inputs drawn after the candidate was compiled", ""},
+    {core::Check::kPointerOffset, "pointers with the minimum alignment that the manifest promises",
      "the manifest promises no other alignment"},
-    {"distributions", "inputs of other distributions", "the inputs have one distribution only"},
-    {"exact-integers", "inputs for which every sum is exact", "does not apply to these arguments"},
-    {"needle", "one large value among small ones", "does not apply to these arguments"},
-    {"scale-ladder", "magnitudes over the whole range of the type", "does not apply to these arguments"},
-    {"special-values", "NaN, infinities, zeros of both signs, subnormals", "does not apply to these arguments"},
-    {"odd-shape", "sizes n-1, n+1, a prime, 1, less than a warp, and two secret ones",
+    {core::Check::kDistributions, "inputs of other distributions", "the inputs have one distribution only"},
+    {core::Check::kExactIntegers, "inputs for which every sum is exact", "does not apply to these arguments"},
+    {core::Check::kNeedle, "one large value among small ones", "does not apply to these arguments"},
+    {core::Check::kScaleLadder, "magnitudes over the whole range of the type", "does not apply to these arguments"},
+    {core::Check::kSpecialValues, "NaN, infinities, zeros of both signs, subnormals",
+     "does not apply to these arguments"},
+    {core::Check::kOddShape, "sizes n-1, n+1, a prime, 1, less than a warp, and two secret ones",
      "no size can be changed independently"},
-    {"other-scalars", "other values of the floating-point scalars", "there are none that could differ"},
-    {"large-case", "cases too large for a full comparison are written to", "all cases are compared in full"},
-    {"reduced-shape", "those cases, with one dimension at a time reduced to a comparable size",
+    {core::Check::kOtherScalars, "other values of the floating-point scalars", "there are none that could differ"},
+    {core::Check::kLargeCase, "cases too large for a full comparison are written to", "all cases are compared in full"},
+    {core::Check::kReducedShape, "those cases, with one dimension at a time reduced to a comparable size",
      "all cases are compared in full"},
-    {"bytes-read", "the inputs that the original reads are read", ""},
-    {"timed-output", "outputs of the timed runs, and paired timing in a second process with other seeds", "needs a GPU",
-     Where::kGpu},
-    {"roofline-floor", "not faster than the chip can move the bytes", "needs a GPU", Where::kGpu},
+    {core::Check::kBytesRead, "the inputs that the original reads are read", ""},
+    {core::Check::kTimedOutput, "outputs of the timed runs, and paired timing in a second process with other seeds",
+     "needs a GPU", Where::kGpu},
+    {core::Check::kRooflineFloor, "not faster than the chip can move the bytes", "needs a GPU", Where::kGpu},
 };
 
 bool TakePrefix(std::string_view& text, std::string_view prefix) {
@@ -94,13 +97,13 @@ std::string Untested(std::string note) {
 
 }  // namespace
 
-std::vector<CheckRow> CheckTable(const std::vector<std::string>& ran, bool modelled,
+std::vector<CheckRow> CheckTable(const std::vector<core::CheckName>& ran, bool modelled,
                                  const std::vector<std::string>& notes) {
   std::vector<CheckRow> rows;
   for (const KnownCheck& check : kChecks) {
-    CheckRow row{std::string(check.name),
+    CheckRow row{std::string(Name(check.check)),
                  std::string(check.meaning),
-                 std::find(ran.begin(), ran.end(), check.name) != ran.end(),
+                 std::find(ran.begin(), ran.end(), core::CheckName(check.check)) != ran.end(),
                  {}};
     if (!row.ran) {
       row.why_not = check.where == Where::kGpu && !modelled
@@ -111,9 +114,9 @@ std::vector<CheckRow> CheckTable(const std::vector<std::string>& ran, bool model
     }
     rows.push_back(std::move(row));
   }
-  for (const auto& name : ran)
-    if (std::none_of(rows.begin(), rows.end(), [&](const CheckRow& row) { return row.name == name; }))
-      rows.push_back({name, "", true, ""});
+  for (const core::CheckName& check : ran)
+    if (std::none_of(rows.begin(), rows.end(), [&](const CheckRow& row) { return row.name == check.text(); }))
+      rows.push_back({check.text(), "", true, ""});
   return rows;
 }
 

@@ -12,7 +12,7 @@
 namespace warpwright::report {
 
 // Every check of the judge (judge/judge.h), in its order. `notes` state why some did not run.
-std::vector<CheckRow> CheckTable(const std::vector<std::string>& ran, bool modelled,
+std::vector<CheckRow> CheckTable(const std::vector<core::CheckName>& ran, bool modelled,
                                  const std::vector<std::string>& notes);
 
 // Sorts the notes of a verdict into `e`: agreements into their case, reviews, and what was not tested.

@@ -137,7 +137,7 @@ ReductionHelper MakeReductionHelper(const Reduction& reduction, RowGroup group, 
     }
     text += "  __syncthreads();\n";
     const std::string neutral =
-        NeutralValue(Reduction{reduction.kind, "", "", type, "", "", "", false, reduction.dependent, 0});
+        NeutralValue(Reduction{.kind = reduction.kind, .type = type, .dependent = reduction.dependent});
     if (pair) {
       text += "  value = warp_value[lane < warps ? lane : 0];\n  index = warp_index[lane < warps ? lane : 0];\n";
     } else if (neutral.empty()) {

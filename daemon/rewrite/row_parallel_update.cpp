@@ -49,7 +49,7 @@ class UpdateMatcher {
   std::optional<ReductionUpdate> Match(const source::Node& node) const {
     if (node.Is(source::NodeKind::kIf)) return MatchIf(node);
     if (!node.Is(source::NodeKind::kAssign) || !IsName(node[0], symbol_)) return std::nullopt;
-    ReductionUpdate update{ReductionKind::kSum, &node, {&node[0]}, nullptr, false};
+    ReductionUpdate update{.kind = ReductionKind::kSum, .statement = &node, .own_uses = {&node[0]}};
     if (node.name == "++" || node.name == "--") return update;
     if (node.size() != 2) return std::nullopt;
     if (node.name == "=") return MatchValue(update, node[1]);
@@ -141,11 +141,9 @@ class UpdateMatcher {
     } else {
       statements.push_back(&then);
     }
-    ReductionUpdate update{comparison->variable_smaller ? ReductionKind::kMax : ReductionKind::kMin,
-                           &node,
-                           {comparison->use},
-                           nullptr,
-                           false};
+    ReductionUpdate update{.kind = comparison->variable_smaller ? ReductionKind::kMax : ReductionKind::kMin,
+                           .statement = &node,
+                           .own_uses = {comparison->use}};
     bool assigned = false;
     for (const source::Node* statement : statements) {
       if (!statement->Is(source::NodeKind::kAssign, "=")) return std::nullopt;

@@ -197,7 +197,8 @@ std::vector<MemoryAccess> GlobalAccesses(const AnalyzedFunction& function, const
   std::vector<MemoryAccess> accesses;
   const auto add = [&](const source::Node& node, std::optional<source::FunctionAnalysis::Target> target, bool reads,
                        bool writes, std::string element, bool exact) {
-    MemoryAccess access{&node, "", std::nullopt, reads, writes, false, std::move(element), node.line};
+    MemoryAccess access{
+        .node = &node, .reads = reads, .writes = writes, .element = std::move(element), .line = node.line};
     if (target) {
       if (IsDeclaredArray(function.analysis, target->base)) return;
       access.base = target->base;

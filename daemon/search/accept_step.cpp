@@ -14,13 +14,13 @@ void AskTools(const RefineRun& run, const core::Candidate& winner, memory::StepO
   for (core::ToolFinding& finding :
        run.services.tools({run.task.original.root, run.task.original.file, winner.text}, measured)) {
     switch (finding.outcome) {
-      case core::ToolFinding::Outcome::kClean: measured.checks.push_back(finding.tool); break;
+      case core::ToolFinding::Outcome::kClean: measured.checks.emplace_back(finding.tool); break;
       case core::ToolFinding::Outcome::kNotRun:
         measured.notes.push_back(finding.tool + ": did not run: " + finding.message);
         break;
       case core::ToolFinding::Outcome::kFound:
         outcome.accepted = false;
-        outcome.verdict = core::Refused{finding.tool, finding.message, run.task.original.file, 0};
+        outcome.verdict = core::Refused{core::CheckName(finding.tool), finding.message, run.task.original.file, 0};
         outcome.summary = core::VerdictMessage(*outcome.verdict);
         return;
     }

@@ -29,7 +29,8 @@ Result<std::variant<Base, memory::TaskResult>> BaselineStep(RefineRun& run) {
   };
   WW_ASSIGN(const auto step, run.journal.StepInEveryRun(record, prepare));
   for (const core::Verdict& verdict : {run.baseline.original, step.outcome.verdict.value_or(run.baseline.original)})
-    if (!core::Passed(verdict)) return memory::TaskResult{"refused", core::VerdictMessage(verdict), {}, 1};
+    if (!core::Passed(verdict))
+      return memory::TaskResult{.outcome = core::TaskOutcome::kRefused, .message = core::VerdictMessage(verdict)};
   const core::Verdict& verdict = step.outcome.verdict ? *step.outcome.verdict : run.baseline.original;
   WW_ASSIGN(agents::ExtractedFeatures features, extract(verdict));
   return Base{original, std::get<core::Measured>(verdict), std::move(features), {}};

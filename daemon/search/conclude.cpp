@@ -19,7 +19,10 @@ Result<RefineResult> Conclude(const RefineRun& run, memory::TaskResult result, s
 }
 
 Result<RefineResult> ConcludeImproved(const RefineRun& run, const Base& base, Accepted accepted) {
-  memory::TaskResult improved{"improved", std::move(accepted.summary), std::move(accepted.hash), accepted.gain};
+  memory::TaskResult improved{.outcome = core::TaskOutcome::kImproved,
+                              .message = std::move(accepted.summary),
+                              .best_hash = std::move(accepted.hash),
+                              .gain = accepted.gain};
   WW_ASSIGN(RefineResult out, Conclude(run, std::move(improved), std::move(accepted.text)));
   out.accepted = std::move(accepted.measured);
   out.roofline_pct_before = run.original().features.evidence.GetOr("roofline_pct", 0);
@@ -34,7 +37,7 @@ Result<RefineResult> ConcludeUnchanged(const RefineRun& run) {
                            core::Speedup(run.original().measured, run.base().measured), run.task.policy.min_speedup);
   else if (const double share = run.original().features.evidence.GetOr("roofline_pct", 0); share > 0)
     message += fmt::format("; the original is at {:.0f} % of the roofline", share);
-  return Conclude(run, {"unchanged", std::move(message), {}, 1});
+  return Conclude(run, {.outcome = core::TaskOutcome::kUnchanged, .message = std::move(message)});
 }
 
 Result<RefineResult> Recall(const RefineRun& run, const memory::TaskResult& result) {

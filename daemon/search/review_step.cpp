@@ -82,7 +82,7 @@ Status Remember(const RefineRun& run, const memory::ExperienceKey& key, const Ev
   experience.key = key;
   experience.method = reviewed.candidate.method;
   experience.parameters = reviewed.candidate.parameters;
-  experience.outcome = std::string(core::VerdictName(reviewed.verdict));
+  experience.outcome = core::KindOf(reviewed.verdict);
   experience.log_gain = reviewed.gain > 0 ? std::log(reviewed.gain) : 0;
   experience.modelled = run.base().measured.modelled;
   experience.kernel = run.task.spec.name;

@@ -17,10 +17,11 @@ forge::CommentRequest MakeReply(int64_t issue, int64_t comment, const std::strin
 
 std::string DescribeJob(const Job& job) {
   const bool ended = IsFinal(job.state) || job.state == JobState::kReported;
-  const std::string outcome = !job.outcome.empty() ? job.outcome : job.result.outcome;
+  const std::optional<core::TaskOutcome> outcome = job.outcome ? job.outcome : job.result.outcome;
   std::string text = fmt::format("- {}: ", report::CodeSpan(job.what.kernel));
-  text += ended ? outcome : std::string(PhaseName(job.state));
-  if (job.result.outcome == "improved")
+  if (!ended) text += Name(PhaseOf(job.state));
+  else if (outcome) text += Name(*outcome);
+  if (job.result.outcome == core::TaskOutcome::kImproved)
     text +=
         fmt::format(", {} ({})", report::FormatGain(job.result.gain), job.result.modelled ? "modelled" : "measured");
   const std::string why = !job.note.empty() ? job.note : job.result.message;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/task_outcome.h"
 #include "service/job_state.h"
 
 namespace warpwright::service {
@@ -39,11 +40,10 @@ struct NewJob {
   std::string file_hash;  // SHA-256 of the kernel's file in `commit`
 };
 
-// The outcome of an entry that was skipped because users ignored it; the job only records why.
-inline constexpr char kIgnoredOutcome[] = "ignored";
-
 struct JobResult {
-  std::string outcome;  // improved, unchanged, refused, error; of a nightly run: checked, regression, error
+  // improved, unchanged, refused, error; ignored; of a nightly run: checked, regression, error. None: not run yet.
+  // An entry is `ignored` if it was skipped because users ignored it; the job only records why.
+  std::optional<core::TaskOutcome> outcome;
   std::string message;
   std::string branch, branch_commit;  // in the mirror; empty: nothing to publish
   double gain = 0, gain_low = 0, gain_high = 0;
@@ -65,19 +65,24 @@ struct Job {
   UnixMs not_before = 0;
   std::string device;  // lease; empty: none
   JobResult result;
-  std::string note;     // why it waits, why it was ignored, what failed last
-  std::string outcome;  // once it ended: result.outcome, or superseded, cancelled, ignored
+  std::string note;                          // why it waits, why it was ignored, what failed last
+  std::optional<core::TaskOutcome> outcome;  // once it ended: result.outcome, or superseded, cancelled, ignored
   int64_t pull_request = 0;
   std::string pull_request_url;
   int64_t answer_issue = 0, answer_comment = 0;
   UnixMs queued = 0, started = 0, finished = 0;
 };
 
+enum class PublicationState { kBranchOnly, kOpen, kMerged, kClosed };
+std::string_view Name(PublicationState state);  // "open"; "" if there is only a branch
+constexpr PublicationState Last(PublicationState) { return PublicationState::kClosed; }
+
 // What is published on the forge for a kernel. One row for each repository and kernel.
 struct PublicationRow {
   std::string repository, kernel, branch, commit, base_commit, file_hash;
   int64_t pull_request = 0;
-  std::string url, state;  // open, merged, closed; empty: a branch only
+  std::string url;
+  PublicationState state = PublicationState::kBranchOnly;
   UnixMs opened = 0;
   int64_t job = 0;
 };

@@ -1,6 +1,7 @@
 // The output of children, as values. They work on code that anyone may have written, so their output must be checked.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/json_codec.h"
@@ -31,6 +32,13 @@ bool IsName(std::string_view name) {
 }
 
 tl::unexpected<Error> Wrong(std::string what) { return Fail(ErrorCode::kCorrupt, std::move(what)); }
+
+using enum core::TaskOutcome;
+std::optional<core::TaskOutcome> OneOf(std::string_view name, std::initializer_list<core::TaskOutcome> allowed) {
+  const auto outcome = base::ParseName<core::TaskOutcome>(name);
+  if (!outcome || std::find(allowed.begin(), allowed.end(), *outcome) == allowed.end()) return std::nullopt;
+  return outcome;
+}
 
 double Finite(double value) { return std::isfinite(value) ? value : 0; }
 
@@ -151,7 +159,8 @@ Result<JobResult> ParseOptimization(std::string_view text, std::string_view kern
   for (const KernelOutput& item : answer.kernels) {
     if (item.name != kernel) continue;
     JobResult result;
-    result.outcome = item.outcome;
+    result.outcome = OneOf(item.outcome, {kImproved, kUnchanged, kRefused, kError});
+    if (!result.outcome) return Wrong("unknown outcome");
     result.message = Limited(item.message);
     result.gain = Finite(item.gain);
     result.modelled = item.modelled;
@@ -166,9 +175,6 @@ Result<JobResult> ParseOptimization(std::string_view text, std::string_view kern
       if (low > 0 && (result.gain_low == 0 || low < result.gain_low)) result.gain_low = low;
       if (high > result.gain_high) result.gain_high = high;
     }
-    if (result.outcome != "improved" && result.outcome != "unchanged" && result.outcome != "refused" &&
-        result.outcome != "error")
-      return Wrong("unknown outcome");
     const bool named = !result.branch.empty(), published = !result.branch_commit.empty();
     if ((named && result.branch != fmt::format("warpwright/{}", kernel)) ||
         (published && (!named || !IsHex(result.branch_commit, 40))))
@@ -181,12 +187,12 @@ Result<JobResult> ParseOptimization(std::string_view text, std::string_view kern
 Result<NightResult> ParseNight(std::string_view text) {
   WW_ASSIGN(const NightOutput answer, base::DecodeJson<NightOutput>(text));
   NightResult night;
-  night.outcome = answer.outcome;
+  const auto outcome = OneOf(answer.outcome, {kChecked, kRegression, kError});
+  if (!outcome) return Wrong("unknown outcome of a nightly run");
+  night.outcome = *outcome;
   night.message = Limited(answer.message);
   night.branch = Limited(answer.branch, kMaxName);
   night.branch_commit = answer.branch_commit;
-  if (night.outcome != "checked" && night.outcome != "regression" && night.outcome != "error")
-    return Wrong("unknown outcome of a nightly run");
   if (!night.branch_commit.empty() && (!IsHex(night.branch_commit, 40) || !IsName(night.branch)))
     return Wrong("the nightly run names an invalid commit");
   if (answer.findings.size() > kMaxEntries) return Wrong("a nightly run has more than 10,000 findings");

@@ -42,7 +42,8 @@ struct NightFinding {
   bool optimize = false;
 };
 struct NightResult {
-  std::string outcome, message;  // checked, regression, error
+  core::TaskOutcome outcome = core::TaskOutcome::kChecked;  // or regression, error
+  std::string message;
   std::vector<NightFinding> findings;
   std::string branch, branch_commit;  // of the history, in the mirror
 };

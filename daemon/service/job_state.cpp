@@ -60,19 +60,30 @@ std::optional<JobState> ParseJobState(std::string_view name) {
 bool MayFollow(JobState from, JobState to) { return (Followers(from) & Bit(to)) != 0; }
 bool IsFinal(JobState state) { return Followers(state) == 0; }
 
-std::string_view PhaseName(JobState state) {
+JobPhase PhaseOf(JobState state) {
   switch (state) {
     case kQueued:
-    case kFailed: return "queued";  // it will be retried; a job that was given up is published and done
-    case kRunning: return "running";
-    case kWaiting: return "waiting";
+    case kFailed: return JobPhase::kQueued;  // it will be retried; a job that was given up is published and done
+    case kRunning: return JobPhase::kRunning;
+    case kWaiting: return JobPhase::kWaiting;
     case kFinished:
     case kPushed:
     case kProposed:
-    case kReported: return "publishing";
+    case kReported: return JobPhase::kPublishing;
     case kDone:
     case kSuperseded:
-    case kCancelled: return "done";
+    case kCancelled: return JobPhase::kDone;
+  }
+  return JobPhase::kDone;
+}
+
+std::string_view Name(JobPhase phase) {
+  switch (phase) {
+    case JobPhase::kQueued: return "queued";
+    case JobPhase::kRunning: return "running";
+    case JobPhase::kPublishing: return "publishing";
+    case JobPhase::kWaiting: return "waiting";
+    case JobPhase::kDone: return "done";
   }
   return "";
 }

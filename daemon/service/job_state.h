@@ -40,8 +40,10 @@ std::optional<JobState> ParseJobState(std::string_view name);
 bool MayFollow(JobState from, JobState to);
 // done, superseded, cancelled: final.
 bool IsFinal(JobState state);
-// For display: queued, running, publishing, waiting, done.
-std::string_view PhaseName(JobState state);
+// For display.
+enum class JobPhase { kQueued, kRunning, kPublishing, kWaiting, kDone };
+std::string_view Name(JobPhase phase);  // "queued"
+JobPhase PhaseOf(JobState state);
 
 // By the origin of a job; higher priorities go first.
 enum class JobPriority { kNightly = 0, kPush = 1, kCommand = 2 };

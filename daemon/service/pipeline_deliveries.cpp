@@ -116,7 +116,7 @@ Result<Pipeline::Reply> Pipeline::HandleCommand(const TrackedRepository& place, 
     case forge::SlashVerb::kRetry: return HandleOptimizeCommand(place, comment, full);
     case forge::SlashVerb::kIgnore: {
       if (full.kernel.empty()) return Reply{"Which kernel? `/warpwright ignore KERNEL`.", {}, true};
-      WW_TRY(ports_.store.Ignore({place.name, full.kernel, "", "ignored by a comment", 0}));
+      WW_TRY(ports_.store.Ignore({.repository = place.name, .kernel = full.kernel, .reason = "ignored by a comment"}));
       WW_ASSIGN(const auto running, ports_.store.Cancel(place.name, full.kernel, "ignored"));
       for (const int64_t job : running) StopJob(job);
       return Reply{
@@ -206,26 +206,35 @@ Result<std::vector<Event>> Pipeline::SyncPullRequest(const TrackedRepository& pl
                                                      const forge::PullRequestView& view, const std::string& sender) {
   std::vector<Event> events;
   WW_ASSIGN(const auto rows, ports_.store.Publications(place.name));
-  PublicationRow row{place.name, kernel, view.head, view.head_sha, "", "", view.number, view.url, "", 0, 0};
+  PublicationRow row{.repository = place.name,
+                     .kernel = kernel,
+                     .branch = view.head,
+                     .commit = view.head_sha,
+                     .pull_request = view.number,
+                     .url = view.url};
   for (const auto& known : rows)
     if (known.kernel == kernel) row = known;
   if (row.pull_request > view.number) return events;  // an older one
   const auto body = report::ParseBody(view.body);
   if (row.file_hash.empty() && body && row.base_commit.empty()) row.base_commit = body->base_commit;
-  const std::string state = view.state == "open" ? "open" : view.merged ? "merged" : "closed";
+  const PublicationState state = view.state == "open" ? PublicationState::kOpen
+                                 : view.merged        ? PublicationState::kMerged
+                                                      : PublicationState::kClosed;
   const bool changed = row.state != state || row.pull_request != view.number;
   row.pull_request = view.number;
   row.url = view.url;
   row.state = state;
   if (changed) WW_TRY(ports_.store.PutPublication(row));
   WW_ASSIGN(const auto ignored, ports_.store.FindIgnored(place.name, kernel));
-  if (state == "closed" && changed) {
+  if (state == PublicationState::kClosed && changed) {
     const std::string reason = fmt::format("pull request #{} was closed without merging", view.number);
     // If it is unknown which version was closed, the publisher determines it when there is something to propose.
-    if (!row.file_hash.empty()) WW_TRY(ports_.store.Ignore({place.name, kernel, row.file_hash, reason, 0}));
+    if (!row.file_hash.empty())
+      WW_TRY(ports_.store.Ignore(
+          {.repository = place.name, .kernel = kernel, .file_hash = row.file_hash, .reason = reason}));
     base::Log(base::LogLevel::kInfo, "pull_request_closed", reason, {{"repo", place.name}, {"kernel", kernel}});
   }
-  if (state != "open") return events;
+  if (state != PublicationState::kOpen) return events;
   if (changed && ignored && ignored->reason != kTickedIgnore)
     WW_TRY(ports_.store.Unignore(place.name, kernel));  // opened again
   if (!body) return events;
@@ -239,7 +248,7 @@ Result<std::vector<Event>> Pipeline::SyncPullRequest(const TrackedRepository& pl
   }
   if (unticked) WW_TRY(ports_.store.Unignore(place.name, kernel));
   if (newly_ticked) {
-    WW_TRY(ports_.store.Ignore({place.name, kernel, "", kTickedIgnore, 0}));
+    WW_TRY(ports_.store.Ignore({.repository = place.name, .kernel = kernel, .reason = kTickedIgnore}));
     WW_ASSIGN(const auto running, ports_.store.Cancel(place.name, kernel, kTickedIgnore));
     for (const int64_t job : running) StopJob(job);
   }
@@ -296,7 +305,7 @@ Status Pipeline::Reconcile(const std::atomic<bool>& stop) {
     WW_ASSIGN(const auto rows, ports_.store.Publications(place.name));
     for (const PublicationRow& row : rows) {
       if (stop) return {};
-      if (row.pull_request == 0 || row.state != "open") continue;
+      if (row.pull_request == 0 || row.state != PublicationState::kOpen) continue;
       const auto view = ports_.forge->FindPullRequest(*place.on_forge, row.branch);
       if (!view) {
         base::LogError("reconcile_failed", view.error(), {{"repo", place.name}, {"kernel", row.kernel}});

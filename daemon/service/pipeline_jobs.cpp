@@ -90,10 +90,12 @@ Status Pipeline::Optimize(const Job& job, const TrackedRepository& place, const 
   if (!job.device.starts_with("sim:"))
     WW_TRY(ports_.store.Spend(job.repository, std::chrono::duration<double>(ports_.clock.Steady() - start).count() / 60,
                               0));
-  base::Log(
-      base::LogLevel::kInfo, "job_finished", result.message,
-      {{"outcome", result.outcome}, {"gain", result.gain}, {"rounds", result.rounds}, {"seconds", result.seconds}});
-  if (result.outcome == "error") return Fail(ErrorCode::kEnvironment, result.message);
+  base::Log(base::LogLevel::kInfo, "job_finished", result.message,
+            {{"outcome", result.outcome ? Name(*result.outcome) : ""},
+             {"gain", result.gain},
+             {"rounds", result.rounds},
+             {"seconds", result.seconds}});
+  if (result.outcome == core::TaskOutcome::kError) return Fail(ErrorCode::kEnvironment, result.message);
   breaker_.RecordSuccess(job.device);
   JobChange change;
   change.result = result;
@@ -134,7 +136,7 @@ Status Pipeline::Night(const Job& job, const TrackedRepository& place, const std
                             .modelled = job.device.starts_with("sim:")};
   WW_TRY(ports_.store.Advance(job.id, JobState::kFinished, change));
   base::Log(base::LogLevel::kInfo, "night_finished", night.message,
-            {{"outcome", night.outcome}, {"findings", night.findings.size()}});
+            {{"outcome", Name(night.outcome)}, {"findings", night.findings.size()}});
   return {};
 }
 
@@ -165,7 +167,8 @@ Status Pipeline::Failed(const Job& job, const Error& error) {
   WW_TRY(ports_.store.Advance(job.id, JobState::kFailed, change));
   if (of_device || (job.attempts + 1 < kJobTries && !in_repository)) return {};
   JobChange result;
-  result.result = JobResult{.outcome = "error", .message = error.Format(), .modelled = job.device.starts_with("sim:")};
+  result.result = JobResult{
+      .outcome = core::TaskOutcome::kError, .message = error.Format(), .modelled = job.device.starts_with("sim:")};
   WW_TRY(ports_.store.Advance(job.id, JobState::kFinished, result));
   return {};
 }

@@ -31,7 +31,7 @@ report::Explanation Sketch(const Job& job, const std::string& version) {
   e.entry = job.what.entry;
   e.device = job.device;
   e.modelled = job.result.modelled;
-  e.outcome = job.result.outcome;
+  e.outcome = job.result.outcome.value_or(core::TaskOutcome::kError);
   e.outcome_reason = job.result.message;
   e.gain = job.result.gain;
   e.base_commit = job.commit;
@@ -75,7 +75,7 @@ Result<bool> Pipeline::PublishNextJob() {
   if (done.error().code == ErrorCode::kUnsupported && now.publish_attempts + 1 >= kPublishTries) {
     JobChange change;
     change.note = "given up: " + done.error().Format();
-    change.outcome = "error";
+    change.outcome = core::TaskOutcome::kError;
     WW_TRY(
         ports_.store.Advance(job.id, now.state == JobState::kReported ? JobState::kDone : JobState::kReported, change));
     return true;
@@ -93,7 +93,7 @@ Result<PublishRequest> Pipeline::MakeRequest(const Job& job, const TrackedReposi
   request.file = job.what.file;
   request.base_branch = ShortRef(job.ref);
   request.base_commit = job.commit;
-  const bool improved = job.result.outcome == "improved";
+  const bool improved = job.result.outcome == core::TaskOutcome::kImproved;
   if (improved) {
     request.branch = job.result.branch;
     request.commit = job.result.branch_commit;
@@ -121,7 +121,7 @@ Result<PublishRequest> Pipeline::MakeRequest(const Job& job, const TrackedReposi
   WW_ASSIGN(const auto ignored, ports_.store.FindIgnored(job.repository, job.what.kernel));
   if (ignored && !request.asked_for && (ignored->file_hash.empty() || ignored->file_hash == job.what.file_hash))
     request.ignored_because = ignored->reason;
-  if (job.result.outcome == kIgnoredOutcome) request.ignored_because = job.result.message;
+  if (job.result.outcome == core::TaskOutcome::kIgnored) request.ignored_because = job.result.message;
   WW_ASSIGN(const auto publications, ports_.store.Publications(job.repository));
   for (const auto& row : publications)
     if (row.kernel == job.what.kernel) request.closed_file_hash = row.file_hash;
@@ -151,12 +151,16 @@ Status Pipeline::PublishJob(const Job& job, const TrackedRepository& place) {
       case PublicationStep::kPushed: return advance(JobState::kPushed, change);
       case PublicationStep::kProposed: {
         const forge::PullRequestView& view = so_far.pull_request->view;
-        change.publication = PublicationRow{job.repository, job.what.kernel,
-                                            request.branch, request.commit,
-                                            job.commit,     job.what.file_hash,
-                                            view.number,    view.url,
-                                            "open",         0,
-                                            job.id};
+        change.publication = PublicationRow{.repository = job.repository,
+                                            .kernel = job.what.kernel,
+                                            .branch = request.branch,
+                                            .commit = request.commit,
+                                            .base_commit = job.commit,
+                                            .file_hash = job.what.file_hash,
+                                            .pull_request = view.number,
+                                            .url = view.url,
+                                            .state = PublicationState::kOpen,
+                                            .job = job.id};
         return advance(JobState::kProposed, change);
       }
       case PublicationStep::kReported: return {};  // written with its conclusion, below
@@ -175,28 +179,26 @@ Status Pipeline::Conclude(const Job& job, const Publication& publication) {
   JobChange change;
   change.note = publication.message;
   JobState to = JobState::kReported;
-  const auto row = [&](const std::string& state, int64_t number) {
-    return PublicationRow{job.repository,
-                          job.what.kernel,
-                          job.result.branch,
-                          job.result.branch_commit,
-                          job.commit,
-                          job.what.file_hash,
-                          number,
-                          "",
-                          state,
-                          0,
-                          job.id};
-  };
   switch (publication.disposition) {
     case Disposition::kProposed:
     case Disposition::kNothing: break;
-    case Disposition::kBranchOnly: change.publication = row("", 0); break;
-    case Disposition::kForeignBranch: change.outcome = "ignored"; break;
+    case Disposition::kBranchOnly:
+      change.publication = PublicationRow{.repository = job.repository,
+                                          .kernel = job.what.kernel,
+                                          .branch = job.result.branch,
+                                          .commit = job.result.branch_commit,
+                                          .base_commit = job.commit,
+                                          .file_hash = job.what.file_hash,
+                                          .job = job.id};
+      break;
+    case Disposition::kForeignBranch: change.outcome = core::TaskOutcome::kIgnored; break;
     case Disposition::kIgnored:
-      change.outcome = "ignored";
+      change.outcome = core::TaskOutcome::kIgnored;
       if (publication.closed_pull_request != 0)
-        change.ignored = IgnoredKernel{job.repository, job.what.kernel, job.what.file_hash, publication.message, 0};
+        change.ignored = IgnoredKernel{.repository = job.repository,
+                                       .kernel = job.what.kernel,
+                                       .file_hash = job.what.file_hash,
+                                       .reason = publication.message};
       break;
     case Disposition::kWaiting:
       to = JobState::kWaiting;
@@ -233,7 +235,7 @@ Status Pipeline::PublishNight(const Job& job, const TrackedRepository& place) {
       if (!pushed.done) change.note = "the history was not pushed: " + pushed.rejected;
     }
   }
-  if (OnForge(place, ports_.forge) && job.result.outcome == "regression") {
+  if (OnForge(place, ports_.forge) && job.result.outcome == core::TaskOutcome::kRegression) {
     forge::CheckRequest check;
     check.name = "warpwright / nights";
     check.sha = job.commit;
@@ -256,7 +258,7 @@ Status Pipeline::Report(const Job& job, const TrackedRepository& place) {
     WW_TRY(ports_.conversation->PutComment(*place.on_forge, MakeReply(job.answer_issue, job.answer_comment, text)));
   }
   JobChange change;
-  if (!job.outcome.empty()) change.outcome = job.outcome;
+  if (job.outcome) change.outcome = job.outcome;
   WW_TRY(ports_.store.Advance(job.id, JobState::kDone, change));
   return {};
 }
@@ -266,7 +268,7 @@ namespace {
 report::DashboardJob ShowOnDashboard(const JobSnapshot& job) {
   report::DashboardJob shown;
   shown.kernel = job.kernel;
-  shown.kind = job.kind;
+  shown.kind = Name(job.kind);
   shown.device = job.device;
   shown.commit = job.commit;
   shown.since = !job.finished.empty() ? job.finished : !job.started.empty() ? job.started : job.queued;
@@ -302,21 +304,24 @@ report::DashboardInput MakeDashboard(const DaemonSnapshot& snapshot, const Repos
   for (const JobSnapshot& job : snapshot.jobs) {
     if (job.repository != repository.name) continue;
     const report::DashboardJob shown = ShowOnDashboard(job);
-    if (job.state == "running" || job.state == "publishing") input.running.push_back(shown);
-    if (job.state == "queued") input.queued.insert(input.queued.begin(), shown);
-    if (job.state == "waiting") input.waiting.push_back(shown);
-    if (job.state != "done" || job.outcome == "superseded" || job.outcome == "cancelled" ||
-        !latest.insert(job.kernel).second)
+    if (job.phase == JobPhase::kRunning || job.phase == JobPhase::kPublishing) input.running.push_back(shown);
+    if (job.phase == JobPhase::kQueued) input.queued.insert(input.queued.begin(), shown);
+    if (job.phase == JobPhase::kWaiting) input.waiting.push_back(shown);
+    if (job.phase != JobPhase::kDone || job.outcome == core::TaskOutcome::kSuperseded ||
+        job.outcome == core::TaskOutcome::kCancelled || !latest.insert(job.kernel).second)
       continue;
-    const bool open = std::any_of(publications.begin(), publications.end(),
-                                  [&](const auto& row) { return row.kernel == job.kernel && row.state == "open"; });
-    if (open && job.outcome == "improved") input.open.push_back(shown);
-    if (job.outcome == "unchanged") input.unchanged.push_back(shown);
-    if (job.outcome == "error" || job.outcome == "refused") input.failed.push_back(shown);
+    const bool open = std::any_of(publications.begin(), publications.end(), [&](const auto& row) {
+      return row.kernel == job.kernel && row.state == PublicationState::kOpen;
+    });
+    if (open && job.outcome == core::TaskOutcome::kImproved) input.open.push_back(shown);
+    if (job.outcome == core::TaskOutcome::kUnchanged) input.unchanged.push_back(shown);
+    if (job.outcome == core::TaskOutcome::kError || job.outcome == core::TaskOutcome::kRefused)
+      input.failed.push_back(shown);
   }
   for (const PublicationRow& row : publications) {  // older than the displayed jobs
-    if (row.state != "open" || std::any_of(input.open.begin(), input.open.end(),
-                                           [&](const auto& shown) { return shown.kernel == row.kernel; }))
+    if (row.state != PublicationState::kOpen ||
+        std::any_of(input.open.begin(), input.open.end(),
+                    [&](const auto& shown) { return shown.kernel == row.kernel; }))
       continue;
     report::DashboardJob shown;
     shown.kernel = row.kernel;

@@ -175,7 +175,7 @@ class Publisher {
       check.conclusion = "neutral";
       check.summary = "Not proposed: " + report::EscapeMarkdown(done_.message) + ".\n\n" + check.summary;
     }
-    if (request_.explanation.outcome == "ignored") {  // nothing was tried
+    if (request_.explanation.outcome == core::TaskOutcome::kIgnored) {  // nothing was tried
       check.title = "Ignored";
       check.summary =
           "Ignored: " + report::EscapeMarkdown(done_.message) + ". `/warpwright optimize` requests it again.";

@@ -4,16 +4,21 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "service/job.h"
 
 namespace warpwright::service {
 
 struct JobSnapshot {
   int64_t id = 0;
-  std::string repository, kernel, kind;  // kind: optimize, nightly
-  std::string state;                     // queued, running, publishing, waiting, done
-  std::string outcome, message;          // improved, unchanged, refused, error, superseded, ignored; why
+  std::string repository, kernel;
+  JobKind kind = JobKind::kOptimize;
+  JobPhase phase = JobPhase::kQueued;
+  std::optional<core::TaskOutcome> outcome;
+  std::string message;  // why
   std::string device, commit, branch, pull_request_url;
   std::string queued, started, finished;         // UTC; empty: not yet
   double gain = 0, gain_low = 0, gain_high = 0;  // 0: none

@@ -27,9 +27,9 @@ json JobJson(const JobSnapshot& job) {
   return {{"id", job.id},
           {"repository", Text(job.repository)},
           {"kernel", Text(job.kernel)},
-          {"kind", job.kind},
-          {"state", job.state},
-          {"outcome", Text(job.outcome)},
+          {"kind", Name(job.kind)},
+          {"state", Name(job.phase)},
+          {"outcome", job.outcome ? json(Name(*job.outcome)) : json(nullptr)},
           {"message", Text(job.message)},
           {"device", Text(job.device)},
           {"commit", Text(job.commit)},
@@ -111,15 +111,15 @@ std::string SnapshotJson(const DaemonSnapshot& snapshot) {
   // Newest first, as given. Of the queue, the longest-waiting jobs are shown, which are the last ones.
   json jobs = json::array();
   size_t queued = 0, done = 0;
-  for (const JobSnapshot& job : snapshot.jobs) queued += job.state == "queued";
+  for (const JobSnapshot& job : snapshot.jobs) queued += job.phase == JobPhase::kQueued;
   size_t hidden = queued > kMaxQueued ? queued - kMaxQueued : 0;
   const size_t hidden_queued = hidden;
   for (const JobSnapshot& job : snapshot.jobs) {
-    if (job.state == "queued" && hidden > 0) {
+    if (job.phase == JobPhase::kQueued && hidden > 0) {
       --hidden;
       continue;
     }
-    if (job.state == "done" && ++done > kMaxDone) continue;
+    if (job.phase == JobPhase::kDone && ++done > kMaxDone) continue;
     jobs.push_back(JobJson(job));
   }
   json repositories = json::array();
@@ -165,7 +165,7 @@ std::string TrajectoryJson(const memory::TrajectoryView& view) {
   return Dump({{"task", view.task.id},
                {"kernel", Text(view.task.key.kernel)},
                {"device", Text(view.task.key.device)},
-               {"outcome", result ? json(Text(result->outcome)) : json(nullptr)},
+               {"outcome", result ? json(Name(result->outcome)) : json(nullptr)},
                {"gain", result ? NumberOrNull(result->gain) : json(nullptr)},
                {"original_us", original > 0 ? NumberOrNull(original) : json(nullptr)},
                {"evaluations", view.task.evaluations},

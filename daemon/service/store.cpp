@@ -85,8 +85,10 @@ Result<base::Fd> LockFolder(const fs::path& state) {
     const ssize_t got = ::pread(lock.get(), pid, sizeof pid - 1, 0);
     const std::string holder =
         got > 0 ? std::string(pid, static_cast<size_t>(got)).substr(0, std::string_view(pid).find('\n')) : "unknown";
-    return Fail(Error{ErrorCode::kEnvironment, "another daemon uses this state folder (process " + holder + ")",
-                      path.string(), 0, 0, "stop it first, or give this one its own state folder"});
+    return Fail(Error{.code = ErrorCode::kEnvironment,
+                      .message = "another daemon uses this state folder (process " + holder + ")",
+                      .file = path.string(),
+                      .remedy = "stop it first, or give this one its own state folder"});
   }
   const std::string pid = std::to_string(::getpid()) + "\n";
   if (::ftruncate(lock.get(), 0) != 0 || ::pwrite(lock.get(), pid.data(), pid.size(), 0) < 0)

@@ -33,7 +33,8 @@ struct StoreLimits {
 // What is written together with a change of state.
 struct JobChange {
   std::optional<JobResult> result;
-  std::optional<std::string> note, outcome;
+  std::optional<std::string> note;
+  std::optional<core::TaskOutcome> outcome;
   std::optional<UnixMs> not_before;
   std::optional<PublicationRow> publication;
   std::optional<IgnoredKernel> ignored;

@@ -143,7 +143,7 @@ Result<std::optional<Event>> Store::NextEvent() {
 
 namespace {
 
-bool WasDone(const Job& job) { return job.state == JobState::kDone && job.result.outcome != "error"; }
+bool WasDone(const Job& job) { return job.state == JobState::kDone && job.result.outcome != core::TaskOutcome::kError; }
 
 }  // namespace
 
@@ -188,10 +188,10 @@ Result<bool> Store::State::MakeJob(const Event& event, const NewJob& job, Detect
   bool published_since = false;  // another version of the entry: then the branch no longer has the result for this one
   for (const Job& other : before) {
     if (other.what.key != job.key) {
-      published_since |= other.state == JobState::kDone && other.result.outcome == "improved";
+      published_since |= other.state == JobState::kDone && other.result.outcome == core::TaskOutcome::kImproved;
       continue;
     }
-    if (other.result.outcome == kIgnoredOutcome) continue;  // it was skipped
+    if (other.result.outcome == core::TaskOutcome::kIgnored) continue;  // it was skipped
     const bool active = !IsFinal(other.state);
     if (!active && (event.again || !WasDone(other) || published_since)) continue;
     if (active && event.again && other.state != JobState::kQueued && other.state != JobState::kRunning) continue;
@@ -219,11 +219,12 @@ Result<bool> Store::State::MakeIgnoredJob(const Event& event, const NewJob& job,
                                         "'superseded', 'cancelled') LIMIT 200",
                                         event.repository, job.kernel, job.kind));
   for (const Job& other : before)
-    if (other.commit == event.to && other.result.outcome == kIgnoredOutcome) return true;  // already reported
+    if (other.commit == event.to && other.result.outcome == core::TaskOutcome::kIgnored)
+      return true;  // already reported
   WW_TRY(Supersede(before, event, detected));
   InsertJob(event, job, JobState::kFinished);
-  Do("UPDATE jobs SET result_outcome = ?, result_message = ?, finished = queued WHERE id = ?", kIgnoredOutcome, reason,
-     db.getLastInsertRowid());
+  Do("UPDATE jobs SET result_outcome = ?, result_message = ?, finished = queued WHERE id = ?",
+     core::TaskOutcome::kIgnored, reason, db.getLastInsertRowid());
   ++detected.ignored;
   return true;
 }

@@ -1,10 +1,21 @@
 // What is published on the forge, and the users' decisions about it.
+#include "base/fields.h"
 #include "service/store_state.h"
 
 namespace warpwright::service {
 
+std::string_view Name(PublicationState state) {
+  switch (state) {
+    case PublicationState::kBranchOnly: return "";
+    case PublicationState::kOpen: return "open";
+    case PublicationState::kMerged: return "merged";
+    case PublicationState::kClosed: return "closed";
+  }
+  return "";
+}
+
 void Store::State::PutPublicationRow(const PublicationRow& row) {
-  if (row.pull_request != 0 && row.state == "open")
+  if (row.pull_request != 0 && row.state == PublicationState::kOpen)
     Do("INSERT OR IGNORE INTO openings VALUES(?, ?, ?)", row.repository, row.pull_request,
        row.opened != 0 ? row.opened : Now());
   TouchDashboard(row.repository);
@@ -18,13 +29,27 @@ Status Store::PutPublication(const PublicationRow& row) {
 }
 
 Result<std::vector<PublicationRow>> Store::Publications(const std::string& repository) {
-  return state_->Read([&] {
+  return state_->Read([&]() -> Result<std::vector<PublicationRow>> {
     std::vector<PublicationRow> all;
     SQLite::Statement rows = state_->Ask(
         "SELECT repository, kernel, branch, commit_id, base_commit, file_hash, pull_request, url, state, opened, job "
         "FROM publications WHERE repository = ? ORDER BY kernel",
         repository);
-    while (rows.executeStep()) all.push_back(rows.getColumns<PublicationRow, 11>());
+    while (rows.executeStep()) {
+      const auto state = base::ParseName<PublicationState>(rows.getColumn(8).getString());
+      if (!state) return Fail(ErrorCode::kCorrupt, "a publication has a state that is unknown");
+      all.push_back({.repository = rows.getColumn(0),
+                     .kernel = rows.getColumn(1),
+                     .branch = rows.getColumn(2),
+                     .commit = rows.getColumn(3),
+                     .base_commit = rows.getColumn(4),
+                     .file_hash = rows.getColumn(5),
+                     .pull_request = rows.getColumn(6),
+                     .url = rows.getColumn(7),
+                     .state = *state,
+                     .opened = rows.getColumn(9),
+                     .job = rows.getColumn(10)});
+    }
     return all;
   });
 }

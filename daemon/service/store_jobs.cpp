@@ -50,8 +50,8 @@ Result<Job> Store::State::Move(const Job& job, JobState to, const JobChange& cha
     Do("UPDATE jobs SET result_outcome = ?, result_message = ?, branch = ?, branch_commit = ?, gain = ?, gain_low = ?, "
        "gain_high = ?, modelled = ?, "
        "rounds = ?, evaluations = ?, seconds = ?, task = ? WHERE id = ?",
-       Bounded(r.outcome, 40), Bounded(r.message, kMaxNoteBytes), r.branch, r.branch_commit, r.gain, r.gain_low,
-       r.gain_high, r.modelled, r.rounds, r.evaluations, r.seconds, r.trajectory_task, job.id);
+       r.outcome, Bounded(r.message, kMaxNoteBytes), r.branch, r.branch_commit, r.gain, r.gain_low, r.gain_high,
+       r.modelled, r.rounds, r.evaluations, r.seconds, r.trajectory_task, job.id);
   }
   if (job.state == JobState::kRunning)
     Add("job_seconds_total", std::string(Name(job.what.kind)), static_cast<double>(now - job.started) / 1000);
@@ -64,11 +64,14 @@ Result<Job> Store::State::Move(const Job& job, JobState to, const JobChange& cha
   }
   if (change.ignored) PutIgnored(*change.ignored);
   if (IsFinal(to)) {
-    const std::string result = change.result ? change.result->outcome : job.result.outcome;
-    const std::string outcome = to == JobState::kDone ? change.outcome.value_or(result) : std::string(Name(to));
+    std::optional<core::TaskOutcome> outcome = change.outcome  ? change.outcome
+                                               : change.result ? change.result->outcome
+                                                               : job.result.outcome;
+    if (to == JobState::kSuperseded) outcome = core::TaskOutcome::kSuperseded;
+    if (to == JobState::kCancelled) outcome = core::TaskOutcome::kCancelled;
     Do("UPDATE jobs SET outcome = ?, finished = CASE WHEN finished = 0 THEN ? ELSE finished END WHERE id = ?", outcome,
        now, job.id);
-    Add("jobs_total", outcome, 1);
+    Add("jobs_total", outcome ? std::string(Name(*outcome)) : std::string(), 1);
   } else if (change.outcome) {
     Do("UPDATE jobs SET outcome = ? WHERE id = ?", *change.outcome, job.id);
   }

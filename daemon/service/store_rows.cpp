@@ -1,6 +1,7 @@
 // Rows as values.
 #include <fmt/format.h>
 
+#include "base/fields.h"
 #include "base/utf8.h"
 #include "service/store_state.h"
 
@@ -18,6 +19,15 @@ std::string FormatUnixMs(UnixMs time) {
 }
 
 std::string Bounded(std::string_view text, size_t bytes) { return std::string(base::CutAtCharacter(text, bytes)); }
+
+namespace {
+
+bool ReadOutcome(const std::string& stored, std::optional<core::TaskOutcome>& outcome) {
+  outcome = base::ParseName<core::TaskOutcome>(stored);
+  return outcome || stored.empty();
+}
+
+}  // namespace
 
 const char Store::State::kJobColumns[] =
     "id, repository, ref, commit_id, kind, kernel, file, entry, content_key, file_hash, priority, state, again, "
@@ -55,8 +65,8 @@ Result<std::vector<Job>> Store::State::ReadJobs(SQLite::Statement rows) {
     job.not_before = number();
     job.device = text();
     job.note = text();
-    job.outcome = text();
-    job.result.outcome = text();
+    if (!ReadOutcome(text(), job.outcome) || !ReadOutcome(text(), job.result.outcome))
+      return Fail(ErrorCode::kCorrupt, fmt::format("job {} has an outcome that is unknown", job.id));
     job.result.message = text();
     job.result.branch = text();
     job.result.branch_commit = text();

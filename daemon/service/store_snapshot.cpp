@@ -11,8 +11,8 @@ JobSnapshot ShowJob(const Job& job) {
   shown.id = job.id;
   shown.repository = job.repository;
   shown.kernel = job.what.kernel;
-  shown.kind = Name(job.what.kind);
-  shown.state = PhaseName(job.state);
+  shown.kind = job.what.kind;
+  shown.phase = PhaseOf(job.state);
   shown.outcome = IsFinal(job.state) ? job.outcome : job.result.outcome;
   shown.message = !job.note.empty() ? job.note : job.result.message;
   shown.device = job.device;

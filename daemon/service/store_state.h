@@ -112,6 +112,9 @@ struct Store::State {
   static int ForSql(JobPriority value) { return static_cast<int>(value); }
   static std::string ForSql(JobState value) { return std::string(Name(value)); }
   static std::string ForSql(JobKind value) { return std::string(Name(value)); }
+  static std::string ForSql(PublicationState value) { return std::string(Name(value)); }
+  static std::string ForSql(core::TaskOutcome value) { return std::string(Name(value)); }
+  static std::string ForSql(std::optional<core::TaskOutcome> value) { return value ? ForSql(*value) : std::string(); }
 };
 
 // "" for 0.

@@ -49,7 +49,7 @@ std::optional<core::Fault> CheckResources(const core::Chip& chip, const core::Ke
   if (occupancy.blocks_per_multiprocessor == 0)
     return ResourceFault(
         launch, fmt::format("a block of {} threads with {} registers each does not fit a multiprocessor of {} ({})",
-                            needs.threads, needs.registers_per_thread, chip.name, occupancy.limiter));
+                            needs.threads, needs.registers_per_thread, chip.name, Name(occupancy.limiter)));
   return std::nullopt;
 }
 
@@ -137,7 +137,11 @@ Status LaunchRunner::MakeWorkers(const KernelInfo& info, int count) {
       worker.l1 = std::make_unique<L1Model>(chip, share);
       options.observer = worker.l1.get();
     }
-    const Launch launch{info.symbol, launch_.grid, launch_.block, launch_.dynamic_shared_bytes, parameters_};
+    const Launch launch{.kernel = info.symbol,
+                        .grid = launch_.grid,
+                        .block = launch_.block,
+                        .dynamic_shared_bytes = launch_.dynamic_shared_bytes,
+                        .parameters = parameters_};
     WW_ASSIGN(worker.machine, Machine::Create(context_.program, context_.memory, launch, std::move(options)));
   }
   return {};

@@ -241,7 +241,8 @@ class PlanRun {
     limits.footprint_bytes = Footprint(launch);
     limits.block_order = order_;
     launches_left_ -= launches_left_ > 0;
-    const LaunchContext context{chip_, program_, memory_, l2_, pool_, machine_code_};
+    const LaunchContext context{
+        .chip = chip_, .program = program_, .memory = memory_, .l2 = l2_, .pool = pool_, .machine_code = machine_code_};
     WW_ASSIGN(LaunchOutcome outcome, sim::RunLaunch(context, launch, *resources, parameters, limits));
     if (core::Fault* fault = std::get_if<core::Fault>(&outcome)) return std::optional<core::Fault>(std::move(*fault));
     LaunchResult& result = std::get<LaunchResult>(outcome);

@@ -22,7 +22,8 @@ constexpr size_t kMaxMethods = 1000;
 
 Error LibraryError(const SkillLibrary& library, std::string file, std::string message, std::string remedy = {}) {
   if (library.origin != "built in") file = library.origin + "/" + file;
-  return {ErrorCode::kConfig, std::move(message), std::move(file), 0, 0, std::move(remedy)};
+  return {
+      .code = ErrorCode::kConfig, .message = std::move(message), .file = std::move(file), .remedy = std::move(remedy)};
 }
 
 void CheckReferences(const SkillLibrary& library, const MethodReferences& references,

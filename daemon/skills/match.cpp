@@ -69,12 +69,12 @@ class Matcher {
     for (const BottleneckRule& rule : policy_.bottlenecks) {
       const TriState truth = Evaluate(rule.when, facts_);
       if (truth == TriState::kFalse) continue;
-      Bottleneck b{rule.id,
-                   rule.title,
-                   rule.stage,
-                   rule.stage_weight * SeverityOf(rule.severity, facts_),
-                   truth == TriState::kTrue,
-                   Cite(rule.when, facts_)};
+      Bottleneck b{.id = rule.id,
+                   .title = rule.title,
+                   .stage = rule.stage,
+                   .weight = rule.stage_weight * SeverityOf(rule.severity, facts_),
+                   .certain = truth == TriState::kTrue,
+                   .evidence = Cite(rule.when, facts_)};
       if (!b.certain) b.weight *= policy_.unknown_bottleneck;
       found.emplace_back(std::move(b), &rule);
     }
@@ -248,7 +248,12 @@ std::vector<PredictionResult> ComparePredictions(const MethodCard& card, const s
     if (b == before.end() || a == after.end()) continue;
     const double moved = change.up ? a->second - b->second : b->second - a->second;
     const bool held = moved > 0 && moved >= kMinChange * std::abs(b->second);
-    results.push_back({change.name, change.up, change.factor, b->second, a->second, held});
+    results.push_back({.name = change.name,
+                       .up = change.up,
+                       .factor = change.factor,
+                       .before = b->second,
+                       .after = a->second,
+                       .held = held});
   }
   return results;
 }

@@ -134,12 +134,10 @@ Result<Ast> Ast::Parse(const core::SourceRef& source) {
                                   unsaved.data(), static_cast<unsigned>(unsaved.size()),
                                   CXTranslationUnit_KeepGoing | CXTranslationUnit_DetailedPreprocessingRecord, &unit);
   if (failed != CXError_Success || unit == nullptr) {
-    return Fail(Error{ErrorCode::kUnsupported,
-                      fmt::format("the parser could not read the file (libclang error {})", static_cast<int>(failed)),
-                      source.file,
-                      0,
-                      0,
-                      {}});
+    return Fail(Error{
+        .code = ErrorCode::kUnsupported,
+        .message = fmt::format("the parser could not read the file (libclang error {})", static_cast<int>(failed)),
+        .file = source.file});
   }
   state->unit.reset(unit);
   return Ast(std::move(state));

@@ -111,7 +111,7 @@ std::optional<core::Refused> FindBan(const SourceUnits& units, const std::set<co
         if (!hit || earlier) continue;
         std::string reason =
             fmt::format("the launcher uses {} ({}{})", ban.what, token.text, ban.is_namespace ? "::" : "");
-        first = core::Refused{"slice", std::move(reason), unit.path, token.line};
+        first = core::Refused{core::Check::kSlice, std::move(reason), unit.path, token.line};
       }
     }
   };
@@ -126,9 +126,9 @@ std::optional<core::Refused> FindBan(const SourceUnits& units, const std::set<co
     // The host writes it without a call that could be recorded.
     const bool managed = unit->kind == Unit::Kind::kVariable && (unit->attributes & kManaged) != 0;
     if (managed && !(first && std::tie(first->file, first->line) <= std::tie(unit->path, unit->line))) {
-      first =
-          core::Refused{"slice", fmt::format("the launcher uses the __managed__ variable {}", unit->QualifiedName()),
-                        unit->path, unit->line};
+      first = core::Refused{core::Check::kSlice,
+                            fmt::format("the launcher uses the __managed__ variable {}", unit->QualifiedName()),
+                            unit->path, unit->line};
     }
   }
   if (first) return first;
@@ -146,7 +146,7 @@ std::optional<core::Refused> FindCluster(const std::set<const Unit*>& device) {
     if (first == nullptr || std::tie(unit->path, unit->line) < std::tie(first->path, first->line)) first = unit;
   }
   if (first == nullptr) return std::nullopt;
-  return core::Refused{"slice",
+  return core::Refused{core::Check::kSlice,
                        fmt::format("{} asks for clusters of thread blocks (__cluster_dims__), which are not supported",
                                    first->QualifiedName()),
                        first->path, first->line};
@@ -161,7 +161,7 @@ std::string PlainEntry(const std::string& entry) {
 // Functions that have a body but cannot be called from outside.
 std::optional<core::Refused> CheckEntry(const Unit& unit, bool is_kernel) {
   const auto refuse = [&](const char* why) {
-    return core::Refused{"slice", fmt::format("{} {}", unit.QualifiedName(), why), unit.path, unit.line};
+    return core::Refused{core::Check::kSlice, fmt::format("{} {}", unit.QualifiedName(), why), unit.path, unit.line};
   };
   if (unit.QualifiedName() == "main") return refuse("is the program: name the launcher that it calls, or a kernel");
   if (unit.is_device_only() && !is_kernel) return refuse("is a __device__ function: name a launcher or a kernel");
@@ -258,14 +258,14 @@ ReachableUnits FindReachable(const Ast& ast, const SourceUnits& units, const std
   if (auto refused = CheckEntry(*reach.entries.front(), reach.entry_is_kernel)) reach.refusal = std::move(refused);
   if (reach.entry_is_kernel && reach.entries.front()->is_template && entry.find('<') == std::string::npos) {
     const Unit& unit = *reach.entries.front();
-    reach.refusal =
-        core::Refused{"slice", fmt::format("{0} is a template: name its arguments, as in \"{0}<float>\"", entry),
-                      unit.path, unit.line};
+    reach.refusal = core::Refused{core::Check::kSlice,
+                                  fmt::format("{0} is a template: name its arguments, as in \"{0}<float>\"", entry),
+                                  unit.path, unit.line};
   }
   if (!reach.refusal && !reach.entry_is_kernel && reach.kernels.empty()) {
     const Unit& unit = *reach.entries.front();
-    reach.refusal =
-        core::Refused{"slice", fmt::format("{} launches no kernel of this repository", entry), unit.path, unit.line};
+    reach.refusal = core::Refused{core::Check::kSlice, fmt::format("{} launches no kernel of this repository", entry),
+                                  unit.path, unit.line};
   }
   return reach;
 }

@@ -30,7 +30,7 @@ std::variant<std::string, core::Refused> MakeHarness(const Slices& slices, const
   size_t next = 0, buffers = 0, scalars = 0;
   const auto add = [&](const std::string& argument) { arguments += (arguments.empty() ? "" : ", ") + argument; };
   const auto refuse = [&](std::string reason) {
-    return core::Refused{"record", std::move(reason), slices.file, slices.entry_line};
+    return core::Refused{core::Check::kRecord, std::move(reason), slices.file, slices.entry_line};
   };
   for (size_t i = 0; i < slices.parameters.size(); ++i) {
     const core::ParameterInfo& parameter = slices.parameters[i];
@@ -40,7 +40,7 @@ std::variant<std::string, core::Refused> MakeHarness(const Slices& slices, const
     }
     if (next == spec.args.size()) break;  // the rest must have defaults, or the compiler reports an error
     if (const auto found = slices.unsupported.find(i); found != slices.unsupported.end()) {
-      return core::Refused{"record", found->second.reason, slices.file, found->second.line};
+      return core::Refused{core::Check::kRecord, found->second.reason, slices.file, found->second.line};
     }
     const core::Argument& argument = spec.args[next++];
     const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);

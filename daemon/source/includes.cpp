@@ -128,13 +128,15 @@ std::optional<core::Refused> FindOutsideInclude(const SourceTree& tree) {
   for (const auto& [path, file] : tree.files) {
     for (const IncludeDirective& include : file.includes) {
       if (IsAmbiguousName(include.name))
-        return core::Refused{"slice", fmt::format("#include of '{}', which is not a plain name", include.name), path,
+        return core::Refused{core::Check::kSlice,
+                             fmt::format("#include of '{}', which is not a plain name", include.name), path,
                              include.line};
       if (!include.resolved.empty() || include.name.empty()) continue;
       const std::string meant = (fs::path(path).parent_path() / include.name).lexically_normal().generic_string();
       if (meant[0] != '/' && !meant.starts_with("../")) continue;
-      return core::Refused{"slice", fmt::format("#include of '{}', which is outside the repository", include.name),
-                           path, include.line};
+      return core::Refused{core::Check::kSlice,
+                           fmt::format("#include of '{}', which is outside the repository", include.name), path,
+                           include.line};
     }
   }
   return std::nullopt;

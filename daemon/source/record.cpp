@@ -40,7 +40,7 @@ const std::map<std::string, std::string> kEnvironments[] = {{{"LANG", "C"}},
 constexpr uint32_t kGarbage[] = {0, 0x3f800000};
 
 core::Refused Refuse(const Slices& slices, std::string reason, int line = 0) {
-  return {"record", std::move(reason), slices.file, line == 0 ? slices.entry_line : line};
+  return {core::Check::kRecord, std::move(reason), slices.file, line == 0 ? slices.entry_line : line};
 }
 
 std::string Hex(std::span<const std::byte> bytes) {
@@ -144,8 +144,8 @@ Result<std::variant<Recording, core::Refused>> RunOnce(const Slices& slices, con
     core::Refused refused = *recording.refused;
     if (!recording.readbacks.empty() && recording.calls.back().size() >= 4096) {
       const Readback& readback = recording.readbacks.front();
-      refused = {"record", "the launcher decides by a value that it copies back from the device", readback.file,
-                 readback.line};
+      refused = {core::Check::kRecord, "the launcher decides by a value that it copies back from the device",
+                 readback.file, readback.line};
     }
     if (refused.line == 0) refused.line = slices.entry_line;
     const std::string said = done.err.substr(0, done.err.find('\n'));
@@ -155,8 +155,9 @@ Result<std::variant<Recording, core::Refused>> RunOnce(const Slices& slices, con
   if (!recording.ended) {
     if (!recording.readbacks.empty() && done.timed_out) {
       const Readback& readback = recording.readbacks.front();
-      return Outcome(core::Refused{"record", "the launcher decides by a value that it copies back from the device",
-                                   readback.file, readback.line});
+      return Outcome(core::Refused{core::Check::kRecord,
+                                   "the launcher decides by a value that it copies back from the device", readback.file,
+                                   readback.line});
     }
     return Outcome(Refuse(
         slices, done.timed_out ? fmt::format("the launcher did not end within {} ms", request.run_deadline.count())
@@ -174,8 +175,9 @@ core::Refused HostFailure(const Slices& slices, const HostCompileFailed& failed)
   for (const std::string& note : slices.notes) {
     if (note.find("host slice") != std::string::npos) reason += "\n" + note;
   }
-  if (failed.line == 0 || in_harness) return {"host-compile", std::move(reason), slices.file, slices.entry_line};
-  return {"host-compile", std::move(reason), failed.file, failed.line};
+  if (failed.line == 0 || in_harness)
+    return {core::Check::kHostCompile, std::move(reason), slices.file, slices.entry_line};
+  return {core::Check::kHostCompile, std::move(reason), failed.file, failed.line};
 }
 
 // A __global__ function as the entry: the manifest gives its launch, and nothing has to run.

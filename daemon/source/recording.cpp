@@ -90,8 +90,11 @@ core::PlanOp Operation(const json& object, std::vector<std::vector<bool>>& is_po
   }
   const uint32_t stream = Unsigned<uint32_t>(object.at("stream"));
   if (op == "memset") {
-    return core::MemsetOp{Pointer(object.at("to")), Unsigned<uint32_t>(object.at("value")), 1,
-                          Unsigned<uint64_t>(object.at("bytes")), stream};
+    return core::MemsetOp{.destination = Pointer(object.at("to")),
+                          .value = Unsigned<uint32_t>(object.at("value")),
+                          .unit = 1,
+                          .bytes = Unsigned<uint64_t>(object.at("bytes")),
+                          .stream = stream};
   }
   if (op == "copy") {
     return core::CopyOp{Pointer(object.at("to")), Pointer(object.at("from")), Unsigned<uint64_t>(object.at("bytes")),
@@ -126,7 +129,7 @@ void DecodeLine(const json& object, size_t arguments, const std::string& file, R
     recording.readbacks.push_back({static_cast<int>(Integer(object, "readback")), place(String(object, "file")),
                                    Unsigned<int>(object.at("line"))});
   } else if (object.contains("refuse")) {
-    recording.refused = core::Refused{"record", String(object, "refuse"), place(String(object, "file")),
+    recording.refused = core::Refused{core::Check::kRecord, String(object, "refuse"), place(String(object, "file")),
                                       Unsigned<int>(object.at("line"))};
   } else if (object.contains("fault")) {
     RecordedFault fault;
@@ -176,12 +179,12 @@ bool ReconcileLaunch(core::KernelLaunch& a, const core::KernelLaunch& b, const s
 core::Refused Differs(const Recording& a, const Recording& b, const core::PlanOp* op, const std::string& file) {
   if (!a.readbacks.empty() || !b.readbacks.empty()) {
     const Readback& readback = a.readbacks.empty() ? b.readbacks.front() : a.readbacks.front();
-    return {"record", "the launcher decides by a value that it copies back from the device", readback.file,
+    return {core::Check::kRecord, "the launcher decides by a value that it copies back from the device", readback.file,
             readback.line};
   }
   const auto* launch = op == nullptr ? nullptr : std::get_if<core::KernelLaunch>(op);
   return {
-      "record",
+      core::Check::kRecord,
       launch == nullptr
           ? std::string("two recordings of the launcher differ: it depends on addresses, on time or on chance")
           : fmt::format(
@@ -330,12 +333,12 @@ std::variant<core::LaunchPlan, core::Refused> MakePlan(Recording a, const Record
   Matcher matcher(plan.buffers, count);
   const auto &first = a.calls[0], &second = a.calls[1], &third = a.calls[2];
   if (!matcher.Same(second, 0, third)) {
-    return core::Refused{"record", "the launcher does something else in every call", file, 0};
+    return core::Refused{core::Check::kRecord, "the launcher does something else in every call", file, 0};
   }
   const size_t setup = first.size() < second.size() ? 0 : first.size() - second.size();
   if (!matcher.Same(first, setup, second)) {
-    return core::Refused{"record", "the launcher's first call differs from later ones in more than a set-up in front",
-                         file, 0};
+    return core::Refused{core::Check::kRecord,
+                         "the launcher's first call differs from later ones in more than a set-up in front", file, 0};
   }
   plan.setup.assign(first.begin(), first.begin() + static_cast<long>(setup));
   // Without setup operations, the first call is the plan; else a later call, which works on the results of the setup.

@@ -254,7 +254,7 @@ Result<SliceOutcome> Slice(const core::SourceRef& source, const std::string& ent
   const SourceUnits units = ReadUnits(parsed);
   const auto function = ast::FindFunction(parsed, entry);
   if (function && clang_getCursorKind(*function) == CXCursor_CXXMethod && !clang_CXXMethod_isStatic(*function)) {
-    return SliceOutcome(core::Refused{"slice",
+    return SliceOutcome(core::Refused{core::Check::kSlice,
                                       fmt::format("{} needs an object: name a free or a static function", entry),
                                       ast::FileOf(*function), ast::Line(*function)});
   }
@@ -262,9 +262,10 @@ Result<SliceOutcome> Slice(const core::SourceRef& source, const std::string& ent
   if (reach.entries.empty()) {
     std::string known;
     for (const std::string& name : EntryNames(units, parsed.tree().main)) known += (known.empty() ? "" : ", ") + name;
-    return SliceOutcome(core::Refused{
-        "slice", fmt::format("the file has no function {} (it has: {})", entry, known.empty() ? "none" : known),
-        source.file, 0});
+    return SliceOutcome(
+        core::Refused{core::Check::kSlice,
+                      fmt::format("the file has no function {} (it has: {})", entry, known.empty() ? "none" : known),
+                      source.file, 0});
   }
   if (reach.refusal) return SliceOutcome(*reach.refusal);
 

@@ -53,7 +53,7 @@ std::optional<core::Refused> CompareText(const char* side, const std::string& fi
     const Token *x = i < a.size() ? &a[i] : nullptr, *y = i < b.size() ? &b[i] : nullptr;
     if (x != nullptr && y != nullptr && Same(*x, *y)) continue;
     return core::Refused{
-        "splice",
+        core::Check::kSplice,
         fmt::format("put back into the original file, the edit does not give the same {} code: it has {} "
                     "where the edited file has {} (line {}); declarations may be in another order",
                     side, Quoted(x), Quoted(y), y == nullptr ? 0 : y->line),
@@ -103,7 +103,7 @@ std::optional<core::Refused> Compare(const char* side, const Program& first, con
       if (auto differs = CompareText(side, name, text, other->second, kept)) return differs;
     } else if (const auto effect = FindEffect(text, names)) {
       return core::Refused{
-          "splice",
+          core::Check::kSplice,
           fmt::format("the edit drops the include of {}, which stays for the rest of the file and could "
                       "change the {} code ('{}', line {}): keep it in the edit",
                       name, side, std::string(effect->text), effect->line),

@@ -95,7 +95,7 @@ class Splicer {
   }
 
   core::Refused Refuse(std::string reason, int line) const {
-    return {"splice", std::move(reason), request_.original.file, line};
+    return {core::Check::kSplice, std::move(reason), request_.original.file, line};
   }
 
   std::optional<core::Refused> CheckEntry() const {
@@ -305,8 +305,8 @@ Result<core::SpliceOutcome> Splice(const core::SpliceRequest& request) {
   edited_source.text = request.edited;
   WW_ASSIGN(const auto original, ReadSide(request.original, request.entry));
   if (original->reach.entries.empty()) {
-    return core::SpliceOutcome(
-        core::Refused{"splice", fmt::format("the original file has no {}", request.entry), request.original.file, 0});
+    return core::SpliceOutcome(core::Refused{
+        core::Check::kSplice, fmt::format("the original file has no {}", request.entry), request.original.file, 0});
   }
   WW_ASSIGN(const auto edited, ReadSide(edited_source, request.entry));
   Splicer splicer(request, *original, *edited);

@@ -8,7 +8,7 @@ namespace warpwright::source {
 
 Result<std::unique_ptr<SpliceSide>> ReadSide(const core::SourceRef& source, const std::string& entry) {
   WW_ASSIGN(Ast parsed, Ast::Parse(source));
-  auto side = std::make_unique<SpliceSide>(SpliceSide{std::move(parsed), {}, {}, nullptr, {}});
+  auto side = std::make_unique<SpliceSide>(SpliceSide{.ast = std::move(parsed)});
   side->units = ReadUnits(side->ast);
   side->file = &side->units.files.at(side->ast.tree().main);
   side->reach = FindReachable(side->ast, side->units, entry);

@@ -94,7 +94,7 @@ std::optional<core::Refused> CheckPtx(const core::CompiledModule& module, const 
   const auto violations = compile::FindPtxViolations(module.ptx, spec.allow);
   if (violations.empty()) return std::nullopt;
   const auto& first = violations.front();
-  return core::Refused{"ptx-rules",
+  return core::Refused{core::Check::kPtxRules,
                        fmt::format("it uses '{}', which needs `allow: [{}]` in the manifest", first.instruction,
                                    core::Name(first.needs)),
                        first.file.empty() ? file : first.file, first.line};
@@ -219,7 +219,7 @@ Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::C
   WW_ASSIGN(auto recorded, RecordOnce(slices, work, chip));
   if (const auto* refused = std::get_if<core::Refused>(&recorded)) {
     // A rejection by the host compiler is a compile error like any other: the Diagnoser reads its log.
-    if (refused->check == "host-compile") return PrepareOutcome(core::CompileFailed{refused->reason});
+    if (refused->check == core::Check::kHostCompile) return PrepareOutcome(core::CompileFailed{refused->reason});
     return PrepareOutcome(*refused);
   }
   auto& plan = std::get<core::LaunchPlan>(recorded);

@@ -59,9 +59,9 @@ Result<std::variant<Frame, core::CompileFailed, core::Refused>> WorkerEvaluator:
   if (supervisor_.stage() == kLeaseStage) return Fail(error);  // it never got to run
   if (late)
     return Outcome(core::Refused{
-        "deadline", fmt::format("it did not run within {} s: {}", Seconds(deadlines_.execute), error.message), file,
-        0});
-  return Outcome(core::Refused{"crash", "it ended its worker twice: " + error.message, file, 0});
+        core::Check::kDeadline,
+        fmt::format("it did not run within {} s: {}", Seconds(deadlines_.execute), error.message), file, 0});
+  return Outcome(core::Refused{core::Check::kCrash, "it ended its worker twice: " + error.message, file, 0});
 }
 
 void WorkerEvaluator::Account(const std::map<std::string, double>& spent, std::chrono::steady_clock::time_point begin) {

@@ -1,10 +1,10 @@
 // The Evaluator port over a worker process.
 //
 // What happens to the worker is attributed to the candidate only if it happens twice: a worker that dies is restarted
-// and called once more. A second death is Refused{"crash"}, or CompileFailed if it happened in the parser or the
+// and called once more. A second death is Refused{Check::kCrash}, or CompileFailed if it happened in the parser or the
 // compiler (which a template bomb drives beyond their memory limit). A missed deadline is CompileFailed or
-// Refused{"deadline"} immediately. For verbs without such outcomes both are Errors, and so is a worker that does not
-// start.
+// Refused{Check::kDeadline} immediately. For verbs without such outcomes both are Errors, and so is a worker that does
+// not start.
 #pragma once
 
 #include <chrono>

@@ -255,7 +255,7 @@ json BenchQueue(int jobs) {
     order.push_back(job->repository);
     ++run;
     service::JobChange finished;
-    finished.result = service::JobResult{.outcome = "unchanged", .message = "nothing"};
+    finished.result = service::JobResult{.outcome = core::TaskOutcome::kUnchanged, .message = "nothing"};
     Must(store->Advance(job->id, service::JobState::kFinished, finished));
     while (auto next = Must(store->NextPublication())) {
       const bool reported = next->state == service::JobState::kReported;

@@ -166,7 +166,7 @@ Result<std::optional<core::Verdict>> TimeVersion(core::Evaluator& evaluator, con
   // A block size that a kernel was not written for leaves rows out: the result is not a version of it.
   if (wrong > 0 || drift > kMostDrift)
     return std::optional<core::Verdict>(
-        core::WrongResult{"comparison", c.name,
+        core::WrongResult{core::Check::kComparison, c.name,
                           fmt::format("differs from the original by {:.2g} (rms) and in {} elements", drift, wrong)});
   notes.push_back(fmt::format("{}: {:.0f} MHz, {} launches a sample, {:.2f} us between events alone", c.name, megahertz,
                               timed.launches_per_sample, timed.empty_us));

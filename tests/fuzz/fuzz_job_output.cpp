@@ -44,7 +44,8 @@ void Check(const service::DetectedEntry& entry) {
   Require(entry.job.key.empty() ? !entry.changed : IsHex(entry.job.key, 64));
 }
 void Check(const service::JobResult& result, std::string_view kernel) {
-  constexpr std::array<std::string_view, 4> kOutcomes = {"improved", "unchanged", "refused", "error"};
+  using enum core::TaskOutcome;
+  constexpr std::array<std::optional<core::TaskOutcome>, 4> kOutcomes = {kImproved, kUnchanged, kRefused, kError};
   Require(std::find(kOutcomes.begin(), kOutcomes.end(), result.outcome) != kOutcomes.end());
   Require(IsText(result.message, kMaxText));
   for (const double value : {result.gain, result.gain_low, result.gain_high, result.seconds})
@@ -55,7 +56,8 @@ void Check(const service::JobResult& result, std::string_view kernel) {
   Require(result.branch_commit.empty() || IsHex(result.branch_commit, 40));
 }
 void Check(const service::NightResult& night) {
-  Require(night.outcome == "checked" || night.outcome == "regression" || night.outcome == "error");
+  Require(night.outcome == core::TaskOutcome::kChecked || night.outcome == core::TaskOutcome::kRegression ||
+          night.outcome == core::TaskOutcome::kError);
   Require(IsText(night.message, kMaxText) && IsText(night.branch, kMaxName) && night.findings.size() <= kMaxEntries);
   if (!night.branch_commit.empty()) Require(IsHex(night.branch_commit, 40) && IsName(night.branch));
   for (const service::NightFinding& finding : night.findings)

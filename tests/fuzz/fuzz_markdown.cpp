@@ -70,7 +70,7 @@ report::Explanation Everywhere(const std::string& text, bool modelled) {
   report::Explanation e;
   e.kernel = e.file = e.entry = e.device = e.chip_name = e.version = e.toolchain = e.outcome_reason = text;
   e.base_commit = e.original_hash = e.result_hash = e.run_id = text;
-  e.outcome = "improved";
+  e.outcome = core::TaskOutcome::kImproved;
   e.modelled = modelled;
   e.gain = 2;
   e.before_us = 10;

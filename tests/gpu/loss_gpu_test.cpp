@@ -192,12 +192,12 @@ class LossGpu : public testing::Test {
 TEST_F(LossGpu, IsAnErrorAndTheNextRunGoesOn) {
   const Outcome undisturbed = Run("undisturbed.sqlite", 0);
   ASSERT_TRUE(undisturbed.refined) << undisturbed.refined.error().Format();
-  ASSERT_EQ(undisturbed.refined->result.outcome, "improved") << undisturbed.refined->result.message;
+  ASSERT_EQ(undisturbed.refined->result.outcome, core::TaskOutcome::kImproved) << undisturbed.refined->result.message;
   const auto all = Verdicts(undisturbed.view);
   ASSERT_GT(all.size(), 3u);
 
   const Outcome lost = Run("trajectory.sqlite", 2);
-  ASSERT_FALSE(lost.refined) << "the library took no GPU away: " << lost.refined->result.outcome;
+  ASSERT_FALSE(lost.refined) << "the library took no GPU away: " << Name(lost.refined->result.outcome);
   const Error& error = lost.refined.error();
   std::printf("%s\n", error.Format().c_str());
   EXPECT_EQ(error.code, ErrorCode::kEnvironment);

@@ -108,12 +108,12 @@ Court& TheCourt() {
 }
 
 std::string CheckOf(const core::Verdict& verdict) {
-  return std::visit(
-      Overload{[](const core::CompileFailed&) { return std::string("compile"); },
-               [](const core::Refused& v) { return v.check; }, [](const core::WrongResult& v) { return v.check; },
-               [](const core::Faulted& v) { return std::string(core::Name(v.fault.kind)); },
-               [](const core::Measured&) { return std::string(); }},
-      verdict);
+  return std::visit(Overload{[](const core::CompileFailed&) { return std::string("compile"); },
+                             [](const core::Refused& v) { return v.check.text(); },
+                             [](const core::WrongResult& v) { return std::string(Name(v.check)); },
+                             [](const core::Faulted& v) { return std::string(core::Name(v.fault.kind)); },
+                             [](const core::Measured&) { return std::string(); }},
+                    verdict);
 }
 std::string CaseOf(const core::Verdict& verdict) {
   if (const auto* wrong = std::get_if<core::WrongResult>(&verdict)) return wrong->case_name;

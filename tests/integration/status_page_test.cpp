@@ -159,7 +159,7 @@ TEST_F(StatusPageTest, FollowsOnlyWebLinks) {
   hooks_.snapshot = [] {
     service::DaemonSnapshot snapshot = testing::SnapshotOf("javascript:document.title='owned'");
     snapshot.jobs.back().pull_request_url = "https://github.com/acme/kernels/pull/7";
-    snapshot.jobs.back().state = snapshot.jobs.front().state = "done";
+    snapshot.jobs.back().phase = snapshot.jobs.front().phase = service::JobPhase::kDone;
     return snapshot;
   };
   Start();

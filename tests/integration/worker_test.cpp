@@ -84,7 +84,8 @@ worker::WorkerEvaluator* WorkerTest::worker_ = nullptr;
 TEST_F(WorkerTest, RunsAndCounts) {
   const auto outcome = Execute(Request(kSource));
   if (const auto* failed = std::get_if<core::CompileFailed>(&outcome)) FAIL() << failed->log;
-  if (const auto* refused = std::get_if<core::Refused>(&outcome)) FAIL() << refused->check << ": " << refused->reason;
+  if (const auto* refused = std::get_if<core::Refused>(&outcome))
+    FAIL() << refused->check.text() << ": " << refused->reason;
   if (const auto* faulted = std::get_if<core::Faulted>(&outcome)) FAIL() << faulted->fault.message;
   const auto& executed = std::get<core::Executed>(outcome);
   ASSERT_EQ(executed.buffers.size(), 2u);
@@ -154,7 +155,7 @@ TEST_F(WorkerTest, AForbiddenInstruction) {
   auto request = Request(With("if (i < n) out[i] = kScale * in[i] + (clock64() == 1);"));
   const auto outcome = Execute(request);
   ASSERT_TRUE(std::holds_alternative<core::Refused>(outcome));
-  EXPECT_EQ(std::get<core::Refused>(outcome).check, "ptx-rules");
+  EXPECT_EQ(std::get<core::Refused>(outcome).check, core::Check::kPtxRules);
   EXPECT_EQ(std::get<core::Refused>(outcome).line, 7);
   EXPECT_EQ(std::get<core::Refused>(outcome).file, "src/scale.cu");
 }
@@ -201,7 +202,8 @@ TEST_P(WorkerMeets, ATemplateBomb) {
   worker::WorkerEvaluator worker(command, {limit, std::chrono::milliseconds(60'000), limit, limit});
   const auto outcome = worker.Execute(request);
   ASSERT_TRUE(outcome) << outcome.error().Format();
-  if (const auto* refused = std::get_if<core::Refused>(&*outcome)) FAIL() << refused->check << ": " << refused->reason;
+  if (const auto* refused = std::get_if<core::Refused>(&*outcome))
+    FAIL() << refused->check.text() << ": " << refused->reason;
   ASSERT_TRUE(std::holds_alternative<core::CompileFailed>(*outcome));
   const std::string& log = std::get<core::CompileFailed>(*outcome).log;
   EXPECT_NE(log.find(GetParam().message), std::string::npos) << log;

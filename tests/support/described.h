@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/json_codec.h"
+#include "core/counters.h"
 
 namespace warpwright::testing {
 

@@ -60,7 +60,11 @@ const FakeEvaluator::Entry* FakeEvaluator::Find(const core::SourceRef& source) c
 Result<core::ExecuteOutcome> FakeEvaluator::Execute(const core::ExecuteRequest& request) {
   const Entry* entry = Find(request.source);
   if (entry == nullptr) return core::ExecuteOutcome(core::CompileFailed{"no such kernel"});
-  calls.push_back({entry->marker, request.case_name, request.options.seed, request.buffers, request.options});
+  calls.push_back({.marker = entry->marker,
+                   .case_name = request.case_name,
+                   .seed = request.options.seed,
+                   .buffers = request.buffers,
+                   .options = request.options});
   FakeRun run(request);
   entry->kernel(run);
   if (run.outcome) return *run.outcome;
@@ -142,7 +146,11 @@ Result<core::TimeOutcome> FakeEvaluator::Time(const core::TimeRequest& request) 
   result.guards = second.guards;
   const core::TimingOptions& options = request.options;
   for (int i = 0; i < options.blocks * options.pairs_per_block; ++i) {
-    core::TimedPair pair{options.first_block + i / options.pairs_per_block, i % 2 == 0, 100, 100, 0, 0, drift};
+    core::TimedPair pair{.block = options.first_block + i / options.pairs_per_block,
+                         .candidate_first = i % 2 == 0,
+                         .original_us = 100,
+                         .candidate_us = 100,
+                         .drift = drift};
     if (timing) timing({pair, options.first_block * options.pairs_per_block + i, request});
     result.pairs.push_back(pair);
   }

@@ -76,7 +76,8 @@ uint64_t SimKit::Allocate(std::string_view name, size_t bytes, const AllocationO
 Machine SimKit::PrepareRaw(std::string_view kernel, core::Dim3 grid, core::Dim3 block, uint32_t dynamic_shared,
                            RunOptions run, const std::vector<std::byte>& parameters) {
   if (!run.print) run.print = [this](std::string_view text) { printed += text; };
-  Launch launch{kernel, grid, block, dynamic_shared, parameters};
+  Launch launch{
+      .kernel = kernel, .grid = grid, .block = block, .dynamic_shared_bytes = dynamic_shared, .parameters = parameters};
   auto machine = Machine::Create(program_, memory_, launch, std::move(run));
   if (!machine) Die(machine.error().Format());
   return std::move(*machine);

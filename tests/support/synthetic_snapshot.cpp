@@ -11,27 +11,28 @@ std::string Ago(int seconds) {
   return base::FormatUtc(std::chrono::system_clock::now() - std::chrono::seconds(seconds));
 }
 
-service::JobSnapshot MakeJob(int64_t id, const char* kernel, const char* state) {
+service::JobSnapshot MakeJob(int64_t id, const char* kernel, service::JobPhase phase) {
   service::JobSnapshot job;
   job.id = id;
   job.repository = "acme/kernels";
   job.kernel = kernel;
-  job.kind = "optimize";
-  job.state = state;
+  job.phase = phase;
   job.commit = "9f2c1d7e8a01bb129f2c1d7e8a01bb129f2c1d7e";
   job.queued = Ago(600);
   return job;
 }
 
 void AddEnded(service::DaemonSnapshot& snapshot) {
+  using enum core::TaskOutcome;
   constexpr std::array kKernels = {"softmax", "gelu_half", "layernorm", "rope", "welford", "mandelbrot"};
-  constexpr std::array kOutcomes = {"improved", "unchanged", "improved", "refused",
-                                    "improved", "error",     "improved", "unchanged"};
+  constexpr std::array kOutcomes = {kImproved, kUnchanged, kImproved, kRefused,
+                                    kImproved, kError,     kImproved, kUnchanged};
   for (int i = 0; i < 40; ++i) {
-    service::JobSnapshot job = MakeJob(100 - i, kKernels[static_cast<size_t>(i) % kKernels.size()], "done");
+    service::JobSnapshot job =
+        MakeJob(100 - i, kKernels[static_cast<size_t>(i) % kKernels.size()], service::JobPhase::kDone);
     job.outcome = kOutcomes[static_cast<size_t>(i) % kOutcomes.size()];
     job.finished = Ago(3000 + i * 9000);
-    if (job.outcome == "improved") {
+    if (job.outcome == kImproved) {
       job.gain = 1.06 + (i * 37 % 17) / 12.0;
       job.gain_low = job.gain - 0.03;
       job.gain_high = job.gain + 0.04;
@@ -39,11 +40,11 @@ void AddEnded(service::DaemonSnapshot& snapshot) {
       job.branch = "warpwright/" + job.kernel;
       if (i % 4 == 0) job.pull_request_url = "https://github.com/acme/kernels/pull/" + std::to_string(90 - i);
     } else {
-      job.message = job.outcome == "refused" ? "the launcher calls cublasSgemm, which cannot be recorded"
-                    : job.outcome == "error" ? "the worker ended before it answered: signal 9"
-                                             : "no improvement in 10 rounds";
+      job.message = job.outcome == kRefused ? "the launcher calls cublasSgemm, which cannot be recorded"
+                    : job.outcome == kError ? "the worker ended before it answered: signal 9"
+                                            : "no improvement in 10 rounds";
     }
-    job.trajectory_task = job.outcome == "error" ? 0 : 1;
+    job.trajectory_task = job.outcome == kError ? 0 : 1;
     snapshot.jobs.push_back(std::move(job));
   }
 }
@@ -78,20 +79,20 @@ service::DaemonSnapshot BusySnapshot() {
   service::DaemonSnapshot snapshot = IdleSnapshot();
   for (const auto& [id, kernel] :
        std::array<std::pair<int64_t, const char*>, 3>{{{125, "row_sum"}, {124, "dequantize_q4"}, {123, "rope"}}})
-    snapshot.jobs.push_back(MakeJob(id, kernel, "queued"));
-  service::JobSnapshot running = MakeJob(120, "layernorm_forward", "running");
+    snapshot.jobs.push_back(MakeJob(id, kernel, service::JobPhase::kQueued));
+  service::JobSnapshot running = MakeJob(120, "layernorm_forward", service::JobPhase::kRunning);
   running.device = "cuda:0";
   running.started = Ago(412);
   running.progress = "round 3: vectorize_loads (width=4): 1.08x";
   running.trajectory_task = 7;
   running.modelled = false;
   snapshot.jobs.push_back(running);
-  running = MakeJob(121, "softmax_online", "running");
+  running = MakeJob(121, "softmax_online", service::JobPhase::kRunning);
   running.device = "sim:h200";
   running.started = Ago(35);
   snapshot.jobs.push_back(running);
-  snapshot.jobs.push_back(MakeJob(119, "gemm_bf16", "publishing"));
-  service::JobSnapshot waiting = MakeJob(118, "argmax_rows", "waiting");
+  snapshot.jobs.push_back(MakeJob(119, "gemm_bf16", service::JobPhase::kPublishing));
+  service::JobSnapshot waiting = MakeJob(118, "argmax_rows", service::JobPhase::kWaiting);
   waiting.message = "10 of 10 pull requests are open: merge or close one";
   snapshot.jobs.push_back(waiting);
   AddEnded(snapshot);
@@ -149,7 +150,7 @@ memory::TrajectoryView BusyTrajectory(const std::string& method) {
   const auto measured = [](double us) {
     core::Measured result;
     result.modelled = false;
-    result.cases = {core::CaseMeasurement{"gpt2", 1, us, false, {}, {}}};
+    result.cases = {core::CaseMeasurement{.case_name = "gpt2", .weight = 1, .time_us = us}};
     return result;
   };
   memory::StepView& baseline = add(memory::StepKind::kBaseline, 0, "base");
@@ -162,7 +163,7 @@ memory::TrajectoryView BusyTrajectory(const std::string& method) {
     step.outcome->candidate = step.record.candidate;
     step.outcome->summary = method + ": what was tried";
     if (i % 5 == 2) {
-      step.outcome->verdict = core::WrongResult{"comparison", "gpt2", "out[1024] is 0.25, expected 0.31"};
+      step.outcome->verdict = core::WrongResult{core::Check::kComparison, "gpt2", "out[1024] is 0.25, expected 0.31"};
     } else if (i % 7 == 3) {
       step.outcome->verdict = core::CompileFailed{"identifier \"tile\" is undefined"};
     } else {

@@ -348,8 +348,12 @@ std::string DaemonKit::CommitAndPush(const std::string& message) const {
 
 int DaemonKit::Deliver(const std::string& event, const json& payload, const std::string& id,
                        const std::string& signature) const {
-  return SendWebhook({fmt::format("http://127.0.0.1:{}/webhook", webhook_port_), kWebhookSecret, event, payload.dump(),
-                      id, signature});
+  return SendWebhook({.url = fmt::format("http://127.0.0.1:{}/webhook", webhook_port_),
+                      .secret = kWebhookSecret,
+                      .event = event,
+                      .body = payload.dump(),
+                      .id = id,
+                      .signature = signature});
 }
 
 json DaemonKit::CommentPayload(int64_t issue, int64_t comment, const std::string& login,

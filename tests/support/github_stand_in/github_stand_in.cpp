@@ -327,10 +327,13 @@ void GithubStandIn::State::HandleGit(const httplib::Request& request, httplib::R
     const auto before = writes ? ReadRefs(folder) : std::map<std::string, std::string>();
     const size_t query = request.target.find('?');
     const auto answer =
-        ServeGit(options.repositories,
-                 {request.method, request.path, query == std::string::npos ? "" : request.target.substr(query + 1),
-                  request.get_header_value("Content-Type"), request.get_header_value("Git-Protocol"), entry.login,
-                  request.body});
+        ServeGit(options.repositories, {.method = request.method,
+                                        .path = request.path,
+                                        .query = query == std::string::npos ? "" : request.target.substr(query + 1),
+                                        .content_type = request.get_header_value("Content-Type"),
+                                        .protocol = request.get_header_value("Git-Protocol"),
+                                        .user = entry.login,
+                                        .body = request.body});
     response.status = entry.status = answer ? answer->status : 500;
     if (answer) {
       entry.done = true;
@@ -343,9 +346,14 @@ void GithubStandIn::State::HandleGit(const httplib::Request& request, httplib::R
     const auto after = writes ? ReadRefs(folder) : std::map<std::string, std::string>();
     for (const auto& [ref, commit] : after)
       if (const auto old = before.find(ref); old == before.end() || old->second != commit)
-        pushes.push_back({repository, ref, old == before.end() ? "" : old->second, commit, entry.login});
+        pushes.push_back({.repository = repository,
+                          .ref = ref,
+                          .before = old == before.end() ? "" : old->second,
+                          .after = commit,
+                          .login = entry.login});
     for (const auto& [ref, commit] : before)
-      if (!after.contains(ref)) pushes.push_back({repository, ref, commit, "", entry.login});
+      if (!after.contains(ref))
+        pushes.push_back({.repository = repository, .ref = ref, .before = commit, .login = entry.login});
     if (fault.fault == Fault::kBadGateway) response.status = entry.status = 502;
     else if (fault.fault != Fault::kNone) Drop(request);
   }
@@ -411,13 +419,14 @@ Status GithubStandIn::AddRepository(const std::string& name) {
 
 void GithubStandIn::AddToken(const std::string& token, const std::string& login, bool app) {
   const std::lock_guard guard(state_->mutex);
-  state_->hub.tokens[token] = {login, app, {}, {}, {}};
+  state_->hub.tokens[token] = {.login = login, .app = app};
 }
 
 void GithubStandIn::SetApp(const std::string& id, const std::string& slug, const std::string& public_key_pem,
                            std::chrono::seconds token_life) {
   const std::lock_guard guard(state_->mutex);
-  state_->hub.app = App{id, slug, public_key_pem, 77, token_life};
+  state_->hub.app =
+      App{.id = id, .slug = slug, .public_key_pem = public_key_pem, .installation = 77, .token_life = token_life};
 }
 
 void GithubStandIn::RevokeTokens() {

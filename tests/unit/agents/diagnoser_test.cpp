@@ -53,8 +53,9 @@ INSTANTIATE_TEST_SUITE_P(
             Cause::kResourceLimit, "98304 bytes of shared memory"},
         Row{"unsimulated", Fault_(core::Fault::Kind::kNotSimulated, "not simulated: wgmma at 3"), Cause::kNotSimulable,
             "not simulated: wgmma at 3"},
-        Row{"refused", core::Refused{"record", "reads back a value", "a.cu", 4}, Cause::kRefused, "reads back a value"},
-        Row{"wrong", core::WrongResult{"comparison", "odd", "out[3] = 1, expected 2"}, Cause::kWrongResult,
+        Row{"refused", core::Refused{core::Check::kRecord, "reads back a value", "a.cu", 4}, Cause::kRefused,
+            "reads back a value"},
+        Row{"wrong", core::WrongResult{core::Check::kComparison, "odd", "out[3] = 1, expected 2"}, Cause::kWrongResult,
             "out[3] = 1, expected 2"}),
     [](const auto& row) { return row.param.name; });
 

@@ -22,7 +22,7 @@ class GeneratorTest : public testing::Test {
     sample.grade = grade;
     sample.experience.method = method;
     sample.experience.parameters = {{method == "wide" ? "width" : "tile", parameter}};
-    sample.experience.outcome = gain > 0 ? "measured" : "compile_failed";
+    sample.experience.outcome = gain > 0 ? core::VerdictKind::kMeasured : core::VerdictKind::kCompileFailed;
     sample.experience.log_gain = gain > 0 ? std::log(gain) : 0;
     experience.samples.push_back(sample);
   }

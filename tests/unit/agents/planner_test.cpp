@@ -52,7 +52,7 @@ class PlannerTest : public testing::Test {
     memory::GradedExperience sample;
     sample.grade = memory::MatchGrade::kExact;
     sample.experience.method = method;
-    sample.experience.outcome = "measured";
+    sample.experience.outcome = core::VerdictKind::kMeasured;
     sample.experience.log_gain = log_gain;
     return sample;
   }

@@ -120,7 +120,7 @@ TEST_F(DoctorTest, WhatAKernelCanDo) {
        {Row{ThriceOf, "gives a wrong result"},
         Row{[](FakeRun& run) { run.outcome = core::ExecuteOutcome(core::CompileFailed{"log"}); },
             "does not compile: log"},
-        Row{[](FakeRun& run) { run.outcome = core::ExecuteOutcome(core::Refused{"deadline", "too slow"}); },
+        Row{[](FakeRun& run) { run.outcome = core::ExecuteOutcome(core::Refused{core::Check::kDeadline, "too slow"}); },
             "is refused: too slow"}}) {
     device_.kernels = FakeEvaluator();
     device_.kernels.Add("doctor_kernel", row.kernel);

@@ -78,18 +78,19 @@ TEST_F(JudgedTest, ProfilesTheWorkingTree) {
 
 TEST(CaseVerdicts, OneRowForEachCaseAndOneOfThemFailed) {
   judge::Baseline baseline;
-  baseline.cases = {{.name = "small", .verified = true, .measured = true},
-                    {.name = "large", .verified = false, .measured = true, .check = "too-large", .note = "too large"},
-                    {.name = "other", .check = "other-device", .note = "for the simulator"}};
+  baseline.cases = {
+      {.name = "small", .verified = true, .measured = true},
+      {.name = "large", .verified = false, .measured = true, .check = core::Check::kTooLarge, .note = "too large"},
+      {.name = "other", .check = core::Check::kOtherDevice, .note = "for the simulator"}};
   struct Row {
     core::Verdict verdict;
     std::vector<std::string> verdicts;
   };
   for (const Row& row : {Row{core::Measured{}, {"verified", "measured", "skipped"}},
                          Row{core::CompileFailed{"no"}, {"compile_failed", "not_reached", "not_reached"}},
-                         Row{core::WrongResult{.check = "outputs", .case_name = "large, odd"},
+                         Row{core::WrongResult{.check = core::Check::kComparison, .case_name = "large, odd"},
                              {"not_reached", "wrong_result", "not_reached"}},
-                         Row{core::WrongResult{.check = "outputs", .case_name = "elsewhere"},
+                         Row{core::WrongResult{.check = core::Check::kComparison, .case_name = "elsewhere"},
                              {"not_reached", "not_reached", "not_reached", "wrong_result"}}}) {
     std::vector<std::string> verdicts;
     for (const app::CaseVerdict& c : app::CaseVerdicts("k", baseline, row.verdict)) verdicts.push_back(c.verdict);

@@ -34,7 +34,7 @@ TEST_F(NightTest, WhatBecameSlowerIsReportedOnceWithItsCommit) {
   EXPECT_EQ(night.key.device, "sim:h200");
   EXPECT_EQ(night.key.protocol, "model-1 1.0");
   ASSERT_EQ(night.entries.size(), 2u);
-  EXPECT_EQ(night.entries[0].outcome.verdict.state, "first");
+  EXPECT_EQ(night.entries[0].outcome.verdict.state, nights::NightState::kFirst);
   EXPECT_TRUE(night.Reported().empty());
   EXPECT_TRUE(std::filesystem::exists(history() / "a.jsonl"));
 
@@ -60,7 +60,7 @@ TEST_F(NightTest, AnEntryThatFailsDoesNotTakeTheOthersAlong) {
   ASSERT_EQ(night.entries.size(), 2u);
   EXPECT_EQ(night.Errors(), 1u);
   EXPECT_NE(night.entries[0].error.find("the GPU is lost"), std::string::npos);
-  EXPECT_EQ(night.entries[1].outcome.verdict.state, "first");
+  EXPECT_EQ(night.entries[1].outcome.verdict.state, nights::NightState::kFirst);
   EXPECT_FALSE(std::filesystem::exists(history() / "a.jsonl"));
 }
 

@@ -72,7 +72,7 @@ TEST_F(OptimizeTest, WhatIsFasterGetsABranchAndAPullRequest) {
   const auto kernels = Optimize();
   ASSERT_EQ(kernels.size(), 1u);
   const app::OptimizedKernel& a = kernels[0];
-  ASSERT_EQ(a.outcome, "improved") << a.message;
+  ASSERT_EQ(a.outcome, core::TaskOutcome::kImproved) << a.message;
   EXPECT_GT(a.gain, 1.05);
   EXPECT_EQ(a.branch, "warpwright/a");
   EXPECT_EQ(a.commit, *Open().repository().Resolve("warpwright/a"));
@@ -103,10 +103,10 @@ TEST_F(OptimizeTest, OneKernelThatFailsDoesNotTakeTheOthersAlong) {
   device_.failing = "a";
   const auto kernels = Optimize({.make_branches = false});
   ASSERT_EQ(kernels.size(), 2u);
-  EXPECT_EQ(kernels[0].outcome, "error");
+  EXPECT_EQ(kernels[0].outcome, core::TaskOutcome::kError);
   EXPECT_NE(kernels[0].message.find("the GPU is lost"), std::string::npos);
   EXPECT_EQ(kernels[0].summary.explanation.chip_name, config::LoadChip("h200")->name);
-  EXPECT_EQ(kernels[1].outcome, "improved");
+  EXPECT_EQ(kernels[1].outcome, core::TaskOutcome::kImproved);
   EXPECT_EQ(kernels[1].branch, "");
   EXPECT_FALSE(Open().repository().Resolve("warpwright/b"));
 }
@@ -118,7 +118,7 @@ TEST_F(OptimizeTest, AForgeThatFailsIsSaidOfTheKernel) {
     return verb == "put pull request" ? Status(Fail(ErrorCode::kIo, "the forge is away")) : Status();
   };
   const auto kernels = Optimize();
-  EXPECT_EQ(kernels[0].outcome, "improved");
+  EXPECT_EQ(kernels[0].outcome, core::TaskOutcome::kImproved);
   EXPECT_TRUE(kernels[0].publication.failed);
   EXPECT_NE(kernels[0].publication.message.find("the forge is away"), std::string::npos);
   EXPECT_FALSE(kernels[0].publication.disposition);
@@ -131,7 +131,7 @@ TEST_F(OptimizeTest, DetectsOnlyWhatChangedInItsShard) {
   repository_.Commit("b and c");
   const auto detected = Optimize({.changed_since = "HEAD~1", .detect_only = true});
   ASSERT_EQ(detected.size(), 2u);
-  EXPECT_EQ(detected[0].outcome, "detected");
+  EXPECT_EQ(detected[0].outcome, core::TaskOutcome::kDetected);
   EXPECT_EQ(detected[0].message, "b.cu launch");
   EXPECT_EQ(lines_, std::vector<std::string>{"changed since HEAD~1: b, c"});
   EXPECT_EQ(device_.executions, 0);
@@ -197,15 +197,16 @@ TEST_F(OptimizeTest, AndIsExplainedAfterwards) {
 
 TEST(RunResult, OfAllKernels) {
   struct Row {
-    std::vector<std::string> outcomes;
+    std::vector<core::TaskOutcome> outcomes;
     double regression;
     std::string_view result;
   };
-  for (const Row& row : {Row{{}, 0, "skipped"}, Row{{"detected"}, 0, "skipped"}, Row{{"unchanged"}, 0, "unchanged"},
-                         Row{{"unchanged", "improved", "error"}, 0, "improved"}, Row{{"refused", "error"}, 0, "error"},
-                         Row{{"refused"}, 0, "unchanged"}, Row{{"improved"}, 1.5, "regression"}}) {
+  using enum core::TaskOutcome;
+  for (const Row& row : {Row{{}, 0, "skipped"}, Row{{kDetected}, 0, "skipped"}, Row{{kUnchanged}, 0, "unchanged"},
+                         Row{{kUnchanged, kImproved, kError}, 0, "improved"}, Row{{kRefused, kError}, 0, "error"},
+                         Row{{kRefused}, 0, "unchanged"}, Row{{kImproved}, 1.5, "regression"}}) {
     std::vector<app::OptimizedKernel> kernels;
-    for (const std::string& outcome : row.outcomes) {
+    for (const core::TaskOutcome outcome : row.outcomes) {
       app::OptimizedKernel kernel;
       kernel.outcome = outcome;
       kernel.regression = row.regression;

@@ -61,7 +61,7 @@ class ConfigCommand : public testing::Test {
   }
   // key -> row
   std::map<std::string, json> Rows() {
-    options_.action = "print";
+    options_.action = cli::ConfigAction::kPrint;
     std::map<std::string, json> rows;
     const json printed = json::parse(Output());
     for (const json& row : printed["values"]) rows[row["key"]] = row;
@@ -95,11 +95,11 @@ TEST_F(ConfigCommand, PrintsOnlyWhatStandsInTheFilesUnlessAsked) {
 
 TEST_F(ConfigCommand, NeverShowsASecret) {
   options_.effective = options_.secrets = true;
-  for (const char* action : {"check", "print"})
+  for (const auto action : {cli::ConfigAction::kCheck, cli::ConfigAction::kPrint})
     for (const bool as_json : {true, false}) {
       options_.action = action;
       options_.json = as_json;
-      EXPECT_EQ(Output().find("ghp_topsecret"), std::string::npos) << action;
+      EXPECT_EQ(Output().find("ghp_topsecret"), std::string::npos) << static_cast<int>(action);
     }
 }
 

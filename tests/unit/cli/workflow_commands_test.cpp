@@ -81,7 +81,7 @@ TEST(TakeFromEnvironment, LeavesNothingBehind) {
 }
 
 TEST(Publication, OptionsThatCannotBeMeant) {
-  const auto check = [](auto change, const std::string& publish = "none") {
+  const auto check = [](auto change, config::PublishTo publish = config::PublishTo::kNone) {
     cli::PublicationOptions options;
     change(options);
     const Status status = cli::CheckPublication(options, publish);
@@ -91,8 +91,8 @@ TEST(Publication, OptionsThatCannotBeMeant) {
                : "not a usage error";
   };
   EXPECT_EQ(check([](auto&) {}), "");
-  EXPECT_EQ(check([](auto& o) { o.repository = "acme/kernels"; }, "pull-request"), "");
-  EXPECT_NE(check([](auto&) {}, "pull-request").find("needs --github-repository"), std::string::npos);
+  EXPECT_EQ(check([](auto& o) { o.repository = "acme/kernels"; }, config::PublishTo::kPullRequest), "");
+  EXPECT_NE(check([](auto&) {}, config::PublishTo::kPullRequest).find("needs --github-repository"), std::string::npos);
   EXPECT_NE(check([](auto& o) { o.repository = "acme/kernels/../x"; }), "");
   for (const char* shard : {"0/4", "5/4", "1", "1/", "/4", "1/0", "a/b", "1/4x", "-1/4"})
     EXPECT_NE(check([&](auto& o) { o.shard = shard; }), "") << shard;

@@ -29,7 +29,7 @@ TEST(StatusJson, IsBoundedAndKeepsThoseWhoWaitLongest) {
   for (int i = 1000; i > 0; --i) {
     service::JobSnapshot job;
     job.id = i;
-    job.state = "queued";
+    job.phase = service::JobPhase::kQueued;
     job.kernel = std::string(10'000, 'k') + "\xc3\xa4";
     snapshot.jobs.push_back(job);
   }

@@ -159,9 +159,10 @@ TEST(DescribeLaunch, SaysHowTheGridFillsTheChip) {
   struct Row {
     uint32_t grid;
     double waves;
-    const char* limiter;
+    core::OccupancyLimiter limiter;
   };
-  for (const Row& row : {Row{132, 0.125, "grid"}, Row{1056, 1, "warps"}, Row{10560, 10, "warps"}}) {
+  for (const Row& row : {Row{132, 0.125, core::OccupancyLimiter::kGrid}, Row{1056, 1, core::OccupancyLimiter::kWarps},
+                         Row{10560, 10, core::OccupancyLimiter::kWarps}}) {
     launch.grid = {row.grid, 1, 1};
     const core::LaunchReport report = DescribeLaunch(*chip, launch, &resources);
     EXPECT_EQ(report.threads_per_block, 256);

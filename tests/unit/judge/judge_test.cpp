@@ -55,7 +55,7 @@ void ExpectCheck(const Result<core::Verdict>& verdict, const std::string& check)
   ASSERT_TRUE(verdict) << verdict.error().Format();
   const auto* wrong = std::get_if<core::WrongResult>(&*verdict);
   ASSERT_NE(wrong, nullptr) << check << ": " << core::VerdictName(*verdict) << " " << core::VerdictMessage(*verdict);
-  EXPECT_EQ(wrong->check, check) << wrong->message;
+  EXPECT_EQ(Name(wrong->check), check) << wrong->message;
 }
 
 TEST(Judge, AcceptsTheOriginalAndAnEquivalent) {
@@ -64,11 +64,13 @@ TEST(Judge, AcceptsTheOriginalAndAnEquivalent) {
     const auto verdict = bench.Try(candidate);
     ExpectPassed(verdict);
     const auto& measured = std::get<core::Measured>(*verdict);
-    EXPECT_EQ(measured.checks,
-              (std::vector<std::string>{"guard-bands", "input-hash", "module-state", "unwritten-output", "determinism",
-                                        "comparison", "build-dependent", "ptx-rules", "secret-seed", "distributions",
-                                        "exact-integers", "needle", "scale-ladder", "special-values", "odd-shape",
-                                        "bytes-read"}));
+    EXPECT_EQ(
+        measured.checks,
+        (std::vector<core::CheckName>{
+            core::Check::kGuardBands, core::Check::kInputHash, core::Check::kModuleState, core::Check::kUnwrittenOutput,
+            core::Check::kDeterminism, core::Check::kComparison, core::Check::kBuildDependent, core::Check::kPtxRules,
+            core::Check::kSecretSeed, core::Check::kDistributions, core::Check::kExactIntegers, core::Check::kNeedle,
+            core::Check::kScaleLadder, core::Check::kSpecialValues, core::Check::kOddShape, core::Check::kBytesRead}));
     ASSERT_EQ(measured.cases.size(), 1u);
     EXPECT_EQ(measured.cases[0].case_name, "small");
     EXPECT_GT(measured.cases[0].time_us, 0);
@@ -190,7 +192,7 @@ TEST(Judge, StopsAKernelThatFitsTheTestDataOnly) {
   ASSERT_TRUE(verdict) << verdict.error().Format();
   const auto* wrong = std::get_if<core::WrongResult>(&*verdict);
   ASSERT_NE(wrong, nullptr);
-  EXPECT_EQ(wrong->check, "distributions");
+  EXPECT_EQ(wrong->check, core::Check::kDistributions);
   EXPECT_NE(wrong->case_name.find("sign-mix"), std::string::npos) << wrong->case_name;
 }
 
@@ -250,7 +252,7 @@ TEST(Judge, RefusesACaseThatCannotTell) {
   ASSERT_TRUE(verdict) << verdict.error().Format();
   const auto* refused = std::get_if<core::Refused>(&*verdict);
   ASSERT_NE(refused, nullptr) << core::VerdictMessage(*verdict);
-  EXPECT_EQ(refused->check, "tolerance-self-test");
+  EXPECT_EQ(refused->check, core::Check::kToleranceSelfTest);
   EXPECT_NE(refused->reason.find("unable to tell"), std::string::npos);
   EXPECT_TRUE(bench.untrusted.calls.empty());
 }
@@ -375,7 +377,7 @@ TEST(Judge, RecordsAndReplays) {
   const auto verdict = bench.Try(OnlineSoftmax);
   ExpectPassed(verdict);
   const auto& checks = std::get<core::Measured>(*verdict).checks;
-  EXPECT_NE(std::find(checks.begin(), checks.end(), "recorded-reference"), checks.end());
+  EXPECT_NE(std::find(checks.begin(), checks.end(), core::CheckName(core::Check::kRecordedReference)), checks.end());
 
   // If an original computes something other than what was recorded, the user must explain it.
   JudgeBench changed(SoftmaxSpec(37, 130), [](FakeRun& run) {

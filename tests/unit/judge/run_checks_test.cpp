@@ -19,12 +19,12 @@ void Races(FakeRun& run) {
 }
 std::string CheckOf(const Result<core::Verdict>& verdict) {
   if (!verdict) return verdict.error().Format();
-  return std::visit(
-      Overload{[](const core::CompileFailed&) { return std::string("compile"); },
-               [](const core::Refused& v) { return v.check; }, [](const core::WrongResult& v) { return v.check; },
-               [](const core::Faulted& v) { return std::string(core::Name(v.fault.kind)); },
-               [](const core::Measured&) { return std::string("passed"); }},
-      *verdict);
+  return std::visit(Overload{[](const core::CompileFailed&) { return std::string("compile"); },
+                             [](const core::Refused& v) { return v.check.text(); },
+                             [](const core::WrongResult& v) { return std::string(Name(v.check)); },
+                             [](const core::Faulted& v) { return std::string(core::Name(v.fault.kind)); },
+                             [](const core::Measured&) { return std::string("passed"); }},
+                    *verdict);
 }
 
 TEST(RunChecks, FurtherRunsMustAgreeUnlessTheOriginalsDoNot) {

@@ -51,7 +51,8 @@ void ExpectCheck(const Result<core::Verdict>& verdict, const std::string& check,
   const auto* wrong = std::get_if<core::WrongResult>(&*verdict);
   const auto* refused = std::get_if<core::Refused>(&*verdict);
   ASSERT_TRUE(wrong != nullptr || refused != nullptr) << check << ": " << core::VerdictMessage(*verdict);
-  EXPECT_EQ(wrong != nullptr ? wrong->check : refused->check, check) << core::VerdictMessage(*verdict);
+  EXPECT_EQ(wrong != nullptr ? std::string(Name(wrong->check)) : refused->check.text(), check)
+      << core::VerdictMessage(*verdict);
   EXPECT_NE(core::VerdictMessage(*verdict).find(part), std::string::npos) << core::VerdictMessage(*verdict);
 }
 
@@ -67,7 +68,8 @@ TEST(JudgeTiming, ThreePercentFasterIsFasterInTwoProcesses) {
     ASSERT_TRUE(measured.cases[0].timing);
     EXPECT_NEAR(measured.cases[0].timing->log_ratio, std::log(1.03), 0.005);
     EXPECT_EQ(measured.cases[0].time_us, measured.cases[0].timing->candidate_us);
-    EXPECT_NE(std::find(measured.checks.begin(), measured.checks.end(), "timed-output"), measured.checks.end());
+    EXPECT_NE(std::find(measured.checks.begin(), measured.checks.end(), core::CheckName(core::Check::kTimedOutput)),
+              measured.checks.end());
     std::set<uint64_t> seeds;
     for (const auto& options : bench.untrusted.timed) seeds.insert(options.seed);
     EXPECT_EQ(seeds.size(), 2u) << "each process has inputs of its own";

@@ -94,7 +94,7 @@ TEST(Experience, UnwritableValuesAreRefused) {
   e.key.operation.clear();
   EXPECT_FALSE(memory::FormatExperience(e));
   e = SampleExperience();
-  e.outcome = "faulted";
+  e.outcome = core::VerdictKind::kFaulted;
   EXPECT_FALSE(memory::FormatExperience(e)) << "a failure has no gain";
 }
 

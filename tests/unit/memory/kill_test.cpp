@@ -57,7 +57,7 @@ int Work(const Paths& paths) {
     if (!t->Finish(step->id, outcome)) return 1;
     if (!base::AppendLine(paths.log, "done " + std::to_string(i))) return 1;
   }
-  return t->FinishTask(task->id, {"improved", "", "", 2}) ? 0 : 1;
+  return t->FinishTask(task->id, {.outcome = core::TaskOutcome::kImproved, .gain = 2}) ? 0 : 1;
 }
 
 pid_t Fork(const Paths& paths) {

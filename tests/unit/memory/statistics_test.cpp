@@ -13,7 +13,7 @@ namespace {
 
 memory::GradedExperience Sample(const std::string& method, double log_gain,
                                 memory::MatchGrade grade = memory::MatchGrade::kExact,
-                                const std::string& outcome = "measured") {
+                                core::VerdictKind outcome = core::VerdictKind::kMeasured) {
   memory::Experience e = SampleExperience();
   e.method = method;
   e.log_gain = log_gain;
@@ -28,9 +28,9 @@ std::vector<std::string> Names(const std::vector<memory::MethodStatistics>& rank
 }
 
 TEST(Statistics, ByHand) {
-  const std::vector<memory::GradedExperience> samples = {Sample("m", 1.0), Sample("m", 0.5),
-                                                         Sample("m", 0, memory::MatchGrade::kExact, "compile_failed"),
-                                                         Sample("other", 9)};
+  const std::vector<memory::GradedExperience> samples = {
+      Sample("m", 1.0), Sample("m", 0.5), Sample("m", 0, memory::MatchGrade::kExact, core::VerdictKind::kCompileFailed),
+      Sample("other", 9)};
   const memory::MethodStatistics s = memory::Statistics("m", 0.4, samples, {});
   EXPECT_EQ(s.samples, 3u);
   EXPECT_EQ(s.successes, 2u);
@@ -78,7 +78,7 @@ TEST(Rank, MeasuredGainsTakeOverAsSamplesGrow) {
   int switched = -1;
   for (int n = 0; n < 12; ++n) {
     if (switched < 0 && Names(memory::RankByExperience(order, samples, {}))[0] == "modest") switched = n;
-    samples.push_back(Sample("praised", 0, memory::MatchGrade::kExact, "wrong_result"));
+    samples.push_back(Sample("praised", 0, memory::MatchGrade::kExact, core::VerdictKind::kWrongResult));
     samples.push_back(Sample("modest", 0.6));
   }
   EXPECT_GE(switched, 1) << "not before anything was measured";
@@ -87,7 +87,8 @@ TEST(Rank, MeasuredGainsTakeOverAsSamplesGrow) {
 
 TEST(Rank, FailuresPushAMethodDown) {
   const std::vector<memory::PriorRank> order = {{"a", 0.5}, {"b", 0.45}};
-  std::vector<memory::GradedExperience> samples(2, Sample("a", 0, memory::MatchGrade::kExact, "compile_failed"));
+  std::vector<memory::GradedExperience> samples(
+      2, Sample("a", 0, memory::MatchGrade::kExact, core::VerdictKind::kCompileFailed));
   EXPECT_EQ(Names(memory::RankByExperience(order, samples, {}))[0], "b");
 }
 

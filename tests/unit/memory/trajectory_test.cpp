@@ -82,10 +82,10 @@ TEST_F(TrajectoryFile, TheSameKeyIsTheSameTask) {
   memory::TaskKey other = key_;
   other.config_digest = "config1";
   EXPECT_NE(t.BeginTask(other)->id, first->id);
-  ASSERT_TRUE(t.FinishTask(first->id, {"improved", "2.5 times faster", "h", 2.5}));
+  ASSERT_TRUE(t.FinishTask(first->id, {core::TaskOutcome::kImproved, "2.5 times faster", "h", 2.5}));
   const auto again = t.BeginTask(key_);
   ASSERT_TRUE(again->result);
-  EXPECT_EQ(again->result->outcome, "improved");
+  EXPECT_EQ(again->result->outcome, core::TaskOutcome::kImproved);
   EXPECT_EQ(again->result->gain, 2.5);
   EXPECT_FALSE(t.FinishTask(99, {}));
 }
@@ -142,7 +142,7 @@ TEST_F(TrajectoryFile, NoCandidateIsEvaluatedTwice) {
   EXPECT_FALSE(*t.FindEvaluation(task, "c"));
   const memory::StepId step = t.Begin(task, Evaluate(1, "b", "c", "m"))->id;
   EXPECT_FALSE(*t.FindEvaluation(task, "c")) << "only when it is finished";
-  ASSERT_TRUE(t.Finish(step, Outcome(core::WrongResult{"comparison", "gpt2", "off"})));
+  ASSERT_TRUE(t.Finish(step, Outcome(core::WrongResult{core::Check::kComparison, "gpt2", "off"})));
   const auto found = t.FindEvaluation(task, "c");
   ASSERT_TRUE(*found);
   EXPECT_EQ(core::VerdictName(*(*found)->verdict), "wrong_result");
@@ -201,7 +201,7 @@ TEST_F(TrajectoryFile, ViewHoldsEverythingThatTheReportNeeds) {
   repair.repairs = failed;
   ASSERT_TRUE(t.Finish(t.Begin(task, repair)->id, Outcome(core::Measured{}, 1.7, true)));
   ASSERT_TRUE(t.Begin(task, Evaluate(2, c.hash, "y", "z")));
-  ASSERT_TRUE(t.FinishTask(task, {"improved", "", c.hash, 1.7}));
+  ASSERT_TRUE(t.FinishTask(task, {core::TaskOutcome::kImproved, "", c.hash, 1.7}));
   const auto view = t.View(task);
   ASSERT_TRUE(view) << view.error().Format();
   EXPECT_EQ(view->task.key.kernel, "softmax");

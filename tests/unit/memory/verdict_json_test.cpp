@@ -31,7 +31,11 @@ core::Measured SampleMeasured() {
     }
     launch.lines.push_back(line);
   }
-  launch.occupancy = {8, 1.0, 0.87, "registers", 7.75};
+  launch.occupancy = {.blocks_per_multiprocessor = 8,
+                      .theoretical = 1.0,
+                      .achieved = 0.87,
+                      .limiter = core::OccupancyLimiter::kRegisters,
+                      .waves = 7.75};
   launch.time.total_us = 12.345678901234567;
   launch.time.latency_us = std::numeric_limits<double>::infinity();
   launch.time.limiter = "dram";
@@ -72,8 +76,8 @@ TEST(VerdictJson, RoundTripOfEveryKind) {
   fault.block[1] = 7;
   fault.thread[0] = 31;
   const core::Verdict verdicts[] = {core::CompileFailed{"a.cu(3): error"},
-                                    core::Refused{"slice", "uses cuBLAS", "a.cu", 9},
-                                    core::WrongResult{"comparison", "gpt2", "out[3] is 4, expected 5"},
+                                    core::Refused{core::Check::kSlice, "uses cuBLAS", "a.cu", 9},
+                                    core::WrongResult{core::Check::kComparison, "gpt2", "out[3] is 4, expected 5"},
                                     core::Faulted{fault, "small"}, SampleMeasured()};
   for (const core::Verdict& verdict : verdicts) {
     const std::string json = memory::EncodeVerdict(verdict);
@@ -101,7 +105,7 @@ TEST(VerdictJson, MeasurementsAreExact) {
   EXPECT_EQ(launch.lines[5].stalls, before.cases[0].launches[1].lines[5].stalls);
   EXPECT_EQ(launch.metrics, before.cases[0].launches[1].metrics);
   EXPECT_EQ(launch.unmeasured, before.cases[0].launches[1].unmeasured);
-  EXPECT_EQ(launch.occupancy.limiter, "registers");
+  EXPECT_EQ(launch.occupancy.limiter, core::OccupancyLimiter::kRegisters);
   EXPECT_EQ(after.checks, before.checks);
 }
 

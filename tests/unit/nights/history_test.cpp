@@ -32,14 +32,14 @@ nights::CaseTime TimedCase(int day, double us = 100) {
   c.mhz = 1980;
   return c;
 }
-nights::Finding Found(int day, const std::string& state) {
+nights::Finding Found(int day, nights::FindingState state) {
   nights::Finding f;
   f.time = TimeOf(day);
   f.kernel = "softmax";
   f.id = "f1";
   f.key = TimedCase(0).key;
   f.state = state;
-  f.cause = "code";
+  f.cause = nights::Cause::kCode;
   f.subject = "perf: ünïcode </script>";
   f.log_ratio = 0.1;
   return f;
@@ -50,7 +50,7 @@ nights::NightVerdict VerdictOf(int day) {
   n.kernel = "softmax";
   n.key = TimedCase(0).key;
   n.commit = TimedCase(0).commit;
-  n.state = "same";
+  n.state = nights::NightState::kSame;
   n.epoch = true;
   return n;
 }
@@ -61,8 +61,8 @@ std::string Line(const nights::HistoryLine& line) {
 }
 
 TEST(History, LinesComeBackAsTheyWere) {
-  for (const nights::HistoryLine& line :
-       {nights::HistoryLine(TimedCase(1)), nights::HistoryLine(VerdictOf(1)), nights::HistoryLine(Found(1, "open"))}) {
+  for (const nights::HistoryLine& line : {nights::HistoryLine(TimedCase(1)), nights::HistoryLine(VerdictOf(1)),
+                                          nights::HistoryLine(Found(1, nights::FindingState::kOpen))}) {
     const auto text = nights::FormatHistoryLine(line);
     ASSERT_TRUE(text);
     EXPECT_EQ(text->find('\n'), std::string::npos);
@@ -114,7 +114,7 @@ TEST(History, BadLinesSayWhatIsWrong) {
 TEST(History, ReadsAnyOrderOnceAndWarnsOfTheRest) {
   const nights::History history =
       nights::ParseHistory(Line(TimedCase(2)) + "junk\n\n" + Line(TimedCase(1)) + Line(TimedCase(2)) +
-                               Line(VerdictOf(2)) + Line(Found(1, "open")),
+                               Line(VerdictOf(2)) + Line(Found(1, nights::FindingState::kOpen)),
                            "softmax.jsonl");
   ASSERT_EQ(history.cases.size(), 2u);
   EXPECT_LT(history.cases[0].time, history.cases[1].time);
@@ -124,17 +124,28 @@ TEST(History, ReadsAnyOrderOnceAndWarnsOfTheRest) {
 }
 
 TEST(History, TheLastLineOfAFindingCounts) {
-  EXPECT_EQ(nights::ParseHistory(Line(Found(1, "open")), "").Open().size(), 1u);
-  EXPECT_EQ(nights::ParseHistory(Line(Found(2, "changed")) + Line(Found(1, "open")), "").Open().at(0).state, "changed");
-  EXPECT_TRUE(nights::ParseHistory(Line(Found(2, "recovered")) + Line(Found(1, "open")), "").Open().empty());
-  EXPECT_EQ(nights::ParseHistory(Line(Found(1, "open")) + Line(Found(2, "accepted")) + Line(Found(3, "open")), "")
+  EXPECT_EQ(nights::ParseHistory(Line(Found(1, nights::FindingState::kOpen)), "").Open().size(), 1u);
+  EXPECT_EQ(nights::ParseHistory(
+                Line(Found(2, nights::FindingState::kChanged)) + Line(Found(1, nights::FindingState::kOpen)), "")
+                .Open()
+                .at(0)
+                .state,
+            nights::FindingState::kChanged);
+  EXPECT_TRUE(nights::ParseHistory(
+                  Line(Found(2, nights::FindingState::kRecovered)) + Line(Found(1, nights::FindingState::kOpen)), "")
+                  .Open()
+                  .empty());
+  EXPECT_EQ(nights::ParseHistory(Line(Found(1, nights::FindingState::kOpen)) +
+                                     Line(Found(2, nights::FindingState::kAccepted)) +
+                                     Line(Found(3, nights::FindingState::kOpen)),
+                                 "")
                 .Open()
                 .size(),
             1u);
 }
 
 TEST(History, OldNightsAreThinnedToWeeksAndFindingsStay) {
-  std::string text = Line(Found(0, "open"));
+  std::string text = Line(Found(0, nights::FindingState::kOpen));
   for (int day = 0; day < 600; ++day) text += Line(TimedCase(day)) + Line(VerdictOf(day));
   EXPECT_TRUE(nights::NeedsCompacting(text));
   const std::string compact = nights::CompactHistory(text + "junk\n");

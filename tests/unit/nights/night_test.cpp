@@ -63,10 +63,10 @@ class NightTest : public ::testing::Test {
 
 TEST_F(NightTest, TheFirstNightIsTheReference) {
   EXPECT_FALSE(nights::ReferenceRevisionOf(history, key));
-  EXPECT_EQ(Sleep(Input("a", 100)).verdict.state, "first");
+  EXPECT_EQ(Sleep(Input("a", 100)).verdict.state, nights::NightState::kFirst);
   ASSERT_TRUE(nights::ReferenceRevisionOf(history, key));
   EXPECT_EQ(nights::ReferenceRevisionOf(history, key)->slice, "a");
-  EXPECT_EQ(Sleep(Input("a", 100)).verdict.state, "same");
+  EXPECT_EQ(Sleep(Input("a", 100)).verdict.state, nights::NightState::kSame);
   nights::HistoryKey other = key;
   other.device = "GPU-2";
   EXPECT_FALSE(nights::ReferenceRevisionOf(history, other));
@@ -81,7 +81,7 @@ TEST_F(NightTest, SlowerCodeIsReportedOnceAndAgainWhenItChanges) {
                                            {"commit-b", "subject", "", true, std::log(1.2), 0.18, 0.19});
   EXPECT_TRUE(first.needs_bisection);
   ASSERT_EQ(first.reported.size(), 1u);
-  EXPECT_EQ(first.reported[0].cause, "code");
+  EXPECT_EQ(first.reported[0].cause, nights::Cause::kCode);
   EXPECT_EQ(first.reported[0].commit, "commit-b");
   EXPECT_EQ(first.verdict.finding, first.reported[0].id);
   EXPECT_NE(first.reported[0].message.find("20.0 % more time"), std::string::npos) << first.reported[0].message;
@@ -97,7 +97,7 @@ TEST_F(NightTest, SlowerCodeIsReportedOnceAndAgainWhenItChanges) {
   const nights::NightOutcome grown =
       Sleep(Against("d", 140, 100, nights::CodeDecision::kSlower), {"commit-b", "subject"});
   ASSERT_EQ(grown.reported.size(), 1u);
-  EXPECT_EQ(grown.reported[0].state, "changed");
+  EXPECT_EQ(grown.reported[0].state, nights::FindingState::kChanged);
   EXPECT_EQ(grown.reported[0].id, first.reported[0].id);
   // Another first bad commit: a new finding, the old one ends.
   ASSERT_EQ(Sleep(Against("e", 150, 100, nights::CodeDecision::kSlower), {"commit-e", "other"}).reported.size(), 1u);
@@ -140,8 +140,8 @@ TEST_F(NightTest, ARegressionThatNobodyChangesIsAcceptedAfterTwoWeeks) {
   }
   EXPECT_EQ(nights, nights::kAcceptAfterNights);
   EXPECT_TRUE(history.Open().empty());
-  EXPECT_EQ(history.findings.back().state, "accepted");
-  EXPECT_EQ(Sleep(Input("b", 120)).verdict.state, "same");
+  EXPECT_EQ(history.findings.back().state, nights::FindingState::kAccepted);
+  EXPECT_EQ(Sleep(Input("b", 120)).verdict.state, nights::NightState::kSame);
 }
 
 TEST_F(NightTest, ADriverThatCostsTimeIsNamedOnceAndRecovers) {
@@ -150,26 +150,27 @@ TEST_F(NightTest, ADriverThatCostsTimeIsNamedOnceAndRecovers) {
   EXPECT_TRUE(Sleep(Input("a", 106)).reported.empty());  // a single run
   const nights::NightOutcome second = Sleep(Input("a", 106.2));
   ASSERT_EQ(second.reported.size(), 1u);
-  EXPECT_EQ(second.reported[0].cause, "driver");
+  EXPECT_EQ(second.reported[0].cause, nights::Cause::kDriver);
   EXPECT_EQ(second.reported[0].from, "driver 575.1");
   EXPECT_EQ(second.reported[0].to, "driver 580.1");
-  EXPECT_EQ(second.verdict.state, "drift");
+  EXPECT_EQ(second.verdict.state, nights::NightState::kDrift);
   Steady(20, "a", 106);
   EXPECT_EQ(history.Open().size(), 1u);
   key.driver = "581.0";
   Sleep(Input("a", 100));
   EXPECT_TRUE(Sleep(Input("a", 100)).reported.empty());
   EXPECT_TRUE(history.Open().empty());
-  EXPECT_EQ(history.findings.back().state, "recovered");
+  EXPECT_EQ(history.findings.back().state, nights::FindingState::kRecovered);
 }
 
 TEST_F(NightTest, CausesOfTheSurroundings) {
   const struct {
-    const char *driver, *toolkit, *cause;
-  } rows[] = {{"580.1", "NVRTC 12.9", "driver"},
-              {"575.1", "NVRTC 13.0", "toolkit"},
-              {"580.1", "NVRTC 13.0", "driver or toolkit"},
-              {"575.1", "NVRTC 12.9", "unknown"}};
+    const char *driver, *toolkit;
+    nights::Cause cause;
+  } rows[] = {{"580.1", "NVRTC 12.9", nights::Cause::kDriver},
+              {"575.1", "NVRTC 13.0", nights::Cause::kToolkit},
+              {"580.1", "NVRTC 13.0", nights::Cause::kDriverOrToolkit},
+              {"575.1", "NVRTC 12.9", nights::Cause::kUnknown}};
   for (const auto& row : rows) {
     history = {};
     key.driver = "575.1";
@@ -181,9 +182,9 @@ TEST_F(NightTest, CausesOfTheSurroundings) {
     nights::NightInput input = Input("a", 110);
     input.present[0].mhz = 1700;
     const nights::NightOutcome outcome = Sleep(input);
-    ASSERT_EQ(outcome.reported.size(), 1u) << row.cause;
+    ASSERT_EQ(outcome.reported.size(), 1u) << Name(row.cause);
     EXPECT_EQ(outcome.reported[0].cause, row.cause);
-    EXPECT_EQ(outcome.reported[0].message.find("clocks") != std::string::npos, std::string(row.cause) == "unknown")
+    EXPECT_EQ(outcome.reported[0].message.find("clocks") != std::string::npos, row.cause == nights::Cause::kUnknown)
         << outcome.reported[0].message;
   }
 }
@@ -195,7 +196,7 @@ TEST_F(NightTest, TheReferenceCarriesTheHistoryOverAChangeOfTheCode) {
   EXPECT_TRUE(Sleep(Against("b", 107, 107, nights::CodeDecision::kSame)).reported.empty());
   const nights::NightOutcome outcome = Sleep(Against("b", 107, 107, nights::CodeDecision::kSame));
   ASSERT_EQ(outcome.reported.size(), 1u);
-  EXPECT_EQ(outcome.reported[0].cause, "driver");
+  EXPECT_EQ(outcome.reported[0].cause, nights::Cause::kDriver);
 }
 
 TEST_F(NightTest, WhatCannotBeTimed) {
@@ -204,11 +205,11 @@ TEST_F(NightTest, WhatCannotBeTimed) {
   broken.present.clear();
   broken.failure = std::string(2000, 'x') + "\xc3\xa9";
   const nights::NightOutcome failed = Sleep(broken);
-  EXPECT_EQ(failed.verdict.state, "failed");
+  EXPECT_EQ(failed.verdict.state, nights::NightState::kFailed);
   EXPECT_EQ(nights::ReferenceRevisionOf(history, key)->slice, "a");
   nights::NightInput gone = Input("c", 100);
   gone.reference_error = "another signature";
-  EXPECT_EQ(Sleep(gone).verdict.state, "first");
+  EXPECT_EQ(Sleep(gone).verdict.state, nights::NightState::kFirst);
   EXPECT_EQ(nights::ReferenceRevisionOf(history, key)->slice, "c");
 }
 
@@ -224,7 +225,7 @@ TEST_F(NightTest, ModelledTimesNeedOneNight) {
   key.toolkit = "NVRTC 13.0";
   const nights::NightOutcome outcome = Sleep(modelled(110));
   ASSERT_EQ(outcome.reported.size(), 1u);
-  EXPECT_EQ(outcome.reported[0].cause, "toolkit");
+  EXPECT_EQ(outcome.reported[0].cause, nights::Cause::kToolkit);
   EXPECT_TRUE(outcome.reported[0].modelled);
 }
 

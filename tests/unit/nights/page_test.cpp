@@ -47,7 +47,9 @@ nights::EntryHistory Sample() {
     night.kernel = "softmax";
     night.key = key;
     night.commit = commit;
-    night.state = slow ? "slower" : day == 53 ? "drift" : "same";
+    night.state = slow        ? nights::NightState::kSlower
+                  : day == 53 ? nights::NightState::kDrift
+                              : nights::NightState::kSame;
     night.message = slow ? "12.0 % more time than revision aaaaaaaaaaaa" : "as fast as revision aaaaaaaaaaaa";
     night.log_ratio = slow ? std::log(1.12) : 0;
     history.nights.push_back(night);
@@ -56,9 +58,9 @@ nights::EntryHistory Sample() {
   code.kernel = "softmax";
   code.key = history.cases.front().key;
   code.id = "1";
-  code.cause = "code";
+  code.cause = nights::Cause::kCode;
   code.time = NightAt(24);
-  code.state = "open";
+  code.state = nights::FindingState::kOpen;
   code.commit = "84f4d2e0c0ffee";
   code.subject = "Keep the row maximum in <shared> memory & more";
   code.log_ratio = std::log(1.12);
@@ -66,12 +68,12 @@ nights::EntryHistory Sample() {
   code.message = "12.0 % more time than revision aaaaaaaaaaaa (11.8 to 12.3 %), since commit 84f4d2e0c0ff";
   history.findings.push_back(code);
   code.time = NightAt(33);
-  code.state = "recovered";
+  code.state = nights::FindingState::kRecovered;
   history.findings.push_back(code);
   nights::Finding driver = code;
   driver.id = "2";
-  driver.cause = "driver";
-  driver.state = "open";
+  driver.cause = nights::Cause::kDriver;
+  driver.state = nights::FindingState::kOpen;
   driver.time = NightAt(53);
   driver.commit.clear();
   driver.case_name = "N=8192,C=50257";
@@ -82,7 +84,7 @@ nights::EntryHistory Sample() {
   history.findings.push_back(driver);
   code.id = "3";
   code.time = NightAt(80);
-  code.state = "open";
+  code.state = nights::FindingState::kOpen;
   code.subject = "One more <script>alert(1)</script>";
   history.findings.push_back(code);
   for (int day = 60; day < 63; ++day) {
@@ -119,9 +121,9 @@ TEST(HistoryPage, PanelsAreByMachineAndCase) {
 TEST(HistoryPage, NothingOfTheRepositoryBecomesMarkup) {
   nights::EntryHistory entry = Sample();
   for (auto& time : entry.history.cases) time.case_name = "<img src=x onerror=alert(1)>\"'";
-  for (auto& night : entry.history.nights) night.message = night.state = "</td><script>";
+  for (auto& night : entry.history.nights) night.message = "</td><script>";
   for (auto& finding : entry.history.findings)
-    finding.cause = finding.subject = finding.message = finding.commit = "<script>\"</title>";
+    finding.subject = finding.message = finding.commit = "<script>\"</title>";
   entry.file = "</p><script>";
   for (const std::string& text :
        {nights::RenderHistoryHtml(entry), nights::RenderHistorySvg(entry), nights::RenderHistoryIndex({entry})}) {

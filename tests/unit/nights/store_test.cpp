@@ -13,7 +13,7 @@ nights::NightVerdict Night(const std::string& kernel, int day) {
   night.kernel = kernel;
   night.key = {"GPU-1", "NVIDIA H200", "580.1", "NVRTC 13.0", "paired-1"};
   night.commit = "c";
-  night.state = "same";
+  night.state = nights::NightState::kSame;
   return night;
 }
 size_t Nights(nights::HistoryStore& store, const std::string& kernel) {

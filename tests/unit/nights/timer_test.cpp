@@ -31,7 +31,7 @@ class Stopwatch final : public core::Evaluator {
   Result<core::TimeOutcome> Time(const core::TimeRequest& request) override {
     requests.push_back(request);
     if (request.original.text == "broken" || request.candidate.text == "broken")
-      return core::TimeOutcome(core::Refused{"record", "no such entry", {}, 0});
+      return core::TimeOutcome(core::Refused{core::Check::kRecord, "no such entry", {}, 0});
     const base::CounterRandom random(request.options.seed, 1);
     core::Timed timed;
     timed.launches_per_sample = 3;

@@ -83,7 +83,7 @@ report::KernelSummary Improved() {
 report::KernelSummary Unchanged(const std::string& name) {
   report::KernelSummary kernel{MeasuredLayerNorm(), {}, "", ""};
   kernel.explanation.kernel = name;
-  kernel.explanation.outcome = "unchanged";
+  kernel.explanation.outcome = core::TaskOutcome::kUnchanged;
   kernel.explanation.outcome_reason = "no improvement found in 4 rounds";
   return kernel;
 }

@@ -13,7 +13,7 @@ namespace {
 // The numbers are from the trajectory in tests/golden/trajectories.
 TEST(Explain, ARealTrajectory) {
   const report::Explanation e = ModelledSoftmax();
-  EXPECT_EQ(e.outcome, "improved");
+  EXPECT_EQ(e.outcome, core::TaskOutcome::kImproved);
   EXPECT_TRUE(e.modelled);
   EXPECT_FALSE(e.interval);
   EXPECT_NEAR(e.gain, 97.644, 1e-3);
@@ -67,7 +67,7 @@ TEST(Explain, IntervalsComeFromThePairs) {
   // Two cases of weight 2 and 1, standard error 0.01 each: sqrt(5)/3 of it, and t of 19 degrees is 2.093.
   EXPECT_NEAR(std::log(e.interval->high / e.interval->gain), 2.093 * 0.01 * std::sqrt(5.0) / 3, 1e-5);
   EXPECT_NEAR(e.interval->low * e.interval->high, 4, 1e-6);
-  EXPECT_EQ(e.cases[0].decision, "faster");
+  EXPECT_EQ(e.cases[0].decision, core::TimingDecision::kFaster);
   EXPECT_EQ(e.cases[0].before_us, 100);
   EXPECT_EQ(e.cases[0].pairs, 100);
   EXPECT_NEAR(e.cases[0].timing->low, std::exp(std::log(2.0) - 0.02), 1e-9);

@@ -143,7 +143,7 @@ TEST(BodyState, OtherBodiesAreNotOurs) {
 
 report::Explanation Unchanged() {
   report::Explanation e = MeasuredLayerNorm();
-  e.outcome = "unchanged";
+  e.outcome = core::TaskOutcome::kUnchanged;
   e.outcome_reason = "no improvement found in 4 rounds (the best candidate gave 1.02x; the policy asks for 1.05x)";
   e.original_hash = "aaaaaaaaaaaa";
   for (auto& attempt : e.attempts) attempt.accepted = false;
@@ -160,11 +160,12 @@ TEST(Check, SaysWhatCameOfIt) {
   EXPECT_EQ(unchanged.title, "no improvement found");
   EXPECT_NE(unchanged.summary.find("the policy asks for 1.05x"), std::string::npos);
   EXPECT_NE(unchanged.text.find("out-of-bounds write"), std::string::npos);
-  for (const auto& [outcome, conclusion] :
-       {std::pair{"refused", "neutral"}, {"error", "failure"}, {"unfinished", "neutral"}}) {
+  for (const auto& [outcome, conclusion] : {std::pair{core::TaskOutcome::kRefused, "neutral"},
+                                            {core::TaskOutcome::kError, "failure"},
+                                            {core::TaskOutcome::kUnfinished, "neutral"}}) {
     report::Explanation e = Unchanged();
     e.outcome = outcome;
-    EXPECT_EQ(report::RenderCheck(e, {}).conclusion, conclusion) << outcome;
+    EXPECT_EQ(report::RenderCheck(e, {}).conclusion, conclusion) << Name(outcome);
     EXPECT_EQ(report::RenderCheck(e, {}).summary.find("faster**"), std::string::npos);
   }
   report::Explanation modelled = ModelledSoftmax();

@@ -17,7 +17,7 @@ report::Explanation Sample() {
   e.entry = "softmax_forward";
   e.device = "sim:h200";
   e.chip_name = "NVIDIA H200";
-  e.outcome = "improved";
+  e.outcome = core::TaskOutcome::kImproved;
   e.gain = 6.25;
   e.roofline_share_before = 0.1;
   e.roofline_share_after = 0.625;
@@ -74,7 +74,7 @@ TEST(Report, CommitMessagesAreWrapped) {
 
 TEST(Report, NothingFoundIsSaid) {
   report::Explanation e = Sample();
-  e.outcome = "unchanged";
+  e.outcome = core::TaskOutcome::kUnchanged;
   e.outcome_reason = "no improvement found in 3 rounds";
   e.cases.clear();
   EXPECT_NE(report::RenderMarkdown(e).find("no improvement found"), std::string::npos);

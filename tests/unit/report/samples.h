@@ -76,21 +76,21 @@ inline report::Explanation MeasuredLayerNorm() {
   e.device = "cuda:0";
   e.chip_name = "NVIDIA H200";
   e.modelled = false;
-  e.outcome = "improved";
+  e.outcome = core::TaskOutcome::kImproved;
   e.gain = 1.64;
   e.interval = Interval(1.58, 1.64, 1.70);
   e.before_us = 100.2;
   e.after_us = 61.1;
   e.roofline_share_before = 0.41;
   e.roofline_share_after = 0.67;
-  const auto row = [&](std::string name, double before, double after, report::GainInterval timing, std::string decision,
-                       std::vector<report::OutputError> errors) {
+  const auto row = [&](std::string name, double before, double after, report::GainInterval timing,
+                       core::TimingDecision decision, std::vector<report::OutputError> errors) {
     report::CaseRow r;
     r.name = std::move(name);
     r.before_us = before;
     r.after_us = after;
     r.timing = timing;
-    r.decision = std::move(decision);
+    r.decision = decision;
     r.hot_before_us = before * 0.93;
     r.hot_after_us = after * 0.9;
     r.pairs = 200;
@@ -98,11 +98,13 @@ inline report::Explanation MeasuredLayerNorm() {
     r.errors = std::move(errors);
     return r;
   };
-  e.cases = {row("gpt2", 144.1, 74.6, Interval(1.91, 1.93, 1.95), "faster",
-                 {{"out", false, 2.4e-7, 9.5e-7}, {"mean", true, 0, 0}, {"rstd", false, 6e-8, 4.8e-7}}),
-             row("bert", 88.4, 51.2, Interval(1.71, 1.73, 1.75), "faster", {{"out", false, 2.4e-7, 9.5e-7}}),
-             row("single row", 4.21, 4.38, Interval(0.95, 0.96, 0.98), "slower", {{"out", true, 0, 0}}),
-             row("N=1024,C=12288", 402.6, 398.1, Interval(0.99, 1.01, 1.03), "same", {})};
+  e.cases = {
+      row("gpt2", 144.1, 74.6, Interval(1.91, 1.93, 1.95), core::TimingDecision::kFaster,
+          {{"out", false, 2.4e-7, 9.5e-7}, {"mean", true, 0, 0}, {"rstd", false, 6e-8, 4.8e-7}}),
+      row("bert", 88.4, 51.2, Interval(1.71, 1.73, 1.75), core::TimingDecision::kFaster,
+          {{"out", false, 2.4e-7, 9.5e-7}}),
+      row("single row", 4.21, 4.38, Interval(0.95, 0.96, 0.98), core::TimingDecision::kSlower, {{"out", true, 0, 0}}),
+      row("N=1024,C=12288", 402.6, 398.1, Interval(0.99, 1.01, 1.03), core::TimingDecision::kSame, {})};
   e.counters = {{"load_sectors_per_request", "sectors", 32, 4},
                 {"achieved_occupancy_pct", "%", 31.2, 88.4},
                 {"dram_throughput_pct", "%", 38.5, 67.1},
@@ -122,7 +124,7 @@ inline report::Explanation MeasuredLayerNorm() {
       "round 2, shared_memory_tiling: rows are read twice [1]. [1] load_reuse = 2",
       "round 3, restrict_readonly: loads wait for stores [1]. [1] const_restrict = no",
       "round 4, fast_math_intrinsics: rsqrtf is precise [1]. [1] precise_math_calls = yes"};
-  const auto attempt = [&](int round, std::string method, std::string parameters, std::string outcome,
+  const auto attempt = [&](int round, std::string method, std::string parameters, report::AttemptOutcome outcome,
                            std::string message, std::optional<double> gain, bool accepted) {
     report::AttemptRow a;
     a.round = round;
@@ -130,33 +132,38 @@ inline report::Explanation MeasuredLayerNorm() {
     a.parent = "aaaaaaaaaa";
     a.method = std::move(method);
     a.parameters = std::move(parameters);
-    a.outcome = std::move(outcome);
+    a.outcome = outcome;
     a.message = std::move(message);
     a.gain = gain;
     a.accepted = accepted;
     e.attempts.push_back(std::move(a));
   };
-  attempt(1, "row_parallel", "mode=block, threads=256", "measured", "each row is walked by a block", 1.31, false);
-  attempt(1, "row_parallel", "mode=warp, rows_per_block=8", "measured", "each row is walked by a warp", 1.52, true);
-  attempt(1, "row_parallel", "mode=block, threads=1024", "faulted",
+  attempt(1, "row_parallel", "mode=block, threads=256", report::AttemptOutcome::kMeasured,
+          "each row is walked by a block", 1.31, false);
+  attempt(1, "row_parallel", "mode=warp, rows_per_block=8", report::AttemptOutcome::kMeasured,
+          "each row is walked by a warp", 1.52, true);
+  attempt(1, "row_parallel", "mode=block, threads=1024", report::AttemptOutcome::kFaulted,
           "out-of-bounds write of 4 bytes at out[1024] (buffer of 4096 bytes)", std::nullopt, false);
-  attempt(2, "shared_memory_tiling", "tile=32", "wrong_result",
+  attempt(2, "shared_memory_tiling", "tile=32", report::AttemptOutcome::kWrongResult,
           "out[3, 17] is 0.25, expected 0.5 (off by 0.25, allowed 1.2e-06); 130 of 4096 elements are wrong",
           std::nullopt, false);
-  attempt(2, "shared_memory_tiling (repair 1)", "tile=32", "measured", "the tile is loaded before the barrier", 1.47,
-          false);
-  attempt(3, "restrict_readonly", "", "measured", "inp, weight, bias: const __restrict__", 1.64, true);
-  attempt(4, "fast_math_intrinsics", "", "refused", "it has approximate rsqrt, which the original has not (line 41)",
-          std::nullopt, false);
-  attempt(4, "vectorize_row_access", "width=4", "not applicable", "rows of an odd length are not aligned (line 29)",
-          std::nullopt, false);
+  attempt(2, "shared_memory_tiling (repair 1)", "tile=32", report::AttemptOutcome::kMeasured,
+          "the tile is loaded before the barrier", 1.47, false);
+  attempt(3, "restrict_readonly", "", report::AttemptOutcome::kMeasured, "inp, weight, bias: const __restrict__", 1.64,
+          true);
+  attempt(4, "fast_math_intrinsics", "", report::AttemptOutcome::kRefused,
+          "it has approximate rsqrt, which the original has not (line 41)", std::nullopt, false);
+  attempt(4, "vectorize_row_access", "width=4", report::AttemptOutcome::kNotApplicable,
+          "rows of an odd length are not aligned (line 29)", std::nullopt, false);
   e.predictions = {{"load_sectors_per_request", -1, 32, 4, true},
                    {"achieved_occupancy_pct", 1, 31.2, 88.4, true},
                    {"latency_pct", -1, 40, 52, false}};
-  const std::vector<std::string> ran = {
-      "guard-bands", "input-hash",         "module-state", "unwritten-output", "determinism",   "comparison",
-      "ptx-rules",   "recorded-reference", "secret-seed",  "needle",           "scale-ladder",  "exact-integers",
-      "odd-shape",   "large-case",         "bytes-read",   "timed-output",     "roofline-floor"};
+  const std::vector<core::CheckName> ran = {
+      core::Check::kGuardBands,   core::Check::kInputHash,  core::Check::kModuleState, core::Check::kUnwrittenOutput,
+      core::Check::kDeterminism,  core::Check::kComparison, core::Check::kPtxRules,    core::Check::kRecordedReference,
+      core::Check::kSecretSeed,   core::Check::kNeedle,     core::Check::kScaleLadder, core::Check::kExactIntegers,
+      core::Check::kOddShape,     core::Check::kLargeCase,  core::Check::kBytesRead,   core::Check::kTimedOutput,
+      core::Check::kRooflineFloor};
   e.check_table = report::CheckTable(
       ran, false, {"special-values: not tested with gpt2, inputs special: the original itself gives NaN"});
   e.review = {"case gpt2 is 12.1 times as fast, which is rare for the same work"};
@@ -205,7 +212,7 @@ inline report::Explanation HugeExplanation() {
     report::AttemptRow a = e.attempts[static_cast<size_t>(i) % 8];
     a.round = 5 + i / 8;
     a.accepted = i % 100 == 99;
-    if (a.accepted) a.gain = 1.64 + i * 1e-3, a.outcome = "measured";
+    if (a.accepted) a.gain = 1.64 + i * 1e-3, a.outcome = report::AttemptOutcome::kMeasured;
     a.message = prose + prose + a.message;
     e.attempts.push_back(std::move(a));
   }

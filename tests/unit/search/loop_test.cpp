@@ -13,7 +13,7 @@ using Story = std::vector<std::string>;
 
 const core::Verdict kTooLarge =
     core::CompileFailed{"ptxas error : Entry function 'k' uses too much shared data (0x18000 bytes)"};
-const core::Verdict kWrong = core::WrongResult{"comparison", "n", "out[3] = 1, expected 2"};
+const core::Verdict kWrong = core::WrongResult{core::Check::kComparison, "n", "out[3] = 1, expected 2"};
 
 Worth Gains(double gain) { return {.gain = gain, .gain_of_case = {}, .fails = {}}; }
 Worth Fails(const core::Verdict& verdict) { return {.gain = 1, .gain_of_case = {}, .fails = verdict}; }
@@ -37,7 +37,7 @@ class Loop : public testing::Test {
 TEST_F(Loop, AGainBecomesTheBaseAndIsAccepted) {
   loop.AddMethod("fast", Gains(2));
   const search::RefineResult refined = Run();
-  EXPECT_EQ(refined.result.outcome, "improved");
+  EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kImproved);
   EXPECT_NEAR(refined.result.gain, 2, 1e-9);
   EXPECT_EQ(refined.text, "float x;\n// fast\n// spliced\n");
   EXPECT_EQ(refined.rounds, 1);
@@ -59,7 +59,7 @@ TEST_F(Loop, AGainBecomesTheBaseAndIsAccepted) {
 TEST_F(Loop, SmallGainsCompound) {
   for (const char* method : {"a", "b", "c"}) loop.AddMethod(method, Gains(1.03));
   const search::RefineResult refined = Run();
-  EXPECT_EQ(refined.result.outcome, "improved");
+  EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kImproved);
   EXPECT_NEAR(refined.result.gain, std::pow(1.03, 3), 1e-9);
   EXPECT_EQ(refined.text, "float x;\n// a\n// b\n// c\n// spliced\n");
 }
@@ -67,7 +67,7 @@ TEST_F(Loop, SmallGainsCompound) {
 TEST_F(Loop, LessThanTheSmallestStepIsNoBase) {
   loop.AddMethod("a", Gains(1.005));
   const search::RefineResult refined = Run();
-  EXPECT_EQ(refined.result.outcome, "unchanged");
+  EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kUnchanged);
   EXPECT_TRUE(refined.result.message.starts_with("no improvement found in 1 rounds")) << refined.result.message;
   EXPECT_EQ(Count(loop.Story(), " accept "), 0u);
 }
@@ -83,7 +83,7 @@ TEST_F(Loop, BelowThePolicyNothingIsPutBeforeTheFullJudge) {
 TEST_F(Loop, NoCaseMayBecomeSlower) {
   loop.SetCases({"large", "small"});
   loop.AddMethod("uneven", {.gain = 3, .gain_of_case = {{"small", 0.9}}, .fails = {}});
-  EXPECT_EQ(Run().result.outcome, "unchanged");
+  EXPECT_EQ(Run().result.outcome, core::TaskOutcome::kUnchanged);
   const memory::TrajectoryView view = loop.View();
   const auto evaluation = std::find_if(view.steps.begin(), view.steps.end(), [](const memory::StepView& step) {
     return step.record.kind == memory::StepKind::kEvaluate;
@@ -137,7 +137,7 @@ TEST_F(Loop, RepairsEndAfterTheirNumber) {
   for (const char* tile : {"128x128x8", "128x64x16", "64x64x16", "64x64x8", "32x32x32"})
     loop.script["tiled tile=" + std::string(tile)] = Fails(kTooLarge);
   loop.task.policy.max_repairs = 2;
-  EXPECT_EQ(Run().result.outcome, "unchanged");
+  EXPECT_EQ(Run().result.outcome, core::TaskOutcome::kUnchanged);
   const Story story = loop.Story();
   EXPECT_EQ(Count(story, " repair "), 2u);
   EXPECT_EQ(Count(story, " evaluate "), 3u);
@@ -146,7 +146,7 @@ TEST_F(Loop, RepairsEndAfterTheirNumber) {
 
 TEST_F(Loop, WhatTheRepairerGivesUpIsAbandoned) {
   loop.AddMethod("broken", Fails(kWrong));
-  EXPECT_EQ(Run().result.outcome, "unchanged");
+  EXPECT_EQ(Run().result.outcome, core::TaskOutcome::kUnchanged);
   const Story story = loop.Story();
   ASSERT_GE(story.size(), 5u);
   EXPECT_EQ(story[3], "1 evaluate broken: wrong_result");
@@ -180,16 +180,16 @@ TEST_F(Loop, WhatNoTransformationCanDoIsSaidAndCostsNoRound) {
   loop.AddMethod("b", Gains(2));
   loop.task.policy.max_rounds = 1;
   const search::RefineResult refined = Run();
-  EXPECT_EQ(refined.result.outcome, "improved");
+  EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kImproved);
   EXPECT_EQ(refined.rounds, 1);
   EXPECT_EQ(Count(loop.Story(), "1 rewrite a: no loop here (line 7)"), 1u);
 }
 
 TEST_F(Loop, ARefusedOriginalEndsIt) {
   loop.AddMethod("fast", Gains(2));
-  loop.judge.refuses_original = core::Refused{"tolerance-self-test", "wrong results cannot be told", "", 0};
+  loop.judge.refuses_original = core::Refused{core::Check::kToleranceSelfTest, "wrong results cannot be told", "", 0};
   const search::RefineResult refined = Run();
-  EXPECT_EQ(refined.result.outcome, "refused");
+  EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kRefused);
   EXPECT_NE(refined.result.message.find("wrong results cannot be told"), std::string::npos);
   EXPECT_EQ(loop.Story().size(), 1u);
 }
@@ -220,7 +220,7 @@ TEST_F(Loop, AtTheRooflineNothingIsTried) {
   loop.AddMethod("fast", Gains(2));
   loop.judge.original_us = 0.002;
   const search::RefineResult refined = Run();
-  EXPECT_EQ(refined.result.outcome, "unchanged");
+  EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kUnchanged);
   EXPECT_NE(refined.result.message.find("; the original is at 100 % of the roofline"), std::string::npos)
       << refined.result.message;
   const Story story = loop.Story();
@@ -252,7 +252,7 @@ TEST_F(Loop, SoIsTimeAndWhatWasFoundIsStillAccepted) {
   const search::RefineResult refined = Run();
   EXPECT_EQ(loop.judge.quick.size(), 2u);
   EXPECT_EQ(refined.rounds, 1);
-  EXPECT_EQ(refined.result.outcome, "improved");
+  EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kImproved);
   EXPECT_EQ(refined.seconds, 3600);
 }
 
@@ -276,7 +276,7 @@ class Acceptance : public Loop {
 TEST_F(Acceptance, FallsBackToTheBaseBefore) {
   loop.judge.full_verdicts.emplace("second", kWrong);
   const search::RefineResult refined = Run();
-  EXPECT_EQ(refined.result.outcome, "improved");
+  EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kImproved);
   EXPECT_EQ(refined.text, "float x;\n// first\n// spliced\n");
   EXPECT_NEAR(refined.result.gain, 1.5, 1e-9);
   EXPECT_EQ(loop.judge.full.size(), 2u);
@@ -286,14 +286,14 @@ TEST_F(Acceptance, FallsBackToTheBaseBefore) {
 TEST_F(Acceptance, WhereNoBasePassesTheOriginalStays) {
   loop.judge.full_verdicts.emplace("first", kWrong);
   const search::RefineResult refined = Run();
-  EXPECT_EQ(refined.result.outcome, "unchanged");
+  EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kUnchanged);
   EXPECT_TRUE(refined.text.empty());
   EXPECT_EQ(loop.judge.full.size(), 2u);
 }
 
 TEST_F(Acceptance, ASpliceMayRefuse) {
-  loop.worker.splice_refuses = core::Refused{"splice", "an edit outside the entry", "kernels/k.cu", 3};
-  EXPECT_EQ(Run().result.outcome, "unchanged");
+  loop.worker.splice_refuses = core::Refused{core::Check::kSplice, "an edit outside the entry", "kernels/k.cu", 3};
+  EXPECT_EQ(Run().result.outcome, core::TaskOutcome::kUnchanged);
   EXPECT_TRUE(loop.judge.full.empty());
 }
 
@@ -317,7 +317,7 @@ TEST_F(Acceptance, AToolsFindingRefusesTheWinner) {
   const search::RefineResult refined = Run();
   EXPECT_EQ(refined.text, "float x;\n// first\n// spliced\n");
   ASSERT_TRUE(refined.accepted);
-  EXPECT_EQ(refined.accepted->checks, std::vector<std::string>{"nvcc"});
+  EXPECT_EQ(refined.accepted->checks, std::vector{core::CheckName("nvcc")});
   EXPECT_EQ(refined.accepted->notes, std::vector<std::string>{"memcheck: did not run: 3 findings"});
   EXPECT_EQ(Count(loop.Story(), "-1 accept second: "), 1u);
 }

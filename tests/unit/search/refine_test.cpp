@@ -123,7 +123,7 @@ TEST(Refine, WhatCouldNotBeCountedIsSaidOnceAndReachesEveryReader) {
             std::string::npos);
   EXPECT_NE(report::RenderCheck(e, {}).summary.find("**Counters are missing**: no permission to read counters"),
             std::string::npos);
-  e.outcome = "improved";
+  e.outcome = core::TaskOutcome::kImproved;
   EXPECT_NE(report::RenderCheck(e, {}).text.find("- **Counters are missing**: no permission to read counters"),
             std::string::npos);
   EXPECT_NE(report::RenderPullRequest(e, {}).body.find("- **Counters are missing**: no permission to read counters"),

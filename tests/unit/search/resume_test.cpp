@@ -42,9 +42,10 @@ void Prepare(ScriptedLoop& loop) {
   loop.AddCard("tiled", {{"tile", {"64x64x16"}, ""}});
   loop.script["tiled tile=64x64x16"].fails = loop.script["tiled tile=64x64x8"].fails = too_large;
   loop.script["tiled tile=32x32x32"].gain = 1.3;
-  loop.AddMethod("broken", {.gain = 1, .gain_of_case = {}, .fails = core::WrongResult{"comparison", "n", "off"}});
+  loop.AddMethod("broken",
+                 {.gain = 1, .gain_of_case = {}, .fails = core::WrongResult{core::Check::kComparison, "n", "off"}});
   loop.AddCard("twin").transform = "broken";
-  loop.judge.full_verdicts.emplace("tiled tile=32x32x32", core::WrongResult{"secret-seed", "n", "off"});
+  loop.judge.full_verdicts.emplace("tiled tile=32x32x32", core::WrongResult{core::Check::kSecretSeed, "n", "off"});
   memory::GradedExperience sample{{}, memory::MatchGrade::kExact};
   sample.experience.method = "seeded";
   sample.experience.outcome = "measured";
@@ -73,7 +74,7 @@ TEST(Resume, AfterEveryWriteGoesOnAsIfNothingHadBeen) {
   Prepare(undisturbed);
   const auto expected = undisturbed.Run();
   ASSERT_TRUE(expected) << expected.error().Format();
-  ASSERT_EQ(expected->result.outcome, "improved");
+  ASSERT_EQ(expected->result.outcome, core::TaskOutcome::kImproved);
   EXPECT_EQ(expected->text.find("// tiled"), std::string::npos) << "the base before was accepted";
   const auto story = undisturbed.Story();
   for (const char* kind : {" baseline", "0 plan: 1 methods", "0 accept seeded", " rewrite refused", " repair tiled",
@@ -145,7 +146,7 @@ TEST(Resume, AFinishedTaskIsRecalled) {
   const size_t reviews = loop.judge.quick.size();
   const auto again = loop.Run();
   ASSERT_TRUE(again) << again.error().Format();
-  EXPECT_EQ(again->result.outcome, "improved");
+  EXPECT_EQ(again->result.outcome, core::TaskOutcome::kImproved);
   EXPECT_EQ(again->text, first->text);
   EXPECT_EQ(loop.judge.prepared, 1);
   EXPECT_EQ(loop.judge.quick.size(), reviews);

@@ -26,14 +26,15 @@ Seen Look(World& world) {
     const std::string branch = std::string("warpwright/") + kernel;
     if (!world.RemoteTip(branch).empty())
       seen.branches.push_back(branch + " " + world.remote.Git({"rev-list", "--count", "main.." + branch}));
-    seen.outcomes.push_back(world.Job(kernel).state + " " + world.Job(kernel).outcome);
+    seen.outcomes.push_back(std::string(Name(world.Job(kernel).phase)) + " " +
+                            std::string(Name(*world.Job(kernel).outcome)));
   }
   return seen;
 }
 
 // A push that changes two kernels, one of which does not become faster, and a user who requests the third.
 void Begin(World& world) {
-  world.runner.outcomes["gelu"] = "unchanged";
+  world.runner.outcomes["gelu"] = core::TaskOutcome::kUnchanged;
   world.remote.Write("softmax.cu", "// softmax 2\n");
   world.Push("gelu", "// gelu 2\n");
   world.Comment(1, "maintainer", "/warpwright optimize scan");

@@ -75,7 +75,7 @@ TEST_F(DaemonTest, FromPushToRunningJobWithinASecond) {
   const auto pushed = std::chrono::steady_clock::now().time_since_epoch().count();
   ASSERT_TRUE(Eventually([&] { return begun != 0; }));
   EXPECT_LT(std::chrono::nanoseconds(begun - pushed), 1s);
-  EXPECT_TRUE(Eventually([&] { return world_.Job("softmax").state == "done"; }));
+  EXPECT_TRUE(Eventually([&] { return world_.Job("softmax").phase == service::JobPhase::kDone; }));
 }
 
 TEST_F(DaemonTest, ADeliveryWakesIt) {
@@ -86,7 +86,7 @@ TEST_F(DaemonTest, ADeliveryWakesIt) {
                      std::string(40, 'b') +
                      R"(","repository":{"full_name":"acme/kernels"},"sender":{"login":"x","type":"User"}})");
   daemon_->Wake();
-  EXPECT_TRUE(Eventually([&] { return world_.Job("softmax").state == "done"; }));
+  EXPECT_TRUE(Eventually([&] { return world_.Job("softmax").phase == service::JobPhase::kDone; }));
 }
 
 TEST_F(DaemonTest, SigtermLetsTheRunningJobFinishAndBeginsNothing) {
@@ -123,7 +123,7 @@ TEST_F(DaemonTest, TheSecondSignalDoesNotWait) {
   ASSERT_TRUE(Eventually([&] { return refused_.load(); }));
   ::kill(::getpid(), SIGTERM);
   thread_.join();
-  EXPECT_EQ(world_.Job("softmax").state, "queued") << "it resumes";
+  EXPECT_EQ(world_.Job("softmax").phase, service::JobPhase::kQueued) << "it resumes";
 }
 
 TEST_F(DaemonTest, SighupReloadsAndABadConfigurationChangesNothing) {

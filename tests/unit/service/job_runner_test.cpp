@@ -46,7 +46,7 @@ TEST_F(JobRunnerTest, PassesWhatIsAskedAndReadsTheResult) {
   EXPECT_EQ(Read("args"), "optimize --revision " + std::string(40, 'a') +
                               " --kernel softmax --publish branch --max-rounds 3 --max-minutes 1.5 --again --author A "
                               "<a@b> --repo /mirror --state /state --device sim:h200 --json --cache /cache\n");
-  EXPECT_EQ(result->outcome, "improved");
+  EXPECT_EQ(result->outcome, core::TaskOutcome::kImproved);
   EXPECT_EQ(result->branch, "warpwright/softmax");
   EXPECT_EQ(result->trajectory_task, 7);
   EXPECT_DOUBLE_EQ(result->gain_low, 1.2);
@@ -92,7 +92,7 @@ TEST_F(JobRunnerTest, AResultWithAnErrorInItIsAResult) {
   std::string text = kImproved;
   text.replace(text.find("improved"), 8, "error");
   auto runner = Runner("echo '" + text + "'; exit 3");
-  EXPECT_EQ(runner.Optimize(Request(), {})->outcome, "error");
+  EXPECT_EQ(runner.Optimize(Request(), {})->outcome, core::TaskOutcome::kError);
 }
 
 TEST_F(JobRunnerTest, TheDeadlineEndsTheWholeGroup) {

@@ -27,7 +27,7 @@ TEST(Pipeline, AChangeBecomesABranchAPullRequestAndACheck) {
   EXPECT_EQ(world.forge.checks[0].request.name, "warpwright / softmax");
   EXPECT_EQ(world.forge.checks[0].request.sha, commit);
   EXPECT_EQ(world.forge.checks[0].request.conclusion, "success");
-  EXPECT_EQ(world.Job("softmax").state, "done");
+  EXPECT_EQ(world.Job("softmax").phase, service::JobPhase::kDone);
   EXPECT_EQ(world.Job("softmax").outcome, "improved");
   EXPECT_FALSE(world.Job("softmax").pull_request_url.empty());
   EXPECT_EQ(world.forge.dashboards.size(), 1u);
@@ -145,7 +145,7 @@ TEST(Pipeline, AMergedPullRequestIsFollowedByANewOne) {
 
 TEST(Pipeline, WithoutAGainThereIsACheckAndNothingElse) {
   World world;
-  world.runner.outcomes["softmax"] = "unchanged";
+  world.runner.outcomes["softmax"] = core::TaskOutcome::kUnchanged;
   world.Push("softmax", "// softmax 2\n");
   world.Drive();
   EXPECT_TRUE(world.forge.pull_requests.empty());
@@ -171,7 +171,7 @@ TEST(Pipeline, BeyondTheLimitsResultsWaitAndGoOnWhenThereIsRoom) {
   world.Drive();
   EXPECT_EQ(world.forge.pull_requests.size(), 1u);
   const std::string held = world.forge.pull_requests[0].head == "warpwright/softmax" ? "gelu" : "softmax";
-  EXPECT_EQ(world.Job(held).state, "waiting");
+  EXPECT_EQ(world.Job(held).phase, service::JobPhase::kWaiting);
   EXPECT_NE(world.Job(held).message.find("1 of 1"), std::string::npos);
   EXPECT_TRUE(world.RemoteTip("warpwright/" + held).empty()) << "nothing is pushed before";
   EXPECT_NE(world.forge.dashboards.begin()->second.body.find(held), std::string::npos) << "but it is visible";
@@ -180,7 +180,7 @@ TEST(Pipeline, BeyondTheLimitsResultsWaitAndGoOnWhenThereIsRoom) {
   ASSERT_TRUE(world.pipeline->Reconcile(never));
   world.clock.Advance(std::chrono::minutes(2));
   world.Drive();
-  EXPECT_EQ(world.Job(held).state, "done");
+  EXPECT_EQ(world.Job(held).phase, service::JobPhase::kDone);
   EXPECT_EQ(world.forge.pull_requests.size(), 2u);
 }
 
@@ -208,7 +208,7 @@ TEST(Pipeline, TheOperatorsCeilingWins) {
 
 TEST(Pipeline, OurErrorsAreTriedAgainAndThenReported) {
   World world;
-  world.runner.outcomes["softmax"] = "error";
+  world.runner.outcomes["softmax"] = core::TaskOutcome::kError;
   world.Push("softmax", "// softmax 2\n");
   world.Drive();
   world.clock.Advance(std::chrono::minutes(10));
@@ -224,7 +224,7 @@ TEST(Pipeline, OurErrorsAreTriedAgainAndThenReported) {
 TEST(Pipeline, ADeviceOnWhichEverythingFailsRestsAndCostsNoJob) {
   World world;
   for (const char* kernel : {"softmax", "gelu", "scan"}) {
-    world.runner.outcomes[kernel] = "error";
+    world.runner.outcomes[kernel] = core::TaskOutcome::kError;
     world.Push(kernel, "// another\n");
   }
   for (int i = 0; i < 96; ++i) {  // 16 hours
@@ -240,13 +240,14 @@ TEST(Pipeline, ADeviceOnWhichEverythingFailsRestsAndCostsNoJob) {
     world.Drive();
     world.clock.Advance(std::chrono::hours(1));
   }
-  for (const char* kernel : {"softmax", "gelu", "scan"}) EXPECT_EQ(world.Job(kernel).outcome, "improved") << kernel;
+  for (const char* kernel : {"softmax", "gelu", "scan"})
+    EXPECT_EQ(world.Job(kernel).outcome, core::TaskOutcome::kImproved) << kernel;
   EXPECT_TRUE(world.pipeline->Resting().empty());
 }
 
 TEST(Pipeline, TwoKernelsThatAlwaysFailDoNotHoldUpTheOthers) {
   World world;
-  world.runner.outcomes = {{"softmax", "error"}, {"gelu", "error"}};
+  world.runner.outcomes = {{"softmax", core::TaskOutcome::kError}, {"gelu", core::TaskOutcome::kError}};
   for (const char* kernel : {"softmax", "gelu"}) world.Push(kernel, "// another\n");
   for (int i = 0; i < 3; ++i) {
     world.Drive();
@@ -262,7 +263,8 @@ TEST(Pipeline, TwoKernelsThatAlwaysFailDoNotHoldUpTheOthers) {
     world.Drive();
     world.clock.Advance(std::chrono::hours(1));
   }
-  for (const char* kernel : {"softmax", "gelu"}) EXPECT_EQ(world.Job(kernel).outcome, "error") << kernel;
+  for (const char* kernel : {"softmax", "gelu"})
+    EXPECT_EQ(world.Job(kernel).outcome, core::TaskOutcome::kError) << kernel;
 }
 
 TEST(DeviceCircuitBreaker, GrowsToHalfAnHourAndEndsWithTheFirstThatWorks) {
@@ -298,12 +300,12 @@ TEST(Pipeline, AForgeThatFailsNowAndThenGetsEverythingOnce) {
   world.forge.after = [&](const std::string&) { return fails("no answer"); };  // done, but the response is lost
   world.Push("softmax", "// softmax 2\n");
   world.Push("gelu", "// gelu 2\n");
-  world.runner.outcomes["gelu"] = "unchanged";
+  world.runner.outcomes["gelu"] = core::TaskOutcome::kUnchanged;
   for (int i = 0; i < 10; ++i) world.Drive();
   EXPECT_EQ(world.Logged("create pull request").size(), 1u);
   EXPECT_EQ(world.Logged("create check").size(), 2u);
-  EXPECT_EQ(world.Job("softmax").state, "done");
-  EXPECT_EQ(world.Job("gelu").state, "done");
+  EXPECT_EQ(world.Job("softmax").phase, service::JobPhase::kDone);
+  EXPECT_EQ(world.Job("gelu").phase, service::JobPhase::kDone);
 }
 
 TEST(Pipeline, WhatTheForgeCallsNonsenseIsGivenUp) {
@@ -356,12 +358,13 @@ TEST(Pipeline, BranchesOnly) {
   world.Drive();
   EXPECT_FALSE(world.RemoteTip("warpwright/softmax").empty());
   EXPECT_TRUE(world.forge.log.empty()) << world.forge.log[0];
-  EXPECT_EQ(world.Job("softmax").state, "done");
+  EXPECT_EQ(world.Job("softmax").phase, service::JobPhase::kDone);
 }
 
 TEST(Pipeline, NightsQueueWhatBecameSlower) {
   World world;
-  world.runner.night = {"regression", "softmax is 1.2x slower", {{"softmax", "code", "slower", true}}, "", ""};
+  world.runner.night = {
+      core::TaskOutcome::kRegression, "softmax is 1.2x slower", {{"softmax", "code", "slower", true}}, "", ""};
   ASSERT_TRUE(world.store->StartNight(World::kName, 1, "", ""));
   ASSERT_TRUE(world.pipeline->StartNight(1000));
   world.Drive();

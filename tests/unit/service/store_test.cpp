@@ -48,17 +48,18 @@ class StoreTest : public testing::Test {
     EXPECT_TRUE(event);
     return *store_->FinishEvent(*event, jobs);
   }
-  void Finish(int64_t job, const std::string& outcome) {
+  void Finish(int64_t job, core::TaskOutcome outcome) {
     service::JobChange change;
-    change.result = service::JobResult{outcome, "", "", "", 1, 0, 0, true, 1, 1, 1.0, 1};
+    change.result = service::JobResult{
+        .outcome = outcome, .gain = 1, .rounds = 1, .evaluations = 1, .seconds = 1.0, .trajectory_task = 1};
     ASSERT_TRUE(store_->Advance(job, service::JobState::kFinished, change));
     ASSERT_TRUE(store_->Advance(job, service::JobState::kReported));
     ASSERT_TRUE(store_->Advance(job, service::JobState::kDone));
   }
-  std::vector<std::string> Names(const std::string& state) {
+  std::vector<std::string> Names(service::JobPhase phase) {
     std::vector<std::string> names;
     for (const auto& job : store_->Snapshot().jobs)
-      if (job.state == state) names.push_back(job.kernel);
+      if (job.phase == phase) names.push_back(job.kernel);
     std::sort(names.begin(), names.end());
     return names;
   }
@@ -153,7 +154,7 @@ TEST_F(StoreTest, TheSameWorkIsNotDoneTwice) {
   EXPECT_EQ(job->what.kernel, "softmax");
   EXPECT_EQ(job->commit, kC);
   EXPECT_EQ(Push(kA, {Entry("softmax", "k1")}).repeated, 1);  // running
-  Finish(job->id, "unchanged");
+  Finish(job->id, core::TaskOutcome::kUnchanged);
   EXPECT_EQ(Push(kB, {Entry("softmax", "k1")}).repeated, 1);  // done
   EXPECT_EQ(Push(kC, {Entry("softmax", "k2")}).queued, 1);
 }
@@ -161,9 +162,9 @@ TEST_F(StoreTest, TheSameWorkIsNotDoneTwice) {
 TEST_F(StoreTest, AnErrorMayBeTriedAgainAndSoMayWhatSomebodyAsksFor) {
   (void)store_->RecordTips(kRepo, {{kMain, kA}});
   Push(kB, {Entry("softmax", "k1")});
-  Finish((*store_->Lease("d"))->id, "error");
+  Finish((*store_->Lease("d"))->id, core::TaskOutcome::kError);
   EXPECT_EQ(Push(kC, {Entry("softmax", "k1")}).queued, 1);
-  Finish((*store_->Lease("d"))->id, "unchanged");
+  Finish((*store_->Lease("d"))->id, core::TaskOutcome::kUnchanged);
   service::Event event;
   event.repository = kRepo;
   event.ref = kMain;
@@ -195,9 +196,9 @@ TEST_F(StoreTest, ANewerVersionSupersedesWhatIsNotPushed) {
 TEST_F(StoreTest, AfterARevertTheOldVersionIsPublishedAgain) {
   (void)store_->RecordTips(kRepo, {{kMain, kA}});
   Push(kB, {Entry("softmax", "k1")});
-  Finish((*store_->Lease("d"))->id, "improved");
+  Finish((*store_->Lease("d"))->id, core::TaskOutcome::kImproved);
   Push(kC, {Entry("softmax", "k2")});
-  Finish((*store_->Lease("d"))->id, "improved");
+  Finish((*store_->Lease("d"))->id, core::TaskOutcome::kImproved);
   EXPECT_EQ(Push(kB, {Entry("softmax", "k1")}).queued, 1);
 }
 
@@ -221,7 +222,7 @@ TEST_F(StoreTest, LeasesByPriorityThenInTurn) {
     ASSERT_TRUE(job);
     order.push_back(job->what.kernel);
     EXPECT_FALSE(*store_->Lease("d")) << "one job at a time";
-    Finish(job->id, "unchanged");
+    Finish(job->id, core::TaskOutcome::kUnchanged);
   }
   EXPECT_EQ(order, (Strings{"urgent", "b1", "a1", "b2", "a2", "a3"}));
 }
@@ -233,7 +234,7 @@ TEST_F(StoreTest, WhatDoesNotFitStaysAnEvent) {
   EXPECT_FALSE(Push(kB, jobs).all);
   EXPECT_FALSE(*store_->NextEvent()) << "there is no room";
   EXPECT_EQ(store_->Snapshot().gauges.at("events_waiting"), 1);
-  Finish((*store_->Lease("d"))->id, "unchanged");
+  Finish((*store_->Lease("d"))->id, core::TaskOutcome::kUnchanged);
   const auto event = *store_->NextEvent();
   ASSERT_TRUE(event);
   const auto rest = *store_->FinishEvent(*event, jobs);
@@ -257,7 +258,7 @@ TEST_F(StoreTest, ARunningJobIsQueuedAgainAfterARestart) {
   Push(kB, {Entry("softmax", "k1")});
   const auto job = *store_->Lease("d");
   Open();
-  EXPECT_EQ(Names("queued"), Strings{"softmax"});
+  EXPECT_EQ(Names(service::JobPhase::kQueued), Strings{"softmax"});
   const auto again = *store_->Lease("e");
   ASSERT_TRUE(again);
   EXPECT_EQ(again->id, job->id);
@@ -295,7 +296,7 @@ TEST_F(StoreTest, StopCancelsWhatWaitsAndNamesWhatRuns) {
   Push(kB, {Entry("a", "1"), Entry("b", "2")});
   const auto job = *store_->Lease("d");
   EXPECT_EQ(*store_->Cancel(kRepo, "", "stop"), std::vector<int64_t>{job->id});
-  EXPECT_EQ(Names("done"), (Strings{"a", "b"}));
+  EXPECT_EQ(Names(service::JobPhase::kDone), (Strings{"a", "b"}));
   EXPECT_FALSE(*store_->Lease("d"));
   EXPECT_EQ(store_->Snapshot().counters.at("jobs_total").at("cancelled"), 2);
 }
@@ -391,10 +392,10 @@ TEST_F(StoreTest, OldJobsGo) {
   Open({.kept_jobs = 2});
   (void)store_->RecordTips(kRepo, {{kMain, kA}});
   Push(kB, {Entry("a", "1"), Entry("b", "2"), Entry("c", "3"), Entry("d", "4")});
-  for (int i = 0; i < 3; ++i) Finish((*store_->Lease("d"))->id, "unchanged");
+  for (int i = 0; i < 3; ++i) Finish((*store_->Lease("d"))->id, core::TaskOutcome::kUnchanged);
   ASSERT_TRUE(store_->ApplyRetention());
-  EXPECT_EQ(Names("done"), (Strings{"b", "c"}));
-  EXPECT_EQ(Names("queued"), (Strings{"d"}));
+  EXPECT_EQ(Names(service::JobPhase::kDone), (Strings{"b", "c"}));
+  EXPECT_EQ(Names(service::JobPhase::kQueued), (Strings{"d"}));
   ASSERT_TRUE(store_->Checkpoint());
 }
 
@@ -403,7 +404,7 @@ TEST_F(StoreTest, DashboardsAreStaleAfterAChangeOnly) {
   Push(kB, {Entry("a", "1")});
   auto stale = *store_->StaleDashboards();
   ASSERT_EQ(stale.size(), 1u);
-  Finish((*store_->Lease("d"))->id, "unchanged");
+  Finish((*store_->Lease("d"))->id, core::TaskOutcome::kUnchanged);
   ASSERT_TRUE(store_->DashboardShown(kRepo, stale[kRepo], "digest"));
   EXPECT_EQ(store_->StaleDashboards()->size(), 1u) << "it changed meanwhile";
   ASSERT_TRUE(store_->DashboardShown(kRepo, store_->StaleDashboards()->at(kRepo), "digest"));

@@ -43,7 +43,7 @@ TEST(Talk, OrdinaryCommentsAreNotAnswered) {
 
 TEST(Talk, RetryStartsOverAndOnlyOnce) {
   World world;
-  world.runner.outcomes["softmax"] = "unchanged";
+  world.runner.outcomes["softmax"] = core::TaskOutcome::kUnchanged;
   world.Push("softmax", "// softmax 2\n");
   world.Drive();
   world.Comment(1, "maintainer", "/warpwright retry softmax");
@@ -78,7 +78,7 @@ TEST(Talk, IgnoreAndStop) {
 
 TEST(Talk, ExplainSaysWhatCameOfIt) {
   World world;
-  world.runner.outcomes["softmax"] = "unchanged";
+  world.runner.outcomes["softmax"] = core::TaskOutcome::kUnchanged;
   world.Push("softmax", "// softmax 2\n");
   world.Drive();
   world.Comment(1, "maintainer", "/warpwright explain softmax");
@@ -193,7 +193,7 @@ TEST(Talk, ATickThatNoWebhookToldOfIsFoundByReconciliation) {
 
 TEST(Talk, ACheckThatIsAskedForAgainRunsAgain) {
   World world;
-  world.runner.outcomes["softmax"] = "unchanged";
+  world.runner.outcomes["softmax"] = core::TaskOutcome::kUnchanged;
   world.Push("softmax", "// softmax 2\n");
   world.Drive();
   const auto& check = world.forge.checks.at(0).request;

@@ -53,12 +53,12 @@ Result<service::JobResult> FakeRunner::Optimize(const service::RunRequest& reque
   if (watch.stop != nullptr && *watch.stop) return Fail(ErrorCode::kTimeout, std::string(service::kInterrupted));
   service::JobResult result;
   const auto wanted = outcomes.find(request.kernel);
-  result.outcome = wanted == outcomes.end() ? "improved" : wanted->second;
+  result.outcome = wanted == outcomes.end() ? core::TaskOutcome::kImproved : wanted->second;
   result.message = "because";
   result.modelled = false;
   result.trajectory_task = 1;
   result.rounds = 2;
-  if (result.outcome == "improved") {
+  if (result.outcome == core::TaskOutcome::kImproved) {
     WW_ASSIGN(repo::Repository mirror, repo::Repository::Open(request.place.mirror));
     const std::string file = request.kernel + ".cu";
     WW_ASSIGN(const auto content, mirror.Read(request.commit, file));
@@ -139,7 +139,7 @@ void World::Restart() {
     facts.explanation.device = job.device;
     facts.explanation.chip_name = "NVIDIA H200";
     facts.explanation.modelled = modelled;
-    facts.explanation.outcome = job.result.outcome;
+    facts.explanation.outcome = *job.result.outcome;
     facts.explanation.outcome_reason = job.result.message;
     facts.explanation.gain = job.result.gain;
     facts.explanation.base_commit = job.commit;

@@ -26,8 +26,8 @@ class FakeRunner final : public service::JobRunner {
   Result<service::JobResult> Optimize(const service::RunRequest& request, const service::ChildWatch& watch) override;
   Result<service::NightResult> Night(const service::RunRequest& request, const service::ChildWatch& watch) override;
 
-  std::map<std::string, std::string> outcomes;    // by kernel; others: improved
-  std::function<Status(const std::string&)> act;  // called before and after each action; may throw
+  std::map<std::string, core::TaskOutcome> outcomes;  // by kernel; others: improved
+  std::function<Status(const std::string&)> act;      // called before and after each action; may throw
   std::function<void(const service::RunRequest&, const service::ChildWatch&)> during;
   bool file_only_key = true;  // false: softmax also depends on common.h
   service::NightResult night;

@@ -70,15 +70,15 @@ TEST(Occupancy, KnownValuesAndLimiters) {
     core::BlockNeeds needs;
     int blocks;
     double theoretical;
-    const char* limiter;
+    core::OccupancyLimiter limiter;
   };
-  const Row rows[] = {{h200, {256, 32, 0}, 8, 1.0, "warps"},
-                      {h200, {256, 64, 0}, 4, 0.5, "registers"},
-                      {h200, {32, 32, 0}, 32, 0.5, "blocks"},
-                      {h200, {128, 32, 48 << 10}, 4, 0.25, "shared memory"},
-                      {ada, {512, 32, 0}, 3, 1.0, "warps"},  // 1,536 threads
-                      {ada, {1024, 32, 0}, 1, 1024.0 / 1536, "warps"},
-                      {ada, {256, 40, 0}, 6, 1.0, "warps"}};
+  const Row rows[] = {{h200, {256, 32, 0}, 8, 1.0, core::OccupancyLimiter::kWarps},
+                      {h200, {256, 64, 0}, 4, 0.5, core::OccupancyLimiter::kRegisters},
+                      {h200, {32, 32, 0}, 32, 0.5, core::OccupancyLimiter::kBlocks},
+                      {h200, {128, 32, 48 << 10}, 4, 0.25, core::OccupancyLimiter::kSharedMemory},
+                      {ada, {512, 32, 0}, 3, 1.0, core::OccupancyLimiter::kWarps},  // 1,536 threads
+                      {ada, {1024, 32, 0}, 1, 1024.0 / 1536, core::OccupancyLimiter::kWarps},
+                      {ada, {256, 40, 0}, 6, 1.0, core::OccupancyLimiter::kWarps}};
   for (const Row& row : rows) {
     const core::Occupancy occupancy = core::ComputeOccupancy(row.chip, row.needs, 1 << 20);
     EXPECT_EQ(occupancy.blocks_per_multiprocessor, row.blocks);
@@ -90,7 +90,7 @@ TEST(Occupancy, KnownValuesAndLimiters) {
 TEST(Occupancy, SmallGridsAndTails) {
   const core::Chip h200 = *config::LoadChip("h200");
   const core::BlockNeeds needs{256, 32, 0};  // 8 resident, 1,056 per wave
-  EXPECT_EQ(core::ComputeOccupancy(h200, needs, 132).limiter, "grid");
+  EXPECT_EQ(core::ComputeOccupancy(h200, needs, 132).limiter, core::OccupancyLimiter::kGrid);
   EXPECT_DOUBLE_EQ(core::ComputeOccupancy(h200, needs, 132).achieved, 1.0 / 8);
   EXPECT_DOUBLE_EQ(core::ComputeOccupancy(h200, needs, 1056).achieved, 1.0);
   EXPECT_DOUBLE_EQ(core::ComputeOccupancy(h200, needs, 1057).achieved, 1057.0 / 2112);
@@ -100,8 +100,8 @@ TEST(Occupancy, SmallGridsAndTails) {
 TEST(Occupancy, NothingFits) {
   const core::Chip l4 = *config::LoadChip("l4");
   EXPECT_EQ(core::ComputeOccupancy(l4, {1024, 128, 0}, 1).blocks_per_multiprocessor, 0);
-  EXPECT_EQ(core::ComputeOccupancy(l4, {1024, 128, 0}, 1).limiter, "registers");
-  EXPECT_EQ(core::ComputeOccupancy(l4, {32, 32, 100 << 10}, 1).limiter, "shared memory");
+  EXPECT_EQ(core::ComputeOccupancy(l4, {1024, 128, 0}, 1).limiter, core::OccupancyLimiter::kRegisters);
+  EXPECT_EQ(core::ComputeOccupancy(l4, {32, 32, 100 << 10}, 1).limiter, core::OccupancyLimiter::kSharedMemory);
 }
 
 }  // namespace

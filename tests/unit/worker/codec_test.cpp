@@ -246,8 +246,8 @@ TEST(Codec, RewriteAndSpliceAnswers) {
       Must(worker::DecodeSplice(Travel(worker::EncodeAnswer(core::SpliceOutcome(core::Rewritten{kLatin1, {}, {}}))))));
   EXPECT_EQ(spliced.text, kLatin1);
   const auto refused = std::get<core::Refused>(Must(worker::DecodeSplice(
-      Travel(worker::EncodeAnswer(core::SpliceOutcome(core::Refused{"splice", "outside", "a.cu", 4}))))));
-  EXPECT_EQ(refused.check, "splice");
+      Travel(worker::EncodeAnswer(core::SpliceOutcome(core::Refused{core::Check::kSplice, "outside", "a.cu", 4}))))));
+  EXPECT_EQ(refused.check, core::Check::kSplice);
   EXPECT_EQ(refused.reason, "outside");
   EXPECT_EQ(refused.file, "a.cu");
   EXPECT_EQ(refused.line, 4);
@@ -261,7 +261,8 @@ TEST(Codec, ExecuteAnswersOfFailures) {
   EXPECT_EQ(std::get<core::CompileFailed>(TravelOutcome(core::CompileFailed{"a.cu(3): error"})).log, "a.cu(3): error");
   EXPECT_EQ(std::get<core::CompileFailed>(TravelOutcome(core::CompileFailed{"bad \xff byte"})).log,
             "bad \xef\xbf\xbd byte");  // logs become UTF-8
-  EXPECT_EQ(std::get<core::Refused>(TravelOutcome(core::Refused{"slice", "r", "f", 2})).check, "slice");
+  EXPECT_EQ(std::get<core::Refused>(TravelOutcome(core::Refused{core::Check::kSlice, "r", "f", 2})).check,
+            core::Check::kSlice);
   core::Fault fault{
       core::Fault::Kind::kDivergentBarrier, "message", "kernel", "a.cu", 12, {1, 2, 3}, {4, 5, 4'000'000'000u}};
   const auto got = std::get<core::Faulted>(TravelOutcome(core::Faulted{fault, "case"}));
@@ -289,7 +290,11 @@ TEST(Codec, ExecutedAnswer) {
   for (const auto& field : core::Fields(launch.counters))
     ASSERT_TRUE(core::SetField(launch.counters, field.name, value += 1'000'000'000'007ull));
   launch.lines = {{"a.cu", 3, 1, 2, 3, 4, 5, 6, 7, 8, {{"barrier", 8}}}};
-  launch.occupancy = {4, 0.5, 0.25, "registers", 3.75};
+  launch.occupancy = {.blocks_per_multiprocessor = 4,
+                      .theoretical = 0.5,
+                      .achieved = 0.25,
+                      .limiter = core::OccupancyLimiter::kRegisters,
+                      .waves = 3.75};
   launch.time = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.5, "dram"};
   launch.metrics = {{"dram__bytes_read.sum", 0.1}};
   launch.unmeasured = {"barriers"};
@@ -340,7 +345,7 @@ TEST(Codec, ExecutedAnswer) {
   EXPECT_EQ(l.lines[0].stalls, launch.lines[0].stalls);
   EXPECT_EQ(l.metrics, launch.metrics);
   EXPECT_EQ(l.unmeasured, launch.unmeasured);
-  EXPECT_EQ(l.occupancy.limiter, "registers");
+  EXPECT_EQ(l.occupancy.limiter, core::OccupancyLimiter::kRegisters);
   EXPECT_EQ(l.occupancy.waves, 3.75);
   EXPECT_EQ(l.time.overhead_us, 14.5);
   EXPECT_EQ(l.time.limiter, "dram");

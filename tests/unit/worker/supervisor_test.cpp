@@ -128,7 +128,7 @@ TEST_F(EvaluatorTest, ACandidateThatKillsTheWorkerTwiceIsRefused) {
   const auto outcome = evaluator.Execute(request);
   ASSERT_TRUE(outcome) << outcome.error().Format();
   ASSERT_TRUE(std::holds_alternative<core::Refused>(*outcome));
-  EXPECT_EQ(std::get<core::Refused>(*outcome).check, "crash");
+  EXPECT_EQ(std::get<core::Refused>(*outcome).check, core::Check::kCrash);
   EXPECT_EQ(std::get<core::Refused>(*outcome).file, "a.cu");
   EXPECT_NE(std::get<core::Refused>(*outcome).reason.find("Segmentation fault"), std::string::npos);
   EXPECT_EQ(evaluator.supervisor().starts(), 2);
@@ -160,7 +160,7 @@ TEST_F(EvaluatorTest, AMissedDeadlineIsRefusedAndABrokenEnvironmentIsAnError) {
   worker::WorkerEvaluator hanging(Fake("hang"), deadlines);
   const auto outcome = hanging.Execute(request);
   ASSERT_TRUE(outcome && std::holds_alternative<core::Refused>(*outcome));
-  EXPECT_EQ(std::get<core::Refused>(*outcome).check, "deadline");
+  EXPECT_EQ(std::get<core::Refused>(*outcome).check, core::Check::kDeadline);
   EXPECT_EQ(hanging.Splice({}).error().code, ErrorCode::kTimeout);
   worker::WorkerEvaluator broken(Fake("broken-environment"), deadlines);
   EXPECT_EQ(broken.Execute(request).error().code, ErrorCode::kEnvironment);
