@@ -21,9 +21,9 @@ void ParallelFor(size_t count, const Body& body, size_t least = 64u << 10) {
     body(size_t{0}, count);
     return;
   }
-  std::vector<std::jthread> threads;
-  threads.reserve(pieces - 1);
   const auto begin = [&](size_t piece) { return count / pieces * piece + std::min(piece, count % pieces); };
+  std::vector<std::jthread> threads;  // the last to be declared: joined before what they use is gone
+  threads.reserve(pieces - 1);
   for (size_t piece = 1; piece < pieces; ++piece)
     threads.emplace_back([&, piece] { body(begin(piece), begin(piece + 1)); });
   body(size_t{0}, begin(1));
