@@ -148,12 +148,17 @@ int BeginChild(void* birth) {
 // would copy the page tables of a worker that has gigabytes mapped, and cause a fault on every page that it writes
 // afterwards.
 pid_t VforkClone(ChildStart& birth) {
+  int sharing = CLONE_VM | CLONE_VFORK;
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+  sharing = 0;  // the child would end the sanitizer's threads in the parent's memory
+#endif
+#endif
   constexpr size_t kStackBytes = 256u << 10;
   void* const stack =
       ::mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   if (stack == MAP_FAILED) return -1;
-  const pid_t pid =
-      ::clone(BeginChild, static_cast<char*>(stack) + kStackBytes, CLONE_VM | CLONE_VFORK | SIGCHLD, &birth);
+  const pid_t pid = ::clone(BeginChild, static_cast<char*>(stack) + kStackBytes, sharing | SIGCHLD, &birth);
   const int error = errno;
   ::munmap(stack, kStackBytes);
   errno = error;
