@@ -1,9 +1,10 @@
 // The Evaluator port over a worker process.
 //
 // What happens to the worker is the candidate's fault only if it happens twice: a worker that dies is started again and
-// asked once more. A second death is Refused{Check::kCrash}, or CompileFailed where it happened in the parser or the compiler
-// (which a template bomb drives beyond their memory). A missed deadline is CompileFailed or Refused{Check::kDeadline} at
-// once. For verbs without such outcomes both are Errors, and so is a worker that does not start.
+// asked once more. A second death is Refused{Check::kCrash}, or CompileFailed where it happened in the parser or the
+// compiler (which a template bomb drives beyond their memory). A missed deadline is CompileFailed or
+// Refused{Check::kDeadline} at once. For verbs without such outcomes both are Errors, and so is a worker that does not
+// start.
 #pragma once
 
 #include <chrono>
