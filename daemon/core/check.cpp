@@ -49,9 +49,9 @@ Result<CheckName> CheckName::Parse(std::string_view text) {
 }
 
 std::string CheckName::text() const {
-  return std::visit(Overload{[](Check check) { return std::string(Name(check)); },
-                             [](const std::string& tool) { return tool; }},
-                    value_);
+  return std::visit(
+      Overload{[](Check check) { return std::string(Name(check)); }, [](const std::string& tool) { return tool; }},
+      value_);
 }
 
 }  // namespace warpwright::core

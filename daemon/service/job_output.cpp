@@ -33,7 +33,6 @@ bool IsName(std::string_view name) {
 
 tl::unexpected<Error> Wrong(std::string what) { return Fail(ErrorCode::kCorrupt, std::move(what)); }
 
-using enum core::TaskOutcome;
 std::optional<core::TaskOutcome> OneOf(std::string_view name, std::initializer_list<core::TaskOutcome> allowed) {
   const auto outcome = base::ParseName<core::TaskOutcome>(name);
   if (!outcome || std::find(allowed.begin(), allowed.end(), *outcome) == allowed.end()) return std::nullopt;
@@ -155,6 +154,7 @@ Result<std::vector<DetectedEntry>> ParsePlan(std::string_view text) {
 }
 
 Result<JobResult> ParseOptimization(std::string_view text, std::string_view kernel) {
+  using enum core::TaskOutcome;
   WW_ASSIGN(const OptimizeOutput answer, base::DecodeJson<OptimizeOutput>(text));
   for (const KernelOutput& item : answer.kernels) {
     if (item.name != kernel) continue;
@@ -185,6 +185,7 @@ Result<JobResult> ParseOptimization(std::string_view text, std::string_view kern
 }
 
 Result<NightResult> ParseNight(std::string_view text) {
+  using enum core::TaskOutcome;
   WW_ASSIGN(const NightOutput answer, base::DecodeJson<NightOutput>(text));
   NightResult night;
   const auto outcome = OneOf(answer.outcome, {kChecked, kRegression, kError});
