@@ -91,7 +91,10 @@ report::Explanation Everywhere(const std::string& text, bool modelled) {
     e.preconditions.push_back(text);
     e.counters.push_back({text, text, 1, 2});
     e.check_table.push_back({text, text, i % 2 == 0, text});
-    report::AttemptRow attempt{i / 3, text, text, text, text, text, text, std::nullopt, false};
+    report::AttemptRow attempt{.round = i / 3, .id = text, .parent = text, .method = text, .parameters = text};
+    attempt.outcome =
+        static_cast<report::AttemptOutcome>(i % (static_cast<int>(report::AttemptOutcome::kInterrupted) + 1));
+    attempt.message = text;
     if (i % 3 == 0) attempt.gain = 1.5;
     attempt.accepted = i % 9 == 0;
     e.attempts.push_back(attempt);

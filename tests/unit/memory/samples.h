@@ -9,7 +9,7 @@ inline memory::Experience SampleExperience() {
   e.key = {"h200", "f32", "row_normalization", "serial_rows;headroom>=20"};
   e.method = "row_parallel";
   e.parameters = {{"mode", "warp"}, {"rows_per_block", "4"}};
-  e.outcome = "measured";
+  e.outcome = core::VerdictKind::kMeasured;
   e.log_gain = 1.8325814637483102;
   e.spread = 0.01;
   e.modelled = true;

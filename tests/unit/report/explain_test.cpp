@@ -109,8 +109,8 @@ TEST(ReviewNotes, AreSortedByWhatTheySay) {
 }
 
 TEST(ReviewNotes, EveryCheckIsListedWithWhyItDidNotRun) {
-  const auto rows =
-      report::CheckTable({"comparison", "a-new-one"}, true, {"special-values: not tested with x: it faults"});
+  const auto rows = report::CheckTable({core::Check::kComparison, core::CheckName("a-new-one")}, true,
+                                       {"special-values: not tested with x: it faults"});
   const auto find = [&](const std::string& name) {
     return *std::find_if(rows.begin(), rows.end(), [&](const report::CheckRow& row) { return row.name == name; });
   };

@@ -25,14 +25,14 @@ report::Explanation Sample() {
   e.counters = {{"load_sectors_per_request", "sectors", 32, 4}, {"dram_read_bytes", "bytes", 3.2e9, 0}};
   e.steps = {"row_parallel (mode=block): one block per row."};
   e.plans = {"round 1, row_parallel: a thread walks a row [1]. [1] one_thread_per_row = 1"};
-  e.attempts = {
-      {1, "bbbbbbbbbb", "aaaaaaaaaa", "row_parallel", "mode=block", "measured", "one block per row", 6.25, true},
-      {1, "cccccccccc", "aaaaaaaaaa", "row_parallel", "mode=warp", "wrong_result",
-       "out[3] = <b>1</b>, expected `2`|@octocat", std::nullopt, false},
-      {2, "", "bbbbbbbbbb", "unroll_accumulators", "factor=4", "not applicable", "no serial loop (line 12)",
-       std::nullopt, false}};
+  e.attempts = {{1, "bbbbbbbbbb", "aaaaaaaaaa", "row_parallel", "mode=block", report::AttemptOutcome::kMeasured,
+                 "one block per row", 6.25, true},
+                {1, "cccccccccc", "aaaaaaaaaa", "row_parallel", "mode=warp", report::AttemptOutcome::kWrongResult,
+                 "out[3] = <b>1</b>, expected `2`|@octocat", std::nullopt, false},
+                {2, "", "bbbbbbbbbb", "unroll_accumulators", "factor=4", report::AttemptOutcome::kNotApplicable,
+                 "no serial loop (line 12)", std::nullopt, false}};
   e.predictions = {{"load_sectors_per_request", -1, 32, 4, true}};
-  e.checks = {"comparison", "secret-seed"};
+  e.checks = {core::Check::kComparison, core::Check::kSecretSeed};
   e.reproduce = {"git checkout 0123456789ab", "warpwright verify --kernel softmax --device sim:h200"};
   e.base_commit = "0123456789abcdef0123456789abcdef01234567";
   e.original_hash = "aaaaaaaaaaaa";

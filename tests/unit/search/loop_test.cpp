@@ -201,7 +201,7 @@ TEST_F(Loop, ExperienceGivesTheFirstCandidates) {
   memory::GradedExperience sample{{}, memory::MatchGrade::kExact};
   sample.experience.method = "wide";
   sample.experience.parameters = {{"width", "4"}};
-  sample.experience.outcome = "measured";
+  sample.experience.outcome = core::VerdictKind::kMeasured;
   sample.experience.log_gain = std::log(2);
   loop.experience.answer.samples = {sample, sample};
   loop.task.policy.max_rounds = 0;

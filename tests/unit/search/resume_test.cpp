@@ -48,7 +48,7 @@ void Prepare(ScriptedLoop& loop) {
   loop.judge.full_verdicts.emplace("tiled tile=32x32x32", core::WrongResult{core::Check::kSecretSeed, "n", "off"});
   memory::GradedExperience sample{{}, memory::MatchGrade::kExact};
   sample.experience.method = "seeded";
-  sample.experience.outcome = "measured";
+  sample.experience.outcome = core::VerdictKind::kMeasured;
   sample.experience.log_gain = std::log(1.2);
   loop.experience.answer.samples = {sample, sample};
   loop.task.policy.max_rounds = 4;

@@ -28,7 +28,7 @@ TEST(Pipeline, AChangeBecomesABranchAPullRequestAndACheck) {
   EXPECT_EQ(world.forge.checks[0].request.sha, commit);
   EXPECT_EQ(world.forge.checks[0].request.conclusion, "success");
   EXPECT_EQ(world.Job("softmax").phase, service::JobPhase::kDone);
-  EXPECT_EQ(world.Job("softmax").outcome, "improved");
+  EXPECT_EQ(world.Job("softmax").outcome, core::TaskOutcome::kImproved);
   EXPECT_FALSE(world.Job("softmax").pull_request_url.empty());
   EXPECT_EQ(world.forge.dashboards.size(), 1u);
 }
@@ -67,7 +67,7 @@ TEST(Pipeline, AForeignCommitOnTheBranchIsLeftAlone) {
   world.Push("softmax", "// softmax 3\n");
   world.Drive();
   EXPECT_EQ(world.RemoteTip("warpwright/softmax"), mine);
-  EXPECT_EQ(world.Job("softmax").outcome, "ignored");
+  EXPECT_EQ(world.Job("softmax").outcome, core::TaskOutcome::kIgnored);
   EXPECT_NE(world.Job("softmax").message.find("which warpwright did not write"), std::string::npos)
       << world.Job("softmax").message;
   EXPECT_EQ(world.forge.checks.back().request.conclusion, "neutral");
@@ -107,7 +107,7 @@ TEST(Pipeline, AClosedPullRequestIsNoticedAlsoWhenItIsPublishedAgain) {
   ASSERT_TRUE(world.store->AddEvent(event));
   world.Drive();
   EXPECT_EQ(world.forge.pull_requests.size(), 1u);
-  EXPECT_EQ(world.Job("softmax").outcome, "ignored");
+  EXPECT_EQ(world.Job("softmax").outcome, core::TaskOutcome::kIgnored);
 }
 
 TEST(Pipeline, WhatPeopleClosedGetsACheckThatSaysSoAndNoWork) {
@@ -127,7 +127,7 @@ TEST(Pipeline, WhatPeopleClosedGetsACheckThatSaysSoAndNoWork) {
   EXPECT_EQ(check.sha, commit);
   EXPECT_EQ(check.conclusion, "neutral");
   EXPECT_NE(check.summary.find("closed without merging"), std::string::npos) << check.summary;
-  EXPECT_EQ(world.Job("softmax").outcome, "ignored");
+  EXPECT_EQ(world.Job("softmax").outcome, core::TaskOutcome::kIgnored);
   world.Comment(1, "maintainer", "/warpwright optimize softmax");
   world.Drive();
   EXPECT_EQ(world.runner.runs.size(), 2u) << "asked for, it is done";
@@ -152,7 +152,7 @@ TEST(Pipeline, WithoutAGainThereIsACheckAndNothingElse) {
   EXPECT_TRUE(world.RemoteTip("warpwright/softmax").empty());
   ASSERT_EQ(world.forge.checks.size(), 1u);
   EXPECT_EQ(world.forge.checks[0].request.conclusion, "neutral");
-  EXPECT_EQ(world.Job("softmax").outcome, "unchanged");
+  EXPECT_EQ(world.Job("softmax").outcome, core::TaskOutcome::kUnchanged);
 }
 
 TEST(Pipeline, AModelledGainOpensADraftOnly) {
@@ -216,7 +216,7 @@ TEST(Pipeline, OurErrorsAreTriedAgainAndThenReported) {
   world.clock.Advance(std::chrono::minutes(10));
   world.Drive();
   EXPECT_EQ(world.runner.runs.size(), 3u);
-  EXPECT_EQ(world.Job("softmax").outcome, "error");
+  EXPECT_EQ(world.Job("softmax").outcome, core::TaskOutcome::kError);
   ASSERT_EQ(world.forge.checks.size(), 1u);
   EXPECT_TRUE(world.forge.pull_requests.empty());
 }
@@ -258,7 +258,7 @@ TEST(Pipeline, TwoKernelsThatAlwaysFailDoNotHoldUpTheOthers) {
     world.Drive();
     world.clock.Advance(std::chrono::minutes(10));
   }
-  EXPECT_EQ(world.Job("scan").outcome, "improved");
+  EXPECT_EQ(world.Job("scan").outcome, core::TaskOutcome::kImproved);
   for (int i = 0; i < 30; ++i) {  // nor are they retried indefinitely
     world.Drive();
     world.clock.Advance(std::chrono::hours(1));
@@ -316,7 +316,7 @@ TEST(Pipeline, WhatTheForgeCallsNonsenseIsGivenUp) {
   };
   world.Push("softmax", "// softmax 2\n");
   for (int i = 0; i < 5; ++i) world.Drive();
-  EXPECT_EQ(world.Job("softmax").outcome, "error");
+  EXPECT_EQ(world.Job("softmax").outcome, core::TaskOutcome::kError);
   EXPECT_NE(world.Job("softmax").message.find("422"), std::string::npos);
 }
 
@@ -346,7 +346,7 @@ TEST(Pipeline, AnInterruptedJobGoesOnAfterwards) {
   world.Push("softmax", "// softmax 2\n");
   world.Drive();
   EXPECT_EQ(world.runner.runs.size(), 2u);
-  EXPECT_EQ(world.Job("softmax").outcome, "improved");
+  EXPECT_EQ(world.Job("softmax").outcome, core::TaskOutcome::kImproved);
   EXPECT_EQ(world.Job("softmax").attempts, 0);
 }
 

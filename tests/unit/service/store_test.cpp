@@ -351,15 +351,16 @@ TEST_F(StoreTest, ADeliveryThatCannotBeHandledIsGivenUpInTheEnd) {
 
 TEST_F(StoreTest, PullRequestsAreCountedByDayAndByWhatIsOpen) {
   const auto open = [&](const std::string& kernel, int64_t number) {
-    ASSERT_TRUE(
-        store_->PutPublication({kRepo, kernel, "warpwright/" + kernel, kA, kB, "h", number, "url", "open", 0, 1}));
+    ASSERT_TRUE(store_->PutPublication(
+        {kRepo, kernel, "warpwright/" + kernel, kA, kB, "h", number, "url", service::PublicationState::kOpen, 0, 1}));
   };
   open("a", 1);
   open("b", 2);
   auto usage = *store_->PullRequests(kRepo, "a");
   EXPECT_EQ(usage.open, 1) << "its own does not count";
   EXPECT_EQ(usage.opened_today, 2);
-  ASSERT_TRUE(store_->PutPublication({kRepo, "b", "warpwright/b", kA, kB, "h", 2, "url", "closed", 0, 1}));
+  ASSERT_TRUE(store_->PutPublication(
+      {kRepo, "b", "warpwright/b", kA, kB, "h", 2, "url", service::PublicationState::kClosed, 0, 1}));
   open("b", 3);
   usage = *store_->PullRequests(kRepo, "");
   EXPECT_EQ(usage.open, 2);

@@ -69,11 +69,11 @@ TEST(Talk, IgnoreAndStop) {
   world.Push("gelu", "// gelu 2\n");
   world.Drive();
   EXPECT_EQ(world.runner.runs.size(), 1u);
-  EXPECT_EQ(world.Job("gelu").outcome, "cancelled");
+  EXPECT_EQ(world.Job("gelu").outcome, core::TaskOutcome::kCancelled);
   world.runner.during = nullptr;
   world.Comment(3, "maintainer", "/warpwright optimize softmax");  // requested: no longer ignored
   world.Drive();
-  EXPECT_EQ(world.Job("softmax").outcome, "improved");
+  EXPECT_EQ(world.Job("softmax").outcome, core::TaskOutcome::kImproved);
 }
 
 TEST(Talk, ExplainSaysWhatCameOfIt) {
