@@ -44,7 +44,7 @@ core::Measured SampleMeasured() {
   return {true,
           "sim:h200",
           {{"gpt2", 3, 12.5, true, {launch, launch}}, {"small", 1, 0.1, false, {}}},
-          {"comparison", "guard-bands"}};
+          {core::Check::kComparison, core::Check::kGuardBands}};
 }
 
 core::TimingSummary SampleTiming(core::TimingDecision decision) {

@@ -32,7 +32,7 @@ report::Explanation Sample() {
                 {2, "", "bbbbbbbbbb", "unroll_accumulators", "factor=4", report::AttemptOutcome::kNotApplicable,
                  "no serial loop (line 12)", std::nullopt, false}};
   e.predictions = {{"load_sectors_per_request", -1, 32, 4, true}};
-  e.checks = {core::Check::kComparison, core::Check::kSecretSeed};
+  e.checks = {"comparison", "secret-seed"};
   e.reproduce = {"git checkout 0123456789ab", "warpwright verify --kernel softmax --device sim:h200"};
   e.base_commit = "0123456789abcdef0123456789abcdef01234567";
   e.original_hash = "aaaaaaaaaaaa";
