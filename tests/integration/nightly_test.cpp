@@ -182,12 +182,12 @@ TEST_F(NightlyTest, HistoryInAFolderUsageAndEntriesThatFail) {
   EXPECT_NE(text.out.find("failed"), std::string::npos) << text.out;
   EXPECT_TRUE(fs::exists(folder.path() / "relu.jsonl"));
   EXPECT_EQ(repository.Git({"branch", "--list", "warpwright-history"}), "");
-  EXPECT_NE(Nightly({"--history", "x", "--history-branch", "y"}, 2).err.find("exclude"), std::string::npos);
+  EXPECT_NE(Nightly({"--history", "x", "--history-branch", "y"}, 2).err.find("exclusive"), std::string::npos);
   Nightly({"--optimize", "--json"}, 2);
   Nightly({"--merge", "/nowhere/experience.jsonl", "--kernel", "relu", "--history", folder.path().string()}, 2);
   repository.Write(".warpwright.yml", std::string(kManifest) + "nightly: {enabled: false}\n");
   repository.Commit("no nights");
-  EXPECT_NE(Nightly({}, 0).out.find("switched off"), std::string::npos);
+  EXPECT_NE(Nightly({}, 0).out.find("disabled in the manifest"), std::string::npos);
 }
 
 }  // namespace

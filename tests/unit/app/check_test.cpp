@@ -73,7 +73,7 @@ TEST_F(CheckTest, TheSignatureIsTheSources) {
             "'out' is const in the source; its role must be in"},
         Row{{Pointer("out", false), Scalar("in"), Scalar("n")}, "'in' is a scalar in the source (int)"},
         Row{{Pointer("out", false), Pointer("in", true), Scalar("n", core::DType::kI64)},
-            "'n' is i64 in the source (int), the manifest says i32"}}) {
+            "'n' is i64 in the source (int), but i32 in the manifest"}}) {
     device_.parameters = row.parameters;
     const app::CheckReport report = Check();
     ASSERT_EQ(report.errors.size(), 1u) << row.complaint;

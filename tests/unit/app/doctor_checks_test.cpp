@@ -146,18 +146,18 @@ const Row kRows[] = {
        f.worker = {"ended", "x"};
        f.machine.counters.reset();
      },
-     "counters", kWarning, "not known", "worker"},
+     "counters", kWarning, "unknown", "worker"},
     {"worker_ended_in_the_driver",
      [](auto& f) {
        f.worker = {"ended", "x"};
        f.machine.driver.reset();
        f.machine.device.reset();
      },
-     "gpu", kWarning, "not known", "worker"},
+     "gpu", kWarning, "unknown", "worker"},
     {"trouble_without_remedy", [](auto& f) { f.machine.counters->problem = {"CUPTI_ERROR_UNKNOWN", ""}; }, "counters",
      kWarning, "UNKNOWN", "--doctor cuda"},
     {"worker_does_not_start", [](auto& f) { f.start->problem = {"the worker failed to start", "run it"}; }, "start",
-     kError, "does not start", "run it"},
+     kError, "failed to start", "run it"},
     {"slow_start", [](auto& f) { f.start->seconds = 9; }, "start", kWarning, "9.00 s", "persistence"},
     {"no_landlock", [](auto& f) { f.machine.sandbox = {0, {"Landlock is not available"}}; }, "sandbox", kWarning,
      "Landlock is not", "lsm=landlock"},
@@ -207,13 +207,13 @@ const Row kRows[] = {
     {"low_memory", [](auto& f) { f.machine.device->facts.free_bytes = 5 * kGib; }, "memory", kWarning,
      "5.0 GiB of 140.0 GiB", "--device cuda:1"},
     {"no_memory", [](auto& f) { f.machine.device->facts.free_bytes = kGib / 2; }, "memory", kError, "0.5 GiB",
-     "end other programs"},
+     "stop other programs"},
     {"memory_by_nvml",
      [](auto& f) {
        f.machine.device->problem = {"out of memory", ""};
        Gpu(f).free_bytes = 0;
      },
-     "memory", kError, "0.0 GiB", "end other"},
+     "memory", kError, "0.0 GiB", "stop other"},
     {"ecc_errors", [](auto& f) { Gpu(f).uncorrected_errors = 3; }, "ecc", kError, "3 uncorrected memory errors",
      "--gpu-reset"},
     {"old_ecc_errors", [](auto& f) { Gpu(f).lifetime_uncorrected_errors = 2; }, "ecc", kOk, "2 before", ""},

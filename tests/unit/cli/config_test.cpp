@@ -77,7 +77,7 @@ TEST_F(ConfigCommand, PrintsWhatHoldsAndWhereItComesFrom) {
   EXPECT_EQ(rows["policy.max_rounds"]["value"], 4) << "the operator's limit";
   const std::string source = rows["policy.max_rounds"]["source"];
   EXPECT_NE(source.find("limits.max_rounds (" + options_.operator_file + ":4)"), std::string::npos) << source;
-  EXPECT_NE(source.find(".warpwright.yml:10 asks for 12"), std::string::npos) << source;
+  EXPECT_NE(source.find(".warpwright.yml:10 requests 12"), std::string::npos) << source;
   EXPECT_EQ(rows["policy.min_speedup"]["value"], 1.2);
   EXPECT_EQ(rows["policy.min_speedup"]["source"], ".warpwright.yml:10");
   EXPECT_EQ(rows["policy.max_minutes"]["source"], "default");

@@ -33,7 +33,7 @@ TEST(Explain, ARealTrajectory) {
   EXPECT_EQ(e.hot_before[0].text.find("out_row[j] = expf("), 0u);
   EXPECT_EQ(e.run_id.size(), 16u);
   ASSERT_EQ(e.preconditions.size(), 2u);
-  EXPECT_NE(e.preconditions[0].find("another order"), std::string::npos);
+  EXPECT_NE(e.preconditions[0].find("a different order"), std::string::npos);
   EXPECT_NE(e.preconditions[1].find("inp must not overlap"), std::string::npos);
 }
 
