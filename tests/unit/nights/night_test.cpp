@@ -184,7 +184,8 @@ TEST_F(NightTest, CausesOfTheSurroundings) {
     const nights::NightOutcome outcome = Sleep(input);
     ASSERT_EQ(outcome.reported.size(), 1u) << Name(row.cause);
     EXPECT_EQ(outcome.reported[0].cause, row.cause);
-    EXPECT_EQ(outcome.reported[0].message.find("the clock changed") != std::string::npos, row.cause == nights::Cause::kUnknown)
+    EXPECT_EQ(outcome.reported[0].message.find("the clock changed") != std::string::npos,
+              row.cause == nights::Cause::kUnknown)
         << outcome.reported[0].message;
   }
 }
