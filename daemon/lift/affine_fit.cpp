@@ -1,0 +1,233 @@
+#include "lift/affine_fit.h"
+
+#include <algorithm>
+#include <boost/rational.hpp>
+#include <cmath>
+#include <numeric>
+
+#include "base/random.h"
+
+namespace warpwright::lift {
+namespace {
+
+using Rational = boost::rational<int64_t>;
+// Not r == 0: with C++20 the comparisons of this Boost with integers call each other for ever.
+bool IsZero(const Rational& r) { return r.numerator() == 0; }
+
+constexpr size_t kSample = 60;
+constexpr int kRefinements = 6;
+constexpr int64_t kLargestModulus = 128;
+
+std::vector<size_t> SampleRows(size_t rows, size_t count) {
+  std::vector<size_t> sample;
+  if (rows <= count) {
+    sample.resize(rows);
+    std::iota(sample.begin(), sample.end(), size_t{0});
+    return sample;
+  }
+  const base::CounterRandom random(5, 0);
+  for (size_t i = 0; i + 10 < count; ++i) sample.push_back(random.Bits(i) % rows);
+  for (size_t i = 0; i < 5; ++i) {
+    sample.push_back(i);
+    sample.push_back(rows - 1 - i);
+  }
+  std::sort(sample.begin(), sample.end());
+  sample.erase(std::unique(sample.begin(), sample.end()), sample.end());
+  return sample;
+}
+
+struct Solution {
+  std::vector<Rational> coefficients;
+  Rational constant;
+};
+
+// Through the given rows exactly; nullopt: inconsistent. Coefficients that the rows do not determine are zero.
+template <typename At>  // At(row, k)
+std::optional<Solution> Solve(size_t width, const std::vector<size_t>& rows, const At& x, const Column& values) {
+  std::vector<std::pair<size_t, std::vector<Rational>>> basis;
+  const size_t origin = rows.front();
+  for (const size_t row : rows) {
+    std::vector<Rational> r(width + 1);
+    for (size_t k = 0; k < width; ++k) r[k] = x(row, k) - x(origin, k);
+    r[width] = values[row] - values[origin];
+    for (const auto& [pivot, b] : basis) {
+      if (IsZero(r[pivot])) continue;
+      const Rational factor = r[pivot];
+      for (size_t k = 0; k <= width; ++k) r[k] -= factor * b[k];
+    }
+    size_t pivot = 0;
+    while (pivot < width && IsZero(r[pivot])) ++pivot;
+    if (pivot == width) {
+      if (!IsZero(r[width])) return std::nullopt;
+      continue;
+    }
+    const Rational lead = r[pivot];
+    for (Rational& value : r) value /= lead;
+    for (auto& [p, b] : basis) {
+      if (IsZero(b[pivot])) continue;
+      const Rational factor = b[pivot];
+      for (size_t k = 0; k <= width; ++k) b[k] -= factor * r[k];
+    }
+    basis.emplace_back(pivot, std::move(r));
+  }
+  Solution solution{std::vector<Rational>(width), values[origin]};
+  for (const auto& [pivot, b] : basis) {
+    solution.coefficients[pivot] = b[width];
+    solution.constant -= b[width] * Rational(x(origin, pivot));
+  }
+  return solution;
+}
+
+AffineFit Integral(const Solution& solution) {
+  int64_t divisor = solution.constant.denominator();
+  for (const Rational& c : solution.coefficients) divisor = std::lcm(divisor, c.denominator());
+  AffineFit fit;
+  fit.divisor = divisor;
+  fit.constant = boost::rational_cast<int64_t>(solution.constant * divisor);
+  for (const Rational& c : solution.coefficients)
+    fit.coefficients.push_back(boost::rational_cast<int64_t>(c * divisor));
+  return fit;
+}
+
+bool IsSmall(const Solution& solution) {
+  const auto small = [](const Rational& r) {
+    return std::llabs(r.numerator()) < (int64_t{1} << 40) && r.denominator() < 4096;
+  };
+  return small(solution.constant) && std::all_of(solution.coefficients.begin(), solution.coefficients.end(), small);
+}
+
+template <typename At, typename Accept>
+std::optional<AffineFit> FitRows(size_t width, const At& x, const Column& values, const Accept& finish) {
+  if (values.empty()) return finish(Solution{std::vector<Rational>(width), 0});
+  std::vector<size_t> rows = SampleRows(values.size(), kSample);
+  for (int attempt = 0; attempt < kRefinements; ++attempt) {
+    const std::optional<Solution> solution = Solve(width, rows, x, values);
+    if (!solution || !IsSmall(*solution)) return std::nullopt;
+    AffineFit fit = finish(*solution);
+    size_t bad = 0;
+    for (; bad < values.size(); ++bad) {
+      const auto at = [&](size_t k) { return x(bad, k); };
+      if (fit.Numerator(at) != values[bad] * fit.divisor) break;
+    }
+    if (bad == values.size()) return fit;
+    for (size_t i = bad >= 3 ? bad - 3 : 0; i < std::min(values.size(), bad + 4); ++i) rows.push_back(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool AffineFit::IsConstant() const {
+  return digit < 0 && std::all_of(coefficients.begin(), coefficients.end(), [](int64_t c) { return c == 0; });
+}
+
+std::optional<AffineFit> FitAffine(const Columns& x, const Column& values) {
+  return FitRows(x.size(), [&](size_t row, size_t k) { return (*x[k])[row]; }, values, Integral);
+}
+
+std::optional<AffineFit> FitAffineOrDigit(const Columns& x, const Column& values) {
+  if (auto fit = FitAffine(x, values)) return fit;
+  for (size_t d = 0; d < x.size(); ++d) {
+    const auto [low, high] = std::minmax_element(x[d]->begin(), x[d]->end());
+    if (*low < 0) continue;
+    for (int64_t modulus = 2; modulus <= std::min(*high, kLargestModulus); ++modulus) {
+      const auto at = [&](size_t row, size_t k) {
+        if (k < x.size()) return (*x[k])[row];
+        return (*x[d])[row] / modulus;
+      };
+      auto fit = FitRows(x.size() + 1, at, values, [&](const Solution& solution) {
+        AffineFit f = Integral(solution);
+        f.digit = static_cast<int>(d);
+        f.modulus = modulus;
+        f.quotient = f.coefficients.back();
+        f.coefficients.pop_back();
+        // a x + q floor(x / m) with q = -a m is a times the remainder.
+        if (f.quotient != 0 && f.coefficients[d] * modulus == -f.quotient) {
+          f.remainder = f.coefficients[d];
+          f.coefficients[d] = 0;
+          f.quotient = 0;
+        } else if (f.coefficients[d] != 0) {
+          // As quotient and remainder alone: x = m floor(x / m) + x mod m.
+          f.remainder = f.coefficients[d];
+          f.quotient += f.coefficients[d] * modulus;
+          f.coefficients[d] = 0;
+        }
+        return f;
+      });
+      if (fit) return fit;
+    }
+  }
+  return std::nullopt;
+}
+
+bool RowSpace::Add(std::span<const int64_t> row) {
+  std::vector<double> r(row.begin(), row.end());
+  for (const auto& [pivot, b] : reduced_) {
+    if (r[pivot] == 0) continue;
+    const double factor = r[pivot];
+    for (size_t k = 0; k < width_; ++k) r[k] -= factor * b[k];
+  }
+  size_t pivot = 0;
+  while (pivot < width_ && std::fabs(r[pivot]) < 1e-7) ++pivot;
+  if (pivot == width_) return false;
+  const double lead = r[pivot];
+  for (double& value : r) value = std::fabs(value) < 1e-9 ? 0 : value / lead;
+  for (auto& [p, b] : reduced_) {
+    const double factor = b[pivot];
+    if (factor == 0) continue;
+    for (size_t k = 0; k < width_; ++k) b[k] -= factor * r[k];
+  }
+  reduced_.emplace_back(pivot, std::move(r));
+  rows_.emplace_back(row.begin(), row.end());
+  return true;
+}
+
+std::vector<std::vector<int64_t>> RowSpace::NullSpace() const {
+  // Reduced row echelon form over rationals, pivots from the right: invariants are then expressed by the leading
+  // columns, and a column that no row touches is a basis vector of its own.
+  std::vector<std::vector<Rational>> m;
+  for (const auto& row : rows_) m.emplace_back(row.begin(), row.end());
+  std::vector<size_t> pivots;
+  size_t next = 0;
+  for (size_t column = width_; column-- > 0 && next < m.size();) {
+    size_t found = next;
+    while (found < m.size() && IsZero(m[found][column])) ++found;
+    if (found == m.size()) continue;
+    std::swap(m[next], m[found]);
+    const Rational lead = m[next][column];
+    for (Rational& value : m[next]) value /= lead;
+    for (size_t i = 0; i < m.size(); ++i) {
+      if (i == next || IsZero(m[i][column])) continue;
+      const Rational factor = m[i][column];
+      for (size_t k = 0; k < width_; ++k) m[i][k] -= factor * m[next][k];
+    }
+    pivots.push_back(column);
+    ++next;
+  }
+  std::vector<std::vector<int64_t>> basis;
+  for (size_t column = 0; column < width_; ++column) {
+    if (std::find(pivots.begin(), pivots.end(), column) != pivots.end()) continue;
+    std::vector<Rational> v(width_);
+    v[column] = 1;
+    for (size_t i = 0; i < pivots.size(); ++i) v[pivots[i]] = -m[i][column];
+    int64_t scale = 1;
+    for (const Rational& value : v) scale = std::lcm(scale, value.denominator());
+    std::vector<int64_t> integral;
+    int64_t common = 0;
+    for (const Rational& value : v) {
+      integral.push_back(boost::rational_cast<int64_t>(value * scale));
+      common = std::gcd(common, integral.back());
+    }
+    const auto first = std::find_if(integral.begin(), integral.end(), [](int64_t x) { return x != 0; });
+    const int64_t sign = *first < 0 ? -1 : 1;
+    for (int64_t& value : integral) value = value / common * sign;
+    basis.push_back(std::move(integral));
+  }
+  const auto weight = [](const std::vector<int64_t>& v) {
+    return std::count_if(v.begin(), v.end(), [](int64_t x) { return x != 0; });
+  };
+  std::stable_sort(basis.begin(), basis.end(), [&](const auto& a, const auto& b) { return weight(a) < weight(b); });
+  return basis;
+}
+
+}  // namespace warpwright::lift

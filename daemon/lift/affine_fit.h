@@ -1,0 +1,61 @@
+// Exact affine functions through integer points: indices from where loads hit. Elimination over rationals on a sample
+// of the points; what comes out is checked on all of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace warpwright::lift {
+
+// One value for each row; the rows are the points.
+using Column = std::vector<int64_t>;
+using Columns = std::vector<const Column*>;
+
+// (sum of coefficients[k] * x[k] + quotient * floor(x[digit] / modulus) + remainder * (x[digit] mod modulus) +
+// constant) / divisor.
+struct AffineFit {
+  std::vector<int64_t> coefficients;
+  int64_t constant = 0, divisor = 1;
+  int digit = -1;  // no digits
+  int64_t modulus = 0, quotient = 0, remainder = 0;
+
+  template <typename At>  // At(k): the k-th coordinate
+  int64_t Numerator(const At& x) const {
+    int64_t sum = constant;
+    for (size_t k = 0; k < coefficients.size(); ++k)
+      if (coefficients[k] != 0) sum += coefficients[k] * x(k);
+    if (digit >= 0) {
+      const int64_t v = x(static_cast<size_t>(digit));  // never negative
+      sum += quotient * (v / modulus) + remainder * (v % modulus);
+    }
+    return sum;
+  }
+  bool IsConstant() const;
+  bool operator==(const AffineFit&) const = default;
+};
+
+// nullopt: the values are no such function of the columns. No rows: 0.
+std::optional<AffineFit> FitAffine(const Columns& x, const Column& values);
+// FitAffine, or else with one digit of one column whose values are not negative.
+std::optional<AffineFit> FitAffineOrDigit(const Columns& x, const Column& values);
+
+// The row space of integer vectors, grown one by one.
+class RowSpace {
+ public:
+  explicit RowSpace(size_t width) : width_(width) {}
+  // True if it was not in the space.
+  bool Add(std::span<const int64_t> row);
+  size_t rank() const { return rows_.size(); }
+  // A basis of the vectors whose product with every row is zero, as integers without common divisor whose first nonzero
+  // element is positive; those with fewer nonzero elements first.
+  std::vector<std::vector<int64_t>> NullSpace() const;
+
+ private:
+  size_t width_;
+  std::vector<std::vector<int64_t>> rows_;                       // as added
+  std::vector<std::pair<size_t, std::vector<double>>> reduced_;  // pivot, row with 1 there
+};
+
+}  // namespace warpwright::lift

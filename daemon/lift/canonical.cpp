@@ -1,0 +1,291 @@
+#include "lift/canonical.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "core/dtype.h"
+
+namespace warpwright::lift {
+namespace {
+
+using core::Function;
+using sim::Type;
+
+class Canonicaliser {
+ public:
+  Canonicaliser(const Graph& graph, FormGraph& forms) : graph_(graph), forms_(forms) {}
+
+  CanonicalRoots Run(std::span<const ExprId> roots) {
+    Reach(roots);
+    for (ExprId id = 1; id < graph_.size(); ++id)
+      if (reached_[id] && !absorbed_[id]) {
+        form_[id] = Form(id);
+        if (form_[id] != 0) forms_.SetLine(form_[id], graph_[id].line);
+      }
+    result_.forms.reserve(roots.size());
+    for (const ExprId root : roots) result_.forms.push_back(form_[root]);
+    return std::move(result_);
+  }
+
+ private:
+  static bool IsAdditive(ExprOp op) {
+    return op == ExprOp::kAdd || op == ExprOp::kSub || op == ExprOp::kFma || op == ExprOp::kNeg ||
+           op == ExprOp::kIntAdd || op == ExprOp::kIntSub;
+  }
+  // Is the k-th argument of `user` a term of its sum?
+  static bool IsTerm(const Expr& user, int k) { return IsAdditive(user.op) && (user.op != ExprOp::kFma || k == 2); }
+
+  // Marks what is reachable, and what lies inside a larger sum or extremum and is used only there.
+  void Reach(std::span<const ExprId> roots) {
+    reached_.assign(graph_.size(), false);
+    absorbed_.assign(graph_.size(), false);
+    form_.assign(graph_.size(), 0);
+    std::vector<uint8_t> uses(graph_.size(), 0);  // saturating at 2
+    for (const ExprId root : roots) {
+      reached_[root] = true;
+      uses[root] = 2;
+    }
+    for (ExprId id = graph_.size(); id-- > 1;) {
+      if (!reached_[id]) continue;
+      const Expr& expr = graph_[id];
+      result_.has_double |= expr.type == Type::kF64 && expr.op != ExprOp::kConst && expr.op != ExprOp::kLoad;
+      for (int k = 0; k < expr.arity; ++k) {
+        const ExprId arg = expr.args[k];
+        reached_[arg] = true;
+        uses[arg] = static_cast<uint8_t>(std::min(uses[arg] + 1, 2));
+        const Expr& inner = graph_[arg];
+        const bool inside = (IsTerm(expr, k) && IsAdditive(inner.op)) ||
+                            ((expr.op == ExprOp::kMax || expr.op == ExprOp::kMin) && inner.op == expr.op);
+        absorbed_[arg] = inside;
+        if (!inside) uses[arg] = 2;
+      }
+    }
+    for (ExprId id = 1; id < graph_.size(); ++id) absorbed_[id] = absorbed_[id] && uses[id] == 1;
+  }
+
+  FormId Refuse(const char* why, const Expr& expr) {
+    result_.refusals.emplace(why, expr.line);
+    return 0;
+  }
+
+  FormId Form(ExprId id) {
+    const Expr& expr = graph_[id];
+    for (const ExprId arg : expr.arguments())
+      if (form_[arg] == 0 && !absorbed_[arg]) return 0;
+    const auto arg = [&](int k) { return form_[expr.args[k]]; };
+    const auto call = [&](Function function) { return forms_.Call(function, {arg(0)}); };
+    switch (expr.op) {
+      case ExprOp::kNone: return 0;
+      case ExprOp::kConst:
+        return forms_.Constant(RoundLiteral(ConstantValue(expr.type, expr.payload), expr.type == Type::kF64));
+      case ExprOp::kLoad: return forms_.Load(expr.buffer, static_cast<int64_t>(expr.payload));
+      case ExprOp::kScalar: return forms_.Scalar(expr.buffer);
+      case ExprOp::kGather: return forms_.Gather(expr.buffer, arg(0));
+      case ExprOp::kAdd:
+      case ExprOp::kSub:
+      case ExprOp::kFma:
+      case ExprOp::kNeg:
+      case ExprOp::kIntAdd:
+      case ExprOp::kIntSub: return Sum(id);
+      case ExprOp::kMul:
+      case ExprOp::kIntMul: return forms_.Product({{arg(0), 1}, {arg(1), 1}});
+      case ExprOp::kDiv: return forms_.Product({{arg(0), 1}, {arg(1), -1}});
+      case ExprOp::kMin:
+      case ExprOp::kMax: return Extremum(id);
+      case ExprOp::kAbs: return call(Function::kAbs);
+      case ExprOp::kCopysign: return forms_.Call(Function::kCopysign, {arg(0), arg(1)});
+      case ExprOp::kRcp: return call(Function::kReciprocal);
+      case ExprOp::kSqrt: return forms_.Product({{call(Function::kSqrt), 1}});
+      case ExprOp::kRsqrt: return forms_.Product({{call(Function::kRsqrt), 1}});
+      case ExprOp::kEx2: return call(Function::kExp2);
+      case ExprOp::kLg2: return call(Function::kLog2);
+      case ExprOp::kSin: return call(Function::kSin);
+      case ExprOp::kCos: return call(Function::kCos);
+      case ExprOp::kTanh: return call(Function::kTanh);
+      case ExprOp::kCall: return Marker(expr);
+      case ExprOp::kConvert: return Convert(expr);
+      case ExprOp::kCompare: return Compare(expr);
+      case ExprOp::kAnd: return forms_.Logic(FormOp::kAnd, {arg(0), arg(1)});
+      case ExprOp::kOr: return forms_.Logic(FormOp::kOr, {arg(0), arg(1)});
+      case ExprOp::kXor: {
+        const FormId left = forms_.Logic(FormOp::kAnd, {arg(0), forms_.Logic(FormOp::kNot, {arg(1)})});
+        const FormId right = forms_.Logic(FormOp::kAnd, {arg(1), forms_.Logic(FormOp::kNot, {arg(0)})});
+        return forms_.Logic(FormOp::kOr, {left, right});
+      }
+      case ExprOp::kNot: return forms_.Logic(FormOp::kNot, {arg(0)});
+      case ExprOp::kSelect: return forms_.Select(arg(0), arg(1), arg(2));
+      case ExprOp::kIntMulHigh: return Refuse("the high half of an integer product", expr);
+      case ExprOp::kIntDiv: return forms_.Call(Function::kIntegerDivide, {arg(0), arg(1)});
+      case ExprOp::kIntRem: return forms_.Call(Function::kIntegerRemainder, {arg(0), arg(1)});
+      case ExprOp::kIntAnd: return forms_.Call(Function::kBitAnd, {arg(0), arg(1)});
+      case ExprOp::kIntOr: return forms_.Call(Function::kBitOr, {arg(0), arg(1)});
+      case ExprOp::kIntXor: return forms_.Call(Function::kBitXor, {arg(0), arg(1)});
+      case ExprOp::kIntNot: return call(Function::kBitNot);
+      case ExprOp::kIntShl:
+        if (const double* bits = forms_.AsConstant(arg(1)); bits && *bits >= 0 && *bits < 63)
+          return forms_.Linear(0, {{arg(0), static_cast<double>(uint64_t{1} << static_cast<int>(*bits))}});
+        return forms_.Call(Function::kShiftLeft, {arg(0), arg(1)});
+      case ExprOp::kIntShr: return forms_.Call(Function::kShiftRight, {arg(0), arg(1)});
+      case ExprOp::kIntPopc: return call(Function::kPopulationCount);
+      case ExprOp::kIntClz: return call(Function::kLeadingZeros);
+      case ExprOp::kPack: return Refuse("the bits of several values as one number", expr);
+      case ExprOp::kExtract: return Extract(expr);
+    }
+    return 0;
+  }
+
+  // The whole sum below `root`: one pass over its chain or tree.
+  FormId Sum(ExprId root) {
+    double value = 0;
+    bool zero_added = false;
+    std::vector<FormTerm> terms;
+    std::vector<std::pair<ExprId, double>> stack{{root, 1.0}};
+    const auto descend = [&](ExprId id, double coefficient) {
+      if (absorbed_[id]) {
+        stack.emplace_back(id, coefficient);
+        return true;
+      }
+      if (form_[id] == 0) return false;
+      if (const double* c = forms_.AsConstant(form_[id])) {
+        value += coefficient * *c;
+        zero_added |= *c == 0;
+      } else {
+        terms.push_back({form_[id], coefficient});
+      }
+      return true;
+    };
+    while (!stack.empty()) {
+      const auto [id, c] = stack.back();
+      stack.pop_back();
+      const Expr& expr = graph_[id];
+      bool known = true;
+      switch (expr.op) {
+        case ExprOp::kNeg: known = descend(expr.args[0], -c); break;
+        case ExprOp::kSub:
+        case ExprOp::kIntSub: known = descend(expr.args[0], c) && descend(expr.args[1], -c); break;
+        case ExprOp::kFma: {
+          if (form_[expr.args[0]] == 0 || form_[expr.args[1]] == 0) return 0;
+          terms.push_back({forms_.Product({{form_[expr.args[0]], 1}, {form_[expr.args[1]], 1}}), c});
+          known = descend(expr.args[2], c);
+          break;
+        }
+        default: known = descend(expr.args[0], c) && descend(expr.args[1], c);
+      }
+      if (!known) return 0;
+    }
+    if (terms.size() == 1 && value == 0 && zero_added && terms[0].coefficient == 1)
+      return forms_.SumOfOne(terms[0].node);
+    return forms_.Linear(value, std::move(terms));
+  }
+
+  FormId Extremum(ExprId root) {
+    const ExprOp op = graph_[root].op;
+    std::vector<FormId> args;
+    std::vector<ExprId> stack{root};
+    while (!stack.empty()) {
+      const Expr& expr = graph_[stack.back()];
+      stack.pop_back();
+      for (const ExprId arg : expr.arguments()) {
+        if (absorbed_[arg]) stack.push_back(arg);
+        else if (form_[arg] == 0) return 0;
+        else args.push_back(form_[arg]);
+      }
+    }
+    return forms_.Extremum(op == ExprOp::kMax ? FormOp::kMax : FormOp::kMin, std::move(args));
+  }
+
+  FormId Marker(const Expr& expr) {
+    std::vector<FormId> args;
+    for (const ExprId id : expr.arguments()) args.push_back(form_[id]);
+    const auto function = static_cast<Function>(expr.mode);
+    const FormId called = forms_.Call(function, std::move(args));
+    const bool root = function == Function::kSqrt || function == Function::kRsqrt;
+    return root ? forms_.Product({{called, 1}}) : called;
+  }
+
+  FormId Convert(const Expr& expr) {
+    const FormId arg = form_[expr.args[0]];
+    if (!sim::IsFloat(expr.from)) return arg;  // from an integer: the same number
+    const auto rounding = static_cast<sim::Rounding>(expr.mode);
+    switch (rounding) {
+      case sim::Rounding::kIntNearest: return forms_.Call(Function::kRound, {arg});
+      case sim::Rounding::kIntDown: return forms_.Call(Function::kFloor, {arg});
+      case sim::Rounding::kIntUp: return forms_.Call(Function::kCeil, {arg});
+      case sim::Rounding::kIntZero: return forms_.Call(Function::kTrunc, {arg});
+      default: return sim::IsFloat(expr.type) ? arg : forms_.Call(Function::kTrunc, {arg});
+    }
+  }
+
+  FormId Compare(const Expr& expr) {
+    using core::Comparison;
+    const FormId a = form_[expr.args[0]], b = form_[expr.args[1]];
+    switch (static_cast<sim::Compare>(expr.mode)) {
+      case sim::Compare::kEq:
+      case sim::Compare::kEqu: return forms_.Compare(Comparison::kEqual, a, b);
+      case sim::Compare::kNe:
+      case sim::Compare::kNeu: return forms_.Compare(Comparison::kNotEqual, a, b);
+      case sim::Compare::kLt:
+      case sim::Compare::kLo:
+      case sim::Compare::kLtu: return forms_.Compare(Comparison::kLess, a, b);
+      case sim::Compare::kLe:
+      case sim::Compare::kLs:
+      case sim::Compare::kLeu: return forms_.Compare(Comparison::kLessEqual, a, b);
+      case sim::Compare::kGt:
+      case sim::Compare::kHi:
+      case sim::Compare::kGtu: return forms_.Compare(Comparison::kLess, b, a);
+      case sim::Compare::kGe:
+      case sim::Compare::kHs:
+      case sim::Compare::kGeu: return forms_.Compare(Comparison::kLessEqual, b, a);
+      case sim::Compare::kNum: return forms_.Constant(1);  // data is no NaN
+      case sim::Compare::kNan: return forms_.Constant(0);
+    }
+    return 0;
+  }
+
+  FormId Extract(const Expr& expr) {
+    const Expr& whole = graph_[expr.args[0]];
+    if (sim::IsFloat(whole.type) || whole.op == ExprOp::kPack)
+      return Refuse("the bits of a value are taken apart", expr);
+    FormId value = form_[expr.args[0]];
+    if (expr.payload > 0)
+      value = forms_.Call(Function::kShiftRight, {value, forms_.Constant(static_cast<double>(expr.payload))});
+    const int bits = 8 * sim::ByteSize(expr.type);
+    if (bits >= 32) return value;
+    return forms_.Call(Function::kBitAnd, {value, forms_.Constant(static_cast<double>((uint64_t{1} << bits) - 1))});
+  }
+
+  const Graph& graph_;
+  FormGraph& forms_;
+  std::vector<bool> reached_, absorbed_;
+  std::vector<FormId> form_;
+  CanonicalRoots result_;
+};
+
+}  // namespace
+
+double ConstantValue(Type type, uint64_t bits) {
+  switch (type) {
+    case Type::kPred: return static_cast<double>(bits & 1);
+    case Type::kF16: return core::HalfToFloat(static_cast<uint16_t>(bits));
+    case Type::kBf16: return core::BFloat16ToFloat(static_cast<uint16_t>(bits));
+    case Type::kF32: return std::bit_cast<float>(static_cast<uint32_t>(bits));
+    case Type::kF64: return std::bit_cast<double>(bits);
+    case Type::kU8:
+    case Type::kB8: return static_cast<double>(bits & 0xff);
+    case Type::kU16:
+    case Type::kB16: return static_cast<double>(bits & 0xffff);
+    case Type::kU32: return static_cast<double>(bits & 0xffffffff);
+    case Type::kU64: return static_cast<double>(bits);
+    case Type::kS8: return static_cast<int8_t>(bits);
+    case Type::kS16: return static_cast<int16_t>(bits);
+    case Type::kS32:
+    case Type::kB32: return static_cast<int32_t>(bits);
+    default: return static_cast<double>(static_cast<int64_t>(bits));
+  }
+}
+
+CanonicalRoots Canonicalise(const Graph& graph, std::span<const ExprId> roots, FormGraph& forms) {
+  return Canonicaliser(graph, forms).Run(roots);
+}
+
+}  // namespace warpwright::lift

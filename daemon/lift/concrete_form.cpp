@@ -1,0 +1,416 @@
+#include "lift/concrete_form.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <set>
+
+#include "lift/emit.h"
+#include "lift/skeleton.h"
+
+namespace warpwright::lift {
+namespace {
+
+constexpr int kAttempts = 40;
+constexpr size_t kMaxPieces = 64;
+constexpr size_t kLongestExplicitSum = 64;
+
+Columns Pointers(const std::vector<Column>& columns) {
+  Columns pointers;
+  for (const Column& column : columns) pointers.push_back(&column);
+  return pointers;
+}
+
+// The coordinates of elements of a row-major array.
+std::vector<Column> CoordinatesOf(const Column& elements, const std::vector<int64_t>& shape) {
+  std::vector<Column> coordinates(shape.size(), Column(elements.size()));
+  for (size_t row = 0; row < elements.size(); ++row) {
+    int64_t rest = elements[row];
+    for (size_t d = shape.size(); d-- > 0;) {
+      coordinates[d][row] = d == 0 ? rest : rest % std::max<int64_t>(shape[d], 1);
+      rest /= std::max<int64_t>(shape[d], 1);
+    }
+  }
+  return coordinates;
+}
+
+// Instances of one statement that make up an output or a part of it.
+struct Piece {
+  uint16_t buffer = 0;
+  Column elements;
+  std::vector<FormId> forms;
+  size_t splits = 0;  // how often it was divided
+};
+
+// A class of cells.
+struct CellClass {
+  std::vector<CellId> members;
+  Position body;
+  std::vector<double> coefficients;  // of the terms
+  std::vector<uint32_t> cell;        // of each row, index into members
+  std::string name;
+  std::vector<Column> coordinates;  // of each member
+  std::vector<int64_t> extents;
+  bool fitted = false;
+};
+
+class FormMaker {
+ public:
+  explicit FormMaker(const ConcreteRequest& request) : request_(request), forms_(request.forms) {}
+
+  Fitted<ConcreteForm> Run() {
+    MakePieces();
+    std::string last;
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      retry_ = false;
+      auto made = Attempt();
+      if (made) return ConcreteForm{std::move(*made), std::move(needed_)};
+      last = made.error();
+      if (!retry_ || pieces_.size() > kMaxPieces) break;
+    }
+    return tl::unexpected(last);
+  }
+
+ private:
+  // By signature; sums of one term join the sums.
+  void MakePieces() {
+    for (uint16_t b = 0; b < request_.buffers.size(); ++b) {
+      const ShapedBuffer& buffer = request_.buffers[b];
+      std::map<uint64_t, FormOp> reductions;  // signature of a term -> what reduces it elsewhere in this output
+      for (const FormId id : buffer.elements) {
+        if (id == 0) continue;
+        const FormNode& node = forms_[id];
+        const bool reduces =
+            (node.op == FormOp::kLinear && node.value == 0) || node.op == FormOp::kMax || node.op == FormOp::kMin;
+        if (!reduces) continue;
+        const auto terms = forms_.terms(id);
+        const uint64_t signature = forms_[terms[0].node].signature;
+        if (forms_[terms.back().node].signature == signature && terms[0].coefficient == 1)
+          reductions.emplace(signature, node.op);
+      }
+      std::map<uint64_t, Piece> by_signature;
+      for (size_t e = 0; e < buffer.elements.size(); ++e) {
+        FormId id = buffer.elements[e];
+        if (id == 0) continue;
+        if (const auto found = reductions.find(forms_[id].signature);
+            found != reductions.end() && found->second != forms_[id].op)
+          id = forms_.OfOne(found->second, id);
+        Piece& piece = by_signature[forms_[id].signature];
+        piece.buffer = b;
+        piece.elements.push_back(static_cast<int64_t>(e));
+        piece.forms.push_back(id);
+      }
+      std::vector<Piece> pieces;
+      for (auto& [signature, piece] : by_signature) pieces.push_back(std::move(piece));
+      std::sort(pieces.begin(), pieces.end(),
+                [](const Piece& x, const Piece& y) { return x.elements[0] < y.elements[0]; });
+      for (Piece& piece : pieces) pieces_.push_back(std::move(piece));
+    }
+  }
+
+  Fitted<core::Computation> Attempt() {
+    cells_ = CellStore();
+    classes_.clear();
+    needed_.clear();
+    std::vector<Position> bodies(pieces_.size());
+    for (size_t i = 0; i < pieces_.size(); ++i) {
+      auto walked = Lockstep(forms_, cells_, explicit_).Walk(pieces_[i].forms);
+      if (!walked) return Divide(i, walked.error());
+      bodies[i] = std::move(*walked);
+    }
+    if (auto walked = WalkClasses(); !walked) return tl::unexpected(walked.error());
+    core::Computation computation = Frame();
+    for (const Position& body : bodies)
+      if (auto fitted = FitClassesBelow(body, computation); !fitted) return tl::unexpected(fitted.error());
+    for (size_t i = 0; i < pieces_.size(); ++i) {
+      auto stage = MakeOutput(pieces_[i], bodies[i]);
+      if (!stage) return Divide(i, stage.error());
+      computation.stages.push_back(std::move(*stage));
+      needed_.emplace_back();
+    }
+    return computation;
+  }
+
+  core::Computation Frame() const {
+    core::Computation computation;
+    for (const ShapedBuffer& buffer : request_.buffers) {
+      core::TensorArgument argument;
+      argument.name = buffer.name;
+      argument.dtype = buffer.dtype;
+      argument.written = !buffer.elements.empty();
+      for (const int64_t extent : buffer.shape) argument.shape.push_back(core::Size::Constant(extent));
+      computation.tensors.push_back(std::move(argument));
+    }
+    for (const auto& [position, name] : request_.scalars) computation.scalars.push_back(name);
+    return computation;
+  }
+
+  // Walks the terms of every class until no walk finds new cells or joins classes.
+  Fitted<void> WalkClasses() {
+    std::map<CellId, std::vector<CellId>> walked;
+    while (true) {
+      std::map<CellId, std::vector<CellId>> now;
+      for (CellId id = 0; id < cells_.size(); ++id) now[cells_.ClassOf(id)].push_back(id);
+      const auto found = std::find_if(now.begin(), now.end(), [&](const auto& item) {
+        const auto before = walked.find(item.first);
+        return before == walked.end() || before->second != item.second;
+      });
+      if (found == now.end()) break;
+      CellClass& cell_class = classes_[found->first];
+      cell_class = {};
+      cell_class.members = found->second;
+      std::vector<FormTerm> rows;
+      for (size_t m = 0; m < cell_class.members.size(); ++m) {
+        for (const FormTerm& term : cells_[cell_class.members[m]].terms) {
+          rows.push_back(term);
+          cell_class.cell.push_back(static_cast<uint32_t>(m));
+          cell_class.coefficients.push_back(term.coefficient);
+        }
+      }
+      walked[found->first] = found->second;
+      auto body = Lockstep(forms_, cells_, explicit_).WalkTerms(rows);
+      if (!body) {
+        WriteOut(cell_class);
+        return tl::unexpected(body.error());
+      }
+      classes_[found->first].body = std::move(*body);
+    }
+    std::erase_if(classes_, [&](const auto& item) { return cells_.ClassOf(item.first) != item.first; });
+    return {};
+  }
+
+  // A sum that cannot be explained as a reduction is written out at the next attempt, if all instances have as many
+  // terms.
+  void WriteOut(const CellClass& cell_class) {
+    const Cell& first = cells_[cell_class.members[0]];
+    if (first.op != core::ReduceOp::kSum || first.terms.size() > kLongestExplicitSum) return;
+    retry_ |= explicit_.insert(first.key).second;
+  }
+
+  CellClass& ClassAt(const Position& read) {
+    return classes_.at(cells_.ClassOf(static_cast<CellId>(read.elements[0])));
+  }
+
+  Fitted<void> FitClassesBelow(const Position& body, core::Computation& computation) {
+    std::vector<const Position*> reads;
+    CollectReads(body, reads);
+    for (const Position* read : reads) {
+      if (read->kind != Position::Kind::kCell) continue;
+      CellClass& cell_class = ClassAt(*read);
+      if (cell_class.fitted) continue;
+      cell_class.fitted = true;
+      if (auto below = FitClassesBelow(cell_class.body, computation); !below) return below;
+      auto stage = FitClass(cell_class, computation.stages.size(), read->line);
+      if (!stage) {
+        WriteOut(cell_class);
+        return tl::unexpected(stage.error());
+      }
+      computation.stages.push_back(std::move(*stage));
+    }
+    return {};
+  }
+
+  // Gives the emitter every read of the body, and returns all slots in their order.
+  void AddReads(const Position& body, Emitter& emitter, std::vector<Column>& slots) {
+    std::vector<const Position*> reads;
+    CollectReads(body, reads);
+    for (const Position* read : reads) {
+      ReadTarget target;
+      std::vector<Column> coordinates;
+      if (read->kind == Position::Kind::kCell) {
+        CellClass& from = ClassAt(*read);
+        target = {from.name, true, from.extents};
+        std::map<int64_t, size_t> index;
+        for (size_t m = 0; m < from.members.size(); ++m) index[from.members[m]] = m;
+        coordinates.assign(from.coordinates.size(), Column(read->elements.size()));
+        for (size_t row = 0; row < read->elements.size(); ++row) {
+          const size_t m = index.at(read->elements[row]);
+          for (size_t d = 0; d < coordinates.size(); ++d) coordinates[d][row] = from.coordinates[d][m];
+        }
+      } else {
+        const ShapedBuffer& buffer = request_.buffers[read->buffer];
+        target = {buffer.name, false, buffer.shape};
+        coordinates = CoordinatesOf(read->elements, buffer.shape);
+      }
+      std::vector<Slot> read_slots;
+      for (size_t d = 0; d < coordinates.size(); ++d) {
+        slots.push_back(coordinates[d]);
+        read_slots.push_back({std::move(coordinates[d]), target.shape[d]});
+      }
+      emitter.AddRead(read, std::move(target), std::move(read_slots));
+    }
+  }
+
+  Fitted<core::Stage> FitClass(CellClass& cell_class, size_t number, uint32_t line) {
+    core::Stage stage;
+    stage.name = "t" + std::to_string(number);
+    stage.line = static_cast<int>(line);
+    cell_class.name = stage.name;
+    Emitter emitter(request_.scalars, stage.nodes);
+    std::vector<Column> slots;
+    AddReads(cell_class.body, emitter, slots);
+    const CellPoints points{cell_class.members.size(), cell_class.cell, Pointers(slots)};
+    auto coordinates = ChooseCoordinates(points);
+    if (!coordinates) return tl::unexpected(coordinates.error());
+    auto domain = ExplainDomain(Pointers(coordinates->of_cell), 0, coordinates->extents, {});
+    if (!domain) return tl::unexpected(domain.error());
+    std::vector<Column> by_row;
+    for (const Column& column : coordinates->of_cell) {
+      by_row.emplace_back(points.rows());
+      for (size_t row = 0; row < points.rows(); ++row) by_row.back()[row] = column[cell_class.cell[row]];
+    }
+    auto counters = ChooseCounters(points, Pointers(by_row));
+    if (!counters) return tl::unexpected(counters.error());
+    for (const int64_t extent : coordinates->extents) stage.extents.push_back(core::Size::Constant(extent));
+    for (const IntegerGuard& guard : *domain) stage.domain.push_back(ToGuard(guard));
+    const size_t fixed = by_row.size();
+    for (Column& counter : counters->of_row) by_row.push_back(std::move(counter));
+    const Columns x = Pointers(by_row);
+    if (auto fitted = emitter.Fit(x); !fitted) return tl::unexpected(fitted.error());
+    auto guards = ExplainDomain(x, fixed, counters->extents, emitter.Bounds(fixed));
+    if (!guards) return tl::unexpected(guards.error());
+    cell_class.coordinates = std::move(coordinates->of_cell);
+    cell_class.extents = std::move(coordinates->extents);
+
+    core::Reduce reduce;
+    reduce.op = cells_[cell_class.members[0]].op;
+    for (size_t k = 0; k < counters->extents.size(); ++k)
+      reduce.variables.push_back(
+          {static_cast<core::VariableId>(fixed + k), core::Size::Constant(counters->extents[k])});
+    needed_.emplace_back();
+    for (const IntegerGuard& guard : *guards) {
+      reduce.guards.push_back(ToGuard(guard));
+      needed_.back().emplace_back(guard.needs_low, guard.needs_high);
+    }
+    auto body = emitter.Emit(cell_class.body);
+    if (!body) return tl::unexpected(body.error());
+    reduce.body = *body;
+    if (reduce.op >= core::ReduceOp::kArgMaxFirst) {
+      Column index;
+      for (const double c : cell_class.coefficients) index.push_back(static_cast<int64_t>(c));
+      const auto fit = FitAffineOrDigit(x, index);
+      if (!fit) return tl::unexpected(std::string("the index of an arg reduction is not affine"));
+      reduce.index = ToAffine(*fit);
+    } else if (std::any_of(cell_class.coefficients.begin(), cell_class.coefficients.end(),
+                           [](double c) { return c != 1; })) {
+      auto factor = emitter.EmitNumbers(cell_class.coefficients);
+      if (!factor) return tl::unexpected(factor.error());
+      stage.nodes.push_back(core::Nary{core::ReduceOp::kProduct, {*factor, reduce.body}});
+      reduce.body = static_cast<core::NodeId>(stage.nodes.size() - 1);
+    }
+    stage.nodes.push_back(std::move(reduce));
+    return stage;
+  }
+
+  Fitted<core::Stage> MakeOutput(const Piece& piece, const Position& body) {
+    const ShapedBuffer& buffer = request_.buffers[piece.buffer];
+    core::Stage stage;
+    stage.name = buffer.name;
+    stage.output = true;
+    stage.dtype = buffer.dtype;
+    stage.line = static_cast<int>(body.line);
+    std::vector<Column> variables = CoordinatesOf(piece.elements, buffer.shape);
+    std::vector<int64_t> extents;
+    bool moved = false;
+    std::vector<core::Affine> at;
+    for (size_t d = 0; d < variables.size(); ++d) {
+      Column& column = variables[d];
+      const auto [low_at, high_at] = std::minmax_element(column.begin(), column.end());
+      const int64_t low = *low_at;
+      int64_t step = 0;
+      for (const int64_t v : column) step = std::gcd(step, v - low);
+      if (step == 0) step = 1;
+      extents.push_back((*high_at - low) / step + 1);
+      for (int64_t& v : column) v = (v - low) / step;
+      AffineFit fit;
+      fit.coefficients.assign(d + 1, 0);
+      if (extents.back() > 1) fit.coefficients[d] = step;
+      fit.constant = low;
+      at.push_back(ToAffine(fit));
+      moved |= low != 0 || step != 1;
+    }
+    if (moved) stage.at = std::move(at);
+    const Columns x = Pointers(variables);
+    auto domain = ExplainDomain(x, 0, extents, {});
+    if (!domain) return tl::unexpected(domain.error());
+    for (const int64_t extent : extents) stage.extents.push_back(core::Size::Constant(extent));
+    for (const IntegerGuard& guard : *domain) stage.domain.push_back(ToGuard(guard));
+    Emitter emitter(request_.scalars, stage.nodes);
+    std::vector<Column> slots;
+    AddReads(body, emitter, slots);
+    if (auto fitted = emitter.Fit(x); !fitted) return tl::unexpected(fitted.error());
+    auto value = emitter.Emit(body);
+    if (!value) return tl::unexpected(value.error());
+    if (*value + 1 != stage.nodes.size()) stage.nodes.push_back(core::Node(stage.nodes[*value]));
+    return stage;
+  }
+
+  // Structure with numbers of terms, coefficients and constants, without elements.
+  uint64_t Detail(FormId id) {
+    if (const auto found = details_.find(id); found != details_.end()) return found->second;
+    const FormNode node = forms_[id];
+    uint64_t hash = node.signature ^ (uint64_t{node.count} << 32) ^ std::hash<double>{}(node.value);
+    const std::vector<FormTerm> terms(forms_.terms(id).begin(), forms_.terms(id).end());
+    for (const FormTerm& term : terms) {
+      hash = hash * 0x9e3779b97f4a7c15u + Detail(term.node);
+      if (node.op != FormOp::kArg) hash ^= std::hash<double>{}(term.coefficient) + (hash << 6);
+    }
+    return details_[id] = hash;
+  }
+
+  // An output that is no single statement: first by numbers of terms and coefficients, then at the borders of each
+  // dimension.
+  tl::unexpected<std::string> Divide(size_t index, const std::string& why) {
+    const Piece piece = pieces_[index];
+    const size_t rank = request_.buffers[piece.buffer].shape.size();
+    std::vector<Piece> parts;
+    size_t step = piece.splits;
+    for (; step <= rank && parts.size() < 2; ++step) {
+      std::map<uint64_t, Piece> by_key;
+      const std::vector<Column> coordinates = CoordinatesOf(piece.elements, request_.buffers[piece.buffer].shape);
+      for (size_t row = 0; row < piece.forms.size(); ++row) {
+        uint64_t key = 0;
+        if (step == 0) {
+          key = Detail(piece.forms[row]);
+        } else {
+          const Column& column = coordinates[step - 1];
+          const auto [low, high] = std::minmax_element(column.begin(), column.end());
+          key = *high - *low < 2 ? 0 : column[row] == *low ? 1 : column[row] == *high ? 2 : 0;
+        }
+        Piece& part = by_key[key];
+        part.elements.push_back(piece.elements[row]);
+        part.forms.push_back(piece.forms[row]);
+      }
+      if (by_key.size() > kMaxPieces / 2) continue;
+      parts.clear();
+      for (auto& [key, part] : by_key) parts.push_back(std::move(part));
+    }
+    if (parts.size() < 2) return tl::unexpected(why);
+    for (Piece& part : parts) {
+      part.buffer = piece.buffer;
+      part.splits = step;
+    }
+    std::sort(parts.begin(), parts.end(), [](const Piece& x, const Piece& y) { return x.elements[0] < y.elements[0]; });
+    pieces_.erase(pieces_.begin() + static_cast<std::ptrdiff_t>(index));
+    pieces_.insert(pieces_.begin() + static_cast<std::ptrdiff_t>(index), std::make_move_iterator(parts.begin()),
+                   std::make_move_iterator(parts.end()));
+    retry_ = true;
+    return tl::unexpected(why);
+  }
+
+  const ConcreteRequest& request_;
+  FormGraph& forms_;
+  std::vector<Piece> pieces_;
+  CellStore cells_;
+  ExplicitSums explicit_;
+  std::map<CellId, CellClass> classes_;
+  std::map<FormId, uint64_t> details_;
+  std::vector<std::vector<std::pair<bool, bool>>> needed_;
+  bool retry_ = false;
+};
+
+}  // namespace
+
+Fitted<ConcreteForm> MakeConcreteForm(const ConcreteRequest& request) { return FormMaker(request).Run(); }
+
+}  // namespace warpwright::lift

@@ -1,0 +1,208 @@
+#include "lift/emit.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace warpwright::lift {
+
+using core::NodeId;
+
+core::Affine ToAffine(const AffineFit& fit) {
+  core::Affine affine;
+  for (size_t k = 0; k < fit.coefficients.size(); ++k) {
+    const auto variable = static_cast<core::VariableId>(k);
+    if (fit.coefficients[k] != 0)
+      affine.terms.push_back({variable, core::Size::Constant(fit.coefficients[k]), core::Affine::Part::kWhole, {}});
+    if (fit.digit != static_cast<int>(k)) continue;
+    const core::Size modulus = core::Size::Constant(fit.modulus);
+    if (fit.quotient != 0)
+      affine.terms.push_back({variable, core::Size::Constant(fit.quotient), core::Affine::Part::kQuotient, modulus});
+    if (fit.remainder != 0)
+      affine.terms.push_back({variable, core::Size::Constant(fit.remainder), core::Affine::Part::kRemainder, modulus});
+  }
+  affine.constant = core::Size::Constant(fit.constant);
+  affine.divisor = core::Size::Constant(fit.divisor);
+  return affine;
+}
+
+core::Guard ToGuard(const IntegerGuard& guard) {
+  core::Guard out;
+  out.value = ToAffine(guard.value);
+  if (guard.has_low) out.low = core::Size::Constant(guard.low);
+  if (guard.has_high) out.high = core::Size::Constant(guard.high);
+  return out;
+}
+
+void Emitter::AddRead(const Position* position, ReadTarget target, std::vector<Slot> slots) {
+  reads_.push_back({position, {std::move(target), std::move(slots), {}}});
+}
+
+Fitted<void> Emitter::Fit(const Columns& x) {
+  x_ = x;
+  for (auto& [position, read] : reads_) {
+    for (const Slot& slot : read.slots) {
+      auto fit = FitAffineOrDigit(x, slot.values);
+      if (!fit) return tl::unexpected("the index of '" + read.target.name + "' is not affine");
+      read.fits.push_back(std::move(*fit));
+    }
+  }
+  return {};
+}
+
+std::vector<IntegerGuard> Emitter::Bounds(size_t first) const {
+  std::vector<IntegerGuard> bounds;
+  for (const auto& [position, read] : reads_) {
+    for (size_t k = 0; k < read.fits.size(); ++k) {
+      const AffineFit& fit = read.fits[k];
+      bool varies = fit.digit >= static_cast<int>(first);
+      for (size_t v = first; v < fit.coefficients.size(); ++v) varies |= fit.coefficients[v] != 0;
+      if (!varies) continue;
+      IntegerGuard guard{.value = fit, .has_low = true, .has_high = true, .low = 0, .high = read.slots[k].extent};
+      const auto same = [&](const IntegerGuard& other) { return other.value == fit && other.high == guard.high; };
+      if (std::none_of(bounds.begin(), bounds.end(), same)) bounds.push_back(std::move(guard));
+    }
+  }
+  return bounds;
+}
+
+NodeId Emitter::Add(core::Node node) {
+  for (size_t i = 0; i < nodes_.size(); ++i)
+    if (nodes_[i] == node) return static_cast<NodeId>(i);
+  nodes_.push_back(std::move(node));
+  return static_cast<NodeId>(nodes_.size() - 1);
+}
+
+NodeId Emitter::Combine(core::ReduceOp op, std::vector<NodeId> args) {
+  return args.size() == 1 ? args[0] : Add(core::Nary{op, std::move(args)});
+}
+
+Fitted<NodeId> Emitter::EmitNumbers(const std::vector<double>& values) {
+  const double first = values[0];
+  if (std::all_of(values.begin(), values.end(),
+                  [&](double v) { return v == first || (std::isnan(v) && std::isnan(first)); }))
+    return Add(core::Constant{first});
+  Column integers;
+  for (const double v : values) {
+    if (v != std::nearbyint(v) || std::fabs(v) > 1e15)
+      return tl::unexpected(std::string("constants vary with the position"));
+    integers.push_back(std::llround(v));
+  }
+  const auto fit = FitAffineOrDigit(x_, integers);
+  if (!fit) return tl::unexpected(std::string("constants vary with the position"));
+  return Add(core::IndexValue{ToAffine(*fit)});
+}
+
+Fitted<NodeId> Emitter::EmitRead(const Position& position) {
+  const Read& read =
+      std::find_if(reads_.begin(), reads_.end(), [&](const auto& item) { return item.first == &position; })->second;
+  core::TensorRead node{.tensor = read.target.name, .stage = read.target.stage, .at = {}};
+  for (const AffineFit& fit : read.fits) node.at.emplace_back(ToAffine(fit));
+  if (position.kind != Position::Kind::kGather) return Add(std::move(node));
+  // What data adds to the flat index goes to the coordinate whose stride divides it.
+  std::vector<std::vector<NodeId>> added(node.at.size());
+  for (size_t child = 0; child < position.children.size(); ++child) {
+    const auto& coefficients = position.coefficients[child];
+    const auto coefficient = static_cast<int64_t>(std::llround(coefficients[0]));
+    if (std::any_of(coefficients.begin(), coefficients.end(), [&](double c) { return c != coefficients[0]; }) ||
+        coefficient == 0)
+      return tl::unexpected(std::string("a gather whose stride varies"));
+    int64_t stride = 1;
+    size_t dimension = node.at.size() - 1;
+    while (dimension > 0 && coefficient % (stride * read.target.shape[dimension]) == 0)
+      stride *= read.target.shape[dimension--];
+    auto value = Emit(position.children[child]);
+    if (!value) return value;
+    const int64_t times = coefficient / stride;
+    added[dimension].push_back(
+        times == 1 ? *value
+                   : Combine(core::ReduceOp::kProduct, {Add(core::Constant{static_cast<double>(times)}), *value}));
+  }
+  for (size_t d = 0; d < added.size(); ++d) {
+    if (added[d].empty()) continue;
+    const AffineFit& fit = read.fits[d];
+    if (!fit.IsConstant() || fit.constant != 0) added[d].push_back(Add(core::IndexValue{ToAffine(fit)}));
+    node.at[d] = Combine(core::ReduceOp::kSum, std::move(added[d]));
+  }
+  return Add(std::move(node));
+}
+
+Fitted<NodeId> Emitter::EmitLinear(const Position& position) {
+  std::vector<NodeId> terms;
+  for (size_t k = 0; k < position.children.size(); ++k) {
+    auto child = Emit(position.children[k]);
+    if (!child) return child;
+    const auto& coefficients = position.coefficients[k];
+    if (std::all_of(coefficients.begin(), coefficients.end(), [](double c) { return c == 1; })) {
+      terms.push_back(*child);
+      continue;
+    }
+    auto factor = EmitNumbers(coefficients);
+    if (!factor) return factor;
+    terms.push_back(Add(core::Nary{core::ReduceOp::kProduct, {*factor, *child}}));
+  }
+  if (std::any_of(position.values.begin(), position.values.end(), [](double v) { return v != 0; })) {
+    auto value = EmitNumbers(position.values);
+    if (!value) return value;
+    terms.push_back(*value);
+  }
+  return Combine(core::ReduceOp::kSum, std::move(terms));
+}
+
+Fitted<NodeId> Emitter::EmitProduct(const Position& position) {
+  std::vector<NodeId> above, below;
+  for (size_t k = 0; k < position.children.size(); ++k) {
+    auto child = Emit(position.children[k]);
+    if (!child) return child;
+    const double exponent = position.coefficients[k][0];
+    auto& side = exponent > 0 ? above : below;
+    if (std::fabs(exponent) <= 4) {
+      side.insert(side.end(), static_cast<size_t>(std::fabs(exponent)), *child);
+    } else {
+      side.push_back(Add(core::Call{core::Function::kPower, {*child, Add(core::Constant{std::fabs(exponent)})}}));
+    }
+  }
+  if (!below.empty())
+    above.push_back(
+        Add(core::Call{core::Function::kReciprocal, {Combine(core::ReduceOp::kProduct, std::move(below))}}));
+  return Combine(core::ReduceOp::kProduct, std::move(above));
+}
+
+Fitted<NodeId> Emitter::EmitOperation(const Position& position) {
+  std::vector<NodeId> args;
+  for (const Position& child : position.children) {
+    auto arg = Emit(child);
+    if (!arg) return arg;
+    args.push_back(*arg);
+  }
+  using Kind = Position::Kind;
+  switch (position.kind) {
+    case Kind::kMax: return Combine(core::ReduceOp::kMax, std::move(args));
+    case Kind::kMin: return Combine(core::ReduceOp::kMin, std::move(args));
+    case Kind::kCall: return Add(core::Call{static_cast<core::Function>(position.mode), std::move(args)});
+    case Kind::kCompare: return Add(core::Compare{static_cast<core::Comparison>(position.mode), args[0], args[1]});
+    case Kind::kAnd: return Add(core::Logic{core::Logic::Op::kAnd, std::move(args)});
+    case Kind::kOr: return Add(core::Logic{core::Logic::Op::kOr, std::move(args)});
+    case Kind::kNot: return Add(core::Logic{core::Logic::Op::kNot, std::move(args)});
+    default: return Add(core::Select{args[0], args[1], args[2]});
+  }
+}
+
+Fitted<NodeId> Emitter::Emit(const Position& position) {
+  using Kind = Position::Kind;
+  switch (position.kind) {
+    case Kind::kConstant: return EmitNumbers(position.values);
+    case Kind::kScalar: {
+      const auto found = scalars_.find(position.buffer);
+      if (found == scalars_.end()) return tl::unexpected(std::string("an unknown scalar"));
+      return Add(core::ScalarRead{found->second});
+    }
+    case Kind::kLoad:
+    case Kind::kGather:
+    case Kind::kCell: return EmitRead(position);
+    case Kind::kLinear: return EmitLinear(position);
+    case Kind::kProduct: return EmitProduct(position);
+    default: return EmitOperation(position);
+  }
+}
+
+}  // namespace warpwright::lift

@@ -1,0 +1,68 @@
+// From a walked statement to nodes of a core::Stage, with every index fitted as an affine function of the statement's
+// variables. Sizes are plain numbers here; unify.h makes them expressions.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/computation.h"
+#include "lift/coordinates.h"
+#include "lift/skeleton.h"
+
+namespace warpwright::lift {
+
+// What a position can read: an argument of the entry, or an intermediate tensor.
+struct ReadTarget {
+  std::string name;
+  bool stage = false;
+  std::vector<int64_t> shape;
+};
+
+// One coordinate of a read, by row.
+struct Slot {
+  Column values;
+  int64_t extent = 0;  // of the tensor's dimension
+};
+
+class Emitter {
+ public:
+  // `scalars`: names by position in the signature.
+  Emitter(const std::map<uint16_t, std::string>& scalars, std::vector<core::Node>& nodes)
+      : scalars_(scalars), nodes_(nodes) {}
+
+  // The slots of one read of the walked statement and where it reads; to be called for every read before Fit.
+  void AddRead(const Position* position, ReadTarget target, std::vector<Slot> slots);
+  // Fits every slot over the variables' columns (variable k is x[k]).
+  Fitted<void> Fit(const Columns& x);
+  // 0 <= coordinate < extent for every slot that varies with the variables from `first` on, each once, in the order of
+  // the reads.
+  std::vector<IntegerGuard> Bounds(size_t first) const;
+  Fitted<core::NodeId> Emit(const Position& position);
+  // A factor or term that may vary with the position: a constant, or an index as a number.
+  Fitted<core::NodeId> EmitNumbers(const std::vector<double>& values);
+
+ private:
+  struct Read {
+    ReadTarget target;
+    std::vector<Slot> slots;
+    std::vector<AffineFit> fits;
+  };
+  core::NodeId Add(core::Node node);
+  core::NodeId Combine(core::ReduceOp op, std::vector<core::NodeId> args);
+  Fitted<core::NodeId> EmitRead(const Position& position);
+  Fitted<core::NodeId> EmitLinear(const Position& position);
+  Fitted<core::NodeId> EmitProduct(const Position& position);
+  Fitted<core::NodeId> EmitOperation(const Position& position);
+
+  const std::map<uint16_t, std::string>& scalars_;
+  std::vector<core::Node>& nodes_;
+  std::vector<std::pair<const Position*, Read>> reads_;  // in the order of the walk
+  Columns x_;
+};
+
+core::Affine ToAffine(const AffineFit& fit);
+core::Guard ToGuard(const IntegerGuard& guard);
+
+}  // namespace warpwright::lift

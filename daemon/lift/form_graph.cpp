@@ -1,0 +1,495 @@
+#include "lift/form_graph.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+
+namespace warpwright::lift {
+namespace {
+
+using core::Function;
+
+// Of an accumulator of a maximum before the first element: not a value that data of any format reaches.
+constexpr double kLowest = -1e30;
+
+uint64_t Mix(uint64_t hash, uint64_t value) {
+  hash ^= value + 0x9e3779b97f4a7c15u + (hash << 12) + (hash >> 4);
+  hash *= 0xff51afd7ed558ccdu;
+  return hash ^ (hash >> 32);
+}
+uint64_t Bits(double value) { return std::bit_cast<uint64_t>(value == 0 ? 0.0 : value); }
+
+double Rounded(double value, int digits) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.*g", digits, value);
+  return std::strtod(text, nullptr);
+}
+
+double Apply(Function function, double x) {
+  switch (function) {
+    case Function::kExp: return std::exp(x);
+    case Function::kSqrt: return std::sqrt(x);
+    case Function::kRsqrt: return 1 / std::sqrt(x);
+    case Function::kLog: return std::log(x);
+    case Function::kAbs: return std::fabs(x);
+    case Function::kTanh: return std::tanh(x);
+    case Function::kFloor: return std::floor(x);
+    case Function::kCeil: return std::ceil(x);
+    case Function::kTrunc: return std::trunc(x);
+    case Function::kRound: return std::nearbyint(x);
+    default: return std::numeric_limits<double>::quiet_NaN();
+  }
+}
+
+}  // namespace
+
+double RoundLiteral(double value, bool is_double) {
+  if (!std::isfinite(value) || value == 0) return value;
+  const double six = Rounded(value, 6);
+  if (is_double) {
+    const double fifteen = Rounded(value, 15);
+    return std::fabs(value - six) <= 4e-16 * std::fabs(value) ? six : fifteen;
+  }
+  if (std::fabs(value - six) <= 1.3e-7 * std::fabs(value)) return six;
+  return Rounded(value, 7);
+}
+
+const double* FormGraph::AsConstant(FormId id) const {
+  return nodes_[id].op == FormOp::kConstant ? &nodes_[id].value : nullptr;
+}
+
+bool FormGraph::Before(FormId a, FormId b) const {
+  const FormNode &x = nodes_[a], &y = nodes_[b];
+  if (x.signature != y.signature) return x.signature < y.signature;
+  if (x.element != y.element) return x.element < y.element;
+  return a < b;
+}
+
+// The number of terms with the same signature does not count in sums and maxima, where it is the extent of a reduction;
+// in products, from three factors on.
+constexpr uint32_t kReducedFactors = 3;
+uint64_t FormGraph::SignatureOf(const FormNode& node, std::span<const FormTerm> terms) const {
+  uint64_t hash = Mix(0x51ed270b, static_cast<uint64_t>(node.op));
+  hash = Mix(hash, node.mode);
+  hash = Mix(hash, node.buffer);
+  const bool set =
+      node.op == FormOp::kLinear || node.op == FormOp::kMax || node.op == FormOp::kMin || node.op == FormOp::kArg;
+  uint64_t previous = 0;
+  double previous_exponent = 0;
+  uint32_t repeated = 0;
+  for (const FormTerm& term : terms) {
+    const uint64_t signature = nodes_[term.node].signature;
+    if (set && signature == previous) continue;
+    if (node.op == FormOp::kProduct) {
+      repeated = signature == previous && term.coefficient == previous_exponent ? repeated + 1 : 0;
+      if (repeated >= kReducedFactors) continue;
+      previous_exponent = term.coefficient;
+      hash = Mix(hash, Bits(term.coefficient));
+    }
+    previous = signature;
+    hash = Mix(hash, signature);
+  }
+  if (node.op == FormOp::kLinear) hash = Mix(hash, node.value != 0);
+  return hash;
+}
+
+FormId FormGraph::Intern(FormNode node, std::vector<FormTerm> terms) {
+  uint64_t key = Mix(static_cast<uint64_t>(node.op) << 24 | static_cast<uint64_t>(node.mode) << 16 | node.buffer,
+                     static_cast<uint64_t>(node.element));
+  key = Mix(key, Bits(node.value));
+  for (const FormTerm& term : terms) key = Mix(Mix(key, term.node), Bits(term.coefficient));
+  const auto [begin, end] = ids_.equal_range(key);
+  for (auto found = begin; found != end; ++found) {
+    const FormNode& other = nodes_[found->second];
+    if (other.op != node.op || other.mode != node.mode || other.buffer != node.buffer ||
+        other.element != node.element || Bits(other.value) != Bits(node.value) || other.count != terms.size())
+      continue;
+    if (std::equal(terms.begin(), terms.end(), terms_.begin() + other.first)) return found->second;
+  }
+  if (terms_.size() + terms.size() > limit_) {
+    full_ = true;
+    return 0;
+  }
+  node.first = static_cast<uint32_t>(terms_.size());
+  node.count = static_cast<uint32_t>(terms.size());
+  node.signature = SignatureOf(node, terms);
+  terms_.insert(terms_.end(), terms.begin(), terms.end());
+  nodes_.push_back(node);
+  const auto id = static_cast<FormId>(nodes_.size() - 1);
+  ids_.emplace(key, id);
+  return id;
+}
+
+FormId FormGraph::Constant(double value) {
+  return Intern({.op = FormOp::kConstant, .value = value == 0 ? 0 : value}, {});
+}
+FormId FormGraph::Load(uint16_t buffer, int64_t element) {
+  return Intern({.op = FormOp::kLoad, .buffer = buffer, .element = element}, {});
+}
+FormId FormGraph::Scalar(uint16_t position) { return Intern({.op = FormOp::kScalar, .buffer = position}, {}); }
+FormId FormGraph::Gather(uint16_t buffer, FormId index) {
+  if (const double* c = AsConstant(index)) return Load(buffer, static_cast<int64_t>(*c));
+  return Intern({.op = FormOp::kGather, .buffer = buffer}, {{index, 1}});
+}
+
+FormId FormGraph::OfOne(FormOp op, FormId term) {
+  if (nodes_[term].op == op || nodes_[term].op == FormOp::kConstant) return term;
+  return Intern({.op = op}, {{term, 1}});
+}
+
+// Runs of terms that have one signature and one coefficient: sums within the sum. `terms` are sorted.
+template <typename F>
+void FormGraph::ForEachRun(std::span<const FormTerm> terms, const F& visit) const {
+  size_t begin = 0;
+  for (size_t i = 1; i <= terms.size(); ++i) {
+    if (i < terms.size() && nodes_[terms[i].node].signature == nodes_[terms[begin].node].signature) continue;
+    const auto run = terms.subspan(begin, i - begin);
+    const double first = run[0].coefficient;
+    visit(run, std::all_of(run.begin(), run.end(), [&](const FormTerm& t) {
+            return std::fabs(t.coefficient - first) <= 1e-7 * std::fabs(first);
+          }));
+    begin = i;
+  }
+}
+
+void FormGraph::AddTerm(const FormTerm& term, double& value, std::vector<FormTerm>& flat) {
+  const FormNode node = nodes_[term.node];
+  if (node.op == FormOp::kConstant) {
+    value += term.coefficient * node.value;
+    return;
+  }
+  if (node.op != FormOp::kLinear) {
+    flat.push_back(term);
+    return;
+  }
+  value += term.coefficient * node.value;
+  if (term.coefficient == 1) {
+    flat.insert(flat.end(), terms(term.node).begin(), terms(term.node).end());
+    return;
+  }
+  // A scaled sum stays a sum of its own: x - mean is no weighted sum of all x.
+  const std::vector<FormTerm> inner(terms(term.node).begin(), terms(term.node).end());
+  if (inner.size() == 1 && inner[0].coefficient == 1 && node.value == 0) {
+    flat.push_back(term);
+    return;
+  }
+  std::vector<std::pair<std::vector<FormTerm>, double>> sums;
+  ForEachRun(inner, [&](std::span<const FormTerm> run, bool uniform) {
+    if (uniform && run.size() > 1) {
+      sums.emplace_back(std::vector<FormTerm>(run.begin(), run.end()), run[0].coefficient);
+      return;
+    }
+    for (const FormTerm& t : run) flat.push_back({t.node, term.coefficient * t.coefficient});
+  });
+  for (auto& [sum, coefficient] : sums) flat.push_back({SumOf(std::move(sum)), term.coefficient * coefficient});
+}
+
+FormId FormGraph::SumOf(std::vector<FormTerm> run) {
+  for (FormTerm& term : run) term.coefficient = 1;
+  return Intern({.op = FormOp::kLinear}, std::move(run));
+}
+
+FormId FormGraph::Linear(double value, std::vector<FormTerm> terms) {
+  std::vector<FormTerm> flat;
+  flat.reserve(terms.size());
+  for (const FormTerm& term : terms) AddTerm(term, value, flat);
+  const auto before = [this](const FormTerm& a, const FormTerm& b) {
+    return a.node != b.node && Before(a.node, b.node);
+  };
+  std::sort(flat.begin(), flat.end(), before);
+  std::vector<FormTerm> combined;
+  combined.reserve(flat.size());
+  for (const FormTerm& term : flat) {
+    if (!combined.empty() && combined.back().node == term.node) combined.back().coefficient += term.coefficient;
+    else combined.push_back(term);
+  }
+  std::erase_if(combined, [](const FormTerm& term) { return std::fabs(term.coefficient) < 1e-12; });
+  for (FormTerm& term : combined) term.coefficient = RoundLiteral(term.coefficient, exact_);
+  value = RoundLiteral(value, exact_);
+  // A run with one coefficient other than 1 is that coefficient times a sum.
+  std::vector<FormTerm> nested;
+  std::vector<std::pair<std::vector<FormTerm>, double>> sums;
+  ForEachRun(combined, [&](std::span<const FormTerm> run, bool uniform) {
+    if (uniform && run.size() > 1 && run[0].coefficient != 1)
+      sums.emplace_back(std::vector<FormTerm>(run.begin(), run.end()), run[0].coefficient);
+    else nested.insert(nested.end(), run.begin(), run.end());
+  });
+  if (!sums.empty()) {
+    for (auto& [sum, coefficient] : sums) nested.push_back({SumOf(std::move(sum)), coefficient});
+    std::sort(nested.begin(), nested.end(), before);
+    combined = std::move(nested);
+  }
+  if (combined.empty()) return Constant(value);
+  if (combined.size() == 1 && combined[0].coefficient == 1 && value == 0) return combined[0].node;
+  return Intern({.op = FormOp::kLinear, .value = value}, std::move(combined));
+}
+
+// Collects a factor's own factors: constants go to `constant`, and so does what the coefficients of a sum have in
+// common (their magnitude, with the sign of the first); powers of roots become half powers of what is under them.
+void FormGraph::AddFactor(FormId id, double exponent, double& constant, std::vector<FormTerm>& factors) {
+  const FormNode node = nodes_[id];
+  if (node.op == FormOp::kConstant) {
+    constant *= std::pow(node.value, exponent);
+    return;
+  }
+  if (node.op == FormOp::kProduct) {
+    const std::vector<FormTerm> inner(terms(id).begin(), terms(id).end());
+    for (const FormTerm& factor : inner) AddFactor(factor.node, factor.coefficient * exponent, constant, factors);
+    return;
+  }
+  if (node.op == FormOp::kCall &&
+      (static_cast<Function>(node.mode) == Function::kSqrt || static_cast<Function>(node.mode) == Function::kRsqrt)) {
+    const double half = static_cast<Function>(node.mode) == Function::kSqrt ? exponent / 2 : -exponent / 2;
+    AddFactor(terms(id)[0].node, half, constant, factors);
+    return;
+  }
+  if (node.op == FormOp::kLinear) {
+    std::vector<FormTerm> inner(terms(id).begin(), terms(id).end());
+    const double content = inner[0].coefficient;
+    const auto shared = [content](double value) {
+      return std::fabs(std::fabs(value) - std::fabs(content)) <= 1e-7 * std::fabs(content);
+    };
+    const bool uniform =
+        (node.value == 0 || shared(node.value)) &&
+        std::all_of(inner.begin(), inner.end(), [&](const FormTerm& t) { return shared(t.coefficient); });
+    // A half power of a negative content would be lost.
+    if (uniform && content != 1 && (content > 0 || exponent == std::trunc(exponent))) {
+      for (FormTerm& term : inner) term.coefficient /= content;
+      constant *= std::pow(content, exponent);
+      AddFactor(Linear(node.value / content, std::move(inner)), exponent, constant, factors);
+      return;
+    }
+  }
+  factors.push_back({id, exponent});
+}
+
+FormId FormGraph::Product(std::vector<FormTerm> factors) {
+  double constant = 1;
+  std::vector<FormTerm> flat;
+  for (const FormTerm& factor : factors) AddFactor(factor.node, factor.coefficient, constant, flat);
+  std::sort(flat.begin(), flat.end(),
+            [this](const FormTerm& a, const FormTerm& b) { return a.node != b.node && Before(a.node, b.node); });
+  std::vector<FormTerm> combined;
+  for (const FormTerm& factor : flat) {
+    if (!combined.empty() && combined.back().node == factor.node) combined.back().coefficient += factor.coefficient;
+    else combined.push_back(factor);
+  }
+  // x^(k + 1/2) = x^k sqrt(x), or with a negative exponent x^-k rsqrt(x).
+  for (size_t i = 0, n = combined.size(); i < n; ++i) {
+    const double whole = std::trunc(combined[i].coefficient);
+    if (combined[i].coefficient == whole) continue;
+    const Function root = combined[i].coefficient > 0 ? Function::kSqrt : Function::kRsqrt;
+    combined.push_back({Call(root, {combined[i].node}), 1});
+    combined[i].coefficient = whole;
+  }
+  std::erase_if(combined, [](const FormTerm& factor) { return factor.coefficient == 0; });
+  std::sort(combined.begin(), combined.end(),
+            [this](const FormTerm& a, const FormTerm& b) { return a.node != b.node && Before(a.node, b.node); });
+  if (combined.empty() || constant == 0) return Constant(constant);
+  if (combined.size() == 1 && combined[0].coefficient == 1) return Linear(0, {{combined[0].node, constant}});
+  const FormId product = Intern({.op = FormOp::kProduct}, std::move(combined));
+  return constant == 1 ? product : Linear(0, {{product, constant}});
+}
+
+FormId FormGraph::Extremum(FormOp op, std::vector<FormId> args) {
+  std::vector<FormTerm> flat;
+  double constant =
+      op == FormOp::kMax ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+  for (const FormId id : args) {
+    if (const double* c = AsConstant(id)) {
+      constant = op == FormOp::kMax ? std::max(constant, *c) : std::min(constant, *c);
+    } else if (nodes_[id].op == op) {
+      for (const FormTerm& inner : terms(id)) {
+        if (const double* c = AsConstant(inner.node)) {
+          constant = op == FormOp::kMax ? std::max(constant, *c) : std::min(constant, *c);
+        } else {
+          flat.push_back(inner);
+        }
+      }
+    } else {
+      flat.push_back({id, 1});
+    }
+  }
+  const bool identity = op == FormOp::kMax ? constant <= kLowest : constant >= -kLowest;
+  if (!identity) flat.push_back({Constant(constant), 1});
+  std::sort(flat.begin(), flat.end(),
+            [this](const FormTerm& a, const FormTerm& b) { return a.node != b.node && Before(a.node, b.node); });
+  flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
+  if (flat.empty()) return Constant(constant);
+  if (flat.size() == 1 && (args.size() == 1 || AsConstant(flat[0].node))) return flat[0].node;
+  return Intern({.op = op}, std::move(flat));
+}
+
+FormId FormGraph::Call(Function function, std::vector<FormId> args) {
+  if (function == Function::kReciprocal) return Product({{args[0], -1}});
+  if (function == Function::kExp2 || function == Function::kExp10)
+    return Call(Function::kExp, {Linear(0, {{args[0], function == Function::kExp2 ? M_LN2 : M_LN10}})});
+  if (function == Function::kLog2 || function == Function::kLog10)
+    return Linear(0, {{Call(Function::kLog, args), 1 / (function == Function::kLog2 ? M_LN2 : M_LN10)}});
+  if (args.size() == 1) {
+    if (const double* c = AsConstant(args[0])) {
+      const double folded = Apply(function, *c);
+      if (!std::isnan(folded)) return Constant(folded);
+    }
+    if (function == Function::kAbs) {
+      const FormNode& inner = nodes_[args[0]];
+      if (inner.op == FormOp::kCall && static_cast<Function>(inner.mode) == Function::kAbs) return args[0];
+      if (inner.op == FormOp::kLinear && terms(args[0])[0].coefficient < 0) args[0] = Linear(0, {{args[0], -1}});
+    }
+  }
+  if (function == Function::kPower)
+    if (const double* c = AsConstant(args[1]); c != nullptr && *c == std::trunc(*c) && std::fabs(*c) <= 16)
+      return Product({{args[0], *c}});
+  std::vector<FormTerm> terms;
+  for (const FormId id : args) terms.push_back({id, 1});
+  return Intern({.op = FormOp::kCall, .mode = static_cast<uint8_t>(function)}, std::move(terms));
+}
+
+FormId FormGraph::Compare(core::Comparison comparison, FormId left, FormId right) {
+  using core::Comparison;
+  const double *a = AsConstant(left), *b = AsConstant(right);
+  if (left == right) return Constant(comparison == Comparison::kLessEqual || comparison == Comparison::kEqual);
+  if (a && b) {
+    switch (comparison) {
+      case Comparison::kLess: return Constant(*a < *b);
+      case Comparison::kLessEqual: return Constant(*a <= *b);
+      case Comparison::kEqual: return Constant(*a == *b);
+      case Comparison::kNotEqual: return Constant(*a != *b);
+    }
+  }
+  // Data is finite: it is compared with an accumulator's first value, or tested for infinity.
+  for (const double* c : {a, b}) {
+    if (!c || std::fabs(*c) < -kLowest) continue;
+    if (comparison == Comparison::kEqual) return Constant(0);
+    if (comparison == Comparison::kNotEqual) return Constant(1);
+    return Constant((c == a) == (*c < 0));
+  }
+  const bool symmetric = comparison == Comparison::kEqual || comparison == Comparison::kNotEqual;
+  if (symmetric && Before(right, left)) std::swap(left, right);
+  return Intern({.op = FormOp::kCompare, .mode = static_cast<uint8_t>(comparison)}, {{left, 1}, {right, 1}});
+}
+
+FormId FormGraph::Logic(FormOp op, std::vector<FormId> args) {
+  using core::Comparison;
+  if (op == FormOp::kNot) {
+    const FormNode node = nodes_[args[0]];
+    if (const double* c = AsConstant(args[0])) return Constant(*c == 0);
+    if (node.op == FormOp::kNot) return terms(args[0])[0].node;
+    if (node.op == FormOp::kCompare) {
+      const FormId left = terms(args[0])[0].node, right = terms(args[0])[1].node;
+      switch (static_cast<Comparison>(node.mode)) {
+        case Comparison::kLess: return Compare(Comparison::kLessEqual, right, left);
+        case Comparison::kLessEqual: return Compare(Comparison::kLess, right, left);
+        case Comparison::kEqual: return Compare(Comparison::kNotEqual, left, right);
+        case Comparison::kNotEqual: return Compare(Comparison::kEqual, left, right);
+      }
+    }
+    return Intern({.op = op}, {{args[0], 1}});
+  }
+  std::vector<FormTerm> flat;
+  const double absorbing = op == FormOp::kAnd ? 0 : 1;
+  for (const FormId id : args) {
+    if (const double* c = AsConstant(id)) {
+      if ((*c != 0) == (absorbing != 0)) return Constant(absorbing);
+    } else if (nodes_[id].op == op) {
+      const auto inner = terms(id);
+      flat.insert(flat.end(), inner.begin(), inner.end());
+    } else {
+      flat.push_back({id, 1});
+    }
+  }
+  std::sort(flat.begin(), flat.end(),
+            [this](const FormTerm& a, const FormTerm& b) { return a.node != b.node && Before(a.node, b.node); });
+  flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
+  if (flat.empty()) return Constant(1 - absorbing);
+  if (flat.size() == 1) return flat[0].node;
+  return Intern({.op = op}, std::move(flat));
+}
+
+// select(x > max(S), index of x, arg max of S) is the arg max of S and x. The first of equal values wins if the later
+// one must be greater.
+FormId FormGraph::MergeArg(FormId condition, FormId then, FormId otherwise) {
+  const FormNode compare = nodes_[condition];
+  if (compare.op != FormOp::kCompare) return 0;
+  const auto comparison = static_cast<core::Comparison>(compare.mode);
+  if (comparison != core::Comparison::kLess && comparison != core::Comparison::kLessEqual) return 0;
+  const FormId small = terms(condition)[0].node, large = terms(condition)[1].node;
+  if (AsConstant(small) || AsConstant(large)) return 0;
+  // The values among which `index` chooses, by an extremum `value`.
+  const auto choices = [&](FormId index, FormId value, FormOp extremum, std::vector<FormTerm>& out) {
+    if (const double* c = AsConstant(index)) {
+      if (nodes_[value].op == extremum) return false;
+      out.push_back({value, *c});
+      return true;
+    }
+    if (nodes_[index].op != FormOp::kArg || nodes_[value].op != extremum) return false;
+    const auto args = terms(index);
+    const auto values = terms(value);
+    if (args.size() != values.size()) return false;
+    for (size_t i = 0; i < args.size(); ++i)
+      if (args[i].node != values[i].node) return false;
+    out.insert(out.end(), args.begin(), args.end());
+    return true;
+  };
+  for (const FormOp extremum : {FormOp::kMax, FormOp::kMin}) {
+    // kMax: `then` belongs to the larger one.
+    std::vector<FormTerm> chosen, kept;
+    const FormId winner = extremum == FormOp::kMax ? large : small, loser = extremum == FormOp::kMax ? small : large;
+    if (!choices(then, winner, extremum, chosen) || !choices(otherwise, loser, extremum, kept)) continue;
+    // Ties: at kLess the one that was kept wins, at kLessEqual the chosen one.
+    const bool keeps = comparison == core::Comparison::kLess;
+    const auto below = [](const std::vector<FormTerm>& a, const std::vector<FormTerm>& b) {
+      const auto by = [](const FormTerm& x, const FormTerm& y) { return x.coefficient < y.coefficient; };
+      return std::max_element(a.begin(), a.end(), by)->coefficient <
+             std::min_element(b.begin(), b.end(), by)->coefficient;
+    };
+    const bool first = keeps ? below(kept, chosen) : below(chosen, kept);
+    const bool last = keeps ? below(chosen, kept) : below(kept, chosen);
+    if (!first && !last) continue;
+    using core::ReduceOp;
+    const ReduceOp mode = extremum == FormOp::kMax ? (first ? ReduceOp::kArgMaxFirst : ReduceOp::kArgMaxLast)
+                                                   : (first ? ReduceOp::kArgMinFirst : ReduceOp::kArgMinLast);
+    for (const FormId side : {then, otherwise})
+      if (nodes_[side].op == FormOp::kArg && nodes_[side].mode != static_cast<uint8_t>(mode)) return 0;
+    chosen.insert(chosen.end(), kept.begin(), kept.end());
+    std::sort(chosen.begin(), chosen.end(),
+              [this](const FormTerm& a, const FormTerm& b) { return a.node != b.node && Before(a.node, b.node); });
+    return Intern({.op = FormOp::kArg, .mode = static_cast<uint8_t>(mode)}, std::move(chosen));
+  }
+  return 0;
+}
+
+FormId FormGraph::Select(FormId condition, FormId then, FormId otherwise) {
+  if (const double* c = AsConstant(condition)) return *c != 0 ? then : otherwise;
+  if (then == otherwise) return then;
+  const FormNode compare = nodes_[condition];
+  if (compare.op == FormOp::kCompare) {
+    const auto comparison = static_cast<core::Comparison>(compare.mode);
+    const FormId left = terms(condition)[0].node, right = terms(condition)[1].node;
+    if (comparison == core::Comparison::kLess || comparison == core::Comparison::kLessEqual) {
+      if (then == left && otherwise == right) return Extremum(FormOp::kMin, {left, right});
+      if (then == right && otherwise == left) return Extremum(FormOp::kMax, {left, right});
+    }
+    if (comparison == core::Comparison::kNotEqual)
+      return Select(Compare(core::Comparison::kEqual, left, right), otherwise, then);
+    if (const FormId arg = MergeArg(condition, then, otherwise)) return arg;
+  }
+  if (compare.op == FormOp::kNot) return Select(terms(condition)[0].node, otherwise, then);
+  // A sum that is extended under a condition: the sum, and the condition in the new term alone.
+  if (nodes_[then].op == FormOp::kLinear || nodes_[otherwise].op == FormOp::kLinear) {
+    const FormId added = Linear(0, {{then, 1}, {otherwise, -1}});
+    const auto weight = [this](FormId id) {
+      return nodes_[id].op == FormOp::kLinear ? nodes_[id].count : AsConstant(id) ? 0u : 1u;
+    };
+    if (weight(added) < weight(then) && !AsConstant(otherwise))
+      return Linear(0, {{otherwise, 1}, {Select(condition, added, Constant(0)), 1}});
+    if (weight(added) < weight(otherwise) && !AsConstant(then))
+      return Linear(0, {{then, 1}, {Select(condition, Constant(0), Linear(0, {{added, -1}})), 1}});
+  }
+  return Intern({.op = FormOp::kSelect}, {{condition, 1}, {then, 1}, {otherwise, 1}});
+}
+
+}  // namespace warpwright::lift

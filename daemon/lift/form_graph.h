@@ -1,0 +1,113 @@
+// Expressions in one form, whatever order, tree, shuffle or atomic made them: what generalise.h compares and fits.
+//
+// Normal form. A kLinear node is value + sum of coefficient * term, with terms that are no kLinear themselves; a
+// kProduct has integer exponents and no constant factor. fma is a product in a sum; x - y, -x, x / y, rcp, rsqrt and
+// multiplications by constants disappear into coefficients and exponents. Maxima and minima are sets. ex2(x log2 e)
+// becomes exp(x), a selection of a comparison a maximum or minimum. Roundings are looked through. That is algebra of
+// real numbers: equal forms say nothing about order of summation, overflow or NaN.
+//
+// Coefficients that stem from f32 are kept to seven digits, those within an ulp of six to six: so f32's log2 e times
+// ln 2 is 1.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "core/computation.h"
+#include "lift/graph.h"
+
+namespace warpwright::lift {
+
+using FormId = uint32_t;
+
+enum class FormOp : uint8_t {
+  kConstant,  // value
+  kLoad,      // buffer, element
+  kScalar,    // buffer: position in the signature
+  kGather,    // buffer; terms[0]: the index, a kLinear or an integer-valued node
+  kLinear,
+  kProduct,  // coefficient of a term: its exponent
+  kMax,
+  kMin,
+  kArg,      // mode: core::ReduceOp; coefficient of a term: its index
+  kCall,     // mode: core::Function
+  kCompare,  // mode: core::Comparison
+  kAnd,
+  kOr,
+  kNot,
+  kSelect
+};
+
+struct FormTerm {
+  FormId node = 0;
+  double coefficient = 1;
+  bool operator==(const FormTerm&) const = default;
+};
+
+struct FormNode {
+  FormOp op = FormOp::kConstant;
+  uint8_t mode = 0;
+  uint16_t buffer = 0;
+  uint32_t first = 0, count = 0;  // terms
+  int64_t element = 0;
+  double value = 0;
+  // Of the structure without elements, values and numbers of terms: what may be instances of one statement agree in it.
+  uint64_t signature = 0;
+  uint32_t line = 0;
+};
+
+class FormGraph {
+ public:
+  // `exact`: literals keep fifteen digits, for computations in f64.
+  explicit FormGraph(uint32_t limit, bool exact = false) : limit_(limit), exact_(exact) { nodes_.push_back({}); }
+  const FormNode& operator[](FormId id) const { return nodes_[id]; }
+  std::span<const FormTerm> terms(FormId id) const { return {terms_.data() + nodes_[id].first, nodes_[id].count}; }
+  size_t size() const { return nodes_.size(); }
+  bool full() const { return full_; }
+
+  FormId Constant(double value);
+  FormId Load(uint16_t buffer, int64_t element);
+  FormId Scalar(uint16_t position);
+  FormId Gather(uint16_t buffer, FormId index);
+  FormId Linear(double value, std::vector<FormTerm> terms);  // terms may be any nodes; combined and flattened
+  // `x + 0` as it stands in the code: a sum of one term, so that an extent of one does not change the structure.
+  FormId SumOfOne(FormId term) { return OfOne(FormOp::kLinear, term); }
+  FormId OfOne(FormOp op, FormId term);  // kLinear, kMax, kMin
+  FormId Product(std::vector<FormTerm> factors);
+  FormId Extremum(FormOp op, std::vector<FormId> args);
+  FormId Call(core::Function function, std::vector<FormId> args);
+  FormId Compare(core::Comparison comparison, FormId left, FormId right);
+  FormId Logic(FormOp op, std::vector<FormId> args);
+  FormId Select(FormId condition, FormId then, FormId otherwise);
+  // The constant that a node is, if it is one.
+  const double* AsConstant(FormId id) const;
+  void SetLine(FormId id, uint32_t line) {
+    if (nodes_[id].line == 0) nodes_[id].line = line;
+  }
+
+ private:
+  FormId Intern(FormNode node, std::vector<FormTerm> terms);
+  uint64_t SignatureOf(const FormNode& node, std::span<const FormTerm> terms) const;
+  bool Before(FormId a, FormId b) const;  // an order that does not depend on the order of creation where possible
+  template <typename F>
+  void ForEachRun(std::span<const FormTerm> terms, const F& visit) const;
+  void AddTerm(const FormTerm& term, double& value, std::vector<FormTerm>& flat);
+  FormId SumOf(std::vector<FormTerm> run);
+  void AddFactor(FormId id, double exponent, double& constant, std::vector<FormTerm>& factors);
+  FormId MergeArg(FormId condition, FormId then, FormId otherwise);
+
+  std::vector<FormNode> nodes_;  // [0]: no node
+  std::vector<FormTerm> terms_;
+  std::unordered_multimap<uint64_t, FormId> ids_;
+  uint32_t limit_ = 0;
+  bool exact_ = false, full_ = false;
+};
+
+// The value of a literal as it is compared: see above. `digits` 15 for f64.
+double RoundLiteral(double value, bool is_double);
+
+}  // namespace warpwright::lift

@@ -1,0 +1,212 @@
+#include "lift/shapes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+
+#include "base/random.h"
+#include "core/dtype.h"
+#include "lift/size_solver.h"
+
+namespace warpwright::lift {
+namespace {
+
+constexpr int64_t kSmall = 12;  // sizes up to it stay: taps, strides, flags
+// Pairwise different at one shape and from shape to shape; odd and even, prime and not.
+constexpr int64_t kSubstitutes[][6] = {
+    {7, 10, 13, 9, 11, 6}, {9, 6, 11, 14, 8, 13}, {11, 13, 8, 7, 15, 10}, {6, 9, 17, 12, 7, 14}};
+// For launchers that ask for divisibility.
+constexpr int64_t kMultiples[][4] = {{32, 64, 96, 128}, {64, 96, 32, 160}, {96, 32, 128, 64}};
+
+Sizes IntegersOf(const Scalars& scalars) {
+  Sizes sizes;
+  for (const auto& [name, value] : scalars)
+    if (const int64_t* integer = std::get_if<int64_t>(&value)) sizes[name] = *integer;
+  return sizes;
+}
+
+uint64_t ElementsOf(const core::KernelSpec& spec, const Scalars& scalars) {
+  const Sizes sizes = IntegersOf(scalars);
+  uint64_t elements = 0;
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    if (buffer == nullptr) continue;
+    uint64_t count = 1;
+    for (const core::Expression& extent : buffer->shape) {
+      const auto value = extent.Evaluate(sizes);
+      if (!value || *value < 0) return UINT64_MAX;
+      count *= static_cast<uint64_t>(*value);
+      if (count > (uint64_t{1} << 40)) return UINT64_MAX;
+    }
+    elements += count;
+  }
+  return elements;
+}
+
+// Scalars that follow from others in every case, with what they follow from; the others keep their freedom.
+std::map<std::string, core::Size> Relations(const core::KernelSpec& spec) {
+  std::map<std::string, core::Size> relations;
+  if (spec.cases.size() < 2) return relations;
+  std::vector<Sizes> known(spec.cases.size());
+  std::vector<Sizes> all;
+  for (const core::Case& c : spec.cases) all.push_back(core::IntegerScalars(c));
+  for (const core::Argument& argument : spec.args) {
+    if (!all[0].contains(argument.name)) continue;
+    std::vector<int64_t> values;
+    for (const Sizes& sizes : all) values.push_back(sizes.at(argument.name));
+    const bool constant = std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == values[0]; });
+    if (!constant && !known[0].empty())
+      if (auto size = SizeSolver(known, {}).Solve(values)) relations.emplace(argument.name, *size);
+    for (size_t j = 0; j < all.size(); ++j) known[j][argument.name] = values[j];
+  }
+  return relations;
+}
+
+template <size_t kCount>
+Scalars Shrunk(const core::KernelSpec& spec, const core::Case& from, const std::map<std::string, core::Size>& relations,
+               const int64_t (&substitutes)[kCount]) {
+  Scalars scalars = from.scalars;
+  std::map<int64_t, int64_t> chosen;  // equal sizes stay equal
+  Sizes sizes;
+  for (const core::Argument& argument : spec.args) {
+    const auto found = scalars.find(argument.name);
+    if (found == scalars.end()) continue;
+    int64_t* value = std::get_if<int64_t>(&found->second);
+    if (value == nullptr) continue;
+    if (const auto relation = relations.find(argument.name); relation != relations.end()) {
+      *value = relation->second.Evaluate(sizes).value_or(*value);
+    } else if (*value > kSmall) {
+      const auto [entry, added] = chosen.emplace(*value, substitutes[chosen.size() % kCount]);
+      *value = entry->second;
+    }
+    sizes[argument.name] = *value;
+  }
+  return scalars;
+}
+
+// Values that do not occur by chance.
+void MakeUnusual(Scalars& scalars, size_t shape) {
+  size_t k = 0;
+  for (auto& [name, value] : scalars) {
+    double* real = std::get_if<double>(&value);
+    if (real == nullptr) continue;
+    const double step = 0.0113 * static_cast<double>(shape) + 0.0041 * static_cast<double>(k++);
+    *real = static_cast<float>(*real == 0 ? 0.0371 + step : *real * (0.9371 + step));
+  }
+}
+
+void Fill(const core::BufferArgument& buffer, const Sizes& sizes, const base::CounterRandom& random,
+          std::vector<std::byte>& bytes) {
+  const size_t width = core::SizeOf(buffer.dtype);
+  const size_t count = bytes.size() / width;
+  using Kind = core::Init::Kind;
+  for (size_t i = 0; i < count; ++i) {
+    const double u = static_cast<double>(random.Bits(2 * i) >> 11) * 0x1p-53;
+    const double v = static_cast<double>(random.Bits(2 * i + 1) >> 11) * 0x1p-53;
+    double value = std::sqrt(-2 * std::log(1 - u)) * std::cos(2 * M_PI * v);  // normal(0, 1)
+    if (buffer.init.kind == Kind::kConstant) {
+      value = buffer.init.a;
+    } else if (buffer.init.kind == Kind::kUniform) {
+      value = buffer.init.a + u * (buffer.init.b - buffer.init.a);
+    } else if (buffer.init.kind == Kind::kNormal) {
+      value = buffer.init.a + buffer.init.b * value;
+    } else if (buffer.init.kind == Kind::kPareto || buffer.init.kind == Kind::kLognormal) {
+      value = std::exp(value / 2);
+    }
+    if (!core::IsFloat(buffer.dtype)) {
+      int64_t low = 0, high = buffer.dtype == core::DType::kBool ? 1 : 127;
+      if (buffer.init.kind == Kind::kIntegers) {
+        if (buffer.init.low) low = buffer.init.low->Evaluate(sizes).value_or(0);
+        if (buffer.init.high) high = buffer.init.high->Evaluate(sizes).value_or(low);
+      } else if (buffer.init.kind == Kind::kConstant) {
+        low = high = static_cast<int64_t>(buffer.init.a);
+      }
+      const uint64_t range = static_cast<uint64_t>(std::max<int64_t>(high - low, 0)) + 1;
+      value = static_cast<double>(low + static_cast<int64_t>(random.Bits(2 * i) % range));
+    }
+    core::StoreFromDouble(buffer.dtype, bytes.data(), i, value);
+  }
+}
+
+}  // namespace
+
+std::vector<Scalars> ChooseShapes(const core::KernelSpec& spec, size_t count) {
+  std::vector<Scalars> shapes;
+  std::set<Sizes> seen;
+  const auto add = [&](Scalars scalars) {
+    if (!seen.insert(IntegersOf(scalars)).second) return;
+    shapes.push_back(std::move(scalars));
+  };
+  std::vector<const core::Case*> cases;
+  for (const core::Case& c : spec.cases) cases.push_back(&c);
+  std::stable_sort(cases.begin(), cases.end(), [&](const core::Case* a, const core::Case* b) {
+    return ElementsOf(spec, a->scalars) < ElementsOf(spec, b->scalars);
+  });
+  constexpr uint64_t kTraced = 20'000;  // elements
+  for (const core::Case* c : cases)
+    if (ElementsOf(spec, c->scalars) <= kTraced) add(c->scalars);
+  const auto relations = Relations(spec);
+  for (const auto& substitutes : kSubstitutes)
+    if (!cases.empty()) add(Shrunk(spec, *cases.front(), relations, substitutes));
+  for (const auto& substitutes : kMultiples)
+    if (!cases.empty()) add(Shrunk(spec, *cases.back(), relations, substitutes));
+  for (const core::Case* c : cases) add(c->scalars);
+  if (shapes.size() > count) shapes.resize(count);
+  for (size_t j = 0; j < shapes.size(); ++j) MakeUnusual(shapes[j], j);
+  return shapes;
+}
+
+Result<std::vector<core::BufferContent>> MakeContents(const core::KernelSpec& spec, const Scalars& scalars,
+                                                      uint64_t seed, uint64_t limit_bytes) {
+  core::Case c;
+  c.scalars = scalars;
+  const Sizes sizes = IntegersOf(scalars);
+  std::vector<core::BufferContent> contents;
+  uint64_t total = 0;
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    if (buffer == nullptr) continue;
+    WW_ASSIGN(const std::vector<int64_t> shape, core::ShapeOf(argument, c));
+    uint64_t bytes = core::SizeOf(buffer->dtype);
+    for (const int64_t extent : shape) {
+      if (extent != 0 && bytes > limit_bytes / static_cast<uint64_t>(extent))
+        return Fail(ErrorCode::kUnsupported, "the shape is too large to be lifted");
+      bytes *= static_cast<uint64_t>(extent);
+    }
+    total += bytes;
+    if (total > limit_bytes) return Fail(ErrorCode::kUnsupported, "the shape is too large to be lifted");
+    std::vector<std::byte> data(bytes);
+    Fill(*buffer, sizes, base::CounterRandom(seed, contents.size()), data);
+    core::BufferContent content;
+    content.name = argument.name;
+    content.bytes = base::Bytes(std::move(data));
+    content.uninitialized = buffer->role == core::Role::kOut || buffer->role == core::Role::kScratch;
+    content.read_only = buffer->role == core::Role::kIn;
+    contents.push_back(std::move(content));
+  }
+  return contents;
+}
+
+std::vector<core::Expression> DimensionsOf(const core::BufferArgument& buffer) {
+  if (buffer.shape.size() != 1) return buffer.shape;
+  const std::string& text = buffer.shape[0].text();
+  std::vector<std::string> factors(1);
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (depth == 0 && (c == '+' || c == '-' || c == '/' || c == '%')) return buffer.shape;
+    if (depth == 0 && c == '*') factors.emplace_back();
+    else factors.back() += c;
+  }
+  if (factors.size() == 1) return buffer.shape;
+  std::vector<core::Expression> dimensions;
+  for (const std::string& factor : factors) {
+    auto parsed = core::Expression::Parse(factor);
+    if (!parsed) return buffer.shape;
+    dimensions.push_back(std::move(*parsed));
+  }
+  return dimensions;
+}
+
+}  // namespace warpwright::lift

@@ -1,0 +1,159 @@
+#include "lift/size_solver.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+
+namespace warpwright::lift {
+namespace {
+
+constexpr int64_t kLargestOffset = 64, kLargestDivisor = 256, kLargestFactor = 64;
+
+bool AllEqual(const std::vector<int64_t>& values) {
+  return std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == values[0]; });
+}
+
+std::string Operand(const std::string& text) {
+  const bool simple = text.find_first_of("+-*/% ") == std::string::npos;
+  return simple ? text : "(" + text + ")";
+}
+
+std::string WithOffset(const std::string& text, int64_t offset) {
+  if (offset == 0) return text;
+  return fmt::format("{} {} {}", text, offset > 0 ? '+' : '-', std::llabs(offset));
+}
+
+std::optional<core::Size> Parsed(const std::string& text) {
+  auto parsed = core::Size::Parse(text);
+  if (!parsed) return std::nullopt;
+  return std::move(*parsed);
+}
+
+// values = f(atom) + c for one c: c, if it is small.
+template <typename F>
+std::optional<int64_t> CommonOffset(const std::vector<int64_t>& values, const F& f) {
+  std::optional<int64_t> offset;
+  for (size_t j = 0; j < values.size(); ++j) {
+    const std::optional<int64_t> base = f(j);
+    if (!base) return std::nullopt;
+    if (offset && *offset != values[j] - *base) return std::nullopt;
+    offset = values[j] - *base;
+  }
+  if (offset && std::llabs(*offset) > kLargestOffset) return std::nullopt;
+  return offset;
+}
+
+}  // namespace
+
+SizeSolver::SizeSolver(std::vector<Sizes> shapes, const std::vector<core::Size>& hints) : shapes_(std::move(shapes)) {
+  const auto add = [&](const core::Size& size, bool simple) {
+    Atom atom{size, {}, simple};
+    for (const Sizes& sizes : shapes_) {
+      const auto value = size.Evaluate(sizes);
+      if (!value) return;
+      atom.values.push_back(*value);
+    }
+    if (AllEqual(atom.values)) return;
+    for (const Atom& other : atoms_)
+      if (other.values == atom.values) return;
+    atoms_.push_back(std::move(atom));
+  };
+  if (shapes_.empty()) return;
+  for (const auto& [name, value] : shapes_[0])
+    if (auto size = Parsed(name)) add(*size, true);
+  for (const core::Size& hint : hints) add(hint, false);
+  // Exact quotients: channels of a group.
+  const size_t plain = atoms_.size();
+  for (size_t a = 0; a < plain; ++a) {
+    for (size_t b = 0; b < plain; ++b) {
+      bool exact = a != b;
+      for (size_t j = 0; exact && j < shapes_.size(); ++j)
+        exact = atoms_[b].values[j] > 1 && atoms_[a].values[j] % atoms_[b].values[j] == 0;
+      if (!exact) continue;
+      if (auto quotient = Parsed(Operand(atoms_[a].size.text()) + " / " + Operand(atoms_[b].size.text())))
+        add(*quotient, false);
+    }
+  }
+}
+
+std::optional<core::Size> SizeSolver::Solve(const std::vector<int64_t>& values) const {
+  if (AllEqual(values)) return core::Size::Constant(values[0]);
+  // By rising complexity; the first that holds.
+  for (const Atom& a : atoms_)
+    if (a.values == values) return a.size;
+  for (const int64_t limit : {int64_t{2}, kLargestOffset})
+    for (const Atom& a : atoms_)
+      if (const auto c = CommonOffset(values, [&](size_t j) -> std::optional<int64_t> { return a.values[j]; });
+          c && std::llabs(*c) <= limit)
+        return Parsed(WithOffset(a.size.text(), *c));
+  for (const Atom& a : atoms_) {
+    for (const Atom& b : atoms_) {
+      if (&b < &a) continue;
+      if (const auto c =
+              CommonOffset(values, [&](size_t j) -> std::optional<int64_t> { return a.values[j] * b.values[j]; });
+          c && *c == 0)
+        return Parsed(Operand(a.size.text()) + " * " + Operand(b.size.text()));
+    }
+  }
+  for (const Atom& a : atoms_)
+    if (const auto c = CommonOffset(values, [&](size_t j) -> std::optional<int64_t> { return -a.values[j]; }))
+      return Parsed(WithOffset("0 - " + Operand(a.size.text()), *c));
+  for (const Atom& a : atoms_) {
+    for (int64_t k = 2; k <= kLargestFactor; ++k)
+      for (const int64_t sign : {1, -1})
+        if (const auto c =
+                CommonOffset(values, [&](size_t j) -> std::optional<int64_t> { return sign * k * a.values[j]; }))
+          return Parsed(WithOffset(fmt::format("{}{} * {}", sign < 0 ? "0 - " : "", k, Operand(a.size.text())), *c));
+    for (int64_t k = 2; k <= kLargestDivisor; ++k)
+      if (const auto c = CommonOffset(values, [&](size_t j) -> std::optional<int64_t> { return a.values[j] / k; });
+          c && std::llabs(*c) <= 1)
+        return Parsed(*c == 1 ? fmt::format("{} / {} + 1", Operand(a.size.text()), k)
+                              : WithOffset(fmt::format("{} / {}", Operand(a.size.text()), k), *c));
+    for (int64_t k = 2; k <= kLargestDivisor; ++k)
+      if (const auto c =
+              CommonOffset(values, [&](size_t j) -> std::optional<int64_t> { return (a.values[j] + k - 1) / k; });
+          c && std::llabs(*c) <= 1)
+        return Parsed(WithOffset(fmt::format("ceil_div({}, {})", a.size.text(), k), *c));
+  }
+  for (const Atom& a : atoms_) {
+    for (const Atom& b : atoms_) {
+      if (&a == &b) continue;
+      if (const auto c =
+              CommonOffset(values, [&](size_t j) -> std::optional<int64_t> { return a.values[j] - b.values[j]; }))
+        return Parsed(WithOffset(fmt::format("{} - {}", a.size.text(), Operand(b.size.text())), *c));
+      if (const auto c =
+              CommonOffset(values, [&](size_t j) -> std::optional<int64_t> { return a.values[j] + b.values[j]; });
+          c && &a < &b)
+        return Parsed(WithOffset(fmt::format("{} + {}", a.size.text(), b.size.text()), *c));
+      const auto quotient = [&](size_t j) -> std::optional<int64_t> {
+        return b.values[j] > 0 ? std::optional(a.values[j] / b.values[j]) : std::nullopt;
+      };
+      if (const auto c = CommonOffset(values, quotient); c && std::llabs(*c) <= 1)
+        return Parsed(WithOffset(fmt::format("{} / {}", Operand(a.size.text()), Operand(b.size.text())), *c));
+    }
+  }
+  for (const Atom& a : atoms_)
+    for (const Atom& b : atoms_)
+      for (int64_t k = 2; k <= kLargestFactor; ++k)
+        if (const auto c = CommonOffset(values,
+                                        [&](size_t j) {
+                                          return a.values[j] % k == 0 ? std::optional(a.values[j] / k * b.values[j])
+                                                                      : std::nullopt;
+                                        });
+            c && *c == 0)
+          return Parsed(fmt::format("{} / {} * {}", Operand(a.size.text()), k, Operand(b.size.text())));
+  for (const Atom& a : atoms_)
+    for (const Atom& b : atoms_)
+      for (const Atom& d : atoms_)
+        if (&a <= &b && &b <= &d)
+          if (const auto c = CommonOffset(
+                  values, [&](size_t j) -> std::optional<int64_t> { return a.values[j] * b.values[j] * d.values[j]; });
+              c && *c == 0)
+            return Parsed(
+                fmt::format("{} * {} * {}", Operand(a.size.text()), Operand(b.size.text()), Operand(d.size.text())));
+  return std::nullopt;
+}
+
+}  // namespace warpwright::lift

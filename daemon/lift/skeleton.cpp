@@ -1,0 +1,305 @@
+#include "lift/skeleton.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace warpwright::lift {
+namespace {
+
+uint64_t Mix(uint64_t hash, uint64_t value) {
+  hash ^= value + 0x9e3779b97f4a7c15u + (hash << 12) + (hash >> 4);
+  hash *= 0xff51afd7ed558ccdu;
+  return hash ^ (hash >> 32);
+}
+
+using Terms = std::span<const FormTerm>;
+
+// The runs of terms with one signature; terms are sorted by it.
+std::vector<Terms> Runs(const FormGraph& forms, Terms terms) {
+  std::vector<Terms> runs;
+  size_t begin = 0;
+  for (size_t i = 1; i <= terms.size(); ++i) {
+    if (i < terms.size() && forms[terms[i].node].signature == forms[terms[begin].node].signature) continue;
+    runs.push_back(terms.subspan(begin, i - begin));
+    begin = i;
+  }
+  return runs;
+}
+
+// Elements that a form loads, in the order of the walk: sorts the terms of sums that are written out.
+void LoadsOf(const FormGraph& forms, FormId id, std::vector<int64_t>& out) {
+  const FormNode& node = forms[id];
+  if (node.op == FormOp::kLoad) out.push_back(node.element);
+  if (out.size() > 16) return;
+  for (const FormTerm& term : forms.terms(id)) LoadsOf(forms, term.node, out);
+}
+
+core::ReduceOp OpOf(Position::Kind kind) {
+  return kind == Position::Kind::kMax ? core::ReduceOp::kMax : core::ReduceOp::kMin;
+}
+
+}  // namespace
+
+CellId CellStore::Intern(Cell cell) {
+  uint64_t hash = Mix(static_cast<uint64_t>(cell.op), cell.key);
+  for (const FormTerm& term : cell.terms) hash = Mix(Mix(hash, term.node), std::hash<double>{}(term.coefficient));
+  const auto [begin, end] = ids_.equal_range(hash);
+  for (auto found = begin; found != end; ++found) {
+    const Cell& other = cells_[found->second];
+    if (other.op == cell.op && other.key == cell.key && other.terms == cell.terms) return found->second;
+  }
+  const auto id = static_cast<CellId>(cells_.size());
+  cells_.push_back(std::move(cell));
+  parent_.push_back(id);
+  ids_.emplace(hash, id);
+  return id;
+}
+
+CellId CellStore::ClassOf(CellId id) {
+  while (parent_[id] != id) id = parent_[id] = parent_[parent_[id]];
+  return id;
+}
+
+void CellStore::Join(CellId a, CellId b) {
+  a = ClassOf(a);
+  b = ClassOf(b);
+  if (a != b) parent_[std::max(a, b)] = std::min(a, b);
+}
+
+Position Lockstep::CellsOf(std::vector<Cell> cells) {
+  Position position{.kind = Position::Kind::kCell};
+  position.elements.reserve(cells.size());
+  for (Cell& cell : cells) {
+    const CellId id = cells_.Intern(std::move(cell));
+    position.elements.push_back(id);
+    cells_.Join(static_cast<CellId>(position.elements.front()), id);
+  }
+  return position;
+}
+
+Fitted<Position> Lockstep::Walk(std::span<const FormId> rows) {
+  const FormNode& node = forms_[rows[0]];
+  for (const FormId id : rows)
+    if (forms_[id].signature != node.signature)
+      return tl::unexpected(std::string("expressions of different structure"));
+  Position position;
+  position.mode = node.mode;
+  position.buffer = node.buffer;
+  position.line = node.line;
+  switch (node.op) {
+    case FormOp::kConstant:
+      for (const FormId id : rows) position.values.push_back(forms_[id].value);
+      return position;
+    case FormOp::kScalar: position.kind = Position::Kind::kScalar; return position;
+    case FormOp::kLoad:
+      position.kind = Position::Kind::kLoad;
+      for (const FormId id : rows) position.elements.push_back(forms_[id].element);
+      return position;
+    case FormOp::kGather: return WalkGather(rows);
+    case FormOp::kLinear: return WalkSum(rows);
+    case FormOp::kProduct: return WalkProduct(rows);
+    case FormOp::kMax: return WalkSet(rows, Position::Kind::kMax);
+    case FormOp::kMin: return WalkSet(rows, Position::Kind::kMin);
+    case FormOp::kArg: {
+      std::vector<Cell> cells;
+      for (const FormId id : rows) {
+        const Terms terms = forms_.terms(id);
+        if (Runs(forms_, terms).size() != 1)
+          return tl::unexpected(std::string("an arg reduction over different things"));
+        cells.push_back(
+            {static_cast<core::ReduceOp>(node.mode), forms_[terms[0].node].signature, {terms.begin(), terms.end()}});
+      }
+      Position cell = CellsOf(std::move(cells));
+      cell.line = node.line;
+      return cell;
+    }
+    case FormOp::kCall: position.kind = Position::Kind::kCall; break;
+    case FormOp::kCompare: position.kind = Position::Kind::kCompare; break;
+    case FormOp::kAnd: position.kind = Position::Kind::kAnd; break;
+    case FormOp::kOr: position.kind = Position::Kind::kOr; break;
+    case FormOp::kNot: position.kind = Position::Kind::kNot; break;
+    case FormOp::kSelect: position.kind = Position::Kind::kSelect; break;
+  }
+  if (auto walked = WalkArguments(rows, position); !walked) return tl::unexpected(walked.error());
+  return position;
+}
+
+Fitted<void> Lockstep::WalkArguments(std::span<const FormId> rows, Position& position) {
+  std::vector<FormId> column(rows.size());
+  const uint32_t count = forms_[rows[0]].count;
+  for (uint32_t k = 0; k < count; ++k) {
+    for (size_t row = 0; row < rows.size(); ++row) {
+      if (forms_[rows[row]].count != count) return tl::unexpected(std::string("expressions of different structure"));
+      column[row] = forms_.terms(rows[row])[k].node;
+    }
+    auto child = Walk(column);
+    if (!child) return tl::unexpected(child.error());
+    position.children.push_back(std::move(*child));
+  }
+  return {};
+}
+
+Fitted<Position> Lockstep::WalkSum(std::span<const FormId> rows) {
+  Position position{.kind = Position::Kind::kLinear, .line = forms_[rows[0]].line};
+  std::vector<std::vector<Terms>> runs;
+  for (const FormId id : rows) {
+    position.values.push_back(forms_[id].value);
+    runs.push_back(Runs(forms_, forms_.terms(id)));
+  }
+  for (size_t group = 0; group < runs[0].size(); ++group) {
+    size_t most = 0, least = SIZE_MAX;
+    for (const auto& run : runs) {
+      most = std::max(most, run[group].size());
+      least = std::min(least, run[group].size());
+    }
+    const uint64_t key = forms_[runs[0][group][0].node].signature;
+    std::vector<double> coefficients(rows.size());
+    if (most > 1 && !explicit_.contains(key)) {
+      std::vector<Cell> cells;
+      for (size_t row = 0; row < rows.size(); ++row) {
+        const Terms run = runs[row][group];
+        coefficients[row] = run[0].coefficient;
+        Cell cell{core::ReduceOp::kSum, key, {run.begin(), run.end()}};
+        for (FormTerm& term : cell.terms) term.coefficient = RoundLiteral(term.coefficient / coefficients[row], false);
+        cells.push_back(std::move(cell));
+      }
+      position.children.push_back(CellsOf(std::move(cells)));
+      position.children.back().line = position.line;
+      position.coefficients.push_back(std::move(coefficients));
+      continue;
+    }
+    if (most != least) return tl::unexpected(std::string("sums of different length"));
+    std::vector<std::vector<FormTerm>> sorted;
+    for (const auto& run : runs) {
+      sorted.emplace_back(run[group].begin(), run[group].end());
+      if (most == 1) continue;
+      std::vector<std::pair<std::vector<int64_t>, FormTerm>> keyed;
+      for (const FormTerm& term : sorted.back()) {
+        keyed.emplace_back(std::vector<int64_t>{}, term);
+        LoadsOf(forms_, term.node, keyed.back().first);
+      }
+      std::stable_sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+      for (size_t k = 0; k < keyed.size(); ++k) sorted.back()[k] = keyed[k].second;
+    }
+    for (size_t k = 0; k < most; ++k) {
+      std::vector<FormId> column(rows.size());
+      for (size_t row = 0; row < rows.size(); ++row) {
+        column[row] = sorted[row][k].node;
+        coefficients[row] = sorted[row][k].coefficient;
+      }
+      auto child = Walk(column);
+      if (!child) return child;
+      position.children.push_back(std::move(*child));
+      position.coefficients.push_back(coefficients);
+    }
+  }
+  return position;
+}
+
+Fitted<Position> Lockstep::WalkSet(std::span<const FormId> rows, Position::Kind kind) {
+  Position position{.kind = kind, .line = forms_[rows[0]].line};
+  std::vector<std::vector<Terms>> runs;
+  for (const FormId id : rows) runs.push_back(Runs(forms_, forms_.terms(id)));
+  for (size_t group = 0; group < runs[0].size(); ++group) {
+    size_t most = 0;
+    for (const auto& run : runs) most = std::max(most, run[group].size());
+    const uint64_t key = forms_[runs[0][group][0].node].signature;
+    if (most > 1) {
+      std::vector<Cell> cells;
+      for (const auto& run : runs) cells.push_back({OpOf(kind), key, {run[group].begin(), run[group].end()}});
+      position.children.push_back(CellsOf(std::move(cells)));
+      position.children.back().line = position.line;
+      continue;
+    }
+    std::vector<FormId> column;
+    for (const auto& run : runs) column.push_back(run[group][0].node);
+    auto child = Walk(column);
+    if (!child) return child;
+    position.children.push_back(std::move(*child));
+  }
+  if (position.children.size() == 1) return std::move(position.children[0]);
+  return position;
+}
+
+Fitted<Position> Lockstep::WalkProduct(std::span<const FormId> rows) {
+  Position position{.kind = Position::Kind::kProduct, .line = forms_[rows[0]].line};
+  std::vector<std::vector<Terms>> runs;
+  for (const FormId id : rows) {
+    runs.push_back({});
+    // Runs of one signature and one exponent.
+    for (const Terms run : Runs(forms_, forms_.terms(id))) {
+      size_t begin = 0;
+      for (size_t i = 1; i <= run.size(); ++i) {
+        if (i < run.size() && run[i].coefficient == run[begin].coefficient) continue;
+        runs.back().push_back(run.subspan(begin, i - begin));
+        begin = i;
+      }
+    }
+    if (runs.back().size() != runs[0].size()) return tl::unexpected(std::string("products of different structure"));
+  }
+  for (size_t group = 0; group < runs[0].size(); ++group) {
+    size_t most = 0, least = SIZE_MAX;
+    for (const auto& run : runs) {
+      most = std::max(most, run[group].size());
+      least = std::min(least, run[group].size());
+    }
+    const double exponent = runs[0][group][0].coefficient;
+    if (most > 2) {
+      std::vector<Cell> cells;
+      for (const auto& run : runs) {
+        Cell cell{
+            core::ReduceOp::kProduct, forms_[run[group][0].node].signature, {run[group].begin(), run[group].end()}};
+        for (FormTerm& term : cell.terms) term.coefficient = 1;
+        cells.push_back(std::move(cell));
+      }
+      position.children.push_back(CellsOf(std::move(cells)));
+      position.children.back().line = position.line;
+      position.coefficients.emplace_back(rows.size(), exponent);
+      continue;
+    }
+    if (most != least) return tl::unexpected(std::string("products of different length"));
+    for (size_t k = 0; k < most; ++k) {
+      std::vector<FormId> column;
+      for (const auto& run : runs) column.push_back(run[group][k].node);
+      auto child = Walk(column);
+      if (!child) return child;
+      position.children.push_back(std::move(*child));
+      position.coefficients.emplace_back(rows.size(), exponent);
+    }
+  }
+  return position;
+}
+
+Fitted<Position> Lockstep::WalkGather(std::span<const FormId> rows) {
+  const FormNode& first = forms_[rows[0]];
+  Position position{.kind = Position::Kind::kGather, .buffer = first.buffer, .line = first.line};
+  std::vector<FormId> index;
+  for (const FormId id : rows) index.push_back(forms_.terms(id)[0].node);
+  auto walked = Walk(index);
+  if (!walked) return walked;
+  if (walked->kind == Position::Kind::kLinear) {
+    for (const double value : walked->values) position.elements.push_back(std::llround(value));
+    position.children = std::move(walked->children);
+    position.coefficients = std::move(walked->coefficients);
+  } else {
+    position.elements.assign(rows.size(), 0);
+    position.children.push_back(std::move(*walked));
+    position.coefficients.emplace_back(rows.size(), 1.0);
+  }
+  return position;
+}
+
+Fitted<Position> Lockstep::WalkTerms(std::span<const FormTerm> rows) {
+  std::vector<FormId> nodes;
+  nodes.reserve(rows.size());
+  for (const FormTerm& term : rows) nodes.push_back(term.node);
+  return Walk(nodes);
+}
+
+void CollectReads(const Position& position, std::vector<const Position*>& reads) {
+  if (position.kind == Position::Kind::kLoad || position.kind == Position::Kind::kCell) reads.push_back(&position);
+  if (position.kind == Position::Kind::kGather) reads.push_back(&position);
+  for (const Position& child : position.children) CollectReads(child, reads);
+}
+
+}  // namespace warpwright::lift

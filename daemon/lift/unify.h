@@ -1,0 +1,25 @@
+// One form for all shapes, from forms at several: they must agree in everything but sizes and literals, and these must
+// follow from the entry's scalars.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/computation.h"
+#include "lift/concrete_form.h"
+#include "lift/size_solver.h"
+
+namespace warpwright::lift {
+
+struct FormAtShape {
+  Sizes sizes;                          // the integer scalars
+  std::map<std::string, double> reals;  // the floating-point scalars
+  ConcreteForm form;
+};
+
+// `arguments`: shapes of the tensors as the manifest states them, in the order of Computation::tensors.
+Fitted<core::Computation> Unify(const std::vector<FormAtShape>& forms,
+                                const std::vector<std::vector<core::Size>>& arguments);
+
+}  // namespace warpwright::lift
