@@ -8,7 +8,7 @@
 
 #include "core/computation.h"
 #include "lift/concrete_form.h"
-#include "lift/size_solver.h"
+#include "core/size_solver.h"
 
 namespace warpwright::lift {
 

@@ -1,4 +1,4 @@
-#include "lift/size_solver.h"
+#include "core/size_solver.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <functional>
 
-namespace warpwright::lift {
+namespace warpwright::core {
 namespace {
 
 constexpr int64_t kLargestOffset = 64, kLargestDivisor = 256, kLargestFactor = 64;
@@ -25,8 +25,8 @@ std::string WithOffset(const std::string& text, int64_t offset) {
   return fmt::format("{} {} {}", text, offset > 0 ? '+' : '-', std::llabs(offset));
 }
 
-std::optional<core::Size> Parsed(const std::string& text) {
-  auto parsed = core::Size::Parse(text);
+std::optional<Size> Parsed(const std::string& text) {
+  auto parsed = Size::Parse(text);
   if (!parsed) return std::nullopt;
   return std::move(*parsed);
 }
@@ -47,8 +47,8 @@ std::optional<int64_t> CommonOffset(const std::vector<int64_t>& values, const F&
 
 }  // namespace
 
-SizeSolver::SizeSolver(std::vector<Sizes> shapes, const std::vector<core::Size>& hints) : shapes_(std::move(shapes)) {
-  const auto add = [&](const core::Size& size, bool simple) {
+SizeSolver::SizeSolver(std::vector<Sizes> shapes, const std::vector<Size>& hints) : shapes_(std::move(shapes)) {
+  const auto add = [&](const Size& size, bool simple) {
     Atom atom{size, {}, simple};
     for (const Sizes& sizes : shapes_) {
       const auto value = size.Evaluate(sizes);
@@ -63,7 +63,7 @@ SizeSolver::SizeSolver(std::vector<Sizes> shapes, const std::vector<core::Size>&
   if (shapes_.empty()) return;
   for (const auto& [name, value] : shapes_[0])
     if (auto size = Parsed(name)) add(*size, true);
-  for (const core::Size& hint : hints) add(hint, false);
+  for (const Size& hint : hints) add(hint, false);
   // Exact quotients: channels of a group.
   const size_t plain = atoms_.size();
   for (size_t a = 0; a < plain; ++a) {
@@ -78,8 +78,8 @@ SizeSolver::SizeSolver(std::vector<Sizes> shapes, const std::vector<core::Size>&
   }
 }
 
-std::optional<core::Size> SizeSolver::Solve(const std::vector<int64_t>& values) const {
-  if (AllEqual(values)) return core::Size::Constant(values[0]);
+std::optional<Size> SizeSolver::Solve(const std::vector<int64_t>& values) const {
+  if (AllEqual(values)) return Size::Constant(values[0]);
   // By rising complexity; the first that holds.
   for (const Atom& a : atoms_)
     if (a.values == values) return a.size;
@@ -156,4 +156,4 @@ std::optional<core::Size> SizeSolver::Solve(const std::vector<int64_t>& values) 
   return std::nullopt;
 }
 
-}  // namespace warpwright::lift
+}  // namespace warpwright::core

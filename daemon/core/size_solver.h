@@ -1,6 +1,6 @@
 // Numbers that follow the shape, as expressions of the entry's integer scalars: extents, strides, offsets, and literals
 // that are sizes in disguise. The simplest expression that holds at every shape is taken; what the shapes at hand
-// cannot tell apart, a further shape must (lift.h checks every form numerically at one).
+// cannot tell apart, a further shape must (lifting checks every form numerically at one).
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 #include "core/computation.h"
 #include "core/kernel_spec.h"
 
-namespace warpwright::lift {
+namespace warpwright::core {
 
 using Sizes = std::map<std::string, int64_t>;
 
 class SizeSolver {
  public:
   // `hints`: extents of arguments, which are likely.
-  SizeSolver(std::vector<Sizes> shapes, const std::vector<core::Size>& hints);
+  SizeSolver(std::vector<Sizes> shapes, const std::vector<Size>& hints);
   // One value for each shape.
-  std::optional<core::Size> Solve(const std::vector<int64_t>& values) const;
+  std::optional<Size> Solve(const std::vector<int64_t>& values) const;
   size_t shapes() const { return shapes_.size(); }
   // Scalars and hints, for literals that depend on one of them.
   struct Atom {
-    core::Size size;
+    Size size;
     std::vector<int64_t> values;
     bool simple = true;  // a name
   };
@@ -36,4 +36,4 @@ class SizeSolver {
   std::vector<Atom> atoms_;
 };
 
-}  // namespace warpwright::lift
+}  // namespace warpwright::core
