@@ -5,6 +5,7 @@
 #include "base/fields.h"
 #include "core/evaluator.h"
 #include "core/inspection_fields.h"
+#include "core/launch_plan_fields.h"
 #include "core/verdict_fields.h"
 
 namespace warpwright::core {
@@ -20,13 +21,6 @@ void Describe(V& field, const SourceRef*) {
   field("root", &T::root);
   field("file", &T::file);
   field.Blob("text", &T::text);
-}
-template <typename V>
-void Describe(V& field, const Dim3*) {
-  using T = Dim3;
-  field("x", &T::x);
-  field("y", &T::y);
-  field("z", &T::z);
 }
 // Only what running needs: the judge alone knows how inputs are generated and which cases exist.
 template <typename V>
