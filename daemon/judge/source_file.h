@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "core/evaluator.h"
+#include "core/source_requests.h"
 
 namespace warpwright::judge {
 

@@ -4,9 +4,12 @@
 
 #include <limits>
 
-#include "core/evaluator_fields.h"
+#include "core/execution_fields.h"
+#include "core/inspection_fields.h"
 #include "core/machine_fields.h"
+#include "core/paired_timing_fields.h"
 #include "core/plan_fields.h"
+#include "core/source_requests_fields.h"
 #include "tests/support/described.h"
 
 namespace warpwright {
