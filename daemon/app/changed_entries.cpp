@@ -9,6 +9,7 @@
 #include "app/source_closure.h"
 #include "base/hash.h"
 #include "config/manifest.h"
+#include "judge/source_file.h"
 
 namespace warpwright::app {
 namespace {
@@ -124,7 +125,7 @@ class Comparison {
     if (file == sources.files.end() || sources.unreadable.count(spec.file) != 0) return std::string();
     const fs::path root = scratch_.path() / revision.commit().substr(0, 12);
     WW_TRY(revision.Export(sources, root));
-    WW_ASSIGN(const core::SourceRef source, ReadSource(root, spec.file));
+    WW_ASSIGN(const core::SourceRef source, judge::ReadSource(root, spec.file));
     WW_ASSIGN(const core::Inspection inspection, worker_.Inspect(source));
     for (const auto& entry : inspection.entries)
       if (entry.name == spec.entry.substr(0, spec.entry.find('<'))) return entry.slice_hash;

@@ -4,6 +4,7 @@
 
 #include "app/draft_manifest.h"
 #include "judge/reference.h"
+#include "judge/source_file.h"
 
 namespace warpwright::app {
 namespace {
@@ -54,7 +55,7 @@ std::string BaseName(const std::string& entry) { return entry.substr(0, entry.fi
 
 Status CheckKernel(const std::filesystem::path& root, const core::KernelSpec& spec, core::Evaluator& worker,
                    std::vector<Error>& errors) {
-  WW_ASSIGN(const core::SourceRef source, ReadSource(root, spec.file));
+  WW_ASSIGN(const core::SourceRef source, judge::ReadSource(root, spec.file));
   WW_ASSIGN(const core::Inspection inspection, worker.Inspect(source));
   const core::EntryInfo* entry = nullptr;
   std::vector<std::string> names;

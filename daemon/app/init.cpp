@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "config/manifest.h"
 #include "config/remote_text.h"
+#include "judge/source_file.h"
 
 namespace warpwright::app {
 namespace {
@@ -47,7 +48,7 @@ Result<std::vector<InspectedFile>> InspectSources(const fs::path& root, core::Ev
   std::vector<InspectedFile> files;
   for (const auto& file : FindSources(root)) {
     progress.step("reading " + file);
-    WW_ASSIGN(const core::SourceRef source, ReadSource(root, file));
+    WW_ASSIGN(const core::SourceRef source, judge::ReadSource(root, file));
     WW_ASSIGN(core::Inspection inspection, worker.Inspect(source));
     if (!inspection.entries.empty()) files.push_back({file, std::move(inspection)});
   }

@@ -1,12 +1,14 @@
 #include "app/profile.h"
 
+#include "judge/source_file.h"
+
 namespace warpwright::app {
 
 Result<ProfiledKernel> ProfileKernel(const Workspace& workspace, const core::Manifest& manifest,
                                      const core::KernelSpec& spec, const std::string& toolchain,
                                      core::Evaluator& worker) {
   const std::filesystem::path root = std::filesystem::absolute(workspace.repository().root());
-  WW_ASSIGN(const core::SourceRef source, ReadSource(root, spec.file));
+  WW_ASSIGN(const core::SourceRef source, judge::ReadSource(root, spec.file));
   const auto judge = MakeJudge({.device = workspace.device(),
                                 .spec = spec,
                                 .original = source,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "judge/source_file.h"
+
 namespace warpwright::app {
 
 Result<RecordResult> RecordReferences(const Workspace& workspace, const std::string& base,
@@ -17,7 +19,7 @@ Result<RecordResult> RecordReferences(const Workspace& workspace, const std::str
   WW_ASSIGN(const std::string toolchain, services.toolchain());
   for (const auto& spec : manifest.kernels) {
     services.progress.step("recording " + spec.name);
-    WW_ASSIGN(const core::SourceRef original, ReadSource(tree, spec.file));
+    WW_ASSIGN(const core::SourceRef original, judge::ReadSource(tree, spec.file));
     const auto judge = MakeJudge({.device = workspace.device(),
                                   .spec = spec,
                                   .original = original,

@@ -1,5 +1,7 @@
 #include "app/verify.h"
 
+#include "judge/source_file.h"
+
 namespace warpwright::app {
 namespace {
 
@@ -70,8 +72,9 @@ Result<VerifyResult> VerifyWorkingTree(const Workspace& workspace, const std::st
   WW_ASSIGN(const std::string toolchain, services.toolchain());
   for (const auto& spec : manifest.kernels) {
     services.progress.step("verifying " + spec.name);
-    WW_ASSIGN(const core::SourceRef original, ReadSource(tree, spec.file));
-    WW_ASSIGN(const core::SourceRef candidate, ReadSource(std::filesystem::absolute(repository.root()), spec.file));
+    WW_ASSIGN(const core::SourceRef original, judge::ReadSource(tree, spec.file));
+    WW_ASSIGN(const core::SourceRef candidate,
+              judge::ReadSource(std::filesystem::absolute(repository.root()), spec.file));
     // References come from the trusted revision: a candidate cannot bring its own.
     const auto judge = MakeJudge({.device = workspace.device(),
                                   .spec = spec,

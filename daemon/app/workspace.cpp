@@ -11,7 +11,6 @@ namespace warpwright::app {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr uint64_t kMaxSourceBytes = 8u << 20;
 
 }  // namespace
 
@@ -66,11 +65,6 @@ void Workspace::RemoveTree(const std::string& commit) const {
   std::error_code error;
   fs::remove(CompleteMark(commit), error);
   fs::remove_all(state_ / "trees" / commit, error);
-}
-
-Result<core::SourceRef> ReadSource(const fs::path& root, const std::string& file) {
-  WW_ASSIGN(std::string text, base::ReadFile(root / file, kMaxSourceBytes));
-  return core::SourceRef{root.string(), file, std::move(text)};
 }
 
 Result<repo::Signature> AuthorOf(const repo::Repository& repository, const std::string& given) {

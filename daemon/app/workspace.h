@@ -69,8 +69,6 @@ class Workspace {
   std::vector<std::string> kernels_;
 };
 
-// A kernel's file, as it is below `root`.
-Result<core::SourceRef> ReadSource(const std::filesystem::path& root, const std::string& file);
 // Author of commits: "Name <mail>" as given, else the repository's warpwright.author, else warpwright.
 Result<repo::Signature> AuthorOf(const repo::Repository& repository, const std::string& given = {});
 // "CUDA 13.0".

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/evaluator.h"
+#include "core/execution.h"
 #include "core/kernel_spec.h"
 
 namespace warpwright::compile {

@@ -10,8 +10,8 @@
 #include "core/chip.h"
 #include "core/compiled.h"
 #include "core/dtype.h"
-#include "core/evaluator.h"
 #include "core/launch_plan.h"
+#include "core/paired_timing.h"
 
 namespace warpwright::core {
 

@@ -1,5 +1,6 @@
-// JSON from outside: bounded in bytes, depth and number of values; bytes that are not UTF-8 are replaced. Access is
-// total: a value that is missing or of another type is empty.
+// JSON from outside: parsed by base/json.h within its bounds, after bytes that are not UTF-8 were replaced. Access is
+// total, a value that is missing or of another type being empty, and not strict as base/json_codec.h is: GitHub and
+// Enterprise servers of all versions add, omit and null fields, and one odd field must not lose the others.
 #pragma once
 
 #include <cstdint>

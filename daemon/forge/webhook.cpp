@@ -54,7 +54,7 @@ Result<WebhookEvent> Push(const json& payload) {
   WW_ASSIGN(push.repository, Repository("push", payload));
   push.ref = TextAt(payload, {"ref"});
   if (!IsRefName(push.ref)) return Missing("push", "ref");
-  if (!push.ref.starts_with("refs/heads/")) return Ignored("a push to something other than a branch");
+  if (!push.ref.starts_with("refs/heads/")) return Ignored("a push to a ref that is not a branch");
   for (const auto& [name, commit] : {std::pair("before", &push.before), std::pair("after", &push.after)}) {
     const std::string text = TextAt(payload, {name});
     if (!IsCommit(text)) return Missing("push", name);
@@ -110,7 +110,7 @@ Result<WebhookEvent> Comment(const json& payload) {
                    TextAt(payload, {"sender", "type"}) == "Bot";
   if (bot) return Ignored("a bot's comment");
   if (event.sender.empty()) return Missing("issue_comment", "comment.user.login");
-  if (event.sender != actor) return Ignored("a comment of somebody else than the sender");
+  if (event.sender != actor) return Ignored("a comment whose author is not the sender");
   return event;
 }
 
@@ -153,16 +153,17 @@ bool SignatureMatches(std::string_view secret, std::string_view body, std::strin
 }
 
 Result<WebhookEvent> ParseWebhook(std::string_view event, std::string_view body) {
-  if (event.empty() || event.size() > 100) return Fail(ErrorCode::kCorrupt, "a delivery without the name of its event");
+  if (event.empty() || event.size() > 100) return Fail(ErrorCode::kCorrupt, "the delivery does not name its event");
   if (body.starts_with("payload="))
-    return Fail(ErrorCode::kCorrupt, "a delivery as a form", "set the webhook's content type to application/json");
+    return Fail(ErrorCode::kCorrupt, "the delivery is form-encoded",
+                "set the webhook's content type to application/json");
   // Most deliveries are of no use: their event name shows that they are not worth parsing, whatever they contain.
   constexpr std::string_view kUsed[] = {"push",          "create",    "delete", "pull_request",
                                         "issue_comment", "check_run", "ping"};
   if (std::find(std::begin(kUsed), std::end(kUsed), event) == std::end(kUsed))
-    return Ignored(fmt::format("events of the kind '{}' are not used", base::Clip(base::ValidUtf8(event), 60)));
+    return Ignored(fmt::format("'{}' events are not handled", base::Clip(base::ValidUtf8(event), 60)));
   WW_ASSIGN(const json payload, ParseForeignJson(body, kMaxWebhookBytes));
-  if (!payload.is_object()) return Fail(ErrorCode::kCorrupt, "a delivery that is no JSON object");
+  if (!payload.is_object()) return Fail(ErrorCode::kCorrupt, "the delivery is not a JSON object");
   if (event == "ping") return Ping{};
   if (event == "push") return Push(payload);
   if (event == "create" || event == "delete") return RefEvent(event, payload);

@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "core/evaluator.h"
+#include "core/execution.h"
 #include "gpu/tools.h"
 
 namespace warpwright::gpu {

@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "judge/agreement.h"
+#include "judge/determinism.h"
 #include "judge/judge_state.h"
 #include "judge/run_checks.h"
 #include "judge/timing.h"
@@ -14,8 +15,6 @@ namespace warpwright::judge {
 namespace {
 
 constexpr uint64_t kMaxLargeBytes = 256u << 20;
-constexpr uint32_t kSimulatedRuns = 3, kQuickRuns = 3, kFullRuns = 20;  // for determinism
-
 constexpr uint64_t kSearchBytes = 4u << 20;
 // Relative to the best gain: timing in a search is that uncertain; with several cases a candidate that gains less may
 // be the sounder one.
@@ -40,6 +39,8 @@ class CandidateEvaluation {
         candidate_(candidate),
         evaluator_(evaluator),
         effort_(effort),
+        runs_(state, candidate, evaluator, effort),
+        determinism_(state, runs_),
         timing_(state, candidate, evaluator, effort) {}
 
   Result<core::Verdict> Run();
@@ -59,30 +60,6 @@ class CandidateEvaluation {
   Result<Failure> Measure();
   Result<Failure> TryTrial(const Trial& trial);
 
-  struct RunKind {
-    bool second = false;   // other guard bands and workspace poison than the first
-    bool guarded = false;  // with guard bands on the simulator too, which otherwise faults at the exact access
-    core::PageGuard exact = core::PageGuard::kNone;
-    uint32_t runs = 1;
-    core::Perturbation perturbation = core::Perturbation::kNone;
-  };
-  static core::ExecuteOptions OptionsOf(const RunKind& kind) {
-    core::ExecuteOptions options;
-    options.page_guard = kind.exact;
-    options.runs = kind.runs;
-    options.perturbation = kind.perturbation;
-    return options;
-  }
-  Result<RunOutcome> Execute(const Trial& trial, const std::vector<core::BufferContent>& inputs, RunKind kind);
-  Result<RunOutcome> ExecuteExactly(const Trial& trial, const TrialReference& reference,
-                                    const std::vector<core::BufferContent>& inputs, RunKind kind);
-  uint32_t Runs(const Trial& trial) const;
-  Result<Failure> CheckDeterminism(const Trial& trial, const TrialReference& reference, const core::Executed& first,
-                                   const core::Executed& second);
-  Result<Failure> Differs(const Trial& trial, const TrialReference& reference, const RunKind& kind,
-                          const std::vector<base::Bytes>& first, const std::vector<base::Bytes>& other,
-                          const std::string& when);
-  Result<Failure> Perturb(const Trial& trial, const TrialReference& reference, const core::Executed& first);
   void Passed(core::Check check) {
     if (std::find(measured_.checks.begin(), measured_.checks.end(), core::CheckName(check)) == measured_.checks.end())
       measured_.checks.emplace_back(check);
@@ -94,107 +71,10 @@ class CandidateEvaluation {
   const VerificationLevel effort_;
   uint64_t secret_ = 0;
   core::Measured measured_;
+  CandidateRuns runs_;
+  DeterminismCheck determinism_;
   PairedTiming timing_;
 };
-
-Result<RunOutcome> CandidateEvaluation::Execute(const Trial& trial, const std::vector<core::BufferContent>& inputs,
-                                                RunKind kind) {
-  RunConfiguration setting{.source = &candidate_, .spec = &state_.spec, .c = &trial.c, .device = state_.device};
-  setting.options = OptionsOf(kind);
-  setting.options.guard_bytes = state_.on_simulator() && !kind.guarded ? 0 : state_.options.guard_bytes;
-  setting.options.seed = kind.second ? ~trial.seed : trial.seed;
-  uint64_t usual = 0;
-  for (const VerifiedCase& verified : state_.verified) usual = std::max(usual, verified.instructions);
-  setting.options.instruction_limit = 1'000'000'000 + 64 * usual;
-  WW_ASSIGN(RunOutcome outcome, RunKernel(evaluator_, setting, inputs));
-  if (auto* verdict = std::get_if<core::Verdict>(&outcome)) {
-    if (auto* faulted = std::get_if<core::Faulted>(verdict)) faulted->case_name = trial.Describe();
-  }
-  return outcome;
-}
-
-// Simulated runs cost as much as the first: a quick evaluation has one more, of the cheapest case.
-uint32_t CandidateEvaluation::Runs(const Trial& trial) const {
-  const bool full = effort_ == VerificationLevel::kFull;
-  if (state_.on_simulator()) return full ? kSimulatedRuns : trial.c.name == state_.verified.front().c->name ? 2 : 1;
-  return full ? kFullRuns : kQuickRuns;
-}
-
-// An output of another run that differs: a failure if the original's does not differ in such runs and nothing allows
-// it; otherwise it must be correct too.
-Result<Failure> CandidateEvaluation::Differs(const Trial& trial, const TrialReference& reference, const RunKind& kind,
-                                             const std::vector<base::Bytes>& first,
-                                             const std::vector<base::Bytes>& other, const std::string& when) {
-  const auto difference = DifferentOutput(reference, first, other);
-  if (!difference) return Failure();
-  auto original = Judge::State::Reproducibility::kWithinTolerance;
-  if (reference.deterministic) {
-    WW_ASSIGN(original, state_.ReproducibilityOfOriginal(trial, reference, OptionsOf(kind)));
-  }
-  const bool allowed = state_.spec.allow.contains(core::Allow::kNondeterministic);
-  if (original == Judge::State::Reproducibility::kBitIdentical && !allowed)
-    return Failure(Wrong(core::Check::kDeterminism, trial,
-                         fmt::format("{} {}, while the original's does not", *difference, when)));
-  if (original != Judge::State::Reproducibility::kBitIdentical &&
-      original != Judge::State::Reproducibility::kWithinTolerance) {
-    state_.Note(fmt::format("determinism: not tested with {} {}: the original itself gives other results",
-                            trial.Describe(), when));
-    return Failure();
-  }
-  if (auto mismatch = state_.Compare(reference, other))
-    return Failure(Wrong(core::Check::kDeterminism, trial,
-                         fmt::format("{} {}, and is wrong then: {}", *difference, when, mismatch->message)));
-  return Failure();
-}
-
-Result<Failure> CandidateEvaluation::CheckDeterminism(const Trial& trial, const TrialReference& reference,
-                                                      const core::Executed& first, const core::Executed& second) {
-  RunKind kind;
-  kind.runs = state_.on_simulator() ? kSimulatedRuns : kFullRuns;  // the original is given every chance to differ
-  WW_ASSIGN(Failure failure,
-            Differs(trial, reference, kind, first.buffers, second.buffers, "between two runs on the same inputs"));
-  if (failure || first.differing_runs == 0) return failure;
-  return Differs(trial, reference, kind, first.buffers, first.other_buffers,
-                 fmt::format("in {} of {} further runs on the same inputs", first.differing_runs, Runs(trial) - 1));
-}
-
-// Runs concurrently with other work on the device.
-Result<Failure> CandidateEvaluation::Perturb(const Trial& trial, const TrialReference& reference,
-                                             const core::Executed& first) {
-  for (const auto& [perturbation, when] :
-       {std::pair{core::Perturbation::kHalfMultiprocessors, "with half of the multiprocessors occupied"},
-        std::pair{core::Perturbation::kNoise, "beside another kernel"}}) {
-    RunKind kind;
-    kind.perturbation = perturbation;
-    WW_ASSIGN(RunOutcome outcome, Execute(trial, reference.inputs, kind));
-    if (auto* verdict = std::get_if<core::Verdict>(&outcome)) {
-      WW_ASSIGN(const auto original, state_.ReproducibilityOfOriginal(trial, reference, OptionsOf(kind)));
-      if (original != Judge::State::Reproducibility::kFaults) return Failure(std::move(*verdict));
-      state_.Note(fmt::format("determinism: not tested with {} {}: the original itself fails", trial.Describe(), when));
-      continue;
-    }
-    const core::Executed& run = std::get<core::Executed>(outcome);
-    if (auto failure = CheckSideEffects(state_.spec, trial, reference, reference.inputs, run)) return failure;
-    WW_ASSIGN(Failure failure, Differs(trial, reference, kind, first.buffers, run.buffers, when));
-    if (failure) return failure;
-  }
-  return Failure();
-}
-
-// Runs exactly as specified by `kind`, if that is not what the device always does; unless the original itself needs the
-// memory around its buffers.
-Result<RunOutcome> CandidateEvaluation::ExecuteExactly(const Trial& trial, const TrialReference& reference,
-                                                       const std::vector<core::BufferContent>& inputs, RunKind kind) {
-  if (state_.on_simulator()) kind.exact = core::PageGuard::kNone;
-  WW_ASSIGN(RunOutcome outcome, Execute(trial, inputs, kind));
-  if (kind.exact == core::PageGuard::kNone || !std::holds_alternative<core::Verdict>(outcome)) return outcome;
-  WW_ASSIGN(const auto original, state_.ReproducibilityOfOriginal(trial, reference, OptionsOf(kind)));
-  if (original != Judge::State::Reproducibility::kFaults) return outcome;
-  state_.Note(fmt::format("guard-bands: not tested exactly with {}: the original itself reads outside its buffers",
-                          trial.Describe()));
-  kind.exact = core::PageGuard::kNone;
-  return Execute(trial, inputs, kind);
-}
 
 // Runs on the case's own inputs: several together, and one with complementary poison and read-only inputs.
 Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
@@ -204,13 +84,13 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
     return Fail(ErrorCode::kIo, "the original ran before and does not run now: " + core::VerdictMessage(*verdict));
   const auto reference = std::get<std::shared_ptr<const TrialReference>>(answer);
 
-  WW_ASSIGN(RunOutcome outcome, Execute(trial, reference->inputs, {.guarded = true, .runs = Runs(trial)}));
+  WW_ASSIGN(RunOutcome outcome, runs_.Execute(trial, reference->inputs, {.guarded = true, .runs = runs_.Count(trial)}));
   if (auto* verdict = std::get_if<core::Verdict>(&outcome)) return Failure(std::move(*verdict));
   core::Executed& first = std::get<core::Executed>(outcome);
   if (auto failure = CheckSideEffects(state_.spec, trial, *reference, reference->inputs, first)) {
     auto* wrong = std::get_if<core::WrongResult>(&*failure);
     if (wrong != nullptr && wrong->check == core::Check::kGuardBands) {  // without the bands the simulator says where
-      WW_ASSIGN(const RunOutcome exact, Execute(trial, reference->inputs, {}));
+      WW_ASSIGN(const RunOutcome exact, runs_.Execute(trial, reference->inputs, {}));
       if (const auto* verdict = std::get_if<core::Verdict>(&exact))
         wrong->message += "; " + core::VerdictMessage(*verdict);
     }
@@ -230,18 +110,18 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
     if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind))
       complemented[index++].read_only = buffer->role == core::Role::kIn;
   WW_ASSIGN(RunOutcome again,
-            ExecuteExactly(trial, *reference, complemented, {.second = true, .exact = core::PageGuard::kEnds}));
+            runs_.ExecuteExactly(trial, *reference, complemented, {.second = true, .exact = core::PageGuard::kEnds}));
   if (auto* verdict = std::get_if<core::Verdict>(&again)) return Failure(std::move(*verdict));
   const core::Executed& second = std::get<core::Executed>(again);
   if (auto failure = CheckSideEffects(state_.spec, trial, *reference, complemented, second)) return failure;
   if (auto failure = CheckUnwritten(trial, *reference, first, complemented, second)) return failure;
   Passed(core::Check::kUnwrittenOutput);
-  WW_ASSIGN(Failure failure, CheckDeterminism(trial, *reference, first, second));
+  WW_ASSIGN(Failure failure, determinism_.OfFurtherRuns(trial, *reference, first, second));
   if (!failure && !state_.on_simulator() && effort_ == VerificationLevel::kFull) {
-    WW_ASSIGN(RunOutcome before,
-              ExecuteExactly(trial, *reference, complemented, {.second = true, .exact = core::PageGuard::kBegins}));
+    WW_ASSIGN(RunOutcome before, runs_.ExecuteExactly(trial, *reference, complemented,
+                                                      {.second = true, .exact = core::PageGuard::kBegins}));
     if (auto* verdict = std::get_if<core::Verdict>(&before)) return Failure(std::move(*verdict));
-    WW_ASSIGN(failure, Perturb(trial, *reference, first));
+    WW_ASSIGN(failure, determinism_.BesideOtherWork(trial, *reference, first));
   }
   if (failure) return failure;
   Passed(core::Check::kDeterminism);
@@ -287,7 +167,7 @@ Result<Failure> CandidateEvaluation::Recorded(const VerifiedCase& verified, cons
   }
   if (verified.supplied) {
     WW_ASSIGN(const SuppliedTrial supplied, MakeSuppliedTrial(state_.spec, verified, state_.options.repository));
-    WW_ASSIGN(RunOutcome outcome, Execute(verified.own, supplied.inputs, {}));
+    WW_ASSIGN(RunOutcome outcome, runs_.Execute(verified.own, supplied.inputs, {}));
     if (auto* verdict = std::get_if<core::Verdict>(&outcome)) return Failure(std::move(*verdict));
     for (size_t o = 0; o < supplied.outputs.size(); ++o)
       if (auto mismatch = Comparator(supplied.layouts[o], supplied.references[o], state_.leniency)
@@ -312,7 +192,7 @@ Result<Failure> CandidateEvaluation::TryTrial(const Trial& trial) {
     state_.Note(fmt::format("{}: not tested with {}: {}", Name(trial.check), trial.Describe(), reference->health));
     return Failure();
   }
-  WW_ASSIGN(RunOutcome outcome, Execute(trial, reference->inputs, {}));
+  WW_ASSIGN(RunOutcome outcome, runs_.Execute(trial, reference->inputs, {}));
   if (auto* verdict = std::get_if<core::Verdict>(&outcome)) {
     if (auto* refused = std::get_if<core::Refused>(verdict))
       refused->reason += fmt::format(" (with {}, which the original handles)", trial.Describe());

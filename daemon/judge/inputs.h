@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/evaluator.h"
+#include "core/execution.h"
 #include "core/kernel_spec.h"
 
 namespace warpwright::judge {

@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <set>
 
-#include "base/file.h"
+#include "judge/source_file.h"
 
 namespace warpwright::nights {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kMaxSourceBytes = 8u << 20;
 constexpr int kMaxCommits = 2000;   // inspected
 constexpr size_t kMaxSlices = 300;  // whose slice is computed
 
@@ -67,15 +66,10 @@ Result<std::vector<Version>> Versions(const BisectionContext& search, const core
 
 }  // namespace
 
-Result<core::SourceRef> SourceIn(const fs::path& tree, const std::string& file) {
-  WW_ASSIGN(std::string text, base::ReadFile(tree / file, kMaxSourceBytes));
-  return core::SourceRef{tree.string(), file, std::move(text)};
-}
-
 Result<EntrySlice> SliceOf(const fs::path& tree, const core::KernelSpec& spec, core::Evaluator& evaluator) {
   std::error_code error;
   if (!fs::exists(tree / spec.file, error)) return EntrySlice{};
-  WW_ASSIGN(const core::SourceRef source, SourceIn(tree, spec.file));
+  WW_ASSIGN(const core::SourceRef source, judge::ReadSource(tree, spec.file));
   WW_ASSIGN(const core::Inspection inspection, evaluator.Inspect(source));
   for (const auto& entry : inspection.entries)
     if (entry.name == spec.entry.substr(0, spec.entry.find('<')))
@@ -121,7 +115,7 @@ Result<FirstBadCommit> FindFirstBadCommit(const BisectionContext& search, const 
       const Version& version = versions[side == 0 ? older : newer];
       if (version.slice.empty()) return std::optional<PairProbe>();  // the entry does not exist
       WW_ASSIGN(const fs::path tree, search.tree(version.commit));
-      WW_ASSIGN(sources[side], SourceIn(tree, spec.file));
+      WW_ASSIGN(sources[side], judge::ReadSource(tree, spec.file));
     }
     WW_ASSIGN(const auto compared, search.timer.Compare(spec, sources[0], sources[1]));
     const auto* comparison = std::get_if<NightComparison>(&compared);

@@ -22,8 +22,6 @@ struct EntrySlice {
   std::vector<std::string> headers;
 };
 Result<EntrySlice> SliceOf(const std::filesystem::path& tree, const core::KernelSpec& spec, core::Evaluator& evaluator);
-// The entry's file in a tree.
-Result<core::SourceRef> SourceIn(const std::filesystem::path& tree, const std::string& file);
 
 // The commits after `from` up to `to`, oldest first, through first parents. nullopt: `from` is not among those of `to`,
 // or it is more than `most` commits away.

@@ -1,5 +1,5 @@
 // Texts that `warpwright` needs in addition to transformations, derived here so that it never lexes text from a
-// candidate or an original. The ids are in core/evaluator.h.
+// candidate or an original. The ids are in core/source_requests.h.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/evaluator.h"
+#include "core/source_requests.h"
 
 namespace warpwright::rewrite {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "core/evaluator.h"
+#include "core/source_requests.h"
 
 namespace warpwright::rewrite {
 

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/evaluator.h"
+#include "core/source_requests.h"
 #include "rewrite/edit.h"
 #include "source/analysis.h"
 #include "source/ast.h"

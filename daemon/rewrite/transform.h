@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/evaluator.h"
+#include "core/source_requests.h"
 
 namespace warpwright::source {
 class Ast;  // source/ast.h

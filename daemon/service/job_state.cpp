@@ -51,12 +51,6 @@ std::string_view Name(JobState state) {
   return "";
 }
 
-std::optional<JobState> ParseJobState(std::string_view name) {
-  for (const JobState state : kJobStates)
-    if (Name(state) == name) return state;
-  return std::nullopt;
-}
-
 bool MayFollow(JobState from, JobState to) { return (Followers(from) & Bit(to)) != 0; }
 bool IsFinal(JobState state) { return Followers(state) == 0; }
 
@@ -94,11 +88,6 @@ std::string_view Name(JobKind kind) {
     case JobKind::kNightly: return "nightly";
   }
   return "";
-}
-std::optional<JobKind> ParseJobKind(std::string_view name) {
-  for (const JobKind kind : {JobKind::kOptimize, JobKind::kNightly})
-    if (Name(kind) == name) return kind;
-  return std::nullopt;
 }
 
 }  // namespace warpwright::service

@@ -9,8 +9,6 @@
 //   from most of them: superseded (the kernel changed again), cancelled (stopped by a user)
 #pragma once
 
-#include <array>
-#include <optional>
 #include <string_view>
 
 namespace warpwright::service {
@@ -28,14 +26,9 @@ enum class JobState {
   kSuperseded,  // the entry changed again
   kCancelled,   // stopped by a user
 };
-inline constexpr std::array kJobStates = {JobState::kQueued,     JobState::kRunning,  JobState::kFinished,
-                                          JobState::kWaiting,    JobState::kPushed,   JobState::kProposed,
-                                          JobState::kReported,   JobState::kDone,     JobState::kFailed,
-                                          JobState::kSuperseded, JobState::kCancelled};
-
+constexpr JobState Last(JobState) { return JobState::kCancelled; }
 // As stored: "queued", "running", ...
 std::string_view Name(JobState state);
-std::optional<JobState> ParseJobState(std::string_view name);
 
 bool MayFollow(JobState from, JobState to);
 // done, superseded, cancelled: final.
@@ -48,7 +41,7 @@ JobPhase PhaseOf(JobState state);
 // By the origin of a job; higher priorities go first.
 enum class JobPriority { kNightly = 0, kPush = 1, kCommand = 2 };
 enum class JobKind { kOptimize, kNightly };
+constexpr JobKind Last(JobKind) { return JobKind::kNightly; }
 std::string_view Name(JobKind kind);  // "optimize", "nightly"
-std::optional<JobKind> ParseJobKind(std::string_view name);
 
 }  // namespace warpwright::service

@@ -48,14 +48,14 @@ Result<std::vector<Job>> Store::State::ReadJobs(SQLite::Statement rows) {
     job.repository = text();
     job.ref = text();
     job.commit = text();
-    const auto kind = ParseJobKind(text());
+    const auto kind = base::ParseName<JobKind>(text());
     job.what.kernel = text();
     job.what.file = text();
     job.what.entry = text();
     job.what.key = text();
     job.what.file_hash = text();
     job.priority = static_cast<JobPriority>(number());
-    const auto state = ParseJobState(text());
+    const auto state = base::ParseName<JobState>(text());
     if (!kind || !state) return Fail(ErrorCode::kCorrupt, fmt::format("job {} has an unknown kind or state", job.id));
     job.what.kind = *kind;
     job.state = *state;

@@ -1,5 +1,4 @@
 #include "sim/launch_runner.h"
-#include "core/occupancy.h"
 
 #include <fmt/format.h>
 
@@ -10,8 +9,11 @@
 #include <optional>
 #include <set>
 
+#include "core/occupancy.h"
 #include "sim/cost_model.h"
 #include "sim/instruction.h"
+#include "sim/launch_counts.h"
+#include "sim/load_levels.h"
 #include "sim/time_model.h"
 #include "sim/work_by_phase.h"
 
@@ -22,10 +24,9 @@ namespace {
 constexpr uint64_t kFirstGroup = 16;          // blocks; later groups are sized by what these needed
 constexpr uint64_t kGroupAccesses = 1 << 20;  // that are held for L2: 8 MiB
 constexpr uint64_t kLastBlocks = 4;           // run at the end of a sampled grid
-constexpr uint64_t kIdleFactor =
-    16;  // an idle block runs fewer instructions than the average of the first blocks, by this factor
+// An idle block runs fewer instructions than the average of the first blocks, by this factor.
+constexpr uint64_t kIdleFactor = 16;
 constexpr uint64_t kIdleProbes = 8;  // positions after the first idle block that must be idle as well
-constexpr size_t kReportedLines = 50;
 
 core::Fault ResourceFault(const core::KernelLaunch& launch, std::string message) {
   core::Fault fault;
@@ -53,15 +54,6 @@ std::optional<core::Fault> CheckResources(const core::Chip& chip, const core::Ke
   return std::nullopt;
 }
 
-// What has been counted so far, in sums over the host threads.
-struct Snapshot {
-  uint64_t blocks = 0;
-  core::Counters counters;
-  std::vector<core::LineCounters> lines;
-  std::vector<std::vector<uint64_t>> block_counts;  // by warp of a block, then by basic block
-  Traffic traffic;
-};
-
 class LaunchRunner {
  public:
   LaunchRunner(const LaunchContext& context, const core::KernelLaunch& launch, const core::KernelResources& resources,
@@ -86,18 +78,17 @@ class LaunchRunner {
   std::optional<core::Fault> RunTail(uint64_t first, uint64_t last, uint64_t budget);
   std::optional<core::Fault> Probe(uint64_t block, uint64_t idle_below, bool& idle);
   std::optional<core::Fault> FindIdleBlocks(uint64_t first, uint64_t last, uint64_t idle_below, uint64_t spendable);
-  void ExtrapolateSample(Snapshot& all, uint64_t blocks) const;
+  void ExtrapolateSample(LaunchCounts& all, uint64_t blocks) const;
   void ConsumeMisses(uint64_t blocks);
-  Snapshot Take();
+  LaunchCounts Take();
   uint64_t Instructions() const;
   void WriteReport(const KernelInfo& info, LaunchResult& result);
   void AddSpills(const KernelInfo& info, TimeInputs& inputs) const;
   const KernelCode& Code() const;
   const std::vector<compile::MachineLoop>& Loops() const;
-  sim::BlockCounts Counts() const;
+  sim::BlockCounts Counts() const;  // so far
   uint64_t BlocksInStep() const;
   std::vector<LoadsByLevel> Levels(const L2Model::KernelResult& l2) const;
-  void BoundDramReads(core::Counters& counters, std::vector<LoadsByLevel>& levels) const;
 
   const LaunchContext& context_;
   const core::KernelLaunch& launch_;
@@ -111,10 +102,10 @@ class LaunchRunner {
   std::optional<uint64_t> in_step_;  // BlocksInStep, from the first blocks
   uint64_t stride_ = 1;              // of the order of blocks
   uint64_t group_blocks_ = kFirstGroup;
-  std::vector<Snapshot> snapshots_;  // after each group of the first blocks
-  Snapshot tail_begin_, tail_end_;   // around the last blocks of a sampled grid
-  uint64_t working_blocks_ =
-      0;                   // blocks from here on are idle: they are past the end of the data and return immediately
+  std::vector<LaunchCounts> snapshots_;  // after each group of the first blocks
+  LaunchCounts tail_begin_, tail_end_;   // around the last blocks of a sampled grid
+  // Blocks from here on are idle: they are past the end of the data and return immediately.
+  uint64_t working_blocks_ = 0;
   uint64_t idle_run_ = 0;  // of the blocks that were run
 };
 
@@ -303,17 +294,9 @@ const std::vector<compile::MachineLoop>& LaunchRunner::Loops() const {
   return found == context_.machine_code.end() ? unknown : found->second.loops;
 }
 
-// How often each basic block ran, by warp of a block.
 BlockCounts LaunchRunner::Counts() const {
-  std::vector<std::vector<uint64_t>> sum;
-  for (const Worker& worker : workers_) {
-    const std::vector<std::vector<uint64_t>> counts = worker.machine->block_counts();
-    sum.resize(std::max(sum.size(), counts.size()));
-    for (size_t warp = 0; warp < counts.size(); ++warp) {
-      sum[warp].resize(std::max(sum[warp].size(), counts[warp].size()));
-      for (size_t i = 0; i < counts[warp].size(); ++i) sum[warp][i] += counts[warp][i];
-    }
-  }
+  BlockCounts sum;
+  for (const Worker& worker : workers_) AddBlockCounts(sum, worker.machine->block_counts());
   return sum;
 }
 
@@ -329,8 +312,8 @@ uint64_t LaunchRunner::BlocksInStep() const {
   return static_cast<uint64_t>(static_cast<double>(std::min(wave, launch_.grid.Count())) * (1 - 1 / n));
 }
 
-Snapshot LaunchRunner::Take() {
-  Snapshot snapshot;
+LaunchCounts LaunchRunner::Take() {
+  LaunchCounts snapshot;
   if (!limits_.counters) return snapshot;
   snapshot.block_counts = Counts();
   context_.l2.WriteBack();
@@ -341,65 +324,9 @@ Snapshot LaunchRunner::Take() {
     snapshot.counters.Add(counters);
     snapshot.counters.Add(worker.l1->counters());
     snapshot.traffic.Add(worker.l1->traffic());
-    const std::vector<core::LineCounters> lines = worker.machine->line_counters();
-    if (snapshot.lines.size() < lines.size()) snapshot.lines.resize(lines.size());
-    for (size_t i = 0; i < lines.size(); ++i) {
-      core::LineCounters& sum = snapshot.lines[i];
-      sum.file = lines[i].file;
-      sum.line = lines[i].line;
-      sum.warp_instructions += lines[i].warp_instructions;
-      sum.thread_instructions += lines[i].thread_instructions;
-      sum.global_requests += lines[i].global_requests;
-      sum.global_sectors += lines[i].global_sectors;
-      sum.shared_requests += lines[i].shared_requests;
-      sum.shared_wavefronts += lines[i].shared_wavefronts;
-      sum.divergent_branches += lines[i].divergent_branches;
-    }
+    AddLines(snapshot.lines, worker.machine->line_counters());
   }
   return snapshot;
-}
-
-constexpr uint64_t core::LineCounters::* kLineFields[] = {
-    &core::LineCounters::warp_instructions, &core::LineCounters::thread_instructions,
-    &core::LineCounters::global_requests,   &core::LineCounters::global_sectors,
-    &core::LineCounters::shared_requests,   &core::LineCounters::shared_wavefronts,
-    &core::LineCounters::divergent_branches};
-
-core::Counters Difference(const core::Counters& a, const core::Counters& b) {
-  core::Counters result;
-  const std::vector<core::NamedCounter> from = core::Fields(a), minus = core::Fields(b);
-  for (size_t i = 0; i < from.size(); ++i) core::SetField(result, from[i].name, from[i].value - minus[i].value);
-  return result;
-}
-
-// `all` plus `factor` times what was counted between `from` and `to`.
-void Extrapolate(Snapshot& all, const Snapshot& from, const Snapshot& to, double factor) {
-  core::Counters more = Difference(to.counters, from.counters);
-  more.Scale(factor);
-  all.counters.Add(more);
-  const auto scaled = [&](uint64_t a, uint64_t b) {
-    return static_cast<uint64_t>(std::llround(factor * static_cast<double>(a - b)));
-  };
-  for (uint64_t Traffic::* field :
-       {&Traffic::l1_tags, &Traffic::l2_read_slots, &Traffic::l2_write_slots, &Traffic::l2_atomic_slots})
-    all.traffic.*field += scaled(to.traffic.*field, from.traffic.*field);
-  for (size_t warp = 0; warp < to.block_counts.size(); ++warp)
-    for (size_t i = 0; i < to.block_counts[warp].size(); ++i)
-      all.block_counts[warp][i] +=
-          scaled(to.block_counts[warp][i], warp < from.block_counts.size() ? from.block_counts[warp][i] : 0);
-  for (size_t i = 0; i < to.lines.size(); ++i)
-    for (auto field : kLineFields)
-      all.lines[i].*field += scaled(to.lines[i].*field, i < from.lines.size() ? from.lines[i].*field : 0);
-}
-
-std::vector<core::LineCounters> HottestLines(std::vector<core::LineCounters> lines) {
-  const auto heat = [](const core::LineCounters& line) {
-    return line.warp_instructions + line.global_sectors + line.shared_wavefronts;
-  };
-  std::erase_if(lines, [&](const core::LineCounters& line) { return heat(line) == 0 || line.line == 0; });
-  std::stable_sort(lines.begin(), lines.end(), [&](const auto& a, const auto& b) { return heat(a) > heat(b); });
-  if (lines.size() > kReportedLines) lines.resize(kReportedLines);
-  return lines;
 }
 
 std::vector<LoadsByLevel> LaunchRunner::Levels(const L2Model::KernelResult& l2) const {
@@ -412,23 +339,6 @@ std::vector<LoadsByLevel> LaunchRunner::Levels(const L2Model::KernelResult& l2) 
   return levels;
 }
 
-void LaunchRunner::BoundDramReads(core::Counters& counters, std::vector<LoadsByLevel>& levels) const {
-  const double footprint = static_cast<double>(limits_.footprint_bytes);
-  const double bound = 1.5 * footprint <= context_.chip.l2_bytes ? footprint : footprint * std::ceil(occupancy_.waves);
-  const auto reads = static_cast<double>(counters.dram_read_bytes);
-  if (reads <= bound) return;
-  const double kept = bound / reads;
-  counters.dram_read_bytes = static_cast<uint64_t>(std::llround(bound));
-  const auto misses = static_cast<uint64_t>(std::llround(kept * static_cast<double>(counters.l2_miss_sectors)));
-  counters.l2_hit_sectors += counters.l2_miss_sectors - misses;
-  counters.l2_miss_sectors = misses;
-  for (LoadsByLevel& level : levels) {
-    const auto dram = static_cast<uint64_t>(std::llround(kept * static_cast<double>(level.dram)));
-    level.l2 += level.dram - dram;
-    level.dram = dram;
-  }
-}
-
 // PTX has no spills, the cubin does: 4 bytes each, and we assume that they run as often as the average instruction.
 void LaunchRunner::AddSpills(const KernelInfo& info, TimeInputs& inputs) const {
   const double spills = (resources_.spill_load_bytes + resources_.spill_store_bytes) / 4.0;
@@ -439,18 +349,18 @@ void LaunchRunner::AddSpills(const KernelInfo& info, TimeInputs& inputs) const {
 }
 
 // The part of `blocks` that was not run is like the second half of the first blocks, or idle like the end.
-void LaunchRunner::ExtrapolateSample(Snapshot& all, uint64_t blocks) const {
-  const Snapshot& end = tail_begin_.blocks > 0 ? tail_begin_ : all;
-  const Snapshot* half = nullptr;
-  for (const Snapshot& snapshot : snapshots_)
+void LaunchRunner::ExtrapolateSample(LaunchCounts& all, uint64_t blocks) const {
+  const LaunchCounts& end = tail_begin_.blocks > 0 ? tail_begin_ : all;
+  const LaunchCounts* half = nullptr;
+  for (const LaunchCounts& snapshot : snapshots_)
     if (snapshot.blocks * 2 >= end.blocks && snapshot.blocks < end.blocks && !half) half = &snapshot;
   if (!half)  // the last group is larger than all earlier ones together
-    for (const Snapshot& snapshot : snapshots_)
+    for (const LaunchCounts& snapshot : snapshots_)
       if (snapshot.blocks < end.blocks) half = &snapshot;
-  const Snapshot none;
-  const Snapshot& from = half ? *half : none;
+  const LaunchCounts none;
+  const LaunchCounts& from = half ? *half : none;
   const uint64_t working = working_blocks_ - (all.blocks - idle_run_), idle = blocks - working_blocks_ - idle_run_;
-  const Snapshot begin = end;  // `all` changes below
+  const LaunchCounts begin = end;  // `all` changes below
   if (working > 0)
     Extrapolate(all, from, begin, static_cast<double>(working) / static_cast<double>(begin.blocks - from.blocks));
   if (idle > 0)
@@ -459,31 +369,22 @@ void LaunchRunner::ExtrapolateSample(Snapshot& all, uint64_t blocks) const {
 }
 
 void LaunchRunner::WriteReport(const KernelInfo& info, LaunchResult& result) {
-  Snapshot all = Take();
+  LaunchCounts all = Take();
   core::LaunchReport& report = result.report;
   report.blocks_run = all.blocks;
   if (all.blocks < report.blocks_total && all.blocks > 0) ExtrapolateSample(all, report.blocks_total);
   L2Model::KernelResult l2 = context_.l2.FinishKernel();
-  if (report.blocks_run < report.blocks_total) BoundDramReads(all.counters, l2.levels);
+  if (report.blocks_run < report.blocks_total) {  // what the kernel can reach: once if it fits L2, else in each wave
+    const double footprint = static_cast<double>(limits_.footprint_bytes);
+    BoundDramReads(1.5 * footprint <= context_.chip.l2_bytes ? footprint : footprint * std::ceil(occupancy_.waves),
+                   all.counters, l2.levels);
+  }
   report.counters = all.counters;
 
   const std::vector<LoadsByLevel> levels = Levels(l2);
   const auto line_cost = [&](uint32_t line) {
-    const LoadsByLevel at = line < levels.size() ? levels[line] : LoadsByLevel{};
-    const core::LineCounters* counted = line < all.lines.size() ? &all.lines[line] : nullptr;
-    const auto ratio = [](uint64_t a, uint64_t b, double otherwise) {
-      return b > 0 ? static_cast<double>(a) / static_cast<double>(b) : otherwise;
-    };
-    LineCost cost;
-    cost.sectors = counted ? ratio(counted->global_sectors, counted->global_requests, 4) : 4;
-    cost.wavefronts = counted ? ratio(counted->shared_wavefronts, counted->shared_requests, 1) : 1;
-    const uint64_t loads = at.l1 + at.l2 + at.dram;
-    cost.dram_sectors = cost.sectors * ratio(at.dram, loads, 0);
-    cost.l2_sectors = cost.sectors * ratio(at.l2 + at.dram, loads, 0);
-    cost.load_cycles = LoadCycles(context_.chip, static_cast<double>(at.l1), static_cast<double>(at.l2),
-                                  static_cast<double>(at.dram), cost.sectors);
-    cost.dram_cycles = ratio(at.dram, loads, 0) * context_.chip.dram_latency_ns * context_.chip.clock_ghz;
-    return cost;
+    return CostOfLine(context_.chip, line < levels.size() ? levels[line] : LoadsByLevel{},
+                      line < all.lines.size() ? &all.lines[line] : nullptr);
   };
   TimeInputs inputs;
   inputs.blocks = report.blocks_total;

@@ -116,20 +116,21 @@ class Matcher {
       const int chip = static_cast<int>(facts_.value(capability));
       if (chip < card.min_capability || (card.max_capability != 0 && chip > card.max_capability))
         return Reject(card, Kind::kArchitecture,
-                      fmt::format("compute capability {} (needs {}{})", chip, card.min_capability,
-                                  card.max_capability == 0 ? " or more" : fmt::format(" to {}", card.max_capability))),
+                      fmt::format("needs compute capability {}{}; this device has {}", card.min_capability,
+                                  card.max_capability == 0 ? " or more" : fmt::format(" to {}", card.max_capability),
+                                  chip)),
                true;
     }
     if (card.already_applied && Evaluate(*card.already_applied, facts_) == TriState::kTrue)
-      return Reject(card, Kind::kAlreadyApplied, "the source has it already: " + Cite(*card.already_applied, facts_)),
-             true;
+      return Reject(card, Kind::kAlreadyApplied, "already in the source: " + Cite(*card.already_applied, facts_)), true;
     for (const std::string& other : card.conflicts)
       if (context_.applied.count(other) != 0)
-        return Reject(card, Kind::kConflict, fmt::format("conflicts with {}, which is behind this base", other)), true;
+        return Reject(card, Kind::kConflict, fmt::format("conflicts with {}, which this version already uses", other)),
+               true;
     for (const Condition& condition : card.preconditions)
       if (Evaluate(condition, facts_) == TriState::kFalse)
         return Reject(card, Kind::kPrecondition,
-                      fmt::format("does not hold: {} ({})", condition.reason, Cite(condition, facts_))),
+                      fmt::format("a precondition does not hold: {} ({})", condition.reason, Cite(condition, facts_))),
                true;
     for (const Veto& veto : policy_.vetoes)
       if (std::find(veto.methods.begin(), veto.methods.end(), card.id) != veto.methods.end() &&
@@ -196,7 +197,7 @@ class Matcher {
     if (facts_.known(headroom))
       result_.position +=
           fmt::format("{}{:.3g} times the floor", result_.position.empty() ? "" : ", ", facts_.value(headroom));
-    if (result_.position.empty()) result_.position = "unknown distance to the roofline";
+    if (result_.position.empty()) result_.position = "distance to the roofline unknown";
     result_.state = result_.primary() != nullptr ? result_.primary()->id : "unknown";
     for (const StateBucket& bucket : policy_.state) result_.state += BucketOf(bucket);
   }

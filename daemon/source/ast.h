@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/evaluator.h"
+#include "core/source_requests.h"
 #include "source/includes.h"
 #include "source/tokens.h"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "core/evaluator.h"
+#include "core/execution.h"
 
 namespace warpwright::source {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/evaluator.h"
+#include "core/source_requests.h"
 #include "core/verdict.h"
 #include "source/tokens.h"
 

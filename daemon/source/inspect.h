@@ -3,8 +3,8 @@
 #pragma once
 
 #include "base/result.h"
-#include "core/evaluator.h"
 #include "core/inspection.h"
+#include "core/source_requests.h"
 
 namespace warpwright::source {
 

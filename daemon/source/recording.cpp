@@ -3,150 +3,111 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/json.h"
+#include "source/recording_lines.h"
 
 namespace warpwright::source {
 namespace {
 
-using nlohmann::json;
-
 constexpr size_t kLineLimit = 200'000;
 
-struct Malformed {
-  std::string what;
-};
-void Expect(bool condition, const char* what) {
-  if (!condition) throw Malformed{what};
+tl::unexpected<Error> Unexpected(const char* expected) {
+  return Fail(ErrorCode::kCorrupt, std::string("expected ") + expected);
 }
 
-int64_t Integer(const json& object, const char* key) {
-  const json& value = object.at(key);
-  Expect(value.is_number_integer(), key);
-  return value.get<int64_t>();
-}
-template <typename T>
-T Unsigned(const json& value) {
-  Expect(value.is_number_integer(), "a number");
-  const int64_t number = value.get<int64_t>();
-  Expect(number >= 0 && static_cast<uint64_t>(number) <= std::numeric_limits<T>::max(), "a number in range");
-  return static_cast<T>(number);
-}
-std::string String(const json& object, const char* key) {
-  const json& value = object.at(key);
-  Expect(value.is_string(), key);
-  return value.get<std::string>();
-}
-core::Dim3 Dimensions(const json& value) {
-  Expect(value.is_array() && value.size() == 3, "dimensions");
-  return {Unsigned<uint32_t>(value[0]), Unsigned<uint32_t>(value[1]), Unsigned<uint32_t>(value[2])};
-}
-core::DevicePointer Pointer(const json& value) {
-  Expect(value.is_array() && value.size() == 2 && value[1].is_number_integer(), "a pointer");
-  return {Unsigned<uint32_t>(value[0]), value[1].get<int64_t>()};
-}
-std::vector<std::byte> Bytes(const std::string& hex) {
-  Expect(hex.size() % 2 == 0, "hexadecimal digits");
-  const auto digit = [](char c) {
-    Expect((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'), "hexadecimal digits");
-    return c <= '9' ? c - '0' : c - 'a' + 10;
-  };
-  std::vector<std::byte> bytes(hex.size() / 2);
-  for (size_t i = 0; i < bytes.size(); ++i)
-    bytes[i] = static_cast<std::byte>(digit(hex[2 * i]) * 16 + digit(hex[2 * i + 1]));
-  return bytes;
-}
-
-core::KernelLaunch Launch(const json& object, std::vector<bool>& is_pointer) {
-  core::KernelLaunch launch;
-  launch.kernel = String(object, "kernel");
-  launch.grid = Dimensions(object.at("grid"));
-  launch.block = Dimensions(object.at("block"));
-  launch.dynamic_shared_bytes = Unsigned<uint32_t>(object.at("shared"));
-  launch.stream = Unsigned<uint32_t>(object.at("stream"));
-  launch.cooperative = object.at("cooperative").get<bool>();
-  launch.file = String(object, "file");
-  launch.line = Unsigned<int>(object.at("line"));
-  for (const json& item : object.at("parameters")) {
-    core::KernelParameter parameter;
-    parameter.bytes = Bytes(String(item, "bytes"));
-    for (const auto& [offset, pointer] : item.at("pointers").items()) {
-      Expect(offset.size() < 6 && offset.find_first_not_of("0123456789") == std::string::npos, "an offset");
-      parameter.pointers[static_cast<uint32_t>(std::stoul(offset))] = Pointer(pointer);
-    }
-    is_pointer.push_back(item.at("pointer").get<bool>());
+Result<core::KernelLaunch> Launch(LaunchLine&& line, std::vector<bool>& is_pointer) {
+  core::KernelLaunch launch{.kernel = std::move(line.kernel),
+                            .grid = line.grid,
+                            .block = line.block,
+                            .dynamic_shared_bytes = line.shared_bytes,
+                            .parameters = {},
+                            .stream = line.stream,
+                            .cooperative = line.cooperative,
+                            .file = std::move(line.file),
+                            .line = line.line};
+  for (ParameterRecord& record : line.parameters) {
+    core::KernelParameter parameter{std::move(record.bytes.bytes), {}};
+    for (const PointerAt& at : record.pointers)
+      if (!parameter.pointers.emplace(at.at, at.pointer).second) return Unexpected("one pointer at an offset");
+    is_pointer.push_back(record.pointer);
     launch.parameters.push_back(std::move(parameter));
   }
   return launch;
 }
 
-core::PlanOp Operation(const json& object, std::vector<std::vector<bool>>& is_pointer) {
-  const std::string op = String(object, "op");
-  if (op == "launch") {
-    is_pointer.emplace_back();
-    return Launch(object, is_pointer.back());
-  }
-  const uint32_t stream = Unsigned<uint32_t>(object.at("stream"));
-  if (op == "memset") {
-    return core::MemsetOp{.destination = Pointer(object.at("to")),
-                          .value = Unsigned<uint32_t>(object.at("value")),
-                          .unit = 1,
-                          .bytes = Unsigned<uint64_t>(object.at("bytes")),
-                          .stream = stream};
-  }
-  if (op == "copy") {
-    return core::CopyOp{Pointer(object.at("to")), Pointer(object.at("from")), Unsigned<uint64_t>(object.at("bytes")),
-                        stream};
-  }
-  if (op == "upload") return core::UploadOp{Pointer(object.at("to")), Bytes(String(object, "data")), stream};
-  if (op == "symbol") {
-    return core::SymbolUploadOp{String(object, "symbol"), Unsigned<uint64_t>(object.at("offset")),
-                                Bytes(String(object, "data")), stream};
-  }
-  Expect(op == "record" || op == "wait", "an operation");
-  return core::EventOp{op == "record" ? core::EventOp::Kind::kRecord : core::EventOp::Kind::kWait,
-                       Unsigned<uint32_t>(object.at("event")), stream};
-}
+// Appends what a line says to the recording.
+class LineReader {
+ public:
+  LineReader(size_t arguments, const std::string& file, Recording& recording)
+      : arguments_(arguments), file_(file), recording_(recording) {}
 
-void DecodeLine(const json& object, size_t arguments, const std::string& file, Recording& recording) {
-  Expect(object.is_object(), "an object");
-  const auto place = [&](const std::string& name) { return name.empty() ? file : name; };
-  if (object.contains("op")) {
-    Expect(!recording.calls.empty(), "a call");
-    recording.calls.back().push_back(Operation(object, recording.is_pointer.back()));
-  } else if (object.contains("call")) {
-    Expect(Integer(object, "call") == static_cast<int64_t>(recording.calls.size()) && recording.calls.size() < 3,
-           "the next call");
-    recording.calls.emplace_back();
-    recording.is_pointer.emplace_back();
-  } else if (object.contains("workspace")) {
-    Expect(Integer(object, "workspace") == static_cast<int64_t>(arguments + recording.workspaces.size()),
-           "the next workspace");
-    recording.workspaces.push_back(Unsigned<uint64_t>(object.at("bytes")));
-  } else if (object.contains("readback")) {
-    recording.readbacks.push_back({static_cast<int>(Integer(object, "readback")), place(String(object, "file")),
-                                   Unsigned<int>(object.at("line"))});
-  } else if (object.contains("refuse")) {
-    recording.refused = core::Refused{core::Check::kRecord, String(object, "refuse"), place(String(object, "file")),
-                                      Unsigned<int>(object.at("line"))};
-  } else if (object.contains("fault")) {
-    RecordedFault fault;
-    fault.signal = Unsigned<int>(object.at("fault"));
-    fault.buffer = static_cast<int>(Integer(object, "buffer"));
-    fault.write = object.at("write").get<bool>();
-    fault.dirty = object.at("dirty").get<bool>();
-    fault.managed = object.at("managed").get<bool>();
-    for (const json& address : object.at("stack")) fault.stack.push_back(Unsigned<uint64_t>(address));
-    recording.fault = std::move(fault);
-  } else if (object.contains("end")) {
-    Expect(recording.calls.size() == 3, "three calls");
-    recording.ended = true;
-  } else {
-    Expect(object.contains("served"), "a known line");
+  Status operator()(LaunchLine&& line) {
+    if (recording_.calls.empty()) return Unexpected("a call");
+    recording_.is_pointer.back().emplace_back();
+    WW_ASSIGN(core::KernelLaunch launch, Launch(std::move(line), recording_.is_pointer.back().back()));
+    return Append(std::move(launch));
   }
-}
+  Status operator()(MemsetLine&& line) {
+    return Append(core::MemsetOp{
+        .destination = line.to, .value = line.value, .unit = 1, .bytes = line.bytes, .stream = line.stream});
+  }
+  Status operator()(CopyLine&& line) { return Append(core::CopyOp{line.to, line.from, line.bytes, line.stream}); }
+  Status operator()(UploadLine&& line) {
+    return Append(core::UploadOp{line.to, std::move(line.data.bytes), line.stream});
+  }
+  Status operator()(SymbolLine&& line) {
+    return Append(core::SymbolUploadOp{std::move(line.symbol), line.offset, std::move(line.data.bytes), line.stream});
+  }
+  Status operator()(EventLine&& line) {
+    return Append(
+        core::EventOp{line.waits ? core::EventOp::Kind::kWait : core::EventOp::Kind::kRecord, line.event, line.stream});
+  }
+  Status operator()(CallLine&& line) {
+    if (line.number != recording_.calls.size() || line.number >= kCalls) return Unexpected("the next call");
+    recording_.calls.emplace_back();
+    recording_.is_pointer.emplace_back();
+    return {};
+  }
+  Status operator()(WorkspaceLine&& line) {
+    if (line.buffer != arguments_ + recording_.workspaces.size()) return Unexpected("the next workspace");
+    recording_.workspaces.push_back(line.bytes);
+    return {};
+  }
+  Status operator()(Readback&& line) {
+    recording_.readbacks.push_back({line.buffer, Named(std::move(line.file)), line.line});
+    return {};
+  }
+  Status operator()(RefuseLine&& line) {
+    recording_.refused =
+        core::Refused{core::Check::kRecord, std::move(line.reason), Named(std::move(line.file)), line.line};
+    return {};
+  }
+  Status operator()(RecordedFault&& line) {
+    recording_.fault = std::move(line);
+    return {};
+  }
+  Status operator()(ServedLine&&) { return {}; }
+  Status operator()(EndLine&&) {
+    if (recording_.calls.size() != kCalls) return Unexpected("three calls");
+    recording_.ended = true;
+    return {};
+  }
+
+ private:
+  static constexpr size_t kCalls = 3;
+
+  Status Append(core::PlanOp op) {
+    if (recording_.calls.empty()) return Unexpected("a call");
+    recording_.calls.back().push_back(std::move(op));
+    return {};
+  }
+  std::string Named(std::string file) const { return file.empty() ? file_ : std::move(file); }
+
+  size_t arguments_;
+  const std::string& file_;
+  Recording& recording_;
+};
 
 // Pointers inside by-value structures: a value that decodes to the same pointer in both runs, at different addresses,
 // is a pointer. Returns false if bytes that are not pointers differ.
@@ -283,21 +244,19 @@ void RenumberWorkspaces(core::LaunchPlan& plan, size_t arguments) {
 
 Result<Recording> DecodeRecording(std::string_view lines, size_t arguments, const std::string& file) {
   Recording recording;
-  size_t count = 0;
-  try {
-    while (!lines.empty()) {
-      const size_t end = lines.find('\n');
-      Expect(end != std::string_view::npos && ++count < kLineLimit, "a complete line");
-      const auto line = base::ParseJson(lines.substr(0, end));
-      Expect(line.has_value(), "JSON");
-      DecodeLine(*line, arguments, file, recording);
-      lines.remove_prefix(end + 1);
-    }
-  } catch (const Malformed& malformed) {
-    return Fail(ErrorCode::kCorrupt,
-                fmt::format("line {} of the recording is malformed: expected {}", count, malformed.what));
-  } catch (const std::exception& error) {
-    return Fail(ErrorCode::kCorrupt, fmt::format("line {} of the recording is malformed: {}", count, error.what()));
+  LineReader reader(arguments, file, recording);
+  const auto read = [&](std::string_view line) -> Status {
+    WW_ASSIGN(RecordingLine decoded, DecodeRecordingLine(line));
+    return std::visit(reader, std::move(decoded));
+  };
+  for (size_t count = 1; !lines.empty(); ++count) {
+    const size_t end = lines.find('\n');
+    const Status status = end != std::string_view::npos && count < kLineLimit ? read(lines.substr(0, end))
+                                                                              : Unexpected("a complete line");
+    if (!status)
+      return Fail(ErrorCode::kCorrupt,
+                  fmt::format("line {} of the recording is malformed: {}", count, status.error().message));
+    lines.remove_prefix(end + 1);
   }
   return recording;
 }

@@ -13,7 +13,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "core/evaluator.h"
+#include "core/source_requests.h"
 
 namespace warpwright::source {
 

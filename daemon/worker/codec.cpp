@@ -1,7 +1,10 @@
 #include "worker/codec.h"
 
 #include "base/json_codec.h"
-#include "core/evaluator_fields.h"
+#include "core/execution_fields.h"
+#include "core/inspection_fields.h"
+#include "core/paired_timing_fields.h"
+#include "core/source_requests_fields.h"
 
 namespace warpwright::worker {
 

@@ -36,7 +36,7 @@ static_assert(sizeof(Head) == 16);
 using Reader = std::function<Status(void*, size_t)>;
 
 tl::unexpected<Error> Corrupt(const char* what) {
-  return Fail(ErrorCode::kCorrupt, std::string("a broken frame: ") + what);
+  return Fail(ErrorCode::kCorrupt, std::string("malformed frame: ") + what);
 }
 
 // Memory is touched as bytes arrive, not because a size field claims them. A piece that resize() has just cleared is
@@ -74,18 +74,19 @@ Result<Frame> ReadWith(const Reader& read, SharedArea* area) {
   Head head;
   WW_TRY(read(&head, sizeof head));
   if (std::memcmp(head.magic, kMagic, sizeof kMagic) != 0)
-    return Corrupt("wrong magic; not a worker, or one of another version");
+    return Corrupt("wrong magic number: this is not a worker, or one of another version");
   if (head.kind > static_cast<uint32_t>(FrameKind::kStage)) return Corrupt("unknown kind");
-  if (head.header_bytes > kMaxHeaderBytes) return Corrupt("a header over 64 MiB");
-  if (head.attachments > kMaxAttachments) return Corrupt("over 4,096 attachments");
+  if (head.header_bytes > kMaxHeaderBytes) return Corrupt("a header of more than 64 MiB");
+  if (head.attachments > kMaxAttachments) return Corrupt("more than 4,096 attachments");
   std::vector<uint64_t> sizes(head.attachments);
   if (!sizes.empty()) WW_TRY(read(sizes.data(), sizes.size() * sizeof(uint64_t)));
   uint64_t total = 0;
   for (const uint64_t field : sizes) {
     const uint64_t size = field & ~kInArea;
     if (size > kMaxAttachmentBytes || (total += size) > kMaxAttachmentBytes)
-      return Corrupt("over 8 GiB of attachments");
-    if (field != size && area == nullptr) return Corrupt("an attachment in shared memory, but there is no shared area");
+      return Corrupt("more than 8 GiB of attachments");
+    if (field != size && area == nullptr)
+      return Corrupt("an attachment in shared memory, which this worker does not share");
   }
   Frame frame;
   frame.kind = static_cast<FrameKind>(head.kind);
@@ -118,7 +119,7 @@ Result<std::string> EncodeHead(const FrameView& frame, const SharedArea* area) {
   for (const auto& attachment : frame.attachments) {
     uint64_t size = attachment.size();
     if ((total += size) > kMaxAttachmentBytes)
-      return Fail(ErrorCode::kUnsupported, "the buffers of this case are larger than 8 GiB together",
+      return Fail(ErrorCode::kUnsupported, "the buffers of this case take more than 8 GiB in total",
                   "use a smaller case");
     if (GoesToArea(attachment, area)) size |= kInArea;
     bytes.append(reinterpret_cast<const char*>(&size), sizeof size);
@@ -129,7 +130,7 @@ Result<std::string> EncodeHead(const FrameView& frame, const SharedArea* area) {
 Status WaitFor(int fd, short events, Clock::time_point deadline) {
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0) return Fail(ErrorCode::kTimeout, "the deadline passed");
+    if (left <= 0) return Fail(ErrorCode::kTimeout, "deadline exceeded");
     pollfd watched{fd, events, 0};
     const int ready = ::poll(&watched, 1, static_cast<int>(std::min<int64_t>(left, 1'000'000)));
     if (ready > 0) return {};
@@ -187,13 +188,13 @@ Status WriteFrame(int fd, const FrameView& frame, Clock::time_point deadline, Sh
 Result<Frame> DecodeFrame(std::string_view bytes) {
   auto frame = ReadWith(
       [&](void* data, size_t size) -> Status {
-        if (size > bytes.size()) return Corrupt("it ends early");
+        if (size > bytes.size()) return Corrupt("truncated");
         std::memcpy(data, bytes.data(), size);
         bytes.remove_prefix(size);
         return {};
       },
       nullptr);
-  if (frame && !bytes.empty()) return Corrupt("bytes behind the end");
+  if (frame && !bytes.empty()) return Corrupt("trailing bytes");
   return frame;
 }
 

@@ -71,11 +71,11 @@ Status SharedArea::Put(uint64_t at, std::span<const std::byte> bytes) {
 }
 
 Result<base::Bytes> SharedArea::Get(uint64_t at, uint64_t size) {
-  if (!Fits(at, size)) return Fail(ErrorCode::kCorrupt, "a broken frame: outside of the shared memory");
+  if (!Fits(at, size)) return Fail(ErrorCode::kCorrupt, "malformed frame: an attachment outside the shared memory");
   struct stat info{};
   if (at + size > kUncheckedBytes &&
       (::fstat(file_.get(), &info) != 0 || static_cast<uint64_t>(info.st_blocks) * 512 < at + size))
-    return Fail(ErrorCode::kCorrupt, "a broken frame: more shared memory than was written");
+    return Fail(ErrorCode::kCorrupt, "malformed frame: an attachment beyond what was written to the shared memory");
   WW_TRY(Map(at + size));
   const std::span<const std::byte> there(mapping_->base + at, size);
   if (use_ == Use::kReadInPlace) return base::Bytes(mapping_, there);

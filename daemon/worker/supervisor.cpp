@@ -50,7 +50,8 @@ Status Supervisor::Start() {
     EnlargePipe(fd);
   }
   auto hello = ReadFrame(child_->from_child(), Clock::now() + kStartLimit);
-  if (hello && hello->kind != FrameKind::kHello) hello = Fail(ErrorCode::kCorrupt, "a broken frame: no hello");
+  if (hello && hello->kind != FrameKind::kHello)
+    hello = Fail(ErrorCode::kCorrupt, "malformed frame: it does not say hello");
   if (hello) {
     hello_ = hello->header;
     if (!hello_.starts_with(kSharesMemory)) {
@@ -84,7 +85,8 @@ Result<Frame> Supervisor::Exchange(const FrameView& frame, const CallLimits& lim
     const auto limit = limits.stages.find(stage_);
     until = limit == limits.stages.end() ? end : std::min(end, Clock::now() + limit->second);
   }
-  return Fail(ErrorCode::kCorrupt, "a broken frame: the worker answers with everything but an answer");
+  return Fail(ErrorCode::kCorrupt,
+              "malformed frame: the worker reports stages without end, or something that is no reply");
 }
 
 // Kills what is left of the worker and describes how it ended.
@@ -96,7 +98,7 @@ Error Supervisor::DescribeLoss(Error error) {
     end = child_->DescribeEnd();
   }
   if (error.code == ErrorCode::kWorkerDied) error.message = command_.argv.front() + " ended (" + end + ")";
-  if (!stage_.empty()) error.message += " while it was at '" + stage_ + "'";
+  if (!stage_.empty()) error.message += " during the stage '" + stage_ + "'";
   if (!command_.log.empty()) error.remedy = "see " + command_.log.string();
   child_.reset();
   return error;

@@ -1,5 +1,5 @@
 // Manages one worker process: starts it when it is needed, gives each call a deadline, kills it on the first missed
-// deadline, broken frame or death, and starts a new one for the next call. One call at a time; a call from another
+// deadline, malformed frame or death, and starts a new one for the next call. One call at a time; a call from another
 // thread waits.
 //
 // The worker dies with the thread that started it: call from a thread that lives as long as the Supervisor.

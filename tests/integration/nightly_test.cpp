@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/subprocess.h"
 #include "tests/support/compiled_cache.h"
+#include "tests/support/elementwise_entry.h"
 #include "tests/support/temp_repository.h"
 
 namespace warpwright {
@@ -17,41 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr const char* kManifest = R"(version: 1
-kernels:
-  - name: scale
-    file: scale.cu
-    entry: scale
-    args:
-      out: {buffer: f32, shape: [N], role: out}
-      in: {buffer: f32, shape: [N], role: in}
-      N: {scalar: i32}
-    cases:
-      - {N: 262144}
-  - name: relu
-    file: relu.cu
-    entry: relu
-    args:
-      out: {buffer: f32, shape: [N], role: out}
-      in: {buffer: f32, shape: [N], role: in}
-      N: {scalar: i32}
-    cases:
-      - {N: 65536}
-)";
-// `factor` changes the code but not the time; `stride` spreads the reads of neighbouring threads.
-std::string Scale(const std::string& factor, int stride) {
-  const std::string s = std::to_string(stride);
-  return "__global__ void scale_kernel(float* out, const float* in, int n) {\n"
-         "  int t = blockIdx.x * blockDim.x + threadIdx.x;\n"
-         "  int i = (t % (n / " +
-         s + ")) * " + s + " + t / (n / " + s +
-         ");\n"
-         "  if (t < n) out[i] = in[i] * " +
-         factor +
-         ";\n"
-         "}\n"
-         "void scale(float* out, const float* in, int N) { scale_kernel<<<(N + 255) / 256, 256>>>(out, in, N); }\n";
-}
+const std::string kManifest =
+    ManifestOf(ElementwiseEntry("scale", "{N: 262144}") + ElementwiseEntry("relu", "{N: 65536}"));
 constexpr const char* kRelu = R"(__global__ void relu_kernel(float* out, const float* in, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = fmaxf(in[i], 0.0f);
@@ -64,7 +32,7 @@ class NightlyTest : public testing::Test {
   NightlyTest() {
     repository.Write(".warpwright.yml", kManifest);
     repository.Write("relu.cu", kRelu);
-    repository.Write("scale.cu", Scale("2.0f", 1));
+    repository.Write("scale.cu", ScaleSource(1, "2.0f"));
     repository.Commit("kernels");
   }
   base::Completed Nightly(std::vector<std::string> arguments, int exit_code) {
@@ -112,15 +80,15 @@ TEST_F(NightlyTest, ASlowedKernelIsFoundAttributedToItsCommitAndReportedOnce) {
   EXPECT_EQ(first.at("branch"), "warpwright-history");
 
   // Six commits, of which four change the kernel and one makes it slower.
-  repository.Write("scale.cu", Scale("3.0f", 1));
+  repository.Write("scale.cu", ScaleSource(1, "3.0f"));
   repository.Commit("another factor");
   repository.Write("README", "nothing");
   repository.Commit("words");
-  repository.Write("scale.cu", Scale("3.0f * 1.0f", 1));
+  repository.Write("scale.cu", ScaleSource(1, "3.0f * 1.0f"));
   repository.Commit("more factors");
-  repository.Write("scale.cu", Scale("3.0f", 16));
+  repository.Write("scale.cu", ScaleSource(16, "3.0f"));
   const std::string culprit = repository.Commit("scale: <b>transposed</b> order");
-  repository.Write("scale.cu", Scale("4.0f", 16));
+  repository.Write("scale.cu", ScaleSource(16, "4.0f"));
   repository.Commit("yet another factor");
   repository.Write("relu.cu", std::string("// a comment\n") + kRelu);
   repository.Commit("relu: comment");
@@ -150,7 +118,7 @@ TEST_F(NightlyTest, ASlowedKernelIsFoundAttributedToItsCommitAndReportedOnce) {
   EXPECT_EQ(Kernel(third, "scale").at("cases"), Kernel(second, "scale").at("cases"));
 
   // Reverted: recovered.
-  repository.Write("scale.cu", Scale("4.0f", 1));
+  repository.Write("scale.cu", ScaleSource(1, "4.0f"));
   repository.Commit("scale: straight order again");
   EXPECT_EQ(Kernel(Night(), "scale").at("state"), "same");
 
@@ -185,7 +153,7 @@ TEST_F(NightlyTest, HistoryInAFolderUsageAndEntriesThatFail) {
   EXPECT_NE(Nightly({"--history", "x", "--history-branch", "y"}, 2).err.find("exclusive"), std::string::npos);
   Nightly({"--optimize", "--json"}, 2);
   Nightly({"--merge", "/nowhere/experience.jsonl", "--kernel", "relu", "--history", folder.path().string()}, 2);
-  repository.Write(".warpwright.yml", std::string(kManifest) + "nightly: {enabled: false}\n");
+  repository.Write(".warpwright.yml", kManifest + "nightly: {enabled: false}\n");
   repository.Commit("no nights");
   EXPECT_NE(Nightly({}, 0).out.find("disabled in the manifest"), std::string::npos);
 }

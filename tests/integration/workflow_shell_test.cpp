@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/subprocess.h"
 #include "tests/support/compiled_cache.h"
+#include "tests/support/elementwise_entry.h"
 #include "tests/support/github_stand_in/github_stand_in.h"
 #include "tests/support/temp_repository.h"
 
@@ -312,18 +313,7 @@ TEST_F(SlashWorkflow, TheFilterGivesTheFieldsOfAPullRequest) {
 
 // --- nights ----------------------------------------------------------------------------------------------------------
 
-constexpr const char* kManifest = R"(version: 1
-kernels:
-  - name: scale
-    file: scale.cu
-    entry: scale
-    args:
-      out: {buffer: f32, shape: [N], role: out}
-      in: {buffer: f32, shape: [N], role: in}
-      N: {scalar: i32}
-    cases:
-      - {N: 65536}
-)";
+const std::string kManifest = ManifestOf(ElementwiseEntry("scale", "{N: 65536}"));
 // A file that fails in the parser, not only in the kernel.
 constexpr const char* kBrokenEntry = R"(  - name: broken
     file: broken.cu
@@ -336,17 +326,6 @@ constexpr const char* kBrokenEntry = R"(  - name: broken
 )";
 constexpr const char* kBroken = "#pragma clang __debug crash\nvoid broken(float* out, int N) {}\n";
 constexpr const char* kKeep = "Keep the history";
-// `stride` spreads the reads of neighbouring threads.
-std::string Scale(int stride) {
-  return fmt::format(
-      "__global__ void scale_kernel(float* out, const float* in, int n) {{\n"
-      "  int t = blockIdx.x * blockDim.x + threadIdx.x;\n"
-      "  int i = (t % (n / {0})) * {0} + t / (n / {0});\n"
-      "  if (t < n) out[i] = in[i] * 2.0f;\n"
-      "}}\n"
-      "void scale(float* out, const float* in, int N) {{ scale_kernel<<<(N + 255) / 256, 256>>>(out, in, N); }}\n",
-      stride);
-}
 
 class NightlyWorkflow : public WorkflowShell {
  protected:
@@ -371,7 +350,7 @@ class NightlyWorkflow : public WorkflowShell {
             fmt::format("#!/bin/bash\nexec '{}/daemon/cli/warpwright' \"${{@/%--device=cuda/--device=sim:h200}}\"\n",
                         WW_BINARY_DIR));
     kernels_.Write(".warpwright.yml", kManifest);
-    kernels_.Write("scale.cu", Scale(1));
+    kernels_.Write("scale.cu", ScaleSource(1));
   }
   void Push(const std::string& repository, const std::string& message) {
     kernels_.Commit(message);
@@ -453,7 +432,7 @@ TEST_F(NightlyWorkflow, TheHistoryOutlivesTheCloneAndWhatBecameSlowerIsNamedOnce
   int count = 0;
   for (const Row& row : kNights) {
     SCOPED_TRACE(fmt::format("night {}", ++count));
-    kernels_.Write("scale.cu", Scale(row.stride));
+    kernels_.Write("scale.cu", ScaleSource(row.stride));
     Push(kRepository, "Night");
     const Night job = RunNight(kRepository);
     EXPECT_EQ(job.night.exit_code, 0) << job.night.out << job.night.err;
@@ -505,7 +484,7 @@ TEST_F(NightlyWorkflow, KeepsWhatThereIsToKeep) {
   for (const Row& row : kRows) {
     SCOPED_TRACE(row.repository);
     ASSERT_TRUE(hub_->AddRepository(row.repository));
-    kernels_.Write(".warpwright.yml", std::string(kManifest) + row.manifest);
+    kernels_.Write(".warpwright.yml", kManifest + row.manifest);
     Push(row.repository, row.repository);
     const Night job = RunNight(row.repository);
     EXPECT_EQ(job.night.exit_code, row.exit_code) << job.night.out << job.night.err;

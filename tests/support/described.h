@@ -100,7 +100,8 @@ class Filler {
     else if constexpr (std::is_same_v<T, std::string>) value = "text \xc3\xb6 " + std::to_string(next_);
     else if constexpr (std::is_same_v<T, base::Bytes>)
       value = std::vector<std::byte>(static_cast<size_t>(next_ % 7 + 1), std::byte{0xff});
-    else if constexpr (base::codec::Text<T>) value = T::Parse("N + " + std::to_string(next_)).value();
+    else if constexpr (base::codec::Text<T>)
+      value = T::Parse(std::to_string(1000 + next_)).value();  // an expression, and hexadecimal
     else if constexpr (base::codec::kIs<T, std::optional>) Fill(value.emplace());
     else if constexpr (std::is_same_v<T, base::codec::Scalar>) value = 1.0;
     else if constexpr (base::codec::Tagged<T>) Fill(value.template emplace<std::variant_size_v<T> - 1>());

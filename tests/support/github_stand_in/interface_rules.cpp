@@ -133,7 +133,8 @@ InterfaceRules::~InterfaceRules() = default;
 Result<InterfaceRules> InterfaceRules::Load(const std::filesystem::path& file) {
   WW_ASSIGN(const std::string text, base::ReadFile(file));
   const json all = json::parse(text, nullptr, false);
-  if (!all.is_object()) return Fail(ErrorCode::kCorrupt, file.string() + " is no JSON object", "run extract_rules.py");
+  if (!all.is_object())
+    return Fail(ErrorCode::kCorrupt, file.string() + " is not a JSON object", "run extract_rules.py");
   auto state = std::make_unique<State>();
   for (const json& rule : all.at("operations")) {
     const std::string method = rule.at("method"), path = rule.at("path");

@@ -15,14 +15,14 @@
 #include "base/hash.h"
 #include "config/chip_file.h"
 #include "memory/experience.h"
-#include "tests/support/fake_evaluator.h"
+#include "tests/support/elementwise_entry.h"
+#include "tests/support/rewriting_device.h"
 #include "tests/support/temp_repository.h"
 
 namespace warpwright {
 
-// Every source has one entry, `launch`, whose text defines what it does. Rewriting adds a line with the method and its
-// parameters.
-class FakeDevice final : public core::Evaluator {
+// Every source has one entry, `launch`, whose text defines what it does.
+class FakeDevice final : public RewritingDevice {
  public:
   Result<core::Inspection> Inspect(const core::SourceRef& source) override {
     inspected.push_back(source.file);
@@ -34,28 +34,12 @@ class FakeDevice final : public core::Evaluator {
     inspection.entries = {entry};
     return inspection;
   }
-  Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request) override {
-    std::string text = request.source.text + "// " + request.transform;
-    for (const auto& [name, value] : request.parameters) text += " " + name + "=" + value;
-    return core::RewriteOutcome(core::Rewritten{text + "\n", {"adds a line"}});
-  }
-  Result<core::SpliceOutcome> Splice(const core::SpliceRequest& request) override { return kernels.Splice(request); }
   Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest& request) override {
     ++executions;
     if (failing == request.spec.name) return Fail(ErrorCode::kIo, "the GPU is lost");
-    auto outcome = kernels.Execute(request);
-    // A kernel dominated by launch overhead: the policy then requests other block sizes.
-    if (auto* run = outcome ? std::get_if<core::Executed>(&*outcome) : nullptr) {
-      core::LaunchReport& launch = run->launches.front();
-      launch.time.total_us = run->time_us;
-      launch.time.overhead_us = 0.7 * run->time_us;
-      launch.occupancy.waves = 1.5;
-    }
-    return outcome;
+    return RewritingDevice::Execute(request);
   }
-  Result<core::TimeOutcome> Time(const core::TimeRequest& request) override { return kernels.Time(request); }
 
-  FakeEvaluator kernels;
   std::vector<core::ParameterInfo> parameters;
   std::vector<std::string> inspected;  // files
   std::string failing;                 // this kernel's runs are Errors
@@ -69,15 +53,10 @@ inline void ThriceOf(FakeRun& run) {
   for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, 3 * run.Get("in", i));
 }
 
-// out[n] from in[n], in <name>.cu.
 inline std::string ManifestWith(const std::vector<std::string>& kernels) {
-  std::string text = "version: 1\nkernels:\n";
-  for (const std::string& name : kernels)
-    text += "  - name: " + name + "\n    file: " + name +
-            ".cu\n    entry: launch\n    args:\n      out: {buffer: f32, shape: [n], role: out}\n      in: {buffer: "
-            "f32, shape: [n], role: in}\n"
-            "      n: {scalar: i32}\n    cases: [{name: typical, n: 1000}]\n";
-  return text + "policy: {max_rounds: 2}\n";
+  std::string entries;
+  for (const std::string& name : kernels) entries += ElementwiseEntry(name, "{name: typical, N: 1000}", "launch");
+  return ManifestOf(entries) + "policy: {max_rounds: 2}\n";
 }
 
 class AppTest : public testing::Test {

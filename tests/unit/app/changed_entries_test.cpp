@@ -8,6 +8,7 @@
 #include "app/shards.h"
 #include "app/source_closure.h"
 #include "config/manifest.h"
+#include "tests/support/elementwise_entry.h"
 #include "tests/support/temp_repository.h"
 
 namespace warpwright {
@@ -99,18 +100,7 @@ TEST_F(SourceClosureTest, WhatCannotBeReadIsSaidAndNotExported) {
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "big.cuh"));
 }
 
-constexpr const char* kManifest = R"(version: 1
-kernels:
-  - name: scale
-    file: scale.cu
-    entry: scale
-    args:
-      out: {buffer: f32, shape: [N], role: out}
-      inp: {buffer: f32, shape: [N], role: in}
-      N: {scalar: i32}
-    cases:
-      - {N: 1024}
-)";
+const std::string kManifest = ManifestOf(ElementwiseEntry("scale", "{N: 1024}"));
 
 TEST(EntryDigest, ChangesWithEverythingThatSaysSomethingAboutTheEntry) {
   const auto digest = [](std::string text, const std::string& from = "", const std::string& to = "") {

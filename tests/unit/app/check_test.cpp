@@ -28,7 +28,7 @@ core::ParameterInfo Scalar(const std::string& name, core::DType dtype = core::DT
 class CheckTest : public AppTest {
  protected:
   CheckTest() {
-    device_.parameters = {Pointer("out", false), Pointer("in", true), Scalar("n")};
+    device_.parameters = {Pointer("out", false), Pointer("in", true), Scalar("N")};
     CommitKernels({"a"});
   }
   app::CheckReport Check() {
@@ -67,13 +67,13 @@ TEST_F(CheckTest, TheSignatureIsTheSources) {
   };
   for (const Row& row :
        {Row{{Pointer("out", false)}, "launch has 1 parameters, the manifest gives 3"},
-        Row{{Pointer("result", false), Pointer("in", true), Scalar("n")},
+        Row{{Pointer("result", false), Pointer("in", true), Scalar("N")},
             "argument 1 is named 'out', but 'result' in the source"},
-        Row{{Pointer("out", true), Pointer("in", true), Scalar("n")},
+        Row{{Pointer("out", true), Pointer("in", true), Scalar("N")},
             "'out' is const in the source; its role must be in"},
-        Row{{Pointer("out", false), Scalar("in"), Scalar("n")}, "'in' is a scalar in the source (int)"},
-        Row{{Pointer("out", false), Pointer("in", true), Scalar("n", core::DType::kI64)},
-            "'n' is i64 in the source (int), but i32 in the manifest"}}) {
+        Row{{Pointer("out", false), Scalar("in"), Scalar("N")}, "'in' is a scalar in the source (int)"},
+        Row{{Pointer("out", false), Pointer("in", true), Scalar("N", core::DType::kI64)},
+            "'N' is i64 in the source (int), but i32 in the manifest"}}) {
     device_.parameters = row.parameters;
     const app::CheckReport report = Check();
     ASSERT_EQ(report.errors.size(), 1u) << row.complaint;

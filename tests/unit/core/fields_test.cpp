@@ -4,9 +4,12 @@
 
 #include <limits>
 
-#include "core/evaluator_fields.h"
+#include "core/execution_fields.h"
+#include "core/inspection_fields.h"
 #include "core/machine_fields.h"
+#include "core/paired_timing_fields.h"
 #include "core/plan_fields.h"
+#include "core/source_requests_fields.h"
 #include "tests/support/described.h"
 
 namespace warpwright {
@@ -22,9 +25,9 @@ using Types = ::testing::Types<
     core::GpuFacts, core::Machine::ToolkitPart, core::Machine::HostCompilerPart, core::Machine::SandboxPart,
     core::Machine::NvmlPart, core::Machine::DriverPart, core::Machine::DevicePart, core::Machine::NvrtcPart,
     core::Machine::CuptiPart, core::Machine::CountersPart, core::Machine, Error, core::SourceRef, core::Dim3,
-    core::ScalarArgument, core::LaunchSpec, core::KernelSpec, core::BufferContent, core::ExecuteOptions,
-    core::TimingOptions, core::RewriteRequest, core::SpliceRequest, core::ExecuteRequest, core::TimeRequest,
-    core::Rewritten, core::RewriteRefusal, core::GuardViolation, core::PrecisionUse, core::Executed,
+    core::DevicePointer, core::ScalarArgument, core::LaunchSpec, core::KernelSpec, core::BufferContent,
+    core::ExecuteOptions, core::TimingOptions, core::RewriteRequest, core::SpliceRequest, core::ExecuteRequest,
+    core::TimeRequest, core::Rewritten, core::RewriteRefusal, core::GuardViolation, core::PrecisionUse, core::Executed,
     core::OutputDeviation, core::TimedPair, core::SampledPair, core::Timed, core::BufferArgument, core::Argument>;
 TYPED_TEST_SUITE(Described, Types);
 TYPED_TEST(Described, EveryMemberTravels) { testing::ExpectDescribed<TypeParam>(); }

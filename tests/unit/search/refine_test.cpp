@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "report/explain.h"
 #include "report/pull_request.h"
+#include "tests/support/rewriting_device.h"
 #include "tests/unit/judge/judge_bench.h"
 #include "tests/unit/skills/builtin_library.h"
 
@@ -22,33 +23,15 @@ class NoExperience final : public memory::ExperienceStore {
   Result<memory::ExperienceMatches> Query(const memory::ExperienceKey&) override { return memory::ExperienceMatches{}; }
 };
 
-// Rewrites by adding a line, so that each setting of a method is a different candidate; fails all calls from `lost_at`
-// on.
-class Device final : public core::Evaluator {
+// Fails all executions from `lost_at` on.
+class Device final : public RewritingDevice {
  public:
-  Result<core::Inspection> Inspect(const core::SourceRef& source) override { return kernels.Inspect(source); }
-  Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request) override {
-    std::string text = request.source.text + "// " + request.transform;
-    for (const auto& [name, value] : request.parameters) text += " " + name + "=" + value;
-    return core::RewriteOutcome(core::Rewritten{text + "\n", {"adds a line"}});
-  }
-  Result<core::SpliceOutcome> Splice(const core::SpliceRequest& request) override { return kernels.Splice(request); }
   Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest& request) override {
     if (++executions > lost_at) return Fail(ErrorCode::kIo, "the GPU is lost", "look at dmesg");
     evaluated.insert(request.source.text);
-    auto outcome = kernels.Execute(request);
-    // A kernel whose time is mostly launch overhead: the policy then calls for other block sizes.
-    if (auto* run = outcome ? std::get_if<core::Executed>(&*outcome) : nullptr) {
-      core::LaunchReport& launch = run->launches.front();
-      launch.time.total_us = run->time_us;
-      launch.time.overhead_us = 0.7 * run->time_us;
-      launch.occupancy.waves = 1.5;
-    }
-    return outcome;
+    return RewritingDevice::Execute(request);
   }
-  Result<core::TimeOutcome> Time(const core::TimeRequest& request) override { return kernels.Time(request); }
 
-  FakeEvaluator kernels;
   std::set<std::string> evaluated;  // texts
   size_t executions = 0, lost_at = SIZE_MAX;
 };

@@ -3,25 +3,38 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <vector>
+
+#include "base/fields.h"
 
 namespace warpwright {
 namespace {
 
+std::vector<service::JobState> AllStates() {
+  std::vector<service::JobState> states;
+  for (int i = 0; i <= static_cast<int>(Last(service::JobState{})); ++i)
+    states.push_back(static_cast<service::JobState>(i));
+  return states;
+}
+
 TEST(JobState, NamesAreReadBackAndDiffer) {
   std::set<std::string_view> names;
-  for (const service::JobState state : service::kJobStates) {
-    EXPECT_EQ(service::ParseJobState(service::Name(state)), state);
+  for (const service::JobState state : AllStates()) {
+    EXPECT_EQ(base::ParseName<service::JobState>(service::Name(state)), state);
     EXPECT_TRUE(names.insert(service::Name(state)).second);
   }
-  EXPECT_FALSE(service::ParseJobState("asleep"));
+  EXPECT_FALSE(base::ParseName<service::JobState>("asleep"));
+  for (const service::JobKind kind : {service::JobKind::kOptimize, service::JobKind::kNightly})
+    EXPECT_EQ(base::ParseName<service::JobKind>(service::Name(kind)), kind);
+  EXPECT_EQ(AllStates().size(), 11u);
 }
 
 TEST(JobState, EveryJobCanStillEnd) {
-  for (const service::JobState from : service::kJobStates) {
+  for (const service::JobState from : AllStates()) {
     std::set<service::JobState> reached = {from};
     for (size_t before = 0; before != reached.size();) {
       before = reached.size();
-      for (const service::JobState to : service::kJobStates)
+      for (const service::JobState to : AllStates())
         for (const service::JobState via : std::set(reached))
           if (service::MayFollow(via, to)) reached.insert(to);
     }

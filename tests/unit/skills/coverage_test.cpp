@@ -79,7 +79,7 @@ TEST(Coverage, NothingKnownStillHasMethods) {
   ExpectAnswer(result, "empty");
   EXPECT_FALSE(result.at_roofline);
   EXPECT_EQ(result.primary(), nullptr);
-  EXPECT_EQ(result.position, "unknown distance to the roofline");
+  EXPECT_EQ(result.position, "distance to the roofline unknown");
 }
 
 TEST(Coverage, EveryMethodHasAWitness) {

@@ -120,7 +120,7 @@ TEST(Match, VetoesSayWhy) {
   } rows[] = {
       {"vectorize_elementwise", skills::VetoedMethod::Kind::kPolicy, "strided"},
       {"kernel_fusion", skills::VetoedMethod::Kind::kPrecondition, "launches = 1"},
-      {"programmatic_dependent_launch", skills::VetoedMethod::Kind::kArchitecture, "compute capability 80"},
+      {"programmatic_dependent_launch", skills::VetoedMethod::Kind::kArchitecture, "this device has 80"},
       {"l2_persistence", skills::VetoedMethod::Kind::kAllowance, "cache_policy"},
       {"row_parallel", skills::VetoedMethod::Kind::kPrecondition, "one_thread_per_row = no"},
   };

@@ -51,7 +51,7 @@ const Compaction kCompactions[] = {
     {"Nothing", "\n\n", "\n", {}},
 };
 
-class HostProgramText : public testing::TestWithParam<Compaction> {};
+class HostProgramText : public ::testing::TestWithParam<Compaction> {};
 
 TEST_P(HostProgramText, KeepsTokensAndKnowsLines) {
   const Compaction& expected = GetParam();
@@ -68,7 +68,7 @@ TEST_P(HostProgramText, KeepsTokensAndKnowsLines) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, HostProgramText, testing::ValuesIn(kCompactions),
+INSTANTIATE_TEST_SUITE_P(Table, HostProgramText, ::testing::ValuesIn(kCompactions),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(HostProgram, AHeaderThatNeedsItsLinesKeepsAllOfThem) {

@@ -13,7 +13,7 @@ struct Row {
   bool outside;
   int line = 2;
 };
-class OutsideIncludes : public testing::TestWithParam<Row> {};
+class OutsideIncludes : public ::testing::TestWithParam<Row> {};
 
 TEST_P(OutsideIncludes, AreFound) {
   const auto folder = *base::TemporaryDirectory::Create("includes");
@@ -29,14 +29,14 @@ TEST_P(OutsideIncludes, AreFound) {
 }
 INSTANTIATE_TEST_SUITE_P(
     All, OutsideIncludes,
-    testing::Values(Row{"System", "<vector>", false}, Row{"Missing", "\"other.h\"", false},
-                    Row{"Above", "\"../common.h\"", false}, Row{"Nested", "<sys/../vector>", false},
-                    Row{"MissingAbove", "\"../other.h\"", false}, Row{"Absolute", "\"/proc/self/environ\"", true},
-                    Row{"AbsoluteAngled", "</etc/passwd>", true},
-                    Row{"BeginsAComment", "<a/*b.h>\n#include </etc/passwd>\n// */", true},
-                    Row{"BeginsALiteral", "<a\"b.h>", true}, Row{"EndsInABackslash", "\"a\\\"", true},
-                    Row{"BehindAContinuedComment", "<vector> /* *\\\n/\n#include </etc/passwd> // */", true, 4},
-                    Row{"Climbing", "\"../../../proc/self/environ\"", true}),
+    ::testing::Values(Row{"System", "<vector>", false}, Row{"Missing", "\"other.h\"", false},
+                      Row{"Above", "\"../common.h\"", false}, Row{"Nested", "<sys/../vector>", false},
+                      Row{"MissingAbove", "\"../other.h\"", false}, Row{"Absolute", "\"/proc/self/environ\"", true},
+                      Row{"AbsoluteAngled", "</etc/passwd>", true},
+                      Row{"BeginsAComment", "<a/*b.h>\n#include </etc/passwd>\n// */", true},
+                      Row{"BeginsALiteral", "<a\"b.h>", true}, Row{"EndsInABackslash", "\"a\\\"", true},
+                      Row{"BehindAContinuedComment", "<vector> /* *\\\n/\n#include </etc/passwd> // */", true, 4},
+                      Row{"Climbing", "\"../../../proc/self/environ\"", true}),
     [](const auto& info) { return info.param.name; });
 
 }  // namespace

@@ -3,17 +3,20 @@
 
 #include <gtest/gtest.h>
 
+#include "source/recording_lines_fields.h"
+#include "tests/support/described.h"
+
 namespace warpwright {
 namespace {
 
 const std::string kLaunch =
-    R"({"op":"launch","kernel":"k<float>","grid":[1,2,3],"block":[32,1,1],"shared":16,"stream":0,"cooperative":false,"file":"a.cu","line":7,)"
-    R"("parameters":[{"bytes":"0000000000000000","pointer":true,"pointers":{"0":[0,4]}},{"bytes":"2a000000","pointer":false,"pointers":{}}]})";
+    R"({"kind":"launch","kernel":"k<float>","grid":{"x":1,"y":2,"z":3},"block":{"x":32,"y":1,"z":1},"shared_bytes":16,"stream":0,"cooperative":false,"file":"a.cu","line":7,)"
+    R"("parameters":[{"bytes":"0000000000000000","pointer":true,"pointers":[{"at":0,"buffer":0,"offset":4}]},{"bytes":"2a000000","pointer":false,"pointers":[]}]})";
 
 std::string ThreeCalls(const std::string& body) {
   std::string text;
-  for (int call = 0; call < 3; ++call) text += "{\"call\":" + std::to_string(call) + "}\n" + body;
-  return text + "{\"end\":true}\n";
+  for (int call = 0; call < 3; ++call) text += "{\"kind\":\"call\",\"number\":" + std::to_string(call) + "}\n" + body;
+  return text + "{\"kind\":\"end\"}\n";
 }
 source::Recording Decoded(const std::string& text) {
   auto recording = source::DecodeRecording(text, 1, "a.cu");
@@ -40,8 +43,9 @@ TEST(Recording, DecodesALaunch) {
 
 TEST(Recording, DecodesAFault) {
   const std::string fault =
-      "{\"fault\":11,\"buffer\":1,\"write\":true,\"dirty\":false,\"managed\":true,\"stack\":[4096,8192]}\n";
-  const source::Recording recording = Decoded("{\"call\":0}\n" + fault);
+      "{\"kind\":\"fault\",\"signal\":11,\"buffer\":1,\"write\":true,\"dirty\":false,\"managed\":true,\"stack\":[4096,"
+      "8192]}\n";
+  const source::Recording recording = Decoded("{\"kind\":\"call\",\"number\":0}\n" + fault);
   ASSERT_TRUE(recording.fault);
   EXPECT_EQ(recording.fault->signal, 11);
   EXPECT_EQ(recording.fault->buffer, 1);
@@ -53,21 +57,29 @@ TEST(Recording, DecodesAFault) {
 }
 
 TEST(Recording, MalformedLinesAreErrors) {
-  for (const char* line : {"nonsense", "[]", "{}", "{\"unknown\":1}", "{\"call\":1}", "{\"call\":0}\n{\"call\":0}",
-                           "{\"end\":true}", "{\"op\":\"memset\"}", "{\"workspace\":5,\"bytes\":4}",
-                           "{\"workspace\":1,\"bytes\":-4}", "{\"call\":0}\n{\"op\":\"erase\",\"stream\":0}",
-                           "{\"call\":0}\n{\"op\":\"memset\",\"to\":[0],\"value\":0,\"bytes\":4,\"stream\":0}",
-                           "{\"call\":0}\n{\"op\":\"memset\",\"to\":[-1,0],\"value\":0,\"bytes\":4,\"stream\":0}",
-                           "{\"call\":0}\n{\"op\":\"memset\",\"to\":[0,0],\"value\":0,\"bytes\":1.5,\"stream\":0}",
-                           "{\"call\":0}\n{\"op\":\"upload\",\"to\":[0,0],\"data\":\"abc\",\"stream\":0}",
-                           "{\"call\":0}\n{\"op\":\"upload\",\"to\":[0,0],\"data\":\"zz\",\"stream\":0}",
-                           "{\"call\":0}\n{\"op\":\"launch\",\"kernel\":7}",
-                           "{\"fault\":11,\"buffer\":1,\"write\":true,\"dirty\":false,\"stack\":[]}"}) {
+  for (const char* line :
+       {"nonsense", "[]", "{}", "{\"kind\":\"unknown\"}", "{\"kind\":\"call\",\"number\":1}",
+        "{\"kind\":\"call\",\"number\":0}\n{\"kind\":\"call\",\"number\":0}", "{\"kind\":\"end\"}",
+        "{\"kind\":\"memset\"}", "{\"kind\":\"workspace\",\"buffer\":5,\"bytes\":4}",
+        "{\"kind\":\"workspace\",\"buffer\":1,\"bytes\":-4}",
+        "{\"kind\":\"call\",\"number\":0}\n{\"kind\":\"erase\",\"stream\":0}",
+        "{\"kind\":\"call\",\"number\":0}\n{\"kind\":\"memset\",\"to\":{\"buffer\":0},\"value\":0,\"bytes\":4,"
+        "\"stream\":0}",
+        "{\"kind\":\"call\",\"number\":0}\n{\"kind\":\"memset\",\"to\":{\"buffer\":-1,\"offset\":0},\"value\":0,"
+        "\"bytes\":4,\"stream\":0}",
+        "{\"kind\":\"call\",\"number\":0}\n{\"kind\":\"memset\",\"to\":{\"buffer\":0,\"offset\":0},\"value\":0,"
+        "\"bytes\":1.5,\"stream\":0}",
+        "{\"kind\":\"call\",\"number\":0}\n{\"kind\":\"upload\",\"to\":{\"buffer\":0,\"offset\":0},\"data\":\"abc\","
+        "\"stream\":0}",
+        "{\"kind\":\"call\",\"number\":0}\n{\"kind\":\"upload\",\"to\":{\"buffer\":0,\"offset\":0},\"data\":\"zz\","
+        "\"stream\":0}",
+        "{\"kind\":\"call\",\"number\":0}\n{\"kind\":\"launch\",\"kernel\":7}",
+        "{\"kind\":\"fault\",\"signal\":11,\"buffer\":1,\"write\":true,\"dirty\":false,\"stack\":[]}"}) {
     EXPECT_FALSE(source::DecodeRecording(std::string(line) + "\n", 1, "a.cu")) << line;
   }
-  EXPECT_FALSE(source::DecodeRecording("{\"call\":0}", 1, "a.cu")) << "an incomplete last line";
+  EXPECT_FALSE(source::DecodeRecording("{\"kind\":\"call\",\"number\":0}", 1, "a.cu")) << "an incomplete last line";
   std::string wide = kLaunch;
-  wide.replace(wide.find("[1,2,3]"), 7, "[1,2,99999999999]");
+  wide.replace(wide.find("\"z\":3"), 5, "\"z\":99999999999");
   EXPECT_FALSE(source::DecodeRecording(ThreeCalls(wide + "\n"), 1, "a.cu"));
 }
 
@@ -84,14 +96,18 @@ TEST(Recording, TwoRunsMustAgree) {
 TEST(Recording, PointersInStructuresAreWhatBothRunsDecodeAlike) {
   const auto with = [](const std::string& bytes, const std::string& pointers) {
     return ThreeCalls(
-        "{\"op\":\"launch\",\"kernel\":\"k\",\"grid\":[1,1,1],\"block\":[1,1,1],\"shared\":0,\"stream\":0,"
+        "{\"kind\":\"launch\",\"kernel\":\"k\",\"grid\":{\"x\":1,\"y\":1,\"z\":1},\"block\":{\"x\":1,\"y\":1,\"z\":1},"
+        "\"shared_bytes\":0,\"stream\":0,"
         "\"cooperative\":false,"
         "\"file\":\"a.cu\",\"line\":7,\"parameters\":[{\"bytes\":\"" +
         bytes + "\",\"pointer\":false,\"pointers\":" + pointers + "}]}\n");
   };
   // The first word moves with the base, the second only looks like an address in the first run.
-  const source::Recording a = Decoded(with("00000040001000000000004000100000", "{\"0\":[0,0],\"8\":[0,0]}"));
-  const source::Recording b = Decoded(with("00000040003000000000004000100000", "{\"0\":[0,0]}"));
+  const source::Recording a =
+      Decoded(with("00000040001000000000004000100000",
+                   "[{\"at\":0,\"buffer\":0,\"offset\":0},{\"at\":8,\"buffer\":0,\"offset\":0}]"));
+  const source::Recording b =
+      Decoded(with("00000040003000000000004000100000", "[{\"at\":0,\"buffer\":0,\"offset\":0}]"));
   const auto plan = source::MakePlan(a, b, kArguments, "a.cu");
   ASSERT_TRUE(std::holds_alternative<core::LaunchPlan>(plan)) << std::get<core::Refused>(plan).reason;
   const auto& parameter = std::get<core::KernelLaunch>(std::get<core::LaunchPlan>(plan).ops[0]).parameters[0];
@@ -102,20 +118,32 @@ TEST(Recording, PointersInStructuresAreWhatBothRunsDecodeAlike) {
 
 TEST(Recording, SetUpIsWhatOnlyTheFirstCallDoes) {
   const std::string workspace =
-      "{\"workspace\":1,\"bytes\":64}\n{\"op\":\"memset\",\"to\":[1,0],\"value\":0,\"bytes\":64,\"stream\":0}\n";
+      "{\"kind\":\"workspace\",\"buffer\":1,\"bytes\":64}\n{\"kind\":\"memset\",\"to\":{\"buffer\":1,\"offset\":0},"
+      "\"value\":0,\"bytes\":64,\"stream\":0}\n";
   const std::string body = kLaunch + "\n";
-  const std::string text =
-      "{\"call\":0}\n" + workspace + body + "{\"call\":1}\n" + body + "{\"call\":2}\n" + body + "{\"end\":true}\n";
+  const std::string text = "{\"kind\":\"call\",\"number\":0}\n" + workspace + body +
+                           "{\"kind\":\"call\",\"number\":1}\n" + body + "{\"kind\":\"call\",\"number\":2}\n" + body +
+                           "{\"kind\":\"end\"}\n";
   const auto plan = source::MakePlan(Decoded(text), Decoded(text), kArguments, "a.cu");
   ASSERT_TRUE(std::holds_alternative<core::LaunchPlan>(plan));
   EXPECT_EQ(std::get<core::LaunchPlan>(plan).setup.size(), 1u);
   EXPECT_EQ(std::get<core::LaunchPlan>(plan).ops.size(), 1u);
   EXPECT_EQ(std::get<core::LaunchPlan>(plan).buffers.size(), 2u);
-  const std::string late =
-      "{\"call\":0}\n" + body + workspace + "{\"call\":1}\n" + body + "{\"call\":2}\n" + body + "{\"end\":true}\n";
+  const std::string late = "{\"kind\":\"call\",\"number\":0}\n" + body + workspace +
+                           "{\"kind\":\"call\",\"number\":1}\n" + body + "{\"kind\":\"call\",\"number\":2}\n" + body +
+                           "{\"kind\":\"end\"}\n";
   EXPECT_TRUE(
       std::holds_alternative<core::Refused>(source::MakePlan(Decoded(late), Decoded(late), kArguments, "a.cu")));
 }
+
+template <typename T>
+class DescribedLine : public ::testing::Test {};
+using Lines = ::testing::Types<source::PointerAt, source::ParameterRecord, source::LaunchLine, source::MemsetLine,
+                               source::CopyLine, source::UploadLine, source::SymbolLine, source::EventLine,
+                               source::CallLine, source::WorkspaceLine, source::Readback, source::RefuseLine,
+                               source::RecordedFault, source::ServedLine>;
+TYPED_TEST_SUITE(DescribedLine, Lines);
+TYPED_TEST(DescribedLine, EveryMemberTravels) { testing::ExpectDescribed<TypeParam>(); }
 
 }  // namespace
 }  // namespace warpwright

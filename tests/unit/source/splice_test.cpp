@@ -188,7 +188,7 @@ const KeptHeader kKeptHeaders[] = {
     {"HostFunction", "int blocks(int n);\n", "could change the host code ('int', line 1)"},
 };
 
-class SpliceKept : public testing::TestWithParam<KeptHeader> {};
+class SpliceKept : public ::testing::TestWithParam<KeptHeader> {};
 
 TEST_P(SpliceKept, Include) {
   const auto folder = base::TemporaryDirectory::Create("ww-splice-test");
@@ -208,7 +208,7 @@ TEST_P(SpliceKept, Include) {
     EXPECT_NE(Reason(*outcome).find("drops the include of extra.cuh"), std::string::npos) << Reason(*outcome);
   }
 }
-INSTANTIATE_TEST_SUITE_P(Headers, SpliceKept, testing::ValuesIn(kKeptHeaders),
+INSTANTIATE_TEST_SUITE_P(Headers, SpliceKept, ::testing::ValuesIn(kKeptHeaders),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Splice, RefusesAnotherOrder) {

@@ -77,14 +77,14 @@ INSTANTIATE_TEST_SUITE_P(
         BadHead{"magic", "WWF2" + Number(0) + Number(0) + Number(0), "wrong magic"},
         BadHead{"text", "Segmentation fault at 0x1234", "wrong magic"},
         BadHead{"kind", "WWF1" + Number(3) + Number(0) + Number(0), "unknown kind"},
-        BadHead{"header", "WWF1" + Number(0) + Number(0xffffffff) + Number(0), "over 64 MiB"},
-        BadHead{"count", "WWF1" + Number(0) + Number(0) + Number(4097), "over 4,096"},
-        BadHead{"attachment", "WWF1" + Number(0) + Number(0) + Number(1) + std::string(8, '\xff'), "over 8 GiB"},
+        BadHead{"header", "WWF1" + Number(0) + Number(0xffffffff) + Number(0), "more than 64 MiB"},
+        BadHead{"count", "WWF1" + Number(0) + Number(0) + Number(4097), "more than 4,096"},
+        BadHead{"attachment", "WWF1" + Number(0) + Number(0) + Number(1) + std::string(8, '\xff'), "more than 8 GiB"},
         // Each is allowed, but their sum overflows.
         BadHead{"sum", "WWF1" + Number(0) + Number(0) + Number(2) + Number(0) + Number(1) + Number(0) + Number(2),
-                "over 8 GiB"},
+                "more than 8 GiB"},
         // A size is not trusted: no memory is claimed for bytes that do not arrive.
-        BadHead{"promise", "WWF1" + Number(0) + Number(0) + Number(1) + Number(0) + Number(1), "ends early"}),
+        BadHead{"promise", "WWF1" + Number(0) + Number(0) + Number(1) + Number(0) + Number(1), "truncated"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(Frame, PassesAPipeInPieces) {
@@ -152,7 +152,7 @@ TEST_F(SharedFrame, NoReaderBelievesSizes) {
   EXPECT_FALSE(copies->Get(~uint64_t{0}, 2));
   const auto unwritten = copies->Get(0, 3ull << 30);
   ASSERT_FALSE(unwritten);
-  EXPECT_NE(unwritten.error().message.find("more shared memory than was written"), std::string::npos)
+  EXPECT_NE(unwritten.error().message.find("beyond what was written"), std::string::npos)
       << unwritten.error().message;
   EXPECT_NE(::ftruncate(writes->descriptor(), 4096), 0);  // it would kill whoever reads beyond it
   // The peer claims that bytes are in shared memory, and there is none.

@@ -35,8 +35,8 @@ bool IsLive(const std::vector<bool>& live, Handle handle) {
   return id < live.size() && live[id];
 }
 template <typename Handle>
-std::string IdOf(Handle handle) {
-  return Number(static_cast<long long>(reinterpret_cast<uint64_t>(handle) - 0x101));
+long long IdOf(Handle handle) {
+  return static_cast<long long>(reinterpret_cast<uint64_t>(handle) - 0x101);
 }
 
 }  // namespace
@@ -48,8 +48,7 @@ using ww::state;
 const char* cudaGetErrorName(cudaError_t error) {
   switch (error) {
 #define WW_NAME(name, number, text) \
-  case name:                        \
-    return #name;
+  case name: return #name;
     WW_ERRORS(WW_NAME)
 #undef WW_NAME
   }
@@ -58,8 +57,7 @@ const char* cudaGetErrorName(cudaError_t error) {
 const char* cudaGetErrorString(cudaError_t error) {
   switch (error) {
 #define WW_TEXT(name, number, text) \
-  case name:                        \
-    return text;
+  case name: return text;
     WW_ERRORS(WW_TEXT)
 #undef WW_TEXT
   }
@@ -92,7 +90,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t) { return HostWaits(); }
 cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (!ww::IsLive(state.events, event)) return Error(cudaErrorInvalidResourceHandle, "cudaStreamWaitEvent");
-  ww::Emit("{\"op\":\"wait\",\"event\":" + ww::IdOf(event) + ",\"stream\":" + ww::Number(ww::StreamId(stream, "", 0)));
+  ww::Emit(ww::EventLine(true, ww::IdOf(event), ww::StreamId(stream, "", 0)));
   return cudaSuccess;
 }
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
@@ -105,8 +103,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (!ww::IsLive(state.events, event)) return Error(cudaErrorInvalidResourceHandle, "cudaEventRecord");
-  ww::Emit("{\"op\":\"record\",\"event\":" + ww::IdOf(event) +
-           ",\"stream\":" + ww::Number(ww::StreamId(stream, "", 0)));
+  ww::Emit(ww::EventLine(false, ww::IdOf(event), ww::StreamId(stream, "", 0)));
   return cudaSuccess;
 }
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {

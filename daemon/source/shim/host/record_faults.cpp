@@ -44,7 +44,7 @@ bool Serve(int index, uint64_t address) {
   std::memcpy(reinterpret_cast<void*>(buffer.start), buffer.content.data(), buffer.content.size());
   mprotect(at, pages.bytes, PROT_READ);
   buffer.mapped = true;
-  Note("{\"served\":" + Number(index) + "}");
+  Note(Line("served").Integer("buffer", index));
   return true;
 }
 
@@ -57,10 +57,13 @@ void OnFault(int signal_number, siginfo_t* info, void* raw) {
   if (index >= 0 && !write_access && Serve(index, reinterpret_cast<uint64_t>(info->si_addr))) return;
   inside = true;
   const Buffer* buffer = index >= 0 ? &state.buffers[static_cast<size_t>(index)] : nullptr;
-  const auto text = [](bool value) { return std::string(value ? "true" : "false"); };
-  Note("{\"fault\":" + Number(signal_number) + ",\"buffer\":" + Number(index) + ",\"write\":" + text(write_access) +
-       ",\"dirty\":" + text(buffer != nullptr && buffer->dirty) +
-       ",\"managed\":" + text(buffer != nullptr && buffer->managed) + ",\"stack\":[" + CallStack(context) + "]}");
+  Note(Line("fault")
+           .Integer("signal", signal_number)
+           .Integer("buffer", index)
+           .Flag("write", write_access)
+           .Flag("dirty", buffer != nullptr && buffer->dirty)
+           .Flag("managed", buffer != nullptr && buffer->managed)
+           .Json("stack", "[" + CallStack(context) + "]"));
   Flush();
   state.finished = true;
   _exit(0);
@@ -83,7 +86,7 @@ void InstallFaultHandlers() {
   alternative.ss_sp = stack;
   alternative.ss_size = sizeof(stack);
   sigaltstack(&alternative, nullptr);
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = OnFault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (const int signal_number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(signal_number, &action, nullptr);

@@ -124,14 +124,18 @@ std::string Parameter(const Kernel& kernel, size_t index, std::vector<unsigned c
     if (!state.buffers[static_cast<size_t>(buffer)].live)
       Refuse(where + " points to memory that was freed", c.file, c.line);
     if (!layout.pointer || layout.writes) MarkDirty(buffer);
-    pointers +=
-        (pointers.empty() ? "" : ",") + Quote(Number(static_cast<long long>(at))) + ":" + PointerText(buffer, value);
+    pointers += (pointers.empty() ? "" : ",");
+    pointers += "{\"at\":" + Number(static_cast<long long>(at)) + "," + PointerMembers(buffer, value) + "}";
     // In a structure it may be a number that only looks like a pointer: the bytes stay, and the reader compares two
     // runs.
     if (layout.pointer) std::memset(bytes.data() + at, 0, 8);
   }
   return "{\"bytes\":\"" + Hex(bytes.data(), bytes.size()) + "\",\"pointer\":" + (layout.pointer ? "true" : "false") +
-         ",\"pointers\":{" + pointers + "}}";
+         ",\"pointers\":[" + pointers + "]}";
+}
+
+std::string Dimensions(dim3 size) {
+  return "{\"x\":" + Number(size.x) + ",\"y\":" + Number(size.y) + ",\"z\":" + Number(size.z) + "}";
 }
 
 cudaError_t Record(const Kernel& kernel, const std::vector<std::vector<unsigned char>>& arguments,
@@ -142,15 +146,20 @@ cudaError_t Record(const Kernel& kernel, const std::vector<std::vector<unsigned 
         "the kernel " + kernel.name + " is made for a lambda or a type inside a function, which has no name elsewhere",
         c.file, c.line);
   }
-  std::string line = "{\"op\":\"launch\",\"kernel\":" + Quote(kernel.name);
-  line += ",\"grid\":[" + Number(c.grid.x) + "," + Number(c.grid.y) + "," + Number(c.grid.z) + "]";
-  line += ",\"block\":[" + Number(c.block.x) + "," + Number(c.block.y) + "," + Number(c.block.z) + "]";
-  line += ",\"shared\":" + Number(static_cast<long long>(c.shared_bytes)) +
-          ",\"stream\":" + Number(StreamId(c.stream, c.file, c.line));
-  line += std::string(",\"cooperative\":") + (c.cooperative ? "true" : "false");
-  line += ",\"file\":" + Quote(c.file) + ",\"line\":" + Number(c.line) + ",\"parameters\":[";
-  for (size_t i = 0; i < arguments.size(); ++i) line += (i == 0 ? "" : ",") + Parameter(kernel, i, arguments[i], c);
-  Emit(line + "]");
+  const int stream = StreamId(c.stream, c.file, c.line);
+  std::string parameters;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    parameters += (i == 0 ? "" : ",") + Parameter(kernel, i, arguments[i], c);
+  Emit(Line("launch")
+           .Text("kernel", kernel.name)
+           .Json("grid", Dimensions(c.grid))
+           .Json("block", Dimensions(c.block))
+           .Integer("shared_bytes", static_cast<long long>(c.shared_bytes))
+           .Integer("stream", stream)
+           .Flag("cooperative", c.cooperative)
+           .Text("file", c.file)
+           .Integer("line", c.line)
+           .Json("parameters", "[" + parameters + "]"));
   return cudaSuccess;
 }
 
@@ -174,9 +183,7 @@ Configuration Checked(const cudaLaunchConfig_t& config, const char* file, int li
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     const cudaLaunchAttribute& attribute = config.attrs[i];
     switch (attribute.id) {
-      case cudaLaunchAttributeCooperative:
-        c.cooperative = attribute.val.cooperative != 0;
-        break;
+      case cudaLaunchAttributeCooperative: c.cooperative = attribute.val.cooperative != 0; break;
       case cudaLaunchAttributeClusterDimension: {
         const auto& size = attribute.val.clusterDim;
         if (1ull * size.x * size.y * size.z > 1) Refuse("clusters of thread blocks are not supported", file, line);
@@ -193,10 +200,8 @@ Configuration Checked(const cudaLaunchConfig_t& config, const char* file, int li
       case cudaLaunchAttributePriority:
       case cudaLaunchAttributeMemSyncDomainMap:
       case cudaLaunchAttributeMemSyncDomain:
-      case cudaLaunchAttributePreferredSharedMemoryCarveout:
-        break;
-      default:
-        Refuse("the launch attribute number " + Number(attribute.id) + " is not supported", file, line);
+      case cudaLaunchAttributePreferredSharedMemoryCarveout: break;
+      default: Refuse("the launch attribute number " + Number(attribute.id) + " is not supported", file, line);
     }
   }
   return c;

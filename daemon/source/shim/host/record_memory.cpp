@@ -19,15 +19,18 @@ const Symbol* FindSymbol(const void* host_address) {
 
 void EmitSymbol(const Symbol& symbol, size_t offset, const std::string& hex, cudaStream_t stream, const char* file,
                 int line) {
-  Emit("{\"op\":\"symbol\",\"symbol\":" + Quote(symbol.name) + ",\"offset\":" + Number(static_cast<long long>(offset)) +
-       ",\"data\":\"" + hex + "\",\"stream\":" + Number(StreamId(stream, file, line)));
+  Emit(Line("symbol")
+           .Text("symbol", symbol.name)
+           .Integer("offset", static_cast<long long>(offset))
+           .Text("data", hex)
+           .Integer("stream", StreamId(stream, file, line)));
 }
 
 // What host code gets of a value that the device computes.
 void GiveGarbage(void* to, size_t bytes, int buffer, const char* file, int line) {
   for (size_t i = 0; i < bytes; ++i)
     static_cast<unsigned char*>(to)[i] = static_cast<unsigned char>(state.garbage >> (8 * (i % 4)));
-  Note("{\"readback\":" + Number(buffer) + ",\"file\":" + Quote(file) + ",\"line\":" + Number(line) + "}");
+  Note(Line("readback").Integer("buffer", buffer).Text("file", file).Integer("line", line));
   Flush();  // a launcher that loops on the value may never come to its end
 }
 
@@ -64,9 +67,10 @@ int BufferOf(const void* pointer) {
   return index < state.buffers.size() ? static_cast<int>(index) : -1;
 }
 
-std::string PointerText(int index, const void* pointer) {
+std::string PointerMembers(int index, const void* pointer) {
   const uint64_t start = state.buffers[static_cast<size_t>(index)].start;
-  return "[" + Number(index) + "," + Number(static_cast<long long>(reinterpret_cast<uint64_t>(pointer) - start)) + "]";
+  return "\"buffer\":" + Number(index) +
+         ",\"offset\":" + Number(static_cast<long long>(reinterpret_cast<uint64_t>(pointer) - start));
 }
 
 const Symbol* SymbolAt(const void* device_address, size_t* offset) {
@@ -100,8 +104,9 @@ cudaError_t Allocate(void** pointer, size_t bytes, bool managed, const char* fil
   buffer.start = state.base + state.buffers.size() * kSpacing + kMargin;
   buffer.managed = managed;
   state.buffers.push_back(buffer);
-  Note("{\"workspace\":" + Number(static_cast<long long>(state.buffers.size() - 1)) +
-       ",\"bytes\":" + Number(static_cast<long long>(bytes)) + "}");
+  Note(Line("workspace")
+           .Integer("buffer", static_cast<long long>(state.buffers.size() - 1))
+           .Integer("bytes", static_cast<long long>(bytes)));
   *pointer = reinterpret_cast<void*>(buffer.start);
   return cudaSuccess;
 }
@@ -135,23 +140,26 @@ cudaError_t Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, 
   if (bytes == 0) return cudaSuccess;
   if (cudaError_t error; CopyWithSymbol(to, from, bytes, stream, file, line, error)) return error;
   const int id = StreamId(stream, file, line);
-  const std::string tail = ",\"bytes\":" + Number(static_cast<long long>(bytes)) + ",\"stream\":" + Number(id);
   const int target = BufferOf(to), source = BufferOf(from);
   if ((to_device && target < 0) || (from_device && source < 0))
     return Error(cudaErrorInvalidValue, "copy at " + Place(file, line));
   switch (actual) {
-    case cudaMemcpyHostToHost:
-      std::memcpy(to, from, bytes);
-      break;
+    case cudaMemcpyHostToHost: std::memcpy(to, from, bytes); break;
     case cudaMemcpyDeviceToDevice:
       MarkDirty(target);
-      Emit("{\"op\":\"copy\",\"to\":" + PointerText(target, to) + ",\"from\":" + PointerText(source, from) + tail);
+      Emit(Line("copy")
+               .Pointer("to", target, to)
+               .Pointer("from", source, from)
+               .Integer("bytes", static_cast<long long>(bytes))
+               .Integer("stream", id));
       break;
     case cudaMemcpyHostToDevice:
       if (bytes > kMaxUploadBytes) Refuse("the launcher uploads more than 64 MiB at once", file, line);
       MarkDirty(target);
-      Emit("{\"op\":\"upload\",\"to\":" + PointerText(target, to) + ",\"data\":\"" +
-           Hex(static_cast<const unsigned char*>(from), bytes) + "\",\"stream\":" + Number(id));
+      Emit(Line("upload")
+               .Pointer("to", target, to)
+               .Text("data", Hex(static_cast<const unsigned char*>(from), bytes))
+               .Integer("stream", id));
       break;
     default: {
       const Buffer& buffer = state.buffers[static_cast<size_t>(source)];
@@ -159,7 +167,7 @@ cudaError_t Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, 
       if (!buffer.dirty && !buffer.content.empty() && offset < buffer.content.size() &&
           bytes <= buffer.content.size() - offset) {
         std::memcpy(to, buffer.content.data() + offset, bytes);
-        Note("{\"served\":" + Number(source) + "}");
+        Note(Line("served").Integer("buffer", source));
       } else {
         GiveGarbage(to, bytes, source, file, line);
       }
@@ -181,8 +189,11 @@ cudaError_t Set(void* to, int value, size_t bytes, cudaStream_t stream, const ch
     return cudaSuccess;
   }
   MarkDirty(target);
-  Emit("{\"op\":\"memset\",\"to\":" + PointerText(target, to) + ",\"value\":" + Number(value & 255) +
-       ",\"bytes\":" + Number(static_cast<long long>(bytes)) + ",\"stream\":" + Number(StreamId(stream, file, line)));
+  Emit(Line("memset")
+           .Pointer("to", target, to)
+           .Integer("value", value & 255)
+           .Integer("bytes", static_cast<long long>(bytes))
+           .Integer("stream", StreamId(stream, file, line)));
   return cudaSuccess;
 }
 

@@ -51,18 +51,35 @@ std::string Hex(const unsigned char* bytes, size_t size) {
   return hex;
 }
 
-void Note(const std::string& text) { state.out += text + "\n"; }
+Line::Line(const char* kind) : members_("\"kind\":" + Quote(kind)) {}
+Line& Line::Json(const char* key, const std::string& json) {
+  members_ += "," + Quote(key) + ":" + json;
+  return *this;
+}
+Line& Line::Integer(const char* key, long long value) { return Json(key, Number(value)); }
+Line& Line::Text(const char* key, const std::string& value) { return Json(key, Quote(value)); }
+Line& Line::Flag(const char* key, bool value) { return Json(key, value ? "true" : "false"); }
+Line& Line::Pointer(const char* key, int buffer, const void* value) {
+  return Json(key, "{" + PointerMembers(buffer, value) + "}");
+}
 
-void Emit(const std::string& text) {
+void Note(const Line& line) { state.out += line.json() + "\n"; }
+
+Line EventLine(bool waits, long long event, int stream) {
+  return Line("event").Flag("waits", waits).Integer("event", event).Integer("stream", stream);
+}
+
+void Emit(const Line& line) {
   if (++operations > 3 * kMaxOperations) Refuse("the launcher makes more than 4,096 device operations", "", 0);
-  // What follows a host that waited, on whichever stream, follows all that was before: as it does an operation of the default stream.
-  if (state.host_waited) Note("{\"op\":\"record\",\"event\":" + Number(static_cast<long long>(state.events.size())) + ",\"stream\":0}");
+  // What follows a host that waited, on whichever stream, follows all that was before: as it does an operation of the
+  // default stream.
+  if (state.host_waited) Note(EventLine(false, static_cast<long long>(state.events.size()), 0));
   state.host_waited = false;
-  Note(text + "}");
+  Note(line);
 }
 
 void Refuse(const std::string& reason, const char* file, int line) {
-  Note("{\"refuse\":" + Quote(reason) + ",\"file\":" + Quote(file) + ",\"line\":" + Number(line) + "}");
+  Note(Line("refuse").Text("reason", reason).Text("file", file).Integer("line", line));
   Flush();
   state.finished = true;
   _exit(0);
@@ -171,7 +188,7 @@ int main() {
 
   std::string remembered;
   for (int call = 0; call < 3; ++call) {
-    ww::Note("{\"call\":" + ww::Number(call) + "}");
+    ww::Note(ww::Line("call").Integer("number", call));
     state.host_waited = false;
     for (ww::Buffer& buffer : state.buffers) buffer.dirty = false;
     try {
@@ -190,7 +207,7 @@ int main() {
       ww::Refuse("the launcher changes variables of its file in every call, so later calls may differ", "", 0);
     remembered = std::move(remembers);
   }
-  ww::Note("{\"end\":true}");
+  ww::Note(ww::Line("end"));
   ww::Flush();
   state.finished = true;
   // Destructors of the file's static objects may free what they allocated; that is no part of the plan.

@@ -74,10 +74,25 @@ extern State state;
 // ---- output
 
 void Flush();
-// One line that is no operation: `text` is a JSON object.
-void Note(const std::string& text);
-// One operation of the plan: `text` is a JSON object without its last brace.
-void Emit(const std::string& text);
+// One line of the recording: a JSON object with a "kind" and its named members (source/recording_lines.h reads it).
+class Line {
+ public:
+  explicit Line(const char* kind);
+  Line& Integer(const char* key, long long value);
+  Line& Text(const char* key, const std::string& value);
+  Line& Flag(const char* key, bool value);
+  Line& Pointer(const char* key, int buffer, const void* value);
+  Line& Json(const char* key, const std::string& json);
+  std::string json() const { return "{" + members_ + "}"; }
+
+ private:
+  std::string members_;
+};
+Line EventLine(bool waits, long long event, int stream);
+// A line that is no operation.
+void Note(const Line& line);
+// An operation of the plan.
+void Emit(const Line& line);
 [[noreturn]] void Refuse(const std::string& reason, const char* file, int line);
 // The error is what the launcher gets; `place` is for messages, should it end because of it.
 cudaError_t Error(cudaError_t error, const std::string& place);
@@ -90,8 +105,8 @@ inline std::string Place(const char* file, int line) { return std::string(file) 
 // ---- addresses
 
 bool IsDevice(const void* pointer);
-int BufferOf(const void* pointer);  // -1: none
-std::string PointerText(int buffer, const void* pointer);
+int BufferOf(const void* pointer);                            // -1: none
+std::string PointerMembers(int buffer, const void* pointer);  // of the JSON object that names it
 void MarkDirty(int buffer);
 const Symbol* SymbolAt(const void* device_address, size_t* offset);  // by the address that kernels would get
 int StreamId(cudaStream_t stream, const char* file, int line);

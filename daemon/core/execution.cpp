@@ -1,4 +1,4 @@
-#include "core/evaluator.h"
+#include "core/execution.h"
 
 namespace warpwright::core {
 

@@ -1,0 +1,116 @@
+// A run of a kernel on a device: what it is given, and what comes back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/bytes.h"
+#include "core/kernel_spec.h"
+#include "core/launch_plan.h"
+#include "core/source_requests.h"
+#include "core/verdict.h"
+
+namespace warpwright::core {
+
+// One buffer argument of a run.
+struct BufferContent {
+  std::string name;
+  base::Bytes bytes;           // initial content; its size is the buffer's
+  bool uninitialized = false;  // reading before writing is a fault (outputs, scratch); `bytes` is then poison
+  bool read_only = false;      // writing is a fault
+  int64_t pointer_offset = 0;  // bytes added to the aligned base, for the minimal-alignment case
+};
+// Concurrent activity while a kernel runs, to expose results that depend on it. Nothing else runs on the simulator: it
+// ignores this.
+enum class Perturbation : uint8_t {
+  kNone,
+  kHalfMultiprocessors,  // the other half is occupied
+  kNoise,                // another kernel uses memory at the same time
+};
+// How buffers are placed at the edge of mapped memory, so that the first access outside on that side faults; read-only
+// buffers are mapped read-only. The simulator always faults on both sides.
+enum class PageGuard : uint8_t {
+  kNone,    // guard bands, if any
+  kEnds,    // each buffer ends where its pages end
+  kBegins,  // each buffer begins where its pages begin
+};
+// How much is counted, if counting costs time; the simulator always counts everything.
+enum class CounterDepth : uint8_t {
+  kCore,          // one pass: for candidates on which no later one is based
+  kEvidence,      // what evidence is derived from, and the hottest lines
+  kSpeedOfLight,  // the expensive ones too: for accepted candidates
+};
+std::string_view Name(Perturbation perturbation);
+std::string_view Name(PageGuard memory);
+std::string_view Name(CounterDepth depth);
+
+struct ExecuteOptions {
+  bool counters = false;                         // count, and model or measure a time; else only execute
+  CounterDepth depth = CounterDepth::kEvidence;  // with `counters`
+  // False: buffers without content are left as allocated, for tools that detect reads of uninitialized memory.
+  bool poison = true;
+  bool keep_outputs = true;  // return the buffers
+  // > 0: bands of random content on both sides of every buffer that the device does not protect otherwise;
+  // Executed lists the bands that were overwritten.
+  uint64_t guard_bytes = 0;
+  uint64_t seed = 1;  // of guard bands and workspace poison
+  // > 0: stop launching blocks after about this many thread instructions, and extrapolate the counters; outputs are
+  // then incomplete.
+  uint64_t sample_instructions = 0;
+  // Thread instructions of a whole run before it counts as an endless loop.
+  uint64_t instruction_limit = 20'000'000'000;
+  std::optional<Dim3> block_limit;  // of the grid, for tests
+  PageGuard page_guard = PageGuard::kNone;
+  uint32_t runs = 1;  // runs on the same inputs and from the same state; the first one's outputs are returned
+  Perturbation perturbation = Perturbation::kNone;
+};
+struct ExecuteRequest {
+  SourceRef source;
+  KernelSpec spec;
+  std::string case_name;  // for messages
+  std::map<std::string, ScalarValue> scalars;
+  std::vector<BufferContent> buffers;  // every buffer argument, in the order of the signature
+  std::string device;                  // "sim:h200"
+  ExecuteOptions options;
+};
+struct GuardViolation {
+  std::string buffer;
+  int64_t offset = 0;  // of the first changed byte: negative before the buffer, at least its size after it
+  uint64_t bytes = 0;
+};
+// Where a kernel's code first computes or stores in a narrower or less exact way; the names are in compile/ptx_rules.h.
+// Also where its text depends on how it is built; those names are in source/build_dependence.h and begin with:
+inline constexpr std::string_view kBuildPrefix = "build: ", kBuildText = "build: text ";
+struct PrecisionUse {
+  std::string instruction;  // "cvt.rna.tf32.f32 %r1, %f1", "__CUDA_ARCH__"
+  std::string file;
+  int line = 0;
+};
+struct Executed {
+  std::vector<base::Bytes> buffers;  // after the run, in the order of the request
+  // One entry per buffer: true stands for the request's own bytes, which are then not sent back. Always empty for
+  // callers.
+  std::vector<bool> as_sent;
+  std::vector<LaunchReport> launches;
+  double time_us = 0;  // sum over the plan; modelled on the simulator
+  bool modelled = true;
+  bool sampled = false;
+  std::vector<GuardViolation> guards;
+  // The number of runs after the first with different bits in a buffer, and the buffers of the first such run.
+  uint32_t differing_runs = 0;
+  std::vector<base::Bytes> other_buffers;
+  std::vector<std::string> changed_globals;       // module variables that a run changed
+  std::map<std::string, PrecisionUse> precision;  // by kind: "to tf32", "approximate ex2"
+  std::vector<std::string> notes;                 // what could not be measured, with its remedy
+  std::string plan_digest, module_key;            // content addresses: identical for identical plan and device code
+  std::map<std::string, double> seconds;  // where the time went: slice, record, compile, run, and on a GPU its parts
+};
+using ExecuteOutcome = std::variant<CompileFailed, Refused, Faulted, Executed>;
+
+}  // namespace warpwright::core

@@ -1,0 +1,91 @@
+// How runs are encoded (base/fields.h). Contents of buffers are blobs: they are sent separately from the JSON.
+#pragma once
+
+#include "base/fields.h"
+#include "core/execution.h"
+#include "core/kernel_spec_fields.h"
+#include "core/launch_plan_fields.h"
+#include "core/source_requests_fields.h"
+#include "core/verdict_fields.h"
+
+namespace warpwright::core {
+
+constexpr Perturbation Last(Perturbation) { return Perturbation::kNoise; }
+constexpr PageGuard Last(PageGuard) { return PageGuard::kBegins; }
+constexpr CounterDepth Last(CounterDepth) { return CounterDepth::kSpeedOfLight; }
+
+template <typename V>
+void Describe(V& field, const BufferContent*) {
+  using T = BufferContent;
+  field("name", &T::name);
+  field("bytes", &T::bytes);
+  field("uninitialized", &T::uninitialized);
+  field("read_only", &T::read_only);
+  field("pointer_offset", &T::pointer_offset);
+}
+template <typename V>
+void Describe(V& field, const ExecuteOptions*) {
+  using T = ExecuteOptions;
+  field("counters", &T::counters);
+  field("depth", &T::depth);
+  field("poison", &T::poison);
+  field("keep_outputs", &T::keep_outputs);
+  field("guard_bytes", &T::guard_bytes);
+  field("seed", &T::seed);
+  field("sample_instructions", &T::sample_instructions);
+  field("instruction_limit", &T::instruction_limit);
+  field.Sparse("block_limit", &T::block_limit);
+  field("exact_memory", &T::page_guard);
+  field("runs", &T::runs);
+  field("perturbation", &T::perturbation);
+}
+template <typename V>
+void Describe(V& field, const ExecuteRequest*) {
+  using T = ExecuteRequest;
+  field("source", &T::source);
+  field("spec", &T::spec);
+  field("case", &T::case_name);
+  field("scalars", &T::scalars);
+  field("buffers", &T::buffers);
+  field("device", &T::device);
+  field("options", &T::options);
+}
+template <typename V>
+void Describe(V& field, const GuardViolation*) {
+  using T = GuardViolation;
+  field("buffer", &T::buffer);
+  field("offset", &T::offset);
+  field("bytes", &T::bytes);
+}
+template <typename V>
+void Describe(V& field, const PrecisionUse*) {
+  using T = PrecisionUse;
+  field("instruction", &T::instruction);
+  field("file", &T::file);
+  field("line", &T::line);
+}
+template <typename V>
+void Describe(V& field, const Executed*) {
+  using T = Executed;
+  field("buffers", &T::buffers);
+  field("as_sent", &T::as_sent);
+  field("launches", &T::launches);
+  field("time_us", &T::time_us);
+  field("modelled", &T::modelled);
+  field("sampled", &T::sampled);
+  field("guards", &T::guards);
+  field("differing_runs", &T::differing_runs);
+  field("other_buffers", &T::other_buffers);
+  field("changed_globals", &T::changed_globals);
+  field("precision", &T::precision);
+  field("notes", &T::notes);
+  field("plan_digest", &T::plan_digest);
+  field("module_key", &T::module_key);
+  field("seconds", &T::seconds);
+}
+
+constexpr std::string_view Tag(const ExecuteRequest*) { return "execute"; }
+constexpr std::string_view Tag(const Executed*) { return "executed"; }
+constexpr const char* TagKey(const ExecuteOutcome*) { return "outcome"; }
+
+}  // namespace warpwright::core

@@ -1,0 +1,52 @@
+#include "judge/candidate_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace warpwright::judge {
+
+core::ExecuteOptions OptionsOf(const RunKind& kind) {
+  core::ExecuteOptions options;
+  options.page_guard = kind.exact;
+  options.runs = kind.runs;
+  options.perturbation = kind.perturbation;
+  return options;
+}
+
+Result<RunOutcome> CandidateRuns::Execute(const Trial& trial, const std::vector<core::BufferContent>& inputs,
+                                          RunKind kind) {
+  RunConfiguration setting{.source = &candidate_, .spec = &state_.spec, .c = &trial.c, .device = state_.device};
+  setting.options = OptionsOf(kind);
+  setting.options.guard_bytes = state_.on_simulator() && !kind.guarded ? 0 : state_.options.guard_bytes;
+  setting.options.seed = kind.second ? ~trial.seed : trial.seed;
+  uint64_t usual = 0;
+  for (const VerifiedCase& verified : state_.verified) usual = std::max(usual, verified.instructions);
+  setting.options.instruction_limit = 1'000'000'000 + 64 * usual;
+  WW_ASSIGN(RunOutcome outcome, RunKernel(evaluator_, setting, inputs));
+  if (auto* verdict = std::get_if<core::Verdict>(&outcome)) {
+    if (auto* faulted = std::get_if<core::Faulted>(verdict)) faulted->case_name = trial.Describe();
+  }
+  return outcome;
+}
+
+uint32_t CandidateRuns::Count(const Trial& trial) const {
+  const bool full = effort_ == VerificationLevel::kFull;
+  if (state_.on_simulator()) return full ? kSimulatedRuns : trial.c.name == state_.verified.front().c->name ? 2 : 1;
+  return full ? kFullRuns : kQuickRuns;
+}
+
+Result<RunOutcome> CandidateRuns::ExecuteExactly(const Trial& trial, const TrialReference& reference,
+                                                 const std::vector<core::BufferContent>& inputs, RunKind kind) {
+  if (state_.on_simulator()) kind.exact = core::PageGuard::kNone;
+  WW_ASSIGN(RunOutcome outcome, Execute(trial, inputs, kind));
+  if (kind.exact == core::PageGuard::kNone || !std::holds_alternative<core::Verdict>(outcome)) return outcome;
+  WW_ASSIGN(const auto original, state_.ReproducibilityOfOriginal(trial, reference, OptionsOf(kind)));
+  if (original != Judge::State::Reproducibility::kFaults) return outcome;
+  state_.Note(fmt::format("guard-bands: not tested exactly with {}: the original itself reads outside its buffers",
+                          trial.Describe()));
+  kind.exact = core::PageGuard::kNone;
+  return Execute(trial, inputs, kind);
+}
+
+}  // namespace warpwright::judge

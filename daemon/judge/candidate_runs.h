@@ -1,0 +1,44 @@
+// How an evaluation runs a candidate. Private to judge/.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "judge/judge_state.h"
+
+namespace warpwright::judge {
+
+struct RunKind {
+  bool second = false;   // other guard bands and workspace poison than the first
+  bool guarded = false;  // with guard bands on the simulator too, which otherwise faults at the exact access
+  core::PageGuard exact = core::PageGuard::kNone;
+  uint32_t runs = 1;
+  core::Perturbation perturbation = core::Perturbation::kNone;
+};
+core::ExecuteOptions OptionsOf(const RunKind& kind);
+
+inline constexpr uint32_t kSimulatedRuns = 3, kQuickRuns = 3, kFullRuns = 20;  // for determinism
+
+class CandidateRuns {
+ public:
+  CandidateRuns(Judge::State& state, const core::SourceRef& candidate, core::Evaluator& evaluator,
+                VerificationLevel effort)
+      : state_(state), candidate_(candidate), evaluator_(evaluator), effort_(effort) {}
+
+  Result<RunOutcome> Execute(const Trial& trial, const std::vector<core::BufferContent>& inputs, RunKind kind);
+  // Exactly as specified by `kind`, if that is not what the device always does; unless the original itself needs the
+  // memory around its buffers.
+  Result<RunOutcome> ExecuteExactly(const Trial& trial, const TrialReference& reference,
+                                    const std::vector<core::BufferContent>& inputs, RunKind kind);
+  // On the same inputs. Simulated runs cost as much as the first: a quick evaluation has one more, of the cheapest
+  // case.
+  uint32_t Count(const Trial& trial) const;
+
+ private:
+  Judge::State& state_;
+  const core::SourceRef& candidate_;
+  core::Evaluator& evaluator_;
+  const VerificationLevel effort_;
+};
+
+}  // namespace warpwright::judge
