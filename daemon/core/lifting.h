@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/computation.h"
-#include "core/evaluator_requests.h"
+#include "core/execution.h"
 
 namespace warpwright::core {
 

@@ -1,4 +1,4 @@
-#include "lift/shapes.h"
+#include "judge/lift_shapes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,10 +7,13 @@
 
 #include "base/random.h"
 #include "core/dtype.h"
-#include "lift/size_solver.h"
+#include "core/size_solver.h"
 
-namespace warpwright::lift {
+namespace warpwright::judge {
 namespace {
+
+using Scalars = std::map<std::string, core::ScalarValue>;
+using core::Sizes;
 
 constexpr int64_t kSmall = 12;  // sizes up to it stay: taps, strides, flags
 // Pairwise different at one shape and from shape to shape; odd and even, prime and not.
@@ -129,8 +132,6 @@ void Fill(const core::BufferArgument& buffer, const Sizes& sizes, const base::Co
   }
 }
 
-}  // namespace
-
 std::vector<Scalars> ChooseShapes(const core::KernelSpec& spec, size_t count) {
   std::vector<Scalars> shapes;
   std::set<Sizes> seen;
@@ -188,25 +189,15 @@ Result<std::vector<core::BufferContent>> MakeContents(const core::KernelSpec& sp
   return contents;
 }
 
-std::vector<core::Expression> DimensionsOf(const core::BufferArgument& buffer) {
-  if (buffer.shape.size() != 1) return buffer.shape;
-  const std::string& text = buffer.shape[0].text();
-  std::vector<std::string> factors(1);
-  int depth = 0;
-  for (const char c : text) {
-    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
-    if (depth == 0 && (c == '+' || c == '-' || c == '/' || c == '%')) return buffer.shape;
-    if (depth == 0 && c == '*') factors.emplace_back();
-    else factors.back() += c;
+}  // namespace
+
+std::vector<core::LiftShape> MakeLiftShapes(const core::KernelSpec& spec, size_t count, uint64_t limit_bytes) {
+  std::vector<core::LiftShape> shapes;
+  for (Scalars& scalars : ChooseShapes(spec, count)) {
+    auto contents = MakeContents(spec, scalars, 1 + shapes.size(), limit_bytes);
+    if (contents) shapes.push_back({std::move(scalars), std::move(*contents)});
   }
-  if (factors.size() == 1) return buffer.shape;
-  std::vector<core::Expression> dimensions;
-  for (const std::string& factor : factors) {
-    auto parsed = core::Expression::Parse(factor);
-    if (!parsed) return buffer.shape;
-    dimensions.push_back(std::move(*parsed));
-  }
-  return dimensions;
+  return shapes;
 }
 
-}  // namespace warpwright::lift
+}  // namespace warpwright::judge

@@ -10,22 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "core/evaluator.h"
+#include "base/result.h"
 #include "core/kernel_spec.h"
+#include "core/lifting.h"
 
-namespace warpwright::lift {
+namespace warpwright::judge {
 
-using Scalars = std::map<std::string, core::ScalarValue>;
+// In the order in which they should be tried; at most `count`. Shapes of more than `limit_bytes` are left out. Integers
+// lie within the manifest's bounds; numbers are no special values.
+std::vector<core::LiftShape> MakeLiftShapes(const core::KernelSpec& spec, size_t count, uint64_t limit_bytes);
 
-// In the order in which they should be tried; at most `count`.
-std::vector<Scalars> ChooseShapes(const core::KernelSpec& spec, size_t count);
-
-// Contents of every buffer argument, by the manifest's init as far as it matters here: integers within their bounds,
-// numbers without special values. An error if a shape cannot be computed or is larger than `limit_bytes` in total.
-Result<std::vector<core::BufferContent>> MakeContents(const core::KernelSpec& spec, const Scalars& scalars,
-                                                      uint64_t seed, uint64_t limit_bytes);
-
-// A buffer's dimensions as expressions. One that is stated flat, as a product, is taken apart into its factors.
-std::vector<core::Expression> DimensionsOf(const core::BufferArgument& buffer);
-
-}  // namespace warpwright::lift
+}  // namespace warpwright::judge

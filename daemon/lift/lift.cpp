@@ -6,31 +6,31 @@
 #include <chrono>
 #include <set>
 
-#include "core/computation_evaluate.h"
 #include "lift/canonical.h"
 #include "lift/concrete_form.h"
+#include "lift/dimensions.h"
+#include "lift/numeric_check.h"
 #include "lift/trace.h"
 #include "lift/unify.h"
 
 namespace warpwright::lift {
 namespace {
 
-constexpr uint64_t kLimitBytes = uint64_t{64} << 20;
+using core::Lifted;
+using core::LiftOutcome;
+using core::LiftShape;
+using core::NotLifted;
+using Scalars = std::map<std::string, core::ScalarValue>;
 
-struct AtShape {
-  Scalars scalars;
-  FormAtShape form;
-};
-using ShapeOutcome = std::variant<NotLifted, AtShape>;
+using ShapeOutcome = std::variant<NotLifted, FormAtShape>;
 
 class Lifting {
  public:
-  Lifting(const core::KernelSpec& spec, const Prepare& prepare, const LiftLimits& limits)
-      : spec_(spec), prepare_(prepare), limits_(limits) {
+  Lifting(const core::LiftRequest& request, const Prepare& prepare)
+      : request_(request), spec_(request.spec), prepare_(prepare) {
     uint16_t position = 0;
     for (const core::Argument& argument : spec_.args) {
-      if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind))
-        dimensions_.push_back(DimensionsOf(*buffer));
+      if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind)) dimensions_.push_back(DimensionsOf(*buffer));
       else scalar_names_[position] = argument.name;
       ++position;
     }
@@ -38,54 +38,44 @@ class Lifting {
 
   Result<LiftOutcome> Run() {
     const auto begin = std::chrono::steady_clock::now();
-    const auto elapsed = [&] {
-      return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    };
-    std::vector<Scalars> shapes = ChooseShapes(spec_, 8);
-    NotLifted failure{"no shape", "no case of the manifest gives a shape that can be executed"};
+    const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+    const std::vector<LiftShape>& shapes = request_.shapes;
+    NotLifted failure{"no shape", "no case of the manifest gives a shape that can be executed", false};
     size_t next = 0;
-    for (; next < shapes.size() && forms_.size() < limits_.shapes && elapsed() < limits_.seconds; ++next) {
+    for (; next < shapes.size() && forms_.size() < request_.unified_shapes && elapsed() < request_.seconds_limit; ++next) {
       WW_ASSIGN(ShapeOutcome outcome, FormAt(shapes[next]));
-      if (auto* at = std::get_if<AtShape>(&outcome)) {
-        used_.push_back(std::move(at->scalars));
-        forms_.push_back(std::move(at->form));
+      if (auto* at = std::get_if<FormAtShape>(&outcome)) {
+        forms_.push_back(std::move(*at));
         continue;
       }
       auto& blocked = std::get<NotLifted>(outcome);
-      notes_.push_back(fmt::format("at {}: {}", Describe(shapes[next]), blocked.message));
-      if (forms_.empty() && (failure.blocker == "no shape" || blocked.executed)) failure = std::move(blocked);
+      notes_.push_back(fmt::format("at {}: {}", Describe(Named(shapes[next].scalars)), blocked.message));
+      if (failure.blocker == "no shape" || (blocked.executed && !failure.executed)) failure = std::move(blocked);
     }
     if (forms_.empty()) return LiftOutcome(std::move(failure));
     auto unified = UnifyMost();
     if (!unified) return LiftOutcome(NotLifted{"shapes disagree", unified.error(), true});
     Lifted lifted;
     lifted.computation = std::move(*unified);
-    lifted.shapes = used_;
-    if (forms_.size() == 1 && HasSizes())
-      lifted.computation.assumptions.push_back(fmt::format("seen at one shape only: {}", Describe(used_[0])));
-    for (; next < shapes.size() && !lifted.verified && elapsed() < limits_.seconds; ++next) {
+    lifted.shapes = static_cast<uint32_t>(forms_.size());
+    for (; next < shapes.size() && !lifted.verified && elapsed() < request_.seconds_limit; ++next) {
       WW_ASSIGN(const std::string difference, Verify(lifted.computation, shapes[next], lifted.verified));
       if (!difference.empty()) return LiftOutcome(NotLifted{"wrong at a further shape", difference, true});
     }
+    AddAssumptions(lifted.computation);
     lifted.notes = std::move(notes_);
     lifted.seconds = elapsed();
     return LiftOutcome(std::move(lifted));
   }
 
  private:
-  bool HasSizes() const {
-    return std::any_of(used_[0].begin(), used_[0].end(),
-                       [](const auto& s) { return std::holds_alternative<int64_t>(s.second); });
-  }
-  std::string Describe(const Scalars& scalars) const {
+  std::string Describe(const FormAtShape& shape) const {
     std::string text;
     for (const core::Argument& argument : spec_.args)
-      if (const auto found = scalars.find(argument.name); found != scalars.end())
-        if (const int64_t* value = std::get_if<int64_t>(&found->second))
-          text += fmt::format("{}{}={}", text.empty() ? "" : ", ", argument.name, *value);
+      if (const auto found = shape.sizes.find(argument.name); found != shape.sizes.end())
+        text += fmt::format("{}{}={}", text.empty() ? "" : ", ", argument.name, found->second);
     return text.empty() ? "its only shape" : text;
   }
-
   static FormAtShape Named(const Scalars& scalars) {
     FormAtShape form;
     for (const auto& [name, value] : scalars) {
@@ -94,56 +84,49 @@ class Lifting {
     }
     return form;
   }
+  // Scalars that took one value at all shapes may be anywhere in the statements as that number.
+  void AddAssumptions(core::Computation& computation) const {
+    for (const auto& [name, value] : forms_[0].sizes) {
+      const bool constant = std::all_of(forms_.begin(), forms_.end(), [&](const FormAtShape& f) { return f.sizes.at(name) == value; });
+      if (constant) computation.assumptions.push_back(fmt::format("{} = {}", name, value));
+    }
+  }
 
-  struct Traced {
-    std::vector<core::BufferContent> contents;
-    std::variant<NotLifted, Trace> outcome;
-  };
-  Result<Traced> TraceAt(const Scalars& scalars) {
-    Traced traced{{}, NotLifted{}};
-    auto contents = MakeContents(spec_, scalars, 1 + forms_.size(), kLimitBytes);
-    if (!contents) {
-      traced.outcome = NotLifted{"too large", contents.error().message};
-      return traced;
-    }
-    traced.contents = std::move(*contents);
-    WW_ASSIGN(PrepareOutcome prepared, prepare_(scalars, traced.contents));
-    if (const auto* not_prepared = std::get_if<NotPrepared>(&prepared)) {
-      traced.outcome = NotLifted{"not prepared", not_prepared->why};
-      return traced;
-    }
+  Result<std::variant<NotLifted, Trace>> TraceAt(const LiftShape& at) {
+    WW_ASSIGN(PrepareOutcome prepared, prepare_(at));
+    if (const auto* not_prepared = std::get_if<NotPrepared>(&prepared))
+      return std::variant<NotLifted, Trace>(NotLifted{"not prepared", not_prepared->why, false});
     const auto& shape = std::get<PreparedShape>(prepared);
     TraceRequest request;
     request.module = shape.module.get();
     request.plan = &shape.plan;
-    request.buffers = &traced.contents;
+    request.buffers = &at.buffers;
     uint16_t position = 0;
     for (const core::Argument& argument : spec_.args) {
       if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind)) {
         request.dtypes.push_back(buffer->dtype);
-      } else if (const auto found = scalars.find(argument.name); found != scalars.end()) {
+      } else if (const auto found = at.scalars.find(argument.name); found != at.scalars.end()) {
         if (const double* real = std::get_if<double>(&found->second))
           request.scalars.push_back({std::get<core::ScalarArgument>(argument.kind).dtype, *real, position});
       }
       ++position;
     }
-    request.node_limit = limits_.nodes;
-    request.instruction_limit = limits_.instructions;
+    request.node_limit = request_.node_limit;
+    request.instruction_limit = request_.instruction_limit;
     WW_ASSIGN(TraceOutcome outcome, TracePlan(request));
-    std::visit(
-        Overload{[&](NotTraced& not_traced) { traced.outcome = NotLifted{not_traced.blocker, not_traced.message}; },
-                 [&](core::Fault& fault) { traced.outcome = NotLifted{"fault", fault.message}; },
-                 [&](Trace& trace) { traced.outcome = std::move(trace); }},
-        outcome);
-    return traced;
+    using Traced = std::variant<NotLifted, Trace>;
+    return std::visit(Overload{[](NotTraced& not_traced) { return Traced(NotLifted{not_traced.blocker, not_traced.message, false}); },
+                               [](core::Fault& fault) { return Traced(NotLifted{"fault", fault.message, false}); },
+                               [](Trace& trace) { return Traced(std::move(trace)); }},
+                      outcome);
   }
 
-  Result<ShapeOutcome> FormAt(const Scalars& scalars) {
-    WW_ASSIGN(Traced traced, TraceAt(scalars));
-    if (auto* not_lifted = std::get_if<NotLifted>(&traced.outcome)) return ShapeOutcome(std::move(*not_lifted));
-    const Trace& trace = std::get<Trace>(traced.outcome);
-    if (!trace.lossy.empty()) return ShapeOutcome(NotLifted{"lossy", trace.lossy[0]});
-    FormGraph forms(limits_.nodes * 4);
+  Result<ShapeOutcome> FormAt(const LiftShape& at) {
+    WW_ASSIGN(auto traced, TraceAt(at));
+    if (auto* not_lifted = std::get_if<NotLifted>(&traced)) return ShapeOutcome(std::move(*not_lifted));
+    const Trace& trace = std::get<Trace>(traced);
+    if (!trace.lossy.empty()) return ShapeOutcome(NotLifted{"lossy", trace.lossy[0], false});
+    FormGraph forms(request_.node_limit * 4);
     std::vector<ExprId> roots;
     for (const TracedBuffer& buffer : trace.buffers)
       for (size_t e = 0; e < buffer.elements.size(); ++e)
@@ -154,7 +137,7 @@ class Lifting {
     if (forms.full()) return ShapeOutcome(NotLifted{"node limit", "the expressions are too large", true});
     for (size_t i = 0; i < outputs; ++i)
       if (canonical.forms[i] == 0 && !canonical.refusals.empty())
-        return ShapeOutcome(NotLifted{"opaque operation", canonical.refusals.begin()->first});
+        return ShapeOutcome(NotLifted{"opaque operation", canonical.refusals.begin()->first, false});
     // A branch that data cannot turn is none.
     for (size_t i = 0; i < trace.branches.size(); ++i) {
       const FormId predicate = canonical.forms[outputs + i];
@@ -163,7 +146,7 @@ class Lifting {
       return ShapeOutcome(
           NotLifted{"branch on data", fmt::format("a branch depends on data ({}:{})", branch.file, branch.line), true});
     }
-    return MakeForm(scalars, trace, canonical, forms);
+    return MakeForm(Named(at.scalars), trace, canonical, forms);
   }
 
   Result<ShapeOutcome> MakeForm(const Scalars& scalars, const Trace& trace, const CanonicalRoots& canonical,
@@ -171,7 +154,7 @@ class Lifting {
     AtShape at{scalars, Named(scalars)};
     ConcreteRequest request{.forms = forms, .buffers = {}, .scalars = {}};
     for (const auto& [position, name] : scalar_names_)
-      if (at.form.reals.contains(name)) request.scalars[position] = name;
+      if (at.reals.contains(name)) request.scalars[position] = name;
     size_t root = 0;
     for (const TracedBuffer& traced : trace.buffers) {
       ShapedBuffer buffer;
@@ -180,7 +163,7 @@ class Lifting {
       const core::Argument* argument = spec_.Find(traced.name);
       buffer.dtype = std::get<core::BufferArgument>(argument->kind).dtype;
       for (const core::Expression& extent : dimensions_[index]) {
-        WW_ASSIGN(const int64_t value, extent.Evaluate(at.form.sizes));
+        WW_ASSIGN(const int64_t value, extent.Evaluate(at.sizes));
         buffer.shape.push_back(value);
       }
       const auto role = std::get<core::BufferArgument>(argument->kind).role;
@@ -199,7 +182,7 @@ class Lifting {
     }
     auto made = MakeConcreteForm(request);
     if (!made) return ShapeOutcome(NotLifted{"no statement", made.error(), true});
-    at.form.form = std::move(*made);
+    at.form = std::move(*made);
     return ShapeOutcome(std::move(at));
   }
 
@@ -228,33 +211,38 @@ class Lifting {
       fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(left_out));
       auto part = Unify(fewer, dimensions_);
       if (!part) continue;
-      part->assumptions.push_back(fmt::format("not the same at {}", Describe(used_[left_out])));
+      part->assumptions.push_back(fmt::format("not the same at {}", Describe(forms_[left_out])));
       forms_ = std::move(fewer);
-      used_.erase(used_.begin() + static_cast<std::ptrdiff_t>(left_out));
       return part;
     }
     return unified;
   }
 
   // The difference at another shape, in words; `verified` if there was none. Neither if the shape cannot be run.
-  Result<std::string> Verify(const core::Computation& computation, const Scalars& scalars, bool& verified);
+  Result<std::string> Verify(const core::Computation& computation, const LiftShape& shape, bool& verified) {
+    WW_ASSIGN(auto traced, TraceAt(shape));
+    const Trace* trace = std::get_if<Trace>(&traced);
+    if (trace == nullptr) return std::string();
+    WW_ASSIGN(auto difference, CompareWithTrace(computation, Named(shape.scalars), shape.buffers, *trace, spec_));
+    if (!difference) return std::string();
+    verified = difference->empty();
+    if (difference->empty()) return std::string();
+    return fmt::format("at {}: {}", Describe(Named(shape.scalars)), *difference);
+  }
 
+  const core::LiftRequest& request_;
   const core::KernelSpec& spec_;
   const Prepare& prepare_;
-  const LiftLimits& limits_;
   std::vector<std::vector<core::Expression>> dimensions_;  // of the buffer arguments
   std::map<uint16_t, std::string> scalar_names_;
   std::vector<FormAtShape> forms_;
-  std::vector<Scalars> used_;
   std::vector<std::string> notes_;
 };
 
-Result<std::string> Lifting::Verify(const core::Computation&, const Scalars&, bool&) { return std::string(); }
-
 }  // namespace
 
-Result<LiftOutcome> LiftEntry(const core::KernelSpec& spec, const Prepare& prepare, const LiftLimits& limits) {
-  return Lifting(spec, prepare, limits).Run();
+Result<LiftOutcome> LiftEntry(const core::LiftRequest& request, const Prepare& prepare) {
+  return Lifting(request, prepare).Run();
 }
 
 }  // namespace warpwright::lift

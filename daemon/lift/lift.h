@@ -9,13 +9,10 @@
 #include <memory>
 #include <string>
 #include <variant>
-#include <vector>
 
 #include "core/compiled.h"
-#include "core/computation.h"
-#include "core/evaluator.h"
 #include "core/launch_plan.h"
-#include "lift/shapes.h"
+#include "core/lifting.h"
 
 namespace warpwright::lift {
 
@@ -28,29 +25,8 @@ struct NotPrepared {
   std::string why;
 };
 using PrepareOutcome = std::variant<NotPrepared, PreparedShape>;
-using Prepare = std::function<Result<PrepareOutcome>(const Scalars&, const std::vector<core::BufferContent>&)>;
+using Prepare = std::function<Result<PrepareOutcome>(const core::LiftShape&)>;
 
-struct LiftLimits {
-  size_t shapes = 3;  // that statements are unified over; one more verifies
-  uint32_t nodes = 3'000'000;
-  uint64_t instructions = 60'000'000;  // of threads, at one shape
-  double seconds = 20;                 // no further shape is begun after it
-};
-
-struct Lifted {
-  core::Computation computation;
-  std::vector<Scalars> shapes;     // at which statements were unified
-  bool verified = false;           // at a further one, numerically
-  std::vector<std::string> notes;  // "at 3 of 4 shapes; at N=7: ..."
-  double seconds = 0;
-};
-struct NotLifted {
-  std::string blocker;  // a short class, for counting: "branch on data", "node limit"
-  std::string message;
-  bool executed = false;  // all elements had expressions at some shape
-};
-using LiftOutcome = std::variant<NotLifted, Lifted>;
-
-Result<LiftOutcome> LiftEntry(const core::KernelSpec& spec, const Prepare& prepare, const LiftLimits& limits = {});
+Result<core::LiftOutcome> LiftEntry(const core::LiftRequest& request, const Prepare& prepare);
 
 }  // namespace warpwright::lift

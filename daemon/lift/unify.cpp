@@ -62,8 +62,8 @@ class Unifier {
   }
 
  private:
-  static std::vector<Sizes> ShapesOf(const std::vector<FormAtShape>& forms) {
-    std::vector<Sizes> shapes;
+  static std::vector<core::Sizes> ShapesOf(const std::vector<FormAtShape>& forms) {
+    std::vector<core::Sizes> shapes;
     for (const FormAtShape& form : forms) shapes.push_back(form.sizes);
     return shapes;
   }
@@ -356,7 +356,7 @@ class Unifier {
         return Add(core::Nary{core::ReduceOp::kSum, {one, Scaled(-1, scalar)}});
       }
     }
-    for (const SizeSolver::Atom& atom : sizes_.atoms()) {
+    for (const core::SizeSolver::Atom& atom : sizes_.atoms()) {
       for (const Shape& shape : kShapes) {
         std::vector<double> g;
         for (const int64_t n : atom.values) g.push_back(shape.of(static_cast<double>(n)));
@@ -380,7 +380,7 @@ class Unifier {
 
   const std::vector<FormAtShape>& forms_;
   const std::vector<std::vector<Size>>& arguments_;
-  SizeSolver sizes_;
+  core::SizeSolver sizes_;
   std::vector<Node>* nodes_ = nullptr;
   size_t stage_ = 0;
   std::string failure_;

@@ -13,7 +13,7 @@
 namespace warpwright::lift {
 
 struct FormAtShape {
-  Sizes sizes;                          // the integer scalars
+  core::Sizes sizes;                          // the integer scalars
   std::map<std::string, double> reals;  // the floating-point scalars
   ConcreteForm form;
 };
