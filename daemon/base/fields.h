@@ -35,7 +35,7 @@ std::optional<E> ParseName(std::string_view name) {
   return std::nullopt;
 }
 
-constexpr ErrorCode Last(ErrorCode) { return ErrorCode::kCorrupt; }
+constexpr ErrorCode Last(ErrorCode) { return ErrorCode::kLimit; }
 template <typename V>
 void Describe(V& field, const Error*) {
   using T = Error;

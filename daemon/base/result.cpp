@@ -15,6 +15,7 @@ std::string_view Name(ErrorCode code) {
     case ErrorCode::kWorkerDied: return "worker_died";
     case ErrorCode::kUnsupported: return "unsupported";
     case ErrorCode::kCorrupt: return "corrupt";
+    case ErrorCode::kLimit: return "limit";
   }
   return "?";
 }

@@ -19,6 +19,7 @@ enum class ErrorCode {
   kWorkerDied,   // a child process ended before it replied
   kUnsupported,  // valid input that warpwright does not handle; the message says why
   kCorrupt,      // stored or received bytes that cannot be decoded
+  kLimit,        // valid, but more work than the caller allowed
 };
 std::string_view Name(ErrorCode code);
 

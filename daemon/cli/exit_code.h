@@ -17,7 +17,8 @@ inline int ExitCodeOf(const Error& error) {
   switch (error.code) {
     case ErrorCode::kConfig: return kExitConfig;
     case ErrorCode::kUsage: return kExitUsage;
-    case ErrorCode::kUnsupported: return kExitUnverified;
+    case ErrorCode::kUnsupported:
+    case ErrorCode::kLimit: return kExitUnverified;
     case ErrorCode::kEnvironment:
     case ErrorCode::kIo:
     case ErrorCode::kTimeout:

@@ -7,6 +7,12 @@
 // data (a gather). Sizes (extents, coefficients, offsets) are integer expressions of the entry's integer scalars, so
 // that one Computation holds for all shapes. Nodes are an arena in topological order: a node's arguments precede it.
 //
+// Types. A value is real, an integer (64 bits) or a truth value; computation_walk.h infers which. Sums and products of
+// integers are integers; where an integer meets a real number, it is converted. A truth value counts as 0 or 1.
+//
+// Reading what does not exist (outside a tensor, outside a stage's domain) is permitted where the value is not used: in
+// the branch that a Select does not take.
+//
 // The fully staged form, which lift/ delivers and the digest is of, has every reduction as the root of a stage of its
 // own; Inlined() is for reading.
 #pragma once
@@ -14,15 +20,17 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
+#include "base/result.h"
 #include "core/dtype.h"
 #include "core/expression.h"
 
 namespace warpwright::core {
 
-using Size = Expression;  // over the entry's integer scalars
+using Size = Expression;  // over the entry's integer scalars; by default 0
 using NodeId = uint32_t;
 using VariableId = uint32_t;
 
@@ -38,7 +46,7 @@ struct Affine {
   };
   std::vector<Term> terms;  // by ascending variable and part
   Size constant;
-  Size divisor;  // positive
+  Size divisor = Size::Constant(1);  // positive
   bool operator==(const Affine&) const = default;
 };
 
@@ -53,9 +61,14 @@ struct Guard {
 using Coordinate = std::variant<Affine, NodeId>;
 
 enum class ReduceOp : uint8_t { kSum, kProduct, kMax, kMin, kArgMaxFirst, kArgMaxLast, kArgMinFirst, kArgMinLast };
+std::string_view Name(Affine::Part part);
+std::string_view Name(ReduceOp op);  // "sum", "argmax_first"
+
 enum class Comparison : uint8_t { kLess, kLessEqual, kEqual, kNotEqual };
-// Of one real argument, except kPower, kAtan2, kHypot, kFmod, kCopysign (two). Integer functions are below
-// kFirstInteger.
+std::string_view Name(Comparison comparison);  // "less"
+// Of one real argument, except kPower, kAtan2, kHypot, kFmod, kCopysign (two). kRound: halves away from zero, kRint:
+// to even. Integer functions are from kFirstInteger on, all of two arguments but the last three; division truncates as
+// in C, bits are counted in the low 32.
 enum class Function : uint8_t {
   kReciprocal,
   kSqrt,
@@ -91,6 +104,7 @@ enum class Function : uint8_t {
   kFloor,
   kCeil,
   kRound,
+  kRint,
   kTrunc,
   kSign,
   kPower,
@@ -111,10 +125,11 @@ enum class Function : uint8_t {
   kLeadingZeros
 };
 std::string_view Name(Function function);  // "exp", "rsqrt"
+size_t Arity(Function function);
 
 struct Constant {
   double value = 0;
-  bool operator==(const Constant&) const = default;
+  bool operator==(const Constant& other) const;  // of the bits: NaN equals NaN, 0 does not equal -0
 };
 struct ScalarRead {
   std::string name;
@@ -165,15 +180,18 @@ struct Compare {
   bool operator==(const Compare&) const = default;
 };
 struct Logic {  // kNot has one argument
-  enum class Op : uint8_t { kAnd, kOr, kNot } op = Op::kAnd;
+  enum class Op : uint8_t { kAnd, kOr, kNot };
+  Op op = Op::kAnd;
   std::vector<NodeId> args;
   bool operator==(const Logic&) const = default;
 };
+std::string_view Name(Logic::Op op);
 struct Select {
   NodeId condition = 0, then = 0, otherwise = 0;
   bool operator==(const Select&) const = default;
 };
-// Rounding or conversion to a type: to f16, bf16; to an integer (toward zero).
+// Rounding or conversion to a type: to f16, bf16; to an integer (from a real number toward zero, saturating, NaN to 0;
+// from an integer its low bits).
 struct Convert {
   DType to = DType::kF16;
   NodeId arg = 0;
@@ -183,11 +201,12 @@ using Node = std::variant<Constant, ScalarRead, SizeValue, IndexValue, TensorRea
                           Select, Convert>;
 
 struct Stage {
-  std::string name;  // an output: its argument's name; else "t0", "t1", ...
+  std::string name;  // an output: its argument's name; else "t0", "t1", ... Stages of one name define
+                     // disjoint parts of one tensor
   bool output = false;
   DType dtype = DType::kF32;  // of an output, as stored
   std::vector<Size> extents;  // of the index variables
-  std::vector<Guard> domain;  // restricts the box; several stages may define disjoint parts of one output
+  std::vector<Guard> domain;  // restricts the box
   std::vector<Affine> at;     // output: coordinate in the buffer; empty: the index variables themselves
   std::vector<Node> nodes;    // the last one is the value
   int line = 0;               // where the value is computed; 0: unknown
@@ -205,12 +224,21 @@ struct TensorArgument {
 
 struct Computation {
   std::vector<TensorArgument> tensors;
+  std::vector<std::string> sizes;        // integer scalar arguments: the names that a Size may have
   std::vector<std::string> scalars;      // floating-point scalar arguments that are read
   std::vector<Stage> stages;             // in the order of computation
   std::vector<std::string> assumptions;  // "for inputs without NaN", "path 2 of 3 seen (softmax.cu:31)"
   bool operator==(const Computation&) const = default;
 
-  const Stage* FindStage(std::string_view name) const;
+  const Stage* FindStage(std::string_view name) const;            // the first part
+  const TensorArgument* FindTensor(std::string_view name) const;  // an argument
 };
+
+// Whether all that is read is there: nodes in order, variables bound, names, ranks and types; and within the limits:
+// 64 stages, tensors and variables, 4,096 nodes in a stage, rank 8. What the other functions on a Computation assume.
+// kCorrupt.
+Status Validate(const Computation& computation);
+// The names that its sizes have, sorted: for Computation::sizes.
+std::vector<std::string> SizeNames(const Computation& computation);
 
 }  // namespace warpwright::core

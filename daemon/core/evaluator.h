@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "core/execution.h"
 #include "core/inspection.h"
+#include "core/lifting.h"
 #include "core/paired_timing.h"
 #include "core/source_requests.h"
 
@@ -22,6 +23,8 @@ class Evaluator {
   virtual Result<ExecuteOutcome> Execute(const ExecuteRequest& request) = 0;
   // kUnsupported if the device only models times.
   virtual Result<TimeOutcome> Time(const TimeRequest& request) = 0;
+  // What the entry computes. NotLifted unless an implementation has an executor of expressions.
+  virtual Result<LiftOutcome> Lift(const LiftRequest& request);
 };
 
 }  // namespace warpwright::core

@@ -4,20 +4,15 @@
 #include <cctype>
 #include <limits>
 
-namespace warpwright::core {
+#include "core/expression_node.h"
 
-struct Expression::Node {
-  enum class Kind { kLiteral, kName, kAdd, kSubtract, kMultiply, kDivide, kModulo, kNegate, kCeilDiv, kMin, kMax };
-  Kind kind = Kind::kLiteral;
-  int64_t value = 0;
-  std::string name;
-  std::shared_ptr<const Node> left, right;
-};
+namespace warpwright::core {
 
 namespace {
 
-using Node = Expression::Node;
-using NodePtr = std::shared_ptr<const Node>;
+using ExpressionNode = Expression::Node;
+using Kind = ExpressionNode::Kind;
+using NodePtr = std::shared_ptr<const ExpressionNode>;
 constexpr size_t kMaxCharacters = 1000;
 constexpr int kMaxDepth = 50;
 
@@ -55,15 +50,16 @@ class Parser {
     ++position_;
     return true;
   }
-  static NodePtr Make(Node::Kind kind, NodePtr left, NodePtr right) {
-    return std::make_shared<const Node>(Node{.kind = kind, .left = std::move(left), .right = std::move(right)});
+  static NodePtr Make(Kind kind, NodePtr left, NodePtr right) {
+    return std::make_shared<const ExpressionNode>(
+        ExpressionNode{.kind = kind, .left = std::move(left), .right = std::move(right)});
   }
 
   Result<NodePtr> ParseSum(int depth) {
     WW_ASSIGN(NodePtr left, ParseProduct(depth));
     for (;;) {
-      const auto kind = Take('+') ? Node::Kind::kAdd : Take('-') ? Node::Kind::kSubtract : Node::Kind::kLiteral;
-      if (kind == Node::Kind::kLiteral) return left;
+      const auto kind = Take('+') ? Kind::kAdd : Take('-') ? Kind::kSubtract : Kind::kLiteral;
+      if (kind == Kind::kLiteral) return left;
       WW_ASSIGN(NodePtr right, ParseProduct(depth));
       left = Make(kind, left, right);
     }
@@ -71,11 +67,11 @@ class Parser {
   Result<NodePtr> ParseProduct(int depth) {
     WW_ASSIGN(NodePtr left, ParseUnary(depth));
     for (;;) {
-      const auto kind = Take('*')   ? Node::Kind::kMultiply
-                        : Take('/') ? Node::Kind::kDivide
-                        : Take('%') ? Node::Kind::kModulo
-                                    : Node::Kind::kLiteral;
-      if (kind == Node::Kind::kLiteral) return left;
+      const auto kind = Take('*')   ? Kind::kMultiply
+                        : Take('/') ? Kind::kDivide
+                        : Take('%') ? Kind::kModulo
+                                    : Kind::kLiteral;
+      if (kind == Kind::kLiteral) return left;
       WW_ASSIGN(NodePtr right, ParseUnary(depth));
       left = Make(kind, left, right);
     }
@@ -84,7 +80,7 @@ class Parser {
     if (depth > kMaxDepth) return FailHere("nested more than 50 levels deep");
     if (Take('-')) {
       WW_ASSIGN(NodePtr operand, ParseUnary(depth + 1));
-      return Make(Node::Kind::kNegate, operand, nullptr);
+      return Make(Kind::kNegate, operand, nullptr);
     }
     if (Take('(')) {
       WW_ASSIGN(NodePtr inner, ParseSum(depth + 1));
@@ -104,7 +100,7 @@ class Parser {
       if (__builtin_mul_overflow(value, int64_t{10}, &value) ||
           __builtin_add_overflow(value, int64_t{text_[position_] - '0'}, &value))
         return FailHere("a literal does not fit into 64 bits");
-    return std::make_shared<const Node>(Node{.kind = Node::Kind::kLiteral, .value = value});
+    return std::make_shared<const ExpressionNode>(ExpressionNode{.kind = Kind::kLiteral, .value = value});
   }
   Result<NodePtr> ParseName(int depth) {
     const size_t begin = position_;
@@ -112,12 +108,12 @@ class Parser {
            (std::isalnum(static_cast<unsigned char>(text_[position_])) != 0 || text_[position_] == '_'))
       ++position_;
     const std::string name(text_.substr(begin, position_ - begin));
-    if (!Take('(')) return std::make_shared<const Node>(Node{.kind = Node::Kind::kName, .name = name});
-    const auto kind = name == "ceil_div" ? Node::Kind::kCeilDiv
-                      : name == "min"    ? Node::Kind::kMin
-                      : name == "max"    ? Node::Kind::kMax
-                                         : Node::Kind::kLiteral;
-    if (kind == Node::Kind::kLiteral) {
+    if (!Take('(')) return std::make_shared<const ExpressionNode>(ExpressionNode{.kind = Kind::kName, .name = name});
+    const auto kind = name == "ceil_div" ? Kind::kCeilDiv
+                      : name == "min"    ? Kind::kMin
+                      : name == "max"    ? Kind::kMax
+                                         : Kind::kLiteral;
+    if (kind == Kind::kLiteral) {
       position_ = begin;
       return FailHere("unknown function '" + name + "'");
     }
@@ -132,11 +128,11 @@ class Parser {
   size_t position_ = 0;
 };
 
-Result<int64_t> EvaluateNode(const Node& node, const std::map<std::string, int64_t>& variables,
+Result<int64_t> EvaluateNode(const ExpressionNode& node, const std::map<std::string, int64_t>& variables,
                              const std::string& text) {
   const auto fail = [&](const std::string& why) { return Fail(ErrorCode::kConfig, why + " in '" + text + "'"); };
-  if (node.kind == Node::Kind::kLiteral) return node.value;
-  if (node.kind == Node::Kind::kName) {
+  if (node.kind == Kind::kLiteral) return node.value;
+  if (node.kind == Kind::kName) {
     const auto found = variables.find(node.name);
     if (found == variables.end()) return fail("'" + node.name + "' is not an integer scalar argument");
     return found->second;
@@ -146,31 +142,30 @@ Result<int64_t> EvaluateNode(const Node& node, const std::map<std::string, int64
   if (node.right) {
     WW_ASSIGN(right, EvaluateNode(*node.right, variables, text));
   }
-  const bool divides =
-      node.kind == Node::Kind::kDivide || node.kind == Node::Kind::kModulo || node.kind == Node::Kind::kCeilDiv;
+  const bool divides = node.kind == Kind::kDivide || node.kind == Kind::kModulo || node.kind == Kind::kCeilDiv;
   if (divides && right == 0) return fail("division by zero");
   if (divides && right == -1 && left == std::numeric_limits<int64_t>::min()) return fail("overflow");
   int64_t value = 0;
   bool overflow = false;
   switch (node.kind) {
-    case Node::Kind::kAdd: overflow = __builtin_add_overflow(left, right, &value); break;
-    case Node::Kind::kSubtract: overflow = __builtin_sub_overflow(left, right, &value); break;
-    case Node::Kind::kMultiply: overflow = __builtin_mul_overflow(left, right, &value); break;
-    case Node::Kind::kNegate: overflow = __builtin_sub_overflow(int64_t{0}, left, &value); break;
-    case Node::Kind::kDivide: value = left / right; break;
-    case Node::Kind::kModulo: value = left % right; break;
-    case Node::Kind::kCeilDiv: value = left / right + (left % right != 0 && (left < 0) == (right < 0) ? 1 : 0); break;
-    case Node::Kind::kMin: value = std::min(left, right); break;
-    case Node::Kind::kMax: value = std::max(left, right); break;
-    case Node::Kind::kLiteral:
-    case Node::Kind::kName: break;
+    case Kind::kAdd: overflow = __builtin_add_overflow(left, right, &value); break;
+    case Kind::kSubtract: overflow = __builtin_sub_overflow(left, right, &value); break;
+    case Kind::kMultiply: overflow = __builtin_mul_overflow(left, right, &value); break;
+    case Kind::kNegate: overflow = __builtin_sub_overflow(int64_t{0}, left, &value); break;
+    case Kind::kDivide: value = left / right; break;
+    case Kind::kModulo: value = left % right; break;
+    case Kind::kCeilDiv: value = left / right + (left % right != 0 && (left < 0) == (right < 0) ? 1 : 0); break;
+    case Kind::kMin: value = std::min(left, right); break;
+    case Kind::kMax: value = std::max(left, right); break;
+    case Kind::kLiteral:
+    case Kind::kName: break;
   }
   if (overflow) return fail("overflow");
   return value;
 }
 
-void CollectNames(const Node& node, std::vector<std::string>& names) {
-  if (node.kind == Node::Kind::kName) names.push_back(node.name);
+void CollectNames(const ExpressionNode& node, std::vector<std::string>& names) {
+  if (node.kind == Kind::kName) names.push_back(node.name);
   if (node.left) CollectNames(*node.left, names);
   if (node.right) CollectNames(*node.right, names);
 }
@@ -187,13 +182,13 @@ Result<Expression> Expression::Parse(std::string_view text) {
 
 Expression Expression::Constant(int64_t value) {
   Expression expression;
-  expression.root_ = std::make_shared<const Node>(Node{.kind = Node::Kind::kLiteral, .value = value});
+  expression.root_ = std::make_shared<const ExpressionNode>(ExpressionNode{.kind = Kind::kLiteral, .value = value});
   expression.text_ = std::to_string(value);
   return expression;
 }
 
 Result<int64_t> Expression::Evaluate(const std::map<std::string, int64_t>& variables) const {
-  if (!root_) return Fail(ErrorCode::kConfig, "an empty expression has no value");
+  if (!root_) return int64_t{0};
   return EvaluateNode(*root_, variables, text_);
 }
 

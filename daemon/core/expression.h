@@ -18,6 +18,7 @@ class Expression {
  public:
   // Errors contain the column within `text`. At most 1,000 characters and 50 levels.
   static Result<Expression> Parse(std::string_view text);
+  Expression() = default;  // the constant 0
   static Expression Constant(int64_t value);
 
   // Overflow of 64 bits, division by zero and unknown names are errors.
@@ -26,11 +27,12 @@ class Expression {
   const std::string& text() const { return text_; }
   bool operator==(const Expression& other) const { return text_ == other.text_; }
 
-  struct Node;
+  struct Node;                                      // expression_node.h
+  const Node* root() const { return root_.get(); }  // none: the default 0
 
  private:
   std::shared_ptr<const Node> root_;  // immutable, so sharing is safe
-  std::string text_;
+  std::string text_ = "0";
 };
 
 }  // namespace warpwright::core

@@ -105,6 +105,7 @@ FrameView EncodeCall(const core::RewriteRequest& request) { return CallOf(reques
 FrameView EncodeCall(const core::SpliceRequest& request) { return CallOf(request); }
 FrameView EncodeCall(const core::ExecuteRequest& request) { return CallOf(request); }
 FrameView EncodeCall(const core::TimeRequest& request) { return CallOf(request); }
+FrameView EncodeCall(const core::LiftRequest& request) { return CallOf(request); }
 Result<Call> DecodeCall(Frame frame) { return DecodeHeader<Call>(frame); }
 
 FrameView EncodeError(const Error& error) {
@@ -118,11 +119,13 @@ FrameView EncodeAnswer(const core::RewriteOutcome& answer) { return AnswerOf(ans
 FrameView EncodeAnswer(const core::SpliceOutcome& answer) { return AnswerOf(answer); }
 FrameView EncodeAnswer(const core::ExecuteOutcome& answer) { return AnswerOf(answer); }
 FrameView EncodeAnswer(const core::TimeOutcome& answer) { return AnswerOf(answer); }
+FrameView EncodeAnswer(const core::LiftOutcome& answer) { return AnswerOf(answer); }
 
 Result<core::Inspection> DecodeInspection(Frame frame) { return DecodeAnswer<core::Inspection>(std::move(frame)); }
 Result<core::RewriteOutcome> DecodeRewrite(Frame frame) { return DecodeAnswer<core::RewriteOutcome>(std::move(frame)); }
 Result<core::SpliceOutcome> DecodeSplice(Frame frame) { return DecodeAnswer<core::SpliceOutcome>(std::move(frame)); }
 Result<core::ExecuteOutcome> DecodeExecute(Frame frame) { return DecodeAnswer<core::ExecuteOutcome>(std::move(frame)); }
 Result<core::TimeOutcome> DecodeTime(Frame frame) { return DecodeAnswer<core::TimeOutcome>(std::move(frame)); }
+Result<core::LiftOutcome> DecodeLift(Frame frame) { return DecodeAnswer<core::LiftOutcome>(std::move(frame)); }
 
 }  // namespace warpwright::worker

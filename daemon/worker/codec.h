@@ -23,13 +23,15 @@ struct InspectCall {
   core::SourceRef source;
 };
 using Call =
-    std::variant<InspectCall, core::RewriteRequest, core::SpliceRequest, core::ExecuteRequest, core::TimeRequest>;
+    std::variant<InspectCall, core::RewriteRequest, core::SpliceRequest, core::ExecuteRequest, core::TimeRequest,
+                 core::LiftRequest>;
 
 FrameView EncodeInspect(const core::SourceRef& source);
 FrameView EncodeCall(const core::RewriteRequest& request);
 FrameView EncodeCall(const core::SpliceRequest& request);
 FrameView EncodeCall(const core::ExecuteRequest& request);
 FrameView EncodeCall(const core::TimeRequest& request);
+FrameView EncodeCall(const core::LiftRequest& request);
 Result<Call> DecodeCall(Frame frame);
 
 FrameView EncodeError(const Error& error);
@@ -38,6 +40,7 @@ FrameView EncodeAnswer(const core::RewriteOutcome& answer);
 FrameView EncodeAnswer(const core::SpliceOutcome& answer);
 FrameView EncodeAnswer(const core::ExecuteOutcome& answer);
 FrameView EncodeAnswer(const core::TimeOutcome& answer);
+FrameView EncodeAnswer(const core::LiftOutcome& answer);
 
 // An error that the worker reported is returned as that error; a frame that does not decode as kCorrupt.
 Result<core::Inspection> DecodeInspection(Frame frame);
@@ -45,5 +48,6 @@ Result<core::RewriteOutcome> DecodeRewrite(Frame frame);
 Result<core::SpliceOutcome> DecodeSplice(Frame frame);
 Result<core::ExecuteOutcome> DecodeExecute(Frame frame);
 Result<core::TimeOutcome> DecodeTime(Frame frame);
+Result<core::LiftOutcome> DecodeLift(Frame frame);
 
 }  // namespace warpwright::worker

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "compile/ptx_rules.h"
+#include "lift/lift.h"
 #include "source/includes.h"
 #include "source/record.h"
 #include "worker/codec.h"
@@ -163,15 +164,16 @@ Result<std::variant<core::LaunchPlan, core::Refused>> Service::RecordOnce(const 
 }
 
 Result<Service::ModuleOutcome> Service::CompileOnce(const source::Slices& slices, const core::LaunchPlan& plan,
-                                                    const std::string& arch) {
+                                                    const std::string& arch, bool markers) {
   WW_ASSIGN(const compile::Compiler* compiler, TheCompiler());
   const compile::CompileRequest compile{.file = slices.file,
                                         .text = slices.device,
                                         .headers = slices.device_headers,
                                         .kernels = LaunchedKernels(plan),
-                                        .arch = arch};
+                                        .arch = arch,
+                                        .markers = markers};
   base::Hasher hasher;
-  hasher.Add(slices.Digest()).Add(compile.arch);
+  hasher.Add(slices.Digest()).Add(compile.arch).Add(markers ? "markers" : "");
   for (const auto& kernel : compile.kernels) hasher.Add(kernel);
   const std::string key = hasher.Finish();
   if (const auto found = modules_.find(key); found != modules_.end()) return found->second;
@@ -226,7 +228,7 @@ Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::C
   WW_TRY(core::ValidatePlan(plan));
   seconds["record"] += watch.Lap();
 
-  WW_ASSIGN(const ModuleOutcome compiled, CompileOnce(slices, plan, chip.arch));
+  WW_ASSIGN(const ModuleOutcome compiled, CompileOnce(slices, plan, chip.arch, false));
   if (const auto* failed = std::get_if<core::CompileFailed>(&compiled)) return PrepareOutcome(*failed);
   const auto& module = std::get<std::shared_ptr<const core::CompiledModule>>(compiled);
   if (auto refused = CheckPtx(*module, work.spec, work.source.file)) return PrepareOutcome(std::move(*refused));
@@ -303,6 +305,26 @@ Result<core::TimeOutcome> Service::Time(const core::TimeRequest& request) {
   for (const auto& [part, spent] : timed.seconds) seconds["run: " + part] += spent;
   timed.seconds = std::move(seconds);
   return core::TimeOutcome(std::move(timed));
+}
+
+Result<core::LiftOutcome> Service::Lift(const core::LiftRequest& request) {
+  WW_ASSIGN(core::Device * device, DeviceFor(request.device));
+  const core::Chip& chip = device->chip();
+  const auto prepare = [&](const core::LiftShape& shape) -> Result<lift::PrepareOutcome> {
+    const Work work{request.source, request.spec, shape.scalars, shape.buffers};
+    WW_ASSIGN(const source::SliceOutcome* sliced, SliceOnce(work.source, work.spec.entry));
+    if (const auto* refused = std::get_if<core::Refused>(sliced)) return lift::NotPrepared{refused->reason};
+    const auto& slices = std::get<source::Slices>(*sliced);
+    WW_ASSIGN(auto recorded, RecordOnce(slices, work, chip));
+    if (const auto* refused = std::get_if<core::Refused>(&recorded)) return lift::NotPrepared{refused->reason};
+    auto& plan = std::get<core::LaunchPlan>(recorded);
+    WW_TRY(core::ValidatePlan(plan));
+    WW_ASSIGN(const ModuleOutcome compiled, CompileOnce(slices, plan, chip.arch, true));
+    if (const auto* failed = std::get_if<core::CompileFailed>(&compiled)) return lift::NotPrepared{failed->log};
+    announce_(kRunStage);
+    return lift::PreparedShape{std::get<std::shared_ptr<const core::CompiledModule>>(compiled), std::move(plan)};
+  };
+  return lift::LiftEntry(request, prepare);
 }
 
 }  // namespace warpwright::worker

@@ -37,6 +37,7 @@ class Service {
 
   Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest& request);
   Result<core::TimeOutcome> Time(const core::TimeRequest& request);
+  Result<core::LiftOutcome> Lift(const core::LiftRequest& request);
   // False after a fault that a GPU's context does not survive.
   bool usable() const;
 
@@ -59,8 +60,9 @@ class Service {
   Result<std::variant<core::LaunchPlan, core::Refused>> RecordOnce(const source::Slices& slices, const Work& work,
                                                                    const core::Chip& chip);
   using ModuleOutcome = std::variant<std::shared_ptr<const core::CompiledModule>, core::CompileFailed>;
-  Result<ModuleOutcome> CompileOnce(const source::Slices& slices, const core::LaunchPlan& plan,
-                                    const std::string& arch);
+  // `markers`: a lifting build, in which mathematical functions stay calls.
+  Result<ModuleOutcome> CompileOnce(const source::Slices& slices, const core::LaunchPlan& plan, const std::string& arch,
+                                    bool markers);
   Result<core::Device*> DeviceFor(const std::string& name);
   Result<const compile::Compiler*> TheCompiler();
 

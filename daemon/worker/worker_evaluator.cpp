@@ -100,4 +100,13 @@ Result<core::TimeOutcome> WorkerEvaluator::Time(const core::TimeRequest& request
   return answer;
 }
 
+Result<core::LiftOutcome> WorkerEvaluator::Lift(const core::LiftRequest& request) {
+  WW_ASSIGN(auto outcome, Run(EncodeCall(request), request.source.file));
+  if (auto* frame = std::get_if<Frame>(&outcome)) return DecodeLift(std::move(*frame));
+  return std::visit(Overload{[](const core::CompileFailed& failed) { return core::NotLifted{"not prepared", failed.log, false}; },
+                             [](const core::Refused& refused) { return core::NotLifted{"too large", refused.reason, false}; },
+                             [](const Frame&) { return core::NotLifted{}; }},
+                    outcome);
+}
+
 }  // namespace warpwright::worker

@@ -31,6 +31,7 @@ class WorkerEvaluator final : public core::Evaluator {
   Result<core::SpliceOutcome> Splice(const core::SpliceRequest& request) override;
   Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest& request) override;
   Result<core::TimeOutcome> Time(const core::TimeRequest& request) override;
+  Result<core::LiftOutcome> Lift(const core::LiftRequest& request) override;
 
   // The next call goes to a fresh process: for the final acceptance of a candidate.
   void Restart() { supervisor_.Stop(); }

@@ -1,0 +1,136 @@
+// A Computation compiled for one shape: what computation_evaluate.h runs. No names are left; positions are flat arrays
+// of integers.
+//
+// A stage's elements are computed in lanes: up to kLanes of them that follow each other in one index variable, the lane
+// variable. A Block is a list of steps; the root block runs once for each group of lanes, the block of a reduction once
+// for each of its terms. A node is in the innermost block whose variables its value depends on.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/computation.h"
+
+namespace warpwright::core {
+
+using SizeValues = std::map<std::string, int64_t>;
+inline constexpr int64_t kLanes = 64;
+
+struct PositionTerm {
+  VariableId variable = 0;
+  int64_t coefficient = 0;
+  Affine::Part part = Affine::Part::kWhole;
+  int64_t modulus = 1;
+};
+struct Position {
+  int64_t constant = 0, divisor = 1;
+  uint32_t first = 0, count = 0;  // in StageProgram::terms
+  int64_t slope = 0;              // of the numerator along the lanes
+  bool even = true;               // the lane variable is only in whole terms, so that the slope says all
+};
+struct CompiledGuard {
+  Position value;
+  int64_t low = 0, high = 0;  // low <= value < high; the type's limits where there is none
+};
+
+enum class StepOp : uint8_t {
+  kRead,
+  kReduce,
+  kSum,
+  kProduct,
+  kMax,
+  kMin,
+  kRealCall,
+  kRealCall2,
+  kReciprocal,
+  kIntegerCall,
+  kPosition,
+  kCompare,
+  kAnd,
+  kOr,
+  kNot,
+  kSelect,
+  kRound,          // to a floating-point type
+  kRealToInteger,  // toward zero, saturating
+  kNarrow,         // an integer to an integer type
+  kToBoolean,
+  kIntegerToReal
+};
+struct Step {
+  StepOp op = StepOp::kRead;
+  bool integer = false;           // the arguments are; of a comparison too
+  uint8_t detail = 0;             // a Function, Comparison or DType
+  uint32_t out = 0;               // register
+  uint32_t first = 0, count = 0;  // arguments: registers, in StageProgram::args
+  uint32_t extra = 0;             // index of the read, reduction or position
+};
+struct CompiledRead {
+  uint32_t buffer = 0;
+  struct Coordinate {
+    bool gathered = false;
+    uint32_t index = 0;  // a register, or in StageProgram::positions
+  };
+  std::vector<Coordinate> at;
+};
+struct CompiledReduce {
+  ReduceOp op = ReduceOp::kSum;
+  bool integer = false;
+  std::vector<std::pair<VariableId, int64_t>> variables;  // with extents
+  std::vector<CompiledGuard> guards;
+  uint32_t block = 0, body = 0;  // body: a register
+  Position index;                // of an arg reduction
+};
+struct Block {
+  std::vector<Step> steps;
+  int64_t terms = 1;  // at most, for each time that the block around it runs
+};
+
+struct StageProgram {
+  std::string name;
+  std::vector<int64_t> extents;
+  VariableId lane = 0;  // the lane variable; rank 0: kMaxVariables
+  std::vector<CompiledGuard> domain;
+  std::vector<Position> at;   // none: the index variables
+  uint32_t buffer = 0;        // that it writes
+  uint32_t result = 0;        // register
+  std::vector<Block> blocks;  // [0]: root
+  std::vector<uint32_t> args;
+  std::vector<PositionTerm> terms;
+  std::vector<Position> positions;
+  std::vector<CompiledRead> reads;
+  std::vector<CompiledReduce> reduces;
+  uint32_t registers = 0;
+  struct Preset {  // registers that hold one value all the time
+    uint32_t out = 0;
+    bool integer = false;
+    double real = 0;
+    int64_t whole = 0;
+    int scalar = -1;    // index in Computation::scalars: the value is that of the argument
+    bool exact = true;  // false: a literal that the narrower format may have rounded
+  };
+  std::vector<Preset> presets;
+};
+
+struct BufferShape {
+  std::string name;
+  bool stage = false;  // else an argument's content before the call
+  bool integer = false;
+  DType dtype = DType::kF64;  // of arguments and outputs
+  bool output = false;
+  std::vector<int64_t> extents, strides;
+  int64_t elements = 0;
+};
+
+struct Program {
+  std::vector<BufferShape> buffers;
+  std::vector<StageProgram> stages;
+  uint64_t work = 0;      // steps at most; saturates
+  uint64_t elements = 0;  // of all that the stages write; saturates
+};
+
+// `computation` is valid. kConfig: a size that has no value, or no sensible one. kLimit: too many steps to be a
+// program.
+Result<Program> CompileProgram(const Computation& computation, const SizeValues& sizes);
+
+}  // namespace warpwright::core

@@ -1,0 +1,65 @@
+// The registers of an evaluation (computation_program.h) and the arithmetic on them: values, and bounds of their
+// errors.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "core/computation_evaluate.h"
+
+namespace warpwright::core {
+
+template <typename T>
+using Lanes = std::array<T, kLanes>;
+
+struct LaneValues {
+  Lanes<double> real;
+  Lanes<int64_t> whole;    // of integers, and of truth values: 0 or 1
+  Lanes<double> error;     // where bounds are asked for
+  Lanes<uint8_t> missing;  // the value depends on what does not exist; only if any_missing
+  bool any_missing = false;
+};
+
+struct LaneContext {
+  std::span<LaneValues> registers;
+  const StageProgram* stage = nullptr;
+  int64_t count = 0;  // lanes in use
+  bool rounds = true;
+
+  std::span<const uint32_t> args(const Step& step) const {
+    return std::span(stage->args).subspan(step.first, step.count);
+  }
+};
+
+double RoundedTo(DType dtype, double value);
+int64_t ToInteger(DType dtype, double value);
+int64_t Narrowed(DType dtype, int64_t value);
+
+// Everything but kRead, kReduce and kPosition.
+void RunArithmetic(const Step& step, const LaneContext& context);
+
+// What an ErrorModel says about one rounding.
+class ErrorRules {
+ public:
+  explicit ErrorRules(const ErrorModel& model);
+  // The error of a value that was computed with error `before` and then rounded in the format of accumulation.
+  double Rounded(double value, double before) const;
+  double RoundedTo(DType dtype, double value, double before, bool value_is_rounded) const;
+  // Of a sum of `terms` terms, with the sum of their errors, and of their magnitudes and errors.
+  double OfSum(double value, double terms, double errors, double magnitudes) const;
+  double OfCall(Function function, double x, double value, double spread) const;
+  double OfLiteral(double value) const { return Rounded(value, 0); }
+  double OfInteger(int64_t value, double before) const;
+  double Unit() const { return unit_; }
+  DType accumulation() const { return accumulation_; }
+
+ private:
+  double unit_, tiny_, largest_;
+  DType accumulation_;
+  bool fast_, probable_;
+};
+
+// The errors of what RunArithmetic computed.
+void RunErrors(const Step& step, const LaneContext& context, const ErrorRules& rules);
+
+}  // namespace warpwright::core

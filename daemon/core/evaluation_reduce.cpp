@@ -1,0 +1,144 @@
+#include "core/evaluation_reduce.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/computation_walk.h"
+
+namespace warpwright::core {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+bool IsMax(ReduceOp op) { return op == ReduceOp::kMax || op == ReduceOp::kArgMaxFirst || op == ReduceOp::kArgMaxLast; }
+bool IsLast(ReduceOp op) { return op == ReduceOp::kArgMaxLast || op == ReduceOp::kArgMinLast; }
+
+// NaN is never chosen over a number.
+template <typename T>
+bool Beats(ReduceOp op, T a, T b) {
+  const bool better = IsMax(op) ? a > b : a < b;
+  if constexpr (std::is_floating_point_v<T>) return better || (std::isnan(b) && !std::isnan(a));
+  return better;
+}
+
+double AddReal(double a, double b) { return a + b; }
+double MultiplyReal(double a, double b) { return a * b; }
+int64_t AddWhole(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+int64_t MultiplyWhole(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+double Add(double a, double b) { return AddReal(a, b); }
+int64_t Add(int64_t a, int64_t b) { return AddWhole(a, b); }
+double Multiply(double a, double b) { return MultiplyReal(a, b); }
+int64_t Multiply(int64_t a, int64_t b) { return MultiplyWhole(a, b); }
+
+}  // namespace
+
+LaneReduction::LaneReduction(const CompiledReduce& reduce, int64_t count, const ErrorRules* errors)
+    : reduce_(reduce), count_(count), rules_(errors) {
+  const bool product = reduce.op == ReduceOp::kProduct, sum = reduce.op == ReduceOp::kSum, max = IsMax(reduce.op);
+  real_.fill(product ? 1 : sum ? 0 : max ? -kInf : kInf);
+  whole_.fill(product ? 1 : sum ? 0 : max ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max());
+  terms_.fill(0), index_.fill(0), missing_.fill(0), errors_.fill(0);
+  magnitudes_.fill(IsArg(reduce.op) ? (max ? -kInf : kInf) : 0);
+}
+
+void LaneReduction::Add(const LaneValues& term, const Lanes<uint8_t>& mask, const Lanes<int64_t>& index) {
+  if (rules_ != nullptr) AddErrors(term, mask);
+  if (reduce_.integer) Combine(whole_, term.whole, mask, index);
+  else Combine(real_, term.real, mask, index);
+  for (int64_t l = 0; l < count_; ++l) terms_[l] += mask[l];
+  if (!term.any_missing) return;
+  for (int64_t l = 0; l < count_; ++l) {
+    if (mask[l] == 0 || term.missing[l] == 0) continue;
+    missing_[l] = 1;
+    any_missing_ = true;
+  }
+}
+
+template <typename T>
+void LaneReduction::Combine(Lanes<T>& sum, const Lanes<T>& term, const Lanes<uint8_t>& mask,
+                            const Lanes<int64_t>& index) {
+  const bool all = std::find(mask.begin(), mask.begin() + count_, 0) == mask.begin() + count_;
+  const auto each = [&](auto op) {
+    if (all)
+      for (int64_t l = 0; l < count_; ++l) sum[l] = op(sum[l], term[l]);
+    else
+      for (int64_t l = 0; l < count_; ++l) sum[l] = mask[l] != 0 ? op(sum[l], term[l]) : sum[l];
+  };
+  switch (reduce_.op) {
+    case ReduceOp::kSum: return each([](T a, T b) { return core::Add(a, b); });
+    case ReduceOp::kProduct: return each([](T a, T b) { return Multiply(a, b); });
+    case ReduceOp::kMax: return each([](T a, T b) { return Beats(ReduceOp::kMax, b, a) ? b : a; });
+    case ReduceOp::kMin: return each([](T a, T b) { return Beats(ReduceOp::kMin, b, a) ? b : a; });
+    default: return Choose(sum, term, mask, index);
+  }
+}
+
+template <typename T>
+void LaneReduction::Choose(Lanes<T>& best, const Lanes<T>& term, const Lanes<uint8_t>& mask,
+                           const Lanes<int64_t>& index) {
+  for (int64_t l = 0; l < count_; ++l) {
+    if (mask[l] == 0) continue;
+    const bool ties = IsLast(reduce_.op) && term[l] == best[l];
+    if (terms_[l] != 0 && !ties && !Beats(reduce_.op, term[l], best[l])) continue;
+    best[l] = term[l];
+    index_[l] = index[l];
+  }
+}
+
+void LaneReduction::AddErrors(const LaneValues& term, const Lanes<uint8_t>& mask) {
+  for (int64_t l = 0; l < count_; ++l) {
+    if (mask[l] == 0) continue;
+    const double value = reduce_.integer ? static_cast<double>(term.whole[l]) : term.real[l];
+    const double so_far = reduce_.integer ? static_cast<double>(whole_[l]) : real_[l];
+    const double error = term.error[l];
+    if (reduce_.op == ReduceOp::kSum) {
+      errors_[l] += error;
+      magnitudes_[l] += std::fabs(value) + error;
+    } else if (reduce_.op == ReduceOp::kProduct) {
+      const double propagated = std::fabs(so_far) * error + std::fabs(value) * errors_[l] + errors_[l] * error;
+      errors_[l] = terms_[l] == 0 || reduce_.integer ? propagated : rules_->Rounded(so_far * value, propagated);
+    } else if (!IsArg(reduce_.op)) {
+      errors_[l] = std::max(errors_[l], error);
+    } else {
+      const double sign = IsMax(reduce_.op) ? 1 : -1;
+      const bool chosen = terms_[l] == 0 || Beats(reduce_.op, value, so_far);
+      const double loser = chosen ? so_far + sign * errors_[l] : value + sign * error;
+      if (terms_[l] != 0) magnitudes_[l] = sign * std::max(sign * magnitudes_[l], sign * loser);
+      if (chosen) errors_[l] = error;
+    }
+  }
+}
+
+double LaneReduction::ErrorOf(int64_t l) const {
+  const double value = reduce_.integer ? static_cast<double>(whole_[l]) : real_[l];
+  double error = errors_[l];
+  if (reduce_.op == ReduceOp::kSum && !reduce_.integer)
+    error = rules_->OfSum(value, static_cast<double>(terms_[l]), errors_[l], magnitudes_[l]);
+  if (IsArg(reduce_.op)) {
+    const double sign = IsMax(reduce_.op) ? 1 : -1;
+    const bool uncertain = terms_[l] > 1 && sign * magnitudes_[l] > sign * value - errors_[l];
+    error = uncertain ? kInf : 0;
+  }
+  return std::isnan(error) ? kInf : error;
+}
+
+void LaneReduction::Finish(LaneValues& out) {
+  const bool arg = IsArg(reduce_.op);
+  for (int64_t l = 0; rules_ != nullptr && l < count_; ++l) out.error[l] = ErrorOf(l);
+  for (int64_t l = 0; arg && l < count_; ++l) {
+    if (terms_[l] != 0) continue;
+    missing_[l] = 1;  // an empty arg reduction has no value
+    any_missing_ = true;
+  }
+  out.real = real_;
+  out.whole = arg ? index_ : whole_;
+  out.missing = missing_;
+  out.any_missing = any_missing_;
+}
+
+}  // namespace warpwright::core

@@ -1,0 +1,35 @@
+// The state of a reduction while its terms arrive, for a group of lanes.
+#pragma once
+
+#include "core/evaluation_lanes.h"
+
+namespace warpwright::core {
+
+class LaneReduction {
+ public:
+  LaneReduction(const CompiledReduce& reduce, int64_t count, const ErrorRules* errors);
+  // A term, for the lanes of `mask`. `index`: of an arg reduction.
+  void Add(const LaneValues& term, const Lanes<uint8_t>& mask, const Lanes<int64_t>& index);
+  void Finish(LaneValues& out);
+
+ private:
+  template <typename T>
+  void Combine(Lanes<T>& sum, const Lanes<T>& term, const Lanes<uint8_t>& mask, const Lanes<int64_t>& index);
+  template <typename T>
+  void Choose(Lanes<T>& best, const Lanes<T>& term, const Lanes<uint8_t>& mask, const Lanes<int64_t>& index);
+  void AddErrors(const LaneValues& term, const Lanes<uint8_t>& mask);
+  double ErrorOf(int64_t lane) const;
+
+  const CompiledReduce& reduce_;
+  const int64_t count_;
+  const ErrorRules* const rules_;
+  Lanes<double> real_;
+  Lanes<int64_t> whole_, index_, terms_;
+  Lanes<uint8_t> missing_;
+  bool any_missing_ = false;
+  // Of sums: of terms' errors and of magnitudes. Of products: the error, and no magnitude. Of extrema: the largest
+  // error. Of arg reductions: the chosen term's error, and the best that any other term may be.
+  Lanes<double> errors_, magnitudes_;
+};
+
+}  // namespace warpwright::core

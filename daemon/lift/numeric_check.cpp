@@ -1,0 +1,98 @@
+#include "lift/numeric_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/computation_evaluate.h"
+
+namespace warpwright::lift {
+namespace {
+
+// Literals are kept to seven digits, so a form's value is not the last bit's truth: an error of a literal's rounding is
+// let pass beside the bound of the computation.
+constexpr double kLiteralError = 1e-6;
+constexpr double kBoundFactor = 2;
+
+struct Contents {
+  std::vector<double> real;
+  std::vector<int64_t> integers;
+};
+
+bool Agrees(double simulated, double computed, double error) {
+  if (std::isnan(simulated) || std::isnan(computed)) return std::isnan(simulated) == std::isnan(computed);
+  if (!std::isfinite(error)) return true;  // the bound says nothing here
+  if (std::isinf(simulated) || std::isinf(computed)) return simulated == computed;
+  return std::fabs(simulated - computed) <= kBoundFactor * error + kLiteralError * std::fabs(computed);
+}
+
+class Comparison {
+ public:
+  Comparison(const core::TensorResult& result, const TracedBuffer& traced) : result_(result), traced_(traced) {}
+
+  std::string Run() const {
+    if (traced_.written.size() != result_.written.size()) return fmt::format("{} has another size", result_.name);
+    for (size_t e = 0; e < result_.written.size(); ++e) {
+      if ((result_.written[e] != 0) != traced_.written[e])
+        return fmt::format("{}[{}] is written by the {} alone", result_.name, e, traced_.written[e] ? "kernel" : "form");
+      if (traced_.written[e] && !AgreesAt(e)) return Difference(e);
+    }
+    return {};
+  }
+
+ private:
+  bool IsReal() const { return core::IsFloat(result_.dtype); }
+  const std::byte* Bytes(size_t e) const { return reinterpret_cast<const std::byte*>(&traced_.bits[e]); }
+  double Error(size_t e) const { return result_.errors.empty() ? 0 : result_.errors[e]; }
+  bool AgreesAt(size_t e) const {
+    if (IsReal()) return Agrees(core::LoadAsDouble(result_.dtype, Bytes(e), 0), result_.real[e], Error(e));
+    // An index by a comparison that rounding may turn has an error.
+    return core::LoadAsInteger(result_.dtype, Bytes(e), 0) == result_.integers[e] || Error(e) > 0;
+  }
+  std::string Difference(size_t e) const {
+    const double computed = IsReal() ? result_.real[e] : static_cast<double>(result_.integers[e]);
+    return fmt::format("{}[{}] is {:.9g}, by the form {:.9g}", result_.name, e,
+                       core::LoadAsDouble(result_.dtype, Bytes(e), 0), computed);
+  }
+
+  const core::TensorResult& result_;
+  const TracedBuffer& traced_;
+};
+
+}  // namespace
+
+Result<std::optional<std::string>> CompareWithTrace(const core::Computation& computation, const FormAtShape& shape,
+                                                    const std::vector<core::BufferContent>& buffers, const Trace& trace,
+                                                    const core::KernelSpec& spec) {
+  using Outcome = std::optional<std::string>;
+  const bool has_double = std::any_of(computation.tensors.begin(), computation.tensors.end(),
+                                      [](const core::TensorArgument& t) { return t.dtype == core::DType::kF64; });
+  core::EvaluateOptions options;
+  options.errors = core::ErrorModel{.accumulation = has_double ? core::DType::kF64 : core::DType::kF32, .fast = true};
+  auto evaluator = core::ComputationEvaluator::Compile(computation, shape.sizes, options);
+  if (!evaluator) return Outcome("it cannot be evaluated: " + evaluator.error().message);
+  std::vector<Contents> contents(buffers.size());
+  core::ArgumentValues arguments;
+  arguments.scalars = shape.reals;
+  for (size_t b = 0; b < buffers.size(); ++b) {
+    const auto dtype = std::get<core::BufferArgument>(spec.Find(buffers[b].name)->kind).dtype;
+    const size_t count = buffers[b].bytes.size() / core::SizeOf(dtype);
+    for (size_t i = 0; i < count; ++i) {
+      if (core::IsFloat(dtype)) contents[b].real.push_back(core::LoadAsDouble(dtype, buffers[b].bytes.data(), i));
+      else contents[b].integers.push_back(core::LoadAsInteger(dtype, buffers[b].bytes.data(), i));
+    }
+    arguments.tensors[buffers[b].name] = {contents[b].real, contents[b].integers};
+  }
+  auto results = evaluator->Run(arguments);
+  if (!results) return Outcome("it cannot be evaluated: " + results.error().message);
+  for (const core::TensorResult& result : *results) {
+    const auto traced = std::find_if(trace.buffers.begin(), trace.buffers.end(),
+                                     [&](const TracedBuffer& b) { return b.name == result.name; });
+    if (traced == trace.buffers.end()) return Outcome("it writes another buffer");
+    if (std::string difference = Comparison(result, *traced).Run(); !difference.empty()) return Outcome(difference);
+  }
+  return Outcome(std::string());
+}
+
+}  // namespace warpwright::lift

@@ -1,0 +1,273 @@
+#include "core/computation_evaluate.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/unit/computation/reference_loops.h"
+
+namespace warpwright {
+namespace {
+
+using namespace testing;  // operators on positions
+
+using core::ComputationEvaluator;
+using core::DType;
+using core::Function;
+using core::ReduceOp;
+
+std::vector<double> AsReal(const core::TensorResult& result) {
+  return core::IsFloat(result.dtype) ? result.real
+                                     : std::vector<double>(result.integers.begin(), result.integers.end());
+}
+
+TEST(Evaluate, AgreesWithLoops) {
+  for (const Sample& sample : testing::Samples()) {
+    SCOPED_TRACE(sample.name);
+    const auto arguments = testing::RandomArguments(sample, 7);
+    const auto result = testing::Evaluated(sample, arguments);
+    const auto values = AsReal(result);
+    const auto expected = testing::ReferenceLoops<double>(sample, arguments).Run();
+    ASSERT_EQ(values.size(), expected.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      ASSERT_EQ(result.written[i] != 0, !std::isnan(expected[i])) << i;
+      if (result.written[i] == 0) continue;
+      ASSERT_NEAR(values[i], expected[i], 1e-12 * (1 + std::fabs(expected[i]))) << i;
+    }
+  }
+}
+
+// More elements than lanes, not a multiple of them; and a lane variable that is not the last.
+TEST(Evaluate, GroupsOfLanes) {
+  Sample sample = testing::SampleNamed("softmax");
+  for (const auto& [n, c] : {std::pair<int64_t, int64_t>{3, 200}, {200, 3}, {64, 65}, {1, 1}}) {
+    sample.sizes = {{"N", n}, {"C", c}};
+    const auto arguments = testing::RandomArguments(sample, 3);
+    const auto result = testing::Evaluated(sample, arguments);
+    const auto expected = testing::ReferenceLoops<double>(sample, arguments).Run();
+    ASSERT_EQ(result.real.size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(result.real[i], expected[i], 1e-13);
+  }
+}
+
+core::Computation OneStage(StageBuilder out, std::vector<core::TensorArgument> tensors) {
+  core::Computation computation{.tensors = std::move(tensors)};
+  computation.stages.push_back(std::move(out.stage));
+  computation = testing::Finished(std::move(computation));
+  const auto status = core::Validate(computation);
+  EXPECT_TRUE(status) << status.error().message;
+  return computation;
+}
+// Of a stage without inputs, over i0 < 4.
+std::vector<double> ValuesOf(StageBuilder out, DType dtype = DType::kF32) {
+  out.Output(dtype);
+  const auto computation = OneStage(std::move(out), {Output("out", {"4"}, dtype)});
+  const auto evaluator = ComputationEvaluator::Compile(computation, {});
+  EXPECT_TRUE(evaluator) << evaluator.error().message;
+  const auto results = evaluator->Run({});
+  EXPECT_TRUE(results) << results.error().message;
+  return results ? AsReal(results->at(0)) : std::vector<double>();
+}
+
+TEST(Evaluate, Functions) {
+  const struct {
+    Function function;
+    double x, y, value;
+  } rows[] = {{Function::kReciprocal, 4, 0, 0.25},
+              {Function::kRsqrt, 4, 0, 0.5},
+              {Function::kExp2, 3.5, 0, 11.313708498984761},
+              {Function::kExp10, 2.5, 0, 316.22776601683796},
+              {Function::kErfinv, 0.5, 0, 0.4769362762044699},
+              {Function::kNormcdf, 1.5, 0, 0.9331927987311419},
+              {Function::kRound, 2.5, 0, 3},
+              {Function::kRint, 2.5, 0, 2},
+              {Function::kTrunc, -2.5, 0, -2},
+              {Function::kSign, -2.5, 0, -1},
+              {Function::kPower, 2.5, 3, 15.625},
+              {Function::kFmod, 7.5, 2, 1.5},
+              {Function::kHypot, 3.5, 12, 12.5},
+              {Function::kCopysign, 2.5, -1, -2.5},
+              {Function::kIntegerDivide, -7, 2, -3},
+              {Function::kIntegerRemainder, -7, 2, -1},
+              {Function::kIntegerDivide, 7, 0, 0},
+              {Function::kShiftLeft, 3, 4, 48},
+              {Function::kShiftRight, -16, 2, -4},
+              {Function::kBitAnd, 12, 10, 8},
+              {Function::kBitXor, 12, 10, 6},
+              {Function::kBitNot, 0, 0, -1},
+              {Function::kPopulationCount, 255, 0, 8},
+              {Function::kLeadingZeros, 1, 0, 31}};
+  for (const auto& row : rows) {
+    StageBuilder out("out", {"4"});
+    StageBuilder::Ids args = {out.Number(row.x)};
+    if (core::Arity(row.function) == 2) args.push_back(out.Number(row.y));
+    out.Apply(row.function, args);
+    EXPECT_NEAR(ValuesOf(out).at(0), row.value, 1e-14 * std::fabs(row.value)) << core::Name(row.function);
+  }
+}
+
+TEST(Evaluate, IntegersAreExact) {
+  StageBuilder out("out", {"4"});
+  // 2^53 + 1 + i is no double.
+  const auto big = out.Apply(Function::kShiftLeft, {out.Number(1), out.Number(53)});
+  out.Sum({big, out.Number(1), out.Index(V(0))});
+  out.Output(DType::kI64);
+  const auto computation = OneStage(std::move(out), {Output("out", {"4"}, DType::kI64)});
+  const auto results = ComputationEvaluator::Compile(computation, {})->Run({});
+  ASSERT_TRUE(results);
+  EXPECT_EQ(results->at(0).integers,
+            (std::vector<int64_t>{0x20000000000001, 0x20000000000002, 0x20000000000003, 0x20000000000004}));
+}
+
+TEST(Evaluate, Conversions) {
+  const struct {
+    DType to;
+    double from, value;
+  } rows[] = {{DType::kF16, 1.0 / 3, 0.333251953125},
+              {DType::kBF16, 1.0 / 3, 0.333984375},
+              {DType::kF16, 70000.5, INFINITY},
+              {DType::kI32, -2.75, -2},
+              {DType::kI32, 3e9 + 0.5, 2147483647},
+              {DType::kU8, -3.5, 0},
+              {DType::kU8, 300, 44},
+              {DType::kI8, 200, -56},
+              {DType::kBool, 0.5, 1}};
+  for (const auto& row : rows) {
+    StageBuilder out("out", {"4"});
+    out.Convert(row.to, out.Number(row.from));
+    EXPECT_EQ(ValuesOf(out).at(2), row.value) << core::Name(row.to) << " " << row.from;
+  }
+}
+
+TEST(Evaluate, RoundingsCanBeLookedThrough) {
+  StageBuilder out("out", {"4"});
+  out.Convert(DType::kF16, out.Number(1.0 / 3));
+  out.Output();
+  const auto computation = OneStage(std::move(out), {Output("out", {"4"})});
+  const auto results = ComputationEvaluator::Compile(computation, {}, {.rounds = false})->Run({});
+  EXPECT_EQ(results->at(0).real.at(0), 1.0 / 3);
+}
+
+TEST(Evaluate, ReductionsWithoutTerms) {
+  const auto of = [](ReduceOp op) {
+    StageBuilder out("out", {"4"});
+    out.Reduce(op, {{1, "3"}}, out.Sum({out.Index(V(1)), out.Number(0.5)}), {Within(V(1) - V(0), "1", "")});
+    return ValuesOf(out);
+  };
+  EXPECT_EQ(of(ReduceOp::kSum), (std::vector<double>{4, 2.5, 0, 0}));
+  EXPECT_EQ(of(ReduceOp::kProduct), (std::vector<double>{3.75, 2.5, 1, 1}));
+  EXPECT_EQ(of(ReduceOp::kMax), (std::vector<double>{2.5, 2.5, -INFINITY, -INFINITY}));
+  EXPECT_EQ(of(ReduceOp::kMin), (std::vector<double>{1.5, 2.5, INFINITY, INFINITY}));
+}
+
+TEST(Evaluate, TiesOfArgReductions) {
+  const auto of = [](ReduceOp op) {
+    StageBuilder out("out", {"4"});
+    const auto body = out.Apply(Function::kAbs, {out.Sum({out.Index(V(1)), out.Number(-1.5)})});
+    out.Reduce(op, {{1, "4"}}, body, {}, V(1) * "10");
+    return ValuesOf(out).at(0);
+  };
+  EXPECT_EQ(of(ReduceOp::kArgMaxFirst), 0);
+  EXPECT_EQ(of(ReduceOp::kArgMaxLast), 30);
+  EXPECT_EQ(of(ReduceOp::kArgMinFirst), 10);
+  EXPECT_EQ(of(ReduceOp::kArgMinLast), 20);
+}
+
+// A reduction within a reduction; a node that both bodies share, and one that only depends on the outer variable.
+TEST(Evaluate, NestedReductions) {
+  StageBuilder out("out", {"4"});
+  const auto i = out.Index(V(0)), outer = out.Index(V(1)), inner = out.Index(V(2));
+  const auto both = out.Sum({i, outer});
+  const auto row = out.Reduce(ReduceOp::kSum, {{2, "3"}}, out.Product({both, inner}));  // 3 (i + r)
+  const auto least = out.Reduce(ReduceOp::kMin, {{1, "5"}}, out.Sum({outer, i}), {Within(V(1), "2", "")});
+  const auto sum = out.Reduce(ReduceOp::kSum, {{1, "2"}}, out.Sum({row, both}));  // 4 (2 i + 1)
+  out.Sum({sum, least});
+  EXPECT_EQ(ValuesOf(out), (std::vector<double>{6, 15, 24, 33}));
+}
+
+TEST(Evaluate, QuotientsRemaindersAndDivisions) {
+  StageBuilder out("out", {"4"});
+  const auto parts = out.Index(testing::Quotient(0, "2") * "100" + testing::Remainder(0, "2") * "10");
+  const auto halves =
+      out.Reduce(ReduceOp::kSum, {{1, "4"}}, out.Index((V(0) + V(1)) / "2"), {Within((V(0) + V(1)) / "2", "", "")});
+  out.Sum({parts, halves});
+  // i + r even: r = 0, 2 -> 0 + 1; r = 1, 3 -> 1 + 2; ...
+  EXPECT_EQ(ValuesOf(out), (std::vector<double>{1, 13, 103, 115}));
+}
+
+struct BadForm {
+  std::string name;
+  std::function<void(StageBuilder&)> build;
+  ErrorCode code;
+  const char* message;
+};
+TEST(Evaluate, WhatDoesNotExist) {
+  const auto guarded = [](double below) {
+    return [below](StageBuilder& b) {
+      const auto index = b.Index(V(0) - At("2"));
+      const auto enough = b.Compare(core::Comparison::kLess, {b.Number(below), index});
+      b.Select({enough, b.Read("x", {V(0) - At("2")}), b.Number(9)});
+    };
+  };
+  const BadForm rows[] = {
+      {"outside", [](StageBuilder& b) { b.Read("x", {V(0) + At("1")}); }, ErrorCode::kCorrupt, "what does not exist"},
+      {"not selected", guarded(-1), ErrorCode::kIo, ""},
+      {"selected", guarded(-3), ErrorCode::kCorrupt, "what does not exist"},
+      {"twice", [](StageBuilder& b) { b.stage.at = {V(0) * "0"}, b.Number(1); }, ErrorCode::kCorrupt, "written twice"},
+      {"outside its buffer", [](StageBuilder& b) { b.stage.at = {V(0) * "2"}, b.Number(1); }, ErrorCode::kCorrupt,
+       "outside 'out'"},
+      {"an empty argmax",
+       [](StageBuilder& b) { b.Reduce(ReduceOp::kArgMaxFirst, {{1, "0"}}, b.Index(V(1)), {}, V(1)); },
+       ErrorCode::kCorrupt, "what does not exist"}};
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.name);
+    StageBuilder out("out", {"4"});
+    row.build(out.Output());
+    const auto computation = OneStage(std::move(out), {Output("out", {"4"}), Input("x", {"4"})});
+    const std::vector<double> x = {1, 2, 3, 4};
+    const auto results = ComputationEvaluator::Compile(computation, {})->Run({{}, {{"x", {x, {}}}}});
+    if (row.code == ErrorCode::kIo) {
+      ASSERT_TRUE(results) << results.error().message;
+      EXPECT_EQ(results->at(0).real, (std::vector<double>{9, 9, 1, 2}));
+      continue;
+    }
+    ASSERT_FALSE(results);
+    EXPECT_EQ(results.error().code, row.code);
+    EXPECT_NE(results.error().message.find(row.message), std::string::npos) << results.error().message;
+  }
+}
+
+// A stage computes only what its domain holds, and reads of the rest are reads of nothing.
+TEST(Evaluate, DomainsOfIntermediateStages) {
+  for (const bool reads_beyond : {false, true}) {
+    StageBuilder half("t0", {"8"}), out("out", {"4"});
+    half.stage.domain = {Within(V(0), "", "4")};
+    half.Read("x", {V(0)});
+    out.Output().ReadStage("t0", {reads_beyond ? V(0) + At("1") : V(0)});
+    core::Computation computation{.tensors = {Output("out", {"4"}), Input("x", {"4"})}};
+    computation.stages = {half.stage, out.stage};
+    const std::vector<double> x = {1, 2, 3, 4};
+    const auto results = ComputationEvaluator::Compile(computation, {})->Run({{}, {{"x", {x, {}}}}});
+    EXPECT_EQ(results.has_value(), !reads_beyond);
+  }
+}
+
+TEST(Evaluate, LimitsAndArguments) {
+  const auto softmax = testing::Softmax();
+  const core::SizeValues large = {{"N", int64_t{1} << 31}, {"C", int64_t{1} << 31}};
+  EXPECT_EQ(ComputationEvaluator::Compile(softmax, large).error().code, ErrorCode::kLimit);
+  const core::SizeValues middle = {{"N", 1 << 16}, {"C", 1 << 16}};
+  EXPECT_EQ(ComputationEvaluator::Compile(softmax, middle).error().code, ErrorCode::kLimit);
+  EXPECT_EQ(ComputationEvaluator::Compile(softmax, {{"N", 3}}).error().code, ErrorCode::kConfig);
+  const auto evaluator = ComputationEvaluator::Compile(softmax, {{"N", 3}, {"C", 2}});
+  ASSERT_TRUE(evaluator);
+  // Steps of each block, and one for the block itself: t0 1 (6 times 1), t1 3 (6 times 3: what depends on the row alone
+  // is outside), out 8.
+  EXPECT_EQ(evaluator->work(), 3u * (1 + 1) + 6u * (1 + 1) + 3u * (3 + 1) + 6u * (3 + 1) + 6u * (8 + 1));
+  EXPECT_EQ(evaluator->Run({}).error().code, ErrorCode::kUsage);
+  const std::vector<double> five(5);
+  EXPECT_EQ(evaluator->Run({{}, {{"inp", {five, {}}}}}).error().code, ErrorCode::kUsage);
+}
+
+}  // namespace
+}  // namespace warpwright
