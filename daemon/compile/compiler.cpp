@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "compile/cubin.h"
 #include "compile/include_rules.h"
+#include "compile/marker_prelude.h"
 #include "compile/module_cache.h"
 #include "compile/nvrtc.h"
 #include "compile/resources.h"
@@ -24,6 +25,7 @@ std::string Key(const CompileRequest& request, const std::string& toolchain) {
   for (const auto& [name, text] : request.headers) hasher.Add(name).Add(text);
   for (const auto& kernel : request.kernels) hasher.Add(kernel);
   if (!request.line_info) hasher.Add("no lines");
+  if (request.markers) hasher.Add("markers").Add(MarkerPrelude(request.text, request.headers));
   return hasher.Finish();
 }
 
@@ -44,8 +46,16 @@ std::string ProgramLog(const Nvrtc& nvrtc, nvrtcProgram program) {
 std::vector<std::string> Options(const CompileRequest& request, const Toolkit& toolkit) {
   // As nvcc compiles by default, except that unannotated functions count as __device__, since the slice may hold host
   // helpers and members along with the kernels.
-  std::vector<std::string> options = {"--gpu-architecture=" + request.arch, "-std=c++17", "--ptxas-options=-v",
-                                      "--device-int128", "-default-device"};
+  std::vector<std::string> options = {"-std=c++17", "--device-int128", "-default-device"};
+  if (request.markers) {
+    // Relocatable, since the markers are defined nowhere.
+    options.push_back("--gpu-architecture=compute" + request.arch.substr(2));
+    options.push_back("--relocatable-device-code=true");
+    options.push_back(fmt::format("--pre-include={}", kMarkerPrelude));
+  } else {
+    options.push_back("--gpu-architecture=" + request.arch);
+    options.push_back("--ptxas-options=-v");
+  }
   if (request.line_info) options.push_back("-lineinfo");
   for (const auto& folder : toolkit.include_folders) options.push_back("-I" + folder.string());
   return options;
@@ -99,6 +109,11 @@ Result<CompileOutcome> Compiler::Compile(const CompileRequest& request) const {
     names.push_back(name.c_str());
     texts.push_back(text.c_str());
   }
+  const std::string prelude = request.markers ? MarkerPrelude(request.text, request.headers) : std::string();
+  if (request.markers) {
+    names.push_back(kMarkerPrelude.data());
+    texts.push_back(prelude.c_str());
+  }
   nvrtcProgram raw = nullptr;
   const nvrtcResult created = nvrtc->CreateProgram(&raw, request.text.c_str(), request.file.c_str(),
                                                    static_cast<int>(names.size()), texts.data(), names.data());
@@ -134,20 +149,26 @@ Result<CompileOutcome> Compiler::Compile(const CompileRequest& request) const {
   nvrtc->GetPTX(raw, module.ptx.data());
   while (!module.ptx.empty() && module.ptx.back() == '\0') module.ptx.pop_back();
   MakeFileNamesRelative(request, module.ptx);
-  nvrtc->GetCUBINSize(raw, &size);
-  module.cubin.resize(size);
-  nvrtc->GetCUBIN(raw, reinterpret_cast<char*>(module.cubin.data()));
   module.log = CutLog(WithoutAssemblerLines(log));
-  WW_ASSIGN(const auto cubin_kernels, ReadCubin(module.cubin));
+  std::map<std::string, CubinKernel> cubin_kernels;
+  if (!request.markers) {
+    nvrtc->GetCUBINSize(raw, &size);
+    module.cubin.resize(size);
+    nvrtc->GetCUBIN(raw, reinterpret_cast<char*>(module.cubin.data()));
+    WW_ASSIGN(cubin_kernels, ReadCubin(module.cubin));
+  }
   for (const auto& kernel : request.kernels) {
     const char* symbol = nullptr;
     if (nvrtc->GetLoweredName(raw, kernel.c_str(), &symbol) != NVRTC_SUCCESS)
       return CompileOutcome(
           core::CompileFailed{request.file + ": error: the compiler made no kernel '" + kernel + "'"});
     const auto found = cubin_kernels.find(symbol);
-    if (found == cubin_kernels.end())
+    const bool is_kernel = request.markers ? module.ptx.find(fmt::format(".entry {}(", symbol)) != std::string::npos
+                                           : found != cubin_kernels.end();
+    if (!is_kernel)
       return CompileOutcome(core::CompileFailed{request.file + ": error: '" + kernel + "' is not a kernel"});
-    module.kernels.push_back(ReadResources(kernel, symbol, log, found->second));
+    module.kernels.push_back(request.markers ? core::KernelResources{.kernel = kernel, .symbol = symbol}
+                                             : ReadResources(kernel, symbol, log, found->second));
   }
   cache.Store(module);
   return CompileOutcome(std::move(module));

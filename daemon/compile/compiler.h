@@ -1,7 +1,7 @@
 // Device slice -> PTX and cubin, by NVRTC. One compilation produces both; the assembler log gives registers, spills,
 // stack and shared memory. The compiled text is untrusted: it may include only the toolkit's headers and those passed
-// in memory, it is never compiled as relocatable device code (so it cannot launch kernels), and the calling process has
-// a memory limit and a deadline (worker/).
+// in memory, what a device runs is never compiled as relocatable device code (so it cannot launch kernels), and the
+// calling process has a memory limit and a deadline (worker/).
 #pragma once
 
 #include <filesystem>
@@ -24,6 +24,9 @@ struct CompileRequest {
   std::vector<std::string> kernels;            // name expressions: "softmax<float, 4>"
   std::string arch = "sm_90";
   bool line_info = true;  // .loc in PTX, line table in the cubin; without it, equal code gives equal bytes
+  // A lifting build: the mathematical library's functions stay calls of markers (core/math_markers.h). There is PTX
+  // and no cubin, nor what it says about the kernels; only the simulator runs it.
+  bool markers = false;
 };
 using CompileOutcome = std::variant<core::CompiledModule, core::CompileFailed>;
 

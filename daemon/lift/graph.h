@@ -10,7 +10,8 @@
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <unordered_map>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/computation.h"
@@ -28,7 +29,8 @@ enum class ExprOp : uint8_t {
   kLoad,    // buffer: argument; payload: index of the element. The content before the call.
   kScalar,  // buffer: index of the scalar in the entry's signature (floating-point scalars; payload: bits)
   kGather,  // buffer, args[0]: index of the element as an integer; payload: its concrete value
-  // Floating point (type: kF16, kBf16, kF32, kF64). kFma: args[0] * args[1] + args[2], rounded once.
+  // Floating point (type: kF16, kBf16, kF32, kF64). kFma: args[0] * args[1] + args[2], rounded once. mode: of kMin and
+  // kMax, 1 if a NaN wins; else sim::Rounding where it is not to nearest. kCopysign: sign of args[0], rest of args[1].
   kAdd,
   kSub,
   kMul,
@@ -82,6 +84,7 @@ struct Expr {
   sim::Type from = sim::Type::kNone;
   uint8_t mode = 0;
   bool approx = false;  // also: flushes subnormals
+  bool flush = false;   // subnormal operands and results become zero
   uint8_t arity = 0;
   uint16_t buffer = 0;
   std::array<ExprId, 3> args = {};  // kPack of four: nested
@@ -93,27 +96,34 @@ struct Expr {
   std::span<const ExprId> arguments() const { return {args.data(), arity}; }
   bool operator==(const Expr& o) const {
     return op == o.op && type == o.type && from == o.from && mode == o.mode && approx == o.approx && arity == o.arity &&
-           buffer == o.buffer && args == o.args && payload == o.payload;
+           flush == o.flush && buffer == o.buffer && args == o.args && payload == o.payload;
   }
 };
 
 class Graph {
  public:
-  explicit Graph(uint32_t limit);  // of nodes: 40 bytes and a hash entry each
+  explicit Graph(uint32_t limit);  // of nodes: 48 bytes and a hash entry each
   // Its id; the existing one if there is an equal node. kConcrete when the limit is reached, and `full` from then on.
-  ExprId Make(const Expr& expr);
+  ExprId Make(const Expr& expr) { return Add(expr).first; }
+  // With whether it is new; if so, its concrete value may be set until it is asked for.
+  std::pair<ExprId, bool> Add(const Expr& expr);
+  void SetConcrete(ExprId id, uint64_t bits) { exprs_[id].concrete = bits; }
   const Expr& operator[](ExprId id) const { return exprs_[id]; }
   uint32_t size() const { return static_cast<uint32_t>(exprs_.size()); }
   bool full() const { return full_; }
 
  private:
-  struct Hash {
-    size_t operator()(const Expr& expr) const;
-  };
-  std::vector<Expr> exprs_;  // [0]: kNone
-  std::unordered_map<Expr, ExprId, Hash> ids_;
+  void Grow();
+
+  std::vector<Expr> exprs_;      // [0]: kNone
+  std::vector<ExprId> buckets_;  // open addressing; 0: free
   uint32_t limit_ = 0;
   bool full_ = false;
 };
+
+// In bits; 1 for a predicate.
+inline int Width(sim::Type type) { return type == sim::Type::kPred ? 1 : 8 * sim::ByteSize(type); }
+inline bool IsIntegerType(sim::Type type) { return type >= sim::Type::kU8 && type <= sim::Type::kS64; }
+std::string_view Name(ExprOp op);  // "fma"
 
 }  // namespace warpwright::lift

@@ -8,7 +8,9 @@
 #include "sim/exec/dispatch.h"
 #include "sim/exec/race.h"
 #include "sim/exec/services.h"
+#include "sim/exec/shadowed.h"
 #include "sim/exec/taint.h"
+#include "sim/shadow.h"
 
 namespace warpwright::sim {
 namespace {
@@ -78,6 +80,7 @@ void BlockRunner::Start(uint64_t block) {
 
 bool BlockRunner::Run(uint64_t block) {
   Start(block);
+  if (c_.shadow) c_.shadow->StartBlock(c_);
   if (RunWarps()) return !c_.unwritten_read;
   // A fault after a read of unwritten shared memory may be caused by it, unless it is the race that explains the read.
   if (c_.unwritten_read && c_.fault.kind != core::Fault::Kind::kSharedRace) c_.fault = c_.unwritten_fault;
@@ -87,7 +90,8 @@ bool BlockRunner::Run(uint64_t block) {
 bool BlockRunner::RunWarps() {
   while (true) {
     bool ran = false, left = false;
-    for (Warp& warp : c_.warps) {
+    for (size_t w = 0; w < c_.warps.size(); ++w) {
+      Warp& warp = c_.warps[c_.reverse_warps ? c_.warps.size() - 1 - w : w];
       if (warp.live == 0) continue;
       left = true;
       if (warp.barrier >= 0) continue;
@@ -119,7 +123,8 @@ bool BlockRunner::RunWarp(Warp& warp) {
   c_.contended = false;
   while (true) {
     const Instruction* next = ResumeTop(c_);
-    if (next) Execute(c_, next);
+    if (next && c_.shadow) ExecuteShadowed(c_, next);
+    else if (next) Execute(c_, next);
     StackEntry* top = warp.stack.empty() ? nullptr : &warp.stack.back();
     switch (c_.stop) {
       case Stop::kExit: return true;

@@ -127,6 +127,7 @@ enum class Op : uint8_t {
   kCopysign,
   kConvert,
   kConvertPack,
+  kMathCall,  // of a marker for a function of the mathematical library: core::Function, computed by the host's
   // Memory.
   kLoad,
   kStore,
@@ -220,7 +221,7 @@ struct Instruction {
   Compare compare = Compare::kEq;
   BoolOp bool_op = BoolOp::kNone;
   MulMode mul = MulMode::kNone;
-  uint8_t mode = 0;    // AtomicOp, ShuffleMode, VoteMode, TestMode, PrmtMode, set's and convert's third type
+  uint8_t mode = 0;    // AtomicOp, ShuffleMode, VoteMode, TestMode, PrmtMode, core::Function, predicate logic's Op
   uint8_t vector = 1;  // elements of a load, store, pack or unpack
   bool guard_negated = false;
   bool negate_predicate = false;  // of the last operand, a predicate

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <set>
 
 #include "core/occupancy.h"
+#include "sim/block_order.h"
 #include "sim/cost_model.h"
 #include "sim/instruction.h"
 #include "sim/launch_counts.h"
@@ -58,7 +58,12 @@ class LaunchRunner {
  public:
   LaunchRunner(const LaunchContext& context, const core::KernelLaunch& launch, const core::KernelResources& resources,
                std::span<const std::byte> parameters, const LaunchLimits& limits)
-      : context_(context), launch_(launch), resources_(resources), parameters_(parameters), limits_(limits) {}
+      : context_(context),
+        launch_(launch),
+        resources_(resources),
+        parameters_(parameters),
+        limits_(limits),
+        order_(launch.grid.Count(), limits.counters ? 0 : limits.block_order) {}
 
   Result<LaunchOutcome> Run();
 
@@ -73,7 +78,6 @@ class LaunchRunner {
   Status MakeWorkers(const KernelInfo& info, int count);
   std::optional<core::Fault> RunGroup(uint64_t first, uint64_t last);
   void RunShare(int index, uint64_t first, uint64_t last);
-  uint64_t BlockAt(uint64_t place) const;
   std::optional<core::Fault> RunBlocks(uint64_t first, uint64_t last, uint64_t budget, uint64_t& next);
   std::optional<core::Fault> RunTail(uint64_t first, uint64_t last, uint64_t budget);
   std::optional<core::Fault> Probe(uint64_t block, uint64_t idle_below, bool& idle);
@@ -95,12 +99,12 @@ class LaunchRunner {
   const core::KernelResources& resources_;
   std::span<const std::byte> parameters_;
   const LaunchLimits& limits_;
+  const BlockOrder order_;
   core::Occupancy occupancy_;
   core::BlockNeeds needs_;
   std::vector<Worker> workers_;
   std::atomic<uint64_t> fault_place_{UINT64_MAX};
   std::optional<uint64_t> in_step_;  // BlocksInStep, from the first blocks
-  uint64_t stride_ = 1;              // of the order of blocks
   uint64_t group_blocks_ = kFirstGroup;
   std::vector<LaunchCounts> snapshots_;  // after each group of the first blocks
   LaunchCounts tail_begin_, tail_end_;   // around the last blocks of a sampled grid
@@ -138,14 +142,6 @@ Status LaunchRunner::MakeWorkers(const KernelInfo& info, int count) {
   return {};
 }
 
-// Which block runs at a position of the order: since the stride is coprime with the number of blocks, each runs once.
-uint64_t LaunchRunner::BlockAt(uint64_t place) const {
-  const uint64_t blocks = launch_.grid.Count();
-  if (limits_.block_order == 0 || limits_.counters || blocks < 2) return place;
-  return static_cast<uint64_t>((static_cast<__uint128_t>(place) * stride_ + blocks - limits_.block_order % blocks) %
-                               blocks);
-}
-
 // Runs the blocks at positions [first, last) whose multiprocessor belongs to this thread.
 void LaunchRunner::RunShare(int index, uint64_t first, uint64_t last) {
   Worker& worker = workers_[static_cast<size_t>(index)];
@@ -153,7 +149,7 @@ void LaunchRunner::RunShare(int index, uint64_t first, uint64_t last) {
   for (uint64_t place = first; place < last; ++place) {
     if (place % multiprocessors * workers_.size() / multiprocessors != static_cast<uint64_t>(index)) continue;
     if (place > fault_place_.load(std::memory_order_relaxed)) return;  // an earlier block's fault is the one to report
-    const uint64_t block = BlockAt(place);
+    const uint64_t block = order_.At(place);
     auto outcome = worker.machine->Run(block, block + 1);
     if (core::Fault* fault = std::get_if<core::Fault>(&outcome)) {
       uint64_t lowest = fault_place_.load();
@@ -413,9 +409,6 @@ Result<LaunchOutcome> LaunchRunner::Run() {
   occupancy_ = core::ComputeOccupancy(context_.chip, needs_, blocks);
   if (auto fault = CheckResources(context_.chip, launch_, resources_, needs_, occupancy_)) return std::move(*fault);
 
-  if (limits_.block_order == 1) stride_ = blocks - 1;  // in reverse
-  if (limits_.block_order > 1)                         // neighbouring blocks run far apart
-    for (stride_ = std::max<uint64_t>(1, blocks / 8 * 5); std::gcd(stride_, blocks) != 1;) --stride_;
   const bool ordered = context_.program.UsesGlobalAtomics(info->symbol);
   const uint64_t useful = std::min<uint64_t>(blocks, static_cast<uint64_t>(context_.chip.multiprocessors));
   const int workers =

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/math_markers.h"
 #include "sim/instruction.h"
 #include "sim/opcode.h"
 #include "sim/ptx_parser.h"
@@ -108,6 +109,7 @@ class Lowering {
   bool Exit(Opcode&, const PtxStatement&);
   bool Call(const PtxStatement&);
   bool CallKnown(const PtxStatement&, std::string_view name);
+  bool CallMarker(const PtxStatement&, const core::MarkerCall& call);
   bool LoadArgument(const PtxOperand& operand, Type type, uint32_t& id);
   bool Barrier(Opcode&, const PtxStatement&);
   bool Shuffle(Opcode&, const PtxStatement&);

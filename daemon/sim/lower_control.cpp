@@ -72,7 +72,35 @@ bool Lowering::LoadArgument(const PtxOperand& operand, Type type, uint32_t& id) 
   return true;
 }
 
+bool Lowering::CallMarker(const PtxStatement& statement, const core::MarkerCall& call) {
+  const auto& arguments = statement.arguments;
+  const Type type = call.single ? Type::kF32 : Type::kF64;
+  if (arguments.size() != call.marker->arity || statement.results.size() != 1 ||
+      statement.results[0].kind != PtxOperand::Kind::kVariable)
+    return false;
+  uint32_t values[2] = {};
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (!LoadArgument(arguments[i], type, values[i])) return false;
+  Instruction in = Start(Op::kMathCall, type, core::InstructionClass::kSfu);
+  in.mode = static_cast<uint8_t>(call.marker->function);
+  const uint32_t value = NewRegister(ClassOf(type));
+  in.defs = in.operands = 1;
+  in.reg[0] = value;
+  for (size_t i = 0; i < arguments.size(); ++i) UseRegister(in, values[i]);
+  Emit(in);
+  Instruction result = Start(Op::kStore, type, core::InstructionClass::kMove);
+  result.counted = 0;
+  result.space = Space::kLocal;
+  result.site = out_.sites++;
+  result.wide_source[0] = type == Type::kF64;
+  UseRegister(result, Immediate(LocalOffset(statement.results[0].index), true));
+  UseRegister(result, value);
+  Emit(result);
+  return true;
+}
+
 bool Lowering::CallKnown(const PtxStatement& statement, std::string_view name) {
+  if (const core::MarkerCall call = core::FindMarkerCall(name); call.marker) return CallMarker(statement, call);
   const auto& arguments = statement.arguments;
   if (name == "vprintf") {
     uint32_t format = 0, list = 0;

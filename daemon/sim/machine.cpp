@@ -168,6 +168,8 @@ Result<Machine> Machine::Make(const Program& program, Memory& memory, const Laun
   c.checking = state->options.checks;
   c.observer = state->options.observer;
   c.print = &state->options.print;
+  c.shadow = state->options.shadow;
+  c.reverse_warps = state->options.reverse_warps;
   c.budget = static_cast<int64_t>(std::min<uint64_t>(state->options.instruction_limit, INT64_MAX / 2));
   c.code = kernel->code.data();
   c.blocks = kernel->blocks.data();

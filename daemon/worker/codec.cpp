@@ -3,6 +3,7 @@
 #include "base/json_codec.h"
 #include "core/execution_fields.h"
 #include "core/inspection_fields.h"
+#include "core/lifting_fields.h"
 #include "core/paired_timing_fields.h"
 #include "core/source_requests_fields.h"
 

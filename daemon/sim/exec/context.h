@@ -140,6 +140,8 @@ struct Context {
   Memory* memory = nullptr;
   MemoryObserver* observer = nullptr;
   const std::function<void(std::string_view)>* print = nullptr;
+  Shadow* shadow = nullptr;
+  bool reverse_warps = false;
   core::Dim3 grid, block;
   std::vector<uint64_t> guard_off;  // by instruction: lanes that the guard switched off
   std::vector<uint64_t> divergent;  // by instruction: branches that diverged

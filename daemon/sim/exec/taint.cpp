@@ -218,17 +218,16 @@ const Instruction* UseUnwrittenShared(Context& c, const Instruction* i, uint64_t
   return i;
 }
 
-const Instruction* ExecuteTainted(Context& c, const Instruction* i) {
+const Instruction* StepTainted(Context& c, const Instruction* i) {
   Tracker tracker(c);
+  if (i->op == Op::kHeader && (c.unwritten_read || !tracker.Any())) ClearTaint(*c.warp);
+  return tracker.Step(i);
+}
+
+const Instruction* ExecuteTainted(Context& c, const Instruction* i) {
   c.stop = Context::Stop::kNone;
-  while (i) {
-    if (i->op == Op::kHeader && (c.unwritten_read || !tracker.Any())) {
-      ClearTaint(*c.warp);
-      return i;
-    }
-    i = tracker.Step(i);
-  }
-  return nullptr;
+  while (i && c.warp->tainted) i = StepTainted(c, i);
+  return i;
 }
 
 void ClearTaint(Warp& warp) {

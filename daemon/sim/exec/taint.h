@@ -18,6 +18,8 @@ const Instruction* LeaveTainted(Context& c, const Instruction* i);
 const Instruction* UseUnwrittenShared(Context& c, const Instruction* i, uint64_t address, uint32_t lane);
 // Runs until a handler stops (nullptr) or nothing is tainted any more (the instruction to continue at).
 const Instruction* ExecuteTainted(Context& c, const Instruction* i);
+// One instruction of a warp with tainted registers: the next one, or nullptr if its handler stopped.
+const Instruction* StepTainted(Context& c, const Instruction* i);
 void ClearTaint(Warp& warp);
 
 }  // namespace warpwright::sim

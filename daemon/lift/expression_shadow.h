@@ -1,0 +1,129 @@
+// The shadow that the executor keeps: an expression for every register, predicate and byte of memory that depends on an
+// input, and none for what is concrete. One for a whole plan; blocks run in order on one thread.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lift/builder.h"
+#include "lift/memory_shadow.h"
+#include "lift/trace.h"
+#include "sim/exec/context.h"
+#include "sim/shadow.h"
+
+namespace warpwright::lift {
+
+inline constexpr uint32_t kLanes = sim::kLanes;
+
+class ExpressionShadow : public sim::Shadow {
+ public:
+  // The graph, the branches and what is lossy are the trace's; all outlive the shadow.
+  ExpressionShadow(Trace& trace, const std::vector<sim::SourceLocation>& locations,
+                   const std::vector<TraceRequest::Scalar>& scalars);
+
+  Builder& builder() { return builder_; }
+  // Global memory, by ascending address.
+  void AddMemory(MemoryShadow memory);
+  MemoryShadow* FindMemory(uint64_t address, uint64_t bytes);
+  void Lossy(std::string what);
+
+  void StartLaunch(const sim::KernelCode& kernel);
+  void StartBlock(const sim::Context& c) override;
+  void Before(const sim::Context& c, const sim::Instruction& in, uint32_t lanes) override;
+  void After(const sim::Context& c, const sim::Instruction& in, uint32_t lanes) override;
+  bool stopped() const override { return trace_.graph.full(); }
+
+ private:
+  // Registers of one warp, by dense number of the slot.
+  struct Registers {
+    std::vector<uint32_t> symbolic;  // lanes
+    std::vector<std::array<ExprId, kLanes>> ids;
+  };
+  // An operand as it was before the instruction ran.
+  struct Operand {
+    uint32_t symbolic = 0;
+    std::array<ExprId, kLanes> ids;
+    std::array<uint64_t, kLanes> bits;
+  };
+  struct Result {
+    std::array<ExprId, kLanes> ids;
+  };
+
+  uint32_t SlotOf(uint32_t offset) const { return slot_of_[offset / 4]; }
+  Registers& Here(const sim::Context& c) { return warps_[c.warp->index]; }
+  void Capture(const sim::Context& c, const sim::Instruction& in, int operand, uint32_t lanes);
+  void SetConcrete(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
+  void Set(const sim::Context& c, uint32_t offset, uint32_t lane, ExprId id);
+  // Of the current instruction's operand; concrete ones as constants of the type.
+  ExprId Arg(int operand, uint32_t lane, sim::Type type);
+  ExprId PredicateArg(int operand, uint32_t lane, bool negated);
+  uint64_t ResultBits(const sim::Context& c, const sim::Instruction& in, int def, uint32_t lane, sim::Type type) const;
+  uint64_t Thread(const sim::Context& c, uint32_t lane) const;
+  std::string Place(const sim::Instruction& in) const;  // "(scan.cu:12)"
+  void LossyAt(const sim::Instruction& in, std::string_view what);
+  void RecordBranch(const sim::Context& c, const sim::Instruction& in, uint32_t lane, ExprId predicate, bool taken);
+  void RecordPredicates(const sim::Context& c, const sim::Instruction& in, uint32_t offset, bool negated,
+                        uint32_t lanes);
+
+  // Each: the expression of the first result, or false if it does not know the instruction.
+  bool Compute(const sim::Instruction& in, uint32_t lane, ExprId& id);
+  bool ComputeMove(const sim::Instruction& in, uint32_t lane, ExprId& id);
+  bool ComputeFloat(const sim::Instruction& in, uint32_t lane, ExprId& id);
+  bool ComputeInteger(const sim::Instruction& in, uint32_t lane, ExprId& id);
+  bool ComputeBits(const sim::Instruction& in, uint32_t lane, ExprId& id);
+  ExprId FloatOperation(const sim::Instruction& in, sim::Type type, ExprId a, ExprId b, ExprId c);
+  ExprId ConvertOperation(const sim::Instruction& in, sim::Type to, ExprId a);
+  ExprId Product(const sim::Instruction& in, uint32_t lane);
+  ExprId PermuteBytes(const sim::Instruction& in, ExprId a, ExprId b, uint32_t selector);
+  ExprId Lop3(const sim::Instruction& in, uint32_t lane);
+  ExprId DotProduct(const sim::Instruction& in, uint32_t lane);
+  ExprId TestProperty(const sim::Instruction& in, uint32_t lane);
+  // All results.
+  void Unpack(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
+  void SetPredicates(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
+  void SetNumbers(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
+  ExprId Combined(const sim::Instruction& in, uint32_t lane, ExprId compared);
+  ExprId Compared(const sim::Instruction& in, uint32_t lane, int half);
+  void Load(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
+  void Store(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
+  void Atomic(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
+  void CaptureMemory(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
+  ExprId Updated(const sim::Instruction& in, uint32_t lane, ExprId old, bool global);
+  ExprId Exchanged(sim::Type type, ExprId old, ExprId expected, ExprId desired);
+  bool IsDerivedFrom(ExprId id, ExprId origin) const;
+  void Shuffle(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
+  void Reduce(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
+
+  // Where an access of a lane goes.
+  struct Target {
+    MemoryShadow* memory = nullptr;  // nullptr: parameters, constants that nothing tracks
+    uint64_t offset = 0;
+    bool global = false, parameter = false;
+  };
+  Target Resolve(const sim::Context& c, const sim::Instruction& in, int operand, uint32_t lane);
+  ExprId ScalarOf(uint64_t bits, uint32_t bytes);
+
+  Trace& trace_;
+  const std::vector<sim::SourceLocation>& locations_;
+  const std::vector<TraceRequest::Scalar>& scalars_;
+  Builder builder_;
+  std::deque<MemoryShadow> global_;
+  MemoryShadow* last_ = nullptr;
+  const sim::KernelCode* kernel_ = nullptr;
+  uint32_t launch_ = 0;
+  std::vector<uint32_t> slot_of_;
+  uint32_t slots_ = 0;
+  std::vector<Registers> warps_;
+  std::unique_ptr<MemoryShadow> shared_, local_;
+  std::array<Operand, sim::kMaxOperands> operands_;
+  std::array<uint64_t, kLanes> before_ = {};     // memory, of an atomic operation
+  std::set<std::pair<ExprId, ExprId>> retries_;  // expressions of which a failed compare-and-swap compared the values
+  bool active_ = false;                          // an operand of the current instruction depends on an input
+  uint64_t block_ = 0;
+  std::set<std::string> lossy_;
+};
+
+}  // namespace warpwright::lift

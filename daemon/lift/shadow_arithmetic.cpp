@@ -1,0 +1,250 @@
+// Moves, selections and arithmetic, lane by lane.
+#include "lift/expression_shadow.h"
+
+namespace warpwright::lift {
+namespace {
+
+using sim::Instruction;
+using sim::Op;
+using sim::Type;
+
+Type ElementOf(Type type) { return type == Type::kF16x2 ? Type::kF16 : type == Type::kBf16x2 ? Type::kBf16 : type; }
+bool IsPair(Type type) { return type == Type::kF16x2 || type == Type::kBf16x2; }
+
+Type WideOf(Type type) { return sim::IsSigned(type) ? SignedType(2 * Width(type)) : UnsignedType(2 * Width(type)); }
+
+ExprOp FloatOp(Op op) {
+  switch (op) {
+    case Op::kAdd: return ExprOp::kAdd;
+    case Op::kSub: return ExprOp::kSub;
+    case Op::kMul: return ExprOp::kMul;
+    case Op::kFma: return ExprOp::kFma;
+    case Op::kDiv: return ExprOp::kDiv;
+    case Op::kMin: return ExprOp::kMin;
+    case Op::kMax: return ExprOp::kMax;
+    case Op::kNeg: return ExprOp::kNeg;
+    case Op::kAbs: return ExprOp::kAbs;
+    case Op::kCopysign: return ExprOp::kCopysign;
+    case Op::kRcp: return ExprOp::kRcp;
+    case Op::kSqrt: return ExprOp::kSqrt;
+    case Op::kRsqrt: return ExprOp::kRsqrt;
+    case Op::kEx2: return ExprOp::kEx2;
+    case Op::kLg2: return ExprOp::kLg2;
+    case Op::kSin: return ExprOp::kSin;
+    case Op::kCos: return ExprOp::kCos;
+    case Op::kTanh: return ExprOp::kTanh;
+    case Op::kMathCall: return ExprOp::kCall;
+    default: return ExprOp::kNone;
+  }
+}
+
+}  // namespace
+
+bool ExpressionShadow::ComputeMove(const Instruction& in, uint32_t lane, ExprId& id) {
+  switch (in.op) {
+    case Op::kMove:
+      id = in.type == Type::kPred ? PredicateArg(1, lane, in.negate_predicate) : operands_[1].ids[lane];
+      return true;
+    case Op::kCvta:
+      id = builder_.Binary(ExprOp::kIntAdd, Type::kU64, Arg(1, lane, Type::kU64),
+                           builder_.Const(Type::kU64, static_cast<uint64_t>(in.immediate)));
+      return true;
+    case Op::kPack: {
+      const Type part = BitsType(Width(in.type) / in.vector);
+      const ExprId low = builder_.Pack(Arg(1, lane, part), Arg(2, lane, part));
+      id = in.vector == 2 ? low : builder_.Pack(low, builder_.Pack(Arg(3, lane, part), Arg(4, lane, part)));
+      return true;
+    }
+    case Op::kSelect: {
+      // What is not chosen may be anything of the register's width: only then does it matter.
+      const ExprId predicate = PredicateArg(3, lane, false);
+      if (builder_.IsConst(predicate)) {
+        const int chosen = builder_[predicate].payload != 0 ? 1 : 2;
+        const Operand& operand = operands_[static_cast<size_t>(chosen)];
+        id = operand.symbolic >> lane & 1 ? operand.ids[lane] : kConcrete;
+      } else {
+        id = builder_.Select(in.type, predicate, Arg(1, lane, in.type), Arg(2, lane, in.type));
+      }
+      return true;
+    }
+    case Op::kSlct: {
+      const Type type = in.from == Type::kF32 ? Type::kF32 : Type::kS32;
+      const ExprId first =
+          builder_.Compare(sim::Compare::kGe, type, Arg(3, lane, type), builder_.Const(type, 0), in.ftz);
+      id = builder_.Select(in.type, first, Arg(1, lane, in.type), Arg(2, lane, in.type));
+      return true;
+    }
+    case Op::kPredicateLogic: {
+      const ExprId a = PredicateArg(1, lane, false);
+      if (in.operands == 2) {
+        id = builder_.Not(a);
+        return true;
+      }
+      const ExprId b = PredicateArg(2, lane, false);
+      const auto op = static_cast<Op>(in.mode);
+      id = op == Op::kAnd ? builder_.And(a, b) : op == Op::kOr ? builder_.Or(a, b) : builder_.Xor(a, b);
+      return true;
+    }
+    default: return false;
+  }
+}
+
+// One number; saturation and .relu are a maximum and a minimum with constants.
+ExprId ExpressionShadow::FloatOperation(const Instruction& in, Type type, ExprId a, ExprId b, ExprId c) {
+  Expr e{.op = FloatOp(in.op), .type = type, .approx = in.approx || in.full_range || in.ftz, .flush = in.ftz};
+  e.arity = static_cast<uint8_t>(in.operands - in.defs);
+  e.args = {a, e.arity > 1 ? b : kConcrete, e.arity > 2 ? c : kConcrete};
+  if (e.op == ExprOp::kCall) e.mode = in.mode;
+  else if (e.op == ExprOp::kMin || e.op == ExprOp::kMax) e.mode = in.nan ? 1 : 0;
+  else if (in.rounding != sim::Rounding::kNearest) e.mode = static_cast<uint8_t>(in.rounding);
+  ExprId id = builder_.Make(e);
+  const uint64_t one = type == Type::kF64   ? 0x3ff0000000000000ull
+                       : type == Type::kF32 ? 0x3f800000u
+                       : type == Type::kF16 ? 0x3c00u
+                                            : 0x3f80u;
+  if (in.relu)
+    id =
+        builder_.Make({.op = ExprOp::kMax, .type = type, .mode = 1, .arity = 2, .args = {id, builder_.Const(type, 0)}});
+  if (in.sat)
+    id = builder_.Binary(ExprOp::kMin, type, builder_.Binary(ExprOp::kMax, type, id, builder_.Const(type, 0)),
+                         builder_.Const(type, one));
+  return id;
+}
+
+bool ExpressionShadow::ComputeFloat(const Instruction& in, uint32_t lane, ExprId& id) {
+  if (in.op == Op::kConvert) {
+    if (in.sat && !sim::IsFloat(in.type)) return false;
+    id = ConvertOperation(in, in.type, Arg(1, lane, in.from));
+    return true;
+  }
+  if (in.op == Op::kConvertPack) {
+    const Type half = ElementOf(in.type);
+    const ExprId high = ConvertOperation(in, half, Arg(1, lane, Type::kF32));
+    id = builder_.Pack(ConvertOperation(in, half, Arg(2, lane, Type::kF32)), high);
+    return true;
+  }
+  if (!sim::IsFloat(in.type) || FloatOp(in.op) == ExprOp::kNone || in.xorsign) return false;
+  const Type type = ElementOf(in.type);
+  const int count = in.operands - in.defs;
+  if (!IsPair(in.type)) {
+    id = FloatOperation(in, type, Arg(1, lane, type), count > 1 ? Arg(2, lane, type) : kConcrete,
+                        count > 2 ? Arg(3, lane, type) : kConcrete);
+    return true;
+  }
+  ExprId halves[2] = {};
+  for (int half = 0; half < 2; ++half) {
+    ExprId args[3] = {};
+    for (int k = 0; k < count; ++k) args[k] = builder_.Extract(Arg(k + 1, lane, Type::kB32), 16 * half, 16);
+    halves[half] = FloatOperation(in, type, args[0], args[1], args[2]);
+  }
+  id = builder_.Pack(halves[0], halves[1]);
+  return true;
+}
+
+ExprId ExpressionShadow::ConvertOperation(const Instruction& in, Type to, ExprId a) {
+  const bool from_float = sim::IsFloat(in.from) || in.op == Op::kConvertPack, to_float = sim::IsFloat(to);
+  const Type from = in.op == Op::kConvertPack ? Type::kF32 : in.from;
+  if (!from_float && !to_float) {
+    if (Width(to) <= Width(from)) {
+      const ExprId low = builder_.Coerce(a, to);
+      return sim::IsSigned(to) && Width(to) < 32 ? builder_.Convert(Type::kS32, to, low) : low;
+    }
+    if (!sim::IsSigned(from)) return builder_.Coerce(a, to);
+    // Extended with the sign: to the width of the register too.
+    const Type wide = SignedType(std::max(32, Width(to)));
+    return builder_.Convert(wide, from, a);
+  }
+  // A copy, unless it rounds to an integer or flushes.
+  const bool whole = in.rounding >= sim::Rounding::kIntNearest;
+  ExprId id = a;
+  if (from != to || whole || in.ftz) {
+    sim::Rounding rounding = in.rounding == sim::Rounding::kNearest ? sim::Rounding::kDefault : in.rounding;
+    id = builder_.Convert(to, from, a, rounding, in.ftz);
+  }
+  if (!to_float) return sim::IsSigned(to) && Width(to) < 32 ? builder_.Convert(Type::kS32, to, id) : id;
+  if (in.relu)
+    id = builder_.Make({.op = ExprOp::kMax, .type = to, .mode = 1, .arity = 2, .args = {id, builder_.Const(to, 0)}});
+  if (in.sat) {
+    const uint64_t one = to == Type::kF64   ? 0x3ff0000000000000ull
+                         : to == Type::kF32 ? 0x3f800000u
+                         : to == Type::kF16 ? 0x3c00u
+                                            : 0x3f80u;
+    id = builder_.Binary(ExprOp::kMin, to, builder_.Binary(ExprOp::kMax, to, id, builder_.Const(to, 0)),
+                         builder_.Const(to, one));
+  }
+  return id;
+}
+
+// mul and mad: the low or high half, or twice as wide.
+ExprId ExpressionShadow::Product(const Instruction& in, uint32_t lane) {
+  const ExprId a = Arg(1, lane, in.type), b = Arg(2, lane, in.type);
+  if (in.mul == sim::MulMode::kWide) {
+    const Type wide = WideOf(in.type);
+    return builder_.Binary(ExprOp::kIntMul, wide, builder_.Convert(wide, in.type, a),
+                           builder_.Convert(wide, in.type, b));
+  }
+  return builder_.Binary(in.mul == sim::MulMode::kHi ? ExprOp::kIntMulHigh : ExprOp::kIntMul, in.type, a, b);
+}
+
+bool ExpressionShadow::ComputeInteger(const Instruction& in, uint32_t lane, ExprId& id) {
+  if (sim::IsFloat(in.type)) return false;
+  const Type type = in.type;
+  auto binary = [&](ExprOp op) { id = builder_.Binary(op, type, Arg(1, lane, type), Arg(2, lane, type)); };
+  if (in.sat) return false;
+  switch (in.op) {
+    case Op::kAdd: binary(ExprOp::kIntAdd); return true;
+    case Op::kSub: binary(ExprOp::kIntSub); return true;
+    case Op::kDiv: binary(ExprOp::kIntDiv); return true;
+    case Op::kRem: binary(ExprOp::kIntRem); return true;
+    case Op::kMin:
+    case Op::kMax:
+      binary(in.op == Op::kMin ? ExprOp::kMin : ExprOp::kMax);
+      if (in.relu) id = builder_.Binary(ExprOp::kMax, type, id, builder_.Const(type, 0));
+      return true;
+    case Op::kNeg:
+    case Op::kAbs:
+      id = builder_.Unary(in.op == Op::kNeg ? ExprOp::kNeg : ExprOp::kAbs, type, Arg(1, lane, type));
+      return true;
+    case Op::kMul: id = Product(in, lane); return true;
+    case Op::kMad: {
+      const Type sum = in.mul == sim::MulMode::kWide ? WideOf(type) : type;
+      id = builder_.Binary(ExprOp::kIntAdd, sum, Product(in, lane), Arg(3, lane, sum));
+      return true;
+    }
+    case Op::kSad: {
+      const ExprId a = Arg(1, lane, type), b = Arg(2, lane, type);
+      const ExprId difference = builder_.Binary(ExprOp::kIntSub, type, builder_.Binary(ExprOp::kMax, type, a, b),
+                                                builder_.Binary(ExprOp::kMin, type, a, b));
+      id = builder_.Binary(ExprOp::kIntAdd, type, Arg(3, lane, type), difference);
+      return true;
+    }
+    case Op::kPopc:
+    case Op::kClz:
+      id = builder_.Make({.op = in.op == Op::kPopc ? ExprOp::kIntPopc : ExprOp::kIntClz,
+                          .type = Type::kU32,
+                          .from = type,
+                          .arity = 1,
+                          .args = {Arg(1, lane, type)}});
+      return true;
+    case Op::kDp4a:
+    case Op::kDp2a: id = DotProduct(in, lane); return true;
+    default: return false;
+  }
+}
+
+// Sums of products of bytes, or of bytes with 16 bits.
+ExprId ExpressionShadow::DotProduct(const Instruction& in, uint32_t lane) {
+  const bool four = in.op == Op::kDp4a;
+  const ExprId a = Arg(1, lane, Type::kB32), b = Arg(2, lane, Type::kB32);
+  ExprId sum = Arg(3, lane, Type::kS32);
+  const int width = four ? 8 : 16, shift = !four && in.mul == sim::MulMode::kHi ? 16 : 0;
+  for (int k = 0; k < (four ? 4 : 2); ++k) {
+    const Type x = in.mode & 1 ? SignedType(width) : UnsignedType(width), y = in.mode & 2 ? Type::kS8 : Type::kU8;
+    const ExprId p = builder_.Convert(Type::kS32, x, builder_.Extract(a, k * width, width)),
+                 q = builder_.Convert(Type::kS32, y, builder_.Extract(b, shift + 8 * k, 8));
+    sum = builder_.Binary(ExprOp::kIntAdd, Type::kS32, sum, builder_.Binary(ExprOp::kIntMul, Type::kS32, p, q));
+  }
+  return sum;
+}
+
+}  // namespace warpwright::lift

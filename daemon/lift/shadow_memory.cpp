@@ -1,0 +1,196 @@
+// Loads, stores and atomics at concrete addresses.
+#include <bit>
+#include <cstring>
+
+#include "lift/expression_shadow.h"
+#include "sim/memory.h"
+
+namespace warpwright::lift {
+
+using sim::AtomicOp;
+using sim::Context;
+using sim::Instruction;
+using sim::Op;
+using sim::Space;
+using sim::Type;
+
+ExpressionShadow::Target ExpressionShadow::Resolve(const Context& c, const Instruction& in, int operand,
+                                                   uint32_t lane) {
+  const auto& bits = operands_[static_cast<size_t>(operand)].bits;
+  const auto offset = static_cast<uint64_t>(in.immediate);
+  uint64_t address = in.address64
+                         ? bits[lane] + offset
+                         : static_cast<uint32_t>(reinterpret_cast<const uint32_t*>(bits.data())[lane] + offset);
+  Space space = in.space;
+  if (space == Space::kGeneric) {
+    space = address >> 40 == 1   ? Space::kShared
+            : address >> 40 == 2 ? Space::kLocal
+            : address >> 40 == 3 ? Space::kParam
+                                 : Space::kGlobal;
+    if (space != Space::kGlobal) address &= (1ull << 40) - 1;
+  }
+  const uint64_t bytes = static_cast<uint64_t>(sim::ByteSize(in.type)) * in.vector;
+  switch (space) {
+    case Space::kShared: return {.memory = shared_.get(), .offset = address};
+    case Space::kLocal:
+      return {.memory = local_.get(),
+              .offset = (static_cast<uint64_t>(c.warp->index) * kLanes + lane) * c.local_bytes + address};
+    case Space::kParam: return {.offset = address, .parameter = true};
+    default: {
+      MemoryShadow* memory = FindMemory(address, bytes);
+      return {.memory = memory, .offset = memory ? address - memory->base() : 0, .global = true};
+    }
+  }
+}
+
+void ExpressionShadow::Load(const Context& c, const Instruction& in, uint32_t lanes) {
+  const auto bytes = static_cast<uint32_t>(sim::ByteSize(in.type));
+  const uint32_t by_data = operands_[in.defs].symbolic & lanes;
+  if (by_data != 0) LossyAt(in, "the address of a load depends on data");
+  for (uint32_t m = lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    const Target target = Resolve(c, in, in.defs, lane);
+    for (int k = 0; k < in.vector; ++k) {
+      const uint64_t bits = ResultBits(c, in, k, lane, in.type);
+      ExprId id = kConcrete;
+      if (target.memory)
+        id = target.memory->Read(builder_, target.offset + static_cast<uint64_t>(k) * bytes, bytes, bits);
+      else if (target.parameter) id = ScalarOf(bits, bytes);
+      if (id != kConcrete && sim::IsSigned(in.type) && bytes < 4)
+        id = builder_.Convert(Type::kS32, in.type, builder_.Coerce(id, in.type));
+      if (id != kConcrete && in.wide_result && sim::IsSigned(in.type) && bytes < 8)
+        id = builder_.Convert(Type::kS64, bytes < 4 ? Type::kS32 : in.type, id);
+      Set(c, in.reg[k], lane, id);
+    }
+  }
+}
+
+void ExpressionShadow::Store(const Context& c, const Instruction& in, uint32_t lanes) {
+  const auto bytes = static_cast<uint32_t>(sim::ByteSize(in.type));
+  if (operands_[0].symbolic & lanes) LossyAt(in, "the address of a store depends on data");
+  for (uint32_t m = lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    const Target target = Resolve(c, in, 0, lane);
+    if (!target.memory) continue;
+    for (int k = 0; k < in.vector; ++k) {
+      const Operand& operand = operands_[static_cast<size_t>(1 + k)];
+      const bool symbolic = operand.symbolic >> lane & 1;
+      ExprId id = symbolic ? builder_.Coerce(operand.ids[lane], BitsType(static_cast<int>(8 * bytes))) : kConcrete;
+      if (id != kConcrete && builder_.IsConst(id)) id = kConcrete;
+      target.memory->Write(target.offset + static_cast<uint64_t>(k) * bytes, bytes, id);
+    }
+  }
+}
+
+// What memory holds after one lane's turn; `old` is an expression or a constant.
+ExprId ExpressionShadow::Updated(const Instruction& in, uint32_t lane, ExprId old, bool global) {
+  const int value = in.defs + 1;
+  const Type type = in.type, bits = UnsignedType(Width(type));
+  auto add = [&](Type t, ExprId a, ExprId b) {
+    const bool flush = global && t == Type::kF32;
+    return builder_.Make({.op = ExprOp::kAdd, .type = t, .approx = flush, .flush = flush, .arity = 2, .args = {a, b}});
+  };
+  switch (static_cast<AtomicOp>(in.mode)) {
+    case AtomicOp::kAdd: {
+      if (type == Type::kF16x2 || type == Type::kBf16x2) {
+        const Type half = type == Type::kF16x2 ? Type::kF16 : Type::kBf16;
+        const ExprId b = Arg(value, lane, Type::kB32);
+        return builder_.Pack(add(half, builder_.Extract(old, 0, 16), builder_.Extract(b, 0, 16)),
+                             add(half, builder_.Extract(old, 16, 16), builder_.Extract(b, 16, 16)));
+      }
+      if (sim::IsFloat(type)) return add(type, builder_.Coerce(old, type), Arg(value, lane, type));
+      return builder_.Binary(ExprOp::kIntAdd, type, old, Arg(value, lane, type));
+    }
+    case AtomicOp::kMin:
+    case AtomicOp::kMax:
+      return builder_.Binary(static_cast<AtomicOp>(in.mode) == AtomicOp::kMin ? ExprOp::kMin : ExprOp::kMax, type,
+                             builder_.Coerce(old, type), Arg(value, lane, type));
+    case AtomicOp::kAnd: return builder_.BitAnd(bits, old, Arg(value, lane, bits));
+    case AtomicOp::kOr: return builder_.BitOr(bits, old, Arg(value, lane, bits));
+    case AtomicOp::kXor: return builder_.BitXor(bits, old, Arg(value, lane, bits));
+    case AtomicOp::kExch: return Arg(value, lane, BitsType(Width(type)));
+    case AtomicOp::kInc: {
+      const ExprId wraps = builder_.Compare(sim::Compare::kGe, Type::kU32, old, Arg(value, lane, Type::kU32));
+      return builder_.Select(Type::kU32, wraps, builder_.Const(Type::kU32, 0),
+                             builder_.Binary(ExprOp::kIntAdd, Type::kU32, old, builder_.Const(Type::kU32, 1)));
+    }
+    case AtomicOp::kDec: {
+      const ExprId limit = Arg(value, lane, Type::kU32);
+      const ExprId wraps =
+          builder_.Or(builder_.Compare(sim::Compare::kEq, Type::kU32, old, builder_.Const(Type::kU32, 0)),
+                      builder_.Compare(sim::Compare::kGt, Type::kU32, old, limit));
+      return builder_.Select(Type::kU32, wraps, limit,
+                             builder_.Binary(ExprOp::kIntSub, Type::kU32, old, builder_.Const(Type::kU32, 1)));
+    }
+    case AtomicOp::kCas: return Exchanged(bits, old, Arg(value, lane, bits), Arg(value + 1, lane, bits));
+  }
+  return kConcrete;
+}
+
+// Compare and swap. A loop that adds by it reads a value, computes from it and tries again if another thread was
+// quicker: then memory holds what was computed from that value, and whether it happens to be equal changes nothing.
+ExprId ExpressionShadow::Exchanged(Type type, ExprId old, ExprId expected, ExprId desired) {
+  if (old == expected) return desired;
+  if (!builder_.IsConst(old) && !builder_.IsConst(expected) && builder_[old].concrete != builder_[expected].concrete &&
+      IsDerivedFrom(old, expected)) {
+    retries_.insert({expected, old});
+    retries_.insert({old, expected});
+    return old;
+  }
+  return builder_.Select(type, builder_.Compare(sim::Compare::kEq, type, old, expected), desired, old);
+}
+
+bool ExpressionShadow::IsDerivedFrom(ExprId id, ExprId origin) const {
+  constexpr size_t kLimit = 256;
+  std::vector<ExprId> open{id};
+  for (size_t k = 0; k < open.size() && open.size() < kLimit; ++k)
+    for (const ExprId arg : builder_[open[k]].arguments()) {
+      if (arg == origin) return true;
+      if (arg > origin) open.push_back(arg);
+    }
+  return false;
+}
+
+// In the order of the lanes, which is the simulator's.
+void ExpressionShadow::Atomic(const Context& c, const Instruction& in, uint32_t lanes) {
+  const auto bytes = static_cast<uint32_t>(sim::ByteSize(in.type));
+  const Type type = IsIntegerType(in.type) ? in.type : BitsType(static_cast<int>(8 * bytes));
+  if (operands_[in.defs].symbolic & lanes) LossyAt(in, "the address of an atomic operation depends on data");
+  std::array<uint64_t, kLanes> now;  // what memory holds at a lane's address
+  std::array<Target, kLanes> targets;
+  uint32_t done = 0;
+  for (uint32_t m = lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    const Target& target = targets[lane] = Resolve(c, in, in.defs, lane);
+    now[lane] = before_[lane];
+    for (uint32_t earlier = done; earlier != 0; earlier &= earlier - 1) {
+      const auto l = static_cast<uint32_t>(std::countr_zero(earlier));
+      if (targets[l].memory == target.memory && targets[l].offset == target.offset) now[lane] = now[l];
+    }
+    done |= 1u << lane;
+    if (!target.memory) continue;
+    ExprId old = target.memory->Read(builder_, target.offset, bytes, now[lane]);
+    if (in.defs == 1) Set(c, in.reg[0], lane, old);
+    old = old == kConcrete ? builder_.Const(type, now[lane]) : builder_.Coerce(old, type);
+    const ExprId updated = Updated(in, lane, old, target.global);
+    now[lane] = builder_[updated].concrete;
+    target.memory->Write(target.offset, bytes, builder_.IsConst(updated) ? kConcrete : updated);
+  }
+}
+
+// What memory holds before an atomic operation.
+void ExpressionShadow::CaptureMemory(const Context& c, const Instruction& in, uint32_t lanes) {
+  const auto bytes = static_cast<uint64_t>(sim::ByteSize(in.type));
+  for (uint32_t m = lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    const Target target = Resolve(c, in, in.defs, lane);
+    before_[lane] = 0;
+    if (target.memory == shared_.get() && target.offset + bytes <= c.shared_bytes)
+      std::memcpy(&before_[lane], c.shared + target.offset, bytes);
+    if (!target.global || !target.memory) continue;
+    const auto content = c.memory->Bytes(target.memory->base() + target.offset, bytes);
+    if (!content.empty()) std::memcpy(&before_[lane], content.data(), bytes);
+  }
+}
+
+}  // namespace warpwright::lift

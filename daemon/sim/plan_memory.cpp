@@ -1,0 +1,189 @@
+#include "sim/plan_memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/random.h"
+#include "core/compiled.h"
+
+namespace warpwright::sim {
+namespace {
+
+constexpr uint64_t kGuardStream = 1'000'000,
+                   kWorkspaceStream = 2'000'000;  // random number stream, plus the buffer's index
+
+void FillRandom(std::span<std::byte> bytes, uint64_t seed, uint64_t stream) {
+  const base::CounterRandom random(seed, stream);
+  for (size_t i = 0; i < bytes.size(); i += 8) {
+    const uint64_t bits = random.Bits(i / 8);
+    std::memcpy(bytes.data() + i, &bits, std::min<size_t>(8, bytes.size() - i));
+  }
+}
+
+}  // namespace
+
+Result<PlanMemory> PlanMemory::Create(const core::LaunchPlan& plan, const std::vector<core::BufferContent>& contents,
+                                      const Program& program, const Options& options) {
+  PlanMemory memory(plan, program, options);
+  size_t argument = 0;
+  for (const core::PlanBuffer& plan_buffer : plan.buffers) {
+    const core::BufferContent* content = nullptr;
+    if (plan_buffer.kind == core::PlanBuffer::Kind::kArgument) {
+      if (argument >= contents.size() || contents[argument].bytes.size() != plan_buffer.bytes)
+        return Fail(ErrorCode::kCorrupt,
+                    fmt::format("the plan's buffer '{}' does not match the contents given", plan_buffer.name));
+      content = &contents[argument++];
+    }
+    WW_TRY(memory.Allocate(plan_buffer, content));
+  }
+  if (argument != contents.size()) return Fail(ErrorCode::kCorrupt, "more buffer contents than the plan has buffers");
+  WW_TRY(memory.memory_.LoadModule(program));
+  return memory;
+}
+
+Status PlanMemory::Allocate(const core::PlanBuffer& plan_buffer, const core::BufferContent* content) {
+  Buffer buffer;
+  buffer.bytes = plan_buffer.bytes;
+  buffer.guard = (options_.guard_bytes + 255) / 256 * 256;  // keeps the content's alignment
+  AllocationOptions options;
+  options.read_only = content && content->read_only;
+  options.initialized = content && !content->uninitialized;
+  options.misalignment = content ? static_cast<uint64_t>(std::clamp<int64_t>(content->pointer_offset, 0, 4096)) : 0;
+  WW_ASSIGN(const uint64_t base, memory_.Allocate(plan_buffer.name, buffer.bytes + 2 * buffer.guard, options));
+  buffer.address = base + buffer.guard;
+  const std::span<std::byte> bytes = memory_.Bytes(buffer.address, buffer.bytes);
+  const uint64_t index = buffers_.size();
+  if (content) std::copy(content->bytes.begin(), content->bytes.end(), bytes.begin());
+  else FillRandom(bytes, options_.seed, kWorkspaceStream + index);
+  for (const uint64_t band : {base, buffer.address + buffer.bytes}) {
+    FillRandom(memory_.Bytes(band, buffer.guard), options_.seed, kGuardStream + 2 * index + (band != base));
+    if (buffer.guard > 0) memory_.MarkWritten(band, buffer.guard);
+  }
+  buffers_.push_back(buffer);
+  return {};
+}
+
+Result<std::span<std::byte>> PlanMemory::Bytes(const core::DevicePointer& pointer, uint64_t bytes) const {
+  const std::span<std::byte> span = memory_.Bytes(Address(pointer), bytes);
+  if (span.size() != bytes) return Fail(ErrorCode::kCorrupt, "an operation of the plan leaves its buffer");
+  return span;
+}
+
+void PlanMemory::MarkWritten(const core::DevicePointer& pointer, uint64_t bytes) {
+  if (bytes > 0) memory_.MarkWritten(Address(pointer), bytes);
+}
+
+Result<std::optional<PlanMemory::Written>> PlanMemory::Apply(const core::PlanOp& op) {
+  return std::visit(
+      Overload{[&](const core::MemsetOp& o) { return Memset(o); }, [&](const core::CopyOp& o) { return Copy(o); },
+               [&](const core::UploadOp& o) { return Upload(o); },
+               [&](const core::SymbolUploadOp& o) { return UploadSymbol(o); },
+               [](const auto&) { return Result<std::optional<Written>>(std::nullopt); }},
+      op);
+}
+
+Result<std::optional<PlanMemory::Written>> PlanMemory::Memset(const core::MemsetOp& op) {
+  WW_ASSIGN(const std::span<std::byte> span, Bytes(op.destination, op.bytes));
+  for (uint64_t i = 0; i < op.bytes; ++i) span[i] = static_cast<std::byte>(op.value >> (8 * (i % op.unit)));
+  MarkWritten(op.destination, op.bytes);
+  return Written{Address(op.destination), op.bytes, op.bytes};
+}
+
+Result<std::optional<PlanMemory::Written>> PlanMemory::Copy(const core::CopyOp& op) {
+  WW_ASSIGN(const std::span<std::byte> to, Bytes(op.destination, op.bytes));
+  WW_ASSIGN(const std::span<std::byte> from, Bytes(op.source, op.bytes));
+  std::memmove(to.data(), from.data(), op.bytes);
+  memory_.CopyWritten(Address(op.destination), Address(op.source), op.bytes);
+  return Written{Address(op.destination), op.bytes, 2 * op.bytes};
+}
+
+Result<std::optional<PlanMemory::Written>> PlanMemory::Upload(const core::UploadOp& op) {
+  WW_ASSIGN(const std::span<std::byte> span, Bytes(op.destination, op.bytes.size()));
+  std::copy(op.bytes.begin(), op.bytes.end(), span.begin());
+  MarkWritten(op.destination, op.bytes.size());
+  return Written{Address(op.destination), op.bytes.size(), op.bytes.size()};
+}
+
+std::optional<uint64_t> PlanMemory::VariableAddress(const core::SymbolUploadOp& op) const {
+  const auto& variables = program_->variables();
+  for (uint32_t i = 0; i < variables.size(); ++i)
+    if (core::NamesVariable(variables[i].name, op.symbol)) return memory_.variable_address(i) + op.offset;
+  return std::nullopt;
+}
+
+Result<std::optional<PlanMemory::Written>> PlanMemory::UploadSymbol(const core::SymbolUploadOp& op) {
+  const auto& variables = program_->variables();
+  for (const ModuleVariable& variable : variables)
+    if (core::NamesVariable(variable.name, op.symbol) &&
+        (op.offset > variable.bytes || op.bytes.size() > variable.bytes - op.offset))
+      return Fail(ErrorCode::kCorrupt, fmt::format("an upload leaves the variable '{}'", op.symbol));
+  if (const std::optional<uint64_t> address = VariableAddress(op); address && !op.bytes.empty()) {
+    const std::span<std::byte> span = memory_.Bytes(*address, op.bytes.size());
+    std::copy(op.bytes.begin(), op.bytes.end(), span.begin());
+    memory_.MarkWritten(*address, op.bytes.size());
+  }
+  return std::nullopt;
+}
+
+Result<std::vector<std::byte>> PlanMemory::Parameters(const core::KernelLaunch& launch, const KernelInfo& info) const {
+  if (launch.parameters.size() != info.parameters.size())
+    return Fail(ErrorCode::kCorrupt, fmt::format("'{}' takes {} parameters, the plan gives {}", launch.kernel,
+                                                 info.parameters.size(), launch.parameters.size()));
+  std::vector<std::byte> block(info.parameter_bytes);
+  for (size_t i = 0; i < info.parameters.size(); ++i) {
+    std::vector<std::byte> bytes = launch.parameters[i].bytes;
+    const ParameterInfo& place = info.parameters[i];
+    if (bytes.size() != place.bytes || place.offset + place.bytes > block.size())
+      return Fail(ErrorCode::kCorrupt, fmt::format("parameter {} of '{}' has {} bytes, the plan gives {}", i,
+                                                   launch.kernel, place.bytes, bytes.size()));
+    for (const auto& [offset, pointer] : launch.parameters[i].pointers) {
+      if (pointer.buffer >= buffers_.size() || offset + 8 > bytes.size())
+        return Fail(ErrorCode::kCorrupt, "a pointer of the plan is out of range");
+      const uint64_t address = Address(pointer);
+      std::memcpy(bytes.data() + offset, &address, 8);
+    }
+    std::copy(bytes.begin(), bytes.end(), block.begin() + place.offset);
+  }
+  return block;
+}
+
+void PlanMemory::Settle() {
+  for (const Buffer& buffer : buffers_) {
+    const Allocation* allocation = memory_.Find(buffer.address);
+    if (!allocation || !allocation->written) continue;
+    for (uint64_t i = 0; i < allocation->bytes; ++i) {
+      if (allocation->written[i]) continue;
+      allocation->data[i] = std::byte{0};
+      allocation->written[i] = 0xff;
+    }
+  }
+}
+
+std::vector<core::GuardViolation> PlanMemory::ViolatedGuards() const {
+  std::vector<core::GuardViolation> violations;
+  for (size_t index = 0; index < buffers_.size(); ++index) {
+    const Buffer& buffer = buffers_[index];
+    std::vector<std::byte> expected(buffer.guard);
+    for (const bool behind : {false, true}) {
+      if (buffer.guard == 0) continue;
+      FillRandom(expected, options_.seed, kGuardStream + 2 * index + behind);
+      const std::span<std::byte> band =
+          memory_.Bytes(behind ? buffer.address + buffer.bytes : buffer.address - buffer.guard, buffer.guard);
+      core::GuardViolation violation;
+      for (uint64_t i = 0; i < buffer.guard; ++i) {
+        if (band[i] == expected[i]) continue;
+        const int64_t offset = behind ? static_cast<int64_t>(buffer.bytes + i)
+                                      : static_cast<int64_t>(i) - static_cast<int64_t>(buffer.guard);
+        if (violation.bytes++ == 0) violation.offset = offset;
+      }
+      if (violation.bytes == 0) continue;
+      violation.buffer = plan_->buffers[index].name;
+      violations.push_back(std::move(violation));
+    }
+  }
+  return violations;
+}
+
+}  // namespace warpwright::sim

@@ -1,0 +1,73 @@
+// The memory of one run of a launch plan: its buffers with their guard bands, the module's variables, and the plan's
+// operations other than launches.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "core/evaluator.h"
+#include "core/launch_plan.h"
+#include "sim/memory.h"
+#include "sim/program.h"
+
+namespace warpwright::sim {
+
+class PlanMemory {
+ public:
+  struct Options {
+    uint64_t guard_bytes = 0;  // on each side of a buffer
+    uint64_t seed = 0;         // of what guards and workspaces contain
+  };
+  struct Buffer {
+    uint64_t address = 0;  // of the content
+    uint64_t bytes = 0;
+    uint64_t guard = 0;  // bytes on each side
+  };
+
+  // `contents`: one for each argument of the plan. All of these outlive the memory.
+  static Result<PlanMemory> Create(const core::LaunchPlan& plan, const std::vector<core::BufferContent>& contents,
+                                   const Program& program, const Options& options);
+
+  Memory& memory() { return memory_; }
+  const Memory& memory() const { return memory_; }
+  const std::vector<Buffer>& buffers() const { return buffers_; }  // as in the plan
+  uint64_t Address(const core::DevicePointer& pointer) const {
+    return buffers_[pointer.buffer].address + static_cast<uint64_t>(pointer.offset);
+  }
+
+  // What a memset, a copy or an upload wrote; `moved`: bytes read and written.
+  struct Written {
+    uint64_t address = 0, bytes = 0, moved = 0;
+  };
+  // Nothing for launches, events and variables.
+  Result<std::optional<Written>> Apply(const core::PlanOp& op);
+  // Where an upload to a variable goes; nothing if the compiler dropped it, since no kernel reads it.
+  std::optional<uint64_t> VariableAddress(const core::SymbolUploadOp& op) const;
+
+  // As Launch::parameters.
+  Result<std::vector<std::byte>> Parameters(const core::KernelLaunch& launch, const KernelInfo& info) const;
+  // Memory that nothing has written becomes zero and readable: zero is a legal index and a harmless number.
+  void Settle();
+  std::vector<core::GuardViolation> ViolatedGuards() const;
+
+ private:
+  PlanMemory(const core::LaunchPlan& plan, const Program& program, const Options& options)
+      : plan_(&plan), program_(&program), options_(options) {}
+  Status Allocate(const core::PlanBuffer& plan_buffer, const core::BufferContent* content);
+  Result<std::span<std::byte>> Bytes(const core::DevicePointer& pointer, uint64_t bytes) const;
+  Result<std::optional<Written>> Memset(const core::MemsetOp& op);
+  Result<std::optional<Written>> Copy(const core::CopyOp& op);
+  Result<std::optional<Written>> Upload(const core::UploadOp& op);
+  Result<std::optional<Written>> UploadSymbol(const core::SymbolUploadOp& op);
+  void MarkWritten(const core::DevicePointer& pointer, uint64_t bytes);
+
+  const core::LaunchPlan* plan_;
+  const Program* program_;
+  Options options_;
+  Memory memory_;
+  std::vector<Buffer> buffers_;
+};
+
+}  // namespace warpwright::sim
