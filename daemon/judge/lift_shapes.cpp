@@ -60,7 +60,7 @@ std::map<std::string, core::Size> Relations(const core::KernelSpec& spec) {
     for (const Sizes& sizes : all) values.push_back(sizes.at(argument.name));
     const bool constant = std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == values[0]; });
     if (!constant && !known[0].empty())
-      if (auto size = SizeSolver(known, {}).Solve(values)) relations.emplace(argument.name, *size);
+      if (auto size = core::SizeSolver(known, {}).Solve(values)) relations.emplace(argument.name, *size);
     for (size_t j = 0; j < all.size(); ++j) known[j][argument.name] = values[j];
   }
   return relations;

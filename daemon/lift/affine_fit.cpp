@@ -117,6 +117,12 @@ std::optional<AffineFit> FitRows(size_t width, const At& x, const Column& values
 
 }  // namespace
 
+Columns Pointers(const std::vector<Column>& columns) {
+  Columns pointers;
+  for (const Column& column : columns) pointers.push_back(&column);
+  return pointers;
+}
+
 bool AffineFit::IsConstant() const {
   return digit < 0 && std::all_of(coefficients.begin(), coefficients.end(), [](int64_t c) { return c == 0; });
 }

@@ -12,6 +12,7 @@ namespace warpwright::lift {
 // One value for each row; the rows are the points.
 using Column = std::vector<int64_t>;
 using Columns = std::vector<const Column*>;
+Columns Pointers(const std::vector<Column>& columns);
 
 // (sum of coefficients[k] * x[k] + quotient * floor(x[digit] / modulus) + remainder * (x[digit] mod modulus) +
 // constant) / divisor.

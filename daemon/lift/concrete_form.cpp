@@ -15,12 +15,6 @@ constexpr int kAttempts = 40;
 constexpr size_t kMaxPieces = 64;
 constexpr size_t kLongestExplicitSum = 64;
 
-Columns Pointers(const std::vector<Column>& columns) {
-  Columns pointers;
-  for (const Column& column : columns) pointers.push_back(&column);
-  return pointers;
-}
-
 // The coordinates of elements of a row-major array.
 std::vector<Column> CoordinatesOf(const Column& elements, const std::vector<int64_t>& shape) {
   std::vector<Column> coordinates(shape.size(), Column(elements.size()));

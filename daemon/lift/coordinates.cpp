@@ -44,12 +44,6 @@ int64_t Normalise(Column& column) {
   return (high - low) / stride + 1;
 }
 
-Columns Pointers(const std::vector<Column>& columns) {
-  Columns pointers;
-  for (const Column& column : columns) pointers.push_back(&column);
-  return pointers;
-}
-
 struct TupleHash {
   size_t operator()(const std::vector<int64_t>& t) const {
     size_t hash = 0x9e3779b97f4a7c15u;

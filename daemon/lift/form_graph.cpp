@@ -303,8 +303,8 @@ FormId FormGraph::Extremum(FormOp op, std::vector<FormId> args) {
       constant = op == FormOp::kMax ? std::max(constant, *c) : std::min(constant, *c);
     } else if (nodes_[id].op == op) {
       for (const FormTerm& inner : terms(id)) {
-        if (const double* c = AsConstant(inner.node)) {
-          constant = op == FormOp::kMax ? std::max(constant, *c) : std::min(constant, *c);
+        if (const double* known = AsConstant(inner.node)) {
+          constant = op == FormOp::kMax ? std::max(constant, *known) : std::min(constant, *known);
         } else {
           flat.push_back(inner);
         }

@@ -149,9 +149,7 @@ class Lifting {
     return MakeForm(Named(at.scalars), trace, canonical, forms);
   }
 
-  Result<ShapeOutcome> MakeForm(const Scalars& scalars, const Trace& trace, const CanonicalRoots& canonical,
-                                FormGraph& forms) {
-    AtShape at{scalars, Named(scalars)};
+  Result<ShapeOutcome> MakeForm(FormAtShape at, const Trace& trace, const CanonicalRoots& canonical, FormGraph& forms) {
     ConcreteRequest request{.forms = forms, .buffers = {}, .scalars = {}};
     for (const auto& [position, name] : scalar_names_)
       if (at.reals.contains(name)) request.scalars[position] = name;

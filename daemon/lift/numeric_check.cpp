@@ -12,7 +12,7 @@ namespace {
 
 // Literals are kept to seven digits, so a form's value is not the last bit's truth: an error of a literal's rounding is
 // let pass beside the bound of the computation.
-constexpr double kLiteralError = 1e-6;
+constexpr double kCheckedLiteralError = 1e-6;
 constexpr double kBoundFactor = 2;
 
 struct Contents {
@@ -24,7 +24,7 @@ bool Agrees(double simulated, double computed, double error) {
   if (std::isnan(simulated) || std::isnan(computed)) return std::isnan(simulated) == std::isnan(computed);
   if (!std::isfinite(error)) return true;  // the bound says nothing here
   if (std::isinf(simulated) || std::isinf(computed)) return simulated == computed;
-  return std::fabs(simulated - computed) <= kBoundFactor * error + kLiteralError * std::fabs(computed);
+  return std::fabs(simulated - computed) <= kBoundFactor * error + kCheckedLiteralError * std::fabs(computed);
 }
 
 class Comparison {

@@ -1,0 +1,122 @@
+// What share of the entries of some repositories is lifted, how fast, and what stops the others.
+//   bench_lift [--text] [--kernel NAME] [--json] FOLDER...   each with a .warpwright.yml
+// One JSON object: a line for each entry, and the sums. Lifting runs in this process, so only on code that is trusted.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/file.h"
+#include "config/chip_file.h"
+#include "config/manifest.h"
+#include "judge/lift_shapes.h"
+#include "sim/sim_device.h"
+#include "worker/service.h"
+#include "computation_text.h"
+
+namespace {
+
+using namespace warpwright;
+using nlohmann::json;
+
+struct Options {
+  bool text = false, print_json = false;
+  std::string kernel;
+  std::vector<std::string> folders;
+};
+
+json LiftOne(worker::Service& service, const std::filesystem::path& root, const core::KernelSpec& spec, const Options& options) {
+  json entry = {{"folder", root.filename().string()}, {"kernel", spec.name}};
+  const auto text = base::ReadFile(root / spec.file);
+  if (!text) {
+    entry["outcome"] = "error";
+    entry["message"] = text.error().message;
+    return entry;
+  }
+  core::LiftRequest request;
+  request.source = {std::filesystem::absolute(root).string(), spec.file, *text};
+  request.spec = spec;
+  request.device = "sim:h200";
+  request.shapes = judge::MakeLiftShapes(spec, 9, uint64_t{32} << 20);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto outcome = service.Lift(request);
+  entry["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (!outcome) {
+    entry["outcome"] = "error";
+    entry["message"] = outcome.error().message;
+    return entry;
+  }
+  if (const auto* not_lifted = std::get_if<core::NotLifted>(&*outcome)) {
+    entry["outcome"] = not_lifted->executed ? "executed" : "not executed";
+    entry["blocker"] = not_lifted->blocker;
+    entry["message"] = not_lifted->message;
+    return entry;
+  }
+  const auto& lifted = std::get<core::Lifted>(*outcome);
+  entry["outcome"] = "lifted";
+  entry["shapes"] = lifted.shapes;
+  entry["verified"] = lifted.verified;
+  entry["lift_seconds"] = lifted.seconds;
+  entry["assumptions"] = lifted.computation.assumptions;
+  entry["notes"] = lifted.notes;
+  if (options.text) entry["text"] = Text(lifted.computation);
+  return entry;
+}
+
+int Run(const Options& options) {
+  worker::Service service("/tmp/bench_lift_cache", [](const std::string& name, const worker::DeviceNeeds&) -> Result<std::unique_ptr<core::Device>> {
+    WW_ASSIGN(const core::Chip chip, config::LoadChip(name.substr(4)));
+    return sim::MakeSimDevice(chip, 1);
+  });
+  json entries = json::array();
+  std::map<std::string, int> outcomes, blockers;
+  for (const std::string& folder : options.folders) {
+    const std::filesystem::path root(folder);
+    const auto text = base::ReadFile(root / ".warpwright.yml");
+    const auto manifest = text ? config::ParseManifest(*text, folder) : Fail(text.error());
+    if (!manifest) {
+      fmt::print(stderr, "{}: {}\n", folder, manifest.error().Format());
+      continue;
+    }
+    for (const core::KernelSpec& spec : manifest->kernels) {
+      if (!options.kernel.empty() && spec.name != options.kernel) continue;
+      json entry = LiftOne(service, root, spec, options);
+      ++outcomes[entry["outcome"]];
+      if (entry.contains("blocker")) ++blockers[entry["blocker"]];
+      if (!options.print_json) {
+        fmt::print("{:24} {:14} {:7.2f} s  {}\n", entry["kernel"].get<std::string>(), entry["outcome"].get<std::string>(), entry.value("seconds", 0.0),
+                   entry["outcome"] == "lifted" ? fmt::format("{} shapes{}", entry["shapes"].get<int>(), entry["verified"].get<bool>() ? ", verified" : "")
+                                                : entry.value("blocker", std::string()) + ": " + entry.value("message", std::string()).substr(0, 300));
+        if (options.text && entry.contains("text")) {
+          fmt::print("{}", entry["text"].get<std::string>());
+          for (const auto& a : entry["assumptions"]) fmt::print("  assuming {}\n", a.get<std::string>());
+          for (const auto& n : entry["notes"]) fmt::print("  note {}\n", n.get<std::string>().substr(0, 200));
+        }
+        std::fflush(stdout);
+      }
+      entries.push_back(std::move(entry));
+    }
+  }
+  const json result = {{"entries", entries}, {"outcomes", outcomes}, {"blockers", blockers}};
+  fmt::print("{}\n", options.print_json ? result.dump(2) : json({{"outcomes", outcomes}, {"blockers", blockers}}).dump(2));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--text") options.text = true;
+    else if (argument == "--json") options.print_json = true;
+    else if (argument == "--kernel" && i + 1 < argc) options.kernel = argv[++i];
+    else options.folders.push_back(argument);
+  }
+  return Run(options);
+}
