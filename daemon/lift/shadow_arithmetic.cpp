@@ -134,7 +134,8 @@ bool ExpressionShadow::ComputeFloat(const Instruction& in, uint32_t lane, ExprId
   ExprId halves[2] = {};
   for (int half = 0; half < 2; ++half) {
     ExprId args[3] = {};
-    for (int k = 0; k < count; ++k) args[k] = builder_.Extract(Arg(k + 1, lane, Type::kB32), 16 * half, 16);
+    for (int k = 0; k < count; ++k)
+      args[k] = builder_.Coerce(builder_.Extract(Arg(k + 1, lane, Type::kB32), 16 * half, 16), type);
     halves[half] = FloatOperation(in, type, args[0], args[1], args[2]);
   }
   id = builder_.Pack(halves[0], halves[1]);
