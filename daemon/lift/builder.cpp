@@ -129,6 +129,7 @@ ExprId Builder::Convert(Type to, Type from, ExprId a, sim::Rounding rounding, bo
 ExprId Builder::Coerce(ExprId id, Type type) {
   const Expr& e = graph_[id];
   const int have = Width(e.type), want = Width(type);
+  if (e.op == ExprOp::kConst) return e.type == type ? id : Const(type, e.payload);
   if (have == want) [[likely]] {
     // Sixteen bits above sixteen zeros are the float of a bf16.
     if (type == Type::kF32 && e.op == ExprOp::kPack && IsConst(e.args[0]) && graph_[e.args[0]].payload == 0)

@@ -123,7 +123,7 @@ uint64_t Single(const Expr& e, const uint64_t* args) {
   float r = 0;
   if (IsApproximate(e.op)) {
     r = static_cast<float>(Approximate<double>(e.op, static_cast<double>(a)));
-  } else if (e.op == ExprOp::kDiv && e.approx && std::fabs(b) > 0x1p126f && std::isfinite(b)) {
+  } else if (e.op == ExprOp::kDiv && e.payload == 1 && std::fabs(b) > 0x1p126f && std::isfinite(b)) {
     r = std::bit_cast<float>((std::bit_cast<uint32_t>(a) ^ std::bit_cast<uint32_t>(b)) & 0x80000000u) * a;
   } else {
     r = Exact<float>(e, a, b, c);

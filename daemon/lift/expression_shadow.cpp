@@ -73,6 +73,9 @@ void ExpressionShadow::StartLaunch(const sim::KernelCode& kernel) {
     for (int k = 0; k < in.operands; ++k) number(in.reg[k]);
     number(in.guard);
   }
+  unread_.assign(kernel.code.size(), false);
+  for (const Instruction& in : kernel.code)
+    if (in.op == Op::kAtomic && in.defs == 1) unread_[in.index] = IsUnread(kernel, in);
   warps_.clear();
   shared_.reset();
   local_.reset();
@@ -218,6 +221,7 @@ void ExpressionShadow::Before(const Context& c, const Instruction& in, uint32_t 
   if (!active_ && !access) return;
   for (int k = in.defs; k < in.operands; ++k) Capture(c, in, k, sim::kAllLanes);
   if (in.op == Op::kAtomic || in.op == Op::kReduction) CaptureMemory(c, in, lanes);
+  if (active_ && access) CaptureRegion(c, in, in.op == Op::kStore ? 0 : in.defs, lanes);
 }
 
 void ExpressionShadow::After(const Context& c, const Instruction& in, uint32_t lanes) {

@@ -104,6 +104,31 @@ class ExpressionShadow : public sim::Shadow {
     bool global = false, parameter = false;
   };
   Target Resolve(const sim::Context& c, const sim::Instruction& in, int operand, uint32_t lane);
+
+  // shadow_indirect.cpp: addresses that depend on data. The region is where such an access may go, with its content
+  // before the instruction.
+  struct Region {
+    MemoryShadow* memory = nullptr;
+    uint64_t begin = 0, end = 0;
+  };
+  struct Linear;
+  Region RegionOf(const sim::Context& c, const Target& target) const;
+  std::vector<std::byte> ContentOf(const sim::Context& c, const Region& region) const;
+  void CaptureRegion(const sim::Context& c, const sim::Instruction& in, int operand, uint32_t lanes);
+  void UpdateContent(uint64_t offset, uint32_t bytes, uint64_t bits);
+  bool InRegion(const Target& target, uint64_t bytes) const;
+  ExprId RegionElement(uint64_t element, uint32_t bytes);
+  void Decompose(ExprId id, uint64_t factor, int width, Linear& linear) const;
+  ExprId IndexOf(int operand, uint32_t lane, uint64_t delta, uint32_t size);
+  ExprId IsAt(ExprId index, uint64_t element);
+  ExprId LoadIndirect(const sim::Instruction& in, uint32_t lane, const Target& target, int k);
+  ExprId Gather(int operand, uint32_t lane, MemoryShadow& memory, uint64_t offset, uint32_t bytes);
+  template <typename F>
+  void ChangeRegion(ExprId index, uint32_t bytes, F change);
+  void StoreIndirect(const sim::Instruction& in, uint32_t lane, const Target& target, int k, ExprId value);
+  ExprId AtomicIndirect(const sim::Instruction& in, uint32_t lane, const Target& target);
+  static bool IsUnread(const sim::KernelCode& kernel, const sim::Instruction& in);
+
   ExprId ScalarOf(uint64_t bits, uint32_t bytes);
 
   Trace& trace_;
@@ -121,6 +146,9 @@ class ExpressionShadow : public sim::Shadow {
   std::array<Operand, sim::kMaxOperands> operands_;
   std::array<uint64_t, kLanes> before_ = {};     // memory, of an atomic operation
   std::set<std::pair<ExprId, ExprId>> retries_;  // expressions of which a failed compare-and-swap compared the values
+  Region region_;
+  std::vector<std::byte> content_;  // of the region
+  std::vector<bool> unread_;        // by instruction: an atomic whose result nothing reads
   bool active_ = false;                          // an operand of the current instruction depends on an input
   uint64_t block_ = 0;
   std::set<std::string> lossy_;

@@ -31,6 +31,7 @@ enum class ExprOp : uint8_t {
   kGather,  // buffer, args[0]: index of the element as an integer; payload: its concrete value
   // Floating point (type: kF16, kBf16, kF32, kF64). kFma: args[0] * args[1] + args[2], rounded once. mode: of kMin and
   // kMax, 1 if a NaN wins; else sim::Rounding where it is not to nearest. kCopysign: sign of args[0], rest of args[1].
+  // kDiv, payload: 1 for .approx, where a divisor above 2^126 gives zero.
   kAdd,
   kSub,
   kMul,

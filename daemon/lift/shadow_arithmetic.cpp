@@ -97,6 +97,7 @@ ExprId ExpressionShadow::FloatOperation(const Instruction& in, Type type, ExprId
   if (e.op == ExprOp::kCall) e.mode = in.mode;
   else if (e.op == ExprOp::kMin || e.op == ExprOp::kMax) e.mode = in.nan ? 1 : 0;
   else if (in.rounding != sim::Rounding::kNearest) e.mode = static_cast<uint8_t>(in.rounding);
+  if (e.op == ExprOp::kDiv && in.approx) e.payload = 1;
   ExprId id = builder_.Make(e);
   const uint64_t one = type == Type::kF64   ? 0x3ff0000000000000ull
                        : type == Type::kF32 ? 0x3f800000u
@@ -134,7 +135,8 @@ bool ExpressionShadow::ComputeFloat(const Instruction& in, uint32_t lane, ExprId
   ExprId halves[2] = {};
   for (int half = 0; half < 2; ++half) {
     ExprId args[3] = {};
-    for (int k = 0; k < count; ++k) args[k] = builder_.Extract(Arg(k + 1, lane, Type::kB32), 16 * half, 16);
+    for (int k = 0; k < count; ++k)
+      args[k] = builder_.Coerce(builder_.Extract(Arg(k + 1, lane, Type::kB32), 16 * half, 16), type);
     halves[half] = FloatOperation(in, type, args[0], args[1], args[2]);
   }
   id = builder_.Pack(halves[0], halves[1]);

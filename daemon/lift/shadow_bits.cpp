@@ -144,7 +144,10 @@ ExprId ExpressionShadow::Compared(const Instruction& in, uint32_t lane, int half
   const bool pair = in.type == Type::kF16x2 || in.type == Type::kBf16x2;
   const Type type = in.type == Type::kF16x2 ? Type::kF16 : in.type == Type::kBf16x2 ? Type::kBf16 : in.type;
   ExprId a = Arg(in.defs, lane, in.type), b = Arg(in.defs + 1, lane, in.type);
-  if (pair) a = builder_.Extract(a, 16 * half, 16), b = builder_.Extract(b, 16 * half, 16);
+  if (pair) {
+    a = builder_.Coerce(builder_.Extract(a, 16 * half, 16), type);
+    b = builder_.Coerce(builder_.Extract(b, 16 * half, 16), type);
+  }
   const bool equality = in.compare == sim::Compare::kEq || in.compare == sim::Compare::kNe ||
                         in.compare == sim::Compare::kEqu || in.compare == sim::Compare::kNeu;
   if (equality && retries_.contains({a, b}))

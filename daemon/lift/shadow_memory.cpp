@@ -46,14 +46,14 @@ ExpressionShadow::Target ExpressionShadow::Resolve(const Context& c, const Instr
 void ExpressionShadow::Load(const Context& c, const Instruction& in, uint32_t lanes) {
   const auto bytes = static_cast<uint32_t>(sim::ByteSize(in.type));
   const uint32_t by_data = operands_[in.defs].symbolic & lanes;
-  if (by_data != 0) LossyAt(in, "the address of a load depends on data");
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
     const Target target = Resolve(c, in, in.defs, lane);
     for (int k = 0; k < in.vector; ++k) {
       const uint64_t bits = ResultBits(c, in, k, lane, in.type);
       ExprId id = kConcrete;
-      if (target.memory)
+      if (by_data >> lane & 1) id = LoadIndirect(in, lane, target, k);
+      else if (target.memory)
         id = target.memory->Read(builder_, target.offset + static_cast<uint64_t>(k) * bytes, bytes, bits);
       else if (target.parameter) id = ScalarOf(bits, bytes);
       if (id != kConcrete && sim::IsSigned(in.type) && bytes < 4)
@@ -67,19 +67,32 @@ void ExpressionShadow::Load(const Context& c, const Instruction& in, uint32_t la
 
 void ExpressionShadow::Store(const Context& c, const Instruction& in, uint32_t lanes) {
   const auto bytes = static_cast<uint32_t>(sim::ByteSize(in.type));
-  if (operands_[0].symbolic & lanes) LossyAt(in, "the address of a store depends on data");
+  const uint32_t by_data = operands_[0].symbolic & lanes;
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
     const Target target = Resolve(c, in, 0, lane);
     if (!target.memory) continue;
     for (int k = 0; k < in.vector; ++k) {
-      const Operand& operand = operands_[static_cast<size_t>(1 + k)];
-      const bool symbolic = operand.symbolic >> lane & 1;
-      ExprId id = symbolic ? builder_.Coerce(operand.ids[lane], BitsType(static_cast<int>(8 * bytes))) : kConcrete;
-      if (id != kConcrete && builder_.IsConst(id)) id = kConcrete;
-      target.memory->Write(target.offset + static_cast<uint64_t>(k) * bytes, bytes, id);
+      const Type type = BitsType(static_cast<int>(8 * bytes));
+      const bool symbolic = operands_[static_cast<size_t>(1 + k)].symbolic >> lane & 1;
+      const ExprId value = symbolic || by_data != 0 ? Arg(1 + k, lane, type) : kConcrete;
+      const uint64_t offset = target.offset + static_cast<uint64_t>(k) * bytes;
+      if (by_data >> lane & 1) {
+        if (InRegion(target, bytes)) {
+          StoreIndirect(in, lane, target, k, value);
+          continue;
+        }
+        LossyAt(in, "the address of a store depends on data");
+      }
+      target.memory->Write(offset, bytes, builder_.IsConst(value) ? kConcrete : value);
+      if (by_data != 0 && InRegion(target, bytes)) UpdateContent(offset, bytes, builder_[value].concrete);
     }
   }
+}
+
+// The content of the captured region after a lane that knew where it stored.
+void ExpressionShadow::UpdateContent(uint64_t offset, uint32_t bytes, uint64_t bits) {
+  std::memcpy(content_.data() + (offset - region_.begin), &bits, bytes);
 }
 
 // What memory holds after one lane's turn; `old` is an expression or a constant.
@@ -95,8 +108,8 @@ ExprId ExpressionShadow::Updated(const Instruction& in, uint32_t lane, ExprId ol
       if (type == Type::kF16x2 || type == Type::kBf16x2) {
         const Type half = type == Type::kF16x2 ? Type::kF16 : Type::kBf16;
         const ExprId b = Arg(value, lane, Type::kB32);
-        return builder_.Pack(add(half, builder_.Extract(old, 0, 16), builder_.Extract(b, 0, 16)),
-                             add(half, builder_.Extract(old, 16, 16), builder_.Extract(b, 16, 16)));
+        auto part = [&](ExprId id, int first) { return builder_.Coerce(builder_.Extract(id, first, 16), half); };
+        return builder_.Pack(add(half, part(old, 0), part(b, 0)), add(half, part(old, 16), part(b, 16)));
       }
       if (sim::IsFloat(type)) return add(type, builder_.Coerce(old, type), Arg(value, lane, type));
       return builder_.Binary(ExprOp::kIntAdd, type, old, Arg(value, lane, type));
@@ -155,7 +168,7 @@ bool ExpressionShadow::IsDerivedFrom(ExprId id, ExprId origin) const {
 void ExpressionShadow::Atomic(const Context& c, const Instruction& in, uint32_t lanes) {
   const auto bytes = static_cast<uint32_t>(sim::ByteSize(in.type));
   const Type type = IsIntegerType(in.type) ? in.type : BitsType(static_cast<int>(8 * bytes));
-  if (operands_[in.defs].symbolic & lanes) LossyAt(in, "the address of an atomic operation depends on data");
+  const uint32_t by_data = operands_[in.defs].symbolic & lanes;
   std::array<uint64_t, kLanes> now;  // what memory holds at a lane's address
   std::array<Target, kLanes> targets;
   uint32_t done = 0;
@@ -169,12 +182,22 @@ void ExpressionShadow::Atomic(const Context& c, const Instruction& in, uint32_t 
     }
     done |= 1u << lane;
     if (!target.memory) continue;
+    if (by_data >> lane & 1) {
+      if (InRegion(target, bytes)) {
+        const ExprId before = AtomicIndirect(in, lane, target);
+        if (in.defs == 1) Set(c, in.reg[0], lane, before);
+        std::memcpy(&now[lane], content_.data() + (target.offset - region_.begin), bytes);
+        continue;
+      }
+      LossyAt(in, "the address of an atomic operation depends on data");
+    }
     ExprId old = target.memory->Read(builder_, target.offset, bytes, now[lane]);
     if (in.defs == 1) Set(c, in.reg[0], lane, old);
     old = old == kConcrete ? builder_.Const(type, now[lane]) : builder_.Coerce(old, type);
     const ExprId updated = Updated(in, lane, old, target.global);
     now[lane] = builder_[updated].concrete;
     target.memory->Write(target.offset, bytes, builder_.IsConst(updated) ? kConcrete : updated);
+    if (by_data != 0 && InRegion(target, bytes)) UpdateContent(target.offset, bytes, now[lane]);
   }
 }
 
