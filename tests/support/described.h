@@ -103,6 +103,7 @@ class Filler {
     else if constexpr (base::codec::Text<T>) value = T::Parse("N + " + std::to_string(next_)).value();
     else if constexpr (base::codec::kIs<T, std::optional>) Fill(value.emplace());
     else if constexpr (std::is_same_v<T, base::codec::Scalar>) value = 1.0;
+    else if constexpr (base::codec::kIsOrNumber<T>) Fill(value.template emplace<0>());
     else if constexpr (base::codec::Tagged<T>) Fill(value.template emplace<std::variant_size_v<T> - 1>());
     else if constexpr (base::codec::NamedNumbers<T>) {
       for (const auto& [name, number] : Fields(value))
