@@ -108,6 +108,10 @@ concept NamedNumbers = requires(T& v) { SetField(v, std::string_view(), uint64_t
 template <typename T>
 concept Tagged = requires(const T* v) { TagKey(v); };
 using Scalar = std::variant<int64_t, double>;
+template <typename T>
+inline constexpr bool kIsOrNumber = false;  // a value with fields, or the number of one that is elsewhere
+template <typename T>
+inline constexpr bool kIsOrNumber<std::variant<T, uint32_t>> = true;
 
 template <typename M>
 bool IsEmpty(const M& value) {
@@ -271,7 +275,10 @@ void WriteJson(const JsonSink& to, const T& value) {
   else if constexpr (codec::Text<T>) to.Text(value.text());
   else if constexpr (codec::kIs<T, std::optional>) value ? WriteJson(to, *value) : to.Null();
   else if constexpr (std::is_same_v<T, codec::Scalar>) std::visit([&](auto number) { WriteJson(to, number); }, value);
-  else if constexpr (codec::Tagged<T>) {
+  else if constexpr (codec::kIsOrNumber<T>) {
+    if (const auto* number = std::get_if<uint32_t>(&value)) to.Unsigned(*number);
+    else WriteJson(to, std::get<0>(value));
+  } else if constexpr (codec::Tagged<T>) {
     to.Object();
     std::visit([&](const auto& v) { to.Member(TagKey(&value)).Text(Tag(&v)), codec::WriteFields(to, v); }, value);
   } else if constexpr (codec::NamedNumbers<T>) {
@@ -322,6 +329,9 @@ void ReadJson(const JsonSource& from, T& value) {
   } else if constexpr (std::is_same_v<T, codec::Scalar>) {
     if (from.IsInteger()) ReadJson(from, value.template emplace<int64_t>());
     else ReadJson(from, value.template emplace<double>());
+  } else if constexpr (codec::kIsOrNumber<T>) {
+    if (from.IsInteger()) ReadJson(from, value.template emplace<uint32_t>());
+    else ReadJson(from, value.template emplace<0>());
   } else if constexpr (codec::Tagged<T>) codec::ReadTagged(from, value);
   else if constexpr (codec::NamedNumbers<T>) {
     for (const std::string_view key : from.Keys()) {

@@ -1,7 +1,7 @@
 // How a call to lift and its answer are encoded (base/fields.h).
 #pragma once
 
-// #include "core/computation_fields.h"
+#include "core/computation_fields.h"
 #include "core/execution_fields.h"
 #include "core/lifting.h"
 
@@ -38,7 +38,7 @@ constexpr std::string_view Tag(const NotLifted*) { return "not_lifted"; }
 template <typename V>
 void Describe(V& field, const Lifted*) {
   using T = Lifted;
-  field.Untold(&T::computation);
+  field("computation", &T::computation);
   field("shapes", &T::shapes);
   field("verified", &T::verified);
   field("notes", &T::notes);

@@ -105,24 +105,28 @@ std::optional<Polynomial> Polynomial::DividedBy(const Polynomial& divisor) const
   return quotient;
 }
 
-std::string Polynomial::text() const {
-  if (!valid_) return "invalid";
-  if (terms_.empty()) return "0";
+std::vector<std::pair<std::string, bool>> Polynomial::SignedTerms() const {
   std::vector<std::pair<const Monomial*, int64_t>> ordered;
   for (const auto& [monomial, coefficient] : terms_) ordered.emplace_back(&monomial, coefficient);
   std::stable_sort(ordered.begin(), ordered.end(),
                    [](const auto& a, const auto& b) { return a.first->size() > b.first->size(); });
-  std::string text;
+  std::vector<std::pair<std::string, bool>> terms;
   for (const auto& [monomial, coefficient] : ordered) {
     std::string number = std::to_string(coefficient);
     const bool negative = coefficient < 0;
     if (negative) number.erase(0, 1);
-    if (negative) text += '-';
-    else if (!text.empty()) text += '+';
     const std::string names = MonomialText(*monomial);
-    if (names.empty()) text += number;
-    else text += number == "1" ? names : number + "*" + names;
+    if (names.empty()) terms.emplace_back(number, negative);
+    else terms.emplace_back(number == "1" ? names : number + "*" + names, negative);
   }
+  return terms;
+}
+
+std::string Polynomial::text() const {
+  if (!valid_) return "invalid";
+  if (terms_.empty()) return "0";
+  std::string text;
+  for (const auto& [term, negative] : SignedTerms()) text += (negative ? "-" : text.empty() ? "" : "+") + term;
   return text;
 }
 

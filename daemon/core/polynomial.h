@@ -29,6 +29,8 @@ class Polynomial {
   const std::map<Monomial, int64_t>& terms() const { return terms_; }
   // "2*N*C+N-1"; equal for equal polynomials. "invalid".
   std::string text() const;
+  // The texts of its terms as text() has them, and whether each is subtracted.
+  std::vector<std::pair<std::string, bool>> SignedTerms() const;
   // None: invalid, or too long for an Expression.
   std::optional<Expression> ToExpression() const;
   // The quotient if it has no remainder, whatever the names stand for.

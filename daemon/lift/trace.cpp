@@ -17,9 +17,10 @@ namespace {
 
 class PlanTrace {
  public:
-  PlanTrace(const TraceRequest& request, sim::Program program, sim::PlanMemory memory)
+  // `memory` refers to `program`, which outlives both.
+  PlanTrace(const TraceRequest& request, const sim::Program& program, sim::PlanMemory memory)
       : request_(request),
-        program_(std::move(program)),
+        program_(program),
         memory_(std::move(memory)),
         trace_{.graph = Graph(request.node_limit)},
         shadow_(trace_, program_.code().locations, request.scalars) {}
@@ -35,7 +36,7 @@ class PlanTrace {
   NotTraced Why(const core::Fault& fault) const;
 
   const TraceRequest& request_;
-  const sim::Program program_;
+  const sim::Program& program_;
   sim::PlanMemory memory_;
   Trace trace_;
   ExpressionShadow shadow_;
@@ -189,7 +190,7 @@ Result<TraceOutcome> TracePlan(const TraceRequest& request) {
   Result<sim::Program> program = sim::DecodePtx(request.module->ptx);
   if (!program) return TraceOutcome(NotTraced{"unsupported instruction", program.error().message});
   WW_ASSIGN(sim::PlanMemory memory, sim::PlanMemory::Create(*request.plan, *request.buffers, *program, {}));
-  return PlanTrace(request, std::move(*program), std::move(memory)).Run();
+  return PlanTrace(request, *program, std::move(memory)).Run();
 }
 
 }  // namespace warpwright::lift

@@ -14,10 +14,10 @@
 #include "base/file.h"
 #include "config/chip_file.h"
 #include "config/manifest.h"
+#include "core/computation_text.h"
 #include "judge/lift_shapes.h"
 #include "sim/sim_device.h"
 #include "worker/service.h"
-#include "computation_text.h"
 
 namespace {
 

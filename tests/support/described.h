@@ -104,6 +104,7 @@ class Filler {
       value = T::Parse(std::to_string(1000 + next_)).value();  // an expression, and hexadecimal
     else if constexpr (base::codec::kIs<T, std::optional>) Fill(value.emplace());
     else if constexpr (std::is_same_v<T, base::codec::Scalar>) value = 1.0;
+    else if constexpr (base::codec::kIsOrNumber<T>) Fill(value.template emplace<0>());
     else if constexpr (base::codec::Tagged<T>) Fill(value.template emplace<std::variant_size_v<T> - 1>());
     else if constexpr (base::codec::NamedNumbers<T>) {
       for (const auto& [name, number] : Fields(value))

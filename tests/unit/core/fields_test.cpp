@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "core/computation_fields.h"
 #include "core/execution_fields.h"
 #include "core/inspection_fields.h"
 #include "core/machine_fields.h"
@@ -25,10 +26,20 @@ using Types = ::testing::Types<
     core::GpuFacts, core::Machine::ToolkitPart, core::Machine::HostCompilerPart, core::Machine::SandboxPart,
     core::Machine::NvmlPart, core::Machine::DriverPart, core::Machine::DevicePart, core::Machine::NvrtcPart,
     core::Machine::CuptiPart, core::Machine::CountersPart, core::Machine, Error, core::SourceRef, core::Dim3,
+<<<<<<< HEAD
     core::DevicePointer, core::ScalarArgument, core::LaunchSpec, core::KernelSpec, core::BufferContent,
     core::ExecuteOptions, core::TimingOptions, core::RewriteRequest, core::SpliceRequest, core::ExecuteRequest,
     core::TimeRequest, core::Rewritten, core::RewriteRefusal, core::GuardViolation, core::PrecisionUse, core::Executed,
     core::OutputDeviation, core::TimedPair, core::SampledPair, core::Timed, core::BufferArgument, core::Argument>;
+=======
+    core::ScalarArgument, core::LaunchSpec, core::KernelSpec, core::BufferContent, core::ExecuteOptions,
+    core::TimingOptions, core::RewriteRequest, core::SpliceRequest, core::ExecuteRequest, core::TimeRequest,
+    core::Rewritten, core::RewriteRefusal, core::GuardViolation, core::PrecisionUse, core::Executed,
+    core::OutputDeviation, core::TimedPair, core::SampledPair, core::Timed, core::BufferArgument, core::Argument,
+    core::Affine::Term, core::Affine, core::Guard, core::Constant, core::ScalarRead, core::SizeValue, core::IndexValue,
+    core::TensorRead, core::Reduce::Variable, core::Reduce, core::Nary, core::Call, core::Compare, core::Logic,
+    core::Select, core::Convert, core::Stage, core::TensorArgument, core::Computation>;
+>>>>>>> wt-comp
 TYPED_TEST_SUITE(Described, Types);
 TYPED_TEST(Described, EveryMemberTravels) { testing::ExpectDescribed<TypeParam>(); }
 
@@ -46,6 +57,7 @@ TEST(Alternatives, Travel) {
   EveryAlternative<core::ExecuteOutcome>();
   EveryAlternative<core::TimeOutcome>();
   EveryAlternative<decltype(core::Argument::kind)>();
+  EveryAlternative<core::Node>();
 }
 
 template <typename E>
@@ -70,6 +82,11 @@ TEST(Names, OfEveryEnumeration) {
   EveryNameIsParsed<core::Perturbation>();
   EveryNameIsParsed<core::PageGuard>();
   EveryNameIsParsed<core::CounterDepth>();
+  EveryNameIsParsed<core::Affine::Part>();
+  EveryNameIsParsed<core::ReduceOp>();
+  EveryNameIsParsed<core::Comparison>();
+  EveryNameIsParsed<core::Function>();
+  EveryNameIsParsed<core::Logic::Op>();
 }
 
 TEST(Scalars, KeepTheirTypeAndEveryValue) {
