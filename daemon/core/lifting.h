@@ -19,9 +19,9 @@ struct LiftShape {
 struct LiftRequest {
   SourceRef source;
   KernelSpec spec;
-  std::string device;              // whose properties the launcher sees: "sim:h200"
-  std::vector<LiftShape> shapes;   // in the order in which they should be tried
-  uint32_t unified_shapes = 3;     // that statements are unified over; one more verifies
+  std::string device;             // whose properties the launcher sees: "sim:h200"
+  std::vector<LiftShape> shapes;  // in the order in which they should be tried
+  uint32_t unified_shapes = 3;    // that statements are unified over; one more verifies
   uint32_t node_limit = 3'000'000;
   uint64_t instruction_limit = 60'000'000;  // of threads, at one shape
   double seconds_limit = 20;                // no further shape is begun after it
@@ -35,7 +35,7 @@ struct Lifted {
   double seconds = 0;
 };
 struct NotLifted {
-  std::string blocker;    // a short class, for counting: "branch on data", "node limit"
+  std::string blocker;  // a short class, for counting: "branch on data", "node limit"
   std::string message;
   bool executed = false;  // all written elements had expressions at some shape
 };

@@ -166,6 +166,33 @@ std::optional<AffineFit> FitAffineOrDigit(const Columns& x, const Column& values
   return std::nullopt;
 }
 
+std::optional<Line> FitLine(const Columns& x, const std::vector<double>& values) {
+  // Slopes between the extreme rows of one column whose other columns agree; seven digits of difference are enough.
+  Line line{std::vector<double>(x.size()), 0};
+  std::vector<double> rest = values;
+  for (size_t k = 0; k < x.size(); ++k) {
+    size_t low = 0, high = 0;
+    for (size_t row = 0; row < values.size(); ++row) {
+      bool agrees = true;
+      for (size_t other = 0; other < x.size(); ++other) agrees &= other == k || (*x[other])[row] == (*x[other])[0];
+      if (!agrees) continue;
+      if ((*x[k])[row] < (*x[k])[low]) low = row;
+      if ((*x[k])[row] > (*x[k])[high]) high = row;
+    }
+    if ((*x[k])[high] == (*x[k])[low]) continue;
+    line.slopes[k] = (values[high] - values[low]) / static_cast<double>((*x[k])[high] - (*x[k])[low]);
+    if (std::fabs(line.slopes[k]) < 1e-9) line.slopes[k] = 0;
+    for (size_t row = 0; row < values.size(); ++row) rest[row] -= line.slopes[k] * static_cast<double>((*x[k])[row]);
+  }
+  const auto [least, most] = std::minmax_element(rest.begin(), rest.end());
+  const auto [small, large] = std::minmax_element(values.begin(), values.end());
+  const double scale = std::max(std::fabs(*small), std::fabs(*large));
+  if (*most - *least > 2e-6 * scale) return std::nullopt;
+  line.constant = (*most + *least) / 2;
+  if (std::fabs(line.constant) < 1e-6 * scale) line.constant = 0;
+  return line;
+}
+
 bool RowSpace::Add(std::span<const int64_t> row) {
   std::vector<double> r(row.begin(), row.end());
   for (const auto& [pivot, b] : reduced_) {

@@ -42,6 +42,13 @@ std::optional<AffineFit> FitAffine(const Columns& x, const Column& values);
 // FitAffine, or else with one digit of one column whose values are not negative.
 std::optional<AffineFit> FitAffineOrDigit(const Columns& x, const Column& values);
 
+// A real-valued affine function, as exact as literals of seven digits are.
+struct Line {
+  std::vector<double> slopes;
+  double constant = 0;
+};
+std::optional<Line> FitLine(const Columns& x, const std::vector<double>& values);
+
 // The row space of integer vectors, grown one by one.
 class RowSpace {
  public:

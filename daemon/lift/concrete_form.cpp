@@ -61,6 +61,7 @@ class FormMaker {
       if (made) return ConcreteForm{std::move(*made), std::move(needed_)};
       last = made.error();
       if (!retry_ || pieces_.size() > kMaxPieces) break;
+      if (IsLate()) return tl::unexpected(std::string("no statement was found in the time that it may take"));
     }
     return tl::unexpected(last);
   }
@@ -101,6 +102,8 @@ class FormMaker {
       for (Piece& piece : pieces) pieces_.push_back(std::move(piece));
     }
   }
+
+  bool IsLate() const { return std::chrono::steady_clock::now() > request_.deadline; }
 
   Fitted<core::Computation> Attempt() {
     cells_ = CellStore();
@@ -162,6 +165,7 @@ class FormMaker {
         }
       }
       walked[found->first] = found->second;
+      if (IsLate()) return tl::unexpected(std::string("no statement was found in the time that it may take"));
       auto body = Lockstep(forms_, cells_, explicit_).WalkTerms(rows);
       if (!body) {
         WriteOut(cell_class);

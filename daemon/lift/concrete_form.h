@@ -2,6 +2,7 @@
 // sizes are numbers. Exact by construction: every index is checked on every instance, every domain is counted.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ struct ConcreteRequest {
   FormGraph& forms;
   std::vector<ShapedBuffer> buffers;        // every buffer argument; FormNode::buffer indexes them
   std::map<uint16_t, std::string> scalars;  // by position in the signature
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 
 // With all guards that hold at this shape.

@@ -166,8 +166,7 @@ class CounterChoice {
     for (const auto& [moves, slot] : Order()) {
       const Column& values = *points_.slots[slot];
       if (FitAffine(known_, values)) continue;
-      // It may follow from the others by a digit, if it does not vary inside any cell.
-      if (!VariesInside(values) && FitAffineOrDigit(known_, values)) continue;
+      if (FitAffineOrDigit(known_, values)) continue;  // it follows from the others by a digit
       if (counters_.size() == kMaxCounters)
         return tl::unexpected(std::string("more than eight counters in one reduction"));
       Column counter = moves ? MinusOrigin(values) : values;
@@ -180,9 +179,11 @@ class CounterChoice {
   }
 
  private:
-  // Slots that take the same values in a full cell as anywhere come first: those are the taps of windows.
+  // Slots that take the same values in a full cell as anywhere come first: those are the taps of windows. Among these,
+  // one with more values may determine one with fewer: an element its block.
   std::vector<std::pair<bool, size_t>> Order() const {
     std::vector<std::pair<bool, size_t>> order;
+    std::vector<size_t> distinct(points_.slots.size());
     for (size_t k = 0; k < points_.slots.size(); ++k) {
       std::set<int64_t> all, inside;
       const uint32_t cell = static_cast<uint32_t>(std::max_element(counts_.begin(), counts_.end()) - counts_.begin());
@@ -192,14 +193,12 @@ class CounterChoice {
         if (points_.cell[row] == cell) inside.insert(value);
       }
       order.emplace_back(all != inside, k);
+      distinct[k] = inside.size();
     }
-    std::sort(order.begin(), order.end());
+    std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first < b.first : distinct[a.second] > distinct[b.second];
+    });
     return order;
-  }
-  bool VariesInside(const Column& values) const {
-    for (size_t row = 1; row < points_.rows(); ++row)
-      if (points_.cell[row] == points_.cell[row - 1] && values[row] != values[row - 1]) return true;
-    return false;
   }
   // Sliding windows: minus the least value of the cell, as an affine function of the coordinates, if full cells agree
   // on one.

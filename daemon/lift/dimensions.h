@@ -1,5 +1,5 @@
-// A buffer's dimensions as expressions. One that the manifest states flat, as a product, is taken apart into its factors:
-// positions are then affine in each.
+// A buffer's dimensions as expressions. One that the manifest states flat, as a product, is taken apart into its
+// factors: positions are then affine in each.
 #pragma once
 
 #include <vector>

@@ -78,18 +78,39 @@ NodeId Emitter::Combine(core::ReduceOp op, std::vector<NodeId> args) {
 
 Fitted<NodeId> Emitter::EmitNumbers(const std::vector<double>& values) {
   const double first = values[0];
-  if (std::all_of(values.begin(), values.end(),
-                  [&](double v) { return v == first || (std::isnan(v) && std::isnan(first)); }))
-    return Add(core::Constant{first});
-  Column integers;
-  for (const double v : values) {
-    if (v != std::nearbyint(v) || std::fabs(v) > 1e15)
-      return tl::unexpected(std::string("constants vary with the position"));
-    integers.push_back(std::llround(v));
+  const auto same = [first](double v) { return v == first || (std::isnan(v) && std::isnan(first)); };
+  if (std::all_of(values.begin(), values.end(), same)) return Add(core::Constant{first});
+  const auto integral = [](double v) { return v == std::nearbyint(v) && std::fabs(v) < 1e15; };
+  if (std::all_of(values.begin(), values.end(), integral)) {
+    Column integers;
+    for (const double v : values) integers.push_back(std::llround(v));
+    if (const auto fit = FitAffineOrDigit(x_, integers)) return Add(core::IndexValue{ToAffine(*fit)});
   }
-  const auto fit = FitAffineOrDigit(x_, integers);
-  if (!fit) return tl::unexpected(std::string("constants vary with the position"));
-  return Add(core::IndexValue{ToAffine(*fit)});
+  // A line, or a geometric progression: frequencies of a rotation.
+  if (const auto line = FitLine(x_, values)) return EmitLine(*line);
+  if (std::all_of(values.begin(), values.end(), [](double v) { return v > 0; })) {
+    std::vector<double> logarithms;
+    for (const double v : values) logarithms.push_back(std::log(v));
+    if (const auto line = FitLine(x_, logarithms)) {
+      const NodeId exponent = EmitLine(*line);
+      return Add(core::Call{core::Function::kExp, {exponent}});
+    }
+  }
+  return tl::unexpected(std::string("constants vary with the position"));
+}
+
+NodeId Emitter::EmitLine(const Line& line) {
+  std::vector<NodeId> terms;
+  for (size_t k = 0; k < line.slopes.size(); ++k) {
+    if (line.slopes[k] == 0) continue;
+    AffineFit variable;
+    variable.coefficients.assign(k + 1, 0);
+    variable.coefficients[k] = 1;
+    const NodeId index = Add(core::IndexValue{ToAffine(variable)});
+    terms.push_back(Add(core::Nary{core::ReduceOp::kProduct, {Add(core::Constant{line.slopes[k]}), index}}));
+  }
+  if (line.constant != 0) terms.push_back(Add(core::Constant{line.constant}));
+  return Combine(core::ReduceOp::kSum, std::move(terms));
 }
 
 Fitted<NodeId> Emitter::EmitRead(const Position& position) {

@@ -49,6 +49,7 @@ class Emitter {
     std::vector<Slot> slots;
     std::vector<AffineFit> fits;
   };
+  core::NodeId EmitLine(const Line& line);
   core::NodeId Add(core::Node node);
   core::NodeId Combine(core::ReduceOp op, std::vector<core::NodeId> args);
   Fitted<core::NodeId> EmitRead(const Position& position);

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <map>
+#include <numeric>
 
 namespace warpwright::lift {
 namespace {
@@ -72,6 +74,10 @@ bool FormGraph::Before(FormId a, FormId b) const {
 // in products, from three factors on.
 constexpr uint32_t kReducedFactors = 3;
 uint64_t FormGraph::SignatureOf(const FormNode& node, std::span<const FormTerm> terms) const {
+  // A multiple of something may be that thing itself elsewhere, where the factor is 1.
+  if (node.op == FormOp::kLinear && terms.size() == 1 && node.value == 0 && terms[0].coefficient != 1 &&
+      nodes_[terms[0].node].op != FormOp::kLinear)
+    return nodes_[terms[0].node].signature;
   uint64_t hash = Mix(0x51ed270b, static_cast<uint64_t>(node.op));
   hash = Mix(hash, node.mode);
   hash = Mix(hash, node.buffer);
@@ -132,7 +138,10 @@ FormId FormGraph::Load(uint16_t buffer, int64_t element) {
 FormId FormGraph::Scalar(uint16_t position) { return Intern({.op = FormOp::kScalar, .buffer = position}, {}); }
 FormId FormGraph::Gather(uint16_t buffer, FormId index) {
   if (const double* c = AsConstant(index)) return Load(buffer, static_cast<int64_t>(*c));
-  return Intern({.op = FormOp::kGather, .buffer = buffer}, {{index, 1}});
+  const FormNode node = nodes_[index];
+  const double offset = node.op == FormOp::kLinear ? node.value : 0;
+  if (offset != 0) index = Linear(-offset, {{index, 1}});
+  return Intern({.op = FormOp::kGather, .buffer = buffer, .element = static_cast<int64_t>(offset)}, {{index, 1}});
 }
 
 FormId FormGraph::OfOne(FormOp op, FormId term) {
@@ -348,6 +357,34 @@ FormId FormGraph::Call(Function function, std::vector<FormId> args) {
   return Intern({.op = FormOp::kCall, .mode = static_cast<uint8_t>(function)}, std::move(terms));
 }
 
+bool FormGraph::IsInteger(FormId id) const {
+  const FormNode& node = nodes_[id];
+  if (node.op == FormOp::kLoad || node.op == FormOp::kGather)
+    return node.buffer < integer_buffers_.size() && integer_buffers_[node.buffer];
+  if (node.op == FormOp::kConstant) return node.value == std::trunc(node.value);
+  if (node.op != FormOp::kLinear || node.value != std::trunc(node.value)) return false;
+  const std::span<const FormTerm> inner = terms(id);
+  return std::all_of(inner.begin(), inner.end(), [this](const FormTerm& term) {
+    return term.coefficient == std::trunc(term.coefficient) && IsInteger(term.node);
+  });
+}
+
+// A sum of integers that equals a number, without what all coefficients share: 33 i + 32 = 65 is i = 1, and 33 i + 32 =
+// 64 never holds. 0: nothing to simplify.
+FormId FormGraph::CompareIntegers(core::Comparison comparison, FormId sum, double number) {
+  const FormNode node = nodes_[sum];
+  if (node.op != FormOp::kLinear || !IsInteger(sum)) return 0;
+  int64_t common = 0;
+  for (const FormTerm& term : terms(sum)) common = std::gcd(common, static_cast<int64_t>(term.coefficient));
+  const double rest = number - node.value;
+  if (common == 1 && node.value == 0) return 0;
+  const double quotient = rest / static_cast<double>(common);
+  if (quotient != std::trunc(quotient)) return Constant(comparison == core::Comparison::kNotEqual);
+  std::vector<FormTerm> scaled(terms(sum).begin(), terms(sum).end());
+  for (FormTerm& term : scaled) term.coefficient /= static_cast<double>(common);
+  return Compare(comparison, Linear(0, std::move(scaled)), Constant(quotient));
+}
+
 FormId FormGraph::Compare(core::Comparison comparison, FormId left, FormId right) {
   using core::Comparison;
   const double *a = AsConstant(left), *b = AsConstant(right);
@@ -368,6 +405,8 @@ FormId FormGraph::Compare(core::Comparison comparison, FormId left, FormId right
     return Constant((c == a) == (*c < 0));
   }
   const bool symmetric = comparison == Comparison::kEqual || comparison == Comparison::kNotEqual;
+  if (symmetric && (a || b))
+    if (const FormId simpler = CompareIntegers(comparison, a ? right : left, a ? *a : *b)) return simpler;
   if (symmetric && Before(right, left)) std::swap(left, right);
   return Intern({.op = FormOp::kCompare, .mode = static_cast<uint8_t>(comparison)}, {{left, 1}, {right, 1}});
 }
@@ -462,6 +501,26 @@ FormId FormGraph::MergeArg(FormId condition, FormId then, FormId otherwise) {
   return 0;
 }
 
+// a - b, term by term.
+std::vector<FormTerm> FormGraph::Difference(FormId a, FormId b, double& value) const {
+  std::map<FormId, double> terms;
+  for (const auto& [id, sign] : {std::pair(a, 1.0), std::pair(b, -1.0)}) {
+    const FormNode& node = nodes_[id];
+    if (node.op == FormOp::kConstant) {
+      value += sign * node.value;
+    } else if (node.op == FormOp::kLinear) {
+      value += sign * node.value;
+      for (const FormTerm& term : this->terms(id)) terms[term.node] += sign * term.coefficient;
+    } else {
+      terms[id] += sign;
+    }
+  }
+  std::vector<FormTerm> result;
+  for (const auto& [node, coefficient] : terms)
+    if (std::fabs(coefficient) > 1e-12) result.push_back({node, coefficient});
+  return result;
+}
+
 FormId FormGraph::Select(FormId condition, FormId then, FormId otherwise) {
   if (const double* c = AsConstant(condition)) return *c != 0 ? then : otherwise;
   if (then == otherwise) return then;
@@ -480,14 +539,19 @@ FormId FormGraph::Select(FormId condition, FormId then, FormId otherwise) {
   if (compare.op == FormOp::kNot) return Select(terms(condition)[0].node, otherwise, then);
   // A sum that is extended under a condition: the sum, and the condition in the new term alone.
   if (nodes_[then].op == FormOp::kLinear || nodes_[otherwise].op == FormOp::kLinear) {
-    const FormId added = Linear(0, {{then, 1}, {otherwise, -1}});
     const auto weight = [this](FormId id) {
       return nodes_[id].op == FormOp::kLinear ? nodes_[id].count : AsConstant(id) ? 0u : 1u;
     };
-    if (weight(added) < weight(then) && !AsConstant(otherwise))
-      return Linear(0, {{otherwise, 1}, {Select(condition, added, Constant(0)), 1}});
-    if (weight(added) < weight(otherwise) && !AsConstant(then))
-      return Linear(0, {{then, 1}, {Select(condition, Constant(0), Linear(0, {{added, -1}})), 1}});
+    for (const bool more : {true, false}) {
+      const FormId longer = more ? then : otherwise, shorter = more ? otherwise : then;
+      if (AsConstant(shorter) || weight(longer) <= weight(shorter)) continue;
+      double value = 0;
+      std::vector<FormTerm> terms = Difference(longer, shorter, value);
+      if (terms.size() >= weight(longer)) continue;
+      const FormId added = Linear(value, std::move(terms)), zero = Constant(0);
+      const FormId selected = more ? Select(condition, added, zero) : Select(condition, zero, added);
+      return Linear(0, {{shorter, 1}, {selected, 1}});
+    }
   }
   return Intern({.op = FormOp::kSelect}, {{condition, 1}, {then, 1}, {otherwise, 1}});
 }

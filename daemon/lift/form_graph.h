@@ -64,6 +64,8 @@ class FormGraph {
  public:
   // `exact`: literals keep fifteen digits, for computations in f64.
   explicit FormGraph(uint32_t limit, bool exact = false) : limit_(limit), exact_(exact) { nodes_.push_back({}); }
+  // Buffers whose elements are integers.
+  void SetIntegerBuffers(std::vector<bool> buffers) { integer_buffers_ = std::move(buffers); }
   const FormNode& operator[](FormId id) const { return nodes_[id]; }
   std::span<const FormTerm> terms(FormId id) const { return {terms_.data() + nodes_[id].first, nodes_[id].count}; }
   size_t size() const { return nodes_.size(); }
@@ -98,11 +100,15 @@ class FormGraph {
   void AddTerm(const FormTerm& term, double& value, std::vector<FormTerm>& flat);
   FormId SumOf(std::vector<FormTerm> run);
   void AddFactor(FormId id, double exponent, double& constant, std::vector<FormTerm>& factors);
+  std::vector<FormTerm> Difference(FormId a, FormId b, double& value) const;
+  bool IsInteger(FormId id) const;
+  FormId CompareIntegers(core::Comparison comparison, FormId sum, double number);
   FormId MergeArg(FormId condition, FormId then, FormId otherwise);
 
   std::vector<FormNode> nodes_;  // [0]: no node
   std::vector<FormTerm> terms_;
   std::unordered_multimap<uint64_t, FormId> ids_;
+  std::vector<bool> integer_buffers_;
   uint32_t limit_ = 0;
   bool exact_ = false, full_ = false;
 };

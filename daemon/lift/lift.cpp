@@ -22,6 +22,8 @@ using core::LiftShape;
 using core::NotLifted;
 using Scalars = std::map<std::string, core::ScalarValue>;
 
+constexpr auto kFormTime = std::chrono::seconds(5);  // to find the statements at one shape
+
 using ShapeOutcome = std::variant<NotLifted, FormAtShape>;
 
 class Lifting {
@@ -30,7 +32,8 @@ class Lifting {
       : request_(request), spec_(request.spec), prepare_(prepare) {
     uint16_t position = 0;
     for (const core::Argument& argument : spec_.args) {
-      if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind)) dimensions_.push_back(DimensionsOf(*buffer));
+      if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind))
+        dimensions_.push_back(DimensionsOf(*buffer));
       else scalar_names_[position] = argument.name;
       ++position;
     }
@@ -38,11 +41,14 @@ class Lifting {
 
   Result<LiftOutcome> Run() {
     const auto begin = std::chrono::steady_clock::now();
-    const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+    const auto elapsed = [&] {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
     const std::vector<LiftShape>& shapes = request_.shapes;
     NotLifted failure{"no shape", "no case of the manifest gives a shape that can be executed", false};
     size_t next = 0;
-    for (; next < shapes.size() && forms_.size() < request_.unified_shapes && elapsed() < request_.seconds_limit; ++next) {
+    for (; next < shapes.size() && forms_.size() < request_.unified_shapes && elapsed() < request_.seconds_limit;
+         ++next) {
       WW_ASSIGN(ShapeOutcome outcome, FormAt(shapes[next]));
       if (auto* at = std::get_if<FormAtShape>(&outcome)) {
         forms_.push_back(std::move(*at));
@@ -87,7 +93,8 @@ class Lifting {
   // Scalars that took one value at all shapes may be anywhere in the statements as that number.
   void AddAssumptions(core::Computation& computation) const {
     for (const auto& [name, value] : forms_[0].sizes) {
-      const bool constant = std::all_of(forms_.begin(), forms_.end(), [&](const FormAtShape& f) { return f.sizes.at(name) == value; });
+      const bool constant =
+          std::all_of(forms_.begin(), forms_.end(), [&](const FormAtShape& f) { return f.sizes.at(name) == value; });
       if (constant) computation.assumptions.push_back(fmt::format("{} = {}", name, value));
     }
   }
@@ -115,18 +122,32 @@ class Lifting {
     request.instruction_limit = request_.instruction_limit;
     WW_ASSIGN(TraceOutcome outcome, TracePlan(request));
     using Traced = std::variant<NotLifted, Trace>;
-    return std::visit(Overload{[](NotTraced& not_traced) { return Traced(NotLifted{not_traced.blocker, not_traced.message, false}); },
-                               [](core::Fault& fault) { return Traced(NotLifted{"fault", fault.message, false}); },
-                               [](Trace& trace) { return Traced(std::move(trace)); }},
-                      outcome);
+    return std::visit(
+        Overload{[](NotTraced& not_traced) { return Traced(NotLifted{not_traced.blocker, not_traced.message, false}); },
+                 [](core::Fault& fault) { return Traced(NotLifted{"fault", fault.message, false}); },
+                 [](Trace& trace) { return Traced(std::move(trace)); }},
+        outcome);
+  }
+
+  static bool WritesNothing(const Trace& trace) {
+    return std::all_of(trace.buffers.begin(), trace.buffers.end(), [](const TracedBuffer& buffer) {
+      return std::find(buffer.written.begin(), buffer.written.end(), true) == buffer.written.end();
+    });
   }
 
   Result<ShapeOutcome> FormAt(const LiftShape& at) {
     WW_ASSIGN(auto traced, TraceAt(at));
     if (auto* not_lifted = std::get_if<NotLifted>(&traced)) return ShapeOutcome(std::move(*not_lifted));
     const Trace& trace = std::get<Trace>(traced);
+    if (WritesNothing(trace))
+      return ShapeOutcome(NotLifted{"nothing written", "the launcher writes nothing at this shape", false});
     if (!trace.lossy.empty()) return ShapeOutcome(NotLifted{"lossy", trace.lossy[0], false});
     FormGraph forms(request_.node_limit * 4);
+    std::vector<bool> integers;
+    for (const core::Argument& argument : spec_.args)
+      if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind))
+        integers.push_back(!core::IsFloat(buffer->dtype));
+    forms.SetIntegerBuffers(std::move(integers));
     std::vector<ExprId> roots;
     for (const TracedBuffer& buffer : trace.buffers)
       for (size_t e = 0; e < buffer.elements.size(); ++e)
@@ -151,6 +172,7 @@ class Lifting {
 
   Result<ShapeOutcome> MakeForm(FormAtShape at, const Trace& trace, const CanonicalRoots& canonical, FormGraph& forms) {
     ConcreteRequest request{.forms = forms, .buffers = {}, .scalars = {}};
+    request.deadline = std::chrono::steady_clock::now() + kFormTime;
     for (const auto& [position, name] : scalar_names_)
       if (at.reals.contains(name)) request.scalars[position] = name;
     size_t root = 0;
@@ -220,7 +242,7 @@ class Lifting {
   Result<std::string> Verify(const core::Computation& computation, const LiftShape& shape, bool& verified) {
     WW_ASSIGN(auto traced, TraceAt(shape));
     const Trace* trace = std::get_if<Trace>(&traced);
-    if (trace == nullptr) return std::string();
+    if (trace == nullptr || WritesNothing(*trace)) return std::string();
     WW_ASSIGN(auto difference, CompareWithTrace(computation, Named(shape.scalars), shape.buffers, *trace, spec_));
     if (!difference) return std::string();
     verified = difference->empty();

@@ -35,7 +35,8 @@ class Comparison {
     if (traced_.written.size() != result_.written.size()) return fmt::format("{} has another size", result_.name);
     for (size_t e = 0; e < result_.written.size(); ++e) {
       if ((result_.written[e] != 0) != traced_.written[e])
-        return fmt::format("{}[{}] is written by the {} alone", result_.name, e, traced_.written[e] ? "kernel" : "form");
+        return fmt::format("{}[{}] is written by the {} alone", result_.name, e,
+                           traced_.written[e] ? "kernel" : "form");
       if (traced_.written[e] && !AgreesAt(e)) return Difference(e);
     }
     return {};

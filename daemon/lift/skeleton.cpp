@@ -82,6 +82,8 @@ Fitted<Position> Lockstep::Walk(std::span<const FormId> rows) {
   for (const FormId id : rows)
     if (forms_[id].signature != node.signature)
       return tl::unexpected(std::string("expressions of different structure"));
+  for (const FormId id : rows)
+    if (forms_[id].op != node.op) return WalkMultiples(rows);
   Position position;
   position.mode = node.mode;
   position.buffer = node.buffer;
@@ -121,6 +123,26 @@ Fitted<Position> Lockstep::Walk(std::span<const FormId> rows) {
     case FormOp::kSelect: position.kind = Position::Kind::kSelect; break;
   }
   if (auto walked = WalkArguments(rows, position); !walked) return tl::unexpected(walked.error());
+  return position;
+}
+
+// Some rows are a thing, others a multiple of it (FormGraph's signatures do not tell them apart).
+Fitted<Position> Lockstep::WalkMultiples(std::span<const FormId> rows) {
+  Position position{.kind = Position::Kind::kLinear};
+  position.values.assign(rows.size(), 0);
+  std::vector<double> coefficients;
+  std::vector<FormId> things;
+  for (const FormId id : rows) {
+    const bool multiple = forms_[id].op == FormOp::kLinear;
+    if (multiple && forms_[id].count != 1) return tl::unexpected(std::string("expressions of different structure"));
+    coefficients.push_back(multiple ? forms_.terms(id)[0].coefficient : 1);
+    things.push_back(multiple ? forms_.terms(id)[0].node : id);
+  }
+  auto child = Walk(things);
+  if (!child) return child;
+  position.line = child->line;
+  position.children.push_back(std::move(*child));
+  position.coefficients.push_back(std::move(coefficients));
   return position;
 }
 
@@ -274,15 +296,16 @@ Fitted<Position> Lockstep::WalkGather(std::span<const FormId> rows) {
   const FormNode& first = forms_[rows[0]];
   Position position{.kind = Position::Kind::kGather, .buffer = first.buffer, .line = first.line};
   std::vector<FormId> index;
-  for (const FormId id : rows) index.push_back(forms_.terms(id)[0].node);
+  for (const FormId id : rows) {
+    index.push_back(forms_.terms(id)[0].node);
+    position.elements.push_back(forms_[id].element);
+  }
   auto walked = Walk(index);
   if (!walked) return walked;
   if (walked->kind == Position::Kind::kLinear) {
-    for (const double value : walked->values) position.elements.push_back(std::llround(value));
     position.children = std::move(walked->children);
     position.coefficients = std::move(walked->coefficients);
   } else {
-    position.elements.assign(rows.size(), 0);
     position.children.push_back(std::move(*walked));
     position.coefficients.emplace_back(rows.size(), 1.0);
   }

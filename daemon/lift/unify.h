@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "core/computation.h"
-#include "lift/concrete_form.h"
 #include "core/size_solver.h"
+#include "lift/concrete_form.h"
 
 namespace warpwright::lift {
 
 struct FormAtShape {
-  core::Sizes sizes;                          // the integer scalars
+  core::Sizes sizes;                    // the integer scalars
   std::map<std::string, double> reals;  // the floating-point scalars
   ConcreteForm form;
 };

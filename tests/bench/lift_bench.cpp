@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "config/chip_file.h"
 #include "config/manifest.h"
+#include "core/computation_inline.h"
 #include "core/computation_text.h"
 #include "judge/lift_shapes.h"
 #include "sim/sim_device.h"
@@ -30,7 +31,8 @@ struct Options {
   std::vector<std::string> folders;
 };
 
-json LiftOne(worker::Service& service, const std::filesystem::path& root, const core::KernelSpec& spec, const Options& options) {
+json LiftOne(worker::Service& service, const std::filesystem::path& root, const core::KernelSpec& spec,
+             const Options& options) {
   json entry = {{"folder", root.filename().string()}, {"kernel", spec.name}};
   const auto text = base::ReadFile(root / spec.file);
   if (!text) {
@@ -64,15 +66,17 @@ json LiftOne(worker::Service& service, const std::filesystem::path& root, const 
   entry["lift_seconds"] = lifted.seconds;
   entry["assumptions"] = lifted.computation.assumptions;
   entry["notes"] = lifted.notes;
-  if (options.text) entry["text"] = Text(lifted.computation);
+  if (options.text) entry["text"] = core::ComputationText(core::Inlined(lifted.computation));
   return entry;
 }
 
 int Run(const Options& options) {
-  worker::Service service("/tmp/bench_lift_cache", [](const std::string& name, const worker::DeviceNeeds&) -> Result<std::unique_ptr<core::Device>> {
-    WW_ASSIGN(const core::Chip chip, config::LoadChip(name.substr(4)));
-    return sim::MakeSimDevice(chip, 1);
-  });
+  worker::Service service(
+      "/tmp/bench_lift_cache",
+      [](const std::string& name, const worker::DeviceNeeds&) -> Result<std::unique_ptr<core::Device>> {
+        WW_ASSIGN(const core::Chip chip, config::LoadChip(name.substr(4)));
+        return sim::MakeSimDevice(chip, 1);
+      });
   json entries = json::array();
   std::map<std::string, int> outcomes, blockers;
   for (const std::string& folder : options.folders) {
@@ -89,9 +93,12 @@ int Run(const Options& options) {
       ++outcomes[entry["outcome"]];
       if (entry.contains("blocker")) ++blockers[entry["blocker"]];
       if (!options.print_json) {
-        fmt::print("{:24} {:14} {:7.2f} s  {}\n", entry["kernel"].get<std::string>(), entry["outcome"].get<std::string>(), entry.value("seconds", 0.0),
-                   entry["outcome"] == "lifted" ? fmt::format("{} shapes{}", entry["shapes"].get<int>(), entry["verified"].get<bool>() ? ", verified" : "")
-                                                : entry.value("blocker", std::string()) + ": " + entry.value("message", std::string()).substr(0, 300));
+        fmt::print("{:24} {:14} {:7.2f} s  {}\n", entry["kernel"].get<std::string>(),
+                   entry["outcome"].get<std::string>(), entry.value("seconds", 0.0),
+                   entry["outcome"] == "lifted" ? fmt::format("{} shapes{}", entry["shapes"].get<int>(),
+                                                              entry["verified"].get<bool>() ? ", verified" : "")
+                                                : entry.value("blocker", std::string()) + ": " +
+                                                      entry.value("message", std::string()).substr(0, 300));
         if (options.text && entry.contains("text")) {
           fmt::print("{}", entry["text"].get<std::string>());
           for (const auto& a : entry["assumptions"]) fmt::print("  assuming {}\n", a.get<std::string>());
@@ -103,7 +110,8 @@ int Run(const Options& options) {
     }
   }
   const json result = {{"entries", entries}, {"outcomes", outcomes}, {"blockers", blockers}};
-  fmt::print("{}\n", options.print_json ? result.dump(2) : json({{"outcomes", outcomes}, {"blockers", blockers}}).dump(2));
+  fmt::print("{}\n",
+             options.print_json ? result.dump(2) : json({{"outcomes", outcomes}, {"blockers", blockers}}).dump(2));
   return 0;
 }
 
