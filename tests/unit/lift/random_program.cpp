@@ -25,7 +25,11 @@ class Generator {
     Begin();
     Inputs();
     const uint32_t count = 5 + Below(50);
-    for (uint32_t k = 0; k < count; ++k) Step();
+    const bool branches = Chance(5);
+    for (uint32_t k = 0; k < count; ++k) {
+      Step();
+      if (branches && Chance(5)) DataBranch();
+    }
     Outputs();
     program.ptx = head_ + body_ + "  ret;\n}\n";
     return program;
@@ -71,8 +75,8 @@ class Generator {
     for (int b = 0; b < kProgramBuffers; ++b) head_ += fmt::format("{}.param .u64 b{}", b ? ", " : "", b);
     head_ += fmt::format(
         ")\n{{\n.reg .f32 %f<{}>;\n.reg .f64 %d<{}>;\n.reg .b16 %h<{}>;\n.reg .b32 %r<{}>;\n.reg .b64 %l<{}>;\n"
-        ".reg .pred %p<{}>;\n.reg .b32 %t<8>;\n.reg .b64 %a<{}>;\n.reg .pred %q<4>;\n.reg .b16 %g<8>;\n"
-        ".shared .align 16 .b8 tile[4096];\n.local .align 16 .b8 own[64];\n",
+        ".reg .pred %p<{}>;\n.reg .b32 %t<8>;\n.reg .b64 %a<{}>;\n.reg .pred %q<4>;\n.reg .b16 %g<8>;\n.reg .f32 %x<2>;\n"
+        ".shared .align 16 .b8 tile[2048];\n.shared .align 16 .b8 few[32];\n.local .align 16 .b8 own[64];\n",
         kF, kD, kH, kR, kL, kP, kProgramBuffers + 8);
     Emit("mov.u32 %t0, %tid.x");
     Emit("mov.u32 %t1, %ctaid.x");
@@ -115,6 +119,10 @@ class Generator {
     for (uint32_t k = 0; k < kP; ++k) Emit("setp.gt.f32 %p{}, %f{}, %f{}", k, k, k + 1);
     Emit("st.shared.v4.f32 [%t3], {{%f0, %f1, %f2, %f3}}");
     Emit("st.shared.v4.b32 [%t3+16], {{%r0, %r1, %r3, %r4}}");
+    Emit("setp.eq.u32 %q0, %t0, 0");
+    Emit("@%q0 st.shared.v4.b32 [few], {{%r3, %r4, 5, 6}}");
+    Emit("@%q0 st.shared.v4.f32 [few+16], {{%f0, %f1, 0f3F800000, %f2}}");
+    Emit("bar.sync 0");
     for (int k = 0; k < 8; ++k) Emit("st.local.b64 [own+{}], %l{}", 8 * k, k % 4);
   }
 
@@ -202,7 +210,13 @@ class Generator {
       case 5: Emit("cvt{}.f32.{} {}, {}", Word({".rn", ".rz", ".rp"}), Word({"s32", "u32"}), F(), R()); break;
       case 6: Emit("cvt{}{}.f32.f32 {}, {}", Word({".rzi", ".rni", ".rmi", ".rpi"}), Ftz(), F(), F()); break;
       case 7: Emit("cvt.f64.f32 {}, {}", D(), F()); break;
-      case 8: Emit("cvt{}.f32.f64 {}, {}", Word({".rn", ".rz", ".rm"}), F(), D()); break;
+      case 8: {
+        // Which NaN an operation on f64 gives is the host's affair: none is converted.
+        const std::string d = D();
+        Emit("max.f64 {0}, {0}, 0dC7EFFFFFE0000000", d);
+        Emit("cvt{}.f32.f64 {}, {}", Word({".rn", ".rz", ".rm"}), F(), d);
+        break;
+      }
       case 9: Emit("cvt{}.{} {}, {}", Word({".rn.f16", ".rn.bf16"}), Word({"s32", "u32"}), H(), R()); break;
       case 10: Emit("cvt.rzi.s64.f32 {}, {}", L(), F()); break;
       default: Emit("cvt.sat.f32.f32 {}, {}", F(), F()); break;
@@ -278,7 +292,9 @@ class Generator {
   }
 
   void Communicate() {
-    switch (Below(9)) {
+    switch (Below(11)) {
+      case 9: SharedAtomics(); break;
+      case 10: Retry(); break;
       case 0: {
         const std::string mode = Word({"bfly", "down", "up", "idx"});
         Emit("shfl.sync.{}.b32 {}, {}, {}, {}, {}", mode, R(), R(), Below(32), mode == "up" ? "0" : Word({"31", "0x181f", "0x101f"}), Members());
@@ -354,9 +370,50 @@ class Generator {
       default: Emit("atom.global.exch.b32 {}, {}, {}", R(), at, Rc()); break;
     }
   }
+  void SharedAtomics() {
+    Emit("bar.sync 0");
+    switch (Below(4)) {
+      case 0: Emit("atom.shared.add.f32 {}, [few+{}], {}", F(), 16 + 4 * Below(4), F()); break;
+      case 1: Emit("atom.shared.{} {}, [few+{}], {}", Word({"add.u32", "min.s32", "exch.b32", "xor.b32"}), R(), 4 * Below(4), R()); break;
+      case 2: Emit("red.shared.{} [few+{}], {}", Word({"max.u32", "and.b32"}), 4 * Below(4), R()); break;
+      default:
+        Emit("and.b32 %t7, {}, 7", R());
+        Emit("shl.b32 %t7, %t7, 2");
+        Emit("mov.u32 %t5, few");
+        Emit("add.u32 %t7, %t7, %t5");
+        if (Chance(50)) Emit("atom.shared.add.u32 {}, [%t7], {}", R(), Rc());
+        else Emit("ld.shared.b32 {}, [%t7]", R());
+    }
+    Emit("bar.sync 0");
+  }
+  // A sum by compare and swap.
+  void Retry() {
+    const uint32_t label = labels_++;
+    const std::string at = fmt::format("[%a{}+{}]", static_cast<int>(ProgramBuffer::kSum), 16 + 4 * Below(4));
+    Emit("ld.global.b32 %t7, {}", at);
+    body_ += fmt::format("C{}:\n", label);
+    Emit("mov.b32 %t6, %t7");
+    Emit("mov.b32 %x0, %t6");
+    Emit("add.f32 %x0, %x0, {}", F());
+    Emit("mov.b32 %t5, %x0");
+    Emit("atom.global.cas.b32 %t7, {}, %t6, %t5", at);
+    Emit("setp.ne.s32 %q3, %t6, %t7");
+    Emit("@%q3 bra C{}", label);
+  }
+  void DataBranch() {
+    const uint32_t label = labels_++;
+    Emit("setp.gt.f32 %q3, {}, {}", F(), F());
+    Emit("@%q3 bra D{}", label);
+    for (uint32_t k = Below(3) + 1; k > 0; --k) Chance(50) ? Float() : Integer();
+    body_ += fmt::format("D{}:\n", label);
+  }
   void Indirect() {
     const int table = static_cast<int>(ProgramBuffer::kTable), f32 = static_cast<int>(ProgramBuffer::kF32);
     Emit("and.b32 %t7, {}, {}", R(), kShared - 1);
+    if (Chance(30)) {  // not in all lanes
+      Emit("setp.lt.u32 %q0, %t0, {}", Below(64));
+      Emit("selp.b32 %t7, %t7, {}, %q0", Below(kShared));
+    }
     Emit("mul.wide.u32 %a{}, %t7, 4", kProgramBuffers + 1);
     switch (Below(5)) {
       case 0:  // of an input
