@@ -152,7 +152,7 @@ class ExpressionShadow : public sim::Shadow {
   Region region_;
   std::vector<std::byte> content_;  // of the region
   std::vector<bool> unread_;        // by instruction: an atomic whose result nothing reads
-  bool active_ = false;                          // an operand of the current instruction depends on an input
+  bool active_ = false;             // an operand of the current instruction depends on an input
   uint64_t block_ = 0;
   std::set<std::string> lossy_;
 };

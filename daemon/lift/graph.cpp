@@ -32,9 +32,7 @@ static_assert(std::size(kNames) == static_cast<size_t>(ExprOp::kExtract) + 1);
 
 std::string_view Name(ExprOp op) { return kNames[static_cast<size_t>(op)]; }
 
-Graph::Graph(uint32_t limit) : buckets_(1 << 12), limit_(limit) {
-  chunks_.push_back(std::make_unique<Expr[]>(kChunk));
-}
+Graph::Graph(uint32_t limit) : buckets_(1 << 12), limit_(limit) { chunks_.push_back(std::make_unique<Expr[]>(kChunk)); }
 
 void Graph::Grow() {
   std::vector<Bucket> larger(buckets_.size() * 4);

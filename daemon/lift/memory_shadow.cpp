@@ -68,9 +68,11 @@ ExprId MemoryShadow::Leaf(Builder& builder, uint64_t element) const {
   if (leaf != kConcrete) return leaf;
   uint64_t bits = 0;
   std::memcpy(&bits, initial_ + element * element_, element_);
-  return leaf = builder.Make(
-      {.op = ExprOp::kLoad, .type = TypeOf(dtype_), .buffer = static_cast<uint16_t>(argument_), .payload = element},
-      bits);
+  return leaf = builder.Make({.op = ExprOp::kLoad,
+                              .type = TypeOf(dtype_),
+                              .buffer = static_cast<uint16_t>(argument_),
+                              .payload = element},
+                             bits);
 }
 
 // Of bytes that nothing has stored to.

@@ -189,7 +189,8 @@ ExprId ExpressionShadow::SaturatedInteger(Type to, Type from, ExprId a) {
   }
   if (to_high < from_high) id = builder_.Binary(ExprOp::kMin, from, id, builder_.Const(from, to_high));
   if (Width(to) < Width(from)) id = builder_.Coerce(id, to);
-  else if (Width(to) > Width(from)) id = sim::IsSigned(from) ? builder_.Convert(SignedType(Width(to)), from, id) : builder_.Coerce(id, to);
+  else if (Width(to) > Width(from))
+    id = sim::IsSigned(from) ? builder_.Convert(SignedType(Width(to)), from, id) : builder_.Coerce(id, to);
   return sim::IsSigned(to) && Width(to) < 32 ? builder_.Convert(Type::kS32, to, id) : id;
 }
 
@@ -245,8 +246,10 @@ bool ExpressionShadow::ComputeInteger(const Instruction& in, uint32_t lane, Expr
   auto binary = [&](ExprOp op) { id = builder_.Binary(op, type, Arg(1, lane, type), Arg(2, lane, type)); };
   if (in.sat) {
     if (in.op != Op::kAdd && in.op != Op::kSub) return false;
-    const ExprId a = builder_.Convert(Type::kS64, type, Arg(1, lane, type)), b = builder_.Convert(Type::kS64, type, Arg(2, lane, type));
-    id = SaturatedInteger(type, Type::kS64, builder_.Binary(in.op == Op::kAdd ? ExprOp::kIntAdd : ExprOp::kIntSub, Type::kS64, a, b));
+    const ExprId a = builder_.Convert(Type::kS64, type, Arg(1, lane, type)),
+                 b = builder_.Convert(Type::kS64, type, Arg(2, lane, type));
+    id = SaturatedInteger(type, Type::kS64,
+                          builder_.Binary(in.op == Op::kAdd ? ExprOp::kIntAdd : ExprOp::kIntSub, Type::kS64, a, b));
     return true;
   }
   switch (in.op) {
@@ -289,12 +292,15 @@ bool ExpressionShadow::ComputeInteger(const Instruction& in, uint32_t lane, Expr
       ExprId a = Arg(1, lane, type);
       const Type bits = UnsignedType(Width(type));
       if (sim::IsSigned(type))
-        a = builder_.Select(bits, builder_.Compare(sim::Compare::kLt, type, a, builder_.Const(type, 0)), builder_.BitNot(bits, a), a);
-      const ExprId zeros = builder_.Make({.op = ExprOp::kIntClz, .type = Type::kU32, .from = bits, .arity = 1, .args = {a}});
+        a = builder_.Select(bits, builder_.Compare(sim::Compare::kLt, type, a, builder_.Const(type, 0)),
+                            builder_.BitNot(bits, a), a);
+      const ExprId zeros =
+          builder_.Make({.op = ExprOp::kIntClz, .type = Type::kU32, .from = bits, .arity = 1, .args = {a}});
       const ExprId top = builder_.Const(Type::kU32, static_cast<uint64_t>(Width(type) - 1));
       id = builder_.Binary(ExprOp::kIntSub, Type::kU32, top, zeros);
       if (in.wrap)
-        id = builder_.Select(Type::kU32, builder_.Compare(sim::Compare::kEq, bits, a, builder_.Const(bits, 0)), builder_.Const(Type::kU32, UINT32_MAX), zeros);
+        id = builder_.Select(Type::kU32, builder_.Compare(sim::Compare::kEq, bits, a, builder_.Const(bits, 0)),
+                             builder_.Const(Type::kU32, UINT32_MAX), zeros);
       return true;
     }
     case Op::kDp4a:

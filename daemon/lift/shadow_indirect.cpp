@@ -80,8 +80,7 @@ ExprId ExpressionShadow::IndexOf(int operand, uint32_t lane, uint64_t delta, uin
     const ExprId term = builder_.Binary(ExprOp::kIntMul, type, atom, builder_.Const(type, factor));
     sum = sum == kConcrete ? term : builder_.Binary(ExprOp::kIntAdd, type, sum, term);
   }
-  const ExprId constant =
-      builder_.Const(type, static_cast<uint64_t>(SignedValue(type, linear.constant) / divisor));
+  const ExprId constant = builder_.Const(type, static_cast<uint64_t>(SignedValue(type, linear.constant) / divisor));
   return sum == kConcrete ? constant : builder_.Binary(ExprOp::kIntAdd, type, sum, constant);
 }
 
@@ -164,8 +163,7 @@ ExprId ExpressionShadow::LoadIndirect(const Instruction& in, uint32_t lane, cons
   const uint64_t here = (offset - region_.begin) / bytes, count = (region_.end - region_.begin) / bytes;
   ExprId value = RegionElement(here, bytes);
   for (uint64_t e = 0; e < count; ++e)
-    if (e != here)
-      value = builder_.Select(builder_[value].type, IsAt(index, e), RegionElement(e, bytes), value);
+    if (e != here) value = builder_.Select(builder_[value].type, IsAt(index, e), RegionElement(e, bytes), value);
   return builder_.IsConst(value) ? kConcrete : value;
 }
 
@@ -176,8 +174,11 @@ ExprId ExpressionShadow::Gather(int operand, uint32_t lane, MemoryShadow& memory
                          Gather(operand, lane, memory, offset + bytes / 2, bytes / 2));
   const ExprId index = IndexOf(operand, lane, offset, size);
   if (builder_.IsConst(index)) return memory.Leaf(builder_, builder_[index].payload);
-  return builder_.Make({.op = ExprOp::kGather, .type = TypeOf(memory.dtype()), .arity = 1,
-                        .buffer = static_cast<uint16_t>(memory.argument()), .args = {index},
+  return builder_.Make({.op = ExprOp::kGather,
+                        .type = TypeOf(memory.dtype()),
+                        .arity = 1,
+                        .buffer = static_cast<uint16_t>(memory.argument()),
+                        .args = {index},
                         .payload = offset / size},
                        builder_[memory.Leaf(builder_, offset / size)].concrete);
 }
@@ -239,7 +240,8 @@ bool ExpressionShadow::IsUnread(const sim::KernelCode& kernel, const Instruction
   };
   auto follow = [&](uint32_t block) {
     const Instruction& last = kernel.code[kernel.blocks[block].end - 1];
-    const bool stops = (last.op == Op::kExit || last.op == Op::kTrap || last.op == Op::kEnd) && last.guard == sim::kNoOperand;
+    const bool stops =
+        (last.op == Op::kExit || last.op == Op::kTrap || last.op == Op::kEnd) && last.guard == sim::kNoOperand;
     if (last.op == Op::kBranch) open.push_back(last.block);
     if (!stops && (last.op != Op::kBranch || last.operands > 0)) open.push_back(block + 1);
   };

@@ -16,7 +16,11 @@ using core::DType;
 constexpr size_t kInputs = 128;
 
 DType TypeOfInputs(char kind) {
-  return kind == 's' ? DType::kF32 : kind == 'd' ? DType::kF64 : kind == 'h' ? DType::kF16 : kind == 'b' ? DType::kBF16 : DType::kI64;
+  return kind == 's'   ? DType::kF32
+         : kind == 'd' ? DType::kF64
+         : kind == 'h' ? DType::kF16
+         : kind == 'b' ? DType::kBF16
+                       : DType::kI64;
 }
 
 std::vector<std::byte> BytesOf(const std::vector<sim::Triple>& inputs, size_t first) {
@@ -51,8 +55,9 @@ bool Same(const sim::InstructionCase& c, uint64_t a, uint64_t b) {
 
 // Forms that have no expression: their results on data are taken as they happen to be, and the trace says so. Some have
 // one where an operand is a constant, which is the use that occurs.
-constexpr std::string_view kWithoutExpression[] = {"addc", "subc", "madc", "fns",   "bfe",        "bfi",     "bmsk", "brev",
-                                                   "szext", "prmt", "shf", "mul24", "mad24", "mad.hi.sat", "xorsign"};
+constexpr std::string_view kWithoutExpression[] = {"addc", "subc",  "madc",  "fns",        "bfe",
+                                                   "bfi",  "bmsk",  "brev",  "szext",      "prmt",
+                                                   "shf",  "mul24", "mad24", "mad.hi.sat", "xorsign"};
 
 TEST(LiftInstructions, HaveTheSimulatorsValues) {
   const auto& table = sim::InstructionTable();
@@ -64,7 +69,8 @@ TEST(LiftInstructions, HaveTheSimulatorsValues) {
     if (!std::holds_alternative<Trace>(outcome) || !std::holds_alternative<Trace>(expected)) continue;
     const Trace& trace = std::get<Trace>(outcome);
     const Trace& second = std::get<Trace>(expected);
-    if (!trace.branches.empty() && table[i].text.find('@') != std::string::npos) continue;  // a guard that depends on data
+    if (!trace.branches.empty() && table[i].text.find('@') != std::string::npos)
+      continue;  // a guard that depends on data
     EXPECT_TRUE(trace.branches.empty()) << table[i].text;
     if (!trace.lossy.empty()) {
       without.insert(table[i].text);
