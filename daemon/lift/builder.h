@@ -15,6 +15,7 @@ class Builder {
 
   const Graph& graph() const { return graph_; }
   const Expr& operator[](ExprId id) const { return graph_[id]; }
+  void Prefetch(const Expr& expr) const { graph_.Prefetch(expr); }
   void set_line(uint32_t line) { line_ = line; }  // of the nodes to come
 
   bool IsConst(ExprId id) const { return graph_[id].op == ExprOp::kConst; }

@@ -178,7 +178,8 @@ Value Read(const Expr& e, uint64_t bits) {
   if (e.from == Type::kF64) {
     v.real = F64(bits);
   } else if (e.from == Type::kF32) {
-    v.real = static_cast<double>(e.flush ? Flush(F32(bits)) : F32(bits));
+    const float f = F32(bits);
+    v.real = static_cast<double>(!e.flush ? f : f != f ? F32(kNan32) : Flush(f));
   } else if (v.is_float) {
     v.real = static_cast<double>(FromHalf(e.from, bits));
   } else {

@@ -271,6 +271,7 @@ void ExpressionShadow::After(const Context& c, const Instruction& in, uint32_t l
     case Op::kAssertFail: return;
     default: break;
   }
+  if (ComputeFloats(c, in, lanes)) return;
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
     bool symbolic = false;

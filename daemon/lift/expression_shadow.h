@@ -74,8 +74,11 @@ class ExpressionShadow : public sim::Shadow {
   bool ComputeFloat(const sim::Instruction& in, uint32_t lane, ExprId& id);
   bool ComputeInteger(const sim::Instruction& in, uint32_t lane, ExprId& id);
   bool ComputeBits(const sim::Instruction& in, uint32_t lane, ExprId& id);
+  bool ComputeFloats(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);  // all lanes
+  Expr FloatNode(const sim::Instruction& in, sim::Type type, ExprId a, ExprId b, ExprId c) const;
   ExprId FloatOperation(const sim::Instruction& in, sim::Type type, ExprId a, ExprId b, ExprId c);
   ExprId ConvertOperation(const sim::Instruction& in, sim::Type to, ExprId a);
+  ExprId SaturatedInteger(sim::Type to, sim::Type from, ExprId a);
   ExprId Product(const sim::Instruction& in, uint32_t lane);
   ExprId PermuteBytes(const sim::Instruction& in, ExprId a, ExprId b, uint32_t selector);
   ExprId Lop3(const sim::Instruction& in, uint32_t lane);

@@ -32,31 +32,37 @@ static_assert(std::size(kNames) == static_cast<size_t>(ExprOp::kExtract) + 1);
 
 std::string_view Name(ExprOp op) { return kNames[static_cast<size_t>(op)]; }
 
-Graph::Graph(uint32_t limit) : exprs_(1), buckets_(1 << 12, 0), limit_(limit) {}
+Graph::Graph(uint32_t limit) : buckets_(1 << 12), limit_(limit) { chunks_.push_back(std::make_unique<Expr[]>(kChunk)); }
 
 void Graph::Grow() {
-  buckets_.assign(buckets_.size() * 4, 0);
-  const size_t mask = buckets_.size() - 1;
-  for (ExprId id = 1; id < exprs_.size(); ++id) {
-    size_t at = HashOf(exprs_[id]) & mask;
-    while (buckets_[at] != 0) at = (at + 1) & mask;
-    buckets_[at] = id;
+  std::vector<Bucket> larger(buckets_.size() * 4);
+  const size_t mask = larger.size() - 1;
+  for (const Bucket& bucket : buckets_) {
+    if (bucket.id == 0) continue;
+    size_t at = bucket.hash & mask;
+    while (larger[at].id != 0) at = (at + 1) & mask;
+    larger[at] = bucket;
   }
+  buckets_ = std::move(larger);
+}
+
+void Graph::Prefetch(const Expr& expr) const {
+  __builtin_prefetch(&buckets_[static_cast<uint32_t>(HashOf(expr)) & (buckets_.size() - 1)]);
 }
 
 std::pair<ExprId, bool> Graph::Add(const Expr& expr) {
   const size_t mask = buckets_.size() - 1;
-  size_t at = HashOf(expr) & mask;
-  while (buckets_[at] != 0) {
-    if (exprs_[buckets_[at]] == expr) return {buckets_[at], false};
-    at = (at + 1) & mask;
-  }
-  if (exprs_.size() > limit_) full_ = true;
+  const auto hash = static_cast<uint32_t>(HashOf(expr));
+  size_t at = hash & mask;
+  for (; buckets_[at].id != 0; at = (at + 1) & mask)
+    if (buckets_[at].hash == hash && (*this)[buckets_[at].id] == expr) return {buckets_[at].id, false};
+  if (size_ > limit_) full_ = true;
   if (full_) return {kConcrete, false};
-  const auto id = static_cast<ExprId>(exprs_.size());
-  exprs_.push_back(expr);
-  buckets_[at] = id;
-  if (exprs_.size() * 2 > buckets_.size()) Grow();
+  const ExprId id = size_++;
+  if (id / kChunk == chunks_.size()) chunks_.push_back(std::make_unique<Expr[]>(kChunk));
+  At(id) = expr;
+  buckets_[at] = {id, hash};
+  if (size_ * size_t{2} > buckets_.size()) Grow();
   return {id, true};
 }
 

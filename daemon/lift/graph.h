@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -108,16 +109,26 @@ class Graph {
   ExprId Make(const Expr& expr) { return Add(expr).first; }
   // With whether it is new; if so, its concrete value may be set until it is asked for.
   std::pair<ExprId, bool> Add(const Expr& expr);
-  void SetConcrete(ExprId id, uint64_t bits) { exprs_[id].concrete = bits; }
-  const Expr& operator[](ExprId id) const { return exprs_[id]; }
-  uint32_t size() const { return static_cast<uint32_t>(exprs_.size()); }
+  // What Add will look at comes nearer to the processor.
+  void Prefetch(const Expr& expr) const;
+  void SetConcrete(ExprId id, uint64_t bits) { At(id).concrete = bits; }
+  const Expr& operator[](ExprId id) const { return chunks_[id / kChunk][id % kChunk]; }  // stays where it is
+  uint32_t size() const { return size_; }
   bool full() const { return full_; }
 
  private:
+  static constexpr uint32_t kChunk = 1 << 14;
+  // Of open addressing. The hash decides nearly always, so that a search seldom looks at an expression.
+  struct Bucket {
+    ExprId id = 0;  // 0: free
+    uint32_t hash = 0;
+  };
+  Expr& At(ExprId id) { return chunks_[id / kChunk][id % kChunk]; }
   void Grow();
 
-  std::vector<Expr> exprs_;      // [0]: kNone
-  std::vector<ExprId> buckets_;  // open addressing; 0: free
+  std::vector<std::unique_ptr<Expr[]>> chunks_;  // [0]: kNone
+  std::vector<Bucket> buckets_;
+  uint32_t size_ = 1;
   uint32_t limit_ = 0;
   bool full_ = false;
 };

@@ -50,6 +50,7 @@ MemoryShadow::MemoryShadow(uint64_t base, uint64_t bytes, int argument, core::DT
   dtype_ = dtype;
   element_ = static_cast<uint32_t>(core::SizeOf(dtype));
   initial_ = initial;
+  leaves_.reset(Zeroed<ExprId>(bytes / element_));
 }
 
 void MemoryShadow::Clear() {
@@ -63,11 +64,15 @@ void MemoryShadow::Clear() {
 }
 
 ExprId MemoryShadow::Leaf(Builder& builder, uint64_t element) const {
+  ExprId& leaf = leaves_[element];
+  if (leaf != kConcrete) return leaf;
   uint64_t bits = 0;
   std::memcpy(&bits, initial_ + element * element_, element_);
-  return builder.Make(
-      {.op = ExprOp::kLoad, .type = TypeOf(dtype_), .buffer = static_cast<uint16_t>(argument_), .payload = element},
-      bits);
+  return leaf = builder.Make({.op = ExprOp::kLoad,
+                              .type = TypeOf(dtype_),
+                              .buffer = static_cast<uint16_t>(argument_),
+                              .payload = element},
+                             bits);
 }
 
 // Of bytes that nothing has stored to.

@@ -55,6 +55,7 @@ class MemoryShadow {
   // the system zeroed, so that what is not touched costs nothing.
   std::unique_ptr<uint32_t[], Free> ids_;
   std::unique_ptr<uint8_t[], Free> places_;
+  std::unique_ptr<ExprId[], Free> leaves_;  // those that were made, by element
 };
 
 }  // namespace warpwright::lift

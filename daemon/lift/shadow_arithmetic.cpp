@@ -1,9 +1,12 @@
 // Moves, selections and arithmetic, lane by lane.
+#include <bit>
+
 #include "lift/expression_shadow.h"
 
 namespace warpwright::lift {
 namespace {
 
+using sim::Context;
 using sim::Instruction;
 using sim::Op;
 using sim::Type;
@@ -12,6 +15,11 @@ Type ElementOf(Type type) { return type == Type::kF16x2 ? Type::kF16 : type == T
 bool IsPair(Type type) { return type == Type::kF16x2 || type == Type::kBf16x2; }
 
 Type WideOf(Type type) { return sim::IsSigned(type) ? SignedType(2 * Width(type)) : UnsignedType(2 * Width(type)); }
+
+uint64_t Highest(Type type) {
+  const int bits = Width(type) - (sim::IsSigned(type) ? 1 : 0);
+  return bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
+}
 
 ExprOp FloatOp(Op op) {
   switch (op) {
@@ -89,8 +97,7 @@ bool ExpressionShadow::ComputeMove(const Instruction& in, uint32_t lane, ExprId&
   }
 }
 
-// One number; saturation and .relu are a maximum and a minimum with constants.
-ExprId ExpressionShadow::FloatOperation(const Instruction& in, Type type, ExprId a, ExprId b, ExprId c) {
+Expr ExpressionShadow::FloatNode(const Instruction& in, Type type, ExprId a, ExprId b, ExprId c) const {
   Expr e{.op = FloatOp(in.op), .type = type, .approx = in.approx || in.full_range || in.ftz, .flush = in.ftz};
   e.arity = static_cast<uint8_t>(in.operands - in.defs);
   e.args = {a, e.arity > 1 ? b : kConcrete, e.arity > 2 ? c : kConcrete};
@@ -98,7 +105,36 @@ ExprId ExpressionShadow::FloatOperation(const Instruction& in, Type type, ExprId
   else if (e.op == ExprOp::kMin || e.op == ExprOp::kMax) e.mode = in.nan ? 1 : 0;
   else if (in.rounding != sim::Rounding::kNearest) e.mode = static_cast<uint8_t>(in.rounding);
   if (e.op == ExprOp::kDiv && in.approx) e.payload = 1;
-  ExprId id = builder_.Make(e);
+  return e;
+}
+
+// The common case, with a look ahead at where the expressions are.
+bool ExpressionShadow::ComputeFloats(const Context& c, const Instruction& in, uint32_t lanes) {
+  if ((in.type != Type::kF32 && in.type != Type::kF64) || FloatOp(in.op) == ExprOp::kNone || in.sat || in.xorsign)
+    return false;
+  std::array<Expr, kLanes> nodes;
+  uint32_t symbolic = 0;
+  for (int k = in.defs; k < in.operands; ++k) symbolic |= operands_[static_cast<size_t>(k)].symbolic;
+  const int count = in.operands - in.defs;
+  for (uint32_t m = lanes & symbolic; m != 0; m &= m - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    nodes[lane] = FloatNode(in, in.type, Arg(1, lane, in.type), count > 1 ? Arg(2, lane, in.type) : kConcrete,
+                            count > 2 ? Arg(3, lane, in.type) : kConcrete);
+    builder_.Prefetch(nodes[lane]);
+  }
+  for (uint32_t m = lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    bool depends = false;
+    if (symbolic >> lane & 1)
+      for (const ExprId arg : nodes[lane].arguments()) depends |= !builder_.IsConst(arg);
+    Set(c, in.reg[0], lane, depends ? builder_.Make(nodes[lane], ResultBits(c, in, 0, lane, in.type)) : kConcrete);
+  }
+  return true;
+}
+
+// One number; saturation and .relu are a maximum and a minimum with constants.
+ExprId ExpressionShadow::FloatOperation(const Instruction& in, Type type, ExprId a, ExprId b, ExprId c) {
+  ExprId id = builder_.Make(FloatNode(in, type, a, b, c));
   const uint64_t one = type == Type::kF64   ? 0x3ff0000000000000ull
                        : type == Type::kF32 ? 0x3f800000u
                        : type == Type::kF16 ? 0x3c00u
@@ -114,7 +150,6 @@ ExprId ExpressionShadow::FloatOperation(const Instruction& in, Type type, ExprId
 
 bool ExpressionShadow::ComputeFloat(const Instruction& in, uint32_t lane, ExprId& id) {
   if (in.op == Op::kConvert) {
-    if (in.sat && !sim::IsFloat(in.type)) return false;
     id = ConvertOperation(in, in.type, Arg(1, lane, in.from));
     return true;
   }
@@ -143,9 +178,26 @@ bool ExpressionShadow::ComputeFloat(const Instruction& in, uint32_t lane, ExprId
   return true;
 }
 
+// Clamped to what the narrower of the two types can hold.
+ExprId ExpressionShadow::SaturatedInteger(Type to, Type from, ExprId a) {
+  const uint64_t to_high = Highest(to), from_high = Highest(from);
+  ExprId id = a;
+  if (sim::IsSigned(from)) {
+    const int64_t to_low = sim::IsSigned(to) ? -static_cast<int64_t>(to_high) - 1 : 0;
+    if (to_low > -static_cast<int64_t>(from_high) - 1)
+      id = builder_.Binary(ExprOp::kMax, from, id, builder_.Const(from, static_cast<uint64_t>(to_low)));
+  }
+  if (to_high < from_high) id = builder_.Binary(ExprOp::kMin, from, id, builder_.Const(from, to_high));
+  if (Width(to) < Width(from)) id = builder_.Coerce(id, to);
+  else if (Width(to) > Width(from))
+    id = sim::IsSigned(from) ? builder_.Convert(SignedType(Width(to)), from, id) : builder_.Coerce(id, to);
+  return sim::IsSigned(to) && Width(to) < 32 ? builder_.Convert(Type::kS32, to, id) : id;
+}
+
 ExprId ExpressionShadow::ConvertOperation(const Instruction& in, Type to, ExprId a) {
   const bool from_float = sim::IsFloat(in.from) || in.op == Op::kConvertPack, to_float = sim::IsFloat(to);
   const Type from = in.op == Op::kConvertPack ? Type::kF32 : in.from;
+  if (!from_float && !to_float && in.sat) return SaturatedInteger(to, from, a);
   if (!from_float && !to_float) {
     if (Width(to) <= Width(from)) {
       const ExprId low = builder_.Coerce(a, to);
@@ -192,7 +244,14 @@ bool ExpressionShadow::ComputeInteger(const Instruction& in, uint32_t lane, Expr
   if (sim::IsFloat(in.type)) return false;
   const Type type = in.type;
   auto binary = [&](ExprOp op) { id = builder_.Binary(op, type, Arg(1, lane, type), Arg(2, lane, type)); };
-  if (in.sat) return false;
+  if (in.sat) {
+    if (in.op != Op::kAdd && in.op != Op::kSub) return false;
+    const ExprId a = builder_.Convert(Type::kS64, type, Arg(1, lane, type)),
+                 b = builder_.Convert(Type::kS64, type, Arg(2, lane, type));
+    id = SaturatedInteger(type, Type::kS64,
+                          builder_.Binary(in.op == Op::kAdd ? ExprOp::kIntAdd : ExprOp::kIntSub, Type::kS64, a, b));
+    return true;
+  }
   switch (in.op) {
     case Op::kAdd: binary(ExprOp::kIntAdd); return true;
     case Op::kSub: binary(ExprOp::kIntSub); return true;
@@ -228,6 +287,22 @@ bool ExpressionShadow::ComputeInteger(const Instruction& in, uint32_t lane, Expr
                           .arity = 1,
                           .args = {Arg(1, lane, type)}});
       return true;
+    case Op::kBfind: {
+      // The highest bit that differs from the sign; none: all ones.
+      ExprId a = Arg(1, lane, type);
+      const Type bits = UnsignedType(Width(type));
+      if (sim::IsSigned(type))
+        a = builder_.Select(bits, builder_.Compare(sim::Compare::kLt, type, a, builder_.Const(type, 0)),
+                            builder_.BitNot(bits, a), a);
+      const ExprId zeros =
+          builder_.Make({.op = ExprOp::kIntClz, .type = Type::kU32, .from = bits, .arity = 1, .args = {a}});
+      const ExprId top = builder_.Const(Type::kU32, static_cast<uint64_t>(Width(type) - 1));
+      id = builder_.Binary(ExprOp::kIntSub, Type::kU32, top, zeros);
+      if (in.wrap)
+        id = builder_.Select(Type::kU32, builder_.Compare(sim::Compare::kEq, bits, a, builder_.Const(bits, 0)),
+                             builder_.Const(Type::kU32, UINT32_MAX), zeros);
+      return true;
+    }
     case Op::kDp4a:
     case Op::kDp2a: id = DotProduct(in, lane); return true;
     default: return false;

@@ -84,7 +84,6 @@ __global__ void functions(const float* in, float* out, const double* din, double
   EXPECT_EQ(Text(trace, dout, 1), "add.f64(add.f64(call3.f64(b2[1]), call19.f64(b2[1])), call11.f64(b2[1]))");
 }
 
-
 TEST(LiftCuda, ReductionByShufflesAndAtomics) {
   TraceKit kit = TraceKit::FromCuda(R"(
 __global__ void sum(const float* in, float* out, int n) {
@@ -173,10 +172,8 @@ __global__ void k(const unsigned* packed, const __nv_bfloat16* one, __nv_bfloat1
   kit.Launch("k", {1}, {32}, Pointer{packed}, Pointer{one}, Pointer{out}, Pointer{sum});
   const Trace trace = kit.Run();
   ExpectWhole(trace);
-  EXPECT_EQ(Text(trace, sum, 3),
-            "fma.f32(convert.f32.bf16(b0[6]), convert.f32.bf16(b0[7]), convert.f32.bf16(b1[3]))");
-  EXPECT_EQ(Text(trace, out, 0),
-            "convert.bf16.f32(sub.f32(convert.f32.bf16(b0[0]), convert.f32.bf16(b0[1])))");
+  EXPECT_EQ(Text(trace, sum, 3), "fma.f32(convert.f32.bf16(b0[6]), convert.f32.bf16(b0[7]), convert.f32.bf16(b1[3]))");
+  EXPECT_EQ(Text(trace, out, 0), "convert.bf16.f32(sub.f32(convert.f32.bf16(b0[0]), convert.f32.bf16(b0[1])))");
 }
 
 TEST(LiftCuda, FloatBits) {
@@ -217,7 +214,8 @@ __global__ void scatter(const int* to, const float* v, float* out) { out[to[thre
                                     {"embed", "lookup", "scatter"});
   const uint32_t ids = kit.Argument("ids", DType::kI64, 5, [](size_t i) { return static_cast<double>(i * 7 % 6); }),
                  table = kit.Argument("table", DType::kF32, 24, Value), out = kit.Argument("out", DType::kF32, 20),
-                 codes = kit.Argument("codes", DType::kU8, 32, [](size_t i) { return static_cast<double>(i * 37 % 250); }),
+                 codes =
+                     kit.Argument("codes", DType::kU8, 32, [](size_t i) { return static_cast<double>(i * 37 % 250); }),
                  levels = kit.Argument("levels", DType::kF32, 32),
                  to = kit.Argument("to", DType::kI32, 6, [](size_t i) { return static_cast<double>(i * 5 % 7); }),
                  scattered = kit.Argument("scattered", DType::kF32, 8, Value);
@@ -226,7 +224,9 @@ __global__ void scatter(const int* to, const float* v, float* out) { out[to[thre
   kit.Launch("scatter", {1}, {6}, Pointer{to}, Pointer{table}, Pointer{scattered});
   const Trace trace = kit.Run();
   ExpectWhole(trace);
-  EXPECT_EQ(Text(trace, out, 7), "add.f32(b1[int_add.s64(int_mul.s64(b0[1], 4:s64), 3:s64)], b1[int_add.s64(int_mul.s64(b0[1], 4:s64), 3:s64)])");
+  EXPECT_EQ(
+      Text(trace, out, 7),
+      "add.f32(b1[int_add.s64(int_mul.s64(b0[1], 4:s64), 3:s64)], b1[int_add.s64(int_mul.s64(b0[1], 4:s64), 3:s64)])");
   EXPECT_EQ(trace.graph[trace.buffers[scattered].elements[7]].op, ExprOp::kSelect);
   EXPECT_EQ(trace.graph[trace.buffers[levels].elements[7]].op, ExprOp::kSelect);
 }
@@ -301,8 +301,7 @@ __global__ void divide(float* data, const float* sums, int n) { data[blockIdx.x 
   kit.Launch("divide", {4}, {3}, Pointer{out}, Pointer{sums}, 3);
   Trace trace = kit.Run();
   ExpectWhole(trace);
-  EXPECT_EQ(Text(trace, out, 4),
-            "div.f32(b0[4], add.f32~z(add.f32~z(add.f32~z(0:f32, b0[3]), b0[4]), b0[5]))");
+  EXPECT_EQ(Text(trace, out, 4), "div.f32(b0[4], add.f32~z(add.f32~z(add.f32~z(0:f32, b0[3]), b0[4]), b0[5]))");
   const uint32_t nodes = trace.graph.size();
   kit.request.runs = 2;
   trace = kit.Run();
@@ -310,8 +309,7 @@ __global__ void divide(float* data, const float* sums, int n) { data[blockIdx.x 
   kit.request.block_order = 2;
   kit.request.runs = 1;
   trace = kit.Run();
-  EXPECT_EQ(Text(trace, out, 4),
-            "div.f32(b0[4], add.f32~z(add.f32~z(add.f32~z(0:f32, b0[3]), b0[4]), b0[5]))");
+  EXPECT_EQ(Text(trace, out, 4), "div.f32(b0[4], add.f32~z(add.f32~z(add.f32~z(0:f32, b0[3]), b0[4]), b0[5]))");
 }
 
 TEST(LiftCuda, InPlaceKeepsVersionsApart) {
