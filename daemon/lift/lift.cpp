@@ -68,6 +68,8 @@ class Lifting {
       WW_ASSIGN(const std::string difference, Verify(lifted.computation, shapes[next], lifted.verified));
       if (!difference.empty()) return LiftOutcome(NotLifted{"wrong at a further shape", difference, true});
     }
+    if (lifted.shapes == 2 && !lifted.verified)
+      return LiftOutcome(NotLifted{"too few shapes", "two shapes do not tell how sizes follow from the scalars", true});
     AddAssumptions(lifted.computation);
     lifted.notes = std::move(notes_);
     lifted.seconds = elapsed();
