@@ -24,8 +24,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/inspection.h"
 #include "core/execution.h"
+#include "core/inspection.h"
 #include "core/verdict.h"
 #include "source/signature.h"
 
