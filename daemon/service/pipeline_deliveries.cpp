@@ -81,12 +81,17 @@ Status Pipeline::HandleDelivery(const StoredDelivery& delivery, const TrackedRep
   if (comment.sender_type == "Bot") return ports_.store.FinishDelivery(delivery.id, "ignored: by a bot");
   const auto command = forge::ParseSlashCommand(comment.body);
   if (command && !*command) return ports_.store.FinishDelivery(delivery.id, "ignored: no command");
+  HandledCommand handled{.repository = place.name,
+                         .comment = comment.comment,
+                         .verb = std::string(command ? Name((*command)->verb) : "invalid")};
+  WW_ASSIGN(const bool seen, ports_.store.WasHandled(place.name, comment.comment, handled.verb));
+  if (seen) return ports_.store.FinishDelivery(delivery.id, "repeated: its command was handled before");
   WW_ASSIGN(const bool may, MayCommand(place, comment.sender));
   if (!may) {
     WW_TRY(ports_.conversation->React(*place.on_forge, comment.comment, "-1"));
     base::Log(base::LogLevel::kWarning, "command_refused", "a command by a user without write permission",
               {{"repo", place.name}, {"sender", comment.sender}});
-    return ports_.store.FinishDelivery(delivery.id, "refused: no write permission");
+    return ports_.store.FinishDelivery(delivery.id, "refused: no write permission", {}, handled);
   }
   Reply reply;
   if (command) {
@@ -99,7 +104,9 @@ Status Pipeline::HandleDelivery(const StoredDelivery& delivery, const TrackedRep
     WW_TRY(ports_.conversation->PutComment(*place.on_forge, MakeReply(comment.issue, comment.comment, reply.text)));
   base::Log(base::LogLevel::kInfo, "command", comment.body.substr(0, comment.body.find('\n')),
             {{"repo", place.name}, {"sender", comment.sender}, {"events", reply.events.size()}});
-  return ports_.store.FinishDelivery(delivery.id, reply.refused ? "refused: by what it asks" : "command", reply.events);
+  if (!reply.events.empty()) handled.commit = reply.events.front().to;
+  return ports_.store.FinishDelivery(delivery.id, reply.refused ? "refused: by what it asks" : "command", reply.events,
+                                     handled);
 }
 
 Result<Pipeline::Reply> Pipeline::HandleCommand(const TrackedRepository& place, const forge::CommentEvent& comment,
@@ -288,6 +295,9 @@ Status Pipeline::HandleDelivery(const StoredDelivery& delivery, const TrackedRep
   const auto job = ports_.store.FindJob(id);
   if (!job || job->repository != place.name || job->commit != check.sha)
     return ports_.store.FinishDelivery(delivery.id, "ignored: no check of ours");
+  // Nothing in the payload tells a second request from the first one sent again; a later job answers both.
+  WW_ASSIGN(const bool repeated, ports_.store.IsOutdated(*job));
+  if (repeated) return ports_.store.FinishDelivery(delivery.id, "repeated: a later job exists");
   Event event;
   event.repository = place.name;
   event.ref = job->ref;

@@ -120,8 +120,11 @@ class Store {
   Result<std::vector<StoredDelivery>> WaitingDeliveries(size_t limit, bool for_forge);
   Status TriageDeliveries(
       const std::vector<TriagedDelivery>& deliveries);  // one transaction: incoming deliveries wait for each
-  // `events` and the end of the delivery are one transaction.
-  Status FinishDelivery(const std::string& id, const std::string& outcome, const std::vector<Event>& events = {});
+  // `events`, the command and the end of the delivery are one transaction.
+  Status FinishDelivery(const std::string& id, const std::string& outcome, const std::vector<Event>& events = {},
+                        const std::optional<HandledCommand>& command = {});
+  // The comment's command was handled before, or the comment is older than what is remembered.
+  Result<bool> WasHandled(const std::string& repository, int64_t comment, const std::string& verb);
   Status DeliveryFailed(const std::string& id, const std::string& error);
   // A reply that the forge thread must write, once per requesting comment; queued among the deliveries for the forge,
   // with event kReplyEvent.

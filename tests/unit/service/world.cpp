@@ -180,8 +180,8 @@ void World::Deliver(const std::string& id, const std::string& event, const std::
   ASSERT_TRUE(remembered) << remembered.error().Format();
 }
 
-void World::Comment(int64_t id, const std::string& login, const std::string& text, int64_t issue,
-                    bool on_pull_request) {
+void World::Comment(int64_t id, const std::string& login, const std::string& text, int64_t issue, bool on_pull_request,
+                    const std::string& delivery) {
   nlohmann::json body = {
       {"action", "created"},
       {"issue", {{"number", issue}}},
@@ -190,7 +190,7 @@ void World::Comment(int64_t id, const std::string& login, const std::string& tex
       {"repository", {{"full_name", kName}}},
       {"sender", {{"login", login}, {"type", "User"}}}};
   if (on_pull_request) body["issue"]["pull_request"] = {{"url", "x"}};
-  Deliver(fmt::format("comment-{}", id), "issue_comment", body.dump());
+  Deliver(delivery.empty() ? fmt::format("comment-{}", id) : delivery, "issue_comment", body.dump());
 }
 
 std::string World::RemoteTip(const std::string& branch) {

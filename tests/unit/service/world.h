@@ -46,7 +46,7 @@ class World {
   std::string Push(const std::string& kernel, const std::string& content);
   void Deliver(const std::string& id, const std::string& event, const std::string& body);
   void Comment(int64_t id, const std::string& login, const std::string& text, int64_t issue = 7,
-               bool on_pull_request = false);
+               bool on_pull_request = false, const std::string& delivery = {});
   std::string RemoteTip(const std::string& branch);  // empty: absent
   std::vector<std::string> Logged(const std::string& prefix) const;
   service::JobSnapshot Job(const std::string& kernel);  // the newest
