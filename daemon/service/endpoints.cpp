@@ -12,6 +12,7 @@ namespace warpwright::service {
 namespace {
 
 constexpr size_t kMaxBodiesBytes = 100u << 20;  // four of the largest deliveries simultaneously
+constexpr size_t kMaxBodiesBytesPerAddress = kMaxBodiesBytes / 2;
 
 const std::vector<std::pair<std::string, std::string>> kPlainHeaders = {{"X-Content-Type-Options", "nosniff"},
                                                                         {"Cache-Control", "no-store"}};
@@ -45,6 +46,7 @@ struct Endpoints::State {
     http.threads = options.webhook_threads;
     http.max_body_bytes = WebhookRoute::kMaxBodyBytes;
     http.max_bodies_bytes = kMaxBodiesBytes;
+    http.max_bodies_bytes_per_address = kMaxBodiesBytesPerAddress;
     http.request_deadline = options.request_deadline;
     http.headers = kPlainHeaders;
     WW_ASSIGN(webhooks, http::HttpServer::Start(http, HooksOf(*webhook_route, "webhooks")));
