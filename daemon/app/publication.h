@@ -51,9 +51,10 @@ struct PublicationOutcome {
 
 class ResultPublisher {
  public:
-  // `forge` may be null, then only branches are pushed; else it outlives the publisher.
-  ResultPublisher(PublicationSettings settings, repo::Mirror mirror, forge::Forge* forge)
-      : settings_(std::move(settings)), mirror_(std::move(mirror)), forge_(forge) {}
+  // `forge` may be null, then only branches are pushed; else both outlive the publisher.
+  ResultPublisher(PublicationSettings settings, repo::Mirror mirror, forge::Forge* forge,
+                  forge::CommentPort* conversation)
+      : settings_(std::move(settings)), mirror_(std::move(mirror)), forge_(forge), conversation_(conversation) {}
   // Idempotent. Errors are those of the remote and the forge.
   Result<PublicationOutcome> Publish(const KernelPublication& publication);
 
@@ -63,6 +64,7 @@ class ResultPublisher {
   const PublicationSettings settings_;
   repo::Mirror mirror_;
   forge::Forge* const forge_;
+  forge::CommentPort* const conversation_;
   int opened_ = 0;
 };
 // It checks the credentials, the remote, the forge and the author of warpwright's commits.

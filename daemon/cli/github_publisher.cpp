@@ -70,7 +70,7 @@ Result<std::unique_ptr<app::ResultPublisher>> GithubPublisher::Connect(config::P
     WW_ASSIGN(const std::string main, repo::DefaultBranch(address));
     settings.base_branch = main.substr(std::min(main.size(), std::string_view("refs/heads/").size()));
   }
-  return std::make_unique<app::ResultPublisher>(std::move(settings), std::move(mirror), forge_.get());
+  return std::make_unique<app::ResultPublisher>(std::move(settings), std::move(mirror), forge_.get(), forge_.get());
 }
 
 Status GithubPublisher::ConnectForge() {

@@ -128,6 +128,8 @@ struct Program {
     command->add_option("--max-minutes", optimize.max_minutes, "Per kernel; overrides the manifest's policy")
         ->check(CLI::PositiveNumber);
     command->add_flag("--again", optimize.again, "Restart finished tasks");
+    command->add_option("--carry", optimize.carry,
+                        "Carry the result of this commit over to --revision, where only the rest of its file changed");
     AddPublication(command, optimize.publication);
 
     command = Add("plan", "Report which entries of a revision changed, without running any", plan.common,

@@ -1,5 +1,3 @@
-#include "app/optimize.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "app/carry_over.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -125,6 +124,15 @@ Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& option
                                  .tools_worker = session.Worker(),
                                  .publisher = {},
                                  .progress = progress.Callbacks()};
+  if (!options.carry.empty()) {
+    WW_ASSIGN(
+        auto carried,
+        app::CarryOver(
+            session.workspace(),
+            {.revision = options.revision, .commit = options.carry, .author = options.author, .version = kVersion},
+            services));
+    return std::vector<app::OptimizedKernel>{std::move(carried)};
+  }
   if (Publishes(options))
     services.publisher = [&](const repo::Signature& author) { return publisher.Connect(options.publish, author); };
   return app::OptimizeKernels(session.workspace(), RequestOf(options), services);

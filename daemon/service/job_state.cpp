@@ -92,11 +92,12 @@ std::string_view Name(JobKind kind) {
   switch (kind) {
     case JobKind::kOptimize: return "optimize";
     case JobKind::kNightly: return "nightly";
+    case JobKind::kCarry: return "carry";
   }
   return "";
 }
 std::optional<JobKind> ParseJobKind(std::string_view name) {
-  for (const JobKind kind : {JobKind::kOptimize, JobKind::kNightly})
+  for (const JobKind kind : {JobKind::kOptimize, JobKind::kNightly, JobKind::kCarry})
     if (Name(kind) == name) return kind;
   return std::nullopt;
 }

@@ -219,8 +219,12 @@ Result<std::vector<Event>> Pipeline::SyncPullRequest(const TrackedRepository& pl
                      .commit = view.head_sha,
                      .pull_request = view.number,
                      .url = view.url};
-  for (const auto& known : rows)
-    if (known.kernel == kernel) row = known;
+  bool known_before = false;
+  for (const auto& known : rows) {
+    if (known.kernel != kernel) continue;
+    row = known;
+    known_before = known.pull_request == view.number;
+  }
   if (row.pull_request > view.number) return events;  // an older one
   const auto body = report::ParseBody(view.body);
   if (row.file_hash.empty() && body && row.base_commit.empty()) row.base_commit = body->base_commit;
@@ -231,6 +235,16 @@ Result<std::vector<Event>> Pipeline::SyncPullRequest(const TrackedRepository& pl
   row.pull_request = view.number;
   row.url = view.url;
   row.state = state;
+  const auto say = [&](std::string_view headline, std::string_view why) {
+    return PutStatusComment(ports_.conversation, *place.on_forge, view.number, headline, why);
+  };
+  const bool reopened = changed && state == PublicationState::kOpen && known_before;
+  if (changed && state == PublicationState::kClosed)
+    WW_TRY(
+        say("**Closed: warpwright does not propose this again** until the kernel's file changes or someone "
+            "asks for it with `/warpwright optimize`",
+            ""));
+  if (reopened) WW_TRY(say("**Opened again**: warpwright keeps this up to date", ""));
   if (changed) WW_TRY(ports_.store.PutPublication(row));
   WW_ASSIGN(const auto ignored, ports_.store.FindIgnored(place.name, kernel));
   if (state == PublicationState::kClosed && changed) {
@@ -253,8 +267,12 @@ Result<std::vector<Event>> Pipeline::SyncPullRequest(const TrackedRepository& pl
     WW_ASSIGN(const bool may, MayCommand(place, sender));
     if (!may) return events;
   }
-  if (unticked) WW_TRY(ports_.store.Unignore(place.name, kernel));
+  if (unticked) {
+    WW_TRY(say("**No longer ignored**: warpwright keeps this up to date", ""));
+    WW_TRY(ports_.store.Unignore(place.name, kernel));
+  }
   if (newly_ticked) {
+    WW_TRY(say("**Ignored: warpwright no longer updates this pull request** until the box is unticked", ""));
     WW_TRY(ports_.store.Ignore({.repository = place.name, .kernel = kernel, .reason = kTickedIgnore}));
     WW_ASSIGN(const auto running, ports_.store.Cancel(place.name, kernel, kTickedIgnore));
     for (const int64_t job : running) StopJob(job);
@@ -313,6 +331,8 @@ Status Pipeline::Reconcile(const std::atomic<bool>& stop) {
   for (const TrackedRepository& place : Repositories()) {
     if (!place.on_forge || place.publish != config::PublishTo::kPullRequest) continue;
     WW_ASSIGN(const auto rows, ports_.store.Publications(place.name));
+    if (const Status carried = CarryOver(place); !carried)
+      base::LogError("carry_failed", carried.error(), {{"repo", place.name}});
     for (const PublicationRow& row : rows) {
       if (stop) return {};
       if (row.pull_request == 0 || row.state != PublicationState::kOpen) continue;

@@ -75,6 +75,9 @@ class Store {
   // Replaces the event by jobs, in one transaction. `event` as returned by NextEvent: if its branch moved meanwhile,
   // the remaining range stays an event.
   Result<Detected> FinishEvent(const Event& event, const std::vector<NewJob>& jobs);
+  // A job of kind kCarry onto `event`'s commit for the result of the job `published`. False: work on the kernel is
+  // unfinished, the same was done, or a later version of the kernel itself was judged.
+  Result<bool> QueueCarry(const Event& event, const NewJob& job, int64_t published);
   // Retried later, at most `tries` attempts in total; then it is dropped and counted.
   Status EventFailed(int64_t event, const std::string& error, int tries);
 
@@ -100,6 +103,7 @@ class Store {
 
   // --- What is published on the forge (store_forge.cpp)
   Result<std::vector<PublicationRow>> Publications(const std::string& repository);
+  Result<std::optional<PublicationRow>> FindPublication(const std::string& repository, const std::string& kernel);
   Status PutPublication(const PublicationRow& row);
   struct Usage {
     int open = 0, opened_today = 0;  // pull requests; `open` without that of `kernel`
