@@ -57,6 +57,7 @@ class Optimization {
     WW_ASSIGN(toolchain_, services_.toolchain());
     WW_ASSIGN(skills_, services_.skills());
     WW_ASSIGN(memory::Trajectory trajectory, workspace_.OpenTrajectory());
+    WW_TRY(MentionUncommitted());
     if (!request_.changed_since.empty()) WW_TRY(KeepChanged());
     KeepShard();
     if (request_.detect_only) return Detected();
@@ -70,6 +71,23 @@ class Optimization {
   }
 
  private:
+  // A commit is optimized, never the working tree; who edits there should know.
+  Status MentionUncommitted() {
+    const repo::Repository& repository = workspace_.repository();
+    WW_ASSIGN(const std::string head, repository.bare() ? Result<std::string>("") : repository.Resolve("HEAD"));
+    if (head != commit_) return {};
+    WW_ASSIGN(const auto changed, repository.UncommittedFiles());
+    std::vector<std::string> sources;
+    for (const std::string& path : changed)
+      if (IsSource(path) || path == ".warpwright.yml") sources.push_back(path);
+    if (sources.empty()) return {};
+    const size_t more = sources.size() > 3 ? sources.size() - 3 : 0;
+    sources.resize(sources.size() - more);
+    progress_.line(fmt::format("note: uncommitted changes are not part of it: {}{}", fmt::join(sources, ", "),
+                               more > 0 ? fmt::format(" and {} more", more) : ""));
+    return {};
+  }
+
   // Drops the kernels that have the same meaning in the other revision.
   Status KeepChanged() {
     WW_ASSIGN(const std::string before, workspace_.repository().Resolve(request_.changed_since));
@@ -144,6 +162,7 @@ class Optimization {
     failed.name = spec.name;
     failed.outcome = core::TaskOutcome::kError;
     failed.message = error.Format();
+    failed.error = error.code;
     const TargetDevice& device = workspace_.device();
     failed.summary.explanation = {.kernel = spec.name,
                                   .file = spec.file,
@@ -305,6 +324,7 @@ class Optimization {
     if (!done) {
       outcome.failed = true;
       outcome.message = done.error().Format();
+      kernel.summary.publication_error = outcome.message;
       return;
     }
     outcome = std::move(*done);
@@ -339,6 +359,7 @@ std::string_view RunResult(const std::vector<OptimizedKernel>& kernels) {
   };
   if (kernels.empty() || came_out(core::TaskOutcome::kDetected)) return "skipped";
   if (any([](const OptimizedKernel& k) { return k.regression > 0; })) return "regression";
+  if (any([](const OptimizedKernel& k) { return k.publication.failed; })) return "error";
   if (came_out(core::TaskOutcome::kImproved)) return "improved";
   return came_out(core::TaskOutcome::kError) ? "error" : "unchanged";
 }

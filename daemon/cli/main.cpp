@@ -11,6 +11,7 @@
 #include "cli/nightly.h"
 #include "cli/serve.h"
 #include "cli/version.h"
+#include "cli/workflow_commands.h"
 #include "config/chip_file.h"
 
 namespace warpwright::cli {
@@ -286,11 +287,14 @@ int Main(int argc, char** argv) {
     program.app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     const int code = program.app.exit(e);
-    return code == 0 ? kExitDone : kExitUsage;
+    if (code == 0) return kExitDone;
+    ReportToRunner({.code = ErrorCode::kUsage, .message = e.what(), .remedy = "see `warpwright --help`"});
+    return kExitUsage;
   }
   const Result<int> done = program.run();
   if (done) return *done;
   std::fprintf(stderr, "warpwright: %s\n", done.error().Format().c_str());
+  ReportToRunner(done.error());
   return ExitCodeOf(done.error());
 }
 

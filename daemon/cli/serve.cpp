@@ -17,6 +17,8 @@
 #include "cli/exit_code.h"
 #include "cli/session.h"
 #include "cli/version.h"
+#include "config/chip_file.h"
+#include "nights/cron.h"
 #include "service/daemon.h"
 #include "service/endpoints.h"
 #include "service/job_runner.h"
@@ -287,13 +289,36 @@ class Server {
 
 }  // namespace
 
+Status CheckServable(const config::OperatorConfig& config) {
+  const auto refuse = [&](const char* key, Error error) {
+    error.code = ErrorCode::kConfig;
+    error.message = fmt::format("{}: {}", key, error.message);
+    if (error.file.empty()) error.file = config.path;
+    return Fail(std::move(error));
+  };
+  for (const std::string& device : config.devices) {
+    if (const Status known = CheckDeviceName(device); !known) return refuse("devices", known.error());
+    if (!device.starts_with("sim:")) continue;
+    if (const auto chip = config::LoadChip(device.substr(4)); !chip) return refuse("devices", chip.error());
+  }
+  service::EndpointOptions endpoints;
+  endpoints.webhooks = config.listen_webhooks;
+  endpoints.status = config.listen_status;
+  if (const Status valid = service::Endpoints::CheckAddresses(endpoints); !valid)
+    return refuse("listen", valid.error());
+  if (config.nights_at.empty()) return {};
+  if (const auto nights = nights::ParseCron(config.nights_at, config.nights_zone); !nights)
+    return refuse("nights.at", nights.error());
+  return {};
+}
+
 Result<int> RunServe(const ServeOptions& options) {
   HideMemory();
   service::Daemon::BlockSignals();
   WW_ASSIGN(config::OperatorConfig config, config::LoadOperatorConfig(options.config));
   base::ConfigureLog(config.json_logs ? base::LogFormat::kJson : base::LogFormat::kText,
                      base::ParseLogLevel(config.log_level).value_or(base::LogLevel::kInfo));
-  for (const std::string& device : config.devices) WW_TRY(CheckDeviceName(device));
+  WW_TRY(CheckServable(config));
   Server server(options, std::move(config));
   return server.Run();
 }

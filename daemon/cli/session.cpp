@@ -72,10 +72,18 @@ Status CheckDeviceName(const std::string& device) {
   return Fail(ErrorCode::kUsage, "unknown device '" + device + "'", "use cuda, cuda:1, " + config::SimulatedDevices());
 }
 
+Result<repo::Repository> OpenRepository(const std::string& path) {
+  auto repository = repo::Repository::Open(path);
+  if (repository || repository.error().message.find("owned by") != std::string::npos) return repository;
+  Error error = repository.error();  // no repository there: the user's mistake
+  if (error.code == ErrorCode::kIo) error.code = ErrorCode::kUsage;
+  return Fail(std::move(error));
+}
+
 Result<Session> Session::Open(const CommonOptions& options) {
   WW_TRY(CheckDeviceName(options.device));
   const bool simulated = options.device.starts_with("sim:");
-  WW_ASSIGN(repo::Repository repository, repo::Repository::Open(options.repo));
+  WW_ASSIGN(repo::Repository repository, OpenRepository(options.repo));
   app::TargetDevice device{.name = options.device, .chip = {}, .gpu = {}};
   if (simulated) {
     WW_ASSIGN(device.chip, config::LoadChip(options.device.substr(4)));

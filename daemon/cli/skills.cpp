@@ -72,6 +72,8 @@ Result<int> Show(const skills::SkillLibrary& library, const std::string& id, boo
 
 // {"evidence": {"field": number}, "operation": "...", "dtype": "f32", "chip": "h200"}, as `profile --json` prints it.
 Result<core::Evidence> ReadEvidence(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return Fail(ErrorCode::kUsage, path + " does not exist");
   WW_ASSIGN(const std::string text, base::ReadFile(path, 1u << 20));
   const auto parsed = base::ParseJson(text);
   if (!parsed)

@@ -100,6 +100,8 @@ class Repository {
   // commits: three texts.
   static Result<std::string> ApplyChanges(const std::string& ancestor, const std::string& ours,
                                           const std::string& theirs);
+  // Tracked files of the working tree that differ from HEAD, sorted. None in a bare repository.
+  Result<std::vector<std::string>> UncommittedFiles() const;
   // A value of the repository's git configuration.
   std::optional<std::string> Config(const std::string& key) const;
 

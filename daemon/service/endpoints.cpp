@@ -78,6 +78,15 @@ Result<std::unique_ptr<Endpoints>> Endpoints::Start(EndpointOptions options, End
   return std::unique_ptr<Endpoints>(new Endpoints(std::move(state)));
 }
 
+Status Endpoints::CheckAddresses(const EndpointOptions& options) {
+  for (const std::string& address : {options.webhooks, options.status})
+    if (!address.empty()) WW_TRY(http::ParseHostPort(address));
+  if (!options.webhooks.empty() && options.webhooks == options.status && !options.webhooks.ends_with(":0"))
+    return Fail(ErrorCode::kConfig, "listen.webhooks and listen.status are the same address",
+                "give each its own port; the status page is not for the public");
+  return {};
+}
+
 int Endpoints::webhook_port() const { return state_->webhooks ? state_->webhooks->port() : 0; }
 int Endpoints::status_port() const { return state_->status ? state_->status->port() : 0; }
 
