@@ -64,6 +64,7 @@ class Optimization {
     if (!request_.changed_since.empty() && request_.find_regressions) WW_TRY(FindRegressions());
     if (!manifest_.kernels.empty() && services_.publisher) {
       WW_ASSIGN(publisher_, services_.publisher(author_));
+      author_ = publisher_->author();
     }
     std::vector<OptimizedKernel> kernels;
     for (const auto& spec : manifest_.kernels) kernels.push_back(OptimizeOne(spec, trajectory));

@@ -167,7 +167,26 @@ class Server {
     };
     forge::UseTokens(tokens_, options);
     WW_ASSIGN(github_, forge::GithubClient::Create(options, *http_, clock_));
+    if (!access.app_id.empty()) FindOwnAuthor();
+    TakeOwnAuthor(config_);
     return {};
+  }
+
+  // Where nothing else is configured, an App's commits are its own.
+  void FindOwnAuthor() {
+    for (const service::TrackedRepository& place : TrackedRepositoriesOf(config_, tokens_)) {
+      if (!place.on_forge) continue;
+      auto author = github_->OwnAuthor(*place.on_forge);
+      if (author) own_author_ = repo::Signature{std::move(author->name), std::move(author->email)};
+      else base::LogError("no_own_author", author.error());
+      return;
+    }
+  }
+  void TakeOwnAuthor(config::OperatorConfig& config) const {
+    const config::OperatorConfig unset;
+    if (!own_author_ || config.author_name != unset.author_name || config.author_email != unset.author_email) return;
+    config.author_name = own_author_->name;
+    config.author_email = own_author_->email;
   }
 
   Result<std::string> WebhookSecret() const {
@@ -255,6 +274,7 @@ class Server {
                 .remedy = "restart the daemon; running jobs are resumed"});
     {
       const std::lock_guard guard(probe_mutex_);
+      TakeOwnAuthor(next);
       config_ = std::move(next);
     }
     if (endpoints_) {
@@ -276,6 +296,7 @@ class Server {
   std::unique_ptr<service::Store> store_;
   std::unique_ptr<forge::CurlHttp> http_;
   std::shared_ptr<forge::TokenSource> tokens_;
+  std::optional<repo::Signature> own_author_;
   std::unique_ptr<forge::GithubClient> github_;
   std::unique_ptr<service::Pipeline> pipeline_;
   std::unique_ptr<repo::RefWatcher> watcher_;

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -155,6 +157,9 @@ Result<int> ShowMatch(const skills::SkillLibrary& library, const SkillsOptions& 
 
 Result<int> RunSkills(const SkillsOptions& options) {
   if (options.action == SkillsAction::kCheck) {
+    std::error_code error;
+    if (!options.argument.empty() && !std::filesystem::exists(options.argument, error))
+      return Fail(ErrorCode::kUsage, options.argument + " does not exist");
     WW_ASSIGN(const skills::SkillLibrary library,
               options.argument.empty() ? LoadSkillsOf(options.common) : skills::LoadSkills(options.argument));
     fmt::print("{} methods and the policy are fine ({}).\n", library.methods.size(), library.origin);

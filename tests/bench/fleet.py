@@ -2,6 +2,7 @@
 (tests/support/github_stand_in), which runs as a program of its own. Used by load_bench.py and soak_bench.py."""
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -51,10 +52,10 @@ def wait_for(condition, seconds, what):
 class Fleet:
     """Everything runs when this is entered, and the daemon has seen every repository."""
 
-    def __init__(self, build, program=None, repositories=10, poll=60, nights=None, faults=0.0):
+    def __init__(self, build, program=None, repositories=10, poll=60, nights=None, faults=0.0, wrapper=()):
         self.build, self.repositories = Path(build).resolve(), ["acme/k%d" % i for i in range(repositories)]
         self.program = Path(program).resolve() if program else self.build / "daemon/cli/warpwright"
-        self.poll, self.nights, self.faults = poll, nights, faults
+        self.poll, self.nights, self.faults, self.wrapper = poll, nights, faults, list(wrapper)
         self.webhook_port, self.status_port = free_port(), free_port()
         self.versions = {}
 
@@ -72,8 +73,12 @@ class Fleet:
             self.change_kernel(name)
         self.write_config()
         self.log = self.root / "log"
+        # Its own copies: a build meanwhile replaces the programs.
+        (self.root / "bin").mkdir()
+        for name in ("warpwright", "warpwright-worker"):
+            shutil.copy2(self.program.parent / name, self.root / "bin" / name)
         with self.log.open("wb") as stream:
-            self.daemon = subprocess.Popen([self.program, "serve", "--config", self.root / "config.yml", "--cache", self.root / "cache"], stderr=stream)
+            self.daemon = subprocess.Popen([*self.wrapper, self.root / "bin/warpwright", "serve", "--config", self.root / "config.yml", "--cache", self.root / "cache"], stderr=stream)
         mirrors = self.state / "repos"
         wait_for(lambda: len(list(mirrors.glob("*/mirror.git/refs/remotes/origin/main"))) + len(list(mirrors.glob("*/mirror.git/packed-refs"))) >= len(self.repositories),
                  120, "the daemon sees its repositories: " + self.log.read_text(errors="replace")[-2000:])
@@ -151,6 +156,8 @@ class Fleet:
             return sum(size for path, size in sizes.items() if path.name.startswith(name))
         return {"resident_kib": int(status["VmRSS"].split()[0]), "threads": int(status["Threads"]),
                 "descriptors": len(os.listdir(f"/proc/{self.daemon.pid}/fd")), "state_kib": sum(sizes.values()) // 1024,
+                "processor_seconds": sum(int(n) for n in Path(f"/proc/{self.daemon.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13])
+                / os.sysconf("SC_CLK_TCK"),
                 "store_kib": of("daemon.sqlite") // 1024, "trajectories_kib": of("trajectory.sqlite") // 1024}
 
     def logged(self, event):

@@ -435,7 +435,7 @@ TEST_F(ActionRun, SaysWhyItFailsAndWhatToDo) {
   };
   expect(Optimize({{"WW_DEVICE", "cuda"}, {"CUDA_VISIBLE_DEVICES", ""}}), 3, "", "**Remedy:**");
   expect(Optimize({{"WW_TOKEN", "ghs_wrongwrongwrongwrongwrongwrongwrongwrong"}}), 3, "token", "**Remedy:**");
-  expect(Optimize({{"WW_TOKEN", ""}}), 3, "WW_TOKEN is not set", "**Remedy:**");
+  expect(Optimize({{"WW_TOKEN", ""}}), 3, "is not set", "**Remedy:**");
   expect(Optimize({{"WW_PUBLISH", "merge"}}), 2, "merge", "**Remedy:**");
   expect(Optimize({{"WW_DRAFT", "perhaps"}}), 2, "draft must be true or false", "it failed");
   expect(Optimize({{"WW_REVISION", "nowhere"}}), 2, "nowhere", "**Remedy:**");
@@ -459,12 +459,14 @@ TEST_F(ActionRun, SaysWhyItFailsAndWhatToDo) {
   expect(Optimize(), 78, "no .warpwright.yml", "warpwright init");
 }
 
-TEST_F(ActionRun, NamesTheKernelThatWasRefused) {
+TEST_F(ActionRun, NamesTheKernelThatFails) {
   std::string text = *base::ReadFile(clone_.path() / "src/transpose.cu");
-  clone_.Write("src/transpose.cu", text + "\nthis is no C++\n");
+  const size_t at = text.find("blockIdx.x");
+  ASSERT_NE(at, std::string::npos);
+  clone_.Write("src/transpose.cu", text.replace(at, 10, "blockIdx.nowhere"));
   clone_.Commit("broken");
   Step step = Optimize({{"WW_PUBLISH", "none"}});
-  EXPECT_EQ(step.exit_code, 1) << step.out << step.err;
+  EXPECT_EQ(step.exit_code, 78) << "a mistake in a file of the user" << step.out << step.err;
   EXPECT_NE(step.out.find("::error file=src/transpose.cu,line="), std::string::npos) << step.out;
   EXPECT_NE(step.summary.find("transpose"), std::string::npos);
   EXPECT_EQ(step.outputs["improved"], "0");

@@ -93,7 +93,10 @@ void DaemonTest::FirstChange() {
   // One commit by warpwright on top of the pushed commit, which changes only that file.
   EXPECT_EQ(AskHub({"rev-parse", std::string(kBranch) + "^"}), first);
   EXPECT_EQ(AskHub({"diff", "--name-only", "main", kBranch}), "src/row_sum.cu");
-  EXPECT_EQ(AskHub({"log", "-1", "--format=%cn <%ce>", kBranch}), "warpwright <warpwright@example.com>");
+  const std::string committer = AskHub({"log", "-1", "--format=%cn <%ce>", kBranch});
+  EXPECT_TRUE(committer.starts_with("warpwright[bot] <") &&
+              committer.ends_with("+warpwright[bot]@users.noreply.127.0.0.1>"))
+      << committer;
   const std::string message = AskHub({"log", "-1", "--format=%B", kBranch});
   for (const char* trailer : {"Kernel-Id:", "Base-Blob:", "Run-Id:", "Optimized-by: warpwright"})
     EXPECT_NE(message.find(trailer), std::string::npos) << message;
