@@ -17,6 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr size_t kKeptTasksPerKernel = 100;
+
 std::vector<CaseOutcome> CompareCases(const search::RefineResult& refined) {
   std::vector<CaseOutcome> cases;
   const auto* original = std::get_if<core::Measured>(&refined.baseline.original);
@@ -37,6 +39,15 @@ Status Forget(memory::Trajectory& trajectory, const memory::TaskKey& key) {
     if (task.key.kernel == key.kernel && task.key.base_hash == key.base_hash && task.key.device == key.device &&
         task.key.config_digest == key.config_digest)
       WW_TRY(trajectory.DiscardTask(task.id));
+  return {};
+}
+
+// A daemon works for months: of each kernel's tasks the newest stay.
+Status ForgetOldTasks(memory::Trajectory& trajectory) {
+  WW_ASSIGN(const auto tasks, trajectory.Tasks());  // newest first
+  std::map<std::string, size_t> seen;
+  for (const auto& task : tasks)
+    if (++seen[task.key.kernel] > kKeptTasksPerKernel && task.result) WW_TRY(trajectory.DiscardTask(task.id));
   return {};
 }
 
@@ -68,6 +79,7 @@ class Optimization {
     }
     std::vector<OptimizedKernel> kernels;
     for (const auto& spec : manifest_.kernels) kernels.push_back(OptimizeOne(spec, trajectory));
+    WW_TRY(ForgetOldTasks(trajectory));
     return kernels;
   }
 

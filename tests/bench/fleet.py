@@ -152,13 +152,14 @@ class Fleet:
                     sizes[path] = path.stat().st_blocks * 512
             except FileNotFoundError:
                 pass
-        def of(name):
-            return sum(size for path, size in sizes.items() if path.name.startswith(name))
+        def of(*names):
+            return sum(size for path, size in sizes.items() if path.name in names) // 1024
         return {"resident_kib": int(status["VmRSS"].split()[0]), "threads": int(status["Threads"]),
                 "descriptors": len(os.listdir(f"/proc/{self.daemon.pid}/fd")), "state_kib": sum(sizes.values()) // 1024,
                 "processor_seconds": sum(int(n) for n in Path(f"/proc/{self.daemon.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13])
                 / os.sysconf("SC_CLK_TCK"),
-                "store_kib": of("daemon.sqlite") // 1024, "trajectories_kib": of("trajectory.sqlite") // 1024}
+                "store_kib": of("daemon.sqlite"), "store_log_kib": of("daemon.sqlite-wal"), "trajectories_kib": of("trajectory.sqlite"),
+                "trees": sum(1 for _ in self.state.glob("repos/*/trees/*.complete"))}
 
     def logged(self, event):
         return sum(1 for line in self.log.read_text(errors="replace").splitlines() if f'"event":"{event}"' in line)

@@ -22,7 +22,7 @@ import time
 
 from fleet import Fleet, wait_for
 
-FIGURES = ("resident_kib", "descriptors", "threads", "state_kib", "store_kib", "trajectories_kib")
+FIGURES = ("resident_kib", "descriptors", "threads", "state_kib", "store_kib", "store_log_kib", "trajectories_kib", "trees")
 WEBHOOKS_PER_SECOND = 20
 
 
