@@ -11,25 +11,32 @@ import time
 from pathlib import Path
 
 SECRET = "a secret for the benchmark"
-KERNEL = """extern "C" __global__ void scale(const float* in, float* out, int n) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) out[i] = in[i] * %d.0f;
-}
-"""
+EXAMPLES = Path(__file__).resolve().parents[2] / "config/examples/kernels"
 MANIFEST = """version: 1
 policy: {max_rounds: 1}
 kernels:
-  - name: scale
-    file: scale.cu
-    entry: scale
-    launch: {grid: ["(n + 255) / 256"], block: [256]}
+  - name: row_sum
+    file: src/row_sum.cu
+    entry: row_sum
     args:
-      in: {buffer: f32, shape: [n], role: in}
-      out: {buffer: f32, shape: [n], role: out}
-      n: {scalar: i32}
+      out: {buffer: f32, shape: [N], role: out}
+      inp: {buffer: f32, shape: [N, C], role: in}
+      N: {scalar: i32}
+      C: {scalar: i32}
+    accumulation: C
     cases:
-      - {name: small, n: 65536}
+      - {name: small, N: 128, C: 256}
 """
+
+
+def kernel(version):
+    """The example row_sum, which gets faster within seconds, with another meaning for each version."""
+    blocks = "ceil_div(N, threads)"
+    text = (EXAMPLES / "src/row_sum.cu").read_text()
+    assert blocks in text
+    return text.replace(blocks, "ceil_div(N + 0 * (%d), threads)" % version)
+
+
 AUTHOR = {"GIT_AUTHOR_NAME": "Writer", "GIT_AUTHOR_EMAIL": "writer@example.org", "GIT_COMMITTER_NAME": "Writer", "GIT_COMMITTER_EMAIL": "writer@example.org"}
 
 
@@ -130,7 +137,8 @@ class Fleet:
 
     def change_kernel(self, name):
         version = self.versions[name] = self.versions.get(name, 1) + 1
-        return self.commit(name, {".warpwright.yml": MANIFEST, "scale.cu": KERNEL % version})
+        return self.commit(name, {".warpwright.yml": MANIFEST, "src/row_sum.cu": kernel(version),
+                                  "include/common.cuh": (EXAMPLES / "include/common.cuh").read_text()})
 
     def change_text(self, name):
         version = self.versions[name] = self.versions.get(name, 1) + 1
