@@ -37,7 +37,7 @@ class Carrying {
     WW_ASSIGN(tree_, workspace_.ExportTree(commit_));
     WW_ASSIGN(toolchain_, services_.toolchain());
     WW_ASSIGN(memory::Trajectory trajectory, workspace_.OpenTrajectory());
-    WW_ASSIGN(original_, ReadSource(tree_, spec().file));
+    WW_ASSIGN(original_, judge::ReadSource(tree_, spec().file));
 
     OptimizedKernel kernel;
     kernel.name = spec().name;
