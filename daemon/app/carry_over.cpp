@@ -7,6 +7,7 @@
 #include "agents/generator.h"
 #include "agents/optimizer.h"
 #include "app/changed_entries.h"
+#include "judge/source_file.h"
 #include "report/explain.h"
 #include "search/steps.h"
 
