@@ -7,6 +7,7 @@
 #include "core/computation_fields.h"
 #include "core/execution_fields.h"
 #include "core/inspection_fields.h"
+#include "core/lifting_fields.h"
 #include "core/machine_fields.h"
 #include "core/paired_timing_fields.h"
 #include "core/plan_fields.h"
@@ -26,20 +27,14 @@ using Types = ::testing::Types<
     core::GpuFacts, core::Machine::ToolkitPart, core::Machine::HostCompilerPart, core::Machine::SandboxPart,
     core::Machine::NvmlPart, core::Machine::DriverPart, core::Machine::DevicePart, core::Machine::NvrtcPart,
     core::Machine::CuptiPart, core::Machine::CountersPart, core::Machine, Error, core::SourceRef, core::Dim3,
-<<<<<<< HEAD
     core::DevicePointer, core::ScalarArgument, core::LaunchSpec, core::KernelSpec, core::BufferContent,
     core::ExecuteOptions, core::TimingOptions, core::RewriteRequest, core::SpliceRequest, core::ExecuteRequest,
     core::TimeRequest, core::Rewritten, core::RewriteRefusal, core::GuardViolation, core::PrecisionUse, core::Executed,
-    core::OutputDeviation, core::TimedPair, core::SampledPair, core::Timed, core::BufferArgument, core::Argument>;
-=======
-    core::ScalarArgument, core::LaunchSpec, core::KernelSpec, core::BufferContent, core::ExecuteOptions,
-    core::TimingOptions, core::RewriteRequest, core::SpliceRequest, core::ExecuteRequest, core::TimeRequest,
-    core::Rewritten, core::RewriteRefusal, core::GuardViolation, core::PrecisionUse, core::Executed,
     core::OutputDeviation, core::TimedPair, core::SampledPair, core::Timed, core::BufferArgument, core::Argument,
     core::Affine::Term, core::Affine, core::Guard, core::Constant, core::ScalarRead, core::SizeValue, core::IndexValue,
     core::TensorRead, core::Reduce::Variable, core::Reduce, core::Nary, core::Call, core::Compare, core::Logic,
-    core::Select, core::Convert, core::Stage, core::TensorArgument, core::Computation>;
->>>>>>> wt-comp
+    core::Select, core::Convert, core::Stage, core::TensorArgument, core::Computation, core::LiftShape,
+    core::LiftRequest, core::NotLifted, core::Lifted>;
 TYPED_TEST_SUITE(Described, Types);
 TYPED_TEST(Described, EveryMemberTravels) { testing::ExpectDescribed<TypeParam>(); }
 
