@@ -19,6 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr size_t kKeptTasksPerKernel = 100;
+
 std::vector<CaseOutcome> CompareCases(const search::RefineResult& refined) {
   std::vector<CaseOutcome> cases;
   const auto* original = std::get_if<core::Measured>(&refined.baseline.original);
@@ -42,6 +44,15 @@ Status Forget(memory::Trajectory& trajectory, const memory::TaskKey& key) {
   return {};
 }
 
+// A daemon works for months: of each kernel's tasks the newest stay.
+Status ForgetOldTasks(memory::Trajectory& trajectory) {
+  WW_ASSIGN(const auto tasks, trajectory.Tasks());  // newest first
+  std::map<std::string, size_t> seen;
+  for (const auto& task : tasks)
+    if (++seen[task.key.kernel] > kKeptTasksPerKernel && task.result) WW_TRY(trajectory.DiscardTask(task.id));
+  return {};
+}
+
 void KeepKernels(core::Manifest& manifest, const std::set<std::string>& names) {
   std::erase_if(manifest.kernels, [&](const core::KernelSpec& spec) { return names.count(spec.name) == 0; });
 }
@@ -59,19 +70,39 @@ class Optimization {
     WW_ASSIGN(toolchain_, services_.toolchain());
     WW_ASSIGN(skills_, services_.skills());
     WW_ASSIGN(memory::Trajectory trajectory, workspace_.OpenTrajectory());
+    WW_TRY(MentionUncommitted());
     if (!request_.changed_since.empty()) WW_TRY(KeepChanged());
     KeepShard();
     if (request_.detect_only) return Detected();
     if (!request_.changed_since.empty() && request_.find_regressions) WW_TRY(FindRegressions());
     if (!manifest_.kernels.empty() && services_.publisher) {
       WW_ASSIGN(publisher_, services_.publisher(author_));
+      author_ = publisher_->author();
     }
     std::vector<OptimizedKernel> kernels;
     for (const auto& spec : manifest_.kernels) kernels.push_back(OptimizeOne(spec, trajectory));
+    WW_TRY(ForgetOldTasks(trajectory));
     return kernels;
   }
 
  private:
+  // A commit is optimized, never the working tree; who edits there should know.
+  Status MentionUncommitted() {
+    const repo::Repository& repository = workspace_.repository();
+    WW_ASSIGN(const std::string head, repository.bare() ? Result<std::string>("") : repository.Resolve("HEAD"));
+    if (head != commit_) return {};
+    WW_ASSIGN(const auto changed, repository.UncommittedFiles());
+    std::vector<std::string> sources;
+    for (const std::string& path : changed)
+      if (IsSource(path) || path == ".warpwright.yml") sources.push_back(path);
+    if (sources.empty()) return {};
+    const size_t more = sources.size() > 3 ? sources.size() - 3 : 0;
+    sources.resize(sources.size() - more);
+    progress_.line(fmt::format("note: uncommitted changes are not part of it: {}{}", fmt::join(sources, ", "),
+                               more > 0 ? fmt::format(" and {} more", more) : ""));
+    return {};
+  }
+
   // Drops the kernels that have the same meaning in the other revision.
   Status KeepChanged() {
     WW_ASSIGN(const std::string before, workspace_.repository().Resolve(request_.changed_since));
@@ -146,6 +177,7 @@ class Optimization {
     failed.name = spec.name;
     failed.outcome = core::TaskOutcome::kError;
     failed.message = error.Format();
+    failed.error = error.code;
     const TargetDevice& device = workspace_.device();
     failed.summary.explanation = {.kernel = spec.name,
                                   .file = spec.file,
@@ -314,6 +346,7 @@ class Optimization {
     if (!done) {
       outcome.failed = true;
       outcome.message = done.error().Format();
+      kernel.summary.publication_error = outcome.message;
       return;
     }
     outcome = std::move(*done);
@@ -348,6 +381,7 @@ std::string_view RunResult(const std::vector<OptimizedKernel>& kernels) {
   };
   if (kernels.empty() || came_out(core::TaskOutcome::kDetected)) return "skipped";
   if (any([](const OptimizedKernel& k) { return k.regression > 0; })) return "regression";
+  if (any([](const OptimizedKernel& k) { return k.publication.failed; })) return "error";
   if (came_out(core::TaskOutcome::kImproved)) return "improved";
   return came_out(core::TaskOutcome::kError) ? "error" : "unchanged";
 }

@@ -53,7 +53,8 @@ struct OptimizedKernel {
   std::string name;
   core::TaskOutcome outcome = core::TaskOutcome::kUnfinished;
   std::string message;
-  std::string branch, commit;  // of the winner
+  std::optional<ErrorCode> error;  // of the failure, if it is one
+  std::string branch, commit;      // of the winner
   double gain = 1, seconds = 0;
   int rounds = 0, evaluations = 0;
   memory::TaskId task = 0;

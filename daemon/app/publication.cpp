@@ -40,7 +40,7 @@ Result<PublicationOutcome> ResultPublisher::Publish(const KernelPublication& pub
               service::CountOpenPullRequests(refs, request.branch, *settings_.repository, *forge_));
   }
   forge::Forge* const forge = settings_.to == config::PublishTo::kPullRequest ? forge_ : nullptr;
-  WW_ASSIGN(const service::Publication done, ::warpwright::service::Publish(request, mirror_, forge));
+  WW_ASSIGN(const service::Publication done, ::warpwright::service::Publish(request, {mirror_, forge, conversation_}));
 
   PublicationOutcome outcome;
   outcome.disposition = done.disposition;

@@ -28,6 +28,7 @@ struct PublicationSettings {
   std::optional<std::vector<std::string>> labels, reviewers;
   std::optional<int> max_open;
   bool asked_for = false;  // by a user: ignores a closed pull request
+  repo::Signature author;  // of commits
 };
 
 // What is published for one kernel.
@@ -51,9 +52,11 @@ struct PublicationOutcome {
 
 class ResultPublisher {
  public:
-  // `forge` may be null, then only branches are pushed; else it outlives the publisher.
-  ResultPublisher(PublicationSettings settings, repo::Mirror mirror, forge::Forge* forge)
-      : settings_(std::move(settings)), mirror_(std::move(mirror)), forge_(forge) {}
+  // `forge` may be null, then only branches are pushed; else both outlive the publisher.
+  ResultPublisher(PublicationSettings settings, repo::Mirror mirror, forge::Forge* forge,
+                  forge::CommentPort* conversation)
+      : settings_(std::move(settings)), mirror_(std::move(mirror)), forge_(forge), conversation_(conversation) {}
+  const repo::Signature& author() const { return settings_.author; }
   // Idempotent. Errors are those of the remote and the forge.
   Result<PublicationOutcome> Publish(const KernelPublication& publication);
 
@@ -63,9 +66,11 @@ class ResultPublisher {
   const PublicationSettings settings_;
   repo::Mirror mirror_;
   forge::Forge* const forge_;
+  forge::CommentPort* const conversation_;
   int opened_ = 0;
 };
-// It checks the credentials, the remote, the forge and the author of warpwright's commits.
+// It checks the credentials, the remote, the forge and the author of warpwright's commits, which is the App's own where
+// there is one and `author` is not given.
 using PublisherSource = std::function<Result<std::unique_ptr<ResultPublisher>>(const repo::Signature& author)>;
 
 // A mirror of the remote that borrows the objects of the workspace's repository, so that only objects missing there are

@@ -84,4 +84,10 @@ Status WriteReports(const ReportPlaces& places, const std::vector<OptimizedKerne
   return {};
 }
 
+Status WriteFailure(const ReportPlaces& places, const std::function<void(const std::string&)>& notice) {
+  if (places.output.empty()) return {};
+  const RunReport none{.report = {}, .kernels = "[]", .trajectory = {}, .result = "error"};
+  return WriteStepOutputs(places.output, Outputs(places, {}, none), notice);
+}
+
 }  // namespace warpwright::app

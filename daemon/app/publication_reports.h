@@ -23,4 +23,7 @@ struct RunReport {
 Status WriteReports(const ReportPlaces& places, const std::vector<OptimizedKernel>& kernels, const RunReport& report,
                     const std::function<void(const std::string&)>& notice);
 
+// What later steps read, where the run failed before there was a result.
+Status WriteFailure(const ReportPlaces& places, const std::function<void(const std::string&)>& notice);
+
 }  // namespace warpwright::app

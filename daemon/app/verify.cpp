@@ -70,11 +70,9 @@ Result<VerifyResult> VerifyWorkingTree(const Workspace& workspace, const std::st
   WW_ASSIGN(const core::Manifest manifest, workspace.ManifestAt(result.base));
   WW_ASSIGN(const std::filesystem::path tree, workspace.ExportTree(result.base));
   WW_ASSIGN(const std::string toolchain, services.toolchain());
-  for (const auto& spec : manifest.kernels) {
-    services.progress.step("verifying " + spec.name);
+  const auto verify = [&](const core::KernelSpec& spec) -> Status {
     WW_ASSIGN(const core::SourceRef original, judge::ReadSource(tree, spec.file));
-    WW_ASSIGN(const core::SourceRef candidate,
-              judge::ReadSource(std::filesystem::absolute(repository.root()), spec.file));
+    WW_ASSIGN(const core::SourceRef candidate, judge::ReadSource(std::filesystem::absolute(repository.root()), spec.file));
     // References come from the trusted revision: a candidate cannot bring its own.
     const auto judge = MakeJudge({.device = workspace.device(),
                                   .spec = spec,
@@ -91,6 +89,21 @@ Result<VerifyResult> VerifyWorkingTree(const Workspace& workspace, const std::st
     }
     result.passed &= core::Passed(verdict);
     for (auto& row : CaseVerdicts(spec.name, baseline, verdict)) result.cases.push_back(std::move(row));
+    return {};
+  };
+  for (const auto& spec : manifest.kernels) {
+    services.progress.step("verifying " + spec.name);
+    const Status status = verify(spec);
+    if (status) continue;
+    // Something is not installed: it will be missing for the others as well.
+    if (status.error().code == ErrorCode::kEnvironment) return Fail(status.error());
+    result.passed = false;
+    if (!result.error) result.error = status.error();
+    result.cases.push_back({.kernel = spec.name,
+                            .name = {},
+                            .verdict = "error",
+                            .check = std::string(Name(status.error().code)),
+                            .message = status.error().Format()});
   }
   services.progress.finish();
   return result;

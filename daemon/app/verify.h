@@ -1,6 +1,7 @@
 // verify: the kernels of the working tree against those of the trusted revision.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,15 +11,17 @@ namespace warpwright::app {
 
 struct CaseVerdict {
   std::string kernel, name;
-  std::string verdict;         // "verified", "measured", "skipped", "not_reached", else VerdictName
+  std::string verdict;         // "verified", "measured", "skipped", "not_reached", "error", else VerdictName
   std::string check, message;  // what failed, or why it was not verified
 };
 struct VerifyResult {
   std::string base;  // commit
   std::vector<CaseVerdict> cases;
   bool passed = true;
+  std::optional<Error> error;  // the first that kept a kernel from being judged; its case is "error"
 };
 
+// An Error that concerns one kernel does not keep the others from being judged.
 Result<VerifyResult> VerifyWorkingTree(const Workspace& workspace, const std::string& base,
                                        const JudgingServices& services, const RestartableEvaluator& candidates);
 

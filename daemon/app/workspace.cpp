@@ -1,8 +1,12 @@
 #include "app/workspace.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "base/file.h"
 #include "config/manifest.h"
@@ -11,6 +15,7 @@ namespace warpwright::app {
 namespace {
 
 namespace fs = std::filesystem;
+constexpr size_t kKeptTrees = 8;
 
 }  // namespace
 
@@ -55,10 +60,34 @@ bool Workspace::HasTree(const std::string& commit) const {
 
 Result<fs::path> Workspace::ExportTree(const std::string& commit) const {
   const fs::path tree = state_ / "trees" / commit;
-  if (HasTree(commit)) return tree;
+  if (UseTree(commit)) return tree;
   WW_TRY(repository_.Export(commit, IsSource, tree));
   WW_TRY(base::WriteFileAtomically(CompleteMark(commit), ""));
+  if (!UseTree(commit)) return Fail(ErrorCode::kIo, "the sources in " + tree.string() + " disappeared");
+  SweepTrees();
   return tree;
+}
+
+// Locks the tree against SweepTrees of other processes. False: there is none, or it is just being removed.
+bool Workspace::UseTree(const std::string& commit) const {
+  const fs::path mark = CompleteMark(commit);
+  base::Fd lock(::open(mark.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (!lock.valid() || ::flock(lock.get(), LOCK_SH | LOCK_NB) != 0 || !HasTree(commit)) return false;
+  ::futimens(lock.get(), nullptr);
+  used_trees_.push_back(std::move(lock));
+  return true;
+}
+
+void Workspace::SweepTrees() const {
+  std::vector<std::pair<fs::file_time_type, fs::path>> marks;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(state_ / "trees", error))
+    if (entry.path().extension() == ".complete") marks.emplace_back(entry.last_write_time(error), entry.path());
+  std::sort(marks.begin(), marks.end(), std::greater<>());
+  for (size_t i = kKeptTrees; i < marks.size(); ++i) {
+    const base::Fd lock(::open(marks[i].second.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (lock.valid() && ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) RemoveTree(marks[i].second.stem().string());
+  }
 }
 
 void Workspace::RemoveTree(const std::string& commit) const {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/fd.h"
 #include "core/chip.h"
 #include "core/evaluator.h"
 #include "core/kernel_spec.h"
@@ -50,7 +51,8 @@ class Workspace {
   // The manifest of a commit, or of the working tree, with the wanted kernels.
   Result<core::Manifest> ManifestAt(const std::string& commit) const;
   Result<core::Manifest> ManifestOfWorkingTree() const;
-  // The sources of a commit below the state folder, written only once.
+  // The sources of a commit below the state folder, written only once. While this workspace lives the tree stays; of
+  // those that no workspace uses, the eight that were used last stay.
   Result<std::filesystem::path> ExportTree(const std::string& commit) const;
   bool HasTree(const std::string& commit) const;
   void RemoveTree(const std::string& commit) const;
@@ -62,11 +64,14 @@ class Workspace {
  private:
   Result<core::Manifest> Select(core::Manifest manifest) const;
   std::filesystem::path CompleteMark(const std::string& commit) const;
+  bool UseTree(const std::string& commit) const;
+  void SweepTrees() const;
 
   repo::Repository repository_;
   std::filesystem::path state_;
   TargetDevice device_;
   std::vector<std::string> kernels_;
+  mutable std::vector<base::Fd> used_trees_;  // locks on their marks
 };
 
 // Author of commits: "Name <mail>" as given, else the repository's warpwright.author, else warpwright.

@@ -38,6 +38,7 @@ struct OptimizeOptions {
   int max_rounds = 0;  // 0: the manifest's
   double max_minutes = 0;
   bool again = false;  // forget a finished task and start over
+  std::string carry;   // a commit of a result's branch: carry it over to `revision` instead of searching
   PublicationOptions publication;
 };
 struct PlanOptions {

@@ -7,10 +7,10 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/serve.h"
 #include "config/manifest.h"
 #include "config/operator_file.h"
 #include "config/yaml_reader.h"
-#include "nights/cron.h"
 
 namespace warpwright::cli {
 namespace {
@@ -199,21 +199,11 @@ Status CheckSecrets(const config::OperatorConfig& config) {
   return diagnostics.ToStatus();
 }
 
-// Schedules and time zones are parsed by nights/, which the file's parser does not know.
-Status CheckNights(const config::OperatorConfig& config, const Places& places) {
-  if (config.nights_at.empty()) return {};
-  const auto schedule = nights::ParseCron(config.nights_at, config.nights_zone);
-  if (schedule) return {};
-  Error error = schedule.error();
-  error.message = places.Of("nights.at") + ": " + error.message;
-  return Fail(std::move(error));
-}
-
 // The manifest's folder: --repo itself, or its root according to git.
 Result<fs::path> FindManifest(const std::string& repo) {
   std::error_code error;
   if (fs::exists(fs::path(repo) / config::kManifestName, error)) return fs::path(repo);
-  WW_ASSIGN(const repo::Repository repository, repo::Repository::Open(repo));
+  WW_ASSIGN(const repo::Repository repository, OpenRepository(repo));
   return repository.root();
 }
 
@@ -225,7 +215,7 @@ Result<int> RunConfig(const ConfigOptions& options) {
   if (!options.operator_file.empty()) {
     WW_ASSIGN(config, config::LoadOperatorConfig(options.operator_file));
     WW_ASSIGN(config_places, Places::Read(options.operator_file, options.operator_file));
-    WW_TRY(CheckNights(*config, *config_places));
+    WW_TRY(CheckServable(*config));
   }
   // With an operator's file, the repository is read only if it was requested.
   std::optional<core::Manifest> manifest;

@@ -64,13 +64,18 @@ Result<std::unique_ptr<app::ResultPublisher>> GithubPublisher::Connect(config::P
     if (kind && *kind == config::RemoteKind::kHttp && (host == api_host || "api." + host == api_host))
       address.credential.token = forge::TokenFor(tokens_, *settings.repository);
   }
-  WW_ASSIGN(repo::Mirror mirror, app::OpenBorrowingMirror(workspace_, address, author));
+  settings.author = author;
+  if (settings.repository && !options_.app_id.empty() && author.email == repo::Signature().email) {
+    WW_ASSIGN(const forge::GithubClient::Author own, forge_->OwnAuthor(*settings.repository));
+    settings.author = {own.name, own.email};
+  }
+  WW_ASSIGN(repo::Mirror mirror, app::OpenBorrowingMirror(workspace_, address, settings.author));
   settings.base_branch = options_.base_branch;
   if (to == config::PublishTo::kPullRequest && options_.base_branch.empty()) {
     WW_ASSIGN(const std::string main, repo::DefaultBranch(address));
     settings.base_branch = main.substr(std::min(main.size(), std::string_view("refs/heads/").size()));
   }
-  return std::make_unique<app::ResultPublisher>(std::move(settings), std::move(mirror), forge_.get());
+  return std::make_unique<app::ResultPublisher>(std::move(settings), std::move(mirror), forge_.get(), forge_.get());
 }
 
 Status GithubPublisher::ConnectForge() {

@@ -11,6 +11,7 @@
 #include "cli/nightly.h"
 #include "cli/serve.h"
 #include "cli/version.h"
+#include "cli/workflow_commands.h"
 #include "config/chip_file.h"
 
 namespace warpwright::cli {
@@ -134,6 +135,8 @@ struct Program {
     command->add_option("--max-minutes", optimize.max_minutes, "Per kernel; overrides the manifest's policy")
         ->check(CLI::PositiveNumber);
     command->add_flag("--again", optimize.again, "Restart finished tasks");
+    command->add_option("--carry", optimize.carry,
+                        "Carry the result of this commit over to --revision, where only the rest of its file changed");
     AddPublication(command, optimize.publication);
 
     command = Add("plan", "Report which entries of a revision changed, without running any", plan.common,
@@ -290,11 +293,14 @@ int Main(int argc, char** argv) {
     program.app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     const int code = program.app.exit(e);
-    return code == 0 ? kExitDone : kExitUsage;
+    if (code == 0) return kExitDone;
+    ReportToRunner({.code = ErrorCode::kUsage, .message = e.what(), .remedy = "see `warpwright --help`"});
+    return kExitUsage;
   }
   const Result<int> done = program.run();
   if (done) return *done;
   std::fprintf(stderr, "warpwright: %s\n", done.error().Format().c_str());
+  ReportToRunner(done.error());
   return ExitCodeOf(done.error());
 }
 

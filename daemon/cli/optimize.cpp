@@ -1,5 +1,3 @@
-#include "app/optimize.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "app/carry_over.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
@@ -70,8 +69,16 @@ json ToJson(const app::OptimizedKernel& o, const std::string& device) {
 
 int ExitCodeFor(const std::vector<app::OptimizedKernel>& kernels, FailOn fail_on) {
   const auto any = [&](auto is) { return std::any_of(kernels.begin(), kernels.end(), is); };
-  if (any([](const app::OptimizedKernel& k) { return k.outcome == core::TaskOutcome::kError || k.publication.failed; }))
-    return kExitEnvironment;
+  // The environment's failures first; a mistake in the user's files is not one of them.
+  std::optional<int> failed;
+  for (const app::OptimizedKernel& k : kernels) {
+    if (k.publication.failed) return kExitEnvironment;
+    if (k.outcome != core::TaskOutcome::kError) continue;
+    const int code = ExitCodeOf({.code = k.error.value_or(ErrorCode::kIo)});
+    if (code == kExitEnvironment) return code;
+    failed = std::max(failed.value_or(0), code);
+  }
+  if (failed) return *failed;
   return fail_on != FailOn::kNever && any([](const app::OptimizedKernel& k) {
            return k.outcome == core::TaskOutcome::kRefused || k.regression > 0;
          })
@@ -127,6 +134,15 @@ Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& option
                                  .tools_worker = session.Worker(),
                                  .publisher = {},
                                  .progress = progress.Callbacks()};
+  if (!options.carry.empty()) {
+    WW_ASSIGN(
+        auto carried,
+        app::CarryOver(
+            session.workspace(),
+            {.revision = options.revision, .commit = options.carry, .author = options.author, .version = kVersion},
+            services));
+    return std::vector<app::OptimizedKernel>{std::move(carried)};
+  }
   if (Publishes(options))
     services.publisher = [&](const repo::Signature& author) { return publisher.Connect(options.publish, author); };
   return app::OptimizeKernels(session.workspace(), RequestOf(options), services);
@@ -148,12 +164,13 @@ void Print(const std::vector<app::OptimizedKernel>& kernels, const app::TargetDe
 
 }  // namespace
 
-Result<int> RunOptimize(const OptimizeOptions& options) {
+namespace {
+
+Result<int> OptimizeAndReport(const OptimizeOptions& options) {
   const PublicationOptions& publication = options.publication;
   WW_TRY(CheckPublication(publication, options.publish));
   // In a step of GitHub Actions, output of compilers and kernels must not be taken for a workflow command.
-  const char* actions = std::getenv("GITHUB_ACTIONS");
-  WorkflowCommands commands(actions != nullptr && std::string_view(actions) == "true" && !options.common.json);
+  WorkflowCommands commands(InGithubActions() && !options.common.json);
   commands.Stop();
   WW_ASSIGN(Session session, Session::Open(options.common));
   WW_ASSIGN(const auto optimized, Optimize(options, session, commands));
@@ -174,9 +191,21 @@ Result<int> RunOptimize(const OptimizeOptions& options) {
     WW_TRY(app::WriteReports(publication.Places(), optimized, run,
                              [](const std::string& text) { fmt::print(stderr, "warpwright: {}\n", text); }));
     commands.Resume();  // warpwright's own, escaped, after all other output
+    commands.Print(report::RenderFailures(app::Summaries(optimized)));
     if (publication.annotations) commands.Print(report::RenderAnnotations(app::Summaries(optimized)));
   }
   return ExitCodeFor(optimized, publication.fail_on);
+}
+
+}  // namespace
+
+Result<int> RunOptimize(const OptimizeOptions& options) {
+  const Result<int> done = OptimizeAndReport(options);
+  // Later steps read outputs also where there is no result.
+  if (!done)
+    if (const Status written = app::WriteFailure(options.publication.Places(), [](const std::string&) {}); !written)
+      fmt::print(stderr, "warpwright: {}\n", written.error().Format());
+  return done;
 }
 
 }  // namespace warpwright::cli

@@ -17,6 +17,8 @@
 #include "cli/exit_code.h"
 #include "cli/session.h"
 #include "cli/version.h"
+#include "config/chip_file.h"
+#include "nights/cron.h"
 #include "service/daemon.h"
 #include "service/endpoints.h"
 #include "service/job_runner.h"
@@ -165,7 +167,26 @@ class Server {
     };
     forge::UseTokens(tokens_, options);
     WW_ASSIGN(github_, forge::GithubClient::Create(options, *http_, clock_));
+    if (!access.app_id.empty()) FindOwnAuthor();
+    TakeOwnAuthor(config_);
     return {};
+  }
+
+  // Where nothing else is configured, an App's commits are its own.
+  void FindOwnAuthor() {
+    for (const service::TrackedRepository& place : TrackedRepositoriesOf(config_, tokens_)) {
+      if (!place.on_forge) continue;
+      auto author = github_->OwnAuthor(*place.on_forge);
+      if (author) own_author_ = repo::Signature{std::move(author->name), std::move(author->email)};
+      else base::LogError("no_own_author", author.error());
+      return;
+    }
+  }
+  void TakeOwnAuthor(config::OperatorConfig& config) const {
+    const config::OperatorConfig unset;
+    if (!own_author_ || config.author_name != unset.author_name || config.author_email != unset.author_email) return;
+    config.author_name = own_author_->name;
+    config.author_email = own_author_->email;
   }
 
   Result<std::string> WebhookSecret() const {
@@ -253,6 +274,7 @@ class Server {
                 .remedy = "restart the daemon; running jobs are resumed"});
     {
       const std::lock_guard guard(probe_mutex_);
+      TakeOwnAuthor(next);
       config_ = std::move(next);
     }
     if (endpoints_) {
@@ -274,6 +296,7 @@ class Server {
   std::unique_ptr<service::Store> store_;
   std::unique_ptr<forge::CurlHttp> http_;
   std::shared_ptr<forge::TokenSource> tokens_;
+  std::optional<repo::Signature> own_author_;
   std::unique_ptr<forge::GithubClient> github_;
   std::unique_ptr<service::Pipeline> pipeline_;
   std::unique_ptr<repo::RefWatcher> watcher_;
@@ -287,13 +310,36 @@ class Server {
 
 }  // namespace
 
+Status CheckServable(const config::OperatorConfig& config) {
+  const auto refuse = [&](const char* key, Error error) {
+    error.code = ErrorCode::kConfig;
+    error.message = fmt::format("{}: {}", key, error.message);
+    if (error.file.empty()) error.file = config.path;
+    return Fail(std::move(error));
+  };
+  for (const std::string& device : config.devices) {
+    if (const Status known = CheckDeviceName(device); !known) return refuse("devices", known.error());
+    if (!device.starts_with("sim:")) continue;
+    if (const auto chip = config::LoadChip(device.substr(4)); !chip) return refuse("devices", chip.error());
+  }
+  service::EndpointOptions endpoints;
+  endpoints.webhooks = config.listen_webhooks;
+  endpoints.status = config.listen_status;
+  if (const Status valid = service::Endpoints::CheckAddresses(endpoints); !valid)
+    return refuse("listen", valid.error());
+  if (config.nights_at.empty()) return {};
+  if (const auto nights = nights::ParseCron(config.nights_at, config.nights_zone); !nights)
+    return refuse("nights.at", nights.error());
+  return {};
+}
+
 Result<int> RunServe(const ServeOptions& options) {
   HideMemory();
   service::Daemon::BlockSignals();
   WW_ASSIGN(config::OperatorConfig config, config::LoadOperatorConfig(options.config));
   base::ConfigureLog(config.json_logs ? base::LogFormat::kJson : base::LogFormat::kText,
                      base::ParseLogLevel(config.log_level).value_or(base::LogLevel::kInfo));
-  for (const std::string& device : config.devices) WW_TRY(CheckDeviceName(device));
+  WW_TRY(CheckServable(config));
   Server server(options, std::move(config));
   return server.Run();
 }

@@ -21,6 +21,8 @@ struct ServeOptions {
   std::string worker, cache;  // as for the other commands
 };
 Result<int> RunServe(const ServeOptions& options);
+// What the file's parser does not know, and `serve` refuses: devices, addresses, schedules. kConfig.
+Status CheckServable(const config::OperatorConfig& config);
 
 // The repositories of a configuration. A repository is on the forge, and git gets the forge's token, only if its host
 // is the forge's.

@@ -38,9 +38,13 @@ Result<std::string> QueryWorker(const CommonOptions& options, const std::vector<
   command.argv.insert(command.argv.end(), question.begin(), question.end());
   command.env = worker::WorkerEnvironment();
   WW_ASSIGN(const base::Completed done, base::Run(command));
-  if (done.exit_code != 0)
-    return Fail(ErrorCode::kEnvironment, done.err.empty() ? "the worker failed to start"
-                                                          : done.err.substr(0, done.err.find_last_not_of('\n') + 1));
+  if (done.exit_code != 0) {  // it prints an Error as Format writes it
+    const std::string text = done.err.substr(0, done.err.find_last_not_of('\n') + 1);
+    constexpr std::string_view kRemedy = "\n  remedy: ";
+    const size_t remedy = text.rfind(kRemedy);
+    return Fail(ErrorCode::kEnvironment, text.empty() ? "the worker failed to start" : text.substr(0, remedy),
+                remedy == std::string::npos ? "" : text.substr(remedy + kRemedy.size()));
+  }
   return done.out.substr(0, done.out.find('\n'));
 }
 
@@ -72,10 +76,18 @@ Status CheckDeviceName(const std::string& device) {
   return Fail(ErrorCode::kUsage, "unknown device '" + device + "'", "use cuda, cuda:1, " + config::SimulatedDevices());
 }
 
+Result<repo::Repository> OpenRepository(const std::string& path) {
+  auto repository = repo::Repository::Open(path);
+  if (repository || repository.error().message.find("owned by") != std::string::npos) return repository;
+  Error error = repository.error();  // no repository there: the user's mistake
+  if (error.code == ErrorCode::kIo) error.code = ErrorCode::kUsage;
+  return Fail(std::move(error));
+}
+
 Result<Session> Session::Open(const CommonOptions& options) {
   WW_TRY(CheckDeviceName(options.device));
   const bool simulated = options.device.starts_with("sim:");
-  WW_ASSIGN(repo::Repository repository, repo::Repository::Open(options.repo));
+  WW_ASSIGN(repo::Repository repository, OpenRepository(options.repo));
   app::TargetDevice device{.name = options.device, .chip = {}, .gpu = {}};
   if (simulated) {
     WW_ASSIGN(device.chip, config::LoadChip(options.device.substr(4)));

@@ -63,6 +63,8 @@ std::vector<std::string> WorkerArguments(const CommonOptions& options);
 Result<base::Completed> QueryMachine(const CommonOptions& options, const std::vector<std::string>& question);
 // kUsage if it names no kind of device.
 Status CheckDeviceName(const std::string& device);
+// kUsage: there is no repository at `path`.
+Result<repo::Repository> OpenRepository(const std::string& path);
 // The built-in ones if the options name no folder.
 Result<skills::SkillLibrary> LoadSkillsOf(const CommonOptions& options);
 

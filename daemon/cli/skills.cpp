@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -72,6 +74,8 @@ Result<int> Show(const skills::SkillLibrary& library, const std::string& id, boo
 
 // {"evidence": {"field": number}, "operation": "...", "dtype": "f32", "chip": "h200"}, as `profile --json` prints it.
 Result<core::Evidence> ReadEvidence(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return Fail(ErrorCode::kUsage, path + " does not exist");
   WW_ASSIGN(const std::string text, base::ReadFile(path, 1u << 20));
   const auto parsed = base::ParseJson(text);
   if (!parsed)
@@ -153,6 +157,9 @@ Result<int> ShowMatch(const skills::SkillLibrary& library, const SkillsOptions& 
 
 Result<int> RunSkills(const SkillsOptions& options) {
   if (options.action == SkillsAction::kCheck) {
+    std::error_code error;
+    if (!options.argument.empty() && !std::filesystem::exists(options.argument, error))
+      return Fail(ErrorCode::kUsage, options.argument + " does not exist");
     WW_ASSIGN(const skills::SkillLibrary library,
               options.argument.empty() ? LoadSkillsOf(options.common) : skills::LoadSkills(options.argument));
     fmt::print("{} methods and the policy are fine ({}).\n", library.methods.size(), library.origin);

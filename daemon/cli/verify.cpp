@@ -42,6 +42,7 @@ Result<int> RunVerify(const RevisionOptions& options) {
   if (options.common.json)
     std::puts(ToJson(result, options.common.device).dump(2, ' ', false, json::error_handler_t::replace).c_str());
   else Print(result);
+  if (result.error) return ExitCodeOf(*result.error);
   return result.passed ? kExitDone : kExitUnverified;
 }
 

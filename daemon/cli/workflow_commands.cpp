@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "base/redaction.h"
+#include "report/job_summary.h"
 
 namespace warpwright::cli {
 namespace {
@@ -61,6 +62,22 @@ void WorkflowCommands::Print(std::string_view commands) {
   if (token_.empty()) return;
   token_ = RandomWord();
   Emit("::stop-commands::" + token_);
+}
+
+bool InGithubActions() {
+  const char* actions = std::getenv("GITHUB_ACTIONS");
+  return actions != nullptr && std::string_view(actions) == "true";
+}
+
+void ReportToRunner(const Error& error) {
+  if (!InGithubActions()) return;
+  std::fputs(report::FailureCommand(error).c_str(), stderr);  // stdout may be someone's JSON
+  const char* summary = std::getenv("GITHUB_STEP_SUMMARY");
+  if (summary == nullptr || *summary == 0) return;
+  if (std::FILE* file = std::fopen(summary, "ae"); file != nullptr) {
+    std::fputs(report::RenderFailure(error).c_str(), file);
+    std::fclose(file);
+  }
 }
 
 Result<std::string> TakeFromEnvironment(const std::string& name) {

@@ -34,6 +34,10 @@ class WorkflowCommands {
   std::string token_;  // of the Stop in effect; empty: commands are accepted
 };
 
+bool InGithubActions();
+// In a step of GitHub Actions: the error at its file and line, and what to do in the step's summary.
+void ReportToRunner(const Error& error);
+
 // The variable's value, which is then wiped from this process's environment: neither /proc/<pid>/environ nor a child
 // shows it any more. kEnvironment if it is unset or empty.
 Result<std::string> TakeFromEnvironment(const std::string& name);

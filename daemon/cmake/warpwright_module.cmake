@@ -69,19 +69,25 @@ function(ww_headers_compile_alone)
   set_target_properties(headers_compile_alone PROPERTIES UNITY_BUILD OFF)
 endfunction()
 
+# For programs that need no speed of their own. Every one gets WW_SOURCE_DIR (the repository) for data files.
+function(ww_compile_like_a_test program)
+  target_compile_definitions(${program} PRIVATE WW_SOURCE_DIR="${PROJECT_SOURCE_DIR}" WW_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  target_link_libraries(${program} PRIVATE ww_test_settings)
+  if(TARGET ww_test_pch)
+    target_link_libraries(${program} PRIVATE dep_gtest)  # the header is valid for equal definitions only
+    target_precompile_headers(${program} REUSE_FROM ww_test_pch)
+    target_compile_options(${program} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # for ccache
+  endif()
+endfunction()
+
 # ww_test(core SOURCES a_test.cpp DEPENDS core): program test_core, registered as unit.core.
-# Every program gets WW_SOURCE_DIR (the repository) for data files.
 function(ww_test name)
   cmake_parse_arguments(T "" "" "SOURCES;DEPENDS;LINKS;LABELS" ${ARGN})
   add_executable(test_${name} ${T_SOURCES})
   list(TRANSFORM T_DEPENDS PREPEND ww_)
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_compile_definitions(test_${name} PRIVATE WW_SOURCE_DIR="${PROJECT_SOURCE_DIR}" WW_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  target_link_libraries(test_${name} PRIVATE ${T_DEPENDS} ${T_LINKS} ww_test_main ww_settings ww_test_settings)
-  if(TARGET ww_test_pch)
-    target_precompile_headers(test_${name} REUSE_FROM ww_test_pch)
-    target_compile_options(test_${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # for ccache
-  endif()
+  target_link_libraries(test_${name} PRIVATE ${T_DEPENDS} ${T_LINKS} ww_test_main ww_settings)
+  ww_compile_like_a_test(test_${name})
   if(NOT T_LABELS)
     set(T_LABELS unit)
   endif()

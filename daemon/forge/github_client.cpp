@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/utf8.h"
 #include "forge/github_state.h"
@@ -12,6 +13,7 @@ namespace warpwright::forge {
 namespace {
 
 constexpr size_t kMaxNotices = 1000;
+constexpr size_t kMaxUserBytes = 1u << 20;
 
 std::string Normalised(std::string_view text) {
   std::string normal;
@@ -85,6 +87,23 @@ Result<std::string> GithubClient::State::Login(const RepositoryName& repository,
   const std::lock_guard lock(mutex);
   login = name;
   return name;
+}
+
+Result<GithubClient::Author> GithubClient::OwnAuthor(const RepositoryName& repository) {
+  RetryBudget patience = state_->transport->Begin();
+  WW_ASSIGN(const std::string login, state_->Login(repository, patience));
+  if (login.empty()) return Fail(ErrorCode::kUnsupported, "the token belongs to no account");
+  WW_ASSIGN(const GithubResponse answer,
+            state_->transport->Get(repository, "/users/" + PercentEncoded(login), patience));
+  if (answer.status != 200) return Fail(state_->transport->Refusal(answer, "ask for the account " + login));
+  WW_ASSIGN(const nlohmann::json user, ParseForeignJson(answer.body, kMaxUserBytes));
+  const int64_t id = IntegerAt(user, {"id"});
+  if (id <= 0) return Fail(ErrorCode::kCorrupt, "the account " + login + " has no id");
+  const std::string& api = state_->options.api;
+  std::string host = api.substr(api.find("://") + 3);
+  host = host.substr(0, host.find_first_of(":/"));
+  if (host == "api.github.com") host = "github.com";
+  return Author{login, fmt::format("{}+{}@users.noreply.{}", id, login, host)};
 }
 
 bool GithubClient::State::IsOurs(const GithubAuthor& author, const std::string& login) {

@@ -76,6 +76,13 @@ class GithubClient final : public Forge, public CommentPort {
   Result<int64_t> PutComment(const RepositoryName& repository, const CommentRequest& request) override;
   Status React(const RepositoryName& repository, int64_t comment, const std::string& reaction) override;
 
+  // The account that we write as, as the author of commits: with its address that receives no mail, by which GitHub
+  // shows commits as the account's. kUnsupported: the token belongs to no account.
+  struct Author {
+    std::string name, email;
+  };
+  Result<Author> OwnAuthor(const RepositoryName& repository);
+
  private:
   struct State;
   explicit GithubClient(std::unique_ptr<State> state);

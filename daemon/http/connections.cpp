@@ -1,6 +1,7 @@
 #include "http/connections.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -11,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -42,8 +44,23 @@ bool Drain(int fd, size_t& drained) {
 
 }  // namespace
 
-Connections::Connections(size_t most, std::function<void()> made_room)
-    : most_(most),
+std::string SenderOf(const sockaddr* address) {
+  const auto bytes = [](const void* from, size_t count) { return std::string(static_cast<const char*>(from), count); };
+  if (address == nullptr) return {};
+  if (address->sa_family == AF_INET) {
+    sockaddr_in v4{};
+    std::memcpy(&v4, address, sizeof v4);
+    return bytes(&v4.sin_addr, 4);
+  }
+  if (address->sa_family != AF_INET6) return {};
+  sockaddr_in6 v6{};
+  std::memcpy(&v6, address, sizeof v6);
+  const auto* raw = v6.sin6_addr.s6_addr;
+  return IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr) ? bytes(raw + 12, 4) : bytes(raw, 8);
+}
+
+Connections::Connections(ConnectionLimits limits, std::function<void()> made_room)
+    : limits_(limits),
       made_room_(std::move(made_room)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       watcher_([this] { Watch(); }) {}
@@ -63,37 +80,87 @@ void Connections::Wake() {
   }
 }
 
-void Connections::Opened(int fd, Time deadline) {
+void Connections::Opened(int fd, std::string sender, Time deadline) {
   const std::lock_guard lock(mutex_);
   if (open_.empty()) Wake();  // the watcher does not use the clock while there are no connections
-  open_[fd] = {.deadline = deadline};
-  if (++alive_ > most_) MakeRoom(fd);
+  Sender& same = senders_[sender];
+  ++same.connections;
+  ++alive_;
+  open_[fd] = {.sender = sender, .since = steady_clock::now(), .deadline = deadline};
+  if (limits_.connections_per_address > 0 && same.connections > limits_.connections_per_address) MakeRoom(fd, &sender);
+  if (alive_ > limits_.connections) MakeRoom(fd, nullptr);
 }
 
-void Connections::MakeRoom(int newcomer) {
+// Drops the oldest unfinished request, of that sender if one is given; the newcomer if there is no other.
+void Connections::MakeRoom(int newcomer, const std::string* sender) {
   auto oldest = open_.end();
   for (auto it = open_.begin(); it != open_.end(); ++it) {
     const Connection& connection = it->second;
-    if (it->first == newcomer || connection.dropped || connection.phase != Phase::kWaiting) continue;
-    if (oldest == open_.end() || connection.deadline < oldest->second.deadline) oldest = it;
+    const bool unfinished = connection.phase == Phase::kWaiting || connection.phase == Phase::kReceiving;
+    if (it->first == newcomer || connection.dropped || !unfinished) continue;
+    if (sender != nullptr && connection.sender != *sender) continue;
+    if (oldest == open_.end() || connection.since < oldest->second.since) oldest = it;
   }
-  if (oldest == open_.end()) oldest = open_.find(newcomer);  // all others have a request
+  if (oldest == open_.end()) oldest = open_.find(newcomer);
+  if (oldest->second.dropped) return;
   Drop(oldest->first, oldest->second);
   made_room_();
+}
+
+// What the connection took of the limits.
+void Connections::Release(Connection& connection) {
+  body_bytes_ -= connection.body_bytes;
+  if (connection.phase == Phase::kHandled) handled_bytes_ -= connection.body_bytes;
+  if (const auto same = senders_.find(connection.sender); same != senders_.end()) {
+    same->second.body_bytes -= connection.body_bytes;
+    if (--same->second.connections == 0) senders_.erase(same);
+  }
+  connection.body_bytes = 0;
+  --alive_;
 }
 
 void Connections::Drop(int fd, Connection& connection) {
   ::shutdown(fd, SHUT_RDWR);
   connection.dropped = true;
-  --alive_;
+  Release(connection);
 }
 
 void Connections::Enter(int fd, Phase phase, Time deadline) {
   const std::lock_guard lock(mutex_);
   Connection& connection = open_.at(fd);
+  if (connection.phase == Phase::kHandled) handled_bytes_ -= connection.body_bytes;
+  if (phase == Phase::kHandled) handled_bytes_ += connection.body_bytes;
   connection.phase = phase;
+  connection.since = steady_clock::now();
   connection.deadline = deadline;
   if (phase == Phase::kWaiting) answered_.notify_all();
+}
+
+void Connections::Received(int fd, size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  Connection& connection = open_.at(fd);
+  if (connection.dropped) return;
+  connection.body_bytes += bytes;
+  body_bytes_ += bytes;
+  const size_t of_sender = senders_[connection.sender].body_bytes += bytes;
+  if (limits_.body_bytes_per_address > 0 && of_sender > limits_.body_bytes_per_address)
+    MakeRoom(fd, &connection.sender);
+  while (body_bytes_ > limits_.body_bytes && !connection.dropped) MakeRoom(fd, nullptr);
+}
+
+void Connections::Answered(int fd) {
+  const std::lock_guard lock(mutex_);
+  Connection& connection = open_.at(fd);
+  if (connection.dropped) return;
+  body_bytes_ -= connection.body_bytes;
+  if (connection.phase == Phase::kHandled) handled_bytes_ -= connection.body_bytes;
+  senders_[connection.sender].body_bytes -= connection.body_bytes;
+  connection.body_bytes = 0;
+}
+
+bool Connections::HasRoomFor(size_t body_bytes) {
+  const std::lock_guard lock(mutex_);
+  return handled_bytes_ + body_bytes <= limits_.body_bytes;
 }
 
 void Connections::Linger(int fd) {
@@ -105,12 +172,12 @@ void Connections::Closed(int fd) {
   const std::lock_guard lock(mutex_);
   const auto found = open_.find(fd);
   if (found == open_.end()) return;
-  const Connection connection = found->second;
+  Connection connection = std::move(found->second);
   open_.erase(found);
   answered_.notify_all();
   if (connection.dropped) return;
-  --alive_;
-  if ((!connection.linger && !HasUnread(fd)) || alive_ + lingering_count_ >= most_) return;
+  Release(connection);
+  if ((!connection.linger && !HasUnread(fd)) || alive_ + lingering_count_ >= limits_.connections) return;
   // The kernel keeps the connection as long as one descriptor for it is open.
   base::Fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
   if (!copy.valid()) return;
@@ -134,9 +201,18 @@ void Connections::WaitUntilAllAnswered() {
   });
 }
 
+bool Connections::IsTooSlow(const Connection& connection, Time now) const {
+  const auto time = now - connection.since;
+  if (connection.phase != Phase::kReceiving || time < limits_.rate_grace) return false;
+  return static_cast<double>(connection.body_bytes) <
+         std::chrono::duration<double>(time).count() * static_cast<double>(limits_.least_bytes_per_second);
+}
+
 void Connections::DropLate(Time now) {
   for (auto& [fd, connection] : open_)
-    if (!connection.dropped && connection.phase != Phase::kHandled && connection.deadline <= now) Drop(fd, connection);
+    if (!connection.dropped && connection.phase != Phase::kHandled &&
+        (connection.deadline <= now || IsTooSlow(connection, now)))
+      Drop(fd, connection);
 }
 
 void Connections::Watch() {

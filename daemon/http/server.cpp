@@ -47,7 +47,6 @@ Session& SessionOf(MHD_Connection* connection) {
 struct Exchange {
   HttpRequest request;
   std::string body;
-  size_t reserved = 0;  // its share of the bytes of all bodies
   bool handled = false;
   HttpResponse answer;  // lives until it is sent
 };
@@ -77,13 +76,17 @@ struct HttpServer::State {
   State(HttpServerOptions o, HttpServerHooks h)
       : options(std::move(o)),
         hooks(std::move(h)),
-        connections(options.max_connections, hooks.refused),
+        connections({.connections = options.max_connections,
+                     .connections_per_address = options.max_connections_per_address,
+                     .body_bytes = options.max_bodies_bytes,
+                     .body_bytes_per_address = options.max_bodies_bytes_per_address,
+                     .least_bytes_per_second = options.least_body_bytes_per_second},
+                    hooks.refused),
         threads(std::in_place, options.threads) {}
 
   HttpServerOptions options;
   HttpServerHooks hooks;
   int port = 0;
-  std::atomic<size_t> bodies = 0;  // bytes announced by requests that are being read
   std::atomic<bool> stopping = false;
   Connections connections;
   std::optional<HandlerThreads> threads;
@@ -111,9 +114,8 @@ Status HttpServer::State::Listen() {
       MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, nullptr, nullptr, &State::Access, this,
       MHD_OPTION_LISTEN_SOCKET, listening.get(), MHD_OPTION_CONNECTION_MEMORY_LIMIT, options.max_head_memory,
       MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(options.max_connections) + kPlacesBeingClosed,
-      MHD_OPTION_PER_IP_CONNECTION_LIMIT, options.max_connections_per_address, MHD_OPTION_UNESCAPE_CALLBACK, &Unescape,
-      nullptr, MHD_OPTION_NOTIFY_COMPLETED, &State::Completed, this, MHD_OPTION_NOTIFY_CONNECTION, &State::Notified,
-      this, MHD_OPTION_END));
+      MHD_OPTION_UNESCAPE_CALLBACK, &Unescape, nullptr, MHD_OPTION_NOTIFY_COMPLETED, &State::Completed, this,
+      MHD_OPTION_NOTIFY_CONNECTION, &State::Notified, this, MHD_OPTION_END));
   if (!daemon) return FailErrno("start the HTTP server");
   (void)listening.release();  // owned by the daemon until it is quiesced
   return {};
@@ -143,13 +145,11 @@ std::optional<HttpResponse> HttpServer::State::Admit(Exchange& exchange, std::st
   if (length.refusal) return std::move(length.refusal);
   request.content_length = length.bytes;
   if (auto refusal = AskHook(request)) return refusal;
-  if (length.bytes > 0 && bodies.fetch_add(length.bytes) + length.bytes > options.max_bodies_bytes) {
-    bodies -= length.bytes;
+  if (length.bytes > 0 && !connections.HasRoomFor(length.bytes)) {
     HttpResponse busy = ErrorResponse(503, "too much is being received at once");
     busy.headers.emplace_back("Retry-After", "5");
     return busy;
   }
-  exchange.reserved = length.bytes;
   return std::nullopt;
 }
 
@@ -214,6 +214,7 @@ MHD_Result HttpServer::State::Access(void* self, MHD_Connection* connection, con
   }
   Exchange& exchange = *static_cast<Exchange*>(*context);
   if (*size == 0) return state.Handle(connection, exchange);
+  state.connections.Received(SessionOf(connection).fd, *size);
   exchange.body.append(data, std::exchange(*size, 0));
   return MHD_YES;
 } catch (const std::exception& bug) {  // out of memory, say; nothing may be thrown through the library
@@ -225,7 +226,7 @@ void HttpServer::State::Completed(void* self, MHD_Connection* connection, void**
   State& state = *static_cast<State*>(self);
   const std::unique_ptr<Exchange> exchange(static_cast<Exchange*>(std::exchange(*context, nullptr)));
   if (!exchange) return;
-  state.bodies -= exchange->reserved;
+  state.connections.Answered(SessionOf(connection).fd);
   state.connections.Enter(SessionOf(connection).fd, Phase::kWaiting, steady_clock::now() + state.options.idle_deadline);
 }
 
@@ -235,7 +236,8 @@ void HttpServer::State::Notified(void* self, MHD_Connection* connection, void** 
   if (what == MHD_CONNECTION_NOTIFY_STARTED) {
     const int fd = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
     *context = new Session{.fd = fd};
-    state.connections.Opened(fd, steady_clock::now() + state.options.head_deadline);
+    const auto* peer = ::MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    state.connections.Opened(fd, SenderOf(peer->client_addr), steady_clock::now() + state.options.head_deadline);
   } else {
     const std::unique_ptr<Session> session(static_cast<Session*>(std::exchange(*context, nullptr)));
     state.connections.Closed(session->fd);  // the library closes it after this call

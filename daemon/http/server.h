@@ -17,13 +17,14 @@ namespace warpwright::http {
 struct HttpServerOptions {
   HostPort address{"127.0.0.1", 0};
   int threads = 4;  // for handlers
-  // If all are taken, the one that has waited longest for its head is dropped.
-  size_t max_connections = 512;
-  // Connections beyond this are closed immediately. 0: no limit, as behind a proxy, where all have one address.
-  unsigned max_connections_per_address = 0;
+  // If all are taken, or all of an address, its oldest unfinished request is dropped. Behind a proxy all have one
+  // address.
+  size_t max_connections = 512, max_connections_per_address = 256;
   size_t max_head_memory = 32u << 10;  // of one connection: the head as bytes and as values
   size_t max_body_bytes = 0;           // of one request
-  size_t max_bodies_bytes = 0;         // of all that are being read simultaneously; 503 for what does not fit
+  size_t max_bodies_bytes = 0;  // of all that are being read or handled; the same is dropped for what does not fit
+  size_t max_bodies_bytes_per_address = 0;             // 0: as all together
+  size_t least_body_bytes_per_second = 4096;           // after its first second
   std::chrono::milliseconds head_deadline{5'000};      // from the start of the connection to the end of its first head
   std::chrono::milliseconds idle_deadline{15'000};     // from a response to the end of the next head
   std::chrono::milliseconds request_deadline{10'000};  // for the largest body; smaller ones get a part of it
@@ -36,7 +37,7 @@ struct HttpServerHooks {
   // Called by several threads. If either function throws, the response is a 500.
   std::function<HttpResponse(const HttpRequest&)> answer;
   std::function<void(int status)> answered;
-  std::function<void()> refused;  // a connection was dropped because all slots were taken
+  std::function<void()> refused;  // a connection was dropped because a limit was reached
 };
 
 class HttpServer {

@@ -21,14 +21,21 @@ constexpr uint64_t kSearchBytes = 4u << 20;
 constexpr double kNearlyBest = 0.99, kNearlyBestOfCases = 0.9;
 
 // During a search, other inputs and odd shapes of a large case are tried on part of it: the full evaluation tries them
-// on all. Nothing if the case is already small.
-std::optional<core::Case> ReducedForSearch(const core::KernelSpec& spec, const core::Case& c) {
+// on all. Nothing if the case is already small, or if the manifest allows no smaller one.
+std::optional<core::Case> ReducedForSearch(const core::KernelSpec& spec, const core::Case& c,
+                                           const std::filesystem::path& repository) {
   const auto bytes = CaseBytes(spec, c);
   if (!bytes || *bytes <= kSearchBytes) return std::nullopt;
   std::vector<core::Case> shapes =
       ReducedShapes(spec, c, static_cast<double>(kSearchBytes) / static_cast<double>(*bytes));
-  if (shapes.empty()) return std::nullopt;
-  return std::move(shapes.front());
+  for (core::Case& reduced : shapes)
+    if (MakeInputs(spec, reduced, InputVariant::kBase, 0, repository)) return std::move(reduced);
+  return std::nullopt;
+}
+
+// Sizes that the manifest's author did not choose.
+bool HasGeneratedShape(const Trial& trial) {
+  return trial.check == core::Check::kOddShape || trial.check == core::Check::kReducedShape;
 }
 
 class CandidateEvaluation {
@@ -181,7 +188,15 @@ Result<Failure> CandidateEvaluation::Recorded(const VerifiedCase& verified, cons
 
 // One run of each side. What the original cannot do is not required of the candidate.
 Result<Failure> CandidateEvaluation::TryTrial(const Trial& trial) {
-  WW_ASSIGN(const OracleResult answer, state_.oracle.Query(trial));
+  const Result<OracleResult> asked = state_.oracle.Query(trial);
+  // A negative extent, an empty range of integers, a file of another shape: the manifest is not wrong, such sizes are
+  // none of its.
+  if (!asked && asked.error().code == ErrorCode::kConfig && HasGeneratedShape(trial)) {
+    state_.Note(fmt::format("{}: not tested with {}: the manifest does not allow it: {}", Name(trial.check),
+                            trial.Describe(), asked.error().message));
+    return Failure();
+  }
+  WW_ASSIGN(const OracleResult answer, asked);
   if (const auto* verdict = std::get_if<core::Verdict>(&answer)) {
     state_.Note(fmt::format("{}: not tested with {}: the original itself: {}", Name(trial.check), trial.Describe(),
                             core::VerdictMessage(*verdict)));
@@ -368,8 +383,9 @@ Result<core::Verdict> CandidateEvaluation::Run() {
     secret_ = base::SecretSeed();
   }
   const core::Case& cheapest = *state_.verified.front().c;
-  const std::optional<core::Case> reduced =
-      effort_ == VerificationLevel::kQuick ? ReducedForSearch(state_.spec, cheapest) : std::nullopt;
+  const std::optional<core::Case> reduced = effort_ == VerificationLevel::kQuick
+                                                ? ReducedForSearch(state_.spec, cheapest, state_.options.repository)
+                                                : std::nullopt;
   // On a GPU the timed outputs come from secret inputs at full size.
   if (reduced && state_.on_simulator()) {
     WW_ASSIGN(Failure failure, OtherInputs(cheapest, Inputs::kSecretSeeds, VerificationLevel::kQuick));

@@ -88,6 +88,28 @@ Scalars Shrunk(const core::KernelSpec& spec, const core::Case& from, const std::
   return scalars;
 }
 
+// A little larger, every size by another amount; what is 3 or less stays: taps, strides, flags.
+Scalars Grown(const core::KernelSpec& spec, const core::Case& from, const std::map<std::string, core::Size>& relations,
+              int64_t step) {
+  Scalars scalars = from.scalars;
+  std::map<int64_t, int64_t> grown;  // equal sizes stay equal
+  Sizes sizes;
+  for (const core::Argument& argument : spec.args) {
+    const auto found = scalars.find(argument.name);
+    if (found == scalars.end()) continue;
+    int64_t* value = std::get_if<int64_t>(&found->second);
+    if (value == nullptr) continue;
+    if (const auto relation = relations.find(argument.name); relation != relations.end()) {
+      *value = relation->second.Evaluate(sizes).value_or(*value);
+    } else if (*value > 3) {
+      const auto count = static_cast<int64_t>(grown.size());
+      *value = grown.emplace(*value, *value + 1 + (count * step) % 4).first->second;
+    }
+    sizes[argument.name] = *value;
+  }
+  return scalars;
+}
+
 // Values that do not occur by chance.
 void MakeUnusual(Scalars& scalars, size_t shape) {
   size_t k = 0;
@@ -148,6 +170,8 @@ std::vector<Scalars> ChooseShapes(const core::KernelSpec& spec, size_t count) {
   for (const core::Case* c : cases)
     if (ElementsOf(spec, c->scalars) <= kTraced) add(c->scalars);
   const auto relations = Relations(spec);
+  for (size_t k = 0; k < std::min<size_t>(cases.size(), 2); ++k)
+    if (ElementsOf(spec, cases[k]->scalars) <= kTraced) add(Grown(spec, *cases[k], relations, static_cast<int64_t>(k) + 1));
   for (const auto& substitutes : kSubstitutes)
     if (!cases.empty()) add(Shrunk(spec, *cases.front(), relations, substitutes));
   for (const auto& substitutes : kMultiples)

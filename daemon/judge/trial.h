@@ -34,8 +34,8 @@ std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c,
 
 // The case with other sizes, consistently: every integer scalar that occurs in a buffer's shape becomes n-1; n+1; a
 // prime; 1, one scalar at a time; 17 (less than a warp); and in a full evaluation two unpredictable values below n,
-// drawn from `secret`. Other scalars keep their values. The original may refuse or fault there; then the shape is not
-// used.
+// drawn from `secret`. Other scalars keep their values. The original may refuse or fault there, or the manifest's
+// expressions have no meaning (a negative extent); then the shape is not used.
 std::vector<core::Case> OddShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
                                   VerificationLevel effort);
 

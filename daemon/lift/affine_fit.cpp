@@ -4,6 +4,7 @@
 #include <boost/rational.hpp>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "base/random.h"
 
@@ -96,19 +97,18 @@ bool IsSmall(const Solution& solution) {
   return small(solution.constant) && std::all_of(solution.coefficients.begin(), solution.coefficients.end(), small);
 }
 
-template <typename At, typename Accept>
-std::optional<AffineFit> FitRows(size_t width, const At& x, const Column& values, const Accept& finish) {
+// finish(solution) is the result if holds(result, row) for every row.
+template <typename At, typename Finish, typename Holds>
+auto FitRows(size_t width, const At& x, const Column& values, const Finish& finish, const Holds& holds)
+    -> std::optional<decltype(finish(std::declval<Solution>()))> {
   if (values.empty()) return finish(Solution{std::vector<Rational>(width), 0});
   std::vector<size_t> rows = SampleRows(values.size(), kSample);
   for (int attempt = 0; attempt < kRefinements; ++attempt) {
     const std::optional<Solution> solution = Solve(width, rows, x, values);
     if (!solution || !IsSmall(*solution)) return std::nullopt;
-    AffineFit fit = finish(*solution);
+    auto fit = finish(*solution);
     size_t bad = 0;
-    for (; bad < values.size(); ++bad) {
-      const auto at = [&](size_t k) { return x(bad, k); };
-      if (fit.Numerator(at) != values[bad] * fit.divisor) break;
-    }
+    while (bad < values.size() && holds(fit, bad)) ++bad;
     if (bad == values.size()) return fit;
     for (size_t i = bad >= 3 ? bad - 3 : 0; i < std::min(values.size(), bad + 4); ++i) rows.push_back(i);
   }
@@ -123,47 +123,91 @@ Columns Pointers(const std::vector<Column>& columns) {
   return pointers;
 }
 
-bool AffineFit::IsConstant() const {
-  return digit < 0 && std::all_of(coefficients.begin(), coefficients.end(), [](int64_t c) { return c == 0; });
+bool AffineFit::IsConstant() const { return !VariesFrom(0); }
+
+bool AffineFit::VariesFrom(size_t column) const {
+  for (size_t k = column; k < coefficients.size(); ++k)
+    if (coefficients[k] != 0) return true;
+  return std::any_of(digits.begin(), digits.end(), [&](const Digit& digit) { return digit.column >= column; });
 }
 
 std::optional<AffineFit> FitAffine(const Columns& x, const Column& values) {
-  return FitRows(x.size(), [&](size_t row, size_t k) { return (*x[k])[row]; }, values, Integral);
+  return FitRows(
+      x.size(), [&](size_t row, size_t k) { return (*x[k])[row]; }, values, Integral,
+      [&](const AffineFit& fit, size_t row) {
+        return fit.Numerator([&](size_t k) { return (*x[k])[row]; }) == values[row] * fit.divisor;
+      });
 }
+
+namespace {
+
+// The values along column d while the others stay as in some row; the longest such line of those through a few rows.
+void LineThrough(const Columns& x, const Column& values, size_t d, Column& along, Column& out) {
+  for (const size_t base : SampleRows(values.size(), 16)) {
+    Column positions, found;
+    for (size_t row = 0; row < values.size(); ++row) {
+      bool same = true;
+      for (size_t k = 0; same && k < x.size(); ++k) same = k == d || (*x[k])[row] == (*x[k])[base];
+      if (!same) continue;
+      positions.push_back((*x[d])[row]);
+      found.push_back(values[row]);
+    }
+    if (positions.size() <= along.size()) continue;
+    along = std::move(positions);
+    out = std::move(found);
+  }
+}
+
+// The modulus by which values depend on one column; 0: they are affine in it; nullopt: neither.
+std::optional<int64_t> ModulusAlong(const Columns& x, const Column& values, size_t d) {
+  Column along, line;
+  LineThrough(x, values, d, along, line);
+  if (along.size() < 3 || FitAffine({&along}, line)) return 0;
+  const auto [low, high] = std::minmax_element(along.begin(), along.end());
+  if (*low < 0) return std::nullopt;
+  for (int64_t modulus = 2; modulus <= std::min(*high, kLargestModulus); ++modulus) {
+    const auto at = [&](size_t row, size_t k) { return k == 0 ? along[row] : along[row] / modulus; };
+    if (FitRows(
+            2, at, line, [](const Solution& s) { return s; },
+            [&](const Solution& s, size_t row) {
+              return s.coefficients[0] * Rational(at(row, 0)) + s.coefficients[1] * Rational(at(row, 1)) + s.constant ==
+                     Rational(line[row]);
+            }))
+      return modulus;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 std::optional<AffineFit> FitAffineOrDigit(const Columns& x, const Column& values) {
   if (auto fit = FitAffine(x, values)) return fit;
+  std::vector<std::pair<size_t, int64_t>> digits;  // column, modulus
   for (size_t d = 0; d < x.size(); ++d) {
-    const auto [low, high] = std::minmax_element(x[d]->begin(), x[d]->end());
-    if (*low < 0) continue;
-    for (int64_t modulus = 2; modulus <= std::min(*high, kLargestModulus); ++modulus) {
-      const auto at = [&](size_t row, size_t k) {
-        if (k < x.size()) return (*x[k])[row];
-        return (*x[d])[row] / modulus;
-      };
-      auto fit = FitRows(x.size() + 1, at, values, [&](const Solution& solution) {
-        AffineFit f = Integral(solution);
-        f.digit = static_cast<int>(d);
-        f.modulus = modulus;
-        f.quotient = f.coefficients.back();
-        f.coefficients.pop_back();
-        // a x + q floor(x / m) with q = -a m is a times the remainder.
-        if (f.quotient != 0 && f.coefficients[d] * modulus == -f.quotient) {
-          f.remainder = f.coefficients[d];
-          f.coefficients[d] = 0;
-          f.quotient = 0;
-        } else if (f.coefficients[d] != 0) {
-          // As quotient and remainder alone: x = m floor(x / m) + x mod m.
-          f.remainder = f.coefficients[d];
-          f.quotient += f.coefficients[d] * modulus;
-          f.coefficients[d] = 0;
-        }
-        return f;
-      });
-      if (fit) return fit;
-    }
+    const std::optional<int64_t> modulus = ModulusAlong(x, values, d);
+    if (!modulus) return std::nullopt;
+    if (*modulus > 0) digits.emplace_back(d, *modulus);
   }
-  return std::nullopt;
+  if (digits.empty()) return std::nullopt;
+  const auto at = [&](size_t row, size_t k) {
+    if (k < x.size()) return (*x[k])[row];
+    const auto& [column, modulus] = digits[k - x.size()];
+    return (*x[column])[row] / modulus;
+  };
+  const auto integral = [&](const Solution& solution) {
+    AffineFit fit = Integral(solution);
+    for (size_t i = 0; i < digits.size(); ++i) {
+      const auto& [column, modulus] = digits[i];
+      // a x + q floor(x / m) as quotient and remainder: x = m floor(x / m) + x mod m.
+      const int64_t a = std::exchange(fit.coefficients[column], 0);
+      fit.digits.push_back({column, modulus, fit.coefficients[x.size() + i] + a * modulus, a});
+    }
+    fit.coefficients.resize(x.size());
+    return fit;
+  };
+  return FitRows(x.size() + digits.size(), at, values, integral, [&](const AffineFit& fit, size_t row) {
+    return fit.Numerator([&](size_t k) { return (*x[k])[row]; }) == values[row] * fit.divisor;
+  });
 }
 
 std::optional<Line> FitLine(const Columns& x, const std::vector<double>& values) {

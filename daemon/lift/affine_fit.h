@@ -14,32 +14,37 @@ using Column = std::vector<int64_t>;
 using Columns = std::vector<const Column*>;
 Columns Pointers(const std::vector<Column>& columns);
 
-// (sum of coefficients[k] * x[k] + quotient * floor(x[digit] / modulus) + remainder * (x[digit] mod modulus) +
-// constant) / divisor.
+// (sum of coefficients[k] * x[k] + sum over digits of quotient * floor(x[column] / modulus) + remainder * (x[column]
+// mod modulus) + constant) / divisor.
 struct AffineFit {
   std::vector<int64_t> coefficients;
   int64_t constant = 0, divisor = 1;
-  int digit = -1;  // no digits
-  int64_t modulus = 0, quotient = 0, remainder = 0;
+  struct Digit {
+    size_t column = 0;  // whose values are not negative
+    int64_t modulus = 0, quotient = 0, remainder = 0;
+    bool operator==(const Digit&) const = default;
+  };
+  std::vector<Digit> digits;  // by ascending column, at most one of each
 
   template <typename At>  // At(k): the k-th coordinate
   int64_t Numerator(const At& x) const {
     int64_t sum = constant;
     for (size_t k = 0; k < coefficients.size(); ++k)
       if (coefficients[k] != 0) sum += coefficients[k] * x(k);
-    if (digit >= 0) {
-      const int64_t v = x(static_cast<size_t>(digit));  // never negative
-      sum += quotient * (v / modulus) + remainder * (v % modulus);
+    for (const Digit& digit : digits) {
+      const int64_t v = x(digit.column);
+      sum += digit.quotient * (v / digit.modulus) + digit.remainder * (v % digit.modulus);
     }
     return sum;
   }
   bool IsConstant() const;
+  bool VariesFrom(size_t column) const;  // with that one or a later one
   bool operator==(const AffineFit&) const = default;
 };
 
 // nullopt: the values are no such function of the columns. No rows: 0.
 std::optional<AffineFit> FitAffine(const Columns& x, const Column& values);
-// FitAffine, or else with one digit of one column whose values are not negative.
+// FitAffine, or else with digits of columns whose values are not negative.
 std::optional<AffineFit> FitAffineOrDigit(const Columns& x, const Column& values);
 
 // A real-valued affine function, as exact as literals of seven digits are.

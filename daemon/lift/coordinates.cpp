@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <unordered_set>
 #include <utility>
 
@@ -179,26 +180,33 @@ class CounterChoice {
   }
 
  private:
-  // Slots that take the same values in a full cell as anywhere come first: those are the taps of windows. Among these,
-  // one with more values may determine one with fewer: an element its block.
+  // Slots that take the same values in a full cell as anywhere come first: those are the taps of windows. One that is a
+  // digit of another comes last: the block of an element. Extents do not count, or the order would change with them.
   std::vector<std::pair<bool, size_t>> Order() const {
-    std::vector<std::pair<bool, size_t>> order;
-    std::vector<size_t> distinct(points_.slots.size());
+    std::vector<std::tuple<bool, bool, size_t>> order;
+    const auto full = static_cast<uint32_t>(std::max_element(counts_.begin(), counts_.end()) - counts_.begin());
+    std::vector<Column> inside(points_.slots.size());
     for (size_t k = 0; k < points_.slots.size(); ++k) {
-      std::set<int64_t> all, inside;
-      const uint32_t cell = static_cast<uint32_t>(std::max_element(counts_.begin(), counts_.end()) - counts_.begin());
-      for (size_t row = 0; row < points_.rows(); ++row) {
-        const int64_t value = (*points_.slots[k])[row];
-        all.insert(value);
-        if (points_.cell[row] == cell) inside.insert(value);
-      }
-      order.emplace_back(all != inside, k);
-      distinct[k] = inside.size();
+      const Column& slot = *points_.slots[k];
+      for (size_t row = 0; row < points_.rows(); ++row)
+        if (points_.cell[row] == full) inside[k].push_back(slot[row]);
+      const std::set<int64_t> all(slot.begin(), slot.end()), here(inside[k].begin(), inside[k].end());
+      order.emplace_back(all != here, false, k);
     }
-    std::stable_sort(order.begin(), order.end(), [&](const auto& a, const auto& b) {
-      return a.first != b.first ? a.first < b.first : distinct[a.second] > distinct[b.second];
+    for (auto& [moves, is_digit, k] : order)
+      for (size_t other = 0; other < inside.size() && !is_digit; ++other)
+        is_digit = other != k && IsDigitOf(inside[k], inside[other]);
+    std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+      return std::tuple(std::get<1>(a), std::get<0>(a), std::get<2>(a)) < std::tuple(std::get<1>(b), std::get<0>(b), std::get<2>(b));
     });
-    return order;
+    std::vector<std::pair<bool, size_t>> slots;
+    for (const auto& [moves, is_digit, k] : order) slots.emplace_back(moves, k);
+    return slots;
+  }
+  static bool IsDigitOf(const Column& values, const Column& of) {
+    if (FitAffine({&of}, values)) return false;
+    const auto fit = FitAffineOrDigit({&of}, values);
+    return fit && !fit->digits.empty();
   }
   // Sliding windows: minus the least value of the cell, as an affine function of the coordinates, if full cells agree
   // on one.

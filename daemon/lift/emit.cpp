@@ -9,16 +9,20 @@ using core::NodeId;
 
 core::Affine ToAffine(const AffineFit& fit) {
   core::Affine affine;
-  for (size_t k = 0; k < fit.coefficients.size(); ++k) {
+  using Part = core::Affine::Part;
+  const size_t width = std::max(fit.coefficients.size(), fit.digits.empty() ? 0 : fit.digits.back().column + 1);
+  for (size_t k = 0; k < width; ++k) {
     const auto variable = static_cast<core::VariableId>(k);
-    if (fit.coefficients[k] != 0)
-      affine.terms.push_back({variable, core::Size::Constant(fit.coefficients[k]), core::Affine::Part::kWhole, {}});
-    if (fit.digit != static_cast<int>(k)) continue;
-    const core::Size modulus = core::Size::Constant(fit.modulus);
-    if (fit.quotient != 0)
-      affine.terms.push_back({variable, core::Size::Constant(fit.quotient), core::Affine::Part::kQuotient, modulus});
-    if (fit.remainder != 0)
-      affine.terms.push_back({variable, core::Size::Constant(fit.remainder), core::Affine::Part::kRemainder, modulus});
+    if (k < fit.coefficients.size() && fit.coefficients[k] != 0)
+      affine.terms.push_back({variable, core::Size::Constant(fit.coefficients[k]), Part::kWhole, {}});
+    for (const AffineFit::Digit& digit : fit.digits) {
+      if (digit.column != k) continue;
+      const core::Size modulus = core::Size::Constant(digit.modulus);
+      if (digit.quotient != 0)
+        affine.terms.push_back({variable, core::Size::Constant(digit.quotient), Part::kQuotient, modulus});
+      if (digit.remainder != 0)
+        affine.terms.push_back({variable, core::Size::Constant(digit.remainder), Part::kRemainder, modulus});
+    }
   }
   affine.constant = core::Size::Constant(fit.constant);
   affine.divisor = core::Size::Constant(fit.divisor);
@@ -54,9 +58,7 @@ std::vector<IntegerGuard> Emitter::Bounds(size_t first) const {
   for (const auto& [position, read] : reads_) {
     for (size_t k = 0; k < read.fits.size(); ++k) {
       const AffineFit& fit = read.fits[k];
-      bool varies = fit.digit >= static_cast<int>(first);
-      for (size_t v = first; v < fit.coefficients.size(); ++v) varies |= fit.coefficients[v] != 0;
-      if (!varies) continue;
+      if (!fit.VariesFrom(first)) continue;
       IntegerGuard guard{.value = fit, .has_low = true, .has_high = true, .low = 0, .high = read.slots[k].extent};
       const auto same = [&](const IntegerGuard& other) { return other.value == fit && other.high == guard.high; };
       if (std::none_of(bounds.begin(), bounds.end(), same)) bounds.push_back(std::move(guard));

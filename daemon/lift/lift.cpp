@@ -63,11 +63,16 @@ class Lifting {
     if (!unified) return LiftOutcome(NotLifted{"shapes disagree", unified.error(), true});
     Lifted lifted;
     lifted.computation = std::move(*unified);
+    lifted.computation.sizes = core::SizeNames(lifted.computation);
+    if (const auto valid = core::Validate(lifted.computation); !valid)
+      return LiftOutcome(NotLifted{"not representable", valid.error().message, true});
     lifted.shapes = static_cast<uint32_t>(forms_.size());
     for (; next < shapes.size() && !lifted.verified && elapsed() < request_.seconds_limit; ++next) {
       WW_ASSIGN(const std::string difference, Verify(lifted.computation, shapes[next], lifted.verified));
       if (!difference.empty()) return LiftOutcome(NotLifted{"wrong at a further shape", difference, true});
     }
+    if (lifted.shapes == 2 && !lifted.verified)
+      return LiftOutcome(NotLifted{"too few shapes", "two shapes do not tell how sizes follow from the scalars", true});
     AddAssumptions(lifted.computation);
     lifted.notes = std::move(notes_);
     lifted.seconds = elapsed();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <tuple>
 
 namespace warpwright::lift {
 namespace {
@@ -100,26 +101,18 @@ class Unifier {
 
   Affine Unified(const Twins<Affine>& affine) {
     Affine result = *affine[0];
-    // A coefficient may vanish at one shape: all terms that occur anywhere.
-    using Key = std::pair<core::VariableId, Affine::Part>;
-    std::map<Key, std::vector<Size>> coefficients, moduli;
-    for (size_t j = 0; j < affine.size(); ++j) {
-      for (const Affine::Term& term : affine[j]->terms) {
-        auto& values = coefficients[{term.variable, term.part}];
-        values.resize(affine.size(), Size::Constant(0));
-        values[j] = term.coefficient;
-        if (term.modulus) {
-          auto& modulus = moduli[{term.variable, term.part}];
-          modulus.resize(affine.size(), Size::Constant(0));
-          modulus[j] = *term.modulus;
-        }
-      }
+    const auto terms = [](const Affine& a) {
+      std::vector<std::tuple<core::VariableId, Affine::Part, bool>> kinds;
+      for (const Affine::Term& term : a.terms) kinds.emplace_back(term.variable, term.part, term.modulus.has_value());
+      return kinds;
+    };
+    if (!Agree(Project(affine, terms))) {
+      Differ("indices");
+      return result;
     }
-    result.terms.clear();
-    for (const auto& [key, values] : coefficients) {
-      Affine::Term term{key.first, Unified(values), key.second, {}};
-      if (const auto found = moduli.find(key); found != moduli.end()) term.modulus = Unified(found->second);
-      result.terms.push_back(std::move(term));
+    for (size_t k = 0; k < result.terms.size(); ++k) {
+      result.terms[k].coefficient = Unified(Project(affine, [&](const Affine& a) { return a.terms[k].coefficient; }));
+      if (result.terms[k].modulus) result.terms[k].modulus = Unified(Project(affine, [&](const Affine& a) { return *a.terms[k].modulus; }));
     }
     result.constant = SizeAt(affine, &Affine::constant);
     result.divisor = SizeAt(affine, &Affine::divisor);

@@ -13,7 +13,7 @@ bool PollSchedule::Wake(const std::string& name, Time now) {
   const auto found = entries_.find(name);
   if (found == entries_.end()) return false;
   if (found->second.busy) found->second.woken = true;
-  else found->second.due = std::min(found->second.due, now);
+  else found->second.due = std::min(found->second.due, Soonest(found->second, now));
   return true;
 }
 
@@ -26,6 +26,7 @@ std::vector<std::string> PollSchedule::Due(Time now) {
   for (auto& [name, entry] : entries_) {
     if (entry.busy || entry.due > now) continue;
     entry.busy = true;
+    entry.begun = now;
     due.emplace_back(entry.due, name);
   }
   std::sort(due.begin(), due.end());
@@ -42,7 +43,8 @@ void PollSchedule::Finished(const std::string& name, PollResult outcome, Time no
   entry.wait = outcome == PollResult::kChanged ? options_.every : std::min(options_.at_most, 2 * entry.wait);
   // A repository that failed is not polled again immediately, however often it is woken.
   const bool at_once = entry.woken && outcome != PollResult::kFailed;
-  entry.due = at_once ? now : now + Spread(entry.woken ? std::min(entry.wait, options_.every) : entry.wait);
+  entry.due =
+      at_once ? Soonest(entry, now) : now + Spread(entry.woken ? std::min(entry.wait, options_.every) : entry.wait);
   entry.woken = false;
 }
 
@@ -51,6 +53,10 @@ std::optional<PollSchedule::Time> PollSchedule::NextDue() const {
   for (const auto& [name, entry] : entries_)
     if (!entry.busy && (!next || entry.due < *next)) next = entry.due;
   return next;
+}
+
+PollSchedule::Time PollSchedule::Soonest(const Entry& entry, Time now) const {
+  return entry.begun ? std::max(now, *entry.begun + options_.between) : now;
 }
 
 std::chrono::milliseconds PollSchedule::Spread(std::chrono::milliseconds wait) {

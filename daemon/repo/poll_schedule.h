@@ -1,8 +1,9 @@
 // When each repository is to be polled. No I/O and no clock of its own: the time is an argument of every call.
 //
 // A repository is polled after `every`; if nothing had changed, or the poll failed, after twice the last wait, up to
-// `at_most`, and after `every` again once something changed. A wake-up makes it due immediately. Waits are jittered by
-// a tenth, so that a hundred repositories are not polled at the same moment.
+// `at_most`, and after `every` again once something changed. A wake-up makes it due immediately, but two polls begin at
+// least `between` apart: hundreds of wake-ups a second are a few polls. Waits are jittered by a tenth, so that a
+// hundred repositories are not polled at the same moment.
 #pragma once
 
 #include <chrono>
@@ -23,6 +24,7 @@ class PollSchedule {
   struct Options {
     std::chrono::milliseconds every{60'000}, at_most{900'000};
     uint64_t seed = 1;  // of the jitter
+    std::chrono::milliseconds between{500};
   };
   explicit PollSchedule(Options options) : options_(options), random_(options.seed | 1) {}
 
@@ -42,8 +44,10 @@ class PollSchedule {
   struct Entry {
     Time due;
     std::chrono::milliseconds wait{0};
+    std::optional<Time> begun = {};  // the last poll
     bool busy = false, woken = false;
   };
+  Time Soonest(const Entry& entry, Time now) const;
   std::chrono::milliseconds Spread(std::chrono::milliseconds wait);
 
   Options options_;

@@ -230,6 +230,22 @@ Result<std::string> Repository::Diff(const std::string& from, const std::string&
   return text;
 }
 
+Result<std::vector<std::string>> Repository::UncommittedFiles() const {
+  std::vector<std::string> paths;
+  if (bare()) return paths;
+  git_status_options options = GIT_STATUS_OPTIONS_INIT;
+  options.flags = GIT_STATUS_OPT_EXCLUDE_SUBMODULES;
+  GitHandle<git_status_list, git_status_list_free> list;
+  if (git_status_list_new(list.out(), repository_.get(), &options) != 0) return FailGit("look at the working tree");
+  for (size_t i = 0; i < git_status_list_entrycount(list); ++i) {
+    const git_status_entry* entry = git_status_byindex(list, i);
+    const git_diff_delta* delta = entry->head_to_index != nullptr ? entry->head_to_index : entry->index_to_workdir;
+    if (delta != nullptr) paths.emplace_back(delta->new_file.path);
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
 std::optional<std::string> Repository::Config(const std::string& key) const {
   GitConfig config;
   if (git_repository_config_snapshot(config.out(), repository_.get()) != 0) return std::nullopt;

@@ -94,6 +94,14 @@ class Repository {
                 const std::filesystem::path& destination) const;
   // Unified diff of one file between two commits.
   Result<std::string> Diff(const std::string& from, const std::string& to, const std::string& file) const;
+  // Whether git would merge the two commits without a conflict.
+  Result<bool> MergesCleanly(const std::string& ours, const std::string& theirs) const;
+  // The changes from `ancestor` to `theirs` in `ours`, where both changed the same lines theirs alone. No merge of
+  // commits: three texts.
+  static Result<std::string> ApplyChanges(const std::string& ancestor, const std::string& ours,
+                                          const std::string& theirs);
+  // Tracked files of the working tree that differ from HEAD, sorted. None in a bare repository.
+  Result<std::vector<std::string>> UncommittedFiles() const;
   // A value of the repository's git configuration.
   std::optional<std::string> Config(const std::string& key) const;
 

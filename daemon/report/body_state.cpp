@@ -8,7 +8,7 @@ namespace warpwright::report {
 namespace {
 
 constexpr std::string_view kOpening = "<!-- warpwright:v1 ", kClosing = " -->",
-                           kControls = "<!-- warpwright:controls -->";
+                           kControls = kControlsBegin.substr(kControlsBegin.find('<'));
 constexpr std::string_view kRetry = "<!-- warpwright:retry -->", kIgnore = "<!-- warpwright:ignore -->";
 constexpr size_t kMaxValue = 200, kMaxStateLine = 4096;
 
@@ -56,7 +56,7 @@ std::string StateLine(const BodyState& state) {
 
 std::string Controls(const Explanation& e, const BodyState& state) {
   const auto box = [](bool ticked) { return ticked ? "[x]" : "[ ]"; };
-  std::string out = fmt::format("\n---\n{}\n\n", kControls);
+  std::string out = fmt::format("{}\n\n", kControlsBegin);
   out += fmt::format("- {} {}**Try again**, from the newest base\n", box(state.retry), kRetry);
   out += fmt::format("- {} {}**Ignore** {} until its code changes\n\n", box(state.ignore), kIgnore, CodeSpan(e.kernel));
   out +=

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "report/pull_request.h"
 
 namespace warpwright::report {
 
+inline constexpr std::string_view kControlsBegin = "\n---\n<!-- warpwright:controls -->";
 std::string StateLine(const BodyState& state);
 std::string Controls(const Explanation& explanation, const BodyState& state);
 

@@ -49,6 +49,8 @@ std::string Table(const std::vector<const KernelSummary*>& kernels) {
 std::string Details(const KernelSummary& kernel) {
   const Explanation& e = kernel.explanation;
   std::string out = "\n## " + EscapeMarkdown(e.kernel, 80) + "\n\n";
+  if (!kernel.publication_error.empty())
+    out += "> [!CAUTION]\n> Not published: " + EscapeMarkdown(kernel.publication_error, 1000) + "\n\n";
   if (e.outcome != core::TaskOutcome::kImproved) {
     const CheckText check = RenderCheck(e, kernel.provenance);
     return out + check.summary + (e.attempts.empty() ? "" : "\n" + Folded("What was tried", AttemptTable(e, 30, 160)));
@@ -100,9 +102,57 @@ std::string WorkflowCommand(std::string_view level, std::string_view file, int l
   const std::string_view command = level == "failure" || level == "error" ? "error"
                                    : level == "warning"                   ? "warning"
                                                                           : "notice";
-  return fmt::format("::{} file={},line={},title={}::{}\n", command, EscapeProperty(base::CleanText(file, 1000)),
-                     std::max(line, 1), EscapeProperty(base::CleanText(title, 200)),
+  const std::string place =
+      file.empty() ? std::string()
+                   : fmt::format("file={},line={},", EscapeProperty(base::CleanText(file, 1000)), std::max(line, 1));
+  return fmt::format("::{} {}title={}::{}\n", command, place, EscapeProperty(base::CleanText(title, 200)),
                      EscapeData(base::CleanText(message, 4000, true)));
+}
+
+std::string RenderFailure(const Error& error) {
+  std::string out =
+      "# warpwright: it failed\n\n" + EscapeMarkdown(base::CleanText(error.message, 4000, true), 4000) + "\n";
+  if (!error.file.empty())
+    out +=
+        fmt::format("\nIn {}\n", CodeSpan(error.line > 0 ? fmt::format("{}:{}", error.file, error.line) : error.file));
+  if (!error.remedy.empty())
+    out += "\n**Remedy:** " + EscapeMarkdown(base::CleanText(error.remedy, 2000, true), 2000) + "\n";
+  return out;
+}
+
+std::string FailureCommand(const Error& error) {
+  return WorkflowCommand("error", error.file, error.line, "warpwright",
+                         error.message + (error.remedy.empty() ? "" : "\nremedy: " + error.remedy));
+}
+
+namespace {
+
+// The line of "src/a.cu:12: ..." in a message.
+int LineIn(std::string_view message, const std::string& file) {
+  const size_t at = message.find(file + ":");
+  if (file.empty() || at == std::string_view::npos) return 0;
+  int line = 0;
+  for (size_t i = at + file.size() + 1;
+       i < message.size() && message[i] >= '0' && message[i] <= '9' && line < 10'000'000; ++i)
+    line = line * 10 + (message[i] - '0');
+  return line;
+}
+
+}  // namespace
+
+std::string RenderFailures(const std::vector<KernelSummary>& kernels) {
+  std::string out;
+  size_t left = kMaxAnnotationsPerLevel;
+  for (const KernelSummary& kernel : kernels) {
+    const Explanation& e = kernel.explanation;
+    const bool refused = e.outcome == core::TaskOutcome::kRefused, failed = e.outcome == core::TaskOutcome::kError;
+    const std::string& why = refused || failed ? e.outcome_reason : kernel.publication_error;
+    if (why.empty() || left == 0) continue;
+    --left;
+    const std::string title = e.kernel + (refused ? " was refused" : failed ? " failed" : " was not published");
+    out += WorkflowCommand("error", e.file, LineIn(why, e.file), title, why);
+  }
+  return out;
 }
 
 std::string RenderAnnotations(const std::vector<KernelSummary>& kernels) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "report/explanation.h"
 #include "report/pull_request.h"
 
@@ -14,12 +15,17 @@ namespace warpwright::report {
 inline constexpr size_t kMaxSummaryBytes = 200'000;    // GitHub drops a summary over 1 MiB entirely
 inline constexpr size_t kMaxAnnotationsPerLevel = 10;  // of a step; GitHub silently drops more
 
+// A failure of our own, for the summary and as a workflow command: what failed, where, and its remedy.
+std::string RenderFailure(const Error& error);
+std::string FailureCommand(const Error& error);
+
 // One kernel of a run. `explanation.outcome` decides how it is shown.
 struct KernelSummary {
   Explanation explanation;
   Provenance provenance;
   std::string pull_request_url;        // empty: none
   std::string pull_request_operation;  // "created", "updated", "unchanged"
+  std::string publication_error;       // why the result was not published
 };
 // Markdown, at most kMaxSummaryBytes: a table of all kernels, then the details of each, improved ones first.
 std::string RenderJobSummary(const std::vector<KernelSummary>& kernels);
@@ -31,5 +37,8 @@ std::string WorkflowCommand(std::string_view level, std::string_view file, int l
 // The notes of all checks as commands, one per line, at most kMaxAnnotationsPerLevel of each level; the last notice
 // states how many are missing.
 std::string RenderAnnotations(const std::vector<KernelSummary>& kernels);
+// An error for each kernel that was refused, that failed or that could not be published, at its line if the reason
+// names one.
+std::string RenderFailures(const std::vector<KernelSummary>& kernels);
 
 }  // namespace warpwright::report

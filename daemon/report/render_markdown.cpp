@@ -8,6 +8,7 @@
 #include "report/explanation.h"
 #include "report/format.h"
 #include "report/markdown.h"
+#include "report/pull_request.h"
 
 namespace warpwright::report {
 namespace {
@@ -179,6 +180,27 @@ std::string RenderMarkdown(const Explanation& e) {
   return out;
 }
 
+namespace {
+
+constexpr std::string_view kCut = "\nThis message was cut.\n";
+
+// As many of the first lines as fit.
+std::string WholeLines(const std::string& text, size_t characters) {
+  if (base::CodePoints(text) <= characters) return text;
+  std::string out;
+  size_t used = 0;
+  for (size_t at = 0; at < text.size();) {
+    const std::string line = text.substr(at, text.find('\n', at) - at + 1);
+    used += base::CodePoints(line);
+    if (used > characters) break;
+    out += line;
+    at += line.size();
+  }
+  return out + std::string(kCut);
+}
+
+}  // namespace
+
 std::string RenderCommitMessage(const Explanation& e) {
   constexpr size_t kWidth = 72;
   std::string subject = fmt::format("{}: {} faster ({})", e.kernel, FormatGain(e.gain), DevicePhrase(e));
@@ -210,9 +232,9 @@ std::string RenderCommitMessage(const Explanation& e) {
   for (const auto& check : e.checks) out += Wrap("- " + OneLine(check), kWidth, "  ");
   out += "\nReproduce:\n";
   for (const auto& line : e.reproduce) out += "  " + OneLine(line) + "\n";
-  out += fmt::format("\n{}, {}. A program wrote and checked this change.\n\n{}", Plural(e.rounds, "round"),
-                     Plural(e.evaluations, "evaluation"), Trailers(e));
-  return out;
+  const std::string end = fmt::format("\n{}, {}. A program wrote and checked this change.\n\n{}",
+                                      Plural(e.rounds, "round"), Plural(e.evaluations, "evaluation"), Trailers(e));
+  return WholeLines(out, kMaxBodyCharacters - base::CodePoints(end) - kCut.size()) + end;
 }
 
 }  // namespace warpwright::report

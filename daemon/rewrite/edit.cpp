@@ -76,14 +76,14 @@ std::string IndentAt(std::string_view text, uint32_t offset) {
 }
 
 std::string IndentUnit(std::string_view text) {
-  size_t least = std::string_view::npos;
+  size_t least = std::string_view::npos;  // none found counts as too many
   for (std::string_view line : Lines(text)) {
     const size_t space = LeadingSpace(line);
     if (space == 0 || space == line.size() || line[space] == '*') continue;
     if (line[0] == '\t') return "\t";
     if (space >= 2) least = std::min(least, space);
   }
-  return std::string(least == std::string_view::npos || least > 8 ? 2 : least, ' ');
+  return std::string(least > 8 ? 2 : least, ' ');
 }
 
 std::string Indented(std::string_view code, std::string_view indent, std::string_view unit, bool first) {

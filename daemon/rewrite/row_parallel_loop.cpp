@@ -162,7 +162,7 @@ class LoopAnalyzer {
     source::Walk(result_.loop.body(), [&](const source::Node& node) {
       auto update = MatchReductionUpdate(kernel_.syntax, symbol, node);
       if (update) updates.push_back(std::move(*update));
-      return !updates.size() || updates.back().statement != &node;
+      return updates.empty() || updates.back().statement != &node;
     });
     if (updates.empty()) return std::nullopt;
     std::set<const source::Node*> own;

@@ -130,7 +130,9 @@ class UpdateMatcher {
         conditions.push_back(&(*condition)[0]);
         conditions.push_back(&(*condition)[1]);
       } else if (MentionsSymbol(*condition, symbol_)) {
-        if (comparison || !(comparison = CompareWith(*condition, symbol_))) return std::nullopt;
+        if (comparison) return std::nullopt;
+        comparison = CompareWith(*condition, symbol_);
+        if (!comparison) return std::nullopt;
       }
     }
     if (!comparison) return std::nullopt;

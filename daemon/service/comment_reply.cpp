@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "base/log.h"
 #include "report/explanation.h"
 #include "report/markdown.h"
+#include "report/pull_request_status.h"
 
 namespace warpwright::service {
 
@@ -28,6 +30,21 @@ std::string DescribeJob(const Job& job) {
   if (!why.empty()) text += ". " + report::EscapeMarkdown(why);
   if (!job.pull_request_url.empty()) text += " " + report::SafeUrl(job.pull_request_url);
   return text + fmt::format(" (commit {})", job.commit.substr(0, 12));
+}
+
+Status PutStatusComment(forge::CommentPort* port, const forge::RepositoryName& repository, int64_t pull_request,
+                        std::string_view headline, std::string_view why) {
+  if (port == nullptr || pull_request == 0) return {};
+  forge::CommentRequest request;
+  request.issue = pull_request;
+  request.marker = report::kStatusMarker;
+  request.body = report::RenderStatusComment(headline, why);
+  const auto put = port->PutComment(repository, request);
+  if (put) return {};
+  if (put.error().code != ErrorCode::kEnvironment && put.error().code != ErrorCode::kUnsupported)
+    return Fail(put.error());
+  base::LogError("comment_refused", put.error(), {{"pull_request", pull_request}});
+  return {};
 }
 
 }  // namespace warpwright::service

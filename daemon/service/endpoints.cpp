@@ -12,6 +12,7 @@ namespace warpwright::service {
 namespace {
 
 constexpr size_t kMaxBodiesBytes = 100u << 20;  // four of the largest deliveries simultaneously
+constexpr size_t kMaxBodiesBytesPerAddress = kMaxBodiesBytes / 2;
 
 const std::vector<std::pair<std::string, std::string>> kPlainHeaders = {{"X-Content-Type-Options", "nosniff"},
                                                                         {"Cache-Control", "no-store"}};
@@ -45,6 +46,7 @@ struct Endpoints::State {
     http.threads = options.webhook_threads;
     http.max_body_bytes = WebhookRoute::kMaxBodyBytes;
     http.max_bodies_bytes = kMaxBodiesBytes;
+    http.max_bodies_bytes_per_address = kMaxBodiesBytesPerAddress;
     http.request_deadline = options.request_deadline;
     http.headers = kPlainHeaders;
     WW_ASSIGN(webhooks, http::HttpServer::Start(http, HooksOf(*webhook_route, "webhooks")));
@@ -74,6 +76,15 @@ Result<std::unique_ptr<Endpoints>> Endpoints::Start(EndpointOptions options, End
   WW_TRY(state->StartWebhooks());
   WW_TRY(state->StartStatus());
   return std::unique_ptr<Endpoints>(new Endpoints(std::move(state)));
+}
+
+Status Endpoints::CheckAddresses(const EndpointOptions& options) {
+  for (const std::string& address : {options.webhooks, options.status})
+    if (!address.empty()) WW_TRY(http::ParseHostPort(address));
+  if (!options.webhooks.empty() && options.webhooks == options.status && !options.webhooks.ends_with(":0"))
+    return Fail(ErrorCode::kConfig, "listen.webhooks and listen.status are the same address",
+                "give each its own port; the status page is not for the public");
+  return {};
 }
 
 int Endpoints::webhook_port() const { return state_->webhooks ? state_->webhooks->port() : 0; }

@@ -49,6 +49,8 @@ class Endpoints {
   // Both listeners accept connections when this returns. kConfig: an address that does not parse, no secret;
   // kEnvironment: a port in use, a host that is not an address of this machine.
   static Result<std::unique_ptr<Endpoints>> Start(EndpointOptions options, EndpointHooks hooks);
+  // What Start would refuse of the addresses, without opening anything: kConfig.
+  static Status CheckAddresses(const EndpointOptions& options);
   ~Endpoints();  // as Stop
 
   int webhook_port() const;  // 0: not listening

@@ -99,6 +99,13 @@ struct StoredDelivery {
   UnixMs received = 0;
   int attempts = 0;
 };
+// A user's command, by which a delivery that is sent again under another id is recognised.
+struct HandledCommand {
+  std::string repository;
+  int64_t comment = 0;
+  std::string verb;
+  std::string commit;  // that it was about; empty: none
+};
 struct TriagedDelivery {
   std::string id;
   int64_t bytes = 0;    // of its body

@@ -152,6 +152,7 @@ Result<JobResult> ProcessJobRunner::Optimize(const RunRequest& request, const Ch
   if (request.max_minutes > 0)
     arguments.insert(arguments.end(), {"--max-minutes", fmt::format("{}", request.max_minutes)});
   if (request.again) arguments.emplace_back("--again");
+  if (!request.carry.empty()) arguments.insert(arguments.end(), {"--carry", request.carry});
   if (!request.author.empty()) arguments.insert(arguments.end(), {"--author", request.author});
   WW_ASSIGN(const Output output, RunChild(std::move(arguments), request.place, watch));
   auto result = ParseOptimization(output.out, request.kernel);

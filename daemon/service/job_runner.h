@@ -35,7 +35,8 @@ struct RunRequest {
   int max_rounds = 0;          // 0: the manifest's
   double max_minutes = 0;
   bool again = false;
-  std::string author;  // "Name <mail>"
+  std::string author;      // "Name <mail>"
+  std::string carry = {};  // a commit of the kernel's branch: carry it over to `commit` instead of searching
 };
 struct NightFinding {
   std::string kernel, cause, message;  // cause: code, driver, toolkit, unknown

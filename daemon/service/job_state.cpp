@@ -86,6 +86,7 @@ std::string_view Name(JobKind kind) {
   switch (kind) {
     case JobKind::kOptimize: return "optimize";
     case JobKind::kNightly: return "nightly";
+    case JobKind::kCarry: return "carry";
   }
   return "";
 }

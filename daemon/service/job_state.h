@@ -40,8 +40,9 @@ JobPhase PhaseOf(JobState state);
 
 // By the origin of a job; higher priorities go first.
 enum class JobPriority { kNightly = 0, kPush = 1, kCommand = 2 };
-enum class JobKind { kOptimize, kNightly };
-constexpr JobKind Last(JobKind) { return JobKind::kNightly; }
-std::string_view Name(JobKind kind);  // "optimize", "nightly"
+// kCarry: a result is spliced into a later version of its file, in which the entry means the same.
+enum class JobKind { kOptimize, kNightly, kCarry };
+constexpr JobKind Last(JobKind) { return JobKind::kCarry; }
+std::string_view Name(JobKind kind);  // "optimize", "nightly", "carry"
 
 }  // namespace warpwright::service

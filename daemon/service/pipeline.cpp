@@ -164,6 +164,8 @@ Status Pipeline::Detect(const Event& event, const TrackedRepository& place, cons
   for (const DetectedEntry& entry : entries) {
     if (!(entry.changed || request.from.empty()) || entry.job.key.empty()) continue;
     if (!event.kernel.empty() && entry.job.kernel != event.kernel) continue;
+    WW_ASSIGN(const bool merged, IsOurMergedResult(request, entry.job, place, watch));
+    if (merged) continue;
     NewJob job = entry.job;
     const auto hash = FileHash(mirror, event.to, job.file);  // an LFS pointer has none
     job.file_hash = hash ? *hash : job.key;
@@ -183,6 +185,57 @@ Status Pipeline::Detect(const Event& event, const TrackedRepository& place, cons
              {"superseded", detected.superseded},
              {"ignored", detected.ignored},
              {"seconds", seconds}});
+  return CarryOver(place);
+}
+
+Result<bool> Pipeline::IsOurMergedResult(const DetectRequest& request, const NewJob& job,
+                                         const TrackedRepository& place, const ChildWatch& watch) {
+  if (!request.kernel.empty()) return false;  // somebody asked for this one
+  WW_ASSIGN(const auto published, ports_.store.FindPublication(place.name, job.kernel));
+  if (!published || published->commit.empty()) return false;
+  WW_ASSIGN(const repo::Repository mirror, repo::Repository::Open(place.mirror()));
+  const auto ours = FileHash(mirror, published->commit, job.file), now = FileHash(mirror, request.to, job.file);
+  if (!ours || !now) return false;
+  if (*ours == *now) return true;
+  DetectRequest against = request;  // the merge may have brought other changes of the file along
+  against.from = published->commit;
+  against.kernel = job.kernel;
+  const auto entries = ports_.runner.Detect(against, watch);
+  if (!entries) return false;
+  return std::any_of(entries->begin(), entries->end(),
+                     [&](const DetectedEntry& entry) { return entry.job.kernel == job.kernel && !entry.changed; });
+}
+
+Status Pipeline::CarryOver(const TrackedRepository& place) {
+  if (ports_.forge == nullptr || !place.on_forge || place.publish != config::PublishTo::kPullRequest) return {};
+  WW_ASSIGN(const auto rows, ports_.store.Publications(place.name));
+  WW_ASSIGN(const auto tips, ports_.store.Tips(place.name));
+  for (const PublicationRow& row : rows) {
+    if (row.state != PublicationState::kOpen || row.commit.empty()) continue;
+    const auto job = ports_.store.FindJob(row.job);
+    const auto tip = job ? tips.find(job->ref) : tips.end();
+    if (tip == tips.end() || tip->second == row.base_commit) continue;
+    WW_ASSIGN(const auto ignored, ports_.store.FindIgnored(place.name, row.kernel));
+    if (ignored) continue;
+    WW_ASSIGN(const repo::Repository mirror, repo::Repository::Open(place.mirror()));
+    const auto then = FileHash(mirror, row.base_commit, job->what.file);
+    const auto now = FileHash(mirror, tip->second, job->what.file);
+    if (!then || !now || *then == *now) continue;
+    const auto clean = mirror.MergesCleanly(tip->second, row.commit);
+    if (!clean || *clean) continue;
+    NewJob next = job->what;
+    next.kind = JobKind::kCarry;
+    next.key = base::Sha256(fmt::format("carry {} {}", row.commit, *now));
+    next.file_hash = *now;
+    Event onto;
+    onto.repository = place.name;
+    onto.ref = tip->first;
+    onto.to = tip->second;
+    WW_ASSIGN(const bool queued, ports_.store.QueueCarry(onto, next, row.job));
+    if (queued)
+      base::Log(base::LogLevel::kInfo, "carry_queued", "a pull request conflicts with its base",
+                {{"repo", place.name}, {"kernel", row.kernel}, {"commit", tip->second}});
+  }
   return {};
 }
 

@@ -98,6 +98,11 @@ class Pipeline {
   std::optional<TrackedRepository> FindPlace(const std::string& repository) const;
   std::optional<TrackedRepository> FindPlace(const forge::RepositoryName& repository) const;
   config::Ceilings limits() const;
+  // What is left to do of the changed entries: not what is our own result, merged.
+  Result<bool> IsOurMergedResult(const DetectRequest& request, const NewJob& job, const TrackedRepository& place,
+                                 const ChildWatch& watch);
+  // Queues a job for each open pull request that no longer merges although its file alone changed.
+  Status CarryOver(const TrackedRepository& place);
   Status Detect(const Event& event, const TrackedRepository& place, const std::atomic<bool>& stop);
   // pipeline_jobs.cpp
   Status Optimize(const Job& job, const TrackedRepository& place, const std::atomic<bool>& stop);
@@ -109,9 +114,10 @@ class Pipeline {
   Status PublishNight(const Job& job, const TrackedRepository& place);
   Result<PublishRequest> MakeRequest(const Job& job, const TrackedRepository& place);
   Status Conclude(const Job& job, const Publication& publication);
+  Status SayWhyItWaits(const Job& job, const std::string& why);
   Status Report(const Job& job, const TrackedRepository& place);
   Result<bool> UpdateNextDashboard();
-  // pipeline_talk.cpp
+  // pipeline_deliveries.cpp
   Result<bool> HandleNextDelivery();
   Status HandleDelivery(const StoredDelivery& delivery);
   Status HandleDelivery(const StoredDelivery& delivery, const TrackedRepository& place,

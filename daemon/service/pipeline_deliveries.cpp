@@ -81,12 +81,17 @@ Status Pipeline::HandleDelivery(const StoredDelivery& delivery, const TrackedRep
   if (comment.sender_type == "Bot") return ports_.store.FinishDelivery(delivery.id, "ignored: by a bot");
   const auto command = forge::ParseSlashCommand(comment.body);
   if (command && !*command) return ports_.store.FinishDelivery(delivery.id, "ignored: no command");
+  HandledCommand handled{.repository = place.name,
+                         .comment = comment.comment,
+                         .verb = std::string(command ? Name((*command)->verb) : "invalid")};
+  WW_ASSIGN(const bool seen, ports_.store.WasHandled(place.name, comment.comment, handled.verb));
+  if (seen) return ports_.store.FinishDelivery(delivery.id, "repeated: its command was handled before");
   WW_ASSIGN(const bool may, MayCommand(place, comment.sender));
   if (!may) {
     WW_TRY(ports_.conversation->React(*place.on_forge, comment.comment, "-1"));
     base::Log(base::LogLevel::kWarning, "command_refused", "a command by a user without write permission",
               {{"repo", place.name}, {"sender", comment.sender}});
-    return ports_.store.FinishDelivery(delivery.id, "refused: no write permission");
+    return ports_.store.FinishDelivery(delivery.id, "refused: no write permission", {}, handled);
   }
   Reply reply;
   if (command) {
@@ -99,7 +104,9 @@ Status Pipeline::HandleDelivery(const StoredDelivery& delivery, const TrackedRep
     WW_TRY(ports_.conversation->PutComment(*place.on_forge, MakeReply(comment.issue, comment.comment, reply.text)));
   base::Log(base::LogLevel::kInfo, "command", comment.body.substr(0, comment.body.find('\n')),
             {{"repo", place.name}, {"sender", comment.sender}, {"events", reply.events.size()}});
-  return ports_.store.FinishDelivery(delivery.id, reply.refused ? "refused: by what it asks" : "command", reply.events);
+  if (!reply.events.empty()) handled.commit = reply.events.front().to;
+  return ports_.store.FinishDelivery(delivery.id, reply.refused ? "refused: by what it asks" : "command", reply.events,
+                                     handled);
 }
 
 Result<Pipeline::Reply> Pipeline::HandleCommand(const TrackedRepository& place, const forge::CommentEvent& comment,
@@ -212,8 +219,12 @@ Result<std::vector<Event>> Pipeline::SyncPullRequest(const TrackedRepository& pl
                      .commit = view.head_sha,
                      .pull_request = view.number,
                      .url = view.url};
-  for (const auto& known : rows)
-    if (known.kernel == kernel) row = known;
+  bool known_before = false;
+  for (const auto& known : rows) {
+    if (known.kernel != kernel) continue;
+    row = known;
+    known_before = known.pull_request == view.number;
+  }
   if (row.pull_request > view.number) return events;  // an older one
   const auto body = report::ParseBody(view.body);
   if (row.file_hash.empty() && body && row.base_commit.empty()) row.base_commit = body->base_commit;
@@ -224,6 +235,16 @@ Result<std::vector<Event>> Pipeline::SyncPullRequest(const TrackedRepository& pl
   row.pull_request = view.number;
   row.url = view.url;
   row.state = state;
+  const auto say = [&](std::string_view headline, std::string_view why) {
+    return PutStatusComment(ports_.conversation, *place.on_forge, view.number, headline, why);
+  };
+  const bool reopened = changed && state == PublicationState::kOpen && known_before;
+  if (changed && state == PublicationState::kClosed)
+    WW_TRY(
+        say("**Closed: warpwright does not propose this again** until the kernel's file changes or someone "
+            "asks for it with `/warpwright optimize`",
+            ""));
+  if (reopened) WW_TRY(say("**Opened again**: warpwright keeps this up to date", ""));
   if (changed) WW_TRY(ports_.store.PutPublication(row));
   WW_ASSIGN(const auto ignored, ports_.store.FindIgnored(place.name, kernel));
   if (state == PublicationState::kClosed && changed) {
@@ -246,8 +267,12 @@ Result<std::vector<Event>> Pipeline::SyncPullRequest(const TrackedRepository& pl
     WW_ASSIGN(const bool may, MayCommand(place, sender));
     if (!may) return events;
   }
-  if (unticked) WW_TRY(ports_.store.Unignore(place.name, kernel));
+  if (unticked) {
+    WW_TRY(say("**No longer ignored**: warpwright keeps this up to date", ""));
+    WW_TRY(ports_.store.Unignore(place.name, kernel));
+  }
   if (newly_ticked) {
+    WW_TRY(say("**Ignored: warpwright no longer updates this pull request** until the box is unticked", ""));
     WW_TRY(ports_.store.Ignore({.repository = place.name, .kernel = kernel, .reason = kTickedIgnore}));
     WW_ASSIGN(const auto running, ports_.store.Cancel(place.name, kernel, kTickedIgnore));
     for (const int64_t job : running) StopJob(job);
@@ -288,6 +313,9 @@ Status Pipeline::HandleDelivery(const StoredDelivery& delivery, const TrackedRep
   const auto job = ports_.store.FindJob(id);
   if (!job || job->repository != place.name || job->commit != check.sha)
     return ports_.store.FinishDelivery(delivery.id, "ignored: no check of ours");
+  // Nothing in the payload tells a second request from the first one sent again; a later job answers both.
+  WW_ASSIGN(const bool repeated, ports_.store.IsOutdated(*job));
+  if (repeated) return ports_.store.FinishDelivery(delivery.id, "repeated: a later job exists");
   Event event;
   event.repository = place.name;
   event.ref = job->ref;
@@ -303,6 +331,8 @@ Status Pipeline::Reconcile(const std::atomic<bool>& stop) {
   for (const TrackedRepository& place : Repositories()) {
     if (!place.on_forge || place.publish != config::PublishTo::kPullRequest) continue;
     WW_ASSIGN(const auto rows, ports_.store.Publications(place.name));
+    if (const Status carried = CarryOver(place); !carried)
+      base::LogError("carry_failed", carried.error(), {{"repo", place.name}});
     for (const PublicationRow& row : rows) {
       if (stop) return {};
       if (row.pull_request == 0 || row.state != PublicationState::kOpen) continue;

@@ -51,7 +51,8 @@ Result<bool> Pipeline::RunNextJob(const std::string& device) {
                {"commit", job.commit},
                {"waited_seconds", static_cast<double>(job.started - job.queued) / 1000}});
     switch (job.what.kind) {
-      case JobKind::kOptimize: return Optimize(job, *place, *flag);
+      case JobKind::kOptimize:
+      case JobKind::kCarry: return Optimize(job, *place, *flag);
       case JobKind::kNightly: return Night(job, *place, *flag);
     }
     return {};
@@ -74,6 +75,11 @@ Status Pipeline::Optimize(const Job& job, const TrackedRepository& place, const 
   request.max_rounds = policy.max_rounds;
   request.max_minutes = policy.max_minutes;
   request.again = job.again;
+  if (job.what.kind == JobKind::kCarry) {
+    WW_ASSIGN(const auto published, ports_.store.FindPublication(job.repository, job.what.kernel));
+    if (!published) return Fail(ErrorCode::kConfig, "there is no longer a result to carry over");
+    request.carry = published->commit;
+  }
   request.author = fmt::format("{} <{}>", place.author.name, place.author.email);
   bool again = job.again;
   ChildWatch watch;

@@ -122,9 +122,10 @@ Result<PublishRequest> Pipeline::MakeRequest(const Job& job, const TrackedReposi
   if (ignored && !request.asked_for && (ignored->file_hash.empty() || ignored->file_hash == job.what.file_hash))
     request.ignored_because = ignored->reason;
   if (job.result.outcome == core::TaskOutcome::kIgnored) request.ignored_because = job.result.message;
-  WW_ASSIGN(const auto publications, ports_.store.Publications(job.repository));
-  for (const auto& row : publications)
-    if (row.kernel == job.what.kernel) request.closed_file_hash = row.file_hash;
+  WW_ASSIGN(const auto published, ports_.store.FindPublication(job.repository, job.what.kernel));
+  if (published) request.closed_file_hash = published->file_hash;
+  request.proposed_before = published && published->pull_request != 0;
+  request.carried = job.what.kind == JobKind::kCarry;
   return request;
 }
 
@@ -167,7 +168,7 @@ Status Pipeline::PublishJob(const Job& job, const TrackedRepository& place) {
     }
     return {};
   };
-  auto publication = warpwright::service::Publish(request, mirror, ports_.forge, observer);
+  auto publication = warpwright::service::Publish(request, {mirror, ports_.forge, ports_.conversation}, observer);
   if (!publication) return Fail(publication.error());
   base::Log(base::LogLevel::kInfo, "published", publication->message,
             {{"disposition", Name(publication->disposition)}, {"branch", request.branch}});
@@ -202,6 +203,7 @@ Status Pipeline::Conclude(const Job& job, const Publication& publication) {
       break;
     case Disposition::kWaiting:
       to = JobState::kWaiting;
+      if (job.note != publication.message) WW_TRY(SayWhyItWaits(job, publication.message));
       change.not_before = ToMs(ports_.clock.Now()) + kWaitMs;
       break;
   }
@@ -217,6 +219,17 @@ Status Pipeline::Conclude(const Job& job, const Publication& publication) {
   }
   WW_TRY(ports_.store.Advance(job.id, to, change));
   return {};
+}
+
+// To whoever asked for it; once, and not each minute in which it is tried again.
+Status Pipeline::SayWhyItWaits(const Job& job, const std::string& why) {
+  const auto place = FindPlace(job.repository);
+  if (job.answer_issue == 0 || ports_.conversation == nullptr || !place || !place->on_forge) return {};
+  const std::string text =
+      fmt::format("- {}: waiting. {}\n", report::CodeSpan(job.what.kernel), report::EscapeMarkdown(why));
+  const auto put =
+      ports_.conversation->PutComment(*place->on_forge, MakeReply(job.answer_issue, job.answer_comment, text));
+  return put ? Status() : Fail(put.error());
 }
 
 // The history's branch; if someone else pushed first, the next nightly run merges both.
@@ -260,7 +273,7 @@ Status Pipeline::Report(const Job& job, const TrackedRepository& place) {
   JobChange change;
   if (job.outcome) change.outcome = job.outcome;
   WW_TRY(ports_.store.Advance(job.id, JobState::kDone, change));
-  return {};
+  return CarryOver(place);  // its base may have moved meanwhile
 }
 
 namespace {

@@ -5,15 +5,20 @@
 #include "base/hash.h"
 #include "report/diff_summary.h"
 #include "report/markdown.h"
+#include "report/pull_request_status.h"
+#include "service/comment_reply.h"
 
 namespace warpwright::service {
 namespace {
 
 class Publisher {
  public:
-  Publisher(const PublishRequest& request, repo::Mirror& mirror, forge::Forge* forge,
-            const PublicationObserver& observer)
-      : request_(request), mirror_(mirror), forge_(forge), observer_(observer) {}
+  Publisher(const PublishRequest& request, const PublicationPorts& ports, const PublicationObserver& observer)
+      : request_(request),
+        mirror_(ports.mirror),
+        forge_(ports.forge),
+        conversation_(ports.conversation),
+        observer_(observer) {}
 
   Result<Publication> Run() {
     const bool gained = !request_.commit.empty() && request_.to != config::PublishTo::kNone;
@@ -21,7 +26,9 @@ class Publisher {
       End(Disposition::kIgnored, request_.ignored_because);
     else if (gained) WW_TRY(Gain());
     if (done_.disposition == Disposition::kWaiting) return done_;
-    if (Speaks()) WW_TRY(Check());
+    if (!Speaks()) return done_;
+    if (done_.disposition != Disposition::kProposed && done_.disposition != Disposition::kBranchOnly) WW_TRY(Stop());
+    WW_TRY(Check());
     return done_;
   }
 
@@ -35,6 +42,59 @@ class Publisher {
     done_.message = std::move(message);
   }
   Status Tell(PublicationStep step) const { return observer_ ? observer_(step, done_) : Status(); }
+
+  std::string Branch() const { return "warpwright/" + request_.kernel; }
+  std::string Base() const { return report::CodeSpan(request_.base_commit.substr(0, 12)); }
+
+  // Nothing new is proposed: what is open must not look as if it held.
+  Status Stop() {
+    if (!request_.proposed_before) return {};
+    WW_ASSIGN(const auto view, forge_->FindPullRequest(*request_.repository, Branch()));
+    if (!view || view->merged) return {};
+    if (view->state != "open")
+      return done_.closed_pull_request != view->number
+                 ? Status()
+                 : Comment(view->number,
+                           "**warpwright does not propose this again** until the kernel's file changes or "
+                           "someone asks for it with `/warpwright optimize`",
+                           "");
+    const auto body = report::ParseBody(view->body);
+    const bool foreign = done_.disposition == Disposition::kForeignBranch;
+    const bool same_version = body && body->base_commit == request_.base_commit;
+    if (same_version && done_.disposition == Disposition::kNothing) return {};  // tried again, with no better result
+    const std::string why =
+        done_.disposition == Disposition::kNothing ? request_.explanation.outcome_reason : done_.message;
+    if (foreign || !same_version) WW_TRY(Outdate(*view, why));
+    const std::string headline =
+        request_.carried ? "**This conflicts with its base and cannot be carried over** to " + Base()
+        : done_.disposition == Disposition::kNothing
+            ? fmt::format(
+                  "**Nothing faster was found for the version at {}**, and what is proposed here was found for "
+                  "an earlier one",
+                  Base())
+            : "**warpwright no longer updates this pull request**";
+    return Comment(view->number, headline, why);
+  }
+
+  Status Outdate(forge::PullRequestView view, const std::string& why) {
+    for (int attempt = 0; attempt < 4; ++attempt) {
+      forge::PullRequestRequest request;
+      request.head = view.head;
+      request.base = view.base;
+      request.title = report::OutdatedTitle(view.title);
+      request.body = report::MarkOutdated(view.body, why);
+      request.draft = view.draft;
+      request.expected_body = view.body;
+      WW_ASSIGN(const auto put, forge_->PutPullRequest(*request_.repository, request));
+      if (!put.body_left) return {};
+      view = put.view;  // a tick since it was read
+    }
+    return Fail(ErrorCode::kIo, "the pull request's body is being edited by someone else");
+  }
+
+  Status Comment(int64_t number, std::string_view headline, std::string_view why) {
+    return PutStatusComment(conversation_, *request_.repository, number, headline, why);
+  }
 
   // Push, then pull request; neither if users or limits prevent it.
   Status Gain() {
@@ -64,6 +124,7 @@ class Publisher {
     const std::optional<report::BodyState> body = existing ? report::ParseBody(existing->body) : std::nullopt;
     const bool open = existing && existing->state == "open";
     if (open) read_body_ = existing->body;
+    if (open) open_number_ = existing->number;
     if (open && body && !request_.asked_for) {
       done_.retry_ticked |= body->retry;
       if (body->ignore) {
@@ -148,6 +209,15 @@ class Publisher {
     request.labels = request_.policy.labels;
     request.reviewers = request_.policy.reviewers;
     request.expected_body = read_body_;
+    // Before the body, whose mark says that there is something to correct.
+    if (open_number_ != 0 && request_.carried)
+      WW_TRY(Comment(open_number_,
+                     fmt::format("**Carried over to {}**: its base changed the file around the kernel, not the kernel. "
+                                 "The same change was spliced into the new file and verified there",
+                                 Base()),
+                     ""));
+    else if (open_number_ != 0 && report::IsMarkedOutdated(*read_body_))
+      WW_TRY(Comment(open_number_, "**Up to date again** at " + Base(), ""));
     for (int attempt = 0;; ++attempt) {
       WW_ASSIGN(done_.pull_request, forge_->PutPullRequest(*request_.repository, request));
       if (!done_.pull_request->body_left) break;
@@ -196,8 +266,10 @@ class Publisher {
   const PublishRequest& request_;
   repo::Mirror& mirror_;
   forge::Forge* forge_;
+  forge::CommentPort* conversation_;
   const PublicationObserver& observer_;
   std::optional<std::string> read_body_;  // of the open pull request
+  int64_t open_number_ = 0;
   Publication done_;
 };
 
@@ -215,9 +287,9 @@ std::string_view Name(Disposition disposition) {
   return "";
 }
 
-Result<Publication> Publish(const PublishRequest& request, repo::Mirror& mirror, forge::Forge* forge,
+Result<Publication> Publish(const PublishRequest& request, const PublicationPorts& ports,
                             const PublicationObserver& observer) {
-  return Publisher(request, mirror, forge, observer).Run();
+  return Publisher(request, ports, observer).Run();
 }
 
 Result<std::string> FileHash(const repo::Repository& repository, const std::string& commit, const std::string& file) {

@@ -5,7 +5,10 @@
 //     requests it;
 //   - an open one is updated in place;
 //   - a modelled gain only opens a draft;
-//   - beyond the limits the result waits; a result that is not faster only gets a neutral check.
+//   - beyond the limits the result waits; a result that is not faster only gets a neutral check;
+//   - where it stops (someone's commit, a user's decision, nothing faster), an open pull request no longer shows
+//   figures
+//     of another version as if they held, and one comment, edited in place, says what holds from now on.
 #pragma once
 
 #include <functional>
@@ -35,6 +38,14 @@ struct PublishRequest {
   bool asked_for = false;                        // by a person: then a closed pull request is ignored
   std::string ignored_because;                   // not empty: only the check is published
   std::string closed_file_hash;                  // of the kernel's file when its pull request was opened, if known
+  bool proposed_before = true;                   // false: there is no pull request that could be out of date
+  bool carried = false;                          // from another base, of which only the rest of the file differs
+};
+
+struct PublicationPorts {
+  repo::Mirror& mirror;
+  forge::Forge* forge = nullptr;               // null: then only branches
+  forge::CommentPort* conversation = nullptr;  // null: no comments
 };
 
 enum class PublicationStep { kPushed, kProposed, kReported };
@@ -61,8 +72,8 @@ struct Publication {
 // Called after each completed action; its Error ends the publication.
 using PublicationObserver = std::function<Status(PublicationStep, const Publication&)>;
 
-// `forge` may be null: then only branches. Errors are those of the remote and the forge; publishing is idempotent.
-Result<Publication> Publish(const PublishRequest& request, repo::Mirror& mirror, forge::Forge* forge,
+// Errors are those of the remote and the forge; publishing is idempotent.
+Result<Publication> Publish(const PublishRequest& request, const PublicationPorts& ports,
                             const PublicationObserver& observer = {});
 
 // SHA-256 of a file in a commit; empty if the file does not exist.

@@ -146,7 +146,8 @@ function attemptChart(data, width) {
 // Gains of the jobs that ended, over time.
 function gainChart(jobs, width) {
   const height = 170, left = 44, right = 8, top = 10, bottom = 26;
-  const ended = jobs.filter((j) => Number.isFinite(Date.parse(j.finished))).reverse();
+  // What was superseded, cancelled or ignored says nothing about a gain.
+  const ended = jobs.filter((j) => Number.isFinite(Date.parse(j.finished)) && ['improved', 'unchanged', 'refused', 'error'].includes(j.outcome)).reverse();
   const improved = ended.filter((j) => j.outcome === 'improved' && j.gain > 1);
   if (improved.length === 0) return null;
   const begin = Date.parse(ended[0].finished), end = Math.max(Date.parse(ended.at(-1).finished), begin + 60000);
@@ -175,7 +176,7 @@ function gainChart(jobs, width) {
   const key = (text, ...shape) => el('li', {}, svg('svg', {viewBox: '0 0 14 14', 'aria-hidden': 'true'}, ...shape), text);
   return el('div', {class: 'chart'}, chart,
             el('ul', {class: 'legend'}, key('measured', svg('circle', {class: 'taken', cx: 7, cy: 7, r: 4.5})), key('modelled', svg('circle', {class: 'modelled', cx: 7, cy: 7, r: 4.5})),
-               key('no improvement', svg('line', {class: 'nothing', x1: 7, x2: 7, y1: 3, y2: 11})), key('error', svg('line', {class: 'failed', x1: 7, x2: 7, y1: 3, y2: 11}))));
+               key('no improvement or refused', svg('line', {class: 'nothing', x1: 7, x2: 7, y1: 3, y2: 11})), key('error', svg('line', {class: 'failed', x1: 7, x2: 7, y1: 3, y2: 11}))));
 }
 
 // --- A trajectory

@@ -62,11 +62,20 @@ CREATE TABLE counters(name TEXT NOT NULL, label TEXT NOT NULL, amount REAL NOT N
 CREATE TABLE spend(day TEXT NOT NULL, repository TEXT NOT NULL, gpu_minutes REAL NOT NULL, model_dollars REAL NOT NULL,
   PRIMARY KEY(day, repository)) WITHOUT ROWID;
 )sql",
+    // Comments up to the floor are too old to be remembered one by one, so that none of them is a command any more.
+    R"sql(
+CREATE TABLE commands(repository TEXT NOT NULL, comment INTEGER NOT NULL, verb TEXT NOT NULL, commit_id TEXT NOT NULL, handled INTEGER NOT NULL,
+  PRIMARY KEY(repository, comment, verb)) WITHOUT ROWID;
+CREATE INDEX commands_by_age ON commands(handled);
+ALTER TABLE repositories ADD COLUMN comment_floor INTEGER NOT NULL DEFAULT 0;
+UPDATE repositories SET comment_floor = (SELECT coalesce(max(answer_comment), 0) FROM jobs WHERE jobs.repository = repositories.name);
+)sql",
 };
 
 constexpr UnixMs kDay = 24LL * 3600 * 1000;
 constexpr UnixMs kKeepDeliveries = 3 * kDay + kDay / 24;  // GitHub redelivers for three days
 constexpr UnixMs kKeepJobs = 90 * kDay;
+constexpr UnixMs kKeepCommands = 30 * kDay;
 
 // Exclusive until the process ends. The file names the holder.
 Result<base::Fd> LockFolder(const fs::path& state) {
@@ -173,6 +182,11 @@ Status Store::ApplyRetention() {
         "(SELECT coalesce(max(id), 0) FROM (SELECT id FROM jobs WHERE state IN ('done', 'superseded', 'cancelled') "
         "ORDER BY id DESC LIMIT 1 OFFSET ?)))",
         now - kKeepJobs, s.limits.kept_jobs);
+    s.Do(
+        "UPDATE repositories SET comment_floor = max(comment_floor, (SELECT coalesce(max(comment), 0) FROM commands c "
+        "WHERE c.repository = repositories.name AND c.handled < ?))",
+        now - kKeepCommands);
+    s.Do("DELETE FROM commands WHERE handled < ?", now - kKeepCommands);
     s.Do("DELETE FROM openings WHERE opened < ?", now - 30 * kDay);
     s.Do("DELETE FROM spend WHERE day < date('now', '-400 days')");
   });

@@ -75,6 +75,9 @@ class Store {
   // Replaces the event by jobs, in one transaction. `event` as returned by NextEvent: if its branch moved meanwhile,
   // the remaining range stays an event.
   Result<Detected> FinishEvent(const Event& event, const std::vector<NewJob>& jobs);
+  // A job of kind kCarry onto `event`'s commit for the result of the job `published`. False: work on the kernel is
+  // unfinished, the same was done, or a later version of the kernel itself was judged.
+  Result<bool> QueueCarry(const Event& event, const NewJob& job, int64_t published);
   // Retried later, at most `tries` attempts in total; then it is dropped and counted.
   Status EventFailed(int64_t event, const std::string& error, int tries);
 
@@ -100,6 +103,7 @@ class Store {
 
   // --- What is published on the forge (store_forge.cpp)
   Result<std::vector<PublicationRow>> Publications(const std::string& repository);
+  Result<std::optional<PublicationRow>> FindPublication(const std::string& repository, const std::string& kernel);
   Status PutPublication(const PublicationRow& row);
   struct Usage {
     int open = 0, opened_today = 0;  // pull requests; `open` without that of `kernel`
@@ -120,8 +124,11 @@ class Store {
   Result<std::vector<StoredDelivery>> WaitingDeliveries(size_t limit, bool for_forge);
   Status TriageDeliveries(
       const std::vector<TriagedDelivery>& deliveries);  // one transaction: incoming deliveries wait for each
-  // `events` and the end of the delivery are one transaction.
-  Status FinishDelivery(const std::string& id, const std::string& outcome, const std::vector<Event>& events = {});
+  // `events`, the command and the end of the delivery are one transaction.
+  Status FinishDelivery(const std::string& id, const std::string& outcome, const std::vector<Event>& events = {},
+                        const std::optional<HandledCommand>& command = {});
+  // The comment's command was handled before, or the comment is older than what is remembered.
+  Result<bool> WasHandled(const std::string& repository, int64_t comment, const std::string& verb);
   Status DeliveryFailed(const std::string& id, const std::string& error);
   // A reply that the forge thread must write, once per requesting comment; queued among the deliveries for the forge,
   // with event kReplyEvent.

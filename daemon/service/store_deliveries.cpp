@@ -75,13 +75,26 @@ Status Store::TriageDeliveries(const std::vector<TriagedDelivery>& deliveries) {
   });
 }
 
-Status Store::FinishDelivery(const std::string& id, const std::string& outcome, const std::vector<Event>& events) {
+Status Store::FinishDelivery(const std::string& id, const std::string& outcome, const std::vector<Event>& events,
+                             const std::optional<HandledCommand>& command) {
   State& s = *state_;
   return s.Write([&] {
     const int64_t bytes = s.Number("SELECT length(CAST(body AS BLOB)) FROM deliveries WHERE id = ? AND state < 2", id);
     if (!s.EndDelivery(id, outcome, bytes)) return;
     for (const Event& event : events) s.InsertEvent(event);
+    if (command)
+      s.Do("INSERT OR REPLACE INTO commands VALUES(?, ?, ?, ?, ?)", command->repository, command->comment,
+           command->verb, command->commit, s.Now());
     s.Add("deliveries_handled_total", outcome.substr(0, outcome.find(':')), 1);
+  });
+}
+
+Result<bool> Store::WasHandled(const std::string& repository, int64_t comment, const std::string& verb) {
+  return state_->Read([&] {
+    return state_->Number(
+               "SELECT (SELECT count(*) FROM commands WHERE repository = ? AND comment = ? AND verb = ?) + "
+               "(SELECT count(*) FROM repositories WHERE name = ? AND comment_floor >= ?)",
+               repository, comment, verb, repository, comment) > 0;
   });
 }
 

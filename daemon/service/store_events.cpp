@@ -206,10 +206,33 @@ Result<bool> Store::State::MakeJob(const Event& event, const NewJob& job, Detect
     return true;
   }
   WW_TRY(Supersede(before, event, detected));
+  WW_ASSIGN(const auto carries, LoadJobs("WHERE repository = ? AND kernel = ? AND kind = ? AND state NOT IN ('done', "
+                                         "'superseded', 'cancelled') LIMIT 200",
+                                         event.repository, job.kernel, JobKind::kCarry));
+  WW_TRY(Supersede(carries, event, detected));
   if (WaitingJobs() >= limits.queue) return false;
   InsertJob(event, job, JobState::kQueued);
   ++detected.queued;
   return true;
+}
+
+Result<bool> Store::QueueCarry(const Event& event, const NewJob& job, int64_t published) {
+  State& s = *state_;
+  return s.Write([&]() -> Result<bool> {
+    const int64_t busy_or_done = s.Number(
+        "SELECT count(*) FROM jobs WHERE repository = ? AND kernel = ? AND (state NOT IN ('done', 'superseded', "
+        "'cancelled') OR (kind = ? AND content_key = ? AND state = 'done'))",
+        event.repository, job.kernel, job.kind, job.key);
+    const int64_t later = s.Number(
+        "SELECT count(*) FROM jobs WHERE repository = ? AND kernel = ? AND kind = 'optimize' AND id > ? AND state = "
+        "'done' AND content_key <> (SELECT content_key FROM jobs WHERE repository = ? AND kernel = ? AND kind = "
+        "'optimize' AND id <= ? ORDER BY id DESC LIMIT 1)",
+        event.repository, job.kernel, published, event.repository, job.kernel, published);
+    if (busy_or_done > 0 || later > 0 || s.WaitingJobs() >= s.limits.queue) return false;
+    s.InsertJob(event, job, JobState::kQueued);
+    s.TouchDashboard(event.repository);
+    return true;
+  });
 }
 
 // No work, but a check on the commit that states why.

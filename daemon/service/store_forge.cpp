@@ -54,6 +54,13 @@ Result<std::vector<PublicationRow>> Store::Publications(const std::string& repos
   });
 }
 
+Result<std::optional<PublicationRow>> Store::FindPublication(const std::string& repository, const std::string& kernel) {
+  WW_ASSIGN(auto rows, Publications(repository));
+  for (PublicationRow& row : rows)
+    if (row.kernel == kernel) return std::optional<PublicationRow>(std::move(row));
+  return std::optional<PublicationRow>();
+}
+
 Store::Usage Store::State::CountRequests(const std::string& repository, const std::string& kernel) {
   const UnixMs day = 24LL * 3600 * 1000;
   return {.open = static_cast<int>(

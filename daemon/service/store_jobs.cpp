@@ -161,8 +161,8 @@ Result<std::optional<Job>> Store::NextPublication() {
 Result<bool> Store::IsOutdated(const Job& job) {
   return state_->Read([&] {
     return state_->Number(
-               "SELECT count(*) FROM jobs WHERE repository = ? AND kernel = ? AND kind = ? AND id > ? AND state NOT IN "
-               "('cancelled', 'superseded')",
+               "SELECT count(*) FROM jobs WHERE repository = ? AND kernel = ? AND kind IN (?, 'optimize') AND id > ? "
+               "AND state NOT IN ('cancelled', 'superseded')",
                job.repository, job.what.kernel, job.what.kind, job.id) > 0;
   });
 }

@@ -168,6 +168,7 @@ class Matcher {
   // The best of the others that must precede the method; end: nothing holds it back.
   std::vector<RankedMethod>::iterator Predecessor(const RankedMethod& method, std::vector<RankedMethod>& rest) const {
     const auto& after = method.card->after;
+    if (after.empty()) return rest.end();
     return std::find_if(rest.begin(), rest.end(), [&](const RankedMethod& other) {
       return other.card != method.card && other.score >= policy_.order_binds_at &&
              std::find(after.begin(), after.end(), other.card->id) != after.end();
@@ -217,7 +218,7 @@ class Matcher {
   const SkillPolicy& policy_;
   const MatchContext& context_;
   const Facts facts_;
-  std::map<std::string, Candidate> candidates_;
+  std::map<std::string_view, Candidate> candidates_;
   MatchResult result_;
 };
 

@@ -152,6 +152,21 @@ std::optional<core::Refused> FindCluster(const std::set<const Unit*>& device) {
                        first->path, first->line};
 }
 
+// A kernel whose parameters neither the tokens nor the syntax tree show: its launches could not be recorded.
+std::optional<core::Refused> FindUnseenKernel(const std::set<const Unit*>& host) {
+  const Unit* first = nullptr;
+  for (const Unit* unit : host) {
+    const bool unseen = IsKernelUnit(*unit) && unit->body_open != kNone &&
+                        (unit->macro_header || unit->opened_by_macro()) && !unit->expanded;
+    if (!unseen) continue;
+    if (first == nullptr || std::tie(unit->path, unit->line) < std::tie(first->path, first->line)) first = unit;
+  }
+  if (first == nullptr) return std::nullopt;
+  return core::Refused{core::Check::kSlice,
+                       fmt::format("the macro {} makes a kernel that is not understood", first->name), first->path,
+                       first->line};
+}
+
 std::string PlainEntry(const std::string& entry) {
   std::string plain = entry.substr(0, entry.find('<'));
   while (!plain.empty() && plain.back() == ' ') plain.pop_back();
@@ -255,6 +270,7 @@ ReachableUnits FindReachable(const Ast& ast, const SourceUnits& units, const std
   reach.device = Closure(units, device_roots, [](const Unit&) { return true; });
   reach.refusal = FindBan(units, reach.host);
   if (!reach.refusal) reach.refusal = FindCluster(reach.device);
+  if (!reach.refusal) reach.refusal = FindUnseenKernel(reach.host);
   if (auto refused = CheckEntry(*reach.entries.front(), reach.entry_is_kernel)) reach.refusal = std::move(refused);
   if (reach.entry_is_kernel && reach.entries.front()->is_template && entry.find('<') == std::string::npos) {
     const Unit& unit = *reach.entries.front();

@@ -301,7 +301,7 @@ class Classifier {
         if (other.base != center.base || !other.reads || other.index == center.index) continue;
         const Polynomial distance = other.index - center.index;
         const Dependence depends = analysis_.DependsOn(distance);
-        if (!depends.thread && !depends.block && !depends.memory && Places(center.index).size() > 0)
+        if (!depends.thread && !depends.block && !depends.memory && !Places(center.index).empty())
           neighbours.insert(distance.ToString());
       }
       if (neighbours.size() >= 2) return true;

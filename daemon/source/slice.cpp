@@ -40,13 +40,9 @@ class FileSlicer {
         edits_.push_back({unit.range, Spaces(unit.range)});
       }
     }
-    for (const auto& [name, macros] : units_.macros.all()) {
-      for (const Macro& macro : macros) {
-        if (macro.path == file_.file->path && macro.declares) {
-          for (const Unit& unit : SplitUnits(macro.body, 0, macro.body.size(), units_.macros, false)) {
-            Place(macro.body, unit, true);
-          }
-        }
+    for (const std::string& name : units_.declaring_macros) {
+      for (const Macro& macro : *units_.macros.Find(name)) {
+        if (macro.path == file_.file->path) MacroBody(macro);
       }
     }
     for (const IncludeDirective& include : file_.file->includes) Include(include, slices);
@@ -62,8 +58,41 @@ class FileSlicer {
     for (char& c : spaces) c = c == '\n' || c == '\r' ? c : ' ';
     return spaces;
   }
-  void Blank(TextRange range) {
-    edits_.push_back({range, Blanked(std::string_view(text_).substr(range.begin, range.size()))});
+  void Blank(TextRange range, bool in_macro) {
+    const std::string_view part = std::string_view(text_).substr(range.begin, range.size());
+    edits_.push_back({range, in_macro ? BlankedMacro(part) : Blanked(part)});
+  }
+
+  // A macro's body stays as it is: what it expands to inside of functions are statements, and an expansion may begin or
+  // end anywhere. But what this side cannot compile must go, from a body that is a list of declarations.
+  void MacroBody(const Macro& macro) {
+    const std::vector<Unit> units = SplitUnits(macro.body, 0, macro.body.size(), units_.macros, /*in_class=*/false);
+    if (macro.declares && IsListOfDeclarations(macro, units)) {
+      for (const Unit& unit : units) Place(macro.body, unit, true);
+    }
+    const std::vector<size_t> open = macro.OpenBraces();
+    if (side_ == Side::kDevice || open.empty()) return;
+    // "KERNEL_BEGIN(f)": the stub comes where it is invoked, and what begins its body must not be there either.
+    for (const Unit& unit : units) {
+      const bool device = unit.is_kernel() || (unit.is_device_only() && !unit.is_constexpr);
+      if (unit.kind != Unit::Kind::kFunction || unit.body_open != open.front() || !device) continue;
+      const TextRange rest = {macro.body[open.front()].range.end, macro.range.end};
+      edits_.push_back({rest, BlankedMacro(std::string_view(text_).substr(rest.begin, rest.size())) +
+                                  std::string(open.size() - 1, '{')});
+    }
+  }
+
+  // It defines a function, which cannot be inside of another, or is named only where declarations are.
+  bool IsListOfDeclarations(const Macro& macro, const std::vector<Unit>& units) const {
+    for (const Unit& unit : units)
+      if (unit.kind == Unit::Kind::kFunction && unit.body_open != kNone) return true;
+    for (const auto& [path, file] : units_.files) {
+      for (const Unit& unit : file.units) {
+        const bool named = unit.head_references.count(macro.name) || unit.body_references.count(macro.name);
+        if (named && unit.kind != Unit::Kind::kInvocation) return false;
+      }
+    }
+    return true;
   }
 
   void Place(const std::vector<Token>& code, const Unit& unit, bool kept) {
@@ -73,8 +102,8 @@ class FileSlicer {
         unit.attributes == 0) {
       kept = false;
     }
-    if (!kept) return Blank(unit.range);
-    if (unit.kind == Unit::Kind::kFunction) {
+    if (!kept) return Blank(unit.range, code[unit.first].in_directive);
+    if (unit.kind == Unit::Kind::kFunction || unit.opened_by_macro()) {
       Function(code, unit);
     } else if ((unit.kind == Unit::Kind::kType || unit.kind == Unit::Kind::kAlias) && unit.body_open != kNone) {
       for (const Unit& member :
@@ -89,25 +118,25 @@ class FileSlicer {
 
   void Member(const std::vector<Token>& code, const Unit& unit) {
     if (unit.is_defaulted) return;
-    if (side_ == Side::kDevice && !OnDevice(unit)) return Blank(unit.range);
+    if (side_ == Side::kDevice && !OnDevice(unit)) return Blank(unit.range, code[unit.first].in_directive);
     Function(code, unit);
   }
 
   void Function(const std::vector<Token>& code, const Unit& unit) {
     if (side_ == Side::kDevice) {
       // NVRTC treats an unannotated function as host code; nvcc allows constant expressions to call it.
-      if (unit.attributes == 0 && unit.is_constexpr) {
+      if (unit.kind == Unit::Kind::kFunction && unit.attributes == 0 && unit.is_constexpr) {
         const uint32_t at = code[unit.declarator].range.begin;
         edits_.push_back({{at, at}, "__host__ __device__ "});
       }
       return;
     }
-    if (unit.body_open == kNone) return;
+    if (unit.body_open == kNone || (unit.opened_by_macro() && !unit.expanded)) return;
     if (unit.is_kernel()) {
       for (TextEdit& edit : StubKernel(text_, code, unit, overloaded_.count(unit.name) > 0))
         edits_.push_back(std::move(edit));
     } else if (unit.is_device_only() && !unit.is_constexpr) {
-      Blank({code[unit.body_open].range.end, code[unit.body_close].range.begin});
+      Blank({code[unit.body_open].range.end, code[unit.body_close].range.begin}, code[unit.first].in_directive);
     }
   }
 
@@ -173,6 +202,25 @@ std::set<std::string> OverloadedKernels(const SourceUnits& units) {
   return names;
 }
 
+// Macros named by tokens that belong to no declaration ("BEGIN_NAMESPACE"), and those that these name.
+std::set<const Unit*> ScopeMacros(const SourceUnits& units) {
+  std::vector<const Unit*> roots;
+  for (const auto& [path, file] : units.files) {
+    auto unit = file.units.begin();
+    for (const Token& token : file.code) {
+      while (unit != file.units.end() && (unit->kind == Unit::Kind::kMacro || unit->range.end <= token.range.begin))
+        ++unit;
+      const bool outside = unit == file.units.end() || token.range.begin < unit->range.begin;
+      if (!outside || units.macros.Find(token.text) == nullptr) continue;
+      for (auto [it, end] = units.by_name.equal_range(std::string(token.text)); it != end; ++it)
+        if (it->second->kind == Unit::Kind::kMacro) roots.push_back(it->second);
+    }
+  }
+  std::set<const Unit*> reached = Closure(units, roots, [](const Unit&) { return true; });
+  std::erase_if(reached, [](const Unit* unit) { return unit->kind != Unit::Kind::kMacro; });
+  return reached;
+}
+
 // Macros of the host slice that nothing in it names: removing them leaves the slice unchanged when a kernel gets a new
 // tile size. Macros named in directives decide what exists, and reserved names may configure system headers, so those
 // are kept.
@@ -191,9 +239,11 @@ std::set<const Unit*> UnusedMacros(const SourceUnits& units, const std::set<cons
       if (token.in_directive && conditional) named.insert(file.all[i + 1].text);
     }
   }
+  const std::set<const Unit*> scopes = ScopeMacros(units);
   for (const auto& [path, file] : units.files) {
     for (const Unit& unit : file.units) {
-      const bool needed = kept.count(&unit) || named.count(unit.name) || unit.name.starts_with("_");
+      const bool needed =
+          kept.count(&unit) || scopes.count(&unit) || named.count(unit.name) || unit.name.starts_with("_");
       if (unit.kind == Unit::Kind::kMacro && !needed) unused.insert(&unit);
     }
   }

@@ -8,6 +8,8 @@
 //   - k<<<c>>>(a) rewritten to (::ww::Push(c), k(a)), on tokens, so that launches inside macro bodies are covered;
 //   - __device__ bodies emptied unless they are constexpr or also __host__;
 //   - macros removed that nothing in it names.
+// On both sides a macro's text is the user's or gone. Only a body that is a list of declarations, invoked as one
+// ("DEFINE_OP(add)"), is treated as they are, and of a macro that opens a function only the host loses what begins it.
 // Everything is decided on raw tokens: a declaration is kept if an identifier in something that is kept names it. That
 // sometimes keeps too much and never too little, and does not depend on how well the parser understood the file.
 //
@@ -24,8 +26,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "core/inspection.h"
 #include "core/execution.h"
+#include "core/inspection.h"
 #include "core/verdict.h"
 #include "source/signature.h"
 

@@ -218,19 +218,47 @@ std::string Blanked(std::string_view text) {
   return out;
 }
 
+std::string BlankedMacro(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\n') {
+      const bool returns = out.ends_with('\r');
+      if (returns) out.pop_back();
+      out += returns ? "\\\r\n" : "\\\n";
+    } else {
+      out += c == '\r' ? c : ' ';
+    }
+  }
+  return out;
+}
+
 std::vector<TextEdit> StubKernel(std::string_view text, const std::vector<Token>& code, const Unit& unit,
                                  bool overloaded) {
   std::vector<TextEdit> edits;
   std::string values, types;
-  if (unit.body_open == kNone || unit.params_open == kNone) return edits;
+  if (unit.body_open == kNone || (unit.params_open == kNone && !unit.expanded)) return edits;
+  const auto blanked = [&](uint32_t begin, uint32_t end) {
+    const std::string_view part = text.substr(begin, std::max(begin, end) - begin);
+    return code[unit.first].in_directive ? BlankedMacro(part) : Blanked(part);
+  };
   // Attributes that the host compiler ignores must not change what it compiles.
-  for (size_t i = unit.first; i + 1 < unit.params_open; ++i) {
+  for (size_t i = unit.first; unit.params_open != kNone && i + 1 < unit.params_open; ++i) {
     if (!code[i].Is("__launch_bounds__") || !code[i + 1].Is("(")) continue;
     const TextRange range = {code[i].range.begin, code[MatchingBracket(code, i + 1)].range.end};
-    edits.push_back({range, Blanked(text.substr(range.begin, range.size()))});
+    edits.push_back({range, blanked(range.begin, range.end)});
   }
+  const auto pass = [&](const std::string& name, bool pack) {
+    const char* dots = pack ? "..." : "";
+    types += fmt::format("{}decltype({}){}", types.empty() ? "" : ", ", name, dots);
+    values += fmt::format(", {}{}", name, dots);
+  };
   int index = 0;
-  const auto parts = SplitAtCommas(code, unit.params_open + 1, unit.params_close);
+  std::vector<std::pair<size_t, size_t>> parts;
+  if (unit.expanded) {
+    for (const ExpandedParameter& parameter : *unit.expanded) pass(parameter.name, parameter.pack);
+  } else {
+    parts = SplitAtCommas(code, unit.params_open + 1, unit.params_close);
+  }
   for (const auto& [begin, end] : parts) {
     if (parts.size() == 1 && end - begin == 1 && code[begin].Is("void")) break;
     Parameter parameter = ReadParameter(code, begin, end);
@@ -239,9 +267,7 @@ std::vector<TextEdit> StubKernel(std::string_view text, const std::vector<Token>
       edits.push_back({{parameter.insert_at, parameter.insert_at}, " " + parameter.name});
     }
     ++index;
-    const char* dots = parameter.pack ? "..." : "";
-    types += fmt::format("{}decltype({}){}", types.empty() ? "" : ", ", parameter.name, dots);
-    values += fmt::format(", {}{}", parameter.name, dots);
+    pass(parameter.name, parameter.pack);
   }
   std::string name = "::ww::PlainName(__PRETTY_FUNCTION__)";
   if (unit.template_open != kNone) {
@@ -252,11 +278,11 @@ std::vector<TextEdit> StubKernel(std::string_view text, const std::vector<Token>
         fmt::format("::ww::PointerName<static_cast<void (*)({})>(&{}{})>()", types, unit.name, unit.explicit_arguments);
   }
   if (overloaded) name = fmt::format("::ww::Overload({}, ::ww::TypeName<void (*)({})>())", name, types);
-  const uint32_t open = code[unit.body_open].range.begin, close = code[unit.body_close].range.end;
+  const uint32_t open = code[unit.body_open].range.end, close = std::max(code[unit.body_close].range.begin, open);
   edits.push_back(
       {{open, close},
-       fmt::format("{{ static const ::ww::Kernel ww_kernel({}, ::ww::Layout<{}>()); ::ww::Launch(ww_kernel{}); {}}}",
-                   name, types, values, Blanked(text.substr(open + 1, std::max(close, open + 2) - open - 2)))});
+       fmt::format(" static const ::ww::Kernel ww_kernel({}, ::ww::Layout<{}>()); ::ww::Launch(ww_kernel{}); {}", name,
+                   types, values, blanked(open, close))});
   return edits;
 }
 
@@ -286,7 +312,8 @@ std::vector<TextEdit> RewriteLaunches(std::string_view text, const std::vector<T
     }
     const uint32_t from = tokens[begin].range.begin, open = tokens[i].range.begin, shut = tokens[close].range.end;
     edits.push_back({{from, from}, fmt::format("(::ww::Push({}), ", configuration)});
-    edits.push_back({{open, shut}, Blanked(text.substr(open, shut - open))});
+    const std::string_view written = text.substr(open, shut - open);
+    edits.push_back({{open, shut}, tokens[i].in_directive ? BlankedMacro(written) : Blanked(written)});
     edits.push_back({{tokens[end].range.end, tokens[end].range.end}, ")"});
     i = close;
   }

@@ -21,9 +21,11 @@ std::string ApplyEdits(std::string_view text, std::vector<TextEdit> edits);
 // Spaces, but with line breaks and line continuations kept, and also preprocessor lines (except #pragma), which would
 // otherwise unbalance the surrounding conditionals.
 std::string Blanked(std::string_view text);
+// The same for a part of a macro's body: every line but the last is continued, also one that ended within a comment.
+std::string BlankedMacro(std::string_view text);
 
-// Replaces the {...} of `unit` by a stub that records the launch (see shim/host/launch.h); unnamed parameters get
-// names.
+// Replaces what stands between the braces of `unit` by a stub that records the launch (see shim/host/launch.h); unnamed
+// parameters get names.
 std::vector<TextEdit> StubKernel(std::string_view text, const std::vector<Token>& code, const Unit& unit,
                                  bool overloaded);
 

@@ -73,14 +73,49 @@ class UnitScanner {
   }
 
   void Dispatch() {
-    const bool invocation = code_[at_].IsIdentifier() && macros_.Declares(code_[at_].text) &&
-                            (At("(", 1) || !macros_.Find(code_[at_].text)->front().function_like);
-    if (invocation) return Invocation();
+    if (Invokes()) return Invocation();
     if (At("using")) return Using();
     if (At("typedef")) return Typedef();
     if (At("namespace")) return NamespaceAlias();
     if (At("static_assert") || At("_Static_assert")) return ToSemicolon();
     Declaration();
+  }
+
+  // Whether a macro stands here whose invocation is a declaration, or one that opens a declaration's body, or one that
+  // invokes the first kind as its argument ("OPERATIONS(DEFINE)").
+  bool Invokes() const {
+    const Token& token = code_[at_];
+    if (!token.IsIdentifier() || macros_.Find(token.text) == nullptr) return false;
+    if (macros_.BraceBalance(code_, at_) > 0) return true;
+    if (!At("(", 1)) return macros_.Declares(token.text) && !macros_.IsFunctionLike(token.text);
+    if (macros_.Declares(token.text)) return true;
+    const size_t close = std::min(end_, MatchingBracket(code_, at_ + 1));
+    for (size_t i = at_ + 2; i < close; ++i) {
+      const bool alone = (code_[i - 1].Is("(") || code_[i - 1].Is(",")) && i + 1 < end_ &&
+                         (code_[i + 1].Is(")") || code_[i + 1].Is(","));
+      if (alone && code_[i].IsIdentifier() && macros_.IsFunctionLike(code_[i].text) && macros_.Declares(code_[i].text))
+        return true;
+    }
+    return false;
+  }
+
+  // Whether the token opens a body: a brace, or a macro that has one.
+  bool Opens(size_t at) const { return code_[at].Is("{") || macros_.BraceBalance(code_, at) > 0; }
+
+  // The token that closes what the one at `open` opens; either may be a macro, and so may be those between them.
+  size_t Closing(size_t open) const {
+    int depth = 0;
+    for (size_t i = open; i < end_; ++i) {
+      depth += code_[i].Is("{") ? 1 : code_[i].Is("}") ? -1 : macros_.BraceBalance(code_, i);
+      if (depth <= 0) return i;
+    }
+    return code_[open].Is("{") ? std::min(end_ - 1, MatchingBracket(code_, open)) : end_ - 1;
+  }
+
+  // Index behind the token, and behind its arguments if it is a macro with some.
+  size_t Behind(size_t at) const {
+    const bool arguments = macros_.BraceBalance(code_, at) != 0 && macros_.IsFunctionLike(code_[at].text);
+    return arguments ? std::min(end_ - 1, MatchingBracket(code_, at + 1)) + 1 : at + 1;
   }
 
   void ToSemicolon() {
@@ -95,12 +130,20 @@ class UnitScanner {
 
   void Invocation() {
     unit_.kind = Unit::Kind::kInvocation;
-    const std::string_view macro = code_[at_].text;
-    unit_.attributes = macros_.Attributes(macro);
-    ++at_;
+    const size_t macro = at_++;
     if (At("(")) at_ = std::min(end_ - 1, MatchingBracket(code_, at_)) + 1;
+    for (size_t i = macro; i < at_; ++i) unit_.attributes |= macros_.Attributes(code_[i].text);
+    if (macros_.BraceBalance(code_, macro) > 0) {
+      unit_.body_open = at_ - 1;
+      unit_.body_close = std::max(Closing(macro), unit_.body_open);
+      at_ = std::max(at_, Behind(unit_.body_close));
+    } else if (at_ < end_ && Opens(at_)) {  // of the last function that it declares
+      unit_.body_open = Behind(at_) - 1;
+      unit_.body_close = std::max(Closing(at_), unit_.body_open);
+      at_ = std::max(at_ + 1, Behind(unit_.body_close));
+    }
     if (At(";")) ++at_;
-    unit_.name = std::string(macro);
+    unit_.name = std::string(code_[macro].text);
   }
 
   void Using() {
@@ -162,7 +205,10 @@ class UnitScanner {
     unit_.kind = Unit::Kind::kVariable;
     while (at_ < end_) {
       const Token& token = code_[at_];
-      if (token.IsIdentifier()) {
+      const bool opens = Opens(at_);
+      if (opens && !token.Is("{") && unit_.params_open == kNone && !type_word) {
+        return Invocation();  // "static KERNEL_BEGIN(f)"
+      } else if (token.IsIdentifier() && !opens) {
         if (unit_.params_open == kNone && !saw_equal) {
           unit_.attributes |= macros_.Attributes(token.text);
           if (token.Is("constexpr") || token.Is("consteval")) unit_.is_constexpr = true;
@@ -190,23 +236,23 @@ class UnitScanner {
         const size_t close = std::min(end_ - 1, MatchingBracket(code_, at_));
         if (!saw_equal && !init_list && !trailing) Parenthesis(close);
         at_ = close + 1;
-      } else if (token.Is("{")) {
-        const size_t close = std::min(end_ - 1, MatchingBracket(code_, at_));
+      } else if (opens) {
+        const size_t close = Closing(at_);
         const bool is_type = type_word && unit_.params_open == kNone && !saw_equal;
         if (is_type) {
-          unit_.body_open = at_;
-          unit_.body_close = close;
+          unit_.body_open = Behind(at_) - 1;
+          unit_.body_close = std::max(close, unit_.body_open);
           type_body = true;
           if (is_enum) AddEnumerators(at_, close);
-          at_ = close + 1;
+          at_ = Behind(close);
         } else if (unit_.params_open == kNone || saw_equal) {
-          at_ = close + 1;  // an initializer
+          at_ = Behind(close);  // an initializer
         } else if (init_list && at_ > 0 && (code_[at_ - 1].IsIdentifier() || code_[at_ - 1].Is(">"))) {
-          at_ = close + 1;  // a member's initializer
+          at_ = Behind(close);  // a member's initializer
         } else {
-          unit_.body_open = at_;
-          unit_.body_close = close;
-          at_ = close + 1;
+          unit_.body_open = Behind(at_) - 1;
+          unit_.body_close = std::max(close, unit_.body_open);
+          at_ = std::max(at_ + 1, Behind(close));
           break;
         }
       } else if (token.Is("[")) {
@@ -291,6 +337,7 @@ class UnitScanner {
       name = i > 0 ? i - 1 : i;
     }
     unit_.name = std::string(code_[name].text);
+    unit_.macro_header = macros_.IsFunctionLike(unit_.name);
     unit_.names.insert(unit_.name);
     for (size_t i = name; i >= 2 && i > unit_.declarator + 1 && code_[i - 1].Is("::") && code_[i - 2].IsIdentifier();
          i -= 2) {

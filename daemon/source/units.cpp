@@ -5,16 +5,6 @@
 namespace warpwright::source {
 namespace {
 
-unsigned BuiltinAttributes(std::string_view name) {
-  if (name == "__global__") return kGlobal;
-  if (name == "__device__") return kDevice;
-  if (name == "__host__") return kHost;
-  if (name == "__constant__") return kConstant;
-  if (name == "__managed__") return kManaged;
-  if (name == "__shared__") return kShared;
-  return 0;
-}
-
 std::set<std::string> Identifiers(const std::vector<Token>& tokens, TextRange range) {
   std::set<std::string> names;
   auto it = std::lower_bound(tokens.begin(), tokens.end(), range.begin,
@@ -25,55 +15,16 @@ std::set<std::string> Identifiers(const std::vector<Token>& tokens, TextRange ra
   return names;
 }
 
-Macro ReadMacro(const std::vector<Token>& tokens, size_t hash, size_t end) {
-  Macro macro;
-  macro.name = std::string(tokens[hash + 2].text);
-  macro.range = {tokens[hash].range.begin, tokens[end - 1].range.end};
-  size_t at = hash + 3;
-  if (at < end && tokens[at].Is("(") && tokens[at].range.begin == tokens[hash + 2].range.end) {
-    macro.function_like = true;
-    for (++at; at < end && !tokens[at].Is(")"); ++at) {
-      if (tokens[at].IsIdentifier()) macro.parameters.emplace_back(tokens[at].text);
-    }
-    ++at;
-  }
-  int depth = 0;
-  for (; at < end; ++at) {
-    const Token& token = tokens[at];
-    macro.body.push_back(token);
-    if (token.Is("##")) macro.pastes = true;
-    if (token.Is("{")) ++macro.brace_balance;
-    if (token.Is("}")) --macro.brace_balance;
-    if (token.Is("(") || token.Is("[")) ++depth;
-    if (token.Is(")") || token.Is("]")) --depth;
-    if (depth == 0 && (token.Is(";") || token.Is("}"))) macro.declares = true;
-  }
-  // do { ... } while (0) and ({ ... }) are statements.
-  if (!macro.body.empty() && (macro.body[0].Is("do") || macro.body[0].Is("{") || macro.body[0].Is("if") ||
-                              macro.body[0].Is("for") || macro.body[0].Is("while") || macro.body[0].Is("switch"))) {
-    macro.declares = false;
-  }
-  if (macro.brace_balance != 0) macro.declares = false;
-  return macro;
-}
-
-void ReadMacros(const SourceFile& file, FileUnits& units, MacroTable& table) {
-  const auto& tokens = units.all;
-  for (size_t i = 0; i + 2 < tokens.size(); ++i) {
-    if (!tokens[i].Is("#") || !tokens[i].in_directive || !tokens[i].starts_line || !tokens[i + 1].Is("define"))
-      continue;
-    size_t end = i + 3;
-    while (end < tokens.size() && tokens[end].in_directive && !(tokens[end].starts_line && tokens[end].Is("#"))) ++end;
-    Macro macro = ReadMacro(tokens, i, end);
-    macro.path = file.path;
+void ReadMacros(const SourceFile& file, const std::vector<TextRange>& inactive, FileUnits& units, MacroTable& table) {
+  for (Macro& macro : FindMacros(units.all, file.path, inactive)) {
     Unit unit;
     unit.kind = Unit::Kind::kMacro;
     unit.path = file.path;
     unit.name = macro.name;
     unit.names = {macro.name};
     unit.range = macro.range;
-    unit.line = tokens[i].line;
-    unit.end_line = tokens[end - 1].line;
+    unit.line = macro.line;
+    unit.end_line = macro.end_line;
     for (const Token& token : macro.body) {
       if (token.IsIdentifier()) unit.head_references.insert(std::string(token.text));
     }
@@ -126,8 +77,8 @@ class FileSplitter {
       return at + 3;
     }
     if (code_[at].IsIdentifier()) {
-      const int balance = macros_.BraceBalance(code_[at].text);
-      if (balance != 0) {
+      const int balance = macros_.BraceBalance(code_, at);
+      if (balance < 0 || (balance > 0 && macros_.OpensScope(code_[at].text))) {
         for (int i = 0; i < balance; ++i) scopes_.push_back(std::nullopt);
         for (int i = 0; i > balance && !scopes_.empty(); --i) scopes_.pop_back();
         if (At(at + 1, end, "(")) return std::min(end - 1, MatchingBracket(code_, at + 1)) + 1;
@@ -161,75 +112,94 @@ class FileSplitter {
   std::vector<std::optional<std::string>> scopes_;  // none: a brace that is not a namespace
 };
 
-// Reads macro expansions from the syntax tree: names for invocations, and references that only exist after pasting.
-void ReadExpansions(const Ast& ast, SourceUnits& units) {
-  const auto find = [&](const std::string& path, uint32_t offset) -> Unit* {
-    const auto file = units.files.find(path);
-    if (file == units.files.end()) return nullptr;
-    for (Unit& unit : file->second.units) {
+// Reads macro expansions from the syntax tree: names for invocations, functions whose header a macro makes, and
+// references that only exist after pasting.
+class ExpansionReader {
+ public:
+  ExpansionReader(const Ast& ast, SourceUnits& units) : ast_(ast), units_(units) {}
+
+  void Run() {
+    ast::ForEachDescendant(ast_.root(), [&](CXCursor cursor) {
+      const CXCursorKind kind = clang_getCursorKind(cursor);
+      if (clang_isPreprocessing(kind)) return false;
+      const std::string path = ast::FileOf(cursor);
+      if (path.empty()) return clang_getCursorKind(clang_getCursorSemanticParent(cursor)) != CXCursor_TranslationUnit;
+      const bool reference = clang_isReference(kind) || kind == CXCursor_DeclRefExpr ||
+                             kind == CXCursor_MemberRefExpr || kind == CXCursor_OverloadedDeclRef;
+      if ((!clang_isDeclaration(kind) && !reference) || !ast::IsFromMacro(cursor)) return true;
+      FileUnits* file = nullptr;
+      Unit* unit = Find(path, ast::Offsets(cursor).begin, &file);
+      if (unit == nullptr) return true;
+      const std::string name = ast::Spelling(cursor);
+      if (name.empty()) return true;
+      if (reference) {
+        unit->body_references.insert(name);
+        return true;
+      }
+      if (unit->kind == Unit::Kind::kInvocation) unit->names.insert(name);
+      const bool lacks_header = unit->macro_header || unit->opened_by_macro();
+      if (lacks_header && !unit->expanded && ast::IsFunction(cursor)) Header(*file, *unit, cursor);
+      return true;
+    });
+  }
+
+ private:
+  Unit* Find(const std::string& path, uint32_t offset, FileUnits** file) {
+    const auto found = units_.files.find(path);
+    if (found == units_.files.end()) return nullptr;
+    *file = &found->second;
+    for (Unit& unit : found->second.units) {
       if (unit.kind != Unit::Kind::kMacro && unit.range.begin <= offset && offset < unit.range.end) return &unit;
     }
     return nullptr;
-  };
-  ast::ForEachDescendant(ast.root(), [&](CXCursor cursor) {
-    const CXCursorKind kind = clang_getCursorKind(cursor);
-    if (clang_isPreprocessing(kind)) return false;
-    const std::string path = ast::FileOf(cursor);
-    if (path.empty()) return clang_getCursorKind(clang_getCursorSemanticParent(cursor)) != CXCursor_TranslationUnit;
-    const bool reference = clang_isReference(kind) || kind == CXCursor_DeclRefExpr || kind == CXCursor_MemberRefExpr ||
-                           kind == CXCursor_OverloadedDeclRef;
-    if ((!clang_isDeclaration(kind) && !reference) || !ast::IsFromMacro(cursor)) return true;
-    Unit* unit = find(path, ast::Offsets(cursor).begin);
-    if (unit == nullptr) return true;
-    const std::string name = ast::Spelling(cursor);
-    if (name.empty()) return true;
-    if (reference) {
-      unit->body_references.insert(name);
-    } else if (unit->kind == Unit::Kind::kInvocation) {
-      unit->names.insert(name);
-    }
-    return true;
-  });
-}
+  }
 
-}  // namespace
+  // Of the functions that a macro makes, the one whose body this is.
+  static void Header(const FileUnits& file, Unit& unit, CXCursor function) {
+    if (unit.body_close != kNone && ast::Offsets(function).end < file.code[unit.body_close].range.begin) return;
+    unit.expanded.emplace();
+    for (const CXCursor parameter : ast::Parameters(function))
+      unit.expanded->push_back({ast::Spelling(parameter), ast::TypeSpelling(parameter).ends_with("...")});
+    unit.name = ast::Spelling(function);
+    unit.names.insert(unit.name);
+  }
 
-void MacroTable::Add(Macro macro) {
-  any_pastes_ = any_pastes_ || macro.pastes;
-  macros_[macro.name].push_back(std::move(macro));
-}
-const std::vector<Macro>* MacroTable::Find(std::string_view name) const {
-  const auto found = macros_.find(name);
-  return found == macros_.end() ? nullptr : &found->second;
-}
-unsigned MacroTable::Attributes(std::string_view name) const {
-  unsigned attributes = BuiltinAttributes(name);
-  std::set<std::string_view> seen;
-  std::vector<std::string_view> open = {name};
-  while (!open.empty()) {
-    const std::string_view next = open.back();
-    open.pop_back();
-    const auto* definitions = Find(next);
-    if (definitions == nullptr || !seen.insert(next).second) continue;
-    for (const Macro& macro : *definitions) {
-      for (const Token& token : macro.body) {
-        if (!token.IsIdentifier()) continue;
-        attributes |= BuiltinAttributes(token.text);
-        open.push_back(token.text);
+  const Ast& ast_;
+  SourceUnits& units_;
+};
+
+// Notes which macros the units invoke as declarations, directly or in the bodies of others.
+class InvocationFinder {
+ public:
+  explicit InvocationFinder(SourceUnits& units) : units_(units) {}
+
+  void Visit(const std::vector<Token>& code, const std::vector<Unit>& units, const Macro* within) {
+    for (const Unit& unit : units) {
+      if (unit.kind == Unit::Kind::kInvocation) {
+        // Its arguments too: "OPERATIONS(DEFINE)".
+        const size_t end = unit.opened_by_macro() ? unit.body_open + 1 : unit.last;
+        for (size_t i = unit.first; i < end; ++i) Invoke(code, i, within);
+        if (unit.opened_by_macro()) Invoke(code, unit.body_close, within);
+      } else if (unit.kind == Unit::Kind::kType && unit.body_open != kNone) {
+        Visit(code, SplitUnits(code, unit.body_open + 1, unit.body_close, units_.macros, /*in_class=*/true), within);
       }
     }
   }
-  return attributes;
-}
-bool MacroTable::Declares(std::string_view name) const {
-  const auto* definitions = Find(name);
-  return definitions != nullptr &&
-         std::any_of(definitions->begin(), definitions->end(), [](const Macro& macro) { return macro.declares; });
-}
-int MacroTable::BraceBalance(std::string_view name) const {
-  const auto* definitions = Find(name);
-  return definitions == nullptr ? 0 : definitions->front().brace_balance;
-}
+
+ private:
+  void Invoke(const std::vector<Token>& code, size_t at, const Macro* within) {
+    const std::string_view name = code[at].text;
+    const auto* definitions = units_.macros.Find(name);
+    if (definitions == nullptr || (within != nullptr && within->HasParameter(name))) return;
+    if (!units_.declaring_macros.insert(std::string(name)).second) return;
+    for (const Macro& macro : *definitions)
+      Visit(macro.body, SplitUnits(macro.body, 0, macro.body.size(), units_.macros, /*in_class=*/false), &macro);
+  }
+
+  SourceUnits& units_;
+};
+
+}  // namespace
 
 std::string Unit::QualifiedName() const {
   std::string qualified;
@@ -248,14 +218,16 @@ std::vector<Unit> SplitUnits(const std::vector<Token>& code, size_t begin, size_
 
 SourceUnits ReadUnits(const Ast& ast) {
   SourceUnits result;
+  std::map<std::string, std::vector<TextRange>> inactive_ranges;
   for (const auto& [path, file] : ast.tree().files) {
     FileUnits& units = result.files[path];
     units.file = &file;
     units.all = Lex(file.text);
-    ReadMacros(file, units, result.macros);
+    inactive_ranges[path] = ast.InactiveRanges(path);
+    ReadMacros(file, inactive_ranges[path], units, result.macros);
   }
   for (auto& [path, units] : result.files) {
-    const std::vector<TextRange> inactive = ast.InactiveRanges(path);
+    const std::vector<TextRange>& inactive = inactive_ranges[path];
     for (const Token& token : units.all) {
       const bool skipped =
           token.in_directive || std::any_of(inactive.begin(), inactive.end(), [&](const TextRange& range) {
@@ -280,9 +252,11 @@ SourceUnits ReadUnits(const Ast& ast) {
   }
   bool expansions = result.macros.any_pastes();
   for (const auto& [path, units] : result.files) {
-    for (const Unit& unit : units.units) expansions = expansions || unit.kind == Unit::Kind::kInvocation;
+    for (const Unit& unit : units.units)
+      expansions = expansions || unit.kind == Unit::Kind::kInvocation || unit.macro_header;
   }
-  if (expansions) ReadExpansions(ast, result);
+  if (expansions) ExpansionReader(ast, result).Run();
+  for (const auto& [path, units] : result.files) InvocationFinder(result).Visit(units.code, units.units, nullptr);
   for (const auto& [path, units] : result.files) {
     for (const Unit& unit : units.units) {
       for (const std::string& name : unit.names) result.by_name.emplace(name, &unit);

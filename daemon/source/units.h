@@ -9,47 +9,24 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "source/ast.h"
+#include "source/macros.h"
 #include "source/tokens.h"
 
 namespace warpwright::source {
 
-// __global__, __device__ and so on, also if they come from a macro of the file.
-enum CudaAttribute : unsigned { kGlobal = 1, kDevice = 2, kHost = 4, kConstant = 8, kManaged = 16, kShared = 32 };
-
 inline constexpr size_t kNone = static_cast<size_t>(-1);
 
-// A #define. Several definitions of one name (in #if branches) are several macros.
-struct Macro {
+// As the syntax tree names it.
+struct ExpandedParameter {
   std::string name;
-  bool function_like = false;
-  std::vector<std::string> parameters;
-  std::vector<Token> body;
-  bool declares = false;  // its body has a ';' or a '{...}': an invocation is a declaration
-  bool pastes = false;    // uses ##
-  int brace_balance = 0;  // +1: opens a scope ("BEGIN_NAMESPACE")
-  TextRange range;        // the directive
-  std::string path;
-};
-
-class MacroTable {
- public:
-  void Add(Macro macro);
-  const std::vector<Macro>* Find(std::string_view name) const;
-  unsigned Attributes(std::string_view name) const;  // CudaAttribute bits of the name, also through other macros
-  bool Declares(std::string_view name) const;        // a macro whose invocation is a declaration
-  int BraceBalance(std::string_view name) const;
-  bool any_pastes() const { return any_pastes_; }
-  const std::map<std::string, std::vector<Macro>, std::less<>>& all() const { return macros_; }
-
- private:
-  std::map<std::string, std::vector<Macro>, std::less<>> macros_;
-  bool any_pastes_ = false;
+  bool pack = false;
 };
 
 struct Unit {
@@ -71,11 +48,17 @@ struct Unit {
   size_t declarator = kNone;           // first token after the template<...> prefix
   size_t template_open = kNone;        // '<' of the innermost prefix
   size_t params_open = kNone, params_close = kNone;
-  size_t body_open = kNone, body_close = kNone;  // function body or class body
+  // Function body or class body; of an invocation that has one ("KERNEL_BEGIN(f) ... KERNEL_END"), the last token of
+  // what opens and the first of what closes it.
+  size_t body_open = kNone, body_close = kNone;
+
+  bool macro_header = false;  // name and parameters come from a macro: "KERNEL(f) {...}", "void NAME(f)(int n) {...}"
+  std::optional<std::vector<ExpandedParameter>> expanded;  // the parameters, where the tokens do not show them
 
   std::set<std::string> head_references, body_references;  // identifiers outside and inside the body
 
   std::string QualifiedName() const;  // "ns::name"; without anonymous namespaces
+  bool opened_by_macro() const { return kind == Kind::kInvocation && body_open != kNone; }
   bool is_kernel() const { return (attributes & kGlobal) != 0; }
   bool is_device_only() const { return (attributes & kDevice) != 0 && (attributes & kHost) == 0; }
 };
@@ -96,8 +79,9 @@ std::vector<Unit> SplitUnits(const std::vector<Token>& code, size_t begin, size_
 
 struct SourceUnits {
   MacroTable macros;
-  std::map<std::string, FileUnits> files;           // by path
-  std::multimap<std::string, const Unit*> by_name;  // every unit under each of its names
+  std::set<std::string, std::less<>> declaring_macros;  // some declaration is an invocation of these
+  std::map<std::string, FileUnits> files;               // by path
+  std::multimap<std::string, const Unit*> by_name;      // every unit under each of its names
 };
 // The syntax tree shows which branches are inactive, and names what macros generate.
 SourceUnits ReadUnits(const Ast& ast);

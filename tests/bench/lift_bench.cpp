@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "config/chip_file.h"
 #include "config/manifest.h"
+#include "core/computation_digest.h"
 #include "core/computation_inline.h"
 #include "core/computation_text.h"
 #include "judge/lift_shapes.h"
@@ -64,10 +65,18 @@ json LiftOne(worker::Service& service, const std::filesystem::path& root, const 
   entry["shapes"] = lifted.shapes;
   entry["verified"] = lifted.verified;
   entry["lift_seconds"] = lifted.seconds;
+  if (const auto normal = core::Normalize(lifted.computation)) entry["digest"] = normal->digest.substr(0, 12);
   entry["assumptions"] = lifted.computation.assumptions;
   entry["notes"] = lifted.notes;
   if (options.text) entry["text"] = core::ComputationText(core::Inlined(lifted.computation));
   return entry;
+}
+
+std::string Remark(const json& entry) {
+  if (entry["outcome"] != "lifted")
+    return entry.value("blocker", std::string()) + ": " + entry.value("message", std::string()).substr(0, 300);
+  return fmt::format("{} shapes{} {}", entry["shapes"].get<int>(), entry["verified"].get<bool>() ? ", verified" : "",
+                     entry.value("digest", std::string("without a digest")));
 }
 
 int Run(const Options& options) {
@@ -94,11 +103,7 @@ int Run(const Options& options) {
       if (entry.contains("blocker")) ++blockers[entry["blocker"]];
       if (!options.print_json) {
         fmt::print("{:24} {:14} {:7.2f} s  {}\n", entry["kernel"].get<std::string>(),
-                   entry["outcome"].get<std::string>(), entry.value("seconds", 0.0),
-                   entry["outcome"] == "lifted" ? fmt::format("{} shapes{}", entry["shapes"].get<int>(),
-                                                              entry["verified"].get<bool>() ? ", verified" : "")
-                                                : entry.value("blocker", std::string()) + ": " +
-                                                      entry.value("message", std::string()).substr(0, 300));
+                   entry["outcome"].get<std::string>(), entry.value("seconds", 0.0), Remark(entry));
         if (options.text && entry.contains("text")) {
           fmt::print("{}", entry["text"].get<std::string>());
           for (const auto& a : entry["assumptions"]) fmt::print("  assuming {}\n", a.get<std::string>());

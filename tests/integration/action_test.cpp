@@ -2,11 +2,13 @@
 // this optimizes a kernel on the simulator and opens a pull request at a stand-in for GitHub.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <httplib.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
 
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/file.h"
 #include "base/subprocess.h"
@@ -132,7 +134,6 @@ TEST_F(Action, GuardLetsNoStrangersCodeRun) {
       {"push", "", "", 0, "true", ""},
       {"workflow_dispatch", "", "", 0, "true", ""},
       {"schedule", "", "", 0, "true", ""},
-      {"issue_comment", "", "", 0, "true", ""},
       {"pull_request", "acme/kernels", "", 0, "true", ""},
       {"pull_request", "mallory/kernels", "", 0, "false", "skipped"},
       {"pull_request", "", "", 0, "false", "skipped"},  // the fork was deleted
@@ -148,6 +149,73 @@ TEST_F(Action, GuardLetsNoStrangersCodeRun) {
     EXPECT_EQ(step.outputs["go"], row.go) << row.event << " " << row.pull_request;
     EXPECT_EQ(step.outputs["result"], row.result) << row.event << " " << row.pull_request;
   }
+}
+
+// The event of a comment does not say where its pull request comes from, nor what its author may do.
+TEST_F(Action, GuardAsksAboutComments) {
+  httplib::Server api;
+  int asked = 0;
+  api.set_pre_routing_handler([&](const httplib::Request& request, httplib::Response&) {
+    asked += request.get_header_value("Authorization") == std::string("Bearer ") + kToken ? 1 : 0;
+    return httplib::Server::HandlerResponse::Unhandled;
+  });
+  api.Get(R"(/repos/acme/kernels/collaborators/([^/]+)/permission)",
+          [](const httplib::Request& request, httplib::Response& answer) {
+            const std::string login = request.matches[1];
+            if (login == "nobody") answer.status = 404;
+            else answer.set_content(json{{"permission", login == "writer" ? "write" : "read"}}.dump(), "text/json");
+          });
+  api.Get(R"(/repos/acme/kernels/pulls/(\d+))", [](const httplib::Request& request, httplib::Response& answer) {
+    const std::string number = request.matches[1];
+    // A title that looks like a field of the payload.
+    json pull = {{"title", R"("full_name":"acme/kernels", "full_name":"acme/kernels")"},
+                 {"head", {{"repo", {{"full_name", number == "1" ? "acme/kernels" : "mallory/kernels"}}}}},
+                 {"base", {{"repo", {{"full_name", "acme/kernels"}}}}}};
+    if (number == "3") pull["head"]["repo"] = nullptr;  // the fork was deleted
+    answer.set_content(pull.dump(number == "1" ? 2 : -1), "text/json");
+  });
+  const int port = api.bind_to_any_port("127.0.0.1");
+  std::thread server([&] { api.listen_after_bind(); });
+  struct Row {
+    const char *author, *issue;
+    bool on_pull_request;
+    int exit_code;
+    const char *go, *result;
+  };
+  const Row kRows[] = {
+      {"writer", "1", true, 0, "true", ""},
+      {"writer", "7", false, 0, "true", ""},
+      {"writer", "2", true, 0, "false", "skipped"},
+      {"writer", "3", true, 0, "false", "skipped"},
+      {"reader", "1", true, 0, "false", "skipped"},
+      {"reader", "7", false, 0, "false", "skipped"},
+      {"nobody", "1", true, 2, "false", "error"},
+      {"warpwright[bot]", "1", true, 0, "false", "skipped"},
+      {"../writer", "1", true, 0, "false", "skipped"},
+      {"writer", "1/../2", true, 2, "false", "error"},
+      {"", "", false, 0, "false", "skipped"},
+  };
+  for (const Row& row : kRows) {
+    Step step = RunStep("guard",
+                        {{"WW_EVENT", "issue_comment"},
+                         {"WW_REPOSITORY", kRepository},
+                         {"WW_PULL_REQUEST_HEAD", ""},
+                         {"WW_WORKFLOW_RUN_HEAD", ""},
+                         {"WW_COMMENT_AUTHOR", row.author},
+                         {"WW_COMMENT_ISSUE", row.issue},
+                         {"WW_COMMENT_PULL_REQUEST", row.on_pull_request ? "https://api.example/pulls/1" : ""},
+                         {"WW_TOKEN", kToken},
+                         {"WW_API_URL", fmt::format("http://127.0.0.1:{}", port)}},
+                        folder_->path());
+    EXPECT_EQ(step.exit_code, row.exit_code) << row.author << " " << row.issue << step.out << step.err;
+    EXPECT_EQ(step.outputs["go"], row.go) << row.author << " " << row.issue << step.out << step.err;
+    EXPECT_EQ(step.outputs["result"], row.result) << row.author << " " << row.issue;
+    EXPECT_EQ(step.out.find("::error") != std::string::npos, row.exit_code != 0) << step.out;
+    EXPECT_EQ(step.summary.find("Remedy") != std::string::npos, std::string_view(row.author) == "nobody");
+  }
+  EXPECT_GE(asked, 8);
+  api.stop();
+  server.join();
 }
 
 class ActionRun : public Action {
@@ -349,6 +417,59 @@ TEST_F(ActionRun, RefusesWhatCannotBeMeantBeforeAnythingRuns) {
   EXPECT_EQ(own.exit_code, 0);
   EXPECT_EQ(own.outputs["result"], "skipped") << "its own branches never trigger it";
   EXPECT_EQ(hub_->Log().size(), 0u);
+}
+
+// Whoever reads the job's page alone learns what failed, where, and what to do.
+TEST_F(ActionRun, SaysWhyItFailsAndWhatToDo) {
+  const auto expect = [&](const Step& step, int code, std::string_view why, std::string_view remedy) {
+    EXPECT_EQ(step.exit_code, code) << step.out << step.err;
+    const std::string printed = step.out + step.err;
+    const size_t error = printed.find("::error ");
+    ASSERT_NE(error, std::string::npos) << printed;
+    EXPECT_NE(printed.find(why, error), std::string::npos) << printed;
+    EXPECT_NE(step.summary.find(why), std::string::npos) << step.summary;
+    EXPECT_NE(step.summary.find(remedy), std::string::npos) << step.summary;
+    EXPECT_EQ(step.outputs.at("result"), "error");
+    EXPECT_EQ(step.outputs.at("improved"), "0");
+    EXPECT_EQ(step.outputs.at("kernels"), "[]");
+  };
+  expect(Optimize({{"WW_DEVICE", "cuda"}, {"CUDA_VISIBLE_DEVICES", ""}}), 3, "", "**Remedy:**");
+  expect(Optimize({{"WW_TOKEN", "ghs_wrongwrongwrongwrongwrongwrongwrongwrong"}}), 3, "token", "**Remedy:**");
+  expect(Optimize({{"WW_TOKEN", ""}}), 3, "is not set", "**Remedy:**");
+  expect(Optimize({{"WW_PUBLISH", "merge"}}), 2, "merge", "**Remedy:**");
+  expect(Optimize({{"WW_DRAFT", "perhaps"}}), 2, "draft must be true or false", "it failed");
+  expect(Optimize({{"WW_REVISION", "nowhere"}}), 2, "nowhere", "**Remedy:**");
+
+  const fs::path shallow = folder_->path() / "shallow", empty = folder_->path() / "empty";
+  clone_.Write("README", "text");
+  clone_.Commit("second");
+  clone_.Git({"clone", "-q", "--depth", "1", "file://" + clone_.path().string(), shallow.string()});
+  expect(RunStep("run", Inputs(), shallow), 2, "this clone is shallow", "fetch-depth: 0");
+  fs::create_directories(empty);
+  expect(RunStep("run", Inputs(), empty), 2, "there is no repository", "actions/checkout");
+
+  clone_.Write(".warpwright.yml", "version: 1\nkernels:\n  - {name: a, fil: x}\n");
+  clone_.Commit("a mistake");
+  const Step manifest = Optimize();
+  expect(manifest, 78, "fil", "it failed");
+  EXPECT_NE((manifest.out + manifest.err).find("::error file=.warpwright.yml,line=3,"), std::string::npos)
+      << manifest.out << manifest.err;
+  clone_.Git({"rm", "-q", "-f", ".warpwright.yml"});
+  clone_.Commit("no manifest");
+  expect(Optimize(), 78, "no .warpwright.yml", "warpwright init");
+}
+
+TEST_F(ActionRun, NamesTheKernelThatFails) {
+  std::string text = *base::ReadFile(clone_.path() / "src/transpose.cu");
+  const size_t at = text.find("blockIdx.x");
+  ASSERT_NE(at, std::string::npos);
+  clone_.Write("src/transpose.cu", text.replace(at, 10, "blockIdx.nowhere"));
+  clone_.Commit("broken");
+  Step step = Optimize({{"WW_PUBLISH", "none"}});
+  EXPECT_EQ(step.exit_code, 78) << "a mistake in a file of the user" << step.out << step.err;
+  EXPECT_NE(step.out.find("::error file=src/transpose.cu,line="), std::string::npos) << step.out;
+  EXPECT_NE(step.summary.find("transpose"), std::string::npos);
+  EXPECT_EQ(step.outputs["improved"], "0");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
@@ -277,9 +278,63 @@ INSTANTIATE_TEST_SUITE_P(
         WrongInput{"no_command", {"optimise"}, 2, "subcommand"},
         WrongInput{"no_author", {"optimize", "--author", "me"}, 2, "not an author"},
         WrongInput{"no_worker", {"check", "--worker", "/no/such/worker"}, 3, "/no/such/worker"},
-        WrongInput{"no_skills", {"skills", "check", "/no/such/folder"}, 3, "/no/such/folder"},
+        WrongInput{"no_skills", {"skills", "check", "/no/such/folder"}, 2, "/no/such/folder"},
+        WrongInput{"no_evidence", {"skills", "match", "/no/such/file"}, 2, "/no/such/file"},
         WrongInput{"no_method", {"skills", "show", "magic"}, 2, "no method 'magic'"}),
     [](const auto& row) { return row.param.name; });
+
+TEST_F(CliTest, NoRepositoryIsAMistakeAndNotTheEnvironments) {
+  base::Command command = Warpwright({});
+  command.argv = {command.argv.front(), "optimize", "--repo", "/no/such/folder", "--device", "sim:h200"};
+  const auto done = ::warpwright::base::Run(command);
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->exit_code, 2) << done->err;
+}
+
+TEST_F(CliTest, UncommittedChangesAreMentioned) {
+  const auto detect = [&] {
+    base::Command command = Warpwright({"optimize", "--dry-run", "detect"});
+    command.argv.pop_back();  // --quiet
+    const auto done = ::warpwright::base::Run(command);
+    EXPECT_TRUE(done && done->exit_code == 0);
+    return done ? done->err : "";
+  };
+  repository.Git({"commit", "-q", "-a", "--allow-empty", "-m", "all"});
+  std::ofstream(repository.path() / "notes.txt") << "not a source";
+  EXPECT_EQ(detect().find("uncommitted"), std::string::npos);
+  std::ofstream(repository.path() / "src/softmax.cu", std::ios::app) << "// another thought\n";
+  const std::string said = detect();
+  EXPECT_NE(said.find("uncommitted changes are not part of it: src/softmax.cu"), std::string::npos) << said;
+}
+
+// What `serve` refuses, `config check` has said before.
+TEST_F(CliTest, ConfigCheckRefusesWhatServeRefuses) {
+  struct Row {
+    const char *line, *why;
+  };
+  for (const Row& row :
+       {Row{"devices: [gpu0]", "gpu0"}, Row{"devices: [\"sim:h9000\"]", "h9000"},
+        Row{"listen: {status: \"127.0.0.1\"}", "port"}, Row{"listen: {status: \"127.0.0.1:99999\"}", "status"},
+        Row{"nights: {at: \"61 * * * *\"}", "61"}}) {
+    const fs::path file = scratch.path() / "config.yml";
+    std::string text = "version: 1\nstate: " + (scratch.path() / "state").string() + "\n" + row.line +
+                       "\nrepositories: [{url: " + repository.path().string() + ", publish: branch}]\n";
+    if (text.find("devices:") == std::string::npos) text += "devices: [\"sim:h200\"]\n";
+    ASSERT_TRUE(base::WriteFileAtomically(file, text));
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"config", "check", "--operator", file.string()},
+          std::vector<std::string>{"serve", "--config", file.string()}}) {
+      base::Command command = Warpwright({});
+      command.argv = {command.argv.front()};
+      command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+      command.deadline = std::chrono::seconds(30);
+      const auto done = ::warpwright::base::Run(command);
+      ASSERT_TRUE(done) << done.error().Format() << row.line;
+      EXPECT_EQ(done->exit_code, 78) << arguments[0] << ": " << row.line << "\n" << done->err;
+      EXPECT_NE(done->err.find(row.why), std::string::npos) << arguments[0] << ": " << row.line << "\n" << done->err;
+    }
+  }
+}
 
 struct BadManifest {
   const char* name;

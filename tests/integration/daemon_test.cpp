@@ -59,6 +59,7 @@ class DaemonTest : public testing::Test {
   void FirstChange();
   void SecondChangeUpdatesInPlace();
   void CommandsAreForThoseWhoMay();
+  void AConflictIsCarriedOver();
   void ForgedWebhooksAreRefused();
   void ClosedMeansNo();
   void AnotherVersionIsProposedAgain();
@@ -92,7 +93,10 @@ void DaemonTest::FirstChange() {
   // One commit by warpwright on top of the pushed commit, which changes only that file.
   EXPECT_EQ(AskHub({"rev-parse", std::string(kBranch) + "^"}), first);
   EXPECT_EQ(AskHub({"diff", "--name-only", "main", kBranch}), "src/row_sum.cu");
-  EXPECT_EQ(AskHub({"log", "-1", "--format=%cn <%ce>", kBranch}), "warpwright <warpwright@example.com>");
+  const std::string committer = AskHub({"log", "-1", "--format=%cn <%ce>", kBranch});
+  EXPECT_TRUE(committer.starts_with("warpwright[bot] <") &&
+              committer.ends_with("+warpwright[bot]@users.noreply.127.0.0.1>"))
+      << committer;
   const std::string message = AskHub({"log", "-1", "--format=%B", kBranch});
   for (const char* trailer : {"Kernel-Id:", "Base-Blob:", "Run-Id:", "Optimized-by: warpwright"})
     EXPECT_NE(message.find(trailer), std::string::npos) << message;
@@ -167,6 +171,32 @@ void DaemonTest::CommandsAreForThoseWhoMay() {
   ASSERT_TRUE(kit.Wait([&] { return reactions(last).contains("-1"); })) << Tail();
   ASSERT_TRUE(kit.Wait([&] { return Dump().at("comments").size() == 5; })) << Dump().at("comments").dump(1);
   EXPECT_EQ(reactions(writer).size(), 1u);
+}
+
+// A remark directly above the kernel that the pull request changes.
+void DaemonTest::AConflictIsCarriedOver() {
+  const std::string before = Branch(kBranch);
+  const auto merges = [&] { return AskHub({"merge-tree", "--write-tree", "--name-only", "main", kBranch}); };
+  kit.Edit("src/row_sum.cu",
+           [](std::string text) { return text.insert(text.find("static __global__"), "// A thread for each row.\n"); });
+  const std::string commit = kit.CommitAndPush("row_sum: a remark");
+  ASSERT_TRUE(kit.Wait([&] { return Branch(kBranch) != before; })) << Tail();
+  Reported(commit);
+  EXPECT_EQ(AskHub({"rev-parse", std::string(kBranch) + "^"}), commit);
+  EXPECT_EQ(merges().find("CONFLICT"), std::string::npos);
+  const std::string text = AskHub({"show", std::string(kBranch) + ":src/row_sum.cu"});
+  EXPECT_NE(text.find("// A thread for each row."), std::string::npos) << text;
+  EXPECT_EQ(Pulls(), 1u);
+  EXPECT_NE(Pull(request).at("body").get<std::string>().find(commit), std::string::npos);
+  EXPECT_TRUE(Pull(request).at("title").get<std::string>().find(" faster") != std::string::npos);
+  EXPECT_EQ(CheckOf(commit).at("conclusion"), "success") << CheckOf(commit).dump(1);
+  const json comments = Dump().at("comments");
+  EXPECT_EQ(std::count_if(comments.begin(), comments.end(),
+                          [](const json& comment) {
+                            return comment.at("body").get<std::string>().find("Carried over") != std::string::npos;
+                          }),
+            1)
+      << comments.dump(1);
 }
 
 void DaemonTest::ForgedWebhooksAreRefused() {
@@ -245,6 +275,7 @@ TEST_F(DaemonTest, TheWayOfAChange) {
   ASSERT_NO_FATAL_FAILURE(FirstChange());
   ASSERT_NO_FATAL_FAILURE(SecondChangeUpdatesInPlace());
   ASSERT_NO_FATAL_FAILURE(CommandsAreForThoseWhoMay());
+  ASSERT_NO_FATAL_FAILURE(AConflictIsCarriedOver());
   ASSERT_NO_FATAL_FAILURE(ForgedWebhooksAreRefused());
   ASSERT_NO_FATAL_FAILURE(ClosedMeansNo());
   ASSERT_NO_FATAL_FAILURE(AnotherVersionIsProposedAgain());

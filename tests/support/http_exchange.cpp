@@ -35,10 +35,13 @@ std::string HttpReply::Header(std::string_view name) const {
   return head.substr(begin, end - begin);
 }
 
-base::Fd ConnectLoopback(int port) {
+base::Fd ConnectLoopback(int port, const char* from) {
   base::Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
+  if (from != nullptr && (::inet_pton(AF_INET, from, &address.sin_addr) != 1 ||
+                          ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0))
+    return base::Fd();
   address.sin_port = htons(static_cast<uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return base::Fd();

@@ -18,7 +18,7 @@ struct HttpReply {
 };
 
 // -1 if nothing listens there.
-base::Fd ConnectLoopback(int port);
+base::Fd ConnectLoopback(int port, const char* from = nullptr);  // `from`: another address of loopback
 bool SendAll(const base::Fd& fd, std::string_view bytes);
 // Reads one response, by its Content-Length, or up to the end of the connection.
 HttpReply ReadReply(const base::Fd& fd, std::chrono::milliseconds limit = std::chrono::seconds(10));

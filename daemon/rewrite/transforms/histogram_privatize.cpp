@@ -53,7 +53,7 @@ std::optional<Bins> UpperBound(const source::FunctionAnalysis& analysis, const s
     const auto right = analysis.Fold(node[1]);
     const auto left = UpperBound(analysis, node[0], depth + 1);
     if (node.name == "%") {
-      if (right && *right > 0) return Bins{*right, nullptr};
+      if (right && *right > 0) return Bins{right, nullptr};
       return Bins{std::nullopt, &node[1]};
     }
     if (node.name == "&" && right && *right >= 0) return Bins{*right + 1, nullptr};
@@ -93,7 +93,7 @@ std::optional<Bins> BoundFromGuard(const source::FunctionAnalysis& analysis, con
       const source::Node& left = source::StripCasts(part[0]);
       if (!left.Is(source::NodeKind::kName) || left.symbol != bin.symbol) return false;
       const auto value = analysis.Fold(part[1]);
-      found = value ? Bins{*value, nullptr} : Bins{std::nullopt, &part[1]};
+      found = value ? Bins{value, nullptr} : Bins{std::nullopt, &part[1]};
       return false;
     });
     if (found) return found;

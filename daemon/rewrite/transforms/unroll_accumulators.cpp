@@ -26,7 +26,7 @@ bool IsArithmetic(const source::Accumulator& accumulator, const source::Function
          (kind >= CXType_Short && kind <= CXType_LongLong);
 }
 
-std::string UnqualifiedType(std::string type) { return type.starts_with("const ") ? type.substr(6) : type; }
+std::string UnqualifiedType(const std::string& type) { return type.starts_with("const ") ? type.substr(6) : type; }
 
 // Why this loop cannot be transformed; empty if it can.
 std::string Obstacle(const KernelSite& site, const source::CountedLoop& loop, int factor) {

@@ -46,8 +46,10 @@ struct Outcome {
 // Writes predicates, or numbers for `set`.
 [[gnu::always_inline]] inline const Instruction* Finish(Context& c, const Instruction* i, uint32_t result) {
   if (i->op == Op::kSetPredicate) {
-    WritePredicate(c, i->reg[0], Combine(c, i, result));
-    if (i->defs == 2) WritePredicate(c, i->reg[1], Combine(c, i, ~result));
+    // The third operand may be one of the results.
+    const uint32_t first = Combine(c, i, result), second = Combine(c, i, ~result);
+    WritePredicate(c, i->reg[0], first);
+    if (i->defs == 2) WritePredicate(c, i->reg[1], second);
     return i + 1;
   }
   const uint32_t final_result = Combine(c, i, result);
@@ -105,8 +107,9 @@ const Instruction* Half(Context& c, const Instruction* i) {
   LoadCompared<Format>(i, b, 16, y);
   const uint32_t high = CompareLanes<kCompare>(x, y);
   if (i->op == Op::kSetPredicate) {  // one result for each half
-    WritePredicate(c, i->reg[0], Combine(c, i, low));
-    WritePredicate(c, i->reg[1], Combine(c, i, high));
+    const uint32_t first = Combine(c, i, low), second = Combine(c, i, high);
+    WritePredicate(c, i->reg[0], first);
+    WritePredicate(c, i->reg[1], second);
     return i + 1;
   }
   const uint32_t p = Combine(c, i, low), q = Combine(c, i, high);

@@ -148,14 +148,14 @@ void DaemonKit::WriteConfig() {
       options_.webhooks ? fmt::format("  webhook_secret: {{file: {}/webhook-secret}}\n", folder().string()) : "";
   Must(base::WriteFileAtomically(
            folder() / "config.yml",
-           fmt::format(
-               "version: 1\nstate: {0}/state\ndevices: [\"sim:h200\"]\npoll: {{every: 1, at_most: 1}}\n"
-               "listen: {{{1}status: \"127.0.0.1:{2}\"}}\n"
-               "github:\n  api: {3}\n  app: {{id: \"{4}\", key: {{file: {0}/app-key.pem}}}}\n{5}"
-               "limits: {{max_minutes: 10, max_rounds: 5, max_open: 100, max_per_day: 1000, queue: 100}}\n"
-               "author: {{name: warpwright, email: warpwright@example.com}}\nlog: {{format: json, level: info}}\n"
-               "repositories:\n  - url: {6}\n    branches: [main]\n",
-               folder().string(), webhooks, status_port_, hub_->api(), kAppId, secret, hub_->CloneUrl(kRepository))),
+           fmt::format("version: 1\nstate: {0}/state\ndevices: [\"sim:h200\"]\npoll: {{every: 1, at_most: 1}}\n"
+                       "listen: {{{1}status: \"127.0.0.1:{2}\"}}\n"
+                       "github:\n  api: {3}\n  app: {{id: \"{4}\", key: {{file: {0}/app-key.pem}}}}\n{5}"
+                       "limits: {{max_minutes: 10, max_rounds: 5, max_open: 100, max_per_day: 1000, queue: 100}}\n"
+                       "log: {{format: json, level: info}}\n"
+                       "repositories:\n  - url: {6}\n    branches: [main]\n",
+                       folder().string(), webhooks, status_port_, hub_->api(), kAppId, secret,
+                       hub_->CloneUrl(kRepository))),
        "configuration");
 }
 

@@ -18,6 +18,7 @@ OPERATIONS = [
     ("post", "/app/installations/{installation_id}/access_tokens"),
     ("get", "/rate_limit"),
     ("get", "/user"),
+    ("get", "/users/{username}"),
     ("get", R),
     ("get", R + "/collaborators/{username}/permission"),
     ("get", R + "/installation"),

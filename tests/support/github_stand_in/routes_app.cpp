@@ -121,6 +121,13 @@ Answer ReadUser(Hub& hub, const Call& call) {
   return {200, hub.User(call.token->login), {}};
 }
 
+Answer ReadAccount(Hub& hub, const Call& call) {
+  const std::string login = call.parameters.at("username");
+  const bool app = hub.app && login == hub.app->slug + "[bot]";
+  if (!app && !hub.people.contains(login)) return Refuse(404, "Not Found");
+  return {200, hub.User(login), {}};
+}
+
 Answer RateLimit(Hub&, const Call&) { return {200, {{"resources", json::object()}, {"rate", json::object()}}, {}}; }
 
 Answer ReadRepository(Hub& hub, const Call& call) {
@@ -175,6 +182,7 @@ void AddAppRoutes(RouteTable& routes) {
   routes["GET /app"] = ReadApp;
   routes["POST /app/installations/{installation_id}/access_tokens"] = MakeToken;
   routes["GET /user"] = ReadUser;
+  routes["GET /users/{username}"] = ReadAccount;
   routes["GET /rate_limit"] = RateLimit;
   routes["GET /repos/{owner}/{repo}"] = ReadRepository;
   routes["GET /repos/{owner}/{repo}/installation"] = Installation;

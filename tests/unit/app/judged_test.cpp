@@ -60,6 +60,23 @@ TEST_F(JudgedTest, VerifiesTheWorkingTree) {
   EXPECT_FALSE(result.cases[1].check.empty());
 }
 
+TEST_F(JudgedTest, AnErrorOfOneKernelDoesNotKeepTheOthersFromBeingVerified) {
+  CommitKernels({"a", "b", "c"});
+  candidates_.kernels.Add("original", TwiceOf);
+  device_.failing = "b";
+  const app::VerifyResult result = Verify();
+  EXPECT_FALSE(result.passed);
+  ASSERT_TRUE(result.error);
+  EXPECT_EQ(result.error->code, ErrorCode::kIo);
+  ASSERT_EQ(result.cases.size(), 3u);
+  EXPECT_EQ(result.cases[0].verdict, "verified");
+  EXPECT_EQ(result.cases[1].kernel, "b");
+  EXPECT_EQ(result.cases[1].verdict, "error");
+  EXPECT_NE(result.cases[1].message.find("the GPU is lost"), std::string::npos) << result.cases[1].message;
+  EXPECT_EQ(result.cases[2].kernel, "c");
+  EXPECT_EQ(result.cases[2].verdict, "verified");
+}
+
 TEST_F(JudgedTest, ProfilesTheWorkingTree) {
   CommitKernels({"a", "b"});
   repository_.Write("b.cu", "// does not compile\n");

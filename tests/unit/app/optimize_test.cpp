@@ -54,7 +54,8 @@ class OptimizeTest : public AppTest {
       settings.repository = *forge::RepositoryName::Parse("acme/kernels");
       settings.base_branch = "main";
       settings.labels = {{"speed"}};
-      return std::make_unique<app::ResultPublisher>(settings, std::move(mirror), &forge_);
+      settings.author = author;
+      return std::make_unique<app::ResultPublisher>(settings, std::move(mirror), &forge_, &forge_);
     };
   }
   FakeDevice candidates_;

@@ -212,6 +212,15 @@ TEST(Json, ComesBack) {
   }
 }
 
+// The fuzzer starts from all samples.
+TEST(Json, IsTheCorpus) {
+  for (const auto& sample : Samples()) {
+    std::string name = sample.name;
+    std::replace(name.begin(), name.end(), ' ', '_');
+    ExpectGolden("../fuzz/corpus/computation/" + name, core::EncodeComputation(sample.computation));
+  }
+}
+
 TEST(Json, IsCheckedWhenItIsRead) {
   std::string text = core::EncodeComputation(Softmax());
   EXPECT_TRUE(core::DecodeComputation(text));

@@ -226,5 +226,14 @@ TEST_F(IssueTest, ReactionsAreAskedForUntilTheyAreThere) {
   EXPECT_EQ(http.log.size(), 3u);
 }
 
+TEST_F(IssueTest, KnowsTheAuthorOfItsCommits) {
+  http.On("GET /user", {Answer(200, R"({"login":"warpwright[bot]","id":1})")});
+  http.On("GET /users/warpwright%5Bbot%5D", {Answer(200, R"({"login":"warpwright[bot]","id":77})")});
+  const auto author = Client().OwnAuthor(kRepository);
+  ASSERT_TRUE(author) << author.error().Format();
+  EXPECT_EQ(author->name, "warpwright[bot]");
+  EXPECT_EQ(author->email, "77+warpwright[bot]@users.noreply.github.com");
+}
+
 }  // namespace
 }  // namespace warpwright

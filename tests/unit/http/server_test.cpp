@@ -169,10 +169,11 @@ TEST_F(HttpServerTest, AByteNowAndThenGainsNothing) {
 
 TEST_F(HttpServerTest, ManySlowBodiesHoldNobodyUp) {
   options_.threads = 1;
+  options_.max_connections = 100;
   options_.max_bodies_bytes = 1u << 20;
   Start();
   std::vector<base::Fd> slow;
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 300; ++i) {  // more than there are places
     slow.push_back(ConnectLoopback(port()));
     SendAll(slow.back(), Post("x", 900));
   }
@@ -218,14 +219,34 @@ TEST_F(HttpServerTest, StopsWhenTheRequestsUnderWayAreAnswered) {
   stopper.join();
 }
 
-TEST_F(HttpServerTest, HasALimitForEachAddress) {
+TEST_F(HttpServerTest, ABodyHasAMinimumRate) {
+  options_.max_body_bytes = options_.max_bodies_bytes = 20u << 20;  // whose deadline is far
+  options_.least_body_bytes_per_second = 1'000'000;
+  Start();
+  const base::Fd slow = ConnectLoopback(port());
+  ASSERT_TRUE(SendAll(slow, Post("", 20u << 20)));
+  EXPECT_LT(Trickle(slow), milliseconds(3000));
+}
+
+TEST_F(HttpServerTest, TheOldestOfAnAddressMakesRoomForItsNext) {
   options_.max_connections_per_address = 3;
   Start();
   std::vector<base::Fd> connections;
-  for (int i = 0; i < 4; ++i) connections.push_back(ConnectLoopback(port()));
-  EXPECT_TRUE(WaitClosed(connections[3], milliseconds(2000)));
-  ASSERT_TRUE(SendAll(connections[0], "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"));
-  EXPECT_EQ(ReadReply(connections[0]).status, 200);
+  for (int i = 0; i < 3; ++i) {
+    connections.push_back(ConnectLoopback(port()));
+    ASSERT_TRUE(SendAll(connections.back(), Post("x", 900)));
+  }
+  const base::Fd other = ConnectLoopback(port(), "127.0.0.2");
+  ASSERT_TRUE(SendAll(other, Post("x", 2)));
+  EXPECT_EQ(Exchange(port(), Post("{}", 2)).status, 200);
+  EXPECT_TRUE(WaitClosed(connections[0], milliseconds(2000)));
+  EXPECT_EQ(refused_, 1);
+  for (int i = 1; i < 3; ++i) {
+    ASSERT_TRUE(SendAll(connections[static_cast<size_t>(i)], std::string(899, 'x')));
+    EXPECT_EQ(ReadReply(connections[static_cast<size_t>(i)]).status, 200);
+  }
+  ASSERT_TRUE(SendAll(other, "x"));
+  EXPECT_EQ(ReadReply(other).status, 200);
 }
 
 TEST_F(HttpServerTest, TheOldestThatWaitsMakesRoom) {
@@ -243,18 +264,48 @@ TEST_F(HttpServerTest, TheOldestThatWaitsMakesRoom) {
   EXPECT_EQ(ReadReply(connections[0]).status, 200);
 }
 
+// What counts is what came, not what was announced: else four heads would close the door to everyone.
 TEST_F(HttpServerTest, BoundsTheSumOfAllBodies) {
   Start();
-  const base::Fd first = ConnectLoopback(port());
-  ASSERT_TRUE(SendAll(first, Post("x", 1000)));
-  const base::Fd second = ConnectLoopback(port());
+  const base::Fd announced = ConnectLoopback(port()), large = ConnectLoopback(port());
+  ASSERT_TRUE(SendAll(announced, Post("x", 1000)));
+  ASSERT_TRUE(SendAll(large, Post(std::string(900, 'x'), 1000)));
+  EXPECT_EQ(Exchange(port(), Post(std::string(500, 'x'), 500)).status, 200);
+  EXPECT_EQ(Exchange(port(), Post(std::string(1000, 'x'), 1000)).status, 200);
+  EXPECT_TRUE(WaitClosed(announced, milliseconds(2000))) << "the oldest goes first";
+  EXPECT_TRUE(WaitClosed(large, milliseconds(2000)));
+  EXPECT_EQ(Exchange(port(), Post(std::string(1000, 'x'), 1000)).status, 200);  // there is room again
+}
+
+TEST_F(HttpServerTest, BoundsTheBodiesOfAnAddress) {
+  options_.max_bodies_bytes_per_address = 1200;
+  Start();
+  const base::Fd theirs = ConnectLoopback(port()), other = ConnectLoopback(port(), "127.0.0.2");
+  ASSERT_TRUE(SendAll(other, Post(std::string(300, 'x'), 301)));
+  ASSERT_TRUE(SendAll(theirs, Post(std::string(900, 'x'), 1000)));
+  EXPECT_EQ(Exchange(port(), Post(std::string(400, 'x'), 400)).status, 200);
+  EXPECT_TRUE(WaitClosed(theirs, milliseconds(2000)));
+  ASSERT_TRUE(SendAll(other, "x"));
+  EXPECT_EQ(ReadReply(other).status, 200);
+}
+
+TEST_F(HttpServerTest, BodiesThatAreBeingHandledCannotMakeRoom) {
+  std::latch entered(1), go_on(1);
+  hooks_.answer = [&](const http::HttpRequest&) {
+    entered.count_down();
+    go_on.wait();
+    return http::HttpResponse{};
+  };
+  Start();
+  const base::Fd first = ConnectLoopback(port()), second = ConnectLoopback(port());
+  ASSERT_TRUE(SendAll(first, Post(std::string(1000, 'x'), 1000)));
+  entered.wait();
   ASSERT_TRUE(SendAll(second, Post("x", 1000)));
   const HttpReply reply = ReadReply(second);
   EXPECT_EQ(reply.status, 503);
   EXPECT_EQ(reply.Header("Retry-After"), "5");
-  ASSERT_TRUE(SendAll(first, std::string(999, 'x')));
+  go_on.count_down();
   EXPECT_EQ(ReadReply(first).status, 200);
-  EXPECT_EQ(Exchange(port(), Post(std::string(1000, 'x'), 1000)).status, 200);  // there is room again
 }
 
 TEST_F(HttpServerTest, AHookThatThrowsIsA500) {

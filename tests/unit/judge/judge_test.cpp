@@ -457,6 +457,59 @@ TEST(Judge, WhatCouldNotBeCountedIsOfTheOriginalAndTheFullResult) {
   }
 }
 
+// Of the sizes that the judge makes up, some have no meaning in the manifest: they are left out, and said.
+struct Unmeant {
+  const char* name;
+  void (*change)(core::KernelSpec&);
+  const char* said;
+};
+const Unmeant kUnmeant[] = {
+    {"NegativeExtent",
+     [](core::KernelSpec& spec) {
+       spec.args.push_back(Arg("edge", Buffer(core::DType::kF32, {"n - 900"}, core::Role::kIn)));
+     },
+     "'n - 900' is negative"},
+    {"DivisionByZero",
+     [](core::KernelSpec& spec) {
+       spec.args.push_back(Arg("edge", Buffer(core::DType::kF32, {"4 / (n - 1)"}, core::Role::kIn)));
+     },
+     "n=1 "},
+    {"EmptyRange",
+     [](core::KernelSpec& spec) {
+       core::BufferArgument index = Buffer(core::DType::kI32, {"n"}, core::Role::kIn);
+       index.init.kind = core::Init::Kind::kIntegers;
+       index.init.low = *core::Expression::Parse("0");
+       index.init.high = *core::Expression::Parse("n - 900");
+       spec.args.push_back(Arg("index", index));
+     },
+     "of its integers is empty"},
+};
+class JudgeUnmeant : public testing::TestWithParam<Unmeant> {};
+TEST_P(JudgeUnmeant, GeneratedShapeIsSkipped) {
+  JudgeBench bench;
+  GetParam().change(bench.spec);
+  const auto verdict = bench.Try(Twice);
+  ASSERT_TRUE(verdict) << verdict.error().Format();
+  EXPECT_TRUE(core::Passed(*verdict)) << core::VerdictMessage(*verdict);
+  const bool said = std::any_of(bench.notes.begin(), bench.notes.end(), [](const std::string& note) {
+    return note.starts_with("odd-shape: not tested with") && note.find(GetParam().said) != std::string::npos;
+  });
+  EXPECT_TRUE(said) << testing::PrintToString(bench.notes);
+  // Those that it allows are tried nevertheless.
+  JudgeBench other;
+  GetParam().change(other.spec);
+  const auto wrong = other.Try([](FakeRun& run) {
+    Twice(run);
+    if (run.Size("out") == 1001) run.Set("out", 0, 7);
+  });
+  ASSERT_TRUE(wrong) << wrong.error().Format();
+  const auto* found = std::get_if<core::WrongResult>(&*wrong);
+  ASSERT_NE(found, nullptr) << core::VerdictMessage(*wrong);
+  EXPECT_EQ(found->check, core::Check::kOddShape);
+}
+INSTANTIATE_TEST_SUITE_P(Table, JudgeUnmeant, testing::ValuesIn(kUnmeant),
+                         [](const auto& info) { return std::string(info.param.name); });
+
 TEST(Judge, OddShapesAreConsistent) {
   core::KernelSpec spec = SoftmaxSpec(32, 64);
   spec.args.push_back(Arg("flag", core::ScalarArgument{core::DType::kI32, {}}));

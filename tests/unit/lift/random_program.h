@@ -15,22 +15,7 @@ struct RandomProgram {
 
 // Its buffers, in order. Every thread of every block has kPerThread elements of each but the last two, which all share.
 inline constexpr uint32_t kPerThread = 8, kShared = 8;
-enum class ProgramBuffer {
-  kF32,
-  kF64,
-  kF16,
-  kBf16,
-  kS32,
-  kS64,
-  kU8,
-  kOutF32,
-  kOutF64,
-  kOutF16,
-  kOutU32,
-  kOutS64,
-  kSum,
-  kTable
-};
+// f32, f64, f16, bf16, s32, s64, u8; results: f32, f64, f16, u32, s64; sums of f32, a table of s32.
 inline constexpr int kProgramBuffers = 14;
 
 RandomProgram MakeRandomProgram(uint64_t seed);

@@ -52,6 +52,7 @@ TEST_F(PollScheduleTest, WaitsDoubleWhileNothingHappensAndBeginAgainWithAChange)
 TEST_F(PollScheduleTest, AWakeUpIsDueAtOnceAndDuringALookRightAfterIt) {
   schedule.Set({"a"}, now);
   Look(repo::PollResult::kChanged);
+  now += seconds(1);
   EXPECT_EQ(schedule.Due(now), Names{});
   EXPECT_TRUE(schedule.Wake("a", now));
   EXPECT_EQ(schedule.NextDue(), now);
@@ -60,6 +61,8 @@ TEST_F(PollScheduleTest, AWakeUpIsDueAtOnceAndDuringALookRightAfterIt) {
   EXPECT_EQ(schedule.Due(now), Names{}) << "it is being looked at";
   EXPECT_EQ(schedule.NextDue(), std::nullopt);
   schedule.Finished("a", repo::PollResult::kNothing, now);
+  EXPECT_EQ(schedule.Due(now), Names{}) << "not one look after the other, however often it is woken";
+  now += milliseconds(500);
   EXPECT_EQ(schedule.Due(now), Names{"a"}) << "what woke it may have come too late for that look";
   schedule.Wake("a", now);
   schedule.Finished("a", repo::PollResult::kFailed, now);
@@ -67,6 +70,18 @@ TEST_F(PollScheduleTest, AWakeUpIsDueAtOnceAndDuringALookRightAfterIt) {
   EXPECT_LE(Wait(), 60);
   EXPECT_FALSE(schedule.Wake("b", now));
   schedule.Finished("b", repo::PollResult::kNothing, now);
+}
+
+TEST_F(PollScheduleTest, HundredsOfWakeUpsASecondAreAFewLooks) {
+  schedule.Set({"a"}, now);
+  int looks = 0;
+  for (int i = 0; i < 5000; ++i, now += milliseconds(2)) {
+    schedule.Wake("a", now);
+    if (schedule.Due(now).empty()) continue;
+    ++looks;
+    schedule.Finished("a", repo::PollResult::kChanged, now);
+  }
+  EXPECT_EQ(looks, 20);
 }
 
 TEST_F(PollScheduleTest, ManyAreSpreadAndTheLongestDueComesFirst) {
@@ -88,7 +103,7 @@ class RefWatcherTest : public testing::Test {
   void SetUp() override {
     repository.Write("a.cu", "1\n");
     repository.Commit("first");
-    watcher = std::move(*repo::RefWatcher::Create({seconds(600), seconds(900), 1}, clock));
+    watcher = std::move(*repo::RefWatcher::Create({seconds(600), seconds(900), 1, milliseconds(0)}, clock));
   }
   void Begin(const std::string& url) {
     watcher->Set({{"r", url}});
@@ -128,7 +143,7 @@ TEST_F(RefWatcherTest, EveryWayInWhichABranchMovesIsNoticed) {
     if (bare) {
       repository.Git({"clone", "-q", "--bare", repository.path().string(), (repository.path() / "bare.git").string()});
       repository.Git({"remote", "add", "bare", (repository.path() / "bare.git").string()});
-      watcher = std::move(*repo::RefWatcher::Create({seconds(600), seconds(900), 1}, clock));
+      watcher = std::move(*repo::RefWatcher::Create({seconds(600), seconds(900), 1, milliseconds(0)}, clock));
     }
     Begin(bare ? "file://" + (repository.path() / "bare.git").string() : repository.path().string());
     ASSERT_TRUE(watcher->Notices("r"));

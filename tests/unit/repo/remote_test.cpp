@@ -3,6 +3,7 @@
 #include "repo/remote.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -149,6 +150,29 @@ TEST_P(RemoteTest, BranchesMoveAndTheMirrorSaysHow) {
   EXPECT_EQ(GitAt(folder.path() / "mirror.git", {"fsck", "--strict"}), "");
   // The abandoned commit is still there to be compared with.
   EXPECT_EQ(*mirror.repository().Read(second, "src/a.cu"), "one\n2\n");
+}
+
+// A daemon looks every few seconds for months.
+TEST_P(RemoteTest, LooksKeepNoMemory) {
+  if (::mallinfo2().uordblks == 0) GTEST_SKIP() << "the sanitizer's allocator finds leaks by itself";
+  repo::Mirror mirror = Open();
+  const auto look = [&] {
+    Fetch(mirror);
+    EXPECT_EQ(mirror.RemoteTip("warpwright/a")->owner, repo::Mirror::Owner::kAbsent);
+  };
+  constexpr size_t kLooks = 20, kBytesPerLook = 2048;
+  for (size_t i = 0; i < 3; ++i) look();  // what is allocated once
+  const size_t before = ::mallinfo2().uordblks;
+  for (size_t i = 0; i < kLooks; ++i) look();
+  EXPECT_LT(::mallinfo2().uordblks, before + kLooks * kBytesPerLook);
+}
+
+// "url.X.insteadOf" of whoever starts the daemon could send the token to another host.
+TEST_P(RemoteTest, AnAddressIsUsedAsItIs) {
+  repo::Mirror mirror = Open();
+  const std::string elsewhere = (folder.path() / "elsewhere.git").string();
+  GitAt(folder.path() / "mirror.git", {"config", "url." + elsewhere + ".insteadOf", Address().url});
+  EXPECT_EQ(Fetch(mirror).size(), 1u);
 }
 
 TEST_P(RemoteTest, AnEmptyRemoteHasNoBranches) {

@@ -218,5 +218,26 @@ TEST(Repository, NoRepositoryIsSaidWithARemedy) {
   EXPECT_NE(repository.error().remedy.find("--repo"), std::string::npos);
 }
 
+struct ApplyRow {
+  const char *ancestor, *ours, *theirs, *expected;
+};
+TEST(ApplyChanges, KeepsWhatIsBesideAndGivesWayWhereBothChanged) {
+  for (const ApplyRow& row : std::vector<ApplyRow>{
+           {"a\nb\nc\n", "a\nb\nc\n", "a\nB\nc\n", "a\nB\nc\n"},
+           {"a\nb\nc\n", "a\n// note\nb\nc\n", "a\nB\nc\n", "a\n// note\nB\nc\n"},
+           {"a\nb\nc\n", "a\nb\n// note\nc\n", "a\nB\nc\n", "a\nB\n// note\nc\n"},
+           {"a\nb\nc\nd\n", "a\nb\n// note\nc\nd\n", "a\nB\nC\nd\n", "a\nB\nC\nd\n"},
+           {"a\nb\nc\n", "A\nb\nC\n", "a\nb\nb2\nc\n", "A\nb\nb2\nC\n"},
+           {"a\nb\n", "a\nx\n", "a\ny\n", "a\ny\n"},
+           {"a\n", "ours\na\n", "theirs\na\n", "ours\ntheirs\na\n"},
+           {"a\nb", "a\nb\nc", "A\nb", "A\nb\nc"},
+           {"", "a\n", "", "a\n"},
+       }) {
+    const auto merged = repo::Repository::ApplyChanges(row.ancestor, row.ours, row.theirs);
+    ASSERT_TRUE(merged) << merged.error().Format();
+    EXPECT_EQ(*merged, row.expected) << row.ancestor << "/" << row.ours << "/" << row.theirs;
+  }
+}
+
 }  // namespace
 }  // namespace warpwright

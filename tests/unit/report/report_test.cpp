@@ -2,9 +2,13 @@
 
 #include <sstream>
 
+#include "base/utf8.h"
 #include "report/explanation.h"
+#include "report/job_summary.h"
 #include "report/markdown.h"
 #include "report/plots.h"
+#include "report/pull_request.h"
+#include "report/pull_request_status.h"
 #include "tests/support/computation_samples.h"
 #include "tests/support/golden.h"
 
@@ -138,6 +142,60 @@ TEST(Plots, TreesWithCirclesEnd) {
   report::Explanation e = Sample();
   e.attempts[0].parent = "bbbbbbbbbb";
   EXPECT_TRUE(report::AttemptTree(e).ends_with("</svg>\n"));
+}
+
+TEST(Report, ACommitMessageIsBoundedAndKeepsItsTrailers) {
+  report::Explanation e = Sample();
+  e.base_blob = "0123abc";
+  for (int i = 0; i < 2000; ++i) e.steps.push_back("unroll: " + std::string(200, 'x'));
+  const std::string message = report::RenderCommitMessage(e);
+  EXPECT_LE(base::CodePoints(message), report::kMaxBodyCharacters);
+  EXPECT_NE(message.find("This message was cut."), std::string::npos);
+  for (const char* trailer : {"Kernel-Id:", "Base-Blob:", "Optimized-by: warpwright"})
+    EXPECT_NE(message.find(trailer), std::string::npos) << trailer;
+}
+
+TEST(Report, WhatIsOutOfDateSaysSoAboveItsFigures) {
+  const report::PullRequestText text = report::RenderPullRequest(Sample(), {});
+  const std::string once = report::MarkOutdated(text.body, "a\n<b> @someone"),
+                    twice = report::MarkOutdated(once, "another reason");
+  EXPECT_TRUE(report::IsMarkedOutdated(once));
+  EXPECT_FALSE(report::IsMarkedOutdated(text.body));
+  EXPECT_EQ(once.find("@someone"), std::string::npos) << "nobody is called";
+  EXPECT_LT(once.find("Out of date"), once.find(" faster"));
+  EXPECT_LT(once.find("<details>"), once.find(" faster"));
+  const auto before = report::ParseBody(text.body), after = report::ParseBody(twice);
+  ASSERT_TRUE(before && after);
+  EXPECT_EQ(after->base_commit, before->base_commit);
+  EXPECT_EQ(twice.find("someone"), std::string::npos) << "the warning is replaced";
+  EXPECT_EQ(twice.find("What was found at the time"), twice.rfind("What was found at the time")) << "folded once";
+  EXPECT_LT(twice.rfind("</details>"), twice.find("warpwright:controls")) << "the boxes stay outside";
+  EXPECT_EQ(report::MarkOutdated("written by a person", "x"), "written by a person");
+  EXPECT_EQ(report::OutdatedTitle("perf(softmax): 1.64x faster on H200"), "perf(softmax): out of date");
+  EXPECT_EQ(report::OutdatedTitle("Our own title"), "Our own title");
+}
+
+TEST(Report, AFailureNamesItsPlaceAndItsRemedy) {
+  const Error error{.code = ErrorCode::kConfig,
+                    .message = "unknown key 'fil'",
+                    .file = ".warpwright.yml",
+                    .line = 3,
+                    .remedy = "did you mean 'file'?"};
+  EXPECT_EQ(report::FailureCommand(error),
+            "::error file=.warpwright.yml,line=3,title=warpwright::unknown key 'fil'%0Aremedy: did you mean 'file'?\n");
+  const std::string summary = report::RenderFailure(error);
+  EXPECT_NE(summary.find("`.warpwright.yml:3`"), std::string::npos) << summary;
+  EXPECT_NE(summary.find("**Remedy:** did you mean"), std::string::npos) << summary;
+  EXPECT_EQ(report::FailureCommand({.code = ErrorCode::kEnvironment, .message = "no GPU\n::set-env"}),
+            "::error title=warpwright::no GPU%0A::set-env\n");
+
+  report::KernelSummary refused;
+  refused.explanation = Sample();
+  refused.explanation.file = "src/a.cu";
+  refused.explanation.outcome = core::TaskOutcome::kRefused;
+  refused.explanation.outcome_reason = "compile failed: src/a.cu:12: error: no";
+  EXPECT_NE(report::RenderFailures({refused}).find("::error file=src/a.cu,line=12,"), std::string::npos)
+      << report::RenderFailures({refused});
 }
 
 }  // namespace

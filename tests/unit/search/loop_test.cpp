@@ -26,7 +26,7 @@ size_t Count(const Story& story, const std::string& text) {
 }
 std::string Last(const Story& story) { return story.empty() ? "" : story.back(); }
 
-class Loop : public testing::Test {
+class Loop : public ::testing::Test {
  protected:
   search::RefineResult Run() {
     auto refined = loop.Run();

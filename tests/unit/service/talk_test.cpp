@@ -205,6 +205,54 @@ TEST(Talk, ACheckThatIsAskedForAgainRunsAgain) {
   world.Deliver("d1", "check_run", payload.dump());
   world.Drive();
   EXPECT_EQ(world.runner.runs.size(), 2u);
+  world.Deliver("d2", "check_run", payload.dump());
+  world.Drive();
+  EXPECT_EQ(world.runner.runs.size(), 2u) << "the request sent again";
+}
+
+// Signatures carry no time: whoever has seen a delivery can send it again, under any id, at any time.
+TEST(Talk, ACommandThatIsSentAgainDoesNothing) {
+  World world;
+  for (const char* verb : {"optimize", "retry"}) {
+    const int64_t comment = std::string_view(verb) == "retry" ? 2 : 1;
+    const std::string text = std::string("/warpwright ") + verb + " gelu";
+    world.Comment(comment, "maintainer", text);
+    world.Drive();
+    const size_t runs = world.runner.runs.size(), acts = world.forge.log.size();
+    EXPECT_EQ(runs, static_cast<size_t>(comment));
+    for (const char* id : {"again-1", "again-2"}) {
+      world.Comment(comment, "maintainer", text, 7, false, std::string(verb) + id);
+      world.Drive();
+    }
+    EXPECT_EQ(world.forge.log.size(), acts) << "nobody is told twice";
+    world.Push("scan", std::string("// scan ") + verb + "\n");  // main moves on
+    world.Drive();
+    world.Comment(comment, "maintainer", text, 7, false, std::string(verb) + "again-3");
+    world.Drive();
+    EXPECT_EQ(world.runner.runs.size(), runs + 1) << "the push's job alone";
+    world.runner.runs.pop_back();
+  }
+  world.Comment(3, "stranger", "/warpwright optimize gelu");
+  world.Drive();
+  world.forge.permissions["stranger"] = forge::Permission::kWrite;
+  world.Comment(3, "stranger", "/warpwright optimize gelu", 7, false, "again-4");
+  world.Drive();
+  EXPECT_EQ(world.runner.runs.size(), 2u) << "what was refused stays refused";
+}
+
+TEST(Talk, ACommandThatIsNoLongerRememberedIsTooOld) {
+  World world;
+  world.Comment(10, "maintainer", "/warpwright optimize gelu");
+  world.Drive();
+  world.clock.Advance(std::chrono::hours(24 * 40));
+  ASSERT_TRUE(world.store->ApplyRetention());
+  world.Comment(10, "maintainer", "/warpwright retry gelu", 7, false, "again-1");
+  world.Comment(9, "maintainer", "/warpwright retry gelu", 7, false, "again-2");
+  world.Drive();
+  EXPECT_EQ(world.runner.runs.size(), 1u);
+  world.Comment(11, "maintainer", "/warpwright retry gelu");
+  world.Drive();
+  EXPECT_EQ(world.runner.runs.size(), 2u);
 }
 
 TEST(Talk, GarbageAndForeignRepositoriesDoNothing) {

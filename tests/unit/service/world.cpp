@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/hash.h"
 
@@ -14,6 +15,14 @@ namespace warpwright {
 namespace {
 
 bool IsKernel(std::string_view path) { return path.ends_with(".cu"); }
+// Without its comments.
+std::optional<std::string> Meaning(const std::optional<std::string>& text) {
+  std::string meaning;
+  std::istringstream lines(text.value_or(""));
+  for (std::string line; std::getline(lines, line);)
+    if (!line.starts_with("///")) meaning += line + "\n";
+  return text ? std::optional(meaning) : std::nullopt;
+}
 std::string KernelOf(const std::string& file) { return file.substr(0, file.size() - 3); }
 
 }  // namespace
@@ -25,14 +34,16 @@ Result<std::vector<service::DetectedEntry>> FakeRunner::Detect(const service::De
   WW_ASSIGN(const auto files, mirror.List(request.to, IsKernel));
   std::vector<service::DetectedEntry> entries;
   for (const auto& file : files) {
-    WW_ASSIGN(const auto now, mirror.Read(request.to, file));
+    WW_ASSIGN(auto now, mirror.Read(request.to, file));
+    if (!comments_count) now = Meaning(now);
     service::DetectedEntry entry;
     entry.job.kernel = entry.job.entry = KernelOf(file);
     entry.job.file = file;
     entry.job.key = base::Sha256(*now);
     entry.changed = true;
     if (!request.from.empty()) {
-      WW_ASSIGN(const auto then, mirror.Read(request.from, file));
+      WW_ASSIGN(auto then, mirror.Read(request.from, file));
+      if (!comments_count) then = Meaning(then);
       entry.changed = then != now;
     }
     if (!file_only_key && file == "softmax.cu") {
@@ -47,12 +58,13 @@ Result<std::vector<service::DetectedEntry>> FakeRunner::Detect(const service::De
 
 Result<service::JobResult> FakeRunner::Optimize(const service::RunRequest& request, const service::ChildWatch& watch) {
   if (act) WW_TRY(act("optimize"));
-  runs.push_back(fmt::format("{} {}{}", request.kernel, request.commit.substr(0, 6), request.again ? " again" : ""));
+  runs.push_back(fmt::format("{}{} {}{}", request.carry.empty() ? "" : "carry ", request.kernel,
+                             request.commit.substr(0, 6), request.again ? " again" : ""));
   if (watch.progress) watch.progress("round 1");
   if (during) during(request, watch);
   if (watch.stop != nullptr && *watch.stop) return Fail(ErrorCode::kTimeout, std::string(service::kInterrupted));
   service::JobResult result;
-  const auto wanted = outcomes.find(request.kernel);
+  const auto wanted = outcomes.find((request.carry.empty() ? "" : "carry ") + request.kernel);
   result.outcome = wanted == outcomes.end() ? core::TaskOutcome::kImproved : wanted->second;
   result.message = "because";
   result.modelled = false;
@@ -180,8 +192,8 @@ void World::Deliver(const std::string& id, const std::string& event, const std::
   ASSERT_TRUE(remembered) << remembered.error().Format();
 }
 
-void World::Comment(int64_t id, const std::string& login, const std::string& text, int64_t issue,
-                    bool on_pull_request) {
+void World::Comment(int64_t id, const std::string& login, const std::string& text, int64_t issue, bool on_pull_request,
+                    const std::string& delivery) {
   nlohmann::json body = {
       {"action", "created"},
       {"issue", {{"number", issue}}},
@@ -190,7 +202,7 @@ void World::Comment(int64_t id, const std::string& login, const std::string& tex
       {"repository", {{"full_name", kName}}},
       {"sender", {{"login", login}, {"type", "User"}}}};
   if (on_pull_request) body["issue"]["pull_request"] = {{"url", "x"}};
-  Deliver(fmt::format("comment-{}", id), "issue_comment", body.dump());
+  Deliver(delivery.empty() ? fmt::format("comment-{}", id) : delivery, "issue_comment", body.dump());
 }
 
 std::string World::RemoteTip(const std::string& branch) {

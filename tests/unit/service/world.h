@@ -26,10 +26,11 @@ class FakeRunner final : public service::JobRunner {
   Result<service::JobResult> Optimize(const service::RunRequest& request, const service::ChildWatch& watch) override;
   Result<service::NightResult> Night(const service::RunRequest& request, const service::ChildWatch& watch) override;
 
-  std::map<std::string, core::TaskOutcome> outcomes;  // by kernel; others: improved
+  std::map<std::string, core::TaskOutcome> outcomes;  // by kernel, or "carry kernel"; others: improved
   std::function<Status(const std::string&)> act;      // called before and after each action; may throw
   std::function<void(const service::RunRequest&, const service::ChildWatch&)> during;
-  bool file_only_key = true;  // false: softmax also depends on common.h
+  bool comments_count = true;  // false: lines that begin with "///" do not belong to an entry
+  bool file_only_key = true;   // false: softmax also depends on common.h
   service::NightResult night;
   std::vector<std::string> runs;  // "softmax abc123 again"
 };
@@ -46,7 +47,7 @@ class World {
   std::string Push(const std::string& kernel, const std::string& content);
   void Deliver(const std::string& id, const std::string& event, const std::string& body);
   void Comment(int64_t id, const std::string& login, const std::string& text, int64_t issue = 7,
-               bool on_pull_request = false);
+               bool on_pull_request = false, const std::string& delivery = {});
   std::string RemoteTip(const std::string& branch);  // empty: absent
   std::vector<std::string> Logged(const std::string& prefix) const;
   service::JobSnapshot Job(const std::string& kernel);  // the newest

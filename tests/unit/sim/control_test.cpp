@@ -67,6 +67,32 @@ extern "C" __global__ void k(unsigned* out, int* in) {
   for (size_t t = 0; t < 32; ++t) EXPECT_EQ(out[t], UINT32_MAX);
 }
 
+TEST(Control, APredicateMayBeSourceAndResult) {
+  SimKit kit(R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out) {
+.reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %rd<3>;
+mov.u32 %r0, %tid.x;
+setp.gt.u32 %p0, %r0, 7;
+setp.lt.xor.u32 %p0|%p1, %r0, 20, %p0;
+selp.u32 %r1, 1, 0, %p0;
+selp.u32 %r2, 2, 0, %p1;
+add.u32 %r1, %r1, %r2;
+ld.param.u64 %rd0, [out];
+mul.wide.u32 %rd1, %r0, 4;
+add.u64 %rd0, %rd0, %rd1;
+st.global.u32 [%rd0], %r1;
+ret;
+})");
+  const auto out = kit.Make<uint32_t>("out", 32, false);
+  ASSERT_TRUE(kit.Run("k", {1, 1, 1}, {32, 1, 1}, 0, out)) << kit.fault.message;
+  for (uint32_t t = 0; t < 32; ++t) {
+    const bool before = t > 7, less = t < 20;
+    EXPECT_EQ(out[t], (less != before ? 1u : 0u) + (!less != before ? 2u : 0u)) << t;
+  }
+}
+
 TEST(Control, SpinLockWithinAWarpMakesProgress) {
   SimKit kit = SimKit::FromCuda(R"(
 extern "C" __global__ void k(int* lock, int* count) {

@@ -13,7 +13,7 @@
 namespace warpwright {
 namespace {
 
-constexpr int kVectors = 100'000;
+constexpr int kVectors = 40'000;
 
 // Every field uniform over its range, or absent with the probability of this vector; one operation class.
 core::Evidence RandomEvidence(uint64_t index) {

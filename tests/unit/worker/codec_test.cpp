@@ -1,5 +1,5 @@
-// Every value that is transferred, there and back. Fields are set to values that differ from their defaults, so that a
-// forgotten one shows.
+// Every value that is transferred, there and back: what arrives is the same frame when it is sent on. That no field is
+// left out of a value's list, tests/unit/core/fields_test.cpp shows.
 #include "worker/codec.h"
 
 #include <gtest/gtest.h>
@@ -24,6 +24,17 @@ T Must(Result<T> result) {
   return std::move(*result);
 }
 
+void ExpectSame(const worker::FrameView& sent, const worker::FrameView& again) {
+  EXPECT_EQ(sent.header, again.header);
+  EXPECT_EQ(Must(worker::EncodeFrame(sent)), Must(worker::EncodeFrame(again)));
+}
+template <typename T>
+T ExpectCallTravels(const T& sent) {
+  const auto got = std::get<T>(Must(worker::DecodeCall(Travel(worker::EncodeCall(sent)))));
+  ExpectSame(worker::EncodeCall(sent), worker::EncodeCall(got));
+  return got;
+}
+
 core::Expression Parsed(const char* text) { return Must(core::Expression::Parse(text)); }
 
 std::vector<std::byte> Bytes(const char* text) {
@@ -35,34 +46,13 @@ std::vector<std::byte> Bytes(const char* text) {
 const std::string kLatin1("// gr\xfc\xdf\n\0__global__", 18);
 const core::SourceRef kSource{"/repo", "kernels/k\xc3\xb6rnel.cu", kLatin1};
 
-void ExpectSame(const core::SourceRef& a, const core::SourceRef& b) {
-  EXPECT_EQ(a.root, b.root);
-  EXPECT_EQ(a.file, b.file);
-  EXPECT_EQ(a.text, b.text);
-}
-
-TEST(Codec, Inspect) {
+TEST(Codec, Calls) {
   const auto call = std::get<worker::InspectCall>(Must(worker::DecodeCall(Travel(worker::EncodeInspect(kSource)))));
-  ExpectSame(call.source, kSource);
-}
-
-TEST(Codec, Rewrite) {
-  const core::RewriteRequest sent{
-      kSource, "ns::entry<float>", "kernel", "launch_retune", {{"block_size", "256"}, {"x", "\"quoted\""}}};
-  const auto got = std::get<core::RewriteRequest>(Must(worker::DecodeCall(Travel(worker::EncodeCall(sent)))));
-  ExpectSame(got.source, sent.source);
-  EXPECT_EQ(got.entry, sent.entry);
-  EXPECT_EQ(got.kernel, sent.kernel);
-  EXPECT_EQ(got.transform, sent.transform);
-  EXPECT_EQ(got.parameters, sent.parameters);
-}
-
-TEST(Codec, Splice) {
-  const core::SpliceRequest sent{kSource, "edited \xff text", "entry"};
-  const auto got = std::get<core::SpliceRequest>(Must(worker::DecodeCall(Travel(worker::EncodeCall(sent)))));
-  ExpectSame(got.original, sent.original);
-  EXPECT_EQ(got.edited, sent.edited);
-  EXPECT_EQ(got.entry, sent.entry);
+  EXPECT_EQ(call.source.text, kLatin1);
+  ExpectSame(worker::EncodeInspect(kSource), worker::EncodeInspect(call.source));
+  ExpectCallTravels(core::RewriteRequest{
+      kSource, "ns::entry<float>", "kernel", "launch_retune", {{"block_size", "256"}, {"x", "\"quoted\""}}});
+  EXPECT_EQ(ExpectCallTravels(core::SpliceRequest{kSource, "edited \xff text", "entry"}).edited, "edited \xff text");
 }
 
 core::ExecuteRequest FullRequest() {
@@ -103,49 +93,14 @@ core::ExecuteRequest FullRequest() {
 
 TEST(Codec, ExecuteRequest) {
   const core::ExecuteRequest sent = FullRequest();
-  const auto got = std::get<core::ExecuteRequest>(Must(worker::DecodeCall(Travel(worker::EncodeCall(sent)))));
-  ExpectSame(got.source, sent.source);
-  EXPECT_EQ(got.spec.name, sent.spec.name);
-  EXPECT_EQ(got.spec.file, sent.spec.file);
-  EXPECT_EQ(got.spec.entry, sent.spec.entry);
-  EXPECT_EQ(got.spec.line, sent.spec.line);
-  EXPECT_EQ(got.spec.allow, sent.spec.allow);
-  ASSERT_EQ(got.spec.args.size(), 3u);
-  const auto& buffer = std::get<core::BufferArgument>(got.spec.args[0].kind);
-  EXPECT_EQ(got.spec.args[0].name, "x");
-  EXPECT_EQ(got.spec.args[0].line, 7);
-  EXPECT_EQ(buffer.dtype, core::DType::kBF16);
-  EXPECT_EQ(buffer.role, core::Role::kInOut);
-  EXPECT_EQ(buffer.alignment, 4);
-  ASSERT_EQ(buffer.shape.size(), 2u);
-  EXPECT_EQ(buffer.shape[0].Evaluate({{"N", 3}}).value(), 2);
-  const auto& scalar = std::get<core::ScalarArgument>(got.spec.args[1].kind);
-  EXPECT_EQ(scalar.dtype, core::DType::kF64);
-  EXPECT_EQ(std::get<double>(*scalar.value), 0.1);
-  EXPECT_FALSE(std::get<core::ScalarArgument>(got.spec.args[2].kind).value.has_value());
-  ASSERT_TRUE(got.spec.launch);
-  EXPECT_EQ(got.spec.launch->grid, sent.spec.launch->grid);
-  EXPECT_EQ(got.spec.launch->block, sent.spec.launch->block);
-  EXPECT_EQ(got.spec.launch->shared_bytes, sent.spec.launch->shared_bytes);
-  EXPECT_EQ(got.case_name, sent.case_name);
+  const core::ExecuteRequest got = ExpectCallTravels(sent);
+  EXPECT_EQ(got.source.file, kSource.file);
+  EXPECT_EQ(std::get<core::BufferArgument>(got.spec.args.at(0).kind).shape.at(0).Evaluate({{"N", 3}}).value(), 2);
   for (const char* name : {"big", "one", "inf", "tiny", "integer"})
     EXPECT_EQ(got.scalars.at(name), sent.scalars.at(name)) << name;
   EXPECT_TRUE(std::isnan(std::get<double>(got.scalars.at("nan"))));
-  ASSERT_EQ(got.buffers.size(), 2u);
-  EXPECT_EQ(got.buffers[0].name, "x");
-  EXPECT_EQ(got.buffers[0].bytes, sent.buffers[0].bytes);
-  EXPECT_TRUE(got.buffers[0].uninitialized);
-  EXPECT_FALSE(got.buffers[0].read_only);
-  EXPECT_EQ(got.buffers[0].pointer_offset, 8);
-  EXPECT_TRUE(got.buffers[1].read_only);
-  EXPECT_EQ(got.device, sent.device);
-  EXPECT_EQ(got.options.counters, true);
-  EXPECT_EQ(got.options.keep_outputs, false);
-  EXPECT_EQ(got.options.guard_bytes, 65536u);
+  EXPECT_EQ(got.buffers.at(0).bytes, sent.buffers[0].bytes);
   EXPECT_EQ(got.options.seed, ~0ull);
-  EXPECT_EQ(got.options.sample_instructions, 1'000'000'007u);
-  EXPECT_EQ(got.options.instruction_limit, 12u);
-  EXPECT_EQ(got.options.block_limit, sent.options.block_limit);
 }
 
 TEST(Codec, InspectionAnswer) {
@@ -187,74 +142,33 @@ TEST(Codec, InspectionAnswer) {
   sent.warnings = {"a.cu:1: something"};
 
   const core::Inspection got = Must(worker::DecodeInspection(Travel(worker::EncodeAnswer(sent))));
-  ASSERT_EQ(got.entries.size(), 1u);
-  const core::EntryInfo& e = got.entries[0];
-  EXPECT_EQ(e.kind, entry.kind);
-  EXPECT_EQ(e.name, entry.name);
-  EXPECT_EQ(e.kernels, entry.kernels);
-  EXPECT_EQ(e.slice_hash, entry.slice_hash);
-  EXPECT_EQ(e.refusal, entry.refusal);
-  EXPECT_EQ(e.refusal_line, 5);
-  EXPECT_EQ(e.line, 10);
-  EXPECT_EQ(e.end_line, 20);
-  ASSERT_EQ(e.parameters.size(), 2u);
-  EXPECT_EQ(e.parameters[0].type, "const float *");
-  EXPECT_TRUE(e.parameters[0].is_pointer && e.parameters[0].is_const && e.parameters[0].is_restrict);
-  EXPECT_EQ(e.parameters[0].dtype, core::DType::kF16);
-  EXPECT_EQ(e.parameters[0].likely_role, core::Role::kScratch);
-  EXPECT_FALSE(e.parameters[1].dtype || e.parameters[1].likely_role || e.parameters[1].is_pointer);
-  ASSERT_EQ(got.kernels.size(), 1u);
-  EXPECT_EQ(got.kernels[0].template_parameters, kernel.template_parameters);
-  EXPECT_EQ(got.kernels[0].file, "a.cuh");
-  EXPECT_EQ(got.kernels[0].end_line, 9);
-  const core::StaticFeatures& g = got.kernels[0].features;
-  EXPECT_EQ(g.operation, f.operation);
-  ASSERT_EQ(g.loops.size(), 2u);
-  EXPECT_EQ(g.loops[0].trip_count, 16);
-  EXPECT_EQ(g.loops[0].bound, "C");
-  EXPECT_TRUE(g.loops[0].thread_strided && g.loops[0].unrolled && g.loops[0].accumulates);
-  EXPECT_FALSE(g.loops[1].trip_count);
-  ASSERT_EQ(g.accesses.size(), 1u);
-  EXPECT_EQ(g.accesses[0].pattern, core::AccessPattern::kStrided);
-  EXPECT_EQ(g.accesses[0].vector_width, 4);
-  EXPECT_EQ(g.accesses[0].loop_depth, 2);
-  EXPECT_EQ(g.accesses[0].stride, "C");
-  EXPECT_TRUE(g.accesses[0].reads && g.accesses[0].writes);
-  EXPECT_EQ(g.shared_bytes, 4096);
-  EXPECT_TRUE(g.dynamic_shared && g.bounds_guard && g.one_thread_per_row && g.const_restrict && g.launch_bounds &&
-              g.vectorized && g.tensor_cores && g.async_copy && g.cooperative_groups);
-  EXPECT_EQ((std::vector{g.barriers, g.atomics, g.shuffles, g.votes, g.divergent_branches, g.max_vector_width,
-                         g.independent_accumulators}),
-            (std::vector{1, 2, 3, 4, 5, 8, 6}));
-  EXPECT_EQ(g.math, f.math);
-  EXPECT_EQ(g.dtypes, f.dtypes);
-  EXPECT_EQ(got.headers, sent.headers);
-  EXPECT_EQ(got.warnings, sent.warnings);
+  ExpectSame(worker::EncodeAnswer(sent), worker::EncodeAnswer(got));
+  const core::EntryInfo& e = got.entries.at(0);
+  EXPECT_EQ(e.parameters.at(0).likely_role, core::Role::kScratch);
+  EXPECT_FALSE(e.parameters.at(1).dtype || e.parameters.at(1).likely_role || e.parameters.at(1).is_pointer);
+  EXPECT_EQ(got.kernels.at(0).features.loops.at(0).trip_count, 16);
 }
 
 TEST(Codec, RewriteAndSpliceAnswers) {
-  const auto rewritten = std::get<core::Rewritten>(Must(worker::DecodeRewrite(
-      Travel(worker::EncodeAnswer(core::RewriteOutcome(core::Rewritten{kLatin1, {"note"}, "entry<double>"}))))));
-  EXPECT_EQ(rewritten.text, kLatin1);
-  EXPECT_EQ(rewritten.notes, std::vector<std::string>{"note"});
-  EXPECT_EQ(rewritten.entry, "entry<double>");
-  const auto refusal = std::get<core::RewriteRefusal>(
-      Must(worker::DecodeRewrite(Travel(worker::EncodeAnswer(core::RewriteOutcome(core::RewriteRefusal{"why", 31}))))));
-  EXPECT_EQ(refusal.reason, "why");
-  EXPECT_EQ(refusal.line, 31);
-  const auto spliced = std::get<core::Rewritten>(
-      Must(worker::DecodeSplice(Travel(worker::EncodeAnswer(core::SpliceOutcome(core::Rewritten{kLatin1, {}, {}}))))));
-  EXPECT_EQ(spliced.text, kLatin1);
-  const auto refused = std::get<core::Refused>(Must(worker::DecodeSplice(
-      Travel(worker::EncodeAnswer(core::SpliceOutcome(core::Refused{core::Check::kSplice, "outside", "a.cu", 4}))))));
-  EXPECT_EQ(refused.check, core::Check::kSplice);
-  EXPECT_EQ(refused.reason, "outside");
-  EXPECT_EQ(refused.file, "a.cu");
-  EXPECT_EQ(refused.line, 4);
+  for (const core::RewriteOutcome& sent : {core::RewriteOutcome(core::Rewritten{kLatin1, {"note"}, "entry<double>"}),
+                                           core::RewriteOutcome(core::RewriteRefusal{"why", 31})}) {
+    const auto got = Must(worker::DecodeRewrite(Travel(worker::EncodeAnswer(sent))));
+    ExpectSame(worker::EncodeAnswer(sent), worker::EncodeAnswer(got));
+    EXPECT_EQ(got.index(), sent.index());
+  }
+  for (const core::SpliceOutcome& sent :
+       {core::SpliceOutcome(core::Rewritten{kLatin1, {}, {}}),
+        core::SpliceOutcome(core::Refused{core::Check::kSplice, "outside", "a.cu", 4})}) {
+    const auto got = Must(worker::DecodeSplice(Travel(worker::EncodeAnswer(sent))));
+    ExpectSame(worker::EncodeAnswer(sent), worker::EncodeAnswer(got));
+    EXPECT_EQ(got.index(), sent.index());
+  }
 }
 
 core::ExecuteOutcome TravelOutcome(const core::ExecuteOutcome& outcome) {
-  return Must(worker::DecodeExecute(Travel(worker::EncodeAnswer(outcome))));
+  core::ExecuteOutcome got = Must(worker::DecodeExecute(Travel(worker::EncodeAnswer(outcome))));
+  EXPECT_EQ(got.index(), outcome.index());
+  return got;
 }
 
 TEST(Codec, ExecuteAnswersOfFailures) {
@@ -265,15 +179,9 @@ TEST(Codec, ExecuteAnswersOfFailures) {
             core::Check::kSlice);
   core::Fault fault{
       core::Fault::Kind::kDivergentBarrier, "message", "kernel", "a.cu", 12, {1, 2, 3}, {4, 5, 4'000'000'000u}};
-  const auto got = std::get<core::Faulted>(TravelOutcome(core::Faulted{fault, "case"}));
-  EXPECT_EQ(got.case_name, "case");
-  EXPECT_EQ(got.fault.kind, fault.kind);
-  EXPECT_EQ(got.fault.message, fault.message);
-  EXPECT_EQ(got.fault.kernel, fault.kernel);
-  EXPECT_EQ(got.fault.file, fault.file);
-  EXPECT_EQ(got.fault.line, 12);
-  EXPECT_EQ(got.fault.block[2], 3u);
-  EXPECT_EQ(got.fault.thread[2], 4'000'000'000u);
+  const core::ExecuteOutcome sent(core::Faulted{fault, "case"}), got = TravelOutcome(sent);
+  ExpectSame(worker::EncodeAnswer(sent), worker::EncodeAnswer(got));
+  EXPECT_EQ(std::get<core::Faulted>(got).fault.thread[2], 4'000'000'000u);
 }
 
 TEST(Codec, ExecutedAnswer) {
@@ -310,45 +218,11 @@ TEST(Codec, ExecutedAnswer) {
   sent.plan_digest = "p";
   sent.module_key = "m";
   sent.seconds = {{"run", 0.25}};
-  const auto got = std::get<core::Executed>(TravelOutcome(sent));
-  EXPECT_EQ(got.differing_runs, 3u);
-  EXPECT_EQ(got.other_buffers, sent.other_buffers);
-  EXPECT_EQ(got.changed_globals, sent.changed_globals);
-  ASSERT_EQ(got.precision.size(), 1u);
-  EXPECT_EQ(got.precision.at("to tf32").instruction, "cvt.rna.tf32.f32 %r1, %f1");
-  EXPECT_EQ(got.precision.at("to tf32").file, "a.cu");
-  EXPECT_EQ(got.precision.at("to tf32").line, 7);
-  EXPECT_EQ(got.buffers, sent.buffers);
-  EXPECT_EQ(got.time_us, sent.time_us);
-  EXPECT_EQ(got.modelled, false);
-  EXPECT_EQ(got.sampled, true);
-  ASSERT_EQ(got.guards.size(), 1u);
-  EXPECT_EQ(got.guards[0].buffer, "x");
-  EXPECT_EQ(got.guards[0].offset, -4);
-  EXPECT_EQ(got.guards[0].bytes, 1ull << 33);
-  EXPECT_EQ(got.plan_digest, "p");
-  EXPECT_EQ(got.module_key, "m");
-  EXPECT_EQ(got.seconds, sent.seconds);
-  ASSERT_EQ(got.launches.size(), 1u);
-  const core::LaunchReport& l = got.launches[0];
-  EXPECT_EQ(l.kernel, launch.kernel);
-  EXPECT_EQ(l.registers, 40);
-  EXPECT_EQ(l.threads_per_block, 256);
-  EXPECT_EQ(l.shared_bytes_per_block, 1024u);
-  EXPECT_EQ(l.blocks_total, launch.blocks_total);
-  EXPECT_EQ(l.blocks_run, 7u);
-  EXPECT_EQ(l.counters, launch.counters);
-  ASSERT_EQ(l.lines.size(), 1u);
-  EXPECT_EQ(l.lines[0].file, "a.cu");
-  EXPECT_EQ(l.lines[0].divergent_branches, 7u);
-  EXPECT_EQ(l.lines[0].samples, 8u);
-  EXPECT_EQ(l.lines[0].stalls, launch.lines[0].stalls);
-  EXPECT_EQ(l.metrics, launch.metrics);
-  EXPECT_EQ(l.unmeasured, launch.unmeasured);
-  EXPECT_EQ(l.occupancy.limiter, core::OccupancyLimiter::kRegisters);
-  EXPECT_EQ(l.occupancy.waves, 3.75);
-  EXPECT_EQ(l.time.overhead_us, 14.5);
-  EXPECT_EQ(l.time.limiter, "dram");
+  const core::ExecuteOutcome outcome(sent), got = TravelOutcome(outcome);
+  ExpectSame(worker::EncodeAnswer(outcome), worker::EncodeAnswer(got));
+  EXPECT_EQ(std::get<core::Executed>(got).time_us, sent.time_us);
+  EXPECT_EQ(std::get<core::Executed>(got).buffers, sent.buffers);
+  EXPECT_EQ(std::get<core::Executed>(got).launches.at(0).counters, launch.counters);
 }
 
 TEST(Codec, TheWorkersOwnErrors) {

@@ -152,8 +152,7 @@ TEST_F(SharedFrame, NoReaderBelievesSizes) {
   EXPECT_FALSE(copies->Get(~uint64_t{0}, 2));
   const auto unwritten = copies->Get(0, 3ull << 30);
   ASSERT_FALSE(unwritten);
-  EXPECT_NE(unwritten.error().message.find("beyond what was written"), std::string::npos)
-      << unwritten.error().message;
+  EXPECT_NE(unwritten.error().message.find("beyond what was written"), std::string::npos) << unwritten.error().message;
   EXPECT_NE(::ftruncate(writes->descriptor(), 4096), 0);  // it would kill whoever reads beyond it
   // The peer claims that bytes are in shared memory, and there is none.
   worker::FrameView frame{worker::FrameKind::kMessage, "h", {}};

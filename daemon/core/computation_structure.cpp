@@ -1,0 +1,373 @@
+#include "core/computation_structure.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/affine.h"
+#include "core/computation_walk.h"
+#include "core/polynomial.h"
+
+namespace warpwright::core {
+namespace {
+
+VariableSet IndexSet(const Stage& stage) { return SetOf(static_cast<VariableId>(stage.extents.size())) - 1; }
+std::vector<VariableId> ListOf(VariableSet set) {
+  std::vector<VariableId> list;
+  for (VariableId v = 0; v < kMaxVariables; ++v)
+    if ((set & SetOf(v)) != 0) list.push_back(v);
+  return list;
+}
+template <typename T>
+const T* FirstOf(const Stage& stage, const std::vector<NodeId>& nodes) {
+  for (const NodeId id : nodes)
+    if (const T* node = std::get_if<T>(&stage.nodes[id])) return node;
+  return nullptr;
+}
+
+// The nodes that one depends on, itself included.
+std::vector<NodeId> Below(const Stage& stage, NodeId root) {
+  std::vector<bool> needed(root + 1);
+  needed[root] = true;
+  std::vector<NodeId> below;
+  for (NodeId id = root + 1; id-- > 0;) {
+    if (!needed[id]) continue;
+    below.push_back(id);
+    ForEachArgument(stage.nodes[id], [&](NodeId arg) { needed[arg] = true; });
+  }
+  return below;
+}
+
+// Factors of a product, one level deep, without conversions around them.
+std::vector<NodeId> FactorsOf(const Stage& stage, NodeId id) {
+  while (const auto* convert = std::get_if<Convert>(&stage.nodes[id])) id = convert->arg;
+  const auto* nary = std::get_if<Nary>(&stage.nodes[id]);
+  if (nary == nullptr || nary->op != ReduceOp::kProduct) return {id};
+  std::vector<NodeId> factors;
+  for (const NodeId arg : nary->args)
+    for (const NodeId factor : FactorsOf(stage, arg)) factors.push_back(factor);
+  return factors;
+}
+
+class StageAnalysis {
+ public:
+  StageAnalysis(const Stage& stage, ComputationStructure& out)
+      : stage_(stage), out_(out), free_(FreeVariables(stage)), reachable_(Reachable(stage)) {}
+
+  ComputationClass Run() {
+    ComputationClass best = ComputationClass::kElementwise;
+    bool reduces = false;
+    for (NodeId id = 0; id < stage_.nodes.size(); ++id) {
+      const auto* reduce = reachable_[id] ? std::get_if<Reduce>(&stage_.nodes[id]) : nullptr;
+      if (reduce == nullptr) continue;
+      const ComputationClass found = OfReduce(*reduce);
+      if (!reduces || best == ComputationClass::kReduction) best = found;
+      reduces = true;
+    }
+    return reduces ? best : WithoutReduction();
+  }
+
+ private:
+  ComputationClass OfReduce(const Reduce& reduce) {
+    const VariableSet own = VariablesOf(reduce);
+    const bool windowed = AddReads(reduce, own);
+    if (reduce.op == ReduceOp::kSum && AddContraction(reduce, own))
+      return windowed ? ComputationClass::kConvolution : ComputationClass::kContraction;
+    if (windowed) return ComputationClass::kWindow;
+    if (const auto counting = Counting(reduce, own)) return *counting;
+    return IsPrefix(reduce, own) ? ComputationClass::kScan : ComputationClass::kReduction;
+  }
+
+  // Axes and windows of what the body reads. True: there is a window.
+  bool AddReads(const Reduce& reduce, VariableSet own) {
+    bool windowed = false;
+    for (const NodeId id : Below(stage_, reduce.body)) {
+      const auto* read = std::get_if<TensorRead>(&stage_.nodes[id]);
+      if (read == nullptr) continue;
+      for (size_t dimension = 0; dimension < read->at.size(); ++dimension) {
+        const auto* position = std::get_if<Affine>(&read->at[dimension]);
+        if (position == nullptr || (VariablesOf(*position) & own) == 0) continue;
+        if (const auto variable = AsVariable(*position)) AddAxis(reduce, *variable, read->tensor, dimension);
+        else windowed = AddWindow(reduce, own, *position, read->tensor, dimension) || windowed;
+      }
+    }
+    return windowed;
+  }
+  void AddAxis(const Reduce& reduce, VariableId variable, const std::string& tensor, size_t dimension) {
+    for (const auto& own : reduce.variables) {
+      if (own.id != variable) continue;
+      ReductionAxis axis{
+          .stage = stage_.name, .op = reduce.op, .tensor = tensor, .dimension = dimension, .extent = own.extent};
+      if (std::find(out_.axes.begin(), out_.axes.end(), axis) == out_.axes.end()) out_.axes.push_back(std::move(axis));
+    }
+  }
+  bool AddWindow(const Reduce& reduce, VariableSet own, const Affine& position, const std::string& tensor,
+                 size_t dimension) {
+    Window window{.stage = stage_.name,
+                  .tensor = tensor,
+                  .dimension = dimension,
+                  .offset = position.constant,
+                  .divisor = position.divisor};
+    size_t indices = 0, terms = 0;
+    for (const auto& term : position.terms) {
+      if (term.part != Affine::Part::kWhole) return false;
+      const bool inner = (SetOf(term.variable) & own) != 0;
+      (inner ? window.dilation : window.stride) = term.coefficient;
+      ++(inner ? terms : indices);
+      for (const auto& variable : reduce.variables)
+        if (variable.id == term.variable) window.extent = variable.extent;
+    }
+    if (indices != 1 || terms != 1) return false;
+    if (std::find(out_.windows.begin(), out_.windows.end(), window) == out_.windows.end())
+      out_.windows.push_back(std::move(window));
+    return true;
+  }
+
+  // Two groups of factors by the index variables that they depend on; factors without the reduction's variables do not
+  // count.
+  bool AddContraction(const Reduce& reduce, VariableSet own) {
+    const VariableSet index = IndexSet(stage_);
+    std::vector<std::pair<VariableSet, std::vector<NodeId>>> groups;
+    for (const NodeId factor : FactorsOf(stage_, reduce.body)) {
+      if ((free_[factor] & own) == 0) continue;
+      const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
+        return (group.first & index) == (free_[factor] & index);
+      });
+      if (same == groups.end()) groups.push_back({free_[factor], {factor}});
+      else same->first |= free_[factor], same->second.push_back(factor);
+    }
+    if (groups.size() != 2) return false;
+    const VariableSet left = groups[0].first, right = groups[1].first;
+    if ((left & right & own) == 0) return false;
+    Contraction contraction{.stage = stage_.name,
+                            .left = TensorIn(groups[0].second),
+                            .right = TensorIn(groups[1].second),
+                            .batch = ListOf(left & right & index),
+                            .m = ListOf(left & ~right & index),
+                            .n = ListOf(right & ~left & index),
+                            .k = ListOf(own)};
+    if (contraction.m.empty() && contraction.n.empty()) return false;
+    if (std::find(out_.contractions.begin(), out_.contractions.end(), contraction) == out_.contractions.end())
+      out_.contractions.push_back(std::move(contraction));
+    return true;
+  }
+  std::string TensorIn(const std::vector<NodeId>& factors) const {
+    for (const NodeId factor : factors)
+      if (const auto* read = FirstOf<TensorRead>(stage_, Below(stage_, factor))) return read->tensor;
+    return {};
+  }
+
+  // sum of (idx[r] == i ? x : 0)
+  std::optional<ComputationClass> Counting(const Reduce& reduce, VariableSet own) const {
+    const auto* select = std::get_if<Select>(&stage_.nodes[reduce.body]);
+    if (select == nullptr) return std::nullopt;
+    const auto* compare = std::get_if<Compare>(&stage_.nodes[select->condition]);
+    if (compare == nullptr || compare->op != Comparison::kEqual) return std::nullopt;
+    const VariableSet left = free_[compare->left], right = free_[compare->right];
+    const bool matches = ((left & own) != 0 && (right & IndexSet(stage_)) != 0 && (right & own) == 0) ||
+                         ((right & own) != 0 && (left & IndexSet(stage_)) != 0 && (left & own) == 0);
+    if (!matches) return std::nullopt;
+    return free_[select->then] == 0 ? ComputationClass::kHistogram : ComputationClass::kScatter;
+  }
+  // The terms up to the element itself, which the body does not depend on.
+  bool IsPrefix(const Reduce& reduce, VariableSet own) const {
+    for (const auto& guard : reduce.guards) {
+      const VariableSet variables = VariablesOf(guard.value), outer = variables & IndexSet(stage_);
+      if ((variables & own) != 0 && outer != 0 && (free_[reduce.body] & outer) == 0) return true;
+    }
+    return false;
+  }
+
+  ComputationClass WithoutReduction() const {
+    std::vector<const TensorRead*> reads;
+    size_t operations = 0;
+    for (NodeId id = 0; id < stage_.nodes.size(); ++id) {
+      if (!reachable_[id]) continue;
+      if (const auto* read = std::get_if<TensorRead>(&stage_.nodes[id])) reads.push_back(read);
+      else if (!std::holds_alternative<Convert>(stage_.nodes[id])) ++operations;
+    }
+    for (const auto* read : reads)
+      for (const auto& coordinate : read->at)
+        if (std::holds_alternative<NodeId>(coordinate)) return ComputationClass::kGather;
+    for (size_t i = 0; i < reads.size(); ++i)
+      for (size_t k = i + 1; k < reads.size(); ++k)
+        if (reads[i]->tensor == reads[k]->tensor && AreNeighbours(*reads[i], *reads[k]))
+          return ComputationClass::kStencil;
+    const bool permutes = operations == 0 && reads.size() == 1 && IsPermuted(*reads[0]);
+    return permutes ? ComputationClass::kTransposition : ComputationClass::kElementwise;
+  }
+  // The same position but for constants.
+  static bool AreNeighbours(const TensorRead& a, const TensorRead& b) {
+    if (a.at == b.at) return false;
+    for (size_t i = 0; i < a.at.size(); ++i) {
+      const auto *left = std::get_if<Affine>(&a.at[i]), *right = std::get_if<Affine>(&b.at[i]);
+      if (left == nullptr || right == nullptr || left->terms != right->terms) return false;
+    }
+    return true;
+  }
+  bool IsPermuted(const TensorRead& read) const {
+    std::vector<VariableId> order, target;
+    for (const auto& coordinate : read.at)
+      if (const auto variable = AsVariable(std::get<Affine>(coordinate))) order.push_back(*variable);
+    for (VariableId v = 0; v < stage_.extents.size(); ++v) target.push_back(v);
+    for (size_t i = 0; i < stage_.at.size(); ++i)
+      if (const auto variable = AsVariable(stage_.at[i])) target[i] = *variable;
+    return order.size() == target.size() && order.size() > 1 && order != target;
+  }
+
+  const Stage& stage_;
+  ComputationStructure& out_;
+  const std::vector<VariableSet> free_;
+  const std::vector<bool> reachable_;
+};
+
+bool HasReduction(const Stage& stage) {
+  return std::any_of(stage.nodes.begin(), stage.nodes.end(),
+                     [](const Node& node) { return std::holds_alternative<Reduce>(node); });
+}
+
+void AddFusions(const Computation& computation, ComputationStructure& out) {
+  for (const auto& reader : computation.stages) {
+    std::map<std::string, std::vector<const TensorRead*>> reads;
+    for (const auto& node : reader.nodes)
+      if (const auto* read = std::get_if<TensorRead>(&node); read != nullptr && read->stage)
+        reads[read->tensor].push_back(read);
+    for (const auto& [name, all] : reads) {
+      const Stage& producer = *computation.FindStage(name);
+      Fusion fusion{.producer = name, .reader = reader.name};
+      // At variables of the reader's own: all of them, or those of the row.
+      const bool own = std::all_of(all.begin(), all.end(), [&](const TensorRead* read) {
+        std::set<VariableId> seen;
+        return std::all_of(read->at.begin(), read->at.end(), [&](const Coordinate& coordinate) {
+          const auto* position = std::get_if<Affine>(&coordinate);
+          const auto variable = position == nullptr ? std::nullopt : AsVariable(*position);
+          return variable && *variable < reader.extents.size() && seen.insert(*variable).second;
+        });
+      });
+      const bool whole = own && producer.extents.size() == reader.extents.size();
+      if (!HasReduction(producer)) fusion.kind = Fusion::Kind::kInline;
+      else if (whole && !HasReduction(reader)) fusion.kind = Fusion::Kind::kEpilogue;
+      else if (own) fusion.kind = Fusion::Kind::kRow;
+      else continue;
+      if (std::find(out.fusions.begin(), out.fusions.end(), fusion) == out.fusions.end())
+        out.fusions.push_back(std::move(fusion));
+    }
+  }
+}
+
+// The stages that a stage depends on.
+std::set<std::string> SourcesOf(const Computation& computation, const std::string& name) {
+  std::set<std::string> sources, open = {name};
+  while (!open.empty()) {
+    const std::string next = *open.begin();
+    open.erase(open.begin());
+    for (const auto& stage : computation.stages) {
+      if (stage.name != next) continue;
+      for (const auto& node : stage.nodes)
+        if (const auto* read = std::get_if<TensorRead>(&node);
+            read != nullptr && read->stage && sources.insert(read->tensor).second)
+          open.insert(read->tensor);
+    }
+  }
+  return sources;
+}
+
+// softmax(product) times a third operand: two contractions, the second over exponentials of the first.
+bool IsAttention(const Computation& computation, const ComputationStructure& structure) {
+  for (const auto& second : structure.contractions) {
+    const auto sources = SourcesOf(computation, second.stage);
+    for (const auto& first : structure.contractions) {
+      if (!sources.contains(first.stage) || first.stage == second.stage) continue;
+      bool exponential = false;
+      for (const auto& stage : computation.stages) {
+        if (stage.name != second.stage && !sources.contains(stage.name)) continue;
+        for (const auto& node : stage.nodes)
+          if (const auto* call = std::get_if<Call>(&node))
+            exponential = exponential || call->function == Function::kExp || call->function == Function::kExp2;
+      }
+      const bool normalised = std::any_of(structure.axes.begin(), structure.axes.end(), [&](const ReductionAxis& axis) {
+        return axis.stage != first.stage && (axis.tensor == first.stage || sources.contains(axis.tensor));
+      });
+      if (exponential && normalised) return true;
+    }
+  }
+  return false;
+}
+
+// An element needs a reduction that does not depend on all of its variables, and something beside it.
+bool IsRowProgram(const Computation& computation) {
+  for (const auto& stage : computation.stages) {
+    const VariableSet free = FreeVariables(stage).back();
+    for (NodeId id = 0; id < stage.nodes.size(); ++id) {
+      const auto* read = std::get_if<TensorRead>(&stage.nodes[id]);
+      const bool of_reduction = read != nullptr && read->stage && HasReduction(*computation.FindStage(read->tensor));
+      const bool reduction = std::holds_alternative<Reduce>(stage.nodes[id]);
+      if (!of_reduction && !reduction) continue;
+      if ((free & ~FreeVariables(stage)[id]) != 0) return true;
+    }
+  }
+  return false;
+}
+
+// Windows beside each other, as a group norm has.
+bool WindowsAreGroups(const ComputationStructure& structure) {
+  return std::all_of(structure.windows.begin(), structure.windows.end(), [](const Window& window) {
+    const auto is = [](const Size& size, int64_t number) { return Polynomial::Of(size).constant() == number; };
+    return Polynomial::Of(window.stride) == Polynomial::Of(window.extent) && is(window.dilation, 1) &&
+           is(window.offset, 0) && is(window.divisor, 1);
+  });
+}
+
+ComputationClass Whole(const Computation& computation, const ComputationStructure& structure) {
+  std::map<ComputationClass, size_t> count;
+  std::set<std::string> seen;  // parts of a tensor count once
+  for (const auto& stage : structure.stages)
+    if (seen.insert(stage.stage + " " + std::string(Name(stage.operation))).second) ++count[stage.operation];
+  count.erase(ComputationClass::kElementwise);
+  size_t reductions = count[ComputationClass::kReduction];
+  count.erase(ComputationClass::kReduction);
+  if (WindowsAreGroups(structure) && IsRowProgram(computation)) {
+    reductions += count[ComputationClass::kWindow];
+    count.erase(ComputationClass::kWindow);
+  }
+  if (IsAttention(computation, structure)) return ComputationClass::kAttention;
+  if (count.empty()) {
+    if (reductions == 0) return ComputationClass::kElementwise;
+    return IsRowProgram(computation) ? ComputationClass::kRowProgram : ComputationClass::kReduction;
+  }
+  const bool single = count.size() == 1 && count.begin()->second == 1;
+  // Triangular softmax: its prefixes are rows.
+  if (count.size() == 1 && count.begin()->first == ComputationClass::kScan && IsRowProgram(computation))
+    return ComputationClass::kRowProgram;
+  return single && reductions == 0 ? count.begin()->first : ComputationClass::kComposition;
+}
+
+}  // namespace
+
+std::string_view Name(ComputationClass operation) {
+  constexpr std::string_view kNames[] = {"elementwise", "reduction",     "row_program", "contraction", "convolution",
+                                         "window",      "scan",          "gather",      "scatter",     "stencil",
+                                         "attention",   "transposition", "histogram",   "composition"};
+  return kNames[static_cast<size_t>(operation)];
+}
+std::string_view Name(Fusion::Kind kind) {
+  switch (kind) {
+    case Fusion::Kind::kInline: return "inline";
+    case Fusion::Kind::kEpilogue: return "epilogue";
+    case Fusion::Kind::kRow: return "row";
+  }
+  return "?";
+}
+
+ComputationStructure StructureOf(const Computation& computation) {
+  ComputationStructure structure;
+  for (size_t i = 0; i < computation.stages.size(); ++i) {
+    const Stage& stage = computation.stages[i];
+    structure.stages.push_back({stage.name, i, StageAnalysis(stage, structure).Run()});
+  }
+  AddFusions(computation, structure);
+  structure.operation = Whole(computation, structure);
+  return structure;
+}
+
+}  // namespace warpwright::core

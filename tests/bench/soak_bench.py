@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""A week of the daemon in minutes: looks, pushes, webhooks, jobs on the simulator, nights, and a GitHub that fails now and then.
+
+usage: soak_bench.py [BUILD] [--days 7] [--seconds-per-day 60] [--repositories 8] [--faults 0.05] [--program PROGRAM]
+       soak_bench.py [BUILD] --valgrind
+
+Prints one JSON object: for each day the median of the daemon's resident memory, descriptors, threads, and the sizes of its state and
+its stores, and how much they grew from the second day to the last. In a day every repository is pushed to three times without a kernel,
+and four get another kernel; all are looked at each second, webhooks come 20 times a second, and a night begins each minute.
+
+With --valgrind the daemon runs under memcheck for one look, one push and one job, and its LEAK SUMMARY is printed.
+"""
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+from fleet import Fleet, wait_for
+
+FIGURES = ("resident_kib", "descriptors", "threads", "state_kib", "store_kib", "store_log_kib", "trajectories_kib", "trees")
+WEBHOOKS_PER_SECOND = 20
+
+
+def valgrind(options):
+    with Fleet(options.build, options.program, 1, poll=5, wrapper=["valgrind", "--leak-check=full", "--show-leak-kinds=definite", "--leak-resolution=high",
+                                                                  "--errors-for-leak-kinds=definite"]) as fleet:
+        looks = fleet.logged("refs_moved")
+        fleet.change_text(fleet.repositories[0])
+        wait_for(lambda: fleet.logged("refs_moved") > looks, 120, "a look")
+        fleet.change_kernel(fleet.repositories[0])
+        wait_for(lambda: fleet.logged("published") > 0, 300, "a job: " + fleet.log.read_text(errors="replace")[-3000:])
+        code = fleet.stop()
+        report = [line for line in fleet.log.read_text(errors="replace").splitlines() if line.startswith("==")]
+    found = re.findall(r"definitely lost: ([0-9,]+) bytes|no leaks are possible", "\n".join(report))
+    if not found:
+        raise SystemExit("memcheck printed no leak summary")
+    lost = int((found[-1] or "0").replace(",", ""))
+    print(json.dumps({"exit_code": code, "definitely_lost_bytes": lost, "report": report[:200]}, indent=1))
+    return 0 if lost == 0 and code == 0 else 1
+
+
+def live_a_day(fleet, options, day, ended):
+    """What people push in a day, evenly spread."""
+    pushes = [(fleet.change_text, name) for _ in range(3) for name in fleet.repositories]
+    changed = [fleet.repositories[(4 * day + i) % len(fleet.repositories)] for i in range(min(4, len(fleet.repositories)))]
+    for i, name in enumerate(changed):
+        pushes.insert((i + 1) * len(pushes) // (len(changed) + 1), (fleet.change_kernel, name))
+    begin = time.monotonic()
+    for i, (push, name) in enumerate(pushes):
+        if ended.wait(max(0, begin + i * options.seconds_per_day / len(pushes) - time.monotonic())):
+            return
+        push(name)
+    ended.wait(max(0, begin + options.seconds_per_day - time.monotonic()))
+
+
+def soak(options):
+    seconds = options.days * options.seconds_per_day
+    with Fleet(options.build, options.program, options.repositories, poll=1, nights="* * * * *", faults=options.faults) as fleet:
+        ended, samples = threading.Event(), []
+
+        def sample():
+            begin = time.monotonic()
+            while not ended.wait(2):
+                samples.append({"day": (time.monotonic() - begin) / options.seconds_per_day, **fleet.sample()})
+        sampler = threading.Thread(target=sample)
+        sampler.start()
+        sender = fleet.send_webhooks(WEBHOOKS_PER_SECOND, 0, int(WEBHOOKS_PER_SECOND * seconds))
+        try:
+            for day in range(options.days):
+                live_a_day(fleet, options, day, ended)
+                print("day %d: %s" % (day + 1, samples[-1]), file=sys.stderr)
+        finally:
+            ended.set()
+            sampler.join()
+        webhooks = json.loads(sender.communicate()[0])
+        days = [{name: statistics.median(s[name] for s in samples if int(s["day"]) == day) for name in FIGURES} for day in range(options.days)]
+        second, last = days[min(1, len(days) - 1)], days[-1]
+        counts = {name: fleet.logged(name) for name in ("refs_moved", "detected", "job_started", "job_finished", "published", "night_finished",
+                                                        "look_failed", "publish_failed", "dashboard_failed", "job_failed")}
+        result = {"days": options.days, "seconds_per_day": options.seconds_per_day, "repositories": options.repositories, "faults": options.faults,
+                  "cores": os.cpu_count(), "load_average": os.getloadavg()[0], "counts": counts,
+                  "webhooks": {name: webhooks[name] for name in ("sent", "accepted", "failed", "answer_ms")}, "by_day": days,
+                  "growth_from_the_second_day": {name: round(last[name] / second[name], 3) if second[name] else None for name in FIGURES},
+                  "processor_seconds": samples[-1]["processor_seconds"], "exit_code": fleet.stop()}
+        saw = fleet.hub_saw()
+        result["forge"] = {"requests": saw["requests"], "violations": saw["violations"],
+                           "pull_requests": sum(len(r["pulls"]) for r in saw["repositories"].values())}
+    print(json.dumps(result, indent=1))
+    return 0 if result["exit_code"] == 0 and not saw["violations"] else 1
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", nargs="?", default="build")
+    parser.add_argument("--days", type=int, default=7)
+    parser.add_argument("--seconds-per-day", type=float, default=60)
+    parser.add_argument("--repositories", type=int, default=8)
+    parser.add_argument("--faults", type=float, default=0.05)
+    parser.add_argument("--program")
+    parser.add_argument("--valgrind", action="store_true")
+    options = parser.parse_args()
+    return valgrind(options) if options.valgrind else soak(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
