@@ -7,6 +7,7 @@
 #include <set>
 
 #include "app/changed_entries.h"
+#include "app/lift.h"
 #include "base/hash.h"
 #include "judge/source_file.h"
 #include "report/diff_summary.h"
@@ -247,6 +248,7 @@ class Optimization {
                                           .clock = services_.clock,
                                           .fresh_worker = candidates.restart,
                                           .progress = progress_.step,
+                                          .lift = [&] { return Lift(spec, original); },
                                           .tools = tools,
                                           .warn = progress_.line};
     const auto spent_before = Spent();
@@ -257,6 +259,12 @@ class Optimization {
     kernel.summary.explanation = ExplanationOf(spec, view, original.text, improved ? refined.text : std::string());
     if (improved && request_.make_branches) WW_TRY(MakeBranch(spec, refined, kernel));
     return kernel;
+  }
+
+  // By the worker that only sees originals. The worker is stopped after twice these seconds.
+  Result<core::LiftOutcome> Lift(const core::KernelSpec& spec, const core::SourceRef& original) const {
+    constexpr LiftEffort kEffort{.seconds = 10};
+    return LiftKernel(workspace_.device(), spec, original, services_.trusted.evaluator, kEffort);
   }
 
   std::map<std::string, double> Spent() const {

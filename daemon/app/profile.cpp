@@ -1,5 +1,6 @@
 #include "app/profile.h"
 
+#include "app/lift.h"
 #include "judge/source_file.h"
 
 namespace warpwright::app {
@@ -22,6 +23,8 @@ Result<ProfiledKernel> ProfileKernel(const Workspace& workspace, const core::Man
   WW_ASSIGN(const core::Inspection inspection, worker.Inspect(source));
   WW_ASSIGN(profiled.features,
             agents::ExtractFeaturesOf(spec, workspace.device().chip, inspection, *profiled.measured()));
+  if (auto lifted = LiftKernel(workspace.device(), spec, source, worker, {.seconds = 10}))
+    profiled.lifted = std::move(*lifted);
   return profiled;
 }
 

@@ -21,6 +21,14 @@ struct RevisionOptions {
   CommonOptions common;
   std::string base = "HEAD";  // the trusted revision
 };
+enum class LiftFormat { kText, kLatex, kJson, kMarkdown };
+std::string_view Name(LiftFormat format);
+constexpr LiftFormat Last(LiftFormat) { return LiftFormat::kMarkdown; }
+struct LiftOptions {
+  CommonOptions common;
+  LiftFormat format = LiftFormat::kText;
+  bool full = false;  // every reduction in a line of its own
+};
 struct OptimizeOptions {
   CommonOptions common;
   std::string revision = "HEAD";
@@ -76,6 +84,7 @@ Result<int> RunDoctor(const CommonOptions& options);  // an empty device: a GPU,
 Result<int> RunRecord(const RevisionOptions& options);
 Result<int> RunVerify(const RevisionOptions& options);
 Result<int> RunProfile(const CommonOptions& options);
+Result<int> RunLift(const LiftOptions& options);
 Result<int> RunOptimize(const OptimizeOptions& options);
 Result<int> RunPlan(const PlanOptions& options);
 // GitHub's matrix: {"include": [{"shard": "1/4", "kernels": "a b"}, ...]}, without empty shards, on one line.

@@ -65,6 +65,7 @@ struct Program {
   InitOptions init;
   CommonOptions check, doctor, profile;
   RevisionOptions record, verify;
+  LiftOptions lift;
   OptimizeOptions optimize;
   PlanOptions plan;
   ShowOptions show;
@@ -115,6 +116,11 @@ struct Program {
 
     Add("profile", "Counters, modelled times and evidence of the kernels of the working tree", profile,
         [this] { return RunProfile(profile); });
+
+    command = Add("lift", "What the kernels of the working tree compute, as formulas; exit code 1 if one was not lifted",
+                  lift.common, [this] { return RunLift(lift); });
+    AddChoice<LiftFormat>(command, "--format", lift.format, "text, latex, json or markdown");
+    command->add_flag("--full", lift.full, "Every reduction in a line of its own");
 
     command = Add("optimize", "Optimize kernels of a revision and publish what is faster", optimize.common,
                   [this] { return RunOptimize(optimize); });

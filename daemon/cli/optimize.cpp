@@ -52,6 +52,8 @@ json ToJson(const app::OptimizedKernel& o, const std::string& device) {
     j["branch"] = o.branch;
     j["commit"] = o.commit;
   }
+  const auto& computes = o.summary.explanation.computes;
+  j["computes"] = computes && computes->why_not.empty() ? json(computes->headline) : json(nullptr);
   j["counters_missing"] = o.summary.explanation.counter_notes;
   if (o.regression > 0) j["regression"] = o.regression;
   const app::PublicationOutcome& p = o.publication;
@@ -152,6 +154,8 @@ void Print(const std::vector<app::OptimizedKernel>& kernels, const app::TargetDe
     fmt::print("{:20} {:10} {:>8}  {:3} rounds {:4} evaluations {:7.1f} s  {}\n", k.name, Name(k.outcome),
                k.outcome == core::TaskOutcome::kImproved ? report::FormatGain(k.gain) : "", k.rounds, k.evaluations,
                k.seconds, k.publication.message.empty() ? result : base::Printable(k.publication.message));
+    if (const auto& computes = k.summary.explanation.computes; computes && !computes->headline.empty())
+      fmt::print("  {}\n", base::Printable(computes->headline));
   }
   if (!kernels.empty())
     fmt::print("{}\n", device.gpu ? "Gains were measured on " + device.chip.name + "."

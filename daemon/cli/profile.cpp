@@ -6,9 +6,11 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/progress.h"
+#include "core/computation_text.h"
 
 namespace warpwright::cli {
 namespace {
@@ -43,6 +45,12 @@ json CaseJson(const core::CaseMeasurement& c) {
   return {{"case", c.case_name}, {"time_us", c.time_us}, {"sampled", c.sampled}, {"launches", launches}};
 }
 
+// One line; "" if it is not known.
+std::string HeadlineOf(const app::ProfiledKernel& kernel) {
+  const auto* lifted = kernel.lifted ? std::get_if<core::Lifted>(&*kernel.lifted) : nullptr;
+  return lifted != nullptr ? core::Headline(lifted->computation) : std::string();
+}
+
 json ToJson(const app::ProfiledKernel& kernel, const std::string& device) {
   const core::Measured* measured = kernel.measured();
   if (measured == nullptr)
@@ -50,12 +58,14 @@ json ToJson(const app::ProfiledKernel& kernel, const std::string& device) {
             {"verdict", core::VerdictName(kernel.original)},
             {"message", core::VerdictMessage(kernel.original)}};
   const agents::ExtractedFeatures& features = *kernel.features;
+  const std::string headline = HeadlineOf(kernel);
   json cases = json::array();
   for (const auto& c : measured->cases) cases.push_back(CaseJson(c));
   json evidence = json::object();
   for (const auto& [name, value] : features.evidence.values()) evidence[name] = value;
   return {{"kernel", kernel.spec.name},
           {"device", device},
+          {"computes", headline.empty() ? json(nullptr) : json(headline)},
           {"modelled", measured->modelled},
           {"cases", cases},
           {"evidence", evidence},
@@ -65,9 +75,13 @@ json ToJson(const app::ProfiledKernel& kernel, const std::string& device) {
           {"floor_us", features.roofline.floor_us}};
 }
 
-void Print(const core::KernelSpec& spec, const core::Measured& measured, const agents::ExtractedFeatures& features,
-           const core::Chip& chip) {
+void Print(const app::ProfiledKernel& kernel, const core::Chip& chip) {
+  const core::KernelSpec& spec = kernel.spec;
+  const core::Measured& measured = *kernel.measured();
+  const agents::ExtractedFeatures& features = *kernel.features;
   fmt::print("{} ({}), modelled on {} (simulated)\n", spec.name, spec.entry, chip.name);
+  if (const std::string headline = HeadlineOf(kernel); !headline.empty())
+    fmt::print("  {}\n", base::Printable(headline));
   for (const auto& c : measured.cases)
     for (const auto& launch : c.launches)
       fmt::print("  {:14} {:40} {:10.2f} us  {} bound, {} of {} blocks simulated, occupancy {:.0f} %\n", c.case_name,
@@ -88,8 +102,7 @@ Result<int> RunProfile(const CommonOptions& options) {
   worker::WorkerEvaluator worker = session.MakeWorker();
   Progress progress(options.quiet || options.json);
   const auto print = [&](const app::ProfiledKernel& kernel) {
-    if (!options.json && kernel.features)
-      Print(kernel.spec, *kernel.measured(), *kernel.features, session.workspace().device().chip);
+    if (!options.json && kernel.features) Print(kernel, session.workspace().device().chip);
   };
   const app::JudgingServices services{
       .trusted = worker, .toolchain = session.Toolchain(), .progress = progress.Callbacks()};

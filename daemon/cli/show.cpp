@@ -31,7 +31,15 @@ json ToJson(const report::Explanation& e) {
                         {"message", a.message},
                         {"gain", a.gain ? json(*a.gain) : json(nullptr)},
                         {"accepted", a.accepted}});
-  return {{"kernel", e.kernel},         {"device", e.device},           {"modelled", e.modelled},
+  json computes = nullptr;
+  if (e.computes && !e.computes->why_not.empty()) computes = {{"why_not", e.computes->why_not}};
+  else if (e.computes)
+    computes = {{"headline", e.computes->headline},
+                {"text", e.computes->text},
+                {"assumptions", e.computes->assumptions},
+                {"evidence", e.computes->evidence}};
+  return {{"computes", computes},       {"kernel", e.kernel},           {"device", e.device},
+          {"modelled", e.modelled},
           {"outcome", Name(e.outcome)}, {"reason", e.outcome_reason},   {"gain", e.gain},
           {"rounds", e.rounds},         {"evaluations", e.evaluations}, {"cases", cases},
           {"plans", e.plans},           {"attempts", attempts},         {"checks", e.checks}};

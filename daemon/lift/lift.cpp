@@ -63,6 +63,9 @@ class Lifting {
     if (!unified) return LiftOutcome(NotLifted{"shapes disagree", unified.error(), true});
     Lifted lifted;
     lifted.computation = std::move(*unified);
+    lifted.computation.sizes = core::SizeNames(lifted.computation);
+    if (const auto valid = core::Validate(lifted.computation); !valid)
+      return LiftOutcome(NotLifted{"not representable", valid.error().message, true});
     lifted.shapes = static_cast<uint32_t>(forms_.size());
     for (; next < shapes.size() && !lifted.verified && elapsed() < request_.seconds_limit; ++next) {
       WW_ASSIGN(const std::string difference, Verify(lifted.computation, shapes[next], lifted.verified));

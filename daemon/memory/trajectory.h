@@ -47,7 +47,7 @@ struct TaskSummary {
   int steps = 0, evaluations = 0;
 };
 
-enum class StepKind { kBaseline, kPlan, kRewrite, kEvaluate, kRepair, kAccept };
+enum class StepKind { kBaseline, kPlan, kRewrite, kEvaluate, kRepair, kAccept, kLift };
 std::string_view Name(StepKind kind);
 
 // What a step is about to do.

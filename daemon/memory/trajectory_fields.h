@@ -8,7 +8,7 @@
 
 namespace warpwright::memory {
 
-constexpr StepKind Last(StepKind) { return StepKind::kAccept; }
+constexpr StepKind Last(StepKind) { return StepKind::kLift; }
 
 template <typename V>
 void Describe(V& field, const StepRecord*) {

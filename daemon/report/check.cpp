@@ -73,7 +73,7 @@ CheckText RenderCheck(const Explanation& e, const Provenance& p) {
     check.conclusion = "success";
     check.title = fmt::format("{} faster, {}", FormatGain(e.gain), base::CleanText(DevicePhrase(e), 100));
     check.summary = GainSentence(e, p) + "\n\n" + CaseTable(e, 40);
-    check.text = RenderSpeedupReasons(e, 8, 300) + RenderReviewHints(e, p, 10, 200);
+    check.text = FormulaSection(e.computes, 4000) + RenderSpeedupReasons(e, 8, 300) + RenderReviewHints(e, p, 10, 200);
     return check;
   }
   check.conclusion = e.outcome == core::TaskOutcome::kUnchanged || e.outcome == core::TaskOutcome::kRefused ? "neutral"

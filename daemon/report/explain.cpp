@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/shell.h"
 #include "core/evidence.h"
+#include "memory/lift_json.h"
 #include "report/format.h"
 #include "report/review_notes.h"
 
@@ -37,6 +38,14 @@ const memory::StepView* FindStep(const memory::TrajectoryView& view, memory::Ste
   for (const auto& step : view.steps)
     if (step.record.kind == kind && (kind != memory::StepKind::kAccept || step.record.round == round)) found = &step;
   return found;
+}
+
+// None if it was not asked for, or an older version stored it in another way.
+std::optional<Formula> Computes(const memory::TrajectoryView& view) {
+  const memory::StepView* step = FindStep(view, memory::StepKind::kLift, 0);
+  if (step == nullptr || !step->outcome) return std::nullopt;
+  const auto lifted = memory::DecodeLift(step->outcome->data);
+  return lifted ? std::optional(FormulaOf(*lifted)) : std::nullopt;
 }
 
 // The hottest launch of the most expensive case.
@@ -298,6 +307,8 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
   } else {
     e.outcome = core::TaskOutcome::kUnfinished;
   }
+
+  e.computes = Computes(view);
 
   const memory::StepView* baseline = FindStep(view, memory::StepKind::kBaseline, 0);
   const memory::StepView* accepted = FindStep(view, memory::StepKind::kAccept, -1);

@@ -11,6 +11,7 @@
 #include "core/task_outcome.h"
 #include "core/timing.h"
 #include "core/verdict.h"
+#include "report/formula.h"
 
 namespace warpwright::report {
 
@@ -94,6 +95,7 @@ struct Explanation {
   bool modelled = true;
   core::TaskOutcome outcome = core::TaskOutcome::kUnfinished;
   std::string outcome_reason;  // where it did not improve
+  std::optional<Formula> computes;  // the original; none: it was not asked for
   double gain = 1;
   double roofline_share_before = 0, roofline_share_after = 0;  // 0 to 1
   std::vector<CaseRow> cases;

@@ -68,6 +68,7 @@ PullRequestText RenderPullRequest(const Explanation& e, const Provenance& p) {
                         .candidate = p.candidate_commit.empty() ? e.result_hash : p.candidate_commit,
                         .run_id = p.run_id.empty() ? e.run_id : p.run_id};
   Part head{{StateLine(state) + GainSentence(e, p) + "\n\n" + ProgramNote(e) + "\n"}};
+  Part computes{{FormulaSection(e.computes, 4000), FormulaSection(e.computes, 600), FormulaSection(e.computes, 0)}};
   Part cases{{CaseTable(e, 60), CaseTable(e, 20), CaseTable(e, 8)}};
   Part why{{RenderSpeedupReasons(e, 12, 500), RenderSpeedupReasons(e, 5, 250), RenderSpeedupReasons(e, 3, 100)}};
   Part look{{RenderReviewHints(e, p, 20, 400), RenderReviewHints(e, p, 10, 200), RenderReviewHints(e, p, 5, 100)}};
@@ -77,10 +78,10 @@ PullRequestText RenderPullRequest(const Explanation& e, const Provenance& p) {
   Part verification{{Verification(e, 40), Verification(e, 8), Verification(e, 0)}};
   Part rest{{Reproduction(e, p) + CostAndProvenance(e, p) + Controls(e, state)}};
   Part between{{"\n"}};
-  const std::vector<Part*> order = {&head, &cases, &why, &look, &found, &between, &trajectory, &verification, &rest};
+  const std::vector<Part*> order = {&head, &computes, &cases, &why, &look, &found, &between, &trajectory, &verification, &rest};
   // The order in which parts are cut: first what only a few read, last what every reader needs.
   std::string body = Join(order);
-  for (Part* part : {&trajectory, &verification, &found, &why, &look, &cases})
+  for (Part* part : {&trajectory, &verification, &found, &why, &look, &computes, &cases})
     while (base::CodePoints(body) > kMaxBodyCharacters && part->Shorten()) body = Join(order);
   return {Title(e), std::move(body), e.modelled};
 }

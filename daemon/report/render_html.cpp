@@ -123,7 +123,7 @@ std::string RenderHtml(const Explanation& e) {
       "content=\"width=device-width, initial-scale=1\">\n";
   out += "<meta name=\"color-scheme\" content=\"light dark\"><title>warpwright: " + EscapeHtml(e.kernel) +
          "</title>\n<style>" + std::string(kStyle) + "</style></head><body>\n";
-  out += Summary(e) + Tables(e);
+  out += Summary(e) + (e.computes ? FormulaHtml(*e.computes) : "") + Tables(e);
   if (!e.attempts.empty()) out += "<h2>Gain by round</h2>\n<div class=\"scroll\">" + GainPlot(e) + "</div>\n";
   if (const std::string roofline = RooflinePlot(e); !roofline.empty())
     out += "<h2>Roofline</h2>\n<div class=\"scroll\">" + roofline + "</div>\n";

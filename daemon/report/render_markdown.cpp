@@ -20,6 +20,13 @@ std::string Headline(const Explanation& e) {
   return fmt::format("{}: {}", e.kernel, Name(e.outcome));
 }
 
+void Computes(std::string& out, const Explanation& e) {
+  if (!e.computes) return;
+  if (const std::string why_not = WhyNoFormula(*e.computes); !why_not.empty())
+    out += "\n" + EscapeMarkdown(why_not, 600) + ".\n";
+  else out += "\n## What it computes\n\n" + FormulaMarkdown(*e.computes, FormulaStyle::kText);
+}
+
 void Cases(std::string& out, const Explanation& e) {
   if (e.cases.empty()) return;
   out += fmt::format("\n## Cases\n\nTimes are {}.\n\n| case | before | after | gain |\n|---|---:|---:|---:|\n",
@@ -164,6 +171,7 @@ std::string RenderMarkdown(const Explanation& e) {
   if (!e.outcome_reason.empty()) out += " " + EscapeMarkdown(e.outcome_reason);
   out += "\n";
   for (const auto& note : e.counter_notes) out += "\nCounters are missing: " + EscapeMarkdown(note) + ".\n";
+  Computes(out, e);
   Cases(out, e);
   Why(out, e);
   Predictions(out, e);
@@ -203,6 +211,11 @@ std::string RenderCommitMessage(const Explanation& e) {
   out += Wrap(OneLine(fmt::format("The entry {} in {} is {} faster over its cases, {}.", e.entry, e.file,
                                   FormatGain(e.gain), DevicePhrase(e))),
               kWidth, "");
+  std::istringstream formula(e.computes ? FormulaPlain(*e.computes, 1500) : std::string());
+  std::string formula_lines;
+  for (std::string line; std::getline(formula, line);)
+    formula_lines += "  " + Wrap(OneLine(line), kWidth - 2, "      ");
+  if (!formula_lines.empty()) out += "\nWhat it computes:\n" + formula_lines;
   out += "\nWhy:\n";
   for (const auto& step : e.steps) out += Wrap("- " + OneLine(step), kWidth, "  ");
   if (!e.counters.empty()) {

@@ -71,6 +71,7 @@ Result<RefineResult> Refine(const RefineTask& task, const RefineServices& servic
   WW_ASSIGN(auto baseline, BaselineStep(run));
   if (const auto* refused = std::get_if<memory::TaskResult>(&baseline)) return Conclude(run, *refused);
   run.bases.push_back(std::get<Base>(std::move(baseline)));
+  WW_TRY(LiftStep(run));
   WW_ASSIGN(const auto seeds, SeedStep(run));
   std::optional<EvaluatedCandidate> best_seed;
   for (const PlannedRound& seed : seeds) {

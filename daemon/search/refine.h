@@ -48,6 +48,9 @@ struct RefineServices {
   const base::Clock& clock;
   std::function<void()> fresh_worker;  // makes the next call of `candidates` run in a new process
   std::function<void(const std::string&)> progress;
+  // What the original computes, found out by a process that sees no candidate, in bounded time; empty: not asked. That
+  // it fails never fails the task.
+  std::function<Result<core::LiftOutcome>()> lift = {};
   // Other tools that check what would be accepted (worker/acceptance_tools.h); empty: none.
   std::function<std::vector<core::ToolFinding>(const core::SourceRef& winner, const core::Measured& measured)> tools;
   // What users should know of this run regardless of its outcome: each text once in a task, not once for every

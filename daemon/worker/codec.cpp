@@ -127,6 +127,10 @@ Result<core::RewriteOutcome> DecodeRewrite(Frame frame) { return DecodeAnswer<co
 Result<core::SpliceOutcome> DecodeSplice(Frame frame) { return DecodeAnswer<core::SpliceOutcome>(std::move(frame)); }
 Result<core::ExecuteOutcome> DecodeExecute(Frame frame) { return DecodeAnswer<core::ExecuteOutcome>(std::move(frame)); }
 Result<core::TimeOutcome> DecodeTime(Frame frame) { return DecodeAnswer<core::TimeOutcome>(std::move(frame)); }
-Result<core::LiftOutcome> DecodeLift(Frame frame) { return DecodeAnswer<core::LiftOutcome>(std::move(frame)); }
+Result<core::LiftOutcome> DecodeLift(Frame frame) {
+  WW_ASSIGN(core::LiftOutcome outcome, DecodeAnswer<core::LiftOutcome>(std::move(frame)));
+  if (const auto* lifted = std::get_if<core::Lifted>(&outcome)) WW_TRY(core::Validate(lifted->computation));
+  return outcome;
+}
 
 }  // namespace warpwright::worker

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "worker/codec.h"
 
 namespace warpwright::worker {
@@ -37,12 +40,13 @@ Result<core::SpliceOutcome> WorkerEvaluator::Splice(const core::SpliceRequest& r
   return DecodeSplice(std::move(answer));
 }
 
-Result<std::variant<Frame, core::CompileFailed, core::Refused>> WorkerEvaluator::Run(const FrameView& frame,
-                                                                                     const std::string& file) {
+Result<std::variant<Frame, core::CompileFailed, core::Refused>> WorkerEvaluator::Run(
+    const FrameView& frame, const std::string& file, std::chrono::milliseconds deadline) {
   using Outcome = std::variant<Frame, core::CompileFailed, core::Refused>;
-  const std::map<std::string, std::chrono::milliseconds> stages = {{std::string(kParseStage), deadlines_.parse},
-                                                                   {std::string(kCompileStage), deadlines_.compile}};
-  auto answer = CallWithRetry(frame, {deadlines_.execute, stages});
+  const std::map<std::string, std::chrono::milliseconds> stages = {
+      {std::string(kParseStage), std::min(deadlines_.parse, deadline)},
+      {std::string(kCompileStage), std::min(deadlines_.compile, deadline)}};
+  auto answer = CallWithRetry(frame, {deadline, stages});
   if (answer) return Outcome(std::move(*answer));
   const Error& error = answer.error();
   const bool late = error.code == ErrorCode::kTimeout;
@@ -60,7 +64,7 @@ Result<std::variant<Frame, core::CompileFailed, core::Refused>> WorkerEvaluator:
   if (late)
     return Outcome(core::Refused{
         core::Check::kDeadline,
-        fmt::format("it did not run within {} s: {}", Seconds(deadlines_.execute), error.message), file, 0});
+        fmt::format("it did not run within {} s: {}", Seconds(deadline), error.message), file, 0});
   return Outcome(core::Refused{core::Check::kCrash, "it ended its worker twice: " + error.message, file, 0});
 }
 
@@ -75,7 +79,7 @@ void WorkerEvaluator::Account(const std::map<std::string, double>& spent, std::c
 
 Result<core::ExecuteOutcome> WorkerEvaluator::Execute(const core::ExecuteRequest& request) {
   const auto begin = std::chrono::steady_clock::now();
-  WW_ASSIGN(auto outcome, Run(EncodeCall(request), request.source.file));
+  WW_ASSIGN(auto outcome, Run(EncodeCall(request), request.source.file, deadlines_.execute));
   auto* frame = std::get_if<Frame>(&outcome);
   if (frame == nullptr) return FailureAs<core::ExecuteOutcome>(outcome);
   WW_ASSIGN(core::ExecuteOutcome answer, DecodeExecute(std::move(*frame)));
@@ -92,7 +96,7 @@ Result<core::ExecuteOutcome> WorkerEvaluator::Execute(const core::ExecuteRequest
 
 Result<core::TimeOutcome> WorkerEvaluator::Time(const core::TimeRequest& request) {
   const auto begin = std::chrono::steady_clock::now();
-  WW_ASSIGN(auto outcome, Run(EncodeCall(request), request.candidate.file));
+  WW_ASSIGN(auto outcome, Run(EncodeCall(request), request.candidate.file, deadlines_.execute));
   auto* frame = std::get_if<Frame>(&outcome);
   if (frame == nullptr) return FailureAs<core::TimeOutcome>(outcome);
   WW_ASSIGN(core::TimeOutcome answer, DecodeTime(std::move(*frame)));
@@ -101,11 +105,19 @@ Result<core::TimeOutcome> WorkerEvaluator::Time(const core::TimeRequest& request
 }
 
 Result<core::LiftOutcome> WorkerEvaluator::Lift(const core::LiftRequest& request) {
-  WW_ASSIGN(auto outcome, Run(EncodeCall(request), request.source.file));
-  if (auto* frame = std::get_if<Frame>(&outcome)) return DecodeLift(std::move(*frame));
-  return std::visit(Overload{[](const core::CompileFailed& failed) { return core::NotLifted{"not prepared", failed.log, false}; },
-                             [](const core::Refused& refused) { return core::NotLifted{"too large", refused.reason, false}; },
-                             [](const Frame&) { return core::NotLifted{}; }},
+  // A shape that was begun in time may take as long again.
+  const auto limit = std::chrono::milliseconds(std::llround(2000 * std::max(request.seconds_limit, 0.0)));
+  WW_ASSIGN(auto outcome, Run(EncodeCall(request), request.source.file, std::min(limit, deadlines_.execute)));
+  return std::visit(Overload{[](Frame& frame) { return DecodeLift(std::move(frame)); },
+                             [](core::CompileFailed& failed) {
+                               return Result<core::LiftOutcome>(core::NotLifted{"not prepared", failed.log, false});
+                             },
+                             [](core::Refused& refused) {
+                               const char* blocker = refused.check == core::Check::kDeadline ? "time limit"
+                                                     : refused.check == core::Check::kCrash  ? "crash"
+                                                                                             : "not prepared";
+                               return Result<core::LiftOutcome>(core::NotLifted{blocker, refused.reason, false});
+                             }},
                     outcome);
 }
 

@@ -43,7 +43,8 @@ class WorkerEvaluator final : public core::Evaluator {
  private:
   Result<Frame> CallWithRetry(const FrameView& frame, const CallLimits& limits);
   // A reply, or what the candidate did to the worker.
-  Result<std::variant<Frame, core::CompileFailed, core::Refused>> Run(const FrameView& frame, const std::string& file);
+  Result<std::variant<Frame, core::CompileFailed, core::Refused>> Run(const FrameView& frame, const std::string& file,
+                                                                      std::chrono::milliseconds deadline);
 
   Supervisor supervisor_;
   void Account(const std::map<std::string, double>& spent, std::chrono::steady_clock::time_point begin);

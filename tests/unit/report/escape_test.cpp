@@ -14,11 +14,11 @@ struct EscapeRow {
   const char* text;
   const char* markdown;
 };
-class Escapes : public testing::TestWithParam<EscapeRow> {};
+class Escapes : public ::testing::TestWithParam<EscapeRow> {};
 TEST_P(Escapes, LeaveNothingActive) { EXPECT_EQ(report::EscapeMarkdown(GetParam().text), GetParam().markdown); }
 INSTANTIATE_TEST_SUITE_P(
     All, Escapes,
-    testing::Values(
+    ::testing::Values(
         EscapeRow{"plain text.", "plain text."}, EscapeRow{"<img src=x>", "&lt;img src=x&gt;"},
         EscapeRow{"[a](javascript:x)", "\\[a\\](javascript:x)"},
         EscapeRow{"@octocat fixes #1", "@&#8203;octocat fixes \\#&#8203;1"},

@@ -9,6 +9,7 @@
 #include "report/plots.h"
 #include "report/pull_request.h"
 #include "report/pull_request_status.h"
+#include "tests/support/computation_samples.h"
 #include "tests/support/golden.h"
 
 namespace warpwright {
@@ -46,6 +47,9 @@ report::Explanation Sample() {
   e.rounds = 2;
   e.evaluations = 2;
   e.seconds = 3.5;
+  core::Computation softmax = testing::Softmax();
+  softmax.assumptions = {"C = 7"};
+  e.computes = report::FormulaOf(core::Lifted{.computation = softmax, .shapes = 3, .verified = true});
   e.point_before = {0.2, 100};
   e.point_after = {1.5, 900};
   e.peak_gflops = 66900;
@@ -100,6 +104,23 @@ TEST(Report, CommitMessagesAreInactive) {
       message.ends_with("\nKernel-Id: k_Co-authored-by:_x\nBase-Blob: abcd\nBase-commit: "
                         "0123456789abcdef0123456789abcdef01234567\nRun-Id: 1f2e\nOptimized-by: warpwright\n"))
       << message;
+}
+
+TEST(Report, AFormulaThatIsNotKnownIsOneLineOfPages) {
+  report::Explanation e = Sample();
+  e.computes = report::FormulaOf(core::NotLifted{"branch on data", "a <b> of @octocat", true});
+  const std::string markdown = report::RenderMarkdown(e), html = report::RenderHtml(e);
+  EXPECT_NE(markdown.find("What it computes was not found out: branch on data: a"), std::string::npos) << markdown;
+  EXPECT_NE(html.find("What it computes was not found out: branch on data: a &lt;b&gt;"), std::string::npos) << html;
+  for (const std::string& text : {markdown, html}) {
+    EXPECT_EQ(text.find("<b>"), std::string::npos);
+    EXPECT_EQ(text.find("\n## What it computes"), std::string::npos);
+  }
+  EXPECT_EQ(markdown.find("@octocat"), std::string::npos);
+  EXPECT_EQ(report::RenderCommitMessage(e).find("What it computes"), std::string::npos);
+  e.computes.reset();
+  for (const std::string& text : {report::RenderMarkdown(e), report::RenderHtml(e), report::RenderCommitMessage(e)})
+    EXPECT_EQ(text.find("What it computes"), std::string::npos);
 }
 
 TEST(Plots, AreClosedAndEscaped) {

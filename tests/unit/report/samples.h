@@ -10,6 +10,7 @@
 #include "report/diff_summary.h"
 #include "report/explain.h"
 #include "report/review_notes.h"
+#include "tests/support/computation_samples.h"
 
 namespace warpwright {
 
@@ -98,6 +99,7 @@ inline report::Explanation MeasuredLayerNorm() {
     r.errors = std::move(errors);
     return r;
   };
+  e.computes = report::FormulaOf(core::Lifted{.computation = testing::LayerNorm(), .shapes = 3, .verified = true});
   e.cases = {
       row("gpt2", 144.1, 74.6, Interval(1.91, 1.93, 1.95), core::TimingDecision::kFaster,
           {{"out", false, 2.4e-7, 9.5e-7}, {"mean", true, 0, 0}, {"rstd", false, 6e-8, 4.8e-7}}),

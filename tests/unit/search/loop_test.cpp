@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "memory/lift_json.h"
+#include "tests/support/computation_samples.h"
 #include "tests/unit/search/scripted_loop.h"
 
 namespace warpwright {
@@ -24,7 +26,7 @@ size_t Count(const Story& story, const std::string& text) {
 }
 std::string Last(const Story& story) { return story.empty() ? "" : story.back(); }
 
-class Loop : public testing::Test {
+class Loop : public ::testing::Test {
  protected:
   search::RefineResult Run() {
     auto refined = loop.Run();
@@ -192,6 +194,37 @@ TEST_F(Loop, ARefusedOriginalEndsIt) {
   EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kRefused);
   EXPECT_NE(refined.result.message.find("wrong results cannot be told"), std::string::npos);
   EXPECT_EQ(loop.Story().size(), 1u);
+}
+
+// What the original computes is in the trajectory; that it is not known changes nothing.
+TEST_F(Loop, StoresWhatTheOriginalComputes) {
+  const core::Lifted softmax{.computation = testing::Softmax(), .shapes = 3, .verified = true};
+  struct Row {
+    Result<core::LiftOutcome> outcome;
+    const char* summary;
+  };
+  for (const Row& row : {Row{core::LiftOutcome(softmax), "out[i0,i1] = exp("},
+                         Row{core::LiftOutcome(core::NotLifted{"branch on data", "line 3", true}),
+                             "not lifted: branch on data: line 3"},
+                         Row{Fail(ErrorCode::kTimeout, "no answer"), "not lifted: error: no answer"}}) {
+    SCOPED_TRACE(row.summary);
+    ScriptedLoop asked, unasked;
+    asked.lift = [&] { return row.outcome; };
+    const auto with = asked.Run(), without = unasked.Run();
+    ASSERT_TRUE(with && without);
+    EXPECT_EQ(with->result.outcome, without->result.outcome);
+    const memory::TrajectoryView view = asked.View();
+    ASSERT_EQ(view.steps.size(), unasked.View().steps.size() + 1);
+    const memory::StepView& step = view.steps.at(1);
+    EXPECT_EQ(step.record.kind, memory::StepKind::kLift);
+    ASSERT_TRUE(step.outcome);
+    EXPECT_TRUE(step.outcome->summary.starts_with(row.summary)) << step.outcome->summary;
+    const auto stored = memory::DecodeLift(step.outcome->data);
+    ASSERT_TRUE(stored) << stored.error().Format();
+    if (const auto* lifted = std::get_if<core::Lifted>(&*stored)) {
+      EXPECT_EQ(lifted->computation, softmax.computation);
+    }
+  }
 }
 
 TEST_F(Loop, ExperienceGivesTheFirstCandidates) {

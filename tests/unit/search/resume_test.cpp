@@ -121,6 +121,23 @@ TEST(Resume, AfterEveryWriteGoesOnAsIfNothingHadBeen) {
   EXPECT_GT(writes, 40);
 }
 
+TEST(Resume, LiftsTheOriginalOnce) {
+  int lifted = 0;
+  ScriptedLoop loop;
+  Prepare(loop);
+  loop.lift = [&] {
+    ++lifted;
+    return Result<core::LiftOutcome>(core::NotLifted{"branch on data", "line 3", true});
+  };
+  DieAfter(loop.path(), 30);
+  ASSERT_FALSE(loop.Run());
+  EXPECT_EQ(lifted, 1);
+  Revive(loop.path());
+  ASSERT_TRUE(loop.Run());  // goes on
+  ASSERT_TRUE(loop.Run());  // is finished
+  EXPECT_EQ(lifted, 1);
+}
+
 TEST(Resume, StartsFromTheTimesThatWereMeasuredFirst) {
   ScriptedLoop undisturbed, loop;
   Prepare(undisturbed);

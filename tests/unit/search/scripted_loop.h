@@ -179,6 +179,7 @@ class ScriptedLoop {
                                     .clock = clock,
                                     .fresh_worker = [&] { ++fresh_workers; },
                                     .progress = {},
+                                    .lift = lift,
                                     .tools = tools,
                                     .warn = {}};
     return search::Refine(task, services);
@@ -192,6 +193,8 @@ class ScriptedLoop {
   }
   // One line for each step: "1 evaluate fast: measured 2.00", "1 accept fast: new base, 2.00x over the one before".
   std::vector<std::string> Story();
+
+  std::function<Result<core::LiftOutcome>()> lift;  // empty: not asked
 
   std::filesystem::path path() const { return folder_.path() / "trajectory.sqlite"; }
 

@@ -1,0 +1,48 @@
+#include "app/lift.h"
+
+#include "config/chip_file.h"
+#include "judge/lift_shapes.h"
+#include "judge/source_file.h"
+
+namespace warpwright::app {
+namespace {
+
+// A chip without a file of its own is stood in for by another: launchers only read its properties.
+std::string SimulatedDevice(const TargetDevice& device) {
+  return "sim:" + (config::LoadChip(device.chip.id) ? device.chip.id : std::string("h200"));
+}
+
+}  // namespace
+
+Result<core::LiftOutcome> LiftKernel(const TargetDevice& device, const core::KernelSpec& spec,
+                                     const core::SourceRef& source, core::Evaluator& worker, const LiftEffort& effort) {
+  core::LiftRequest request;
+  request.source = source;
+  request.spec = spec;
+  request.device = SimulatedDevice(device);
+  request.shapes = judge::MakeLiftShapes(spec, effort.shapes, effort.bytes);
+  request.seconds_limit = effort.seconds;
+  if (request.shapes.empty())
+    return core::LiftOutcome(
+        core::NotLifted{"no shape", "no sizes were found at which the entry's arguments are small enough", false});
+  return worker.Lift(request);
+}
+
+Result<std::vector<LiftedKernel>> LiftKernels(const Workspace& workspace, const JudgingServices& services,
+                                              const std::function<void(const LiftedKernel&)>& each) {
+  WW_ASSIGN(const core::Manifest manifest, workspace.ManifestOfWorkingTree());
+  WW_TRY(services.toolchain());  // names what is missing, before every kernel fails for it
+  const std::filesystem::path root = std::filesystem::absolute(workspace.repository().root());
+  std::vector<LiftedKernel> kernels;
+  for (const core::KernelSpec& spec : manifest.kernels) {
+    services.progress.step("lifting " + spec.name);
+    WW_ASSIGN(const core::SourceRef source, judge::ReadSource(root, spec.file));
+    WW_ASSIGN(core::LiftOutcome outcome, LiftKernel(workspace.device(), spec, source, services.trusted));
+    services.progress.finish();
+    kernels.push_back({spec, std::move(outcome)});
+    if (each) each(kernels.back());
+  }
+  return kernels;
+}
+
+}  // namespace warpwright::app

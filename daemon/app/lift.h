@@ -1,0 +1,37 @@
+// lift: what the kernels of the working tree compute, apart from how.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "app/judging.h"
+#include "core/lifting.h"
+
+namespace warpwright::app {
+
+struct LiftedKernel {
+  core::KernelSpec spec;
+  core::LiftOutcome outcome;
+
+  const core::Lifted* lifted() const { return std::get_if<core::Lifted>(&outcome); }
+};
+
+// How much a kernel is worth: shapes to be tried, bytes of a shape's arguments, and the seconds after which no further
+// shape is begun; the worker is stopped after twice as many.
+struct LiftEffort {
+  size_t shapes = 9;
+  uint64_t bytes = uint64_t{32} << 20;
+  double seconds = 20;
+};
+
+// One entry, on a simulated device like `device`: expressions are followed by the simulator. An Error is a failure of
+// warpwright; a kernel that ends its worker or takes too long is NotLifted.
+Result<core::LiftOutcome> LiftKernel(const TargetDevice& device, const core::KernelSpec& spec,
+                                     const core::SourceRef& source, core::Evaluator& worker,
+                                     const LiftEffort& effort = {});
+
+// Every kernel of the working tree's manifest. `each` is called with each kernel as soon as it is done.
+Result<std::vector<LiftedKernel>> LiftKernels(const Workspace& workspace, const JudgingServices& services,
+                                              const std::function<void(const LiftedKernel&)>& each = {});
+
+}  // namespace warpwright::app

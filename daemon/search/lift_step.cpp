@@ -1,0 +1,46 @@
+#include <fmt/format.h>
+
+#include "agents/generator.h"
+#include "core/computation_text.h"
+#include "memory/lift_json.h"
+#include "search/steps.h"
+
+namespace warpwright::search {
+namespace {
+
+// That warpwright failed here says nothing about the candidates: it becomes the reason why nothing is known.
+core::LiftOutcome Lift(const RefineRun& run) {
+  auto outcome = run.services.lift();
+  if (!outcome) return core::NotLifted{"error", outcome.error().message, false};
+  return std::move(*outcome);
+}
+
+std::string SummaryOf(const core::LiftOutcome& outcome) {
+  if (const auto* lifted = std::get_if<core::Lifted>(&outcome)) return core::Headline(lifted->computation);
+  const auto& not_lifted = std::get<core::NotLifted>(outcome);
+  return fmt::format("not lifted: {}: {}", not_lifted.blocker, not_lifted.message);
+}
+
+}  // namespace
+
+Status LiftStep(RefineRun& run) {
+  if (!run.services.lift) return {};
+  run.Say("finding out what it computes");
+  memory::StepRecord record;
+  record.kind = memory::StepKind::kLift;
+  record.candidate = agents::Original(run.task.original.text).hash;
+  record.reason = "what the original computes";
+  const auto act = [&]() -> Result<memory::StepOutcome> {
+    const auto begin = run.services.clock.Steady();
+    const core::LiftOutcome lifted = Lift(run);
+    memory::StepOutcome outcome;
+    outcome.summary = SummaryOf(lifted);
+    outcome.data = memory::EncodeLift(lifted);
+    outcome.seconds = std::chrono::duration<double>(run.services.clock.Steady() - begin).count();
+    return outcome;
+  };
+  WW_TRY(run.journal.Step(record, act));
+  return {};
+}
+
+}  // namespace warpwright::search

@@ -1,0 +1,107 @@
+// lift on an evaluator with prepared answers.
+#include "app/lift.h"
+
+#include "tests/unit/app/app_bench.h"
+
+namespace warpwright {
+namespace {
+
+class LiftingDevice final : public core::Evaluator {
+ public:
+  Result<core::Inspection> Inspect(const core::SourceRef&) override { return Unused(); }
+  Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest&) override { return Unused(); }
+  Result<core::SpliceOutcome> Splice(const core::SpliceRequest&) override { return Unused(); }
+  Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest&) override { return Unused(); }
+  Result<core::TimeOutcome> Time(const core::TimeRequest&) override { return Unused(); }
+  Result<core::LiftOutcome> Lift(const core::LiftRequest& request) override {
+    requests.push_back(request);
+    if (request.spec.name == failing) return Fail(ErrorCode::kEnvironment, "the worker is missing");
+    if (request.spec.name == blocked) return core::LiftOutcome(core::NotLifted{"branch on data", "line 3", true});
+    return core::LiftOutcome(core::Lifted{.computation = {}, .shapes = 3, .verified = true});
+  }
+
+  std::vector<core::LiftRequest> requests;
+  std::string failing, blocked;
+
+ private:
+  static tl::unexpected<Error> Unused() { return Fail(ErrorCode::kUnsupported, "only lifting is asked for"); }
+};
+
+class LiftTest : public AppTest {
+ protected:
+  app::JudgingServices Services() {
+    app::JudgingServices services{.trusted = lifting_, .toolchain = toolchain()};
+    services.progress.step = [this](const std::string& text) { steps_.push_back(text); };
+    return services;
+  }
+  LiftingDevice lifting_;
+  std::vector<std::string> steps_;
+};
+
+TEST_F(LiftTest, AsksForEveryKernelOfTheWorkingTree) {
+  CommitKernels({"a", "b"});
+  repository_.Write("b.cu", "// edited\n");
+  lifting_.blocked = "b";
+  std::vector<std::string> told;
+  const auto kernels = app::LiftKernels(Open(), Services(), [&](const app::LiftedKernel& kernel) {
+    told.push_back(kernel.spec.name + (kernel.lifted() != nullptr ? " lifted" : " not lifted"));
+  });
+  ASSERT_TRUE(kernels) << kernels.error().Format();
+  EXPECT_EQ(told, (std::vector<std::string>{"a lifted", "b not lifted"}));
+  EXPECT_EQ(steps_, (std::vector<std::string>{"lifting a", "lifting b"}));
+  ASSERT_EQ(kernels->size(), 2u);
+  ASSERT_EQ(lifting_.requests.size(), 2u);
+  for (const core::LiftRequest& request : lifting_.requests) {
+    EXPECT_EQ(request.device, "sim:h200");
+    EXPECT_GT(request.shapes.size(), 3u) << "for unification and a check";
+    EXPECT_LE(request.shapes.size(), 9u);
+    for (const core::LiftShape& shape : request.shapes) EXPECT_EQ(shape.buffers.size(), 2u);
+  }
+  EXPECT_EQ(lifting_.requests[1].source.text, "// edited\n");
+  EXPECT_EQ(lifting_.requests[1].source.file, "b.cu");
+}
+
+TEST_F(LiftTest, OnlyTheWantedKernels) {
+  CommitKernels({"a", "b", "c"});
+  const auto kernels = app::LiftKernels(Open({"b"}), Services());
+  ASSERT_TRUE(kernels) << kernels.error().Format();
+  ASSERT_EQ(kernels->size(), 1u);
+  EXPECT_EQ(kernels->at(0).spec.name, "b");
+  EXPECT_EQ(app::LiftKernels(Open({"d"}), Services()).error().code, ErrorCode::kUsage);
+}
+
+TEST_F(LiftTest, FailuresOfTheWorkerAndTheToolchainAreErrors) {
+  CommitKernels({"a"});
+  lifting_.failing = "a";
+  EXPECT_EQ(app::LiftKernels(Open(), Services()).error().message, "the worker is missing");
+  toolchain_ = Fail(ErrorCode::kEnvironment, "no NVRTC");
+  lifting_.requests.clear();
+  EXPECT_EQ(app::LiftKernels(Open(), Services()).error().message, "no NVRTC");
+  EXPECT_TRUE(lifting_.requests.empty());
+}
+
+TEST_F(LiftTest, AGpuWithoutAChipFileIsStoodInFor) {
+  CommitKernels({"a"});
+  const app::Workspace workspace = Open();
+  const core::KernelSpec spec = workspace.ManifestOfWorkingTree()->kernels.at(0);
+  app::TargetDevice device{.name = "cuda", .chip = {}, .gpu = core::GpuFacts()};
+  for (const auto& [chip, simulated] : {std::pair("a100", "sim:a100"), {"some_other", "sim:h200"}, {"", "sim:h200"}}) {
+    device.chip.id = chip;
+    ASSERT_TRUE(app::LiftKernel(device, spec, {"/", "a.cu", ""}, lifting_, {.seconds = 7}));
+    EXPECT_EQ(lifting_.requests.back().device, simulated);
+    EXPECT_EQ(lifting_.requests.back().seconds_limit, 7);
+  }
+}
+
+TEST_F(LiftTest, NothingIsAskedWithoutAShape) {
+  CommitKernels({"a"});
+  const app::Workspace workspace = Open();
+  const core::KernelSpec spec = workspace.ManifestOfWorkingTree()->kernels.at(0);
+  const auto outcome = app::LiftKernel(workspace.device(), spec, {"/", "a.cu", ""}, lifting_, {.bytes = 1});
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(std::get<core::NotLifted>(*outcome).blocker, "no shape");
+  EXPECT_TRUE(lifting_.requests.empty());
+}
+
+}  // namespace
+}  // namespace warpwright
