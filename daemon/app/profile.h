@@ -15,7 +15,7 @@ struct ProfiledKernel {
   core::KernelSpec spec;
   core::Verdict original;                             // Measured; else why there are no measurements
   std::optional<agents::ExtractedFeatures> features;  // if it was measured
-  std::optional<core::LiftOutcome> lifted = {};       // what it computes; if it was measured, and warpwright did not fail
+  std::optional<core::LiftOutcome> lifted = {};  // what it computes; if it was measured, and warpwright did not fail
 
   const core::Measured* measured() const { return std::get_if<core::Measured>(&original); }
 };

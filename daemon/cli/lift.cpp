@@ -72,9 +72,13 @@ std::string AsText(const app::LiftedKernel& kernel, bool full) {
   if (const auto* not_lifted = std::get_if<core::NotLifted>(&kernel.outcome))
     return title + "not lifted: " + base::Printable(not_lifted->blocker) + "\n" + Indented(not_lifted->message);
   const report::Formula formula = report::FormulaOf(kernel.outcome, !full);
-  std::string out = title + formula.evidence + "\n" + Indented(formula.text);
+  const core::Lifted& lifted = *kernel.lifted();
+  std::string out =
+      title + fmt::format("the same at {} shapes, {}\n", lifted.shapes,
+                          lifted.verified ? "verified at a further one" : "not verified at a further one");
+  out += Indented(formula.text);
   for (const std::string& assumption : formula.assumptions) out += "  # " + base::Printable(assumption) + "\n";
-  for (const std::string& note : kernel.lifted()->notes) out += "  note: " + base::Printable(note) + "\n";
+  for (const std::string& note : lifted.notes) out += "  note: " + base::Printable(note) + "\n";
   return out;
 }
 

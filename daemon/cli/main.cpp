@@ -117,8 +117,9 @@ struct Program {
     Add("profile", "Counters, modelled times and evidence of the kernels of the working tree", profile,
         [this] { return RunProfile(profile); });
 
-    command = Add("lift", "What the kernels of the working tree compute, as formulas; exit code 1 if one was not lifted",
-                  lift.common, [this] { return RunLift(lift); });
+    command =
+        Add("lift", "What the kernels of the working tree compute, as formulas; exit code 1 if one was not lifted",
+            lift.common, [this] { return RunLift(lift); });
     AddChoice<LiftFormat>(command, "--format", lift.format, "text, latex, json or markdown");
     command->add_flag("--full", lift.full, "Every reduction in a line of its own");
 

@@ -38,11 +38,11 @@ json ToJson(const report::Explanation& e) {
                 {"text", e.computes->text},
                 {"assumptions", e.computes->assumptions},
                 {"evidence", e.computes->evidence}};
-  return {{"computes", computes},       {"kernel", e.kernel},           {"device", e.device},
-          {"modelled", e.modelled},
-          {"outcome", Name(e.outcome)}, {"reason", e.outcome_reason},   {"gain", e.gain},
-          {"rounds", e.rounds},         {"evaluations", e.evaluations}, {"cases", cases},
-          {"plans", e.plans},           {"attempts", attempts},         {"checks", e.checks}};
+  return {{"computes", computes},   {"kernel", e.kernel},         {"device", e.device},
+          {"modelled", e.modelled}, {"outcome", Name(e.outcome)}, {"reason", e.outcome_reason},
+          {"gain", e.gain},         {"rounds", e.rounds},         {"evaluations", e.evaluations},
+          {"cases", cases},         {"plans", e.plans},           {"attempts", attempts},
+          {"checks", e.checks}};
 }
 
 void List(const std::vector<memory::TaskSummary>& tasks, bool as_json) {

@@ -94,7 +94,7 @@ struct Explanation {
   std::string chip_name;  // "NVIDIA H200"
   bool modelled = true;
   core::TaskOutcome outcome = core::TaskOutcome::kUnfinished;
-  std::string outcome_reason;  // where it did not improve
+  std::string outcome_reason;       // where it did not improve
   std::optional<Formula> computes;  // the original; none: it was not asked for
   double gain = 1;
   double roofline_share_before = 0, roofline_share_after = 0;  // 0 to 1

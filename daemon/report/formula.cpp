@@ -18,7 +18,8 @@ constexpr size_t kMathCharacters = 240;  // of the text form; set mathematics be
 constexpr size_t kShownAssumptions = 6;
 
 std::string EvidenceOf(const core::Lifted& lifted) {
-  return fmt::format("Found by running the original: the same at {}{}", Plural(static_cast<int>(lifted.shapes), "shape"),
+  return fmt::format("Found by running the original: the same at {}{}",
+                     Plural(static_cast<int>(lifted.shapes), "shape"),
                      lifted.verified ? ", and checked with numbers at a further one" : "");
 }
 

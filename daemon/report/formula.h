@@ -24,8 +24,8 @@ Formula FormulaOf(const core::LiftOutcome& outcome, bool inlined = true);
 
 // Set mathematics is for GitHub; on a terminal nobody can read it.
 enum class FormulaStyle { kText, kMathIfShort };
-// Markdown: the formula, and what it rests on. Lines beyond `max_bytes` are left out. Without a heading; "" if it is not
-// known.
+// Markdown: the formula, and what it rests on. Lines beyond `max_bytes` are left out. Without a heading; "" if it is
+// not known.
 std::string FormulaMarkdown(const Formula& formula, FormulaStyle style, size_t max_bytes = 4000);
 // For bodies on GitHub: with the heading "What it computes"; "" if that is not known.
 std::string FormulaSection(const std::optional<Formula>& formula, size_t max_bytes);

@@ -78,7 +78,8 @@ PullRequestText RenderPullRequest(const Explanation& e, const Provenance& p) {
   Part verification{{Verification(e, 40), Verification(e, 8), Verification(e, 0)}};
   Part rest{{Reproduction(e, p) + CostAndProvenance(e, p) + Controls(e, state)}};
   Part between{{"\n"}};
-  const std::vector<Part*> order = {&head, &computes, &cases, &why, &look, &found, &between, &trajectory, &verification, &rest};
+  const std::vector<Part*> order = {&head,  &computes, &cases,      &why,          &look,
+                                    &found, &between,  &trajectory, &verification, &rest};
   // The order in which parts are cut: first what only a few read, last what every reader needs.
   std::string body = Join(order);
   for (Part* part : {&trajectory, &verification, &found, &why, &look, &computes, &cases})

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "report/explain.h"
 #include "memory/lift_json.h"
+#include "report/explain.h"
 #include "tests/support/computation_samples.h"
 
 namespace warpwright {
@@ -39,10 +39,15 @@ TEST(Formula, IsShownWithWhatItRestsOn) {
 }
 
 TEST(Formula, OnlyShortOnesAreSet) {
-  const report::Formula attention = report::FormulaOf(LiftedOf(testing::Attention()));
-  EXPECT_GT(attention.text.size(), 240u);
-  EXPECT_EQ(attention.latex, "");
-  EXPECT_TRUE(report::FormulaMarkdown(attention, report::FormulaStyle::kMathIfShort).starts_with("```text\n"));
+  core::Computation longer = testing::Softmax();
+  for (const int copy : {1, 2, 3}) {
+    longer.stages.push_back(longer.stages.back());
+    longer.stages.back().name += std::to_string(copy);
+  }
+  const report::Formula formula = report::FormulaOf(LiftedOf(longer), false);
+  EXPECT_GT(formula.text.size(), 240u);
+  EXPECT_EQ(formula.latex, "");
+  EXPECT_TRUE(report::FormulaMarkdown(formula, report::FormulaStyle::kMathIfShort).starts_with("```text\n"));
 }
 
 TEST(Formula, IsFullyStagedOnRequest) {
@@ -60,8 +65,8 @@ TEST(Formula, IsCutAtALine) {
 
 // Names and assumptions come from the kernel.
 TEST(Formula, CannotLeaveItsPlace) {
-  report::Formula formula = report::FormulaOf(
-      LiftedOf(Renamed(testing::Gelu(), "x", "```</pre><script>"), {"`@octocat` <img>", "\x1b[2J"}));
+  report::Formula formula =
+      report::FormulaOf(LiftedOf(Renamed(testing::Gelu(), "x", "```</pre><script>"), {"`@octocat` <img>", "\x1b[2J"}));
   const std::string markdown = report::FormulaMarkdown(formula, report::FormulaStyle::kText);
   EXPECT_TRUE(markdown.starts_with("````text\n")) << markdown;
   EXPECT_NE(markdown.find("\n````\n"), std::string::npos);

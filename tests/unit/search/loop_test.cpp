@@ -203,10 +203,10 @@ TEST_F(Loop, StoresWhatTheOriginalComputes) {
     Result<core::LiftOutcome> outcome;
     const char* summary;
   };
-  for (const Row& row : {Row{core::LiftOutcome(softmax), "out[i0,i1] = exp("},
-                         Row{core::LiftOutcome(core::NotLifted{"branch on data", "line 3", true}),
-                             "not lifted: branch on data: line 3"},
-                         Row{Fail(ErrorCode::kTimeout, "no answer"), "not lifted: error: no answer"}}) {
+  for (const Row& row :
+       {Row{core::LiftOutcome(softmax), "out[i0,i1] = exp("},
+        Row{core::LiftOutcome(core::NotLifted{"branch on data", "line 3", true}), "not lifted: branch on data: line 3"},
+        Row{Fail(ErrorCode::kTimeout, "no answer"), "not lifted: error: no answer"}}) {
     SCOPED_TRACE(row.summary);
     ScriptedLoop asked, unasked;
     asked.lift = [&] { return row.outcome; };
