@@ -63,7 +63,7 @@ class Lifting {
     if (!unified) return LiftOutcome(NotLifted{"shapes disagree", unified.error(), true});
     Lifted lifted;
     lifted.computation = std::move(*unified);
-    lifted.computation.sizes = core::SizeNames(lifted.computation);
+    NameWhatIsRead(lifted.computation);
     if (const auto valid = core::Validate(lifted.computation); !valid)
       return LiftOutcome(NotLifted{"not representable", valid.error().message, true});
     lifted.shapes = static_cast<uint32_t>(forms_.size());
@@ -94,6 +94,16 @@ class Lifting {
       else form.reals[name] = std::get<double>(value);
     }
     return form;
+  }
+  // Until statements are unified, nobody knows which arguments and sizes are left in them.
+  static void NameWhatIsRead(core::Computation& computation) {
+    computation.sizes = core::SizeNames(computation);
+    std::set<std::string> read;
+    for (const core::Stage& stage : computation.stages)
+      for (const core::Node& node : stage.nodes)
+        if (const auto* tensor = std::get_if<core::TensorRead>(&node); tensor != nullptr && !tensor->stage)
+          read.insert(tensor->tensor);
+    for (core::TensorArgument& argument : computation.tensors) argument.read = read.contains(argument.name);
   }
   // Scalars that took one value at all shapes may be anywhere in the statements as that number.
   void AddAssumptions(core::Computation& computation) const {

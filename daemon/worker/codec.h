@@ -22,9 +22,8 @@ inline constexpr std::string_view kRunStage = "run";
 struct InspectCall {
   core::SourceRef source;
 };
-using Call =
-    std::variant<InspectCall, core::RewriteRequest, core::SpliceRequest, core::ExecuteRequest, core::TimeRequest,
-                 core::LiftRequest>;
+using Call = std::variant<InspectCall, core::RewriteRequest, core::SpliceRequest, core::ExecuteRequest,
+                          core::TimeRequest, core::LiftRequest>;
 
 FrameView EncodeInspect(const core::SourceRef& source);
 FrameView EncodeCall(const core::RewriteRequest& request);

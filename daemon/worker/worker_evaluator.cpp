@@ -62,9 +62,9 @@ Result<std::variant<Frame, core::CompileFailed, core::Refused>> WorkerEvaluator:
   }
   if (supervisor_.stage() == kLeaseStage) return Fail(error);  // it never got to run
   if (late)
-    return Outcome(core::Refused{
-        core::Check::kDeadline,
-        fmt::format("it did not run within {} s: {}", Seconds(deadline), error.message), file, 0});
+    return Outcome(core::Refused{core::Check::kDeadline,
+                                 fmt::format("it did not run within {} s: {}", Seconds(deadline), error.message), file,
+                                 0});
   return Outcome(core::Refused{core::Check::kCrash, "it ended its worker twice: " + error.message, file, 0});
 }
 
