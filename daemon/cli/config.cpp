@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/key_places.h"
 #include "cli/serve.h"
 #include "config/manifest.h"
 #include "config/operator_file.h"
@@ -23,32 +24,6 @@ struct Value {
   std::string key;
   json value;
   std::string source;  // "config.yml:11", "default"
-};
-
-// A file that was read, and the locations of its keys.
-class Places {
- public:
-  static Result<Places> Read(const fs::path& path, std::string name) {
-    WW_ASSIGN(const std::string text, base::ReadFile(path, 256 << 10));
-    WW_ASSIGN(config::YamlNode root, config::ParseYaml(text, name));
-    return Places(std::move(root), std::move(name));
-  }
-  // "limits.max_rounds" -> "config.yml:11"; empty if the file does not set it.
-  std::string Of(std::string_view key) const {
-    const config::YamlNode* node = &root_;
-    for (size_t begin = 0; begin <= key.size();) {
-      const size_t end = std::min(key.find('.', begin), key.size());
-      node = node->Find(key.substr(begin, end - begin));
-      if (node == nullptr) return {};
-      begin = end + 1;
-    }
-    return fmt::format("{}:{}", name_, node->line());
-  }
-
- private:
-  Places(config::YamlNode root, std::string name) : root_(std::move(root)), name_(std::move(name)) {}
-  config::YamlNode root_;
-  std::string name_;
 };
 
 class Printer {

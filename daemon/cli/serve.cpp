@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/exit_code.h"
+#include "cli/key_places.h"
 #include "cli/session.h"
 #include "cli/version.h"
 #include "config/chip_file.h"
@@ -314,7 +315,10 @@ Status CheckServable(const config::OperatorConfig& config) {
   const auto refuse = [&](const char* key, Error error) {
     error.code = ErrorCode::kConfig;
     error.message = fmt::format("{}: {}", key, error.message);
-    if (error.file.empty()) error.file = config.path;
+    if (error.file.empty()) {
+      error.file = config.path;
+      if (const auto places = Places::Read(config.path, config.path)) error.line = places->LineOf(key);
+    }
     return Fail(std::move(error));
   };
   for (const std::string& device : config.devices) {

@@ -51,7 +51,7 @@ std::string Describe(const Graph& graph, ExprId id, int depth) {
   if (e.op == ExprOp::kGather) return fmt::format("b{}[{}]", e.buffer, args);
   std::string name(Name(e.op));
   if (e.op == ExprOp::kCompare) name = kCompares[e.mode];
-  else if (e.op == ExprOp::kCall) name = fmt::format("call{}", e.mode);
+  else if (e.op == ExprOp::kCall) name = core::Name(static_cast<core::Function>(e.mode));
   else if (e.mode != 0) name += fmt::format("/{}", e.mode);
   if (e.type != Type::kPred) name += fmt::format(".{}", TypeName(e.type));
   if (e.from != Type::kNone) name += fmt::format(".{}", TypeName(e.from));

@@ -77,11 +77,11 @@ __global__ void functions(const float* in, float* out, const double* din, double
   const Trace trace = kit.Run(1);
   ExpectWhole(trace);
   EXPECT_EQ(Text(trace, out, 1),
-            "add.f32(call19.f32(b0[1]), add.f32(call3.f32(b0[1]), add.f32(call3.f32(b0[1]), call3.f32(b0[1]))))");
+            "add.f32(tanh.f32(b0[1]), add.f32(exp.f32(b0[1]), add.f32(exp.f32(b0[1]), exp.f32(b0[1]))))");
   EXPECT_EQ(Text(trace, out, 9),
-            "add.f32(add.f32(add.f32(call36.f32(abs.f32(b0[1]), 2.5:f32), call23.f32(b0[1])), "
-            "call7.f32(add.f32(abs.f32(b0[1]), 1:f32))), call36.f32(b0[1], 2:f32))");
-  EXPECT_EQ(Text(trace, dout, 1), "add.f64(add.f64(call3.f64(b2[1]), call19.f64(b2[1])), call11.f64(b2[1]))");
+            "add.f32(add.f32(add.f32(pow.f32(abs.f32(b0[1]), 2.5:f32), erf.f32(b0[1])), "
+            "log.f32(add.f32(abs.f32(b0[1]), 1:f32))), pow.f32(b0[1], 2:f32))");
+  EXPECT_EQ(Text(trace, dout, 1), "add.f64(add.f64(exp.f64(b2[1]), tanh.f64(b2[1])), sin.f64(b2[1]))");
 }
 
 TEST(LiftCuda, ReductionByShufflesAndAtomics) {
