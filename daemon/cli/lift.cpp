@@ -74,7 +74,7 @@ std::string AsText(const app::LiftedKernel& kernel, bool full) {
   const report::Formula formula = report::FormulaOf(kernel.outcome, !full);
   const core::Lifted& lifted = *kernel.lifted();
   std::string out =
-      title + fmt::format("the same at {} shapes, {}\n", lifted.shapes,
+      title + fmt::format("the same at {} shape{}, {}\n", lifted.shapes, lifted.shapes == 1 ? "" : "s",
                           lifted.verified ? "verified at a further one" : "not verified at a further one");
   out += Indented(formula.text);
   for (const std::string& assumption : formula.assumptions) out += "  # " + base::Printable(assumption) + "\n";

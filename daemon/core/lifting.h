@@ -24,7 +24,7 @@ struct LiftRequest {
   uint32_t unified_shapes = 3;    // that statements are unified over; one more verifies
   uint32_t node_limit = 3'000'000;
   uint64_t instruction_limit = 60'000'000;  // of threads, at one shape
-  double seconds_limit = 20;                // no further shape is begun after it
+  double seconds_limit = 20;                // of processor time; no further shape is begun after it
 };
 
 struct Lifted {

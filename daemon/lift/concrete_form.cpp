@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "lift/cpu_time.h"
 #include "lift/emit.h"
 #include "lift/skeleton.h"
 
@@ -103,7 +104,7 @@ class FormMaker {
     }
   }
 
-  bool IsLate() const { return std::chrono::steady_clock::now() > request_.deadline; }
+  bool IsLate() const { return CpuSeconds() > request_.cpu_deadline; }
 
   Fitted<core::Computation> Attempt() {
     cells_ = CellStore();

@@ -2,7 +2,7 @@
 // sizes are numbers. Exact by construction: every index is checked on every instance, every domain is counted.
 #pragma once
 
-#include <chrono>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -24,7 +24,7 @@ struct ConcreteRequest {
   FormGraph& forms;
   std::vector<ShapedBuffer> buffers;        // every buffer argument; FormNode::buffer indexes them
   std::map<uint16_t, std::string> scalars;  // by position in the signature
-  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  double cpu_deadline = std::numeric_limits<double>::infinity();  // by CpuSeconds
 };
 
 // With all guards that hold at this shape.

@@ -197,7 +197,8 @@ class CounterChoice {
       for (size_t other = 0; other < inside.size() && !is_digit; ++other)
         is_digit = other != k && IsDigitOf(inside[k], inside[other]);
     std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-      return std::tuple(std::get<1>(a), std::get<0>(a), std::get<2>(a)) < std::tuple(std::get<1>(b), std::get<0>(b), std::get<2>(b));
+      return std::tuple(std::get<1>(a), std::get<0>(a), std::get<2>(a)) <
+             std::tuple(std::get<1>(b), std::get<0>(b), std::get<2>(b));
     });
     std::vector<std::pair<bool, size_t>> slots;
     for (const auto& [moves, is_digit, k] : order) slots.emplace_back(moves, k);

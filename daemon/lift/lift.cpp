@@ -8,6 +8,7 @@
 
 #include "lift/canonical.h"
 #include "lift/concrete_form.h"
+#include "lift/cpu_time.h"
 #include "lift/dimensions.h"
 #include "lift/numeric_check.h"
 #include "lift/trace.h"
@@ -22,7 +23,7 @@ using core::LiftShape;
 using core::NotLifted;
 using Scalars = std::map<std::string, core::ScalarValue>;
 
-constexpr auto kFormTime = std::chrono::seconds(5);  // to find the statements at one shape
+constexpr double kFormCpuSeconds = 5;  // to find the statements at one shape
 
 using ShapeOutcome = std::variant<NotLifted, FormAtShape>;
 
@@ -44,11 +45,12 @@ class Lifting {
     const auto elapsed = [&] {
       return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     };
+    const double cpu_end = CpuSeconds() + request_.seconds_limit;
+    const auto in_time = [cpu_end] { return CpuSeconds() < cpu_end; };
     const std::vector<LiftShape>& shapes = request_.shapes;
     NotLifted failure{"no shape", "no case of the manifest gives a shape that can be executed", false};
     size_t next = 0;
-    for (; next < shapes.size() && forms_.size() < request_.unified_shapes && elapsed() < request_.seconds_limit;
-         ++next) {
+    for (; next < shapes.size() && forms_.size() < request_.unified_shapes && in_time(); ++next) {
       WW_ASSIGN(ShapeOutcome outcome, FormAt(shapes[next]));
       if (auto* at = std::get_if<FormAtShape>(&outcome)) {
         forms_.push_back(std::move(*at));
@@ -67,7 +69,7 @@ class Lifting {
     if (const auto valid = core::Validate(lifted.computation); !valid)
       return LiftOutcome(NotLifted{"not representable", valid.error().message, true});
     lifted.shapes = static_cast<uint32_t>(forms_.size());
-    for (; next < shapes.size() && !lifted.verified && elapsed() < request_.seconds_limit; ++next) {
+    for (; next < shapes.size() && !lifted.verified && in_time(); ++next) {
       WW_ASSIGN(const std::string difference, Verify(lifted.computation, shapes[next], lifted.verified));
       if (!difference.empty()) return LiftOutcome(NotLifted{"wrong at a further shape", difference, true});
     }
@@ -187,7 +189,7 @@ class Lifting {
 
   Result<ShapeOutcome> MakeForm(FormAtShape at, const Trace& trace, const CanonicalRoots& canonical, FormGraph& forms) {
     ConcreteRequest request{.forms = forms, .buffers = {}, .scalars = {}};
-    request.deadline = std::chrono::steady_clock::now() + kFormTime;
+    request.cpu_deadline = CpuSeconds() + kFormCpuSeconds;
     for (const auto& [position, name] : scalar_names_)
       if (at.reals.contains(name)) request.scalars[position] = name;
     size_t root = 0;

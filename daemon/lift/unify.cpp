@@ -112,7 +112,8 @@ class Unifier {
     }
     for (size_t k = 0; k < result.terms.size(); ++k) {
       result.terms[k].coefficient = Unified(Project(affine, [&](const Affine& a) { return a.terms[k].coefficient; }));
-      if (result.terms[k].modulus) result.terms[k].modulus = Unified(Project(affine, [&](const Affine& a) { return *a.terms[k].modulus; }));
+      if (result.terms[k].modulus)
+        result.terms[k].modulus = Unified(Project(affine, [&](const Affine& a) { return *a.terms[k].modulus; }));
     }
     result.constant = SizeAt(affine, &Affine::constant);
     result.divisor = SizeAt(affine, &Affine::divisor);
