@@ -34,7 +34,7 @@ bool BindHandlers(Instruction& in) {
   if (!pair.masked) return false;
   in.body[0] = pair.masked;
   in.body[1] = pair.full ? pair.full : pair.masked;
-  if (in.guard != kNoOperand) {
+  if (in.guard != kNoOperand && in.op != Op::kExit) {  // which takes its guard itself
     const HandlerPair guarded = v3::GuardedHandlers();
     in.run[0] = guarded.masked;
     in.run[1] = guarded.full;

@@ -6,6 +6,29 @@
 namespace warpwright::sim {
 namespace {
 
+// The others go on behind it, once.
+TEST(Control, SomeLanesReturnUnderAGuard) {
+  SimKit kit(R"(
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 a) {
+  .reg .pred %p;
+  .reg .b32 %t;
+  .reg .b64 %a;
+  ld.param.u64 %a, [a];
+  mov.u32 %t, %tid.x;
+  setp.gt.u32 %p, %t, 3;
+  red.global.add.u32 [%a], 1;
+  @%p ret;
+  red.global.add.u32 [%a+4], 1;
+})");
+  auto count = kit.Make<uint32_t>("count", 2);
+  ASSERT_TRUE(kit.Run("k", {1}, {32}, 0, count)) << kit.fault.message;
+  EXPECT_EQ(count[0], 32u);
+  EXPECT_EQ(count[1], 4u);
+}
+
 TEST(Control, NestedDivergenceAndLoopsGiveEachThreadItsOwnPath) {
   SimKit kit = SimKit::FromCuda(R"(
 __device__ int path(int t) {
