@@ -195,6 +195,7 @@ struct HandlerPair {
 
 inline constexpr uint32_t kNoOperand = UINT32_MAX;
 inline constexpr uint32_t kNoBlock = UINT32_MAX;
+inline constexpr uint32_t kNoBranch = UINT32_MAX;
 inline constexpr int kMaxOperands = 6;
 
 struct Instruction {
@@ -210,6 +211,7 @@ struct Instruction {
   uint32_t index = 0;  // in KernelCode::code
   uint32_t line = 0;   // into ProgramCode::locations
   uint32_t text = 0;   // kUnsupported, kTrap: into ProgramCode::texts
+  uint32_t branch = kNoBranch;  // of a conditional branch or exit: its number in the kernel, in the order of the PTX
   Op op = Op::kNop;
   Type type = Type::kNone, from = Type::kNone;
   uint8_t defs = 0, operands = 0;  // reg[0, defs) are written, reg[defs, operands) read
@@ -224,6 +226,7 @@ struct Instruction {
   uint8_t mode = 0;    // AtomicOp, ShuffleMode, VoteMode, TestMode, PrmtMode, core::Function, predicate logic's Op
   uint8_t vector = 1;  // elements of a load, store, pack or unpack
   bool guard_negated = false;
+  bool speculative = false;       // a load: what its register holds does not matter where the guard does not hold
   bool negate_predicate = false;  // of the last operand, a predicate
   bool ftz = false, sat = false, approx = false, full_range = false, relu = false, nan = false, xorsign = false,
        abs = false;

@@ -412,6 +412,10 @@ Result<Lowered> Lowering::Lower(uint32_t index) {
   frame.return_label = NewLabel();
   if (!Body(function, frame))
     return Fail(ErrorCode::kUnsupported, "kernel " + out_.info.symbol + " is too large to simulate after inlining");
+  uint32_t branches = 0;
+  for (Instruction& in : out_.code)
+    if ((in.op == Op::kBranch && in.operands > 0) || (in.op == Op::kExit && in.guard != kNoOperand))
+      in.branch = branches++;
   for (uint32_t& label : out_.labels) label = std::min<uint32_t>(label, static_cast<uint32_t>(out_.code.size()));
   const uint64_t dynamic = AlignUp(out_.info.static_shared_bytes, 16);
   bool uses_dynamic = false;

@@ -8,6 +8,7 @@
 
 #include "sim/cfg.h"
 #include "sim/exec/dispatch.h"
+#include "sim/if_convert.h"
 #include "sim/instruction.h"
 #include "sim/lower.h"
 #include "sim/ptx_parser.h"
@@ -111,7 +112,7 @@ Result<KernelCode> MakeKernel(Lowered lowered, const std::vector<uint32_t>& loca
   return kernel;
 }
 
-Result<Program> Decode(std::string_view ptx) {
+Result<Program> Decode(std::string_view ptx, const DecodeOptions& options) {
   if (ptx.size() > kTextLimit) return Fail(ErrorCode::kUnsupported, "PTX of more than 32 MiB");
   WW_ASSIGN(const PtxModule module, ParsePtx(ptx));
   auto code = std::make_shared<ProgramCode>();
@@ -123,6 +124,8 @@ Result<Program> Decode(std::string_view ptx) {
     if (!function.entry || !function.has_body) continue;
     Lowering lowering(module, variable_index, code->texts);
     WW_ASSIGN(Lowered lowered, lowering.Lower(i));
+    if (const auto converted = options.converted.find(lowered.info.symbol); converted != options.converted.end())
+      WW_TRY(IfConvert(lowered, converted->second));
     WW_ASSIGN(KernelCode kernel, MakeKernel(std::move(lowered), location_index, *code));
     code->infos.push_back(kernel.info);
     code->kernels.push_back(std::move(kernel));
@@ -147,9 +150,9 @@ bool Program::UsesGlobalAtomics(std::string_view symbol) const {
   return info && info->uses_global_atomics;
 }
 
-Result<Program> DecodePtx(std::string_view ptx) {
+Result<Program> DecodePtx(std::string_view ptx, const DecodeOptions& options) {
   try {
-    return Decode(ptx);
+    return Decode(ptx, options);
   } catch (const std::bad_alloc&) {
     return Fail(ErrorCode::kUnsupported, "decoding the PTX needs too much memory");
   } catch (const std::length_error&) {

@@ -7,7 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,7 +72,13 @@ class Program {
   std::shared_ptr<const ProgramCode> code_;
 };
 
+struct DecodeOptions {
+  // By the symbol of a kernel: numbers of branches (Instruction::branch) of which both sides shall run, as far as they
+  // can: see if_convert.h.
+  std::map<std::string, std::set<uint32_t>, std::less<>> converted;
+};
+
 // At most 32 MiB of PTX. Errors name the line in the PTX. Never crashes on any input.
-Result<Program> DecodePtx(std::string_view ptx);
+Result<Program> DecodePtx(std::string_view ptx, const DecodeOptions& options = {});
 
 }  // namespace warpwright::sim

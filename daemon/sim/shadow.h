@@ -15,7 +15,8 @@ class Shadow {
   // A block begins: shared and local memory and all registers but the constant slots are fresh.
   virtual void StartBlock(const Context& c) = 0;
   // The warp of `c` is about to run the instruction for `lanes`, of which its guard has been taken: the operands still
-  // have their values. An instruction that has to wait for other lanes is announced again when it is tried again.
+  // have their values. A speculative load also runs for lanes that its guard excludes, if it can. An instruction that
+  // has to wait for other lanes is announced again when it is tried again.
   virtual void Before(const Context& c, const Instruction& in, uint32_t lanes) = 0;
   // It ran for those lanes, and did not stop the kernel. `c.mask` may be that of the next instruction. A reduction over
   // a barrier gets its result later.

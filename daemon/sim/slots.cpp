@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <queue>
 
+#include "sim/liveness.h"
+
 namespace warpwright::sim {
 namespace {
-
-constexpr uint64_t kBitLimit = 1ull << 31;  // of the liveness sets of one kernel
 
 uint32_t SlotBytes(RegisterClass cls) { return cls == RegisterClass::k64 ? 256 : cls == RegisterClass::k32 ? 128 : 4; }
 
@@ -31,16 +31,6 @@ bool ClobbersEarly(const Instruction& in) {
   }
 }
 
-template <typename F>
-void ForEachUse(const Instruction& in, F f) {
-  for (int i = in.defs; i < in.operands; ++i) f(in.reg[i]);
-  if (in.guard != kNoOperand) {
-    f(in.guard);
-    // Lanes that the guard switches off keep the old value.
-    for (int i = 0; i < in.defs; ++i) f(in.reg[i]);
-  }
-}
-
 struct Interval {
   uint32_t begin = UINT32_MAX, end = 0;
   void Extend(uint32_t at) {
@@ -57,106 +47,16 @@ class Liveness {
   const std::vector<uint32_t>& undefined() const { return undefined_; }
 
  private:
-  bool IsReal(uint32_t id) const { return lowered_.registers[id].constant < 0; }
-  void FindGlobals();
-  void Solve();
-
   const Lowered& lowered_;
   const std::vector<BasicBlock>& blocks_;
-  std::vector<uint32_t> global_of_;  // register -> index among those that live across blocks
-  std::vector<uint32_t> globals_;
-  std::vector<std::vector<uint64_t>> live_in_, live_out_;
   std::vector<Interval> intervals_;
   std::vector<uint32_t> undefined_;
 };
 
-// Registers that some block reads before it writes them, or that are live in more than one block.
-void Liveness::FindGlobals() {
-  const size_t count = lowered_.registers.size();
-  std::vector<uint32_t> home(count, kNoBlock);
-  std::vector<uint32_t> defined_in(count, kNoBlock);
-  std::vector<bool> global(count, false);
-  for (uint32_t b = 0; b < blocks_.size(); ++b) {
-    for (uint32_t i = blocks_[b].header; i < blocks_[b].end; ++i) {
-      const Instruction& in = lowered_.code[i];
-      auto touch = [&](uint32_t id) {
-        if (home[id] != kNoBlock && home[id] != b) global[id] = true;
-        home[id] = b;
-      };
-      ForEachUse(in, [&](uint32_t id) {
-        touch(id);
-        if (defined_in[id] != b) global[id] = true;
-      });
-      for (int d = 0; d < in.defs; ++d) {
-        touch(in.reg[d]);
-        defined_in[in.reg[d]] = b;
-      }
-    }
-  }
-  global_of_.assign(count, kNoOperand);
-  for (uint32_t id = 0; id < count; ++id) {
-    if (!global[id] || !IsReal(id)) continue;
-    global_of_[id] = static_cast<uint32_t>(globals_.size());
-    globals_.push_back(id);
-  }
-}
-
-void Liveness::Solve() {
-  const size_t words = (globals_.size() + 63) / 64;
-  const auto count = static_cast<uint32_t>(blocks_.size());
-  std::vector<std::vector<uint64_t>> use(count, std::vector<uint64_t>(words)), def = use;
-  live_in_ = live_out_ = use;
-  std::vector<std::vector<uint32_t>> predecessors(count);
-  std::vector<uint32_t> successors;
-  for (uint32_t b = 0; b < count; ++b) {
-    for (uint32_t i = blocks_[b].header; i < blocks_[b].end; ++i) {
-      const Instruction& in = lowered_.code[i];
-      ForEachUse(in, [&](uint32_t id) {
-        const uint32_t g = global_of_[id];
-        if (g != kNoOperand && !(def[b][g / 64] >> (g % 64) & 1)) use[b][g / 64] |= 1ull << (g % 64);
-      });
-      for (int d = 0; d < in.defs; ++d)
-        if (const uint32_t g = global_of_[in.reg[d]]; g != kNoOperand) def[b][g / 64] |= 1ull << (g % 64);
-    }
-    Successors(lowered_, blocks_, b, successors);
-    for (uint32_t s : successors)
-      if (s != kNoBlock) predecessors[s].push_back(b);
-  }
-  std::vector<uint32_t> work;
-  std::vector<bool> queued(count, true);
-  for (uint32_t b = 0; b < count; ++b) work.push_back(b);
-  while (!work.empty()) {
-    const uint32_t b = work.back();
-    work.pop_back();
-    queued[b] = false;
-    Successors(lowered_, blocks_, b, successors);
-    for (size_t w = 0; w < words; ++w) {
-      uint64_t out = 0;
-      for (uint32_t s : successors)
-        if (s != kNoBlock) out |= live_in_[s][w];
-      live_out_[b][w] = out;
-    }
-    bool changed = false;
-    for (size_t w = 0; w < words; ++w) {
-      const uint64_t in = use[b][w] | (live_out_[b][w] & ~def[b][w]);
-      changed |= in != live_in_[b][w];
-      live_in_[b][w] = in;
-    }
-    if (!changed) continue;
-    for (uint32_t p : predecessors[b])
-      if (!queued[p]) {
-        queued[p] = true;
-        work.push_back(p);
-      }
-  }
-}
-
 // Positions: instruction i reads at 2i and writes at 2i + 1.
 Status Liveness::Compute() {
-  FindGlobals();
-  if (static_cast<uint64_t>(globals_.size()) * blocks_.size() * 4 > kBitLimit)
-    return Fail(ErrorCode::kUnsupported, "kernel " + lowered_.info.symbol + " is too large to simulate");
-  Solve();
+  LiveRegisters live;
+  WW_TRY(live.Compute(lowered_, blocks_));
   intervals_.assign(lowered_.registers.size(), {});
   for (uint32_t b = 0; b < blocks_.size(); ++b) {
     for (uint32_t i = blocks_[b].header; i < blocks_[b].end; ++i) {
@@ -167,13 +67,10 @@ Status Liveness::Compute() {
         if (ClobbersEarly(in)) intervals_[in.reg[d]].Extend(2 * i);
       }
     }
-    for (uint32_t g = 0; g < globals_.size(); ++g) {
-      if (live_in_[b][g / 64] >> (g % 64) & 1) intervals_[globals_[g]].Extend(2 * blocks_[b].header);
-      if (live_out_[b][g / 64] >> (g % 64) & 1) intervals_[globals_[g]].Extend(2 * blocks_[b].end - 1);
-    }
+    live.ForEachIn(b, [&](uint32_t id) { intervals_[id].Extend(2 * blocks_[b].header); });
+    live.ForEachOut(b, [&](uint32_t id) { intervals_[id].Extend(2 * blocks_[b].end - 1); });
   }
-  for (uint32_t g = 0; g < globals_.size(); ++g)
-    if (live_in_[0][g / 64] >> (g % 64) & 1) undefined_.push_back(globals_[g]);
+  live.ForEachIn(0, [&](uint32_t id) { undefined_.push_back(id); });
   return {};
 }
 

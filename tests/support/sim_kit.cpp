@@ -56,14 +56,14 @@ std::string CompileToPtx(std::string_view source, std::string_view arch) {
 }
 
 namespace {
-Program DecodeOrDie(std::string_view ptx) {
-  auto program = DecodePtx(ptx);
+Program DecodeOrDie(std::string_view ptx, const DecodeOptions& decode) {
+  auto program = DecodePtx(ptx, decode);
   if (!program) Die(program.error().Format());
   return *program;
 }
 }  // namespace
 
-SimKit::SimKit(std::string_view ptx) : program_(DecodeOrDie(ptx)) {
+SimKit::SimKit(std::string_view ptx, const DecodeOptions& decode) : program_(DecodeOrDie(ptx, decode)) {
   if (auto status = memory_.LoadModule(program_); !status) Die(status.error().Format());
 }
 

@@ -28,7 +28,7 @@ struct Buffer {
 // One module with its memory. Arguments are passed as the kernel's parameter list has them.
 class SimKit {
  public:
-  explicit SimKit(std::string_view ptx);
+  explicit SimKit(std::string_view ptx, const DecodeOptions& decode = {});
   static SimKit FromCuda(std::string_view source) { return SimKit(CompileToPtx(source)); }
 
   template <typename T>

@@ -1,5 +1,7 @@
 #include "sim/exec/shadowed.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "sim/exec/taint.h"
@@ -26,6 +28,73 @@ const Instruction* Run(Context& c, const Instruction* i) {
   return c.resume;
 }
 
+// Could the lane load from its address, without a fault and a value that was never written?
+bool MayLoad(const Context& c, const Instruction& in, uint32_t lane) {
+  const uint32_t base = in.reg[in.defs];
+  if (c.warp->tainted && (c.warp->taint[base / 4] >> lane & 1) != 0) return false;
+  uint64_t address = static_cast<uint64_t>(in.immediate);
+  if (in.address64) {
+    uint64_t value;
+    std::memcpy(&value, c.registers + base + lane * 8, 8);
+    address += value;
+  } else {
+    uint32_t value;
+    std::memcpy(&value, c.registers + base + lane * 4, 4);
+    address = (address + value) & UINT32_MAX;
+  }
+  const uint64_t element = static_cast<uint64_t>(ByteSize(in.type)), bytes = element * in.vector;
+  if (address % bytes != 0) return false;
+  Space space = in.space;
+  if (space == Space::kGeneric) {
+    space = address >> 40 == 1   ? Space::kShared
+            : address >> 40 == 2 ? Space::kLocal
+            : address >> 40 == 3 ? Space::kParam
+                                 : Space::kGlobal;
+    if (space != Space::kGlobal) address &= (1ull << 40) - 1;
+  }
+  const auto inside = [&](uint64_t size) { return bytes <= size && address <= size - bytes; };
+  const auto all = [&](auto written) {
+    for (uint64_t b = 0; b < bytes; ++b)
+      if (written(b) == 0) return false;
+    return true;
+  };
+  switch (space) {
+    case Space::kShared:
+      return inside(c.shared_bytes) && (!c.checking || all([&](uint64_t b) { return c.shared_written[address + b]; }));
+    case Space::kLocal:
+      return inside(c.local_bytes) && all([&](uint64_t b) {
+               return c.warp->local_written[((address + b) >> 2) * 128 + lane * 4 + ((address + b) & 3)];
+             });
+    case Space::kParam: return inside(c.parameter_bytes);
+    default: break;
+  }
+  const Allocation* allocation = c.memory->Find(address);
+  if (!allocation || bytes > allocation->base + allocation->bytes - address) return false;
+  const uint8_t* written = allocation->written;
+  return !written || all([&](uint64_t b) { return written[address - allocation->base + b]; });
+}
+
+uint32_t SpeculativeLanes(const Context& c, const Instruction& in, uint32_t lanes) {
+  for (uint32_t m = c.mask & ~lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    if (MayLoad(c, in, lane)) lanes |= 1u << lane;
+  }
+  return lanes;
+}
+
+// For these lanes, whatever its guard says.
+const Instruction* RunFor(Context& c, const Instruction* i, uint32_t lanes) {
+  Instruction unguarded = *i;
+  unguarded.guard = kNoOperand;
+  std::copy(std::begin(i->body), std::end(i->body), std::begin(unguarded.run));
+  const uint32_t before = c.mask;
+  if (lanes == 0) return i + 1;
+  SetMask(c, lanes);
+  const bool stopped = Run(c, &unguarded) == nullptr;
+  SetMask(c, before);
+  return stopped ? nullptr : i + 1;
+}
+
 }  // namespace
 
 void ExecuteShadowed(Context& c, const Instruction* i) {
@@ -41,9 +110,10 @@ void ExecuteShadowed(Context& c, const Instruction* i) {
       continue;
     }
     const Instruction& in = *i;
-    const uint32_t lanes = RunningLanes(c, in);
+    uint32_t lanes = RunningLanes(c, in);
+    if (in.speculative) lanes = SpeculativeLanes(c, in, lanes);
     shadow.Before(c, in, lanes);
-    i = Run(c, i);
+    i = in.speculative ? RunFor(c, i, lanes) : Run(c, i);
     if (i || c.stop == Stop::kBarrier || c.stop == Stop::kSwitch || c.stop == Stop::kExit) shadow.After(c, in, lanes);
   }
 }
