@@ -6,6 +6,13 @@ namespace warpwright::lift {
 
 using sim::Type;
 
+namespace {
+
+// Says only how wide it is.
+bool IsBits(Type type) { return type >= Type::kB8 && type <= Type::kB64; }
+
+}  // namespace
+
 sim::Type BitsType(int width) {
   return width == 1    ? Type::kPred
          : width == 8  ? Type::kB8
@@ -131,6 +138,11 @@ ExprId Builder::Coerce(ExprId id, Type type) {
   const int have = Width(e.type), want = Width(type);
   if (e.op == ExprOp::kConst) return e.type == type ? id : Const(type, e.payload);
   if (have == want) [[likely]] {
+    // A choice between registers says nothing of what they hold.
+    if (e.op == ExprOp::kSelect && IsBits(e.type) && !IsBits(type)) {
+      const auto [predicate, then, otherwise] = e.args;
+      return Select(type, predicate, Coerce(then, type), Coerce(otherwise, type));
+    }
     // Sixteen bits above sixteen zeros are the float of a bf16.
     if (type == Type::kF32 && e.op == ExprOp::kPack && IsConst(e.args[0]) && graph_[e.args[0]].payload == 0)
       return Convert(Type::kF32, Type::kBf16, e.args[1]);
@@ -235,9 +247,26 @@ ExprId Builder::Xor(ExprId a, ExprId b) {
   return a == b ? Predicate(false) : Make({.op = ExprOp::kXor, .type = Type::kPred, .arity = 2, .args = {a, b}});
 }
 
+// The type of a choice between registers, by what one of them holds.
+Type Builder::TypeOfChoice(Type type, ExprId then, ExprId otherwise) const {
+  if (!IsBits(type)) return type;
+  for (const ExprId id : {then, otherwise}) {
+    const Expr& e = graph_[id];
+    if (e.op != ExprOp::kConst && !IsBits(e.type) && Width(e.type) == Width(type)) return e.type;
+  }
+  return type;
+}
+
 ExprId Builder::Select(Type type, ExprId predicate, ExprId then, ExprId otherwise) {
   if (predicate == kConcrete || then == kConcrete || otherwise == kConcrete) return kConcrete;
   if (IsConst(predicate)) return graph_[predicate].payload != 0 ? then : otherwise;
+  // Under one condition, what was chosen by it is known.
+  for (; graph_[then].op == ExprOp::kSelect && graph_[then].args[0] == predicate;) then = graph_[then].args[1];
+  for (; graph_[otherwise].op == ExprOp::kSelect && graph_[otherwise].args[0] == predicate;)
+    otherwise = graph_[otherwise].args[2];
+  if (type == Type::kPred) return then == otherwise ? then : Or(And(predicate, then), And(Not(predicate), otherwise));
+  type = TypeOfChoice(type, then, otherwise);
+  if (!IsBits(type)) then = Coerce(then, type), otherwise = Coerce(otherwise, type);
   if (then == otherwise) return then;
   if (IsConst(then) && IsConst(otherwise) && graph_[then].payload == graph_[otherwise].payload) return then;
   if (graph_[predicate].op == ExprOp::kNot) return Select(type, graph_[predicate].args[0], otherwise, then);

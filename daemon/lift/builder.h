@@ -51,6 +51,7 @@ class Builder {
   ExprId ShiftRight(sim::Type type, ExprId a, ExprId count);
 
  private:
+  sim::Type TypeOfChoice(sim::Type type, ExprId then, ExprId otherwise) const;
   bool IsFloatNode(ExprId id, int width) const;
   bool IsPieces(ExprId id) const;  // neither a number nor a predicate: parts are taken rather than bits
   ExprId MaskHalf(ExprId half, uint64_t mask);

@@ -32,8 +32,37 @@ class Canonicaliser {
     return op == ExprOp::kAdd || op == ExprOp::kSub || op == ExprOp::kFma || op == ExprOp::kNeg ||
            op == ExprOp::kIntAdd || op == ExprOp::kIntSub;
   }
-  // Is the k-th argument of `user` a term of its sum?
-  static bool IsTerm(const Expr& user, int k) { return IsAdditive(user.op) && (user.op != ExprOp::kFma || k == 2); }
+  // select(p, x + v, x), which is x + select(p, v, 0): what it adds, or nothing.
+  const Expr* ConditionalStep(const Expr& expr) const {
+    if (expr.op != ExprOp::kSelect) return nullptr;
+    const Expr& then = graph_[expr.args[1]];
+    const ExprId base = expr.args[2];
+    switch (then.op) {
+      case ExprOp::kAdd:
+      case ExprOp::kIntAdd: return then.args[0] == base || then.args[1] == base ? &then : nullptr;
+      case ExprOp::kSub:
+      case ExprOp::kIntSub: return then.args[0] == base ? &then : nullptr;
+      case ExprOp::kFma: return then.args[2] == base ? &then : nullptr;
+      default: return nullptr;
+    }
+  }
+  bool IsSum(const Expr& expr) const { return IsAdditive(expr.op) || ConditionalStep(expr) != nullptr; }
+
+  // Calls `f` with what the form of `expr` is made of, and whether that is a term of its sum.
+  template <typename F>
+  void ForEachArgument(const Expr& expr, F f) const {
+    if (const Expr* step = ConditionalStep(expr)) {
+      f(expr.args[0], false);
+      f(expr.args[2], true);
+      bool is_base = false;  // once: x + x adds x
+      for (const ExprId arg : step->arguments()) {
+        if (arg == expr.args[2] && !is_base && step->op != ExprOp::kFma) is_base = true;
+        else if (step->op != ExprOp::kFma || arg != step->args[2]) f(arg, false);
+      }
+      return;
+    }
+    for (int k = 0; k < expr.arity; ++k) f(expr.args[k], IsAdditive(expr.op) && (expr.op != ExprOp::kFma || k == 2));
+  }
 
   // Marks what is reachable, and what lies inside a larger sum or extremum and is used only there.
   void Reach(std::span<const ExprId> roots) {
@@ -49,16 +78,15 @@ class Canonicaliser {
       if (!reached_[id]) continue;
       const Expr& expr = graph_[id];
       result_.has_double |= expr.type == Type::kF64 && expr.op != ExprOp::kConst && expr.op != ExprOp::kLoad;
-      for (int k = 0; k < expr.arity; ++k) {
-        const ExprId arg = expr.args[k];
+      ForEachArgument(expr, [&](ExprId arg, bool is_term) {
         reached_[arg] = true;
         uses[arg] = static_cast<uint8_t>(std::min(uses[arg] + 1, 2));
         const Expr& inner = graph_[arg];
-        const bool inside = (IsTerm(expr, k) && IsAdditive(inner.op)) ||
-                            ((expr.op == ExprOp::kMax || expr.op == ExprOp::kMin) && inner.op == expr.op);
+        const bool inside =
+            (is_term && IsSum(inner)) || ((expr.op == ExprOp::kMax || expr.op == ExprOp::kMin) && inner.op == expr.op);
         absorbed_[arg] = inside;
         if (!inside) uses[arg] = 2;
-      }
+      });
     }
     for (ExprId id = 1; id < graph_.size(); ++id) absorbed_[id] = absorbed_[id] && uses[id] == 1;
   }
@@ -70,8 +98,9 @@ class Canonicaliser {
 
   FormId Form(ExprId id) {
     const Expr& expr = graph_[id];
-    for (const ExprId arg : expr.arguments())
-      if (form_[arg] == 0 && !absorbed_[arg]) return 0;
+    bool known = true;
+    ForEachArgument(expr, [&](ExprId arg, bool) { known &= form_[arg] != 0 || absorbed_[arg]; });
+    if (!known) return 0;
     const auto arg = [&](int k) { return form_[expr.args[k]]; };
     const auto call = [&](Function function) { return forms_.Call(function, {arg(0)}); };
     switch (expr.op) {
@@ -113,7 +142,7 @@ class Canonicaliser {
         return forms_.Logic(FormOp::kOr, {left, right});
       }
       case ExprOp::kNot: return forms_.Logic(FormOp::kNot, {arg(0)});
-      case ExprOp::kSelect: return forms_.Select(arg(0), arg(1), arg(2));
+      case ExprOp::kSelect: return ConditionalStep(expr) ? Sum(id) : forms_.Select(arg(0), arg(1), arg(2));
       case ExprOp::kIntMulHigh: return Refuse("the high half of an integer product", expr);
       case ExprOp::kIntDiv: return forms_.Call(Function::kIntegerDivide, {arg(0), arg(1)});
       case ExprOp::kIntRem: return forms_.Call(Function::kIntegerRemainder, {arg(0), arg(1)});
@@ -132,6 +161,14 @@ class Canonicaliser {
       case ExprOp::kExtract: return Extract(expr);
     }
     return 0;
+  }
+
+  FormId Added(const Expr& select) {
+    const Expr& step = *ConditionalStep(select);
+    if (step.op == ExprOp::kFma) return forms_.Product({{form_[step.args[0]], 1}, {form_[step.args[1]], 1}});
+    const bool first = step.args[0] == select.args[2];
+    const FormId added = form_[step.args[first ? 1 : 0]];
+    return step.op == ExprOp::kSub || step.op == ExprOp::kIntSub ? forms_.Linear(0, {{added, -1}}) : added;
   }
 
   // The whole sum below `root`: one pass over its chain or tree.
@@ -169,6 +206,10 @@ class Canonicaliser {
           known = descend(expr.args[2], c);
           break;
         }
+        case ExprOp::kSelect:
+          terms.push_back({forms_.Select(form_[expr.args[0]], Added(expr), forms_.Constant(0)), c});
+          known = descend(expr.args[2], c);
+          break;
         default: known = descend(expr.args[0], c) && descend(expr.args[1], c);
       }
       if (!known) return 0;

@@ -23,13 +23,13 @@ bool IsAccess(const Instruction& in) {
 // Reads other lanes.
 bool IsExchange(const Instruction& in) { return in.op == Op::kShuffle || in.op == Op::kRedux; }
 
+}  // namespace
+
 uint32_t PredicateBits(const Context& c, uint32_t offset) {
   uint32_t bits;
   std::memcpy(&bits, c.registers + offset, 4);
   return bits;
 }
-
-}  // namespace
 
 ExpressionShadow::ExpressionShadow(Trace& trace, const std::vector<sim::SourceLocation>& locations,
                                    const std::vector<TraceRequest::Scalar>& scalars)
@@ -63,6 +63,7 @@ void ExpressionShadow::LossyAt(const Instruction& in, std::string_view what) {
 void ExpressionShadow::StartLaunch(const sim::KernelCode& kernel) {
   if (kernel_) ++launch_;
   kernel_ = &kernel;
+  trace_.kernels.push_back(kernel.info.symbol);
   slots_ = 0;
   slot_of_.assign(kernel.register_bytes / 4 + 1, UINT32_MAX);
   auto number = [&](uint32_t offset) {
@@ -74,6 +75,7 @@ void ExpressionShadow::StartLaunch(const sim::KernelCode& kernel) {
     number(in.guard);
   }
   unread_.assign(kernel.code.size(), false);
+  regions_.assign(kernel.code.size(), {});
   for (const Instruction& in : kernel.code)
     if (in.op == Op::kAtomic && in.defs == 1) unread_[in.index] = IsUnread(kernel, in);
   warps_.clear();
@@ -138,6 +140,7 @@ void ExpressionShadow::RecordBranch(const Context& c, const Instruction& in, uin
                                        .taken = taken,
                                        .thread = Thread(c, lane),
                                        .launch = launch_,
+                                       .branch = in.branch,
                                        .file = place.file,
                                        .line = place.line});
 }
@@ -177,6 +180,7 @@ void ExpressionShadow::SetConcrete(const Context& c, const Instruction& in, uint
 }
 
 void ExpressionShadow::Set(const Context& c, uint32_t offset, uint32_t lane, ExprId id) {
+  if (IsGuarded(lane)) id = GuardedRegister(offset, lane, id);
   Registers& registers = Here(c);
   const uint32_t slot = SlotOf(offset);
   if (id == kConcrete || builder_.IsConst(id)) {
@@ -215,16 +219,18 @@ void ExpressionShadow::Before(const Context& c, const Instruction& in, uint32_t 
   uint32_t any = 0;
   for (int k = in.defs; k < in.operands; ++k) any |= registers.symbolic[SlotOf(in.reg[k])];
   const bool access = IsAccess(in);
-  active_ = (any & (IsExchange(in) ? sim::kAllLanes : lanes)) != 0;
-  if (in.guard != sim::kNoOperand && registers.symbolic[SlotOf(in.guard)] & c.mask)
-    RecordPredicates(c, in, in.guard, in.guard_negated, c.mask);
+  CaptureGuard(c, in, lanes);
+  lanes |= guard_.symbolic;
+  active_ = (any & (IsExchange(in) ? sim::kAllLanes : lanes)) != 0 || guard_.symbolic != 0;
   if (!active_ && !access) return;
   for (int k = in.defs; k < in.operands; ++k) Capture(c, in, k, sim::kAllLanes);
-  if (in.op == Op::kAtomic || in.op == Op::kReduction) CaptureMemory(c, in, lanes);
+  if (in.op == Op::kAtomic || in.op == Op::kReduction || (in.op == Op::kStore && guard_.symbolic != 0))
+    CaptureMemory(c, in, lanes);
   if (active_ && access) CaptureRegion(c, in, in.op == Op::kStore ? 0 : in.defs, lanes);
 }
 
 void ExpressionShadow::After(const Context& c, const Instruction& in, uint32_t lanes) {
+  lanes |= guard_.symbolic;
   if (lanes == 0) return;
   switch (in.op) {
     case Op::kLoad:
@@ -271,10 +277,10 @@ void ExpressionShadow::After(const Context& c, const Instruction& in, uint32_t l
     case Op::kAssertFail: return;
     default: break;
   }
-  if (ComputeFloats(c, in, lanes)) return;
+  if (guard_.symbolic == 0 && ComputeFloats(c, in, lanes)) return;
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
-    bool symbolic = false;
+    bool symbolic = IsGuarded(lane);
     for (int k = in.defs; k < in.operands; ++k) symbolic |= operands_[static_cast<size_t>(k)].symbolic >> lane & 1;
     ExprId id = kConcrete;
     if (symbolic && !Compute(in, lane, id)) LossyAt(in, "an instruction on data that has no expression");

@@ -18,6 +18,9 @@ namespace warpwright::lift {
 
 inline constexpr uint32_t kLanes = sim::kLanes;
 
+// The lanes' bits of a predicate register.
+uint32_t PredicateBits(const sim::Context& c, uint32_t offset);
+
 class ExpressionShadow : public sim::Shadow {
  public:
   // The graph, the branches and what is lossy are the trace's; all outlive the shadow.
@@ -68,6 +71,14 @@ class ExpressionShadow : public sim::Shadow {
   void RecordPredicates(const sim::Context& c, const sim::Instruction& in, uint32_t offset, bool negated,
                         uint32_t lanes);
 
+  // shadow_guard.cpp: instructions under a guard that depends on data.
+  void CaptureGuard(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
+  bool IsOnlyFollowed(uint32_t lane) const { return (guard_.runs >> lane & 1) == 0; }
+  bool IsGuarded(uint32_t lane) const { return (guard_.symbolic >> lane & 1) != 0; }
+  ExprId Guarded(uint32_t lane, ExprId changed, ExprId old);
+  ExprId GuardedRegister(uint32_t offset, uint32_t lane, ExprId id);
+  ExprId StoreGuarded(const sim::Context& c, const sim::Instruction& in, uint32_t lane, uint32_t lanes, int k);
+
   // Each: the expression of the first result, or false if it does not know the instruction.
   bool Compute(const sim::Instruction& in, uint32_t lane, ExprId& id);
   bool ComputeMove(const sim::Instruction& in, uint32_t lane, ExprId& id);
@@ -95,6 +106,7 @@ class ExpressionShadow : public sim::Shadow {
   void Atomic(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
   void CaptureMemory(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
   ExprId Updated(const sim::Instruction& in, uint32_t lane, ExprId old, bool global);
+  ExprId UpdatedHere(const sim::Instruction& in, uint32_t lane, ExprId old, bool global);
   ExprId Exchanged(sim::Type type, ExprId old, ExprId expected, ExprId desired);
   bool IsDerivedFrom(ExprId id, ExprId origin) const;
   void Shuffle(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
@@ -120,6 +132,8 @@ class ExpressionShadow : public sim::Shadow {
   void CaptureRegion(const sim::Context& c, const sim::Instruction& in, int operand, uint32_t lanes);
   void UpdateContent(uint64_t offset, uint32_t bytes, uint64_t bits);
   bool InRegion(const Target& target, uint64_t bytes) const;
+  bool MayGoThere(const sim::Instruction& in, uint32_t lane, const Target& target) const;
+  uint64_t OffsetInRegion(const Target& target) const;
   ExprId RegionElement(uint64_t element, uint32_t bytes);
   void Decompose(ExprId id, uint64_t factor, int width, Linear& linear) const;
   ExprId IndexOf(int operand, uint32_t lane, uint64_t delta, uint32_t size);
@@ -132,6 +146,7 @@ class ExpressionShadow : public sim::Shadow {
   ExprId AtomicIndirect(const sim::Instruction& in, uint32_t lane, const Target& target);
   static bool IsUnread(const sim::KernelCode& kernel, const sim::Instruction& in);
 
+  uint64_t ContentAt(const sim::Context& c, const Target& target, uint64_t plus, uint64_t bytes) const;
   ExprId ScalarOf(uint64_t bits, uint32_t bytes);
 
   Trace& trace_;
@@ -147,10 +162,19 @@ class ExpressionShadow : public sim::Shadow {
   std::vector<Registers> warps_;
   std::unique_ptr<MemoryShadow> shared_, local_;
   std::array<Operand, sim::kMaxOperands> operands_;
-  std::array<uint64_t, kLanes> before_ = {};     // memory, of an atomic operation
+  std::array<std::array<uint64_t, 4>, kLanes> before_ = {};  // memory, of an atomic operation or a guarded store
+  struct Guard {
+    const sim::Instruction* instruction = nullptr;
+    uint32_t symbolic = 0;  // lanes; for these the instruction is followed whether they run it or not
+    uint32_t runs = 0;      // lanes for which the guard holds
+    uint32_t may_run = 0;   // those, and where it may hold for other data
+    std::array<ExprId, kLanes> ids;
+  };
+  Guard guard_;
   std::set<std::pair<ExprId, ExprId>> retries_;  // expressions of which a failed compare-and-swap compared the values
   Region region_;
   std::vector<std::byte> content_;  // of the region
+  std::vector<Region> regions_;     // by instruction: where it went when it last ran
   std::vector<bool> unread_;        // by instruction: an atomic whose result nothing reads
   bool active_ = false;             // an operand of the current instruction depends on an input
   uint64_t block_ = 0;

@@ -103,7 +103,11 @@ class FormGraph {
   std::vector<FormTerm> Difference(FormId a, FormId b, double& value) const;
   bool IsInteger(FormId id) const;
   FormId CompareIntegers(core::Comparison comparison, FormId sum, double number);
+  FormId WithoutRepetition(FormOp op, const std::vector<FormTerm>& parts);
   FormId MergeArg(FormId condition, FormId then, FormId otherwise);
+  void AddFacts(FormId condition, bool holds, std::vector<FormId>& facts);
+  FormId Knowing(std::span<const FormId> facts, FormId id);
+  FormId MergeSelect(FormId condition, FormId then, FormId otherwise);
 
   std::vector<FormNode> nodes_;  // [0]: no node
   std::vector<FormTerm> terms_;

@@ -25,7 +25,10 @@ using Scalars = std::map<std::string, core::ScalarValue>;
 
 constexpr double kFormCpuSeconds = 5;  // to find the statements at one shape
 
+constexpr int kConversions = 3;  // of branches, at a shape
+
 using ShapeOutcome = std::variant<NotLifted, FormAtShape>;
+using Traced = std::variant<NotLifted, Trace>;
 
 class Lifting {
  public:
@@ -116,15 +119,19 @@ class Lifting {
     }
   }
 
-  Result<std::variant<NotLifted, Trace>> TraceAt(const LiftShape& at) {
+  Result<Traced> TraceAt(const LiftShape& at) {
     WW_ASSIGN(PrepareOutcome prepared, prepare_(at));
-    if (const auto* not_prepared = std::get_if<NotPrepared>(&prepared))
-      return std::variant<NotLifted, Trace>(NotLifted{"not prepared", not_prepared->why, false});
-    const auto& shape = std::get<PreparedShape>(prepared);
+    if (const auto* not_prepared = std::get_if<NotPrepared>(&prepared)) return Traced(Blocked(*not_prepared));
+    return TraceAt(at, std::get<PreparedShape>(prepared));
+  }
+  static NotLifted Blocked(const NotPrepared& not_prepared) { return {"not prepared", not_prepared.why, false}; }
+
+  Result<Traced> TraceAt(const LiftShape& at, const PreparedShape& shape) {
     TraceRequest request;
     request.module = shape.module.get();
     request.plan = &shape.plan;
     request.buffers = &at.buffers;
+    request.decode = converted_[shape.module->ptx];
     uint16_t position = 0;
     for (const core::Argument& argument : spec_.args) {
       if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind)) {
@@ -138,7 +145,6 @@ class Lifting {
     request.node_limit = request_.node_limit;
     request.instruction_limit = request_.instruction_limit;
     WW_ASSIGN(TraceOutcome outcome, TracePlan(request));
-    using Traced = std::variant<NotLifted, Trace>;
     return std::visit(
         Overload{[](NotTraced& not_traced) { return Traced(NotLifted{not_traced.blocker, not_traced.message, false}); },
                  [](core::Fault& fault) { return Traced(NotLifted{"fault", fault.message, false}); },
@@ -152,10 +158,32 @@ class Lifting {
     });
   }
 
+  // Where branches depend on data, once more with both sides of these; that may show others.
   Result<ShapeOutcome> FormAt(const LiftShape& at) {
-    WW_ASSIGN(auto traced, TraceAt(at));
-    if (auto* not_lifted = std::get_if<NotLifted>(&traced)) return ShapeOutcome(std::move(*not_lifted));
-    const Trace& trace = std::get<Trace>(traced);
+    WW_ASSIGN(PrepareOutcome prepared, prepare_(at));
+    if (const auto* not_prepared = std::get_if<NotPrepared>(&prepared)) return ShapeOutcome(Blocked(*not_prepared));
+    const auto& shape = std::get<PreparedShape>(prepared);
+    for (int round = 0;; ++round) {
+      WW_ASSIGN(Traced traced, TraceAt(at, shape));
+      if (auto* not_lifted = std::get_if<NotLifted>(&traced)) return ShapeOutcome(std::move(*not_lifted));
+      const Trace& trace = std::get<Trace>(traced);
+      std::vector<const DataBranch*> open;
+      WW_ASSIGN(ShapeOutcome outcome, FormOf(at, trace, open));
+      if (open.empty() || round == kConversions || !Convert(trace, open, shape)) return outcome;
+    }
+  }
+
+  // False: there is nothing new to convert.
+  bool Convert(const Trace& trace, const std::vector<const DataBranch*>& open, const PreparedShape& shape) {
+    bool added = false;
+    for (const DataBranch* branch : open)
+      if (branch->branch != sim::kNoBranch)
+        added |= converted_[shape.module->ptx].converted[trace.kernels[branch->launch]].insert(branch->branch).second;
+    return added;
+  }
+
+  // `open`: the branches that data can turn, if there are any.
+  Result<ShapeOutcome> FormOf(const LiftShape& at, const Trace& trace, std::vector<const DataBranch*>& open) {
     if (WritesNothing(trace))
       return ShapeOutcome(NotLifted{"nothing written", "the launcher writes nothing at this shape", false});
     if (!trace.lossy.empty()) return ShapeOutcome(NotLifted{"lossy", trace.lossy[0], false});
@@ -179,10 +207,11 @@ class Lifting {
     // A branch that data cannot turn is none.
     for (size_t i = 0; i < trace.branches.size(); ++i) {
       const FormId predicate = canonical.forms[outputs + i];
-      if (predicate != 0 && forms.AsConstant(predicate)) continue;
-      const DataBranch& branch = trace.branches[i];
-      return ShapeOutcome(
-          NotLifted{"branch on data", fmt::format("a branch depends on data ({}:{})", branch.file, branch.line), true});
+      if (predicate == 0 || !forms.AsConstant(predicate)) open.push_back(&trace.branches[i]);
+    }
+    if (!open.empty()) {
+      const std::string where = fmt::format("{}:{}", open[0]->file, open[0]->line);
+      return ShapeOutcome(NotLifted{"branch on data", fmt::format("a branch depends on data ({})", where), true});
     }
     return MakeForm(Named(at.scalars), trace, canonical, forms);
   }
@@ -272,6 +301,7 @@ class Lifting {
   const Prepare& prepare_;
   std::vector<std::vector<core::Expression>> dimensions_;  // of the buffer arguments
   std::map<uint16_t, std::string> scalar_names_;
+  std::map<std::string, sim::DecodeOptions> converted_;  // by the PTX: shapes may have modules of their own
   std::vector<FormAtShape> forms_;
   std::vector<std::string> notes_;
 };

@@ -51,7 +51,9 @@ ExprOp FloatOp(Op op) {
 bool ExpressionShadow::ComputeMove(const Instruction& in, uint32_t lane, ExprId& id) {
   switch (in.op) {
     case Op::kMove:
-      id = in.type == Type::kPred ? PredicateArg(1, lane, in.negate_predicate) : operands_[1].ids[lane];
+      id = in.type == Type::kPred                     ? PredicateArg(1, lane, in.negate_predicate)
+           : (operands_[1].symbolic >> lane & 1) != 0 ? operands_[1].ids[lane]
+                                                      : Arg(1, lane, in.type);
       return true;
     case Op::kCvta:
       id = builder_.Binary(ExprOp::kIntAdd, Type::kU64, Arg(1, lane, Type::kU64),

@@ -132,7 +132,7 @@ void ExpressionShadow::Unpack(const Context& c, const Instruction& in, uint32_t 
   const int width = Width(in.type) / in.vector;
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
-    const bool symbolic = operands_[in.defs].symbolic >> lane & 1;
+    const bool symbolic = (operands_[in.defs].symbolic >> lane & 1) != 0 || IsGuarded(lane);
     const ExprId whole = symbolic ? Arg(in.defs, lane, BitsType(Width(in.type))) : kConcrete;
     for (int k = 0; k < in.vector; ++k)
       Set(c, in.reg[k], lane, symbolic ? builder_.Extract(whole, k * width, width) : kConcrete);

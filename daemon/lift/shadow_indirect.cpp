@@ -119,7 +119,11 @@ void ExpressionShadow::CaptureRegion(const Context& c, const Instruction& in, in
   region_ = {};
   const uint32_t by_data = operands_[static_cast<size_t>(operand)].symbolic & lanes;
   if (by_data == 0) return;
-  const Region region = RegionOf(c, Resolve(c, in, operand, static_cast<uint32_t>(std::countr_zero(by_data))));
+  // Where no lane's guard holds, the address may be anything.
+  Region& region = regions_[in.index];
+  if (const uint32_t runs = by_data & guard_.runs; runs != 0)
+    region = RegionOf(c, Resolve(c, in, operand, static_cast<uint32_t>(std::countr_zero(runs))));
+  else if (region.memory == local_.get()) region = {};
   const auto bytes = static_cast<uint64_t>(sim::ByteSize(in.type));
   const uint64_t limit = in.op == Op::kLoad ? kMaxRead : kMaxWritten;
   if (!region.memory || (region.end - region.begin) / bytes > limit) return;
@@ -130,6 +134,20 @@ void ExpressionShadow::CaptureRegion(const Context& c, const Instruction& in, in
 bool ExpressionShadow::InRegion(const Target& target, uint64_t bytes) const {
   return region_.memory && target.memory == region_.memory && target.offset >= region_.begin &&
          target.offset + bytes <= region_.end;
+}
+
+// Is what other data make of the access known? An address of a lane whose guard does not hold says nothing of that, but
+// other lanes' addresses do.
+bool ExpressionShadow::MayGoThere(const Instruction& in, uint32_t lane, const Target& target) const {
+  if (!IsOnlyFollowed(lane)) return true;
+  if (in.op != Op::kLoad && region_.memory != local_.get()) return region_.memory != nullptr;
+  const Region& region = regions_[in.index];
+  return region.memory && region.memory == target.memory && target.offset >= region.begin && target.offset < region.end;
+}
+
+uint64_t ExpressionShadow::OffsetInRegion(const Target& target) const {
+  if (target.memory == region_.memory) return target.offset - region_.begin;
+  return target.offset + (target.memory ? target.memory->base() : 0) - region_.memory->base() - region_.begin;
 }
 
 // An element of the captured region, as it is before the access; a constant if nothing is known of it.
@@ -198,19 +216,19 @@ void ExpressionShadow::ChangeRegion(ExprId index, uint32_t bytes, F change) {
 
 void ExpressionShadow::StoreIndirect(const Instruction& in, uint32_t lane, const Target& target, int k, ExprId value) {
   const auto bytes = static_cast<uint32_t>(sim::ByteSize(in.type));
-  const uint64_t offset = target.offset + static_cast<uint64_t>(k) * bytes;
-  const ExprId index = IndexOf(0, lane, offset - region_.begin, bytes);
-  ChangeRegion(index, bytes, [&](ExprId) { return value; });
+  const ExprId index = IndexOf(0, lane, OffsetInRegion(target) + static_cast<uint64_t>(k) * bytes, bytes);
+  ChangeRegion(index, bytes, [&](ExprId old) { return Guarded(lane, value, old); });
 }
 
 // The old value is only made if something reads it.
 ExprId ExpressionShadow::AtomicIndirect(const Instruction& in, uint32_t lane, const Target& target) {
   const auto bytes = static_cast<uint32_t>(sim::ByteSize(in.type));
   const Type type = IsIntegerType(in.type) ? in.type : BitsType(static_cast<int>(8 * bytes));
-  const ExprId index = IndexOf(in.defs, lane, target.offset - region_.begin, bytes);
+  const uint64_t offset = OffsetInRegion(target);
+  const ExprId index = IndexOf(in.defs, lane, offset, bytes);
   ExprId old = kConcrete;
   if (in.defs == 1 && !unread_[in.index]) {
-    const uint64_t count = (region_.end - region_.begin) / bytes, here = (target.offset - region_.begin) / bytes;
+    const uint64_t count = (region_.end - region_.begin) / bytes, here = InRegion(target, bytes) ? offset / bytes : 0;
     if (count > kMaxRead) {
       LossyAt(in, "the old value of an atomic operation at an address that depends on data");
     } else {
@@ -219,7 +237,8 @@ ExprId ExpressionShadow::AtomicIndirect(const Instruction& in, uint32_t lane, co
         if (e != here) old = builder_.Select(builder_[old].type, IsAt(index, e), RegionElement(e, bytes), old);
     }
   }
-  ChangeRegion(index, bytes, [&](ExprId now) { return Updated(in, lane, builder_.Coerce(now, type), target.global); });
+  ChangeRegion(index, bytes,
+               [&](ExprId now) { return UpdatedHere(in, lane, builder_.Coerce(now, type), target.global); });
   return old;
 }
 

@@ -7,6 +7,12 @@
 
 namespace warpwright::lift {
 
+namespace {
+
+constexpr std::string_view kUnknownRegion = "an access that other data lead to goes somewhere";
+
+}  // namespace
+
 using sim::AtomicOp;
 using sim::Context;
 using sim::Instruction;
@@ -38,7 +44,7 @@ ExpressionShadow::Target ExpressionShadow::Resolve(const Context& c, const Instr
     case Space::kParam: return {.offset = address, .parameter = true};
     default: {
       MemoryShadow* memory = FindMemory(address, bytes);
-      return {.memory = memory, .offset = memory ? address - memory->base() : 0, .global = true};
+      return {.memory = memory, .offset = memory ? address - memory->base() : address, .global = true};
     }
   }
 }
@@ -52,8 +58,10 @@ void ExpressionShadow::Load(const Context& c, const Instruction& in, uint32_t la
     for (int k = 0; k < in.vector; ++k) {
       const uint64_t bits = ResultBits(c, in, k, lane, in.type);
       ExprId id = kConcrete;
-      if (by_data >> lane & 1) id = LoadIndirect(in, lane, target, k);
-      else if (target.memory)
+      if (by_data >> lane & 1) {
+        if (MayGoThere(in, lane, target)) id = LoadIndirect(in, lane, target, k);
+        else if (guard_.may_run >> lane & 1) LossyAt(in, kUnknownRegion);
+      } else if (target.memory)
         id = target.memory->Read(builder_, target.offset + static_cast<uint64_t>(k) * bytes, bytes, bits);
       else if (target.parameter) id = ScalarOf(bits, bytes);
       if (id != kConcrete && sim::IsSigned(in.type) && bytes < 4)
@@ -71,19 +79,26 @@ void ExpressionShadow::Store(const Context& c, const Instruction& in, uint32_t l
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
     const Target target = Resolve(c, in, 0, lane);
-    if (!target.memory) continue;
+    const bool indirect = (by_data >> lane & 1) != 0 && (InRegion(target, bytes) || IsOnlyFollowed(lane));
+    if (indirect && !MayGoThere(in, lane, target)) {
+      LossyAt(in, kUnknownRegion);
+      continue;
+    }
+    if (!indirect && !target.memory) {
+      if (IsGuarded(lane)) LossyAt(in, "a store that other data lead to cannot be made");
+      continue;
+    }
     for (int k = 0; k < in.vector; ++k) {
       const Type type = BitsType(static_cast<int>(8 * bytes));
       const bool symbolic = operands_[static_cast<size_t>(1 + k)].symbolic >> lane & 1;
-      const ExprId value = symbolic || by_data != 0 ? Arg(1 + k, lane, type) : kConcrete;
+      ExprId value = symbolic || by_data != 0 ? Arg(1 + k, lane, type) : kConcrete;
       const uint64_t offset = target.offset + static_cast<uint64_t>(k) * bytes;
-      if (by_data >> lane & 1) {
-        if (InRegion(target, bytes)) {
-          StoreIndirect(in, lane, target, k, value);
-          continue;
-        }
-        LossyAt(in, "the address of a store depends on data");
+      if (indirect) {
+        StoreIndirect(in, lane, target, k, value);
+        continue;
       }
+      if (by_data >> lane & 1) LossyAt(in, "the address of a store depends on data");
+      if (guard_.symbolic != 0) value = StoreGuarded(c, in, lane, lanes, k);
       target.memory->Write(offset, bytes, builder_.IsConst(value) ? kConcrete : value);
       if (by_data != 0 && InRegion(target, bytes)) UpdateContent(offset, bytes, builder_[value].concrete);
     }
@@ -105,14 +120,20 @@ ExprId ExpressionShadow::Updated(const Instruction& in, uint32_t lane, ExprId ol
   };
   switch (static_cast<AtomicOp>(in.mode)) {
     case AtomicOp::kAdd: {
+      // Under a condition, nothing is added where it does not hold: sums of such terms stay sums. -0 leaves every
+      // float as it is.
+      const auto added = [&](Type t, uint64_t nothing) {
+        return Guarded(lane, Arg(value, lane, t), builder_.Const(t, nothing));
+      };
       if (type == Type::kF16x2 || type == Type::kBf16x2) {
         const Type half = type == Type::kF16x2 ? Type::kF16 : Type::kBf16;
-        const ExprId b = Arg(value, lane, Type::kB32);
+        const ExprId b = added(Type::kB32, 0x80008000u);
         auto part = [&](ExprId id, int first) { return builder_.Coerce(builder_.Extract(id, first, 16), half); };
         return builder_.Pack(add(half, part(old, 0), part(b, 0)), add(half, part(old, 16), part(b, 16)));
       }
-      if (sim::IsFloat(type)) return add(type, builder_.Coerce(old, type), Arg(value, lane, type));
-      return builder_.Binary(ExprOp::kIntAdd, type, old, Arg(value, lane, type));
+      if (sim::IsFloat(type))
+        return add(type, builder_.Coerce(old, type), added(type, uint64_t{1} << (Width(type) - 1)));
+      return builder_.Binary(ExprOp::kIntAdd, type, old, added(type, 0));
     }
     case AtomicOp::kMin:
     case AtomicOp::kMax:
@@ -138,6 +159,12 @@ ExprId ExpressionShadow::Updated(const Instruction& in, uint32_t lane, ExprId ol
     case AtomicOp::kCas: return Exchanged(bits, old, Arg(value, lane, bits), Arg(value + 1, lane, bits));
   }
   return kConcrete;
+}
+
+// Where the guard does not hold, too.
+ExprId ExpressionShadow::UpdatedHere(const Instruction& in, uint32_t lane, ExprId old, bool global) {
+  const ExprId updated = Updated(in, lane, old, global);
+  return static_cast<AtomicOp>(in.mode) == AtomicOp::kAdd ? updated : Guarded(lane, updated, old);
 }
 
 // Compare and swap. A loop that adds by it reads a value, computes from it and tries again if another thread was
@@ -175,44 +202,62 @@ void ExpressionShadow::Atomic(const Context& c, const Instruction& in, uint32_t 
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
     const Target& target = targets[lane] = Resolve(c, in, in.defs, lane);
-    now[lane] = before_[lane];
+    now[lane] = before_[lane][0];
     for (uint32_t earlier = done; earlier != 0; earlier &= earlier - 1) {
       const auto l = static_cast<uint32_t>(std::countr_zero(earlier));
       if (targets[l].memory == target.memory && targets[l].offset == target.offset) now[lane] = now[l];
     }
     done |= 1u << lane;
-    if (!target.memory) continue;
-    if (by_data >> lane & 1) {
-      if (InRegion(target, bytes)) {
-        const ExprId before = AtomicIndirect(in, lane, target);
-        if (in.defs == 1) Set(c, in.reg[0], lane, before);
-        std::memcpy(&now[lane], content_.data() + (target.offset - region_.begin), bytes);
+    if ((by_data >> lane & 1) != 0 && (InRegion(target, bytes) || IsOnlyFollowed(lane))) {
+      if (!MayGoThere(in, lane, target)) {
+        LossyAt(in, kUnknownRegion);
         continue;
       }
-      LossyAt(in, "the address of an atomic operation depends on data");
+      const ExprId before = AtomicIndirect(in, lane, target);
+      if (in.defs == 1 && unread_[in.index]) SetConcrete(c, in, 1u << lane);
+      else if (in.defs == 1) Set(c, in.reg[0], lane, before);
+      if (InRegion(target, bytes)) std::memcpy(&now[lane], content_.data() + (target.offset - region_.begin), bytes);
+      continue;
     }
+    if (!target.memory) {
+      if (IsGuarded(lane)) LossyAt(in, "an atomic operation that other data lead to cannot be made");
+      continue;
+    }
+    if (by_data >> lane & 1) LossyAt(in, "the address of an atomic operation depends on data");
     ExprId old = target.memory->Read(builder_, target.offset, bytes, now[lane]);
-    if (in.defs == 1) Set(c, in.reg[0], lane, old);
     old = old == kConcrete ? builder_.Const(type, now[lane]) : builder_.Coerce(old, type);
-    const ExprId updated = Updated(in, lane, old, target.global);
+    if (in.defs == 1) Set(c, in.reg[0], lane, old);
+    const ExprId updated = UpdatedHere(in, lane, old, target.global);
     now[lane] = builder_[updated].concrete;
     target.memory->Write(target.offset, bytes, builder_.IsConst(updated) ? kConcrete : updated);
     if (by_data != 0 && InRegion(target, bytes)) UpdateContent(target.offset, bytes, now[lane]);
   }
 }
 
-// What memory holds before an atomic operation.
+// What memory holds, as the simulator has it.
+uint64_t ExpressionShadow::ContentAt(const Context& c, const Target& target, uint64_t plus, uint64_t bytes) const {
+  const uint64_t offset = target.offset + plus;
+  uint64_t bits = 0;
+  auto* to = reinterpret_cast<std::byte*>(&bits);
+  if (target.memory == shared_.get()) {
+    if (offset + bytes <= c.shared_bytes) std::memcpy(to, c.shared + offset, bytes);
+  } else if (target.memory == local_.get()) {
+    const uint64_t lane = offset / c.local_bytes % kLanes, at = offset % c.local_bytes;
+    for (uint64_t b = 0; b < bytes; ++b) to[b] = c.warp->local[((at + b) >> 2) * 128 + lane * 4 + ((at + b) & 3)];
+  } else if (target.global && target.memory) {
+    const auto content = c.memory->Bytes(target.memory->base() + offset, bytes);
+    if (!content.empty()) std::memcpy(to, content.data(), bytes);
+  }
+  return bits;
+}
+
+// What memory holds before an atomic operation or a guarded store.
 void ExpressionShadow::CaptureMemory(const Context& c, const Instruction& in, uint32_t lanes) {
   const auto bytes = static_cast<uint64_t>(sim::ByteSize(in.type));
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
     const Target target = Resolve(c, in, in.defs, lane);
-    before_[lane] = 0;
-    if (target.memory == shared_.get() && target.offset + bytes <= c.shared_bytes)
-      std::memcpy(&before_[lane], c.shared + target.offset, bytes);
-    if (!target.global || !target.memory) continue;
-    const auto content = c.memory->Bytes(target.memory->base() + target.offset, bytes);
-    if (!content.empty()) std::memcpy(&before_[lane], content.data(), bytes);
+    for (uint64_t k = 0; k < in.vector; ++k) before_[lane][k] = ContentAt(c, target, k * bytes, bytes);
   }
 }
 

@@ -187,7 +187,7 @@ Result<TraceOutcome> PlanTrace::Run() {
 }  // namespace
 
 Result<TraceOutcome> TracePlan(const TraceRequest& request) {
-  Result<sim::Program> program = sim::DecodePtx(request.module->ptx);
+  Result<sim::Program> program = sim::DecodePtx(request.module->ptx, request.decode);
   if (!program) return TraceOutcome(NotTraced{"unsupported instruction", program.error().message});
   WW_ASSIGN(sim::PlanMemory memory, sim::PlanMemory::Create(*request.plan, *request.buffers, *program, {}));
   return PlanTrace(request, *program, std::move(memory)).Run();

@@ -13,6 +13,7 @@
 #include "core/device.h"
 #include "core/launch_plan.h"
 #include "lift/graph.h"
+#include "sim/program.h"
 
 namespace warpwright::lift {
 
@@ -31,6 +32,7 @@ struct TraceRequest {
   uint64_t instruction_limit = 200'000'000;  // of threads
   // Other orders of blocks and warps that must give the same: 0 is the usual one.
   uint64_t block_order = 0;
+  sim::DecodeOptions decode;  // branches that shall not be taken: both sides run
   int runs = 1;  // launches in sequence without reloading; the expressions are those of the last one over the contents
                  // before the first
 };
@@ -40,7 +42,8 @@ struct DataBranch {
   ExprId predicate = kConcrete;  // of a branch: the condition, which was `taken` for this thread
   bool taken = false;
   uint64_t thread = 0;  // in the order of execution: block * threads per block + thread
-  uint32_t launch = 0;
+  uint32_t launch = 0;  // index into Trace::kernels
+  uint32_t branch = sim::kNoBranch;  // its number in the kernel, which sim::DecodeOptions takes; not every one has one
   std::string file;
   int line = 0;
 };
@@ -57,6 +60,7 @@ struct Trace {
   Graph graph;
   std::vector<TracedBuffer> buffers;  // every argument, in order
   std::vector<DataBranch> branches;
+  std::vector<std::string> kernels;  // symbols of those that were launched, in order
   std::vector<std::string> lossy;  // "a shuffle's lane depends on data (scan.cu:12)": no form may be claimed
   std::vector<sim::SourceLocation> locations;  // Expr::line indexes them
   double seconds = 0;

@@ -1,0 +1,273 @@
+// Predicates and selections in normal form: what a condition says of its sides is used there, and what is an extremum,
+// a position of one, or a term of a sum becomes that.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "lift/form_graph.h"
+
+namespace warpwright::lift {
+
+using core::Comparison;
+
+// a or (not a and b) is a or b, a or (a and b) is a, and a or not a is true; likewise with both exchanged. Of a set of
+// parts without nested ones of its own kind; 0: nothing of that is there.
+FormId FormGraph::WithoutRepetition(FormOp op, const std::vector<FormTerm>& parts) {
+  const FormOp dual = op == FormOp::kAnd ? FormOp::kOr : FormOp::kAnd;
+  const auto has = [&](FormId id) {
+    return std::any_of(parts.begin(), parts.end(), [&](const FormTerm& t) { return t.node == id; });
+  };
+  const auto has_opposite = [&](FormId id) { return has(Logic(FormOp::kNot, {id})); };
+  std::vector<FormId> kept;
+  bool changed = false;
+  for (const FormTerm& part : parts) {
+    if (nodes_[part.node].op != dual) {
+      if (has_opposite(part.node)) return Constant(op == FormOp::kAnd ? 0 : 1);
+      kept.push_back(part.node);
+      continue;
+    }
+    const std::vector<FormTerm> inner(terms(part.node).begin(), terms(part.node).end());
+    const bool contains = std::any_of(inner.begin(), inner.end(), [&](const FormTerm& t) { return has(t.node); });
+    std::vector<FormId> rest;
+    for (const FormTerm& t : inner)
+      if (!has_opposite(t.node)) rest.push_back(t.node);
+    changed |= contains || rest.size() < inner.size();
+    if (!contains) kept.push_back(rest.size() == inner.size() ? part.node : Logic(dual, std::move(rest)));
+  }
+  return changed ? Logic(op, std::move(kept)) : 0;
+}
+
+FormId FormGraph::Logic(FormOp op, std::vector<FormId> args) {
+  if (op == FormOp::kNot) {
+    const FormNode node = nodes_[args[0]];
+    if (const double* c = AsConstant(args[0])) return Constant(*c == 0);
+    if (node.op == FormOp::kNot) return terms(args[0])[0].node;
+    if (node.op == FormOp::kCompare) {
+      const FormId left = terms(args[0])[0].node, right = terms(args[0])[1].node;
+      switch (static_cast<Comparison>(node.mode)) {
+        case Comparison::kLess: return Compare(Comparison::kLessEqual, right, left);
+        case Comparison::kLessEqual: return Compare(Comparison::kLess, right, left);
+        case Comparison::kEqual: return Compare(Comparison::kNotEqual, left, right);
+        case Comparison::kNotEqual: return Compare(Comparison::kEqual, left, right);
+      }
+    }
+    return Intern({.op = op}, {{args[0], 1}});
+  }
+  std::vector<FormTerm> flat;
+  const double absorbing = op == FormOp::kAnd ? 0 : 1;
+  for (const FormId id : args) {
+    if (const double* c = AsConstant(id)) {
+      if ((*c != 0) == (absorbing != 0)) return Constant(absorbing);
+    } else if (nodes_[id].op == op) {
+      const auto inner = terms(id);
+      flat.insert(flat.end(), inner.begin(), inner.end());
+    } else {
+      flat.push_back({id, 1});
+    }
+  }
+  std::sort(flat.begin(), flat.end(),
+            [this](const FormTerm& a, const FormTerm& b) { return a.node != b.node && Before(a.node, b.node); });
+  flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
+  if (flat.empty()) return Constant(1 - absorbing);
+  if (flat.size() == 1) return flat[0].node;
+  if (const FormId simpler = WithoutRepetition(op, flat)) return simpler;
+  return Intern({.op = op}, std::move(flat));
+}
+
+// select(x > max(S), index of x, arg max of S) is the arg max of S and x. The first of equal values wins if the later
+// one must be greater.
+FormId FormGraph::MergeArg(FormId condition, FormId then, FormId otherwise) {
+  const FormNode compare = nodes_[condition];
+  if (compare.op != FormOp::kCompare) return 0;
+  const auto comparison = static_cast<core::Comparison>(compare.mode);
+  if (comparison != core::Comparison::kLess && comparison != core::Comparison::kLessEqual) return 0;
+  const FormId small = terms(condition)[0].node, large = terms(condition)[1].node;
+  if (AsConstant(small) || AsConstant(large)) return 0;
+  // The values among which `index` chooses, by an extremum `value`.
+  const auto choices = [&](FormId index, FormId value, FormOp extremum, std::vector<FormTerm>& out) {
+    if (const double* c = AsConstant(index)) {
+      if (nodes_[value].op == extremum) return false;
+      out.push_back({value, *c});
+      return true;
+    }
+    if (nodes_[index].op != FormOp::kArg || nodes_[value].op != extremum) return false;
+    const auto args = terms(index);
+    const auto values = terms(value);
+    if (args.size() != values.size()) return false;
+    for (size_t i = 0; i < args.size(); ++i)
+      if (args[i].node != values[i].node) return false;
+    out.insert(out.end(), args.begin(), args.end());
+    return true;
+  };
+  for (const FormOp extremum : {FormOp::kMax, FormOp::kMin}) {
+    // kMax: `then` belongs to the larger one.
+    std::vector<FormTerm> chosen, kept;
+    const FormId winner = extremum == FormOp::kMax ? large : small, loser = extremum == FormOp::kMax ? small : large;
+    if (!choices(then, winner, extremum, chosen) || !choices(otherwise, loser, extremum, kept)) continue;
+    // Ties: at kLess the one that was kept wins, at kLessEqual the chosen one.
+    const bool keeps = comparison == core::Comparison::kLess;
+    const auto below = [](const std::vector<FormTerm>& a, const std::vector<FormTerm>& b) {
+      const auto by = [](const FormTerm& x, const FormTerm& y) { return x.coefficient < y.coefficient; };
+      return std::max_element(a.begin(), a.end(), by)->coefficient <
+             std::min_element(b.begin(), b.end(), by)->coefficient;
+    };
+    const bool first = keeps ? below(kept, chosen) : below(chosen, kept);
+    const bool last = keeps ? below(chosen, kept) : below(kept, chosen);
+    if (!first && !last) continue;
+    using core::ReduceOp;
+    const ReduceOp mode = extremum == FormOp::kMax ? (first ? ReduceOp::kArgMaxFirst : ReduceOp::kArgMaxLast)
+                                                   : (first ? ReduceOp::kArgMinFirst : ReduceOp::kArgMinLast);
+    for (const FormId side : {then, otherwise})
+      if (nodes_[side].op == FormOp::kArg && nodes_[side].mode != static_cast<uint8_t>(mode)) return 0;
+    chosen.insert(chosen.end(), kept.begin(), kept.end());
+    std::sort(chosen.begin(), chosen.end(),
+              [this](const FormTerm& a, const FormTerm& b) { return a.node != b.node && Before(a.node, b.node); });
+    return Intern({.op = FormOp::kArg, .mode = static_cast<uint8_t>(mode)}, std::move(chosen));
+  }
+  return 0;
+}
+
+// What is known where `condition` holds, or does not: predicates that are true.
+void FormGraph::AddFacts(FormId condition, bool holds, std::vector<FormId>& facts) {
+  const FormNode node = nodes_[condition];
+  if (node.op == FormOp::kNot) return AddFacts(terms(condition)[0].node, !holds, facts);
+  if (node.op == (holds ? FormOp::kAnd : FormOp::kOr)) {
+    const std::vector<FormTerm> parts(terms(condition).begin(), terms(condition).end());
+    for (const FormTerm& part : parts) AddFacts(part.node, holds, facts);
+    return;
+  }
+  facts.push_back(holds ? condition : Logic(FormOp::kNot, {condition}));
+}
+
+// The same value where the facts are true.
+FormId FormGraph::Knowing(std::span<const FormId> facts, FormId id) {
+  const auto is_fact = [&](FormId fact) { return std::find(facts.begin(), facts.end(), fact) != facts.end(); };
+  for (;;) {
+    const FormNode node = nodes_[id];
+    if (node.op == FormOp::kSelect) {
+      const auto parts = terms(id);
+      const FormId condition = parts[0].node, then = parts[1].node, otherwise = parts[2].node;
+      if (is_fact(condition)) id = then;
+      else if (is_fact(Logic(FormOp::kNot, {condition}))) id = otherwise;
+      else return id;
+      continue;
+    }
+    if (node.op != FormOp::kMax && node.op != FormOp::kMin) return id;
+    std::vector<FormId> left;
+    for (const FormTerm& term : terms(id)) left.push_back(term.node);
+    const size_t count = left.size();
+    for (const FormId fact : facts) {
+      const auto comparison = static_cast<Comparison>(nodes_[fact].mode);
+      if (nodes_[fact].op != FormOp::kCompare ||
+          (comparison != Comparison::kLess && comparison != Comparison::kLessEqual))
+        continue;
+      FormId beaten = terms(fact)[0].node, wins = terms(fact)[1].node;
+      if (node.op == FormOp::kMin) std::swap(beaten, wins);
+      if (std::find(left.begin(), left.end(), wins) != left.end()) std::erase(left, beaten);
+    }
+    if (left.size() == count) return id;
+    if (left.size() > 1) return Extremum(node.op, std::move(left));
+    id = left[0];
+  }
+}
+
+// A selection whose side is a selection again, as one where it can be.
+FormId FormGraph::MergeSelect(FormId condition, FormId then, FormId otherwise) {
+  const auto negated = [this](FormId id) { return Logic(FormOp::kNot, {id}); };
+  if (nodes_[otherwise].op == FormOp::kSelect) {
+    const auto parts = terms(otherwise);
+    const FormId inner = parts[0].node, first = parts[1].node, second = parts[2].node;
+    if (first == then) return Select(Logic(FormOp::kOr, {condition, inner}), then, second);
+    if (second == then) return Select(Logic(FormOp::kOr, {condition, negated(inner)}), then, first);
+    // c and d ? x : (c ? y : z) is c ? (d ? x : y) : z.
+    if (nodes_[condition].op == FormOp::kAnd) {
+      const FormId opposite = negated(inner);
+      std::vector<FormId> others;
+      bool has_inner = false, has_opposite = false;
+      for (const FormTerm& part : terms(condition)) {
+        has_inner |= part.node == inner;
+        has_opposite |= part.node == opposite;
+        if (part.node != inner && part.node != opposite) others.push_back(part.node);
+      }
+      if (has_inner) return Select(inner, Select(Logic(FormOp::kAnd, others), then, first), second);
+      if (has_opposite) return Select(inner, first, Select(Logic(FormOp::kAnd, others), then, second));
+    }
+  }
+  if (nodes_[then].op == FormOp::kSelect) {
+    const auto parts = terms(then);
+    const FormId inner = parts[0].node, first = parts[1].node, second = parts[2].node;
+    if (second == otherwise) return Select(Logic(FormOp::kAnd, {condition, inner}), first, otherwise);
+    if (first == otherwise) return Select(Logic(FormOp::kAnd, {condition, negated(inner)}), second, otherwise);
+  }
+  return 0;
+}
+
+// a - b, term by term.
+std::vector<FormTerm> FormGraph::Difference(FormId a, FormId b, double& value) const {
+  std::map<FormId, double> terms;
+  for (const auto& [id, sign] : {std::pair(a, 1.0), std::pair(b, -1.0)}) {
+    const FormNode& node = nodes_[id];
+    if (node.op == FormOp::kConstant) {
+      value += sign * node.value;
+    } else if (node.op == FormOp::kLinear) {
+      value += sign * node.value;
+      for (const FormTerm& term : this->terms(id)) terms[term.node] += sign * term.coefficient;
+    } else {
+      terms[id] += sign;
+    }
+  }
+  std::vector<FormTerm> result;
+  for (const auto& [node, coefficient] : terms)
+    if (std::fabs(coefficient) > 1e-12) result.push_back({node, coefficient});
+  return result;
+}
+
+FormId FormGraph::Select(FormId condition, FormId then, FormId otherwise) {
+  if (const double* c = AsConstant(condition)) return *c != 0 ? then : otherwise;
+  if (nodes_[condition].op == FormOp::kNot) return Select(terms(condition)[0].node, otherwise, then);
+  std::vector<FormId> holds, fails;
+  AddFacts(condition, true, holds);
+  AddFacts(condition, false, fails);
+  then = Knowing(holds, then);
+  otherwise = Knowing(fails, otherwise);
+  if (then == otherwise) return then;
+  const FormNode compare = nodes_[condition];
+  if (compare.op == FormOp::kCompare) {
+    const auto comparison = static_cast<Comparison>(compare.mode);
+    const FormId left = terms(condition)[0].node, right = terms(condition)[1].node;
+    if (comparison == Comparison::kLess || comparison == Comparison::kLessEqual) {
+      if (then == left && otherwise == right) return Extremum(FormOp::kMin, {left, right});
+      if (then == right && otherwise == left) return Extremum(FormOp::kMax, {left, right});
+    }
+    if (comparison == Comparison::kNotEqual) return Select(Compare(Comparison::kEqual, left, right), otherwise, then);
+    if (const FormId arg = MergeArg(condition, then, otherwise)) return arg;
+  }
+  // Where one side is the other one as well.
+  if (Knowing(fails, then) == otherwise) return then;
+  if (Knowing(holds, otherwise) == then) return otherwise;
+  // A sum that is extended under a condition: the sum, and the condition in the new term alone.
+  if (nodes_[then].op == FormOp::kLinear || nodes_[otherwise].op == FormOp::kLinear) {
+    const auto weight = [this](FormId id) {
+      return nodes_[id].op == FormOp::kLinear ? nodes_[id].count : AsConstant(id) ? 0u : 1u;
+    };
+    for (const bool more : {true, false}) {
+      const FormId longer = more ? then : otherwise, shorter = more ? otherwise : then;
+      if (AsConstant(shorter) || weight(longer) <= weight(shorter)) continue;
+      double value = 0;
+      std::vector<FormTerm> terms = Difference(longer, shorter, value);
+      if (terms.size() >= weight(longer)) continue;
+      const FormId added = Linear(value, std::move(terms)), zero = Constant(0);
+      const FormId selected = more ? Select(condition, added, zero) : Select(condition, zero, added);
+      return Linear(0, {{shorter, 1}, {selected, 1}});
+    }
+  }
+  if (const FormId merged = MergeSelect(condition, then, otherwise)) return merged;
+  // One of a comparison and its opposite.
+  if (compare.op == FormOp::kCompare && static_cast<Comparison>(compare.mode) == Comparison::kLessEqual) {
+    condition = Logic(FormOp::kNot, {condition});
+    std::swap(then, otherwise);
+  }
+  return Intern({.op = FormOp::kSelect}, {{condition, 1}, {then, 1}, {otherwise, 1}});
+}
+
+}  // namespace warpwright::lift
