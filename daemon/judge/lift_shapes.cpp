@@ -171,7 +171,8 @@ std::vector<Scalars> ChooseShapes(const core::KernelSpec& spec, size_t count) {
     if (ElementsOf(spec, c->scalars) <= kTraced) add(c->scalars);
   const auto relations = Relations(spec);
   for (size_t k = 0; k < std::min<size_t>(cases.size(), 2); ++k)
-    if (ElementsOf(spec, cases[k]->scalars) <= kTraced) add(Grown(spec, *cases[k], relations, static_cast<int64_t>(k) + 1));
+    if (ElementsOf(spec, cases[k]->scalars) <= kTraced)
+      add(Grown(spec, *cases[k], relations, static_cast<int64_t>(k) + 1));
   for (const auto& substitutes : kSubstitutes)
     if (!cases.empty()) add(Shrunk(spec, *cases.front(), relations, substitutes));
   for (const auto& substitutes : kMultiples)

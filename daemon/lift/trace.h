@@ -41,8 +41,8 @@ struct TraceRequest {
 struct DataBranch {
   ExprId predicate = kConcrete;  // of a branch: the condition, which was `taken` for this thread
   bool taken = false;
-  uint64_t thread = 0;  // in the order of execution: block * threads per block + thread
-  uint32_t launch = 0;  // index into Trace::kernels
+  uint64_t thread = 0;               // in the order of execution: block * threads per block + thread
+  uint32_t launch = 0;               // index into Trace::kernels
   uint32_t branch = sim::kNoBranch;  // its number in the kernel, which sim::DecodeOptions takes; not every one has one
   std::string file;
   int line = 0;
@@ -61,7 +61,7 @@ struct Trace {
   std::vector<TracedBuffer> buffers;  // every argument, in order
   std::vector<DataBranch> branches;
   std::vector<std::string> kernels;  // symbols of those that were launched, in order
-  std::vector<std::string> lossy;  // "a shuffle's lane depends on data (scan.cu:12)": no form may be claimed
+  std::vector<std::string> lossy;    // "a shuffle's lane depends on data (scan.cu:12)": no form may be claimed
   std::vector<sim::SourceLocation> locations;  // Expr::line indexes them
   double seconds = 0;
 };

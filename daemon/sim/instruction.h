@@ -208,9 +208,9 @@ struct Instruction {
   // cache.
   uint32_t block = kNoBlock, fall_through = kNoBlock, reconverge = kNoBlock;
   uint32_t site = 0;
-  uint32_t index = 0;  // in KernelCode::code
-  uint32_t line = 0;   // into ProgramCode::locations
-  uint32_t text = 0;   // kUnsupported, kTrap: into ProgramCode::texts
+  uint32_t index = 0;           // in KernelCode::code
+  uint32_t line = 0;            // into ProgramCode::locations
+  uint32_t text = 0;            // kUnsupported, kTrap: into ProgramCode::texts
   uint32_t branch = kNoBranch;  // of a conditional branch or exit: its number in the kernel, in the order of the PTX
   Op op = Op::kNop;
   Type type = Type::kNone, from = Type::kNone;
