@@ -211,10 +211,9 @@ bool HasEnded(pid_t pid) {
   return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
 }
 
-std::string DescribeStatus(int status) {
-  if (WIFSIGNALED(status))
-    return "signal " + std::to_string(WTERMSIG(status)) + " (" + ::strsignal(WTERMSIG(status)) + ")";
-  return "exit code " + std::to_string(WEXITSTATUS(status));
+ChildEnd EndOf(int status) {
+  if (WIFSIGNALED(status)) return {.signal = WTERMSIG(status)};
+  return {.exit_code = WEXITSTATUS(status)};
 }
 
 // One output stream of Run.
@@ -306,9 +305,15 @@ Result<Completed> Run(const Command& command) {
       before = collector.text->size();
       collector.ReadWhatIsThere();
     }
-  completed.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  completed.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  const ChildEnd end = EndOf(status);
+  completed.signal = end.signal;
+  completed.exit_code = end.signal != 0 ? 128 + end.signal : end.exit_code;
   return completed;
+}
+
+std::string ChildEnd::Describe() const {
+  if (signal != 0) return "signal " + std::to_string(signal) + " (" + ::strsignal(signal) + ")";
+  return "exit code " + std::to_string(exit_code);
 }
 
 Result<Child> Child::Start(const Command& command, const std::filesystem::path& stderr_path) {
@@ -332,7 +337,7 @@ Child::Child(Child&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       in_(std::move(other.in_)),
       out_(std::move(other.out_)),
-      end_(std::move(other.end_)),
+      end_(other.end_),
       notes_(std::move(other.notes_)) {}
 
 Child& Child::operator=(Child&& other) noexcept {
@@ -341,7 +346,7 @@ Child& Child::operator=(Child&& other) noexcept {
     pid_ = std::exchange(other.pid_, -1);
     in_ = std::move(other.in_);
     out_ = std::move(other.out_);
-    end_ = std::move(other.end_);
+    end_ = other.end_;
     notes_ = std::move(other.notes_);
   }
   return *this;
@@ -353,13 +358,11 @@ void Child::Kill() {
   if (pid_ < 0) return;
   int status = 0;
   KillGroupAndReap(std::exchange(pid_, -1), &status);
-  end_ = DescribeStatus(status);
+  end_ = EndOf(status);
 }
 
-std::string Child::DescribeEnd() {
-  if (pid_ < 0) return end_.empty() ? "not started" : end_;
-  if (!HasEnded(pid_)) return "running";
-  Kill();
+std::optional<ChildEnd> Child::End() {
+  if (pid_ >= 0 && HasEnded(pid_)) Kill();
   return end_;
 }
 

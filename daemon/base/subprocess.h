@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,13 @@ Result<Completed> Run(const Command& command);
 // PATH, HOME, TMPDIR and LANG=C.UTF-8: what a compiler needs, and no secrets.
 std::map<std::string, std::string> MinimalEnvironment();
 
+// How a child ended: with an exit code, or by a signal that is not zero.
+struct ChildEnd {
+  int exit_code = 0;
+  int signal = 0;
+  std::string Describe() const;  // "exit code 3", "signal 11 (Segmentation fault)"
+};
+
 // A running child with two pipes. The destructor kills it (SIGKILL, process group) and reaps it. The child dies with
 // the thread that started it (PR_SET_PDEATHSIG is per thread). stderr is passed through to the parent's unless
 // stderr_path is set.
@@ -72,9 +80,8 @@ class Child {
   int to_child() const { return in_.get(); }
   int from_child() const { return out_.get(); }
   void CloseInput() { in_.Close(); }
-  void Kill();  // and reap; afterwards pid() is -1
-  // "exit code 3", "signal 11 (Segmentation fault)"; reaps the child if it has ended, otherwise "running".
-  std::string DescribeEnd();
+  void Kill();                    // and reap; afterwards pid() is -1
+  std::optional<ChildEnd> End();  // reaps the child if it has ended; nullopt while it runs
   const std::vector<std::string>& notes() const { return notes_; }  // what the sandbox could not enforce
 
  private:
@@ -82,7 +89,7 @@ class Child {
   pid_t pid_ = -1;
   Fd in_;
   Fd out_;
-  std::string end_;
+  std::optional<ChildEnd> end_;
   std::vector<std::string> notes_;
 };
 

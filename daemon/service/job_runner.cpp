@@ -58,11 +58,6 @@ bool Drain(int fd, const Take& take) {
   }
 }
 
-int ExitCode(const std::string& end) {
-  constexpr std::string_view kExit = "exit code ";
-  return end.starts_with(kExit) ? std::atoi(end.c_str() + kExit.size()) : -1;
-}
-
 }  // namespace
 
 std::map<std::string, std::string> ChildEnvironment() {
@@ -108,7 +103,8 @@ Result<ProcessJobRunner::Output> ProcessJobRunner::RunChild(std::vector<std::str
     errors_open = errors_open && Drain(errors.get(), [&](std::string_view bytes) { lines.Add(bytes); });
   };
   const auto start = std::chrono::steady_clock::now();
-  while (child.DescribeEnd() == "running") {
+  auto end = child.End();
+  for (; !end; end = child.End()) {
     if (watch.stop != nullptr && watch.stop->load())
       return Fail(ErrorCode::kTimeout, std::string(kInterrupted));  // destroying `child` kills the process
     if (watch.deadline.count() > 0 && std::chrono::steady_clock::now() - start > watch.deadline)
@@ -123,12 +119,11 @@ Result<ProcessJobRunner::Output> ProcessJobRunner::RunChild(std::vector<std::str
   drain();
   lines.Flush();
   if (cut) return Fail(ErrorCode::kCorrupt, "the child printed more than 16 MiB");
-  const std::string end = child.DescribeEnd();
-  output.exit_code = ExitCode(end);
+  output.exit_code = end->exit_code;
   output.last_lines = lines.Last();
-  if (output.exit_code < 0)
+  if (end->signal != 0)
     return Fail(ErrorCode::kWorkerDied,
-                fmt::format("the child ended by {}; its last output: {}", end, output.last_lines));
+                fmt::format("the child ended by {}; its last output: {}", end->Describe(), output.last_lines));
   return output;
 }
 

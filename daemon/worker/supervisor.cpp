@@ -91,13 +91,14 @@ Result<Frame> Supervisor::Exchange(const FrameView& frame, const CallLimits& lim
 
 // Kills what is left of the worker and describes how it ended.
 Error Supervisor::DescribeLoss(Error error) {
-  std::string end = child_->DescribeEnd();
+  auto end = child_->End();
   // The pipe closes a moment before the process can be reaped.
-  for (int i = 0; i < 100 && error.code == ErrorCode::kWorkerDied && end == "running"; ++i) {
+  for (int i = 0; i < 100 && error.code == ErrorCode::kWorkerDied && !end; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    end = child_->DescribeEnd();
+    end = child_->End();
   }
-  if (error.code == ErrorCode::kWorkerDied) error.message = command_.argv.front() + " ended (" + end + ")";
+  if (error.code == ErrorCode::kWorkerDied)
+    error.message = command_.argv.front() + (end ? " ended (" + end->Describe() + ")" : " closed its pipe");
   if (!stage_.empty()) error.message += " during the stage '" + stage_ + "'";
   if (!command_.log.empty()) error.remedy = "see " + command_.log.string();
   child_.reset();
@@ -118,8 +119,7 @@ void Supervisor::Finish() {
   if (!child_) return;
   child_->CloseInput();
   const auto until = Clock::now() + kStartLimit;
-  while (child_->DescribeEnd() == "running" && Clock::now() < until)
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  while (!child_->End() && Clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   child_.reset();
 }
 

@@ -209,10 +209,9 @@ int DaemonKit::Stop(std::chrono::seconds deadline) {
   int code = -1;
   Wait(
       [&] {
-        const std::string end = daemon_->DescribeEnd();
-        if (end == "running") return false;
-        if (end.starts_with("exit code ")) code = std::stoi(end.substr(10));
-        return true;
+        const auto end = daemon_->End();
+        if (end && end->signal == 0) code = end->exit_code;
+        return end.has_value();
       },
       deadline);
   daemon_.reset();

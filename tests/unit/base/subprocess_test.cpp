@@ -168,13 +168,15 @@ INSTANTIATE_TEST_SUITE_P(All, RunRefuses,
 TEST(Child, TalksOverPipesAndSaysHowItEnded) {
   auto child = base::Child::Start(Shell("read line; echo \"got $line\"; exit 5"));
   ASSERT_TRUE(child.has_value()) << child.error().Format();
-  EXPECT_EQ(child->DescribeEnd(), "running");
+  EXPECT_FALSE(child->End().has_value());
   ASSERT_EQ(::write(child->to_child(), "hello\n", 6), 6);
   char buffer[64] = {};
   ASSERT_GT(::read(child->from_child(), buffer, sizeof buffer), 0);
   EXPECT_STREQ(buffer, "got hello\n");
-  for (int i = 0; i < 400 && child->DescribeEnd() == "running"; ++i) std::this_thread::sleep_for(milliseconds(5));
-  EXPECT_EQ(child->DescribeEnd(), "exit code 5");
+  for (int i = 0; i < 400 && !child->End(); ++i) std::this_thread::sleep_for(milliseconds(5));
+  ASSERT_TRUE(child->End().has_value());
+  EXPECT_EQ(child->End()->exit_code, 5);
+  EXPECT_EQ(child->End()->Describe(), "exit code 5");
   EXPECT_EQ(child->pid(), -1);
 }
 
@@ -198,7 +200,9 @@ TEST(Child, KillGivesTheSignal) {
   auto child = base::Child::Start(Shell("exec sleep 64"));
   ASSERT_TRUE(child.has_value());
   child->Kill();
-  EXPECT_EQ(child->DescribeEnd(), "signal 9 (Killed)");
+  ASSERT_TRUE(child->End().has_value());
+  EXPECT_EQ(child->End()->signal, SIGKILL);
+  EXPECT_EQ(child->End()->Describe(), "signal 9 (Killed)");
 }
 
 TEST(Child, WritesItsErrorsToTheFileGiven) {
@@ -207,7 +211,7 @@ TEST(Child, WritesItsErrorsToTheFileGiven) {
   const auto path = folder->path() / "stderr";
   auto child = base::Child::Start(Shell("echo complaint >&2"), path);
   ASSERT_TRUE(child.has_value());
-  for (int i = 0; i < 400 && child->DescribeEnd() == "running"; ++i) std::this_thread::sleep_for(milliseconds(5));
+  for (int i = 0; i < 400 && !child->End(); ++i) std::this_thread::sleep_for(milliseconds(5));
   EXPECT_EQ(base::ReadFile(path).value_or(""), "complaint\n");
 }
 
