@@ -9,6 +9,7 @@
 #include "app/machine_report.h"
 #include "app/workspace.h"
 #include "base/file.h"
+#include "core/device_name.h"
 
 namespace warpwright::app {
 namespace {
@@ -138,7 +139,7 @@ class WorkerProbes {
       facts_.parsed->problem = {"libclang does not see the functions of a CUDA file",
                                 "install libclang-19 and its headers (libclang-common-19-dev)"};
     facts_.simulated =
-        TryKernel(*worker.evaluator, source(), request_.device.starts_with("sim:") ? request_.device : "sim:h200");
+        TryKernel(*worker.evaluator, source(), core::IsSimulated(request_.device) ? request_.device : "sim:h200");
     return true;
   }
 

@@ -4,6 +4,7 @@
 
 #include "app/check_rows.h"
 #include "config/chip_file.h"
+#include "core/device_name.h"
 
 namespace warpwright::app {
 namespace {
@@ -244,10 +245,11 @@ const core::GpuState* FindState(const core::Machine& machine) {
 GpuView ViewGpu(const DoctorFacts& facts) {
   const core::Machine& machine = facts.machine;
   GpuView gpu;
-  gpu.simulated_only = facts.device.starts_with("sim");
+  const auto device = core::DeviceName::Parse(facts.device);
+  gpu.simulated_only = device && device->kind == core::DeviceKind::kSim;
   const bool nvml_sees = machine.nvml && !machine.nvml->gpus.empty();
   gpu.there = !gpu.simulated_only && (nvml_sees || (machine.driver && machine.driver->gpus > 0));
-  if (facts.device.starts_with("cuda") || gpu.there) gpu.severity = CheckStatus::kError;
+  if ((device && device->kind == core::DeviceKind::kCuda) || gpu.there) gpu.severity = CheckStatus::kError;
   if (gpu.there) gpu.state = FindState(machine);
   return gpu;
 }

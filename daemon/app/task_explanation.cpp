@@ -1,6 +1,7 @@
 #include "app/task_explanation.h"
 
 #include "config/chip_file.h"
+#include "core/device_name.h"
 #include "report/diff_summary.h"
 #include "report/explain.h"
 #include "report/pull_request.h"
@@ -13,7 +14,8 @@ report::ExplainContext ContextOf(const Workspace& workspace, const memory::Traje
   report::ExplainContext context;
   const repo::Repository& repository = workspace.repository();
   const std::string& device = view.task.key.device;
-  if (auto chip = config::LoadChip(device.rfind("sim:", 0) == 0 ? device.substr(4) : "")) context.chip = *chip;
+  const auto name = core::DeviceName::Parse(device);
+  if (auto chip = config::LoadChip(name ? name->chip : "")) context.chip = *chip;
   else if (workspace.device().gpu) context.chip = workspace.device().chip;
   if (context.chip.name.empty()) context.chip.name = device;  // measured on another machine than this one
   const auto head = repository.Resolve("HEAD");

@@ -13,6 +13,7 @@
 #include "cli/github_publisher.h"
 #include "cli/progress.h"
 #include "cli/version.h"
+#include "core/device_name.h"
 
 namespace warpwright::cli {
 namespace {
@@ -24,7 +25,7 @@ json ToJson(const app::OptimizedKernel& o, const std::string& device) {
             {"outcome", Name(o.outcome)},
             {"message", o.message},
             {"gain", o.gain},
-            {"modelled", device.rfind("sim:", 0) == 0},
+            {"modelled", core::IsSimulated(device)},
             {"device", device},
             {"rounds", o.rounds},
             {"evaluations", o.evaluations},

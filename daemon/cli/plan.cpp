@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/version.h"
+#include "core/device_name.h"
 
 namespace warpwright::cli {
 namespace {
@@ -52,7 +53,7 @@ Result<int> RunPlan(const PlanOptions& options) {
   WW_TRY(CheckDeviceName(options.common.device));
   // Nothing is run: planning for a GPU needs no GPU, and the machine that plans often has none.
   CommonOptions common = options.common;
-  if (!common.device.starts_with("sim:")) common.device = "sim:h200";
+  if (!core::IsSimulated(common.device)) common.device = "sim:h200";
   WW_ASSIGN(const Session session, Session::Open(common));
   worker::WorkerEvaluator worker = session.MakeWorker();
   const app::PlanRequest request{.revision = options.revision,

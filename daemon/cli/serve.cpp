@@ -19,6 +19,7 @@
 #include "cli/session.h"
 #include "cli/version.h"
 #include "config/chip_file.h"
+#include "core/device_name.h"
 #include "nights/cron.h"
 #include "service/daemon.h"
 #include "service/endpoints.h"
@@ -323,7 +324,7 @@ Status CheckServable(const config::OperatorConfig& config) {
   };
   for (const std::string& device : config.devices) {
     if (const Status known = CheckDeviceName(device); !known) return refuse("devices", known.error());
-    if (!device.starts_with("sim:")) continue;
+    if (!core::IsSimulated(device)) continue;
     if (const auto chip = config::LoadChip(device.substr(4)); !chip) return refuse("devices", chip.error());
   }
   service::EndpointOptions endpoints;

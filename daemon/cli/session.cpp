@@ -9,6 +9,7 @@
 #include "base/json_codec.h"
 #include "config/chip_file.h"
 #include "config/gpu_chip.h"
+#include "core/device_name.h"
 #include "core/machine_fields.h"
 
 namespace warpwright::cli {
@@ -72,7 +73,7 @@ std::vector<std::string> WorkerArguments(const CommonOptions& options) {
 }
 
 Status CheckDeviceName(const std::string& device) {
-  if (device.starts_with("sim:") || device == "cuda" || device.starts_with("cuda:")) return {};
+  if (core::DeviceName::Parse(device)) return {};
   return Fail(ErrorCode::kUsage, "unknown device '" + device + "'", "use cuda, cuda:1, " + config::SimulatedDevices());
 }
 
@@ -86,7 +87,7 @@ Result<repo::Repository> OpenRepository(const std::string& path) {
 
 Result<Session> Session::Open(const CommonOptions& options) {
   WW_TRY(CheckDeviceName(options.device));
-  const bool simulated = options.device.starts_with("sim:");
+  const bool simulated = core::IsSimulated(options.device);
   WW_ASSIGN(repo::Repository repository, OpenRepository(options.repo));
   app::TargetDevice device{.name = options.device, .chip = {}, .gpu = {}};
   if (simulated) {

@@ -19,6 +19,7 @@
 #include "config/chip_file.h"
 #include "config/remote_text.h"
 #include "config/yaml_reader.h"
+#include "core/device_name.h"
 
 namespace warpwright::config {
 namespace {
@@ -121,7 +122,7 @@ class OperatorReader {
       YamlObject values(*app, "an app", {"id", "key"}, diagnostics_);
       access.app_id = values.String("id");
       if (const YamlNode* id = values.Find("id");
-          id && access.app_id.size() && (!OnlyHas(access.app_id, ".") || access.app_id.size() > 64))
+          id && !access.app_id.empty() && (!OnlyHas(access.app_id, ".") || access.app_id.size() > 64))
         Note(*id, "'id' must be an App's client id or number", "it is on the App's settings page");
       if (const YamlNode* key = values.Require("key")) access.app_key = ReadSource(*key, "the App's private key");
     }
@@ -142,17 +143,13 @@ class OperatorReader {
     for (const YamlNode& item : node.items()) {
       const auto text = Text(item);
       if (!text) continue;
-      std::string device = *text == "cuda" ? "cuda:0" : *text;
-      int number = 0;
-      const char* end = device.data() + device.size();
-      if (device.starts_with("sim:")) {
-        if (std::find(names.begin(), names.end(), std::string_view(device).substr(4)) == names.end())
-          diagnostics_.Add(UnknownName(item, "chip", device.substr(4), names));
-      } else if (!device.starts_with("cuda:") || std::from_chars(device.data() + 5, end, number).ptr != end ||
-                 device.size() > 7 || device.size() < 6 || number < 0) {
+      const auto name = core::DeviceName::Parse(*text);
+      if (!name)
         Note(item, fmt::format("'{}' is not a device", text->substr(0, 40)),
              "write cuda:0, cuda:1, " + SimulatedDevices());
-      }
+      else if (name->kind == core::DeviceKind::kSim && std::find(names.begin(), names.end(), name->chip) == names.end())
+        diagnostics_.Add(UnknownName(item, "chip", name->chip, names));
+      std::string device = name ? name->Text() : *text;
       if (!seen.insert(device).second)
         Note(item, fmt::format("'{}' is listed twice", device.substr(0, 40)), "each device does one job at a time");
       config.devices.push_back(std::move(device));

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <thread>
 
 #include "config/gpu_chip.h"
+#include "core/device_name.h"
 
 namespace warpwright::gpu {
 namespace {
@@ -41,16 +41,10 @@ constexpr FaultRow kFaults[] = {
 }  // namespace
 
 Result<int> GpuIndex(const std::string& device_name) {
-  if (device_name == "cuda") return 0;
-  const std::string_view prefix = "cuda:", name = device_name;
-  int index = -1;
-  if (name.starts_with(prefix)) {
-    const auto [end, error] = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), index);
-    if (error != std::errc() || end != name.data() + name.size()) index = -1;
-  }
-  if (index < 0)
+  const auto name = core::DeviceName::Parse(device_name);
+  if (!name || name->kind != core::DeviceKind::kCuda)
     return Fail(ErrorCode::kUsage, "unknown device '" + device_name + "'", "a GPU is cuda, or cuda: and its number");
-  return index;
+  return name->index;
 }
 
 Result<core::GpuFacts> ReadGpuFacts(const CudaDriver& driver, CUdevice device) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <tuple>
 
+#include "core/device_name.h"
 #include "report/markdown.h"
 
 namespace warpwright::nights {
@@ -159,7 +160,7 @@ std::string Nights(const Panel& panel, const Axes& axes) {
 }
 
 std::string MachineOf(const HistoryKey& key) {
-  if (key.device.starts_with("sim:")) return key.chip + " (simulated)";
+  if (core::IsSimulated(key.device)) return key.chip + " (simulated)";
   return key.chip + ", " + key.device.substr(0, 12);
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/chip.h"
+#include "core/device_name.h"
 #include "core/evaluator.h"
 #include "nights/regression.h"
 
@@ -59,7 +60,7 @@ class NightTimer {
   NightTimer(core::Evaluator& evaluator, NightTimerOptions options)
       : evaluator_(evaluator), options_(std::move(options)) {}
 
-  bool modelled() const { return options_.device.starts_with("sim:"); }
+  bool modelled() const { return core::IsSimulated(options_.device); }
   Result<std::variant<NightTimes, NotRunnable>> Measure(const core::KernelSpec& spec, const core::SourceRef& source);
   // Both with the current manifest entry: a reference with a different signature is NotRunnable.
   Result<std::variant<NightComparison, NotRunnable>> Compare(const core::KernelSpec& spec,

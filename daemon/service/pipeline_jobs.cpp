@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "config/manifest.h"
+#include "core/device_name.h"
 #include "service/pipeline.h"
 
 namespace warpwright::service {
@@ -93,7 +94,7 @@ Status Pipeline::Optimize(const Job& job, const TrackedRepository& place, const 
   };
   const auto start = ports_.clock.Steady();
   WW_ASSIGN(const JobResult result, ports_.runner.Optimize(request, watch));
-  if (!job.device.starts_with("sim:"))
+  if (!core::IsSimulated(job.device))
     WW_TRY(ports_.store.Spend(job.repository, std::chrono::duration<double>(ports_.clock.Steady() - start).count() / 60,
                               0));
   base::Log(base::LogLevel::kInfo, "job_finished", result.message,
@@ -139,7 +140,7 @@ Status Pipeline::Night(const Job& job, const TrackedRepository& place, const std
                             .message = message,
                             .branch = night.branch,
                             .branch_commit = night.branch_commit,
-                            .modelled = job.device.starts_with("sim:")};
+                            .modelled = core::IsSimulated(job.device)};
   WW_TRY(ports_.store.Advance(job.id, JobState::kFinished, change));
   base::Log(base::LogLevel::kInfo, "night_finished", night.message,
             {{"outcome", Name(night.outcome)}, {"findings", night.findings.size()}});
@@ -174,7 +175,7 @@ Status Pipeline::Failed(const Job& job, const Error& error) {
   if (of_device || (job.attempts + 1 < kJobTries && !in_repository)) return {};
   JobChange result;
   result.result = JobResult{
-      .outcome = core::TaskOutcome::kError, .message = error.Format(), .modelled = job.device.starts_with("sim:")};
+      .outcome = core::TaskOutcome::kError, .message = error.Format(), .modelled = core::IsSimulated(job.device)};
   WW_TRY(ports_.store.Advance(job.id, JobState::kFinished, result));
   return {};
 }
