@@ -62,6 +62,15 @@ std::string_view Name(Operation operation) {
   return "unchanged";
 }
 
+std::string_view Name(Conclusion conclusion) {
+  switch (conclusion) {
+    case Conclusion::kSuccess: return "success";
+    case Conclusion::kNeutral: return "neutral";
+    case Conclusion::kFailure: return "failure";
+  }
+  return "neutral";
+}
+
 std::string_view Name(Permission permission) {
   switch (permission) {
     case Permission::kNone: return "none";

@@ -23,11 +23,12 @@ struct RepositoryName {
   bool operator==(const RepositoryName&) const = default;
 };
 
+enum class PullRequestState { kOpen, kMerged, kClosed };
 struct PullRequestView {
   int64_t number = 0;
   std::string url, title, body;
-  std::string state;  // "open", "closed"
-  bool merged = false, draft = false;
+  PullRequestState state = PullRequestState::kOpen;
+  bool draft = false;
   std::string head, head_sha, base;  // branch names and the head's commit
   std::string author;                // login
 };
@@ -51,15 +52,16 @@ struct PublishedPullRequest {
 struct Annotation {
   std::string path;
   int start_line = 1, end_line = 1;
-  std::string level = "notice";  // notice, warning, failure
   std::string title, message;
 };
+enum class Conclusion { kSuccess, kNeutral, kFailure };
+std::string_view Name(Conclusion conclusion);
+// A completed check.
 struct CheckRequest {
-  std::string name;                  // "warpwright / softmax"
-  std::string sha;                   // the commit it is about
-  std::string external_id;           // our job: (name, sha, external_id) identifies the check
-  std::string status = "completed";  // queued, in_progress, completed
-  std::string conclusion;            // success, neutral, failure, skipped, cancelled; only with completed
+  std::string name;         // "warpwright / softmax"
+  std::string sha;          // the commit it is about
+  std::string external_id;  // our job: (name, sha, external_id) identifies the check
+  Conclusion conclusion = Conclusion::kNeutral;
   std::string title, summary, text;  // Markdown; summary and text at most 65,535 characters each
   std::string details_url;
   std::vector<Annotation> annotations;  // any number; sent 50 at a time

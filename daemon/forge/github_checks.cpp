@@ -16,17 +16,9 @@ constexpr size_t kAnnotationsPerRequest = 50, kMaxOutputCharacters = 65'535, kMa
                  kMaxStatusDescription = 140;
 constexpr size_t kMaxAnnotationMessage = 16'000;  // characters; the limit is 64 KB
 
-Status CheckValues(const CheckRequest& request) {
-  const auto one_of = [](const std::string& text, std::initializer_list<std::string_view> known) {
-    return std::find(known.begin(), known.end(), text) != known.end();
-  };
-  const bool completed = request.status == "completed";
-  if (!completed && !one_of(request.status, {"queued", "in_progress"}))
-    return Fail(ErrorCode::kUnsupported, fmt::format("a check cannot have status '{}'", request.status));
-  if (completed && !one_of(request.conclusion, {"success", "neutral", "failure", "skipped", "cancelled"}))
-    return Fail(ErrorCode::kUnsupported, fmt::format("a check cannot have conclusion '{}'", request.conclusion));
-  if (!completed && !request.conclusion.empty())
-    return Fail(ErrorCode::kUnsupported, "a check that is in progress has no conclusion");
+constexpr std::string_view kCompleted = "completed";
+
+Status CheckIdentity(const CheckRequest& request) {
   if (request.name.empty() || request.sha.empty() || request.external_id.empty())
     return Fail(ErrorCode::kUnsupported, "a check without name, commit or external id could not be found again");
   return {};
@@ -37,7 +29,7 @@ json AnnotationJson(const Annotation& annotation) {
   json value = {{"path", annotation.path},
                 {"start_line", start},
                 {"end_line", std::max(annotation.end_line, start)},
-                {"annotation_level", annotation.level},
+                {"annotation_level", "notice"},
                 {"message", base::Clip(annotation.message, kMaxAnnotationMessage)}};
   if (!annotation.title.empty()) value["title"] = base::Clip(annotation.title, kMaxAnnotationTitle);
   return value;
@@ -58,23 +50,17 @@ json CheckJson(const CheckRequest& request, size_t first, bool clear_text) {
   if (!annotations.empty()) output["annotations"] = std::move(annotations);
   json body = {{"name", request.name},
                {"external_id", request.external_id},
-               {"status", request.status},
+               {"status", kCompleted},
+               {"conclusion", Name(request.conclusion)},
                {"output", std::move(output)}};
-  if (request.status == "completed") body["conclusion"] = request.conclusion;
   if (!request.details_url.empty()) body["details_url"] = request.details_url;
   return body;
 }
 
 bool IsAsWanted(const GithubCheckRun& run, const CheckRequest& request) {
-  return run.status == request.status && run.conclusion == request.conclusion && run.title == Title(request) &&
+  return run.status == kCompleted && run.conclusion == Name(request.conclusion) && run.title == Title(request) &&
          SameText(run.summary, Summary(request)) && SameText(run.text, Text(request)) &&
          (request.details_url.empty() || run.details_url == request.details_url);
-}
-
-std::string StatusState(const CheckRequest& request) {
-  if (request.status != "completed") return "pending";
-  if (request.conclusion == "failure") return "failure";
-  return request.conclusion == "cancelled" ? "error" : "success";
 }
 
 }  // namespace
@@ -136,9 +122,10 @@ Result<std::optional<int64_t>> GithubClient::State::PutCheckRun(const Repository
 
 Result<int64_t> GithubClient::State::PutStatus(const RepositoryName& repository, const CheckRequest& request,
                                                RetryBudget& patience) {
-  json body = {{"state", StatusState(request)},
-               {"context", request.name},
-               {"description", base::Clip(Title(request), kMaxStatusDescription)}};
+  json body = {
+      {"state", Name(request.conclusion == Conclusion::kFailure ? Conclusion::kFailure : Conclusion::kSuccess)},
+      {"context", request.name},
+      {"description", base::Clip(Title(request), kMaxStatusDescription)}};
   if (!request.details_url.empty()) body["target_url"] = request.details_url;
   const std::string list =
       RepositoryPath(repository, fmt::format("/commits/{}/statuses?per_page=100", PercentEncoded(request.sha)));
@@ -168,7 +155,7 @@ Result<int64_t> GithubClient::State::PutStatus(const RepositoryName& repository,
 }
 
 Result<int64_t> GithubClient::PutCheck(const RepositoryName& repository, const CheckRequest& request) {
-  WW_TRY(CheckValues(request));
+  WW_TRY(CheckIdentity(request));
   RetryBudget patience = state_->transport->Begin();
   const auto statuses_only = [&] {
     const std::lock_guard lock(state_->mutex);

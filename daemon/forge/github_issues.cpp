@@ -31,8 +31,8 @@ Result<std::optional<GithubIssue>> GithubClient::State::FindDashboard(const Repo
       for (GithubIssue& issue : page) {
         if (issue.is_pull_request || !IsOurs(issue.author, us) || issue.body.find(marker) == std::string::npos)
           continue;
-        if (!found || issue.state == "open") found = std::move(issue);
-        if (found->state == "open") return false;
+        if (!found || issue.open) found = std::move(issue);
+        if (found->open) return false;
       }
       return true;
     }));

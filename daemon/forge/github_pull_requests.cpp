@@ -28,7 +28,7 @@ bool Happened(const std::vector<GithubIssueEvent>& history, std::string_view eve
 const GithubPullRequest* OpenOne(const std::vector<GithubPullRequest>& all, const std::string& base) {
   const GithubPullRequest* best = nullptr;
   for (const GithubPullRequest& request : all) {
-    if (request.view.state != "open") continue;
+    if (request.view.state != PullRequestState::kOpen) continue;
     if (best == nullptr || (best->view.base != base && request.view.base == base)) best = &request;
   }
   return best;
@@ -122,7 +122,7 @@ Result<PublishedPullRequest> GithubClient::PutPullRequest(const RepositoryName& 
     PublishedPullRequest result{found.view, opened    ? Operation::kCreated
                                             : changed ? Operation::kUpdated
                                                       : Operation::kUnchanged};
-    if (found.view.state != "open") return result;  // closed meanwhile: that settles what we would have written
+    if (found.view.state != PullRequestState::kOpen) return result;  // nothing is left to write to
     result.body_left = request.expected_body && !SameText(found.view.body, *request.expected_body) &&
                        !SameText(found.view.body, request.body);
     const json changes = Difference(found.view, request, result.body_left);

@@ -41,12 +41,15 @@ Result<GithubPullRequest> PullRequest(const json& value) {
   PullRequestView& view = request.view;
   view.number = IntegerAt(value, {"number"});
   if (view.number <= 0) return Missing("a pull request", "number");
-  view.state = TextAt(value, {"state"});
-  if (view.state != "open" && view.state != "closed") return Missing("a pull request", "state");
+  const std::string state = TextAt(value, {"state"});
+  const bool merged =
+      !TextAt(value, {"merged_at"}).empty() || BoolAt(value, {"merged"});  // lists contain only the first
+  if (state == "open") view.state = PullRequestState::kOpen;
+  else if (state == "closed") view.state = merged ? PullRequestState::kMerged : PullRequestState::kClosed;
+  else return Missing("a pull request", "state");
   view.url = TextAt(value, {"html_url"});
   view.title = TextAt(value, {"title"});
   view.body = TextAt(value, {"body"});
-  view.merged = !TextAt(value, {"merged_at"}).empty() || BoolAt(value, {"merged"});  // lists contain only the first
   view.draft = BoolAt(value, {"draft"});
   view.head = TextAt(value, {"head", "ref"});
   view.head_sha = TextAt(value, {"head", "sha"});
@@ -66,7 +69,7 @@ Result<GithubIssue> Issue(const json& value) {
   if (issue.number <= 0) return Missing("an issue", "number");
   issue.title = TextAt(value, {"title"});
   issue.body = TextAt(value, {"body"});
-  issue.state = TextAt(value, {"state"});
+  issue.open = TextAt(value, {"state"}) == "open";
   issue.author = Author(value);
   issue.is_pull_request = FindJson(value, {"pull_request"}) != nullptr;
   return issue;

@@ -26,7 +26,8 @@ struct GithubPullRequest {
 };
 struct GithubIssue {
   int64_t number = 0;
-  std::string title, body, state;
+  std::string title, body;
+  bool open = false;
   GithubAuthor author;
   bool is_pull_request = false;
 };

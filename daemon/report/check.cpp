@@ -49,7 +49,7 @@ int LineIn(std::string_view message) {
 std::vector<CheckText::Note> Notes(const Explanation& e) {
   std::vector<CheckText::Note> notes;
   for (const auto& hot : e.hot_before)
-    notes.push_back({hot.line, "notice", fmt::format("{:.0f} % {}", 100 * hot.share, base::CleanText(hot.what, 100)),
+    notes.push_back({hot.line, fmt::format("{:.0f} % {}", 100 * hot.share, base::CleanText(hot.what, 100)),
                      fmt::format("{} spends {:.0f} % {} here, {}.", base::CleanText(e.kernel, 100), 100 * hot.share,
                                  base::CleanText(hot.what, 100), base::CleanText(DevicePhrase(e), 100))});
   std::set<std::pair<int, std::string>> said;
@@ -58,8 +58,8 @@ std::vector<CheckText::Note> Notes(const Explanation& e) {
     // Line numbers of a later base do not apply to this file.
     if (line == 0 || attempt.gain || !e.original_hash.starts_with(attempt.parent) || attempt.parent.empty()) continue;
     if (!said.emplace(line, attempt.method).second || notes.size() >= kMaxNotes) continue;
-    notes.push_back({line, "notice", base::CleanText(attempt.method, 60) + " does not apply",
-                     base::CleanText(attempt.message, 500)});
+    notes.push_back(
+        {line, base::CleanText(attempt.method, 60) + " does not apply", base::CleanText(attempt.message, 500)});
   }
   return notes;
 }
@@ -70,15 +70,11 @@ CheckText RenderCheck(const Explanation& e, const Provenance& p) {
   CheckText check;
   check.notes = Notes(e);
   if (e.outcome == core::TaskOutcome::kImproved) {
-    check.conclusion = "success";
     check.title = fmt::format("{} faster, {}", FormatGain(e.gain), base::CleanText(DevicePhrase(e), 100));
     check.summary = GainSentence(e, p) + "\n\n" + CaseTable(e, 40);
     check.text = FormulaSection(e.computes, 4000) + RenderSpeedupReasons(e, 8, 300) + RenderReviewHints(e, p, 10, 200);
     return check;
   }
-  check.conclusion = e.outcome == core::TaskOutcome::kUnchanged || e.outcome == core::TaskOutcome::kRefused ? "neutral"
-                     : e.outcome == core::TaskOutcome::kUnfinished                                          ? "neutral"
-                                                                                                            : "failure";
   check.title = e.outcome == core::TaskOutcome::kUnchanged    ? "no improvement found"
                 : e.outcome == core::TaskOutcome::kRefused    ? "not optimized"
                 : e.outcome == core::TaskOutcome::kUnfinished ? "not finished"

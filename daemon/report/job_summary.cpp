@@ -97,15 +97,14 @@ std::string RenderJobSummary(const std::vector<KernelSummary>& kernels) {
   return out;
 }
 
-std::string WorkflowCommand(std::string_view level, std::string_view file, int line, std::string_view title,
+std::string_view Name(NoteLevel level) { return level == NoteLevel::kError ? "error" : "notice"; }
+
+std::string WorkflowCommand(NoteLevel level, std::string_view file, int line, std::string_view title,
                             std::string_view message) {
-  const std::string_view command = level == "failure" || level == "error" ? "error"
-                                   : level == "warning"                   ? "warning"
-                                                                          : "notice";
   const std::string place =
       file.empty() ? std::string()
                    : fmt::format("file={},line={},", EscapeProperty(base::CleanText(file, 1000)), std::max(line, 1));
-  return fmt::format("::{} {}title={}::{}\n", command, place, EscapeProperty(base::CleanText(title, 200)),
+  return fmt::format("::{} {}title={}::{}\n", Name(level), place, EscapeProperty(base::CleanText(title, 200)),
                      EscapeData(base::CleanText(message, 4000, true)));
 }
 
@@ -121,7 +120,7 @@ std::string RenderFailure(const Error& error) {
 }
 
 std::string FailureCommand(const Error& error) {
-  return WorkflowCommand("error", error.file, error.line, "warpwright",
+  return WorkflowCommand(NoteLevel::kError, error.file, error.line, "warpwright",
                          error.message + (error.remedy.empty() ? "" : "\nremedy: " + error.remedy));
 }
 
@@ -150,7 +149,7 @@ std::string RenderFailures(const std::vector<KernelSummary>& kernels) {
     if (why.empty() || left == 0) continue;
     --left;
     const std::string title = e.kernel + (refused ? " was refused" : failed ? " failed" : " was not published");
-    out += WorkflowCommand("error", e.file, LineIn(why, e.file), title, why);
+    out += WorkflowCommand(NoteLevel::kError, e.file, LineIn(why, e.file), title, why);
   }
   return out;
 }
@@ -160,23 +159,19 @@ std::string RenderAnnotations(const std::vector<KernelSummary>& kernels) {
     const KernelSummary* kernel;
     CheckText::Note note;
   };
-  std::map<std::string, std::vector<Command>> by_level;
+  std::vector<Command> commands;
   for (const auto& kernel : kernels)
-    for (auto& note : RenderCheck(kernel.explanation, kernel.provenance).notes) {
-      const std::string level = note.level;
-      by_level[level].push_back({&kernel, std::move(note)});
-    }
+    for (auto& note : RenderCheck(kernel.explanation, kernel.provenance).notes)
+      commands.push_back({&kernel, std::move(note)});
+  const size_t shown = commands.size() <= kMaxAnnotationsPerLevel ? commands.size() : kMaxAnnotationsPerLevel - 1;
   std::string out;
-  for (const auto& [level, commands] : by_level) {
-    const size_t shown = commands.size() <= kMaxAnnotationsPerLevel ? commands.size() : kMaxAnnotationsPerLevel - 1;
-    for (size_t i = 0; i < shown; ++i)
-      out += WorkflowCommand(level, commands[i].kernel->explanation.file, commands[i].note.line, commands[i].note.title,
-                             commands[i].note.message);
-    if (shown < commands.size())
-      out += WorkflowCommand(
-          level, commands[shown].kernel->explanation.file, commands[shown].note.line, "More notes",
-          fmt::format("{} more notes of this kind are in the summary of the job.", commands.size() - shown));
-  }
+  for (size_t i = 0; i < shown; ++i)
+    out += WorkflowCommand(NoteLevel::kNotice, commands[i].kernel->explanation.file, commands[i].note.line,
+                           commands[i].note.title, commands[i].note.message);
+  if (shown < commands.size())
+    out += WorkflowCommand(
+        NoteLevel::kNotice, commands[shown].kernel->explanation.file, commands[shown].note.line, "More notes",
+        fmt::format("{} more notes of this kind are in the summary of the job.", commands.size() - shown));
   return out;
 }
 

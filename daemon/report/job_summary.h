@@ -30,12 +30,13 @@ struct KernelSummary {
 // Markdown, at most kMaxSummaryBytes: a table of all kernels, then the details of each, improved ones first.
 std::string RenderJobSummary(const std::vector<KernelSummary>& kernels);
 
-// "::warning file=src/a.cu,line=3,title=T::message", with `%`, CR, LF, and in properties `:` and `,` escaped. `level`:
-// notice, warning, error ("failure" is written as error); any other is a notice.
-std::string WorkflowCommand(std::string_view level, std::string_view file, int line, std::string_view title,
+enum class NoteLevel { kNotice, kError };
+std::string_view Name(NoteLevel level);
+// "::notice file=src/a.cu,line=3,title=T::message", with `%`, CR, LF, and in properties `:` and `,` escaped.
+std::string WorkflowCommand(NoteLevel level, std::string_view file, int line, std::string_view title,
                             std::string_view message);
-// The notes of all checks as commands, one per line, at most kMaxAnnotationsPerLevel of each level; the last notice
-// states how many are missing.
+// The notes of all checks as notices, one per line, at most kMaxAnnotationsPerLevel; the last one states how many are
+// missing.
 std::string RenderAnnotations(const std::vector<KernelSummary>& kernels);
 // An error for each kernel that was refused, that failed or that could not be published, at its line if the reason
 // names one.

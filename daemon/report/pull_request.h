@@ -47,14 +47,13 @@ struct BodyState {
 std::optional<BodyState> ParseBody(std::string_view body);
 
 struct CheckText {
-  std::string conclusion;  // success: improved; neutral: no improvement, refused; failure: an internal error
   std::string title, summary, text;
   struct Note {
     int line = 1;
-    std::string level, title, message;
+    std::string title, message;
   };
-  std::vector<Note>
-      notes;  // on lines of the explanation's file: what limits the kernel there, from the hottest lines and refusals
+  // On lines of the explanation's file: what limits the kernel there, from the hottest lines and refusals.
+  std::vector<Note> notes;
 };
 CheckText RenderCheck(const Explanation& explanation, const Provenance& provenance);
 

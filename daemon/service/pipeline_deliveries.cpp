@@ -19,6 +19,15 @@ constexpr char kTickedIgnore[] = "\"ignore\" is ticked in the pull request";
 
 std::string Ref(const std::string& branch) { return "refs/heads/" + branch; }
 
+PublicationState StateOf(forge::PullRequestState state) {
+  switch (state) {
+    case forge::PullRequestState::kOpen: return PublicationState::kOpen;
+    case forge::PullRequestState::kMerged: return PublicationState::kMerged;
+    case forge::PullRequestState::kClosed: return PublicationState::kClosed;
+  }
+  return PublicationState::kClosed;
+}
+
 // The body with its "retry" box unticked.
 std::string Untick(std::string body) {
   for (size_t at = body.find("- [x]"); at != std::string::npos; at = body.find("- [x]", at + 1)) {
@@ -168,7 +177,7 @@ Result<Pipeline::Reply> Pipeline::HandleOptimizeCommand(const TrackedRepository&
   WW_ASSIGN(const auto tips, ports_.store.Tips(place.name));
   if (comment.on_pull_request) {
     WW_ASSIGN(const forge::PullRequestView view, ports_.conversation->ReadPullRequest(*place.on_forge, comment.issue));
-    if (view.state != "open") return Reply{"This pull request is closed.", {}, true};
+    if (view.state != forge::PullRequestState::kOpen) return Reply{"This pull request is closed.", {}, true};
     WW_ASSIGN(const repo::Mirror mirror, place.OpenMirror());
     WW_ASSIGN(const repo::Refs known, mirror.Known());
     const auto head = known.find(Ref(view.head)), base = known.find(Ref(view.base));
@@ -228,9 +237,7 @@ Result<std::vector<Event>> Pipeline::SyncPullRequest(const TrackedRepository& pl
   if (row.pull_request > view.number) return events;  // an older one
   const auto body = report::ParseBody(view.body);
   if (row.file_hash.empty() && body && row.base_commit.empty()) row.base_commit = body->base_commit;
-  const PublicationState state = view.state == "open" ? PublicationState::kOpen
-                                 : view.merged        ? PublicationState::kMerged
-                                                      : PublicationState::kClosed;
+  const PublicationState state = StateOf(view.state);
   const bool changed = row.state != state || row.pull_request != view.number;
   row.pull_request = view.number;
   row.url = view.url;

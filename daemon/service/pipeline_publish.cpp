@@ -253,7 +253,7 @@ Status Pipeline::PublishNight(const Job& job, const TrackedRepository& place) {
     check.name = "warpwright / nights";
     check.sha = job.commit;
     check.external_id = fmt::format("warpwright-job-{}", job.id);
-    check.conclusion = "failure";
+    check.conclusion = forge::Conclusion::kFailure;
     check.title = "Slower than before";
     check.summary = report::EscapeMarkdown(job.result.message, 4'000);
     WW_TRY(ports_.forge->PutCheck(*place.on_forge, check));

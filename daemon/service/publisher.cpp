@@ -11,6 +11,23 @@
 namespace warpwright::service {
 namespace {
 
+forge::Conclusion ConclusionOf(core::TaskOutcome outcome) {
+  switch (outcome) {
+    case core::TaskOutcome::kImproved: return forge::Conclusion::kSuccess;
+    case core::TaskOutcome::kUnchanged:
+    case core::TaskOutcome::kRefused:
+    case core::TaskOutcome::kIgnored:
+    case core::TaskOutcome::kUnfinished: return forge::Conclusion::kNeutral;
+    case core::TaskOutcome::kError:
+    case core::TaskOutcome::kDetected:
+    case core::TaskOutcome::kChecked:
+    case core::TaskOutcome::kRegression:
+    case core::TaskOutcome::kSuperseded:
+    case core::TaskOutcome::kCancelled: return forge::Conclusion::kFailure;
+  }
+  return forge::Conclusion::kFailure;
+}
+
 class Publisher {
  public:
   Publisher(const PublishRequest& request, const PublicationPorts& ports, const PublicationObserver& observer)
@@ -50,8 +67,8 @@ class Publisher {
   Status Stop() {
     if (!request_.proposed_before) return {};
     WW_ASSIGN(const auto view, forge_->FindPullRequest(*request_.repository, Branch()));
-    if (!view || view->merged) return {};
-    if (view->state != "open")
+    if (!view || view->state == forge::PullRequestState::kMerged) return {};
+    if (view->state == forge::PullRequestState::kClosed)
       return done_.closed_pull_request != view->number
                  ? Status()
                  : Comment(view->number,
@@ -122,7 +139,7 @@ class Publisher {
   Result<bool> PullRequestIsWanted() {
     WW_ASSIGN(const auto existing, forge_->FindPullRequest(*request_.repository, request_.branch));
     const std::optional<report::BodyState> body = existing ? report::ParseBody(existing->body) : std::nullopt;
-    const bool open = existing && existing->state == "open";
+    const bool open = existing && existing->state == forge::PullRequestState::kOpen;
     if (open) read_body_ = existing->body;
     if (open) open_number_ = existing->number;
     if (open && body && !request_.asked_for) {
@@ -132,7 +149,7 @@ class Publisher {
         return false;
       }
     }
-    if (existing && !open && !existing->merged && !request_.asked_for) {
+    if (existing && existing->state == forge::PullRequestState::kClosed && !request_.asked_for) {
       WW_ASSIGN(const bool changed, FileChangedSince(body));
       if (!changed) {
         End(Disposition::kIgnored, fmt::format("pull request #{} was closed without merging, and {} is unchanged",
@@ -237,12 +254,12 @@ class Publisher {
     check.name = "warpwright / " + request_.kernel;
     check.sha = request_.base_commit;
     check.external_id = request_.external_id;
-    check.conclusion = text.conclusion;
+    check.conclusion = ConclusionOf(request_.explanation.outcome);
     check.title = text.title;
     check.summary = text.summary;
     check.text = text.text;
     if (done_.disposition == Disposition::kIgnored || done_.disposition == Disposition::kForeignBranch) {
-      check.conclusion = "neutral";
+      check.conclusion = forge::Conclusion::kNeutral;
       check.summary = "Not proposed: " + report::EscapeMarkdown(done_.message) + ".\n\n" + check.summary;
     }
     if (request_.explanation.outcome == core::TaskOutcome::kIgnored) {  // nothing was tried
@@ -256,7 +273,6 @@ class Publisher {
       check.annotations.push_back({.path = request_.file,
                                    .start_line = note.line,
                                    .end_line = note.line,
-                                   .level = note.level,
                                    .title = note.title,
                                    .message = note.message});
     WW_ASSIGN(done_.check, forge_->PutCheck(*request_.repository, check));
@@ -305,7 +321,7 @@ Result<int> CountOpenPullRequests(const repo::Refs& remote_refs, const std::stri
     const std::string branch = ref.starts_with(kHeads) ? ref.substr(kHeads.size()) : ref;
     if (!branch.starts_with("warpwright/") || branch == except_branch) continue;
     WW_ASSIGN(const auto found, forge.FindPullRequest(repository, branch));
-    if (found && found->state == "open") ++open;
+    if (found && found->state == forge::PullRequestState::kOpen) ++open;
   }
   return open;
 }

@@ -182,11 +182,10 @@ json BenchForge(double share, int items) {
     forge::CheckRequest check{.name = "warpwright / k",
                               .sha = sha,
                               .external_id = "job-" + std::to_string(i),
-                              .conclusion = "success",
+                              .conclusion = forge::Conclusion::kSuccess,
                               .title = "t",
                               .summary = "s"};
-    for (int n = 0; n < 60; ++n)
-      check.annotations.push_back({"k.cu", n + 1, n + 1, "notice", "", fmt::format("note {}", n)});
+    for (int n = 0; n < 60; ++n) check.annotations.push_back({"k.cu", n + 1, n + 1, "", fmt::format("note {}", n)});
     Insist(calls, [&] { return client->PutCheck(kRepository, check); });
     const auto dump = hub->Dump(kRepository.Full());
     Insist(calls, [&] {

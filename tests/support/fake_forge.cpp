@@ -22,7 +22,7 @@ Result<forge::PublishedPullRequest> FakeForge::PutPullRequest(const forge::Repos
   forge::PublishedPullRequest published;
   for (size_t i = pull_requests.size(); i-- > 0;) {
     forge::PullRequestView& view = pull_requests[i];
-    if (view.head != request.head || view.state != "open") continue;
+    if (view.head != request.head || view.state != forge::PullRequestState::kOpen) continue;
     if (request.expected_body && *request.expected_body != view.body) {
       published.view = view;
       published.body_left = true;
@@ -43,7 +43,6 @@ Result<forge::PublishedPullRequest> FakeForge::PutPullRequest(const forge::Repos
   view.url = fmt::format("https://forge.example/{}/pull/{}", repository.Full(), view.number);
   view.title = request.title;
   view.body = request.body;
-  view.state = "open";
   view.draft = request.draft;
   view.head = request.head;
   view.base = request.base;
@@ -123,8 +122,7 @@ forge::PullRequestView& FakeForge::PullRequest(int64_t number) {
 }
 
 void FakeForge::Close(int64_t number, bool merged) {
-  PullRequest(number).state = "closed";
-  PullRequest(number).merged = merged;
+  PullRequest(number).state = merged ? forge::PullRequestState::kMerged : forge::PullRequestState::kClosed;
 }
 
 }  // namespace warpwright

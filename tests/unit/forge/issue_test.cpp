@@ -19,40 +19,32 @@ class IssueTest : public testing::Test, public ClientKit {
 };
 
 forge::CheckRequest SomeCheck() {
-  return {"warpwright / softmax",
-          std::string(40, 'b'),
-          "job-17",
-          "completed",
-          "neutral",
-          "no improvement found",
-          "summary",
-          "",
-          "",
-          {}};
+  return {.name = "warpwright / softmax",
+          .sha = std::string(40, 'b'),
+          .external_id = "job-17",
+          .title = "no improvement found",
+          .summary = "summary"};
 }
 
-TEST_F(IssueTest, ACheckGoesFromQueuedToCompletedInPlace) {
+TEST_F(IssueTest, ACheckIsChangedInPlace) {
   UseModel();
   forge::CheckRequest check = SomeCheck();
-  check.status = "queued";
-  check.conclusion.clear();
+  check.conclusion = forge::Conclusion::kFailure;
+  check.text = "what failed";
   const auto first = Client().PutCheck(kRepository, check);
-  check.status = "in_progress";
-  check.text = "round 3";
-  ASSERT_TRUE(Client().PutCheck(kRepository, check));
   check = SomeCheck();
-  check.annotations = {{"k.cu", 5, 3, "warning", "t", "m"}, {"k.cu", 0, 0, "notice", "", "n"}};
+  check.annotations = {{"k.cu", 5, 3, "t", "m"}, {"k.cu", 0, 0, "", "n"}};
   const auto last = Client().PutCheck(kRepository, check);
   ASSERT_TRUE(first && last);
   EXPECT_EQ(*first, *last);
   ASSERT_EQ(model.checks.size(), 1u);
   EXPECT_EQ(model.checks[0]["conclusion"], "neutral");
-  EXPECT_EQ(model.checks[0]["output"]["text"], "") << "the text of another state stayed";
+  EXPECT_EQ(model.checks[0]["output"]["text"], "") << "the text of another conclusion stayed";
   EXPECT_EQ(model.checks[0]["head_sha"], std::string(40, 'b'));
   EXPECT_EQ(model.checks[0]["annotations"][0], (json{{"path", "k.cu"},
                                                      {"start_line", 5},
                                                      {"end_line", 5},
-                                                     {"annotation_level", "warning"},
+                                                     {"annotation_level", "notice"},
                                                      {"title", "t"},
                                                      {"message", "m"}}));
   EXPECT_EQ(model.checks[0]["annotations"][1]["start_line"], 1);
@@ -63,7 +55,7 @@ TEST_F(IssueTest, ACheckGoesFromQueuedToCompletedInPlace) {
 TEST_F(IssueTest, AnnotationsGoFiftyAtATime) {
   UseModel();
   forge::CheckRequest check = SomeCheck();
-  for (int i = 0; i < 101; ++i) check.annotations.push_back({"k.cu", i + 1, i + 1, "notice", "", "m"});
+  for (int i = 0; i < 101; ++i) check.annotations.push_back({"k.cu", i + 1, i + 1, "", "m"});
   ASSERT_TRUE(Client().PutCheck(kRepository, check));
   std::vector<size_t> sizes;
   for (const forge::HttpRequest& request : http.requests)
@@ -71,11 +63,10 @@ TEST_F(IssueTest, AnnotationsGoFiftyAtATime) {
   EXPECT_EQ(sizes, (std::vector<size_t>{50, 50, 1}));
 }
 
-TEST_F(IssueTest, ChecksThatMakeNoSenseAreNotSent) {
-  const std::function<void(forge::CheckRequest&)> changes[] = {
-      [](forge::CheckRequest& c) { c.status = "done"; },      [](forge::CheckRequest& c) { c.conclusion = ""; },
-      [](forge::CheckRequest& c) { c.conclusion = "stale"; }, [](forge::CheckRequest& c) { c.status = "queued"; },
-      [](forge::CheckRequest& c) { c.external_id = ""; },     [](forge::CheckRequest& c) { c.sha = ""; }};
+TEST_F(IssueTest, ChecksThatCouldNotBeFoundAgainAreNotSent) {
+  const std::function<void(forge::CheckRequest&)> changes[] = {[](forge::CheckRequest& c) { c.name = ""; },
+                                                               [](forge::CheckRequest& c) { c.external_id = ""; },
+                                                               [](forge::CheckRequest& c) { c.sha = ""; }};
   for (const auto& change : changes) {
     forge::CheckRequest check = SomeCheck();
     change(check);
@@ -102,16 +93,15 @@ TEST_F(IssueTest, ATokenThatMayNotWriteChecksWritesStatusesAndSaysSoOnce) {
   UseModel();
   model.checks_allowed = false;
   const struct {
-    const char *status, *conclusion, *state;
-  } rows[] = {{"queued", "", "pending"},           {"in_progress", "", "pending"},
-              {"completed", "success", "success"}, {"completed", "neutral", "success"},
-              {"completed", "skipped", "success"}, {"completed", "failure", "failure"},
-              {"completed", "cancelled", "error"}};
+    forge::Conclusion conclusion;
+    const char* state;
+  } rows[] = {{forge::Conclusion::kSuccess, "success"},
+              {forge::Conclusion::kNeutral, "success"},
+              {forge::Conclusion::kFailure, "failure"}};
   for (const auto& row : rows) {
     forge::CheckRequest check = SomeCheck();
-    check.status = row.status;
     check.conclusion = row.conclusion;
-    check.title = row.status + std::string(row.conclusion) + std::string(200, 'x');
+    check.title = std::string(Name(row.conclusion)) + std::string(200, 'x');
     const auto id = Client().PutCheck(kRepository, check);
     ASSERT_TRUE(id) << id.error().Format();
     EXPECT_EQ(model.statuses.back()["state"], row.state);

@@ -55,7 +55,7 @@ TEST_F(PullRequestTest, IsFoundByHeadInThisRepositoryNewestFirst) {
   ASSERT_TRUE(found) << found.error().Format();
   ASSERT_TRUE(*found);
   EXPECT_EQ((*found)->number, 8);
-  EXPECT_TRUE((*found)->merged);
+  EXPECT_EQ((*found)->state, forge::PullRequestState::kMerged);
   EXPECT_EQ((*found)->head_sha, std::string(40, 'a'));
   EXPECT_EQ((*found)->author, "warpwright[bot]");
   EXPECT_EQ(
@@ -178,7 +178,7 @@ TEST_F(PullRequestTest, ClosedWhileWeLookedIsNeitherReopenedNorReplaced) {
   request.title = "new";
   const auto put = Client().PutPullRequest(kRepository, request);
   ASSERT_TRUE(put);
-  EXPECT_EQ(put->view.state, "closed");
+  EXPECT_EQ(put->view.state, forge::PullRequestState::kClosed);
   EXPECT_EQ(put->operation, forge::Operation::kUnchanged);
   EXPECT_EQ(http.Count("P"), 0u);
 }

@@ -21,18 +21,15 @@ Status Done(const Result<T>& result) {
 }
 
 forge::CheckRequest Check(size_t annotations) {
-  forge::CheckRequest request{"warpwright / softmax",
-                              std::string(40, 'b'),
-                              "job-17",
-                              "completed",
-                              "success",
-                              "1.64x faster",
-                              "summary",
-                              "text",
-                              "",
-                              {}};
+  forge::CheckRequest request{.name = "warpwright / softmax",
+                              .sha = std::string(40, 'b'),
+                              .external_id = "job-17",
+                              .conclusion = forge::Conclusion::kSuccess,
+                              .title = "1.64x faster",
+                              .summary = "summary",
+                              .text = "text"};
   for (size_t i = 0; i < annotations; ++i)
-    request.annotations.push_back({"k.cu", int(i) + 1, int(i) + 1, "notice", "", "note " + std::to_string(i)});
+    request.annotations.push_back({"k.cu", int(i) + 1, int(i) + 1, "", "note " + std::to_string(i)});
   return request;
 }
 

@@ -26,7 +26,7 @@ TEST(Pipeline, AChangeBecomesABranchAPullRequestAndACheck) {
   ASSERT_EQ(world.forge.checks.size(), 1u);
   EXPECT_EQ(world.forge.checks[0].request.name, "warpwright / softmax");
   EXPECT_EQ(world.forge.checks[0].request.sha, commit);
-  EXPECT_EQ(world.forge.checks[0].request.conclusion, "success");
+  EXPECT_EQ(world.forge.checks[0].request.conclusion, forge::Conclusion::kSuccess);
   EXPECT_EQ(world.Job("softmax").phase, service::JobPhase::kDone);
   EXPECT_EQ(world.Job("softmax").outcome, core::TaskOutcome::kImproved);
   EXPECT_FALSE(world.Job("softmax").pull_request_url.empty());
@@ -70,7 +70,7 @@ TEST(Pipeline, AForeignCommitOnTheBranchIsLeftAlone) {
   EXPECT_EQ(world.Job("softmax").outcome, core::TaskOutcome::kIgnored);
   EXPECT_NE(world.Job("softmax").message.find("which warpwright did not write"), std::string::npos)
       << world.Job("softmax").message;
-  EXPECT_EQ(world.forge.checks.back().request.conclusion, "neutral");
+  EXPECT_EQ(world.forge.checks.back().request.conclusion, forge::Conclusion::kNeutral);
   EXPECT_EQ(world.forge.pull_requests.size(), 1u);
 }
 
@@ -89,7 +89,7 @@ TEST(Pipeline, AClosedPullRequestMeansNoUntilTheFileChanges) {
   world.Push("softmax", "// softmax 4\n");
   world.Drive();
   EXPECT_EQ(world.forge.pull_requests.size(), 2u);
-  EXPECT_EQ(world.forge.pull_requests[1].state, "open");
+  EXPECT_EQ(world.forge.pull_requests[1].state, forge::PullRequestState::kOpen);
 }
 
 TEST(Pipeline, AClosedPullRequestIsNoticedAlsoWhenItIsPublishedAgain) {
@@ -125,7 +125,7 @@ TEST(Pipeline, WhatPeopleClosedGetsACheckThatSaysSoAndNoWork) {
   ASSERT_GE(world.forge.checks.size(), 2u);
   const forge::CheckRequest& check = world.forge.checks.back().request;
   EXPECT_EQ(check.sha, commit);
-  EXPECT_EQ(check.conclusion, "neutral");
+  EXPECT_EQ(check.conclusion, forge::Conclusion::kNeutral);
   EXPECT_NE(check.summary.find("closed without merging"), std::string::npos) << check.summary;
   EXPECT_EQ(world.Job("softmax").outcome, core::TaskOutcome::kIgnored);
   world.Comment(1, "maintainer", "/warpwright optimize softmax");
@@ -151,7 +151,7 @@ TEST(Pipeline, WithoutAGainThereIsACheckAndNothingElse) {
   EXPECT_TRUE(world.forge.pull_requests.empty());
   EXPECT_TRUE(world.RemoteTip("warpwright/softmax").empty());
   ASSERT_EQ(world.forge.checks.size(), 1u);
-  EXPECT_EQ(world.forge.checks[0].request.conclusion, "neutral");
+  EXPECT_EQ(world.forge.checks[0].request.conclusion, forge::Conclusion::kNeutral);
   EXPECT_EQ(world.Job("softmax").outcome, core::TaskOutcome::kUnchanged);
 }
 

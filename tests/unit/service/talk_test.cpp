@@ -95,7 +95,6 @@ TEST(Talk, OnAPullRequestItWorksOnTheHeadThatTheForgeNames) {
   world.remote.Git({"checkout", "-q", "main"});
   forge::PullRequestView view;
   view.number = 1;
-  view.state = "open";
   view.head = "feature";
   view.head_sha = head;
   view.base = "main";
@@ -112,7 +111,6 @@ TEST(Talk, TheHeadOfAForkIsNeverRun) {
   World world;
   forge::PullRequestView view;
   view.number = 1;
-  view.state = "open";
   view.head = "main";  // of the fork
   view.head_sha = std::string(40, 'e');
   view.base = "main";
@@ -152,7 +150,7 @@ TEST(Talk, AClosedPullRequestIsHeardOfByWebhook) {
   world.Deliver("d1", "pull_request", PullRequestPayload("closed", "maintainer").dump());
   world.Drive();
   EXPECT_EQ(world.store->Snapshot().repositories[0].ignored, Strings{"softmax"});
-  world.forge.PullRequest(1).state = "open";
+  world.forge.PullRequest(1).state = forge::PullRequestState::kOpen;
   world.Deliver("d2", "pull_request", PullRequestPayload("reopened", "maintainer").dump());
   world.Drive();
   EXPECT_TRUE(world.store->Snapshot().repositories[0].ignored.empty());
