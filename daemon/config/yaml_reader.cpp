@@ -367,7 +367,7 @@ std::string YamlObject::String(std::string_view key) const {
   return text;
 }
 std::string YamlObject::StringOr(std::string_view key, std::string fallback) const {
-  return Find(key) ? String(key) : fallback;
+  return Find(key) ? String(key) : std::move(fallback);
 }
 
 int64_t YamlObject::Integer(std::string_view key, int64_t low, int64_t high) const {
@@ -390,7 +390,7 @@ bool YamlObject::BoolOr(std::string_view key, bool fallback) const {
 }
 std::vector<std::string> YamlObject::StringsOr(std::string_view key, std::vector<std::string> fallback) const {
   const YamlNode* value = Find(key);
-  return value ? diagnostics_.Take(value->AsStrings()).value_or(fallback) : fallback;
+  return value ? diagnostics_.Take(value->AsStrings()).value_or(std::move(fallback)) : std::move(fallback);
 }
 
 std::optional<std::string> NearestName(std::string_view name, std::span<const std::string_view> names) {

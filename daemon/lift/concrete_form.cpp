@@ -70,7 +70,7 @@ class FormMaker {
  private:
   // By signature; sums of one term join the sums.
   void MakePieces() {
-    for (uint16_t b = 0; b < request_.buffers.size(); ++b) {
+    for (size_t b = 0; b < request_.buffers.size(); ++b) {
       const ShapedBuffer& buffer = request_.buffers[b];
       std::map<uint64_t, FormOp> reductions;  // signature of a term -> what reduces it elsewhere in this output
       for (const FormId id : buffer.elements) {
@@ -92,7 +92,7 @@ class FormMaker {
             found != reductions.end() && found->second != forms_[id].op)
           id = forms_.OfOne(found->second, id);
         Piece& piece = by_signature[forms_[id].signature];
-        piece.buffer = b;
+        piece.buffer = static_cast<uint16_t>(b);
         piece.elements.push_back(static_cast<int64_t>(e));
         piece.forms.push_back(id);
       }

@@ -76,8 +76,8 @@ uint64_t ToHalf(Type type, float v) {
 // The number if the other is a NaN, unless a NaN wins; -0 is less than +0.
 template <typename T>
 T MinMax(bool max, bool nan, T a, T b) {
-  if (a != a) return nan ? a : b;
-  if (b != b) return nan ? b : a;
+  if (std::isnan(a)) return nan ? a : b;
+  if (std::isnan(b)) return nan ? b : a;
   if (a == b) return std::signbit(a) == max ? b : a;
   return (a > b) == max ? a : b;
 }
@@ -294,7 +294,7 @@ uint64_t EvaluateConvert(const Expr& e, uint64_t bits) {
 bool EvaluateCompare(sim::Compare compare, Type type, bool flush, uint64_t x, uint64_t y) {
   using sim::Compare;
   auto holds = [&](auto a, auto b) {
-    const bool ordered = a == a && b == b;
+    const bool ordered = !std::isnan(a) && !std::isnan(b);
     switch (compare) {
       case Compare::kEq: return a == b;
       case Compare::kNe: return ordered && a != b;

@@ -200,7 +200,7 @@ FormId FormGraph::SumOf(std::vector<FormTerm> run) {
   return Intern({.op = FormOp::kLinear}, std::move(run));
 }
 
-FormId FormGraph::Linear(double value, std::vector<FormTerm> terms) {
+FormId FormGraph::Linear(double value, const std::vector<FormTerm>& terms) {
   std::vector<FormTerm> flat;
   flat.reserve(terms.size());
   for (const FormTerm& term : terms) AddTerm(term, value, flat);
@@ -274,7 +274,7 @@ void FormGraph::AddFactor(FormId id, double exponent, double& constant, std::vec
   factors.push_back({id, exponent});
 }
 
-FormId FormGraph::Product(std::vector<FormTerm> factors) {
+FormId FormGraph::Product(const std::vector<FormTerm>& factors) {
   double constant = 1;
   std::vector<FormTerm> flat;
   for (const FormTerm& factor : factors) AddFactor(factor.node, factor.coefficient, constant, flat);
@@ -302,7 +302,7 @@ FormId FormGraph::Product(std::vector<FormTerm> factors) {
   return constant == 1 ? product : Linear(0, {{product, constant}});
 }
 
-FormId FormGraph::Extremum(FormOp op, std::vector<FormId> args) {
+FormId FormGraph::Extremum(FormOp op, const std::vector<FormId>& args) {
   std::vector<FormTerm> flat;
   double constant =
       op == FormOp::kMax ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();

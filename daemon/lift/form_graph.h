@@ -75,12 +75,12 @@ class FormGraph {
   FormId Load(uint16_t buffer, int64_t element);
   FormId Scalar(uint16_t position);
   FormId Gather(uint16_t buffer, FormId index);
-  FormId Linear(double value, std::vector<FormTerm> terms);  // terms may be any nodes; combined and flattened
+  FormId Linear(double value, const std::vector<FormTerm>& terms);  // terms may be any nodes; combined and flattened
   // `x + 0` as it stands in the code: a sum of one term, so that an extent of one does not change the structure.
   FormId SumOfOne(FormId term) { return OfOne(FormOp::kLinear, term); }
   FormId OfOne(FormOp op, FormId term);  // kLinear, kMax, kMin
-  FormId Product(std::vector<FormTerm> factors);
-  FormId Extremum(FormOp op, std::vector<FormId> args);
+  FormId Product(const std::vector<FormTerm>& factors);
+  FormId Extremum(FormOp op, const std::vector<FormId>& args);
   FormId Call(core::Function function, std::vector<FormId> args);
   FormId Compare(core::Comparison comparison, FormId left, FormId right);
   FormId Logic(FormOp op, std::vector<FormId> args);

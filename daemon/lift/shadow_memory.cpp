@@ -90,7 +90,7 @@ void ExpressionShadow::Store(const Context& c, const Instruction& in, uint32_t l
     }
     for (int k = 0; k < in.vector; ++k) {
       const Type type = BitsType(static_cast<int>(8 * bytes));
-      const bool symbolic = operands_[static_cast<size_t>(1 + k)].symbolic >> lane & 1;
+      const bool symbolic = operands_[static_cast<size_t>(k) + 1].symbolic >> lane & 1;
       ExprId value = symbolic || by_data != 0 ? Arg(1 + k, lane, type) : kConcrete;
       const uint64_t offset = target.offset + static_cast<uint64_t>(k) * bytes;
       if (indirect) {

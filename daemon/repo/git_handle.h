@@ -24,7 +24,7 @@ struct GitHandle {
     if (value != nullptr) Free(value);
   }
   T** out() { return &value; }
-  operator T*() const { return value; }
+  operator T*() const { return value; }  // NOLINT(google-explicit-constructor): what libgit2's functions take
 };
 using GitObject = GitHandle<git_object, git_object_free>;
 using GitCommit = GitHandle<git_commit, git_commit_free>;

@@ -29,7 +29,7 @@ bool StartsWith(std::string_view text, size_t at, std::string_view lower_case) {
   return true;
 }
 
-std::string Trimmed(std::string text) {
+std::string Trimmed(const std::string& text) {
   const size_t first = text.find_first_not_of(' ');
   if (first == std::string::npos) return {};
   return text.substr(first, text.find_last_not_of(' ') - first + 1);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "base/fd.h"
@@ -105,7 +106,8 @@ struct Store::State {
   static Result<std::vector<Job>> ReadJobs(SQLite::Statement rows);
   // Types that SQLite does not have.
   template <typename T>
-  static const T& ForSql(const T& value) {
+    requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  static T ForSql(T value) {
     return value;
   }
   static std::string ForSql(std::string_view text) { return std::string(text); }

@@ -115,7 +115,7 @@ class LaunchRunner {
 
 Status LaunchRunner::MakeWorkers(const KernelInfo& info, int count) {
   const core::Chip& chip = context_.chip;
-  const uint64_t shared = static_cast<uint64_t>(needs_.shared_bytes + chip.shared_bytes_reserved_per_block);
+  const uint64_t shared = uint64_t{needs_.shared_bytes} + static_cast<uint64_t>(chip.shared_bytes_reserved_per_block);
   // A grid may be too small to fill the multiprocessors.
   const auto multiprocessors = static_cast<uint64_t>(chip.multiprocessors);
   const uint64_t resident = std::min(static_cast<uint64_t>(occupancy_.blocks_per_multiprocessor),

@@ -21,7 +21,10 @@ class AlignedBytes {
  public:
   AlignedBytes() = default;
   explicit AlignedBytes(size_t bytes) : data_(std::make_unique<std::byte[]>(bytes + 128)) {}
-  std::byte* get() const { return reinterpret_cast<std::byte*>(AlignUp(reinterpret_cast<uintptr_t>(data_.get()), 64)); }
+  std::byte* get() const {
+    const auto address = reinterpret_cast<uintptr_t>(data_.get());
+    return data_.get() + (AlignUp(address, 64) - address);
+  }
 
  private:
   std::unique_ptr<std::byte[]> data_;

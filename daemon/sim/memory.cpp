@@ -25,13 +25,13 @@ Result<uint64_t> Memory::Allocate(std::string_view name, uint64_t bytes, const A
   } catch (const std::bad_alloc&) {
     return Fail(ErrorCode::kEnvironment, fmt::format("out of memory allocating {} bytes for {}", bytes, name));
   }
-  auto host = reinterpret_cast<uintptr_t>(storage.data.get());
+  const auto host = reinterpret_cast<uintptr_t>(storage.data.get());
   Allocation allocation;
   allocation.name = std::string(name);
   allocation.base = next_base_ + options.misalignment;
   allocation.bytes = bytes;
   allocation.read_only = options.read_only;
-  allocation.data = reinterpret_cast<std::byte*>(AlignUp(host, 256) + options.misalignment);
+  allocation.data = storage.data.get() + (AlignUp(host, 256) - host) + options.misalignment;
   // make_unique gives 512 spare bytes: up to 255 for the alignment and 255 for the misalignment.
   allocation.written = storage.written.get();
   next_base_ = AlignUp(next_base_ + bytes + 256 + kGuardGap, 256);

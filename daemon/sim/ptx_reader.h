@@ -46,11 +46,11 @@ class PtxReader {
   void Expect(std::string_view text) {
     if (!Accept(text)) Error(fmt::format("'{}' is missing before '{}'", text, token_.text));
   }
-  void Error(std::string message) {
+  void Error(std::string_view message) {
     if (failed_) return;
     failed_ = true;
     error_line_ = token_.line;
-    error_ = lexer_.error().empty() ? std::move(message) : lexer_.error();
+    error_ = lexer_.error().empty() ? std::string(message) : lexer_.error();
     token_ = Token{Token::Kind::kEnd, {}, 0, token_.line};
   }
   bool Done() const { return failed_ || token_.kind == Token::Kind::kEnd; }

@@ -89,7 +89,8 @@ core::TimeBreakdown PartsOf(const core::Chip& chip, const TimeInputs& inputs, co
   time.atomic_us =
       std::max(demand.atomic_slots / chip.l2_atomics_per_cycle, demand.hottest_atomics / chip.atomics_per_cycle) /
       cycles_per_us;
-  const double warps = blocks * ((inputs.threads_per_block + 31) / 32);
+  const auto warps_per_block = (inputs.threads_per_block + 31) / 32;
+  const double warps = blocks * warps_per_block;
   const double rounds = std::ceil(blocks_of_busiest / inputs.occupancy.blocks_per_multiprocessor);
   time.latency_us = rounds * work.path_cycles / warps / cycles_per_us;
   return time;
@@ -121,7 +122,8 @@ double Overlapped(const core::Chip& chip, const Demand& demand, const core::Time
 double Separate(const core::Chip& chip, const TimeInputs& inputs, const Demand& whole, double block_launch_us,
                 double& weight) {
   const double blocks = D(inputs.working_blocks > 0 ? inputs.working_blocks : inputs.blocks);
-  const double warps = blocks * ((inputs.threads_per_block + 31) / 32);
+  const auto warps_per_block = (inputs.threads_per_block + 31) / 32;
+  const double warps = blocks * warps_per_block;
   const double resident = inputs.occupancy.blocks_per_multiprocessor;
   const double first_wave = std::min(1.0, resident * chip.multiprocessors / blocks);
   const double in_step = first_wave + (1 - first_wave) / resident, apart = 1 / resident;

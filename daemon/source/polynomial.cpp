@@ -18,7 +18,7 @@ Polynomial Polynomial::Symbol(std::string symbol) {
 }
 
 // Computed in unsigned arithmetic, which wraps around: overflow must not be undefined behaviour on untrusted constants.
-void Polynomial::Add(Monomial monomial, int64_t coefficient) {
+void Polynomial::Add(const Monomial& monomial, int64_t coefficient) {
   int64_t& value = terms_[monomial];
   value = static_cast<int64_t>(static_cast<uint64_t>(value) + static_cast<uint64_t>(coefficient));
   if (value == 0) terms_.erase(monomial);

@@ -33,7 +33,7 @@ class Polynomial {
 
  private:
   using Monomial = std::vector<std::string>;  // sorted; a square is listed twice
-  void Add(Monomial monomial, int64_t coefficient);
+  void Add(const Monomial& monomial, int64_t coefficient);
   std::map<Monomial, int64_t> terms_;  // no zero coefficients
 };
 

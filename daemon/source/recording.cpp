@@ -75,12 +75,11 @@ class LineReader {
     return {};
   }
   Status operator()(Readback&& line) {
-    recording_.readbacks.push_back({line.buffer, Named(std::move(line.file)), line.line});
+    recording_.readbacks.push_back({line.buffer, Named(line.file), line.line});
     return {};
   }
   Status operator()(RefuseLine&& line) {
-    recording_.refused =
-        core::Refused{core::Check::kRecord, std::move(line.reason), Named(std::move(line.file)), line.line};
+    recording_.refused = core::Refused{core::Check::kRecord, std::move(line.reason), Named(line.file), line.line};
     return {};
   }
   Status operator()(RecordedFault&& line) {
@@ -102,7 +101,7 @@ class LineReader {
     recording_.calls.back().push_back(std::move(op));
     return {};
   }
-  std::string Named(std::string file) const { return file.empty() ? file_ : std::move(file); }
+  const std::string& Named(const std::string& file) const { return file.empty() ? file_ : file; }
 
   size_t arguments_;
   const std::string& file_;

@@ -100,7 +100,7 @@ class Splicer {
 
   std::optional<core::Refused> CheckEntry() const {
     if (edited_.reach.entries.empty()) return Refuse(fmt::format("the edited file has no {}", request_.entry), 0);
-    if (edited_.reach.refusal) return *edited_.reach.refusal;
+    if (edited_.reach.refusal) return edited_.reach.refusal;
     const auto before = SignatureOf(original_.ast, request_.entry), after = SignatureOf(edited_.ast, request_.entry);
     bool same = before.size() == after.size();
     const auto plain = [](std::string type) {

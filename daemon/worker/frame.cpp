@@ -83,8 +83,8 @@ Result<Frame> ReadWith(const Reader& read, SharedArea* area) {
   uint64_t total = 0;
   for (const uint64_t field : sizes) {
     const uint64_t size = field & ~kInArea;
-    if (size > kMaxAttachmentBytes || (total += size) > kMaxAttachmentBytes)
-      return Corrupt("more than 8 GiB of attachments");
+    if (size > kMaxAttachmentBytes - total) return Corrupt("more than 8 GiB of attachments");
+    total += size;
     if (field != size && area == nullptr)
       return Corrupt("an attachment in shared memory, which this worker does not share");
   }
@@ -118,7 +118,8 @@ Result<std::string> EncodeHead(const FrameView& frame, const SharedArea* area) {
   uint64_t total = 0;
   for (const auto& attachment : frame.attachments) {
     uint64_t size = attachment.size();
-    if ((total += size) > kMaxAttachmentBytes)
+    total += size;
+    if (total > kMaxAttachmentBytes)
       return Fail(ErrorCode::kUnsupported, "the buffers of this case take more than 8 GiB in total",
                   "use a smaller case");
     if (GoesToArea(attachment, area)) size |= kInArea;
