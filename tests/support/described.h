@@ -179,9 +179,9 @@ void ExpectComesBack(const T& value) {
   EXPECT_EQ(again.all, sent.all);
 }
 
-// Takes a value, so that T is deduced.
 template <typename T>
 void ExpectDescribed() {
+  SCOPED_TRACE(__PRETTY_FUNCTION__);
   Named<T> named;
   Describe(named, static_cast<const T*>(nullptr));
   EXPECT_EQ(named.count, Members<T>()) << "a member is not in the list, or twice";
@@ -191,5 +191,12 @@ void ExpectDescribed() {
   ExpectComesBack(full);
   ExpectComesBack(T{});
 }
+
+// A list of types. Not a typed test suite: its names repeat the list for each type, which takes the compiler longer
+// than all the rest.
+template <typename... T>
+struct TypeList {
+  static void ExpectAllDescribed() { (ExpectDescribed<T>(), ...); }
+};
 
 }  // namespace warpwright::testing

@@ -8,12 +8,9 @@
 namespace warpwright {
 namespace {
 
-template <typename T>
-class Described : public ::testing::Test {};
-using Types = ::testing::Types<skills::ExpectedChange, skills::PredictionResult, memory::StepRecord,
-                               memory::StepOutcome, memory::TaskResult, memory::ExperienceKey, memory::Experience>;
-TYPED_TEST_SUITE(Described, Types);
-TYPED_TEST(Described, EveryMemberTravels) { testing::ExpectDescribed<TypeParam>(); }
+using Values = testing::TypeList<skills::ExpectedChange, skills::PredictionResult, memory::StepRecord,
+                                 memory::StepOutcome, memory::TaskResult, memory::ExperienceKey, memory::Experience>;
+TEST(Described, EveryMemberTravels) { Values::ExpectAllDescribed(); }
 
 TEST(Names, OfEveryStepKind) {
   for (int i = 0; i <= static_cast<int>(memory::Last(memory::StepKind{})); ++i)

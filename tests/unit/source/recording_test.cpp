@@ -136,14 +136,11 @@ TEST(Recording, SetUpIsWhatOnlyTheFirstCallDoes) {
       std::holds_alternative<core::Refused>(source::MakePlan(Decoded(late), Decoded(late), kArguments, "a.cu")));
 }
 
-template <typename T>
-class DescribedLine : public ::testing::Test {};
-using Lines = ::testing::Types<source::PointerAt, source::ParameterRecord, source::LaunchLine, source::MemsetLine,
-                               source::CopyLine, source::UploadLine, source::SymbolLine, source::EventLine,
-                               source::CallLine, source::WorkspaceLine, source::Readback, source::RefuseLine,
-                               source::RecordedFault, source::ServedLine>;
-TYPED_TEST_SUITE(DescribedLine, Lines);
-TYPED_TEST(DescribedLine, EveryMemberTravels) { testing::ExpectDescribed<TypeParam>(); }
+using Lines = testing::TypeList<source::PointerAt, source::ParameterRecord, source::LaunchLine, source::MemsetLine,
+                                source::CopyLine, source::UploadLine, source::SymbolLine, source::EventLine,
+                                source::CallLine, source::WorkspaceLine, source::Readback, source::RefuseLine,
+                                source::RecordedFault, source::ServedLine>;
+TEST(DescribedLine, EveryMemberTravels) { Lines::ExpectAllDescribed(); }
 
 }  // namespace
 }  // namespace warpwright
