@@ -15,6 +15,7 @@ target_compile_options(ww_settings INTERFACE
   # A few hundred MiB more for each compiler save it the 6 % of its time that it collects garbage.
   $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>
   -ffp-contract=off                       # the simulator and the judge depend on exact IEEE steps
+  $<$<BOOL:${WW_ODR}>:-O0>
   $<$<BOOL:${WW_DEV}>:-Werror>)
 # Linked after the settings, so that these win: GoogleTest's macros shadow, and tests need no speed.
 add_library(ww_test_settings INTERFACE)
@@ -51,12 +52,19 @@ function(ww_module name)
 endfunction()
 
 # Every header of daemon/ as the first and only include of a file. Left out is source/shim: text for NVRTC, for the recorder and for
-# libclang, which give it what it stands on.
+# libclang, which give it what it stands on. Without unity builds also what its own source includes first.
 function(ww_headers_compile_alone)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/daemon ${PROJECT_SOURCE_DIR}/daemon/*.h)
   list(FILTER headers EXCLUDE REGEX "^source/shim/")
   set(sources "")
   foreach(header IN LISTS headers)
+    string(REGEX REPLACE "h$" "cpp" own ${PROJECT_SOURCE_DIR}/daemon/${header})
+    if(NOT WW_UNITY AND EXISTS ${own})
+      file(STRINGS ${own} first REGEX "^#include" LIMIT_COUNT 1)
+      if(first STREQUAL "#include \"${header}\"")
+        continue()
+      endif()
+    endif()
     set(source ${PROJECT_BINARY_DIR}/headers_alone/${header}.cpp)
     file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${header}\"\n" @ONLY)
     list(APPEND sources ${source})
@@ -67,6 +75,17 @@ function(ww_headers_compile_alone)
   target_compile_options(headers_compile_alone PRIVATE -O0 -march=x86-64-v3 -Wno-unused-function -Wno-unused-variable)
   target_link_libraries(headers_compile_alone PRIVATE ${modules} dep_cli11 ww_settings)
   set_target_properties(headers_compile_alone PROPERTIES UNITY_BUILD OFF)
+endfunction()
+
+# A program of all that is in the libraries, needed or not, so that one link sees every file.
+function(ww_one_definition)
+  get_property(modules DIRECTORY PROPERTY WW_MODULES)
+  set(source ${PROJECT_BINARY_DIR}/one_definition.cpp)
+  file(CONFIGURE OUTPUT ${source} CONTENT "int main() {}\n" @ONLY)
+  # Objects, since an archive that is linked whole may stand on the command line once only.
+  list(TRANSFORM modules REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+  add_executable(one_definition EXCLUDE_FROM_ALL ${source} ${objects})
+  target_link_libraries(one_definition PRIVATE ${modules} ww_settings)
 endfunction()
 
 # For programs that need no speed of their own. Every one gets WW_SOURCE_DIR (the repository) for data files.
@@ -112,4 +131,5 @@ function(ww_embed target)
             -P ${PROJECT_SOURCE_DIR}/daemon/cmake/embed.cmake
     DEPENDS ${paths} ${PROJECT_SOURCE_DIR}/daemon/cmake/embed.cmake VERBATIM)
   target_sources(${target} PRIVATE ${out})
+  set_source_files_properties(${out} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # script/lint builds nothing
 endfunction()
