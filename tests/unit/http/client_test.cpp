@@ -290,6 +290,20 @@ TEST(CurlClient, StreamsTheBodyAndSaysHowItEnded) {
   }
 }
 
+TEST(CurlClient, TellsWhetherARequestLeft) {
+  TinyServer server([](const std::string&) { return kHangUp; });
+  for (const auto& [url, left] : {std::pair(server.Url("/"), true), std::pair(std::string("http://127.0.0.1:1/"), false),
+                                  std::pair(std::string("http://models.invalid/"), false)}) {
+    bool sent = false;
+    http::ClientRequest request{.method = "POST", .url = url, .body = "{}"};
+    request.sent = [&] { sent = true; };
+    const auto answer = Make()->Send(request);
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, ErrorCode::kIo);
+    EXPECT_EQ(sent, left) << url;
+  }
+}
+
 TEST(CurlClient, WhatIsNoSuccessIsNotStreamed) {
   TinyServer server([](const std::string&) { return Text(429, "slower", "Retry-After: 2\r\n"); });
   http::ClientRequest request{.method = "POST", .url = server.Url("/"), .body = "{}"};
