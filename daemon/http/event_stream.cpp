@@ -19,9 +19,9 @@ Status EventStream::Feed(std::string_view piece) {
 // A line ends with CR, LF or CR LF.
 Status EventStream::Add(char byte) {
   if (++total_bytes_ > limits_.total_bytes)
-    return Fail(ErrorCode::kCorrupt, fmt::format("an event stream of more than {} bytes", limits_.total_bytes));
+    return Fail(ErrorCode::kLimit, fmt::format("an event stream of more than {} bytes", limits_.total_bytes));
   if (++event_bytes_ > limits_.event_bytes)
-    return Fail(ErrorCode::kCorrupt, fmt::format("an event of more than {} bytes", limits_.event_bytes));
+    return Fail(ErrorCode::kLimit, fmt::format("an event of more than {} bytes", limits_.event_bytes));
   const bool second_half = after_return_ && byte == '\n';
   after_return_ = byte == '\r';
   if (second_half) return {};

@@ -154,7 +154,7 @@ Answer HttpModel::Conclude(const Result<http::ClientResponse>& response, const S
   receipt.usage = streamed.usage;
   if (streamed.error) return FromProvider(0, *streamed.error, std::move(receipt));
   if (!read) {
-    const bool large = streamed.text.size() + 4096 > kMaxAnswerBytes || response->end == http::BodyEnd::kTooLarge;
+    const bool large = read.error().code == ErrorCode::kLimit;
     return Failure(large ? FailureKind::kTooLarge : FailureKind::kUnreadable, Shown(read.error().message),
                    std::move(receipt));
   }

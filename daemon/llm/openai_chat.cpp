@@ -60,7 +60,7 @@ class ChatStream final : public AnswerStream {
     const json* delta = Find(choice, "delta");
     if (delta == nullptr) return {};
     answer_.refusal += FindText(*delta, "refusal");
-    if (answer_.refusal.size() > kMaxAnswerBytes) return Fail(ErrorCode::kCorrupt, "a refusal that never ends");
+    if (answer_.refusal.size() > kMaxAnswerBytes) return Fail(ErrorCode::kLimit, "a refusal that never ends");
     return AddText(FindText(*delta, "content"));
   }
   void TakeUsage(const json& usage) {

@@ -27,7 +27,7 @@ class ResponsesStream final : public AnswerStream {
     if (type == "response.output_text.delta") return AddText(FindText(data, "delta"));
     if (type == "response.refusal.delta") {
       answer_.refusal += FindText(data, "delta");
-      if (answer_.refusal.size() > kMaxAnswerBytes) return Fail(ErrorCode::kCorrupt, "a refusal that never ends");
+      if (answer_.refusal.size() > kMaxAnswerBytes) return Fail(ErrorCode::kLimit, "a refusal that never ends");
     } else if (type == "response.completed" || type == "response.incomplete" || type == "response.failed") {
       if (const json* response = Find(data, "response")) TakeResponse(type, *response);
     } else if (type == "response.created") {

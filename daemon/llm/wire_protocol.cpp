@@ -81,7 +81,7 @@ FailureKind KindOf(int status, const ProviderError& error) {
 
 Status AnswerStream::AddText(std::string_view piece) {
   if (answer_.text.size() + piece.size() > kMaxAnswerBytes)
-    return Fail(ErrorCode::kCorrupt, fmt::format("an answer of more than {} bytes", kMaxAnswerBytes));
+    return Fail(ErrorCode::kLimit, fmt::format("an answer of more than {} bytes", kMaxAnswerBytes));
   answer_.text += piece;
   return {};
 }

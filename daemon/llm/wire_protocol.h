@@ -43,7 +43,7 @@ class AnswerStream {
   const StreamedAnswer& answer() const { return answer_; }
 
  protected:
-  // Appends; kCorrupt beyond the size of an answer.
+  // Appends; kLimit beyond the size of an answer.
   Status AddText(std::string_view piece);
 
   StreamedAnswer answer_;

@@ -8,12 +8,12 @@
 namespace warpwright {
 namespace {
 
-using json = nlohmann::ordered_json;
+using Ordered = nlohmann::ordered_json;
 
 constexpr const char* kId = "stand_in_1";
 constexpr int kCreated = 1'800'000'000;
 
-std::string Dump(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::ignore); }
+std::string Dump(const Ordered& value) { return value.dump(-1, ' ', false, Ordered::error_handler_t::ignore); }
 
 // Bytes that are not UTF-8 go out as they are, which a JSON library would not do.
 std::string WithRawBytes(std::string text) {
@@ -21,7 +21,7 @@ std::string WithRawBytes(std::string text) {
   return text;
 }
 
-std::string Event(const std::string& type, const json& data) {
+std::string Event(const std::string& type, const Ordered& data) {
   return WithRawBytes((type.empty() ? "" : "event: " + type + "\n") + "data: " + Dump(data) + "\n\n");
 }
 
@@ -50,14 +50,14 @@ std::string AnthropicStop(Stop stop, bool tool) {
   return "?";
 }
 
-json AnthropicUsage(int output) {
+Ordered AnthropicUsage(int output) {
   return {{"input_tokens", 120},
           {"cache_creation_input_tokens", 40},
           {"cache_read_input_tokens", 1000},
           {"output_tokens", output}};
 }
 
-json AnthropicMessage(const std::string& model, json content, json stop, int output) {
+Ordered AnthropicMessage(const std::string& model, Ordered content, Ordered stop, int output) {
   return {{"id", "msg_01StandIn"},         {"type", "message"},
           {"role", "assistant"},           {"model", model},
           {"content", std::move(content)}, {"stop_reason", std::move(stop)},
@@ -67,20 +67,21 @@ json AnthropicMessage(const std::string& model, json content, json stop, int out
 std::vector<std::string> AnthropicEvents(const Scenario& scenario, const std::string& model, const std::string& tool) {
   const bool by_tool = !tool.empty();
   std::vector<std::string> events;
-  const auto add = [&](const std::string& type, json data) {
-    json typed{{"type", type}};
+  const auto add = [&](const std::string& type, Ordered data) {
+    Ordered typed{{"type", type}};
     typed.update(data);
     events.push_back(Event(type, typed));
   };
-  add("message_start", {{"message", AnthropicMessage(model, json::array(), nullptr, 1)}});
-  const json block = by_tool ? json{{"type", "tool_use"}, {"id", "toolu_1"}, {"name", tool}, {"input", json::object()}}
-                             : json{{"type", "text"}, {"text", ""}};
+  add("message_start", {{"message", AnthropicMessage(model, Ordered::array(), nullptr, 1)}});
+  const Ordered block =
+      by_tool ? Ordered{{"type", "tool_use"}, {"id", "toolu_1"}, {"name", tool}, {"input", Ordered::object()}}
+              : Ordered{{"type", "text"}, {"text", ""}};
   add("content_block_start", {{"index", 0}, {"content_block", block}});
   events.push_back(Event("ping", {{"type", "ping"}}));
   for (const std::string& piece : PiecesOf(scenario))
     add("content_block_delta", {{"index", 0},
-                                {"delta", by_tool ? json{{"type", "input_json_delta"}, {"partial_json", piece}}
-                                                  : json{{"type", "text_delta"}, {"text", piece}}}});
+                                {"delta", by_tool ? Ordered{{"type", "input_json_delta"}, {"partial_json", piece}}
+                                                  : Ordered{{"type", "text_delta"}, {"text", piece}}}});
   if (scenario.error_in_stream) {
     events.push_back("event: error\ndata: " + EncodeError(Vendor::kAnthropic, scenario) + "\n\n");
     return events;
@@ -88,17 +89,17 @@ std::vector<std::string> AnthropicEvents(const Scenario& scenario, const std::st
   add("content_block_stop", {{"index", 0}});
   add("message_delta", {{"delta", {{"stop_reason", AnthropicStop(scenario.stop, by_tool)}, {"stop_sequence", nullptr}}},
                         {"usage", {{"output_tokens", 57}}}});
-  add("message_stop", json::object());
+  add("message_stop", Ordered::object());
   BreakJson(scenario, events);
   return events;
 }
 
 std::string AnthropicWhole(const Scenario& scenario, const std::string& model, const std::string& tool) {
-  const json content =
-      tool.empty()
-          ? json::array({{{"type", "text"}, {"text", TextOf(scenario)}}})
-          : json::array(
-                {{{"type", "tool_use"}, {"id", "toolu_1"}, {"name", tool}, {"input", json::parse(TextOf(scenario))}}});
+  const Ordered content = tool.empty() ? Ordered::array({{{"type", "text"}, {"text", TextOf(scenario)}}})
+                                       : Ordered::array({{{"type", "tool_use"},
+                                                          {"id", "toolu_1"},
+                                                          {"name", tool},
+                                                          {"input", Ordered::parse(TextOf(scenario))}}});
   return Dump(AnthropicMessage(model, content, AnthropicStop(scenario.stop, !tool.empty()), 57));
 }
 
@@ -106,7 +107,7 @@ std::string AnthropicWhole(const Scenario& scenario, const std::string& model, c
 
 std::string ChatStop(Stop stop) { return stop == Stop::kMaxTokens ? "length" : "stop"; }
 
-json ChatUsage() {
+Ordered ChatUsage() {
   return {{"prompt_tokens", 1120},
           {"completion_tokens", 57},
           {"total_tokens", 1177},
@@ -115,7 +116,7 @@ json ChatUsage() {
 
 std::vector<std::string> ChatEvents(const Scenario& scenario, const std::string& model) {
   std::vector<std::string> events;
-  const auto add = [&](json choices, json usage) {
+  const auto add = [&](Ordered choices, Ordered usage) {
     events.push_back(Event("", {{"id", std::string("chatcmpl-") + kId},
                                 {"object", "chat.completion.chunk"},
                                 {"created", kCreated},
@@ -123,8 +124,8 @@ std::vector<std::string> ChatEvents(const Scenario& scenario, const std::string&
                                 {"choices", std::move(choices)},
                                 {"usage", std::move(usage)}}));
   };
-  const auto choice = [](json delta, json finish) {
-    return json::array(
+  const auto choice = [](Ordered delta, Ordered finish) {
+    return Ordered::array(
         {{{"index", 0}, {"delta", std::move(delta)}, {"logprobs", nullptr}, {"finish_reason", std::move(finish)}}});
   };
   add(choice({{"role", "assistant"}, {"content", ""}, {"refusal", nullptr}}, nullptr), nullptr);
@@ -134,30 +135,30 @@ std::vector<std::string> ChatEvents(const Scenario& scenario, const std::string&
     events.push_back("data: " + EncodeError(Vendor::kOpenAiChat, scenario) + "\n\n");
     return events;
   }
-  add(choice(json::object(), ChatStop(scenario.stop)), nullptr);
-  add(json::array(), ChatUsage());
+  add(choice(Ordered::object(), ChatStop(scenario.stop)), nullptr);
+  add(Ordered::array(), ChatUsage());
   events.push_back("data: [DONE]\n\n");
   BreakJson(scenario, events);
   return events;
 }
 
 std::string ChatWhole(const Scenario& scenario, const std::string& model) {
-  json message{{"role", "assistant"}, {"content", TextOf(scenario)}, {"refusal", nullptr}};
+  Ordered message{{"role", "assistant"}, {"content", TextOf(scenario)}, {"refusal", nullptr}};
   if (scenario.stop == Stop::kRefusal) std::swap(message["content"], message["refusal"]);
   return Dump({{"id", std::string("chatcmpl-") + kId},
                {"object", "chat.completion"},
                {"created", kCreated},
                {"model", model},
-               {"choices", json::array({{{"index", 0},
-                                         {"message", std::move(message)},
-                                         {"logprobs", nullptr},
-                                         {"finish_reason", ChatStop(scenario.stop)}}})},
+               {"choices", Ordered::array({{{"index", 0},
+                                            {"message", std::move(message)},
+                                            {"logprobs", nullptr},
+                                            {"finish_reason", ChatStop(scenario.stop)}}})},
                {"usage", ChatUsage()}});
 }
 
 // --- OpenAI responses
 
-json ResponseUsage() {
+Ordered ResponseUsage() {
   return {{"input_tokens", 1120},
           {"input_tokens_details", {{"cached_tokens", 1000}}},
           {"output_tokens", 57},
@@ -165,34 +166,35 @@ json ResponseUsage() {
           {"total_tokens", 1177}};
 }
 
-json ResponseObject(const std::string& model, const std::string& status, json output, json usage) {
+Ordered ResponseObject(const std::string& model, const std::string& status, Ordered output, Ordered usage) {
   return {{"id", std::string("resp_") + kId},
           {"object", "response"},
           {"created_at", kCreated},
           {"status", status},
           {"error", nullptr},
-          {"incomplete_details", status == "incomplete" ? json{{"reason", "max_output_tokens"}} : json(nullptr)},
+          {"incomplete_details", status == "incomplete" ? Ordered{{"reason", "max_output_tokens"}} : Ordered(nullptr)},
           {"instructions", nullptr},
-          {"metadata", json::object()},
+          {"metadata", Ordered::object()},
           {"model", model},
           {"output", std::move(output)},
           {"parallel_tool_calls", true},
           {"temperature", 1},
           {"tool_choice", "auto"},
-          {"tools", json::array()},
+          {"tools", Ordered::array()},
           {"top_p", 1},
           {"usage", std::move(usage)}};
 }
 
-json ResponseMessage(const Scenario& scenario, const std::string& status, bool with_text) {
+Ordered ResponseMessage(const Scenario& scenario, const std::string& status, bool with_text) {
   const bool refusal = scenario.stop == Stop::kRefusal;
-  json part = refusal ? json{{"type", "refusal"}, {"refusal", TextOf(scenario)}}
-                      : json{{"type", "output_text"}, {"text", TextOf(scenario)}, {"annotations", json::array()}};
+  Ordered part = refusal
+                     ? Ordered{{"type", "refusal"}, {"refusal", TextOf(scenario)}}
+                     : Ordered{{"type", "output_text"}, {"text", TextOf(scenario)}, {"annotations", Ordered::array()}};
   return {{"id", "msg_1"},
           {"type", "message"},
           {"status", status},
           {"role", "assistant"},
-          {"content", with_text ? json::array({part}) : json::array()}};
+          {"content", with_text ? Ordered::array({part}) : Ordered::array()}};
 }
 
 std::string ResponseStatus(const Scenario& scenario) {
@@ -201,23 +203,23 @@ std::string ResponseStatus(const Scenario& scenario) {
 
 std::vector<std::string> ResponseEvents(const Scenario& scenario, const std::string& model) {
   std::vector<std::string> events;
-  const auto add = [&](const std::string& type, json data) {
-    json typed{{"type", type}, {"sequence_number", events.size()}};
+  const auto add = [&](const std::string& type, Ordered data) {
+    Ordered typed{{"type", type}, {"sequence_number", events.size()}};
     typed.update(data);
     events.push_back(Event(type, typed));
   };
   const bool refusal = scenario.stop == Stop::kRefusal;
   const std::string kind = refusal ? "response.refusal" : "response.output_text";
-  const json place{{"item_id", "msg_1"}, {"output_index", 0}, {"content_index", 0}};
-  const auto placed = [&](json data) {
-    json all = place;
+  const Ordered place{{"item_id", "msg_1"}, {"output_index", 0}, {"content_index", 0}};
+  const auto placed = [&](Ordered data) {
+    Ordered all = place;
     all.update(data);
     return all;
   };
-  const json empty = refusal ? json{{"type", "refusal"}, {"refusal", ""}}
-                             : json{{"type", "output_text"}, {"text", ""}, {"annotations", json::array()}};
-  add("response.created", {{"response", ResponseObject(model, "in_progress", json::array(), nullptr)}});
-  add("response.in_progress", {{"response", ResponseObject(model, "in_progress", json::array(), nullptr)}});
+  const Ordered empty = refusal ? Ordered{{"type", "refusal"}, {"refusal", ""}}
+                                : Ordered{{"type", "output_text"}, {"text", ""}, {"annotations", Ordered::array()}};
+  add("response.created", {{"response", ResponseObject(model, "in_progress", Ordered::array(), nullptr)}});
+  add("response.in_progress", {{"response", ResponseObject(model, "in_progress", Ordered::array(), nullptr)}});
   add("response.output_item.added", {{"output_index", 0}, {"item", ResponseMessage(scenario, "in_progress", false)}});
   add("response.content_part.added", placed({{"part", empty}}));
   for (const std::string& piece : PiecesOf(scenario)) add(kind + ".delta", placed({{"delta", piece}}));
@@ -233,14 +235,15 @@ std::vector<std::string> ResponseEvents(const Scenario& scenario, const std::str
   const std::string status = ResponseStatus(scenario);
   add("response." + status,
       {{"response",
-        ResponseObject(model, status, json::array({ResponseMessage(scenario, status, true)}), ResponseUsage())}});
+        ResponseObject(model, status, Ordered::array({ResponseMessage(scenario, status, true)}), ResponseUsage())}});
   BreakJson(scenario, events);
   return events;
 }
 
 std::string ResponseWhole(const Scenario& scenario, const std::string& model) {
   const std::string status = ResponseStatus(scenario);
-  return Dump(ResponseObject(model, status, json::array({ResponseMessage(scenario, status, true)}), ResponseUsage()));
+  return Dump(
+      ResponseObject(model, status, Ordered::array({ResponseMessage(scenario, status, true)}), ResponseUsage()));
 }
 
 // --- what each model does
@@ -346,7 +349,7 @@ std::string EncodeError(Vendor vendor, const Scenario& scenario) {
                 {{"message", scenario.error_message},
                  {"type", scenario.error_type},
                  {"param", nullptr},
-                 {"code", scenario.error_code.empty() ? json(nullptr) : json(scenario.error_code)}}}});
+                 {"code", scenario.error_code.empty() ? Ordered(nullptr) : Ordered(scenario.error_code)}}}});
 }
 
 }  // namespace warpwright

@@ -2,6 +2,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
+
 #include "base/file.h"
 #include "llm/budgeted_model.h"
 #include "tests/unit/llm/model_kit.h"

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 
 #include "base/file.h"
 #include "tests/unit/llm/model_kit.h"
@@ -69,8 +71,9 @@ TEST(CommandModel, IsKilledWithAllThatItStarted) {
   const auto pid = base::ReadFile(path);
   ASSERT_TRUE(pid);
   const std::string stat = "/proc/" + std::to_string(std::stoi(*pid)) + "/stat";
-  const auto state = base::ReadFile(stat);
-  EXPECT_TRUE(!state || state->find(") Z ") != std::string::npos) << *state;
+  std::ifstream file(stat);
+  const std::string state{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_TRUE(state.empty() || state.find(") Z ") != std::string::npos) << state;
 }
 
 TEST(CommandModel, BytesThatAreNotUtf8AreReplaced) {

@@ -131,7 +131,9 @@ TEST(FindJson, TakesWhatModelsWrite) {
   for (const auto& row : rows) {
     const auto found = llm::FindJson(row.text);
     EXPECT_EQ(found.has_value(), row.expected != nullptr) << row.what;
-    if (found && row.expected != nullptr) EXPECT_EQ(found->dump(), row.expected) << row.what;
+    if (found && row.expected != nullptr) {
+      EXPECT_EQ(found->dump(), row.expected) << row.what;
+    }
   }
 }
 

@@ -50,7 +50,9 @@ TEST(RetryingModel, AsksAgainOnlyAfterWhatPasses) {
     const llm::Answer answer = kit.Ask({Fault(kind), Good()});
     EXPECT_EQ(kit.inner->asked.size(), llm::IsTransient(kind) ? 2u : 1u) << Name(kind);
     EXPECT_EQ(std::holds_alternative<llm::Answered>(answer), llm::IsTransient(kind)) << Name(kind);
-    if (llm::IsTransient(kind)) EXPECT_EQ(llm::ReceiptOf(answer)->requests, 2) << Name(kind);
+    if (llm::IsTransient(kind)) {
+      EXPECT_EQ(llm::ReceiptOf(answer)->requests, 2) << Name(kind);
+    }
   }
   for (const llm::Answer& final :
        {llm::Answer(llm::Truncated{}), llm::Answer(llm::Refused{}), llm::Answer(llm::Pending{})}) {
