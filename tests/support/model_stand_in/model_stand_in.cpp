@@ -80,8 +80,10 @@ struct ModelStandIn::State {
   std::vector<ModelRequest> requests;
   std::map<std::string, int> asked;
 
-  void Hold(const httplib::DataSink* sink) const {
-    while (!stopping && (sink == nullptr || sink->is_writable()))
+  // Sends nothing; ends by itself, since cpp-httplib does not say that the other side has gone.
+  void Hold() const {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    while (!stopping && std::chrono::steady_clock::now() < until)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   void Handle(const httplib::Request& request, httplib::Response& response);
@@ -95,7 +97,7 @@ void ModelStandIn::State::Stream(std::vector<std::string> events, Delivery deliv
                                           const size_t half = events.size() / 2;
                                           for (size_t i = 0; i < events.size(); ++i) {
                                             if (i == half && delivery == Delivery::kCut) return false;
-                                            if (i == half && delivery == Delivery::kStalled) return Hold(&sink), false;
+                                            if (i == half && delivery == Delivery::kStalled) return Hold(), false;
                                             if (delivery == Delivery::kSlow)
                                               std::this_thread::sleep_for(std::chrono::milliseconds(20));
                                             if (!sink.write(events[i].data(), events[i].size())) return false;
@@ -127,7 +129,7 @@ void ModelStandIn::State::Handle(const httplib::Request& request, httplib::Respo
     return fail(400, "invalid_request_error", std::move(complaint));
   const Shape shape = ShapeOf(vendor, body);
   const Scenario scenario = ScenarioOf(vendor, entry.model, shape.structured, number);
-  if (scenario.delivery == Delivery::kSilent) return Hold(nullptr);
+  if (scenario.delivery == Delivery::kSilent) return Hold();
   for (const auto& [name, value] : scenario.headers) response.set_header(name.c_str(), value);
   response.status = scenario.status;
   if (scenario.status != 200) return response.set_content(EncodeError(vendor, scenario), "application/json");
@@ -138,7 +140,7 @@ void ModelStandIn::State::Handle(const httplib::Request& request, httplib::Respo
 
 ModelStandIn::ModelStandIn(int port) : state_(std::make_unique<State>()) {
   State& s = *state_;
-  s.server.new_task_queue = [] { return new httplib::ThreadPool(4); };
+  s.server.new_task_queue = [] { return new httplib::ThreadPool(8); };
   s.server.set_keep_alive_max_count(1);
   for (const char* path : {"/v1/messages", "/v1/chat/completions", "/v1/responses"})
     s.server.Post(path,

@@ -386,6 +386,12 @@ TEST(SchemaDefaults, AreTheParsers) {
   EXPECT_EQ(limits["max_per_day"]["default"], config.limits.max_per_day);
   EXPECT_EQ(limits["queue"]["default"], config.limits.queue);
   EXPECT_EQ(limits["model_dollars_per_day"]["default"], config.limits.model_dollars_per_day);
+  const json model = json::parse(ReadText(kSchemas + kOperatorSchema))["definitions"]["model"]["properties"];
+  const config::ModelSettings settings;
+  EXPECT_EQ(model["max_output_tokens"]["default"], settings.max_output_tokens);
+  EXPECT_EQ(model["deadline"]["default"], settings.deadline.count());
+  EXPECT_EQ(model["stall"]["default"], settings.stall.count());
+  EXPECT_EQ(model["structured"]["default"], std::string(Name(settings.structured)));
   EXPECT_EQ(properties["author"]["properties"]["name"]["default"], config.author_name);
   EXPECT_EQ(properties["author"]["properties"]["email"]["default"], config.author_email);
   EXPECT_EQ(properties["log"]["properties"]["level"]["default"], config.log_level);
