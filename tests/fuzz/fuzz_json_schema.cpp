@@ -21,6 +21,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   if (!llm::JsonSchema::Parse(schema->Shape().dump())) std::abort();
   const auto taken = llm::TakeStructured(*schema, answer);
-  if (taken && llm::TakeStructured(*schema, *taken) != taken) std::abort();
+  if (!taken) return 0;
+  const auto again = llm::TakeStructured(*schema, *taken);
+  if (!again || *again != *taken) std::abort();
   return 0;
 }
