@@ -79,9 +79,9 @@ Result<std::unique_ptr<app::ResultPublisher>> GithubPublisher::Connect(config::P
 }
 
 Status GithubPublisher::ConnectForge() {
-  forge::HttpOptions http;
+  http::ClientOptions http;
   http.user_agent = std::string("warpwright/") + kVersion;
-  WW_ASSIGN(http_, forge::CurlHttp::Create(http));
+  WW_ASSIGN(http_, http::CurlClient::Create(http));
   WW_ASSIGN(std::string secret,
             TakeFromEnvironment(options_.app_id.empty() ? options_.token_env : options_.app_key_env));
   commands_.Mask(secret);

@@ -10,6 +10,7 @@
 #include "cli/workflow_commands.h"
 #include "forge/app_auth.h"
 #include "forge/github_client.h"
+#include "http/client.h"
 
 namespace warpwright::cli {
 
@@ -28,7 +29,7 @@ class GithubPublisher {
   const app::Workspace& workspace_;
   WorkflowCommands& commands_;
   const base::SystemClock clock_;
-  std::unique_ptr<forge::CurlHttp> http_;
+  std::unique_ptr<http::CurlClient> http_;
   std::shared_ptr<forge::TokenSource> tokens_;
   std::unique_ptr<forge::GithubClient> forge_;
 };

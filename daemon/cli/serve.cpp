@@ -20,6 +20,7 @@
 #include "cli/version.h"
 #include "config/chip_file.h"
 #include "core/device_name.h"
+#include "http/client.h"
 #include "nights/cron.h"
 #include "service/daemon.h"
 #include "service/endpoints.h"
@@ -133,10 +134,10 @@ class Server {
     const config::GithubAccess& access = *config_.github;
     const auto stopping = [this] { return stopping_.load(); };
     const auto sleep = [this](std::chrono::milliseconds time) { Sleep(time); };
-    forge::HttpOptions http;
+    http::ClientOptions http;
     http.user_agent = std::string("warpwright/") + kVersion;
     http.stopping = stopping;
-    WW_ASSIGN(http_, forge::CurlHttp::Create(http));
+    WW_ASSIGN(http_, http::CurlClient::Create(http));
     const auto read = [](config::SecretSource source) {
       return [source]() -> Result<std::string> {
         auto secret = config::ReadSecret(source);
@@ -296,7 +297,7 @@ class Server {
   std::atomic<bool> stopping_{false};
   std::atomic<int64_t> github_remaining_{-1};
   std::unique_ptr<service::Store> store_;
-  std::unique_ptr<forge::CurlHttp> http_;
+  std::unique_ptr<http::CurlClient> http_;
   std::shared_ptr<forge::TokenSource> tokens_;
   std::optional<repo::Signature> own_author_;
   std::unique_ptr<forge::GithubClient> github_;

@@ -47,7 +47,7 @@ Time ExpiryOf(const std::string& text, Time now) {
 class App final : public TokenSource {
  public:
   App(AppOptions options, const base::Clock& clock) : options_(std::move(options)), clock_(clock) {}
-  Status Start(Http& http);
+  Status Start(http::Client& http);
   Result<std::string> Token(const RepositoryName& repository) override;
   void Reject(const RepositoryName& repository, const std::string& token) override;
   Result<std::string> Login() override;
@@ -78,7 +78,7 @@ Result<std::string> App::Jwt() const {
   return jwt;
 }
 
-Status App::Start(Http& http) {
+Status App::Start(http::Client& http) {
   GithubOptions options;
   options.api = options_.api;
   options.token = [this](const RepositoryName&) { return Jwt(); };
@@ -175,7 +175,7 @@ std::shared_ptr<TokenSource> FixedToken(std::function<Result<std::string>()> rea
   return std::make_shared<Fixed>(std::move(read));
 }
 
-Result<std::shared_ptr<TokenSource>> AppTokens(AppOptions options, Http& http, const base::Clock& clock) {
+Result<std::shared_ptr<TokenSource>> AppTokens(AppOptions options, http::Client& http, const base::Clock& clock) {
   auto app = std::make_shared<App>(std::move(options), clock);
   WW_TRY(app->Start(http));
   return app;

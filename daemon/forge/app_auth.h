@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "forge/forge.h"
 #include "forge/github_client.h"
-#include "forge/http.h"
+#include "http/client.h"
 
 namespace warpwright::forge {
 
@@ -43,7 +43,7 @@ struct AppOptions {
 // Finds the installation of a repository and creates tokens limited to it and to contents, pull requests, checks and
 // issues (write) and metadata (read). Tokens are cached until five minutes before they expire. The key is read and
 // tried immediately: kEnvironment if it is not a key.
-Result<std::shared_ptr<TokenSource>> AppTokens(AppOptions options, Http& http, const base::Clock& clock);
+Result<std::shared_ptr<TokenSource>> AppTokens(AppOptions options, http::Client& http, const base::Clock& clock);
 
 // Makes a client take its tokens from `tokens`.
 void UseTokens(std::shared_ptr<TokenSource> tokens, GithubOptions& options);

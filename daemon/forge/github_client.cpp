@@ -50,7 +50,7 @@ Status CheckBody(std::string_view body) {
 GithubClient::GithubClient(std::unique_ptr<State> state) : state_(std::move(state)) {}
 GithubClient::~GithubClient() = default;
 
-Result<std::unique_ptr<GithubClient>> GithubClient::Create(GithubOptions options, Http& http,
+Result<std::unique_ptr<GithubClient>> GithubClient::Create(GithubOptions options, http::Client& http,
                                                            const base::Clock& clock) {
   auto state = std::make_unique<State>();
   WW_ASSIGN(state->transport, GithubTransport::Create(options, http, clock));

@@ -1,7 +1,7 @@
 // GitHub's REST API through the ports Forge and CommentPort: github.com and GitHub Enterprise Server. Every verb looks
 // first, then acts; if the response to a write was lost (a timeout, a 5xx) it looks again before it writes again.
 //
-//   CurlHttp http;  GithubOptions options{.api = "https://api.github.com", .cache = state / "etags"};
+//   http::CurlClient http;  GithubOptions options{.api = "https://api.github.com", .cache = state / "etags"};
 //   UseTokens(tokens, options);                       // app_auth.h
 //   WW_ASSIGN(auto github, GithubClient::Create(options, *http, clock));
 #pragma once
@@ -14,8 +14,8 @@
 
 #include "base/clock.h"
 #include "forge/forge.h"
-#include "forge/http.h"
 #include "forge/rate_limits.h"
+#include "http/client.h"
 
 namespace warpwright::forge {
 
@@ -61,7 +61,8 @@ struct GithubOptions {
 class GithubClient final : public Forge, public CommentPort {
  public:
   // `http` and `clock` outlive the client. kConfig: `api` is not an http(s) URL, or there is no token function.
-  static Result<std::unique_ptr<GithubClient>> Create(GithubOptions options, Http& http, const base::Clock& clock);
+  static Result<std::unique_ptr<GithubClient>> Create(GithubOptions options, http::Client& http,
+                                                      const base::Clock& clock);
   ~GithubClient() override;
 
   Result<std::optional<PullRequestView>> FindPullRequest(const RepositoryName& repository,

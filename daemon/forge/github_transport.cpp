@@ -30,7 +30,7 @@ std::string HostOf(std::string_view url) {
   return std::string(url.substr(start, url.find('/', start) - start));
 }
 
-std::string Header(const HttpResponse& answer, const char* name) {
+std::string Header(const http::ClientResponse& answer, const char* name) {
   const auto found = answer.headers.find(name);
   return found == answer.headers.end() ? std::string() : found->second;
 }
@@ -88,14 +88,14 @@ std::string PercentEncoded(std::string_view text) {
   return encoded == "." || encoded == ".." ? "%2E" + encoded.substr(1) : encoded;
 }
 
-GithubTransport::GithubTransport(GithubOptions options, Http& http, const base::Clock& clock)
+GithubTransport::GithubTransport(GithubOptions options, http::Client& http, const base::Clock& clock)
     : options_(std::move(options)),
       http_(http),
       clock_(clock),
       host_(HostOf(options_.api)),
       limits_(options_.retry, clock, base::SecretSeed()) {}
 
-Result<std::unique_ptr<GithubTransport>> GithubTransport::Create(const GithubOptions& options, Http& http,
+Result<std::unique_ptr<GithubTransport>> GithubTransport::Create(const GithubOptions& options, http::Client& http,
                                                                  const base::Clock& clock) {
   GithubOptions copy = options;
   while (copy.api.ends_with('/')) copy.api.pop_back();
@@ -141,15 +141,16 @@ Status GithubTransport::WaitAfterFailure(RetryBudget& patience, const Error& cau
   return Wait(limits_.Backoff(++patience.failures), patience, cause);
 }
 
-HttpRequest GithubTransport::MakeRequest(const std::string& method, const std::string& url) const {
-  HttpRequest request;
+http::ClientRequest GithubTransport::MakeRequest(const std::string& method, const std::string& url) const {
+  http::ClientRequest request;
   request.method = method;
   request.url = url.starts_with('/') ? options_.api + url : url;
   request.headers = {{"Accept", "application/vnd.github+json"}, {"X-GitHub-Api-Version", "2022-11-28"}};
   return request;
 }
 
-Result<HttpResponse> GithubTransport::SendAuthorized(const RepositoryName& repository, HttpRequest& request) {
+Result<http::ClientResponse> GithubTransport::SendAuthorized(const RepositoryName& repository,
+                                                             http::ClientRequest& request) {
   WW_ASSIGN(request.bearer, options_.token(repository));
   auto answer = http_.Send(request);
   if (!answer || answer->status != 401 || !options_.token_rejected) return answer;
@@ -160,7 +161,8 @@ Result<HttpResponse> GithubTransport::SendAuthorized(const RepositoryName& repos
   return http_.Send(request);
 }
 
-void GithubTransport::Report(const HttpRequest& request, const HttpResponse* answer, bool limited) const {
+void GithubTransport::Report(const http::ClientRequest& request, const http::ClientResponse* answer,
+                             bool limited) const {
   if (!options_.observe) return;
   GithubCall call;
   call.method = request.method;
@@ -174,8 +176,9 @@ void GithubTransport::Report(const HttpRequest& request, const HttpResponse* ans
   options_.observe(call);
 }
 
-Result<std::optional<HttpResponse>> GithubTransport::Exchange(const RepositoryName& repository, HttpRequest request,
-                                                              RetryBudget& patience) {
+Result<std::optional<http::ClientResponse>> GithubTransport::Exchange(const RepositoryName& repository,
+                                                                      http::ClientRequest request,
+                                                                      RetryBudget& patience) {
   const bool write = request.method != "GET";
   const std::string what = fmt::format("{} {}", request.method, PathAndQueryOf(request.url));
   Error limit{.code = ErrorCode::kIo, .message = what + ": GitHub's rate limit"};
@@ -194,14 +197,14 @@ Result<std::optional<HttpResponse>> GithubTransport::Exchange(const RepositoryNa
       if (--patience.attempts_left <= 0) return Fail(limit);
       continue;
     }
-    if (answer->status < 500 && answer->status != 408) return std::optional<HttpResponse>(std::move(*answer));
+    if (answer->status < 500 && answer->status != 408) return std::optional<http::ClientResponse>(std::move(*answer));
     const GithubResponse taken = Take(std::move(*answer));
     WW_TRY(WaitAfterFailure(patience, Refusal(taken, what)));
     return std::nullopt;
   }
 }
 
-GithubResponse GithubTransport::Take(HttpResponse answer) const {
+GithubResponse GithubTransport::Take(http::ClientResponse answer) const {
   GithubResponse taken;
   taken.status = answer.status;
   taken.next = NextOf(Header(answer, "link"));
@@ -212,7 +215,7 @@ GithubResponse GithubTransport::Take(HttpResponse answer) const {
 
 Result<GithubResponse> GithubTransport::Get(const RepositoryName& repository, const std::string& path,
                                             RetryBudget& patience) {
-  HttpRequest request = MakeRequest("GET", path);
+  http::ClientRequest request = MakeRequest("GET", path);
   auto kept = cache_ ? cache_->Find(request.url) : std::nullopt;
   if (kept) request.headers.emplace_back("If-None-Match", kept->etag);
   while (true) {
@@ -258,7 +261,7 @@ Status GithubTransport::GetPages(const RepositoryName& repository, const std::st
 
 Result<GithubWrite> GithubTransport::Write(const RepositoryName& repository, const std::string& method,
                                            const std::string& path, const nlohmann::json& body, RetryBudget& patience) {
-  HttpRequest request = MakeRequest(method, path);
+  http::ClientRequest request = MakeRequest(method, path);
   request.body = base::DumpJson(body);
   WW_ASSIGN(auto answer, Exchange(repository, request, patience));
   if (!answer) return GithubWrite{true, {}};

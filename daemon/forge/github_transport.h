@@ -14,8 +14,8 @@
 #include "base/clock.h"
 #include "forge/etag_cache.h"
 #include "forge/github_client.h"
-#include "forge/http.h"
 #include "forge/rate_limits.h"
+#include "http/client.h"
 
 namespace warpwright::forge {
 
@@ -46,7 +46,7 @@ struct RetryBudget {
 class GithubTransport {
  public:
   // Uses all of `options` but login, label and notice. kConfig: they make no sense.
-  static Result<std::unique_ptr<GithubTransport>> Create(const GithubOptions& options, Http& http,
+  static Result<std::unique_ptr<GithubTransport>> Create(const GithubOptions& options, http::Client& http,
                                                          const base::Clock& clock);
 
   RetryBudget Begin() const;
@@ -68,18 +68,18 @@ class GithubTransport {
   Error Refusal(const GithubResponse& answer, std::string_view what) const;
 
  private:
-  GithubTransport(GithubOptions options, Http& http, const base::Clock& clock);
+  GithubTransport(GithubOptions options, http::Client& http, const base::Clock& clock);
   // nullopt: it failed, and the wait before the next attempt is over.
-  Result<std::optional<HttpResponse>> Exchange(const RepositoryName& repository, HttpRequest request,
-                                               RetryBudget& patience);
-  Result<HttpResponse> SendAuthorized(const RepositoryName& repository, HttpRequest& request);
+  Result<std::optional<http::ClientResponse>> Exchange(const RepositoryName& repository, http::ClientRequest request,
+                                                       RetryBudget& patience);
+  Result<http::ClientResponse> SendAuthorized(const RepositoryName& repository, http::ClientRequest& request);
   Status Wait(std::chrono::milliseconds time, const RetryBudget& patience, const Error& cause);
-  HttpRequest MakeRequest(const std::string& method, const std::string& url) const;
-  GithubResponse Take(HttpResponse answer) const;
-  void Report(const HttpRequest& request, const HttpResponse* answer, bool limited) const;
+  http::ClientRequest MakeRequest(const std::string& method, const std::string& url) const;
+  GithubResponse Take(http::ClientResponse answer) const;
+  void Report(const http::ClientRequest& request, const http::ClientResponse* answer, bool limited) const;
 
   GithubOptions options_;
-  Http& http_;
+  http::Client& http_;
   const base::Clock& clock_;
   std::string host_;
   RateLimits limits_;

@@ -12,7 +12,7 @@ using std::chrono::seconds;
 
 constexpr seconds kLongestNamedWait{24 * 3600};
 
-std::optional<int64_t> Number(const HttpResponse& answer, const char* name) {
+std::optional<int64_t> Number(const http::ClientResponse& answer, const char* name) {
   const auto found = answer.headers.find(name);
   if (found == answer.headers.end()) return std::nullopt;
   const std::string& text = found->second;
@@ -59,7 +59,7 @@ milliseconds RateLimits::Reserve(const std::string& host, const std::string& acc
 }
 
 std::optional<milliseconds> RateLimits::Observe(const std::string& host, const std::string& account,
-                                                const HttpResponse& answer) {
+                                                const http::ClientResponse& answer) {
   const std::lock_guard lock(mutex_);
   Account& state = accounts_[host + " " + account];
   const auto remaining = Number(answer, "x-ratelimit-remaining"), reset = Number(answer, "x-ratelimit-reset");

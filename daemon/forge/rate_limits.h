@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "forge/http.h"
+#include "http/client.h"
 
 namespace warpwright::forge {
 
@@ -39,7 +39,7 @@ class RateLimits {
   // What a response reports about limits. A value: the request was not served because of a limit, and may be retried
   // after that time.
   std::optional<std::chrono::milliseconds> Observe(const std::string& host, const std::string& account,
-                                                   const HttpResponse& answer);
+                                                   const http::ClientResponse& answer);
   // The wait before attempt number `attempt` (1: the first retry) after a server's error or a lost response.
   std::chrono::milliseconds Backoff(int attempt);
 

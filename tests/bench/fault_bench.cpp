@@ -22,7 +22,7 @@
 #include "base/file.h"
 #include "base/subprocess.h"
 #include "forge/github_client.h"
-#include "forge/http.h"
+#include "http/client.h"
 #include "service/store.h"
 #include "tests/support/github_stand_in/git_backend.h"
 #include "tests/support/github_stand_in/github_stand_in.h"
@@ -143,10 +143,10 @@ json BenchForge(double share, int items) {
   hub->AddToken("bot", "warpwright[bot]", true);
   const auto refs = MakeBranches(hub->GitFolder(kRepository.Full()), items);
 
-  forge::HttpOptions http_options;
+  http::ClientOptions http_options;
   http_options.user_agent = "warpwright/bench";
   http_options.total_timeout = 100ms;
-  auto http = Must(forge::CurlHttp::Create(http_options));
+  auto http = Must(http::CurlClient::Create(http_options));
   const base::SystemClock clock;
   forge::GithubOptions github;
   github.api = hub->api();

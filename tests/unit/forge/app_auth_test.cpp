@@ -105,8 +105,8 @@ class AppTokensTest : public testing::Test {
     EXPECT_TRUE(tokens) << tokens.error().Format();
     return *tokens;
   }
-  Result<forge::HttpResponse> Token(const char* token,
-                                    const char* expires = "2027-01-15T09:00:00Z") {  // an hour after FakeTime's start
+  Result<http::ClientResponse> Token(const char* token,
+                                     const char* expires = "2027-01-15T09:00:00Z") {  // an hour after FakeTime's start
     return Answer(201, json{{"token", token}, {"expires_at", expires}}.dump());
   }
   FakeTime time;

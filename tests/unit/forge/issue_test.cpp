@@ -13,7 +13,7 @@ using nlohmann::json;
 class IssueTest : public testing::Test, public ClientKit {
  protected:
   void UseModel() {
-    http.reply = [this](const forge::HttpRequest& request) { return model.Serve(request); };
+    http.reply = [this](const http::ClientRequest& request) { return model.Serve(request); };
   }
   ModelGithub model;
 };
@@ -58,7 +58,7 @@ TEST_F(IssueTest, AnnotationsGoFiftyAtATime) {
   for (int i = 0; i < 101; ++i) check.annotations.push_back({"k.cu", i + 1, i + 1, "", "m"});
   ASSERT_TRUE(Client().PutCheck(kRepository, check));
   std::vector<size_t> sizes;
-  for (const forge::HttpRequest& request : http.requests)
+  for (const http::ClientRequest& request : http.requests)
     if (request.method != "GET") sizes.push_back(json::parse(request.body)["output"]["annotations"].size());
   EXPECT_EQ(sizes, (std::vector<size_t>{50, 50, 1}));
 }

@@ -5,7 +5,7 @@ namespace {
 
 using nlohmann::json;
 
-forge::HttpResponse Made(int status, const json& value) { return Answer(status, value.dump()); }
+http::ClientResponse Made(int status, const json& value) { return Answer(status, value.dump()); }
 int64_t NumberIn(const std::string& rest) { return std::stoll(rest.substr(1)); }
 
 }  // namespace
@@ -16,17 +16,17 @@ json* ModelGithub::Find(json& list, const char* key, int64_t value) {
   return nullptr;
 }
 
-Result<forge::HttpResponse> ModelGithub::Serve(const forge::HttpRequest& request) {
+Result<http::ClientResponse> ModelGithub::Serve(const http::ClientRequest& request) {
   const Fault what = fault ? fault(served++) : Fault::kNone;
   if (what == Fault::k502Before) return Answer(502, "<html>Bad gateway</html>");
   if (what == Fault::kRateLimit) return Answer(403, "{}", {{"retry-after", "3"}});
-  forge::HttpResponse answer = Route(request);
+  http::ClientResponse answer = Route(request);
   if (what == Fault::k502After) return Answer(502, "<html>Bad gateway</html>");
   if (what == Fault::kTimeoutAfter) return Fail(ErrorCode::kTimeout, "no answer");
   return answer;
 }
 
-forge::HttpResponse ModelGithub::Route(const forge::HttpRequest& request) {
+http::ClientResponse ModelGithub::Route(const http::ClientRequest& request) {
   const std::string root = "https://api.github.com/repos/acme/kernels";
   if (!request.url.starts_with(root)) return Answer(404);
   std::string path = request.url.substr(root.size());
@@ -39,8 +39,8 @@ forge::HttpResponse ModelGithub::Route(const forge::HttpRequest& request) {
   return Checks(request.method, path, body);
 }
 
-forge::HttpResponse ModelGithub::PullRequests(const std::string& method, const std::string& rest, const std::string&,
-                                              const json& body) {
+http::ClientResponse ModelGithub::PullRequests(const std::string& method, const std::string& rest, const std::string&,
+                                               const json& body) {
   if (rest.empty() && method == "GET") return Made(200, pulls);
   if (rest.empty()) {
     for (const json& pull : pulls)
@@ -76,7 +76,7 @@ forge::HttpResponse ModelGithub::PullRequests(const std::string& method, const s
   return Made(200, *pull);
 }
 
-forge::HttpResponse ModelGithub::Issues(const std::string& method, const std::string& rest, const json& body) {
+http::ClientResponse ModelGithub::Issues(const std::string& method, const std::string& rest, const json& body) {
   if (rest.empty() && method == "GET") return Made(200, issues);
   if (rest.empty()) {
     issues.push_back(
@@ -112,7 +112,7 @@ forge::HttpResponse ModelGithub::Issues(const std::string& method, const std::st
   return Made(200, *issue);
 }
 
-forge::HttpResponse ModelGithub::Checks(const std::string& method, const std::string& rest, const json& body) {
+http::ClientResponse ModelGithub::Checks(const std::string& method, const std::string& rest, const json& body) {
   if (rest.find("/statuses") != std::string::npos) {
     if (method == "GET") return Made(200, statuses);
     statuses.push_back(body);

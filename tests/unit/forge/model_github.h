@@ -13,7 +13,7 @@ class ModelGithub {
   using json = nlohmann::json;
   enum class Fault { kNone, k502Before, k502After, kTimeoutAfter, kRateLimit };
 
-  Result<forge::HttpResponse> Serve(const forge::HttpRequest& request);
+  Result<http::ClientResponse> Serve(const http::ClientRequest& request);
 
   json pulls = json::array(), issues = json::array(), comments = json::array(), checks = json::array(),
        statuses = json::array();
@@ -24,11 +24,11 @@ class ModelGithub {
   std::string me = "warpwright[bot]";
 
  private:
-  forge::HttpResponse Route(const forge::HttpRequest& request);
-  forge::HttpResponse PullRequests(const std::string& method, const std::string& rest, const std::string& query,
-                                   const json& body);
-  forge::HttpResponse Issues(const std::string& method, const std::string& rest, const json& body);
-  forge::HttpResponse Checks(const std::string& method, const std::string& rest, const json& body);
+  http::ClientResponse Route(const http::ClientRequest& request);
+  http::ClientResponse PullRequests(const std::string& method, const std::string& rest, const std::string& query,
+                                    const json& body);
+  http::ClientResponse Issues(const std::string& method, const std::string& rest, const json& body);
+  http::ClientResponse Checks(const std::string& method, const std::string& rest, const json& body);
   json User() const { return {{"login", me}, {"type", "Bot"}}; }
   json* Find(json& list, const char* key, int64_t value);
   int64_t next_ = 1;

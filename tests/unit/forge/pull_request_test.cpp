@@ -34,7 +34,7 @@ json Pull(int64_t number, const std::string& state = "open") {
 forge::PullRequestRequest Wanted() {
   return {"warpwright/softmax", "main", "title", "body\n- [ ] retry", true, {}, {}};
 }
-Result<forge::HttpResponse> Pulls(std::vector<json> list, std::map<std::string, std::string> headers = {}) {
+Result<http::ClientResponse> Pulls(std::vector<json> list, std::map<std::string, std::string> headers = {}) {
   return Answer(200, json(list).dump(), std::move(headers));
 }
 
@@ -62,7 +62,7 @@ TEST_F(PullRequestTest, IsFoundByHeadInThisRepositoryNewestFirst) {
       http.log[0],
       "GET "
       "/repos/acme/kernels/pulls?state=all&head=acme%3Awarpwright%2Fsoftmax&sort=created&direction=desc&per_page=100");
-  const forge::HttpRequest& first = http.requests[0];
+  const http::ClientRequest& first = http.requests[0];
   EXPECT_EQ(first.bearer, "token-of-a-test");
   EXPECT_EQ(first.headers[0], std::pair(std::string("Accept"), std::string("application/vnd.github+json")));
   EXPECT_EQ(first.headers[1], std::pair(std::string("X-GitHub-Api-Version"), std::string("2022-11-28")));
@@ -202,7 +202,7 @@ TEST_F(PullRequestTest, TakenOffLabelsAndAnsweredReviewersAreLeftAlone) {
 }
 
 TEST_F(PullRequestTest, AReviewerWhoCannotBeAskedCostsNeitherTheOthersNorThePullRequest) {
-  const Result<forge::HttpResponse> stranger =
+  const Result<http::ClientResponse> stranger =
       Answer(422, R"({"message":"Reviews may only be requested from collaborators."})");
   http.On(kList, {Pulls({}), Pulls({Pull(7)})});
   http.On(kRead, {Answer(200, Pull(7).dump())});
@@ -272,7 +272,7 @@ TEST_F(PullRequestTest, ErrorsSayWhatAndWhatToDo) {
 
 TEST_F(PullRequestTest, AnEndlessFailureEndsAfterAFewTries) {
   struct Row {
-    Result<forge::HttpResponse> answer;
+    Result<http::ClientResponse> answer;
     ErrorCode code;
     size_t most;
   };

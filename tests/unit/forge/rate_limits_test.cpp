@@ -31,7 +31,7 @@ TEST_F(RateLimitsTest, AnAnswerNamesTheWait) {
   const std::string now = std::to_string(1'800'000'000), soon = std::to_string(1'800'000'090);
   struct Row {
     const char* what;
-    forge::HttpResponse answer;
+    http::ClientResponse answer;
     int64_t wait_ms;  // -1: no limit
   };
   const Row rows[] = {

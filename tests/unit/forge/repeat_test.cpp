@@ -74,7 +74,7 @@ TEST(Repeat, EveryFaultAtEveryRequestIsSurvivedWithinOneCall) {
       for (size_t at = 0; at < 15; ++at) {
         ModelGithub model;
         ClientKit kit;
-        kit.http.reply = [&](const forge::HttpRequest& request) { return model.Serve(request); };
+        kit.http.reply = [&](const http::ClientRequest& request) { return model.Serve(request); };
         model.fault = [&](size_t index) { return index == at ? fault : Fault::kNone; };
         const Status done = verb.act(kit.Client());
         ASSERT_TRUE(done) << verb.name << " " << int(fault) << " at " << at << ": " << done.error().Format();
@@ -92,7 +92,7 @@ TEST(Repeat, KilledAtEveryRequestAndStartedAgain) {
       for (size_t at = 0; at < 12; ++at) {
         ModelGithub model;
         size_t index = 0;
-        const auto serve = [&](const forge::HttpRequest& request) -> Result<forge::HttpResponse> {
+        const auto serve = [&](const http::ClientRequest& request) -> Result<http::ClientResponse> {
           const bool dies = index++ == at;
           if (dies && !served) throw Killed{};
           auto answer = model.Serve(request);
@@ -117,7 +117,7 @@ TEST(Repeat, WhatIsThereAlreadyCausesNoWrite) {
   for (const Verb& verb : Verbs()) {
     ModelGithub model;
     ClientKit kit;
-    kit.http.reply = [&](const forge::HttpRequest& request) { return model.Serve(request); };
+    kit.http.reply = [&](const http::ClientRequest& request) { return model.Serve(request); };
     ASSERT_TRUE(verb.act(kit.Client()));
     const size_t before = kit.http.log.size();
     ASSERT_TRUE(verb.act(kit.Client()));
@@ -143,7 +143,7 @@ TEST(Repeat, AThirdOfAllRequestsFailing) {
       bool done = false;
       for (int call = 0; call < 5 && !done; ++call) {  // as the publisher does
         ClientKit kit;
-        kit.http.reply = [&](const forge::HttpRequest& request) { return model.Serve(request); };
+        kit.http.reply = [&](const http::ClientRequest& request) { return model.Serve(request); };
         done = verb.act(kit.Client()).has_value();
         failed += !done;
       }

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "forge/github_client.h"
-#include "forge/http.h"
+#include "http/client.h"
 
 namespace warpwright {
 
@@ -23,21 +23,21 @@ class FakeTime final : public base::Clock {
   std::chrono::milliseconds passed{0};
 };
 
-inline forge::HttpResponse Answer(int status, std::string body = "{}",
-                                  std::map<std::string, std::string> headers = {}) {
+inline http::ClientResponse Answer(int status, std::string body = "{}",
+                                   std::map<std::string, std::string> headers = {}) {
   return {status, std::move(headers), std::move(body)};
 }
 
-class ScriptedHttp final : public forge::Http {
+class ScriptedHttp final : public http::Client {
  public:
-  using Reply = std::function<Result<forge::HttpResponse>(const forge::HttpRequest&)>;
+  using Reply = std::function<Result<http::ClientResponse>(const http::ClientRequest&)>;
   // For requests that begin with `start` ("GET /repos/o/r/pulls?"): the responses in turn, the last one repeated
   // forever.
-  void On(std::string start, std::vector<Result<forge::HttpResponse>> answers) {
+  void On(std::string start, std::vector<Result<http::ClientResponse>> answers) {
     script_.push_back({std::move(start), std::move(answers), 0});
   }
 
-  Result<forge::HttpResponse> Send(const forge::HttpRequest& request) override {
+  Result<http::ClientResponse> Send(const http::ClientRequest& request) override {
     const size_t path = request.url.find('/', request.url.find("://") + 3);
     log.push_back(request.method + " " + request.url.substr(path));
     requests.push_back(request);
@@ -64,13 +64,13 @@ class ScriptedHttp final : public forge::Http {
   }
 
   Reply reply;  // instead of the script
-  std::vector<forge::HttpRequest> requests;
+  std::vector<http::ClientRequest> requests;
   std::vector<std::string> log;  // "GET /path?query"
 
  private:
   struct Rule {
     std::string start;
-    std::vector<Result<forge::HttpResponse>> answers;
+    std::vector<Result<http::ClientResponse>> answers;
     size_t next;
   };
   std::vector<Rule> script_;

@@ -1,5 +1,5 @@
-// CurlHttp against a minimal server: it reads a request up to the end of its body and sends what the test gave it.
-#include "forge/http.h"
+// CurlClient against a minimal server: it reads a request up to the end of its body and sends what the test gave it.
+#include "http/client.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -8,11 +8,14 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <functional>
 #include <mutex>
 #include <thread>
 
 #include "base/fd.h"
+#include "base/file.h"
+#include "base/subprocess.h"
 
 namespace warpwright {
 namespace {
@@ -21,7 +24,7 @@ const std::string kHangUp = "hang up";
 
 class TinyServer {
  public:
-  // The response's bytes; empty: sends nothing and waits for the end; kHangUp: closes the connection.
+  // The response's bytes; empty: sends nothing and waits for the end; ending with kHangUp: then closes the connection.
   using Handler = std::function<std::string(const std::string& request)>;
   explicit TinyServer(Handler handler)
       : handler_(std::move(handler)), listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -75,15 +78,17 @@ class TinyServer {
         const std::lock_guard lock(mutex_);
         requests_.push_back(request);
       }
-      const std::string answer = handler_(request);
-      if (answer == kHangUp) {
-        ::shutdown(connection, SHUT_RDWR);
-        return;
-      }
+      std::string answer = handler_(request);
+      const bool hang_up = answer.ends_with(kHangUp);
+      if (hang_up) answer.resize(answer.size() - kHangUp.size());
       for (size_t sent = 0; sent < answer.size();) {
         const ssize_t wrote = ::send(connection, answer.data() + sent, answer.size() - sent, MSG_NOSIGNAL);
         if (wrote <= 0) return;
         sent += static_cast<size_t>(wrote);
+      }
+      if (hang_up) {
+        ::shutdown(connection, SHUT_RDWR);
+        return;
       }
     }
   }
@@ -104,11 +109,11 @@ std::string Text(int status, const std::string& body, const std::string& headers
          headers + "\r\n" + body;
 }
 
-std::unique_ptr<forge::CurlHttp> Make(forge::HttpOptions options = {}) {
-  return std::move(*forge::CurlHttp::Create(std::move(options)));
+std::unique_ptr<http::CurlClient> Make(http::ClientOptions options = {}) {
+  return std::move(*http::CurlClient::Create(std::move(options)));
 }
 
-TEST(CurlHttp, SendsWhatItIsGivenAndReadsTheAnswer) {
+TEST(CurlClient, SendsWhatItIsGivenAndReadsTheAnswer) {
   TinyServer server([](const std::string&) { return Text(201, "made", "ETag: \"1\"\r\nX-One: a\r\n"); });
   const auto http = Make({.user_agent = "warpwright/1.2.3"});
   const auto answer = http->Send(
@@ -131,7 +136,7 @@ TEST(CurlHttp, SendsWhatItIsGivenAndReadsTheAnswer) {
   EXPECT_EQ(requests[1].find("Authorization"), std::string::npos) << "the token stayed in the handle";
 }
 
-TEST(CurlHttp, KeepsItsConnection) {
+TEST(CurlClient, KeepsItsConnection) {
   TinyServer server([](const std::string&) { return Text(200, "x"); });
   const auto http = Make();
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(http->Send({"GET", server.Url("/"), {}, "", ""}));
@@ -140,7 +145,7 @@ TEST(CurlHttp, KeepsItsConnection) {
 
 // libcurl would send it again: it takes a reused connection that ends without a response for one that had been closed
 // meanwhile.
-TEST(CurlHttp, AWriteWhoseAnswerIsLostIsNotSentAgain) {
+TEST(CurlClient, AWriteWhoseAnswerIsLostIsNotSentAgain) {
   TinyServer server([](const std::string& request) { return request.starts_with("GET ") ? Text(200, "x") : kHangUp; });
   const auto http = Make();
   for (const char* method : {"POST", "PATCH", "PUT", "DELETE"}) {
@@ -153,7 +158,7 @@ TEST(CurlHttp, AWriteWhoseAnswerIsLostIsNotSentAgain) {
   }
 }
 
-TEST(CurlHttp, FollowsRedirectsOfAGetToTheSameServerOnly) {
+TEST(CurlClient, FollowsRedirectsOfAGetToTheSameServerOnly) {
   TinyServer other([](const std::string&) { return Text(200, "other"); });
   TinyServer server([&](const std::string& request) {
     if (request.starts_with("GET /away")) return Text(301, "away", "Location: " + other.Url("/stolen") + "\r\n");
@@ -170,7 +175,7 @@ TEST(CurlHttp, FollowsRedirectsOfAGetToTheSameServerOnly) {
   EXPECT_EQ(other.connections(), 0);
 }
 
-TEST(CurlHttp, AnAnswerThatIsTooLargeIsNotRead) {
+TEST(CurlClient, AnAnswerThatIsTooLargeIsNotRead) {
   TinyServer server([](const std::string&) { return Text(200, std::string(5000, 'x')); });
   const auto answer = Make({.max_answer_bytes = 4999})->Send({"GET", server.Url("/"), {}, "", ""});
   ASSERT_FALSE(answer);
@@ -178,7 +183,7 @@ TEST(CurlHttp, AnAnswerThatIsTooLargeIsNotRead) {
   EXPECT_TRUE(Make({.max_answer_bytes = 5000})->Send({"GET", server.Url("/"), {}, "", ""}));
 }
 
-TEST(CurlHttp, NoAnswerInTimeIsATimeoutThatNamesMethodAndPathOnly) {
+TEST(CurlClient, NoAnswerInTimeIsATimeoutThatNamesMethodAndPathOnly) {
   TinyServer server([](const std::string&) { return std::string(); });
   const auto answer = Make({.total_timeout = std::chrono::milliseconds(100)})
                           ->Send({"PATCH", server.Url("/repos/a/b?secret=q"), {}, "s3cret", "{\"body\":\"b\"}"});
@@ -189,7 +194,7 @@ TEST(CurlHttp, NoAnswerInTimeIsATimeoutThatNamesMethodAndPathOnly) {
     EXPECT_EQ(answer.error().Format().find(secret), std::string::npos) << answer.error().Format();
 }
 
-TEST(CurlHttp, AProgramThatEndsBreaksAnExchangeOff) {
+TEST(CurlClient, AProgramThatEndsBreaksAnExchangeOff) {
   TinyServer server([](const std::string&) { return std::string(); });
   std::atomic<bool> stop{false};
   const auto http = Make({.stopping = [&] { return stop.load(); }});
@@ -205,10 +210,10 @@ TEST(CurlHttp, AProgramThatEndsBreaksAnExchangeOff) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }
 
-TEST(CurlHttp, RefusesWhatItMustNotSend) {
+TEST(CurlClient, RefusesWhatItMustNotSend) {
   const auto http = Make();
   const struct {
-    forge::HttpRequest request;
+    http::ClientRequest request;
     ErrorCode code;
   } rows[] = {
       {{"GET", "file:///etc/passwd", {}, "", ""}, ErrorCode::kEnvironment},
@@ -226,6 +231,179 @@ TEST(CurlHttp, RefusesWhatItMustNotSend) {
     ASSERT_FALSE(answer) << row.request.url;
     EXPECT_EQ(answer.error().code, row.code) << row.request.url << ": " << answer.error().Format();
     EXPECT_EQ(answer.error().Format().find("hunter2"), std::string::npos) << answer.error().Format();
+  }
+}
+
+TEST(CurlClient, ASecretInAHeaderIsKeptLikeTheToken) {
+  TinyServer server([](const std::string&) { return Text(200, "x"); });
+  http::ClientRequest request{.method = "POST", .url = server.Url("/"), .body = "{}"};
+  request.secret_headers = {{"x-api-key", "hunter2"}};
+  const auto http = Make();
+  ASSERT_TRUE(http->Send(request));
+  EXPECT_NE(server.requests()[0].find("\r\nx-api-key: hunter2\r\n"), std::string::npos);
+  for (const char* url : {"http://models.example.com/v1", "http://127.0.0.1:1/"}) {
+    request.url = url;
+    const auto answer = http->Send(request);
+    ASSERT_FALSE(answer) << url;
+    EXPECT_EQ(answer.error().Format().find("hunter2"), std::string::npos) << answer.error().Format();
+  }
+  request.url = server.Url("/");
+  request.secret_headers = {{"x-api-key", "hunter2\r\nX-Evil: 1"}};
+  const auto answer = http->Send(request);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::kEnvironment);
+  EXPECT_EQ(answer.error().Format().find("hunter2"), std::string::npos) << answer.error().Format();
+}
+
+TEST(CurlClient, StreamsTheBodyAndSaysHowItEnded) {
+  const std::string head = "HTTP/1.1 200 X\r\nContent-Length: 9\r\n\r\n";
+  const struct {
+    const char* what;
+    std::string sent, received;
+    http::BodyEnd end;
+    int stall_ms = 0, total_ms = 20'000;
+    size_t limit = 100;
+    size_t wanted = 100;
+  } rows[] = {
+      {"whole", head + "123456789", "123456789", http::BodyEnd::kComplete},
+      {"cut", head + "12345" + kHangUp, "12345", http::BodyEnd::kBroken},
+      {"stalled", head + "12345", "12345", http::BodyEnd::kStalled, 50},
+      {"late", head + "12345", "12345", http::BodyEnd::kTimedOut, 0, 100},
+      {"too large", head + "123456789", "", http::BodyEnd::kTooLarge, 0, 20'000, 8},
+      {"unwanted", head + "123456789", "123456789", http::BodyEnd::kUnwanted, 0, 20'000, 100, 5},
+  };
+  for (const auto& row : rows) {
+    TinyServer server([&](const std::string&) { return row.sent; });
+    std::string received;
+    http::ClientRequest request{.method = "POST", .url = server.Url("/"), .body = "{}"};
+    request.stall_timeout = std::chrono::milliseconds(row.stall_ms);
+    request.total_timeout = std::chrono::milliseconds(row.total_ms);
+    request.receive = [&](std::string_view piece) {
+      received += piece;
+      return received.size() < row.wanted;
+    };
+    const auto answer = Make({.max_answer_bytes = row.limit})->Send(request);
+    ASSERT_TRUE(answer) << row.what << ": " << answer.error().Format();
+    EXPECT_EQ(answer->end, row.end) << row.what;
+    EXPECT_EQ(received, row.received) << row.what;
+    EXPECT_EQ(answer->body, "") << row.what;
+  }
+}
+
+TEST(CurlClient, TellsWhetherARequestLeft) {
+  TinyServer server([](const std::string&) { return kHangUp; });
+  for (const auto& [url, left] : {std::pair(server.Url("/"), true), std::pair(std::string("http://127.0.0.1:1/"), false),
+                                  std::pair(std::string("http://models.invalid/"), false)}) {
+    bool sent = false;
+    http::ClientRequest request{.method = "POST", .url = url, .body = "{}"};
+    request.sent = [&] { sent = true; };
+    const auto answer = Make()->Send(request);
+    ASSERT_FALSE(answer);
+    EXPECT_EQ(answer.error().code, ErrorCode::kIo);
+    EXPECT_EQ(sent, left) << url;
+  }
+}
+
+TEST(CurlClient, WhatIsNoSuccessIsNotStreamed) {
+  TinyServer server([](const std::string&) { return Text(429, "slower", "Retry-After: 2\r\n"); });
+  http::ClientRequest request{.method = "POST", .url = server.Url("/"), .body = "{}"};
+  request.receive = [](std::string_view) -> bool { throw std::logic_error("an error is no part of a stream"); };
+  const auto answer = Make()->Send(request);
+  ASSERT_TRUE(answer) << answer.error().Format();
+  EXPECT_EQ(answer->status, 429);
+  EXPECT_EQ(answer->body, "slower");
+}
+
+TEST(CurlClient, NothingBeforeTheHeadIsAnError) {
+  const struct {
+    const char* what;
+    std::string sent;
+    ErrorCode code;
+  } rows[] = {{"silence", "", ErrorCode::kTimeout},
+              {"half a head", "HTTP/1.1 200 X\r\nContent-", ErrorCode::kTimeout},
+              {"closed", kHangUp, ErrorCode::kIo},
+              {"closed within the head", "HTTP/1.1 200 X\r\nContent-" + kHangUp, ErrorCode::kIo}};
+  for (const auto& row : rows) {
+    TinyServer server([&](const std::string&) { return row.sent; });
+    http::ClientRequest request{.method = "POST", .url = server.Url("/"), .body = "{}"};
+    request.stall_timeout = std::chrono::milliseconds(50);
+    request.receive = [](std::string_view) { return true; };
+    const auto answer = Make()->Send(request);
+    ASSERT_FALSE(answer) << row.what;
+    EXPECT_EQ(answer.error().code, row.code) << row.what << ": " << answer.error().Format();
+  }
+}
+
+// A variable of the environment for a scope; an empty value: none.
+class Environment {
+ public:
+  Environment(const char* name, const std::string& value) : name_(name) {
+    if (const char* now = std::getenv(name)) before_ = now;
+    Set(value);
+  }
+  ~Environment() { Set(before_); }
+
+ private:
+  void Set(const std::string& value) const {
+    if (value.empty()) ::unsetenv(name_);
+    else ::setenv(name_, value.c_str(), 1);
+  }
+  const char* name_;
+  std::string before_;
+};
+
+TEST(CurlClient, UsesTheProxyOfTheEnvironment) {
+  TinyServer proxy([](const std::string&) { return Text(200, "by proxy"); });
+  {
+    const Environment set("http_proxy", proxy.Url(""));
+    const auto answer = Make()->Send({"GET", "http://models.example.com/v1/models", {}, "", ""});
+    ASSERT_TRUE(answer) << answer.error().Format();
+    EXPECT_EQ(answer->body, "by proxy");
+    EXPECT_TRUE(proxy.requests()[0].starts_with("GET http://models.example.com/v1/models HTTP/1.1\r\n"))
+        << proxy.requests()[0];
+    const Environment except("no_proxy", "models.invalid");
+    EXPECT_FALSE(Make()->Send({"GET", "http://models.invalid/", {}, "", ""}));
+    TinyServer server([](const std::string&) { return Text(200, "direct"); });
+    EXPECT_EQ(Make()->Send({"GET", server.Url("/"), {}, "", ""})->body, "direct") << "this machine needs no proxy";
+  }
+  EXPECT_EQ(proxy.requests().size(), 1u);
+}
+
+// `openssl s_server` with a certificate that signs itself: trusted where the environment or the options say so.
+TEST(CurlClient, TrustsTheAuthoritiesOfTheEnvironment) {
+  const auto folder = base::TemporaryDirectory::Create("tls");
+  ASSERT_TRUE(folder);
+  const std::string key = folder->path() / "key.pem", certificate = folder->path() / "ca.pem";
+  base::Command make{.argv = {"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                              "-nodes", "-subj", "/CN=localhost", "-addext",
+                              "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", key, "-out", certificate},
+                     .env = base::MinimalEnvironment()};
+  const auto made = base::Run(make);
+  ASSERT_TRUE(made && made->exit_code == 0) << (made ? made->err : made.error().Format());
+  const auto server = base::Child::Start(
+      {.argv = {"openssl", "s_server", "-accept", "127.0.0.1:0", "-cert", certificate, "-key", key, "-www"},
+       .env = base::MinimalEnvironment()},
+      folder->path() / "log");
+  ASSERT_TRUE(server) << server.error().Format();
+  std::string said;
+  for (char byte; said.find("ACCEPT 127.0.0.1:") == std::string::npos || said.back() != '\n';) {
+    ASSERT_EQ(::read(server->from_child(), &byte, 1), 1) << said;
+    said += byte;
+  }
+  const std::string port = said.substr(said.find("ACCEPT 127.0.0.1:") + 17);
+  const std::string url = "https://127.0.0.1:" + port.substr(0, port.find('\n')) + "/";
+  const Environment no_bundle("CURL_CA_BUNDLE", ""), no_file("SSL_CERT_FILE", "");
+  const auto ask = [&](const std::string& ca_file) {
+    return Make({.ca_file = ca_file})->Send({"GET", url, {}, "", ""});
+  };
+  const auto stranger = ask("");
+  ASSERT_FALSE(stranger);
+  EXPECT_EQ(stranger.error().code, ErrorCode::kEnvironment) << stranger.error().Format();
+  EXPECT_TRUE(ask(certificate)) << ask(certificate).error().Format();
+  for (const char* name : {"SSL_CERT_FILE", "CURL_CA_BUNDLE"}) {
+    const Environment set(name, certificate);
+    const auto answer = ask("");
+    EXPECT_TRUE(answer) << name << ": " << answer.error().Format();
   }
 }
 
