@@ -421,6 +421,7 @@ Result<core::Verdict> CandidateEvaluation::Run() {
   }
   WW_ASSIGN(failure, Measure());
   if (failure) return *failure;
+  for (const std::string& note : state_.oracle.notes()) state_.Note(note);
   if (effort_ == VerificationLevel::kFull)  // what could not be tested is part of the result
     measured_.notes.insert(measured_.notes.end(), state_.notes.begin(), state_.notes.end());
   return core::Verdict(std::move(measured_));
