@@ -157,6 +157,7 @@ RunConfiguration Oracle::Setting(const Trial& trial) const {
   RunConfiguration setting{.source = &original_, .spec = &spec_, .c = &trial.c, .device = settings_.device};
   setting.options.guard_bytes = settings_.guard_bytes;
   setting.options.seed = trial.seed;
+  if (trial.original_instructions > 0) setting.options.instruction_limit = trial.original_instructions;
   return setting;
 }
 
@@ -222,6 +223,7 @@ Result<RunOutcome> Oracle::RunAgain(const Trial& trial, const TrialReference& re
   RunConfiguration setting = Setting(trial);
   options.guard_bytes = setting.options.guard_bytes;
   options.seed = trial.seed;
+  options.instruction_limit = setting.options.instruction_limit;
   setting.options = options;
   ++runs_;
   return RunKernel(trusted_, setting, reference.inputs);
