@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "app/lift.h"
 #include "judge/inputs.h"
 
 namespace warpwright::app {
@@ -37,6 +38,10 @@ std::unique_ptr<judge::Judge> MakeJudge(const JudgeSetup& setup, core::Evaluator
   options.toolchain = setup.toolchain;
   options.chip = setup.device.chip;
   options.fresh_worker = setup.fresh_worker;
+  options.lift =
+      setup.lift ? setup.lift : [&device = setup.device, spec = setup.spec, original = setup.original, &trusted] {
+        return LiftKernel(device, spec, original, trusted, kEffortBesideOthers);
+      };
   return std::make_unique<judge::Judge>(setup.spec, setup.original, setup.device.name, trusted, options);
 }
 

@@ -35,7 +35,10 @@ struct JudgeSetup {
   std::filesystem::path references;  // folder that contains .warpwright/references and init files
   std::string toolchain;
   std::function<void()> fresh_worker = {};  // as in JudgeOptions
+  // The same; empty: the trusted worker lifts the original when the judge first needs to know.
+  std::function<Result<core::LiftOutcome>()> lift = {};
 };
+// The setup's device, and `trusted`, outlive the judge.
 std::unique_ptr<judge::Judge> MakeJudge(const JudgeSetup& setup, core::Evaluator& trusted);
 
 // How nightly runs and `--fail-on regression` time two revisions in pairs.

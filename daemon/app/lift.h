@@ -24,6 +24,9 @@ struct LiftEffort {
   double seconds = 20;
 };
 
+// Where lifting is one step of many.
+inline constexpr LiftEffort kEffortBesideOthers{.seconds = 10};
+
 // One entry, on a simulated device like `device`: expressions are followed by the simulator. An Error is a failure of
 // warpwright; a kernel that ends its worker or takes too long is NotLifted.
 Result<core::LiftOutcome> LiftKernel(const TargetDevice& device, const core::KernelSpec& spec,

@@ -223,13 +223,20 @@ class Optimization {
                                  .config_digest = task.config_digest}));
 
     const RestartableEvaluator& candidates = services_.candidates;
+    // Once, for the judge and for the trajectory.
+    std::optional<Result<core::LiftOutcome>> lifted;
+    const auto lift = [&] {
+      if (!lifted) lifted = Lift(spec, original);
+      return *lifted;
+    };
     const auto judge = MakeJudge({.device = workspace_.device(),
                                   .spec = spec,
                                   .original = original,
                                   .manifest = manifest_,
                                   .references = tree_,
                                   .toolchain = toolchain_,
-                                  .fresh_worker = candidates.restart},
+                                  .fresh_worker = candidates.restart,
+                                  .lift = lift},
                                  services_.trusted.evaluator);
     if (!fs::exists(tree_ / ".warpwright/references" / spec.name)) {
       progress_.step(spec.name + ": recording references from " + commit_.substr(0, 12));
@@ -248,7 +255,7 @@ class Optimization {
                                           .clock = services_.clock,
                                           .fresh_worker = candidates.restart,
                                           .progress = progress_.step,
-                                          .lift = [&] { return Lift(spec, original); },
+                                          .lift = lift,
                                           .tools = tools,
                                           .warn = progress_.line};
     const auto spent_before = Spent();
@@ -263,8 +270,7 @@ class Optimization {
 
   // By the worker that only sees originals. The worker is stopped after twice these seconds.
   Result<core::LiftOutcome> Lift(const core::KernelSpec& spec, const core::SourceRef& original) const {
-    constexpr LiftEffort kEffort{.seconds = 10};
-    return LiftKernel(workspace_.device(), spec, original, services_.trusted.evaluator, kEffort);
+    return LiftKernel(workspace_.device(), spec, original, services_.trusted.evaluator, kEffortBesideOthers);
   }
 
   std::map<std::string, double> Spent() const {

@@ -1,9 +1,16 @@
 #include "core/computation_evaluate.h"
 
+#include <algorithm>
+#include <mutex>
+
+#include "base/parallel.h"
+#include "core/evaluation_demand.h"
 #include "core/evaluation_stage.h"
 
 namespace warpwright::core {
 namespace {
+
+constexpr uint64_t kWorkOfThread = 1'000'000;  // steps that justify another one
 
 bool IsRead(const Program& program, size_t buffer) {
   for (const auto& stage : program.stages)
@@ -16,12 +23,12 @@ Result<EvaluationBuffer> BufferFor(const BufferShape& shape, bool read, const Ar
   EvaluationBuffer buffer{.shape = &shape};
   const auto elements = static_cast<size_t>(shape.elements);
   if (shape.stage) {
-    if (shape.integer) buffer.stage_whole.resize(elements);
-    else buffer.stage_real.resize(elements);
-    buffer.real = buffer.stage_real;
-    buffer.whole = buffer.stage_whole;
-    buffer.written.resize(elements);
-    if (errors) buffer.errors.resize(elements);
+    if (shape.integer) buffer.stage_whole = ZeroedArray<int64_t>(elements);
+    else buffer.stage_real = ZeroedArray<double>(elements);
+    buffer.real = buffer.stage_real.span();
+    buffer.whole = buffer.stage_whole.span();
+    buffer.written = ZeroedArray<uint8_t>(elements);
+    if (errors) buffer.errors = ZeroedArray<double>(elements);
     return buffer;
   }
   if (!read) return buffer;
@@ -35,14 +42,45 @@ Result<EvaluationBuffer> BufferFor(const BufferShape& shape, bool read, const Ar
   return buffer;
 }
 
-TensorResult ResultOf(EvaluationBuffer& buffer) {
+// Of all elements, or of these.
+TensorResult ResultOf(const EvaluationBuffer& buffer, const std::vector<int64_t>* indices) {
+  const auto pick = [&]<typename T>(std::span<T> from) {
+    if (indices == nullptr) return std::vector<std::remove_const_t<T>>(from.begin(), from.end());
+    std::vector<std::remove_const_t<T>> some;
+    for (const int64_t index : *indices)
+      if (!from.empty()) some.push_back(from[static_cast<size_t>(index)]);
+    return some;
+  };
   return {.name = buffer.shape->name,
           .dtype = buffer.shape->dtype,
           .shape = buffer.shape->extents,
-          .real = std::move(buffer.stage_real),
-          .integers = std::move(buffer.stage_whole),
-          .written = std::move(buffer.written),
-          .errors = std::move(buffer.errors)};
+          .real = pick(buffer.real),
+          .integers = pick(buffer.whole),
+          .written = pick(buffer.written.span()),
+          .errors = pick(buffer.errors.span())};
+}
+
+// All elements of a stage, or these, on all cores.
+Status RunStage(const Program& program, const StageProgram& stage, std::span<EvaluationBuffer> buffers,
+                std::span<const double> scalars, const EvaluateOptions& options, const std::vector<int64_t>* points) {
+  const auto elements = points != nullptr ? points->size() : static_cast<size_t>(stage.elements());
+  constexpr auto kGroup = static_cast<size_t>(kLanes);
+  std::mutex mutex;
+  int64_t stored = 0;
+  Status status;
+  const auto run = [&](size_t begin, size_t end) {
+    begin *= kGroup, end = std::min(end * kGroup, elements);
+    StageEvaluation evaluation(stage, program.buffers, buffers, scalars, options);
+    auto part = points != nullptr ? evaluation.Run(std::span(*points).subspan(begin, end - begin))
+                                  : evaluation.Run(static_cast<int64_t>(begin), static_cast<int64_t>(end));
+    const std::lock_guard lock(mutex);
+    stored += evaluation.count_stored();
+    if (!part && status) status = std::move(part);
+  };
+  const uint64_t group_work = std::min(stage.work, kWorkOfThread) * kGroup;
+  base::ParallelFor((elements + kGroup - 1) / kGroup, run, std::max<size_t>(1, kWorkOfThread / group_work));
+  buffers[stage.buffer].count_written += stored;
+  return status;
 }
 
 }  // namespace
@@ -61,7 +99,9 @@ Result<ComputationEvaluator> ComputationEvaluator::Compile(const Computation& co
   return evaluator;
 }
 
-Result<std::vector<TensorResult>> ComputationEvaluator::Run(const ArgumentValues& arguments) const {
+Result<std::vector<TensorResult>> ComputationEvaluator::Evaluate(const ArgumentValues& arguments,
+                                                                 const OutputElements* elements,
+                                                                 uint64_t work_limit) const {
   std::vector<double> scalars;
   for (const auto& name : computation_->scalars) {
     const auto found = arguments.scalars.find(name);
@@ -75,17 +115,36 @@ Result<std::vector<TensorResult>> ComputationEvaluator::Run(const ArgumentValues
               BufferFor(program_->buffers[i], IsRead(*program_, i), arguments, options_.errors.has_value()));
     buffers.push_back(std::move(buffer));
   }
-  for (const auto& stage : program_->stages) {
-    auto status = StageEvaluation(stage, buffers, scalars, options_).Run();
+  std::vector<std::vector<int64_t>> points;
+  if (elements != nullptr) {
+    WW_ASSIGN(points, DemandedPoints(*program_, *elements, work_limit));
+  }
+  for (size_t s = 0; s < program_->stages.size(); ++s) {
+    const StageProgram& stage = program_->stages[s];
+    auto status = RunStage(*program_, stage, buffers, scalars, options_, elements != nullptr ? &points[s] : nullptr);
     if (!status) {
       status.error().message = "stage '" + stage.name + "': " + status.error().message;
       return Fail(std::move(status).error());
     }
   }
   std::vector<TensorResult> results;
-  for (auto& buffer : buffers)
-    if (buffer.shape->output) results.push_back(ResultOf(buffer));
+  static const std::vector<int64_t> kNone;
+  for (const auto& buffer : buffers) {
+    if (!buffer.shape->output) continue;
+    const auto asked = elements != nullptr ? elements->find(buffer.shape->name) : OutputElements::const_iterator();
+    if (elements == nullptr) results.push_back(ResultOf(buffer, nullptr));
+    else results.push_back(ResultOf(buffer, asked != elements->end() ? &asked->second : &kNone));
+  }
   return results;
+}
+
+Result<std::vector<TensorResult>> ComputationEvaluator::Run(const ArgumentValues& arguments) const {
+  return Evaluate(arguments, nullptr, 0);
+}
+Result<std::vector<TensorResult>> ComputationEvaluator::RunAt(const ArgumentValues& arguments,
+                                                              const OutputElements& elements,
+                                                              uint64_t work_limit) const {
+  return Evaluate(arguments, &elements, work_limit);
 }
 
 }  // namespace warpwright::core

@@ -37,10 +37,20 @@ struct ErrorModel {
   DType accumulation = DType::kF32;
   bool fast = false;  // approximate functions and flushed subnormals, as with -use_fast_math
   bool probable = false;
+  bool single = false;  // sums round once: what is left is not accumulation
+  double literal = 0;   // relative error of literals that the format does not hold exactly, if more than a rounding
+};
+// An honest run in f32 instead of the value: every operation is rounded, sums take their terms one after another.
+struct FormatTrial {
+  bool random_rounding = false;  // to either neighbour, so that no sum is exact by chance (Monte Carlo arithmetic)
+  uint64_t order = 0;            // of the terms; 0: theirs
+  uint64_t seed = 0;
 };
 struct EvaluateOptions {
-  bool rounds = true;  // Convert to a floating-point type rounds; else it is looked through
+  bool rounds = true;          // Convert to a floating-point type rounds; else it is looked through
+  bool rounds_outputs = true;  // errors include the rounding to a narrower type of an output
   std::optional<ErrorModel> errors;
+  std::optional<FormatTrial> trial;
   uint64_t work_limit = 4'000'000'000;   // steps
   uint64_t element_limit = 256'000'000;  // of all stages
 };
@@ -55,6 +65,9 @@ struct TensorResult {
   std::vector<double> errors;     // with an ErrorModel: bounds, rounding to the output's type included
 };
 
+// Elements of outputs, by name: indices in the buffer, ascending.
+using OutputElements = std::map<std::string, std::vector<int64_t>>;
+
 class ComputationEvaluator {
  public:
   // `computation` is valid and outlives it. Errors: those of CompileProgram; kLimit if a limit would be exceeded.
@@ -63,9 +76,16 @@ class ComputationEvaluator {
   // The outputs, in the order in which they are first written. kUsage: an argument is missing or has another size.
   // kCorrupt: an output's element depends on what does not exist, is written twice or lies outside its buffer.
   Result<std::vector<TensorResult>> Run(const ArgumentValues& arguments) const;
+  // These elements alone, and what they need of earlier stages: the vectors of a result are parallel to its indices.
+  // kLimit: they take more than `work_limit` steps.
+  Result<std::vector<TensorResult>> RunAt(const ArgumentValues& arguments, const OutputElements& elements,
+                                          uint64_t work_limit) const;
   uint64_t work() const { return program_->work; }
 
  private:
+  Result<std::vector<TensorResult>> Evaluate(const ArgumentValues& arguments, const OutputElements* elements,
+                                             uint64_t work_limit) const;
+
   const Computation* computation_ = nullptr;
   std::shared_ptr<const Program> program_;
   EvaluateOptions options_;

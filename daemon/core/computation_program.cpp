@@ -39,7 +39,7 @@ class StageCompiler {
       out_.domain.push_back(compiled);
     }
     for (const auto& at : stage_.at) {
-      WW_ASSIGN(const Position position, CompilePosition(at));
+      WW_ASSIGN(const uint32_t position, CompilePosition(at));
       out_.at.push_back(position);
     }
     WW_TRY(PlaceNodes());
@@ -67,26 +67,19 @@ class StageCompiler {
   Result<int64_t> Number(const Size& size) const { return size.Evaluate(sizes_); }
 
   Status CompileBox() {
-    int64_t most = -1;
-    for (size_t v = 0; v < stage_.extents.size(); ++v) {
-      WW_ASSIGN(int64_t extent, Number(stage_.extents[v]));
-      extent = std::max<int64_t>(extent, 0);
-      out_.extents.push_back(extent);
-      if (std::min(extent, kLanes) < most) continue;
-      most = std::min(extent, kLanes);
-      out_.lane = static_cast<VariableId>(v);
+    for (const Size& size : stage_.extents) {
+      WW_ASSIGN(const int64_t extent, Number(size));
+      out_.extents.push_back(std::max<int64_t>(extent, 0));
     }
-    if (out_.extents.empty()) out_.lane = kMaxVariables;
     return {};
   }
 
-  Result<Position> CompilePosition(const Affine& affine) {
+  Result<uint32_t> CompilePosition(const Affine& affine) {
     Position position;
     WW_ASSIGN(position.constant, Number(affine.constant));
     WW_ASSIGN(position.divisor, Number(affine.divisor));
     if (position.divisor < 1) return Fail(ErrorCode::kConfig, "a position is divided by zero or less");
     position.first = static_cast<uint32_t>(out_.terms.size());
-    position.count = static_cast<uint32_t>(affine.terms.size());
     for (const auto& term : affine.terms) {
       PositionTerm compiled{.variable = term.variable, .part = term.part};
       WW_ASSIGN(compiled.coefficient, Number(term.coefficient));
@@ -94,19 +87,20 @@ class StageCompiler {
         WW_ASSIGN(compiled.modulus, Number(*term.modulus));
         if (compiled.modulus < 1) return Fail(ErrorCode::kConfig, "a modulus is zero or less");
       }
-      if (term.variable == out_.lane) {
-        if (term.part == Affine::Part::kWhole)
-          position.slope =
-              static_cast<int64_t>(static_cast<uint64_t>(position.slope) + static_cast<uint64_t>(compiled.coefficient));
-        else position.even = false;
-      }
       out_.terms.push_back(compiled);
     }
-    return position;
+    position.end = static_cast<uint32_t>(out_.terms.size());
+    const auto rank = static_cast<VariableId>(stage_.extents.size());
+    const auto shared = std::stable_partition(out_.terms.begin() + position.first, out_.terms.end(),
+                                              [&](const PositionTerm& term) { return term.variable < rank; });
+    position.shared = static_cast<uint32_t>(shared - out_.terms.begin());
+    out_.positions.push_back(position);
+    return static_cast<uint32_t>(out_.positions.size() - 1);
   }
   Result<CompiledGuard> CompileGuard(const Guard& guard) {
-    CompiledGuard compiled{{}, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
-    WW_ASSIGN(compiled.value, CompilePosition(guard.value));
+    CompiledGuard compiled{{}, 0, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()};
+    WW_ASSIGN(compiled.position, CompilePosition(guard.value));
+    compiled.value = out_.positions[compiled.position];
     if (guard.low) {
       WW_ASSIGN(compiled.low, Number(*guard.low));
     }
@@ -210,62 +204,58 @@ class StageCompiler {
   Result<uint32_t> EmitNode(uint32_t block, NodeId id, ValueType type) {
     const bool integer = type == ValueType::kInteger;
     return std::visit(
-        Overload{
-            [&](const Constant& c) -> Result<uint32_t> {
-              return integer ? PresetWhole(static_cast<int64_t>(c.value)) : PresetReal(c.value, -1);
-            },
-            [&](const ScalarRead& read) -> Result<uint32_t> {
-              const auto& scalars = computation_.scalars;
-              const auto at = std::find(scalars.begin(), scalars.end(), read.name);
-              return PresetReal(0, static_cast<int>(at - scalars.begin()));
-            },
-            [&](const SizeValue& value) -> Result<uint32_t> {
-              WW_ASSIGN(const int64_t number, Number(value.size));
-              return PresetWhole(number);
-            },
-            [&](const IndexValue& value) -> Result<uint32_t> {
-              WW_ASSIGN(const Position position, CompilePosition(value.index));
-              out_.positions.push_back(position);
-              return AddStep(
-                  block,
-                  {.op = StepOp::kPosition, .integer = true, .extra = static_cast<uint32_t>(out_.positions.size() - 1)},
-                  {});
-            },
-            [&](const TensorRead& read) { return EmitRead(block, read, integer); },
-            [&](const Reduce& reduce) { return EmitReduce(block, id, reduce, integer); },
-            [&](const Nary& nary) -> Result<uint32_t> {
-              const StepOp op = nary.op == ReduceOp::kSum       ? StepOp::kSum
-                                : nary.op == ReduceOp::kProduct ? StepOp::kProduct
-                                : nary.op == ReduceOp::kMax     ? StepOp::kMax
-                                                                : StepOp::kMin;
-              return AddStep(block, {.op = op, .integer = integer}, Registers(block, nary.args, type));
-            },
-            [&](const Call& call) -> Result<uint32_t> {
-              const StepOp op = integer                                  ? StepOp::kIntegerCall
-                                : call.function == Function::kReciprocal ? StepOp::kReciprocal
-                                : call.args.size() == 2                  ? StepOp::kRealCall2
-                                                                         : StepOp::kRealCall;
-              return AddStep(block, {.op = op, .integer = integer, .detail = static_cast<uint8_t>(call.function)},
-                             Registers(block, call.args, type));
-            },
-            [&](const Compare& compare) -> Result<uint32_t> {
-              const bool real = types_[compare.left] == ValueType::kReal || types_[compare.right] == ValueType::kReal;
-              return AddStep(
-                  block, {.op = StepOp::kCompare, .integer = !real, .detail = static_cast<uint8_t>(compare.op)},
-                  Registers(block, {compare.left, compare.right}, real ? ValueType::kReal : ValueType::kInteger));
-            },
-            [&](const Logic& logic) -> Result<uint32_t> {
-              const StepOp op = logic.op == Logic::Op::kAnd  ? StepOp::kAnd
-                                : logic.op == Logic::Op::kOr ? StepOp::kOr
-                                                             : StepOp::kNot;
-              return AddStep(block, {.op = op, .integer = true}, Registers(block, logic.args, type));
-            },
-            [&](const Select& select) -> Result<uint32_t> {
-              return AddStep(block, {.op = StepOp::kSelect, .integer = integer},
-                             {Register(block, select.condition, ValueType::kInteger),
-                              Register(block, select.then, type), Register(block, select.otherwise, type)});
-            },
-            [&](const Convert& convert) { return EmitConvert(block, convert); }},
+        Overload{[&](const Constant& c) -> Result<uint32_t> {
+                   return integer ? PresetWhole(static_cast<int64_t>(c.value)) : PresetReal(c.value, -1);
+                 },
+                 [&](const ScalarRead& read) -> Result<uint32_t> {
+                   const auto& scalars = computation_.scalars;
+                   const auto at = std::find(scalars.begin(), scalars.end(), read.name);
+                   return PresetReal(0, static_cast<int>(at - scalars.begin()));
+                 },
+                 [&](const SizeValue& value) -> Result<uint32_t> {
+                   WW_ASSIGN(const int64_t number, Number(value.size));
+                   return PresetWhole(number);
+                 },
+                 [&](const IndexValue& value) -> Result<uint32_t> {
+                   WW_ASSIGN(const uint32_t position, CompilePosition(value.index));
+                   return AddStep(block, {.op = StepOp::kPosition, .integer = true, .extra = position}, {});
+                 },
+                 [&](const TensorRead& read) { return EmitRead(block, read, integer); },
+                 [&](const Reduce& reduce) { return EmitReduce(block, id, reduce, integer); },
+                 [&](const Nary& nary) -> Result<uint32_t> {
+                   const StepOp op = nary.op == ReduceOp::kSum       ? StepOp::kSum
+                                     : nary.op == ReduceOp::kProduct ? StepOp::kProduct
+                                     : nary.op == ReduceOp::kMax     ? StepOp::kMax
+                                                                     : StepOp::kMin;
+                   return AddStep(block, {.op = op, .integer = integer}, Registers(block, nary.args, type));
+                 },
+                 [&](const Call& call) -> Result<uint32_t> {
+                   const StepOp op = integer                                  ? StepOp::kIntegerCall
+                                     : call.function == Function::kReciprocal ? StepOp::kReciprocal
+                                     : call.args.size() == 2                  ? StepOp::kRealCall2
+                                                                              : StepOp::kRealCall;
+                   return AddStep(block, {.op = op, .integer = integer, .detail = static_cast<uint8_t>(call.function)},
+                                  Registers(block, call.args, type));
+                 },
+                 [&](const Compare& compare) -> Result<uint32_t> {
+                   const bool real =
+                       types_[compare.left] == ValueType::kReal || types_[compare.right] == ValueType::kReal;
+                   return AddStep(
+                       block, {.op = StepOp::kCompare, .integer = !real, .detail = static_cast<uint8_t>(compare.op)},
+                       Registers(block, {compare.left, compare.right}, real ? ValueType::kReal : ValueType::kInteger));
+                 },
+                 [&](const Logic& logic) -> Result<uint32_t> {
+                   const StepOp op = logic.op == Logic::Op::kAnd  ? StepOp::kAnd
+                                     : logic.op == Logic::Op::kOr ? StepOp::kOr
+                                                                  : StepOp::kNot;
+                   return AddStep(block, {.op = op, .integer = true}, Registers(block, logic.args, type));
+                 },
+                 [&](const Select& select) -> Result<uint32_t> {
+                   return AddStep(block, {.op = StepOp::kSelect, .integer = integer},
+                                  {Register(block, select.condition, ValueType::kInteger),
+                                   Register(block, select.then, type), Register(block, select.otherwise, type)});
+                 },
+                 [&](const Convert& convert) { return EmitConvert(block, convert); }},
         stage_.nodes[id]);
   }
   Result<uint32_t> EmitConvert(uint32_t block, const Convert& convert) {
@@ -289,9 +279,8 @@ class StageCompiler {
       if (const auto* node = std::get_if<NodeId>(&coordinate)) {
         compiled.at.push_back({.gathered = true, .index = Register(block, *node, ValueType::kInteger)});
       } else {
-        WW_ASSIGN(const Position position, CompilePosition(std::get<Affine>(coordinate)));
-        compiled.at.push_back({.index = static_cast<uint32_t>(out_.positions.size())});
-        out_.positions.push_back(position);
+        WW_ASSIGN(const uint32_t position, CompilePosition(std::get<Affine>(coordinate)));
+        compiled.at.push_back({.index = position});
       }
     }
     std::vector<uint32_t> gathered;
@@ -320,7 +309,7 @@ class StageCompiler {
       compiled.guards.push_back(value);
     }
     if (reduce.index) {
-      WW_ASSIGN(compiled.index, CompilePosition(*reduce.index));
+      WW_ASSIGN(compiled.position, CompilePosition(*reduce.index));
     }
     const bool of_integers = IsArg(reduce.op) ? types_[reduce.body] != ValueType::kReal : integer;
     compiled.integer = of_integers;
@@ -363,13 +352,11 @@ Result<BufferShape> ShapeOf(const std::string& name, const std::vector<Size>& ex
   return buffer;
 }
 
-// Of one pass over a stage: the root's steps for each element, a reduction's for each of its terms.
-uint64_t WorkOf(const StageProgram& stage) {
-  uint64_t elements = 1;
-  for (const int64_t extent : stage.extents) elements = SaturatingMultiply(elements, static_cast<uint64_t>(extent));
+// The root's steps, and a reduction's for each of its terms.
+uint64_t WorkOfElement(const StageProgram& stage) {
   // Inner blocks have higher numbers.
   std::vector<uint64_t> times(stage.blocks.size(), 0);
-  times[0] = elements;
+  times[0] = 1;
   uint64_t work = 0;
   for (size_t at = 0; at < stage.blocks.size(); ++at) {
     work = SaturatingAdd(work, SaturatingMultiply(times[at], stage.blocks[at].steps.size() + 1));
@@ -383,6 +370,12 @@ uint64_t WorkOf(const StageProgram& stage) {
 }
 
 }  // namespace
+
+int64_t StageProgram::elements() const {
+  uint64_t count = 1;
+  for (const int64_t extent : extents) count = SaturatingMultiply(count, static_cast<uint64_t>(extent));
+  return static_cast<int64_t>(std::min<uint64_t>(count, std::numeric_limits<int64_t>::max()));
+}
 
 Result<Program> CompileProgram(const Computation& computation, const SizeValues& sizes) {
   Program program;
@@ -411,7 +404,9 @@ Result<Program> CompileProgram(const Computation& computation, const SizeValues&
       compiled.error().message = "stage '" + stage.name + "': " + compiled.error().message;
       return Fail(std::move(compiled).error());
     }
-    program.work = SaturatingAdd(program.work, WorkOf(*compiled));
+    compiled->work = WorkOfElement(*compiled);
+    const auto elements = static_cast<uint64_t>(compiled->elements());
+    program.work = SaturatingAdd(program.work, SaturatingMultiply(elements, compiled->work));
     program.stages.push_back(std::move(*compiled));
   }
   return program;

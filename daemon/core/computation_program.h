@@ -1,9 +1,10 @@
 // A Computation compiled for one shape: what computation_evaluate.h runs. No names are left; positions are flat arrays
 // of integers.
 //
-// A stage's elements are computed in lanes: up to kLanes of them that follow each other in one index variable, the lane
-// variable. A Block is a list of steps; the root block runs once for each group of lanes, the block of a reduction once
-// for each of its terms. A node is in the innermost block whose variables its value depends on.
+// A stage's elements are computed in lanes, up to kLanes of them together: each lane has its own values of the stage's
+// index variables, and all share those of the reductions. A Block is a list of steps; the root block runs once for each
+// group of lanes, the block of a reduction once for each of its terms. A node is in the innermost block whose variables
+// its value depends on.
 #pragma once
 
 #include <map>
@@ -23,14 +24,14 @@ struct PositionTerm {
   Affine::Part part = Affine::Part::kWhole;
   int64_t modulus = 1;
 };
+// The terms are [first, end) of StageProgram::terms; those from `shared` on are of reductions' variables.
 struct Position {
   int64_t constant = 0, divisor = 1;
-  uint32_t first = 0, count = 0;  // in StageProgram::terms
-  int64_t slope = 0;              // of the numerator along the lanes
-  bool even = true;               // the lane variable is only in whole terms, so that the slope says all
+  uint32_t first = 0, shared = 0, end = 0;
 };
 struct CompiledGuard {
   Position value;
+  uint32_t position = 0;      // of the value
   int64_t low = 0, high = 0;  // low <= value < high; the type's limits where there is none
 };
 
@@ -69,7 +70,7 @@ struct CompiledRead {
   uint32_t buffer = 0;
   struct Coordinate {
     bool gathered = false;
-    uint32_t index = 0;  // a register, or in StageProgram::positions
+    uint32_t index = 0;  // a register, or a position
   };
   std::vector<Coordinate> at;
 };
@@ -79,7 +80,7 @@ struct CompiledReduce {
   std::vector<std::pair<VariableId, int64_t>> variables;  // with extents
   std::vector<CompiledGuard> guards;
   uint32_t block = 0, body = 0;  // body: a register
-  Position index;                // of an arg reduction
+  uint32_t position = 0;         // of an arg reduction: its index
 };
 struct Block {
   std::vector<Step> steps;
@@ -89,15 +90,14 @@ struct Block {
 struct StageProgram {
   std::string name;
   std::vector<int64_t> extents;
-  VariableId lane = 0;  // the lane variable; rank 0: kMaxVariables
   std::vector<CompiledGuard> domain;
-  std::vector<Position> at;   // none: the index variables
+  std::vector<uint32_t> at;   // positions; none: the index variables
   uint32_t buffer = 0;        // that it writes
   uint32_t result = 0;        // register
   std::vector<Block> blocks;  // [0]: root
   std::vector<uint32_t> args;
   std::vector<PositionTerm> terms;
-  std::vector<Position> positions;
+  std::vector<Position> positions;  // what names one has its index here
   std::vector<CompiledRead> reads;
   std::vector<CompiledReduce> reduces;
   uint32_t registers = 0;
@@ -110,6 +110,9 @@ struct StageProgram {
     bool exact = true;  // false: a literal that the narrower format may have rounded
   };
   std::vector<Preset> presets;
+  uint64_t work = 0;  // steps at most for one element; saturates
+
+  int64_t elements() const;  // of the box
 };
 
 struct BufferShape {

@@ -9,7 +9,7 @@
 namespace warpwright::core {
 namespace {
 
-constexpr double kNoBound = std::numeric_limits<double>::infinity();
+constexpr double kNoBound = ErrorRules::kNoBound;
 
 // Arithmetic on bounds makes NaN of 0 * infinity.
 double Bound(double error) { return std::isnan(error) ? kNoBound : error; }
@@ -21,8 +21,6 @@ class StepErrors {
 
   double At(int64_t l) const {
     switch (step_.op) {
-      case StepOp::kSum: return OfSum(l);
-      case StepOp::kProduct: return OfProduct(l);
       case StepOp::kMax:
       case StepOp::kMin:
       case StepOp::kNot:
@@ -39,6 +37,8 @@ class StepErrors {
       case StepOp::kRound: return rules_.RoundedTo(static_cast<DType>(step_.detail), Value(0, l), Error(0, l), false);
       case StepOp::kRealToInteger: return Spread(Function::kTrunc, Value(0, l), Error(0, l));
       case StepOp::kIntegerToReal: return rules_.OfInteger(registers_[args_[0]].whole[l], Error(0, l));
+      case StepOp::kSum:
+      case StepOp::kProduct:
       case StepOp::kRead:
       case StepOp::kReduce:
       case StepOp::kPosition: break;
@@ -46,12 +46,47 @@ class StepErrors {
     return 0;
   }
 
+  void OfSum(Lanes<double>& out, int64_t count) const {
+    Lanes<double> errors, magnitudes;
+    errors.fill(0), magnitudes.fill(0);
+    for (const uint32_t arg : args_) {
+      const LaneValues& values = registers_[arg];
+      const Lanes<double>& error = values.Errors();
+      for (int64_t l = 0; l < count; ++l) {
+        errors[l] += error[l];
+        magnitudes[l] += std::fabs(values.real[l]) + error[l];
+      }
+    }
+    const auto terms = static_cast<double>(args_.size());
+    const Lanes<double>& result = registers_[step_.out].real;
+    for (int64_t l = 0; l < count; ++l)
+      out[l] = step_.integer ? errors[l] : Bound(rules_.OfSum(result[l], terms, errors[l], magnitudes[l]));
+  }
+
+  void OfProduct(Lanes<double>& out, int64_t count) const {
+    Lanes<double> product, error = registers_[args_[0]].Errors();
+    for (int64_t l = 0; l < count; ++l) product[l] = Value(0, l);
+    for (size_t i = 1; i < args_.size(); ++i) {
+      const Lanes<double>& its = registers_[args_[i]].Errors();
+      Lanes<double> factor;
+      for (int64_t l = 0; l < count; ++l) factor[l] = Value(i, l);
+      for (int64_t l = 0; l < count; ++l) {
+        const double both = std::fabs(product[l]) * its[l] + std::fabs(factor[l]) * error[l] + error[l] * its[l];
+        product[l] *= factor[l];
+        // A factor of one or minus one costs no rounding.
+        const bool free = step_.integer || (std::fabs(factor[l]) == 1 && its[l] == 0);
+        error[l] = free ? both : rules_.Rounded(product[l], both);
+      }
+    }
+    for (int64_t l = 0; l < count; ++l) out[l] = Bound(error[l]);
+  }
+
  private:
   double Value(size_t arg, int64_t l) const {
     const LaneValues& values = registers_[args_[arg]];
     return step_.integer ? static_cast<double>(values.whole[l]) : values.real[l];
   }
-  double Error(size_t arg, int64_t l) const { return registers_[args_[arg]].error[l]; }
+  double Error(size_t arg, int64_t l) const { return registers_[args_[arg]].Errors()[l]; }
   double Result(int64_t l) const { return registers_[step_.out].real[l]; }
   double Largest(int64_t l) const {
     double largest = 0;
@@ -59,28 +94,19 @@ class StepErrors {
     return largest;
   }
 
-  double OfSum(int64_t l) const {
-    double errors = 0, magnitudes = 0;
-    for (size_t i = 0; i < args_.size(); ++i) {
-      errors += Error(i, l);
-      magnitudes += std::fabs(Value(i, l)) + Error(i, l);
-    }
-    return step_.integer ? errors : rules_.OfSum(Result(l), static_cast<double>(args_.size()), errors, magnitudes);
-  }
-  double OfProduct(int64_t l) const {
-    double value = Value(0, l), error = Error(0, l);
-    for (size_t i = 1; i < args_.size(); ++i) {
-      const double factor = Value(i, l), its = Error(i, l);
-      error = std::fabs(value) * its + std::fabs(factor) * error + error * its;
-      value *= factor;
-      // A factor of one or minus one costs no rounding.
-      if (!step_.integer && !(std::fabs(factor) == 1 && its == 0)) error = rules_.Rounded(value, error);
-    }
-    return error;
+  // Without more exponentials: e^d - 1 <= d (1 + d) for d up to a half.
+  double SpreadOf(Function function, int64_t l) const {
+    const double error = Error(0, l), rate = function == Function::kExp     ? 1
+                                             : function == Function::kExp2  ? M_LN2
+                                             : function == Function::kExp10 ? M_LN10
+                                                                            : 0;
+    const double exponent = rate * error;
+    if (rate > 0 && exponent <= 0.5 && std::isfinite(Result(l))) return Result(l) * exponent * (1 + exponent);
+    return Spread(function, Value(0, l), error);
   }
   double OfCall(int64_t l) const {
     const auto function = step_.op == StepOp::kReciprocal ? Function::kReciprocal : static_cast<Function>(step_.detail);
-    return rules_.OfCall(function, Value(0, l), Result(l), Spread(function, Value(0, l), Error(0, l)));
+    return rules_.OfCall(function, Value(0, l), Result(l), SpreadOf(function, l));
   }
   double OfCall2(int64_t l) const {
     const auto function = static_cast<Function>(step_.detail);
@@ -110,6 +136,20 @@ class StepErrors {
   std::span<LaneValues> registers_;
 };
 
+// Operations that make no error of exact arguments.
+bool IsExact(const Step& step) {
+  switch (step.op) {
+    case StepOp::kSum:
+    case StepOp::kProduct: return step.integer;
+    case StepOp::kReciprocal:
+    case StepOp::kRealCall:
+    case StepOp::kRealCall2:
+    case StepOp::kRound:
+    case StepOp::kIntegerToReal: return false;
+    default: return true;
+  }
+}
+
 double HalfSubnormal(DType dtype) { return SmallestNormal(dtype) * MachineEpsilon(dtype) / 2; }
 
 }  // namespace
@@ -118,14 +158,14 @@ ErrorRules::ErrorRules(const ErrorModel& model)
     : unit_(MachineEpsilon(model.accumulation) / 2),
       tiny_(model.fast ? SmallestNormal(model.accumulation) : HalfSubnormal(model.accumulation)),
       largest_(LargestFinite(model.accumulation)),
+      literal_(model.literal),
       accumulation_(model.accumulation),
       fast_(model.fast),
-      probable_(model.probable) {}
+      probable_(model.probable),
+      single_(model.single) {}
 
-double ErrorRules::Rounded(double value, double before) const {
-  if (!std::isfinite(value)) return before == 0 ? 0 : kNoBound;
-  const double magnitude = std::fabs(value) + before;
-  return magnitude > largest_ ? kNoBound : before + unit_ * magnitude + tiny_;
+double ErrorRules::OfLiteral(double value) const {
+  return std::max(Rounded(value, 0), std::isfinite(value) ? literal_ * std::fabs(value) : 0);
 }
 double ErrorRules::RoundedTo(DType dtype, double value, double before, bool value_is_rounded) const {
   if (!std::isfinite(value)) return before == 0 ? 0 : kNoBound;
@@ -139,7 +179,7 @@ double ErrorRules::OfSum(double value, double terms, double errors, double magni
   if (terms < 2) return errors;
   if (!std::isfinite(value)) return errors == 0 ? 0 : kNoBound;
   if (magnitudes > largest_) return kNoBound;
-  const double growth = probable_ ? std::min(terms - 1, 6 * std::sqrt(terms - 1)) : terms - 1;
+  const double growth = single_ ? 1 : probable_ ? std::min(terms - 1, 6 * std::sqrt(terms - 1)) : terms - 1;
   return errors + growth * unit_ * magnitudes;
 }
 double ErrorRules::OfCall(Function function, double x, double value, double spread) const {
@@ -166,15 +206,29 @@ double ErrorRules::OfInteger(int64_t value, double before) const {
   return Rounded(number, before);
 }
 
+const Lanes<double>& LaneValues::Errors() const {
+  static constexpr Lanes<double> kNone = {};
+  return exact ? kNone : error;
+}
+
 void RunErrors(const Step& step, const LaneContext& context, const ErrorRules& rules) {
+  const auto args = context.args(step);
+  LaneValues& out = context.registers[step.out];
+  const bool exact = std::all_of(args.begin(), args.end(), [&](uint32_t arg) { return context.registers[arg].exact; });
+  out.exact = exact && IsExact(step);
+  if (out.exact) return;
   const StepErrors errors(step, context, rules);
-  auto& out = context.registers[step.out].error;
-  for (int64_t l = 0; l < context.count; ++l) out[l] = Bound(errors.At(l));
-  if (step.op != StepOp::kRound || !context.rounds) return;
+  if (step.op == StepOp::kSum) return errors.OfSum(out.error, context.count);
+  if (step.op == StepOp::kProduct) return errors.OfProduct(out.error, context.count);
+  if (step.op != StepOp::kRound || !context.rounds) {
+    for (int64_t l = 0; l < context.count; ++l) out.error[l] = Bound(errors.At(l));
+    return;
+  }
   // The value was rounded, and so is what the error is measured against.
-  const LaneValues& from = context.registers[context.args(step)[0]];
+  const LaneValues& from = context.registers[args[0]];
+  const Lanes<double>& before = from.Errors();
   for (int64_t l = 0; l < context.count; ++l)
-    out[l] = Bound(rules.RoundedTo(static_cast<DType>(step.detail), from.real[l], from.error[l], true));
+    out.error[l] = Bound(rules.RoundedTo(static_cast<DType>(step.detail), from.real[l], before[l], true));
 }
 
 }  // namespace warpwright::core

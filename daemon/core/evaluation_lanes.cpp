@@ -1,8 +1,10 @@
 #include "core/evaluation_lanes.h"
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
+#include "base/random.h"
 #include "core/real_function.h"
 
 namespace warpwright::core {
@@ -15,16 +17,29 @@ int64_t WrappingMultiply(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
 
-// out = out op each further argument.
-template <typename T, typename Op>
-void Fold(Lanes<T> LaneValues::* values, const LaneContext& context, const Step& step, Op op) {
+// out = out op each further argument; `after` each.
+template <typename T, typename Op, typename After>
+void Fold(Lanes<T> LaneValues::*values, const LaneContext& context, const Step& step, Op op, After after) {
   const auto args = context.args(step);
   auto& out = context.registers[step.out].*values;
-  out = context.registers[args[0]].*values;
-  for (const uint32_t arg : args.subspan(1)) {
-    const auto& next = context.registers[arg].*values;
-    for (int64_t l = 0; l < context.count; ++l) out[l] = op(out[l], next[l]);
+  const auto& first = context.registers[args[0]].*values;
+  if (args.size() == 1) out = first;
+  for (size_t i = 1; i < args.size(); ++i) {
+    const auto &before = i == 1 ? first : out, &next = context.registers[args[i]].*values;
+    for (int64_t l = 0; l < context.count; ++l) out[l] = op(before[l], next[l]);
+    after(out);
   }
+}
+template <typename T, typename Op>
+void Fold(Lanes<T> LaneValues::*values, const LaneContext& context, const Step& step, Op op) {
+  Fold(values, context, step, op, [](const Lanes<T>&) {});
+}
+// Of real numbers, rounded in a run in a narrower format.
+template <typename Op>
+void FoldRounded(const LaneContext& context, const Step& step, Op op) {
+  Fold(&LaneValues::real, context, step, op, [&](Lanes<double>& out) {
+    if (context.rounding != nullptr) context.rounding->Apply(out, context.count);
+  });
 }
 template <typename Op>
 void EachReal(const LaneContext& context, const Step& step, Op op) {
@@ -34,7 +49,7 @@ void EachReal(const LaneContext& context, const Step& step, Op op) {
 }
 
 template <typename T>
-void RunCompare(Lanes<T> LaneValues::* values, const LaneContext& context, const Step& step) {
+void RunCompare(Lanes<T> LaneValues::*values, const LaneContext& context, const Step& step) {
   const auto args = context.args(step);
   const auto &left = context.registers[args[0]].*values, &right = context.registers[args[1]].*values;
   auto& out = context.registers[step.out].whole;
@@ -50,7 +65,7 @@ void RunCompare(Lanes<T> LaneValues::* values, const LaneContext& context, const
 }
 
 template <typename T>
-void RunSelect(Lanes<T> LaneValues::* values, const LaneContext& context, const Step& step) {
+void RunSelect(Lanes<T> LaneValues::*values, const LaneContext& context, const Step& step) {
   const auto args = context.args(step);
   const auto& condition = context.registers[args[0]].whole;
   const auto &then = context.registers[args[1]].*values, &otherwise = context.registers[args[2]].*values;
@@ -101,7 +116,36 @@ void PassMissing(const Step& step, const LaneContext& context) {
   }
 }
 
+// 52 random bits of each lane's own sequence: Marsaglia's xorshift.
+uint64_t NextState(uint64_t state) {
+  state ^= state << 13;
+  state ^= state >> 7;
+  return state ^ (state << 17);
+}
+
 }  // namespace
+
+LaneRounding::LaneRounding(const FormatTrial& trial, uint64_t stream)
+    : mode_(trial.random_rounding ? Mode::kRandom : Mode::kNearest) {
+  const base::CounterRandom random(trial.seed, stream);
+  for (size_t l = 0; l < states_.size(); ++l) states_[l] = random.Bits(l) | 1;
+}
+
+void LaneRounding::Round(Lanes<double>& values, int64_t count) {
+  if (mode_ == Mode::kNearest) {
+    for (int64_t l = 0; l < count; ++l) values[l] = static_cast<float>(values[l]);
+    return;
+  }
+  // To either neighbour, the likelier the nearer it is: to nearest after up to half a unit was added or taken away.
+  constexpr uint64_t kExponent = 0x7ff0000000000000, kOne = 0x3ff0000000000000;
+  for (int64_t l = 0; l < count; ++l) {
+    states_[l] = NextState(states_[l]);
+    const double uniform = std::bit_cast<double>((states_[l] >> 12) | kOne) - 1.5;
+    const double unit = std::bit_cast<double>(std::bit_cast<uint64_t>(values[l]) & kExponent) * 0x1p-23;
+    const double moved = values[l] + uniform * unit;
+    values[l] = static_cast<float>(std::fabs(values[l]) <= std::numeric_limits<float>::max() ? moved : values[l]);
+  }
+}
 
 double RoundedTo(DType dtype, double value) {
   switch (dtype) {
@@ -143,11 +187,11 @@ void RunArithmetic(const Step& step, const LaneContext& context) {
   };
   switch (step.op) {
     case StepOp::kSum:
-      step.integer ? Fold(kWhole, context, step, WrappingAdd) : Fold(kReal, context, step, std::plus<double>());
+      step.integer ? Fold(kWhole, context, step, WrappingAdd) : FoldRounded(context, step, std::plus<double>());
       break;
     case StepOp::kProduct:
       step.integer ? Fold(kWhole, context, step, WrappingMultiply)
-                   : Fold(kReal, context, step, std::multiplies<double>());
+                   : FoldRounded(context, step, std::multiplies<double>());
       break;
     case StepOp::kMax:
       step.integer ? Fold(kWhole, context, step, [](int64_t a, int64_t b) { return a > b ? a : b; })
@@ -182,6 +226,9 @@ void RunArithmetic(const Step& step, const LaneContext& context) {
     case StepOp::kReduce:
     case StepOp::kPosition: return;
   }
+  if (context.rounding != nullptr && (step.op == StepOp::kRealCall || step.op == StepOp::kRealCall2 ||
+                                      step.op == StepOp::kReciprocal || step.op == StepOp::kIntegerToReal))
+    context.rounding->Apply(out.real, context.count);
   PassMissing(step, context);
 }
 

@@ -3,21 +3,41 @@
 #pragma once
 
 #include <array>
+#include <cmath>
+#include <limits>
 #include <span>
 
 #include "core/computation_evaluate.h"
+#include "core/lane_group.h"
 
 namespace warpwright::core {
-
-template <typename T>
-using Lanes = std::array<T, kLanes>;
 
 struct LaneValues {
   Lanes<double> real;
   Lanes<int64_t> whole;    // of integers, and of truth values: 0 or 1
-  Lanes<double> error;     // where bounds are asked for
+  Lanes<double> error;     // where bounds are asked for, unless `exact`
   Lanes<uint8_t> missing;  // the value depends on what does not exist; only if any_missing
   bool any_missing = false;
+  bool exact = true;  // all errors are zero
+
+  const Lanes<double>& Errors() const;
+};
+
+// Rounds as f32 does after each operation, for a run in that format (EvaluateOptions::trial).
+class LaneRounding {
+ public:
+  LaneRounding() = default;  // does nothing
+  LaneRounding(const FormatTrial& trial, uint64_t stream);
+  void Apply(Lanes<double>& values, int64_t count) {
+    if (mode_ != Mode::kNone) Round(values, count);
+  }
+
+ private:
+  enum class Mode : uint8_t { kNone, kNearest, kRandom };
+  void Round(Lanes<double>& values, int64_t count);
+
+  Mode mode_ = Mode::kNone;
+  Lanes<uint64_t> states_;
 };
 
 struct LaneContext {
@@ -25,6 +45,7 @@ struct LaneContext {
   const StageProgram* stage = nullptr;
   int64_t count = 0;  // lanes in use
   bool rounds = true;
+  LaneRounding* rounding = nullptr;
 
   std::span<const uint32_t> args(const Step& step) const {
     return std::span(stage->args).subspan(step.first, step.count);
@@ -38,25 +59,32 @@ int64_t Narrowed(DType dtype, int64_t value);
 // Everything but kRead, kReduce and kPosition.
 void RunArithmetic(const Step& step, const LaneContext& context);
 
-// What an ErrorModel says about one rounding.
+// What an ErrorModel says about one rounding. What the inner loops need is inline.
 class ErrorRules {
  public:
   explicit ErrorRules(const ErrorModel& model);
   // The error of a value that was computed with error `before` and then rounded in the format of accumulation.
-  double Rounded(double value, double before) const;
+  double Rounded(double value, double before) const {
+    const double magnitude = std::fabs(value) + before;
+    const double rounded = magnitude <= largest_ ? before + unit_ * magnitude + tiny_ : kNoBound;
+    const bool finite = std::fabs(value) <= std::numeric_limits<double>::max();
+    return finite ? rounded : before == 0 ? 0 : kNoBound;
+  }
   double RoundedTo(DType dtype, double value, double before, bool value_is_rounded) const;
   // Of a sum of `terms` terms, with the sum of their errors, and of their magnitudes and errors.
   double OfSum(double value, double terms, double errors, double magnitudes) const;
   double OfCall(Function function, double x, double value, double spread) const;
-  double OfLiteral(double value) const { return Rounded(value, 0); }
+  double OfLiteral(double value) const;
   double OfInteger(int64_t value, double before) const;
   double Unit() const { return unit_; }
   DType accumulation() const { return accumulation_; }
 
+  static constexpr double kNoBound = std::numeric_limits<double>::infinity();
+
  private:
-  double unit_, tiny_, largest_;
+  double unit_, tiny_, largest_, literal_;
   DType accumulation_;
-  bool fast_, probable_;
+  bool fast_, probable_, single_;
 };
 
 // The errors of what RunArithmetic computed.

@@ -37,8 +37,9 @@ int64_t Multiply(int64_t a, int64_t b) { return MultiplyWhole(a, b); }
 
 }  // namespace
 
-LaneReduction::LaneReduction(const CompiledReduce& reduce, int64_t count, const ErrorRules* errors)
-    : reduce_(reduce), count_(count), rules_(errors) {
+LaneReduction::LaneReduction(const CompiledReduce& reduce, int64_t count, const ErrorRules* errors,
+                             LaneRounding* rounding)
+    : reduce_(reduce), count_(count), rules_(errors), rounding_(rounding) {
   const bool product = reduce.op == ReduceOp::kProduct, sum = reduce.op == ReduceOp::kSum, max = IsMax(reduce.op);
   real_.fill(product ? 1 : sum ? 0 : max ? -kInf : kInf);
   whole_.fill(product ? 1 : sum ? 0 : max ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max());
@@ -46,28 +47,31 @@ LaneReduction::LaneReduction(const CompiledReduce& reduce, int64_t count, const 
   magnitudes_.fill(IsArg(reduce.op) ? (max ? -kInf : kInf) : 0);
 }
 
-void LaneReduction::Add(const LaneValues& term, const Lanes<uint8_t>& mask, const Lanes<int64_t>& index) {
+void LaneReduction::Add(const LaneValues& term, const Lanes<uint8_t>* mask, const Lanes<int64_t>& index) {
   if (rules_ != nullptr) AddErrors(term, mask);
   if (reduce_.integer) Combine(whole_, term.whole, mask, index);
   else Combine(real_, term.real, mask, index);
-  for (int64_t l = 0; l < count_; ++l) terms_[l] += mask[l];
+  if (rounding_ != nullptr && !reduce_.integer && (reduce_.op == ReduceOp::kSum || reduce_.op == ReduceOp::kProduct))
+    rounding_->Apply(real_, count_);
+  if (mask == nullptr) ++terms_of_all_;
+  else
+    for (int64_t l = 0; l < count_; ++l) terms_[l] += (*mask)[l];
   if (!term.any_missing) return;
   for (int64_t l = 0; l < count_; ++l) {
-    if (mask[l] == 0 || term.missing[l] == 0) continue;
+    if ((mask != nullptr && (*mask)[l] == 0) || term.missing[l] == 0) continue;
     missing_[l] = 1;
     any_missing_ = true;
   }
 }
 
 template <typename T>
-void LaneReduction::Combine(Lanes<T>& sum, const Lanes<T>& term, const Lanes<uint8_t>& mask,
+void LaneReduction::Combine(Lanes<T>& sum, const Lanes<T>& term, const Lanes<uint8_t>* mask,
                             const Lanes<int64_t>& index) {
-  const bool all = std::find(mask.begin(), mask.begin() + count_, 0) == mask.begin() + count_;
   const auto each = [&](auto op) {
-    if (all)
+    if (mask == nullptr)
       for (int64_t l = 0; l < count_; ++l) sum[l] = op(sum[l], term[l]);
     else
-      for (int64_t l = 0; l < count_; ++l) sum[l] = mask[l] != 0 ? op(sum[l], term[l]) : sum[l];
+      for (int64_t l = 0; l < count_; ++l) sum[l] = (*mask)[l] != 0 ? op(sum[l], term[l]) : sum[l];
   };
   switch (reduce_.op) {
     case ReduceOp::kSum: return each([](T a, T b) { return core::Add(a, b); });
@@ -79,36 +83,47 @@ void LaneReduction::Combine(Lanes<T>& sum, const Lanes<T>& term, const Lanes<uin
 }
 
 template <typename T>
-void LaneReduction::Choose(Lanes<T>& best, const Lanes<T>& term, const Lanes<uint8_t>& mask,
+void LaneReduction::Choose(Lanes<T>& best, const Lanes<T>& term, const Lanes<uint8_t>* mask,
                            const Lanes<int64_t>& index) {
   for (int64_t l = 0; l < count_; ++l) {
-    if (mask[l] == 0) continue;
+    if (mask != nullptr && (*mask)[l] == 0) continue;
     const bool ties = IsLast(reduce_.op) && term[l] == best[l];
-    if (terms_[l] != 0 && !ties && !Beats(reduce_.op, term[l], best[l])) continue;
+    if (TermsOf(l) != 0 && !ties && !Beats(reduce_.op, term[l], best[l])) continue;
     best[l] = term[l];
     index_[l] = index[l];
   }
 }
 
-void LaneReduction::AddErrors(const LaneValues& term, const Lanes<uint8_t>& mask) {
+void LaneReduction::AddErrorsOfSum(const LaneValues& term) {
+  const Lanes<double>& error = term.Errors();
   for (int64_t l = 0; l < count_; ++l) {
-    if (mask[l] == 0) continue;
+    errors_[l] += error[l];
+    magnitudes_[l] += std::fabs(term.real[l]) + error[l];
+  }
+}
+
+void LaneReduction::AddErrors(const LaneValues& term, const Lanes<uint8_t>* mask) {
+  exact_ = exact_ && term.exact;
+  if (reduce_.op == ReduceOp::kSum && mask == nullptr && !reduce_.integer) return AddErrorsOfSum(term);
+  for (int64_t l = 0; l < count_; ++l) {
+    if (mask != nullptr && (*mask)[l] == 0) continue;
     const double value = reduce_.integer ? static_cast<double>(term.whole[l]) : term.real[l];
     const double so_far = reduce_.integer ? static_cast<double>(whole_[l]) : real_[l];
-    const double error = term.error[l];
+    const double error = term.Errors()[l];
+    const bool first = TermsOf(l) == 0;
     if (reduce_.op == ReduceOp::kSum) {
       errors_[l] += error;
       magnitudes_[l] += std::fabs(value) + error;
     } else if (reduce_.op == ReduceOp::kProduct) {
       const double propagated = std::fabs(so_far) * error + std::fabs(value) * errors_[l] + errors_[l] * error;
-      errors_[l] = terms_[l] == 0 || reduce_.integer ? propagated : rules_->Rounded(so_far * value, propagated);
+      errors_[l] = first || reduce_.integer ? propagated : rules_->Rounded(so_far * value, propagated);
     } else if (!IsArg(reduce_.op)) {
       errors_[l] = std::max(errors_[l], error);
     } else {
       const double sign = IsMax(reduce_.op) ? 1 : -1;
-      const bool chosen = terms_[l] == 0 || Beats(reduce_.op, value, so_far);
+      const bool chosen = first || Beats(reduce_.op, value, so_far);
       const double loser = chosen ? so_far + sign * errors_[l] : value + sign * error;
-      if (terms_[l] != 0) magnitudes_[l] = sign * std::max(sign * magnitudes_[l], sign * loser);
+      if (!first) magnitudes_[l] = sign * std::max(sign * magnitudes_[l], sign * loser);
       if (chosen) errors_[l] = error;
     }
   }
@@ -118,27 +133,34 @@ double LaneReduction::ErrorOf(int64_t l) const {
   const double value = reduce_.integer ? static_cast<double>(whole_[l]) : real_[l];
   double error = errors_[l];
   if (reduce_.op == ReduceOp::kSum && !reduce_.integer)
-    error = rules_->OfSum(value, static_cast<double>(terms_[l]), errors_[l], magnitudes_[l]);
+    error = rules_->OfSum(value, static_cast<double>(TermsOf(l)), errors_[l], magnitudes_[l]);
   if (IsArg(reduce_.op)) {
     const double sign = IsMax(reduce_.op) ? 1 : -1;
-    const bool uncertain = terms_[l] > 1 && sign * magnitudes_[l] > sign * value - errors_[l];
+    const bool uncertain = TermsOf(l) > 1 && sign * magnitudes_[l] > sign * value - errors_[l];
     error = uncertain ? kInf : 0;
   }
   return std::isnan(error) ? kInf : error;
 }
 
+// Whether no term's error and no rounding of its own make the result uncertain.
+bool LaneReduction::IsExact() const {
+  if (!exact_ || IsArg(reduce_.op)) return false;
+  return reduce_.integer || reduce_.op == ReduceOp::kMax || reduce_.op == ReduceOp::kMin;
+}
+
 void LaneReduction::Finish(LaneValues& out) {
   const bool arg = IsArg(reduce_.op);
-  for (int64_t l = 0; rules_ != nullptr && l < count_; ++l) out.error[l] = ErrorOf(l);
+  out.exact = rules_ == nullptr || IsExact();
+  for (int64_t l = 0; !out.exact && l < count_; ++l) out.error[l] = ErrorOf(l);
   for (int64_t l = 0; arg && l < count_; ++l) {
-    if (terms_[l] != 0) continue;
+    if (TermsOf(l) != 0) continue;
     missing_[l] = 1;  // an empty arg reduction has no value
     any_missing_ = true;
   }
-  out.real = real_;
-  out.whole = arg ? index_ : whole_;
-  out.missing = missing_;
+  std::copy_n(real_.begin(), count_, out.real.begin());
+  std::copy_n(arg ? index_.begin() : whole_.begin(), count_, out.whole.begin());
   out.any_missing = any_missing_;
+  if (any_missing_) out.missing = missing_;
 }
 
 }  // namespace warpwright::core

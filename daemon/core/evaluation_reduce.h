@@ -7,26 +7,33 @@ namespace warpwright::core {
 
 class LaneReduction {
  public:
-  LaneReduction(const CompiledReduce& reduce, int64_t count, const ErrorRules* errors);
-  // A term, for the lanes of `mask`. `index`: of an arg reduction.
-  void Add(const LaneValues& term, const Lanes<uint8_t>& mask, const Lanes<int64_t>& index);
+  // `errors`: if bounds are asked for. `rounding`: in a run in a narrower format.
+  LaneReduction(const CompiledReduce& reduce, int64_t count, const ErrorRules* errors, LaneRounding* rounding);
+  // A term, for the lanes of `mask`, or for all. `index`: of an arg reduction.
+  void Add(const LaneValues& term, const Lanes<uint8_t>* mask, const Lanes<int64_t>& index);
   void Finish(LaneValues& out);
 
  private:
   template <typename T>
-  void Combine(Lanes<T>& sum, const Lanes<T>& term, const Lanes<uint8_t>& mask, const Lanes<int64_t>& index);
+  void Combine(Lanes<T>& sum, const Lanes<T>& term, const Lanes<uint8_t>* mask, const Lanes<int64_t>& index);
   template <typename T>
-  void Choose(Lanes<T>& best, const Lanes<T>& term, const Lanes<uint8_t>& mask, const Lanes<int64_t>& index);
-  void AddErrors(const LaneValues& term, const Lanes<uint8_t>& mask);
+  void Choose(Lanes<T>& best, const Lanes<T>& term, const Lanes<uint8_t>* mask, const Lanes<int64_t>& index);
+  void AddErrors(const LaneValues& term, const Lanes<uint8_t>* mask);
+  void AddErrorsOfSum(const LaneValues& term);
   double ErrorOf(int64_t lane) const;
+  bool IsExact() const;
+  int64_t TermsOf(int64_t lane) const { return terms_[lane] + terms_of_all_; }
 
   const CompiledReduce& reduce_;
   const int64_t count_;
   const ErrorRules* const rules_;
+  LaneRounding* const rounding_;
   Lanes<double> real_;
   Lanes<int64_t> whole_, index_, terms_;
   Lanes<uint8_t> missing_;
   bool any_missing_ = false;
+  bool exact_ = true;         // all terms were
+  int64_t terms_of_all_ = 0;  // beside those in terms_
   // Of sums: of terms' errors and of magnitudes. Of products: the error, and no magnitude. Of extrema: the largest
   // error. Of arg reductions: the chosen term's error, and the best that any other term may be.
   Lanes<double> errors_, magnitudes_;

@@ -1,115 +1,60 @@
 #include "core/evaluation_stage.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/evaluation_reduce.h"
+#include "core/term_order.h"
 
 namespace warpwright::core {
-namespace {
 
-// Sizes are not bounded: positions wrap, and what is out of bounds is found to be.
-int64_t MultiplyAdd(int64_t sum, int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-}
-int64_t FloorQuotient(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-
-// Advances counters over a box, the last one fastest. False: it is done.
-bool Advance(std::span<const std::pair<VariableId, int64_t>> box, std::span<int64_t> variables) {
-  for (size_t i = box.size(); i-- > 0;) {
-    if (++variables[box[i].first] < box[i].second) return true;
-    variables[box[i].first] = 0;
-  }
-  return false;
-}
-
-}  // namespace
-
-StageEvaluation::StageEvaluation(const StageProgram& stage, std::span<EvaluationBuffer> buffers,
-                                 std::span<const double> scalars, const EvaluateOptions& options)
-    : stage_(stage), buffers_(buffers), registers_(stage.registers) {
+StageEvaluation::StageEvaluation(const StageProgram& stage, std::span<const BufferShape> shapes,
+                                 std::span<EvaluationBuffer> buffers, std::span<const double> scalars,
+                                 const EvaluateOptions& options)
+    : stage_(stage), buffers_(buffers), options_(options), registers_(stage.registers), group_(stage, shapes) {
   if (options.errors) errors_.emplace(*options.errors);
   context_ = {.registers = registers_, .stage = &stage, .count = 1, .rounds = options.rounds};
+  if (options.trial) context_.rounding = &rounding_;
   for (const auto& preset : stage.presets) {
     LaneValues& out = registers_[preset.out];
-    const double real = preset.scalar >= 0 ? scalars[static_cast<size_t>(preset.scalar)] : preset.real;
+    double real = preset.scalar >= 0 ? scalars[static_cast<size_t>(preset.scalar)] : preset.real;
+    if (options.trial) real = static_cast<float>(real);
     out.real.fill(real);
     out.whole.fill(preset.whole);
-    out.error.fill(errors_ && !preset.exact ? errors_->OfLiteral(real) : 0);
+    out.exact = !errors_ || preset.exact;
+    if (!out.exact) out.error.fill(errors_->OfLiteral(real));
   }
 }
 
-Status StageEvaluation::Run() {
-  std::vector<std::pair<VariableId, int64_t>> outer;
-  int64_t lanes = 1;
-  for (size_t v = 0; v < stage_.extents.size(); ++v) {
-    if (stage_.extents[v] == 0) return {};
-    if (v == stage_.lane) lanes = stage_.extents[v];
-    else outer.emplace_back(static_cast<VariableId>(v), stage_.extents[v]);
+Status StageEvaluation::Run(int64_t first, int64_t end) {
+  for (; first < end; first += kLanes) {
+    group_.SetRun(first, std::min(kLanes, end - first));
+    WW_TRY(RunGroup(first));
   }
-  do {
-    for (int64_t begin = 0; begin < lanes; begin += kLanes) {
-      variables_[stage_.lane] = begin;
-      context_.count = std::min(kLanes, lanes - begin);
-      WW_TRY(RunGroup());
-    }
-  } while (Advance(outer, variables_));
+  return {};
+}
+Status StageEvaluation::Run(std::span<const int64_t> points) {
+  while (!points.empty()) {
+    const auto group = points.first(std::min<size_t>(points.size(), kLanes));
+    group_.Set(group);
+    WW_TRY(RunGroup(group.front()));
+    points = points.subspan(group.size());
+  }
   return {};
 }
 
-Status StageEvaluation::RunGroup() {
+Status StageEvaluation::RunGroup(int64_t first) {
+  context_.count = group_.count();
+  // Of the elements alone, so that threads do not change a result.
+  if (options_.trial) rounding_ = LaneRounding(*options_.trial, static_cast<uint64_t>(first));
   Lanes<uint8_t> mask;
   mask.fill(1);
-  if (Restrict(stage_.domain, mask) == 0) return {};
+  if (group_.Restrict(stage_.domain, mask) == 0) return {};
   RunBlock(0);
   return Store(mask);
-}
-
-int64_t StageEvaluation::Numerator(const Position& position) const {
-  int64_t sum = position.constant;
-  for (uint32_t i = position.first; i < position.first + position.count; ++i) {
-    const PositionTerm& term = stage_.terms[i];
-    int64_t value = variables_[term.variable];
-    if (term.part == Affine::Part::kQuotient) value = FloorQuotient(value, term.modulus);
-    if (term.part == Affine::Part::kRemainder) value -= FloorQuotient(value, term.modulus) * term.modulus;
-    sum = MultiplyAdd(sum, value, term.coefficient);
-  }
-  return sum;
-}
-void StageEvaluation::Coordinates(const Position& position, Lanes<int64_t>& out) {
-  if (position.even) {
-    const int64_t first = Numerator(position);
-    for (int64_t l = 0; l < context_.count; ++l) out[l] = MultiplyAdd(first, l, position.slope);
-  } else {
-    for (int64_t l = 0; l < context_.count; ++l) {
-      out[l] = Numerator(position);
-      ++variables_[stage_.lane];
-    }
-    variables_[stage_.lane] -= context_.count;
-  }
-  if (position.divisor == 1) return;
-  for (int64_t l = 0; l < context_.count; ++l) out[l] = FloorQuotient(out[l], position.divisor);
-}
-
-int64_t StageEvaluation::Restrict(std::span<const CompiledGuard> guards, Lanes<uint8_t>& mask) {
-  for (const auto& guard : guards) {
-    const Position& position = guard.value;
-    if (position.even && position.slope == 0) {  // one answer for all lanes
-      const int64_t numerator = Numerator(position), value = FloorQuotient(numerator, position.divisor);
-      if (value * position.divisor != numerator || value < guard.low || value >= guard.high) return 0;
-      continue;
-    }
-    Lanes<int64_t> values;
-    Position whole = position;
-    whole.divisor = 1;
-    Coordinates(whole, values);
-    for (int64_t l = 0; l < context_.count; ++l) {
-      const int64_t value = FloorQuotient(values[l], position.divisor);
-      if (value * position.divisor != values[l] || value < guard.low || value >= guard.high) mask[l] = 0;
-    }
-  }
-  return std::count(mask.begin(), mask.begin() + context_.count, 1);
 }
 
 void StageEvaluation::RunBlock(uint32_t block) {
@@ -117,7 +62,7 @@ void StageEvaluation::RunBlock(uint32_t block) {
     switch (step.op) {
       case StepOp::kRead: RunRead(step); break;
       case StepOp::kReduce: RunReduce(step); break;
-      case StepOp::kPosition: RunPosition(step); break;
+      case StepOp::kPosition: group_.Coordinates(step.extra, registers_[step.out].whole); break;
       default:
         RunArithmetic(step, context_);
         if (errors_) RunErrors(step, context_, *errors_);
@@ -125,45 +70,36 @@ void StageEvaluation::RunBlock(uint32_t block) {
   }
 }
 
-void StageEvaluation::RunPosition(const Step& step) {
-  LaneValues& out = registers_[step.out];
-  Coordinates(stage_.positions[step.extra], out.whole);
-  out.error.fill(0);
-}
-
 void StageEvaluation::RunRead(const Step& step) {
   const CompiledRead& read = stage_.reads[step.extra];
   const EvaluationBuffer& buffer = buffers_[read.buffer];
   LaneValues& out = registers_[step.out];
   out.any_missing = false;
-  if (!ReadStraight(read, buffer, out)) ReadScattered(read, buffer, out);
+  if (!ReadDirect(step.extra, buffer, out)) ReadScattered(read, buffer, out);
 }
 
-// Whole coordinates that are linear along the lanes and within bounds at both ends.
-bool StageEvaluation::ReadStraight(const CompiledRead& read, const EvaluationBuffer& buffer, LaneValues& out) {
-  if (!buffer.complete()) return false;
-  int64_t first = 0, slope = 0;
-  for (size_t i = 0; i < read.at.size(); ++i) {
-    if (read.at[i].gathered) return false;
-    const Position& position = stage_.positions[read.at[i].index];
-    if (!position.even || position.divisor != 1) return false;
-    const int64_t begin = Numerator(position), end = MultiplyAdd(begin, context_.count - 1, position.slope);
-    const int64_t extent = buffer.shape->extents[i];
-    if (begin < 0 || begin >= extent || end < 0 || end >= extent) return false;
-    first += begin * buffer.shape->strides[i];
-    slope += position.slope * buffer.shape->strides[i];
-  }
+bool StageEvaluation::ReadDirect(uint32_t read, const EvaluationBuffer& buffer, LaneValues& out) {
+  const LaneGroup::Place place = group_.PlaceOf(read);
+  if (place.lanes == nullptr) return false;
+  const Lanes<int64_t>& lanes = *place.lanes;
+  const int64_t count = context_.count, first = lanes[0] + place.offset;
   const auto copy = [&](const auto& from, auto& to) {
-    if (slope == 1) std::copy_n(from.begin() + first, context_.count, to.begin());
-    else if (slope == 0) std::fill_n(to.begin(), context_.count, from[static_cast<size_t>(first)]);
+    if (place.uniform) std::fill_n(to.begin(), count, from[static_cast<size_t>(first)]);
+    else if (place.contiguous) std::copy_n(from.begin() + first, count, to.begin());
     else
-      for (int64_t l = 0; l < context_.count; ++l) to[l] = from[static_cast<size_t>(first + l * slope)];
+      for (int64_t l = 0; l < count; ++l) to[l] = from[static_cast<size_t>(lanes[l] + place.offset)];
   };
+  if (!buffer.complete()) {
+    copy(buffer.written.span(), out.missing);
+    for (int64_t l = 0; l < count; ++l) {
+      out.missing[l] ^= 1;
+      out.any_missing = out.any_missing || out.missing[l] != 0;
+    }
+  }
   if (buffer.shape->integer) copy(buffer.whole, out.whole);
   else copy(buffer.real, out.real);
-  if (!errors_) return true;
-  if (buffer.errors.empty()) out.error.fill(0);
-  else copy(buffer.errors, out.error);
+  out.exact = !errors_ || buffer.errors.empty();
+  if (!out.exact) copy(buffer.errors.span(), out.error);
   return true;
 }
 
@@ -172,6 +108,7 @@ void StageEvaluation::ReadScattered(const CompiledRead& read, const EvaluationBu
   Lanes<uint8_t> missing;
   Lanes<double> error;
   at.fill(0), missing.fill(0), error.fill(0);
+  out.exact = !errors_ || buffer.errors.empty();
   for (size_t i = 0; i < read.at.size(); ++i) {
     const auto& coordinate = read.at[i];
     Lanes<int64_t> values;
@@ -180,10 +117,11 @@ void StageEvaluation::ReadScattered(const CompiledRead& read, const EvaluationBu
       values = from.whole;
       for (int64_t l = 0; l < context_.count; ++l) {
         if (from.any_missing) missing[l] |= from.missing[l];
-        if (errors_ && from.error[l] > 0) error[l] = std::numeric_limits<double>::infinity();
+        if (from.Errors()[l] > 0) error[l] = std::numeric_limits<double>::infinity();
       }
+      out.exact = out.exact && from.exact;
     } else {
-      Coordinates(stage_.positions[coordinate.index], values);
+      group_.Coordinates(coordinate.index, values);
     }
     for (int64_t l = 0; l < context_.count; ++l) {
       if (values[l] < 0 || values[l] >= buffer.shape->extents[i]) missing[l] = 1;
@@ -200,29 +138,39 @@ void StageEvaluation::ReadScattered(const CompiledRead& read, const EvaluationBu
     }
     if (buffer.shape->integer) out.whole[l] = buffer.whole[index];
     else out.real[l] = buffer.real[index];
-    if (errors_) out.error[l] = error[l] + (buffer.errors.empty() ? 0 : buffer.errors[index]);
+    if (!out.exact) out.error[l] = error[l] + (buffer.errors.empty() ? 0 : buffer.errors[index]);
   }
   out.missing = missing;
 }
 
 void StageEvaluation::RunReduce(const Step& step) {
   const CompiledReduce& reduce = stage_.reduces[step.extra];
-  LaneReduction lanes(reduce, context_.count, errors_ ? &*errors_ : nullptr);
-  const bool empty =
-      std::any_of(reduce.variables.begin(), reduce.variables.end(), [](auto& v) { return v.second == 0; });
-  for (const auto& [variable, extent] : reduce.variables) variables_[variable] = 0;
-  if (!empty) {
-    Lanes<int64_t> index;
-    do {
-      Lanes<uint8_t> mask;
+  LaneReduction lanes(reduce, context_.count, errors_ ? &*errors_ : nullptr, context_.rounding);
+  TermOrder order(reduce, options_.trial ? options_.trial->order : 0);
+  Lanes<int64_t> index;
+  for (bool more = order.Begin(group_.shared()); more; more = order.Next(group_.shared())) {
+    Lanes<uint8_t> mask;
+    bool all = true;
+    if (!reduce.guards.empty()) {
       mask.fill(1);
-      if (Restrict(reduce.guards, mask) == 0) continue;
-      RunBlock(reduce.block);
-      if (IsArg(reduce.op)) Coordinates(reduce.index, index);
-      lanes.Add(registers_[reduce.body], mask, index);
-    } while (Advance(reduce.variables, variables_));
+      const int64_t left = group_.Restrict(reduce.guards, mask);
+      if (left == 0) continue;
+      all = left == context_.count;
+    }
+    RunBlock(reduce.block);
+    if (IsArg(reduce.op)) group_.Coordinates(reduce.position, index);
+    lanes.Add(registers_[reduce.body], all ? nullptr : &mask, index);
   }
   lanes.Finish(registers_[step.out]);
+}
+
+// Whether nothing was written there yet; from now on something is.
+bool StageEvaluation::Claim(const EvaluationBuffer& buffer, size_t index, bool missing) const {
+  uint8_t& written = buffer.written[index];
+  if (missing) return written == 0;
+  // Where elements go to places of their own choice, two threads may choose the same; then one of them sees it.
+  if (!stage_.at.empty()) return std::atomic_ref(written).exchange(1, std::memory_order_relaxed) == 0;
+  return std::exchange(written, uint8_t{1}) == 0;
 }
 
 Status StageEvaluation::Store(const Lanes<uint8_t>& mask) {
@@ -234,32 +182,32 @@ Status StageEvaluation::Store(const Lanes<uint8_t>& mask) {
   at.fill(0), outside.fill(0);
   const size_t rank = shape.extents.size();
   for (size_t i = 0; i < rank; ++i) {
-    if (!stage_.at.empty()) Coordinates(stage_.at[i], values);
-    else
-      for (int64_t l = 0; l < context_.count; ++l) values[l] = variables_[i] + (i == stage_.lane ? l : 0);
+    if (!stage_.at.empty()) group_.Coordinates(stage_.at[i], values);
+    else values = group_.variable(i);
     for (int64_t l = 0; l < context_.count; ++l) {
       if (values[l] < 0 || values[l] >= shape.extents[i]) outside[l] = 1;
       else at[l] += values[l] * shape.strides[i];
     }
   }
+  const auto corrupt = [&](const char* before, const char* after) {
+    return Fail(ErrorCode::kCorrupt, before + ("'" + shape.name + "'") + after);
+  };
   for (int64_t l = 0; l < context_.count; ++l) {
     if (mask[l] == 0) continue;
     const auto index = static_cast<size_t>(at[l]);
-    const std::string element = "'" + shape.name + "'";
     const bool missing = result.any_missing && result.missing[l] != 0;
-    if (outside[l] != 0) return Fail(ErrorCode::kCorrupt, "an element outside " + element + " is written");
-    if (buffer.written[index] != 0) return Fail(ErrorCode::kCorrupt, "an element of " + element + " is written twice");
-    if (missing && shape.output)
-      return Fail(ErrorCode::kCorrupt, "an element of " + element + " depends on what does not exist");
+    if (outside[l] != 0) return corrupt("an element outside ", " is written");
+    if (!Claim(buffer, index, missing)) return corrupt("an element of ", " is written twice");
+    if (missing && shape.output) return corrupt("an element of ", " depends on what does not exist");
     if (missing) continue;
-    buffer.written[index] = 1;
-    ++buffer.count_written;
+    ++count_stored_;
     if (shape.integer) buffer.stage_whole[index] = result.whole[l];
     else buffer.stage_real[index] = result.real[l];
     if (!errors_) continue;
-    const bool narrows = shape.output && MachineEpsilon(shape.dtype) > MachineEpsilon(errors_->accumulation());
-    buffer.errors[index] =
-        narrows ? errors_->RoundedTo(shape.dtype, result.real[l], result.error[l], false) : result.error[l];
+    const bool narrows = options_.rounds_outputs && shape.output &&
+                         MachineEpsilon(shape.dtype) > MachineEpsilon(errors_->accumulation());
+    const double error = result.Errors()[l];
+    buffer.errors[index] = narrows ? errors_->RoundedTo(shape.dtype, result.real[l], error, false) : error;
   }
   return {};
 }

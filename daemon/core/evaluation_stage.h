@@ -1,52 +1,74 @@
-// One stage of an evaluation: all its elements, group of lanes by group of lanes.
+// One stage of an evaluation: elements of its box, group of lanes by group of lanes.
 #pragma once
 
-#include "core/computation_walk.h"
+#include <cstdlib>
+#include <memory>
+#include <new>
+
 #include "core/evaluation_lanes.h"
 
 namespace warpwright::core {
+
+// Zeros whose pages are only taken when something is written there: of a large tensor few elements may be asked for.
+template <typename T>
+class ZeroedArray {
+ public:
+  ZeroedArray() = default;
+  explicit ZeroedArray(size_t count) : data_(static_cast<T*>(std::calloc(count, sizeof(T))), &std::free) {
+    if (count > 0 && data_ == nullptr) throw std::bad_alloc();
+    size_ = data_ == nullptr ? 0 : count;
+  }
+  std::span<T> span() const { return {data_.get(), size_}; }
+  T& operator[](size_t index) const { return data_.get()[index]; }
+  bool empty() const { return size_ == 0; }
+
+ private:
+  std::unique_ptr<T[], decltype(&std::free)> data_{nullptr, &std::free};
+  size_t size_ = 0;
+};
 
 struct EvaluationBuffer {
   const BufferShape* shape = nullptr;
   std::span<const double> real;  // of an argument: the caller's; of a stage: those below
   std::span<const int64_t> whole;
-  std::vector<double> stage_real, errors;
-  std::vector<int64_t> stage_whole;
-  std::vector<uint8_t> written;
+  ZeroedArray<double> stage_real, errors;
+  ZeroedArray<int64_t> stage_whole;
+  ZeroedArray<uint8_t> written;
   int64_t count_written = 0;
 
   bool complete() const { return !shape->stage || count_written == shape->elements; }
 };
 
+// Used by one thread; several may evaluate disjoint elements of a stage.
 class StageEvaluation {
  public:
-  // `scalars`: in the order of Computation::scalars.
-  StageEvaluation(const StageProgram& stage, std::span<EvaluationBuffer> buffers, std::span<const double> scalars,
-                  const EvaluateOptions& options);
-  Status Run();
+  // `scalars`: in the order of Computation::scalars. All outlive it.
+  StageEvaluation(const StageProgram& stage, std::span<const BufferShape> shapes, std::span<EvaluationBuffer> buffers,
+                  std::span<const double> scalars, const EvaluateOptions& options);
+  // Elements of the box, counted row by row.
+  Status Run(int64_t first, int64_t end);
+  Status Run(std::span<const int64_t> points);
+  int64_t count_stored() const { return count_stored_; }
 
  private:
-  // A position for the lanes that are in use, by its numerator at the first.
-  int64_t Numerator(const Position& position) const;
-  void Coordinates(const Position& position, Lanes<int64_t>& out);
-  // How many lanes `guards` leave; they clear the mask's others.
-  int64_t Restrict(std::span<const CompiledGuard> guards, Lanes<uint8_t>& mask);
-
-  Status RunGroup();
+  Status RunGroup(int64_t first);
   void RunBlock(uint32_t block);
-  void RunPosition(const Step& step);
   void RunRead(const Step& step);
-  bool ReadStraight(const CompiledRead& read, const EvaluationBuffer& buffer, LaneValues& out);
+  bool ReadDirect(uint32_t read, const EvaluationBuffer& buffer, LaneValues& out);
   void ReadScattered(const CompiledRead& read, const EvaluationBuffer& buffer, LaneValues& out);
   void RunReduce(const Step& step);
+  bool Claim(const EvaluationBuffer& buffer, size_t index, bool missing) const;
   Status Store(const Lanes<uint8_t>& mask);
 
   const StageProgram& stage_;
   std::span<EvaluationBuffer> buffers_;
+  const EvaluateOptions& options_;
   std::vector<LaneValues> registers_;
-  std::array<int64_t, kMaxVariables + 1> variables_ = {};  // the lane variable: of the first lane
+  LaneGroup group_;
   LaneContext context_;
+  LaneRounding rounding_;
   std::optional<ErrorRules> errors_;
+  int64_t count_stored_ = 0;
 };
 
 }  // namespace warpwright::core

@@ -15,7 +15,7 @@ int64_t CeilBy(int64_t a, int64_t b) { return -FloorBy(-a, b); }
 
 VariableSet VariablesIn(const Position& position, const std::vector<PositionTerm>& terms) {
   VariableSet set = 0;
-  for (uint32_t i = position.first; i < position.first + position.count; ++i) set |= SetOf(terms[i].variable);
+  for (uint32_t i = position.first; i < position.end; ++i) set |= SetOf(terms[i].variable);
   return set;
 }
 
@@ -51,7 +51,7 @@ class Walk {
   }
   int64_t Numerator(const Position& position) const {
     int64_t sum = position.constant;
-    for (uint32_t i = position.first; i < position.first + position.count; ++i) {
+    for (uint32_t i = position.first; i < position.end; ++i) {
       const PositionTerm& term = terms_[i];
       int64_t value = values_[term.variable];
       if (term.part == Affine::Part::kQuotient) value = FloorBy(value, term.modulus);
@@ -75,7 +75,7 @@ class Walk {
     for (const CompiledGuard* guard : component_.guards) {
       const int64_t rest = Numerator(guard->value);
       int64_t slope = 0;
-      for (uint32_t i = guard->value.first; i < guard->value.first + guard->value.count; ++i)
+      for (uint32_t i = guard->value.first; i < guard->value.end; ++i)
         if (terms_[i].variable == variable) slope += terms_[i].coefficient;
       if (slope == 0) {
         if (rest < guard->low || rest >= guard->high) return 0;
@@ -139,7 +139,7 @@ bool MakeLastLinear(Component& component, const std::vector<PositionTerm>& terms
   const VariableId last = component.box.back().first;
   for (const CompiledGuard* guard : component.guards) {
     if (guard->value.divisor != 1) return false;
-    for (uint32_t i = guard->value.first; i < guard->value.first + guard->value.count; ++i)
+    for (uint32_t i = guard->value.first; i < guard->value.end; ++i)
       if (terms[i].variable == last && terms[i].part != Affine::Part::kWhole) return false;
   }
   return true;
@@ -172,7 +172,7 @@ std::optional<OffsetSet> Progression(const Component& component, const std::vect
   const Position& position = *coordinates.positions[dimension];
   const PositionTerm& term = terms[position.first];
   const int64_t extent = component.box[0].second;
-  if (position.count != 1 || position.divisor != 1 || term.part != Affine::Part::kWhole || extent == 0 ||
+  if (position.end - position.first != 1 || position.divisor != 1 || term.part != Affine::Part::kWhole || extent == 0 ||
       term.coefficient == 0)
     return std::nullopt;
   int64_t last = 0;

@@ -25,8 +25,6 @@ Agreement Agree(const OutputLayout& layout, const OutputReference& reference, co
   all.elements = count;
   if (std::memcmp(actual.data(), reference.bytes.data(), count * size) == 0) return all;
   const Comparator comparator(layout, reference, leniency, tighten);
-  // As in the comparator: against the float64 truth if that is the measure.
-  const bool against_truth = core::IsFloat(layout.dtype) && reference.truth.size() == count && !leniency.Any();
   std::mutex mutex;
   base::ParallelFor(count, [&](size_t begin, size_t end) {
     Agreement part;
@@ -38,8 +36,7 @@ Agreement Agree(const OutputLayout& layout, const OutputReference& reference, co
       const double a = core::LoadAsDouble(layout.dtype, actual.data(), i),
                    r = core::LoadAsDouble(layout.dtype, reference.bytes.data(), i);
       if (!std::isfinite(a) || !std::isfinite(r)) continue;
-      const double target = against_truth && std::isfinite(reference.truth[i]) ? reference.truth[i] : r;
-      const double error = std::fabs(a - target), allowed = comparator.ToleranceAt(i);
+      const double error = std::fabs(a - comparator.TargetAt(i)), allowed = comparator.ToleranceAt(i);
       if (allowed > 0 && UsedMore(error, allowed, part)) part.error = error, part.allowed = allowed;
     }
     const std::lock_guard lock(mutex);

@@ -17,6 +17,9 @@ namespace {
 constexpr size_t kShortRow = 64;           // rows below this are grouped
 constexpr double kConditioningCap = 1e-3;  // of the usual magnitude
 constexpr double kEpsilonF32 = 0x1.0p-23;
+constexpr double kBoundFactor = 4;                       // k
+constexpr double kUsualFactor = 16, kLargestFactor = 4;  // of honest shares
+constexpr double kLeastUlps = 8;
 
 struct TableRow {
   double rtol, factor, epsilon;
@@ -89,12 +92,85 @@ struct Totals {
   }
 };
 
+// Shares of errors in the bound.
+struct Shares {
+  Moments shares, shrinkage;
+  double largest = 0;
+  void Add(double share, double truth) {
+    shares.Add(share);
+    shrinkage.Add(std::copysign(1.0, truth) * share);
+    largest = std::max(largest, std::fabs(share));
+  }
+  void Merge(const Shares& other) {
+    shares.Merge(other.shares);
+    shrinkage.Merge(other.shrinkage);
+    largest = std::max(largest, other.largest);
+  }
+};
+// The output is narrower than the sums: its last rounding is not informative about the computation.
+bool Narrows(const OutputLayout& layout, const OutputReference& reference) {
+  return core::MachineEpsilon(layout.dtype) > core::MachineEpsilon(reference.accumulation);
+}
+// Of value(i); what the last rounding to `narrowed` may do is taken off.
+template <typename Value>
+Shares SharesOfValues(const OutputReference& reference, std::optional<core::DType> narrowed, const Value& value) {
+  return base::ParallelSum<Shares>(
+      reference.bound.size(), base::kParallelChunk, [&](size_t begin, size_t end, Shares& part) {
+        for (size_t i = begin; i < end; ++i) {
+          const double t = reference.truth[i], b = reference.bound[i], a = value(i);
+          if (!(b > 0) || !std::isfinite(b) || !std::isfinite(t) || !std::isfinite(a)) continue;
+          if (!reference.unwritten.empty() && reference.unwritten[i]) continue;
+          const double rounding = narrowed ? 0.5 * UlpOf(*narrowed, t) : 0;
+          part.Add(std::copysign(std::max(0.0, std::fabs(a - t) - rounding), a - t) / b, t);
+        }
+      });
+}
+
+Shares SharesOf(const OutputLayout& layout, const OutputReference& reference, std::span<const std::byte> actual) {
+  return SharesOfValues(reference, Narrows(layout, reference) ? std::optional(layout.dtype) : std::nullopt,
+                        [&](size_t i) { return core::LoadAsDouble(layout.dtype, actual.data(), i); });
+}
+ErrorShares Summary(const Shares& all) {
+  return {all.shares.Rms(), all.largest, std::fabs(all.shares.Mean()), std::fabs(all.shrinkage.Mean())};
+}
+
 std::string Describe(core::DType dtype, const std::byte* data, size_t index) {
   if (!core::IsFloat(dtype)) return fmt::format("{}", core::LoadAsInteger(dtype, data, index));
   return fmt::format("{:.9g}", core::LoadAsDouble(dtype, data, index));
 }
 
 }  // namespace
+
+std::string_view Name(TruthSource source) {
+  switch (source) {
+    case TruthSource::kNone: return "none";
+    case TruthSource::kShadow: return "float64 shadow";
+    case TruthSource::kForm: return "float64 from the form";
+  }
+  return {};
+}
+
+void ErrorShares::Widen(const ErrorShares& other) {
+  rms = std::max(rms, other.rms);
+  largest = std::max(largest, other.largest);
+  bias = std::max(bias, other.bias);
+  shrinkage = std::max(shrinkage, other.shrinkage);
+}
+
+void OutputReference::ForgetTruth() {
+  truth.clear();
+  bound.clear();
+  single.clear();
+  source = TruthSource::kNone;
+}
+
+ErrorShares MeasureErrors(const OutputLayout& layout, const OutputReference& reference,
+                          std::span<const std::byte> actual) {
+  return Summary(SharesOf(layout, reference, actual));
+}
+ErrorShares MeasureErrors(const OutputReference& reference, std::span<const double> values) {
+  return Summary(SharesOfValues(reference, std::nullopt, [&](size_t i) { return values[i]; }));
+}
 
 ToleranceOverrides ToleranceOverridesOf(const core::KernelSpec& spec) {
   return {spec.tolerance.relative, spec.allow.contains(core::Allow::kTf32),
@@ -162,6 +238,13 @@ Comparator::Comparator(OutputLayout layout, const OutputReference& reference, co
   // With a relaxation in force the original's own error is no longer the measure.
   budget_ = core::IsFloat(layout_.dtype) && reference_.truth.size() == count_ && count_ > 0 && !leniency.Any();
   if (core::IsFloat(layout_.dtype)) Measure();
+  if (!budget_ || !reference_.has_bounds()) return;
+  original_shares_ = usual_shares_ = MeasureErrors(layout_, reference_, reference_.bytes);
+  usual_shares_.Widen(reference_.honest);
+  share_ =
+      reference_.structured
+          ? kBoundFactor
+          : std::min(kBoundFactor, std::max(kUsualFactor * usual_shares_.rms, kLargestFactor * usual_shares_.largest));
 }
 
 double Comparator::OriginalRelativeError() const {
@@ -171,6 +254,31 @@ double Comparator::OriginalRelativeError() const {
 bool Comparator::UsesTruth(size_t index) const {
   return budget_ && std::isfinite(reference_.truth[index]) &&
          std::isfinite(core::LoadAsDouble(layout_.dtype, reference_.bytes.data(), index));
+}
+
+bool Comparator::UsesBound(size_t index) const {
+  return budget_ && reference_.has_bounds() && UsesTruth(index) && std::isfinite(reference_.bound[index]);
+}
+
+double Comparator::TargetAt(size_t index) const {
+  const bool truth = reference_.has_bounds() ? UsesBound(index) : UsesTruth(index);
+  return truth ? reference_.truth[index] : core::LoadAsDouble(layout_.dtype, reference_.bytes.data(), index);
+}
+
+// How far the original is from the truth over the whole output, and this one.
+Comparator::Allowance Comparator::AllowanceFor(std::span<const std::byte> actual) const {
+  if (!budget_ || reference_.exact) return Allowance::kUsual;
+  if (reference_.has_bounds())
+    return SharesOf(layout_, reference_, actual).shares.Rms() <= original_shares_.rms ? Allowance::kNear
+                                                                                      : Allowance::kUsual;
+  const Moments errors =
+      base::ParallelSum<Moments>(count_, base::kParallelChunk, [&](size_t begin, size_t end, Moments& part) {
+        for (size_t i = begin; i < end; ++i) {
+          if (!UsesTruth(i) || (!reference_.unwritten.empty() && reference_.unwritten[i])) continue;
+          part.Add(core::LoadAsDouble(layout_.dtype, actual.data(), i) - reference_.truth[i]);
+        }
+      });
+  return errors.Rms() <= rms_original_error_ ? Allowance::kNear : Allowance::kUsual;
 }
 
 void Comparator::Measure() {
@@ -209,6 +317,10 @@ void Comparator::Measure() {
                                                [&](size_t begin, size_t end, Totals& part) {
                                                  for (size_t g = begin; g < end; ++g) measure(g, part);
                                                });
+  Moments row_errors;
+  for (const Group& group : groups_)
+    if (group.rms > 0) row_errors.Add(group.original_error / group.rms);
+  usual_row_error_ = row_errors.Rms();
   rms_truth_ = all.truth.Rms();
   rms_original_error_ = all.errors.Rms();
   all_conditioning_ = allowance(all.conditioning, rms_truth_);
@@ -219,21 +331,36 @@ void Comparator::Measure() {
     for (Group& group : groups_) group.rms = std::max(group.rms, reference_.typical_rms);
 }
 
-double Comparator::ToleranceAt(size_t index) const {
-  if (!core::IsFloat(layout_.dtype) || reference_.exact) return 0;
-  const Group& group = groups_[index / group_size_];
-  if (UsesTruth(index)) {
-    const double t = reference_.truth[index];
-    return std::max({4 * group.original_error, BudgetUlps(layout_) * UlpOf(layout_.dtype, t),
-                     2 * epsilon_accumulate_ * group.rms, group.conditioning});
-  }
-  const double r = core::LoadAsDouble(layout_.dtype, reference_.bytes.data(), index);
-  const double row = row_share_ + row_factor_ * epsilon_accumulate_ * std::sqrt(layout_.accumulation);
-  const double table = rtol_ * std::fabs(r) + row * std::max(std::fabs(r), group.rms);
-  return std::max(table, UlpOf(layout_.dtype, r)) + group.conditioning;
+double Comparator::BoundTolerance(size_t index, Allowance allowance) const {
+  const double bound = reference_.bound[index];
+  const double share = allowance == Allowance::kNear ? kBoundFactor : share_;
+  const double accumulated = std::max(share * bound, kBoundFactor * reference_.single[index]);
+  const double ulp = UlpOf(layout_.dtype, reference_.truth[index]);
+  const double rounding = Narrows(layout_, reference_) ? ulp : 0;
+  if (IsNarrow(layout_.dtype)) return accumulated + rounding;
+  return bound > 0 ? std::max(accumulated + rounding, kLeastUlps * ulp) : rounding;
 }
 
-std::optional<std::string> Comparator::CheckElement(size_t index, const std::byte* actual) const {
+double Comparator::TableTolerance(size_t index, double around) const {
+  const Group& group = groups_[index / group_size_];
+  const double row = row_share_ + row_factor_ * epsilon_accumulate_ * std::sqrt(layout_.accumulation);
+  const double table = rtol_ * std::fabs(around) + row * std::max(std::fabs(around), group.rms);
+  return std::max(table, UlpOf(layout_.dtype, around)) + group.conditioning;
+}
+
+double Comparator::ToleranceAt(size_t index, Allowance allowance) const {
+  if (!core::IsFloat(layout_.dtype) || reference_.exact) return 0;
+  if (UsesBound(index)) return BoundTolerance(index, allowance);
+  if (reference_.has_bounds() || !UsesTruth(index)) return TableTolerance(index, TargetAt(index));
+  const Group& group = groups_[index / group_size_];
+  const double t = reference_.truth[index];
+  const double usual = std::max(group.original_error, usual_row_error_ * group.rms);
+  const double budget = std::max({4 * usual, BudgetUlps(layout_) * UlpOf(layout_.dtype, t),
+                                  2 * epsilon_accumulate_ * group.rms, group.conditioning});
+  return allowance == Allowance::kNear ? std::max(budget, TableTolerance(index, t)) : budget;
+}
+
+std::optional<std::string> Comparator::CheckElement(size_t index, const std::byte* actual, Allowance allowance) const {
   const core::DType dtype = layout_.dtype;
   const std::byte* expected = reference_.bytes.data();
   const size_t size = core::SizeOf(dtype);
@@ -250,15 +377,46 @@ std::optional<std::string> Comparator::CheckElement(size_t index, const std::byt
   if (!std::isfinite(a) || !std::isfinite(r)) return a == r ? std::nullopt : std::optional(differs(""));
   if (reference_.exact)
     return a == r ? std::nullopt : std::optional(differs(" exactly: its inputs make every sum exact"));
-  const double target = UsesTruth(index) ? reference_.truth[index] : r;
-  const double error = std::fabs(a - target), tolerance = ToleranceAt(index);
+  if (a == r) return std::nullopt;  // zeros of both signs
+  const double error = std::fabs(a - TargetAt(index)), tolerance = ToleranceAt(index, allowance);
   if (!(error <= tolerance)) return differs(fmt::format(" (off by {:.3g}, allowed {:.3g})", error, tolerance));
+  return std::nullopt;
+}
+
+// With bounds, in their units: then large elements do not speak for all.
+std::optional<std::string> Comparator::CheckShares(std::span<const std::byte> actual) const {
+  if (reference_.structured) return std::nullopt;
+  const Shares all = SharesOf(layout_, reference_, actual);
+  if (all.shares.count() < kShortRow) return std::nullopt;
+  const double epsilon = std::min(core::MachineEpsilon(layout_.dtype), kEpsilonF32);
+  const Moments units =
+      base::ParallelSum<Moments>(count_, base::kParallelChunk, [&](size_t begin, size_t end, Moments& part) {
+        for (size_t i = begin; i < end; ++i)
+          if (UsesBound(i) && reference_.bound[i] > 0)
+            part.Add((epsilon * std::fabs(reference_.truth[i]) + reference_.single[i]) / reference_.bound[i]);
+      });
+  const double allowed = 2 * usual_shares_.rms + units.Rms();
+  if (!(all.shares.Rms() <= allowed))
+    return fmt::format(
+        "has a root mean square error of {:.3g} times the bound of its rounding errors against the float64 truth, "
+        "allowed {:.3g} (the original has {:.3g})",
+        all.shares.Rms(), allowed, original_shares_.rms);
+  const auto biased = [&](const Moments& moments, double usual) {
+    return std::fabs(moments.Mean()) > 4 * usual + 0.5 * units.Rms() &&
+           std::fabs(moments.Mean()) > 6 * moments.StandardError();
+  };
+  if (biased(all.shares, usual_shares_.bias) || biased(all.shrinkage, usual_shares_.shrinkage))
+    return fmt::format(
+        "is biased: a mean signed error of {:.3g} times the bound of its rounding errors, where the original has "
+        "{:.3g}",
+        all.shares.Mean(), original_shares_.bias);
   return std::nullopt;
 }
 
 // The rules over the whole output; only with truth, and only after every element passed individually.
 std::optional<std::string> Comparator::CheckTotals(std::span<const std::byte> actual) const {
   if (!budget_ || reference_.exact) return std::nullopt;
+  if (reference_.has_bounds()) return CheckShares(actual);
   const Totals all =
       base::ParallelSum<Totals>(count_, base::kParallelChunk, [&](size_t begin, size_t end, Totals& part) {
         for (size_t i = begin; i < end; ++i) {
@@ -302,12 +460,15 @@ bool Comparator::Accepts(std::span<const std::byte> actual) const {
   // An output that is wrong everywhere, like most mutants, is detected immediately.
   constexpr size_t kFirst = 1024;
   std::atomic<bool> accepted = true;
+  Allowance allowance = Allowance::kNear;
   const auto check = [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end && accepted; ++i)
-      if (CheckElement(i, actual.data())) accepted = false;
+      if (CheckElement(i, actual.data(), allowance)) accepted = false;
   };
   check(0, std::min(kFirst, count_));
-  if (accepted) base::ParallelFor(count_, check);
+  if (!accepted) return false;
+  allowance = AllowanceFor(actual);
+  base::ParallelFor(count_, check);
   return accepted && !CheckTotals(actual);
 }
 
@@ -320,16 +481,17 @@ std::optional<Mismatch> Comparator::Check(std::span<const std::byte> actual) con
   mismatch.output = layout_.name;
   mismatch.index = count_;
   std::mutex mutex;
+  const Allowance allowance = AllowanceFor(actual);
   base::ParallelFor(count_, [&](size_t begin, size_t end) {
     size_t wrong = 0, first = count_;
     for (size_t i = begin; i < end; ++i)
-      if (CheckElement(i, actual.data()) && wrong++ == 0) first = i;
+      if (CheckElement(i, actual.data(), allowance) && wrong++ == 0) first = i;
     const std::lock_guard lock(mutex);
     mismatch.wrong += wrong;
     mismatch.index = std::min(mismatch.index, first);
   });
   if (mismatch.wrong > 0) {
-    mismatch.message = Coordinates(mismatch.index) + " " + *CheckElement(mismatch.index, actual.data());
+    mismatch.message = Coordinates(mismatch.index) + " " + *CheckElement(mismatch.index, actual.data(), allowance);
     mismatch.message += fmt::format("; {} of {} elements are wrong", mismatch.wrong, count_);
     return mismatch;
   }

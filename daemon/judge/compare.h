@@ -5,12 +5,28 @@
 // magnitude of the reference itself in the element's row, never absolute (an absolute one lets zeros pass for small
 // outputs). Integers and bools are exact.
 //
-// Two rules give the tolerance of an element with reference r:
+// Three rules give the tolerance of an element, by what is known about it:
+//  - The form's truth t with a bound B (form_truth.h): what roundings in the original's formats may do at most,
+//  whatever
+//    the order of the sums. B is the first-order bound sum |d_i| gamma_(n-1) of running error analysis (Higham,
+//    Accuracy and Stability of Numerical Algorithms, 2nd ed., 2002, sections 3.3 and 4.2: any order of n terms has each
+//    pass through at most n-1 roundings; pairwise sums through log2 n). Allowed is k B with k = 4: an algorithm that
+//    keeps its sums scaled (an online softmax, Welford's update) rounds up to four times per term. As worst cases
+//    hardly happen, a share s of it is allowed in the first place, s B with s = min(k, max(16 rms(e/B), 4 max(e/B))),
+//    where e are the errors of the original and of honest runs (one term after another; with random roundings; in
+//    another order) over the whole output. An output that over the whole is no farther from the truth than the original
+//    is allowed k B everywhere, and so is one of constant, tied or sorted inputs, whose roundings are not independent.
+//    At least k B' is allowed, with B' the bound if every sum rounded once: s is about sums. Where these are wider than
+//    the output, its last rounding is allowed beside it; in f32 at least 8 ulps; where B is 0 and nothing is rounded,
+//    nothing. Over the whole output (64 and more elements): rms(e/B) <= 2 times the largest of the original and the
+//    honest runs, plus (eps |t| + B') / B, and no bias, as below.
 //  - Accuracy budget, if a float64 shadow of the original gives the truth t. The original's own error sets the scale:
-//    |a - t| <= max(4 * max error of the original in the row, U ulp(t), 2 eps_acc * rms(row), C) with U = sqrt(K), at
-//    least 8 and at most 32; 1.5 for 16-bit outputs, for which the last rounding is excluded from the original's error;
-//    and over all elements rms(a - t) <= 2 rms(original - t) + eps_acc * rms(t) + C, and no bias: a mean signed error
-//    of more than 6 standard errors that the original does not have (dropped terms, truncation).
+//    |a - t| <= max(4 E, U ulp(t), 2 eps_acc * rms(row), C) with E the original's largest error in the row, or its
+//    usual share of a row's magnitude where it is less by chance; U = sqrt(K), at least 8 and at most 32; 1.5 for
+//    16-bit outputs, for which the last rounding is excluded from the original's error; and over all elements rms(a -
+//    t) <= 2 rms(original - t) + eps_acc * rms(t) + C, and no bias: a mean signed error of more than 6 standard errors
+//    that the original does not have (dropped terms, truncation). An output that over the whole is no farther from the
+//    truth than the original is held to the table at single elements.
 //  - Fallback table without truth: |a - r| <= max(rtol |r| + c eps_acc sqrt(K) max(|r|, rms(row)), ulp(r)) + C f64:
 //    rtol 1e-10, c 16; f32: 2e-6, 16; f16: 1e-3, 8; bf16: 1e-2, 8, the 16-bit ones with eps_acc of f32. K is the length
 //    of the longest sum. If the manifest allows tf32 or reduced precision, inputs are rounded to 2^-11 or 2^-8 of their
@@ -49,16 +65,42 @@ struct ToleranceOverrides {
 };
 ToleranceOverrides ToleranceOverridesOf(const core::KernelSpec& spec);
 
+enum class TruthSource : uint8_t { kNone, kShadow, kForm };
+std::string_view Name(TruthSource source);  // "none", "float64 shadow", "float64 from the form"
+constexpr TruthSource Last(TruthSource) { return TruthSource::kForm; }
+
+// Errors of an output against a truth with bounds, over all of it: in units of the bound.
+struct ErrorShares {
+  double rms = 0, largest = 0;
+  double bias = 0, shrinkage = 0;  // magnitudes of means, with the sign of the error, and of the error toward zero
+  void Widen(const ErrorShares& other);
+};
+
 // The output of the original under one input, with what is known about it. Empty vectors: unknown.
 struct OutputReference {
   base::Bytes bytes;
-  std::vector<double> truth;         // of the float64 shadow
-  std::vector<double> conditioning;  // absolute change of each element
-  std::vector<bool> unwritten;       // the original does not write these; nor may the candidate
-  double typical_rms = 0;            // of the output under the case's own inputs, which caps the conditioning
-  bool own_inputs = false;           // these are the case's own inputs
-  bool exact = false;                // linear on exact integers: bit-equal values are required
+  std::vector<double> truth;  // NaN: unknown
+  TruthSource source = TruthSource::kNone;
+  std::vector<double> bound;   // of the form's truth: B, without the rounding to a narrower output; NaN: unknown
+  std::vector<double> single;  // B', parallel to it
+  ErrorShares honest;          // the largest of honest runs; with bounds
+  core::DType accumulation = core::DType::kF32;  // format in which the original sums; with bounds
+  std::vector<double> conditioning;              // absolute change of each element
+  std::vector<bool> unwritten;                   // the original does not write these; nor may the candidate
+  double typical_rms = 0;   // of the output under the case's own inputs, which caps the conditioning
+  bool own_inputs = false;  // these are the case's own inputs
+  bool structured = false;  // roundings depend on one another: constant, tied or sorted inputs
+  bool exact = false;       // linear on exact integers: bit-equal values are required
+
+  bool has_bounds() const { return !bound.empty(); }
+  void ForgetTruth();
 };
+
+// Elements without a bound, or with one of 0, do not count.
+ErrorShares MeasureErrors(const OutputLayout& layout, const OutputReference& reference,
+                          std::span<const std::byte> actual);
+// Of values that were not rounded to the output's type; NaN: unknown.
+ErrorShares MeasureErrors(const OutputReference& reference, std::span<const double> values);
 
 struct Mismatch {
   std::string output;  // which
@@ -83,7 +125,9 @@ class Comparator {
   // Whether Check would find no mismatch; stops at the first wrong element.
   bool Accepts(std::span<const std::byte> actual) const;
   // The tolerance of Check at this element; 0 for integers.
-  double ToleranceAt(size_t index) const;
+  double ToleranceAt(size_t index) const { return ToleranceAt(index, Allowance::kUsual); }
+  // What its error is measured against: the truth, where it is known and is the measure, or the original's value.
+  double TargetAt(size_t index) const;
   // rms(original - truth) / rms(truth); 0 without truth.
   double OriginalRelativeError() const;
   const OutputLayout& layout() const { return layout_; }
@@ -95,10 +139,18 @@ class Comparator {
     double original_error = 0;
     double conditioning = 0;  // C
   };
+  // kNear: of an output that is no farther from the truth than the original.
+  enum class Allowance : uint8_t { kUsual, kNear };
   void Measure();
   bool UsesTruth(size_t index) const;
-  std::optional<std::string> CheckElement(size_t index, const std::byte* actual) const;
+  bool UsesBound(size_t index) const;
+  Allowance AllowanceFor(std::span<const std::byte> actual) const;
+  double ToleranceAt(size_t index, Allowance allowance) const;
+  double BoundTolerance(size_t index, Allowance allowance) const;
+  double TableTolerance(size_t index, double around) const;
+  std::optional<std::string> CheckElement(size_t index, const std::byte* actual, Allowance allowance) const;
   std::optional<std::string> CheckTotals(std::span<const std::byte> actual) const;
+  std::optional<std::string> CheckShares(std::span<const std::byte> actual) const;
   std::string Coordinates(size_t index) const;
 
   OutputLayout layout_;
@@ -108,6 +160,9 @@ class Comparator {
   bool budget_ = false;
   size_t count_ = 0, group_size_ = 1;
   std::vector<Group> groups_;
+  ErrorShares original_shares_, usual_shares_;  // usual: of the original and honest runs
+  double share_ = 0;                            // s
+  double usual_row_error_ = 0;                  // of the original, relative to rows' magnitudes
   double rms_truth_ = 0, rms_original_error_ = 0, all_conditioning_ = 0, bias_original_ = 0, shrinkage_original_ = 0;
 };
 

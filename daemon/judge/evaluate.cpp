@@ -16,6 +16,10 @@ namespace {
 
 constexpr uint64_t kMaxLargeBytes = 256u << 20;
 constexpr uint64_t kSearchBytes = 4u << 20;
+// What an odd shape may take: so many times the largest declared case. One more of several small extents, or a prime
+// for a stride, can make a buffer a thousand times larger.
+constexpr uint64_t kOddShapeFactor = 2;
+constexpr uint64_t kLeastOddShapeBytes = 1u << 20, kLeastOddShapeInstructions = 20'000'000;
 // Relative to the best gain: timing in a search is that uncertain; with several cases a candidate that gains less may
 // be the sounder one.
 constexpr double kNearlyBest = 0.99, kNearlyBestOfCases = 0.9;
@@ -59,6 +63,7 @@ class CandidateEvaluation {
   enum class Inputs { kAll, kSecretSeeds };
   Result<Failure> OtherInputs(const core::Case& c, Inputs which, VerificationLevel effort);
   Result<Failure> OddShapesOf(const core::Case& c, VerificationLevel effort);
+  Result<Failure> TryOddShape(Trial trial);
   Result<Failure> OtherScalarsOf(const VerifiedCase& verified);
   Result<Failure> ReducedShapesOf();
   Result<Failure> LargeCases();
@@ -248,11 +253,30 @@ Result<Failure> CandidateEvaluation::OddShapesOf(const core::Case& c, Verificati
   const base::CounterRandom seeds(secret_, 77);
   uint64_t index = 0;
   for (core::Case& odd : OddShapes(state_.spec, c, secret_, effort)) {
-    const Trial trial{core::Check::kOddShape, std::move(odd), InputVariant::kBase, seeds.Bits(index++)};
-    WW_ASSIGN(Failure failure, TryTrial(trial));
+    WW_ASSIGN(Failure failure, TryOddShape({.check = core::Check::kOddShape,
+                                            .c = std::move(odd),
+                                            .variant = InputVariant::kBase,
+                                            .seed = seeds.Bits(index++)}));
     if (failure) return failure;
   }
   return Failure();
+}
+
+Result<Failure> CandidateEvaluation::TryOddShape(Trial trial) {
+  uint64_t most_bytes = kLeastOddShapeBytes, most_instructions = kLeastOddShapeInstructions;
+  for (const core::Case& c : state_.spec.cases)
+    if (const auto bytes = CaseBytes(state_.spec, c)) most_bytes = std::max(most_bytes, kOddShapeFactor * *bytes);
+  for (const VerifiedCase& verified : state_.verified)
+    most_instructions = std::max(most_instructions, kOddShapeFactor * verified.instructions);
+  const auto bytes = CaseBytes(state_.spec, trial.c);  // an Error is for TryTrial to explain
+  if (bytes && *bytes > most_bytes) {
+    state_.Note(
+        fmt::format("{}: not tested with {}: its buffers take {} MiB, more than {} times those of the largest case",
+                    Name(trial.check), trial.Describe(), *bytes >> 20, kOddShapeFactor));
+    return Failure();
+  }
+  trial.original_instructions = most_instructions;
+  return TryTrial(trial);
 }
 
 // Small inputs as well: there an addend to a sum of squares becomes visible.
@@ -421,6 +445,7 @@ Result<core::Verdict> CandidateEvaluation::Run() {
   }
   WW_ASSIGN(failure, Measure());
   if (failure) return *failure;
+  for (const std::string& note : state_.oracle.notes()) state_.Note(note);
   if (effort_ == VerificationLevel::kFull)  // what could not be tested is part of the result
     measured_.notes.insert(measured_.notes.end(), state_.notes.begin(), state_.notes.end());
   return core::Verdict(std::move(measured_));

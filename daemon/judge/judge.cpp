@@ -70,7 +70,10 @@ Judge::State::State(core::KernelSpec spec_in, core::SourceRef original_in, std::
       leniency(ToleranceOverridesOf(spec)),
       // The simulator faults at the access itself, which bands would hide.
       oracle(spec, original, trusted,
-             {device, options.repository, device.starts_with("sim") ? 0 : options.guard_bytes}),
+             {.device = device,
+              .repository = options.repository,
+              .guard_bytes = device.starts_with("sim") ? 0 : options.guard_bytes,
+              .lift = options.lift}),
       search_secret(base::SecretSeed()) {}
 
 bool Judge::State::SamplesCase(const core::Case& c) const {
@@ -355,7 +358,7 @@ Result<Baseline> Judge::State::Prepare(bool consult_references) {
   });
   for (const std::string& note : notes)
     if (note.starts_with(core::kCountersNote)) measured.notes.push_back(note);
-  result.truth = oracle.has_shadow() ? "float64 shadow" : "none: " + oracle.shadow_note();
+  result.truth = oracle.DescribeTruth();
   if (!verified.empty()) {
     result.original = std::move(measured);
     return result;

@@ -65,6 +65,8 @@ struct JudgeOptions {
   std::string manifest_digest, toolchain;  // for recorded references
   std::optional<core::Chip> chip;          // of a real device: bounds plausible results
   std::function<void()> fresh_worker;      // makes the next call of the candidates' evaluator run in a new process
+  // What the original computes, found out by a process that sees no candidate: asked at most once. Empty: not asked.
+  std::function<Result<core::LiftOutcome>()> lift = {};
 };
 
 struct CaseStatus {
@@ -77,7 +79,7 @@ struct CaseStatus {
 struct Baseline {
   core::Verdict original;         // Measured; otherwise why no candidate can be judged
   std::vector<CaseStatus> cases;  // those of the manifest, in its order
-  std::string truth;              // "float64 shadow", or why there is none
+  std::string truth;              // "float64 from the form", "float64 shadow", or why there is none
 };
 
 struct CaseRecord {

@@ -82,7 +82,7 @@ uint64_t TrialReference::Bytes() const {
   uint64_t sum = 0;
   for (const auto& buffer : inputs) sum += buffer.bytes.size();
   for (const auto& r : references)
-    sum += r.bytes.size() + 8 * (r.truth.size() + r.conditioning.size()) + r.unwritten.size() / 8;
+    sum += r.bytes.size() + 8 * (r.truth.size() + 2 * r.bound.size() + r.conditioning.size()) + r.unwritten.size() / 8;
   return sum;
 }
 
@@ -136,10 +136,28 @@ const Shadow* Oracle::TheShadow() {
   return shadow_ ? &*shadow_ : nullptr;
 }
 
+FormTruth* Oracle::TheForm() {
+  if (!std::exchange(form_asked_, true) && settings_.lift) {
+    const auto outcome = settings_.lift();
+    auto form = outcome ? FormTruth::Create(spec_, *outcome) : Fail(outcome.error());
+    if (form) form_ = std::move(*form);
+    else form_note_ = form.error().message;
+  }
+  return form_ ? &*form_ : nullptr;
+}
+
+std::string Oracle::DescribeTruth() {
+  if (TheForm() != nullptr && form_proven_) return std::string(Name(TruthSource::kForm));
+  const std::string form = form_note_.empty() ? "" : "; the form: " + form_note_;
+  if (TheShadow() != nullptr) return std::string(Name(TruthSource::kShadow)) + form;
+  return "none: " + shadow_note_ + form;
+}
+
 RunConfiguration Oracle::Setting(const Trial& trial) const {
   RunConfiguration setting{.source = &original_, .spec = &spec_, .c = &trial.c, .device = settings_.device};
   setting.options.guard_bytes = settings_.guard_bytes;
   setting.options.seed = trial.seed;
+  if (trial.original_instructions > 0) setting.options.instruction_limit = trial.original_instructions;
   return setting;
 }
 
@@ -205,6 +223,7 @@ Result<RunOutcome> Oracle::RunAgain(const Trial& trial, const TrialReference& re
   RunConfiguration setting = Setting(trial);
   options.guard_bytes = setting.options.guard_bytes;
   options.seed = trial.seed;
+  options.instruction_limit = setting.options.instruction_limit;
   setting.options = options;
   ++runs_;
   return RunKernel(trusted_, setting, reference.inputs);
@@ -252,6 +271,9 @@ Result<OracleResult> Oracle::Compute(const Trial& trial, std::vector<core::Buffe
       typical = std::max(typical, Rms(reference->layouts[o].dtype, reference->references[o].bytes));
     reference->references[o].typical_rms = typical;
     reference->references[o].own_inputs = trial.variant == InputVariant::kBase;
+    reference->references[o].structured = trial.variant == InputVariant::kConstant ||
+                                          trial.variant == InputVariant::kTies ||
+                                          trial.variant == InputVariant::kSorted;
   }
   return OracleResult(std::shared_ptr<const TrialReference>(std::move(reference)));
 }
@@ -375,24 +397,64 @@ bool Oracle::ShadowAgrees(const TrialReference& reference, const std::vector<std
   return all.wider || !all.differs;  // rounded values that differ from the original's mean that the shadow is not valid
 }
 
-Status Oracle::AddTruth(const Trial& trial, TrialReference& reference) {
-  if (TheShadow() == nullptr) return {};
+Result<std::optional<FormTruth::Declined>> Oracle::AddForm(const Trial& trial, TrialReference& reference,
+                                                           FormTruth::Extent extent) {
+  const OriginalRun run{trial.c, trial.seed, reference.inputs, reference.layouts, reference.precision};
+  WW_ASSIGN(auto declined, TheForm()->AddTo(reference.references, run, extent));
+  if (!declined) {
+    form_proven_ = true;
+    return declined;
+  }
+  if (!declined->too_much && !form_proven_) {  // on the first trial already: it is not what the original computes
+    form_note_ = declined->reason;
+    form_.reset();
+  } else if (!declined->too_much) {
+    notes_.push_back(fmt::format("truth: not from the form with {}: {}", trial.Describe(), declined->reason));
+  }
+  return declined;
+}
+
+// Whether there is one that agrees.
+Result<bool> Oracle::AddShadow(const Trial& trial, TrialReference& reference) {
+  if (TheShadow() == nullptr) return false;
   WW_ASSIGN(auto truth, RunShadow(trial, reference, false));
   const bool agrees = truth && ShadowAgrees(reference, *truth);
   if (agrees) {
     shadow_proven_ = true;
-    for (size_t o = 0; o < reference.outputs.size(); ++o)
-      if (core::IsFloat(reference.layouts[o].dtype)) reference.references[o].truth = std::move((*truth)[o]);
+    for (size_t o = 0; o < reference.outputs.size(); ++o) {
+      if (!core::IsFloat(reference.layouts[o].dtype)) continue;
+      reference.references[o].truth = std::move((*truth)[o]);
+      reference.references[o].source = TruthSource::kShadow;
+    }
   } else if (!shadow_proven_) {  // on the first trial already: it does not compute what the original does
     if (truth) shadow_note_ = "the float64 shadow disagrees with the original";
     shadow_.reset();
+  }
+  return agrees;
+}
+
+Status Oracle::AddTruth(const Trial& trial, TrialReference& reference) {
+  bool too_much = false;
+  if (TheForm() != nullptr) {
+    WW_ASSIGN(const auto declined, AddForm(trial, reference, FormTruth::Extent::kWhole));
+    if (!declined) return {};
+    too_much = declined->too_much;
+  }
+  WW_ASSIGN(const bool has_shadow, AddShadow(trial, reference));
+  if (!has_shadow && too_much) {
+    WW_ASSIGN(const auto declined, AddForm(trial, reference, FormTruth::Extent::kSampled));
+    if (declined && declined->too_much && !form_proven_) form_note_ = declined->reason;
   }
   return {};
 }
 
 Status Oracle::AddConditioning(const Trial& trial, TrialReference& reference) {
-  const bool by_shadow = shadow_ && std::any_of(reference.references.begin(), reference.references.end(),
-                                                [](const auto& r) { return !r.truth.empty(); });
+  const auto has = [&](TruthSource source) {
+    return std::any_of(reference.references.begin(), reference.references.end(),
+                       [&](const auto& r) { return r.source == source; });
+  };
+  if (has(TruthSource::kForm)) return {};  // its bounds say it
+  const bool by_shadow = has(TruthSource::kShadow);
   std::vector<std::vector<double>> moved(reference.outputs.size());
   if (by_shadow) {
     WW_ASSIGN(auto values, RunShadow(trial, reference, true));

@@ -1,11 +1,14 @@
-// The original's results. For each trial the oracle runs the trusted original (and its float64 shadow, and the
-// conditioning probe) in the trusted evaluator, and caches the result for the next candidate.
+// The original's results. For each trial the oracle runs the trusted original in the trusted evaluator, finds the truth
+// that its rounding is measured against, and caches the result for the next candidate.
 //
 // Runs per trial: the original once, and twice with complementary poison if it is not known yet whether it writes its
-// whole output at that shape; then the shadow on the same and on perturbed inputs, or, without a shadow, the original
-// on perturbed inputs.
+// whole output at that shape. The truth comes from the form of what it computes, evaluated here (form_truth.h); where
+// there is no form, it takes too much or disagrees, from the float64 shadow, which runs on the same and on perturbed
+// inputs; where there is no shadow either, from the form at a sample of the elements, and the original runs on
+// perturbed inputs.
 #pragma once
 
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -16,6 +19,7 @@
 #include "base/result.h"
 #include "core/evaluator.h"
 #include "judge/compare.h"
+#include "judge/form_truth.h"
 #include "judge/shadow.h"
 #include "judge/trial.h"
 
@@ -55,6 +59,7 @@ struct OracleSettings {
   std::filesystem::path repository;
   uint64_t guard_bytes = 0;
   uint64_t cache_bytes = OracleCacheBytes();
+  std::function<Result<core::LiftOutcome>()> lift = {};  // what the original computes; empty: not asked
 };
 
 class Oracle {
@@ -72,8 +77,10 @@ class Oracle {
   Result<std::shared_ptr<const std::vector<core::BufferContent>>> InputsOf(const Trial& trial);
   // One more run of the original under the trial, regardless of the outcome.
   Result<RunOutcome> RunAgain(const Trial& trial, const TrialReference& reference, core::ExecuteOptions options);
-  bool has_shadow() { return TheShadow() != nullptr; }
-  const std::string& shadow_note() const { return shadow_note_; }  // why there is no shadow
+  // Where the truth of a case's own inputs came from, or why there is none. To be asked after they were queried.
+  std::string DescribeTruth();
+  // Trials in which the form was not used although there is one, and why.
+  const std::vector<std::string>& notes() const { return notes_; }
   int64_t runs() const { return runs_; }
 
  private:
@@ -89,6 +96,10 @@ class Oracle {
                                                                     bool perturbed);
   // Created on first use; nullptr: there is none, or it was dropped.
   const Shadow* TheShadow();
+  FormTruth* TheForm();
+  Result<std::optional<FormTruth::Declined>> AddForm(const Trial& trial, TrialReference& reference,
+                                                     FormTruth::Extent extent);
+  Result<bool> AddShadow(const Trial& trial, TrialReference& reference);
   Status AddTruth(const Trial& trial, TrialReference& reference);
   Status AddConditioning(const Trial& trial, TrialReference& reference);
   void MarkExact(const Trial& trial, TrialReference& reference) const;
@@ -105,6 +116,10 @@ class Oracle {
   bool shadow_asked_ = false;
   std::string shadow_note_;
   bool shadow_proven_ = false;
+  std::optional<FormTruth> form_;
+  bool form_asked_ = false, form_proven_ = false;
+  std::string form_note_;  // why there is no form
+  std::vector<std::string> notes_;
   std::map<std::string, bool> writes_everything_;  // by shape
   std::map<std::string, double> typical_rms_;      // by output
   std::list<Cached> cache_;                        // most recent first

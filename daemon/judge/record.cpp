@@ -8,7 +8,7 @@
 namespace warpwright::judge {
 namespace {
 
-// The original's accuracy against its float64 shadow.
+// The original's accuracy.
 void MeasureAccuracy(const OutputLayout& layout, const OutputReference& reference, RecordedOutput& output) {
   if (reference.truth.empty()) return;
   double worst = 0, squares = 0, truth_squares = 0;
@@ -19,7 +19,8 @@ void MeasureAccuracy(const OutputLayout& layout, const OutputReference& referenc
     squares += (r - t) * (r - t);
     truth_squares += t * t;
   }
-  output.has_truth = std::isfinite(worst) && std::isfinite(squares) && std::isfinite(truth_squares);
+  const bool finite = std::isfinite(worst) && std::isfinite(squares) && std::isfinite(truth_squares);
+  output.truth = finite ? reference.source : TruthSource::kNone;
   output.max_error_ulp = worst;
   output.rms_error = truth_squares > 0 ? std::sqrt(squares / truth_squares) : 0;
 }
@@ -58,8 +59,9 @@ std::string AccuracyNote(const RecordedReference& record) {
   std::string note;
   for (const RecordedOutput& output : record.outputs)
     note += fmt::format("{}{}: {}", note.empty() ? "" : ", ", output.name,
-                        output.has_truth ? fmt::format("within {:.1f} ulp of its float64 shadow", output.max_error_ulp)
-                                         : "no float64 shadow");
+                        output.truth != TruthSource::kNone
+                            ? fmt::format("within {:.1f} ulp of the {}", output.max_error_ulp, Name(output.truth))
+                            : "no float64 shadow");
   return note;
 }
 

@@ -26,7 +26,7 @@ void Describe(V& field, const RecordedOutput*) {
   field("sha256", &T::sha256);
   field.Untold(&T::whole);
   field.Untold(&T::sketch);
-  field.Untold(&T::has_truth);
+  field("truth", &T::truth);
   field.Optional("max_error_ulp", &T::max_error_ulp);
   field.Optional("rms_error", &T::rms_error);
 }
@@ -140,8 +140,7 @@ json Document(const RecordedReference& reference) {
   for (const RecordedOutput& output : reference.outputs) {
     json& entry = outputs.emplace_back(base::ToJson(output));
     entry["storage"] = output.sketch ? "sketch" : "whole";
-    entry["truth"] = output.has_truth ? "float64 shadow" : "none";
-    if (!output.has_truth) entry.erase("max_error_ulp"), entry.erase("rms_error");
+    if (output.truth == TruthSource::kNone) entry.erase("max_error_ulp"), entry.erase("rms_error");
   }
   return document;
 }
@@ -162,8 +161,7 @@ RecordedOutput ReadOutput(const json& entry, const TensorFile& file) {
     if (extent < 0 || __builtin_mul_overflow(elements, static_cast<uint64_t>(extent), &elements) ||
         elements > (1ull << 40))
       throw Malformed("an output has an impossible shape");
-  output.has_truth = Text(entry, "truth") != "none";
-  if (output.has_truth && (!entry.contains("max_error_ulp") || !entry.contains("rms_error")))
+  if (output.truth != TruthSource::kNone && (!entry.contains("max_error_ulp") || !entry.contains("rms_error")))
     throw Malformed("an output has a truth and no errors against it");
   const std::string storage = Text(entry, "storage");
   if (storage == "sketch") {

@@ -12,7 +12,7 @@
 // JSON: {"format": 1, "kernel", "case", "scalars": {...}, "variant": "base", "seed": "123",
 //        "source_sha256", "spec_sha256", "manifest_sha256", "toolchain", "device",
 //        "outputs": [{"name", "dtype", "shape", "sha256", "storage": "whole" | "sketch",
-//                     "truth": "float64 shadow" | "none", "max_error_ulp", "rms_error"}]}
+//                     "truth": "float64 from the form" | "float64 shadow" | "none", "max_error_ulp", "rms_error"}]}
 // Seeds are strings, because JSON numbers hold 53 bits.
 #pragma once
 
@@ -50,7 +50,7 @@ struct RecordedOutput {
   std::string sha256;
   std::vector<std::byte> whole;  // empty if `sketch` is set
   std::optional<Sketch> sketch;
-  bool has_truth = false;                   // then the original's accuracy against its float64 shadow:
+  TruthSource truth = TruthSource::kNone;   // of any: the original's accuracy against it
   double max_error_ulp = 0, rms_error = 0;  // rms_error relative to the rms of the truth
   bool operator==(const RecordedOutput&) const = default;
 };

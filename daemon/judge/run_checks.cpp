@@ -38,7 +38,7 @@ uint64_t BytesOf(const core::KernelSpec& spec, const core::Case& c, bool inputs)
 }
 
 // The sum over the plan; nothing if a launch has no such count.
-std::optional<uint64_t> Sum(const std::vector<core::LaunchReport>& launches, uint64_t core::Counters::* field,
+std::optional<uint64_t> Sum(const std::vector<core::LaunchReport>& launches, uint64_t core::Counters::*field,
                             const char* name) {
   uint64_t sum = 0;
   for (const core::LaunchReport& launch : launches) {
@@ -193,15 +193,16 @@ Failure CheckBuildDependence(const core::KernelSpec& spec, const TrialReference&
 
 std::vector<std::string> PrecisionNotes(const TrialReference& reference, const core::Executed& run) {
   std::vector<std::string> notes;
-  const bool budget = std::any_of(reference.references.begin(), reference.references.end(),
-                                  [](const OutputReference& r) { return !r.truth.empty(); });
+  TruthSource truth = TruthSource::kNone;
+  for (const OutputReference& r : reference.references) truth = std::max(truth, r.source);
   for (const auto& [use, where] : run.precision)
     if (IsNote(use) && !reference.precision.contains(use))
       notes.push_back(
           fmt::format("precision: {} at line {} ('{}'), which the original has not; its errors are within {}", use,
                       where.line, where.instruction,
-                      budget ? "the budget against the float64 shadow"
-                             : "the tolerance against the original (there is no float64 shadow)"));
+                      truth != TruthSource::kNone
+                          ? fmt::format("the budget against the {}", Name(truth))
+                          : std::string("the tolerance against the original (there is no float64 shadow)")));
   return notes;
 }
 

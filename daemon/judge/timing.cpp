@@ -227,7 +227,7 @@ Result<Failure> PairedTiming::CheckKept(const Timing& timing, const std::vector<
     TrialReference timed = **found;
     for (size_t o = 0; o < timed.outputs.size(); ++o) {
       timed.references[o].bytes = kept.original[timed.outputs[o]];
-      timed.references[o].truth.clear();
+      timed.references[o].ForgetTruth();
       auto& conditioning = timed.references[o].conditioning;  // of other elements: these were rotated
       if (!conditioning.empty())
         std::fill(conditioning.begin(), conditioning.end(),

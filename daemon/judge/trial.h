@@ -18,8 +18,9 @@ struct Trial {
   core::Case c;
   InputVariant variant = InputVariant::kBase;
   uint64_t seed = 1;
-  bool offset_pointers = false;  // every buffer at the smallest alignment that the manifest guarantees
-  bool bare = false;             // only the original's output is needed: no truth, no conditioning
+  bool offset_pointers = false;        // every buffer at the smallest alignment that the manifest guarantees
+  bool bare = false;                   // only the original's output is needed: no truth, no conditioning
+  uint64_t original_instructions = 0;  // at most, of the original's run; 0: as the device allows
 
   std::string Describe() const;  // "N=37,C=130", "N=37,C=130, inputs needle"
   std::string Key() const;       // equal trials have equal keys

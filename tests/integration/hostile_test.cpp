@@ -21,6 +21,7 @@
 #include "base/file.h"
 #include "config/manifest.h"
 #include "judge/judge.h"
+#include "judge/lift_shapes.h"
 #include "tests/support/worker_process.h"
 
 namespace warpwright {
@@ -90,6 +91,11 @@ class Court {
     if (judge == nullptr) {
       judge::JudgeOptions options;
       options.repository = Originals();
+      options.lift = [this, spec] {
+        core::LiftRequest request{.source = Source(spec, Originals() / spec.file), .spec = spec, .device = "sim:h200"};
+        request.shapes = judge::MakeLiftShapes(spec, 9, uint64_t{32} << 20);
+        return trusted_->Lift(request);
+      };
       judge = std::make_unique<judge::Judge>(spec, Source(spec, Originals() / spec.file), Device(), *trusted_, options);
     }
     return *judge;

@@ -252,6 +252,63 @@ TEST(Evaluate, DomainsOfIntermediateStages) {
   }
 }
 
+// Some elements alone have the values that they have among all, whatever stages they need.
+TEST(Evaluate, ChosenElements) {
+  for (const Sample& sample : testing::Samples()) {
+    SCOPED_TRACE(sample.name);
+    const auto arguments = testing::RandomArguments(sample, 7);
+    const core::EvaluateOptions options = {.errors = core::ErrorModel{}};
+    const auto all = testing::Evaluated(sample, arguments, options);
+    std::vector<int64_t> chosen;
+    for (size_t i = 0; i < all.written.size(); i += 1 + i % 3) chosen.push_back(static_cast<int64_t>(i));
+    const auto evaluator = ComputationEvaluator::Compile(sample.computation, sample.sizes, options);
+    const auto some = evaluator->RunAt(arguments.values, {{all.name, chosen}}, evaluator->work());
+    ASSERT_TRUE(some) << some.error().message;
+    ASSERT_EQ(some->at(0).written.size(), chosen.size());
+    for (size_t i = 0; i < chosen.size(); ++i) {
+      const auto at = static_cast<size_t>(chosen[i]);
+      ASSERT_EQ(some->at(0).written[i], all.written[at]) << at;
+      if (core::IsFloat(all.dtype)) ASSERT_EQ(some->at(0).real[i], all.real[at]) << at;
+      else ASSERT_EQ(some->at(0).integers[i], all.integers[at]) << at;
+      ASSERT_EQ(some->at(0).errors[i], all.errors[at]) << at;
+    }
+    EXPECT_EQ(evaluator->RunAt(arguments.values, {{all.name, chosen}}, 10).error().code, ErrorCode::kLimit);
+    EXPECT_EQ(evaluator->RunAt(arguments.values, {{all.name, {-1}}}, 10).error().code, ErrorCode::kUsage);
+  }
+}
+
+// One row of an attention needs its scores and all of the values, not the other rows' scores.
+TEST(Evaluate, ChosenElementsTakeTheirWorkAlone) {
+  Sample sample = testing::SampleNamed("attention");
+  sample.sizes = {{"N", 64}, {"D", 8}};
+  const auto arguments = testing::RandomArguments(sample, 3);
+  const auto evaluator = ComputationEvaluator::Compile(sample.computation, sample.sizes);
+  EXPECT_TRUE(evaluator->RunAt(arguments.values, {{"out", {5, 6}}}, evaluator->work() / 40));
+}
+
+// Runs in f32 stay within the bound, in any order and however they round, and are the same each time.
+TEST(Evaluate, HonestRunsOfTheFormat) {
+  for (const Sample& base_sample : testing::Samples()) {
+    SCOPED_TRACE(base_sample.name);
+    Sample sample = base_sample;
+    if (sample.name == "matmul with bias") sample.sizes = {{"M", 9}, {"N", 30}, {"K", 300}};
+    if (sample.name == "softmax") sample.sizes = {{"N", 5}, {"C", 700}};
+    const auto arguments = testing::RandomArguments(sample, 7);
+    // Random rounding errs by a whole unit, twice a rounding to nearest.
+    const auto truth = testing::Evaluated(sample, arguments, {.errors = core::ErrorModel{}});
+    for (const core::FormatTrial trial :
+         {core::FormatTrial{}, core::FormatTrial{true, 0, 1}, core::FormatTrial{true, 5, 2}}) {
+      const auto run = testing::Evaluated(sample, arguments, {.trial = trial});
+      EXPECT_EQ(run.real, testing::Evaluated(sample, arguments, {.trial = trial}).real);
+      for (size_t i = 0; i < run.real.size(); ++i)
+        ASSERT_LE(std::fabs(run.real[i] - truth.real[i]), 2 * truth.errors[i]) << i;
+      if (sample.name == "softmax") {
+        EXPECT_NE(run.real, truth.real);
+      }
+    }
+  }
+}
+
 TEST(Evaluate, LimitsAndArguments) {
   const auto softmax = testing::Softmax();
   const core::SizeValues large = {{"N", int64_t{1} << 31}, {"C", int64_t{1} << 31}};

@@ -510,6 +510,34 @@ TEST_P(JudgeUnmeant, GeneratedShapeIsSkipped) {
 INSTANTIATE_TEST_SUITE_P(Table, JudgeUnmeant, testing::ValuesIn(kUnmeant),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// A transposed convolution: its output grows with the product of stride and length.
+TEST(Judge, OddShapesAreNotMuchLargerThanTheCases) {
+  core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 100);
+  spec.args[0].kind = Buffer(core::DType::kF32, {"n * s * s * s * s"}, core::Role::kOut);
+  spec.args.push_back(Arg("s", core::ScalarArgument{core::DType::kI32, {}}));
+  spec.cases[0].scalars["s"] = int64_t{2};
+  const auto spread = [](FakeRun& run) {
+    const auto step = static_cast<size_t>(run.Scalar("s") * run.Scalar("s") * run.Scalar("s") * run.Scalar("s"));
+    for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, 2 * run.Get("in", i / step));
+  };
+  JudgeBench bench(spec, spread);
+  const auto verdict = bench.Try(spread);
+  ASSERT_TRUE(verdict) << verdict.error().Format();
+  EXPECT_TRUE(core::Passed(*verdict)) << core::VerdictMessage(*verdict);
+  for (const auto* evaluator : {&bench.trusted, &bench.untrusted})
+    for (const FakeEvaluator::Call& call : evaluator->calls)
+      for (const core::BufferContent& buffer : call.buffers)
+        EXPECT_LE(buffer.bytes.size(), 2u << 20) << call.case_name;  // twice a MiB: the shadow's are in f64
+  EXPECT_TRUE(std::any_of(bench.notes.begin(), bench.notes.end(), [](const std::string& note) {
+    return note.find("more than 2 times those of the largest case") != std::string::npos;
+  })) << testing::PrintToString(bench.notes);
+  // And it may not take much longer to run.
+  for (const FakeEvaluator::Call& call : bench.trusted.calls)
+    if (call.case_name.find("odd shape") != std::string::npos) {
+      EXPECT_EQ(call.options.instruction_limit, 20'000'000u);
+    }
+}
+
 TEST(Judge, OddShapesAreConsistent) {
   core::KernelSpec spec = SoftmaxSpec(32, 64);
   spec.args.push_back(Arg("flag", core::ScalarArgument{core::DType::kI32, {}}));

@@ -51,7 +51,7 @@ judge::RecordedReference Reference() {
 TEST(Reference, IsReadAsItWasWritten) {
   auto folder = *base::TemporaryDirectory::Create("reference");
   judge::RecordedReference reference = Reference();
-  reference.outputs[0].has_truth = true;
+  reference.outputs[0].truth = judge::TruthSource::kForm;
   reference.outputs[0].max_error_ulp = 1.25;
   reference.outputs[0].rms_error = 3e-8;
   judge::RecordedOutput sketched = Output(core::DType::kF16, 100'000, false);

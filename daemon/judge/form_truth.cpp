@@ -1,0 +1,294 @@
+#include "judge/form_truth.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/parallel.h"
+#include "base/random.h"
+#include "judge/inputs.h"
+
+namespace warpwright::judge {
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+// A form's literals have seven digits.
+constexpr double kLiteralError = 5e-7;
+// The original's functions may be other ones than the form's (a reciprocal root for a root and a division).
+constexpr double kAgreement = 2;
+constexpr size_t kFewOutputs = 64;
+constexpr uint64_t kSampledElements = 500'000'000;  // of all stages, of which few are computed
+constexpr uint64_t kSampleStream = 0x666f726dULL;
+
+bool HasDouble(const core::KernelSpec& spec) {
+  return std::any_of(spec.args.begin(), spec.args.end(), [](const core::Argument& argument) {
+    return std::visit([](const auto& kind) { return kind.dtype == core::DType::kF64; }, argument.kind);
+  });
+}
+
+// Whether elements of the original's result speak against the form.
+struct ElementCheck {
+  const OutputLayout& layout;
+  const OutputReference& reference;
+  const core::TensorResult& result;
+  const core::BufferContent& before;
+
+  bool IsUnchanged(size_t element) const {
+    const size_t size = core::SizeOf(layout.dtype);
+    return !before.uninitialized &&
+           std::memcmp(before.bytes.data() + element * size, reference.bytes.data() + element * size, size) == 0;
+  }
+  bool Fails(size_t element, size_t i) const {
+    const bool spared = !reference.unwritten.empty() && reference.unwritten[element];
+    if (result.written[i] == 0) return !spared && !IsUnchanged(element);
+    if (spared) return true;
+    const double error = result.errors[i];
+    if (!core::IsFloat(layout.dtype))
+      return error == 0 && core::LoadAsInteger(layout.dtype, reference.bytes.data(), element) != result.integers[i];
+    const double original = core::LoadAsDouble(layout.dtype, reference.bytes.data(), element), truth = result.real[i];
+    if (!std::isfinite(error)) return false;
+    if (!std::isfinite(original) || !std::isfinite(truth)) return std::isfinite(original) != std::isfinite(truth);
+    return !(std::fabs(original - truth) <= kAgreement * error + UlpOf(layout.dtype, truth));
+  }
+};
+
+// Element i of a result is which one of the output.
+size_t ElementAt(const std::vector<int64_t>* indices, size_t i) {
+  return indices == nullptr ? i : static_cast<size_t>((*indices)[i]);
+}
+const std::vector<int64_t>* IndicesOf(const core::OutputElements* elements, const std::string& name) {
+  if (elements == nullptr) return nullptr;
+  const auto found = elements->find(name);
+  return found == elements->end() ? nullptr : &found->second;
+}
+
+std::optional<std::string> Disagreement(const OutputLayout& layout, const OutputReference& reference,
+                                        const core::TensorResult& result, const core::BufferContent& before,
+                                        const std::vector<int64_t>* indices) {
+  const size_t count = reference.bytes.size() / core::SizeOf(layout.dtype);
+  if (result.written.size() != (indices == nullptr ? count : indices->size()))
+    return layout.name + " has another size by the form";
+  const ElementCheck check{layout, reference, result, before};
+  for (size_t i = 0; i < result.written.size(); ++i)
+    if (check.Fails(ElementAt(indices, i), i))
+      return fmt::format("element {} of {} is {:.9g}, by the form {:.9g}", ElementAt(indices, i), layout.name,
+                         core::LoadAsDouble(layout.dtype, reference.bytes.data(), ElementAt(indices, i)),
+                         core::IsFloat(layout.dtype) ? result.real[i] : static_cast<double>(result.integers[i]));
+  return std::nullopt;
+}
+
+const core::TensorResult* ResultNamed(const std::vector<core::TensorResult>& results, const std::string& name) {
+  const auto found =
+      std::find_if(results.begin(), results.end(), [&](const core::TensorResult& r) { return r.name == name; });
+  return found == results.end() ? nullptr : &*found;
+}
+
+// `single`: the same with sums that round once.
+void Take(const core::TensorResult& result, const core::TensorResult& single, const std::vector<int64_t>* indices,
+          core::DType accumulation, OutputReference& reference, size_t count) {
+  reference.truth.assign(count, kUnknown);
+  reference.bound.assign(count, kUnknown);
+  reference.single.assign(count, kUnknown);
+  reference.accumulation = accumulation;
+  reference.source = TruthSource::kForm;
+  for (size_t i = 0; i < result.written.size(); ++i) {
+    if (result.written[i] == 0) continue;
+    reference.truth[ElementAt(indices, i)] = result.real[i];
+    reference.bound[ElementAt(indices, i)] = result.errors[i];
+    reference.single[ElementAt(indices, i)] = single.errors[i];
+  }
+}
+
+std::optional<std::string> FindDisagreement(const std::vector<OutputReference>& references, const OriginalRun& run,
+                                            const std::vector<core::TensorResult>& results,
+                                            const core::OutputElements* elements) {
+  for (size_t o = 0; o < references.size(); ++o) {
+    const std::string& name = run.layouts[o].name;
+    const auto* result = ResultNamed(results, name);
+    if (result == nullptr) continue;
+    const auto before = std::find_if(run.inputs.begin(), run.inputs.end(),
+                                     [&](const core::BufferContent& content) { return content.name == name; });
+    if (auto difference = Disagreement(run.layouts[o], references[o], *result, *before, IndicesOf(elements, name)))
+      return difference;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+FormTruth::FormTruth(const core::KernelSpec& spec, core::Computation computation, FormLimits limits)
+    : spec_(&spec), computation_(std::make_shared<const core::Computation>(std::move(computation))), limits_(limits) {}
+
+Result<FormTruth> FormTruth::Create(const core::KernelSpec& spec, const core::LiftOutcome& outcome, FormLimits limits) {
+  if (const auto* none = std::get_if<core::NotLifted>(&outcome))
+    return Fail(ErrorCode::kUnsupported, fmt::format("not lifted: {}", none->message));
+  const auto& lifted = std::get<core::Lifted>(outcome);
+  if (!lifted.verified) return Fail(ErrorCode::kUnsupported, "the form was not verified at a further shape");
+  if (HasDouble(spec)) return Fail(ErrorCode::kUnsupported, "the kernel computes in f64 already");
+  WW_TRY(core::Validate(lifted.computation));
+  return FormTruth(spec, lifted.computation, limits);
+}
+
+// Arithmetic in f64 between narrower buffers shows in conversions back. What the original only might use is tried after
+// what it uses in any case.
+void FormTruth::ChooseModels(const std::map<std::string, core::PrecisionUse>& precision) {
+  if (!models_.empty()) return;
+  const bool approximate = std::any_of(precision.begin(), precision.end(), [](const auto& use) {
+    return use.first.starts_with("approximate ") || use.first.starts_with("flushed ");
+  });
+  if (precision.contains("to f32")) models_.push_back({core::DType::kF64, false});
+  models_.push_back({core::DType::kF32, false});
+  if (approximate) models_.push_back({core::DType::kF32, true});
+}
+
+FormTruth::Arguments FormTruth::ArgumentsOf(const OriginalRun& run) const {
+  Arguments arguments;
+  arguments.sizes = core::IntegerScalars(run.c);
+  size_t index = 0;
+  for (const core::Argument& argument : spec_->args) {
+    if (const auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind)) {
+      const auto found = run.c.scalars.find(argument.name);
+      if (found == run.c.scalars.end() || !core::IsFloat(scalar->dtype)) continue;
+      const std::vector<std::byte> bytes = core::ScalarBytes(*scalar, found->second);  // as the original receives it
+      arguments.values.scalars[argument.name] = core::LoadAsDouble(scalar->dtype, bytes.data(), 0);
+      continue;
+    }
+    const core::DType dtype = std::get<core::BufferArgument>(argument.kind).dtype;
+    const core::BufferContent& content = run.inputs[index++];
+    const size_t count = content.bytes.size() / core::SizeOf(dtype);
+    std::vector<double> reals(core::IsFloat(dtype) ? count : 0);
+    std::vector<int64_t> integers(core::IsFloat(dtype) ? 0 : count);
+    base::ParallelFor(count, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i) {
+        if (core::IsFloat(dtype)) reals[i] = core::LoadAsDouble(dtype, content.bytes.data(), i);
+        else integers[i] = core::LoadAsInteger(dtype, content.bytes.data(), i);
+      }
+    });
+    arguments.reals.push_back(std::move(reals));
+    arguments.integers.push_back(std::move(integers));
+    arguments.values.tensors[argument.name] = {arguments.reals.back(), arguments.integers.back()};
+  }
+  return arguments;
+}
+
+Result<std::vector<core::TensorResult>> FormTruth::Evaluate(const Arguments& arguments, core::EvaluateOptions options,
+                                                            const core::OutputElements* elements) const {
+  options.rounds_outputs = false;
+  options.element_limit = elements == nullptr ? limits_.elements : kSampledElements;
+  options.work_limit = elements == nullptr ? limits_.steps : std::numeric_limits<uint64_t>::max();
+  WW_ASSIGN(const auto evaluator, core::ComputationEvaluator::Compile(*computation_, arguments.sizes, options));
+  return elements == nullptr ? evaluator.Run(arguments.values)
+                             : evaluator.RunAt(arguments.values, *elements, limits_.steps);
+}
+
+// The first and the last elements, and one at random from each of equal parts.
+core::OutputElements FormTruth::Sample(const OriginalRun& run) const {
+  core::OutputElements elements;
+  for (const OutputLayout& layout : run.layouts) {
+    size_t count = 1;
+    for (const int64_t extent : layout.shape) count *= static_cast<size_t>(extent);
+    const base::CounterRandom random(run.seed, kSampleStream);
+    std::vector<int64_t>& chosen = elements[layout.name];
+    const size_t parts = std::min(count, limits_.sampled), ends = std::min(count, limits_.sampled / 8);
+    for (size_t i = 0; i < ends; ++i) {
+      chosen.push_back(static_cast<int64_t>(i));
+      chosen.push_back(static_cast<int64_t>(count - 1 - i));
+    }
+    for (size_t p = 0; p < parts; ++p) {
+      const size_t begin = count / parts * p, end = p + 1 == parts ? count : count / parts * (p + 1);
+      chosen.push_back(static_cast<int64_t>(begin + random.Below(p, end - begin)));
+    }
+    std::sort(chosen.begin(), chosen.end());
+    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  }
+  return elements;
+}
+
+Result<std::optional<FormTruth::Declined>> FormTruth::AddTo(std::vector<OutputReference>& references,
+                                                            const OriginalRun& run, Extent extent) {
+  using Outcome = std::optional<Declined>;
+  ChooseModels(run.precision);
+  const Arguments arguments = ArgumentsOf(run);
+  core::OutputElements sample;
+  if (extent == Extent::kSampled) sample = Sample(run);
+  const core::OutputElements* elements = extent == Extent::kSampled ? &sample : nullptr;
+  for (;;) {
+    const Model model = models_.front();
+    core::EvaluateOptions options = {
+        .rounds = false,
+        .errors = core::ErrorModel{.accumulation = model.accumulation, .fast = model.fast, .literal = kLiteralError}};
+    const auto results = Evaluate(arguments, options, elements);
+    if (!results) return Outcome(Declined{results.error().message, results.error().code == ErrorCode::kLimit});
+    const auto difference = FindDisagreement(references, run, *results, elements);
+    if (difference) {
+      if (models_.size() == 1) return Outcome(Declined{"it disagrees with the original: " + *difference});
+      models_.erase(models_.begin());
+      continue;
+    }
+    options.errors->single = true;
+    const auto single = Evaluate(arguments, options, elements);
+    if (!single) return Outcome(Declined{single.error().message});
+    for (size_t o = 0; o < references.size(); ++o) {
+      const auto* result = ResultNamed(*results, run.layouts[o].name);
+      if (result == nullptr || !core::IsFloat(run.layouts[o].dtype)) continue;
+      Take(*result, *ResultNamed(*single, run.layouts[o].name), IndicesOf(elements, run.layouts[o].name),
+           model.accumulation, references[o], references[o].bytes.size() / core::SizeOf(run.layouts[o].dtype));
+    }
+    AddHonestRuns(references, run, arguments, elements);
+    if (extent == Extent::kWhole) AddConditioning(references, run);
+    return Outcome();
+  }
+}
+
+// In f32, term by term, and with other orders and roundings; of few elements more, since chance has more to say there.
+// In f64 only conversions and the output round.
+void FormTruth::AddHonestRuns(std::vector<OutputReference>& references, const OriginalRun& run,
+                              const Arguments& arguments, const core::OutputElements* elements) const {
+  const bool wide = models_.front().accumulation == core::DType::kF64;
+  size_t least = std::numeric_limits<size_t>::max();
+  for (const OutputReference& reference : references)
+    if (!reference.bound.empty()) least = std::min(least, reference.bound.size());
+  const uint64_t runs = wide ? 1 : least < kFewOutputs ? 8 : 2;
+  for (uint64_t r = 0; r < runs; ++r) {
+    core::EvaluateOptions options;
+    if (!wide) options.trial = core::FormatTrial{.random_rounding = r > 0, .order = r, .seed = r};
+    const auto results = Evaluate(arguments, options, elements);
+    if (!results) return;
+    for (size_t o = 0; o < references.size(); ++o) {
+      const OutputLayout& layout = run.layouts[o];
+      const auto* result = ResultNamed(*results, layout.name);
+      if (references[o].bound.empty() || result == nullptr) continue;
+      const std::vector<int64_t>* indices = IndicesOf(elements, layout.name);
+      std::vector<double> values(references[o].bound.size(), kUnknown);
+      for (size_t i = 0; i < result->real.size(); ++i)
+        if (result->written[i] != 0) values[ElementAt(indices, i)] = result->real[i];
+      references[o].honest.Widen(MeasureErrors(references[o], values));
+    }
+  }
+}
+
+// Of few elements, by which the self-test scales errors: some may have come out near zero.
+void FormTruth::AddConditioning(std::vector<OutputReference>& references, const OriginalRun& run) const {
+  const bool few = std::any_of(references.begin(), references.end(), [](const OutputReference& reference) {
+    return !reference.bound.empty() && reference.bound.size() < kFewOutputs;
+  });
+  if (!few) return;
+  std::vector<core::BufferContent> inputs = run.inputs;
+  PerturbInputs(*spec_, 0x1.0p-23, run.seed, inputs);
+  const Arguments arguments = ArgumentsOf({run.c, run.seed, inputs, run.layouts, run.precision});
+  const auto results = Evaluate(arguments, {.rounds = false}, nullptr);
+  if (!results) return;
+  for (size_t o = 0; o < references.size(); ++o) {
+    const auto* result = ResultNamed(*results, run.layouts[o].name);
+    OutputReference& reference = references[o];
+    if (reference.bound.empty() || result == nullptr) continue;
+    reference.conditioning.resize(reference.truth.size());
+    for (size_t i = 0; i < reference.truth.size(); ++i)
+      reference.conditioning[i] = std::fabs(result->real[i] - reference.truth[i]);
+  }
+}
+
+}  // namespace warpwright::judge

@@ -1,0 +1,83 @@
+// The truth from the form: what the original computes (core/computation.h), evaluated in float64 on a trial's inputs.
+// Beside each element's value stands what rounding may do to it: a bound for every order of its sums, in the formats
+// that the original uses, and how far honest runs in these formats come out from the truth.
+//
+// A form is lifted at small shapes. So in every trial it is held against the original's outputs first, and is used only
+// where all of them are within the bound.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "core/computation_evaluate.h"
+#include "core/lifting.h"
+#include "judge/compare.h"
+#include "judge/trial.h"
+
+namespace warpwright::judge {
+
+// What an evaluation may take: more is left to the float64 shadow, else to a sample of the elements.
+struct FormLimits {
+  uint64_t steps = 400'000'000;
+  uint64_t elements = 64'000'000;  // of all stages
+  size_t sampled = 4096;           // elements of an output
+};
+
+// A trial as the original ran it, for the form to be held against.
+struct OriginalRun {
+  const core::Case& c;
+  uint64_t seed = 0;
+  const std::vector<core::BufferContent>& inputs;
+  const std::vector<OutputLayout>& layouts;  // of the outputs
+  const std::map<std::string, core::PrecisionUse>& precision;
+};
+
+class FormTruth {
+ public:
+  // kUnsupported with the reason if there is no form, or none that was verified.
+  static Result<FormTruth> Create(const core::KernelSpec& spec, const core::LiftOutcome& outcome,
+                                  FormLimits limits = {});
+
+  enum class Extent : uint8_t { kWhole, kSampled };
+  // Fills in truth, bounds and honest runs of the outputs, parallel to `run.layouts`. Why not, if it does not: the
+  // form takes too much (then a sample may still do), or disagrees with the original.
+  struct Declined {
+    std::string reason;
+    bool too_much = false;
+  };
+  Result<std::optional<Declined>> AddTo(std::vector<OutputReference>& references, const OriginalRun& run,
+                                        Extent extent);
+
+ private:
+  // Formats that the original may compute in, the most exact first.
+  struct Model {
+    core::DType accumulation = core::DType::kF32;
+    bool fast = false;
+  };
+  struct Arguments {
+    core::SizeValues sizes;
+    core::ArgumentValues values;
+    std::vector<std::vector<double>> reals;
+    std::vector<std::vector<int64_t>> integers;
+  };
+
+  FormTruth(const core::KernelSpec& spec, core::Computation computation, FormLimits limits);
+  void ChooseModels(const std::map<std::string, core::PrecisionUse>& precision);
+  Arguments ArgumentsOf(const OriginalRun& run) const;
+  Result<std::vector<core::TensorResult>> Evaluate(const Arguments& arguments, core::EvaluateOptions options,
+                                                   const core::OutputElements* elements) const;
+  core::OutputElements Sample(const OriginalRun& run) const;
+  void AddHonestRuns(std::vector<OutputReference>& references, const OriginalRun& run, const Arguments& arguments,
+                     const core::OutputElements* elements) const;
+  void AddConditioning(std::vector<OutputReference>& references, const OriginalRun& run) const;
+
+  const core::KernelSpec* spec_;
+  std::shared_ptr<const core::Computation> computation_;
+  FormLimits limits_;
+  std::vector<Model> models_;  // from the current one on
+};
+
+}  // namespace warpwright::judge

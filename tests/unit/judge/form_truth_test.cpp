@@ -1,0 +1,213 @@
+#include "judge/form_truth.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "judge/inputs.h"
+#include "tests/support/computation_builder.h"
+#include "tests/support/computation_samples.h"
+#include "tests/support/kernel_pairs.h"
+#include "tests/unit/judge/specs.h"
+
+namespace warpwright {
+namespace {
+
+using judge::FormTruth;
+
+// out[N] = the sums of the rows of in[N, C], but for the last `lost` terms.
+core::Computation RowSums(int lost = 0) {
+  testing::StageBuilder out("out", {"N"});
+  out.Output().Reduce(core::ReduceOp::kSum, {{1, "C-" + std::to_string(lost)}},
+                      out.Read("in", {testing::V(0), testing::V(1)}));
+  core::Computation form{.tensors = {testing::Input("in", {"N", "C"}), testing::Output("out", {"N"})}};
+  form.stages = {out.stage};
+  return testing::Finished(std::move(form));
+}
+
+// The original adds term by term in f32.
+struct Setting {
+  explicit Setting(core::KernelSpec spec_in) : spec(std::move(spec_in)) {
+    inputs = *judge::MakeInputs(spec, spec.cases[0], judge::InputVariant::kBase, 3, {});
+    const auto rows = static_cast<size_t>(std::get<int64_t>(spec.cases[0].scalars.at("N")));
+    const auto columns = static_cast<size_t>(std::get<int64_t>(spec.cases[0].scalars.at("C")));
+    std::vector<double> values;
+    for (size_t r = 0; r < rows; ++r) {
+      float sum = 0;
+      sums.push_back(0), magnitudes.push_back(0);
+      for (size_t i = 0; i < columns; ++i) {
+        const double x = core::LoadAsDouble(core::DType::kF32, inputs[1].bytes.data(), r * columns + i);
+        sum += static_cast<float>(x);
+        sums.back() += x;
+        magnitudes.back() += std::fabs(x);
+      }
+      values.push_back(static_cast<double>(sum));
+    }
+    references.push_back({.bytes = Pack(core::DType::kF32, values)});
+    layouts.push_back({"out", core::DType::kF32, {static_cast<int64_t>(rows)}, static_cast<double>(columns)});
+  }
+  Result<std::optional<FormTruth::Declined>> Add(const core::LiftOutcome& outcome, judge::FormLimits limits = {},
+                                                 FormTruth::Extent extent = FormTruth::Extent::kWhole) {
+    WW_ASSIGN(FormTruth form, FormTruth::Create(spec, outcome, limits));
+    return form.AddTo(references, {spec.cases[0], 3, inputs, layouts, precision}, extent);
+  }
+
+  core::KernelSpec spec;
+  std::vector<core::BufferContent> inputs;
+  std::vector<judge::OutputLayout> layouts;
+  std::vector<judge::OutputReference> references;
+  std::map<std::string, core::PrecisionUse> precision;
+  std::vector<double> sums, magnitudes;
+};
+core::LiftOutcome Lifted(core::Computation form, bool verified = true) {
+  return core::LiftOutcome(core::Lifted{.computation = std::move(form), .verified = verified});
+}
+
+TEST(FormTruth, HasTheValueAndTheBoundOfEveryOrder) {
+  Setting setting(RowSumSpec(core::DType::kF32, 100, 300));
+  const auto declined = setting.Add(Lifted(RowSums()));
+  ASSERT_TRUE(declined) << declined.error().message;
+  ASSERT_FALSE(*declined) << (*declined)->reason;
+  const judge::OutputReference& reference = setting.references[0];
+  EXPECT_EQ(reference.source, judge::TruthSource::kForm);
+  for (size_t i = 0; i < 100; ++i) {
+    EXPECT_NEAR(reference.truth[i], setting.sums[i], 1e-11);
+    EXPECT_NEAR(reference.bound[i], 299 * 0x1p-24 * setting.magnitudes[i], 1e-9);
+  }
+  // Honest runs err like the original: far below the bound, and not at all by chance.
+  const judge::ErrorShares original = judge::MeasureErrors(setting.layouts[0], reference, reference.bytes);
+  EXPECT_GT(reference.honest.rms, original.rms / 3);
+  EXPECT_LT(reference.honest.rms, 0.1);
+}
+
+TEST(FormTruth, IsHeldAgainstTheOriginal) {
+  for (const int lost : {0, 1}) {
+    Setting setting(RowSumSpec(core::DType::kF32, 100, 300));
+    const auto declined = setting.Add(Lifted(RowSums(lost)));
+    ASSERT_TRUE(declined);
+    EXPECT_EQ(declined->has_value(), lost != 0);
+    EXPECT_EQ(setting.references[0].truth.empty(), lost != 0);
+    if (!*declined) continue;
+    EXPECT_TRUE((*declined)->reason.starts_with("it disagrees with the original: element 0 of out is "));
+    EXPECT_FALSE((*declined)->too_much);
+  }
+}
+
+TEST(FormTruth, OnlyWhereThereIsOne) {
+  Setting setting(RowSumSpec(core::DType::kF32, 4, 3));
+  EXPECT_EQ(setting.Add(core::NotLifted{"branch", "a branch on data", false}).error().message,
+            "not lifted: a branch on data");
+  EXPECT_EQ(setting.Add(Lifted(RowSums(), false)).error().message, "the form was not verified at a further shape");
+  Setting wide(RowSumSpec(core::DType::kF64, 4, 3));
+  EXPECT_EQ(wide.Add(Lifted(RowSums())).error().message, "the kernel computes in f64 already");
+}
+
+TEST(FormTruth, LargeOutputsAreSampled) {
+  Setting setting(RowSumSpec(core::DType::kF32, 2000, 30));
+  const judge::FormLimits limits{.steps = 20'000, .sampled = 64};
+  const auto whole = setting.Add(Lifted(RowSums()), limits);
+  ASSERT_TRUE(whole);
+  ASSERT_TRUE(*whole);
+  EXPECT_TRUE((*whole)->too_much) << (*whole)->reason;
+  const auto sampled = setting.Add(Lifted(RowSums()), limits, FormTruth::Extent::kSampled);
+  ASSERT_TRUE(sampled);
+  ASSERT_FALSE(*sampled) << (*sampled)->reason;
+  const auto& truth = setting.references[0].truth;
+  size_t known = 0;
+  for (size_t i = 0; i < truth.size(); ++i) {
+    if (std::isnan(truth[i])) continue;
+    ++known;
+    EXPECT_NEAR(truth[i], setting.sums[i], 1e-11);
+  }
+  EXPECT_GE(known, 64u);
+  EXPECT_LE(known, 80u);
+  EXPECT_FALSE(std::isnan(truth.front()) || std::isnan(truth.back()));
+}
+
+// Sums in f64 between f32 buffers show in conversions: then the bound is that of f64.
+TEST(FormTruth, FormatsThatTheOriginalDoesNotUseAreNotGranted) {
+  Setting setting(RowSumSpec(core::DType::kF32, 100, 300));
+  setting.precision["to f32"] = {};
+  auto declined = setting.Add(Lifted(RowSums()));
+  ASSERT_TRUE(declined && !*declined);
+  EXPECT_EQ(setting.references[0].accumulation, core::DType::kF32) << "it converts, but does not sum in f64";
+  setting.references[0].ForgetTruth();
+  setting.references[0].bytes = Pack(core::DType::kF32, setting.sums);
+  declined = setting.Add(Lifted(RowSums()));
+  ASSERT_TRUE(declined && !*declined);
+  EXPECT_EQ(setting.references[0].accumulation, core::DType::kF64);
+  EXPECT_LT(setting.references[0].bound[0], 1e-9);
+}
+
+// A row in which the original is right by chance says nothing about another order, nor about a wrong element.
+TEST(FormTruth, ARowInWhichTheOriginalIsLucky) {
+  Setting setting(RowSumSpec(core::DType::kF32, 100, 300));
+  std::vector<double> values = setting.sums;
+  for (size_t i = 1; i < 100; ++i)  // the others as the original has them
+    values[i] = core::LoadAsDouble(core::DType::kF32, setting.references[0].bytes.data(), i);
+  setting.references[0].bytes = Pack(core::DType::kF32, values);
+  const auto declined = setting.Add(Lifted(RowSums()));
+  ASSERT_TRUE(declined && !*declined);
+  const judge::Comparator comparator(setting.layouts[0], setting.references[0], {});
+  const double usual = setting.references[0].honest.rms * setting.references[0].bound[0];
+  values[0] += 4 * usual;
+  EXPECT_TRUE(comparator.Accepts(Pack(core::DType::kF32, values)));
+  values[0] += 200 * usual;
+  const auto mismatch = comparator.Check(Pack(core::DType::kF32, values));
+  ASSERT_TRUE(mismatch);
+  EXPECT_EQ(mismatch->index, 0u);
+}
+
+// An output that is nearer to the truth over the whole is held to the bound alone.
+TEST(FormTruth, AnOutputThatIsNearerIsNotRefusedForARow) {
+  Setting setting(RowSumSpec(core::DType::kF32, 1000, 300));
+  const auto declined = setting.Add(Lifted(RowSums()));
+  ASSERT_TRUE(declined && !*declined);
+  const judge::OutputReference& reference = setting.references[0];
+  const judge::Comparator comparator(setting.layouts[0], reference, {});
+  const double rms = judge::MeasureErrors(setting.layouts[0], reference, reference.bytes).rms;
+  std::vector<double> values = setting.sums;
+  values[7] += 28 * rms * reference.bound[7];
+  EXPECT_GT(values[7] - setting.sums[7], comparator.ToleranceAt(7));
+  EXPECT_TRUE(comparator.Accepts(Pack(core::DType::kF32, values)));
+  values[7] = setting.sums[7] + 5 * reference.bound[7];
+  EXPECT_FALSE(comparator.Accepts(Pack(core::DType::kF32, values)));
+}
+
+// What rounds nothing is exact in any order.
+TEST(FormTruth, WhatRoundsNothingMustBeEqual) {
+  core::KernelSpec spec = SoftmaxSpec(20, 30);
+  testing::StageBuilder out("out", {"N", "C"});
+  out.Output();
+  const auto x = out.Read("in", {testing::V(0), testing::V(1)});
+  out.Max({x, out.Number(0)});
+  core::Computation form{.tensors = {testing::Input("in", {"N", "C"}), testing::Output("out", {"N", "C"})}};
+  form.stages = {out.stage};
+  Setting setting(spec);
+  std::vector<double> values;
+  for (size_t i = 0; i < 600; ++i)
+    values.push_back(std::max(0.0, core::LoadAsDouble(core::DType::kF32, setting.inputs[1].bytes.data(), i)));
+  setting.references[0].bytes = Pack(core::DType::kF32, values);
+  setting.layouts[0].shape = {20, 30};
+  const auto declined = setting.Add(Lifted(testing::Finished(std::move(form))));
+  ASSERT_TRUE(declined && !*declined);
+  const judge::Comparator comparator(setting.layouts[0], setting.references[0], {});
+  EXPECT_TRUE(comparator.Accepts(Pack(core::DType::kF32, values)));
+  for (double& value : values) value *= 1 + 0x1p-23;
+  EXPECT_FALSE(comparator.Accepts(Pack(core::DType::kF32, values)));
+}
+
+// The judge says where its truth comes from, and why not from the form.
+TEST(FormTruth, IsReplacedByTheShadow) {
+  std::vector<testing::KernelPair> pairs = testing::KernelPairs();
+  testing::KernelPair& pair = pairs.front();
+  ASSERT_EQ(pair.name, "tree sum");
+  pair.form = RowSums(1);
+  const auto judged = testing::JudgePair(pair, testing::Truth::kForm, 1);
+  ASSERT_TRUE(judged) << judged.error().message;
+  EXPECT_TRUE(judged->truth.starts_with("float64 shadow; the form: it disagrees with the original: ")) << judged->truth;
+  EXPECT_TRUE(core::Passed(judged->verdict));
+}
+
+}  // namespace
+}  // namespace warpwright
