@@ -266,6 +266,7 @@ Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& reques
   executed.differing_runs = run.differing_runs;
   executed.other_buffers = Shared(std::move(run.other_buffers));
   executed.changed_globals = std::move(run.changed_globals);
+  executed.extents = std::move(run.extents);
   executed.notes = std::move(run.notes);
   for (const auto& [part, spent] : run.seconds) executed.seconds["run: " + part] += spent;
   executed.precision = compile::FindPrecision(prepared.module->ptx);
