@@ -64,13 +64,13 @@ TEST(Judge, AcceptsTheOriginalAndAnEquivalent) {
     const auto verdict = bench.Try(candidate);
     ExpectPassed(verdict);
     const auto& measured = std::get<core::Measured>(*verdict);
-    EXPECT_EQ(
-        measured.checks,
-        (std::vector<core::CheckName>{
-            core::Check::kGuardBands, core::Check::kInputHash, core::Check::kModuleState, core::Check::kUnwrittenOutput,
-            core::Check::kDeterminism, core::Check::kComparison, core::Check::kBuildDependent, core::Check::kPtxRules,
-            core::Check::kSecretSeed, core::Check::kDistributions, core::Check::kExactIntegers, core::Check::kNeedle,
-            core::Check::kScaleLadder, core::Check::kSpecialValues, core::Check::kOddShape, core::Check::kBytesRead}));
+    EXPECT_EQ(measured.checks, (std::vector<core::CheckName>{
+                                   core::Check::kGuardBands, core::Check::kInputHash, core::Check::kModuleState,
+                                   core::Check::kUnwrittenOutput, core::Check::kDeterminism, core::Check::kComparison,
+                                   core::Check::kBuildDependent, core::Check::kHostCode, core::Check::kPtxRules,
+                                   core::Check::kSecretSeed, core::Check::kDistributions, core::Check::kExactIntegers,
+                                   core::Check::kNeedle, core::Check::kScaleLadder, core::Check::kSpecialValues,
+                                   core::Check::kOddShape, core::Check::kBytesRead}));
     ASSERT_EQ(measured.cases.size(), 1u);
     EXPECT_EQ(measured.cases[0].case_name, "small");
     EXPECT_GT(measured.cases[0].time_us, 0);
