@@ -93,9 +93,11 @@ struct BufferExtent {
   bool reads_initial = false;                  // some byte was read before the entry had written it
 };
 // Where a kernel's code first computes or stores in a narrower or less exact way; the names are in compile/ptx_rules.h.
-// Also where its text depends on how it is built, and what its host code uses beyond computing and the CUDA runtime;
+// Also where its text depends on how it is built, and what its host code uses beyond computing and the CUDA runtime,
+// and returns;
 // those names are in source/build_dependence.h and source/closed_world.h, and begin with:
-inline constexpr std::string_view kBuildPrefix = "build: ", kBuildText = "build: text ", kHostPrefix = "host: ";
+inline constexpr std::string_view kBuildPrefix = "build: ", kBuildText = "build: text ",
+                                  kHostPrefix = "host: ", kReturnPrefix = "returns: ";
 struct PrecisionUse {
   std::string instruction;  // "cvt.rna.tf32.f32 %r1, %f1", "__CUDA_ARCH__"
   std::string file;

@@ -49,7 +49,8 @@ std::optional<uint64_t> Sum(const std::vector<core::LaunchReport>& launches, uin
 }
 
 bool IsOfBuild(const std::string& use) { return use.starts_with(core::kBuildPrefix); }
-bool IsOfHost(const std::string& use) { return use.starts_with(core::kHostPrefix); }
+bool IsReturned(const std::string& use) { return use.starts_with(core::kReturnPrefix); }
+bool IsOfHost(const std::string& use) { return use.starts_with(core::kHostPrefix) || IsReturned(use); }
 bool IsNote(const std::string& use) { return use.starts_with("approximate ") || use.starts_with("flushed "); }
 
 bool HasBuffer(const core::KernelSpec& spec, std::string_view type, bool inputs_only) {
@@ -195,11 +196,13 @@ Failure CheckBuildDependence(const core::KernelSpec& spec, const TrialReference&
 Failure CheckHostCode(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run) {
   for (const auto& [use, where] : run.precision)
     if (IsOfHost(use) && !reference.precision.contains(use))
-      return core::Refused{core::Check::kHostCode,
-                           fmt::format("its host code uses {}, which the original does not: host code may compute, "
-                                       "print and call the CUDA runtime",
-                                       where.instruction),
-                           where.file.empty() ? spec.file : where.file, where.line};
+      return core::Refused{
+          core::Check::kHostCode,
+          IsReturned(use) ? fmt::format("it returns another value than the original (bytes {})", where.instruction)
+                          : fmt::format("its host code uses {}, which the original does not: host code may compute, "
+                                        "print and call the CUDA runtime",
+                                        where.instruction),
+          where.file.empty() ? spec.file : where.file, where.line};
   return std::nullopt;
 }
 

@@ -136,7 +136,8 @@ constexpr std::string_view kLibrary[] = {"_Znw",
 constexpr std::string_view kReserved[] = {"_ZN2ww", "_ZNK2ww", "_ZSt", "_ZNSt", "_ZNKSt", "_ZNSo",
                                           "_ZNSi",  "_Znw",    "_Zna", "_Zdl",  "_Zda"};
 // What the compiled harness defines beside the user's code.
-constexpr std::string_view kHarness[] = {"_ZN2ww7symbolsE", "_ZN2ww12symbol_countE", "_ZN2ww4CallEv"};
+constexpr std::string_view kHarness[] = {"_ZN2ww7symbolsE", "_ZN2ww12symbol_countE", "_ZN2ww18has_callers_streamE",
+                                         "_ZN2ww4CallEv"};
 // Sections of ordinary code and data, by the beginnings of their names.
 constexpr std::string_view kSections[] = {
     ".text", ".data", ".bss", ".rodata", ".eh_frame", ".gcc_except_table", ".init_array", ".note.gnu.property",

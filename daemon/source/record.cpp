@@ -306,6 +306,10 @@ Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& 
     if (const auto* refused = std::get_if<core::Refused>(&*outcome)) return RecordOutcome(*refused);
     recordings.push_back(std::move(std::get<Recording>(*outcome)));
   }
+  const std::optional<core::PrecisionUse> unordered = recordings[0].unordered;
+  // What depends on data is not known here: the two recordings return something else.
+  const std::vector<std::string> returned =
+      recordings[0].returned == recordings[1].returned ? recordings[0].returned : std::vector<std::string>();
   std::vector<core::PlanBuffer> arguments;
   for (const RecordBuffer& buffer : request.buffers)
     arguments.push_back({core::PlanBuffer::Kind::kArgument, buffer.name, buffer.bytes});
@@ -315,6 +319,9 @@ Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& 
     return RecordOutcome(std::move(*refused));
   }
   WW_ASSIGN(auto foreign, ForeignUses(std::get<Recorder>(built), slices));
+  if (unordered) foreign[std::string(core::kHostPrefix) + unordered->instruction] = *unordered;
+  for (const std::string& value : returned)
+    foreign[std::string(core::kReturnPrefix) + value] = {value, slices.file, slices.entry_line};
   return RecordOutcome(Recorded{std::move(std::get<core::LaunchPlan>(plan)), std::move(foreign)});
 }
 
