@@ -10,7 +10,8 @@ namespace {
 
 constexpr size_t kMaxNames = 16, kMaxWindowNames = 9;
 constexpr size_t kMinSamples = 3;
-constexpr int64_t kMaxOffset = 2, kMaxDivisor = 128;
+constexpr int64_t kMaxOffset = 2;
+constexpr int64_t kDivisors[] = {2, 4, 8, 16, 32, 64, 128, 256};  // packed elements, tiles, warps, blocks
 // A small argument (taps, a stride) divides numbers by chance: below this product of its values it must explain all
 // that is left, alone or with one other factor.
 constexpr double kTellingProduct = 2000;
@@ -89,7 +90,7 @@ class Factors {
   }
   void AddQuotients() {
     for (size_t a = 0; a < names_.size(); ++a)
-      for (int64_t k = 2; k <= kMaxDivisor; ++k) {
+      for (const int64_t k : kDivisors) {
         Add(fmt::format("{} / {}", names_[a], k), [&, a](size_t j) { return values_[a][j] / k; });
         Add(fmt::format("ceil_div({}, {})", names_[a], k), [&, a](size_t j) { return (values_[a][j] + k - 1) / k; });
       }

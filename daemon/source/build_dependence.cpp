@@ -21,9 +21,10 @@ constexpr std::string_view kOfBuild[] = {
     "__i386__",           "__aarch64__",   "__unix__",      "__unix",          "__linux",
     "__has_include",      "__has_builtin", "__has_feature", "__has_attribute", "__has_cpp_attribute",
     "__has_include_next", "__func__",      "NDEBUG"};
-// By the beginnings of their names: of the toolkit's own headers.
-constexpr std::string_view kOfToolkit[] = {"NV_IF_",       "NV_DISPATCH_", "NV_IS_",  "NV_PROVIDES_", "CUDART_VERSION",
-                                           "CUDA_VERSION", "CUB_",         "THRUST_", "CCCL_",        "__nv_"};
+// By the beginnings of their names: of the toolkit's own headers, and of ours, which stand for them in a recording.
+constexpr std::string_view kOfToolkit[] = {"ww_",    "WW_",          "NV_IF_",         "NV_DISPATCH_",
+                                           "NV_IS_", "NV_PROVIDES_", "CUDART_VERSION", "CUDA_VERSION",
+                                           "CUB_",   "THRUST_",      "CCCL_",          "__nv_"};
 
 bool IsOneOf(std::span<const std::string_view> list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
@@ -36,7 +37,7 @@ bool IsReserved(std::string_view name) {
 }
 bool DependsOnBuild(std::string_view name) {
   if (IsOneOf(kSameEverywhere, name)) return false;
-  return IsReserved(name) || IsOneOf(kOfBuild, name) ||
+  return IsReserved(name) || IsOneOf(kOfBuild, name) || name == "ww" ||
          std::any_of(std::begin(kOfToolkit), std::end(kOfToolkit),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
@@ -140,6 +141,20 @@ std::map<std::string, core::PrecisionUse> FindBuildDependence(const Ast& ast) {
   return uses;
 }
 
+namespace {
+
+// Defined for the whole program: where it is linked, it may take the place of another.
+bool IsGlobalFunction(const Unit& unit, std::span<const Token> tokens) {
+  if (unit.kind != Unit::Kind::kFunction || unit.body_open == kNone || unit.is_template || unit.is_constexpr)
+    return false;
+  if (std::find(unit.scope.begin(), unit.scope.end(), "") != unit.scope.end()) return false;
+  return std::none_of(tokens.begin(), tokens.end(), [](const Token& t) {
+    return t.Is("static") || t.Is("inline") || t.Is("__inline__") || t.Is("__forceinline__");
+  });
+}
+
+}  // namespace
+
 std::map<std::string, core::PrecisionUse> FindUnreachedEffects(const SourceUnits& units, const ReachableUnits& reach,
                                                                const std::string& main) {
   std::map<std::string, core::PrecisionUse> uses;
@@ -159,7 +174,7 @@ std::map<std::string, core::PrecisionUse> FindUnreachedEffects(const SourceUnits
     const bool on_device = (unit.attributes & (kDevice | kGlobal | kConstant | kManaged | kShared)) != 0;
     const bool initialized =
         unit.kind == Unit::Kind::kVariable && !on_device && !unit.is_constexpr && (!unit.is_const || calls);
-    if (on_device || (!attributed && !initialized)) continue;
+    if (on_device || (!attributed && !initialized && !IsGlobalFunction(unit, tokens))) continue;
     std::string text;
     for (const Token& token : tokens) text += std::string(token.text) + " ";
     uses.try_emplace(std::string(core::kBuildText) + base::Hasher().Add(text).Finish().substr(0, 16),

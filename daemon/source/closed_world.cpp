@@ -43,6 +43,7 @@ constexpr std::string_view kCompiler[] = {
     "__cxa_get_exception_ptr", "__dynamic_cast", "__muloti4", "__popcountdi2", "__divti3", "__modti3", "__udivti3",
     "__umodti3", "__ctype_b_loc", "__isoc99_sscanf",
     // Half precision of the host's compiler.
+    "__libc_single_threaded",  // whether a shared_ptr counts atomically
     "__extendhfsf2", "__truncsfhf2", "__truncdfhf2"};
 // Of libstdc++, by the beginnings of mangled names: new and delete, strings and string streams, printing, what
 // containers call, exceptions and type information. Not the clock, threads, files, locales by name, random devices.
@@ -51,6 +52,7 @@ constexpr std::string_view kLibrary[] = {"_Znw",
                                          "_Zdl",
                                          "_Zda",
                                          "_ZSt7nothrow",
+                                         "_ZNSaI",
                                          "_ZNSt7__cxx1112basic_string",
                                          "_ZNKSt7__cxx1112basic_string",
                                          "_ZNSt7__cxx1115basic_stringbuf",
@@ -285,7 +287,6 @@ class Finder {
       else if (name == "thread_local" || name == "__thread") AddAt("thread-local state", file, token);
       else if (name.starts_with("__builtin_") && !BeginsWithOneOf(kBuiltins, name)) AddAt(name, file, token);
       else if (name.starts_with("__sync_") || name.starts_with("__atomic_")) AddAt(name, file, token);
-      else if (name == "ww" || name.starts_with("WW_") || name.starts_with("ww_")) AddAt(name, file, token);
       else if (name == "__attribute__" || name == "__attribute" || name == "__declspec")
         AddAttributes(file, tokens, i + 1);
       else if (name == "pragma" && i > 0 && tokens[i - 1].OpensDirective()) AddPragma(file, tokens, i + 1);

@@ -23,9 +23,9 @@ std::vector<ExtentSample> SamplesOf(const std::vector<std::string>& shape, const
 }
 
 const std::vector<Sizes> kImages = {{{"N", 7}, {"C", 11}, {"H", 29}, {"W", 31}, {"K", 3}, {"pad", 1}, {"stride", 1}},
-                                    {{"N", 11}, {"C", 13}, {"H", 31}, {"W", 37}, {"K", 4}, {"pad", 2}, {"stride", 1}},
+                                    {{"N", 11}, {"C", 13}, {"H", 31}, {"W", 67}, {"K", 4}, {"pad", 2}, {"stride", 1}},
                                     {{"N", 13}, {"C", 17}, {"H", 37}, {"W", 41}, {"K", 5}, {"pad", 1}, {"stride", 2}},
-                                    {{"N", 17}, {"C", 19}, {"H", 41}, {"W", 43}, {"K", 3}, {"pad", 2}, {"stride", 3}},
+                                    {{"N", 17}, {"C", 19}, {"H", 41}, {"W", 103}, {"K", 3}, {"pad", 2}, {"stride", 3}},
                                     {{"N", 19}, {"C", 7}, {"H", 43}, {"W", 47}, {"K", 4}, {"pad", 1}, {"stride", 2}}};
 const std::vector<std::string> kImageNames = {"N", "C", "H", "W", "K", "pad", "stride"};
 
