@@ -50,7 +50,15 @@ Result<std::vector<InspectedFile>> InspectSources(const fs::path& root, core::Ev
     progress.step("reading " + file);
     WW_ASSIGN(const core::SourceRef source, judge::ReadSource(root, file));
     WW_ASSIGN(core::Inspection inspection, worker.Inspect(source));
-    if (!inspection.entries.empty()) files.push_back({file, std::move(inspection)});
+    if (inspection.entries.empty()) continue;
+    InspectedFile inspected{file, std::move(inspection), {}};
+    for (const core::EntryInfo& entry : inspected.inspection.entries) {
+      if (!entry.refusal.empty()) continue;
+      progress.step("running " + entry.name);
+      WW_ASSIGN(ProbeOutcome probe, ProbeEntry(source, entry, worker));
+      inspected.probes.emplace(entry.name, std::move(probe));
+    }
+    files.push_back(std::move(inspected));
   }
   progress.finish();
   if (files.empty()) return Fail(ErrorCode::kUsage, "no .cu file with a kernel below " + root.string());

@@ -12,6 +12,7 @@ std::string_view Name(Check check) {
     case Check::kSplice: return "splice";
     case Check::kPtxRules: return "ptx-rules";
     case Check::kBuildDependent: return "build-dependent";
+    case Check::kHostCode: return "host-code";
     case Check::kCrash: return "crash";
     case Check::kDeadline: return "deadline";
     case Check::kGuardBands: return "guard-bands";

@@ -19,6 +19,7 @@ enum class Check : uint8_t {
   kSplice,
   kPtxRules,
   kBuildDependent,
+  kHostCode,
   // Of a run: what it must not do, and how it may end.
   kCrash,
   kDeadline,

@@ -69,6 +69,7 @@ struct ExecuteOptions {
   PageGuard page_guard = PageGuard::kNone;
   uint32_t runs = 1;  // runs on the same inputs and from the same state; the first one's outputs are returned
   Perturbation perturbation = Perturbation::kNone;
+  bool extents = false;  // Executed lists how far the entry reached into its buffers: the simulator alone knows
 };
 struct ExecuteRequest {
   SourceRef source;
@@ -84,9 +85,19 @@ struct GuardViolation {
   int64_t offset = 0;  // of the first changed byte: negative before the buffer, at least its size after it
   uint64_t bytes = 0;
 };
+// How far an entry reached into a buffer argument.
+struct BufferExtent {
+  std::string buffer;
+  uint64_t read_end = 0, written_end = 0;      // one past the last byte; 0: none
+  uint64_t read_bytes = 0, written_bytes = 0;  // different ones
+  bool reads_initial = false;                  // some byte was read before the entry had written it
+};
 // Where a kernel's code first computes or stores in a narrower or less exact way; the names are in compile/ptx_rules.h.
-// Also where its text depends on how it is built; those names are in source/build_dependence.h and begin with:
-inline constexpr std::string_view kBuildPrefix = "build: ", kBuildText = "build: text ";
+// Also where its text depends on how it is built, and what its host code uses beyond computing and the CUDA runtime,
+// and returns;
+// those names are in source/build_dependence.h and source/closed_world.h, and begin with:
+inline constexpr std::string_view kBuildPrefix = "build: ", kBuildText = "build: text ",
+                                  kHostPrefix = "host: ", kReturnPrefix = "returns: ";
 struct PrecisionUse {
   std::string instruction;  // "cvt.rna.tf32.f32 %r1, %f1", "__CUDA_ARCH__"
   std::string file;
@@ -106,6 +117,7 @@ struct Executed {
   uint32_t differing_runs = 0;
   std::vector<base::Bytes> other_buffers;
   std::vector<std::string> changed_globals;       // module variables that a run changed
+  std::vector<BufferExtent> extents;              // of all buffer arguments, if they were asked for
   std::map<std::string, PrecisionUse> precision;  // by kind: "to tf32", "approximate ex2"
   std::vector<std::string> notes;                 // what could not be measured, with its remedy
   std::string plan_digest, module_key;            // content addresses: identical for identical plan and device code

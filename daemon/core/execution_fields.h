@@ -38,6 +38,7 @@ void Describe(V& field, const ExecuteOptions*) {
   field("exact_memory", &T::page_guard);
   field("runs", &T::runs);
   field("perturbation", &T::perturbation);
+  field("extents", &T::extents);
 }
 template <typename V>
 void Describe(V& field, const ExecuteRequest*) {
@@ -56,6 +57,16 @@ void Describe(V& field, const GuardViolation*) {
   field("buffer", &T::buffer);
   field("offset", &T::offset);
   field("bytes", &T::bytes);
+}
+template <typename V>
+void Describe(V& field, const BufferExtent*) {
+  using T = BufferExtent;
+  field("buffer", &T::buffer);
+  field("read_end", &T::read_end);
+  field("written_end", &T::written_end);
+  field("read_bytes", &T::read_bytes);
+  field("written_bytes", &T::written_bytes);
+  field("reads_initial", &T::reads_initial);
 }
 template <typename V>
 void Describe(V& field, const PrecisionUse*) {
@@ -77,6 +88,7 @@ void Describe(V& field, const Executed*) {
   field("differing_runs", &T::differing_runs);
   field("other_buffers", &T::other_buffers);
   field("changed_globals", &T::changed_globals);
+  field("extents", &T::extents);
   field("precision", &T::precision);
   field("notes", &T::notes);
   field("plan_digest", &T::plan_digest);

@@ -143,6 +143,9 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   failure = CheckBuildDependence(state_.spec, *reference, first);
   if (failure) return failure;
   Passed(core::Check::kBuildDependent);
+  failure = CheckHostCode(state_.spec, *reference, first);
+  if (failure) return failure;
+  Passed(core::Check::kHostCode);
   failure = CheckPrecision(state_.spec, *reference, first);
   if (failure) return failure;
   Passed(core::Check::kPtxRules);

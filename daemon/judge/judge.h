@@ -14,6 +14,8 @@
 //   comparison               every element, by compare.h
 //   build-dependent          no text that other builds compile to something else, if the original has none
 //                            (run_checks.h)
+//   host-code                a launcher computes, prints and calls the CUDA runtime; it does nothing else that the
+//                            original does not (run_checks.h)
 //   ptx-rules                (full and quick) no narrower types than in the original's code (run_checks.h)
 //   recorded-reference       what `warpwright record` or the user stored for the case
 //   secret-seed              inputs whose seed was drawn after the candidate had compiled and run (a quick evaluation

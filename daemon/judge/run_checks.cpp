@@ -49,6 +49,8 @@ std::optional<uint64_t> Sum(const std::vector<core::LaunchReport>& launches, uin
 }
 
 bool IsOfBuild(const std::string& use) { return use.starts_with(core::kBuildPrefix); }
+bool IsReturned(const std::string& use) { return use.starts_with(core::kReturnPrefix); }
+bool IsOfHost(const std::string& use) { return use.starts_with(core::kHostPrefix) || IsReturned(use); }
 bool IsNote(const std::string& use) { return use.starts_with("approximate ") || use.starts_with("flushed "); }
 
 bool HasBuffer(const core::KernelSpec& spec, std::string_view type, bool inputs_only) {
@@ -158,7 +160,7 @@ std::optional<std::string> DifferentOutput(const TrialReference& reference, cons
 
 Failure CheckPrecision(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run) {
   for (const auto& [use, where] : run.precision) {
-    if (reference.precision.contains(use) || IsNote(use) || IsOfBuild(use)) continue;
+    if (reference.precision.contains(use) || IsNote(use) || IsOfBuild(use) || IsOfHost(use)) continue;
     const std::string type = use.substr(use.rfind(' ') + 1);
     const bool tf32 = type == "tf32";
     if (spec.allow.contains(core::Allow::kReducedPrecision) || (tf32 && spec.allow.contains(core::Allow::kTf32)))
@@ -188,6 +190,19 @@ Failure CheckBuildDependence(const core::KernelSpec& spec, const TrialReference&
                                      where.instruction, core::Name(core::Allow::kBuildDependent)),
                          where.file.empty() ? spec.file : where.file, where.line};
   }
+  return std::nullopt;
+}
+
+Failure CheckHostCode(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run) {
+  for (const auto& [use, where] : run.precision)
+    if (IsOfHost(use) && !reference.precision.contains(use))
+      return core::Refused{
+          core::Check::kHostCode,
+          IsReturned(use) ? fmt::format("it returns another value than the original (bytes {})", where.instruction)
+                          : fmt::format("its host code uses {}, which the original does not: host code may compute, "
+                                        "print and call the CUDA runtime",
+                                        where.instruction),
+          where.file.empty() ? spec.file : where.file, where.line};
   return std::nullopt;
 }
 

@@ -37,6 +37,9 @@ Failure CheckPrecision(const core::KernelSpec& spec, const TrialReference& refer
 // build-dependent: text that other builds (for another architecture, with another compiler, on another day) compile to
 // something else, if the original has none and the manifest does not allow it.
 Failure CheckBuildDependence(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run);
+// host-code: what a launcher uses beyond computing, printing and the CUDA runtime (source/closed_world.h), if the
+// original does not use the same; and what it returns.
+Failure CheckHostCode(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run);
 // Approximate instructions that the original does not use: the accuracy budget bounds what they cost, and a reviewer
 // may want to know of them.
 std::vector<std::string> PrecisionNotes(const TrialReference& reference, const core::Executed& run);

@@ -122,6 +122,25 @@ std::vector<core::Case> OddShapes(const core::KernelSpec& spec, const core::Case
   for (const std::string& one : names)
     add([&](const std::string& name, int, int64_t n) { return name == one ? 1 : std::min<int64_t>(n, 67); });
   const base::CounterRandom random(secret, kShapeStream);
+  // Long in one dimension and short in the others: beyond 65,535, where grids end in y and z and 16-bit indices wrap,
+  // and beyond sizes at which code takes another path. Which dimension, nobody knows.
+  for (const int64_t least : {int64_t{65'536}, int64_t{2'048}}) {
+    const auto stream = static_cast<uint64_t>(least);
+    const auto chosen = static_cast<int>(random.Below(stream, std::max<size_t>(names.size(), 1)));
+    const int64_t length = least + 1 + static_cast<int64_t>(random.Below(stream + 1, 1'024));
+    add([&](const std::string&, int i, int64_t n) { return i == chosen ? length : std::min<int64_t>(n, 2 + i); });
+  }
+  // What vector accesses and tiles ask for: multiples of 4, 8 and 16 that are no multiples of 32, and powers of two.
+  constexpr int64_t kMultiples[][4] = {{36, 20, 44, 52}, {40, 24, 72, 56}, {48, 112, 80, 16}, {64, 32, 128, 256}};
+  for (const auto& multiples : kMultiples)
+    add([&](const std::string&, int i, int64_t) { return multiples[static_cast<size_t>(i) % std::size(multiples)]; });
+  // Near the declared sizes, on both sides.
+  for (const uint64_t which : {128, 192})
+    add([&](const std::string&, int i, int64_t n) {
+      const auto half = static_cast<uint64_t>(std::max<int64_t>(n / 2, 1));
+      const auto step = static_cast<int64_t>(random.Below(which + static_cast<uint64_t>(i), half));
+      return which == 128 ? n - step : n + step;
+    });
   for (const uint64_t which : {0, 64})
     add([&](const std::string&, int i, int64_t n) {
       return n < 2 ? n

@@ -25,6 +25,8 @@ constexpr KnownCheck kChecks[] = {
     {core::Check::kDeterminism, "repeated runs agree bit for bit, unless the original's do not", ""},
     {core::Check::kComparison, "every element against the original's, within its error budget", ""},
     {core::Check::kBuildDependent, "nothing new depends on the architecture or the compiler", ""},
+    {core::Check::kHostCode,
+     "its host code only computes, prints and calls the CUDA runtime, or what the original does", ""},
     {core::Check::kPtxRules, "no narrower types than in the original's code", ""},
     {core::Check::kRecordedReference, "the outputs recorded in the repository", "none are recorded for these cases"},
     {core::Check::kSecretSeed, "inputs drawn after the candidate was compiled", ""},

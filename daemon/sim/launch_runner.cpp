@@ -128,6 +128,7 @@ Status LaunchRunner::MakeWorkers(const KernelInfo& info, int count) {
     options.counters = limits_.counters;
     options.instruction_limit = limits_.instruction_limit;
     options.shared_limit_bytes = static_cast<uint32_t>(chip.shared_bytes_per_block_optin);
+    options.shadow = limits_.shadow;
     if (limits_.counters) {
       worker.l1 = std::make_unique<L1Model>(chip, share);
       options.observer = worker.l1.get();
@@ -409,7 +410,7 @@ Result<LaunchOutcome> LaunchRunner::Run() {
   occupancy_ = core::ComputeOccupancy(context_.chip, needs_, blocks);
   if (auto fault = CheckResources(context_.chip, launch_, resources_, needs_, occupancy_)) return std::move(*fault);
 
-  const bool ordered = context_.program.UsesGlobalAtomics(info->symbol);
+  const bool ordered = limits_.shadow != nullptr || context_.program.UsesGlobalAtomics(info->symbol);
   const uint64_t useful = std::min<uint64_t>(blocks, static_cast<uint64_t>(context_.chip.multiprocessors));
   const int workers =
       ordered ? 1 : static_cast<int>(std::min<uint64_t>(useful, static_cast<uint64_t>(context_.pool.size())));

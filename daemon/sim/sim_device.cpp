@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "core/stream_order.h"
+#include "sim/extent_shadow.h"
 #include "sim/launch_runner.h"
 #include "sim/plan_memory.h"
 
@@ -38,6 +39,7 @@ class PlanRun {
     WW_ASSIGN(PlanMemory memory, PlanMemory::Create(*request_.plan, *request_.buffers, program_,
                                                     {request_.options.guard_bytes, request_.options.seed}));
     memory_.emplace(std::move(memory));
+    if (request_.options.extents) extents_.emplace(*request_.plan, *memory_);
     launches_left_ = CountLaunches();
     for (const core::PlanOp& op : request_.plan->setup) {
       WW_ASSIGN(std::optional<core::Fault> fault, RunOp(op, false));
@@ -102,6 +104,7 @@ class PlanRun {
 
   Result<std::optional<core::Fault>> RunOp(const core::PlanOp& op, bool timed) {
     if (const auto* launch = std::get_if<core::KernelLaunch>(&op)) return RunKernel(*launch, timed);
+    if (extents_) extents_->Apply(op);
     WW_ASSIGN(const std::optional<PlanMemory::Written> written, memory_->Apply(op));
     if (!written || !request_.options.counters) return std::nullopt;
     if (written->bytes > 0) l2_.Write(written->address, written->bytes);
@@ -129,6 +132,7 @@ class PlanRun {
                                     std::max<uint64_t>(launches_left_, 1));
     limits.footprint_bytes = Footprint(launch);
     limits.block_order = order_;
+    limits.shadow = extents_ ? &*extents_ : nullptr;
     launches_left_ -= launches_left_ > 0;
     const LaunchContext context{.chip = chip_,
                                 .program = program_,
@@ -164,6 +168,7 @@ class PlanRun {
 
   void FinishBuffers() {
     run_.guards = memory_->ViolatedGuards();
+    if (extents_) run_.extents = extents_->Extents();
     if (!request_.options.keep_outputs) return;
     for (size_t i = 0; i < memory_->buffers().size(); ++i) {
       if (request_.plan->buffers[i].kind != core::PlanBuffer::Kind::kArgument) continue;
@@ -177,6 +182,7 @@ class PlanRun {
   const core::Chip& chip_;
   const sim::Program& program_;
   std::optional<PlanMemory> memory_;
+  std::optional<ExtentShadow> extents_;
   sim::L2Model l2_;
   std::map<std::string, compile::CubinKernel> machine_code_;
   sim::WorkerPool& pool_;
@@ -221,7 +227,7 @@ class SimDevice : public core::Device {
     auto* run = std::get_if<core::DeviceRun>(&outcome);
     if (!run || !request.options.keep_outputs) return std::optional<core::Fault>();
     core::DeviceRequest again = request;
-    again.options.counters = false;
+    again.options.counters = again.options.extents = false;
     again.options.sample_instructions = 0;
     again.options.instruction_limit = 1'000'000 + 4 * instructions;
     core::LaunchPlan exchanged = *request.plan;

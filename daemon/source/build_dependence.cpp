@@ -1,27 +1,98 @@
 #include "source/build_dependence.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
+#include <span>
 
 #include "base/hash.h"
 #include "source/ast.h"
+#include "source/closure.h"
 
 namespace warpwright::source {
 namespace {
 
-// __CUDACC__ is not among them: every compiler of device code has it. These are prefixes: they include
-// __CUDA_ARCH_LIST__ and __CUDACC_VER_MAJOR__.
-constexpr std::string_view kBuildMacros[] = {"__CUDA_ARCH", "__CUDACC_RTC__", "__CUDACC_VER", "__CUDACC_DEBUG__",
-                                             "__NVCC__",    "__NVCOMPILER",   "__clang",      "__GNUC",
-                                             "_MSC_VER",    "__DATE__",       "__TIME__",     "__TIMESTAMP__"};
+// Reserved names whose meaning is the same in every build of CUDA code.
+constexpr std::string_view kSameEverywhere[] = {"__CUDACC__", "__LINE__", "__VA_ARGS__",    "__VA_OPT__", "_Bool",
+                                                "_Float16",   "_Pragma",  "_Static_assert", "_Alignas"};
+// Others that are not written in capitals.
+constexpr std::string_view kOfBuild[] = {
+    "__cplusplus",        "__clang__",     "__linux__",     "__x86_64__",      "__x86_64",
+    "__i386__",           "__aarch64__",   "__unix__",      "__unix",          "__linux",
+    "__has_include",      "__has_builtin", "__has_feature", "__has_attribute", "__has_cpp_attribute",
+    "__has_include_next", "__func__",      "NDEBUG"};
+// By the beginnings of their names: of the toolkit's own headers, and of ours, which stand for them in a recording.
+constexpr std::string_view kOfToolkit[] = {"ww_",    "WW_",          "NV_IF_",         "NV_DISPATCH_",
+                                           "NV_IS_", "NV_PROVIDES_", "CUDART_VERSION", "CUDA_VERSION",
+                                           "CUB_",   "THRUST_",      "CCCL_",          "__nv_"};
+
+bool IsOneOf(std::span<const std::string_view> list, std::string_view name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+// _GNU_SOURCE, __CUDA_ARCH__: names that only the implementation may define.
+bool IsReserved(std::string_view name) {
+  const size_t letter = name.find_first_not_of('_');
+  if (letter == 0 || letter == std::string_view::npos) return false;
+  return name[letter] >= 'A' && name[letter] <= 'Z';
+}
 bool DependsOnBuild(std::string_view name) {
-  return std::any_of(std::begin(kBuildMacros), std::end(kBuildMacros),
-                     [&](std::string_view macro) { return name.starts_with(macro); });
+  if (IsOneOf(kSameEverywhere, name)) return false;
+  return IsReserved(name) || IsOneOf(kOfBuild, name) || name == "ww" ||
+         std::any_of(std::begin(kOfToolkit), std::end(kOfToolkit),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 // A pasted name begins with a token that is a prefix of it.
 bool MayBegin(std::string_view piece) {
-  return std::any_of(std::begin(kBuildMacros), std::end(kBuildMacros),
-                     [&](std::string_view macro) { return macro.starts_with(piece); });
+  return piece.starts_with("__") || piece == "_" || IsReserved(piece) ||
+         std::any_of(std::begin(kOfToolkit), std::end(kOfToolkit),
+                     [&](std::string_view prefix) { return piece.size() >= 2 && prefix.starts_with(piece); });
 }
+
+// A file's name that is printed says nothing to anybody but people.
+bool IsPrinted(const std::vector<Token>& tokens, size_t at) {
+  int depth = 0;
+  while (at-- > 0) {
+    if (tokens[at].Is(")")) ++depth;
+    if (tokens[at].Is(";") || tokens[at].Is("{") || tokens[at].Is("}")) return false;
+    if (!tokens[at].Is("(") || --depth >= 0) continue;
+    return at > 0 && (tokens[at - 1].Is("fprintf") || tokens[at - 1].Is("printf") || tokens[at - 1].Is("snprintf"));
+  }
+  return false;
+}
+
+// What conditions ask for before the file has defined it.
+class Conditions {
+ public:
+  using Found = std::function<void(const std::string& name, int line)>;
+
+  static void Find(const std::vector<Token>& tokens, const Found& found) {
+    std::set<std::string> defined;
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      if (!tokens[i].OpensDirective() || i + 1 >= tokens.size()) continue;
+      size_t end = i + 1;
+      while (end < tokens.size() && tokens[end].in_directive && !tokens[end].OpensDirective()) ++end;
+      const std::string word = Spelling(tokens[i + 1]);
+      if (word == "define" && i + 2 < end) defined.insert(Spelling(tokens[i + 2]));
+      if (word == "ifndef" && i + 2 < end && IsGuard(tokens, i + 2, end)) continue;
+      if (word != "if" && word != "elif" && word != "ifdef" && word != "ifndef" && word != "elifdef" &&
+          word != "elifndef")
+        continue;
+      for (size_t t = i + 2; t < end; ++t) {
+        const std::string name = tokens[t].IsIdentifier() ? Spelling(tokens[t]) : "";
+        const bool known = name.empty() || name == "defined" || name == "true" || name == "false" ||
+                           defined.contains(name) || IsOneOf(kSameEverywhere, name);
+        if (!known) found(name, tokens[t].line);
+      }
+    }
+  }
+
+ private:
+  // "#ifndef X" and then "#define X": X has the file's value unless somebody chose another on purpose.
+  static bool IsGuard(const std::vector<Token>& tokens, size_t name, size_t end) {
+    return name + 1 == end && end + 2 < tokens.size() && tokens[end].OpensDirective() && tokens[end + 1].Is("define") &&
+           tokens[end + 2].text == tokens[name].text;
+  }
+};
 
 // Strips the directives: the parser's range begins with one and ends before or after another.
 TextRange WithoutDirectives(std::string_view text, TextRange range) {
@@ -51,10 +122,13 @@ std::map<std::string, core::PrecisionUse> FindBuildDependence(const Ast& ast) {
   };
   const std::vector<Token> tokens = Lex(ast.text());
   const bool pastes = std::any_of(tokens.begin(), tokens.end(), [](const Token& token) { return token.Is("##"); });
-  for (const Token& token : tokens)
-    if (const std::string name = token.IsIdentifier() ? Spelling(token) : "";
-        DependsOnBuild(name) || (pastes && !name.empty() && MayBegin(name)))
-      add(core::kBuildPrefix, name, name, token.line);
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const std::string name = tokens[i].IsIdentifier() ? Spelling(tokens[i]) : "";
+    if (name.empty() || IsOneOf(kSameEverywhere, name)) continue;
+    if (name == "__FILE__" && IsPrinted(tokens, i)) continue;
+    if (DependsOnBuild(name) || (pastes && MayBegin(name))) add(core::kBuildPrefix, name, name, tokens[i].line);
+  }
+  Conditions::Find(tokens, [&](const std::string& name, int line) { add(core::kBuildPrefix, name, name, line); });
   for (const TextRange& skipped : ast.InactiveRanges(file)) {
     const TextRange range = WithoutDirectives(ast.text(), skipped);
     const std::string_view text = ast::Text(ast, range);
@@ -63,6 +137,48 @@ std::map<std::string, core::PrecisionUse> FindBuildDependence(const Ast& ast) {
     const auto first = static_cast<uint32_t>(text.find_first_not_of(" \t\r\n"));
     add(core::kBuildText, base::Hasher().Add(normalized).Finish().substr(0, 16), FirstLine(text),
         LineAt(ast.text(), range.begin + first));
+  }
+  return uses;
+}
+
+namespace {
+
+// Defined for the whole program: where it is linked, it may take the place of another.
+bool IsGlobalFunction(const Unit& unit, std::span<const Token> tokens) {
+  if (unit.kind != Unit::Kind::kFunction || unit.body_open == kNone || unit.is_template || unit.is_constexpr)
+    return false;
+  if (std::find(unit.scope.begin(), unit.scope.end(), "") != unit.scope.end()) return false;
+  return std::none_of(tokens.begin(), tokens.end(), [](const Token& t) {
+    return t.Is("static") || t.Is("inline") || t.Is("__inline__") || t.Is("__forceinline__");
+  });
+}
+
+}  // namespace
+
+std::map<std::string, core::PrecisionUse> FindUnreachedEffects(const SourceUnits& units, const ReachableUnits& reach,
+                                                               const std::string& main) {
+  std::map<std::string, core::PrecisionUse> uses;
+  const auto file = units.files.find(main);
+  if (file == units.files.end()) return uses;
+  const std::vector<Token>& code = file->second.code;
+  for (const Unit& unit : file->second.units) {
+    if (reach.host.contains(&unit) || reach.device.contains(&unit) || unit.first == kNone ||
+        unit.kind == Unit::Kind::kMacro)
+      continue;
+    const std::span<const Token> tokens(code.begin() + static_cast<ptrdiff_t>(unit.first),
+                                        code.begin() + static_cast<ptrdiff_t>(unit.last));
+    const bool attributed = std::any_of(tokens.begin(), tokens.end(), [](const Token& t) {
+      return t.Is("__attribute__") || t.Is("__attribute") || t.Is("asm") || t.Is("__asm__") || t.Is("__asm");
+    });
+    const bool calls = std::any_of(tokens.begin(), tokens.end(), [](const Token& t) { return t.Is("("); });
+    const bool on_device = (unit.attributes & (kDevice | kGlobal | kConstant | kManaged | kShared)) != 0;
+    const bool initialized =
+        unit.kind == Unit::Kind::kVariable && !on_device && !unit.is_constexpr && (!unit.is_const || calls);
+    if (on_device || (!attributed && !initialized && !IsGlobalFunction(unit, tokens))) continue;
+    std::string text;
+    for (const Token& token : tokens) text += std::string(token.text) + " ";
+    uses.try_emplace(std::string(core::kBuildText) + base::Hasher().Add(text).Finish().substr(0, 16),
+                     core::PrecisionUse{text.substr(0, 80), main, unit.line});
   }
   return uses;
 }

@@ -10,10 +10,19 @@
 namespace warpwright::source {
 
 class Ast;
+struct ReachableUnits;
+struct SourceUnits;
 
-// Of the main file: "build: __CUDA_ARCH__" for each macro that distinguishes builds, also one whose name is pasted
-// together; and "build: text <hash>" for each region that the preprocessor skips. The hash is of its tokens: equal
+// Of the main file: "build: NAME" for each name that another build may define otherwise: reserved ones (what compilers
+// and libraries define; also one that is pasted together), and those that a condition asks for before the file has
+// defined them; and "build: text <hash>" for each region that the preprocessor skips. The hash is of its tokens: equal
 // regions of two files have equal names.
 std::map<std::string, core::PrecisionUse> FindBuildDependence(const Ast& ast);
+
+// "build: text <hash>" for each declaration of the main file that no slice contains and that acts by being there: a
+// variable of the host that is initialized when the program starts, a function that the whole program sees, a declaration
+// with attributes, inline assembly.
+std::map<std::string, core::PrecisionUse> FindUnreachedEffects(const SourceUnits& units, const ReachableUnits& reach,
+                                                               const std::string& main);
 
 }  // namespace warpwright::source

@@ -28,6 +28,7 @@ std::string_view HostType(core::DType dtype) {
 std::variant<std::string, core::Refused> MakeHarness(const Slices& slices, const core::KernelSpec& spec) {
   std::string arguments;
   size_t next = 0, buffers = 0, scalars = 0;
+  bool has_stream = false;
   const auto add = [&](const std::string& argument) { arguments += (arguments.empty() ? "" : ", ") + argument; };
   const auto refuse = [&](std::string reason) {
     return core::Refused{core::Check::kRecord, std::move(reason), slices.file, slices.entry_line};
@@ -35,7 +36,8 @@ std::variant<std::string, core::Refused> MakeHarness(const Slices& slices, const
   for (size_t i = 0; i < slices.parameters.size(); ++i) {
     const core::ParameterInfo& parameter = slices.parameters[i];
     if (IsStream(parameter)) {
-      add("cudaStream_t()");
+      add("::ww::CallersStream()");
+      has_stream = true;
       continue;
     }
     if (next == spec.args.size()) break;  // the rest must have defaults, or the compiler reports an error
@@ -70,7 +72,9 @@ std::variant<std::string, core::Refused> MakeHarness(const Slices& slices, const
   text += "{nullptr, nullptr, 0}};\n";
   text += "const ::ww::Symbol* const ww::symbols = ww_symbol_table;\n";
   text += fmt::format("const size_t ww::symbol_count = {};\n", slices.symbols.size());
-  text += fmt::format("void ww::Call() {{ ::{}({}); }}\n", slices.entry_name, arguments);
+  text += fmt::format("const bool ww::has_callers_stream = {};\n", has_stream);
+  text +=
+      fmt::format("void ww::Call() {{ ::ww::RecordCall([] {{ return ::{}({}); }}); }}\n", slices.entry_name, arguments);
   return text;
 }
 

@@ -8,9 +8,11 @@
 #include <optional>
 #include <thread>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/random.h"
 #include "base/subprocess.h"
+#include "source/closed_world.h"
 #include "source/harness.h"
 #include "source/recorder_build.h"
 #include "source/recording.h"
@@ -22,6 +24,7 @@ namespace {
 constexpr size_t kOutputLimitBytes = 512u << 20;
 constexpr uint64_t kMemoryBytes = 4ull << 30;
 constexpr size_t kServedLimitBytes = 1u << 20;
+constexpr uint64_t kObjectLimitBytes = 256u << 20;
 // Where device memory appears to be (shim/host/recorder.h): far from where the system places programs, libraries and
 // heaps; the second one is also where drivers place it. A launcher must not be able to detect that it is being
 // recorded: the offset that is added to each base is random, and the two runs, which must agree, have different
@@ -36,8 +39,9 @@ const std::map<std::string, std::string> kEnvironments[] = {{{"LANG", "C"}},
                                                              {"TERM", "xterm"},
                                                              {"PATH", "/usr/local/cuda/bin:/usr/bin:/bin"},
                                                              {"CUDA_VISIBLE_DEVICES", "0"}}};
-// What device-to-host copies return: zeros, and 1.0f, which is also a large integer.
-constexpr uint32_t kGarbage[] = {0, 0x3f800000};
+// What device-to-host copies return: zeros, and what is a little more than one as a float or as two of 16 bits, and
+// also a large integer. They differ in every byte, or a launcher could decide by a narrower value unnoticed.
+constexpr uint32_t kGarbage[] = {0, 0x3f803f80};
 
 core::Refused Refuse(const Slices& slices, std::string reason, int line = 0) {
   return {core::Check::kRecord, std::move(reason), slices.file, line == 0 ? slices.entry_line : line};
@@ -253,17 +257,31 @@ Result<RecordOutcome> PlanOfKernel(const Slices& slices, const RecordRequest& re
     launch.parameters.push_back(std::move(value));
   }
   plan.ops.push_back(std::move(launch));
-  return RecordOutcome(std::move(plan));
+  return RecordOutcome(Recorded{std::move(plan), {}});
 }
 
 // ValidatePlan's limits are those of CUDA and of warpwright; exceeding them is the candidate's fault.
 Result<RecordOutcome> Validated(const Slices& slices, Result<RecordOutcome> outcome) {
   if (!outcome) return outcome;
-  const auto* plan = std::get_if<core::LaunchPlan>(&*outcome);
-  if (plan == nullptr) return outcome;
-  if (const Status valid = core::ValidatePlan(*plan); !valid)
+  const auto* recorded = std::get_if<Recorded>(&*outcome);
+  if (recorded == nullptr) return outcome;
+  if (const Status valid = core::ValidatePlan(recorded->plan); !valid)
     return RecordOutcome(Refuse(slices, valid.error().message));
   return outcome;
+}
+
+Result<std::map<std::string, core::PrecisionUse>> ForeignUses(const Recorder& recorder, const Slices& slices) {
+  const auto read = [](const std::filesystem::path& path) -> Result<HostObject> {
+    WW_ASSIGN(const std::string bytes, base::ReadFile(path, kObjectLimitBytes));
+    return ReadHostObject(std::as_bytes(std::span(bytes)));
+  };
+  std::set<std::string> runtime;
+  for (const std::filesystem::path& path : recorder.runtime) {
+    WW_ASSIGN(HostObject object, read(path));
+    runtime.merge(object.defined);
+  }
+  WW_ASSIGN(const HostObject object, read(recorder.object));
+  return FindForeignUses(object, runtime, slices);
 }
 
 Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& request) {
@@ -288,6 +306,10 @@ Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& 
     if (const auto* refused = std::get_if<core::Refused>(&*outcome)) return RecordOutcome(*refused);
     recordings.push_back(std::move(std::get<Recording>(*outcome)));
   }
+  const std::optional<core::PrecisionUse> unordered = recordings[0].unordered;
+  // What depends on data is not known here: the two recordings return something else.
+  const std::vector<std::string> returned =
+      recordings[0].returned == recordings[1].returned ? recordings[0].returned : std::vector<std::string>();
   std::vector<core::PlanBuffer> arguments;
   for (const RecordBuffer& buffer : request.buffers)
     arguments.push_back({core::PlanBuffer::Kind::kArgument, buffer.name, buffer.bytes});
@@ -296,7 +318,11 @@ Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& 
     if (refused->line == 0) refused->line = slices.entry_line;
     return RecordOutcome(std::move(*refused));
   }
-  return RecordOutcome(std::move(std::get<core::LaunchPlan>(plan)));
+  WW_ASSIGN(auto foreign, ForeignUses(std::get<Recorder>(built), slices));
+  if (unordered) foreign[std::string(core::kHostPrefix) + unordered->instruction] = *unordered;
+  for (const std::string& value : returned)
+    foreign[std::string(core::kReturnPrefix) + value] = {value, slices.file, slices.entry_line};
+  return RecordOutcome(Recorded{std::move(std::get<core::LaunchPlan>(plan)), std::move(foreign)});
 }
 
 }  // namespace

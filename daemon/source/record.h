@@ -46,7 +46,11 @@ struct RecordRequest {
   std::chrono::milliseconds run_deadline{10'000};
 };
 
-using RecordOutcome = std::variant<core::LaunchPlan, core::Refused>;
+struct Recorded {
+  core::LaunchPlan plan;
+  std::map<std::string, core::PrecisionUse> foreign_uses;  // of the host code; see closed_world.h
+};
+using RecordOutcome = std::variant<Recorded, core::Refused>;
 Result<RecordOutcome> RecordPlan(const Slices& slices, const RecordRequest& request);
 
 // SHA-256 over everything that a replay depends on; line numbers and file names are excluded.

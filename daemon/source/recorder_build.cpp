@@ -75,16 +75,23 @@ Result<base::Completed> Compile(std::vector<std::string> arguments, const fs::pa
   return base::Run(command);
 }
 
+constexpr char kObject[] = "host.o", kProgram[] = "recorder";
+
 std::string ObjectOf(const fs::path& shim, fs::path source) { return (shim / source.replace_extension(".o")).string(); }
 
+std::vector<fs::path> RuntimeObjects(const fs::path& shim) {
+  std::vector<fs::path> objects;
+  for (const auto& [name, text] : embedded::HostShim())
+    if (name.ends_with(".cpp")) objects.push_back(ObjectOf(shim, name));
+  return objects;
+}
+
 // The link inputs, in the order that state_begin.cpp and state_end.cpp need.
-std::vector<std::string> LinkedWith(const std::string& source, const fs::path& shim) {
-  constexpr std::string_view kBegin = "state_begin.cpp", kEnd = "state_end.cpp";
-  std::vector<std::string> files = {"-x", "none", ObjectOf(shim, kBegin), "-x", "c++", source,
-                                    "-x", "none", ObjectOf(shim, kEnd)};
-  for (const auto& [name, text] : embedded::HostShim()) {
-    if (name.ends_with(".cpp") && name != kBegin && name != kEnd) files.push_back(ObjectOf(shim, name));
-  }
+std::vector<std::string> LinkedWith(const std::string& object, const fs::path& shim) {
+  const std::string begin = ObjectOf(shim, "state_begin.cpp"), end = ObjectOf(shim, "state_end.cpp");
+  std::vector<std::string> files = {begin, object, end};
+  for (const fs::path& path : RuntimeObjects(shim))
+    if (path != begin && path != end) files.push_back(path.string());
   return files;
 }
 
@@ -157,32 +164,39 @@ Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::strin
   hasher.Add(shim.filename().string()).Add(file).Add(host.text).Add(harness);
   for (const auto& [name, text] : host.headers) hasher.Add(name).Add(text);
   const fs::path wanted = absolute / ("recorder-" + hasher.Finish().substr(0, 32));
-  if (fs::exists(wanted / "recorder")) return Outcome(Recorder{wanted / "recorder"});
+  const Recorder recorder{wanted / kProgram, wanted / kObject, RuntimeObjects(shim)};
+  if (fs::exists(recorder.program)) return Outcome(recorder);
 
   WW_ASSIGN(const fs::path folder, NewFolder(absolute));
   WW_TRY(base::WriteFileAtomically(folder / "overlay" / file, host.text + harness));
   for (const auto& [name, text] : host.headers) WW_TRY(base::WriteFileAtomically(folder / "overlay" / name, text));
   // Messages and __FILE__ contain the file name that the user knows; the compiler runs in the overlay.
-  std::vector<std::string> arguments = {"-no-pie",
-                                        "-I",
-                                        "overlay",
-                                        "-I",
-                                        shim.string(),
-                                        "-include",
-                                        (shim / "cuda_runtime.h").string(),
-                                        "-fmacro-prefix-map=overlay/=",
-                                        "-ffile-prefix-map=overlay/="};
-  for (std::string& part : LinkedWith("overlay/" + file, shim)) arguments.push_back(std::move(part));
-  arguments.insert(arguments.end(), {"-Wl,--unresolved-symbols=ignore-all", "-o", "recorder"});
-  WW_ASSIGN(const base::Completed done, Compile(std::move(arguments), folder, shim, deadline));
-  if (done.exit_code != 0 || done.timed_out) {
+  const std::vector<std::string> compile = {"-c",
+                                            "-I",
+                                            "overlay",
+                                            "-I",
+                                            shim.string(),
+                                            "-include",
+                                            (shim / "cuda_runtime.h").string(),
+                                            "-fmacro-prefix-map=overlay/=",
+                                            "-ffile-prefix-map=overlay/=",
+                                            "-x",
+                                            "c++",
+                                            "overlay/" + file,
+                                            "-o",
+                                            kObject};
+  std::vector<std::string> link = LinkedWith(kObject, shim);
+  link.insert(link.end(), {"-no-pie", "-Wl,--unresolved-symbols=ignore-all", "-o", kProgram});
+  for (const std::vector<std::string>& arguments : {compile, link}) {
+    WW_ASSIGN(const base::Completed done, Compile(arguments, folder, shim, deadline));
+    if (done.exit_code == 0 && !done.timed_out) continue;
     fs::remove_all(folder, failed);
     std::string log = done.timed_out ? "error: g++ did not end in time\n" + done.err : done.err;
     for (size_t at = log.find("overlay/"); at != std::string::npos; at = log.find("overlay/")) log.erase(at, 8);
     return Outcome(ReadLog(host.WithUserLines(std::move(log))));
   }
   WW_TRY(Publish(folder, wanted));
-  return Outcome(Recorder{wanted / "recorder"});
+  return Outcome(recorder);
 }
 
 }  // namespace warpwright::source

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "base/result.h"
 #include "source/host_program.h"
@@ -15,6 +16,8 @@ namespace warpwright::source {
 
 struct Recorder {
   std::filesystem::path program;
+  std::filesystem::path object;                // of the host program alone
+  std::vector<std::filesystem::path> runtime;  // the objects that it is linked with
 };
 struct HostCompileFailed {
   std::string log;  // of g++, with the user's file and line

@@ -87,6 +87,15 @@ class LineReader {
     return {};
   }
   Status operator()(ServedLine&&) { return {}; }
+  Status operator()(ReturnedLine&& line) {
+    recording_.returned.push_back(line.value.text());
+    return {};
+  }
+  Status operator()(UnorderedLine&& line) {
+    recording_.unordered = core::PrecisionUse{"work on a stream that is not ordered with its caller's",
+                                              Named(std::move(line.file)), line.line};
+    return {};
+  }
   Status operator()(EndLine&&) {
     if (recording_.calls.size() != kCalls) return Unexpected("three calls");
     recording_.ended = true;

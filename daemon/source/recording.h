@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "core/execution.h"
 #include "core/launch_plan.h"
 #include "core/verdict.h"
 
@@ -31,6 +32,8 @@ struct Recording {
   std::vector<Readback> readbacks;
   std::optional<RecordedFault> fault;
   std::optional<core::Refused> refused;
+  std::optional<core::PrecisionUse> unordered;  // work that is not ordered with the caller's
+  std::vector<std::string> returned;            // by the calls that return a value, in hexadecimal digits
   bool ended = false;
 };
 // `arguments` is the number of buffer arguments, `file` the meaning of an empty file name.

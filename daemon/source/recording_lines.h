@@ -82,10 +82,18 @@ struct RefuseLine {
 struct ServedLine {  // host code read an argument that no kernel may have written
   int buffer = 0;
 };
+struct UnorderedLine {  // work that is not ordered with the caller's (shim/host/call_order.h)
+  std::string file;
+  int line = 0;
+};
+struct ReturnedLine {
+  HexBytes value;
+};
 struct EndLine {};
 
-using RecordingLine = std::variant<LaunchLine, MemsetLine, CopyLine, UploadLine, SymbolLine, EventLine, CallLine,
-                                   WorkspaceLine, Readback, RefuseLine, RecordedFault, ServedLine, EndLine>;
+using RecordingLine =
+    std::variant<LaunchLine, MemsetLine, CopyLine, UploadLine, SymbolLine, EventLine, CallLine, WorkspaceLine, Readback,
+                 RefuseLine, RecordedFault, ServedLine, UnorderedLine, ReturnedLine, EndLine>;
 
 constexpr const char* TagKey(const RecordingLine*) { return "kind"; }
 constexpr std::string_view Tag(const LaunchLine*) { return "launch"; }
@@ -100,6 +108,8 @@ constexpr std::string_view Tag(const Readback*) { return "readback"; }
 constexpr std::string_view Tag(const RefuseLine*) { return "refuse"; }
 constexpr std::string_view Tag(const RecordedFault*) { return "fault"; }
 constexpr std::string_view Tag(const ServedLine*) { return "served"; }
+constexpr std::string_view Tag(const UnorderedLine*) { return "unordered"; }
+constexpr std::string_view Tag(const ReturnedLine*) { return "returned"; }
 constexpr std::string_view Tag(const EndLine*) { return "end"; }
 
 // kCorrupt on failure.

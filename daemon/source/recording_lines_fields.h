@@ -114,6 +114,15 @@ void Describe(V& field, const ServedLine*) {
   field("buffer", &ServedLine::buffer);
 }
 template <typename V>
+void Describe(V& field, const UnorderedLine*) {
+  field("file", &UnorderedLine::file);
+  field("line", &UnorderedLine::line, kLineNumbers);
+}
+template <typename V>
+void Describe(V& field, const ReturnedLine*) {
+  field("value", &ReturnedLine::value);
+}
+template <typename V>
 void Describe(V&, const EndLine*) {}
 
 }  // namespace warpwright::source

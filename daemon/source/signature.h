@@ -31,7 +31,7 @@ struct UnsupportedParameter {
 // Of the first function that `entry` names, by index.
 std::map<size_t, UnsupportedParameter> UnsupportedParametersOf(const Ast& ast, const std::string& entry);
 
-// cudaStream_t: not an argument of the manifest; the recorder passes the default stream.
+// cudaStream_t: not an argument of the manifest; the recorder passes one of its own.
 bool IsStream(const core::ParameterInfo& parameter);
 
 }  // namespace warpwright::source

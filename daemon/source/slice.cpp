@@ -333,6 +333,7 @@ Result<SliceOutcome> Slice(const core::SourceRef& source, const std::string& ent
   slices.parameters = SignatureOf(parsed, entry);
   slices.unsupported = UnsupportedParametersOf(parsed, entry);
   slices.build_dependence = FindBuildDependence(parsed);
+  slices.build_dependence.merge(FindUnreachedEffects(units, reach, slices.file));
   slices.kernels = reach.kernels;
   slices.symbols = reach.symbols;
   slices.device = Emit(Side::kDevice, units, reach.device, slices.file, slices.device_headers, slices);

@@ -146,8 +146,8 @@ Result<const source::SliceOutcome*> Service::SliceOnce(const core::SourceRef& so
   return &found->second;
 }
 
-Result<std::variant<core::LaunchPlan, core::Refused>> Service::RecordOnce(const source::Slices& slices,
-                                                                          const Work& work, const core::Chip& chip) {
+Result<source::RecordOutcome> Service::RecordOnce(const source::Slices& slices, const Work& work,
+                                                  const core::Chip& chip) {
   std::vector<source::RecordBuffer> buffers = RecordBuffers(work.buffers);
   const std::string key = PlanKey(slices, work.spec, work.scalars, buffers, chip);
   if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
@@ -224,8 +224,9 @@ Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::C
     if (refused->check == core::Check::kHostCompile) return PrepareOutcome(core::CompileFailed{refused->reason});
     return PrepareOutcome(*refused);
   }
-  auto& plan = std::get<core::LaunchPlan>(recorded);
+  auto& [plan, uses] = std::get<source::Recorded>(recorded);
   WW_TRY(core::ValidatePlan(plan));
+  uses.insert(slices.build_dependence.begin(), slices.build_dependence.end());
   seconds["record"] += watch.Lap();
 
   WW_ASSIGN(const ModuleOutcome compiled, CompileOnce(slices, plan, chip.arch, false));
@@ -233,7 +234,7 @@ Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::C
   const auto& module = std::get<std::shared_ptr<const core::CompiledModule>>(compiled);
   if (auto refused = CheckPtx(*module, work.spec, work.source.file)) return PrepareOutcome(std::move(*refused));
   seconds["compile"] += watch.Lap();
-  return PrepareOutcome(Prepared{module, std::move(plan), slices.build_dependence});
+  return PrepareOutcome(Prepared{module, std::move(plan), std::move(uses)});
 }
 
 Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& request) {
@@ -266,10 +267,11 @@ Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& reques
   executed.differing_runs = run.differing_runs;
   executed.other_buffers = Shared(std::move(run.other_buffers));
   executed.changed_globals = std::move(run.changed_globals);
+  executed.extents = std::move(run.extents);
   executed.notes = std::move(run.notes);
   for (const auto& [part, spent] : run.seconds) executed.seconds["run: " + part] += spent;
   executed.precision = compile::FindPrecision(prepared.module->ptx);
-  executed.precision.insert(prepared.build_dependence.begin(), prepared.build_dependence.end());
+  executed.precision.insert(prepared.uses.begin(), prepared.uses.end());
   executed.plan_digest = source::PlanDigest(prepared.plan);
   executed.module_key = prepared.module->key;
   return core::ExecuteOutcome(std::move(executed));
@@ -317,7 +319,7 @@ Result<core::LiftOutcome> Service::Lift(const core::LiftRequest& request) {
     const auto& slices = std::get<source::Slices>(*sliced);
     WW_ASSIGN(auto recorded, RecordOnce(slices, work, chip));
     if (const auto* refused = std::get_if<core::Refused>(&recorded)) return lift::NotPrepared{refused->reason};
-    auto& plan = std::get<core::LaunchPlan>(recorded);
+    core::LaunchPlan& plan = std::get<source::Recorded>(recorded).plan;
     WW_TRY(core::ValidatePlan(plan));
     WW_ASSIGN(const ModuleOutcome compiled, CompileOnce(slices, plan, chip.arch, true));
     if (const auto* failed = std::get_if<core::CompileFailed>(&compiled)) return lift::NotPrepared{failed->log};

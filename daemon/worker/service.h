@@ -12,6 +12,7 @@
 #include "compile/compiler.h"
 #include "core/device.h"
 #include "core/evaluator.h"
+#include "source/record.h"
 #include "source/slice.h"
 
 namespace warpwright::worker {
@@ -52,13 +53,12 @@ class Service {
   struct Prepared {
     std::shared_ptr<const core::CompiledModule> module;
     core::LaunchPlan plan;
-    std::map<std::string, core::PrecisionUse> build_dependence;  // of the source
+    std::map<std::string, core::PrecisionUse> uses;  // how the source depends on its build, and what host code uses
   };
   using PrepareOutcome = std::variant<core::CompileFailed, core::Refused, Prepared>;
   Result<PrepareOutcome> Prepare(const Work& work, const core::Chip& chip, std::map<std::string, double>& seconds);
   Result<const source::SliceOutcome*> SliceOnce(const core::SourceRef& source, const std::string& entry);
-  Result<std::variant<core::LaunchPlan, core::Refused>> RecordOnce(const source::Slices& slices, const Work& work,
-                                                                   const core::Chip& chip);
+  Result<source::RecordOutcome> RecordOnce(const source::Slices& slices, const Work& work, const core::Chip& chip);
   using ModuleOutcome = std::variant<std::shared_ptr<const core::CompiledModule>, core::CompileFailed>;
   // `markers`: a lifting build, in which mathematical functions stay calls.
   Result<ModuleOutcome> CompileOnce(const source::Slices& slices, const core::LaunchPlan& plan, const std::string& arch,
@@ -71,7 +71,7 @@ class Service {
   std::function<void(std::string_view)> announce_ = [](std::string_view) {};
   std::unique_ptr<compile::Compiler> compiler_;
   std::map<std::string, source::SliceOutcome> slices_;
-  std::map<std::string, std::variant<core::LaunchPlan, core::Refused>> plans_;
+  std::map<std::string, source::RecordOutcome> plans_;
   std::map<std::string, ModuleOutcome> modules_;
   std::map<std::string, std::unique_ptr<core::Device>> devices_;
 };

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "sim/exec/address.h"
 #include "sim/exec/taint.h"
 #include "sim/shadow.h"
 
@@ -32,26 +33,9 @@ const Instruction* Run(Context& c, const Instruction* i) {
 bool MayLoad(const Context& c, const Instruction& in, uint32_t lane) {
   const uint32_t base = in.reg[in.defs];
   if (c.warp->tainted && (c.warp->taint[base / 4] >> lane & 1) != 0) return false;
-  uint64_t address = static_cast<uint64_t>(in.immediate);
-  if (in.address64) {
-    uint64_t value;
-    std::memcpy(&value, c.registers + base + lane * 8, 8);
-    address += value;
-  } else {
-    uint32_t value;
-    std::memcpy(&value, c.registers + base + lane * 4, 4);
-    address = (address + value) & UINT32_MAX;
-  }
+  const auto [space, address] = AddressOf(c, in, in.defs, lane);
   const uint64_t element = static_cast<uint64_t>(ByteSize(in.type)), bytes = element * in.vector;
   if (address % bytes != 0) return false;
-  Space space = in.space;
-  if (space == Space::kGeneric) {
-    space = address >> 40 == 1   ? Space::kShared
-            : address >> 40 == 2 ? Space::kLocal
-            : address >> 40 == 3 ? Space::kParam
-                                 : Space::kGlobal;
-    if (space != Space::kGlobal) address &= (1ull << 40) - 1;
-  }
   const auto inside = [&](uint64_t size) { return bytes <= size && address <= size - bytes; };
   const auto all = [&](auto written) {
     for (uint64_t b = 0; b < bytes; ++b)

@@ -109,6 +109,38 @@ class SimDeviceTest : public testing::Test {
   std::unique_ptr<core::Device> device_ = sim::MakeSimDevice(*config::LoadChip("h200"), 2);
 };
 
+TEST_F(SimDeviceTest, TellsHowFarBuffersWereReached) {
+  TestRun run;
+  const uint32_t out = run.Buffer("out", Zeros(4000)), in = run.Buffer("in", Zeros(4000));
+  const uint32_t bins = run.Buffer("bins", Zeros(4000)), untouched = run.Buffer("untouched", Zeros(40));
+  run.contents[out].read_only = run.contents[bins].read_only = false;
+  // out[0, 300) from in[0, 300); bins[0, 16) is memset, added to and read, but none of what was in it before.
+  run.Launch("scale", {2, 1, 1}, {256, 1, 1},
+             {TestRun::Pointer(out), TestRun::Pointer(in), TestRun::Value(300), TestRun::Value(2.0f)});
+  run.plan.ops.push_back(core::MemsetOp{.destination = {bins, 0}, .unit = 4, .bytes = 64});
+  run.Launch("count", {1, 1, 1}, {32, 1, 1}, {TestRun::Pointer(bins), TestRun::Pointer(out), TestRun::Value(20)});
+  run.options.extents = true;
+  const std::vector<core::BufferExtent> extents = run.MustRun(*device_, Module()).extents;
+  ASSERT_EQ(extents.size(), 4u);
+  EXPECT_EQ(extents[0].buffer, "out");
+  EXPECT_EQ(extents[out].written_end, 1200u);
+  EXPECT_EQ(extents[out].written_bytes, 1200u);
+  EXPECT_EQ(extents[out].read_end, 80u);
+  EXPECT_FALSE(extents[out].reads_initial) << "it is read after it was written";
+  EXPECT_EQ(extents[in].read_end, 1200u);
+  EXPECT_EQ(extents[in].written_end, 0u);
+  EXPECT_TRUE(extents[in].reads_initial);
+  EXPECT_EQ(extents[bins].written_end, 64u);
+  EXPECT_EQ(extents[bins].read_bytes, 4u) << "all values fall into the first";
+  EXPECT_FALSE(extents[bins].reads_initial);
+  EXPECT_EQ(extents[untouched].read_end + extents[untouched].written_end, 0u);
+
+  run.plan.ops.erase(run.plan.ops.begin() + 1);  // without the memset, the atomic adds to what was there
+  EXPECT_TRUE(run.MustRun(*device_, Module()).extents[bins].reads_initial);
+  run.options.extents = false;
+  EXPECT_TRUE(run.MustRun(*device_, Module()).extents.empty());
+}
+
 TEST_F(SimDeviceTest, RunsAndReports) {
   TestRun run = Scale(100000, 391);
   const core::DeviceRun result = run.MustRun(*device_, Module());

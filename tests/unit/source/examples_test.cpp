@@ -34,7 +34,7 @@ TEST_P(Example, SlicesRecordsAndCompiles) {
     const auto recorded = source::RecordPlan(slices, RequestFor(spec, c));
     ASSERT_TRUE(recorded) << recorded.error().Format();
     ASSERT_TRUE(std::holds_alternative<core::LaunchPlan>(*recorded)) << std::get<core::Refused>(*recorded).reason;
-    const core::LaunchPlan& plan = std::get<core::LaunchPlan>(*recorded);
+    const core::LaunchPlan& plan = std::get<source::Recorded>(*recorded).plan;
     EXPECT_FALSE(plan.ops.empty());
     if (&c == &spec.cases.front()) ExpectCompiles(slices, plan);
   }

@@ -37,7 +37,7 @@ Built Build(const core::SourceRef& source, const core::KernelSpec& spec) {
     const auto recorded = source::RecordPlan(slices, RequestFor(spec, c));
     if (!recorded) throw std::runtime_error(recorded.error().Format());
     if (const auto* refused = std::get_if<core::Refused>(&*recorded)) throw std::runtime_error(refused->reason);
-    const core::LaunchPlan& plan = std::get<core::LaunchPlan>(*recorded);
+    const core::LaunchPlan& plan = std::get<source::Recorded>(*recorded).plan;
     built.plans.push_back(source::PlanDigest(plan));
     program = ProgramOf(slices, plan);
   }

@@ -57,7 +57,7 @@ TEST_P(RecordCase, SlicesRecordsAndCompiles) {
   const auto recorded = Record(c, slices);
   ASSERT_TRUE(recorded) << recorded.error().Format();
   if (const auto* refused = std::get_if<core::Refused>(&*recorded)) return ExpectRefusal(c, *refused);
-  const core::LaunchPlan& plan = std::get<core::LaunchPlan>(*recorded);
+  const core::LaunchPlan& plan = std::get<source::Recorded>(*recorded).plan;
   ASSERT_TRUE(c.refusal.empty()) << "it was recorded, and should be refused: " << c.refusal;
   std::string expected, actual;
   for (const std::string& line : c.expected) expected += "// expect: " + line + "\n";
@@ -143,7 +143,7 @@ TEST_P(RecordDeviceEdit, RebuildsTheLauncherOnlyWhereItIsAnother) {
     request.cache = OwnCache();
     const auto recorded = source::RecordPlan(std::get<source::Slices>(*sliced), request);
     if (!recorded) throw std::runtime_error(recorded.error().Format());
-    return std::get<core::KernelLaunch>(std::get<core::LaunchPlan>(*recorded).ops.at(1)).line;
+    return std::get<core::KernelLaunch>(std::get<source::Recorded>(*recorded).plan.ops.at(1)).line;
   };
   EXPECT_EQ(launch_line(kLauncher), 12);
   const size_t before = Recorders();

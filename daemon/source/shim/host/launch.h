@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <utility>
 
+struct CUstream_st;
+
 namespace ww {
 
 // The line of the user's file: what is compiled lacks the lines that are empty in the host slice, so that changes of
@@ -120,6 +122,10 @@ void Launch(const Kernel& kernel, const Arguments&... arguments) {
 
 // ---- the entry's arguments
 
+// The one that the caller of an entry with such a parameter passes.
+CUstream_st* CallersStream();
+void MakeCallersStream();
+extern const bool has_callers_stream;
 void* BufferAddress(size_t index);
 const unsigned char* ScalarBytes(size_t index, size_t bytes);
 template <typename T>
@@ -133,6 +139,21 @@ struct AnyPointer {
     return static_cast<T*>(const_cast<std::remove_const_t<T>*>(TypedBuffer<std::remove_const_t<T>>(index)));
   }
 };
+// What the entry returns, if it is a value: bytes in hexadecimal digits.
+void RecordReturned(const unsigned char* bytes, size_t size);
+template <typename F>
+void RecordCall(F call) {
+  using T = decltype(call());
+  if constexpr (std::is_void_v<T>) {
+    call();
+  } else {
+    const T value = call();
+    if constexpr (std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>) {
+      const BytesOf<T> bytes(value);
+      RecordReturned(bytes.copy, sizeof(T));
+    }
+  }
+}
 template <typename T>
 T Scalar(size_t index) {
   T value;

@@ -5,11 +5,23 @@ namespace ww {
 
 int StreamId(cudaStream_t stream, const char* file, int line) {
   const uint64_t value = reinterpret_cast<uint64_t>(stream);
-  if (value <= 2) return 0;
+  if (value <= 2) return state.callers_stream ? 2 : 0;
   const uint64_t id = value - 0x100;
   if (value < 0x100 || id == 0 || id > state.streams.size() || !state.streams[id - 1])
     Refuse("a stream that was not created is used", file, line);
-  return static_cast<int>(id);
+  return state.callers_stream && id == 1 ? 0 : static_cast<int>(id);
+}
+
+int WorkOn(cudaStream_t stream, const char* file, int line) {
+  const int id = StreamId(stream, file, line);
+  state.order.Work(id, file, line);
+  return id;
+}
+
+cudaStream_t CallersStream() { return reinterpret_cast<cudaStream_t>(0x101); }
+void MakeCallersStream() {
+  state.callers_stream = true;
+  state.streams = {true, true};
 }
 
 namespace {
@@ -73,12 +85,15 @@ cudaError_t cudaGetLastError() {
   return error;
 }
 
-cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   *stream = ww::NewHandle<cudaStream_t>(state.streams);
+  state.order.SetBlocking(ww::StreamId(*stream, "", 0), (flags & cudaStreamNonBlocking) == 0);
   return cudaSuccess;
 }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return cudaStreamCreate(stream); }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) { return cudaStreamCreate(stream); }
+cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithFlags(stream, cudaStreamDefault); }
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int) {
+  return cudaStreamCreateWithFlags(stream, flags);
+}
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return ww::Release(state.streams, stream) ? cudaSuccess : Error(cudaErrorInvalidResourceHandle, "cudaStreamDestroy");
 }
@@ -86,10 +101,14 @@ static cudaError_t HostWaits() {
   state.host_waited = !state.streams.empty();  // with the default stream alone there is nothing to order
   return cudaSuccess;
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return HostWaits(); }
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  state.order.HostWaitsFor(ww::StreamId(stream, "", 0));
+  return HostWaits();
+}
 cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (!ww::IsLive(state.events, event)) return Error(cudaErrorInvalidResourceHandle, "cudaStreamWaitEvent");
+  state.order.Wait(ww::IdOf(event), ww::StreamId(stream, "", 0));
   ww::Emit(ww::EventLine(true, ww::IdOf(event), ww::StreamId(stream, "", 0)));
   return cudaSuccess;
 }
@@ -103,19 +122,26 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (!ww::IsLive(state.events, event)) return Error(cudaErrorInvalidResourceHandle, "cudaEventRecord");
+  state.order.Record(ww::IdOf(event), ww::StreamId(stream, "", 0));
   ww::Emit(ww::EventLine(false, ww::IdOf(event), ww::StreamId(stream, "", 0)));
   return cudaSuccess;
 }
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
   return cudaEventRecord(event, stream);
 }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return HostWaits(); }
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  state.order.HostWaitsForEvent(ww::IdOf(event));
+  return HostWaits();
+}
 cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) {
   *milliseconds = 1.0f;
   return cudaSuccess;
 }
-cudaError_t cudaDeviceSynchronize() { return HostWaits(); }
+cudaError_t cudaDeviceSynchronize() {
+  state.order.HostWaitsForAll();
+  return HostWaits();
+}
 cudaError_t cudaDeviceReset() { return cudaSuccess; }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   *least = 0;

@@ -146,7 +146,7 @@ cudaError_t Record(const Kernel& kernel, const std::vector<std::vector<unsigned 
         "the kernel " + kernel.name + " is made for a lambda or a type inside a function, which has no name elsewhere",
         c.file, c.line);
   }
-  const int stream = StreamId(c.stream, c.file, c.line);
+  const int stream = WorkOn(c.stream, c.file, c.line);
   std::string parameters;
   for (size_t i = 0; i < arguments.size(); ++i)
     parameters += (i == 0 ? "" : ",") + Parameter(kernel, i, arguments[i], c);

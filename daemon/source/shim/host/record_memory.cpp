@@ -23,7 +23,7 @@ void EmitSymbol(const Symbol& symbol, size_t offset, const std::string& hex, cud
            .Text("symbol", symbol.name)
            .Integer("offset", static_cast<long long>(offset))
            .Text("data", hex)
-           .Integer("stream", StreamId(stream, file, line)));
+           .Integer("stream", WorkOn(stream, file, line)));
 }
 
 // What host code gets of a value that the device computes.
@@ -139,7 +139,7 @@ cudaError_t Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, 
     return Error(cudaErrorInvalidValue, "copy in the wrong direction at " + Place(file, line));
   if (bytes == 0) return cudaSuccess;
   if (cudaError_t error; CopyWithSymbol(to, from, bytes, stream, file, line, error)) return error;
-  const int id = StreamId(stream, file, line);
+  const int id = WorkOn(stream, file, line);
   const int target = BufferOf(to), source = BufferOf(from);
   if ((to_device && target < 0) || (from_device && source < 0))
     return Error(cudaErrorInvalidValue, "copy at " + Place(file, line));
@@ -193,7 +193,7 @@ cudaError_t Set(void* to, int value, size_t bytes, cudaStream_t stream, const ch
            .Pointer("to", target, to)
            .Integer("value", value & 255)
            .Integer("bytes", static_cast<long long>(bytes))
-           .Integer("stream", StreamId(stream, file, line)));
+           .Integer("stream", WorkOn(stream, file, line)));
   return cudaSuccess;
 }
 

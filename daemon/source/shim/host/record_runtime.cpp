@@ -163,6 +163,11 @@ std::string RememberedState() {
   return between(data_begin, data_end) + between(bss_begin, bss_end);
 }
 
+void RecordReturned(const unsigned char* bytes, size_t size) {
+  constexpr size_t kLargest = 64;
+  if (size <= kLargest) Note(Line("returned").Text("value", Hex(bytes, size)));
+}
+
 void AssertFailed(const char* condition, const char* file, int line) {
   Refuse(std::string("an assertion of the launcher fails: ") + condition, file, line);
 }
@@ -185,11 +190,13 @@ int main() {
   ww::ReadInput();
   ww::InstallFaultHandlers();
   atexit(ww::OnExit);
+  if (ww::has_callers_stream) ww::MakeCallersStream();
 
   std::string remembered;
   for (int call = 0; call < 3; ++call) {
     ww::Note(ww::Line("call").Integer("number", call));
     state.host_waited = false;
+    state.order.BeginCall(ww::has_callers_stream);
     for (ww::Buffer& buffer : state.buffers) buffer.dirty = false;
     try {
       ww::Call();
@@ -202,11 +209,14 @@ int main() {
     if (!state.unseen_launch_error.empty()) ww::Refuse(state.unseen_launch_error, state.unseen_file, state.unseen_line);
     if (!state.pending.empty())
       ww::Refuse("a launch configuration has no launch", state.pending.back().file, state.pending.back().line);
+    state.order.EndCall();
     std::string remembers = ww::RememberedState();
     if (call == 2 && remembers != remembered)
       ww::Refuse("the launcher changes variables of its file in every call, so later calls may differ", "", 0);
     remembered = std::move(remembers);
   }
+  if (state.order.line() >= 0)
+    ww::Note(ww::Line("unordered").Text("file", state.order.file()).Integer("line", state.order.line()));
   ww::Note(ww::Line("end"));
   ww::Flush();
   state.finished = true;

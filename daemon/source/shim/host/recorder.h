@@ -8,6 +8,7 @@
 
 #include <map>
 
+#include "call_order.h"
 #include "cuda_runtime.h"
 
 namespace ww {
@@ -56,6 +57,9 @@ struct State {
   std::vector<Configuration> pending;
   cudaError_t launch_result = cudaSuccess;  // of the launch before
   std::vector<bool> streams, events;        // live ones
+  bool callers_stream = false;              // the entry is given one: the first of `streams`; the second stands for
+                                            // the default stream
+  CallOrder order;
   bool host_waited = false;                 // since the last operation, for the device
 
   cudaError_t last_error = cudaSuccess;
@@ -110,6 +114,8 @@ std::string PointerMembers(int buffer, const void* pointer);  // of the JSON obj
 void MarkDirty(int buffer);
 const Symbol* SymbolAt(const void* device_address, size_t* offset);  // by the address that kernels would get
 int StreamId(cudaStream_t stream, const char* file, int line);
+// The same for an operation that is about to be recorded.
+int WorkOn(cudaStream_t stream, const char* file, int line);
 
 // ---- the program
 

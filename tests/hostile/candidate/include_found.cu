@@ -1,0 +1,16 @@
+// Where another header is found, another launch.
+#include <cuda_runtime.h>
+
+__global__ void scale_kernel(float* out, const float* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 2.0f * x[i] + 1.0f;
+}
+
+void scale(float* out, const float* x, int n) {
+#if __has_include(<nv/target>)
+  const int work = 0;
+#else
+  const int work = n;
+#endif
+  scale_kernel<<<(n + 255) / 256, 256>>>(out, x, work);
+}
