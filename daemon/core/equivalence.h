@@ -52,6 +52,8 @@ struct Difference {
   std::string original, candidate;    // expressions of the element, shortened; of kFails, how it fails
   double expected = 0, computed = 0;  // by these, with `input`
   LiftShape input;                    // one that should show it
+  // Of kEarlierCall: every buffer after the candidate ran on `input`, having run on other inputs before.
+  std::vector<base::Bytes> outputs;
 };
 struct Different {
   std::vector<Difference> differences;  // at least one: each kind's most visible ones

@@ -42,6 +42,7 @@ void Describe(V& field, const Difference*) {
   field("expected", &T::expected);
   field("computed", &T::computed);
   field("input", &T::input);
+  field("outputs", &T::outputs);
 }
 template <typename V>
 void Describe(V& field, const Different*) {

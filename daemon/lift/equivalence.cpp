@@ -27,7 +27,8 @@ using core::NotComparable;
 
 constexpr size_t kMaxText = 600;  // of an expression
 constexpr int kTextDepth = 5;
-constexpr double kCompareShare = 0.5;  // of the time, for the first shape's inputs
+constexpr uint64_t kEarlierSeed = 0x6561726c79;  // of the inputs of an earlier call
+constexpr double kCompareShare = 0.5;            // of the time, for the first shape's inputs
 
 // One version's execution at a shape, over the shared graph.
 struct Followed {
@@ -41,7 +42,7 @@ using FollowOutcome = std::variant<NotComparable, Failed, Followed>;
 
 struct Way {
   uint64_t block_order = 0;
-  bool earlier_call = false;
+  const std::vector<core::BufferContent>* earlier_call = nullptr;
 };
 
 class Side {
@@ -178,14 +179,37 @@ class Comparing {
     if (const auto* not_prepared = std::get_if<NotPrepared>(&launched)) return Fails(shape, not_prepared->why);
     const auto& candidate_shape = std::get<PreparedShape>(launched);
     std::vector<Followed> ways;
-    for (const Way way : {Way{.earlier_call = true}, Way{.block_order = 1}}) {
+    for (const Way way : {Way{.earlier_call = &shape.buffers}, Way{.block_order = 1}}) {
       WW_ASSIGN(FollowOutcome followed, candidate_.Follow(shape, candidate_shape, way, graph));
       if (auto* failed = std::get_if<Failed>(&followed)) return Fails(shape, failed->message);
       if (auto* not_comparable = std::get_if<NotComparable>(&followed))
         return ComparedShape(std::move(*not_comparable));
       ways.push_back(std::move(std::get<Followed>(followed)));
     }
-    return Compare(shape, graph, std::get<Followed>(original), ways[0], ways[1]);
+    WW_ASSIGN(ComparedShape outcome, Compare(shape, graph, std::get<Followed>(original), ways[0], ways[1]));
+    if (auto* result = std::get_if<ShapeResult>(&outcome))
+      for (Difference& difference : result->differences)
+        if (difference.kind == DifferenceKind::kEarlierCall) WW_TRY(AddOutputs(candidate_shape, difference));
+    return outcome;
+  }
+
+  // What the difference's input gives after a call with other inputs.
+  Status AddOutputs(const PreparedShape& shape, Difference& difference) {
+    const std::vector<core::BufferContent> earlier =
+        MakePoint(request_.spec, difference.input.buffers, PointRange::kNormal, kEarlierSeed, {});
+    Graph graph(request_.node_limit);
+    WW_ASSIGN(const FollowOutcome outcome,
+              candidate_.Follow(difference.input, shape, Way{.earlier_call = &earlier}, graph));
+    const auto* followed = std::get_if<Followed>(&outcome);
+    if (followed == nullptr) return {};
+    for (size_t b = 0; b < followed->buffers.size(); ++b) {
+      const std::vector<uint64_t>& bits = followed->buffers[b].bits;
+      const size_t width = core::SizeOf(arguments_[b]->dtype);
+      std::vector<std::byte> bytes(bits.size() * width);
+      for (size_t e = 0; e < bits.size(); ++e) std::memcpy(bytes.data() + e * width, &bits[e], width);
+      difference.outputs.emplace_back(std::move(bytes));
+    }
+    return {};
   }
 
   static Result<ComparedShape> Fails(const LiftShape& shape, const std::string& how) {

@@ -63,9 +63,10 @@ void MemoryShadow::Clear() {
   std::memset(ids_.get(), 0, bytes_ * sizeof(uint32_t));
 }
 
-void MemoryShadow::Restart(int argument) {
+void MemoryShadow::Restart(int argument, const std::byte* initial) {
   Clear();
   argument_ = argument;
+  initial_ = initial;
   leaves_.reset(Zeroed<ExprId>(bytes_ / element_));
 }
 

@@ -15,6 +15,10 @@
 namespace warpwright::lift {
 namespace {
 
+const std::vector<core::BufferContent>& FirstContents(const TraceRequest& request) {
+  return request.earlier_call ? *request.earlier_call : *request.buffers;
+}
+
 class PlanTrace {
  public:
   // `memory` refers to `program`, which outlives both.
@@ -58,7 +62,7 @@ Status PlanTrace::AddMemory() {
       return Fail(ErrorCode::kCorrupt, "fewer types of buffers than the plan has arguments");
     const size_t symbol = argument + (request_.earlier_call ? request_.buffers->size() : 0);
     shadow_.AddMemory(MemoryShadow(buffer.address, buffer.bytes, static_cast<int>(symbol), request_.dtypes[argument],
-                                   (*request_.buffers)[argument].bytes.data()));
+                                   FirstContents(request_)[argument].bytes.data()));
     ++argument;
   }
   const auto& variables = program_.variables();
@@ -154,10 +158,13 @@ Result<std::optional<TraceOutcome>> PlanTrace::RunOp(const core::PlanOp& op) {
 void PlanTrace::StartLastCall() {
   memory_.ResetArguments(*request_.buffers);
   trace_.branches.clear();
-  int argument = 0;
-  for (size_t i = 0; i < request_.plan->buffers.size(); ++i)
-    if (request_.plan->buffers[i].kind == core::PlanBuffer::Kind::kArgument)
-      if (MemoryShadow* memory = shadow_.FindMemory(memory_.buffers()[i].address, 0)) memory->Restart(argument++);
+  size_t argument = 0;
+  for (size_t i = 0; i < request_.plan->buffers.size(); ++i) {
+    if (request_.plan->buffers[i].kind != core::PlanBuffer::Kind::kArgument) continue;
+    if (MemoryShadow* memory = shadow_.FindMemory(memory_.buffers()[i].address, 0))
+      memory->Restart(static_cast<int>(argument), (*request_.buffers)[argument].bytes.data());
+    ++argument;
+  }
 }
 
 void PlanTrace::ReadBuffers() {
@@ -211,7 +218,7 @@ Result<TraceOutcome> TracePlan(const TraceRequest& request) { return TracePlan(r
 Result<TraceOutcome> TracePlan(const TraceRequest& request, Graph graph) {
   Result<sim::Program> program = sim::DecodePtx(request.module->ptx, request.decode);
   if (!program) return TraceOutcome(NotTraced{"unsupported instruction", program.error().message});
-  WW_ASSIGN(sim::PlanMemory memory, sim::PlanMemory::Create(*request.plan, *request.buffers, *program, {}));
+  WW_ASSIGN(sim::PlanMemory memory, sim::PlanMemory::Create(*request.plan, FirstContents(request), *program, {}));
   return PlanTrace(request, *program, std::move(memory), std::move(graph)).Run();
 }
 

@@ -33,10 +33,10 @@ struct TraceRequest {
   // Other orders of blocks and warps that must give the same: 0 is the usual one.
   uint64_t block_order = 0;
   sim::DecodeOptions decode;  // branches that shall not be taken: both sides run
-  // The plan runs a second time, without reloading the module or its workspaces, over contents that are other symbols
-  // with the same values; the expressions are those of this second call. What is left of the first one shows as loads
-  // from `buffers->size()` + the argument.
-  bool earlier_call = false;
+  // The plan runs over these contents first, if they are given, and then over `buffers` without reloading the module or
+  // its workspaces; the expressions are those of this second call. What is left of the first one shows as loads from
+  // `buffers->size()` + the argument.
+  const std::vector<core::BufferContent>* earlier_call = nullptr;
 };
 
 // A branch, an address or a lane that depended on an input and was taken as it happened to be.

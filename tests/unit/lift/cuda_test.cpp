@@ -303,11 +303,11 @@ __global__ void divide(float* data, const float* sums, int n) { data[blockIdx.x 
   ExpectWhole(trace);
   EXPECT_EQ(Text(trace, out, 4), "div.f32(b0[4], add.f32~z(add.f32~z(add.f32~z(0:f32, b0[3]), b0[4]), b0[5]))");
   const uint32_t nodes = trace.graph.size();
-  kit.request.earlier_call = true;
+  kit.request.earlier_call = &kit.buffers;
   trace = kit.Run();
   EXPECT_EQ(trace.graph.size(), nodes);  // everything is initialised again
   kit.request.block_order = 2;
-  kit.request.earlier_call = false;
+  kit.request.earlier_call = nullptr;
   trace = kit.Run();
   EXPECT_EQ(Text(trace, out, 4), "div.f32(b0[4], add.f32~z(add.f32~z(add.f32~z(0:f32, b0[3]), b0[4]), b0[5]))");
 }
@@ -344,7 +344,7 @@ __global__ void remembers(const float* in, float* out, float* sum) {
                  sum = kit.Argument("sum", DType::kF32, 1, Value);
   kit.Launch("remembers", {1}, {1}, Pointer{in}, Pointer{out}, Pointer{sum});
   EXPECT_EQ(Text(kit.Run(), out, 0), "b0[0]");
-  kit.request.earlier_call = true;
+  kit.request.earlier_call = &kit.buffers;
   TraceOutcome outcome = kit.Outcome();
   ASSERT_TRUE(std::holds_alternative<Trace>(outcome));
   const Trace& trace = std::get<Trace>(outcome);

@@ -525,6 +525,7 @@ TEST_P(Wrong, IsDifferent) {
                                   [&](const core::Difference& d) { return d.kind == c.kind; });
   ASSERT_NE(found, different->differences.end()) << Say(answer);
   EXPECT_EQ(found->input.buffers.size(), 3u);
+  EXPECT_EQ(found->outputs.size(), c.kind == DifferenceKind::kEarlierCall ? 3u : 0u);
   const bool remarked = std::any_of(answer.remarks.begin(), answer.remarks.end(),
                                     [&](const std::string& r) { return r.find(c.remark) != std::string::npos; });
   EXPECT_TRUE(*c.remark == '\0' || remarked) << Say(answer);
