@@ -89,6 +89,9 @@ Result<VerifyResult> VerifyWorkingTree(const Workspace& workspace, const std::st
       WW_ASSIGN(verdict, judge->Evaluate(candidate, candidates.evaluator, judge::VerificationLevel::kFull));
     }
     result.passed &= core::Passed(verdict);
+    if (const auto* measured = std::get_if<core::Measured>(&verdict))
+      for (const std::string& note : measured->notes)
+        if (note.starts_with(judge::kEquivalenceNote)) result.notes.push_back({spec.name, note});
     for (auto& row : CaseVerdicts(spec.name, baseline, verdict)) result.cases.push_back(std::move(row));
     return {};
   };

@@ -14,9 +14,13 @@ struct CaseVerdict {
   std::string verdict;         // "verified", "measured", "skipped", "not_reached", "error", else VerdictName
   std::string check, message;  // what failed, or why it was not verified
 };
+struct KernelNote {
+  std::string kernel, text;
+};
 struct VerifyResult {
   std::string base;  // commit
   std::vector<CaseVerdict> cases;
+  std::vector<KernelNote> notes;  // how the second witness, equivalence, came out
   bool passed = true;
   std::optional<Error> error;  // the first that kept a kernel from being judged; its case is "error"
 };

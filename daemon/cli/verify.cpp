@@ -20,13 +20,16 @@ json ToJson(const app::VerifyResult& result, const std::string& device) {
   for (const app::CaseVerdict& c : result.cases)
     cases.push_back(
         {{"kernel", c.kernel}, {"case", c.name}, {"verdict", c.verdict}, {"check", c.check}, {"message", c.message}});
-  return {{"base", result.base}, {"device", device}, {"passed", result.passed}, {"cases", cases}};
+  json notes = json::array();
+  for (const app::KernelNote& note : result.notes) notes.push_back({{"kernel", note.kernel}, {"note", note.text}});
+  return {{"base", result.base}, {"device", device}, {"passed", result.passed}, {"cases", cases}, {"notes", notes}};
 }
 
 void Print(const app::VerifyResult& result) {
   for (const app::CaseVerdict& c : result.cases)
     fmt::print("{:20} {:24} {:14} {}{}\n", c.kernel, c.name, c.verdict, c.check.empty() ? "" : "[" + c.check + "] ",
                base::Printable(c.message));
+  for (const app::KernelNote& note : result.notes) fmt::print("{:20} {}\n", note.kernel, base::Printable(note.text));
 }
 
 }  // namespace

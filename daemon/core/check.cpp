@@ -36,6 +36,7 @@ std::string_view Name(Check check) {
     case Check::kOtherScalars: return "other-scalars";
     case Check::kLargeCase: return "large-case";
     case Check::kReducedShape: return "reduced-shape";
+    case Check::kEquivalence: return "equivalence";
     case Check::kOriginal: return "original";
     case Check::kToleranceSelfTest: return "tolerance-self-test";
     case Check::kTooLarge: return "too-large";

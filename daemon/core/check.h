@@ -45,6 +45,8 @@ enum class Check : uint8_t {
   kOtherScalars,
   kLargeCase,
   kReducedShape,
+  // Of what it computes, beside the numbers.
+  kEquivalence,
   // Of the original: why a case, or the whole kernel, cannot be verified.
   kOriginal,
   kToleranceSelfTest,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "core/equivalence.h"
 #include "core/execution.h"
 #include "core/inspection.h"
 #include "core/lifting.h"
@@ -23,8 +24,10 @@ class Evaluator {
   virtual Result<ExecuteOutcome> Execute(const ExecuteRequest& request) = 0;
   // kUnsupported if the device only models times.
   virtual Result<TimeOutcome> Time(const TimeRequest& request) = 0;
-  // What the entry computes. NotLifted unless an implementation has an executor of expressions.
+  // What the entry computes, and whether two versions of it compute the same. NotLifted and NotComparable unless an
+  // implementation has an executor of expressions.
   virtual Result<LiftOutcome> Lift(const LiftRequest& request);
+  virtual Result<Equivalence> Compare(const EquivalenceRequest& request);
 };
 
 }  // namespace warpwright::core

@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "judge/agreement.h"
 #include "judge/determinism.h"
+#include "judge/equivalence.h"
 #include "judge/judge_state.h"
 #include "judge/run_checks.h"
 #include "judge/timing.h"
@@ -439,6 +440,8 @@ Result<core::Verdict> CandidateEvaluation::Run() {
     WW_ASSIGN(failure, ReducedShapesOf());
     if (failure) return *failure;
     WW_ASSIGN(failure, LargeCases());
+    if (failure) return *failure;
+    WW_ASSIGN(failure, CheckEquivalence(state_, candidate_, evaluator_, measured_));
     if (failure) return *failure;
   }
   BeginCases();

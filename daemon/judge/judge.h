@@ -26,6 +26,9 @@
 //   large-case               (full) cases too large to be verified are at least written to
 //   reduced-shape            (full) cases too large to be verified, reduced in one dimension at a time to a size that
 //                            can be run
+//   equivalence              (full) a second witness beside these numbers: what the candidate computes, as expressions
+//                            over symbols at small shapes and at sizes that its text names, is what the original
+//                            computes (equivalence.h). A difference counts if the numbers on its input show it
 //   timed-output, roofline-floor   (a GPU) paired timing, see timing.h: Measured::decision has the outcome. A candidate
 //                            that is not faster is still Measured: it is correct
 //   bytes-read               the inputs that the original reads are read. Counted last: on a GPU only a candidate that
@@ -54,6 +57,9 @@
 #include "judge/trial.h"
 
 namespace warpwright::judge {
+
+// Begins the notes of that check.
+inline constexpr std::string_view kEquivalenceNote = "equivalence: ";
 
 struct JudgeOptions {
   std::filesystem::path repository;           // where references and init files are looked up

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <set>
 
 #include "base/random.h"
@@ -214,6 +215,16 @@ Result<std::vector<core::BufferContent>> MakeContents(const core::KernelSpec& sp
   return contents;
 }
 
+// The integer scalars that buffers' shapes depend on.
+std::set<std::string> SizesOfBuffers(const core::KernelSpec& spec) {
+  std::set<std::string> names;
+  for (const core::Argument& argument : spec.args)
+    if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind))
+      for (const core::Expression& extent : buffer->shape)
+        for (const std::string& name : extent.Variables()) names.insert(name);
+  return names;
+}
+
 }  // namespace
 
 std::vector<core::LiftShape> MakeLiftShapes(const core::KernelSpec& spec, size_t count, uint64_t limit_bytes) {
@@ -221,6 +232,31 @@ std::vector<core::LiftShape> MakeLiftShapes(const core::KernelSpec& spec, size_t
   for (Scalars& scalars : ChooseShapes(spec, count)) {
     auto contents = MakeContents(spec, scalars, 1 + shapes.size(), limit_bytes);
     if (contents) shapes.push_back({std::move(scalars), std::move(*contents)});
+  }
+  return shapes;
+}
+
+std::vector<core::LiftShape> MakeShapesAround(const core::KernelSpec& spec, const std::vector<int64_t>& numbers,
+                                              size_t count, uint64_t limit_bytes) {
+  std::vector<core::LiftShape> shapes;
+  if (spec.cases.empty()) return shapes;
+  const Scalars small = Shrunk(spec, spec.cases.front(), Relations(spec), kSubstitutes[0]);
+  const std::set<std::string> sizes = SizesOfBuffers(spec);
+  std::vector<int64_t> descending(numbers.rbegin(), numbers.rend());
+  std::sort(descending.begin(), descending.end(), std::greater<>());
+  for (const int64_t number : descending) {
+    if (number <= kSmall) break;
+    for (const auto& [name, value] : small) {
+      if (!sizes.contains(name) || !std::holds_alternative<int64_t>(value)) continue;
+      for (const int64_t size : {number + 1, number}) {
+        if (shapes.size() == count) return shapes;
+        Scalars scalars = small;
+        scalars[name] = size;
+        MakeUnusual(scalars, shapes.size());
+        auto contents = MakeContents(spec, scalars, 101 + shapes.size(), limit_bytes);
+        if (contents) shapes.push_back({std::move(scalars), std::move(*contents)});
+      }
+    }
   }
   return shapes;
 }

@@ -20,4 +20,9 @@ namespace warpwright::judge {
 // lie within the manifest's bounds; numbers are no special values.
 std::vector<core::LiftShape> MakeLiftShapes(const core::KernelSpec& spec, size_t count, uint64_t limit_bytes);
 
+// One size at a time is a number that a text names, or one more; all others are small. The largest numbers first: a
+// text that takes another way beyond some size takes it there.
+std::vector<core::LiftShape> MakeShapesAround(const core::KernelSpec& spec, const std::vector<int64_t>& numbers,
+                                              size_t count, uint64_t limit_bytes);
+
 }  // namespace warpwright::judge

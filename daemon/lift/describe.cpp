@@ -36,19 +36,22 @@ constexpr std::string_view kCompares[] = {"eq", "ne",  "lt",  "le",  "gt",  "ge"
 
 }  // namespace
 
-std::string Describe(const Graph& graph, ExprId id, int depth) {
+std::string Describe(const Graph& graph, ExprId id, int depth, std::span<const std::string> buffers) {
+  const auto buffer = [&](uint16_t number) {
+    return number < buffers.size() ? buffers[number] : fmt::format("b{}", number);
+  };
   if (id == kConcrete) return "concrete";
   const Expr& e = graph[id];
   switch (e.op) {
     case ExprOp::kConst: return fmt::format("{}:{}", Number(e.type, e.payload), TypeName(e.type));
-    case ExprOp::kLoad: return fmt::format("b{}[{}]", e.buffer, e.payload);
+    case ExprOp::kLoad: return fmt::format("{}[{}]", buffer(e.buffer), e.payload);
     case ExprOp::kScalar: return fmt::format("s{}", e.buffer);
     default: break;
   }
   if (depth <= 0) return "...";
   std::string args;
-  for (const ExprId arg : e.arguments()) args += (args.empty() ? "" : ", ") + Describe(graph, arg, depth - 1);
-  if (e.op == ExprOp::kGather) return fmt::format("b{}[{}]", e.buffer, args);
+  for (const ExprId arg : e.arguments()) args += (args.empty() ? "" : ", ") + Describe(graph, arg, depth - 1, buffers);
+  if (e.op == ExprOp::kGather) return fmt::format("{}[{}]", buffer(e.buffer), args);
   std::string name(Name(e.op));
   if (e.op == ExprOp::kCompare) name = kCompares[e.mode];
   else if (e.op == ExprOp::kCall) name = core::Name(static_cast<core::Function>(e.mode));

@@ -11,6 +11,7 @@
 #include "lift/cpu_time.h"
 #include "lift/dimensions.h"
 #include "lift/numeric_check.h"
+#include "lift/shape_trace.h"
 #include "lift/trace.h"
 #include "lift/unify.h"
 
@@ -24,8 +25,6 @@ using core::NotLifted;
 using Scalars = std::map<std::string, core::ScalarValue>;
 
 constexpr double kFormCpuSeconds = 5;  // to find the statements at one shape
-
-constexpr int kConversions = 3;  // of branches, at a shape
 
 using ShapeOutcome = std::variant<NotLifted, FormAtShape>;
 using Traced = std::variant<NotLifted, Trace>;
@@ -127,35 +126,19 @@ class Lifting {
   static NotLifted Blocked(const NotPrepared& not_prepared) { return {"not prepared", not_prepared.why, false}; }
 
   Result<Traced> TraceAt(const LiftShape& at, const PreparedShape& shape) {
-    TraceRequest request;
-    request.module = shape.module.get();
-    request.plan = &shape.plan;
-    request.buffers = &at.buffers;
+    TraceRequest request = MakeTraceRequest(spec_, at, shape);
     request.decode = converted_[shape.module->ptx];
-    uint16_t position = 0;
-    for (const core::Argument& argument : spec_.args) {
-      if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind)) {
-        request.dtypes.push_back(buffer->dtype);
-      } else if (const auto found = at.scalars.find(argument.name); found != at.scalars.end()) {
-        if (const double* real = std::get_if<double>(&found->second))
-          request.scalars.push_back({std::get<core::ScalarArgument>(argument.kind).dtype, *real, position});
-      }
-      ++position;
-    }
     request.node_limit = request_.node_limit;
     request.instruction_limit = request_.instruction_limit;
     WW_ASSIGN(TraceOutcome outcome, TracePlan(request));
-    return std::visit(
-        Overload{[](NotTraced& not_traced) { return Traced(NotLifted{not_traced.blocker, not_traced.message, false}); },
-                 [](core::Fault& fault) { return Traced(NotLifted{"fault", fault.message, false}); },
-                 [](Trace& trace) { return Traced(std::move(trace)); }},
-        outcome);
-  }
-
-  static bool WritesNothing(const Trace& trace) {
-    return std::all_of(trace.buffers.begin(), trace.buffers.end(), [](const TracedBuffer& buffer) {
-      return std::find(buffer.written.begin(), buffer.written.end(), true) == buffer.written.end();
-    });
+    return std::visit(Overload{[](NotTraced& not_traced) {
+                                 return Traced(NotLifted{not_traced.blocker, not_traced.message, false});
+                               },
+                               [](core::Fault& fault) {
+                                 return Traced(NotLifted{"fault", fault.message, false});
+                               },
+                               [](Trace& trace) { return Traced(std::move(trace)); }},
+                      outcome);
   }
 
   // Where branches depend on data, once more with both sides of these; that may show others.
@@ -169,22 +152,14 @@ class Lifting {
       const Trace& trace = std::get<Trace>(traced);
       std::vector<const DataBranch*> open;
       WW_ASSIGN(ShapeOutcome outcome, FormOf(at, trace, open));
-      if (open.empty() || round == kConversions || !Convert(trace, open, shape)) return outcome;
+      if (open.empty() || round == kConversions || !ConvertBranches(trace.kernels, open, converted_[shape.module->ptx]))
+        return outcome;
     }
-  }
-
-  // False: there is nothing new to convert.
-  bool Convert(const Trace& trace, const std::vector<const DataBranch*>& open, const PreparedShape& shape) {
-    bool added = false;
-    for (const DataBranch* branch : open)
-      if (branch->branch != sim::kNoBranch)
-        added |= converted_[shape.module->ptx].converted[trace.kernels[branch->launch]].insert(branch->branch).second;
-    return added;
   }
 
   // `open`: the branches that data can turn, if there are any.
   Result<ShapeOutcome> FormOf(const LiftShape& at, const Trace& trace, std::vector<const DataBranch*>& open) {
-    if (WritesNothing(trace))
+    if (WritesNothing(trace.buffers))
       return ShapeOutcome(NotLifted{"nothing written", "the launcher writes nothing at this shape", false});
     if (!trace.lossy.empty()) return ShapeOutcome(NotLifted{"lossy", trace.lossy[0], false});
     FormGraph forms(request_.node_limit * 4);
@@ -288,7 +263,7 @@ class Lifting {
   Result<std::string> Verify(const core::Computation& computation, const LiftShape& shape, bool& verified) {
     WW_ASSIGN(auto traced, TraceAt(shape));
     const Trace* trace = std::get_if<Trace>(&traced);
-    if (trace == nullptr || WritesNothing(*trace)) return std::string();
+    if (trace == nullptr || WritesNothing(trace->buffers)) return std::string();
     WW_ASSIGN(auto difference, CompareWithTrace(computation, Named(shape.scalars), shape.buffers, *trace, spec_));
     if (!difference) return std::string();
     verified = difference->empty();

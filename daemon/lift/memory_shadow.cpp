@@ -63,6 +63,13 @@ void MemoryShadow::Clear() {
   std::memset(ids_.get(), 0, bytes_ * sizeof(uint32_t));
 }
 
+void MemoryShadow::Restart(int argument, const std::byte* initial) {
+  Clear();
+  argument_ = argument;
+  initial_ = initial;
+  leaves_.reset(Zeroed<ExprId>(bytes_ / element_));
+}
+
 ExprId MemoryShadow::Leaf(Builder& builder, uint64_t element) const {
   ExprId& leaf = leaves_[element];
   if (leaf != kConcrete) return leaf;

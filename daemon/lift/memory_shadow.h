@@ -36,6 +36,8 @@ class MemoryShadow {
   void Copy(Builder& builder, uint64_t offset, const MemoryShadow& from, uint64_t from_offset, uint64_t bytes);
   // All is as in the beginning.
   void Clear();
+  // That, with another content before the call as the leaves of another argument.
+  void Restart(int argument, const std::byte* initial);
   bool IsWritten(uint64_t offset, uint32_t bytes) const;
   ExprId Leaf(Builder& builder, uint64_t element) const;
 

@@ -15,23 +15,29 @@
 namespace warpwright::lift {
 namespace {
 
+const std::vector<core::BufferContent>& FirstContents(const TraceRequest& request) {
+  return request.earlier_call ? *request.earlier_call : *request.buffers;
+}
+
 class PlanTrace {
  public:
   // `memory` refers to `program`, which outlives both.
-  PlanTrace(const TraceRequest& request, const sim::Program& program, sim::PlanMemory memory)
+  PlanTrace(const TraceRequest& request, const sim::Program& program, sim::PlanMemory memory, Graph graph)
       : request_(request),
         program_(program),
         memory_(std::move(memory)),
-        trace_{.graph = Graph(request.node_limit)},
+        trace_{.graph = std::move(graph)},
         shadow_(trace_, program_.code().locations, request.scalars) {}
 
   Result<TraceOutcome> Run();
 
  private:
   Status AddMemory();
+  Result<std::optional<TraceOutcome>> RunOps(const std::vector<core::PlanOp>& ops);
   Result<std::optional<TraceOutcome>> RunOp(const core::PlanOp& op);
   Result<std::optional<TraceOutcome>> RunKernel(const core::KernelLaunch& launch);
   void ApplyToShadow(const core::PlanOp& op);
+  void StartLastCall();
   void ReadBuffers();
   NotTraced Why(const core::Fault& fault) const;
 
@@ -54,8 +60,9 @@ Status PlanTrace::AddMemory() {
     }
     if (argument >= request_.dtypes.size())
       return Fail(ErrorCode::kCorrupt, "fewer types of buffers than the plan has arguments");
-    shadow_.AddMemory(MemoryShadow(buffer.address, buffer.bytes, static_cast<int>(argument), request_.dtypes[argument],
-                                   (*request_.buffers)[argument].bytes.data()));
+    const size_t symbol = argument + (request_.earlier_call ? request_.buffers->size() : 0);
+    shadow_.AddMemory(MemoryShadow(buffer.address, buffer.bytes, static_cast<int>(symbol), request_.dtypes[argument],
+                                   FirstContents(request_)[argument].bytes.data()));
     ++argument;
   }
   const auto& variables = program_.variables();
@@ -132,11 +139,32 @@ void PlanTrace::ApplyToShadow(const core::PlanOp& op) {
              op);
 }
 
+Result<std::optional<TraceOutcome>> PlanTrace::RunOps(const std::vector<core::PlanOp>& ops) {
+  for (const core::PlanOp& op : ops) {
+    WW_ASSIGN(std::optional<TraceOutcome> ended, RunOp(op));
+    if (ended) return ended;
+  }
+  return std::nullopt;
+}
+
 Result<std::optional<TraceOutcome>> PlanTrace::RunOp(const core::PlanOp& op) {
   if (const auto* launch = std::get_if<core::KernelLaunch>(&op)) return RunKernel(*launch);
   ApplyToShadow(op);
   WW_TRY(memory_.Apply(op));
   return std::nullopt;
+}
+
+// The arguments are as in the beginning, with symbols of their own; all other memory is as the first call left it.
+void PlanTrace::StartLastCall() {
+  memory_.ResetArguments(*request_.buffers);
+  trace_.branches.clear();
+  size_t argument = 0;
+  for (size_t i = 0; i < request_.plan->buffers.size(); ++i) {
+    if (request_.plan->buffers[i].kind != core::PlanBuffer::Kind::kArgument) continue;
+    if (MemoryShadow* memory = shadow_.FindMemory(memory_.buffers()[i].address, 0))
+      memory->Restart(static_cast<int>(argument), (*request_.buffers)[argument].bytes.data());
+    ++argument;
+  }
 }
 
 void PlanTrace::ReadBuffers() {
@@ -167,16 +195,15 @@ void PlanTrace::ReadBuffers() {
 Result<TraceOutcome> PlanTrace::Run() {
   const auto begin = std::chrono::steady_clock::now();
   WW_TRY(AddMemory());
-  for (const core::PlanOp& op : request_.plan->setup) {
-    WW_ASSIGN(std::optional<TraceOutcome> ended, RunOp(op));
-    if (ended) return std::move(*ended);
+  WW_ASSIGN(std::optional<TraceOutcome> ended, RunOps(request_.plan->setup));
+  if (!ended && request_.earlier_call) {
+    WW_ASSIGN(ended, RunOps(request_.plan->ops));
+    StartLastCall();
   }
-  for (int run = 0; run < request_.runs; ++run) {
-    for (const core::PlanOp& op : request_.plan->ops) {
-      WW_ASSIGN(std::optional<TraceOutcome> ended, RunOp(op));
-      if (ended) return std::move(*ended);
-    }
+  if (!ended) {
+    WW_ASSIGN(ended, RunOps(request_.plan->ops));
   }
+  if (ended) return std::move(*ended);
   ReadBuffers();
   if (trace_.graph.full()) return TraceOutcome(Why({}));
   trace_.locations = program_.code().locations;
@@ -186,11 +213,13 @@ Result<TraceOutcome> PlanTrace::Run() {
 
 }  // namespace
 
-Result<TraceOutcome> TracePlan(const TraceRequest& request) {
+Result<TraceOutcome> TracePlan(const TraceRequest& request) { return TracePlan(request, Graph(request.node_limit)); }
+
+Result<TraceOutcome> TracePlan(const TraceRequest& request, Graph graph) {
   Result<sim::Program> program = sim::DecodePtx(request.module->ptx, request.decode);
   if (!program) return TraceOutcome(NotTraced{"unsupported instruction", program.error().message});
-  WW_ASSIGN(sim::PlanMemory memory, sim::PlanMemory::Create(*request.plan, *request.buffers, *program, {}));
-  return PlanTrace(request, *program, std::move(memory)).Run();
+  WW_ASSIGN(sim::PlanMemory memory, sim::PlanMemory::Create(*request.plan, FirstContents(request), *program, {}));
+  return PlanTrace(request, *program, std::move(memory), std::move(graph)).Run();
 }
 
 }  // namespace warpwright::lift

@@ -33,8 +33,10 @@ struct TraceRequest {
   // Other orders of blocks and warps that must give the same: 0 is the usual one.
   uint64_t block_order = 0;
   sim::DecodeOptions decode;  // branches that shall not be taken: both sides run
-  int runs = 1;  // launches in sequence without reloading; the expressions are those of the last one over the contents
-                 // before the first
+  // The plan runs over these contents first, if they are given, and then over `buffers` without reloading the module or
+  // its workspaces; the expressions are those of this second call. What is left of the first one shows as loads from
+  // `buffers->size()` + the argument.
+  const std::vector<core::BufferContent>* earlier_call = nullptr;
 };
 
 // A branch, an address or a lane that depended on an input and was taken as it happened to be.
@@ -73,6 +75,8 @@ struct NotTraced {
 };
 using TraceOutcome = std::variant<NotTraced, core::Fault, Trace>;
 
+// `graph`: of earlier traces over the same arguments, to which this one's expressions are added; its own limit counts.
+Result<TraceOutcome> TracePlan(const TraceRequest& request, Graph graph);
 Result<TraceOutcome> TracePlan(const TraceRequest& request);
 
 }  // namespace warpwright::lift

@@ -44,6 +44,8 @@ constexpr KnownCheck kChecks[] = {
     {core::Check::kLargeCase, "cases too large for a full comparison are written to", "all cases are compared in full"},
     {core::Check::kReducedShape, "those cases, with one dimension at a time reduced to a comparable size",
      "all cases are compared in full"},
+    {core::Check::kEquivalence,
+     "what it computes, as expressions over symbolic inputs at small shapes, is what the original computes", ""},
     {core::Check::kBytesRead, "the inputs that the original reads are read", ""},
     {core::Check::kTimedOutput, "outputs of the timed runs, and paired timing in a second process with other seeds",
      "needs a GPU", Where::kGpu},

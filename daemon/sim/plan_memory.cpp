@@ -149,6 +149,19 @@ Result<std::vector<std::byte>> PlanMemory::Parameters(const core::KernelLaunch& 
   return block;
 }
 
+void PlanMemory::ResetArguments(const std::vector<core::BufferContent>& contents) {
+  size_t argument = 0;
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    if (plan_->buffers[i].kind != core::PlanBuffer::Kind::kArgument) continue;
+    const core::BufferContent& content = contents[argument++];
+    const Buffer& buffer = buffers_[i];
+    std::copy(content.bytes.begin(), content.bytes.end(), memory_.Bytes(buffer.address, buffer.bytes).begin());
+    const Allocation* allocation = memory_.Find(buffer.address);
+    if (content.uninitialized && allocation && allocation->written)
+      std::memset(allocation->written + buffer.guard, 0, buffer.bytes);
+  }
+}
+
 void PlanMemory::Settle() {
   for (const Buffer& buffer : buffers_) {
     const Allocation* allocation = memory_.Find(buffer.address);

@@ -48,6 +48,8 @@ class PlanMemory {
 
   // As Launch::parameters.
   Result<std::vector<std::byte>> Parameters(const core::KernelLaunch& launch, const KernelInfo& info) const;
+  // The arguments' content and what of it has a value are again those given to Create.
+  void ResetArguments(const std::vector<core::BufferContent>& contents);
   // Memory that nothing has written becomes zero and readable: zero is a legal index and a harmless number.
   void Settle();
   std::vector<core::GuardViolation> ViolatedGuards() const;

@@ -1,6 +1,7 @@
 #include "worker/codec.h"
 
 #include "base/json_codec.h"
+#include "core/equivalence_fields.h"
 #include "core/execution_fields.h"
 #include "core/inspection_fields.h"
 #include "core/lifting_fields.h"
@@ -107,6 +108,7 @@ FrameView EncodeCall(const core::SpliceRequest& request) { return CallOf(request
 FrameView EncodeCall(const core::ExecuteRequest& request) { return CallOf(request); }
 FrameView EncodeCall(const core::TimeRequest& request) { return CallOf(request); }
 FrameView EncodeCall(const core::LiftRequest& request) { return CallOf(request); }
+FrameView EncodeCall(const core::EquivalenceRequest& request) { return CallOf(request); }
 Result<Call> DecodeCall(Frame frame) { return DecodeHeader<Call>(frame); }
 
 FrameView EncodeError(const Error& error) {
@@ -121,6 +123,7 @@ FrameView EncodeAnswer(const core::SpliceOutcome& answer) { return AnswerOf(answ
 FrameView EncodeAnswer(const core::ExecuteOutcome& answer) { return AnswerOf(answer); }
 FrameView EncodeAnswer(const core::TimeOutcome& answer) { return AnswerOf(answer); }
 FrameView EncodeAnswer(const core::LiftOutcome& answer) { return AnswerOf(answer); }
+FrameView EncodeAnswer(const core::Equivalence& answer) { return AnswerOf(answer); }
 
 Result<core::Inspection> DecodeInspection(Frame frame) { return DecodeAnswer<core::Inspection>(std::move(frame)); }
 Result<core::RewriteOutcome> DecodeRewrite(Frame frame) { return DecodeAnswer<core::RewriteOutcome>(std::move(frame)); }
@@ -132,5 +135,6 @@ Result<core::LiftOutcome> DecodeLift(Frame frame) {
   if (const auto* lifted = std::get_if<core::Lifted>(&outcome)) WW_TRY(core::Validate(lifted->computation));
   return outcome;
 }
+Result<core::Equivalence> DecodeEquivalence(Frame frame) { return DecodeAnswer<core::Equivalence>(std::move(frame)); }
 
 }  // namespace warpwright::worker

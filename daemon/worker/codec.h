@@ -23,7 +23,7 @@ struct InspectCall {
   core::SourceRef source;
 };
 using Call = std::variant<InspectCall, core::RewriteRequest, core::SpliceRequest, core::ExecuteRequest,
-                          core::TimeRequest, core::LiftRequest>;
+                          core::TimeRequest, core::LiftRequest, core::EquivalenceRequest>;
 
 FrameView EncodeInspect(const core::SourceRef& source);
 FrameView EncodeCall(const core::RewriteRequest& request);
@@ -31,6 +31,7 @@ FrameView EncodeCall(const core::SpliceRequest& request);
 FrameView EncodeCall(const core::ExecuteRequest& request);
 FrameView EncodeCall(const core::TimeRequest& request);
 FrameView EncodeCall(const core::LiftRequest& request);
+FrameView EncodeCall(const core::EquivalenceRequest& request);
 Result<Call> DecodeCall(Frame frame);
 
 FrameView EncodeError(const Error& error);
@@ -40,6 +41,7 @@ FrameView EncodeAnswer(const core::SpliceOutcome& answer);
 FrameView EncodeAnswer(const core::ExecuteOutcome& answer);
 FrameView EncodeAnswer(const core::TimeOutcome& answer);
 FrameView EncodeAnswer(const core::LiftOutcome& answer);
+FrameView EncodeAnswer(const core::Equivalence& answer);
 
 // An error that the worker reported is returned as that error; a frame that does not decode as kCorrupt.
 Result<core::Inspection> DecodeInspection(Frame frame);
@@ -48,5 +50,6 @@ Result<core::SpliceOutcome> DecodeSplice(Frame frame);
 Result<core::ExecuteOutcome> DecodeExecute(Frame frame);
 Result<core::TimeOutcome> DecodeTime(Frame frame);
 Result<core::LiftOutcome> DecodeLift(Frame frame);
+Result<core::Equivalence> DecodeEquivalence(Frame frame);
 
 }  // namespace warpwright::worker

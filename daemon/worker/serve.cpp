@@ -38,7 +38,8 @@ Status Handle(Service& service, Frame frame, const Output& out) {
                              [&](const core::SpliceRequest& r) { return Answer(out, source::Splice(r)); },
                              [&](const core::ExecuteRequest& r) { return Answer(out, service.Execute(r)); },
                              [&](const core::TimeRequest& r) { return Answer(out, service.Time(r)); },
-                             [&](const core::LiftRequest& r) { return Answer(out, service.Lift(r)); }},
+                             [&](const core::LiftRequest& r) { return Answer(out, service.Lift(r)); },
+                             [&](const core::EquivalenceRequest& r) { return Answer(out, service.Compare(r)); }},
                     *call);
 }
 

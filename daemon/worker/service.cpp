@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include "base/hash.h"
 #include "compile/ptx_rules.h"
+#include "lift/equivalence.h"
 #include "lift/lift.h"
 #include "source/includes.h"
+#include "source/literals.h"
 #include "source/record.h"
 #include "worker/codec.h"
 
@@ -309,11 +312,10 @@ Result<core::TimeOutcome> Service::Time(const core::TimeRequest& request) {
   return core::TimeOutcome(std::move(timed));
 }
 
-Result<core::LiftOutcome> Service::Lift(const core::LiftRequest& request) {
-  WW_ASSIGN(core::Device * device, DeviceFor(request.device));
-  const core::Chip& chip = device->chip();
-  const auto prepare = [&](const core::LiftShape& shape) -> Result<lift::PrepareOutcome> {
-    const Work work{request.source, request.spec, shape.scalars, shape.buffers};
+lift::Prepare Service::PrepareToLift(const core::SourceRef& source, const core::KernelSpec& spec,
+                                     const core::Chip& chip) {
+  return [this, &source, &spec, &chip](const core::LiftShape& shape) -> Result<lift::PrepareOutcome> {
+    const Work work{source, spec, shape.scalars, shape.buffers};
     WW_ASSIGN(const source::SliceOutcome* sliced, SliceOnce(work.source, work.spec.entry));
     if (const auto* refused = std::get_if<core::Refused>(sliced)) return lift::NotPrepared{refused->reason};
     const auto& slices = std::get<source::Slices>(*sliced);
@@ -326,7 +328,22 @@ Result<core::LiftOutcome> Service::Lift(const core::LiftRequest& request) {
     announce_(kRunStage);
     return lift::PreparedShape{std::get<std::shared_ptr<const core::CompiledModule>>(compiled), std::move(plan)};
   };
-  return lift::LiftEntry(request, prepare);
+}
+
+Result<core::LiftOutcome> Service::Lift(const core::LiftRequest& request) {
+  WW_ASSIGN(core::Device * device, DeviceFor(request.device));
+  return lift::LiftEntry(request, PrepareToLift(request.source, request.spec, device->chip()));
+}
+
+Result<core::Equivalence> Service::Compare(const core::EquivalenceRequest& request) {
+  WW_ASSIGN(core::Device * device, DeviceFor(request.device));
+  WW_ASSIGN(core::Equivalence answer,
+            lift::CompareEntries(request, PrepareToLift(request.original, request.spec, device->chip()),
+                                 PrepareToLift(request.candidate, request.spec, device->chip())));
+  const std::set<int64_t> known = source::IntegerLiterals(request.original.text);
+  for (const int64_t literal : source::IntegerLiterals(request.candidate.text))
+    if (!known.contains(literal)) answer.literals.push_back(literal);
+  return answer;
 }
 
 }  // namespace warpwright::worker

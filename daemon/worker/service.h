@@ -12,6 +12,7 @@
 #include "compile/compiler.h"
 #include "core/device.h"
 #include "core/evaluator.h"
+#include "lift/lift.h"
 #include "source/record.h"
 #include "source/slice.h"
 
@@ -39,6 +40,7 @@ class Service {
   Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest& request);
   Result<core::TimeOutcome> Time(const core::TimeRequest& request);
   Result<core::LiftOutcome> Lift(const core::LiftRequest& request);
+  Result<core::Equivalence> Compare(const core::EquivalenceRequest& request);
   // False after a fault that a GPU's context does not survive.
   bool usable() const;
 
@@ -63,6 +65,8 @@ class Service {
   // `markers`: a lifting build, in which mathematical functions stay calls.
   Result<ModuleOutcome> CompileOnce(const source::Slices& slices, const core::LaunchPlan& plan, const std::string& arch,
                                     bool markers);
+  // The launch at a shape as lift/ executes it: a lifting build. `source`, `spec` and `chip` outlive the function.
+  lift::Prepare PrepareToLift(const core::SourceRef& source, const core::KernelSpec& spec, const core::Chip& chip);
   Result<core::Device*> DeviceFor(const std::string& name);
   Result<const compile::Compiler*> TheCompiler();
 

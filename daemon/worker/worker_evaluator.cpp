@@ -121,4 +121,23 @@ Result<core::LiftOutcome> WorkerEvaluator::Lift(const core::LiftRequest& request
                     outcome);
 }
 
+Result<core::Equivalence> WorkerEvaluator::Compare(const core::EquivalenceRequest& request) {
+  // A shape that was begun in time may take longer, and so may compiling both versions.
+  const auto limit =
+      deadlines_.compile + std::chrono::milliseconds(std::llround(4000 * std::max(request.seconds_limit, 0.0)));
+  WW_ASSIGN(auto outcome, Run(EncodeCall(request), request.candidate.file, std::min(limit, deadlines_.execute)));
+  const auto not_comparable = [](std::string blocker, std::string message) {
+    return core::Equivalence{.outcome = core::NotComparable{std::move(blocker), std::move(message), true}};
+  };
+  return std::visit(Overload{[](Frame& frame) { return DecodeEquivalence(std::move(frame)); },
+                             [&](core::CompileFailed& failed) {
+                               return Result<core::Equivalence>(not_comparable("not prepared", failed.log));
+                             },
+                             [&](core::Refused& refused) {
+                               return Result<core::Equivalence>(not_comparable(
+                                   refused.check == core::Check::kDeadline ? "time limit" : "crash", refused.reason));
+                             }},
+                    outcome);
+}
+
 }  // namespace warpwright::worker

@@ -32,6 +32,7 @@ class WorkerEvaluator final : public core::Evaluator {
   Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest& request) override;
   Result<core::TimeOutcome> Time(const core::TimeRequest& request) override;
   Result<core::LiftOutcome> Lift(const core::LiftRequest& request) override;
+  Result<core::Equivalence> Compare(const core::EquivalenceRequest& request) override;
 
   // The next call goes to a fresh process: for the final acceptance of a candidate.
   void Restart() { supervisor_.Stop(); }

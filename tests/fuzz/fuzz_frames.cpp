@@ -26,6 +26,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   (void)worker::DecodeSplice(*frame);
   (void)worker::DecodeExecute(*frame);
   (void)worker::DecodeTime(*frame);
+  (void)worker::DecodeLift(*frame);
+  (void)worker::DecodeEquivalence(*frame);
   const auto call = worker::DecodeCall(*frame);
   if (!call) return 0;
   const auto bytes = worker::EncodeFrame(Encode(*call));

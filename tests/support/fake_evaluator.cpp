@@ -100,6 +100,10 @@ Result<core::ExecuteOutcome> FakeEvaluator::Execute(const core::ExecuteRequest& 
   return core::ExecuteOutcome(std::move(executed));
 }
 
+Result<core::Equivalence> FakeEvaluator::Compare(const core::EquivalenceRequest& request) {
+  return compare ? compare(request) : core::Evaluator::Compare(request);
+}
+
 // Contents are rotated by one more element in each pair. All pairs of a call have the drift of the first.
 Result<core::TimeOutcome> FakeEvaluator::Time(const core::TimeRequest& request) {
   const Entry *original = Find(request.original), *candidate = Find(request.candidate);

@@ -57,6 +57,7 @@ class FakeEvaluator final : public core::Evaluator {
   Result<core::SpliceOutcome> Splice(const core::SpliceRequest& request) override;
   Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest& request) override;
   Result<core::TimeOutcome> Time(const core::TimeRequest& request) override;
+  Result<core::Equivalence> Compare(const core::EquivalenceRequest& request) override;
 
   struct Call {
     std::string marker, case_name;
@@ -76,6 +77,9 @@ class FakeEvaluator final : public core::Evaluator {
   std::function<void(ScriptedPair)> timing;
   std::function<void(core::Timed&)> after_timing;  // may change the result
   std::vector<core::TimingOptions> timed;
+
+  // What Compare answers; without it nothing can be compared.
+  std::function<Result<core::Equivalence>(const core::EquivalenceRequest&)> compare;
 
  private:
   struct Entry {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/computation_fields.h"
+#include "core/equivalence_fields.h"
 #include "core/execution_fields.h"
 #include "core/inspection_fields.h"
 #include "core/lifting_fields.h"
@@ -32,7 +33,8 @@ using Values = testing::TypeList<
     core::Affine::Term, core::Affine, core::Guard, core::Constant, core::ScalarRead, core::SizeValue, core::IndexValue,
     core::TensorRead, core::Reduce::Variable, core::Reduce, core::Nary, core::Call, core::Compare, core::Logic,
     core::Select, core::Convert, core::Stage, core::TensorArgument, core::Computation, core::LiftShape,
-    core::LiftRequest, core::NotLifted, core::Lifted>;
+    core::LiftRequest, core::NotLifted, core::Lifted, core::EquivalenceRequest, core::Equal, core::Difference,
+    core::Different, core::NotComparable, core::Equivalence>;
 TEST(Described, EveryMemberTravels) { Values::ExpectAllDescribed(); }
 
 template <typename Variant, size_t I = 0>
@@ -50,6 +52,7 @@ TEST(Alternatives, Travel) {
   EveryAlternative<core::TimeOutcome>();
   EveryAlternative<decltype(core::Argument::kind)>();
   EveryAlternative<core::Node>();
+  EveryAlternative<core::EquivalenceOutcome>();
 }
 
 template <typename E>
@@ -72,6 +75,7 @@ TEST(Names, OfEveryEnumeration) {
   EveryNameIsParsed<ErrorCode>();
   EveryNameIsParsed<core::Allow>();
   EveryNameIsParsed<core::Perturbation>();
+  EveryNameIsParsed<core::DifferenceKind>();
   EveryNameIsParsed<core::PageGuard>();
   EveryNameIsParsed<core::CounterDepth>();
   EveryNameIsParsed<core::Affine::Part>();

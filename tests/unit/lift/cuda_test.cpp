@@ -303,11 +303,11 @@ __global__ void divide(float* data, const float* sums, int n) { data[blockIdx.x 
   ExpectWhole(trace);
   EXPECT_EQ(Text(trace, out, 4), "div.f32(b0[4], add.f32~z(add.f32~z(add.f32~z(0:f32, b0[3]), b0[4]), b0[5]))");
   const uint32_t nodes = trace.graph.size();
-  kit.request.runs = 2;
+  kit.request.earlier_call = &kit.buffers;
   trace = kit.Run();
   EXPECT_EQ(trace.graph.size(), nodes);  // everything is initialised again
   kit.request.block_order = 2;
-  kit.request.runs = 1;
+  kit.request.earlier_call = nullptr;
   trace = kit.Run();
   EXPECT_EQ(Text(trace, out, 4), "div.f32(b0[4], add.f32~z(add.f32~z(add.f32~z(0:f32, b0[3]), b0[4]), b0[5]))");
 }
@@ -322,10 +322,34 @@ __global__ void twice(float* x) {
                                     {"twice"});
   const uint32_t x = kit.Argument("x", DType::kF32, 8, Value);
   kit.Launch("twice", {1}, {8}, Pointer{x});
-  kit.request.runs = 2;
+  kit.Launch("twice", {1}, {8}, Pointer{x});
   const Trace trace = kit.Run();
   ExpectWhole(trace);
   EXPECT_EQ(Text(trace, x, 0), "mul.f32(mul.f32(b0[6], b0[6]), mul.f32(b0[6], b0[6]))");
+}
+
+// What a call leaves in the module's memory shows in the next one, whose inputs are others.
+TEST(LiftCuda, EarlierCallLeavesItsSymbols) {
+  TraceKit kit = TraceKit::FromCuda(R"(
+__device__ float kept;
+__device__ int called;
+__global__ void remembers(const float* in, float* out, float* sum) {
+  if (called == 0) kept = in[0];
+  called = 1;
+  out[0] = kept;
+  sum[0] = sum[0] + in[1];
+})",
+                                    {"remembers"});
+  const uint32_t in = kit.Argument("in", DType::kF32, 2, Value), out = kit.Argument("out", DType::kF32, 1),
+                 sum = kit.Argument("sum", DType::kF32, 1, Value);
+  kit.Launch("remembers", {1}, {1}, Pointer{in}, Pointer{out}, Pointer{sum});
+  EXPECT_EQ(Text(kit.Run(), out, 0), "b0[0]");
+  kit.request.earlier_call = &kit.buffers;
+  TraceOutcome outcome = kit.Outcome();
+  ASSERT_TRUE(std::holds_alternative<Trace>(outcome));
+  const Trace& trace = std::get<Trace>(outcome);
+  EXPECT_EQ(Text(trace, out, 0), "b3[0]");
+  EXPECT_EQ(Text(trace, sum, 0), "add.f32(b2[0], b0[1])");  // the argument is given anew
 }
 
 TEST(LiftCuda, Outcomes) {

@@ -1,0 +1,19 @@
+// equivalence: original and candidate are executed over symbols in the candidate's worker (core/equivalence.h), and the
+// expressions of all output elements compared. A second witness beside the numbers, which it never replaces:
+//  - `equal` is a check that passed. A worker that lies gains nothing but this line.
+//  - `different` comes with an input. Both sides run on it as on any other, and only if the comparison of
+//  judge/compare.h
+//    says so is the candidate refused; else it is a note.
+//  - Where either side cannot be followed, that is a note.
+#pragma once
+
+#include "judge/candidate_runs.h"
+#include "judge/run_checks.h"
+
+namespace warpwright::judge {
+
+// Adds the check, if it passed, and notes for reviewers to `measured`.
+Result<Failure> CheckEquivalence(Judge::State& state, const core::SourceRef& candidate, core::Evaluator& evaluator,
+                                 core::Measured& measured);
+
+}  // namespace warpwright::judge
