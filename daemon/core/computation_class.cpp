@@ -64,14 +64,6 @@ bool IsRowProgram(const Computation& computation, const std::vector<StageClass>&
   return false;
 }
 
-// Windows beside each other, as a group norm has.
-bool WindowsAreGroups(const ComputationStructure& structure) {
-  return std::all_of(structure.windows.begin(), structure.windows.end(), [](const Window& window) {
-    return Polynomial::Of(window.stride) == Polynomial::Of(window.extent) && IsNumber(window.dilation, 1) &&
-           IsNumber(window.offset, 0) && IsNumber(window.divisor, 1);
-  });
-}
-
 // The partial sums of a contraction whose inner dimension was split.
 bool JoinsSplitSums(const Stage& stage, const ComputationStructure& structure) {
   for (const auto& node : stage.nodes) {
@@ -101,8 +93,8 @@ OperationClass Together(const Computation& computation, const ComputationStructu
       found.insert(stage.operation);
   found.erase(OperationClass::kElementwise);
   const bool row_program = IsRowProgram(computation, stages);
-  if (row_program && WindowsAreGroups(structure) && found.erase(OperationClass::kStencil) > 0)
-    found.insert(OperationClass::kRowReduction);
+  const bool groups = std::all_of(structure.windows.begin(), structure.windows.end(), IsGroup);
+  if (row_program && groups && found.erase(OperationClass::kStencil) > 0) found.insert(OperationClass::kRowReduction);
   if (row_program && found.erase(OperationClass::kScan) > 0)  // a triangular softmax: its prefixes are rows
     found.insert(OperationClass::kRowReduction);
   for (const auto light : {OperationClass::kTranspose, OperationClass::kGather})

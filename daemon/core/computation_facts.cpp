@@ -89,7 +89,7 @@ class FactFinder {
     std::set<size_t> dimensions;
     ConvolutionKind kind;
     for (const auto& window : structure_.windows) {
-      if (window.stage != largest->stage) continue;
+      if (window.stage != largest->stage || IsGroup(window)) continue;
       dimensions.insert(window.dimension);
       kind.transposed = kind.transposed || ValueOf(window.divisor) > 1;
     }
@@ -143,6 +143,7 @@ class FactFinder {
   void AddWindow() {
     std::map<std::string, WindowSizes> by_read;  // of a stage's reads of one tensor
     for (const auto& window : structure_.windows) {
+      if (!HasWindows(window.stage)) continue;
       WindowSizes& sizes = by_read[window.stage + " " + window.tensor];
       sizes.taps = std::max(sizes.taps, 1.0) * ValueOf(window.extent);
       sizes.stride = std::max(sizes.stride, std::abs(ValueOf(window.stride)));
@@ -159,6 +160,13 @@ class FactFinder {
     }
     for (const auto& [read, sizes] : by_read)
       if (sizes.taps > 1 && (!facts_.window || sizes.taps > facts_.window->taps)) facts_.window = sizes;
+  }
+
+  bool HasWindows(const std::string& name) const {
+    return std::any_of(structure_.stages.begin(), structure_.stages.end(), [&](const StageClass& stage) {
+      return stage.stage == name &&
+             (stage.operation == OperationClass::kStencil || stage.operation == OperationClass::kConvolution);
+    });
   }
 
   void AddNodes() {

@@ -74,7 +74,10 @@ class StageAnalysis {
     const VariableSet own = VariablesOf(reduce);
     const bool windowed = AddReads(reduce, own);
     if (reduce.op == ReduceOp::kSum && AddContraction(reduce, own)) {
-      if (windowed) return OperationClass::kConvolution;
+      const bool slides = std::any_of(out_.windows.begin(), out_.windows.end(), [&](const Window& window) {
+        return window.stage == stage_.name && !IsGroup(window);
+      });
+      if (windowed && slides) return OperationClass::kConvolution;
       const Contraction& found = out_.contractions.back();
       return found.m.empty() || found.n.empty() ? OperationClass::kMatvec : OperationClass::kMatmul;
     }
@@ -284,6 +287,11 @@ void AddFusions(const Computation& computation, ComputationStructure& out) {
 }
 
 }  // namespace
+
+bool IsGroup(const Window& window) {
+  return Polynomial::Of(window.stride) == Polynomial::Of(window.extent) && IsNumber(window.dilation, 1) &&
+         IsNumber(window.offset, 0) && IsNumber(window.divisor, 1);
+}
 
 std::string_view Name(Fusion::Kind kind) {
   switch (kind) {

@@ -39,6 +39,7 @@ struct Window {
   Size extent, stride, dilation, offset, divisor;
   bool operator==(const Window&) const = default;
 };
+bool IsGroup(const Window& window);  // windows beside each other: no element is in two of them
 struct Fusion {
   enum class Kind : uint8_t {
     kInline,    // the producer's elements can be computed where they are read

@@ -39,7 +39,7 @@ core::Evidence EvidenceOf(const core::Computation& computation, const core::Size
   return evidence;
 }
 
-class IdentityTest : public testing::Test {
+class IdentityTest : public ::testing::Test {
  protected:
   void SetUp() override {
     std::filesystem::remove(path_);
@@ -71,7 +71,7 @@ class IdentityTest : public testing::Test {
     return std::get<core::Plan>(planned).method;
   }
   skills::MethodCard first_, second_;
-  const std::string path_ = testing::TempDir() + "/identity_experience.jsonl";
+  const std::string path_ = ::testing::TempDir() + "/identity_experience.jsonl";
   memory::JsonLinesStore store_{path_};
 };
 
