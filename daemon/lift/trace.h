@@ -37,6 +37,7 @@ struct TraceRequest {
   // its workspaces; the expressions are those of this second call. What is left of the first one shows as loads from
   // `buffers->size()` + the argument.
   const std::vector<core::BufferContent>* earlier_call = nullptr;
+  bool cut_launches = false;  // what a launch wrote is a tensor of its own for those that follow
 };
 
 // A branch, an address or a lane that depended on an input and was taken as it happened to be.
@@ -58,9 +59,17 @@ struct TracedBuffer {
   std::vector<uint64_t> bits;
 };
 
+// What a launch left in a buffer, where launches are cut: kLoad of `buffers.size()` and more refers to these.
+struct TracedIntermediate {
+  int argument = -1;  // whose memory it is; -1: the launcher's own
+  core::DType dtype = core::DType::kF32;
+  std::vector<ExprId> elements;  // kConcrete: not of this launch
+};
+
 struct Trace {
   Graph graph;
   std::vector<TracedBuffer> buffers;  // every argument, in order
+  std::vector<TracedIntermediate> intermediates;
   std::vector<DataBranch> branches;
   std::vector<std::string> kernels;  // symbols of those that were launched, in order
   std::vector<std::string> lossy;    // "a shuffle's lane depends on data (scan.cu:12)": no form may be claimed
