@@ -33,6 +33,7 @@ struct DeviceRun {
   std::vector<std::vector<std::byte>> other_buffers;
   std::vector<std::string> changed_globals;
   std::vector<std::string> notes;
+  std::vector<LineUse> lines;
   std::map<std::string, double> seconds;
 };
 using DeviceOutcome = std::variant<Fault, DeviceRun>;

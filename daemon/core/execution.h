@@ -69,6 +69,7 @@ struct ExecuteOptions {
   PageGuard page_guard = PageGuard::kNone;
   uint32_t runs = 1;  // runs on the same inputs and from the same state; the first one's outputs are returned
   Perturbation perturbation = Perturbation::kNone;
+  bool lines = false;  // tell which lines ran; only the simulator can
 };
 struct ExecuteRequest {
   SourceRef source;
@@ -107,6 +108,7 @@ struct Executed {
   std::vector<base::Bytes> other_buffers;
   std::vector<std::string> changed_globals;       // module variables that a run changed
   std::map<std::string, PrecisionUse> precision;  // by kind: "to tf32", "approximate ex2"
+  std::vector<LineUse> lines;                     // of all launches, if asked for; empty: not known
   std::vector<std::string> notes;                 // what could not be measured, with its remedy
   std::string plan_digest, module_key;            // content addresses: identical for identical plan and device code
   std::map<std::string, double> seconds;  // where the time went: slice, record, compile, run, and on a GPU its parts

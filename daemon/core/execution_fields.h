@@ -38,6 +38,7 @@ void Describe(V& field, const ExecuteOptions*) {
   field("exact_memory", &T::page_guard);
   field("runs", &T::runs);
   field("perturbation", &T::perturbation);
+  field.Sparse("lines", &T::lines);
 }
 template <typename V>
 void Describe(V& field, const ExecuteRequest*) {
@@ -78,6 +79,7 @@ void Describe(V& field, const Executed*) {
   field("other_buffers", &T::other_buffers);
   field("changed_globals", &T::changed_globals);
   field("precision", &T::precision);
+  field.Sparse("lines", &T::lines);
   field("notes", &T::notes);
   field("plan_digest", &T::plan_digest);
   field("module_key", &T::module_key);

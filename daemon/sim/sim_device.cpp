@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "core/stream_order.h"
+#include "sim/launch_counts.h"
 #include "sim/launch_runner.h"
 #include "sim/plan_memory.h"
 
@@ -121,6 +122,7 @@ class PlanRun {
     const core::ExecuteOptions& options = request_.options;
     sim::LaunchLimits limits;
     limits.counters = options.counters;
+    limits.lines = options.lines;
     limits.instruction_limit = options.instruction_limit - std::min(options.instruction_limit, instructions_);
     if (options.block_limit) limits.block_limit = options.block_limit->Count();
     if (options.sample_instructions > 0)
@@ -140,6 +142,7 @@ class PlanRun {
     if (core::Fault* fault = std::get_if<core::Fault>(&outcome)) return std::optional<core::Fault>(std::move(*fault));
     LaunchResult& result = std::get<LaunchResult>(outcome);
     instructions_ += result.thread_instructions;
+    AddLineUses(run_.lines, result.lines);
     if (!result.complete) {
       run_.sampled = true;
       memory_->Settle();
@@ -222,6 +225,7 @@ class SimDevice : public core::Device {
     if (!run || !request.options.keep_outputs) return std::optional<core::Fault>();
     core::DeviceRequest again = request;
     again.options.counters = false;
+    again.options.lines = false;
     again.options.sample_instructions = 0;
     again.options.instruction_limit = 1'000'000 + 4 * instructions;
     core::LaunchPlan exchanged = *request.plan;

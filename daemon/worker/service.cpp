@@ -267,6 +267,7 @@ Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& reques
   executed.other_buffers = Shared(std::move(run.other_buffers));
   executed.changed_globals = std::move(run.changed_globals);
   executed.notes = std::move(run.notes);
+  executed.lines = std::move(run.lines);
   for (const auto& [part, spent] : run.seconds) executed.seconds["run: " + part] += spent;
   executed.precision = compile::FindPrecision(prepared.module->ptx);
   executed.precision.insert(prepared.build_dependence.begin(), prepared.build_dependence.end());
