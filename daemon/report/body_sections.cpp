@@ -30,15 +30,17 @@ std::string Unbroken(std::string_view text) {
   return out;
 }
 
+// Three columns, so that a phone shows all of them.
 std::string CounterTable(const std::vector<CounterRow>& counters, bool modelled) {
   if (counters.empty()) return {};
-  std::string out =
-      fmt::format("\n   | counter{} | before | after | |\n   |:--|--:|--:|:--|\n", modelled ? " (simulated)" : "");
+  std::string out = fmt::format("\n   | counter{} | before → after | |\n   |:--|--:|:--|\n",
+                                modelled ? " (simulated)" : "");
   for (const CounterRow& c : counters) {
     const std::string_view unit = core::UnitOf(c.name);
-    out += fmt::format("   | {} | {} | {} | {} |\n", EscapeMarkdown(FieldWords(c.name), 60),
-                       Unbroken(EscapeMarkdown(core::FormatQuantity(c.before, unit), 40)),
-                       Unbroken(EscapeMarkdown(core::FormatQuantity(c.after, unit), 40)), Name(c.move));
+    out += fmt::format("   | {} | {} | {} |\n", EscapeMarkdown(FieldWords(c.name), 60),
+                       EscapeMarkdown(core::FormatQuantity(c.before, unit), 40) + " → " +
+                           EscapeMarkdown(core::FormatQuantity(c.after, unit), 40),
+                       Name(c.move));
   }
   return out;
 }

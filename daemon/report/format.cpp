@@ -80,9 +80,9 @@ std::string CauseText(const TakenStep& step) {
   if (!text.empty()) return text;
   const std::string gain = FormatGain(step.gain_after / step.gain_before);
   if (step.predicted == 0)
-    return fmt::format("{} by the clock. No counter that would explain it was counted, so its cause is not known.",
+    return fmt::format("{} as fast. No counter that would explain it was counted, so its cause is not known.",
                        gain);
-  return fmt::format("{} by the clock. Its cause is not known: of {} that would explain it, {} came true.", gain,
+  return fmt::format("{} as fast. Its cause is not known: of {} that would explain it, {} came true.", gain,
                      Plural(step.predicted, "expected change of a counter", "expected changes of counters"), step.held);
 }
 

@@ -76,7 +76,7 @@ std::string Settings(const Group& group) {
 
 std::string AcceptedLabel(const Explanation& e, const Group& group) {
   std::string label = fmt::format("round {}: {}", group.round, MermaidLabel(group.method, kLabel));
-  if (!group.accepted->parameters.empty()) label += "<br>" + MermaidLabel(group.accepted->parameters, kLabel);
+  if (!group.accepted->parameters.empty()) label += "<br>" + MermaidLabel(group.accepted->parameters, 2 * kLabel);
   label += "<br>" + FormatGain(*group.accepted->gain);
   if (e.before_us > 0) label += ", " + FormatMicroseconds(e.before_us / *group.accepted->gain);
   return label + Settings(group);
