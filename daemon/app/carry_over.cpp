@@ -122,7 +122,7 @@ class Carrying {
     const core::SourceRef source{original_.root, original_.file, carried.text};
     WW_ASSIGN(const core::Verdict verdict,
               judge->Evaluate(source, services_.candidates.evaluator, judge::VerificationLevel::kFull));
-    kernel.evaluations = 1;
+    kernel.counts = {.rounds = 0, .attempts = 1, .evaluations = 1};
     kernel.seconds = std::chrono::duration<double>(services_.clock.Steady() - begin).count();
     const auto* after = std::get_if<core::Measured>(&verdict);
     if (after == nullptr) return Refuse(core::VerdictMessage(verdict));

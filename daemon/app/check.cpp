@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/check_fates.h"
 #include "app/draft_manifest.h"
 #include "judge/reference.h"
 #include "judge/source_file.h"
@@ -72,7 +73,7 @@ Status CheckKernel(const std::filesystem::path& root, const core::KernelSpec& sp
   if (!entry->refusal.empty()) {
     errors.push_back({.code = ErrorCode::kUnsupported,
                       .message = fmt::format("'{}' cannot be optimized: {}", spec.entry, entry->refusal),
-                      .file = spec.file,
+                      .file = entry->refusal_file.empty() ? spec.file : entry->refusal_file,
                       .line = entry->refusal_line});
     return {};
   }
@@ -94,14 +95,25 @@ Status CheckKernel(const std::filesystem::path& root, const core::KernelSpec& sp
 Result<CheckReport> CheckRepository(const Workspace& workspace, const CheckServices& services) {
   CheckReport report;
   if (const auto skills = services.skills(); !skills) report.errors.push_back(skills.error());
-  if (const auto manifest = workspace.ManifestOfWorkingTree(); !manifest) {
+  const auto toolchain = services.toolchain();
+  const auto manifest = workspace.ManifestOfWorkingTree();
+  if (!manifest) {
     report.errors.push_back(manifest.error());
   } else {
     report.kernels = manifest->kernels.size();
-    for (const auto& spec : manifest->kernels)
+    for (const core::UnansweredKernel& waiting : manifest->unanswered) report.errors.push_back(waiting.question);
+    for (const auto& spec : manifest->kernels) {
+      const size_t wrong = report.errors.size();
       WW_TRY(CheckKernel(workspace.repository().root(), spec, services.worker, report.errors));
+      if (report.errors.size() > wrong || !services.run || !toolchain) continue;
+      services.progress.step(spec.name + ": compiling, recording and running its smallest case");
+      auto fates = FindFates(workspace, *manifest, spec, *toolchain, services.worker);
+      services.progress.finish();
+      if (fates) report.fates.push_back(std::move(*fates));
+      else report.errors.push_back(fates.error());
+    }
   }
-  if (const auto toolchain = services.toolchain(); !toolchain) report.errors.push_back(toolchain.error());
+  if (!toolchain) report.errors.push_back(toolchain.error());
   return report;
 }
 

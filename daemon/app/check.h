@@ -1,9 +1,12 @@
-// check: the manifest of the working tree, its kernels, the references, the skills and the toolkit.
+// check: the manifest of the working tree, its kernels, the references, the skills and the toolkit; and what would come
+// of each kernel, found out by compiling, recording and running its smallest case.
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
+#include "app/judging.h"
 #include "app/workspace.h"
 
 namespace warpwright::app {
@@ -12,10 +15,28 @@ struct CheckServices {
   core::Evaluator& worker;
   SkillsSource skills;
   ToolchainSource toolchain;
+  ProgressCallbacks progress = {};
+  bool run = true;  // false: nothing is compiled and run
+};
+
+// What `optimize` would do with a case. The smallest case of a kernel is tried; of the others this is foreseen from
+// their sizes.
+enum class CaseFate { kCompared, kTimedOnly, kTooLarge, kOtherDevice, kCannotTell, kRefused, kNotTried };
+std::string_view Name(CaseFate fate);
+struct CheckedCase {
+  std::string name;
+  CaseFate fate = CaseFate::kNotTried;
+  bool tried = false;
+  std::string why;  // unless it is compared
+};
+struct CheckedKernel {
+  std::string name, entry;
+  std::vector<CheckedCase> cases;  // those of the manifest, in its order
 };
 struct CheckReport {
   size_t kernels = 0;
-  std::vector<Error> errors;  // everything that is wrong, with its location
+  std::vector<Error> errors;         // everything that is wrong, with its location
+  std::vector<CheckedKernel> fates;  // of the kernels whose files are right; empty without `run`
 };
 
 Result<CheckReport> CheckRepository(const Workspace& workspace, const CheckServices& services);

@@ -45,6 +45,10 @@ std::unique_ptr<judge::Judge> MakeJudge(const JudgeSetup& setup, core::Evaluator
   return std::make_unique<judge::Judge>(setup.spec, setup.original, setup.device.name, trusted, options);
 }
 
+void MentionUnanswered(const core::Manifest& manifest, const ProgressCallbacks& progress) {
+  for (const core::UnansweredKernel& waiting : manifest.unanswered) progress.line(waiting.question.Format());
+}
+
 nights::NightTimerOptions PairTiming(const TargetDevice& device, const core::Manifest& manifest,
                                      const std::filesystem::path& tree, std::function<void()> fresh_worker) {
   nights::NightTimerOptions timing;

@@ -41,6 +41,9 @@ struct JudgeSetup {
 // The setup's device, and `trusted`, outlive the judge.
 std::unique_ptr<judge::Judge> MakeJudge(const JudgeSetup& setup, core::Evaluator& trusted);
 
+// Kernels whose questions nobody answered yet are left out, and this is said.
+void MentionUnanswered(const core::Manifest& manifest, const ProgressCallbacks& progress);
+
 // How nightly runs and `--fail-on regression` time two revisions in pairs.
 nights::NightTimerOptions PairTiming(const TargetDevice& device, const core::Manifest& manifest,
                                      const std::filesystem::path& tree, std::function<void()> fresh_worker);

@@ -12,6 +12,7 @@
 #include "judge/source_file.h"
 #include "report/diff_summary.h"
 #include "report/explain.h"
+#include "report/format.h"
 #include "search/refine.h"
 
 namespace warpwright::app {
@@ -65,6 +66,7 @@ class Optimization {
   Result<std::vector<OptimizedKernel>> Run() {
     WW_ASSIGN(commit_, workspace_.repository().Resolve(request_.revision));
     WW_ASSIGN(manifest_, workspace_.ManifestAt(commit_));
+    MentionUnanswered(manifest_, progress_);
     WW_ASSIGN(author_, AuthorOf(workspace_.repository(), request_.author));
     WW_ASSIGN(tree_, workspace_.ExportTree(commit_));
     WW_ASSIGN(toolchain_, services_.toolchain());
@@ -80,7 +82,11 @@ class Optimization {
       author_ = publisher_->author();
     }
     std::vector<OptimizedKernel> kernels;
-    for (const auto& spec : manifest_.kernels) kernels.push_back(OptimizeOne(spec, trajectory));
+    for (const auto& spec : manifest_.kernels) {
+      if (services_.began) services_.began(spec.name);
+      kernels.push_back(OptimizeOne(spec, trajectory));
+      if (services_.ended) services_.ended(kernels.back());
+    }
     WW_TRY(ForgetOldTasks(trajectory));
     return kernels;
   }
@@ -284,8 +290,7 @@ class Optimization {
     kernel.outcome = refined.result.outcome;
     kernel.message = refined.result.message;
     kernel.gain = refined.result.gain;
-    kernel.rounds = refined.rounds;
-    kernel.evaluations = refined.evaluations;
+    kernel.counts = refined.counts;
     kernel.seconds = refined.seconds;
     kernel.task = refined.task;
     for (const auto& [stage, seconds] : Spent()) {
@@ -378,6 +383,33 @@ class Optimization {
 Result<std::vector<OptimizedKernel>> OptimizeKernels(Workspace& workspace, const OptimizeRequest& request,
                                                      const OptimizeServices& services) {
   return Optimization(workspace, request, services).Run();
+}
+
+OptimizedKernel InterruptedKernel(const Workspace& workspace, const std::string& name) {
+  OptimizedKernel kernel;
+  kernel.name = name;
+  kernel.message = "interrupted";
+  auto trajectory = workspace.OpenTrajectory();
+  const auto tasks = trajectory ? trajectory->Tasks() : Fail(trajectory.error());
+  if (!tasks) return kernel;
+  for (const memory::TaskSummary& task : *tasks) {  // newest first
+    if (task.key.kernel != name || task.key.device != workspace.device().name || task.result) continue;
+    const auto view = trajectory->View(task.id);
+    if (!view) return kernel;
+    const report::Explanation e = report::Explain(*view, {.chip = workspace.device().chip});
+    kernel.task = task.id;
+    kernel.counts = task.counts;
+    kernel.seconds = e.seconds;
+    for (const report::AttemptRow& attempt : e.attempts)
+      if (attempt.accepted) kernel.gain = attempt.gain.value_or(kernel.gain);
+    kernel.message =
+        fmt::format("interrupted after {}; {} The same command goes on from there.", report::Effort(task.counts),
+                    kernel.gain > 1 ? fmt::format("the best version so far is {} as fast, and not fully verified.",
+                                                  report::FormatGain(kernel.gain))
+                                    : std::string("no faster version so far."));
+    return kernel;
+  }
+  return kernel;
 }
 
 std::string_view RunResult(const std::vector<OptimizedKernel>& kernels) {

@@ -42,6 +42,9 @@ struct OptimizeServices {
   std::optional<worker::WorkerCommand> tools_worker;  // what the acceptance tools run; none: they are skipped
   PublisherSource publisher;  // called once, before any time is spent; empty: nothing is published
   ProgressCallbacks progress = {};
+  // Called around each kernel, for what must be told if the run is interrupted; may be empty.
+  std::function<void(const std::string& kernel)> began = {};
+  std::function<void(const struct OptimizedKernel& kernel)> ended = {};
 };
 
 struct CaseOutcome {
@@ -56,7 +59,7 @@ struct OptimizedKernel {
   std::optional<ErrorCode> error;  // of the failure, if it is one
   std::string branch, commit;      // of the winner
   double gain = 1, seconds = 0;
-  int rounds = 0, evaluations = 0;
+  memory::TaskCounts counts;
   memory::TaskId task = 0;
   std::vector<CaseOutcome> cases;  // if it improved
   double roofline_pct_before = 0, roofline_pct_after = 0;
@@ -71,6 +74,10 @@ Result<std::vector<OptimizedKernel>> OptimizeKernels(Workspace& workspace, const
                                                      const OptimizeServices& services);
 
 // Of the whole run, as the Action's output `result`: improved, unchanged, regression, skipped, error.
+// What the trajectory holds of a kernel that a run was interrupted at: the best version so far, from which the next run
+// goes on.
+OptimizedKernel InterruptedKernel(const Workspace& workspace, const std::string& name);
+
 std::string_view RunResult(const std::vector<OptimizedKernel>& kernels);
 std::vector<report::KernelSummary> Summaries(const std::vector<OptimizedKernel>& kernels);
 

@@ -35,12 +35,16 @@ Result<ProfiledKernel> ProfileKernel(const Workspace& workspace, const core::Man
 Result<std::vector<ProfiledKernel>> ProfileWorkingTree(const Workspace& workspace, const JudgingServices& services,
                                                        const std::function<void(const ProfiledKernel&)>& each) {
   WW_ASSIGN(const core::Manifest manifest, workspace.ManifestOfWorkingTree());
+  MentionUnanswered(manifest, services.progress);
   WW_ASSIGN(const std::string toolchain, services.toolchain());
   std::vector<ProfiledKernel> kernels;
   for (const auto& spec : manifest.kernels) {
     services.progress.step("profiling " + spec.name);
-    WW_ASSIGN(ProfiledKernel profiled, ProfileKernel(workspace, manifest, spec, toolchain, services.trusted));
-    if (profiled.measured() == nullptr)
+    auto done = ProfileKernel(workspace, manifest, spec, toolchain, services.trusted);
+    ProfiledKernel profiled =
+        done ? std::move(*done) : ProfiledKernel{.spec = spec, .original = {}, .error = done.error(), .features = {}};
+    if (profiled.error) services.progress.line(spec.name + ": " + profiled.error->Format());
+    else if (profiled.measured() == nullptr)
       services.progress.line(spec.name + ": " + core::VerdictMessage(profiled.original));
     else services.progress.finish();
     kernels.push_back(std::move(profiled));

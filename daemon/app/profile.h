@@ -14,10 +14,11 @@ namespace warpwright::app {
 struct ProfiledKernel {
   core::KernelSpec spec;
   core::Verdict original;                             // Measured; else why there are no measurements
+  std::optional<Error> error = {};                    // warpwright failed at it; `original` means nothing
   std::optional<agents::ExtractedFeatures> features;  // if it was measured
   std::optional<core::LiftOutcome> lifted = {};  // what it computes; if it was measured, and warpwright did not fail
 
-  const core::Measured* measured() const { return std::get_if<core::Measured>(&original); }
+  const core::Measured* measured() const { return error ? nullptr : std::get_if<core::Measured>(&original); }
 };
 
 // One kernel of the working tree.
@@ -25,7 +26,8 @@ Result<ProfiledKernel> ProfileKernel(const Workspace& workspace, const core::Man
                                      const core::KernelSpec& spec, const std::string& toolchain,
                                      core::Evaluator& worker);
 
-// Every kernel of the working tree's manifest. `each` is called with each kernel as soon as it is done.
+// Every kernel of the working tree's manifest; an error at one does not end it. `each` is called with each kernel as
+// soon as it is done.
 Result<std::vector<ProfiledKernel>> ProfileWorkingTree(const Workspace& workspace, const JudgingServices& services,
                                                        const std::function<void(const ProfiledKernel&)>& each = {});
 

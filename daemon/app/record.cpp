@@ -17,19 +17,25 @@ Result<RecordResult> RecordReferences(const Workspace& workspace, const std::str
   WW_ASSIGN(const core::Manifest manifest, workspace.ManifestAt(result.base));
   WW_ASSIGN(const std::filesystem::path tree, workspace.ExportTree(result.base));
   WW_ASSIGN(const std::string toolchain, services.toolchain());
+  MentionUnanswered(manifest, services.progress);
+  const auto record = [&](const core::KernelSpec& spec) -> Result<judge::RecordReport> {
+    WW_ASSIGN(const core::SourceRef original, judge::ReadSource(tree, spec.file));
+    return MakeJudge({.device = workspace.device(),
+                      .spec = spec,
+                      .original = original,
+                      .manifest = manifest,
+                      .references = repository.root(),
+                      .toolchain = toolchain},
+                     services.trusted)
+        ->Record();
+  };
   for (const auto& spec : manifest.kernels) {
     services.progress.step("recording " + spec.name);
-    WW_ASSIGN(const core::SourceRef original, judge::ReadSource(tree, spec.file));
-    const auto judge = MakeJudge({.device = workspace.device(),
-                                  .spec = spec,
-                                  .original = original,
-                                  .manifest = manifest,
-                                  .references = repository.root(),
-                                  .toolchain = toolchain},
-                                 services.trusted);
-    WW_ASSIGN(judge::RecordReport report, judge->Record());
-    result.kernels.push_back({spec.name, std::move(report.cases)});
-    const RecordedKernel& kernel = result.kernels.back();
+    auto report = record(spec);
+    result.kernels.push_back({.kernel = spec.name, .cases = {}});
+    RecordedKernel& kernel = result.kernels.back();
+    if (report) kernel.cases = std::move(report->cases);
+    else kernel.error = report.error();
     if (each) each(kernel);
     result.complete &=
         std::any_of(kernel.cases.begin(), kernel.cases.end(), [](const judge::CaseRecord& c) { return c.recorded; });

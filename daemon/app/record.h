@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace warpwright::app {
 struct RecordedKernel {
   std::string kernel;
   std::vector<judge::CaseRecord> cases;
+  std::optional<Error> error = {};  // warpwright failed at it
 };
 struct RecordResult {
   std::string base;  // commit
@@ -19,7 +21,7 @@ struct RecordResult {
   bool complete = true;  // every kernel has at least one recorded case
 };
 
-// `each` is called with every kernel as soon as it is done.
+// An error at one kernel does not end it. `each` is called with every kernel as soon as it is done.
 Result<RecordResult> RecordReferences(const Workspace& workspace, const std::string& base,
                                       const JudgingServices& services,
                                       const std::function<void(const RecordedKernel&)>& each = {});

@@ -21,6 +21,9 @@ constexpr size_t kKeptTrees = 8;
 
 Result<core::Manifest> Workspace::Select(core::Manifest manifest) const {
   for (const auto& wanted : kernels_)
+    for (const auto& waiting : manifest.unanswered)
+      if (waiting.name == wanted) return Fail(waiting.question);
+  for (const auto& wanted : kernels_)
     if (std::none_of(manifest.kernels.begin(), manifest.kernels.end(),
                      [&](const core::KernelSpec& k) { return k.name == wanted; })) {
       std::vector<std::string> names;
@@ -28,6 +31,7 @@ Result<core::Manifest> Workspace::Select(core::Manifest manifest) const {
       return Fail(ErrorCode::kUsage, "the manifest has no kernel '" + wanted + "'",
                   fmt::format("it has: {}", fmt::join(names, ", ")));
     }
+  if (!kernels_.empty()) manifest.unanswered.clear();
   if (!kernels_.empty())
     std::erase_if(manifest.kernels, [&](const core::KernelSpec& k) {
       return std::find(kernels_.begin(), kernels_.end(), k.name) == kernels_.end();
@@ -108,6 +112,7 @@ std::string DriverText(const core::GpuFacts& gpu) {
 
 bool IsSource(std::string_view path) {
   if (path == config::kManifestName || path.starts_with(".warpwright/")) return true;
+  if (path.ends_with(".clang-format") || path.ends_with("_clang-format")) return true;  // the style of what is added
   for (const char* ending : {".cu", ".cuh", ".h", ".hpp", ".hh", ".hxx", ".inl", ".inc", ".safetensors"})
     if (path.ends_with(ending)) return true;
   return false;

@@ -4,16 +4,21 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "app/carry_over.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/github_publisher.h"
+#include "cli/interruption.h"
 #include "cli/progress.h"
 #include "cli/version.h"
 #include "core/device_name.h"
+#include "report/format.h"
 
 namespace warpwright::cli {
 namespace {
@@ -27,8 +32,9 @@ json ToJson(const app::OptimizedKernel& o, const std::string& device) {
             {"gain", o.gain},
             {"modelled", core::IsSimulated(device)},
             {"device", device},
-            {"rounds", o.rounds},
-            {"evaluations", o.evaluations},
+            {"rounds", o.counts.rounds},
+            {"attempts", o.counts.attempts},
+            {"evaluations", o.counts.evaluations},
             {"seconds", o.seconds},
             {"task", o.task},
             {"branch", nullptr},
@@ -66,6 +72,16 @@ json ToJson(const app::OptimizedKernel& o, const std::string& device) {
                          {"operation", p.pull_request_operation},
                          {"head_sha", p.head_sha}};
   return j;
+}
+
+json KernelsJson(const std::vector<app::OptimizedKernel>& kernels, const std::string& device) {
+  json list = json::array();
+  for (const app::OptimizedKernel& kernel : kernels) list.push_back(ToJson(kernel, device));
+  return list;
+}
+
+std::string Dump(const json& value, int indent) {
+  return value.dump(indent, ' ', false, json::error_handler_t::replace);
 }
 
 int ExitCodeFor(const std::vector<app::OptimizedKernel>& kernels, FailOn fail_on) {
@@ -118,8 +134,33 @@ std::map<std::string, double> SecondsOf(const worker::WorkerEvaluator& trusted,
   return spent;
 }
 
+// What is told of a run that is interrupted. The waiting thread reads what the run writes.
+class RunSoFar {
+ public:
+  void Begin(const std::string& kernel) {
+    const std::lock_guard lock(mutex_);
+    present_ = kernel;
+  }
+  void End(const app::OptimizedKernel& kernel) {
+    const std::lock_guard lock(mutex_);
+    ended_.push_back(kernel);
+    present_.clear();
+  }
+  std::vector<app::OptimizedKernel> Tell(const app::Workspace& workspace) const {
+    const std::lock_guard lock(mutex_);
+    std::vector<app::OptimizedKernel> kernels = ended_;
+    if (!present_.empty()) kernels.push_back(app::InterruptedKernel(workspace, present_));
+    return kernels;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<app::OptimizedKernel> ended_;
+  std::string present_;
+};
+
 Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& options, Session& session,
-                                                   WorkflowCommands& commands) {
+                                                   WorkflowCommands& commands, RunSoFar& so_far) {
   worker::WorkerEvaluator trusted = session.MakeWorker(), candidates = session.MakeWorker();
   memory::JsonLinesStore experience = session.Experiences();
   const base::SystemClock clock;
@@ -134,7 +175,9 @@ Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& option
                                  .clock = clock,
                                  .tools_worker = session.Worker(),
                                  .publisher = {},
-                                 .progress = progress.Callbacks()};
+                                 .progress = progress.Callbacks(),
+                                 .began = [&](const std::string& kernel) { so_far.Begin(kernel); },
+                                 .ended = [&](const app::OptimizedKernel& kernel) { so_far.End(kernel); }};
   if (!options.carry.empty()) {
     WW_ASSIGN(
         auto carried,
@@ -152,8 +195,8 @@ Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& option
 void Print(const std::vector<app::OptimizedKernel>& kernels, const app::TargetDevice& device) {
   for (const app::OptimizedKernel& k : kernels) {
     const std::string result = k.branch.empty() ? base::Printable(k.message) : k.branch;
-    fmt::print("{:20} {:10} {:>8}  {:3} rounds {:4} evaluations {:7.1f} s  {}\n", k.name, Name(k.outcome),
-               k.outcome == core::TaskOutcome::kImproved ? report::FormatGain(k.gain) : "", k.rounds, k.evaluations,
+    fmt::print("{:20} {:10} {:>8}  {}, {:.1f} s  {}\n", k.name, Name(k.outcome),
+               k.outcome == core::TaskOutcome::kImproved ? report::FormatGain(k.gain) : "", report::Effort(k.counts),
                k.seconds, k.publication.message.empty() ? result : base::Printable(k.publication.message));
     if (const auto& computes = k.summary.explanation.computes; computes && !computes->headline.empty())
       fmt::print("  {}\n", base::Printable(computes->headline));
@@ -174,19 +217,31 @@ Result<int> OptimizeAndReport(const OptimizeOptions& options) {
   WorkflowCommands commands(InGithubActions() && !options.common.json);
   commands.Stop();
   WW_ASSIGN(Session session, Session::Open(options.common));
-  WW_ASSIGN(const auto optimized, Optimize(options, session, commands));
+  RunSoFar so_far;
+  std::optional<Interruption> interruption;
+  interruption.emplace([&](int signal) {
+    const auto kernels = so_far.Tell(session.workspace());
+    if (options.common.json) {
+      json told = {{"device", options.common.device}, {"interrupted", ::sigabbrev_np(signal)}};
+      told["kernels"] = KernelsJson(kernels, options.common.device);
+      std::puts(Dump(told, 2).c_str());
+    } else {
+      Print(kernels, session.workspace().device());
+    }
+    std::fflush(stdout);
+  });
+  const auto done = Optimize(options, session, commands, so_far);
+  interruption.reset();
+  if (!done) return Fail(done.error());
+  const auto& optimized = *done;
 
-  json kernels = json::array();
-  for (const app::OptimizedKernel& kernel : optimized) kernels.push_back(ToJson(kernel, options.common.device));
-  const auto dump = [](const json& value, int indent) {
-    return value.dump(indent, ' ', false, json::error_handler_t::replace);
-  };
-  const std::string report = dump({{"device", options.common.device}, {"kernels", kernels}}, 2);
+  const json kernels = KernelsJson(optimized, options.common.device);
+  const std::string report = Dump({{"device", options.common.device}, {"kernels", kernels}}, 2);
   if (options.common.json) std::puts(report.c_str());
   else Print(optimized, session.workspace().device());
   if (publication.Reports()) {
     const app::RunReport run{.report = report,
-                             .kernels = dump(kernels, -1),
+                             .kernels = Dump(kernels, -1),
                              .trajectory = session.workspace().trajectory_file(),
                              .result = std::string(app::RunResult(optimized))};
     WW_TRY(app::WriteReports(publication.Places(), optimized, run,

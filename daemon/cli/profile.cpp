@@ -71,6 +71,7 @@ json FormulaJson(const agents::ExtractedFeatures& features) {
 }
 
 json ToJson(const app::ProfiledKernel& kernel, const std::string& device) {
+  if (kernel.error) return {{"kernel", kernel.spec.name}, {"verdict", "error"}, {"message", kernel.error->Format()}};
   const core::Measured* measured = kernel.measured();
   if (measured == nullptr)
     return {{"kernel", kernel.spec.name},
@@ -141,8 +142,12 @@ Result<int> RunProfile(const CommonOptions& options) {
   if (options.json) {
     json kernels = json::array();
     for (const app::ProfiledKernel& kernel : profiled) kernels.push_back(ToJson(kernel, options.device));
-    std::puts(json({{"device", options.device}, {"kernels", kernels}}).dump(2).c_str());
+    std::puts(json({{"device", options.device}, {"kernels", kernels}})
+                  .dump(2, ' ', false, json::error_handler_t::replace)
+                  .c_str());
   }
+  for (const app::ProfiledKernel& kernel : profiled)
+    if (kernel.error) return ExitCodeOf(*kernel.error);
   const bool all = std::all_of(profiled.begin(), profiled.end(),
                                [](const app::ProfiledKernel& kernel) { return kernel.features.has_value(); });
   return all ? kExitDone : kExitUnverified;

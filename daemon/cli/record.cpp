@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/progress.h"
@@ -26,11 +27,13 @@ json ToJson(const app::RecordResult& result) {
                        {"sketched", c.sketched},
                        {"note", c.note}});
     kernels.push_back({{"kernel", kernel.kernel}, {"cases", cases}});
+    if (kernel.error) kernels.back()["error"] = kernel.error->Format();
   }
   return {{"base", result.base}, {"kernels", kernels}};
 }
 
 void Print(const app::RecordedKernel& kernel) {
+  if (kernel.error) fmt::print("{}: {}\n", kernel.kernel, base::Printable(kernel.error->Format()));
   for (const judge::CaseRecord& c : kernel.cases)
     fmt::print("{} {}: {}\n", kernel.kernel, c.case_name,
                c.recorded ? fmt::format("{} ({} bytes{}) {}", c.path, c.bytes, c.sketched ? ", sketched" : "", c.note)
@@ -51,7 +54,9 @@ Result<int> RunRecord(const RevisionOptions& options) {
   const app::JudgingServices services{
       .trusted = trusted, .toolchain = session.Toolchain(), .progress = progress.Callbacks()};
   WW_ASSIGN(const app::RecordResult result, app::RecordReferences(session.workspace(), options.base, services, print));
-  if (options.common.json) std::puts(ToJson(result).dump(2).c_str());
+  if (options.common.json) std::puts(ToJson(result).dump(2, ' ', false, json::error_handler_t::replace).c_str());
+  for (const app::RecordedKernel& kernel : result.kernels)
+    if (kernel.error) return ExitCodeOf(*kernel.error);
   return result.complete ? kExitDone : kExitUnverified;
 }
 

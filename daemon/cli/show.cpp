@@ -11,6 +11,7 @@
 #include "cli/exit_code.h"
 #include "cli/progress.h"
 #include "cli/version.h"
+#include "report/format.h"
 
 namespace warpwright::cli {
 namespace {
@@ -40,7 +41,7 @@ json ToJson(const report::Explanation& e) {
                 {"evidence", e.computes->evidence}};
   return {{"computes", computes},   {"kernel", e.kernel},         {"device", e.device},
           {"modelled", e.modelled}, {"outcome", Name(e.outcome)}, {"reason", e.outcome_reason},
-          {"gain", e.gain},         {"rounds", e.rounds},         {"evaluations", e.evaluations},
+          {"gain", e.gain},         {"rounds", e.counts.rounds},  {"evaluations", e.counts.evaluations},
           {"cases", cases},         {"plans", e.plans},           {"attempts", attempts},
           {"checks", e.checks}};
 }
@@ -56,11 +57,13 @@ void List(const std::vector<memory::TaskSummary>& tasks, bool as_json) {
                     {"outcome", Name(outcome)},
                     {"gain", gain},
                     {"started", task.started},
-                    {"evaluations", task.evaluations}});
+                    {"rounds", task.counts.rounds},
+                    {"attempts", task.counts.attempts},
+                    {"evaluations", task.counts.evaluations}});
     if (!as_json)
-      fmt::print("{:5}  {:24} {:12} {:11} {:>8}  {} evaluations, started {}\n", task.id,
-                 base::Printable(task.key.kernel), task.key.device, Name(outcome),
-                 outcome == core::TaskOutcome::kImproved ? report::FormatGain(gain) : "", task.evaluations,
+      fmt::print("{:5}  {:24} {:12} {:11} {:>8}  {}, started {}\n", task.id, base::Printable(task.key.kernel),
+                 task.key.device, Name(outcome),
+                 outcome == core::TaskOutcome::kImproved ? report::FormatGain(gain) : "", report::Effort(task.counts),
                  task.started);
   }
   if (as_json) std::puts(json({{"tasks", list}}).dump(2).c_str());
@@ -106,7 +109,8 @@ Result<int> RunShow(const ShowOptions& options) {
   else if (options.format == ShowFormat::kHtml) text = report::RenderHtml(explanation);
   else if (options.format == ShowFormat::kPullRequest)
     text = app::ProposedText(session.workspace().repository(), explanation);
-  else text = report::RenderMarkdown(explanation);
+  else if (options.format == ShowFormat::kMarkdown) text = report::RenderMarkdown(explanation);
+  else text = report::RenderText(explanation);
   if (options.output.empty()) {
     std::fputs(text.c_str(), stdout);
   } else {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "base/file.h"
@@ -84,10 +85,61 @@ core::NightlyPolicy ReadNightly(const YamlNode& node, Diagnostics& diagnostics) 
   return policy;
 }
 
+// A question mark is an indicator of YAML: as a value it is only text in quotes, which nobody writes around a question.
+std::string QuoteQuestions(std::string_view text) {
+  std::string out;
+  char quote = 0;
+  bool comment = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i], before = i > 0 ? text[i - 1] : '\n', after = i + 1 < text.size() ? text[i + 1] : '\n';
+    if (c == '\n') comment = false, quote = 0;
+    else if (!comment && quote == 0 && c == '#' && (before == ' ' || before == '\n')) comment = true;
+    else if (!comment && quote == 0 && (c == '"' || c == '\'')) quote = c;
+    else if (!comment && c == quote) quote = 0;
+    const bool alone = (before == ' ' || before == '[' || before == '{') &&
+                       std::string_view(",]} \r\n").find(after) != std::string_view::npos;
+    if (c == '?' && !comment && quote == 0 && alone) out += "\"?\"";
+    else out += c;
+  }
+  return out;
+}
+
+// Example answers to the questions of `warpwright init`, by the key that they stand under.
+std::string ExampleAnswer(std::string_view key) {
+  if (key == "shape") return "shape: [rows, columns], in the names of integer arguments";
+  if (key == "buffer" || key == "scalar") return fmt::format("{}: f32", key);
+  if (key == "role") return "role: in, out or inout";
+  if (key == "grid" || key == "block") return fmt::format("{}: [\"ceil_div(N, 256)\"]", key);
+  return fmt::format("{}: 1024", key);
+}
+
+// The first question mark in a kernel, and the key that it stands under.
+struct Question {
+  const YamlNode* node;
+  std::string_view key;
+};
+std::optional<Question> FindQuestion(const YamlNode& node, std::string_view key) {
+  if (node.IsScalar() && node.text() == "?") return Question{&node, key};
+  for (const YamlNode& item : node.items())
+    if (auto found = FindQuestion(item, key)) return found;
+  for (const auto& [name, value] : node.entries())
+    if (auto found = FindQuestion(value, name.text())) return found;
+  return std::nullopt;
+}
+
 void ReadKernels(const YamlNode& node, core::Manifest& manifest, Diagnostics& diagnostics) {
   if (!node.IsList()) return diagnostics.Add(node, "'kernels' must be a list", "begin each kernel with '- name: ...'");
   std::set<std::string> names;
   for (const YamlNode& item : node.items()) {
+    if (const auto question = FindQuestion(item, "")) {
+      const YamlNode* name = item.Find("name");
+      const std::string kernel = name != nullptr ? name->text() : "";
+      manifest.unanswered.push_back(
+          {kernel, question->node->ErrorHere(
+                       fmt::format("kernel '{}' waits for an answer: '{}' is a question mark", kernel, question->key),
+                       "for example " + ExampleAnswer(question->key))});
+      continue;
+    }
     core::KernelSpec spec = ReadKernel(item, diagnostics);
     if (!spec.name.empty() && !names.insert(spec.name).second)
       diagnostics.Add(*item.Find("name"), fmt::format("a second kernel is called '{}'", spec.name),
@@ -99,7 +151,7 @@ void ReadKernels(const YamlNode& node, core::Manifest& manifest, Diagnostics& di
 }  // namespace
 
 Result<core::Manifest> ParseManifest(std::string_view text, std::string path) {
-  WW_ASSIGN(YamlNode root, ParseYaml(text, path));
+  WW_ASSIGN(YamlNode root, ParseYaml(QuoteQuestions(text), path));
   core::Manifest manifest;
   manifest.path = std::move(path);
   manifest.digest = base::Sha256(text);
@@ -114,6 +166,7 @@ Result<core::Manifest> ParseManifest(std::string_view text, std::string path) {
     if (const YamlNode* policy = map.Find("nightly")) manifest.nightly = ReadNightly(*policy, diagnostics);
   }
   WW_TRY(diagnostics.ToStatus());
+  if (manifest.kernels.empty() && !manifest.unanswered.empty()) return Fail(manifest.unanswered.front().question);
   return manifest;
 }
 

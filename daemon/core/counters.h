@@ -79,6 +79,14 @@ struct LineCounters {
   std::map<std::string, uint64_t> stalls;  // samples by reason: "long_scoreboard"
 };
 
+// A line for which a launched kernel has instructions, and how often threads ran one of them; 0: no thread did.
+struct LineUse {
+  std::string file;
+  int line = 0;
+  uint64_t threads = 0;
+  bool memory = false;  // one of them accesses memory other than local
+};
+
 enum class OccupancyLimiter : uint8_t { kUnknown, kWarps, kRegisters, kSharedMemory, kBlocks, kGrid };
 std::string_view Name(OccupancyLimiter limiter);  // "shared memory"; "" if it was not computed
 constexpr OccupancyLimiter Last(OccupancyLimiter) { return OccupancyLimiter::kGrid; }

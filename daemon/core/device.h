@@ -34,6 +34,7 @@ struct DeviceRun {
   std::vector<std::string> changed_globals;
   std::vector<BufferExtent> extents;
   std::vector<std::string> notes;
+  std::vector<LineUse> lines;
   std::map<std::string, double> seconds;
 };
 using DeviceOutcome = std::variant<Fault, DeviceRun>;

@@ -70,6 +70,7 @@ struct ExecuteOptions {
   uint32_t runs = 1;  // runs on the same inputs and from the same state; the first one's outputs are returned
   Perturbation perturbation = Perturbation::kNone;
   bool extents = false;  // Executed lists how far the entry reached into its buffers: the simulator alone knows
+  bool lines = false;  // tell which lines ran; only the simulator can
 };
 struct ExecuteRequest {
   SourceRef source;
@@ -119,6 +120,7 @@ struct Executed {
   std::vector<std::string> changed_globals;       // module variables that a run changed
   std::vector<BufferExtent> extents;              // of all buffer arguments, if they were asked for
   std::map<std::string, PrecisionUse> precision;  // by kind: "to tf32", "approximate ex2"
+  std::vector<LineUse> lines;                     // of all launches, if asked for; empty: not known
   std::vector<std::string> notes;                 // what could not be measured, with its remedy
   std::string plan_digest, module_key;            // content addresses: identical for identical plan and device code
   std::map<std::string, double> seconds;  // where the time went: slice, record, compile, run, and on a GPU its parts

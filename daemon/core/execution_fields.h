@@ -39,6 +39,7 @@ void Describe(V& field, const ExecuteOptions*) {
   field("runs", &T::runs);
   field("perturbation", &T::perturbation);
   field("extents", &T::extents);
+  field.Sparse("lines", &T::lines);
 }
 template <typename V>
 void Describe(V& field, const ExecuteRequest*) {
@@ -90,6 +91,7 @@ void Describe(V& field, const Executed*) {
   field("changed_globals", &T::changed_globals);
   field("extents", &T::extents);
   field("precision", &T::precision);
+  field.Sparse("lines", &T::lines);
   field("notes", &T::notes);
   field("plan_digest", &T::plan_digest);
   field("module_key", &T::module_key);

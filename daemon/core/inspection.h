@@ -89,7 +89,8 @@ struct EntryInfo {
   std::vector<std::string> kernels;  // that it launches, directly or through repository functions
   // Of everything that the entry reaches: changes exactly when the entry's meaning may have changed.
   std::string slice_hash;
-  std::string refusal;  // not empty: why it cannot be an entry ("uses cuBLAS (cublasSgemm)")
+  std::string refusal;       // not empty: why it cannot be an entry ("uses cuBLAS (cublasSgemm)")
+  std::string refusal_file;  // that the line belongs to, which may be a header
   int refusal_line = 0;
   int line = 0, end_line = 0;
 };

@@ -91,6 +91,7 @@ void Describe(V& field, const EntryInfo*) {
   field("kernels", &T::kernels);
   field("slice_hash", &T::slice_hash);
   field("refusal", &T::refusal);
+  field.Sparse("refusal_file", &T::refusal_file);
   field("refusal_line", &T::refusal_line);
   field("line", &T::line);
   field("end_line", &T::end_line);

@@ -122,10 +122,17 @@ struct NightlyPolicy {
   std::string branch = "warpwright-history";  // holds the history of the last 400 nightly runs
 };
 
+// A kernel with a question mark of `warpwright init` that nobody replaced: it waits, the others do not.
+struct UnansweredKernel {
+  std::string name;
+  Error question;  // where it is, and an example of an answer
+};
+
 struct Manifest {
   std::string path;    // for messages
   std::string digest;  // SHA-256 of the file as read
   std::vector<KernelSpec> kernels;
+  std::vector<UnansweredKernel> unanswered;  // none of `kernels`
   Policy policy;
   PullRequestPolicy pull_requests;
   NightlyPolicy nightly;

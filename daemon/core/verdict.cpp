@@ -44,13 +44,23 @@ std::string Location(const std::string& file, int line) {
   if (file.empty()) return {};
   return line > 0 ? " (" + file + ":" + std::to_string(line) + ")" : " (" + file + ")";
 }
-std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+// The first line that is an error: compilers warn, and say where they are, before it.
+std::string ErrorLine(const std::string& log) {
+  for (size_t at = 0; at < log.size();) {
+    const size_t end = std::min(log.find('\n', at), log.size());
+    const std::string line = log.substr(at, end - at);
+    for (const char* word : {"error:", "error :", ": error", "fatal :", "ptxas fatal"})
+      if (line.find(word) != std::string::npos) return line;
+    at = end + 1;
+  }
+  return log.substr(0, log.find('\n'));
+}
 }  // namespace
 
 std::string VerdictMessage(const Verdict& verdict) {
   return std::visit(
       Overload{
-          [](const CompileFailed& v) { return "does not compile: " + FirstLine(v.log); },
+          [](const CompileFailed& v) { return "does not compile: " + ErrorLine(v.log); },
           [](const Refused& v) { return "refused by " + v.check.text() + ": " + v.reason + Location(v.file, v.line); },
           [](const WrongResult& v) {
             return "wrong result (" + std::string(Name(v.check)) + ", case " + v.case_name + "): " + v.message;

@@ -26,6 +26,14 @@ void Describe(V& field, const LineCounters*) {
   field.Sparse("stalls", &T::stalls);
 }
 template <typename V>
+void Describe(V& field, const LineUse*) {
+  using T = LineUse;
+  field("file", &T::file);
+  field("line", &T::line);
+  field.Sparse("threads", &T::threads);
+  field.Sparse("memory", &T::memory);
+}
+template <typename V>
 void Describe(V& field, const Occupancy*) {
   using T = Occupancy;
   field("blocks", &T::blocks_per_multiprocessor);

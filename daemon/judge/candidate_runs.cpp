@@ -20,14 +20,26 @@ Result<RunOutcome> CandidateRuns::Execute(const Trial& trial, const std::vector<
   setting.options = OptionsOf(kind);
   setting.options.guard_bytes = state_.on_simulator() && !kind.guarded ? 0 : state_.options.guard_bytes;
   setting.options.seed = kind.second ? ~trial.seed : trial.seed;
+  setting.options.lines = state_.on_simulator() && added_.any();
   uint64_t usual = 0;
   for (const VerifiedCase& verified : state_.verified) usual = std::max(usual, verified.instructions);
   setting.options.instruction_limit = 1'000'000'000 + 64 * usual;
   WW_ASSIGN(RunOutcome outcome, RunKernel(evaluator_, setting, inputs));
   if (auto* verdict = std::get_if<core::Verdict>(&outcome)) {
     if (auto* faulted = std::get_if<core::Faulted>(verdict)) faulted->case_name = trial.Describe();
+  } else {
+    added_.Saw(std::get<core::Executed>(outcome).lines, SizesOf(trial));
   }
   return outcome;
+}
+
+AddedCode::Sizes CandidateRuns::SizesOf(const Trial& trial) const {
+  if (trial.check == core::Check::kOddShape || trial.check == core::Check::kReducedShape ||
+      trial.check == core::Check::kOtherScalars)
+    return AddedCode::Sizes::kOther;
+  for (const core::CaseMeasurement& c : std::get<core::Measured>(state_.baseline->original).cases)
+    if (c.case_name == trial.c.name && c.weight > 0) return AddedCode::Sizes::kOfCountedCase;
+  return AddedCode::Sizes::kOther;
 }
 
 uint32_t CandidateRuns::Count(const Trial& trial) const {

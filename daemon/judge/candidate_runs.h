@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "judge/dead_code.h"
 #include "judge/judge_state.h"
 
 namespace warpwright::judge {
@@ -23,7 +24,11 @@ class CandidateRuns {
  public:
   CandidateRuns(Judge::State& state, const core::SourceRef& candidate, core::Evaluator& evaluator,
                 VerificationLevel effort)
-      : state_(state), candidate_(candidate), evaluator_(evaluator), effort_(effort) {}
+      : state_(state),
+        candidate_(candidate),
+        evaluator_(evaluator),
+        effort_(effort),
+        added_(state.original.text, candidate.text, candidate.file) {}
 
   Result<RunOutcome> Execute(const Trial& trial, const std::vector<core::BufferContent>& inputs, RunKind kind);
   // Exactly as specified by `kind`, if that is not what the device always does; unless the original itself needs the
@@ -33,12 +38,16 @@ class CandidateRuns {
   // On the same inputs. Simulated runs cost as much as the first: a quick evaluation has one more, of the cheapest
   // case.
   uint32_t Count(const Trial& trial) const;
+  // Which of its lines the candidate ran so far.
+  AddedCode& added() { return added_; }
+  AddedCode::Sizes SizesOf(const Trial& trial) const;
 
  private:
   Judge::State& state_;
   const core::SourceRef& candidate_;
   core::Evaluator& evaluator_;
   const VerificationLevel effort_;
+  AddedCode added_;
 };
 
 }  // namespace warpwright::judge

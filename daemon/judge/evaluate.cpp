@@ -71,6 +71,8 @@ class CandidateEvaluation {
   void BeginCases();
   core::CounterDepth Depth();
   Result<Failure> Measure();
+  Status SimulateForLines(const core::Case& small);
+  Result<Failure> DeadCode(const core::Case& small);
   Result<Failure> TryTrial(const Trial& trial);
 
   void Passed(core::Check check) {
@@ -382,9 +384,11 @@ Result<Failure> CandidateEvaluation::Measure() {
                              .device = state_.device,
                              .options = state_.MeasureOptions(c)};
     setting.options.depth = depth;
+    setting.options.lines = state_.on_simulator() && runs_.added().any();
     WW_ASSIGN(RunOutcome outcome, RunKernel(evaluator_, setting, *inputs));
     if (auto* verdict = std::get_if<core::Verdict>(&outcome)) return Failure(std::move(*verdict));
     core::Executed& run = std::get<core::Executed>(outcome);
+    runs_.added().Saw(run.lines, runs_.SizesOf({.c = c}));
     measured_.modelled = run.modelled;
     state_.NoteCounters(run);
     core::CaseMeasurement& measured = measured_.cases[i];
@@ -394,6 +398,52 @@ Result<Failure> CandidateEvaluation::Measure() {
     if (auto failure = CheckBytesRead(state_.spec, c, originals[i], measured)) return failure;
   }
   Passed(core::Check::kBytesRead);
+  return Failure();
+}
+
+// A GPU does not tell which lines ran, the simulator of the same chip does: on samples of the cases, and on odd shapes.
+Status CandidateEvaluation::SimulateForLines(const core::Case& small) {
+  if (!state_.options.chip || state_.options.chip->id.empty()) return {};
+  const auto simulate = [&](const Trial& trial) -> Status {
+    RunConfiguration setting{
+        .source = &candidate_, .spec = &state_.spec, .c = &trial.c, .device = "sim:" + state_.options.chip->id};
+    setting.options.keep_outputs = false;
+    setting.options.lines = true;
+    setting.options.sample_instructions = state_.options.sample_instructions;
+    WW_ASSIGN(const auto inputs, state_.oracle.InputsOf(trial));
+    WW_ASSIGN(const RunOutcome outcome, RunKernel(evaluator_, setting, *inputs));
+    if (const auto* verdict = std::get_if<core::Verdict>(&outcome))
+      return Fail(ErrorCode::kUnsupported, core::VerdictMessage(*verdict));
+    runs_.added().Saw(std::get<core::Executed>(outcome).lines, runs_.SizesOf(trial));
+    return {};
+  };
+  for (const core::CaseMeasurement& measured : measured_.cases)
+    for (const core::Case& c : state_.spec.cases)
+      if (c.name == measured.case_name) WW_TRY(simulate({.c = c, .seed = state_.options.seed}));
+  for (core::Case& odd : OddShapes(state_.spec, small, secret_, VerificationLevel::kFull)) {
+    if (runs_.added().complete()) break;
+    const Trial trial{.check = core::Check::kOddShape, .c = std::move(odd), .seed = secret_};
+    (void)simulate(trial);  // the manifest may not allow the sizes
+  }
+  return {};
+}
+
+// A search tries two odd shapes only: before a line is called dead, all are tried.
+Result<Failure> CandidateEvaluation::DeadCode(const core::Case& small) {
+  AddedCode& added = runs_.added();
+  if (!added.any() || (!state_.on_simulator() && effort_ == VerificationLevel::kQuick)) return Failure();
+  if (!state_.on_simulator()) {
+    if (const Status simulated = SimulateForLines(small); !simulated) {
+      state_.Note("dead-code: not tested: it cannot be simulated: " + simulated.error().message);
+      return Failure();
+    }
+  } else if (!added.complete() && effort_ == VerificationLevel::kQuick) {
+    WW_ASSIGN(Failure failure, OddShapesOf(small, VerificationLevel::kFull));
+    if (failure) return failure;
+  }
+  if (!added.known()) return Failure();
+  if (auto refused = added.Judge()) return Failure(std::move(*refused));
+  Passed(core::Check::kDeadCode);
   return Failure();
 }
 
@@ -450,6 +500,8 @@ Result<core::Verdict> CandidateEvaluation::Run() {
     if (failure) return *failure;
   }
   WW_ASSIGN(failure, Measure());
+  if (failure) return *failure;
+  WW_ASSIGN(failure, DeadCode(reduced ? *reduced : cheapest));
   if (failure) return *failure;
   for (const std::string& note : state_.oracle.notes()) state_.Note(note);
   if (effort_ == VerificationLevel::kFull)  // what could not be tested is part of the result

@@ -31,6 +31,7 @@
 //                            computes (equivalence.h). A difference counts if the numbers on its input show it
 //   timed-output, roofline-floor   (a GPU) paired timing, see timing.h: Measured::decision has the outcome. A candidate
 //                            that is not faster is still Measured: it is correct
+//   dead-code                every added line runs (dead_code.h); on a GPU in full evaluations, by simulating it
 //   bytes-read               the inputs that the original reads are read. Counted last: on a GPU only a candidate that
 //                            is faster than all before it is counted deeply
 //

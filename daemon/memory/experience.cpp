@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <map>
 
 #include <algorithm>
 #include <cmath>
@@ -145,6 +146,27 @@ Result<StoreContent> ReadStore(const std::filesystem::path& path) {
     }
   }
   return content;
+}
+
+std::vector<LearnedMethod> LearnedMethods(const std::vector<Experience>& experiences) {
+  struct Sum {
+    size_t tries = 0, faster = 0;
+    double log_gain = 0;
+  };
+  std::map<std::string, Sum> sums;
+  for (const Experience& experience : experiences) {
+    Sum& sum = sums[experience.method];
+    ++sum.tries;
+    if (experience.log_gain <= 2 * experience.spread || experience.log_gain <= 0) continue;
+    ++sum.faster;
+    sum.log_gain += experience.log_gain;
+  }
+  std::vector<LearnedMethod> learned;
+  for (const auto& [method, sum] : sums)
+    learned.push_back({method, sum.tries, sum.faster,
+                       sum.faster == 0 ? 1 : std::exp(sum.log_gain / static_cast<double>(sum.faster))});
+  std::stable_sort(learned.begin(), learned.end(), [](const auto& a, const auto& b) { return a.faster > b.faster; });
+  return learned;
 }
 
 Result<StoreContent> MergeStores(const std::vector<std::filesystem::path>& inputs,

@@ -99,6 +99,15 @@ struct StoreContent {
 };
 // A missing file is an empty store. Bad lines become warnings.
 Result<StoreContent> ReadStore(const std::filesystem::path& path);
+// What a store shows about a method, for readers: of its tries, how many were faster, and by how much those were in the
+// geometric mean.
+struct LearnedMethod {
+  std::string method;
+  size_t tries = 0, faster = 0;
+  double gain = 1;
+};
+// The methods with the most faster tries first.
+std::vector<LearnedMethod> LearnedMethods(const std::vector<Experience>& experiences);
 // Joins stores into `output` (which may be one of them), sorted by time; atomic. Bad lines are dropped and listed in
 // the warnings.
 Result<StoreContent> MergeStores(const std::vector<std::filesystem::path>& inputs, const std::filesystem::path& output);

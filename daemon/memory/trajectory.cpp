@@ -74,7 +74,11 @@ namespace {
 constexpr char kTaskColumns[] =
     "SELECT id, kernel, base, device, config, result, started, finished, "
     "(SELECT count(*) FROM step WHERE task = task.id), "
-    "(SELECT count(*) FROM step WHERE task = task.id AND kind = 'evaluate' AND outcome IS NOT NULL) FROM task ";
+    "(SELECT count(DISTINCT json_extract(record, '$.round')) FROM step WHERE task = task.id AND kind = 'evaluate' "
+    "AND outcome IS NOT NULL AND json_extract(record, '$.round') > 0), "
+    "(SELECT count(*) FROM step WHERE task = task.id AND kind IN ('evaluate', 'rewrite')), "
+    "(SELECT count(DISTINCT candidate) FROM step WHERE task = task.id AND kind = 'evaluate' AND outcome IS NOT NULL) "
+    "FROM task ";
 }
 
 Result<StepView> Trajectory::State::ReadStep(const SQLite::Statement& rows) const {
@@ -99,7 +103,7 @@ Result<TaskSummary> Trajectory::State::ReadTask(const SQLite::Statement& rows) c
   task.started = rows.getColumn(6).getString();
   task.finished = rows.getColumn(7).getString();
   task.steps = rows.getColumn(8).getInt();
-  task.evaluations = rows.getColumn(9).getInt();
+  task.counts = {rows.getColumn(9).getInt(), rows.getColumn(10).getInt(), rows.getColumn(11).getInt()};
   return task;
 }
 
@@ -268,6 +272,16 @@ Result<TrajectoryView> Trajectory::View(TaskId task) {
     }
     LinkRepairs(view);
     return view;
+  });
+}
+
+Result<TaskCounts> Trajectory::Counts(TaskId task) {
+  State& s = *state_;
+  return Guarded(s.db, [&]() -> Result<TaskCounts> {
+    SQLite::Statement rows = Prepare(s.db, std::string(kTaskColumns) + "WHERE id = ?", task);
+    if (!rows.executeStep()) return Fail(ErrorCode::kUsage, fmt::format("there is no task {}", task));
+    WW_ASSIGN(const TaskSummary summary, s.ReadTask(rows));
+    return summary.counts;
   });
 }
 

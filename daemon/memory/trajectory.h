@@ -20,7 +20,7 @@
 #include "core/candidate.h"
 #include "core/task_outcome.h"
 #include "core/verdict.h"
-#include "skills/match.h"
+#include "skills/cause.h"
 
 namespace warpwright::memory {
 
@@ -39,12 +39,20 @@ struct TaskResult {
   std::string best_hash;  // of the accepted candidate; empty: the original
   double gain = 1;        // of the best over the original
 };
+// How much was done for a task. Whatever shows these numbers takes them from here.
+struct TaskCounts {
+  int rounds = 0;       // in which a candidate was evaluated; seeds from experience are in none
+  int attempts = 0;     // parameter sets of a plan: candidates, repaired ones too, and those that do not apply
+  int evaluations = 0;  // different candidates that were judged; the final verification is not one
+  bool operator==(const TaskCounts&) const = default;
+};
 struct TaskSummary {
   TaskId id = 0;
   TaskKey key;
   std::optional<TaskResult> result;  // none: unfinished
   std::string started, finished;     // UTC
-  int steps = 0, evaluations = 0;
+  int steps = 0;
+  TaskCounts counts;
 };
 
 enum class StepKind { kBaseline, kPlan, kRewrite, kEvaluate, kRepair, kAccept, kLift };
@@ -73,6 +81,7 @@ struct StepOutcome {
   std::string data;       // what the caller needs to continue, as JSON: plans, the parameters of a repair
   std::optional<core::Verdict> verdict;
   std::vector<skills::PredictionResult> prediction;
+  std::vector<skills::SupportedCause> causes;    // what the method's card says of this change, as far as it holds
   std::map<std::string, double> before, after;   // counters and evidence by name
   double time_before_us = 0, time_after_us = 0;  // weighted, over the cases
   double gain = 0;                               // over the base; 0: not measured
@@ -129,6 +138,7 @@ class Trajectory {
 
   Result<TrajectoryView> View(TaskId task);  // without steps of kinds that no longer exist
   Result<std::vector<TaskSummary>> Tasks();  // newest first
+  Result<TaskCounts> Counts(TaskId task);    // so far
 
  private:
   struct State;

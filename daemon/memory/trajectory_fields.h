@@ -34,6 +34,7 @@ void Describe(V& field, const StepOutcome*) {
   field("data", &T::data);
   field.Sparse("verdict", &T::verdict);
   field("prediction", &T::prediction);
+  field.Sparse("causes", &T::causes);
   field("before", &T::before);
   field("after", &T::after);
   field("time_before_us", &T::time_before_us);

@@ -7,6 +7,7 @@
 
 #include "base/shell.h"
 #include "base/utf8.h"
+#include "core/quantity.h"
 #include "report/format.h"
 #include "report/markdown.h"
 #include "report/mermaid.h"
@@ -14,16 +15,12 @@
 namespace warpwright::report {
 namespace {
 
-constexpr size_t kCounterRows = 8, kUntestedShown = 4;
+constexpr size_t kUntestedShown = 4;
 
 std::string LeftOut(size_t count, std::string_view what, const Explanation& e) {
   if (count == 0) return {};
   return fmt::format("\n_{} more {}{} left out to keep this page readable; {} prints everything._\n", count, what,
                      count == 1 ? " is" : "s are", CodeSpan("warpwright show --kernel " + base::ShellWord(e.kernel)));
-}
-
-bool IsSlower(const CaseRow& row) {
-  return row.decision == core::TimingDecision::kSlower || (!row.decision && row.after_us > row.before_us * 1.005);
 }
 
 // Numbers in cells are not wrapped: on a phone the table scrolls instead.
@@ -33,33 +30,24 @@ std::string Unbroken(std::string_view text) {
   return out;
 }
 
-// "**method** (settings): what it does" from "method (settings): what it does".
-std::string Step(const std::string& step, size_t max_bytes) {
-  const size_t end = std::min(step.find_first_of(" :"), step.size());
-  const bool settings = end < step.size() && step[end] == ' ';
-  return CodeSpan(step.substr(0, end)) + (settings ? " " : ": ") +
-         EscapeMarkdown(step.substr(std::min(step.size(), end + 1)), max_bytes);
+// Three columns, so that a phone shows all of them.
+std::string CounterTable(const std::vector<CounterRow>& counters, bool modelled) {
+  if (counters.empty()) return {};
+  std::string out = fmt::format("\n   | counter{} | before → after | |\n   |:--|--:|:--|\n",
+                                modelled ? " (simulated)" : "");
+  for (const CounterRow& c : counters) {
+    const std::string_view unit = core::UnitOf(c.name);
+    out += fmt::format("   | {} | {} | {} |\n", EscapeMarkdown(FieldWords(c.name), 60),
+                       EscapeMarkdown(core::FormatQuantity(c.before, unit), 40) + " → " +
+                           EscapeMarkdown(core::FormatQuantity(c.after, unit), 40),
+                       Name(c.move));
+  }
+  return out;
 }
 
 std::string SpeedupCell(const CaseRow& row) {
-  if (!(row.after_us > 0)) return "–";
-  std::string cell =
-      row.timing ? fmt::format("{} ({:.2f} to {:.2f})", FormatGain(row.timing->gain), row.timing->low, row.timing->high)
-                 : FormatGain(row.before_us / row.after_us);
-  if (IsSlower(row)) return "**" + cell + ", slower**";
-  if (row.decision == core::TimingDecision::kSame) return cell + ", same";
-  if (row.decision == core::TimingDecision::kInconclusive) return cell + ", uncertain";
-  return cell;
-}
-
-// The output that used the largest share of its allowed error represents all.
-std::string ErrorCell(const CaseRow& row) {
-  const OutputError* worst = nullptr;
-  for (const auto& error : row.errors)
-    if (!error.identical && (worst == nullptr || error.error * worst->allowed > worst->error * error.allowed))
-      worst = &error;
-  if (worst != nullptr) return fmt::format("{} / {}", FormatError(worst->error), FormatError(worst->allowed));
-  return row.errors.empty() ? "–" : "bit-identical";
+  const std::string words = SpeedupWords(row);
+  return IsSlower(row) ? "**" + words + "**" : words;
 }
 
 std::string Changes(const Provenance& p) {
@@ -97,6 +85,24 @@ std::string CaseNames(const Explanation& e, bool compared) {
   return more == 0 ? out : fmt::format("{} and {} more", out, more);
 }
 
+// The cases of which the gain is said, but whose results were not compared at that size.
+std::string NotCompared(const Explanation& e) {
+  std::string names;
+  int more = 0, count = 0;
+  for (const CaseRow& row : e.cases) {
+    if (!(row.weight > 0) || !row.errors.empty()) continue;
+    ++count;
+    if (names.size() > 120) ++more;
+    else names += (names.empty() ? "" : ", ") + CodeSpan(base::CleanText(row.name, 60));
+  }
+  if (count == 0) return {};
+  const bool reduced = std::any_of(e.check_table.begin(), e.check_table.end(), [](const CheckRow& check) {
+    return check.ran && check.name == core::Name(core::Check::kReducedShape);
+  });
+  return fmt::format("The results of {}{} were not compared at full size{}.", names,
+                     more > 0 ? fmt::format(" and {} more", more) : "", reduced ? ", only at smaller ones" : "");
+}
+
 std::string Numerics(const Explanation& e) {
   const auto identical = BitIdentical(e);
   if (!identical) return {};
@@ -109,27 +115,8 @@ std::string Numerics(const Explanation& e) {
                      CaseNames(e, true), 100 * share);
 }
 
-// A plan's reason with the first two facts that it cites: "round 1, m: why [1][2] [1] fact; [2] fact; [3] fact".
-std::string PlanWords(const std::string& plan, size_t max_bytes) {
-  const size_t facts = plan.find(" [1] ");
-  if (facts == std::string::npos) return EscapeMarkdown(plan, max_bytes);
-  std::string reason = plan.substr(0, facts), cited = plan.substr(facts + 5);
-  for (size_t at = reason.find('['); at != std::string::npos; at = reason.find('[', at)) {
-    const size_t end = reason.find(']', at);
-    if (end == std::string::npos || end - at > 3) break;
-    reason.erase(at, end - at + 1);
-  }
-  if (const size_t second = cited.find("; [2] "); second != std::string::npos)
-    cited = cited.substr(0, std::min(cited.find("; [", second + 6), cited.size())).replace(second, 6, "; ");
-  return EscapeMarkdown(reason, max_bytes) + " (" + EscapeMarkdown(cited, max_bytes / 2) + ")";
-}
-
-std::string VerdictWords(const AttemptRow& attempt) {
-  if (attempt.accepted) return "**new base**";
-  if (attempt.gain) return "verified, not taken";
-  std::string words(Name(attempt.outcome));
-  std::replace(words.begin(), words.end(), '_', ' ');
-  return EscapeMarkdown(words, 40);
+std::string VerdictCell(const AttemptRow& attempt) {
+  return attempt.accepted ? "**new base**" : EscapeMarkdown(VerdictWords(attempt), 40);
 }
 
 }  // namespace
@@ -148,6 +135,7 @@ std::string GainSentence(const Explanation& e, const Provenance& p) {
   if (counted > 1) how.push_back(fmt::format("geometric mean over {} shapes", counted));
   if (!how.empty()) out += fmt::format(" ({})", fmt::join(how, ", "));
   out += fmt::format(". {}{}; callers of {} are unchanged.", CodeSpan(e.file), Changes(p), CodeSpan(e.entry));
+  if (const std::string uncompared = NotCompared(e); !uncompared.empty()) out += " **" + uncompared + "**";
   return out;
 }
 
@@ -195,7 +183,7 @@ std::string CaseTable(const Explanation& e, size_t max_rows) {
     out += fmt::format("| {}{}{} | {} | {} | {} |{}\n", EscapeMarkdown(row->name, 80), row->sampled ? " ¹" : "",
                        row->weight > 0 ? "" : " ²", Unbroken(FormatMicroseconds(row->before_us)),
                        Unbroken(FormatMicroseconds(row->after_us)), Unbroken(SpeedupCell(*row)),
-                       errors ? " " + Unbroken(ErrorCell(*row)) + " |" : "");
+                       errors ? " " + Unbroken(ErrorWords(*row)) + " |" : "");
   }
   std::vector<std::string> notes;
   if (sampled) notes.emplace_back("¹ counted on part of the grid");
@@ -206,28 +194,25 @@ std::string CaseTable(const Explanation& e, size_t max_rows) {
 
 std::string RenderSpeedupReasons(const Explanation& e, size_t max_steps, size_t max_bytes) {
   std::string out = "\n### Why it is faster\n\n";
-  for (size_t i = 0; i < e.steps.size() && i < max_steps; ++i)
-    out += fmt::format("{}. {}\n", i + 1, Step(e.steps[i], max_bytes));
+  for (size_t i = 0; i < e.steps.size() && i < max_steps; ++i) {
+    const TakenStep& step = e.steps[i];
+    out += fmt::format(
+        "{}. {}{}{}: {}\n", i + 1, CodeSpan(step.method),
+        step.parameters.empty() ? "" : " (" + EscapeMarkdown(step.parameters, 80) + ")",
+        e.before_us > 0 ? ", " + FormatTimes({e.before_us / step.gain_before, e.before_us / step.gain_after}) : "",
+        EscapeMarkdown(CauseText(step), 3 * max_bytes));
+    if (!step.does.empty()) out += fmt::format("   <br>What it does: {}.\n", EscapeMarkdown(step.does, max_bytes));
+    out += CounterTable(step.counters, e.modelled);
+  }
   out += LeftOut(e.steps.size() - std::min(e.steps.size(), max_steps), "step", e);
   std::string list;
   if (e.roofline_share_after > 0)
-    list +=
-        fmt::format("- The kernel reached {:.0f} % of the chip's roofline before and reaches {:.0f} % {}.\n",
-                    100 * e.roofline_share_before, 100 * e.roofline_share_after, e.modelled ? "now (modelled)" : "now");
+    list += fmt::format("- The kernel reached {} of the chip's roofline before and reaches {} {}.\n",
+                        core::FormatQuantity(100 * e.roofline_share_before, "%"),
+                        core::FormatQuantity(100 * e.roofline_share_after, "%"), e.modelled ? "now (modelled)" : "now");
   if (e.roofline_of_formula) list += "- " + RooflineOfFormula(e) + "\n";
   list += HotList(e.hot_before, "before") + HotList(e.hot_after, "now");
-  if (!list.empty()) out += "\n" + list;
-  if (e.counters.empty()) return out;
-  out +=
-      fmt::format("\n| counter{} | before | after | change |\n|:--|--:|--:|--:|\n", e.modelled ? " (simulated)" : "");
-  for (size_t i = 0; i < e.counters.size() && i < kCounterRows; ++i) {
-    const CounterRow& c = e.counters[i];
-    const std::string unit = c.unit == "count" || c.unit == "ratio" || c.unit == "bool" ? "" : c.unit;
-    out += fmt::format("| {}{} | {} | {} | {} |\n", EscapeMarkdown(FieldWords(c.name), 60),
-                       unit.empty() ? "" : ", " + EscapeMarkdown(unit, 20), FormatNumber(c.before),
-                       FormatNumber(c.after), Unbroken(FormatChange(c.before, c.after)));
-  }
-  return out;
+  return list.empty() ? out : out + "\n" + list;
 }
 
 std::string MissingCounters(const std::string& note) {
@@ -260,18 +245,15 @@ std::string RenderReviewHints(const Explanation& e, const Provenance& p, size_t 
 }
 
 std::string RenderSearchHistory(const Explanation& e, size_t max_rounds) {
-  std::string out = "\n### How it was found\n\n";
-  int accepted = 0, wrong = 0;
-  for (const auto& attempt : e.attempts) {
-    accepted += attempt.accepted ? 1 : 0;
-    wrong += !attempt.gain && attempt.outcome != AttemptOutcome::kNotApplicable ? 1 : 0;
+  std::string out;
+  if (max_rounds == 0) {
+    out = "_The diagrams are left out to keep this page readable._\n";
+  } else {
+    if (const std::string chart = ProgressChart(e); !chart.empty()) out += chart;
+    if (const std::string flowchart = AttemptFlowchart(e, max_rounds); !flowchart.empty())
+      out += (out.empty() ? "" : "\n") + flowchart;
   }
-  out += fmt::format("{} and {}: {} taken, {} rejected as wrong or unusable, the others no faster.\n",
-                     Plural(e.rounds, "round"), Plural(e.evaluations, "evaluation"), accepted, wrong);
-  if (max_rounds == 0) return out + "\n_The diagrams are left out to keep this page readable._\n";
-  if (const std::string chart = ProgressChart(e); !chart.empty()) out += "\n" + chart;
-  if (const std::string flowchart = AttemptFlowchart(e, max_rounds); !flowchart.empty()) out += "\n" + flowchart;
-  return out;
+  return "\n### How it was found\n\n" + Folded(SearchInOneLine(e), out);
 }
 
 std::string AttemptTable(const Explanation& e, size_t max_rows, size_t max_bytes) {
@@ -293,7 +275,7 @@ std::string AttemptTable(const Explanation& e, size_t max_rows, size_t max_bytes
     const std::string note = a.message == last ? "as above" : EscapeMarkdown(a.message, max_bytes);
     last = a.message;
     out += fmt::format("| {} | {}{} | {} | {} | {} |\n", a.round, EscapeMarkdown(a.method, 60),
-                       a.parameters.empty() ? "" : "<br>" + EscapeMarkdown(a.parameters, 80), VerdictWords(a),
+                       a.parameters.empty() ? "" : "<br>" + EscapeMarkdown(a.parameters, 80), VerdictCell(a),
                        a.gain ? FormatGain(*a.gain) : "", note);
   }
   return out + LeftOut(e.attempts.size() - rows.size(), "attempt", e);
@@ -302,12 +284,11 @@ std::string AttemptTable(const Explanation& e, size_t max_rows, size_t max_bytes
 std::string Trajectory(const Explanation& e, size_t max_plans, size_t max_rows, size_t max_bytes) {
   std::string body = fmt::format("The planner's explanation of why each method was tried; the outcomes were {}.\n\n",
                                  e.modelled ? "modelled" : "measured");
-  for (size_t i = 0; i < e.plans.size() && i < max_plans; ++i) body += "- " + PlanWords(e.plans[i], max_bytes) + "\n";
+  for (size_t i = 0; i < e.plans.size() && i < max_plans; ++i)
+    body += "- " + EscapeMarkdown(PlanWords(e.plans[i]), max_bytes) + "\n";
   body += LeftOut(e.plans.size() - std::min(e.plans.size(), max_plans), "plan", e);
   body += "\n" + AttemptTable(e, max_rows, 100);
-  return Folded(fmt::format("Trajectory: {} in {}", Plural(static_cast<int>(e.attempts.size()), "attempt"),
-                            Plural(e.rounds, "round")),
-                body);
+  return Folded("Trajectory: " + Effort(e.counts), body);
 }
 
 std::string Verification(const Explanation& e, size_t max_items) {
@@ -366,8 +347,7 @@ std::string CostAndProvenance(const Explanation& e, const Provenance& p) {
   const auto code = [](const std::string& text, size_t bytes) {
     return text.empty() ? std::string() : CodeCell(base::CleanText(text, bytes));
   };
-  row("effort",
-      fmt::format("{}, {}, {:.0f} s", Plural(e.rounds, "round"), Plural(e.evaluations, "evaluation"), e.seconds));
+  row("effort", fmt::format("{}, {:.0f} s", Effort(e.counts), e.seconds));
   row("GPU time", e.modelled          ? "none: modelled"
                   : p.gpu_minutes > 0 ? fmt::format("{:.1f} minutes", p.gpu_minutes)
                                       : "");

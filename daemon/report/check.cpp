@@ -29,8 +29,8 @@ std::string FailureSummary(const Explanation& e) {
   const std::string kernel = CodeSpan(e.kernel),
                     reason = e.outcome_reason.empty() ? "" : " " + EscapeMarkdown(e.outcome_reason, 600) + ".";
   if (e.outcome == core::TaskOutcome::kUnchanged)
-    return fmt::format("{} is unchanged: {} and {} found no correct version that is sufficiently faster.{}{}\n", kernel,
-                       Plural(e.rounds, "round"), Plural(e.evaluations, "evaluation"), reason, BestTried(e));
+    return fmt::format("{} is unchanged: {} found no correct version that is sufficiently faster.{}{}\n", kernel,
+                       Effort(e.counts), reason, BestTried(e));
   if (e.outcome == core::TaskOutcome::kRefused) return fmt::format("{} was not optimized.{}\n", kernel, reason);
   if (e.outcome == core::TaskOutcome::kUnfinished) return fmt::format("{} is not finished.{}\n", kernel, reason);
   return fmt::format("warpwright failed at {}; this says nothing about the kernel.{}\n", kernel, reason);

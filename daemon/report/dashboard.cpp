@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/utf8.h"
 #include "report/explanation.h"
@@ -74,6 +75,32 @@ std::string Limits(const DashboardInput& in) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+std::string Merged(const DashboardInput& in) {
+  if (in.merged.empty()) return {};
+  double logs = 0;
+  int known = 0;
+  for (const DashboardJob& job : in.merged)
+    if (job.gain > 0 && ++known > 0) logs += std::log(job.gain);
+  std::string out =
+      Table("Merged", in.merged, {{"kernel", Kernel}, {"gain", Gain}, {"pull request", Link}, {"since", Since}});
+  if (known > 1) out += fmt::format("\nThe geometric mean of these gains is {}.\n", FormatGain(std::exp(logs / known)));
+  return out;
+}
+
+std::string Learned(const DashboardInput& in) {
+  constexpr size_t kMethods = 12;
+  if (in.learned.empty()) return {};
+  std::string out =
+      fmt::format("\n### What was learned ({})\n\n| method | tried | faster | then, in the mean |\n|:--|--:|--:|--:|\n",
+                  Plural(static_cast<int>(in.learned.size()), "method"));
+  for (size_t i = 0; i < in.learned.size() && i < kMethods; ++i) {
+    const memory::LearnedMethod& m = in.learned[i];
+    out += fmt::format("| {} | {} | {} | {} |\n", CodeCell(base::CleanText(m.method, 60)), m.tries, m.faster,
+                       m.faster > 0 ? FormatGain(m.gain) : "");
+  }
+  return in.learned.size() > kMethods ? out + fmt::format("\n_and {} more_\n", in.learned.size() - kMethods) : out;
+}
+
 std::string Spend(const DashboardInput& in) {
   return fmt::format(
       "\n### Spend\n\n| | today | in all |\n|:--|--:|--:|\n| GPU minutes | {:.1f} | {:.1f} |\n| language models | "
@@ -107,6 +134,8 @@ DashboardText RenderDashboard(const DashboardInput& in) {
   // What requires action comes first.
   text.body += Table("Open pull requests", in.open,
                      {{"kernel", Kernel}, {"gain", Gain}, {"pull request", Link}, {"since", Since}});
+  text.body += Table("Slower than before", in.regressed,
+                     {{"kernel", Kernel}, {"since when", Reason}, {"commit", Commit}, {"found", Since}});
   text.body += Table("Waiting because of a limit", in.waiting,
                      {{"kernel", Kernel}, {"gain", Gain}, {"waits for", Reason}, {"since", Since}});
   text.body += Table(
@@ -123,7 +152,7 @@ DashboardText RenderDashboard(const DashboardInput& in) {
                      {{"kernel", Kernel}, {"kind", Kind}, {"commit", Commit}, {"why", Reason}, {"since", Since}});
   text.body += Table("No improvement found", in.unchanged,
                      {{"kernel", Kernel}, {"commit", Commit}, {"why", Reason}, {"since", Since}});
-  text.body += Ignored(in) + Spend(in);
+  text.body += Merged(in) + Ignored(in) + Learned(in) + Spend(in);
   text.body +=
       "\nIn a comment on a pull request: `/warpwright optimize`, `/warpwright retry`, `/warpwright explain`, "
       "`/warpwright ignore`, `/warpwright stop`.";
@@ -132,8 +161,8 @@ DashboardText RenderDashboard(const DashboardInput& in) {
   // Cells are bounded, but every character of a name may need an escape.
   if (base::CodePoints(text.body) > kMaxBodyCharacters) {
     DashboardInput shorter = in;
-    for (auto* jobs :
-         {&shorter.unchanged, &shorter.failed, &shorter.queued, &shorter.running, &shorter.waiting, &shorter.open})
+    for (auto* jobs : {&shorter.unchanged, &shorter.failed, &shorter.queued, &shorter.running, &shorter.waiting,
+                       &shorter.open, &shorter.merged, &shorter.regressed})
       if (jobs->size() > 5) jobs->resize(5);
     if (shorter.ignored.size() > 5) shorter.ignored.resize(5);
     shorter.last_error =

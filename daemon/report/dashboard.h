@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "memory/experience.h"
+
 namespace warpwright::report {
 
 inline constexpr std::string_view kDashboardMarker =
@@ -30,9 +32,12 @@ struct DashboardInput {
   std::vector<DashboardJob> running, queued;  // in the order in which they will run
   std::vector<DashboardJob> open;             // open pull requests
   std::vector<DashboardJob> waiting;          // finished with a gain, held back by a limit: `reason` names it
-  std::vector<DashboardJob> unchanged;        // no improvement found
-  std::vector<DashboardJob> failed;           // errors and refusals, with the reason
-  std::vector<std::string> ignored;           // kernels that users told warpwright to ignore
+  std::vector<DashboardJob> merged;           // pull requests that were merged, the newest first
+  std::vector<DashboardJob> regressed;  // slower than in their past, as the last night found: `reason` says since when
+  std::vector<memory::LearnedMethod> learned;
+  std::vector<DashboardJob> unchanged;  // no improvement found
+  std::vector<DashboardJob> failed;     // errors and refusals, with the reason
+  std::vector<std::string> ignored;     // kernels that users told warpwright to ignore
   int open_pull_requests = 0, max_open = 0, opened_today = 0, max_per_day = 0;
   double gpu_minutes_today = 0, gpu_minutes_total = 0, model_dollars_today = 0, model_dollars_total = 0;
   std::string last_error;  // why the repository could not be polled; empty: it could

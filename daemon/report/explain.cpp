@@ -17,8 +17,8 @@
 namespace warpwright::report {
 namespace {
 
-constexpr size_t kShort = 10;  // digits of a hash that are displayed
-constexpr size_t kMaxCounters = 10;
+constexpr size_t kShort = 10;       // digits of a hash that are displayed
+constexpr size_t kMaxCounters = 4;  // of a step
 
 std::string Short(const std::string& hash) { return hash.substr(0, kShort); }
 
@@ -67,47 +67,28 @@ RooflinePoint PointOf(const core::LaunchReport& launch) {
   return {bytes > 0 ? flops / bytes : 0, launch.time.total_us > 0 ? flops / launch.time.total_us / 1e3 : 0};
 }
 
-// The evidence that changed most; ties in the order of the field list.
-std::vector<CounterRow> ChangedNumbers(const std::map<std::string, double>& before,
-                                       const std::map<std::string, double>& after) {
-  struct Change {
-    CounterRow row;
-    double size;
-  };
-  static const std::set<std::string> shown = {"dram_throughput_pct",
-                                              "load_sectors_per_request",
-                                              "store_sectors_per_request",
-                                              "load_efficiency_pct",
-                                              "store_efficiency_pct",
-                                              "achieved_occupancy_pct",
-                                              "issue_utilization_pct",
-                                              "fp32_pct",
-                                              "memory_excess",
-                                              "l1_hit_pct",
-                                              "l2_hit_pct",
-                                              "bank_conflict_pct",
-                                              "warp_efficiency_pct",
-                                              "latency_pct",
-                                              "access_bytes",
-                                              "registers_per_thread",
-                                              "shared_bytes_per_block",
-                                              "waves",
-                                              "atomic_pct",
-                                              "l1_throughput_pct"};
-  std::vector<Change> changes;
-  for (const auto& field : core::EvidenceFields()) {
-    const std::string name(field.name);
-    const auto b = before.find(name), a = after.find(name);
-    if (shown.count(name) == 0 || b == before.end() || a == after.end() || b->second == a->second) continue;
-    const double low = std::min(b->second, a->second), high = std::max(b->second, a->second);
-    if (high < 1e-9 || (high - low) / high < 0.02) continue;
-    changes.push_back({{name, std::string(field.unit), b->second, a->second}, std::log((high + 1) / (low + 1))});
+// A step that was taken, with the figures that its causes cite.
+TakenStep StepOf(const AttemptRow& row, const memory::StepOutcome& outcome, double gain_before) {
+  TakenStep step{.method = row.method,
+                 .parameters = row.parameters,
+                 .does = row.message,
+                 .gain_before = gain_before,
+                 .gain_after = row.gain.value_or(gain_before),
+                 .causes = {},
+                 .counters = {},
+                 .predicted = static_cast<int>(outcome.prediction.size())};
+  std::vector<std::string> cited;
+  for (const skills::SupportedCause& cause : outcome.causes) {
+    step.causes.push_back(cause.sentence);
+    cited.insert(cited.end(), cause.cites.begin(), cause.cites.end());
   }
-  std::stable_sort(changes.begin(), changes.end(), [](const Change& x, const Change& y) { return x.size > y.size; });
-  std::vector<CounterRow> rows;
-  for (const auto& change : changes)
-    if (rows.size() < kMaxCounters) rows.push_back(change.row);
-  return rows;
+  for (const skills::PredictionResult& p : outcome.prediction) {
+    step.held += p.held ? 1 : 0;
+    const bool shown = cited.empty() || std::find(cited.begin(), cited.end(), p.name) != cited.end();
+    if (shown && step.counters.size() < kMaxCounters)
+      step.counters.push_back({p.name, p.before, p.after, MoveOf(p.name, p.before, p.after, p.up)});
+  }
+  return step;
 }
 
 CaseRow RowOf(const core::CaseMeasurement& before, const core::CaseMeasurement& after) {
@@ -298,7 +279,7 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
   e.run_id =
       base::Hasher().Add(key.kernel).Add(key.base_hash).Add(key.device).Add(key.config_digest).Finish().substr(0, 16);
   e.relaxations = Relaxations(context);
-  e.evaluations = view.task.evaluations;
+  e.counts = view.task.counts;
   if (view.task.result) {
     e.outcome = view.task.result->outcome;
     e.outcome_reason = e.outcome == core::TaskOutcome::kImproved ? "" : view.task.result->message;
@@ -320,17 +301,13 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
   // Gains over the original: each evaluation knows the speed-up over its base only, but also the measured times.
   std::map<std::string, double> speed_of;
   std::set<std::string> bases, plans;
-  std::set<int> rounds;
   for (const auto& step : view.steps) {
     if (step.record.kind == memory::StepKind::kAccept && step.record.round >= 0) bases.insert(step.record.candidate);
     if (step.record.kind != memory::StepKind::kEvaluate) continue;
-    rounds.insert(step.record.round);
     if (const core::Measured* measured = MeasuredOf(step); measured != nullptr && before != nullptr)
       speed_of[step.record.candidate] = 1 / core::Speedup(*before, *measured);
     if (step.outcome) e.seconds += step.outcome->seconds;
   }
-  rounds.erase(0);
-  e.rounds = static_cast<int>(rounds.size());
   for (const auto& step : view.steps) {
     if (step.record.kind != memory::StepKind::kEvaluate && step.record.kind != memory::StepKind::kRewrite) continue;
     e.attempts.push_back(RowOf(step, speed_of, 1.0, bases));
@@ -341,8 +318,7 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
     for (auto& precondition : Preconditions(step.record.method, row.message))
       if (std::find(e.preconditions.begin(), e.preconditions.end(), precondition) == e.preconditions.end())
         e.preconditions.push_back(std::move(precondition));
-    e.steps.push_back(row.method + (row.parameters.empty() ? "" : " (" + row.parameters + ")") + ": " + row.message +
-                      ".");
+    e.steps.push_back(StepOf(row, *step.outcome, e.steps.empty() ? 1 : e.steps.back().gain_after));
     for (const auto& p : step.outcome->prediction)
       e.predictions.push_back(
           {.field = p.name, .direction = p.up ? 1 : -1, .before = p.before, .after = p.after, .held = p.held});
@@ -361,12 +337,12 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
   std::copy_if(after->notes.begin(), after->notes.end(), std::back_inserter(e.checks),
                [](const std::string& note) { return !note.starts_with(core::kCountersNote); });
   SortNotes(after->notes, e);
+  if (BitIdentical(e).value_or(false)) SaySameBits(e);
   e.check_table = CheckTable(after->checks, e.modelled, after->notes);
   if (const core::LaunchReport* hottest = Hottest(*after)) {
     e.point_after = PointOf(*hottest);
     e.hot_after = HotLines(*hottest, e, context.result_text);
   }
-  e.counters = ChangedNumbers(accepted->outcome->before, accepted->outcome->after);
   const auto number = [](const std::map<std::string, double>& numbers, const char* name) {
     const auto found = numbers.find(name);
     return found != numbers.end() ? found->second : 0.0;

@@ -11,6 +11,7 @@
 #include "core/task_outcome.h"
 #include "core/timing.h"
 #include "core/verdict.h"
+#include "memory/trajectory.h"
 #include "report/formula.h"
 
 namespace warpwright::report {
@@ -36,9 +37,22 @@ struct CaseRow {
   int pairs = 0, discarded = 0;
   std::vector<OutputError> errors = {};  // empty: this case is too large for a full comparison, and was only measured
 };
+// How a counter moved. Expected: for the worse, but the method's card says so.
+enum class CounterMove { kBetter, kExpected, kSame, kWorse };
+std::string_view Name(CounterMove move);
 struct CounterRow {
-  std::string name, unit;
+  std::string name;
   double before = 0, after = 0;
+  CounterMove move = CounterMove::kSame;
+};
+// A change that was taken. Its sentences are the card's, as far as this kernel's counters support them.
+struct TakenStep {
+  std::string method, parameters;
+  std::string does;                        // what the transformation says of its work
+  double gain_before = 1, gain_after = 1;  // over the original
+  std::vector<std::string> causes;
+  std::vector<CounterRow> counters;  // that the causes cite; without causes, those that were expected to change
+  int predicted = 0, held = 0;       // changes of counters
 };
 // The outcome of an attempt: a verdict, or nothing to judge.
 enum class AttemptOutcome {
@@ -102,15 +116,14 @@ struct Explanation {
   bool roofline_of_formula = false;
   double counted_roofline_share_after = 0;
   std::vector<CaseRow> cases;
-  std::vector<CounterRow> counters;
-  std::vector<std::string> steps;  // the accepted methods in order: "row_parallel (mode=block, threads=256): ..."
+  std::vector<TakenStep> steps;    // in their order
   std::vector<std::string> plans;  // one line for each round: "1. row_parallel: why, with the evidence it cites"
   std::vector<AttemptRow> attempts;
   std::vector<PredictionRow> predictions;
   std::vector<std::string> checks;
   std::vector<std::string> reproduce;  // command lines
   std::string base_commit, original_hash, result_hash, version, toolchain;
-  int rounds = 0, evaluations = 0;
+  memory::TaskCounts counts;
   double seconds = 0;
   std::optional<RooflinePoint> point_before, point_after;
   double peak_gflops = 0, peak_gbytes = 0;  // of the chip, for the plot
@@ -138,6 +151,7 @@ std::string FormatGain(double gain);
 
 // Whole documents. Untrusted text (messages, logs, names) is escaped or fenced.
 std::string RenderMarkdown(const Explanation& explanation);
+std::string RenderText(const Explanation& explanation);  // for a terminal
 std::string RenderHtml(const Explanation& explanation);  // self-contained, light and dark
 std::string RenderCommitMessage(
     const Explanation& explanation);  // subject of at most 72 columns, wrapped body, warpwright's trailer

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/utf8.h"
+
 namespace warpwright::report {
 namespace {
 
@@ -16,29 +18,72 @@ std::string ThreeDigits(double value) {
                          : fmt::format("{:.2f}", value);
 }
 
+// A kernel's name from the manifest for use in a title: without anything that links, closes or mentions.
+std::string TitleWord(std::string_view text, size_t max_characters) {
+  std::string out;
+  for (const char c : text.substr(0, max_characters)) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       std::string_view("_.:-").find(c) != std::string_view::npos;
+    out += plain ? c : '_';
+  }
+  return out;
+}
+
 }  // namespace
 
+// By the size of the number that is shown: 999.96 µs is 1.00 ms.
 std::string FormatMicroseconds(double us) {
-  if (us >= 1e6) return ThreeDigits(us / 1e6) + " s";
-  if (us >= 1e4) return ThreeDigits(us / 1e3) + " ms";
+  if (us >= 999.5e3) return ThreeDigits(us / 1e6) + " s";
+  if (us >= 999.5) return ThreeDigits(us / 1e3) + " ms";
   return ThreeDigits(us) + " µs";
 }
 
-std::string FormatNumber(double value) {
-  if (value == 0) return "0";
-  if (value >= 1e9) return fmt::format("{:.2f} G", value / 1e9);
-  if (value >= 1e6) return fmt::format("{:.2f} M", value / 1e6);
-  if (value >= 1e4) return fmt::format("{:.1f} k", value / 1e3);
-  return fmt::format("{:.4g}", value);
+std::string FormatTimes(const std::vector<double>& us) {
+  std::string out;
+  for (size_t i = 0; i < us.size(); ++i) {
+    const std::string time = FormatMicroseconds(us[i]);
+    const size_t unit = time.find(' ');
+    const std::string next = i + 1 < us.size() ? FormatMicroseconds(us[i + 1]) : "";
+    const bool same = next.substr(std::min(next.size(), next.find(' '))) == time.substr(unit);
+    out += (i == 0 ? "" : " → ") + (same ? time.substr(0, unit) : time);
+  }
+  return out;
 }
 
-std::string FormatChange(double before, double after) {
-  if (before == 0 || after == before) return "";
-  const double factor = after / before;
-  if (factor == 0) return "gone";
-  if (factor >= 2) return fmt::format("× {:.3g}", factor);
-  if (factor <= 0.1) return fmt::format("÷ {:.3g}", 1 / factor);
-  return fmt::format("{:+.0f} %", 100 * (factor - 1));
+std::string_view Name(CounterMove move) {
+  switch (move) {
+    case CounterMove::kBetter: return "better";
+    case CounterMove::kExpected: return "expected";
+    case CounterMove::kSame: return "same";
+    case CounterMove::kWorse: return "worse";
+  }
+  return "?";
+}
+
+CounterMove MoveOf(std::string_view counter, double before, double after, bool expected_up) {
+  constexpr double kNotable = 0.02;  // as a prediction must move
+  // Shares of what a chip can do, or of what was fetched; of everything else less is better.
+  constexpr std::string_view kMoreIsBetter[] = {"throughput",  "efficiency", "hit_pct",     "occupancy",
+                                                "utilization", "fp32_pct",   "fp64_pct",    "fp16_pct",
+                                                "tensor_pct",  "roofline",   "access_bytes"};
+  if (std::fabs(after - before) <= kNotable * std::fabs(before)) return CounterMove::kSame;
+  const bool up = after > before;
+  const bool more_is_better = std::any_of(std::begin(kMoreIsBetter), std::end(kMoreIsBetter),
+                                          [&](auto part) { return counter.find(part) != std::string_view::npos; });
+  if (up == more_is_better) return CounterMove::kBetter;
+  return up == expected_up ? CounterMove::kExpected : CounterMove::kWorse;
+}
+
+std::string CauseText(const TakenStep& step) {
+  std::string text;
+  for (const std::string& cause : step.causes) text += (text.empty() ? "" : " ") + cause;
+  if (!text.empty()) return text;
+  const std::string gain = FormatGain(step.gain_after / step.gain_before);
+  if (step.predicted == 0)
+    return fmt::format("{} as fast. No counter that would explain it was counted, so its cause is not known.",
+                       gain);
+  return fmt::format("{} as fast. Its cause is not known: of {} that would explain it, {} came true.", gain,
+                     Plural(step.predicted, "expected change of a counter", "expected changes of counters"), step.held);
 }
 
 std::optional<bool> BitIdentical(const Explanation& e) {
@@ -48,10 +93,87 @@ std::optional<bool> BitIdentical(const Explanation& e) {
   return identical;
 }
 
+std::string PlanWords(std::string_view plan) {
+  const size_t facts = plan.find(" [1] ");
+  if (facts == std::string_view::npos) return std::string(plan);
+  std::string reason(plan.substr(0, facts)), cited(plan.substr(facts + 5));
+  for (size_t at = reason.find('['); at != std::string::npos; at = reason.find('[', at)) {
+    const size_t end = reason.find(']', at);
+    if (end == std::string::npos || end - at > 3) break;
+    const size_t begin = at > 0 && reason[at - 1] == ' ' ? at - 1 : at;
+    reason.erase(begin, end - begin + 1);
+    at = begin;
+  }
+  if (const size_t second = cited.find("; [2] "); second != std::string::npos)
+    cited = cited.substr(0, std::min(cited.find("; [", second + 6), cited.size())).replace(second, 6, "; ");
+  while (reason.ends_with(' ') || reason.ends_with('.')) reason.pop_back();
+  return reason + " (" + cited + ")";
+}
+
+std::string VerdictWords(const AttemptRow& attempt) {
+  if (attempt.accepted) return "new base";
+  if (attempt.gain) return "verified, not taken";
+  std::string words(Name(attempt.outcome));
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+bool IsSlower(const CaseRow& row) {
+  return row.decision == core::TimingDecision::kSlower || (!row.decision && row.after_us > row.before_us * 1.005);
+}
+
+std::string SpeedupWords(const CaseRow& row) {
+  if (!(row.after_us > 0)) return "–";
+  const std::string words =
+      row.timing ? fmt::format("{} ({:.2f} to {:.2f})", FormatGain(row.timing->gain), row.timing->low, row.timing->high)
+                 : FormatGain(row.before_us / row.after_us);
+  if (IsSlower(row)) return words + ", slower";
+  if (row.decision == core::TimingDecision::kSame) return words + ", same";
+  return row.decision == core::TimingDecision::kInconclusive ? words + ", uncertain" : words;
+}
+
+std::string ErrorWords(const CaseRow& row) {
+  const OutputError* worst = nullptr;
+  for (const auto& error : row.errors)
+    if (!error.identical && (worst == nullptr || error.error * worst->allowed > worst->error * error.allowed))
+      worst = &error;
+  if (worst != nullptr) return fmt::format("{} / {}", FormatError(worst->error), FormatError(worst->allowed));
+  return row.errors.empty() ? "–" : "bit-identical";
+}
+
 std::string FormatError(double error) { return error == 0 ? "0" : fmt::format("{:.2g}", error); }
 
 std::string FormatInterval(const GainInterval& interval) {
   return FormatGain(interval.low) + " to " + FormatGain(interval.high);
+}
+
+std::string Effort(const memory::TaskCounts& counts) {
+  return fmt::format("{}, {} ({} evaluated)", Plural(counts.rounds, "round"), Plural(counts.attempts, "attempt"),
+                     counts.evaluations);
+}
+
+std::string SearchInOneLine(const Explanation& e) {
+  std::vector<double> times = {e.before_us};
+  int taken = 0;
+  for (const AttemptRow& attempt : e.attempts) {
+    if (!attempt.accepted) continue;
+    ++taken;
+    times.push_back(e.before_us / attempt.gain.value_or(1));
+  }
+  std::string line = fmt::format("{} of {} taken", taken, Plural(e.counts.attempts, "attempt"));
+  if (e.before_us > 0 && taken > 0) line += ": " + FormatTimes(times);
+  return line;
+}
+
+std::string ChangeTitle(const Explanation& e) {
+  constexpr size_t kColumns = 72;
+  const std::string what = fmt::format("perf({}): {} faster{} on {}", TitleWord(e.kernel, 48), FormatGain(e.gain),
+                                       e.modelled ? ", modelled," : "", TitleWord(ChipName(e), 16));
+  const std::string times = e.before_us > 0 ? fmt::format(" ({})", FormatTimes({e.before_us, e.after_us})) : "";
+  if (base::CodePoints(what + times) <= kColumns) return what + times;
+  if (what.size() <= kColumns) return what;
+  return fmt::format("perf({}): {} faster{}", TitleWord(e.kernel, 40), FormatGain(e.gain),
+                     e.modelled ? ", modelled" : "");
 }
 
 std::string ChipName(const Explanation& e) {

@@ -3,18 +3,32 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "report/explanation.h"
 
 namespace warpwright::report {
 
-std::string FormatMicroseconds(double us);  // "61.1 µs", "5.42 ms": three digits
-std::string FormatNumber(double value);     // "786.4 k"
-std::string FormatChange(double before,
-                         double after);  // "-88 %", "× 256", "÷ 26"; empty if there is no notable change
-std::string FormatError(double error);   // "1.2e-07"
+std::string FormatMicroseconds(double us);                    // "61.1 µs", "5.42 ms": three digits
+std::string FormatTimes(const std::vector<double>& us);       // "249 → 221 → 188 µs"
+std::string Effort(const memory::TaskCounts& counts);         // "8 rounds, 37 attempts (35 evaluated)"
+std::string SearchInOneLine(const Explanation& explanation);  // "2 of 24 attempts taken: 249 → 221 → 188 µs"
+CounterMove MoveOf(std::string_view counter, double before, double after, bool expected_up);
+// Why a step is faster: its causes, or that they are not known and what that is based on.
+std::string CauseText(const TakenStep& step);
+// A plan's reason with the first two facts that it cites in parentheses, without their numbers.
+std::string PlanWords(std::string_view plan);
+std::string VerdictWords(const AttemptRow& attempt);  // "new base", "verified, not taken", "wrong result"
+// "1.93x (1.91 to 1.95)", "0.96x (0.95 to 0.98), slower"
+std::string SpeedupWords(const CaseRow& row);
+bool IsSlower(const CaseRow& row);
+// The output that used the largest share of its allowed error, for all: "2.4e-07 / 9.5e-07", "bit-identical", "–".
+std::string ErrorWords(const CaseRow& row);
+std::string FormatError(double error);                     // "1.2e-07"
 std::string FormatInterval(const GainInterval& interval);  // "1.58x to 1.70x"
-std::string ChipName(const Explanation& explanation);      // "H200"
+// "perf(softmax): 1.64x faster on H200 (100 → 61.1 µs)": of a pull request and of its commit, at most 72 characters.
+std::string ChangeTitle(const Explanation& explanation);
+std::string ChipName(const Explanation& explanation);  // "H200"
 // Which roofline it is, as a sentence; with the share of the other one where they differ.
 std::string RooflineOfFormula(const Explanation& explanation);
 // "load_sectors_per_request" as "load sectors per request"; a trailing "_pct" is left to the unit.

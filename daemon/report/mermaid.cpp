@@ -1,6 +1,7 @@
 #include "report/mermaid.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -14,8 +15,9 @@ namespace {
 
 constexpr double kTimesShow = 6;  // a larger gain would flatten all later times onto the axis
 // GitHub scales a chart to the width of the text; drawn small and scaled up, it is readable on a phone.
-constexpr size_t kMaxLabelledRounds = 16;  // with more, their names would overlap
-constexpr size_t kLabelledBars = 10;       // with more, their numbers would overlap
+constexpr size_t kMaxLabelledRounds = 9;  // with more, their names would overlap
+constexpr size_t kLabelledBars = 6;       // with more, their numbers would overlap
+constexpr size_t kLabel = 34;             // characters of a line in a box: as wide as a phone
 constexpr std::string_view kClasses =
     "  classDef kept fill:#1a7f37,stroke:#1a7f37,color:#ffffff\n"
     "  classDef tried fill:#59636e,stroke:#59636e,color:#ffffff\n"
@@ -72,24 +74,28 @@ std::string Settings(const Group& group) {
   return others == 0 ? "" : fmt::format("<br>{} other setting{} tried", others, others == 1 ? "" : "s");
 }
 
-std::string AcceptedLabel(const Group& group) {
-  std::string label = fmt::format("round {}: {}", group.round, MermaidLabel(group.method));
-  if (!group.accepted->parameters.empty()) label += "<br>" + MermaidLabel(group.accepted->parameters, 44);
-  return label + "<br>" + FormatGain(*group.accepted->gain) + Settings(group);
+std::string AcceptedLabel(const Explanation& e, const Group& group) {
+  std::string label = fmt::format("round {}: {}", group.round, MermaidLabel(group.method, kLabel));
+  if (!group.accepted->parameters.empty()) label += "<br>" + MermaidLabel(group.accepted->parameters, 2 * kLabel);
+  label += "<br>" + FormatGain(*group.accepted->gain);
+  if (e.before_us > 0) label += ", " + FormatMicroseconds(e.before_us / *group.accepted->gain);
+  return label + Settings(group);
 }
 
+// "round 2: shared_memory_tiling 1.47x, 1 wrong result"
 std::string RejectedLine(const Group& group) {
-  std::string line = fmt::format("round {}: {}", group.round, MermaidLabel(group.method));
+  std::string line = fmt::format("round {}: {}", group.round, MermaidLabel(group.method, kLabel));
+  if (group.measured + group.wrong == 0) return line + "<br>does not apply";
+  std::vector<std::string> parts;
   if (group.measured > 0)
-    line += fmt::format("<br>{}{}, not taken", group.measured > 1 ? fmt::format("best of {}: ", group.measured) : "",
-                        FormatGain(group.best));
+    parts.push_back((group.measured > 1 ? fmt::format("best of {}: ", group.measured) : "") + FormatGain(group.best));
   if (group.wrong > 0) {
     std::string reason = group.reason;
     std::replace(reason.begin(), reason.end(), '_', ' ');
-    line += fmt::format("<br>{}{}", group.wrong > 1 ? fmt::format("{} rejected: ", group.wrong) : "rejected: ",
-                        MermaidLabel(reason, 30));
+    parts.push_back((group.wrong > 1 ? fmt::format("{} rejected: ", group.wrong) : "rejected: ") +
+                    MermaidLabel(reason, kLabel));
   }
-  return group.measured + group.wrong == 0 ? line + "<br>not applicable" : line;
+  return line + fmt::format("<br>{}", fmt::join(parts, ", "));
 }
 
 // Keeps accepted groups and the most informative others: failures first, then the later rounds.
@@ -145,7 +151,7 @@ std::string ProgressChart(const Explanation& e) {
   // GitHub scales a chart to the width of the text; drawn small and scaled up, it is readable on a phone. The default
   // colour is nearly invisible on white, and the default background of the dark theme is not the page's.
   return fmt::format(
-      "```mermaid\n---\nconfig:\n  xyChart:\n    width: 560\n    height: 260\n    showDataLabel: {}\n  "
+      "```mermaid\n---\nconfig:\n  xyChart:\n    width: 360\n    height: 240\n    showDataLabel: {}\n  "
       "themeVariables:\n    xyChart:\n"
       "      backgroundColor: transparent\n      plotColorPalette: \"#2f81f7\"\n---\nxychart-beta\n"
       "  x-axis \"best verified version after round\" [{}]\n  y-axis \"{}{}\" 0 --> {:.3g}\n  bar [{}]\n```\n",
@@ -153,32 +159,35 @@ std::string ProgressChart(const Explanation& e) {
       top * 1.1, values);
 }
 
+// One column, so that a phone shows it unscaled: what was tried on a version and not taken is told in a box below it,
+// from which the way goes on.
 std::string AttemptFlowchart(const Explanation& e, size_t max_rounds) {
   size_t hidden = 0;
   const std::vector<Group> groups = Shown(Groups(e), max_rounds, hidden);
   if (groups.empty()) return {};
   std::string out = "```mermaid\nflowchart TD\n";
   out +=
-      fmt::format("  base0[\"original{}\"]:::start\n", e.before_us > 0 ? "<br>" + FormatMicroseconds(e.before_us) : "");
-  size_t base = 0, node = 0;
+      fmt::format("  node0[\"original{}\"]:::start\n", e.before_us > 0 ? "<br>" + FormatMicroseconds(e.before_us) : "");
+  size_t last = 0;
   std::string beside;  // what was tried on the current base and not taken
   bool wrong = false;
+  const auto link = [&](std::string_view label, std::string_view style, std::string_view arrow) {
+    out += fmt::format("  node{} {} node{}[\"{}\"]:::{}\n", last, arrow, last + 1, label, style);
+    ++last;
+  };
   const auto flush = [&] {
-    if (!beside.empty())
-      out += fmt::format("  base{} -.-> beside{}[\"{}\"]:::{}\n", base, base, beside, wrong ? "wrong" : "tried");
+    if (!beside.empty()) link("not taken:<br>" + beside, wrong ? "wrong" : "tried", "-.-");
     beside.clear();
     wrong = false;
   };
   for (const Group& group : groups) {
-    ++node;
     if (group.accepted == nullptr) {
       beside += (beside.empty() ? "" : "<br>") + RejectedLine(group);
       wrong = wrong || group.wrong > 0;
       continue;
     }
     flush();
-    out += fmt::format("  base{} ==> base{}[\"{}\"]:::kept\n", base, node, AcceptedLabel(group));
-    base = node;
+    link(AcceptedLabel(e, group), "kept", "==>");
   }
   if (hidden > 0) beside += fmt::format("{}{} more, not drawn", beside.empty() ? "" : "<br>", hidden);
   flush();

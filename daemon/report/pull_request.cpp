@@ -25,35 +25,6 @@ struct Part {
   }
 };
 
-// A kernel's name from the manifest for use in a title: without anything that links, closes or mentions.
-std::string TitleWord(std::string_view text, size_t max_characters) {
-  std::string out;
-  for (const char c : text.substr(0, max_characters)) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       std::string_view("_.:-").find(c) != std::string_view::npos;
-    out += plain ? c : '_';
-  }
-  return out;
-}
-
-std::string AsciiTime(double us) {
-  std::string text = FormatMicroseconds(us);
-  if (const size_t at = text.find("µ"); at != std::string::npos) text.replace(at, std::string_view("µ").size(), "u");
-  return text;
-}
-
-std::string Title(const Explanation& e) {
-  constexpr size_t kColumns = 72;
-  const std::string what = fmt::format("perf({}): {} faster{} on {}", TitleWord(e.kernel, 48), FormatGain(e.gain),
-                                       e.modelled ? ", modelled," : "", TitleWord(ChipName(e), 16));
-  const std::string times =
-      e.before_us > 0 ? fmt::format(" ({} to {})", AsciiTime(e.before_us), AsciiTime(e.after_us)) : "";
-  if (what.size() + times.size() <= kColumns) return what + times;
-  if (what.size() <= kColumns) return what;
-  return fmt::format("perf({}): {} faster{}", TitleWord(e.kernel, 40), FormatGain(e.gain),
-                     e.modelled ? ", modelled" : "");
-}
-
 std::string Join(const std::vector<Part*>& parts) {
   std::string body;
   for (const Part* part : parts) body += part->text();
@@ -84,7 +55,7 @@ PullRequestText RenderPullRequest(const Explanation& e, const Provenance& p) {
   std::string body = Join(order);
   for (Part* part : {&trajectory, &verification, &found, &why, &look, &computes, &cases})
     while (base::CodePoints(body) > kMaxBodyCharacters && part->Shorten()) body = Join(order);
-  return {Title(e), std::move(body), e.modelled};
+  return {ChangeTitle(e), std::move(body), e.modelled};
 }
 
 }  // namespace warpwright::report

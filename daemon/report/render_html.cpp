@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include "core/quantity.h"
 #include "report/explanation.h"
+#include "report/format.h"
 #include "report/markdown.h"
 #include "report/plots.h"
 
@@ -51,8 +53,7 @@ std::string Summary(const Explanation& e) {
          : e.outcome == core::TaskOutcome::kUnchanged ? std::string(": no improvement found")
                                                       : ": " + EscapeHtml(Name(e.outcome));
   out += "</h1>\n<p>";
-  for (const auto& badge : {DevicePhrase(e), fmt::format("{} rounds", e.rounds),
-                            fmt::format("{} evaluations", e.evaluations), fmt::format("{:.1f} s", e.seconds)})
+  for (const auto& badge : {DevicePhrase(e), Effort(e.counts), fmt::format("{:.1f} s", e.seconds)})
     out += "<span class=\"badge\">" + EscapeHtml(badge) + "</span>";
   out += fmt::format(
       "</p>\n<p class=\"soft\">Entry <code>{}</code> in <code>{}</code>. A program wrote and checked this result. "
@@ -63,43 +64,56 @@ std::string Summary(const Explanation& e) {
   return out;
 }
 
-std::string Tables(const Explanation& e) {
-  std::string out;
-  if (!e.cases.empty()) {
-    out += "<h2>Cases</h2>\n<div class=\"scroll\"><table>\n" +
-           Row({"case", Num("before"), Num("after"), Num("gain")}, "th");
-    for (const auto& c : e.cases)
-      out +=
-          Row({EscapeHtml(c.name) + (c.sampled ? " <span class=\"soft\">(counters from part of the grid)</span>" : ""),
-               Num(fmt::format("{:.2f} µs", c.before_us)), Num(fmt::format("{:.2f} µs", c.after_us)),
-               Num(c.after_us > 0 ? FormatGain(c.before_us / c.after_us) : "")});
-    out += "</table></div>\n";
+std::string CaseRows(const Explanation& e) {
+  if (e.cases.empty()) return {};
+  std::string out = "<h2>Cases</h2>\n<div class=\"scroll\"><table>\n" +
+                    Row({"shape", Num("before"), Num("after"), Num(e.modelled ? "speedup, modelled" : "speedup"),
+                         Num("max error / allowed")},
+                        "th");
+  for (const auto& c : e.cases) {
+    std::string notes = c.sampled ? " <span class=\"soft\">(counted on part of the grid)</span>" : "";
+    if (!(c.weight > 0)) notes += " <span class=\"soft\">(checked, not part of the gain)</span>";
+    out += Row({EscapeHtml(c.name) + notes, Num(FormatMicroseconds(c.before_us)), Num(FormatMicroseconds(c.after_us)),
+                Num(SpeedupWords(c)), Num(ErrorWords(c))});
   }
-  if (!e.steps.empty()) {
-    out += "<h2>Why it is faster</h2>\n<ol>\n";
-    for (const auto& step : e.steps) out += "<li>" + EscapeHtml(step) + "</li>\n";
-    out += "</ol>\n";
+  return out + "</table></div>\n";
+}
+
+std::string StepList(const Explanation& e) {
+  if (e.steps.empty()) return {};
+  std::string out = "<h2>Why it is faster</h2>\n<ol>\n";
+  for (const TakenStep& step : e.steps) {
+    out += "<li><code>" + EscapeHtml(step.method) + "</code>" +
+           (step.parameters.empty() ? "" : " (" + EscapeHtml(step.parameters) + ")") + ": " +
+           EscapeHtml(CauseText(step));
+    if (!step.does.empty()) out += "<br><span class=\"soft\">What it does: " + EscapeHtml(step.does) + ".</span>";
+    if (!step.counters.empty()) {
+      out += "\n<div class=\"scroll\"><table>\n" + Row({"counter", Num("before"), Num("after"), ""}, "th");
+      for (const CounterRow& c : step.counters) {
+        const std::string_view unit = core::UnitOf(c.name);
+        const std::string_view css = c.move == CounterMove::kBetter  ? "good-text"
+                                     : c.move == CounterMove::kWorse ? "bad-text"
+                                                                     : "soft";
+        out += Row({EscapeHtml(FieldWords(c.name)), Num(core::FormatQuantity(c.before, unit)),
+                    Num(core::FormatQuantity(c.after, unit)),
+                    fmt::format("<span class=\"{}\">{}</span>", css, Name(c.move))});
+      }
+      out += "</table></div>\n";
+    }
+    out += "</li>\n";
   }
-  if (!e.counters.empty()) {
-    out += "<div class=\"scroll\"><table>\n" +
-           Row({"counter of the hottest kernel", Num("before"), Num("after"), "unit"}, "th");
-    for (const auto& c : e.counters)
-      out += Row({EscapeHtml(c.name), Num(fmt::format("{:.4g}", c.before)), Num(fmt::format("{:.4g}", c.after)),
-                  EscapeHtml(c.unit)});
-    out += "</table></div>\n";
-  }
-  return out;
+  return out + "</ol>\n";
 }
 
 std::string AttemptTable(const Explanation& e) {
   std::string out = "<h2>What was tried</h2>\n<ul>\n";
-  for (const auto& plan : e.plans) out += "<li>" + EscapeHtml(plan) + "</li>\n";
+  for (const auto& plan : e.plans) out += "<li>" + EscapeHtml(PlanWords(plan)) + "</li>\n";
   out += "</ul>\n<div class=\"scroll\">" + AttemptTree(e) + "</div>\n<div class=\"scroll\"><table>\n";
   out += Row({Num("round"), "method", "result", Num("gain"), "note"}, "th");
   for (const auto& a : e.attempts) {
     const std::string result = a.accepted ? "<span class=\"good-text\">new base</span>"
-                               : a.gain   ? "verified, not taken"
-                                          : "<span class=\"bad-text\">" + EscapeHtml(Name(a.outcome)) + "</span>";
+                               : a.gain   ? VerdictWords(a)
+                                          : "<span class=\"bad-text\">" + EscapeHtml(VerdictWords(a)) + "</span>";
     out += Row({Num(std::to_string(a.round)),
                 EscapeHtml(a.method) +
                     (a.parameters.empty() ? "" : "<br><span class=\"soft\">" + EscapeHtml(a.parameters) + "</span>"),
@@ -123,7 +137,7 @@ std::string RenderHtml(const Explanation& e) {
       "content=\"width=device-width, initial-scale=1\">\n";
   out += "<meta name=\"color-scheme\" content=\"light dark\"><title>warpwright: " + EscapeHtml(e.kernel) +
          "</title>\n<style>" + std::string(kStyle) + "</style></head><body>\n";
-  out += Summary(e) + (e.computes ? FormulaHtml(*e.computes) : "") + Tables(e);
+  out += Summary(e) + (e.computes ? FormulaHtml(*e.computes) : "") + CaseRows(e) + StepList(e);
   if (!e.attempts.empty()) out += "<h2>Gain by round</h2>\n<div class=\"scroll\">" + GainPlot(e) + "</div>\n";
   if (const std::string roofline = RooflinePlot(e); !roofline.empty())
     out += "<h2>Roofline</h2>\n<div class=\"scroll\">" + roofline + "</div>\n";
@@ -132,8 +146,9 @@ std::string RenderHtml(const Explanation& e) {
     out += "<h2>Predicted and measured</h2>\n<div class=\"scroll\"><table>\n" +
            Row({"evidence", "predicted", Num("before"), Num("after"), "held"}, "th");
     for (const auto& p : e.predictions)
-      out += Row({EscapeHtml(p.field), p.direction < 0 ? "falls" : "rises", Num(fmt::format("{:.4g}", p.before)),
-                  Num(fmt::format("{:.4g}", p.after)), p.held ? "yes" : "no"});
+      out += Row({EscapeHtml(FieldWords(p.field)), p.direction < 0 ? "falls" : "rises",
+                  Num(core::FormatQuantity(p.before, core::UnitOf(p.field))),
+                  Num(core::FormatQuantity(p.after, core::UnitOf(p.field))), p.held ? "yes" : "no"});
     out += "</table></div>\n";
   }
   out += List("What was verified", e.checks);

@@ -4,7 +4,9 @@
 #include <sstream>
 
 #include "base/utf8.h"
+#include "core/quantity.h"
 #include "repo/repository.h"
+#include "report/body_sections.h"
 #include "report/explanation.h"
 #include "report/format.h"
 #include "report/markdown.h"
@@ -29,47 +31,26 @@ void Computes(std::string& out, const Explanation& e) {
 
 void Cases(std::string& out, const Explanation& e) {
   if (e.cases.empty()) return;
-  out += fmt::format("\n## Cases\n\nTimes are {}.\n\n| case | before | after | gain |\n|---|---:|---:|---:|\n",
+  out += fmt::format("\n## Cases\n\nTimes are {}.\n\n",
                      e.modelled ? "modelled by the simulator, not measured" : "measured");
-  for (const auto& c : e.cases)
-    out += fmt::format("| {}{} | {} | {} | {} |\n", EscapeMarkdown(c.name),
-                       c.sampled ? " (counters from part of the grid)" : "", FormatMicroseconds(c.before_us),
-                       FormatMicroseconds(c.after_us), c.after_us > 0 ? FormatGain(c.before_us / c.after_us) : "");
-}
-
-void Why(std::string& out, const Explanation& e) {
-  if (e.steps.empty() && e.counters.empty()) return;
-  out += "\n## Why\n\n";
-  for (const auto& step : e.steps) out += "- " + EscapeMarkdown(step) + "\n";
-  if (e.roofline_share_after > 0)
-    out += fmt::format("- Share of the roofline: {:.0f} % before, {:.0f} % after.\n", 100 * e.roofline_share_before,
-                       100 * e.roofline_share_after);
-  if (e.roofline_of_formula) out += "- " + RooflineOfFormula(e) + "\n";
-  if (e.counters.empty()) return;
-  out += "\n| counter of the hottest kernel | before | after | change |\n|---|---:|---:|---:|\n";
-  for (const auto& c : e.counters)
-    out += fmt::format("| {}{} | {} | {} | {} |\n", EscapeMarkdown(c.name),
-                       c.unit.empty() ? "" : ", " + EscapeMarkdown(c.unit), FormatNumber(c.before),
-                       FormatNumber(c.after), FormatChange(c.before, c.after));
+  out += CaseTable(e, e.cases.size());
 }
 
 std::string PlanList(const Explanation& e) {
   std::string out;
-  for (const auto& plan : e.plans) out += "- " + EscapeMarkdown(plan, 900) + "\n";
+  for (const auto& plan : e.plans) out += "- " + EscapeMarkdown(PlanWords(plan), 900) + "\n";
   return out.empty() ? out : out + "\n";
 }
 
 void Attempts(std::string& out, const Explanation& e) {
   if (e.attempts.empty()) return;
   out += fmt::format(
-      "\n## What was tried\n\n{} rounds, {} evaluations, {:.1f} s.\n\n"
+      "\n## What was tried\n\n{}, {:.1f} s.\n\n"
       "{}| round | method | result | gain | note |\n|---:|---|---|---:|---|\n",
-      e.rounds, e.evaluations, e.seconds, PlanList(e));
+      Effort(e.counts), e.seconds, PlanList(e));
   for (const auto& a : e.attempts) {
     const std::string method = a.method + (a.parameters.empty() ? "" : " (" + a.parameters + ")");
-    const std::string result = a.accepted ? "**new base**"
-                               : a.gain   ? "verified, not taken"
-                                          : EscapeMarkdown(Name(a.outcome));
+    const std::string result = a.accepted ? "**new base**" : EscapeMarkdown(VerdictWords(a));
     out += fmt::format("| {} | {} | {} | {} | {} |\n", a.round, EscapeMarkdown(method), result,
                        a.gain ? FormatGain(*a.gain) : "", EscapeMarkdown(a.message, 300));
   }
@@ -80,7 +61,8 @@ void Predictions(std::string& out, const Explanation& e) {
   out += "\n## Predicted and measured\n\n| evidence | predicted | before | after | held |\n|---|---|---:|---:|---|\n";
   for (const auto& p : e.predictions)
     out += fmt::format("| {} | {} | {} | {} | {} |\n", EscapeMarkdown(p.field), p.direction < 0 ? "falls" : "rises",
-                       FormatNumber(p.before), FormatNumber(p.after), p.held ? "yes" : "no");
+                       core::FormatQuantity(p.before, core::UnitOf(p.field)),
+                       core::FormatQuantity(p.after, core::UnitOf(p.field)), p.held ? "yes" : "no");
 }
 
 void Lists(std::string& out, const Explanation& e) {
@@ -174,7 +156,7 @@ std::string RenderMarkdown(const Explanation& e) {
   for (const auto& note : e.counter_notes) out += "\nCounters are missing: " + EscapeMarkdown(note) + ".\n";
   Computes(out, e);
   Cases(out, e);
-  Why(out, e);
+  if (!e.steps.empty()) out += RenderSpeedupReasons(e, e.steps.size(), 1000);
   Predictions(out, e);
   Attempts(out, e);
   Lists(out, e);
@@ -204,11 +186,7 @@ std::string WholeLines(const std::string& text, size_t characters) {
 
 std::string RenderCommitMessage(const Explanation& e) {
   constexpr size_t kWidth = 72;
-  std::string subject = fmt::format("{}: {} faster ({})", e.kernel, FormatGain(e.gain), DevicePhrase(e));
-  if (subject.size() > kWidth)
-    subject = fmt::format("{}: {} faster ({})", e.kernel, FormatGain(e.gain), e.modelled ? "modelled" : "measured");
-  if (subject.size() > kWidth) subject = fmt::format("Make {} {} faster", e.kernel.substr(0, 50), FormatGain(e.gain));
-  std::string out = OneLine(subject) + "\n\n";
+  std::string out = OneLine(ChangeTitle(e)) + "\n\n";
   out += Wrap(OneLine(fmt::format("The entry {} in {} is {} faster over its cases, {}.", e.entry, e.file,
                                   FormatGain(e.gain), DevicePhrase(e))),
               kWidth, "");
@@ -218,12 +196,15 @@ std::string RenderCommitMessage(const Explanation& e) {
     formula_lines += "  " + Wrap(OneLine(line), kWidth - 2, "      ");
   if (!formula_lines.empty()) out += "\nWhat it computes:\n" + formula_lines;
   out += "\nWhy:\n";
-  for (const auto& step : e.steps) out += Wrap("- " + OneLine(step), kWidth, "  ");
-  if (!e.counters.empty()) {
-    out += "\nCounters of the hottest kernel, before -> after:\n";
-    for (const auto& c : e.counters)
-      out += fmt::format("  {}: {} -> {}{}\n", OneLine(c.name), FormatNumber(c.before), FormatNumber(c.after),
-                         c.unit.empty() ? "" : " " + c.unit);
+  for (const TakenStep& step : e.steps) {
+    const std::string parameters = step.parameters.empty() ? "" : " (" + step.parameters + ")";
+    out += Wrap("- " + OneLine(fmt::format("{}{}: {}", step.method, parameters, CauseText(step))), kWidth, "  ");
+    if (!step.does.empty()) out += Wrap("  What it does: " + OneLine(step.does) + ".", kWidth, "  ");
+    if (!step.counters.empty()) out += "  Counters, before -> after:\n";
+    for (const CounterRow& c : step.counters)
+      out += fmt::format("    {}: {} -> {}, {}\n", OneLine(FieldWords(c.name)),
+                         core::FormatQuantity(c.before, core::UnitOf(c.name)),
+                         core::FormatQuantity(c.after, core::UnitOf(c.name)), Name(c.move));
   }
   out += "\nCases, before -> after:\n";
   for (const auto& c : e.cases)
@@ -233,8 +214,8 @@ std::string RenderCommitMessage(const Explanation& e) {
   for (const auto& check : e.checks) out += Wrap("- " + OneLine(check), kWidth, "  ");
   out += "\nReproduce:\n";
   for (const auto& line : e.reproduce) out += "  " + OneLine(line) + "\n";
-  const std::string end = fmt::format("\n{}, {}. A program wrote and checked this change.\n\n{}",
-                                      Plural(e.rounds, "round"), Plural(e.evaluations, "evaluation"), Trailers(e));
+  const std::string end =
+      fmt::format("\n{}. A program wrote and checked this change.\n\n{}", Effort(e.counts), Trailers(e));
   return WholeLines(out, kMaxBodyCharacters - base::CodePoints(end) - kCut.size()) + end;
 }
 

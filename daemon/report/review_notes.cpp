@@ -47,6 +47,8 @@ constexpr KnownCheck kChecks[] = {
     {core::Check::kEquivalence,
      "what it computes, as expressions over symbolic inputs at small shapes, is what the original computes", ""},
     {core::Check::kBytesRead, "the inputs that the original reads are read", ""},
+    {core::Check::kDeadCode, "every line that was added runs: in the cases, or as a remainder with other sizes",
+     "no added line has instructions of its own"},
     {core::Check::kTimedOutput, "outputs of the timed runs, and paired timing in a second process with other seeds",
      "needs a GPU", Where::kGpu},
     {core::Check::kRooflineFloor, "not faster than the chip can move the bytes", "needs a GPU", Where::kGpu},
@@ -137,6 +139,34 @@ void SortNotes(const std::vector<std::string>& notes, Explanation& e) {
   }
 }
 
+namespace {
+
+constexpr std::string_view kReordered =
+    "Sums are added in a different order than before, so the last bits of a floating-point result may differ.";
+
+// "a; sums are added in another order" without the clause that mentions an order.
+std::string WithoutOrder(const std::string& text) {
+  std::string out;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find("; ", at), text.size());
+    const std::string clause = text.substr(at, end - at);
+    if (clause.find("another order") == std::string::npos) out += (out.empty() ? "" : "; ") + clause;
+    at = end + 2;
+  }
+  return out;
+}
+
+}  // namespace
+
+void SaySameBits(Explanation& e) {
+  for (std::string& precondition : e.preconditions)
+    if (precondition == kReordered)
+      precondition = "Partial sums are grouped anew; for inputs that were not compared, the last bits may differ.";
+  for (TakenStep& step : e.steps) step.does = WithoutOrder(step.does);
+  for (AttemptRow& attempt : e.attempts)
+    if (attempt.accepted) attempt.message = WithoutOrder(attempt.message);
+}
+
 std::vector<std::string> Preconditions(std::string_view method, std::string_view message) {
   std::vector<std::string> found;
   const auto has = [&](std::string_view words) { return message.find(words) != std::string_view::npos; };
@@ -144,9 +174,7 @@ std::vector<std::string> Preconditions(std::string_view method, std::string_view
     found.push_back(
         fmt::format("{} must not overlap anything that the kernel writes: __restrict__ promises it to the compiler.",
                     message.substr(0, message.find(':'))));
-  if (has("another order") || has("combined by"))
-    found.emplace_back(
-        "Sums are added in a different order than before, so the last bits of a floating-point result may differ.");
+  if (has("another order") || has("combined by")) found.emplace_back(kReordered);
   if (const size_t at = message.find("__launch_bounds__("); at != std::string_view::npos)
     found.push_back(fmt::format("The kernel cannot be launched with more than {} threads per block.",
                                 message.substr(at + 18, message.find(')', at) - at - 18)));

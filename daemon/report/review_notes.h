@@ -21,4 +21,8 @@ void SortNotes(const std::vector<std::string>& notes, Explanation& e);
 // The preconditions of an accepted method, from its id and the transformation's message.
 std::vector<std::string> Preconditions(std::string_view method, std::string_view message);
 
+// Where every compared output has the original's bits: what was said of another order of sums becomes what may hold for
+// other inputs.
+void SaySameBits(Explanation& explanation);
+
 }  // namespace warpwright::report

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "rewrite/stale_comments.h"
+
 namespace warpwright::rewrite {
 
 std::string UnqualifiedName(std::string_view name) {
@@ -228,16 +230,31 @@ void InsertKernel(const KernelSite& site, const std::string& name, const std::st
   }
 }
 
-core::RewriteOutcome Finish(const source::Ast& ast, const Edits& edits, std::vector<std::string> notes) {
-  auto text = edits.Apply(ast.text());
-  if (!text) return Refuse("the changes overlap in the text: " + text.error().message);
+// A result that the parser rejects although it accepted the original is a refusal.
+static core::RewriteOutcome Accepted(const source::Ast& ast, std::string text, std::vector<std::string> notes) {
   core::SourceRef rewritten = ast.source();
-  rewritten.text = *text;
+  rewritten.text = text;
   const auto parsed = source::Ast::Parse(rewritten);
   if (!parsed) return Refuse("the rewritten file does not parse: " + parsed.error().message);
   const std::vector<std::string> before = ast.Diagnostics(), after = parsed->Diagnostics();
   if (after.size() > before.size()) return Refuse("the rewritten file does not parse: " + after.back());
-  return core::Rewritten{std::move(*text), std::move(notes)};
+  return core::Rewritten{std::move(text), std::move(notes)};
+}
+
+core::RewriteOutcome Finish(const source::Ast& ast, const Edits& edits, std::vector<std::string> notes) {
+  auto text = edits.Apply(ast.text());
+  if (!text) return Refuse("the changes overlap in the text: " + text.error().message);
+  return Accepted(ast, std::move(*text), std::move(notes));
+}
+
+core::RewriteOutcome FinishRemapped(const source::Ast& ast, const KernelSite& site, const std::string& name,
+                                    const Edits& edits, std::vector<std::string> notes) {
+  auto text = edits.Apply(ast.text());
+  if (!text) return Refuse("the changes overlap in the text: " + text.error().message);
+  *text = DropStaleComments(std::move(*text), ast.text(), name);
+  for (const LaunchSite& launch : site.launches)
+    *text = DropStaleComments(std::move(*text), ast.text(), launch.host->syntax.name);
+  return Accepted(ast, std::move(*text), std::move(notes));
 }
 
 }  // namespace warpwright::rewrite

@@ -1,9 +1,64 @@
 // How a run ends.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "search/steps.h"
 
 namespace warpwright::search {
+namespace {
+
+// "every transformation refused: two nested reduction loops (row_parallel, line 41)"; the reasons that most methods
+// gave come first.
+std::string Refusals(const RefineRun& run) {
+  constexpr size_t kShown = 3;
+  struct Reason {
+    std::string text;
+    std::set<std::string> methods;
+    int line = 0;
+  };
+  std::vector<Reason> reasons;
+  for (const auto& [key, line] : run.inapplicable) {
+    const auto& [method, text] = key;
+    auto found = std::find_if(reasons.begin(), reasons.end(), [&, &t = text](const Reason& r) { return r.text == t; });
+    if (found == reasons.end()) found = reasons.insert(found, {text, {}, line});
+    found->methods.insert(method);
+  }
+  std::stable_sort(reasons.begin(), reasons.end(),
+                   [](const Reason& a, const Reason& b) { return a.methods.size() > b.methods.size(); });
+  std::string out;
+  for (size_t i = 0; i < reasons.size() && i < kShown; ++i)
+    out += fmt::format("{}{} ({}{})", i == 0 ? "" : "; ", reasons[i].text, fmt::join(reasons[i].methods, ", "),
+                       reasons[i].line > 0 ? fmt::format(", line {}", reasons[i].line) : "");
+  if (reasons.size() > kShown) out += fmt::format("; and {} more reasons", reasons.size() - kShown);
+  return out;
+}
+
+// The cause, not the number of rounds that it took to find it.
+std::string WhyUnchanged(const RefineRun& run) {
+  const core::Evidence& evidence = run.original().features.evidence;
+  const std::string rounds = fmt::format("{} round{}", run.rounds, run.rounds == 1 ? "" : "s");
+  if (run.bases.size() > 1)
+    return fmt::format("no improvement found in {} (the best candidate gave {:.2f}x; the policy asks for {:.2f}x)",
+                       rounds, core::Speedup(run.original().measured, run.base().measured),
+                       run.task.policy.min_speedup);
+  if (run.rounds == 0 && !run.inapplicable.empty()) return "every transformation refused: " + Refusals(run);
+  if (run.rounds == 0 && !run.out_of_plans.empty()) return "nothing was tried: " + run.out_of_plans;
+  if (run.rounds == 0 && run.OutOfTime())
+    return fmt::format("nothing was tried: the limit of {:g} minutes was over first", run.task.policy.max_minutes);
+  std::string message = "no improvement found in " + rounds;
+  if (!run.any_passed && !run.first_failure.empty()) message += ": no candidate passed (" + run.first_failure + ")";
+  if (run.OutOfTime()) message += fmt::format("; the limit of {:g} minutes ended it", run.task.policy.max_minutes);
+  if (const double share = evidence.GetOr("roofline_pct", 0); share > 0)
+    message += fmt::format("; the original is at {:.0f} % of the roofline", share);
+  return message;
+}
+
+}  // namespace
 
 Result<RefineResult> Conclude(const RefineRun& run, memory::TaskResult result, std::string text) {
   WW_TRY(run.services.trajectory.FinishTask(run.id, result));
@@ -12,8 +67,7 @@ Result<RefineResult> Conclude(const RefineRun& run, memory::TaskResult result, s
   out.result = std::move(result);
   out.text = std::move(text);
   out.baseline = run.baseline;
-  out.rounds = run.rounds;
-  out.evaluations = run.evaluations;
+  WW_ASSIGN(out.counts, run.services.trajectory.Counts(run.id));
   out.seconds = run.Seconds();
   return out;
 }
@@ -31,14 +85,7 @@ Result<RefineResult> ConcludeImproved(const RefineRun& run, const Base& base, Ac
 }
 
 Result<RefineResult> ConcludeUnchanged(const RefineRun& run) {
-  std::string message = fmt::format("no improvement found in {} rounds", run.rounds);
-  if (run.bases.size() > 1)
-    message += fmt::format(" (the best candidate gave {:.2f}x; the policy asks for {:.2f}x)",
-                           core::Speedup(run.original().measured, run.base().measured), run.task.policy.min_speedup);
-  else if (const double share = run.original().features.evidence.GetOr("roofline_pct", 0); share > 0)
-    message += fmt::format("; the original is at {:.0f} % of the roofline{}", share,
-                           run.original().features.roofline.of_formula ? " of its formula" : "");
-  return Conclude(run, {.outcome = core::TaskOutcome::kUnchanged, .message = std::move(message)});
+  return Conclude(run, {.outcome = core::TaskOutcome::kUnchanged, .message = WhyUnchanged(run)});
 }
 
 Result<RefineResult> Recall(const RefineRun& run, const memory::TaskResult& result) {

@@ -19,6 +19,8 @@ Result<std::vector<core::Candidate>> OptimizeStep(RefineRun& run, const PlannedR
     }
     const auto& refusal = std::get<core::RewriteRefusal>(attempt.outcome);
     if (refusal.reason == agents::kChangesNothing || !reasons.insert(refusal.reason).second) continue;
+    // Each base has another text, so that the method is asked again; the same answer is no other attempt.
+    if (!run.inapplicable.emplace(std::pair(round.plan.method, refusal.reason), refusal.line).second) continue;
     memory::StepRecord record = RecordOf(memory::StepKind::kRewrite, run, round);
     record.parameters = attempt.parameters;
     memory::StepOutcome outcome;

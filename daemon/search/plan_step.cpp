@@ -68,10 +68,11 @@ Result<std::vector<PlannedRound>> SeedStep(RefineRun& run) {
   return seeds;
 }
 
-Result<std::optional<PlannedRound>> PlanStep(RefineRun& run, int round, const skills::MatchResult& match) {
+Result<std::optional<PlannedRound>> PlanStep(RefineRun& run, int round, int dropped, const skills::MatchResult& match) {
   const Base& base = run.base();
   const memory::ExperienceKey key = agents::KeyOf(base.features.evidence, match);
   memory::StepRecord record = RecordOf(memory::StepKind::kPlan, run, {round, {}, key});
+  record.attempt = dropped;  // the plans of one round are different steps
   record.reason = match.position;
   const auto make_plan = [&]() -> Result<memory::StepOutcome> {
     WW_ASSIGN(const auto experience, run.services.experience.Query(key));
@@ -86,7 +87,10 @@ Result<std::optional<PlannedRound>> PlanStep(RefineRun& run, int round, const sk
     return outcome;
   };
   WW_ASSIGN(const auto step, run.journal.Step(record, make_plan));
-  if (step.outcome.data.empty()) return std::optional<PlannedRound>();
+  if (step.outcome.data.empty()) {
+    run.out_of_plans = step.outcome.summary;
+    return std::optional<PlannedRound>();
+  }
   WW_ASSIGN(core::Plan plan, agents::DecodePlan(step.outcome.data));
   return PlannedRound{round, std::move(plan), key};
 }

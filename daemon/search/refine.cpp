@@ -52,7 +52,7 @@ Status Promote(RefineRun& run, int round, const std::optional<EvaluatedCandidate
 }
 
 std::string WhatCameOf(const Tried& tried, int round) {
-  if (tried.candidates == 0) return fmt::format("could not be carried out in round {}", round);
+  if (tried.candidates == 0) return "does not apply";
   return tried.best ? fmt::format("gave {:.2f}x in round {}", tried.best->gain, round)
                     : fmt::format("failed in round {}", round);
 }
@@ -83,14 +83,15 @@ Result<RefineResult> Refine(const RefineTask& task, const RefineServices& servic
 
   // Rounds: retrieve, plan, optimize, review or repair, promote; profile and features came with the base. A round that
   // evaluated nothing costs only its plan.
-  const int max_plans = 4 * task.policy.max_rounds;
-  for (int number = 1; number <= max_plans && run.rounds < task.policy.max_rounds && !run.OutOfTime(); ++number) {
-    WW_ASSIGN(const auto round, PlanStep(run, number, Retrieve(run)));
+  const int max_dropped = 3 * task.policy.max_rounds;
+  for (int dropped = 0; dropped <= max_dropped && run.rounds < task.policy.max_rounds && !run.OutOfTime();) {
+    const int number = run.rounds + 1;
+    WW_ASSIGN(const auto round, PlanStep(run, number, dropped, Retrieve(run)));
     if (!round) break;
     run.Say(fmt::format("round {}: {} ({})", number, round->plan.method, round->plan.bottleneck));
     WW_ASSIGN(const Tried tried, Try(run, *round));
     run.tried[run.base().features.evidence.Digest()][round->plan.method] = WhatCameOf(tried, number);
-    if (tried.candidates > 0) ++run.rounds;
+    ++(tried.candidates > 0 ? run.rounds : dropped);
     WW_TRY(Promote(run, number, tried.best));
   }
 

@@ -4,7 +4,8 @@
 // - Every verified gain of more than kMinGain becomes the new base, so that small gains compound, unless a case got
 //   slower.
 // - A candidate is evaluated once in a task, whatever led to it. A method is tried once for the same evidence.
-// - A round counts only if something was evaluated; a plan that no transformation could carry out costs only itself.
+// - A round counts only if something was evaluated; a plan that no transformation could carry out costs only itself,
+//   and the reason why a method does not apply is written down once.
 // - Every step is in the trajectory before it acts. A killed run resumes where it stopped: finished steps return their
 //   outcome.
 // - The best base is accepted only by the full judge in a fresh worker, after it was spliced into the user's file.
@@ -65,7 +66,7 @@ struct RefineResult {
   judge::Baseline baseline;
   std::optional<core::Measured> accepted;                  // what the full judge measured
   double roofline_pct_before = 0, roofline_pct_after = 0;  // of the hottest kernel; 0: unknown
-  int rounds = 0, evaluations = 0;
+  memory::TaskCounts counts;                               // of all runs of the task
   double seconds = 0;
 };
 

@@ -73,7 +73,10 @@ Result<memory::StepOutcome> OutcomeOf(const RefineRun& run, const EvaluatedCandi
   WW_ASSIGN(const agents::ExtractedFeatures features, run.Extract(reviewed.candidate, *measured));
   outcome.before = Numbers(base.features, base.measured);
   outcome.after = Numbers(features, *measured);
-  if (card != nullptr) outcome.prediction = skills::ComparePredictions(*card, outcome.before, outcome.after);
+  if (card != nullptr) {
+    outcome.prediction = skills::ComparePredictions(*card, outcome.before, outcome.after);
+    outcome.causes = skills::SupportedCauses(*card, outcome.prediction);
+  }
   return outcome;
 }
 
@@ -136,6 +139,9 @@ Result<EvaluatedCandidate> ReviewStep(RefineRun& run, const PlannedRound& round,
   run.Say(
       fmt::format("round {}: {} ({}): {}", round.number, round.plan.method, Describe(candidate.parameters),
                   reviewed.gain > 0 ? fmt::format("{:.2f}x", reviewed.gain) : core::VerdictMessage(reviewed.verdict)));
+  run.any_passed = run.any_passed || reviewed.gain > 0;
+  if (reviewed.gain == 0 && run.first_failure.empty())
+    run.first_failure = fmt::format("{}: {}", round.plan.method, core::VerdictMessage(reviewed.verdict));
   if (is_new) WW_TRY(Remember(run, round.key, reviewed));
   return reviewed;
 }

@@ -35,7 +35,6 @@ Result<judge::Baseline> RefineRun::ReviewOriginal() {
 Result<core::Verdict> RefineRun::Review(const core::Candidate& candidate, judge::VerificationLevel effort) {
   WW_ASSIGN(core::Verdict verdict, services.judge.Evaluate({task.original.root, task.original.file, candidate.text},
                                                            services.candidates, effort));
-  ++evaluations;
   GiveNotice();
   return verdict;
 }

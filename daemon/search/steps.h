@@ -49,8 +49,8 @@ Result<std::vector<PlannedRound>> SeedStep(RefineRun& run);
 
 // Retrieve: what the skills propose for the present base, less what was tried on its evidence.
 skills::MatchResult Retrieve(const RefineRun& run);
-// nullopt if no method is left, or nothing is left to gain.
-Result<std::optional<PlannedRound>> PlanStep(RefineRun& run, int round, const skills::MatchResult& match);
+// nullopt if no method is left, or nothing is left to gain. `dropped`: plans so far that could not be carried out.
+Result<std::optional<PlannedRound>> PlanStep(RefineRun& run, int round, int dropped, const skills::MatchResult& match);
 
 // One candidate for each parameter set of the plan that the transformation could carry out.
 Result<std::vector<core::Candidate>> OptimizeStep(RefineRun& run, const PlannedRound& round);

@@ -327,6 +327,7 @@ report::DashboardInput MakeDashboard(const DaemonSnapshot& snapshot, const Repos
       return row.kernel == job.kernel && row.state == PublicationState::kOpen;
     });
     if (open && job.outcome == core::TaskOutcome::kImproved) input.open.push_back(shown);
+    if (job.outcome == core::TaskOutcome::kRegression) input.regressed.push_back(shown);
     if (job.outcome == core::TaskOutcome::kUnchanged) input.unchanged.push_back(shown);
     if (job.outcome == core::TaskOutcome::kError || job.outcome == core::TaskOutcome::kRefused)
       input.failed.push_back(shown);
@@ -344,6 +345,28 @@ report::DashboardInput MakeDashboard(const DaemonSnapshot& snapshot, const Repos
     input.open.push_back(std::move(shown));
   }
   return input;
+}
+
+// With the gain that each was proposed with.
+std::vector<report::DashboardJob> MergedOnes(Store& store, const std::vector<PublicationRow>& publications) {
+  std::vector<report::DashboardJob> merged;
+  for (const PublicationRow& row : publications) {
+    if (row.state != PublicationState::kMerged) continue;
+    report::DashboardJob shown;
+    shown.kernel = row.kernel;
+    shown.commit = row.base_commit;
+    shown.since = base::FormatUtc(std::chrono::system_clock::time_point(std::chrono::milliseconds(row.opened)));
+    shown.pull_request_url = row.url;
+    if (const auto job = store.FindJob(row.job)) {
+      shown.gain = job->result.gain;
+      shown.gain_low = job->result.gain_low;
+      shown.gain_high = job->result.gain_high;
+      shown.modelled = job->result.modelled;
+    }
+    merged.push_back(std::move(shown));
+  }
+  std::stable_sort(merged.begin(), merged.end(), [](const auto& a, const auto& b) { return a.since > b.since; });
+  return merged;
 }
 
 }  // namespace
@@ -371,7 +394,11 @@ Result<bool> Pipeline::UpdateNextDashboard() {
                                          [&wanted = name](const auto& r) { return r.name == wanted; });
     if (repository == snapshot.repositories.end()) continue;
     WW_ASSIGN(const auto publications, ports_.store.Publications(name));
-    const report::DashboardText text = report::RenderDashboard(MakeDashboard(snapshot, *repository, publications));
+    report::DashboardInput input = MakeDashboard(snapshot, *repository, publications);
+    input.merged = MergedOnes(ports_.store, publications);
+    if (const auto experience = memory::ReadStore(place->folder / "experience.jsonl"))
+      input.learned = memory::LearnedMethods(experience->experiences);
+    const report::DashboardText text = report::RenderDashboard(input);
     const std::string digest = base::Sha256(text.title + "\n" + text.body);
     WW_ASSIGN(const std::string before, ports_.store.DashboardDigest(name));
     if (digest != before) {

@@ -168,7 +168,7 @@ std::string TrajectoryJson(const memory::TrajectoryView& view) {
                {"outcome", result ? json(Name(result->outcome)) : json(nullptr)},
                {"gain", result ? NumberOrNull(result->gain) : json(nullptr)},
                {"original_us", original > 0 ? NumberOrNull(original) : json(nullptr)},
-               {"evaluations", view.task.evaluations},
+               {"evaluations", view.task.counts.evaluations},
                {"steps", steps},
                {"left_out", left_out}});
 }

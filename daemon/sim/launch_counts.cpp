@@ -33,6 +33,20 @@ void AddLines(std::vector<core::LineCounters>& sum, const std::vector<core::Line
   }
 }
 
+void AddLineUses(std::vector<core::LineUse>& sum, const std::vector<core::LineUse>& uses) {
+  for (const core::LineUse& use : uses) {
+    const auto same = std::find_if(sum.begin(), sum.end(), [&](const core::LineUse& known) {
+      return known.line == use.line && known.file == use.file;
+    });
+    if (same == sum.end()) {
+      sum.push_back(use);
+      continue;
+    }
+    same->threads += use.threads;
+    same->memory = same->memory || use.memory;
+  }
+}
+
 void AddBlockCounts(BlockCounts& sum, const BlockCounts& counts) {
   sum.resize(std::max(sum.size(), counts.size()));
   for (size_t warp = 0; warp < counts.size(); ++warp) {

@@ -21,6 +21,8 @@ struct LaunchCounts {
 };
 
 void AddLines(std::vector<core::LineCounters>& sum, const std::vector<core::LineCounters>& lines);
+// Lines that several parts of the code share are one.
+void AddLineUses(std::vector<core::LineUse>& sum, const std::vector<core::LineUse>& uses);
 void AddBlockCounts(BlockCounts& sum, const BlockCounts& counts);
 // `all` plus `factor` times what was counted between `from` and `to`.
 void Extrapolate(LaunchCounts& all, const LaunchCounts& from, const LaunchCounts& to, double factor);

@@ -433,6 +433,8 @@ Result<LaunchOutcome> LaunchRunner::Run() {
   result.report.shared_bytes_per_block = needs_.shared_bytes;
   result.report.blocks_total = result.report.blocks_run = blocks;
   result.report.occupancy = occupancy_;
+  if (limits_.lines)
+    for (const Worker& worker : workers_) AddLineUses(result.lines, worker.machine->line_uses());
   if (limits_.counters) WriteReport(*info, result);
   return LaunchOutcome(std::move(result));
 }

@@ -35,6 +35,7 @@ namespace warpwright::sim {
 
 struct LaunchLimits {
   bool counters = false;
+  bool lines = false;                // tell which lines ran
   uint64_t sample_instructions = 0;  // 0: all blocks
   uint64_t instruction_limit = 0;
   uint64_t block_limit = UINT64_MAX;
@@ -46,6 +47,7 @@ struct LaunchResult {
   core::LaunchReport report;
   uint64_t thread_instructions = 0;  // actually run
   bool complete = true;
+  std::vector<core::LineUse> lines;
 };
 using LaunchOutcome = std::variant<core::Fault, LaunchResult>;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <map>
 #include <new>
 
 #include <fmt/format.h>
@@ -344,6 +345,29 @@ std::vector<core::LineCounters> Machine::line_counters() const {
     }
   }
   return lines;
+}
+
+std::vector<core::LineUse> Machine::line_uses() const {
+  const Context& c = state_->context;
+  const KernelCode& kernel = *c.kernel;
+  std::map<uint32_t, core::LineUse> by_line;
+  for (size_t b = 0; b < kernel.blocks.size(); ++b) {
+    for (uint32_t i = kernel.blocks[b].header; i < kernel.blocks[b].end; ++i) {
+      const Instruction& in = kernel.code[i];
+      if (in.counted == 0 || in.line == 0) continue;
+      core::LineUse& use = by_line[in.line];
+      use.threads += state_->block_lanes[b] - c.guard_off[i];
+      use.memory = use.memory || (IsMemory(in) && in.count_as != core::InstructionClass::kLocalLoad &&
+                                  in.count_as != core::InstructionClass::kLocalStore);
+    }
+  }
+  std::vector<core::LineUse> uses;
+  for (auto& [location, use] : by_line) {
+    use.file = c.program->locations[location].file;
+    use.line = c.program->locations[location].line;
+    uses.push_back(std::move(use));
+  }
+  return uses;
 }
 
 const Instruction* StopWithFault(Context& c, const Instruction* i, core::Fault::Kind kind, uint32_t lane,

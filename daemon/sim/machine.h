@@ -82,6 +82,8 @@ class Machine {
   // Sums over all runs so far. The memory hierarchy's hits and misses are filled in by the observer.
   core::Counters counters() const;
   std::vector<core::LineCounters> line_counters() const;  // index = MemoryRequest::line; file and line set
+  // Those of the kernel's code, whether or not they ran, each once; counted without `counters` too.
+  std::vector<core::LineUse> line_uses() const;
   uint64_t thread_instructions() const;
   // How often each basic block of KernelCode::blocks was entered, by warp of a block: [warp][basic block]. The cost
   // model weights instructions with it.

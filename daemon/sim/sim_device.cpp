@@ -11,6 +11,7 @@
 
 #include "core/stream_order.h"
 #include "sim/extent_shadow.h"
+#include "sim/launch_counts.h"
 #include "sim/launch_runner.h"
 #include "sim/plan_memory.h"
 
@@ -124,6 +125,7 @@ class PlanRun {
     const core::ExecuteOptions& options = request_.options;
     sim::LaunchLimits limits;
     limits.counters = options.counters;
+    limits.lines = options.lines;
     limits.instruction_limit = options.instruction_limit - std::min(options.instruction_limit, instructions_);
     if (options.block_limit) limits.block_limit = options.block_limit->Count();
     if (options.sample_instructions > 0)
@@ -144,6 +146,7 @@ class PlanRun {
     if (core::Fault* fault = std::get_if<core::Fault>(&outcome)) return std::optional<core::Fault>(std::move(*fault));
     LaunchResult& result = std::get<LaunchResult>(outcome);
     instructions_ += result.thread_instructions;
+    AddLineUses(run_.lines, result.lines);
     if (!result.complete) {
       run_.sampled = true;
       memory_->Settle();
@@ -227,7 +230,7 @@ class SimDevice : public core::Device {
     auto* run = std::get_if<core::DeviceRun>(&outcome);
     if (!run || !request.options.keep_outputs) return std::optional<core::Fault>();
     core::DeviceRequest again = request;
-    again.options.counters = again.options.extents = false;
+    again.options.counters = again.options.extents = again.options.lines = false;
     again.options.sample_instructions = 0;
     again.options.instruction_limit = 1'000'000 + 4 * instructions;
     core::LaunchPlan exchanged = *request.plan;

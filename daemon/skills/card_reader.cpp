@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/counters.h"
+#include "skills/cause.h"
 #include "skills/library_reader.h"
 #include "skills/transform_catalog.h"
 
@@ -26,7 +27,7 @@ class CardReader {
         root, "a method card",
         {"id",        "title",         "intent",          "transform", "expected_gain", "architectures", "raises_roof",
          "needs",     "preconditions", "already_applied", "mechanism", "sketch",        "parameters",    "expected",
-         "forbidden", "failures",      "conflicts",       "after",     "before",        "sources"},
+         "forbidden", "failures",      "conflicts",       "after",     "before",        "sources",       "cause"},
         diagnostics_);
     MethodCard card;
     card.file = root.path();
@@ -50,6 +51,7 @@ class CardReader {
       card.already_applied = ReadCondition(*node, diagnostics_);
     for (const config::YamlNode& node : List(map, "parameters", false)) card.parameters.push_back(ReadParameter(node));
     for (const config::YamlNode& node : List(map, "expected", true)) card.expected.push_back(ReadExpected(node));
+    ReadCause(map, card);
     for (const config::YamlNode& node : List(map, "failures", true)) card.failures.push_back(ReadFailure(node));
     for (const config::YamlNode& node : List(map, "sources", true)) card.sources.push_back(ReadSource(node));
     card.forbidden = map.StringsOr("forbidden", {});
@@ -133,6 +135,19 @@ class CardReader {
     if (change.up != (change.factor > 1))
       diagnostics_.Add(node, "'factor' is after over before: above 1 for up, below 1 for down");
     return change;
+  }
+
+  void ReadCause(const config::YamlObject& map, MethodCard& card) {
+    constexpr size_t kMaxSentences = 3;
+    card.cause = map.StringsOr("cause", {});
+    const config::YamlNode* node = map.Find("cause");
+    if (node == nullptr || !node->IsList()) return;
+    if (card.cause.size() > kMaxSentences)
+      diagnostics_.Add(*node, fmt::format("'cause' has more than {} sentences", kMaxSentences));
+    for (size_t i = 0; i < card.cause.size() && i < node->items().size(); ++i)
+      if (const std::string wrong = CheckCause(card.cause[i], card.expected); !wrong.empty())
+        diagnostics_.Add(node->items()[i], "a sentence of 'cause': " + wrong,
+                         "every number is {name.before} or {name.after} of an expected change");
   }
 
   KnownFailure ReadFailure(const config::YamlNode& node) {

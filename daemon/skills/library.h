@@ -46,6 +46,7 @@ struct MethodCard {
   std::optional<Condition> already_applied;
   std::vector<MethodParameter> parameters;
   std::vector<ExpectedChange> expected;
+  std::vector<std::string> cause;  // sentences for reports (skills/cause.h)
   std::vector<std::string> forbidden;
   std::vector<KnownFailure> failures;
   std::vector<std::string> conflicts, after;  // `before` of other cards is folded into `after`

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/fields.h"
-#include "skills/match.h"
+#include "skills/cause.h"
 
 namespace warpwright::skills {
 
@@ -22,6 +22,13 @@ void Describe(V& field, const PredictionResult*) {
   field("before", &T::before);
   field("after", &T::after);
   field("held", &T::held);
+}
+
+template <typename V>
+void Describe(V& field, const SupportedCause*) {
+  using T = SupportedCause;
+  field("sentence", &T::sentence);
+  field("cites", &T::cites);
 }
 
 }  // namespace warpwright::skills

@@ -285,6 +285,7 @@ class Inspector {
     entry.end_line = ast::EndLine(function);
     if (reach.refusal) {
       entry.refusal = reach.refusal->reason;
+      entry.refusal_file = reach.refusal->file;
       entry.refusal_line = reach.refusal->line;
     }
     for (const auto& [index, unsupported] : UnsupportedParametersOf(ast_, name)) {

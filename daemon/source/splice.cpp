@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "source/format_changes.h"
 #include "source/signature.h"
 #include "source/slice.h"
 #include "source/slice_compare.h"
@@ -315,7 +316,13 @@ Result<core::SpliceOutcome> Splice(const core::SpliceRequest& request) {
   WW_ASSIGN(const std::optional<core::Refused> differs,
             CheckSlices(request, std::get<core::Rewritten>(outcome).text, splicer.KeptIncludes()));
   if (differs) return core::SpliceOutcome(*differs);
-  return core::SpliceOutcome(std::move(std::get<core::Rewritten>(outcome)));
+  auto& spliced = std::get<core::Rewritten>(outcome);
+  // A style that changes tokens (braces, the order of includes) is not worth the guarantee.
+  if (std::string formatted = FormatChanges(request.original, spliced.text); formatted != spliced.text) {
+    WW_ASSIGN(const std::optional<core::Refused> changed, CheckSlices(request, formatted, splicer.KeptIncludes()));
+    if (!changed) spliced.text = std::move(formatted);
+  }
+  return core::SpliceOutcome(std::move(spliced));
 }
 
 }  // namespace warpwright::source

@@ -272,6 +272,7 @@ Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& reques
   executed.changed_globals = std::move(run.changed_globals);
   executed.extents = std::move(run.extents);
   executed.notes = std::move(run.notes);
+  executed.lines = std::move(run.lines);
   for (const auto& [part, spent] : run.seconds) executed.seconds["run: " + part] += spent;
   executed.precision = compile::FindPrecision(prepared.module->ptx);
   executed.precision.insert(prepared.uses.begin(), prepared.uses.end());

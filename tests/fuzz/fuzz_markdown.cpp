@@ -75,7 +75,7 @@ report::Explanation Everywhere(const std::string& text, bool modelled) {
   e.gain = 2;
   e.before_us = 10;
   e.after_us = 5;
-  e.rounds = 3;
+  e.counts.rounds = 3;
   for (int i = 0; i < 70; ++i) {
     report::CaseRow row;
     row.name = text;
@@ -83,13 +83,14 @@ report::Explanation Everywhere(const std::string& text, bool modelled) {
     row.after_us = 5 + i;
     row.errors = {{text, i % 2 == 0, 1e-7, 1e-6}};
     e.cases.push_back(row);
-    e.steps.push_back(text);
+    e.steps.push_back({.method = text, .parameters = text, .does = text});
+    if (i % 2 == 0) e.steps.back().causes = {text};
+    e.steps.back().counters = {{text, 1, 2, report::CounterMove::kWorse}};
     e.plans.push_back(text);
     e.review.push_back(text);
     e.not_tested.push_back(text);
     e.relaxations.push_back(text);
     e.preconditions.push_back(text);
-    e.counters.push_back({text, text, 1, 2});
     e.check_table.push_back({text, text, i % 2 == 0, text});
     report::AttemptRow attempt{.round = i / 3, .id = text, .parent = text, .method = text, .parameters = text};
     attempt.outcome =

@@ -98,7 +98,8 @@ TEST_F(CliTest, ChangedKernelBecomesABranchAndTheWorkingTreeIsLeftAlone) {
 
   // Again: the finished task's result is returned, and the branch does not move.
   const json again = RunJson({"optimize", "--changed-since", "HEAD~1"});
-  EXPECT_EQ(again.at("kernels").at(0).at("evaluations"), 0);
+  for (const char* count : {"rounds", "attempts", "evaluations"})
+    EXPECT_EQ(again.at("kernels").at(0).at(count), kernel.at(count)) << count;
   EXPECT_EQ(again.at("kernels").at(0).at("commit"), kernel.at("commit"));
 
   const base::Completed shown = Run_({"show", "--kernel", "softmax", "--format", "html"});
@@ -126,6 +127,29 @@ TEST_F(CliTest, NothingChangedMeansNothingToDo) {
   ASSERT_EQ(result.at("kernels").size(), 1u) << "transpose does not use ceil_div";
   EXPECT_EQ(result.at("kernels").at(0).at("name"), "row_sum");
   EXPECT_EQ(result.at("kernels").at(0).at("branch"), nullptr);
+}
+
+// Asked to end, it prints what it has, in the form of its result; the next run goes on from there.
+TEST_F(CliTest, ARunThatIsAskedToEndPrintsItsJson) {
+  const auto optimize = Warpwright({"optimize", "--kernel", "row_sum", "--max-rounds", "3", "--json"});
+  auto child = base::Child::Start(optimize, scratch.path() / "stderr");
+  ASSERT_TRUE(child);
+  const auto evaluating = [&] {
+    return base::ReadFile(scratch.path() / "stderr").value_or("").find("round 1") != std::string::npos;
+  };
+  for (int i = 0; i < 600 && !evaluating(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  ::kill(child->pid(), SIGTERM);
+  std::string out;
+  char buffer[4096];
+  for (ssize_t n; (n = ::read(child->from_child(), buffer, sizeof buffer)) > 0;)
+    out.append(buffer, static_cast<size_t>(n));
+  const json told = json::parse(out);
+  EXPECT_EQ(told.at("interrupted"), "TERM");
+  const json& kernel = told.at("kernels").at(0);
+  EXPECT_EQ(kernel.at("name"), "row_sum");
+  EXPECT_EQ(kernel.at("outcome"), "unfinished");
+  EXPECT_NE(kernel.at("message").get<std::string>().find("The same command goes on from there."), std::string::npos)
+      << kernel.dump(2);
 }
 
 // Killed at several moments and run again: the same result as without interruption, and no evaluation is repeated.

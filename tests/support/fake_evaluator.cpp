@@ -88,6 +88,7 @@ Result<core::ExecuteOutcome> FakeEvaluator::Execute(const core::ExecuteRequest& 
   if (request.options.counters) executed.notes = run.notes;
   executed.changed_globals = run.changed_globals;
   executed.precision = run.precision;
+  if (request.options.lines) executed.lines = run.lines;
   core::LaunchReport launch;
   launch.kernel = entry->marker;
   launch.counters = run.counters;

@@ -31,7 +31,8 @@ class FakeRun {
   std::vector<std::string> changed_globals;
   std::vector<std::string> notes;  // of what could not be counted
   std::map<std::string, core::PrecisionUse> precision;
-  core::Counters counters;  // of the one launch, in addition to its instructions
+  std::vector<core::LineUse> lines;  // that ran, told if the request asks for them
+  core::Counters counters;           // of the one launch, in addition to its instructions
   // The results of the run, to be moved out.
   std::vector<base::Bytes> Results() {
     return {std::make_move_iterator(buffers.begin()), std::make_move_iterator(buffers.end())};

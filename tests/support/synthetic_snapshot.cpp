@@ -134,7 +134,7 @@ memory::TrajectoryView BusyTrajectory(const std::string& method) {
   memory::TrajectoryView view;
   view.task.id = 7;
   view.task.key = {"layernorm_forward", "base", "cuda:0", "config"};
-  view.task.evaluations = 14;
+  view.task.counts.evaluations = 14;
   double best = 100.2;
   const auto add = [&](memory::StepKind kind, int round, const std::string& candidate) -> memory::StepView& {
     memory::StepView step;

@@ -306,7 +306,7 @@ core::RewriteOutcome ApplyHistogramPrivatize(const source::Ast& ast, const core:
     if (auto refusal = ChooseAtRunTime(site, form, name, edits)) return *refusal;
     notes.push_back("as many bins per block in shared memory as fit into 48 KiB; the original kernel counts more");
   }
-  return Finish(ast, edits, std::move(notes));
+  return FinishRemapped(ast, site, site.function().name, edits, std::move(notes));
 }
 
 }  // namespace

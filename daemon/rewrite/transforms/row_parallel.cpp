@@ -34,7 +34,7 @@ class RowParallelWriter {
   }
 
   core::RewriteOutcome Run() {
-    const std::string name = FreshName(ast_, kernel_.name + "_row_parallel");
+    const std::string name = NewKernelName(ast_, site_, "row_parallel");
     AdaptKernelHead(kernel_, name, edits_);
     EditRow();
     for (const ColumnLoop& loop : plan_.loops) EditLoop(loop);
@@ -60,7 +60,7 @@ class RowParallelWriter {
     for (const ReductionHelper& helper : helpers_)
       helpers += Indented(helper.text, IndentAt(kernel_.text, kernel_.begin), site_.unit) + "\n";
     InsertRewrittenKernel(site_, name, *kernel_text, helpers, file);
-    return Finish(ast_, file, Notes(name));
+    return FinishRemapped(ast_, site_, name, file, Notes(name));
   }
 
  private:

@@ -47,7 +47,7 @@ class TileWriter {
   }
 
   core::RewriteOutcome Run() {
-    const std::string name = FreshName(ast_, kernel_.name + "_tiled");
+    const std::string name = NewKernelName(ast_, site_, "tiled");
     Edits head;
     AdaptKernelHead(kernel_, name, head);
     auto head_text = head.ApplyWithin(kernel_.text, kernel_.begin, kernel_.body->begin);
@@ -67,8 +67,8 @@ class TileWriter {
     for (const LaunchSite& launch : site_.launches)
       if (auto refusal = EditLaunch(launch, file)) return *refusal;
     InsertRewrittenKernel(site_, name, *head_text + body, "", file);
-    return Finish(
-        ast_, file,
+    return FinishRemapped(
+        ast_, site_, name, file,
         {fmt::format("{} computes tiles of {} x {} results per block, {} x {} per thread, in steps of {} along {}",
                      name, shape_.m, shape_.n, ThreadM(), ThreadN(), shape_.k, plan_.loop.name),
          fmt::format("\"{}\" and \"{}\" are loaded into shared memory once per block", Product(plan_.left),

@@ -210,7 +210,7 @@ core::RewriteOutcome ApplyTransposeTile(const source::Ast& ast, const core::Rewr
       fmt::format("transposed through a {0} x {0} tile in shared memory, {0} x {1} threads per block", tile, rows)};
   if (name != site.function().name)
     notes.push_back(fmt::format("{} is kept for its other callers; {} is new", site.function().name, name));
-  return Finish(ast, edits, std::move(notes));
+  return FinishRemapped(ast, site, name, edits, std::move(notes));
 }
 
 }  // namespace

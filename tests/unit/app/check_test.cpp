@@ -50,6 +50,35 @@ TEST_F(CheckTest, AGoodRepositoryHasNoComplaint) {
   EXPECT_TRUE(report.errors.empty()) << report.errors[0].Format();
 }
 
+// The smallest case is compiled, recorded and run; of the others it is foreseen what becomes of them.
+TEST_F(CheckTest, SaysWhatWillBecomeOfEveryCase) {
+  const auto entry = [](const std::string& cases) {
+    return ManifestOf(ElementwiseEntry("a", cases, "launch")) + "policy: {max_rounds: 2}\n";
+  };
+  repository_.Write(".warpwright.yml",
+                    entry("{name: small, N: 1000}\n      - {name: large, N: 4000000}\n"
+                          "      - {name: huge, N: 400000000}\n      - {name: gpu, N: 10, on: [cuda]}"));
+  const app::CheckReport report = Check();
+  ASSERT_TRUE(report.errors.empty()) << report.errors[0].Format();
+  ASSERT_EQ(report.fates.size(), 1u);
+  const auto& cases = report.fates[0].cases;
+  ASSERT_EQ(cases.size(), 4u);
+  EXPECT_TRUE(cases[0].tried);
+  EXPECT_EQ(cases[0].fate, app::CaseFate::kCompared) << cases[0].why;
+  EXPECT_EQ(cases[1].fate, app::CaseFate::kTimedOnly);
+  EXPECT_NE(cases[1].why.find("million instructions"), std::string::npos) << cases[1].why;
+  EXPECT_EQ(cases[2].fate, app::CaseFate::kTooLarge);
+  EXPECT_EQ(cases[3].fate, app::CaseFate::kOtherDevice);
+}
+
+TEST_F(CheckTest, SaysWhatWillBeRefused) {
+  repository_.Write("a.cu", "// nothing that compiles\n");
+  const app::CheckReport report = Check();
+  ASSERT_EQ(report.fates.size(), 1u);
+  EXPECT_EQ(report.fates[0].cases.at(0).fate, app::CaseFate::kRefused);
+  EXPECT_NE(report.fates[0].cases[0].why.find("no such kernel"), std::string::npos) << report.fates[0].cases[0].why;
+}
+
 TEST_F(CheckTest, EveryPartIsLookedAt) {
   skills_ = Fail(ErrorCode::kConfig, "bad skills");
   toolchain_ = Fail(ErrorCode::kEnvironment, "no toolkit");

@@ -77,6 +77,23 @@ TEST_F(JudgedTest, AnErrorOfOneKernelDoesNotKeepTheOthersFromBeingVerified) {
   EXPECT_EQ(result.cases[2].verdict, "verified");
 }
 
+TEST_F(JudgedTest, AnErrorOfOneKernelDoesNotKeepTheOthersFromBeingProfiledAndRecorded) {
+  CommitKernels({"a", "b"});
+  device_.failing = "a";
+  const auto profiled = app::ProfileWorkingTree(Open(), judging());
+  ASSERT_TRUE(profiled) << profiled.error().Format();
+  ASSERT_EQ(profiled->size(), 2u);
+  ASSERT_TRUE(profiled->at(0).error);
+  EXPECT_EQ(profiled->at(0).error->message, "the GPU is lost");
+  EXPECT_NE(profiled->at(1).measured(), nullptr);
+  const auto recorded = app::RecordReferences(Open(), "HEAD", judging());
+  ASSERT_TRUE(recorded) << recorded.error().Format();
+  ASSERT_EQ(recorded->kernels.size(), 2u);
+  EXPECT_TRUE(recorded->kernels[0].error);
+  EXPECT_FALSE(recorded->kernels[1].error);
+  EXPECT_FALSE(recorded->complete);
+}
+
 TEST_F(JudgedTest, ProfilesTheWorkingTree) {
   CommitKernels({"a", "b"});
   repository_.Write("b.cu", "// does not compile\n");

@@ -158,6 +158,33 @@ INSTANTIATE_TEST_SUITE_P(
                "key of cases", 15}),
     [](const auto& test) { return test.param.name; });
 
+// What `warpwright init` could not know: a question blocks the kernel that it is about.
+TEST(Manifest, AnUnansweredQuestionBlocksItsOwnKernel) {
+  const std::string waiting = R"yaml(  - name: other
+    file: other.cu
+    entry: other
+    args:
+      out: {buffer: f32, shape: [?], role: out}  # how many elements? e.g. [rows, columns]
+      rows: {scalar: i32}
+    cases:
+      - {name: typical, rows: ?}
+)yaml";
+  std::string text(kManifest);
+  text.insert(text.find("policy:"), waiting);
+  const auto manifest = config::ParseManifest(text, ".warpwright.yml");
+  ASSERT_TRUE(manifest) << manifest.error().Format();
+  ASSERT_EQ(manifest->kernels.size(), 1u);
+  ASSERT_EQ(manifest->unanswered.size(), 1u);
+  EXPECT_EQ(manifest->unanswered[0].name, "other");
+  const Error& question = manifest->unanswered[0].question;
+  EXPECT_EQ(question.message, "kernel 'other' waits for an answer: 'shape' is a question mark");
+  EXPECT_NE(question.remedy.find("for example shape: [rows, columns]"), std::string::npos) << question.remedy;
+  EXPECT_GT(question.line, 0);
+  const auto alone = config::ParseManifest("version: 1\nkernels:\n" + waiting, ".warpwright.yml");
+  ASSERT_FALSE(alone);
+  EXPECT_NE(alone.error().message.find("waits for an answer"), std::string::npos);
+}
+
 TEST(Manifest, ListsEveryError) {
   std::string text(kManifest);
   text.replace(text.find("relative"), 8, "realtive");

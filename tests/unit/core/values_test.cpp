@@ -133,5 +133,13 @@ TEST(KernelSpec, ShapesAndScalarBytes) {
   EXPECT_EQ(core::ScalarBytes({core::DType::kF32, {}}, int64_t{1}), core::ScalarBytes({core::DType::kF32, {}}, 1.0));
 }
 
+TEST(Verdict, ACompilersErrorIsNamedNotItsFirstLine) {
+  const core::Verdict verdict = core::CompileFailed{
+      "In file included from src/k.cu:1:\nsrc/k.cu(3): warning #177-D: variable \"x\" was declared but never used\n"
+      "src/k.cu(9): error: identifier \"y\" is undefined\n1 error detected"};
+  EXPECT_EQ(core::VerdictMessage(verdict), "does not compile: src/k.cu(9): error: identifier \"y\" is undefined");
+  EXPECT_EQ(core::VerdictMessage(core::CompileFailed{"killed\nafter 60 s"}), "does not compile: killed");
+}
+
 }  // namespace
 }  // namespace warpwright

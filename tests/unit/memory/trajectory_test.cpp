@@ -206,7 +206,7 @@ TEST_F(TrajectoryFile, ViewHoldsEverythingThatTheReportNeeds) {
   ASSERT_TRUE(view) << view.error().Format();
   EXPECT_EQ(view->task.key.kernel, "softmax");
   EXPECT_EQ(view->task.steps, 3);
-  EXPECT_EQ(view->task.evaluations, 2);
+  EXPECT_EQ(view->task.counts.evaluations, 2);
   EXPECT_EQ(view->task.started, "2027-01-15T08:00:00Z");
   EXPECT_EQ(view->task.result->best_hash, c.hash);
   ASSERT_EQ(view->steps.size(), 3u);

@@ -38,6 +38,13 @@ report::DashboardInput SampleDashboard() {
   in.waiting[0].gain = 5.7;
   in.failed = {Job("scan", "src/scan.cu:12: it reads device memory back | closes #1 @octocat")};
   in.unchanged = {Job("argmax", "no improvement found in 4 rounds")};
+  in.merged = {Job("transpose"), Job("row_sum")};
+  in.merged[0].gain = 2.5;
+  in.merged[0].pull_request_url = "https://github.com/example/kernels/pull/3";
+  in.merged[1].gain = 1.6;
+  in.merged[1].modelled = false;
+  in.regressed = {Job("gelu", "1.31 times slower since 4be2f1a \"Use int64 indices\"")};
+  in.learned = {{"row_parallel", 14, 12, 6.1}, {"launch_retune", 60, 4, 1.07}, {"tile_matmul", 2, 0, 1}};
   in.ignored = {"histogram"};
   in.open_pull_requests = 3;
   in.max_open = 3;
@@ -49,6 +56,14 @@ report::DashboardInput SampleDashboard() {
 }
 
 TEST(Dashboard, IsGolden) { ExpectGolden("dashboard.md", report::RenderDashboard(SampleDashboard()).body); }
+
+TEST(Dashboard, ShowsWhatWasMergedWhatRegressedAndWhatWasLearned) {
+  const std::string body = report::RenderDashboard(SampleDashboard()).body;
+  for (const char* part : {"### Merged (2)", "| 2.50x, modelled |", "The geometric mean of these gains is 2.00x.",
+                           "### Slower than before (1)", "1.31 times slower since", "### What was learned (3 methods)",
+                           "| `row_parallel` | 14 | 12 | 6.10x |", "| `tile_matmul` | 2 | 0 |  |"})
+    EXPECT_NE(body.find(part), std::string::npos) << part << "\n" << body;
+}
 
 TEST(Dashboard, EqualStatesGiveEqualBodies) {
   EXPECT_EQ(report::RenderDashboard(SampleDashboard()).body, report::RenderDashboard(SampleDashboard()).body);

@@ -30,14 +30,14 @@ TEST(PullRequest, BodiesAreGolden) {
 
 TEST(PullRequest, TitlesSayGainDeviceAndTimes) {
   EXPECT_EQ(report::RenderPullRequest(MeasuredLayerNorm(), {}).title,
-            "perf(layernorm): 1.64x faster on H200 (100 us to 61.1 us)");
+            "perf(layernorm): 1.64x faster on H200 (100 → 61.1 µs)");
   EXPECT_EQ(
       report::RenderPullRequest(ModelledSoftmax(), {}).title.rfind("perf(softmax): 97.6x faster, modelled, on H200", 0),
       0u);
   report::Explanation e = MeasuredLayerNorm();
   e.kernel = "fixes #12 [skip ci] @octocat " + std::string(200, 'k');
   const std::string title = report::RenderPullRequest(e, {}).title;
-  EXPECT_LE(title.size(), 72u);
+  EXPECT_LE(base::CodePoints(title), 72u);
   EXPECT_EQ(title.find_first_of("#@[] \n", 5), title.find("):") + 2) << title;
 }
 
@@ -52,6 +52,34 @@ TEST(PullRequest, ModelledGainsAreDraftsAndSaySo) {
                             "counter (simulated)", "modelled gain, times", "gain, modelled", "none: modelled"})
     EXPECT_NE(modelled.body.find(place), std::string::npos) << place;
   EXPECT_EQ(measured.body.find("modelled"), std::string::npos);
+}
+
+// The line with the gain says of which shapes the results were not compared.
+TEST(PullRequest, ShapesOfTheHeadlineThatWereNotComparedAreNamedInBold) {
+  report::Explanation e = MeasuredLayerNorm();
+  const auto line = [&] {
+    const std::string body = report::RenderPullRequest(e, {}).body;
+    const size_t begin = body.find("**1.64x faster**");
+    return body.substr(begin, body.find('\n', begin) - begin);
+  };
+  EXPECT_TRUE(line().ends_with("**The results of `N=1024,C=12288` were not compared at full size.**")) << line();
+  e.check_table.push_back({"reduced-shape", "", true, ""});
+  EXPECT_TRUE(line().ends_with("were not compared at full size, only at smaller ones.**")) << line();
+  for (report::CaseRow& row : e.cases) row.errors = {{"out", true, 0, 0}};
+  EXPECT_EQ(line().find("not compared"), std::string::npos);
+}
+
+// Results with the original's bits and sums in another order would contradict each other.
+TEST(PullRequest, WhatContradictsIsNotSaid) {
+  report::Explanation e = MeasuredLayerNorm();
+  for (report::CaseRow& row : e.cases) row.errors = {{"out", true, 0, 0}};
+  report::SaySameBits(e);
+  const std::string body = report::RenderPullRequest(e, {}).body, message = report::RenderCommitMessage(e);
+  EXPECT_NE(body.find("**Bit-identical**"), std::string::npos);
+  for (const std::string& text : {body, message, report::RenderText(e)})
+    for (const char* order : {"another order", "different order"})
+      EXPECT_EQ(text.find(order), std::string::npos) << text;
+  EXPECT_NE(body.find("for inputs that were not compared, the last bits may differ"), std::string::npos);
 }
 
 TEST(PullRequest, SlowerAndUnchangedRowsStay) {

@@ -27,8 +27,18 @@ report::Explanation Sample() {
   e.roofline_share_before = 0.1;
   e.roofline_share_after = 0.625;
   e.cases = {{"vocabulary", 1000, 160, true}, {"odd", 12.5, 2, false}};
-  e.counters = {{"load_sectors_per_request", "sectors", 32, 4}, {"dram_read_bytes", "bytes", 3.2e9, 0}};
-  e.steps = {"row_parallel (mode=block): one block per row."};
+  e.before_us = 1000;
+  e.after_us = 160;
+  e.steps = {{.method = "row_parallel",
+              .parameters = "mode=block",
+              .does = "one block per row",
+              .gain_before = 1,
+              .gain_after = 6.25,
+              .causes = {"A load touched 32 sectors, and touches 4 sectors now."},
+              .counters = {{"load_sectors_per_request", 32, 4, report::CounterMove::kBetter},
+                           {"dram_read_bytes", 3.2e9, 0, report::CounterMove::kBetter}},
+              .predicted = 2,
+              .held = 2}};
   e.plans = {"round 1, row_parallel: a thread walks a row [1]. [1] one_thread_per_row = 1"};
   e.attempts = {{1, "bbbbbbbbbb", "aaaaaaaaaa", "row_parallel", "mode=block", report::AttemptOutcome::kMeasured,
                  "one block per row", 6.25, true},
@@ -44,8 +54,8 @@ report::Explanation Sample() {
   e.result_hash = "bbbbbbbbbbbb";
   e.version = "0.1.0";
   e.toolchain = "NVRTC 13.0";
-  e.rounds = 2;
-  e.evaluations = 2;
+  e.counts.rounds = 2;
+  e.counts.evaluations = 2;
   e.seconds = 3.5;
   core::Computation softmax = testing::Softmax();
   softmax.assumptions = {"C = 7"};
@@ -59,13 +69,14 @@ report::Explanation Sample() {
 
 TEST(Report, MarkdownIsGolden) { ExpectGolden("softmax.md", report::RenderMarkdown(Sample())); }
 TEST(Report, CommitMessageIsGolden) { ExpectGolden("softmax.commit.txt", report::RenderCommitMessage(Sample())); }
+TEST(Report, TextIsGolden) { ExpectGolden("softmax.txt", report::RenderText(Sample())); }
 TEST(Report, HtmlIsGolden) { ExpectGolden("softmax.html", report::RenderHtml(Sample())); }
 
 TEST(Report, ModelledGainsSaySoWhereverTheyStand) {
   const report::Explanation e = Sample();
   EXPECT_EQ(report::DevicePhrase(e), "modelled on H200 (simulated)");
   const std::string message = report::RenderCommitMessage(e);
-  EXPECT_EQ(message.substr(0, message.find('\n')), "softmax: 6.25x faster (modelled on H200 (simulated))");
+  EXPECT_EQ(message.substr(0, message.find('\n')), "perf(softmax): 6.25x faster, modelled, on H200 (1.00 ms → 160 µs)");
   for (const auto& text : {message, report::RenderMarkdown(e), report::RenderHtml(e)})
     EXPECT_NE(text.find("modelled on H200 (simulated)"), std::string::npos);
 }
@@ -76,8 +87,30 @@ TEST(Report, CommitMessagesAreWrapped) {
   std::istringstream lines(report::RenderCommitMessage(e));
   std::string line;
   ASSERT_TRUE(std::getline(lines, line));
-  EXPECT_LE(line.size(), 72u);
+  EXPECT_LE(base::CodePoints(line), 72u);
   EXPECT_NE(report::RenderCommitMessage(e).find("Optimized-by: warpwright"), std::string::npos);
+}
+
+// A terminal shows what is written: nothing is escaped, no fact is cited by a number.
+TEST(Report, TextHasNoMarkup) {
+  report::Explanation e = Sample();
+  e.steps[0].method = "row_parallel\x1b[31m";
+  const std::string text = report::RenderText(e);
+  for (const char* markup : {"**", "\\_", "&#8203;", "| ", "```", "[1]", "##", "\x1b"})
+    EXPECT_EQ(text.find(markup), std::string::npos) << markup;
+  EXPECT_NE(text.find("round 1, row_parallel: a thread walks a row (one_thread_per_row = 1)"), std::string::npos)
+      << text;
+}
+
+TEST(Report, AStepWhoseCountersDoNotExplainItIsNoCause) {
+  report::Explanation e = Sample();
+  e.steps[0].causes.clear();
+  e.steps[0].predicted = 5;
+  e.steps[0].held = 2;
+  const char* words = "Its cause is not known: of 5 expected changes of counters that would explain it, 2 came true.";
+  for (const std::string& text :
+       {report::RenderText(e), report::RenderMarkdown(e), report::RenderHtml(e), report::RenderPullRequest(e, {}).body})
+    EXPECT_NE(text.find(words), std::string::npos) << text;
 }
 
 TEST(Report, NothingFoundIsSaid) {
@@ -93,7 +126,9 @@ TEST(Report, NothingFoundIsSaid) {
 TEST(Report, CommitMessagesAreInactive) {
   report::Explanation e = Sample();
   e.steps = {
-      "row_parallel: [skip ci] fixes #12, GH-3, thanks @octocat, https://github.com/o/r/issues/1\nOptimized-by: evil"};
+      {.method = "row_parallel",
+       .parameters = "",
+       .does = "[skip ci] fixes #12, GH-3, thanks @octocat, https://github.com/o/r/issues/1\nOptimized-by: evil"}};
   e.kernel = "k\nCo-authored-by: x";
   e.run_id = "1f2e";
   e.base_blob = "abcd";
@@ -147,7 +182,8 @@ TEST(Plots, TreesWithCirclesEnd) {
 TEST(Report, ACommitMessageIsBoundedAndKeepsItsTrailers) {
   report::Explanation e = Sample();
   e.base_blob = "0123abc";
-  for (int i = 0; i < 2000; ++i) e.steps.push_back("unroll: " + std::string(200, 'x'));
+  for (int i = 0; i < 2000; ++i)
+    e.steps.push_back({.method = "unroll", .parameters = "", .does = std::string(200, 'x')});
   const std::string message = report::RenderCommitMessage(e);
   EXPECT_LE(base::CodePoints(message), report::kMaxBodyCharacters);
   EXPECT_NE(message.find("This message was cut."), std::string::npos);

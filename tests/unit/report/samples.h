@@ -10,6 +10,8 @@
 #include "report/diff_summary.h"
 #include "report/explain.h"
 #include "report/review_notes.h"
+#include "skills/cause.h"
+#include "skills/library.h"
 #include "tests/support/computation_samples.h"
 
 namespace warpwright {
@@ -26,12 +28,16 @@ inline memory::TrajectoryView LoadTrajectory(const std::string& name) {
     if (json.contains("kernel")) {
       view.task.key = {json["kernel"], json["base"], json["device"], json["config"]};
       view.task.result = memory::DecodeResult(json["result"].get<std::string>()).value();
-      view.task.evaluations = json["evaluations"];
+      view.task.counts = {json["rounds"], json["attempts"], json["evaluations"]};
       continue;
     }
     memory::StepView step;
     step.record = memory::DecodeStep(json["step"].get<std::string>()).value();
     step.outcome = memory::DecodeOutcome(json["outcome"].get<std::string>()).value();
+    // The file is older than the cards' sentences.
+    static const skills::SkillLibrary library = skills::LoadBuiltInSkills().value();
+    if (const skills::MethodCard* card = library.Find(step.record.method))
+      step.outcome->causes = skills::SupportedCauses(*card, step.outcome->prediction);
     view.steps.push_back(std::move(step));
   }
   return view;
@@ -107,19 +113,31 @@ inline report::Explanation MeasuredLayerNorm() {
           {{"out", false, 2.4e-7, 9.5e-7}}),
       row("single row", 4.21, 4.38, Interval(0.95, 0.96, 0.98), core::TimingDecision::kSlower, {{"out", true, 0, 0}}),
       row("N=1024,C=12288", 402.6, 398.1, Interval(0.99, 1.01, 1.03), core::TimingDecision::kSame, {})};
-  e.counters = {{"load_sectors_per_request", "sectors", 32, 4},
-                {"achieved_occupancy_pct", "%", 31.2, 88.4},
-                {"dram_throughput_pct", "%", 38.5, 67.1},
-                {"shared_bytes_per_block", "bytes", 0, 256},
-                {"bank_conflict_pct", "%", 22.1, 0},
-                {"registers_per_thread", "count", 40, 32}};
   e.hot_before = {{31, 0.44, "of the samples, mostly long_scoreboard", "float v = inp_row[j] - m;"},
                   {36, 0.22, "of the samples, mostly long_scoreboard", "sum += v * v;"}};
   e.hot_after = {{58, 0.31, "of the samples, mostly long_scoreboard", ""}};
+  using Move = report::CounterMove;
   e.steps = {
-      "row_parallel (mode=warp, rows_per_block=8): each row is walked by a warp; partial sums are combined by "
-      "warp_sum.",
-      "restrict_readonly: inp, weight, bias: const __restrict__ (never written, and not the same array as an output)."};
+      {.method = "row_parallel",
+       .parameters = "mode=warp, rows_per_block=8",
+       .does = "each row is walked by a warp; partial sums are combined by warp_sum; sums are added in another order",
+       .gain_before = 1,
+       .gain_after = 1.52,
+       .causes = {"One thread walked a whole row by itself, so that 31.2 % of the warps that fit were resident; now "
+                  "threads share a row, and 88.4 % are."},
+       .counters = {{"achieved_occupancy_pct", 31.2, 88.4, Move::kBetter},
+                    {"load_efficiency_pct", 12.5, 100, Move::kBetter}},
+       .predicted = 3,
+       .held = 2},
+      {.method = "restrict_readonly",
+       .parameters = "",
+       .does = "inp, weight, bias: const __restrict__ (never written, and not the same array as an output)",
+       .gain_before = 1.52,
+       .gain_after = 1.64,
+       .causes = {},
+       .counters = {{"latency_pct", 40, 52, Move::kWorse}, {"registers_per_thread", 32, 40, Move::kExpected}},
+       .predicted = 2,
+       .held = 1}};
   e.plans = {
       "round 1, row_parallel: One thread walks a whole row [1]. [1] one_thread_per_row = yes; [2] "
       "load_sectors_per_request = 32 sectors (above 8)",
@@ -182,8 +200,9 @@ inline report::Explanation MeasuredLayerNorm() {
   e.run_id = "1f2e3d4c5b6a7988";
   e.version = "0.1.0";
   e.toolchain = "NVRTC 13.0";
-  e.rounds = 4;
-  e.evaluations = 7;
+  e.counts.rounds = 4;
+  e.counts.attempts = 8;
+  e.counts.evaluations = 7;
   e.seconds = 412;
   return e;
 }
@@ -222,8 +241,9 @@ inline report::Explanation HugeExplanation() {
     e.plans.push_back("round " + std::to_string(5 + i) + ", shared_memory_tiling: " + prose + prose + prose);
   for (int i = 0; i < 40; ++i)
     e.not_tested.push_back("odd-shape with N=" + std::to_string(i) + ": the original itself faults");
-  e.rounds = 54;
-  e.evaluations = 407;
+  e.counts.rounds = 54;
+  e.counts.attempts = 408;
+  e.counts.evaluations = 407;
   return e;
 }
 

@@ -26,7 +26,7 @@ const std::vector<Product>& Products() {
   }
 }
 )") + kLaunch2d,
-       {"k_tiled"},
+       {"k"},
        {"row < M && i < K ? a[row * K + i] : 0.0f", "col < N && i < K ? b[i * N + col] : 0.0f",
         "dim3 grid((N + 63) / 64, (M + 63) / 64);", "dim3 block(256);",
         "float sum = sums[tm][tn];\n      c[row * N + col] = sum;"},
@@ -42,7 +42,7 @@ const std::vector<Product>& Products() {
   c[row * N + col] = sum;
 }
 )") + kLaunch2d,
-       {"k_tiled"},
+       {"k"},
        {"right_tile[item % kTileK][item / kTileK] = col < N && k0 < K ? b[col * K + k0] : 0.0f;"},
        {}},
       {"transposed_left_operand_and_two_guards",
@@ -57,7 +57,7 @@ const std::vector<Product>& Products() {
   c[row * N + col] = sum;
 }
 )") + kLaunch2d,
-       {"k_tiled"},
+       {"k"},
        {"left_tile[item / kTileM][item % kTileM] = row < M && i < K ? a[i * M + row] : 0.0f;"},
        {}},
       {"row_pointers_and_scaled_update_of_the_result",
@@ -74,7 +74,7 @@ const std::vector<Product>& Products() {
   }
 }
 )") + kLaunch2d,
-       {"k_tiled"},
+       {"k"},
        {"if (row < M && i < K) {\n        const float* x = a + row * K;\n        float u = x[i];\n        value = u;",
         "c[row * N + col] = 0.5f * sum + 2.0f * c[row * N + col];"},
        {}},
@@ -95,7 +95,7 @@ __global__ void k(float* c, const float* a, const float* b, int M, int N, int K)
   }
 }
 )") + kLaunch2d,
-       {"k_tiled"},
+       {"k"},
        {"      sum = gelu(sum);\n      if (sum > 6.0f) {\n        sum = 6.0f;\n      }\n      c[row * N + col] = sum;"},
        {}},
       {"bias_starts_the_sum",
@@ -119,7 +119,7 @@ void entry(float* out, const float* inp, const float* weight, const float* bias,
   k<<<gridDim, blockDim>>>(out, inp, weight, bias, B * T, C, OC);
 }
 )",
-       {"k_tiled"},
+       {"k"},
        {"sums[tm][tn] = (bias != NULL) ? bias[oc] : 0.0f;",
         "row_begin = blockIdx.x * kTileM, col_begin = blockIdx.y * kTileN"},
        {}},
@@ -140,7 +140,7 @@ void entry(float* c, const float* a, const float* b, int M, int N, int K) {
   k<<<blocks, threads>>>(c, a, b, M, N, K);
 }
 )",
-       {"k_tiled"},
+       {"k"},
        {"const int idx = row * N + col;", "dim3 blocks((N + 63) / 64, (M + 63) / 64);"},
        {}},
       {"one_index_with_a_remainder",
@@ -160,8 +160,8 @@ void entry(const float* A, const float* B, float* C, int M, int N, int K) {
   k<<<(total + 127) / 128, 128>>>(A, B, C, M, N, K);
 }
 )",
-       {"k_tiled"},
-       {"const int tid = i * N + j;", "k_tiled<<<dim3((N + 63) / 64, (M + 63) / 64), 256>>>"},
+       {"k"},
+       {"const int tid = i * N + j;", "k<<<dim3((N + 63) / 64, (M + 63) / 64), 256>>>"},
        {}},
       {"causal_scores_with_heads_in_one_index",
        "preatt:f32[3*4*T*T]:out inp:f32[3*T*3*C]:in B T C NH",
@@ -195,10 +195,10 @@ void entry(float* preatt, const float* inp, int B, int T, int C, int NH) {
   k<<<(total + 255) / 256, 256>>>(preatt, inp, B, T, C, NH);
 }
 )",
-       {"k_tiled"},
+       {"k"},
        {"int idx = blockIdx.z * (T * T);", "const int idx = (blockIdx.z * T + t) * T + t2;",
         "if (t2 > t) {\n        preatt[idx] = -INFINITY;\n        continue;\n      }",
-        "k_tiled<<<dim3((T + 63) / 64, (T + 63) / 64, B * NH), 256>>>"},
+        "k<<<dim3((T + 63) / 64, (T + 63) / 64, B * NH), 256>>>"},
        {"total_threads"}},
       {"batches_along_z_by_moving_a_pointer",
        "c:f16[3*M*N]:out a:f16[3*M*K]:in b:f16[3*K*N]:in M N K batches",
@@ -220,7 +220,7 @@ void entry(half* c, const half* a, const half* b, int M, int N, int K, int batch
   k<<<grid, block>>>(c, a, b, M, N, K, batches);
 }
 )",
-       {"k_tiled"},
+       {"k"},
        {"  int batch = blockIdx.z;\n  a += batch * M * K;\n  if (batch >= batches) return;"},
        {}},
       {"batches_along_z_with_offsets",
@@ -243,7 +243,7 @@ void entry(half* c, const half* a, const half* b, int M, int N, int K, int batch
   k<<<grid, block>>>(c, a, b, M, N, K, batches);
 }
 )",
-       {"k_tiled"},
+       {"k"},
        {"if (batch >= batches) return;", "const half* mine = a + batch * M * K;",
         "__shared__ __align__(16) float left_tile", "dim3 grid((N + 63) / 64, (M + 63) / 64, batches);"},
        {}},
@@ -264,9 +264,9 @@ void entry(double* c, const double* a, const double* b, size_t M, size_t N, size
   la::k<double, 4><<<dim3((N + 15) / 16, (M + 15) / 16), dim3(16, 16)>>>(c, a, b, M, N, K);
 }
 )",
-       {"la::k_tiled<double, 4>", "la::k_tiled<float, 1>"},
+       {"la::k<double, 4>", "la::k<float, 1>"},
        {"const size_t row = row_begin + thread_row + tm;",
-        "la::k_tiled<double, 4><<<dim3((N + 63) / 64, (M + 63) / 64), 256>>>"},
+        "la::k<double, 4><<<dim3((N + 63) / 64, (M + 63) / 64), 256>>>"},
        {}},
       {"integers_that_widen",
        "c:i32[M*N]:out a:i8[M*K]:in b:i8[K*N]:in M N K",
@@ -283,7 +283,7 @@ void entry(int* c, const signed char* a, const signed char* b, int M, int N, int
   k<<<dim3((N + 15) / 16, (M + 15) / 16), dim3(16, 16)>>>(c, a, b, M, N, K);
 }
 )",
-       {"k_tiled"},
+       {"k"},
        {"__shared__ __align__(16) signed char left_tile", "int sums[kThreadM][kThreadN] = {};"},
        {}},
       {"scaled_factors",
@@ -298,7 +298,7 @@ void entry(int* c, const signed char* a, const signed char* b, int M, int N, int
   }
 }
 )") + kLaunch2d,
-       {"k_tiled"},
+       {"k"},
        {"row < M && i < K ? 0.125f * a[row * K + i] : 0.0f"},
        {}},
       {"names_that_the_source_uses",
@@ -314,7 +314,7 @@ __global__ void k(float* c, const float* a, const float* b, int M, int N, int K)
   }
 }
 )") + kLaunch2d,
-       {"k_tiled"},
+       {"k"},
        {"constexpr int kTileM2 = 64", "float sums = sums2[tm][tn];"},
        {}},
   };

@@ -25,10 +25,10 @@ const std::vector<Style>& RowStyles() {
 }
 )",
        kLaunchOnePerRow,
-       {"k_row_parallel"},
+       {"k"},
        {"int row = blockIdx.x;",
         "for (int c = threadIdx.x; c < C; c += blockDim.x) s = s + inp[row * C + c];\n  s = block_sum(s);",
-        "if (threadIdx.x == 0) out[row] = s / C;", "k_row_parallel<<<N, threads>>>", "const int threads = 256;"},
+        "if (threadIdx.x == 0) out[row] = s / C;", "k<<<N, threads>>>", "const int threads = 256;"},
        {"__global__ void k("}},
       {"first_element_starts_the_maximum",
        "out:f32[N]:out inp:f32[N*C]:in N C",
@@ -43,7 +43,7 @@ const std::vector<Style>& RowStyles() {
 }
 )",
        kLaunchOnePerRow,
-       {"k_row_parallel"},
+       {"k"},
        {"float m = x[0];", "for (int c = 1 + threadIdx.x; c < C; c += blockDim.x)", "m = block_max(m);",
         "value = fmaxf(value, other);"},
        {}},
@@ -62,7 +62,7 @@ const std::vector<Style>& RowStyles() {
 }
 )",
        kLaunchOnePerRow,
-       {"k_row_parallel"},
+       {"k"},
        {"sum = block_sum(sum);", "low = block_min(low);"},
        {}},
       {"reduction_continues_over_two_loops",
@@ -78,7 +78,7 @@ const std::vector<Style>& RowStyles() {
 }
 )",
        kLaunchOnePerRow,
-       {"k_row_parallel"},
+       {"k"},
        {"if (threadIdx.x != 0) s = 0.0f;", "for (int c = (C / 2) + (int)threadIdx.x; c < C; c += blockDim.x)"},
        {}},
       {"template_accumulator",
@@ -97,9 +97,8 @@ void entry(double* out, const double* inp, int N, int C) {
   k<double, double><<<(N + 63) / 64, 64>>>(out, inp, N, C);
 }
 )",
-       {"k_row_parallel<double, double>", "k_row_parallel<float, double>"},
-       {"template <typename T>\n__device__ __forceinline__ T block_sum(T value)",
-        "k_row_parallel<double, double><<<N, 256>>>"},
+       {"k<double, double>", "k<float, double>"},
+       {"template <typename T>\n__device__ __forceinline__ T block_sum(T value)", "k<double, double><<<N, 256>>>"},
        {}},
       {"half_with_float_sums",
        "out:f16[rows*cols]:out inp:f16[rows*cols]:in weight:f16[cols]:in rows cols",
@@ -122,8 +121,8 @@ void entry(half* out, const half* inp, const half* weight, int rows, int cols) {
   k<<<grid, block>>>(out, inp, weight, rows, cols);
 }
 )",
-       {"k_row_parallel"},
-       {"sq = block_sum(sq);", "k_row_parallel<<<rows, 256>>>"},
+       {"k"},
+       {"sq = block_sum(sq);", "k<<<rows, 256>>>"},
        {}},
       {"argmin_with_last_index",
        "out:i32[N]:out inp:f32[N*C]:in N C",
@@ -146,7 +145,7 @@ __global__ void k(int* out, const float* inp, int N, int C) {
        R"(
 void entry(int* out, const float* inp, int N, int C) { k<<<(N + 255) / 256, 256>>>(out, inp, N, C); }
 )",
-       {"k_row_parallel"},
+       {"k"},
        {"block_argmin(best, at);", "other < value || (other == value && other_index > index)"},
        {}},
       {"counts_and_bits",
@@ -166,7 +165,7 @@ void entry(int* out, const float* inp, int N, int C) { k<<<(N + 255) / 256, 256>
        R"(
 void entry(int* out, const int* inp, int N, int C, int limit) { k<<<(N + 255) / 256, 256>>>(out, inp, N, C, limit); }
 )",
-       {"k_row_parallel"},
+       {"k"},
        {"count = block_sum(count);", "bits = block_or(bits);"},
        {}},
       {"compressed_rows",
@@ -189,7 +188,7 @@ void entry(float* y, const int* start, const int* column, const float* value, co
   k<<<(n + 255) / 256, 256>>>(y, start, column, value, x, n);
 }
 )",
-       {"k_row_parallel"},
+       {"k"},
        {"for (int j = begin + (int)threadIdx.x; j < end; j += blockDim.x)", "if (threadIdx.x == 0) y[row] += dot;"},
        {}},
       {"uniform_branch_and_early_out",
@@ -208,7 +207,7 @@ void entry(float* y, const int* start, const int* column, const float* value, co
 }
 )",
        kLaunchOnePerRow,
-       {"k_row_parallel"},
+       {"k"},
        {"if (threadIdx.x == 0) out[row * C] = 0.0f;\n    return;"},
        {}},
       {"barrier_where_columns_are_read_in_another_order",
@@ -223,7 +222,7 @@ void entry(float* y, const int* start, const int* column, const float* value, co
 }
 )",
        kLaunchOnePerRow,
-       {"k_row_parallel"},
+       {"k"},
        {"float s = 0;\n  __syncthreads();\n  for", "if (threadIdx.x == 0) out[row * C] = s;"},
        {}},
       {"heads_outside_columns_inside",
@@ -241,7 +240,7 @@ void entry(float* y, const int* start, const int* column, const float* value, co
        R"(
 void entry(float* out, const float* inp, int N, int H, int D) { k<<<(N + 255) / 256, 256>>>(out, inp, N, H, D); }
 )",
-       {"k_row_parallel"},
+       {"k"},
        {"for (int h = 0; h < H; h++) {", "for (int d = threadIdx.x; d < D; d += blockDim.x)",
         "if (threadIdx.x == 0) out[row * H + h] = s;"},
        {}},
@@ -256,7 +255,7 @@ void entry(float* out, const float* inp, int N, int H, int D) { k<<<(N + 255) / 
 }
 )",
        kLaunchOnePerRow,
-       {"k_row_parallel"},
+       {"k"},
        {"for (int row = blockIdx.x; row < N; row += gridDim.x) {"},
        {}},
       {"helper_variables_and_a_second_grid_axis",
@@ -278,7 +277,7 @@ void entry(float* out, const float* inp, int B, int T, int C) {
   k<<<grid, 64>>>(out, inp, T, C);
 }
 )",
-       {"k_row_parallel"},
+       {"k"},
        {"int t = blockIdx.x;", "dim3 grid(T, B);"},
        {"int tid"}},
       {"in_place_and_launch_bounds",
@@ -297,8 +296,8 @@ void entry(float* out, const float* inp, int B, int T, int C) {
        R"(
 void entry(float* x, int N, int C) { k<<<(N + 255) / 256, 256>>>(x, N, C); }
 )",
-       {"k_row_parallel"},
-       {"extern \"C\" __global__ void k_row_parallel(float* x, int N, int C) {"},
+       {"k"},
+       {"extern \"C\" __global__ void k(float* x, int N, int C) {"},
        {"__launch_bounds__"}},
       {"rotates_pairs_half_a_row_apart",
        "out:f32[N*C]:inout inp:f32[N*C]:in N C",
@@ -316,7 +315,7 @@ void entry(float* x, int N, int C) { k<<<(N + 255) / 256, 256>>>(x, N, C); }
 }
 )",
        kLaunchOnePerRow,
-       {"k_row_parallel"},
+       {"k"},
        {"for (int c = threadIdx.x; c < C / 2; c += blockDim.x)"},
        {}},
       {"causal_softmax_with_heads",
@@ -365,9 +364,9 @@ void entry(float* att, const float* preatt, int B, int T, int NH, const int bloc
   k<<<num_blocks, block_size>>>(att, preatt, B, T, NH);
 }
 )",
-       {"k_row_parallel"},
+       {"k"},
        {"for (int t2 = threadIdx.x; t2 <= t; t2 += blockDim.x) {", "int num_blocks = B * T * NH;",
-        "k_row_parallel<<<num_blocks, 256>>>"},
+        "k<<<num_blocks, 256>>>"},
        {}},
       {"rows_of_values_summed_over_time",
        "out:f32[2*T*C]:inout att:f32[2*3*T*T]:in inp:f32[2*T*C*3]:in B=2 T C NH=3",
@@ -398,7 +397,7 @@ void entry(float* out, const float* att, const float* inp, int B, int T, int C, 
   k<<<(B * T * NH + 255) / 256, 256>>>(out, att, inp, B, T, C, NH);
 }
 )",
-       {"k_row_parallel"},
+       {"k"},
        {"for (int t2 = 0; t2 <= t; t2++) {", "for (int i = threadIdx.x; i < hs; i += blockDim.x) {"},
        {"__syncthreads"}},
       {"layer_norm_backward",
@@ -441,9 +440,8 @@ void entry(float* dinp, float* dout, float* inp, float* weight, float* mean, flo
   k<<<(B * T + 255) / 256, 256>>>(dinp, dout, inp, weight, mean, rstd, B, T, C);
 }
 )",
-       {"k_row_parallel"},
-       {"dnorm_mean = block_sum(dnorm_mean);", "dnorm_norm_mean = block_sum(dnorm_norm_mean);",
-        "k_row_parallel<<<B*T, 256>>>"},
+       {"k"},
+       {"dnorm_mean = block_sum(dnorm_mean);", "dnorm_norm_mean = block_sum(dnorm_norm_mean);", "k<<<B*T, 256>>>"},
        {}},
       {"unrolled_loops_and_columns_declared_outside",
        "out:f32[N]:out inp:f32[N*C]:in N C",
@@ -465,7 +463,7 @@ void entry(float* dinp, float* dout, float* inp, float* weight, float* mean, flo
 }
 )",
        kLaunchOnePerRow,
-       {"k_row_parallel"},
+       {"k"},
        {"const auto row = static_cast<",
         "  if (threadIdx.x != 0) s = 0.0f;  // only one thread keeps what was there before\n  #pragma unroll 4\n  for",
         "for (c = threadIdx.x * 2; c < C; c += blockDim.x * 2) s -= ", "s = block_sum(s); }"},

@@ -43,8 +43,7 @@ TEST_F(Loop, AGainBecomesTheBaseAndIsAccepted) {
   EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kImproved);
   EXPECT_NEAR(refined.result.gain, 2, 1e-9);
   EXPECT_EQ(refined.text, "float x;\n// fast\n// spliced\n");
-  EXPECT_EQ(refined.rounds, 1);
-  EXPECT_EQ(refined.evaluations, 2);
+  EXPECT_EQ(refined.counts, (memory::TaskCounts{.rounds = 1, .attempts = 1, .evaluations = 1}));
   EXPECT_EQ(loop.fresh_workers, 1);
   const Story story = loop.Story();
   ASSERT_EQ(story.size(), 8u);
@@ -54,8 +53,7 @@ TEST_F(Loop, AGainBecomesTheBaseAndIsAccepted) {
   EXPECT_EQ(story[3], "1 evaluate fast: measured 2.00");
   EXPECT_EQ(story[4], "1 accept fast: new base, 2.00x over the one before");
   EXPECT_TRUE(story[5].starts_with("2 plan: fast: ")) << "other evidence, another chance: " << story[5];
-  EXPECT_TRUE(story[6].starts_with("3 plan: no method is left (fast: could not be carried out in round 2)"))
-      << story[6];
+  EXPECT_TRUE(story[6].starts_with("2 plan: no method is left (fast: does not apply)")) << story[6];
   EXPECT_TRUE(story[7].starts_with("-1 accept fast: ")) << story[7];
 }
 
@@ -71,7 +69,7 @@ TEST_F(Loop, LessThanTheSmallestStepIsNoBase) {
   loop.AddMethod("a", Gains(1.005));
   const search::RefineResult refined = Run();
   EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kUnchanged);
-  EXPECT_TRUE(refined.result.message.starts_with("no improvement found in 1 rounds")) << refined.result.message;
+  EXPECT_TRUE(refined.result.message.starts_with("no improvement found in 1 round")) << refined.result.message;
   EXPECT_EQ(Count(loop.Story(), " accept "), 0u);
 }
 
@@ -79,7 +77,7 @@ TEST_F(Loop, BelowThePolicyNothingIsPutBeforeTheFullJudge) {
   loop.AddMethod("a", Gains(1.04));
   const search::RefineResult refined = Run();
   EXPECT_EQ(refined.result.message,
-            "no improvement found in 1 rounds (the best candidate gave 1.04x; the policy asks for 1.05x)");
+            "no improvement found in 1 round (the best candidate gave 1.04x; the policy asks for 1.05x)");
   EXPECT_TRUE(loop.judge.full.empty());
 }
 
@@ -173,7 +171,7 @@ TEST_F(Loop, AMethodIsTriedOnceOnTheSameEvidence) {
   loop.AddMethod("a", Gains(1.005));
   loop.AddMethod("b", Gains(0.5));
   const search::RefineResult refined = Run();
-  EXPECT_EQ(refined.rounds, 2);
+  EXPECT_EQ(refined.counts.rounds, 2);
   EXPECT_EQ(Last(loop.Story()), "3 plan: no method is left (a: gave 1.00x in round 1; b: gave 0.50x in round 2)");
 }
 
@@ -184,8 +182,37 @@ TEST_F(Loop, WhatNoTransformationCanDoIsSaidAndCostsNoRound) {
   loop.task.policy.max_rounds = 1;
   const search::RefineResult refined = Run();
   EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kImproved);
-  EXPECT_EQ(refined.rounds, 1);
+  EXPECT_EQ(refined.counts.rounds, 1);
   EXPECT_EQ(Count(loop.Story(), "1 rewrite a: no loop here (line 7)"), 1u);
+}
+
+TEST_F(Loop, AMethodThatDoesNotApplyUsesUpNoRoundAndIsWrittenDownOnce) {
+  loop.AddCard("a");
+  loop.worker.refuses["a"] = "no loop here";
+  loop.AddMethod("b", Gains(1.5));
+  loop.AddMethod("c", Gains(1.5));
+  loop.task.policy.max_rounds = 2;
+  const search::RefineResult refined = Run();
+  EXPECT_EQ(refined.counts, (memory::TaskCounts{.rounds = 2, .attempts = 3, .evaluations = 2}));
+  const Story story = loop.Story();
+  EXPECT_EQ(Count(story, " rewrite a: "), 1u) << "the second base is refused for the same reason";
+  EXPECT_EQ(Count(story, "2 evaluate c: measured"), 1u) << "rounds are numbered without it";
+}
+
+TEST_F(Loop, TheRealCauseOfNoImprovementIsNamed) {
+  for (const char* method : {"a", "b"}) loop.AddCard(method);
+  loop.worker.refuses["a"] = loop.worker.refuses["b"] = "two nested reduction loops";
+  EXPECT_EQ(Run().result.message, "every transformation refused: two nested reduction loops (a, b, line 7)");
+  ScriptedLoop none;
+  const auto nothing = none.Run();
+  ASSERT_TRUE(nothing);
+  EXPECT_EQ(nothing->result.message, "nothing was tried: no method applies to this evidence");
+  ScriptedLoop failing;
+  failing.AddMethod("broken", Fails(kWrong));
+  const auto failed = failing.Run();
+  ASSERT_TRUE(failed);
+  EXPECT_TRUE(failed->result.message.starts_with("no improvement found in 1 round: no candidate passed (broken: "))
+      << failed->result.message;
 }
 
 TEST_F(Loop, ARefusedOriginalEndsIt) {
@@ -253,7 +280,7 @@ TEST_F(Loop, ExperienceGivesTheFirstCandidates) {
   loop.task.policy.max_rounds = 0;
   const search::RefineResult refined = Run();
   EXPECT_EQ(refined.text, "float x;\n// wide width=4\n// spliced\n");
-  EXPECT_EQ(refined.rounds, 0) << "seeds are no rounds";
+  EXPECT_EQ(refined.counts.rounds, 0) << "seeds are no rounds";
   const Story story = loop.Story();
   ASSERT_GE(story.size(), 5u);
   EXPECT_EQ(
@@ -267,7 +294,7 @@ TEST_F(Loop, AtTheRooflineNothingIsTried) {
   loop.judge.original_us = 0.002;
   const search::RefineResult refined = Run();
   EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kUnchanged);
-  EXPECT_NE(refined.result.message.find("; the original is at 100 % of the roofline"), std::string::npos)
+  EXPECT_TRUE(refined.result.message.starts_with("nothing was tried: at 100.0 % of the roofline"))
       << refined.result.message;
   const Story story = loop.Story();
   ASSERT_EQ(story.size(), 2u);
@@ -278,7 +305,7 @@ TEST_F(Loop, RoundsAreABudget) {
   for (const char* method : {"a", "b", "c", "d"}) loop.AddMethod(method, Gains(0.9));
   loop.task.policy.max_rounds = 2;
   const search::RefineResult refined = Run();
-  EXPECT_EQ(refined.rounds, 2);
+  EXPECT_EQ(refined.counts.rounds, 2);
   EXPECT_EQ(loop.judge.quick.size(), 2u);
 }
 
@@ -297,7 +324,7 @@ TEST_F(Loop, SoIsTimeAndWhatWasFoundIsStillAccepted) {
   loop.task.policy.max_minutes = 30;
   const search::RefineResult refined = Run();
   EXPECT_EQ(loop.judge.quick.size(), 2u);
-  EXPECT_EQ(refined.rounds, 1);
+  EXPECT_EQ(refined.counts.rounds, 1);
   EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kImproved);
   EXPECT_EQ(refined.seconds, 3600);
 }

@@ -78,7 +78,7 @@ TEST(Resume, AfterEveryWriteGoesOnAsIfNothingHadBeen) {
   EXPECT_EQ(expected->text.find("// tiled"), std::string::npos) << "the base before was accepted";
   const auto story = undisturbed.Story();
   for (const char* kind : {" baseline", "0 plan: 1 methods", "0 accept seeded", " rewrite refused", " repair tiled",
-                           " repair broken: abandoned", " evaluate twin", "3 accept tiled",
+                           " repair broken: abandoned", " evaluate twin", " accept tiled",
                            "-1 accept tiled: wrong result", "-1 accept seeded"})
     EXPECT_TRUE(std::any_of(story.begin(), story.end(), [&](const std::string& line) {
       return line.find(kind) != std::string::npos;
@@ -108,7 +108,7 @@ TEST(Resume, AfterEveryWriteGoesOnAsIfNothingHadBeen) {
     EXPECT_EQ(resumed->result.gain, expected->result.gain);
     EXPECT_EQ(resumed->text, expected->text);
     if (killed) {
-      EXPECT_EQ(resumed->rounds, expected->rounds);
+      EXPECT_EQ(resumed->counts, expected->counts);
     }
     ASSERT_EQ(Everything(loop.View()), everything);
     for (size_t i = reviewed_before; i < loop.judge.quick.size(); ++i)
@@ -151,8 +151,11 @@ TEST(Resume, StartsFromTheTimesThatWereMeasuredFirst) {
   ASSERT_TRUE(resumed) << resumed.error().Format();
   const auto before = undisturbed.Story(), after = loop.Story();
   for (size_t i = 0; i < 12; ++i) EXPECT_EQ(after[i], before[i]);
-  EXPECT_EQ(
-      std::count_if(after.begin(), after.end(), [](const std::string& step) { return step.starts_with("1 plan"); }), 1);
+  const auto plans = [](const std::vector<std::string>& story) {
+    return std::count_if(story.begin(), story.end(),
+                         [](const std::string& step) { return step.starts_with("1 plan"); });
+  };
+  EXPECT_EQ(plans(after), plans(before)) << "the first round is not planned again";
 }
 
 TEST(Resume, AFinishedTaskIsRecalled) {

@@ -1,6 +1,7 @@
 #include "sim/sim_device.h"
 
 #include <numeric>
+#include <optional>
 
 #include "tests/unit/sim_model/run_kernel.h"
 
@@ -511,6 +512,35 @@ TEST_F(SimDeviceTest, SpillsCost) {
   core::CompiledModule without = Module();
   for (core::KernelResources& kernel : without.kernels) kernel.spill_load_bytes = kernel.spill_store_bytes = 0;
   EXPECT_GT(issue_us(Module()), 1.02 * issue_us(without));
+}
+
+// A loop in steps of four does nothing where there are three; that its lines have instructions is known all the same.
+TEST_F(SimDeviceTest, TellsWhichLinesRan) {
+  const core::CompiledModule module =
+      CompileForTest(R"(extern "C" __global__ void sum(float* out, const float* in, int n) {
+  float total = 0;
+  int k = 0;
+  for (; k + 3 < n; k += 4)
+    total += in[k] * in[k + 1] + in[k + 2] * in[k + 3];
+  for (; k < n; ++k)
+    total += in[k];
+  out[0] = total;
+})",
+                     {"sum"}, device_->chip().arch);
+  const auto threads = [&](int n, int line) -> std::optional<uint64_t> {
+    TestRun run;
+    const uint32_t out = run.Buffer("out", Zeros(4), true), in = run.Buffer("in", Zeros(4 * 64));
+    run.Launch("sum", {1, 1, 1}, {1, 1, 1}, {TestRun::Pointer(out), TestRun::Pointer(in), TestRun::Value(n)});
+    run.options.lines = true;
+    for (const core::LineUse& use : run.MustRun(*device_, module).lines)
+      if (use.line == line && use.file == "test.cu") return use.threads;
+    return std::nullopt;
+  };
+  EXPECT_EQ(threads(3, 5), 0u);
+  EXPECT_GT(threads(3, 7).value_or(0), 0u);
+  EXPECT_GT(threads(4, 5).value_or(0), 0u);
+  EXPECT_EQ(threads(4, 7), 0u);
+  EXPECT_FALSE(threads(4, 99)) << "no line of the kernel";
 }
 
 TEST_F(SimDeviceTest, RefusesAPlanThatDoesNotFitTheModule) {

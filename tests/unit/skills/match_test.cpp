@@ -1,5 +1,7 @@
 #include "skills/match.h"
 
+#include "skills/cause.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -263,6 +265,45 @@ TEST(Predictions, AreComparedWithMeasurements) {
   EXPECT_TRUE(results[0].held);
   EXPECT_FALSE(results[1].held);
   EXPECT_FALSE(results[2].held) << "a quarter of a per cent is noise";
+}
+
+skills::MethodCard CardWithCauses() {
+  skills::MethodCard card;
+  card.expected = {{"latency_pct", false, 0.5}, {"load_efficiency_pct", true, 4}, {"registers_per_thread", true, 1.2}};
+  card.cause = {"Waits took {latency_pct.before} and take {latency_pct.after}.",
+                "Of the bytes {load_efficiency_pct.before}, now {load_efficiency_pct.after}, are used."};
+  return card;
+}
+
+TEST(Cause, IsSaidOfFiguresThatHold) {
+  const skills::MethodCard card = CardWithCauses();
+  const auto causes = [&](std::map<std::string, double> before, std::map<std::string, double> after) {
+    std::vector<std::string> said;
+    for (const auto& cause : skills::SupportedCauses(card, skills::ComparePredictions(card, before, after)))
+      said.push_back(cause.sentence);
+    return said;
+  };
+  using Said = std::vector<std::string>;
+  EXPECT_EQ(
+      causes({{"latency_pct", 40}, {"load_efficiency_pct", 12.5}}, {{"latency_pct", 10}, {"load_efficiency_pct", 100}}),
+      (Said{"Waits took 40 % and take 10 %.", "Of the bytes 12.5 %, now 100 %, are used."}));
+  EXPECT_EQ(causes({{"latency_pct", 40}, {"load_efficiency_pct", 50}, {"registers_per_thread", 20}},
+                   {{"latency_pct", 10}, {"load_efficiency_pct", 50}, {"registers_per_thread", 40}}),
+            (Said{"Waits took 40 % and take 10 %."}))
+      << "each sentence for itself";
+  EXPECT_EQ(causes({{"latency_pct", 40}, {"load_efficiency_pct", 50}, {"registers_per_thread", 20}},
+                   {{"latency_pct", 10}, {"load_efficiency_pct", 50}, {"registers_per_thread", 20}}),
+            Said{})
+      << "most expected changes did not come true: the method is not the cause";
+  EXPECT_EQ(causes({}, {}), Said{}) << "nothing was counted";
+}
+
+TEST(Cause, EveryBuiltInTransformationHasOne) {
+  for (const auto& [id, card] : BuiltIn().methods) {
+    if (!card.transform.empty()) {
+      EXPECT_FALSE(card.cause.empty()) << id;
+    }
+  }
 }
 
 }  // namespace

@@ -86,6 +86,24 @@ void scale(float* x) { scale_kernel<<<1, BLOCK>>>(x); }
   EXPECT_EQ(Text(DoSplice(edited)), expected);
 }
 
+// A repository's .clang-format holds for what changed, and only for that.
+TEST(Splice, ChangedLinesHaveTheRepositorysStyle) {
+  const auto folder = base::TemporaryDirectory::Create("ww-splice");
+  ASSERT_TRUE(folder);
+  const auto splice = [&] {
+    const std::string edited = Replaced(kOriginal, "out[blockIdx.x] = s;", "if (s != 0)   out[ blockIdx.x ]=s;");
+    auto outcome = source::Splice({{folder->path().string(), "src/a.cu", kOriginal}, edited, "row_sum"});
+    return outcome ? Text(*outcome) : outcome.error().Format();
+  };
+  std::string expected = Replaced(kOriginal, "out[blockIdx.x] = s;", "if (s != 0)   out[ blockIdx.x ]=s;");
+  EXPECT_EQ(splice(), expected) << "without a file of styles nothing is formatted";
+  ASSERT_TRUE(base::WriteFileAtomically(folder->path() / ".clang-format", "BasedOnStyle: Google\nIndentWidth: 2\n"));
+  EXPECT_EQ(splice(), Replaced(kOriginal, "out[blockIdx.x] = s;", "if (s != 0) out[blockIdx.x] = s;"))
+      << "square and its comment keep their blanks";
+  ASSERT_TRUE(base::WriteFileAtomically(folder->path() / ".clang-format", "BasedOnStyle: Nobody\n"));
+  EXPECT_EQ(splice(), expected) << "a file that is wrong keeps nothing back";
+}
+
 TEST(Splice, NewHelpersMacrosAndIncludesGoInFront) {
   std::string edited = Replaced(
       kOriginal, "// Sums rows.\n",

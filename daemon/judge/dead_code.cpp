@@ -1,0 +1,77 @@
+#include "judge/dead_code.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace warpwright::judge {
+namespace {
+
+constexpr size_t kQuoted = 80;  // bytes of a line in a message
+
+std::vector<std::string_view> TrimmedLines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const size_t first = line.find_first_not_of(" \t\r");
+    line = first == std::string_view::npos ? std::string_view() : line.substr(first);
+    lines.push_back(line.substr(0, line.find_last_not_of(" \t\r") + 1));
+  }
+  return lines;
+}
+
+}  // namespace
+
+AddedCode::AddedCode(std::string_view original, std::string_view candidate, std::string file) : file_(std::move(file)) {
+  std::multiset<std::string_view> left;
+  for (const std::string_view line : TrimmedLines(original)) left.insert(line);
+  int number = 0;
+  for (const std::string_view line : TrimmedLines(candidate)) {
+    ++number;
+    if (const auto same = left.find(line); same != left.end()) left.erase(same);
+    else if (!line.empty() && !line.starts_with("//")) lines_[number].text = line;
+  }
+}
+
+void AddedCode::Saw(const std::vector<core::LineUse>& uses, Sizes sizes) {
+  known_ = known_ || !uses.empty();
+  for (const core::LineUse& use : uses) {
+    const auto found = use.file == file_ ? lines_.find(use.line) : lines_.end();
+    if (found == lines_.end()) continue;
+    Line& line = found->second;
+    line.has_code = true;
+    line.memory = line.memory || use.memory;
+    bool& runs = sizes == Sizes::kOfCountedCase ? line.in_counted_case : line.with_other_sizes;
+    runs = runs || use.threads > 0;
+  }
+}
+
+bool AddedCode::complete() const {
+  return std::all_of(lines_.begin(), lines_.end(), [](const auto& item) {
+    const Line& line = item.second;
+    return !line.has_code || line.in_counted_case || line.with_other_sizes;
+  });
+}
+
+std::optional<core::Refused> AddedCode::Judge() const {
+  const auto refuse = [&](int number, const Line& line, std::string_view why) {
+    return core::Refused{core::Check::kDeadCode,
+                         fmt::format("the added line {} \"{}\" {}", number, line.text.substr(0, kQuoted), why), file_,
+                         number};
+  };
+  bool works = false;  // in a case that counts
+  for (const auto& [number, line] : lines_) works = works || (line.in_counted_case && line.memory);
+  for (const auto& [number, line] : lines_) {
+    if (!line.has_code || line.in_counted_case) continue;
+    if (!line.with_other_sizes) return refuse(number, line, "never runs: not in any case, and not with other sizes");
+    if (line.memory && !works)
+      return refuse(number, line,
+                    "runs only with sizes that no case has; in the cases, nothing that was added accesses memory, so "
+                    "that the change does nothing there");
+  }
+  return std::nullopt;
+}
+
+}  // namespace warpwright::judge

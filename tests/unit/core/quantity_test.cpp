@@ -1,0 +1,40 @@
+#include "core/quantity.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace warpwright {
+namespace {
+
+TEST(Quantity, IsReadWithoutAnExponent) {
+  const struct {
+    double value;
+    const char* unit;
+    const char* shown;
+  } rows[] = {{0.378787, "%", "0.379 %"},
+              {96.97, "%", "97.0 %"},
+              {100, "%", "100 %"},
+              {32, "sectors", "32 sectors"},
+              {1024, "count", "1,024"},
+              {100352, "", "100,352"},
+              {-4200, "", "-4,200"},
+              {999'999, "", "999,999"},
+              {1'020'000, "", "1.02 million"},
+              {3.2e9, "bytes", "3.20 billion bytes"},
+              {1.52, "ratio", "1.52"},
+              {12.345, "us", "12.3 µs"},
+              {1e-9, "%", "almost 0 %"},
+              {0, "", "0"},
+              {1, "bool", "yes"},
+              {std::numeric_limits<double>::infinity(), "%", "unknown"}};
+  for (const auto& row : rows) EXPECT_EQ(core::FormatQuantity(row.value, row.unit), row.shown);
+}
+
+TEST(Quantity, UnitsAreThoseOfTheEvidence) {
+  EXPECT_EQ(core::UnitOf("load_efficiency_pct"), "%");
+  EXPECT_EQ(core::UnitOf("global_load_requests"), "") << "a counter";
+}
+
+}  // namespace
+}  // namespace warpwright

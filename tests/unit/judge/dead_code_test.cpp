@@ -1,0 +1,94 @@
+// What a candidate adds must run where its gain was found.
+#include "judge/dead_code.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/judge/judge_bench.h"
+
+namespace warpwright {
+namespace {
+
+using judge::AddedCode;
+using Sizes = AddedCode::Sizes;
+
+constexpr const char* kOriginal = "int k;\nsum += x[k];\n}\n";
+// Lines 2 and 3 are new, 4 is the old one elsewhere and indented; a comment adds no code.
+constexpr const char* kCandidate = "int k;\nfor (; k + 3 < n; k += 4)\npart += x[k + 1];\n  sum += x[k];\n// new\n}\n";
+
+std::vector<core::LineUse> Uses(uint64_t header, uint64_t body, uint64_t rest) {
+  return {{"k.cu", 2, header, false}, {"k.cu", 3, body, true}, {"k.cu", 4, rest, true}, {"other.cuh", 3, 0, true}};
+}
+
+struct Row {
+  const char* name;
+  std::vector<core::LineUse> in_case, elsewhere;
+  const char* refusal;  // part of it; nullptr: it passes
+};
+
+TEST(DeadCode, IsWhatNothingRunsAndWhatOnlyOtherSizesUse) {
+  const Row rows[] = {
+      {"runs in a case", Uses(9, 8, 1), Uses(9, 8, 1), nullptr},
+      {"runs nowhere", Uses(9, 0, 9), Uses(9, 0, 9), "line 3 \"part += x[k + 1];\" never runs"},
+      {"does its work with other sizes only", Uses(9, 0, 9), Uses(9, 8, 0), "runs only with sizes that no case has"},
+      {"the header runs nowhere either", Uses(0, 0, 9), Uses(0, 0, 9), "line 2 \"for (; k + 3 < n; k += 4)\" never"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    AddedCode added(kOriginal, kCandidate, "k.cu");
+    added.Saw(row.in_case, Sizes::kOfCountedCase);
+    added.Saw(row.elsewhere, Sizes::kOther);
+    const auto refused = added.Judge();
+    ASSERT_EQ(refused.has_value(), row.refusal != nullptr);
+    if (!refused) continue;
+    EXPECT_EQ(refused->check, core::CheckName(core::Check::kDeadCode));
+    EXPECT_EQ(refused->file, "k.cu");
+    EXPECT_GT(refused->line, 0);
+    EXPECT_NE(refused->reason.find(row.refusal), std::string::npos) << refused->reason;
+  }
+}
+
+// A remainder that no case needs is code that other sizes need.
+TEST(DeadCode, ARemainderNeedsAnOddShapeOnly) {
+  const char* text = "int k;\nwide(x);\nsum += x[k] * 1;\n}\n";
+  const auto uses = [](uint64_t wide, uint64_t rest) {
+    return std::vector<core::LineUse>{{"k.cu", 2, wide, true}, {"k.cu", 3, rest, true}};
+  };
+  AddedCode added(kOriginal, text, "k.cu");
+  added.Saw(uses(8, 0), Sizes::kOfCountedCase);
+  EXPECT_FALSE(added.complete());
+  added.Saw(uses(7, 1), Sizes::kOther);
+  EXPECT_TRUE(added.complete());
+  EXPECT_FALSE(added.Judge());
+}
+
+TEST(DeadCode, MovedCodeIsNotAdded) {
+  EXPECT_FALSE(AddedCode("a;\nb;\nc;\n", "  b;\nc;\n\ta;\r\n// why\n", "k.cu").any());
+  EXPECT_TRUE(AddedCode("a;\n", "a;\na;\n", "k.cu").any()) << "a second copy is";
+}
+
+TEST(DeadCode, ACandidateThatDoesNotRunItsCodeIsRefused) {
+  for (const bool runs : {true, false}) {
+    JudgeBench bench;
+    bench.untrusted.Add("candidate", [&](FakeRun& run) {
+      Twice(run);
+      run.lines = {{"kernels/k.cu", 2, runs ? uint64_t{1000} : uint64_t{0}, true}};
+    });
+    judge::Judge judge(bench.spec, MarkedSource("original"), bench.device, bench.trusted, bench.options);
+    const auto verdict = judge.Evaluate({"/tmp", "kernels/k.cu", "// candidate\nfloat y;\n"}, bench.untrusted,
+                                        judge::VerificationLevel::kQuick);
+    ASSERT_TRUE(verdict) << verdict.error().Format();
+    const auto* refused = std::get_if<core::Refused>(&*verdict);
+    ASSERT_EQ(refused == nullptr, runs);
+    if (refused != nullptr) {
+      EXPECT_EQ(refused->check, core::CheckName(core::Check::kDeadCode));
+      EXPECT_EQ(refused->line, 2);
+    }
+    const bool other_sizes = std::any_of(bench.untrusted.calls.begin(), bench.untrusted.calls.end(), [](const auto& c) {
+      return c.case_name.find("n=17 (odd shape") != std::string::npos;
+    });
+    EXPECT_EQ(other_sizes, !runs) << "before a line is called dead, a search tries all odd shapes";
+  }
+}
+
+}  // namespace
+}  // namespace warpwright
