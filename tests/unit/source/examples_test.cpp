@@ -33,7 +33,7 @@ TEST_P(Example, SlicesRecordsAndCompiles) {
   for (const core::Case& c : spec.cases) {
     const auto recorded = source::RecordPlan(slices, RequestFor(spec, c));
     ASSERT_TRUE(recorded) << recorded.error().Format();
-    ASSERT_TRUE(std::holds_alternative<core::LaunchPlan>(*recorded)) << std::get<core::Refused>(*recorded).reason;
+    ASSERT_TRUE(std::holds_alternative<source::Recorded>(*recorded)) << std::get<core::Refused>(*recorded).reason;
     const core::LaunchPlan& plan = std::get<source::Recorded>(*recorded).plan;
     EXPECT_FALSE(plan.ops.empty());
     if (&c == &spec.cases.front()) ExpectCompiles(slices, plan);
