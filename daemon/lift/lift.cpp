@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <set>
 
 #include "lift/canonical.h"
@@ -51,7 +52,7 @@ class Lifting {
     const double cpu_end = CpuSeconds() + request_.seconds_limit;
     const auto in_time = [cpu_end] { return CpuSeconds() < cpu_end; };
     const std::vector<LiftShape>& shapes = request_.shapes;
-    NotLifted failure{"no shape", "no case of the manifest gives a shape that can be executed", false};
+    std::optional<NotLifted> failure;
     size_t next = 0;
     for (; next < shapes.size() && forms_.size() < request_.unified_shapes && in_time(); ++next) {
       WW_ASSIGN(ShapeOutcome outcome, FormAt(shapes[next]));
@@ -61,9 +62,11 @@ class Lifting {
       }
       auto& blocked = std::get<NotLifted>(outcome);
       notes_.push_back(fmt::format("at {}: {}", Describe(Named(shapes[next].scalars)), blocked.message));
-      if (failure.blocker == "no shape" || (blocked.executed && !failure.executed)) failure = std::move(blocked);
+      if (!failure || (blocked.executed && !failure->executed)) failure = std::move(blocked);
     }
-    if (forms_.empty()) return LiftOutcome(std::move(failure));
+    if (forms_.empty())
+      return LiftOutcome(std::move(failure).value_or(
+          NotLifted{"no shape", "no case of the manifest gives a shape that can be executed", false}));
     auto unified = UnifyMost();
     if (!unified) return LiftOutcome(NotLifted{"shapes disagree", unified.error(), true});
     Lifted lifted;
