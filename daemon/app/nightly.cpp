@@ -117,13 +117,13 @@ class NightRun {
                                           .timer = timer,
                                           .tree = [&](const std::string& commit) { return Tree(commit); },
                                           .progress = progress_.step};
-    auto culprit = nights::FindFirstBadCommit(search, spec, *input.reference, {commit_, input.slice}, *input.code);
-    if (!culprit) {  // the regression is known nevertheless
-      outcome.notes.push_back("the search for the commit failed: " + culprit.error().Format());
-      culprit = nights::FirstBadCommit{};
-      culprit->note = "the commit was not found";
+    auto first_bad = nights::FindFirstBadCommit(search, spec, *input.reference, {commit_, input.slice}, *input.code);
+    if (!first_bad) {  // the regression is known nevertheless
+      outcome.notes.push_back("the search for the commit failed: " + first_bad.error().Format());
+      first_bad = nights::FirstBadCommit{};
+      first_bad->note = "the commit was not found";
     }
-    nights::AddCodeFinding(history, input, *culprit, outcome);
+    nights::AddCodeFinding(history, input, *first_bad, outcome);
   }
 
   // The current revision, paired with the reference if the code differs.

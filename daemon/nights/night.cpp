@@ -291,7 +291,7 @@ NightOutcome DecideNight(const History& history, const NightInput& input) {
   return outcome;
 }
 
-void AddCodeFinding(const History& history, const NightInput& input, const FirstBadCommit& culprit,
+void AddCodeFinding(const History& history, const NightInput& input, const FirstBadCommit& first_bad,
                     NightOutcome& outcome) {
   const CodeJudgement& code = *input.code;
   Finding finding;
@@ -300,8 +300,8 @@ void AddCodeFinding(const History& history, const NightInput& input, const First
   finding.key = input.key;
   finding.state = FindingState::kOpen;
   finding.cause = Cause::kCode;
-  finding.commit = culprit.commit;
-  finding.subject = Cut(culprit.subject);
+  finding.commit = first_bad.commit;
+  finding.subject = Cut(first_bad.subject);
   finding.from = input.reference->commit;
   finding.to = input.commit;
   finding.slice = input.slice;
@@ -310,22 +310,22 @@ void AddCodeFinding(const History& history, const NightInput& input, const First
   finding.log_ratio = code.log_ratio;
   finding.lower = code.lower;
   finding.upper = code.upper;
-  finding.confirmed = culprit.confirmed;
+  finding.confirmed = first_bad.confirmed;
   finding.modelled = input.modelled;
   finding.message =
       fmt::format("{} more time than revision {} ({}{}{})", Percent(code.log_ratio),
                   input.reference->commit.substr(0, 12), input.modelled ? "modelled" : Interval(code.lower, code.upper),
                   code.worst_case.empty() ? "" : ", case ", code.worst_case);
-  if (!culprit.commit.empty()) finding.message += fmt::format(", since commit {}", culprit.commit.substr(0, 12));
-  if (culprit.confirmed && culprit.log_ratio > 0 &&
-      std::abs(culprit.log_ratio - code.log_ratio) > std::log(input.threshold))
-    finding.message += fmt::format(", which alone costs {}", Percent(culprit.log_ratio));
-  if (!culprit.note.empty()) finding.message += "; " + culprit.note;
+  if (!first_bad.commit.empty()) finding.message += fmt::format(", since commit {}", first_bad.commit.substr(0, 12));
+  if (first_bad.confirmed && first_bad.log_ratio > 0 &&
+      std::abs(first_bad.log_ratio - code.log_ratio) > std::log(input.threshold))
+    finding.message += fmt::format(", which alone costs {}", Percent(first_bad.log_ratio));
+  if (!first_bad.note.empty()) finding.message += "; " + first_bad.note;
   finding.message = Cut(finding.message);
   // Without a first bad commit, the revision itself distinguishes two regressions.
   Finding identity = finding;
   identity.from.clear();
-  identity.to = culprit.commit.empty() ? input.slice : "";
+  identity.to = first_bad.commit.empty() ? input.slice : "";
   finding.id = IdOf(identity);
 
   const auto open = OpenCodeFinding(history, input.key);

@@ -19,9 +19,10 @@ namespace {
 
 constexpr uint64_t kMaxFileBytes = 256 << 10;
 constexpr size_t kMaxMethods = 1000;
+constexpr char kBuiltIn[] = "built in";  // the origin of the skills in this program
 
 Error LibraryError(const SkillLibrary& library, std::string file, std::string message, std::string remedy = {}) {
-  if (library.origin != "built in") file = library.origin + "/" + file;
+  if (library.origin != kBuiltIn) file = library.origin + "/" + file;
   return {
       .code = ErrorCode::kConfig, .message = std::move(message), .file = std::move(file), .remedy = std::move(remedy)};
 }
@@ -119,7 +120,7 @@ Result<SkillLibrary> ParseSkills(const std::map<std::string, std::string>& files
   for (const auto& [name, text] : files) {
     hasher.Add(name).Add(text);
     const auto root =
-        diagnostics.Take(config::ParseYaml(text, origin == "built in" ? "skills/" + name : origin + "/" + name));
+        diagnostics.Take(config::ParseYaml(text, origin == kBuiltIn ? "skills/" + name : origin + "/" + name));
     if (!root) continue;
     if (name == "policy.yml") {
       library.policy = ReadPolicy(*root, references, diagnostics);
@@ -157,7 +158,7 @@ Result<SkillLibrary> LoadSkills(const std::filesystem::path& folder) {
 Result<SkillLibrary> LoadBuiltInSkills() {
   std::map<std::string, std::string> files;
   for (const auto& [name, text] : embedded::SkillFiles()) files.emplace(name, text);
-  return ParseSkills(files, "built in");
+  return ParseSkills(files, kBuiltIn);
 }
 
 }  // namespace warpwright::skills

@@ -87,7 +87,7 @@ TEST_F(NightlyTest, ASlowedKernelIsFoundAttributedToItsCommitAndReportedOnce) {
   repository.Write("scale.cu", ScaleSource(1, "3.0f * 1.0f"));
   repository.Commit("more factors");
   repository.Write("scale.cu", ScaleSource(16, "3.0f"));
-  const std::string culprit = repository.Commit("scale: <b>transposed</b> order");
+  const std::string first_bad = repository.Commit("scale: <b>transposed</b> order");
   repository.Write("scale.cu", ScaleSource(16, "4.0f"));
   repository.Commit("yet another factor");
   repository.Write("relu.cu", std::string("// a comment\n") + kRelu);
@@ -99,7 +99,7 @@ TEST_F(NightlyTest, ASlowedKernelIsFoundAttributedToItsCommitAndReportedOnce) {
   const json& finding = second.at("findings").at(0);
   EXPECT_EQ(finding.at("kernel"), "scale");
   EXPECT_EQ(finding.at("cause"), "code");
-  EXPECT_EQ(finding.at("commit"), culprit) << finding.dump(2);
+  EXPECT_EQ(finding.at("commit"), first_bad) << finding.dump(2);
   EXPECT_EQ(finding.at("subject"), "scale: <b>transposed</b> order");
   EXPECT_EQ(finding.at("confirmed"), true);
   EXPECT_GT(finding.at("ratio").get<double>(), 1.05);

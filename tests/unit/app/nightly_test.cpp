@@ -39,13 +39,13 @@ TEST_F(NightTest, WhatBecameSlowerIsReportedOnceWithItsCommit) {
   EXPECT_TRUE(std::filesystem::exists(history() / "a.jsonl"));
 
   repository_.Write("a.cu", "// slow a\n");
-  const std::string culprit = repository_.Commit("make it simple");
+  const std::string first_bad = repository_.Commit("make it simple");
   repository_.Write("README.md", "text\n");
   repository_.Commit("no code");
   night = Night({.pages = folder_.path() / "pages"});
   ASSERT_EQ(night.Reported().size(), 1u);
   EXPECT_EQ(night.Reported()[0].kernel, "a");
-  EXPECT_EQ(night.Reported()[0].commit, culprit);
+  EXPECT_EQ(night.Reported()[0].commit, first_bad);
   EXPECT_EQ(night.Reported()[0].subject, "make it simple");
   EXPECT_EQ(night.Errors(), 0u);
   EXPECT_TRUE(std::filesystem::exists(folder_.path() / "pages/index.html"));

@@ -61,7 +61,7 @@ class GpuLoss : public testing::Test {
 
   // "error: ...", "fault: ..." or "ran"
   template <typename T>
-  std::string Said(const Result<T>& outcome) {
+  std::string MessageOf(const Result<T>& outcome) {
     if (!outcome)
       return fmt::format("error {}: {} | {} | {}", static_cast<int>(outcome.error().code), outcome.error().message,
                          outcome.error().remedy, device_->usable());
@@ -71,7 +71,7 @@ class GpuLoss : public testing::Test {
   std::string Run() {
     core::ExecuteOptions options;
     options.runs = 2;
-    return Said(device_->Run({&module_, &plan_, &buffers_, options}));
+    return MessageOf(device_->Run({&module_, &plan_, &buffers_, options}));
   }
   std::string Time() {
     const std::vector<core::TimedBuffer> roles = {core::TimedBuffer{}, core::TimedBuffer{}};
@@ -81,7 +81,7 @@ class GpuLoss : public testing::Test {
     request.roles = &roles;
     request.options.blocks = 1;
     request.options.pairs_per_block = 1;
-    return Said(device_->Time(request));
+    return MessageOf(device_->Time(request));
   }
 
   // In a separate process, since a lost GPU stays lost; from call `at` on, calls fail with `with`. Returns its message,

@@ -38,9 +38,9 @@ class NightTest : public ::testing::Test {
     input.code = nights::CodeJudgement{decision, ratio, ratio - 0.002, ratio + 0.002, ""};
     return input;
   }
-  nights::NightOutcome Sleep(const nights::NightInput& input, const nights::FirstBadCommit& culprit = {}) {
+  nights::NightOutcome Sleep(const nights::NightInput& input, const nights::FirstBadCommit& first_bad = {}) {
     nights::NightOutcome outcome = nights::DecideNight(history, input);
-    if (outcome.needs_bisection) nights::AddCodeFinding(history, input, culprit, outcome);
+    if (outcome.needs_bisection) nights::AddCodeFinding(history, input, first_bad, outcome);
     std::string text;
     for (const auto* list = &history; list != nullptr; list = nullptr) {
       for (const auto& c : list->cases) text += *nights::FormatHistoryLine(c) + "\n";
