@@ -33,6 +33,8 @@ struct ClientRequest {
   // Receives the body of a 2xx piece by piece, instead of ClientResponse::body, which then stays empty. False: no more
   // is wanted. Called on the sender's thread.
   std::function<bool(std::string_view piece)> receive;
+  // Called at the end if a part of the body left this machine: without it, nobody can have served the request.
+  std::function<void()> sent;
 };
 
 // How a body ended that was being received piece by piece: what has come is in use already, so that a fault is a value.

@@ -311,6 +311,8 @@ Result<ClientResponse> Transfer(const CurlHandles& handles, const ClientOptions&
     code = Drive(handles, exchange);
   }
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
+  curl_off_t sent = 0;
+  if (request.sent && curl_easy_getinfo(curl, CURLINFO_SIZE_UPLOAD_T, &sent) == CURLE_OK && sent > 0) request.sent();
   const bool begun = exchange.head_complete && exchange.Streams() && exchange.ending != Ending::kStopping;
   if (!begun && (code != CURLE_OK || exchange.ending != Ending::kByCurl))
     return FailCurl(code, detail, exchange, target);

@@ -26,12 +26,13 @@ class EventStream {
 
   EventStream(Limits limits, Take take) : limits_(limits), take_(std::move(take)) {}
 
-  // Passes on every event that is complete now. The first error, a limit (kCorrupt) or one of Take, is final: it is
+  // Passes on every event that is complete now. The first error, a limit (kLimit) or one of Take, is final: it is
   // returned again for everything that follows. An event without its empty line at the end of a stream never counts.
   Status Feed(std::string_view piece);
 
  private:
-  Status Add(char byte);
+  Status Count(size_t bytes);
+  Status EndLine(char byte);
   void TakeLine();
   Status TakeEvent();
 

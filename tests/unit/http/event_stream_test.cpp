@@ -72,7 +72,7 @@ TEST(EventStream, IsBounded) {
     for (const std::string& long_event : {std::string(21, 'x'), "data: " + std::string(13, 'x') + "\n\n"}) {
       const Read read = ReadAll("data: a\n\n" + long_event + "data: b\n\n", piece, limits);
       ASSERT_FALSE(read.status) << long_event;
-      EXPECT_EQ(read.status.error().code, ErrorCode::kCorrupt);
+      EXPECT_EQ(read.status.error().code, ErrorCode::kLimit);
       EXPECT_EQ(read.events, (Events{{"message", "a"}})) << "an error is final";
     }
     std::string many;
