@@ -6,14 +6,21 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/ordered_json.h"
+
 namespace warpwright::base {
 namespace {
 
 using nlohmann::json;
 
 // Builds the document; stops at the first value beyond a limit.
-class BoundedBuilder final : public nlohmann::json_sax<json> {
+template <typename Json>
+class BoundedBuilder final : public nlohmann::json_sax<Json> {
  public:
+  using Sax = nlohmann::json_sax<Json>;
+  using typename Sax::binary_t, typename Sax::number_float_t, typename Sax::number_integer_t;
+  using typename Sax::number_unsigned_t, typename Sax::string_t;
+
   explicit BoundedBuilder(const JsonLimits& limits) : limits_(limits) {}
 
   bool null() override { return Put(nullptr) != nullptr; }
@@ -26,13 +33,14 @@ class BoundedBuilder final : public nlohmann::json_sax<json> {
     return Put(std::move(value)) != nullptr;
   }
   bool binary(binary_t&) override { return Refuse("binary values"); }
-  bool start_object(std::size_t) override { return Open(json::object()); }
-  bool start_array(std::size_t) override { return Open(json::array()); }
+  bool start_object(std::size_t) override { return Open(Json::object()); }
+  bool start_array(std::size_t) override { return Open(Json::array()); }
   bool end_object() override { return Close(); }
   bool end_array() override { return Close(); }
   bool key(string_t& name) override {
     if (name.size() > limits_.text) return Refuse(fmt::format("a key of more than {} bytes", limits_.text));
-    const auto [at, fresh] = open_.back()->get_ref<json::object_t&>().emplace(std::move(name), nullptr);
+    const auto [at, fresh] =
+        open_.back()->template get_ref<typename Json::object_t&>().emplace(std::move(name), nullptr);
     if (!fresh) return Refuse(fmt::format("the key '{}' twice in one object", at->first.substr(0, 40)));
     member_ = &at->second;
     return true;
@@ -41,7 +49,7 @@ class BoundedBuilder final : public nlohmann::json_sax<json> {
     return Refuse(fmt::format("not JSON at byte {}", position));
   }
 
-  json& root() { return root_; }
+  Json& root() { return root_; }
   const std::string& error() const { return error_; }
 
  private:
@@ -49,18 +57,18 @@ class BoundedBuilder final : public nlohmann::json_sax<json> {
     if (error_.empty()) error_ = std::move(why);
     return false;
   }
-  json* Put(json value) {
+  Json* Put(Json value) {
     if (++values_ > limits_.values) return Refuse(fmt::format("more than {} values", limits_.values)), nullptr;
-    json* at = &root_;
+    Json* at = &root_;
     if (open_.empty()) root_ = std::move(value);
     else if (open_.back()->is_object()) *(at = member_) = std::move(value);
     else at = &open_.back()->emplace_back(std::move(value));
     return at;
   }
-  bool Open(json empty) {
+  bool Open(Json empty) {
     if (open_.size() >= static_cast<size_t>(limits_.depth))
       return Refuse(fmt::format("more than {} levels", limits_.depth));
-    json* const at = Put(std::move(empty));
+    Json* const at = Put(std::move(empty));
     if (at != nullptr) open_.push_back(at);
     return at != nullptr;
   }
@@ -70,22 +78,29 @@ class BoundedBuilder final : public nlohmann::json_sax<json> {
   }
 
   const JsonLimits& limits_;
-  json root_;
+  Json root_;
   // The last is the innermost: only it grows, so the addresses of those around it remain valid.
-  std::vector<json*> open_;
-  json* member_ = nullptr;
+  std::vector<Json*> open_;
+  Json* member_ = nullptr;
   size_t values_ = 0;
   std::string error_;
 };
 
-}  // namespace
-
-Result<json> ParseJson(std::string_view text, const JsonLimits& limits) {
+template <typename Json>
+Result<Json> Parse(std::string_view text, const JsonLimits& limits) {
   if (text.size() > limits.bytes)
     return Fail(ErrorCode::kCorrupt, fmt::format("JSON of more than {} bytes", limits.bytes));
-  BoundedBuilder builder(limits);
-  if (!json::sax_parse(text, &builder)) return Fail(ErrorCode::kCorrupt, builder.error());
+  BoundedBuilder<Json> builder(limits);
+  if (!Json::sax_parse(text, &builder)) return Fail(ErrorCode::kCorrupt, builder.error());
   return std::move(builder.root());
+}
+
+}  // namespace
+
+Result<json> ParseJson(std::string_view text, const JsonLimits& limits) { return Parse<json>(text, limits); }
+
+Result<nlohmann::ordered_json> ParseOrderedJson(std::string_view text, const JsonLimits& limits) {
+  return Parse<nlohmann::ordered_json>(text, limits);
 }
 
 std::string DumpJson(const json& value, int indent) {

@@ -6,6 +6,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/ordered_json.h"
+
 namespace warpwright {
 namespace {
 
@@ -50,6 +52,14 @@ TEST(ParseJson, RefusesWithAReason) {
     EXPECT_TRUE(json.error().message.starts_with(message)) << json.error().message << " / " << message;
   }
   EXPECT_TRUE(base::ParseJson("[[1,2]]", limits));
+}
+
+TEST(ParseOrderedJson, KeepsTheOrderWithinTheSameLimits) {
+  const auto json = base::ParseOrderedJson(R"({"z":[{"b":1,"a":{"y":2,"x":3}}],"a":null})", {});
+  ASSERT_TRUE(json) << json.error().message;
+  EXPECT_EQ(json->dump(), R"({"z":[{"b":1,"a":{"y":2,"x":3}}],"a":null})");
+  for (const char* bad : {R"({"a":1,"b":2,"a":3})", "{", "\"\xff\"", "[[[[1]]]]"})
+    EXPECT_EQ(base::ParseOrderedJson(bad, {.depth = 3}).error().code, ErrorCode::kCorrupt) << bad;
 }
 
 TEST(ParseJson, DeepNestsEndEarly) {
