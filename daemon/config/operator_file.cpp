@@ -1,18 +1,11 @@
 #include "config/operator_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstdlib>
-#include <cstring>
 #include <set>
 
-#include "base/fd.h"
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -24,11 +17,7 @@ namespace warpwright::config {
 namespace {
 
 constexpr uint64_t kMaxFileBytes = 256 << 10;
-constexpr size_t kMaxSecretBytes = 64 << 10, kMaxRepositories = 1000, kMaxDevices = 64, kMaxBranches = 100;
-
-bool IsVariableName(std::string_view text) {
-  return !text.empty() && text.size() <= 100 && !(text[0] >= '0' && text[0] <= '9') && OnlyHas(text, "_");
-}
+constexpr size_t kMaxRepositories = 1000, kMaxDevices = 64, kMaxBranches = 100;
 
 // Reads one operator file. No message ever repeats a value that is in the position of a secret: users paste tokens
 // there.
@@ -39,7 +28,7 @@ class OperatorReader {
   void Read(const YamlNode& root, OperatorConfig& config) {
     YamlObject map(root, "an operator file",
                    {"version", "state", "devices", "listen", "poll", "github", "nights", "limits", "author", "log",
-                    "repositories"},
+                    "models", "agents", "repositories"},
                    diagnostics_);
     if (!root.IsMap()) return;
     map.Integer("version", 1, 1);
@@ -50,6 +39,9 @@ class OperatorReader {
     if (const YamlNode* poll = map.Find("poll")) ReadPoll(*poll, config);
     if (const YamlNode* nights = map.Find("nights")) ReadNights(*nights, config);
     if (const YamlNode* limits = map.Find("limits")) ReadLimits(*limits, config.limits);
+    if (const YamlNode* models = map.Find("models")) config.models = ReadModels(*models, diagnostics_);
+    if (const YamlNode* agents = map.Find("agents")) config.agents = ReadAgents(*agents, config.models, diagnostics_);
+    CheckModelPrices(root, config);
     if (const YamlNode* author = map.Find("author")) ReadAuthor(*author, config);
     if (const YamlNode* log = map.Find("log")) ReadLog(*log, config);
     if (const YamlNode* repositories = map.Require("repositories")) ReadRepositories(*repositories, config);
@@ -69,39 +61,6 @@ class OperatorReader {
     return path;
   }
 
-  // --- secrets ---
-
-  SecretSource ReadSource(const YamlNode& node, std::string_view what) {
-    SecretSource source;
-    constexpr std::string_view kRemedy = "write {file: /path} or {env: NAME}, and put the secret there";
-    constexpr std::string_view kKeys[] = {"file", "env"};
-    if (!node.IsMap()) {
-      Note(node, fmt::format("{} must not be in this file", what), std::string(kRemedy));
-      return source;
-    }
-    for (const auto& [key, value] : node.entries())
-      if (key.text() != "file" && key.text() != "env") {
-        const auto nearest = NearestName(key.text(), kKeys);
-        Note(key, nearest ? fmt::format("unknown key; did you mean '{}'?", *nearest) : "unknown key",
-             std::string(kRemedy));
-      }
-    const YamlNode *file = node.Find("file"), *environment = node.Find("env");
-    if ((file != nullptr) == (environment != nullptr)) {
-      Note(node, fmt::format("{} needs one of 'file' and 'env'", what), std::string(kRemedy));
-      return source;
-    }
-    if (environment != nullptr) {
-      if (environment->IsScalar() && IsVariableName(environment->text())) source.environment = environment->text();
-      else Note(*environment, "'env' must be the name of an environment variable", std::string(kRemedy));
-      return source;
-    }
-    source.file = file->IsScalar() ? std::filesystem::path(file->text()).lexically_normal() : std::filesystem::path();
-    const bool climbs = !source.file.empty() && *source.file.begin() == "..";
-    if (source.file.empty() || climbs || !(source.file.is_absolute() || OnlyHas(file->text(), "_.-")))
-      Note(*file, "'file' must be an absolute path, or the name of one of systemd's credentials", std::string(kRemedy));
-    return source;
-  }
-
   GithubAccess ReadGithub(const YamlNode& node) {
     GithubAccess access;
     YamlObject map(node, "github", {"api", "token", "app", "webhook_secret"}, diagnostics_);
@@ -116,17 +75,18 @@ class OperatorReader {
     if ((token != nullptr) == (app != nullptr))
       Note(node, token ? "'token' and 'app' are given; one of them is used" : "github needs 'token' or 'app'",
            "an App's tokens are limited to what they are for; see config/README.md");
-    if (token != nullptr) access.token = ReadSource(*token, "the token");
+    if (token != nullptr) access.token = ReadSecretSource(*token, "the token", diagnostics_);
     if (app != nullptr) {
       YamlObject values(*app, "an app", {"id", "key"}, diagnostics_);
       access.app_id = values.String("id");
       if (const YamlNode* id = values.Find("id");
           id && access.app_id.size() && (!OnlyHas(access.app_id, ".") || access.app_id.size() > 64))
         Note(*id, "'id' must be an App's client id or number", "it is on the App's settings page");
-      if (const YamlNode* key = values.Require("key")) access.app_key = ReadSource(*key, "the App's private key");
+      if (const YamlNode* key = values.Require("key"))
+        access.app_key = ReadSecretSource(*key, "the App's private key", diagnostics_);
     }
     if (const YamlNode* secret = map.Find("webhook_secret"))
-      access.webhook_secret = ReadSource(*secret, "the webhook's secret");
+      access.webhook_secret = ReadSecretSource(*secret, "the webhook's secret", diagnostics_);
     return access;
   }
 
@@ -213,7 +173,7 @@ class OperatorReader {
 
   void ReadLimits(const YamlNode& node, Ceilings& limits) {
     YamlObject map(node, "limits",
-                   {"max_minutes", "max_rounds", "max_open", "max_per_day", "queue", "model_dollars_per_day"},
+                   {"max_minutes", "max_rounds", "max_open", "max_per_day", "queue", "model_dollars_per_day", "models"},
                    diagnostics_);
     limits.max_minutes = map.DoubleOr("max_minutes", limits.max_minutes, 0.01, 100'000);
     limits.max_rounds = static_cast<int>(map.IntegerOr("max_rounds", limits.max_rounds, 1, 10'000));
@@ -221,6 +181,22 @@ class OperatorReader {
     limits.max_per_day = static_cast<int>(map.IntegerOr("max_per_day", limits.max_per_day, 0, 1000));
     limits.queue = static_cast<int>(map.IntegerOr("queue", limits.queue, 1, 100'000));
     limits.model_dollars_per_day = map.DoubleOr("model_dollars_per_day", limits.model_dollars_per_day, 0, 100'000);
+    if (const YamlNode* models = map.Find("models")) limits.models = ReadModelCaps(*models, diagnostics_);
+  }
+
+  // What a limit in dollars cannot hold is said here, and not when the first question is asked.
+  void CheckModelPrices(const YamlNode& root, const OperatorConfig& config) {
+    const YamlNode* const models = root.Find("models");
+    for (const ModelSettings& model : config.models) {
+      const YamlNode* const node = models->Find(model.name);
+      if (node == nullptr || !IsPaid(model)) continue;
+      if (!model.price)
+        Note(*node, fmt::format("the price of '{}' is not known, so that no limit in dollars holds", model.model),
+             "add price: {input: ..., output: ...} in dollars per million tokens, or price: unmetered");
+      else if (config.limits.model_dollars_per_day == 0)
+        Note(*node, "this model costs money, and limits.model_dollars_per_day is 0",
+             "set that limit; with 0 no question is sent");
+    }
   }
 
   void ReadAuthor(const YamlNode& node, OperatorConfig& config) {
@@ -282,7 +258,7 @@ class OperatorReader {
     if (const YamlNode* ssh = map.Find("ssh")) {
       YamlObject values(*ssh, "ssh", {"key", "known_hosts"}, diagnostics_);
       if (const YamlNode* key = values.Find("key")) {
-        repository.ssh_key = ReadSource(*key, "the key");
+        repository.ssh_key = ReadSecretSource(*key, "the key", diagnostics_);
         if (!repository.ssh_key.environment.empty()) Note(*key, "an ssh key must be in a file", "write {file: /path}");
       }
       if (const YamlNode* hosts = values.Find("known_hosts"))
@@ -318,37 +294,6 @@ class OperatorReader {
   Diagnostics& diagnostics_;
 };
 
-Result<std::string> ReadSecretFile(const SecretSource& source) {
-  WW_ASSIGN(const std::filesystem::path path, SecretPath(source));
-  const auto refuse = [&](std::string message, std::string remedy) {
-    return Fail(Error{.code = ErrorCode::kEnvironment,
-                      .message = std::move(message),
-                      .file = path.string(),
-                      .remedy = std::move(remedy)});
-  };
-  const base::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.valid())
-    return refuse(fmt::format("the secret cannot be read: {}", std::strerror(errno)),
-                  "put it there, readable only by the user that runs warpwright");
-  struct stat facts{};
-  if (::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode))
-    return refuse("the secret is not in a regular file", "put it in a separate file");
-  if ((facts.st_mode & (S_IROTH | S_IWOTH)) != 0)
-    return refuse("everybody may read this secret", fmt::format("chmod 600 {}", path.string()));
-  std::string text(kMaxSecretBytes + 1, '\0');
-  size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t got = ::read(file.get(), text.data() + size, text.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return refuse(fmt::format("the secret cannot be read: {}", std::strerror(errno)), "");
-    if (got == 0) break;
-    size += static_cast<size_t>(got);
-  }
-  if (size > kMaxSecretBytes) return refuse("the secret is larger than 64 KiB", "is this the right file?");
-  text.resize(size);
-  return text;
-}
-
 }  // namespace
 
 std::string_view Name(PublishTo publish) {
@@ -358,41 +303,6 @@ std::string_view Name(PublishTo publish) {
     case PublishTo::kPullRequest: return "pull_request";
   }
   return "?";
-}
-
-Result<std::filesystem::path> SecretPath(const SecretSource& source) {
-  if (source.file.is_absolute()) return source.file;
-  const std::string name = source.file.string();
-  const char* folder = std::getenv("CREDENTIALS_DIRECTORY");
-  if (folder == nullptr || *folder == 0 || name.empty())
-    return Fail(ErrorCode::kEnvironment, fmt::format("the credential '{}' was not passed to this process", name),
-                fmt::format("start it by systemd with LoadCredential={}:..., or give an absolute path", name));
-  return std::filesystem::path(folder) / source.file;
-}
-
-Result<std::string> ReadSecret(const SecretSource& source) {
-  std::string secret, place;
-  if (!source.environment.empty()) {
-    const char* value = std::getenv(source.environment.c_str());
-    place = "$" + source.environment;
-    if (value == nullptr)
-      return Fail(ErrorCode::kEnvironment, fmt::format("{} is not set", place),
-                  fmt::format("export {} with the secret", source.environment));
-    secret = value;
-    if (secret.size() > kMaxSecretBytes)
-      return Fail(ErrorCode::kEnvironment, fmt::format("the secret in {} is larger than 64 KiB", place));
-  } else if (!source.file.empty()) {
-    place = source.file.string();
-    WW_ASSIGN(secret, ReadSecretFile(source));
-  } else {
-    return Fail(ErrorCode::kEnvironment, "no place for this secret is configured");
-  }
-  while (!secret.empty() && (secret.back() == '\n' || secret.back() == '\r')) secret.pop_back();
-  if (secret.empty())
-    return Fail(ErrorCode::kEnvironment, fmt::format("the secret in {} is empty", place), "put it there");
-  if (secret.find('\0') != std::string::npos)
-    return Fail(ErrorCode::kEnvironment, fmt::format("the secret in {} is not text", place), "is this the right file?");
-  return secret;
 }
 
 Result<OperatorConfig> ParseOperatorConfig(std::string_view text, std::string path) {

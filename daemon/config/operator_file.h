@@ -14,6 +14,7 @@
 //     webhook_secret: {file: /run/credentials/webhook-secret}
 //   nights: {at: "23 2 * * *", zone: Europe/Berlin}
 //   limits: {max_minutes: 60, max_rounds: 20, max_open: 10, max_per_day: 20, queue: 1000, model_dollars_per_day: 0}
+//   models: ..., agents: ...               # config/model_settings.h
 //   author: {name: warpwright, email: warpwright@example.com}
 //   log: {format: json, level: info}
 //   repositories:
@@ -25,28 +26,17 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "config/model_settings.h"
+#include "config/secret_source.h"
 #include "core/kernel_spec.h"
 
 namespace warpwright::config {
-
-// Where a secret is. The operator file holds no secret itself, and no error repeats a value in the position of a
-// secret.
-struct SecretSource {
-  std::filesystem::path file;  // absolute, or the name of one of systemd's credentials ($CREDENTIALS_DIRECTORY/name)
-  std::string environment;
-  bool given() const { return !file.empty() || !environment.empty(); }
-};
-// The file of a source that has one, with systemd credentials resolved; kEnvironment if they were not passed to this
-// process.
-Result<std::filesystem::path> SecretPath(const SecretSource& source);
-// The secret without its trailing newline; kEnvironment, with the location where it should be, if it is missing. At
-// most 64 KiB; a world-readable file is refused.
-Result<std::string> ReadSecret(const SecretSource& source);
 
 struct GithubAccess {
   std::string api = "https://api.github.com";
@@ -70,6 +60,7 @@ struct Ceilings {
   double max_minutes = 60;
   int max_rounds = 20, max_open = 10, max_per_day = 20, queue = 1000;
   double model_dollars_per_day = 0;
+  ModelCaps models;
 };
 struct OperatorConfig {
   std::string path, digest;
@@ -80,6 +71,8 @@ struct OperatorConfig {
   std::optional<GithubAccess> github;
   std::string nights_at, nights_zone = "UTC";  // cron syntax; empty: no nights
   Ceilings limits;
+  std::vector<ModelSettings> models;
+  std::map<core::AgentRole, AgentSettings> agents;  // without an entry: built in
   std::string author_name = "warpwright", author_email = "warpwright@localhost";
   bool json_logs = true;
   std::string log_level = "info";

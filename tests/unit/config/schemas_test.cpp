@@ -163,6 +163,13 @@ nights: {at: "23 2 * * *", zone: Europe/Berlin}
 limits: {max_minutes: 20, max_rounds: 8, max_open: 2, max_per_day: 4, queue: 50, model_dollars_per_day: 1.5}
 author: {name: kernel bot, email: bot@example.com}
 log: {format: text, level: debug}
+models:
+  writer: {transport: anthropic, model: claude-opus-4-8, key: {env: MODEL_KEY}, deadline: 300}
+  small: {transport: openai_chat, base_url: "http://127.0.0.1:8000/v1", model: qwen3, price: unmetered}
+  program: {transport: command, command: [claude, -p], price: {input: 3, output: 15}}
+  desk: {transport: offline, folder: /srv/exchange}
+agents:
+  planner: {first: [built_in, small]}
 repositories:
   - url: https://ghe.example.com/acme/kernels.git
     branches: [main, release/1.x]
@@ -230,6 +237,42 @@ const Row kOperatorRows[] = {
     {"known_hosts: /etc", "known_hosts: etc", Verdict::kBad},
     {"publish: branch", "publish: merge", Verdict::kBad},
     {"publish: branch", "publish: none", Verdict::kGood},
+    {"model_dollars_per_day: 1.5", "model_dollars_per_day: 0", Verdict::kBeyond},  // and a model that costs money
+    {"model_dollars_per_day: 1.5",
+     "model_dollars_per_day: 1.5, models: {call: {dollars: 1}, task: {calls: 60, minutes: 5}, day: {tokens: 9}}",
+     Verdict::kGood},
+    {"model_dollars_per_day: 1.5", "model_dollars_per_day: 1.5, models: {day: {dollars: 9}}", Verdict::kBad},
+    {"model_dollars_per_day: 1.5", "model_dollars_per_day: 1.5, models: {call: {calls: 9}}", Verdict::kBad},
+    {"model_dollars_per_day: 1.5", "model_dollars_per_day: 1.5, models: {task: {dollar: 9}}", Verdict::kBad},
+    {"model_dollars_per_day: 1.5", "model_dollars_per_day: 1.5, models: {task: {dollars: -1}}", Verdict::kBad},
+    {"transport: anthropic", "transport: antropic", Verdict::kBad},
+    {"transport: anthropic", "transport: openai_responses", Verdict::kBeyond},  // which has no such model
+    {"claude-opus-4-8", "claude-opus-4-8-20260401", Verdict::kGood},
+    {"claude-opus-4-8", "claude-99", Verdict::kBeyond},  // of unknown price
+    {"claude-opus-4-8", "claude-99, price: {input: 3, output: 15}", Verdict::kGood},
+    {"claude-opus-4-8", "claude-99, price: {input: 3}", Verdict::kBad},
+    {"claude-opus-4-8", "\"a b\"", Verdict::kBad},
+    {"key: {env: MODEL_KEY}", "key: sk-abc", Verdict::kBad},
+    {", key: {env: MODEL_KEY}", "", Verdict::kBad},
+    {"deadline: 300", "deadline: 0", Verdict::kBad},
+    {"deadline: 300", "token_limit: max_tokens", Verdict::kBeyond},  // a name of openai_chat
+    {"http://127.0.0.1:8000/v1", "https://models.example.com/v1", Verdict::kGood},
+    {"http://127.0.0.1:8000/v1", "https://a:b@models.example.com/v1", Verdict::kBad},
+    {"http://127.0.0.1:8000/v1", "models.example.com", Verdict::kBad},
+    {"price: unmetered", "price: free", Verdict::kBad},
+    {", price: unmetered", "", Verdict::kBeyond},
+    {"command: [claude, -p]", "command: claude", Verdict::kBad},
+    {"command: [claude, -p], ", "", Verdict::kBad},
+    {"folder: /srv/exchange", "folder: exchange", Verdict::kBad},
+    {"folder: /srv/exchange", "folder: /srv/exchange, command: [x]", Verdict::kBad},
+    {"  small: ", "  built_in: ", Verdict::kBad},
+    {"planner: {first", "planer: {first", Verdict::kBad},
+    {"{first: [built_in, small]}", "{all: [writer, desk]}", Verdict::kGood},
+    {"{first: [built_in, small]}", "{first: [small, nobody]}", Verdict::kBeyond},
+    {"{first: [built_in, small]}", "{first: [small, small]}", Verdict::kBad},
+    {"{first: [built_in, small]}", "{first: []}", Verdict::kBad},
+    {"{first: [built_in, small]}", "{first: [small], all: [small]}", Verdict::kBad},
+    {"{first: [built_in, small]}", "[built_in, small]", Verdict::kBad},
 };
 
 // Documents for the validator, and the expected results.
@@ -343,6 +386,12 @@ TEST(SchemaDefaults, AreTheParsers) {
   EXPECT_EQ(limits["max_per_day"]["default"], config.limits.max_per_day);
   EXPECT_EQ(limits["queue"]["default"], config.limits.queue);
   EXPECT_EQ(limits["model_dollars_per_day"]["default"], config.limits.model_dollars_per_day);
+  const json model = json::parse(ReadText(kSchemas + kOperatorSchema))["definitions"]["model"]["properties"];
+  const config::ModelSettings settings;
+  EXPECT_EQ(model["max_output_tokens"]["default"], settings.max_output_tokens);
+  EXPECT_EQ(model["deadline"]["default"], settings.deadline.count());
+  EXPECT_EQ(model["stall"]["default"], settings.stall.count());
+  EXPECT_EQ(model["structured"]["default"], std::string(Name(settings.structured)));
   EXPECT_EQ(properties["author"]["properties"]["name"]["default"], config.author_name);
   EXPECT_EQ(properties["author"]["properties"]["email"]["default"], config.author_email);
   EXPECT_EQ(properties["log"]["properties"]["level"]["default"], config.log_level);

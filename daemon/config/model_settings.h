@@ -1,0 +1,86 @@
+// Which language models there are, who asks them, and what that may cost: `models`, `agents` and `limits.models` of the
+// operator's file.
+//
+//   models:
+//     writer: {transport: anthropic, model: claude-opus-4-8, key: {file: anthropic-key}}
+//     local: {transport: openai_chat, base_url: "http://127.0.0.1:8000/v1", model: qwen3-coder, price: unmetered}
+//     desk: {transport: offline, folder: /var/lib/warpwright/exchange}
+//     program: {transport: command, command: [claude, -p], price: unmetered}
+//   agents:
+//     planner: {first: [built_in, local]}    # the next one where one has no proposal
+//     optimizer: {all: [built_in, writer]}   # every one is asked
+//   limits:
+//     model_dollars_per_day: 5
+//     models: {call: {dollars: 1}, task: {dollars: 2, calls: 60}, repository_day: {dollars: 3}, day: {calls: 1000}}
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/price_list.h"
+#include "config/secret_source.h"
+#include "config/yaml_reader.h"
+#include "core/agent_role.h"
+
+namespace warpwright::config {
+
+enum class ModelTransport { kAnthropic, kOpenAiChat, kOpenAiResponses, kCommand, kOffline, kReplay };
+std::string_view Name(ModelTransport transport);  // "openai_chat"
+constexpr ModelTransport Last(ModelTransport) { return ModelTransport::kReplay; }
+
+// How a structured answer is asked for: by the provider's means, or in words, as a fenced block.
+enum class StructuredOutput { kSchema, kFenced };
+std::string_view Name(StructuredOutput structured);
+constexpr StructuredOutput Last(StructuredOutput) { return StructuredOutput::kFenced; }
+
+// What the limit on an answer's tokens is called in openai_chat: the vendor refuses the second, others know no first.
+enum class TokenLimitName { kMaxCompletionTokens, kMaxTokens };
+std::string_view Name(TokenLimitName name);  // "max_completion_tokens"
+constexpr TokenLimitName Last(TokenLimitName) { return TokenLimitName::kMaxTokens; }
+
+struct ModelSettings {
+  std::string name;  // in this file
+  ModelTransport transport = ModelTransport::kAnthropic;
+  std::string model;     // as its provider names it
+  std::string base_url;  // empty: the vendor's
+  SecretSource key;
+  std::vector<std::string> command;
+  std::filesystem::path folder;  // of an exchange, or of transcripts
+  StructuredOutput structured = StructuredOutput::kSchema;
+  TokenLimitName token_limit = TokenLimitName::kMaxCompletionTokens;
+  int64_t max_output_tokens = 16'000;
+  std::chrono::seconds deadline{600}, stall{90};
+  std::optional<TokenPrice> price;  // none: unknown; all zero: unmetered
+};
+// A question to it may cost money.
+bool IsPaid(const ModelSettings& model);
+
+inline constexpr std::string_view kBuiltIn = "built_in";
+enum class AskOrder { kFirst, kAll };  // the first that has a proposal, or every one
+std::string_view Name(AskOrder order);
+constexpr AskOrder Last(AskOrder) { return AskOrder::kAll; }
+struct AgentSettings {
+  AskOrder order = AskOrder::kFirst;
+  std::vector<std::string> engines{std::string(kBuiltIn)};  // kBuiltIn, or names of models
+};
+
+struct SpendCap {  // none: no cap
+  std::optional<double> dollars, minutes;
+  std::optional<int64_t> tokens, calls;
+};
+struct ModelCaps {
+  SpendCap call, task, repository_day, day;  // days are those of UTC
+};
+
+std::vector<ModelSettings> ReadModels(const YamlNode& node, Diagnostics& diagnostics);
+std::map<core::AgentRole, AgentSettings> ReadAgents(const YamlNode& node, const std::vector<ModelSettings>& models,
+                                                    Diagnostics& diagnostics);
+ModelCaps ReadModelCaps(const YamlNode& node, Diagnostics& diagnostics);
+
+}  // namespace warpwright::config
