@@ -77,6 +77,15 @@ struct ConfigOptions {
   bool secrets = false;    // also read every secret
   bool json = false;
 };
+enum class ExchangeAction { kList, kShow, kAnswer, kExport, kImport };
+struct ExchangeOptions {
+  ExchangeAction action = ExchangeAction::kList;
+  std::string folder;    // of the exchange
+  std::string question;  // the beginning of its id
+  std::string file;      // of an answer (empty: stdin) or a bundle
+  std::string model;     // who answers
+  bool json = false;
+};
 
 Result<int> RunInit(const InitOptions& options);
 Result<int> RunCheck(const CommonOptions& options);
@@ -93,5 +102,6 @@ Result<int> RunShow(const ShowOptions& options);
 Result<int> RunSkills(const SkillsOptions& options);
 Result<int> RunMemory(const MemoryOptions& options);
 Result<int> RunConfig(const ConfigOptions& options);
+Result<int> RunExchange(const ExchangeOptions& options);  // 75 from list: questions wait
 
 }  // namespace warpwright::cli

@@ -80,6 +80,34 @@ std::string Describe(const config::SecretSource& source) {
   return source.given() ? fmt::format("(secret, systemd's credential {})", source.file.string()) : "none";
 }
 
+void AddCaps(Printer& out, const std::string& prefix, const config::SpendCap& cap, const Places& places) {
+  if (cap.dollars) out.Add(prefix + "dollars", *cap.dollars, places);
+  if (cap.tokens) out.Add(prefix + "tokens", *cap.tokens, places);
+  if (cap.calls) out.Add(prefix + "calls", *cap.calls, places);
+  if (cap.minutes) out.Add(prefix + "minutes", *cap.minutes, places);
+}
+
+json PriceOf(const config::ModelSettings& model) {
+  if (!model.price) return "unknown";
+  if (!config::IsPaid(model)) return "unmetered";
+  const auto dollars = [](int64_t nanodollars) { return static_cast<double>(nanodollars) / 1000; };
+  return {{"input", dollars(model.price->input)},
+          {"output", dollars(model.price->output)},
+          {"cache_read", dollars(model.price->cache_read)},
+          {"cache_write", dollars(model.price->cache_write)}};
+}
+
+void AddModel(Printer& out, const config::ModelSettings& model, const Places& places) {
+  const std::string prefix = fmt::format("models.{}.", model.name);
+  out.Add(prefix + "transport", std::string(Name(model.transport)), places);
+  if (!model.model.empty()) out.Add(prefix + "model", model.model, places);
+  if (!model.base_url.empty()) out.Add(prefix + "base_url", model.base_url, places);
+  if (model.key.given()) out.Add(prefix + "key", Describe(model.key), places);
+  if (!model.command.empty()) out.Add(prefix + "command", model.command, places);
+  if (!model.folder.empty()) out.Add(prefix + "folder", model.folder.string(), places);
+  out.Add(prefix + "price", PriceOf(model), places);
+}
+
 void PrintOperator(const config::OperatorConfig& config, const Places& places, Printer& out) {
   out.Add("state", config.state.string(), places);
   out.Add("devices", config.devices, places);
@@ -105,6 +133,13 @@ void PrintOperator(const config::OperatorConfig& config, const Places& places, P
   out.Add("limits.max_per_day", config.limits.max_per_day, places);
   out.Add("limits.queue", config.limits.queue, places);
   out.Add("limits.model_dollars_per_day", config.limits.model_dollars_per_day, places);
+  AddCaps(out, "limits.models.call.", config.limits.models.call, places);
+  AddCaps(out, "limits.models.task.", config.limits.models.task, places);
+  AddCaps(out, "limits.models.repository_day.", config.limits.models.repository_day, places);
+  AddCaps(out, "limits.models.day.", config.limits.models.day, places);
+  for (const config::ModelSettings& model : config.models) AddModel(out, model, places);
+  for (const auto& [role, agent] : config.agents)
+    out.Add(fmt::format("agents.{}.{}", Name(role), Name(agent.order)), agent.engines, places);
   out.Add("author.name", config.author_name, places);
   out.Add("author.email", config.author_email, places);
   out.Add("log.format", config.json_logs ? "json" : "text", places);
@@ -155,18 +190,25 @@ void PrintRepository(const core::Manifest& manifest, const Places& places, const
 
 // Reads every secret that the file names once, and discards it.
 Status CheckSecrets(const config::OperatorConfig& config) {
-  std::vector<std::pair<std::string, const config::SecretSource*>> sources;
+  struct Named {
+    std::string name;
+    const config::SecretSource* source;
+    config::SecretReaders readers = config::SecretReaders::kGroup;
+  };
+  std::vector<Named> sources;
   if (config.github) {
     sources = {{"github.token", &config.github->token},
                {"github.app.key", &config.github->app_key},
                {"github.webhook_secret", &config.github->webhook_secret}};
   }
   for (const config::WatchedRepository& repository : config.repositories)
-    sources.emplace_back(fmt::format("the key of line {}", repository.line), &repository.ssh_key);
+    sources.push_back({fmt::format("the key of line {}", repository.line), &repository.ssh_key});
+  for (const config::ModelSettings& model : config.models)
+    sources.push_back({fmt::format("models.{}.key", model.name), &model.key, config::SecretReaders::kOwner});
   config::Diagnostics diagnostics;
-  for (const auto& [name, source] : sources)
+  for (const auto& [name, source, readers] : sources)
     if (source->given())
-      if (auto secret = config::ReadSecret(*source); !secret) {
+      if (auto secret = config::ReadSecret(*source, readers); !secret) {
         Error error = secret.error();
         error.message = name + ": " + error.message;
         diagnostics.Add(std::move(error));

@@ -74,6 +74,7 @@ struct Program {
   MemoryOptions memory;
   ServeOptions serve;
   ConfigOptions config;
+  ExchangeOptions exchange;
 
   CLI::App* Add(const char* name, const char* help, CommonOptions& common, std::function<Result<int>()> command) {
     CLI::App* sub = app.add_subcommand(name, help);
@@ -85,8 +86,8 @@ struct Program {
   Program() {
     app.require_subcommand(1);
     app.footer(
-        "Exit codes: 0 done (also: no improvement found), 1 verification failed, 2 usage, 3 environment, 78 "
-        "configuration.");
+        "Exit codes: 0 done (also: no improvement found), 1 verification failed, 2 usage, 3 environment, 75 "
+        "questions to a model wait for an answer, 78 configuration.");
     app.set_version_flag("--version", std::string("warpwright ") + kVersion);
 
     CLI::App* command =
@@ -186,6 +187,7 @@ struct Program {
     AddSkills();
     AddMemory();
     AddConfig();
+    AddExchange();
     app.add_subcommand("version", "Print the version")->callback([this] {
       run = [] {
         std::printf("warpwright %s\n", kVersion);
@@ -264,6 +266,38 @@ struct Program {
       memory.action = MemoryAction::kMerge;
       run = [this] { return RunMemory(memory); };
     });
+  }
+
+  void AddExchange() {
+    CLI::App* group =
+        app.add_subcommand("exchange", "Questions to a language model that wait in a folder for an answer");
+    group->require_subcommand(1);
+    const auto add = [&](ExchangeAction action, const char* name, const char* help) {
+      CLI::App* command = group->add_subcommand(name, help);
+      command->add_option("folder", exchange.folder, "Folder of the exchange")->required();
+      command->callback([this, action] {
+        exchange.action = action;
+        run = [this] { return RunExchange(exchange); };
+      });
+      return command;
+    };
+    const auto add_question = [&](CLI::App* command) {
+      command->add_option("question", exchange.question, "The beginning of its name, at least four digits")->required();
+      return command;
+    };
+    add(ExchangeAction::kList, "list", "List the questions; exit code 75 if one waits")
+        ->add_flag("--json", exchange.json, "One JSON object on stdout");
+    add_question(add(ExchangeAction::kShow, "show", "Print a question as a prompt"))
+        ->add_flag("--json", exchange.json, "Its file");
+    CLI::App* answer = add_question(add(ExchangeAction::kAnswer, "answer", "Check an answer and store it"));
+    answer->add_option("--file", exchange.file, "File of the answer [stdin]");
+    answer->add_option("--model", exchange.model, "Who answers: a model, or a person");
+    add(ExchangeAction::kExport, "export", "Write all questions and answers to one file")
+        ->add_option("bundle", exchange.file, "The file")
+        ->required();
+    add(ExchangeAction::kImport, "import", "Take over questions and answers; exit code 1 if one is refused")
+        ->add_option("bundle", exchange.file, "The file")
+        ->required();
   }
 
   void AddConfig() {
