@@ -268,7 +268,7 @@ TEST(CurlClient, StreamsTheBodyAndSaysHowItEnded) {
       {"whole", head + "123456789", "123456789", http::BodyEnd::kComplete},
       {"cut", head + "12345" + kHangUp, "12345", http::BodyEnd::kBroken},
       {"stalled", head + "12345", "12345", http::BodyEnd::kStalled, 1000},
-      {"late", head + "12345", "12345", http::BodyEnd::kTimedOut, 0, 100},
+      {"late", head + "12345", "12345", http::BodyEnd::kTimedOut, 0, 1000},
       {"too large", head + "123456789", "", http::BodyEnd::kTooLarge, 0, 20'000, 8},
       {"unwanted", head + "123456789", "123456789", http::BodyEnd::kUnwanted, 0, 20'000, 100, 5},
   };
