@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/utf8.h"
 
 namespace warpwright::http {
@@ -12,23 +14,37 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 }  // namespace
 
 Status EventStream::Feed(std::string_view piece) {
-  for (size_t i = 0; i < piece.size() && status_; ++i) status_ = Add(piece[i]);
+  while (!piece.empty() && status_) {
+    const size_t end = std::min(piece.find_first_of("\r\n"), piece.size());
+    if (end > 0) {
+      status_ = Count(end);
+      line_ += piece.substr(0, status_ ? end : 0);
+      after_return_ = false;
+      piece.remove_prefix(end);
+    } else {
+      status_ = Count(1);
+      if (status_) status_ = EndLine(piece.front());
+      piece.remove_prefix(1);
+    }
+  }
   return status_;
 }
 
-// A line ends with CR, LF or CR LF.
-Status EventStream::Add(char byte) {
-  if (++total_bytes_ > limits_.total_bytes)
+Status EventStream::Count(size_t bytes) {
+  total_bytes_ += bytes;
+  event_bytes_ += bytes;
+  if (total_bytes_ > limits_.total_bytes)
     return Fail(ErrorCode::kLimit, fmt::format("an event stream of more than {} bytes", limits_.total_bytes));
-  if (++event_bytes_ > limits_.event_bytes)
+  if (event_bytes_ > limits_.event_bytes)
     return Fail(ErrorCode::kLimit, fmt::format("an event of more than {} bytes", limits_.event_bytes));
+  return {};
+}
+
+// A line ends with CR, LF or CR LF.
+Status EventStream::EndLine(char byte) {
   const bool second_half = after_return_ && byte == '\n';
   after_return_ = byte == '\r';
   if (second_half) return {};
-  if (byte != '\r' && byte != '\n') {
-    line_ += byte;
-    return {};
-  }
   if (first_line_ && line_.starts_with(kByteOrderMark)) line_.erase(0, kByteOrderMark.size());
   first_line_ = false;
   if (line_.empty()) return TakeEvent();

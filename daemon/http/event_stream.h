@@ -31,7 +31,8 @@ class EventStream {
   Status Feed(std::string_view piece);
 
  private:
-  Status Add(char byte);
+  Status Count(size_t bytes);
+  Status EndLine(char byte);
   void TakeLine();
   Status TakeEvent();
 

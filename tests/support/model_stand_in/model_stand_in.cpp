@@ -21,10 +21,10 @@ Vendor VendorOf(const std::string& path) {
   return path == "/v1/responses" ? Vendor::kOpenAiResponses : Vendor::kOpenAiChat;
 }
 
+// Anthropic takes a key either way: its documentation names x-api-key, and its client sends a bearer token.
 bool IsAuthorized(Vendor vendor, const httplib::Request& request) {
-  return vendor == Vendor::kAnthropic
-             ? request.get_header_value("x-api-key") == ModelStandIn::kKey
-             : request.get_header_value("Authorization") == std::string("Bearer ") + ModelStandIn::kKey;
+  return request.get_header_value("Authorization") == std::string("Bearer ") + ModelStandIn::kKey ||
+         (vendor == Vendor::kAnthropic && request.get_header_value("x-api-key") == ModelStandIn::kKey);
 }
 
 // What the vendor would answer with 400; empty: nothing.

@@ -267,8 +267,8 @@ TEST(CurlClient, StreamsTheBodyAndSaysHowItEnded) {
   } rows[] = {
       {"whole", head + "123456789", "123456789", http::BodyEnd::kComplete},
       {"cut", head + "12345" + kHangUp, "12345", http::BodyEnd::kBroken},
-      {"stalled", head + "12345", "12345", http::BodyEnd::kStalled, 50},
-      {"late", head + "12345", "12345", http::BodyEnd::kTimedOut, 0, 100},
+      {"stalled", head + "12345", "12345", http::BodyEnd::kStalled, 1000},
+      {"late", head + "12345", "12345", http::BodyEnd::kTimedOut, 0, 1000},
       {"too large", head + "123456789", "", http::BodyEnd::kTooLarge, 0, 20'000, 8},
       {"unwanted", head + "123456789", "123456789", http::BodyEnd::kUnwanted, 0, 20'000, 100, 5},
   };
@@ -292,8 +292,9 @@ TEST(CurlClient, StreamsTheBodyAndSaysHowItEnded) {
 
 TEST(CurlClient, TellsWhetherARequestLeft) {
   TinyServer server([](const std::string&) { return kHangUp; });
-  for (const auto& [url, left] : {std::pair(server.Url("/"), true), std::pair(std::string("http://127.0.0.1:1/"), false),
-                                  std::pair(std::string("http://models.invalid/"), false)}) {
+  for (const auto& [url, left] :
+       {std::pair(server.Url("/"), true), std::pair(std::string("http://127.0.0.1:1/"), false),
+        std::pair(std::string("http://models.invalid/"), false)}) {
     bool sent = false;
     http::ClientRequest request{.method = "POST", .url = url, .body = "{}"};
     request.sent = [&] { sent = true; };
@@ -326,7 +327,7 @@ TEST(CurlClient, NothingBeforeTheHeadIsAnError) {
   for (const auto& row : rows) {
     TinyServer server([&](const std::string&) { return row.sent; });
     http::ClientRequest request{.method = "POST", .url = server.Url("/"), .body = "{}"};
-    request.stall_timeout = std::chrono::milliseconds(50);
+    request.stall_timeout = std::chrono::milliseconds(1000);
     request.receive = [](std::string_view) { return true; };
     const auto answer = Make()->Send(request);
     ASSERT_FALSE(answer) << row.what;
