@@ -42,12 +42,25 @@ std::string Shown(const std::string& text) {
 
 std::string Describe(const core::Difference& difference) {
   const std::string where =
-      difference.output.empty() ? "it" : fmt::format("{}[{}]", difference.output, difference.element);
+      difference.output.empty() ? "it" : fmt::format("{}[{}]", Shown(difference.output), difference.element);
   std::string text = fmt::format("{} {}", where, Words(difference.kind));
   if (!difference.original.empty())
     text += fmt::format(": {} became {}", Shown(difference.original), Shown(difference.candidate));
   else if (!difference.candidate.empty()) text += ": " + Shown(difference.candidate);
   return text;
+}
+
+// The smallest one leaves time for inputs of every range; the others are in the order in which they were made.
+std::vector<core::LiftShape> SmallestFirst(std::vector<core::LiftShape> shapes) {
+  const auto bytes = [](const core::LiftShape& shape) {
+    uint64_t sum = 0;
+    for (const core::BufferContent& buffer : shape.buffers) sum += buffer.bytes.size();
+    return sum;
+  };
+  const auto smallest =
+      std::min_element(shapes.begin(), shapes.end(), [&](const auto& a, const auto& b) { return bytes(a) < bytes(b); });
+  if (smallest != shapes.end()) std::rotate(shapes.begin(), smallest, smallest + 1);
+  return shapes;
 }
 
 class EquivalenceCheck {
@@ -65,7 +78,7 @@ class EquivalenceCheck {
   }
 
   Result<Failure> Run() {
-    request_.shapes = MakeLiftShapes(state_.spec, kShapes, kLimitBytes);
+    request_.shapes = SmallestFirst(MakeLiftShapes(state_.spec, kShapes, kLimitBytes));
     WW_ASSIGN(const core::Equivalence small, evaluator_.Compare(request_));
     WW_ASSIGN(Failure failure, Heed(small));
     if (failure || !std::holds_alternative<core::Equal>(small.outcome)) return failure;
@@ -113,9 +126,8 @@ class EquivalenceCheck {
       WW_ASSIGN(Failure failure, Show(different->differences[i]));
       if (failure) return failure;
     }
-    Note(fmt::format("equivalence: not tested: at {}, {}; no run shows it",
-                     different->differences.empty() ? "" : ScalarsText(different->differences[0].input.scalars),
-                     different->differences.empty() ? "nothing" : Describe(different->differences[0])));
+    const std::string what = different->differences.empty() ? "nothing" : Describe(different->differences[0]);
+    Note(fmt::format("equivalence: not tested: {}; no run shows it", what));
     return Failure();
   }
 
@@ -156,8 +168,10 @@ class EquivalenceCheck {
   // Both sides on the difference's input, compared as ever.
   Result<Failure> Show(const core::Difference& difference) {
     Trial trial{.check = core::Check::kEquivalence, .c = {}, .seed = kSeed + ++tried_};
-    trial.c.scalars = difference.input.scalars;
-    trial.c.name = ScalarsText(difference.input.scalars);
+    for (const core::Argument& argument : state_.spec.args)
+      if (const auto found = difference.input.scalars.find(argument.name); found != difference.input.scalars.end())
+        trial.c.scalars.insert(*found);
+    trial.c.name = ScalarsText(trial.c.scalars);
     if (!Fits(difference.input, trial.c)) return Fail(ErrorCode::kCorrupt, "an input that does not fit its shape");
     std::vector<core::BufferContent> contents = difference.input.buffers;
     for (core::BufferContent& content : contents) {
@@ -165,6 +179,7 @@ class EquivalenceCheck {
       const core::Role role = std::get<core::BufferArgument>(argument.kind).role;
       content = {.name = content.name, .bytes = content.bytes};
       content.uninitialized = role == core::Role::kOut || role == core::Role::kScratch;
+      content.read_only = role == core::Role::kIn;
     }
     WW_ASSIGN(const OracleResult answer, state_.oracle.QueryWithContents(trial, std::move(contents)));
     const auto* known = std::get_if<std::shared_ptr<const TrialReference>>(&answer);

@@ -17,6 +17,8 @@ namespace {
 using core::DifferenceKind;
 
 constexpr size_t kMaxThresholds = 64;
+constexpr double kLargestThreshold = 0x1p20;  // beside larger ones nothing else would be visible
+constexpr size_t kMaxForForms = 400'000;      // nodes: beyond that, only values are compared
 // Rounding errors of another order of operations, over the worst case of the original's.
 constexpr double kOwnRounding = 4;
 constexpr double kRoundoffs = 8, kRoundoffsOfHalves = 2;  // that any candidate may add
@@ -46,7 +48,7 @@ std::vector<double> ThresholdsOf(const Graph& graph, std::span<const ExprId> nod
     for (const ExprId arg : e.arguments()) {
       if (graph[arg].op != ExprOp::kConst) continue;
       const double value = ConstantValue(e.op == ExprOp::kCompare ? e.from : e.type, graph[arg].payload);
-      if (std::isfinite(value)) thresholds.insert(value);
+      if (std::fabs(value) <= kLargestThreshold) thresholds.insert(value);
     }
   }
   return {thresholds.begin(), thresholds.end()};
@@ -77,6 +79,7 @@ class ElementsOnInputs {
 
  private:
   void CompareForms() {
+    if (values_.nodes().size() > kMaxForForms) return;
     FormGraph forms(setting_.node_limit);
     std::vector<bool> integers;
     for (const core::DType dtype : setting_.dtypes) integers.push_back(!core::IsFloat(dtype));

@@ -109,6 +109,7 @@ struct ShapeResult {
   std::vector<Difference> differences;
   core::Equal equal;
   std::vector<std::string> remarks;
+  ExprId kept = kConcrete;  // an element that depends on the earlier call
 };
 struct Skipped {  // the original does not run at this shape
   std::string why;
@@ -189,27 +190,70 @@ class Comparing {
     WW_ASSIGN(ComparedShape outcome, Compare(shape, graph, std::get<Followed>(original), ways[0], ways[1]));
     if (auto* result = std::get_if<ShapeResult>(&outcome))
       for (Difference& difference : result->differences)
-        if (difference.kind == DifferenceKind::kEarlierCall) WW_TRY(AddOutputs(candidate_shape, difference));
+        if (difference.kind == DifferenceKind::kEarlierCall)
+          WW_TRY(AddOutputs(candidate_shape, graph, result->kept, std::get<Followed>(original), difference));
     return outcome;
   }
 
-  // What the difference's input gives after a call with other inputs.
-  Status AddOutputs(const PreparedShape& shape, Difference& difference) {
-    const std::vector<core::BufferContent> earlier =
+  // What the difference's input gives after a call with other inputs: with entirely others, or with those that agree in
+  // what decides whether the earlier result is kept.
+  Status AddOutputs(const PreparedShape& shape, const Graph& graph, ExprId kept, const Followed& original,
+                    Difference& difference) {
+    const std::vector<core::BufferContent> others =
         MakePoint(request_.spec, difference.input.buffers, PointRange::kNormal, kEarlierSeed, {});
-    Graph graph(request_.node_limit);
-    WW_ASSIGN(const FollowOutcome outcome,
-              candidate_.Follow(difference.input, shape, Way{.earlier_call = &earlier}, graph));
-    const auto* followed = std::get_if<Followed>(&outcome);
-    if (followed == nullptr) return {};
-    for (size_t b = 0; b < followed->buffers.size(); ++b) {
-      const std::vector<uint64_t>& bits = followed->buffers[b].bits;
-      const size_t width = core::SizeOf(arguments_[b]->dtype);
-      std::vector<std::byte> bytes(bits.size() * width);
-      for (size_t e = 0; e < bits.size(); ++e) std::memcpy(bytes.data() + e * width, &bits[e], width);
-      difference.outputs.emplace_back(std::move(bytes));
+    for (const bool agreeing : {false, true}) {
+      if (agreeing && kept == kConcrete) break;
+      const std::vector<core::BufferContent> earlier =
+          agreeing ? AgreeingWith(difference.input.buffers, others, Deciding(graph, kept)) : others;
+      Graph fresh(request_.node_limit);
+      WW_ASSIGN(const FollowOutcome outcome,
+                candidate_.Follow(difference.input, shape, Way{.earlier_call = &earlier}, fresh));
+      const auto* followed = std::get_if<Followed>(&outcome);
+      if (followed == nullptr) break;
+      difference.outputs.clear();
+      bool differs = false;
+      for (size_t b = 0; b < followed->buffers.size(); ++b) {
+        const std::vector<uint64_t>& bits = followed->buffers[b].bits;
+        const size_t width = core::SizeOf(arguments_[b]->dtype);
+        std::vector<std::byte> bytes(bits.size() * width);
+        for (size_t e = 0; e < bits.size(); ++e) std::memcpy(bytes.data() + e * width, &bits[e], width);
+        difference.outputs.emplace_back(std::move(bytes));
+        differs = differs || (names_[b] == difference.output && bits != original.buffers[b].bits);
+      }
+      if (differs) break;
     }
     return {};
+  }
+
+  using Places = std::set<std::pair<size_t, uint64_t>>;  // buffer, element
+  // What of the earlier call's inputs is in a condition of the expression.
+  Places Deciding(const Graph& graph, ExprId root) const {
+    Places places;
+    std::set<std::pair<ExprId, bool>> seen;
+    std::vector<std::pair<ExprId, bool>> open{{root, false}};
+    while (!open.empty()) {
+      const auto [id, decides] = open.back();
+      open.pop_back();
+      if (!seen.insert({id, decides}).second) continue;
+      const Expr& e = graph[id];
+      if (decides && e.op == ExprOp::kLoad && e.buffer >= arguments_.size())
+        places.emplace(e.buffer - arguments_.size(), e.payload);
+      for (size_t k = 0; k < e.arity; ++k)
+        open.emplace_back(e.args[k], decides || e.op == ExprOp::kCompare || (e.op == ExprOp::kSelect && k == 0));
+    }
+    return places;
+  }
+  // `others` with these places as in `contents`.
+  std::vector<core::BufferContent> AgreeingWith(const std::vector<core::BufferContent>& contents,
+                                                std::vector<core::BufferContent> others, const Places& places) const {
+    for (size_t b = 0; b < others.size(); ++b) {
+      const size_t width = core::SizeOf(arguments_[b]->dtype);
+      std::vector<std::byte> bytes = others[b].bytes.Copy();
+      for (auto place = places.lower_bound({b, 0}); place != places.end() && place->first == b; ++place)
+        std::memcpy(bytes.data() + place->second * width, contents[b].bytes.data() + place->second * width, width);
+      others[b].bytes = base::Bytes(std::move(bytes));
+    }
+    return others;
   }
 
   static Result<ComparedShape> Fails(const LiftShape& shape, const std::string& how) {
@@ -304,8 +348,10 @@ class Comparing {
     const std::vector<bool> stale = StaleNodes(graph);
     const auto keeps = [&](const ElementPair& pair) { return stale[pair.candidate]; };
     if (const auto kept = std::find_if(elements.unequal.begin(), elements.unequal.end(), keeps);
-        kept != elements.unequal.end())
+        kept != elements.unequal.end()) {
       result.differences.push_back(Named(DifferenceKind::kEarlierCall, *kept, graph, shape));
+      result.kept = kept->candidate;
+    }
     std::erase_if(elements.unequal, keeps);
 
     std::vector<DataBranch> branches = original.open;

@@ -14,15 +14,15 @@ namespace warpwright::lift {
 
 enum class PointRange : uint8_t {
   kGiven,
-  kNormal,
-  kThresholds,  // normal, but one in two is a threshold or next to one
   kSmall,       // normal * 1e-3
   kOffset,      // normal + 1e4, in f16 + 64
+  kThresholds,  // normal, but one in two is a threshold or next to one
   kLarge,       // normal * 1e3, in f16 * 10
+  kMixed,       // every buffer in another of these ranges
   kWide,        // magnitudes from 2^-10 to 2^10 of both signs, in f16 to 2^5
-  kMixed        // every buffer in another of these ranges
+  kNormal
 };
-inline constexpr int kPointRanges = static_cast<int>(PointRange::kMixed) + 1;
+inline constexpr int kPointRanges = static_cast<int>(PointRange::kNormal) + 1;  // the most telling ones first
 
 // `given`: the contents of every buffer argument of `spec`. Floating-point inputs whose distribution the manifest
 // leaves open are drawn from the range, integers exchange their places; what comes from a file, is constant or is no

@@ -113,7 +113,9 @@ class Bench {
       row["outcome"] = "error";
       row["message"] = failure.error().message;
     } else if (*failure) {
-      row["outcome"] = "stopped";
+      const bool runs =
+          !std::holds_alternative<core::Refused>(**failure) && !std::holds_alternative<core::CompileFailed>(**failure);
+      row["outcome"] = runs ? "stopped" : "does not run";  // that is no merit of this check
       row["verdict"] = core::VerdictName(**failure);
       row["message"] = core::VerdictMessage(**failure);
     } else if (!measured.checks.empty()) {
