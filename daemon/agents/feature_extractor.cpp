@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+
+#include "core/computation_digest.h"
 
 namespace warpwright::agents {
 namespace {
@@ -87,11 +90,48 @@ std::vector<std::string> DescribeHotLines(const core::LaunchReport& launch) {
   return lines;
 }
 
+core::SizeValues SizesOf(const core::Case& c) {
+  core::SizeValues sizes;
+  for (const auto& [name, value] : c.scalars)
+    if (const auto* whole = std::get_if<int64_t>(&value)) sizes[name] = *whole;
+  return sizes;
+}
+
+// Of one kernel, where the plan launches several: by the lines of the original on which its stages are computed. None:
+// the form does not tell, as for a kernel that a transformation made.
+std::optional<core::OperationClass> ClassOfKernel(const Form& form, const core::CaseMeasurement& measurement,
+                                                  const std::string& kernel) {
+  const core::ComputationStructure structure = core::StructureOf(form.computation);
+  std::set<std::string> launched, files;
+  for (const auto& launch : measurement.launches) launched.insert(WithoutTemplateArguments(launch.kernel));
+  if (launched.size() == 1) return structure.operation;
+  const core::KernelInfo* found = nullptr;
+  for (const auto& candidate : form.kernels) {
+    files.insert(candidate.file);
+    if (candidate.name == kernel) found = &candidate;
+  }
+  if (found == nullptr || files.size() > 1) return std::nullopt;  // lines do not say of which file they are
+  return core::ClassOfLines(form.computation, structure, found->line, found->end_line);
+}
+
+void AddForm(const core::Chip& chip, const core::Case& c, const Form& form, ExtractedFeatures& features) {
+  auto facts = core::FactsAt(form.computation, SizesOf(c));
+  if (!facts) return;
+  features.roofline = core::FormulaRoofline(chip, *facts, features.counted_roofline);
+  features.formula = std::move(*facts);
+}
+
 }  // namespace
+
+Form FormOf(core::Computation computation, const core::Inspection& original) {
+  Form form{.computation = std::move(computation), .digest = {}, .kernels = original.kernels};
+  if (auto normal = core::Normalize(form.computation)) form.digest = std::move(normal->digest);
+  return form;
+}
 
 Result<ExtractedFeatures> ExtractFeaturesOf(const core::KernelSpec& spec, const core::Chip& chip,
                                             const core::Inspection& inspection, const core::Measured& measured,
-                                            const core::Roofline* roofline) {
+                                            const KnownOriginal& original) {
   const core::CaseMeasurement* measurement = CostliestCase(measured);
   if (measurement == nullptr) return Fail(ErrorCode::kUnsupported, spec.name + ": no launch was measured");
   const auto found = std::find_if(spec.cases.begin(), spec.cases.end(),
@@ -102,23 +142,33 @@ Result<ExtractedFeatures> ExtractFeaturesOf(const core::KernelSpec& spec, const 
       measurement->launches.begin(), measurement->launches.end(),
       [](const core::LaunchReport& a, const core::LaunchReport& b) { return a.time.total_us < b.time.total_us; });
   const std::string name = WithoutTemplateArguments(hottest.kernel);
-  const core::KernelInfo* kernel = FindKernel(inspection, name);
+  core::KernelInfo unknown;
+  unknown.name = name;
+  const core::KernelInfo* in_source = FindKernel(inspection, name);
+  const core::KernelInfo& kernel = in_source != nullptr ? *in_source : unknown;
 
   ExtractedFeatures features;
   features.case_name = measurement->case_name;
-  if (roofline != nullptr) {
-    features.roofline = *roofline;
+  if (original.counted_roofline != nullptr) {
+    features.counted_roofline = *original.counted_roofline;
   } else {
     core::Counters total;
     for (const auto& launch : measurement->launches) total.Add(launch.counters);
-    features.roofline = core::ComputeRoofline(chip, core::MinimumBytes(spec, *found), total);
+    features.counted_roofline = core::ComputeRoofline(chip, core::MinimumBytes(spec, *found), total);
   }
-  core::KernelInfo unknown;
-  unknown.name = name;
-  features.evidence = core::MakeEvidence(chip, kernel != nullptr ? *kernel : unknown, *measurement, features.roofline);
+  features.roofline = features.counted_roofline;
+  if (original.form != nullptr) AddForm(chip, *found, *original.form, features);
+  features.evidence = core::MakeEvidence(chip, kernel, *measurement, features.roofline);
+  if (original.form != nullptr) {
+    const auto by_form = ClassOfKernel(*original.form, *measurement, kernel.name);
+    const core::OperationClass operation = by_form.value_or(kernel.features.operation);
+    if (features.formula) core::AddFormula(*features.formula, operation, features.evidence);
+    else features.evidence.SetOperation(operation);
+    features.evidence.form = original.form->digest;
+  }
   features.evidence.dtype = DominantDType(spec, *found);
   features.evidence.modelled = measured.modelled;
-  features.kernel = kernel != nullptr ? kernel->name : name;
+  features.kernel = kernel.name;
   features.hot_lines = DescribeHotLines(hottest);
   return features;
 }

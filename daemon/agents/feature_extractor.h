@@ -1,9 +1,14 @@
-// Feature Extractor: source, counters -> Evidence. The numbers describe the hottest kernel of the case that costs most
-// (weight x time).
+// Feature Extractor: source, counters and, if it was lifted, the entry's formula -> Evidence. The numbers describe the
+// hottest kernel of the case that costs most (weight x time).
 #pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "core/chip.h"
+#include "core/computation_facts.h"
 #include "core/evidence.h"
 #include "core/inspection.h"
 #include "core/kernel_spec.h"
@@ -11,18 +16,34 @@
 
 namespace warpwright::agents {
 
+// What the original computes, with the places of its kernels, from which stages are told apart.
+struct Form {
+  core::Computation computation;
+  std::string digest;  // empty: it could not be brought into a normal form
+  std::vector<core::KernelInfo> kernels;
+};
+Form FormOf(core::Computation computation, const core::Inspection& original);
+
 struct ExtractedFeatures {
   core::Evidence evidence;
-  core::Roofline roofline;
+  core::Roofline roofline;                        // of the formula, if it is known
+  core::Roofline counted_roofline;                // of the buffers and the counters
+  std::optional<core::ComputationFacts> formula;  // at that case; none: not lifted, or too large to count
   std::string case_name;
   std::string kernel;                  // qualified name in the source
   std::vector<std::string> hot_lines;  // "src/softmax.cu:12: 61 % of the sectors", hottest first
 };
 
-// `inspection` is of the text that was measured. The counters of that kernel set the compute part of the roofline only
-// for the original: later versions are compared with the original's floor (`roofline`, if given).
+// What is known of the original, whatever version is looked at. Its counters set the compute part of the roofline, with
+// which later versions are compared; what it computes, they compute too.
+struct KnownOriginal {
+  const core::Roofline* counted_roofline = nullptr;
+  const Form* form = nullptr;
+};
+
+// `inspection` is of the text that was measured.
 Result<ExtractedFeatures> ExtractFeaturesOf(const core::KernelSpec& spec, const core::Chip& chip,
                                             const core::Inspection& inspection, const core::Measured& measured,
-                                            const core::Roofline* roofline = nullptr);
+                                            const KnownOriginal& original = {});
 
 }  // namespace warpwright::agents

@@ -21,10 +21,14 @@ Result<ProfiledKernel> ProfileKernel(const Workspace& workspace, const core::Man
   ProfiledKernel profiled{.spec = spec, .original = std::move(baseline.original), .features = {}};
   if (profiled.measured() == nullptr) return profiled;
   WW_ASSIGN(const core::Inspection inspection, worker.Inspect(source));
-  WW_ASSIGN(profiled.features,
-            agents::ExtractFeaturesOf(spec, workspace.device().chip, inspection, *profiled.measured()));
   if (auto lifted = LiftKernel(workspace.device(), spec, source, worker, {.seconds = 10}))
     profiled.lifted = std::move(*lifted);
+  std::optional<agents::Form> form;
+  if (const auto* lifted = profiled.lifted ? std::get_if<core::Lifted>(&*profiled.lifted) : nullptr)
+    form = agents::FormOf(lifted->computation, inspection);
+  WW_ASSIGN(profiled.features,
+            agents::ExtractFeaturesOf(spec, workspace.device().chip, inspection, *profiled.measured(),
+                                      {.counted_roofline = nullptr, .form = form ? &*form : nullptr}));
   return profiled;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -51,6 +52,24 @@ std::string HeadlineOf(const app::ProfiledKernel& kernel) {
   return lifted != nullptr ? core::Headline(lifted->computation) : std::string();
 }
 
+// null: not lifted, or too large to count.
+json FormulaJson(const agents::ExtractedFeatures& features) {
+  if (!features.formula) return nullptr;
+  const core::ComputationFacts& facts = *features.formula;
+  json operands = json::object();
+  for (const auto& operand : facts.operands)
+    operands[operand.tensor] = {{"elements", operand.elements}, {"uses", operand.uses}, {"reuse", operand.reuse()}};
+  return {{"operation", core::Name(facts.operation)},
+          {"digest", features.evidence.form},
+          {"shape_class", features.evidence.shape},
+          {"flops", facts.flops()},
+          {"read_bytes", facts.read_bytes},
+          {"written_bytes", facts.written_bytes},
+          {"exact", facts.exact},
+          {"operands", operands},
+          {"in_words", core::InWords(facts)}};
+}
+
 json ToJson(const app::ProfiledKernel& kernel, const std::string& device) {
   const core::Measured* measured = kernel.measured();
   if (measured == nullptr)
@@ -71,8 +90,18 @@ json ToJson(const app::ProfiledKernel& kernel, const std::string& device) {
           {"evidence", evidence},
           {"hottest", features.kernel},
           {"operation", core::Name(features.evidence.operation)},
+          {"formula", FormulaJson(features)},
           {"dtype", features.evidence.dtype},
-          {"floor_us", features.roofline.floor_us}};
+          {"floor_us", features.roofline.floor_us},
+          {"counted_floor_us", features.counted_roofline.floor_us}};
+}
+
+// Both where they differ.
+std::string FloorInWords(const agents::ExtractedFeatures& features) {
+  const double floor = features.roofline.floor_us, counted = features.counted_roofline.floor_us;
+  if (!features.roofline.of_formula) return fmt::format("{:.2f} us by buffers and counters", floor);
+  if (std::abs(floor - counted) < 0.005) return fmt::format("{:.2f} us", floor);
+  return fmt::format("{:.2f} us by the formula, {:.2f} us by buffers and counters", floor, counted);
 }
 
 void Print(const app::ProfiledKernel& kernel, const core::Chip& chip) {
@@ -82,12 +111,14 @@ void Print(const app::ProfiledKernel& kernel, const core::Chip& chip) {
   fmt::print("{} ({}), modelled on {} (simulated)\n", spec.name, spec.entry, chip.name);
   if (const std::string headline = HeadlineOf(kernel); !headline.empty())
     fmt::print("  {}\n", base::Printable(headline));
+  if (features.formula)
+    for (const std::string& words : core::InWords(*features.formula)) fmt::print("    {}\n", base::Printable(words));
   for (const auto& c : measured.cases)
     for (const auto& launch : c.launches)
       fmt::print("  {:14} {:40} {:10.2f} us  {} bound, {} of {} blocks simulated, occupancy {:.0f} %\n", c.case_name,
                  launch.kernel, launch.time.total_us, launch.time.limiter, launch.blocks_run, launch.blocks_total,
                  100 * launch.occupancy.achieved);
-  fmt::print("  roofline floor {:.2f} us; evidence of {} in case {}:\n", features.roofline.floor_us, features.kernel,
+  fmt::print("  roofline floor {}; evidence of {} in case {}:\n", FloorInWords(features), features.kernel,
              features.case_name);
   for (const auto& field : core::EvidenceFields())
     if (const auto value = features.evidence.Get(field.name); value && *value != 0)

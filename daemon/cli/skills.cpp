@@ -95,7 +95,7 @@ Result<core::Evidence> ReadEvidence(const std::string& path) {
     evidence.dtype = entry.value("dtype", "f32");
     evidence.chip = entry.value("chip", "h200");
     for (const core::OperationClass operation : core::kAllOperationClasses)
-      if (entry.value("operation", "other") == core::Name(operation)) evidence.operation = operation;
+      if (entry.value("operation", "unknown") == core::Name(operation)) evidence.operation = operation;
     return evidence;
   } catch (const json::exception& e) {
     return Fail(Error{.code = ErrorCode::kUsage,

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/computation_walk.h"
+#include "core/polynomial.h"
 
 namespace warpwright::core {
 namespace {
@@ -207,6 +208,12 @@ VariableSet VariablesOf(const Reduce& reduce) {
   VariableSet variables = 0;
   for (const auto& variable : reduce.variables) variables |= SetOf(variable.id);
   return variables;
+}
+
+bool IsNumber(const Size& size, int64_t number) { return Polynomial::Of(size).constant() == number; }
+bool HasReduction(const Stage& stage) {
+  return std::any_of(stage.nodes.begin(), stage.nodes.end(),
+                     [](const Node& node) { return std::holds_alternative<Reduce>(node); });
 }
 
 std::vector<VariableSet> FreeVariables(const Stage& stage) {

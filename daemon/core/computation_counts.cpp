@@ -45,11 +45,13 @@ class StageCounting {
         if (step.op == StepOp::kReciprocal) reciprocals_.insert(step.out);
   }
   const PointSet& points(size_t block) const { return points_[block]; }
+  uint64_t times(size_t block) const { return times_[block]; }  // that it runs; after Run()
 
   bool Run(StageCounts& counts) {
     for (size_t at = 0; at < stage_.blocks.size(); ++at) {
       const auto times = points_[at].Count(budget_);
       if (!times) return false;
+      times_.push_back(*times);
       if (at == 0) counts.elements = *times;
       for (const auto& step : stage_.blocks[at].steps) {
         if (step.op != StepOp::kReduce) {
@@ -130,6 +132,7 @@ class StageCounting {
   const StageProgram& stage_;
   uint64_t& budget_;
   std::vector<PointSet> points_;  // by block
+  std::vector<uint64_t> times_;
   std::map<uint32_t, const StageProgram::Preset*> presets_;
   std::set<uint32_t> reciprocals_;
 };
@@ -213,6 +216,7 @@ Result<ComputationCounts> CountAt(const Computation& computation, const SizeValu
         if (step.op != StepOp::kRead || program.buffers[buffer].stage) continue;
         ReadSet& set = reads.try_emplace(buffer, program.buffers[buffer]).first->second;
         if (!set.Add(stage, stage.reads[step.extra], counting.points(at), budget)) return Fail(TooMany(limit));
+        traffic[program.buffers[buffer].name].uses += counting.times(at);
       }
     }
     if (program.buffers[stage.buffer].output) traffic[stage.name].written += of_stage.elements;

@@ -33,6 +33,7 @@ struct StageCounts {
 struct TensorTraffic {
   std::string tensor;
   uint64_t read = 0, written = 0;
+  uint64_t uses = 0;  // reads of an element, each as often as it is
   bool exact = true;
   uint64_t read_bytes = 0, written_bytes = 0;
 };

@@ -11,6 +11,8 @@
 namespace warpwright::core {
 namespace {
 
+constexpr int64_t kMaxNeighbourDistance = 16;
+
 VariableSet IndexSet(const Stage& stage) { return SetOf(static_cast<VariableId>(stage.extents.size())) - 1; }
 std::vector<VariableId> ListOf(VariableSet set) {
   std::vector<VariableId> list;
@@ -54,28 +56,41 @@ class StageAnalysis {
   StageAnalysis(const Stage& stage, ComputationStructure& out)
       : stage_(stage), out_(out), free_(FreeVariables(stage)), reachable_(Reachable(stage)) {}
 
-  ComputationClass Run() {
-    ComputationClass best = ComputationClass::kElementwise;
+  OperationClass Run() {
+    OperationClass best = OperationClass::kElementwise;
     bool reduces = false;
     for (NodeId id = 0; id < stage_.nodes.size(); ++id) {
       const auto* reduce = reachable_[id] ? std::get_if<Reduce>(&stage_.nodes[id]) : nullptr;
       if (reduce == nullptr) continue;
-      const ComputationClass found = OfReduce(*reduce);
-      if (!reduces || best == ComputationClass::kReduction) best = found;
+      const OperationClass found = OfReduce(id, *reduce);
+      if (!reduces || IsReduction(best)) best = found;
       reduces = true;
     }
     return reduces ? best : WithoutReduction();
   }
 
  private:
-  ComputationClass OfReduce(const Reduce& reduce) {
+  OperationClass OfReduce(NodeId id, const Reduce& reduce) {
     const VariableSet own = VariablesOf(reduce);
     const bool windowed = AddReads(reduce, own);
-    if (reduce.op == ReduceOp::kSum && AddContraction(reduce, own))
-      return windowed ? ComputationClass::kConvolution : ComputationClass::kContraction;
-    if (windowed) return ComputationClass::kWindow;
+    if (reduce.op == ReduceOp::kSum && AddContraction(reduce, own)) {
+      const bool slides = std::any_of(out_.windows.begin(), out_.windows.end(), [&](const Window& window) {
+        return window.stage == stage_.name && !IsGroup(window);
+      });
+      if (windowed && slides) return OperationClass::kConvolution;
+      const Contraction& found = out_.contractions.back();
+      return found.m.empty() || found.n.empty() ? OperationClass::kMatvec : OperationClass::kMatmul;
+    }
+    if (windowed) return OperationClass::kStencil;
     if (const auto counting = Counting(reduce, own)) return *counting;
-    return IsPrefix(reduce, own) ? ComputationClass::kScan : ComputationClass::kReduction;
+    if (IsPrefix(reduce, own)) return OperationClass::kScan;
+    if (IsArg(reduce.op)) return OperationClass::kArgReduction;
+    return HasOneResult(id) ? OperationClass::kFullReduction : OperationClass::kRowReduction;
+  }
+  bool HasOneResult(NodeId id) const {
+    for (VariableId v = 0; v < stage_.extents.size(); ++v)
+      if ((free_[id] & SetOf(v)) != 0 && !IsNumber(stage_.extents[v], 1)) return false;
+    return true;
   }
 
   // Axes and windows of what the body reads. True: there is a window.
@@ -130,6 +145,7 @@ class StageAnalysis {
     std::vector<std::pair<VariableSet, std::vector<NodeId>>> groups;
     for (const NodeId factor : FactorsOf(stage_, reduce.body)) {
       if ((free_[factor] & own) == 0) continue;
+      if ((free_[factor] & index) == 0 && TensorIn({factor}).empty()) continue;  // weights that are no operand
       const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
         return (group.first & index) == (free_[factor] & index);
       });
@@ -158,7 +174,7 @@ class StageAnalysis {
   }
 
   // sum of (idx[r] == i ? x : 0)
-  std::optional<ComputationClass> Counting(const Reduce& reduce, VariableSet own) const {
+  std::optional<OperationClass> Counting(const Reduce& reduce, VariableSet own) const {
     const auto* select = std::get_if<Select>(&stage_.nodes[reduce.body]);
     if (select == nullptr) return std::nullopt;
     const auto* compare = std::get_if<Compare>(&stage_.nodes[select->condition]);
@@ -167,7 +183,7 @@ class StageAnalysis {
     const bool matches = ((left & own) != 0 && (right & IndexSet(stage_)) != 0 && (right & own) == 0) ||
                          ((right & own) != 0 && (left & IndexSet(stage_)) != 0 && (left & own) == 0);
     if (!matches) return std::nullopt;
-    return free_[select->then] == 0 ? ComputationClass::kHistogram : ComputationClass::kScatter;
+    return free_[select->then] == 0 ? OperationClass::kHistogram : OperationClass::kScatter;
   }
   // The terms up to the element itself, which the body does not depend on.
   bool IsPrefix(const Reduce& reduce, VariableSet own) const {
@@ -178,41 +194,79 @@ class StageAnalysis {
     return false;
   }
 
-  ComputationClass WithoutReduction() const {
+  OperationClass WithoutReduction() const {
     std::vector<const TensorRead*> reads;
-    size_t operations = 0;
+    bool computes = false;  // anything but choices between an element and a number, as a padded copy makes them
     for (NodeId id = 0; id < stage_.nodes.size(); ++id) {
       if (!reachable_[id]) continue;
-      if (const auto* read = std::get_if<TensorRead>(&stage_.nodes[id])) reads.push_back(read);
-      else if (!std::holds_alternative<Convert>(stage_.nodes[id])) ++operations;
+      const Node& node = stage_.nodes[id];
+      if (const auto* read = std::get_if<TensorRead>(&node)) reads.push_back(read);
+      else computes = computes || !(std::holds_alternative<Convert>(node) || std::holds_alternative<Constant>(node));
     }
     for (const auto* read : reads)
       for (const auto& coordinate : read->at)
-        if (std::holds_alternative<NodeId>(coordinate)) return ComputationClass::kGather;
+        if (std::holds_alternative<NodeId>(coordinate)) return OperationClass::kGather;
     for (size_t i = 0; i < reads.size(); ++i)
       for (size_t k = i + 1; k < reads.size(); ++k)
         if (reads[i]->tensor == reads[k]->tensor && AreNeighbours(*reads[i], *reads[k]))
-          return ComputationClass::kStencil;
-    const bool permutes = operations == 0 && reads.size() == 1 && IsPermuted(*reads[0]);
-    return permutes ? ComputationClass::kTransposition : ComputationClass::kElementwise;
+          return SumsWeighedReads() ? OperationClass::kConvolution : OperationClass::kStencil;
+    const bool moves = !computes && reads.size() == 1 && IsRearranged(*reads[0]);
+    return moves ? OperationClass::kTranspose : OperationClass::kElementwise;
   }
-  // The same position but for constants.
+  // Other results read the one where this result reads the other: the same position but for a few steps.
   static bool AreNeighbours(const TensorRead& a, const TensorRead& b) {
-    if (a.at == b.at) return false;
+    bool differ = false;
     for (size_t i = 0; i < a.at.size(); ++i) {
       const auto *left = std::get_if<Affine>(&a.at[i]), *right = std::get_if<Affine>(&b.at[i]);
-      if (left == nullptr || right == nullptr || left->terms != right->terms) return false;
+      if (left == nullptr || right == nullptr || left->terms != right->terms || left->divisor != right->divisor)
+        return false;
+      const auto distance = (Polynomial::Of(left->constant) - Polynomial::Of(right->constant)).constant();
+      if (!distance || std::abs(*distance) > kMaxNeighbourDistance) return false;
+      if (*distance == 0) continue;
+      if (left->terms.empty()) return false;  // two places, not two neighbours
+      for (const auto& term : left->terms) {
+        const auto step = Polynomial::Of(term.coefficient).constant();
+        if (term.part != Affine::Part::kWhole || !step || *step == 0 || *distance % *step != 0) return false;
+      }
+      differ = true;
     }
-    return true;
+    return differ;
   }
-  bool IsPermuted(const TensorRead& read) const {
+  // A sum that is written out, of products of elements of two tensors, of both of which the elements differ.
+  bool SumsWeighedReads() const {
+    for (NodeId id = 0; id < stage_.nodes.size(); ++id) {
+      const auto* sum = reachable_[id] ? std::get_if<Nary>(&stage_.nodes[id]) : nullptr;
+      if (sum == nullptr || sum->op != ReduceOp::kSum) continue;
+      std::map<std::string, std::set<NodeId>> read;  // in terms that read two tensors
+      for (const NodeId term : sum->args) {
+        std::map<std::string, NodeId> factors;
+        for (const NodeId factor : FactorsOf(stage_, term))
+          if (const auto* element = std::get_if<TensorRead>(&stage_.nodes[factor])) factors[element->tensor] = factor;
+        if (factors.size() != 2) continue;
+        for (const auto& [tensor, element] : factors) read[tensor].insert(element);
+      }
+      if (read.size() == 2 && read.begin()->second.size() > 1 && read.rbegin()->second.size() > 1) return true;
+    }
+    return false;
+  }
+  // Not at the indices in their order, whatever is left out or added at the ends.
+  bool IsRearranged(const TensorRead& read) const {
     std::vector<VariableId> order, target;
-    for (const auto& coordinate : read.at)
-      if (const auto variable = AsVariable(std::get<Affine>(coordinate))) order.push_back(*variable);
+    for (const auto& coordinate : read.at) {
+      const Affine& position = std::get<Affine>(coordinate);
+      if (position.terms.empty()) continue;
+      const auto& term = position.terms[0];
+      if (position.terms.size() > 1 || term.part != Affine::Part::kWhole || !IsNumber(term.coefficient, 1) ||
+          !IsNumber(position.divisor, 1))
+        return true;
+      order.push_back(term.variable);
+    }
     for (VariableId v = 0; v < stage_.extents.size(); ++v) target.push_back(v);
-    for (size_t i = 0; i < stage_.at.size(); ++i)
-      if (const auto variable = AsVariable(stage_.at[i])) target[i] = *variable;
-    return order.size() == target.size() && order.size() > 1 && order != target;
+    for (size_t i = 0; i < stage_.at.size(); ++i) {
+      if (stage_.at[i].terms.size() > 1) return true;
+      if (const auto variable = AsVariable(stage_.at[i]); variable && i < target.size()) target[i] = *variable;
+    }
+    return std::is_permutation(order.begin(), order.end(), target.begin(), target.end()) && order != target;
   }
 
   const Stage& stage_;
@@ -220,11 +274,6 @@ class StageAnalysis {
   const std::vector<VariableSet> free_;
   const std::vector<bool> reachable_;
 };
-
-bool HasReduction(const Stage& stage) {
-  return std::any_of(stage.nodes.begin(), stage.nodes.end(),
-                     [](const Node& node) { return std::holds_alternative<Reduce>(node); });
-}
 
 void AddFusions(const Computation& computation, ComputationStructure& out) {
   for (const auto& reader : computation.stages) {
@@ -255,101 +304,13 @@ void AddFusions(const Computation& computation, ComputationStructure& out) {
   }
 }
 
-// The stages that a stage depends on.
-std::set<std::string> SourcesOf(const Computation& computation, const std::string& name) {
-  std::set<std::string> sources, open = {name};
-  while (!open.empty()) {
-    const std::string next = *open.begin();
-    open.erase(open.begin());
-    for (const auto& stage : computation.stages) {
-      if (stage.name != next) continue;
-      for (const auto& node : stage.nodes)
-        if (const auto* read = std::get_if<TensorRead>(&node);
-            read != nullptr && read->stage && sources.insert(read->tensor).second)
-          open.insert(read->tensor);
-    }
-  }
-  return sources;
-}
-
-// softmax(product) times a third operand: two contractions, the second over exponentials of the first.
-bool IsAttention(const Computation& computation, const ComputationStructure& structure) {
-  for (const auto& second : structure.contractions) {
-    const auto sources = SourcesOf(computation, second.stage);
-    for (const auto& first : structure.contractions) {
-      if (!sources.contains(first.stage) || first.stage == second.stage) continue;
-      bool exponential = false;
-      for (const auto& stage : computation.stages) {
-        if (stage.name != second.stage && !sources.contains(stage.name)) continue;
-        for (const auto& node : stage.nodes)
-          if (const auto* call = std::get_if<Call>(&node))
-            exponential = exponential || call->function == Function::kExp || call->function == Function::kExp2;
-      }
-      const bool normalised = std::any_of(structure.axes.begin(), structure.axes.end(), [&](const ReductionAxis& axis) {
-        return axis.stage != first.stage && (axis.tensor == first.stage || sources.contains(axis.tensor));
-      });
-      if (exponential && normalised) return true;
-    }
-  }
-  return false;
-}
-
-// An element needs a reduction that does not depend on all of its variables, and something beside it.
-bool IsRowProgram(const Computation& computation) {
-  for (const auto& stage : computation.stages) {
-    const VariableSet free = FreeVariables(stage).back();
-    for (NodeId id = 0; id < stage.nodes.size(); ++id) {
-      const auto* read = std::get_if<TensorRead>(&stage.nodes[id]);
-      const bool of_reduction = read != nullptr && read->stage && HasReduction(*computation.FindStage(read->tensor));
-      const bool reduction = std::holds_alternative<Reduce>(stage.nodes[id]);
-      if (!of_reduction && !reduction) continue;
-      if ((free & ~FreeVariables(stage)[id]) != 0) return true;
-    }
-  }
-  return false;
-}
-
-// Windows beside each other, as a group norm has.
-bool WindowsAreGroups(const ComputationStructure& structure) {
-  return std::all_of(structure.windows.begin(), structure.windows.end(), [](const Window& window) {
-    const auto is = [](const Size& size, int64_t number) { return Polynomial::Of(size).constant() == number; };
-    return Polynomial::Of(window.stride) == Polynomial::Of(window.extent) && is(window.dilation, 1) &&
-           is(window.offset, 0) && is(window.divisor, 1);
-  });
-}
-
-ComputationClass Whole(const Computation& computation, const ComputationStructure& structure) {
-  std::map<ComputationClass, size_t> count;
-  std::set<std::string> seen;  // parts of a tensor count once
-  for (const auto& stage : structure.stages)
-    if (seen.insert(stage.stage + " " + std::string(Name(stage.operation))).second) ++count[stage.operation];
-  count.erase(ComputationClass::kElementwise);
-  size_t reductions = count[ComputationClass::kReduction];
-  count.erase(ComputationClass::kReduction);
-  if (WindowsAreGroups(structure) && IsRowProgram(computation)) {
-    reductions += count[ComputationClass::kWindow];
-    count.erase(ComputationClass::kWindow);
-  }
-  if (IsAttention(computation, structure)) return ComputationClass::kAttention;
-  if (count.empty()) {
-    if (reductions == 0) return ComputationClass::kElementwise;
-    return IsRowProgram(computation) ? ComputationClass::kRowProgram : ComputationClass::kReduction;
-  }
-  const bool single = count.size() == 1 && count.begin()->second == 1;
-  // Triangular softmax: its prefixes are rows.
-  if (count.size() == 1 && count.begin()->first == ComputationClass::kScan && IsRowProgram(computation))
-    return ComputationClass::kRowProgram;
-  return single && reductions == 0 ? count.begin()->first : ComputationClass::kComposition;
-}
-
 }  // namespace
 
-std::string_view Name(ComputationClass operation) {
-  constexpr std::string_view kNames[] = {"elementwise", "reduction",     "row_program", "contraction", "convolution",
-                                         "window",      "scan",          "gather",      "scatter",     "stencil",
-                                         "attention",   "transposition", "histogram",   "composition"};
-  return kNames[static_cast<size_t>(operation)];
+bool IsGroup(const Window& window) {
+  return Polynomial::Of(window.stride) == Polynomial::Of(window.extent) && IsNumber(window.dilation, 1) &&
+         IsNumber(window.offset, 0) && IsNumber(window.divisor, 1);
 }
+
 std::string_view Name(Fusion::Kind kind) {
   switch (kind) {
     case Fusion::Kind::kInline: return "inline";
@@ -366,7 +327,7 @@ ComputationStructure StructureOf(const Computation& computation) {
     structure.stages.push_back({stage.name, i, StageAnalysis(stage, structure).Run()});
   }
   AddFusions(computation, structure);
-  structure.operation = Whole(computation, structure);
+  structure.operation = ClassOf(computation, structure);
   return structure;
 }
 

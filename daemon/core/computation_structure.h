@@ -1,36 +1,20 @@
 // What kind of operation a Computation is, whatever its sizes: for features, skills and policy.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/computation.h"
+#include "core/operation_class.h"
 
 namespace warpwright::core {
-
-enum class ComputationClass : uint8_t {
-  kElementwise,
-  kReduction,
-  kRowProgram,  // normalisation, softmax: elements with reductions of their own row
-  kContraction,
-  kConvolution,
-  kWindow,  // pooling
-  kScan,
-  kGather,
-  kScatter,
-  kStencil,
-  kAttention,
-  kTransposition,
-  kHistogram,
-  kComposition  // several of them
-};
-std::string_view Name(ComputationClass operation);  // "row_program"
 
 struct StageClass {
   std::string stage;
   size_t index = 0;  // in Computation::stages: parts of a tensor share their name
-  ComputationClass operation = ComputationClass::kElementwise;
+  OperationClass operation = OperationClass::kElementwise;
 };
 // A sum over products of two operands. Variables are the stage's; of a convolution `m` has the input's and `n` the
 // weights' own.
@@ -55,6 +39,7 @@ struct Window {
   Size extent, stride, dilation, offset, divisor;
   bool operator==(const Window&) const = default;
 };
+bool IsGroup(const Window& window);  // windows beside each other: no element is in two of them
 struct Fusion {
   enum class Kind : uint8_t {
     kInline,    // the producer's elements can be computed where they are read
@@ -68,7 +53,7 @@ struct Fusion {
 std::string_view Name(Fusion::Kind kind);
 
 struct ComputationStructure {
-  ComputationClass operation = ComputationClass::kElementwise;
+  OperationClass operation = OperationClass::kElementwise;
   std::vector<StageClass> stages;
   std::vector<Contraction> contractions;
   std::vector<ReductionAxis> axes;
@@ -78,5 +63,9 @@ struct ComputationStructure {
 
 // `computation` is valid.
 ComputationStructure StructureOf(const Computation& computation);
+OperationClass ClassOf(const Computation& computation, const ComputationStructure& structure);
+// Of the stages whose values are computed on these lines, as those of one kernel of several are; none: there are none.
+std::optional<OperationClass> ClassOfLines(const Computation& computation, const ComputationStructure& structure,
+                                           int first, int last);
 
 }  // namespace warpwright::core

@@ -70,6 +70,9 @@ std::vector<bool> Reachable(const Stage& stage);
 // By node. The types of stages that come before it are inferred in turn.
 std::vector<ValueType> TypesOf(const Computation& computation, const Stage& stage);
 
+bool HasReduction(const Stage& stage);
+bool IsNumber(const Size& size, int64_t number);  // whatever its names stand for
+
 bool IsInteger(Function function);
 inline bool IsArg(ReduceOp op) { return op >= ReduceOp::kArgMaxFirst; }
 // A whole number that a double holds exactly: such a constant is an integer where integers are.

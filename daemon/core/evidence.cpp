@@ -15,7 +15,9 @@ const std::vector<EvidenceField>& EvidenceFields() {
       {"kernel_time_us", "us", 0.5, 1e7, "time of the hottest kernel"},
       {"time_share_pct", "%", 0, 100, "its share of the whole plan"},
       {"launches", "count", 1, 4096, "kernel launches in the plan"},
-      {"roofline_pct", "%", 0, 100, "time that the task needs at the least, over the time it takes"},
+      {"roofline_pct", "%", 0, 100,
+       "time that the task needs at the least, over the time it takes: of the formula where it is known"},
+      {"counted_roofline_pct", "%", 0, 100, "the same, of the buffers and of what the original was counted to compute"},
       {"headroom", "ratio", 1, 1e5, "time over the roofline floor"},
       {"arithmetic_intensity", "flop/byte", 0, 1e4, "counted FLOPs over the bytes that the task must move"},
       {"compute_floor", "bool", 0, 1, "the floor is set by arithmetic, not by memory"},
@@ -77,18 +79,51 @@ const std::vector<EvidenceField>& EvidenceFields() {
       {"stall_fetch_pct", "%", 0, 100, "for instructions, or the target of a branch"},
       {"stall_dispatch_pct", "%", 0, 100, "for the dispatcher"},
       {"tensor_pct", "%", 0, 100, "tensor cores, as a share of their peak"},
+      // What the hottest kernel computes: by the formula where it is known, else as the source reads.
+      {"op_elementwise", "bool", 0, 1, "operation class: an element-wise map"},
+      {"op_row_reduction", "bool", 0, 1, "operation class: reductions of rows, columns or groups"},
+      {"op_full_reduction", "bool", 0, 1, "operation class: a reduction to one value"},
+      {"op_arg_reduction", "bool", 0, 1, "operation class: the position of an extremum"},
+      {"op_row_normalization", "bool", 0, 1, "operation class: a row program, as softmax and norms are"},
+      {"op_matmul", "bool", 0, 1, "operation class: a contraction in which both operands are used again"},
+      {"op_matvec", "bool", 0, 1, "operation class: a contraction in which the larger operand is used once"},
+      {"op_convolution", "bool", 0, 1, "operation class: a convolution"},
+      {"op_stencil", "bool", 0, 1, "operation class: a stencil, filter or pool"},
+      {"op_transpose", "bool", 0, 1, "operation class: a rearranging copy"},
+      {"op_gather", "bool", 0, 1, "operation class: a gather"},
+      {"op_scatter", "bool", 0, 1, "operation class: a scatter"},
+      {"op_histogram", "bool", 0, 1, "operation class: a histogram"},
+      {"op_scan", "bool", 0, 1, "operation class: a scan"},
+      {"op_attention", "bool", 0, 1, "operation class: attention"},
+      {"op_composition", "bool", 0, 1, "operation class: several of them"},
+      {"op_unknown", "bool", 0, 1, "operation class: not known"},
+      // What the entry computes, apart from how: of its formula at the case's sizes.
+      {"formula_known", "bool", 0, 1, "the entry was lifted: what follows is of its formula"},
+      {"formula_flops", "flop", 0, 1e18, "operations of the formula as it is written"},
+      {"formula_bytes", "bytes", 0, 1e15, "bytes that must move: inputs that are read and outputs, each once"},
+      {"formula_intensity", "flop/byte", 0, 1e6, "the one over the other"},
+      {"entry_attention", "bool", 0, 1, "the whole entry is attention, whatever its hottest kernel is"},
+      {"contraction_batch", "count", 1, 1e9, "of the largest contraction or convolution: independent products"},
+      {"contraction_m", "count", 1, 1e12, "of the same: results along the left operand"},
+      {"contraction_n", "count", 1, 1e12, "of the same: results along the right operand"},
+      {"contraction_k", "count", 1, 1e12, "of the same: terms of each sum"},
+      {"contraction_results", "count", 1, 1e15, "of the same: sums"},
+      {"convolution_dimensions", "count", 1, 8, "of the window"},
+      {"convolution_depthwise", "bool", 0, 1, "each channel has its own filter"},
+      {"convolution_grouped", "bool", 0, 1, "channels in groups"},
+      {"convolution_transposed", "bool", 0, 1, "with a stride of the output"},
+      {"reduction_terms", "count", 1, 1e12, "of each result of the largest reduction that is no contraction"},
+      {"reduction_results", "count", 1, 1e12, "of the same"},
+      {"reduction_contiguous", "bool", 0, 1, "the terms of the same are neighbours in memory"},
+      {"window_taps", "count", 1, 1e6, "elements that a result is of, in the largest window"},
+      {"window_stride", "count", 0, 1e6, "of neighbouring results"},
+      {"operand_reuse_high", "ratio", 0, 1e12, "how often an element is used, of the operand where that is most"},
+      {"operand_reuse_low", "ratio", 0, 1e12, "how often an element is used, of the operand where that is least"},
+      {"data_gathers", "count", 0, 4096, "reads at positions that are data"},
+      {"data_branches", "count", 0, 4096, "selections by data"},
+      {"stages", "count", 1, 64, "tensors that are computed one after another"},
+      {"fusable_stages", "count", 0, 64, "those of them that can be computed where they are read"},
       // Static: what the source shows.
-      {"op_elementwise", "bool", 0, 1, "operation class"},
-      {"op_row_reduction", "bool", 0, 1, "operation class"},
-      {"op_row_normalization", "bool", 0, 1, "operation class"},
-      {"op_full_reduction", "bool", 0, 1, "operation class"},
-      {"op_matmul", "bool", 0, 1, "operation class"},
-      {"op_transpose", "bool", 0, 1, "operation class"},
-      {"op_histogram", "bool", 0, 1, "operation class"},
-      {"op_gather", "bool", 0, 1, "operation class"},
-      {"op_scan", "bool", 0, 1, "operation class"},
-      {"op_stencil", "bool", 0, 1, "operation class"},
-      {"op_other", "bool", 0, 1, "operation class"},
       {"loops", "count", 0, 100, "loops in the kernel"},
       {"loop_depth", "count", 0, 10, "deepest nesting"},
       {"accumulating_loop", "bool", 0, 1, "a loop carries a sum, product, minimum or maximum"},
@@ -131,6 +166,11 @@ const EvidenceField* FindEvidenceField(std::string_view name) {
 void Evidence::Set(std::string_view field, double value) {
   if (FindEvidenceField(field) == nullptr) throw std::logic_error("no evidence field " + std::string(field));
   values_.insert_or_assign(std::string(field), value);
+}
+
+void Evidence::SetOperation(OperationClass of_kernel) {
+  operation = of_kernel;
+  for (const auto any : kAllOperationClasses) Set("op_" + std::string(Name(any)), any == operation ? 1 : 0);
 }
 
 std::optional<double> Evidence::Get(std::string_view field) const {

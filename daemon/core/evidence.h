@@ -15,6 +15,8 @@
 
 namespace warpwright::core {
 
+struct ComputationFacts;
+
 struct EvidenceField {
   std::string_view name;  // "dram_throughput_pct"
   std::string_view unit;  // "%", "count", "ratio", "bool", "us"
@@ -33,9 +35,12 @@ class Evidence {
   double GetOr(std::string_view field, double fallback) const { return Get(field).value_or(fallback); }
   bool Is(std::string_view field) const { return GetOr(field, 0) != 0; }
   const std::map<std::string, double, std::less<>>& values() const { return values_; }
+  void SetOperation(OperationClass of_kernel);  // `operation`, and the fields op_*
 
-  OperationClass operation = OperationClass::kOther;
+  OperationClass operation = OperationClass::kUnknown;
   std::string dtype = "f32";  // of the largest buffer
+  std::string form;           // digest of what the entry computes (computation_digest.h); empty: not known
+  std::string shape;          // ShapeClassOf() it; empty: not known
   std::string chip;           // "h200"
   std::string kernel;         // the hottest kernel of the plan, which the numbers describe
   bool modelled = true;
@@ -49,16 +54,24 @@ class Evidence {
 
 // The minimum that the task needs on this chip: every input read once, every output written once.
 struct Roofline {
-  double min_bytes = 0;  // of the case's buffers, by role
-  double flops = 0;      // counted on the original
+  double min_bytes = 0;
+  double flops = 0;
   double memory_us = 0, compute_us = 0;
   double floor_us = 0;  // the larger of the two, plus the launch
+  // Of the formula: what is read of the inputs, and the operations that it has. Else of the case's buffers by role, and
+  // of the operations that the original was counted to make.
+  bool of_formula = false;
+  double counted_floor_us = 0;  // the other one, if it is of the formula; else the same
 };
 Roofline ComputeRoofline(const Chip& chip, double min_bytes, const Counters& counters);
 double MinimumBytes(const KernelSpec& spec, const Case& c);
+// Never above `counted`, the original's: what it managed with, suffices.
+Roofline FormulaRoofline(const Chip& chip, const ComputationFacts& facts, const Roofline& counted);
 
 // From the hottest launch of a measurement (by time share over the plan) and the static features of its kernel.
 Evidence MakeEvidence(const Chip& chip, const KernelInfo& kernel, const CaseMeasurement& measurement,
                       const Roofline& roofline);
+// The fields of the formula; and `operation`, what the kernel computes by it.
+void AddFormula(const ComputationFacts& facts, OperationClass operation, Evidence& evidence);
 
 }  // namespace warpwright::core

@@ -21,21 +21,4 @@ std::string_view Name(EntryInfo::Kind kind) {
   return "?";
 }
 
-std::string_view Name(OperationClass operation) {
-  switch (operation) {
-    case OperationClass::kElementwise: return "elementwise";
-    case OperationClass::kRowReduction: return "row_reduction";
-    case OperationClass::kRowNormalization: return "row_normalization";
-    case OperationClass::kFullReduction: return "full_reduction";
-    case OperationClass::kMatmul: return "matmul";
-    case OperationClass::kTranspose: return "transpose";
-    case OperationClass::kHistogram: return "histogram";
-    case OperationClass::kGather: return "gather";
-    case OperationClass::kScan: return "scan";
-    case OperationClass::kStencil: return "stencil";
-    case OperationClass::kOther: return "other";
-  }
-  return "?";
-}
-
 }  // namespace warpwright::core

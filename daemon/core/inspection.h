@@ -9,6 +9,7 @@
 
 #include "core/dtype.h"
 #include "core/kernel_spec.h"
+#include "core/operation_class.h"
 
 namespace warpwright::core {
 
@@ -51,28 +52,8 @@ struct LoopInfo {
   bool accumulates = false;           // carries a sum, a product, a minimum or a maximum
 };
 
-enum class OperationClass {
-  kElementwise,
-  kRowReduction,
-  kRowNormalization,
-  kFullReduction,
-  kMatmul,
-  kTranspose,
-  kHistogram,
-  kGather,
-  kScan,
-  kStencil,
-  kOther
-};
-std::string_view Name(OperationClass operation);
-inline constexpr OperationClass kAllOperationClasses[] = {
-    OperationClass::kElementwise,   OperationClass::kRowReduction, OperationClass::kRowNormalization,
-    OperationClass::kFullReduction, OperationClass::kMatmul,       OperationClass::kTranspose,
-    OperationClass::kHistogram,     OperationClass::kGather,       OperationClass::kScan,
-    OperationClass::kStencil,       OperationClass::kOther};
-
 struct StaticFeatures {
-  OperationClass operation = OperationClass::kOther;
+  OperationClass operation = OperationClass::kUnknown;  // as the source reads; the lifted form knows better
   std::vector<LoopInfo> loops;
   std::vector<AccessInfo> accesses;
   int64_t shared_bytes = 0;  // static arrays whose size is a constant

@@ -9,7 +9,6 @@ namespace warpwright::core {
 constexpr DType Last(DType) { return DType::kBool; }
 constexpr Role Last(Role) { return Role::kScratch; }
 constexpr AccessPattern Last(AccessPattern) { return AccessPattern::kUnknown; }
-constexpr OperationClass Last(OperationClass) { return OperationClass::kOther; }
 constexpr EntryInfo::Kind Last(EntryInfo::Kind) { return EntryInfo::Kind::kKernel; }
 
 template <typename V>

@@ -32,8 +32,7 @@ bool UsesTranscendentals(const std::set<std::string>& math) {
 }
 
 void SetStatic(Evidence& e, const StaticFeatures& f) {
-  for (const auto operation : kAllOperationClasses)
-    e.Set("op_" + std::string(Name(operation)), f.operation == operation ? 1 : 0);
+  e.SetOperation(f.operation);
   int depth = 0;
   bool accumulates = false, unrolled = false, strided = false, indirect = false;
   for (const auto& loop : f.loops) {
@@ -194,6 +193,7 @@ Roofline ComputeRoofline(const Chip& chip, double min_bytes, const Counters& cou
                                   d(counters.flops_fp64) / (2 * chip.fp64_lanes * cycles_per_us),
                                   d(counters.flops_fp16) / (2 * chip.fp16_lanes * cycles_per_us)});
   roofline.floor_us = std::max(roofline.memory_us, roofline.compute_us) + chip.launch_overhead_us;
+  roofline.counted_floor_us = roofline.floor_us;
   return roofline;
 }
 
@@ -214,7 +214,6 @@ double MinimumBytes(const KernelSpec& spec, const Case& c) {
 Evidence MakeEvidence(const Chip& chip, const KernelInfo& kernel, const CaseMeasurement& measurement,
                       const Roofline& roofline) {
   Evidence e;
-  e.operation = kernel.features.operation;
   e.chip = chip.id;
   e.kernel = kernel.name;
   SetStatic(e, kernel.features);
@@ -230,6 +229,7 @@ Evidence MakeEvidence(const Chip& chip, const KernelInfo& kernel, const CaseMeas
   e.Set("kernel_time_us", std::clamp(hottest->time.total_us, 0.5, 1e7));
   e.Set("time_share_pct", Percent(hottest->time.total_us, plan_us));
   e.Set("roofline_pct", Percent(roofline.floor_us, plan_us));
+  e.Set("counted_roofline_pct", Percent(roofline.counted_floor_us, plan_us));
   e.Set("headroom", std::clamp(Ratio(plan_us, roofline.floor_us), 1.0, 1e5));
   e.Set("compute_floor", roofline.compute_us > roofline.memory_us);
   SetUtilization(e, *hottest);

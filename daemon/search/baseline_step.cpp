@@ -11,9 +11,9 @@ Result<std::variant<Base, memory::TaskResult>> BaselineStep(RefineRun& run) {
   memory::StepRecord record;
   record.kind = memory::StepKind::kBaseline;
   record.candidate = original.hash;
-  core::Inspection inspection;
   const auto extract = [&](const core::Verdict& verdict) {
-    return agents::ExtractFeaturesOf(run.task.spec, run.task.chip, inspection, std::get<core::Measured>(verdict));
+    return agents::ExtractFeaturesOf(run.task.spec, run.task.chip, run.original_inspection,
+                                     std::get<core::Measured>(verdict));
   };
   const auto prepare = [&]() -> Result<memory::StepOutcome> {
     WW_ASSIGN(run.baseline, run.ReviewOriginal());
@@ -22,7 +22,7 @@ Result<std::variant<Base, memory::TaskResult>> BaselineStep(RefineRun& run) {
     outcome.candidate = original.hash;
     outcome.summary = core::VerdictMessage(run.baseline.original);
     if (!core::Passed(run.baseline.original)) return outcome;
-    WW_ASSIGN(inspection, run.Inspect(original));
+    WW_ASSIGN(run.original_inspection, run.Inspect(original));
     WW_ASSIGN(const agents::ExtractedFeatures features, extract(run.baseline.original));
     outcome.after = {features.evidence.values().begin(), features.evidence.values().end()};
     return outcome;

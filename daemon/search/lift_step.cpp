@@ -39,7 +39,14 @@ Status LiftStep(RefineRun& run) {
     outcome.seconds = std::chrono::duration<double>(run.services.clock.Steady() - begin).count();
     return outcome;
   };
-  WW_TRY(run.journal.Step(record, act));
+  WW_ASSIGN(const auto step, run.journal.Step(record, act));
+  WW_ASSIGN(core::LiftOutcome outcome, memory::DecodeLift(step.outcome.data));
+  auto* lifted = std::get_if<core::Lifted>(&outcome);
+  if (lifted == nullptr) return {};
+  run.form = agents::FormOf(std::move(lifted->computation), run.original_inspection);
+  Base& original = run.bases.front();
+  WW_ASSIGN(original.features, agents::ExtractFeaturesOf(run.task.spec, run.task.chip, run.original_inspection,
+                                                         original.measured, {.form = &*run.form}));
   return {};
 }
 

@@ -39,8 +39,7 @@ class RefineRun {
   void Say(const std::string& text) const;
 
   Result<core::Inspection> Inspect(const core::Candidate& candidate) const;
-  // Feature Extractor, on the text that was measured; a version after the original is compared with the original's
-  // roofline.
+  // Feature Extractor, on the text that was measured, with what is known of the original.
   Result<agents::ExtractedFeatures> Extract(const core::Candidate& candidate, const core::Measured& measured) const;
   // Reviewer. Counts, and warns of what could not be counted since the last time.
   Result<judge::Baseline> ReviewOriginal();
@@ -53,7 +52,9 @@ class RefineRun {
   const std::chrono::steady_clock::time_point started;
 
   judge::Baseline baseline;
-  std::vector<Base> bases;  // in the order in which they were taken: the original first, the present one last
+  core::Inspection original_inspection;
+  std::optional<agents::Form> form;  // what the original computes; none: not lifted
+  std::vector<Base> bases;           // in the order in which they were taken: the original first, the present one last
   std::map<std::string, std::map<std::string, std::string>> tried;  // evidence digest -> method -> outcome
   int rounds = 0, evaluations = 0;
 

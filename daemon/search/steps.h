@@ -41,7 +41,8 @@ struct Accepted {
 
 // Generate. The original, measured and fit to be judged; else the result that states what is wrong with it.
 Result<std::variant<Base, memory::TaskResult>> BaselineStep(RefineRun& run);
-// What the original computes, once in a task; in the trajectory, for reports.
+// What the original computes, once in a task: for its features and those of all versions; in the trajectory, for
+// reports.
 Status LiftStep(RefineRun& run);
 // Plans from what experience shows for kernels like the original.
 Result<std::vector<PlannedRound>> SeedStep(RefineRun& run);

@@ -312,8 +312,9 @@ core::StaticFeatures ExtractFeatures(const Ast& ast, CXCursor kernel) {
   ReadParameters(ast, analysis, features);
   const std::string_view head = function->text.substr(function->begin, function->body->begin - function->begin);
   features.launch_bounds = head.find("__launch_bounds__") != std::string_view::npos;
-  features.operation = ClassifyOperation(analysis, features);
-  features.one_thread_per_row = features.operation != core::OperationClass::kMatmul && OneThreadPerRow(analysis);
+  const SourceClass classified = ClassifyOperation(analysis, features);
+  features.operation = classified.operation;
+  features.one_thread_per_row = !classified.sums_products && OneThreadPerRow(analysis);
   return features;
 }
 

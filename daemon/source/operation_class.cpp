@@ -1,5 +1,5 @@
-// Which class of operation a kernel belongs to. The rules are ordered from the most to the least specific; the first
-// that matches decides.
+// Which class of operation a kernel belongs to, where nothing better is known than its source. The rules are ordered
+// from the most to the least specific; the first that matches decides.
 #include <algorithm>
 #include <set>
 
@@ -18,8 +18,15 @@ class Classifier {
     });
   }
 
-  core::OperationClass Classify() const {
-    if (features_.tensor_cores || IsMatmul()) return core::OperationClass::kMatmul;
+  SourceClass Classify() const {
+    const Products products = FindProducts();
+    if (!products.any && !features_.tensor_cores) return {WithoutProducts(), false};
+    const bool plain = (products.plain || !products.any) && !TakesMaximum();
+    return {plain ? core::OperationClass::kMatmul : core::OperationClass::kUnknown, true};
+  }
+
+ private:
+  core::OperationClass WithoutProducts() const {
     if (IsHistogram()) return core::OperationClass::kHistogram;
     if (IsScan()) return core::OperationClass::kScan;
     if (IsReduction()) {
@@ -30,10 +37,9 @@ class Classifier {
     if (IsGather()) return core::OperationClass::kGather;
     if (IsStencil()) return core::OperationClass::kStencil;
     if (IsElementwise()) return core::OperationClass::kElementwise;
-    return core::OperationClass::kOther;
+    return core::OperationClass::kUnknown;
   }
 
- private:
   bool IsGlobal(const Access& access) const {
     const VariableInfo* info = analysis_.Find(access.base);
     return info != nullptr && info->parameter != nullptr;
@@ -82,43 +88,97 @@ class Classifier {
 
   // acc += a[row, k] * b[k, col]: a product of two loads that both advance with one loop and belong to different
   // positions.
-  bool IsProductOfLoads(const Node& value) const {
+  struct LoadPair {
+    const Access *left, *right;
+  };
+  std::optional<LoadPair> ProductOfLoads(const Node& value) const {
     const Node& product = StripCasts(value);
     std::vector<const Node*> factors;
     if (product.Is(NodeKind::kBinary, "*") && product.size() == 2) factors = {&product[0], &product[1]};
     if (product.Is(NodeKind::kCall) && product.size() >= 2 &&
         (product.name.find("fma") != std::string::npos || product.name == "__hmul"))
       factors = {&product[0], &product[1]};
-    if (factors.size() != 2) return false;
+    if (factors.size() != 2) return std::nullopt;
     const Access* left = LoadIn(*factors[0]);
     const Access* right = LoadIn(*factors[1]);
-    if (left == nullptr || right == nullptr || left == right) return false;
+    if (left == nullptr || right == nullptr || left == right) return std::nullopt;
     const std::set<std::string> rows = Places(left->index), columns = Places(right->index);
-    if (rows.empty() || columns.empty() || rows == columns) return false;
-    const auto iterates = [](const Access& access) {
-      const auto symbols = access.index.Symbols();
-      return std::any_of(symbols.begin(), symbols.end(), [](const std::string& s) { return s.ends_with("#"); });
-    };
-    return iterates(*left) && iterates(*right);
+    if (rows.empty() || columns.empty() || rows == columns) return std::nullopt;
+    if (Iterating(left->index).empty() || Iterating(right->index).empty()) return std::nullopt;
+    return LoadPair{left, right};
+  }
+  static std::vector<std::string> Iterating(const Polynomial& index) {
+    std::vector<std::string> symbols = index.Symbols();
+    std::erase_if(symbols, [](const std::string& symbol) { return !symbol.ends_with("#"); });
+    return symbols;
   }
 
-  bool IsMatmul() const {
+  // What loops sum up: products of loads, and whether one of them can be a step of a matrix product.
+  struct Products {
+    bool any = false, plain = false;
+  };
+  Products FindProducts() const {
+    Products found;
+    const auto add = [&](const LoadPair& pair) {
+      found.any = true;
+      found.plain =
+          found.plain || (HasOneInnerDimension(pair) && !SlidesWindow(*pair.left) && !SlidesWindow(*pair.right));
+    };
     for (const Node* loop : loops_) {
       for (const Accumulator& accumulator : AccumulatorsOf(analysis_, *loop))
-        if (accumulator.kind == Accumulator::Kind::kSum && IsProductOfLoads(*accumulator.value)) return true;
+        if (accumulator.kind == Accumulator::Kind::kSum)
+          if (const auto pair = ProductOfLoads(*accumulator.value)) add(*pair);
       // Register tiles: acc[i][j] += a[i] * b[j].
-      bool tile = false;
       ForEach(*loop, [&](const Node& node) {
         if (!node.Is(NodeKind::kAssign, "+=") || !node[0].Is(NodeKind::kSubscript)) return;
         const Node& product = StripCasts(node[1]);
         if (!product.Is(NodeKind::kBinary, "*") || product.size() != 2) return;
-        if (IsProductOfLoads(node[1])) tile = true;
-        tile |= node[0][0].Is(NodeKind::kSubscript) && product[0].Is(NodeKind::kSubscript) &&
-                product[1].Is(NodeKind::kSubscript);
+        if (const auto pair = ProductOfLoads(node[1])) add(*pair);
+        if (node[0][0].Is(NodeKind::kSubscript) && product[0].Is(NodeKind::kSubscript) &&
+            product[1].Is(NodeKind::kSubscript))
+          found.any = found.plain = true;
       });
-      if (tile) return true;
+    }
+    return found;
+  }
+  // The loop variables that both operands advance with walk one dimension, if in tiles: the sums of a convolution run
+  // over channels and a window.
+  bool HasOneInnerDimension(const LoadPair& pair) const {
+    std::vector<Polynomial> steps;
+    for (const std::string& symbol : Iterating(pair.left->index)) {
+      const auto step = pair.left->index.Coefficient(symbol);
+      if (!step || !pair.right->index.Mentions(symbol)) continue;
+      steps.push_back(*step);
+    }
+    return std::all_of(steps.begin(), steps.end(), [&](const Polynomial& step) {
+      return step == steps[0] || (step.constant() && steps[0].constant());
+    });
+  }
+  // Neighbouring results read some of the same elements: a step of a place is a few steps of a loop.
+  bool SlidesWindow(const Access& access) const {
+    for (const Node* loop : loops_) {
+      const auto counted = analysis_.Counted(*loop);
+      const auto step = counted ? access.index.Coefficient(counted->variable + "#") : std::nullopt;
+      if (!step || *step == Polynomial()) continue;
+      for (const std::string& place : Places(access.index)) {
+        const auto across = access.index.Coefficient(place);
+        if (!across || *across == Polynomial()) continue;
+        if (*across == *step) return true;
+        const auto ratio = across->constant() && step->constant() && *step->constant() != 0
+                               ? std::optional(*across->constant() / *step->constant())
+                               : std::nullopt;
+        if (ratio && *ratio >= 1 && analysis_.TripCount(*counted).value_or(1024) > *ratio) return true;
+      }
     }
     return false;
+  }
+  // A row's maximum beside a product: an attention's.
+  bool TakesMaximum() const {
+    return std::any_of(loops_.begin(), loops_.end(), [&](const Node* loop) {
+      const auto accumulators = AccumulatorsOf(analysis_, *loop);
+      return std::any_of(accumulators.begin(), accumulators.end(),
+                         [](const Accumulator& a) { return a.kind == Accumulator::Kind::kMaximum; });
+    });
   }
 
   bool IsHistogram() const {
@@ -341,7 +401,7 @@ class Classifier {
 
 }  // namespace
 
-core::OperationClass ClassifyOperation(const FunctionAnalysis& analysis, const core::StaticFeatures& features) {
+SourceClass ClassifyOperation(const FunctionAnalysis& analysis, const core::StaticFeatures& features) {
   return Classifier(analysis, features).Classify();
 }
 

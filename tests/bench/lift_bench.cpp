@@ -1,7 +1,8 @@
 // What share of the entries of some repositories is lifted, how fast, and what stops the others.
 //   bench_lift [--text] [--kernel NAME] [--json] FOLDER...   each with a .warpwright.yml
-// One JSON object: a line for each entry, and the sums. Lifting runs outside the sandbox of a worker, so only on code
-// that is trusted.
+// One JSON object: a line for each entry, and the sums. With --forms instead the forms of what was lifted, a line each,
+// as tests/golden/stranger-forms.jsonl has them; with --classes only how many there are of each class. Lifting runs
+// outside the sandbox of a worker, so only on code that is trusted.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -21,6 +22,8 @@
 #include "config/manifest.h"
 #include "core/computation_digest.h"
 #include "core/computation_inline.h"
+#include "core/computation_json.h"
+#include "core/computation_structure.h"
 #include "core/computation_text.h"
 #include "judge/lift_shapes.h"
 #include "sim/sim_device.h"
@@ -32,7 +35,7 @@ using namespace warpwright;
 using nlohmann::json;
 
 struct Options {
-  bool text = false, print_json = false;
+  bool text = false, print_json = false, forms = false, classes = false;
   std::string kernel;
   std::vector<std::string> folders;
 };
@@ -70,6 +73,8 @@ json LiftOne(worker::Service& service, const std::filesystem::path& root, const 
   entry["shapes"] = lifted.shapes;
   entry["verified"] = lifted.verified;
   entry["lift_seconds"] = lifted.seconds;
+  entry["operation"] = core::Name(core::StructureOf(lifted.computation).operation);
+  if (options.forms) entry["computation"] = json::parse(core::EncodeComputation(lifted.computation));
   if (const auto normal = core::Normalize(lifted.computation)) entry["digest"] = normal->digest.substr(0, 12);
   entry["assumptions"] = lifted.computation.assumptions;
   entry["notes"] = lifted.notes;
@@ -80,8 +85,8 @@ json LiftOne(worker::Service& service, const std::filesystem::path& root, const 
 std::string Remark(const json& entry) {
   if (entry["outcome"] != "lifted")
     return entry.value("blocker", std::string()) + ": " + entry.value("message", std::string()).substr(0, 300);
-  return fmt::format("{} shapes{} {}", entry["shapes"].get<int>(), entry["verified"].get<bool>() ? ", verified" : "",
-                     entry.value("digest", std::string("without a digest")));
+  return fmt::format("{} shapes{} {} {}", entry["shapes"].get<int>(), entry["verified"].get<bool>() ? ", verified" : "",
+                     entry.value("digest", std::string("without a digest")), entry["operation"].get<std::string>());
 }
 
 // In a process of its own, with limits like a worker's: an entry may ask for more than a machine has.
@@ -127,7 +132,7 @@ int Run(const Options& options) {
         return sim::MakeSimDevice(chip, 1);
       });
   json entries = json::array();
-  std::map<std::string, int> outcomes, blockers;
+  std::map<std::string, int> outcomes, blockers, classes;
   for (const std::string& folder : options.folders) {
     const std::filesystem::path root(folder);
     const auto text = base::ReadFile(root / ".warpwright.yml");
@@ -141,7 +146,15 @@ int Run(const Options& options) {
       json entry = LiftApart(service, root, spec, options);
       ++outcomes[entry["outcome"]];
       if (entry.contains("blocker")) ++blockers[entry["blocker"]];
-      if (!options.print_json) {
+      ++classes[entry.value("operation", std::string("not lifted"))];
+      if (options.forms) {
+        if (entry.contains("computation"))
+          fmt::print("{}\n", json({{"entry", fmt::format("{}/{}", entry["folder"].get<std::string>(),
+                                                         entry["kernel"].get<std::string>())},
+                                   {"computation", entry["computation"]}})
+                                 .dump());
+        std::fflush(stdout);
+      } else if (!options.print_json && !options.classes) {
         fmt::print("{:24} {:14} {:7.2f} s  {}\n", entry["kernel"].get<std::string>(),
                    entry["outcome"].get<std::string>(), entry.value("seconds", 0.0), Remark(entry));
         if (options.text && entry.contains("text")) {
@@ -154,9 +167,10 @@ int Run(const Options& options) {
       entries.push_back(std::move(entry));
     }
   }
-  const json result = {{"entries", entries}, {"outcomes", outcomes}, {"blockers", blockers}};
-  fmt::print("{}\n",
-             options.print_json ? result.dump(2) : json({{"outcomes", outcomes}, {"blockers", blockers}}).dump(2));
+  if (options.forms) return 0;
+  json result = {{"outcomes", outcomes}, {"blockers", blockers}, {"classes", classes}};
+  if (options.print_json) result["entries"] = entries;
+  fmt::print("{}\n", options.classes ? result["classes"].dump(2) : result.dump(2));
   return 0;
 }
 
@@ -168,6 +182,8 @@ int main(int argc, char** argv) {
     const std::string argument = argv[i];
     if (argument == "--text") options.text = true;
     else if (argument == "--json") options.print_json = true;
+    else if (argument == "--forms") options.forms = true;
+    else if (argument == "--classes") options.classes = true;
     else if (argument == "--kernel" && i + 1 < argc) options.kernel = argv[++i];
     else options.folders.push_back(argument);
   }

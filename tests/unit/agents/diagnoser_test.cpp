@@ -21,7 +21,7 @@ struct Row {
   Cause cause;
   const char* quote;  // must be in the verdict verbatim
 };
-class Diagnoses : public testing::TestWithParam<Row> {};
+class Diagnoses : public ::testing::TestWithParam<Row> {};
 
 TEST_P(Diagnoses, NameTheCauseAndQuoteTheEvidence) {
   const core::Diagnosis diagnosis = agents::Diagnose({}, GetParam().verdict);
@@ -34,7 +34,7 @@ TEST_P(Diagnoses, NameTheCauseAndQuoteTheEvidence) {
 }
 INSTANTIATE_TEST_SUITE_P(
     All, Diagnoses,
-    testing::Values(
+    ::testing::Values(
         Row{"missing",
             core::CompileFailed{
                 "a.cu(3): warning: unused\na.cu(9): error: identifier \"INFINITY\" is undefined\n1 error"},

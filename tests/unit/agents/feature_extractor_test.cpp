@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/computation_samples.h"
 #include "tests/unit/judge/specs.h"
 
 namespace warpwright {
 namespace {
 
-class FeatureExtractorTest : public testing::Test {
+using namespace testing;  // computations and operators on positions
+
+class FeatureExtractorTest : public ::testing::Test {
  protected:
   void SetUp() override {
     spec.cases = {MakeCase("small", {{"N", int64_t{8}}, {"C", int64_t{128}}}),
@@ -40,10 +43,12 @@ class FeatureExtractorTest : public testing::Test {
     return c;
   }
   agents::ExtractedFeatures Extract(const core::Roofline* roofline = nullptr) {
-    auto features = agents::ExtractFeaturesOf(spec, chip, inspection, measured, roofline);
+    auto features =
+        agents::ExtractFeaturesOf(spec, chip, inspection, measured, {.counted_roofline = roofline, .form = form});
     EXPECT_TRUE(features) << features.error().Format();
     return features ? std::move(*features) : agents::ExtractedFeatures();
   }
+  const agents::Form* form = nullptr;
   core::KernelSpec spec = SoftmaxSpec(8, 128);
   core::Chip chip;
   core::Inspection inspection;
@@ -90,7 +95,71 @@ TEST_F(FeatureExtractorTest, AKernelIsFoundWithoutItsNamespaceAndMayBeUnknown) {
   for (auto& launch : measured.cases[1].launches) launch.kernel = "other";
   const agents::ExtractedFeatures features = Extract();
   EXPECT_EQ(features.kernel, "other");
-  EXPECT_EQ(features.evidence.operation, core::OperationClass::kOther);
+  EXPECT_EQ(features.evidence.operation, core::OperationClass::kUnknown);
+}
+
+TEST_F(FeatureExtractorTest, TheFormulaSaysWhatItIsWhateverTheSourceLooksLike) {
+  inspection.kernels[1].features.operation = core::OperationClass::kMatmul;
+  measured.cases[1].launches.erase(measured.cases[1].launches.begin());
+  measured.cases[1].launches[0].counters.flops_fp32 = 1000;
+  const agents::Form softmax = agents::FormOf(Softmax(), inspection);
+  form = &softmax;
+  const agents::ExtractedFeatures features = Extract();
+  EXPECT_EQ(features.evidence.operation, core::OperationClass::kRowNormalization);
+  EXPECT_TRUE(features.evidence.Is("op_row_normalization"));
+  EXPECT_FALSE(features.evidence.Is("op_matmul"));
+  EXPECT_EQ(features.evidence.Get("reduction_terms"), 4096);
+  EXPECT_EQ(features.evidence.Get("reduction_results"), 1024);
+  EXPECT_EQ(features.evidence.form.size(), 64u);
+  EXPECT_EQ(features.evidence.shape, "row_normalization results4^5 terms4^6 f32>f32");
+  EXPECT_TRUE(features.roofline.of_formula);
+  EXPECT_EQ(features.roofline.flops, 1000) << "what the original managed with";
+  ASSERT_TRUE(features.formula);
+  form = nullptr;
+  EXPECT_FALSE(Extract().evidence.Is("formula_known"));
+}
+
+// Only the upper triangle is read: the formula needs half of what the buffers hold.
+TEST_F(FeatureExtractorTest, BothRooflinesAreGivenWhereTheyDiffer) {
+  StageBuilder triangle("out", {"N", "C"});
+  triangle.Output().stage.domain = {Within(V(1) - V(0), "0", "")};
+  triangle.Read("inp", {V(0), V(1)});
+  core::Computation half{.tensors = {Output("out", {"N", "C"}), Input("inp", {"N", "C"})}};
+  half.stages = {triangle.stage};
+  const agents::Form copied = agents::FormOf(Finished(std::move(half)), inspection);
+  form = &copied;
+  spec.cases[1] = MakeCase("large", {{"N", int64_t{2048}}, {"C", int64_t{2048}}});
+  const agents::ExtractedFeatures features = Extract();
+  EXPECT_NEAR(features.roofline.min_bytes, features.counted_roofline.min_bytes / 2, 1e-3 * features.roofline.min_bytes);
+  EXPECT_NEAR(*features.evidence.Get("roofline_pct") * 2, *features.evidence.Get("counted_roofline_pct"), 0.01);
+}
+
+TEST_F(FeatureExtractorTest, OneKernelOfSeveralIsWhatItsLinesCompute) {
+  core::Computation attention = Attention();
+  for (size_t i = 0; i < attention.stages.size(); ++i) attention.stages[i].line = i == 0 ? 12 : i < 3 ? 25 : 35;
+  spec.cases[1].scalars = {{"N", int64_t{64}}, {"D", int64_t{16}}};
+  spec.args[0] = Arg("out", Buffer(core::DType::kF32, {"N", "D"}, core::Role::kOut));
+  spec.args[1] = Arg("inp", Buffer(core::DType::kF32, {"N", "D"}, core::Role::kIn));
+  inspection.kernels[0].line = 10, inspection.kernels[0].end_line = 19;
+  inspection.kernels[1].line = 20, inspection.kernels[1].end_line = 29;
+  const agents::Form lifted = agents::FormOf(std::move(attention), inspection);
+  form = &lifted;
+  agents::ExtractedFeatures features = Extract();
+  EXPECT_EQ(features.evidence.operation, core::OperationClass::kRowReduction)
+      << "maximum and sum of the hottest kernel";
+  EXPECT_TRUE(features.evidence.Is("entry_attention"));
+  measured.cases[1].launches[0].time.total_us = 1000;
+  EXPECT_EQ(Extract().evidence.operation, core::OperationClass::kMatmul) << "of the other one: the scores";
+  // A kernel that a transformation made is nowhere in the text that was lifted: its source is all that is known.
+  measured.cases[1].launches[0].kernel = "ns::helper_tiled";
+  core::KernelInfo tiled;
+  tiled.name = "ns::helper_tiled";
+  tiled.features.operation = core::OperationClass::kUnknown;
+  inspection.kernels.push_back(tiled);
+  features = Extract();
+  EXPECT_EQ(features.evidence.operation, core::OperationClass::kUnknown);
+  EXPECT_TRUE(features.evidence.Is("formula_known"));
+  inspection.kernels.pop_back();
 }
 
 TEST_F(FeatureExtractorTest, TheHottestLinesAreQuoted) {

@@ -9,7 +9,7 @@
 namespace warpwright {
 namespace {
 
-class GeneratorTest : public testing::Test {
+class GeneratorTest : public ::testing::Test {
  protected:
   void SetUp() override {
     for (skills::MethodCard* card : {&wide, &tiled}) card->transform = "rewrite_" + card->id;

@@ -34,7 +34,7 @@ TEST(ParameterSets, WhatExperienceFoundComesFirstUnlessTheCardForbidsIt) {
   EXPECT_EQ(agents::ParameterSets(card, {{{"threads", "4096"}}}, 10)[0], (core::Parameters{{"threads", "256"}}));
 }
 
-class PlannerTest : public testing::Test {
+class PlannerTest : public ::testing::Test {
  protected:
   skills::MethodCard first = Card({}), second = Card({});
   skills::MatchResult match;

@@ -38,11 +38,11 @@ struct StepRow {
   core::Diagnosis::Cause cause;
   std::optional<core::Parameters> to;
 };
-class Smaller_ : public testing::TestWithParam<StepRow> {};
+class Smaller_ : public ::testing::TestWithParam<StepRow> {};
 TEST_P(Smaller_, TakesOneStepDown) { EXPECT_EQ(agents::Smaller(GetParam().from, GetParam().cause), GetParam().to); }
 INSTANTIATE_TEST_SUITE_P(
     All, Smaller_,
-    testing::Values(StepRow{{{"tile", "128x128x8"}},
+    ::testing::Values(StepRow{{{"tile", "128x128x8"}},
                             core::Diagnosis::Cause::kResourceLimit,
                             core::Parameters{{"tile", "128x64x16"}}},
                     StepRow{{{"tile", "32x32x32"}}, core::Diagnosis::Cause::kResourceLimit, std::nullopt},
@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(
                     StepRow{{{"tile", "64x64x16"}}, core::Diagnosis::Cause::kMisaligned, std::nullopt},
                     StepRow{{}, core::Diagnosis::Cause::kResourceLimit, std::nullopt}));
 
-class RepairerTest : public testing::Test {
+class RepairerTest : public ::testing::Test {
  protected:
   Result<agents::Repair> Repair_(core::Diagnosis::Cause cause, const std::string& quote,
                                  core::Parameters parameters = {}) {

@@ -131,23 +131,23 @@ TEST(Structure, ClassesOfTheSamples) {
   for (const auto& sample : Samples())
     classes[sample.name] = core::Name(core::StructureOf(sample.computation).operation);
   EXPECT_EQ(classes, (std::map<std::string, std::string>{{"gelu", "elementwise"},
-                                                         {"matmul with bias", "contraction"},
-                                                         {"softmax", "row_program"},
-                                                         {"layer norm", "row_program"},
+                                                         {"matmul with bias", "matmul"},
+                                                         {"softmax", "row_normalization"},
+                                                         {"layer norm", "row_normalization"},
                                                          {"convolution", "convolution"},
-                                                         {"max pool", "window"},
-                                                         {"causal softmax", "row_program"},
+                                                         {"max pool", "stencil"},
+                                                         {"causal softmax", "row_normalization"},
                                                          {"cumulative sum", "scan"},
                                                          {"embedding", "gather"},
-                                                         {"argmax", "reduction"},
+                                                         {"argmax", "arg_reduction"},
                                                          {"histogram", "histogram"},
                                                          {"piecewise", "elementwise"},
-                                                         {"transposition", "transposition"},
+                                                         {"transposition", "transpose"},
                                                          {"stencil", "stencil"},
                                                          {"attention", "attention"},
                                                          {"transposed convolution", "convolution"},
                                                          {"in-place scale", "elementwise"},
-                                                         {"group norm", "row_program"}}));
+                                                         {"group norm", "row_normalization"}}));
 }
 
 TEST(Structure, ContractionDimensions) {
@@ -176,7 +176,7 @@ TEST(Structure, ContractionDimensions) {
   EXPECT_EQ(of(batched).contractions, (std::vector<Contraction>{{"out", "a", "b", {0}, {1}, {2}, {3}}}));
   EXPECT_EQ(of(vector).contractions, (std::vector<Contraction>{{"out", "a", "b", {}, {0}, {}, {1}}}));
   EXPECT_EQ(of(rows).contractions, std::vector<Contraction>{});
-  EXPECT_EQ(of(rows).operation, core::ComputationClass::kReduction);
+  EXPECT_EQ(of(rows).operation, core::OperationClass::kRowReduction);
 }
 
 TEST(Structure, WindowsAndAxes) {
@@ -205,7 +205,7 @@ TEST(Structure, SeveralOperationsAreAComposition) {
   StageBuilder pool("sum", {"M"});
   pool.Reduce(core::ReduceOp::kSum, {{1, "N"}}, pool.ReadStage("t0", {V(0), V(1)}));
   two.stages.push_back(pool.stage);
-  EXPECT_EQ(core::StructureOf(two).operation, core::ComputationClass::kComposition);
+  EXPECT_EQ(core::StructureOf(two).operation, core::OperationClass::kComposition);
 }
 
 }  // namespace

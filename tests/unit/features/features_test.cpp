@@ -87,7 +87,20 @@ TEST(Features, OperationClasses) {
                                            "if (i > 0 && i < n - 1) o[i] = a[i - 1] + a[i] + a[i + 1]; }"},
       {core::OperationClass::kStencil, "__global__ void k(float* o, const float* a, int n) { " + i +
                                            "float s = 0; for (int d = -2; d <= 2; d++) s += a[i + d]; o[i] = s; }"},
-      {core::OperationClass::kOther, "__global__ void k() {}"},
+      {core::OperationClass::kUnknown,  // a convolution of one dimension and one channel
+       "__global__ void k(float* o, const float* a, const float* w, int n, int size) { " + i +
+           "int f = blockIdx.y; float s = 0; for (int k = 0; k < size; k++) s += a[i + k] * w[f * size + k]; o[f * n + "
+           "i] = s; }"},
+      {core::OperationClass::kUnknown,  // of channels
+       "__global__ void k(float* o, const float* a, const float* w, int n, int c, int stride, int size) { " + i +
+           "int f = blockIdx.y; float s = 0; for (int q = 0; q < c; q++) for (int k = 0; k < size; k++) "
+           "s += a[q * n + i * stride + k] * w[(f * c + q) * size + k]; o[f * n + i] = s; }"},
+      {core::OperationClass::kUnknown,  // an attention of one query for each thread
+       "__global__ void k(float* o, const float* a, const float* b, int n, int d) { " + i +
+           "float m = -1e30f; for (int t = 0; t < n; t++) { float s = 0; int r = blockIdx.y; for (int k = 0; k < d; "
+           "k++) "
+           "s += a[i * d + k] * b[(r * n + t) * d + k]; m = fmaxf(m, s); } o[i] = m; }"},
+      {core::OperationClass::kUnknown, "__global__ void k() {}"},
   };
   for (const auto& [operation, text] : rows)
     EXPECT_EQ(core::Name(Extract(text).operation), core::Name(operation)) << text;
@@ -312,7 +325,7 @@ TEST(Features, UnknownStaysUnknown) {
   const core::StaticFeatures features = Extract(
       "template <typename Op, typename T> __global__ void k(Op op, T o, T a, int n) { int i = op.index(); for (auto it "
       "= op.begin(); it != op.end(); ++it) o[i] = op(a[i]); }");
-  EXPECT_EQ(features.operation, core::OperationClass::kOther);
+  EXPECT_EQ(features.operation, core::OperationClass::kUnknown);
   EXPECT_TRUE(features.dtypes.empty());
   const core::StaticFeatures macro =
       Extract("#define BODY(o) for (int i = 0; i < 4; ++i) o[i] = i;\n__global__ void k(float* o) { BODY(o) }");
