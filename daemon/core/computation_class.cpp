@@ -4,7 +4,6 @@
 
 #include "core/computation_structure.h"
 #include "core/computation_walk.h"
-#include "core/polynomial.h"
 
 namespace warpwright::core {
 namespace {
@@ -52,13 +51,13 @@ bool IsAttention(const Computation& computation, const ComputationStructure& str
 bool IsRowProgram(const Computation& computation, const std::vector<StageClass>& stages) {
   for (const auto& of_stage : stages) {
     const Stage& stage = computation.stages[of_stage.index];
-    const VariableSet free = FreeVariables(stage).back();
+    const std::vector<VariableSet> free = FreeVariables(stage);
     for (NodeId id = 0; id < stage.nodes.size(); ++id) {
       const auto* read = std::get_if<TensorRead>(&stage.nodes[id]);
       const bool of_reduction = read != nullptr && read->stage && HasReduction(*computation.FindStage(read->tensor));
       const bool reduction = std::holds_alternative<Reduce>(stage.nodes[id]);
       if (!of_reduction && !reduction) continue;
-      if ((free & ~FreeVariables(stage)[id]) != 0) return true;
+      if ((free.back() & ~free[id]) != 0) return true;
     }
   }
   return false;

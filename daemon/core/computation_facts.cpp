@@ -228,6 +228,10 @@ std::string ConvolutionInWords(const ConvolutionKind& kind) {
 }  // namespace
 
 Result<ComputationFacts> FactsAt(const Computation& computation, const SizeValues& sizes) {
+  for (const auto& [name, value] : sizes)
+    for (const std::string& assumption : computation.assumptions)
+      if (assumption.starts_with(name + " = ") && assumption != fmt::format("{} = {}", name, value))
+        return Fail(ErrorCode::kUnsupported, "the form holds for " + assumption);
   WW_ASSIGN(const ComputationCounts counts, CountAt(computation, sizes));
   return FactFinder(computation, sizes, counts).Run();
 }

@@ -145,6 +145,7 @@ class StageAnalysis {
     std::vector<std::pair<VariableSet, std::vector<NodeId>>> groups;
     for (const NodeId factor : FactorsOf(stage_, reduce.body)) {
       if ((free_[factor] & own) == 0) continue;
+      if ((free_[factor] & index) == 0 && TensorIn({factor}).empty()) continue;  // weights that are no operand
       const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
         return (group.first & index) == (free_[factor] & index);
       });
@@ -208,7 +209,7 @@ class StageAnalysis {
     for (size_t i = 0; i < reads.size(); ++i)
       for (size_t k = i + 1; k < reads.size(); ++k)
         if (reads[i]->tensor == reads[k]->tensor && AreNeighbours(*reads[i], *reads[k]))
-          return OperationClass::kStencil;
+          return SumsWeighedReads() ? OperationClass::kConvolution : OperationClass::kStencil;
     const bool moves = !computes && reads.size() == 1 && IsRearranged(*reads[0]);
     return moves ? OperationClass::kTranspose : OperationClass::kElementwise;
   }
@@ -230,6 +231,23 @@ class StageAnalysis {
       differ = true;
     }
     return differ;
+  }
+  // A sum that is written out, of products of elements of two tensors, of both of which the elements differ.
+  bool SumsWeighedReads() const {
+    for (NodeId id = 0; id < stage_.nodes.size(); ++id) {
+      const auto* sum = reachable_[id] ? std::get_if<Nary>(&stage_.nodes[id]) : nullptr;
+      if (sum == nullptr || sum->op != ReduceOp::kSum) continue;
+      std::map<std::string, std::set<NodeId>> read;  // in terms that read two tensors
+      for (const NodeId term : sum->args) {
+        std::map<std::string, NodeId> factors;
+        for (const NodeId factor : FactorsOf(stage_, term))
+          if (const auto* element = std::get_if<TensorRead>(&stage_.nodes[factor])) factors[element->tensor] = factor;
+        if (factors.size() != 2) continue;
+        for (const auto& [tensor, element] : factors) read[tensor].insert(element);
+      }
+      if (read.size() == 2 && read.begin()->second.size() > 1 && read.rbegin()->second.size() > 1) return true;
+    }
+    return false;
   }
   // Not at the indices in their order, whatever is left out or added at the ends.
   bool IsRearranged(const TensorRead& read) const {

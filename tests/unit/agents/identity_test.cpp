@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -42,9 +43,13 @@ core::Evidence EvidenceOf(const core::Computation& computation, const core::Size
 class IdentityTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::filesystem::remove(path_);
+    Forget();
     first_.id = "first", second_.id = "second";
     first_.intent = second_.intent = "do it";
+  }
+  void Forget() {
+    std::filesystem::remove(path_);
+    store_ = std::make_unique<memory::JsonLinesStore>(path_);
   }
   // `second` is what the policy would try last.
   skills::MatchResult MatchIn(const std::string& state) const {
@@ -53,26 +58,26 @@ class IdentityTest : public ::testing::Test {
     match.methods = {{&first_, 0.8, 0.5, {}, {}}, {&second_, 0.5, 0.4, {}, {}}};
     return match;
   }
-  void Learn(const core::Evidence& evidence, const std::string& state, int times = 4) {
+  void Learn(const core::Evidence& evidence, const std::string& state, int times = 2) {
     for (int i = 0; i < times; ++i) {
       memory::Experience experience;
       experience.key = agents::KeyOf(evidence, MatchIn(state));
       experience.method = "second";
       experience.log_gain = 1.2;
       experience.time = "2026-11-2" + std::to_string(i) + "T03:00:00Z";
-      EXPECT_TRUE(store_.Append(experience));
+      EXPECT_TRUE(store_->Append(experience));
     }
   }
   std::string FirstMethod(const core::Evidence& evidence, const std::string& state) {
     const skills::MatchResult match = MatchIn(state);
-    const auto experience = store_.Query(agents::KeyOf(evidence, match));
+    const auto experience = store_->Query(agents::KeyOf(evidence, match));
     EXPECT_TRUE(experience);
     const auto planned = agents::MakePlan({}, match, *experience, true);
     return std::get<core::Plan>(planned).method;
   }
   skills::MethodCard first_, second_;
   const std::string path_ = ::testing::TempDir() + "/identity_experience.jsonl";
-  memory::JsonLinesStore store_{path_};
+  std::unique_ptr<memory::JsonLinesStore> store_;
 };
 
 TEST_F(IdentityTest, ANaiveSoftmaxTeachesATiledOne) {
@@ -84,7 +89,7 @@ TEST_F(IdentityTest, ANaiveSoftmaxTeachesATiledOne) {
   EXPECT_EQ(FirstMethod(tiled, "barriers"), "first") << "the policy's order";
   Learn(naive, "serial_rows");
   EXPECT_EQ(FirstMethod(tiled, "barriers"), "second") << "another state, other sizes: the same formula";
-  EXPECT_EQ(store_.Query(agents::KeyOf(tiled, MatchIn("barriers")))->best, memory::MatchGrade::kForm);
+  EXPECT_EQ(store_->Query(agents::KeyOf(tiled, MatchIn("barriers")))->best, memory::MatchGrade::kForm);
 }
 
 TEST_F(IdentityTest, AnotherRowProgramDoesNotTeachAsMuch) {
@@ -109,9 +114,9 @@ TEST_F(IdentityTest, TheFormulaCountsMostThenTheShapesThenTheChip) {
   learned[4] = learned[3], learned[4].chip = "a100";
   double last = 100;
   for (const core::Evidence& from : learned) {
-    std::filesystem::remove(path_);
+    Forget();
     Learn(from, "serial_rows", 1);
-    const auto experience = store_.Query(agents::KeyOf(evidence, MatchIn("serial_rows")));
+    const auto experience = store_->Query(agents::KeyOf(evidence, MatchIn("serial_rows")));
     ASSERT_TRUE(experience);
     const double posterior = memory::Statistics("second", 0, experience->samples, {}).posterior;
     EXPECT_LT(posterior, last) << from.form << from.shape << from.chip;

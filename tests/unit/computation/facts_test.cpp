@@ -121,6 +121,25 @@ TEST(Facts, OfConvolutions) {
   EXPECT_EQ(FactsOf(TransposedConvolution(), {{"W", 6}}).convolution, (core::ConvolutionKind{1, false, false, true}));
 }
 
+// Sums that lifting wrote out, and weights that are numbers.
+TEST(Facts, AConvolutionHasWeightsThatAreRead) {
+  for (const bool weighed : {true, false}) {
+    StageBuilder out("out", {"N"});
+    const auto left = out.Read("x", {V(0)}), right = out.Read("x", {V(0) + At("1")});
+    const auto first = weighed ? out.Read("w", {At("0")}) : out.Number(0.25);
+    const auto second = weighed ? out.Read("w", {At("1")}) : out.Number(0.75);
+    out.Output().Sum({out.Product({left, first}), out.Product({right, second})});
+    EXPECT_EQ(core::StructureOf({.stages = {out.stage}}).operation,
+              weighed ? OperationClass::kConvolution : OperationClass::kStencil);
+  }
+  StageBuilder out("out", {"N"});
+  const auto weight = out.Index(V(1) * "2" + At("1"));
+  out.Output().Reduce(core::ReduceOp::kSum, {{1, "3"}}, out.Product({out.Read("x", {V(0) + V(1)}), weight}));
+  const core::ComputationStructure structure = core::StructureOf({.stages = {out.stage}});
+  EXPECT_EQ(structure.operation, OperationClass::kStencil);
+  EXPECT_TRUE(structure.contractions.empty());
+}
+
 TEST(Facts, OfReductionsAndWindows) {
   const ComputationFacts softmax = FactsOf(Softmax(), {{"N", 4}, {"C", 9}});
   EXPECT_EQ(softmax.operation, OperationClass::kRowNormalization);
@@ -137,6 +156,16 @@ TEST(Facts, OfReductionsAndWindows) {
   EXPECT_EQ(FactsOf(Embedding(), {{"T", 6}, {"D", 5}, {"V", 11}}).gathers, 1u);
   EXPECT_EQ(FactsOf(InPlaceScale(), {{"N", 20}}).data_branches, 1u);
   EXPECT_EQ(FactsOf(Gelu(), {{"N", 20}}).data_branches, 0u);
+}
+
+TEST(Facts, AreNoneWhereTheFormDoesNotHold) {
+  core::Computation fixed = Gelu();
+  fixed.assumptions = {"for inputs without NaN", "B = 2"};
+  EXPECT_TRUE(core::FactsAt(fixed, {{"N", 7}, {"B", 2}}));
+  const auto elsewhere = core::FactsAt(fixed, {{"N", 7}, {"B", 16}});
+  ASSERT_FALSE(elsewhere);
+  EXPECT_EQ(elsewhere.error().code, ErrorCode::kUnsupported);
+  EXPECT_EQ(elsewhere.error().message, "the form holds for B = 2");
 }
 
 TEST(Facts, ClassesOfShapesAreBucketsOfAFactorOfFour) {
@@ -230,6 +259,7 @@ TEST(ClassOfLines, IsOfTheStagesThatAreComputedThere) {
 
 // tests/golden/stranger-classes.txt says what each entry of the open folders of tests/strangers computes, by reading
 // it; stranger-forms.jsonl holds what lifting made of them (bench_lift --forms).
+constexpr size_t kForms = 90;
 TEST(Classes, OfStrangersFormsAreWhatTheirSourcesSay) {
   const std::string golden = std::string(WW_SOURCE_DIR) + "/tests/golden/";
   const auto table = base::ReadFile(golden + "stranger-classes.txt"),
@@ -248,7 +278,7 @@ TEST(Classes, OfStrangersFormsAreWhatTheirSourcesSay) {
     ASSERT_TRUE(computation) << entry << ": " << computation.error().message;
     EXPECT_EQ(core::Name(core::StructureOf(*computation).operation), classes[entry]) << entry;
   }
-  EXPECT_GE(seen, 90u);
+  EXPECT_GE(seen, kForms);
 }
 
 }  // namespace
