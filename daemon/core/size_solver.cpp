@@ -108,14 +108,32 @@ std::optional<Size> SizeSolver::Solve(const std::vector<int64_t>& values) const 
           return Parsed(WithOffset(fmt::format("{}{} * {}", sign < 0 ? "0 - " : "", k, Operand(a.size.text())), *c));
     for (int64_t k = 2; k <= kLargestDivisor; ++k)
       if (const auto c = CommonOffset(values, [&](size_t j) -> std::optional<int64_t> { return a.values[j] / k; });
-          c && std::llabs(*c) <= 1)
-        return Parsed(*c == 1 ? fmt::format("{} / {} + 1", Operand(a.size.text()), k)
-                              : WithOffset(fmt::format("{} / {}", Operand(a.size.text()), k), *c));
+          c && (*c == 0 || *c == -1))
+        return Parsed(WithOffset(fmt::format("{} / {}", Operand(a.size.text()), k), *c));
+    // Where both fit, rounding up is what is meant more often than one more.
     for (int64_t k = 2; k <= kLargestDivisor; ++k)
       if (const auto c =
               CommonOffset(values, [&](size_t j) -> std::optional<int64_t> { return (a.values[j] + k - 1) / k; });
           c && std::llabs(*c) <= 1)
         return Parsed(WithOffset(fmt::format("ceil_div({}, {})", a.size.text(), k), *c));
+    for (int64_t k = 2; k <= kLargestDivisor; ++k)
+      if (const auto c = CommonOffset(values, [&](size_t j) -> std::optional<int64_t> { return a.values[j] / k; });
+          c && *c == 1)
+        return Parsed(fmt::format("{} / {} + 1", Operand(a.size.text()), k));
+  }
+  // Of a triangle in a rectangle.
+  for (const Atom& a : atoms_) {
+    for (const Atom& b : atoms_) {
+      if (&b <= &a) continue;
+      for (const bool least : {true, false})
+        if (const auto c = CommonOffset(values,
+                                        [&](size_t j) -> std::optional<int64_t> {
+                                          return least ? std::min(a.values[j], b.values[j])
+                                                       : std::max(a.values[j], b.values[j]);
+                                        });
+            c && std::llabs(*c) <= 2)
+          return Parsed(WithOffset(fmt::format("{}({}, {})", least ? "min" : "max", a.size.text(), b.size.text()), *c));
+    }
   }
   for (const Atom& a : atoms_) {
     for (const Atom& b : atoms_) {

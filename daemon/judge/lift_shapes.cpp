@@ -47,6 +47,12 @@ uint64_t ElementsOf(const core::KernelSpec& spec, const Scalars& scalars) {
   return elements;
 }
 
+// Some sum, multiple or quotient fits any two cases; that two sizes are equal, or one the product of others, is no
+// coincidence.
+bool IsTelling(const core::Size& relation, size_t cases) {
+  return cases > 2 || relation.text().find_first_of("0123456789+-/%") == std::string::npos;
+}
+
 // Scalars that follow from others in every case, with what they follow from; the others keep their freedom.
 std::map<std::string, core::Size> Relations(const core::KernelSpec& spec) {
   std::map<std::string, core::Size> relations;
@@ -60,7 +66,8 @@ std::map<std::string, core::Size> Relations(const core::KernelSpec& spec) {
     for (const Sizes& sizes : all) values.push_back(sizes.at(argument.name));
     const bool constant = std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == values[0]; });
     if (!constant && !known[0].empty())
-      if (auto size = core::SizeSolver(known, {}).Solve(values)) relations.emplace(argument.name, *size);
+      if (auto size = core::SizeSolver(known, {}).Solve(values); size && IsTelling(*size, all.size()))
+        relations.emplace(argument.name, *size);
     for (size_t j = 0; j < all.size(); ++j) known[j][argument.name] = values[j];
   }
   return relations;
@@ -88,7 +95,16 @@ Scalars Shrunk(const core::KernelSpec& spec, const core::Case& from, const std::
   return scalars;
 }
 
-// A little larger, every size by another amount; what is 3 or less stays: taps, strides, flags.
+// A size that is a dimension of some buffer as it stands: not a stride or a flag.
+bool IsDimension(const core::KernelSpec& spec, const std::string& name) {
+  for (const core::Argument& argument : spec.args)
+    if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind))
+      for (const core::Expression& extent : buffer->shape)
+        if (extent.text() == name) return true;
+  return false;
+}
+
+// A little larger, every size by another amount; what is 3 or less stays, where it may be a tap, stride or flag.
 Scalars Grown(const core::KernelSpec& spec, const core::Case& from, const std::map<std::string, core::Size>& relations,
               int64_t step) {
   Scalars scalars = from.scalars;
@@ -101,9 +117,9 @@ Scalars Grown(const core::KernelSpec& spec, const core::Case& from, const std::m
     if (value == nullptr) continue;
     if (const auto relation = relations.find(argument.name); relation != relations.end()) {
       *value = relation->second.Evaluate(sizes).value_or(*value);
-    } else if (*value > 3) {
+    } else if (*value > 3 || (step > 2 && *value > 1 && IsDimension(spec, argument.name))) {
       const auto count = static_cast<int64_t>(grown.size());
-      *value = grown.emplace(*value, *value + 1 + (count * step) % 4).first->second;
+      *value = grown.emplace(*value, *value + 1 + (count * step) % 4 + step / 3).first->second;
     }
     sizes[argument.name] = *value;
   }
@@ -167,6 +183,8 @@ std::vector<Scalars> ChooseShapes(const core::KernelSpec& spec, size_t count) {
     return ElementsOf(spec, a->scalars) < ElementsOf(spec, b->scalars);
   });
   constexpr uint64_t kTraced = 20'000;  // elements
+  constexpr size_t kOfOneSize = 4;
+  constexpr size_t kFew = 6;  // where all sizes are small, shrinking gives nothing new
   for (const core::Case* c : cases)
     if (ElementsOf(spec, c->scalars) <= kTraced) add(c->scalars);
   const auto relations = Relations(spec);
@@ -175,9 +193,16 @@ std::vector<Scalars> ChooseShapes(const core::KernelSpec& spec, size_t count) {
       add(Grown(spec, *cases[k], relations, static_cast<int64_t>(k) + 1));
   for (const auto& substitutes : kSubstitutes)
     if (!cases.empty()) add(Shrunk(spec, *cases.front(), relations, substitutes));
+  if (shapes.size() < kFew)
+    for (int64_t step = 3; step < 7; ++step)
+      if (!cases.empty() && ElementsOf(spec, cases[0]->scalars) <= kTraced)
+        add(Grown(spec, *cases[static_cast<size_t>(step) % std::min<size_t>(cases.size(), 2)], relations, step));
   for (const auto& substitutes : kMultiples)
     if (!cases.empty()) add(Shrunk(spec, *cases.back(), relations, substitutes));
   for (const core::Case* c : cases) add(c->scalars);
+  // Of sizes that are hard-coded, other data tells whether it is right.
+  while (shapes.size() == 1 || (shapes.size() > 1 && shapes.size() < kOfOneSize && seen.size() == 1))
+    shapes.push_back(shapes[0]);
   if (shapes.size() > count) shapes.resize(count);
   for (size_t j = 0; j < shapes.size(); ++j) MakeUnusual(shapes[j], j);
   return shapes;

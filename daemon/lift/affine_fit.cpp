@@ -4,6 +4,7 @@
 #include <boost/rational.hpp>
 #include <cmath>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "base/random.h"
@@ -212,6 +213,8 @@ std::optional<AffineFit> FitAffineOrDigit(const Columns& x, const Column& values
 
 std::optional<Line> FitLine(const Columns& x, const std::vector<double>& values) {
   // Slopes between the extreme rows of one column whose other columns agree; seven digits of difference are enough.
+  const auto [small, large] = std::minmax_element(values.begin(), values.end());
+  const double scale = std::max(std::fabs(*small), std::fabs(*large));
   Line line{std::vector<double>(x.size()), 0};
   std::vector<double> rest = values;
   for (size_t k = 0; k < x.size(); ++k) {
@@ -225,16 +228,105 @@ std::optional<Line> FitLine(const Columns& x, const std::vector<double>& values)
     }
     if ((*x[k])[high] == (*x[k])[low]) continue;
     line.slopes[k] = (values[high] - values[low]) / static_cast<double>((*x[k])[high] - (*x[k])[low]);
-    if (std::fabs(line.slopes[k]) < 1e-9) line.slopes[k] = 0;
+    const double range = static_cast<double>((*x[k])[high] - (*x[k])[low]);
+    if (std::fabs(line.slopes[k]) * range <= 1e-6 * scale) line.slopes[k] = 0;  // rounding
     for (size_t row = 0; row < values.size(); ++row) rest[row] -= line.slopes[k] * static_cast<double>((*x[k])[row]);
   }
   const auto [least, most] = std::minmax_element(rest.begin(), rest.end());
-  const auto [small, large] = std::minmax_element(values.begin(), values.end());
-  const double scale = std::max(std::fabs(*small), std::fabs(*large));
   if (*most - *least > 2e-6 * scale) return std::nullopt;
   line.constant = (*most + *least) / 2;
   if (std::fabs(line.constant) < 1e-6 * scale) line.constant = 0;
   return line;
+}
+
+namespace {
+
+constexpr size_t kMostFeatures = 36;
+
+// Least squares by Gaussian elimination of the normal equations; features that follow from others get zero.
+std::vector<double> SolveLeastSquares(std::vector<std::vector<double>> a, std::vector<double> b) {
+  const size_t n = b.size();
+  std::vector<double> diagonal(n);
+  for (size_t i = 0; i < n; ++i) diagonal[i] = a[i][i];
+  std::vector<bool> used(n, false);
+  std::vector<size_t> pivots;
+  for (size_t step = 0; step < n; ++step) {
+    size_t best = n;
+    for (size_t i = 0; i < n; ++i)
+      if (!used[i] && a[i][i] > 1e-9 * diagonal[i] &&
+          (best == n || a[i][i] / diagonal[i] > a[best][best] / diagonal[best]))
+        best = i;
+    if (best == n) break;
+    used[best] = true;
+    for (size_t i = 0; i < n; ++i) {
+      if (i == best || a[i][best] == 0) continue;
+      const double factor = a[i][best] / a[best][best];
+      for (size_t k = 0; k < n; ++k) a[i][k] -= factor * a[best][k];
+      b[i] -= factor * b[best];
+    }
+  }
+  std::vector<double> solution(n, 0);
+  for (size_t i = 0; i < n; ++i)
+    if (used[i]) solution[i] = b[i] / a[i][i];
+  return solution;
+}
+
+}  // namespace
+
+std::optional<Bilinear> FitBilinear(const Columns& x, const std::vector<double>& values) {
+  const size_t width = x.size();
+  if (1 + width + width * (width - 1) / 2 > kMostFeatures || values.empty()) return std::nullopt;
+  std::vector<std::pair<size_t, size_t>> products;
+  for (size_t i = 0; i < width; ++i)
+    for (size_t k = i + 1; k < width; ++k) products.emplace_back(i, k);
+  const size_t n = 1 + width + products.size();
+  const auto features = [&](size_t row) {
+    std::vector<double> f{1};
+    for (const Column* column : x) f.push_back(static_cast<double>((*column)[row]));
+    for (const auto& [i, k] : products) f.push_back(f[1 + i] * f[1 + k]);
+    return f;
+  };
+  std::vector<std::vector<double>> a(n, std::vector<double>(n, 0));
+  std::vector<double> b(n, 0), largest(n, 0);
+  for (const size_t row : SampleRows(values.size(), 400)) {
+    const std::vector<double> f = features(row);
+    for (size_t i = 0; i < n; ++i) {
+      largest[i] = std::max(largest[i], std::fabs(f[i]));
+      b[i] += f[i] * values[row];
+      for (size_t k = 0; k < n; ++k) a[i][k] += f[i] * f[k];
+    }
+  }
+  std::vector<double> c = SolveLeastSquares(std::move(a), std::move(b));
+  double scale = 0;
+  for (const double v : values) scale = std::max(scale, std::fabs(v));
+  for (size_t i = 0; i < n; ++i)
+    if (std::fabs(c[i]) * largest[i] < 1e-6 * scale) c[i] = 0;
+  for (size_t row = 0; row < values.size(); ++row) {
+    const std::vector<double> f = features(row);
+    double sum = 0;
+    for (size_t i = 0; i < n; ++i) sum += c[i] * f[i];
+    if (std::fabs(sum - values[row]) > 2e-6 * scale) return std::nullopt;
+  }
+  // A few points fit many functions.
+  std::set<std::vector<int64_t>> points;
+  const auto used = static_cast<size_t>(std::count_if(c.begin(), c.end(), [](double v) { return v != 0; }));
+  for (size_t row = 0; row < values.size() && points.size() < 2 * used + 2; ++row) {
+    std::vector<int64_t> point;
+    for (size_t k = 0; k < width; ++k) {
+      bool involved = c[1 + k] != 0;
+      for (size_t i = 0; i < products.size(); ++i)
+        involved |= c[1 + width + i] != 0 && (products[i].first == k || products[i].second == k);
+      point.push_back(involved ? (*x[k])[row] : 0);
+    }
+    points.insert(std::move(point));
+  }
+  if (points.size() < 2 * used + 2) return std::nullopt;
+  Bilinear fit;
+  fit.line.constant = c[0];
+  fit.line.slopes.assign(c.begin() + 1, c.begin() + 1 + static_cast<std::ptrdiff_t>(width));
+  for (size_t i = 0; i < products.size(); ++i)
+    if (c[1 + width + i] != 0) fit.terms.push_back({products[i].first, products[i].second, c[1 + width + i]});
+  return fit;
 }
 
 bool RowSpace::Add(std::span<const int64_t> row) {

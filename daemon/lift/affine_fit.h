@@ -54,6 +54,18 @@ struct Line {
 };
 std::optional<Line> FitLine(const Columns& x, const std::vector<double>& values);
 
+// An affine function and products of two different columns, as exact: the angle of a Fourier transform. Through
+// clearly more points than it has coefficients.
+struct Bilinear {
+  struct Term {
+    size_t first = 0, second = 0;  // columns
+    double coefficient = 0;
+  };
+  Line line;
+  std::vector<Term> terms;
+};
+std::optional<Bilinear> FitBilinear(const Columns& x, const std::vector<double>& values);
+
 // The row space of integer vectors, grown one by one.
 class RowSpace {
  public:

@@ -105,8 +105,7 @@ class Canonicaliser {
     const auto call = [&](Function function) { return forms_.Call(function, {arg(0)}); };
     switch (expr.op) {
       case ExprOp::kNone: return 0;
-      case ExprOp::kConst:
-        return forms_.Constant(RoundLiteral(ConstantValue(expr.type, expr.payload), expr.type == Type::kF64));
+      case ExprOp::kConst: return forms_.Constant(LiteralValue(expr.type, expr.payload));
       case ExprOp::kLoad: return forms_.Load(expr.buffer, static_cast<int64_t>(expr.payload));
       case ExprOp::kScalar: return forms_.Scalar(expr.buffer);
       case ExprOp::kGather: return forms_.Gather(expr.buffer, arg(0));
@@ -323,6 +322,11 @@ double ConstantValue(Type type, uint64_t bits) {
     case Type::kB32: return static_cast<int32_t>(bits);
     default: return static_cast<double>(static_cast<int64_t>(bits));
   }
+}
+
+double LiteralValue(Type type, uint64_t bits) {
+  const double value = ConstantValue(type, bits);
+  return sim::IsFloat(type) ? RoundLiteral(value, type == Type::kF64) : value;
 }
 
 CanonicalRoots Canonicalise(const Graph& graph, std::span<const ExprId> roots, FormGraph& forms) {

@@ -24,5 +24,7 @@ CanonicalRoots Canonicalise(const Graph& graph, std::span<const ExprId> roots, F
 
 // The value of a constant's bits.
 double ConstantValue(sim::Type type, uint64_t bits);
+// As a form has it: a floating-point number rounded as literals are.
+double LiteralValue(sim::Type type, uint64_t bits);
 
 }  // namespace warpwright::lift

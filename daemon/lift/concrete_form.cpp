@@ -1,6 +1,8 @@
 #include "lift/concrete_form.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <functional>
 #include <numeric>
 #include <set>
@@ -44,6 +46,7 @@ struct CellClass {
   std::vector<double> coefficients;  // of the terms
   std::vector<uint32_t> cell;        // of each row, index into members
   std::string name;
+  std::vector<Column> used_at;      // of each member: coordinates of its only reader, where that is the same for all
   std::vector<Column> coordinates;  // of each member
   std::vector<int64_t> extents;
   bool fitted = false;
@@ -70,7 +73,10 @@ class FormMaker {
  private:
   // By signature; sums of one term join the sums.
   void MakePieces() {
-    for (uint16_t b = 0; b < request_.buffers.size(); ++b) {
+    const std::set<uint16_t> read = IntermediatesThatAreRead();
+    std::vector<uint16_t> order(read.begin(), read.end());
+    for (uint16_t b = 0; b < request_.buffers.size() && !request_.buffers[b].intermediate; ++b) order.push_back(b);
+    for (const uint16_t b : order) {
       const ShapedBuffer& buffer = request_.buffers[b];
       std::map<uint64_t, FormOp> reductions;  // signature of a term -> what reduces it elsewhere in this output
       for (const FormId id : buffer.elements) {
@@ -104,6 +110,30 @@ class FormMaker {
     }
   }
 
+  // Directly by what the outputs are, or by one another.
+  std::set<uint16_t> IntermediatesThatAreRead() const {
+    std::vector<bool> seen(forms_.size(), false);
+    std::set<uint16_t> read;
+    std::vector<FormId> stack;
+    const auto push = [&](const ShapedBuffer& buffer) {
+      for (const FormId id : buffer.elements)
+        if (id != 0 && !seen[id]) stack.push_back(id), seen[id] = true;
+    };
+    for (const ShapedBuffer& buffer : request_.buffers)
+      if (!buffer.intermediate) push(buffer);
+    while (!stack.empty()) {
+      const FormId id = stack.back();
+      stack.pop_back();
+      const FormNode& node = forms_[id];
+      if ((node.op == FormOp::kLoad || node.op == FormOp::kGather) && request_.buffers[node.buffer].intermediate &&
+          read.insert(node.buffer).second)
+        push(request_.buffers[node.buffer]);
+      for (const FormTerm& term : forms_.terms(id))
+        if (!seen[term.node]) stack.push_back(term.node), seen[term.node] = true;
+    }
+    return read;
+  }
+
   bool IsLate() const { return CpuSeconds() > request_.cpu_deadline; }
 
   Fitted<core::Computation> Attempt() {
@@ -118,9 +148,11 @@ class FormMaker {
     }
     if (auto walked = WalkClasses(); !walked) return tl::unexpected(walked.error());
     core::Computation computation = Frame();
-    for (const Position& body : bodies)
-      if (auto fitted = FitClassesBelow(body, computation); !fitted) return tl::unexpected(fitted.error());
     for (size_t i = 0; i < pieces_.size(); ++i) {
+      // Of outputs, the reductions come first.
+      for (size_t k = i; k < (IsIntermediate(i) ? i + 1 : pieces_.size()); ++k)
+        if (auto fitted = FitClassesBelow(bodies[k], PositionsOf(pieces_[k]), computation); !fitted)
+          return tl::unexpected(fitted.error());
       auto stage = MakeOutput(pieces_[i], bodies[i]);
       if (!stage) return Divide(i, stage.error());
       computation.stages.push_back(std::move(*stage));
@@ -129,9 +161,12 @@ class FormMaker {
     return computation;
   }
 
+  bool IsIntermediate(size_t piece) const { return request_.buffers[pieces_[piece].buffer].intermediate; }
+
   core::Computation Frame() const {
     core::Computation computation;
     for (const ShapedBuffer& buffer : request_.buffers) {
+      if (buffer.intermediate) continue;
       core::TensorArgument argument;
       argument.name = buffer.name;
       argument.dtype = buffer.dtype;
@@ -190,7 +225,33 @@ class FormMaker {
     return classes_.at(cells_.ClassOf(static_cast<CellId>(read.elements[0])));
   }
 
-  Fitted<void> FitClassesBelow(const Position& body, core::Computation& computation) {
+  std::vector<Column> PositionsOf(const Piece& piece) const {
+    return CoordinatesOf(piece.elements, request_.buffers[piece.buffer].shape);
+  }
+
+  // Of the cells that a read refers to: where its reader stands, in those coordinates that are one number for a cell.
+  std::vector<Column> UsesOf(const CellClass& cell_class, const Position& read,
+                             const std::vector<Column>& reader) const {
+    std::map<int64_t, size_t> index;
+    for (size_t m = 0; m < cell_class.members.size(); ++m) index[cell_class.members[m]] = m;
+    std::vector<Column> uses;
+    for (const Column& column : reader) {
+      Column by_member(cell_class.members.size(), INT64_MIN);
+      bool one = true;
+      for (size_t row = 0; one && row < column.size(); ++row) {
+        int64_t& at = by_member[index.at(read.elements[row])];
+        one = at == INT64_MIN || at == column[row];
+        at = column[row];
+      }
+      if (one && std::find(by_member.begin(), by_member.end(), INT64_MIN) == by_member.end())
+        uses.push_back(std::move(by_member));
+    }
+    return uses;
+  }
+
+  // `reader`: coordinates of the body's rows.
+  Fitted<void> FitClassesBelow(const Position& body, const std::vector<Column>& reader,
+                               core::Computation& computation) {
     std::vector<const Position*> reads;
     CollectReads(body, reads);
     for (const Position* read : reads) {
@@ -198,7 +259,9 @@ class FormMaker {
       CellClass& cell_class = ClassAt(*read);
       if (cell_class.fitted) continue;
       cell_class.fitted = true;
-      if (auto below = FitClassesBelow(cell_class.body, computation); !below) return below;
+      cell_class.used_at = UsesOf(cell_class, *read, reader);
+      const std::vector<Column> rows = ByRow(cell_class.used_at, cell_class);
+      if (auto below = FitClassesBelow(cell_class.body, rows, computation); !below) return below;
       auto stage = FitClass(cell_class, computation.stages.size(), read->line);
       if (!stage) {
         WriteOut(cell_class);
@@ -207,6 +270,15 @@ class FormMaker {
       computation.stages.push_back(std::move(*stage));
     }
     return {};
+  }
+
+  static std::vector<Column> ByRow(const std::vector<Column>& by_member, const CellClass& cell_class) {
+    std::vector<Column> rows;
+    for (const Column& column : by_member) {
+      rows.emplace_back(cell_class.cell.size());
+      for (size_t row = 0; row < cell_class.cell.size(); ++row) rows.back()[row] = column[cell_class.cell[row]];
+    }
+    return rows;
   }
 
   // Gives the emitter every read of the body, and returns all slots in their order.
@@ -228,7 +300,7 @@ class FormMaker {
         }
       } else {
         const ShapedBuffer& buffer = request_.buffers[read->buffer];
-        target = {buffer.name, false, buffer.shape};
+        target = {buffer.name, buffer.intermediate, buffer.shape};
         coordinates = CoordinatesOf(read->elements, buffer.shape);
       }
       std::vector<Slot> read_slots;
@@ -248,16 +320,18 @@ class FormMaker {
     Emitter emitter(request_.scalars, stage.nodes);
     std::vector<Column> slots;
     AddReads(cell_class.body, emitter, slots);
-    const CellPoints points{cell_class.members.size(), cell_class.cell, Pointers(slots)};
+    CellPoints points{cell_class.members.size(), cell_class.cell, Pointers(slots)};
     auto coordinates = ChooseCoordinates(points);
+    if (!coordinates && !cell_class.used_at.empty()) {
+      // They read the same and differ in numbers: bins of a histogram, frequencies of a transform.
+      for (Column& column : ByRow(cell_class.used_at, cell_class)) slots.push_back(std::move(column));
+      points.slots = Pointers(slots);
+      coordinates = ChooseCoordinates(points);
+    }
     if (!coordinates) return tl::unexpected(coordinates.error());
     auto domain = ExplainDomain(Pointers(coordinates->of_cell), 0, coordinates->extents, {});
     if (!domain) return tl::unexpected(domain.error());
-    std::vector<Column> by_row;
-    for (const Column& column : coordinates->of_cell) {
-      by_row.emplace_back(points.rows());
-      for (size_t row = 0; row < points.rows(); ++row) by_row.back()[row] = column[cell_class.cell[row]];
-    }
+    std::vector<Column> by_row = ByRow(coordinates->of_cell, cell_class);
     auto counters = ChooseCounters(points, Pointers(by_row));
     if (!counters) return tl::unexpected(counters.error());
     for (const int64_t extent : coordinates->extents) stage.extents.push_back(core::Size::Constant(extent));
@@ -301,18 +375,40 @@ class FormMaker {
     return stage;
   }
 
+  // An intermediate tensor's variables are its positions: a part of it that does not begin at 0, or leaves some out,
+  // has guards.
+  static void BoundVariables(const std::vector<Column>& variables, std::vector<int64_t>& extents,
+                             std::vector<IntegerGuard>& bounds) {
+    for (size_t d = 0; d < variables.size(); ++d) {
+      const auto [low, high] = std::minmax_element(variables[d].begin(), variables[d].end());
+      int64_t step = 0;
+      for (const int64_t v : variables[d]) step = std::gcd(step, v - *low);
+      extents.push_back(*high + 1);
+      if (*low == 0 && step < 2) continue;
+      IntegerGuard guard;
+      guard.value.coefficients.assign(variables.size(), 0);
+      guard.value.coefficients[d] = 1;
+      guard.value.divisor = std::max<int64_t>(step, 1);
+      guard.value.constant = -*low;
+      guard.has_low = guard.needs_low = true;
+      bounds.push_back(std::move(guard));
+    }
+  }
+
   Fitted<core::Stage> MakeOutput(const Piece& piece, const Position& body) {
     const ShapedBuffer& buffer = request_.buffers[piece.buffer];
     core::Stage stage;
     stage.name = buffer.name;
-    stage.output = true;
+    stage.output = !buffer.intermediate;
     stage.dtype = buffer.dtype;
     stage.line = static_cast<int>(body.line);
     std::vector<Column> variables = CoordinatesOf(piece.elements, buffer.shape);
     std::vector<int64_t> extents;
     bool moved = false;
     std::vector<core::Affine> at;
-    for (size_t d = 0; d < variables.size(); ++d) {
+    std::vector<IntegerGuard> bounds;
+    if (buffer.intermediate) BoundVariables(variables, extents, bounds);
+    for (size_t d = 0; d < variables.size() && !buffer.intermediate; ++d) {
       Column& column = variables[d];
       const auto [low_at, high_at] = std::minmax_element(column.begin(), column.end());
       const int64_t low = *low_at;
@@ -330,7 +426,7 @@ class FormMaker {
     }
     if (moved) stage.at = std::move(at);
     const Columns x = Pointers(variables);
-    auto domain = ExplainDomain(x, 0, extents, {});
+    auto domain = ExplainDomain(x, 0, extents, bounds);
     if (!domain) return tl::unexpected(domain.error());
     for (const int64_t extent : extents) stage.extents.push_back(core::Size::Constant(extent));
     for (const IntegerGuard& guard : *domain) stage.domain.push_back(ToGuard(guard));
@@ -344,35 +440,39 @@ class FormMaker {
     return stage;
   }
 
-  // Structure with numbers of terms, coefficients and constants, without elements.
-  uint64_t Detail(FormId id) {
-    if (const auto found = details_.find(id); found != details_.end()) return found->second;
+  // Structure with numbers of terms and coefficients, without elements; `coarse`: of coefficients the sign alone, and
+  // no constants.
+  uint64_t Detail(FormId id, bool coarse) {
+    std::map<FormId, uint64_t>& known = coarse ? coarse_details_ : details_;
+    if (const auto found = known.find(id); found != known.end()) return found->second;
     const FormNode node = forms_[id];
-    uint64_t hash = node.signature ^ (uint64_t{node.count} << 32) ^ std::hash<double>{}(node.value);
+    uint64_t hash = node.signature ^ (uint64_t{node.count} << 32);
+    if (!coarse) hash ^= std::hash<double>{}(node.value);
     const std::vector<FormTerm> terms(forms_.terms(id).begin(), forms_.terms(id).end());
     for (const FormTerm& term : terms) {
-      hash = hash * 0x9e3779b97f4a7c15u + Detail(term.node);
-      if (node.op != FormOp::kArg) hash ^= std::hash<double>{}(term.coefficient) + (hash << 6);
+      hash = hash * 0x9e3779b97f4a7c15u + Detail(term.node, coarse);
+      const double coefficient = coarse ? std::copysign(1, term.coefficient) : term.coefficient;
+      if (node.op != FormOp::kArg) hash ^= std::hash<double>{}(coefficient) + (hash << 6);
     }
-    return details_[id] = hash;
+    return known[id] = hash;
   }
 
-  // An output that is no single statement: first by numbers of terms and coefficients, then at the borders of each
-  // dimension.
+  // An output that is no single statement: first by numbers of terms and signs, then by coefficients, then at the
+  // borders of each dimension.
   tl::unexpected<std::string> Divide(size_t index, const std::string& why) {
     const Piece piece = pieces_[index];
     const size_t rank = request_.buffers[piece.buffer].shape.size();
     std::vector<Piece> parts;
     size_t step = piece.splits;
-    for (; step <= rank && parts.size() < 2; ++step) {
+    for (; step <= rank + 1 && parts.size() < 2; ++step) {
       std::map<uint64_t, Piece> by_key;
       const std::vector<Column> coordinates = CoordinatesOf(piece.elements, request_.buffers[piece.buffer].shape);
       for (size_t row = 0; row < piece.forms.size(); ++row) {
         uint64_t key = 0;
-        if (step == 0) {
-          key = Detail(piece.forms[row]);
+        if (step < 2) {
+          key = Detail(piece.forms[row], step == 0);
         } else {
-          const Column& column = coordinates[step - 1];
+          const Column& column = coordinates[step - 2];
           const auto [low, high] = std::minmax_element(column.begin(), column.end());
           key = *high - *low < 2 ? 0 : column[row] == *low ? 1 : column[row] == *high ? 2 : 0;
         }
@@ -403,7 +503,7 @@ class FormMaker {
   CellStore cells_;
   ExplicitSums explicit_;
   std::map<CellId, CellClass> classes_;
-  std::map<FormId, uint64_t> details_;
+  std::map<FormId, uint64_t> details_, coarse_details_;
   std::vector<std::vector<std::pair<bool, bool>>> needed_;
   bool retry_ = false;
 };

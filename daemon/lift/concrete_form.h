@@ -18,12 +18,14 @@ struct ShapedBuffer {
   core::DType dtype = core::DType::kF32;
   std::vector<int64_t> shape;
   std::vector<FormId> elements;  // what was written to each; 0: not written. Empty: nothing was.
+  bool intermediate = false;     // of one launch for those that follow: a stage of its own, where it is read
 };
 
 struct ConcreteRequest {
   FormGraph& forms;
-  std::vector<ShapedBuffer> buffers;        // every buffer argument; FormNode::buffer indexes them
-  std::map<uint16_t, std::string> scalars;  // by position in the signature
+  // Every buffer argument, then intermediate ones; FormNode::buffer indexes them.
+  std::vector<ShapedBuffer> buffers;
+  std::map<uint16_t, std::string> scalars;                        // by position in the signature
   double cpu_deadline = std::numeric_limits<double>::infinity();  // by CpuSeconds
 };
 

@@ -14,6 +14,8 @@ namespace {
 
 constexpr size_t kMaxCounters = 8;
 constexpr uint64_t kMaxBoxPoints = 30'000'000;
+constexpr uint64_t kMaxPointsForDigits = 20'000;
+constexpr int64_t kLargestModulusOfDomain = 64;
 
 // Least and greatest value of a slot in each cell.
 struct Window {
@@ -262,10 +264,15 @@ class DomainExplanation {
     std::vector<IntegerGuard> guards = bounds;
     if (!Explains(guards)) {
       guards = Differences();
-      if (!Explains(guards)) {
+      bool enough = Explains(guards);
+      if (!enough) {
         guards.insert(guards.end(), bounds.begin(), bounds.end());
-        if (!Explains(guards)) return tl::unexpected(std::string("a domain is no box with affine guards"));
-      } else {
+        if (!Explains(guards)) {
+          if (!AddDigit(guards)) return tl::unexpected(std::string("a domain is no box with affine guards"));
+          enough = true;
+        }
+      }
+      if (enough) {
         Thin(guards);
         std::erase_if(guards, [](const IntegerGuard& guard) { return !guard.needs_low && !guard.needs_high; });
         return guards;
@@ -355,6 +362,43 @@ class DomainExplanation {
       }
     }
     return guards;
+  }
+
+  // A column against the remainder of another one: the mask of a row in its group of rows. False: that explains
+  // nothing.
+  bool AddDigit(std::vector<IntegerGuard>& guards) const {
+    uint64_t box = 1;
+    for (const int64_t extent : extents_) box *= static_cast<uint64_t>(std::max<int64_t>(extent, 1));
+    if (columns_.empty() || box * counts_.size() > kMaxPointsForDigits) return false;
+    const size_t rows = columns_[0]->size();
+    for (size_t q = 0; q < columns_.size(); ++q) {
+      const int64_t highest = *std::max_element(columns_[q]->begin(), columns_[q]->end());
+      for (int64_t modulus = 2; modulus <= std::min(highest, kLargestModulusOfDomain); ++modulus) {
+        for (size_t p = 0; p < columns_.size(); ++p) {
+          if (p == q) continue;
+          IntegerGuard guard;
+          guard.value.coefficients.assign(columns_.size(), 0);
+          guard.value.coefficients[p] = 1;
+          guard.value.digits.push_back({q, modulus, 0, -1});
+          guard.low = std::numeric_limits<int64_t>::max();
+          int64_t high = std::numeric_limits<int64_t>::min();
+          for (size_t row = 0; row < rows; ++row) {
+            const int64_t d = guard.value.Numerator([&](size_t k) { return (*columns_[k])[row]; });
+            guard.low = std::min(guard.low, d);
+            high = std::max(high, d);
+          }
+          guard.high = high + 1;
+          const auto [least, most] = std::minmax_element(columns_[p]->begin(), columns_[p]->end());
+          guard.has_low = guard.low > *least - (modulus - 1);
+          guard.has_high = high < *most;
+          if (!guard.has_low && !guard.has_high) continue;
+          guards.push_back(guard);
+          if (Explains(guards)) return true;
+          guards.pop_back();
+        }
+      }
+    }
+    return false;
   }
 
   // Marks the sides that the others do not imply, the last first.

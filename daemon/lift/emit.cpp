@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace warpwright::lift {
 
 using core::NodeId;
+
+namespace {
+constexpr size_t kFewestPoints = 6;  // that tell a rule from a table
+}  // namespace
 
 core::Affine ToAffine(const AffineFit& fit) {
   core::Affine affine;
@@ -88,27 +93,71 @@ Fitted<NodeId> Emitter::EmitNumbers(const std::vector<double>& values) {
     for (const double v : values) integers.push_back(std::llround(v));
     if (const auto fit = FitAffineOrDigit(x_, integers)) return Add(core::IndexValue{ToAffine(*fit)});
   }
-  // A line, or a geometric progression: frequencies of a rotation.
   if (const auto line = FitLine(x_, values)) return EmitLine(*line);
-  if (std::all_of(values.begin(), values.end(), [](double v) { return v > 0; })) {
-    std::vector<double> logarithms;
-    for (const double v : values) logarithms.push_back(std::log(v));
-    if (const auto line = FitLine(x_, logarithms)) {
-      const NodeId exponent = EmitLine(*line);
-      return Add(core::Call{core::Function::kExp, {exponent}});
-    }
-  }
+  if (const auto powers = EmitPowers(values)) return *powers;
+  if (const auto bilinear = FitBilinear(x_, values)) return EmitBilinear(*bilinear);
+  if (const auto times = EmitTimesVariable(values)) return *times;
   return tl::unexpected(std::string("constants vary with the position"));
+}
+
+// A geometric progression: frequencies of a rotation.
+std::optional<NodeId> Emitter::EmitPowers(const std::vector<double>& values) {
+  if (!std::all_of(values.begin(), values.end(), [](double v) { return v > 0; })) return std::nullopt;
+  std::vector<double> logarithms;
+  for (const double v : values) logarithms.push_back(std::log(v));
+  const auto line = FitLine(x_, logarithms);
+  if (!line) return std::nullopt;
+  const NodeId exponent = EmitLine(*line);
+  return Add(core::Call{core::Function::kExp, {exponent}});
+}
+
+// A variable times such a progression: position times frequency.
+std::optional<NodeId> Emitter::EmitTimesVariable(const std::vector<double>& values) {
+  for (size_t k = 0; k < x_.size(); ++k) {
+    std::vector<Column> columns(x_.size());
+    std::vector<double> quotients;
+    bool divides = true;
+    for (size_t row = 0; divides && row < values.size(); ++row) {
+      const int64_t at = (*x_[k])[row];
+      divides = (at == 0) == (values[row] == 0);
+      if (at == 0) continue;
+      quotients.push_back(values[row] / static_cast<double>(at));
+      for (size_t other = 0; other < columns.size(); ++other) columns[other].push_back((*x_[other])[row]);
+    }
+    if (!divides || quotients.size() < kFewestPoints) continue;
+    const Columns all = std::exchange(x_, Pointers(columns));
+    const auto rest = EmitPowers(quotients);
+    x_ = all;
+    if (rest) return Add(core::Nary{core::ReduceOp::kProduct, {EmitVariable(k), *rest}});
+  }
+  return std::nullopt;
+}
+
+NodeId Emitter::EmitVariable(size_t k) {
+  AffineFit variable;
+  variable.coefficients.assign(k + 1, 0);
+  variable.coefficients[k] = 1;
+  return Add(core::IndexValue{ToAffine(variable)});
+}
+
+NodeId Emitter::EmitBilinear(const Bilinear& bilinear) {
+  std::vector<NodeId> terms;
+  for (const Bilinear::Term& term : bilinear.terms) {
+    const NodeId first = EmitVariable(term.first), second = EmitVariable(term.second);
+    terms.push_back(Add(core::Nary{core::ReduceOp::kProduct, {Add(core::Constant{term.coefficient}), first, second}}));
+  }
+  const bool has_line =
+      bilinear.line.constant != 0 ||
+      std::any_of(bilinear.line.slopes.begin(), bilinear.line.slopes.end(), [](double s) { return s != 0; });
+  if (has_line) terms.push_back(EmitLine(bilinear.line));
+  return Combine(core::ReduceOp::kSum, std::move(terms));
 }
 
 NodeId Emitter::EmitLine(const Line& line) {
   std::vector<NodeId> terms;
   for (size_t k = 0; k < line.slopes.size(); ++k) {
     if (line.slopes[k] == 0) continue;
-    AffineFit variable;
-    variable.coefficients.assign(k + 1, 0);
-    variable.coefficients[k] = 1;
-    const NodeId index = Add(core::IndexValue{ToAffine(variable)});
+    const NodeId index = EmitVariable(k);
     terms.push_back(Add(core::Nary{core::ReduceOp::kProduct, {Add(core::Constant{line.slopes[k]}), index}}));
   }
   if (line.constant != 0) terms.push_back(Add(core::Constant{line.constant}));

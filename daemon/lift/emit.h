@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +51,10 @@ class Emitter {
     std::vector<AffineFit> fits;
   };
   core::NodeId EmitLine(const Line& line);
+  core::NodeId EmitBilinear(const Bilinear& bilinear);
+  core::NodeId EmitVariable(size_t k);
+  std::optional<core::NodeId> EmitPowers(const std::vector<double>& values);
+  std::optional<core::NodeId> EmitTimesVariable(const std::vector<double>& values);
   core::NodeId Add(core::Node node);
   core::NodeId Combine(core::ReduceOp op, std::vector<core::NodeId> args);
   Fitted<core::NodeId> EmitRead(const Position& position);

@@ -221,7 +221,7 @@ void ExpressionShadow::Before(const Context& c, const Instruction& in, uint32_t 
   const bool access = IsAccess(in);
   CaptureGuard(c, in, lanes);
   lanes |= guard_.symbolic;
-  active_ = (any & (IsExchange(in) ? sim::kAllLanes : lanes)) != 0 || guard_.symbolic != 0;
+  active_ = (any & (IsExchange(in) ? sim::kAllLanes : lanes)) != 0 || guard_.symbolic != 0 || KeepsCall(in);
   if (!active_ && !access) return;
   for (int k = in.defs; k < in.operands; ++k) Capture(c, in, k, sim::kAllLanes);
   if (in.op == Op::kAtomic || in.op == Op::kReduction || (in.op == Op::kStore && guard_.symbolic != 0))

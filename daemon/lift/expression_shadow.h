@@ -85,6 +85,7 @@ class ExpressionShadow : public sim::Shadow {
   bool ComputeFloat(const sim::Instruction& in, uint32_t lane, ExprId& id);
   bool ComputeInteger(const sim::Instruction& in, uint32_t lane, ExprId& id);
   bool ComputeBits(const sim::Instruction& in, uint32_t lane, ExprId& id);
+  static bool KeepsCall(const sim::Instruction& in);
   bool ComputeFloats(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);  // all lanes
   Expr FloatNode(const sim::Instruction& in, sim::Type type, ExprId a, ExprId b, ExprId c) const;
   ExprId FloatOperation(const sim::Instruction& in, sim::Type type, ExprId a, ExprId b, ExprId c);

@@ -16,6 +16,8 @@ using core::Function;
 // Of an accumulator of a maximum before the first element: not a value that data of any format reaches.
 constexpr double kLowest = -1e30;
 
+constexpr double kLargestExact = 0x1p33;
+
 uint64_t Mix(uint64_t hash, uint64_t value) {
   hash ^= value + 0x9e3779b97f4a7c15u + (hash << 12) + (hash >> 4);
   hash *= 0xff51afd7ed558ccdu;
@@ -49,6 +51,8 @@ double Apply(Function function, double x) {
 
 double RoundLiteral(double value, bool is_double) {
   if (!std::isfinite(value) || value == 0) return value;
+  // Integers, also those that floats do not hold: masks, multipliers of hashes.
+  if (std::fabs(value) < kLargestExact && value == std::nearbyint(value)) return value;
   const double six = Rounded(value, 6);
   if (is_double) {
     const double fifteen = Rounded(value, 15);
@@ -217,6 +221,7 @@ FormId FormGraph::Linear(double value, std::vector<FormTerm> terms) {
   std::erase_if(combined, [](const FormTerm& term) { return std::fabs(term.coefficient) < 1e-12; });
   for (FormTerm& term : combined) term.coefficient = RoundLiteral(term.coefficient, exact_);
   value = RoundLiteral(value, exact_);
+  if (MergePlainSums(combined)) combined = Sorted(std::move(combined));
   // A run with one coefficient other than 1 is that coefficient times a sum.
   std::vector<FormTerm> nested;
   std::vector<std::pair<std::vector<FormTerm>, double>> sums;
@@ -232,7 +237,15 @@ FormId FormGraph::Linear(double value, std::vector<FormTerm> terms) {
   }
   if (combined.empty()) return Constant(value);
   if (combined.size() == 1 && combined[0].coefficient == 1 && value == 0) return combined[0].node;
+  if (value == 0)
+    if (const FormId centred = CentredSquares(combined)) return centred;
   return Intern({.op = FormOp::kLinear, .value = value}, std::move(combined));
+}
+
+std::vector<FormTerm> FormGraph::Sorted(std::vector<FormTerm> terms) const {
+  std::sort(terms.begin(), terms.end(),
+            [this](const FormTerm& a, const FormTerm& b) { return a.node != b.node && Before(a.node, b.node); });
+  return terms;
 }
 
 // Collects a factor's own factors: constants go to `constant`, and so does what the coefficients of a sum have in
@@ -297,9 +310,65 @@ FormId FormGraph::Product(std::vector<FormTerm> factors) {
   std::sort(combined.begin(), combined.end(),
             [this](const FormTerm& a, const FormTerm& b) { return a.node != b.node && Before(a.node, b.node); });
   if (combined.empty() || constant == 0) return Constant(constant);
+  if (const FormId simpler = ProductOfExponentials(constant, combined)) return simpler;
   if (combined.size() == 1 && combined[0].coefficient == 1) return Linear(0, {{combined[0].node, constant}});
   const FormId product = Intern({.op = FormOp::kProduct}, std::move(combined));
   return constant == 1 ? product : Linear(0, {{product, constant}});
+}
+
+bool FormGraph::IsCallOf(FormId id, Function function) const {
+  return nodes_[id].op == FormOp::kCall && static_cast<Function>(nodes_[id].mode) == function;
+}
+
+// exp(a) exp(b) is exp(a + b), and exp(a) times a sum of such is the sum of the products: a sum of exponentials that is
+// rescaled whenever the maximum grows becomes the sum over the last maximum. 0: nothing of that is there.
+FormId FormGraph::ProductOfExponentials(double constant, const std::vector<FormTerm>& factors) {
+  std::vector<FormTerm> exponent, others;
+  for (const FormTerm& factor : factors) {
+    if (IsCallOf(factor.node, Function::kExp)) exponent.push_back({terms(factor.node)[0].node, factor.coefficient});
+    else others.push_back(factor);
+  }
+  if (exponent.empty()) return 0;
+  if (exponent.size() > 1 || exponent[0].coefficient != 1) {
+    others.push_back({Call(Function::kExp, {Linear(0, std::move(exponent))}), 1});
+    return Linear(0, {{Product(std::move(others)), constant}});
+  }
+  const auto has_exponential = [this](const FormTerm& term) {
+    const auto inner = terms(term.node);
+    return IsCallOf(term.node, Function::kExp) || (nodes_[term.node].op == FormOp::kProduct &&
+                                                   std::any_of(inner.begin(), inner.end(), [this](const FormTerm& f) {
+                                                     return f.coefficient == 1 && IsCallOf(f.node, Function::kExp);
+                                                   }));
+  };
+  const auto sum = std::find_if(others.begin(), others.end(), [&](const FormTerm& factor) {
+    const FormNode& node = nodes_[factor.node];
+    const auto inner = terms(factor.node);
+    return node.op == FormOp::kLinear && node.value == 0 && factor.coefficient == 1 &&
+           std::all_of(inner.begin(), inner.end(), has_exponential);
+  });
+  if (sum == others.end()) return 0;
+  const FormId exponential = Call(Function::kExp, {exponent[0].node});
+  std::vector<FormTerm> scaled(terms(sum->node).begin(), terms(sum->node).end());
+  for (FormTerm& term : scaled) term.node = Product({{term.node, 1}, {exponential, 1}});
+  others.erase(sum);
+  const FormId whole =
+      scaled.size() == 1 ? OfOne(FormOp::kLinear, Linear(0, std::move(scaled))) : Linear(0, std::move(scaled));
+  others.push_back({whole, 1});
+  return Linear(0, {{Product(std::move(others)), constant}});
+}
+
+// Of real numbers.
+bool FormGraph::IsPositive(FormId id) const {
+  const FormNode& node = nodes_[id];
+  const auto inner = terms(id);
+  const auto positive = [this](const FormTerm& term) { return IsPositive(term.node); };
+  if (node.op == FormOp::kConstant) return node.value > 0;
+  if (node.op == FormOp::kLinear)
+    return node.value >= 0 && std::all_of(inner.begin(), inner.end(),
+                                          [&](const FormTerm& term) { return term.coefficient > 0 && positive(term); });
+  if (node.op == FormOp::kProduct || node.op == FormOp::kMin) return std::all_of(inner.begin(), inner.end(), positive);
+  if (node.op == FormOp::kMax) return std::any_of(inner.begin(), inner.end(), positive);
+  return IsCallOf(id, Function::kExp);
 }
 
 FormId FormGraph::Extremum(FormOp op, std::vector<FormId> args) {
@@ -403,6 +472,9 @@ FormId FormGraph::Compare(core::Comparison comparison, FormId left, FormId right
     if (comparison == Comparison::kNotEqual) return Constant(1);
     return Constant((c == a) == (*c < 0));
   }
+  // A sum of exponentials is not zero.
+  if (b && *b <= 0 && IsPositive(left)) return Constant(comparison == Comparison::kNotEqual);
+  if (a && *a <= 0 && IsPositive(right)) return Constant(comparison != Comparison::kEqual);
   const bool symmetric = comparison == Comparison::kEqual || comparison == Comparison::kNotEqual;
   if (symmetric && (a || b))
     if (const FormId simpler = CompareIntegers(comparison, a ? right : left, a ? *a : *b)) return simpler;

@@ -100,13 +100,28 @@ class FormGraph {
   void AddTerm(const FormTerm& term, double& value, std::vector<FormTerm>& flat);
   FormId SumOf(std::vector<FormTerm> run);
   void AddFactor(FormId id, double exponent, double& constant, std::vector<FormTerm>& factors);
+  std::vector<FormTerm> Sorted(std::vector<FormTerm> terms) const;
+  uint64_t TermOfPlainSum(FormId id) const;
+  bool MergePlainSums(std::vector<FormTerm>& sum) const;
+  bool IsCentred(const std::vector<FormTerm>& sum) const;
+  FormId CentredSquares(const std::vector<FormTerm>& sum);
+  bool IsCallOf(FormId id, core::Function function) const;
+  FormId ProductOfExponentials(double constant, const std::vector<FormTerm>& factors);
+  bool IsPositive(FormId id) const;
   std::vector<FormTerm> Difference(FormId a, FormId b, double& value) const;
   bool IsInteger(FormId id) const;
   FormId CompareIntegers(core::Comparison comparison, FormId sum, double number);
   FormId WithoutRepetition(FormOp op, const std::vector<FormTerm>& parts);
+  FormId MergeComparisons(FormOp op, const std::vector<FormTerm>& parts);
+  struct OrderWithTie {
+    FormId small = 0, large = 0, tie = 0;
+    core::Comparison comparison = core::Comparison::kLess;
+  };
+  OrderWithTie AsOrderWithTie(FormId condition) const;
   FormId MergeArg(FormId condition, FormId then, FormId otherwise);
   void AddFacts(FormId condition, bool holds, std::vector<FormId>& facts);
   FormId Knowing(std::span<const FormId> facts, FormId id);
+  FormId SumOfChoices(FormId condition, FormId then, FormId otherwise);
   FormId MergeSelect(FormId condition, FormId then, FormId otherwise);
 
   std::vector<FormNode> nodes_;  // [0]: no node

@@ -37,6 +37,28 @@ FormId FormGraph::WithoutRepetition(FormOp op, const std::vector<FormTerm>& part
   return changed ? Logic(op, std::move(kept)) : 0;
 }
 
+// a < b or a = b is a <= b; a <= b and a != b is a < b. 0: there is no such pair.
+FormId FormGraph::MergeComparisons(FormOp op, const std::vector<FormTerm>& parts) {
+  const bool any = op == FormOp::kOr;
+  const auto is = [this](FormId id, Comparison comparison) {
+    return nodes_[id].op == FormOp::kCompare && static_cast<Comparison>(nodes_[id].mode) == comparison;
+  };
+  for (const FormTerm& order : parts) {
+    if (!is(order.node, any ? Comparison::kLess : Comparison::kLessEqual)) continue;
+    const FormId a = terms(order.node)[0].node, b = terms(order.node)[1].node;
+    for (const FormTerm& equality : parts) {
+      if (!is(equality.node, any ? Comparison::kEqual : Comparison::kNotEqual)) continue;
+      const FormId x = terms(equality.node)[0].node, y = terms(equality.node)[1].node;
+      if ((x != a || y != b) && (x != b || y != a)) continue;
+      std::vector<FormId> others{Compare(any ? Comparison::kLessEqual : Comparison::kLess, a, b)};
+      for (const FormTerm& part : parts)
+        if (part.node != order.node && part.node != equality.node) others.push_back(part.node);
+      return Logic(op, std::move(others));
+    }
+  }
+  return 0;
+}
+
 FormId FormGraph::Logic(FormOp op, std::vector<FormId> args) {
   if (op == FormOp::kNot) {
     const FormNode node = nodes_[args[0]];
@@ -70,19 +92,46 @@ FormId FormGraph::Logic(FormOp op, std::vector<FormId> args) {
   flat.erase(std::unique(flat.begin(), flat.end()), flat.end());
   if (flat.empty()) return Constant(1 - absorbing);
   if (flat.size() == 1) return flat[0].node;
+  if (const FormId merged = MergeComparisons(op, flat)) return merged;
   if (const FormId simpler = WithoutRepetition(op, flat)) return simpler;
   return Intern({.op = op}, std::move(flat));
 }
 
+// small < large, or equal and `tie`: 0 if the condition is none.
+FormGraph::OrderWithTie FormGraph::AsOrderWithTie(FormId condition) const {
+  OrderWithTie order;
+  const FormNode& node = nodes_[condition];
+  if (node.op == FormOp::kCompare) {
+    order.comparison = static_cast<Comparison>(node.mode);
+    if (order.comparison != Comparison::kLess && order.comparison != Comparison::kLessEqual) return {};
+    order.small = terms(condition)[0].node;
+    order.large = terms(condition)[1].node;
+    return order;
+  }
+  if (node.op != FormOp::kOr || node.count != 2) return {};
+  for (const size_t k : {0, 1}) {
+    const FormId strict = terms(condition)[k].node, equal = terms(condition)[1 - k].node;
+    if (nodes_[strict].op != FormOp::kCompare || static_cast<Comparison>(nodes_[strict].mode) != Comparison::kLess ||
+        nodes_[equal].op != FormOp::kAnd || nodes_[equal].count != 2)
+      continue;
+    const FormId small = terms(strict)[0].node, large = terms(strict)[1].node;
+    for (const size_t e : {0, 1}) {
+      const FormId same = terms(equal)[e].node, tie = terms(equal)[1 - e].node;
+      if (nodes_[same].op != FormOp::kCompare || static_cast<Comparison>(nodes_[same].mode) != Comparison::kEqual)
+        continue;
+      const FormId x = terms(same)[0].node, y = terms(same)[1].node;
+      if ((x == small && y == large) || (x == large && y == small)) return {small, large, tie, Comparison::kLess};
+    }
+  }
+  return {};
+}
+
 // select(x > max(S), index of x, arg max of S) is the arg max of S and x. The first of equal values wins if the later
-// one must be greater.
+// one must be greater, or if a comparison of the indices says so.
 FormId FormGraph::MergeArg(FormId condition, FormId then, FormId otherwise) {
-  const FormNode compare = nodes_[condition];
-  if (compare.op != FormOp::kCompare) return 0;
-  const auto comparison = static_cast<core::Comparison>(compare.mode);
-  if (comparison != core::Comparison::kLess && comparison != core::Comparison::kLessEqual) return 0;
-  const FormId small = terms(condition)[0].node, large = terms(condition)[1].node;
-  if (AsConstant(small) || AsConstant(large)) return 0;
+  const OrderWithTie order = AsOrderWithTie(condition);
+  const FormId small = order.small, large = order.large;
+  if (small == 0 || AsConstant(small) || AsConstant(large)) return 0;
   // The values among which `index` chooses, by an extremum `value`.
   const auto choices = [&](FormId index, FormId value, FormOp extremum, std::vector<FormTerm>& out) {
     if (const double* c = AsConstant(index)) {
@@ -99,20 +148,30 @@ FormId FormGraph::MergeArg(FormId condition, FormId then, FormId otherwise) {
     out.insert(out.end(), args.begin(), args.end());
     return true;
   };
+  // Does the tie's comparison choose the lower, the higher index?
+  bool lower = false, higher = false;
+  if (order.tie != 0 && nodes_[order.tie].op == FormOp::kCompare) {
+    const FormId a = terms(order.tie)[0].node, b = terms(order.tie)[1].node;
+    const auto comparison = static_cast<Comparison>(nodes_[order.tie].mode);
+    const bool is_order = comparison == Comparison::kLess || comparison == Comparison::kLessEqual;
+    lower = is_order && a == then && b == otherwise;
+    higher = is_order && a == otherwise && b == then;
+  }
+  if (order.tie != 0 && !lower && !higher) return 0;
   for (const FormOp extremum : {FormOp::kMax, FormOp::kMin}) {
     // kMax: `then` belongs to the larger one.
     std::vector<FormTerm> chosen, kept;
     const FormId winner = extremum == FormOp::kMax ? large : small, loser = extremum == FormOp::kMax ? small : large;
     if (!choices(then, winner, extremum, chosen) || !choices(otherwise, loser, extremum, kept)) continue;
     // Ties: at kLess the one that was kept wins, at kLessEqual the chosen one.
-    const bool keeps = comparison == core::Comparison::kLess;
+    const bool keeps = order.comparison == core::Comparison::kLess;
     const auto below = [](const std::vector<FormTerm>& a, const std::vector<FormTerm>& b) {
       const auto by = [](const FormTerm& x, const FormTerm& y) { return x.coefficient < y.coefficient; };
       return std::max_element(a.begin(), a.end(), by)->coefficient <
              std::min_element(b.begin(), b.end(), by)->coefficient;
     };
-    const bool first = keeps ? below(kept, chosen) : below(chosen, kept);
-    const bool last = keeps ? below(chosen, kept) : below(kept, chosen);
+    const bool first = lower || (order.tie == 0 && (keeps ? below(kept, chosen) : below(chosen, kept)));
+    const bool last = higher || (order.tie == 0 && (keeps ? below(chosen, kept) : below(kept, chosen)));
     if (!first && !last) continue;
     using core::ReduceOp;
     const ReduceOp mode = extremum == FormOp::kMax ? (first ? ReduceOp::kArgMaxFirst : ReduceOp::kArgMaxLast)
@@ -169,6 +228,20 @@ FormId FormGraph::Knowing(std::span<const FormId> facts, FormId id) {
     if (left.size() > 1) return Extremum(node.op, std::move(left));
     id = left[0];
   }
+}
+
+// c ? (d ? 2 : 1) : (d ? 1 : 0) counts: it is (d ? 1 : 0) + (c ? 1 : 0).
+FormId FormGraph::SumOfChoices(FormId condition, FormId then, FormId otherwise) {
+  if (nodes_[then].op != FormOp::kSelect || nodes_[otherwise].op != FormOp::kSelect) return 0;
+  const auto a = terms(then), b = terms(otherwise);
+  if (a[0].node != b[0].node) return 0;
+  const double *first = AsConstant(a[1].node), *second = AsConstant(a[2].node);
+  const double *third = AsConstant(b[1].node), *fourth = AsConstant(b[2].node);
+  if (!first || !second || !third || !fourth || *first - *third != *second - *fourth) return 0;
+  const double step = *first - *third;
+  const FormId one = Constant(step), zero = Constant(0);
+  const FormId added = Select(condition, one, zero);
+  return Linear(0, {{otherwise, 1}, {added, 1}});
 }
 
 // A selection whose side is a selection again, as one where it can be.
@@ -242,6 +315,12 @@ FormId FormGraph::Select(FormId condition, FormId then, FormId otherwise) {
     if (comparison == Comparison::kNotEqual) return Select(Compare(Comparison::kEqual, left, right), otherwise, then);
     if (const FormId arg = MergeArg(condition, then, otherwise)) return arg;
   }
+  if (const OrderWithTie order = AsOrderWithTie(condition); order.tie != 0) {
+    // Of equal values, either is the extremum.
+    if (then == order.large && otherwise == order.small) return Extremum(FormOp::kMax, {then, otherwise});
+    if (then == order.small && otherwise == order.large) return Extremum(FormOp::kMin, {then, otherwise});
+    if (const FormId arg = MergeArg(condition, then, otherwise)) return arg;
+  }
   // Where one side is the other one as well.
   if (Knowing(fails, then) == otherwise) return then;
   if (Knowing(holds, otherwise) == then) return otherwise;
@@ -261,6 +340,7 @@ FormId FormGraph::Select(FormId condition, FormId then, FormId otherwise) {
       return Linear(0, {{shorter, 1}, {selected, 1}});
     }
   }
+  if (const FormId sum = SumOfChoices(condition, then, otherwise)) return sum;
   if (const FormId merged = MergeSelect(condition, then, otherwise)) return merged;
   // One of a comparison and its opposite.
   if (compare.op == FormOp::kCompare && static_cast<Comparison>(compare.mode) == Comparison::kLessEqual) {

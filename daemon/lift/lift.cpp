@@ -25,8 +25,19 @@ using Scalars = std::map<std::string, core::ScalarValue>;
 
 constexpr double kFormCpuSeconds = 5;  // to find the statements at one shape
 
-constexpr int kConversions = 3;  // of branches, at a shape
+constexpr std::string_view kNoShape = "no shape";
+constexpr int kConversions = 3;        // of branches, at a shape
+constexpr double kShareOfWhole = 0.6;  // of the time, for all launches together
+constexpr size_t kMostForms = 7;
+constexpr size_t kMostLeftOut = 2;  // of shapes with one structure, where their numbers follow from no scalar
 
+// What an execution at a shape gave.
+struct Seen {
+  const LiftShape* shape = nullptr;
+  FormAtShape at;  // the form is empty where there is none
+  bool has_form = false;
+  std::vector<TracedBuffer> buffers;  // without expressions; empty: it was not executed
+};
 using ShapeOutcome = std::variant<NotLifted, FormAtShape>;
 using Traced = std::variant<NotLifted, Trace>;
 
@@ -48,43 +59,50 @@ class Lifting {
     const auto elapsed = [&] {
       return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     };
-    const double cpu_end = CpuSeconds() + request_.seconds_limit;
-    const auto in_time = [cpu_end] { return CpuSeconds() < cpu_end; };
-    const std::vector<LiftShape>& shapes = request_.shapes;
-    NotLifted failure{"no shape", "no case of the manifest gives a shape that can be executed", false};
-    size_t next = 0;
-    for (; next < shapes.size() && forms_.size() < request_.unified_shapes && in_time(); ++next) {
-      WW_ASSIGN(ShapeOutcome outcome, FormAt(shapes[next]));
-      if (auto* at = std::get_if<FormAtShape>(&outcome)) {
-        forms_.push_back(std::move(*at));
-        continue;
-      }
-      auto& blocked = std::get<NotLifted>(outcome);
-      notes_.push_back(fmt::format("at {}: {}", Describe(Named(shapes[next].scalars)), blocked.message));
-      if (failure.blocker == "no shape" || (blocked.executed && !failure.executed)) failure = std::move(blocked);
+    const double cpu_begin = CpuSeconds();
+    cpu_end_ = cpu_begin + request_.seconds_limit * kShareOfWhole;
+    WW_ASSIGN(LiftOutcome outcome, Attempt());
+    cpu_end_ = cpu_begin + request_.seconds_limit;
+    // What a launch leaves for the next one may be simple where all of them together are not.
+    if (const auto* whole = std::get_if<NotLifted>(&outcome); whole != nullptr && launches_ > 1 && InTime()) {
+      seen_.clear();
+      notes_.clear();
+      failure_ = {};
+      next_ = 0;
+      cut_ = true;
+      WW_ASSIGN(LiftOutcome by_launches, Attempt());
+      if (std::holds_alternative<Lifted>(by_launches)) outcome = std::move(by_launches);
     }
-    if (forms_.empty()) return LiftOutcome(std::move(failure));
-    auto unified = UnifyMost();
-    if (!unified) return LiftOutcome(NotLifted{"shapes disagree", unified.error(), true});
-    Lifted lifted;
-    lifted.computation = std::move(*unified);
-    NameWhatIsRead(lifted.computation);
-    if (const auto valid = core::Validate(lifted.computation); !valid)
-      return LiftOutcome(NotLifted{"not representable", valid.error().message, true});
-    lifted.shapes = static_cast<uint32_t>(forms_.size());
-    for (; next < shapes.size() && !lifted.verified && in_time(); ++next) {
-      WW_ASSIGN(const std::string difference, Verify(lifted.computation, shapes[next], lifted.verified));
-      if (!difference.empty()) return LiftOutcome(NotLifted{"wrong at a further shape", difference, true});
-    }
-    if (lifted.shapes == 2 && !lifted.verified)
-      return LiftOutcome(NotLifted{"too few shapes", "two shapes do not tell how sizes follow from the scalars", true});
-    AddAssumptions(lifted.computation);
-    lifted.notes = std::move(notes_);
-    lifted.seconds = elapsed();
-    return LiftOutcome(std::move(lifted));
+    if (auto* lifted = std::get_if<Lifted>(&outcome)) lifted->seconds = elapsed();
+    return outcome;
   }
 
  private:
+  Result<LiftOutcome> Attempt() {
+    for (size_t wanted = std::min<size_t>(request_.unified_shapes, DifferentSizes());;) {
+      while (forms() < wanted && next_ < request_.shapes.size() && InTime()) WW_TRY(See(request_.shapes[next_++]));
+      if (forms() == 0) return LiftOutcome(std::move(failure_));
+      WW_ASSIGN(std::optional<Lifted> lifted, UnifyMost());
+      if (!lifted) {
+        if (forms() < wanted || forms() == kMostForms) return LiftOutcome(std::move(failure_));
+        wanted = forms() + 1;
+        continue;
+      }
+      WW_ASSIGN(const bool agrees, VerifyAtNext(*lifted));
+      if (!agrees) {  // that shape is among the forms now
+        if (forms() >= kMostForms) return LiftOutcome(std::move(failure_));
+        wanted = forms();
+        continue;
+      }
+      if (lifted->shapes == 2 && !lifted->verified)
+        return LiftOutcome(
+            NotLifted{"too few shapes", "two shapes do not tell how sizes follow from the scalars", true});
+      AddAssumptions(lifted->computation);
+      lifted->notes = std::move(notes_);
+      return LiftOutcome(std::move(*lifted));
+    }
+  }
+
   std::string Describe(const FormAtShape& shape) const {
     std::string text;
     for (const core::Argument& argument : spec_.args)
@@ -112,9 +130,10 @@ class Lifting {
   }
   // Scalars that took one value at all shapes may be anywhere in the statements as that number.
   void AddAssumptions(core::Computation& computation) const {
-    for (const auto& [name, value] : forms_[0].sizes) {
-      const bool constant =
-          std::all_of(forms_.begin(), forms_.end(), [&](const FormAtShape& f) { return f.sizes.at(name) == value; });
+    for (const auto& [name, value] : seen_[0].at.sizes) {
+      const bool constant = std::all_of(seen_.begin(), seen_.end(), [&](const Seen& seen) {
+        return !seen.has_form || seen.at.sizes.at(name) == value;
+      });
       if (constant) computation.assumptions.push_back(fmt::format("{} = {}", name, value));
     }
   }
@@ -132,6 +151,7 @@ class Lifting {
     request.plan = &shape.plan;
     request.buffers = &at.buffers;
     request.decode = converted_[shape.module->ptx];
+    request.cut_launches = cut_;
     uint16_t position = 0;
     for (const core::Argument& argument : spec_.args) {
       if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind)) {
@@ -163,6 +183,10 @@ class Lifting {
     WW_ASSIGN(PrepareOutcome prepared, prepare_(at));
     if (const auto* not_prepared = std::get_if<NotPrepared>(&prepared)) return ShapeOutcome(Blocked(*not_prepared));
     const auto& shape = std::get<PreparedShape>(prepared);
+    const auto& ops = shape.plan.ops;
+    launches_ = std::max(launches_, static_cast<size_t>(std::count_if(ops.begin(), ops.end(), [](const auto& op) {
+                           return std::holds_alternative<core::KernelLaunch>(op);
+                         })));
     for (int round = 0;; ++round) {
       WW_ASSIGN(Traced traced, TraceAt(at, shape));
       if (auto* not_lifted = std::get_if<NotLifted>(&traced)) return ShapeOutcome(std::move(*not_lifted));
@@ -186,17 +210,24 @@ class Lifting {
   Result<ShapeOutcome> FormOf(const LiftShape& at, const Trace& trace, std::vector<const DataBranch*>& open) {
     if (WritesNothing(trace))
       return ShapeOutcome(NotLifted{"nothing written", "the launcher writes nothing at this shape", false});
+    executed_.clear();
+    for (const TracedBuffer& buffer : trace.buffers)
+      executed_.push_back({buffer.name, {}, buffer.written, buffer.bits});
     if (!trace.lossy.empty()) return ShapeOutcome(NotLifted{"lossy", trace.lossy[0], false});
-    FormGraph forms(request_.node_limit * 4);
+    FormGraph forms(request_.node_limit + request_.node_limit / 2);
     std::vector<bool> integers;
     for (const core::Argument& argument : spec_.args)
       if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind))
         integers.push_back(!core::IsFloat(buffer->dtype));
+    for (const TracedIntermediate& cut : trace.intermediates) integers.push_back(!core::IsFloat(cut.dtype));
     forms.SetIntegerBuffers(std::move(integers));
     std::vector<ExprId> roots;
     for (const TracedBuffer& buffer : trace.buffers)
       for (size_t e = 0; e < buffer.elements.size(); ++e)
         if (buffer.written[e] && buffer.elements[e] != kConcrete) roots.push_back(buffer.elements[e]);
+    for (const TracedIntermediate& cut : trace.intermediates)
+      for (const ExprId id : cut.elements)
+        if (id != kConcrete) roots.push_back(id);
     const size_t outputs = roots.size();
     for (const DataBranch& branch : trace.branches) roots.push_back(branch.predicate);
     const CanonicalRoots canonical = Canonicalise(trace.graph, roots, forms);
@@ -239,17 +270,37 @@ class Lifting {
           if (!traced.written[e]) continue;
           buffer.elements[e] = traced.elements[e] != kConcrete
                                    ? canonical.forms[root++]
-                                   : forms.Constant(RoundLiteral(ConstantValue(TypeOf(buffer.dtype), traced.bits[e]),
-                                                                 buffer.dtype == core::DType::kF64));
+                                   : forms.Constant(LiteralValue(TypeOf(buffer.dtype), traced.bits[e]));
         }
         if (role == core::Role::kScratch) buffer.elements.clear();  // nobody reads what is left there
       }
       request.buffers.push_back(std::move(buffer));
     }
+    AddIntermediates(trace, canonical, root, request);
     auto made = MakeConcreteForm(request);
     if (!made) return ShapeOutcome(NotLifted{"no statement", made.error(), true});
     at.form = std::move(*made);
     return ShapeOutcome(std::move(at));
+  }
+
+  // With the shape of an argument of as many elements, its own first.
+  static void AddIntermediates(const Trace& trace, const CanonicalRoots& canonical, size_t root,
+                               ConcreteRequest& request) {
+    const size_t arguments = request.buffers.size();
+    for (const TracedIntermediate& cut : trace.intermediates) {
+      ShapedBuffer buffer{.name = "u" + std::to_string(request.buffers.size() - arguments), .intermediate = true};
+      buffer.dtype = cut.dtype;
+      buffer.shape = {static_cast<int64_t>(cut.elements.size())};
+      for (size_t b = arguments; b-- > 0;) {
+        const bool own = cut.argument == static_cast<int>(b);
+        int64_t count = 1;
+        for (const int64_t extent : request.buffers[b].shape) count *= extent;
+        if (own || count == static_cast<int64_t>(cut.elements.size())) buffer.shape = request.buffers[b].shape;
+        if (own) break;
+      }
+      for (const ExprId id : cut.elements) buffer.elements.push_back(id == kConcrete ? 0 : canonical.forms[root++]);
+      request.buffers.push_back(std::move(buffer));
+    }
   }
 
   static sim::Type TypeOf(core::DType dtype) {
@@ -268,32 +319,122 @@ class Lifting {
     return sim::Type::kNone;
   }
 
-  // Over all shapes, or else over the largest part that agrees.
-  Fitted<core::Computation> UnifyMost() {
-    auto unified = Unify(forms_, dimensions_);
-    if (unified || forms_.size() < 3) return unified;
-    for (size_t left_out = 0; left_out < forms_.size(); ++left_out) {
-      std::vector<FormAtShape> fewer = forms_;
-      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(left_out));
-      auto part = Unify(fewer, dimensions_);
-      if (!part) continue;
-      part->assumptions.push_back(fmt::format("not the same at {}", Describe(forms_[left_out])));
-      forms_ = std::move(fewer);
-      return part;
-    }
-    return unified;
+  // One: sizes are hard-coded, and the shapes differ in data alone.
+  size_t DifferentSizes() const {
+    std::set<core::Sizes> sizes;
+    for (const LiftShape& shape : request_.shapes) sizes.insert(Named(shape.scalars).sizes);
+    return std::max<size_t>(sizes.size(), 1);
+  }
+  bool InTime() const { return CpuSeconds() < cpu_end_; }
+  size_t forms() const {
+    return static_cast<size_t>(std::count_if(seen_.begin(), seen_.end(), [](const Seen& s) { return s.has_form; }));
   }
 
-  // The difference at another shape, in words; `verified` if there was none. Neither if the shape cannot be run.
-  Result<std::string> Verify(const core::Computation& computation, const LiftShape& shape, bool& verified) {
-    WW_ASSIGN(auto traced, TraceAt(shape));
-    const Trace* trace = std::get_if<Trace>(&traced);
-    if (trace == nullptr || WritesNothing(*trace)) return std::string();
-    WW_ASSIGN(auto difference, CompareWithTrace(computation, Named(shape.scalars), shape.buffers, *trace, spec_));
-    if (!difference) return std::string();
-    verified = difference->empty();
-    if (difference->empty()) return std::string();
-    return fmt::format("at {}: {}", Describe(Named(shape.scalars)), *difference);
+  Status See(const LiftShape& shape) {
+    executed_.clear();
+    WW_ASSIGN(ShapeOutcome outcome, FormAt(shape));
+    Seen seen{.shape = &shape, .at = Named(shape.scalars), .buffers = std::move(executed_)};
+    if (auto* at = std::get_if<FormAtShape>(&outcome)) {
+      seen.at = std::move(*at);
+      seen.has_form = true;
+    } else {
+      auto& blocked = std::get<NotLifted>(outcome);
+      notes_.push_back(fmt::format("at {}: {}", Describe(seen.at), blocked.message));
+      if (failure_.blocker == kNoShape || (blocked.executed && !failure_.executed)) failure_ = std::move(blocked);
+    }
+    if (seen.has_form || !seen.buffers.empty()) seen_.push_back(std::move(seen));
+    return {};
+  }
+
+  // Over the largest number of shapes that have one structure and whose numbers follow from the scalars; right at all
+  // shapes, also at those with another structure: one term in place of a sum, no tail.
+  Result<std::optional<Lifted>> UnifyMost() {
+    std::map<uint64_t, std::vector<const Seen*>> by_structure;
+    for (const Seen& seen : seen_)
+      if (seen.has_form) by_structure[StructureOf(seen.at.form.computation)].push_back(&seen);
+    std::vector<std::vector<const Seen*>> groups;
+    for (auto& [structure, group] : by_structure) groups.push_back(std::move(group));
+    std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    const size_t least = std::min({forms(), size_t{request_.unified_shapes}, DifferentSizes()});
+    std::string why;
+    for (const auto& group : groups) {
+      for (size_t left_out = 0; left_out <= kMostLeftOut && group.size() >= least + left_out; ++left_out) {
+        std::vector<bool> out(group.size(), false);
+        std::fill(out.end() - static_cast<std::ptrdiff_t>(left_out), out.end(), true);
+        do {
+          std::vector<FormAtShape> forms;
+          for (size_t k = 0; k < group.size(); ++k)
+            if (!out[k]) forms.push_back(group[k]->at);
+          WW_ASSIGN(std::optional<Lifted> lifted, UnifiedOver(forms, why));
+          if (lifted) return lifted;
+          if (!InTime()) break;
+        } while (std::next_permutation(out.begin(), out.end()));
+      }
+    }
+    if (why.empty()) {
+      std::vector<FormAtShape> all;
+      for (const Seen& seen : seen_)
+        if (seen.has_form) all.push_back(seen.at);
+      if (const auto unified = Unify(all, dimensions_); !unified) why = unified.error();
+    }
+    failure_ = NotLifted{wrong_ ? "wrong at a further shape" : "shapes disagree", why, true};
+    return std::optional<Lifted>();
+  }
+
+  // None: it is wrong at some shape, or there is none; `why` says so.
+  Result<std::optional<Lifted>> UnifiedOver(const std::vector<FormAtShape>& forms, std::string& why) {
+    wrong_ = false;
+    auto unified = Unify(forms, dimensions_);
+    if (!unified) {
+      why = unified.error();
+      return std::optional<Lifted>();
+    }
+    Lifted lifted{.computation = std::move(*unified), .shapes = static_cast<uint32_t>(forms.size())};
+    NameWhatIsRead(lifted.computation);
+    if (const auto valid = core::Validate(lifted.computation); !valid) {
+      why = valid.error().message;
+      return std::optional<Lifted>();
+    }
+    for (const Seen& seen : seen_) {
+      if (seen.buffers.empty()) continue;
+      WW_ASSIGN(const std::string difference, DifferenceAt(lifted.computation, seen, seen.buffers));
+      if (difference.empty()) continue;
+      why = difference;
+      wrong_ = true;
+      return std::optional<Lifted>();
+    }
+    // At a shape that it was not made from.
+    lifted.verified = seen_.size() > forms.size();
+    return std::optional<Lifted>(std::move(lifted));
+  }
+
+  Result<std::string> DifferenceAt(const core::Computation& computation, const Seen& seen,
+                                   const std::vector<TracedBuffer>& buffers) const {
+    WW_ASSIGN(const auto difference, CompareWithTrace(computation, seen.at, seen.shape->buffers, buffers, spec_));
+    if (!difference || difference->empty()) return std::string();
+    return fmt::format("at {}: {}", Describe(seen.at), *difference);
+  }
+
+  // At shapes that were not looked at before, until one can be run. Where it is wrong, the next attempt starts from
+  // that shape as well: false.
+  Result<bool> VerifyAtNext(Lifted& lifted) {
+    while (next_ < request_.shapes.size() && !lifted.verified && InTime()) {
+      const LiftShape& shape = request_.shapes[next_++];
+      WW_ASSIGN(auto traced, TraceAt(shape));
+      const Trace* trace = std::get_if<Trace>(&traced);
+      if (trace == nullptr || WritesNothing(*trace)) continue;
+      const Seen at{.shape = &shape, .at = Named(shape.scalars)};
+      WW_ASSIGN(const std::string difference, DifferenceAt(lifted.computation, at, trace->buffers));
+      lifted.verified = difference.empty();
+      if (lifted.verified) continue;
+      notes_.push_back(difference);
+      failure_ = NotLifted{"wrong at a further shape", difference, true};
+      const size_t before = seen_.size();
+      WW_TRY(See(shape));
+      if (seen_.size() == before || !seen_.back().has_form) next_ = request_.shapes.size();  // nothing is to be learnt
+      return false;
+    }
+    return true;
   }
 
   const core::LiftRequest& request_;
@@ -302,7 +443,14 @@ class Lifting {
   std::vector<std::vector<core::Expression>> dimensions_;  // of the buffer arguments
   std::map<uint16_t, std::string> scalar_names_;
   std::map<std::string, sim::DecodeOptions> converted_;  // by the PTX: shapes may have modules of their own
-  std::vector<FormAtShape> forms_;
+  std::vector<Seen> seen_;
+  std::vector<TracedBuffer> executed_;  // by the execution that FormAt looked at last
+  size_t next_ = 0;                     // of the request's shapes
+  size_t launches_ = 0;                 // of kernels, at any shape
+  bool cut_ = false;                    // every launch is lifted by itself
+  bool wrong_ = false;                  // the last attempt to unify failed at a shape
+  NotLifted failure_{std::string(kNoShape), "no case of the manifest gives a shape that can be executed", false};
+  double cpu_end_ = 0;
   std::vector<std::string> notes_;
 };
 

@@ -109,7 +109,7 @@ ExprId MemoryShadow::Read(Builder& builder, uint64_t offset, uint32_t bytes, uin
 }
 
 void MemoryShadow::Write(uint64_t offset, uint32_t bytes, ExprId id) {
-  stored_to_ = true;
+  stored_to_ = dirty_ = true;
   uint32_t* ids = ids_.get() + offset;
   uint8_t* places = places_.get() + offset;
   const uint32_t raw = id == kConcrete ? kWritten : id;
@@ -122,7 +122,7 @@ void MemoryShadow::Write(uint64_t offset, uint32_t bytes, ExprId id) {
 void MemoryShadow::Copy(Builder& builder, uint64_t offset, const MemoryShadow& from, uint64_t from_offset,
                         uint64_t bytes) {
   if (bytes == 0) return;
-  stored_to_ = true;
+  stored_to_ = dirty_ = true;
   std::vector<uint32_t> ids(from.ids_.get() + from_offset, from.ids_.get() + from_offset + bytes);
   std::vector<uint8_t> places(from.places_.get() + from_offset, from.places_.get() + from_offset + bytes);
   for (uint64_t k = 0; k < bytes; ++k) {
@@ -134,6 +134,12 @@ void MemoryShadow::Copy(Builder& builder, uint64_t offset, const MemoryShadow& f
   }
   std::memcpy(ids_.get() + offset, ids.data(), bytes * sizeof(uint32_t));
   std::memcpy(places_.get() + offset, places.data(), bytes);
+}
+
+ExprId MemoryShadow::FirstExpression() const {
+  for (uint64_t k = 0; k < bytes_; ++k)
+    if (ids_[k] != 0 && ids_[k] != kWritten) return ids_[k];
+  return kConcrete;
 }
 
 bool MemoryShadow::IsWritten(uint64_t offset, uint32_t bytes) const {

@@ -38,6 +38,10 @@ class MemoryShadow {
   void Clear();
   bool IsWritten(uint64_t offset, uint32_t bytes) const;
   ExprId Leaf(Builder& builder, uint64_t element) const;
+  bool dirty() const { return dirty_; }  // stored to since the last TakeDirty
+  void TakeDirty() { dirty_ = false; }
+  // The first expression that is stored here; kConcrete: all is as in the beginning or concrete.
+  ExprId FirstExpression() const;
 
  private:
   struct Free {
@@ -50,7 +54,7 @@ class MemoryShadow {
   core::DType dtype_ = core::DType::kU8;
   uint32_t element_ = 1;
   const std::byte* initial_ = nullptr;
-  bool stored_to_ = false;
+  bool stored_to_ = false, dirty_ = false;
   // By byte: 0 as in the beginning, kWritten for a concrete value, else an expression; and the byte's place in it. From
   // the system zeroed, so that what is not touched costs nothing.
   std::unique_ptr<uint32_t[], Free> ids_;

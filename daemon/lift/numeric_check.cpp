@@ -49,7 +49,10 @@ class Comparison {
   bool AgreesAt(size_t e) const {
     if (IsReal()) return Agrees(core::LoadAsDouble(result_.dtype, Bytes(e), 0), result_.real[e], Error(e));
     // An index by a comparison that rounding may turn has an error.
-    return core::LoadAsInteger(result_.dtype, Bytes(e), 0) == result_.integers[e] || Error(e) > 0;
+    // Of the computed number, what fits is stored.
+    const auto* stored = reinterpret_cast<const std::byte*>(&result_.integers[e]);
+    const int64_t computed = core::LoadAsInteger(result_.dtype, stored, 0);
+    return core::LoadAsInteger(result_.dtype, Bytes(e), 0) == computed || Error(e) > 0;
   }
   std::string Difference(size_t e) const {
     const double computed = IsReal() ? result_.real[e] : static_cast<double>(result_.integers[e]);
@@ -64,7 +67,8 @@ class Comparison {
 }  // namespace
 
 Result<std::optional<std::string>> CompareWithTrace(const core::Computation& computation, const FormAtShape& shape,
-                                                    const std::vector<core::BufferContent>& buffers, const Trace& trace,
+                                                    const std::vector<core::BufferContent>& buffers,
+                                                    const std::vector<TracedBuffer>& traced_buffers,
                                                     const core::KernelSpec& spec) {
   using Outcome = std::optional<std::string>;
   const bool has_double = std::any_of(computation.tensors.begin(), computation.tensors.end(),
@@ -88,12 +92,18 @@ Result<std::optional<std::string>> CompareWithTrace(const core::Computation& com
   auto results = evaluator->Run(arguments);
   if (!results) return Outcome("it cannot be evaluated: " + results.error().message);
   for (const core::TensorResult& result : *results) {
-    const auto traced = std::find_if(trace.buffers.begin(), trace.buffers.end(),
+    const auto traced = std::find_if(traced_buffers.begin(), traced_buffers.end(),
                                      [&](const TracedBuffer& b) { return b.name == result.name; });
-    if (traced == trace.buffers.end()) return Outcome("it writes another buffer");
+    if (traced == traced_buffers.end()) return Outcome("it writes another buffer");
     if (std::string difference = Comparison(result, *traced).Run(); !difference.empty()) return Outcome(difference);
   }
   return Outcome(std::string());
+}
+
+Result<std::optional<std::string>> CompareWithTrace(const core::Computation& computation, const FormAtShape& shape,
+                                                    const std::vector<core::BufferContent>& buffers, const Trace& trace,
+                                                    const core::KernelSpec& spec) {
+  return CompareWithTrace(computation, shape, buffers, trace.buffers, spec);
 }
 
 }  // namespace warpwright::lift

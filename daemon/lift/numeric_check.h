@@ -17,5 +17,9 @@ namespace warpwright::lift {
 Result<std::optional<std::string>> CompareWithTrace(const core::Computation& computation, const FormAtShape& shape,
                                                     const std::vector<core::BufferContent>& buffers, const Trace& trace,
                                                     const core::KernelSpec& spec);
+Result<std::optional<std::string>> CompareWithTrace(const core::Computation& computation, const FormAtShape& shape,
+                                                    const std::vector<core::BufferContent>& buffers,
+                                                    const std::vector<TracedBuffer>& traced,
+                                                    const core::KernelSpec& spec);
 
 }  // namespace warpwright::lift

@@ -111,11 +111,21 @@ Expr ExpressionShadow::FloatNode(const Instruction& in, Type type, ExprId a, Exp
 }
 
 // The common case, with a look ahead at where the expressions are.
+// A wave of the position is told by its angle alone, so that its calls stay, even of what does not depend on inputs.
+bool ExpressionShadow::KeepsCall(const Instruction& in) {
+  if (in.type != Type::kF32 && in.type != Type::kF64) return false;
+  if (in.op == Op::kSin || in.op == Op::kCos) return true;
+  const auto function = static_cast<core::Function>(in.mode);
+  return in.op == Op::kMathCall && (function == core::Function::kSin || function == core::Function::kCos);
+}
+
 bool ExpressionShadow::ComputeFloats(const Context& c, const Instruction& in, uint32_t lanes) {
   if ((in.type != Type::kF32 && in.type != Type::kF64) || FloatOp(in.op) == ExprOp::kNone || in.sat || in.xorsign)
     return false;
   std::array<Expr, kLanes> nodes;
   uint32_t symbolic = 0;
+  const bool kept = KeepsCall(in);
+  if (kept) symbolic = lanes;
   for (int k = in.defs; k < in.operands; ++k) symbolic |= operands_[static_cast<size_t>(k)].symbolic;
   const int count = in.operands - in.defs;
   for (uint32_t m = lanes & symbolic; m != 0; m &= m - 1) {
@@ -126,7 +136,7 @@ bool ExpressionShadow::ComputeFloats(const Context& c, const Instruction& in, ui
   }
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
-    bool depends = false;
+    bool depends = kept;
     if (symbolic >> lane & 1)
       for (const ExprId arg : nodes[lane].arguments()) depends |= !builder_.IsConst(arg);
     Set(c, in.reg[0], lane, depends ? builder_.Make(nodes[lane], ResultBits(c, in, 0, lane, in.type)) : kConcrete);

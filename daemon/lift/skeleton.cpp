@@ -6,6 +6,8 @@
 namespace warpwright::lift {
 namespace {
 
+constexpr uint64_t kMaxPositions = 1 << 14, kMaxValues = 20'000'000;
+
 uint64_t Mix(uint64_t hash, uint64_t value) {
   hash ^= value + 0x9e3779b97f4a7c15u + (hash << 12) + (hash >> 4);
   hash *= 0xff51afd7ed558ccdu;
@@ -78,6 +80,9 @@ Position Lockstep::CellsOf(std::vector<Cell> cells) {
 }
 
 Fitted<Position> Lockstep::Walk(std::span<const FormId> rows) {
+  values_ += rows.size();
+  if (++positions_ > kMaxPositions || values_ > kMaxValues)
+    return tl::unexpected(std::string("the expression is too large"));
   const FormNode& node = forms_[rows[0]];
   for (const FormId id : rows)
     if (forms_[id].signature != node.signature)

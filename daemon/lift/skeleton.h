@@ -93,6 +93,8 @@ class Lockstep {
   const FormGraph& forms_;
   CellStore& cells_;
   const ExplicitSums& explicit_;
+  // Shared expressions are walked wherever they occur, which may be exponentially often.
+  uint64_t positions_ = 0, values_ = 0;
 };
 
 // The loads and cells of a position, in the order of the walk.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <optional>
@@ -32,6 +33,8 @@ class PlanTrace {
   Result<std::optional<TraceOutcome>> RunOp(const core::PlanOp& op);
   Result<std::optional<TraceOutcome>> RunKernel(const core::KernelLaunch& launch);
   void ApplyToShadow(const core::PlanOp& op);
+  void Cut();
+  bool IsLastLaunch(const core::PlanOp* op) const;
   void ReadBuffers();
   NotTraced Why(const core::Fault& fault) const;
 
@@ -139,6 +142,65 @@ Result<std::optional<TraceOutcome>> PlanTrace::RunOp(const core::PlanOp& op) {
   return std::nullopt;
 }
 
+std::optional<core::DType> DTypeOf(sim::Type type) {
+  using core::DType;
+  for (const DType dtype : {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kI32, DType::kU32, DType::kI64,
+                            DType::kI8, DType::kU8})
+    if (TypeOf(dtype) == type) return dtype;
+  switch (type) {
+    case sim::Type::kB32: return DType::kI32;
+    case sim::Type::kB64:
+    case sim::Type::kU64: return DType::kI64;
+    default: return std::nullopt;
+  }
+}
+
+// What was computed so far becomes leaves.
+void PlanTrace::Cut() {
+  size_t argument = 0;
+  for (size_t i = 0; i < request_.plan->buffers.size(); ++i) {
+    const bool is_argument = request_.plan->buffers[i].kind == core::PlanBuffer::Kind::kArgument;
+    const size_t position = is_argument ? argument++ : 0;
+    const sim::PlanMemory::Buffer& buffer = memory_.buffers()[i];
+    MemoryShadow* memory = shadow_.FindMemory(buffer.address, 0);
+    if (!memory || !memory->dirty()) continue;
+    memory->TakeDirty();
+    const ExprId first = memory->FirstExpression();
+    if (first == kConcrete) continue;
+    TracedIntermediate cut{.argument = is_argument ? static_cast<int>(position) : -1, .elements = {}};
+    const auto dtype = is_argument ? std::optional(request_.dtypes[position]) : DTypeOf(trace_.graph[first].type);
+    if (!dtype) continue;
+    cut.dtype = *dtype;
+    const auto bytes = static_cast<uint32_t>(core::SizeOf(*dtype));
+    const std::span<const std::byte> content = memory_.memory().Bytes(buffer.address, buffer.bytes);
+    const auto number = static_cast<uint16_t>(request_.dtypes.size() + trace_.intermediates.size());
+    bool any = false;
+    cut.elements.assign(buffer.bytes / bytes, kConcrete);
+    for (uint64_t e = 0; e < cut.elements.size(); ++e) {
+      if (!memory->IsWritten(e * bytes, bytes)) continue;
+      uint64_t bits = 0;
+      std::memcpy(&bits, content.data() + e * bytes, bytes);
+      ExprId id = memory->Read(shadow_.builder(), e * bytes, bytes, bits);
+      if (id == kConcrete) continue;
+      id = shadow_.builder().Coerce(id, TypeOf(*dtype));
+      if (trace_.graph[id].arity == 0) continue;  // a leaf or a number
+      cut.elements[e] = id;
+      any = true;
+      memory->Write(
+          e * bytes, bytes,
+          shadow_.builder().Make({.op = ExprOp::kLoad, .type = TypeOf(*dtype), .buffer = number, .payload = e}, bits));
+    }
+    memory->TakeDirty();
+    if (any) trace_.intermediates.push_back(std::move(cut));
+  }
+}
+
+bool PlanTrace::IsLastLaunch(const core::PlanOp* op) const {
+  const auto is_launch = [](const core::PlanOp& o) { return std::holds_alternative<core::KernelLaunch>(o); };
+  const core::PlanOp* end = request_.plan->ops.data() + request_.plan->ops.size();
+  return std::none_of(op + 1, end, is_launch);
+}
+
 void PlanTrace::ReadBuffers() {
   size_t argument = 0;
   for (size_t i = 0; i < request_.plan->buffers.size(); ++i) {
@@ -175,6 +237,7 @@ Result<TraceOutcome> PlanTrace::Run() {
     for (const core::PlanOp& op : request_.plan->ops) {
       WW_ASSIGN(std::optional<TraceOutcome> ended, RunOp(op));
       if (ended) return std::move(*ended);
+      if (request_.cut_launches && std::holds_alternative<core::KernelLaunch>(op) && !IsLastLaunch(&op)) Cut();
     }
   }
   ReadBuffers();

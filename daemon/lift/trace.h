@@ -33,6 +33,7 @@ struct TraceRequest {
   // Other orders of blocks and warps that must give the same: 0 is the usual one.
   uint64_t block_order = 0;
   sim::DecodeOptions decode;  // branches that shall not be taken: both sides run
+  bool cut_launches = false;  // what a launch wrote is a tensor of its own for those that follow
   int runs = 1;  // launches in sequence without reloading; the expressions are those of the last one over the contents
                  // before the first
 };
@@ -56,9 +57,17 @@ struct TracedBuffer {
   std::vector<uint64_t> bits;
 };
 
+// What a launch left in a buffer, where launches are cut: kLoad of `buffers.size()` and more refers to these.
+struct TracedIntermediate {
+  int argument = -1;  // whose memory it is; -1: the launcher's own
+  core::DType dtype = core::DType::kF32;
+  std::vector<ExprId> elements;  // kConcrete: not of this launch
+};
+
 struct Trace {
   Graph graph;
   std::vector<TracedBuffer> buffers;  // every argument, in order
+  std::vector<TracedIntermediate> intermediates;
   std::vector<DataBranch> branches;
   std::vector<std::string> kernels;  // symbols of those that were launched, in order
   std::vector<std::string> lossy;    // "a shuffle's lane depends on data (scan.cu:12)": no form may be claimed

@@ -1,5 +1,7 @@
 // What share of the entries of some repositories is lifted, how fast, and what stops the others.
-//   bench_lift [--text] [--kernel NAME] [--json] FOLDER...   each with a .warpwright.yml
+//   bench_lift [--text] [--kernel NAME] [--json] [--mutants] FOLDER...   each with a .warpwright.yml
+// With --mutants, every lifted computation is changed in one thing at a time, and what has its digest nevertheless is
+// counted.
 // One JSON object: a line for each entry, and the sums. Lifting runs outside the sandbox of a worker, so only on code
 // that is trusted.
 #include <fmt/format.h>
@@ -11,6 +13,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -24,6 +27,7 @@
 #include "core/computation_text.h"
 #include "judge/lift_shapes.h"
 #include "sim/sim_device.h"
+#include "tests/bench/lift_mutants.h"
 #include "worker/service.h"
 
 namespace {
@@ -32,10 +36,17 @@ using namespace warpwright;
 using nlohmann::json;
 
 struct Options {
-  bool text = false, print_json = false;
+  bool text = false, print_json = false, mutants = false;
   std::string kernel;
   std::vector<std::string> folders;
 };
+
+// Of this process, without the compilers that it starts.
+double CpuSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
 
 json LiftOne(worker::Service& service, const std::filesystem::path& root, const core::KernelSpec& spec,
              const Options& options) {
@@ -52,8 +63,13 @@ json LiftOne(worker::Service& service, const std::filesystem::path& root, const 
   request.device = "sim:h200";
   request.shapes = judge::MakeLiftShapes(spec, 9, uint64_t{32} << 20);
   const auto begin = std::chrono::steady_clock::now();
+  const double cpu_begin = CpuSeconds();
   const auto outcome = service.Lift(request);
   entry["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  entry["cpu_seconds"] = CpuSeconds() - cpu_begin;
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  entry["peak_mib"] = used.ru_maxrss / 1024;
   if (!outcome) {
     entry["outcome"] = "error";
     entry["message"] = outcome.error().message;
@@ -73,6 +89,12 @@ json LiftOne(worker::Service& service, const std::filesystem::path& root, const 
   if (const auto normal = core::Normalize(lifted.computation)) entry["digest"] = normal->digest.substr(0, 12);
   entry["assumptions"] = lifted.computation.assumptions;
   entry["notes"] = lifted.notes;
+  if (options.mutants) {
+    const bench::MutantCount count = bench::CountMutants(lifted.computation, spec, request.shapes[0]);
+    entry["mutants"] = count.mutants;
+    entry["equal_mutants"] = count.equal;
+    entry["falsely_equal_mutants"] = count.false_equal;
+  }
   if (options.text) entry["text"] = core::ComputationText(core::Inlined(lifted.computation));
   return entry;
 }
@@ -94,7 +116,8 @@ json LiftApart(worker::Service& service, const std::filesystem::path& root, cons
   if (child == 0) {
     const rlimit memory{uint64_t{6} << 30, uint64_t{6} << 30};
     setrlimit(RLIMIT_AS, &memory);
-    alarm(60);
+    const rlimit processor{60, 90};  // seconds, however busy the machine is
+    setrlimit(RLIMIT_CPU, &processor);
     const std::string answer = LiftOne(service, root, spec, options).dump();
     for (size_t done = 0; done < answer.size();) {
       const ssize_t part = write(ends[1], answer.data() + done, answer.size() - done);
@@ -115,8 +138,8 @@ json LiftApart(worker::Service& service, const std::filesystem::path& root, cons
   return {{"folder", root.filename().string()},
           {"kernel", spec.name},
           {"outcome", "not executed"},
-          {"blocker", WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "time limit" : "memory limit"},
-          {"message", "it took more than 60 s or 6 GiB"}};
+          {"blocker", WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU ? "time limit" : "memory limit"},
+          {"message", "it took more than 60 s of processor time or 6 GiB"}};
 }
 
 int Run(const Options& options) {
@@ -143,12 +166,15 @@ int Run(const Options& options) {
       if (entry.contains("blocker")) ++blockers[entry["blocker"]];
       if (!options.print_json) {
         fmt::print("{:24} {:14} {:7.2f} s  {}\n", entry["kernel"].get<std::string>(),
-                   entry["outcome"].get<std::string>(), entry.value("seconds", 0.0), Remark(entry));
+                   entry["outcome"].get<std::string>(), entry.value("cpu_seconds", 0.0), Remark(entry));
         if (options.text && entry.contains("text")) {
           fmt::print("{}", entry["text"].get<std::string>());
           for (const auto& a : entry["assumptions"]) fmt::print("  assuming {}\n", a.get<std::string>());
           for (const auto& n : entry["notes"]) fmt::print("  note {}\n", n.get<std::string>().substr(0, 200));
         }
+        if (entry.contains("mutants"))
+          fmt::print("  mutants: {}, equal and the same {}, falsely equal {}\n", entry["mutants"].get<size_t>(),
+                     entry["equal_mutants"].get<size_t>(), entry["falsely_equal_mutants"].dump());
         std::fflush(stdout);
       }
       entries.push_back(std::move(entry));
@@ -167,6 +193,7 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--text") options.text = true;
+    else if (argument == "--mutants") options.mutants = true;
     else if (argument == "--json") options.print_json = true;
     else if (argument == "--kernel" && i + 1 < argc) options.kernel = argv[++i];
     else options.folders.push_back(argument);

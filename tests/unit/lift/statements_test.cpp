@@ -1,0 +1,214 @@
+// From expressions of all elements to statements: walked in lockstep, fitted at one shape, unified over several.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "core/computation_evaluate.h"
+#include "lift/concrete_form.h"
+#include "lift/skeleton.h"
+#include "lift/unify.h"
+
+namespace warpwright::lift {
+namespace {
+
+using core::Function;
+
+// x[n][m] and w[m] into out, whose elements are made one by one.
+struct Grid {
+  int64_t n = 0, m = 0;
+  FormGraph* forms = nullptr;
+  FormId X(int64_t i, int64_t k) const { return forms->Load(0, i * m + k); }
+  FormId W(int64_t k) const { return forms->Load(1, k); }
+  FormId Sum(const std::vector<FormId>& args) const {
+    std::vector<FormTerm> terms;
+    for (const FormId id : args) terms.push_back({id, 1});
+    return forms->Linear(0, std::move(terms));
+  }
+  FormId Times(double c, FormId id) const { return forms->Linear(0, {{id, c}}); }
+  FormId Product(FormId a, FormId b) const { return forms->Product({{a, 1}, {b, 1}}); }
+};
+using GridElement = std::function<FormId(const Grid&, int64_t i, int64_t k)>;  // 0: not written
+
+std::vector<std::vector<core::Size>> GridDimensions() {
+  const core::Size n = core::Size::Parse("n").value(), m = core::Size::Parse("m").value();
+  return {{n, m}, {m}, {n, m}};
+}
+
+Fitted<ConcreteForm> FormOf(FormGraph& forms, const Grid& shape, const GridElement& element) {
+  ConcreteRequest request{.forms = forms, .buffers = {}, .scalars = {}};
+  request.buffers = {{.name = "x", .shape = {shape.n, shape.m}},
+                     {.name = "w", .shape = {shape.m}},
+                     {.name = "out", .shape = {shape.n, shape.m}}};
+  for (int64_t i = 0; i < shape.n; ++i)
+    for (int64_t k = 0; k < shape.m; ++k) request.buffers[2].elements.push_back(element(shape, i, k));
+  return MakeConcreteForm(request);
+}
+
+// Values of leaves: those that the evaluator is given.
+constexpr double kLargestLeaf = 51;
+double XAt(int64_t element) { return 0.25 + 0.5 * static_cast<double>(element * 37 % 101); }
+double WAt(int64_t element) { return 1.5 - 0.125 * static_cast<double>(element * 13 % 29); }
+double FormValue(const FormGraph& forms, FormId id) {
+  const FormNode& node = forms[id];
+  std::vector<double> args;
+  double sum = node.value, product = 1;
+  for (const FormTerm& term : forms.terms(id)) {
+    args.push_back(FormValue(forms, term.node));
+    sum += term.coefficient * args.back();
+    product *= std::pow(args.back(), term.coefficient);
+  }
+  switch (node.op) {
+    case FormOp::kConstant: return node.value;
+    case FormOp::kLoad: return node.buffer == 0 ? XAt(node.element) : WAt(node.element);
+    case FormOp::kLinear: return sum;
+    case FormOp::kProduct: return product;
+    case FormOp::kMax: return *std::max_element(args.begin(), args.end());
+    case FormOp::kCall:
+      return node.mode == static_cast<uint8_t>(Function::kSin) ? std::sin(args[0]) : std::exp(args[0]);
+    default: ADD_FAILURE() << "an operation that this test does not know"; return 0;
+  }
+}
+
+void ExpectValues(const core::Computation& computation, const Grid& shape, const GridElement& element) {
+  FormGraph forms(1'000'000);
+  Grid at = shape;
+  at.forms = &forms;
+  const core::Sizes sizes = {{"n", shape.n}, {"m", shape.m}};
+  const auto evaluator = core::ComputationEvaluator::Compile(computation, sizes, {});
+  ASSERT_TRUE(evaluator) << evaluator.error().message;
+  std::vector<double> x, w;
+  for (int64_t e = 0; e < shape.n * shape.m; ++e) x.push_back(XAt(e));
+  for (int64_t e = 0; e < shape.m; ++e) w.push_back(WAt(e));
+  const auto results = evaluator->Run({.scalars = {}, .tensors = {{"x", {x, {}}}, {"w", {w, {}}}}});
+  ASSERT_TRUE(results) << results.error().message;
+  ASSERT_EQ(results->size(), 1u);
+  for (int64_t i = 0; i < shape.n; ++i)
+    for (int64_t k = 0; k < shape.m; ++k) {
+      const FormId id = element(at, i, k);
+      const auto e = static_cast<size_t>(i * shape.m + k);
+      ASSERT_EQ((*results)[0].written[e] != 0, id != 0);
+      if (id == 0) continue;
+      const double expected = FormValue(forms, id);
+      // Literals have seven digits, and differences of large terms may be small.
+      ASSERT_NEAR((*results)[0].real[e], expected, 1e-6 * (std::fabs(expected) + kLargestLeaf));
+    }
+}
+
+struct StatementRow {
+  const char* name;
+  GridElement element;
+};
+class Statements : public testing::TestWithParam<StatementRow> {};
+
+// One form from three shapes has the values of every element at those and at a fourth.
+TEST_P(Statements, HoldAtFurtherShapes) {
+  std::vector<FormAtShape> at;
+  for (const auto& [n, m] : {std::pair<int64_t, int64_t>{5, 7}, {8, 6}, {6, 11}}) {
+    FormGraph forms(1'000'000);
+    const Grid shape{n, m, &forms};
+    auto form = FormOf(forms, shape, GetParam().element);
+    ASSERT_TRUE(form) << form.error();
+    at.push_back({.sizes = {{"n", n}, {"m", m}}, .reals = {}, .form = std::move(*form)});
+    EXPECT_EQ(StructureOf(at[0].form.computation), StructureOf(at.back().form.computation));
+  }
+  auto unified = Unify(at, GridDimensions());
+  ASSERT_TRUE(unified) << unified.error();
+  unified->sizes = {"m", "n"};
+  for (core::TensorArgument& tensor : unified->tensors) tensor.read = !tensor.written;
+  ASSERT_TRUE(core::Validate(*unified)) << core::Validate(*unified).error().message;
+  for (const auto& [n, m] : {std::pair<int64_t, int64_t>{5, 7}, {9, 4}, {4, 13}})
+    ExpectValues(*unified, {n, m}, GetParam().element);
+}
+INSTANTIATE_TEST_SUITE_P(
+    All, Statements,
+    testing::Values(
+        StatementRow{"Map", [](const Grid& s, int64_t i, int64_t k) { return s.Sum({s.X(i, k), s.Times(2, s.W(k))}); }},
+        StatementRow{"RowSum",
+                     [](const Grid& s, int64_t i, int64_t) {
+                       std::vector<FormId> terms;
+                       for (int64_t k = 0; k < s.m; ++k) terms.push_back(s.Product(s.X(i, k), s.W(k)));
+                       return s.Sum(terms);
+                     }},
+        StatementRow{"MeanAndDifference",
+                     [](const Grid& s, int64_t i, int64_t k) {
+                       std::vector<FormId> terms;
+                       for (int64_t j = 0; j < s.m; ++j) terms.push_back(s.X(i, j));
+                       return s.Sum({s.X(i, k), s.Times(-1 / static_cast<double>(s.m), s.Sum(terms))});
+                     }},
+        StatementRow{"Softmax",
+                     [](const Grid& s, int64_t i, int64_t k) {
+                       std::vector<FormId> all, exps;
+                       for (int64_t j = 0; j < s.m; ++j) all.push_back(s.X(i, j));
+                       const FormId top = s.forms->Extremum(FormOp::kMax, all);
+                       const auto of = [&](FormId x) {
+                         return s.forms->Call(Function::kExp, {s.forms->Linear(0, {{x, 1}, {top, -1}})});
+                       };
+                       for (const FormId x : all) exps.push_back(of(x));
+                       return s.forms->Product({{of(s.X(i, k)), 1}, {s.Sum(exps), -1}});
+                     }},
+        StatementRow{"Transform",  // whose sums read the same for all k
+                     [](const Grid& s, int64_t i, int64_t k) {
+                       std::vector<FormId> terms;
+                       for (int64_t j = 0; j < s.m; ++j) {
+                         const FormId angle = s.forms->Constant(0.25 * static_cast<double>(j * k));
+                         terms.push_back(s.Product(s.X(i, j), s.forms->Call(Function::kSin, {angle})));
+                       }
+                       return s.Sum(terms);
+                     }},
+        StatementRow{"PrefixSum",
+                     [](const Grid& s, int64_t i, int64_t k) {
+                       std::vector<FormId> terms;
+                       for (int64_t j = 0; j <= k; ++j) terms.push_back(s.X(i, j));
+                       return s.forms->OfOne(FormOp::kLinear, s.Sum(terms));
+                     }},
+        StatementRow{"Shift", [](const Grid& s, int64_t i, int64_t k) { return k > 0 ? s.X(i, k - 1) : FormId{0}; }},
+        StatementRow{"Reversal", [](const Grid& s, int64_t i, int64_t k) { return s.X(s.n - 1 - i, k); }},
+        StatementRow{"Triangle", [](const Grid& s, int64_t i, int64_t k) { return k <= i ? s.X(i, k) : FormId{0}; }},
+        StatementRow{"Ramp", [](const Grid& s, int64_t i,
+                                int64_t k) { return s.Times(0.5 * static_cast<double>(k) + 1, s.X(i, k)); }}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(ConcreteForm, WhatSharesALotEndsInTime) {
+  // A tree of 2^30 nodes by sharing.
+  FormGraph forms(1'000'000);
+  const Grid shape{2, 3, &forms};
+  const auto form = FormOf(forms, shape, [](const Grid& s, int64_t i, int64_t k) {
+    FormId id = s.X(i, k);
+    for (int step = 0; step < 30; ++step)
+      id = s.forms->Call(Function::kHypot, {id, s.forms->Call(Function::kTanh, {id})});
+    return id;
+  });
+  EXPECT_FALSE(form);
+}
+
+TEST(Lockstep, DifferentStructuresDoNotWalkTogether) {
+  FormGraph forms(1'000'000);
+  CellStore cells;
+  const ExplicitSums none;
+  const std::vector<FormId> rows = {forms.Load(0, 1), forms.Load(1, 1)};
+  EXPECT_FALSE(Lockstep(forms, cells, none).Walk(rows));
+  const std::vector<FormId> same = {forms.Load(0, 1), forms.Load(0, 5)};
+  const auto walked = Lockstep(forms, cells, none).Walk(same);
+  ASSERT_TRUE(walked);
+  EXPECT_EQ(walked->elements, (Column{1, 5}));
+}
+
+TEST(Unify, DifferentStructuresAreSaid) {
+  std::vector<FormAtShape> at;
+  for (const int64_t n : {4, 6}) {
+    FormGraph forms(1'000'000);
+    const Grid shape{n, 5, &forms};
+    auto form = FormOf(forms, shape, [n](const Grid& s, int64_t i, int64_t k) {
+      return n == 4 ? s.X(i, k) : s.Sum({s.X(i, k), s.W(k)});
+    });
+    ASSERT_TRUE(form);
+    at.push_back({.sizes = {{"n", n}, {"m", 5}}, .reals = {}, .form = std::move(*form)});
+  }
+  EXPECT_NE(StructureOf(at[0].form.computation), StructureOf(at[1].form.computation));
+  EXPECT_FALSE(Unify(at, GridDimensions()));
+}
+
+}  // namespace
+}  // namespace warpwright::lift
