@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 
+#include "report/format.h"
 #include "report/markdown.h"
 
 namespace warpwright::report {
@@ -14,9 +15,10 @@ namespace {
 
 constexpr double kWidth = 720, kHeight = 300, kLeft = 56, kRight = 16, kTop = 16, kBottom = 44;
 
-std::string Open(double width, double height, std::string_view title) {
-  return fmt::format("<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"{}\"><title>{}</title>\n", width,
-                     height, EscapeHtml(title), EscapeHtml(title));
+std::string Open(double width, double height, std::string_view title, std::string_view css = "plot") {
+  return fmt::format(
+      "<svg class=\"{}\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"{}\"><title>{}</title>\n", css, width,
+      height, EscapeHtml(title), EscapeHtml(title));
 }
 std::string Text(double x, double y, std::string_view text, std::string_view anchor = "middle",
                  std::string_view css = "label") {
@@ -90,7 +92,7 @@ std::string GainPlot(const Explanation& e) {
     }
     svg += Dot(here, y(attempt.gain.value_or(0)), 5, DotClass(attempt),
                fmt::format("{} {}: {}", attempt.method, attempt.parameters,
-                           attempt.gain ? FormatGain(*attempt.gain) : std::string(Name(attempt.outcome))));
+                           attempt.gain ? FormatGain(*attempt.gain) : VerdictWords(attempt)));
   }
   path += fmt::format(" L{:.1f},{:.1f}", kWidth - kRight, y(base));
   svg += fmt::format("<path d=\"{}\" class=\"base\"/>\n", path);
@@ -155,9 +157,8 @@ std::string AttemptTree(const Explanation& e) {
       body += Line(x - kIndent, parent_y + 6, x - kIndent, y, "edge") + Line(x - kIndent, y, x - 6, y, "edge");
       body += Dot(x, y, 5, DotClass(attempt), attempt.message);
       std::string label = attempt.method + (attempt.parameters.empty() ? "" : " (" + attempt.parameters + ")") + ": ";
-      label += attempt.gain
-                   ? FormatGain(*attempt.gain) + (attempt.accepted ? ", new base" : "")
-                   : std::string(Name(attempt.outcome)) + (attempt.message.empty() ? "" : ": " + attempt.message);
+      label += attempt.gain ? FormatGain(*attempt.gain) + (attempt.accepted ? ", new base" : "")
+                            : VerdictWords(attempt) + (attempt.message.empty() ? "" : ": " + attempt.message);
       body += Text(x + 12, y + 4, label, "start", attempt.accepted ? "label strong" : "label");
       if (!attempt.id.empty()) walk(attempt.id, depth + 1, y);
     }
@@ -165,7 +166,7 @@ std::string AttemptTree(const Explanation& e) {
   const std::string root = e.original_hash.substr(0, 10);
   walk(root, 1, 16);
   const double height = 16 + row * kRow;
-  return Open(kTreeWidth, height, "Attempts") + Dot(16, 16, 6, "plain", "the original") +
+  return Open(kTreeWidth, height, "Attempts", "tree") + Dot(16, 16, 6, "plain", "the original") +
          Text(28, 20, "original", "start", "label strong") + body + "</svg>\n";
 }
 

@@ -29,7 +29,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; } th, td 
         vertical-align: top; } th { color: var(--soft); font-weight: 600; } .num { text-align: right; white-space: nowrap; }
 .badge { display: inline-block; border: 1px solid var(--rule); border-radius: 12px; padding: 1px 10px; margin-right: 6px; font-size: 13px; }
 .good-text { color: var(--good); } .bad-text { color: var(--bad); }
-svg { width: 100%; height: auto; min-width: 560px; } svg text.label { font-size: 12px; fill: var(--soft); } svg text.strong { fill: var(--ink); font-weight: 600; }
+svg { width: 100%; height: auto; min-width: 560px; } svg.tree { min-width: 900px; } svg text.label { font-size: 12px; fill: var(--soft); } svg text.strong { fill: var(--ink); font-weight: 600; }
 .grid { stroke: var(--rule); stroke-width: 0.6; } .axis { stroke: var(--soft); } .original { stroke: var(--soft); stroke-dasharray: 4 4; }
 .base { fill: none; stroke: var(--good); stroke-width: 2; } .roof { stroke: var(--roof); stroke-width: 2; } .edge { stroke: var(--rule); }
 circle.good { fill: var(--good); } circle.bad { fill: var(--bad); } circle.plain { fill: var(--plain); }

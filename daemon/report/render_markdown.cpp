@@ -187,9 +187,10 @@ std::string WholeLines(const std::string& text, size_t characters) {
 std::string RenderCommitMessage(const Explanation& e) {
   constexpr size_t kWidth = 72;
   std::string out = OneLine(ChangeTitle(e)) + "\n\n";
-  out += Wrap(OneLine(fmt::format("The entry {} in {} is {} faster over its cases, {}.", e.entry, e.file,
-                                  FormatGain(e.gain), DevicePhrase(e))),
-              kWidth, "");
+  out +=
+      Wrap(OneLine(fmt::format("The entry {} in {} is {} faster over its cases.", e.entry, e.file, FormatGain(e.gain))),
+           kWidth, "");
+  out += OneLine("Its times are " + DevicePhrase(e)) + ".\n";
   std::istringstream formula(e.computes ? FormulaPlain(*e.computes, 1500) : std::string());
   std::string formula_lines;
   for (std::string line; std::getline(formula, line);)

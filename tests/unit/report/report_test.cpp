@@ -55,6 +55,7 @@ report::Explanation Sample() {
   e.version = "0.1.0";
   e.toolchain = "NVRTC 13.0";
   e.counts.rounds = 2;
+  e.counts.attempts = 3;
   e.counts.evaluations = 2;
   e.seconds = 3.5;
   core::Computation softmax = testing::Softmax();

@@ -30,7 +30,7 @@ const std::vector<Product>& Products() {
        {"row < M && i < K ? a[row * K + i] : 0.0f", "col < N && i < K ? b[i * N + col] : 0.0f",
         "dim3 grid((N + 63) / 64, (M + 63) / 64);", "dim3 block(256);",
         "float sum = sums[tm][tn];\n      c[row * N + col] = sum;"},
-       {"__global__ void k("}},
+       {}},
       {"transposed_right_operand_and_early_return",
        "c:f32[M*N]:out a:f32[M*K]:in b:f32[K*N]:in M N K",
        std::string(R"(__global__ void k(float* c, const float* a, const float* b, int M, int N, int K) {

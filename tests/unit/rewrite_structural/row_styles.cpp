@@ -29,7 +29,7 @@ const std::vector<Style>& RowStyles() {
        {"int row = blockIdx.x;",
         "for (int c = threadIdx.x; c < C; c += blockDim.x) s = s + inp[row * C + c];\n  s = block_sum(s);",
         "if (threadIdx.x == 0) out[row] = s / C;", "k<<<N, threads>>>", "const int threads = 256;"},
-       {"__global__ void k("}},
+       {}},
       {"first_element_starts_the_maximum",
        "out:f32[N]:out inp:f32[N*C]:in N C",
        R"(__global__ void k(float* out, const float* inp, int N, int C) {
