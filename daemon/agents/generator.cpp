@@ -26,7 +26,7 @@ std::vector<core::Plan> Generate(const std::string& kernel, const skills::MatchR
                                  const memory::ExperienceMatches& experience, size_t limit) {
   std::vector<memory::GradedExperience> exact;
   for (const auto& sample : experience.samples)
-    if (sample.grade == memory::MatchGrade::kExact) exact.push_back(sample);
+    if (sample.grade >= memory::MatchGrade::kExact) exact.push_back(sample);
   std::vector<core::Plan> plans;
   for (const auto& method : match.methods) {
     if (plans.size() == limit) break;

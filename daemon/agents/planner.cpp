@@ -33,6 +33,8 @@ std::vector<std::string> EvidenceLines(const ExtractedFeatures& features, const 
   if (const skills::Bottleneck* primary = match.primary()) lines.push_back(primary->evidence);
   for (const auto& reason : method.reasons) lines.push_back(reason);
   for (const auto& line : features.hot_lines) lines.push_back("hot line " + line);
+  if (features.formula)
+    for (const auto& line : core::InWords(*features.formula)) lines.push_back("computes " + line);
   return lines;
 }
 
@@ -77,7 +79,12 @@ std::vector<core::Parameters> ParameterSets(const skills::MethodCard& card,
 }
 
 memory::ExperienceKey KeyOf(const core::Evidence& evidence, const skills::MatchResult& match) {
-  return {evidence.chip, evidence.dtype, std::string(core::Name(evidence.operation)), match.state};
+  return {.chip = evidence.chip,
+          .dtype = evidence.dtype,
+          .operation = std::string(core::Name(evidence.operation)),
+          .state = match.state,
+          .form = evidence.form,
+          .shape = evidence.shape};
 }
 
 PlanOutcome MakePlan(const ExtractedFeatures& features, const skills::MatchResult& match,

@@ -29,8 +29,13 @@ constexpr double kMaxLogGain = 20;  // e^20: no real gain is larger
 
 tl::unexpected<Error> Bad(std::string message) { return Fail(ErrorCode::kCorrupt, std::move(message)); }
 
+bool IsSha256(std::string_view text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 Status CheckValues(const Experience& e) {
   WW_TRY(base::CheckTexts(e, kMaxStringBytes));
+  if (!e.key.form.empty() && !IsSha256(e.key.form)) return Bad("'form' must be a SHA-256 in hexadecimal digits");
   if (e.parameters.size() > kMaxParameters) return Bad(fmt::format("more than {} parameters", kMaxParameters));
   for (const auto& [name, value] : e.parameters) {
     WW_TRY(base::CheckText("parameters", name, kMaxStringBytes, true));
@@ -101,15 +106,27 @@ std::string_view Name(MatchGrade grade) {
     case MatchGrade::kNone: return "none";
     case MatchGrade::kOperation: return "same operation";
     case MatchGrade::kSimilar: return "same operation and state";
+    case MatchGrade::kForm: return "same formula";
     case MatchGrade::kExact: return "same key";
+    case MatchGrade::kShape: return "same key and shapes";
+    case MatchGrade::kFormExact: return "same formula and key";
+    case MatchGrade::kFormAndShape: return "same formula, key and shapes";
   }
   return "?";
 }
 
 MatchGrade GradeOf(const Experience& experience, const ExperienceKey& key) {
-  if (experience.key == key) return MatchGrade::kExact;
-  if (experience.key.operation != key.operation) return MatchGrade::kNone;
-  return experience.key.state == key.state ? MatchGrade::kSimilar : MatchGrade::kOperation;
+  const ExperienceKey& own = experience.key;
+  const bool form = !key.form.empty() && own.form == key.form;
+  const bool operation = own.operation == key.operation, state = own.state == key.state;
+  if (operation && state && own.chip == key.chip && own.dtype == key.dtype) {
+    const bool shape = !key.shape.empty() && own.shape == key.shape;
+    if (form) return shape ? MatchGrade::kFormAndShape : MatchGrade::kFormExact;
+    return shape ? MatchGrade::kShape : MatchGrade::kExact;
+  }
+  if (form) return MatchGrade::kForm;
+  if (!operation) return MatchGrade::kNone;
+  return state ? MatchGrade::kSimilar : MatchGrade::kOperation;
 }
 
 Result<StoreContent> ReadStore(const std::filesystem::path& path) {
@@ -190,7 +207,7 @@ Status JsonLinesStore::Refresh(File& file) {
     file = File{file.path};
     return {};
   }
-  struct stat status{};
+  struct stat status {};
   if (::fstat(fd.get(), &status) != 0) return FailErrno("stat " + file.path.string());
   const auto size = static_cast<uint64_t>(status.st_size);
   if (status.st_dev != file.device || status.st_ino != file.inode || size < file.offset) {

@@ -8,8 +8,9 @@
 //   E = (k0 * m0 + sum w_i y_i) / (k0 + sum w_i)
 // (conjugate prior: Gelman et al., Bayesian Data Analysis, 2.5; the shrinkage of Efron and Morris, JASA 70, 1975). m0
 // is the policy's expectation (RankedMethod::expected_log_gain), k0 the number of samples that it is worth, and w_i the
-// weight of a sample: 1 with the same key, less for another chip or type, still less for the operation alone. With no
-// samples the order is the policy's; as they grow it becomes the measured one. The probability of success is Beta: (1 +
+// weight of a sample by its MatchGrade: most for the same formula, then for the same class of shapes, then for the same
+// chip and type, least for the operation alone. With no samples the order is the policy's; as they grow it becomes the
+// measured one. The probability of success is Beta: (1 +
 // sum w_i [y_i > 0]) / (2 + sum w_i). Optional exploration adds c * sigma / sqrt(k0 + sum w_i) (Auer et al., Machine
 // Learning 47, 2002, with a fixed numerator).
 #pragma once
@@ -30,6 +31,8 @@ struct ExperienceKey {
   std::string dtype;      // "f32"
   std::string operation;  // "row_normalization"
   std::string state;      // MatchResult::state: the bottleneck and coarse buckets
+  std::string form;       // digest of what the entry computes, in whatever way; empty: not known
+  std::string shape;      // core::ShapeClassOf() it; empty: not known
   bool operator==(const ExperienceKey&) const = default;
 };
 
@@ -58,7 +61,17 @@ Result<Experience> ParseExperience(std::string_view line);
 // Content address: equal experiences from two stores have the same one.
 std::string ExperienceId(const Experience& experience);
 
-enum class MatchGrade { kNone, kOperation, kSimilar, kExact };  // similar: same operation and state, other chip or type
+// How near a sample is, by what it shares with the question; each counts at least as much as the one before.
+enum class MatchGrade {
+  kNone,
+  kOperation,    // the operation
+  kSimilar,      // operation and state, on another chip or in another type
+  kForm,         // the formula, in another state: another's implementation, or an earlier version of this one
+  kExact,        // chip, type, operation and state
+  kShape,        // these, and the class of shapes
+  kFormExact,    // the formula, chip, type and state
+  kFormAndShape  // all
+};
 std::string_view Name(MatchGrade grade);
 MatchGrade GradeOf(const Experience& experience, const ExperienceKey& key);
 
@@ -68,7 +81,7 @@ struct GradedExperience {
 };
 struct ExperienceMatches {
   MatchGrade best = MatchGrade::kNone;
-  std::vector<GradedExperience> samples;  // everything of the same operation, in the order of the store
+  std::vector<GradedExperience> samples;  // everything of the same operation or formula, in the order of the store
   std::vector<std::string> warnings;      // "path:line: reason" of lines that could not be read
 };
 

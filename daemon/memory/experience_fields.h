@@ -13,6 +13,8 @@ void Describe(V& field, const ExperienceKey*) {
   field("dtype", &T::dtype);
   field("operation", &T::operation);
   field("state", &T::state);
+  field.Optional("form", &T::form);
+  field.Optional("shape", &T::shape);
 }
 template <typename V>
 void Describe(V& field, const Experience*) {

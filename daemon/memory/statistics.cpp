@@ -23,7 +23,11 @@ double WeightOf(const GradedExperience& sample, const StatisticsOptions& options
     case MatchGrade::kNone: return 0;
     case MatchGrade::kOperation: weight = options.weight_operation; break;
     case MatchGrade::kSimilar: weight = options.weight_similar; break;
+    case MatchGrade::kForm: weight = options.weight_form; break;
     case MatchGrade::kExact: weight = options.weight_exact; break;
+    case MatchGrade::kShape: weight = options.weight_shape; break;
+    case MatchGrade::kFormExact: weight = options.weight_form_exact; break;
+    case MatchGrade::kFormAndShape: weight = options.weight_form_and_shape; break;
   }
   return sample.experience.modelled && !options.modelled ? weight * options.modelled_weight : weight;
 }

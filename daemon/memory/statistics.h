@@ -7,7 +7,8 @@ namespace warpwright::memory {
 
 struct StatisticsOptions {
   double prior_samples = 3;  // k0
-  double weight_exact = 1, weight_similar = 0.5, weight_operation = 0.15;
+  double weight_form_and_shape = 2, weight_form_exact = 1.5, weight_shape = 1.25, weight_exact = 1;
+  double weight_form = 0.5, weight_similar = 0.5, weight_operation = 0.15;
   double modelled_weight = 0.5;  // of modelled samples if the question is about a real device
   bool modelled = true;          // the question is about a simulated device
   double exploration = 0;        // c

@@ -110,6 +110,59 @@ TEST(Experience, GradesOfNearness) {
   EXPECT_EQ(memory::GradeOf(e, key), memory::MatchGrade::kNone);
 }
 
+TEST(Experience, TheFormulaMakesNearer) {
+  using memory::MatchGrade;
+  memory::Experience e = SampleExperience();
+  e.key.form = std::string(64, 'a');
+  e.key.shape = "row_normalization results4^5 terms4^6 f32>f32";
+  const memory::ExperienceKey key = e.key;
+  struct Row {
+    const char *form, *shape, *chip, *state, *operation;
+    MatchGrade grade;
+  };
+  const char *form = key.form.c_str(), *shape = key.shape.c_str(), *state = key.state.c_str();
+  for (const Row& row : {Row{form, shape, "h200", state, "row_normalization", MatchGrade::kFormAndShape},
+                         Row{form, "", "h200", state, "row_normalization", MatchGrade::kFormExact},
+                         Row{"", shape, "h200", state, "row_normalization", MatchGrade::kShape},
+                         Row{"", "", "h200", state, "row_normalization", MatchGrade::kExact},
+                         Row{form, shape, "a100", state, "row_normalization", MatchGrade::kForm},
+                         Row{form, shape, "h200", "another", "row_normalization", MatchGrade::kForm},
+                         Row{form, shape, "h200", "another", "unknown", MatchGrade::kForm},
+                         Row{"", shape, "a100", state, "row_normalization", MatchGrade::kSimilar},
+                         Row{"", shape, "h200", "another", "row_normalization", MatchGrade::kOperation},
+                         Row{"", shape, "h200", state, "matmul", MatchGrade::kNone}}) {
+    e.key.form = row.form;
+    e.key.shape = row.shape;
+    e.key.chip = row.chip;
+    e.key.state = row.state;
+    e.key.operation = row.operation;
+    EXPECT_EQ(memory::GradeOf(e, key), row.grade)
+        << row.form << " " << row.shape << " " << row.chip << " " << row.state;
+  }
+  memory::ExperienceKey unknown = key;
+  unknown.form.clear();
+  unknown.shape.clear();
+  EXPECT_EQ(memory::GradeOf(SampleExperience(), unknown), MatchGrade::kExact) << "not known is no formula in common";
+}
+
+TEST(Experience, LinesFromBeforeFormulasAreRead) {
+  std::string line = *memory::FormatExperience(SampleExperience());
+  for (const std::string key : {"\"form\":\"\",", "\"shape\":\"\","}) {
+    ASSERT_NE(line.find(key), std::string::npos) << line;
+    line.erase(line.find(key), key.size());
+  }
+  ASSERT_TRUE(memory::ParseExperience(line));
+  EXPECT_EQ(*memory::ParseExperience(line), SampleExperience());
+  memory::Experience e = SampleExperience();
+  e.key.form = std::string(64, 'b');
+  e.key.shape = "matmul b4^0 m4^3 n4^2 k4^3 f32>f32";
+  EXPECT_EQ(*memory::ParseExperience(*memory::FormatExperience(e)), e);
+  for (const std::string& form : {std::string("softmax"), std::string(63, 'b'), std::string(64, 'B')}) {
+    e.key.form = form;
+    EXPECT_FALSE(memory::FormatExperience(e)) << form;
+  }
+}
+
 TEST_F(ExperienceFile, AppendThenQuery) {
   memory::JsonLinesStore store(path_);
   EXPECT_EQ(store.Query(SampleExperience().key)->best, memory::MatchGrade::kNone) << "a missing file is an empty store";

@@ -55,6 +55,17 @@ TEST(Statistics, NearerSamplesWeighMore) {
       << "modelled samples for a real device";
 }
 
+TEST(Statistics, NoGradeWeighsLessThanTheOneBefore) {
+  double last = 0;
+  for (const auto grade : {memory::MatchGrade::kOperation, memory::MatchGrade::kSimilar, memory::MatchGrade::kForm,
+                           memory::MatchGrade::kExact, memory::MatchGrade::kShape, memory::MatchGrade::kFormExact,
+                           memory::MatchGrade::kFormAndShape}) {
+    const double posterior = memory::Statistics("m", 0, {Sample("m", 1, grade)}, {}).posterior;
+    EXPECT_GE(posterior, last) << memory::Name(grade);
+    last = posterior;
+  }
+}
+
 TEST(Statistics, NoiseLossesAndAbsurditiesAreBounded) {
   memory::GradedExperience noise = Sample("m", 0.05);
   noise.experience.spread = 0.04;

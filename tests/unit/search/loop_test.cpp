@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "agents/feature_extractor.h"
 #include "memory/lift_json.h"
 #include "tests/support/computation_samples.h"
 #include "tests/unit/search/scripted_loop.h"
@@ -224,6 +225,18 @@ TEST_F(Loop, StoresWhatTheOriginalComputes) {
     if (const auto* lifted = std::get_if<core::Lifted>(&*stored)) {
       EXPECT_EQ(lifted->computation, softmax.computation);
     }
+  }
+}
+
+// Under the digest of what the original computes, in every round.
+TEST_F(Loop, LearnsUnderTheFormula) {
+  loop.AddMethod("fast", Gains(2));
+  loop.lift = [] { return Result<core::LiftOutcome>(core::Lifted{.computation = testing::Softmax()}); };
+  Run();
+  ASSERT_FALSE(loop.experience.appended.empty());
+  for (const memory::Experience& experience : loop.experience.appended) {
+    EXPECT_EQ(experience.key.form, agents::FormOf(testing::Softmax(), {}).digest);
+    EXPECT_EQ(experience.key.operation, "row_normalization") << "whatever the source looks like";
   }
 }
 
