@@ -214,6 +214,7 @@ std::string RenderSpeedupReasons(const Explanation& e, size_t max_steps, size_t 
     list +=
         fmt::format("- The kernel reached {:.0f} % of the chip's roofline before and reaches {:.0f} % {}.\n",
                     100 * e.roofline_share_before, 100 * e.roofline_share_after, e.modelled ? "now (modelled)" : "now");
+  if (e.roofline_of_formula) list += "- " + RooflineOfFormula(e) + "\n";
   list += HotList(e.hot_before, "before") + HotList(e.hot_after, "now");
   if (!list.empty()) out += "\n" + list;
   if (e.counters.empty()) return out;

@@ -367,12 +367,14 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
     e.hot_after = HotLines(*hottest, e, context.result_text);
   }
   e.counters = ChangedNumbers(accepted->outcome->before, accepted->outcome->after);
-  const auto share = [](const std::map<std::string, double>& numbers) {
-    const auto found = numbers.find("roofline_pct");
-    return found != numbers.end() ? found->second / 100 : 0.0;
+  const auto number = [](const std::map<std::string, double>& numbers, const char* name) {
+    const auto found = numbers.find(name);
+    return found != numbers.end() ? found->second : 0.0;
   };
-  e.roofline_share_before = share(accepted->outcome->before);
-  e.roofline_share_after = share(accepted->outcome->after);
+  e.roofline_share_before = number(accepted->outcome->before, "roofline_pct") / 100;
+  e.roofline_share_after = number(accepted->outcome->after, "roofline_pct") / 100;
+  e.roofline_of_formula = number(accepted->outcome->after, "formula_known") != 0;
+  e.counted_roofline_share_after = number(accepted->outcome->after, "counted_roofline_pct") / 100;
   e.reproduce = {
       fmt::format("git checkout {}", e.base_commit.empty() ? "BASE" : e.base_commit.substr(0, 12)),
       fmt::format("git checkout {} -- {}", base::ShellWord("warpwright/" + e.kernel), base::ShellWord(e.file)),

@@ -98,6 +98,9 @@ struct Explanation {
   std::optional<Formula> computes;  // the original; none: it was not asked for
   double gain = 1;
   double roofline_share_before = 0, roofline_share_after = 0;  // 0 to 1
+  // The roofline is that of the formula, and the share of the other one, by the original's buffers and counters.
+  bool roofline_of_formula = false;
+  double counted_roofline_share_after = 0;
   std::vector<CaseRow> cases;
   std::vector<CounterRow> counters;
   std::vector<std::string> steps;  // the accepted methods in order: "row_parallel (mode=block, threads=256): ..."

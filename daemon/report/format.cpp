@@ -58,6 +58,15 @@ std::string ChipName(const Explanation& e) {
   return e.chip_name.starts_with("NVIDIA ") ? e.chip_name.substr(7) : e.chip_name;
 }
 
+std::string RooflineOfFormula(const Explanation& e) {
+  std::string text =
+      "The roofline is that of the formula: what it reads and writes, each once, and the operations that it has";
+  const double counted = 100 * e.counted_roofline_share_after;
+  if (std::abs(counted - 100 * e.roofline_share_after) >= 0.5)
+    text += fmt::format("; by the original's buffers and counters it would be {:.0f} %", counted);
+  return text + ".";
+}
+
 std::string FieldWords(std::string_view field) {
   if (field.ends_with("_pct")) field.remove_suffix(4);
   std::string words;

@@ -44,6 +44,7 @@ void Why(std::string& out, const Explanation& e) {
   if (e.roofline_share_after > 0)
     out += fmt::format("- Share of the roofline: {:.0f} % before, {:.0f} % after.\n", 100 * e.roofline_share_before,
                        100 * e.roofline_share_after);
+  if (e.roofline_of_formula) out += "- " + RooflineOfFormula(e) + "\n";
   if (e.counters.empty()) return;
   out += "\n| counter of the hottest kernel | before | after | change |\n|---|---:|---:|---:|\n";
   for (const auto& c : e.counters)

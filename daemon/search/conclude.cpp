@@ -36,7 +36,8 @@ Result<RefineResult> ConcludeUnchanged(const RefineRun& run) {
     message += fmt::format(" (the best candidate gave {:.2f}x; the policy asks for {:.2f}x)",
                            core::Speedup(run.original().measured, run.base().measured), run.task.policy.min_speedup);
   else if (const double share = run.original().features.evidence.GetOr("roofline_pct", 0); share > 0)
-    message += fmt::format("; the original is at {:.0f} % of the roofline", share);
+    message += fmt::format("; the original is at {:.0f} % of the roofline{}", share,
+                           run.original().features.roofline.of_formula ? " of its formula" : "");
   return Conclude(run, {.outcome = core::TaskOutcome::kUnchanged, .message = std::move(message)});
 }
 

@@ -12,13 +12,15 @@ constexpr double kMinSeverity = 0.1;      // a bottleneck that holds always has 
 constexpr double kUnknownSeverity = 0.4;  // the fields that determine it are absent
 constexpr double kMinChange = 0.02;       // smallest relative change that counts as a test of a prediction
 
+size_t FieldAt(std::string_view name) {
+  return static_cast<size_t>(core::FindEvidenceField(name) - core::EvidenceFields().data());
+}
 size_t HeadroomField() {
-  static const auto field = static_cast<size_t>(core::FindEvidenceField("headroom") - core::EvidenceFields().data());
+  static const size_t field = FieldAt("headroom");
   return field;
 }
 size_t CapabilityField() {
-  static const auto field =
-      static_cast<size_t>(core::FindEvidenceField("compute_capability") - core::EvidenceFields().data());
+  static const size_t field = FieldAt("compute_capability");
   return field;
 }
 
@@ -195,6 +197,12 @@ class Matcher {
   void Position() {
     const size_t roofline = policy_.roofline_field, headroom = HeadroomField();
     if (facts_.known(roofline)) result_.position = fmt::format("{:.1f} % of the roofline", facts_.value(roofline));
+    const size_t counted = FieldAt("counted_roofline_pct"), formula = FieldAt("formula_known");
+    if (facts_.known(roofline) && facts_.known(formula) && facts_.value(formula) != 0) {
+      result_.position += " of its formula";
+      if (facts_.known(counted) && std::abs(facts_.value(counted) - facts_.value(roofline)) >= 0.5)
+        result_.position += fmt::format(" ({:.1f} % of that by its counters)", facts_.value(counted));
+    }
     if (facts_.known(headroom))
       result_.position +=
           fmt::format("{}{:.3g} times the floor", result_.position.empty() ? "" : ", ", facts_.value(headroom));

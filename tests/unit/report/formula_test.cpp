@@ -5,6 +5,7 @@
 
 #include "memory/lift_json.h"
 #include "report/explain.h"
+#include "report/format.h"
 #include "tests/support/computation_samples.h"
 
 namespace warpwright {
@@ -23,6 +24,17 @@ core::Computation Renamed(core::Computation computation, const std::string& from
       if (auto* read = std::get_if<core::TensorRead>(&node); read != nullptr && read->tensor == from) read->tensor = to;
   }
   return computation;
+}
+
+TEST(Formula, ItsRooflineIsNamedWithTheOtherWhereTheyDiffer) {
+  report::Explanation e;
+  e.roofline_share_after = 0.5;
+  e.counted_roofline_share_after = 0.501;
+  const std::string alone = report::RooflineOfFormula(e);
+  EXPECT_TRUE(alone.starts_with("The roofline is that of the formula: ")) << alone;
+  EXPECT_EQ(alone.find("counters"), std::string::npos) << alone;
+  e.counted_roofline_share_after = 0.75;
+  EXPECT_TRUE(report::RooflineOfFormula(e).ends_with("by the original's buffers and counters it would be 75 %."));
 }
 
 TEST(Formula, IsShownWithWhatItRestsOn) {
