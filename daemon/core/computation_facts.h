@@ -58,8 +58,8 @@ struct ComputationFacts {
   double intensity() const { return bytes() > 0 ? flops() / bytes() : 0; }
 };
 
-// `computation` is valid; `sizes` has all integer scalars of the entry. kUnsupported: the form is of other sizes ("B = 2"
-// is among its assumptions). Else the errors of CountAt.
+// `computation` is valid; `sizes` has all integer scalars of the entry. kUnsupported: the form is of other sizes ("B =
+// 2" is among its assumptions). Else the errors of CountAt.
 Result<ComputationFacts> FactsAt(const Computation& computation, const SizeValues& sizes);
 
 // Kernels of one class of shape want the same methods: the operation, its extents (of a contraction batch, m, n and k;

@@ -43,15 +43,15 @@ TEST_P(Smaller_, TakesOneStepDown) { EXPECT_EQ(agents::Smaller(GetParam().from, 
 INSTANTIATE_TEST_SUITE_P(
     All, Smaller_,
     ::testing::Values(StepRow{{{"tile", "128x128x8"}},
-                            core::Diagnosis::Cause::kResourceLimit,
-                            core::Parameters{{"tile", "128x64x16"}}},
-                    StepRow{{{"tile", "32x32x32"}}, core::Diagnosis::Cause::kResourceLimit, std::nullopt},
-                    StepRow{{{"mode", "block"}, {"threads", "512"}},
-                            core::Diagnosis::Cause::kResourceLimit,
-                            core::Parameters{{"mode", "block"}, {"threads", "256"}}},
-                    StepRow{{{"width", "4"}}, core::Diagnosis::Cause::kMisaligned, core::Parameters{{"width", "2"}}},
-                    StepRow{{{"tile", "64x64x16"}}, core::Diagnosis::Cause::kMisaligned, std::nullopt},
-                    StepRow{{}, core::Diagnosis::Cause::kResourceLimit, std::nullopt}));
+                              core::Diagnosis::Cause::kResourceLimit,
+                              core::Parameters{{"tile", "128x64x16"}}},
+                      StepRow{{{"tile", "32x32x32"}}, core::Diagnosis::Cause::kResourceLimit, std::nullopt},
+                      StepRow{{{"mode", "block"}, {"threads", "512"}},
+                              core::Diagnosis::Cause::kResourceLimit,
+                              core::Parameters{{"mode", "block"}, {"threads", "256"}}},
+                      StepRow{{{"width", "4"}}, core::Diagnosis::Cause::kMisaligned, core::Parameters{{"width", "2"}}},
+                      StepRow{{{"tile", "64x64x16"}}, core::Diagnosis::Cause::kMisaligned, std::nullopt},
+                      StepRow{{}, core::Diagnosis::Cause::kResourceLimit, std::nullopt}));
 
 class RepairerTest : public ::testing::Test {
  protected:
