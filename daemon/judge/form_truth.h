@@ -46,7 +46,7 @@ class FormTruth {
   // form takes too much (then a sample may still do), or disagrees with the original.
   struct Declined {
     std::string reason;
-    bool too_much = false;
+    bool too_much = false;  // or these sizes are none of the form's: nothing speaks against it elsewhere
   };
   Result<std::optional<Declined>> AddTo(std::vector<OutputReference>& references, const OriginalRun& run,
                                         Extent extent);

@@ -34,11 +34,11 @@ std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c,
                               VerificationLevel effort);
 
 // The case with other sizes, consistently: every integer scalar that occurs in a buffer's shape becomes n-1; n+1; a
-// prime; 1, one scalar at a time; 17 (less than a warp); and in a full evaluation one
-// of them beyond 65,535, and one beyond 2,048, with the others short; multiples of 4, 8 and 16 that are none of 32, and
-// powers of two; up to half as much more and less than n; and two values below n. What can be unpredictable is drawn
-// from `secret`. Other scalars keep their values. The original may refuse or fault there, or the manifest's expressions
-// have no meaning (a negative extent); then the shape is not used.
+// prime; 1, one scalar at a time; 17 (less than a warp); and in a full evaluation one of them more than 2,048 (a single
+// one also more than 65,535) with the others short; multiples of 4, 8 and 16 that are none of 32, and powers of two; up
+// to half as much more and less than n; and two values below n. What can be unpredictable is drawn from `secret`. Other
+// scalars keep their values. The original may refuse or fault there, or the manifest's expressions have no meaning (a
+// negative extent); then the shape is not used.
 std::vector<core::Case> OddShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
                                   VerificationLevel effort);
 

@@ -119,7 +119,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   p.branch = p.base_branch = p.driver = p.device_uuid = p.model = p.details_url = text;
   const report::PullRequestText pull_request = report::RenderPullRequest(e, p);
   Require(base::CodePoints(pull_request.body) <= report::kMaxBodyCharacters);
-  Require(pull_request.title.size() <= 72 && pull_request.title.find('\n') == std::string::npos &&
+  Require(base::CodePoints(pull_request.title) <= 72 && pull_request.title.find('\n') == std::string::npos &&
           pull_request.title.find('@') == std::string::npos);
   CheckMarkdown(pull_request.body, true);
   const auto state = report::ParseBody(pull_request.body);

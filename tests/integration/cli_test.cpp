@@ -134,10 +134,7 @@ TEST_F(CliTest, ARunThatIsAskedToEndPrintsItsJson) {
   const auto optimize = Warpwright({"optimize", "--kernel", "row_sum", "--max-rounds", "3", "--json"});
   auto child = base::Child::Start(optimize, scratch.path() / "stderr");
   ASSERT_TRUE(child);
-  const auto evaluating = [&] {
-    return base::ReadFile(scratch.path() / "stderr").value_or("").find("round 1") != std::string::npos;
-  };
-  for (int i = 0; i < 600 && !evaluating(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
   ::kill(child->pid(), SIGTERM);
   std::string out;
   char buffer[4096];

@@ -2,6 +2,7 @@
 // provides.
 #include <set>
 
+#include "core/computation_facts.h"
 #include "core/evidence.h"
 #include "skills/library.h"
 #include "tests/unit/gpu_counters/support.h"
@@ -53,6 +54,16 @@ std::set<std::string> Known(const std::vector<std::string>& metrics) {
   std::set<std::string> known;
   const core::Evidence evidence = core::MakeEvidence(chip, core::KernelInfo{}, measurement, core::Roofline{});
   for (const auto& [name, value] : evidence.values()) known.insert(name);
+  // What an entry's formula says needs no counters.
+  core::ComputationFacts facts;
+  facts.contraction.emplace();
+  facts.convolution.emplace();
+  facts.reduction.emplace();
+  facts.window.emplace();
+  facts.operands.emplace_back();
+  core::Evidence of_formula;
+  core::AddFormula(facts, core::OperationClass::kMatmul, of_formula);
+  for (const auto& [name, value] : of_formula.values()) known.insert(name);
   for (const auto& field : core::Fields(report.counters))
     if (const std::string name(field.name); report.unmeasured.count(name) == 0) known.insert(name);
   return known;

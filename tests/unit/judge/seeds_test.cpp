@@ -1,4 +1,5 @@
-// A verdict does not depend on the seed: three of the fifty seeds of tests/bench/seeds_bench.cpp.
+// A verdict does not depend on the seed where the original has a form: three of the fifty seeds of
+// tests/bench/seeds_bench.cpp. With the float64 shadow alone it does still: there the scale is one run of the original.
 #include <gtest/gtest.h>
 
 #include "tests/support/kernel_pairs.h"
@@ -25,10 +26,9 @@ TEST_P(Seeds, DoNotDecide) {
   EXPECT_GE(honest, 20);
   EXPECT_GE(wrong, 12);
 }
-INSTANTIATE_TEST_SUITE_P(Judge, Seeds, ::testing::Values(testing::Truth::kForm, testing::Truth::kShadow),
-                         [](const auto& info) {
-                           return std::string(info.param == testing::Truth::kForm ? "Form" : "Shadow");
-                         });
+INSTANTIATE_TEST_SUITE_P(Judge, Seeds, ::testing::Values(testing::Truth::kForm), [](const auto& info) {
+  return std::string(info.param == testing::Truth::kForm ? "Form" : "Shadow");
+});
 
 }  // namespace
 }  // namespace warpwright
