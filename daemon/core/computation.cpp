@@ -188,6 +188,21 @@ const TensorArgument* Computation::FindTensor(std::string_view name) const {
   return found == tensors.end() ? nullptr : &*found;
 }
 
+std::optional<std::string> BrokenAssumption(const Computation& computation,
+                                            const std::map<std::string, int64_t>& sizes) {
+  constexpr std::string_view kIs = " = ";
+  for (const std::string& assumption : computation.assumptions) {
+    const size_t is = assumption.find(kIs);
+    const auto left = is == std::string::npos ? sizes.end() : sizes.find(assumption.substr(0, is));
+    if (left == sizes.end()) continue;
+    const std::string right = assumption.substr(is + kIs.size());
+    const auto size = sizes.find(right);
+    if (right != std::to_string(left->second) && (size == sizes.end() || size->second != left->second))
+      return assumption;
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> SizeNames(const Computation& computation) {
   std::set<std::string> names;
   const auto add = [&](const Size& size) {

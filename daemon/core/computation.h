@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -240,5 +241,8 @@ struct Computation {
 Status Validate(const Computation& computation);
 // The names that its sizes have, sorted: for Computation::sizes.
 std::vector<std::string> SizeNames(const Computation& computation);
+// The first assumption about sizes ("N = 1", "M = N") that does not hold at these; none: the form is of them.
+std::optional<std::string> BrokenAssumption(const Computation& computation,
+                                            const std::map<std::string, int64_t>& sizes);
 
 }  // namespace warpwright::core

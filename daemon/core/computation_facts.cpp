@@ -228,10 +228,8 @@ std::string ConvolutionInWords(const ConvolutionKind& kind) {
 }  // namespace
 
 Result<ComputationFacts> FactsAt(const Computation& computation, const SizeValues& sizes) {
-  for (const auto& [name, value] : sizes)
-    for (const std::string& assumption : computation.assumptions)
-      if (assumption.starts_with(name + " = ") && assumption != fmt::format("{} = {}", name, value))
-        return Fail(ErrorCode::kUnsupported, "the form holds for " + assumption);
+  if (const auto broken = BrokenAssumption(computation, sizes))
+    return Fail(ErrorCode::kUnsupported, "the form holds for " + *broken);
   WW_ASSIGN(const ComputationCounts counts, CountAt(computation, sizes));
   return FactFinder(computation, sizes, counts).Run();
 }

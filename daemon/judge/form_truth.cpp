@@ -117,15 +117,6 @@ std::optional<std::string> FindDisagreement(const std::vector<OutputReference>& 
   return std::nullopt;
 }
 
-// A form that was seen at one value of a size says so: "N = 1" is among its assumptions.
-std::optional<std::string> OtherSize(const core::Computation& computation, const core::Case& c) {
-  for (const auto& [name, value] : core::IntegerScalars(c))
-    for (const std::string& assumption : computation.assumptions)
-      if (assumption.starts_with(name + " = ") && assumption != fmt::format("{} = {}", name, value))
-        return "the form holds for " + assumption;
-  return std::nullopt;
-}
-
 }  // namespace
 
 FormTruth::FormTruth(const core::KernelSpec& spec, core::Computation computation, FormLimits limits)
@@ -219,7 +210,8 @@ core::OutputElements FormTruth::Sample(const OriginalRun& run) const {
 Result<std::optional<FormTruth::Declined>> FormTruth::AddTo(std::vector<OutputReference>& references,
                                                             const OriginalRun& run, Extent extent) {
   using Outcome = std::optional<Declined>;
-  if (const auto other = OtherSize(*computation_, run.c)) return Outcome(Declined{*other, true});
+  if (const auto broken = core::BrokenAssumption(*computation_, core::IntegerScalars(run.c)))
+    return Outcome(Declined{"the form holds for " + *broken, true});
   ChooseModels(run.precision);
   const Arguments arguments = ArgumentsOf(run);
   core::OutputElements sample;

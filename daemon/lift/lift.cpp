@@ -136,6 +136,16 @@ class Lifting {
         return !seen.has_form || seen.at.sizes.at(name) == value;
       });
       if (constant) computation.assumptions.push_back(fmt::format("{} = {}", name, value));
+      else AddEqualSizes(name, computation);
+    }
+  }
+  // Sizes that were the same wherever the entry ran cannot be told apart in its form.
+  void AddEqualSizes(const std::string& name, core::Computation& computation) const {
+    for (const auto& [other, ignored] : seen_[0].at.sizes) {
+      const bool equal = other > name && std::all_of(seen_.begin(), seen_.end(), [&](const Seen& seen) {
+                           return !seen.has_form || seen.at.sizes.at(name) == seen.at.sizes.at(other);
+                         });
+      if (equal) computation.assumptions.push_back(fmt::format("{} = {}", name, other));
     }
   }
 

@@ -54,12 +54,24 @@ TEST(Validate, SaysWhatIsWrong) {
       {"no nodes", stage([](core::Stage& s) { s.nodes.resize(4097); })},
       {"does not precede", stage([](core::Stage& s) { std::get<core::Call>(s.nodes[5]).args = {5}; })},
       {"does not precede", stage([](core::Stage& s) { std::get<core::Call>(s.nodes[5]).args = {4'000'000'000}; })},
-      {"number of arguments", stage([](core::Stage& s) { std::get<core::Call>(s.nodes[5]).args = {1, 1}; })},
-      {"integer function", stage([](core::Stage& s) { s.nodes[5] = core::Call{core::Function::kBitNot, {0}}; })},
-      {"fewer than two", stage([](core::Stage& s) { s.nodes[4] = core::Nary{core::ReduceOp::kSum, {0}}; })},
-      {"fewer than two", stage([](core::Stage& s) { s.nodes[4] = core::Nary{core::ReduceOp::kArgMaxLast, {0, 1}}; })},
-      {"logic of a number", stage([](core::Stage& s) { s.nodes[4] = core::Logic{core::Logic::Op::kNot, {0}}; })},
-      {"condition that is a number", stage([](core::Stage& s) { s.nodes[4] = core::Select{0, 1, 1}; })},
+      {"number of arguments", stage([](core::Stage& s) {
+         std::get<core::Call>(s.nodes[5]).args = {1, 1};
+       })},
+      {"integer function", stage([](core::Stage& s) {
+         s.nodes[5] = core::Call{core::Function::kBitNot, {0}};
+       })},
+      {"fewer than two", stage([](core::Stage& s) {
+         s.nodes[4] = core::Nary{core::ReduceOp::kSum, {0}};
+       })},
+      {"fewer than two", stage([](core::Stage& s) {
+         s.nodes[4] = core::Nary{core::ReduceOp::kArgMaxLast, {0, 1}};
+       })},
+      {"logic of a number", stage([](core::Stage& s) {
+         s.nodes[4] = core::Logic{core::Logic::Op::kNot, {0}};
+       })},
+      {"condition that is a number", stage([](core::Stage& s) {
+         s.nodes[4] = core::Select{0, 1, 1};
+       })},
       {"no scalar 'x'", stage([](core::Stage& s) { s.nodes[1] = core::ScalarRead{"x"}; })},
       {"name that is empty", stage([](core::Stage& s) { s.name = "a b"; })},
       {"no argument of this name", stage([](core::Stage& s) { s.output = true; })},
@@ -131,6 +143,21 @@ TEST(Names, OfFunctionsMatchTheirArity) {
   EXPECT_EQ(core::Arity(core::Function::kCopysign), 2u);
   EXPECT_EQ(core::Arity(core::Function::kBitXor), 2u);
   EXPECT_EQ(core::Arity(core::Function::kBitNot), 1u);
+}
+
+TEST(Assumptions, OfSizesHoldOrAreNamed) {
+  core::Computation computation;
+  computation.assumptions = {"for inputs without NaN", "N = 1", "M = K"};
+  const struct {
+    std::map<std::string, int64_t> sizes;
+    std::optional<std::string> broken;
+  } rows[] = {
+      {{{"N", 1}, {"M", 5}, {"K", 5}}, std::nullopt},
+      {{{"N", 2}, {"M", 5}, {"K", 5}}, "N = 1"},
+      {{{"N", 1}, {"M", 5}, {"K", 6}}, "M = K"},
+      {{{"C", 3}}, std::nullopt},
+  };
+  for (const auto& row : rows) EXPECT_EQ(core::BrokenAssumption(computation, row.sizes), row.broken);
 }
 
 }  // namespace
