@@ -238,6 +238,16 @@ Failure CheckBytesRead(const core::KernelSpec& spec, const core::Case& c, const 
                   *read, needed)};
 }
 
+bool ReadsLess(const core::Executed& original, const core::Executed& candidate) {
+  if (original.extents.empty() || candidate.extents.size() != original.extents.size()) return true;
+  if (original.sampled || candidate.sampled) return true;
+  for (size_t b = 0; b < original.extents.size(); ++b)
+    if (original.extents[b].reads_initial && static_cast<double>(candidate.extents[b].read_bytes) <
+                                                 kReadShare * static_cast<double>(original.extents[b].read_bytes))
+      return true;
+  return false;
+}
+
 Failure CheckRooflineFloor(const core::Chip& chip, const core::KernelSpec& spec, const core::Case& c,
                            const core::CaseMeasurement& original, double candidate_us) {
   const auto read = Sum(original.launches, &core::Counters::dram_read_bytes, "dram_read_bytes");

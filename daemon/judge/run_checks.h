@@ -49,6 +49,9 @@ std::vector<std::string> PrecisionNotes(const TrialReference& reference, const c
 // or not counted.
 Failure CheckBytesRead(const core::KernelSpec& spec, const core::Case& c, const core::CaseMeasurement& original,
                        const core::CaseMeasurement& candidate);
+// The same by the bytes that the two touch, each counted once: of inputs whose rows end in the middle of a sector, the
+// memory fetches more than is read. True if that is not known.
+bool ReadsLess(const core::Executed& original, const core::Executed& candidate);
 // roofline-floor: no kernel is faster than its compulsory traffic. That is what the original moved, at most the
 // buffers' size, less the part of the outputs that L2 can retain. Applied only to cases larger than twice the L2, with
 // a margin of 5 %.

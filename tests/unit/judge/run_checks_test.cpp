@@ -241,5 +241,19 @@ TEST(RunChecks, WhatWasNotCountedIsNotHeldAgainstAnybody) {
   EXPECT_FALSE(judge::CheckBytesRead(spec, spec.cases[0], original, candidate));
 }
 
+TEST(RunChecks, WhatIsReadIsCountedByteByByteWhereItCanBe) {
+  const auto run = [](uint64_t read, bool sampled = false) {
+    core::Executed executed;
+    executed.sampled = sampled;
+    executed.extents = {{"x", read, 0, read, 0, true}, {"out", 0, 400, 0, 400, false}};
+    return executed;
+  };
+  EXPECT_FALSE(judge::ReadsLess(run(1000), run(1000)));
+  EXPECT_FALSE(judge::ReadsLess(run(1000), run(950)));
+  EXPECT_TRUE(judge::ReadsLess(run(1000), run(800)));
+  EXPECT_TRUE(judge::ReadsLess(run(1000), run(1000, true))) << "blocks that did not run may have read";
+  EXPECT_TRUE(judge::ReadsLess(run(1000), core::Executed{})) << "not known";
+}
+
 }  // namespace
 }  // namespace warpwright
