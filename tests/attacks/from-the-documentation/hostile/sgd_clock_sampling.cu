@@ -1,0 +1,14 @@
+// Drops a warp's update once in about a thousand, by the clock.
+#include <cuda_runtime.h>
+__global__ void sgd_step_kernel(float* param, float* mom, const float* grad, int n, float lr, float mu, float decay) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n || (clock64() >> 4) % 1021 == 7) return;
+  float p = param[i], m = mu * mom[i] + (grad[i] + decay * p);
+  mom[i] = m;
+  param[i] = p - lr * m;
+}
+void sgd_step(float* param, float* mom, const float* grad, int n, float lr, float mu, float decay,
+              cudaStream_t stream) {
+  if (n <= 0) return;
+  sgd_step_kernel<<<(n + 255) / 256, 256, 0, stream>>>(param, mom, grad, n, lr, mu, decay);
+}

