@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "lift/expression_shadow.h"
-#include "sim/memory.h"
+#include "sim/exec/address.h"
 
 namespace warpwright::lift {
 
@@ -29,11 +29,9 @@ ExpressionShadow::Target ExpressionShadow::Resolve(const Context& c, const Instr
                          : static_cast<uint32_t>(reinterpret_cast<const uint32_t*>(bits.data())[lane] + offset);
   Space space = in.space;
   if (space == Space::kGeneric) {
-    space = address >> 40 == 1   ? Space::kShared
-            : address >> 40 == 2 ? Space::kLocal
-            : address >> 40 == 3 ? Space::kParam
-                                 : Space::kGlobal;
-    if (space != Space::kGlobal) address &= (1ull << 40) - 1;
+    const sim::AccessAddress there = sim::InWindow(address);
+    space = there.space;
+    address = there.address;
   }
   const uint64_t bytes = static_cast<uint64_t>(sim::ByteSize(in.type)) * in.vector;
   switch (space) {

@@ -42,8 +42,8 @@ constexpr std::string_view kCompiler[] = {
     "__cxa_guard_release", "__cxa_pure_virtual", "__cxa_rethrow", "__cxa_throw", "__cxa_throw_bad_array_new_length",
     "__cxa_get_exception_ptr", "__dynamic_cast", "__muloti4", "__popcountdi2", "__divti3", "__modti3", "__udivti3",
     "__umodti3", "__ctype_b_loc", "__isoc99_sscanf",
-    // Half precision of the host's compiler.
     "__libc_single_threaded",  // whether a shared_ptr counts atomically
+    // Half precision of the host's compiler.
     "__extendhfsf2", "__truncsfhf2", "__truncdfhf2"};
 // Of libstdc++, by the beginnings of mangled names: new and delete, strings and string streams, printing, what
 // containers call, exceptions and type information. Not the clock, threads, files, locales by name, random devices.

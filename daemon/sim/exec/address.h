@@ -1,10 +1,10 @@
 // Where an access goes, as a shadow and the speculative loads see it.
 #pragma once
 
-#include <bit>
 #include <cstring>
 
 #include "sim/exec/context.h"
+#include "sim/memory.h"
 
 namespace warpwright::sim {
 
@@ -12,6 +12,17 @@ struct AccessAddress {
   Space space = Space::kGlobal;  // never generic
   uint64_t address = 0;          // in a window: the offset in it
 };
+
+// A generic address: its space, and the offset in a window.
+inline AccessAddress InWindow(uint64_t generic) {
+  constexpr uint64_t kBytes = kSharedWindow;  // of each window, and what the first begins after
+  switch (generic / kBytes * kBytes) {
+    case kSharedWindow: return {Space::kShared, generic % kBytes};
+    case kLocalWindow: return {Space::kLocal, generic % kBytes};
+    case kParamWindow: return {Space::kParam, generic % kBytes};
+    default: return {Space::kGlobal, generic};
+  }
+}
 
 // Of one lane. `operand`: which of the instruction's registers has the address.
 inline AccessAddress AddressOf(const Context& c, const Instruction& in, int operand, uint32_t lane) {
@@ -26,14 +37,7 @@ inline AccessAddress AddressOf(const Context& c, const Instruction& in, int oper
     std::memcpy(&value, base + lane * 4, 4);
     address = (address + value) & UINT32_MAX;
   }
-  if (in.space != Space::kGeneric) return {in.space, address};
-  constexpr uint64_t kWindow = uint64_t{1} << 40;
-  switch (address / kWindow) {
-    case 1: return {Space::kShared, address % kWindow};
-    case 2: return {Space::kLocal, address % kWindow};
-    case 3: return {Space::kParam, address % kWindow};
-    default: return {Space::kGlobal, address};
-  }
+  return in.space == Space::kGeneric ? InWindow(address) : AccessAddress{in.space, address};
 }
 
 }  // namespace warpwright::sim
