@@ -10,6 +10,7 @@ namespace warpwright::core {
 namespace {
 
 constexpr int64_t kLargestOffset = 64, kLargestDivisor = 256, kLargestFactor = 64;
+constexpr int64_t kLargestBorder = 4, kDegreesOfFreedom = 2;
 
 bool AllEqual(const std::vector<int64_t>& values) {
   return std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == values[0]; });
@@ -162,15 +163,40 @@ std::optional<Size> SizeSolver::Solve(const std::vector<int64_t>& values) const 
                                         });
             c && *c == 0)
           return Parsed(fmt::format("{} / {} * {}", Operand(a.size.text()), k, Operand(b.size.text())));
-  for (const Atom& a : atoms_)
-    for (const Atom& b : atoms_)
-      for (const Atom& d : atoms_)
-        if (&a <= &b && &b <= &d)
-          if (const auto c = CommonOffset(
-                  values, [&](size_t j) -> std::optional<int64_t> { return a.values[j] * b.values[j] * d.values[j]; });
-              c && *c == 0)
-            return Parsed(
-                fmt::format("{} * {} * {}", Operand(a.size.text()), Operand(b.size.text()), Operand(d.size.text())));
+  for (const bool exactly : {true, false}) {
+    for (const Atom& a : atoms_)
+      for (const Atom& b : atoms_)
+        for (const Atom& d : atoms_)
+          if (&a <= &b && &b <= &d)
+            if (const auto c = CommonOffset(
+                    values,
+                    [&](size_t j) -> std::optional<int64_t> { return a.values[j] * b.values[j] * d.values[j]; });
+                c && std::llabs(*c) <= (exactly ? 0 : kDegreesOfFreedom))
+              return Parsed(WithOffset(
+                  fmt::format("{} * {} * {}", Operand(a.size.text()), Operand(b.size.text()), Operand(d.size.text())),
+                  *c));
+    if (const auto product = SolveProduct(values)) return product;
+  }
+  return std::nullopt;
+}
+
+// Numbers of elements but one (of an unbiased variance), and of the inner elements of a grid: (H - 2) * (W - 2).
+std::optional<Size> SizeSolver::SolveProduct(const std::vector<int64_t>& values) const {
+  for (const Atom& a : atoms_) {
+    for (const Atom& b : atoms_) {
+      if (&b < &a) continue;
+      for (int64_t i = -kLargestBorder; i <= kLargestBorder; ++i) {
+        for (int64_t k = -kLargestBorder; k <= kLargestBorder; ++k) {
+          const auto c = CommonOffset(
+              values, [&](size_t j) -> std::optional<int64_t> { return (a.values[j] + i) * (b.values[j] + k); });
+          if (!c || std::llabs(*c) > (i == 0 && k == 0 ? kDegreesOfFreedom : 0)) continue;
+          return Parsed(WithOffset(
+              fmt::format("{} * {}", Operand(WithOffset(a.size.text(), i)), Operand(WithOffset(b.size.text(), k))),
+              *c));
+        }
+      }
+    }
+  }
   return std::nullopt;
 }
 

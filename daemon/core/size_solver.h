@@ -32,6 +32,8 @@ class SizeSolver {
   const std::vector<Atom>& atoms() const { return atoms_; }
 
  private:
+  std::optional<Size> SolveProduct(const std::vector<int64_t>& values) const;
+
   std::vector<Sizes> shapes_;
   std::vector<Atom> atoms_;
 };

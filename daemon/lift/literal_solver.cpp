@@ -18,6 +18,8 @@ namespace {
 
 constexpr double kRelativeError = 3e-6;  // relative: literals have seven digits at most
 constexpr double kLeastSpread = 0.05;
+constexpr double kFloatRounding = 1.2e-7;  // of a part of a sum that was computed in f32
+constexpr double kLargestPart = 1e3;       // of a sum, over the sum: beyond, its rounding leaves too few digits
 constexpr size_t kMaxCandidates = 400, kMaxForTriples = 160, kMaxForSums = 120;
 
 bool IsNearLiteral(double a, double b) {
@@ -235,11 +237,16 @@ std::optional<NodeId> LiteralSolver::AsSum(const Values& values, const Append& a
     for (const double sign : {1.0, -1.0}) {
       Values rest = values;
       for (size_t j = 0; j < rest.size(); ++j) rest[j] -= sign * (i == 0 ? 1 : candidates_[i - 1].values[j]);
-      // Where nearly everything cancels, few digits are left to recognise something by: enough beside a one.
-      double left = 1;
-      for (size_t j = 0; j < rest.size(); ++j) left = std::min(left, std::fabs(rest[j] / values[j]));
-      if (left < (i == 0 ? 1e-3 : 0.02)) continue;
-      const double error = kRelativeError / left;
+      // What is to be recognised is known to within the literal's digits, not to within its own: where nearly
+      // everything cancels, few digits are left (enough beside a one), and of a part far above the literal more are
+      // asked for.
+      double left = 1, most = 1;
+      for (size_t j = 0; j < rest.size(); ++j) {
+        left = std::min(left, std::fabs(rest[j] / values[j]));
+        most = std::max(most, std::fabs(rest[j] / values[j]));
+      }
+      if (left < (i == 0 ? 1e-3 : 0.02) || most > kLargestPart) continue;
+      const double error = most > 1 ? std::max(kRelativeError / most, kFloatRounding) : kRelativeError / left;
       for (size_t a = 0; a < n; ++a) {
         for (size_t b = a; b <= n; ++b) {
           Values product = candidates_[a].values;

@@ -88,5 +88,13 @@ TEST(LiteralSolver, WhatNothingMakes) {
   }));
 }
 
+// To 1 / eps - 1 / eps everything is near that is compared with 1 / eps.
+TEST(LiteralSolver, APartThatIsFarLargerThanTheLiteralExplainsNothing) {
+  const std::vector<core::Sizes> sizes = {{{"n", 70}}, {{"n", 33}}, {{"n", 129}}};
+  const core::SizeSolver solver(sizes, {});
+  LiteralSolver literals(solver, {{{"eps", 1.1e-6}}, {{"eps", 0.9e-6}}, {{"eps", 1.3e-6}}});
+  EXPECT_FALSE(literals.Solve({1 / 139.0, 1 / 200.0, 1 / 27.0}, [](const core::Node&) { return core::NodeId{0}; }));
+}
+
 }  // namespace
 }  // namespace warpwright::lift
