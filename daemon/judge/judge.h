@@ -39,7 +39,8 @@
 // evaluation on that one alone; if it is large and on a GPU, the timed outputs cover secret inputs at full size).
 //
 // Which cases are verified: on the simulator those that the original runs whole within `verify_instructions`, and those
-// marked for the simulator alone; the others are only measured, by sampled blocks. A case whose reference cannot tell
+// marked for the simulator alone; the others are only measured, by sampled blocks. On a GPU also small ones that are
+// marked for the simulator, which are not timed. A case whose reference cannot tell
 // wrong results from right ones (mutants.h) is rejected ("tolerance-self-test"). At least one case must be verified.
 #pragma once
 

@@ -65,6 +65,12 @@ Result<memory::StepOutcome> SpliceAndJudge(RefineRun& run, const Base& base) {
   return JudgeWinner(run, base, winner);
 }
 
+// The full judge measures again, with more pairs and in a fresh process: its gain may be another.
+std::string WhyNotAccepted(const memory::StepOutcome& outcome) {
+  if (!outcome.verdict || !core::Passed(*outcome.verdict)) return outcome.summary;
+  return fmt::format("measured again: {:.2f}x, {}", outcome.gain, outcome.summary);
+}
+
 }  // namespace
 
 Result<std::optional<Accepted>> AcceptStep(RefineRun& run, const Base& base) {
@@ -78,7 +84,10 @@ Result<std::optional<Accepted>> AcceptStep(RefineRun& run, const Base& base) {
   record.reason = "full verification of the spliced file in a fresh worker";
   WW_ASSIGN(auto step, run.journal.Step(record, [&] { return SpliceAndJudge(run, base); }));
   run.Say(step.outcome.summary);
-  if (!step.outcome.accepted) return std::optional<Accepted>();
+  if (!step.outcome.accepted) {
+    if (run.not_accepted.empty()) run.not_accepted = WhyNotAccepted(step.outcome);
+    return std::optional<Accepted>();
+  }
   WW_ASSIGN(auto winner, run.services.trajectory.FindCandidate(run.id, step.outcome.candidate));
   auto* measured = step.outcome.verdict ? std::get_if<core::Measured>(&*step.outcome.verdict) : nullptr;
   if (!winner || measured == nullptr)

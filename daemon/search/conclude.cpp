@@ -42,10 +42,14 @@ std::string Refusals(const RefineRun& run) {
 std::string WhyUnchanged(const RefineRun& run) {
   const core::Evidence& evidence = run.original().features.evidence;
   const std::string rounds = fmt::format("{} round{}", run.rounds, run.rounds == 1 ? "" : "s");
-  if (run.bases.size() > 1)
-    return fmt::format("no improvement found in {} (the best candidate gave {:.2f}x; the policy asks for {:.2f}x)",
-                       rounds, core::Speedup(run.original().measured, run.base().measured),
+  if (run.bases.size() > 1) {
+    const std::string best =
+        fmt::format("the best candidate gave {:.2f}x", core::Speedup(run.original().measured, run.base().measured));
+    if (!run.not_accepted.empty())
+      return fmt::format("no improvement found in {}: {} and was not accepted ({})", rounds, best, run.not_accepted);
+    return fmt::format("no improvement found in {} ({}; the policy asks for {:.2f}x)", rounds, best,
                        run.task.policy.min_speedup);
+  }
   if (run.rounds == 0 && !run.inapplicable.empty()) return "every transformation refused: " + Refusals(run);
   if (run.rounds == 0 && !run.out_of_plans.empty()) return "nothing was tried: " + run.out_of_plans;
   if (run.rounds == 0 && run.OutOfTime())

@@ -59,7 +59,8 @@ class RefineRun {
   std::map<std::pair<std::string, std::string>, int> inapplicable;  // line by method and reason, written down already
   std::string out_of_plans;                                         // why no plan was made; empty: rounds or time ended
   std::string first_failure;                                        // of a candidate; its verdict
-  bool any_passed = false;                                          // a candidate that was not the original
+  std::string not_accepted;  // why the best base was not, after the rounds; empty: none was asked
+  bool any_passed = false;   // a candidate that was not the original
   int rounds = 0;
 
  private:

@@ -424,6 +424,29 @@ TEST(Judge, SuppliedReferencesCount) {
   EXPECT_NE(error.error().message.find("the original itself does not give"), std::string::npos);
 }
 
+// On a GPU a small case of the simulator is compared; what is timed is the GPU's own.
+TEST(Judge, AGpuVerifiesTheSmallCasesOfTheSimulator) {
+  JudgeBench bench;
+  bench.device = "cuda";
+  bench.spec.cases.push_back(bench.spec.cases.front());
+  bench.spec.cases.back().name = "small";
+  bench.spec.cases.back().on = {core::DeviceKind::kSim};
+  judge::Judge judge(bench.spec, MarkedSource("original"), bench.device, bench.trusted, bench.options);
+  const auto baseline = judge.Prepare();
+  ASSERT_TRUE(baseline) << baseline.error().message;
+  ASSERT_EQ(baseline->cases.size(), 2u);
+  EXPECT_TRUE(baseline->cases[1].verified);
+  EXPECT_FALSE(baseline->cases[1].measured);
+  ASSERT_TRUE(core::Passed(baseline->original));
+  EXPECT_EQ(std::get<core::Measured>(baseline->original).cases.size(), 1u);
+
+  bench.spec.cases.erase(bench.spec.cases.begin());
+  const auto untimed =
+      judge::Judge(bench.spec, MarkedSource("original"), bench.device, bench.trusted, bench.options).Prepare();
+  ASSERT_FALSE(untimed);
+  EXPECT_NE(untimed.error().message.find("can be timed on cuda"), std::string::npos) << untimed.error().message;
+}
+
 TEST(Judge, AnswersOfTheOriginalAreKept) {
   JudgeBench bench(SoftmaxSpec(37, 130), Softmax);
   bench.untrusted.Add("candidate", Softmax);
