@@ -1,0 +1,150 @@
+#include "schedule/dimensions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/polynomial.h"
+#include "schedule/expression_code.h"
+
+namespace warpwright::schedule {
+namespace {
+
+using core::Polynomial;
+
+Polynomial CoefficientOf(const FlatOffset& offset, core::VariableId variable) {
+  const auto found = offset.coefficients.find(variable);
+  return found == offset.coefficients.end() ? Polynomial() : Polynomial::Of(found->second);
+}
+
+// "N": "n", "rows": "row"; empty: no name to make one of.
+std::string IndexNameFor(const core::Size& extent) {
+  std::string name = extent.text();
+  const bool identifier =
+      !name.empty() && std::isalpha(static_cast<unsigned char>(name[0])) &&
+      std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalpha(c) || c == '_'; });
+  if (!identifier) return "";
+  const bool plural = name.size() > 2 && name.ends_with('s') && !name.ends_with("ss") && !name.ends_with("es");
+  for (const std::string_view prefix : {"num_", "n_"})
+    if (name.starts_with(prefix)) name.erase(0, prefix.size());
+  if (plural) name.pop_back();
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (name.starts_with("nrow")) return "row";
+  if (name.starts_with("ncol")) return "col";
+  return name;
+}
+
+}  // namespace
+
+std::vector<Access> AccessesOf(const Problem& problem, const core::Stage& stage) {
+  std::vector<Access> accesses;
+  const auto reachable = core::Reachable(stage);
+  for (size_t i = 0; i < stage.nodes.size(); ++i) {
+    const auto* read = std::get_if<core::TensorRead>(&stage.nodes[i]);
+    if (!reachable[i] || read == nullptr) continue;
+    const core::TensorArgument* tensor = problem.form.FindTensor(read->tensor);
+    if (tensor == nullptr) continue;
+    accesses.push_back({read->tensor, tensor->dtype, false, FlatOffsetOf(tensor->shape, read->at)});
+  }
+  if (stage.output)
+    accesses.push_back({stage.name, stage.dtype, true, FlatOffsetOf(ShapeOf(problem, stage.name), StoredAt(stage))});
+  return accesses;
+}
+
+core::VariableSet UsedApart(const Problem& problem, const core::Stage& stage) {
+  core::VariableSet apart = 0;
+  const auto reachable = core::Reachable(stage);
+  for (const auto& guard : stage.domain) apart |= core::VariablesOf(guard.value);
+  for (size_t i = 0; i < stage.nodes.size(); ++i) {
+    if (!reachable[i]) continue;
+    const core::Node& node = stage.nodes[i];
+    const auto* read = std::get_if<core::TensorRead>(&node);
+    const core::TensorArgument* tensor = read ? problem.form.FindTensor(read->tensor) : nullptr;
+    if (tensor && FlatOffsetOf(tensor->shape, read->at)) continue;
+    core::ForEachPosition(node, [&](const core::Affine& position) { apart |= core::VariablesOf(position); });
+  }
+  return apart;
+}
+
+std::vector<Dimension> DimensionsOf(const std::vector<core::Size>& extents, const std::vector<Access>& accesses,
+                                    core::VariableSet apart) {
+  std::vector<Dimension> dimensions;
+  for (core::VariableId v = 0; v < extents.size(); ++v) dimensions.push_back({{v}, extents[v], ""});
+  const auto mergeable = [&](const Dimension& outer, const Dimension& inner) {
+    const core::VariableId a = outer.variables.back(), b = inner.variables.back();
+    if ((apart & (core::SetOf(a) | core::SetOf(b))) != 0) return false;
+    return std::all_of(accesses.begin(), accesses.end(), [&](const Access& access) {
+      return !access.offset ||
+             CoefficientOf(*access.offset, a) == CoefficientOf(*access.offset, b) * Polynomial::Of(inner.extent);
+    });
+  };
+  for (size_t i = 0; i + 1 < dimensions.size();) {
+    if (!mergeable(dimensions[i], dimensions[i + 1])) {
+      ++i;
+      continue;
+    }
+    Dimension& inner = dimensions[i + 1];
+    inner.extent = Product({dimensions[i].extent, inner.extent});
+    inner.variables.insert(inner.variables.begin(), dimensions[i].variables.begin(), dimensions[i].variables.end());
+    dimensions.erase(dimensions.begin() + static_cast<std::ptrdiff_t>(i));
+    i = 0;
+  }
+  return dimensions;
+}
+
+void NameDimensions(std::vector<Dimension>& dimensions, Names& names) {
+  static const std::vector<std::vector<std::string>> kUsual = {{"i"}, {"row", "col"}, {"plane", "row", "col"}};
+  for (size_t d = 0; d < dimensions.size(); ++d) {
+    std::vector<std::string> wishes;
+    if (const std::string own = IndexNameFor(dimensions[d].extent); !own.empty() && dimensions.size() > 1)
+      wishes.push_back(own);
+    wishes.push_back(dimensions.size() <= kUsual.size() ? kUsual[dimensions.size() - 1][d] : fmt::format("i{}", d));
+    dimensions[d].name = names.TakeOf(wishes);
+  }
+}
+
+std::map<core::VariableId, std::string> VariableNames(const std::vector<Dimension>& dimensions) {
+  std::map<core::VariableId, std::string> variables;
+  for (const Dimension& dimension : dimensions) {
+    for (core::VariableId v : dimension.variables) variables[v] = "0";
+    variables[dimension.variables.back()] = dimension.name;
+  }
+  return variables;
+}
+
+bool IsDense(const Access& access, const std::vector<Dimension>& dimensions) {
+  if (!access.offset || !core::IsNumber(access.offset->constant, 0)) return false;
+  Polynomial stride(1);
+  for (size_t d = dimensions.size(); d-- > 0;) {
+    if (CoefficientOf(*access.offset, dimensions[d].variables.back()) != stride) return false;
+    stride = stride * Polynomial::Of(dimensions[d].extent);
+  }
+  return true;
+}
+
+bool IsContiguous(const Access& access, const Dimension& last) {
+  return access.offset && CoefficientOf(*access.offset, last.variables.back()) == Polynomial(1);
+}
+
+std::optional<std::vector<std::string>> Divisible(const Access& access, const std::vector<Dimension>& dimensions,
+                                                  int width) {
+  const Polynomial last = Polynomial::Of(dimensions.back().extent);
+  std::vector<std::string> conditions;
+  const auto require = [&](const core::Size& size) {
+    const Polynomial value = Polynomial::Of(size);
+    if (value.valid() && value.Content() % width == 0) return true;
+    if (value.DividedBy(last)) return true;
+    if (value.constant()) return false;
+    conditions.push_back(fmt::format("{} % {} == 0", Parenthesized(SizeText(size)), width));
+    return true;
+  };
+  for (size_t d = 0; d + 1 < dimensions.size(); ++d) {
+    const auto found = access.offset->coefficients.find(dimensions[d].variables.back());
+    if (found != access.offset->coefficients.end() && !require(found->second)) return std::nullopt;
+  }
+  if (!require(access.offset->constant)) return std::nullopt;
+  return conditions;
+}
+
+}  // namespace warpwright::schedule

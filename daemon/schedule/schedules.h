@@ -1,0 +1,10 @@
+// The schedules, one function for each file; schedule.cpp lists them.
+#pragma once
+
+#include "schedule/schedule.h"
+
+namespace warpwright::schedule {
+
+Schedule MapSchedule();
+
+}  // namespace warpwright::schedule
