@@ -5,6 +5,8 @@
 
 namespace warpwright::schedule {
 
+Schedule RowsSchedule();
+Schedule ColumnsSchedule();
 Schedule MapSchedule();
 
 }  // namespace warpwright::schedule
