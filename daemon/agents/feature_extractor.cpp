@@ -163,6 +163,7 @@ Result<ExtractedFeatures> ExtractFeaturesOf(const core::KernelSpec& spec, const 
     const auto by_form = ClassOfKernel(*original.form, *measurement, kernel.name);
     const core::OperationClass operation = by_form.value_or(kernel.features.operation);
     if (features.formula) core::AddFormula(*features.formula, operation, features.evidence);
+    else features.evidence.Set("formula_known", 0);
     else features.evidence.SetOperation(operation);
     features.evidence.form = original.form->digest;
   }

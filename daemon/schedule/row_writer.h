@@ -28,13 +28,13 @@ class RowWriter {
   void PlanPacking();
   void WriteRow(Lines& body);
   void WritePass(const RowPass& pass, Lines& body);
-  void WriteMember(const RowMember& member, const RowPass& pass,
-                   const std::map<core::VariableId, std::string>& variables, Lines& before, Lines& inner);
+  void WriteMember(const RowMember& member, const std::map<core::VariableId, std::string>& variables,
+                   ExpressionCode& code, Lines& inner);
   void WriteValues(Lines& body);
   void WriteStore(const RowMember& member, const std::map<core::VariableId, std::string>& variables,
                   ExpressionCode& code, Lines& lines);
   std::string WriteLaunch(const KernelArguments& arguments);
-  Scope ScopeFor(const std::map<core::VariableId, std::string>& variables, ExpressionCode** code);
+  Scope ScopeFor(const std::map<core::VariableId, std::string>& variables);
   std::string OffsetOf(const Access& access, const std::map<core::VariableId, std::string>& variables) const;
   std::optional<std::string> HeldElement(const Access& access) const;
   std::string First() const;  // "threadIdx.x == 0"
@@ -45,7 +45,8 @@ class RowWriter {
   RowShape shape_;
   Names names_;
   Packing packing_;
-  std::string name_, packed_, row_, inside_, k_;
+  std::string name_, row_, inside_, k_;
+  PackedType packed_;
   std::vector<std::string> helpers_;
   std::map<std::string, Accumulator> results_;    // by stage
   std::map<std::string, std::string> constants_;  // hoisted, by text
