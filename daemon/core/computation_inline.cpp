@@ -120,14 +120,16 @@ bool IsSmall(const Stage& stage) {
          });
 }
 
+enum class Worth : uint8_t { kReading, kComputing };
+
 // False: the stage stays.
-bool Inline(Computation& computation, size_t at, size_t node_limit) {
+bool Inline(Computation& computation, size_t at, size_t node_limit, Worth worth) {
   const Stage& stage = computation.stages[at];
   const auto parts = std::count_if(computation.stages.begin(), computation.stages.end(),
                                    [&](const Stage& s) { return s.name == stage.name; });
   if (stage.output || parts > 1) return false;
-  const size_t reads = ReadsOf(computation, stage.name);
-  if (reads > 1 && !IsSmall(stage)) return false;
+  if (worth == Worth::kComputing && HasReduction(stage)) return false;
+  if (worth == Worth::kReading && ReadsOf(computation, stage.name) > 1 && !IsSmall(stage)) return false;
   std::vector<std::pair<size_t, Stage>> changed;
   for (size_t i = at + 1; i < computation.stages.size(); ++i) {
     const Stage& reader = computation.stages[i];
@@ -143,14 +145,22 @@ bool Inline(Computation& computation, size_t at, size_t node_limit) {
   return true;
 }
 
-}  // namespace
-
-Computation Inlined(const Computation& computation, size_t node_limit) {
+Computation InlinedFor(Worth worth, const Computation& computation, size_t node_limit) {
   Computation result = computation;
   for (auto& stage : result.stages) stage = Compacted(stage);
   // The last first, so that a stage that nobody reads any more goes with what it reads.
-  for (size_t at = result.stages.size(); at-- > 0;) Inline(result, at, node_limit);
+  for (size_t at = result.stages.size(); at-- > 0;) Inline(result, at, node_limit, worth);
   return result;
+}
+
+}  // namespace
+
+Computation Inlined(const Computation& computation, size_t node_limit) {
+  return InlinedFor(Worth::kReading, computation, node_limit);
+}
+
+Computation WithoutMaps(const Computation& computation, size_t node_limit) {
+  return InlinedFor(Worth::kComputing, computation, node_limit);
 }
 
 }  // namespace warpwright::core

@@ -10,4 +10,8 @@ namespace warpwright::core {
 // go.
 Computation Inlined(const Computation& computation, size_t node_limit = 48);
 
+// For computing: every intermediate without reductions goes into all of its readers, however many they are. Reductions
+// stay stages of their own.
+Computation WithoutMaps(const Computation& computation, size_t node_limit = 512);
+
 }  // namespace warpwright::core

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "core/scheduling.h"
 #include "core/verdict.h"
 
 namespace warpwright::core {
@@ -20,14 +22,18 @@ struct SourceRef {
   std::string text;
 };
 
-// A built-in transformation of rewrite/, by id, with its parameters ("block_size" -> "256").
+// A built-in transformation of rewrite/, by id, with its parameters ("block_size" -> "256"); or a schedule of schedule/,
+// which is told what to compute.
 struct RewriteRequest {
   SourceRef source;
   std::string entry;
   std::string kernel;  // empty: the entry's only or hottest
   std::string transform;
   std::map<std::string, std::string> parameters;
+  std::optional<Scheduling> scheduling;  // none: not lifted, or not needed
 };
+// How the ids of schedules begin.
+inline constexpr std::string_view kSchedulePrefix = "schedule_";
 // Texts derived from a source by something other than a transformation, since only the worker lexes untrusted text. Ids
 // in addition to those of rewrite/ (rewrite/derived_text.h).
 // Headers inlined, and all floating-point types replaced by double.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/fields.h"
+#include "core/scheduling_fields.h"
 #include "core/source_requests.h"
 #include "core/verdict_fields.h"
 
@@ -23,6 +24,7 @@ void Describe(V& field, const RewriteRequest*) {
   field("kernel", &T::kernel);
   field("transform", &T::transform);
   field("parameters", &T::parameters);
+  field.Sparse("scheduling", &T::scheduling);
 }
 template <typename V>
 void Describe(V& field, const SpliceRequest*) {

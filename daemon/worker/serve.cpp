@@ -2,6 +2,7 @@
 
 #include "rewrite/derived_text.h"
 #include "rewrite/transform.h"
+#include "schedule/schedule.h"
 #include "source/inspect.h"
 #include "source/splice.h"
 #include "worker/codec.h"
@@ -27,6 +28,7 @@ Status Answer(const Output& out, const Result<T>& result) {
 }
 
 Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request) {
+  if (schedule::IsSchedule(request.transform)) return schedule::Apply(request);
   return rewrite::IsDerivedText(request.transform) ? rewrite::DeriveText(request) : rewrite::ApplyTransform(request);
 }
 

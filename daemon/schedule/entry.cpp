@@ -1,0 +1,203 @@
+#include "schedule/entry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "rewrite/site.h"
+#include "schedule/expression_code.h"
+#include "schedule/schedule.h"
+#include "source/signature.h"
+#include "source/syntax.h"
+
+namespace warpwright::schedule {
+namespace {
+
+using source::Node;
+using source::NodeKind;
+
+// Calls of the runtime that prepare or follow launches that are gone.
+bool IsOfOldLaunches(std::string_view callee) {
+  static const std::set<std::string_view> kCalls = {"cudaMemsetAsync",
+                                                    "cudaMemset",
+                                                    "cudaMemcpyAsync",
+                                                    "cudaMemcpy",
+                                                    "cudaMalloc",
+                                                    "cudaMallocAsync",
+                                                    "cudaFree",
+                                                    "cudaFreeAsync",
+                                                    "cudaFuncSetAttribute",
+                                                    "cudaEventCreate",
+                                                    "cudaEventRecord",
+                                                    "cudaEventDestroy",
+                                                    "cudaMemcpyToSymbol",
+                                                    "cudaMemcpyToSymbolAsync",
+                                                    "cudaLaunchKernel"};
+  return kCalls.contains(callee);
+}
+
+struct Locals {
+  std::set<std::string> symbols;
+};
+
+bool Mentions(const Node& node, const Locals& locals) {
+  bool found = false;
+  source::ForEach(node, [&](const Node& n) { found |= n.Is(NodeKind::kName) && locals.symbols.contains(n.symbol); });
+  return found;
+}
+
+struct Statement {
+  bool launches = false, of_launches = false, declares = false, returns = false, calls_file = false;
+};
+
+Statement LookAt(const Node& node, const std::set<std::string>& functions_of_file) {
+  Statement seen;
+  source::ForEach(node, [&](const Node& n) {
+    seen.launches |= n.Is(NodeKind::kLaunch);
+    seen.of_launches |= n.Is(NodeKind::kCall) && IsOfOldLaunches(n.name);
+    seen.declares |= n.Is(NodeKind::kDeclaration) || n.Is(NodeKind::kAssign);
+    seen.returns |= n.Is(NodeKind::kReturn);
+    seen.calls_file |= n.Is(NodeKind::kCall) && functions_of_file.contains(rewrite::UnqualifiedName(n.name));
+  });
+  return seen;
+}
+
+std::string TextOf(const source::SyntaxFunction& function, const Node& node) {
+  std::string text(function.Text(node));
+  const bool block =
+      node.Is(NodeKind::kIf) || node.Is(NodeKind::kFor) || node.Is(NodeKind::kWhile) || node.Is(NodeKind::kBlock);
+  if (!text.ends_with(';') && !(block && text.ends_with('}'))) text += ';';
+  return text;
+}
+
+// Functions of the main file that the entry can reach, by name: their bodies show what the original computes with.
+std::set<std::string> Reached(const source::Ast& ast, CXCursor entry, std::vector<CXCursor>* cursors) {
+  std::map<std::string, CXCursor> by_name;
+  for (const CXCursor& cursor : source::ast::Functions(ast)) by_name[source::ast::Spelling(cursor)] = cursor;
+  std::set<std::string> names;
+  std::vector<CXCursor> open = {entry};
+  while (!open.empty()) {
+    const CXCursor cursor = open.back();
+    open.pop_back();
+    cursors->push_back(cursor);
+    for (const source::Token& token : source::ast::Tokens(ast, source::ast::Offsets(cursor)))
+      if (const auto found = by_name.find(std::string(token.text));
+          found != by_name.end() && source::ast::IsInMainFile(found->second) && names.insert(found->first).second)
+        open.push_back(found->second);
+  }
+  return names;
+}
+
+// The type by which kernels know a buffer's elements: as the launcher spells it, if it is one element.
+std::string ElementType(const core::ParameterInfo& info, core::DType dtype, bool& cast) {
+  std::string type = info.type;
+  for (const std::string_view word : {"const ", "__restrict__", "__restrict", "*", "volatile "})
+    for (size_t at = type.find(word); at != std::string::npos; at = type.find(word)) type.erase(at, word.size());
+  while (!type.empty() && (type.back() == ' ' || type.back() == '&')) type.pop_back();
+  if (type.ends_with(" const")) type.erase(type.size() - 6);
+  while (type.starts_with(' ')) type.erase(0, 1);
+  const bool vector = !type.empty() && type.back() >= '2' && type.back() <= '4' && type != "__half2";
+  const bool same = info.dtype == dtype && !vector && type != "__half2" && type != "half2" &&
+                    type != "__nv_bfloat162" && type != "void" && type.find('<') == std::string::npos;
+  cast = !same;
+  return same ? type : CTypeOf(dtype);
+}
+
+std::optional<core::RewriteRefusal> ReadParameters(const source::Ast& ast, const core::KernelSpec& spec, Entry& entry) {
+  const auto infos = source::SignatureOf(ast, spec.entry);
+  for (const core::ParameterInfo& info : infos) {
+    if (source::IsStream(info)) {
+      entry.stream = info.name;
+      continue;
+    }
+    const core::Argument* argument = spec.Find(info.name);
+    if (argument == nullptr) return Refuse(fmt::format("the manifest does not know the parameter {}", info.name));
+    EntryParameter parameter;
+    parameter.name = info.name;
+    if (const auto* buffer = std::get_if<core::BufferArgument>(&argument->kind)) {
+      parameter.buffer = true;
+      parameter.dtype = buffer->dtype;
+      parameter.is_const = info.is_const;
+      parameter.type = ElementType(info, buffer->dtype, parameter.cast);
+    } else {
+      parameter.dtype = std::get<core::ScalarArgument>(argument->kind).dtype;
+      parameter.type = info.type.starts_with("const ") ? info.type.substr(6) : info.type;
+      if (info.is_pointer) return Refuse(fmt::format("{} is a pointer to a single value", info.name));
+    }
+    entry.parameters.push_back(std::move(parameter));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+const EntryParameter* Entry::Find(std::string_view parameter) const {
+  const auto found =
+      std::find_if(parameters.begin(), parameters.end(), [&](const auto& p) { return p.name == parameter; });
+  return found == parameters.end() ? nullptr : &*found;
+}
+
+std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, const core::KernelSpec& spec) {
+  const auto cursor = source::ast::FindFunction(ast, spec.entry);
+  if (!cursor || !source::ast::IsInMainFile(*cursor))
+    return Refuse(fmt::format("no function {} in the file", spec.entry));
+  const int line = source::ast::Line(*cursor);
+  if (source::ast::IsKernel(*cursor) || spec.launch)
+    return Refuse("the entry is a kernel itself, its launch is the caller's", line);
+  if (spec.entry.find('<') != std::string::npos || !source::ast::TemplateParameters(*cursor).empty())
+    return Refuse("the launcher is a template", line);
+  if (source::ast::IsFromMacro(*cursor)) return Refuse("the launcher is made by a macro", line);
+  const auto function = source::BuildSyntax(*cursor);
+  if (!function) return Refuse("the launcher has no body", line);
+
+  Entry entry;
+  entry.name = source::ast::Spelling(*cursor);
+  entry.declaration = {function->begin, function->end};
+  entry.body = {function->body->begin, function->body->end};
+  if (const auto refusal = ReadParameters(ast, spec, entry)) return *refusal;
+
+  std::vector<CXCursor> reached;
+  const std::set<std::string> functions = Reached(ast, *cursor, &reached);
+  for (const CXCursor& f : reached) {
+    if (!source::ast::IsDevice(f) && !source::ast::IsKernel(f)) continue;
+    for (const source::Token& token : source::ast::Tokens(ast, source::ast::Offsets(f))) {
+      entry.computes_in_double |= token.Is("double");
+      entry.computes_wide |= token.Is("size_t") || token.Is("int64_t") || token.Is("long") || token.Is("ptrdiff_t") ||
+                             token.Is("uint64_t");
+    }
+  }
+
+  Locals locals;
+  bool launched = false;
+  for (const auto& child : function->body->children) {
+    const Node& statement = *child;
+    const Statement seen = LookAt(statement, functions);
+    source::ForEach(statement, [&](const Node& n) {
+      if (n.Is(NodeKind::kVariable)) locals.symbols.insert(n.symbol);
+    });
+    if (seen.launches || seen.calls_file) {
+      launched = true;
+      source::ForEach(statement, [&](const Node& n) {
+        if (!n.Is(NodeKind::kLaunch) || !entry.stream.empty() || n.size() <= source::kLaunchStream) return;
+        const Node& stream = n[source::kLaunchStream];
+        const std::string text(function->Text(stream));
+        if (!stream.Is(NodeKind::kEmpty) && text != "0" && !Mentions(stream, locals)) entry.stream = text;
+      });
+      continue;
+    }
+    if (statement.Is(NodeKind::kReturn)) {
+      if (statement.size() == 0 || statement[0].Is(NodeKind::kEmpty)) continue;
+      entry.result = TextOf(*function, statement);
+      if (Mentions(statement, locals)) return Refuse("the launcher returns a variable of its own", statement.line);
+      continue;
+    }
+    if (seen.of_launches || seen.declares || Mentions(statement, locals)) continue;
+    (launched ? entry.after : entry.before).push_back(TextOf(*function, statement));
+  }
+  const CXTypeKind result = clang_getCanonicalType(clang_getCursorResultType(*cursor)).kind;
+  if (result != CXType_Void && entry.result.empty()) return Refuse("the launcher does not end with a return", line);
+  return entry;
+}
+
+}  // namespace warpwright::schedule

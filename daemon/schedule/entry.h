@@ -1,0 +1,43 @@
+// The launcher whose body is written anew: its parameters, what of its body is no launch and stays, and what it
+// returns.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/kernel_spec.h"
+#include "core/source_requests.h"
+#include "source/ast.h"
+
+namespace warpwright::schedule {
+
+struct EntryParameter {
+  std::string name;
+  std::string type;  // as kernels take it: "const float*", "int"; of a buffer its element: "float", "__half"
+  bool buffer = false;
+  bool cast = false;  // the launcher's pointer is of another type (void*, float4*)
+  bool is_const = false;
+  core::DType dtype = core::DType::kF32;
+};
+
+struct Entry {
+  std::string name;
+  std::vector<EntryParameter> parameters;  // the manifest's, in its order
+  source::TextRange declaration;           // with `template <...>` and extern "C"
+  source::TextRange body;                  // with its braces
+  std::vector<std::string> before, after;  // statements that stay: checks of arguments; checks of errors
+  std::string result;                      // "return cudaGetLastError();", or empty
+  std::string stream;                      // what kernels are launched into; empty: the default stream
+  bool computes_in_double = false;         // its kernels name the type
+  bool computes_wide = false;              // its kernels name 64-bit integers
+
+  const EntryParameter* Find(std::string_view parameter) const;
+};
+
+// Refuses what no schedule handles: an entry that is a kernel, a template, or made by a macro; one that takes
+// parameters that the manifest does not know.
+std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, const core::KernelSpec& spec);
+
+}  // namespace warpwright::schedule

@@ -1,0 +1,224 @@
+// Sizes, positions, guards and types as text: what needs no stage.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/affine.h"
+#include "core/expression_node.h"
+#include "core/polynomial.h"
+#include "schedule/expression_code.h"
+
+namespace warpwright::schedule {
+namespace {
+
+using SizeNode = core::Expression::Node;
+enum class SizeLevel { kChoice, kSum, kProduct, kAtom };
+struct SizePiece {
+  std::string text;
+  SizeLevel level = SizeLevel::kAtom;
+};
+
+std::string Wrapped(const SizePiece& piece, SizeLevel least) {
+  return piece.level < least ? "(" + piece.text + ")" : piece.text;
+}
+
+SizePiece PieceOf(const SizeNode& node) {
+  using Kind = SizeNode::Kind;
+  if (node.kind == Kind::kLiteral) return {std::to_string(node.value), SizeLevel::kAtom};
+  if (node.kind == Kind::kName) return {node.name, SizeLevel::kAtom};
+  const SizePiece left = PieceOf(*node.left);
+  if (node.kind == Kind::kNegate) return {"-" + Wrapped(left, SizeLevel::kAtom), SizeLevel::kProduct};
+  const SizePiece right = PieceOf(*node.right);
+  const auto binary = [&](const char* op, SizeLevel level, bool grouped) {
+    const auto next = static_cast<SizeLevel>(static_cast<int>(level) + 1);
+    return SizePiece{Wrapped(left, level) + op + Wrapped(right, grouped ? next : level), level};
+  };
+  switch (node.kind) {
+    case Kind::kAdd: return binary(" + ", SizeLevel::kSum, false);
+    case Kind::kSubtract:
+      if (left.text == "0") return {"-" + Wrapped(right, SizeLevel::kAtom), SizeLevel::kSum};
+      return binary(" - ", SizeLevel::kSum, true);
+    case Kind::kMultiply: return binary(" * ", SizeLevel::kProduct, true);
+    case Kind::kDivide: return binary(" / ", SizeLevel::kProduct, true);
+    case Kind::kModulo: return binary(" % ", SizeLevel::kProduct, true);
+    case Kind::kCeilDiv: return {CeilDivided(Wrapped(left, SizeLevel::kSum), right.text), SizeLevel::kProduct};
+    case Kind::kMin:
+    case Kind::kMax: {
+      const std::string a = Wrapped(left, SizeLevel::kSum), b = Wrapped(right, SizeLevel::kSum);
+      return {fmt::format("({} {} {} ? {} : {})", a, node.kind == Kind::kMin ? "<" : ">", b, a, b), SizeLevel::kAtom};
+    }
+    case Kind::kLiteral:
+    case Kind::kName:
+    case Kind::kNegate: break;
+  }
+  return {"0", SizeLevel::kAtom};
+}
+
+struct SignedText {
+  std::string text;
+  bool negative = false;
+};
+std::string SumOf(const std::vector<SignedText>& terms) {
+  std::string sum;
+  for (const bool negative : {false, true})
+    for (const SignedText& term : terms)
+      if (term.negative == negative)
+        sum += sum.empty() ? (negative ? "-" : "") + term.text : (negative ? " - " : " + ") + term.text;
+  return sum.empty() ? "0" : sum;
+}
+
+std::vector<SignedText> TermsOf(const core::Size& size) {
+  const core::Polynomial polynomial = core::Polynomial::Of(size);
+  std::vector<SignedText> terms;
+  for (const auto& [text, negative] : polynomial.SignedTerms()) {
+    const auto parsed = core::Expression::Parse(text);
+    terms.push_back({parsed ? SizeText(*parsed) : text, negative});
+  }
+  return terms;
+}
+
+SignedText TermText(const core::Size& coefficient, const std::string& variable) {
+  const core::Polynomial factor = core::Polynomial::Of(coefficient);
+  if (factor == core::Polynomial(1)) return {variable, false};
+  if (factor == core::Polynomial(-1)) return {Parenthesized(variable), true};
+  const auto number = factor.constant();
+  if (number && *number < 0) return {fmt::format("{} * {}", -*number, Parenthesized(variable)), true};
+  const std::string factor_text = Parenthesized(SizeText(coefficient));
+  if (number) return {fmt::format("{} * {}", factor_text, Parenthesized(variable)), false};
+  return {fmt::format("{} * {}", Parenthesized(variable), factor_text), false};
+}
+
+std::string NumeratorText(const core::Affine& position, const std::map<core::VariableId, std::string>& variables) {
+  std::vector<SignedText> terms;
+  for (const auto& term : position.terms) {
+    const auto found = variables.find(term.variable);
+    std::string variable = found == variables.end() ? fmt::format("i{}", term.variable) : found->second;
+    if (term.part == core::Affine::Part::kQuotient)
+      variable = fmt::format("{} / {}", Parenthesized(variable), Parenthesized(SizeText(*term.modulus)));
+    if (term.part == core::Affine::Part::kRemainder)
+      variable = fmt::format("{} % {}", Parenthesized(variable), Parenthesized(SizeText(*term.modulus)));
+    terms.push_back(TermText(term.coefficient, variable));
+  }
+  for (SignedText& term : TermsOf(position.constant)) terms.push_back(std::move(term));
+  return SumOf(terms);
+}
+
+std::string Times(const core::Size& bound, const core::Size& divisor) {
+  const auto product = (core::Polynomial::Of(bound) * core::Polynomial::Of(divisor)).ToExpression();
+  return SizeText(product ? *product : bound);
+}
+
+}  // namespace
+
+std::string SizeText(const core::Size& size) { return size.root() == nullptr ? "0" : PieceOf(*size.root()).text; }
+
+std::string PositionText(const core::Affine& position, const std::map<core::VariableId, std::string>& variables) {
+  const std::string numerator = NumeratorText(position, variables);
+  if (core::IsNumber(position.divisor, 1)) return numerator;
+  return fmt::format("{} / {}", Parenthesized(numerator), Parenthesized(SizeText(position.divisor)));
+}
+
+std::string ConditionText(std::span<const core::Guard> guards,
+                          const std::map<core::VariableId, std::string>& variables) {
+  std::vector<std::string> parts;
+  for (const core::Guard& guard : guards) {
+    const std::string value = NumeratorText(guard.value, variables);
+    const core::Size& divisor = guard.value.divisor;
+    if (!core::IsNumber(divisor, 1))
+      parts.push_back(fmt::format("{} % {} == 0", Parenthesized(value), Parenthesized(SizeText(divisor))));
+    if (guard.low) parts.push_back(fmt::format("{} >= {}", value, Times(*guard.low, divisor)));
+    if (guard.high) parts.push_back(fmt::format("{} < {}", value, Times(*guard.high, divisor)));
+  }
+  std::string condition;
+  for (const std::string& part : parts) condition += (condition.empty() ? "" : " && ") + part;
+  return condition;
+}
+
+std::string OffsetText(const Problem& problem, const std::vector<core::Size>& shape,
+                       const std::vector<std::string>& at) {
+  if (at.empty()) return "0";
+  const bool zero = at[0] == "0" && at.size() > 1;
+  std::string offset = problem.wide && at.size() > 1 && !zero ? fmt::format("static_cast<size_t>({})", at[0]) : at[0];
+  for (size_t i = 1; i < at.size(); ++i) {
+    if (offset == "0") {
+      offset = at[i];
+      continue;
+    }
+    offset = fmt::format("{} * {}", Parenthesized(offset), Parenthesized(SizeText(shape[i])));
+    if (at[i] == "0") continue;
+    offset += at[i].starts_with("-") ? " - " + at[i].substr(1) : " + " + at[i];
+  }
+  return offset;
+}
+
+std::string OffsetText(const FlatOffset& offset, const std::map<core::VariableId, std::string>& variables) {
+  std::vector<SignedText> terms;
+  for (const auto& [variable, coefficient] : offset.coefficients)
+    terms.push_back(TermText(coefficient, variables.at(variable)));
+  for (SignedText& term : TermsOf(offset.constant)) terms.push_back(std::move(term));
+  return SumOf(terms);
+}
+
+std::string CTypeOf(core::DType dtype) {
+  switch (dtype) {
+    case core::DType::kF64: return "double";
+    case core::DType::kF32: return "float";
+    case core::DType::kF16: return "__half";
+    case core::DType::kBF16: return "__nv_bfloat16";
+    case core::DType::kI64: return "long long";
+    case core::DType::kI32: return "int";
+    case core::DType::kU32: return "unsigned int";
+    case core::DType::kI8: return "signed char";
+    case core::DType::kU8: return "unsigned char";
+    case core::DType::kBool: return "bool";
+  }
+  return "float";
+}
+
+std::string Loaded(const Problem& problem, core::DType dtype, const std::string& text) {
+  std::string value = text;
+  if (dtype == core::DType::kF16) value = fmt::format("__half2float({})", text);
+  if (dtype == core::DType::kBF16) value = fmt::format("__bfloat162float({})", text);
+  const bool narrower = core::IsFloat(dtype) && dtype != core::DType::kF64;
+  return problem.in_double && narrower ? fmt::format("static_cast<double>({})", value) : value;
+}
+
+std::string Stored(const Problem& problem, core::DType dtype, core::ValueType type, const std::string& text) {
+  const std::string single =
+      problem.in_double && type == core::ValueType::kReal ? fmt::format("static_cast<float>({})", text) : text;
+  if (dtype == core::DType::kF16) return fmt::format("__float2half({})", single);
+  if (dtype == core::DType::kBF16) return fmt::format("__float2bfloat16({})", single);
+  if (dtype == core::DType::kF32) return single;
+  if (!core::IsFloat(dtype) && type == core::ValueType::kReal)
+    return fmt::format("static_cast<{}>({})", CTypeOf(dtype), text);
+  return text;
+}
+
+std::string NumberText(const Problem& problem, double value) {
+  if (std::isinf(value)) return value > 0 ? "INFINITY" : "-INFINITY";
+  if (std::isnan(value)) return "NAN";
+  std::string text = problem.in_double ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return problem.in_double ? text : text + "f";
+}
+
+std::string NeutralText(const Problem& problem, core::ReduceOp op, core::ValueType type) {
+  const bool real = type == core::ValueType::kReal;
+  if (op == core::ReduceOp::kSum) return real ? NumberText(problem, 0) : "0";
+  if (op == core::ReduceOp::kProduct) return real ? NumberText(problem, 1) : "1";
+  const bool low =
+      op == core::ReduceOp::kMax || op == core::ReduceOp::kArgMaxFirst || op == core::ReduceOp::kArgMaxLast;
+  if (real) return low ? "-INFINITY" : "INFINITY";
+  return low ? "-0x7fffffff - 1" : "0x7fffffff";
+}
+
+std::string CombinedText(const Problem& problem, core::ReduceOp op, core::ValueType type, const std::string& a,
+                         const std::string& b) {
+  if (op == core::ReduceOp::kSum) return a + " + " + Parenthesized(b);
+  if (op == core::ReduceOp::kProduct) return Parenthesized(a) + " * " + Parenthesized(b);
+  const std::string extremum = op == core::ReduceOp::kMax ? "max" : "min";
+  if (type != core::ValueType::kReal) return fmt::format("{}({}, {})", extremum, a, b);
+  return fmt::format("f{}{}({}, {})", extremum, problem.in_double ? "" : "f", a, b);
+}
+
+}  // namespace warpwright::schedule

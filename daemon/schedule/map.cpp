@@ -1,0 +1,295 @@
+// schedule_map: every output element by itself, in the order in which it lies in memory: elementwise formulas with
+// broadcasting, gathers and shifts, and short windows (pools, filters) that a thread walks alone. Neighbours that lie
+// side by side in memory are loaded and stored together, where addresses and sizes allow it when the launcher is
+// called.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "schedule/dimensions.h"
+#include "schedule/expression_code.h"
+#include "schedule/schedules.h"
+
+namespace warpwright::schedule {
+namespace {
+
+constexpr int64_t kLongestWindow = 256;  // terms that one thread sums
+
+struct MapPlan {
+  std::vector<size_t> outputs;  // stages
+  std::vector<size_t> windows;
+  std::vector<Dimension> dimensions;
+  Packing packing;
+};
+using PlanOutcome = std::variant<core::RewriteRefusal, MapPlan>;
+
+std::optional<core::RewriteRefusal> CheckWindow(const Problem& problem, const core::Stage& stage) {
+  for (const core::Node& node : stage.nodes) {
+    const auto* reduce = std::get_if<core::Reduce>(&node);
+    if (reduce == nullptr) continue;
+    std::vector<core::Size> extents;
+    for (const auto& variable : reduce->variables) extents.push_back(variable.extent);
+    const auto terms = LargestOf(problem, Product(extents));
+    if (!terms || *terms > kLongestWindow) return Refuse("a reduction is too long for one thread");
+  }
+  return std::nullopt;
+}
+
+// In place is fine as long as every element is computed from itself.
+std::optional<core::RewriteRefusal> CheckInPlace(const std::vector<Access>& accesses) {
+  for (const Access& store : accesses)
+    for (const Access& load : accesses)
+      if (store.store && !load.store && store.tensor == load.tensor && !SamePlace(store, load))
+        return Refuse(store.tensor + " is changed in place, and other elements are computed from it");
+  return std::nullopt;
+}
+
+int WidthFor(const std::vector<Access>& accesses, const Dimension& last, int bytes) {
+  size_t largest = 1;
+  for (const Access& access : accesses)
+    if (IsContiguous(access, last)) largest = std::max(largest, core::SizeOf(access.dtype));
+  return std::max(1, bytes / static_cast<int>(largest));
+}
+
+void PlanPacking(MapPlan& plan, const std::vector<Access>& accesses, int bytes) {
+  if (plan.dimensions.empty() || !plan.windows.empty()) return;
+  const Dimension& last = plan.dimensions.back();
+  Packing packing;
+  packing.width = WidthFor(accesses, last, bytes);
+  if (packing.width == 1) return;
+  packing.conditions = {fmt::format("{} % {} == 0", Parenthesized(SizeText(last.extent)), packing.width)};
+  for (const Access& access : accesses) {
+    std::optional<std::vector<std::string>> needs;
+    if (IsContiguous(access, last)) needs = Divisible(access, last, packing.width);
+    if (!needs && access.store) return;
+    if (needs) packing.Add(access, *needs);
+  }
+  plan.packing = std::move(packing);
+}
+
+PlanOutcome PlanMap(const Problem& problem, const Group& group, const ParameterValues& parameters) {
+  MapPlan plan;
+  std::vector<Access> accesses, of_outputs;
+  core::VariableSet apart = 0;
+  for (size_t i : group.stages) {
+    const core::Stage& stage = problem.stage(i);
+    if (const auto refusal = CheckWindow(problem, stage)) return *refusal;
+    const auto own = AccessesOf(problem, stage);
+    accesses.insert(accesses.end(), own.begin(), own.end());
+    (stage.output ? plan.outputs : plan.windows).push_back(i);
+    if (stage.output) of_outputs.insert(of_outputs.end(), own.begin(), own.end());
+    if (stage.output) apart |= UsedApart(problem, stage);
+  }
+  if (plan.outputs.empty()) return Refuse("nothing is written");
+  if (const auto refusal = CheckInPlace(accesses)) return *refusal;
+  const core::Stage& first = problem.stage(plan.outputs[0]);
+  for (size_t i : plan.outputs) {
+    const core::Stage& stage = problem.stage(i);
+    if (!std::equal(stage.extents.begin(), stage.extents.end(), first.extents.begin(), first.extents.end(), Equal))
+      return Refuse("the outputs have different shapes");
+    if (!stage.domain.empty() && plan.outputs.size() > 1) return Refuse("an output is only a part of a box");
+  }
+  plan.dimensions = DimensionsOf(0, first.extents, of_outputs, apart);
+  if (first.domain.empty()) PlanPacking(plan, of_outputs, IntegerOf(parameters, "vector_bytes"));
+  return plan;
+}
+
+class MapWriter {
+ public:
+  MapWriter(const Problem& problem, const Group& group, MapPlan plan, int block_size)
+      : problem_(problem), group_(group), plan_(std::move(plan)), block_(std::to_string(block_size)), names_(problem) {}
+
+  CodeOutcome Write() {
+    Code code;
+    name_ = KernelName(problem_, "elements");
+    if (packs()) {
+      packed_ = MakePackedType(problem_);
+      code.helpers.push_back(packed_.definition);
+      names_.Take("kWidth");
+      k_ = names_.TakeOf({"k", "item"});
+    }
+    index_ = names_.Take(plan_.dimensions.size() == 1 ? "i" : "index");
+    if (plan_.dimensions.size() == 1) plan_.dimensions[0].name = index_;
+    else NameDimensions(plan_.dimensions, names_);
+    const KernelArguments arguments = ArgumentsOf(problem_, group_);
+    Lines kernel;
+    kernel.AddAll(FormulaComment(problem_, group_));
+    if (packs()) kernel.Add("template <int kWidth>");
+    kernel.Add(Head("__global__ void", name_, arguments.parameters));
+    Lines body(1);
+    WriteBody(body);
+    if (refusal_) return *refusal_;
+    kernel.Append(body);
+    kernel.Add("}");
+    code.kernels = kernel.text();
+    code.launch = WriteLaunch(arguments);
+    code.notes = {packs() ? fmt::format("{} elements for each access", plan_.packing.width)
+                          : "one kernel for all elements"};
+    return code;
+  }
+
+ private:
+  bool packs() const { return plan_.packing.packs(); }
+
+  void WriteIndices(Lines& body) {
+    if (plan_.dimensions.empty()) return;
+    const std::string block = problem_.wide ? "static_cast<size_t>(blockIdx.x)" : "blockIdx.x";
+    const std::string thread = block + " * blockDim.x + threadIdx.x";
+    body.Add(fmt::format("const {} {} = {};", problem_.wide ? "size_t" : "int", index_,
+                         packs() ? "(" + thread + ") * kWidth" : thread));
+    body.Add(fmt::format("if ({} >= {}) return;", index_, TotalText(problem_, plan_.dimensions)));
+    if (plan_.dimensions.size() > 1) WriteCoordinates(plan_.dimensions, problem_.wide ? "size_t" : "int", index_, body);
+    const std::string domain = ConditionText(problem_.stage(plan_.outputs[0]).domain, VariableNames(plan_.dimensions));
+    if (!domain.empty()) body.Add(fmt::format("if (!({})) return;", domain));
+  }
+
+  std::string OffsetOf(const Access& access, const std::map<core::VariableId, std::string>& variables) const {
+    if (!IsDense(access, plan_.dimensions)) return OffsetText(*access.offset, variables);
+    const auto& last = plan_.dimensions.empty() ? "0" : variables.at(plan_.dimensions.back().variables.back());
+    return last.ends_with("+ " + k_) && packs() ? index_ + " + " + k_ : index_;
+  }
+
+  void WriteBody(Lines& body) {
+    WriteIndices(body);
+    const auto variables = VariableNames(plan_.dimensions);
+    for (const Access& access : plan_.packing.accesses) {
+      held_.push_back(names_.TakeOf({access.tensor + "_pack", access.tensor + "_new"}));
+      if (access.store)
+        body.Add(fmt::format("{}<{}, kWidth> {};", packed_.name, ElementTypeOf(problem_, access), held_.back()));
+      else body.Add(packed_.Load(held_.back(), access.tensor + " + " + OffsetOf(access, variables)));
+    }
+    Lines inner(body.level() + (packs() ? 1 : 0));
+    auto inside = variables;
+    if (packs()) inside[plan_.dimensions.back().variables.back()] += " + " + k_;
+    for (size_t i : plan_.outputs) WriteOutput(problem_.stage(i), inside, body, inner);
+    if (!packs()) {
+      body.Append(inner);
+      return;
+    }
+    body.Add("#pragma unroll");
+    body.Open(fmt::format("for (int {0} = 0; {0} < kWidth; ++{0})", k_));
+    body.Append(inner);
+    body.Close();
+    for (size_t p = 0; p < plan_.packing.accesses.size(); ++p) {
+      const Access& access = plan_.packing.accesses[p];
+      if (!access.store) continue;
+      body.Add(packed_.Store(held_[p], access.tensor + " + " + OffsetOf(access, variables)));
+    }
+  }
+
+  std::optional<std::string> HeldElement(const Access& access) const {
+    for (size_t p = 0; p < held_.size(); ++p) {
+      const Access& pack = plan_.packing.accesses[p];
+      if (pack.store == access.store && SamePlace(pack, access)) return fmt::format("{}.at[{}]", held_[p], k_);
+    }
+    return std::nullopt;
+  }
+
+  void WriteOutput(const core::Stage& stage, const std::map<core::VariableId, std::string>& variables, Lines& outer,
+                   Lines& inner) {
+    ExpressionCode* writing = nullptr;
+    Lines* to = &outer;
+    Scope scope{variables, [&](const core::TensorRead& read) -> std::optional<std::string> {
+                  const core::TensorArgument* tensor = problem_.form.FindTensor(read.tensor);
+                  if (tensor == nullptr) return WindowValue(read, variables, *to);
+                  const Access access = AccessOf(*tensor, read);
+                  if (!access.offset) return std::nullopt;
+                  const auto held = HeldElement(access);
+                  const std::string element =
+                      held ? *held : fmt::format("{}[{}]", read.tensor, OffsetOf(access, writing->scope().variables));
+                  return Loaded(problem_, tensor->dtype, element);
+                }};
+    ExpressionCode code(problem_, stage, scope, names_, outer);
+    writing = &code;
+    const auto root = static_cast<core::NodeId>(stage.nodes.size() - 1);
+    if (packs()) code.Hoist(core::SetOf(plan_.dimensions.back().variables.back()), root);
+    code.To(inner);
+    to = &inner;
+    const std::string value = Stored(problem_, stage.dtype, code.TypeOf(root), code.Root());
+    if (code.refusal()) refusal_ = code.refusal();
+    const Access store{stage.name, stage.dtype, true, FlatOffsetOf(ShapeOf(problem_, stage.name), StoredAt(stage))};
+    if (const auto element = HeldElement(store)) {
+      inner.Add(fmt::format("{} = {};", *element, value));
+      return;
+    }
+    std::vector<std::string> at;
+    for (const auto& position : StoredAt(stage)) at.push_back(PositionText(position, variables));
+    const std::string offset =
+        store.offset ? OffsetOf(store, variables) : OffsetText(problem_, ShapeOf(problem_, stage.name), at);
+    inner.Add(fmt::format("{}[{}] = {};", stage.name, offset, value));
+  }
+
+  // A window's value, computed where it is read; once for each position.
+  std::optional<std::string> WindowValue(const core::TensorRead& read,
+                                         const std::map<core::VariableId, std::string>& reader, Lines& lines) {
+    const core::Stage* stage = problem_.form.FindStage(read.tensor);
+    if (stage == nullptr) return std::nullopt;
+    std::map<core::VariableId, std::string> variables;
+    std::string key = read.tensor;
+    for (core::VariableId v = 0; v < read.at.size(); ++v) {
+      const auto* position = std::get_if<core::Affine>(&read.at[v]);
+      if (position == nullptr) return std::nullopt;
+      variables[v] = PositionText(*position, reader);
+      key += "," + variables[v];
+    }
+    if (const auto found = windows_.find(key); found != windows_.end()) return found->second;
+    Scope scope{variables, [&](const core::TensorRead& inner) -> std::optional<std::string> {
+                  if (problem_.form.FindTensor(inner.tensor) != nullptr) return std::nullopt;
+                  return WindowValue(inner, variables, lines);
+                }};
+    ExpressionCode code(problem_, *stage, scope, names_, lines);
+    const std::string value = code.Root();
+    if (code.refusal()) refusal_ = code.refusal();
+    windows_[key] = value;
+    return value;
+  }
+
+  std::string WriteLaunch(const KernelArguments& arguments) {
+    Lines launch;
+    const std::string total = plan_.dimensions.empty() ? "1" : TotalText(problem_, plan_.dimensions);
+    if (!packs()) {
+      const std::string block = plan_.dimensions.empty() ? "1" : block_;
+      launch.Add(Launch(problem_, name_, CeilDivided(total, block), block, arguments.values));
+      return launch.text();
+    }
+    const int width = plan_.packing.width;
+    launch.Open(fmt::format("if ({})", PackingCondition(plan_.packing, launch)));
+    const bool sum = total.find(" + ") != std::string::npos || total.find(" - ") != std::string::npos;
+    const std::string packs_of = fmt::format("{} / {}", sum ? Parenthesized(total) : total, width);
+    launch.Add(
+        Launch(problem_, fmt::format("{}<{}>", name_, width), CeilDivided(packs_of, block_), block_, arguments.values));
+    launch.Else();
+    launch.Add(Launch(problem_, name_ + "<1>", CeilDivided(total, block_), block_, arguments.values));
+    launch.Close();
+    return launch.text();
+  }
+
+  const Problem& problem_;
+  const Group& group_;
+  MapPlan plan_;
+  const std::string block_;
+  Names names_;
+  std::string name_, index_, k_;
+  PackedType packed_;
+  std::vector<std::string> held_;  // by packed access: the variable
+  std::map<std::string, std::string> windows_;
+  std::optional<core::RewriteRefusal> refusal_;
+};
+
+CodeOutcome EmitMap(const Problem& problem, const Group& group, const ParameterValues& parameters) {
+  PlanOutcome plan = PlanMap(problem, group, parameters);
+  if (auto* refusal = std::get_if<core::RewriteRefusal>(&plan)) return *refusal;
+  return MapWriter(problem, group, std::move(std::get<MapPlan>(plan)), IntegerOf(parameters, "block_size")).Write();
+}
+
+}  // namespace
+
+Schedule MapSchedule() {
+  return {.id = "schedule_map",
+          .title = "elements in memory order",
+          .parameters = {{"vector_bytes", {"16", "8"}}, {"block_size", {"256", "512", "128"}}},
+          .emit = EmitMap};
+}
+
+}  // namespace warpwright::schedule

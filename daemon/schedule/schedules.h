@@ -1,0 +1,12 @@
+// The schedules, one function for each file; schedule.cpp lists them.
+#pragma once
+
+#include "schedule/schedule.h"
+
+namespace warpwright::schedule {
+
+Schedule RowsSchedule();
+Schedule ColumnsSchedule();
+Schedule MapSchedule();
+
+}  // namespace warpwright::schedule

@@ -1,0 +1,18 @@
+// New kernels and a new body for the launcher, as an edit of the user's file.
+#pragma once
+
+#include "schedule/problem.h"
+
+namespace warpwright::schedule {
+
+// Functions of the file that only the entry reaches and that nothing names once its body is new: old kernels and their
+// helpers. Their names are free for new ones.
+struct Obsolete {
+  std::vector<source::TextRange> ranges;
+  std::set<std::string> names;
+};
+Obsolete FindObsolete(const source::Ast& ast, const Entry& entry);
+
+core::RewriteOutcome Splice(const source::Ast& ast, const Entry& entry, const Obsolete& obsolete, const Code& code);
+
+}  // namespace warpwright::schedule
