@@ -99,7 +99,7 @@ CodeOutcome EmitAll(const Problem& problem, const Schedule& asked, const Paramet
 }  // namespace
 
 const std::vector<Schedule>& Schedules() {
-  static const std::vector<Schedule> schedules = {MapSchedule()};
+  static const std::vector<Schedule> schedules = {TilesSchedule(), MapSchedule()};
   return schedules;
 }
 

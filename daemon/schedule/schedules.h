@@ -5,6 +5,7 @@
 
 namespace warpwright::schedule {
 
+Schedule TilesSchedule();
 Schedule MapSchedule();
 
 }  // namespace warpwright::schedule
