@@ -11,6 +11,8 @@
 namespace warpwright::schedule {
 namespace {
 
+constexpr size_t kLineLength = 110;
+
 bool IsWord(const std::string& text) {
   return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
 }
@@ -22,6 +24,22 @@ std::string NameOf(const core::Size& extent, const std::string& letter, size_t n
 }
 
 }  // namespace
+
+void AddBroken(Lines& lines, const std::string& statement) {
+  const size_t length = kLineLength - 2 * static_cast<size_t>(lines.level());
+  std::string rest = statement;
+  std::string indent;
+  while (rest.size() + indent.size() > length) {
+    size_t best = std::string::npos;
+    for (size_t i = 0; i + indent.size() < length; ++i)
+      if (rest[i] == ' ' && i > 0 && std::string_view(",&|?:=").find(rest[i - 1]) != std::string_view::npos) best = i;
+    if (best == std::string::npos) break;
+    lines.Add(indent + rest.substr(0, best));
+    rest.erase(0, best + 1);
+    indent = "    ";
+  }
+  lines.Add(indent + rest);
+}
 
 VariableTexts NamesOfVariables(const core::Stage& stage, const std::vector<Axis>& sum, Names& names) {
   VariableTexts variables;
@@ -42,10 +60,13 @@ FlatAxis::FlatAxis(std::vector<Axis> axes, const VariableTexts& variables, Names
   else if (!empty()) index_ = names.Take(index), count_ = names.Take(count);
 }
 
-core::Size FlatAxis::extent() const {
-  std::vector<core::Size> extents;
-  for (const Axis& axis : axes_) extents.push_back(axis.extent);
-  return extents.empty() ? core::Size::Constant(1) : Product(extents);
+std::string FlatAxis::extent() const {
+  std::vector<std::string> extents;
+  for (const Axis& axis : axes_) {
+    const std::string text = SizeText(axis.extent);
+    extents.push_back(single() ? text : Parenthesized(text));
+  }
+  return extents.empty() ? "1" : fmt::format("{}", fmt::join(extents, " * "));
 }
 
 void FlatAxis::DeclareExtents(Lines& lines) const {

@@ -15,6 +15,9 @@ using VariableTexts = std::map<core::VariableId, std::string>;
 // After the extent where that is one letter ("m" of M), else as the formula has them: "i0", "r0".
 VariableTexts NamesOfVariables(const core::Stage& stage, const std::vector<Axis>& sum, Names& names);
 
+// A statement, continued on further lines where it gets too long.
+void AddBroken(Lines& lines, const std::string& statement);
+
 class FlatAxis {
  public:
   // `index`, `count`: what the flattened index and its extent are called; of a single variable its own.
@@ -26,7 +29,7 @@ class FlatAxis {
   const std::vector<Axis>& axes() const { return axes_; }
   const std::string& index() const { return index_; }
   const std::string& count() const { return count_; }  // "1" of none
-  core::Size extent() const;                           // of all together
+  std::string extent() const;                          // of all together, of the entry's own names
   // Constants for the extents that are expressions, and for their product.
   void DeclareExtents(Lines& lines) const;
   // Declares the variables, their names with the prefix, from a flattened index; of a single one where it is not it.

@@ -14,6 +14,7 @@ using core::Polynomial;
 using core::VariableId;
 
 constexpr int kQuad = 4;
+constexpr int64_t kRun = 8;  // neighbours in memory that make a sector
 
 Polynomial StrideAlong(const FlatOffset& offset, VariableId variable) {
   const auto found = offset.coefficients.find(variable);
@@ -45,29 +46,36 @@ std::optional<FlatOffset> Flattened(const FlatOffset& offset, const std::vector<
   return flat;
 }
 
-std::optional<QuadAccess> QuadAccessOf(const FlatOffset& offset, const std::vector<Axis>& axes) {
+std::optional<QuadAccess> QuadAccessOf(const FlatOffset& offset, const std::vector<Axis>& axes,
+                                       const std::vector<core::Size>& shape) {
   const auto flat = Flattened(offset, axes);
   const VariableId along = axes.back().variable;
   if (!flat || StrideAlong(*flat, along) != Polynomial(1)) return std::nullopt;
-  std::vector<Polynomial> strides;
+  std::vector<Polynomial> rows;  // distances of rows, planes, ...: multiples of the last extent
+  for (size_t d = shape.size(); d-- > 1;)
+    rows.push_back(Polynomial::Of(shape[d]) * (rows.empty() ? Polynomial(1) : rows.back()));
+  std::vector<Polynomial> strides = {Polynomial::Of(flat->constant)};
   for (const auto& [variable, coefficient] : flat->coefficients)
     if (variable != along) strides.push_back(Polynomial::Of(coefficient));
-  strides.push_back(Polynomial::Of(flat->constant));
-  // Shorter ones first: K % 4 == 0 answers for M * K.
-  std::stable_sort(strides.begin(), strides.end(),
-                   [](const Polynomial& a, const Polynomial& b) { return a.text().size() < b.text().size(); });
+  std::vector<std::string> parts;
   std::vector<Polynomial> needed;
-  for (const Polynomial& stride : strides) {
+  const auto need = [&](const Polynomial& stride, const core::Size& size) {
     const bool follows =
         stride.Content() % kQuad == 0 ||
         std::any_of(needed.begin(), needed.end(), [&](const auto& by) { return stride.DividedBy(by).has_value(); });
-    if (!follows) needed.push_back(stride);
-  }
-  std::vector<std::string> parts;
-  for (const Polynomial& stride : needed) {
+    if (follows) return;
+    needed.push_back(stride);
+    parts.push_back(fmt::format("{} % {} == 0", Parenthesized(SizeText(size)), kQuad));
+  };
+  const auto is_row = [&](const Polynomial& stride) {
+    return std::any_of(rows.begin(), rows.end(), [&](const Polynomial& row) { return stride == row; });
+  };
+  if (std::any_of(strides.begin(), strides.end(), is_row)) need(rows.front(), shape.back());
+  for (const Polynomial& stride : strides) {
+    if (is_row(stride)) continue;
     const auto size = stride.ToExpression();
     if (!size) return std::nullopt;
-    parts.push_back(fmt::format("{} % {} == 0", Parenthesized(SizeText(*size)), kQuad));
+    need(stride, *size);
   }
   return QuadAccess{*flat, along, Joined(parts)};
 }
@@ -125,13 +133,16 @@ void FactorLoads::ChooseAccess() {
   const VariableId row = rows_.axes().back().variable, term = terms_.axes().back().variable;
   if (!offset_) return;
   const Polynomial row_stride = StrideAlong(*offset_, row), term_stride = StrideAlong(*offset_, term);
-  // Terms that are nearer to each other than rows: 1, or what divides the rows' distance.
-  along_terms_ = row_stride != Polynomial(1) && !(term_stride == Polynomial(0)) &&
+  // Terms that are nearer to each other than rows, and more than the taps of a window.
+  const auto run = ValueIn(terms_.axes().back().extent, HeaviestCase(problem_));
+  along_terms_ = row_stride != Polynomial(1) && term_stride != Polynomial(0) &&
+                 (flat_terms_ || run.value_or(0) >= kRun) &&
                  (term_stride == Polynomial(1) || row_stride.DividedBy(term_stride).has_value());
   const core::DType dtype = problem_.form.FindTensor(read_->tensor)->dtype;
   const bool quads = dtype == core::DType::kF32 || dtype == core::DType::kF16 || dtype == core::DType::kBF16;
   if (!quads || problem_.in_double || !factor_.conditions.empty() || !(along_terms_ ? flat_terms_ : flat_rows_)) return;
-  if (auto access = QuadAccessOf(*offset_, (along_terms_ ? terms_ : rows_).axes())) quad_condition_ = access->condition;
+  if (auto access = QuadAccessOf(*offset_, (along_terms_ ? terms_ : rows_).axes(), ShapeOf(problem_, read_->tensor)))
+    quad_condition_ = access->condition;
 }
 
 std::optional<core::DType> FactorLoads::quads() const {
@@ -246,9 +257,12 @@ void FactorLoads::LoadElement(Lines& lines, const std::string& to) {
   const std::string value = Product(code);
   refusal_ = code.refusal();
   lines.Append(before);
-  if (inside.empty()) return lines.Add(fmt::format("{} = {} ? {} : {};", target, conditions, value, zero));
+  const bool bounds_only = factor_.guards.empty() && factor_.conditions.empty();
+  if (!bounds_only) AddBroken(lines, fmt::format("const bool inside = {};", conditions));
+  const std::string condition = bounds_only ? conditions : "inside";
+  if (inside.empty()) return AddBroken(lines, fmt::format("{} = {} ? {} : {};", target, condition, value, zero));
   lines.Add(fmt::format("{} = {};", target, zero));
-  lines.Open(fmt::format("if ({})", conditions));
+  lines.Open(fmt::format("if ({})", condition));
   lines.Append(inside);
   lines.Add(fmt::format("{} = {};", target, value));
   lines.Close();
@@ -259,13 +273,14 @@ void FactorLoads::LoadQuads(Lines& lines, const std::string& to) {
   const std::string target = to == "0" ? "j" : to + " + j", element = fmt::format("{}[{}]", next_, target);
   ExpressionCode code = CodeInto(inside, element);
   const VariableTexts variables = Variables();
-  FlatOffset offset = QuadAccessOf(*offset_, (along_terms_ ? terms_ : rows_).axes())->offset;
+  FlatOffset offset =
+      QuadAccessOf(*offset_, (along_terms_ ? terms_ : rows_).axes(), ShapeOf(problem_, read_->tensor))->offset;
   if (!along_terms_ && flat_terms_) offset = *Flattened(offset, terms_.axes());
   if (along_terms_ && flat_rows_) offset = *Flattened(offset, rows_.axes());
   const FlatAxis& axis = along_terms_ ? terms_ : rows_;
   const std::string rest = fmt::format("{} - {}", axis.count(), axis.index()), conditions = Conditions(variables, code);
-  lines.Add(fmt::format("load_quad(&{}[{}], {} + {}, {} ? {} : 0, {});", next_, to, read_->tensor,
-                        OffsetText(problem_, offset, variables), conditions, rest, aligned_));
+  AddBroken(lines, fmt::format("load_quad(&{}[{}], {} + {}, {} ? {} : 0, {});", next_, to, read_->tensor,
+                               OffsetText(problem_, offset, variables), conditions, rest, aligned_));
   const std::string value = Product(code);
   refusal_ = code.refusal();
   if (value == element) return;

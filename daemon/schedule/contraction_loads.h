@@ -17,8 +17,10 @@ struct QuadAccess {
   core::VariableId along = 0;
   std::string condition;  // "n % 4 == 0"; empty: always
 };
-// None: neighbours along the axes (flattened) are not neighbours in memory, or nobody can say where they begin.
-std::optional<QuadAccess> QuadAccessOf(const FlatOffset& offset, const std::vector<Axis>& axes);
+// Of a tensor of this shape. None: neighbours along the axes (flattened) are not neighbours in memory, or nobody can
+// say where they begin.
+std::optional<QuadAccess> QuadAccessOf(const FlatOffset& offset, const std::vector<Axis>& axes,
+                                       const std::vector<core::Size>& shape);
 // Of several axes that are one in memory: the last one's variable stands for the flattened index.
 std::optional<FlatOffset> Flattened(const FlatOffset& offset, const std::vector<Axis>& axes);
 

@@ -119,7 +119,7 @@ void ResultStores::ChooseAccess() {
   for (const auto& [variable, coefficient] : offset->coefficients)
     moved.coefficients[output.variables.at(variable)] = coefficient;
   const Axis& last = columns_.axes().back();
-  auto access = QuadAccessOf(moved, {last});
+  auto access = QuadAccessOf(moved, {last}, ShapeOf(problem_, stage.name));
   if (!access) return;
   // A quad of one row of the last variable is one of the flattened index where its extent is a multiple of four.
   if (columns_.axes().size() > 1 && Polynomial::Of(last.extent).Content() % 4 != 0) {
@@ -199,7 +199,8 @@ void ResultStores::WriteElement(Lines& body, const std::string& sum) {
     if (guarded) inside.Open(fmt::format("if ({})", domain));
     const std::string value = ValueOf(output, sum, inside);
     const core::ValueType type = core::TypesOf(problem_.form, stage)[root];
-    inside.Add(fmt::format("{}[{}] = {};", stage.name, OffsetOf(output), Stored(problem_, stage.dtype, type, value)));
+    AddBroken(inside,
+              fmt::format("{}[{}] = {};", stage.name, OffsetOf(output), Stored(problem_, stage.dtype, type, value)));
     if (guarded) inside.Close();
     body.Append(inside);
   }
@@ -221,7 +222,7 @@ void ResultStores::WriteQuad(Lines& body) {
     four.push_back(value(fmt::format("sums[i][j{}]", ahead), ahead));
   }
   const std::string destination = fmt::format("&{}[{}]", stage.name, OffsetOf(output));
-  body.Add(fmt::format("store_quad({}, {});", destination, fmt::join(four, ", ")));
+  AddBroken(body, fmt::format("store_quad({}, {});", destination, fmt::join(four, ", ")));
 }
 
 void ResultStores::Write(Lines& body, const TileShape& shape, const std::string& first_row,
@@ -230,9 +231,9 @@ void ResultStores::Write(Lines& body, const TileShape& shape, const std::string&
     DeclareResult(body);
     const core::Stage& stage = problem_.stage(group_.outputs.front().stage);
     const int bytes = 4 * static_cast<int>(core::SizeOf(stage.dtype));
-    body.Add(fmt::format("const bool {}_aligned = {}{};", stage.name,
-                         quad_condition_->empty() ? "" : *quad_condition_ + " && ",
-                         AlignedText(problem_, {stage.name}, bytes)));
+    AddBroken(body, fmt::format("const bool {}_aligned = {}{};", stage.name,
+                                quad_condition_->empty() ? "" : *quad_condition_ + " && ",
+                                AlignedText(problem_, {stage.name}, bytes)));
   }
   const auto place = [](int count, const char* index, int apart) {
     return count == 4 ? std::string(index) : fmt::format("{} / 4 * {} + {} % 4", index, apart, index);
@@ -277,8 +278,8 @@ void ResultStores::Write(Lines& body, const TileShape& shape, const std::string&
     for (const Axis& each : axis->axes()) arguments.push_back(variables_.at(each.variable));
   const std::string value =
       function_.empty() ? arguments[0] : fmt::format("{}({})", function_, fmt::join(arguments, ", "));
-  body.Add(fmt::format("{}[{}] = {};", stage.name, OffsetOf(output),
-                       Stored(problem_, stage.dtype, core::ValueType::kReal, value)));
+  AddBroken(body, fmt::format("{}[{}] = {};", stage.name, OffsetOf(output),
+                              Stored(problem_, stage.dtype, core::ValueType::kReal, value)));
   body.Close();
   body.Close();
   body.Close();

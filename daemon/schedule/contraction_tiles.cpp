@@ -110,10 +110,10 @@ class TilesWriter {
     body.Add(fmt::format(
         "const int thread_m = {} + lane / 8 * 4, thread_n = {} + lane % 8 * 4;",
         WarpOffset(shape_.warps_n == 1 ? "warp" : fmt::format("warp / {}", shape_.warps_n), warp_m, shape_.warps_m),
-        WarpOffset(fmt::format("warp % {}", shape_.warps_n), warp_n, shape_.warps_n)));
+        WarpOffset(shape_.warps_m == 1 ? "warp" : fmt::format("warp % {}", shape_.warps_n), warp_n, shape_.warps_n)));
   }
   static std::string WarpOffset(const std::string& warp, int extent, int warps) {
-    return warps == 1 ? "0" : fmt::format("{} * {}", warp, extent);
+    return warps == 1 ? "" : fmt::format("{} * {} + ", warp, extent);
   }
 
   // auto load_A = [&](int first_k) { ... };
@@ -193,12 +193,10 @@ class TilesWriter {
 
   std::string WriteLaunch(const std::string& name, const KernelArguments& arguments) const {
     Lines launch;
-    const auto blocks = [](const FlatAxis& axis, int tile) {
-      return CeilDivided(SizeText(axis.extent()), std::to_string(tile));
-    };
+    const auto blocks = [](const FlatAxis& axis, int tile) { return CeilDivided(axis.extent(), std::to_string(tile)); };
     std::vector<std::string> grid = {blocks(columns_, shape_.n), blocks(rows_, shape_.m)};
-    if (!batch_.empty()) grid.push_back(SizeText(batch_.extent()));
-    launch.Add(fmt::format("const dim3 grid({});", fmt::join(grid, ", ")));
+    if (!batch_.empty()) grid.push_back(batch_.extent());
+    AddBroken(launch, fmt::format("const dim3 grid({});", fmt::join(grid, ", ")));
     launch.Add(Launch(problem_, name, "grid", std::to_string(shape_.threads()), arguments.values));
     return launch.text();
   }
