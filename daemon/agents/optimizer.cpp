@@ -19,11 +19,14 @@ core::Candidate MakeCandidate(std::string text, const core::Candidate& parent, s
 }
 
 Result<std::vector<Attempt>> Optimize(const core::SourceRef& source, const std::string& entry,
-                                      const core::Candidate& base, const core::Plan& plan, core::Evaluator& evaluator) {
+                                      const core::Candidate& base, const core::Plan& plan, core::Evaluator& evaluator,
+                                      const std::optional<core::Scheduling>& scheduling) {
   std::vector<Attempt> attempts;
   std::set<std::string> seen = {base.hash};
   for (const auto& parameters : plan.variants) {
-    core::RewriteRequest request{{source.root, source.file, base.text}, entry, plan.kernel, plan.transform, parameters};
+    core::RewriteRequest request{
+        {source.root, source.file, base.text}, entry, plan.kernel, plan.transform, parameters, {}};
+    if (plan.transform.starts_with(core::kSchedulePrefix)) request.scheduling = scheduling;
     WW_ASSIGN(core::RewriteOutcome outcome, evaluator.Rewrite(request));
     attempts.push_back(
         {parameters,

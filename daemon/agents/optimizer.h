@@ -2,6 +2,7 @@
 // transformations.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -24,8 +25,10 @@ core::Candidate MakeCandidate(std::string text, const core::Candidate& parent, s
                               core::Parameters parameters, std::string summary);
 
 // `source` locates the file; its text is ignored, and the base's is used. Attempts whose text equals the base's or an
-// earlier attempt's are refused (kChangesNothing).
+// earlier attempt's are refused (kChangesNothing). `scheduling`: for the transformations that need to know what the
+// entry computes.
 Result<std::vector<Attempt>> Optimize(const core::SourceRef& source, const std::string& entry,
-                                      const core::Candidate& base, const core::Plan& plan, core::Evaluator& evaluator);
+                                      const core::Candidate& base, const core::Plan& plan, core::Evaluator& evaluator,
+                                      const std::optional<core::Scheduling>& scheduling = std::nullopt);
 
 }  // namespace warpwright::agents

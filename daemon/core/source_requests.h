@@ -32,6 +32,8 @@ struct RewriteRequest {
   std::map<std::string, std::string> parameters;
   std::optional<Scheduling> scheduling;  // none: not lifted, or not needed
 };
+// How the ids of schedules begin.
+inline constexpr std::string_view kSchedulePrefix = "schedule_";
 // Texts derived from a source by something other than a transformation, since only the worker lexes untrusted text. Ids
 // in addition to those of rewrite/ (rewrite/derived_text.h).
 // Headers inlined, and all floating-point types replaced by double.

@@ -1,6 +1,7 @@
 #include "schedule/dimensions.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -37,6 +38,15 @@ std::string IndexNameFor(const core::Size& extent) {
 
 }  // namespace
 
+Access AccessOf(const core::TensorArgument& tensor, const core::TensorRead& read) {
+  return {read.tensor, tensor.dtype, false, FlatOffsetOf(tensor.shape, read.at)};
+}
+
+bool SamePlace(const Access& a, const Access& b) {
+  return a.tensor == b.tensor && a.offset && b.offset && a.offset->coefficients == b.offset->coefficients &&
+         Equal(a.offset->constant, b.offset->constant);
+}
+
 std::vector<Access> AccessesOf(const Problem& problem, const core::Stage& stage) {
   std::vector<Access> accesses;
   const auto reachable = core::Reachable(stage);
@@ -45,14 +55,14 @@ std::vector<Access> AccessesOf(const Problem& problem, const core::Stage& stage)
     if (!reachable[i] || read == nullptr) continue;
     const core::TensorArgument* tensor = problem.form.FindTensor(read->tensor);
     if (tensor == nullptr) continue;
-    accesses.push_back({read->tensor, tensor->dtype, false, FlatOffsetOf(tensor->shape, read->at)});
+    accesses.push_back(AccessOf(*tensor, *read));
   }
   if (stage.output)
     accesses.push_back({stage.name, stage.dtype, true, FlatOffsetOf(ShapeOf(problem, stage.name), StoredAt(stage))});
   return accesses;
 }
 
-core::VariableSet UsedApart(const Problem& problem, const core::Stage& stage) {
+core::VariableSet UsedApart(const Problem& problem, const core::Stage& stage, bool intermediates) {
   core::VariableSet apart = 0;
   const auto reachable = core::Reachable(stage);
   for (const auto& guard : stage.domain) apart |= core::VariablesOf(guard.value);
@@ -62,15 +72,16 @@ core::VariableSet UsedApart(const Problem& problem, const core::Stage& stage) {
     const auto* read = std::get_if<core::TensorRead>(&node);
     const core::TensorArgument* tensor = read ? problem.form.FindTensor(read->tensor) : nullptr;
     if (tensor && FlatOffsetOf(tensor->shape, read->at)) continue;
+    if (read && !tensor && !intermediates) continue;
     core::ForEachPosition(node, [&](const core::Affine& position) { apart |= core::VariablesOf(position); });
   }
   return apart;
 }
 
-std::vector<Dimension> DimensionsOf(const std::vector<core::Size>& extents, const std::vector<Access>& accesses,
-                                    core::VariableSet apart) {
+std::vector<Dimension> DimensionsOf(core::VariableId first, const std::vector<core::Size>& extents,
+                                    const std::vector<Access>& accesses, core::VariableSet apart) {
   std::vector<Dimension> dimensions;
-  for (core::VariableId v = 0; v < extents.size(); ++v) dimensions.push_back({{v}, extents[v], ""});
+  for (core::VariableId v = 0; v < extents.size(); ++v) dimensions.push_back({{first + v}, extents[v], ""});
   const auto mergeable = [&](const Dimension& outer, const Dimension& inner) {
     const core::VariableId a = outer.variables.back(), b = inner.variables.back();
     if ((apart & (core::SetOf(a) | core::SetOf(b))) != 0) return false;
@@ -100,6 +111,7 @@ void NameDimensions(std::vector<Dimension>& dimensions, Names& names) {
     if (const std::string own = IndexNameFor(dimensions[d].extent); !own.empty() && dimensions.size() > 1)
       wishes.push_back(own);
     wishes.push_back(dimensions.size() <= kUsual.size() ? kUsual[dimensions.size() - 1][d] : fmt::format("i{}", d));
+    wishes.push_back(fmt::format("{}", "zyx"[3 - std::min<size_t>(3, dimensions.size() - d)]));
     dimensions[d].name = names.TakeOf(wishes);
   }
 }
@@ -127,24 +139,74 @@ bool IsContiguous(const Access& access, const Dimension& last) {
   return access.offset && CoefficientOf(*access.offset, last.variables.back()) == Polynomial(1);
 }
 
-std::optional<std::vector<std::string>> Divisible(const Access& access, const std::vector<Dimension>& dimensions,
-                                                  int width) {
-  const Polynomial last = Polynomial::Of(dimensions.back().extent);
+void WriteCoordinates(const std::vector<Dimension>& dimensions, const std::string& index, Lines& lines) {
+  std::string rest = index;
+  for (size_t d = dimensions.size(); d-- > 0;) {
+    const std::string extent = Parenthesized(SizeText(dimensions[d].extent));
+    const std::string value = d == 0 ? rest : fmt::format("{} % {}", rest, extent);
+    if (dimensions[d].name != index) lines.Add(fmt::format("const int {} = {};", dimensions[d].name, value));
+    rest += " / " + extent;
+  }
+}
+
+std::string TotalText(const Problem& problem, const std::vector<Dimension>& dimensions) {
+  std::vector<core::Size> extents;
+  for (const Dimension& d : dimensions) extents.push_back(d.extent);
+  const std::string text = SizeText(Product(extents));
+  const size_t end = text.find(" * ");
+  const bool product = end != std::string::npos && Parenthesized(text.substr(0, end)) == text.substr(0, end);
+  return problem.wide && product ? fmt::format("static_cast<size_t>({}){}", text.substr(0, end), text.substr(end))
+                                 : text;
+}
+
+std::optional<std::vector<std::string>> Divisible(const Access& access, const Dimension& last, int width) {
+  const Polynomial extent = Polynomial::Of(last.extent);
   std::vector<std::string> conditions;
   const auto require = [&](const core::Size& size) {
     const Polynomial value = Polynomial::Of(size);
     if (value.valid() && value.Content() % width == 0) return true;
-    if (value.DividedBy(last)) return true;
+    if (value.DividedBy(extent)) return true;
     if (value.constant()) return false;
     conditions.push_back(fmt::format("{} % {} == 0", Parenthesized(SizeText(size)), width));
     return true;
   };
-  for (size_t d = 0; d + 1 < dimensions.size(); ++d) {
-    const auto found = access.offset->coefficients.find(dimensions[d].variables.back());
-    if (found != access.offset->coefficients.end() && !require(found->second)) return std::nullopt;
+  for (const auto& [variable, coefficient] : access.offset->coefficients) {
+    const bool merged = std::find(last.variables.begin(), last.variables.end(), variable) != last.variables.end();
+    if (!merged && !require(coefficient)) return std::nullopt;
   }
   if (!require(access.offset->constant)) return std::nullopt;
   return conditions;
+}
+
+void Packing::Add(const Access& access, const std::vector<std::string>& needs) {
+  for (const std::string& need : needs)
+    if (std::find(conditions.begin(), conditions.end(), need) == conditions.end()) conditions.push_back(need);
+  bytes = std::max(bytes, width * static_cast<int>(core::SizeOf(access.dtype)));
+  const auto same = [&](const Access& other) { return other.store == access.store && SamePlace(other, access); };
+  if (std::none_of(accesses.begin(), accesses.end(), same)) accesses.push_back(access);
+}
+
+PackedType MakePackedType(const Problem& problem) {
+  const std::string name = problem.shared_name("Packed");
+  return {name, fmt::format("// kWidth neighbours, which one access moves.\n"
+                            "template <typename T, int kWidth>\n"
+                            "struct alignas(sizeof(T) * kWidth) {} {{\n"
+                            "  T at[kWidth];\n"
+                            "}};\n",
+                            name)};
+}
+
+std::string ElementTypeOf(const Problem& problem, const Access& access) {
+  const EntryParameter* parameter = problem.entry.Find(access.tensor);
+  return parameter ? parameter->type : CTypeOf(access.dtype);
+}
+
+std::string PackingCondition(const Problem& problem, const Packing& packing, Lines& launch) {
+  std::vector<std::string> buffers;
+  for (const Access& access : packing.accesses)
+    if (std::find(buffers.begin(), buffers.end(), access.tensor) == buffers.end()) buffers.push_back(access.tensor);
+  launch.Add(fmt::format("const bool aligned = {};", AlignedText(problem, buffers, packing.bytes)));
+  return fmt::format("aligned && {}", fmt::join(packing.conditions, " && "));
 }
 
 }  // namespace warpwright::schedule

@@ -24,25 +24,51 @@ struct Access {
   std::optional<FlatOffset> offset;
 };
 std::vector<Access> AccessesOf(const Problem& problem, const core::Stage& stage);
+Access AccessOf(const core::TensorArgument& tensor, const core::TensorRead& read);
+// The same element.
+bool SamePlace(const Access& a, const Access& b);
 
-// The variables of stages with equal extents, merged where all accesses allow it. `apart`: variables that something
-// else uses by themselves.
-std::vector<Dimension> DimensionsOf(const std::vector<core::Size>& extents, const std::vector<Access>& accesses,
-                                    core::VariableSet apart);
-// Variables that positions other than plain accesses use: index values, guards, gathers, windows.
-core::VariableSet UsedApart(const Problem& problem, const core::Stage& stage);
+// The variables from `first` on, which have these extents, merged where all accesses allow it. `apart`: variables that
+// something else uses by themselves.
+std::vector<Dimension> DimensionsOf(core::VariableId first, const std::vector<core::Size>& extents,
+                                    const std::vector<Access>& accesses, core::VariableSet apart);
+// Variables that positions other than plain accesses use: index values, guards, gathers; and reads of intermediates,
+// unless these are known by row.
+core::VariableSet UsedApart(const Problem& problem, const core::Stage& stage, bool intermediates = true);
 // Gives every dimension a name after its extent ("N": n, "rows": row), or a usual one.
 void NameDimensions(std::vector<Dimension>& dimensions, Names& names);
 // Names of all variables of dimensions with one variable, and of the last of each other one.
 std::map<core::VariableId, std::string> VariableNames(const std::vector<Dimension>& dimensions);
+// "const int col = index % C;" for every dimension, from the flat index of this name.
+void WriteCoordinates(const std::vector<Dimension>& dimensions, const std::string& index, Lines& lines);
+// The number of points, in 64 bits if the problem is wide.
+std::string TotalText(const Problem& problem, const std::vector<Dimension>& dimensions);
 
 // Whether the access walks the dimensions densely: its offset is the flat index.
 bool IsDense(const Access& access, const std::vector<Dimension>& dimensions);
-// Neighbours along the last dimension are neighbours in memory.
+// Neighbours along the dimension are neighbours in memory.
 bool IsContiguous(const Access& access, const Dimension& last);
-// What must divide by `width` so that every access of `width` neighbours is aligned, beside the last extent; none: it
-// never is.
-std::optional<std::vector<std::string>> Divisible(const Access& access, const std::vector<Dimension>& dimensions,
-                                                  int width);
+// What must divide by `width` so that every access of `width` neighbours along this dimension is aligned, beside its
+// extent; none: it never is.
+std::optional<std::vector<std::string>> Divisible(const Access& access, const Dimension& last, int width);
+
+// Neighbours that one access moves: which accesses, how many, and under which conditions.
+struct Packing {
+  int width = 1;
+  std::vector<Access> accesses;         // each place once
+  std::vector<std::string> conditions;  // beside alignment: "n % 4 == 0"
+  int bytes = 1;                        // that addresses must be a multiple of
+
+  bool packs() const { return width > 1 && !accesses.empty(); }
+  void Add(const Access& access, const std::vector<std::string>& needs);
+};
+// The type that kernels use for it, with its comment, under a name that is free.
+struct PackedType {
+  std::string name, definition;
+};
+PackedType MakePackedType(const Problem& problem);
+std::string ElementTypeOf(const Problem& problem, const Access& access);
+// "aligned && n % 4 == 0", with the definition of `aligned` in `launch`.
+std::string PackingCondition(const Problem& problem, const Packing& packing, Lines& launch);
 
 }  // namespace warpwright::schedule

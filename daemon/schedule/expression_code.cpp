@@ -171,8 +171,14 @@ void ExpressionCode::Hoist(core::VariableSet inner, NodeId root) {
         std::get<core::Constant>(stage_.nodes[nary->args[0]]).value == -1)
       continue;
     const Piece piece = Written(i, types_[i]);
-    const std::string name = NameFor(i);
-    lines_->Add(fmt::format("const {} {} = {};", CType(i), name, piece.negative ? piece.text : piece.Plain()));
+    std::string name;
+    if (scope_.constants && scope_.constants->contains(piece.text)) {
+      name = scope_.constants->at(piece.text);
+    } else {
+      name = NameFor(i);
+      lines_->Add(fmt::format("const {} {} = {};", CType(i), name, piece.text));
+      if (scope_.constants) (*scope_.constants)[piece.text] = name;
+    }
     named_[i] = (piece.negative ? "-" : "") + name;
   }
 }
@@ -209,7 +215,7 @@ ExpressionCode::Piece ExpressionCode::PieceOf(NodeId node, ValueType wanted) {
   const bool called = uses_[node] > 1 && certain_[node] && std::holds_alternative<core::Call>(content);
   if (!shared && !loaded && !called) return as(piece);
   const std::string name = NameFor(node);
-  lines_->Add(fmt::format("const {} {} = {};", CType(node), name, piece.negative ? piece.text : piece.Plain()));
+  lines_->Add(fmt::format("const {} {} = {};", CType(node), name, piece.text));
   named_[node] = (piece.negative ? "-" : "") + name;
   return as({name, Level::kAtom, piece.negative});
 }

@@ -24,6 +24,8 @@ struct Scope {
   // A read that the code need not load: an element in a register or in shared memory, an earlier stage's value. It is
   // asked for every read; stages that are not outputs have no other place.
   std::function<std::optional<std::string>(const core::TensorRead&)> value = nullptr;
+  // Constants by their text, which stages of one kernel share where they are hoisted to one place.
+  std::map<std::string, std::string>* constants = nullptr;
 };
 
 // Of a size: "(h + 2 * pad - size) / stride + 1".

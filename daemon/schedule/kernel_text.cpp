@@ -84,16 +84,15 @@ bool Reads(const Problem& problem, const Group& group, const std::string& tensor
   });
 }
 
-// `begin` and the parts, comma-separated, continued under the parenthesis where the line gets too long.
+// `begin` and the parts, comma-separated, continued on further lines where one gets too long.
 std::string Broken(const std::string& begin, const std::vector<std::string>& parts, const std::string& end) {
-  const std::string indent(begin.size() - (begin.rfind('\n') == std::string::npos ? 0 : begin.rfind('\n') + 1), ' ');
   std::string text = begin;
-  size_t column = indent.size();
+  size_t column = begin.size();
   for (size_t i = 0; i < parts.size(); ++i) {
-    const std::string part = parts[i] + (i + 1 < parts.size() ? "," : end);
-    if (column > indent.size() && column + 1 + part.size() > kLineLength) {
-      text += "\n" + indent;
-      column = indent.size();
+    const std::string part = parts[i] + (i + 1 < parts.size() ? "," : "");
+    if (i > 0 && column + 1 + part.size() + end.size() > kLineLength) {
+      text += "\n    ";
+      column = 4;
     } else if (i > 0) {
       text += " ";
       ++column;
@@ -101,7 +100,7 @@ std::string Broken(const std::string& begin, const std::vector<std::string>& par
     text += part;
     column += part.size();
   }
-  return parts.empty() ? text + end : text;
+  return text + end;
 }
 
 }  // namespace
@@ -116,6 +115,10 @@ void Lines::Add(std::string_view line) {
     if (end == std::string_view::npos) break;
     line.remove_prefix(end + 1);
   }
+}
+void Lines::AddAll(std::string_view lines) {
+  if (lines.ends_with('\n')) lines.remove_suffix(1);
+  if (!lines.empty()) Add(lines);
 }
 void Lines::Open(std::string_view head) {
   Add(std::string(head) + " {");

@@ -13,6 +13,7 @@ class Lines {
  public:
   explicit Lines(int level = 0) : level_(level) {}
   void Add(std::string_view line);            // also several
+  void AddAll(std::string_view lines);        // lines that end with a line break
   void Open(std::string_view head);           // "head {"
   void Else(std::string_view head = "else");  // "} else {"
   void Close(std::string_view tail = "");     // "}" and the tail
@@ -33,6 +34,7 @@ class Names {
   // The first of these that is free, or the last with a number.
   std::string TakeOf(const std::vector<std::string>& wishes);
   std::string Take(const std::string& wish) { return TakeOf({wish}); }
+  void Release(const std::string& name) { taken_.erase(name); }
   bool IsFree(const std::string& name) const { return !taken_.contains(name); }
 
  private:

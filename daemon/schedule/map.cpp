@@ -16,21 +16,11 @@ namespace {
 
 constexpr int64_t kLongestWindow = 256;  // terms that one thread sums
 
-constexpr const char* kPacked = R"(// kWidth neighbours, which one access moves.
-template <typename T, int kWidth>
-struct alignas(sizeof(T) * kWidth) Packed {
-  T at[kWidth];
-};
-
-)";
-
 struct MapPlan {
   std::vector<size_t> outputs;  // stages
   std::vector<size_t> windows;
   std::vector<Dimension> dimensions;
-  std::vector<Access> packed;  // each element once; stores too. Empty: no vector access
-  std::vector<std::string> conditions;
-  int width = 1;
+  Packing packing;
 };
 using PlanOutcome = std::variant<core::RewriteRefusal, MapPlan>;
 
@@ -50,9 +40,7 @@ std::optional<core::RewriteRefusal> CheckWindow(const Problem& problem, const co
 std::optional<core::RewriteRefusal> CheckInPlace(const std::vector<Access>& accesses) {
   for (const Access& store : accesses)
     for (const Access& load : accesses)
-      if (store.store && !load.store && store.tensor == load.tensor &&
-          !(store.offset && load.offset && store.offset->coefficients == load.offset->coefficients &&
-            Equal(store.offset->constant, load.offset->constant)))
+      if (store.store && !load.store && store.tensor == load.tensor && !SamePlace(store, load))
         return Refuse(store.tensor + " is changed in place, and other elements are computed from it");
   return std::nullopt;
 }
@@ -67,75 +55,67 @@ int WidthFor(const std::vector<Access>& accesses, const Dimension& last, int byt
 void PlanPacking(MapPlan& plan, const std::vector<Access>& accesses, int bytes) {
   if (plan.dimensions.empty() || !plan.windows.empty()) return;
   const Dimension& last = plan.dimensions.back();
-  plan.width = WidthFor(accesses, last, bytes);
-  if (plan.width == 1) return;
-  const auto add = [](auto& to, auto&& value, const auto& same) {
-    if (std::none_of(to.begin(), to.end(), same)) to.push_back(value);
-  };
+  Packing packing;
+  packing.width = WidthFor(accesses, last, bytes);
+  if (packing.width == 1) return;
+  packing.conditions = {fmt::format("{} % {} == 0", Parenthesized(SizeText(last.extent)), packing.width)};
   for (const Access& access : accesses) {
     std::optional<std::vector<std::string>> needs;
-    if (IsContiguous(access, last)) needs = Divisible(access, plan.dimensions, plan.width);
-    if (!needs && access.store) {
-      plan.packed.clear();
-      plan.width = 1;
-      return;
-    }
-    if (!needs) continue;
-    for (const std::string& need : *needs) add(plan.conditions, need, [&](const auto& c) { return c == need; });
-    add(plan.packed, access, [&](const Access& other) {
-      return other.tensor == access.tensor && other.store == access.store &&
-             other.offset->coefficients == access.offset->coefficients &&
-             Equal(other.offset->constant, access.offset->constant);
-    });
+    if (IsContiguous(access, last)) needs = Divisible(access, last, packing.width);
+    if (!needs && access.store) return;
+    if (needs) packing.Add(access, *needs);
   }
-  const std::string extent = Parenthesized(SizeText(last.extent));
-  plan.conditions.insert(plan.conditions.begin(), fmt::format("{} % {} == 0", extent, plan.width));
+  plan.packing = std::move(packing);
 }
 
 PlanOutcome PlanMap(const Problem& problem, const Group& group, const ParameterValues& parameters) {
   MapPlan plan;
-  for (size_t i : group.stages) (problem.stage(i).output ? plan.outputs : plan.windows).push_back(i);
-  std::vector<Access> accesses;
+  std::vector<Access> accesses, of_outputs;
   core::VariableSet apart = 0;
   for (size_t i : group.stages) {
-    if (const auto refusal = CheckWindow(problem, problem.stage(i))) return *refusal;
-    const auto own = AccessesOf(problem, problem.stage(i));
+    const core::Stage& stage = problem.stage(i);
+    if (const auto refusal = CheckWindow(problem, stage)) return *refusal;
+    const auto own = AccessesOf(problem, stage);
     accesses.insert(accesses.end(), own.begin(), own.end());
+    (stage.output ? plan.outputs : plan.windows).push_back(i);
+    if (stage.output) of_outputs.insert(of_outputs.end(), own.begin(), own.end());
+    if (stage.output) apart |= UsedApart(problem, stage);
   }
   if (plan.outputs.empty()) return Refuse("nothing is written");
   if (const auto refusal = CheckInPlace(accesses)) return *refusal;
   const core::Stage& first = problem.stage(plan.outputs[0]);
-  std::vector<Access> of_outputs;
   for (size_t i : plan.outputs) {
     const core::Stage& stage = problem.stage(i);
-    if (!stage.domain.empty()) return Refuse("the outputs are only a part of a box");
-    if (i != plan.outputs[0] && stage.name == first.name) return Refuse(stage.name + " is computed in several parts");
     if (!std::equal(stage.extents.begin(), stage.extents.end(), first.extents.begin(), first.extents.end(), Equal))
       return Refuse("the outputs have different shapes");
-    const auto own = AccessesOf(problem, stage);
-    of_outputs.insert(of_outputs.end(), own.begin(), own.end());
-    apart |= UsedApart(problem, stage);
+    if (!stage.domain.empty() && plan.outputs.size() > 1) return Refuse("an output is only a part of a box");
   }
-  plan.dimensions = DimensionsOf(first.extents, of_outputs, apart);
-  PlanPacking(plan, of_outputs, IntegerOf(parameters, "vector_bytes"));
+  plan.dimensions = DimensionsOf(0, first.extents, of_outputs, apart);
+  if (first.domain.empty()) PlanPacking(plan, of_outputs, IntegerOf(parameters, "vector_bytes"));
   return plan;
 }
 
 class MapWriter {
  public:
   MapWriter(const Problem& problem, const Group& group, MapPlan plan, int block_size)
-      : problem_(problem), group_(group), plan_(std::move(plan)), block_size_(block_size), names_(problem) {}
+      : problem_(problem), group_(group), plan_(std::move(plan)), block_(std::to_string(block_size)), names_(problem) {}
 
   CodeOutcome Write() {
+    Code code;
     name_ = KernelName(problem_, "elements");
-    packed_type_ = packs() ? problem_.fresh_name("Packed") : "";
-    if (packs()) names_.Take("kWidth");
+    if (packs()) {
+      const PackedType type = MakePackedType(problem_);
+      packed_ = type.name;
+      code.helpers.push_back(type.definition);
+      names_.Take("kWidth");
+      k_ = names_.TakeOf({"k", "item"});
+    }
     index_ = names_.Take(plan_.dimensions.size() == 1 ? "i" : "index");
     if (plan_.dimensions.size() == 1) plan_.dimensions[0].name = index_;
     else NameDimensions(plan_.dimensions, names_);
     const KernelArguments arguments = ArgumentsOf(problem_, group_);
     Lines kernel;
-    kernel.Add(FormulaComment(problem_, group_).substr(0, FormulaComment(problem_, group_).rfind('\n')));
+    kernel.AddAll(FormulaComment(problem_, group_));
     if (packs()) kernel.Add("template <int kWidth>");
     kernel.Add(Head("__global__ void", name_, arguments.parameters));
     Lines body(1);
@@ -143,121 +123,86 @@ class MapWriter {
     if (refusal_) return *refusal_;
     kernel.Append(body);
     kernel.Add("}");
-    Code code;
-    if (packs()) {
-      code.helpers = kPacked;
-      for (size_t at = code.helpers.find("Packed"); packed_type_ != "Packed" && at != std::string::npos;
-           at = code.helpers.find("Packed", at + packed_type_.size()))
-        code.helpers.replace(at, 6, packed_type_);
-    }
     code.kernels = kernel.text();
     code.launch = WriteLaunch(arguments);
-    code.notes = {packs() ? fmt::format("{} elements for each access", plan_.width) : "one kernel for all elements"};
+    code.notes = {packs() ? fmt::format("{} elements for each access", plan_.packing.width)
+                          : "one kernel for all elements"};
     return code;
   }
 
  private:
-  bool packs() const { return plan_.width > 1 && !plan_.packed.empty(); }
-  std::string Total() const {
-    std::vector<core::Size> extents;
-    for (const Dimension& d : plan_.dimensions) extents.push_back(d.extent);
-    const std::string text = SizeText(Product(extents));
-    const bool product = text.find('*') != std::string::npos;
-    return problem_.wide && product
-               ? "static_cast<size_t>(" + text.substr(0, text.find(" *")) + ")" + text.substr(text.find(" *"))
-               : text;
-  }
+  bool packs() const { return plan_.packing.packs(); }
 
   void WriteIndices(Lines& body) {
     if (plan_.dimensions.empty()) return;
-    const std::string type = problem_.wide ? "size_t" : "int";
     const std::string block = problem_.wide ? "static_cast<size_t>(blockIdx.x)" : "blockIdx.x";
     const std::string thread = block + " * blockDim.x + threadIdx.x";
-    body.Add(fmt::format("const {} {} = {};", type, index_, packs() ? "(" + thread + ") * kWidth" : thread));
-    body.Add(fmt::format("if ({} >= {}) return;", index_, Total()));
-    if (plan_.dimensions.size() == 1) return;
-    std::string rest = index_;
-    for (size_t d = plan_.dimensions.size(); d-- > 0;) {
-      const std::string extent = Parenthesized(SizeText(plan_.dimensions[d].extent));
-      const std::string value = d == 0 ? rest : fmt::format("{} % {}", rest, extent);
-      body.Add(fmt::format("const int {} = {};", plan_.dimensions[d].name, value));
-      rest += " / " + extent;
-    }
+    body.Add(fmt::format("const {} {} = {};", problem_.wide ? "size_t" : "int", index_,
+                         packs() ? "(" + thread + ") * kWidth" : thread));
+    body.Add(fmt::format("if ({} >= {}) return;", index_, TotalText(problem_, plan_.dimensions)));
+    if (plan_.dimensions.size() > 1) WriteCoordinates(plan_.dimensions, index_, body);
+    const std::string domain = ConditionText(problem_.stage(plan_.outputs[0]).domain, VariableNames(plan_.dimensions));
+    if (!domain.empty()) body.Add(fmt::format("if (!({})) return;", domain));
   }
 
-  std::string OffsetOf(const Access& access) {
-    if (IsDense(access, plan_.dimensions)) return index_;
-    return OffsetText(problem_, *access.offset, VariableNames(plan_.dimensions));
-  }
-
-  std::string ElementType(const Access& access) const {
-    const EntryParameter* parameter = problem_.entry.Find(access.tensor);
-    return parameter ? parameter->type : CTypeOf(access.dtype);
+  std::string OffsetOf(const Access& access, const std::map<core::VariableId, std::string>& variables) const {
+    if (!IsDense(access, plan_.dimensions)) return OffsetText(problem_, *access.offset, variables);
+    const auto& last = plan_.dimensions.empty() ? "0" : variables.at(plan_.dimensions.back().variables.back());
+    return last.ends_with("+ " + k_) && packs() ? index_ + " + " + k_ : index_;
   }
 
   void WriteBody(Lines& body) {
     WriteIndices(body);
-    std::vector<std::string> held;  // by packed access: the variable
-    for (const Access& access : plan_.packed) {
-      held.push_back(packs() ? names_.TakeOf({access.tensor + (access.store ? "_out" : "_in"), access.tensor + "_pack"})
-                             : "");
-      if (!packs()) continue;
-      const std::string type = fmt::format("{}<{}, kWidth>", packed_type_, ElementType(access));
-      if (access.store) body.Add(fmt::format("{} {};", type, held.back()));
+    const auto variables = VariableNames(plan_.dimensions);
+    for (const Access& access : plan_.packing.accesses) {
+      held_.push_back(names_.TakeOf({access.tensor + "_pack", access.tensor + "_new"}));
+      const std::string type = fmt::format("{}<{}, kWidth>", packed_, ElementTypeOf(problem_, access));
+      if (access.store) body.Add(fmt::format("{} {};", type, held_.back()));
       else
-        body.Add(fmt::format("const {} {} = *reinterpret_cast<const {}*>({} + {});", type, held.back(), type,
-                             access.tensor, OffsetOf(access)));
+        body.Add(fmt::format("const {0} {1} = *reinterpret_cast<const {0}*>({2} + {3});", type, held_.back(),
+                             access.tensor, OffsetOf(access, variables)));
     }
-    const std::string k = packs() ? names_.TakeOf({"k", "item"}) : "";
-    auto variables = VariableNames(plan_.dimensions);
-    if (packs()) variables[plan_.dimensions.back().variables.back()] += " + " + k;
     Lines inner(body.level() + (packs() ? 1 : 0));
-    for (size_t i : plan_.outputs) WriteOutput(problem_.stage(i), variables, held, k, body, inner);
+    auto inside = variables;
+    if (packs()) inside[plan_.dimensions.back().variables.back()] += " + " + k_;
+    for (size_t i : plan_.outputs) WriteOutput(problem_.stage(i), inside, body, inner);
     if (!packs()) {
       body.Append(inner);
       return;
     }
     body.Add("#pragma unroll");
-    body.Open(fmt::format("for (int {} = 0; {} < kWidth; ++{})", k, k, k));
+    body.Open(fmt::format("for (int {0} = 0; {0} < kWidth; ++{0})", k_));
     body.Append(inner);
     body.Close();
-    for (size_t p = 0; p < plan_.packed.size(); ++p) {
-      const Access& access = plan_.packed[p];
+    for (size_t p = 0; p < plan_.packing.accesses.size(); ++p) {
+      const Access& access = plan_.packing.accesses[p];
       if (!access.store) continue;
-      body.Add(fmt::format("*reinterpret_cast<{}<{}, kWidth>*>({} + {}) = {};", packed_type_, ElementType(access),
-                           access.tensor, OffsetOf(access), held[p]));
+      body.Add(fmt::format("*reinterpret_cast<{}<{}, kWidth>*>({} + {}) = {};", packed_,
+                           ElementTypeOf(problem_, access), access.tensor, OffsetOf(access, variables), held_[p]));
     }
   }
 
-  std::optional<std::string> HeldElement(const Access& access, const std::vector<std::string>& held,
-                                         const std::string& k) {
-    for (size_t p = 0; packs() && p < plan_.packed.size(); ++p) {
-      const Access& pack = plan_.packed[p];
-      if (pack.tensor == access.tensor && pack.store == access.store && access.offset &&
-          pack.offset->coefficients == access.offset->coefficients &&
-          Equal(pack.offset->constant, access.offset->constant))
-        return fmt::format("{}.at[{}]", held[p], k);
+  std::optional<std::string> HeldElement(const Access& access) const {
+    for (size_t p = 0; p < held_.size(); ++p) {
+      const Access& pack = plan_.packing.accesses[p];
+      if (pack.store == access.store && SamePlace(pack, access)) return fmt::format("{}.at[{}]", held_[p], k_);
     }
     return std::nullopt;
   }
 
-  void WriteOutput(const core::Stage& stage, const std::map<core::VariableId, std::string>& variables,
-                   const std::vector<std::string>& held, const std::string& k, Lines& outer, Lines& inner) {
+  void WriteOutput(const core::Stage& stage, const std::map<core::VariableId, std::string>& variables, Lines& outer,
+                   Lines& inner) {
     ExpressionCode* writing = nullptr;
     Lines* to = &outer;
     Scope scope{variables, [&](const core::TensorRead& read) -> std::optional<std::string> {
-                  if (read.stage && problem_.form.FindTensor(read.tensor) == nullptr)
-                    return WindowValue(read, *writing, *to);
                   const core::TensorArgument* tensor = problem_.form.FindTensor(read.tensor);
-                  if (tensor == nullptr) return std::nullopt;
-                  const Access access{read.tensor, tensor->dtype, false, FlatOffsetOf(tensor->shape, read.at)};
-                  if (const auto element = HeldElement(access, held, k))
-                    return Loaded(problem_, tensor->dtype, *element);
+                  if (tensor == nullptr) return WindowValue(read, variables, *to);
+                  const Access access = AccessOf(*tensor, read);
                   if (!access.offset) return std::nullopt;
-                  const std::string offset = IsDense(access, plan_.dimensions)
-                                                 ? packs() ? index_ + " + " + k : index_
-                                                 : OffsetText(problem_, *access.offset, writing->scope().variables);
-                  return Loaded(problem_, tensor->dtype, fmt::format("{}[{}]", read.tensor, offset));
+                  const auto held = HeldElement(access);
+                  const std::string element =
+                      held ? *held : fmt::format("{}[{}]", read.tensor, OffsetOf(access, writing->scope().variables));
+                  return Loaded(problem_, tensor->dtype, element);
                 }};
     ExpressionCode code(problem_, stage, scope, names_, outer);
     writing = &code;
@@ -268,23 +213,20 @@ class MapWriter {
     const std::string value = Stored(problem_, stage.dtype, code.TypeOf(root), code.Root());
     if (code.refusal()) refusal_ = code.refusal();
     const Access store{stage.name, stage.dtype, true, FlatOffsetOf(ShapeOf(problem_, stage.name), StoredAt(stage))};
-    if (const auto element = HeldElement(store, held, k)) {
+    if (const auto element = HeldElement(store)) {
       inner.Add(fmt::format("{} = {};", *element, value));
       return;
     }
-    std::string offset;
-    if (store.offset) {
-      offset = IsDense(store, plan_.dimensions) ? index_ : OffsetText(problem_, *store.offset, variables);
-    } else {
-      std::vector<std::string> at;
-      for (const auto& position : StoredAt(stage)) at.push_back(PositionText(position, variables));
-      offset = OffsetText(problem_, ShapeOf(problem_, stage.name), at);
-    }
+    std::vector<std::string> at;
+    for (const auto& position : StoredAt(stage)) at.push_back(PositionText(position, variables));
+    const std::string offset =
+        store.offset ? OffsetOf(store, variables) : OffsetText(problem_, ShapeOf(problem_, stage.name), at);
     inner.Add(fmt::format("{}[{}] = {};", stage.name, offset, value));
   }
 
   // A window's value, computed where it is read; once for each position.
-  std::optional<std::string> WindowValue(const core::TensorRead& read, ExpressionCode& reader, Lines& lines) {
+  std::optional<std::string> WindowValue(const core::TensorRead& read,
+                                         const std::map<core::VariableId, std::string>& reader, Lines& lines) {
     const core::Stage* stage = problem_.form.FindStage(read.tensor);
     if (stage == nullptr) return std::nullopt;
     std::map<core::VariableId, std::string> variables;
@@ -292,49 +234,37 @@ class MapWriter {
     for (core::VariableId v = 0; v < read.at.size(); ++v) {
       const auto* position = std::get_if<core::Affine>(&read.at[v]);
       if (position == nullptr) return std::nullopt;
-      variables[v] = PositionText(*position, reader.scope().variables);
+      variables[v] = PositionText(*position, reader);
       key += "," + variables[v];
     }
     if (const auto found = windows_.find(key); found != windows_.end()) return found->second;
-    std::unique_ptr<ExpressionCode> code;
     Scope scope{variables, [&](const core::TensorRead& inner) -> std::optional<std::string> {
-                  if (inner.stage && problem_.form.FindTensor(inner.tensor) == nullptr)
-                    return WindowValue(inner, *code, lines);
-                  return std::nullopt;
+                  if (problem_.form.FindTensor(inner.tensor) != nullptr) return std::nullopt;
+                  return WindowValue(inner, variables, lines);
                 }};
-    code = std::make_unique<ExpressionCode>(problem_, *stage, scope, names_, lines);
-    const std::string value = code->Root();
-    if (code->refusal()) refusal_ = code->refusal();
+    ExpressionCode code(problem_, *stage, scope, names_, lines);
+    const std::string value = code.Root();
+    if (code.refusal()) refusal_ = code.refusal();
     windows_[key] = value;
     return value;
   }
 
   std::string WriteLaunch(const KernelArguments& arguments) {
     Lines launch;
-    const std::string block = std::to_string(block_size_);
-    if (plan_.dimensions.empty()) {
-      launch.Add(Launch(problem_, name_, "1", "1", arguments.values));
-      return launch.text();
-    }
-    const std::string total = Total();
+    const std::string total = plan_.dimensions.empty() ? "1" : TotalText(problem_, plan_.dimensions);
     if (!packs()) {
+      const std::string block = plan_.dimensions.empty() ? "1" : block_;
       launch.Add(Launch(problem_, name_, CeilDivided(total, block), block, arguments.values));
       return launch.text();
     }
-    std::vector<std::string> buffers;
-    int bytes = 1;
-    for (const Access& access : plan_.packed) {
-      if (std::find(buffers.begin(), buffers.end(), access.tensor) == buffers.end()) buffers.push_back(access.tensor);
-      bytes = std::max(bytes, plan_.width * static_cast<int>(core::SizeOf(access.dtype)));
-    }
-    const std::string aligned = "aligned";
-    launch.Add(fmt::format("const bool {} = {};", aligned, AlignedText(problem_, buffers, bytes)));
-    launch.Open(fmt::format("if ({} && {})", aligned, fmt::join(plan_.conditions, " && ")));
-    const std::string groups = fmt::format("{} / {}", Parenthesized(total), plan_.width);
-    launch.Add(Launch(problem_, fmt::format("{}<{}>", name_, plan_.width), CeilDivided(groups, block), block,
-                      arguments.values));
+    const int width = plan_.packing.width;
+    launch.Open(fmt::format("if ({})", PackingCondition(problem_, plan_.packing, launch)));
+    const bool sum = total.find(" + ") != std::string::npos || total.find(" - ") != std::string::npos;
+    const std::string packs_of = fmt::format("{} / {}", sum ? Parenthesized(total) : total, width);
+    launch.Add(
+        Launch(problem_, fmt::format("{}<{}>", name_, width), CeilDivided(packs_of, block_), block_, arguments.values));
     launch.Else();
-    launch.Add(Launch(problem_, name_ + "<1>", CeilDivided(total, block), block, arguments.values));
+    launch.Add(Launch(problem_, name_ + "<1>", CeilDivided(total, block_), block_, arguments.values));
     launch.Close();
     return launch.text();
   }
@@ -342,9 +272,10 @@ class MapWriter {
   const Problem& problem_;
   const Group& group_;
   MapPlan plan_;
-  const int block_size_;
+  const std::string block_;
   Names names_;
-  std::string name_, packed_type_, index_;
+  std::string name_, packed_, index_, k_;
+  std::vector<std::string> held_;  // by packed access: the variable
   std::map<std::string, std::string> windows_;
   std::optional<core::RewriteRefusal> refusal_;
 };

@@ -77,7 +77,7 @@ std::vector<Group> GroupsOf(const core::Computation& form) {
   for (size_t i = 0; i < form.stages.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       const bool needs = !form.stages[j].output && Reads(form.stages[i], form.stages[j].name, true);
-      if (needs || form.stages[i].name == form.stages[j].name) leader[find(i)] = find(j);
+      if (needs) leader[find(i)] = find(j);
     }
   }
   std::map<size_t, Group> groups;

@@ -25,6 +25,8 @@ struct Problem {
   bool wide = false;       // offsets need 64 bits
   // A name that neither the file nor an earlier kernel has, from this one.
   std::function<std::string(const std::string&)> fresh_name;
+  // The same for what kernels share: one name for each.
+  std::function<std::string(const std::string&)> shared_name;
 
   std::string real() const { return in_double ? "double" : "float"; }
   const core::Stage& stage(size_t i) const { return form.stages[i]; }
@@ -36,7 +38,7 @@ const core::ScheduledCase& HeaviestCase(const Problem& problem);
 // The largest over all cases.
 std::optional<int64_t> LargestOf(const Problem& problem, const core::Size& size);
 
-// Stages connected by tensors without memory; stages that write one buffer belong together.
+// Stages connected by tensors without memory.
 std::vector<Group> GroupsOf(const core::Computation& form);
 // Whether the groups can run one after the other: none reads what an earlier one has overwritten.
 std::optional<core::RewriteRefusal> FindHazard(const core::Computation& form, const std::vector<Group>& groups);

@@ -87,7 +87,8 @@ CodeOutcome EmitAll(const Problem& problem, const Schedule& asked, const Paramet
     if (auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;
     if (!had && !used && !first) first = Refuse("no part of the computation is of this kind");
     Code& code = std::get<Code>(outcome);
-    if (all.helpers.find(code.helpers) == std::string::npos) all.helpers += code.helpers;
+    for (const std::string& helper : code.helpers)
+      if (std::find(all.helpers.begin(), all.helpers.end(), helper) == all.helpers.end()) all.helpers.push_back(helper);
     all.kernels += (all.kernels.empty() ? "" : "\n") + code.kernels;
     all.launch += code.launch;
     all.notes.insert(all.notes.end(), code.notes.begin(), code.notes.end());
@@ -99,7 +100,7 @@ CodeOutcome EmitAll(const Problem& problem, const Schedule& asked, const Paramet
 }  // namespace
 
 const std::vector<Schedule>& Schedules() {
-  static const std::vector<Schedule> schedules = {TilesSchedule(), MapSchedule()};
+  static const std::vector<Schedule> schedules = {TilesSchedule(), RowsSchedule(), ColumnsSchedule(), MapSchedule()};
   return schedules;
 }
 
@@ -146,6 +147,11 @@ Result<core::RewriteOutcome> Apply(const core::RewriteRequest& request) {
     for (int i = 2; taken(); ++i) name = base + std::to_string(i);
     given.insert(name);
     return name;
+  };
+  std::map<std::string, std::string> shared;
+  problem.shared_name = [&](const std::string& base) {
+    const auto found = shared.find(base);
+    return found != shared.end() ? found->second : shared[base] = problem.fresh_name(base);
   };
   CodeOutcome code = EmitAll(problem, *schedule, request.parameters);
   if (const auto* refusal = std::get_if<core::RewriteRefusal>(&code)) return *refusal;

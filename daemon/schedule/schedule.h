@@ -42,9 +42,9 @@ struct Group {
 
 // What is written for a group. Text has two spaces for each level; it gets the file's own indentation.
 struct Code {
-  std::string helpers;  // device functions and types that kernels share: each followed by an empty line
-  std::string kernels;  // with their comments
-  std::string launch;   // statements of the launcher
+  std::vector<std::string> helpers;  // device functions and types that kernels share, written once each
+  std::string kernels;               // with their comments
+  std::string launch;                // statements of the launcher
   std::vector<std::string> notes;
 };
 using CodeOutcome = std::variant<core::RewriteRefusal, Code>;
@@ -64,7 +64,7 @@ struct Schedule {
 
 const std::vector<Schedule>& Schedules();
 const Schedule* FindSchedule(std::string_view id);
-inline bool IsSchedule(std::string_view id) { return id.starts_with("schedule_"); }
+inline bool IsSchedule(std::string_view id) { return id.starts_with(core::kSchedulePrefix); }
 
 // The whole file with the entry's new kernels. Unknown ids and parameter values are Errors (kUsage), as is a request
 // without what the entry computes.

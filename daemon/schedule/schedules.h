@@ -6,6 +6,8 @@
 namespace warpwright::schedule {
 
 Schedule TilesSchedule();
+Schedule RowsSchedule();
+Schedule ColumnsSchedule();
 Schedule MapSchedule();
 
 }  // namespace warpwright::schedule

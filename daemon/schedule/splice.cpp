@@ -108,7 +108,9 @@ core::RewriteOutcome Splice(const source::Ast& ast, const Entry& entry, const Ob
   }
   const uint32_t place = PlaceForKernels(ast, entry);
   const std::string outer = rewrite::IndentAt(text, place);
-  edits.Insert(place, rewrite::Indented(code.helpers + code.kernels + "\n", outer, unit));
+  std::string above;
+  for (const std::string& helper : code.helpers) above += helper + "\n";
+  edits.Insert(place, rewrite::Indented(above + code.kernels + "\n", outer, unit));
 
   const std::string indent = rewrite::IndentAt(text, entry.declaration.begin);
   std::string body = "{\n";

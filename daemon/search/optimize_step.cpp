@@ -3,13 +3,25 @@
 #include <set>
 
 #include "agents/optimizer.h"
+#include "core/device_name.h"
 #include "search/steps.h"
 
 namespace warpwright::search {
 
+namespace {
+
+std::optional<core::Scheduling> SchedulingOf(const RefineRun& run) {
+  if (!run.form) return std::nullopt;
+  const auto device = core::IsSimulated(run.task.device) ? core::DeviceKind::kSim : core::DeviceKind::kCuda;
+  return core::Scheduling{run.form->computation, run.task.spec, core::ScheduledCases(run.task.spec, device),
+                          run.task.chip};
+}
+
+}  // namespace
+
 Result<std::vector<core::Candidate>> OptimizeStep(RefineRun& run, const PlannedRound& round) {
   WW_ASSIGN(const auto attempts, agents::Optimize(run.task.original, run.task.spec.entry, run.base().candidate,
-                                                  round.plan, run.services.candidates));
+                                                  round.plan, run.services.candidates, SchedulingOf(run)));
   std::vector<core::Candidate> candidates;
   std::set<std::string> reasons;
   for (const agents::Attempt& attempt : attempts) {

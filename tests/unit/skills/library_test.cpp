@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "rewrite/transform.h"
+#include "schedule/schedule.h"
 #include "skills/transform_catalog.h"
 #include "tests/unit/skills/builtin_library.h"
 
@@ -78,6 +79,7 @@ TEST(Library, BuiltInIsCompleteAndEqualToTheFolder) {
 // knows of it, and the planner sweeps the values that they name.
 TEST(Library, CardsAndTheWorkersTransformationsAgree) {
   for (const skills::TransformSignature& signature : skills::TransformCatalog()) {
+    if (schedule::IsSchedule(signature.id)) continue;
     EXPECT_NE(rewrite::FindTransform(signature.id), nullptr)
         << "a card names the transformation '" << signature.id << "', and daemon/rewrite/transforms has none";
   }
@@ -96,6 +98,24 @@ TEST(Library, CardsAndTheWorkersTransformationsAgree) {
     }
   }
   EXPECT_FALSE(rewrite::Transforms().empty());
+}
+
+TEST(Library, CardsAndTheWorkersSchedulesAgree) {
+  size_t schedules = 0;
+  for (const skills::TransformSignature& signature : skills::TransformCatalog()) {
+    if (!schedule::IsSchedule(signature.id)) continue;
+    ++schedules;
+    EXPECT_NE(schedule::FindSchedule(signature.id), nullptr) << signature.id;
+  }
+  EXPECT_EQ(schedules, schedule::Schedules().size()) << "a schedule has no card";
+  for (const schedule::Schedule& schedule : schedule::Schedules()) {
+    const skills::TransformSignature* signature = skills::FindTransformSignature(schedule.id);
+    ASSERT_NE(signature, nullptr) << schedule.id;
+    std::map<std::string_view, std::set<std::string_view>> card, worker;
+    for (const auto& [name, values] : signature->parameters) card[name] = {values.begin(), values.end()};
+    for (const auto& [name, values] : schedule.parameters) worker[name] = {values.begin(), values.end()};
+    EXPECT_EQ(card, worker) << schedule.id;
+  }
 }
 
 TEST(Library, SmallLibraryLoads) {

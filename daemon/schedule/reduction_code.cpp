@@ -1,0 +1,160 @@
+#include "schedule/reduction_code.h"
+
+#include <fmt/format.h>
+
+#include "schedule/expression_code.h"
+
+namespace warpwright::schedule {
+namespace {
+
+bool IsMaximum(core::ReduceOp op) {
+  return op == core::ReduceOp::kMax || op == core::ReduceOp::kArgMaxFirst || op == core::ReduceOp::kArgMaxLast;
+}
+bool TakesFirst(core::ReduceOp op) { return op == core::ReduceOp::kArgMaxFirst || op == core::ReduceOp::kArgMinFirst; }
+
+// "other > value || (other == value && at < index)"
+std::string Better(core::ReduceOp op, const std::string& other, const std::string& at, const std::string& value,
+                   const std::string& index) {
+  return fmt::format("{0} {1} {2} || ({0} == {2} && {3} {4} {5})", other, IsMaximum(op) ? ">" : "<", value, at,
+                     TakesFirst(op) ? "<" : ">", index);
+}
+
+std::string WarpFunction(const Problem& problem, const Accumulator& a, const std::string& name) {
+  if (!core::IsArg(a.op))
+    return fmt::format(
+        "// The {} over the lanes of a warp, in each of them.\n"
+        "__device__ __forceinline__ {} {}({} value) {{\n"
+        "  for (int offset = 16; offset > 0; offset /= 2) {{\n"
+        "    value = {};\n"
+        "  }}\n"
+        "  return value;\n"
+        "}}\n",
+        WordFor(a.op), a.c_type, name, a.c_type,
+        CombinedText(problem, a.op, a.type, "value", "__shfl_xor_sync(0xffffffffu, value, offset)"));
+  return fmt::format(
+      "// The {} over the lanes of a warp, in each of them: of equal values the {} index.\n"
+      "__device__ __forceinline__ void {}({}& value, int& index) {{\n"
+      "  for (int offset = 16; offset > 0; offset /= 2) {{\n"
+      "    const {} other = __shfl_xor_sync(0xffffffffu, value, offset);\n"
+      "    const int at = __shfl_xor_sync(0xffffffffu, index, offset);\n"
+      "    if ({}) {{\n"
+      "      value = other;\n"
+      "      index = at;\n"
+      "    }}\n"
+      "  }}\n"
+      "}}\n",
+      WordFor(a.op), TakesFirst(a.op) ? "smallest" : "largest", name, a.c_type, a.c_type,
+      Better(a.op, "other", "at", "value", "index"));
+}
+
+std::string BlockFunction(const Problem& problem, const Accumulator& a, const std::string& name,
+                          const std::string& of_warp) {
+  const bool arg = core::IsArg(a.op);
+  const std::string neutral = NeutralText(problem, a.op, a.type);
+  const std::string none = TakesFirst(a.op) ? "0x7fffffff" : "-1";
+  std::string text = fmt::format("// The {} over the threads of a block, in each of them; the block has whole warps.\n",
+                                 WordFor(a.op));
+  text += arg ? fmt::format("__device__ __forceinline__ void {}({}& value, int& index) {{\n", name, a.c_type)
+              : fmt::format("__device__ __forceinline__ {} {}({} value) {{\n", a.c_type, name, a.c_type);
+  text += fmt::format("  __shared__ {} of_warp[32];\n", a.c_type);
+  if (arg) text += "  __shared__ int index_of_warp[32];\n";
+  text += "  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n";
+  text += arg ? fmt::format("  {}(value, index);\n", of_warp) : fmt::format("  value = {}(value);\n", of_warp);
+  text += "  __syncthreads();  // the results of a call before are still being read\n";
+  text += "  if (lane == 0) {\n    of_warp[warp] = value;\n";
+  if (arg) text += "    index_of_warp[warp] = index;\n";
+  text += "  }\n  __syncthreads();\n";
+  text += fmt::format("  value = lane < blockDim.x / 32 ? of_warp[lane] : {};\n", neutral);
+  if (arg) text += fmt::format("  index = lane < blockDim.x / 32 ? index_of_warp[lane] : {};\n", none);
+  text += arg ? fmt::format("  {}(value, index);\n}}\n", of_warp) : fmt::format("  return {}(value);\n}}\n", of_warp);
+  return text;
+}
+
+std::string ColumnFunction(const Problem& problem, const Accumulator& a, const std::string& name) {
+  const bool arg = core::IsArg(a.op);
+  std::string text = fmt::format(
+      "// The {} over the threads of a block that have the same threadIdx.x, in each of them.\n", WordFor(a.op));
+  text += arg ? fmt::format("__device__ __forceinline__ void {}({}& value, int& index) {{\n", name, a.c_type)
+              : fmt::format("__device__ __forceinline__ {} {}({} value) {{\n", a.c_type, name, a.c_type);
+  text += fmt::format("  __shared__ {} of_thread[32][33];\n", a.c_type);
+  if (arg) text += "  __shared__ int index_of_thread[32][33];\n";
+  text += "  __syncthreads();  // the results of a call before are still being read\n";
+  text += "  of_thread[threadIdx.y][threadIdx.x] = value;\n";
+  if (arg) text += "  index_of_thread[threadIdx.y][threadIdx.x] = index;\n";
+  text += "  __syncthreads();\n";
+  if (arg) {
+    text += fmt::format(
+        "  for (int y = 0; y < blockDim.y; ++y) {{\n"
+        "    const {} other = of_thread[y][threadIdx.x];\n"
+        "    const int at = index_of_thread[y][threadIdx.x];\n"
+        "    if ({}) {{\n"
+        "      value = other;\n"
+        "      index = at;\n"
+        "    }}\n"
+        "  }}\n"
+        "}}\n",
+        a.c_type, Better(a.op, "other", "at", "value", "index"));
+    return text;
+  }
+  text += "  value = of_thread[0][threadIdx.x];\n";
+  text += fmt::format("  for (int y = 1; y < blockDim.y; ++y) value = {};\n",
+                      CombinedText(problem, a.op, a.type, "value", "of_thread[y][threadIdx.x]"));
+  return text + "  return value;\n}\n";
+}
+
+}  // namespace
+
+std::string WordFor(core::ReduceOp op) {
+  switch (op) {
+    case core::ReduceOp::kSum: return "sum";
+    case core::ReduceOp::kProduct: return "product";
+    case core::ReduceOp::kMax: return "max";
+    case core::ReduceOp::kMin: return "min";
+    case core::ReduceOp::kArgMaxFirst:
+    case core::ReduceOp::kArgMaxLast: return "argmax";
+    case core::ReduceOp::kArgMinFirst:
+    case core::ReduceOp::kArgMinLast: return "argmin";
+  }
+  return "sum";
+}
+
+std::vector<std::string> Declared(const Problem& problem, const Accumulator& a) {
+  std::vector<std::string> lines = {fmt::format("{} {} = {};", a.c_type, a.value, NeutralText(problem, a.op, a.type))};
+  if (core::IsArg(a.op)) lines.push_back(fmt::format("int {} = {};", a.index, TakesFirst(a.op) ? "0x7fffffff" : "-1"));
+  return lines;
+}
+
+std::vector<std::string> Updated(const Problem& problem, const Accumulator& a, const std::string& value,
+                                 const std::string& index) {
+  if (core::IsArg(a.op))
+    return {fmt::format("if ({}) {{", Better(a.op, value, index, a.value, a.index)),
+            fmt::format("  {} = {};", a.value, value), fmt::format("  {} = {};", a.index, index), "}"};
+  if (a.op == core::ReduceOp::kSum) {
+    const bool negative = value.starts_with("-") && Parenthesized(value.substr(1)) == value.substr(1);
+    return {fmt::format("{} {}= {};", a.value, negative ? '-' : '+', negative ? value.substr(1) : value)};
+  }
+  if (a.op == core::ReduceOp::kProduct) return {fmt::format("{} *= {};", a.value, value)};
+  return {fmt::format("{} = {};", a.value, CombinedText(problem, a.op, a.type, a.value, value))};
+}
+
+std::string Combined(const Problem& problem, const Accumulator& a, Team team, std::vector<std::string>& helpers) {
+  const std::string last = core::IsArg(a.op) && !TakesFirst(a.op) ? "_last" : "";
+  const std::string word = WordFor(a.op) + last;
+  std::string name;
+  if (team == Team::kColumn) {
+    name = problem.shared_name("column_" + word);
+    helpers.push_back(ColumnFunction(problem, a, name));
+  } else {
+    name = problem.shared_name("warp_" + word);
+    helpers.push_back(WarpFunction(problem, a, name));
+    if (team == Team::kBlock) {
+      const std::string of_warp = name;
+      name = problem.shared_name("block_" + word);
+      helpers.push_back(BlockFunction(problem, a, name, of_warp));
+    }
+  }
+  return core::IsArg(a.op) ? fmt::format("{}({}, {});", name, a.value, a.index)
+                           : fmt::format("{0} = {1}({0});", a.value, name);
+}
+
+}  // namespace warpwright::schedule

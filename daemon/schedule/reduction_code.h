@@ -1,0 +1,30 @@
+// Device functions that combine values of threads, and the text of one step of a reduction.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "schedule/problem.h"
+
+namespace warpwright::schedule {
+
+enum class Team { kWarp, kBlock, kColumn };  // kColumn: the threads of a block with equal threadIdx.x
+
+// What holds a reduction's state in a thread.
+struct Accumulator {
+  core::ReduceOp op = core::ReduceOp::kSum;
+  core::ValueType type = core::ValueType::kReal;  // of the values
+  std::string c_type;                             // "float"
+  std::string value, index;                       // variables; index: of arg reductions
+};
+
+std::string WordFor(core::ReduceOp op);  // "sum", "max", "argmax"
+std::vector<std::string> Declared(const Problem& problem, const Accumulator& accumulator);
+// Takes one more value; `index` of arg reductions.
+std::vector<std::string> Updated(const Problem& problem, const Accumulator& accumulator, const std::string& value,
+                                 const std::string& index);
+// The team's result in every thread of it, with the device functions that this needs.
+std::string Combined(const Problem& problem, const Accumulator& accumulator, Team team,
+                     std::vector<std::string>& helpers);
+
+}  // namespace warpwright::schedule

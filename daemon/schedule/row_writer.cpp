@@ -1,0 +1,297 @@
+#include "schedule/row_writer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace warpwright::schedule {
+
+using Variables = std::map<core::VariableId, std::string>;
+
+RowWriter::RowWriter(const Problem& problem, const Group& group, RowPlan plan, RowShape shape)
+    : problem_(problem), group_(group), plan_(std::move(plan)), shape_(shape), names_(problem) {}
+
+// One width for all passes, so that the launcher asks once.
+void RowWriter::PlanPacking() {
+  if (shape_.team == Team::kColumn) return;
+  size_t largest = 1;
+  for (const RowPass& pass : plan_.passes)
+    for (const Access& access : pass.accesses)
+      if (!pass.columns.empty() && IsContiguous(access, pass.columns.back()))
+        largest = std::max(largest, core::SizeOf(access.dtype));
+  Packing packing;
+  packing.width = shape_.vector_bytes / static_cast<int>(largest);
+  if (packing.width <= 1) return;
+  for (const RowPass& pass : plan_.passes) {
+    const std::string divides =
+        fmt::format("{} % {} == 0", Parenthesized(SizeText(pass.columns.back().extent)), packing.width);
+    if (std::find(packing.conditions.begin(), packing.conditions.end(), divides) == packing.conditions.end())
+      packing.conditions.push_back(divides);
+    for (const Access& access : pass.accesses) {
+      if (!IsContiguous(access, pass.columns.back())) continue;
+      const bool whole = std::all_of(pass.members.begin(), pass.members.end(),
+                                     [&](size_t m) { return !access.store || plan_.members[m].stage.domain.empty(); });
+      if (const auto needs = Divisible(access, pass.columns.back(), packing.width); needs && whole)
+        packing.Add(access, *needs);
+    }
+  }
+  packing_ = std::move(packing);
+}
+
+CodeOutcome RowWriter::Write() {
+  Code code;
+  PlanPacking();
+  name_ = KernelName(problem_, shape_.team == Team::kColumn ? "columns" : plan_.rows.empty() ? "whole" : "rows");
+  if (packing_.packs()) {
+    const PackedType type = MakePackedType(problem_);
+    packed_ = type.name;
+    helpers_.push_back(type.definition);
+    names_.Take("kWidth");
+    k_ = names_.TakeOf({"k", "item"});
+  }
+  const KernelArguments arguments = ArgumentsOf(problem_, group_);
+  Lines kernel;
+  kernel.AddAll(FormulaComment(problem_, group_));
+  if (packing_.packs()) kernel.Add("template <int kWidth>");
+  kernel.Add(Head(fmt::format("__global__ void __launch_bounds__({})", shape_.threads * shape_.teams), name_,
+                  arguments.parameters));
+  Lines body(1);
+  WriteRow(body);
+  for (const RowPass& pass : plan_.passes) WritePass(pass, body);
+  WriteValues(body);
+  if (refusal_) return *refusal_;
+  kernel.Append(body);
+  kernel.Add("}");
+  code.helpers = helpers_;
+  code.kernels = kernel.text();
+  code.launch = WriteLaunch(arguments);
+  const char* who = shape_.team == Team::kWarp ? "a warp for each row" : "a block for each row";
+  code.notes = {shape_.team == Team::kColumn ? "neighbouring rows by neighbouring threads" : who};
+  return code;
+}
+
+std::string RowWriter::First() const { return shape_.team == Team::kColumn ? "threadIdx.y == 0" : "threadIdx.x == 0"; }
+
+void RowWriter::WriteRow(Lines& body) {
+  std::vector<Dimension>& dimensions = plan_.row_dimensions;
+  if (dimensions.empty()) return;
+  const std::string type = problem_.wide ? "size_t" : "int";
+  const std::string rows = TotalText(problem_, dimensions);
+  row_ = names_.TakeOf({"row", "row_index"});
+  if (dimensions.size() == 1) dimensions[0].name = row_;
+  else NameDimensions(dimensions, names_);
+  if (shape_.team == Team::kBlock) {
+    body.Add(fmt::format("const {} {} = blockIdx.x;", type, row_));
+  } else if (shape_.team == Team::kWarp) {
+    body.Add(fmt::format("const {} {} = {} * blockDim.y + threadIdx.y;", type, row_,
+                         problem_.wide ? "static_cast<size_t>(blockIdx.x)" : "blockIdx.x"));
+    body.Add(fmt::format("if ({} >= {}) return;", row_, rows));
+  } else {
+    const std::string at = names_.TakeOf({"position", "own_row"});
+    inside_ = names_.TakeOf({"inside", "has_row"});
+    body.Add(fmt::format("const {} {} = blockIdx.x * blockDim.x + threadIdx.x;", type, at));
+    body.Add(fmt::format("const bool {} = {} < {};", inside_, at, rows));
+    body.Add("// Threads beyond the last row take part with it, and store nothing.");
+    body.Add(fmt::format("const {} {} = {} ? {} : {} - 1;", type, row_, inside_, at, rows));
+  }
+  if (dimensions.size() > 1) WriteCoordinates(dimensions, row_, body);
+}
+
+std::string RowWriter::OffsetOf(const Access& access, const Variables& variables) const {
+  return OffsetText(problem_, *access.offset, variables);
+}
+
+std::optional<std::string> RowWriter::HeldElement(const Access& access) const {
+  for (const auto& [held, name] : held_)
+    if (held.store == access.store && SamePlace(held, access)) return fmt::format("{}.at[{}]", name, k_);
+  return std::nullopt;
+}
+
+Scope RowWriter::ScopeFor(const Variables& variables, ExpressionCode** code) {
+  Scope scope{variables, nullptr, &constants_};
+  scope.value = [this, code](const core::TensorRead& read) -> std::optional<std::string> {
+    if (const auto found = results_.find(read.tensor); read.stage && found != results_.end())
+      return core::IsArg(found->second.op) ? found->second.index : found->second.value;
+    const core::TensorArgument* tensor = problem_.form.FindTensor(read.tensor);
+    if (tensor == nullptr) return std::nullopt;
+    const Access access = AccessOf(*tensor, read);
+    if (!access.offset) return std::nullopt;
+    if (const auto held = HeldElement(access)) return Loaded(problem_, tensor->dtype, *held);
+    return Loaded(problem_, tensor->dtype,
+                  fmt::format("{}[{}]", read.tensor, OffsetOf(access, (*code)->scope().variables)));
+  };
+  return scope;
+}
+
+void RowWriter::WritePass(const RowPass& pass, Lines& body) {
+  std::vector<Dimension> columns = pass.columns;
+  const bool packs = packing_.packs();
+  const std::string total = TotalText(problem_, columns);
+  const std::string column = names_.TakeOf({"col", "c", "column"});
+  if (columns.size() == 1) columns[0].name = column;
+  else NameDimensions(columns, names_);
+  Variables variables = VariableNames(plan_.row_dimensions);
+  for (const auto& [v, name] : VariableNames(columns)) variables[v] = name;
+
+  for (size_t m : pass.members) {
+    const RowMember& member = plan_.members[m];
+    if (!member.statistic()) continue;
+    const core::ReduceOp op = member.reduce->op;
+    const auto types = core::TypesOf(problem_.form, member.stage);
+    Lines unused;
+    Accumulator accumulator;
+    accumulator.op = op;
+    accumulator.type = types[member.reduce->body] == core::ValueType::kBoolean ? core::ValueType::kInteger
+                                                                               : types[member.reduce->body];
+    ExpressionCode code(problem_, member.stage, {variables}, names_, unused);
+    accumulator.c_type =
+        types[member.reduce->body] == core::ValueType::kBoolean ? "int" : code.CType(member.reduce->body);
+    const bool maximum =
+        op == core::ReduceOp::kMax || op == core::ReduceOp::kArgMaxFirst || op == core::ReduceOp::kArgMaxLast;
+    accumulator.value = names_.TakeOf(op == core::ReduceOp::kSum       ? std::vector<std::string>{"sum", "total"}
+                                      : op == core::ReduceOp::kProduct ? std::vector<std::string>{"product"}
+                                      : maximum                        ? std::vector<std::string>{"largest"}
+                                                                       : std::vector<std::string>{"smallest"});
+    if (core::IsArg(op)) accumulator.index = names_.Take(accumulator.value + "_at");
+    for (const std::string& line : Declared(problem_, accumulator)) body.Add(line);
+    results_[member.stage.name] = accumulator;
+  }
+
+  Lines before(body.level()), inner(body.level() + (packs ? 2 : 1)), loads(body.level() + 1), stores(body.level() + 1);
+  held_.clear();
+  for (const Access& access : pass.accesses) {
+    const bool chosen = std::any_of(packing_.accesses.begin(), packing_.accesses.end(),
+                                    [&](const Access& p) { return p.store == access.store && SamePlace(p, access); });
+    const bool present = std::any_of(held_.begin(), held_.end(), [&](const auto& h) {
+      return h.first.store == access.store && SamePlace(h.first, access);
+    });
+    if (!packs || !chosen || present) continue;
+    const std::string name = names_.TakeOf({access.tensor + "_pack", access.tensor + "_new"});
+    const std::string type = fmt::format("{}<{}, kWidth>", packed_, ElementTypeOf(problem_, access));
+    const std::string offset = OffsetOf(access, variables);
+    if (access.store) {
+      loads.Add(fmt::format("{} {};", type, name));
+      stores.Add(fmt::format("*reinterpret_cast<{}*>({} + {}) = {};", type, access.tensor, offset, name));
+    } else {
+      loads.Add(
+          fmt::format("const {0} {1} = *reinterpret_cast<const {0}*>({2} + {3});", type, name, access.tensor, offset));
+    }
+    held_.push_back({access, name});
+  }
+  Variables inside = variables;
+  if (packs) inside[columns.back().variables.back()] += " + " + k_;
+  for (size_t m : pass.members) WriteMember(plan_.members[m], pass, inside, before, inner);
+
+  body.Append(before);
+  const std::string start = shape_.team == Team::kColumn ? "threadIdx.y" : "threadIdx.x";
+  const std::string step = shape_.team == Team::kWarp     ? "32"
+                           : shape_.team == Team::kColumn ? "blockDim.y"
+                                                          : "blockDim.x";
+  const std::string times = packs ? " * kWidth" : "";
+  body.Open(fmt::format("for (int {0} = {1}{2}; {0} < {3}; {0} += {4}{2})", column, start, times, total, step));
+  if (columns.size() > 1) WriteCoordinates(columns, column, body);
+  body.Append(loads);
+  if (packs) {
+    body.Add("#pragma unroll");
+    body.Open(fmt::format("for (int {0} = 0; {0} < kWidth; ++{0})", k_));
+  }
+  body.Append(inner);
+  if (packs) body.Close();
+  body.Append(stores);
+  body.Close();
+  for (size_t m : pass.members)
+    if (plan_.members[m].statistic())
+      body.Add(Combined(problem_, results_.at(plan_.members[m].stage.name), shape_.team, helpers_));
+  held_.clear();
+  names_.Release(column);
+}
+
+void RowWriter::WriteMember(const RowMember& member, const RowPass& pass, const Variables& variables, Lines& before,
+                            Lines& inner) {
+  (void)pass;
+  ExpressionCode* current = nullptr;
+  ExpressionCode code(problem_, member.stage, ScopeFor(variables, &current), names_, before);
+  current = &code;
+  code.Hoist(plan_.ColumnVariables(), member.value());
+  code.To(inner);
+  const auto& guards = member.statistic() ? member.reduce->guards : member.stage.domain;
+  const std::string condition = ConditionText(guards, variables);
+  if (!condition.empty()) inner.Open(fmt::format("if ({})", condition));
+  if (member.statistic()) {
+    const Accumulator& accumulator = results_.at(member.stage.name);
+    const std::string value = code.Value(member.value(), accumulator.type);
+    std::string candidate = value, index;
+    if (core::IsArg(accumulator.op)) {
+      candidate = names_.Take("candidate");
+      const std::string at = names_.Take("at");
+      inner.Add(fmt::format("const {} {} = {};", accumulator.c_type, candidate, value));
+      inner.Add(fmt::format("const int {} = {};", at, PositionText(*member.reduce->index, variables)));
+      index = at;
+    }
+    for (const std::string& line : Updated(problem_, accumulator, candidate, index)) inner.Add(line);
+  } else {
+    WriteStore(member, variables, code, inner);
+  }
+  if (!condition.empty()) inner.Close();
+  if (code.refusal()) refusal_ = code.refusal();
+}
+
+void RowWriter::WriteStore(const RowMember& member, const Variables& variables, ExpressionCode& code, Lines& lines) {
+  const core::Stage& stage = member.stage;
+  const std::string value = Stored(problem_, stage.dtype, code.TypeOf(member.value()), code.Value(member.value()));
+  const Access store{stage.name, stage.dtype, true, FlatOffsetOf(ShapeOf(problem_, stage.name), StoredAt(stage))};
+  if (const auto element = HeldElement(store)) {
+    lines.Add(fmt::format("{} = {};", *element, value));
+    return;
+  }
+  std::vector<std::string> at;
+  for (const auto& position : StoredAt(stage)) at.push_back(PositionText(position, variables));
+  const std::string offset =
+      store.offset ? OffsetOf(store, variables) : OffsetText(problem_, ShapeOf(problem_, stage.name), at);
+  const bool guarded = !inside_.empty() && !member.columns.empty();
+  lines.Add(fmt::format("{}{}[{}] = {};", guarded ? "if (" + inside_ + ") " : "", stage.name, offset, value));
+}
+
+void RowWriter::WriteValues(Lines& body) {
+  if (plan_.values.empty()) return;
+  body.Open(fmt::format("if ({}{})", inside_.empty() ? "" : inside_ + " && ", First()));
+  const Variables variables = VariableNames(plan_.row_dimensions);
+  for (size_t m : plan_.values) {
+    const RowMember& member = plan_.members[m];
+    ExpressionCode* current = nullptr;
+    ExpressionCode code(problem_, member.stage, ScopeFor(variables, &current), names_, body);
+    current = &code;
+    const std::string condition = ConditionText(member.stage.domain, variables);
+    if (!condition.empty()) body.Open(fmt::format("if ({})", condition));
+    WriteStore(member, variables, code, body);
+    if (!condition.empty()) body.Close();
+    if (code.refusal()) refusal_ = code.refusal();
+  }
+  body.Close();
+}
+
+std::string RowWriter::WriteLaunch(const KernelArguments& arguments) {
+  Lines launch;
+  const std::string rows = plan_.row_dimensions.empty() ? "1" : TotalText(problem_, plan_.row_dimensions);
+  std::string grid = rows, block = std::to_string(shape_.threads);
+  if (shape_.team == Team::kWarp) {
+    grid = CeilDivided(rows, std::to_string(shape_.teams));
+    block = fmt::format("dim3(32, {})", shape_.teams);
+  } else if (shape_.team == Team::kColumn) {
+    grid = CeilDivided(rows, std::to_string(shape_.teams));
+    block = fmt::format("dim3({}, {})", shape_.teams, shape_.threads);
+  }
+  if (!packing_.packs()) {
+    launch.Add(Launch(problem_, name_, grid, block, arguments.values));
+    return launch.text();
+  }
+  launch.Open(fmt::format("if ({})", PackingCondition(problem_, packing_, launch)));
+  launch.Add(Launch(problem_, fmt::format("{}<{}>", name_, packing_.width), grid, block, arguments.values));
+  launch.Else();
+  launch.Add(Launch(problem_, name_ + "<1>", grid, block, arguments.values));
+  launch.Close();
+  return launch.text();
+}
+
+}  // namespace warpwright::schedule

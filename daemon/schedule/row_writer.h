@@ -1,0 +1,56 @@
+// The text of a row program: one loop over a row's columns for each pass, by a team of threads.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schedule/expression_code.h"
+#include "schedule/reduction_code.h"
+#include "schedule/row_plan.h"
+
+namespace warpwright::schedule {
+
+struct RowShape {
+  Team team = Team::kBlock;
+  int threads = 256;  // of the team: a warp's 32, a block's, or those of a block that share a column
+  int teams = 1;      // rows of a block: of warps; 32 where rows lie across memory
+  int vector_bytes = 16;
+};
+
+class RowWriter {
+ public:
+  RowWriter(const Problem& problem, const Group& group, RowPlan plan, RowShape shape);
+  CodeOutcome Write();
+
+ private:
+  void PlanPacking();
+  void WriteRow(Lines& body);
+  void WritePass(const RowPass& pass, Lines& body);
+  void WriteMember(const RowMember& member, const RowPass& pass,
+                   const std::map<core::VariableId, std::string>& variables, Lines& before, Lines& inner);
+  void WriteValues(Lines& body);
+  void WriteStore(const RowMember& member, const std::map<core::VariableId, std::string>& variables,
+                  ExpressionCode& code, Lines& lines);
+  std::string WriteLaunch(const KernelArguments& arguments);
+  Scope ScopeFor(const std::map<core::VariableId, std::string>& variables, ExpressionCode** code);
+  std::string OffsetOf(const Access& access, const std::map<core::VariableId, std::string>& variables) const;
+  std::optional<std::string> HeldElement(const Access& access) const;
+  std::string First() const;  // "threadIdx.x == 0"
+
+  const Problem& problem_;
+  const Group& group_;
+  RowPlan plan_;
+  RowShape shape_;
+  Names names_;
+  Packing packing_;
+  std::string name_, packed_, row_, inside_, k_;
+  std::vector<std::string> helpers_;
+  std::map<std::string, Accumulator> results_;    // by stage
+  std::map<std::string, std::string> constants_;  // hoisted, by text
+  std::vector<std::pair<Access, std::string>> held_;
+  std::optional<core::RewriteRefusal> refusal_;
+};
+
+}  // namespace warpwright::schedule
