@@ -5,6 +5,7 @@
 
 namespace warpwright::schedule {
 
+Schedule TilesSchedule();
 Schedule RowsSchedule();
 Schedule ColumnsSchedule();
 Schedule MapSchedule();

@@ -62,6 +62,13 @@ class SimKit {
     return Finish(machine, grid);
   }
 
+  // With the parameters as they lie in the kernel's list.
+  bool RunWith(std::string_view kernel, core::Dim3 grid, core::Dim3 block, uint32_t dynamic_shared,
+               const std::vector<std::byte>& parameters) {
+    Machine machine = PrepareRaw(kernel, grid, block, dynamic_shared, options, parameters);
+    return Finish(machine, grid);
+  }
+
   const Program& program() const { return program_; }
   Memory& memory() { return memory_; }
 

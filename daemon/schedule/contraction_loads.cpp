@@ -1,0 +1,319 @@
+#include "schedule/contraction_loads.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "core/polynomial.h"
+
+namespace warpwright::schedule {
+namespace {
+
+using core::Polynomial;
+using core::VariableId;
+
+constexpr int kQuad = 4;
+constexpr int64_t kRun = 8;  // neighbours in memory that make a sector
+
+Polynomial StrideAlong(const FlatOffset& offset, VariableId variable) {
+  const auto found = offset.coefficients.find(variable);
+  return found == offset.coefficients.end() ? Polynomial(0) : Polynomial::Of(found->second);
+}
+
+core::VariableSet SetOf(const std::vector<Axis>& axes) {
+  core::VariableSet set = 0;
+  for (const Axis& axis : axes) set |= core::SetOf(axis.variable);
+  return set;
+}
+
+std::string Joined(const std::vector<std::string>& parts) { return fmt::format("{}", fmt::join(parts, " && ")); }
+
+void AddReads(const core::Stage& stage, core::NodeId id, std::vector<const core::TensorRead*>& reads) {
+  if (const auto* read = std::get_if<core::TensorRead>(&stage.nodes[id])) reads.push_back(read);
+  core::ForEachArgument(stage.nodes[id], [&](core::NodeId arg) { AddReads(stage, arg, reads); });
+}
+
+}  // namespace
+
+std::optional<FlatOffset> Flattened(const FlatOffset& offset, const std::vector<Axis>& axes) {
+  FlatOffset flat = offset;
+  for (size_t i = 0; i + 1 < axes.size(); ++i) {
+    const Polynomial inner = StrideAlong(offset, axes[i + 1].variable) * Polynomial::Of(axes[i + 1].extent);
+    if (StrideAlong(offset, axes[i].variable) != inner) return std::nullopt;
+    flat.coefficients.erase(axes[i].variable);
+  }
+  return flat;
+}
+
+std::optional<QuadAccess> QuadAccessOf(const FlatOffset& offset, const std::vector<Axis>& axes,
+                                       const std::vector<core::Size>& shape) {
+  const auto flat = Flattened(offset, axes);
+  const VariableId along = axes.back().variable;
+  if (!flat || StrideAlong(*flat, along) != Polynomial(1)) return std::nullopt;
+  std::vector<Polynomial> rows;  // distances of rows, planes, ...: multiples of the last extent
+  for (size_t d = shape.size(); d-- > 1;)
+    rows.push_back(Polynomial::Of(shape[d]) * (rows.empty() ? Polynomial(1) : rows.back()));
+  std::vector<Polynomial> strides = {Polynomial::Of(flat->constant)};
+  for (const auto& [variable, coefficient] : flat->coefficients)
+    if (variable != along) strides.push_back(Polynomial::Of(coefficient));
+  std::vector<std::string> parts;
+  std::vector<Polynomial> needed;
+  const auto need = [&](const Polynomial& stride, const core::Size& size) {
+    const bool follows =
+        stride.Content() % kQuad == 0 ||
+        std::any_of(needed.begin(), needed.end(), [&](const auto& by) { return stride.DividedBy(by).has_value(); });
+    if (follows) return;
+    needed.push_back(stride);
+    parts.push_back(fmt::format("{} % {} == 0", Parenthesized(SizeText(size)), kQuad));
+  };
+  const auto is_row = [&](const Polynomial& stride) {
+    return std::any_of(rows.begin(), rows.end(), [&](const Polynomial& row) { return stride == row; });
+  };
+  if (std::any_of(strides.begin(), strides.end(), is_row)) need(rows.front(), shape.back());
+  for (const Polynomial& stride : strides) {
+    if (is_row(stride)) continue;
+    const auto size = stride.ToExpression();
+    if (!size) return std::nullopt;
+    need(stride, *size);
+  }
+  return QuadAccess{*flat, along, Joined(parts)};
+}
+
+FactorLoads::FactorLoads(const Problem& problem, const core::Stage& stage, const Factor& factor, const FlatAxis& rows,
+                         std::string first_row, int tile_rows, const TileScope& scope, const TileShape& shape,
+                         Names& names)
+    : problem_(problem),
+      stage_(stage),
+      factor_(factor),
+      rows_(rows),
+      terms_(*scope.terms),
+      scope_(scope),
+      names_(names),
+      first_row_(std::move(first_row)),
+      tile_rows_(tile_rows),
+      tile_terms_(shape.k),
+      threads_(shape.threads()) {
+  ReadFactor();
+  ChooseAccess();
+  tile_ = names.TakeOf({name_ + "_tile", rows.index() + "_tile"});
+  name_ = tile_.substr(0, tile_.size() - 5);
+  next_ = names.Take(name_ + "_next");
+  row_ = names.Take(name_ + "_" + rows.index());
+  term_ = names.Take(name_ + "_" + terms_.index());
+  if (quad_condition_) aligned_ = names.Take(name_ + "_aligned");
+}
+
+void FactorLoads::ReadFactor() {
+  std::vector<const core::TensorRead*> reads;
+  for (const core::NodeId id : factor_.nodes) AddReads(stage_, id, reads);
+  name_ = reads.empty() ? rows_.index() : reads.front()->tensor;
+  for (const core::NodeId id : factor_.conditions) AddReads(stage_, id, reads);
+  if (reads.size() != 1) return;
+  read_ = reads.front();
+  if (read_->stage) return;
+  offset_ = FlatOffsetOf(ShapeOf(problem_, read_->tensor), read_->at);
+  if (!offset_) return;
+  flat_rows_ = !GuardsMention(rows_.axes()) && Flattened(*offset_, rows_.axes()).has_value();
+  flat_terms_ = !GuardsMention(terms_.axes()) && Flattened(*offset_, terms_.axes()).has_value();
+}
+
+// Whether anything but the one read depends on these variables.
+bool FactorLoads::GuardsMention(const std::vector<Axis>& axes) const {
+  const core::VariableSet set = SetOf(axes);
+  for (const core::Guard& guard : factor_.guards)
+    if ((core::VariablesOf(guard.value) & set) != 0) return true;
+  for (const core::Node& node : stage_.nodes)
+    if (const auto* index = std::get_if<core::IndexValue>(&node))
+      if ((core::VariablesOf(index->index) & set) != 0) return true;
+  return false;
+}
+
+void FactorLoads::ChooseAccess() {
+  const VariableId row = rows_.axes().back().variable, term = terms_.axes().back().variable;
+  if (!offset_) return;
+  const Polynomial row_stride = StrideAlong(*offset_, row), term_stride = StrideAlong(*offset_, term);
+  // Terms that are nearer to each other than rows, and more than the taps of a window.
+  const auto run = ValueIn(terms_.axes().back().extent, HeaviestCase(problem_));
+  along_terms_ = row_stride != Polynomial(1) && term_stride != Polynomial(0) &&
+                 (flat_terms_ || run.value_or(0) >= kRun) &&
+                 (term_stride == Polynomial(1) || row_stride.DividedBy(term_stride).has_value());
+  const core::DType dtype = problem_.form.FindTensor(read_->tensor)->dtype;
+  const bool quads = dtype == core::DType::kF32 || dtype == core::DType::kF16 || dtype == core::DType::kBF16;
+  if (!quads || problem_.in_double || !factor_.conditions.empty() || !(along_terms_ ? flat_terms_ : flat_rows_)) return;
+  if (auto access = QuadAccessOf(*offset_, (along_terms_ ? terms_ : rows_).axes(), ShapeOf(problem_, read_->tensor)))
+    quad_condition_ = access->condition;
+}
+
+std::optional<core::DType> FactorLoads::quads() const {
+  if (!quad_condition_) return std::nullopt;
+  return problem_.form.FindTensor(read_->tensor)->dtype;
+}
+
+void FactorLoads::Declare(Lines& lines) const {
+  const std::string times = width() == 1 ? "" : fmt::format(" * {}", width());
+  lines.Add(fmt::format("const int {} = threadIdx.x % {}{}, {} = threadIdx.x / {};", along_terms_ ? term_ : row_,
+                        fast(), times, along_terms_ ? row_ : term_, fast()));
+  if (quad_condition_) {
+    const int bytes = static_cast<int>(core::SizeOf(*quads())) * kQuad;
+    const std::string condition = quad_condition_->empty() ? "" : *quad_condition_ + " && ";
+    lines.Add(fmt::format("const bool {} = {}{};", aligned_, condition, AlignedText(problem_, {read_->tensor}, bytes)));
+  }
+  const std::string prefix = name_ + "_";
+  if (Decodes(rows_, flat_rows_) && (!along_terms_ || passes() == 1)) {
+    rows_.Decode(lines, fmt::format("{} + {}", first_row_, row_), prefix);
+  } else if (Decodes(rows_, flat_rows_)) {
+    VariableTexts variables;
+    rows_.Bind(variables, prefix, fmt::format("[{}]", passes()));
+    std::vector<std::string> arrays;
+    for (const Axis& axis : rows_.axes()) arrays.push_back(variables.at(axis.variable));
+    lines.Add(fmt::format("int {};", fmt::join(arrays, ", ")));
+    lines.Open(fmt::format("for (int i = 0; i < {}; ++i)", passes()));
+    lines.Add(fmt::format("const int {} = {} + {} + i * {};", rows_.index(), first_row_, row_, threads_ / fast()));
+    rows_.DecodeInto(lines, rows_.index(), prefix, "i");
+    lines.Close();
+  }
+  lines.Add(fmt::format("{} {}[{}];", problem_.real(), next_, passes() * width()));
+}
+
+VariableTexts FactorLoads::Variables() const {
+  VariableTexts variables = scope_.uniform;
+  const auto bind = [&](const FlatAxis& axis, bool flat, const std::string& prefix, const std::string& suffix) {
+    if (axis.single() || !flat) return axis.Bind(variables, axis.single() ? "" : prefix, axis.single() ? "" : suffix);
+    for (const Axis& each : axis.axes()) variables[each.variable] = axis.index();  // only the last one is used
+  };
+  bind(rows_, flat_rows_, name_ + "_", along_terms_ && passes() > 1 ? "[i]" : "");
+  bind(terms_, flat_terms_, "", "");
+  return variables;
+}
+
+ExpressionCode FactorLoads::CodeInto(Lines& lines, const std::optional<std::string>& loaded) {
+  Scope scope{.variables = Variables()};
+  const bool flat = offset_ && ((flat_rows_ && !rows_.single()) || (flat_terms_ && !terms_.single()));
+  if (loaded) {
+    scope.value = [loaded](const core::TensorRead&) { return loaded; };
+  } else if (flat) {
+    FlatOffset offset = *offset_;
+    if (flat_rows_) offset = *Flattened(offset, rows_.axes());
+    if (flat_terms_) offset = *Flattened(offset, terms_.axes());
+    const std::string text = OffsetText(problem_, offset, scope.variables);
+    const core::DType dtype = problem_.form.FindTensor(read_->tensor)->dtype;
+    scope.value = [this, dtype, text](const core::TensorRead& read) -> std::optional<std::string> {
+      return Loaded(problem_, dtype, fmt::format("{}[{}]", read.tensor, text));
+    };
+  }
+  return ExpressionCode(problem_, stage_, std::move(scope), names_, lines);
+}
+
+std::string FactorLoads::Product(ExpressionCode& code) const {
+  std::vector<std::string> factors;
+  for (const core::NodeId id : factor_.nodes) factors.push_back(code.Value(id, core::ValueType::kReal));
+  if (factors.size() == 1) return factors[0];
+  for (std::string& factor : factors) factor = Parenthesized(factor);
+  return fmt::format("{}", fmt::join(factors, " * "));
+}
+
+void FactorLoads::Load(Lines& lines) {
+  const std::string step = passes() == 1 ? "" : fmt::format(" + i * {}", threads_ / fast());
+  const auto declare_row = [&](const std::string& more) {
+    lines.Add(fmt::format("const int {} = {} + {}{};", rows_.index(), first_row_, row_, more));
+  };
+  const auto declare_term = [&](const std::string& more) {
+    lines.Add(fmt::format("const int {} = {} + {}{};", terms_.index(), scope_.first_term, term_, more));
+    if (Decodes(terms_, flat_terms_)) terms_.Decode(lines, terms_.index());
+  };
+  along_terms_ ? declare_term("") : declare_row("");
+  if (passes() > 1) {
+    lines.Add("#pragma unroll");
+    lines.Open(fmt::format("for (int i = 0; i < {}; ++i)", passes()));
+  }
+  along_terms_ ? declare_row(step) : declare_term(step);
+  const std::string at = passes() > 1 ? (width() == 1 ? "i" : fmt::format("{} * i", kQuad)) : "0";
+  if (quad_condition_) LoadQuads(lines, at);
+  else LoadElement(lines, at);
+  if (passes() > 1) lines.Close();
+}
+
+std::string FactorLoads::Conditions(const VariableTexts& variables, ExpressionCode& code) const {
+  std::vector<std::string> parts;
+  if (!quad_condition_ || along_terms_) parts.push_back(fmt::format("{} < {}", rows_.index(), rows_.count()));
+  if (!quad_condition_ || !along_terms_) parts.push_back(fmt::format("{} < {}", terms_.index(), terms_.count()));
+  if (const std::string guards = ConditionText(factor_.guards, variables); !guards.empty()) parts.push_back(guards);
+  for (const core::NodeId id : factor_.conditions)
+    parts.push_back(Parenthesized(code.Value(id, core::ValueType::kBoolean)));
+  return Joined(parts);
+}
+
+void FactorLoads::LoadElement(Lines& lines, const std::string& to) {
+  // Values that have a statement of their own must not be read where the conditions fail.
+  Lines inside(lines.level() + 1);
+  ExpressionCode code = CodeInto(inside, std::nullopt);
+  const VariableTexts variables = Variables();
+  const std::string zero = NumberText(problem_, 0), target = fmt::format("{}[{}]", next_, to);
+  Lines before(lines.level());
+  code.To(before);
+  const std::string conditions = Conditions(variables, code);
+  code.To(inside);
+  const std::string value = Product(code);
+  refusal_ = code.refusal();
+  lines.Append(before);
+  const bool bounds_only = factor_.guards.empty() && factor_.conditions.empty();
+  if (!bounds_only) AddBroken(lines, fmt::format("const bool inside = {};", conditions));
+  const std::string condition = bounds_only ? conditions : "inside";
+  if (inside.empty()) return AddBroken(lines, fmt::format("{} = {} ? {} : {};", target, condition, value, zero));
+  lines.Add(fmt::format("{} = {};", target, zero));
+  lines.Open(fmt::format("if ({})", condition));
+  lines.Append(inside);
+  lines.Add(fmt::format("{} = {};", target, value));
+  lines.Close();
+}
+
+void FactorLoads::LoadQuads(Lines& lines, const std::string& to) {
+  Lines inside(lines.level() + 1);
+  const std::string target = to == "0" ? "j" : to + " + j", element = fmt::format("{}[{}]", next_, target);
+  ExpressionCode code = CodeInto(inside, element);
+  const VariableTexts variables = Variables();
+  FlatOffset offset =
+      QuadAccessOf(*offset_, (along_terms_ ? terms_ : rows_).axes(), ShapeOf(problem_, read_->tensor))->offset;
+  if (!along_terms_ && flat_terms_) offset = *Flattened(offset, terms_.axes());
+  if (along_terms_ && flat_rows_) offset = *Flattened(offset, rows_.axes());
+  const FlatAxis& axis = along_terms_ ? terms_ : rows_;
+  const std::string rest = fmt::format("{} - {}", axis.count(), axis.index()), conditions = Conditions(variables, code);
+  AddBroken(lines, fmt::format("load_quad(&{}[{}], {} + {}, {} ? {} : 0, {});", next_, to, read_->tensor,
+                               OffsetText(problem_, offset, variables), conditions, rest, aligned_));
+  const std::string value = Product(code);
+  refusal_ = code.refusal();
+  if (value == element) return;
+  lines.Add("#pragma unroll");
+  lines.Open(fmt::format("for (int j = 0; j < {}; ++j)", kQuad));
+  // What is computed of nothing need not be nothing.
+  lines.Open(fmt::format("if ({} && j < {})", conditions, rest));
+  lines.Append(Lines(inside));
+  lines.Add(fmt::format("{} = {};", element, value));
+  lines.Close();
+  lines.Close();
+}
+
+void FactorLoads::Store(Lines& lines) const {
+  const bool loops = passes() > 1;
+  const std::string step = loops ? fmt::format(" + i * {}", threads_ / fast()) : "";
+  std::string row = row_, term = term_, from = loops ? "i" : "0";
+  (along_terms_ ? row : term) += step;
+  if (width() > 1) {
+    (along_terms_ ? term : row) += " + j";
+    from = loops ? fmt::format("{} * i + j", kQuad) : "j";
+  }
+  if (loops) {
+    lines.Add("#pragma unroll");
+    lines.Add(fmt::format("for (int i = 0; i < {}; ++i)", passes()));
+  }
+  const std::string indent = loops ? "  " : "";
+  if (width() > 1) {
+    lines.Add("#pragma unroll");
+    lines.Add(fmt::format("{}for (int j = 0; j < {}; ++j)", indent, kQuad));
+  }
+  lines.Add(
+      fmt::format("{}{}{}[buffer][{}][{}] = {}[{}];", indent, width() > 1 ? "  " : "", tile_, term, row, next_, from));
+}
+
+}  // namespace warpwright::schedule

@@ -1,0 +1,118 @@
+// Four neighbours, zero from `count` on; with one access where they are aligned.
+__device__ __forceinline__ void load_quad(float* to, const float* __restrict__ from, int count, bool aligned) {
+  if (aligned && count >= 4) {
+    const float4 quad = *reinterpret_cast<const float4*>(from);
+    to[0] = quad.x, to[1] = quad.y, to[2] = quad.z, to[3] = quad.w;
+  } else {
+#pragma unroll
+    for (int j = 0; j < 4; ++j) to[j] = j < count ? from[j] : 0.0f;
+  }
+}
+
+__device__ __forceinline__ void store_quad(float* to, float a, float b, float c, float d) {
+  *reinterpret_cast<float4*>(to) = make_float4(a, b, c, d);
+}
+
+// t0[i0,i1] = sum_{r0<K} A[i0,r0] * B[r0,i1]
+// C'[i0,i1] = max(alpha * t0[i0,i1] + beta * C[i0,i1] + bias[i1], 0)  for i0<M, i1<N
+//
+// A block computes 128 x 128 results, 16 terms a step: its parts of both factors stand in
+// shared memory, the next ones wait in registers while these are multiplied.
+__global__ void __launch_bounds__(256) entry_tiles(const float* __restrict__ A,
+                                                   const float* __restrict__ B,
+                                                   const float* __restrict__ bias, float* C, int K,
+                                                   int M, int N, float alpha, float beta) {
+  constexpr int kTileM = 128, kTileN = 128, kTileK = 16;
+  // Rows are longer by 4, so that a column's elements are in different banks and quads stay aligned.
+  __shared__ __align__(16) float A_tile[2][kTileK][kTileM + 4], B_tile[2][kTileK][kTileN + 4];
+  const int first_m = blockIdx.y * kTileM, first_n = blockIdx.x * kTileN;
+  // A warp's lanes are 4 x 8 squares of 4 x 4 results, and it has several such sets side by side.
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int thread_m = warp / 2 * 32 +  + lane / 8 * 4, thread_n = warp % 2 * 64 +  + lane % 8 * 4;
+  const int A_k = threadIdx.x % 4 * 4, A_m = threadIdx.x / 4;
+  const bool A_aligned = K % 4 == 0 && reinterpret_cast<size_t>(A) % 16 == 0;
+  float A_next[8];
+  const int B_n = threadIdx.x % 32 * 4, B_k = threadIdx.x / 32;
+  const bool B_aligned = N % 4 == 0 && reinterpret_cast<size_t>(B) % 16 == 0;
+  float B_next[8];
+  auto load_A = [&](int first_k) {
+    const int k = first_k + A_k;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const int m = first_m + A_m + i * 64;
+      load_quad(&A_next[4 * i], A + K * m + k, m < M ? K - k : 0, A_aligned);
+    }
+  };
+  auto load_B = [&](int first_k) {
+    const int n = first_n + B_n;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const int k = first_k + B_k + i * 8;
+      load_quad(&B_next[4 * i], B + n + N * k, k < K ? N - n : 0, B_aligned);
+    }
+  };
+  const int steps = (K + kTileK - 1) / kTileK;
+  auto load = [&](int step) {
+    load_A(step * kTileK);
+    load_B(step * kTileK);
+  };
+
+  float sums[8][8] = {};
+  load(0);
+  for (int step = 0; step < steps; ++step) {
+    const int buffer = step % 2;
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+#pragma unroll
+      for (int j = 0; j < 4; ++j)
+        A_tile[buffer][A_k + j][A_m + i * 64] = A_next[4 * i + j];
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+#pragma unroll
+      for (int j = 0; j < 4; ++j)
+        B_tile[buffer][B_k + i * 8][B_n + j] = B_next[4 * i + j];
+    __syncthreads();
+    if (step + 1 < steps) load(step + 1);
+#pragma unroll
+    for (int k = 0; k < kTileK; ++k) {
+      float a[8], b[8];
+#pragma unroll
+      for (int i = 0; i < 8; ++i) a[i] = A_tile[buffer][k][thread_m + i / 4 * 16 + i % 4];
+#pragma unroll
+      for (int i = 0; i < 8; ++i) b[i] = B_tile[buffer][k][thread_n + i / 4 * 32 + i % 4];
+#pragma unroll
+      for (int i = 0; i < 8; ++i)
+#pragma unroll
+        for (int j = 0; j < 8; ++j) sums[i][j] += a[i] * b[j];
+    }
+  }
+
+  auto C_of = [&](float sum, int m, int n) {
+    return fmaxf(alpha * sum + beta * C[m * N + n] + bias[n], 0.0f);
+  };
+  const bool C_aligned = N % 4 == 0 && reinterpret_cast<size_t>(C) % 16 == 0;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const int m = first_m + thread_m + i / 4 * 16 + i % 4;
+    if (m >= M) break;
+#pragma unroll
+    for (int j = 0; j < 8; j += 4) {
+      const int first = first_n + thread_n + j / 4 * 32;
+      if (C_aligned && first < N) {
+        const int n = first;
+        store_quad(&C[m * N + n], C_of(sums[i][j], m, n), C_of(sums[i][j + 1], m, n + 1),
+            C_of(sums[i][j + 2], m, n + 2), C_of(sums[i][j + 3], m, n + 3));
+      } else {
+#pragma unroll
+        for (int l = 0; l < 4; ++l) {
+          const int n = first + l;
+          if (n >= N) break;
+          C[m * N + n] = C_of(sums[i][j + l], m, n);
+        }
+      }
+    }
+  }
+}
+
+const dim3 grid((N + 127) / 128, (M + 127) / 128);
+entry_tiles<<<grid, 256>>>(A, B, bias, C, K, M, N, alpha, beta);

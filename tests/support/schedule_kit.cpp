@@ -1,0 +1,191 @@
+#include "tests/support/schedule_kit.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <random>
+#include <regex>
+#include <stdexcept>
+
+#include "core/computation_evaluate.h"
+#include "schedule/expression_code.h"
+#include "tests/support/sim_kit.h"
+
+namespace warpwright::testing {
+namespace {
+
+using core::DType;
+
+int64_t ElementsOf(const core::TensorArgument& tensor, const SizeNumbers& sizes) {
+  int64_t elements = 1;
+  for (const auto& extent : tensor.shape) elements *= extent.Evaluate(sizes).value();
+  return elements;
+}
+
+std::vector<std::string> SplitAtCommas(const std::string& text) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : text) {
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (c == ',' && depth == 0) parts.emplace_back();
+    else if (c != ' ' || !parts.back().empty()) parts.back() += c;
+  }
+  return parts;
+}
+
+core::Dim3 GridOf(const std::string& text, const SizeNumbers& sizes) {
+  core::Dim3 grid;
+  uint32_t* const extents[] = {&grid.x, &grid.y, &grid.z};
+  const auto parts = SplitAtCommas(text);
+  for (size_t i = 0; i < parts.size(); ++i)
+    *extents[i] = static_cast<uint32_t>(core::Expression::Parse(parts[i]).value().Evaluate(sizes).value());
+  return grid;
+}
+
+// What a launcher does, of the statements that schedules write: constants of dim3 and launches.
+class Runner {
+ public:
+  Runner(const schedule::Problem& problem, const schedule::Code& code, uint64_t seed)
+      : problem_(problem), code_(code), sizes_(problem.input.cases.front().sizes), random_(seed), kit_(Ptx()) {}
+
+  ScheduleRun Run() {
+    for (const core::TensorArgument& tensor : problem_.form.tensors) AddTensor(tensor);
+    for (const std::string& scalar : problem_.form.scalars) arguments_.scalars[scalar] = 0.25 + Draw();
+    Reference();
+    static const std::regex kLaunch(R"((\w+)<<<([^;]*?)>>>\(([^;]*)\);)"), kGrid(R"(const dim3 (\w+)\(([^;]*)\);)");
+    std::map<std::string, std::string> grids;
+    for (std::sregex_iterator it(code_.launch.begin(), code_.launch.end(), kGrid), end; it != end; ++it)
+      grids[(*it)[1]] = (*it)[2];
+    for (std::sregex_iterator it(code_.launch.begin(), code_.launch.end(), kLaunch), end; it != end; ++it) {
+      const auto shape = SplitAtCommas((*it)[2]);
+      const std::string grid = grids.contains(shape[0]) ? grids[shape[0]] : shape[0];
+      Launch((*it)[1], GridOf(grid, sizes_), GridOf(shape[1], sizes_),
+             shape.size() > 2 ? GridOf(shape[2], sizes_).x : 0, SplitAtCommas((*it)[3]));
+      if (!result_.fault.empty()) return result_;
+    }
+    Compare();
+    return result_;
+  }
+
+ private:
+  struct Tensor {
+    uint64_t address = 0;
+    std::byte* data = nullptr;
+    std::vector<double> values;
+  };
+
+  std::string Ptx() const {
+    std::string text = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n" + code_.helpers + code_.kernels;
+    text = std::regex_replace(text, std::regex("__global__ void"), "extern \"C\" __global__ void");
+    return sim::CompileToPtx(text);
+  }
+  double Draw() { return std::uniform_real_distribution<double>(-1, 1)(random_); }
+
+  void AddTensor(const core::TensorArgument& tensor) {
+    const auto elements = static_cast<size_t>(ElementsOf(tensor, sizes_));
+    const size_t size = core::SizeOf(tensor.dtype);
+    auto buffer = kit_.Make<std::byte>(tensor.name, elements * size, tensor.read, !tensor.written);
+    Tensor& kept = tensors_[tensor.name];
+    kept = {buffer.address, buffer.data, std::vector<double>(elements)};
+    if (!tensor.read) return;
+    for (size_t i = 0; i < elements; ++i) {
+      core::StoreFromDouble(tensor.dtype, buffer.data, i, Draw());
+      kept.values[i] = core::LoadAsDouble(tensor.dtype, buffer.data, i);
+    }
+    arguments_.tensors[tensor.name] = {.real = kept.values, .integers = {}};
+  }
+
+  // Before the run, since arguments may be changed in place.
+  void Reference() {
+    const core::ErrorModel model{.accumulation = problem_.in_double ? DType::kF64 : DType::kF32};
+    auto evaluator = core::ComputationEvaluator::Compile(problem_.form, sizes_, {.errors = model});
+    if (!evaluator) throw std::runtime_error(evaluator.error().Format());
+    auto expected = evaluator->Run(arguments_);
+    if (!expected) throw std::runtime_error(expected.error().Format());
+    expected_ = std::move(*expected);
+  }
+
+  void Launch(const std::string& kernel, core::Dim3 grid, core::Dim3 block, uint32_t shared,
+              const std::vector<std::string>& values) {
+    const sim::KernelInfo* info = kit_.program().Find(kernel);
+    if (info == nullptr) throw std::runtime_error("no kernel " + kernel);
+    std::vector<std::byte> bytes(info->parameter_bytes);
+    for (size_t i = 0; i < values.size(); ++i) {
+      std::byte* const to = bytes.data() + info->parameters[i].offset;
+      if (const auto tensor = tensors_.find(values[i]); tensor != tensors_.end()) {
+        std::memcpy(to, &tensor->second.address, sizeof(uint64_t));
+      } else if (const auto size = sizes_.find(values[i]); size != sizes_.end()) {
+        const auto narrow = static_cast<int32_t>(size->second);
+        std::memcpy(to, &narrow, sizeof(narrow));
+      } else {
+        const auto scalar = static_cast<float>(arguments_.scalars.at(values[i]));
+        std::memcpy(to, &scalar, sizeof(scalar));
+      }
+    }
+    if (!kit_.RunWith(kernel, grid, block, shared, bytes))
+      result_.fault = fmt::format("{} (line {})", kit_.fault.message, kit_.fault.line);
+    result_.counters = kit_.counters;
+  }
+
+  void Compare() {
+    for (const core::TensorResult& expected : expected_) {
+      for (size_t i = 0; i < expected.real.size() && result_.mismatch.empty(); ++i) {
+        if (expected.written[i] == 0) continue;
+        const double got = core::LoadAsDouble(expected.dtype, tensors_.at(expected.name).data, i);
+        if (!(std::abs(got - expected.real[i]) <= expected.errors[i]))
+          result_.mismatch = fmt::format("{}[{}]: {} instead of {} (at most {} off)", expected.name, i, got,
+                                         expected.real[i], expected.errors[i]);
+      }
+    }
+  }
+
+  const schedule::Problem& problem_;
+  const schedule::Code& code_;
+  const SizeNumbers& sizes_;
+  std::mt19937_64 random_;
+  sim::SimKit kit_;
+  core::ArgumentValues arguments_;
+  std::map<std::string, Tensor> tensors_;
+  std::vector<core::TensorResult> expected_;
+  ScheduleRun result_;
+};
+
+}  // namespace
+
+schedule::Problem ProblemOf(const core::Computation& form, const SizeNumbers& sizes, const std::string& entry) {
+  schedule::Problem problem;
+  problem.input.computation = form;
+  problem.input.cases = {{sizes, 1}};
+  problem.input.chip.multiprocessors = 132;
+  problem.form = schedule::Fused(form);
+  problem.structure = core::StructureOf(problem.form);
+  problem.entry.name = entry;
+  for (const auto& tensor : form.tensors) {
+    schedule::EntryParameter parameter{.name = tensor.name, .type = schedule::CTypeOf(tensor.dtype), .buffer = true};
+    parameter.is_const = !tensor.written;
+    parameter.dtype = tensor.dtype;
+    problem.entry.parameters.push_back(std::move(parameter));
+    problem.in_double |= tensor.dtype == DType::kF64;
+  }
+  for (const auto& size : form.sizes) problem.entry.parameters.push_back({.name = size, .type = "int"});
+  for (const auto& scalar : form.scalars) problem.entry.parameters.push_back({.name = scalar, .type = "float"});
+  problem.fresh_name = [](const std::string& name) { return name; };
+  return problem;
+}
+
+schedule::Code CodeOf(const schedule::Problem& problem, const schedule::Schedule& schedule,
+                      schedule::ParameterValues parameters) {
+  for (const auto& parameter : schedule.parameters)
+    parameters.try_emplace(std::string(parameter.name), parameter.values.front());
+  const auto groups = schedule::GroupsOf(problem.form);
+  if (groups.size() != 1) throw std::runtime_error(fmt::format("{} groups", groups.size()));
+  auto outcome = schedule.emit(problem, groups.front(), parameters);
+  if (const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) throw std::runtime_error(refusal->reason);
+  return std::get<schedule::Code>(std::move(outcome));
+}
+
+ScheduleRun RunOnSimulator(const schedule::Problem& problem, const schedule::Code& code, uint64_t seed) {
+  return Runner(problem, code, seed).Run();
+}
+
+}  // namespace warpwright::testing
