@@ -104,6 +104,16 @@ class Lowering {
   bool IsSpace(Opcode&, const PtxStatement&);
   bool NoOperation(Opcode&, const PtxStatement&);
 
+  // lower_matrix.cpp
+  bool Mma(Opcode&, const PtxStatement&);
+  bool Product(Opcode&, const PtxStatement&, MatrixProduct product, Type sum);
+  bool LoadStoreMatrix(Opcode&, const PtxStatement&);
+  bool TransposeMatrix(Opcode&, const PtxStatement&);
+
+  // lower_wmma.cpp
+  friend class FragmentAccess;
+  bool Wmma(Opcode&, const PtxStatement&);
+
   // lower_control.cpp
   bool Branch(Opcode&, const PtxStatement&);
   bool Exit(Opcode&, const PtxStatement&);
@@ -117,6 +127,7 @@ class Lowering {
   bool Match(Opcode&, const PtxStatement&);
   bool Redux(Opcode&, const PtxStatement&);
   bool ActiveMask(Opcode&, const PtxStatement&);
+  bool Elect(Opcode&, const PtxStatement&);
 
   static const std::unordered_map<std::string_view, Builder>& Builders();
 

@@ -268,6 +268,10 @@ void AddInstruction(core::Counters& n, const Instruction& in, uint64_t times, ui
   if (in.type == Type::kF64) n.flops_fp64 += flops;
   else if (in.type == Type::kF32) n.flops_fp32 += flops;
   else if (in.flops > 0) n.flops_fp16 += flops;
+  if (in.op == Op::kMatrixProduct && IsFloat(in.type)) {
+    const MatrixShape& s = in.product.shape;
+    n.flops_tensor += times * 2 * static_cast<uint64_t>(s.m) * static_cast<uint64_t>(s.n) * static_cast<uint64_t>(s.k);
+  }
   if (in.op == Op::kBranch && in.operands > 0) n.branches += times;
 }
 
@@ -292,7 +296,8 @@ void AddSite(core::Counters& n, const Instruction& in, const SiteCounters& site)
 }
 
 bool IsMemory(const Instruction& in) {
-  return in.op == Op::kLoad || in.op == Op::kStore || in.op == Op::kAtomic || in.op == Op::kReduction;
+  return in.op == Op::kLoad || in.op == Op::kStore || in.op == Op::kAtomic || in.op == Op::kReduction ||
+         in.op == Op::kMatrixLoad || in.op == Op::kMatrixStore;
 }
 
 }  // namespace
