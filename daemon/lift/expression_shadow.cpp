@@ -239,6 +239,10 @@ void ExpressionShadow::After(const Context& c, const Instruction& in, uint32_t l
     case Op::kStore:
     case Op::kAtomic:
     case Op::kReduction: builder_.set_line(in.line); break;
+    case Op::kAsyncCopy:
+      builder_.set_line(in.line);
+      LossyAt(in, "an asynchronous copy");
+      return;
     case Op::kMatrixLoad:
     case Op::kMatrixStore:
       builder_.set_line(in.line);

@@ -27,6 +27,9 @@ bool MayRun(const Instruction& in) {
     case Op::kMatchAny:
     case Op::kMatchAll:
     case Op::kRedux:
+    case Op::kAsyncCopy:
+    case Op::kAsyncCommit:
+    case Op::kAsyncWait:
     case Op::kMatrixProduct:
     case Op::kMatrixTranspose:
     case Op::kMatrixLoad:

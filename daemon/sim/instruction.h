@@ -136,6 +136,11 @@ enum class Op : uint8_t {
   kAtomic,
   kReduction,
   kCvta,
+  // Asynchronous copies. kAsyncCopy: to, from[, bytes that are read, or mode 1: a predicate that none are]; vector:
+  // bytes. kAsyncWait: immediate: groups that may remain; mode 1: all copies.
+  kAsyncCopy,
+  kAsyncCommit,
+  kAsyncWait,
   // Tensor cores. All lanes of the warp together.
   kMatrixProduct,
   kMatrixTranspose,  // movmatrix
@@ -323,6 +328,7 @@ struct KernelCode {
   uint32_t shared_minimum_width = 4;  // bytes of the narrowest access to shared memory
   // Fences, and what they could order in shared memory: atomics or volatile accesses.
   bool has_fences = false, has_strong_shared = false;
+  bool has_async_copies = false;
   std::vector<std::pair<uint32_t, std::string>> shared_names;  // offset and name, ascending
 };
 

@@ -361,6 +361,7 @@ const std::unordered_map<std::string_view, Lowering::Builder>& Lowering::Builder
     add(&Lowering::IsSpace, {"isspacep"});
     add(&Lowering::NoOperation, {"membar", "fence", "prefetch", "prefetchu", "nanosleep", "pmevent", "discard",
                                  "applypriority", "createpolicy", "griddepcontrol", "setmaxnreg"});
+    add(&Lowering::AsyncCopy, {"cp"});
     add(&Lowering::Mma, {"mma"});
     add(&Lowering::LoadStoreMatrix, {"ldmatrix", "stmatrix"});
     add(&Lowering::TransposeMatrix, {"movmatrix"});

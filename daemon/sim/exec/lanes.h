@@ -110,6 +110,7 @@ HandlerPair SelectCompare(const Instruction& in);
 HandlerPair SelectConvert(const Instruction& in);
 HandlerPair SelectMemory(const Instruction& in);
 HandlerPair SelectAtomic(const Instruction& in);
+HandlerPair SelectAsync(const Instruction& in);
 HandlerPair SelectMatrix(const Instruction& in);
 HandlerPair SelectMatrixMemory(const Instruction& in);
 HandlerPair SelectWarp(const Instruction& in);

@@ -1,6 +1,7 @@
 // ldmatrix and stmatrix: matrices of 8 rows of 16 bytes in shared memory. Lane 8 m + r has the address of row r of
 // matrix m; lane 4 r + q gets the elements (r, 2 q) and (r, 2 q + 1) of each, or of its transpose. For the checks, the
 // lane with the address accesses its row: eight rows are one pass, like any 16 bytes of a lane.
+#include "sim/exec/async_copy.h"
 #include "sim/exec/quiet_races.h"
 #include "sim/exec/race.h"
 #include "sim/exec/resolve.h"
@@ -74,6 +75,8 @@ const Instruction* MatrixLoad(Context& c, const Instruction* i) {
   }
   if (any == 0) [[likely]]
     return i + 1;
+  if (c.copies && !CheckCopiesArrived(c, i, a, i->vector == 4 ? kAllLanes : (1u << (8 * i->vector)) - 1, kRowBytes))
+    return nullptr;
   // For the message: where each lane's first element of the first matrix is.
   alignas(64) uint64_t first[kLanes];
   for (uint32_t l = 0; l < kLanes; ++l) first[l] = a[ElementOf(i, 0, l, 0).row] + ElementOf(i, 0, l, 0).byte;

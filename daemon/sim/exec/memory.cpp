@@ -2,6 +2,7 @@
 // is the same, as it usually is, the bounds check is one comparison and counting is a few additions. If a pattern's
 // lowest and highest byte are inside one allocation, every lane is; if not, each lane is looked up separately, so that
 // there is no false report.
+#include "sim/exec/async_copy.h"
 #include "sim/exec/lanes.h"
 #include "sim/exec/quiet_races.h"
 #include "sim/exec/race.h"
@@ -172,6 +173,7 @@ template <typename M, typename S>
         if (lane != kLanes) [[unlikely]] {
           uint32_t unwritten[4];
           UnwrittenElements(c.shared_written + a0, p.delta, c.mask, sizeof(M), i->vector, unwritten);
+          if (c.copies && !CheckCopiesArrived(c, i, a, c.mask, bytes)) return nullptr;
           MoveInVector<M, S>(c, i, Target{c.shared + a0, p.delta, true}, p);
           return TaintResult(c, i, a, unwritten, Space::kShared) ? LeaveTainted(c, i) : i + 1;
         }

@@ -25,9 +25,8 @@ inline void NoteContention(Context& c, const Instruction* i) {
   if (c.order && i->space != Space::kGlobal) StartOrdering(c);
 }
 
-[[gnu::always_inline]] inline AddressPattern& Match(Context& c, const Instruction* i, const uint64_t* a,
-                                                    uint32_t bytes) {
-  AddressPattern& p = c.sites[i->site];
+[[gnu::always_inline]] inline AddressPattern& MatchSite(Context& c, AddressPattern& p, const uint64_t* a,
+                                                        uint32_t bytes) {
   if (p.mask == c.mask) {
     const uint64_t a0 = a[p.first];
     uint64_t different = 0;
@@ -37,6 +36,10 @@ inline void NoteContention(Context& c, const Instruction* i) {
   }
   FillPattern(p, a, c.mask, bytes);
   return p;
+}
+[[gnu::always_inline]] inline AddressPattern& Match(Context& c, const Instruction* i, const uint64_t* a,
+                                                    uint32_t bytes) {
+  return MatchSite(c, c.sites[i->site], a, bytes);
 }
 
 // Where the lanes' bytes are on the host.

@@ -102,6 +102,7 @@ class Tracker {
       case Op::kPrint:
       case Op::kAssertFail:
       case Op::kLoad:
+      case Op::kAsyncCopy:
       case Op::kMatrixTranspose:
       case Op::kMatrixLoad:
       case Op::kMatrixStore: use_all(); break;
