@@ -83,6 +83,7 @@ Result<Repair> RepairCandidate(const core::SourceRef& source, const std::string&
   }
   if (diagnosis.cause != Cause::kResourceLimit && diagnosis.cause != Cause::kMisaligned)
     return Abandon{"no built-in repair for: " + diagnosis.root_cause};
+  if (plan.transform.empty()) return Abandon{"no built-in repair of code that was written by hand"};
   const auto smaller = Smaller(failed.parameters, diagnosis.cause);
   if (!smaller) return Abandon{"the smallest parameters fail too"};
   core::Plan retry = plan;
