@@ -63,7 +63,7 @@ std::optional<core::Parameters> Smaller(const core::Parameters& parameters, Caus
 
 Result<Repair> RepairCandidate(const core::SourceRef& source, const std::string& entry, const core::Candidate& base,
                                const core::Candidate& failed, const core::Plan& plan, const core::Diagnosis& diagnosis,
-                               core::Evaluator& evaluator) {
+                               core::Evaluator& evaluator, const std::optional<core::Scheduling>& scheduling) {
   if (diagnosis.cause == Cause::kMissingHelper) {
     const std::string name = QuotedName(diagnosis.quote);
     const auto known = KnownDeclarations().find(name);
@@ -83,11 +83,12 @@ Result<Repair> RepairCandidate(const core::SourceRef& source, const std::string&
   }
   if (diagnosis.cause != Cause::kResourceLimit && diagnosis.cause != Cause::kMisaligned)
     return Abandon{"no built-in repair for: " + diagnosis.root_cause};
+  if (plan.transform.empty()) return Abandon{"no built-in repair of code that was written by hand"};
   const auto smaller = Smaller(failed.parameters, diagnosis.cause);
   if (!smaller) return Abandon{"the smallest parameters fail too"};
   core::Plan retry = plan;
   retry.variants = {*smaller};
-  WW_ASSIGN(auto attempts, Optimize(source, entry, base, retry, evaluator));
+  WW_ASSIGN(auto attempts, Optimize(source, entry, base, retry, evaluator, scheduling));
   return std::visit(Overload{[](core::Candidate& candidate) -> Repair { return std::move(candidate); },
                              [](core::RewriteRefusal& refusal) -> Repair { return Abandon{refusal.reason}; }},
                     attempts.front().outcome);

@@ -22,7 +22,8 @@ using Repair = std::variant<core::Candidate, Abandon>;
 // `base` is what the failed candidate was made from; `plan` is the plan that it followed.
 Result<Repair> RepairCandidate(const core::SourceRef& source, const std::string& entry, const core::Candidate& base,
                                const core::Candidate& failed, const core::Plan& plan, const core::Diagnosis& diagnosis,
-                               core::Evaluator& evaluator);
+                               core::Evaluator& evaluator,
+                               const std::optional<core::Scheduling>& scheduling = std::nullopt);
 
 // The next smaller value of the parameters that cost resources or alignment; nullopt at the smallest.
 std::optional<core::Parameters> Smaller(const core::Parameters& parameters, core::Diagnosis::Cause cause);

@@ -207,14 +207,15 @@ class Optimization {
                             .version = request_.version};
     if (request_.max_rounds > 0) task.policy.max_rounds = request_.max_rounds;
     if (request_.max_minutes > 0) task.policy.max_minutes = request_.max_minutes;
-    task.config_digest = base::Hasher()
-                             .Add(request_.version)
-                             .Add(toolchain_)
-                             .Add(skills_.digest)
-                             .Add(manifest_.digest)
-                             .Add(commit_)
-                             .Add(fmt::format("{} {}", task.policy.max_rounds, task.policy.min_speedup))
-                             .Finish();
+    base::Hasher inputs;
+    inputs.Add(request_.version)
+        .Add(toolchain_)
+        .Add(skills_.digest)
+        .Add(manifest_.digest)
+        .Add(commit_)
+        .Add(fmt::format("{} {}", task.policy.max_rounds, task.policy.min_speedup));
+    if (!services_.team.digest.empty()) inputs.Add(services_.team.digest);
+    task.config_digest = inputs.Finish();
     return task;
   }
 
@@ -263,7 +264,8 @@ class Optimization {
                                           .progress = progress_.step,
                                           .lift = lift,
                                           .tools = tools,
-                                          .warn = progress_.line};
+                                          .warn = progress_.line,
+                                          .team = TeamFor(task)};
     const auto spent_before = Spent();
     WW_ASSIGN(const search::RefineResult refined, search::Refine(task, services));
     WW_ASSIGN(const memory::TrajectoryView view, trajectory.View(refined.task));
@@ -272,6 +274,13 @@ class Optimization {
     kernel.summary.explanation = ExplanationOf(spec, view, original.text, improved ? refined.text : std::string());
     if (improved && request_.make_branches) WW_TRY(MakeBranch(spec, refined, kernel));
     return kernel;
+  }
+
+  std::function<Result<agents::Team>(memory::Journal&)> TeamFor(const search::RefineTask& task) const {
+    if (!services_.team.make) return {};
+    const std::string account =
+        base::Hasher().Add(task.spec.name).Add(task.original.text).Add(task.device).Add(task.config_digest).Finish();
+    return [this, account](memory::Journal& journal) { return services_.team.make(account, journal); };
   }
 
   // By the worker that only sees originals. The worker is stopped after twice these seconds.
@@ -293,6 +302,7 @@ class Optimization {
     kernel.counts = refined.counts;
     kernel.seconds = refined.seconds;
     kernel.task = refined.task;
+    kernel.pending = refined.pending;
     for (const auto& [stage, seconds] : Spent()) {
       const auto before = spent_before.find(stage);
       kernel.spent[stage] = seconds - (before == spent_before.end() ? 0 : before->second);

@@ -8,11 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "agents/team.h"
 #include "app/judging.h"
 #include "app/publication.h"
 #include "app/shards.h"
 #include "base/clock.h"
 #include "memory/experience.h"
+#include "memory/journal.h"
 
 namespace warpwright::app {
 
@@ -31,6 +33,12 @@ struct OptimizeRequest {
   std::string version;  // of this build
 };
 
+// The agents of a task, on whose account models are asked; empty: all built in.
+struct TeamSource {
+  std::function<Result<agents::Team>(const std::string& task, memory::Journal&)> make;
+  std::string digest;  // of what decides their proposals
+};
+
 struct OptimizeServices {
   RestartableEvaluator trusted;  // only ever runs the repository's own code
   RestartableEvaluator candidates;
@@ -40,6 +48,7 @@ struct OptimizeServices {
   memory::ExperienceStore& experience;
   const base::Clock& clock;
   std::optional<worker::WorkerCommand> tools_worker;  // what the acceptance tools run; none: they are skipped
+  TeamSource team = {};
   PublisherSource publisher;  // called once, before any time is spent; empty: nothing is published
   ProgressCallbacks progress = {};
   // Called around each kernel, for what must be told if the run is interrupted; may be empty.
@@ -66,7 +75,8 @@ struct OptimizedKernel {
   std::map<std::string, double> spent;  // seconds by stage, of both workers
   report::KernelSummary summary;        // for reports and the pull request
   PublicationOutcome publication;
-  double regression = 0;  // times slower than before the change, if requested and found
+  double regression = 0;             // times slower than before the change, if requested and found
+  std::vector<std::string> pending;  // questions to models that nobody answered yet
 };
 
 // A failure at one kernel, or at publishing its result, does not affect the others.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/models.h"
 #include "cli/publication_options.h"
 #include "cli/session.h"
 
@@ -39,6 +40,7 @@ struct OptimizeOptions {
   double max_minutes = 0;
   bool again = false;  // forget a finished task and start over
   std::string carry;   // a commit of a result's branch: carry it over to `revision` instead of searching
+  ModelOptions models;
   PublicationOptions publication;
 };
 struct PlanOptions {

@@ -139,6 +139,7 @@ struct Program {
     command->add_flag("--again", optimize.again, "Restart finished tasks");
     command->add_option("--carry", optimize.carry,
                         "Carry the result of this commit over to --revision, where only the rest of its file changed");
+    AddModels(command, optimize.models);
     AddPublication(command, optimize.publication);
 
     command = Add("plan", "Report which entries of a revision changed, without running any", plan.common,
@@ -194,6 +195,17 @@ struct Program {
         return Result<int>(kExitDone);
       };
     });
+  }
+
+  static void AddModels(CLI::App* command, ModelOptions& to) {
+    const std::string group = "Language models";
+    command
+        ->add_option("--model", to.model,
+                     "offline:DIR (questions wait in a folder), replay:DIR (recorded transcripts), or the name of a "
+                     "model in --config; asked where the built-in agents have no proposal")
+        ->group(group);
+    command->add_option("--config", to.config, "The operator's file: its models, agents and limits")->group(group);
+    command->add_option("--transcripts", to.transcripts, "Folder that keeps what is asked and answered")->group(group);
   }
 
   static void AddPublication(CLI::App* command, PublicationOptions& to) {

@@ -15,6 +15,7 @@
 #include "cli/exit_code.h"
 #include "cli/github_publisher.h"
 #include "cli/interruption.h"
+#include "cli/models.h"
 #include "cli/progress.h"
 #include "cli/version.h"
 #include "core/device_name.h"
@@ -63,6 +64,7 @@ json ToJson(const app::OptimizedKernel& o, const std::string& device) {
   j["computes"] = computes && computes->why_not.empty() ? json(computes->headline) : json(nullptr);
   j["counters_missing"] = o.summary.explanation.counter_notes;
   if (o.regression > 0) j["regression"] = o.regression;
+  if (!o.pending.empty()) j["pending"] = o.pending;
   const app::PublicationOutcome& p = o.publication;
   if (p.disposition || p.failed)
     j["publication"] = {{"disposition", p.failed ? "error" : service::Name(*p.disposition)}, {"message", p.message}};
@@ -96,6 +98,7 @@ int ExitCodeFor(const std::vector<app::OptimizedKernel>& kernels, FailOn fail_on
     failed = std::max(failed.value_or(0), code);
   }
   if (failed) return *failed;
+  if (any([](const app::OptimizedKernel& k) { return !k.pending.empty(); })) return kExitPending;
   return fail_on != FailOn::kNever && any([](const app::OptimizedKernel& k) {
            return k.outcome == core::TaskOutcome::kRefused || k.regression > 0;
          })
@@ -174,6 +177,7 @@ Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& option
                                  .experience = experience,
                                  .clock = clock,
                                  .tools_worker = session.Worker(),
+                                 .team = {},
                                  .publisher = {},
                                  .progress = progress.Callbacks(),
                                  .began = [&](const std::string& kernel) { so_far.Begin(kernel); },
@@ -187,6 +191,7 @@ Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& option
             services));
     return std::vector<app::OptimizedKernel>{std::move(carried)};
   }
+  WW_ASSIGN(services.team, MakeTeamSource(options.models, session.workspace()));
   if (Publishes(options))
     services.publisher = [&](const repo::Signature& author) { return publisher.Connect(options.publish, author); };
   return app::OptimizeKernels(session.workspace(), RequestOf(options), services);

@@ -20,7 +20,7 @@ struct Prediction {
 // One method for one round. `evidence` is numbered from 1 in the order given, and `why` cites it: "[2]".
 struct Plan {
   std::string method;                // skill id
-  std::string transform;             // rewrite id
+  std::string transform;             // rewrite id; empty: the code must be written
   std::string kernel;                // qualified name of the kernel to change
   std::vector<Parameters> variants;  // parameter sets worth trying, best guess first
   std::string bottleneck;
@@ -28,6 +28,8 @@ struct Plan {
   std::vector<std::string> evidence;  // "load_sectors_per_request = 32 sectors"
   std::vector<Prediction> expected;
   double score = 0;
+  std::string instructions;  // for whoever writes the code; empty where the transformation knows
+  std::string author;        // the engine that made it; empty: built in
 };
 
 // What went wrong with a candidate. `quote` is verbatim from the log or the verdict.

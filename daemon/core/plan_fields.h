@@ -25,6 +25,8 @@ void Describe(V& field, const Plan*) {
   field("evidence", &T::evidence);
   field("expected", &T::expected);
   field("score", &T::score);
+  field.Sparse("instructions", &T::instructions);
+  field.Sparse("author", &T::author);
 }
 
 }  // namespace warpwright::core

@@ -10,6 +10,15 @@ Result<Journal::Entry> Journal::Step(const StepRecord& record, const Act& act) {
   return Entry{begun.id, std::move(outcome)};
 }
 
+Result<std::optional<Journal::Entry>> Journal::StepIfReady(const StepRecord& record, const ActIfReady& act) {
+  WW_ASSIGN(auto begun, trajectory_.Begin(task_, record));
+  if (begun.outcome) return std::optional<Entry>(Entry{begun.id, std::move(*begun.outcome)});
+  WW_ASSIGN(std::optional<StepOutcome> outcome, act());
+  if (!outcome) return std::optional<Entry>();
+  WW_TRY(trajectory_.Finish(begun.id, *outcome));
+  return std::optional<Entry>(Entry{begun.id, std::move(*outcome)});
+}
+
 Result<Journal::Entry> Journal::StepInEveryRun(const StepRecord& record, const Act& act) {
   WW_ASSIGN(auto begun, trajectory_.Begin(task_, record));
   WW_ASSIGN(StepOutcome outcome, act());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "memory/trajectory.h"
 
@@ -24,6 +25,11 @@ class Journal {
   // Callers continue with the values of the outcome, whichever run it is from: that is what makes a resumed run equal
   // to an undisturbed one. If `act` fails, the step stays begun and acts again in the next run.
   Result<Entry> Step(const StepRecord& record, const Act& act);
+
+  // For a step that may have to wait for somebody outside: nullopt of `act` leaves it begun, and it acts again in the
+  // next run.
+  using ActIfReady = std::function<Result<std::optional<StepOutcome>>()>;
+  Result<std::optional<Entry>> StepIfReady(const StepRecord& record, const ActIfReady& act);
 
   // For a step that leaves something in this process, such as outputs in memory: it acts in every run. The outcome is
   // still the one that was stored first.

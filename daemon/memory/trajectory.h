@@ -55,7 +55,7 @@ struct TaskSummary {
   TaskCounts counts;
 };
 
-enum class StepKind { kBaseline, kPlan, kRewrite, kEvaluate, kRepair, kAccept, kLift };
+enum class StepKind { kBaseline, kPlan, kRewrite, kEvaluate, kRepair, kAccept, kLift, kAsk };
 std::string_view Name(StepKind kind);
 
 // What a step is about to do.

@@ -8,7 +8,7 @@
 
 namespace warpwright::memory {
 
-constexpr StepKind Last(StepKind) { return StepKind::kLift; }
+constexpr StepKind Last(StepKind) { return StepKind::kAsk; }
 
 template <typename V>
 void Describe(V& field, const StepRecord*) {

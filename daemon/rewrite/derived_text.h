@@ -1,5 +1,5 @@
 // Texts that `warpwright` needs in addition to transformations, derived here so that it never lexes text from a
-// candidate or an original. The ids are in core/source_requests.h.
+// candidate or an original. The ids are in core/source_requests.h and core/entry_text.h.
 #pragma once
 
 #include <string>

@@ -92,6 +92,22 @@ Result<RefineResult> ConcludeUnchanged(const RefineRun& run) {
   return Conclude(run, {.outcome = core::TaskOutcome::kUnchanged, .message = WhyUnchanged(run)});
 }
 
+Result<RefineResult> Pause(const RefineRun& run) {
+  RefineResult out;
+  out.task = run.id;
+  out.pending = run.pending;
+  std::vector<std::string> names;
+  for (const std::string& question : run.pending) names.push_back(question.substr(0, 12));
+  out.result = {
+      .outcome = core::TaskOutcome::kUnfinished,
+      .message = fmt::format("{} question{} wait{} for an answer: {}", names.size(), names.size() == 1 ? "" : "s",
+                             names.size() == 1 ? "s" : "", fmt::join(names, ", "))};
+  out.baseline = run.baseline;
+  WW_ASSIGN(out.counts, run.services.trajectory.Counts(run.id));
+  out.seconds = run.Seconds();
+  return out;
+}
+
 Result<RefineResult> Recall(const RefineRun& run, const memory::TaskResult& result) {
   run.Say("this task is finished already");
   if (result.best_hash.empty()) return Conclude(run, result);

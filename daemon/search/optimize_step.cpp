@@ -3,28 +3,37 @@
 #include <set>
 
 #include "agents/optimizer.h"
-#include "core/device_name.h"
 #include "search/steps.h"
 
 namespace warpwright::search {
-
 namespace {
 
-std::optional<core::Scheduling> SchedulingOf(const RefineRun& run) {
-  if (!run.form) return std::nullopt;
-  const auto device = core::IsSimulated(run.task.device) ? core::DeviceKind::kSim : core::DeviceKind::kCuda;
-  return core::Scheduling{run.form->computation, run.task.spec, core::ScheduledCases(run.task.spec, device),
-                          run.task.chip};
+// The attempts; who proposes none gives one refusal.
+Result<IfReady<std::vector<agents::Attempt>>> AttemptsAt(RefineRun& run, const Seed& seed) {
+  using Attempts = std::vector<agents::Attempt>;
+  if (!seed.written.empty()) return IfReady<Attempts>(seed.written);
+  WW_ASSIGN(auto proposal, run.team.optimizer->Propose({run.At(), seed.round.plan}));
+  return std::visit(
+      Overload{[](Attempts& attempts) { return IfReady<Attempts>(std::move(attempts)); },
+               [](agents::NoProposal& none) {
+                 return IfReady<Attempts>(Attempts{{{}, core::RewriteRefusal{std::move(none.reason), 0}}});
+               },
+               [&](agents::Waiting& waiting) {
+                 run.pending.insert(run.pending.end(), waiting.questions.begin(), waiting.questions.end());
+                 return IfReady<Attempts>();
+               }},
+      proposal);
 }
 
 }  // namespace
 
-Result<std::vector<core::Candidate>> OptimizeStep(RefineRun& run, const PlannedRound& round) {
-  WW_ASSIGN(const auto attempts, agents::Optimize(run.task.original, run.task.spec.entry, run.base().candidate,
-                                                  round.plan, run.services.candidates, SchedulingOf(run)));
+Result<IfReady<std::vector<core::Candidate>>> OptimizeStep(RefineRun& run, const Seed& seed) {
+  const PlannedRound& round = seed.round;
+  WW_ASSIGN(const auto attempts, AttemptsAt(run, seed));
+  if (!attempts) return IfReady<std::vector<core::Candidate>>();
   std::vector<core::Candidate> candidates;
   std::set<std::string> reasons;
-  for (const agents::Attempt& attempt : attempts) {
+  for (const agents::Attempt& attempt : *attempts) {
     if (const auto* candidate = std::get_if<core::Candidate>(&attempt.outcome)) {
       candidates.push_back(*candidate);
       continue;
@@ -37,9 +46,14 @@ Result<std::vector<core::Candidate>> OptimizeStep(RefineRun& run, const PlannedR
     record.parameters = attempt.parameters;
     memory::StepOutcome outcome;
     outcome.summary = refusal.line > 0 ? fmt::format("{} (line {})", refusal.reason, refusal.line) : refusal.reason;
+    run.Note({.base = static_cast<int>(run.bases.size()) - 1,
+              .method = round.plan.method,
+              .parameters = attempt.parameters,
+              .gain = 0,
+              .outcome = "does not apply: " + outcome.summary});
     WW_TRY(run.journal.Step(record, [&] { return outcome; }));
   }
-  return candidates;
+  return IfReady<std::vector<core::Candidate>>(std::move(candidates));
 }
 
 }  // namespace warpwright::search

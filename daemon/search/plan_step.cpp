@@ -3,15 +3,12 @@
 
 #include <sstream>
 
-#include "agents/generator.h"
 #include "agents/plan_json.h"
 #include "agents/planner.h"
 #include "search/steps.h"
 
 namespace warpwright::search {
 namespace {
-
-constexpr size_t kMaxSeeds = 2;
 
 Result<std::vector<core::Plan>> DecodePlans(const std::string& text) {  // one a line
   std::vector<core::Plan> plans;
@@ -20,6 +17,10 @@ Result<std::vector<core::Plan>> DecodePlans(const std::string& text) {  // one a
     WW_ASSIGN(plans.emplace_back(), agents::DecodePlan(line));
   }
   return plans;
+}
+
+void Await(RefineRun& run, const agents::Waiting& waiting) {
+  run.pending.insert(run.pending.end(), waiting.questions.begin(), waiting.questions.end());
 }
 
 }  // namespace
@@ -36,63 +37,77 @@ memory::StepRecord RecordOf(memory::StepKind kind, const RefineRun& run, const P
   return record;
 }
 
-skills::MatchResult Retrieve(const RefineRun& run) {
+skills::MatchResult Retrieve(const RefineRun& run, bool built_in) {
   const core::Evidence& evidence = run.base().features.evidence;
   skills::MatchContext context;
   context.allow = run.task.spec.allow;
-  context.built_in_only = true;
+  context.built_in_only = built_in;
   context.applied = run.base().methods;
   if (const auto tried = run.tried.find(evidence.Digest()); tried != run.tried.end()) context.excluded = tried->second;
   return skills::Match(run.services.skills, evidence, context);
 }
 
-Result<std::vector<PlannedRound>> SeedStep(RefineRun& run) {
+Result<IfReady<std::vector<Seed>>> SeedStep(RefineRun& run) {
   const agents::ExtractedFeatures& features = run.base().features;
-  const skills::MatchResult match = Retrieve(run);
-  if (match.at_roofline) return std::vector<PlannedRound>();
+  const skills::MatchResult match = Retrieve(run, true);
+  std::vector<Seed> seeds;
+  if (match.at_roofline) return IfReady<std::vector<Seed>>(std::move(seeds));
   const memory::ExperienceKey key = agents::KeyOf(features.evidence, match);
   memory::StepRecord record = RecordOf(memory::StepKind::kPlan, run, {});
   record.reason = "experience with kernels of this kind";
-  const auto generate = [&]() -> Result<memory::StepOutcome> {
+  std::vector<agents::Draft> drafts;
+  const auto generate = [&]() -> Result<std::optional<memory::StepOutcome>> {
     WW_ASSIGN(const auto experience, run.services.experience.Query(key));
-    const std::vector<core::Plan> plans = agents::Generate(features.kernel, match, experience, kMaxSeeds);
+    WW_ASSIGN(auto proposal, run.team.generator->Propose({run.At(), match, experience}));
+    if (const auto* waiting = std::get_if<agents::Waiting>(&proposal)) {
+      Await(run, *waiting);
+      return std::optional<memory::StepOutcome>();
+    }
+    if (auto* drawn = std::get_if<std::vector<agents::Draft>>(&proposal)) drafts = std::move(*drawn);
     memory::StepOutcome outcome;
-    outcome.summary = fmt::format("{} methods worked on kernels of this kind", plans.size());
-    for (const core::Plan& plan : plans) outcome.data += agents::EncodePlan(plan) + "\n";
-    return outcome;
+    outcome.summary = fmt::format("{} methods worked on kernels of this kind", drafts.size());
+    for (const agents::Draft& draft : drafts) outcome.data += agents::EncodePlan(draft.plan) + "\n";
+    return std::optional<memory::StepOutcome>(std::move(outcome));
   };
-  WW_ASSIGN(const auto step, run.journal.Step(record, generate));
-  WW_ASSIGN(auto plans, DecodePlans(step.outcome.data));
-  std::vector<PlannedRound> seeds;
-  for (core::Plan& plan : plans) seeds.push_back({0, std::move(plan), key});
-  return seeds;
+  WW_ASSIGN(const auto step, run.journal.StepIfReady(record, generate));
+  if (!step) return IfReady<std::vector<Seed>>();
+  WW_ASSIGN(auto plans, DecodePlans(step->outcome.data));
+  for (core::Plan& plan : plans) seeds.push_back({{0, std::move(plan), key}, {}});
+  return IfReady<std::vector<Seed>>(std::move(seeds));
 }
 
-Result<std::optional<PlannedRound>> PlanStep(RefineRun& run, int round, int dropped, const skills::MatchResult& match) {
+Result<IfReady<std::vector<PlannedRound>>> PlanStep(RefineRun& run, int round, int dropped) {
+  using Rounds = std::vector<PlannedRound>;
   const Base& base = run.base();
+  skills::MatchResult match = Retrieve(run, true);
   const memory::ExperienceKey key = agents::KeyOf(base.features.evidence, match);
   memory::StepRecord record = RecordOf(memory::StepKind::kPlan, run, {round, {}, key});
   record.attempt = dropped;  // the plans of one round are different steps
   record.reason = match.position;
-  const auto make_plan = [&]() -> Result<memory::StepOutcome> {
+  if (run.rounds - run.written_rounds >= run.task.policy.max_rounds) match.methods.clear();
+  const auto make_plan = [&]() -> Result<std::optional<memory::StepOutcome>> {
     WW_ASSIGN(const auto experience, run.services.experience.Query(key));
-    const agents::PlanOutcome planned = agents::MakePlan(base.features, match, experience, base.measured.modelled);
+    WW_ASSIGN(auto proposal, run.team.planner->Propose({run.At(), match, Retrieve(run, false), experience}));
     memory::StepOutcome outcome;
-    if (const auto* plan = std::get_if<core::Plan>(&planned)) {
-      outcome.summary = plan->method + ": " + plan->why;
-      outcome.data = agents::EncodePlan(*plan);
-    } else {
-      outcome.summary = std::get<agents::NoPlan>(planned).reason;
+    if (const auto* waiting = std::get_if<agents::Waiting>(&proposal)) {
+      Await(run, *waiting);
+      return std::optional<memory::StepOutcome>();
     }
-    return outcome;
+    if (auto* none = std::get_if<agents::NoProposal>(&proposal)) outcome.summary = std::move(none->reason);
+    else
+      for (const core::Plan& plan : std::get<std::vector<core::Plan>>(proposal)) {
+        outcome.summary += (outcome.summary.empty() ? "" : "\n") + plan.method + ": " + plan.why;
+        outcome.data += (outcome.data.empty() ? "" : "\n") + agents::EncodePlan(plan);
+      }
+    return std::optional<memory::StepOutcome>(std::move(outcome));
   };
-  WW_ASSIGN(const auto step, run.journal.Step(record, make_plan));
-  if (step.outcome.data.empty()) {
-    run.out_of_plans = step.outcome.summary;
-    return std::optional<PlannedRound>();
-  }
-  WW_ASSIGN(core::Plan plan, agents::DecodePlan(step.outcome.data));
-  return PlannedRound{round, std::move(plan), key};
+  WW_ASSIGN(const auto step, run.journal.StepIfReady(record, make_plan));
+  if (!step) return IfReady<Rounds>();
+  WW_ASSIGN(std::vector<core::Plan> plans, DecodePlans(step->outcome.data));
+  if (plans.empty()) run.out_of_plans = step->outcome.summary;
+  Rounds rounds;
+  for (core::Plan& plan : plans) rounds.push_back({round, std::move(plan), key});
+  return IfReady<Rounds>(std::move(rounds));
 }
 
 }  // namespace warpwright::search

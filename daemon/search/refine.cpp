@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "agents/diagnoser.h"
 #include "agents/generator.h"
 #include "search/steps.h"
 
@@ -17,31 +16,65 @@ std::optional<EvaluatedCandidate> Better(std::optional<EvaluatedCandidate> a, st
   return takes_b ? std::move(b) : std::move(a);
 }
 
+constexpr int kMaxFruitless = 2;  // rounds of a language model in a row, before it is not asked again
+
 struct Tried {
-  size_t candidates = 0;                   // produced by the transformation
+  size_t candidates = 0;                   // produced by whoever carried the plan out
   std::optional<EvaluatedCandidate> best;  // of those that were measured
 };
 
-// Optimize, review every variant, and repair one if all failed: diagnose, repair, review, a few times.
-Result<Tried> Try(RefineRun& run, const PlannedRound& round) {
-  WW_ASSIGN(const auto candidates, OptimizeStep(run, round));
-  Tried tried{candidates.size(), {}};
+// Diagnose, repair, review, a few times.
+Result<IfReady<std::optional<EvaluatedCandidate>>> Repair(RefineRun& run, const PlannedRound& round,
+                                                          EvaluatedCandidate failed) {
+  using Outcome = IfReady<std::optional<EvaluatedCandidate>>;
+  for (int attempt = 1; attempt <= run.task.policy.max_repairs && !run.OutOfTime(); ++attempt) {
+    WW_ASSIGN(const auto diagnosis, DiagnoseStep(run, failed));
+    if (!diagnosis) return Outcome();
+    WW_ASSIGN(const auto repaired, RepairStep(run, round, attempt, failed, *diagnosis));
+    if (!repaired) return Outcome();
+    if (!repaired->candidate) break;
+    WW_ASSIGN(failed, ReviewStep(run, round, *repaired->candidate, {attempt, failed.step}));
+    if (failed.gain > 0) return Outcome(std::move(failed));
+  }
+  return Outcome(std::optional<EvaluatedCandidate>());
+}
+
+// Optimize, review every variant, and repair one if all failed.
+Result<IfReady<Tried>> Try(RefineRun& run, const Seed& seed) {
+  WW_ASSIGN(const auto candidates, OptimizeStep(run, seed));
+  if (!candidates) return IfReady<Tried>();
+  Tried tried{candidates->size(), {}};
   std::optional<EvaluatedCandidate> failed;
-  for (const core::Candidate& candidate : candidates) {
+  for (const core::Candidate& candidate : *candidates) {
     if (run.OutOfTime()) break;
-    WW_ASSIGN(EvaluatedCandidate reviewed, ReviewStep(run, round, candidate));
+    WW_ASSIGN(EvaluatedCandidate reviewed, ReviewStep(run, seed.round, candidate));
     if (reviewed.gain > 0) tried.best = Better(std::move(tried.best), std::move(reviewed));
     else if (!failed) failed = std::move(reviewed);
   }
-  if (tried.best) return tried;
-  for (int attempt = 1; failed && attempt <= run.task.policy.max_repairs && !run.OutOfTime(); ++attempt) {
-    const core::Diagnosis diagnosis = agents::Diagnose(failed->candidate, failed->verdict);
-    WW_ASSIGN(const auto repaired, RepairStep(run, round, attempt, *failed, diagnosis));
-    if (!repaired) break;
-    WW_ASSIGN(failed, ReviewStep(run, round, *repaired, {attempt, failed->step}));
-    if (failed->gain > 0) return Tried{candidates.size(), std::move(failed)};
+  if (tried.best || !failed) return IfReady<Tried>(std::move(tried));
+  WW_ASSIGN(auto repaired, Repair(run, seed.round, std::move(*failed)));
+  if (!repaired) return IfReady<Tried>();
+  tried.best = std::move(*repaired);
+  return IfReady<Tried>(std::move(tried));
+}
+
+// All plans of a round, each as if it were the only one. nullopt: some wait.
+Result<IfReady<std::vector<Tried>>> TryAll(RefineRun& run, const std::vector<Seed>& seeds) {
+  std::vector<Tried> all;
+  std::vector<agents::PastAttempt> past;
+  for (const Seed& seed : seeds) {
+    run.Say(seed.round.number == 0 ? "seed: " + seed.round.plan.method
+                                   : fmt::format("round {}: {} ({})", seed.round.number, seed.round.plan.method,
+                                                 seed.round.plan.bottleneck));
+    run.tried_for_plan.clear();
+    WW_ASSIGN(auto tried, Try(run, seed));
+    if (tried) all.push_back(std::move(*tried));
+    past.insert(past.end(), run.tried_for_plan.begin(), run.tried_for_plan.end());
   }
-  return tried;
+  run.tried_for_plan.clear();
+  if (all.size() < seeds.size()) return IfReady<std::vector<Tried>>();
+  run.history.insert(run.history.end(), past.begin(), past.end());
+  return IfReady<std::vector<Tried>>(std::move(all));
 }
 
 Status Promote(RefineRun& run, int round, const std::optional<EvaluatedCandidate>& best) {
@@ -57,6 +90,67 @@ std::string WhatCameOf(const Tried& tried, int round) {
                     : fmt::format("failed in round {}", round);
 }
 
+// The first candidates. False: some wait.
+Result<bool> PlantSeeds(RefineRun& run) {
+  WW_ASSIGN(const auto seeds, SeedStep(run));
+  if (!seeds) return false;
+  WW_ASSIGN(auto tried, TryAll(run, *seeds));
+  if (!tried) return false;
+  std::optional<EvaluatedCandidate> best;
+  for (Tried& one : *tried) best = Better(std::move(best), std::move(one.best));
+  WW_TRY(Promote(run, 0, best));
+  return true;
+}
+
+bool MayGoOn(const RefineRun& run) {
+  const int limit = run.task.policy.max_rounds;
+  const bool asks = run.team.plans_by_model && run.written_rounds < limit && run.fruitless < kMaxFruitless;
+  return !run.OutOfTime() && (run.rounds - run.written_rounds < limit || asks);
+}
+
+// Retrieve, plan, optimize, review or repair, promote; profile and features came with the base. A round that evaluated
+// nothing costs only its plans.
+struct RoundOutcome {
+  bool waits = false, has_plans = true;
+};
+Result<RoundOutcome> Round(RefineRun& run, int& dropped) {
+  const int number = run.rounds + 1;
+  WW_ASSIGN(const auto rounds, PlanStep(run, number, dropped));
+  if (!rounds) return RoundOutcome{.waits = true};
+  if (rounds->empty()) return RoundOutcome{.has_plans = false};
+  std::vector<Seed> seeds;
+  for (const PlannedRound& round : *rounds) seeds.push_back({round, {}});
+  WW_ASSIGN(auto all, TryAll(run, seeds));
+  if (!all) return RoundOutcome{.waits = true};
+  std::optional<EvaluatedCandidate> best;
+  size_t candidates = 0;
+  bool written = false;
+  for (size_t i = 0; i < all->size(); ++i) {
+    const core::Plan& plan = seeds[i].round.plan;
+    written = written || !plan.author.empty();
+    if (plan.author.empty())  // another's code for the same method may be another
+      run.tried[run.base().features.evidence.Digest()][plan.method] = WhatCameOf((*all)[i], number);
+    candidates += (*all)[i].candidates;
+    best = Better(std::move(best), std::move((*all)[i].best));
+  }
+  ++(candidates > 0 ? run.rounds : dropped);
+  if (written && candidates > 0) ++run.written_rounds;
+  const size_t before = run.bases.size();
+  WW_TRY(Promote(run, number, best));
+  if (written) run.fruitless = run.bases.size() > before ? 0 : run.fruitless + 1;
+  return RoundOutcome{};
+}
+
+// Accepts the best base in a fresh worker; if it does not pass, the one before it, down to the original.
+Result<RefineResult> AcceptBest(RefineRun& run) {
+  for (auto base = run.bases.rbegin(); base + 1 != run.bases.rend(); ++base) {
+    if (core::Speedup(run.original().measured, base->measured) < run.task.policy.min_speedup) continue;
+    WW_ASSIGN(auto accepted, AcceptStep(run, *base));
+    if (accepted) return ConcludeImproved(run, *base, std::move(*accepted));
+  }
+  return ConcludeUnchanged(run);
+}
+
 }  // namespace
 
 Result<RefineResult> Refine(const RefineTask& task, const RefineServices& services) {
@@ -66,42 +160,23 @@ Result<RefineResult> Refine(const RefineTask& task, const RefineServices& servic
   RefineRun run(task, services, begun.id);
   if (begun.result) return Recall(run, *begun.result);
   WW_TRY(services.trajectory.PutCandidate(run.id, original));
+  WW_ASSIGN(run.team, services.team ? services.team(run.journal) : Result<agents::Team>(agents::MakeTeam({})));
 
   // Generate, review.
   WW_ASSIGN(auto baseline, BaselineStep(run));
   if (const auto* refused = std::get_if<memory::TaskResult>(&baseline)) return Conclude(run, *refused);
   run.bases.push_back(std::get<Base>(std::move(baseline)));
   WW_TRY(LiftStep(run));
-  WW_ASSIGN(const auto seeds, SeedStep(run));
-  std::optional<EvaluatedCandidate> best_seed;
-  for (const PlannedRound& seed : seeds) {
-    run.Say("seed from experience: " + seed.plan.method);
-    WW_ASSIGN(Tried tried, Try(run, seed));
-    best_seed = Better(std::move(best_seed), std::move(tried.best));
-  }
-  WW_TRY(Promote(run, 0, best_seed));
+  WW_ASSIGN(const bool planted, PlantSeeds(run));
+  if (!planted) return Pause(run);
 
-  // Rounds: retrieve, plan, optimize, review or repair, promote; profile and features came with the base. A round that
-  // evaluated nothing costs only its plan.
   const int max_dropped = 3 * task.policy.max_rounds;
-  for (int dropped = 0; dropped <= max_dropped && run.rounds < task.policy.max_rounds && !run.OutOfTime();) {
-    const int number = run.rounds + 1;
-    WW_ASSIGN(const auto round, PlanStep(run, number, dropped, Retrieve(run)));
-    if (!round) break;
-    run.Say(fmt::format("round {}: {} ({})", number, round->plan.method, round->plan.bottleneck));
-    WW_ASSIGN(const Tried tried, Try(run, *round));
-    run.tried[run.base().features.evidence.Digest()][round->plan.method] = WhatCameOf(tried, number);
-    ++(tried.candidates > 0 ? run.rounds : dropped);
-    WW_TRY(Promote(run, number, tried.best));
+  for (int dropped = 0; dropped <= max_dropped && MayGoOn(run);) {
+    WW_ASSIGN(const RoundOutcome round, Round(run, dropped));
+    if (round.waits) return Pause(run);
+    if (!round.has_plans) break;
   }
-
-  // Accept the best base in a fresh worker; if it does not pass, the one before it, down to the original.
-  for (auto base = run.bases.rbegin(); base + 1 != run.bases.rend(); ++base) {
-    if (core::Speedup(run.original().measured, base->measured) < task.policy.min_speedup) continue;
-    WW_ASSIGN(auto accepted, AcceptStep(run, *base));
-    if (accepted) return ConcludeImproved(run, *base, std::move(*accepted));
-  }
-  return ConcludeUnchanged(run);
+  return AcceptBest(run);
 }
 
 }  // namespace warpwright::search

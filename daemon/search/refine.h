@@ -6,6 +6,8 @@
 // - A candidate is evaluated once in a task, whatever led to it. A method is tried once for the same evidence.
 // - A round counts only if something was evaluated; a plan that no transformation could carry out costs only itself,
 //   and the reason why a method does not apply is written down once.
+// - Agents may be language models. Plans of theirs come where the built-in planner has none left; of one round's plans,
+//   each goes on by itself while another waits for an answer, and knows nothing of the others.
 // - Every step is in the trajectory before it acts. A killed run resumes where it stopped: finished steps return their
 //   outcome.
 // - The best base is accepted only by the full judge in a fresh worker, after it was spliced into the user's file.
@@ -16,12 +18,15 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "agents/team.h"
 #include "core/candidate.h"
 #include "core/chip.h"
 #include "core/tool_finding.h"
 #include "judge/judge.h"
 #include "memory/experience.h"
+#include "memory/journal.h"
 #include "memory/trajectory.h"
 #include "skills/match.h"
 
@@ -57,6 +62,9 @@ struct RefineServices {
   // What users should know of this run regardless of its outcome: each text once in a task, not once for every
   // candidate.
   std::function<void(const std::string&)> warn;
+  // The agents; empty: all built in. What a language model answers is to be a step of the task's journal, which
+  // outlives them.
+  std::function<Result<agents::Team>(memory::Journal&)> team = {};
 };
 
 struct RefineResult {
@@ -68,6 +76,8 @@ struct RefineResult {
   double roofline_pct_before = 0, roofline_pct_after = 0;  // of the hottest kernel; 0: unknown
   memory::TaskCounts counts;                               // of all runs of the task
   double seconds = 0;
+  std::vector<std::string> pending;  // questions that nobody answered yet; then the task is unfinished, and goes on
+                                     // where it stopped as soon as it runs again
 };
 
 // An Error is a failure of warpwright; "refused" and "unchanged" are results.

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "agents/diagnoser.h"
 #include "agents/repairer.h"
 #include "memory/step_json.h"
@@ -10,15 +12,16 @@ namespace {
 
 // The text is in the trajectory by its hash. It may have been stored with the parameters of another attempt that gave
 // the same text, so the step stores its own.
-memory::StepOutcome OutcomeOf(const agents::Repair& repair) {
+memory::StepOutcome OutcomeOf(const agents::Proposal<core::Candidate>& repair) {
   memory::StepOutcome outcome;
-  std::visit(Overload{[&](const core::Candidate& candidate) {
-                        outcome.summary = candidate.summary;
-                        outcome.candidate = candidate.hash;
-                        outcome.data = memory::EncodeParameters(candidate.parameters);
-                      },
-                      [&](const agents::Abandon& abandon) { outcome.summary = "abandoned: " + abandon.reason; }},
-             repair);
+  if (const auto* candidates = std::get_if<std::vector<core::Candidate>>(&repair)) {
+    const core::Candidate& candidate = candidates->front();
+    outcome.summary = candidate.summary;
+    outcome.candidate = candidate.hash;
+    outcome.data = memory::EncodeParameters(candidate.parameters);
+  } else if (const auto* none = std::get_if<agents::NoProposal>(&repair)) {
+    outcome.summary = "abandoned: " + none->reason;
+  }
   return outcome;
 }
 
@@ -40,24 +43,42 @@ Result<std::optional<core::Candidate>> CandidateOf(RefineRun& run, const memory:
 
 }  // namespace
 
-Result<std::optional<core::Candidate>> RepairStep(RefineRun& run, const PlannedRound& round, int attempt,
-                                                  const EvaluatedCandidate& failed, const core::Diagnosis& diagnosis) {
+Result<IfReady<core::Diagnosis>> DiagnoseStep(RefineRun& run, const EvaluatedCandidate& failed) {
+  WW_ASSIGN(auto proposal, run.team.diagnoser->Propose({run.At(), failed.candidate, failed.verdict}));
+  if (const auto* waiting = std::get_if<agents::Waiting>(&proposal)) {
+    run.pending.insert(run.pending.end(), waiting->questions.begin(), waiting->questions.end());
+    return IfReady<core::Diagnosis>();
+  }
+  auto* diagnoses = std::get_if<std::vector<core::Diagnosis>>(&proposal);
+  if (diagnoses == nullptr) return IfReady<core::Diagnosis>(agents::Diagnose(failed.candidate, failed.verdict));
+  return IfReady<core::Diagnosis>(*std::max_element(
+      diagnoses->begin(), diagnoses->end(),
+      [](const core::Diagnosis& a, const core::Diagnosis& b) { return a.confidence < b.confidence; }));
+}
+
+Result<IfReady<Repaired>> RepairStep(RefineRun& run, const PlannedRound& round, int attempt,
+                                     const EvaluatedCandidate& failed, const core::Diagnosis& diagnosis) {
   memory::StepRecord record = RecordOf(memory::StepKind::kRepair, run, round);
   record.attempt = attempt;
   record.candidate = failed.candidate.hash;
   record.parameters = failed.candidate.parameters;
   record.reason = fmt::format("{}: {} Fix: {} ({})", agents::Name(diagnosis.cause), diagnosis.root_cause, diagnosis.fix,
                               diagnosis.quote);
-  const auto repair_it = [&]() -> Result<memory::StepOutcome> {
-    WW_ASSIGN(const agents::Repair repair,
-              agents::RepairCandidate(run.task.original, run.task.spec.entry, run.base().candidate, failed.candidate,
-                                      round.plan, diagnosis, run.services.candidates));
-    if (const auto* candidate = std::get_if<core::Candidate>(&repair))
-      WW_TRY(run.services.trajectory.PutCandidate(run.id, *candidate));
-    return OutcomeOf(repair);
+  const auto repair_it = [&]() -> Result<std::optional<memory::StepOutcome>> {
+    WW_ASSIGN(const auto repair,
+              run.team.repairer->Propose({run.At(), round.plan, failed.candidate, failed.verdict, diagnosis}));
+    if (const auto* waiting = std::get_if<agents::Waiting>(&repair)) {
+      run.pending.insert(run.pending.end(), waiting->questions.begin(), waiting->questions.end());
+      return std::optional<memory::StepOutcome>();
+    }
+    if (const auto* candidates = std::get_if<std::vector<core::Candidate>>(&repair))
+      WW_TRY(run.services.trajectory.PutCandidate(run.id, candidates->front()));
+    return std::optional<memory::StepOutcome>(OutcomeOf(repair));
   };
-  WW_ASSIGN(const auto step, run.journal.Step(record, repair_it));
-  return CandidateOf(run, step.outcome, failed);
+  WW_ASSIGN(const auto step, run.journal.StepIfReady(record, repair_it));
+  if (!step) return IfReady<Repaired>();
+  WW_ASSIGN(auto candidate, CandidateOf(run, step->outcome, failed));
+  return IfReady<Repaired>(Repaired{std::move(candidate)});
 }
 
 }  // namespace warpwright::search

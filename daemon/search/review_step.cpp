@@ -142,6 +142,11 @@ Result<EvaluatedCandidate> ReviewStep(RefineRun& run, const PlannedRound& round,
   run.any_passed = run.any_passed || reviewed.gain > 0;
   if (reviewed.gain == 0 && run.first_failure.empty())
     run.first_failure = fmt::format("{}: {}", round.plan.method, core::VerdictMessage(reviewed.verdict));
+  run.Note({.base = static_cast<int>(run.bases.size()) - 1,
+            .method = round.plan.method,
+            .parameters = candidate.parameters,
+            .gain = reviewed.gain,
+            .outcome = Summarize(reviewed)});
   if (is_new) WW_TRY(Remember(run, round.key, reviewed));
   return reviewed;
 }

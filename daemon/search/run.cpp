@@ -8,6 +8,21 @@ void RefineRun::Say(const std::string& text) const {
   if (services.progress) services.progress(task.spec.name + ": " + text);
 }
 
+agents::Situation RefineRun::At() const {
+  std::vector<agents::PastAttempt> seen = history;
+  seen.insert(seen.end(), tried_for_plan.begin(), tried_for_plan.end());
+  return {.spec = task.spec,
+          .original = task.original,
+          .chip = task.chip,
+          .evaluator = services.candidates,
+          .form = form ? &*form : nullptr,
+          .base = base().candidate,
+          .measured = base().measured,
+          .features = base().features,
+          .gain = bases.size() > 1 ? core::Speedup(original().measured, base().measured) : 1,
+          .history = std::move(seen)};
+}
+
 void RefineRun::GiveNotice() {
   for (const std::string& note : services.judge.notes())
     if (note.starts_with(core::kCountersNote) && noticed_.insert(note).second && services.warn)

@@ -38,6 +38,10 @@ class RefineRun {
   bool OutOfTime() const { return Seconds() > 60 * task.policy.max_minutes; }
   void Say(const std::string& text) const;
 
+  // What agents are told of the present base: with what was tried in earlier rounds, and for this plan.
+  agents::Situation At() const;
+  void Note(agents::PastAttempt attempt) { tried_for_plan.push_back(std::move(attempt)); }
+
   Result<core::Inspection> Inspect(const core::Candidate& candidate) const;
   // Feature Extractor, on the text that was measured, with what is known of the original.
   Result<agents::ExtractedFeatures> Extract(const core::Candidate& candidate, const core::Measured& measured) const;
@@ -62,6 +66,13 @@ class RefineRun {
   std::string not_accepted;  // why the best base was not, after the rounds; empty: none was asked
   bool any_passed = false;   // a candidate that was not the original
   int rounds = 0;
+  int written_rounds = 0;  // of these, by plans of language models
+  int fruitless = 0;       // of these, the last ones that led to no new base
+
+  agents::Team team;
+  std::vector<agents::PastAttempt> history;         // of earlier rounds
+  std::vector<agents::PastAttempt> tried_for_plan;  // since this plan began
+  std::vector<std::string> pending;                 // questions that nobody answered yet
 
  private:
   void GiveNotice();

@@ -24,6 +24,15 @@ struct PlannedRound {
   memory::ExperienceKey key;  // under which its outcomes are remembered
 };
 
+// A plan with what its author wrote for it; empty: the Optimizer carries it out.
+struct Seed {
+  PlannedRound round;
+  std::vector<agents::Attempt> written;
+};
+// nullopt: somebody outside has not answered yet (RefineRun::pending).
+template <typename T>
+using IfReady = std::optional<T>;
+
 struct EvaluatedCandidate {
   core::Candidate candidate;
   core::Verdict verdict;
@@ -44,16 +53,17 @@ Result<std::variant<Base, memory::TaskResult>> BaselineStep(RefineRun& run);
 // What the original computes, once in a task: for its features and those of all versions; in the trajectory, for
 // reports.
 Status LiftStep(RefineRun& run);
-// Plans from what experience shows for kernels like the original.
-Result<std::vector<PlannedRound>> SeedStep(RefineRun& run);
+// First candidates, from the original.
+Result<IfReady<std::vector<Seed>>> SeedStep(RefineRun& run);
 
-// Retrieve: what the skills propose for the present base, less what was tried on its evidence.
-skills::MatchResult Retrieve(const RefineRun& run);
-// nullopt if no method is left, or nothing is left to gain. `dropped`: plans so far that could not be carried out.
-Result<std::optional<PlannedRound>> PlanStep(RefineRun& run, int round, int dropped, const skills::MatchResult& match);
+// Retrieve: what the skills propose for the present base, less what was tried on its evidence. `built_in`: only methods
+// that a transformation carries out.
+skills::MatchResult Retrieve(const RefineRun& run, bool built_in);
+// None if no method is left, or nothing is left to gain. `dropped`: plans so far that could not be carried out.
+Result<IfReady<std::vector<PlannedRound>>> PlanStep(RefineRun& run, int round, int dropped);
 
-// One candidate for each parameter set of the plan that the transformation could carry out.
-Result<std::vector<core::Candidate>> OptimizeStep(RefineRun& run, const PlannedRound& round);
+// One candidate for each parameter set of the plan that could be carried out.
+Result<IfReady<std::vector<core::Candidate>>> OptimizeStep(RefineRun& run, const Seed& seed);
 
 // The number of a candidate's repair, and the failed step that it repairs; 0: none.
 struct RepairOf {
@@ -63,9 +73,14 @@ struct RepairOf {
 Result<EvaluatedCandidate> ReviewStep(RefineRun& run, const PlannedRound& round, const core::Candidate& candidate,
                                       const RepairOf& repair = {});
 
-// nullopt: abandoned.
-Result<std::optional<core::Candidate>> RepairStep(RefineRun& run, const PlannedRound& round, int attempt,
-                                                  const EvaluatedCandidate& failed, const core::Diagnosis& diagnosis);
+// Of several, the one that its author is most certain of.
+Result<IfReady<core::Diagnosis>> DiagnoseStep(RefineRun& run, const EvaluatedCandidate& failed);
+// Without a candidate: abandoned.
+struct Repaired {
+  std::optional<core::Candidate> candidate;
+};
+Result<IfReady<Repaired>> RepairStep(RefineRun& run, const PlannedRound& round, int attempt,
+                                     const EvaluatedCandidate& failed, const core::Diagnosis& diagnosis);
 
 // nullopt if the gain is too small, or a case got slower.
 Result<std::optional<Base>> PromoteStep(RefineRun& run, int round, const EvaluatedCandidate& best);
@@ -78,6 +93,8 @@ Result<std::optional<Accepted>> AcceptStep(RefineRun& run, const Base& base);
 Result<RefineResult> Conclude(const RefineRun& run, memory::TaskResult result, std::string text = {});
 Result<RefineResult> ConcludeImproved(const RefineRun& run, const Base& base, Accepted accepted);
 Result<RefineResult> ConcludeUnchanged(const RefineRun& run);
+// Nothing can move until somebody answers: the task stays unfinished.
+Result<RefineResult> Pause(const RefineRun& run);
 // The result of a task that an earlier run finished.
 Result<RefineResult> Recall(const RefineRun& run, const memory::TaskResult& result);
 

@@ -1,6 +1,5 @@
 // A run that is killed at any write of its trajectory, and run again, ends like one that was not.
 #include <gtest/gtest.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,26 +10,6 @@
 
 namespace warpwright {
 namespace {
-
-void Execute(const std::filesystem::path& path, const std::string& sql) {
-  sqlite3* db = nullptr;
-  ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
-  sqlite3_close(db);
-}
-
-// Makes the database itself refuse every write after the first `writes`, until it is revived.
-void DieAfter(const std::filesystem::path& path, int writes) {
-  ASSERT_TRUE(memory::Trajectory::Open(path));
-  std::string sql = "CREATE TABLE life(writes INTEGER); INSERT INTO life VALUES (" + std::to_string(writes) + ");";
-  for (const std::string event :
-       {"INSERT ON task", "UPDATE ON task", "INSERT ON step", "UPDATE ON step", "INSERT ON candidate"})
-    sql += "CREATE TRIGGER \"" + event + "\" AFTER " + event +
-           " BEGIN SELECT CASE WHEN (SELECT writes FROM life) <= 0 THEN RAISE(ABORT, 'killed') END; UPDATE life SET "
-           "writes = writes - 1; END;";
-  Execute(path, sql);
-}
-void Revive(const std::filesystem::path& path) { Execute(path, "UPDATE life SET writes = 1000000"); }
 
 // Every kind of step: a plan from experience, refusals, repairs that succeed and that are abandoned, a text that two
 // methods lead to, new bases, a winner that the full judge refuses, and one that it accepts.

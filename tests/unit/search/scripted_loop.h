@@ -3,6 +3,9 @@
 // timed.
 #pragma once
 
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+
 #include <cstdio>
 #include <map>
 #include <optional>
@@ -11,6 +14,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "core/entry_text.h"
 #include "core/plan.h"
 #include "search/refine.h"
 #include "tests/unit/judge/specs.h"
@@ -96,6 +100,8 @@ class ScriptedWorker final : public core::Evaluator {
  public:
   Result<core::Inspection> Inspect(const core::SourceRef&) override { return core::Inspection{}; }
   Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request) override {
+    if (request.transform == core::kEntryText)
+      return core::RewriteOutcome(core::Rewritten{request.source.text, {"slice of it"}, {}});
     const std::string line = LineOf(request.transform, request.parameters);
     if (const auto refusal = refuses.find(line); refusal != refuses.end())
       return core::RewriteOutcome(core::RewriteRefusal{refusal->second, 7});
@@ -181,7 +187,8 @@ class ScriptedLoop {
                                     .progress = {},
                                     .lift = lift,
                                     .tools = tools,
-                                    .warn = {}};
+                                    .warn = {},
+                                    .team = team};
     return search::Refine(task, services);
   }
   memory::TrajectoryView View() {
@@ -194,7 +201,8 @@ class ScriptedLoop {
   // One line for each step: "1 evaluate fast: measured 2.00", "1 accept fast: new base, 2.00x over the one before".
   std::vector<std::string> Story();
 
-  std::function<Result<core::LiftOutcome>()> lift;  // empty: not asked
+  std::function<Result<core::LiftOutcome>()> lift;             // empty: not asked
+  std::function<Result<agents::Team>(memory::Journal&)> team;  // empty: built in
 
   std::filesystem::path path() const { return folder_.path() / "trajectory.sqlite"; }
 
@@ -212,6 +220,26 @@ class ScriptedLoop {
   search::RefineTask task;
   int fresh_workers = 0;
 };
+
+inline void ExecuteSql(const std::filesystem::path& path, const std::string& sql) {
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
+  sqlite3_close(db);
+}
+
+// Makes the database itself refuse every write after the first `writes`, until it is revived.
+inline void DieAfter(const std::filesystem::path& path, int writes) {
+  ASSERT_TRUE(memory::Trajectory::Open(path));
+  std::string sql = "CREATE TABLE life(writes INTEGER); INSERT INTO life VALUES (" + std::to_string(writes) + ");";
+  for (const std::string event :
+       {"INSERT ON task", "UPDATE ON task", "INSERT ON step", "UPDATE ON step", "INSERT ON candidate"})
+    sql += "CREATE TRIGGER \"" + event + "\" AFTER " + event +
+           " BEGIN SELECT CASE WHEN (SELECT writes FROM life) <= 0 THEN RAISE(ABORT, 'killed') END; UPDATE life SET "
+           "writes = writes - 1; END;";
+  ExecuteSql(path, sql);
+}
+inline void Revive(const std::filesystem::path& path) { ExecuteSql(path, "UPDATE life SET writes = 1000000"); }
 
 // Leaves out what differs from run to run.
 inline std::string Tell(const memory::StepView& step) {

@@ -1,0 +1,72 @@
+// What all agents have in common. An agent is asked, and proposes: one or several values, best first; nothing, with the
+// reason; or it waits, because somebody outside has not answered yet. Agents do not call each other, and may be put in
+// a row: the first that has a proposal, or all of them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+
+namespace warpwright::agents {
+
+struct NoProposal {
+  std::string reason;
+};
+// For answers to these questions (llm/question.h): go on with what else can move.
+struct Waiting {
+  std::vector<std::string> questions;
+};
+template <typename T>
+using Proposal = std::variant<std::vector<T>, NoProposal, Waiting>;
+
+template <typename Request, typename T>
+class Agent {
+ public:
+  using Asked = Request;
+  using Proposed = T;
+  virtual ~Agent() = default;
+  // Deterministic: equal requests and equal answers of models give equal proposals. An Error is about warpwright.
+  virtual Result<Proposal<T>> Propose(const Request& request) = 0;
+};
+
+enum class AskOrder { kFirst, kAll };
+
+// Several as one. kFirst: an agent is asked if those before it proposed nothing. kAll: every one is asked, so that what
+// all of them wait for is known.
+template <typename Request, typename T>
+class InOrder final : public Agent<Request, T> {
+ public:
+  InOrder(AskOrder order, std::vector<std::unique_ptr<Agent<Request, T>>> agents)
+      : order_(order), agents_(std::move(agents)) {}
+
+  Result<Proposal<T>> Propose(const Request& request) override {
+    std::vector<T> all;
+    Waiting waiting;
+    std::string reasons;
+    for (const auto& agent : agents_) {
+      WW_ASSIGN(Proposal<T> proposal, agent->Propose(request));
+      if (const auto* none = std::get_if<NoProposal>(&proposal)) {
+        reasons += (reasons.empty() ? "" : "; ") + none->reason;
+        continue;
+      }
+      if (order_ == AskOrder::kFirst) return proposal;
+      if (auto* waits = std::get_if<Waiting>(&proposal))
+        waiting.questions.insert(waiting.questions.end(), waits->questions.begin(), waits->questions.end());
+      else
+        for (T& one : std::get<std::vector<T>>(proposal)) all.push_back(std::move(one));
+    }
+    if (!waiting.questions.empty()) return Proposal<T>(std::move(waiting));
+    if (all.empty()) return Proposal<T>(NoProposal{std::move(reasons)});
+    return Proposal<T>(std::move(all));
+  }
+
+ private:
+  const AskOrder order_;
+  std::vector<std::unique_ptr<Agent<Request, T>>> agents_;
+};
+
+}  // namespace warpwright::agents

@@ -1,0 +1,235 @@
+#include "agents/briefing.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "agents/data_block.h"
+#include "base/utf8.h"
+#include "core/computation_text.h"
+
+namespace warpwright::agents {
+namespace {
+
+constexpr size_t kMaxFormulaBytes = 6'000, kMaxLogBytes = 6'000, kMaxHeaders = 8, kHistoryRows = 24;
+
+std::string ScalarText(const core::ScalarValue& value) {
+  return std::visit([](auto number) { return fmt::format("{}", number); }, value);
+}
+
+std::string Bytes(double bytes) {
+  if (bytes >= 1e9) return fmt::format("{:.3g} GB", bytes / 1e9);
+  if (bytes >= 1e6) return fmt::format("{:.3g} MB", bytes / 1e6);
+  return bytes >= 1e4 ? fmt::format("{:.3g} kB", bytes / 1e3) : fmt::format("{:.0f} B", bytes);
+}
+
+std::string ParameterText(const core::Parameters& parameters) {
+  std::string text;
+  for (const auto& [name, value] : parameters) text += (text.empty() ? "" : ", ") + name + "=" + value;
+  return text;
+}
+
+std::string CaseText(const core::KernelSpec& spec, const core::Case& c, bool modelled) {
+  std::string scalars, buffers;
+  for (const core::Argument& argument : spec.args) {
+    if (const auto scalar = c.scalars.find(argument.name); scalar != c.scalars.end())
+      scalars += fmt::format("{}{} = {}", scalars.empty() ? "" : ", ", argument.name, ScalarText(scalar->second));
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    const auto shape = buffer != nullptr ? core::ShapeOf(argument, c) : Fail(ErrorCode::kUsage, "");
+    if (!shape) continue;
+    double bytes = static_cast<double>(core::SizeOf(buffer->dtype));
+    for (const int64_t extent : *shape) bytes *= static_cast<double>(extent);
+    buffers +=
+        fmt::format("{}{}[{}] {}", buffers.empty() ? "" : ", ", argument.name, fmt::join(*shape, ", "), Bytes(bytes));
+  }
+  const bool is_run = c.on.count(modelled ? core::DeviceKind::kSim : core::DeviceKind::kCuda) > 0;
+  return fmt::format("- case {}, {}: {}\n  {}\n", Quoted(c.name, 80),
+                     !is_run        ? "not run on this device, but what users run elsewhere"
+                     : c.weight > 0 ? fmt::format("weight {:g}", c.weight)
+                                    : std::string("small"),
+                     scalars, buffers);
+}
+
+std::string LaunchText(const core::LaunchReport& launch, double total_us) {
+  std::string text = fmt::format(
+      "- {}: {:.1f} % of the time, {} blocks of {} threads, {} registers a thread, {} B of shared memory a block",
+      Quoted(launch.kernel, 120), total_us > 0 ? 100 * launch.time.total_us / total_us : 0.0, launch.blocks_total,
+      launch.threads_per_block, launch.registers, launch.shared_bytes_per_block);
+  if (launch.occupancy.theoretical > 0)
+    text += fmt::format("; occupancy {:.0f} %{}{}", 100 * launch.occupancy.theoretical,
+                        core::Name(launch.occupancy.limiter).empty() ? "" : ", limited by ",
+                        core::Name(launch.occupancy.limiter));
+  if (!launch.time.limiter.empty()) text += "; it is bound by " + launch.time.limiter;
+  const core::Counters& counters = launch.counters;
+  if (counters.shared_bank_conflicts > 0)
+    text +=
+        fmt::format("; {:.2g} bank conflicts a shared request", static_cast<double>(counters.shared_bank_conflicts) /
+                                                                    static_cast<double>(counters.shared_requests));
+  if (counters.local_load_bytes + counters.local_store_bytes > 0)
+    text += "; it spills, " + Bytes(static_cast<double>(counters.local_load_bytes + counters.local_store_bytes));
+  return text + "\n";
+}
+
+// What an operation is not needs no line each.
+std::string EvidenceText(const core::Evidence& evidence) {
+  std::string text = fmt::format("Evidence, of the hottest kernel (operation: {}):\n", core::Name(evidence.operation));
+  std::string no;
+  for (const core::EvidenceField& field : core::EvidenceFields()) {
+    const auto value = evidence.Get(field.name);
+    if (!value || field.name.starts_with("op_")) continue;
+    if (field.unit == "bool" && *value == 0) no += fmt::format("{}{}", no.empty() ? "" : ", ", field.name);
+    else if (field.unit == "bool") text += fmt::format("- {} = 1 (yes)\n", field.name);
+    else text += fmt::format("- {} = {:.4g}{}{}\n", field.name, *value, field.unit.empty() ? "" : " ", field.unit);
+  }
+  return no.empty() ? text : text + "- = 0 (no): " + no + "\n";
+}
+
+std::string MethodText(const skills::RankedMethod& method) {
+  const skills::MethodCard& card = *method.card;
+  std::string text = fmt::format("### {}: {}\n{}\n", card.id, card.title, card.intent);
+  for (const std::string& reason : method.reasons) text += "- why here: " + reason + "\n";
+  if (!card.mechanism.empty()) text += "How it works: " + card.mechanism + "\n";
+  for (const std::string& forbidden : card.forbidden) text += "- never: " + forbidden + "\n";
+  for (const skills::KnownFailure& failure : card.failures)
+    text += fmt::format("- known failure: {}: {}; {}\n", failure.symptom, failure.cause, failure.remedy);
+  if (!card.sketch.empty()) text += "```\n" + card.sketch + (card.sketch.ends_with('\n') ? "" : "\n") + "```\n";
+  return text;
+}
+
+}  // namespace
+
+std::string ChipFacts(const core::Chip& chip, bool modelled) {
+  std::string text = fmt::format(
+      "{} ({}): {} multiprocessors at {:.2f} GHz, {} warps, {} blocks and {} 32-bit registers each, {} B of shared "
+      "memory each, at most {} B a block (above 49152 B only as dynamic shared memory, after cudaFuncSetAttribute). "
+      "L2 {}, {:.1f} TB/s; memory {:.2f} TB/s. A launch takes about {:.1f} us. FP32: {:.1f} Tflop/s without tensor "
+      "cores.\n",
+      chip.name, chip.arch, chip.multiprocessors, chip.clock_ghz, chip.max_warps, chip.max_blocks, chip.registers,
+      chip.shared_bytes, chip.shared_bytes_per_block_optin, Bytes(chip.l2_bytes), chip.l2_bytes_per_second / 1e12,
+      chip.dram_bytes_per_second / 1e12, chip.launch_overhead_us,
+      2e-3 * chip.fp32_lanes * chip.multiprocessors * chip.clock_ghz);
+  if (modelled)
+    text +=
+        "This run is on a simulator of the chip. It executes PTX exactly and models the time. It cannot run mma, wmma, "
+        "ldmatrix, cp.async, TMA, clusters or wgmma: a kernel that uses them fails here. Plain loads, shared memory, "
+        "shuffles, votes, atomics, vector loads and half arithmetic run.\n";
+  else
+    text += "The code is compiled for " + chip.arch +
+            "; wgmma and setmaxnreg, which need an architecture with an 'a', "
+            "do not compile.\n";
+  return text;
+}
+
+std::string ContractFacts(const core::KernelSpec& spec, bool modelled) {
+  std::string text = fmt::format("The entry is {} in the file {}.\n", Quoted(spec.entry), Quoted(spec.file));
+  for (const core::Argument& argument : spec.args) {
+    if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind)) {
+      std::string shape;
+      for (const core::Expression& extent : buffer->shape) shape += (shape.empty() ? "" : ", ") + extent.text();
+      text += fmt::format("- {}: buffer of {} [{}], {}, aligned to {} B\n", Quoted(argument.name, 80),
+                          core::Name(buffer->dtype), base::Clip(base::CleanText(shape, 1000), 300),
+                          core::Name(buffer->role), buffer->alignment);
+    } else {
+      text += fmt::format("- {}: scalar {}\n", Quoted(argument.name, 80),
+                          core::Name(std::get<core::ScalarArgument>(argument.kind).dtype));
+    }
+  }
+  text += "The cases:\n";
+  for (const core::Case& c : spec.cases) text += CaseText(spec, c, modelled);
+  if (spec.tolerance.relative) text += fmt::format("Relative tolerance: {:g}.\n", *spec.tolerance.relative);
+  std::string allowed;
+  for (const core::Allow allow : spec.allow) allowed += (allowed.empty() ? "" : ", ") + std::string(core::Name(allow));
+  text += allowed.empty() ? "Nothing is allowed beyond what the original does: no narrower types, no tf32, no results "
+                            "that differ from run to run.\n"
+                          : "Allowed: " + allowed + ".\n";
+  return text;
+}
+
+std::string FormulaText(const Form* form) {
+  if (form == nullptr) return "What it computes could not be written as a formula: read the code.\n";
+  return "What it computes, for all elements:\n" +
+         BarredLines(core::ComputationText(form->computation), kMaxFormulaBytes);
+}
+
+std::string MeasuredFacts(const Situation& at) {
+  std::string text;
+  const core::CaseMeasurement* costliest = nullptr;
+  for (const core::CaseMeasurement& c : at.measured.cases) {
+    text += fmt::format("- case {}: {:.4g} us{}\n", Quoted(c.case_name, 80), c.time_us,
+                        at.measured.modelled ? " (modelled)" : "");
+    if (c.case_name == at.features.case_name) costliest = &c;
+  }
+  if (at.gain != 1) text += fmt::format("This version is {:.3g} times as fast as the original.\n", at.gain);
+  const core::Roofline& roofline = at.features.roofline;
+  text += fmt::format("The floor of case {}: {:.4g} us ({} to move, {:.3g} flop).\n", Quoted(at.features.case_name, 80),
+                      roofline.floor_us, Bytes(roofline.min_bytes), roofline.flops);
+  if (at.features.formula)
+    for (const std::string& line : core::InWords(*at.features.formula)) text += "- " + line + "\n";
+  if (costliest != nullptr) {
+    text += "Its launches:\n";
+    for (const core::LaunchReport& launch : costliest->launches) text += LaunchText(launch, costliest->time_us);
+  }
+  if (!at.features.hot_lines.empty()) text += "Hot lines:\n";
+  for (const std::string& line : at.features.hot_lines) text += "- " + Quoted(line, 300) + "\n";
+  return text + EvidenceText(at.features.evidence);
+}
+
+std::string HistoryTable(const Situation& at) {
+  if (at.history.empty()) return "Nothing was tried yet.\n";
+  std::string text = "| base | tried | with | gain over that base | outcome |\n|---|---|---|---|---|\n";
+  const size_t rows = at.history.size(), skipped = rows > kHistoryRows ? rows - kHistoryRows : 0;
+  if (skipped > 0) text += fmt::format("| | {} earlier attempts | | | |\n", skipped);
+  const auto cell = [](std::string_view value, size_t limit) {
+    std::string out = base::Clip(base::CleanText(value, 4 * limit), limit);
+    std::replace(out.begin(), out.end(), '|', '/');
+    return out;
+  };
+  for (size_t i = skipped; i < rows; ++i) {
+    const PastAttempt& past = at.history[i];
+    text += fmt::format("| {} | {} | {} | {} | {} |\n",
+                        past.base == 0 ? std::string("original") : fmt::format("version {}", past.base),
+                        cell(past.method, 60), cell(ParameterText(past.parameters), 80),
+                        past.gain > 0 ? fmt::format("{:.3g}", past.gain) : "none", cell(past.outcome, 240));
+  }
+  return text;
+}
+
+std::string MethodCards(const skills::MatchResult& match, size_t limit) {
+  std::string text;
+  if (!match.position.empty()) text += "Position: " + match.position + ".\n";
+  for (const skills::Bottleneck& bottleneck : match.bottlenecks)
+    if (bottleneck.certain)
+      text += fmt::format("- bottleneck {}: {} ({})\n", bottleneck.id, bottleneck.title, bottleneck.evidence);
+  for (size_t i = 0; i < std::min(limit, match.methods.size()); ++i) text += MethodText(match.methods[i]);
+  return text.empty() ? "The library has nothing for this evidence.\n" : text;
+}
+
+std::string PlanText(const core::Plan& plan, const skills::MethodCard* card) {
+  std::string text = fmt::format("Method: {}\nWhy: {}\n", plan.method, BarredLines(plan.why, 2'000));
+  for (const std::string& line : plan.evidence) text += "- evidence: " + Quoted(line, 200) + "\n";
+  for (const core::Prediction& expected : plan.expected)
+    text += fmt::format("- expected: {} {}\n", expected.field, expected.direction < 0 ? "falls" : "rises");
+  if (!plan.instructions.empty()) text += "Instructions:\n" + BarredLines(plan.instructions, 8'000);
+  if (card != nullptr) text += MethodText({.card = card, .reasons = {}, .unknown = {}});
+  return text;
+}
+
+Result<Listing> ListEntry(const Situation& at, const core::Candidate& candidate) {
+  const core::SourceRef source{at.original.root, at.original.file, candidate.text};
+  WW_ASSIGN(core::EntryText entry, core::ReadEntryText(at.evaluator, source, at.spec.entry));
+  std::string text = fmt::format("File {}:\n", Quoted(source.file)) + NumberedLines(entry.text);
+  for (size_t i = 0; i < std::min(kMaxHeaders, entry.headers.size()); ++i) {
+    WW_ASSIGN(const core::EntryText header, core::ReadEntryText(at.evaluator, source, at.spec.entry, entry.headers[i]));
+    text += fmt::format("Header {}, which cannot be changed:\n", Quoted(entry.headers[i])) + NumberedLines(header.text);
+  }
+  return Listing{std::move(entry), std::move(text)};
+}
+
+std::string VerdictText(const core::Verdict& verdict) {
+  const auto* compile = std::get_if<core::CompileFailed>(&verdict);
+  const std::string text = compile != nullptr ? compile->log : core::VerdictMessage(verdict);
+  return fmt::format("{}:\n{}", core::VerdictName(verdict), BarredLines(text, kMaxLogBytes));
+}
+
+}  // namespace warpwright::agents

@@ -1,0 +1,39 @@
+// What a language model is told of a situation, as texts for prompts (config/prompts). Pure functions of values, with
+// figures rounded as a reader needs them: equal situations give equal texts. Reference data, inputs and seeds are in no
+// value that these see.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agents/situation.h"
+#include "base/result.h"
+#include "core/entry_text.h"
+#include "skills/match.h"
+
+namespace warpwright::agents {
+
+std::string ChipFacts(const core::Chip& chip, bool modelled);
+// Arguments, cases with shapes, tolerance and what is allowed.
+std::string ContractFacts(const core::KernelSpec& spec, bool modelled);
+std::string FormulaText(const Form* form);
+// Times of the cases, launches with their limits, evidence by name, hot lines.
+std::string MeasuredFacts(const Situation& at);
+// The short-term memory as a table.
+std::string HistoryTable(const Situation& at);
+// Bottlenecks, and the cards of the methods that match, best first.
+std::string MethodCards(const skills::MatchResult& match, size_t limit);
+std::string PlanText(const core::Plan& plan, const skills::MethodCard* card = nullptr);
+
+// The entry's part of `candidate`'s file, and of the headers that it uses, with line numbers.
+struct Listing {
+  core::EntryText entry;
+  std::string text;
+};
+Result<Listing> ListEntry(const Situation& at, const core::Candidate& candidate);
+
+// What the verdict says, whole where it is short.
+std::string VerdictText(const core::Verdict& verdict);
+
+}  // namespace warpwright::agents

@@ -1,0 +1,41 @@
+#include "agents/consult.h"
+
+#include <fmt/format.h>
+
+#include "llm/answer.h"
+
+namespace warpwright::agents {
+
+llm::Question MakeQuestion(const Engine& engine, core::AgentRole role, Prompt prompt, std::string schema_name,
+                           std::string schema) {
+  return {.role = role,
+          .system = std::move(prompt.system),
+          .user = std::move(prompt.user),
+          .schema_name = std::move(schema_name),
+          .schema = std::move(schema),
+          .sample = 0,
+          .corrections = {},
+          .limits = engine.limits};
+}
+
+Result<Consulted> Consult(const Engine& engine, llm::Question question, const CheckAnswer& check) {
+  constexpr size_t kCorrections = 1;
+  for (;;) {
+    WW_ASSIGN(llm::Answer answer, engine.model->Ask(question));
+    const auto none = [&](const std::string& what) {
+      return Consulted(NoProposal{fmt::format("{}: {}", engine.name, what)});
+    };
+    if (const auto* pending = std::get_if<llm::Pending>(&answer)) return Consulted(Waiting{{pending->question}});
+    if (std::holds_alternative<llm::Truncated>(answer)) return none("the answer was longer than it may be");
+    if (const auto* refused = std::get_if<llm::Refused>(&answer)) return none("declined: " + refused->reason);
+    if (const auto* failed = std::get_if<llm::Failed>(&answer))
+      return none(fmt::format("{}: {}", llm::Name(failed->kind), failed->message));
+    std::string& text = std::get<llm::Answered>(answer).text;
+    WW_ASSIGN(auto fault, check(text));
+    if (!fault) return Consulted(Accepted{std::move(text)});
+    if (question.corrections.size() == kCorrections) return none("the answer cannot be used: " + fault->what);
+    question.corrections.push_back({std::move(text), std::move(fault->what)});
+  }
+}
+
+}  // namespace warpwright::agents

@@ -1,0 +1,82 @@
+#include "agents/data_block.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "base/utf8.h"
+
+namespace warpwright::agents {
+namespace {
+
+constexpr size_t kMaxLineBytes = 400;
+
+std::vector<std::string_view> LinesOf(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+// Nothing hidden, nothing that a terminal or a reader takes for a line's end.
+std::string Line(std::string_view line) {
+  const size_t end = line.find_last_not_of(" \t\r");
+  if (end == std::string_view::npos) return {};
+  std::string tabs_kept;
+  for (const char c : line.substr(0, end + 1)) {
+    if (c == '\t') tabs_kept += "    ";
+    else tabs_kept += c;
+  }
+  return base::CleanText(tabs_kept, kMaxLineBytes);
+}
+
+}  // namespace
+
+std::string NumberedLines(std::string_view text) {
+  std::string out;
+  size_t number = 0, empty = 0;
+  for (const std::string_view raw : LinesOf(text)) {
+    ++number;
+    const std::string line = Line(raw);
+    if (line.empty()) {
+      ++empty;
+      continue;
+    }
+    if (empty > 1) out += "   ...\n";
+    else if (empty == 1 && number > 2) out += fmt::format("{:4}|\n", number - 1);
+    empty = 0;
+    out += fmt::format("{:4}| {}\n", number, line);
+  }
+  return out;
+}
+
+std::string BarredLines(std::string_view text, size_t max_bytes) {
+  const std::vector<std::string_view> lines = LinesOf(text);
+  std::string begin;
+  size_t first = 0;
+  for (; first < lines.size() && begin.size() < max_bytes / 2; ++first) begin += "| " + Line(lines[first]) + "\n";
+  std::vector<std::string> back;
+  size_t bytes = 0, last = lines.size();
+  while (last > first && bytes < max_bytes / 2) {
+    back.push_back("| " + Line(lines[--last]) + "\n");
+    bytes += back.back().size();
+  }
+  std::string out = begin;
+  if (last > first) out += fmt::format("  ({} lines are left out)\n", last - first);
+  for (auto line = back.rbegin(); line != back.rend(); ++line) out += *line;
+  return out;
+}
+
+std::string Quoted(std::string_view text, size_t limit) {
+  std::string out = "\"";
+  for (const char c : base::Clip(base::CleanText(text, 4 * limit), limit)) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+}  // namespace warpwright::agents

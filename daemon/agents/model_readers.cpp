@@ -1,0 +1,138 @@
+// The Planner and the Diagnoser by a language model: they answer with what to do, and change nothing.
+#include <fmt/format.h>
+
+#include "agents/briefing.h"
+#include "agents/consult.h"
+#include "agents/model_agents.h"
+#include "agents/model_plan.h"
+
+namespace warpwright::agents {
+
+struct WrittenPlans {
+  std::string none;
+  std::vector<WrittenPlan> plans;
+};
+template <typename V>
+void Describe(V& field, const WrittenPlans*) {
+  using T = WrittenPlans;
+  field("none", &T::none);
+  field("plans", &T::plans);
+}
+struct WrittenDiagnosis {
+  std::string quote, cause, root_cause, fix;
+  double confidence = 0;
+};
+template <typename V>
+void Describe(V& field, const WrittenDiagnosis*) {
+  using T = WrittenDiagnosis;
+  field("quote", &T::quote);
+  field("cause", &T::cause);
+  field("root_cause", &T::root_cause);
+  field("fix", &T::fix);
+  field("confidence", &T::confidence);
+}
+
+namespace {
+
+class ModelPlanner final : public Planner {
+ public:
+  explicit ModelPlanner(Engine engine) : engine_(std::move(engine)) {}
+
+  Result<Proposal<core::Plan>> Propose(const PlanRequest& request) override {
+    const Situation& at = request.at;
+    WW_ASSIGN(const Listing listing, ListEntry(at, at.base));
+    WW_ASSIGN(Prompt prompt, MakePrompt("planner", {{"chip", ChipFacts(at.chip, at.measured.modelled)},
+                                                    {"contract", ContractFacts(at.spec, at.measured.modelled)},
+                                                    {"formula", FormulaText(at.form)},
+                                                    {"listing", listing.text},
+                                                    {"measured", MeasuredFacts(at)},
+                                                    {"history", HistoryTable(at)},
+                                                    {"methods", MethodCards(request.by_hand, 6)}}));
+    static const std::string schema = fmt::format(
+        R"({{"type": "object", "properties": {{
+  "none": {{"type": "string", "maxLength": 500, "description": "empty; or why nothing is worth trying, with no plans"}},
+  "plans": {{"type": "array", "maxItems": 2, "items": {{"type": "object", "properties": {{
+  {},
+  "instructions": {{"type": "string", "minLength": 1, "maxLength": 6000}}}},
+  "required": ["method", "why", "evidence", "expected", "instructions"], "additionalProperties": false}}}}}},
+"required": ["none", "plans"], "additionalProperties": false}})",
+        kPlanProperties);
+    return ConsultFor<WrittenPlans, core::Plan>(
+        engine_, MakeQuestion(engine_, core::AgentRole::kPlanner, std::move(prompt), "plans", schema),
+        [&](WrittenPlans written) -> Result<Taken<core::Plan>> {
+          if (written.plans.empty())
+            return Taken<core::Plan>(Proposal<core::Plan>(NoProposal{engine_.name + ": " + written.none}));
+          std::vector<core::Plan> plans;
+          for (WrittenPlan& one : written.plans) {
+            auto plan = TakePlan(at, std::move(one), engine_.name);
+            if (auto* fault = std::get_if<Fault>(&plan)) return Taken<core::Plan>(std::move(*fault));
+            plans.push_back(std::get<core::Plan>(std::move(plan)));
+            const skills::Bottleneck* primary = request.by_hand.primary();
+            plans.back().bottleneck = primary != nullptr ? primary->id : "";
+          }
+          return Taken<core::Plan>(Proposal<core::Plan>(std::move(plans)));
+        });
+  }
+
+ private:
+  const Engine engine_;
+};
+
+std::string CauseNames() {
+  std::string names;
+  for (int cause = 0; cause <= static_cast<int>(core::Diagnosis::Cause::kUnknown); ++cause)
+    names += fmt::format("{}\"{}\"", cause > 0 ? ", " : "", Name(static_cast<core::Diagnosis::Cause>(cause)));
+  return names;
+}
+
+class ModelDiagnoser final : public Diagnoser {
+ public:
+  explicit ModelDiagnoser(Engine engine) : engine_(std::move(engine)) {}
+
+  Result<Proposal<core::Diagnosis>> Propose(const DiagnoseRequest& request) override {
+    const Situation& at = request.at;
+    WW_ASSIGN(const Listing listing, ListEntry(at, request.failed));
+    WW_ASSIGN(Prompt prompt, MakePrompt("diagnoser", {{"chip", ChipFacts(at.chip, at.measured.modelled)},
+                                                      {"contract", ContractFacts(at.spec, at.measured.modelled)},
+                                                      {"formula", FormulaText(at.form)},
+                                                      {"listing", listing.text},
+                                                      {"verdict", VerdictText(request.verdict)}}));
+    static const std::string schema = fmt::format(
+        R"({{"type": "object", "properties": {{
+  "quote": {{"type": "string", "minLength": 1, "maxLength": 1000, "description": "from the verdict, as it stands there"}},
+  "cause": {{"type": "string", "enum": [{}]}},
+  "root_cause": {{"type": "string", "minLength": 1, "maxLength": 800}},
+  "fix": {{"type": "string", "minLength": 1, "maxLength": 800, "description": "the smallest one"}},
+  "confidence": {{"type": "number", "minimum": 0, "maximum": 1}}}},
+"required": ["quote", "cause", "root_cause", "fix", "confidence"], "additionalProperties": false}})",
+        CauseNames());
+    const auto* compile = std::get_if<core::CompileFailed>(&request.verdict);
+    const std::string log = compile != nullptr ? compile->log : core::VerdictMessage(request.verdict);
+    return ConsultFor<WrittenDiagnosis, core::Diagnosis>(
+        engine_, MakeQuestion(engine_, core::AgentRole::kDiagnoser, std::move(prompt), "diagnosis", schema),
+        [&](WrittenDiagnosis written) -> Result<Taken<core::Diagnosis>> {
+          if (log.find(written.quote) == std::string::npos)
+            return Taken<core::Diagnosis>(Fault{"quote: these words do not stand in the verdict"});
+          core::Diagnosis diagnosis{.quote = std::move(written.quote),
+                                    .root_cause = std::move(written.root_cause),
+                                    .fix = std::move(written.fix),
+                                    .confidence = written.confidence};
+          for (int cause = 0; cause <= static_cast<int>(core::Diagnosis::Cause::kUnknown); ++cause)
+            if (Name(static_cast<core::Diagnosis::Cause>(cause)) == written.cause)
+              diagnosis.cause = static_cast<core::Diagnosis::Cause>(cause);
+          return Taken<core::Diagnosis>(Proposal<core::Diagnosis>(std::vector{std::move(diagnosis)}));
+        });
+  }
+
+ private:
+  const Engine engine_;
+};
+
+}  // namespace
+
+std::unique_ptr<Planner> MakeModelPlanner(Engine engine) { return std::make_unique<ModelPlanner>(std::move(engine)); }
+std::unique_ptr<Diagnoser> MakeModelDiagnoser(Engine engine) {
+  return std::make_unique<ModelDiagnoser>(std::move(engine));
+}
+
+}  // namespace warpwright::agents

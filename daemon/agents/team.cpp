@@ -1,0 +1,102 @@
+#include "agents/team.h"
+
+#include <algorithm>
+
+#include "agents/model_agents.h"
+#include "core/device_name.h"
+
+namespace warpwright::agents {
+namespace {
+
+constexpr size_t kMaxSeeds = 2;
+
+// For the transformations that need to know what the entry computes.
+std::optional<core::Scheduling> SchedulingAt(const Situation& at) {
+  if (at.form == nullptr) return std::nullopt;
+  const auto device = core::IsSimulated(at.measured.device) ? core::DeviceKind::kSim : core::DeviceKind::kCuda;
+  return core::Scheduling{at.form->computation, at.spec, core::ScheduledCases(at.spec, device), at.chip};
+}
+
+class BuiltInGenerator final : public Generator {
+ public:
+  Result<Proposal<Draft>> Propose(const GenerateRequest& request) override {
+    std::vector<Draft> drafts;
+    for (core::Plan& plan : Generate(request.at.features.kernel, request.match, request.experience, kMaxSeeds))
+      drafts.push_back({std::move(plan), {}});
+    if (drafts.empty()) return Proposal<Draft>(NoProposal{"no method worked on kernels of this kind"});
+    return Proposal<Draft>(std::move(drafts));
+  }
+};
+
+class BuiltInPlanner final : public Planner {
+ public:
+  Result<Proposal<core::Plan>> Propose(const PlanRequest& request) override {
+    PlanOutcome planned =
+        MakePlan(request.at.features, request.match, request.experience, request.at.measured.modelled);
+    if (auto* none = std::get_if<NoPlan>(&planned)) return Proposal<core::Plan>(NoProposal{std::move(none->reason)});
+    return Proposal<core::Plan>(std::vector<core::Plan>{std::get<core::Plan>(std::move(planned))});
+  }
+};
+
+class BuiltInOptimizer final : public Optimizer {
+ public:
+  // What a transformation refuses is a proposal too: another implementer is not asked for the same plan.
+  Result<Proposal<Attempt>> Propose(const OptimizeRequest& request) override {
+    const Situation& at = request.at;
+    if (request.plan.transform.empty())
+      return Proposal<Attempt>(NoProposal{"no transformation carries out " + request.plan.method});
+    WW_ASSIGN(auto attempts,
+              Optimize(at.original, at.spec.entry, at.base, request.plan, at.evaluator, SchedulingAt(at)));
+    return Proposal<Attempt>(std::move(attempts));
+  }
+};
+
+class BuiltInDiagnoser final : public Diagnoser {
+ public:
+  Result<Proposal<core::Diagnosis>> Propose(const DiagnoseRequest& request) override {
+    return Proposal<core::Diagnosis>(std::vector<core::Diagnosis>{Diagnose(request.failed, request.verdict)});
+  }
+};
+
+class BuiltInRepairer final : public Repairer {
+ public:
+  Result<Proposal<core::Candidate>> Propose(const RepairRequest& request) override {
+    const Situation& at = request.at;
+    WW_ASSIGN(Repair repair, RepairCandidate(at.original, at.spec.entry, at.base, request.failed, request.plan,
+                                             request.diagnosis, at.evaluator, SchedulingAt(at)));
+    if (auto* abandon = std::get_if<Abandon>(&repair))
+      return Proposal<core::Candidate>(NoProposal{std::move(abandon->reason)});
+    return Proposal<core::Candidate>(std::vector<core::Candidate>{std::get<core::Candidate>(std::move(repair))});
+  }
+};
+
+template <typename Port, typename BuiltIn>
+std::unique_ptr<Port> Compose(const Engines& engines, std::unique_ptr<Port> (*make)(Engine)) {
+  std::vector<std::unique_ptr<Port>> agents;
+  for (const Engine& engine : engines.engines) {
+    if (engine.model == nullptr) agents.push_back(std::make_unique<BuiltIn>());
+    else agents.push_back(make(engine));
+  }
+  if (agents.empty()) agents.push_back(std::make_unique<BuiltIn>());
+  if (agents.size() == 1) return std::move(agents.front());
+  return std::make_unique<InOrder<typename Port::Asked, typename Port::Proposed>>(engines.order, std::move(agents));
+}
+
+}  // namespace
+
+Team MakeTeam(const std::map<core::AgentRole, Engines>& engines) {
+  const auto of = [&](core::AgentRole role) {
+    const auto found = engines.find(role);
+    return found == engines.end() ? Engines{} : found->second;
+  };
+  const auto is_model = [](const Engine& engine) { return engine.model != nullptr; };
+  const Engines planners = of(core::AgentRole::kPlanner);
+  return {.generator = Compose<Generator, BuiltInGenerator>(of(core::AgentRole::kGenerator), &MakeModelGenerator),
+          .planner = Compose<Planner, BuiltInPlanner>(planners, &MakeModelPlanner),
+          .optimizer = Compose<Optimizer, BuiltInOptimizer>(of(core::AgentRole::kOptimizer), &MakeModelOptimizer),
+          .diagnoser = Compose<Diagnoser, BuiltInDiagnoser>(of(core::AgentRole::kDiagnoser), &MakeModelDiagnoser),
+          .repairer = Compose<Repairer, BuiltInRepairer>(of(core::AgentRole::kRepairer), &MakeModelRepairer),
+          .plans_by_model = std::any_of(planners.engines.begin(), planners.engines.end(), is_model)};
+}
+
+}  // namespace warpwright::agents

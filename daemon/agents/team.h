@@ -1,0 +1,84 @@
+// The agents of a task as ports. Each has a built-in implementation, which is rules and transformations, and one that
+// asks a language model (model_*.h); `engines` says which are asked, and in which order.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agents/agent.h"
+#include "agents/diagnoser.h"
+#include "agents/generator.h"
+#include "agents/optimizer.h"
+#include "agents/planner.h"
+#include "agents/repairer.h"
+#include "agents/situation.h"
+#include "core/agent_role.h"
+#include "llm/language_model.h"
+
+namespace warpwright::agents {
+
+struct GenerateRequest {
+  const Situation& at;
+  const skills::MatchResult& match;
+  const memory::ExperienceMatches& experience;
+};
+struct PlanRequest {
+  const Situation& at;
+  const skills::MatchResult& match;    // methods that a transformation carries out
+  const skills::MatchResult& by_hand;  // and those that must be written
+  const memory::ExperienceMatches& experience;
+};
+struct OptimizeRequest {
+  const Situation& at;
+  const core::Plan& plan;
+};
+struct DiagnoseRequest {
+  const Situation& at;
+  const core::Candidate& failed;
+  const core::Verdict& verdict;
+};
+struct RepairRequest {
+  const Situation& at;
+  const core::Plan& plan;
+  const core::Candidate& failed;
+  const core::Verdict& verdict;
+  const core::Diagnosis& diagnosis;
+};
+
+// A first candidate: what it is to be, and its text where whoever planned it wrote it too.
+struct Draft {
+  core::Plan plan;
+  std::vector<Attempt> written;  // empty: the Optimizer carries the plan out
+};
+
+using Generator = Agent<GenerateRequest, Draft>;
+using Planner = Agent<PlanRequest, core::Plan>;
+using Optimizer = Agent<OptimizeRequest, Attempt>;
+using Diagnoser = Agent<DiagnoseRequest, core::Diagnosis>;
+using Repairer = Agent<RepairRequest, core::Candidate>;
+
+struct Team {
+  std::unique_ptr<Generator> generator;
+  std::unique_ptr<Planner> planner;
+  std::unique_ptr<Optimizer> optimizer;
+  std::unique_ptr<Diagnoser> diagnoser;
+  std::unique_ptr<Repairer> repairer;
+  bool plans_by_model = false;
+};
+
+// The built-in agent, or a language model that an agent of this role asks.
+struct Engine {
+  std::string name;
+  std::shared_ptr<llm::LanguageModel> model;  // nullptr: built in
+  llm::Limits limits = {};
+};
+struct Engines {
+  AskOrder order = AskOrder::kFirst;
+  std::vector<Engine> engines;
+};
+// A role without an entry, or without engines, is built in.
+Team MakeTeam(const std::map<core::AgentRole, Engines>& engines);
+
+}  // namespace warpwright::agents

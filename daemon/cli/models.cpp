@@ -1,0 +1,154 @@
+#include "cli/models.h"
+
+#include <fmt/format.h>
+
+#include "base/hash.h"
+#include "cli/version.h"
+#include "config/operator_file.h"
+#include "llm/journalled_model.h"
+#include "llm/model_stack.h"
+
+namespace warpwright::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The models and who asks them, with their limits.
+struct Staff {
+  std::vector<config::ModelSettings> models;
+  std::map<core::AgentRole, config::AgentSettings> agents;
+  llm::LedgerCaps caps;
+};
+
+// "offline:DIR" and "replay:DIR" need no file.
+std::optional<config::ModelSettings> FolderModel(const std::string& model) {
+  for (const auto transport : {config::ModelTransport::kOffline, config::ModelTransport::kReplay}) {
+    const std::string name(config::Name(transport));
+    if (!model.starts_with(name + ":") || model.size() <= name.size() + 1) continue;
+    config::ModelSettings settings;
+    settings.name = name;
+    settings.transport = transport;
+    settings.folder = fs::absolute(model.substr(name.size() + 1));
+    settings.price = config::TokenPrice{};
+    return settings;
+  }
+  return std::nullopt;
+}
+
+// What is sure and free comes first; then one model for all that must be written.
+std::map<core::AgentRole, config::AgentSettings> UsualAgents(const std::string& model) {
+  const config::AgentSettings after_built_in{config::AskOrder::kFirst, {std::string(config::kBuiltIn), model}};
+  return {{core::AgentRole::kPlanner, after_built_in},
+          {core::AgentRole::kOptimizer, after_built_in},
+          {core::AgentRole::kRepairer, after_built_in}};
+}
+
+Result<Staff> ReadStaff(const ModelOptions& options) {
+  Staff staff;
+  if (!options.config.empty()) {
+    WW_ASSIGN(config::OperatorConfig config, config::LoadOperatorConfig(options.config));
+    staff.models = std::move(config.models);
+    staff.agents = std::move(config.agents);
+    staff.caps = {config.limits.models, config.limits.model_dollars_per_day};
+  }
+  if (options.model.empty()) return staff;
+  std::string name = options.model;
+  if (auto folder = FolderModel(options.model)) {
+    name = folder->name;
+    std::erase_if(staff.models, [&](const config::ModelSettings& model) { return model.name == name; });
+    staff.models.push_back(std::move(*folder));
+  } else if (std::none_of(staff.models.begin(), staff.models.end(),
+                          [&](const config::ModelSettings& model) { return model.name == name; })) {
+    return Fail(ErrorCode::kUsage, "--model " + name + ": the operator's file names no such model",
+                "offline:DIR, replay:DIR, or a name below `models` of --config");
+  }
+  staff.agents = UsualAgents(name);
+  return staff;
+}
+
+class TeamMaker {
+ public:
+  TeamMaker(Staff staff, std::string repository, std::shared_ptr<llm::Ledger> ledger, fs::path transcripts)
+      : staff_(std::move(staff)),
+        repository_(std::move(repository)),
+        ledger_(std::move(ledger)),
+        transcripts_(std::move(transcripts)) {}
+
+  Result<agents::Team> Make(const std::string& task, memory::Journal& journal) const {
+    std::map<std::string, agents::Engine> engines = {{std::string(config::kBuiltIn), {}}};
+    std::map<core::AgentRole, agents::Engines> roles;
+    for (const auto& [role, settings] : staff_.agents) {
+      agents::Engines& role_engines = roles[role];
+      role_engines.order =
+          settings.order == config::AskOrder::kFirst ? agents::AskOrder::kFirst : agents::AskOrder::kAll;
+      for (const std::string& name : settings.engines) {
+        if (engines.count(name) == 0) {
+          WW_ASSIGN(engines[name], MakeEngine(name, task, journal));
+        }
+        role_engines.engines.push_back(engines[name]);
+      }
+    }
+    return agents::MakeTeam(roles);
+  }
+
+ private:
+  Result<agents::Engine> MakeEngine(const std::string& name, const std::string& task, memory::Journal& journal) const {
+    const auto settings = std::find_if(staff_.models.begin(), staff_.models.end(),
+                                       [&](const config::ModelSettings& model) { return model.name == name; });
+    if (settings == staff_.models.end()) return Fail(ErrorCode::kConfig, "agents: there is no model " + name);
+    llm::ModelStackParts parts;
+    parts.settings = *settings;
+    parts.ledger = ledger_;
+    parts.account = {task, repository_};
+    parts.caps = staff_.caps;
+    parts.record = transcripts_;
+    parts.user_agent = std::string("warpwright/") + kVersion;
+    WW_ASSIGN(std::unique_ptr<llm::LanguageModel> model, llm::MakeModel(std::move(parts)));
+    return agents::Engine{name, std::make_shared<llm::JournalledModel>(std::move(model), journal),
+                          llm::LimitsOf(*settings)};
+  }
+
+  const Staff staff_;
+  const std::string repository_;
+  const std::shared_ptr<llm::Ledger> ledger_;
+  const fs::path transcripts_;
+};
+
+// Who is asked decides what is found; where the answers lie does not: a run may go on with another folder.
+std::string DigestOf(const Staff& staff) {
+  base::Hasher hasher;
+  for (const auto& [role, settings] : staff.agents) {
+    hasher.Add(core::Name(role)).Add(config::Name(settings.order));
+    for (const std::string& engine : settings.engines) hasher.Add(engine);
+  }
+  return hasher.Finish();
+}
+
+bool AsksModels(const Staff& staff) {
+  for (const auto& [role, settings] : staff.agents)
+    for (const std::string& engine : settings.engines)
+      if (engine != config::kBuiltIn) return true;
+  return false;
+}
+
+}  // namespace
+
+Result<app::TeamSource> MakeTeamSource(const ModelOptions& options, const app::Workspace& workspace) {
+  WW_ASSIGN(Staff staff, ReadStaff(options));
+  if (!AsksModels(staff)) return app::TeamSource{};
+  WW_ASSIGN(llm::Ledger ledger, llm::Ledger::Open(workspace.state() / "models.sqlite"));
+  const std::string digest = DigestOf(staff);
+  if (!options.transcripts.empty()) {
+    std::error_code error;
+    fs::create_directories(options.transcripts, error);
+    if (error) return Fail(ErrorCode::kUsage, "create " + options.transcripts + ": " + error.message());
+  }
+  const auto maker = std::make_shared<TeamMaker>(
+      std::move(staff), workspace.repository().root().string(), std::make_shared<llm::Ledger>(std::move(ledger)),
+      options.transcripts.empty() ? fs::path() : fs::absolute(options.transcripts));
+  return app::TeamSource{
+      .make = [maker](const std::string& task, memory::Journal& journal) { return maker->Make(task, journal); },
+      .digest = digest};
+}
+
+}  // namespace warpwright::cli

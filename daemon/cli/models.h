@@ -1,0 +1,24 @@
+// Language models for the agents of a run: from --model and the operator's file.
+//
+//   --model offline:DIR   questions wait in a folder (llm/exchange.h)
+//   --model replay:DIR    answers from recorded transcripts
+//   --model NAME          of `models` in the operator's file
+#pragma once
+
+#include <string>
+
+#include "app/optimize.h"
+#include "cli/session.h"
+
+namespace warpwright::cli {
+
+struct ModelOptions {
+  std::string model;        // empty: as `agents` of the operator's file says
+  std::string config;       // the operator's file; empty: none
+  std::string transcripts;  // folder for what is asked and answered; empty: none is kept
+};
+
+// Empty if no model is asked for: the agents are built in.
+Result<app::TeamSource> MakeTeamSource(const ModelOptions& options, const app::Workspace& workspace);
+
+}  // namespace warpwright::cli

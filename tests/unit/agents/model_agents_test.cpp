@@ -1,0 +1,149 @@
+// What agents ask a model, and what they take from its answers.
+#include "agents/model_agents.h"
+
+#include "tests/support/golden.h"
+#include "tests/unit/agents/model_kit.h"
+
+namespace warpwright {
+namespace {
+
+constexpr const char* kChange =
+    R"({"summary": "s", "functions": [{"name": "softmax", "text": "__global__ void softmax(float* out, const float* in, int N, int C) {}"}], "lines": [], "parameters": []})";
+
+// The whole prompt as a person reads it. A prompt that grows says so here, in bytes.
+TEST(ModelAgents, Prompts) {
+  ModelKit kit;
+  kit.AskAll();
+  ASSERT_EQ(kit.model->asked.size(), 5u);
+  std::string lengths;
+  for (const llm::Question& question : kit.model->asked) {
+    const std::string name(Name(question.role));
+    const std::string text = llm::RenderPrompt(question);
+    ExpectGolden("prompts/" + name + ".md", text);
+    lengths += name + " " + std::to_string(text.size()) + "\n";
+    EXPECT_LT(text.size(), 20'000u) << name;
+    EXPECT_TRUE(question.system.front().cache) << name;
+  }
+  ExpectGolden("prompts/lengths.txt", lengths);
+}
+
+TEST(ModelAgents, AnUnansweredQuestionIsWaitedFor) {
+  ModelKit kit;
+  const auto plan = kit.Plan();
+  ASSERT_TRUE(plan) << plan.error().message;
+  const auto* waiting = std::get_if<agents::Waiting>(&*plan);
+  ASSERT_NE(waiting, nullptr);
+  EXPECT_EQ(waiting->questions, std::vector<std::string>{llm::IdOf(kit.model->asked.front())});
+}
+
+TEST(ModelAgents, EqualSituationsAskEqualQuestions) {
+  ModelKit a, b;
+  a.AskAll();
+  b.AskAll();
+  for (size_t i = 0; i < a.model->asked.size(); ++i)
+    EXPECT_EQ(llm::IdOf(a.model->asked[i]), llm::IdOf(b.model->asked[i]));
+}
+
+TEST(ModelAgents, PlansCiteWhatIsThere) {
+  struct Row {
+    const char *evidence, *fault;
+  };
+  const Row rows[] = {
+      {R"([{"field": "load_sectors_per_request", "value": 31.94}])", nullptr},
+      {R"([{"field": "one_thread_per_row", "value": 1}, {"field": "uses_shared", "value": 0}])", nullptr},
+      {R"([{"field": "load_sectors_per_request", "value": 8}])", "evidence: load_sectors_per_request is 31.94, not 8"},
+      {R"([{"field": "dram_throughput_pct", "value": 8}])",
+       "evidence: 'dram_throughput_pct' is not in the list of evidence"},
+      {R"([{"field": "luck", "value": 8}])", "evidence: 'luck' is not in the list of evidence"},
+  };
+  for (const Row& row : rows) {
+    ModelKit kit;
+    const std::string answer =
+        std::string(R"({"none": "", "plans": [{"method": "Warp Shuffles!", "why": "w", "evidence": )") + row.evidence +
+        R"(, "expected": [{"field": "loops", "direction": "down"}], "instructions": "i"}]})";
+    kit.model->Answer(answer);
+    kit.model->Answer(answer);
+    const auto plans = kit.Plan();
+    ASSERT_TRUE(plans) << plans.error().message;
+    if (row.fault == nullptr) {
+      const auto& plan = std::get<std::vector<core::Plan>>(*plans).front();
+      EXPECT_EQ(plan.method, "warp_shuffles");
+      EXPECT_EQ(plan.author, "desk");
+      EXPECT_EQ(plan.expected, (std::vector<core::Prediction>{{"loops", -1, 0}}));
+      continue;
+    }
+    // Returned once with the reason, and then dropped.
+    ASSERT_EQ(kit.model->asked.size(), 2u);
+    EXPECT_EQ(kit.model->asked[1].corrections.at(0).fault, row.fault);
+    EXPECT_EQ(std::get<agents::NoProposal>(*plans).reason,
+              std::string("desk: the answer cannot be used: ") + row.fault);
+  }
+}
+
+TEST(ModelAgents, AChangeIsSplicedAndBecomesACandidate) {
+  ModelKit kit;
+  kit.model->Answer(kChange);
+  const auto attempts = kit.Optimize();
+  ASSERT_TRUE(attempts) << attempts.error().message;
+  const auto& attempt = std::get<std::vector<agents::Attempt>>(*attempts).at(0);
+  const auto& candidate = std::get<core::Candidate>(attempt.outcome);
+  EXPECT_TRUE(
+      candidate.text.starts_with("__global__ void softmax(float* out, const float* in, int N, int C) {}\n\nvoid"))
+      << candidate.text;
+  EXPECT_EQ(candidate.method, "row_parallel");
+  EXPECT_EQ(candidate.hash, base::Sha256(candidate.text));
+  EXPECT_EQ(kit.worker.splices, 1);
+}
+
+// The splicer's words go back once; then the plan is not carried out.
+TEST(ModelAgents, AnEditOutsideTheEntryIsRefusedBeforeAnythingRuns) {
+  ModelKit kit;
+  const std::string outside =
+      R"({"summary": "s", "functions": [], "lines": [{"first": 9, "last": 8, "text": "void other_entry() {}"}], "parameters": []})";
+  kit.model->Answer(outside);
+  kit.model->Answer(outside);
+  const auto attempts = kit.Optimize();
+  ASSERT_TRUE(attempts) << attempts.error().message;
+  EXPECT_EQ(kit.model->asked.at(1).corrections.at(0).fault,
+            "the edit changes other_entry, which softmax_forward does not use (line 9 of the changed file)");
+  EXPECT_TRUE(std::holds_alternative<agents::NoProposal>(*attempts));
+}
+
+TEST(ModelAgents, ADiagnosisQuotesTheVerdict) {
+  for (const bool honest : {true, false}) {
+    ModelKit kit;
+    const std::string quote = honest ? "out-of-bounds write of 4 bytes" : "misaligned address";
+    const std::string answer =
+        R"({"quote": ")" + quote + R"(", "cause": "out of bounds", "root_cause": "r", "fix": "f", "confidence": 0.9})";
+    kit.model->Answer(answer);
+    kit.model->Answer(answer);
+    const auto diagnosis = kit.Diagnose();
+    ASSERT_TRUE(diagnosis) << diagnosis.error().message;
+    EXPECT_EQ(std::holds_alternative<std::vector<core::Diagnosis>>(*diagnosis), honest);
+    if (honest) {
+      EXPECT_EQ(std::get<std::vector<core::Diagnosis>>(*diagnosis).at(0).cause, core::Diagnosis::Cause::kOutOfBounds);
+    }
+  }
+}
+
+TEST(ModelAgents, ARepairMayBeAbandoned) {
+  ModelKit kit;
+  kit.model->Answer(
+      R"({"quote": "", "cause": "c", "abandon": "it cannot be right", "summary": "s", "functions": [], "lines": []})");
+  const auto repair = kit.Repair();
+  ASSERT_TRUE(repair) << repair.error().message;
+  EXPECT_EQ(std::get<agents::NoProposal>(*repair).reason, "desk: it cannot be right");
+}
+
+TEST(ModelAgents, AFailureOfTheModelIsNoProposal) {
+  ModelKit kit;
+  kit.model->answers = {
+      llm::Failed{.kind = llm::FailureKind::kBudget, .message = "limits.models.task.dollars is reached"},
+      llm::Refused{"no", {}}, llm::Truncated{"{", {}}};
+  EXPECT_EQ(std::get<agents::NoProposal>(*kit.Plan()).reason, "desk: budget: limits.models.task.dollars is reached");
+  EXPECT_EQ(std::get<agents::NoProposal>(*kit.Plan()).reason, "desk: declined: no");
+  EXPECT_EQ(std::get<agents::NoProposal>(*kit.Plan()).reason, "desk: the answer was longer than it may be");
+}
+
+}  // namespace
+}  // namespace warpwright

@@ -1,0 +1,230 @@
+// The loop with agents that ask a language model: what waits, what goes on meanwhile, and that nothing is asked or
+// judged twice.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "llm/journalled_model.h"
+#include "memory/step_json.h"
+#include "tests/unit/search/scripted_loop.h"
+
+namespace warpwright {
+namespace {
+
+std::string PlansOf(const std::vector<std::string>& methods) {
+  std::string plans;
+  for (const std::string& method : methods)
+    plans += (plans.empty() ? "" : ", ") + std::string(R"({"method": ")") + method +
+             R"(", "why": "w", "evidence": [{"field": "launches", "value": 1}], "expected": [], "instructions": "i"})";
+  return R"({"none": "", "plans": [)" + plans + "]}";
+}
+std::string ChangeOf(const std::string& line) {
+  return R"({"summary": "adds a line", "functions": [], "lines": [{"first": 2, "last": 1, "text": "// )" + line +
+         R"("}], "parameters": []})";
+}
+std::string RepairOf(const std::string& line) {
+  return R"({"quote": "off", "cause": "c", "abandon": "", "summary": "mends it", "functions": [], "lines": [{"first": 2, "last": 2, "text": "// )" +
+         line + R"("}]})";
+}
+
+// A folder of answers as an exchange has it: by question, and only to those that were put into it.
+class Desk final : public llm::LanguageModel {
+ public:
+  Result<llm::Answer> Ask(const llm::Question& question) override {
+    const std::string id = llm::IdOf(question);
+    ++times_asked[id];
+    questions.emplace(id, question);
+    const auto answer = answers.find(id);
+    if (answer == answers.end()) return llm::Answer(llm::Pending{id, ""});
+    return llm::Answer(llm::Answered{answer->second, {}});
+  }
+  // Questions without an answer, in the order of their ids.
+  std::vector<std::string> Open() const {
+    std::vector<std::string> open;
+    for (const auto& [id, question] : questions)
+      if (answers.count(id) == 0) open.push_back(id);
+    return open;
+  }
+  std::map<std::string, llm::Question> questions;
+  std::map<std::string, std::string> answers;
+  std::map<std::string, int> times_asked;
+};
+
+class ModelLoop : public ::testing::Test {
+ protected:
+  ModelLoop() {
+    loop.team = [this](memory::Journal& journal) -> Result<agents::Team> {
+      const agents::Engine built_in{"built_in", nullptr, {}},
+          model{"desk", std::make_shared<llm::JournalledModel>(desk, journal), {}};
+      const agents::Engines both{agents::AskOrder::kFirst, {built_in, model}};
+      return agents::MakeTeam(
+          {{core::AgentRole::kPlanner, both}, {core::AgentRole::kOptimizer, both}, {core::AgentRole::kRepairer, both}});
+    };
+    loop.task.policy.max_rounds = 3;
+  }
+  search::RefineResult Run() {
+    auto refined = loop.Run();
+    EXPECT_TRUE(refined) << refined.error().Format();
+    return refined ? std::move(*refined) : search::RefineResult();
+  }
+  // The only open question of a role whose prompt holds `text`.
+  void Answer(core::AgentRole role, const std::string& text, const std::string& answer) {
+    std::vector<std::string> found;
+    for (const std::string& id : desk->Open()) {
+      const llm::Question& question = desk->questions.at(id);
+      if (question.role == role && llm::RenderPrompt(question).find(text) != std::string::npos) found.push_back(id);
+    }
+    ASSERT_EQ(found.size(), 1u) << Name(role) << " " << text;
+    desk->answers[found.front()] = answer;
+  }
+
+  ScriptedLoop loop;
+  std::shared_ptr<Desk> desk = std::make_shared<Desk>();
+};
+
+constexpr auto kPlanner = core::AgentRole::kPlanner;
+constexpr auto kOptimizer = core::AgentRole::kOptimizer;
+constexpr auto kRepairer = core::AgentRole::kRepairer;
+
+TEST_F(ModelLoop, TheBuiltInPlansComeFirstAndTheTaskWaitsForTheRest) {
+  loop.AddMethod("fast", {.gain = 2, .gain_of_case = {}, .fails = {}});
+  const search::RefineResult waiting = Run();
+  EXPECT_EQ(waiting.result.outcome, core::TaskOutcome::kUnfinished);
+  EXPECT_EQ(waiting.pending, desk->Open());
+  ASSERT_EQ(waiting.pending.size(), 1u);
+  EXPECT_EQ(waiting.result.message, "1 question waits for an answer: " + waiting.pending[0].substr(0, 12));
+  const std::string prompt = llm::RenderPrompt(desk->questions.at(waiting.pending[0]));
+  EXPECT_NE(prompt.find("// fast"), std::string::npos) << "the question is about the best version so far";
+  EXPECT_NE(prompt.find("| original | fast |  | 2 |"), std::string::npos) << prompt;
+  EXPECT_FALSE(loop.View().task.result);
+
+  // Run again without an answer: nothing moves, nothing is judged.
+  const size_t judged = loop.judge.quick.size();
+  EXPECT_EQ(Run().pending, waiting.pending);
+  EXPECT_EQ(loop.judge.quick.size(), judged);
+}
+
+TEST_F(ModelLoop, PlansCodeAndRepairsGoOnWhereTheyStopped) {
+  loop.script["quick"].gain = 3;
+  loop.script["wrong"].fails = core::WrongResult{core::Check::kComparison, "n", "out[3] is off"};
+  loop.script["mended"].gain = 4;
+  Run();
+  Answer(kPlanner, "", PlansOf({"one_way", "other_way"}));
+  const auto both = Run();
+  EXPECT_EQ(both.pending.size(), 2u) << "both plans are asked for at once";
+  Answer(kOptimizer, "Method: other_way", ChangeOf("wrong"));
+  const auto one = Run();
+  EXPECT_EQ(one.pending.size(), 2u) << "the repair of one, the code of the other";
+  EXPECT_EQ(loop.judge.quick.size(), 1u);
+  Answer(kRepairer, "out[3] is off", RepairOf("mended"));
+  Run();
+  EXPECT_EQ(loop.judge.quick.size(), 2u) << "the wrong one is not judged again";
+  Answer(kOptimizer, "Method: one_way", ChangeOf("quick"));
+  const auto next = Run();
+  ASSERT_EQ(next.pending.size(), 1u) << "the next round's plan";
+  EXPECT_EQ(loop.judge.quick.size(), 3u);
+  Answer(kPlanner, "mends it", R"({"none": "nothing is left", "plans": []})");
+  const auto done = Run();
+  EXPECT_EQ(done.result.outcome, core::TaskOutcome::kImproved);
+  EXPECT_NEAR(done.result.gain, 4, 1e-9);
+  EXPECT_NE(done.text.find("// mended"), std::string::npos) << done.text;
+  EXPECT_TRUE(done.pending.empty());
+  EXPECT_EQ(loop.judge.quick.size(), 3u);
+  EXPECT_TRUE(desk->Open().empty()) << "every question was worth its answer";
+}
+
+// Two plans of a round know nothing of each other: what is asked does not depend on who answers first.
+TEST_F(ModelLoop, TheOrderOfAnswersChangesNoQuestion) {
+  loop.script["a"].gain = 3;
+  loop.script["b"].gain = 2;
+  std::map<std::string, llm::Question> questions;
+  for (const bool first : {true, false}) {
+    ScriptedLoop fresh;
+    fresh.script = loop.script;
+    fresh.team = loop.team;
+    fresh.task.policy = loop.task.policy;
+    desk->answers.clear();
+    desk->questions.clear();
+    const auto run = [&] { ASSERT_TRUE(fresh.Run()); };
+    run();
+    Answer(kPlanner, "", PlansOf({"one_way", "other_way"}));
+    run();
+    const std::string names[] = {"one_way", "other_way"}, lines[] = {"a", "b"};
+    for (const size_t i : {size_t{first ? 0u : 1u}, size_t{first ? 1u : 0u}}) {
+      Answer(kOptimizer, "Method: " + names[i], ChangeOf(lines[i]));
+      run();
+    }
+    std::set<std::string> ids;
+    for (const auto& [id, question] : desk->questions) ids.insert(id);
+    if (first) questions = desk->questions;
+    EXPECT_EQ(ids.size(), questions.size());
+    for (const auto& [id, question] : questions) EXPECT_EQ(ids.count(id), 1u);
+  }
+}
+
+TEST_F(ModelLoop, AModelThatFindsNothingIsNotAskedForEver) {
+  loop.task.policy.max_rounds = 20;
+  int rounds = 0;
+  for (; rounds < 20; ++rounds) {
+    const auto result = Run();
+    if (result.pending.empty()) break;
+    for (const std::string& id : desk->Open()) {
+      const llm::Question& question = desk->questions.at(id);
+      const std::string line = "useless " + std::to_string(rounds);
+      desk->answers[id] = question.role == kPlanner ? PlansOf({"way_" + std::to_string(rounds)}) : ChangeOf(line);
+    }
+  }
+  EXPECT_EQ(rounds, 4) << "two rounds, each a plan and its code";
+  EXPECT_EQ(loop.View().task.result->outcome, core::TaskOutcome::kUnchanged);
+}
+
+// The process ends at any write of a run whose answers are all there; the next goes on, asks nothing that was answered,
+// and judges nothing again.
+TEST_F(ModelLoop, KilledAnywhereItEndsTheSame) {
+  loop.script["quick"].gain = 3;
+  loop.script["wrong"].fails = core::WrongResult{core::Check::kComparison, "n", "out[3] is off"};
+  loop.script["mended"].gain = 4;
+  Run();
+  Answer(kPlanner, "", PlansOf({"one_way", "other_way"}));
+  Run();
+  Answer(kOptimizer, "Method: other_way", ChangeOf("wrong"));
+  Answer(kOptimizer, "Method: one_way", ChangeOf("quick"));
+  Run();
+  Answer(kRepairer, "out[3] is off", RepairOf("mended"));
+  Run();
+  Answer(kPlanner, "mends it", R"({"none": "nothing is left", "plans": []})");
+  const auto expected = Run();
+  ASSERT_EQ(expected.result.outcome, core::TaskOutcome::kImproved);
+  const size_t questions = desk->questions.size();
+
+  bool killed = true;
+  for (int writes = 0; killed; ++writes) {
+    SCOPED_TRACE("killed after write " + std::to_string(writes));
+    ScriptedLoop again;
+    again.script = loop.script;
+    again.team = loop.team;
+    again.task.policy = loop.task.policy;
+    desk->times_asked.clear();
+    DieAfter(again.path(), writes);
+    killed = !again.Run();
+    std::set<std::string> stored;
+    for (const memory::StepView& step : again.View().steps)
+      if (step.record.kind == memory::StepKind::kEvaluate && step.outcome) stored.insert(step.record.candidate);
+    const size_t before = again.judge.quick.size();
+    Revive(again.path());
+    const auto resumed = again.Run();
+    ASSERT_TRUE(resumed) << resumed.error().Format();
+    EXPECT_EQ(resumed->result.best_hash, expected.result.best_hash);
+    EXPECT_EQ(resumed->result.gain, expected.result.gain);
+    EXPECT_EQ(desk->questions.size(), questions) << "no other question is asked";
+    int twice = 0;
+    for (const auto& [id, times] : desk->times_asked) twice += times - 1;
+    EXPECT_LE(twice, 1) << "at most the one whose answer was not stored yet";
+    for (size_t i = before; i < again.judge.quick.size(); ++i)
+      EXPECT_EQ(stored.count(base::Sha256(again.judge.quick[i])), 0u) << "judged again";
+  }
+}
+
+}  // namespace
+}  // namespace warpwright
