@@ -180,14 +180,15 @@ class TilesWriter {
     body.Add(fmt::format("  for (int j = 0; j < {}; ++j) sums[i][j] += a[i] * b[j];", results_n));
   }
 
-  static std::string HelpersFor(const FactorLoads& left, const FactorLoads& right, const ResultStores& results) {
-    std::string helpers;
+  static std::vector<std::string> HelpersFor(const FactorLoads& left, const FactorLoads& right,
+                                             const ResultStores& results) {
+    std::vector<std::string> helpers;
     std::vector<core::DType> loaded;
     for (const FactorLoads* factor : {&left, &right})
       if (const auto type = factor->quads(); type && std::find(loaded.begin(), loaded.end(), *type) == loaded.end())
         loaded.push_back(*type);
-    for (const core::DType type : loaded) helpers += LoadQuadText(type);
-    if (const auto type = results.quads()) helpers += StoreQuadText(*type);
+    for (const core::DType type : loaded) helpers.push_back(LoadQuadText(type));
+    if (const auto type = results.quads()) helpers.push_back(StoreQuadText(*type));
     return helpers;
   }
 

@@ -75,7 +75,9 @@ class Runner {
   };
 
   std::string Ptx() const {
-    std::string text = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n" + code_.helpers + code_.kernels;
+    std::string text = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n";
+    for (const std::string& helper : code_.helpers) text += helper;
+    text += code_.kernels;
     text = std::regex_replace(text, std::regex("__global__ void"), "extern \"C\" __global__ void");
     return sim::CompileToPtx(text);
   }

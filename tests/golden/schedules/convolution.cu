@@ -18,10 +18,8 @@ __device__ __forceinline__ void store_quad(float* to, float a, float b, float c,
 // A block computes 32 x 128 results, 16 terms a step: its parts of both factors stand in
 // shared memory, the next ones wait in registers while these are multiplied.
 __global__ void __launch_bounds__(128) entry_tiles(const float* __restrict__ input,
-                                                   const float* __restrict__ weight,
-                                                   const float* __restrict__ bias,
-                                                   float* __restrict__ out, int B, int C, int H,
-                                                   int O, int P, int R, int S, int W) {
+    const float* __restrict__ weight, const float* __restrict__ bias, float* __restrict__ out,
+    int B, int C, int H, int O, int P, int R, int S, int W) {
   constexpr int kTileM = 32, kTileN = 128, kTileK = 16;
   // Rows are longer by 4, so that a column's elements are in different banks and quads stay aligned.
   __shared__ __align__(16) float weight_tile[2][kTileK][kTileM + 4], input_tile[2][kTileK][kTileN + 4];

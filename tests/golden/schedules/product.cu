@@ -19,9 +19,8 @@ __device__ __forceinline__ void store_quad(float* to, float a, float b, float c,
 // A block computes 128 x 128 results, 16 terms a step: its parts of both factors stand in
 // shared memory, the next ones wait in registers while these are multiplied.
 __global__ void __launch_bounds__(256) entry_tiles(const float* __restrict__ A,
-                                                   const float* __restrict__ B,
-                                                   const float* __restrict__ bias, float* C, int K,
-                                                   int M, int N, float alpha, float beta) {
+    const float* __restrict__ B, const float* __restrict__ bias, float* C, int K, int M, int N,
+    float alpha, float beta) {
   constexpr int kTileM = 128, kTileN = 128, kTileK = 16;
   // Rows are longer by 4, so that a column's elements are in different banks and quads stay aligned.
   __shared__ __align__(16) float A_tile[2][kTileK][kTileM + 4], B_tile[2][kTileK][kTileN + 4];
