@@ -32,6 +32,7 @@ struct DeviceRun {
   uint32_t differing_runs = 0;  // this and the following as in Executed
   std::vector<std::vector<std::byte>> other_buffers;
   std::vector<std::string> changed_globals;
+  std::vector<StateUse> state;
   std::vector<BufferExtent> extents;
   std::vector<std::string> notes;
   std::vector<LineUse> lines;

@@ -14,6 +14,7 @@
 #include "core/kernel_spec.h"
 #include "core/launch_plan.h"
 #include "core/source_requests.h"
+#include "core/state_use.h"
 #include "core/verdict.h"
 
 namespace warpwright::core {
@@ -25,6 +26,8 @@ struct BufferContent {
   bool uninitialized = false;  // reading before writing is a fault (outputs, scratch); `bytes` is then poison
   bool read_only = false;      // writing is a fault
   int64_t pointer_offset = 0;  // bytes added to the aligned base, for the minimal-alignment case
+  // The entry gets the address of this other buffer in place of its own: a call in place.
+  std::optional<uint32_t> same_as = {};
 };
 // Concurrent activity while a kernel runs, to expose results that depend on it. Nothing else runs on the simulator: it
 // ignores this.
@@ -69,8 +72,9 @@ struct ExecuteOptions {
   PageGuard page_guard = PageGuard::kNone;
   uint32_t runs = 1;  // runs on the same inputs and from the same state; the first one's outputs are returned
   Perturbation perturbation = Perturbation::kNone;
-  bool extents = false;  // Executed lists how far the entry reached into its buffers: the simulator alone knows
-  bool lines = false;  // tell which lines ran; only the simulator can
+  uint32_t earlier_calls = 0;  // with rotated contents, without reloading anything: what they leave, the run finds
+  bool extents = false;        // Executed lists how far the entry reached into its buffers: the simulator alone knows
+  bool lines = false;          // tell which lines ran; only the simulator can
 };
 struct ExecuteRequest {
   SourceRef source;
@@ -94,11 +98,11 @@ struct BufferExtent {
   bool reads_initial = false;                  // some byte was read before the entry had written it
 };
 // Where a kernel's code first computes or stores in a narrower or less exact way; the names are in compile/ptx_rules.h.
-// Also where its text depends on how it is built, and what its host code uses beyond computing and the CUDA runtime,
-// and returns;
-// those names are in source/build_dependence.h and source/closed_world.h, and begin with:
+// Also where its text depends on how it is built, what its host code uses beyond computing and the CUDA runtime, what
+// it returns, and by which symbols callers find it; those names are in source/build_dependence.h, source/closed_world.h
+// and source/record.cpp, and begin with:
 inline constexpr std::string_view kBuildPrefix = "build: ", kBuildText = "build: text ",
-                                  kHostPrefix = "host: ", kReturnPrefix = "returns: ";
+                                  kHostPrefix = "host: ", kReturnPrefix = "returns: ", kEntryPrefix = "entry: ";
 struct PrecisionUse {
   std::string instruction;  // "cvt.rna.tf32.f32 %r1, %f1", "__CUDA_ARCH__"
   std::string file;
@@ -117,7 +121,10 @@ struct Executed {
   // The number of runs after the first with different bits in a buffer, and the buffers of the first such run.
   uint32_t differing_runs = 0;
   std::vector<base::Bytes> other_buffers;
-  std::vector<std::string> changed_globals;       // module variables that a run changed
+  std::vector<std::string> changed_globals;  // module variables that a run changed, where `state` is not known
+  std::vector<StateUse> state;               // of all runs: the simulator alone knows
+  // That the compiled device code and the text name, ascending: a result may depend on them.
+  std::vector<double> numbers;
   std::vector<BufferExtent> extents;              // of all buffer arguments, if they were asked for
   std::map<std::string, PrecisionUse> precision;  // by kind: "to tf32", "approximate ex2"
   std::vector<LineUse> lines;                     // of all launches, if asked for; empty: not known

@@ -22,6 +22,7 @@ void Describe(V& field, const BufferContent*) {
   field("uninitialized", &T::uninitialized);
   field("read_only", &T::read_only);
   field("pointer_offset", &T::pointer_offset);
+  field.Sparse("same_as", &T::same_as);
 }
 template <typename V>
 void Describe(V& field, const ExecuteOptions*) {
@@ -38,6 +39,7 @@ void Describe(V& field, const ExecuteOptions*) {
   field("exact_memory", &T::page_guard);
   field("runs", &T::runs);
   field("perturbation", &T::perturbation);
+  field("earlier_calls", &T::earlier_calls);
   field("extents", &T::extents);
   field.Sparse("lines", &T::lines);
 }
@@ -70,6 +72,20 @@ void Describe(V& field, const BufferExtent*) {
   field("reads_initial", &T::reads_initial);
 }
 template <typename V>
+void Describe(V& field, const ByteRange*) {
+  using T = ByteRange;
+  field("begin", &T::begin);
+  field("end", &T::end);
+}
+template <typename V>
+void Describe(V& field, const StateUse*) {
+  using T = StateUse;
+  field("name", &T::name);
+  field("variable", &T::variable);
+  field("inherited", &T::inherited);
+  field("left", &T::left);
+}
+template <typename V>
 void Describe(V& field, const PrecisionUse*) {
   using T = PrecisionUse;
   field("instruction", &T::instruction);
@@ -89,6 +105,8 @@ void Describe(V& field, const Executed*) {
   field("differing_runs", &T::differing_runs);
   field("other_buffers", &T::other_buffers);
   field("changed_globals", &T::changed_globals);
+  field("state", &T::state);
+  field("numbers", &T::numbers);
   field("extents", &T::extents);
   field("precision", &T::precision);
   field.Sparse("lines", &T::lines);

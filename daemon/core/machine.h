@@ -39,49 +39,49 @@ struct GpuState {
   std::optional<std::vector<GpuProcess>> processes;  // before the worker itself used the GPU
 };
 
-struct Machine {
-  struct ToolkitPart {
-    std::string root;
-    bool nvcc = false, compute_sanitizer = false;  // in the toolkit or on PATH
-    Problem problem;
-  };
-  struct HostCompilerPart {
-    std::string version;  // "g++ (Debian 12.2.0-14) 12.2.0"
-    Problem problem;
-  };
-  struct SandboxPart {
-    int landlock = 0;                  // the kernel's Landlock ABI version; 0: none
-    std::vector<std::string> missing;  // parts of a sandbox that cannot be enforced
-  };
-  struct NvmlPart {
-    std::string driver_release;  // "580.159.04"
-    std::vector<GpuState> gpus;
-    Problem problem;
-  };
-  struct DriverPart {
-    int version = 0;  // 13000: CUDA 13.0
-    int gpus = 0;
-    Problem problem;
-  };
-  struct DevicePart {  // the requested device
-    std::string pci;   // of the physical GPU
-    GpuFacts facts;
-    Problem problem;  // no context can be created on it
-  };
-  struct NvrtcPart {
-    std::string version, arch;  // "13.0", "sm_90": a kernel was compiled for it
-    Problem problem;
-  };
-  struct CuptiPart {
-    std::string path;
-    uint32_t version = 0;  // 130001
-    Problem problem;
-  };
-  struct CountersPart {
-    std::string chip;  // "GH100": its contexts can read counters
-    Problem problem;
-  };
+struct ToolkitPart {
+  std::string root;
+  bool nvcc = false, compute_sanitizer = false;  // in the toolkit or on PATH
+  Problem problem;
+};
+struct HostCompilerPart {
+  std::string version;  // "g++ (Debian 12.2.0-14) 12.2.0"
+  Problem problem;
+};
+struct SandboxPart {
+  int landlock = 0;                  // the kernel's Landlock ABI version; 0: none
+  std::vector<std::string> missing;  // parts of a sandbox that cannot be enforced
+};
+struct NvmlPart {
+  std::string driver_release;  // "580.159.04"
+  std::vector<GpuState> gpus;
+  Problem problem;
+};
+struct DriverPart {
+  int version = 0;  // 13000: CUDA 13.0
+  int gpus = 0;
+  Problem problem;
+};
+struct DevicePart {  // the requested device
+  std::string pci;   // of the physical GPU
+  GpuFacts facts;
+  Problem problem;  // no context can be created on it
+};
+struct NvrtcPart {
+  std::string version, arch;  // "13.0", "sm_90": a kernel was compiled for it
+  Problem problem;
+};
+struct CuptiPart {
+  std::string path;
+  uint32_t version = 0;  // 130001
+  Problem problem;
+};
+struct CountersPart {
+  std::string chip;  // "GH100": its contexts can read counters
+  Problem problem;
+};
 
+struct Machine {
   // In the order in which the worker reports them; parts that may end a worker come last.
   std::optional<ToolkitPart> toolkit;
   std::optional<HostCompilerPart> host_compiler;

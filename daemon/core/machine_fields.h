@@ -62,63 +62,63 @@ void Describe(V& field, const GpuFacts*) {
   field("driver_version", &T::driver_version);
 }
 template <typename V>
-void Describe(V& field, const Machine::ToolkitPart*) {
-  using T = Machine::ToolkitPart;
+void Describe(V& field, const ToolkitPart*) {
+  using T = ToolkitPart;
   field.Optional("root", &T::root);
   field.Optional("nvcc", &T::nvcc);
   field.Optional("compute_sanitizer", &T::compute_sanitizer);
   field.Optional("trouble", &T::problem);
 }
 template <typename V>
-void Describe(V& field, const Machine::HostCompilerPart*) {
-  using T = Machine::HostCompilerPart;
+void Describe(V& field, const HostCompilerPart*) {
+  using T = HostCompilerPart;
   field.Optional("version", &T::version);
   field.Optional("trouble", &T::problem);
 }
 template <typename V>
-void Describe(V& field, const Machine::SandboxPart*) {
-  using T = Machine::SandboxPart;
+void Describe(V& field, const SandboxPart*) {
+  using T = SandboxPart;
   field.Optional("landlock", &T::landlock);
   field.Optional("missing", &T::missing);
 }
 template <typename V>
-void Describe(V& field, const Machine::NvmlPart*) {
-  using T = Machine::NvmlPart;
+void Describe(V& field, const NvmlPart*) {
+  using T = NvmlPart;
   field.Optional("driver_release", &T::driver_release);
   field.Optional("gpus", &T::gpus);
   field.Optional("trouble", &T::problem);
 }
 template <typename V>
-void Describe(V& field, const Machine::DriverPart*) {
-  using T = Machine::DriverPart;
+void Describe(V& field, const DriverPart*) {
+  using T = DriverPart;
   field.Optional("version", &T::version);
   field.Optional("gpus", &T::gpus);
   field.Optional("trouble", &T::problem);
 }
 template <typename V>
-void Describe(V& field, const Machine::DevicePart*) {
-  using T = Machine::DevicePart;
+void Describe(V& field, const DevicePart*) {
+  using T = DevicePart;
   field.Optional("pci", &T::pci);
   field.Optional("facts", &T::facts);
   field.Optional("trouble", &T::problem);
 }
 template <typename V>
-void Describe(V& field, const Machine::NvrtcPart*) {
-  using T = Machine::NvrtcPart;
+void Describe(V& field, const NvrtcPart*) {
+  using T = NvrtcPart;
   field.Optional("version", &T::version);
   field.Optional("arch", &T::arch);
   field.Optional("trouble", &T::problem);
 }
 template <typename V>
-void Describe(V& field, const Machine::CuptiPart*) {
-  using T = Machine::CuptiPart;
+void Describe(V& field, const CuptiPart*) {
+  using T = CuptiPart;
   field.Optional("path", &T::path);
   field.Optional("version", &T::version);
   field.Optional("trouble", &T::problem);
 }
 template <typename V>
-void Describe(V& field, const Machine::CountersPart*) {
-  using T = Machine::CountersPart;
+void Describe(V& field, const CountersPart*) {
+  using T = CountersPart;
   field.Optional("chip", &T::chip);
   field.Optional("trouble", &T::problem);
 }

@@ -14,16 +14,16 @@ namespace {
 
 core::Problem Of(const Error& error) { return {error.message, error.remedy}; }
 
-core::Machine::NvmlPart DescribeNvml() {
+core::NvmlPart DescribeNvml() {
   const auto nvml = LoadNvml();
   if (nvml) return ReadNvml(*nvml);
-  core::Machine::NvmlPart part;
+  core::NvmlPart part;
   part.problem = Of(nvml.error());
   return part;
 }
 
-core::Machine::DriverPart DescribeDriver() {
-  core::Machine::DriverPart part;
+core::DriverPart DescribeDriver() {
+  core::DriverPart part;
   const auto driver = LoadCudaDriver();
   if (!driver) {
     part.problem = Of(driver.error());
@@ -42,7 +42,7 @@ std::string PciId(const Context& context) {
                      context.Attribute(CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID));
 }
 
-Result<Context> MakeContext(const std::string& name, core::Machine::DevicePart& part) {
+Result<Context> MakeContext(const std::string& name, core::DevicePart& part) {
   WW_ASSIGN(const int index, GpuIndex(name));
   WW_ASSIGN(Context context, Context::Create(index));
   part.facts = context.facts();
@@ -53,8 +53,8 @@ Result<Context> MakeContext(const std::string& name, core::Machine::DevicePart& 
   return context;
 }
 
-core::Machine::CuptiPart DescribeCupti() {
-  core::Machine::CuptiPart part;
+core::CuptiPart DescribeCupti() {
+  core::CuptiPart part;
   if (const auto cupti = LoadCupti()) {
     part.path = (*cupti)->path;
     part.version = (*cupti)->version;
@@ -64,8 +64,8 @@ core::Machine::CuptiPart DescribeCupti() {
   return part;
 }
 
-core::Machine::CountersPart DescribeCounters(const Context& context) {
-  core::Machine::CountersPart part;
+core::CountersPart DescribeCounters(const Context& context) {
+  core::CountersPart part;
   const auto session = CounterSession::Create(context.handle(), context.device());
   if (!session) {
     part.problem = Of(session.error());

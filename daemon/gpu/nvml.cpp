@@ -155,8 +155,8 @@ Result<Nvml> LoadNvml() {
   return nvml;
 }
 
-core::Machine::NvmlPart ReadNvml(const Nvml& nvml) {
-  core::Machine::NvmlPart part;
+core::NvmlPart ReadNvml(const Nvml& nvml) {
+  core::NvmlPart part;
   char release[128] = {};
   if (QueryNvml(nvml.SystemGetDriverVersion, release, unsigned{sizeof release - 1})) part.driver_release = release;
   unsigned count = 0;

@@ -78,6 +78,6 @@ struct Nvml {
 Result<Nvml> LoadNvml();
 
 // Every GPU of the machine. `nvml` may lack any function except those that count GPUs.
-core::Machine::NvmlPart ReadNvml(const Nvml& nvml);
+core::NvmlPart ReadNvml(const Nvml& nvml);
 
 }  // namespace warpwright::gpu

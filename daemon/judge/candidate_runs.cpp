@@ -11,14 +11,17 @@ core::ExecuteOptions OptionsOf(const RunKind& kind) {
   options.page_guard = kind.exact;
   options.runs = kind.runs;
   options.perturbation = kind.perturbation;
+  options.earlier_calls = kind.earlier_calls;
   return options;
 }
 
 Result<RunOutcome> CandidateRuns::Execute(const Trial& trial, const std::vector<core::BufferContent>& inputs,
                                           RunKind kind) {
   RunConfiguration setting{.source = &candidate_, .spec = &state_.spec, .c = &trial.c, .device = state_.device};
+  if (kind.simulated) setting.device = "sim:" + state_.options.chip->id;
   setting.options = OptionsOf(kind);
-  setting.options.guard_bytes = state_.on_simulator() && !kind.guarded ? 0 : state_.options.guard_bytes;
+  const bool exact = state_.on_simulator() || kind.simulated;
+  setting.options.guard_bytes = exact && !kind.guarded ? 0 : state_.options.guard_bytes;
   setting.options.seed = kind.second ? ~trial.seed : trial.seed;
   setting.options.lines = state_.on_simulator() && added_.any();
   uint64_t usual = 0;
@@ -27,7 +30,7 @@ Result<RunOutcome> CandidateRuns::Execute(const Trial& trial, const std::vector<
   WW_ASSIGN(RunOutcome outcome, RunKernel(evaluator_, setting, inputs));
   if (auto* verdict = std::get_if<core::Verdict>(&outcome)) {
     if (auto* faulted = std::get_if<core::Faulted>(verdict)) faulted->case_name = trial.Describe();
-  } else {
+  } else if (!kind.simulated) {
     added_.Saw(std::get<core::Executed>(outcome).lines, SizesOf(trial));
   }
   return outcome;

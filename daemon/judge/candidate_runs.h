@@ -15,6 +15,8 @@ struct RunKind {
   core::PageGuard exact = core::PageGuard::kNone;
   uint32_t runs = 1;
   core::Perturbation perturbation = core::Perturbation::kNone;
+  uint32_t earlier_calls = 0;
+  bool simulated = false;  // on the simulator of a GPU's chip
 };
 core::ExecuteOptions OptionsOf(const RunKind& kind);
 

@@ -58,7 +58,7 @@ Result<Failure> DeterminismCheck::BesideOtherWork(const Trial& trial, const Tria
       continue;
     }
     const core::Executed& run = std::get<core::Executed>(outcome);
-    if (auto failure = CheckSideEffects(state_.spec, trial, reference, reference.inputs, run)) return failure;
+    if (auto failure = CheckSideEffects(state_.spec, trial, reference.inputs, run)) return failure;
     WW_ASSIGN(Failure failure, Differs(trial, reference, kind, first.buffers, run.buffers, when));
     if (failure) return failure;
   }

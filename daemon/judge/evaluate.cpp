@@ -10,6 +10,7 @@
 #include "judge/equivalence.h"
 #include "judge/judge_state.h"
 #include "judge/run_checks.h"
+#include "judge/state_check.h"
 #include "judge/timing.h"
 
 namespace warpwright::judge {
@@ -53,6 +54,7 @@ class CandidateEvaluation {
         effort_(effort),
         runs_(state, candidate, evaluator, effort),
         determinism_(state, runs_),
+        state_check_(state, runs_),
         timing_(state, candidate, evaluator, effort) {}
 
   Result<core::Verdict> Run();
@@ -89,6 +91,7 @@ class CandidateEvaluation {
   core::Measured measured_;
   CandidateRuns runs_;
   DeterminismCheck determinism_;
+  StateCheck state_check_;
   PairedTiming timing_;
 };
 
@@ -103,7 +106,7 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   WW_ASSIGN(RunOutcome outcome, runs_.Execute(trial, reference->inputs, {.guarded = true, .runs = runs_.Count(trial)}));
   if (auto* verdict = std::get_if<core::Verdict>(&outcome)) return Failure(std::move(*verdict));
   core::Executed& first = std::get<core::Executed>(outcome);
-  if (auto failure = CheckSideEffects(state_.spec, trial, *reference, reference->inputs, first)) {
+  if (auto failure = CheckSideEffects(state_.spec, trial, reference->inputs, first)) {
     auto* wrong = std::get_if<core::WrongResult>(&*failure);
     if (wrong != nullptr && wrong->check == core::Check::kGuardBands) {  // without the bands the simulator says where
       WW_ASSIGN(const RunOutcome exact, runs_.Execute(trial, reference->inputs, {}));
@@ -112,12 +115,14 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
     }
     return failure;
   }
+  WW_ASSIGN(Failure failure, state_check_.Check(trial, *reference, first));
+  if (failure) return failure;
   Passed(core::Check::kGuardBands);
   Passed(core::Check::kInputHash);
   Passed(core::Check::kModuleState);
   if (!reference->changed_globals.empty())
-    state_.Note(
-        fmt::format("module-state: not tested: the original itself changes {}", reference->changed_globals.front()));
+    state_.Note(fmt::format("module-state: the original's own result may depend on earlier calls: {}",
+                            reference->changed_globals.front()));
 
   std::vector<core::BufferContent> complemented = reference->inputs;
   ComplementPoison(state_.spec, trial.seed, complemented);
@@ -129,10 +134,11 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
             runs_.ExecuteExactly(trial, *reference, complemented, {.second = true, .exact = core::PageGuard::kEnds}));
   if (auto* verdict = std::get_if<core::Verdict>(&again)) return Failure(std::move(*verdict));
   const core::Executed& second = std::get<core::Executed>(again);
-  if (auto failure = CheckSideEffects(state_.spec, trial, *reference, complemented, second)) return failure;
-  if (auto failure = CheckUnwritten(trial, *reference, first, complemented, second)) return failure;
+  failure = CheckSideEffects(state_.spec, trial, complemented, second);
+  if (!failure) failure = CheckUnwritten(trial, *reference, first, complemented, second);
+  if (failure) return failure;
   Passed(core::Check::kUnwrittenOutput);
-  WW_ASSIGN(Failure failure, determinism_.OfFurtherRuns(trial, *reference, first, second));
+  WW_ASSIGN(failure, determinism_.OfFurtherRuns(trial, *reference, first, second));
   if (!failure && !state_.on_simulator() && effort_ == VerificationLevel::kFull) {
     WW_ASSIGN(RunOutcome before, runs_.ExecuteExactly(trial, *reference, complemented,
                                                       {.second = true, .exact = core::PageGuard::kBegins}));
@@ -226,7 +232,9 @@ Result<Failure> CandidateEvaluation::TryTrial(const Trial& trial) {
     return Failure(std::move(*verdict));
   }
   const core::Executed& run = std::get<core::Executed>(outcome);
-  if (auto failure = CheckSideEffects(state_.spec, trial, *reference, reference->inputs, run)) return failure;
+  if (auto failure = CheckSideEffects(state_.spec, trial, reference->inputs, run)) return failure;
+  WW_ASSIGN(Failure stale, state_check_.Check(trial, *reference, run));
+  if (stale) return stale;
   if (auto mismatch = state_.Compare(*reference, run.buffers)) {
     // Unwritten poison explains more than a wrong value.
     for (size_t o = 0; o < reference->outputs.size(); ++o) {

@@ -8,6 +8,7 @@
 
 #include "base/page_reuse.h"
 #include "base/parallel.h"
+#include "judge/state_check.h"
 
 namespace warpwright::judge {
 namespace {
@@ -287,7 +288,8 @@ Result<std::optional<core::Verdict>> Oracle::RunOriginal(const Trial& trial, Tri
     return std::optional<core::Verdict>(std::move(*verdict));
   core::Executed& first = std::get<core::Executed>(first_outcome);
   reference.health = FindOriginalDefect(spec_, reference.inputs, first);
-  reference.changed_globals = first.changed_globals;
+  if (auto state = FindState(first)) reference.changed_globals = {std::move(*state)};
+  reference.numbers = first.numbers;
   reference.precision = first.precision;
   reference.references.resize(reference.outputs.size());
 

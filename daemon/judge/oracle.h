@@ -26,12 +26,13 @@
 namespace warpwright::judge {
 
 struct TrialReference {
-  std::vector<core::BufferContent> inputs;  // every buffer, as both sides get it, including poison
-  std::vector<size_t> outputs;              // which of them are `out` or `inout`
-  std::vector<OutputLayout> layouts;        // parallel to `outputs`
-  std::vector<OutputReference> references;  // parallel to `outputs`
-  bool deterministic = true;                // as far as two runs show
-  std::vector<std::string> changed_globals;
+  std::vector<core::BufferContent> inputs;   // every buffer, as both sides get it, including poison
+  std::vector<size_t> outputs;               // which of them are `out` or `inout`
+  std::vector<OutputLayout> layouts;         // parallel to `outputs`
+  std::vector<OutputReference> references;   // parallel to `outputs`
+  bool deterministic = true;                 // as far as two runs show
+  std::vector<std::string> changed_globals;  // through which its results may depend on earlier calls
+  std::vector<double> numbers;               // that the original's code and text name
   std::map<std::string, core::PrecisionUse> precision;
   std::string health;  // not empty: why the original itself is unfit: "it writes its input x"
   uint64_t Bytes() const;

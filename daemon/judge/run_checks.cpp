@@ -38,7 +38,7 @@ uint64_t BytesOf(const core::KernelSpec& spec, const core::Case& c, bool inputs)
 }
 
 // The sum over the plan; nothing if a launch has no such count.
-std::optional<uint64_t> Sum(const std::vector<core::LaunchReport>& launches, uint64_t core::Counters::*field,
+std::optional<uint64_t> Sum(const std::vector<core::LaunchReport>& launches, uint64_t core::Counters::* field,
                             const char* name) {
   uint64_t sum = 0;
   for (const core::LaunchReport& launch : launches) {
@@ -50,7 +50,8 @@ std::optional<uint64_t> Sum(const std::vector<core::LaunchReport>& launches, uin
 
 bool IsOfBuild(const std::string& use) { return use.starts_with(core::kBuildPrefix); }
 bool IsReturned(const std::string& use) { return use.starts_with(core::kReturnPrefix); }
-bool IsOfHost(const std::string& use) { return use.starts_with(core::kHostPrefix) || IsReturned(use); }
+bool IsEntry(const std::string& use) { return use.starts_with(core::kEntryPrefix); }
+bool IsOfHost(const std::string& use) { return use.starts_with(core::kHostPrefix) || IsReturned(use) || IsEntry(use); }
 bool IsNote(const std::string& use) { return use.starts_with("approximate ") || use.starts_with("flushed "); }
 
 bool HasBuffer(const core::KernelSpec& spec, std::string_view type, bool inputs_only) {
@@ -85,7 +86,7 @@ std::string ElementName(const OutputLayout& layout, size_t index) {
   return fmt::format("{}[{}]", layout.name, fmt::join(at, ", "));
 }
 
-Failure CheckSideEffects(const core::KernelSpec& spec, const Trial& trial, const TrialReference& reference,
+Failure CheckSideEffects(const core::KernelSpec& spec, const Trial& trial,
                          const std::vector<core::BufferContent>& inputs, const core::Executed& run) {
   if (!run.guards.empty()) {
     const core::GuardViolation& broken = run.guards.front();
@@ -108,10 +109,6 @@ Failure CheckSideEffects(const core::KernelSpec& spec, const Trial& trial, const
                  fmt::format("the input {} was changed, first at element {}", argument.name,
                              static_cast<size_t>(changed) / core::SizeOf(buffer->dtype)));
   }
-  if (!run.changed_globals.empty() && reference.changed_globals.empty() && !spec.allow.contains(core::Allow::kState))
-    return Wrong(core::Check::kModuleState, trial,
-                 fmt::format("it leaves {} changed for the next launch, which needs `allow: [state]` in the manifest",
-                             run.changed_globals.front()));
   return std::nullopt;
 }
 
@@ -194,15 +191,27 @@ Failure CheckBuildDependence(const core::KernelSpec& spec, const TrialReference&
 }
 
 Failure CheckHostCode(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run) {
-  for (const auto& [use, where] : run.precision)
-    if (IsOfHost(use) && !reference.precision.contains(use))
-      return core::Refused{
-          core::Check::kHostCode,
-          IsReturned(use) ? fmt::format("it returns another value than the original (bytes {})", where.instruction)
-                          : fmt::format("its host code uses {}, which the original does not: host code may compute, "
-                                        "print and call the CUDA runtime",
-                                        where.instruction),
-          where.file.empty() ? spec.file : where.file, where.line};
+  const auto refuse = [&](std::string why, const core::PrecisionUse& where) {
+    return core::Refused{core::Check::kHostCode, std::move(why), where.file.empty() ? spec.file : where.file,
+                         where.line};
+  };
+  for (const auto& [use, where] : reference.precision)
+    if (IsEntry(use) && !run.precision.contains(use))
+      return refuse(fmt::format("other files no longer find {} as they did: its name, linkage or parameters changed",
+                                where.instruction),
+                    where);
+  for (const auto& [use, where] : run.precision) {
+    if (!IsOfHost(use) || reference.precision.contains(use)) continue;
+    if (IsEntry(use))
+      return refuse(fmt::format("it defines {} beside the entry: callers may get another function", where.instruction),
+                    where);
+    if (IsReturned(use))
+      return refuse(fmt::format("it returns another value than the original (bytes {})", where.instruction), where);
+    return refuse(fmt::format("its host code uses {}, which the original does not: host code may compute, print and "
+                              "call the CUDA runtime",
+                              where.instruction),
+                  where);
+  }
   return std::nullopt;
 }
 

@@ -18,9 +18,8 @@ core::WrongResult Wrong(core::Check check, const Trial& trial, std::string messa
 // "out[3, 17]"
 std::string ElementName(const OutputLayout& layout, size_t index);
 
-// guard-bands, input-hash, and module-state: module variables, or workspaces that were filled once, that the run
-// changed, so that the next launch sees what this one did, if the original changes none.
-Failure CheckSideEffects(const core::KernelSpec& spec, const Trial& trial, const TrialReference& reference,
+// guard-bands and input-hash.
+Failure CheckSideEffects(const core::KernelSpec& spec, const Trial& trial,
                          const std::vector<core::BufferContent>& inputs, const core::Executed& run);
 // unwritten-output: from two runs with complementary poison.
 Failure CheckUnwritten(const Trial& trial, const TrialReference& reference, const core::Executed& first,

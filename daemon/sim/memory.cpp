@@ -118,7 +118,43 @@ void Memory::CopyWritten(uint64_t destination, uint64_t source, uint64_t bytes) 
   if (!to || !from || !to->written) return;
   if (!from->written) return MarkWritten(destination, bytes);
   if (Bytes(destination, bytes).size() != bytes || Bytes(source, bytes).size() != bytes) return;
+  if (from->found) NoteFound(*from, source - from->base, bytes);
   std::memmove(to->written + (destination - to->base), from->written + (source - from->base), bytes);
+}
+
+Status Memory::BeginCall(uint64_t address) {
+  const Allocation* at = Find(address);
+  if (at == nullptr) return {};
+  const auto index = static_cast<size_t>(at - allocations_.data());
+  Allocation& allocation = allocations_[index];
+  Storage& storage = storage_[index];
+  if (!storage.found) {
+    try {
+      storage.found = std::make_unique<uint8_t[]>(allocation.bytes + 1);
+      for (uint64_t i = 0; i < allocation.bytes; ++i)
+        storage.found[i] =
+            allocation.written == nullptr || allocation.written[i] != 0 ? Allocation::kValue : Allocation::kNothing;
+      if (!storage.written) storage.written = std::make_unique<uint8_t[]>(allocation.bytes + 1);
+    } catch (const std::bad_alloc&) {
+      return Fail(ErrorCode::kEnvironment, "out of memory for what is known of " + allocation.name);
+    }
+    allocation.found = storage.found.get();
+    allocation.written = storage.written.get();
+  } else {
+    for (uint64_t i = 0; i < allocation.bytes; ++i)
+      if (allocation.found[i] == Allocation::kNothing && allocation.written[i] != 0)
+        allocation.found[i] = Allocation::kValue;
+  }
+  std::memset(allocation.written, 0, allocation.bytes);
+  return {};
+}
+
+void NoteFound(const Allocation& allocation, uint64_t offset, uint64_t bytes) {
+  for (uint64_t i = offset; i < offset + bytes; ++i) {
+    if (allocation.written[i] != 0 || allocation.found[i] == Allocation::kNothing) continue;
+    allocation.found[i] = Allocation::kRead;
+    allocation.written[i] = 0xff;
+  }
 }
 
 }  // namespace warpwright::sim

@@ -36,6 +36,9 @@ struct Allocation {
   bool read_only = false;
   std::byte* data = nullptr;   // host address of the first byte; congruent to `base` modulo 64
   uint8_t* written = nullptr;  // 0xff for each byte that has a value; nullptr: all have one
+  // Of memory that outlives a call: what the call found there. `written` then is about this call alone.
+  uint8_t* found = nullptr;
+  static constexpr uint8_t kNothing = 0, kValue = 1, kRead = 2;  // kRead: before this call wrote it
 };
 
 struct AllocationOptions {
@@ -43,6 +46,9 @@ struct AllocationOptions {
   bool initialized = true;    // false: reads before writes are faults
   uint64_t misalignment = 0;  // added to the 256-byte aligned base
 };
+
+// Notes that bytes which the call has not written are read, where it found a value there: they count as written then.
+void NoteFound(const Allocation& allocation, uint64_t offset, uint64_t bytes);
 
 class Memory {
  public:
@@ -67,11 +73,14 @@ class Memory {
   // another.
   void MarkWritten(uint64_t address, uint64_t bytes);
   void CopyWritten(uint64_t destination, uint64_t source, uint64_t bytes);
+  // A call begins: what the allocation at `address` holds now is what the call finds. Reads of it are noted from here
+  // on, and reads of what nothing has a value for are faults as before.
+  Status BeginCall(uint64_t address);
 
  private:
   struct Storage {
     std::unique_ptr<std::byte[]> data;
-    std::unique_ptr<uint8_t[]> written;
+    std::unique_ptr<uint8_t[]> written, found;
   };
   std::vector<Allocation> allocations_;  // by ascending base
   std::vector<Storage> storage_;

@@ -167,7 +167,7 @@ void PlanMemory::Settle() {
     const Allocation* allocation = memory_.Find(buffer.address);
     if (!allocation || !allocation->written) continue;
     for (uint64_t i = 0; i < allocation->bytes; ++i) {
-      if (allocation->written[i]) continue;
+      if (allocation->written[i] || (allocation->found && allocation->found[i] != Allocation::kNothing)) continue;
       allocation->data[i] = std::byte{0};
       allocation->written[i] = 0xff;
     }

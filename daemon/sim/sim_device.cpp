@@ -46,13 +46,13 @@ class PlanRun {
       WW_ASSIGN(std::optional<core::Fault> fault, RunOp(op, false));
       if (fault) return core::DeviceOutcome(std::move(*fault));
     }
-    const std::vector<Kept> state = KeepState();
-    for (const core::PlanOp& op : request_.plan->ops) {
-      WW_ASSIGN(std::optional<core::Fault> fault, RunOp(op, true));
+    for (uint32_t call = 0; call <= request_.options.earlier_calls; ++call) {
+      const bool last = call == request_.options.earlier_calls;
+      if (request_.options.earlier_calls > 0)
+        memory_->ResetArguments(last ? *request_.buffers : Rotated(*request_.buffers, call + 1));
+      WW_ASSIGN(std::optional<core::Fault> fault, RunCall(last));
       if (fault) return core::DeviceOutcome(std::move(*fault));
     }
-    for (const Kept& kept : state)
-      if (IsChanged(kept)) run_.changed_globals.push_back(kept.name);
     FinishBuffers();
     return core::DeviceOutcome(std::move(run_));
   }
@@ -67,40 +67,70 @@ class PlanRun {
     return launches;
   }
 
-  // What outlives a launch of the plan's operations: the module's variables that kernels can write, and what setup
-  // wrote into workspaces.
+  // What outlives a call of the plan's operations: the module's variables that kernels can write, and workspaces, if
+  // some of them are filled once.
   struct Kept {
     std::string name;
+    bool variable = true;
     std::span<const std::byte> now;
+    const sim::Allocation* allocation = nullptr;
+    uint64_t offset = 0;  // in the allocation
     std::vector<std::byte> before;
-    std::vector<uint8_t> written;  // of a workspace, for each byte; empty: all count
   };
-  std::vector<Kept> KeepState() const {
+  Result<std::vector<Kept>> BeginCall() {
     std::vector<Kept> state;
-    const Memory& memory = memory_->memory();
+    sim::Memory& memory = memory_->memory();
     const std::vector<PlanMemory::Buffer>& buffers = memory_->buffers();
-    const auto keep = [&](const std::string& name, uint64_t address, uint64_t bytes) {
+    const auto keep = [&](const std::string& name, bool variable, uint64_t address, uint64_t bytes) -> Status {
+      WW_TRY(memory.BeginCall(address));
       const std::span<const std::byte> now = memory.Bytes(address, bytes);
-      state.push_back({name, now, {now.begin(), now.end()}, {}});
+      const sim::Allocation* allocation = memory.Find(address);
+      state.push_back({name, variable, now, allocation, address - allocation->base, {now.begin(), now.end()}});
+      return {};
     };
     const auto& variables = program_.variables();
     for (uint32_t i = 0; i < variables.size(); ++i)
-      if (!variables[i].constant) keep(variables[i].name, memory.variable_address(i), variables[i].bytes);
+      if (!variables[i].constant && variables[i].bytes > 0)
+        WW_TRY(keep(variables[i].name, true, memory.variable_address(i), variables[i].bytes));
     if (request_.plan->setup.empty()) return state;
-    for (size_t i = 0; i < buffers.size(); ++i) {
-      if (request_.plan->buffers[i].kind == core::PlanBuffer::Kind::kArgument) continue;
-      const sim::Allocation* allocation = memory.Find(buffers[i].address);
-      if (!allocation || !allocation->written) continue;
-      keep(request_.plan->buffers[i].name, buffers[i].address, buffers[i].bytes);
-      const uint8_t* first = allocation->written + (buffers[i].address - allocation->base);
-      state.back().written.assign(first, first + buffers[i].bytes);
-    }
+    for (size_t i = 0; i < buffers.size(); ++i)
+      if (request_.plan->buffers[i].kind != core::PlanBuffer::Kind::kArgument && buffers[i].bytes > 0)
+        WW_TRY(keep(request_.plan->buffers[i].name, false, buffers[i].address, buffers[i].bytes));
     return state;
   }
-  static bool IsChanged(const Kept& kept) {
-    for (size_t i = 0; i < kept.before.size(); ++i)
-      if (kept.now[i] != kept.before[i] && (kept.written.empty() || kept.written[i])) return true;
-    return false;
+  std::vector<core::StateUse> EndCall(const std::vector<Kept>& state) const {
+    std::vector<core::StateUse> uses;
+    for (const Kept& kept : state) {
+      const uint8_t* found = kept.allocation->found + kept.offset;
+      core::StateUse use{kept.name, kept.variable, {}, {}};
+      use.inherited = core::RangesOf(kept.now.size(), [&](uint64_t i) { return found[i] == sim::Allocation::kRead; });
+      use.left = core::RangesOf(kept.now.size(), [&](uint64_t i) { return kept.now[i] != kept.before[i]; });
+      if (!use.inherited.empty() || !use.left.empty()) uses.push_back(std::move(use));
+    }
+    return uses;
+  }
+
+  Result<std::optional<core::Fault>> RunCall(bool timed) {
+    WW_ASSIGN(const std::vector<Kept> state, BeginCall());
+    for (const core::PlanOp& op : request_.plan->ops) {
+      WW_ASSIGN(std::optional<core::Fault> fault, RunOp(op, timed));
+      if (fault) return fault;
+    }
+    if (!run_.sampled) core::Merge(EndCall(state), run_.state);
+    return std::optional<core::Fault>();
+  }
+  // Other contents of the same kind: what a cache remembers of them must not answer for the next call.
+  static std::vector<core::BufferContent> Rotated(std::vector<core::BufferContent> contents, uint64_t by) {
+    constexpr uint64_t kUnit = 16;  // bytes: whole elements of every type
+    for (core::BufferContent& content : contents) {
+      if (content.uninitialized || content.bytes.size() < 2 * kUnit) continue;
+      std::vector<std::byte> bytes(content.bytes.begin(), content.bytes.end());
+      const uint64_t elements = bytes.size() / kUnit * kUnit;
+      std::rotate(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(by * kUnit % elements),
+                  bytes.begin() + static_cast<std::ptrdiff_t>(elements));
+      content.bytes = std::move(bytes);
+    }
+    return contents;
   }
 
   Result<std::optional<core::Fault>> RunOp(const core::PlanOp& op, bool timed) {
@@ -246,6 +276,7 @@ class SimDevice : public core::Device {
         return std::optional<core::Fault>(std::move(*fault));
       }
       core::DeviceRun& result = std::get<core::DeviceRun>(other);
+      core::Merge(result.state, run->state);
       if (result.buffers == run->buffers) continue;
       if (++run->differing_runs == 1) run->other_buffers = std::move(result.buffers);
     }

@@ -243,6 +243,13 @@ class Finder {
     Add(slices.file, slices.host);
     for (const auto& [name, text] : slices.host_headers) Add(name, text);
   }
+  // At the first place of `token`, else at the entry.
+  core::PrecisionUse Place(const std::string& name, const std::string& token) const {
+    for (const auto& [file, tokens] : files_)
+      for (const Token& t : tokens)
+        if (!token.empty() && t.text == token) return {name, file, t.line};
+    return {name, slices_.file, slices_.entry_line};
+  }
   Uses Find(const HostObject& object) {
     for (const std::string& symbol : object.undefined)
       if (!MayRefer(symbol) && !recorder_.contains(symbol)) AddSymbol(symbol, "");
@@ -263,16 +270,8 @@ class Finder {
     const std::string name = Demangled(symbol);
     AddUse(what + name, LastName(name));
   }
-  // At the first place of `token`, else at the entry.
   void AddUse(const std::string& name, const std::string& token) {
-    core::PrecisionUse use{name, slices_.file, slices_.entry_line};
-    for (const auto& [file, tokens] : files_)
-      for (const Token& t : tokens)
-        if (!token.empty() && t.text == token) {
-          uses_.try_emplace(std::string(core::kHostPrefix) + name, core::PrecisionUse{name, file, t.line});
-          return;
-        }
-    uses_.try_emplace(std::string(core::kHostPrefix) + name, std::move(use));
+    uses_.try_emplace(std::string(core::kHostPrefix) + name, Place(name, token));
   }
   void AddAt(const std::string& name, const std::string& file, const Token& token) {
     uses_.try_emplace(std::string(core::kHostPrefix) + name, core::PrecisionUse{name, file, token.line});
@@ -326,6 +325,27 @@ class Finder {
 
 Uses FindForeignUses(const HostObject& object, const std::set<std::string>& recorder, const Slices& slices) {
   return Finder(recorder, slices).Find(object);
+}
+
+core::PrecisionUse PlaceUse(const std::string& name, const std::string& token, const Slices& slices) {
+  static const std::set<std::string> none;
+  return Finder(none, slices).Place(name, token);
+}
+
+Uses EntrySymbols(const HostObject& object, const Slices& slices) {
+  Uses symbols;
+  const std::string entry = LastName(slices.entry_name);
+  for (const std::string& symbol : object.defined) {
+    const std::string demangled = Demangled(symbol);
+    if (LastName(demangled) != entry) continue;
+    std::string name = symbol;
+    if (demangled == symbol)  // C's linkage: the name says nothing of the parameters
+      for (const core::ParameterInfo& parameter : slices.parameters)
+        name += std::string(parameter.is_pointer ? " *" : " ") +
+                std::string(parameter.dtype ? core::Name(*parameter.dtype) : "?");
+    symbols[std::string(core::kEntryPrefix) + name] = {demangled, slices.file, slices.entry_line};
+  }
+  return symbols;
 }
 
 }  // namespace warpwright::source

@@ -24,4 +24,10 @@ namespace warpwright::source {
 std::map<std::string, core::PrecisionUse> FindForeignUses(const HostObject& object,
                                                           const std::set<std::string>& recorder, const Slices& slices);
 
+// A use by this name, at the first place of `token` in the host slice, else at the entry.
+core::PrecisionUse PlaceUse(const std::string& name, const std::string& token, const Slices& slices);
+// The symbols by which other files refer to the entry, by core::kEntryPrefix + name, and with the types of its
+// parameters where the name does not tell them.
+std::map<std::string, core::PrecisionUse> EntrySymbols(const HostObject& object, const Slices& slices);
+
 }  // namespace warpwright::source

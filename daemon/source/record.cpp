@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "base/file.h"
@@ -29,19 +31,28 @@ constexpr uint64_t kObjectLimitBytes = 256u << 20;
 // heaps; the second one is also where drivers place it. A launcher must not be able to detect that it is being
 // recorded: the offset that is added to each base is random, and the two runs, which must agree, have different
 // environments.
-constexpr uint64_t kBases[] = {0x1000'0000'0000, 0x5000'0000'0000};
+enum class Run : uint8_t { kPlain, kOtherWorld, kLater };
+constexpr size_t kRuns = 3;
+constexpr uint64_t kBases[kRuns] = {0x1000'0000'0000, 0x5000'0000'0000, 0x2000'0000'0000};
 constexpr uint64_t kBaseUnits = 1ull << 30, kBaseUnit = 512;  // cudaMalloc's alignment
-const std::map<std::string, std::string> kEnvironments[] = {{{"LANG", "C"}},
-                                                            {{"LANG", "en_US.UTF-8"},
-                                                             {"HOME", "/root"},
-                                                             {"USER", "root"},
-                                                             {"SHELL", "/bin/bash"},
-                                                             {"TERM", "xterm"},
-                                                             {"PATH", "/usr/local/cuda/bin:/usr/bin:/bin"},
-                                                             {"CUDA_VISIBLE_DEVICES", "0"}}};
+const std::map<std::string, std::string> kEnvironments[kRuns] = {{{"LANG", "C"}},
+                                                                 {{"LANG", "en_US.UTF-8"},
+                                                                  {"HOME", "/root"},
+                                                                  {"USER", "root"},
+                                                                  {"SHELL", "/bin/bash"},
+                                                                  {"TERM", "xterm"},
+                                                                  {"PATH", "/usr/local/cuda/bin:/usr/bin:/bin"},
+                                                                  {"CUDA_VISIBLE_DEVICES", "0"}},
+                                                                 {{"LANG", "C"}}};
 // What device-to-host copies return: zeros, and what is a little more than one as a float or as two of 16 bits, and
 // also a large integer. They differ in every byte, or a launcher could decide by a narrower value unnoticed.
-constexpr uint32_t kGarbage[] = {0, 0x3f803f80};
+constexpr uint32_t kGarbage[kRuns] = {0, 0x3f803f80, 0x3f803f80};
+constexpr uint64_t kMove = 3ull << 30;  // of the arguments, between calls of the third run
+constexpr const char* kDependsOnCalls =
+    "other operations after calls with other arguments, on the default stream or with buffers elsewhere";
+constexpr const char* kFailsLater =
+    "something that fails after calls with other arguments, on the default stream or with buffers elsewhere";
+constexpr const char* kOtherBuild = "whether it is built as optimized C++20 without assertions";
 
 core::Refused Refuse(const Slices& slices, std::string reason, int line = 0) {
   return {core::Check::kRecord, std::move(reason), slices.file, line == 0 ? slices.entry_line : line};
@@ -53,29 +64,104 @@ std::string Hex(std::span<const std::byte> bytes) {
   return hex;
 }
 
-Result<std::string> Input(const RecordRequest& request, const HostProgram& host, int run) {
-  const core::Chip& chip = request.chip;
-  const std::string digits = chip.arch.size() > 3 ? chip.arch.substr(3) : "90";
-  const int arch = std::atoi(digits.c_str());
-  std::string text = fmt::format(
-      "base {}\ngarbage {}\nchip {} {} {} {} {} {} {} {} {} {} {}\n",
-      kBases[run] + base::SecretSeed() % kBaseUnits * kBaseUnit, kGarbage[run], chip.multiprocessors, chip.max_warps,
-      chip.max_blocks, arch / 10, arch % 10, chip.registers, chip.shared_bytes, chip.shared_bytes_per_block_optin,
-      chip.shared_bytes_reserved_per_block, static_cast<int64_t>(chip.l2_bytes), std::lround(chip.clock_ghz * 1e6));
-  for (const auto& [file, lines] : host.lines)
-    text += fmt::format("lines {} {} {}\n", lines.size(), fmt::join(lines, " "), file);
-  for (const RecordBuffer& buffer : request.buffers) {
-    const bool served = !buffer.content.empty() && buffer.content.size() <= kServedLimitBytes;
-    text += fmt::format("buffer {} {} {}\n", buffer.bytes, buffer.pointer_offset, served ? Hex(buffer.content) : "-");
-  }
-  for (const core::Argument& argument : request.spec->args) {
+Result<std::string> ScalarHex(const core::KernelSpec& spec, const std::map<std::string, core::ScalarValue>& scalars,
+                              const char* word) {
+  std::string text;
+  for (const core::Argument& argument : spec.args) {
     const auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind);
     if (scalar == nullptr) continue;
-    const auto value = request.scalars.find(argument.name);
-    if (value == request.scalars.end()) {
+    const auto value = scalars.find(argument.name);
+    if (value == scalars.end())
       return Fail(ErrorCode::kUsage, fmt::format("no value for the scalar argument '{}'", argument.name));
-    }
-    text += "scalar " + Hex(core::ScalarBytes(*scalar, value->second)) + "\n";
+    text += fmt::format("{} {}\n", word, Hex(core::ScalarBytes(*scalar, value->second)));
+  }
+  return text;
+}
+
+// What a device says of itself and of this moment: one of two very different truths.
+std::string AnswersOf(const core::Chip& chip, bool second) {
+  constexpr uint64_t kTotal = 84ull << 30;
+  const uint64_t drawn = base::SecretSeed();
+  const uint64_t free = kTotal / 100 * ((second ? 70 : 20) + drawn % 25);
+  return fmt::format("answers {} {} {} {} {} {} {} {} NVIDIA {}\n", second ? 1 : 0, free, kTotal,
+                     (second ? 128 : 32) + 8 * (drawn >> 8) % 64, second ? 352 : 0, second ? 16 : 0, second ? 1 : 0,
+                     second ? 2 : 1, chip.name);
+}
+
+struct OtherArguments {
+  std::map<std::string, core::ScalarValue> scalars;
+  std::vector<uint64_t> bytes;  // of the buffers
+};
+// Sizes times `factor`, and other scalars a little changed: a value that is kept until it changes much goes stale.
+// Nothing where the manifest has no such sizes.
+std::optional<OtherArguments> MakeOther(const core::KernelSpec& spec,
+                                        const std::map<std::string, core::ScalarValue>& scalars, double factor) {
+  constexpr double kChange = 1.0001;
+  constexpr uint64_t kMostBytes = 16ull << 30;
+  std::set<std::string> sizes;
+  for (const core::Argument& argument : spec.args)
+    if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind))
+      for (const core::Expression& extent : buffer->shape)
+        for (const std::string& name : extent.Variables()) sizes.insert(name);
+  core::Case other{.name = {}, .scalars = scalars};
+  for (auto& [name, value] : other.scalars) {
+    if (auto* number = std::get_if<double>(&value)) *number *= kChange;
+    auto* size = std::get_if<int64_t>(&value);
+    if (size != nullptr && *size > 1 && sizes.contains(name))
+      *size = static_cast<int64_t>(static_cast<double>(*size) * factor);
+  }
+  OtherArguments made{other.scalars, {}};
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    if (buffer == nullptr) continue;
+    const auto shape = core::ShapeOf(argument, other);
+    if (!shape) return std::nullopt;
+    uint64_t bytes = core::SizeOf(buffer->dtype);
+    for (const int64_t extent : *shape)
+      if (extent < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes) || bytes > kMostBytes)
+        return std::nullopt;
+    made.bytes.push_back(bytes);
+  }
+  return made;
+}
+
+Result<std::string> Input(const RecordRequest& request, const HostProgram& host, Run run) {
+  const core::Chip& chip = request.chip;
+  const auto index = static_cast<size_t>(run);
+  const std::string digits = chip.arch.size() > 3 ? chip.arch.substr(3) : "90";
+  const int arch = std::atoi(digits.c_str());
+  std::string text =
+      fmt::format("base {}\ngarbage {}\nchip {} {} {} {} {} {} {} {} {} {} {}\n",
+                  kBases[index] + base::SecretSeed() % kBaseUnits * kBaseUnit, kGarbage[index], chip.multiprocessors,
+                  chip.max_warps, chip.max_blocks, arch / 10, arch % 10, chip.registers, chip.shared_bytes,
+                  chip.shared_bytes_per_block_optin, chip.shared_bytes_reserved_per_block,
+                  static_cast<int64_t>(chip.l2_bytes), std::lround(chip.clock_ghz * 1e6));
+  const bool later = run == Run::kLater;
+  text += AnswersOf(chip, run == Run::kOtherWorld);
+  text += fmt::format("recording {} {} {} {}\n", run == Run::kOtherWorld ? 1 : 0, later ? 1 : 0, later ? kMove : 0,
+                      later ? 1 : 0);
+  for (const auto& [file, lines] : host.lines)
+    text += fmt::format("lines {} {} {}\n", lines.size(), fmt::join(lines, " "), file);
+  std::vector<OtherArguments> earlier;
+  for (const double factor : {0.5, 2.0})
+    if (auto other = later ? MakeOther(*request.spec, request.scalars, factor) : std::nullopt)
+      earlier.push_back(std::move(*other));
+  for (size_t i = 0; i < request.buffers.size(); ++i) {
+    const RecordBuffer& buffer = request.buffers[i];
+    const bool served = !buffer.content.empty() && buffer.content.size() <= kServedLimitBytes;
+    uint64_t room = buffer.bytes;
+    for (const OtherArguments& other : earlier) room = std::max(room, other.bytes[i]);
+    text +=
+        fmt::format("buffer {} {} {} {} {}\n", buffer.bytes, room, buffer.pointer_offset,
+                    buffer.same_as ? static_cast<int64_t>(*buffer.same_as) : -1, served ? Hex(buffer.content) : "-");
+  }
+  WW_ASSIGN(const std::string scalars, ScalarHex(*request.spec, request.scalars, "scalar"));
+  text += scalars;
+  for (const OtherArguments& other : earlier) {
+    text += "earlier\n";
+    for (const uint64_t bytes : other.bytes) text += fmt::format("earlier_bytes {}\n", bytes);
+    WW_ASSIGN(const std::string values, ScalarHex(*request.spec, other.scalars, "earlier_scalar"));
+    text += values;
   }
   return text;
 }
@@ -123,11 +209,11 @@ core::Refused DescribeFault(const Slices& slices, const RecordRequest& request, 
 
 Result<std::variant<Recording, core::Refused>> RunOnce(const Slices& slices, const RecordRequest& request,
                                                        const std::filesystem::path& program, const HostProgram& host,
-                                                       int run) {
+                                                       Run run) {
   using Outcome = std::variant<Recording, core::Refused>;
   base::Command command;
   command.argv = {program.string()};
-  command.env = kEnvironments[run];
+  command.env = kEnvironments[static_cast<size_t>(run)];
   command.directory = program.parent_path();
   WW_ASSIGN(command.input, Input(request, host, run));
   command.deadline = request.run_deadline;
@@ -250,8 +336,8 @@ Result<RecordOutcome> PlanOfKernel(const Slices& slices, const RecordRequest& re
         return RecordOutcome(
             Refuse(slices, fmt::format("parameter '{}' of {} is not a pointer", parameter.name, slices.entry)));
       value.bytes.resize(8);
-      value.pointers[0] = {static_cast<uint32_t>(plan.buffers.size()), 0};
       const RecordBuffer& buffer = request.buffers[plan.buffers.size()];
+      value.pointers[0] = {buffer.same_as.value_or(static_cast<uint32_t>(plan.buffers.size())), 0};
       plan.buffers.push_back({core::PlanBuffer::Kind::kArgument, buffer.name, buffer.bytes});
     }
     launch.parameters.push_back(std::move(value));
@@ -270,7 +356,9 @@ Result<RecordOutcome> Validated(const Slices& slices, Result<RecordOutcome> outc
   return outcome;
 }
 
-Result<std::map<std::string, core::PrecisionUse>> ForeignUses(const Recorder& recorder, const Slices& slices) {
+using Uses = std::map<std::string, core::PrecisionUse>;
+
+Result<Uses> ForeignUses(const Recorder& recorder, const Slices& slices) {
   const auto read = [](const std::filesystem::path& path) -> Result<HostObject> {
     WW_ASSIGN(const std::string bytes, base::ReadFile(path, kObjectLimitBytes));
     return ReadHostObject(std::as_bytes(std::span(bytes)));
@@ -281,48 +369,113 @@ Result<std::map<std::string, core::PrecisionUse>> ForeignUses(const Recorder& re
     runtime.merge(object.defined);
   }
   WW_ASSIGN(const HostObject object, read(recorder.object));
-  return FindForeignUses(object, runtime, slices);
+  Uses uses = FindForeignUses(object, runtime, slices);
+  uses.merge(EntrySymbols(object, slices));
+  return uses;
+}
+
+struct Programs {
+  Recorder usual;
+  std::optional<Recorder> other;  // of the other build; nothing where that does not compile
+};
+Result<std::variant<Programs, core::Refused>> BuildBoth(const Slices& slices, const RecordRequest& request,
+                                                        const HostProgram& host, const std::string& harness) {
+  using Outcome = std::variant<Programs, core::Refused>;
+  using Built = Result<std::variant<Recorder, HostCompileFailed>>;
+  const auto build = [&](HostBuild how) {
+    return BuildRecorder(slices.file, host, harness, how, request.cache, request.compile_deadline);
+  };
+  Built other = HostCompileFailed{}, usual = HostCompileFailed{};
+  {
+    const std::jthread beside([&] { other = build(HostBuild::kOther); });
+    usual = build(HostBuild::kUsual);
+  }
+  if (!usual) return Fail(std::move(usual).error());
+  if (const auto* failed = std::get_if<HostCompileFailed>(&*usual)) return Outcome(HostFailure(slices, *failed));
+  Programs programs{std::get<Recorder>(*usual), std::nullopt};
+  if (!other) return Fail(std::move(other).error());
+  if (auto* built = std::get_if<Recorder>(&*other)) programs.other = std::move(*built);
+  return Outcome(std::move(programs));
+}
+
+void AddEffects(const Slices& slices, const Recording& recording, Uses& uses) {
+  for (const Recording::Effect& effect : recording.effects)
+    uses[std::string(core::kHostPrefix) + effect.what] =
+        PlaceUse(fmt::format("{} ({})", effect.what, effect.function), effect.function, slices);
+}
+
+// What the third run shows beside the plan.
+void AddLater(const Slices& slices, const core::LaunchPlan& plan, const std::vector<std::string>& returned,
+              std::variant<Recording, core::Refused> outcome, Uses& uses) {
+  const auto add = [&](const char* what) {
+    uses[std::string(core::kHostPrefix) + what] = {what, slices.file, slices.entry_line};
+  };
+  auto* later = std::get_if<Recording>(&outcome);
+  if (later == nullptr) return add(kFailsLater);
+  if (later->returned_failing)
+    uses[std::string(core::kReturnPrefix) + "failing " + *later->returned_failing] = {
+        *later->returned_failing + " where launches fail", slices.file, slices.entry_line};
+  AddEffects(slices, *later, uses);
+  if (!returned.empty() &&
+      std::find(later->returned.begin(), later->returned.end(), returned.back()) == later->returned.end())
+    return add(kDependsOnCalls);
+  if (DependsOnEarlierCalls(plan, std::move(*later))) add(kDependsOnCalls);
 }
 
 Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& request) {
   const auto harness = MakeHarness(slices, *request.spec);
   if (const auto* refused = std::get_if<core::Refused>(&harness)) return RecordOutcome(*refused);
   const HostProgram host = MakeHostProgram(slices);
-  WW_ASSIGN(auto built,
-            BuildRecorder(slices.file, host, std::get<std::string>(harness), request.cache, request.compile_deadline));
-  if (const auto* failed = std::get_if<HostCompileFailed>(&built)) {
-    return RecordOutcome(HostFailure(slices, *failed));
-  }
-  const auto& program = std::get<Recorder>(built).program;
-  // Concurrently: the two runs are independent.
-  Result<std::variant<Recording, core::Refused>> outcomes[2] = {core::Refused{}, core::Refused{}};
+  WW_ASSIGN(const auto built, BuildBoth(slices, request, host, std::get<std::string>(harness)));
+  if (const auto* refused = std::get_if<core::Refused>(&built)) return RecordOutcome(*refused);
+  const auto& [usual, other] = std::get<Programs>(built);
+  using Outcome = std::variant<Recording, core::Refused>;
+  // Concurrently: the runs are independent.
+  Result<Outcome> outcomes[kRuns] = {core::Refused{}, core::Refused{}, core::Refused{}};
   {
-    const std::jthread second([&] { outcomes[1] = RunOnce(slices, request, program, host, 1); });
-    outcomes[0] = RunOnce(slices, request, program, host, 0);
+    std::vector<std::jthread> threads;
+    for (const Run run : {Run::kPlain, Run::kOtherWorld, Run::kLater})
+      threads.emplace_back([&, run] {
+        const Recorder& recorder = run == Run::kOtherWorld && other ? *other : usual;
+        outcomes[static_cast<size_t>(run)] = RunOnce(slices, request, recorder.program, host, run);
+      });
   }
-  std::vector<Recording> recordings;
-  for (auto& outcome : outcomes) {
-    if (!outcome) return Fail(std::move(outcome).error());
-    if (const auto* refused = std::get_if<core::Refused>(&*outcome)) return RecordOutcome(*refused);
-    recordings.push_back(std::move(std::get<Recording>(*outcome)));
-  }
-  const std::optional<core::PrecisionUse> unordered = recordings[0].unordered;
-  // What depends on data is not known here: the two recordings return something else.
-  const std::vector<std::string> returned =
-      recordings[0].returned == recordings[1].returned ? recordings[0].returned : std::vector<std::string>();
+  for (const auto& outcome : outcomes)
+    if (!outcome) return Fail(outcome.error());
+  auto& [plain, world, later] = outcomes;
+  if (const auto* refused = std::get_if<core::Refused>(&*plain)) return RecordOutcome(*refused);
   std::vector<core::PlanBuffer> arguments;
   for (const RecordBuffer& buffer : request.buffers)
     arguments.push_back({core::PlanBuffer::Kind::kArgument, buffer.name, buffer.bytes});
-  auto plan = MakePlan(std::move(recordings[0]), recordings[1], std::move(arguments), slices.file);
+  const auto agree = [&](const Outcome& second) -> std::variant<core::LaunchPlan, core::Refused> {
+    if (const auto* refused = std::get_if<core::Refused>(&second)) return *refused;
+    return MakePlan(std::get<Recording>(*plain), std::get<Recording>(second), arguments, slices.file);
+  };
+  auto plan = agree(*world);
+  bool by_build = !other;
+  if (other && std::holds_alternative<core::Refused>(plan)) {  // because of the build, or of the rest?
+    WW_ASSIGN(world, RunOnce(slices, request, usual.program, host, Run::kOtherWorld));
+    plan = agree(*world);
+    by_build = true;
+  }
   if (auto* refused = std::get_if<core::Refused>(&plan)) {
     if (refused->line == 0) refused->line = slices.entry_line;
     return RecordOutcome(std::move(*refused));
   }
-  WW_ASSIGN(auto foreign, ForeignUses(std::get<Recorder>(built), slices));
-  if (unordered) foreign[std::string(core::kHostPrefix) + unordered->instruction] = *unordered;
-  for (const std::string& value : returned)
+  const Recording &first = std::get<Recording>(*plain), &second = std::get<Recording>(*world);
+  WW_ASSIGN(Uses foreign, ForeignUses(usual, slices));
+  if (first.unordered) foreign[std::string(core::kHostPrefix) + first.unordered->instruction] = *first.unordered;
+  if (by_build) foreign[std::string(core::kBuildPrefix) + kOtherBuild] = {kOtherBuild, slices.file, slices.entry_line};
+  // What depends on data is not known here: the two recordings return something else.
+  const bool known = first.returned == second.returned;
+  if (!known) foreign[std::string(core::kReturnPrefix) + "varies"] = {"that vary", slices.file, slices.entry_line};
+  for (const std::string& value : known ? first.returned : std::vector<std::string>())
     foreign[std::string(core::kReturnPrefix) + value] = {value, slices.file, slices.entry_line};
-  return RecordOutcome(Recorded{std::move(std::get<core::LaunchPlan>(plan)), std::move(foreign)});
+  AddEffects(slices, first, foreign);
+  AddEffects(slices, second, foreign);
+  auto& agreed = std::get<core::LaunchPlan>(plan);
+  AddLater(slices, agreed, known ? first.returned : std::vector<std::string>(), std::move(*later), foreign);
+  return RecordOutcome(Recorded{std::move(agreed), std::move(foreign)});
 }
 
 }  // namespace

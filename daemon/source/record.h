@@ -1,12 +1,18 @@
 // Runs a launcher in a sandboxed child against our own cuda_runtime.h and records what it does.
 //
-// The host slice is compiled with g++ -O0 (a precompiled header holds the shim) and linked with a small runtime. Device
+// The host slice is compiled with g++ (a precompiled header holds the shim) and linked with a small runtime. Device
 // pointers are unmapped addresses: host code that dereferences one faults, and the handler reports which buffer it was.
-// The program runs twice, with different device addresses, so that pointers inside by-value structures can be
-// distinguished from numbers, and with different garbage returned by device-to-host copies, so that a launcher that
-// branches on a computed value is detected. In each run the entry is called three times, which separates what happens
-// once (static scratch) from what happens in every call. A launcher whose file's variables still change in the third
-// call is refused: it may be counting calls.
+// The program runs three times. In the first two, which must agree, everything differs that differs in reality: the
+// addresses and distances of buffers, so that pointers inside by-value structures can be distinguished from numbers;
+// the environment; what the device answers when it is asked for free memory, registers, events or its number; garbage
+// that device-to-host copies return, so that a launcher that branches on a computed value is detected; and how the
+// program was built. In each run the entry is called three times, which separates what happens once (static scratch)
+// from what happens in every call. A launcher whose file's variables still change in the third call is refused: it may
+// be counting calls.
+//
+// The third run follows calls with other sizes and scalars, its caller is on the default stream, its arguments move
+// between calls, and in a last call every launch fails. What it shows is reported among the foreign uses, as is what
+// the host does beside launching: whoever judges refuses those that the original does not have.
 //
 // The plan is returned as JSON lines on a separate descriptor and is decoded strictly: the recorder ran untrusted code.
 #pragma once
@@ -15,6 +21,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -31,7 +38,8 @@ namespace warpwright::source {
 struct RecordBuffer {
   std::string name;
   uint64_t bytes = 0;
-  int64_t pointer_offset = 0;  // bytes beyond a 256-byte boundary: launchers may check alignment
+  int64_t pointer_offset = 0;            // bytes beyond a 256-byte boundary: launchers may check alignment
+  std::optional<uint32_t> same_as = {};  // the entry gets this other buffer's address
   // Returned to a launcher that reads this input on the host (a scalar in a buffer). Empty: such a read is refused.
   std::vector<std::byte> content;
 };

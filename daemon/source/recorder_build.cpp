@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <map>
+#include <thread>
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -19,12 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The shim and the slices are compiled with the same flags, or g++ rejects the precompiled header. -g1 and the frame
+// The shim and the slices are compiled with the same flags, or g++ rejects the precompiled headers: there is one for
+// each build. -g1 and the frame
 // pointer give the lines of host reads of device memory. Columns are omitted: they would refer to a text that the user
 // never sees.
-const std::vector<std::string> kFlags = {"-std=c++17",
-                                         "-O0",
-                                         "-g1",
+const std::vector<std::string> kFlags = {"-g1",
                                          "-w",
                                          "-fno-pie",
                                          "-fno-omit-frame-pointer",
@@ -32,6 +32,10 @@ const std::vector<std::string> kFlags = {"-std=c++17",
                                          "-fno-diagnostics-color",
                                          "-fno-show-column",
                                          "-fno-diagnostics-show-caret"};
+const std::vector<std::string>& FlagsOf(HostBuild build) {
+  static const std::vector<std::string> usual = {"-std=c++17", "-O0"}, other = {"-std=c++20", "-O2", "-DNDEBUG"};
+  return build == HostBuild::kUsual ? usual : other;
+}
 constexpr uint64_t kCompilerMemoryBytes = 4ull << 30;
 
 // A folder of the cache is either complete or absent: it is written under a temporary name and renamed. Another process
@@ -57,11 +61,12 @@ Result<fs::path> NewFolder(const fs::path& cache) {
   return folder;
 }
 
-Result<base::Completed> Compile(std::vector<std::string> arguments, const fs::path& folder, const fs::path& shim,
-                                std::chrono::milliseconds deadline) {
+Result<base::Completed> Compile(HostBuild build, std::vector<std::string> arguments, const fs::path& folder,
+                                const fs::path& shim, std::chrono::milliseconds deadline) {
   base::Command command;
   command.argv = {"g++"};
   command.argv.insert(command.argv.end(), kFlags.begin(), kFlags.end());
+  command.argv.insert(command.argv.end(), FlagsOf(build).begin(), FlagsOf(build).end());
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
   command.env = base::MinimalEnvironment();
   command.env["TMPDIR"] = folder.string();
@@ -97,7 +102,8 @@ std::vector<std::string> LinkedWith(const std::string& object, const fs::path& s
 
 Result<fs::path> BuildShim(const fs::path& cache, std::chrono::milliseconds deadline) {
   base::Hasher hasher;
-  for (const std::string& flag : kFlags) hasher.Add(flag);
+  for (const auto* flags : {&kFlags, &FlagsOf(HostBuild::kUsual), &FlagsOf(HostBuild::kOther)})
+    for (const std::string& flag : *flags) hasher.Add(flag);
   for (const auto& [name, text] : embedded::HostShim()) hasher.Add(name).Add(text);
   const fs::path wanted = cache / ("shim-" + hasher.Finish().substr(0, 16));
   if (fs::exists(wanted)) return wanted;
@@ -108,13 +114,22 @@ Result<fs::path> BuildShim(const fs::path& cache, std::chrono::milliseconds dead
     WW_TRY(base::WriteFileAtomically(folder / name, text));
     if (name.ends_with(".cpp")) sources.emplace_back(name);
   }
-  const auto compile = [&](const std::vector<std::string>& arguments) -> Status {
-    WW_ASSIGN(const base::Completed done, Compile(arguments, folder, folder, deadline));
+  const auto compile = [&](const std::vector<std::string>& arguments, HostBuild build = HostBuild::kUsual) -> Status {
+    WW_ASSIGN(const base::Completed done, Compile(build, arguments, folder, folder, deadline));
     if (done.exit_code == 0) return {};
     return Fail(ErrorCode::kEnvironment, "g++ cannot compile the launch recorder: " + done.err.substr(0, 2000),
                 "install g++ 12 or newer with its standard library");
   };
-  WW_TRY(compile({"-x", "c++-header", "cuda_runtime.h", "-o", "cuda_runtime.h.gch"}));
+  const std::string headers = "cuda_runtime.h.gch";
+  std::error_code failed;
+  fs::create_directory(folder / headers, failed);  // g++ takes the one in it that fits its flags
+  Status other;
+  {
+    const std::jthread beside(
+        [&] { other = compile({"-x", "c++-header", "cuda_runtime.h", "-o", headers + "/other"}, HostBuild::kOther); });
+    WW_TRY(compile({"-x", "c++-header", "cuda_runtime.h", "-o", headers + "/usual"}));
+  }
+  WW_TRY(other);
   std::vector<Status> compiled(sources.size());
   base::ParallelFor(
       sources.size(),
@@ -153,7 +168,8 @@ HostCompileFailed ReadLog(std::string log) {
 }  // namespace
 
 Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::string& file, const HostProgram& host,
-                                                                const std::string& harness, const fs::path& cache,
+                                                                const std::string& harness, HostBuild build,
+                                                                const fs::path& cache,
                                                                 std::chrono::milliseconds deadline) {
   using Outcome = std::variant<Recorder, HostCompileFailed>;
   std::error_code failed;
@@ -161,6 +177,7 @@ Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::strin
   const fs::path absolute = fs::absolute(cache);
   WW_ASSIGN(const fs::path shim, BuildShim(absolute, deadline));
   base::Hasher hasher;
+  for (const std::string& flag : FlagsOf(build)) hasher.Add(flag);
   hasher.Add(shim.filename().string()).Add(file).Add(host.text).Add(harness);
   for (const auto& [name, text] : host.headers) hasher.Add(name).Add(text);
   const fs::path wanted = absolute / ("recorder-" + hasher.Finish().substr(0, 32));
@@ -188,7 +205,7 @@ Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::strin
   std::vector<std::string> link = LinkedWith(kObject, shim);
   link.insert(link.end(), {"-no-pie", "-Wl,--unresolved-symbols=ignore-all", "-o", kProgram});
   for (const std::vector<std::string>& arguments : {compile, link}) {
-    WW_ASSIGN(const base::Completed done, Compile(arguments, folder, shim, deadline));
+    WW_ASSIGN(const base::Completed done, Compile(build, arguments, folder, shim, deadline));
     if (done.exit_code == 0 && !done.timed_out) continue;
     fs::remove_all(folder, failed);
     std::string log = done.timed_out ? "error: g++ did not end in time\n" + done.err : done.err;

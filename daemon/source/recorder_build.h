@@ -14,6 +14,11 @@
 
 namespace warpwright::source {
 
+// What one build decides and another does otherwise must not decide what a launcher does.
+enum class HostBuild {
+  kUsual,  // C++17, not optimized
+  kOther,  // C++20, optimized, without assertions
+};
 struct Recorder {
   std::filesystem::path program;
   std::filesystem::path object;                // of the host program alone
@@ -27,7 +32,7 @@ struct HostCompileFailed {
 
 // `file` is the main file's name.
 Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::string& file, const HostProgram& host,
-                                                                const std::string& harness,
+                                                                const std::string& harness, HostBuild build,
                                                                 const std::filesystem::path& cache,
                                                                 std::chrono::milliseconds deadline);
 

@@ -43,9 +43,10 @@ class LineReader {
       : arguments_(arguments), file_(file), recording_(recording) {}
 
   Status operator()(LaunchLine&& line) {
-    if (recording_.calls.empty()) return Unexpected("a call");
-    recording_.is_pointer.back().emplace_back();
-    WW_ASSIGN(core::KernelLaunch launch, Launch(std::move(line), recording_.is_pointer.back().back()));
+    if (call_ == nullptr) return Unexpected("a call");
+    std::vector<bool> is_pointer;
+    WW_ASSIGN(core::KernelLaunch launch, Launch(std::move(line), is_pointer));
+    if (!recording_.calls.empty()) recording_.is_pointer.back().push_back(std::move(is_pointer));
     return Append(std::move(launch));
   }
   Status operator()(MemsetLine&& line) {
@@ -64,9 +65,11 @@ class LineReader {
         core::EventOp{line.waits ? core::EventOp::Kind::kWait : core::EventOp::Kind::kRecord, line.event, line.stream});
   }
   Status operator()(CallLine&& line) {
-    if (line.number != recording_.calls.size() || line.number >= kCalls) return Unexpected("the next call");
-    recording_.calls.emplace_back();
-    recording_.is_pointer.emplace_back();
+    if (line.number != recording_.calls.size() || line.number >= kCalls ||
+        (line.earlier && recording_.earlier.size() >= kMostEarlier))
+      return Unexpected("the next call");
+    if (!line.earlier) recording_.is_pointer.emplace_back();
+    call_ = &(line.earlier ? recording_.earlier : recording_.calls).emplace_back();
     return {};
   }
   Status operator()(WorkspaceLine&& line) {
@@ -88,7 +91,12 @@ class LineReader {
   }
   Status operator()(ServedLine&&) { return {}; }
   Status operator()(ReturnedLine&& line) {
-    recording_.returned.push_back(line.value.text());
+    if (line.failing) recording_.returned_failing = line.value.text();
+    else recording_.returned.push_back(line.value.text());
+    return {};
+  }
+  Status operator()(EffectLine&& line) {
+    recording_.effects.push_back({std::move(line.what), std::move(line.function)});
     return {};
   }
   Status operator()(UnorderedLine&& line) {
@@ -103,11 +111,11 @@ class LineReader {
   }
 
  private:
-  static constexpr size_t kCalls = 3;
+  static constexpr size_t kCalls = 3, kMostEarlier = 4;
 
   Status Append(core::PlanOp op) {
-    if (recording_.calls.empty()) return Unexpected("a call");
-    recording_.calls.back().push_back(std::move(op));
+    if (call_ == nullptr) return Unexpected("a call");
+    call_->push_back(std::move(op));
     return {};
   }
   const std::string& Named(const std::string& file) const { return file.empty() ? file_ : file; }
@@ -115,6 +123,7 @@ class LineReader {
   size_t arguments_;
   const std::string& file_;
   Recording& recording_;
+  std::vector<core::PlanOp>* call_ = nullptr;  // the latest
 };
 
 // Pointers inside by-value structures: a value that decodes to the same pointer in both runs, at different addresses,
@@ -166,7 +175,11 @@ core::Refused Differs(const Recording& a, const Recording& b, const core::PlanOp
 // `second`.
 class Matcher {
  public:
-  Matcher(const std::vector<core::PlanBuffer>& buffers, size_t arguments) : buffers_(buffers), arguments_(arguments) {}
+  Matcher(const std::vector<core::PlanBuffer>& buffers, size_t arguments)
+      : buffers_(buffers), others_(buffers), arguments_(arguments) {}
+  // Operations of two recordings: the second's workspaces may be larger.
+  Matcher(const std::vector<core::PlanBuffer>& buffers, const std::vector<core::PlanBuffer>& others, size_t arguments)
+      : buffers_(buffers), others_(others), arguments_(arguments), same_recording_(false) {}
 
   bool Same(const std::vector<core::PlanOp>& first, size_t skip, const std::vector<core::PlanOp>& second) {
     forward_.clear();
@@ -184,13 +197,20 @@ class Matcher {
  private:
   bool Map(core::DevicePointer& from, const core::DevicePointer& to) {
     if (from.buffer < arguments_ || to.buffer < arguments_) return true;
-    if (from.buffer >= buffers_.size() || to.buffer >= buffers_.size()) return false;
+    if (from.buffer >= buffers_.size() || to.buffer >= others_.size()) return false;
     const auto [it, fresh] = forward_.emplace(from.buffer, to.buffer);
-    if (it->second != to.buffer || buffers_[from.buffer].bytes != buffers_[to.buffer].bytes) return false;
+    const uint64_t mine = buffers_[from.buffer].bytes, theirs = others_[to.buffer].bytes;
+    if (it->second != to.buffer || (same_recording_ ? mine != theirs : mine > theirs)) return false;
     from.buffer = to.buffer;
     return true;
   }
+  // For a caller on the default stream, what names that stream is on the caller's.
+  void RenameStream(uint32_t& a, uint32_t b) const {
+    constexpr uint32_t kNamedDefault = 2;
+    if (!same_recording_ && a == kNamedDefault && b == 0) a = b;
+  }
   bool Rename(core::KernelLaunch& a, const core::KernelLaunch& b) {
+    RenameStream(a.stream, b.stream);
     a.line = b.line;
     a.file = b.file;
     if (a.parameters.size() != b.parameters.size()) return false;
@@ -202,16 +222,30 @@ class Matcher {
     }
     return true;
   }
-  bool Rename(core::MemsetOp& a, const core::MemsetOp& b) { return Map(a.destination, b.destination); }
+  bool Rename(core::MemsetOp& a, const core::MemsetOp& b) {
+    RenameStream(a.stream, b.stream);
+    return Map(a.destination, b.destination);
+  }
   bool Rename(core::CopyOp& a, const core::CopyOp& b) {
+    RenameStream(a.stream, b.stream);
     return Map(a.destination, b.destination) && Map(a.source, b.source);
   }
-  bool Rename(core::UploadOp& a, const core::UploadOp& b) { return Map(a.destination, b.destination); }
-  bool Rename(core::SymbolUploadOp&, const core::SymbolUploadOp&) { return true; }
-  bool Rename(core::EventOp&, const core::EventOp&) { return true; }
+  bool Rename(core::UploadOp& a, const core::UploadOp& b) {
+    RenameStream(a.stream, b.stream);
+    return Map(a.destination, b.destination);
+  }
+  bool Rename(core::SymbolUploadOp& a, const core::SymbolUploadOp& b) {
+    RenameStream(a.stream, b.stream);
+    return true;
+  }
+  bool Rename(core::EventOp& a, const core::EventOp& b) {
+    RenameStream(a.stream, b.stream);
+    return true;
+  }
 
-  const std::vector<core::PlanBuffer>& buffers_;
+  const std::vector<core::PlanBuffer>&buffers_, &others_;
   size_t arguments_;
+  bool same_recording_ = true;
   std::map<uint32_t, uint32_t> forward_;
 };
 
@@ -312,6 +346,62 @@ std::variant<core::LaunchPlan, core::Refused> MakePlan(Recording a, const Record
   plan.ops = setup == 0 ? first : second;
   RenumberWorkspaces(plan, count);
   return plan;
+}
+
+namespace {
+
+// The plan's launches have no bytes where pointers are, also in structures: the other recording's neither.
+void ClearPointers(const std::vector<core::PlanOp>& like, size_t skip, std::vector<core::PlanOp>& ops) {
+  for (size_t i = 0; i < ops.size() && skip + i < like.size(); ++i) {
+    const auto* wanted = std::get_if<core::KernelLaunch>(&like[skip + i]);
+    auto* launch = std::get_if<core::KernelLaunch>(&ops[i]);
+    if (wanted == nullptr || launch == nullptr || wanted->parameters.size() != launch->parameters.size()) continue;
+    for (size_t p = 0; p < launch->parameters.size(); ++p) {
+      core::KernelParameter& parameter = launch->parameters[p];
+      const auto& pointers = wanted->parameters[p].pointers;
+      std::erase_if(parameter.pointers, [&](const auto& at) { return !pointers.contains(at.first); });
+      for (const auto& [offset, pointer] : parameter.pointers)
+        if (offset + 8 <= parameter.bytes.size()) std::fill_n(parameter.bytes.begin() + offset, 8, std::byte{0});
+    }
+  }
+}
+
+// A workspace that grew with the sizes is cleared by more.
+void ShortenMemsets(const std::vector<core::PlanOp>& like, std::vector<core::PlanOp>& ops) {
+  for (size_t i = 0; i < std::min(like.size(), ops.size()); ++i) {
+    const auto* wanted = std::get_if<core::MemsetOp>(&like[i]);
+    auto* memset = std::get_if<core::MemsetOp>(&ops[i]);
+    if (wanted != nullptr && memset != nullptr) memset->bytes = std::min(memset->bytes, wanted->bytes);
+  }
+}
+
+}  // namespace
+
+bool DependsOnEarlierCalls(const core::LaunchPlan& plan, Recording later) {
+  const auto arguments =
+      static_cast<size_t>(std::count_if(plan.buffers.begin(), plan.buffers.end(), [](const core::PlanBuffer& buffer) {
+        return buffer.kind == core::PlanBuffer::Kind::kArgument;
+      }));
+  std::vector<core::PlanBuffer> others(plan.buffers.begin(), plan.buffers.begin() + static_cast<long>(arguments));
+  for (const uint64_t bytes : later.workspaces) others.push_back({core::PlanBuffer::Kind::kWorkspace, "", bytes});
+  Matcher matcher(plan.buffers, others, arguments);
+  const auto same = [&](const std::vector<core::PlanOp>& wanted, std::vector<core::PlanOp> ops) {
+    ClearPointers(wanted, 0, ops);
+    return matcher.Same(wanted, 0, ops);
+  };
+  for (const size_t call : {1, 2})
+    if (!same(plan.ops, later.calls[call])) return true;
+  if (plan.setup.empty()) return !same(plan.ops, later.calls[0]);
+  std::vector<core::PlanOp> whole = plan.setup;
+  whole.insert(whole.end(), plan.ops.begin(), plan.ops.end());
+  if (same(whole, later.calls[0])) return false;
+  if (!same(plan.ops, later.calls[0])) return true;
+  return std::none_of(later.earlier.begin(), later.earlier.end(), [&](std::vector<core::PlanOp>& ops) {
+    if (ops.size() < plan.setup.size()) return false;
+    std::vector<core::PlanOp> begin(ops.begin(), ops.begin() + static_cast<long>(plan.setup.size()));
+    ShortenMemsets(plan.setup, begin);
+    return same(plan.setup, std::move(begin));
+  });
 }
 
 }  // namespace warpwright::source

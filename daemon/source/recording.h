@@ -29,11 +29,17 @@ struct Recording {
   std::vector<uint64_t> workspaces;              // sizes in bytes; numbered after the arguments
   std::vector<std::vector<core::PlanOp>> calls;  // pointers in by-value structures keep their bytes and are listed
   std::vector<std::vector<std::vector<bool>>> is_pointer;  // [call][launch][parameter]: declared as a pointer
+  std::vector<std::vector<core::PlanOp>> earlier;          // of the calls with other arguments before these
   std::vector<Readback> readbacks;
   std::optional<RecordedFault> fault;
   std::optional<core::Refused> refused;
   std::optional<core::PrecisionUse> unordered;  // work that is not ordered with the caller's
   std::vector<std::string> returned;            // by the calls that return a value, in hexadecimal digits
+  std::optional<std::string> returned_failing;  // by the call in which every launch fails
+  struct Effect {
+    std::string what, function;
+  };
+  std::vector<Effect> effects;  // beside launching: "a wait for the device in every call", "cudaStreamSynchronize"
   bool ended = false;
 };
 // `arguments` is the number of buffer arguments, `file` the meaning of an empty file name.
@@ -43,5 +49,10 @@ Result<Recording> DecodeRecording(std::string_view lines, size_t arguments, cons
 std::variant<core::LaunchPlan, core::Refused> MakePlan(Recording a, const Recording& b,
                                                        std::vector<core::PlanBuffer> arguments,
                                                        const std::string& file);
+
+// Whether the calls of another recording of the same program, which follow calls with other arguments, differ from the
+// plan: the first one may set up again, what was set up before must be the plan's, and memory may be larger, not
+// smaller.
+bool DependsOnEarlierCalls(const core::LaunchPlan& plan, Recording later);
 
 }  // namespace warpwright::source

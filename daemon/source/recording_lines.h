@@ -70,6 +70,7 @@ struct EventLine {
 };
 struct CallLine {
   uint32_t number = 0;
+  bool earlier = false;  // with other arguments, before those that are numbered
 };
 struct WorkspaceLine {
   uint64_t buffer = 0;
@@ -88,12 +89,16 @@ struct UnorderedLine {  // work that is not ordered with the caller's (shim/host
 };
 struct ReturnedLine {
   HexBytes value;
+  bool failing = false;  // by the call in which every launch fails
+};
+struct EffectLine {  // of the host code, beside launching (shim/host/record_effects.cpp)
+  std::string what, function;
 };
 struct EndLine {};
 
 using RecordingLine =
     std::variant<LaunchLine, MemsetLine, CopyLine, UploadLine, SymbolLine, EventLine, CallLine, WorkspaceLine, Readback,
-                 RefuseLine, RecordedFault, ServedLine, UnorderedLine, ReturnedLine, EndLine>;
+                 RefuseLine, RecordedFault, ServedLine, UnorderedLine, ReturnedLine, EffectLine, EndLine>;
 
 constexpr const char* TagKey(const RecordingLine*) { return "kind"; }
 constexpr std::string_view Tag(const LaunchLine*) { return "launch"; }
@@ -110,6 +115,7 @@ constexpr std::string_view Tag(const RecordedFault*) { return "fault"; }
 constexpr std::string_view Tag(const ServedLine*) { return "served"; }
 constexpr std::string_view Tag(const UnorderedLine*) { return "unordered"; }
 constexpr std::string_view Tag(const ReturnedLine*) { return "returned"; }
+constexpr std::string_view Tag(const EffectLine*) { return "effect"; }
 constexpr std::string_view Tag(const EndLine*) { return "end"; }
 
 // kCorrupt on failure.

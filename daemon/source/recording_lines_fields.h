@@ -79,6 +79,7 @@ void Describe(V& field, const EventLine*) {
 template <typename V>
 void Describe(V& field, const CallLine*) {
   field("number", &CallLine::number);
+  field.Sparse("earlier", &CallLine::earlier);
 }
 template <typename V>
 void Describe(V& field, const WorkspaceLine*) {
@@ -121,6 +122,12 @@ void Describe(V& field, const UnorderedLine*) {
 template <typename V>
 void Describe(V& field, const ReturnedLine*) {
   field("value", &ReturnedLine::value);
+  field.Sparse("failing", &ReturnedLine::failing);
+}
+template <typename V>
+void Describe(V& field, const EffectLine*) {
+  field("what", &EffectLine::what);
+  field("function", &EffectLine::function);
 }
 template <typename V>
 void Describe(V&, const EndLine*) {}

@@ -31,8 +31,8 @@ bool OnPath(const std::string& program) {
   return false;
 }
 
-core::Machine::ToolkitPart DescribeToolkit() {
-  core::Machine::ToolkitPart part;
+core::ToolkitPart DescribeToolkit() {
+  core::ToolkitPart part;
   const auto toolkit = compile::FindToolkit();
   if (toolkit) part.root = toolkit->root.string();
   else part.problem = Of(toolkit.error());
@@ -47,8 +47,8 @@ core::Machine::ToolkitPart DescribeToolkit() {
   return part;
 }
 
-core::Machine::HostCompilerPart DescribeHostCompiler() {
-  core::Machine::HostCompilerPart part;
+core::HostCompilerPart DescribeHostCompiler() {
+  core::HostCompilerPart part;
   base::Command command;
   command.argv = {kHostCompiler, "--version"};
   command.env = base::MinimalEnvironment();
@@ -63,8 +63,8 @@ core::Machine::HostCompilerPart DescribeHostCompiler() {
   return part;
 }
 
-core::Machine::SandboxPart DescribeSandbox() {
-  core::Machine::SandboxPart part;
+core::SandboxPart DescribeSandbox() {
+  core::SandboxPart part;
   const long abi = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
   part.landlock = static_cast<int>(std::max(abi, 0L));
   base::Sandbox sandbox;
@@ -74,8 +74,8 @@ core::Machine::SandboxPart DescribeSandbox() {
   return part;
 }
 
-core::Machine::NvrtcPart DescribeNvrtc(const std::string& arch) {
-  core::Machine::NvrtcPart part;
+core::NvrtcPart DescribeNvrtc(const std::string& arch) {
+  core::NvrtcPart part;
   part.arch = arch;
   const auto compiler = compile::Compiler::Create({});  // no cache: it must compile
   if (!compiler) {

@@ -43,7 +43,7 @@ void Bound(Map& map) {
 std::vector<source::RecordBuffer> RecordBuffers(const std::vector<core::BufferContent>& contents) {
   std::vector<source::RecordBuffer> buffers;
   for (const auto& content : contents) {
-    source::RecordBuffer buffer{content.name, content.bytes.size(), content.pointer_offset, {}};
+    source::RecordBuffer buffer{content.name, content.bytes.size(), content.pointer_offset, content.same_as, {}};
     if (content.read_only && content.bytes.size() <= kHostReadableBytes) buffer.content = content.bytes.Copy();
     buffers.push_back(std::move(buffer));
   }
@@ -78,6 +78,7 @@ std::string PlanKey(const source::Slices& slices, const core::KernelSpec& spec,
     hasher.Add(buffer.name)
         .Add(std::to_string(buffer.bytes))
         .Add(std::to_string(buffer.pointer_offset))
+        .Add(buffer.same_as ? std::to_string(*buffer.same_as) : "")
         .Add(std::span<const std::byte>(buffer.content));
   return hasher.Finish();
 }
@@ -270,6 +271,7 @@ Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& reques
   executed.differing_runs = run.differing_runs;
   executed.other_buffers = Shared(std::move(run.other_buffers));
   executed.changed_globals = std::move(run.changed_globals);
+  executed.state = std::move(run.state);
   executed.extents = std::move(run.extents);
   executed.notes = std::move(run.notes);
   executed.lines = std::move(run.lines);

@@ -74,7 +74,9 @@ template <bool kWrite>
     if (kWrite) {
       MarkWritten(m->written + offset, p.delta, p, c.mask, bytes);
     } else if (c.checking) {
-      const uint32_t lane = FindUnwritten(m->written + offset, p.delta, p, c.mask, element, bytes);
+      uint32_t lane = FindUnwritten(m->written + offset, p.delta, p, c.mask, element, bytes);
+      if (lane != kLanes && m->found) [[unlikely]]
+        lane = FirstWithoutValue(*m, offset, p.delta, c.mask, element, bytes);
       if (lane != kLanes) [[unlikely]] {
         StopUninitialized(c, i, a[lane], lane, Space::kGlobal);
         return {};

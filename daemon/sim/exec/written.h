@@ -39,6 +39,13 @@ namespace warpwright::sim::v3 {
   }
   return kLanes;
 }
+// The same of memory that outlives a call, where what the call found counts.
+[[gnu::noinline]] inline uint32_t FirstWithoutValue(const Allocation& m, uint64_t offset, const int64_t* delta,
+                                                    uint32_t mask, uint32_t element, uint32_t bytes) {
+  for (uint32_t l = 0; l < kLanes; ++l)
+    if (mask >> l & 1) NoteFound(m, offset + static_cast<uint64_t>(delta[l]), bytes);
+  return FirstUnwritten(m.written + offset, delta, mask, element, bytes);
+}
 // For each element of a vector, the lanes for which it has no value.
 [[gnu::noinline]] inline void UnwrittenElements(const uint8_t* written, const int64_t* delta, uint32_t mask,
                                                 uint32_t element, uint32_t count, uint32_t* out) {

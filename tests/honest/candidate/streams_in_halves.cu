@@ -1,5 +1,5 @@
 // Halves on two streams that begin after the caller's stream and that it waits for: the two are unordered between each
-// other. And a host that waits between two streams, which orders them as well.
+// other. A third kernel follows both on one of them.
 #include <cuda_runtime.h>
 
 __global__ void double_kernel(float* out, const float* x, int n) {
@@ -27,8 +27,8 @@ void scale(float* out, const float* x, int n) {
     if (size[i] > 0) double_kernel<<<(size[i] + 255) / 256, 256, 0, streams[i]>>>(out + begin[i], x + begin[i], size[i]);
     cudaEventRecord(done[i], streams[i]);
   }
-  for (int i = 0; i < 2; i++) cudaStreamWaitEvent(0, done[i], 0);
-  cudaStreamSynchronize(0);
+  cudaStreamWaitEvent(streams[1], done[0], 0);
   increment_kernel<<<(n + 255) / 256, 256, 0, streams[1]>>>(out, n);
-  cudaStreamSynchronize(streams[1]);
+  cudaEventRecord(done[1], streams[1]);
+  cudaStreamWaitEvent(0, done[1], 0);
 }

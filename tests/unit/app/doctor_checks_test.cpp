@@ -196,8 +196,8 @@ const Row kRows[] = {
      "gpu", kError, "CUDA reports none", "CUDA_VISIBLE_DEVICES"},
     {"no_such_gpu", [](auto& f) { f.machine.device->problem = {"there is no GPU 3", ""}; }, "gpu", kError, "no GPU 3",
      "nvidia-smi"},
-    {"no_nvml", [](auto& f) { f.machine.nvml = core::Machine::NvmlPart{"", {}, {"no NVML", "utility"}}; }, "nvml",
-     kWarning, "remain unknown", "utility"},
+    {"no_nvml", [](auto& f) { f.machine.nvml = core::NvmlPart{"", {}, {"no NVML", "utility"}}; }, "nvml", kWarning,
+     "remain unknown", "utility"},
     {"another_gpu_of_nvml",
      [](auto& f) {
        Gpu(f).pci = "x";

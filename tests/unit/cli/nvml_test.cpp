@@ -52,7 +52,7 @@ Nvml FullNvml() {
 
 TEST(Nvml, TellsWhatItKnowsAndLeavesOutTheRest) {
   process_count = 2;
-  const core::Machine::NvmlPart part = ReadNvml(FullNvml());
+  const core::NvmlPart part = ReadNvml(FullNvml());
   EXPECT_EQ(part.driver_release, "580.159.04");
   EXPECT_EQ(part.problem.message, "GPU 1 cannot be queried: GPU is lost (15)");
   ASSERT_EQ(part.gpus.size(), 1u);
@@ -93,7 +93,7 @@ TEST(Nvml, CountsWithNothingElse) {
   Nvml nvml;
   nvml.DeviceGetCount = FullNvml().DeviceGetCount;
   nvml.DeviceGetHandleByIndex = FullNvml().DeviceGetHandleByIndex;
-  const core::Machine::NvmlPart part = ReadNvml(nvml);
+  const core::NvmlPart part = ReadNvml(nvml);
   ASSERT_EQ(part.gpus.size(), 1u);
   EXPECT_EQ(part.gpus.front().processes, std::nullopt);
   EXPECT_EQ(part.problem.message, "GPU 1 cannot be queried: NVML error (15)");
@@ -102,7 +102,7 @@ TEST(Nvml, CountsWithNothingElse) {
 TEST(Nvml, AFailingCountIsSaid) {
   Nvml nvml = FullNvml();
   nvml.DeviceGetCount = [](unsigned*) { return 999; };
-  const core::Machine::NvmlPart part = ReadNvml(nvml);
+  const core::NvmlPart part = ReadNvml(nvml);
   EXPECT_TRUE(part.gpus.empty());
   EXPECT_NE(part.problem.message.find("999"), std::string::npos);
 }

@@ -237,18 +237,22 @@ TEST_F(SimDeviceTest, BlocksThatWaitForLowerOnesAreRunInTheirOrderAlone) {
   EXPECT_EQ(chain.MustRun(*sim::MakeSimDevice(*config::LoadChip("h200"), 1), Module()).differing_runs, 0u);
 }
 
-TEST_F(SimDeviceTest, ChangedVariablesAreNamedAndForgotten) {
+TEST_F(SimDeviceTest, WhatOutlivesACallIsNamedByItsBytesAndForgotten) {
+  const std::vector<core::ByteRange> counter = {{0, 4}}, lowest_byte = {{0, 1}};
   TestRun run;
   const uint32_t out = run.Buffer("out", Zeros(4), true);
   run.Launch("counting", {1, 1, 1}, {32, 1, 1}, {TestRun::Pointer(out)});
   for (int i = 0; i < 2; ++i) {
     const core::DeviceRun result = run.MustRun(*device_, Module());
-    EXPECT_EQ(result.changed_globals, std::vector<std::string>{"calls"});
+    EXPECT_EQ(result.state,
+              (std::vector<core::StateUse>{{"calls", true, counter, lowest_byte}, {"untouched", true, counter, {}}}));
     EXPECT_EQ(FromBytes<unsigned>(result.buffers.at(0)).at(0), 3u);
   }
-  EXPECT_TRUE(Scale(100, 1).MustRun(*device_, Module()).changed_globals.empty());
+  run.options.earlier_calls = 2;  // it counts them
+  EXPECT_EQ(FromBytes<unsigned>(run.MustRun(*device_, Module()).buffers.at(0)).at(0), 9u);
+  EXPECT_TRUE(Scale(100, 1).MustRun(*device_, Module()).state.empty());
 
-  // A workspace that setup filled is such a variable; one that was not filled is not.
+  // A workspace that setup filled is such memory; one that every call fills is not.
   for (const bool filled : {false, true}) {
     TestRun tickets;
     const uint32_t last = tickets.Buffer("out", Zeros(4), true), ticket = tickets.Workspace(8);
@@ -256,7 +260,11 @@ TEST_F(SimDeviceTest, ChangedVariablesAreNamedAndForgotten) {
     if (!filled) std::swap(tickets.plan.setup, tickets.plan.ops);
     tickets.Launch("last_one", {5, 1, 1}, {32, 1, 1}, {TestRun::Pointer(last), TestRun::Pointer(ticket)});
     const core::DeviceRun result = tickets.MustRun(*device_, Module());
-    EXPECT_EQ(result.changed_globals.size(), filled ? 1u : 0u);
+    ASSERT_EQ(result.state.size(), filled ? 1u : 0u);
+    if (!filled) continue;
+    EXPECT_FALSE(result.state[0].variable);
+    EXPECT_EQ(result.state[0].inherited, counter);
+    EXPECT_EQ(result.state[0].left, lowest_byte);
   }
 }
 

@@ -11,23 +11,27 @@ enum cudaMemcpyKind {
 namespace ww {
 // The line of the caller goes with what may have to be refused.
 cudaError_t Allocate(void** pointer, size_t bytes, bool managed, const char* file, int line);
+cudaError_t AllocatePinned(void** pointer, size_t bytes);
+void AllocatesInEveryCall(const char* function);
 cudaError_t AllocatePitched(void** pointer, size_t* pitch, size_t width, size_t height, const char* file, int line);
-cudaError_t Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream, const char* file,
-                 int line);
+// `waits`: the host does, until it has ended.
+cudaError_t Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream, bool waits,
+                 const char* file, int line);
 cudaError_t Set(void* to, int value, size_t bytes, cudaStream_t stream, const char* file, int line);
 // A rectangle: one operation where rows follow each other without gaps, else one for every row.
 cudaError_t CopyRows(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
-                     cudaMemcpyKind kind, cudaStream_t stream, const char* file, int line);
+                     cudaMemcpyKind kind, cudaStream_t stream, bool waits, const char* file, int line);
 cudaError_t SetRows(void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream,
                     const char* file, int line);
 cudaError_t CopyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind,
-                         cudaStream_t stream, const char* file, int line);
+                         cudaStream_t stream, bool waits, const char* file, int line);
 cudaError_t CopyFromSymbol(void* to, const void* symbol, size_t bytes, size_t offset, const char* file, int line);
 cudaError_t SymbolAddress(void** pointer, const void* symbol, const char* file, int line);
 cudaError_t SymbolSize(size_t* bytes, const void* symbol, const char* file, int line);
 }  // namespace ww
 template <typename T>
 cudaError_t cudaMalloc(T** pointer, size_t bytes, WW_HERE) {
+  ww::AllocatesInEveryCall("cudaMalloc");
   return ww::Allocate(reinterpret_cast<void**>(pointer), bytes, false, ww_file, ww_line);
 }
 template <typename T>
@@ -37,18 +41,19 @@ cudaError_t cudaMallocAsync(T** pointer, size_t bytes, cudaStream_t, WW_HERE) {
 // Managed memory is a workspace that host code must not touch.
 template <typename T>
 cudaError_t cudaMallocManaged(T** pointer, size_t bytes, unsigned = 1, WW_HERE) {
+  ww::AllocatesInEveryCall("cudaMallocManaged");
   return ww::Allocate(reinterpret_cast<void**>(pointer), bytes, true, ww_file, ww_line);
 }
 template <typename T>
 cudaError_t cudaMallocPitch(T** pointer, size_t* pitch, size_t width, size_t height, WW_HERE) {
+  ww::AllocatesInEveryCall("cudaMallocPitch");
   return ww::AllocatePitched(reinterpret_cast<void**>(pointer), pitch, width, height, ww_file, ww_line);
 }
 cudaError_t cudaFree(void* pointer);
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream);
 template <typename T>
 cudaError_t cudaMallocHost(T** pointer, size_t bytes, unsigned = 0) {
-  *pointer = static_cast<T*>(std::calloc(1, bytes));
-  return *pointer == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
+  return ww::AllocatePinned(reinterpret_cast<void**>(pointer), bytes);
 }
 template <typename T>
 cudaError_t cudaHostAlloc(T** pointer, size_t bytes, unsigned) {
@@ -56,11 +61,11 @@ cudaError_t cudaHostAlloc(T** pointer, size_t bytes, unsigned) {
 }
 cudaError_t cudaFreeHost(void* pointer);
 inline cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, WW_HERE) {
-  return ww::Copy(to, from, bytes, kind, nullptr, ww_file, ww_line);
+  return ww::Copy(to, from, bytes, kind, nullptr, true, ww_file, ww_line);
 }
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                                    cudaStream_t stream = 0, WW_HERE) {
-  return ww::Copy(to, from, bytes, kind, stream, ww_file, ww_line);
+  return ww::Copy(to, from, bytes, kind, stream, false, ww_file, ww_line);
 }
 inline cudaError_t cudaMemset(void* to, int value, size_t bytes, WW_HERE) {
   return ww::Set(to, value, bytes, nullptr, ww_file, ww_line);
@@ -70,11 +75,11 @@ inline cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream
 }
 inline cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                                 size_t height, cudaMemcpyKind kind, WW_HERE) {
-  return ww::CopyRows(to, to_pitch, from, from_pitch, width, height, kind, nullptr, ww_file, ww_line);
+  return ww::CopyRows(to, to_pitch, from, from_pitch, width, height, kind, nullptr, true, ww_file, ww_line);
 }
 inline cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                                      size_t height, cudaMemcpyKind kind, cudaStream_t stream = 0, WW_HERE) {
-  return ww::CopyRows(to, to_pitch, from, from_pitch, width, height, kind, stream, ww_file, ww_line);
+  return ww::CopyRows(to, to_pitch, from, from_pitch, width, height, kind, stream, false, ww_file, ww_line);
 }
 inline cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height, WW_HERE) {
   return ww::SetRows(to, pitch, value, width, height, nullptr, ww_file, ww_line);
@@ -86,12 +91,12 @@ inline cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t w
 template <typename T>
 cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
                                cudaMemcpyKind kind = cudaMemcpyHostToDevice, WW_HERE) {
-  return ww::CopyToSymbol(&symbol, from, bytes, offset, kind, nullptr, ww_file, ww_line);
+  return ww::CopyToSymbol(&symbol, from, bytes, offset, kind, nullptr, true, ww_file, ww_line);
 }
 template <typename T>
 cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind,
                                     cudaStream_t stream = 0, WW_HERE) {
-  return ww::CopyToSymbol(&symbol, from, bytes, offset, kind, stream, ww_file, ww_line);
+  return ww::CopyToSymbol(&symbol, from, bytes, offset, kind, stream, false, ww_file, ww_line);
 }
 template <typename T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,

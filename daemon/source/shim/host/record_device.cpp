@@ -18,9 +18,9 @@ int WorkOn(cudaStream_t stream, const char* file, int line) {
   return id;
 }
 
-cudaStream_t CallersStream() { return reinterpret_cast<cudaStream_t>(0x101); }
+cudaStream_t CallersStream() { return state.default_stream ? nullptr : reinterpret_cast<cudaStream_t>(0x101); }
 void MakeCallersStream() {
-  state.callers_stream = true;
+  state.callers_stream = !state.default_stream;
   state.streams = {true, true};
 }
 
@@ -102,10 +102,13 @@ static cudaError_t HostWaits() {
   return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  ww::Waits("cudaStreamSynchronize");
   state.order.HostWaitsFor(ww::StreamId(stream, "", 0));
   return HostWaits();
 }
-cudaError_t cudaStreamQuery(cudaStream_t) { return cudaSuccess; }
+// Whether the work has ended: it may have, or not.
+static cudaError_t Ended() { return state.answers.second ? cudaErrorNotReady : cudaSuccess; }
+cudaError_t cudaStreamQuery(cudaStream_t) { return Ended(); }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (!ww::IsLive(state.events, event)) return Error(cudaErrorInvalidResourceHandle, "cudaStreamWaitEvent");
   state.order.Wait(ww::IdOf(event), ww::StreamId(stream, "", 0));
@@ -130,19 +133,24 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
   return cudaEventRecord(event, stream);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  ww::Waits("cudaEventSynchronize");
   state.order.HostWaitsForEvent(ww::IdOf(event));
   return HostWaits();
 }
-cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
+cudaError_t cudaEventQuery(cudaEvent_t) { return Ended(); }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) {
-  *milliseconds = 1.0f;
+  *milliseconds = state.answers.second ? 0.25f : 3.0f;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceSynchronize() {
+  ww::Waits("cudaDeviceSynchronize");
   state.order.HostWaitsForAll();
   return HostWaits();
 }
-cudaError_t cudaDeviceReset() { return cudaSuccess; }
+cudaError_t cudaDeviceReset() {
+  ww::ChangesDevice("cudaDeviceReset");
+  return cudaSuccess;
+}
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   *least = 0;
   *greatest = -5;
@@ -154,14 +162,16 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status)
 }
 
 cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
+  *device = state.device;
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
-  return device == 0 ? cudaSuccess : Error(cudaErrorInvalidDevice, "cudaSetDevice");
+  if (device < 0 || device >= state.answers.devices) return Error(cudaErrorInvalidDevice, "cudaSetDevice");
+  state.device = device;
+  return cudaSuccess;
 }
 cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
+  *count = state.answers.devices;
   return cudaSuccess;
 }
 cudaError_t cudaDriverGetVersion(int* version) {
@@ -169,14 +179,23 @@ cudaError_t cudaDriverGetVersion(int* version) {
   return cudaSuccess;
 }
 cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
-cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) { return cudaSuccess; }
-cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
-cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return cudaSuccess; }
+cudaError_t cudaDeviceSetLimit(cudaLimit, size_t) {
+  ww::ChangesDevice("cudaDeviceSetLimit");
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) {
+  ww::ChangesDevice("cudaDeviceSetCacheConfig");
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) {
+  ww::ChangesDevice("cudaDeviceSetSharedMemConfig");
+  return cudaSuccess;
+}
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
-  if (device != 0) return Error(cudaErrorInvalidDevice, "cudaGetDeviceProperties");
+  if (device < 0 || device >= state.answers.devices) return Error(cudaErrorInvalidDevice, "cudaGetDeviceProperties");
   *p = {};
-  std::snprintf(p->name, sizeof(p->name), "warpwright recorder");
-  p->totalGlobalMem = ww::kDeviceBytes;
+  std::snprintf(p->name, sizeof(p->name), "%s", state.answers.name.c_str());
+  p->totalGlobalMem = state.answers.total_bytes;
   p->sharedMemPerBlock = ww::kDefaultSharedBytes;
   p->sharedMemPerBlockOptin = static_cast<size_t>(state.chip.shared_optin);
   p->sharedMemPerMultiprocessor = static_cast<size_t>(state.chip.shared_bytes);

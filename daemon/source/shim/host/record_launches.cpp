@@ -83,6 +83,7 @@ cudaError_t CheckLaunch(const Kernel& kernel, const Configuration& c) {
     state.unseen_line = state.failure_line = c.line;
     return Error(error, what + ": " + why);
   };
+  if (state.failing) return Error(cudaErrorLaunchOutOfResources, what);
   const unsigned long long threads = 1ull * c.block.x * c.block.y * c.block.z;
   const unsigned long long blocks = 1ull * c.grid.x * c.grid.y * c.grid.z;
   if (threads == 0 || blocks == 0) return fail(cudaErrorInvalidConfiguration, "an empty grid or block");
@@ -258,7 +259,9 @@ cudaError_t GetAttributes(cudaFuncAttributes* attributes, const void* address) {
   if (kernel == nullptr) return Error(cudaErrorInvalidDeviceFunction, "cudaFuncGetAttributes");
   *attributes = {};
   attributes->maxThreadsPerBlock = 1024;
-  attributes->numRegs = 32;
+  attributes->numRegs = state.answers.registers;
+  attributes->constSizeBytes = state.answers.constant_bytes;
+  attributes->localSizeBytes = state.answers.local_bytes;
   attributes->ptxVersion = attributes->binaryVersion = state.chip.major * 10 + state.chip.minor;
   attributes->maxDynamicSharedSizeBytes = static_cast<int>(SharedLimit(*kernel));
   return cudaSuccess;

@@ -30,12 +30,13 @@ void EmitSymbol(const Symbol& symbol, size_t offset, const std::string& hex, cud
 void GiveGarbage(void* to, size_t bytes, int buffer, const char* file, int line) {
   for (size_t i = 0; i < bytes; ++i)
     static_cast<unsigned char*>(to)[i] = static_cast<unsigned char>(state.garbage >> (8 * (i % 4)));
+  Waits("cudaMemcpy");
   Note(Line("readback").Integer("buffer", buffer).Text("file", file).Integer("line", line));
   Flush();  // a launcher that loops on the value may never come to its end
 }
 
-bool CopyWithSymbol(void* to, const void* from, size_t bytes, cudaStream_t stream, const char* file, int line,
-                    cudaError_t& error) {
+bool CopyWithSymbol(void* to, const void* from, size_t bytes, cudaStream_t stream, bool waits, const char* file,
+                    int line, cudaError_t& error) {
   size_t offset = 0;
   const Symbol* target = SymbolAt(to, &offset);
   const Symbol* source = SymbolAt(from, target == nullptr ? &offset : nullptr);
@@ -46,6 +47,7 @@ bool CopyWithSymbol(void* to, const void* from, size_t bytes, cudaStream_t strea
   if (bytes > symbol.bytes || offset > symbol.bytes - bytes) {
     error = Error(cudaErrorInvalidValue, "copy at " + Place(file, line));
   } else if (target != nullptr) {
+    if (!waits) UploadsFrom(from, bytes);
     EmitSymbol(symbol, offset, Hex(static_cast<const unsigned char*>(from), bytes), stream, file, line);
   } else {
     GiveGarbage(to, bytes, -1, file, line);
@@ -63,8 +65,25 @@ bool IsDevice(const void* pointer) {
 int BufferOf(const void* pointer) {
   const uint64_t address = reinterpret_cast<uint64_t>(pointer);
   if (address < state.base || address >= SymbolsBegin()) return -1;
-  const uint64_t index = (address - state.base) / kSpacing;
-  return index < state.buffers.size() ? static_cast<int>(index) : -1;
+  const uint64_t margin = state.close ? kPage / 2 : kMargin;
+  for (size_t i = 0; i < state.buffers.size(); ++i) {
+    const Buffer& buffer = state.buffers[i];
+    if (address >= buffer.start - margin && address - buffer.start + margin <= buffer.room + 2 * margin)
+      return static_cast<int>(i);
+  }
+  return -1;
+}
+
+uint64_t NextPlace(uint64_t bytes) {
+  static uint64_t end = state.base;
+  if (!state.close) {
+    const uint64_t start = end + kMargin;
+    end += kSpacing;
+    return start;
+  }
+  const uint64_t start = end + kPage;
+  end = (start + bytes + 2 * kPage) / kPage * kPage;
+  return start;
 }
 
 std::string PointerMembers(int index, const void* pointer) {
@@ -101,7 +120,8 @@ cudaError_t Allocate(void** pointer, size_t bytes, bool managed, const char* fil
   if (state.buffers.size() >= kMaxBuffers) Refuse("the launcher allocates more than 256 buffers", file, line);
   Buffer buffer;
   buffer.bytes = bytes;
-  buffer.start = state.base + state.buffers.size() * kSpacing + kMargin;
+  buffer.room = bytes;
+  buffer.start = NextPlace(bytes);
   buffer.managed = managed;
   state.buffers.push_back(buffer);
   Note(Line("workspace")
@@ -120,8 +140,8 @@ cudaError_t AllocatePitched(void** pointer, size_t* pitch, size_t width, size_t 
   return Allocate(pointer, *pitch * height, false, file, line);
 }
 
-cudaError_t Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream, const char* file,
-                 int line) {
+cudaError_t Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream, bool waits,
+                 const char* file, int line) {
   const bool to_device = IsDevice(to), from_device = IsDevice(from);
   const cudaMemcpyKind actual = to_device ? (from_device ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice)
                                           : (from_device ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost);
@@ -138,7 +158,7 @@ cudaError_t Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, 
   if (kind != cudaMemcpyDefault && kind != actual)
     return Error(cudaErrorInvalidValue, "copy in the wrong direction at " + Place(file, line));
   if (bytes == 0) return cudaSuccess;
-  if (cudaError_t error; CopyWithSymbol(to, from, bytes, stream, file, line, error)) return error;
+  if (cudaError_t error; CopyWithSymbol(to, from, bytes, stream, waits, file, line, error)) return error;
   const int id = WorkOn(stream, file, line);
   const int target = BufferOf(to), source = BufferOf(from);
   if ((to_device && target < 0) || (from_device && source < 0))
@@ -156,12 +176,14 @@ cudaError_t Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, 
     case cudaMemcpyHostToDevice:
       if (bytes > kMaxUploadBytes) Refuse("the launcher uploads more than 64 MiB at once", file, line);
       MarkDirty(target);
+      if (!waits) UploadsFrom(from, bytes);
       Emit(Line("upload")
                .Pointer("to", target, to)
                .Text("data", Hex(static_cast<const unsigned char*>(from), bytes))
                .Integer("stream", id));
       break;
     default: {
+      Waits("cudaMemcpy");
       const Buffer& buffer = state.buffers[static_cast<size_t>(source)];
       const uint64_t offset = reinterpret_cast<uint64_t>(from) - buffer.start;
       if (!buffer.dirty && !buffer.content.empty() && offset < buffer.content.size() &&
@@ -222,10 +244,10 @@ cudaError_t ForRows(std::initializer_list<size_t> pitches, size_t width, size_t 
 }  // namespace
 
 cudaError_t CopyRows(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
-                     cudaMemcpyKind kind, cudaStream_t stream, const char* file, int line) {
+                     cudaMemcpyKind kind, cudaStream_t stream, bool waits, const char* file, int line) {
   return ForRows({to_pitch, from_pitch}, width, height, file, line, [&](size_t i, size_t bytes) {
     return Copy(static_cast<char*>(to) + i * to_pitch, static_cast<const char*>(from) + i * from_pitch, bytes, kind,
-                stream, file, line);
+                stream, waits, file, line);
   });
 }
 
@@ -237,7 +259,7 @@ cudaError_t SetRows(void* to, size_t pitch, int value, size_t width, size_t heig
 }
 
 cudaError_t CopyToSymbol(const void* address, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind,
-                         cudaStream_t stream, const char* file, int line) {
+                         cudaStream_t stream, bool waits, const char* file, int line) {
   const Symbol* symbol = FindSymbol(address);
   if (symbol == nullptr) return Error(cudaErrorInvalidSymbol, "cudaMemcpyToSymbol at " + Place(file, line));
   offset += static_cast<size_t>(static_cast<const char*>(address) - static_cast<const char*>(symbol->address));
@@ -245,6 +267,7 @@ cudaError_t CopyToSymbol(const void* address, const void* from, size_t bytes, si
     return Error(cudaErrorInvalidValue, "cudaMemcpyToSymbol at " + Place(file, line));
   if (IsDevice(from) || kind == cudaMemcpyDeviceToDevice)
     Refuse("a copy from device memory to a symbol is not supported", file, line);
+  if (!waits) UploadsFrom(from, bytes);
   EmitSymbol(*symbol, offset, Hex(static_cast<const unsigned char*>(from), bytes), stream, file, line);
   return cudaSuccess;
 }
@@ -278,7 +301,14 @@ cudaError_t SymbolSize(size_t* bytes, const void* address, const char* file, int
 using ww::Error;
 using ww::state;
 
-cudaError_t cudaFree(void* pointer) {
+cudaError_t ww::AllocatePinned(void** pointer, size_t bytes) {
+  ww::AllocatesInEveryCall("cudaMallocHost");
+  *pointer = std::calloc(1, bytes);
+  if (*pointer == nullptr) return cudaErrorMemoryAllocation;
+  state.pinned[static_cast<const char*>(*pointer)] = bytes;
+  return cudaSuccess;
+}
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
   if (pointer == nullptr) return cudaSuccess;
   const int index = ww::BufferOf(pointer);
   if (index < 0 || state.buffers[static_cast<size_t>(index)].start != reinterpret_cast<uint64_t>(pointer)) {
@@ -290,13 +320,19 @@ cudaError_t cudaFree(void* pointer) {
   buffer.live = false;
   return cudaSuccess;
 }
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
+cudaError_t cudaFree(void* pointer) {
+  if (pointer != nullptr) ww::AllocatesInEveryCall("cudaFree");
+  return cudaFreeAsync(pointer, nullptr);
+}
 cudaError_t cudaFreeHost(void* pointer) {
+  ww::AllocatesInEveryCall("cudaFreeHost");
+  state.pinned.erase(static_cast<const char*>(pointer));
   std::free(pointer);
   return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
-  *free_bytes = *total_bytes = ww::kDeviceBytes;
+  *free_bytes = state.answers.free_bytes;
+  *total_bytes = state.answers.total_bytes;
   return cudaSuccess;
 }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {

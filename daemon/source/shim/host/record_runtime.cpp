@@ -70,6 +70,7 @@ Line EventLine(bool waits, long long event, int stream) {
 }
 
 void Emit(const Line& line) {
+  if (state.failing) return;
   if (++operations > 3 * kMaxOperations) Refuse("the launcher makes more than 4,096 device operations", "", 0);
   // What follows a host that waited, on whichever stream, follows all that was before: as it does an operation of the
   // default stream.
@@ -78,7 +79,16 @@ void Emit(const Line& line) {
   Note(line);
 }
 
+void End() {
+  Note(Line("end"));
+  Flush();
+  state.finished = true;
+  // Destructors of the file's static objects may free what they allocated; that is no part of the plan.
+  _exit(0);
+}
+
 void Refuse(const std::string& reason, const char* file, int line) {
+  if (state.failing) End();
   Note(Line("refuse").Text("reason", reason).Text("file", file).Integer("line", line));
   Flush();
   state.finished = true;
@@ -87,6 +97,7 @@ void Refuse(const std::string& reason, const char* file, int line) {
 
 void OnExit() {
   if (state.finished) return;
+  if (state.failing) End();
   std::string reason = "the launcher ended the process";
   if (!state.last_failure.empty()) reason += " after " + state.last_failure;
   Refuse(reason, state.failure_file, state.failure_line);
@@ -132,9 +143,11 @@ void ReadInput() {
     } else if (word == "buffer") {
       Buffer buffer;
       uint64_t offset = 0;
+      long long same_as = -1;
       std::string content;
-      std::cin >> buffer.bytes >> offset >> content;
-      buffer.start = state.base + state.buffers.size() * kSpacing + kMargin + offset;
+      std::cin >> buffer.bytes >> buffer.room >> offset >> same_as >> content;
+      buffer.start = NextPlace(buffer.room) + offset;
+      buffer.same_as = same_as;
       buffer.argument = true;
       if (content != "-") buffer.content = FromHex(content);
       state.buffers.push_back(buffer);
@@ -142,6 +155,24 @@ void ReadInput() {
       std::string content;
       std::cin >> content;
       state.scalars.push_back(FromHex(content));
+    } else if (word == "answers") {
+      Answers& a = state.answers;
+      std::cin >> a.second >> a.free_bytes >> a.total_bytes >> a.registers >> a.constant_bytes >> a.local_bytes >>
+          a.device >> a.devices;
+      std::getline(std::cin >> std::ws, a.name);
+      state.device = a.device;
+    } else if (word == "recording") {
+      std::cin >> state.close >> state.default_stream >> state.moves >> state.fails;
+    } else if (word == "earlier") {
+      state.earlier.emplace_back();
+    } else if (word == "earlier_bytes") {
+      uint64_t bytes = 0;
+      std::cin >> bytes;
+      state.earlier.back().bytes.push_back(bytes);
+    } else if (word == "earlier_scalar") {
+      std::string content;
+      std::cin >> content;
+      state.earlier.back().scalars.push_back(FromHex(content));
     }
   }
 }
@@ -165,20 +196,64 @@ std::string RememberedState() {
 
 void RecordReturned(const unsigned char* bytes, size_t size) {
   constexpr size_t kLargest = 64;
-  if (size <= kLargest) Note(Line("returned").Text("value", Hex(bytes, size)));
+  if (size <= kLargest && !state.quiet)
+    Note(Line("returned").Text("value", Hex(bytes, size)).Flag("failing", state.failing));
 }
 
 void AssertFailed(const char* condition, const char* file, int line) {
   Refuse(std::string("an assertion of the launcher fails: ") + condition, file, line);
 }
 
-void* BufferAddress(size_t index) { return reinterpret_cast<void*>(state.buffers[index].start); }
+void* BufferAddress(size_t index) {
+  const Buffer& buffer = state.buffers[index];
+  return reinterpret_cast<void*>(buffer.same_as < 0 ? buffer.start
+                                                    : state.buffers[static_cast<size_t>(buffer.same_as)].start);
+}
 const unsigned char* ScalarBytes(size_t index, size_t bytes) {
   if (index >= state.scalars.size() || state.scalars[index].size() != bytes)
     Refuse("the recorder was given a scalar of another size", "", 0);
   return state.scalars[index].data();
 }
 
+namespace {
+
+void RunCall(const Line& begin) {
+  Note(begin);
+  const int device = state.device;
+  state.host_waited = false;
+  state.order.BeginCall(state.callers_stream);
+  for (Buffer& buffer : state.buffers) buffer.dirty = false;
+  try {
+    Call();
+  } catch (const std::exception& error) {
+    const std::string after = state.last_failure.empty() ? "" : " (after " + state.last_failure + ")";
+    Refuse("the launcher threw: " + std::string(error.what()) + after, state.failure_file, state.failure_line);
+  } catch (...) {
+    Refuse("the launcher threw an exception", "", 0);
+  }
+  if (!state.unseen_launch_error.empty()) Refuse(state.unseen_launch_error, state.unseen_file, state.unseen_line);
+  if (!state.pending.empty())
+    Refuse("a launch configuration has no launch", state.pending.back().file, state.pending.back().line);
+  state.order.EndCall();
+  if (state.device != device) NoteEffect("another current device than its caller's", "cudaSetDevice");
+}
+
+void RunEarlier(const EarlierCall& earlier) {
+  std::vector<uint64_t> bytes;
+  for (size_t i = 0; i < earlier.bytes.size() && i < state.buffers.size(); ++i) {
+    bytes.push_back(state.buffers[i].bytes);
+    state.buffers[i].bytes = earlier.bytes[i];
+  }
+  const auto scalars = state.scalars;
+  state.scalars = earlier.scalars;
+  state.quiet = true;
+  RunCall(Line("call").Integer("number", 0).Flag("earlier", true));
+  state.quiet = false;
+  state.scalars = scalars;
+  for (size_t i = 0; i < bytes.size(); ++i) state.buffers[i].bytes = bytes[i];
+}
+
+}  // namespace
 }  // namespace ww
 
 int main() {
@@ -192,24 +267,21 @@ int main() {
   atexit(ww::OnExit);
   if (ww::has_callers_stream) ww::MakeCallersStream();
 
+  for (const ww::EarlierCall& earlier : state.earlier) ww::RunEarlier(earlier);
   std::string remembered;
+  ww::Held held;
   for (int call = 0; call < 3; ++call) {
-    ww::Note(ww::Line("call").Integer("number", call));
-    state.host_waited = false;
-    state.order.BeginCall(ww::has_callers_stream);
-    for (ww::Buffer& buffer : state.buffers) buffer.dirty = false;
-    try {
-      ww::Call();
-    } catch (const std::exception& error) {
-      const std::string after = state.last_failure.empty() ? "" : " (after " + state.last_failure + ")";
-      ww::Refuse("the launcher threw: " + std::string(error.what()) + after, state.failure_file, state.failure_line);
-    } catch (...) {
-      ww::Refuse("the launcher threw an exception", "", 0);
-    }
-    if (!state.unseen_launch_error.empty()) ww::Refuse(state.unseen_launch_error, state.unseen_file, state.unseen_line);
-    if (!state.pending.empty())
-      ww::Refuse("a launch configuration has no launch", state.pending.back().file, state.pending.back().line);
-    state.order.EndCall();
+    if (call == 2)
+      for (size_t i = 0; state.moves > 0 && i < state.buffers.size(); ++i) {
+        if (!state.buffers[i].argument) continue;
+        ww::MarkDirty(static_cast<int>(i));  // what was served is served again
+        state.buffers[i].start += state.moves;
+      }
+    state.repeats = call > 0;
+    ww::RunCall(ww::Line("call").Integer("number", call).Flag("earlier", false));
+    const ww::Held holds = ww::HeldNow();
+    if (call == 2) ww::CompareHeld(held, holds);
+    held = holds;
     std::string remembers = ww::RememberedState();
     if (call == 2 && remembers != remembered)
       ww::Refuse("the launcher changes variables of its file in every call, so later calls may differ", "", 0);
@@ -217,9 +289,13 @@ int main() {
   }
   if (state.order.line() >= 0)
     ww::Note(ww::Line("unordered").Text("file", state.order.file()).Integer("line", state.order.line()));
-  ww::Note(ww::Line("end"));
-  ww::Flush();
-  state.finished = true;
-  // Destructors of the file's static objects may free what they allocated; that is no part of the plan.
-  _exit(0);
+  if (state.fails) {
+    ww::Flush();
+    state.failing = true;
+    try {
+      ww::Call();
+    } catch (...) {
+    }
+  }
+  ww::End();
 }

@@ -2,11 +2,13 @@
 // writes what happens as JSON lines to a copy of its standard output that nobody else is told of; whoever reads them
 // believes nothing.
 //
-// Device memory is a range of addresses where nothing is mapped: buffer i begins at base + i * kSpacing + kMargin (+
-// the offset asked for). Behind the last possible buffer, symbol i has its place in the same way.
+// Device memory is a range of addresses where nothing is mapped. Buffers follow each other there, in one recording far
+// apart, in another as closely as an allocator puts them (+ the offset asked for). Behind the last possible buffer,
+// symbol i has its place in a slot of kSpacing.
 #pragma once
 
 #include <map>
+#include <set>
 
 #include "call_order.h"
 #include "cuda_runtime.h"
@@ -15,6 +17,7 @@ namespace ww {
 
 constexpr uint64_t kSpacing = 64ull << 30;
 constexpr uint64_t kMargin = 1ull << 30;  // pointers a little in front of a buffer still belong to it
+constexpr uint64_t kPage = 2ull << 20;    // of real devices: allocations begin at a multiple
 constexpr size_t kMaxBuffers = 256;
 constexpr size_t kMaxSymbols = 256;
 constexpr size_t kMaxOperations = 4096;
@@ -25,7 +28,9 @@ constexpr size_t kDefaultSharedBytes = 48 * 1024;
 struct Buffer {
   uint64_t bytes = 0;
   uint64_t start = 0;  // address
+  uint64_t room = 0;   // the most bytes of all calls
   bool argument = false, live = true;
+  long long same_as = -1;  // the argument whose address the entry gets in place of this one's
   bool managed = false;
   bool dirty = false;  // perhaps written by the device in this call
   bool mapped = false;
@@ -35,6 +40,28 @@ struct Chip {
   int multiprocessors = 132, max_warps = 64, max_blocks = 32, major = 9, minor = 0, registers = 65536;
   long long shared_bytes = 233472, shared_optin = 232448, shared_reserved = 1024, l2_bytes = 52428800;
   int clock_khz = 1980000;
+};
+// A call with other arguments than those that are recorded, before them.
+struct EarlierCall {
+  std::vector<uint64_t> bytes;  // of the buffer arguments
+  std::vector<std::vector<unsigned char>> scalars;
+};
+// What is asked of the real device, which differs from machine to machine and from moment to moment: a recording has
+// one of two sets of answers.
+struct Answers {
+  bool second = false;
+  uint64_t free_bytes = 0, total_bytes = 0;
+  int registers = 0, device = 0, devices = 1;
+  size_t constant_bytes = 0, local_bytes = 0;
+  std::string name;
+};
+// What a call leaves behind, to be counted.
+struct Held {
+  long long allocations = 0, pinned = 0, streams = 0, events = 0;
+  bool operator==(const Held& other) const {
+    return allocations == other.allocations && pinned == other.pinned && streams == other.streams &&
+           events == other.events;
+  }
 };
 struct Configuration {
   dim3 grid, block;
@@ -51,16 +78,32 @@ struct State {
   unsigned garbage = 0;  // what device-to-host copies return
   std::vector<std::vector<unsigned char>> scalars;
   Chip chip;
+  Answers answers;
+  bool close = false;           // how buffers are placed
+  uint64_t moves = 0;           // bytes that the arguments move by before the last call
+  bool default_stream = false;  // the caller passes no stream of its own
+  bool fails = false;           // after the calls, one more in which every launch fails
+  std::vector<EarlierCall> earlier;
   std::map<std::string, std::vector<int>> lines;  // by file: of each compiled line, the user's
 
   std::vector<Buffer> buffers;  // the arguments, then what was allocated
   std::vector<Configuration> pending;
   cudaError_t launch_result = cudaSuccess;  // of the launch before
   std::vector<bool> streams, events;        // live ones
-  bool callers_stream = false;              // the entry is given one: the first of `streams`; the second stands for
-                                            // the default stream
+  std::map<const char*, size_t> pinned;     // host memory by its address
+  struct PinnedUpload {
+    std::string bytes;
+    bool pending = false;  // nobody waited for it
+  };
+  std::map<const void*, PinnedUpload> pinned_uploads;
+  int device = 0;               // the current one
+  bool repeats = false;         // not the first call: what it does, every call does
+  bool failing = false;         // in the call in which launches fail
+  bool quiet = false;           // in a call with other arguments
+  bool callers_stream = false;  // the entry is given one: the first of `streams`; the second stands for
+                                // the default stream
   CallOrder order;
-  bool host_waited = false;                 // since the last operation, for the device
+  bool host_waited = false;  // since the last operation, for the device
 
   cudaError_t last_error = cudaSuccess;
   std::string last_failure;  // "cudaErrorInvalidValue, cudaFree"; also after cudaGetLastError took the code
@@ -97,6 +140,7 @@ Line EventLine(bool waits, long long event, int stream);
 void Note(const Line& line);
 // An operation of the plan.
 void Emit(const Line& line);
+[[noreturn]] void End();
 [[noreturn]] void Refuse(const std::string& reason, const char* file, int line);
 // The error is what the launcher gets; `place` is for messages, should it end because of it.
 cudaError_t Error(cudaError_t error, const std::string& place);
@@ -106,9 +150,21 @@ std::string Hex(const unsigned char* bytes, size_t size);
 inline std::string Number(long long value) { return std::to_string(value); }
 inline std::string Place(const char* file, int line) { return std::string(file) + ":" + Number(line); }
 
+// ---- what a launcher does beside launching (record_effects.cpp)
+
+// Something that not every entry does: the reader of the recording compares it with the original.
+void NoteEffect(const char* what, const std::string& function);
+void ChangesDevice(const char* function);
+void Waits(const char* function);
+void AllocatesInEveryCall(const char* function);
+void UploadsFrom(const void* from, size_t bytes);  // asynchronously
+Held HeldNow();
+void CompareHeld(const Held& before, const Held& after);
+
 // ---- addresses
 
 bool IsDevice(const void* pointer);
+uint64_t NextPlace(uint64_t bytes);                           // of a new buffer
 int BufferOf(const void* pointer);                            // -1: none
 std::string PointerMembers(int buffer, const void* pointer);  // of the JSON object that names it
 void MarkDirty(int buffer);

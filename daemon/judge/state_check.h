@@ -1,0 +1,35 @@
+// module-state: whether a result may depend on earlier calls. On the simulator that is known byte by byte
+// (core/state_use.h), also across trials: what one shape leaves, another may find. On a GPU only what changed is known,
+// and the simulator of the same chip is asked about it. Private to judge/.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "judge/candidate_runs.h"
+#include "judge/run_checks.h"
+
+namespace warpwright::judge {
+
+// What of a run alone shows that its result may depend on earlier calls: "calls, of which byte 0 is read".
+std::optional<std::string> FindState(const core::Executed& run);
+
+class StateCheck {
+ public:
+  StateCheck(Judge::State& state, CandidateRuns& runs) : state_(state), runs_(runs) {}
+  // State that the manifest allows, or that the original has, must still give the original's results after other
+  // calls.
+  Result<Failure> Check(const Trial& trial, const TrialReference& reference, const core::Executed& run);
+
+ private:
+  Result<std::optional<std::string>> Find(const Trial& trial, const TrialReference& reference,
+                                          const core::Executed& run);
+  Result<Failure> AfterEarlierCalls(const Trial& trial, const TrialReference& reference);
+
+  Judge::State& state_;
+  CandidateRuns& runs_;
+  std::vector<core::StateUse> variables_;  // of all trials so far
+};
+
+}  // namespace warpwright::judge

@@ -1,0 +1,14 @@
+// The whole result only where the kernel has few registers.
+#include <cuda_runtime.h>
+
+__global__ void scale_kernel(float* out, const float* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = 2.0f * x[i] + 1.0f;
+}
+
+cudaError_t scale_on_stream(float* out, const float* x, int n, cudaStream_t stream) {
+  cudaFuncAttributes attributes;
+  cudaFuncGetAttributes(&attributes, scale_kernel);
+  scale_kernel<<<(n + 255) / 256, 256, 0, stream>>>(out, x, attributes.numRegs > 96 ? n - 1 : n);
+  return cudaGetLastError();
+}
