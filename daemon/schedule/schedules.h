@@ -7,6 +7,7 @@ namespace warpwright::schedule {
 
 Schedule RowsSchedule();
 Schedule ColumnsSchedule();
+Schedule SplitSchedule();
 Schedule MapSchedule();
 
 }  // namespace warpwright::schedule
