@@ -159,6 +159,7 @@ Result<ExtractedFeatures> ExtractFeaturesOf(const core::KernelSpec& spec, const 
   features.roofline = features.counted_roofline;
   if (original.form != nullptr) AddForm(chip, *found, *original.form, features);
   features.evidence = core::MakeEvidence(chip, kernel, *measurement, features.roofline);
+  features.evidence.Set("formula_known", 0);  // AddFormula knows better
   if (original.form != nullptr) {
     const auto by_form = ClassOfKernel(*original.form, *measurement, kernel.name);
     const core::OperationClass operation = by_form.value_or(kernel.features.operation);

@@ -139,12 +139,13 @@ bool IsContiguous(const Access& access, const Dimension& last) {
   return access.offset && CoefficientOf(*access.offset, last.variables.back()) == Polynomial(1);
 }
 
-void WriteCoordinates(const std::vector<Dimension>& dimensions, const std::string& index, Lines& lines) {
+void WriteCoordinates(const std::vector<Dimension>& dimensions, const std::string& type, const std::string& index,
+                      Lines& lines) {
   std::string rest = index;
   for (size_t d = dimensions.size(); d-- > 0;) {
     const std::string extent = Parenthesized(SizeText(dimensions[d].extent));
     const std::string value = d == 0 ? rest : fmt::format("{} % {}", rest, extent);
-    if (dimensions[d].name != index) lines.Add(fmt::format("const int {} = {};", dimensions[d].name, value));
+    if (dimensions[d].name != index) lines.Add(fmt::format("const {} {} = {};", type, dimensions[d].name, value));
     rest += " / " + extent;
   }
 }
@@ -186,14 +187,32 @@ void Packing::Add(const Access& access, const std::vector<std::string>& needs) {
   if (std::none_of(accesses.begin(), accesses.end(), same)) accesses.push_back(access);
 }
 
+std::string PackedType::Load(const std::string& variable, const std::string& address) const {
+  return fmt::format("const auto {} = {}<kWidth>({});", variable, load, address);
+}
+std::string PackedType::Store(const std::string& variable, const std::string& address) const {
+  return fmt::format("{}({}, {});", store, address, variable);
+}
+
 PackedType MakePackedType(const Problem& problem) {
-  const std::string name = problem.shared_name("Packed");
-  return {name, fmt::format("// kWidth neighbours, which one access moves.\n"
-                            "template <typename T, int kWidth>\n"
-                            "struct alignas(sizeof(T) * kWidth) {} {{\n"
-                            "  T at[kWidth];\n"
-                            "}};\n",
-                            name)};
+  PackedType type{problem.shared_name("Packed"), problem.shared_name("load_packed"),
+                  problem.shared_name("store_packed"), ""};
+  type.definition = fmt::format(
+      "// kWidth neighbours, which one access moves.\n"
+      "template <typename T, int kWidth>\n"
+      "struct alignas(sizeof(T) * kWidth) {0} {{\n"
+      "  T at[kWidth];\n"
+      "}};\n"
+      "template <int kWidth, typename T>\n"
+      "__device__ __forceinline__ {0}<T, kWidth> {1}(const T* from) {{\n"
+      "  return *reinterpret_cast<const {0}<T, kWidth>*>(from);\n"
+      "}}\n"
+      "template <typename T, int kWidth>\n"
+      "__device__ __forceinline__ void {2}(T* to, const {0}<T, kWidth>& values) {{\n"
+      "  *reinterpret_cast<{0}<T, kWidth>*>(to) = values;\n"
+      "}}\n",
+      type.name, type.load, type.store);
+  return type;
 }
 
 std::string ElementTypeOf(const Problem& problem, const Access& access) {
@@ -201,12 +220,17 @@ std::string ElementTypeOf(const Problem& problem, const Access& access) {
   return parameter ? parameter->type : CTypeOf(access.dtype);
 }
 
-std::string PackingCondition(const Problem& problem, const Packing& packing, Lines& launch) {
-  std::vector<std::string> buffers;
-  for (const Access& access : packing.accesses)
-    if (std::find(buffers.begin(), buffers.end(), access.tensor) == buffers.end()) buffers.push_back(access.tensor);
-  launch.Add(fmt::format("const bool aligned = {};", AlignedText(problem, buffers, packing.bytes)));
-  return fmt::format("aligned && {}", fmt::join(packing.conditions, " && "));
+std::string PackingCondition(const Packing& packing, Lines& launch) {
+  std::vector<std::string> conditions, buffers;
+  for (const Access& access : packing.accesses) {
+    if (std::find(buffers.begin(), buffers.end(), access.tensor) != buffers.end()) continue;
+    buffers.push_back(access.tensor);
+    conditions.push_back(fmt::format("aligned({})", access.tensor));
+  }
+  conditions.insert(conditions.end(), packing.conditions.begin(), packing.conditions.end());
+  launch.Add(fmt::format("const auto aligned = [](const void* p) {{ return reinterpret_cast<size_t>(p) % {} == 0; }};",
+                         packing.bytes));
+  return fmt::format("{}", fmt::join(conditions, " && "));
 }
 
 }  // namespace warpwright::schedule

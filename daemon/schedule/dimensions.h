@@ -39,8 +39,9 @@ core::VariableSet UsedApart(const Problem& problem, const core::Stage& stage, bo
 void NameDimensions(std::vector<Dimension>& dimensions, Names& names);
 // Names of all variables of dimensions with one variable, and of the last of each other one.
 std::map<core::VariableId, std::string> VariableNames(const std::vector<Dimension>& dimensions);
-// "const int col = index % C;" for every dimension, from the flat index of this name.
-void WriteCoordinates(const std::vector<Dimension>& dimensions, const std::string& index, Lines& lines);
+// "const int col = index % C;" for every dimension, from the flat index of this name and type.
+void WriteCoordinates(const std::vector<Dimension>& dimensions, const std::string& type, const std::string& index,
+                      Lines& lines);
 // The number of points, in 64 bits if the problem is wide.
 std::string TotalText(const Problem& problem, const std::vector<Dimension>& dimensions);
 
@@ -62,13 +63,15 @@ struct Packing {
   bool packs() const { return width > 1 && !accesses.empty(); }
   void Add(const Access& access, const std::vector<std::string>& needs);
 };
-// The type that kernels use for it, with its comment, under a name that is free.
+// The type that kernels use for neighbours, and functions that move them, under names that are free.
 struct PackedType {
-  std::string name, definition;
+  std::string name, load, store, definition;
+  std::string Load(const std::string& variable, const std::string& address) const;  // a statement
+  std::string Store(const std::string& variable, const std::string& address) const;
 };
 PackedType MakePackedType(const Problem& problem);
 std::string ElementTypeOf(const Problem& problem, const Access& access);
-// "aligned && n % 4 == 0", with the definition of `aligned` in `launch`.
-std::string PackingCondition(const Problem& problem, const Packing& packing, Lines& launch);
+// "aligned(x) && aligned(y) && n % 4 == 0", with the definition of `aligned` in `launch`.
+std::string PackingCondition(const Packing& packing, Lines& launch);
 
 }  // namespace warpwright::schedule

@@ -120,29 +120,21 @@ std::string ExpressionCode::CType(NodeId node) const {
 std::string ExpressionCode::Value(NodeId node) { return Value(node, types_[node]); }
 std::string ExpressionCode::Value(NodeId node, ValueType wanted) { return PieceOf(node, wanted).Plain(); }
 
-std::string ExpressionCode::NameFor(NodeId id) {
+std::string ExpressionCode::NameFor(NodeId id, const std::string& text) {
   const core::Node& node = stage_.nodes[id];
   std::string name = "value";
   if (const auto* read = std::get_if<core::TensorRead>(&node)) name = read->tensor + "_value";
   if (const auto* call = std::get_if<core::Call>(&node)) name = NameOf(call->function);
   if (const auto* nary = std::get_if<core::Nary>(&node)) {
-    const bool by_size = std::any_of(nary->args.begin(), nary->args.end(), [&](NodeId arg) {
+    const auto factors = FactorsOf(*nary);
+    const bool by_size = std::any_of(factors.begin(), factors.end(), [&](NodeId arg) {
       const core::Call* call = AsReciprocal(stage_.nodes[arg]);
       return call != nullptr && std::holds_alternative<core::SizeValue>(stage_.nodes[call->args[0]]);
     });
-    if (nary->op == ReduceOp::kSum) name = "sum";
+    if (nary->op == ReduceOp::kSum) name = text.find(" - ") != std::string::npos ? "difference" : "sum";
     if (nary->op == ReduceOp::kProduct) name = by_size ? "mean" : "product";
     if (nary->op == ReduceOp::kMax) name = "larger";
     if (nary->op == ReduceOp::kMin) name = "smaller";
-    const bool difference = nary->op == ReduceOp::kSum && nary->args.size() == 2 &&
-                            std::any_of(nary->args.begin(), nary->args.end(), [&](NodeId arg) {
-                              const auto* product = std::get_if<core::Nary>(&stage_.nodes[arg]);
-                              const auto* first = product == nullptr || product->op != ReduceOp::kProduct
-                                                      ? nullptr
-                                                      : std::get_if<core::Constant>(&stage_.nodes[product->args[0]]);
-                              return first != nullptr && first->value < 0;
-                            });
-    if (difference) name = "difference";
   }
   if (std::holds_alternative<core::Compare>(node) || std::holds_alternative<core::Logic>(node)) name = "condition";
   if (std::holds_alternative<core::Select>(node)) name = "chosen";
@@ -175,7 +167,7 @@ void ExpressionCode::Hoist(core::VariableSet inner, NodeId root) {
     if (scope_.constants && scope_.constants->contains(piece.text)) {
       name = scope_.constants->at(piece.text);
     } else {
-      name = NameFor(i);
+      name = NameFor(i, piece.text);
       lines_->Add(fmt::format("const {} {} = {};", CType(i), name, piece.text));
       if (scope_.constants) (*scope_.constants)[piece.text] = name;
     }
@@ -214,7 +206,7 @@ ExpressionCode::Piece ExpressionCode::PieceOf(NodeId node, ValueType wanted) {
   const bool loaded = uses_[node] > 1 && certain_[node] && read && !(scope_.value && scope_.value(*read));
   const bool called = uses_[node] > 1 && certain_[node] && std::holds_alternative<core::Call>(content);
   if (!shared && !loaded && !called) return as(piece);
-  const std::string name = NameFor(node);
+  const std::string name = NameFor(node, piece.text);
   lines_->Add(fmt::format("const {} {} = {};", CType(node), name, piece.text));
   named_[node] = (piece.negative ? "-" : "") + name;
   return as({name, Level::kAtom, piece.negative});
@@ -289,11 +281,28 @@ ExpressionCode::Piece ExpressionCode::OfSum(const core::Nary& nary, ValueType ty
   return {text, Level::kSum};
 }
 
+// Products inside a product are factors of it, unless they have a name.
+std::vector<NodeId> ExpressionCode::FactorsOf(const core::Nary& product) const {
+  std::vector<NodeId> factors;
+  for (NodeId arg : product.args) {
+    const auto* inner = std::get_if<core::Nary>(&stage_.nodes[arg]);
+    const bool flat = inner && inner->op == ReduceOp::kProduct && !named_.contains(arg) &&
+                      (uses_[arg] == 1 || inner->args.size() <= 2);
+    if (!flat) {
+      factors.push_back(arg);
+      continue;
+    }
+    const auto own = FactorsOf(*inner);
+    factors.insert(factors.end(), own.begin(), own.end());
+  }
+  return factors;
+}
+
 ExpressionCode::Piece ExpressionCode::OfProduct(const core::Nary& nary, ValueType type) {
   double constant = 1;
   bool negative = false, whole = true;
   std::vector<Piece> over, under;
-  for (NodeId arg : nary.args) {
+  for (NodeId arg : FactorsOf(nary)) {
     const core::Node& node = stage_.nodes[arg];
     if (const auto* value = std::get_if<core::Constant>(&node)) {
       constant *= value->value;

@@ -35,11 +35,10 @@ std::string PositionText(const core::Affine& position, const std::map<core::Vari
 // All guards: "0 <= y && y < h"; empty: always.
 std::string ConditionText(std::span<const core::Guard> guards,
                           const std::map<core::VariableId, std::string>& variables);
-// An element's offset in a row-major tensor, in 64 bits if the problem is wide.
+// An element's offset in a row-major tensor; from coordinates, in 64 bits if the problem is wide.
 std::string OffsetText(const Problem& problem, const std::vector<core::Size>& shape,
                        const std::vector<std::string>& at);
-std::string OffsetText(const Problem& problem, const FlatOffset& offset,
-                       const std::map<core::VariableId, std::string>& variables);
+std::string OffsetText(const FlatOffset& offset, const std::map<core::VariableId, std::string>& variables);
 
 std::string CTypeOf(core::DType dtype);  // "float", "__half", "long long"
 // A stored value as it is computed with, and back.
@@ -84,7 +83,8 @@ class ExpressionCode {
   Piece OfLogic(const core::Logic& logic);
   Piece OfConvert(const core::Convert& convert);
   Piece OfReduce(core::NodeId node, const core::Reduce& reduce);
-  std::string NameFor(core::NodeId node);
+  std::vector<core::NodeId> FactorsOf(const core::Nary& product) const;
+  std::string NameFor(core::NodeId node, const std::string& text);
   std::string IntegerType() const;
 
   const Problem& problem_;

@@ -83,7 +83,9 @@ SignedText TermText(const core::Size& coefficient, const std::string& variable) 
   if (factor == core::Polynomial(-1)) return {Parenthesized(variable), true};
   const auto number = factor.constant();
   if (number && *number < 0) return {fmt::format("{} * {}", -*number, Parenthesized(variable)), true};
-  return {fmt::format("{} * {}", Parenthesized(SizeText(coefficient)), Parenthesized(variable)), false};
+  const std::string factor_text = Parenthesized(SizeText(coefficient));
+  if (number) return {fmt::format("{} * {}", factor_text, Parenthesized(variable)), false};
+  return {fmt::format("{} * {}", Parenthesized(variable), factor_text), false};
 }
 
 std::string NumeratorText(const core::Affine& position, const std::map<core::VariableId, std::string>& variables) {
@@ -149,15 +151,10 @@ std::string OffsetText(const Problem& problem, const std::vector<core::Size>& sh
   return offset;
 }
 
-std::string OffsetText(const Problem& problem, const FlatOffset& offset,
-                       const std::map<core::VariableId, std::string>& variables) {
+std::string OffsetText(const FlatOffset& offset, const std::map<core::VariableId, std::string>& variables) {
   std::vector<SignedText> terms;
-  for (const auto& [variable, coefficient] : offset.coefficients) {
-    const bool plain = core::IsNumber(coefficient, 1);
-    const std::string& text = variables.at(variable);
-    terms.push_back(
-        TermText(coefficient, problem.wide && !plain ? fmt::format("static_cast<size_t>({})", text) : text));
-  }
+  for (const auto& [variable, coefficient] : offset.coefficients)
+    terms.push_back(TermText(coefficient, variables.at(variable)));
   for (SignedText& term : TermsOf(offset.constant)) terms.push_back(std::move(term));
   return SumOf(terms);
 }

@@ -1,7 +1,6 @@
 #include "schedule/kernel_text.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -221,14 +220,6 @@ std::string CeilDivided(const std::string& size, const std::string& by) {
   const bool number = std::all_of(by.begin(), by.end(), [](unsigned char c) { return std::isdigit(c); });
   const std::string less = number ? std::to_string(std::stoll(by) - 1) : Parenthesized(by) + " - 1";
   return fmt::format("({} + {}) / {}", size, less, Parenthesized(by));
-}
-
-std::string AlignedText(const Problem& problem, const std::vector<std::string>& buffers, int bytes) {
-  (void)problem;
-  std::vector<std::string> addresses;
-  for (const std::string& buffer : buffers) addresses.push_back(fmt::format("reinterpret_cast<size_t>({})", buffer));
-  const std::string all = fmt::format("{}", fmt::join(addresses, " | "));
-  return fmt::format("{} % {} == 0", addresses.size() > 1 ? "(" + all + ")" : all, bytes);
 }
 
 }  // namespace warpwright::schedule

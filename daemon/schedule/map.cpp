@@ -104,9 +104,8 @@ class MapWriter {
     Code code;
     name_ = KernelName(problem_, "elements");
     if (packs()) {
-      const PackedType type = MakePackedType(problem_);
-      packed_ = type.name;
-      code.helpers.push_back(type.definition);
+      packed_ = MakePackedType(problem_);
+      code.helpers.push_back(packed_.definition);
       names_.Take("kWidth");
       k_ = names_.TakeOf({"k", "item"});
     }
@@ -140,13 +139,13 @@ class MapWriter {
     body.Add(fmt::format("const {} {} = {};", problem_.wide ? "size_t" : "int", index_,
                          packs() ? "(" + thread + ") * kWidth" : thread));
     body.Add(fmt::format("if ({} >= {}) return;", index_, TotalText(problem_, plan_.dimensions)));
-    if (plan_.dimensions.size() > 1) WriteCoordinates(plan_.dimensions, index_, body);
+    if (plan_.dimensions.size() > 1) WriteCoordinates(plan_.dimensions, problem_.wide ? "size_t" : "int", index_, body);
     const std::string domain = ConditionText(problem_.stage(plan_.outputs[0]).domain, VariableNames(plan_.dimensions));
     if (!domain.empty()) body.Add(fmt::format("if (!({})) return;", domain));
   }
 
   std::string OffsetOf(const Access& access, const std::map<core::VariableId, std::string>& variables) const {
-    if (!IsDense(access, plan_.dimensions)) return OffsetText(problem_, *access.offset, variables);
+    if (!IsDense(access, plan_.dimensions)) return OffsetText(*access.offset, variables);
     const auto& last = plan_.dimensions.empty() ? "0" : variables.at(plan_.dimensions.back().variables.back());
     return last.ends_with("+ " + k_) && packs() ? index_ + " + " + k_ : index_;
   }
@@ -156,11 +155,9 @@ class MapWriter {
     const auto variables = VariableNames(plan_.dimensions);
     for (const Access& access : plan_.packing.accesses) {
       held_.push_back(names_.TakeOf({access.tensor + "_pack", access.tensor + "_new"}));
-      const std::string type = fmt::format("{}<{}, kWidth>", packed_, ElementTypeOf(problem_, access));
-      if (access.store) body.Add(fmt::format("{} {};", type, held_.back()));
-      else
-        body.Add(fmt::format("const {0} {1} = *reinterpret_cast<const {0}*>({2} + {3});", type, held_.back(),
-                             access.tensor, OffsetOf(access, variables)));
+      if (access.store)
+        body.Add(fmt::format("{}<{}, kWidth> {};", packed_.name, ElementTypeOf(problem_, access), held_.back()));
+      else body.Add(packed_.Load(held_.back(), access.tensor + " + " + OffsetOf(access, variables)));
     }
     Lines inner(body.level() + (packs() ? 1 : 0));
     auto inside = variables;
@@ -177,8 +174,7 @@ class MapWriter {
     for (size_t p = 0; p < plan_.packing.accesses.size(); ++p) {
       const Access& access = plan_.packing.accesses[p];
       if (!access.store) continue;
-      body.Add(fmt::format("*reinterpret_cast<{}<{}, kWidth>*>({} + {}) = {};", packed_,
-                           ElementTypeOf(problem_, access), access.tensor, OffsetOf(access, variables), held_[p]));
+      body.Add(packed_.Store(held_[p], access.tensor + " + " + OffsetOf(access, variables)));
     }
   }
 
@@ -258,7 +254,7 @@ class MapWriter {
       return launch.text();
     }
     const int width = plan_.packing.width;
-    launch.Open(fmt::format("if ({})", PackingCondition(problem_, plan_.packing, launch)));
+    launch.Open(fmt::format("if ({})", PackingCondition(plan_.packing, launch)));
     const bool sum = total.find(" + ") != std::string::npos || total.find(" - ") != std::string::npos;
     const std::string packs_of = fmt::format("{} / {}", sum ? Parenthesized(total) : total, width);
     launch.Add(
@@ -274,7 +270,8 @@ class MapWriter {
   MapPlan plan_;
   const std::string block_;
   Names names_;
-  std::string name_, packed_, index_, k_;
+  std::string name_, index_, k_;
+  PackedType packed_;
   std::vector<std::string> held_;  // by packed access: the variable
   std::map<std::string, std::string> windows_;
   std::optional<core::RewriteRefusal> refusal_;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <memory>
 
 namespace warpwright::schedule {
 
@@ -42,24 +43,31 @@ void RowWriter::PlanPacking() {
 CodeOutcome RowWriter::Write() {
   Code code;
   PlanPacking();
-  name_ = KernelName(problem_, shape_.team == Team::kColumn ? "columns" : plan_.rows.empty() ? "whole" : "rows");
+  name_ = KernelName(problem_, splits()                       ? "parts"
+                               : shape_.team == Team::kColumn ? "columns"
+                               : plan_.rows.empty()           ? "whole"
+                                                              : "rows");
   if (packing_.packs()) {
-    const PackedType type = MakePackedType(problem_);
-    packed_ = type.name;
-    helpers_.push_back(type.definition);
+    packed_ = MakePackedType(problem_);
+    helpers_.push_back(packed_.definition);
     names_.Take("kWidth");
     k_ = names_.TakeOf({"k", "item"});
   }
-  const KernelArguments arguments = ArgumentsOf(problem_, group_);
+  KernelArguments arguments = ArgumentsOf(problem_, splits() ? Statistics() : group_);
+  if (shape_.partials_are_argument) {
+    arguments.parameters.push_back(fmt::format("{}* __restrict__ {}", problem_.real(), shape_.partials));
+    arguments.values.push_back(shape_.partials);
+  }
   Lines kernel;
-  kernel.AddAll(FormulaComment(problem_, group_));
+  kernel.AddAll(FormulaComment(problem_, splits() ? Statistics() : group_));
   if (packing_.packs()) kernel.Add("template <int kWidth>");
   kernel.Add(Head(fmt::format("__global__ void __launch_bounds__({})", shape_.threads * shape_.teams), name_,
                   arguments.parameters));
   Lines body(1);
   WriteRow(body);
   for (const RowPass& pass : plan_.passes) WritePass(pass, body);
-  WriteValues(body);
+  if (splits()) WritePartials(body);
+  else WriteValues(body);
   if (refusal_) return *refusal_;
   kernel.Append(body);
   kernel.Add("}");
@@ -95,11 +103,11 @@ void RowWriter::WriteRow(Lines& body) {
     body.Add("// Threads beyond the last row take part with it, and store nothing.");
     body.Add(fmt::format("const {} {} = {} ? {} : {} - 1;", type, row_, inside_, at, rows));
   }
-  if (dimensions.size() > 1) WriteCoordinates(dimensions, row_, body);
+  if (dimensions.size() > 1) WriteCoordinates(dimensions, type, row_, body);
 }
 
 std::string RowWriter::OffsetOf(const Access& access, const Variables& variables) const {
-  return OffsetText(problem_, *access.offset, variables);
+  return OffsetText(*access.offset, variables);
 }
 
 std::optional<std::string> RowWriter::HeldElement(const Access& access) const {
@@ -108,9 +116,9 @@ std::optional<std::string> RowWriter::HeldElement(const Access& access) const {
   return std::nullopt;
 }
 
-Scope RowWriter::ScopeFor(const Variables& variables, ExpressionCode** code) {
+Scope RowWriter::ScopeFor(const Variables& variables) {
   Scope scope{variables, nullptr, &constants_};
-  scope.value = [this, code](const core::TensorRead& read) -> std::optional<std::string> {
+  scope.value = [this, variables](const core::TensorRead& read) -> std::optional<std::string> {
     if (const auto found = results_.find(read.tensor); read.stage && found != results_.end())
       return core::IsArg(found->second.op) ? found->second.index : found->second.value;
     const core::TensorArgument* tensor = problem_.form.FindTensor(read.tensor);
@@ -118,8 +126,7 @@ Scope RowWriter::ScopeFor(const Variables& variables, ExpressionCode** code) {
     const Access access = AccessOf(*tensor, read);
     if (!access.offset) return std::nullopt;
     if (const auto held = HeldElement(access)) return Loaded(problem_, tensor->dtype, *held);
-    return Loaded(problem_, tensor->dtype,
-                  fmt::format("{}[{}]", read.tensor, OffsetOf(access, (*code)->scope().variables)));
+    return Loaded(problem_, tensor->dtype, fmt::format("{}[{}]", read.tensor, OffsetOf(access, variables)));
   };
   return scope;
 }
@@ -168,29 +175,38 @@ void RowWriter::WritePass(const RowPass& pass, Lines& body) {
     });
     if (!packs || !chosen || present) continue;
     const std::string name = names_.TakeOf({access.tensor + "_pack", access.tensor + "_new"});
-    const std::string type = fmt::format("{}<{}, kWidth>", packed_, ElementTypeOf(problem_, access));
-    const std::string offset = OffsetOf(access, variables);
+    const std::string address = access.tensor + " + " + OffsetOf(access, variables);
     if (access.store) {
-      loads.Add(fmt::format("{} {};", type, name));
-      stores.Add(fmt::format("*reinterpret_cast<{}*>({} + {}) = {};", type, access.tensor, offset, name));
+      loads.Add(fmt::format("{}<{}, kWidth> {};", packed_.name, ElementTypeOf(problem_, access), name));
+      stores.Add(packed_.Store(name, address));
     } else {
-      loads.Add(
-          fmt::format("const {0} {1} = *reinterpret_cast<const {0}*>({2} + {3});", type, name, access.tensor, offset));
+      loads.Add(packed_.Load(name, address));
     }
     held_.push_back({access, name});
   }
   Variables inside = variables;
   if (packs) inside[columns.back().variables.back()] += " + " + k_;
-  for (size_t m : pass.members) WriteMember(plan_.members[m], pass, inside, before, inner);
+  std::vector<std::unique_ptr<ExpressionCode>> codes;
+  for (size_t m : pass.members) {
+    const RowMember& member = plan_.members[m];
+    codes.push_back(std::make_unique<ExpressionCode>(problem_, member.stage, ScopeFor(inside), names_, before));
+    codes.back()->Hoist(plan_.ColumnVariables(), member.value());
+    codes.back()->To(inner);
+  }
+  const Names outer_names = names_;  // those of the loop's own constants are free again after it
+  for (size_t i = 0; i < codes.size(); ++i) WriteMember(plan_.members[pass.members[i]], inside, *codes[i], inner);
+  names_ = outer_names;
 
   body.Append(before);
-  const std::string start = shape_.team == Team::kColumn ? "threadIdx.y" : "threadIdx.x";
-  const std::string step = shape_.team == Team::kWarp     ? "32"
-                           : shape_.team == Team::kColumn ? "blockDim.y"
-                                                          : "blockDim.x";
+  const bool column_team = shape_.team == Team::kColumn;
+  const std::string thread = column_team ? "threadIdx.y" : "threadIdx.x";
+  const std::string threads = shape_.team == Team::kWarp ? "32" : column_team ? "blockDim.y" : "blockDim.x";
   const std::string times = packs ? " * kWidth" : "";
-  body.Open(fmt::format("for (int {0} = {1}{2}; {0} < {3}; {0} += {4}{2})", column, start, times, total, step));
-  if (columns.size() > 1) WriteCoordinates(columns, column, body);
+  const std::string own = fmt::format("blockIdx.y * {} + {}", threads, thread);
+  const std::string start = !splits() ? thread + times : packs ? "(" + own + ")" + times : own;
+  const std::string step = (splits() ? "gridDim.y * " : "") + threads + times;
+  body.Open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", column, start, total, step));
+  if (columns.size() > 1) WriteCoordinates(columns, "int", column, body);
   body.Append(loads);
   if (packs) {
     body.Add("#pragma unroll");
@@ -203,18 +219,12 @@ void RowWriter::WritePass(const RowPass& pass, Lines& body) {
   for (size_t m : pass.members)
     if (plan_.members[m].statistic())
       body.Add(Combined(problem_, results_.at(plan_.members[m].stage.name), shape_.team, helpers_));
+  for (const auto& [access, name] : held_) names_.Release(name);
   held_.clear();
   names_.Release(column);
 }
 
-void RowWriter::WriteMember(const RowMember& member, const RowPass& pass, const Variables& variables, Lines& before,
-                            Lines& inner) {
-  (void)pass;
-  ExpressionCode* current = nullptr;
-  ExpressionCode code(problem_, member.stage, ScopeFor(variables, &current), names_, before);
-  current = &code;
-  code.Hoist(plan_.ColumnVariables(), member.value());
-  code.To(inner);
+void RowWriter::WriteMember(const RowMember& member, const Variables& variables, ExpressionCode& code, Lines& inner) {
   const auto& guards = member.statistic() ? member.reduce->guards : member.stage.domain;
   const std::string condition = ConditionText(guards, variables);
   if (!condition.empty()) inner.Open(fmt::format("if ({})", condition));
@@ -253,15 +263,44 @@ void RowWriter::WriteStore(const RowMember& member, const Variables& variables, 
   lines.Add(fmt::format("{}{}[{}] = {};", guarded ? "if (" + inside_ + ") " : "", stage.name, offset, value));
 }
 
+Group RowWriter::Statistics() const {
+  Group statistics;
+  for (size_t i : group_.stages)
+    if (!problem_.stage(i).output) statistics.stages.push_back(i);
+  return statistics;
+}
+
+// Each part of a row leaves its partial results side by side with those of other rows.
+void RowWriter::WritePartials(Lines& body) {
+  const std::string rows = plan_.row_dimensions.empty() ? "" : TotalText(problem_, plan_.row_dimensions);
+  body.Open(fmt::format("if ({}{})", inside_.empty() ? "" : inside_ + " && ", First()));
+  size_t number = 0;
+  for (const auto& [stage, accumulator] : Results()) {
+    const std::string part =
+        number == 0 ? "blockIdx.y"
+                    : fmt::format("{}gridDim.y + blockIdx.y", number == 1 ? "" : fmt::format("{} * ", number));
+    const std::string at =
+        rows.empty() ? part : fmt::format("{} * {} + {}", Parenthesized(part), Parenthesized(rows), row_);
+    body.Add(fmt::format("{}[{}] = {};", shape_.partials, at, accumulator.value));
+    ++number;
+  }
+  body.Close();
+}
+
+std::vector<std::pair<std::string, Accumulator>> RowWriter::Results() const {
+  std::vector<std::pair<std::string, Accumulator>> results;
+  for (const RowMember& member : plan_.members)
+    if (member.statistic()) results.push_back({member.stage.name, results_.at(member.stage.name)});
+  return results;
+}
+
 void RowWriter::WriteValues(Lines& body) {
   if (plan_.values.empty()) return;
   body.Open(fmt::format("if ({}{})", inside_.empty() ? "" : inside_ + " && ", First()));
   const Variables variables = VariableNames(plan_.row_dimensions);
   for (size_t m : plan_.values) {
     const RowMember& member = plan_.members[m];
-    ExpressionCode* current = nullptr;
-    ExpressionCode code(problem_, member.stage, ScopeFor(variables, &current), names_, body);
-    current = &code;
+    ExpressionCode code(problem_, member.stage, ScopeFor(variables), names_, body);
     const std::string condition = ConditionText(member.stage.domain, variables);
     if (!condition.empty()) body.Open(fmt::format("if ({})", condition));
     WriteStore(member, variables, code, body);
@@ -282,11 +321,12 @@ std::string RowWriter::WriteLaunch(const KernelArguments& arguments) {
     grid = CeilDivided(rows, std::to_string(shape_.teams));
     block = fmt::format("dim3({}, {})", shape_.teams, shape_.threads);
   }
+  if (splits()) grid = fmt::format("dim3({}, parts)", grid);
   if (!packing_.packs()) {
     launch.Add(Launch(problem_, name_, grid, block, arguments.values));
     return launch.text();
   }
-  launch.Open(fmt::format("if ({})", PackingCondition(problem_, packing_, launch)));
+  launch.Open(fmt::format("if ({})", PackingCondition(packing_, launch)));
   launch.Add(Launch(problem_, fmt::format("{}<{}>", name_, packing_.width), grid, block, arguments.values));
   launch.Else();
   launch.Add(Launch(problem_, name_ + "<1>", grid, block, arguments.values));

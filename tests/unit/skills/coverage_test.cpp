@@ -112,6 +112,7 @@ std::vector<Recorded> LoadRecorded() {
     Recorded r;
     r.name = entry.path().stem().string();
     r.provenance = json.at("provenance");
+    r.evidence.Set("formula_known", 0);  // unless the vector says so: recorded without lifting
     for (const auto& [field, value] : json.at("values").items()) r.evidence.Set(field, value.get<double>());
     r.first = json.value("first", r.first);
     r.never = json.value("never", r.never);
