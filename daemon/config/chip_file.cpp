@@ -47,6 +47,7 @@ constexpr Field kFields[] = {
     {"fp32_lanes", &core::Chip::fp32_lanes, 1, 1024},
     {"fp64_lanes", &core::Chip::fp64_lanes, 0.5, 1024},
     {"fp16_lanes", &core::Chip::fp16_lanes, 1, 4096},
+    {"tensor_fma_per_cycle", &core::Chip::tensor_fma_per_cycle, 1, 65536},
     {"int_lanes", &core::Chip::int_lanes, 1, 1024},
     {"sfu_lanes", &core::Chip::sfu_lanes, 1, 1024},
     {"conversion_lanes", &core::Chip::conversion_lanes, 1, 1024},

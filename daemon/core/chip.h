@@ -33,7 +33,8 @@ struct Chip {
   double l2_atomics_per_cycle = 48;      // of the whole L2
   double fp32_lanes = 128;               // per multiprocessor and cycle
   double fp64_lanes = 64;
-  double fp16_lanes = 256;  // two per lane of x2 arithmetic
+  double fp16_lanes = 256;          // two per lane of x2 arithmetic
+  double tensor_fma_per_cycle = 0;  // per multiprocessor: f16 by mma.sync with sums in f32, the rest in proportion
   double int_lanes = 64;
   double sfu_lanes = 16;
   double conversion_lanes = 64;

@@ -9,7 +9,7 @@ constexpr int kClasses = static_cast<int>(InstructionClass::kCount);
 constexpr std::string_view kClassNames[kClasses] = {
     "fp32",          "fp64",        "fp16",         "integer",     "sfu",          "conversion", "move",
     "control",       "global_load", "global_store", "shared_load", "shared_store", "local_load", "local_store",
-    "constant_load", "atomic",      "warp",         "barrier",     "other"};
+    "constant_load", "atomic",      "warp",         "tensor",      "barrier",      "other"};
 
 struct FieldName {
   std::string_view name;
@@ -21,6 +21,7 @@ constexpr FieldName kFields[] = {
     {"flops_fp64", &Counters::flops_fp64},
     {"flops_fp32", &Counters::flops_fp32},
     {"flops_fp16", &Counters::flops_fp16},
+    {"flops_tensor", &Counters::flops_tensor},
     {"global_load_requests", &Counters::global_load_requests},
     {"global_load_sectors", &Counters::global_load_sectors},
     {"global_load_bytes", &Counters::global_load_bytes},

@@ -30,6 +30,7 @@ enum class InstructionClass : uint8_t {
   kConstantLoad,
   kAtomic,
   kWarp,
+  kTensor,
   kBarrier,
   kOther,
   kCount
@@ -41,6 +42,7 @@ struct Counters {
   uint64_t thread_instructions = 0;  // active lanes summed
   uint64_t warp_instructions_by_class[static_cast<int>(InstructionClass::kCount)] = {};
   uint64_t flops_fp64 = 0, flops_fp32 = 0, flops_fp16 = 0;  // per thread; a fused multiply-add is two
+  uint64_t flops_tensor = 0;  // of floating-point products on tensor cores, whatever their type
   // Global memory. A sector is 32 bytes; a request is one warp instruction.
   uint64_t global_load_requests = 0, global_load_sectors = 0, global_load_bytes = 0;  // bytes that lanes requested
   uint64_t global_store_requests = 0, global_store_sectors = 0, global_store_bytes = 0;
@@ -104,7 +106,7 @@ struct Occupancy {
 struct TimeBreakdown {
   double total_us = 0;
   double dram_us = 0, l2_us = 0, l1_us = 0, shared_us = 0, issue_us = 0, fp32_us = 0, fp64_us = 0, fp16_us = 0,
-         integer_us = 0, sfu_us = 0, latency_us = 0, atomic_us = 0, overhead_us = 0;
+         tensor_us = 0, integer_us = 0, sfu_us = 0, latency_us = 0, atomic_us = 0, overhead_us = 0;
   std::string limiter;  // the name of the largest part: "dram"
 };
 

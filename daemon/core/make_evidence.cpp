@@ -99,6 +99,7 @@ void SetUtilization(Evidence& evidence, const LaunchReport& launch) {
                {"fp32_pct", "fp32_us", t.fp32_us},
                {"fp64_pct", "fp64_us", t.fp64_us},
                {"fp16_pct", "fp16_us", t.fp16_us},
+               {"tensor_pct", "tensor_us", t.tensor_us},
                {"integer_pct", "integer_us", t.integer_us},
                {"sfu_pct", "sfu_us", t.sfu_us},
                {"atomic_pct", "atomic_us", t.atomic_us},
@@ -117,7 +118,8 @@ void SetMemory(Evidence& evidence, const LaunchReport& launch, double min_bytes)
   e.Set("memory_excess", std::min(1e4, Ratio(d(c.dram_read_bytes + c.dram_write_bytes), min_bytes)),
         {"dram_read_bytes", "dram_write_bytes"});
   e.Set("load_reuse", std::min(1e5, Ratio(d(c.global_load_bytes), min_bytes)), {"global_load_bytes"});
-  e.Set("arithmetic_intensity", std::min(1e4, Ratio(d(c.flops_fp16 + c.flops_fp32 + c.flops_fp64), min_bytes)),
+  e.Set("arithmetic_intensity",
+        std::min(1e4, Ratio(d(c.flops_fp16 + c.flops_fp32 + c.flops_fp64 + c.flops_tensor), min_bytes)),
         {"flops_fp16", "flops_fp32", "flops_fp64"});
   e.Set("load_sectors_per_request", std::min(32.0, Ratio(d(c.global_load_sectors), d(c.global_load_requests))),
         {"global_load_sectors", "global_load_requests"});
@@ -187,11 +189,13 @@ Roofline ComputeRoofline(const Chip& chip, double min_bytes, const Counters& cou
   roofline.min_bytes = min_bytes;
   const double cycles_per_us = chip.clock_ghz * 1e3 * chip.multiprocessors;
   const auto d = [](uint64_t v) { return static_cast<double>(v); };
-  roofline.flops = d(counters.flops_fp64 + counters.flops_fp32 + counters.flops_fp16);
+  roofline.flops = d(counters.flops_fp64 + counters.flops_fp32 + counters.flops_fp16 + counters.flops_tensor);
   roofline.memory_us = min_bytes / chip.dram_bytes_per_second * 1e6;
-  roofline.compute_us = std::max({d(counters.flops_fp32) / (2 * chip.fp32_lanes * cycles_per_us),
-                                  d(counters.flops_fp64) / (2 * chip.fp64_lanes * cycles_per_us),
-                                  d(counters.flops_fp16) / (2 * chip.fp16_lanes * cycles_per_us)});
+  roofline.compute_us = std::max(
+      {d(counters.flops_fp32) / (2 * chip.fp32_lanes * cycles_per_us),
+       d(counters.flops_fp64) / (2 * chip.fp64_lanes * cycles_per_us),
+       d(counters.flops_fp16) / (2 * chip.fp16_lanes * cycles_per_us),
+       chip.tensor_fma_per_cycle > 0 ? d(counters.flops_tensor) / (2 * chip.tensor_fma_per_cycle * cycles_per_us) : 0});
   roofline.floor_us = std::max(roofline.memory_us, roofline.compute_us) + chip.launch_overhead_us;
   roofline.counted_floor_us = roofline.floor_us;
   return roofline;

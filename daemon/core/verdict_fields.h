@@ -54,6 +54,7 @@ void Describe(V& field, const TimeBreakdown*) {
   field("fp32_us", &T::fp32_us);
   field("fp64_us", &T::fp64_us);
   field("fp16_us", &T::fp16_us);
+  field.Optional("tensor_us", &T::tensor_us);
   field("integer_us", &T::integer_us);
   field("sfu_us", &T::sfu_us);
   field("latency_us", &T::latency_us);

@@ -165,6 +165,7 @@ const std::vector<Formula>& ThroughputFormulas() {
       {"fp64_us", {{Share("sm__inst_executed_pipe_fp64")}}},
       {"fp16_us", {{Share("sm__inst_executed_pipe_fp16")}}},
       {"fp16_us", {{Share("sm__inst_executed_pipe_fma_type_fp16")}}},
+      {"tensor_us", {{Share("sm__pipe_tensor_cycles_active")}}},
       {"integer_us", {{Share("sm__inst_executed_pipe_alu")}}},
       {"sfu_us", {{Share("sm__inst_executed_pipe_xu")}}},
       {"atomic_us", {{Share("lts__d_atomic_input_cycles_active", "max")}}},
@@ -218,7 +219,9 @@ const Formula& AllStalls() {
 const std::map<std::string_view, std::string_view>& NotOnHardware() {
   static const std::map<std::string_view, std::string_view> reasons = {
       {"barriers", "no counter of barrier instructions; stall_barrier_pct says what waiting at them costs"},
+      {"flops_tensor", "CUPTI counts how long the tensor pipe is busy (tensor_pct), not what it computes"},
       {"warp_instructions_barrier", "CUPTI has no class for barriers"},
+      {"warp_instructions_tensor", "CUPTI has no class for products on tensor cores"},
       {"warp_instructions_other", "what CUPTI's classes leave: instructions of the uniform datapath"},
   };
   return reasons;

@@ -14,19 +14,14 @@ struct TimePart {
   std::string_view name;
   double core::TimeBreakdown::* part;
 };
-constexpr TimePart kTimeParts[] = {{"dram_us", &core::TimeBreakdown::dram_us},
-                                   {"l2_us", &core::TimeBreakdown::l2_us},
-                                   {"l1_us", &core::TimeBreakdown::l1_us},
-                                   {"shared_us", &core::TimeBreakdown::shared_us},
-                                   {"issue_us", &core::TimeBreakdown::issue_us},
-                                   {"fp32_us", &core::TimeBreakdown::fp32_us},
-                                   {"fp64_us", &core::TimeBreakdown::fp64_us},
-                                   {"fp16_us", &core::TimeBreakdown::fp16_us},
-                                   {"integer_us", &core::TimeBreakdown::integer_us},
-                                   {"sfu_us", &core::TimeBreakdown::sfu_us},
-                                   {"atomic_us", &core::TimeBreakdown::atomic_us},
-                                   {"latency_us", &core::TimeBreakdown::latency_us},
-                                   {"overhead_us", &core::TimeBreakdown::overhead_us}};
+constexpr TimePart kTimeParts[] = {
+    {"dram_us", &core::TimeBreakdown::dram_us},       {"l2_us", &core::TimeBreakdown::l2_us},
+    {"l1_us", &core::TimeBreakdown::l1_us},           {"shared_us", &core::TimeBreakdown::shared_us},
+    {"issue_us", &core::TimeBreakdown::issue_us},     {"fp32_us", &core::TimeBreakdown::fp32_us},
+    {"fp64_us", &core::TimeBreakdown::fp64_us},       {"fp16_us", &core::TimeBreakdown::fp16_us},
+    {"tensor_us", &core::TimeBreakdown::tensor_us},   {"integer_us", &core::TimeBreakdown::integer_us},
+    {"sfu_us", &core::TimeBreakdown::sfu_us},         {"atomic_us", &core::TimeBreakdown::atomic_us},
+    {"latency_us", &core::TimeBreakdown::latency_us}, {"overhead_us", &core::TimeBreakdown::overhead_us}};
 
 std::optional<double> Evaluate(const Formula& formula, const Values& values) {
   double sum = 0;

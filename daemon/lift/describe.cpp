@@ -12,9 +12,9 @@ namespace {
 using sim::Type;
 
 std::string_view TypeName(Type type) {
-  constexpr std::string_view kTypes[] = {"none", "pred", "b8",    "b16",  "b32",    "b64", "b128",
-                                         "u8",   "u16",  "u32",   "u64",  "s8",     "s16", "s32",
-                                         "s64",  "f16",  "f16x2", "bf16", "bf16x2", "f32", "f64"};
+  constexpr std::string_view kTypes[] = {"none",  "pred", "b8",     "b16",  "b32", "b64", "b128", "u8",
+                                         "u16",   "u32",  "u64",    "s8",   "s16", "s32", "s64",  "f16",
+                                         "f16x2", "bf16", "bf16x2", "tf32", "f32", "f64"};
   static_assert(std::size(kTypes) == static_cast<size_t>(Type::kF64) + 1);
   return kTypes[static_cast<size_t>(type)];
 }

@@ -21,7 +21,9 @@ bool IsAccess(const Instruction& in) {
   return in.op == Op::kLoad || in.op == Op::kStore || in.op == Op::kAtomic || in.op == Op::kReduction;
 }
 // Reads other lanes.
-bool IsExchange(const Instruction& in) { return in.op == Op::kShuffle || in.op == Op::kRedux; }
+bool IsExchange(const Instruction& in) {
+  return in.op == Op::kShuffle || in.op == Op::kRedux || in.op == Op::kMatrixProduct || in.op == Op::kMatrixTranspose;
+}
 
 }  // namespace
 
@@ -237,6 +239,15 @@ void ExpressionShadow::After(const Context& c, const Instruction& in, uint32_t l
     case Op::kStore:
     case Op::kAtomic:
     case Op::kReduction: builder_.set_line(in.line); break;
+    case Op::kAsyncCopy:
+      builder_.set_line(in.line);
+      LossyAt(in, "an asynchronous copy");
+      return;
+    case Op::kMatrixLoad:
+    case Op::kMatrixStore:
+      builder_.set_line(in.line);
+      LossyAt(in, "a fragment of a matrix in shared memory");
+      return SetConcrete(c, in, lanes);
     default:
       if (!active_) {
         if (in.defs > 0) SetConcrete(c, in, lanes);
@@ -273,6 +284,8 @@ void ExpressionShadow::After(const Context& c, const Instruction& in, uint32_t l
     case Op::kBarrier:
     case Op::kBarrierArrive:
     case Op::kIsSpace: LossyAt(in, "an exchange between threads depends on data"); return SetConcrete(c, in, lanes);
+    case Op::kMatrixProduct:
+    case Op::kMatrixTranspose: LossyAt(in, "a product of matrices"); return SetConcrete(c, in, lanes);
     case Op::kPrint:
     case Op::kAssertFail: return;
     default: break;

@@ -161,6 +161,7 @@ ExprId ExpressionShadow::FloatOperation(const Instruction& in, Type type, ExprId
 }
 
 bool ExpressionShadow::ComputeFloat(const Instruction& in, uint32_t lane, ExprId& id) {
+  if (in.type == Type::kTf32) return false;
   if (in.op == Op::kConvert) {
     id = ConvertOperation(in, in.type, Arg(1, lane, in.from));
     return true;

@@ -61,8 +61,8 @@ const core::LaunchReport* Hottest(const core::Measured& measured, double* min_ti
 }
 
 RooflinePoint PointOf(const core::LaunchReport& launch) {
-  const auto flops =
-      static_cast<double>(launch.counters.flops_fp16 + launch.counters.flops_fp32 + launch.counters.flops_fp64);
+  const auto flops = static_cast<double>(launch.counters.flops_fp16 + launch.counters.flops_fp32 +
+                                         launch.counters.flops_fp64 + launch.counters.flops_tensor);
   const auto bytes = static_cast<double>(launch.counters.dram_read_bytes + launch.counters.dram_write_bytes);
   return {bytes > 0 ? flops / bytes : 0, launch.time.total_us > 0 ? flops / launch.time.total_us / 1e3 : 0};
 }

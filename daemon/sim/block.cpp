@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/exec/async_copy.h"
 #include "sim/exec/dispatch.h"
 #include "sim/exec/race.h"
 #include "sim/exec/services.h"
@@ -53,6 +54,7 @@ void BlockRunner::Start(uint64_t block) {
     std::memset(c_.shared_written, 0, c_.shared_bytes);
   }
   ResetRaces(c_);
+  if (c_.copies) ForgetCopies(c_);
   const uint64_t threads = c_.block.Count();
   for (Warp& warp : c_.warps) {
     const uint64_t left = threads - static_cast<uint64_t>(warp.index) * kLanes;

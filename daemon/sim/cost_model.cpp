@@ -16,11 +16,12 @@ struct Cost {
   double count = 0;
   double other = 0;
   double latency = 0;
+  double tensor_fmas = 0;  // Work::tensor_fmas
 };
 
 constexpr double kAluLatency = 4, kFp64Latency = 8, kHalfLatency = 5, kSfuLatency = 17, kConversionLatency = 10,
                  kShuffleLatency = 24, kVoteLatency = 12, kBarrierLatency = 12, kBarrierPerWarp = 2, kBranchLatency = 8,
-                 kConstantLatency = 8;
+                 kConstantLatency = 8, kMatrixLatency = 33;
 
 bool IsHalf(Type type) {
   return type == Type::kF16 || type == Type::kF16x2 || type == Type::kBf16 || type == Type::kBf16x2;
@@ -73,6 +74,18 @@ Cost Convert(const Instruction& instruction) {
   // Widening bfloat16 is a shift; f64 and 64-bit integers convert at a quarter of the rate.
   if (instruction.from == Type::kBf16 && instruction.type == Type::kF32) return {Unit::kInteger, 1, 0, kAluLatency};
   return {Unit::kConversion, wide ? 4.0 : 1.0, 0, kConversionLatency};
+}
+
+// Luo et al. 2024: an mma.sync of 16 by 8 by 16 takes 33 cycles until its sums can be used. wmma's shapes are two of
+// them.
+Cost Product(const Instruction& instruction, const core::Chip& chip) {
+  const MatrixShape& s = instruction.product.shape;
+  const double pieces = std::max(1, s.m * s.n / 128);
+  const double weight = instruction.type == Type::kF64            ? chip.tensor_fma_per_cycle / (2 * chip.fp64_lanes)
+                        : instruction.product.left == Type::kTf32 ? 2
+                        : ByteSize(instruction.product.left) == 1 ? 0.5
+                                                                  : 1;
+  return {Unit::kNone, 0, pieces, kMatrixLatency, weight * s.m * s.n * s.k};
 }
 
 Cost Load(const Instruction& instruction, const core::Chip& chip, const LineCost& line) {
@@ -147,6 +160,13 @@ Cost CostOf(const Instruction& i, const core::Chip& chip, int warps_per_block, c
     case Op::kConvert: return Convert(i);
     case Op::kConvertPack: return {Unit::kConversion, 1, 0, kConversionLatency};
     case Op::kLoad: return Load(i, chip, line);
+    case Op::kMatrixProduct: return Product(i, chip);
+    case Op::kMatrixTranspose: return {Unit::kShuffle, 1, 0, kShuffleLatency};
+    case Op::kMatrixLoad: return {Unit::kNone, 0, 1, chip.shared_latency_cycles};
+    case Op::kAsyncCopy: return {Unit::kNone, 0, 1, line.load_cycles};
+    case Op::kAsyncCommit:
+    case Op::kAsyncWait: return {Unit::kNone, 0, 1, 0};
+    case Op::kMatrixStore:
     case Op::kStore:
     case Op::kReduction: return {Unit::kNone, 0, 1, 0};
     case Op::kAtomic:
@@ -165,9 +185,15 @@ Cost CostOf(const Instruction& i, const core::Chip& chip, int warps_per_block, c
 class PathFinder {
  public:
   void Step(const Instruction& i, const Cost& cost) {
+    if (i.op == Op::kAsyncWait) return Wait(i);
     double start = 0;
     for (int k = i.defs; k < i.operands; ++k) start = std::max(start, ReadyAt(i.reg[k]));
     start = std::max(start, ReadyAt(i.guard));
+    if (i.op == Op::kAsyncCopy) {
+      copied_ = std::max(copied_, start + cost.latency);
+      last_ = std::max(last_, start);
+      return;
+    }
     const bool writes = i.op == Op::kStore || i.op == Op::kAtomic || i.op == Op::kReduction;
     const bool read_only = i.op == Op::kLoad && (i.space == Space::kConst || i.space == Space::kParam || i.read_only);
     if ((i.op == Op::kLoad && !read_only) || writes) start = std::max(start, FloorOf(i.space));
@@ -182,6 +208,15 @@ class PathFinder {
   double end() const { return end_; }
 
  private:
+  // For all copies of the region. Those that may remain are younger ones: what the wait is for began in an earlier
+  // iteration, and has arrived.
+  void Wait(const Instruction& i) {
+    if (i.immediate != 0) return;
+    RaiseFloor(Space::kGeneric, std::max(last_, copied_));
+    last_ = std::max(last_, copied_);
+    end_ = std::max(end_, copied_);
+    copied_ = 0;
+  }
   double ReadyAt(uint32_t reg) const {
     auto found = ready_.find(reg);
     return found == ready_.end() ? 0 : found->second;
@@ -198,6 +233,7 @@ class PathFinder {
   std::map<uint32_t, double> ready_;
   double shared_floor_ = 0, other_floor_ = 0;
   double last_ = 0, end_ = 0;
+  double copied_ = 0;  // when the asynchronous copies so far have arrived
 };
 
 // Counts the scalar shared loads of one block that ptxas merges with their neighbours: same address register, adjacent
@@ -273,8 +309,10 @@ double LoopPath(const KernelCode& kernel, const ScheduleModel& shape, uint32_t b
 
 void AddMemory(Work& work, const Instruction& i, const LineCost& line) {
   const bool writes = i.op == Op::kStore || i.op == Op::kAtomic || i.op == Op::kReduction;
-  if (i.op != Op::kLoad && !writes) return;
-  if (i.space == Space::kShared) {
+  const bool matrix = i.op == Op::kMatrixLoad || i.op == Op::kMatrixStore, copies = i.op == Op::kAsyncCopy;
+  if (i.op != Op::kLoad && !writes && !matrix && !copies) return;
+  if (copies) work.wavefronts += line.wavefronts;
+  if (i.space == Space::kShared || matrix) {
     work.wavefronts += line.wavefronts;
   } else if (writes) {
     work.store_sectors += line.sectors;
@@ -304,8 +342,8 @@ double& On(Work& work, Unit unit, double& none) {
 void Work::Add(const Work& other, double factor) {
   for (double Work::* member :
        {&Work::issue, &Work::fp32, &Work::fp64, &Work::fp16, &Work::integer, &Work::sfu, &Work::conversion,
-        &Work::shuffle, &Work::merged_shared_loads, &Work::path_cycles, &Work::dram_cycles, &Work::load_sectors,
-        &Work::l2_sectors, &Work::dram_sectors, &Work::store_sectors, &Work::wavefronts})
+        &Work::shuffle, &Work::tensor_fmas, &Work::merged_shared_loads, &Work::path_cycles, &Work::dram_cycles,
+        &Work::load_sectors, &Work::l2_sectors, &Work::dram_sectors, &Work::store_sectors, &Work::wavefronts})
     this->*member += other.*member * factor;
 }
 
@@ -335,6 +373,7 @@ std::vector<Work> BlockWork(const KernelCode& kernel, const ScheduleModel& shape
       const double share = shape.unroll[b] > 1 && IsLoopControl(kernel, block, instruction) ? 1.0 / shape.unroll[b] : 1;
       On(work, cost.unit, none) += share * cost.count;
       work.issue += share * (cost.count + cost.other);
+      work.tensor_fmas += share * cost.tensor_fmas;
       AddMemory(work, instruction, line);
       path.Step(instruction, cost);
     }

@@ -32,6 +32,7 @@ namespace warpwright::sim {
 struct Work {
   double issue = 0;  // issue slots; the units below are included
   double fp32 = 0, fp64 = 0, fp16 = 0, integer = 0, sfu = 0, conversion = 0, shuffle = 0;
+  double tensor_fmas = 0;  // of the whole warp, weighted: as many of f16 would take as long
   double merged_shared_loads =
       0;                   // scalar loads of adjacent words that ptxas joins into one of 8 or 16 bytes; not in `issue`
   double path_cycles = 0;  // of one warp alone

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "sim/exec/address.h"
+#include "sim/exec/async_copy.h"
 #include "sim/instruction.h"
 
 namespace warpwright::sim {
@@ -60,6 +61,13 @@ void ExtentShadow::Write(uint64_t address, uint64_t bytes) {
 }
 
 void ExtentShadow::Before(const Context& c, const Instruction& in, uint32_t lanes) {
+  if (in.op == Op::kAsyncCopy) {
+    for (uint32_t m = lanes; m != 0; m &= m - 1) {
+      const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+      if (const uint32_t bytes = SourceBytes(c, in, lane); bytes > 0) Read(AddressOf(c, in, 1, lane).address, bytes);
+    }
+    return;
+  }
   const bool stores = in.op == Op::kStore, updates = in.op == Op::kAtomic || in.op == Op::kReduction;
   if (in.op != Op::kLoad && !stores && !updates) return;
   const uint64_t bytes = static_cast<uint64_t>(ByteSize(in.type)) * in.vector;

@@ -27,6 +27,13 @@ bool MayRun(const Instruction& in) {
     case Op::kMatchAny:
     case Op::kMatchAll:
     case Op::kRedux:
+    case Op::kAsyncCopy:
+    case Op::kAsyncCommit:
+    case Op::kAsyncWait:
+    case Op::kMatrixProduct:
+    case Op::kMatrixTranspose:
+    case Op::kMatrixLoad:
+    case Op::kMatrixStore:
     case Op::kActiveMask:
     case Op::kElect: return false;
     default: return !in.is_volatile;

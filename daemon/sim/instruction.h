@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/counters.h"
+#include "sim/matrix_layout.h"
 #include "sim/program.h"
 
 namespace warpwright::sim {
@@ -38,6 +39,7 @@ enum class Type : uint8_t {
   kF16x2,
   kBf16,
   kBf16x2,
+  kTf32,
   kF32,
   kF64
 };
@@ -134,6 +136,16 @@ enum class Op : uint8_t {
   kAtomic,
   kReduction,
   kCvta,
+  // Asynchronous copies. kAsyncCopy: to, from[, bytes that are read, or mode 1: a predicate that none are]; vector:
+  // bytes. kAsyncWait: immediate: groups that may remain; mode 1: all copies.
+  kAsyncCopy,
+  kAsyncCommit,
+  kAsyncWait,
+  // Tensor cores. All lanes of the warp together.
+  kMatrixProduct,
+  kMatrixTranspose,  // movmatrix
+  kMatrixLoad,       // ldmatrix; vector: matrices, mode: transposed
+  kMatrixStore,      // stmatrix
   // Across lanes.
   kShuffle,
   kVote,
@@ -196,12 +208,27 @@ struct HandlerPair {
 inline constexpr uint32_t kNoOperand = UINT32_MAX;
 inline constexpr uint32_t kNoBlock = UINT32_MAX;
 inline constexpr uint32_t kNoBranch = UINT32_MAX;
-inline constexpr int kMaxOperands = 6;
+inline constexpr int kMaxOperands = 200;  // wgmma has most
+
+// An instruction's registers. Only products of matrices have more than fit here.
+class OperandList {
+ public:
+  static constexpr int kInline = 6;
+  [[gnu::always_inline]] uint32_t& operator[](int k) { return k < kInline ? first_[k] : more_[k - kInline]; }
+  [[gnu::always_inline]] uint32_t operator[](int k) const { return k < kInline ? first_[k] : more_[k - kInline]; }
+  void Resize(int count) {  // beyond the first ones
+    if (count > kInline) more_.resize(static_cast<size_t>(count - kInline), kNoOperand);
+  }
+
+ private:
+  uint32_t first_[kInline] = {kNoOperand, kNoOperand, kNoOperand, kNoOperand, kNoOperand, kNoOperand};
+  std::vector<uint32_t> more_;
+};
 
 struct Instruction {
   Handler run[2] = {nullptr, nullptr};   // by Context::full
   Handler body[2] = {nullptr, nullptr};  // under a guard: what `run` calls with the guard's lanes
-  uint32_t reg[kMaxOperands] = {kNoOperand, kNoOperand, kNoOperand, kNoOperand, kNoOperand, kNoOperand};
+  OperandList reg;
   uint32_t guard = kNoOperand;
   int64_t immediate = 0;  // an address's offset, lop3's table, a barrier's number, kHeader: instructions of the block
   // kHeader: its own block. kBranch: the blocks when taken and when not, and where they reconverge. Memory: the pattern
@@ -239,6 +266,7 @@ struct Instruction {
   bool aligned = true;                          // bar.sync and barrier.sync.aligned: the whole warp together
   bool wide_source[3] = {false, false, false};  // a 64-bit register if the type is narrower (ld, st, cvt)
   bool wide_result = false;
+  MatrixProduct product;  // kMatrixProduct
 };
 
 struct BasicBlock {
@@ -300,6 +328,7 @@ struct KernelCode {
   uint32_t shared_minimum_width = 4;  // bytes of the narrowest access to shared memory
   // Fences, and what they could order in shared memory: atomics or volatile accesses.
   bool has_fences = false, has_strong_shared = false;
+  bool has_async_copies = false;
   std::vector<std::pair<uint32_t, std::string>> shared_names;  // offset and name, ascending
 };
 

@@ -173,6 +173,7 @@ uint32_t Lowering::AnyRegister(const PtxOperand& operand) const {
 
 bool Lowering::UseRegister(Instruction& in, uint32_t id) {
   if (in.operands >= kMaxOperands) return false;
+  in.reg.Resize(in.operands + 1);
   in.reg[in.operands++] = id;
   return true;
 }

@@ -33,7 +33,7 @@ struct Lowered {
   std::vector<ConstantSlot> constants;
   std::vector<std::pair<uint32_t, std::string>> shared_names;
   uint32_t shared_minimum_width = 4;
-  bool has_fences = false, has_strong_shared = false;
+  bool has_fences = false, has_strong_shared = false, has_async_copies = false;
   uint32_t sites = 0;
 };
 
@@ -104,6 +104,20 @@ class Lowering {
   bool IsSpace(Opcode&, const PtxStatement&);
   bool NoOperation(Opcode&, const PtxStatement&);
 
+  // lower_matrix.cpp
+  bool Mma(Opcode&, const PtxStatement&);
+  bool Product(Opcode&, const PtxStatement&, MatrixProduct product, Type sum);
+  bool LoadStoreMatrix(Opcode&, const PtxStatement&);
+  bool TransposeMatrix(Opcode&, const PtxStatement&);
+
+  // lower_async.cpp
+  bool AsyncCopy(Opcode&, const PtxStatement&);
+  bool CopyToShared(Opcode&, const PtxStatement&);
+
+  // lower_wmma.cpp
+  friend class FragmentAccess;
+  bool Wmma(Opcode&, const PtxStatement&);
+
   // lower_control.cpp
   bool Branch(Opcode&, const PtxStatement&);
   bool Exit(Opcode&, const PtxStatement&);
@@ -117,6 +131,7 @@ class Lowering {
   bool Match(Opcode&, const PtxStatement&);
   bool Redux(Opcode&, const PtxStatement&);
   bool ActiveMask(Opcode&, const PtxStatement&);
+  bool Elect(Opcode&, const PtxStatement&);
 
   static const std::unordered_map<std::string_view, Builder>& Builders();
 

@@ -361,6 +361,11 @@ const std::unordered_map<std::string_view, Lowering::Builder>& Lowering::Builder
     add(&Lowering::IsSpace, {"isspacep"});
     add(&Lowering::NoOperation, {"membar", "fence", "prefetch", "prefetchu", "nanosleep", "pmevent", "discard",
                                  "applypriority", "createpolicy", "griddepcontrol", "setmaxnreg"});
+    add(&Lowering::AsyncCopy, {"cp"});
+    add(&Lowering::Mma, {"mma"});
+    add(&Lowering::LoadStoreMatrix, {"ldmatrix", "stmatrix"});
+    add(&Lowering::TransposeMatrix, {"movmatrix"});
+    add(&Lowering::Wmma, {"wmma"});
     add(&Lowering::Branch, {"bra"});
     add(&Lowering::Exit, {"exit", "ret", "trap", "brkpt"});
     add(&Lowering::Barrier, {"bar", "barrier"});
@@ -369,6 +374,7 @@ const std::unordered_map<std::string_view, Lowering::Builder>& Lowering::Builder
     add(&Lowering::Match, {"match"});
     add(&Lowering::Redux, {"redux"});
     add(&Lowering::ActiveMask, {"activemask"});
+    add(&Lowering::Elect, {"elect"});
     return map;
   }();
   return builders;

@@ -284,6 +284,19 @@ bool Lowering::Redux(Opcode& opcode, const PtxStatement& statement) {
   return Operands(in, opcode, statement, {type, Type::kB32});
 }
 
+// elect.sync d|p, membermask
+bool Lowering::Elect(Opcode& opcode, const PtxStatement& statement) {
+  const auto& operands = statement.operands;
+  if (!opcode.Take("sync") || !opcode.Empty() || opcode.type_count() != 0 || operands.size() != 2) return false;
+  if (operands[0].kind != PtxOperand::Kind::kVector || operands[0].elements.size() != 2) return false;
+  Instruction in = Start(Op::kElect, Type::kB32, core::InstructionClass::kWarp);
+  if (!Def(in, operands[0].elements[0], RegisterClass::k32) ||
+      !Def(in, operands[0].elements[1], RegisterClass::kPredicate) || !Use(in, operands[1], Type::kB32))
+    return false;
+  Emit(in);
+  return true;
+}
+
 bool Lowering::ActiveMask(Opcode& opcode, const PtxStatement& statement) {
   return Operands(Start(Op::kActiveMask, Type::kB32, core::InstructionClass::kWarp), opcode, statement, {});
 }

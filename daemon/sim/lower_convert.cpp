@@ -101,6 +101,12 @@ bool Lowering::Convert(Opcode& opcode, const PtxStatement& statement) {
   CopyFloatModifiers(in, opcode);
   in.relu = opcode.Take("relu");
   if (!opcode.Empty()) return false;
+  if (to == Type::kTf32) {
+    const bool rounds =
+        in.rounding == Rounding::kNearestAway || in.rounding == Rounding::kNearest || in.rounding == Rounding::kZero;
+    return from == Type::kF32 && rounds && !in.relu && !in.sat && !in.ftz && Operands(in, opcode, statement, {from});
+  }
+  if (from == Type::kTf32) return false;
   if (Lanes(to) == 2) {
     in.op = Op::kConvertPack;
     if (from != Type::kF32 || operands.size() != 3 || opcode.ftz || opcode.sat) return false;

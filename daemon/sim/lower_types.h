@@ -27,6 +27,11 @@ inline core::InstructionClass FloatClass(Type type) {
                               : core::InstructionClass::kFp16;
 }
 inline uint8_t Lanes(Type type) { return type == Type::kF16x2 || type == Type::kBf16x2 ? 2 : 1; }
+// Elements of a fragment in one register: 1, 2 or 4.
+int PackedElements(Type type);
+// Does wmma have fragments of that element in products of that shape? `sum`: C or D, otherwise A or B.
+bool IsWmmaFragment(const MatrixShape& shape, Type element, bool sum);
+
 inline void CopyFloatModifiers(Instruction& in, const Opcode& opcode) {
   in.rounding = opcode.rounding;
   in.ftz = opcode.ftz;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/block.h"
+#include "sim/exec/async_copy.h"
 #include "sim/exec/context.h"
 #include "sim/exec/dispatch.h"
 #include "sim/exec/race.h"
@@ -208,6 +209,7 @@ Result<Machine> Machine::Make(const Program& program, Memory& memory, const Laun
       v->assign(granules, 0);
     if (kernel->has_fences && kernel->has_strong_shared) c.order = MakeOrder(warps, granules);
   }
+  if (kernel->has_async_copies) c.copies = std::make_shared<AsyncCopies>(warps);
   state->parameters.assign(launch.parameters.begin(), launch.parameters.end());
   state->parameters.resize(state->parameters.size() + 16);
   c.parameters = state->parameters.data();
@@ -268,6 +270,10 @@ void AddInstruction(core::Counters& n, const Instruction& in, uint64_t times, ui
   if (in.type == Type::kF64) n.flops_fp64 += flops;
   else if (in.type == Type::kF32) n.flops_fp32 += flops;
   else if (in.flops > 0) n.flops_fp16 += flops;
+  if (in.op == Op::kMatrixProduct && IsFloat(in.type)) {
+    const MatrixShape& s = in.product.shape;
+    n.flops_tensor += times * 2 * static_cast<uint64_t>(s.m) * static_cast<uint64_t>(s.n) * static_cast<uint64_t>(s.k);
+  }
   if (in.op == Op::kBranch && in.operands > 0) n.branches += times;
 }
 
@@ -275,7 +281,7 @@ void AddSite(core::Counters& n, const Instruction& in, const SiteCounters& site)
   if (in.op == Op::kAtomic || in.op == Op::kReduction) {
     n.atomic_requests += site.requests;
     n.atomic_sectors += site.sectors;
-  } else if (in.op == Op::kLoad) {
+  } else if (in.op == Op::kLoad || in.op == Op::kAsyncCopy) {
     n.global_load_requests += site.requests;
     n.global_load_sectors += site.sectors;
     n.global_load_bytes += site.bytes;
@@ -292,7 +298,8 @@ void AddSite(core::Counters& n, const Instruction& in, const SiteCounters& site)
 }
 
 bool IsMemory(const Instruction& in) {
-  return in.op == Op::kLoad || in.op == Op::kStore || in.op == Op::kAtomic || in.op == Op::kReduction;
+  return in.op == Op::kLoad || in.op == Op::kStore || in.op == Op::kAtomic || in.op == Op::kReduction ||
+         in.op == Op::kMatrixLoad || in.op == Op::kMatrixStore || in.op == Op::kAsyncCopy;
 }
 
 }  // namespace

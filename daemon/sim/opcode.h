@@ -21,6 +21,7 @@ class Opcode {
 
   bool Take(std::string_view word);  // true: it was present, and is now removed
   bool TakeStartingWith(std::string_view prefix);
+  bool TakeShape(MatrixShape& shape);  // m16n8k16
   template <typename T, size_t N>
   bool TakeOne(const std::pair<std::string_view, T> (&table)[N], T& out) {
     for (const auto& [name, value] : table)

@@ -95,6 +95,7 @@ Result<KernelCode> MakeKernel(Lowered lowered, const std::vector<uint32_t>& loca
   kernel.shared_minimum_width = lowered.shared_minimum_width;
   kernel.has_fences = lowered.has_fences;
   kernel.has_strong_shared = lowered.has_strong_shared;
+  kernel.has_async_copies = lowered.has_async_copies;
   kernel.shared_names = std::move(lowered.shared_names);
   kernel.code = std::move(lowered.code);
   for (uint32_t i = 0; i < kernel.code.size(); ++i) {

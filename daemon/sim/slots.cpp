@@ -21,6 +21,9 @@ bool ClobbersEarly(const Instruction& in) {
     case Op::kMatchAny:
     case Op::kMatchAll:
     case Op::kRedux:
+    case Op::kElect:
+    case Op::kMatrixTranspose:
+    case Op::kMatrixLoad:
     case Op::kPack:
     case Op::kUnpack:
     case Op::kBarrierReduce:

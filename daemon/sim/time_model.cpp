@@ -83,6 +83,7 @@ core::TimeBreakdown PartsOf(const core::Chip& chip, const TimeInputs& inputs, co
   time.fp32_us = unit_us(work.fp32, chip.fp32_lanes);
   time.fp64_us = unit_us(work.fp64, chip.fp64_lanes);
   time.fp16_us = unit_us(2 * work.fp16, chip.fp16_lanes);
+  if (chip.tensor_fma_per_cycle > 0) time.tensor_us = cycles_us(work.tensor_fmas / chip.tensor_fma_per_cycle);
   time.integer_us = std::max(unit_us(work.integer, 2 * chip.int_lanes),
                              unit_us(work.integer + work.fp32, chip.int_lanes + chip.fp32_lanes));
   time.sfu_us = std::max(unit_us(work.sfu, chip.sfu_lanes), unit_us(work.conversion, chip.conversion_lanes));
@@ -112,8 +113,9 @@ double Overlapped(const core::Chip& chip, const Demand& demand, const core::Time
   const double memory_us =
       0.5 * (time.latency_us + time.dram_us + std::sqrt(apart * apart + 4 * queue * dram_latency_us * time.dram_us));
   double sum = 0;  // no std::pow, whose last bit depends on the host
-  for (const double part : {memory_us, time.l2_us, time.l1_us + time.shared_us, time.issue_us, time.fp32_us,
-                            time.fp64_us, time.fp16_us, time.integer_us, time.sfu_us, time.atomic_us, block_launch_us})
+  for (const double part :
+       {memory_us, time.l2_us, time.l1_us + time.shared_us, time.issue_us, time.fp32_us, time.fp64_us, time.fp16_us,
+        time.tensor_us, time.integer_us, time.sfu_us, time.atomic_us, block_launch_us})
     sum += Eighth(part);
   return std::sqrt(std::sqrt(std::sqrt(sum)));
 }
@@ -163,11 +165,13 @@ core::TimeBreakdown ModelTime(const core::Chip& chip, const TimeInputs& inputs) 
   const Demand whole = WholeDemand(inputs);
   time = PartsOf(chip, inputs, whole);
   time.overhead_us = chip.launch_overhead_us + block_launch_us;
-  const std::pair<const char*, double> parts[] = {
-      {"dram", time.dram_us},        {"l2", time.l2_us},     {"l1", time.l1_us},           {"shared", time.shared_us},
-      {"issue", time.issue_us},      {"fp32", time.fp32_us}, {"fp64", time.fp64_us},       {"fp16", time.fp16_us},
-      {"integer", time.integer_us},  {"sfu", time.sfu_us},   {"latency", time.latency_us}, {"atomic", time.atomic_us},
-      {"overhead", time.overhead_us}};
+  const std::pair<const char*, double> parts[] = {{"dram", time.dram_us},     {"l2", time.l2_us},
+                                                  {"l1", time.l1_us},         {"shared", time.shared_us},
+                                                  {"issue", time.issue_us},   {"fp32", time.fp32_us},
+                                                  {"fp64", time.fp64_us},     {"fp16", time.fp16_us},
+                                                  {"tensor", time.tensor_us}, {"integer", time.integer_us},
+                                                  {"sfu", time.sfu_us},       {"latency", time.latency_us},
+                                                  {"atomic", time.atomic_us}, {"overhead", time.overhead_us}};
   const auto* largest =
       std::max_element(std::begin(parts), std::end(parts), [](auto& a, auto& b) { return a.second < b.second; });
   time.limiter = largest->first;

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 
 namespace warpwright::sim {
 namespace {
@@ -38,8 +39,14 @@ std::string CompileToPtx(std::string_view source, std::string_view arch) {
   const std::string text(source), target = "--gpu-architecture=" + std::string(arch);
   Symbol<decltype(&nvrtcCreateProgram)>(lib, "nvrtcCreateProgram")(&program, text.c_str(), "kernel.cu", 0, nullptr,
                                                                    nullptr);
-  const char* options[] = {target.c_str(), "-lineinfo", "-default-device", "-std=c++17", "-I" WW_CUDA_ROOT "/include"};
-  const auto result = Symbol<decltype(&nvrtcCompileProgram)>(lib, "nvrtcCompileProgram")(program, 5, options);
+  const char* options[] = {target.c_str(),
+                           "-lineinfo",
+                           "-default-device",
+                           "-std=c++17",
+                           "-I" WW_CUDA_ROOT "/include",
+                           "-I" WW_CUDA_ROOT "/include/cccl"};
+  const auto result = Symbol<decltype(&nvrtcCompileProgram)>(lib, "nvrtcCompileProgram")(
+      program, static_cast<int>(std::size(options)), options);
   size_t size = 0;
   if (result != NVRTC_SUCCESS) {
     Symbol<decltype(&nvrtcGetProgramLogSize)>(lib, "nvrtcGetProgramLogSize")(program, &size);

@@ -299,6 +299,11 @@ std::string InstructionName(const Instruction& i) {
     case Op::kMatchAny:
     case Op::kMatchAll: return "match.sync";
     case Op::kRedux: return "redux.sync";
+    case Op::kElect: return "elect.sync";
+    case Op::kMatrixProduct: return "mma.sync";
+    case Op::kMatrixTranspose: return "movmatrix.sync";
+    case Op::kMatrixLoad: return "ldmatrix.sync";
+    case Op::kMatrixStore: return "stmatrix.sync";
     case Op::kWarpBarrier: return "__syncwarp";
     case Op::kBarrier:
     case Op::kBarrierArrive:
@@ -311,6 +316,12 @@ const Instruction* StopNotAMember(Context& c, const Instruction* i, uint32_t lan
   return StopWithFault(c, i, core::Fault::Kind::kInactiveShuffle, lane,
                        fmt::format("{} executed by lane {}, which is not in its member mask {:#010x}",
                                    InstructionName(*i), lane, members));
+}
+
+const Instruction* StopPartOfWarp(Context& c, const Instruction* i) {
+  return StopWithFault(
+      c, i, core::Fault::Kind::kInactiveShuffle, kLanes,
+      fmt::format("{} needs all 32 lanes of the warp; here are {:#010x}", InstructionName(*i), c.mask));
 }
 
 const Instruction* StopAbsentSource(Context& c, const Instruction* i, uint32_t lane, uint32_t source,

@@ -89,6 +89,7 @@ struct RaceShadow {
 };
 
 struct HappensBeforeState;  // exec/order.h
+struct AsyncCopies;         // exec/async_copy.h
 
 struct Context {
   // Hot.
@@ -131,6 +132,7 @@ struct Context {
   bool ordering = false;    // since the last barrier of the block there were fences or strong accesses to shared memory
   bool race_found = false;  // by a barrier
   std::shared_ptr<HappensBeforeState> order;  // nullptr: the kernel has none of these accesses, or is not checked
+  std::shared_ptr<AsyncCopies> copies;        // nullptr: the kernel has none
   Warp* warp = nullptr;
   std::vector<Warp> warps;
 

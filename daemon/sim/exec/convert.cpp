@@ -263,6 +263,18 @@ const Instruction* PackLanes(Context& c, const Instruction* i) {
   return i + 1;
 }
 
+// To tf32: the low 13 bits become zero; a tie goes away from zero, or to the even neighbour.
+template <Rounding kRounding>
+struct ToTf32 {
+  static uint32_t Run(uint32_t bits) {
+    const uint32_t add = kRounding == Rounding::kNearestAway ? 0x1000
+                         : kRounding == Rounding::kNearest   ? 0xfff + (bits >> 13 & 1)
+                                                             : 0;
+    const bool finite = (bits & 0x7f800000) != 0x7f800000, nan = (bits & 0x7fffffff) > 0x7f800000;
+    return nan ? 0x7fffffffu : (bits + (finite ? add : 0)) & 0xffffe000;
+  }
+};
+
 HandlerPair Fast(const Instruction& in) {
   const bool plain = !in.ftz && !in.sat && !in.relu;
   const bool nearest = in.rounding == Rounding::kDefault || in.rounding == Rounding::kNearest;
@@ -310,6 +322,11 @@ HandlerPair SelectConvert(const Instruction& in) {
                 : HandlerPair{ToPair<Bf16Format, false>, ToPair<Bf16Format, true>};
   }
   if (in.op != Op::kConvert) return {};
+  if (in.type == Type::kTf32) {
+    if (in.rounding == Rounding::kNearestAway) return Of1<uint32_t, uint32_t, ToTf32<Rounding::kNearestAway>>();
+    if (in.rounding == Rounding::kNearest) return Of1<uint32_t, uint32_t, ToTf32<Rounding::kNearest>>();
+    return Of1<uint32_t, uint32_t, ToTf32<Rounding::kZero>>();
+  }
   if (const HandlerPair fast = Fast(in); fast.masked) return fast;
   return {ConvertLanes, ConvertLanes};
 }

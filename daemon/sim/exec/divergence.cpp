@@ -16,6 +16,11 @@ bool NeedsOtherLanes(const Instruction& in) {
     case Op::kVote:
     case Op::kMatchAny:
     case Op::kMatchAll:
+    case Op::kElect:
+    case Op::kMatrixProduct:
+    case Op::kMatrixTranspose:
+    case Op::kMatrixLoad:
+    case Op::kMatrixStore:
     case Op::kRedux: return true;
     default: return false;
   }

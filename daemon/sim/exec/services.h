@@ -46,6 +46,7 @@ const Instruction* StopUninitialized(Context& c, const Instruction* i, uint64_t 
 std::string Place(const Context& c, uint64_t address, Space space, uint32_t bytes);
 
 const Instruction* StopNotAMember(Context& c, const Instruction* i, uint32_t lane, uint32_t members);
+const Instruction* StopPartOfWarp(Context& c, const Instruction* i);  // it needs all 32 lanes
 const Instruction* StopAbsentSource(Context& c, const Instruction* i, uint32_t lane, uint32_t source, uint32_t members);
 const Instruction* StopWithText(Context& c, const Instruction* i,
                                 core::Fault::Kind kind);  // ProgramCode::texts[i->text]

@@ -31,9 +31,13 @@ class Tracker {
       if (!Use(i->guard, lanes)) return nullptr;
       lanes &= Predicate(c_, i->guard, i->guard_negated);
     }
-    const Flow in = Inputs(i, lanes);
-    if (in.stopped) return nullptr;
-    for (int k = 0; k < i->defs; ++k) Set(i->reg[k], lanes, in.lanes, in.origin);
+    if (i->op == Op::kMatrixProduct) {
+      SpreadOverProduct(*i, lanes);
+    } else {
+      const Flow in = Inputs(i, lanes);
+      if (in.stopped) return nullptr;
+      for (int k = 0; k < i->defs; ++k) Set(i->reg[k], lanes, in.lanes, in.origin);
+    }
     const Instruction* next = i->run[c_.full](c_, i);
     if (!next && c_.stop == Context::Stop::kTaint) {
       c_.stop = Context::Stop::kNone;
@@ -90,13 +94,18 @@ class Tracker {
       case Op::kMatchAny:
       case Op::kMatchAll:
       case Op::kRedux:
+      case Op::kElect:
       case Op::kWarpBarrier:
       case Op::kBarrier:
       case Op::kBarrierArrive:
       case Op::kBarrierReduce:
       case Op::kPrint:
       case Op::kAssertFail:
-      case Op::kLoad: use_all(); break;
+      case Op::kLoad:
+      case Op::kAsyncCopy:
+      case Op::kMatrixTranspose:
+      case Op::kMatrixLoad:
+      case Op::kMatrixStore: use_all(); break;
       case Op::kStore: flow.stopped = !Use(i->reg[0], lanes); break;
       case Op::kSelect: {
         const uint32_t first = Predicate(c_, i->reg[3], false);
@@ -134,6 +143,42 @@ class Tracker {
     }
     return flow;
   }
+
+  // An element of D depends on a row of A, a column of B and an element of C.
+  void SpreadOverProduct(const Instruction& i, uint32_t lanes) {
+    const MatrixProduct& product = i.product;
+    const int packed = Packed(product.left), sums = Packed(i.type), addends = Packed(product.addend);
+    const int left = i.defs, right = left + LeftRegisters(product.shape, packed),
+              addend = right + RightRegisters(product.shape, packed);
+    uint32_t rows = 0, columns = 0, elements[MatrixProduct::kMaxRows] = {};
+    uint16_t origin = 0;
+    const auto each = [&](int first, int end, auto mark) {
+      for (int k = first; k < end; ++k) {
+        const uint32_t bad = Of(i.reg[k]) & lanes;
+        if (bad != 0) origin = warp_.taint_origin[i.reg[k] / 4];
+        for (uint32_t m = bad; m != 0; m &= m - 1) mark(k - first, std::countr_zero(m));
+      }
+    };
+    each(left, right, [&](int reg, int lane) { rows |= 1u << LeftPlace(product.shape, packed, reg, lane, 0).row; });
+    each(right, addend,
+         [&](int reg, int lane) { columns |= 1u << RightPlace(product.shape, packed, reg, lane, 0).column; });
+    each(addend, i.operands, [&](int reg, int lane) {
+      for (int part = 0; part < addends; ++part) {
+        const MatrixPlace at = SumPlace(product.shape, addends, reg, lane, part);
+        elements[at.row] |= 1u << at.column;
+      }
+    });
+    for (int k = 0; k < i.defs; ++k) {
+      uint32_t bad = 0;
+      for (int lane = 0; lane < static_cast<int>(kLanes); ++lane)
+        for (int part = 0; part < sums; ++part) {
+          const MatrixPlace at = SumPlace(product.shape, sums, k, lane, part);
+          if (rows >> at.row & 1 || columns >> at.column & 1 || elements[at.row] >> at.column & 1) bad |= 1u << lane;
+        }
+      Set(i.reg[k], lanes, bad, origin);
+    }
+  }
+  static int Packed(Type type) { return std::max(1, 4 / ByteSize(type)); }
 
   // Bytes stored from tainted registers become unwritten again. A store to global memory is a use.
   bool PassToMemory(const Instruction* i, uint32_t lanes) {

@@ -158,6 +158,19 @@ const Instruction* Redux(Context& c, const Instruction* i) {
   return ForGroups(c, i, Reg<uint32_t>(c, i->reg[2]), [&](uint32_t) { return ReduxGroup(c, i); });
 }
 
+// The lowest member is the leader.
+const Instruction* ElectGroup(Context& c, const Instruction* i) {
+  const auto leader = static_cast<uint32_t>(std::countr_zero(c.mask));
+  uint32_t* d = Reg<uint32_t>(c, i->reg[0]);
+  WW_LANES Write<false>(c, d, l, leader);
+  WritePredicate(c, i->reg[1], 1u << leader);
+  return i + 1;
+}
+
+const Instruction* Elect(Context& c, const Instruction* i) {
+  return ForGroups(c, i, Reg<uint32_t>(c, i->reg[2]), [&](uint32_t) { return ElectGroup(c, i); });
+}
+
 const Instruction* ActiveMask(Context& c, const Instruction* i) {
   uint32_t* d = Reg<uint32_t>(c, i->reg[0]);
   const uint32_t mask = c.mask;
@@ -212,6 +225,7 @@ HandlerPair SelectWarp(const Instruction& in) {
     case Op::kMatchAll: return ByteSize(in.type) == 8 ? one(Match<uint64_t>) : one(Match<uint32_t>);
     case Op::kRedux: return one(Redux);
     case Op::kActiveMask: return one(ActiveMask);
+    case Op::kElect: return one(Elect);
     case Op::kWarpBarrier: return one(WarpBarrier);
     case Op::kBarrier:
     case Op::kBarrierArrive:

@@ -29,7 +29,7 @@ TEST(ChipFile, EveryChipLoads) {
         << id;
     auto figures = config::LoadChipFigures(id);
     ASSERT_TRUE(figures);
-    EXPECT_EQ(figures->size(), 34u);
+    EXPECT_EQ(figures->size(), 35u);
     for (const config::ChipFigure& figure : *figures) EXPECT_GT(figure.source.size(), 5u) << id << " " << figure.key;
   }
 }

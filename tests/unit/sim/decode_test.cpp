@@ -36,18 +36,23 @@ TEST(Decode, MalformedTextIsAnErrorWithItsLine) {
 }
 
 TEST(Decode, UnknownInstructionsStopOnlyWhenReached) {
-  const char* forms[] = {"wgmma.fence.sync.aligned;",
-                         "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r1,%r1,%r1,%r1}, {%r1,%r1,%r1,%r1}, "
-                         "{%r1,%r1}, {%r1,%r1,%r1,%r1};",
-                         "cp.async.bulk.commit_group;",
-                         "tex.2d.v4.f32.f32 {%r1,%r1,%r1,%r1}, [x, {%r1,%r1}];",
-                         "add.strange.s32 %r1, %r1, %r1;",
-                         "add.s32 %r1, %rd1, %r1;",
-                         "add.s32 %r1, %r1;",
-                         "ld.global.u32 %rd1, %r1;",
-                         "brx.idx %r1, ts;",
-                         "call (%r1), %rd1, (), proto;",
-                         "alloca.u64 %rd1, %rd1;"};
+  const char* forms[] = {
+      "wgmma.fence.sync.aligned;",
+      "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r1,%r1,%r1,%r1}, {%r1,%r1,%r1,%r1}, "
+      "{%r1,%r1}, {%r1,%r1,%r1,%r1};",
+      "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc {%r1,%r1,%r1,%r1}, {%r1,%r1,%r1,%r1}, "
+      "{%r1,%r1}, {%r1,%r1,%r1,%r1};",
+      "wmma.load.a.sync.aligned.row.m16n16k8.shared.f16 {%r1,%r1,%r1,%r1}, [%rd1];",
+      "ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r1}, [%rd1];",
+      "cp.async.bulk.commit_group;",
+      "tex.2d.v4.f32.f32 {%r1,%r1,%r1,%r1}, [x, {%r1,%r1}];",
+      "add.strange.s32 %r1, %r1, %r1;",
+      "add.s32 %r1, %rd1, %r1;",
+      "add.s32 %r1, %r1;",
+      "ld.global.u32 %rd1, %r1;",
+      "brx.idx %r1, ts;",
+      "call (%r1), %rd1, (), proto;",
+      "alloca.u64 %rd1, %rd1;"};
   for (const char* form : forms) {
     const std::string text = Kernel(
         ".reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p<3>;\nsetp.ne.u32 %p1, %r1, %r1;\n@%p1 bra BAD;\nbra "

@@ -203,7 +203,7 @@ TEST(Codec, ExecutedAnswer) {
                       .achieved = 0.25,
                       .limiter = core::OccupancyLimiter::kRegisters,
                       .waves = 3.75};
-  launch.time = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.5, "dram"};
+  launch.time = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15.5, "dram"};
   launch.metrics = {{"dram__bytes_read.sum", 0.1}};
   launch.unmeasured = {"barriers"};
   sent.launches = {launch};
