@@ -43,23 +43,31 @@ void RowWriter::PlanPacking() {
 CodeOutcome RowWriter::Write() {
   Code code;
   PlanPacking();
-  name_ = KernelName(problem_, shape_.team == Team::kColumn ? "columns" : plan_.rows.empty() ? "whole" : "rows");
+  name_ = KernelName(problem_, splits()                       ? "parts"
+                               : shape_.team == Team::kColumn ? "columns"
+                               : plan_.rows.empty()           ? "whole"
+                                                              : "rows");
   if (packing_.packs()) {
     packed_ = MakePackedType(problem_);
     helpers_.push_back(packed_.definition);
     names_.Take("kWidth");
     k_ = names_.TakeOf({"k", "item"});
   }
-  const KernelArguments arguments = ArgumentsOf(problem_, group_);
+  KernelArguments arguments = ArgumentsOf(problem_, splits() ? Statistics() : group_);
+  if (shape_.partials_are_argument) {
+    arguments.parameters.push_back(fmt::format("{}* __restrict__ {}", problem_.real(), shape_.partials));
+    arguments.values.push_back(shape_.partials);
+  }
   Lines kernel;
-  kernel.AddAll(FormulaComment(problem_, group_));
+  kernel.AddAll(FormulaComment(problem_, splits() ? Statistics() : group_));
   if (packing_.packs()) kernel.Add("template <int kWidth>");
   kernel.Add(Head(fmt::format("__global__ void __launch_bounds__({})", shape_.threads * shape_.teams), name_,
                   arguments.parameters));
   Lines body(1);
   WriteRow(body);
   for (const RowPass& pass : plan_.passes) WritePass(pass, body);
-  WriteValues(body);
+  if (splits()) WritePartials(body);
+  else WriteValues(body);
   if (refusal_) return *refusal_;
   kernel.Append(body);
   kernel.Add("}");
@@ -190,12 +198,14 @@ void RowWriter::WritePass(const RowPass& pass, Lines& body) {
   names_ = outer_names;
 
   body.Append(before);
-  const std::string start = shape_.team == Team::kColumn ? "threadIdx.y" : "threadIdx.x";
-  const std::string step = shape_.team == Team::kWarp     ? "32"
-                           : shape_.team == Team::kColumn ? "blockDim.y"
-                                                          : "blockDim.x";
+  const bool column_team = shape_.team == Team::kColumn;
+  const std::string thread = column_team ? "threadIdx.y" : "threadIdx.x";
+  const std::string threads = shape_.team == Team::kWarp ? "32" : column_team ? "blockDim.y" : "blockDim.x";
   const std::string times = packs ? " * kWidth" : "";
-  body.Open(fmt::format("for (int {0} = {1}{2}; {0} < {3}; {0} += {4}{2})", column, start, times, total, step));
+  const std::string own = fmt::format("blockIdx.y * {} + {}", threads, thread);
+  const std::string start = !splits() ? thread + times : packs ? "(" + own + ")" + times : own;
+  const std::string step = (splits() ? "gridDim.y * " : "") + threads + times;
+  body.Open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", column, start, total, step));
   if (columns.size() > 1) WriteCoordinates(columns, "int", column, body);
   body.Append(loads);
   if (packs) {
@@ -253,6 +263,37 @@ void RowWriter::WriteStore(const RowMember& member, const Variables& variables, 
   lines.Add(fmt::format("{}{}[{}] = {};", guarded ? "if (" + inside_ + ") " : "", stage.name, offset, value));
 }
 
+Group RowWriter::Statistics() const {
+  Group statistics;
+  for (size_t i : group_.stages)
+    if (!problem_.stage(i).output) statistics.stages.push_back(i);
+  return statistics;
+}
+
+// Each part of a row leaves its partial results side by side with those of other rows.
+void RowWriter::WritePartials(Lines& body) {
+  const std::string rows = plan_.row_dimensions.empty() ? "" : TotalText(problem_, plan_.row_dimensions);
+  body.Open(fmt::format("if ({}{})", inside_.empty() ? "" : inside_ + " && ", First()));
+  size_t number = 0;
+  for (const auto& [stage, accumulator] : Results()) {
+    const std::string part =
+        number == 0 ? "blockIdx.y"
+                    : fmt::format("{}gridDim.y + blockIdx.y", number == 1 ? "" : fmt::format("{} * ", number));
+    const std::string at =
+        rows.empty() ? part : fmt::format("{} * {} + {}", Parenthesized(part), Parenthesized(rows), row_);
+    body.Add(fmt::format("{}[{}] = {};", shape_.partials, at, accumulator.value));
+    ++number;
+  }
+  body.Close();
+}
+
+std::vector<std::pair<std::string, Accumulator>> RowWriter::Results() const {
+  std::vector<std::pair<std::string, Accumulator>> results;
+  for (const RowMember& member : plan_.members)
+    if (member.statistic()) results.push_back({member.stage.name, results_.at(member.stage.name)});
+  return results;
+}
+
 void RowWriter::WriteValues(Lines& body) {
   if (plan_.values.empty()) return;
   body.Open(fmt::format("if ({}{})", inside_.empty() ? "" : inside_ + " && ", First()));
@@ -280,6 +321,7 @@ std::string RowWriter::WriteLaunch(const KernelArguments& arguments) {
     grid = CeilDivided(rows, std::to_string(shape_.teams));
     block = fmt::format("dim3({}, {})", shape_.teams, shape_.threads);
   }
+  if (splits()) grid = fmt::format("dim3({}, parts)", grid);
   if (!packing_.packs()) {
     launch.Add(Launch(problem_, name_, grid, block, arguments.values));
     return launch.text();

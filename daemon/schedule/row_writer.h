@@ -17,12 +17,17 @@ struct RowShape {
   int threads = 256;  // of the team: a warp's 32, a block's, or those of a block that share a column
   int teams = 1;      // rows of a block: of warps; 32 where rows lie across memory
   int vector_bytes = 16;
+  // Where rows are split over blocks: the array that takes their partial results, and what `parts` of a row there are.
+  std::string partials;
+  bool partials_are_argument = false;  // of the entry, not of the module
 };
 
 class RowWriter {
  public:
   RowWriter(const Problem& problem, const Group& group, RowPlan plan, RowShape shape);
   CodeOutcome Write();
+  // After Write: the accumulators of the statistics, in order.
+  std::vector<std::pair<std::string, Accumulator>> Results() const;
 
  private:
   void PlanPacking();
@@ -31,6 +36,7 @@ class RowWriter {
   void WriteMember(const RowMember& member, const std::map<core::VariableId, std::string>& variables,
                    ExpressionCode& code, Lines& inner);
   void WriteValues(Lines& body);
+  void WritePartials(Lines& body);
   void WriteStore(const RowMember& member, const std::map<core::VariableId, std::string>& variables,
                   ExpressionCode& code, Lines& lines);
   std::string WriteLaunch(const KernelArguments& arguments);
@@ -38,6 +44,9 @@ class RowWriter {
   std::string OffsetOf(const Access& access, const std::map<core::VariableId, std::string>& variables) const;
   std::optional<std::string> HeldElement(const Access& access) const;
   std::string First() const;  // "threadIdx.x == 0"
+
+  Group Statistics() const;  // the stages of the group that are none of its outputs
+  bool splits() const { return !shape_.partials.empty(); }
 
   const Problem& problem_;
   const Group& group_;

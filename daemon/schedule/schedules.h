@@ -8,6 +8,7 @@ namespace warpwright::schedule {
 Schedule TilesSchedule();
 Schedule RowsSchedule();
 Schedule ColumnsSchedule();
+Schedule SplitSchedule();
 Schedule MapSchedule();
 
 }  // namespace warpwright::schedule
