@@ -129,6 +129,8 @@ class ModelRepairer final : public Repairer {
 
   Result<Proposal<core::Candidate>> Propose(const RepairRequest& request) override {
     const Situation& at = request.at;
+    if (!request.plan.transform.empty())
+      return Proposal<core::Candidate>(NoProposal{"what a transformation wrote is not mended by hand"});
     WW_ASSIGN(const Listing listing, ListEntry(at, request.failed));
     WW_ASSIGN(Prompt prompt,
               MakePrompt("repairer", {{"chip", ChipFacts(at.chip, at.measured.modelled)},

@@ -16,7 +16,7 @@ std::optional<EvaluatedCandidate> Better(std::optional<EvaluatedCandidate> a, st
   return takes_b ? std::move(b) : std::move(a);
 }
 
-constexpr int kMaxFruitless = 2;  // rounds of a language model in a row, before it is not asked again
+constexpr int kMaxFruitless = 2;  // rounds of a language model in a row that end the search
 
 struct Tried {
   size_t candidates = 0;                   // produced by whoever carried the plan out
@@ -104,8 +104,8 @@ Result<bool> PlantSeeds(RefineRun& run) {
 
 bool MayGoOn(const RefineRun& run) {
   const int limit = run.task.policy.max_rounds;
-  const bool asks = run.team.plans_by_model && run.written_rounds < limit && run.fruitless < kMaxFruitless;
-  return !run.OutOfTime() && (run.rounds - run.written_rounds < limit || asks);
+  if (run.OutOfTime() || run.fruitless >= kMaxFruitless) return false;
+  return run.rounds - run.written_rounds < limit || (run.team.plans_by_model && run.written_rounds < limit);
 }
 
 // Retrieve, plan, optimize, review or repair, promote; profile and features came with the base. A round that evaluated
