@@ -157,7 +157,7 @@ void FactorLoads::Declare(Lines& lines) const {
   if (quad_condition_) {
     const int bytes = static_cast<int>(core::SizeOf(*quads())) * kQuad;
     const std::string condition = quad_condition_->empty() ? "" : *quad_condition_ + " && ";
-    lines.Add(fmt::format("const bool {} = {}{};", aligned_, condition, AlignedText(problem_, {read_->tensor}, bytes)));
+    lines.Add(fmt::format("const bool {} = {}{};", aligned_, condition, AlignedText({read_->tensor}, bytes)));
   }
   const std::string prefix = name_ + "_";
   if (Decodes(rows_, flat_rows_) && (!along_terms_ || passes() == 1)) {
@@ -196,7 +196,7 @@ ExpressionCode FactorLoads::CodeInto(Lines& lines, const std::optional<std::stri
     FlatOffset offset = *offset_;
     if (flat_rows_) offset = *Flattened(offset, rows_.axes());
     if (flat_terms_) offset = *Flattened(offset, terms_.axes());
-    const std::string text = OffsetText(problem_, offset, scope.variables);
+    const std::string text = OffsetText(offset, scope.variables);
     const core::DType dtype = problem_.form.FindTensor(read_->tensor)->dtype;
     scope.value = [this, dtype, text](const core::TensorRead& read) -> std::optional<std::string> {
       return Loaded(problem_, dtype, fmt::format("{}[{}]", read.tensor, text));
@@ -280,7 +280,7 @@ void FactorLoads::LoadQuads(Lines& lines, const std::string& to) {
   const FlatAxis& axis = along_terms_ ? terms_ : rows_;
   const std::string rest = fmt::format("{} - {}", axis.count(), axis.index()), conditions = Conditions(variables, code);
   AddBroken(lines, fmt::format("load_quad(&{}[{}], {} + {}, {} ? {} : 0, {});", next_, to, read_->tensor,
-                               OffsetText(problem_, offset, variables), conditions, rest, aligned_));
+                               OffsetText(offset, variables), conditions, rest, aligned_));
   const std::string value = Product(code);
   refusal_ = code.refusal();
   if (value == element) return;

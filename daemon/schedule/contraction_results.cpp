@@ -231,9 +231,9 @@ void ResultStores::Write(Lines& body, const TileShape& shape, const std::string&
     DeclareResult(body);
     const core::Stage& stage = problem_.stage(group_.outputs.front().stage);
     const int bytes = 4 * static_cast<int>(core::SizeOf(stage.dtype));
-    AddBroken(body, fmt::format("const bool {}_aligned = {}{};", stage.name,
-                                quad_condition_->empty() ? "" : *quad_condition_ + " && ",
-                                AlignedText(problem_, {stage.name}, bytes)));
+    AddBroken(body,
+              fmt::format("const bool {}_aligned = {}{};", stage.name,
+                          quad_condition_->empty() ? "" : *quad_condition_ + " && ", AlignedText({stage.name}, bytes)));
   }
   const auto place = [](int count, const char* index, int apart) {
     return count == 4 ? std::string(index) : fmt::format("{} / 4 * {} + {} % 4", index, apart, index);
