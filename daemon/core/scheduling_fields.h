@@ -37,6 +37,7 @@ void Describe(V& field, const Chip*) {
   field("fp32_lanes", &T::fp32_lanes);
   field("fp64_lanes", &T::fp64_lanes);
   field("fp16_lanes", &T::fp16_lanes);
+  field("tensor_fma_per_cycle", &T::tensor_fma_per_cycle);
   field("int_lanes", &T::int_lanes);
   field("sfu_lanes", &T::sfu_lanes);
   field("conversion_lanes", &T::conversion_lanes);

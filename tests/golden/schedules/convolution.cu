@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(128) entry_tiles(const float* __restrict__ inp
   auto load_weight = [&](int first_term) {
     const int term = first_term + weight_term;
     const int o = first_o + weight_o;
-    load_quad(&weight_next[0], weight + (C * R * R) * o + term, o < O ? terms - term : 0, weight_aligned);
+    load_quad(&weight_next[0], weight + o * (C * R * R) + term, o < O ? terms - term : 0, weight_aligned);
   };
   auto load_input = [&](int first_term) {
     const int column = first_column + input_column;
@@ -48,10 +48,10 @@ __global__ void __launch_bounds__(128) entry_tiles(const float* __restrict__ inp
     for (int i = 0; i < 16; ++i) {
       const int term = first_term + input_term + i * 1;
       const int c = term / (R * R), r = term / R % R, r2 = term % R;
-      const bool inside = column < columns && term < terms && S * input_i2 + r - P >= 0 &&
-          S * input_i2 + r - P < H && S * input_i3 + r2 - P >= 0 && S * input_i3 + r2 - P < W;
+      const bool inside = column < columns && term < terms && input_i2 * S + r - P >= 0 &&
+          input_i2 * S + r - P < H && input_i3 * S + r2 - P >= 0 && input_i3 * S + r2 - P < W;
       input_next[i] = inside ?
-          input[((input_b * C + c) * H + S * input_i2 + r - P) * W + S * input_i3 + r2 - P] : 0.0f;
+          input[((input_b * C + c) * H + input_i2 * S + r - P) * W + input_i3 * S + r2 - P] : 0.0f;
     }
   };
   const int steps = (terms + kTileK - 1) / kTileK;

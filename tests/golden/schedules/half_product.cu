@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(64) entry_tiles(const __half* __restrict__ A,
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int m = first_m + A_m + i * 8;
-      load_quad(&A_next[4 * i], A + K * m + k, m < M ? K - k : 0, A_aligned);
+      load_quad(&A_next[4 * i], A + m * K + k, m < M ? K - k : 0, A_aligned);
     }
   };
   auto load_B = [&](int first_k) {
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(64) entry_tiles(const __half* __restrict__ A,
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int k = first_k + B_k + i * 8;
-      load_quad(&B_next[4 * i], B + n + N * k, k < K ? N - n : 0, B_aligned);
+      load_quad(&B_next[4 * i], B + n + k * N, k < K ? N - n : 0, B_aligned);
     }
   };
   const int steps = (K + kTileK - 1) / kTileK;

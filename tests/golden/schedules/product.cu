@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(256) entry_tiles(const float* __restrict__ A,
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const int m = first_m + A_m + i * 64;
-      load_quad(&A_next[4 * i], A + K * m + k, m < M ? K - k : 0, A_aligned);
+      load_quad(&A_next[4 * i], A + m * K + k, m < M ? K - k : 0, A_aligned);
     }
   };
   auto load_B = [&](int first_k) {
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(256) entry_tiles(const float* __restrict__ A,
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const int k = first_k + B_k + i * 8;
-      load_quad(&B_next[4 * i], B + n + N * k, k < K ? N - n : 0, B_aligned);
+      load_quad(&B_next[4 * i], B + n + k * N, k < K ? N - n : 0, B_aligned);
     }
   };
   const int steps = (K + kTileK - 1) / kTileK;
