@@ -37,6 +37,7 @@ std::unique_ptr<judge::Judge> MakeJudge(const JudgeSetup& setup, core::Evaluator
   options.manifest_digest = setup.manifest.digest;
   options.toolchain = setup.toolchain;
   options.chip = setup.device.chip;
+  options.simulator = SimulatedDevice(setup.device);
   options.fresh_worker = setup.fresh_worker;
   options.lift =
       setup.lift ? setup.lift : [&device = setup.device, spec = setup.spec, original = setup.original, &trusted] {

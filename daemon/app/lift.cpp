@@ -5,14 +5,10 @@
 #include "judge/source_file.h"
 
 namespace warpwright::app {
-namespace {
 
-// A chip without a file of its own is stood in for by another: launchers only read its properties.
 std::string SimulatedDevice(const TargetDevice& device) {
   return "sim:" + (config::LoadChip(device.chip.id) ? device.chip.id : std::string("h200"));
 }
-
-}  // namespace
 
 Result<core::LiftOutcome> LiftKernel(const TargetDevice& device, const core::KernelSpec& spec,
                                      const core::SourceRef& source, core::Evaluator& worker, const LiftEffort& effort) {

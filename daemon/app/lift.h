@@ -27,6 +27,9 @@ struct LiftEffort {
 // Where lifting is one step of many.
 inline constexpr LiftEffort kEffortBesideOthers{.seconds = 10};
 
+// A simulated device like this one: "sim:h200". A chip without a file of its own is stood in for by another.
+std::string SimulatedDevice(const TargetDevice& device);
+
 // One entry, on a simulated device like `device`: expressions are followed by the simulator. An Error is a failure of
 // warpwright; a kernel that ends its worker or takes too long is NotLifted.
 Result<core::LiftOutcome> LiftKernel(const TargetDevice& device, const core::KernelSpec& spec,

@@ -18,7 +18,7 @@ core::ExecuteOptions OptionsOf(const RunKind& kind) {
 Result<RunOutcome> CandidateRuns::Execute(const Trial& trial, const std::vector<core::BufferContent>& inputs,
                                           RunKind kind) {
   RunConfiguration setting{.source = &candidate_, .spec = &state_.spec, .c = &trial.c, .device = state_.device};
-  if (kind.simulated) setting.device = "sim:" + state_.options.chip->id;
+  if (kind.simulated) setting.device = state_.options.simulator;
   setting.options = OptionsOf(kind);
   const bool exact = state_.on_simulator() || kind.simulated;
   setting.options.guard_bytes = exact && !kind.guarded ? 0 : state_.options.guard_bytes;

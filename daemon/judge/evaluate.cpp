@@ -428,10 +428,10 @@ Result<Failure> CandidateEvaluation::Measure() {
 
 // A GPU does not tell which lines ran, the simulator of the same chip does: on samples of the cases, and on odd shapes.
 Status CandidateEvaluation::SimulateForLines(const core::Case& small) {
-  if (!state_.options.chip || state_.options.chip->id.empty()) return {};
+  if (state_.options.simulator.empty()) return {};
   const auto simulate = [&](const Trial& trial) -> Status {
     RunConfiguration setting{
-        .source = &candidate_, .spec = &state_.spec, .c = &trial.c, .device = "sim:" + state_.options.chip->id};
+        .source = &candidate_, .spec = &state_.spec, .c = &trial.c, .device = state_.options.simulator};
     setting.options.keep_outputs = false;
     setting.options.lines = true;
     setting.options.sample_instructions = state_.options.sample_instructions;

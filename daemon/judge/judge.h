@@ -74,6 +74,7 @@ struct JudgeOptions {
   uint64_t guard_bytes = 64u << 10;
   std::string manifest_digest, toolchain;  // for recorded references
   std::optional<core::Chip> chip;          // of a real device: bounds plausible results
+  std::string simulator;                   // where a GPU's candidates are simulated: "sim:h200"; empty: nowhere
   std::function<void()> fresh_worker;      // makes the next call of the candidates' evaluator run in a new process
   // What the original computes, found out by a process that sees no candidate: asked at most once. Empty: not asked.
   std::function<Result<core::LiftOutcome>()> lift = {};

@@ -17,6 +17,7 @@ using Scalars = std::map<std::string, core::ScalarValue>;
 using core::Sizes;
 
 constexpr int64_t kSmall = 12;  // sizes up to it stay: taps, strides, flags
+constexpr int64_t kTiny = 3;
 // Pairwise different at one shape and from shape to shape; odd and even, prime and not.
 constexpr int64_t kSubstitutes[][6] = {
     {7, 10, 13, 9, 11, 6}, {9, 6, 11, 14, 8, 13}, {11, 13, 8, 7, 15, 10}, {6, 9, 17, 12, 7, 14}};
@@ -54,6 +55,15 @@ bool IsTelling(const core::Size& relation, size_t cases) {
   return cases > 2 || relation.text().find_first_of("0123456789+-/%") == std::string::npos;
 }
 
+// A size that is a dimension of some buffer as it stands: not a stride or a flag.
+bool IsDimension(const core::KernelSpec& spec, const std::string& name) {
+  for (const core::Argument& argument : spec.args)
+    if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind))
+      for (const core::Expression& extent : buffer->shape)
+        if (extent.text() == name) return true;
+  return false;
+}
+
 // Scalars that follow from others in every case, with what they follow from; the others keep their freedom.
 std::map<std::string, core::Size> Relations(const core::KernelSpec& spec) {
   std::map<std::string, core::Size> relations;
@@ -66,7 +76,9 @@ std::map<std::string, core::Size> Relations(const core::KernelSpec& spec) {
     std::vector<int64_t> values;
     for (const Sizes& sizes : all) values.push_back(sizes.at(argument.name));
     const bool constant = std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == values[0]; });
-    if (!constant && !known[0].empty())
+    // That a padding is as large as a stride is a coincidence.
+    const bool tiny = std::all_of(values.begin(), values.end(), [](int64_t v) { return v <= kTiny; });
+    if (!constant && !known[0].empty() && (!tiny || IsDimension(spec, argument.name)))
       if (auto size = core::SizeSolver(known, {}).Solve(values); size && IsTelling(*size, all.size()))
         relations.emplace(argument.name, *size);
     for (size_t j = 0; j < all.size(); ++j) known[j][argument.name] = values[j];
@@ -96,15 +108,6 @@ Scalars Shrunk(const core::KernelSpec& spec, const core::Case& from, const std::
   return scalars;
 }
 
-// A size that is a dimension of some buffer as it stands: not a stride or a flag.
-bool IsDimension(const core::KernelSpec& spec, const std::string& name) {
-  for (const core::Argument& argument : spec.args)
-    if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind))
-      for (const core::Expression& extent : buffer->shape)
-        if (extent.text() == name) return true;
-  return false;
-}
-
 // A little larger, every size by another amount; what is 3 or less stays, where it may be a tap, stride or flag.
 Scalars Grown(const core::KernelSpec& spec, const core::Case& from, const std::map<std::string, core::Size>& relations,
               int64_t step) {
@@ -118,13 +121,33 @@ Scalars Grown(const core::KernelSpec& spec, const core::Case& from, const std::m
     if (value == nullptr) continue;
     if (const auto relation = relations.find(argument.name); relation != relations.end()) {
       *value = relation->second.Evaluate(sizes).value_or(*value);
-    } else if (*value > 3 || (step > 2 && *value > 1 && IsDimension(spec, argument.name))) {
+    } else if (*value > kTiny || (step > 2 && *value > 1 && IsDimension(spec, argument.name))) {
       const auto count = static_cast<int64_t>(grown.size());
       *value = grown.emplace(*value, *value + 1 + (count * step) % 4 + step / 3).first->second;
     }
     sizes[argument.name] = *value;
   }
   return scalars;
+}
+
+// Strides, paddings and dilations that are equal in every case cannot be told apart: for each but the first of them a
+// shape at which it alone is one more.
+std::vector<Scalars> ToldApart(const core::KernelSpec& spec, const core::Case& from) {
+  std::map<std::vector<int64_t>, size_t> equal;  // values in the cases -> how many scalars have them
+  std::vector<Scalars> shapes;
+  for (const core::Argument& argument : spec.args) {
+    std::vector<int64_t> values;
+    for (const core::Case& c : spec.cases) {
+      const auto found = c.scalars.find(argument.name);
+      const int64_t* value = found == c.scalars.end() ? nullptr : std::get_if<int64_t>(&found->second);
+      if (value != nullptr && *value > 0 && *value <= kTiny) values.push_back(*value);
+    }
+    if (values.size() != spec.cases.size() || IsDimension(spec, argument.name) || equal[values]++ == 0) continue;
+    Scalars scalars = from.scalars;
+    ++std::get<int64_t>(scalars.at(argument.name));
+    shapes.push_back(std::move(scalars));
+  }
+  return shapes;
 }
 
 // Values that do not occur by chance.
@@ -189,6 +212,12 @@ std::vector<Scalars> ChooseShapes(const core::KernelSpec& spec, size_t count) {
   for (const core::Case* c : cases)
     if (ElementsOf(spec, c->scalars) <= kTraced) add(c->scalars);
   const auto relations = Relations(spec);
+  if (!shapes.empty()) {
+    const std::vector<Scalars> others(shapes.begin() + 1, shapes.end());
+    shapes.resize(1);
+    for (Scalars& told_apart : ToldApart(spec, *cases.front())) add(std::move(told_apart));
+    shapes.insert(shapes.end(), others.begin(), others.end());
+  }
   for (size_t k = 0; k < std::min<size_t>(cases.size(), 2); ++k)
     if (ElementsOf(spec, cases[k]->scalars) <= kTraced)
       add(Grown(spec, *cases[k], relations, static_cast<int64_t>(k) + 1));

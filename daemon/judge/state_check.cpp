@@ -31,7 +31,7 @@ Result<std::optional<std::string>> StateCheck::Find(const Trial& trial, const Tr
   if (!run.changed_globals.empty()) {
     RunKind kind;
     kind.simulated = true;
-    const bool known = !state_.on_simulator() && state_.options.chip && !state_.options.chip->id.empty();
+    const bool known = !state_.on_simulator() && !state_.options.simulator.empty();
     if (!known) return FindState(run);
     WW_ASSIGN(const RunOutcome outcome, runs_.Execute(trial, reference.inputs, kind));
     const auto* simulated = std::get_if<core::Executed>(&outcome);

@@ -79,6 +79,9 @@ core::ToolFinding RunSanitizer(const AcceptanceTools& tools, const std::string& 
   WorkerCommand wrapped = worker;
   std::vector<std::string> prefix = {
       tools.compute_sanitizer.string(), "--tool", tool, "--log-file", log.string(), "--print-limit", "10"};
+  // Copies to the host read what nobody wrote: an output's padding, an element that no kernel writes (which the judge
+  // sees). Only what kernels read counts.
+  if (tool == "initcheck") prefix.insert(prefix.end(), {"--check-api-memory-access", "no"});
   std::set<std::string> names;
   for (const std::string& kernel : kernels) names.insert("kns=" + PlainName(kernel));
   if (!names.empty()) prefix.insert(prefix.end(), {"--kernel-name", fmt::format("{}", fmt::join(names, ","))});
@@ -100,6 +103,33 @@ core::ToolFinding RunSanitizer(const AcceptanceTools& tools, const std::string& 
     if (auto read = ReadSanitizerLog(tool, *text)) return *read;
   finding.message = text ? "it ended without a summary" : text.error().Format();
   return finding;
+}
+
+// Its errors, shortened; empty: it compiles. `relaxed`: constexpr functions of the host may be called on the device, as
+// PyTorch's builds of extensions allow.
+Result<std::string> RefusalOfNvcc(const AcceptanceTools& tools, const core::SourceRef& place, const std::string& text,
+                                  const std::string& architecture, bool relaxed) {
+  WW_ASSIGN(const auto folder, base::TemporaryDirectory::Create("warpwright-nvcc"));
+  WW_TRY(base::WriteFileAtomically(folder.path() / "winner.cu", text));
+  const fs::path beside = fs::path(place.root) / fs::path(place.file).parent_path();
+  base::Command command;
+  command.argv = {tools.nvcc.string(), "-std=c++17",           "-arch=" + architecture, "-c", "winner.cu", "-o",
+                  "winner.o",          "-I" + beside.string(), "-I" + place.root};
+  if (relaxed) command.argv.emplace_back("--expt-relaxed-constexpr");
+  command.env = base::MinimalEnvironment();
+  command.env["TMPDIR"] = folder.path().string();
+  command.directory = folder.path();
+  command.deadline = std::chrono::minutes(5);
+  command.sandbox.enabled = true;
+  std::error_code error;
+  const fs::path toolkit = fs::canonical(tools.nvcc, error).parent_path().parent_path();
+  command.sandbox.readable = {place.root, toolkit, tools.nvcc.parent_path().parent_path()};
+  command.sandbox.writable = {folder.path()};
+  WW_ASSIGN(const auto done, base::Run(command));
+  if (done.timed_out) return Fail(ErrorCode::kTimeout, "it took over 5 minutes");
+  if (done.exit_code == 0) return std::string();
+  const std::string errors = Shorten(done.err);
+  return errors.empty() ? fmt::format("it ended with exit code {}", done.exit_code) : errors;
 }
 
 }  // namespace
@@ -134,33 +164,29 @@ core::ToolFinding BuildWithNvcc(const AcceptanceTools& tools, const core::Source
     finding.message = "it is not installed";
     return finding;
   }
-  const auto folder = base::TemporaryDirectory::Create("warpwright-nvcc");
-  const fs::path beside = fs::path(source.root) / fs::path(source.file).parent_path();
-  Status written = folder ? base::WriteFileAtomically(folder->path() / "winner.cu", source.text)
-                          : Status(tl::unexpected(folder.error()));
-  if (!written) {
-    finding.message = written.error().Format();
+  const auto refusal = [&](const std::string& text, bool relaxed) {
+    return RefusalOfNvcc(tools, source, text, architecture, relaxed);
+  };
+  auto winner = refusal(source.text, false);
+  if (winner && !winner->empty()) {
+    // What nvcc refuses in the original too, the project builds with flags that are not known here.
+    const auto text = base::ReadFile(fs::path(source.root) / source.file);
+    const auto original = text ? refusal(*text, false) : Result<std::string>(std::string());
+    if (original && !original->empty()) {
+      const auto relaxed = refusal(*text, true);
+      if (relaxed && !relaxed->empty()) {
+        finding.message = "it refuses the original too: " + *relaxed;
+        return finding;
+      }
+      winner = refusal(source.text, true);
+    }
+  }
+  if (!winner) {
+    finding.message = winner.error().message;
     return finding;
   }
-  base::Command command;
-  command.argv = {tools.nvcc.string(), "-std=c++17",           "-arch=" + architecture, "-c", "winner.cu", "-o",
-                  "winner.o",          "-I" + beside.string(), "-I" + source.root};
-  command.env = base::MinimalEnvironment();
-  command.env["TMPDIR"] = folder->path().string();
-  command.directory = folder->path();
-  command.deadline = std::chrono::minutes(5);
-  command.sandbox.enabled = true;
-  std::error_code error;
-  const fs::path toolkit = fs::canonical(tools.nvcc, error).parent_path().parent_path();
-  command.sandbox.readable = {source.root, toolkit, tools.nvcc.parent_path().parent_path()};
-  command.sandbox.writable = {folder->path()};
-  const auto done = base::Run(command);
-  if (!done || done->timed_out) {
-    finding.message = done ? "it took over 5 minutes" : done.error().Format();
-    return finding;
-  }
-  finding.outcome = done->exit_code == 0 ? core::ToolFinding::Outcome::kClean : core::ToolFinding::Outcome::kFound;
-  if (done->exit_code != 0) finding.message = Shorten(done->err);
+  finding.outcome = winner->empty() ? core::ToolFinding::Outcome::kClean : core::ToolFinding::Outcome::kFound;
+  finding.message = *winner;
   return finding;
 }
 

@@ -55,6 +55,20 @@ TEST(LiftShapes, TwoCasesOfSmallSizesAreEnoughForSix) {
   EXPECT_GE(differences.size(), 3u);
 }
 
+TEST(LiftShapes, StridesAndPaddingsThatAreEqualInEveryCaseAreToldApartEarly) {
+  const std::string arguments =
+      "      x: {buffer: f32, shape: [h], role: in}\n"
+      "      y: {buffer: f32, shape: [(h + 2 * pad - 3) / stride + 1], role: out}\n"
+      "      h: {scalar: i32}\n"
+      "      stride: {scalar: i32}\n"
+      "      pad: {scalar: i32}\n";
+  const auto shapes = MakeLiftShapes(
+      Spec(arguments, "      - {h: 9, stride: 1, pad: 1}\n      - {h: 14, stride: 2, pad: 2}\n"), 9, 1 << 20);
+  const auto differ = [](const core::LiftShape& s) { return s.scalars.at("stride") != s.scalars.at("pad"); };
+  ASSERT_GE(shapes.size(), 3u);
+  EXPECT_TRUE(std::any_of(shapes.begin(), shapes.begin() + 3, differ));
+}
+
 TEST(LiftShapes, WhatFollowsFromOtherSizesInAllCasesFollowsEverywhere) {
   const std::string arguments =
       "      x: {buffer: f32, shape: [n, c], role: in}\n"
