@@ -194,7 +194,9 @@ std::string PackedType::Store(const std::string& variable, const std::string& ad
   return fmt::format("{}({}, {});", store, address, variable);
 }
 
-PackedType MakePackedType(const Problem& problem) {
+PackedType MakePackedType(const Problem& problem, const Packing& packing) {
+  const bool stores =
+      std::any_of(packing.accesses.begin(), packing.accesses.end(), [](const Access& a) { return a.store; });
   PackedType type{problem.shared_name("Packed"), problem.shared_name("load_packed"),
                   problem.shared_name("store_packed"), ""};
   type.definition = fmt::format(
@@ -206,12 +208,15 @@ PackedType MakePackedType(const Problem& problem) {
       "template <int kWidth, typename T>\n"
       "__device__ __forceinline__ {0}<T, kWidth> {1}(const T* from) {{\n"
       "  return *reinterpret_cast<const {0}<T, kWidth>*>(from);\n"
-      "}}\n"
-      "template <typename T, int kWidth>\n"
-      "__device__ __forceinline__ void {2}(T* to, const {0}<T, kWidth>& values) {{\n"
-      "  *reinterpret_cast<{0}<T, kWidth>*>(to) = values;\n"
       "}}\n",
-      type.name, type.load, type.store);
+      type.name, type.load);
+  if (stores)
+    type.definition += fmt::format(
+        "template <typename T, int kWidth>\n"
+        "__device__ __forceinline__ void {1}(T* to, const {0}<T, kWidth>& values) {{\n"
+        "  *reinterpret_cast<{0}<T, kWidth>*>(to) = values;\n"
+        "}}\n",
+        type.name, type.store);
   return type;
 }
 

@@ -69,7 +69,7 @@ struct PackedType {
   std::string Load(const std::string& variable, const std::string& address) const;  // a statement
   std::string Store(const std::string& variable, const std::string& address) const;
 };
-PackedType MakePackedType(const Problem& problem);
+PackedType MakePackedType(const Problem& problem, const Packing& packing);
 std::string ElementTypeOf(const Problem& problem, const Access& access);
 // "aligned(x) && aligned(y) && n % 4 == 0", with the definition of `aligned` in `launch`.
 std::string PackingCondition(const Packing& packing, Lines& launch);

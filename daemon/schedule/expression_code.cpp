@@ -42,6 +42,13 @@ const core::Call* AsReciprocal(const core::Node& node) {
   return call != nullptr && call->function == core::Function::kReciprocal ? call : nullptr;
 }
 
+bool IsMinus(const core::Stage& stage, const core::Node& node) {
+  const auto* product = std::get_if<core::Nary>(&node);
+  if (product == nullptr || product->op != ReduceOp::kProduct || product->args.size() != 2) return false;
+  const auto* factor = std::get_if<core::Constant>(&stage.nodes[product->args[0]]);
+  return factor != nullptr && factor->value == -1;
+}
+
 std::string_view NameOf(core::Function function) {
   switch (function) {
     case core::Function::kReciprocal: return "inverse";
@@ -147,6 +154,11 @@ void ExpressionCode::Hoist(core::VariableSet inner, NodeId root) {
   for (size_t i = root + 1; i-- > 0;) {
     if (!reachable[i] || !certain_[i]) continue;
     const core::Node& node = stage_.nodes[i];
+    if (wanted[i] && IsMinus(stage_, node)) {  // not worth a name, but what it is applied to
+      wanted[i] = false;
+      core::ForEachArgument(node, [&](NodeId arg) { wanted[arg] = true; });
+      continue;
+    }
     const auto* reduce = std::get_if<core::Reduce>(&node);
     const core::VariableSet own = free_[i] | (reduce ? core::VariablesOf(*reduce) : 0);
     if (i != root && (own & inner) == 0) continue;
@@ -156,12 +168,6 @@ void ExpressionCode::Hoist(core::VariableSet inner, NodeId root) {
     const core::Node& node = stage_.nodes[i];
     if (!wanted[i] || !certain_[i] || IsTrivial(node) || named_.contains(i)) continue;
     if (const auto* read = std::get_if<core::TensorRead>(&node); read && scope_.value && scope_.value(*read)) continue;
-    // A minus alone is not worth a name; one before a product stays outside of it.
-    const auto* nary = std::get_if<core::Nary>(&node);
-    if (nary && nary->op == ReduceOp::kProduct && nary->args.size() == 2 &&
-        std::holds_alternative<core::Constant>(stage_.nodes[nary->args[0]]) &&
-        std::get<core::Constant>(stage_.nodes[nary->args[0]]).value == -1)
-      continue;
     const Piece piece = Written(i, types_[i]);
     std::string name;
     if (scope_.constants && scope_.constants->contains(piece.text)) {

@@ -153,8 +153,9 @@ std::string OffsetText(const Problem& problem, const std::vector<core::Size>& sh
 
 std::string OffsetText(const FlatOffset& offset, const std::map<core::VariableId, std::string>& variables) {
   std::vector<SignedText> terms;
-  for (const auto& [variable, coefficient] : offset.coefficients)
-    terms.push_back(TermText(coefficient, variables.at(variable)));
+  for (const bool plain : {false, true})  // the fastest index last
+    for (const auto& [variable, coefficient] : offset.coefficients)
+      if (core::IsNumber(coefficient, 1) == plain) terms.push_back(TermText(coefficient, variables.at(variable)));
   for (SignedText& term : TermsOf(offset.constant)) terms.push_back(std::move(term));
   return SumOf(terms);
 }

@@ -104,7 +104,7 @@ class MapWriter {
     Code code;
     name_ = KernelName(problem_, "elements");
     if (packs()) {
-      packed_ = MakePackedType(problem_);
+      packed_ = MakePackedType(problem_, plan_.packing);
       code.helpers.push_back(packed_.definition);
       names_.Take("kWidth");
       k_ = names_.TakeOf({"k", "item"});

@@ -48,7 +48,7 @@ CodeOutcome RowWriter::Write() {
                                : plan_.rows.empty()           ? "whole"
                                                               : "rows");
   if (packing_.packs()) {
-    packed_ = MakePackedType(problem_);
+    packed_ = MakePackedType(problem_, packing_);
     helpers_.push_back(packed_.definition);
     names_.Take("kWidth");
     k_ = names_.TakeOf({"k", "item"});
@@ -86,7 +86,8 @@ void RowWriter::WriteRow(Lines& body) {
   if (dimensions.empty()) return;
   const std::string type = problem_.wide ? "size_t" : "int";
   const std::string rows = TotalText(problem_, dimensions);
-  row_ = names_.TakeOf({"row", "row_index"});
+  const bool across = shape_.team == Team::kColumn;
+  row_ = across ? names_.TakeOf({"col", "column"}) : names_.TakeOf({"row", "row_index"});
   if (dimensions.size() == 1) dimensions[0].name = row_;
   else NameDimensions(dimensions, names_);
   if (shape_.team == Team::kBlock) {
@@ -96,11 +97,11 @@ void RowWriter::WriteRow(Lines& body) {
                          problem_.wide ? "static_cast<size_t>(blockIdx.x)" : "blockIdx.x"));
     body.Add(fmt::format("if ({} >= {}) return;", row_, rows));
   } else {
-    const std::string at = names_.TakeOf({"position", "own_row"});
-    inside_ = names_.TakeOf({"inside", "has_row"});
+    const std::string at = names_.TakeOf({"position", "own_column"});
+    inside_ = names_.TakeOf({"inside", "has_column"});
     body.Add(fmt::format("const {} {} = blockIdx.x * blockDim.x + threadIdx.x;", type, at));
     body.Add(fmt::format("const bool {} = {} < {};", inside_, at, rows));
-    body.Add("// Threads beyond the last row take part with it, and store nothing.");
+    body.Add("// Threads beyond the last column take part with it, and store nothing.");
     body.Add(fmt::format("const {} {} = {} ? {} : {} - 1;", type, row_, inside_, at, rows));
   }
   if (dimensions.size() > 1) WriteCoordinates(dimensions, type, row_, body);
@@ -135,7 +136,8 @@ void RowWriter::WritePass(const RowPass& pass, Lines& body) {
   std::vector<Dimension> columns = pass.columns;
   const bool packs = packing_.packs();
   const std::string total = TotalText(problem_, columns);
-  const std::string column = names_.TakeOf({"col", "c", "column"});
+  const bool across = shape_.team == Team::kColumn;
+  const std::string column = across ? names_.TakeOf({"row", "r"}) : names_.TakeOf({"col", "c", "column"});
   if (columns.size() == 1) columns[0].name = column;
   else NameDimensions(columns, names_);
   Variables variables = VariableNames(plan_.row_dimensions);

@@ -26,7 +26,7 @@ class RowWriter {
  public:
   RowWriter(const Problem& problem, const Group& group, RowPlan plan, RowShape shape);
   CodeOutcome Write();
-  // After Write: the accumulators of the statistics, in order.
+  // After Write: the statements of the launcher, and the accumulators of the statistics, in order.
   std::vector<std::pair<std::string, Accumulator>> Results() const;
 
  private:

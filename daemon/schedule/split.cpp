@@ -157,8 +157,7 @@ class FinishWriter {
 };
 
 // How many parts a row gets when the launcher is called: as many as there is room for, none without work.
-std::string PartsText(const Problem& problem, const RowPlan& plan, const Storage& storage, size_t statistics,
-                      int64_t terms, int64_t blocks) {
+std::string PartsText(const RowPlan& plan, const Storage& storage, size_t statistics, int64_t terms, int64_t blocks) {
   const std::string columns = SizeText(Product(plan.members[plan.passes[0].members[0]].columns));
   Lines text;
   std::string room = storage.capacity;
@@ -170,9 +169,8 @@ std::string PartsText(const Problem& problem, const RowPlan& plan, const Storage
   text.Add(fmt::format("if (parts > {0}) parts = {0};", blocks));
   if (storage.argument || !plan.rows.empty()) {
     text.Add(fmt::format("if (parts > {0}) parts = {0};", room));
-    text.Add("if (parts < 1) parts = 1;");
+    if (plan.rows.empty()) text.Add("if (parts < 1) parts = 1;");
   }
-  (void)problem;
   return text.text();
 }
 
@@ -222,9 +220,30 @@ CodeOutcome EmitSplit(const Problem& problem, const Group& group, const Paramete
   if (std::holds_alternative<core::RewriteRefusal>(first)) return first;
   Code& code = std::get<Code>(first);
   if (!storage.definition.empty()) code.helpers.push_back(storage.definition);
-  code.launch = PartsText(problem, plan, storage, statistics, terms, most) + code.launch;
   FinishWriter finish(problem, plan, storage, writer.Results());
   if (const auto refusal = finish.Write(values, code)) return *refusal;
+  Lines launch;
+  launch.AddAll(PartsText(plan, storage, statistics, terms, most));
+  if (plan.rows.empty()) {
+    launch.AddAll(code.launch);
+  } else {
+    // Where there is no room for several parts, or nothing to split, one block does all of a row.
+    RowShape alone = shape;
+    alone.partials.clear();
+    CodeOutcome single = RowWriter(problem, group, plan, alone).Write();
+    if (std::holds_alternative<core::RewriteRefusal>(single)) return single;
+    Code& whole = std::get<Code>(single);
+    for (std::string& helper : whole.helpers)
+      if (std::find(code.helpers.begin(), code.helpers.end(), helper) == code.helpers.end())
+        code.helpers.push_back(std::move(helper));
+    code.kernels += "\n" + whole.kernels;
+    launch.Open("if (parts > 1)");
+    launch.AddAll(code.launch);
+    launch.Else();
+    launch.AddAll(whole.launch);
+    launch.Close();
+  }
+  code.launch = launch.text();
   code.notes = {"several blocks for each row, whose results a second kernel combines"};
   return first;
 }
