@@ -156,7 +156,7 @@ std::string TotalText(const Problem& problem, const std::vector<Dimension>& dime
   const std::string text = SizeText(Product(extents));
   const size_t end = text.find(" * ");
   const bool product = end != std::string::npos && Parenthesized(text.substr(0, end)) == text.substr(0, end);
-  return problem.wide && product ? fmt::format("static_cast<size_t>({}){}", text.substr(0, end), text.substr(end))
+  return problem.wide && product ? fmt::format("static_cast<long long>({}){}", text.substr(0, end), text.substr(end))
                                  : text;
 }
 
@@ -211,7 +211,7 @@ PackedType MakePackedType(const Problem& problem, const Packing& packing) {
       "}}\n",
       type.name, type.load);
   if (stores)
-    type.definition += fmt::format(
+    type.store_definition = fmt::format(
         "template <typename T, int kWidth>\n"
         "__device__ __forceinline__ void {1}(T* to, const {0}<T, kWidth>& values) {{\n"
         "  *reinterpret_cast<{0}<T, kWidth>*>(to) = values;\n"

@@ -65,7 +65,8 @@ struct Packing {
 };
 // The type that kernels use for neighbours, and functions that move them, under names that are free.
 struct PackedType {
-  std::string name, load, store, definition;
+  std::string name, load, store;
+  std::string definition, store_definition;  // the second: empty if nothing is stored
   std::string Load(const std::string& variable, const std::string& address) const;  // a statement
   std::string Store(const std::string& variable, const std::string& address) const;
 };

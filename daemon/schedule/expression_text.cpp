@@ -138,7 +138,8 @@ std::string OffsetText(const Problem& problem, const std::vector<core::Size>& sh
                        const std::vector<std::string>& at) {
   if (at.empty()) return "0";
   const bool zero = at[0] == "0" && at.size() > 1;
-  std::string offset = problem.wide && at.size() > 1 && !zero ? fmt::format("static_cast<size_t>({})", at[0]) : at[0];
+  std::string offset =
+      problem.wide && at.size() > 1 && !zero ? fmt::format("static_cast<long long>({})", at[0]) : at[0];
   for (size_t i = 1; i < at.size(); ++i) {
     if (offset == "0") {
       offset = at[i];

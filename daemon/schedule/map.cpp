@@ -9,6 +9,7 @@
 
 #include "schedule/dimensions.h"
 #include "schedule/expression_code.h"
+#include "schedule/parts.h"
 #include "schedule/schedules.h"
 
 namespace warpwright::schedule {
@@ -16,9 +17,11 @@ namespace {
 
 constexpr int64_t kLongestWindow = 256;  // terms that one thread sums
 
+constexpr size_t kMostParts = 8, kMostPartNodes = 240;  // of an output: more is no text for people
+
 struct MapPlan {
-  std::vector<size_t> outputs;  // stages
-  std::vector<size_t> windows;
+  std::vector<BufferPart> outputs;  // parts of one buffer beside each other
+  std::vector<size_t> windows;      // stages
   std::vector<Dimension> dimensions;
   Packing packing;
 };
@@ -68,30 +71,75 @@ void PlanPacking(MapPlan& plan, const std::vector<Access>& accesses, int bytes) 
   plan.packing = std::move(packing);
 }
 
+// As the stages have them, if each output is whole; else over the coordinates of their buffers.
+std::variant<core::RewriteRefusal, std::vector<BufferPart>> OutputsOf(const Problem& problem, const Group& group) {
+  std::vector<BufferPart> outputs;
+  bool whole = true;
+  size_t nodes = 0;
+  for (size_t i : group.stages) {
+    const core::Stage& stage = problem.stage(i);
+    if (!stage.output) continue;
+    for (const BufferPart& other : outputs) whole &= other.stage.name != stage.name;
+    outputs.push_back({stage, stage.domain});
+    nodes += stage.nodes.size();
+  }
+  if (outputs.size() > 1)
+    for (const BufferPart& output : outputs) whole &= output.where.empty();
+  if (whole) return outputs;
+  if (outputs.size() > kMostParts || nodes > kMostPartNodes) return Refuse("an output has too many parts to be read");
+  for (BufferPart& output : outputs) {
+    auto part = OverBuffer(problem, output.stage);
+    if (!part) return Refuse("a part of an output has no coordinates of its own");
+    output = std::move(*part);
+  }
+  // The inside first, which most elements are of.
+  const auto elements = [&](const BufferPart& part) {
+    double product = 1;
+    for (const auto& guard : part.where)
+      if (guard.high && guard.low)
+        product *= static_cast<double>(ValueIn(*guard.high, HeaviestCase(problem)).value_or(1) -
+                                       ValueIn(*guard.low, HeaviestCase(problem)).value_or(0));
+      else product /= 2;
+    return product;
+  };
+  std::stable_sort(outputs.begin(), outputs.end(), [&](const BufferPart& a, const BufferPart& b) {
+    return a.stage.name == b.stage.name && elements(a) > elements(b);
+  });
+  return outputs;
+}
+
 PlanOutcome PlanMap(const Problem& problem, const Group& group, const ParameterValues& parameters) {
   MapPlan plan;
+  auto outputs = OutputsOf(problem, group);
+  if (const auto* refusal = std::get_if<core::RewriteRefusal>(&outputs)) return *refusal;
+  plan.outputs = std::move(std::get<std::vector<BufferPart>>(outputs));
+  if (plan.outputs.empty()) return Refuse("nothing is written");
   std::vector<Access> accesses, of_outputs;
   core::VariableSet apart = 0;
   for (size_t i : group.stages) {
     const core::Stage& stage = problem.stage(i);
     if (const auto refusal = CheckWindow(problem, stage)) return *refusal;
+    if (stage.output) continue;
+    plan.windows.push_back(i);
     const auto own = AccessesOf(problem, stage);
     accesses.insert(accesses.end(), own.begin(), own.end());
-    (stage.output ? plan.outputs : plan.windows).push_back(i);
-    if (stage.output) of_outputs.insert(of_outputs.end(), own.begin(), own.end());
-    if (stage.output) apart |= UsedApart(problem, stage);
   }
-  if (plan.outputs.empty()) return Refuse("nothing is written");
-  if (const auto refusal = CheckInPlace(accesses)) return *refusal;
-  const core::Stage& first = problem.stage(plan.outputs[0]);
-  for (size_t i : plan.outputs) {
-    const core::Stage& stage = problem.stage(i);
+  const core::Stage& first = plan.outputs[0].stage;
+  bool partial = false;
+  for (const BufferPart& output : plan.outputs) {
+    const core::Stage& stage = output.stage;
     if (!std::equal(stage.extents.begin(), stage.extents.end(), first.extents.begin(), first.extents.end(), Equal))
       return Refuse("the outputs have different shapes");
-    if (!stage.domain.empty() && plan.outputs.size() > 1) return Refuse("an output is only a part of a box");
+    const auto own = AccessesOf(problem, stage);
+    of_outputs.insert(of_outputs.end(), own.begin(), own.end());
+    apart |= UsedApart(problem, stage);
+    for (const core::Guard& guard : output.where) apart |= core::VariablesOf(guard.value);
+    partial |= !output.where.empty();
   }
+  accesses.insert(accesses.end(), of_outputs.begin(), of_outputs.end());
+  if (const auto refusal = CheckInPlace(accesses)) return *refusal;
   plan.dimensions = DimensionsOf(0, first.extents, of_outputs, apart);
-  if (first.domain.empty()) PlanPacking(plan, of_outputs, IntegerOf(parameters, "vector_bytes"));
+  if (!partial) PlanPacking(plan, of_outputs, IntegerOf(parameters, "vector_bytes"));
   return plan;
 }
 
@@ -106,6 +154,7 @@ class MapWriter {
     if (packs()) {
       packed_ = MakePackedType(problem_, plan_.packing);
       code.helpers.push_back(packed_.definition);
+      if (!packed_.store_definition.empty()) code.helpers.push_back(packed_.store_definition);
       names_.Take("kWidth");
       k_ = names_.TakeOf({"k", "item"});
     }
@@ -134,14 +183,13 @@ class MapWriter {
 
   void WriteIndices(Lines& body) {
     if (plan_.dimensions.empty()) return;
-    const std::string block = problem_.wide ? "static_cast<size_t>(blockIdx.x)" : "blockIdx.x";
+    const std::string block = problem_.wide ? "static_cast<long long>(blockIdx.x)" : "blockIdx.x";
     const std::string thread = block + " * blockDim.x + threadIdx.x";
-    body.Add(fmt::format("const {} {} = {};", problem_.wide ? "size_t" : "int", index_,
+    body.Add(fmt::format("const {} {} = {};", problem_.wide ? "long long" : "int", index_,
                          packs() ? "(" + thread + ") * kWidth" : thread));
     body.Add(fmt::format("if ({} >= {}) return;", index_, TotalText(problem_, plan_.dimensions)));
-    if (plan_.dimensions.size() > 1) WriteCoordinates(plan_.dimensions, problem_.wide ? "size_t" : "int", index_, body);
-    const std::string domain = ConditionText(problem_.stage(plan_.outputs[0]).domain, VariableNames(plan_.dimensions));
-    if (!domain.empty()) body.Add(fmt::format("if (!({})) return;", domain));
+    if (plan_.dimensions.size() > 1)
+      WriteCoordinates(plan_.dimensions, problem_.wide ? "long long" : "int", index_, body);
   }
 
   std::string OffsetOf(const Access& access, const std::map<core::VariableId, std::string>& variables) const {
@@ -162,7 +210,12 @@ class MapWriter {
     Lines inner(body.level() + (packs() ? 1 : 0));
     auto inside = variables;
     if (packs()) inside[plan_.dimensions.back().variables.back()] += " + " + k_;
-    for (size_t i : plan_.outputs) WriteOutput(problem_.stage(i), inside, body, inner);
+    for (size_t i = 0; i < plan_.outputs.size(); ++i) {
+      const BufferPart& part = plan_.outputs[i];
+      const bool after = i > 0 && plan_.outputs[i - 1].stage.name == part.stage.name;
+      const bool before = i + 1 < plan_.outputs.size() && plan_.outputs[i + 1].stage.name == part.stage.name;
+      WritePart(part, after, before, inside, body, inner);
+    }
     if (!packs()) {
       body.Append(inner);
       return;
@@ -184,6 +237,24 @@ class MapWriter {
       if (pack.store == access.store && SamePlace(pack, access)) return fmt::format("{}.at[{}]", held_[p], k_);
     }
     return std::nullopt;
+  }
+
+  // One part of an output, as a branch where there are several.
+  void WritePart(const BufferPart& part, bool after, bool before,
+                 const std::map<core::VariableId, std::string>& variables, Lines& outer, Lines& inner) {
+    const std::string condition = ConditionText(part.where, variables);
+    if (condition.empty()) {
+      WriteOutput(part.stage, variables, outer, inner);
+      return;
+    }
+    if (after) inner.Else(fmt::format("else if ({})", condition));
+    else inner.Open(fmt::format("if ({})", condition));
+    const Names outside = names_;
+    const auto windows = windows_;
+    WriteOutput(part.stage, variables, inner, inner);
+    names_ = outside;
+    windows_ = windows;
+    if (!before) inner.Close();
   }
 
   void WriteOutput(const core::Stage& stage, const std::map<core::VariableId, std::string>& variables, Lines& outer,

@@ -67,7 +67,7 @@ std::optional<int64_t> LargestOf(const Problem& problem, const core::Size& size)
   return largest;
 }
 
-std::vector<Group> GroupsOf(const core::Computation& form) {
+std::vector<Group> GroupsOf(const core::Computation& form, bool parts_together) {
   std::vector<size_t> leader(form.stages.size());
   std::iota(leader.begin(), leader.end(), size_t{0});
   const auto find = [&](size_t i) {
@@ -77,7 +77,8 @@ std::vector<Group> GroupsOf(const core::Computation& form) {
   for (size_t i = 0; i < form.stages.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       const bool needs = !form.stages[j].output && Reads(form.stages[i], form.stages[j].name, true);
-      if (needs) leader[find(i)] = find(j);
+      const bool parts = parts_together && form.stages[i].output && form.stages[i].name == form.stages[j].name;
+      if (needs || parts) leader[find(i)] = find(j);
     }
   }
   std::map<size_t, Group> groups;

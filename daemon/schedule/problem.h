@@ -38,8 +38,8 @@ const core::ScheduledCase& HeaviestCase(const Problem& problem);
 // The largest over all cases.
 std::optional<int64_t> LargestOf(const Problem& problem, const core::Size& size);
 
-// Stages connected by tensors without memory.
-std::vector<Group> GroupsOf(const core::Computation& form);
+// Stages connected by tensors without memory; on request parts of one output too.
+std::vector<Group> GroupsOf(const core::Computation& form, bool parts_together);
 // Whether the groups can run one after the other: none reads what an earlier one has overwritten.
 std::optional<core::RewriteRefusal> FindHazard(const core::Computation& form, const std::vector<Group>& groups);
 

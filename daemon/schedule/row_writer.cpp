@@ -50,6 +50,7 @@ CodeOutcome RowWriter::Write() {
   if (packing_.packs()) {
     packed_ = MakePackedType(problem_, packing_);
     helpers_.push_back(packed_.definition);
+    if (!packed_.store_definition.empty()) helpers_.push_back(packed_.store_definition);
     names_.Take("kWidth");
     k_ = names_.TakeOf({"k", "item"});
   }
@@ -84,7 +85,7 @@ std::string RowWriter::First() const { return shape_.team == Team::kColumn ? "th
 void RowWriter::WriteRow(Lines& body) {
   std::vector<Dimension>& dimensions = plan_.row_dimensions;
   if (dimensions.empty()) return;
-  const std::string type = problem_.wide ? "size_t" : "int";
+  const std::string type = problem_.wide ? "long long" : "int";
   const std::string rows = TotalText(problem_, dimensions);
   const bool across = shape_.team == Team::kColumn;
   row_ = across ? names_.TakeOf({"col", "column"}) : names_.TakeOf({"row", "row_index"});
@@ -94,7 +95,7 @@ void RowWriter::WriteRow(Lines& body) {
     body.Add(fmt::format("const {} {} = blockIdx.x;", type, row_));
   } else if (shape_.team == Team::kWarp) {
     body.Add(fmt::format("const {} {} = {} * blockDim.y + threadIdx.y;", type, row_,
-                         problem_.wide ? "static_cast<size_t>(blockIdx.x)" : "blockIdx.x"));
+                         problem_.wide ? "static_cast<long long>(blockIdx.x)" : "blockIdx.x"));
     body.Add(fmt::format("if ({} >= {}) return;", row_, rows));
   } else {
     const std::string at = names_.TakeOf({"position", "own_column"});

@@ -60,32 +60,34 @@ bool ComputesInDouble(const Problem& problem) {
          });
 }
 
-CodeOutcome EmitFor(const Problem& problem, const Group& group, const Schedule& asked,
-                    const ParameterValues& parameters, bool& used) {
-  CodeOutcome outcome = asked.emit(problem, group, Completed(asked, parameters));
+struct Choice {
+  const Schedule& asked;
+  const ParameterValues& parameters;
+  bool used = false;                                 // for some group
+  std::optional<core::RewriteRefusal> refused = {};  // why not for the first one
+};
+
+CodeOutcome EmitFor(const Problem& problem, const Group& group, Choice& choice) {
+  CodeOutcome outcome = choice.asked.emit(problem, group, Completed(choice.asked, choice.parameters));
   if (std::holds_alternative<Code>(outcome)) {
-    used = true;
+    choice.used = true;
     return outcome;
   }
+  if (!choice.refused) choice.refused = std::get<core::RewriteRefusal>(outcome);
   for (const Schedule& schedule : Schedules()) {
-    if (schedule.id == asked.id) continue;
+    if (schedule.id == choice.asked.id) continue;
     CodeOutcome other = schedule.emit(problem, group, Completed(schedule, {}));
     if (std::holds_alternative<Code>(other)) return other;
   }
   return outcome;
 }
 
-CodeOutcome EmitAll(const Problem& problem, const Schedule& asked, const ParameterValues& parameters) {
-  const std::vector<Group> groups = GroupsOf(problem.form);
+CodeOutcome EmitGroups(const Problem& problem, const std::vector<Group>& groups, Choice choice) {
   if (const auto hazard = FindHazard(problem.form, groups)) return *hazard;
   Code all;
-  bool used = false;
-  std::optional<core::RewriteRefusal> first;
   for (const Group& group : groups) {
-    const bool had = used;
-    CodeOutcome outcome = EmitFor(problem, group, asked, parameters, used);
+    CodeOutcome outcome = EmitFor(problem, group, choice);
     if (auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;
-    if (!had && !used && !first) first = Refuse("no part of the computation is of this kind");
     Code& code = std::get<Code>(outcome);
     for (const std::string& helper : code.helpers)
       if (std::find(all.helpers.begin(), all.helpers.end(), helper) == all.helpers.end()) all.helpers.push_back(helper);
@@ -93,8 +95,17 @@ CodeOutcome EmitAll(const Problem& problem, const Schedule& asked, const Paramet
     all.launch += code.launch;
     all.notes.insert(all.notes.end(), code.notes.begin(), code.notes.end());
   }
-  if (!used) return first.value_or(Refuse("nothing is computed"));
+  if (!choice.used) return choice.refused.value_or(Refuse("nothing is computed"));
   return all;
+}
+
+// Parts of one output in one kernel, if a schedule can; else each for itself.
+CodeOutcome EmitAll(const Problem& problem, const Schedule& asked, const ParameterValues& parameters) {
+  const std::vector<Group> apart = GroupsOf(problem.form, /*parts_together=*/false);
+  const std::vector<Group> together = GroupsOf(problem.form, /*parts_together=*/true);
+  CodeOutcome outcome = EmitGroups(problem, together, {asked, parameters});
+  if (std::holds_alternative<Code>(outcome) || apart.size() == together.size()) return outcome;
+  return EmitGroups(problem, apart, {asked, parameters});
 }
 
 }  // namespace

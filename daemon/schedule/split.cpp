@@ -96,7 +96,7 @@ class FinishWriter {
     dimensions_ = plan_.row_dimensions;
     if (dimensions_.size() == 1) dimensions_[0].name = row;
     else NameDimensions(dimensions_, names_);
-    const std::string type = problem_.wide ? "size_t" : "int";
+    const std::string type = problem_.wide ? "long long" : "int";
     body.Add(fmt::format("const {} {} = blockIdx.x * blockDim.y + threadIdx.y;", type, row));
     body.Add(fmt::format("if ({} >= {}) return;", row, TotalText(problem_, dimensions_)));
     if (dimensions_.size() > 1) WriteCoordinates(dimensions_, type, row, body);
@@ -167,10 +167,8 @@ std::string PartsText(const RowPlan& plan, const Storage& storage, size_t statis
   text.Add(fmt::format("// Every block has at least {} terms, and there are no more than fill the chip.", terms));
   text.Add(fmt::format("int parts = {};", CeilDivided(columns, std::to_string(terms))));
   text.Add(fmt::format("if (parts > {0}) parts = {0};", blocks));
-  if (storage.argument || !plan.rows.empty()) {
-    text.Add(fmt::format("if (parts > {0}) parts = {0};", room));
-    if (plan.rows.empty()) text.Add("if (parts < 1) parts = 1;");
-  }
+  if (storage.argument || !plan.rows.empty()) text.Add(fmt::format("if (parts > {0}) parts = {0};", room));
+  if (plan.rows.empty()) text.Add("if (parts < 1) parts = 1;");
   return text.text();
 }
 
