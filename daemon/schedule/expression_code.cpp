@@ -255,14 +255,21 @@ ExpressionCode::Piece ExpressionCode::OfRead(const core::TensorRead& read) {
     refusal_ = Refuse(fmt::format("the intermediate {} has no place in memory", read.tensor));
     return {"0"};
   }
+  return {Loaded(problem_, tensor->dtype, fmt::format("{}[{}]", read.tensor, OffsetOf(read, *tensor)))};
+}
+
+std::string ExpressionCode::OffsetOf(const core::TensorRead& read, const core::TensorArgument& tensor) {
   std::vector<std::string> at;
   for (const core::Coordinate& coordinate : read.at) {
     if (const auto* position = std::get_if<core::Affine>(&coordinate))
       at.push_back(PositionText(*position, scope_.variables));
     else at.push_back(PieceOf(std::get<NodeId>(coordinate), ValueType::kInteger).Plain());
   }
-  const std::string element = fmt::format("{}[{}]", read.tensor, OffsetText(problem_, tensor->shape, at));
-  return {Loaded(problem_, tensor->dtype, element)};
+  return OffsetText(problem_, tensor.shape, at);
+}
+
+std::string ExpressionCode::Address(const core::TensorRead& read) {
+  return read.tensor + " + " + OffsetOf(read, *problem_.form.FindTensor(read.tensor));
 }
 
 ExpressionCode::Piece ExpressionCode::OfNary(const core::Nary& nary, ValueType type) {

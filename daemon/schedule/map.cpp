@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "core/affine.h"
 #include "schedule/dimensions.h"
 #include "schedule/expression_code.h"
 #include "schedule/parts.h"
@@ -55,7 +56,24 @@ int WidthFor(const std::vector<Access>& accesses, const Dimension& last, int byt
   return std::max(1, bytes / static_cast<int>(largest));
 }
 
-void PlanPacking(MapPlan& plan, const std::vector<Access>& accesses, int bytes) {
+// A read whose last coordinate runs with the dimension and whose others do not know it: of rows that data names.
+bool IsGatheredRow(const Problem& problem, const core::Stage& stage, const core::TensorRead& read,
+                   const Dimension& last) {
+  const core::TensorArgument* tensor = problem.form.FindTensor(read.tensor);
+  if (tensor == nullptr || read.at.size() < 2 || AccessOf(*tensor, read).offset) return false;
+  const core::VariableId inner = last.variables.back();
+  const auto* fast = std::get_if<core::Affine>(&read.at.back());
+  if (last.variables.size() != 1 || fast == nullptr || core::AsVariable(*fast) != inner) return false;
+  const auto free = core::FreeVariables(stage);
+  return std::all_of(read.at.begin(), read.at.end() - 1, [&](const core::Coordinate& coordinate) {
+    const auto* position = std::get_if<core::Affine>(&coordinate);
+    const core::VariableSet variables =
+        position ? core::VariablesOf(*position) : free[std::get<core::NodeId>(coordinate)];
+    return (variables & core::SetOf(inner)) == 0;
+  });
+}
+
+void PlanPacking(const Problem& problem, MapPlan& plan, const std::vector<Access>& accesses, int bytes) {
   if (plan.dimensions.empty() || !plan.windows.empty()) return;
   const Dimension& last = plan.dimensions.back();
   Packing packing;
@@ -67,6 +85,18 @@ void PlanPacking(MapPlan& plan, const std::vector<Access>& accesses, int bytes) 
     if (IsContiguous(access, last)) needs = Divisible(access, last, packing.width);
     if (!needs && access.store) return;
     if (needs) packing.Add(access, *needs);
+  }
+  for (const BufferPart& output : plan.outputs) {
+    for (const core::Node& node : output.stage.nodes) {
+      const auto* read = std::get_if<core::TensorRead>(&node);
+      if (read == nullptr || !IsGatheredRow(problem, output.stage, *read, last)) continue;
+      const core::TensorArgument& tensor = *problem.form.FindTensor(read->tensor);
+      packing.gathered.push_back(read->tensor);
+      packing.bytes = std::max(packing.bytes, packing.width * static_cast<int>(core::SizeOf(tensor.dtype)));
+      if (!Equal(tensor.shape.back(), last.extent))
+        packing.conditions.push_back(
+            fmt::format("{} % {} == 0", Parenthesized(SizeText(tensor.shape.back())), packing.width));
+    }
   }
   plan.packing = std::move(packing);
 }
@@ -139,7 +169,7 @@ PlanOutcome PlanMap(const Problem& problem, const Group& group, const ParameterV
   accesses.insert(accesses.end(), of_outputs.begin(), of_outputs.end());
   if (const auto refusal = CheckInPlace(accesses)) return *refusal;
   plan.dimensions = DimensionsOf(0, first.extents, of_outputs, apart);
-  if (!partial) PlanPacking(plan, of_outputs, IntegerOf(parameters, "vector_bytes"));
+  if (!partial) PlanPacking(problem, plan, of_outputs, IntegerOf(parameters, "vector_bytes"));
   return plan;
 }
 
@@ -153,8 +183,8 @@ class MapWriter {
     name_ = KernelName(problem_, "elements");
     if (packs()) {
       packed_ = MakePackedType(problem_, plan_.packing);
-      code.helpers.push_back(packed_.definition);
-      if (!packed_.store_definition.empty()) code.helpers.push_back(packed_.store_definition);
+      helpers_.push_back(packed_.definition);
+      if (!packed_.store_definition.empty()) helpers_.push_back(packed_.store_definition);
       names_.Take("kWidth");
       k_ = names_.TakeOf({"k", "item"});
     }
@@ -173,6 +203,7 @@ class MapWriter {
     kernel.Add("}");
     code.kernels = kernel.text();
     code.launch = WriteLaunch(arguments);
+    code.helpers = helpers_;
     code.notes = {packs() ? fmt::format("{} elements for each access", plan_.packing.width)
                           : "one kernel for all elements"};
     return code;
@@ -189,7 +220,7 @@ class MapWriter {
                          packs() ? "(" + thread + ") * kWidth" : thread));
     body.Add(fmt::format("if ({} >= {}) return;", index_, TotalText(problem_, plan_.dimensions)));
     if (plan_.dimensions.size() > 1)
-      WriteCoordinates(plan_.dimensions, problem_.wide ? "long long" : "int", index_, body);
+      WriteCoordinates(plan_.dimensions, problem_.wide ? "long long" : "int", index_, names_, body);
   }
 
   std::string OffsetOf(const Access& access, const std::map<core::VariableId, std::string>& variables) const {
@@ -264,6 +295,8 @@ class MapWriter {
     Scope scope{variables, [&](const core::TensorRead& read) -> std::optional<std::string> {
                   const core::TensorArgument* tensor = problem_.form.FindTensor(read.tensor);
                   if (tensor == nullptr) return WindowValue(read, variables, *to);
+                  if (const auto found = gathered_.find(&read); found != gathered_.end())
+                    return Loaded(problem_, tensor->dtype, fmt::format("{}.at[{}]", found->second, k_));
                   const Access access = AccessOf(*tensor, read);
                   if (!access.offset) return std::nullopt;
                   const auto held = HeldElement(access);
@@ -274,6 +307,7 @@ class MapWriter {
     ExpressionCode code(problem_, stage, scope, names_, outer);
     writing = &code;
     const auto root = static_cast<core::NodeId>(stage.nodes.size() - 1);
+    if (packs()) LoadGathered(stage, code, outer);
     if (packs()) code.Hoist(core::SetOf(plan_.dimensions.back().variables.back()), root);
     code.To(inner);
     to = &inner;
@@ -289,6 +323,21 @@ class MapWriter {
     const std::string offset =
         store.offset ? OffsetOf(store, variables) : OffsetText(problem_, ShapeOf(problem_, stage.name), at);
     inner.Add(fmt::format("{}[{}] = {};", stage.name, offset, value));
+  }
+
+  // Neighbours at a place that data says, as the rows of a table.
+  void LoadGathered(const core::Stage& stage, ExpressionCode& code, Lines& outer) {
+    const auto inside = code.scope().variables;
+    code.scope().variables = VariableNames(plan_.dimensions);
+    for (const core::Node& node : stage.nodes) {
+      const auto* read = std::get_if<core::TensorRead>(&node);
+      if (read == nullptr || !IsGatheredRow(problem_, stage, *read, plan_.dimensions.back())) continue;
+      const std::string address = code.Address(*read);
+      const std::string name = names_.TakeOf({read->tensor + "_pack", read->tensor + "_row"});
+      outer.Add(packed_.Load(name, address));
+      gathered_[read] = name;
+    }
+    code.scope().variables = inside;
   }
 
   // A window's value, computed where it is read; once for each position.
@@ -310,6 +359,9 @@ class MapWriter {
                   return WindowValue(inner, variables, lines);
                 }};
     ExpressionCode code(problem_, *stage, scope, names_, lines);
+    // What its terms share comes before the loop over them.
+    if (const auto* reduce = std::get_if<core::Reduce>(&stage->nodes.back()))
+      code.Hoist(core::VariablesOf(*reduce), reduce->body);
     const std::string value = code.Root();
     if (code.refusal()) refusal_ = code.refusal();
     windows_[key] = value;
@@ -325,7 +377,7 @@ class MapWriter {
       return launch.text();
     }
     const int width = plan_.packing.width;
-    launch.Open(fmt::format("if ({})", PackingCondition(plan_.packing, launch)));
+    launch.Open(fmt::format("if ({})", PackingCondition(problem_, plan_.packing, helpers_)));
     const bool sum = total.find(" + ") != std::string::npos || total.find(" - ") != std::string::npos;
     const std::string packs_of = fmt::format("{} / {}", sum ? Parenthesized(total) : total, width);
     launch.Add(
@@ -344,6 +396,8 @@ class MapWriter {
   std::string name_, index_, k_;
   PackedType packed_;
   std::vector<std::string> held_;  // by packed access: the variable
+  std::vector<std::string> helpers_;
+  std::map<const core::TensorRead*, std::string> gathered_;  // the variable that holds its neighbours
   std::map<std::string, std::string> windows_;
   std::optional<core::RewriteRefusal> refusal_;
 };

@@ -72,9 +72,9 @@ CodeOutcome RowWriter::Write() {
   if (refusal_) return *refusal_;
   kernel.Append(body);
   kernel.Add("}");
-  code.helpers = helpers_;
   code.kernels = kernel.text();
   code.launch = WriteLaunch(arguments);
+  code.helpers = helpers_;
   const char* who = shape_.team == Team::kWarp ? "a warp for each row" : "a block for each row";
   code.notes = {shape_.team == Team::kColumn ? "neighbouring rows by neighbouring threads" : who};
   return code;
@@ -105,7 +105,7 @@ void RowWriter::WriteRow(Lines& body) {
     body.Add("// Threads beyond the last column take part with it, and store nothing.");
     body.Add(fmt::format("const {} {} = {} ? {} : {} - 1;", type, row_, inside_, at, rows));
   }
-  if (dimensions.size() > 1) WriteCoordinates(dimensions, type, row_, body);
+  if (dimensions.size() > 1) WriteCoordinates(dimensions, type, row_, names_, body);
 }
 
 std::string RowWriter::OffsetOf(const Access& access, const Variables& variables) const {
@@ -209,7 +209,7 @@ void RowWriter::WritePass(const RowPass& pass, Lines& body) {
   const std::string start = !splits() ? thread + times : packs ? "(" + own + ")" + times : own;
   const std::string step = (splits() ? "gridDim.y * " : "") + threads + times;
   body.Open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", column, start, total, step));
-  if (columns.size() > 1) WriteCoordinates(columns, "int", column, body);
+  if (columns.size() > 1) WriteCoordinates(columns, "int", column, names_, body);
   body.Append(loads);
   if (packs) {
     body.Add("#pragma unroll");
@@ -324,12 +324,12 @@ std::string RowWriter::WriteLaunch(const KernelArguments& arguments) {
     grid = CeilDivided(rows, std::to_string(shape_.teams));
     block = fmt::format("dim3({}, {})", shape_.teams, shape_.threads);
   }
-  if (splits()) grid = fmt::format("dim3({}, parts)", grid);
+  if (splits()) grid = fmt::format("dim3({}, {})", grid, shape_.parts);
   if (!packing_.packs()) {
     launch.Add(Launch(problem_, name_, grid, block, arguments.values));
     return launch.text();
   }
-  launch.Open(fmt::format("if ({})", PackingCondition(packing_, launch)));
+  launch.Open(fmt::format("if ({})", PackingCondition(problem_, packing_, helpers_)));
   launch.Add(Launch(problem_, fmt::format("{}<{}>", name_, packing_.width), grid, block, arguments.values));
   launch.Else();
   launch.Add(Launch(problem_, name_ + "<1>", grid, block, arguments.values));

@@ -99,13 +99,19 @@ CodeOutcome EmitGroups(const Problem& problem, const std::vector<Group>& groups,
   return all;
 }
 
-// Parts of one output in one kernel, if a schedule can; else each for itself.
+// As few kernels as schedules can make of it.
 CodeOutcome EmitAll(const Problem& problem, const Schedule& asked, const ParameterValues& parameters) {
-  const std::vector<Group> apart = GroupsOf(problem.form, /*parts_together=*/false);
-  const std::vector<Group> together = GroupsOf(problem.form, /*parts_together=*/true);
-  CodeOutcome outcome = EmitGroups(problem, together, {asked, parameters});
-  if (std::holds_alternative<Code>(outcome) || apart.size() == together.size()) return outcome;
-  return EmitGroups(problem, apart, {asked, parameters});
+  std::optional<CodeOutcome> first;
+  size_t before = 0;
+  for (const Joining joining : {Joining::kShapes, Joining::kParts, Joining::kNeeded}) {
+    const std::vector<Group> groups = GroupsOf(problem.form, joining);
+    if (groups.size() == before) continue;
+    before = groups.size();
+    CodeOutcome outcome = EmitGroups(problem, groups, {asked, parameters});
+    if (std::holds_alternative<Code>(outcome)) return outcome;
+    first = std::move(outcome);
+  }
+  return first.value_or(Refuse("nothing is computed"));
 }
 
 }  // namespace
