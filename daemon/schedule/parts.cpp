@@ -16,7 +16,7 @@ std::optional<core::Affine> Inverse(const core::Affine& at, core::VariableId coo
   const Polynomial coefficient = Polynomial::Of(term.coefficient);
   const bool minus = coefficient == Polynomial(-1);
   const auto number = coefficient.constant();
-  if (!minus && (!number || *number <= 0)) return std::nullopt;
+  if (!minus && number && *number <= 0) return std::nullopt;  // a name is taken for positive
   const Polynomial constant = Polynomial::Of(at.constant);
   const auto shift = (minus ? constant : Polynomial() - constant).ToExpression();
   if (!shift) return std::nullopt;
