@@ -145,7 +145,7 @@ std::string ExpressionCode::NameFor(NodeId id, const std::string& text) {
   }
   if (std::holds_alternative<core::Compare>(node) || std::holds_alternative<core::Logic>(node)) name = "condition";
   if (std::holds_alternative<core::Select>(node)) name = "chosen";
-  return names_.Take(name);
+  return names_.TakeOf({name, name == "mean" ? "row_mean" : name});
 }
 
 void ExpressionCode::Hoist(core::VariableSet inner, NodeId root) {
@@ -209,7 +209,9 @@ ExpressionCode::Piece ExpressionCode::PieceOf(NodeId node, ValueType wanted) {
   Piece piece = Written(node, types_[node]);
   const bool shared = uses_[node] > 1 && certain_[node] && !IsTrivial(content) && piece.level != Level::kAtom;
   const auto* read = std::get_if<core::TensorRead>(&content);
-  const bool loaded = uses_[node] > 1 && certain_[node] && read && !(scope_.value && scope_.value(*read));
+  const bool converted = read && piece.text.ends_with(')');
+  const bool loaded =
+      uses_[node] > 1 && certain_[node] && read && (converted || !(scope_.value && scope_.value(*read)));
   const bool called = uses_[node] > 1 && certain_[node] && std::holds_alternative<core::Call>(content);
   if (!shared && !loaded && !called) return as(piece);
   const std::string name = NameFor(node, piece.text);

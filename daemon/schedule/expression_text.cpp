@@ -166,7 +166,7 @@ std::string CTypeOf(core::DType dtype) {
     case core::DType::kF64: return "double";
     case core::DType::kF32: return "float";
     case core::DType::kF16: return "__half";
-    case core::DType::kBF16: return "__nv_bfloat16";
+    case core::DType::kBF16: return "nv_bfloat16";
     case core::DType::kI64: return "long long";
     case core::DType::kI32: return "int";
     case core::DType::kU32: return "unsigned int";

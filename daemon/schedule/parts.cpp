@@ -29,6 +29,7 @@ std::optional<core::Affine> Inverse(const core::Affine& at, core::VariableId coo
 
 bool Substitute(core::Affine& position, const Replacements& replacements) {
   auto substituted = core::Substituted(position, replacements);
+  if (substituted) substituted = core::Simplified(*substituted);
   if (substituted) position = std::move(*substituted);
   return substituted.has_value();
 }

@@ -161,7 +161,7 @@ void RowWriter::WritePass(const RowPass& pass, Lines& body) {
         op == core::ReduceOp::kMax || op == core::ReduceOp::kArgMaxFirst || op == core::ReduceOp::kArgMaxLast;
     accumulator.value = names_.TakeOf(op == core::ReduceOp::kSum       ? std::vector<std::string>{"sum", "total"}
                                       : op == core::ReduceOp::kProduct ? std::vector<std::string>{"product"}
-                                      : maximum                        ? std::vector<std::string>{"largest"}
+                                      : maximum                        ? std::vector<std::string>{"largest", "maximum"}
                                                                        : std::vector<std::string>{"smallest"});
     if (core::IsArg(op)) accumulator.index = names_.Take(accumulator.value + "_at");
     for (const std::string& line : Declared(problem_, accumulator)) body.Add(line);

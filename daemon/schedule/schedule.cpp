@@ -117,7 +117,8 @@ CodeOutcome EmitAll(const Problem& problem, const Schedule& asked, const Paramet
 }  // namespace
 
 const std::vector<Schedule>& Schedules() {
-  static const std::vector<Schedule> schedules = {RowsSchedule(), ColumnsSchedule(), SplitSchedule(), MapSchedule()};
+  static const std::vector<Schedule> schedules = {RowsSchedule(), ColumnsSchedule(), SplitSchedule(),
+                                                  TransposeSchedule(), MapSchedule()};
   return schedules;
 }
 

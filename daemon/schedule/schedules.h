@@ -8,6 +8,7 @@ namespace warpwright::schedule {
 Schedule RowsSchedule();
 Schedule ColumnsSchedule();
 Schedule SplitSchedule();
+Schedule TransposeSchedule();
 Schedule MapSchedule();
 
 }  // namespace warpwright::schedule

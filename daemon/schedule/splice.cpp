@@ -91,7 +91,7 @@ Obsolete FindObsolete(const source::Ast& ast, const Entry& entry) {
     const size_t before = candidates.size();
     std::erase_if(candidates, [&](const Candidate& c) {
       return std::any_of(tokens.begin(), tokens.end(), [&](const source::Token& token) {
-        return token.text == c.name && !InAny(token.range, ranges);
+        return token.text == c.name && (InAny(token.range, entry.kept) || !InAny(token.range, ranges));
       });
     });
     changed = candidates.size() != before;
@@ -123,7 +123,8 @@ core::RewriteOutcome Splice(const source::Ast& ast, const Entry& entry, const Ob
   const std::string indent = rewrite::IndentAt(text, entry.declaration.begin);
   std::string body = "{\n";
   const auto keep = [&](const std::vector<std::string>& statements) {
-    for (const std::string& statement : statements) body += indent + unit + statement + "\n";
+    for (const std::string& statement : statements)
+      body += rewrite::Indented(rewrite::Dedented(statement, unit), indent + unit, unit) + "\n";
   };
   keep(entry.before);
   body += rewrite::Indented(code.launch, indent + unit, unit);

@@ -5,7 +5,7 @@ __device__ __forceinline__ float column_sum(float value) {
   of_thread[threadIdx.y][threadIdx.x] = value;
   __syncthreads();
   value = of_thread[0][threadIdx.x];
-  for (int y = 1; y < blockDim.y; ++y) value = value + of_thread[y][threadIdx.x];
+  for (int y = 1; y < blockDim.y; ++y) value += of_thread[y][threadIdx.x];
   return value;
 }
 
@@ -15,7 +15,7 @@ static __device__ float columnSumsPartials[65536];
 // The sum over the lanes of a warp, in each of them.
 __device__ __forceinline__ float warp_sum(float value) {
   for (int offset = 16; offset > 0; offset /= 2) {
-    value = value + __shfl_xor_sync(0xffffffffu, value, offset);
+    value += __shfl_xor_sync(0xffffffffu, value, offset);
   }
   return value;
 }

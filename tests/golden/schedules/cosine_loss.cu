@@ -11,7 +11,7 @@ __device__ __forceinline__ Packed<T, kWidth> load_packed(const T* from) {
 // The sum over the lanes of a warp, in each of them.
 __device__ __forceinline__ float warp_sum(float value) {
   for (int offset = 16; offset > 0; offset /= 2) {
-    value = value + __shfl_xor_sync(0xffffffffu, value, offset);
+    value += __shfl_xor_sync(0xffffffffu, value, offset);
   }
   return value;
 }

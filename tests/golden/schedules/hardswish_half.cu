@@ -29,7 +29,8 @@ __global__ void ggt_hardswish_f16_elements(const __half* __restrict__ x,
   Packed<__half, kWidth> dst_pack;
 #pragma unroll
   for (int item = 0; item < kWidth; ++item) {
-    dst_pack.at[item] = __float2half(fminf(1.0f, fmaxf(0.1666667f * __half2float(x_pack.at[item]) + 0.5f, 0.0f)) * __half2float(x_pack.at[item]));
+    const float x_value = __half2float(x_pack.at[item]);
+    dst_pack.at[item] = __float2half(fminf(1.0f, fmaxf(0.1666667f * x_value + 0.5f, 0.0f)) * x_value);
   }
   store_packed(dst + i, dst_pack);
 }

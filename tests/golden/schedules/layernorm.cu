@@ -16,7 +16,7 @@ __device__ __forceinline__ void store_packed(T* to, const Packed<T, kWidth>& val
 // The sum over the lanes of a warp, in each of them.
 __device__ __forceinline__ float warp_sum(float value) {
   for (int offset = 16; offset > 0; offset /= 2) {
-    value = value + __shfl_xor_sync(0xffffffffu, value, offset);
+    value += __shfl_xor_sync(0xffffffffu, value, offset);
   }
   return value;
 }
@@ -45,12 +45,12 @@ __global__ void __launch_bounds__(256) layernorm_naive_rows(float* __restrict__ 
   }
   sum = warp_sum(sum);
   float total = 0.0f;
-  const float mean_2 = sum / C;
+  const float row_mean = sum / C;
   for (int col = threadIdx.x * kWidth; col < C; col += 32 * kWidth) {
     const auto inp_pack = load_packed<kWidth>(inp + row * C + col);
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
-      const float difference = inp_pack.at[k] - mean_2;
+      const float difference = inp_pack.at[k] - row_mean;
       total += difference * difference;
     }
   }
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(256) layernorm_naive_rows(float* __restrict__ 
     Packed<float, kWidth> out_pack;
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
-      out_pack.at[k] = (inp_pack.at[k] - mean_2) * weight_pack.at[k] * scale + bias_pack.at[k];
+      out_pack.at[k] = (inp_pack.at[k] - row_mean) * weight_pack.at[k] * scale + bias_pack.at[k];
     }
     store_packed(out + row * C + col, out_pack);
   }

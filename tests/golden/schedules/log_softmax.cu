@@ -16,7 +16,7 @@ __device__ __forceinline__ float column_sum(float value) {
   of_thread[threadIdx.y][threadIdx.x] = value;
   __syncthreads();
   value = of_thread[0][threadIdx.x];
-  for (int y = 1; y < blockDim.y; ++y) value = value + of_thread[y][threadIdx.x];
+  for (int y = 1; y < blockDim.y; ++y) value += of_thread[y][threadIdx.x];
   return value;
 }
 

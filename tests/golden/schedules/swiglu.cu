@@ -22,7 +22,7 @@ template <int kWidth>
 __global__ void ggt_swiglu_elements(const float* __restrict__ x, float* __restrict__ dst,
     long long nrows, long long n) {
   const long long index = (static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x) * kWidth;
-  if (index >= static_cast<long long>(nrows) * n) return;
+  if (index >= nrows * n) return;
   const long long col = index % n;
   const long long row = index / n;
   const auto x_pack = load_packed<kWidth>(x + row * (2 * n) + col);
@@ -37,9 +37,8 @@ __global__ void ggt_swiglu_elements(const float* __restrict__ x, float* __restri
 
 void ggt_swiglu(const float* x, float* dst, long long nrows, long long n) {
   if (is_aligned(x, 16) && is_aligned(dst, 16) && n % 4 == 0) {
-    ggt_swiglu_elements<4><<<(static_cast<long long>(nrows) * n / 4 + 255) / 256, 256>>>(x, dst,
-        nrows, n);
+    ggt_swiglu_elements<4><<<(nrows * n / 4 + 255) / 256, 256>>>(x, dst, nrows, n);
   } else {
-    ggt_swiglu_elements<1><<<(static_cast<long long>(nrows) * n + 255) / 256, 256>>>(x, dst, nrows, n);
+    ggt_swiglu_elements<1><<<(nrows * n + 255) / 256, 256>>>(x, dst, nrows, n);
   }
 }

@@ -43,7 +43,7 @@ TEST(ConditionText, JoinsBounds) {
   const core::Guard both[] = {Within(V(0) + V(1) - At("1"), "0", "h")};
   EXPECT_EQ(schedule::ConditionText(both, names), "y + ky - 1 >= 0 && y + ky - 1 < h");
   const core::Guard divided[] = {Within(V(0) / "s", "0", "h")};
-  EXPECT_EQ(schedule::ConditionText(divided, names), "y % s == 0 && y >= 0 && y < s * h");
+  EXPECT_EQ(schedule::ConditionText(divided, names), "y % s == 0 && y >= 0 && y < h * s");
 }
 
 TEST(Conversions, HappenWhereValuesAreLoadedAndStored) {

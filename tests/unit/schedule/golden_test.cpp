@@ -34,6 +34,7 @@ TEST(Golden, TextsAreAsPeopleWouldWriteThem) {
       {"cosine_loss.cu", "13-losses/cosine_embedding_loss", "schedule_rows", {{"threads", "32"}}},
       {"log_softmax.cu", "04-extension/log_softmax_forward", "schedule_columns"},
       {"mean_squares.cu", "13-losses/mse_naive", "schedule_split"},
+      {"transpose.cu", "11-pixels/transpose_naive", "schedule_transpose"},
       {"column_sums.cu", "01-student/columnSums", "schedule_split"},
   };
   for (const Row& row : rows) {
