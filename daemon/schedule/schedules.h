@@ -9,6 +9,7 @@ Schedule TilesSchedule();
 Schedule RowsSchedule();
 Schedule ColumnsSchedule();
 Schedule SplitSchedule();
+Schedule TransposeSchedule();
 Schedule MapSchedule();
 
 }  // namespace warpwright::schedule

@@ -1,0 +1,80 @@
+// From an example's source to its formula, from there to new kernels, and these against the original on the simulated
+// device, at sizes that leave tails everywhere and at addresses that no wide access can use.
+#include <gtest/gtest.h>
+
+#include "cli/worker_devices.h"
+#include "config/chip_file.h"
+#include "judge/lift_shapes.h"
+#include "schedule/schedule.h"
+#include "tests/support/compiled_cache.h"
+#include "tests/unit/rewrite/rewrite_test_support.h"
+#include "worker/service.h"
+
+namespace warpwright {
+namespace {
+
+using rewrite_test::Difference;
+using rewrite_test::ExampleSpec;
+using rewrite_test::ReadExample;
+
+struct Row {
+  const char* example;
+  const char* schedule;
+  double relative;             // of the largest output
+  int64_t pointer_offset = 0;  // bytes
+  schedule::ParameterValues parameters = {};
+};
+
+std::optional<core::Computation> Lifted(const core::KernelSpec& spec, const core::SourceRef& source) {
+  static worker::Service service(CompiledCache(), cli::OpenDevice);
+  const auto outcome = service.Lift({.source = source,
+                                     .spec = spec,
+                                     .device = "sim:h200",
+                                     .shapes = judge::MakeLiftShapes(spec, 9, uint64_t{32} << 20)});
+  const auto* lifted = outcome ? std::get_if<core::Lifted>(&*outcome) : nullptr;
+  return lifted ? std::optional(lifted->computation) : std::nullopt;
+}
+
+TEST(Execution, NewKernelsComputeWhatTheOriginalsDo) {
+  const Row rows[] = {
+      {"gelu", "schedule_map", 1e-6},
+      {"gelu", "schedule_map", 1e-6, 4, {{"vector_bytes", "8"}}},
+      {"gelu_half", "schedule_map", 1e-3, 0, {{"block_size", "128"}}},
+      {"residual_half", "schedule_map", 1e-3, 2},
+      {"transpose", "schedule_transpose", 0},
+      {"transpose", "schedule_transpose", 0, 4, {{"threads", "4"}}},
+      {"softmax", "schedule_rows", 1e-5},
+      {"softmax", "schedule_rows", 1e-5, 4, {{"threads", "32"}}},
+      {"layernorm", "schedule_rows", 1e-5, 0, {{"threads", "1024"}}},
+      {"rmsnorm_bf16", "schedule_rows", 1e-2, 0, {{"threads", "256"}}},
+      {"row_sum", "schedule_rows", 1e-5},
+      {"row_sum", "schedule_split", 1e-5},
+      {"argmax", "schedule_rows", 0},
+      {"cross_entropy", "schedule_rows", 1e-5},
+  };
+  std::map<std::string, std::optional<core::Computation>> forms;
+  for (const Row& row : rows) {
+    SCOPED_TRACE(std::string(row.example) + " " + row.schedule);
+    const core::KernelSpec spec = ExampleSpec(row.example);
+    const std::string original = ReadExample(spec.file);
+    const core::SourceRef source{std::string(WW_SOURCE_DIR) + "/config/examples/kernels", spec.file, original};
+    if (!forms.contains(row.example)) forms[row.example] = Lifted(spec, source);
+    ASSERT_TRUE(forms[row.example]);
+    core::RewriteRequest request{source, spec.entry, "", row.schedule, row.parameters, {}};
+    request.scheduling = {*forms[row.example], spec, core::ScheduledCases(spec, core::DeviceKind::kSim),
+                          config::LoadChip("h200").value()};
+    // A schedule for few rows is chosen by the case that has few.
+    if (request.transform == "schedule_split")
+      for (const core::Case& c : spec.cases)
+        if (c.name == "odd") request.scheduling->cases = {{core::IntegerScalars(c), 1}};
+    const auto outcome = schedule::Apply(request);
+    ASSERT_TRUE(outcome) << outcome.error().Format();
+    const auto* refusal = std::get_if<core::RewriteRefusal>(&*outcome);
+    ASSERT_EQ(refusal, nullptr) << refusal->reason;
+    const std::string& text = std::get<core::Rewritten>(*outcome).text;
+    EXPECT_EQ(Difference(spec, "odd", original, text, {row.relative, row.pointer_offset}), "") << text;
+  }
+}
+
+}  // namespace
+}  // namespace warpwright
