@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/computation_walk.h"
 #include "schedule/expression_code.h"
 
 namespace warpwright::schedule {
@@ -39,6 +40,18 @@ void AddBroken(Lines& lines, const std::string& statement) {
     indent = "    ";
   }
   lines.Add(indent + rest);
+}
+
+std::string AlignedAddress(const std::string& buffer, int bytes) {
+  return fmt::format("reinterpret_cast<size_t>({}) % {} == 0", buffer, bytes);
+}
+
+std::string FlatOffsetText(const Problem& problem, const FlatOffset& offset, VariableTexts variables) {
+  if (problem.wide)
+    for (const auto& [variable, coefficient] : offset.coefficients)
+      if (!core::IsNumber(coefficient, 1))
+        variables[variable] = fmt::format("static_cast<size_t>({})", variables.at(variable));
+  return OffsetText(offset, variables);
 }
 
 VariableTexts NamesOfVariables(const core::Stage& stage, const std::vector<Axis>& sum, Names& names) {

@@ -29,6 +29,8 @@ bool ReadsElsewhere(const Problem& problem, const core::Stage& stage, const std:
   return false;
 }
 
+std::string StoreName(int width) { return width == 4 ? "store_quad" : "store_pair"; }
+
 }  // namespace
 
 std::string LoadQuadText(core::DType dtype) {
@@ -60,33 +62,34 @@ __device__ __forceinline__ void load_quad(float* to, const )";
          single + " : 0.0f;\n  }\n}\n\n";
 }
 
-std::string StoreQuadText(core::DType dtype) {
+std::string StoreGroupText(core::DType dtype, int width) {
+  const std::string to =
+      fmt::format("__device__ __forceinline__ void {}({}* to, {}) {{\n", StoreName(width), CTypeOf(dtype),
+                  width == 4 ? "float a, float b, float c, float d" : "float a, float b");
+  const char* const all = width == 4 ? "a, b, c, d" : "a, b";
   if (dtype == core::DType::kF32)
-    return R"(__device__ __forceinline__ void store_quad(float* to, float a, float b, float c, float d) {
-  *reinterpret_cast<float4*>(to) = make_float4(a, b, c, d);
-}
-
-)";
+    return to + fmt::format("  *reinterpret_cast<float{0}*>(to) = make_float{0}({1});\n}}\n\n", width, all);
   const bool half = dtype == core::DType::kF16;
-  return fmt::format(R"(__device__ __forceinline__ void store_quad({0}* to, float a, float b, float c, float d) {{
-  const {1} pairs[2] = {{{2}(a, b), {2}(c, d)}};
+  const char* const pair = half ? "__half2" : "__nv_bfloat162";
+  const char* const convert = half ? "__floats2half2_rn" : "__floats2bfloat162_rn";
+  if (width == 2) return to + fmt::format("  *reinterpret_cast<{}*>(to) = {}(a, b);\n}}\n\n", pair, convert);
+  return to + fmt::format(R"(  const {0} pairs[2] = {{{1}(a, b), {1}(c, d)}};
   *reinterpret_cast<uint2*>(to) = *reinterpret_cast<const uint2*>(pairs);
 }}
 
 )",
-                     CTypeOf(dtype), half ? "__half2" : "__nv_bfloat162",
-                     half ? "__floats2half2_rn" : "__floats2bfloat162_rn");
+                          pair, convert);
 }
 
 ResultStores::ResultStores(const Problem& problem, const ContractionGroup& group, const FlatAxis& rows,
-                           const FlatAxis& columns, const FlatAxis& batch, const VariableTexts& variables, Names& names)
+                           const FlatAxis& columns, const VariableTexts& variables, ResultLayout layout, Names& names)
     : problem_(problem),
       group_(group),
       stage_(problem.stage(group.stage)),
       rows_(rows),
       columns_(columns),
-      batch_(batch),
       variables_(variables),
+      layout_(std::move(layout)),
       names_(names) {
   CheckInPlace();
   ChooseAccess();
@@ -119,19 +122,19 @@ void ResultStores::ChooseAccess() {
   for (const auto& [variable, coefficient] : offset->coefficients)
     moved.coefficients[output.variables.at(variable)] = coefficient;
   const Axis& last = columns_.axes().back();
-  auto access = QuadAccessOf(moved, {last}, ShapeOf(problem_, stage.name));
+  auto access = GroupAccessOf(moved, {last}, ShapeOf(problem_, stage.name), layout_.width);
   if (!access) return;
-  // A quad of one row of the last variable is one of the flattened index where its extent is a multiple of four.
-  if (columns_.axes().size() > 1 && Polynomial::Of(last.extent).Content() % 4 != 0) {
-    const std::string extent = fmt::format("{} % 4 == 0", Parenthesized(SizeText(last.extent)));
+  // Neighbours in the last variable are neighbours of the flattened index where its extent is a multiple of the width.
+  if (columns_.axes().size() > 1 && Polynomial::Of(last.extent).Content() % layout_.width != 0) {
+    const std::string extent = fmt::format("{} % {} == 0", Parenthesized(SizeText(last.extent)), layout_.width);
     if (access->condition.find(extent) == std::string::npos)
       access->condition = access->condition.empty() ? extent : extent + " && " + access->condition;
   }
-  quad_condition_ = access->condition;
+  group_condition_ = access->condition;
 }
 
-std::optional<core::DType> ResultStores::quads() const {
-  if (!quad_condition_) return std::nullopt;
+std::optional<core::DType> ResultStores::groups() const {
+  if (!group_condition_) return std::nullopt;
   return problem_.stage(group_.outputs.front().stage).dtype;
 }
 
@@ -206,82 +209,78 @@ void ResultStores::WriteElement(Lines& body, const std::string& sum) {
   }
 }
 
-void ResultStores::WriteQuad(Lines& body) {
-  const ContractionGroup::Output& output = group_.outputs.front();
-  const core::Stage& stage = problem_.stage(output.stage);
-  std::vector<std::string> outer;
-  for (const FlatAxis* axis : {&rows_, &columns_})
-    for (const Axis& each : axis->axes()) outer.push_back(variables_.at(each.variable));
-  const auto value = [&](const std::string& sum, const std::string& ahead) {
-    if (function_.empty()) return sum;
-    return fmt::format("{}({}, {}{})", function_, sum, fmt::join(outer, ", "), ahead);
-  };
-  std::vector<std::string> four;
-  for (int j = 0; j < 4; ++j) {
-    const std::string ahead = j == 0 ? "" : fmt::format(" + {}", j);
-    four.push_back(value(fmt::format("sums[i][j{}]", ahead), ahead));
-  }
-  const std::string destination = fmt::format("&{}[{}]", stage.name, OffsetOf(output));
-  AddBroken(body, fmt::format("store_quad({}, {});", destination, fmt::join(four, ", ")));
+std::string ResultStores::Sum(const std::string& ahead) const {
+  std::string text = layout_.sums;
+  text.replace(text.find("{}"), 2, ahead);
+  return text;
 }
 
-void ResultStores::Write(Lines& body, const TileShape& shape, const std::string& first_row,
-                         const std::string& first_column) {
-  if (quad_condition_) {
-    DeclareResult(body);
-    const core::Stage& stage = problem_.stage(group_.outputs.front().stage);
-    const int bytes = 4 * static_cast<int>(core::SizeOf(stage.dtype));
-    AddBroken(body, fmt::format("const bool {}_aligned = {}{};", stage.name,
-                                quad_condition_->empty() ? "" : *quad_condition_ + " && ",
-                                AlignedText(problem_, {stage.name}, bytes)));
-  }
-  const auto place = [](int count, const char* index, int apart) {
-    return count == 4 ? std::string(index) : fmt::format("{} / 4 * {} + {} % 4", index, apart, index);
-  };
-  const int results_m = 4 * shape.squares_m(), results_n = 4 * shape.squares_n();
-  body.Add("#pragma unroll");
-  body.Open(fmt::format("for (int i = 0; i < {}; ++i)", results_m));
-  body.Add(fmt::format("const int {} = {} + thread_m + {};", rows_.index(), first_row,
-                       place(results_m, "i", 4 * TileShape::kLanesM)));
-  body.Add(fmt::format("if ({} >= {}) break;", rows_.index(), rows_.count()));
-  rows_.Decode(body, rows_.index());
-  if (!quad_condition_) {
-    body.Add("#pragma unroll");
-    body.Open(fmt::format("for (int j = 0; j < {}; ++j)", results_n));
-    body.Add(fmt::format("const int {} = {} + thread_n + {};", columns_.index(), first_column,
-                         place(results_n, "j", 4 * TileShape::kLanesN)));
-    body.Add(fmt::format("if ({} >= {}) break;", columns_.index(), columns_.count()));
-    columns_.Decode(body, columns_.index());
-    WriteElement(body, "sums[i][j]");
-    body.Close();
-    body.Close();
-    return;
-  }
-  const ContractionGroup::Output& output = group_.outputs.front();
-  const core::Stage& stage = problem_.stage(output.stage);
-  const std::string quad = results_n == 4 ? "thread_n" : fmt::format("thread_n + j / 4 * {}", 4 * TileShape::kLanesN);
-  body.Add("#pragma unroll");
-  body.Open(fmt::format("for (int j = 0; j < {}; j += 4)", results_n));
-  body.Add(fmt::format("const int first = {} + {};", first_column, quad));
-  body.Open(fmt::format("if ({}_aligned && first < {})", stage.name, columns_.count()));
+// The output's value of a sum, `ahead` columns behind the one that is declared.
+std::string ResultStores::Call(const std::string& sum, const std::string& ahead) const {
+  if (function_.empty()) return sum;
+  std::vector<std::string> arguments = {sum};
+  for (const FlatAxis* axis : {&rows_, &columns_})
+    for (const Axis& each : axis->axes()) arguments.push_back(variables_.at(each.variable));
+  return fmt::format("{}({}{})", function_, fmt::join(arguments, ", "), ahead);
+}
+
+void ResultStores::WriteGroup(Lines& body) {
+  const core::Stage& stage = problem_.stage(group_.outputs.front().stage);
   body.Add(fmt::format("const int {} = first;", columns_.index()));
   columns_.Decode(body, columns_.index());
-  WriteQuad(body);
-  body.Else();
+  std::vector<std::string> values;
+  for (int l = 0; l < layout_.width; ++l) {
+    const std::string ahead = l == 0 ? "" : fmt::format(" + {}", l);
+    values.push_back(Call(Sum(ahead), ahead));
+  }
+  AddBroken(body, fmt::format("{}(&{}[{}], {});", StoreName(layout_.width), stage.name,
+                              OffsetOf(group_.outputs.front()), fmt::join(values, ", ")));
+}
+
+void ResultStores::WriteSingly(Lines& body) {
+  const ContractionGroup::Output& output = group_.outputs.front();
+  const core::Stage& stage = problem_.stage(output.stage);
   body.Add("#pragma unroll");
-  body.Open("for (int l = 0; l < 4; ++l)");
+  body.Open(fmt::format("for (int l = 0; l < {}; ++l)", layout_.width));
   body.Add(fmt::format("const int {} = first + l;", columns_.index()));
   body.Add(fmt::format("if ({} >= {}) break;", columns_.index(), columns_.count()));
   columns_.Decode(body, columns_.index());
-  std::vector<std::string> arguments = {"sums[i][j + l]"};
-  for (const FlatAxis* axis : {&rows_, &columns_})
-    for (const Axis& each : axis->axes()) arguments.push_back(variables_.at(each.variable));
-  const std::string value =
-      function_.empty() ? arguments[0] : fmt::format("{}({})", function_, fmt::join(arguments, ", "));
-  AddBroken(body, fmt::format("{}[{}] = {};", stage.name, OffsetOf(output),
-                              Stored(problem_, stage.dtype, core::ValueType::kReal, value)));
+  if (group_condition_) {
+    AddBroken(body, fmt::format("{}[{}] = {};", stage.name, OffsetOf(output),
+                                Stored(problem_, stage.dtype, core::ValueType::kReal, Call(Sum(" + l"), ""))));
+  } else {
+    WriteElement(body, Sum(" + l"));
+  }
   body.Close();
-  body.Close();
+}
+
+void ResultStores::Write(Lines& body) {
+  const core::Stage& stage = problem_.stage(group_.outputs.front().stage);
+  const std::string aligned = stage.name + "_aligned";
+  if (group_condition_) {
+    DeclareResult(body);
+    const int bytes = layout_.width * static_cast<int>(core::SizeOf(stage.dtype));
+    AddBroken(body,
+              fmt::format("const bool {} = {}{};", aligned, group_condition_->empty() ? "" : *group_condition_ + " && ",
+                          AlignedAddress(stage.name, bytes)));
+  }
+  body.Add("#pragma unroll");
+  body.Open(fmt::format("for (int i = 0; i < {}; ++i)", layout_.rows));
+  body.Add(fmt::format("const int {} = {};", rows_.index(), layout_.row));
+  body.Add(fmt::format("if ({} >= {}) break;", rows_.index(), rows_.count()));
+  rows_.Decode(body, rows_.index());
+  body.Add("#pragma unroll");
+  body.Open(fmt::format("for (int j = 0; j < {}; j += {})", layout_.columns, layout_.width));
+  body.Add(fmt::format("const int first = {};", layout_.column));
+  if (group_condition_) {
+    body.Open(fmt::format("if ({} && first < {})", aligned, columns_.count()));
+    WriteGroup(body);
+    body.Else();
+    WriteSingly(body);
+    body.Close();
+  } else {
+    WriteSingly(body);
+  }
   body.Close();
   body.Close();
 }

@@ -100,8 +100,8 @@ CodeOutcome EmitAll(const Problem& problem, const Schedule& asked, const Paramet
 }  // namespace
 
 const std::vector<Schedule>& Schedules() {
-  static const std::vector<Schedule> schedules = {TilesSchedule(), RowsSchedule(), ColumnsSchedule(), SplitSchedule(),
-                                                  MapSchedule()};
+  static const std::vector<Schedule> schedules = {TensorTilesSchedule(), TilesSchedule(), RowsSchedule(),
+                                                  ColumnsSchedule(),     SplitSchedule(), MapSchedule()};
   return schedules;
 }
 

@@ -159,6 +159,7 @@ schedule::Problem ProblemOf(const core::Computation& form, const SizeNumbers& si
   problem.input.computation = form;
   problem.input.cases = {{sizes, 1}};
   problem.input.chip.multiprocessors = 132;
+  problem.input.chip.arch = "sm_90";
   problem.form = schedule::Fused(form);
   problem.structure = core::StructureOf(problem.form);
   problem.entry.name = entry;

@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(128) entry_tiles(const float* __restrict__ inp
   const int first_o = blockIdx.y * kTileM, first_column = blockIdx.x * kTileN;
   // A warp's lanes are 4 x 8 squares of 4 x 4 results, and it has several such sets side by side.
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int thread_m =  + lane / 8 * 4, thread_n = warp * 32 +  + lane % 8 * 4;
+  const int thread_m = lane / 8 * 4, thread_n = warp * 32 + lane % 8 * 4;
   const int weight_term = threadIdx.x % 4 * 4, weight_o = threadIdx.x / 4;
   const bool weight_aligned = R % 4 == 0 && reinterpret_cast<size_t>(weight) % 16 == 0;
   float weight_next[4];
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(128) entry_tiles(const float* __restrict__ inp
   auto load_weight = [&](int first_term) {
     const int term = first_term + weight_term;
     const int o = first_o + weight_o;
-    load_quad(&weight_next[0], weight + (C * R * R) * o + term, o < O ? terms - term : 0, weight_aligned);
+    load_quad(&weight_next[0], weight + o * (C * R * R) + term, o < O ? terms - term : 0, weight_aligned);
   };
   auto load_input = [&](int first_term) {
     const int column = first_column + input_column;
@@ -48,10 +48,10 @@ __global__ void __launch_bounds__(128) entry_tiles(const float* __restrict__ inp
     for (int i = 0; i < 16; ++i) {
       const int term = first_term + input_term + i * 1;
       const int c = term / (R * R), r = term / R % R, r2 = term % R;
-      const bool inside = column < columns && term < terms && S * input_i2 + r - P >= 0 &&
-          S * input_i2 + r - P < H && S * input_i3 + r2 - P >= 0 && S * input_i3 + r2 - P < W;
+      const bool inside = column < columns && term < terms && input_i2 * S + r - P >= 0 &&
+          input_i2 * S + r - P < H && input_i3 * S + r2 - P >= 0 && input_i3 * S + r2 - P < W;
       input_next[i] = inside ?
-          input[((input_b * C + c) * H + S * input_i2 + r - P) * W + S * input_i3 + r2 - P] : 0.0f;
+          input[((input_b * C + c) * H + input_i2 * S + r - P) * W + input_i3 * S + r2 - P] : 0.0f;
     }
   };
   const int steps = (terms + kTileK - 1) / kTileK;
@@ -63,22 +63,22 @@ __global__ void __launch_bounds__(128) entry_tiles(const float* __restrict__ inp
   float sums[8][4] = {};
   load(0);
   for (int step = 0; step < steps; ++step) {
-    const int buffer = step % 2;
+    const int stage = step % 2;
 #pragma unroll
     for (int j = 0; j < 4; ++j)
-      weight_tile[buffer][weight_term + j][weight_o] = weight_next[j];
+      weight_tile[stage][weight_term + j][weight_o] = weight_next[j];
 #pragma unroll
     for (int i = 0; i < 16; ++i)
-      input_tile[buffer][input_term + i * 1][input_column] = input_next[i];
+      input_tile[stage][input_term + i * 1][input_column] = input_next[i];
     __syncthreads();
     if (step + 1 < steps) load(step + 1);
 #pragma unroll
     for (int k = 0; k < kTileK; ++k) {
       float a[8], b[4];
 #pragma unroll
-      for (int i = 0; i < 8; ++i) a[i] = weight_tile[buffer][k][thread_m + i / 4 * 16 + i % 4];
+      for (int i = 0; i < 8; ++i) a[i] = weight_tile[stage][k][thread_m + i / 4 * 16 + i % 4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) b[i] = input_tile[buffer][k][thread_n + i];
+      for (int i = 0; i < 4; ++i) b[i] = input_tile[stage][k][thread_n + i];
 #pragma unroll
       for (int i = 0; i < 8; ++i)
 #pragma unroll

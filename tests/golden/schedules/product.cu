@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(256) entry_tiles(const float* __restrict__ A,
   const int first_m = blockIdx.y * kTileM, first_n = blockIdx.x * kTileN;
   // A warp's lanes are 4 x 8 squares of 4 x 4 results, and it has several such sets side by side.
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int thread_m = warp / 2 * 32 +  + lane / 8 * 4, thread_n = warp % 2 * 64 +  + lane % 8 * 4;
+  const int thread_m = warp / 2 * 32 + lane / 8 * 4, thread_n = warp % 2 * 64 + lane % 8 * 4;
   const int A_k = threadIdx.x % 4 * 4, A_m = threadIdx.x / 4;
   const bool A_aligned = K % 4 == 0 && reinterpret_cast<size_t>(A) % 16 == 0;
   float A_next[8];
@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(256) entry_tiles(const float* __restrict__ A,
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const int m = first_m + A_m + i * 64;
-      load_quad(&A_next[4 * i], A + K * m + k, m < M ? K - k : 0, A_aligned);
+      load_quad(&A_next[4 * i], A + m * K + k, m < M ? K - k : 0, A_aligned);
     }
   };
   auto load_B = [&](int first_k) {
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(256) entry_tiles(const float* __restrict__ A,
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const int k = first_k + B_k + i * 8;
-      load_quad(&B_next[4 * i], B + n + N * k, k < K ? N - n : 0, B_aligned);
+      load_quad(&B_next[4 * i], B + n + k * N, k < K ? N - n : 0, B_aligned);
     }
   };
   const int steps = (K + kTileK - 1) / kTileK;
@@ -59,26 +59,26 @@ __global__ void __launch_bounds__(256) entry_tiles(const float* __restrict__ A,
   float sums[8][8] = {};
   load(0);
   for (int step = 0; step < steps; ++step) {
-    const int buffer = step % 2;
+    const int stage = step % 2;
 #pragma unroll
     for (int i = 0; i < 2; ++i)
 #pragma unroll
       for (int j = 0; j < 4; ++j)
-        A_tile[buffer][A_k + j][A_m + i * 64] = A_next[4 * i + j];
+        A_tile[stage][A_k + j][A_m + i * 64] = A_next[4 * i + j];
 #pragma unroll
     for (int i = 0; i < 2; ++i)
 #pragma unroll
       for (int j = 0; j < 4; ++j)
-        B_tile[buffer][B_k + i * 8][B_n + j] = B_next[4 * i + j];
+        B_tile[stage][B_k + i * 8][B_n + j] = B_next[4 * i + j];
     __syncthreads();
     if (step + 1 < steps) load(step + 1);
 #pragma unroll
     for (int k = 0; k < kTileK; ++k) {
       float a[8], b[8];
 #pragma unroll
-      for (int i = 0; i < 8; ++i) a[i] = A_tile[buffer][k][thread_m + i / 4 * 16 + i % 4];
+      for (int i = 0; i < 8; ++i) a[i] = A_tile[stage][k][thread_m + i / 4 * 16 + i % 4];
 #pragma unroll
-      for (int i = 0; i < 8; ++i) b[i] = B_tile[buffer][k][thread_n + i / 4 * 32 + i % 4];
+      for (int i = 0; i < 8; ++i) b[i] = B_tile[stage][k][thread_n + i / 4 * 32 + i % 4];
 #pragma unroll
       for (int i = 0; i < 8; ++i)
 #pragma unroll
