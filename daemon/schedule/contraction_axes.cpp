@@ -107,7 +107,7 @@ void FlatAxis::Decode(Lines& lines, const std::string& flat, const std::string& 
   std::vector<std::string> texts;
   for (const auto& [name, text] : Parts(flat))
     if (prefix + name != text) texts.push_back(prefix + name + " = " + text);
-  if (!texts.empty()) lines.Add(fmt::format("const int {};", fmt::join(texts, ", ")));
+  if (!texts.empty()) AddBroken(lines, fmt::format("const int {};", fmt::join(texts, ", ")));
 }
 void FlatAxis::DecodeInto(Lines& lines, const std::string& flat, const std::string& prefix,
                           const std::string& element) const {

@@ -69,7 +69,14 @@ std::optional<GroupAccess> GroupAccessOf(const FlatOffset& offset, const std::ve
   const auto is_row = [&](const Polynomial& stride) {
     return std::any_of(rows.begin(), rows.end(), [&](const Polynomial& row) { return stride == row; });
   };
-  if (std::any_of(strides.begin(), strides.end(), is_row)) need(rows.front(), shape.back());
+  // The shortest of them answers for all others.
+  for (const Polynomial& row : rows) {
+    if (std::find(strides.begin(), strides.end(), row) == strides.end()) continue;
+    const auto size = row == rows.front() ? std::optional(shape.back()) : row.ToExpression();
+    if (!size) return std::nullopt;
+    need(row, *size);
+    break;
+  }
   for (const Polynomial& stride : strides) {
     if (is_row(stride)) continue;
     const auto size = stride.ToExpression();
@@ -147,6 +154,13 @@ std::optional<core::DType> FactorLoads::groups() const {
   return problem_.form.FindTensor(read_->tensor)->dtype;
 }
 
+// From one of a thread's elements to the next, in the slow direction.
+std::string FactorLoads::Step() const {
+  const int apart = format_.threads / fast();
+  if (passes() == 1) return "";
+  return apart == 1 ? " + i" : fmt::format(" + i * {}", apart);
+}
+
 void FactorLoads::Declare(Lines& lines) const {
   const std::string times = width() == 1 ? "" : fmt::format(" * {}", width());
   lines.Add(fmt::format("const int {} = threadIdx.x % {}{}, {} = threadIdx.x / {};", along_terms_ ? term_ : row_,
@@ -166,8 +180,7 @@ void FactorLoads::Declare(Lines& lines) const {
     for (const Axis& axis : rows_.axes()) arrays.push_back(variables.at(axis.variable));
     lines.Add(fmt::format("int {};", fmt::join(arrays, ", ")));
     lines.Open(fmt::format("for (int i = 0; i < {}; ++i)", passes()));
-    lines.Add(
-        fmt::format("const int {} = {} + {} + i * {};", rows_.index(), first_row_, row_, format_.threads / fast()));
+    lines.Add(fmt::format("const int {} = {} + {}{};", rows_.index(), first_row_, row_, Step()));
     rows_.DecodeInto(lines, rows_.index(), prefix, "i");
     lines.Close();
   }
@@ -231,7 +244,7 @@ std::string FactorLoads::Product(ExpressionCode& code) const {
 }
 
 void FactorLoads::Load(Lines& lines) {
-  const std::string step = passes() == 1 ? "" : fmt::format(" + i * {}", format_.threads / fast());
+  const std::string step = Step();
   const auto declare_row = [&](const std::string& more) {
     lines.Add(fmt::format("const int {} = {} + {}{};", rows_.index(), first_row_, row_, more));
   };
@@ -300,7 +313,7 @@ void FactorLoads::CopyOctets(Lines& lines) {
   ExpressionCode code = CodeInto(none, std::nullopt);
   const VariableTexts variables = Variables();
   const FlatAxis& axis = along_terms_ ? terms_ : rows_;
-  const std::string step = passes() == 1 ? "" : fmt::format(" + i * {}", format_.threads / fast());
+  const std::string step = Step();
   const std::string to =
       along_terms_ ? fmt::format("[{}{}][{}]", row_, step, term_) : fmt::format("[{}{}][{}]", term_, step, row_);
   AddBroken(lines,
@@ -333,7 +346,7 @@ void FactorLoads::LoadQuads(Lines& lines, const std::string& to) {
 void FactorLoads::Store(Lines& lines) const {
   if (copies()) return;
   const bool loops = passes() > 1;
-  const std::string step = loops ? fmt::format(" + i * {}", format_.threads / fast()) : "";
+  const std::string step = Step();
   std::string row = row_, term = term_, from = loops ? "i" : "0";
   (along_terms_ ? row : term) += step;
   if (width() > 1) {

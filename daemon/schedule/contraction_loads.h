@@ -93,6 +93,7 @@ class FactorLoads {
   std::string name_, tile_, next_, row_, term_, aligned_;
   std::optional<core::RewriteRefusal> refusal_;
 
+  std::string Step() const;
   int group() const { return format_.halves ? 8 : 4; }
   int width() const { return group_condition_ ? group() : 1; }
   // Threads along the fast direction.

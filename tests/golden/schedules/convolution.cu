@@ -32,10 +32,12 @@ __global__ void __launch_bounds__(128) entry_tiles(const float* __restrict__ inp
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int thread_m = lane / 8 * 4, thread_n = warp * 32 + lane % 8 * 4;
   const int weight_term = threadIdx.x % 4 * 4, weight_o = threadIdx.x / 4;
-  const bool weight_aligned = R % 4 == 0 && reinterpret_cast<size_t>(weight) % 16 == 0;
+  const bool weight_aligned = (C * R * R) % 4 == 0 && reinterpret_cast<size_t>(weight) % 16 == 0;
   float weight_next[4];
   const int input_column = threadIdx.x % 128, input_term = threadIdx.x / 128;
-  const int input_b = (first_column + input_column) / (i2_count * i3_count), input_i2 = (first_column + input_column) / i3_count % i2_count, input_i3 = (first_column + input_column) % i3_count;
+  const int input_b = (first_column + input_column) / (i2_count * i3_count), input_i2 =
+      (first_column + input_column) / i3_count % i2_count, input_i3 =
+      (first_column + input_column) % i3_count;
   float input_next[16];
   auto load_weight = [&](int first_term) {
     const int term = first_term + weight_term;
@@ -46,7 +48,7 @@ __global__ void __launch_bounds__(128) entry_tiles(const float* __restrict__ inp
     const int column = first_column + input_column;
 #pragma unroll
     for (int i = 0; i < 16; ++i) {
-      const int term = first_term + input_term + i * 1;
+      const int term = first_term + input_term + i;
       const int c = term / (R * R), r = term / R % R, r2 = term % R;
       const bool inside = column < columns && term < terms && input_i2 * S + r - P >= 0 &&
           input_i2 * S + r - P < H && input_i3 * S + r2 - P >= 0 && input_i3 * S + r2 - P < W;
@@ -69,7 +71,7 @@ __global__ void __launch_bounds__(128) entry_tiles(const float* __restrict__ inp
       weight_tile[stage][weight_term + j][weight_o] = weight_next[j];
 #pragma unroll
     for (int i = 0; i < 16; ++i)
-      input_tile[stage][input_term + i * 1][input_column] = input_next[i];
+      input_tile[stage][input_term + i][input_column] = input_next[i];
     __syncthreads();
     if (step + 1 < steps) load(step + 1);
 #pragma unroll
@@ -99,7 +101,8 @@ __global__ void __launch_bounds__(128) entry_tiles(const float* __restrict__ inp
       const int first = first_column + thread_n;
       if (out_aligned && first < columns) {
         const int column = first;
-        const int b = column / (i2_count * i3_count), i2 = column / i3_count % i2_count, i3 = column % i3_count;
+        const int b = column / (i2_count * i3_count), i2 = column / i3_count % i2_count, i3 =
+            column % i3_count;
         store_quad(&out[((b * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3],
             out_of(sums[i][j], o, b, i2, i3), out_of(sums[i][j + 1], o, b, i2, i3 + 1),
             out_of(sums[i][j + 2], o, b, i2, i3 + 2), out_of(sums[i][j + 3], o, b, i2, i3 + 3));
@@ -108,7 +111,8 @@ __global__ void __launch_bounds__(128) entry_tiles(const float* __restrict__ inp
         for (int l = 0; l < 4; ++l) {
           const int column = first + l;
           if (column >= columns) break;
-          const int b = column / (i2_count * i3_count), i2 = column / i3_count % i2_count, i3 = column % i3_count;
+          const int b = column / (i2_count * i3_count), i2 = column / i3_count % i2_count, i3 =
+              column % i3_count;
           out[((b * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3] =
               out_of(sums[i][j + l], o, b, i2, i3);
         }

@@ -66,9 +66,11 @@ __global__ void __launch_bounds__(128) entry_tensor_tiles(const __half* __restri
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int warp_m = warp / 2 * 32, warp_n = warp % 2 * 64;
   const int weight_term = threadIdx.x % 4 * 8, weight_o = threadIdx.x / 4;
-  const bool weight_aligned = R % 8 == 0 && reinterpret_cast<size_t>(weight) % 16 == 0;
+  const bool weight_aligned = (C * R * R) % 8 == 0 && reinterpret_cast<size_t>(weight) % 16 == 0;
   const int input_column = threadIdx.x % 128, input_term = threadIdx.x / 128;
-  const int input_b = (first_column + input_column) / (i2_count * i3_count), input_i2 = (first_column + input_column) / i3_count % i2_count, input_i3 = (first_column + input_column) % i3_count;
+  const int input_b = (first_column + input_column) / (i2_count * i3_count), input_i2 =
+      (first_column + input_column) / i3_count % i2_count, input_i3 =
+      (first_column + input_column) % i3_count;
   __half input_next[32];
   auto load_weight = [&](int first_term, int stage) {
     const int term = first_term + weight_term;
@@ -83,7 +85,7 @@ __global__ void __launch_bounds__(128) entry_tensor_tiles(const __half* __restri
     const int column = first_column + input_column;
 #pragma unroll
     for (int i = 0; i < 32; ++i) {
-      const int term = first_term + input_term + i * 1;
+      const int term = first_term + input_term + i;
       const int c = term / (R * R), r = term / R % R, r2 = term % R;
       const bool inside = column < columns && term < terms && input_i2 * S + r - P >= 0 &&
           input_i2 * S + r - P < H && input_i3 * S + r2 - P >= 0 && input_i3 * S + r2 - P < W;
@@ -100,7 +102,7 @@ __global__ void __launch_bounds__(128) entry_tensor_tiles(const __half* __restri
   auto store = [&](int stage) {
 #pragma unroll
     for (int i = 0; i < 32; ++i)
-      input_tile[stage][input_term + i * 1][input_column] = input_next[i];
+      input_tile[stage][input_term + i][input_column] = input_next[i];
   };
   float sums[2][8][4] = {};
   for (int step = 0; step < kStages - 1; ++step) {
@@ -148,7 +150,8 @@ __global__ void __launch_bounds__(128) entry_tensor_tiles(const __half* __restri
       const int first = first_column + thread_n + j * 4;
       if (out_aligned && first < columns) {
         const int column = first;
-        const int b = column / (i2_count * i3_count), i2 = column / i3_count % i2_count, i3 = column % i3_count;
+        const int b = column / (i2_count * i3_count), i2 = column / i3_count % i2_count, i3 =
+            column % i3_count;
         store_pair(&out[((b * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3],
             out_of(sums[i / 2][j / 2][i % 2 * 2], o, b, i2, i3), out_of(sums[i / 2][j / 2][i % 2 * 2 + 1], o,
             b, i2, i3 + 1));
@@ -157,7 +160,8 @@ __global__ void __launch_bounds__(128) entry_tensor_tiles(const __half* __restri
         for (int l = 0; l < 2; ++l) {
           const int column = first + l;
           if (column >= columns) break;
-          const int b = column / (i2_count * i3_count), i2 = column / i3_count % i2_count, i3 = column % i3_count;
+          const int b = column / (i2_count * i3_count), i2 = column / i3_count % i2_count, i3 =
+              column % i3_count;
           out[((b * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3] =
               __float2half(out_of(sums[i / 2][j / 2][i % 2 * 2 + l], o, b, i2, i3));
         }
