@@ -107,7 +107,10 @@ void FlatAxis::Decode(Lines& lines, const std::string& flat, const std::string& 
   std::vector<std::string> texts;
   for (const auto& [name, text] : Parts(flat))
     if (prefix + name != text) texts.push_back(prefix + name + " = " + text);
-  if (!texts.empty()) AddBroken(lines, fmt::format("const int {};", fmt::join(texts, ", ")));
+  const std::string all = fmt::format("const int {};", fmt::join(texts, ", "));
+  if (texts.empty()) return;
+  if (all.size() + 2 * static_cast<size_t>(lines.level()) <= kLineLength) return lines.Add(all);
+  for (const std::string& text : texts) lines.Add(fmt::format("const int {};", text));
 }
 void FlatAxis::DecodeInto(Lines& lines, const std::string& flat, const std::string& prefix,
                           const std::string& element) const {

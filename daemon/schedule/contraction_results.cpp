@@ -226,8 +226,6 @@ std::string ResultStores::Call(const std::string& sum, const std::string& ahead)
 
 void ResultStores::WriteGroup(Lines& body) {
   const core::Stage& stage = problem_.stage(group_.outputs.front().stage);
-  body.Add(fmt::format("const int {} = first;", columns_.index()));
-  columns_.Decode(body, columns_.index());
   std::vector<std::string> values;
   for (int l = 0; l < layout_.width; ++l) {
     const std::string ahead = l == 0 ? "" : fmt::format(" + {}", l);
@@ -237,52 +235,63 @@ void ResultStores::WriteGroup(Lines& body) {
                               OffsetOf(group_.outputs.front()), fmt::join(values, ", ")));
 }
 
-void ResultStores::WriteSingly(Lines& body) {
+void ResultStores::WriteSingle(Lines& body) {
+  if (!group_condition_) return WriteElement(body, Sum(" + l"));
   const ContractionGroup::Output& output = group_.outputs.front();
   const core::Stage& stage = problem_.stage(output.stage);
-  body.Add("#pragma unroll");
-  body.Open(fmt::format("for (int l = 0; l < {}; ++l)", layout_.width));
-  body.Add(fmt::format("const int {} = first + l;", columns_.index()));
-  body.Add(fmt::format("if ({} >= {}) break;", columns_.index(), columns_.count()));
-  columns_.Decode(body, columns_.index());
-  if (group_condition_) {
-    AddBroken(body, fmt::format("{}[{}] = {};", stage.name, OffsetOf(output),
-                                Stored(problem_, stage.dtype, core::ValueType::kReal, Call(Sum(" + l"), ""))));
-  } else {
-    WriteElement(body, Sum(" + l"));
-  }
-  body.Close();
+  AddBroken(body, fmt::format("{}[{}] = {};", stage.name, OffsetOf(output),
+                              Stored(problem_, stage.dtype, core::ValueType::kReal, Call(Sum(" + l"), ""))));
 }
 
-void ResultStores::Write(Lines& body) {
-  const core::Stage& stage = problem_.stage(group_.outputs.front().stage);
-  const std::string aligned = stage.name + "_aligned";
-  if (group_condition_) {
-    DeclareResult(body);
-    const int bytes = layout_.width * static_cast<int>(core::SizeOf(stage.dtype));
-    AddBroken(body,
-              fmt::format("const bool {} = {}{};", aligned, group_condition_->empty() ? "" : *group_condition_ + " && ",
-                          AlignedAddress(stage.name, bytes)));
-  }
+// The loop over a thread's rows, around what `inside` writes for each.
+void ResultStores::ForRows(Lines& body, const std::function<void()>& inside) {
   body.Add("#pragma unroll");
   body.Open(fmt::format("for (int i = 0; i < {}; ++i)", layout_.rows));
   body.Add(fmt::format("const int {} = {};", rows_.index(), layout_.row));
   body.Add(fmt::format("if ({} >= {}) break;", rows_.index(), rows_.count()));
   rows_.Decode(body, rows_.index());
+  inside();
+  body.Close();
+}
+
+// The loops over its columns: by groups where they are aligned, else one by one.
+void ResultStores::ForColumns(Lines& body, const std::function<void()>& group, const std::function<void()>& single) {
   body.Add("#pragma unroll");
   body.Open(fmt::format("for (int j = 0; j < {}; j += {})", layout_.columns, layout_.width));
   body.Add(fmt::format("const int first = {};", layout_.column));
   if (group_condition_) {
-    body.Open(fmt::format("if ({} && first < {})", aligned, columns_.count()));
-    WriteGroup(body);
+    body.Open(fmt::format("if ({}_aligned && first < {})", problem_.stage(group_.outputs.front().stage).name,
+                          columns_.count()));
+    body.Add(fmt::format("const int {} = first;", columns_.index()));
+    columns_.Decode(body, columns_.index());
+    group();
     body.Else();
-    WriteSingly(body);
-    body.Close();
-  } else {
-    WriteSingly(body);
   }
+  body.Add("#pragma unroll");
+  body.Open(fmt::format("for (int l = 0; l < {}; ++l)", layout_.width));
+  body.Add(fmt::format("const int {} = first + l;", columns_.index()));
+  body.Add(fmt::format("if ({} >= {}) break;", columns_.index(), columns_.count()));
+  columns_.Decode(body, columns_.index());
+  single();
   body.Close();
+  if (group_condition_) body.Close();
   body.Close();
+}
+
+void ResultStores::Write(Lines& body) {
+  if (group_condition_) {
+    DeclareResult(body);
+    const core::Stage& stage = problem_.stage(group_.outputs.front().stage);
+    const int bytes = layout_.width * static_cast<int>(core::SizeOf(stage.dtype));
+    AddBroken(body, fmt::format("const bool {}_aligned = {}{};", stage.name,
+                                group_condition_->empty() ? "" : *group_condition_ + " && ",
+                                AlignedAddress(stage.name, bytes)));
+  }
+  const auto group = [&] { WriteGroup(body); };
+  const auto single = [&] { WriteSingle(body); };
+  // Divisions once for each column, if they take any.
+  if (columns_.single()) return ForRows(body, [&] { ForColumns(body, group, single); });
+  ForColumns(body, [&] { ForRows(body, group); }, [&] { ForRows(body, single); });
 }
 
 }  // namespace warpwright::schedule

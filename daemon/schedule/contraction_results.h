@@ -2,6 +2,7 @@
 // stores.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -36,7 +37,9 @@ class ResultStores {
   std::string OffsetOf(const ContractionGroup::Output& output) const;
   void WriteElement(Lines& body, const std::string& sum);
   void WriteGroup(Lines& body);
-  void WriteSingly(Lines& body);
+  void WriteSingle(Lines& body);
+  void ForRows(Lines& body, const std::function<void()>& inside);
+  void ForColumns(Lines& body, const std::function<void()>& group, const std::function<void()>& single);
   void DeclareResult(Lines& body);
   std::string Call(const std::string& sum, const std::string& ahead) const;
   std::string Sum(const std::string& ahead) const;

@@ -17,10 +17,10 @@ constexpr int kCopiesAhead = 4;         // steps in shared memory, if a factor i
 constexpr int kPadding = 8;             // halves: 16 bytes, so that rows of a matrix are in different banks
 
 constexpr std::array<TileShape, 4> kTensorShapes = {{
-    {"128x128", 128, 128, 32, 2, 2, 0.60},
-    {"64x128", 64, 128, 32, 2, 2, 0.45},
-    {"128x64", 128, 64, 32, 2, 2, 0.45},
-    {"64x64", 64, 64, 32, 2, 2, 0.35},
+    {"128x128", 128, 128, 32, 2, 2, 2, 0.60},
+    {"64x128", 64, 128, 32, 2, 2, 3, 0.45},
+    {"128x64", 128, 64, 32, 2, 2, 3, 0.45},
+    {"64x64", 64, 64, 32, 2, 2, 4, 0.35},
 }};
 
 constexpr std::string_view kMultiplyAdd = R"(// sum += a * b of a warp: 16 x 8 results of 16 terms.
@@ -126,36 +126,31 @@ class TensorWriter final : public ContractionWriter {
 
   void WriteSteps(Lines& body) const override {
     const int m = shape().warp_m() / 16, n = shape().warp_n() / 8;
-    if (stores()) {
-      body.Open("auto store = [&](int stage)");
-      left().Store(body);
-      right().Store(body);
-      body.Close(";");
-    }
     body.Add(fmt::format("float sums[{}][{}][4] = {{}};", m, n));
-    body.Open("for (int step = 0; step < kStages - 1; ++step)");
-    if (stores()) {
-      body.Open("if (step < steps)");
-      body.Add("load(step, step);");
-      body.Add("store(step);");
-      body.Close();
-    } else {
-      body.Add("if (step < steps) load(step, step);");
-    }
-    if (copies()) body.Add("end_copy_group();");
-    body.Close();
-    body.Open("for (int step = 0; step < steps; ++step)");
+    body.Add("// The first kStages - 1 steps only load.");
+    body.Open("for (int step = 1 - kStages; step < steps; ++step)");
+    body.Open("if (step >= 0)");
     if (copies()) body.Add("wait_for_copies<kStages - 2>();");
     body.Add("__syncthreads();");
-    // That stage was last read before the barrier.
-    body.Add("const int stage = step % kStages, next = step + kStages - 1;");
+    body.Close();
+    // The stage that is filled now was last read before that barrier.
+    body.Add("const int next = step + kStages - 1;");
     body.Add("if (next < steps) load(next, next % kStages);");
     if (copies()) body.Add("end_copy_group();");
+    body.Open("if (step >= 0)");
+    body.Add("const int stage = step % kStages;");
     body.Add("#pragma unroll");
     body.Open("for (int k = 0; k < kTileK; k += 16)");
     WriteMultiply(body, m, n);
     body.Close();
-    if (stores()) body.Add("if (next < steps) store(next % kStages);");
+    body.Close();
+    if (stores()) {
+      body.Open("if (next < steps)");
+      body.Add("const int stage = next % kStages;");
+      left().Store(body);
+      right().Store(body);
+      body.Close();
+    }
     body.Close();
     body.Add("const int thread_m = warp_m + lane / 4, thread_n = warp_n + lane % 4 * 2;");
   }

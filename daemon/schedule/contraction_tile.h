@@ -13,6 +13,7 @@ struct TileShape {
   std::string_view name;
   int m = 0, n = 0, k = 0;
   int warps_m = 0, warps_n = 0;
+  int blocks = 1;         // that should fit on a multiprocessor, so that one computes while another waits
   double efficiency = 0;  // of a block's multiplications, as a share of the peak
 
   int threads() const { return warps_m * warps_n * 32; }

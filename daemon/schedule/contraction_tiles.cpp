@@ -17,10 +17,10 @@ namespace {
 constexpr int kSquare = 4, kLanesM = 4, kLanesN = 8;
 
 constexpr std::array<TileShape, 4> kShapes = {{
-    {"128x128", 128, 128, 16, 4, 2, 0.80},
-    {"128x32", 128, 32, 16, 4, 1, 0.55},
-    {"32x128", 32, 128, 16, 1, 4, 0.55},
-    {"32x32", 32, 32, 32, 2, 1, 0.35},
+    {"128x128", 128, 128, 16, 4, 2, 2, 0.80},
+    {"128x32", 128, 32, 16, 4, 1, 4, 0.55},
+    {"32x128", 32, 128, 16, 1, 4, 4, 0.55},
+    {"32x32", 32, 32, 32, 2, 1, 8, 0.35},
 }};
 
 int ResultsM(const TileShape& shape) { return shape.warp_m() / kLanesM; }
@@ -71,14 +71,10 @@ class TilesWriter final : public ContractionWriter {
   void WriteSteps(Lines& body) const override {
     const int m = ResultsM(shape()), n = ResultsN(shape());
     body.Add(fmt::format("{} sums[{}][{}] = {{}};", problem().real(), m, n));
-    body.Add("load(0);");
-    body.Open("for (int step = 0; step < steps; ++step)");
-    // The buffer that is filled here was last read before the barrier of the step before.
-    body.Add("const int stage = step % 2;");
-    left().Store(body);
-    right().Store(body);
-    body.Add("__syncthreads();");
-    body.Add("if (step + 1 < steps) load(step + 1);");
+    body.Open("for (int step = 0; step <= steps; ++step)");
+    body.Add("if (step < steps) load(step);");
+    body.Open("if (step > 0)");
+    body.Add("const int stage = (step - 1) % 2;");
     body.Add("#pragma unroll");
     body.Open("for (int k = 0; k < kTileK; ++k)");
     body.Add(fmt::format("{} a[{}], b[{}];", problem().real(), m, n));
@@ -93,6 +89,14 @@ class TilesWriter final : public ContractionWriter {
     body.Add("#pragma unroll");
     body.Add(fmt::format("  for (int j = 0; j < {}; ++j) sums[i][j] += a[i] * b[j];", n));
     body.Close();
+    body.Close();
+    body.Open("if (step < steps)");
+    // That stage was last read before the barrier of the step before.
+    body.Add("const int stage = step % 2;");
+    left().Store(body);
+    right().Store(body);
+    body.Close();
+    body.Add("__syncthreads();");
     body.Close();
   }
 

@@ -72,7 +72,8 @@ CodeOutcome ContractionWriter::Write(const std::string& role) {
   kernel.Add(formula.substr(0, formula.rfind('\n')));
   kernel.Add("//");
   WriteComment(kernel);
-  kernel.Add(Head(fmt::format("__global__ void __launch_bounds__({})", shape_.threads()), name, arguments.parameters));
+  kernel.Add(Head(fmt::format("__global__ void __launch_bounds__({}, {})", shape_.threads(), shape_.blocks), name,
+                  arguments.parameters));
   Lines body(1);
   body.Add(fmt::format("constexpr int kTileM = {}, kTileN = {}, kTileK = {};", shape_.m, shape_.n, shape_.k));
   WriteTiles(body);

@@ -35,9 +35,9 @@ __global__ void __launch_bounds__(128) entry_tiles(const float* __restrict__ inp
   const bool weight_aligned = (C * R * R) % 4 == 0 && reinterpret_cast<size_t>(weight) % 16 == 0;
   float weight_next[4];
   const int input_column = threadIdx.x % 128, input_term = threadIdx.x / 128;
-  const int input_b = (first_column + input_column) / (i2_count * i3_count), input_i2 =
-      (first_column + input_column) / i3_count % i2_count, input_i3 =
-      (first_column + input_column) % i3_count;
+  const int input_b = (first_column + input_column) / (i2_count * i3_count);
+  const int input_i2 = (first_column + input_column) / i3_count % i2_count;
+  const int input_i3 = (first_column + input_column) % i3_count;
   float input_next[16];
   auto load_weight = [&](int first_term) {
     const int term = first_term + weight_term;
@@ -63,29 +63,33 @@ __global__ void __launch_bounds__(128) entry_tiles(const float* __restrict__ inp
   };
 
   float sums[8][4] = {};
-  load(0);
-  for (int step = 0; step < steps; ++step) {
-    const int stage = step % 2;
+  for (int step = 0; step <= steps; ++step) {
+    if (step < steps) load(step);
+    if (step > 0) {
+      const int stage = (step - 1) % 2;
 #pragma unroll
-    for (int j = 0; j < 4; ++j)
-      weight_tile[stage][weight_term + j][weight_o] = weight_next[j];
+      for (int k = 0; k < kTileK; ++k) {
+        float a[8], b[4];
 #pragma unroll
-    for (int i = 0; i < 16; ++i)
-      input_tile[stage][input_term + i][input_column] = input_next[i];
-    __syncthreads();
-    if (step + 1 < steps) load(step + 1);
+        for (int i = 0; i < 8; ++i) a[i] = weight_tile[stage][k][thread_m + i / 4 * 16 + i % 4];
 #pragma unroll
-    for (int k = 0; k < kTileK; ++k) {
-      float a[8], b[4];
+        for (int i = 0; i < 4; ++i) b[i] = input_tile[stage][k][thread_n + i];
 #pragma unroll
-      for (int i = 0; i < 8; ++i) a[i] = weight_tile[stage][k][thread_m + i / 4 * 16 + i % 4];
+        for (int i = 0; i < 8; ++i)
 #pragma unroll
-      for (int i = 0; i < 4; ++i) b[i] = input_tile[stage][k][thread_n + i];
-#pragma unroll
-      for (int i = 0; i < 8; ++i)
-#pragma unroll
-        for (int j = 0; j < 4; ++j) sums[i][j] += a[i] * b[j];
+          for (int j = 0; j < 4; ++j) sums[i][j] += a[i] * b[j];
+      }
     }
+    if (step < steps) {
+      const int stage = step % 2;
+#pragma unroll
+      for (int j = 0; j < 4; ++j)
+        weight_tile[stage][weight_term + j][weight_o] = weight_next[j];
+#pragma unroll
+      for (int i = 0; i < 16; ++i)
+        input_tile[stage][input_term + i][input_column] = input_next[i];
+    }
+    __syncthreads();
   }
 
   auto out_of = [&](float sum, int o, int b, int i2, int i3) {
@@ -93,26 +97,31 @@ __global__ void __launch_bounds__(128) entry_tiles(const float* __restrict__ inp
   };
   const bool out_aligned = ((W + 2 * P - R) / S + 1) % 4 == 0 && reinterpret_cast<size_t>(out) % 16 == 0;
 #pragma unroll
-  for (int i = 0; i < 8; ++i) {
-    const int o = first_o + thread_m + i / 4 * 16 + i % 4;
-    if (o >= O) break;
+  for (int j = 0; j < 4; j += 4) {
+    const int first = first_column + thread_n;
+    if (out_aligned && first < columns) {
+      const int column = first;
+      const int b = column / (i2_count * i3_count), i2 = column / i3_count % i2_count, i3 = column % i3_count;
 #pragma unroll
-    for (int j = 0; j < 4; j += 4) {
-      const int first = first_column + thread_n;
-      if (out_aligned && first < columns) {
-        const int column = first;
-        const int b = column / (i2_count * i3_count), i2 = column / i3_count % i2_count, i3 =
-            column % i3_count;
+      for (int i = 0; i < 8; ++i) {
+        const int o = first_o + thread_m + i / 4 * 16 + i % 4;
+        if (o >= O) break;
         store_quad(&out[((b * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3],
             out_of(sums[i][j], o, b, i2, i3), out_of(sums[i][j + 1], o, b, i2, i3 + 1),
             out_of(sums[i][j + 2], o, b, i2, i3 + 2), out_of(sums[i][j + 3], o, b, i2, i3 + 3));
-      } else {
+      }
+    } else {
 #pragma unroll
-        for (int l = 0; l < 4; ++l) {
-          const int column = first + l;
-          if (column >= columns) break;
-          const int b = column / (i2_count * i3_count), i2 = column / i3_count % i2_count, i3 =
-              column % i3_count;
+      for (int l = 0; l < 4; ++l) {
+        const int column = first + l;
+        if (column >= columns) break;
+        const int b = column / (i2_count * i3_count);
+        const int i2 = column / i3_count % i2_count;
+        const int i3 = column % i3_count;
+#pragma unroll
+        for (int i = 0; i < 8; ++i) {
+          const int o = first_o + thread_m + i / 4 * 16 + i % 4;
+          if (o >= O) break;
           out[((b * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3] =
               out_of(sums[i][j + l], o, b, i2, i3);
         }

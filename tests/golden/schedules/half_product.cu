@@ -59,33 +59,37 @@ __global__ void __launch_bounds__(64) entry_tiles(const __half* __restrict__ A,
   };
 
   float sums[4][4] = {};
-  load(0);
-  for (int step = 0; step < steps; ++step) {
-    const int stage = step % 2;
+  for (int step = 0; step <= steps; ++step) {
+    if (step < steps) load(step);
+    if (step > 0) {
+      const int stage = (step - 1) % 2;
 #pragma unroll
-    for (int i = 0; i < 4; ++i)
+      for (int k = 0; k < kTileK; ++k) {
+        float a[4], b[4];
 #pragma unroll
-      for (int j = 0; j < 4; ++j)
-        A_tile[stage][A_k + j][A_m + i * 8] = A_next[4 * i + j];
+        for (int i = 0; i < 4; ++i) a[i] = A_tile[stage][k][thread_m + i];
 #pragma unroll
-    for (int i = 0; i < 4; ++i)
+        for (int i = 0; i < 4; ++i) b[i] = B_tile[stage][k][thread_n + i];
 #pragma unroll
-      for (int j = 0; j < 4; ++j)
-        B_tile[stage][B_k + i * 8][B_n + j] = B_next[4 * i + j];
-    __syncthreads();
-    if (step + 1 < steps) load(step + 1);
+        for (int i = 0; i < 4; ++i)
 #pragma unroll
-    for (int k = 0; k < kTileK; ++k) {
-      float a[4], b[4];
-#pragma unroll
-      for (int i = 0; i < 4; ++i) a[i] = A_tile[stage][k][thread_m + i];
-#pragma unroll
-      for (int i = 0; i < 4; ++i) b[i] = B_tile[stage][k][thread_n + i];
+          for (int j = 0; j < 4; ++j) sums[i][j] += a[i] * b[j];
+      }
+    }
+    if (step < steps) {
+      const int stage = step % 2;
 #pragma unroll
       for (int i = 0; i < 4; ++i)
 #pragma unroll
-        for (int j = 0; j < 4; ++j) sums[i][j] += a[i] * b[j];
+        for (int j = 0; j < 4; ++j)
+          A_tile[stage][A_k + j][A_m + i * 8] = A_next[4 * i + j];
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+#pragma unroll
+        for (int j = 0; j < 4; ++j)
+          B_tile[stage][B_k + i * 8][B_n + j] = B_next[4 * i + j];
     }
+    __syncthreads();
   }
 
   const bool C_aligned = N % 4 == 0 && reinterpret_cast<size_t>(C) % 8 == 0;

@@ -68,9 +68,9 @@ __global__ void __launch_bounds__(128) entry_tensor_tiles(const __half* __restri
   const int weight_term = threadIdx.x % 4 * 8, weight_o = threadIdx.x / 4;
   const bool weight_aligned = (C * R * R) % 8 == 0 && reinterpret_cast<size_t>(weight) % 16 == 0;
   const int input_column = threadIdx.x % 128, input_term = threadIdx.x / 128;
-  const int input_b = (first_column + input_column) / (i2_count * i3_count), input_i2 =
-      (first_column + input_column) / i3_count % i2_count, input_i3 =
-      (first_column + input_column) % i3_count;
+  const int input_b = (first_column + input_column) / (i2_count * i3_count);
+  const int input_i2 = (first_column + input_column) / i3_count % i2_count;
+  const int input_i3 = (first_column + input_column) % i3_count;
   __half input_next[32];
   auto load_weight = [&](int first_term, int stage) {
     const int term = first_term + weight_term;
@@ -99,41 +99,40 @@ __global__ void __launch_bounds__(128) entry_tensor_tiles(const __half* __restri
     load_input(step * kTileK);
   };
 
-  auto store = [&](int stage) {
-#pragma unroll
-    for (int i = 0; i < 32; ++i)
-      input_tile[stage][input_term + i][input_column] = input_next[i];
-  };
   float sums[2][8][4] = {};
-  for (int step = 0; step < kStages - 1; ++step) {
-    if (step < steps) {
-      load(step, step);
-      store(step);
+  // The first kStages - 1 steps only load.
+  for (int step = 1 - kStages; step < steps; ++step) {
+    if (step >= 0) {
+      wait_for_copies<kStages - 2>();
+      __syncthreads();
     }
-    end_copy_group();
-  }
-  for (int step = 0; step < steps; ++step) {
-    wait_for_copies<kStages - 2>();
-    __syncthreads();
-    const int stage = step % kStages, next = step + kStages - 1;
+    const int next = step + kStages - 1;
     if (next < steps) load(next, next % kStages);
     end_copy_group();
+    if (step >= 0) {
+      const int stage = step % kStages;
 #pragma unroll
-    for (int k = 0; k < kTileK; k += 16) {
-      unsigned a[2][4], b[4][4];
+      for (int k = 0; k < kTileK; k += 16) {
+        unsigned a[2][4], b[4][4];
 #pragma unroll
-      for (int i = 0; i < 2; ++i)
-        load_matrices(a[i], &weight_tile[stage][warp_m + i * 16 + lane % 16][k + lane / 16 * 8]);
+        for (int i = 0; i < 2; ++i)
+          load_matrices(a[i], &weight_tile[stage][warp_m + i * 16 + lane % 16][k + lane / 16 * 8]);
 #pragma unroll
-      for (int i = 0; i < 4; ++i)
-        load_matrices_transposed(b[i], &input_tile[stage][k + lane % 16][warp_n + i * 16 + lane / 16 * 8]);
+        for (int i = 0; i < 4; ++i)
+          load_matrices_transposed(b[i], &input_tile[stage][k + lane % 16][warp_n + i * 16 + lane / 16 * 8]);
 #pragma unroll
-      for (int i = 0; i < 2; ++i)
+        for (int i = 0; i < 2; ++i)
 #pragma unroll
-        for (int j = 0; j < 8; ++j)
-          multiply_add(sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+          for (int j = 0; j < 8; ++j)
+            multiply_add(sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+      }
     }
-    if (next < steps) store(next % kStages);
+    if (next < steps) {
+      const int stage = next % kStages;
+#pragma unroll
+      for (int i = 0; i < 32; ++i)
+        input_tile[stage][input_term + i][input_column] = input_next[i];
+    }
   }
   const int thread_m = warp_m + lane / 4, thread_n = warp_n + lane % 4 * 2;
 
@@ -142,26 +141,31 @@ __global__ void __launch_bounds__(128) entry_tensor_tiles(const __half* __restri
   };
   const bool out_aligned = ((W + 2 * P - R) / S + 1) % 2 == 0 && reinterpret_cast<size_t>(out) % 4 == 0;
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    const int o = first_o + thread_m + i * 8;
-    if (o >= O) break;
+  for (int j = 0; j < 16; j += 2) {
+    const int first = first_column + thread_n + j * 4;
+    if (out_aligned && first < columns) {
+      const int column = first;
+      const int b = column / (i2_count * i3_count), i2 = column / i3_count % i2_count, i3 = column % i3_count;
 #pragma unroll
-    for (int j = 0; j < 16; j += 2) {
-      const int first = first_column + thread_n + j * 4;
-      if (out_aligned && first < columns) {
-        const int column = first;
-        const int b = column / (i2_count * i3_count), i2 = column / i3_count % i2_count, i3 =
-            column % i3_count;
+      for (int i = 0; i < 4; ++i) {
+        const int o = first_o + thread_m + i * 8;
+        if (o >= O) break;
         store_pair(&out[((b * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3],
             out_of(sums[i / 2][j / 2][i % 2 * 2], o, b, i2, i3), out_of(sums[i / 2][j / 2][i % 2 * 2 + 1], o,
             b, i2, i3 + 1));
-      } else {
+      }
+    } else {
 #pragma unroll
-        for (int l = 0; l < 2; ++l) {
-          const int column = first + l;
-          if (column >= columns) break;
-          const int b = column / (i2_count * i3_count), i2 = column / i3_count % i2_count, i3 =
-              column % i3_count;
+      for (int l = 0; l < 2; ++l) {
+        const int column = first + l;
+        if (column >= columns) break;
+        const int b = column / (i2_count * i3_count);
+        const int i2 = column / i3_count % i2_count;
+        const int i3 = column % i3_count;
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int o = first_o + thread_m + i * 8;
+          if (o >= O) break;
           out[((b * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3] =
               __float2half(out_of(sums[i / 2][j / 2][i % 2 * 2 + l], o, b, i2, i3));
         }

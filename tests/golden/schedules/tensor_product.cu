@@ -88,30 +88,32 @@ __global__ void __launch_bounds__(128) entry_tensor_tiles(const __half* __restri
   };
 
   float sums[4][8][4] = {};
-  for (int step = 0; step < kStages - 1; ++step) {
-    if (step < steps) load(step, step);
-    end_copy_group();
-  }
-  for (int step = 0; step < steps; ++step) {
-    wait_for_copies<kStages - 2>();
-    __syncthreads();
-    const int stage = step % kStages, next = step + kStages - 1;
+  // The first kStages - 1 steps only load.
+  for (int step = 1 - kStages; step < steps; ++step) {
+    if (step >= 0) {
+      wait_for_copies<kStages - 2>();
+      __syncthreads();
+    }
+    const int next = step + kStages - 1;
     if (next < steps) load(next, next % kStages);
     end_copy_group();
+    if (step >= 0) {
+      const int stage = step % kStages;
 #pragma unroll
-    for (int k = 0; k < kTileK; k += 16) {
-      unsigned a[4][4], b[4][4];
+      for (int k = 0; k < kTileK; k += 16) {
+        unsigned a[4][4], b[4][4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i)
-        load_matrices(a[i], &A_tile[stage][warp_m + i * 16 + lane % 16][k + lane / 16 * 8]);
+        for (int i = 0; i < 4; ++i)
+          load_matrices(a[i], &A_tile[stage][warp_m + i * 16 + lane % 16][k + lane / 16 * 8]);
 #pragma unroll
-      for (int i = 0; i < 4; ++i)
-        load_matrices_transposed(b[i], &B_tile[stage][k + lane % 16][warp_n + i * 16 + lane / 16 * 8]);
+        for (int i = 0; i < 4; ++i)
+          load_matrices_transposed(b[i], &B_tile[stage][k + lane % 16][warp_n + i * 16 + lane / 16 * 8]);
 #pragma unroll
-      for (int i = 0; i < 4; ++i)
+        for (int i = 0; i < 4; ++i)
 #pragma unroll
-        for (int j = 0; j < 8; ++j)
-          multiply_add(sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+          for (int j = 0; j < 8; ++j)
+            multiply_add(sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+      }
     }
   }
   const int thread_m = warp_m + lane / 4, thread_n = warp_n + lane % 4 * 2;
