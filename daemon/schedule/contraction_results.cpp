@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "core/polynomial.h"
 
@@ -27,6 +28,10 @@ bool ReadsElsewhere(const Problem& problem, const core::Stage& stage, const std:
     if (!offset || !stored || !SameOffset(*offset, *stored)) return true;
   }
   return false;
+}
+
+std::string UnrollText(ResultStores::Loops loops) {
+  return loops == ResultStores::Loops::kUnrolled ? "#pragma unroll" : "#pragma unroll 1";
 }
 
 std::string StoreName(int width) { return width == 4 ? "store_quad" : "store_pair"; }
@@ -153,15 +158,16 @@ std::string ResultStores::OffsetOf(const ContractionGroup::Output& output) const
 }
 
 // The output's value from the sum's, which scales and guards without terms may change first.
-std::string ResultStores::ValueOf(const ContractionGroup::Output& output, const std::string& sum, Lines& lines) {
-  std::string product = sum;
-  if (!group_.contraction.scale.empty()) {
+std::string ResultStores::ValueOf(const ContractionGroup::Output& output, Sums sums, Lines& lines) {
+  std::string product = sums == Sums::kAgain ? SumAgain(lines) : sums == Sums::kArgument ? "sum" : Sum(" + l");
+  if (!group_.contraction.scale.empty() && sums != Sums::kAgain) {
     ExpressionCode code(problem_, stage_, Scope{.variables = variables_}, names_, lines);
     for (const core::NodeId id : group_.contraction.scale)
       product += " * " + Parenthesized(code.Value(id, core::ValueType::kReal));
     refusal_ = code.refusal() ? code.refusal() : refusal_;
   }
-  if (const std::string guards = ConditionText(group_.contraction.guards, variables_); !guards.empty())
+  const std::string guards = ConditionText(group_.contraction.guards, variables_);
+  if (!guards.empty() && sums != Sums::kAgain)
     product = fmt::format("({} ? {} : {})", guards, product, NumberText(problem_, 0));
   if (output.stage == group_.stage) return product;
   const std::string& name = stage_.name;
@@ -180,7 +186,7 @@ std::string ResultStores::ValueOf(const ContractionGroup::Output& output, const 
 void ResultStores::DeclareResult(Lines& body) {
   const ContractionGroup::Output& output = group_.outputs.front();
   Lines inside(body.level() + 1);
-  const std::string value = ValueOf(output, "sum", inside);
+  const std::string value = ValueOf(output, Sums::kArgument, inside);
   if (value == "sum" && inside.empty()) return;
   function_ = names_.TakeOf({problem_.stage(output.stage).name + "_of", "result_of"});
   std::vector<std::string> parameters = {fmt::format("{} sum", problem_.real())};
@@ -192,7 +198,21 @@ void ResultStores::DeclareResult(Lines& body) {
   body.Close(";");
 }
 
-void ResultStores::WriteElement(Lines& body, const std::string& sum) {
+// The sum itself, added up by this thread alone.
+std::string ResultStores::SumAgain(Lines& lines) {
+  ExpressionCode code(problem_, stage_, Scope{.variables = variables_}, names_, lines);
+  const std::string sum = code.Value(group_.contraction.sum, core::ValueType::kReal);
+  refusal_ = code.refusal() ? code.refusal() : refusal_;
+  return sum;
+}
+
+// Whether a factor is left out for some terms by itself, so that the other one is multiplied by 0 instead.
+bool ResultStores::LeavesOut() const {
+  const Factor &left = group_.contraction.left, &right = group_.contraction.right;
+  return !left.conditions.empty() || !right.conditions.empty() || left.guards != right.guards;
+}
+
+void ResultStores::WriteElement(Lines& body, Sums sums) {
   for (const auto& output : group_.outputs) {
     const core::Stage& stage = problem_.stage(output.stage);
     const auto root = static_cast<core::NodeId>(stage.nodes.size() - 1);
@@ -200,7 +220,7 @@ void ResultStores::WriteElement(Lines& body, const std::string& sum) {
     const std::string domain = ConditionText(stage.domain, VariablesOf(output));
     const bool guarded = !domain.empty();
     if (guarded) inside.Open(fmt::format("if ({})", domain));
-    const std::string value = ValueOf(output, sum, inside);
+    const std::string value = ValueOf(output, sums, inside);
     const core::ValueType type = core::TypesOf(problem_.form, stage)[root];
     AddBroken(inside,
               fmt::format("{}[{}] = {};", stage.name, OffsetOf(output), Stored(problem_, stage.dtype, type, value)));
@@ -236,7 +256,7 @@ void ResultStores::WriteGroup(Lines& body) {
 }
 
 void ResultStores::WriteSingle(Lines& body) {
-  if (!group_condition_) return WriteElement(body, Sum(" + l"));
+  if (!group_condition_) return WriteElement(body, Sums::kHeld);
   const ContractionGroup::Output& output = group_.outputs.front();
   const core::Stage& stage = problem_.stage(output.stage);
   AddBroken(body, fmt::format("{}[{}] = {};", stage.name, OffsetOf(output),
@@ -244,8 +264,8 @@ void ResultStores::WriteSingle(Lines& body) {
 }
 
 // The loop over a thread's rows, around what `inside` writes for each.
-void ResultStores::ForRows(Lines& body, const std::function<void()>& inside) {
-  body.Add("#pragma unroll");
+void ResultStores::ForRows(Lines& body, Loops loops, const std::function<void()>& inside) {
+  body.Add(UnrollText(loops));
   body.Open(fmt::format("for (int i = 0; i < {}; ++i)", layout_.rows));
   body.Add(fmt::format("const int {} = {};", rows_.index(), layout_.row));
   body.Add(fmt::format("if ({} >= {}) break;", rows_.index(), rows_.count()));
@@ -255,11 +275,12 @@ void ResultStores::ForRows(Lines& body, const std::function<void()>& inside) {
 }
 
 // The loops over its columns: by groups where they are aligned, else one by one.
-void ResultStores::ForColumns(Lines& body, const std::function<void()>& group, const std::function<void()>& single) {
-  body.Add("#pragma unroll");
+void ResultStores::ForColumns(Lines& body, Loops loops, const std::function<void()>& group,
+                              const std::function<void()>& single) {
+  body.Add(UnrollText(loops));
   body.Open(fmt::format("for (int j = 0; j < {}; j += {})", layout_.columns, layout_.width));
   body.Add(fmt::format("const int first = {};", layout_.column));
-  if (group_condition_) {
+  if (group) {
     body.Open(fmt::format("if ({}_aligned && first < {})", problem_.stage(group_.outputs.front().stage).name,
                           columns_.count()));
     body.Add(fmt::format("const int {} = first;", columns_.index()));
@@ -267,31 +288,59 @@ void ResultStores::ForColumns(Lines& body, const std::function<void()>& group, c
     group();
     body.Else();
   }
-  body.Add("#pragma unroll");
+  body.Add(UnrollText(loops));
   body.Open(fmt::format("for (int l = 0; l < {}; ++l)", layout_.width));
   body.Add(fmt::format("const int {} = first + l;", columns_.index()));
   body.Add(fmt::format("if ({} >= {}) break;", columns_.index(), columns_.count()));
   columns_.Decode(body, columns_.index());
   single();
   body.Close();
-  if (group_condition_) body.Close();
+  if (group) body.Close();
+  body.Close();
+}
+
+void ResultStores::ForResults(Lines& body, Loops loops, const std::function<void()>& group,
+                              const std::function<void()>& single) {
+  // Divisions once for each column, if they take any.
+  if (columns_.single()) return ForRows(body, loops, [&] { ForColumns(body, loops, group, single); });
+  const auto rows_of = [&](const std::function<void()>& inside) -> std::function<void()> {
+    if (!inside) return nullptr;
+    return [&] { ForRows(body, loops, inside); };
+  };
+  ForColumns(body, loops, rows_of(group), rows_of(single));
+}
+
+// `again` becomes true where a sum must be added up again.
+void ResultStores::WriteCheck(Lines& body) {
+  body.Add(
+      "// A term that is left out was 0 times the other factor, which is no number if that is infinite: then this");
+  body.Add("// thread's sums are added up again, without such terms.");
+  body.Add("bool again = false;");
+  for (const auto& [index, count, step] :
+       {std::tuple("i", layout_.rows, 1), {"j", layout_.columns, layout_.width}, {"l", layout_.width, 1}}) {
+    body.Add("#pragma unroll");
+    body.Open(fmt::format("for (int {0} = 0; {0} < {1}; {2})", index, count,
+                          step == 1 ? fmt::format("++{}", index) : fmt::format("{} += {}", index, step)));
+  }
+  body.Add(fmt::format("again |= isnan({});", Sum(" + l")));
+  for (int i = 0; i < 3; ++i) body.Close();
+  body.Open("if (again)");
+  ForResults(body, Loops::kRolled, nullptr, [&] { WriteElement(body, Sums::kAgain); });
+  body.Add("return;");
   body.Close();
 }
 
 void ResultStores::Write(Lines& body) {
-  if (group_condition_) {
-    DeclareResult(body);
-    const core::Stage& stage = problem_.stage(group_.outputs.front().stage);
-    const int bytes = layout_.width * static_cast<int>(core::SizeOf(stage.dtype));
-    AddBroken(body, fmt::format("const bool {}_aligned = {}{};", stage.name,
-                                group_condition_->empty() ? "" : *group_condition_ + " && ",
-                                AlignedAddress(stage.name, bytes)));
-  }
-  const auto group = [&] { WriteGroup(body); };
+  if (LeavesOut()) WriteCheck(body);
   const auto single = [&] { WriteSingle(body); };
-  // Divisions once for each column, if they take any.
-  if (columns_.single()) return ForRows(body, [&] { ForColumns(body, group, single); });
-  ForColumns(body, [&] { ForRows(body, group); }, [&] { ForRows(body, single); });
+  if (!group_condition_) return ForResults(body, Loops::kUnrolled, nullptr, single);
+  DeclareResult(body);
+  const core::Stage& stage = problem_.stage(group_.outputs.front().stage);
+  const int bytes = layout_.width * static_cast<int>(core::SizeOf(stage.dtype));
+  AddBroken(body, fmt::format("const bool {}_aligned = {}{};", stage.name,
+                              group_condition_->empty() ? "" : *group_condition_ + " && ",
+                              AlignedAddress(stage.name, bytes)));
+  ForResults(body, Loops::kUnrolled, [&] { WriteGroup(body); }, single);
 }
 
 }  // namespace warpwright::schedule

@@ -29,17 +29,25 @@ class ResultStores {
   int width() const { return layout_.width; }
   const std::optional<core::RewriteRefusal>& refusal() const { return refusal_; }
 
+  enum class Loops : uint8_t { kUnrolled, kRolled };
+
  private:
+  enum class Sums : uint8_t { kHeld, kArgument, kAgain };  // in sums[][], a function's argument, added up anew
   void ChooseAccess();
   void CheckInPlace();
   VariableTexts VariablesOf(const ContractionGroup::Output& output) const;
-  std::string ValueOf(const ContractionGroup::Output& output, const std::string& sum, Lines& lines);
+  std::string ValueOf(const ContractionGroup::Output& output, Sums sums, Lines& lines);
+  std::string SumAgain(Lines& lines);
+  bool LeavesOut() const;
   std::string OffsetOf(const ContractionGroup::Output& output) const;
-  void WriteElement(Lines& body, const std::string& sum);
+  void WriteElement(Lines& body, Sums sums);
+  void WriteCheck(Lines& body);
   void WriteGroup(Lines& body);
   void WriteSingle(Lines& body);
-  void ForRows(Lines& body, const std::function<void()>& inside);
-  void ForColumns(Lines& body, const std::function<void()>& group, const std::function<void()>& single);
+  void ForRows(Lines& body, Loops loops, const std::function<void()>& inside);
+  // `group`: of neighbours that are aligned; none: always one by one.
+  void ForColumns(Lines& body, Loops loops, const std::function<void()>& group, const std::function<void()>& single);
+  void ForResults(Lines& body, Loops loops, const std::function<void()>& group, const std::function<void()>& single);
   void DeclareResult(Lines& body);
   std::string Call(const std::string& sum, const std::string& ahead) const;
   std::string Sum(const std::string& ahead) const;

@@ -17,7 +17,7 @@ __device__ __forceinline__ void store_quad(float* to, float a, float b, float c,
 //
 // A block computes 32 x 128 results, 16 terms a step: its parts of both factors stand in
 // shared memory, the next ones wait in registers while these are multiplied.
-__global__ void __launch_bounds__(128) entry_tiles(const float* __restrict__ input,
+__global__ void __launch_bounds__(128, 4) entry_tiles(const float* __restrict__ input,
     const float* __restrict__ weight, const float* __restrict__ bias, float* __restrict__ out,
     int B, int C, int H, int O, int P, int R, int S, int W) {
   constexpr int kTileM = 32, kTileN = 128, kTileK = 16;
@@ -92,6 +92,51 @@ __global__ void __launch_bounds__(128) entry_tiles(const float* __restrict__ inp
     __syncthreads();
   }
 
+  // A term that is left out was 0 times the other factor, which is no number if that is infinite: then this
+  // thread's sums are added up again, without such terms.
+  bool again = false;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+#pragma unroll
+    for (int j = 0; j < 4; j += 4) {
+#pragma unroll
+      for (int l = 0; l < 4; ++l) {
+        again |= isnan(sums[i][j + l]);
+      }
+    }
+  }
+  if (again) {
+#pragma unroll 1
+    for (int j = 0; j < 4; j += 4) {
+      const int first = first_column + thread_n;
+#pragma unroll 1
+      for (int l = 0; l < 4; ++l) {
+        const int column = first + l;
+        if (column >= columns) break;
+        const int b = column / (i2_count * i3_count);
+        const int i2 = column / i3_count % i2_count;
+        const int i3 = column % i3_count;
+#pragma unroll 1
+        for (int i = 0; i < 8; ++i) {
+          const int o = first_o + thread_m + i / 4 * 16 + i % 4;
+          if (o >= O) break;
+          float sum = 0.0f;
+          for (int kz = 0; kz < C; ++kz) {
+            for (int ky = 0; ky < R; ++ky) {
+              for (int kx = 0; kx < R; ++kx) {
+                if (i2 * S + ky - P >= 0 && i2 * S + ky - P < H && i3 * S + kx - P >= 0 && i3 * S + kx - P < W) {
+                  sum += input[((b * C + kz) * H + i2 * S + ky - P) * W + i3 * S + kx - P] * weight[((o * C + kz) * R + ky) * R + kx];
+                }
+              }
+            }
+          }
+          out[((b * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3] =
+              sum + bias[o];
+        }
+      }
+    }
+    return;
+  }
   auto out_of = [&](float sum, int o, int b, int i2, int i3) {
     return sum + bias[o];
   };

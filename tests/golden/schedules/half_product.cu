@@ -21,7 +21,7 @@ __device__ __forceinline__ void store_quad(__half* to, float a, float b, float c
 //
 // A block computes 32 x 32 results, 32 terms a step: its parts of both factors stand in
 // shared memory, the next ones wait in registers while these are multiplied.
-__global__ void __launch_bounds__(64) entry_tiles(const __half* __restrict__ A,
+__global__ void __launch_bounds__(64, 8) entry_tiles(const __half* __restrict__ A,
     const __half* __restrict__ B, __half* __restrict__ C, int K, int M, int N) {
   constexpr int kTileM = 32, kTileN = 32, kTileK = 32;
   // Rows are longer by 4, so that a column's elements are in different banks and quads stay aligned.

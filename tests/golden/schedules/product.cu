@@ -18,7 +18,7 @@ __device__ __forceinline__ void store_quad(float* to, float a, float b, float c,
 //
 // A block computes 128 x 128 results, 16 terms a step: its parts of both factors stand in
 // shared memory, the next ones wait in registers while these are multiplied.
-__global__ void __launch_bounds__(256) entry_tiles(const float* __restrict__ A,
+__global__ void __launch_bounds__(256, 2) entry_tiles(const float* __restrict__ A,
     const float* __restrict__ B, const float* __restrict__ bias, float* C, int K, int M, int N,
     float alpha, float beta) {
   constexpr int kTileM = 128, kTileN = 128, kTileK = 16;

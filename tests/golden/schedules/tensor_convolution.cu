@@ -49,7 +49,7 @@ __device__ __forceinline__ void store_pair(__half* to, float a, float b) {
 //
 // A block computes 64 x 128 results on tensor cores, 32 terms a step, each warp 32 x 64 of them.
 // Copies into shared memory run kStages - 1 steps ahead.
-__global__ void __launch_bounds__(128) entry_tensor_tiles(const __half* __restrict__ input,
+__global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __restrict__ input,
     const __half* __restrict__ weight, const __half* __restrict__ bias, __half* __restrict__ out,
     int B, int C, int H, int O, int P, int R, int S, int W) {
   constexpr int kTileM = 64, kTileN = 128, kTileK = 32;
@@ -136,6 +136,51 @@ __global__ void __launch_bounds__(128) entry_tensor_tiles(const __half* __restri
   }
   const int thread_m = warp_m + lane / 4, thread_n = warp_n + lane % 4 * 2;
 
+  // A term that is left out was 0 times the other factor, which is no number if that is infinite: then this
+  // thread's sums are added up again, without such terms.
+  bool again = false;
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+#pragma unroll
+    for (int j = 0; j < 16; j += 2) {
+#pragma unroll
+      for (int l = 0; l < 2; ++l) {
+        again |= isnan(sums[i / 2][j / 2][i % 2 * 2 + l]);
+      }
+    }
+  }
+  if (again) {
+#pragma unroll 1
+    for (int j = 0; j < 16; j += 2) {
+      const int first = first_column + thread_n + j * 4;
+#pragma unroll 1
+      for (int l = 0; l < 2; ++l) {
+        const int column = first + l;
+        if (column >= columns) break;
+        const int b = column / (i2_count * i3_count);
+        const int i2 = column / i3_count % i2_count;
+        const int i3 = column % i3_count;
+#pragma unroll 1
+        for (int i = 0; i < 4; ++i) {
+          const int o = first_o + thread_m + i * 8;
+          if (o >= O) break;
+          float sum = 0.0f;
+          for (int kz = 0; kz < C; ++kz) {
+            for (int ky = 0; ky < R; ++ky) {
+              for (int kx = 0; kx < R; ++kx) {
+                if (i2 * S + ky - P >= 0 && i2 * S + ky - P < H && i3 * S + kx - P >= 0 && i3 * S + kx - P < W) {
+                  sum += __half2float(input[((b * C + kz) * H + i2 * S + ky - P) * W + i3 * S + kx - P]) * __half2float(weight[((o * C + kz) * R + ky) * R + kx]);
+                }
+              }
+            }
+          }
+          out[((b * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3] =
+              __float2half(sum + __half2float(bias[o]));
+        }
+      }
+    }
+    return;
+  }
   auto out_of = [&](float sum, int o, int b, int i2, int i3) {
     return sum + __half2float(bias[o]);
   };

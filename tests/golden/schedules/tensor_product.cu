@@ -50,7 +50,7 @@ __device__ __forceinline__ void store_pair(__half* to, float a, float b) {
 //
 // A block computes 128 x 128 results on tensor cores, 32 terms a step, each warp 64 x 64 of them.
 // Copies into shared memory run kStages - 1 steps ahead.
-__global__ void __launch_bounds__(128) entry_tensor_tiles(const __half* __restrict__ A,
+__global__ void __launch_bounds__(128, 2) entry_tensor_tiles(const __half* __restrict__ A,
     const __half* __restrict__ B, __half* __restrict__ C, int K, int M, int N) {
   constexpr int kTileM = 128, kTileN = 128, kTileK = 32;
   constexpr int kStages = 4;

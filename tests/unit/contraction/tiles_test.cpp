@@ -56,6 +56,21 @@ TEST(Tiles, ComputeWhatTheFormSays) {
   EXPECT_GE(RunSamples(TilesSchedule(), samples, false), 18u);
 }
 
+// Padding is not multiplied: 0 times infinity would be no number.
+TEST(Tiles, LeaveOutWhatTheFormLeavesOut) {
+  const auto run = [](const char* name, const Schedule& schedule, const char* tile) {
+    const ContractionSample sample = testing::ContractionSampleOf(name);
+    const Problem problem = ProblemOf(sample.form, sample.sizes);
+    const auto result = testing::RunOnSimulator(problem, CodeOf(problem, schedule, {{"tile", tile}}), 40);
+    EXPECT_EQ(result.fault + result.mismatch, "") << name;
+  };
+  run("convolution 2d", TilesSchedule(), "32x32");
+  run("triangular", TilesSchedule(), "128x32");
+  run("weighted", TilesSchedule(), "32x32");
+  run("product", TilesSchedule(), "32x32");
+  run("convolution 2d in f16", TensorTilesSchedule(), "64x64");
+}
+
 TEST(TensorTiles, ComputeWhatTheFormSays) {
   std::vector<ContractionSample> samples = testing::ContractionSamples();
   std::erase_if(samples, [](const ContractionSample& sample) { return !AllHalves(sample); });
