@@ -105,7 +105,8 @@ std::vector<Dimension> DimensionsOf(core::VariableId first, const std::vector<co
 }
 
 void NameDimensions(std::vector<Dimension>& dimensions, Names& names) {
-  static const std::vector<std::vector<std::string>> kUsual = {{"i"}, {"row", "col"}, {"plane", "row", "col"}};
+  static const std::vector<std::vector<std::string>> kUsual = {
+      {"i"}, {"row", "col"}, {"plane", "row", "col"}, {"n", "plane", "row", "col"}};
   for (size_t d = 0; d < dimensions.size(); ++d) {
     std::vector<std::string> wishes;
     if (const std::string own = IndexNameFor(dimensions[d].extent); !own.empty() && dimensions.size() > 1)
@@ -140,10 +141,18 @@ bool IsContiguous(const Access& access, const Dimension& last) {
 }
 
 void WriteCoordinates(const std::vector<Dimension>& dimensions, const std::string& type, const std::string& index,
-                      Lines& lines) {
+                      Names& names, Lines& lines) {
+  static const std::vector<std::string> kExtents = {"width", "height", "depth"};
   std::string rest = index;
   for (size_t d = dimensions.size(); d-- > 0;) {
-    const std::string extent = Parenthesized(SizeText(dimensions[d].extent));
+    std::string extent = Parenthesized(SizeText(dimensions[d].extent));
+    if (d > 0 && extent.starts_with("(")) {  // used twice
+      const size_t back = dimensions.size() - 1 - d;
+      const std::string name = names.TakeOf(
+          {back < kExtents.size() ? kExtents[back] : dimensions[d].name + "_end", dimensions[d].name + "_end"});
+      lines.Add(fmt::format("const int {} = {};", name, SizeText(dimensions[d].extent)));
+      extent = name;
+    }
     const std::string value = d == 0 ? rest : fmt::format("{} % {}", rest, extent);
     if (dimensions[d].name != index) lines.Add(fmt::format("const {} {} = {};", type, dimensions[d].name, value));
     rest += " / " + extent;
@@ -156,8 +165,11 @@ std::string TotalText(const Problem& problem, const std::vector<Dimension>& dime
   const std::string text = SizeText(Product(extents));
   const size_t end = text.find(" * ");
   const bool product = end != std::string::npos && Parenthesized(text.substr(0, end)) == text.substr(0, end);
-  return problem.wide && product ? fmt::format("static_cast<size_t>({}){}", text.substr(0, end), text.substr(end))
-                                 : text;
+  const EntryParameter* first = product ? problem.entry.Find(text.substr(0, end)) : nullptr;
+  const bool long_already = first && core::SizeOf(first->dtype) == 8;
+  return problem.wide && product && !long_already
+             ? fmt::format("static_cast<long long>({}){}", text.substr(0, end), text.substr(end))
+             : text;
 }
 
 std::optional<std::vector<std::string>> Divisible(const Access& access, const Dimension& last, int width) {
@@ -194,7 +206,9 @@ std::string PackedType::Store(const std::string& variable, const std::string& ad
   return fmt::format("{}({}, {});", store, address, variable);
 }
 
-PackedType MakePackedType(const Problem& problem) {
+PackedType MakePackedType(const Problem& problem, const Packing& packing) {
+  const bool stores =
+      std::any_of(packing.accesses.begin(), packing.accesses.end(), [](const Access& a) { return a.store; });
   PackedType type{problem.shared_name("Packed"), problem.shared_name("load_packed"),
                   problem.shared_name("store_packed"), ""};
   type.definition = fmt::format(
@@ -206,12 +220,15 @@ PackedType MakePackedType(const Problem& problem) {
       "template <int kWidth, typename T>\n"
       "__device__ __forceinline__ {0}<T, kWidth> {1}(const T* from) {{\n"
       "  return *reinterpret_cast<const {0}<T, kWidth>*>(from);\n"
-      "}}\n"
-      "template <typename T, int kWidth>\n"
-      "__device__ __forceinline__ void {2}(T* to, const {0}<T, kWidth>& values) {{\n"
-      "  *reinterpret_cast<{0}<T, kWidth>*>(to) = values;\n"
       "}}\n",
-      type.name, type.load, type.store);
+      type.name, type.load);
+  if (stores)
+    type.store_definition = fmt::format(
+        "template <typename T, int kWidth>\n"
+        "__device__ __forceinline__ void {1}(T* to, const {0}<T, kWidth>& values) {{\n"
+        "  *reinterpret_cast<{0}<T, kWidth>*>(to) = values;\n"
+        "}}\n",
+        type.name, type.store);
   return type;
 }
 
@@ -220,16 +237,26 @@ std::string ElementTypeOf(const Problem& problem, const Access& access) {
   return parameter ? parameter->type : CTypeOf(access.dtype);
 }
 
-std::string PackingCondition(const Packing& packing, Lines& launch) {
+std::string AlignmentFunction(const std::string& name) {
+  return fmt::format(
+      "static bool {}(const void* pointer, size_t bytes) {{\n"
+      "  return reinterpret_cast<size_t>(pointer) % bytes == 0;\n"
+      "}}\n",
+      name);
+}
+
+std::string PackingCondition(const Problem& problem, const Packing& packing, std::vector<std::string>& helpers) {
+  const std::string aligned = problem.shared_name("is_aligned");
+  helpers.push_back(AlignmentFunction(aligned));
   std::vector<std::string> conditions, buffers;
   for (const Access& access : packing.accesses) {
     if (std::find(buffers.begin(), buffers.end(), access.tensor) != buffers.end()) continue;
     buffers.push_back(access.tensor);
-    conditions.push_back(fmt::format("aligned({})", access.tensor));
+    conditions.push_back(fmt::format("{}({}, {})", aligned, access.tensor, packing.bytes));
   }
+  for (const std::string& tensor : packing.gathered)
+    conditions.push_back(fmt::format("{}({}, {})", aligned, tensor, packing.bytes));
   conditions.insert(conditions.end(), packing.conditions.begin(), packing.conditions.end());
-  launch.Add(fmt::format("const auto aligned = [](const void* p) {{ return reinterpret_cast<size_t>(p) % {} == 0; }};",
-                         packing.bytes));
   return fmt::format("{}", fmt::join(conditions, " && "));
 }
 

@@ -41,7 +41,7 @@ void NameDimensions(std::vector<Dimension>& dimensions, Names& names);
 std::map<core::VariableId, std::string> VariableNames(const std::vector<Dimension>& dimensions);
 // "const int col = index % C;" for every dimension, from the flat index of this name and type.
 void WriteCoordinates(const std::vector<Dimension>& dimensions, const std::string& type, const std::string& index,
-                      Lines& lines);
+                      Names& names, Lines& lines);
 // The number of points, in 64 bits if the problem is wide.
 std::string TotalText(const Problem& problem, const std::vector<Dimension>& dimensions);
 
@@ -58,6 +58,7 @@ struct Packing {
   int width = 1;
   std::vector<Access> accesses;         // each place once
   std::vector<std::string> conditions;  // beside alignment: "n % 4 == 0"
+  std::vector<std::string> gathered;    // tensors whose rows are moved so, at places that data says
   int bytes = 1;                        // that addresses must be a multiple of
 
   bool packs() const { return width > 1 && !accesses.empty(); }
@@ -65,13 +66,14 @@ struct Packing {
 };
 // The type that kernels use for neighbours, and functions that move them, under names that are free.
 struct PackedType {
-  std::string name, load, store, definition;
+  std::string name, load, store;
+  std::string definition, store_definition;  // the second: empty if nothing is stored
   std::string Load(const std::string& variable, const std::string& address) const;  // a statement
   std::string Store(const std::string& variable, const std::string& address) const;
 };
-PackedType MakePackedType(const Problem& problem);
+PackedType MakePackedType(const Problem& problem, const Packing& packing);
 std::string ElementTypeOf(const Problem& problem, const Access& access);
-// "aligned(x) && aligned(y) && n % 4 == 0", with the definition of `aligned` in `launch`.
-std::string PackingCondition(const Packing& packing, Lines& launch);
+// "is_aligned(x, 16) && n % 4 == 0".
+std::string PackingCondition(const Problem& problem, const Packing& packing, std::vector<std::string>& helpers);
 
 }  // namespace warpwright::schedule

@@ -63,6 +63,16 @@ Statement LookAt(const Node& node, const std::set<std::string>& functions_of_fil
   return seen;
 }
 
+// Of the file's functions the statement calls only these.
+bool CallsOnly(const Node& node, const std::set<std::string>& functions_of_file, const std::set<std::string>& only) {
+  bool others = false;
+  source::ForEach(node, [&](const Node& n) {
+    const std::string name = n.Is(NodeKind::kCall) ? rewrite::UnqualifiedName(n.name) : "";
+    others |= functions_of_file.contains(name) && !only.contains(name);
+  });
+  return !others;
+}
+
 std::string TextOf(const source::SyntaxFunction& function, const Node& node) {
   std::string text(function.Text(node));
   const bool block =
@@ -168,6 +178,12 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
     }
   }
 
+  // Functions that the whole program sees: what falls back to one of them goes on to do so.
+  std::set<std::string> launchers;
+  for (const CXCursor& f : reached)
+    if (source::ast::IsHost(f) && clang_Cursor_getStorageClass(f) != CX_SC_Static)
+      launchers.insert(source::ast::Spelling(f));
+
   Locals locals;
   bool launched = false;
   for (const auto& child : function->body->children) {
@@ -176,7 +192,9 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
     source::ForEach(statement, [&](const Node& n) {
       if (n.Is(NodeKind::kVariable)) locals.symbols.insert(n.symbol);
     });
-    if (seen.launches || seen.calls_file) {
+    const bool falls_back = statement.Is(NodeKind::kIf) && !seen.launches && seen.returns && !seen.declares &&
+                            !Mentions(statement, locals) && CallsOnly(statement, functions, launchers);
+    if ((seen.launches || seen.calls_file) && !(falls_back && seen.calls_file)) {
       launched = true;
       source::ForEach(statement, [&](const Node& n) {
         if (!n.Is(NodeKind::kLaunch) || !entry.stream.empty() || n.size() <= source::kLaunchStream) return;
@@ -193,6 +211,7 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
       continue;
     }
     if (seen.of_launches || seen.declares || Mentions(statement, locals)) continue;
+    entry.kept.push_back({statement.begin, statement.end});
     (launched ? entry.after : entry.before).push_back(TextOf(*function, statement));
   }
   const CXTypeKind result = clang_getCanonicalType(clang_getCursorResultType(*cursor)).kind;

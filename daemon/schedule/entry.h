@@ -27,11 +27,14 @@ struct Entry {
   std::vector<EntryParameter> parameters;  // the manifest's, in its order
   source::TextRange declaration;           // with `template <...>` and extern "C"
   source::TextRange body;                  // with its braces
-  std::vector<std::string> before, after;  // statements that stay: checks of arguments; checks of errors
-  std::string result;                      // "return cudaGetLastError();", or empty
-  std::string stream;                      // what kernels are launched into; empty: the default stream
-  bool computes_in_double = false;         // its kernels name the type
-  bool computes_wide = false;              // its kernels name 64-bit integers
+  // Statements that stay, and where they stand: checks of arguments and calls of other launchers, then checks of
+  // errors.
+  std::vector<std::string> before, after;
+  std::vector<source::TextRange> kept;
+  std::string result;               // "return cudaGetLastError();", or empty
+  std::string stream;               // what kernels are launched into; empty: the default stream
+  bool computes_in_double = false;  // its kernels name the type
+  bool computes_wide = false;       // its kernels name 64-bit integers
 
   const EntryParameter* Find(std::string_view parameter) const;
 };

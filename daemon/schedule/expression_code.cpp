@@ -42,6 +42,13 @@ const core::Call* AsReciprocal(const core::Node& node) {
   return call != nullptr && call->function == core::Function::kReciprocal ? call : nullptr;
 }
 
+bool IsMinus(const core::Stage& stage, const core::Node& node) {
+  const auto* product = std::get_if<core::Nary>(&node);
+  if (product == nullptr || product->op != ReduceOp::kProduct || product->args.size() != 2) return false;
+  const auto* factor = std::get_if<core::Constant>(&stage.nodes[product->args[0]]);
+  return factor != nullptr && factor->value == -1;
+}
+
 std::string_view NameOf(core::Function function) {
   switch (function) {
     case core::Function::kReciprocal: return "inverse";
@@ -138,7 +145,7 @@ std::string ExpressionCode::NameFor(NodeId id, const std::string& text) {
   }
   if (std::holds_alternative<core::Compare>(node) || std::holds_alternative<core::Logic>(node)) name = "condition";
   if (std::holds_alternative<core::Select>(node)) name = "chosen";
-  return names_.Take(name);
+  return names_.TakeOf({name, name == "mean" ? "row_mean" : name});
 }
 
 void ExpressionCode::Hoist(core::VariableSet inner, NodeId root) {
@@ -147,6 +154,11 @@ void ExpressionCode::Hoist(core::VariableSet inner, NodeId root) {
   for (size_t i = root + 1; i-- > 0;) {
     if (!reachable[i] || !certain_[i]) continue;
     const core::Node& node = stage_.nodes[i];
+    if (wanted[i] && IsMinus(stage_, node)) {  // not worth a name, but what it is applied to
+      wanted[i] = false;
+      core::ForEachArgument(node, [&](NodeId arg) { wanted[arg] = true; });
+      continue;
+    }
     const auto* reduce = std::get_if<core::Reduce>(&node);
     const core::VariableSet own = free_[i] | (reduce ? core::VariablesOf(*reduce) : 0);
     if (i != root && (own & inner) == 0) continue;
@@ -156,12 +168,6 @@ void ExpressionCode::Hoist(core::VariableSet inner, NodeId root) {
     const core::Node& node = stage_.nodes[i];
     if (!wanted[i] || !certain_[i] || IsTrivial(node) || named_.contains(i)) continue;
     if (const auto* read = std::get_if<core::TensorRead>(&node); read && scope_.value && scope_.value(*read)) continue;
-    // A minus alone is not worth a name; one before a product stays outside of it.
-    const auto* nary = std::get_if<core::Nary>(&node);
-    if (nary && nary->op == ReduceOp::kProduct && nary->args.size() == 2 &&
-        std::holds_alternative<core::Constant>(stage_.nodes[nary->args[0]]) &&
-        std::get<core::Constant>(stage_.nodes[nary->args[0]]).value == -1)
-      continue;
     const Piece piece = Written(i, types_[i]);
     std::string name;
     if (scope_.constants && scope_.constants->contains(piece.text)) {
@@ -203,7 +209,9 @@ ExpressionCode::Piece ExpressionCode::PieceOf(NodeId node, ValueType wanted) {
   Piece piece = Written(node, types_[node]);
   const bool shared = uses_[node] > 1 && certain_[node] && !IsTrivial(content) && piece.level != Level::kAtom;
   const auto* read = std::get_if<core::TensorRead>(&content);
-  const bool loaded = uses_[node] > 1 && certain_[node] && read && !(scope_.value && scope_.value(*read));
+  const bool converted = read && piece.text.ends_with(')');
+  const bool loaded =
+      uses_[node] > 1 && certain_[node] && read && (converted || !(scope_.value && scope_.value(*read)));
   const bool called = uses_[node] > 1 && certain_[node] && std::holds_alternative<core::Call>(content);
   if (!shared && !loaded && !called) return as(piece);
   const std::string name = NameFor(node, piece.text);
@@ -249,14 +257,21 @@ ExpressionCode::Piece ExpressionCode::OfRead(const core::TensorRead& read) {
     refusal_ = Refuse(fmt::format("the intermediate {} has no place in memory", read.tensor));
     return {"0"};
   }
+  return {Loaded(problem_, tensor->dtype, fmt::format("{}[{}]", read.tensor, OffsetOf(read, *tensor)))};
+}
+
+std::string ExpressionCode::OffsetOf(const core::TensorRead& read, const core::TensorArgument& tensor) {
   std::vector<std::string> at;
   for (const core::Coordinate& coordinate : read.at) {
     if (const auto* position = std::get_if<core::Affine>(&coordinate))
       at.push_back(PositionText(*position, scope_.variables));
     else at.push_back(PieceOf(std::get<NodeId>(coordinate), ValueType::kInteger).Plain());
   }
-  const std::string element = fmt::format("{}[{}]", read.tensor, OffsetText(problem_, tensor->shape, at));
-  return {Loaded(problem_, tensor->dtype, element)};
+  return OffsetText(problem_, tensor.shape, at);
+}
+
+std::string ExpressionCode::Address(const core::TensorRead& read) {
+  return read.tensor + " + " + OffsetOf(read, *problem_.form.FindTensor(read.tensor));
 }
 
 ExpressionCode::Piece ExpressionCode::OfNary(const core::Nary& nary, ValueType type) {

@@ -61,7 +61,8 @@ class ExpressionCode {
   std::string Value(core::NodeId node, core::ValueType wanted);
   std::string Root() { return Value(static_cast<core::NodeId>(stage_.nodes.size() - 1)); }
   core::ValueType TypeOf(core::NodeId node) const { return types_[node]; }
-  std::string CType(core::NodeId node) const;  // of a variable that holds it: "float", "int", "bool"
+  std::string Address(const core::TensorRead& read);  // "x + row * n + col"
+  std::string CType(core::NodeId node) const;         // of a variable that holds it: "float", "int", "bool"
 
   // Makes constants, now, of what does not depend on these variables and what depends on them needs: before a loop.
   void Hoist(core::VariableSet inner, core::NodeId root);
@@ -75,6 +76,7 @@ class ExpressionCode {
   Piece PieceOf(core::NodeId node, core::ValueType wanted);
   Piece Written(core::NodeId node, core::ValueType wanted);
   Piece OfRead(const core::TensorRead& read);
+  std::string OffsetOf(const core::TensorRead& read, const core::TensorArgument& tensor);
   Piece OfNary(const core::Nary& nary, core::ValueType type);
   Piece OfSum(const core::Nary& nary, core::ValueType type);
   Piece OfProduct(const core::Nary& nary, core::ValueType type);

@@ -138,7 +138,8 @@ std::string OffsetText(const Problem& problem, const std::vector<core::Size>& sh
                        const std::vector<std::string>& at) {
   if (at.empty()) return "0";
   const bool zero = at[0] == "0" && at.size() > 1;
-  std::string offset = problem.wide && at.size() > 1 && !zero ? fmt::format("static_cast<size_t>({})", at[0]) : at[0];
+  std::string offset =
+      problem.wide && at.size() > 1 && !zero ? fmt::format("static_cast<long long>({})", at[0]) : at[0];
   for (size_t i = 1; i < at.size(); ++i) {
     if (offset == "0") {
       offset = at[i];
@@ -153,8 +154,9 @@ std::string OffsetText(const Problem& problem, const std::vector<core::Size>& sh
 
 std::string OffsetText(const FlatOffset& offset, const std::map<core::VariableId, std::string>& variables) {
   std::vector<SignedText> terms;
-  for (const auto& [variable, coefficient] : offset.coefficients)
-    terms.push_back(TermText(coefficient, variables.at(variable)));
+  for (const bool plain : {false, true})  // the fastest index last
+    for (const auto& [variable, coefficient] : offset.coefficients)
+      if (core::IsNumber(coefficient, 1) == plain) terms.push_back(TermText(coefficient, variables.at(variable)));
   for (SignedText& term : TermsOf(offset.constant)) terms.push_back(std::move(term));
   return SumOf(terms);
 }
@@ -164,7 +166,7 @@ std::string CTypeOf(core::DType dtype) {
     case core::DType::kF64: return "double";
     case core::DType::kF32: return "float";
     case core::DType::kF16: return "__half";
-    case core::DType::kBF16: return "__nv_bfloat16";
+    case core::DType::kBF16: return "nv_bfloat16";
     case core::DType::kI64: return "long long";
     case core::DType::kI32: return "int";
     case core::DType::kU32: return "unsigned int";

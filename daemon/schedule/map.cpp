@@ -7,8 +7,10 @@
 
 #include <algorithm>
 
+#include "core/affine.h"
 #include "schedule/dimensions.h"
 #include "schedule/expression_code.h"
+#include "schedule/parts.h"
 #include "schedule/schedules.h"
 
 namespace warpwright::schedule {
@@ -16,9 +18,11 @@ namespace {
 
 constexpr int64_t kLongestWindow = 256;  // terms that one thread sums
 
+constexpr size_t kMostParts = 8, kMostPartNodes = 240;  // of an output: more is no text for people
+
 struct MapPlan {
-  std::vector<size_t> outputs;  // stages
-  std::vector<size_t> windows;
+  std::vector<BufferPart> outputs;  // parts of one buffer beside each other
+  std::vector<size_t> windows;      // stages
   std::vector<Dimension> dimensions;
   Packing packing;
 };
@@ -52,7 +56,24 @@ int WidthFor(const std::vector<Access>& accesses, const Dimension& last, int byt
   return std::max(1, bytes / static_cast<int>(largest));
 }
 
-void PlanPacking(MapPlan& plan, const std::vector<Access>& accesses, int bytes) {
+// A read whose last coordinate runs with the dimension and whose others do not know it: of rows that data names.
+bool IsGatheredRow(const Problem& problem, const core::Stage& stage, const core::TensorRead& read,
+                   const Dimension& last) {
+  const core::TensorArgument* tensor = problem.form.FindTensor(read.tensor);
+  if (tensor == nullptr || read.at.size() < 2 || AccessOf(*tensor, read).offset) return false;
+  const core::VariableId inner = last.variables.back();
+  const auto* fast = std::get_if<core::Affine>(&read.at.back());
+  if (last.variables.size() != 1 || fast == nullptr || core::AsVariable(*fast) != inner) return false;
+  const auto free = core::FreeVariables(stage);
+  return std::all_of(read.at.begin(), read.at.end() - 1, [&](const core::Coordinate& coordinate) {
+    const auto* position = std::get_if<core::Affine>(&coordinate);
+    const core::VariableSet variables =
+        position ? core::VariablesOf(*position) : free[std::get<core::NodeId>(coordinate)];
+    return (variables & core::SetOf(inner)) == 0;
+  });
+}
+
+void PlanPacking(const Problem& problem, MapPlan& plan, const std::vector<Access>& accesses, int bytes) {
   if (plan.dimensions.empty() || !plan.windows.empty()) return;
   const Dimension& last = plan.dimensions.back();
   Packing packing;
@@ -65,33 +86,90 @@ void PlanPacking(MapPlan& plan, const std::vector<Access>& accesses, int bytes) 
     if (!needs && access.store) return;
     if (needs) packing.Add(access, *needs);
   }
+  for (const BufferPart& output : plan.outputs) {
+    for (const core::Node& node : output.stage.nodes) {
+      const auto* read = std::get_if<core::TensorRead>(&node);
+      if (read == nullptr || !IsGatheredRow(problem, output.stage, *read, last)) continue;
+      const core::TensorArgument& tensor = *problem.form.FindTensor(read->tensor);
+      packing.gathered.push_back(read->tensor);
+      packing.bytes = std::max(packing.bytes, packing.width * static_cast<int>(core::SizeOf(tensor.dtype)));
+      if (!Equal(tensor.shape.back(), last.extent))
+        packing.conditions.push_back(
+            fmt::format("{} % {} == 0", Parenthesized(SizeText(tensor.shape.back())), packing.width));
+    }
+  }
   plan.packing = std::move(packing);
+}
+
+// As the stages have them, if each output is whole; else over the coordinates of their buffers.
+std::variant<core::RewriteRefusal, std::vector<BufferPart>> OutputsOf(const Problem& problem, const Group& group) {
+  std::vector<BufferPart> outputs;
+  bool whole = true;
+  size_t nodes = 0;
+  for (size_t i : group.stages) {
+    const core::Stage& stage = problem.stage(i);
+    if (!stage.output) continue;
+    for (const BufferPart& other : outputs) whole &= other.stage.name != stage.name;
+    outputs.push_back({stage, stage.domain});
+    nodes += stage.nodes.size();
+  }
+  if (outputs.size() > 1)
+    for (const BufferPart& output : outputs) whole &= output.where.empty();
+  if (whole) return outputs;
+  if (outputs.size() > kMostParts || nodes > kMostPartNodes) return Refuse("an output has too many parts to be read");
+  for (BufferPart& output : outputs) {
+    auto part = OverBuffer(problem, output.stage);
+    if (!part) return Refuse("a part of an output has no coordinates of its own");
+    output = std::move(*part);
+  }
+  // The inside first, which most elements are of.
+  const auto elements = [&](const BufferPart& part) {
+    double product = 1;
+    for (const auto& guard : part.where)
+      if (guard.high && guard.low)
+        product *= static_cast<double>(ValueIn(*guard.high, HeaviestCase(problem)).value_or(1) -
+                                       ValueIn(*guard.low, HeaviestCase(problem)).value_or(0));
+      else product /= 2;
+    return product;
+  };
+  std::stable_sort(outputs.begin(), outputs.end(), [&](const BufferPart& a, const BufferPart& b) {
+    return a.stage.name == b.stage.name && elements(a) > elements(b);
+  });
+  return outputs;
 }
 
 PlanOutcome PlanMap(const Problem& problem, const Group& group, const ParameterValues& parameters) {
   MapPlan plan;
+  auto outputs = OutputsOf(problem, group);
+  if (const auto* refusal = std::get_if<core::RewriteRefusal>(&outputs)) return *refusal;
+  plan.outputs = std::move(std::get<std::vector<BufferPart>>(outputs));
+  if (plan.outputs.empty()) return Refuse("nothing is written");
   std::vector<Access> accesses, of_outputs;
   core::VariableSet apart = 0;
   for (size_t i : group.stages) {
     const core::Stage& stage = problem.stage(i);
     if (const auto refusal = CheckWindow(problem, stage)) return *refusal;
+    if (stage.output) continue;
+    plan.windows.push_back(i);
     const auto own = AccessesOf(problem, stage);
     accesses.insert(accesses.end(), own.begin(), own.end());
-    (stage.output ? plan.outputs : plan.windows).push_back(i);
-    if (stage.output) of_outputs.insert(of_outputs.end(), own.begin(), own.end());
-    if (stage.output) apart |= UsedApart(problem, stage);
   }
-  if (plan.outputs.empty()) return Refuse("nothing is written");
-  if (const auto refusal = CheckInPlace(accesses)) return *refusal;
-  const core::Stage& first = problem.stage(plan.outputs[0]);
-  for (size_t i : plan.outputs) {
-    const core::Stage& stage = problem.stage(i);
+  const core::Stage& first = plan.outputs[0].stage;
+  bool partial = false;
+  for (const BufferPart& output : plan.outputs) {
+    const core::Stage& stage = output.stage;
     if (!std::equal(stage.extents.begin(), stage.extents.end(), first.extents.begin(), first.extents.end(), Equal))
       return Refuse("the outputs have different shapes");
-    if (!stage.domain.empty() && plan.outputs.size() > 1) return Refuse("an output is only a part of a box");
+    const auto own = AccessesOf(problem, stage);
+    of_outputs.insert(of_outputs.end(), own.begin(), own.end());
+    apart |= UsedApart(problem, stage);
+    for (const core::Guard& guard : output.where) apart |= core::VariablesOf(guard.value);
+    partial |= !output.where.empty();
   }
+  accesses.insert(accesses.end(), of_outputs.begin(), of_outputs.end());
+  if (const auto refusal = CheckInPlace(accesses)) return *refusal;
   plan.dimensions = DimensionsOf(0, first.extents, of_outputs, apart);
-  if (first.domain.empty()) PlanPacking(plan, of_outputs, IntegerOf(parameters, "vector_bytes"));
+  if (!partial) PlanPacking(problem, plan, of_outputs, IntegerOf(parameters, "vector_bytes"));
   return plan;
 }
 
@@ -104,8 +182,9 @@ class MapWriter {
     Code code;
     name_ = KernelName(problem_, "elements");
     if (packs()) {
-      packed_ = MakePackedType(problem_);
-      code.helpers.push_back(packed_.definition);
+      packed_ = MakePackedType(problem_, plan_.packing);
+      helpers_.push_back(packed_.definition);
+      if (!packed_.store_definition.empty()) helpers_.push_back(packed_.store_definition);
       names_.Take("kWidth");
       k_ = names_.TakeOf({"k", "item"});
     }
@@ -124,6 +203,7 @@ class MapWriter {
     kernel.Add("}");
     code.kernels = kernel.text();
     code.launch = WriteLaunch(arguments);
+    code.helpers = helpers_;
     code.notes = {packs() ? fmt::format("{} elements for each access", plan_.packing.width)
                           : "one kernel for all elements"};
     return code;
@@ -134,14 +214,13 @@ class MapWriter {
 
   void WriteIndices(Lines& body) {
     if (plan_.dimensions.empty()) return;
-    const std::string block = problem_.wide ? "static_cast<size_t>(blockIdx.x)" : "blockIdx.x";
+    const std::string block = problem_.wide ? "static_cast<long long>(blockIdx.x)" : "blockIdx.x";
     const std::string thread = block + " * blockDim.x + threadIdx.x";
-    body.Add(fmt::format("const {} {} = {};", problem_.wide ? "size_t" : "int", index_,
+    body.Add(fmt::format("const {} {} = {};", problem_.wide ? "long long" : "int", index_,
                          packs() ? "(" + thread + ") * kWidth" : thread));
     body.Add(fmt::format("if ({} >= {}) return;", index_, TotalText(problem_, plan_.dimensions)));
-    if (plan_.dimensions.size() > 1) WriteCoordinates(plan_.dimensions, problem_.wide ? "size_t" : "int", index_, body);
-    const std::string domain = ConditionText(problem_.stage(plan_.outputs[0]).domain, VariableNames(plan_.dimensions));
-    if (!domain.empty()) body.Add(fmt::format("if (!({})) return;", domain));
+    if (plan_.dimensions.size() > 1)
+      WriteCoordinates(plan_.dimensions, problem_.wide ? "long long" : "int", index_, names_, body);
   }
 
   std::string OffsetOf(const Access& access, const std::map<core::VariableId, std::string>& variables) const {
@@ -162,7 +241,12 @@ class MapWriter {
     Lines inner(body.level() + (packs() ? 1 : 0));
     auto inside = variables;
     if (packs()) inside[plan_.dimensions.back().variables.back()] += " + " + k_;
-    for (size_t i : plan_.outputs) WriteOutput(problem_.stage(i), inside, body, inner);
+    for (size_t i = 0; i < plan_.outputs.size(); ++i) {
+      const BufferPart& part = plan_.outputs[i];
+      const bool after = i > 0 && plan_.outputs[i - 1].stage.name == part.stage.name;
+      const bool before = i + 1 < plan_.outputs.size() && plan_.outputs[i + 1].stage.name == part.stage.name;
+      WritePart(part, after, before, inside, body, inner);
+    }
     if (!packs()) {
       body.Append(inner);
       return;
@@ -186,6 +270,24 @@ class MapWriter {
     return std::nullopt;
   }
 
+  // One part of an output, as a branch where there are several.
+  void WritePart(const BufferPart& part, bool after, bool before,
+                 const std::map<core::VariableId, std::string>& variables, Lines& outer, Lines& inner) {
+    const std::string condition = ConditionText(part.where, variables);
+    if (condition.empty()) {
+      WriteOutput(part.stage, variables, outer, inner);
+      return;
+    }
+    if (after) inner.Else(fmt::format("else if ({})", condition));
+    else inner.Open(fmt::format("if ({})", condition));
+    const Names outside = names_;
+    const auto windows = windows_;
+    WriteOutput(part.stage, variables, inner, inner);
+    names_ = outside;
+    windows_ = windows;
+    if (!before) inner.Close();
+  }
+
   void WriteOutput(const core::Stage& stage, const std::map<core::VariableId, std::string>& variables, Lines& outer,
                    Lines& inner) {
     ExpressionCode* writing = nullptr;
@@ -193,6 +295,8 @@ class MapWriter {
     Scope scope{variables, [&](const core::TensorRead& read) -> std::optional<std::string> {
                   const core::TensorArgument* tensor = problem_.form.FindTensor(read.tensor);
                   if (tensor == nullptr) return WindowValue(read, variables, *to);
+                  if (const auto found = gathered_.find(&read); found != gathered_.end())
+                    return Loaded(problem_, tensor->dtype, fmt::format("{}.at[{}]", found->second, k_));
                   const Access access = AccessOf(*tensor, read);
                   if (!access.offset) return std::nullopt;
                   const auto held = HeldElement(access);
@@ -203,6 +307,7 @@ class MapWriter {
     ExpressionCode code(problem_, stage, scope, names_, outer);
     writing = &code;
     const auto root = static_cast<core::NodeId>(stage.nodes.size() - 1);
+    if (packs()) LoadGathered(stage, code, outer);
     if (packs()) code.Hoist(core::SetOf(plan_.dimensions.back().variables.back()), root);
     code.To(inner);
     to = &inner;
@@ -218,6 +323,21 @@ class MapWriter {
     const std::string offset =
         store.offset ? OffsetOf(store, variables) : OffsetText(problem_, ShapeOf(problem_, stage.name), at);
     inner.Add(fmt::format("{}[{}] = {};", stage.name, offset, value));
+  }
+
+  // Neighbours at a place that data says, as the rows of a table.
+  void LoadGathered(const core::Stage& stage, ExpressionCode& code, Lines& outer) {
+    const auto inside = code.scope().variables;
+    code.scope().variables = VariableNames(plan_.dimensions);
+    for (const core::Node& node : stage.nodes) {
+      const auto* read = std::get_if<core::TensorRead>(&node);
+      if (read == nullptr || !IsGatheredRow(problem_, stage, *read, plan_.dimensions.back())) continue;
+      const std::string address = code.Address(*read);
+      const std::string name = names_.TakeOf({read->tensor + "_pack", read->tensor + "_row"});
+      outer.Add(packed_.Load(name, address));
+      gathered_[read] = name;
+    }
+    code.scope().variables = inside;
   }
 
   // A window's value, computed where it is read; once for each position.
@@ -239,6 +359,9 @@ class MapWriter {
                   return WindowValue(inner, variables, lines);
                 }};
     ExpressionCode code(problem_, *stage, scope, names_, lines);
+    // What its terms share comes before the loop over them.
+    if (const auto* reduce = std::get_if<core::Reduce>(&stage->nodes.back()))
+      code.Hoist(core::VariablesOf(*reduce), reduce->body);
     const std::string value = code.Root();
     if (code.refusal()) refusal_ = code.refusal();
     windows_[key] = value;
@@ -254,7 +377,7 @@ class MapWriter {
       return launch.text();
     }
     const int width = plan_.packing.width;
-    launch.Open(fmt::format("if ({})", PackingCondition(plan_.packing, launch)));
+    launch.Open(fmt::format("if ({})", PackingCondition(problem_, plan_.packing, helpers_)));
     const bool sum = total.find(" + ") != std::string::npos || total.find(" - ") != std::string::npos;
     const std::string packs_of = fmt::format("{} / {}", sum ? Parenthesized(total) : total, width);
     launch.Add(
@@ -273,6 +396,8 @@ class MapWriter {
   std::string name_, index_, k_;
   PackedType packed_;
   std::vector<std::string> held_;  // by packed access: the variable
+  std::vector<std::string> helpers_;
+  std::map<const core::TensorRead*, std::string> gathered_;  // the variable that holds its neighbours
   std::map<std::string, std::string> windows_;
   std::optional<core::RewriteRefusal> refusal_;
 };

@@ -19,6 +19,11 @@ bool Reads(const core::Stage& stage, const std::string& tensor, bool of_stage) {
   });
 }
 
+bool SameShape(const core::Computation& form, const std::string& a, const std::string& b) {
+  const core::TensorArgument *x = form.FindTensor(a), *y = form.FindTensor(b);
+  return x && y && std::equal(x->shape.begin(), x->shape.end(), y->shape.begin(), y->shape.end(), Equal);
+}
+
 std::optional<FlatOffset> ToOffset(std::map<core::VariableId, Polynomial> coefficients, const Polynomial& constant) {
   FlatOffset offset;
   const auto size = constant.ToExpression();
@@ -67,7 +72,7 @@ std::optional<int64_t> LargestOf(const Problem& problem, const core::Size& size)
   return largest;
 }
 
-std::vector<Group> GroupsOf(const core::Computation& form) {
+std::vector<Group> GroupsOf(const core::Computation& form, Joining joining) {
   std::vector<size_t> leader(form.stages.size());
   std::iota(leader.begin(), leader.end(), size_t{0});
   const auto find = [&](size_t i) {
@@ -77,7 +82,10 @@ std::vector<Group> GroupsOf(const core::Computation& form) {
   for (size_t i = 0; i < form.stages.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       const bool needs = !form.stages[j].output && Reads(form.stages[i], form.stages[j].name, true);
-      if (needs) leader[find(i)] = find(j);
+      const core::Stage &a = form.stages[i], &b = form.stages[j];
+      const bool parts = joining >= Joining::kParts && a.output && a.name == b.name;
+      const bool shapes = joining >= Joining::kShapes && a.output && b.output && SameShape(form, a.name, b.name);
+      if (needs || parts || shapes) leader[find(i)] = find(j);
     }
   }
   std::map<size_t, Group> groups;
@@ -139,9 +147,13 @@ const std::vector<core::Size>& ShapeOf(const Problem& problem, const std::string
 }
 
 core::Size Product(const std::vector<core::Size>& sizes) {
-  Polynomial product(1);
-  for (const auto& size : sizes) product = product * Polynomial::Of(size);
-  return product.ToExpression().value_or(core::Size::Constant(1));
+  std::string text;
+  for (const auto& size : sizes) {
+    if (core::IsNumber(size, 1)) continue;
+    text += (text.empty() ? "(" : " * (") + size.text() + ")";
+  }
+  if (text.empty()) return core::Size::Constant(1);
+  return core::Size::Parse(text).value_or(core::Size::Constant(1));
 }
 
 bool Equal(const core::Size& a, const core::Size& b) { return Polynomial::Of(a) == Polynomial::Of(b); }

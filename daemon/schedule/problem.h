@@ -38,8 +38,10 @@ const core::ScheduledCase& HeaviestCase(const Problem& problem);
 // The largest over all cases.
 std::optional<int64_t> LargestOf(const Problem& problem, const core::Size& size);
 
-// Stages connected by tensors without memory.
-std::vector<Group> GroupsOf(const core::Computation& form);
+// What belongs together beside stages connected by tensors without memory: nothing, parts of one output, or all outputs
+// of one shape.
+enum class Joining { kNeeded, kParts, kShapes };
+std::vector<Group> GroupsOf(const core::Computation& form, Joining joining);
 // Whether the groups can run one after the other: none reads what an earlier one has overwritten.
 std::optional<core::RewriteRefusal> FindHazard(const core::Computation& form, const std::vector<Group>& groups);
 

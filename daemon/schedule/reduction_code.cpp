@@ -19,18 +19,23 @@ std::string Better(core::ReduceOp op, const std::string& other, const std::strin
                      TakesFirst(op) ? "<" : ">", index);
 }
 
+// "value += other;"
+std::string Step(const Problem& problem, Accumulator a, const std::string& other) {
+  a.value = "value";
+  return Updated(problem, a, other, "").front();
+}
+
 std::string WarpFunction(const Problem& problem, const Accumulator& a, const std::string& name) {
   if (!core::IsArg(a.op))
     return fmt::format(
         "// The {} over the lanes of a warp, in each of them.\n"
         "__device__ __forceinline__ {} {}({} value) {{\n"
         "  for (int offset = 16; offset > 0; offset /= 2) {{\n"
-        "    value = {};\n"
+        "    {}\n"
         "  }}\n"
         "  return value;\n"
         "}}\n",
-        WordFor(a.op), a.c_type, name, a.c_type,
-        CombinedText(problem, a.op, a.type, "value", "__shfl_xor_sync(0xffffffffu, value, offset)"));
+        WordFor(a.op), a.c_type, name, a.c_type, Step(problem, a, "__shfl_xor_sync(0xffffffffu, value, offset)"));
   return fmt::format(
       "// The {} over the lanes of a warp, in each of them: of equal values the {} index.\n"
       "__device__ __forceinline__ void {}({}& value, int& index) {{\n"
@@ -97,8 +102,7 @@ std::string ColumnFunction(const Problem& problem, const Accumulator& a, const s
     return text;
   }
   text += "  value = of_thread[0][threadIdx.x];\n";
-  text += fmt::format("  for (int y = 1; y < blockDim.y; ++y) value = {};\n",
-                      CombinedText(problem, a.op, a.type, "value", "of_thread[y][threadIdx.x]"));
+  text += fmt::format("  for (int y = 1; y < blockDim.y; ++y) {}\n", Step(problem, a, "of_thread[y][threadIdx.x]"));
   return text + "  return value;\n}\n";
 }
 

@@ -47,6 +47,7 @@ class Planner {
       if (!added) return *refusal_;
     }
     if (statistics_.empty()) return Refuse("no row is reduced");
+    if (!CheckInPlace()) return *refusal_;
     MakePasses();
     return std::move(plan_);
   }
@@ -138,6 +139,32 @@ class Planner {
     member.stage = Renamed(std::move(stored), renaming);
     depths_.push_back(depth);
     plan_.members.push_back(std::move(member));
+    return true;
+  }
+
+  // A row may be replaced by what is made of it, each element by what is made of that element.
+  bool CheckInPlace() {
+    const auto same_rows = [&](const Access& a, const Access& b) {
+      for (VariableId v = 0; v < plan_.rows.size(); ++v) {
+        const auto x = a.offset->coefficients.find(v), y = b.offset->coefficients.find(v);
+        const bool has_x = x != a.offset->coefficients.end(), has_y = y != b.offset->coefficients.end();
+        if (has_x != has_y || (has_x && !Equal(x->second, y->second))) return false;
+      }
+      return true;
+    };
+    for (const RowMember& writer : plan_.members) {
+      if (writer.statistic()) continue;
+      const Access store = AccessesOf(problem_, writer.stage).back();
+      for (const RowMember& reader : plan_.members) {
+        for (const Access& load : AccessesOf(problem_, reader.stage)) {
+          if (load.store || load.tensor != store.tensor) continue;
+          const bool own = &reader == &writer && SamePlace(load, store);
+          const bool before =
+              reader.statistic() && !writer.columns.empty() && load.offset && store.offset && same_rows(load, store);
+          if (!own && !before) return Fail(store.tensor + " is changed in place, and other elements need it");
+        }
+      }
+    }
     return true;
   }
 

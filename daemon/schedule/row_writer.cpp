@@ -48,8 +48,9 @@ CodeOutcome RowWriter::Write() {
                                : plan_.rows.empty()           ? "whole"
                                                               : "rows");
   if (packing_.packs()) {
-    packed_ = MakePackedType(problem_);
+    packed_ = MakePackedType(problem_, packing_);
     helpers_.push_back(packed_.definition);
+    if (!packed_.store_definition.empty()) helpers_.push_back(packed_.store_definition);
     names_.Take("kWidth");
     k_ = names_.TakeOf({"k", "item"});
   }
@@ -71,9 +72,9 @@ CodeOutcome RowWriter::Write() {
   if (refusal_) return *refusal_;
   kernel.Append(body);
   kernel.Add("}");
-  code.helpers = helpers_;
   code.kernels = kernel.text();
   code.launch = WriteLaunch(arguments);
+  code.helpers = helpers_;
   const char* who = shape_.team == Team::kWarp ? "a warp for each row" : "a block for each row";
   code.notes = {shape_.team == Team::kColumn ? "neighbouring rows by neighbouring threads" : who};
   return code;
@@ -84,26 +85,27 @@ std::string RowWriter::First() const { return shape_.team == Team::kColumn ? "th
 void RowWriter::WriteRow(Lines& body) {
   std::vector<Dimension>& dimensions = plan_.row_dimensions;
   if (dimensions.empty()) return;
-  const std::string type = problem_.wide ? "size_t" : "int";
+  const std::string type = problem_.wide ? "long long" : "int";
   const std::string rows = TotalText(problem_, dimensions);
-  row_ = names_.TakeOf({"row", "row_index"});
+  const bool across = shape_.team == Team::kColumn;
+  row_ = across ? names_.TakeOf({"col", "column"}) : names_.TakeOf({"row", "row_index"});
   if (dimensions.size() == 1) dimensions[0].name = row_;
   else NameDimensions(dimensions, names_);
   if (shape_.team == Team::kBlock) {
     body.Add(fmt::format("const {} {} = blockIdx.x;", type, row_));
   } else if (shape_.team == Team::kWarp) {
     body.Add(fmt::format("const {} {} = {} * blockDim.y + threadIdx.y;", type, row_,
-                         problem_.wide ? "static_cast<size_t>(blockIdx.x)" : "blockIdx.x"));
+                         problem_.wide ? "static_cast<long long>(blockIdx.x)" : "blockIdx.x"));
     body.Add(fmt::format("if ({} >= {}) return;", row_, rows));
   } else {
-    const std::string at = names_.TakeOf({"position", "own_row"});
-    inside_ = names_.TakeOf({"inside", "has_row"});
+    const std::string at = names_.TakeOf({"position", "own_column"});
+    inside_ = names_.TakeOf({"inside", "has_column"});
     body.Add(fmt::format("const {} {} = blockIdx.x * blockDim.x + threadIdx.x;", type, at));
     body.Add(fmt::format("const bool {} = {} < {};", inside_, at, rows));
-    body.Add("// Threads beyond the last row take part with it, and store nothing.");
+    body.Add("// Threads beyond the last column take part with it, and store nothing.");
     body.Add(fmt::format("const {} {} = {} ? {} : {} - 1;", type, row_, inside_, at, rows));
   }
-  if (dimensions.size() > 1) WriteCoordinates(dimensions, type, row_, body);
+  if (dimensions.size() > 1) WriteCoordinates(dimensions, type, row_, names_, body);
 }
 
 std::string RowWriter::OffsetOf(const Access& access, const Variables& variables) const {
@@ -135,7 +137,8 @@ void RowWriter::WritePass(const RowPass& pass, Lines& body) {
   std::vector<Dimension> columns = pass.columns;
   const bool packs = packing_.packs();
   const std::string total = TotalText(problem_, columns);
-  const std::string column = names_.TakeOf({"col", "c", "column"});
+  const bool across = shape_.team == Team::kColumn;
+  const std::string column = across ? names_.TakeOf({"row", "r"}) : names_.TakeOf({"col", "c", "column"});
   if (columns.size() == 1) columns[0].name = column;
   else NameDimensions(columns, names_);
   Variables variables = VariableNames(plan_.row_dimensions);
@@ -158,7 +161,7 @@ void RowWriter::WritePass(const RowPass& pass, Lines& body) {
         op == core::ReduceOp::kMax || op == core::ReduceOp::kArgMaxFirst || op == core::ReduceOp::kArgMaxLast;
     accumulator.value = names_.TakeOf(op == core::ReduceOp::kSum       ? std::vector<std::string>{"sum", "total"}
                                       : op == core::ReduceOp::kProduct ? std::vector<std::string>{"product"}
-                                      : maximum                        ? std::vector<std::string>{"largest"}
+                                      : maximum                        ? std::vector<std::string>{"largest", "maximum"}
                                                                        : std::vector<std::string>{"smallest"});
     if (core::IsArg(op)) accumulator.index = names_.Take(accumulator.value + "_at");
     for (const std::string& line : Declared(problem_, accumulator)) body.Add(line);
@@ -206,7 +209,7 @@ void RowWriter::WritePass(const RowPass& pass, Lines& body) {
   const std::string start = !splits() ? thread + times : packs ? "(" + own + ")" + times : own;
   const std::string step = (splits() ? "gridDim.y * " : "") + threads + times;
   body.Open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", column, start, total, step));
-  if (columns.size() > 1) WriteCoordinates(columns, "int", column, body);
+  if (columns.size() > 1) WriteCoordinates(columns, "int", column, names_, body);
   body.Append(loads);
   if (packs) {
     body.Add("#pragma unroll");
@@ -321,12 +324,12 @@ std::string RowWriter::WriteLaunch(const KernelArguments& arguments) {
     grid = CeilDivided(rows, std::to_string(shape_.teams));
     block = fmt::format("dim3({}, {})", shape_.teams, shape_.threads);
   }
-  if (splits()) grid = fmt::format("dim3({}, parts)", grid);
+  if (splits()) grid = fmt::format("dim3({}, {})", grid, shape_.parts);
   if (!packing_.packs()) {
     launch.Add(Launch(problem_, name_, grid, block, arguments.values));
     return launch.text();
   }
-  launch.Open(fmt::format("if ({})", PackingCondition(packing_, launch)));
+  launch.Open(fmt::format("if ({})", PackingCondition(problem_, packing_, helpers_)));
   launch.Add(Launch(problem_, fmt::format("{}<{}>", name_, packing_.width), grid, block, arguments.values));
   launch.Else();
   launch.Add(Launch(problem_, name_ + "<1>", grid, block, arguments.values));

@@ -18,7 +18,7 @@ struct RowShape {
   int teams = 1;      // rows of a block: of warps; 32 where rows lie across memory
   int vector_bytes = 16;
   // Where rows are split over blocks: the array that takes their partial results, and what `parts` of a row there are.
-  std::string partials;
+  std::string partials, parts;
   bool partials_are_argument = false;  // of the entry, not of the module
 };
 
@@ -26,7 +26,7 @@ class RowWriter {
  public:
   RowWriter(const Problem& problem, const Group& group, RowPlan plan, RowShape shape);
   CodeOutcome Write();
-  // After Write: the accumulators of the statistics, in order.
+  // After Write: the statements of the launcher, and the accumulators of the statistics, in order.
   std::vector<std::pair<std::string, Accumulator>> Results() const;
 
  private:

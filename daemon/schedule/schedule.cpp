@@ -60,32 +60,34 @@ bool ComputesInDouble(const Problem& problem) {
          });
 }
 
-CodeOutcome EmitFor(const Problem& problem, const Group& group, const Schedule& asked,
-                    const ParameterValues& parameters, bool& used) {
-  CodeOutcome outcome = asked.emit(problem, group, Completed(asked, parameters));
+struct Choice {
+  const Schedule& asked;
+  const ParameterValues& parameters;
+  bool used = false;                                 // for some group
+  std::optional<core::RewriteRefusal> refused = {};  // why not for the first one
+};
+
+CodeOutcome EmitFor(const Problem& problem, const Group& group, Choice& choice) {
+  CodeOutcome outcome = choice.asked.emit(problem, group, Completed(choice.asked, choice.parameters));
   if (std::holds_alternative<Code>(outcome)) {
-    used = true;
+    choice.used = true;
     return outcome;
   }
+  if (!choice.refused) choice.refused = std::get<core::RewriteRefusal>(outcome);
   for (const Schedule& schedule : Schedules()) {
-    if (schedule.id == asked.id) continue;
+    if (schedule.id == choice.asked.id) continue;
     CodeOutcome other = schedule.emit(problem, group, Completed(schedule, {}));
     if (std::holds_alternative<Code>(other)) return other;
   }
   return outcome;
 }
 
-CodeOutcome EmitAll(const Problem& problem, const Schedule& asked, const ParameterValues& parameters) {
-  const std::vector<Group> groups = GroupsOf(problem.form);
+CodeOutcome EmitGroups(const Problem& problem, const std::vector<Group>& groups, Choice choice) {
   if (const auto hazard = FindHazard(problem.form, groups)) return *hazard;
   Code all;
-  bool used = false;
-  std::optional<core::RewriteRefusal> first;
   for (const Group& group : groups) {
-    const bool had = used;
-    CodeOutcome outcome = EmitFor(problem, group, asked, parameters, used);
+    CodeOutcome outcome = EmitFor(problem, group, choice);
     if (auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;
-    if (!had && !used && !first) first = Refuse("no part of the computation is of this kind");
     Code& code = std::get<Code>(outcome);
     for (const std::string& helper : code.helpers)
       if (std::find(all.helpers.begin(), all.helpers.end(), helper) == all.helpers.end()) all.helpers.push_back(helper);
@@ -93,15 +95,31 @@ CodeOutcome EmitAll(const Problem& problem, const Schedule& asked, const Paramet
     all.launch += code.launch;
     all.notes.insert(all.notes.end(), code.notes.begin(), code.notes.end());
   }
-  if (!used) return first.value_or(Refuse("nothing is computed"));
+  if (!choice.used) return choice.refused.value_or(Refuse("nothing is computed"));
   return all;
+}
+
+// As few kernels as schedules can make of it.
+CodeOutcome EmitAll(const Problem& problem, const Schedule& asked, const ParameterValues& parameters) {
+  std::optional<CodeOutcome> first;
+  size_t before = 0;
+  for (const Joining joining : {Joining::kShapes, Joining::kParts, Joining::kNeeded}) {
+    const std::vector<Group> groups = GroupsOf(problem.form, joining);
+    if (groups.size() == before) continue;
+    before = groups.size();
+    CodeOutcome outcome = EmitGroups(problem, groups, {asked, parameters});
+    if (std::holds_alternative<Code>(outcome)) return outcome;
+    first = std::move(outcome);
+  }
+  return first.value_or(Refuse("nothing is computed"));
 }
 
 }  // namespace
 
 const std::vector<Schedule>& Schedules() {
   static const std::vector<Schedule> schedules = {TensorTilesSchedule(), TilesSchedule(), RowsSchedule(),
-                                                  ColumnsSchedule(),     SplitSchedule(), MapSchedule()};
+                                                  ColumnsSchedule(),     SplitSchedule(), TransposeSchedule(),
+                                                  MapSchedule()};
   return schedules;
 }
 

@@ -10,6 +10,7 @@ Schedule TensorTilesSchedule();
 Schedule RowsSchedule();
 Schedule ColumnsSchedule();
 Schedule SplitSchedule();
+Schedule TransposeSchedule();
 Schedule MapSchedule();
 
 }  // namespace warpwright::schedule

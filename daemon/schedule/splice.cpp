@@ -72,10 +72,18 @@ uint32_t PlaceForKernels(const source::Ast& ast, const Entry& entry) {
 
 }  // namespace
 
+// A macro may make the name by pasting tokens: "op_ ## name".
+static bool MayBePasted(const std::vector<source::Token>& tokens, const std::string& name) {
+  for (size_t i = 1; i + 1 < tokens.size(); ++i)
+    if (tokens[i].Is("##") && (name.starts_with(tokens[i - 1].text) || name.ends_with(tokens[i + 1].text))) return true;
+  return false;
+}
+
 Obsolete FindObsolete(const source::Ast& ast, const Entry& entry) {
   std::vector<Candidate> candidates = CandidatesOf(ast, entry);
   std::erase_if(candidates, [&](const Candidate& c) { return MentionedInHeaders(ast, c.name); });
   const std::vector<source::Token> tokens = source::Lex(ast.text());
+  std::erase_if(candidates, [&](const Candidate& c) { return MayBePasted(tokens, c.name); });
   // What something that stays names, stays as well.
   for (bool changed = true; changed;) {
     std::vector<source::TextRange> ranges = {entry.body};
@@ -83,7 +91,7 @@ Obsolete FindObsolete(const source::Ast& ast, const Entry& entry) {
     const size_t before = candidates.size();
     std::erase_if(candidates, [&](const Candidate& c) {
       return std::any_of(tokens.begin(), tokens.end(), [&](const source::Token& token) {
-        return token.text == c.name && !InAny(token.range, ranges);
+        return token.text == c.name && (InAny(token.range, entry.kept) || !InAny(token.range, ranges));
       });
     });
     changed = candidates.size() != before;
@@ -115,7 +123,8 @@ core::RewriteOutcome Splice(const source::Ast& ast, const Entry& entry, const Ob
   const std::string indent = rewrite::IndentAt(text, entry.declaration.begin);
   std::string body = "{\n";
   const auto keep = [&](const std::vector<std::string>& statements) {
-    for (const std::string& statement : statements) body += indent + unit + statement + "\n";
+    for (const std::string& statement : statements)
+      body += rewrite::Indented(rewrite::Dedented(statement, unit), indent + unit, unit) + "\n";
   };
   keep(entry.before);
   body += rewrite::Indented(code.launch, indent + unit, unit);

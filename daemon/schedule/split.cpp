@@ -57,7 +57,7 @@ class FinishWriter {
       : problem_(problem), plan_(plan), storage_(storage), results_(std::move(results)), names_(problem) {}
 
   // The kernel; its launch and helpers go to `code`.
-  std::optional<core::RewriteRefusal> Write(const Group& values, Code& code) {
+  std::optional<core::RewriteRefusal> Write(const Group& values, const std::string& number_of_parts, Code& code) {
     const bool rows = !plan_.row_dimensions.empty();
     const std::string name = KernelName(problem_, "finish");
     std::set<std::string> more;
@@ -70,7 +70,7 @@ class FinishWriter {
     }
     const std::string parts = names_.Take("parts");
     arguments.parameters.push_back("int " + parts);
-    arguments.values.push_back("parts");
+    arguments.values.push_back(number_of_parts);
     Lines kernel;
     kernel.AddAll(FormulaComment(problem_, values));
     kernel.Add(Head(fmt::format("__global__ void __launch_bounds__({})", kThreads), name, arguments.parameters));
@@ -96,10 +96,10 @@ class FinishWriter {
     dimensions_ = plan_.row_dimensions;
     if (dimensions_.size() == 1) dimensions_[0].name = row;
     else NameDimensions(dimensions_, names_);
-    const std::string type = problem_.wide ? "size_t" : "int";
+    const std::string type = problem_.wide ? "long long" : "int";
     body.Add(fmt::format("const {} {} = blockIdx.x * blockDim.y + threadIdx.y;", type, row));
     body.Add(fmt::format("if ({} >= {}) return;", row, TotalText(problem_, dimensions_)));
-    if (dimensions_.size() > 1) WriteCoordinates(dimensions_, type, row, body);
+    if (dimensions_.size() > 1) WriteCoordinates(dimensions_, type, row, names_, body);
     return row;
   }
 
@@ -157,7 +157,7 @@ class FinishWriter {
 };
 
 // How many parts a row gets when the launcher is called: as many as there is room for, none without work.
-std::string PartsText(const Problem& problem, const RowPlan& plan, const Storage& storage, size_t statistics,
+std::string PartsText(const std::string& parts, const RowPlan& plan, const Storage& storage, size_t statistics,
                       int64_t terms, int64_t blocks) {
   const std::string columns = SizeText(Product(plan.members[plan.passes[0].members[0]].columns));
   Lines text;
@@ -166,13 +166,10 @@ std::string PartsText(const Problem& problem, const RowPlan& plan, const Storage
   if (!plan.rows.empty())
     room = fmt::format("{} / {}", Parenthesized(room), Parenthesized(SizeText(Product(plan.rows))));
   text.Add(fmt::format("// Every block has at least {} terms, and there are no more than fill the chip.", terms));
-  text.Add(fmt::format("int parts = {};", CeilDivided(columns, std::to_string(terms))));
-  text.Add(fmt::format("if (parts > {0}) parts = {0};", blocks));
-  if (storage.argument || !plan.rows.empty()) {
-    text.Add(fmt::format("if (parts > {0}) parts = {0};", room));
-    text.Add("if (parts < 1) parts = 1;");
-  }
-  (void)problem;
+  text.Add(fmt::format("int {} = {};", parts, CeilDivided(columns, std::to_string(terms))));
+  text.Add(fmt::format("if ({1} > {0}) {1} = {0};", blocks, parts));
+  if (storage.argument || !plan.rows.empty()) text.Add(fmt::format("if ({1} > {0}) {1} = {0};", room, parts));
+  if (plan.rows.empty()) text.Add(fmt::format("if ({0} < 1) {0} = 1;", parts));
   return text.text();
 }
 
@@ -209,6 +206,7 @@ CodeOutcome EmitSplit(const Problem& problem, const Group& group, const Paramete
   shape.threads = shape.team == Team::kColumn ? kColumnThreads : kThreads;
   shape.teams = shape.team == Team::kColumn ? 32 : 1;
   shape.partials = storage.name;
+  shape.parts = problem.fresh_name("parts");
   shape.partials_are_argument = storage.argument;
   const int waves = IntegerOf(parameters, "blocks_per_multiprocessor");
   const int64_t most = std::max<int64_t>(1, waves * multiprocessors / std::max<int64_t>(1, blocks));
@@ -222,9 +220,30 @@ CodeOutcome EmitSplit(const Problem& problem, const Group& group, const Paramete
   if (std::holds_alternative<core::RewriteRefusal>(first)) return first;
   Code& code = std::get<Code>(first);
   if (!storage.definition.empty()) code.helpers.push_back(storage.definition);
-  code.launch = PartsText(problem, plan, storage, statistics, terms, most) + code.launch;
   FinishWriter finish(problem, plan, storage, writer.Results());
-  if (const auto refusal = finish.Write(values, code)) return *refusal;
+  if (const auto refusal = finish.Write(values, shape.parts, code)) return *refusal;
+  Lines launch;
+  launch.AddAll(PartsText(shape.parts, plan, storage, statistics, terms, most));
+  if (plan.rows.empty()) {
+    launch.AddAll(code.launch);
+  } else {
+    // Where there is no room for several parts, or nothing to split, one block does all of a row.
+    RowShape alone = shape;
+    alone.partials.clear();
+    CodeOutcome single = RowWriter(problem, group, plan, alone).Write();
+    if (std::holds_alternative<core::RewriteRefusal>(single)) return single;
+    Code& whole = std::get<Code>(single);
+    for (std::string& helper : whole.helpers)
+      if (std::find(code.helpers.begin(), code.helpers.end(), helper) == code.helpers.end())
+        code.helpers.push_back(std::move(helper));
+    code.kernels += "\n" + whole.kernels;
+    launch.Open(fmt::format("if ({} > 1)", shape.parts));
+    launch.AddAll(code.launch);
+    launch.Else();
+    launch.AddAll(whole.launch);
+    launch.Close();
+  }
+  code.launch = launch.text();
   code.notes = {"several blocks for each row, whose results a second kernel combines"};
   return first;
 }

@@ -1,10 +1,11 @@
 // What the schedules make of the entries of some repositories: which are lifted, to which a schedule applies, whether
 // the judge accepts the result at quick effort, and how much faster the simulator says that it is.
 //
-//   bench_schedule WORKER CACHE [--kernel NAME] [--schedule ID] [--text] [--no-judge] [--json] FOLDER...
+//   bench_schedule WORKER CACHE [--kernel NAME] [--schedule ID] [--forms FILE] [--text] [--no-judge] [--json] FOLDER...
 //
 // Every schedule is tried with its default parameters. One JSON object with --json, else a line for each entry and the
-// sums; --text shows the new file as a diff would: everything that the original has not.
+// sums; --forms takes forms from a file as bench_lift --forms writes it, where that has them, instead of lifting;
+// --text shows the new file as a diff would: everything that the original has not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,6 +21,7 @@
 #include "base/file.h"
 #include "config/chip_file.h"
 #include "config/manifest.h"
+#include "core/computation_json.h"
 #include "core/computation_structure.h"
 #include "core/scheduling.h"
 #include "judge/judge.h"
@@ -37,6 +39,7 @@ constexpr const char* kDevice = "sim:h200";
 
 struct Setting {
   std::string worker, cache, kernel, schedule;
+  std::map<std::string, core::Computation> forms;  // by "folder/kernel"
   bool text = false, judge = true, print_json = false;
   std::vector<std::string> folders;
 };
@@ -81,29 +84,36 @@ class EntryBench {
   }
 
   json Run() {
-    const auto lifted = trusted_.Lift({.source = original_,
-                                       .spec = spec_,
-                                       .device = kDevice,
-                                       .shapes = judge::MakeLiftShapes(spec_, 9, uint64_t{32} << 20)});
-    const auto* form = lifted ? std::get_if<core::Lifted>(&*lifted) : nullptr;
-    row_["lifted"] = form != nullptr;
-    if (form == nullptr) {
-      row_["why"] = lifted ? std::get<core::NotLifted>(*lifted).message : lifted.error().message;
-      return row_;
-    }
-    row_["operation"] = core::Name(core::StructureOf(form->computation).operation);
+    const auto form = Form();
+    row_["lifted"] = form.has_value();
+    if (!form) return row_;
+    row_["operation"] = core::Name(core::StructureOf(*form).operation);
     row_["attempts"] = json::array();
     const auto chip = config::LoadChip("h200");
     for (const schedule::Schedule& schedule : schedule::Schedules()) {
       if (!setting_.schedule.empty() && schedule.id != setting_.schedule) continue;
       core::RewriteRequest request{original_, spec_.entry, "", std::string(schedule.id), {}, {}};
-      request.scheduling = {form->computation, spec_, core::ScheduledCases(spec_, core::DeviceKind::kSim), *chip};
+      request.scheduling = {*form, spec_, core::ScheduledCases(spec_, core::DeviceKind::kSim), *chip};
       row_["attempts"].push_back(Try(request));
     }
     return row_;
   }
 
  private:
+  std::optional<core::Computation> Form() {
+    const std::string name = fmt::format("{}/{}", row_["folder"].get<std::string>(), spec_.name);
+    if (const auto known = setting_.forms.find(name); known != setting_.forms.end()) return known->second;
+    if (!setting_.forms.empty()) return std::nullopt;
+    const auto lifted = trusted_.Lift({.source = original_,
+                                       .spec = spec_,
+                                       .device = kDevice,
+                                       .shapes = judge::MakeLiftShapes(spec_, 9, uint64_t{32} << 20)});
+    if (lifted)
+      if (const auto* form = std::get_if<core::Lifted>(&*lifted)) return form->computation;
+    row_["why"] = lifted ? std::get<core::NotLifted>(*lifted).message : lifted.error().message;
+    return std::nullopt;
+  }
+
   json Try(const core::RewriteRequest& request) {
     json attempt = {{"schedule", request.transform}};
     const auto outcome = untrusted_.Rewrite(request);
@@ -199,13 +209,24 @@ json SumsOf(const json& rows) {
 
 void PrintRow(const json& row) {
   fmt::print("{}/{}: {}\n", row["folder"].get<std::string>(), row["kernel"].get<std::string>(),
-             row["lifted"].get<bool>() ? row["operation"].get<std::string>() : "not lifted: " + row.value("why", std::string()));
+             row["lifted"].get<bool>() ? row["operation"].get<std::string>()
+                                       : "not lifted: " + row.value("why", std::string()));
   for (const json& attempt : row.value("attempts", json::array())) {
     const std::string gain = attempt.contains("gain") ? fmt::format(" {:.2f}x", attempt["gain"].get<double>()) : "";
     fmt::print("  {:24} {}{} {}\n", attempt["schedule"].get<std::string>(), attempt["outcome"].get<std::string>(), gain,
                attempt.value("why", std::string()).substr(0, 600));
   }
   std::fflush(stdout);
+}
+
+Status ReadForms(const std::string& path, Setting& setting) {
+  WW_ASSIGN(const std::string text, base::ReadFile(path));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const json entry = json::parse(line);
+    WW_ASSIGN(setting.forms[entry["entry"]], core::DecodeComputation(entry["computation"].dump()));
+  }
+  return {};
 }
 
 int Run(const Setting& setting) {
@@ -242,12 +263,17 @@ int main(int argc, char** argv) {
     else if (argument == "--json") setting.print_json = true;
     else if (argument == "--kernel" && i + 1 < argc) setting.kernel = argv[++i];
     else if (argument == "--schedule" && i + 1 < argc) setting.schedule = argv[++i];
-    else rest.push_back(argument);
+    else if (argument == "--forms" && i + 1 < argc) {
+      if (const auto read = warpwright::ReadForms(argv[++i], setting); !read) {
+        fmt::print(stderr, "{}\n", read.error().Format());
+        return 1;
+      }
+    } else rest.push_back(argument);
   }
   if (rest.size() < 3) {
-    fmt::print(
-        stderr,
-        "bench_schedule WORKER CACHE [--kernel NAME] [--schedule ID] [--text] [--no-judge] [--json] FOLDER...\n");
+    fmt::print(stderr,
+               "bench_schedule WORKER CACHE [--kernel NAME] [--schedule ID] [--forms FILE] [--text] [--no-judge] "
+               "[--json] FOLDER...\n");
     return 2;
   }
   setting.worker = rest[0];

@@ -1,0 +1,53 @@
+// The max over the threads of a block that have the same threadIdx.x, in each of them.
+__device__ __forceinline__ float column_max(float value) {
+  __shared__ float of_thread[32][33];
+  __syncthreads();  // the results of a call before are still being read
+  of_thread[threadIdx.y][threadIdx.x] = value;
+  __syncthreads();
+  value = of_thread[0][threadIdx.x];
+  for (int y = 1; y < blockDim.y; ++y) value = fmaxf(value, of_thread[y][threadIdx.x]);
+  return value;
+}
+
+// The sum over the threads of a block that have the same threadIdx.x, in each of them.
+__device__ __forceinline__ float column_sum(float value) {
+  __shared__ float of_thread[32][33];
+  __syncthreads();  // the results of a call before are still being read
+  of_thread[threadIdx.y][threadIdx.x] = value;
+  __syncthreads();
+  value = of_thread[0][threadIdx.x];
+  for (int y = 1; y < blockDim.y; ++y) value += of_thread[y][threadIdx.x];
+  return value;
+}
+
+// t0[i0,i1] = max_{r0<dim} in[i0,r0,i1]  for i0<outer, i1<inner
+// t1[i0,i1] = sum_{r0<dim} exp(in[i0,r0,i1] - t0[i0,i1])  for i0<outer, i1<inner
+// out[i0,i1,i2] = in[i0,i1,i2] - log(t1[i0,i2]) - t0[i0,i2]  for i0<outer, i1<dim, i2<inner
+__global__ void __launch_bounds__(512) log_softmax_forward_columns(float* __restrict__ out,
+    const float* __restrict__ in, int outer, int dim, int inner) {
+  const int position = blockIdx.x * blockDim.x + threadIdx.x;
+  const bool inside = position < outer * inner;
+  // Threads beyond the last column take part with it, and store nothing.
+  const int col = inside ? position : outer * inner - 1;
+  const int x = col % inner;
+  const int row = col / inner;
+  float largest = -INFINITY;
+  for (int r = threadIdx.y; r < dim; r += blockDim.y) {
+    largest = fmaxf(largest, in[row * (dim * inner) + r * inner + x]);
+  }
+  largest = column_max(largest);
+  float sum = 0.0f;
+  for (int r = threadIdx.y; r < dim; r += blockDim.y) {
+    sum += expf(in[row * (dim * inner) + r * inner + x] - largest);
+  }
+  sum = column_sum(sum);
+  const float logarithm = logf(sum);
+  for (int r = threadIdx.y; r < dim; r += blockDim.y) {
+    if (inside) out[row * (dim * inner) + r * inner + x] = in[row * (dim * inner) + r * inner + x] - logarithm - largest;
+  }
+}
+
+void log_softmax_forward(float* out, const float* in, int outer, int dim, int inner) {
+  log_softmax_forward_columns<<<(outer * inner + 31) / 32, dim3(32, 16)>>>(out, in, outer, dim,
+      inner);
+}

@@ -1,0 +1,65 @@
+// Sizes, positions, guards and types as text.
+#include "schedule/expression_code.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/computation_builder.h"
+
+namespace warpwright {
+namespace {
+
+using namespace testing;  // NOLINT: operators on positions
+
+TEST(SizeText, IsCWithAsFewParenthesesAsItNeeds) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"N", "N"},
+      {"N * C", "N * C"},
+      {"(h + 2 * pad - size) / stride + 1", "(h + 2 * pad - size) / stride + 1"},
+      {"n * (a / b)", "n * (a / b)"},
+      {"n - (a - b)", "n - (a - b)"},
+      {"0 - pad", "-pad"},
+      {"ceil_div(n, 256)", "(n + 255) / 256"},
+      {"min(a, b)", "(a < b ? a : b)"},
+  };
+  for (const auto& [size, text] : rows) EXPECT_EQ(schedule::SizeText(S(size)), text);
+}
+
+TEST(PositionText, NamesVariables) {
+  const std::map<core::VariableId, std::string> names = {{0, "row"}, {1, "k + 1"}};
+  const std::pair<core::Affine, const char*> rows[] = {
+      {V(0), "row"},
+      {V(0) * "2" + V(1), "2 * row + k + 1"},
+      {V(0) * "stride" - At("pad"), "row * stride - pad"},
+      {At("w - 1") - V(1), "w - (k + 1) - 1"},
+      {Remainder(1, "r"), "(k + 1) % r"},
+      {(V(0) + At("1")) / "2", "(row + 1) / 2"},
+  };
+  for (const auto& [position, text] : rows) EXPECT_EQ(schedule::PositionText(position, names), text);
+}
+
+TEST(ConditionText, JoinsBounds) {
+  const std::map<core::VariableId, std::string> names = {{0, "y"}, {1, "ky"}};
+  EXPECT_EQ(schedule::ConditionText({}, names), "");
+  const core::Guard both[] = {Within(V(0) + V(1) - At("1"), "0", "h")};
+  EXPECT_EQ(schedule::ConditionText(both, names), "y + ky - 1 >= 0 && y + ky - 1 < h");
+  const core::Guard divided[] = {Within(V(0) / "s", "0", "h")};
+  EXPECT_EQ(schedule::ConditionText(divided, names), "y % s == 0 && y >= 0 && y < h * s");
+}
+
+TEST(Conversions, HappenWhereValuesAreLoadedAndStored) {
+  schedule::Problem single, twice;
+  twice.in_double = true;
+  const auto real = core::ValueType::kReal;
+  EXPECT_EQ(schedule::Loaded(single, core::DType::kF16, "x[i]"), "__half2float(x[i])");
+  EXPECT_EQ(schedule::Loaded(twice, core::DType::kBF16, "x[i]"), "static_cast<double>(__bfloat162float(x[i]))");
+  EXPECT_EQ(schedule::Loaded(single, core::DType::kU8, "x[i]"), "x[i]");
+  EXPECT_EQ(schedule::Stored(single, core::DType::kF16, real, "v"), "__float2half(v)");
+  EXPECT_EQ(schedule::Stored(single, core::DType::kI32, real, "v"), "static_cast<int>(v)");
+  EXPECT_EQ(schedule::Stored(twice, core::DType::kF32, real, "v"), "static_cast<float>(v)");
+  EXPECT_EQ(schedule::NumberText(single, 0.1), "0.1f");
+  EXPECT_EQ(schedule::NumberText(single, 2), "2.0f");
+  EXPECT_EQ(schedule::NumberText(twice, 0.1), "0.1");
+}
+
+}  // namespace
+}  // namespace warpwright

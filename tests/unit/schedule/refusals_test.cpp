@@ -1,0 +1,83 @@
+// What schedules leave alone, and with which reason; what of a launcher stays.
+#include <gtest/gtest.h>
+
+#include "tests/support/computation_builder.h"
+#include "tests/unit/schedule/schedule_kit.h"
+
+namespace warpwright {
+namespace {
+
+using schedule_test::Apply;
+using schedule_test::Find;
+using schedule_test::Stranger;
+using schedule_test::StubFor;
+
+std::string Replaced(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+TEST(Refusals, LaunchersThatAreNotOurs) {
+  const Stranger& stranger = Find("04-extension/elu_forward");
+  const std::string stub = StubFor(stranger), entry = "void " + stranger.spec.entry;
+  const struct {
+    std::string text;
+    const char* reason;
+  } rows[] = {
+      {Replaced(stub, entry, "template <typename T>\nvoid " + stranger.spec.entry), "template"},
+      {Replaced(stub, entry, "__global__ void " + stranger.spec.entry), "kernel itself"},
+      {Replaced(stub, entry, "int " + stranger.spec.entry), "does not end with a return"},
+      {Replaced(stub, entry + "(", entry + "(int more, "), "does not know the parameter more"},
+      {Replaced(stub, entry, "void another"), "no function"},
+  };
+  for (const auto& row : rows)
+    EXPECT_NE(Apply("schedule_map", stranger, row.text).find(row.reason), std::string::npos)
+        << Apply("schedule_map", stranger, row.text);
+}
+
+TEST(Refusals, FormsOfSomeSizesOnly) {
+  Stranger stranger = Find("04-extension/elu_forward");
+  stranger.form.assumptions = {"numel = 6"};
+  EXPECT_EQ(Apply("schedule_map", stranger, StubFor(stranger)),
+            "REFUSED: what it computes is only known at some sizes (numel = 6)");
+}
+
+TEST(Refusals, ChangesInPlaceThatOthersNeed) {
+  const Stranger base = Find("13-losses/mse_grad_inplace");
+  Stranger stranger = base;
+  for (core::Node& node : stranger.form.stages[0].nodes)
+    if (auto* read = std::get_if<core::TensorRead>(&node); read && read->tensor == "pred")
+      std::get<core::Affine>(read->at[0]).constant = testing::S("1");
+  EXPECT_FALSE(Apply("schedule_map", base, StubFor(base)).starts_with("REFUSED"));
+  EXPECT_NE(Apply("schedule_map", stranger, StubFor(stranger)).find("in place"), std::string::npos);
+}
+
+TEST(Launcher, KeepsItsChecksStreamAndResult) {
+  const Stranger& stranger = Find("04-extension/elu_forward");
+  std::string text = StubFor(stranger);
+  text = Replaced(text, "void " + stranger.spec.entry, "cudaError_t " + stranger.spec.entry);
+  text = Replaced(text, ") {\n  old_kernel<<<1, 1>>>(",
+                  ", cudaStream_t stream) {\n  if (numel == 0) return cudaSuccess;\n  const int blocks = 1;\n"
+                  "  cudaMemsetAsync(output, 0, 4, stream);\n  old_kernel<<<blocks, 1, 0, stream>>>(");
+  text = Replaced(text, ");\n}\n", ");\n  return cudaGetLastError();\n}\n");
+  const std::string rewritten = Apply("schedule_map", stranger, text);
+  for (const char* stays : {"cudaStream_t stream) {\n  if (numel == 0) return cudaSuccess;\n", ", 0, stream>>>",
+                            "  return cudaGetLastError();\n}"})
+    EXPECT_NE(rewritten.find(stays), std::string::npos) << stays << "\n" << rewritten;
+  for (const char* goes : {"cudaMemsetAsync", "old_kernel", "blocks ="})
+    EXPECT_EQ(rewritten.find(goes), std::string::npos) << goes << "\n" << rewritten;
+}
+
+TEST(Launcher, KernelsThatOthersUseStay) {
+  const Stranger& stranger = Find("04-extension/elu_forward");
+  const std::string other = "\nvoid another(float* x) { old_kernel<<<1, 1>>>(x, x, 1.0f, 1); }\n";
+  EXPECT_NE(Apply("schedule_map", stranger, StubFor(stranger) + other).find("__global__ void old_kernel"),
+            std::string::npos);
+  const std::string pasted = "\n#define CALL(name) old_##name\n";
+  EXPECT_NE(Apply("schedule_map", stranger, StubFor(stranger) + pasted).find("__global__ void old_kernel"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace warpwright
