@@ -302,6 +302,8 @@ struct ConstantSlot {
     kSmId,
     kNSmId,
     kGridId,
+    kGridWorkspaceHigh,
+    kGridWorkspaceLow,
     kTotalSharedSize,
     kDynamicSharedSize,
     kPredicateTrue,

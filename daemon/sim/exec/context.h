@@ -145,6 +145,7 @@ struct Context {
   Shadow* shadow = nullptr;
   bool reverse_warps = false;
   core::Dim3 grid, block;
+  uint64_t grid_workspace = 0;  // Launch::grid_workspace
   std::vector<uint64_t> guard_off;  // by instruction: lanes that the guard switched off
   std::vector<uint64_t> divergent;  // by instruction: branches that diverged
   uint64_t barriers = 0;
