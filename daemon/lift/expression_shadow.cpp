@@ -20,6 +20,10 @@ constexpr size_t kMaxLossy = 50;
 bool IsAccess(const Instruction& in) {
   return in.op == Op::kLoad || in.op == Op::kStore || in.op == Op::kAtomic || in.op == Op::kReduction;
 }
+// Accesses memory through addresses of other lanes, or in more than one place.
+bool MovesBlocks(const Instruction& in) {
+  return in.op == Op::kAsyncCopy || in.op == Op::kMatrixLoad || in.op == Op::kMatrixStore;
+}
 // Reads other lanes.
 bool IsExchange(const Instruction& in) {
   return in.op == Op::kShuffle || in.op == Op::kRedux || in.op == Op::kMatrixProduct || in.op == Op::kMatrixTranspose;
@@ -220,11 +224,11 @@ void ExpressionShadow::Before(const Context& c, const Instruction& in, uint32_t 
   const Registers& registers = Here(c);
   uint32_t any = 0;
   for (int k = in.defs; k < in.operands; ++k) any |= registers.symbolic[SlotOf(in.reg[k])];
-  const bool access = IsAccess(in);
+  const bool access = IsAccess(in), block = MovesBlocks(in);
   CaptureGuard(c, in, lanes);
   lanes |= guard_.symbolic;
   active_ = (any & (IsExchange(in) ? sim::kAllLanes : lanes)) != 0 || guard_.symbolic != 0 || KeepsCall(in);
-  if (!active_ && !access) return;
+  if (!active_ && !access && !block) return;
   for (int k = in.defs; k < in.operands; ++k) Capture(c, in, k, sim::kAllLanes);
   if (in.op == Op::kAtomic || in.op == Op::kReduction || (in.op == Op::kStore && guard_.symbolic != 0))
     CaptureMemory(c, in, lanes);
@@ -240,14 +244,12 @@ void ExpressionShadow::After(const Context& c, const Instruction& in, uint32_t l
     case Op::kAtomic:
     case Op::kReduction: builder_.set_line(in.line); break;
     case Op::kAsyncCopy:
-      builder_.set_line(in.line);
-      LossyAt(in, "an asynchronous copy");
-      return;
     case Op::kMatrixLoad:
     case Op::kMatrixStore:
       builder_.set_line(in.line);
-      LossyAt(in, "a fragment of a matrix in shared memory");
-      return SetConcrete(c, in, lanes);
+      if (guard_.symbolic != 0) LossyAt(in, "a fragment or a copy that other data lead to");
+      if (in.op == Op::kAsyncCopy) return AsyncCopy(c, in, lanes);
+      return in.op == Op::kMatrixLoad ? MatrixLoad(c, in, lanes) : MatrixStore(c, in, lanes);
     default:
       if (!active_) {
         if (in.defs > 0) SetConcrete(c, in, lanes);
@@ -284,8 +286,8 @@ void ExpressionShadow::After(const Context& c, const Instruction& in, uint32_t l
     case Op::kBarrier:
     case Op::kBarrierArrive:
     case Op::kIsSpace: LossyAt(in, "an exchange between threads depends on data"); return SetConcrete(c, in, lanes);
-    case Op::kMatrixProduct:
-    case Op::kMatrixTranspose: LossyAt(in, "a product of matrices"); return SetConcrete(c, in, lanes);
+    case Op::kMatrixProduct: return MatrixProduct(c, in, lanes);
+    case Op::kMatrixTranspose: return MatrixTranspose(c, in, lanes);
     case Op::kPrint:
     case Op::kAssertFail: return;
     default: break;

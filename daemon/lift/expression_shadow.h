@@ -113,6 +113,14 @@ class ExpressionShadow : public sim::Shadow {
   void Shuffle(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
   void Reduce(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
 
+  // shadow_matrix.cpp
+  ExprId FragmentElement(int operand, uint32_t lane, int part, sim::Type type);
+  void MatrixProduct(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
+  void MatrixTranspose(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
+  void MatrixLoad(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
+  void MatrixStore(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
+  void AsyncCopy(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
+
   // Where an access of a lane goes.
   struct Target {
     MemoryShadow* memory = nullptr;  // nullptr: parameters, constants that nothing tracks

@@ -164,6 +164,9 @@ void PointEvaluation::Arithmetic(const Expr& e, PointValue& v) const {
     case ExprOp::kMul: product(); break;
     case ExprOp::kFma:
       product();
+      // A tensor core aligns the terms of an instruction to the largest of them, and cuts each off 25 bits below.
+      if (e.approx && !e.flush)
+        v.rounding += 16 * 0x1p-25 * std::fabs(v.real) + 4 * 0x1p-25 * std::fabs(As(e.type, e, 2).real);
       add(As(e.type, e, 2), 1);
       break;
     case ExprOp::kDiv:

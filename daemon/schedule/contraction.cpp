@@ -86,6 +86,15 @@ class Analysis {
       return Unsupported("the sum is of one factor, not of two");
     if (out_.right.nodes.empty()) return Unsupported(std::string(kNothingReused));
     for (const NodeId id : weights) Add(out_.left, left_, id);
+    // A factor without terms multiplies each of them, as in the formula: outside the sum infinities would meet others.
+    std::vector<NodeId> scalars;
+    for (const NodeId id : out_.scale) {
+      if (free_[id] == 0) scalars.push_back(id);
+      else if ((free_[id] & ~left_) == 0) Add(out_.left, left_, id);
+      else if ((free_[id] & ~right_) == 0) Add(out_.right, right_, id);
+      else scalars.push_back(id);
+    }
+    out_.scale = std::move(scalars);
     if ((left_ & right_ & own_) == 0) return Unsupported("the factors have no variable of the sum in common");
     if ((left_ & ~right_ & core::SetOf(neighbour_)) != 0) {
       std::swap(out_.left, out_.right);

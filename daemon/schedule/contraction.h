@@ -35,7 +35,7 @@ struct Contraction {
   core::NodeId sum = 0;  // the Reduce; what depends on it is the epilogue
   std::vector<Axis> batch, m, n, k;
   Factor left, right;
-  std::vector<core::NodeId> scale;  // factors without k: they multiply the sum
+  std::vector<core::NodeId> scale;  // factors of neither alone: they multiply the sum
   std::vector<core::Guard> guards;  // without k: where one fails, the sum is 0
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/computation_walk.h"
 #include "schedule/expression_code.h"
 
 namespace warpwright::schedule {
@@ -39,6 +40,18 @@ void AddBroken(Lines& lines, const std::string& statement) {
     indent = "    ";
   }
   lines.Add(indent + rest);
+}
+
+std::string AlignedAddress(const std::string& buffer, int bytes) {
+  return fmt::format("reinterpret_cast<size_t>({}) % {} == 0", buffer, bytes);
+}
+
+std::string FlatOffsetText(const Problem& problem, const FlatOffset& offset, VariableTexts variables) {
+  if (problem.wide)
+    for (const auto& [variable, coefficient] : offset.coefficients)
+      if (!core::IsNumber(coefficient, 1))
+        variables[variable] = fmt::format("static_cast<size_t>({})", variables.at(variable));
+  return OffsetText(offset, variables);
 }
 
 VariableTexts NamesOfVariables(const core::Stage& stage, const std::vector<Axis>& sum, Names& names) {
@@ -94,7 +107,10 @@ void FlatAxis::Decode(Lines& lines, const std::string& flat, const std::string& 
   std::vector<std::string> texts;
   for (const auto& [name, text] : Parts(flat))
     if (prefix + name != text) texts.push_back(prefix + name + " = " + text);
-  if (!texts.empty()) lines.Add(fmt::format("const int {};", fmt::join(texts, ", ")));
+  const std::string all = fmt::format("const int {};", fmt::join(texts, ", "));
+  if (texts.empty()) return;
+  if (all.size() + 2 * static_cast<size_t>(lines.level()) <= kLineLength) return lines.Add(all);
+  for (const std::string& text : texts) lines.Add(fmt::format("const int {};", text));
 }
 void FlatAxis::DecodeInto(Lines& lines, const std::string& flat, const std::string& prefix,
                           const std::string& element) const {

@@ -13,7 +13,6 @@ namespace {
 using core::Polynomial;
 using core::VariableId;
 
-constexpr int kQuad = 4;
 constexpr int64_t kRun = 8;  // neighbours in memory that make a sector
 
 Polynomial StrideAlong(const FlatOffset& offset, VariableId variable) {
@@ -46,8 +45,8 @@ std::optional<FlatOffset> Flattened(const FlatOffset& offset, const std::vector<
   return flat;
 }
 
-std::optional<QuadAccess> QuadAccessOf(const FlatOffset& offset, const std::vector<Axis>& axes,
-                                       const std::vector<core::Size>& shape) {
+std::optional<GroupAccess> GroupAccessOf(const FlatOffset& offset, const std::vector<Axis>& axes,
+                                         const std::vector<core::Size>& shape, int width) {
   const auto flat = Flattened(offset, axes);
   const VariableId along = axes.back().variable;
   if (!flat || StrideAlong(*flat, along) != Polynomial(1)) return std::nullopt;
@@ -61,28 +60,34 @@ std::optional<QuadAccess> QuadAccessOf(const FlatOffset& offset, const std::vect
   std::vector<Polynomial> needed;
   const auto need = [&](const Polynomial& stride, const core::Size& size) {
     const bool follows =
-        stride.Content() % kQuad == 0 ||
+        stride.Content() % width == 0 ||
         std::any_of(needed.begin(), needed.end(), [&](const auto& by) { return stride.DividedBy(by).has_value(); });
     if (follows) return;
     needed.push_back(stride);
-    parts.push_back(fmt::format("{} % {} == 0", Parenthesized(SizeText(size)), kQuad));
+    parts.push_back(fmt::format("{} % {} == 0", Parenthesized(SizeText(size)), width));
   };
   const auto is_row = [&](const Polynomial& stride) {
     return std::any_of(rows.begin(), rows.end(), [&](const Polynomial& row) { return stride == row; });
   };
-  if (std::any_of(strides.begin(), strides.end(), is_row)) need(rows.front(), shape.back());
+  // The shortest of them answers for all others.
+  for (const Polynomial& row : rows) {
+    if (std::find(strides.begin(), strides.end(), row) == strides.end()) continue;
+    const auto size = row == rows.front() ? std::optional(shape.back()) : row.ToExpression();
+    if (!size) return std::nullopt;
+    need(row, *size);
+    break;
+  }
   for (const Polynomial& stride : strides) {
     if (is_row(stride)) continue;
     const auto size = stride.ToExpression();
     if (!size) return std::nullopt;
     need(stride, *size);
   }
-  return QuadAccess{*flat, along, Joined(parts)};
+  return GroupAccess{*flat, along, Joined(parts)};
 }
 
 FactorLoads::FactorLoads(const Problem& problem, const core::Stage& stage, const Factor& factor, const FlatAxis& rows,
-                         std::string first_row, int tile_rows, const TileScope& scope, const TileShape& shape,
-                         Names& names)
+                         std::string first_row, const TileScope& scope, const TileFormat& format, Names& names)
     : problem_(problem),
       stage_(stage),
       factor_(factor),
@@ -91,9 +96,7 @@ FactorLoads::FactorLoads(const Problem& problem, const core::Stage& stage, const
       scope_(scope),
       names_(names),
       first_row_(std::move(first_row)),
-      tile_rows_(tile_rows),
-      tile_terms_(shape.k),
-      threads_(shape.threads()) {
+      format_(format) {
   ReadFactor();
   ChooseAccess();
   tile_ = names.TakeOf({name_ + "_tile", rows.index() + "_tile"});
@@ -101,7 +104,7 @@ FactorLoads::FactorLoads(const Problem& problem, const core::Stage& stage, const
   next_ = names.Take(name_ + "_next");
   row_ = names.Take(name_ + "_" + rows.index());
   term_ = names.Take(name_ + "_" + terms_.index());
-  if (quad_condition_) aligned_ = names.Take(name_ + "_aligned");
+  if (group_condition_) aligned_ = names.Take(name_ + "_aligned");
 }
 
 void FactorLoads::ReadFactor() {
@@ -141,23 +144,31 @@ void FactorLoads::ChooseAccess() {
   const core::DType dtype = problem_.form.FindTensor(read_->tensor)->dtype;
   const bool quads = dtype == core::DType::kF32 || dtype == core::DType::kF16 || dtype == core::DType::kBF16;
   if (!quads || problem_.in_double || !factor_.conditions.empty() || !(along_terms_ ? flat_terms_ : flat_rows_)) return;
-  if (auto access = QuadAccessOf(*offset_, (along_terms_ ? terms_ : rows_).axes(), ShapeOf(problem_, read_->tensor)))
-    quad_condition_ = access->condition;
+  if (auto access =
+          GroupAccessOf(*offset_, (along_terms_ ? terms_ : rows_).axes(), ShapeOf(problem_, read_->tensor), group()))
+    group_condition_ = access->condition;
 }
 
-std::optional<core::DType> FactorLoads::quads() const {
-  if (!quad_condition_) return std::nullopt;
+std::optional<core::DType> FactorLoads::groups() const {
+  if (!group_condition_) return std::nullopt;
   return problem_.form.FindTensor(read_->tensor)->dtype;
+}
+
+// From one of a thread's elements to the next, in the slow direction.
+std::string FactorLoads::Step() const {
+  const int apart = format_.threads / fast();
+  if (passes() == 1) return "";
+  return apart == 1 ? " + i" : fmt::format(" + i * {}", apart);
 }
 
 void FactorLoads::Declare(Lines& lines) const {
   const std::string times = width() == 1 ? "" : fmt::format(" * {}", width());
   lines.Add(fmt::format("const int {} = threadIdx.x % {}{}, {} = threadIdx.x / {};", along_terms_ ? term_ : row_,
                         fast(), times, along_terms_ ? row_ : term_, fast()));
-  if (quad_condition_) {
-    const int bytes = static_cast<int>(core::SizeOf(*quads())) * kQuad;
-    const std::string condition = quad_condition_->empty() ? "" : *quad_condition_ + " && ";
-    lines.Add(fmt::format("const bool {} = {}{};", aligned_, condition, AlignedText({read_->tensor}, bytes)));
+  if (group_condition_) {
+    const int bytes = static_cast<int>(core::SizeOf(*groups())) * width();
+    const std::string condition = group_condition_->empty() ? "" : *group_condition_ + " && ";
+    lines.Add(fmt::format("const bool {} = {}{};", aligned_, condition, AlignedAddress(read_->tensor, bytes)));
   }
   const std::string prefix = name_ + "_";
   if (Decodes(rows_, flat_rows_) && (!along_terms_ || passes() == 1)) {
@@ -169,11 +180,20 @@ void FactorLoads::Declare(Lines& lines) const {
     for (const Axis& axis : rows_.axes()) arrays.push_back(variables.at(axis.variable));
     lines.Add(fmt::format("int {};", fmt::join(arrays, ", ")));
     lines.Open(fmt::format("for (int i = 0; i < {}; ++i)", passes()));
-    lines.Add(fmt::format("const int {} = {} + {} + i * {};", rows_.index(), first_row_, row_, threads_ / fast()));
+    lines.Add(fmt::format("const int {} = {} + {}{};", rows_.index(), first_row_, row_, Step()));
     rows_.DecodeInto(lines, rows_.index(), prefix, "i");
     lines.Close();
   }
-  lines.Add(fmt::format("{} {}[{}];", problem_.real(), next_, passes() * width()));
+  if (!copies()) lines.Add(fmt::format("{} {}[{}];", ElementType(), next_, passes() * width()));
+}
+
+std::string FactorLoads::ElementType() const {
+  return format_.halves ? CTypeOf(problem_.form.FindTensor(read_->tensor)->dtype) : problem_.real();
+}
+
+std::string FactorLoads::TileExtents() const {
+  if (TermsAreNeighbours()) return fmt::format("[{}][kTileK + 8]", format_.rows_name);
+  return fmt::format("[kTileK][{} + {}]", format_.rows_name, format_.halves ? 8 : 4);
 }
 
 VariableTexts FactorLoads::Variables() const {
@@ -192,14 +212,24 @@ ExpressionCode FactorLoads::CodeInto(Lines& lines, const std::optional<std::stri
   const bool flat = offset_ && ((flat_rows_ && !rows_.single()) || (flat_terms_ && !terms_.single()));
   if (loaded) {
     scope.value = [loaded](const core::TensorRead&) { return loaded; };
-  } else if (flat) {
-    FlatOffset offset = *offset_;
-    if (flat_rows_) offset = *Flattened(offset, rows_.axes());
-    if (flat_terms_) offset = *Flattened(offset, terms_.axes());
-    const std::string text = OffsetText(offset, scope.variables);
+  } else if (flat || format_.halves) {
+    const auto& shape = ShapeOf(problem_, read_->tensor);
+    std::string offset;
+    if (flat) {
+      FlatOffset merged = *offset_;
+      if (flat_rows_) merged = *Flattened(merged, rows_.axes());
+      if (flat_terms_) merged = *Flattened(merged, terms_.axes());
+      offset = FlatOffsetText(problem_, merged, scope.variables);
+    } else {
+      std::vector<std::string> at;
+      for (const core::Coordinate& coordinate : read_->at)
+        at.push_back(PositionText(std::get<core::Affine>(coordinate), scope.variables));
+      offset = OffsetText(problem_, shape, at);
+    }
     const core::DType dtype = problem_.form.FindTensor(read_->tensor)->dtype;
-    scope.value = [this, dtype, text](const core::TensorRead& read) -> std::optional<std::string> {
-      return Loaded(problem_, dtype, fmt::format("{}[{}]", read.tensor, text));
+    scope.value = [this, dtype, offset](const core::TensorRead& read) -> std::optional<std::string> {
+      const std::string element = fmt::format("{}[{}]", read.tensor, offset);
+      return format_.halves ? element : Loaded(problem_, dtype, element);
     };
   }
   return ExpressionCode(problem_, stage_, std::move(scope), names_, lines);
@@ -214,7 +244,7 @@ std::string FactorLoads::Product(ExpressionCode& code) const {
 }
 
 void FactorLoads::Load(Lines& lines) {
-  const std::string step = passes() == 1 ? "" : fmt::format(" + i * {}", threads_ / fast());
+  const std::string step = Step();
   const auto declare_row = [&](const std::string& more) {
     lines.Add(fmt::format("const int {} = {} + {}{};", rows_.index(), first_row_, row_, more));
   };
@@ -228,16 +258,17 @@ void FactorLoads::Load(Lines& lines) {
     lines.Open(fmt::format("for (int i = 0; i < {}; ++i)", passes()));
   }
   along_terms_ ? declare_row(step) : declare_term(step);
-  const std::string at = passes() > 1 ? (width() == 1 ? "i" : fmt::format("{} * i", kQuad)) : "0";
-  if (quad_condition_) LoadQuads(lines, at);
+  const std::string at = passes() > 1 ? (width() == 1 ? "i" : fmt::format("{} * i", width())) : "0";
+  if (copies()) CopyOctets(lines);
+  else if (group_condition_) LoadQuads(lines, at);
   else LoadElement(lines, at);
   if (passes() > 1) lines.Close();
 }
 
 std::string FactorLoads::Conditions(const VariableTexts& variables, ExpressionCode& code) const {
   std::vector<std::string> parts;
-  if (!quad_condition_ || along_terms_) parts.push_back(fmt::format("{} < {}", rows_.index(), rows_.count()));
-  if (!quad_condition_ || !along_terms_) parts.push_back(fmt::format("{} < {}", terms_.index(), terms_.count()));
+  if (!group_condition_ || along_terms_) parts.push_back(fmt::format("{} < {}", rows_.index(), rows_.count()));
+  if (!group_condition_ || !along_terms_) parts.push_back(fmt::format("{} < {}", terms_.index(), terms_.count()));
   if (const std::string guards = ConditionText(factor_.guards, variables); !guards.empty()) parts.push_back(guards);
   for (const core::NodeId id : factor_.conditions)
     parts.push_back(Parenthesized(code.Value(id, core::ValueType::kBoolean)));
@@ -249,7 +280,8 @@ void FactorLoads::LoadElement(Lines& lines, const std::string& to) {
   Lines inside(lines.level() + 1);
   ExpressionCode code = CodeInto(inside, std::nullopt);
   const VariableTexts variables = Variables();
-  const std::string zero = NumberText(problem_, 0), target = fmt::format("{}[{}]", next_, to);
+  const std::string zero = format_.halves ? fmt::format("{}(0.0f)", ElementType()) : NumberText(problem_, 0);
+  const std::string target = fmt::format("{}[{}]", next_, to);
   Lines before(lines.level());
   code.To(before);
   const std::string conditions = Conditions(variables, code);
@@ -268,24 +300,41 @@ void FactorLoads::LoadElement(Lines& lines, const std::string& to) {
   lines.Close();
 }
 
+std::string FactorLoads::GroupOffset(const VariableTexts& variables) const {
+  const FlatAxis& axis = along_terms_ ? terms_ : rows_;
+  FlatOffset offset = GroupAccessOf(*offset_, axis.axes(), ShapeOf(problem_, read_->tensor), group())->offset;
+  if (!along_terms_ && flat_terms_) offset = *Flattened(offset, terms_.axes());
+  if (along_terms_ && flat_rows_) offset = *Flattened(offset, rows_.axes());
+  return FlatOffsetText(problem_, offset, variables);
+}
+
+void FactorLoads::CopyOctets(Lines& lines) {
+  Lines none;
+  ExpressionCode code = CodeInto(none, std::nullopt);
+  const VariableTexts variables = Variables();
+  const FlatAxis& axis = along_terms_ ? terms_ : rows_;
+  const std::string step = Step();
+  const std::string to =
+      along_terms_ ? fmt::format("[{}{}][{}]", row_, step, term_) : fmt::format("[{}{}][{}]", term_, step, row_);
+  AddBroken(lines,
+            fmt::format("copy_octet(&{}[stage]{}, {} + {}, {} ? {} - {} : 0, {});", tile_, to, read_->tensor,
+                        GroupOffset(variables), Conditions(variables, code), axis.count(), axis.index(), aligned_));
+}
+
 void FactorLoads::LoadQuads(Lines& lines, const std::string& to) {
   Lines inside(lines.level() + 1);
   const std::string target = to == "0" ? "j" : to + " + j", element = fmt::format("{}[{}]", next_, target);
   ExpressionCode code = CodeInto(inside, element);
   const VariableTexts variables = Variables();
-  FlatOffset offset =
-      QuadAccessOf(*offset_, (along_terms_ ? terms_ : rows_).axes(), ShapeOf(problem_, read_->tensor))->offset;
-  if (!along_terms_ && flat_terms_) offset = *Flattened(offset, terms_.axes());
-  if (along_terms_ && flat_rows_) offset = *Flattened(offset, rows_.axes());
   const FlatAxis& axis = along_terms_ ? terms_ : rows_;
   const std::string rest = fmt::format("{} - {}", axis.count(), axis.index()), conditions = Conditions(variables, code);
   AddBroken(lines, fmt::format("load_quad(&{}[{}], {} + {}, {} ? {} : 0, {});", next_, to, read_->tensor,
-                               OffsetText(offset, variables), conditions, rest, aligned_));
+                               GroupOffset(variables), conditions, rest, aligned_));
   const std::string value = Product(code);
   refusal_ = code.refusal();
   if (value == element) return;
   lines.Add("#pragma unroll");
-  lines.Open(fmt::format("for (int j = 0; j < {}; ++j)", kQuad));
+  lines.Open(fmt::format("for (int j = 0; j < {}; ++j)", width()));
   // What is computed of nothing need not be nothing.
   lines.Open(fmt::format("if ({} && j < {})", conditions, rest));
   lines.Append(Lines(inside));
@@ -295,13 +344,14 @@ void FactorLoads::LoadQuads(Lines& lines, const std::string& to) {
 }
 
 void FactorLoads::Store(Lines& lines) const {
+  if (copies()) return;
   const bool loops = passes() > 1;
-  const std::string step = loops ? fmt::format(" + i * {}", threads_ / fast()) : "";
+  const std::string step = Step();
   std::string row = row_, term = term_, from = loops ? "i" : "0";
   (along_terms_ ? row : term) += step;
   if (width() > 1) {
     (along_terms_ ? term : row) += " + j";
-    from = loops ? fmt::format("{} * i + j", kQuad) : "j";
+    from = loops ? fmt::format("{} * i + j", width()) : "j";
   }
   if (loops) {
     lines.Add("#pragma unroll");
@@ -310,10 +360,11 @@ void FactorLoads::Store(Lines& lines) const {
   const std::string indent = loops ? "  " : "";
   if (width() > 1) {
     lines.Add("#pragma unroll");
-    lines.Add(fmt::format("{}for (int j = 0; j < {}; ++j)", indent, kQuad));
+    lines.Add(fmt::format("{}for (int j = 0; j < {}; ++j)", indent, width()));
   }
-  lines.Add(
-      fmt::format("{}{}{}[buffer][{}][{}] = {}[{}];", indent, width() > 1 ? "  " : "", tile_, term, row, next_, from));
+  const std::string place =
+      TermsAreNeighbours() ? fmt::format("[{}][{}]", row, term) : fmt::format("[{}][{}]", term, row);
+  lines.Add(fmt::format("{}{}{}[stage]{} = {}[{}];", indent, width() > 1 ? "  " : "", tile_, place, next_, from));
 }
 
 }  // namespace warpwright::schedule

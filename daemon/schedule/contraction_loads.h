@@ -1,5 +1,7 @@
-// How a block brings its part of one factor into shared memory: each thread a few elements a step, which wait in
-// registers while the step before is multiplied.
+// How a block brings its part of one factor into shared memory, each thread a few elements a step. For the usual
+// multiply-adds they wait in registers, converted, while the step before is multiplied. Tensor cores take halves as
+// they are: octets of neighbours are copied without registers, and the tile lies as the factor does, terms or rows side
+// by side.
 #pragma once
 
 #include <optional>
@@ -11,16 +13,16 @@
 
 namespace warpwright::schedule {
 
-// The elements of one read as quads: four neighbours with one access where they begin at a multiple of four.
-struct QuadAccess {
+// The elements of one read as groups of `width` neighbours, with one access where they begin at a multiple of it.
+struct GroupAccess {
   FlatOffset offset;  // its variable `along` has coefficient 1
   core::VariableId along = 0;
   std::string condition;  // "n % 4 == 0"; empty: always
 };
 // Of a tensor of this shape. None: neighbours along the axes (flattened) are not neighbours in memory, or nobody can
 // say where they begin.
-std::optional<QuadAccess> QuadAccessOf(const FlatOffset& offset, const std::vector<Axis>& axes,
-                                       const std::vector<core::Size>& shape);
+std::optional<GroupAccess> GroupAccessOf(const FlatOffset& offset, const std::vector<Axis>& axes,
+                                         const std::vector<core::Size>& shape, int width);
 // Of several axes that are one in memory: the last one's variable stands for the flattened index.
 std::optional<FlatOffset> Flattened(const FlatOffset& offset, const std::vector<Axis>& axes);
 
@@ -31,19 +33,32 @@ struct TileScope {
   VariableTexts uniform;            // the same for a block's whole step
 };
 
+// A factor's tile: elements of `rows` results for `terms` terms, loaded by all threads.
+struct TileFormat {
+  int rows = 0, terms = 0, threads = 0;
+  std::string_view rows_name;  // "kTileM"
+  bool halves = false;         // for tensor cores
+};
+
 class FactorLoads {
  public:
   FactorLoads(const Problem& problem, const core::Stage& stage, const Factor& factor, const FlatAxis& rows,
-              std::string first_row, int tile_rows, const TileScope& scope, const TileShape& shape, Names& names);
+              std::string first_row, const TileScope& scope, const TileFormat& format, Names& names);
 
   const std::string& name() const { return name_; }  // "A": what names of this factor begin with
   const std::string& tile() const { return tile_; }
-  // The type of quads that are read; none: single elements are.
-  std::optional<core::DType> quads() const;
+  // "A_tile[kTileK][kTileM + 4]", behind the number of tiles.
+  std::string TileExtents() const;
+  std::string ElementType() const;
+  // Terms are neighbours in the tile, else rows.
+  bool TermsAreNeighbours() const { return format_.halves && along_terms_; }
+  // The type of groups that are read; none: single elements are.
+  std::optional<core::DType> groups() const;
+  bool copies() const { return format_.halves && group_condition_.has_value(); }  // past registers
 
   void Declare(Lines& lines) const;  // before the loop: what this thread copies, and its registers
-  void Load(Lines& lines);           // from memory into registers
-  void Store(Lines& lines) const;    // from registers into the tile's `buffer`
+  void Load(Lines& lines);           // from memory into registers, or into the tile `stage`
+  void Store(Lines& lines) const;    // from registers into the tile `stage`
   const std::optional<core::RewriteRefusal>& refusal() const { return refusal_; }
 
  private:
@@ -54,7 +69,9 @@ class FactorLoads {
   VariableTexts Variables() const;
   std::string Product(ExpressionCode& code) const;
   ExpressionCode CodeInto(Lines& lines, const std::optional<std::string>& loaded);
+  std::string GroupOffset(const VariableTexts& variables) const;
   void LoadQuads(Lines& lines, const std::string& to);
+  void CopyOctets(Lines& lines);
   void LoadElement(Lines& lines, const std::string& to);
   std::string Conditions(const VariableTexts& variables, ExpressionCode& code) const;
 
@@ -66,19 +83,22 @@ class FactorLoads {
   const TileScope& scope_;
   Names& names_;
   const std::string first_row_;
-  const int tile_rows_, tile_terms_, threads_;
+  const TileFormat format_;
 
   const core::TensorRead* read_ = nullptr;       // if the factor has one
   std::optional<FlatOffset> offset_;             // of it
   bool flat_rows_ = false, flat_terms_ = false;  // axes that are one in memory, and of which nothing else depends
   bool along_terms_ = false;                     // neighbouring threads read neighbouring terms, else rows
-  std::optional<std::string> quad_condition_;
+  std::optional<std::string> group_condition_;
   std::string name_, tile_, next_, row_, term_, aligned_;
   std::optional<core::RewriteRefusal> refusal_;
 
-  int width() const { return quad_condition_ ? 4 : 1; }
-  int fast() const { return (along_terms_ ? tile_terms_ : tile_rows_) / width(); }  // threads along the fast direction
-  int passes() const { return tile_rows_ * tile_terms_ / width() / threads_; }
+  std::string Step() const;
+  int group() const { return format_.halves ? 8 : 4; }
+  int width() const { return group_condition_ ? group() : 1; }
+  // Threads along the fast direction.
+  int fast() const { return (along_terms_ ? format_.terms : format_.rows) / width(); }
+  int passes() const { return format_.rows * format_.terms / width() / format_.threads; }
 };
 
 }  // namespace warpwright::schedule

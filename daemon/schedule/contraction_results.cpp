@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "core/polynomial.h"
 
@@ -28,6 +29,12 @@ bool ReadsElsewhere(const Problem& problem, const core::Stage& stage, const std:
   }
   return false;
 }
+
+std::string UnrollText(ResultStores::Loops loops) {
+  return loops == ResultStores::Loops::kUnrolled ? "#pragma unroll" : "#pragma unroll 1";
+}
+
+std::string StoreName(int width) { return width == 4 ? "store_quad" : "store_pair"; }
 
 }  // namespace
 
@@ -60,33 +67,34 @@ __device__ __forceinline__ void load_quad(float* to, const )";
          single + " : 0.0f;\n  }\n}\n\n";
 }
 
-std::string StoreQuadText(core::DType dtype) {
+std::string StoreGroupText(core::DType dtype, int width) {
+  const std::string to =
+      fmt::format("__device__ __forceinline__ void {}({}* to, {}) {{\n", StoreName(width), CTypeOf(dtype),
+                  width == 4 ? "float a, float b, float c, float d" : "float a, float b");
+  const char* const all = width == 4 ? "a, b, c, d" : "a, b";
   if (dtype == core::DType::kF32)
-    return R"(__device__ __forceinline__ void store_quad(float* to, float a, float b, float c, float d) {
-  *reinterpret_cast<float4*>(to) = make_float4(a, b, c, d);
-}
-
-)";
+    return to + fmt::format("  *reinterpret_cast<float{0}*>(to) = make_float{0}({1});\n}}\n\n", width, all);
   const bool half = dtype == core::DType::kF16;
-  return fmt::format(R"(__device__ __forceinline__ void store_quad({0}* to, float a, float b, float c, float d) {{
-  const {1} pairs[2] = {{{2}(a, b), {2}(c, d)}};
+  const char* const pair = half ? "__half2" : "__nv_bfloat162";
+  const char* const convert = half ? "__floats2half2_rn" : "__floats2bfloat162_rn";
+  if (width == 2) return to + fmt::format("  *reinterpret_cast<{}*>(to) = {}(a, b);\n}}\n\n", pair, convert);
+  return to + fmt::format(R"(  const {0} pairs[2] = {{{1}(a, b), {1}(c, d)}};
   *reinterpret_cast<uint2*>(to) = *reinterpret_cast<const uint2*>(pairs);
 }}
 
 )",
-                     CTypeOf(dtype), half ? "__half2" : "__nv_bfloat162",
-                     half ? "__floats2half2_rn" : "__floats2bfloat162_rn");
+                          pair, convert);
 }
 
 ResultStores::ResultStores(const Problem& problem, const ContractionGroup& group, const FlatAxis& rows,
-                           const FlatAxis& columns, const FlatAxis& batch, const VariableTexts& variables, Names& names)
+                           const FlatAxis& columns, const VariableTexts& variables, ResultLayout layout, Names& names)
     : problem_(problem),
       group_(group),
       stage_(problem.stage(group.stage)),
       rows_(rows),
       columns_(columns),
-      batch_(batch),
       variables_(variables),
+      layout_(std::move(layout)),
       names_(names) {
   CheckInPlace();
   ChooseAccess();
@@ -119,19 +127,19 @@ void ResultStores::ChooseAccess() {
   for (const auto& [variable, coefficient] : offset->coefficients)
     moved.coefficients[output.variables.at(variable)] = coefficient;
   const Axis& last = columns_.axes().back();
-  auto access = QuadAccessOf(moved, {last}, ShapeOf(problem_, stage.name));
+  auto access = GroupAccessOf(moved, {last}, ShapeOf(problem_, stage.name), layout_.width);
   if (!access) return;
-  // A quad of one row of the last variable is one of the flattened index where its extent is a multiple of four.
-  if (columns_.axes().size() > 1 && Polynomial::Of(last.extent).Content() % 4 != 0) {
-    const std::string extent = fmt::format("{} % 4 == 0", Parenthesized(SizeText(last.extent)));
+  // Neighbours in the last variable are neighbours of the flattened index where its extent is a multiple of the width.
+  if (columns_.axes().size() > 1 && Polynomial::Of(last.extent).Content() % layout_.width != 0) {
+    const std::string extent = fmt::format("{} % {} == 0", Parenthesized(SizeText(last.extent)), layout_.width);
     if (access->condition.find(extent) == std::string::npos)
       access->condition = access->condition.empty() ? extent : extent + " && " + access->condition;
   }
-  quad_condition_ = access->condition;
+  group_condition_ = access->condition;
 }
 
-std::optional<core::DType> ResultStores::quads() const {
-  if (!quad_condition_) return std::nullopt;
+std::optional<core::DType> ResultStores::groups() const {
+  if (!group_condition_) return std::nullopt;
   return problem_.stage(group_.outputs.front().stage).dtype;
 }
 
@@ -150,15 +158,16 @@ std::string ResultStores::OffsetOf(const ContractionGroup::Output& output) const
 }
 
 // The output's value from the sum's, which scales and guards without terms may change first.
-std::string ResultStores::ValueOf(const ContractionGroup::Output& output, const std::string& sum, Lines& lines) {
-  std::string product = sum;
-  if (!group_.contraction.scale.empty()) {
+std::string ResultStores::ValueOf(const ContractionGroup::Output& output, Sums sums, Lines& lines) {
+  std::string product = sums == Sums::kAgain ? SumAgain(lines) : sums == Sums::kArgument ? "sum" : Sum(" + l");
+  if (!group_.contraction.scale.empty() && sums != Sums::kAgain) {
     ExpressionCode code(problem_, stage_, Scope{.variables = variables_}, names_, lines);
     for (const core::NodeId id : group_.contraction.scale)
       product += " * " + Parenthesized(code.Value(id, core::ValueType::kReal));
     refusal_ = code.refusal() ? code.refusal() : refusal_;
   }
-  if (const std::string guards = ConditionText(group_.contraction.guards, variables_); !guards.empty())
+  const std::string guards = ConditionText(group_.contraction.guards, variables_);
+  if (!guards.empty() && sums != Sums::kAgain)
     product = fmt::format("({} ? {} : {})", guards, product, NumberText(problem_, 0));
   if (output.stage == group_.stage) return product;
   const std::string& name = stage_.name;
@@ -177,7 +186,7 @@ std::string ResultStores::ValueOf(const ContractionGroup::Output& output, const 
 void ResultStores::DeclareResult(Lines& body) {
   const ContractionGroup::Output& output = group_.outputs.front();
   Lines inside(body.level() + 1);
-  const std::string value = ValueOf(output, "sum", inside);
+  const std::string value = ValueOf(output, Sums::kArgument, inside);
   if (value == "sum" && inside.empty()) return;
   function_ = names_.TakeOf({problem_.stage(output.stage).name + "_of", "result_of"});
   std::vector<std::string> parameters = {fmt::format("{} sum", problem_.real())};
@@ -189,7 +198,21 @@ void ResultStores::DeclareResult(Lines& body) {
   body.Close(";");
 }
 
-void ResultStores::WriteElement(Lines& body, const std::string& sum) {
+// The sum itself, added up by this thread alone.
+std::string ResultStores::SumAgain(Lines& lines) {
+  ExpressionCode code(problem_, stage_, Scope{.variables = variables_}, names_, lines);
+  const std::string sum = code.Value(group_.contraction.sum, core::ValueType::kReal);
+  refusal_ = code.refusal() ? code.refusal() : refusal_;
+  return sum;
+}
+
+// Whether a factor is left out for some terms by itself, so that the other one is multiplied by 0 instead.
+bool ResultStores::LeavesOut() const {
+  const Factor &left = group_.contraction.left, &right = group_.contraction.right;
+  return !left.conditions.empty() || !right.conditions.empty() || left.guards != right.guards;
+}
+
+void ResultStores::WriteElement(Lines& body, Sums sums) {
   for (const auto& output : group_.outputs) {
     const core::Stage& stage = problem_.stage(output.stage);
     const auto root = static_cast<core::NodeId>(stage.nodes.size() - 1);
@@ -197,7 +220,7 @@ void ResultStores::WriteElement(Lines& body, const std::string& sum) {
     const std::string domain = ConditionText(stage.domain, VariablesOf(output));
     const bool guarded = !domain.empty();
     if (guarded) inside.Open(fmt::format("if ({})", domain));
-    const std::string value = ValueOf(output, sum, inside);
+    const std::string value = ValueOf(output, sums, inside);
     const core::ValueType type = core::TypesOf(problem_.form, stage)[root];
     AddBroken(inside,
               fmt::format("{}[{}] = {};", stage.name, OffsetOf(output), Stored(problem_, stage.dtype, type, value)));
@@ -206,84 +229,118 @@ void ResultStores::WriteElement(Lines& body, const std::string& sum) {
   }
 }
 
-void ResultStores::WriteQuad(Lines& body) {
-  const ContractionGroup::Output& output = group_.outputs.front();
-  const core::Stage& stage = problem_.stage(output.stage);
-  std::vector<std::string> outer;
-  for (const FlatAxis* axis : {&rows_, &columns_})
-    for (const Axis& each : axis->axes()) outer.push_back(variables_.at(each.variable));
-  const auto value = [&](const std::string& sum, const std::string& ahead) {
-    if (function_.empty()) return sum;
-    return fmt::format("{}({}, {}{})", function_, sum, fmt::join(outer, ", "), ahead);
-  };
-  std::vector<std::string> four;
-  for (int j = 0; j < 4; ++j) {
-    const std::string ahead = j == 0 ? "" : fmt::format(" + {}", j);
-    four.push_back(value(fmt::format("sums[i][j{}]", ahead), ahead));
-  }
-  const std::string destination = fmt::format("&{}[{}]", stage.name, OffsetOf(output));
-  AddBroken(body, fmt::format("store_quad({}, {});", destination, fmt::join(four, ", ")));
+std::string ResultStores::Sum(const std::string& ahead) const {
+  std::string text = layout_.sums;
+  text.replace(text.find("{}"), 2, ahead);
+  return text;
 }
 
-void ResultStores::Write(Lines& body, const TileShape& shape, const std::string& first_row,
-                         const std::string& first_column) {
-  if (quad_condition_) {
-    DeclareResult(body);
-    const core::Stage& stage = problem_.stage(group_.outputs.front().stage);
-    const int bytes = 4 * static_cast<int>(core::SizeOf(stage.dtype));
-    AddBroken(body,
-              fmt::format("const bool {}_aligned = {}{};", stage.name,
-                          quad_condition_->empty() ? "" : *quad_condition_ + " && ", AlignedText({stage.name}, bytes)));
+// The output's value of a sum, `ahead` columns behind the one that is declared.
+std::string ResultStores::Call(const std::string& sum, const std::string& ahead) const {
+  if (function_.empty()) return sum;
+  std::vector<std::string> arguments = {sum};
+  for (const FlatAxis* axis : {&rows_, &columns_})
+    for (const Axis& each : axis->axes()) arguments.push_back(variables_.at(each.variable));
+  return fmt::format("{}({}{})", function_, fmt::join(arguments, ", "), ahead);
+}
+
+void ResultStores::WriteGroup(Lines& body) {
+  const core::Stage& stage = problem_.stage(group_.outputs.front().stage);
+  std::vector<std::string> values;
+  for (int l = 0; l < layout_.width; ++l) {
+    const std::string ahead = l == 0 ? "" : fmt::format(" + {}", l);
+    values.push_back(Call(Sum(ahead), ahead));
   }
-  const auto place = [](int count, const char* index, int apart) {
-    return count == 4 ? std::string(index) : fmt::format("{} / 4 * {} + {} % 4", index, apart, index);
-  };
-  const int results_m = 4 * shape.squares_m(), results_n = 4 * shape.squares_n();
-  body.Add("#pragma unroll");
-  body.Open(fmt::format("for (int i = 0; i < {}; ++i)", results_m));
-  body.Add(fmt::format("const int {} = {} + thread_m + {};", rows_.index(), first_row,
-                       place(results_m, "i", 4 * TileShape::kLanesM)));
-  body.Add(fmt::format("if ({} >= {}) break;", rows_.index(), rows_.count()));
-  rows_.Decode(body, rows_.index());
-  if (!quad_condition_) {
-    body.Add("#pragma unroll");
-    body.Open(fmt::format("for (int j = 0; j < {}; ++j)", results_n));
-    body.Add(fmt::format("const int {} = {} + thread_n + {};", columns_.index(), first_column,
-                         place(results_n, "j", 4 * TileShape::kLanesN)));
-    body.Add(fmt::format("if ({} >= {}) break;", columns_.index(), columns_.count()));
-    columns_.Decode(body, columns_.index());
-    WriteElement(body, "sums[i][j]");
-    body.Close();
-    body.Close();
-    return;
-  }
+  AddBroken(body, fmt::format("{}(&{}[{}], {});", StoreName(layout_.width), stage.name,
+                              OffsetOf(group_.outputs.front()), fmt::join(values, ", ")));
+}
+
+void ResultStores::WriteSingle(Lines& body) {
+  if (!group_condition_) return WriteElement(body, Sums::kHeld);
   const ContractionGroup::Output& output = group_.outputs.front();
   const core::Stage& stage = problem_.stage(output.stage);
-  const std::string quad = results_n == 4 ? "thread_n" : fmt::format("thread_n + j / 4 * {}", 4 * TileShape::kLanesN);
-  body.Add("#pragma unroll");
-  body.Open(fmt::format("for (int j = 0; j < {}; j += 4)", results_n));
-  body.Add(fmt::format("const int first = {} + {};", first_column, quad));
-  body.Open(fmt::format("if ({}_aligned && first < {})", stage.name, columns_.count()));
-  body.Add(fmt::format("const int {} = first;", columns_.index()));
-  columns_.Decode(body, columns_.index());
-  WriteQuad(body);
-  body.Else();
-  body.Add("#pragma unroll");
-  body.Open("for (int l = 0; l < 4; ++l)");
+  AddBroken(body, fmt::format("{}[{}] = {};", stage.name, OffsetOf(output),
+                              Stored(problem_, stage.dtype, core::ValueType::kReal, Call(Sum(" + l"), ""))));
+}
+
+// The loop over a thread's rows, around what `inside` writes for each.
+void ResultStores::ForRows(Lines& body, Loops loops, const std::function<void()>& inside) {
+  body.Add(UnrollText(loops));
+  body.Open(fmt::format("for (int i = 0; i < {}; ++i)", layout_.rows));
+  body.Add(fmt::format("const int {} = {};", rows_.index(), layout_.row));
+  body.Add(fmt::format("if ({} >= {}) break;", rows_.index(), rows_.count()));
+  rows_.Decode(body, rows_.index());
+  inside();
+  body.Close();
+}
+
+// The loops over its columns: by groups where they are aligned, else one by one.
+void ResultStores::ForColumns(Lines& body, Loops loops, const std::function<void()>& group,
+                              const std::function<void()>& single) {
+  body.Add(UnrollText(loops));
+  body.Open(fmt::format("for (int j = 0; j < {}; j += {})", layout_.columns, layout_.width));
+  body.Add(fmt::format("const int first = {};", layout_.column));
+  if (group) {
+    body.Open(fmt::format("if ({}_aligned && first < {})", problem_.stage(group_.outputs.front().stage).name,
+                          columns_.count()));
+    body.Add(fmt::format("const int {} = first;", columns_.index()));
+    columns_.Decode(body, columns_.index());
+    group();
+    body.Else();
+  }
+  body.Add(UnrollText(loops));
+  body.Open(fmt::format("for (int l = 0; l < {}; ++l)", layout_.width));
   body.Add(fmt::format("const int {} = first + l;", columns_.index()));
   body.Add(fmt::format("if ({} >= {}) break;", columns_.index(), columns_.count()));
   columns_.Decode(body, columns_.index());
-  std::vector<std::string> arguments = {"sums[i][j + l]"};
-  for (const FlatAxis* axis : {&rows_, &columns_})
-    for (const Axis& each : axis->axes()) arguments.push_back(variables_.at(each.variable));
-  const std::string value =
-      function_.empty() ? arguments[0] : fmt::format("{}({})", function_, fmt::join(arguments, ", "));
-  AddBroken(body, fmt::format("{}[{}] = {};", stage.name, OffsetOf(output),
-                              Stored(problem_, stage.dtype, core::ValueType::kReal, value)));
+  single();
   body.Close();
+  if (group) body.Close();
   body.Close();
+}
+
+void ResultStores::ForResults(Lines& body, Loops loops, const std::function<void()>& group,
+                              const std::function<void()>& single) {
+  // Divisions once for each column, if they take any.
+  if (columns_.single()) return ForRows(body, loops, [&] { ForColumns(body, loops, group, single); });
+  const auto rows_of = [&](const std::function<void()>& inside) -> std::function<void()> {
+    if (!inside) return nullptr;
+    return [&] { ForRows(body, loops, inside); };
+  };
+  ForColumns(body, loops, rows_of(group), rows_of(single));
+}
+
+// `again` becomes true where a sum must be added up again.
+void ResultStores::WriteCheck(Lines& body) {
+  body.Add(
+      "// A term that is left out was 0 times the other factor, which is no number if that is infinite: then this");
+  body.Add("// thread's sums are added up again, without such terms.");
+  body.Add("bool again = false;");
+  for (const auto& [index, count, step] :
+       {std::tuple("i", layout_.rows, 1), {"j", layout_.columns, layout_.width}, {"l", layout_.width, 1}}) {
+    body.Add("#pragma unroll");
+    body.Open(fmt::format("for (int {0} = 0; {0} < {1}; {2})", index, count,
+                          step == 1 ? fmt::format("++{}", index) : fmt::format("{} += {}", index, step)));
+  }
+  body.Add(fmt::format("again |= isnan({});", Sum(" + l")));
+  for (int i = 0; i < 3; ++i) body.Close();
+  body.Open("if (again)");
+  ForResults(body, Loops::kRolled, nullptr, [&] { WriteElement(body, Sums::kAgain); });
+  body.Add("return;");
   body.Close();
-  body.Close();
+}
+
+void ResultStores::Write(Lines& body) {
+  if (LeavesOut()) WriteCheck(body);
+  const auto single = [&] { WriteSingle(body); };
+  if (!group_condition_) return ForResults(body, Loops::kUnrolled, nullptr, single);
+  DeclareResult(body);
+  const core::Stage& stage = problem_.stage(group_.outputs.front().stage);
+  const int bytes = layout_.width * static_cast<int>(core::SizeOf(stage.dtype));
+  AddBroken(body, fmt::format("const bool {}_aligned = {}{};", stage.name,
+                              group_condition_->empty() ? "" : *group_condition_ + " && ",
+                              AlignedAddress(stage.name, bytes)));
+  ForResults(body, Loops::kUnrolled, [&] { WriteGroup(body); }, single);
 }
 
 }  // namespace warpwright::schedule

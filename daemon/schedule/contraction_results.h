@@ -2,6 +2,7 @@
 // stores.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -9,39 +10,62 @@
 
 namespace warpwright::schedule {
 
+// Which of the block's results a thread holds, in the indices i and j of loops over its rows, and over its columns by
+// groups of neighbours.
+struct ResultLayout {
+  int rows = 0, columns = 0, width = 4;
+  std::string row, column;  // "first_m + thread_m + i * 8"
+  std::string sums;         // "sums[i / 2][j / 2][i % 2 * 2{}]": {} is how far behind the group's first, " + 1"
+};
+
 class ResultStores {
  public:
   ResultStores(const Problem& problem, const ContractionGroup& group, const FlatAxis& rows, const FlatAxis& columns,
-               const FlatAxis& batch, const VariableTexts& variables, Names& names);
+               const VariableTexts& variables, ResultLayout layout, Names& names);
 
-  // Of `sums[][]`, by squares of 4 x 4 as TileShape has them.
-  void Write(Lines& body, const TileShape& shape, const std::string& first_row, const std::string& first_column);
-  std::optional<core::DType> quads() const;  // the type of quads that are stored; none: single elements are
+  void Write(Lines& body);
+  // The type of groups that are stored; none: single elements are.
+  std::optional<core::DType> groups() const;
+  int width() const { return layout_.width; }
   const std::optional<core::RewriteRefusal>& refusal() const { return refusal_; }
 
+  enum class Loops : uint8_t { kUnrolled, kRolled };
+
  private:
+  enum class Sums : uint8_t { kHeld, kArgument, kAgain };  // in sums[][], a function's argument, added up anew
   void ChooseAccess();
   void CheckInPlace();
   VariableTexts VariablesOf(const ContractionGroup::Output& output) const;
-  std::string ValueOf(const ContractionGroup::Output& output, const std::string& sum, Lines& lines);
+  std::string ValueOf(const ContractionGroup::Output& output, Sums sums, Lines& lines);
+  std::string SumAgain(Lines& lines);
+  bool LeavesOut() const;
   std::string OffsetOf(const ContractionGroup::Output& output) const;
-  void WriteElement(Lines& body, const std::string& sum);
-  void WriteQuad(Lines& body);
+  void WriteElement(Lines& body, Sums sums);
+  void WriteCheck(Lines& body);
+  void WriteGroup(Lines& body);
+  void WriteSingle(Lines& body);
+  void ForRows(Lines& body, Loops loops, const std::function<void()>& inside);
+  // `group`: of neighbours that are aligned; none: always one by one.
+  void ForColumns(Lines& body, Loops loops, const std::function<void()>& group, const std::function<void()>& single);
+  void ForResults(Lines& body, Loops loops, const std::function<void()>& group, const std::function<void()>& single);
   void DeclareResult(Lines& body);
+  std::string Call(const std::string& sum, const std::string& ahead) const;
+  std::string Sum(const std::string& ahead) const;
 
   const Problem& problem_;
   const ContractionGroup& group_;
   const core::Stage& stage_;
-  const FlatAxis &rows_, &columns_, &batch_;
-  VariableTexts variables_;
+  const FlatAxis &rows_, &columns_;
+  const VariableTexts& variables_;
+  const ResultLayout layout_;
   Names& names_;
-  std::optional<std::string> quad_condition_;
+  std::optional<std::string> group_condition_;
   std::string function_;  // the lambda that both kinds of stores call; empty: the sum itself is stored
   std::optional<core::RewriteRefusal> refusal_;
 };
 
-// Device functions for quads of a type, as text that is followed by an empty line.
+// Device functions, as text that is followed by an empty line.
 std::string LoadQuadText(core::DType dtype);
-std::string StoreQuadText(core::DType dtype);
+std::string StoreGroupText(core::DType dtype, int width);
 
 }  // namespace warpwright::schedule

@@ -28,16 +28,17 @@ double TimeOf(const TileShape& shape, const Problem& problem, const Contraction&
 
 }  // namespace
 
-const TileShape& TileShapeOf(std::string_view name) {
-  for (const TileShape& shape : kTileShapes)
+const TileShape& TileShapeOf(std::span<const TileShape> shapes, std::string_view name) {
+  for (const TileShape& shape : shapes)
     if (shape.name == name) return shape;
   throw std::out_of_range(std::string(name));
 }
 
-const TileShape& BestTileShape(const Problem& problem, const ContractionGroup& group) {
-  const TileShape* best = &kTileShapes.front();
+const TileShape& BestTileShape(std::span<const TileShape> shapes, const Problem& problem,
+                               const ContractionGroup& group) {
+  const TileShape* best = &shapes.front();
   double least = std::numeric_limits<double>::infinity();
-  for (const TileShape& shape : kTileShapes) {
+  for (const TileShape& shape : shapes) {
     double time = 0;
     for (const core::ScheduledCase& c : problem.input.cases)
       time += c.weight * TimeOf(shape, problem, group.contraction, c);

@@ -222,11 +222,4 @@ std::string CeilDivided(const std::string& size, const std::string& by) {
   return fmt::format("({} + {}) / {}", size, less, Parenthesized(by));
 }
 
-std::string AlignedText(const std::vector<std::string>& buffers, int bytes) {
-  std::vector<std::string> addresses;
-  for (const std::string& buffer : buffers) addresses.push_back(fmt::format("reinterpret_cast<size_t>({})", buffer));
-  const std::string all = fmt::format("{}", fmt::join(addresses, " | "));
-  return fmt::format("{} % {} == 0", addresses.size() > 1 ? "(" + all + ")" : all, bytes);
-}
-
 }  // namespace warpwright::schedule

@@ -63,7 +63,4 @@ std::string CeilDivided(const std::string& size, const std::string& by);
 // Whether the text is a sum or the like, which needs parentheses beside an operator.
 std::string Parenthesized(const std::string& text);
 
-// "reinterpret_cast<size_t>(x) % 16 == 0" for these buffers together.
-std::string AlignedText(const std::vector<std::string>& buffers, int bytes);
-
 }  // namespace warpwright::schedule

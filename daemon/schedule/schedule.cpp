@@ -117,8 +117,9 @@ CodeOutcome EmitAll(const Problem& problem, const Schedule& asked, const Paramet
 }  // namespace
 
 const std::vector<Schedule>& Schedules() {
-  static const std::vector<Schedule> schedules = {TilesSchedule(), RowsSchedule(),      ColumnsSchedule(),
-                                                  SplitSchedule(), TransposeSchedule(), MapSchedule()};
+  static const std::vector<Schedule> schedules = {TensorTilesSchedule(), TilesSchedule(), RowsSchedule(),
+                                                  ColumnsSchedule(),     SplitSchedule(), TransposeSchedule(),
+                                                  MapSchedule()};
   return schedules;
 }
 

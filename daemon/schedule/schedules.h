@@ -6,6 +6,7 @@
 namespace warpwright::schedule {
 
 Schedule TilesSchedule();
+Schedule TensorTilesSchedule();
 Schedule RowsSchedule();
 Schedule ColumnsSchedule();
 Schedule SplitSchedule();

@@ -81,38 +81,51 @@ void BlockRunner::Start(uint64_t block) {
 }
 
 bool BlockRunner::Run(uint64_t block) {
-  Start(block);
-  if (c_.shadow) c_.shadow->StartBlock(c_);
-  if (RunWarps()) return !c_.unwritten_read;
-  // A fault after a read of unwritten shared memory may be caused by it, unless it is the race that explains the read.
-  if (c_.unwritten_read && c_.fault.kind != core::Fault::Kind::kSharedRace) c_.fault = c_.unwritten_fault;
-  return false;
+  Begin(block);
+  Turn turn = Turn::kMore;
+  while (turn == Turn::kMore) turn = Advance();
+  return turn == Turn::kDone;
 }
 
-bool BlockRunner::RunWarps() {
-  while (true) {
-    bool ran = false, left = false;
-    for (size_t w = 0; w < c_.warps.size(); ++w) {
-      Warp& warp = c_.warps[c_.reverse_warps ? c_.warps.size() - 1 - w : w];
-      if (warp.live == 0) continue;
-      left = true;
-      if (warp.barrier >= 0) continue;
-      ran = true;
-      if (!RunWarp(warp)) return false;
-    }
-    if (!left) break;
+void BlockRunner::Begin(uint64_t block) {
+  Start(block);
+  if (c_.shadow) c_.shadow->StartBlock(c_);
+}
+
+BlockRunner::Turn BlockRunner::Advance() {
+  const Turn turn = RunWarps();
+  if (turn == Turn::kMore) return turn;
+  if (turn == Turn::kDone) return c_.unwritten_read ? Turn::kFault : Turn::kDone;
+  // A fault after a read of unwritten shared memory may be caused by it, unless it is the race that explains the read.
+  if (c_.unwritten_read && c_.fault.kind != core::Fault::Kind::kSharedRace) c_.fault = c_.unwritten_fault;
+  return Turn::kFault;
+}
+
+BlockRunner::Turn BlockRunner::RunWarps() {
+  bool ran = false, left = false;
+  for (size_t w = 0; w < c_.warps.size(); ++w) {
+    Warp& warp = c_.warps[c_.reverse_warps ? c_.warps.size() - 1 - w : w];
+    if (warp.live == 0) continue;
+    left = true;
+    if (warp.barrier >= 0) continue;
+    ran = true;
+    if (!RunWarp(warp)) return Turn::kFault;
+  }
+  if (left) {
     CompleteBarriers();
-    if (c_.race_found) return false;
-    if (c_.unwritten_read && c_.barrier_time == c_.time) break;
-    if (ran) continue;
-    bool released = false;
-    for (const Warp& warp : c_.warps) released |= warp.live != 0 && warp.barrier < 0;
-    if (!released) return ReportDeadlock();
+    if (c_.race_found) return Turn::kFault;
+    if (!c_.unwritten_read || c_.barrier_time != c_.time) {
+      bool released = ran;
+      for (const Warp& warp : c_.warps) released |= warp.live != 0 && warp.barrier < 0;
+      if (released) return Turn::kMore;
+      ReportDeadlock();
+      return Turn::kFault;
+    }
   }
   FinishRaces(c_);
-  if (c_.race_found) return false;
+  if (c_.race_found) return Turn::kFault;
   if (c_.unwritten_read) c_.fault = c_.unwritten_fault;
-  return true;
+  return Turn::kDone;
 }
 
 // One time slice: until a barrier, the end, or the end of the slice.

@@ -12,6 +12,11 @@ class BlockRunner {
   explicit BlockRunner(Context& context) : c_(context) {}
   // On false, c.fault has the reason.
   bool Run(uint64_t block);
+  // The same in turns, for blocks that wait for each other: Begin, then Advance until it is not kMore. Each turn gives
+  // every warp that can run one time slice.
+  enum class Turn : uint8_t { kMore, kDone, kFault };
+  void Begin(uint64_t block);
+  Turn Advance();
 
  private:
   struct Barrier {
@@ -25,7 +30,7 @@ class BlockRunner {
   };
 
   void Start(uint64_t block);
-  bool RunWarps();
+  Turn RunWarps();
   bool RunWarp(Warp& warp);
   bool HandleWaitingLanes(Warp& warp);
   bool Arrive(Warp& warp);

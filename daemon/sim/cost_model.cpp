@@ -164,6 +164,7 @@ Cost CostOf(const Instruction& i, const core::Chip& chip, int warps_per_block, c
     case Op::kMatrixTranspose: return {Unit::kShuffle, 1, 0, kShuffleLatency};
     case Op::kMatrixLoad: return {Unit::kNone, 0, 1, chip.shared_latency_cycles};
     case Op::kAsyncCopy: return {Unit::kNone, 0, 1, line.load_cycles};
+    case Op::kMbarrier: return {Unit::kNone, 0, 1, chip.shared_latency_cycles};
     case Op::kAsyncCommit:
     case Op::kAsyncWait: return {Unit::kNone, 0, 1, 0};
     case Op::kMatrixStore:

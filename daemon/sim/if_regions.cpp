@@ -28,6 +28,7 @@ bool MayRun(const Instruction& in) {
     case Op::kMatchAll:
     case Op::kRedux:
     case Op::kAsyncCopy:
+    case Op::kMbarrier:
     case Op::kAsyncCommit:
     case Op::kAsyncWait:
     case Op::kMatrixProduct:

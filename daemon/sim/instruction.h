@@ -141,6 +141,7 @@ enum class Op : uint8_t {
   kAsyncCopy,
   kAsyncCommit,
   kAsyncWait,
+  kMbarrier,  // mode: MbarrierOp
   // Tensor cores. All lanes of the warp together.
   kMatrixProduct,
   kMatrixTranspose,  // movmatrix
@@ -302,6 +303,8 @@ struct ConstantSlot {
     kSmId,
     kNSmId,
     kGridId,
+    kGridWorkspaceHigh,
+    kGridWorkspaceLow,
     kTotalSharedSize,
     kDynamicSharedSize,
     kPredicateTrue,

@@ -54,6 +54,15 @@ std::optional<core::Fault> CheckResources(const core::Chip& chip, const core::Ke
   return std::nullopt;
 }
 
+// One for all launches: they do not overlap.
+Result<uint64_t> GridWorkspace(Memory& memory) {
+  constexpr std::string_view kName = "the cooperative grid's barrier";
+  if (memory.FindByName(kName) == nullptr) WW_TRY(memory.Allocate(kName, kGridWorkspaceBytes));
+  const uint64_t address = memory.FindByName(kName)->base;
+  std::ranges::fill(memory.Bytes(address, kGridWorkspaceBytes), std::byte{0});
+  return address;
+}
+
 class LaunchRunner {
  public:
   LaunchRunner(const LaunchContext& context, const core::KernelLaunch& launch, const core::KernelResources& resources,
@@ -77,6 +86,9 @@ class LaunchRunner {
 
   Status MakeWorkers(const KernelInfo& info, int count);
   std::optional<core::Fault> RunGroup(uint64_t first, uint64_t last);
+  std::optional<core::Fault> RunTogether();
+  std::optional<core::Fault> CheckLimit() const;
+  std::optional<core::Fault> CheckResident(uint64_t blocks) const;
   void RunShare(int index, uint64_t first, uint64_t last);
   std::optional<core::Fault> RunBlocks(uint64_t first, uint64_t last, uint64_t budget, uint64_t& next);
   std::optional<core::Fault> RunTail(uint64_t first, uint64_t last, uint64_t budget);
@@ -106,6 +118,7 @@ class LaunchRunner {
   std::atomic<uint64_t> fault_place_{UINT64_MAX};
   std::optional<uint64_t> in_step_;  // BlocksInStep, from the first blocks
   uint64_t group_blocks_ = kFirstGroup;
+  uint64_t grid_workspace_ = 0;          // of a cooperative launch
   std::vector<LaunchCounts> snapshots_;  // after each group of the first blocks
   LaunchCounts tail_begin_, tail_end_;   // around the last blocks of a sampled grid
   // Blocks from here on are idle: they are past the end of the data and return immediately.
@@ -122,6 +135,9 @@ Status LaunchRunner::MakeWorkers(const KernelInfo& info, int count) {
                                      (launch_.grid.Count() + multiprocessors - 1) / multiprocessors);
   const int64_t l1 = chip.l1_bytes - static_cast<int64_t>(shared * resident);
   const uint64_t share = static_cast<uint64_t>(std::max<int64_t>(l1, 16 << 10)) / resident;
+  if (launch_.cooperative) {
+    WW_ASSIGN(grid_workspace_, GridWorkspace(context_.memory));
+  }
   workers_.resize(static_cast<size_t>(count));
   for (Worker& worker : workers_) {
     RunOptions options;
@@ -137,7 +153,8 @@ Status LaunchRunner::MakeWorkers(const KernelInfo& info, int count) {
                         .grid = launch_.grid,
                         .block = launch_.block,
                         .dynamic_shared_bytes = launch_.dynamic_shared_bytes,
-                        .parameters = parameters_};
+                        .parameters = parameters_,
+                        .grid_workspace = grid_workspace_};
     WW_ASSIGN(worker.machine, Machine::Create(context_.program, context_.memory, launch, std::move(options)));
   }
   return {};
@@ -171,16 +188,52 @@ std::optional<core::Fault> LaunchRunner::RunGroup(uint64_t first, uint64_t last)
       fault.kernel = launch_.kernel;
       return fault;
     }
-  if (Instructions() > limits_.instruction_limit) {
-    core::Fault fault;
-    fault.kind = core::Fault::Kind::kInstructionLimit;
-    fault.message = fmt::format("more than {} thread instructions", limits_.instruction_limit);
-    fault.kernel = launch_.kernel;
-    fault.file = launch_.file;
-    fault.line = launch_.line;
-    return fault;
-  }
+  if (auto fault = CheckLimit()) return fault;
   if (limits_.counters) ConsumeMisses(last - first);
+  return std::nullopt;
+}
+
+std::optional<core::Fault> LaunchRunner::CheckLimit() const {
+  if (Instructions() <= limits_.instruction_limit) return std::nullopt;
+  core::Fault fault;
+  fault.kind = core::Fault::Kind::kInstructionLimit;
+  fault.message = fmt::format("more than {} thread instructions", limits_.instruction_limit);
+  fault.kernel = launch_.kernel;
+  fault.file = launch_.file;
+  fault.line = launch_.line;
+  return fault;
+}
+
+std::optional<core::Fault> LaunchRunner::CheckResident(uint64_t blocks) const {
+  const auto resident = static_cast<uint64_t>(occupancy_.blocks_per_multiprocessor) *
+                        static_cast<uint64_t>(context_.chip.multiprocessors);
+  if (blocks <= resident) return std::nullopt;
+  return ResourceFault(launch_, fmt::format("a cooperative grid of {} blocks; {} holds {} of them at once", blocks,
+                                            context_.chip.name, resident));
+}
+
+// All blocks of a cooperative launch in turns: each has a machine of its own.
+std::optional<core::Fault> LaunchRunner::RunTogether() {
+  const uint64_t blocks = workers_.size();
+  std::vector<bool> done(blocks);
+  for (uint64_t block = 0; block < blocks; ++block) workers_[block].machine->Begin(block);
+  for (uint64_t left = blocks; left > 0;) {
+    for (uint64_t place = 0; place < blocks; ++place) {
+      const uint64_t block = order_.At(place);
+      if (done[block]) continue;
+      auto outcome = workers_[block].machine->Advance();
+      if (core::Fault* fault = std::get_if<core::Fault>(&outcome)) {
+        fault->kernel = launch_.kernel;
+        return std::move(*fault);
+      }
+      done[block] = std::get<bool>(outcome);
+      left -= done[block];
+    }
+    if (auto fault = CheckLimit()) return fault;
+  }
+  if (!limits_.counters) return std::nullopt;
+  for (uint64_t block = 0; block < blocks; ++block) workers_[block].l1->FinishBlock(block);
+  ConsumeMisses(blocks);
   return std::nullopt;
 }
 
@@ -410,17 +463,25 @@ Result<LaunchOutcome> LaunchRunner::Run() {
   occupancy_ = core::ComputeOccupancy(context_.chip, needs_, blocks);
   if (auto fault = CheckResources(context_.chip, launch_, resources_, needs_, occupancy_)) return std::move(*fault);
 
+  const bool together = launch_.cooperative && blocks > 1;
   const bool ordered = limits_.shadow != nullptr || context_.program.UsesGlobalAtomics(info->symbol);
   const uint64_t useful = std::min<uint64_t>(blocks, static_cast<uint64_t>(context_.chip.multiprocessors));
   const int workers =
       ordered ? 1 : static_cast<int>(std::min<uint64_t>(useful, static_cast<uint64_t>(context_.pool.size())));
-  WW_TRY(MakeWorkers(*info, std::max(workers, 1)));
+  if (launch_.cooperative)
+    if (auto fault = CheckResident(blocks)) return std::move(*fault);
+  WW_TRY(MakeWorkers(*info, together ? static_cast<int>(blocks) : std::max(workers, 1)));
 
-  const uint64_t last = std::min(blocks, limits_.block_limit);
+  uint64_t last = std::min(blocks, limits_.block_limit);
   const uint64_t budget = limits_.sample_instructions > 0 ? limits_.sample_instructions : UINT64_MAX;
   uint64_t next = 0;
-  if (auto fault = RunBlocks(0, last, budget, next)) return std::move(*fault);
   working_blocks_ = blocks;
+  if (together) {
+    if (auto fault = RunTogether()) return std::move(*fault);
+    next = last = blocks;
+  } else if (auto fault = RunBlocks(0, last, budget, next)) {
+    return std::move(*fault);
+  }
   if (next < last)
     if (auto fault = RunTail(next, last, budget)) return std::move(*fault);
 

@@ -6,6 +6,8 @@
 // atomics give the same memory contents in any order of blocks, unless they race; kernels with them run on one thread,
 // in order. Hence counters and results do not depend on the number of host threads.
 //
+// A cooperative launch runs as a whole, block by block in time slices, on one thread.
+//
 // Sampling: blocks from the beginning of the grid are run until the budget is spent, then the last few, which may
 // differ (guards against the end of the data). What was not run is assumed to behave like the second half of the first
 // blocks: the first half pays for data that all blocks share, once. Few blocks cannot show how much their neighbours

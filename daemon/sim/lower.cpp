@@ -46,6 +46,8 @@ constexpr SpecialName kSpecials[] = {{"%tid.x", Kind::kTidX},
                                      {"%smid", Kind::kSmId},
                                      {"%nsmid", Kind::kNSmId},
                                      {"%gridid", Kind::kGridId},
+                                     {"%envreg1", Kind::kGridWorkspaceHigh},
+                                     {"%envreg2", Kind::kGridWorkspaceLow},
                                      {"%total_smem_size", Kind::kTotalSharedSize},
                                      {"%dynamic_smem_size", Kind::kDynamicSharedSize}};
 

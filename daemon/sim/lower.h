@@ -114,6 +114,11 @@ class Lowering {
   bool AsyncCopy(Opcode&, const PtxStatement&);
   bool CopyToShared(Opcode&, const PtxStatement&);
 
+  // lower_mbarrier.cpp
+  bool Mbarrier(Opcode&, const PtxStatement&);
+  bool CopiesArrive(Opcode&, const PtxStatement&);
+  void EmitMbarrier(const Instruction& in);
+
   // lower_wmma.cpp
   friend class FragmentAccess;
   bool Wmma(Opcode&, const PtxStatement&);

@@ -362,6 +362,7 @@ const std::unordered_map<std::string_view, Lowering::Builder>& Lowering::Builder
     add(&Lowering::NoOperation, {"membar", "fence", "prefetch", "prefetchu", "nanosleep", "pmevent", "discard",
                                  "applypriority", "createpolicy", "griddepcontrol", "setmaxnreg"});
     add(&Lowering::AsyncCopy, {"cp"});
+    add(&Lowering::Mbarrier, {"mbarrier"});
     add(&Lowering::Mma, {"mma"});
     add(&Lowering::LoadStoreMatrix, {"ldmatrix", "stmatrix"});
     add(&Lowering::TransposeMatrix, {"movmatrix"});

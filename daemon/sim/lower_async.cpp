@@ -23,6 +23,7 @@ bool Lowering::AsyncCopy(Opcode& opcode, const PtxStatement& statement) {
     Emit(in);
     return true;
   }
+  if (opcode.Take("mbarrier")) return CopiesArrive(opcode, statement);
   return CopyToShared(opcode, statement);
 }
 

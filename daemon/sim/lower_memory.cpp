@@ -247,9 +247,10 @@ bool Lowering::NoOperation(Opcode& opcode, const PtxStatement& statement) {
     Emit(in);
     return true;
   }
-  // fence.proxy, fence.mbarrier_init and similar belong to asynchronous copies.
-  if (opcode.family() == "fence" && (opcode.Take("proxy") || opcode.TakeStartingWith("mbarrier"))) return false;
-  if (opcode.family() == "fence" || opcode.family() == "membar") EmitFence(true);
+  // Copies are read and written in order here; what they need of proxies is not checked.
+  const bool proxy = opcode.family() == "fence" && (opcode.Take("proxy") || opcode.TakeStartingWith("mbarrier"));
+  if (proxy) Emit(Start(Op::kNop, Type::kNone, core::InstructionClass::kOther));
+  else if (opcode.family() == "fence" || opcode.family() == "membar") EmitFence(true);
   else Emit(Start(Op::kNop, Type::kNone, core::InstructionClass::kOther));
   return true;
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 #include <new>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -44,6 +45,7 @@ struct Machine::State {
   std::vector<uint64_t> block_entries;  // by warp of a block, then by basic block
   std::vector<uint64_t> block_lanes;    // by basic block
   RunOptions options;
+  std::optional<BlockRunner> running;  // by Begin and Advance
   uint64_t blocks = 0;
   bool faulted = false;
 
@@ -84,6 +86,8 @@ uint64_t SlotValue(const ConstantSlot& slot, const Context& c, uint32_t warp, ui
     case SlotKind::kDynamicSharedSize:
       return c.shared_bytes - std::min<uint64_t>(c.shared_bytes, AlignUp(c.kernel->info.static_shared_bytes, 16));
     case SlotKind::kNSmId: return 1;
+    case SlotKind::kGridWorkspaceHigh: return c.grid_workspace >> 32;
+    case SlotKind::kGridWorkspaceLow: return c.grid_workspace & UINT32_MAX;
     case SlotKind::kParameter: {
       const uint32_t bytes = slot.index & 0xff;
       uint64_t value = 0;
@@ -168,6 +172,7 @@ Result<Machine> Machine::Make(const Program& program, Memory& memory, const Laun
   c.program = &code;
   c.memory = &memory;
   c.grid = launch.grid;
+  c.grid_workspace = launch.grid_workspace;
   c.block = launch.block;
   c.counting = state->options.counters;
   c.checking = state->options.checks;
@@ -240,6 +245,21 @@ std::variant<std::monostate, core::Fault> Machine::Run(uint64_t first, uint64_t 
     ++state_->blocks;
   }
   return std::monostate{};
+}
+
+void Machine::Begin(uint64_t block) {
+  state_->running.emplace(state_->context);
+  state_->running->Begin(block);
+}
+
+std::variant<bool, core::Fault> Machine::Advance() {
+  switch (state_->running->Advance()) {
+    case BlockRunner::Turn::kMore: return false;
+    case BlockRunner::Turn::kDone: ++state_->blocks; return true;
+    case BlockRunner::Turn::kFault: break;
+  }
+  state_->faulted = true;
+  return state_->context.fault;
 }
 
 uint64_t Machine::thread_instructions() const {

@@ -52,6 +52,7 @@ struct Launch {
   core::Dim3 grid, block;
   uint32_t dynamic_shared_bytes = 0;
   std::span<const std::byte> parameters;  // laid out as in KernelInfo::parameters, pointers as device addresses
+  uint64_t grid_workspace = 0;            // of a cooperative launch: where its blocks meet; see kGridWorkspaceBytes
 };
 
 struct RunOptions {
@@ -66,6 +67,10 @@ struct RunOptions {
   bool reverse_warps = false;                   // of a block: the last one is the first to run
 };
 
+// What cooperative_groups::grid_group needs in global memory, as zeros: the address is in %envreg1 and %envreg2, and
+// the second word counts the blocks that have arrived.
+inline constexpr uint64_t kGridWorkspaceBytes = 64;
+
 class Machine {
  public:
   // Rejects an invalid launch (unknown symbol, wrong parameter size, too many threads) and a CPU without AVX2 and FMA.
@@ -78,6 +83,11 @@ class Machine {
   // Runs the blocks [first, last) in the order of their linear index. After a Fault the machine must not be used again.
   // May be called again.
   std::variant<std::monostate, core::Fault> Run(uint64_t first, uint64_t last);
+
+  // The same for one block in turns with those of other machines, because it may wait for them: Begin, then Advance
+  // until it is done (true) or faults.
+  void Begin(uint64_t block);
+  std::variant<bool, core::Fault> Advance();
 
   // Sums over all runs so far. The memory hierarchy's hits and misses are filled in by the observer.
   core::Counters counters() const;

@@ -22,6 +22,7 @@ bool ClobbersEarly(const Instruction& in) {
     case Op::kMatchAll:
     case Op::kRedux:
     case Op::kElect:
+    case Op::kMbarrier:
     case Op::kMatrixTranspose:
     case Op::kMatrixLoad:
     case Op::kPack:

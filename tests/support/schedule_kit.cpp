@@ -45,8 +45,8 @@ core::Dim3 GridOf(const std::string& text, const SizeNumbers& sizes) {
 // What a launcher does, of the statements that schedules write: constants of dim3 and launches.
 class Runner {
  public:
-  Runner(const schedule::Problem& problem, const schedule::Code& code, uint64_t seed)
-      : problem_(problem), code_(code), sizes_(problem.input.cases.front().sizes), random_(seed), kit_(Ptx()) {}
+  Runner(const schedule::Problem& problem, const schedule::Code& code, uint64_t infinite)
+      : problem_(problem), code_(code), sizes_(problem.input.cases.front().sizes), infinite_(infinite), kit_(Ptx()) {}
 
   ScheduleRun Run() {
     for (const core::TensorArgument& tensor : problem_.form.tensors) AddTensor(tensor);
@@ -91,7 +91,8 @@ class Runner {
     kept = {buffer.address, buffer.data, std::vector<double>(elements)};
     if (!tensor.read) return;
     for (size_t i = 0; i < elements; ++i) {
-      core::StoreFromDouble(tensor.dtype, buffer.data, i, Draw());
+      const bool infinite = infinite_ > 0 && random_() % infinite_ == 0;
+      core::StoreFromDouble(tensor.dtype, buffer.data, i, infinite ? INFINITY : Draw());
       kept.values[i] = core::LoadAsDouble(tensor.dtype, buffer.data, i);
     }
     arguments_.tensors[tensor.name] = {.real = kept.values, .integers = {}};
@@ -134,7 +135,9 @@ class Runner {
       for (size_t i = 0; i < expected.real.size() && result_.mismatch.empty(); ++i) {
         if (expected.written[i] == 0) continue;
         const double got = core::LoadAsDouble(expected.dtype, tensors_.at(expected.name).data, i);
-        if (!(std::abs(got - expected.real[i]) <= expected.errors[i]))
+        const double wanted = expected.real[i];
+        const bool same = got == wanted || (std::isnan(got) && std::isnan(wanted));
+        if (!same && !(std::abs(got - wanted) <= expected.errors[i]))
           result_.mismatch = fmt::format("{}[{}]: {} instead of {} (at most {} off)", expected.name, i, got,
                                          expected.real[i], expected.errors[i]);
       }
@@ -144,7 +147,8 @@ class Runner {
   const schedule::Problem& problem_;
   const schedule::Code& code_;
   const SizeNumbers& sizes_;
-  std::mt19937_64 random_;
+  const uint64_t infinite_;
+  std::mt19937_64 random_{1};
   sim::SimKit kit_;
   core::ArgumentValues arguments_;
   std::map<std::string, Tensor> tensors_;
@@ -159,6 +163,7 @@ schedule::Problem ProblemOf(const core::Computation& form, const SizeNumbers& si
   problem.input.computation = form;
   problem.input.cases = {{sizes, 1}};
   problem.input.chip.multiprocessors = 132;
+  problem.input.chip.arch = "sm_90";
   problem.form = schedule::Fused(form);
   problem.structure = core::StructureOf(problem.form);
   problem.entry.name = entry;
@@ -186,8 +191,8 @@ schedule::Code CodeOf(const schedule::Problem& problem, const schedule::Schedule
   return std::get<schedule::Code>(std::move(outcome));
 }
 
-ScheduleRun RunOnSimulator(const schedule::Problem& problem, const schedule::Code& code, uint64_t seed) {
-  return Runner(problem, code, seed).Run();
+ScheduleRun RunOnSimulator(const schedule::Problem& problem, const schedule::Code& code, uint64_t infinite) {
+  return Runner(problem, code, infinite).Run();
 }
 
 }  // namespace warpwright::testing

@@ -26,7 +26,8 @@ struct ScheduleRun {
   std::string mismatch;     // "C[3]: 1.5 instead of 1.25 (at most 0.001 off)"; empty: none
   core::Counters counters;  // of all launches
 };
-// Every output element is within its rigorous bound of the exact value, for random arguments.
-ScheduleRun RunOnSimulator(const schedule::Problem& problem, const schedule::Code& code, uint64_t seed = 1);
+// Every output element is within its rigorous bound of the exact value, for random arguments; of one in `infinite`
+// elements 0: none, the value is infinite, and what it makes infinite or no number must be.
+ScheduleRun RunOnSimulator(const schedule::Problem& problem, const schedule::Code& code, uint64_t infinite = 0);
 
 }  // namespace warpwright::testing

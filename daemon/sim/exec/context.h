@@ -99,6 +99,7 @@ struct Context {
   uint32_t full = 0;                  // 1: mask == live, handlers may write all lanes
   uint32_t reconverge = kNoBlock;     // of the running entry
   int64_t slice = 0;                  // warp instructions until another warp's turn
+  uint64_t failing_waits = 0;         // at mbarriers, since the last arrival
   bool contended = false;             // atomics or volatile accesses ran in this slice
   int64_t budget = 0;                 // thread instructions until the limit
   uint64_t* block_entries = nullptr;  // by basic block: times entered, lanes
@@ -145,6 +146,7 @@ struct Context {
   Shadow* shadow = nullptr;
   bool reverse_warps = false;
   core::Dim3 grid, block;
+  uint64_t grid_workspace = 0;      // Launch::grid_workspace
   std::vector<uint64_t> guard_off;  // by instruction: lanes that the guard switched off
   std::vector<uint64_t> divergent;  // by instruction: branches that diverged
   uint64_t barriers = 0;

@@ -1,6 +1,7 @@
 #include "sim/exec/dispatch.h"
 
 #include "sim/exec/math_call.h"
+#include "sim/exec/mbarrier.h"
 #include "sim/exec/taint.h"
 
 #include <cpuid.h>
@@ -30,7 +31,9 @@ bool CpuIsSupported() {
 
 bool BindHandlers(Instruction& in) {
   if (!CpuIsSupported()) return true;
-  const HandlerPair pair = in.op == Op::kMathCall ? SelectMathCall() : v3::Select(in);
+  const HandlerPair pair = in.op == Op::kMathCall   ? SelectMathCall()
+                           : in.op == Op::kMbarrier ? SelectMbarrier(in)
+                                                    : v3::Select(in);
   if (!pair.masked) return false;
   in.body[0] = pair.masked;
   in.body[1] = pair.full ? pair.full : pair.masked;

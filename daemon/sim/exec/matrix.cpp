@@ -4,9 +4,9 @@
 // products of an instruction and the element of C are aligned to the largest exponent among them, where a product has
 // the sum of its factors' exponents, whether or not its significand reaches 2, and a zero has f32's smallest. Each is
 // then cut off 25 bits below that exponent; what remains is summed exactly. An f32 result is cut off too, an f16 result
-// rounded to nearest; a NaN is the canonical one. So an instruction rounds once for each term, always towards zero, and
-// the order of its terms does not matter. f64 is a chain of fused multiply-adds in the order of k. Integers are exact,
-// and wrap unless .satfinite says otherwise.
+// rounded to nearest; a NaN is the canonical one, and a zero is positive. So an instruction rounds once for each term,
+// always towards zero, and the order of its terms does not matter. f64 is a chain of fused multiply-adds in the order
+// of k. Integers are exact, and wrap unless .satfinite says otherwise.
 //
 // Sources: Khattak and Mikaitis 2025, "Accurate Models of NVIDIA Tensor Cores"; Xie et al. 2025, "MMA-Sim";
 // tests/golden/sim/matrix_products.txt holds what the hardware gave.
@@ -84,8 +84,11 @@ uint32_t CutOffToSingle(double v) {
 }
 template <Type kSum>
 [[gnu::always_inline]] inline uint32_t Round(double v) {
-  if constexpr (kSum == Type::kF16) return HalfFormat::FromFloat(OddFloat(v));
-  else return v != v ? 0x7fffffffu : CutOffToSingle(v);
+  uint32_t bits = v != v ? 0x7fffffffu : 0;
+  if constexpr (kSum == Type::kF16) bits = HalfFormat::FromFloat(OddFloat(v));
+  else if (v == v) bits = CutOffToSingle(v);
+  constexpr uint32_t kMinusZero = kSum == Type::kF16 ? 0x8000 : 0x80000000;
+  return bits == kMinusZero ? 0 : bits;
 }
 
 [[gnu::always_inline]] inline int32_t Larger(int32_t a, int32_t b) { return a > b ? a : b; }
@@ -97,12 +100,12 @@ using Right = Reals<kDepth, kColumns>;
 using Sums = Reals<kRows, kColumns>;
 
 // Eight columns of one row, into sums.value.
-void SumRow(const Left& a, const Right& b, Sums& sums, int row, int column, int depth) {
+void SumRow(const Left& a, const Right& b, Sums& sums, int row, int column, int first, int depth) {
   constexpr int kWide = 8;
   alignas(64) int32_t largest[kWide];
   alignas(64) double scale[kWide], sum[kWide];
   for (int j = 0; j < kWide; ++j) largest[j] = Larger(sums.exponent[row][column + j], -126);
-  for (int k = 0; k < depth; ++k) {
+  for (int k = first; k < first + depth; ++k) {
     const int32_t e = a.exponent[row][k];
     for (int j = 0; j < kWide; ++j) largest[j] = Larger(largest[j], e + b.exponent[k][column + j]);
   }
@@ -110,11 +113,20 @@ void SumRow(const Left& a, const Right& b, Sums& sums, int row, int column, int 
     scale[j] = PowerOfTwo(kFraction - int64_t{largest[j]});
     sum[j] = __builtin_trunc(sums.value[row][column + j] * scale[j]);
   }
-  for (int k = 0; k < depth; ++k) {
+  for (int k = first; k < first + depth; ++k) {
     const double v = a.value[row][k];
     for (int j = 0; j < kWide; ++j) sum[j] += __builtin_trunc(v * b.value[k][column + j] * scale[j]);
   }
   for (int j = 0; j < kWide; ++j) sums.value[row][column + j] = sum[j] * PowerOfTwo(int64_t{largest[j]} - kFraction);
+}
+
+// What the next of several instructions gets as C.
+void RoundRow(Sums& sums, int row, int column) {
+  for (int j = 0; j < 8; ++j) {
+    const Real real = Decode<Type::kF32>(CutOffToSingle(sums.value[row][column + j]));
+    sums.value[row][column + j] = real.value;
+    sums.exponent[row][column + j] = real.exponent;
+  }
 }
 
 // With infinities and NaNs among the inputs.
@@ -147,6 +159,8 @@ const Instruction* RealProduct(Context& c, const Instruction* i) {
   ReadFragment<kAddend>(c, i, addend, SumRegisters(s, kAddendPacked), sums,
                         [&](int reg, int lane, int part) { return SumPlace(s, kAddendPacked, reg, lane, part); });
   const bool finite = a.finite && b.finite && sums.finite;
+  // wmma's tf32 is two instructions of half the depth.
+  const int step = kInput == Type::kTf32 && s.n == 16 ? 4 : s.k;
   for (int row = 0; row < s.m; ++row)
     for (int column = 0; column < s.n; column += 8) {
       double special_sums[8];
@@ -154,7 +168,10 @@ const Instruction* RealProduct(Context& c, const Instruction* i) {
       if (!finite) [[unlikely]]
         for (int j = 0; j < 8; ++j)
           special_sums[j] = SpecialSum(a, b, sums.value[row][column + j], row, column + j, s.k, special[j]);
-      SumRow(a, b, sums, row, column, s.k);
+      for (int k = 0; k < s.k; k += step) {
+        if (k > 0) RoundRow(sums, row, column);
+        SumRow(a, b, sums, row, column, k, step);
+      }
       for (int j = 0; j < 8; ++j)
         if (special[j]) sums.value[row][column + j] = special_sums[j];
     }
@@ -210,6 +227,13 @@ const Instruction* IntegerProduct(Context& c, const Instruction* i) {
   return i + 1;
 }
 
+// Of several NaNs the factor from B is passed on first, then the sum, then the factor from A.
+double FusedStep(double a, double b, double sum) {
+  const double nan = b != b ? b : sum != sum ? sum : a;
+  if (nan != nan) return std::bit_cast<double>(std::bit_cast<uint64_t>(nan) | 1ull << 51);
+  return __builtin_fma(a, b, sum);
+}
+
 const Instruction* DoubleProduct(Context& c, const Instruction* i) {
   const Instruction* stopped = nullptr;
   if (!WholeWarp(c, i, stopped)) return stopped;
@@ -234,7 +258,7 @@ const Instruction* DoubleProduct(Context& c, const Instruction* i) {
     for (int lane = 0; lane < static_cast<int>(kLanes); ++lane) {
       const MatrixPlace at = SumPlace(s, 1, reg, lane, 0);
       double sum = std::bit_cast<double>(e[lane]);
-      for (int k = 0; k < s.k; ++k) sum = __builtin_fma(a[at.row][k], b[k][at.column], sum);
+      for (int k = 0; k < s.k; ++k) sum = FusedStep(a[at.row][k], b[k][at.column], sum);
       d[lane] = std::bit_cast<uint64_t>(sum);
     }
   }

@@ -103,6 +103,7 @@ class Tracker {
       case Op::kAssertFail:
       case Op::kLoad:
       case Op::kAsyncCopy:
+      case Op::kMbarrier:
       case Op::kMatrixTranspose:
       case Op::kMatrixLoad:
       case Op::kMatrixStore: use_all(); break;

@@ -21,7 +21,7 @@ __device__ __forceinline__ void store_quad(__half* to, float a, float b, float c
 //
 // A block computes 32 x 32 results, 32 terms a step: its parts of both factors stand in
 // shared memory, the next ones wait in registers while these are multiplied.
-__global__ void __launch_bounds__(64) entry_tiles(const __half* __restrict__ A,
+__global__ void __launch_bounds__(64, 8) entry_tiles(const __half* __restrict__ A,
     const __half* __restrict__ B, __half* __restrict__ C, int K, int M, int N) {
   constexpr int kTileM = 32, kTileN = 32, kTileK = 32;
   // Rows are longer by 4, so that a column's elements are in different banks and quads stay aligned.
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(64) entry_tiles(const __half* __restrict__ A,
   const int first_m = blockIdx.y * kTileM, first_n = blockIdx.x * kTileN;
   // A warp's lanes are 4 x 8 squares of 4 x 4 results, and it has several such sets side by side.
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int thread_m = warp * 16 +  + lane / 8 * 4, thread_n =  + lane % 8 * 4;
+  const int thread_m = warp * 16 + lane / 8 * 4, thread_n = lane % 8 * 4;
   const int A_k = threadIdx.x % 8 * 4, A_m = threadIdx.x / 8;
   const bool A_aligned = K % 4 == 0 && reinterpret_cast<size_t>(A) % 8 == 0;
   float A_next[16];
@@ -59,33 +59,37 @@ __global__ void __launch_bounds__(64) entry_tiles(const __half* __restrict__ A,
   };
 
   float sums[4][4] = {};
-  load(0);
-  for (int step = 0; step < steps; ++step) {
-    const int buffer = step % 2;
+  for (int step = 0; step <= steps; ++step) {
+    if (step < steps) load(step);
+    if (step > 0) {
+      const int stage = (step - 1) % 2;
 #pragma unroll
-    for (int i = 0; i < 4; ++i)
+      for (int k = 0; k < kTileK; ++k) {
+        float a[4], b[4];
 #pragma unroll
-      for (int j = 0; j < 4; ++j)
-        A_tile[buffer][A_k + j][A_m + i * 8] = A_next[4 * i + j];
+        for (int i = 0; i < 4; ++i) a[i] = A_tile[stage][k][thread_m + i];
 #pragma unroll
-    for (int i = 0; i < 4; ++i)
+        for (int i = 0; i < 4; ++i) b[i] = B_tile[stage][k][thread_n + i];
 #pragma unroll
-      for (int j = 0; j < 4; ++j)
-        B_tile[buffer][B_k + i * 8][B_n + j] = B_next[4 * i + j];
-    __syncthreads();
-    if (step + 1 < steps) load(step + 1);
+        for (int i = 0; i < 4; ++i)
 #pragma unroll
-    for (int k = 0; k < kTileK; ++k) {
-      float a[4], b[4];
-#pragma unroll
-      for (int i = 0; i < 4; ++i) a[i] = A_tile[buffer][k][thread_m + i];
-#pragma unroll
-      for (int i = 0; i < 4; ++i) b[i] = B_tile[buffer][k][thread_n + i];
+          for (int j = 0; j < 4; ++j) sums[i][j] += a[i] * b[j];
+      }
+    }
+    if (step < steps) {
+      const int stage = step % 2;
 #pragma unroll
       for (int i = 0; i < 4; ++i)
 #pragma unroll
-        for (int j = 0; j < 4; ++j) sums[i][j] += a[i] * b[j];
+        for (int j = 0; j < 4; ++j)
+          A_tile[stage][A_k + j][A_m + i * 8] = A_next[4 * i + j];
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+#pragma unroll
+        for (int j = 0; j < 4; ++j)
+          B_tile[stage][B_k + i * 8][B_n + j] = B_next[4 * i + j];
     }
+    __syncthreads();
   }
 
   const bool C_aligned = N % 4 == 0 && reinterpret_cast<size_t>(C) % 8 == 0;

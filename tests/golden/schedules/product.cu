@@ -18,7 +18,7 @@ __device__ __forceinline__ void store_quad(float* to, float a, float b, float c,
 //
 // A block computes 128 x 128 results, 16 terms a step: its parts of both factors stand in
 // shared memory, the next ones wait in registers while these are multiplied.
-__global__ void __launch_bounds__(256) entry_tiles(const float* __restrict__ A,
+__global__ void __launch_bounds__(256, 2) entry_tiles(const float* __restrict__ A,
     const float* __restrict__ B, const float* __restrict__ bias, float* C, int K, int M, int N,
     float alpha, float beta) {
   constexpr int kTileM = 128, kTileN = 128, kTileK = 16;
@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(256) entry_tiles(const float* __restrict__ A,
   const int first_m = blockIdx.y * kTileM, first_n = blockIdx.x * kTileN;
   // A warp's lanes are 4 x 8 squares of 4 x 4 results, and it has several such sets side by side.
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int thread_m = warp / 2 * 32 +  + lane / 8 * 4, thread_n = warp % 2 * 64 +  + lane % 8 * 4;
+  const int thread_m = warp / 2 * 32 + lane / 8 * 4, thread_n = warp % 2 * 64 + lane % 8 * 4;
   const int A_k = threadIdx.x % 4 * 4, A_m = threadIdx.x / 4;
   const bool A_aligned = K % 4 == 0 && reinterpret_cast<size_t>(A) % 16 == 0;
   float A_next[8];
@@ -57,33 +57,37 @@ __global__ void __launch_bounds__(256) entry_tiles(const float* __restrict__ A,
   };
 
   float sums[8][8] = {};
-  load(0);
-  for (int step = 0; step < steps; ++step) {
-    const int buffer = step % 2;
+  for (int step = 0; step <= steps; ++step) {
+    if (step < steps) load(step);
+    if (step > 0) {
+      const int stage = (step - 1) % 2;
 #pragma unroll
-    for (int i = 0; i < 2; ++i)
+      for (int k = 0; k < kTileK; ++k) {
+        float a[8], b[8];
 #pragma unroll
-      for (int j = 0; j < 4; ++j)
-        A_tile[buffer][A_k + j][A_m + i * 64] = A_next[4 * i + j];
+        for (int i = 0; i < 8; ++i) a[i] = A_tile[stage][k][thread_m + i / 4 * 16 + i % 4];
 #pragma unroll
-    for (int i = 0; i < 2; ++i)
+        for (int i = 0; i < 8; ++i) b[i] = B_tile[stage][k][thread_n + i / 4 * 32 + i % 4];
 #pragma unroll
-      for (int j = 0; j < 4; ++j)
-        B_tile[buffer][B_k + i * 8][B_n + j] = B_next[4 * i + j];
-    __syncthreads();
-    if (step + 1 < steps) load(step + 1);
+        for (int i = 0; i < 8; ++i)
 #pragma unroll
-    for (int k = 0; k < kTileK; ++k) {
-      float a[8], b[8];
-#pragma unroll
-      for (int i = 0; i < 8; ++i) a[i] = A_tile[buffer][k][thread_m + i / 4 * 16 + i % 4];
-#pragma unroll
-      for (int i = 0; i < 8; ++i) b[i] = B_tile[buffer][k][thread_n + i / 4 * 32 + i % 4];
-#pragma unroll
-      for (int i = 0; i < 8; ++i)
-#pragma unroll
-        for (int j = 0; j < 8; ++j) sums[i][j] += a[i] * b[j];
+          for (int j = 0; j < 8; ++j) sums[i][j] += a[i] * b[j];
+      }
     }
+    if (step < steps) {
+      const int stage = step % 2;
+#pragma unroll
+      for (int i = 0; i < 2; ++i)
+#pragma unroll
+        for (int j = 0; j < 4; ++j)
+          A_tile[stage][A_k + j][A_m + i * 64] = A_next[4 * i + j];
+#pragma unroll
+      for (int i = 0; i < 2; ++i)
+#pragma unroll
+        for (int j = 0; j < 4; ++j)
+          B_tile[stage][B_k + i * 8][B_n + j] = B_next[4 * i + j];
+    }
+    __syncthreads();
   }
 
   auto C_of = [&](float sum, int m, int n) {

@@ -77,7 +77,7 @@ TEST(Contraction, SplitsVariablesByTheFactorsThatHaveThem) {
       {"transposed convolution 2d", "- i1 i0,i2,i3 r0,r1,r2: weight input?2"},
       {"causal convolution 1d", "- i1 i0,i2 r0,r1: w x?1"},
       {"convolution 3d", "- i1 i0,i2,i3,i4 r0,r1,r2,r3: weight input"},
-      {"weighted", "- i0 i1 r0: A*w B?1, scaled"},
+      {"weighted", "- i0 i1 r0: A*w*s B?1"},
       {"matrix and vector", "no element of a factor is used by several results"},
       {"three factors", "more than two factors"},
   };

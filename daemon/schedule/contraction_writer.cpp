@@ -1,0 +1,156 @@
+#include "schedule/contraction_writer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace warpwright::schedule {
+namespace {
+
+// Terms that are worth steps of their own, so that the other variables of the sum are the same for a whole step: the
+// channels of a convolution beside its taps, whose guards and offsets need no division then.
+constexpr int64_t kLongAxis = 16;
+
+bool IsLongest(const Problem& problem, const std::vector<Axis>& k, const Axis& axis) {
+  const auto length = [&](const Axis& a) { return ValueIn(a.extent, HeaviestCase(problem)).value_or(0); };
+  return length(axis) >= kLongAxis &&
+         std::find_if(k.begin(), k.end(), [&](const Axis& a) { return length(a) > length(axis); }) == k.end();
+}
+std::vector<Axis> InnerTerms(const Problem& problem, const std::vector<Axis>& k) {
+  for (const Axis& axis : k)
+    if (IsLongest(problem, k, axis)) return {axis};
+  return k;
+}
+std::vector<Axis> OuterTerms(const Problem& problem, const std::vector<Axis>& k) {
+  const std::vector<Axis> inner = InnerTerms(problem, k);
+  std::vector<Axis> outer;
+  for (const Axis& axis : k)
+    if (std::find(inner.begin(), inner.end(), axis) == inner.end()) outer.push_back(axis);
+  return outer;
+}
+
+}  // namespace
+
+ContractionWriter::ContractionWriter(const Problem& problem, const Group& group, ContractionGroup contraction,
+                                     const TileShape& shape, const ResultLayout& layout, bool halves)
+    : problem_(problem),
+      group_(group),
+      of_(std::move(contraction)),
+      stage_(problem.stage(of_.stage)),
+      shape_(shape),
+      halves_(halves),
+      names_(problem),
+      variables_(NamesOfVariables(stage_, of_.contraction.k, names_)),
+      batch_(of_.contraction.batch, variables_, names_, "batch", "batches"),
+      rows_(of_.contraction.m, variables_, names_, "row", "rows"),
+      columns_(of_.contraction.n, variables_, names_, "column", "columns"),
+      terms_(InnerTerms(problem, of_.contraction.k), variables_, names_, "term", "terms"),
+      outer_(OuterTerms(problem, of_.contraction.k), variables_, names_, "tap", "taps") {
+  first_row_ = names_.Take("first_" + rows_.index());
+  first_column_ = names_.Take("first_" + columns_.index());
+  scope_ = {&terms_, names_.Take("first_" + terms_.index()), {}};
+  batch_.Bind(scope_.uniform);
+  outer_.Bind(scope_.uniform);
+  const TileFormat left{shape.m, shape.k, shape.threads(), "kTileM", halves};
+  const TileFormat right{shape.n, shape.k, shape.threads(), "kTileN", halves};
+  const Contraction& factors = of_.contraction;
+  left_ = std::make_unique<FactorLoads>(problem, stage_, factors.left, rows_, first_row_, scope_, left, names_);
+  right_ =
+      std::make_unique<FactorLoads>(problem, stage_, factors.right, columns_, first_column_, scope_, right, names_);
+  ResultLayout placed = layout;
+  placed.row = first_row_ + " + " + layout.row;
+  placed.column = first_column_ + " + " + layout.column;
+  results_ = std::make_unique<ResultStores>(problem, of_, rows_, columns_, variables_, std::move(placed), names_);
+}
+
+CodeOutcome ContractionWriter::Write(const std::string& role) {
+  const std::string name = KernelName(problem_, role);
+  const KernelArguments arguments = ArgumentsOf(problem_, group_);
+  Lines kernel;
+  const std::string formula = FormulaComment(problem_, group_);
+  kernel.Add(formula.substr(0, formula.rfind('\n')));
+  kernel.Add("//");
+  WriteComment(kernel);
+  kernel.Add(Head(fmt::format("__global__ void __launch_bounds__({}, {})", shape_.threads(), shape_.blocks), name,
+                  arguments.parameters));
+  Lines body(1);
+  body.Add(fmt::format("constexpr int kTileM = {}, kTileN = {}, kTileK = {};", shape_.m, shape_.n, shape_.k));
+  WriteTiles(body);
+  WriteIndices(body);
+  WriteThread(body);
+  left_->Declare(body);
+  right_->Declare(body);
+  WriteLoads(body);
+  body.Add("");
+  WriteSteps(body);
+  body.Add("");
+  results_->Write(body);
+  kernel.Append(body);
+  kernel.Add("}");
+  for (const auto& refusal : {left_->refusal(), right_->refusal(), results_->refusal()})
+    if (refusal) return *refusal;
+  Code code;
+  code.helpers = Helpers();
+  if (const auto type = results_->groups()) code.helpers.push_back(StoreGroupText(*type, results_->width()));
+  code.kernels = kernel.text();
+  code.launch = WriteLaunch(name, arguments);
+  code.notes = {fmt::format("tiles of {} x {} results, {} terms a step", shape_.m, shape_.n, shape_.k)};
+  return code;
+}
+
+void ContractionWriter::WriteIndices(Lines& body) const {
+  for (const FlatAxis* axis : {&batch_, &rows_, &columns_, &terms_, &outer_}) axis->DeclareExtents(body);
+  body.Add(fmt::format("const int {} = blockIdx.y * kTileM, {} = blockIdx.x * kTileN;", first_row_, first_column_));
+  if (batch_.single()) body.Add(fmt::format("const int {} = blockIdx.z;", batch_.index()));
+  else if (!batch_.empty()) batch_.Decode(body, "blockIdx.z");
+}
+
+// auto load_A = [&](int first_k) { ... };
+void ContractionWriter::WriteLoad(Lines& body, FactorLoads& factor) const {
+  std::vector<std::string> parameters = {"int " + scope_.first_term};
+  for (const Axis& axis : outer_.axes()) parameters.push_back("int " + scope_.uniform.at(axis.variable));
+  if (factor.copies()) parameters.emplace_back("int stage");
+  body.Open(fmt::format("auto load_{} = [&]({})", factor.name(), fmt::join(parameters, ", ")));
+  factor.Load(body);
+  body.Close(";");
+}
+
+void ContractionWriter::WriteLoads(Lines& body) const {
+  WriteLoad(body, *left_);
+  WriteLoad(body, *right_);
+  body.Add(fmt::format("const int steps = {};", StepCount()));
+  body.Open(halves_ ? "auto load = [&](int step, int stage)" : "auto load = [&](int step)");
+  std::vector<std::string> arguments = {"step * kTileK"};
+  if (!outer_.empty()) {
+    arguments = {fmt::format("step / {} * kTileK", outer_.count())};
+    body.Add(fmt::format("const int {} = step % {};", outer_.index(), outer_.count()));
+    outer_.Decode(body, outer_.index());
+    for (const Axis& axis : outer_.axes()) arguments.push_back(scope_.uniform.at(axis.variable));
+  }
+  for (const FactorLoads* factor : {left_.get(), right_.get()})
+    body.Add(
+        fmt::format("load_{}({}{});", factor->name(), fmt::join(arguments, ", "), factor->copies() ? ", stage" : ""));
+  body.Close(";");
+}
+
+std::string ContractionWriter::StepCount() const {
+  const std::string rounds = fmt::format("({} + kTileK - 1) / kTileK", terms_.count());
+  return outer_.empty() ? rounds : fmt::format("{} * ({})", outer_.count(), rounds);
+}
+
+std::string ContractionWriter::WriteLaunch(const std::string& name, const KernelArguments& arguments) const {
+  Lines launch;
+  const auto blocks = [](const FlatAxis& axis, int tile) { return CeilDivided(axis.extent(), std::to_string(tile)); };
+  std::vector<std::string> grid = {blocks(columns_, shape_.n), blocks(rows_, shape_.m)};
+  if (!batch_.empty()) grid.push_back(batch_.extent());
+  AddBroken(launch, fmt::format("const dim3 grid({});", fmt::join(grid, ", ")));
+  const std::string shared = SharedBytes();
+  if (shared != "0")
+    AddBroken(launch,
+              fmt::format("cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});", name, shared));
+  launch.Add(Launch(problem_, name, "grid", std::to_string(shape_.threads()), arguments.values, shared));
+  return launch.text();
+}
+
+}  // namespace warpwright::schedule

@@ -1,0 +1,55 @@
+// What every kernel of tiles has around its multiplications: names, indices, loads of both factors, stores, the launch.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "schedule/contraction_results.h"
+
+namespace warpwright::schedule {
+
+class ContractionWriter {
+ public:
+  // `halves`: tensor cores multiply what is read as it is.
+  ContractionWriter(const Problem& problem, const Group& group, ContractionGroup contraction, const TileShape& shape,
+                    const ResultLayout& layout, bool halves);
+  virtual ~ContractionWriter() = default;
+  CodeOutcome Write(const std::string& role);
+
+ protected:
+  virtual void WriteComment(Lines& kernel) const = 0;
+  virtual void WriteTiles(Lines& body) const = 0;   // shared memory
+  virtual void WriteThread(Lines& body) const = 0;  // what this thread multiplies
+  virtual void WriteSteps(Lines& body) const = 0;   // the loop over the sum's terms, into `sums`
+  virtual std::vector<std::string> Helpers() const = 0;
+  virtual std::string SharedBytes() const { return "0"; }  // that the launch asks for
+
+  const FactorLoads& left() const { return *left_; }
+  const FactorLoads& right() const { return *right_; }
+  const TileShape& shape() const { return shape_; }
+  const Problem& problem() const { return problem_; }
+  std::string StepCount() const;  // "(K + kTileK - 1) / kTileK"
+
+ private:
+  void WriteIndices(Lines& body) const;
+  void WriteLoad(Lines& body, FactorLoads& factor) const;
+  void WriteLoads(Lines& body) const;
+  std::string WriteLaunch(const std::string& name, const KernelArguments& arguments) const;
+
+  const Problem& problem_;
+  const Group& group_;
+  const ContractionGroup of_;
+  const core::Stage& stage_;
+  const TileShape& shape_;
+  const bool halves_;
+  Names names_;
+  const VariableTexts variables_;
+  const FlatAxis batch_, rows_, columns_, terms_, outer_;
+  std::string first_row_, first_column_;
+  TileScope scope_;
+  std::unique_ptr<FactorLoads> left_, right_;
+  std::unique_ptr<ResultStores> results_;
+};
+
+}  // namespace warpwright::schedule

@@ -1,0 +1,146 @@
+// sum += a * b of a warp: 16 x 8 results of 16 terms.
+__device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b_low, unsigned b_high) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b_low), "r"(b_high));
+}
+
+// Four 8 x 8 matrices from shared memory; each lane names a row of one.
+__device__ __forceinline__ void load_matrices(unsigned (&to)[4], const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
+               : "memory");
+}
+
+// The same, each matrix transposed.
+__device__ __forceinline__ void load_matrices_transposed(unsigned (&to)[4], const void* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
+               : "memory");
+}
+
+// Eight neighbours into shared memory, zero from `count` on; without waiting for them where they are aligned.
+__device__ __forceinline__ void copy_octet(__half* to, const __half* from, int count, bool aligned) {
+  if (aligned && count >= 8) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
+                 "l"(from)
+                 : "memory");
+  } else {
+#pragma unroll
+    for (int j = 0; j < 8; ++j) to[j] = j < count ? from[j] : __half(0.0f);
+  }
+}
+
+// Copies up to here are one group; all but the last `kLeft` groups have arrived.
+__device__ __forceinline__ void end_copy_group() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int kLeft>
+__device__ __forceinline__ void wait_for_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");
+}
+
+__device__ __forceinline__ void store_pair(__half* to, float a, float b) {
+  *reinterpret_cast<__half2*>(to) = __floats2half2_rn(a, b);
+}
+
+// t0[i0,i1] = sum_{r0<K} A[i0,r0] * B[r0,i1]
+// C[i0,i1] = t0[i0,i1]  for i0<M, i1<N
+//
+// A block computes 128 x 128 results on tensor cores, 32 terms a step, each warp 64 x 64 of them.
+// Copies into shared memory run kStages - 1 steps ahead.
+__global__ void __launch_bounds__(128, 2) entry_tensor_tiles(const __half* __restrict__ A,
+    const __half* __restrict__ B, __half* __restrict__ C, int K, int M, int N) {
+  constexpr int kTileM = 128, kTileN = 128, kTileK = 32;
+  constexpr int kStages = 4;
+  // Rows are longer by 16 bytes, so that the rows of a matrix are in different banks.
+  extern __shared__ __align__(16) unsigned char shared[];
+  auto A_tile = reinterpret_cast<__half(*)[kTileM][kTileK + 8]>(shared);
+  auto B_tile = reinterpret_cast<__half(*)[kTileK][kTileN + 8]>(A_tile + kStages);
+  const int first_m = blockIdx.y * kTileM, first_n = blockIdx.x * kTileN;
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int warp_m = warp / 2 * 64, warp_n = warp % 2 * 64;
+  const int A_k = threadIdx.x % 4 * 8, A_m = threadIdx.x / 4;
+  const bool A_aligned = K % 8 == 0 && reinterpret_cast<size_t>(A) % 16 == 0;
+  const int B_n = threadIdx.x % 16 * 8, B_k = threadIdx.x / 16;
+  const bool B_aligned = N % 8 == 0 && reinterpret_cast<size_t>(B) % 16 == 0;
+  auto load_A = [&](int first_k, int stage) {
+    const int k = first_k + A_k;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int m = first_m + A_m + i * 32;
+      copy_octet(&A_tile[stage][A_m + i * 32][A_k], A + m * K + k, m < M ? K - k : 0, A_aligned);
+    }
+  };
+  auto load_B = [&](int first_k, int stage) {
+    const int n = first_n + B_n;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int k = first_k + B_k + i * 8;
+      copy_octet(&B_tile[stage][B_k + i * 8][B_n], B + n + k * N, k < K ? N - n : 0, B_aligned);
+    }
+  };
+  const int steps = (K + kTileK - 1) / kTileK;
+  auto load = [&](int step, int stage) {
+    load_A(step * kTileK, stage);
+    load_B(step * kTileK, stage);
+  };
+
+  float sums[4][8][4] = {};
+  // The first kStages - 1 steps only load.
+  for (int step = 1 - kStages; step < steps; ++step) {
+    if (step >= 0) {
+      wait_for_copies<kStages - 2>();
+      __syncthreads();
+    }
+    const int next = step + kStages - 1;
+    if (next < steps) load(next, next % kStages);
+    end_copy_group();
+    if (step >= 0) {
+      const int stage = step % kStages;
+#pragma unroll
+      for (int k = 0; k < kTileK; k += 16) {
+        unsigned a[4][4], b[4][4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+          load_matrices(a[i], &A_tile[stage][warp_m + i * 16 + lane % 16][k + lane / 16 * 8]);
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+          load_matrices_transposed(b[i], &B_tile[stage][k + lane % 16][warp_n + i * 16 + lane / 16 * 8]);
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+#pragma unroll
+          for (int j = 0; j < 8; ++j)
+            multiply_add(sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+      }
+    }
+  }
+  const int thread_m = warp_m + lane / 4, thread_n = warp_n + lane % 4 * 2;
+
+  const bool C_aligned = N % 2 == 0 && reinterpret_cast<size_t>(C) % 4 == 0;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+    const int m = first_m + thread_m + i * 8;
+    if (m >= M) break;
+#pragma unroll
+    for (int j = 0; j < 16; j += 2) {
+      const int first = first_n + thread_n + j * 4;
+      if (C_aligned && first < N) {
+        const int n = first;
+        store_pair(&C[m * N + n], sums[i / 2][j / 2][i % 2 * 2], sums[i / 2][j / 2][i % 2 * 2 + 1]);
+      } else {
+#pragma unroll
+        for (int l = 0; l < 2; ++l) {
+          const int n = first + l;
+          if (n >= N) break;
+          C[m * N + n] = __float2half(sums[i / 2][j / 2][i % 2 * 2 + l]);
+        }
+      }
+    }
+  }
+}
+
+const dim3 grid((N + 127) / 128, (M + 127) / 128);
+cudaFuncSetAttribute(entry_tensor_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize, 75776);
+entry_tensor_tiles<<<grid, 128, 75776>>>(A, B, C, K, M, N);
