@@ -68,6 +68,8 @@ class RefineRun {
   int written_rounds = 0;  // of these, by plans of language models
   int fruitless = 0;       // of these, the last ones that led to no new base
 
+  std::map<std::string, std::string> judged_by_tokens;  // digest of an entry's tokens -> hash of a text that was judged
+
   agents::Team team;
   std::vector<agents::PastAttempt> history;         // of earlier rounds
   std::vector<agents::PastAttempt> tried_for_plan;  // since this plan began

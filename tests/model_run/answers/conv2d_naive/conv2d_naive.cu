@@ -43,10 +43,8 @@ __global__ void __launch_bounds__((BM/TM)*(BN/TN)) conv_product_kernel(const flo
                 if(++i == size){ i = 0; ++ch; }
             }
         }
-        for(int e = threadIdx.x; e < BM*BK; e += kThreads){
-            const int m = e/BK, k = e % BK;
-            ws[k][m] = f0 + m < n && k0 + k < taps ? weights[(f0 + m)*taps + k0 + k] : 0;
-        }
+        for(int e = threadIdx.x; e < BM*BK; e += kThreads)
+            ws[e % BK][e/BK] = f0 + e/BK < n && k0 + e % BK < taps ? weights[(f0 + e/BK)*taps + k0 + e % BK] : 0;
         __syncthreads();
         #pragma unroll
         for(int k = 0; k < BK; ++k){
