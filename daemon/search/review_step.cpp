@@ -149,6 +149,7 @@ Result<EvaluatedCandidate> ReviewStep(RefineRun& run, const PlannedRound& round,
     return Fail(ErrorCode::kCorrupt, fmt::format("step {} of the trajectory has no verdict", step.id));
   EvaluatedCandidate reviewed = Weigh(run.base(), candidate, *step.outcome.verdict);
   reviewed.step = step.id;
+  reviewed.plan = round.plan;
   run.Say(
       fmt::format("round {}: {} ({}): {}", round.number, round.plan.method, Describe(candidate.parameters),
                   reviewed.gain > 0 ? fmt::format("{:.2f}x", reviewed.gain) : core::VerdictMessage(reviewed.verdict)));

@@ -21,6 +21,7 @@ struct Base {
   core::Measured measured;
   agents::ExtractedFeatures features;
   std::set<std::string> methods;  // that led to it
+  core::Plan plan = {};           // the last one that did; of the original: none
 };
 
 class RefineRun {

@@ -159,6 +159,28 @@ TEST_F(ModelLoop, AVersionOfTheGeneratorIsASeed) {
   EXPECT_EQ(desk->questions.size(), 1u);
 }
 
+// What only the full judge finds goes back to whoever wrote it.
+TEST_F(ModelLoop, WhatTheFullJudgeRejectsIsMended) {
+  loop.script["quick"].gain = 3;
+  loop.script["sound"].gain = 2.5;
+  loop.judge.full_verdicts.emplace("quick", core::WrongResult{core::Check::kSpecialValues, "n", "out[3] is off"});
+  Run();
+  Answer(kPlanner, "", PlansOf({"one_way"}));
+  Run();
+  Answer(kOptimizer, "Method: one_way", ChangeOf("quick"));
+  Run();
+  Answer(kPlanner, "adds a line", R"({"none": "nothing is left", "plans": []})");
+  const auto rejected = Run();
+  ASSERT_EQ(rejected.pending.size(), 1u);
+  EXPECT_NE(llm::RenderPrompt(desk->questions.at(rejected.pending[0])).find("special-values"), std::string::npos);
+  Answer(kRepairer, "out[3] is off", RepairOf("sound"));
+  const auto done = Run();
+  EXPECT_EQ(done.result.outcome, core::TaskOutcome::kImproved);
+  EXPECT_NEAR(done.result.gain, 2.5, 1e-9);
+  EXPECT_EQ(loop.judge.full.size(), 2u) << "the first is not judged again";
+  EXPECT_EQ(Run().result.best_hash, done.result.best_hash);
+}
+
 TEST_F(ModelLoop, TheSameTokensAreJudgedOnce) {
   loop.script["quick"].gain = 3;
   Run();

@@ -81,6 +81,8 @@ extern "C" void conv2d_naive(const float *input, const float *weights, const flo
     int total = batch*out_h*out_w;
     if(((total + 127)/128)*((n + 63)/64) >= 132 && n > 32)
         conv_product_kernel<64, 128, 8, 8, 8><<<dim3((total + 127)/128, (n + 63)/64), 128>>>(input, weights, biases, output, batch, c, h, w, n, size, stride, pad, out_h, out_w);
+    else if(((total + 63)/64)*((n + 31)/32) >= 132 && n > 16)
+        conv_product_kernel<32, 64, 16, 4, 4><<<dim3((total + 63)/64, (n + 31)/32), 128>>>(input, weights, biases, output, batch, c, h, w, n, size, stride, pad, out_h, out_w);
     else
         conv_product_kernel<16, 32, 16, 2, 2><<<dim3((total + 31)/32, (n + 15)/16), 128>>>(input, weights, biases, output, batch, c, h, w, n, size, stride, pad, out_h, out_w);
 }
