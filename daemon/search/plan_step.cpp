@@ -60,6 +60,11 @@ Result<IfReady<std::vector<PlannedRound>>> PlanStep(RefineRun& run, int round, i
   record.reason = match.position;
   if (run.rounds - run.written_rounds >= run.task.policy.max_rounds) match.methods.clear();
   const auto make_plan = [&]() -> Result<std::optional<memory::StepOutcome>> {
+    if (match.at_roofline) {  // nobody is asked for what nobody can gain
+      memory::StepOutcome nothing_left;
+      nothing_left.summary = match.at_roofline->message;
+      return std::optional<memory::StepOutcome>(std::move(nothing_left));
+    }
     WW_ASSIGN(const auto experience, run.services.experience.Query(key));
     WW_ASSIGN(auto proposal, run.team.planner->Propose({run.At(), match, Retrieve(run, false), experience}));
     memory::StepOutcome outcome;

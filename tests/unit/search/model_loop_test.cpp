@@ -181,6 +181,13 @@ TEST_F(ModelLoop, WhatTheFullJudgeRejectsIsMended) {
   EXPECT_EQ(Run().result.best_hash, done.result.best_hash);
 }
 
+TEST_F(ModelLoop, NobodyIsAskedAtTheRoofline) {
+  loop.library.policy.roofline_at_least = 0;
+  const auto result = Run();
+  EXPECT_EQ(result.result.outcome, core::TaskOutcome::kUnchanged);
+  EXPECT_TRUE(desk->questions.empty());
+}
+
 TEST_F(ModelLoop, TheSameTokensAreJudgedOnce) {
   loop.script["quick"].gain = 3;
   Run();
