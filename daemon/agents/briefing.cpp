@@ -228,7 +228,12 @@ Result<Listing> ListEntry(const Situation& at, const core::Candidate& candidate)
 
 std::string VerdictText(const core::Verdict& verdict) {
   const auto* compile = std::get_if<core::CompileFailed>(&verdict);
-  const std::string text = compile != nullptr ? compile->log : core::VerdictMessage(verdict);
+  std::string text = compile != nullptr ? compile->log : core::VerdictMessage(verdict);
+  if (const auto* faulted = std::get_if<core::Faulted>(&verdict)) {
+    const core::Fault& fault = faulted->fault;
+    text += fmt::format("\nin kernel {}, block ({}), thread ({})", fault.kernel, fmt::join(fault.block, ", "),
+                        fmt::join(fault.thread, ", "));
+  }
   return fmt::format("{}:\n{}", core::VerdictName(verdict), BarredLines(text, kMaxLogBytes));
 }
 

@@ -278,13 +278,14 @@ class Server {
         next.listen_webhooks != config_.listen_webhooks || next.listen_status != config_.listen_status ||
         next.nights_at != config_.nights_at || next.nights_zone != config_.nights_zone ||
         next.poll_every != config_.poll_every || next.poll_at_most != config_.poll_at_most ||
-        !same_access(next.github, config_.github))
-      return Fail(
-          Error{.code = ErrorCode::kConfig,
-                .message =
-                    "state, devices, listen, poll, nights and github's api and app cannot change while the daemon runs",
-                .file = options_.config,
-                .remedy = "restart the daemon; running jobs are resumed"});
+        AsksModels(next.agents) != AsksModels(config_.agents) || !same_access(next.github, config_.github))
+      return Fail(Error{
+          .code = ErrorCode::kConfig,
+          .message =
+              "state, devices, listen, poll, nights, github's api and app, and whether agents ask models cannot change "
+              "while the daemon runs",
+          .file = options_.config,
+          .remedy = "restart the daemon; running jobs are resumed"});
     {
       const std::lock_guard guard(probe_mutex_);
       TakeOwnAuthor(next);

@@ -6,7 +6,7 @@ __device__ __forceinline__ Welford<T> strided_moments(const T* __restrict__ x, i
   const int count = first < end ? (end - 1 - first) / stride + 1 : 0;
   if (count == 0) return {0, 0, 0};
   const T shift = x[index(first)], inv = T(1) / count;
-  T mean = 0, m2 = shift * shift * T(0);  // NaN where a square overflows, as in the first step of Welford
+  T mean = 0, m2 = 0;
 #pragma unroll 4
   for (int i = first; i < end; i += stride) {
     const T d = x[index(i)] - shift;
