@@ -111,9 +111,9 @@ std::string ChipFacts(const core::Chip& chip, bool modelled) {
       2e-3 * chip.fp32_lanes * chip.multiprocessors * chip.clock_ghz);
   if (modelled)
     text +=
-        "This run is on a simulator of the chip. It executes PTX exactly and models the time. It cannot run mma, wmma, "
-        "ldmatrix, cp.async, TMA, clusters or wgmma: a kernel that uses them fails here. Plain loads, shared memory, "
-        "shuffles, votes, atomics, vector loads and half arithmetic run.\n";
+        "This run is on a simulator of the chip. It executes PTX exactly and models the time. It knows no TMA "
+        "(cp.async.bulk), clusters or wgmma; a kernel with an instruction that it does not know fails, and the verdict "
+        "names it.\n";
   else
     text += "The code is compiled for " + chip.arch +
             "; wgmma and setmaxnreg, which need an architecture with an 'a', "
@@ -228,7 +228,12 @@ Result<Listing> ListEntry(const Situation& at, const core::Candidate& candidate)
 
 std::string VerdictText(const core::Verdict& verdict) {
   const auto* compile = std::get_if<core::CompileFailed>(&verdict);
-  const std::string text = compile != nullptr ? compile->log : core::VerdictMessage(verdict);
+  std::string text = compile != nullptr ? compile->log : core::VerdictMessage(verdict);
+  if (const auto* faulted = std::get_if<core::Faulted>(&verdict)) {
+    const core::Fault& fault = faulted->fault;
+    text += fmt::format("\nin kernel {}, block ({}), thread ({})", fault.kernel, fmt::join(fault.block, ", "),
+                        fmt::join(fault.thread, ", "));
+  }
   return fmt::format("{}:\n{}", core::VerdictName(verdict), BarredLines(text, kMaxLogBytes));
 }
 

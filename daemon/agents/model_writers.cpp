@@ -70,7 +70,7 @@ class ModelGenerator final : public Generator {
                                                       {"listing", listing.text},
                                                       {"measured", MeasuredFacts(at)},
                                                       {"history", HistoryTable(at)},
-                                                      {"methods", MethodCards(request.match, 4)}}));
+                                                      {"methods", MethodCards(request.by_hand, 4)}}));
     static const std::string schema = ObjectSchema(
         fmt::format("{},\n  {},\n  {},\n  {}", kPlanProperties, kSummaryProperty, kEditProperties, kParameterProperty),
         R"("method", "why", "evidence", "expected", "summary", "functions", "lines", "parameters")");

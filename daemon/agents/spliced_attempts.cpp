@@ -33,8 +33,9 @@ Result<std::variant<std::vector<Attempt>, Fault>> SplicedAttempts(const Situatio
       attempts.push_back({std::move(variant.parameters), core::RewriteRefusal{kChangesNothing, 0}});
       continue;
     }
-    core::Candidate candidate = MakeCandidate(std::move(text), at.base, method, variant.parameters,
-                                              base::Clip(base::CleanText(summary, 2'000), 500));
+    core::Candidate candidate =
+        MakeCandidate(std::move(text), at.base, method, variant.parameters,
+                      base::Clip(base::CleanText(summary, 2'000), 500) + " (by the model's account)");
     attempts.push_back({std::move(variant.parameters), std::move(candidate)});
   }
   return Outcome(std::move(attempts));

@@ -21,7 +21,8 @@ namespace warpwright::agents {
 
 struct GenerateRequest {
   const Situation& at;
-  const skills::MatchResult& match;
+  const skills::MatchResult& match;  // as below
+  const skills::MatchResult& by_hand;
   const memory::ExperienceMatches& experience;
 };
 struct PlanRequest {

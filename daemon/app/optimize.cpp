@@ -270,6 +270,8 @@ class Optimization {
     WW_ASSIGN(const search::RefineResult refined, search::Refine(task, services));
     WW_ASSIGN(const memory::TrajectoryView view, trajectory.View(refined.task));
     OptimizedKernel kernel = Outcome(spec, refined, spent_before);
+    kernel.asked = llm::SpendingOf(view);
+    NameModels(kernel.asked, kernel.summary.provenance);
     const bool improved = kernel.outcome == core::TaskOutcome::kImproved;
     kernel.summary.explanation = ExplanationOf(spec, view, original.text, improved ? refined.text : std::string());
     if (improved && request_.make_branches) WW_TRY(MakeBranch(spec, refined, kernel));
@@ -317,6 +319,13 @@ class Optimization {
       provenance.gpu_minutes = kernel.seconds / 60;
     }
     return kernel;
+  }
+
+  static void NameModels(const llm::TaskSpending& asked, report::Provenance& provenance) {
+    if (asked.questions == 0) return;
+    provenance.model = fmt::format("{}{}{} question{}", fmt::join(asked.models, ", "), asked.models.empty() ? "" : ", ",
+                                   asked.questions, asked.questions == 1 ? "" : "s");
+    provenance.model_dollars = static_cast<double>(asked.cost.value_or(0)) * 1e-9;
   }
 
   report::Explanation ExplanationOf(const core::KernelSpec& spec, const memory::TrajectoryView& view,

@@ -13,6 +13,7 @@
 #include "app/publication.h"
 #include "app/shards.h"
 #include "base/clock.h"
+#include "llm/task_spending.h"
 #include "memory/experience.h"
 #include "memory/journal.h"
 
@@ -77,6 +78,7 @@ struct OptimizedKernel {
   PublicationOutcome publication;
   double regression = 0;             // times slower than before the change, if requested and found
   std::vector<std::string> pending;  // questions to models that nobody answered yet
+  llm::TaskSpending asked;           // of models, in all runs of the task
 };
 
 // A failure at one kernel, or at publishing its result, does not affect the others.

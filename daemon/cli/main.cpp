@@ -206,6 +206,8 @@ struct Program {
         ->group(group);
     command->add_option("--config", to.config, "The operator's file: its models, agents and limits")->group(group);
     command->add_option("--transcripts", to.transcripts, "Folder that keeps what is asked and answered")->group(group);
+    command->add_flag("--model-keys", to.keys_on_stdin, "Read the models' keys from stdin: {\"model\": \"key\"}")
+        ->group(group);
   }
 
   static void AddPublication(CLI::App* command, PublicationOptions& to) {

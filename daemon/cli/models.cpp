@@ -1,8 +1,15 @@
 #include "cli/models.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/hash.h"
+#include "base/json_codec.h"
 #include "cli/version.h"
 #include "config/operator_file.h"
 #include "llm/journalled_model.h"
@@ -13,11 +20,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr size_t kMaxKeyBytes = 64u << 10;
+
 // The models and who asks them, with their limits.
 struct Staff {
+  std::map<std::string, std::string> keys;  // that were handed over, by model
   std::vector<config::ModelSettings> models;
   std::map<core::AgentRole, config::AgentSettings> agents;
   llm::LedgerCaps caps;
+  fs::path state;  // of the operator, whose limits hold for all repositories together; empty: the workspace's
 };
 
 // "offline:DIR" and "replay:DIR" need no file.
@@ -43,13 +54,33 @@ std::map<core::AgentRole, config::AgentSettings> UsualAgents(const std::string& 
           {core::AgentRole::kRepairer, after_built_in}};
 }
 
+Result<std::map<std::string, std::string>> ReadKeys() {
+  std::string text(kMaxKeyBytes, '\0');
+  size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t count = ::read(STDIN_FILENO, text.data() + size, text.size() - size);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return FailErrno("read the keys of the models");
+    if (count == 0) break;
+    size += static_cast<size_t>(count);
+  }
+  text.resize(size);
+  auto keys = base::DecodeJson<std::map<std::string, std::string>>(text);
+  if (!keys) return Fail(ErrorCode::kUsage, "--model-keys: standard input is no object of keys");  // repeats nothing
+  return keys;
+}
+
 Result<Staff> ReadStaff(const ModelOptions& options) {
   Staff staff;
   if (!options.config.empty()) {
     WW_ASSIGN(config::OperatorConfig config, config::LoadOperatorConfig(options.config));
     staff.models = std::move(config.models);
     staff.agents = std::move(config.agents);
+    staff.state = config.state;
     staff.caps = {config.limits.models, config.limits.model_dollars_per_day};
+  }
+  if (options.keys_on_stdin) {
+    WW_ASSIGN(staff.keys, ReadKeys());
   }
   if (options.model.empty()) return staff;
   std::string name = options.model;
@@ -101,6 +132,7 @@ class TeamMaker {
     parts.ledger = ledger_;
     parts.account = {task, repository_};
     parts.caps = staff_.caps;
+    if (const auto key = staff_.keys.find(name); key != staff_.keys.end()) parts.key = key->second;
     parts.record = transcripts_;
     parts.user_agent = std::string("warpwright/") + kVersion;
     WW_ASSIGN(std::unique_ptr<llm::LanguageModel> model, llm::MakeModel(std::move(parts)));
@@ -124,19 +156,41 @@ std::string DigestOf(const Staff& staff) {
   return hasher.Finish();
 }
 
-bool AsksModels(const Staff& staff) {
-  for (const auto& [role, settings] : staff.agents)
+}  // namespace
+
+bool AsksModels(const std::map<core::AgentRole, config::AgentSettings>& agents) {
+  for (const auto& [role, settings] : agents)
     for (const std::string& engine : settings.engines)
       if (engine != config::kBuiltIn) return true;
   return false;
 }
 
-}  // namespace
+Result<std::string> EncodeModelKeys(const config::OperatorConfig& config) {
+  std::set<std::string> asked;
+  for (const auto& [role, settings] : config.agents) asked.insert(settings.engines.begin(), settings.engines.end());
+  std::map<std::string, std::string> keys;
+  for (const config::ModelSettings& model : config.models) {
+    if (asked.count(model.name) == 0 || !model.key.given()) continue;
+    WW_ASSIGN(keys[model.name], config::ReadSecret(model.key, config::SecretReaders::kOwner));
+  }
+  return base::DumpJson(base::ToJson(keys));
+}
 
 Result<app::TeamSource> MakeTeamSource(const ModelOptions& options, const app::Workspace& workspace) {
   WW_ASSIGN(Staff staff, ReadStaff(options));
-  if (!AsksModels(staff)) return app::TeamSource{};
-  WW_ASSIGN(llm::Ledger ledger, llm::Ledger::Open(workspace.state() / "models.sqlite"));
+  for (const core::AgentRole role : {core::AgentRole::kFeatureExtractor, core::AgentRole::kCritic})
+    if (const auto found = staff.agents.find(role); found != staff.agents.end() && AsksModels({*found}))
+      return Fail(ErrorCode::kConfig, fmt::format("agents.{}: no model can do this work yet", core::Name(role)),
+                  "leave it out");
+  if (!AsksModels(staff.agents)) return app::TeamSource{};
+  const fs::path state = staff.state.empty() ? workspace.state() : staff.state;
+  std::error_code failed;
+  fs::create_directories(state, failed);
+  if (failed)
+    return Fail(
+        ErrorCode::kEnvironment, "create " + state.string() + ": " + failed.message(),
+        "what models cost is kept there: let `state` of the operator's file name a folder that you may write to");
+  WW_ASSIGN(llm::Ledger ledger, llm::Ledger::Open(state / "models.sqlite"));
   const std::string digest = DigestOf(staff);
   if (!options.transcripts.empty()) {
     std::error_code error;

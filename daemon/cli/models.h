@@ -9,14 +9,21 @@
 
 #include "app/optimize.h"
 #include "cli/session.h"
+#include "config/operator_file.h"
 
 namespace warpwright::cli {
 
 struct ModelOptions {
-  std::string model;        // empty: as `agents` of the operator's file says
-  std::string config;       // the operator's file; empty: none
-  std::string transcripts;  // folder for what is asked and answered; empty: none is kept
+  std::string model;           // empty: as `agents` of the operator's file says
+  std::string config;          // the operator's file; empty: none
+  std::string transcripts;     // folder for what is asked and answered; empty: none is kept
+  bool keys_on_stdin = false;  // of the daemon: {"model": "key", ...}, in no environment and no command line
 };
+
+// For a job's standard input: the keys of the models that agents ask. kEnvironment: one cannot be read.
+Result<std::string> EncodeModelKeys(const config::OperatorConfig& config);
+// Whether some agent asks a model.
+bool AsksModels(const std::map<core::AgentRole, config::AgentSettings>& agents);
 
 // Empty if no model is asked for: the agents are built in.
 Result<app::TeamSource> MakeTeamSource(const ModelOptions& options, const app::Workspace& workspace);

@@ -65,6 +65,12 @@ json ToJson(const app::OptimizedKernel& o, const std::string& device) {
   j["counters_missing"] = o.summary.explanation.counter_notes;
   if (o.regression > 0) j["regression"] = o.regression;
   if (!o.pending.empty()) j["pending"] = o.pending;
+  if (o.asked.questions > 0)
+    j["model"] = {{"questions", o.asked.questions},
+                  {"tokens_in", o.asked.tokens_in},
+                  {"tokens_out", o.asked.tokens_out},
+                  {"dollars", o.asked.cost ? json(static_cast<double>(*o.asked.cost) * 1e-9) : json(nullptr)},
+                  {"models", o.asked.models}};
   const app::PublicationOutcome& p = o.publication;
   if (p.disposition || p.failed)
     j["publication"] = {{"disposition", p.failed ? "error" : service::Name(*p.disposition)}, {"message", p.message}};

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "cli/exit_code.h"
 #include "cli/key_places.h"
+#include "cli/models.h"
 #include "cli/session.h"
 #include "cli/version.h"
 #include "config/chip_file.h"
@@ -69,7 +70,7 @@ class Server {
     limits.queue = config_.limits.queue;
     WW_ASSIGN(store_, service::Store::Open(config_.state, clock_, limits));
     if (config_.github) WW_TRY(ConnectGithub());
-    service::ProcessJobRunner runner({fs::canonical("/proc/self/exe").string()}, ChildOptions());
+    service::ProcessJobRunner runner({fs::canonical("/proc/self/exe").string()}, ChildOptions(), JobModels());
     const service::PipelinePorts ports{
         .store = *store_,
         .runner = runner,
@@ -119,6 +120,15 @@ class Server {
     if (!options_.worker.empty()) extra.insert(extra.end(), {"--worker", options_.worker});
     if (!options_.cache.empty()) extra.insert(extra.end(), {"--cache", options_.cache});
     return extra;
+  }
+  // Jobs read the file themselves, and get the keys from here: a key may be in this process's environment alone.
+  service::ModelAccess JobModels() const {
+    if (!AsksModels(config_.agents)) return {};
+    return {.options = {"--config", fs::absolute(options_.config).string(), "--model-keys"},
+            .keys = [this]() -> Result<std::string> {
+              WW_ASSIGN(const config::OperatorConfig config, config::LoadOperatorConfig(options_.config));
+              return EncodeModelKeys(config);
+            }};
   }
   service::PipelineSettings Settings() const {
     return {TrackedRepositoriesOf(config_, tokens_), config_.limits, config_.devices, kVersion};
@@ -268,13 +278,14 @@ class Server {
         next.listen_webhooks != config_.listen_webhooks || next.listen_status != config_.listen_status ||
         next.nights_at != config_.nights_at || next.nights_zone != config_.nights_zone ||
         next.poll_every != config_.poll_every || next.poll_at_most != config_.poll_at_most ||
-        !same_access(next.github, config_.github))
-      return Fail(
-          Error{.code = ErrorCode::kConfig,
-                .message =
-                    "state, devices, listen, poll, nights and github's api and app cannot change while the daemon runs",
-                .file = options_.config,
-                .remedy = "restart the daemon; running jobs are resumed"});
+        AsksModels(next.agents) != AsksModels(config_.agents) || !same_access(next.github, config_.github))
+      return Fail(Error{
+          .code = ErrorCode::kConfig,
+          .message =
+              "state, devices, listen, poll, nights, github's api and app, and whether agents ask models cannot change "
+              "while the daemon runs",
+          .file = options_.config,
+          .remedy = "restart the daemon; running jobs are resumed"});
     {
       const std::lock_guard guard(probe_mutex_);
       TakeOwnAuthor(next);

@@ -1,8 +1,11 @@
 #include "compile/compiler.h"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
 
 #include "base/hash.h"
 #include "compile/cubin.h"
@@ -40,7 +43,25 @@ std::string ProgramLog(const Nvrtc& nvrtc, nvrtcProgram program) {
   if (nvrtc.GetProgramLogSize(program, &size) != NVRTC_SUCCESS || size == 0) return {};
   std::string log(size, '\0');
   nvrtc.GetProgramLog(program, log.data());
+  std::erase(log, '\0');  // what ptxas says follows the end of what the front end said
   return log;
+}
+
+// ptxas names kernels as the linker does: "Entry function '_ZN2ns1kEPf' (ns::k(float*)) uses too much shared data".
+std::string WithPlainNames(const std::string& log) {
+  std::string out;
+  for (size_t at = 0;;) {
+    const size_t open = log.find("'_Z", at);
+    const size_t close = open == std::string::npos ? open : log.find('\'', open + 1);
+    if (close == std::string::npos) return out + log.substr(at);
+    const std::string name = log.substr(open + 1, close - open - 1);
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                       &std::free);
+    out += log.substr(at, close + 1 - at);
+    if (plain != nullptr && status == 0) out += fmt::format(" ({})", plain.get());
+    at = close + 1;
+  }
 }
 
 std::vector<std::string> Options(const CompileRequest& request, const Toolkit& toolkit) {
@@ -135,7 +156,7 @@ Result<CompileOutcome> Compiler::Compile(const CompileRequest& request) const {
       (compiled != NVRTC_SUCCESS && log.find("catastrophic error: out of memory") != std::string::npos))
     return CompileOutcome(core::CompileFailed{request.file + ": error: the compiler exceeded its limit of memory"});
   if (compiled != NVRTC_SUCCESS) {
-    const std::string reason = CutLog(WithoutAssemblerLines(log));
+    const std::string reason = CutLog(WithPlainNames(WithoutAssemblerLines(log)));
     return CompileOutcome(core::CompileFailed{
         reason.empty() ? request.file + ": error: " + nvrtc->GetErrorString(compiled) + "\n" + CutLog(log) : reason});
   }

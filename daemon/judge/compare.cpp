@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/parallel.h"
+#include "judge/mismatch_pattern.h"
 
 namespace warpwright::judge {
 namespace {
@@ -379,8 +380,10 @@ std::optional<std::string> Comparator::CheckElement(size_t index, const std::byt
     return a == r ? std::nullopt : std::optional(differs(" exactly: its inputs make every sum exact"));
   if (a == r) return std::nullopt;  // zeros of both signs
   const double error = std::fabs(a - TargetAt(index)), tolerance = ToleranceAt(index, allowance);
-  if (!(error <= tolerance)) return differs(fmt::format(" (off by {:.3g}, allowed {:.3g})", error, tolerance));
-  return std::nullopt;
+  if (error <= tolerance) return std::nullopt;
+  // What it is measured against, where that is not what the original gives.
+  const std::string target = TargetAt(index) == r ? "" : fmt::format(" from {:.9g} in float64", TargetAt(index));
+  return differs(fmt::format(" (off by {:.3g}{}, allowed {:.3g})", error, target, tolerance));
 }
 
 // With bounds, in their units: then large elements do not speak for all.
@@ -455,6 +458,16 @@ std::string Comparator::Coordinates(size_t index) const {
   return fmt::format("{}[{}]", layout_.name, fmt::join(at, ", "));
 }
 
+std::string Comparator::PatternOf(std::span<const std::byte> actual, Allowance allowance) const {
+  MismatchPattern pattern(layout_.shape);
+  for (size_t i = 0; i < count_; ++i)
+    if (CheckElement(i, actual.data(), allowance))
+      pattern.Add(i, core::LoadAsDouble(layout_.dtype, actual.data(), i),
+                  core::LoadAsDouble(layout_.dtype, reference_.bytes.data(), i));
+  const std::string text = pattern.Describe(count_);
+  return text.empty() ? text : ": " + text;
+}
+
 bool Comparator::Accepts(std::span<const std::byte> actual) const {
   if (actual.size() != reference_.bytes.size()) return false;
   // An output that is wrong everywhere, like most mutants, is detected immediately.
@@ -493,6 +506,7 @@ std::optional<Mismatch> Comparator::Check(std::span<const std::byte> actual) con
   if (mismatch.wrong > 0) {
     mismatch.message = Coordinates(mismatch.index) + " " + *CheckElement(mismatch.index, actual.data(), allowance);
     mismatch.message += fmt::format("; {} of {} elements are wrong", mismatch.wrong, count_);
+    if (mismatch.wrong > 1) mismatch.message += PatternOf(actual, allowance);
     return mismatch;
   }
   if (const auto total = CheckTotals(actual)) return Mismatch{layout_.name, count_, 0, layout_.name + " " + *total};

@@ -152,6 +152,7 @@ class Comparator {
   std::optional<std::string> CheckTotals(std::span<const std::byte> actual) const;
   std::optional<std::string> CheckShares(std::span<const std::byte> actual) const;
   std::string Coordinates(size_t index) const;
+  std::string PatternOf(std::span<const std::byte> actual, Allowance allowance) const;
 
   OutputLayout layout_;
   const OutputReference& reference_;

@@ -1,5 +1,6 @@
 #include "llm/model_stack.h"
 
+#include "base/redaction.h"
 #include "llm/budgeted_model.h"
 #include "llm/command_model.h"
 #include "llm/exchange.h"
@@ -13,7 +14,8 @@ namespace {
 using ModelPointer = std::unique_ptr<LanguageModel>;
 
 Result<ModelPointer> MakeHttp(const ModelStackParts& parts) {
-  WW_ASSIGN(std::string key, ReadModelKey(parts.settings));
+  if (parts.key) base::RegisterSecret(*parts.key);
+  WW_ASSIGN(std::string key, parts.key ? Result<std::string>(*parts.key) : ReadModelKey(parts.settings));
   http::ClientOptions options;
   options.user_agent = parts.user_agent;
   options.max_answer_bytes = kMaxStreamBytes;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -23,6 +24,7 @@ struct ModelStackParts {
   LedgerCaps caps;
   RetryRules retry;
   std::function<bool()> stopping;  // true: the program ends, and everything is broken off; may be empty
+  std::optional<std::string> key;  // given by whoever started this process; else the settings say where it is
   std::filesystem::path record;    // folder for transcripts; empty: none are kept
   std::string user_agent = "warpwright";
 };

@@ -323,6 +323,10 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
       e.predictions.push_back(
           {.field = p.name, .direction = p.up ? 1 : -1, .before = p.before, .after = p.after, .held = p.held});
   }
+  for (const auto& step : view.steps)
+    if (step.record.kind == memory::StepKind::kAsk)
+      e.conversation.push_back(fmt::format("{}, question {}: {}", step.record.method, Short(step.record.candidate),
+                                           step.outcome ? step.outcome->summary : "waits for an answer"));
   if (before == nullptr) return e;
   SortNotes(before->notes, e);
   if (const core::LaunchReport* hottest = Hottest(*before)) {

@@ -121,7 +121,8 @@ struct Explanation {
   std::vector<AttemptRow> attempts;
   std::vector<PredictionRow> predictions;
   std::vector<std::string> checks;
-  std::vector<std::string> reproduce;  // command lines
+  std::vector<std::string> conversation;  // of language models: who asked what, and what came of it, with its cost
+  std::vector<std::string> reproduce;     // command lines
   std::string base_commit, original_hash, result_hash, version, toolchain;
   memory::TaskCounts counts;
   double seconds = 0;

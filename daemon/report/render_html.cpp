@@ -151,6 +151,7 @@ std::string RenderHtml(const Explanation& e) {
                   Num(core::FormatQuantity(p.after, core::UnitOf(p.field))), p.held ? "yes" : "no"});
     out += "</table></div>\n";
   }
+  out += List("What language models were asked", e.conversation);
   out += List("What was verified", e.checks);
   if (!e.reproduce.empty()) {
     out += "<h2>Reproduce</h2>\n<pre>";

@@ -88,6 +88,13 @@ std::string PlainAttempts(const Explanation& e) {
   return out + "\n" + Columns(rows);
 }
 
+std::string PlainConversation(const Explanation& e) {
+  if (e.conversation.empty()) return {};
+  std::string out = "\nWhat language models were asked\n";
+  for (const std::string& line : e.conversation) out += "  " + Plain(line, 400) + "\n";
+  return out;
+}
+
 std::string PlainChecks(const Explanation& e) {
   if (e.checks.empty()) return {};
   std::string out = "\nVerified\n";
@@ -108,7 +115,7 @@ std::string RenderText(const Explanation& e) {
   std::string out = PlainHeadline(e);
   if (!e.outcome_reason.empty()) out += Plain(e.outcome_reason, 2000) + "\n";
   for (const auto& note : e.counter_notes) out += "Counters are missing: " + Plain(note, 400) + ".\n";
-  out += PlainFormula(e) + PlainCases(e) + PlainSteps(e) + PlainAttempts(e) + PlainChecks(e);
+  out += PlainFormula(e) + PlainCases(e) + PlainSteps(e) + PlainAttempts(e) + PlainConversation(e) + PlainChecks(e);
   if (!e.reproduce.empty()) {
     out += "\nReproduce\n";
     for (const auto& line : e.reproduce) out += "  " + Plain(line, 600) + "\n";

@@ -73,7 +73,7 @@ std::string WhyNotAccepted(const memory::StepOutcome& outcome) {
 
 }  // namespace
 
-Result<std::optional<Accepted>> AcceptStep(RefineRun& run, const Base& base) {
+Result<std::variant<Accepted, Rejected>> AcceptStep(RefineRun& run, const Base& base) {
   run.Say("accepting: full verification in a fresh worker");
   memory::StepRecord record;
   record.kind = memory::StepKind::kAccept;
@@ -84,19 +84,20 @@ Result<std::optional<Accepted>> AcceptStep(RefineRun& run, const Base& base) {
   record.reason = "full verification of the spliced file in a fresh worker";
   WW_ASSIGN(auto step, run.journal.Step(record, [&] { return SpliceAndJudge(run, base); }));
   run.Say(step.outcome.summary);
-  if (!step.outcome.accepted) {
+  using Outcome = std::variant<Accepted, Rejected>;
+  if (!step.outcome.accepted && step.outcome.verdict) {
     if (run.not_accepted.empty()) run.not_accepted = WhyNotAccepted(step.outcome);
-    return std::optional<Accepted>();
+    return Outcome(Rejected{*step.outcome.verdict, step.id});
   }
   WW_ASSIGN(auto winner, run.services.trajectory.FindCandidate(run.id, step.outcome.candidate));
   auto* measured = step.outcome.verdict ? std::get_if<core::Measured>(&*step.outcome.verdict) : nullptr;
   if (!winner || measured == nullptr)
     return Fail(ErrorCode::kCorrupt, fmt::format("step {} of the trajectory accepted what it does not hold", step.id));
-  return Accepted{.hash = std::move(winner->hash),
-                  .text = std::move(winner->text),
-                  .measured = std::move(*measured),
-                  .gain = step.outcome.gain,
-                  .summary = std::move(step.outcome.summary)};
+  return Outcome(Accepted{.hash = std::move(winner->hash),
+                          .text = std::move(winner->text),
+                          .measured = std::move(*measured),
+                          .gain = step.outcome.gain,
+                          .summary = std::move(step.outcome.summary)});
 }
 
 }  // namespace warpwright::search

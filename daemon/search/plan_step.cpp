@@ -32,7 +32,10 @@ memory::StepRecord RecordOf(memory::StepKind kind, const RefineRun& run, const P
   record.base = run.base().candidate.hash;
   record.method = round.plan.method;
   record.evidence_digest = run.base().features.evidence.Digest();
-  record.reason = round.plan.why;
+  // What a model says is not measured: readers should know.
+  record.reason = round.plan.author.empty()
+                      ? round.plan.why
+                      : fmt::format("by the account of {}: {}", round.plan.author, round.plan.why);
   record.evidence = round.plan.evidence;
   return record;
 }
@@ -47,35 +50,6 @@ skills::MatchResult Retrieve(const RefineRun& run, bool built_in) {
   return skills::Match(run.services.skills, evidence, context);
 }
 
-Result<IfReady<std::vector<Seed>>> SeedStep(RefineRun& run) {
-  const agents::ExtractedFeatures& features = run.base().features;
-  const skills::MatchResult match = Retrieve(run, true);
-  std::vector<Seed> seeds;
-  if (match.at_roofline) return IfReady<std::vector<Seed>>(std::move(seeds));
-  const memory::ExperienceKey key = agents::KeyOf(features.evidence, match);
-  memory::StepRecord record = RecordOf(memory::StepKind::kPlan, run, {});
-  record.reason = "experience with kernels of this kind";
-  std::vector<agents::Draft> drafts;
-  const auto generate = [&]() -> Result<std::optional<memory::StepOutcome>> {
-    WW_ASSIGN(const auto experience, run.services.experience.Query(key));
-    WW_ASSIGN(auto proposal, run.team.generator->Propose({run.At(), match, experience}));
-    if (const auto* waiting = std::get_if<agents::Waiting>(&proposal)) {
-      Await(run, *waiting);
-      return std::optional<memory::StepOutcome>();
-    }
-    if (auto* drawn = std::get_if<std::vector<agents::Draft>>(&proposal)) drafts = std::move(*drawn);
-    memory::StepOutcome outcome;
-    outcome.summary = fmt::format("{} methods worked on kernels of this kind", drafts.size());
-    for (const agents::Draft& draft : drafts) outcome.data += agents::EncodePlan(draft.plan) + "\n";
-    return std::optional<memory::StepOutcome>(std::move(outcome));
-  };
-  WW_ASSIGN(const auto step, run.journal.StepIfReady(record, generate));
-  if (!step) return IfReady<std::vector<Seed>>();
-  WW_ASSIGN(auto plans, DecodePlans(step->outcome.data));
-  for (core::Plan& plan : plans) seeds.push_back({{0, std::move(plan), key}, {}});
-  return IfReady<std::vector<Seed>>(std::move(seeds));
-}
-
 Result<IfReady<std::vector<PlannedRound>>> PlanStep(RefineRun& run, int round, int dropped) {
   using Rounds = std::vector<PlannedRound>;
   const Base& base = run.base();
@@ -86,6 +60,11 @@ Result<IfReady<std::vector<PlannedRound>>> PlanStep(RefineRun& run, int round, i
   record.reason = match.position;
   if (run.rounds - run.written_rounds >= run.task.policy.max_rounds) match.methods.clear();
   const auto make_plan = [&]() -> Result<std::optional<memory::StepOutcome>> {
+    if (match.at_roofline) {  // nobody is asked for what nobody can gain
+      memory::StepOutcome nothing_left;
+      nothing_left.summary = match.at_roofline->message;
+      return std::optional<memory::StepOutcome>(std::move(nothing_left));
+    }
     WW_ASSIGN(const auto experience, run.services.experience.Query(key));
     WW_ASSIGN(auto proposal, run.team.planner->Propose({run.At(), match, Retrieve(run, false), experience}));
     memory::StepOutcome outcome;

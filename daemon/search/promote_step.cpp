@@ -18,6 +18,7 @@ Result<std::optional<Base>> PromoteStep(RefineRun& run, int round, const Evaluat
   base.measured = std::get<core::Measured>(best.verdict);
   base.methods = run.base().methods;
   base.methods.insert(best.candidate.method);
+  base.plan = best.plan;
   const auto extract = [&]() -> Result<memory::StepOutcome> {
     WW_ASSIGN(base.features, run.Extract(base.candidate, base.measured));
     memory::StepOutcome outcome;

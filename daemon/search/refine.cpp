@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "agents/generator.h"
+#include "agents/planner.h"
 #include "search/steps.h"
 
 namespace warpwright::search {
@@ -141,12 +142,46 @@ Result<RoundOutcome> Round(RefineRun& run, int& dropped) {
   return RoundOutcome{};
 }
 
-// Accepts the best base in a fresh worker; if it does not pass, the one before it, down to the original.
+// What the full judge rejected, mended by whoever wrote it and judged quickly again. Without a base: it is not worth
+// more. nullopt: somebody has not answered yet.
+struct Mended {
+  std::optional<Base> base;
+};
+Result<IfReady<Mended>> Mend(RefineRun& run, const Base& base, const Rejected& rejected, int attempt) {
+  const bool written = !base.plan.author.empty();
+  if (!written || core::Passed(rejected.verdict) || attempt > run.task.policy.max_repairs || run.OutOfTime())
+    return IfReady<Mended>(Mended{});
+  const PlannedRound round{run.rounds, base.plan, agents::KeyOf(base.features.evidence, Retrieve(run, true))};
+  const EvaluatedCandidate failed{.candidate = base.candidate, .verdict = rejected.verdict, .step = rejected.step};
+  WW_ASSIGN(const auto diagnosis, DiagnoseStep(run, failed));
+  if (!diagnosis) return IfReady<Mended>();
+  WW_ASSIGN(const auto repaired, RepairStep(run, round, attempt, failed, *diagnosis));
+  if (!repaired) return IfReady<Mended>();
+  if (!repaired->candidate) return IfReady<Mended>(Mended{});
+  WW_ASSIGN(const EvaluatedCandidate reviewed, ReviewStep(run, round, *repaired->candidate, {attempt, failed.step}));
+  const auto* measured = std::get_if<core::Measured>(&reviewed.verdict);
+  if (measured == nullptr || core::Speedup(run.original().measured, *measured) < run.task.policy.min_speedup)
+    return IfReady<Mended>(Mended{});
+  Base mended = base;
+  mended.candidate = reviewed.candidate;
+  mended.measured = *measured;
+  WW_ASSIGN(mended.features, run.Extract(mended.candidate, mended.measured));
+  return IfReady<Mended>(Mended{std::move(mended)});
+}
+
+// Accepts the best base in a fresh worker; if it does not pass, what it was mended to, then the base before it, down to
+// the original.
 Result<RefineResult> AcceptBest(RefineRun& run) {
-  for (auto base = run.bases.rbegin(); base + 1 != run.bases.rend(); ++base) {
-    if (core::Speedup(run.original().measured, base->measured) < run.task.policy.min_speedup) continue;
-    WW_ASSIGN(auto accepted, AcceptStep(run, *base));
-    if (accepted) return ConcludeImproved(run, *base, std::move(*accepted));
+  for (size_t i = run.bases.size(); --i > 0;) {
+    if (core::Speedup(run.original().measured, run.bases[i].measured) < run.task.policy.min_speedup) continue;
+    std::optional<Base> base = run.bases[i];
+    for (int attempt = 1; base; ++attempt) {
+      WW_ASSIGN(auto outcome, AcceptStep(run, *base));
+      if (auto* accepted = std::get_if<Accepted>(&outcome)) return ConcludeImproved(run, *base, std::move(*accepted));
+      WW_ASSIGN(auto mended, Mend(run, *base, std::get<Rejected>(outcome), attempt));
+      if (!mended) return Pause(run);
+      base = std::move(mended->base);
+    }
   }
   return ConcludeUnchanged(run);
 }

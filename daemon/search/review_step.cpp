@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/entry_text.h"
 #include "search/steps.h"
 
 namespace warpwright::search {
@@ -96,6 +97,17 @@ Status Remember(const RefineRun& run, const memory::ExperienceKey& key, const Ev
   return run.services.experience.Append(experience);
 }
 
+// The hash of the text that was judged with the same tokens, which is the same to the compilers; else its own. What
+// transformations write differs by construction.
+Result<std::string> JudgedAs(RefineRun& run, const PlannedRound& round, const core::Candidate& candidate) {
+  if (round.plan.author.empty()) return candidate.hash;
+  const auto entry = core::ReadEntryText(
+      run.services.candidates, {run.task.original.root, run.task.original.file, candidate.text}, run.task.spec.entry);
+  if (!entry && entry.error().code != ErrorCode::kUnsupported) return Fail(entry.error());
+  if (!entry) return candidate.hash;
+  return run.judged_by_tokens.emplace(entry->slice_hash, candidate.hash).first->second;
+}
+
 }  // namespace
 
 double WorstCase(const core::Measured& before, const core::Measured& after) {
@@ -117,11 +129,12 @@ Result<EvaluatedCandidate> ReviewStep(RefineRun& run, const PlannedRound& round,
   record.parameters = candidate.parameters;
   if (card != nullptr) record.prediction = card->expected;
   WW_TRY(run.services.trajectory.PutCandidate(run.id, candidate));
+  WW_ASSIGN(const std::string judged_as, JudgedAs(run, round, candidate));
   bool is_new = false;
   const auto review = [&]() -> Result<memory::StepOutcome> {
     const double begin = run.Seconds();
     // Another round, or another base, may have led to the same text: it is judged once in a task.
-    WW_ASSIGN(auto known, run.services.trajectory.FindEvaluation(run.id, candidate.hash));
+    WW_ASSIGN(auto known, run.services.trajectory.FindEvaluation(run.id, judged_as));
     is_new = !known || !known->verdict;
     if (is_new) {
       known.emplace();
@@ -136,6 +149,7 @@ Result<EvaluatedCandidate> ReviewStep(RefineRun& run, const PlannedRound& round,
     return Fail(ErrorCode::kCorrupt, fmt::format("step {} of the trajectory has no verdict", step.id));
   EvaluatedCandidate reviewed = Weigh(run.base(), candidate, *step.outcome.verdict);
   reviewed.step = step.id;
+  reviewed.plan = round.plan;
   run.Say(
       fmt::format("round {}: {} ({}): {}", round.number, round.plan.method, Describe(candidate.parameters),
                   reviewed.gain > 0 ? fmt::format("{:.2f}x", reviewed.gain) : core::VerdictMessage(reviewed.verdict)));

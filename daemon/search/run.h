@@ -21,6 +21,7 @@ struct Base {
   core::Measured measured;
   agents::ExtractedFeatures features;
   std::set<std::string> methods;  // that led to it
+  core::Plan plan = {};           // the last one that did; of the original: none
 };
 
 class RefineRun {
@@ -68,6 +69,8 @@ class RefineRun {
   int rounds = 0;
   int written_rounds = 0;  // of these, by plans of language models
   int fruitless = 0;       // of these, the last ones that led to no new base
+
+  std::map<std::string, std::string> judged_by_tokens;  // digest of an entry's tokens -> hash of a text that was judged
 
   agents::Team team;
   std::vector<agents::PastAttempt> history;         // of earlier rounds

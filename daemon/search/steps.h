@@ -39,6 +39,7 @@ struct EvaluatedCandidate {
   memory::StepId step = 0;
   double gain = 0;        // over the base; 0: not measured
   double worst_case = 0;  // the smallest gain of a case
+  core::Plan plan = {};   // that it follows
 };
 
 struct Accepted {
@@ -85,9 +86,12 @@ Result<IfReady<Repaired>> RepairStep(RefineRun& run, const PlannedRound& round, 
 // nullopt if the gain is too small, or a case got slower.
 Result<std::optional<Base>> PromoteStep(RefineRun& run, int round, const EvaluatedCandidate& best);
 
-// Splices the version into the user's file and submits it to the full judge and the tools, in a fresh worker. nullopt:
-// it did not pass.
-Result<std::optional<Accepted>> AcceptStep(RefineRun& run, const Base& base);
+struct Rejected {
+  core::Verdict verdict;  // Measured: not fast enough
+  memory::StepId step = 0;
+};
+// Splices the version into the user's file and submits it to the full judge and the tools, in a fresh worker.
+Result<std::variant<Accepted, Rejected>> AcceptStep(RefineRun& run, const Base& base);
 
 // How a run ends: finishes the task. `text` is what was accepted.
 Result<RefineResult> Conclude(const RefineRun& run, memory::TaskResult result, std::string text = {});

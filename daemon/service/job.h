@@ -51,6 +51,7 @@ struct JobResult {
   int rounds = 0, evaluations = 0;
   double seconds = 0;
   int64_t trajectory_task = 0;
+  double model_dollars = 0;  // as far as it is known
 };
 
 struct Job {

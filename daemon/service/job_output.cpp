@@ -52,6 +52,9 @@ struct PlanOutput {
 struct CaseOutput {
   double gain_low = 0, gain_high = 0;
 };
+struct ModelOutput {
+  std::optional<double> dollars;
+};
 struct KernelOutput {
   std::string name, outcome, message;
   double gain = 0;
@@ -61,6 +64,7 @@ struct KernelOutput {
   int64_t task = 0;
   std::optional<std::string> branch, commit;
   std::vector<CaseOutput> cases;
+  ModelOutput model;
 };
 struct OptimizeOutput {
   std::vector<KernelOutput> kernels;
@@ -94,6 +98,11 @@ void Describe(V& field, const CaseOutput*) {
   field.Optional("gain_high", &T::gain_high);
 }
 template <typename V>
+void Describe(V& field, const ModelOutput*) {
+  using T = ModelOutput;
+  field.Optional("dollars", &T::dollars);
+}
+template <typename V>
 void Describe(V& field, const KernelOutput*) {
   using T = KernelOutput;
   field.Optional("name", &T::name);
@@ -108,6 +117,7 @@ void Describe(V& field, const KernelOutput*) {
   field.Optional("branch", &T::branch);
   field.Optional("commit", &T::commit);
   field.Optional("cases", &T::cases);
+  field.Optional("model", &T::model);
 }
 template <typename V>
 void Describe(V& field, const OptimizeOutput*) {
@@ -159,7 +169,7 @@ Result<JobResult> ParseOptimization(std::string_view text, std::string_view kern
   for (const KernelOutput& item : answer.kernels) {
     if (item.name != kernel) continue;
     JobResult result;
-    result.outcome = OneOf(item.outcome, {kImproved, kUnchanged, kRefused, kError});
+    result.outcome = OneOf(item.outcome, {kImproved, kUnchanged, kRefused, kError, kUnfinished});
     if (!result.outcome) return Wrong("unknown outcome");
     result.message = Limited(item.message);
     result.gain = Finite(item.gain);
@@ -168,6 +178,7 @@ Result<JobResult> ParseOptimization(std::string_view text, std::string_view kern
     result.evaluations = item.evaluations;
     result.seconds = Finite(item.seconds);
     result.trajectory_task = item.task;
+    result.model_dollars = std::max(0.0, Finite(item.model.dollars.value_or(0)));
     result.branch = item.branch.value_or("");
     result.branch_commit = item.commit.value_or("");
     for (const CaseOutput& c : item.cases) {  // the widest interval that all cases support

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/pipe_signal.h"
 #include "base/subprocess.h"
 
 namespace warpwright::service {
@@ -58,6 +59,18 @@ bool Drain(int fd, const Take& take) {
   }
 }
 
+// Fits into a pipe, so that nobody waits for a child that does not read.
+constexpr size_t kMaxInput = 32u << 10;
+
+Status WriteInput(int to, const std::string& input) {
+  if (input.empty()) return {};
+  if (input.size() > kMaxInput) return Fail(ErrorCode::kConfig, "the keys of the models are larger than 32 KiB");
+  const base::PipeSignalBlocked no_signal;
+  const ssize_t written = ::write(to, input.data(), input.size());
+  if (written < 0 && errno != EPIPE) return FailErrno("hand the keys to a job");
+  return {};
+}
+
 }  // namespace
 
 std::map<std::string, std::string> ChildEnvironment() {
@@ -68,11 +81,12 @@ std::map<std::string, std::string> ChildEnvironment() {
   return env;
 }
 
-ProcessJobRunner::ProcessJobRunner(std::vector<std::string> program, std::vector<std::string> extra)
-    : program_(std::move(program)), extra_(std::move(extra)) {}
+ProcessJobRunner::ProcessJobRunner(std::vector<std::string> program, std::vector<std::string> extra, ModelAccess models)
+    : program_(std::move(program)), extra_(std::move(extra)), models_(std::move(models)) {}
 
 Result<ProcessJobRunner::Output> ProcessJobRunner::RunChild(std::vector<std::string> arguments,
-                                                            const JobWorkspace& place, const ChildWatch& watch) const {
+                                                            const JobWorkspace& place, const ChildWatch& watch,
+                                                            const std::string& input) const {
   base::Command command;
   command.argv = program_;
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
@@ -86,6 +100,7 @@ Result<ProcessJobRunner::Output> ProcessJobRunner::RunChild(std::vector<std::str
   // Reopened by its name, so that only this end is non-blocking.
   WW_ASSIGN(base::Child child, base::Child::Start(command, fmt::format("/proc/self/fd/{}", theirs.get())));
   theirs.Close();
+  WW_TRY(WriteInput(child.to_child(), input));
   child.CloseInput();
   ::fcntl(child.from_child(), F_SETFL, O_NONBLOCK);
   const base::Fd ended(static_cast<int>(::syscall(SYS_pidfd_open, child.pid(), 0)));
@@ -149,7 +164,12 @@ Result<JobResult> ProcessJobRunner::Optimize(const RunRequest& request, const Ch
   if (request.again) arguments.emplace_back("--again");
   if (!request.carry.empty()) arguments.insert(arguments.end(), {"--carry", request.carry});
   if (!request.author.empty()) arguments.insert(arguments.end(), {"--author", request.author});
-  WW_ASSIGN(const Output output, RunChild(std::move(arguments), request.place, watch));
+  arguments.insert(arguments.end(), models_.options.begin(), models_.options.end());
+  std::string keys;
+  if (models_.keys) {
+    WW_ASSIGN(keys, models_.keys());
+  }
+  WW_ASSIGN(const Output output, RunChild(std::move(arguments), request.place, watch, keys));
   auto result = ParseOptimization(output.out, request.kernel);
   if (!result && output.exit_code != 0)
     return Fail(output.exit_code == 78 ? ErrorCode::kConfig : ErrorCode::kEnvironment,

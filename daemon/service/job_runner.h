@@ -69,10 +69,16 @@ class JobRunner {
   virtual Result<NightResult> Night(const RunRequest& request, const ChildWatch& watch) = 0;
 };
 
+// What `optimize` is given in addition, for its language models.
+struct ModelAccess {
+  std::vector<std::string> options;                // --config, --model-keys
+  std::function<Result<std::string>()> keys = {};  // on its standard input: in no environment and no command line
+};
+
 class ProcessJobRunner final : public JobRunner {
  public:
   // `program`: argv of warpwright, `extra`: options for each command (--worker, --cache).
-  ProcessJobRunner(std::vector<std::string> program, std::vector<std::string> extra);
+  ProcessJobRunner(std::vector<std::string> program, std::vector<std::string> extra, ModelAccess models = {});
   Result<std::vector<DetectedEntry>> Detect(const DetectRequest& request, const ChildWatch& watch) override;
   Result<JobResult> Optimize(const RunRequest& request, const ChildWatch& watch) override;
   Result<NightResult> Night(const RunRequest& request, const ChildWatch& watch) override;
@@ -82,8 +88,10 @@ class ProcessJobRunner final : public JobRunner {
     int exit_code = 0;
     std::string out, last_lines;
   };
-  Result<Output> RunChild(std::vector<std::string> arguments, const JobWorkspace& place, const ChildWatch& watch) const;
+  Result<Output> RunChild(std::vector<std::string> arguments, const JobWorkspace& place, const ChildWatch& watch,
+                          const std::string& input = {}) const;
   std::vector<std::string> program_, extra_;
+  ModelAccess models_;
 };
 
 // Parses the children's output. kCorrupt: it is not in their format; sizes, depths and counts are bounded.

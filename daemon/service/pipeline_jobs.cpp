@@ -12,6 +12,7 @@ namespace warpwright::service {
 namespace {
 
 constexpr int kJobTries = 3;
+constexpr UnixMs kAnswerPollMs = 10 * 60'000;  // between looks at questions that somebody answers in a folder
 constexpr UnixMs kDeviceSuspicionMs =
     24 * 3'600'000;  // after this time, failures on a suspected device count as the job's own
 
@@ -94,9 +95,11 @@ Status Pipeline::Optimize(const Job& job, const TrackedRepository& place, const 
   };
   const auto start = ports_.clock.Steady();
   WW_ASSIGN(const JobResult result, ports_.runner.Optimize(request, watch));
-  if (!core::IsSimulated(job.device))
-    WW_TRY(ports_.store.Spend(job.repository, std::chrono::duration<double>(ports_.clock.Steady() - start).count() / 60,
-                              0));
+  // What models cost is told for the whole task, and so counted once, at its end.
+  const bool ended = result.outcome != core::TaskOutcome::kUnfinished;
+  const double minutes = std::chrono::duration<double>(ports_.clock.Steady() - start).count() / 60;
+  if (const double dollars = ended ? result.model_dollars : 0; dollars > 0 || !core::IsSimulated(job.device))
+    WW_TRY(ports_.store.Spend(job.repository, core::IsSimulated(job.device) ? 0 : minutes, dollars));
   base::Log(base::LogLevel::kInfo, "job_finished", result.message,
             {{"outcome", result.outcome ? Name(*result.outcome) : ""},
              {"gain", result.gain},
@@ -105,6 +108,12 @@ Status Pipeline::Optimize(const Job& job, const TrackedRepository& place, const 
   if (result.outcome == core::TaskOutcome::kError) return Fail(ErrorCode::kEnvironment, result.message);
   breaker_.RecordSuccess(job.device);
   JobChange change;
+  if (result.outcome == core::TaskOutcome::kUnfinished) {  // a model has not answered: it goes on where it stopped
+    change.note = result.message;
+    change.not_before = ToMs(ports_.clock.Now()) + kAnswerPollMs;
+    WW_TRY(ports_.store.Advance(job.id, JobState::kQueued, change));
+    return {};
+  }
   change.result = result;
   change.note = "";
   WW_TRY(ports_.store.Advance(job.id, JobState::kFinished, change));

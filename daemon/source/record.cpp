@@ -256,11 +256,28 @@ Result<std::variant<Recording, core::Refused>> RunOnce(const Slices& slices, con
   return Outcome(std::move(recording));
 }
 
+// The lines of a compiler's log that tell what is wrong, each with the two that show where; all of a log without such a
+// line. g++ writes whole paths of includes before them.
+std::string TellingLines(const std::string& log, size_t max_bytes) {
+  std::string telling;
+  size_t shown = 0;
+  for (size_t at = 0; at < log.size() && telling.size() < max_bytes;) {
+    const size_t end = std::min(log.find('\n', at), log.size());
+    const std::string line = log.substr(at, end - at);
+    at = end + 1;
+    if (line.find("error: ") != std::string::npos) shown = 3;
+    if (shown == 0) continue;
+    --shown;
+    telling += line + "\n";
+  }
+  return (telling.empty() ? log : telling).substr(0, max_bytes);
+}
+
 core::Refused HostFailure(const Slices& slices, const HostCompileFailed& failed) {
   const bool in_harness = failed.file == kHarnessFile;
   std::string reason = in_harness ? slices.entry + " cannot be called with the manifest's arguments: "
                                   : std::string("the host code does not compile: ");
-  reason += failed.log.substr(0, 1500);
+  reason += TellingLines(failed.log, 1500);
   while (!reason.empty() && reason.back() == '\n') reason.pop_back();
   for (const std::string& note : slices.notes) {
     if (note.find("host slice") != std::string::npos) reason += "\n" + note;

@@ -189,9 +189,8 @@ namespace {
 std::string_view Verb(AccessKind kind) {
   return kind == AccessKind::kRead ? "read" : kind == AccessKind::kWrite ? "write" : "atomic update";
 }
-uint32_t AccessBytes(const Instruction* i) {
-  return static_cast<uint32_t>(ByteSize(i->type)) * (i->op == Op::kLoad || i->op == Op::kStore ? i->vector : 1);
-}
+// A vector access is located by its elements, as the source's indices count them.
+uint32_t ElementBytes(const Instruction* i) { return static_cast<uint32_t>(ByteSize(i->type)); }
 std::string At(std::string_view name, int64_t offset, uint32_t bytes) {
   if (bytes != 0 && offset % bytes == 0) return fmt::format("{}[{}]", name, offset / bytes);
   return offset < 0 ? fmt::format("{} - {} bytes", name, -offset) : fmt::format("{} + {} bytes", name, offset);
@@ -229,7 +228,7 @@ const Instruction* StopOutOfBounds(Context& c, const Instruction* i, const uint6
     const std::string_view name = space == Space::kShared ? "shared" : space == Space::kLocal ? "local" : "parameter";
     return StopWithFault(c, i, core::Fault::Kind::kOutOfBounds, l,
                          fmt::format("out-of-bounds {} of {} bytes at {} ({} bytes of {} memory)", Verb(kind), bytes,
-                                     Place(c, address[l], space, AccessBytes(i)), size, name));
+                                     Place(c, address[l], space, ElementBytes(i)), size, name));
   }
   return StopWithFault(c, i, core::Fault::Kind::kIllegalInstruction, kLanes,
                        fmt::format("an {} in {} memory", Verb(kind), space == Space::kLocal ? "local" : "parameter"));
@@ -249,12 +248,12 @@ const Instruction* StopMisaligned(Context& c, const Instruction* i, const uint64
 const Instruction* StopReadOnly(Context& c, const Instruction* i, uint64_t address, uint32_t lane) {
   return StopWithFault(
       c, i, core::Fault::Kind::kReadOnlyWrite, lane,
-      fmt::format("write to {}, which is read-only", Place(c, address, Space::kGlobal, AccessBytes(i))));
+      fmt::format("write to {}, which is read-only", Place(c, address, Space::kGlobal, ElementBytes(i))));
 }
 
 const Instruction* StopUninitialized(Context& c, const Instruction* i, uint64_t address, uint32_t lane, Space space) {
   return StopWithFault(c, i, core::Fault::Kind::kUninitializedRead, lane,
-                       fmt::format("read of {}, which was never written", Place(c, address, space, AccessBytes(i))));
+                       fmt::format("read of {}, which was never written", Place(c, address, space, ElementBytes(i))));
 }
 
 std::byte* ResolveLanes(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes, AccessKind kind,
@@ -268,7 +267,7 @@ std::byte* ResolveLanes(Context& c, const Instruction* i, const uint64_t* addres
     if (!m || offset > m->bytes || bytes > m->bytes - offset) {
       StopWithFault(c, i, core::Fault::Kind::kOutOfBounds, l,
                     fmt::format("out-of-bounds {} of {} bytes at {}", Verb(kind), bytes,
-                                Place(c, address[l], Space::kGlobal, AccessBytes(i))));
+                                Place(c, address[l], Space::kGlobal, ElementBytes(i))));
       return nullptr;
     }
     if (kind != AccessKind::kRead && m->read_only) {

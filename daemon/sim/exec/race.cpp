@@ -1,10 +1,12 @@
 #include "sim/exec/race.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
-
-#include <fmt/format.h>
+#include <set>
 
 #include "sim/exec/order.h"
 #include "sim/exec/services.h"
@@ -29,6 +31,23 @@ bool Ordered(const Context& c, uint32_t lane, ThreadId other, uint32_t time) {
   return c.ordering && HappensBefore(c, warp * kLanes + lane, other.warp * kLanes + other.lane, time);
 }
 
+namespace {
+
+// Where the other access can have been: the kernel's lines that do the like to shared memory, if they are few.
+std::string LinesThat(const Context& c, std::string_view did) {
+  constexpr size_t kFew = 3;
+  const Op op = did == "writes" ? Op::kStore : did == "reads" ? Op::kLoad : Op::kAtomic;
+  std::set<int> lines;
+  for (const Instruction& in : c.kernel->code)
+    if (in.op == op && in.space != Space::kGlobal && in.space != Space::kLocal && in.space != Space::kParam)
+      if (const int line = c.program->locations[in.line].line; line > 0) lines.insert(line);
+  if (lines.empty() || lines.size() > kFew) return {};
+  return fmt::format("; the kernel {} shared memory in line{} {}", did, lines.size() == 1 ? "" : "s",
+                     fmt::join(lines, ", "));
+}
+
+}  // namespace
+
 bool ReportRace(Context& c, const Instruction* i, uint32_t lane, uint64_t offset, uint32_t bytes, std::string_view what,
                 ThreadId other, std::string_view did) {
   const bool same = other.warp == c.warp->index;
@@ -40,9 +59,9 @@ bool ReportRace(Context& c, const Instruction* i, uint32_t lane, uint64_t offset
         "; a lock or a flag orders it with __threadfence_block() before it is set and after it was seen, for what is "
         "done in between";
   StopWithFault(c, i, core::Fault::Kind::kSharedRace, lane,
-                fmt::format("race on shared memory: {} {} while thread {} {} it, without {} in between{}", what,
+                fmt::format("race on shared memory: {} {} while thread {} {} it, without {} in between{}{}", what,
                             Place(c, offset, Space::kShared, bytes), ThreadName(c, other.warp, other.lane), did,
-                            same ? "__syncwarp()" : "__syncthreads()", hint));
+                            same ? "__syncwarp()" : "__syncthreads()", hint, LinesThat(c, did)));
   return false;
 }
 

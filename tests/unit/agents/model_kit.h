@@ -160,7 +160,7 @@ struct ModelKit {
   core::Candidate original_candidate;
 
   Result<agents::Proposal<agents::Draft>> Generate() {
-    return agents::MakeModelGenerator(Desk())->Propose({At(), match, {}});
+    return agents::MakeModelGenerator(Desk())->Propose({At(), match, match, {}});
   }
   Result<agents::Proposal<core::Plan>> Plan() {
     return agents::MakeModelPlanner(Desk())->Propose({At(), match, match, {}});

@@ -128,5 +128,25 @@ TEST(ReviewNotes, KnowsTheJudgesChecks) {
     EXPECT_NE(judge.find(row.name), std::string::npos) << row.name;
 }
 
+TEST(Explain, TellsWhatModelsWereAskedAndWhatWaits) {
+  memory::TrajectoryView view;
+  memory::StepView answered, waiting;
+  answered.record.kind = waiting.record.kind = memory::StepKind::kAsk;
+  answered.record.method = "planner";
+  answered.record.candidate = std::string(64, 'a');
+  answered.outcome.emplace().summary = "answered, 1200 tokens in, 310 out, $0.0123";
+  waiting.record.method = "optimizer";
+  waiting.record.candidate = std::string(64, 'b');
+  view.steps = {answered, waiting};
+  const report::Explanation e = report::Explain(view, {});
+  EXPECT_EQ(e.conversation,
+            (std::vector<std::string>{"planner, question aaaaaaaaaa: answered, 1200 tokens in, 310 out, $0.0123",
+                                      "optimizer, question bbbbbbbbbb: waits for an answer"}));
+  EXPECT_NE(report::RenderHtml(e).find("<li>optimizer, question bbbbbbbbbb: waits for an answer</li>"),
+            std::string::npos);
+  EXPECT_NE(report::RenderText(e).find("What language models were asked\n  planner, question aaaaaaaaaa: answered"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace warpwright

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/file.h"
+#include "core/entry_text.h"
 #include "rewrite/float64.h"
 
 namespace warpwright {
@@ -124,6 +127,67 @@ TEST(IncludedNames, EverythingThatLooksLikeAnIncludeIsOne) {
                          {"#include /* open", {}},
                          {"", {}}})
     EXPECT_EQ(rewrite::IncludedNames(row.text), row.names) << row.text;
+}
+
+// What belongs to an entry keeps its place; what does not is blank, with the comment above it.
+TEST(EntryText, IsWhatTheEntryReaches) {
+  auto folder = *base::TemporaryDirectory::Create("entry-text");
+  ASSERT_TRUE(base::WriteFileAtomically(folder.path() / "kernels" / "common.cuh",
+                                        "#pragma once\n__device__ float twice(float x) { return x + x; }\n"
+                                        "__device__ float thrice(float x) { return 3 * x; }\n"));
+  const core::SourceRef source{folder.path().string(), "kernels/a.cu",
+                               "#include \"common.cuh\"\n"
+                               "// of another entry\n"
+                               "__global__ void other(float* x) { x[0] = 1; }\n"
+                               "\n"
+                               "// doubles\n"
+                               "template <int N>\n"
+                               "__global__ void k(float* x) {\n"
+                               "  x[threadIdx.x] = twice(x[threadIdx.x]);\n"
+                               "}\n"
+                               "void g(float* x) { other<<<1, 1>>>(x); }\n"
+                               "void f(float* x) { k<4><<<1, 32>>>(x); }\n"};
+  const auto derive = [&](const core::SourceRef& from, std::map<std::string, std::string> parameters) {
+    return rewrite::DeriveText({.source = from,
+                                .entry = "f",
+                                .kernel = {},
+                                .transform = std::string(core::kEntryText),
+                                .parameters = std::move(parameters)});
+  };
+  const auto outcome = derive(source, {});
+  ASSERT_TRUE(outcome) << outcome.error().Format();
+  const auto entry = core::DecodeEntryText(std::get<core::Rewritten>(*outcome));
+  ASSERT_TRUE(entry) << entry.error().message;
+  EXPECT_EQ(std::count(entry->text.begin(), entry->text.end(), '\n'), 11);
+  EXPECT_EQ(entry->text.find("other"), std::string::npos) << entry->text;
+  EXPECT_NE(entry->text.find("// doubles\ntemplate <int N>\n__global__ void k"), std::string::npos) << entry->text;
+  EXPECT_EQ(entry->headers, std::vector<std::string>{"kernels/common.cuh"});
+  ASSERT_EQ(entry->functions.size(), 2u);
+  EXPECT_EQ(entry->functions[0].name, "k");
+  EXPECT_EQ(entry->functions[0].first, 6);
+  EXPECT_EQ(entry->functions[0].last, 9);
+  EXPECT_EQ(entry->functions[1].name, "f");
+
+  const auto header = derive(source, {{core::kEntryTextFile, "kernels/common.cuh"}});
+  ASSERT_TRUE(header) << header.error().Format();
+  const std::string& text = std::get<core::Rewritten>(*header).text;
+  EXPECT_NE(text.find("twice"), std::string::npos);
+  EXPECT_EQ(text.find("thrice"), std::string::npos);
+
+  core::SourceRef spaced = source;  // the same tokens
+  spaced.text.replace(spaced.text.find("// doubles"), 10, "/* twice as much */");
+  const auto same = derive(spaced, {});
+  ASSERT_TRUE(same);
+  EXPECT_EQ(core::DecodeEntryText(std::get<core::Rewritten>(*same))->slice_hash, entry->slice_hash);
+  core::SourceRef changed = source;
+  changed.text.replace(changed.text.find("1, 32"), 5, "1, 64");
+  EXPECT_NE(core::DecodeEntryText(std::get<core::Rewritten>(*derive(changed, {})))->slice_hash, entry->slice_hash);
+  EXPECT_TRUE(std::holds_alternative<core::RewriteRefusal>(*derive(source, {{core::kEntryTextFile, "no.cuh"}})));
+}
+
+TEST(EntryText, NotesThatDoNotDecodeAreAnError) {
+  for (const char* note : {"function f 2 1", "function f x 3", "function 1 2", "other", "function f 0 1"})
+    EXPECT_FALSE(core::DecodeEntryText({.text = "", .notes = {note}, .entry = {}})) << note;
 }
 
 }  // namespace

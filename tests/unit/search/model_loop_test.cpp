@@ -134,6 +134,73 @@ TEST_F(ModelLoop, PlansCodeAndRepairsGoOnWhereTheyStopped) {
   EXPECT_TRUE(desk->Open().empty()) << "every question was worth its answer";
 }
 
+// Written from the original, before anything is planned; on the next run from the trajectory, without another question.
+TEST_F(ModelLoop, AVersionOfTheGeneratorIsASeed) {
+  loop.script["quick"].gain = 3;
+  loop.team = [this](memory::Journal& journal) -> Result<agents::Team> {
+    const agents::Engine built_in{"built_in", nullptr, {}},
+        model{"desk", std::make_shared<llm::JournalledModel>(desk, journal), {}};
+    return agents::MakeTeam({{core::AgentRole::kGenerator, {agents::AskOrder::kAll, {built_in, model}}}});
+  };
+  EXPECT_EQ(Run().pending.size(), 1u);
+  Answer(
+      core::AgentRole::kGenerator, "",
+      R"({"method": "rewrite", "why": "w", "evidence": [{"field": "launches", "value": 1}], "expected": [], "summary": "adds a line",
+            "functions": [], "lines": [{"first": 2, "last": 1, "text": "// @WHAT@"}], "parameters": [{"name": "WHAT", "values": ["quick", "slow"]}]})");
+  DieAfter(loop.path(), 6);
+  const auto killed = loop.Run();
+  Revive(loop.path());
+  const auto done = Run();
+  EXPECT_EQ(done.result.outcome, core::TaskOutcome::kImproved);
+  EXPECT_NEAR(done.result.gain, 3, 1e-9);
+  const auto story = loop.Story();
+  EXPECT_EQ(std::count(story.begin(), story.end(), "0 evaluate rewrite WHAT=quick: measured 3.00"), 1) << story.size();
+  EXPECT_EQ(std::count(story.begin(), story.end(), "0 evaluate rewrite WHAT=slow: measured 1.00"), 1);
+  EXPECT_EQ(desk->questions.size(), 1u);
+}
+
+// What only the full judge finds goes back to whoever wrote it.
+TEST_F(ModelLoop, WhatTheFullJudgeRejectsIsMended) {
+  loop.script["quick"].gain = 3;
+  loop.script["sound"].gain = 2.5;
+  loop.judge.full_verdicts.emplace("quick", core::WrongResult{core::Check::kSpecialValues, "n", "out[3] is off"});
+  Run();
+  Answer(kPlanner, "", PlansOf({"one_way"}));
+  Run();
+  Answer(kOptimizer, "Method: one_way", ChangeOf("quick"));
+  Run();
+  Answer(kPlanner, "adds a line", R"({"none": "nothing is left", "plans": []})");
+  const auto rejected = Run();
+  ASSERT_EQ(rejected.pending.size(), 1u);
+  EXPECT_NE(llm::RenderPrompt(desk->questions.at(rejected.pending[0])).find("special-values"), std::string::npos);
+  Answer(kRepairer, "out[3] is off", RepairOf("sound"));
+  const auto done = Run();
+  EXPECT_EQ(done.result.outcome, core::TaskOutcome::kImproved);
+  EXPECT_NEAR(done.result.gain, 2.5, 1e-9);
+  EXPECT_EQ(loop.judge.full.size(), 2u) << "the first is not judged again";
+  EXPECT_EQ(Run().result.best_hash, done.result.best_hash);
+}
+
+TEST_F(ModelLoop, NobodyIsAskedAtTheRoofline) {
+  loop.library.policy.roofline_at_least = 0;
+  const auto result = Run();
+  EXPECT_EQ(result.result.outcome, core::TaskOutcome::kUnchanged);
+  EXPECT_TRUE(desk->questions.empty());
+}
+
+TEST_F(ModelLoop, TheSameTokensAreJudgedOnce) {
+  loop.script["quick"].gain = 3;
+  Run();
+  Answer(kPlanner, "", PlansOf({"one_way", "other_way"}));
+  Run();
+  Answer(kOptimizer, "Method: one_way", ChangeOf("quick"));
+  Answer(kOptimizer, "Method: other_way", ChangeOf("quick\\n   "));
+  Run();
+  EXPECT_EQ(loop.judge.quick.size(), 1u);
+  const auto story = loop.Story();
+  EXPECT_EQ(std::count(story.begin(), story.end(), "1 evaluate other_way: measured 3.00"), 1);
+}
+
 // Two plans of a round know nothing of each other: what is asked does not depend on who answers first.
 TEST_F(ModelLoop, TheOrderOfAnswersChangesNoQuestion) {
   loop.script["a"].gain = 3;

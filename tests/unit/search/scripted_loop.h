@@ -95,13 +95,19 @@ class ScriptedJudge final : public judge::Reviewer {
   std::vector<std::string> notes_;
 };
 
+// Of a text, what is no space.
+inline std::string Tokens(std::string text) {
+  std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
+  return text;
+}
+
 // A transformation adds its line, unless the text already has it.
 class ScriptedWorker final : public core::Evaluator {
  public:
   Result<core::Inspection> Inspect(const core::SourceRef&) override { return core::Inspection{}; }
   Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request) override {
     if (request.transform == core::kEntryText)
-      return core::RewriteOutcome(core::Rewritten{request.source.text, {"slice of it"}, {}});
+      return core::RewriteOutcome(core::Rewritten{request.source.text, {"slice " + Tokens(request.source.text)}, {}});
     const std::string line = LineOf(request.transform, request.parameters);
     if (const auto refusal = refuses.find(line); refusal != refuses.end())
       return core::RewriteOutcome(core::RewriteRefusal{refusal->second, 7});

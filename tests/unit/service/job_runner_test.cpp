@@ -34,7 +34,7 @@ class JobRunnerTest : public testing::Test {
 
 constexpr char kImproved[] =
     R"({"device":"sim:h200","kernels":[{"name":"softmax","outcome":"improved","message":"m","gain":1.5,"modelled":true,"rounds":2,"evaluations":9,"seconds":1.5,"task":7,)"
-    R"("branch":"warpwright/softmax","commit":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","cases":[{"name":"c","gain_low":1.4,"gain_high":1.6},{"name":"d","gain_low":1.2,"gain_high":1.3}]}]})";
+    R"("model":{"questions":3,"tokens_in":900,"tokens_out":90,"dollars":0.25,"models":["m"]},"branch":"warpwright/softmax","commit":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","cases":[{"name":"c","gain_low":1.4,"gain_high":1.6},{"name":"d","gain_low":1.2,"gain_high":1.3}]}]})";
 
 TEST_F(JobRunnerTest, PassesWhatIsAskedAndReadsTheResult) {
   auto runner = Runner("echo \"$@\" > " + Folder() + "/args; echo '" + kImproved + "'");
@@ -49,8 +49,32 @@ TEST_F(JobRunnerTest, PassesWhatIsAskedAndReadsTheResult) {
   EXPECT_EQ(result->outcome, core::TaskOutcome::kImproved);
   EXPECT_EQ(result->branch, "warpwright/softmax");
   EXPECT_EQ(result->trajectory_task, 7);
+  EXPECT_DOUBLE_EQ(result->model_dollars, 0.25);
   EXPECT_DOUBLE_EQ(result->gain_low, 1.2);
   EXPECT_DOUBLE_EQ(result->gain_high, 1.6);
+}
+
+// In no environment and on no command line; a child that does not read them is not waited for.
+TEST_F(JobRunnerTest, KeysOfModelsComeOnStandardInput) {
+  for (const char* reads : {"cat > ", "true > "}) {
+    (void)Runner(std::string("echo \"$@\" > ") + Folder() + "/args; env > " + Folder() + "/env; " + reads + Folder() +
+                 "/keys; echo '" + kImproved + "'");
+    const service::ProcessJobRunner runner({(folder_.path() / "program").string()}, {},
+                                           {.options = {"--config", "/etc/w.yml", "--model-keys"}, .keys = [] {
+                                              return Result<std::string>(R"({"writer":"sk-very-secret"})");
+                                            }});
+    auto asked = runner;
+    ASSERT_TRUE(asked.Optimize(Request(), {}));
+    EXPECT_NE(Read("args").find(" --config /etc/w.yml --model-keys "), std::string::npos) << Read("args");
+    EXPECT_EQ(Read("args").find("secret"), std::string::npos);
+    EXPECT_EQ(Read("env").find("secret"), std::string::npos);
+    EXPECT_EQ(Read("keys"), std::string(reads) == "cat > " ? R"({"writer":"sk-very-secret"})" : "");
+  }
+  const service::ProcessJobRunner without(
+      {"/bin/true"}, {},
+      {.options = {}, .keys = [] { return Result<std::string>(Fail(ErrorCode::kEnvironment, "no key")); }});
+  auto asked = without;
+  EXPECT_EQ(asked.Optimize(Request(), {}).error().message, "no key");
 }
 
 TEST_F(JobRunnerTest, NoSecretReachesAChild) {

@@ -221,6 +221,23 @@ TEST(Pipeline, OurErrorsAreTriedAgainAndThenReported) {
   EXPECT_TRUE(world.forge.pull_requests.empty());
 }
 
+// A question of its task waits for somebody outside: neither a result nor a failure.
+TEST(Pipeline, AJobWhoseModelHasNotAnsweredIsLookedAtAgain) {
+  World world;
+  world.runner.outcomes["softmax"] = core::TaskOutcome::kUnfinished;
+  world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  EXPECT_EQ(world.runner.runs.size(), 1u);
+  EXPECT_EQ(world.Job("softmax").phase, service::JobPhase::kQueued);
+  EXPECT_EQ(world.Job("softmax").attempts, 0);
+  EXPECT_TRUE(world.forge.checks.empty());
+  world.runner.outcomes.clear();
+  world.clock.Advance(std::chrono::minutes(11));
+  world.Drive();
+  EXPECT_EQ(world.runner.runs.size(), 2u);
+  EXPECT_EQ(world.Job("softmax").outcome, core::TaskOutcome::kImproved);
+}
+
 TEST(Pipeline, ADeviceOnWhichEverythingFailsRestsAndCostsNoJob) {
   World world;
   for (const char* kernel : {"softmax", "gelu", "scan"}) {

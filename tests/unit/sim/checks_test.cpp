@@ -51,7 +51,7 @@ extern "C" __global__ void vector(float4* out, const float4* in, int n) { out[th
       {"unwritten", Kind::kUninitializedRead, 19, 17, "read of out[17] (buffer of 256 bytes), which was never written",
        false},
       {"null", Kind::kOutOfBounds, 23, 3, "out-of-bounds write of 4 bytes at address 0x0, where no buffer is", true},
-      {"vector", Kind::kOutOfBounds, 25, 25, "out-of-bounds read of 16 bytes at in[25] (buffer of 400 bytes)", true},
+      {"vector", Kind::kOutOfBounds, 25, 25, "out-of-bounds read of 16 bytes at in[100] (buffer of 400 bytes)", true},
   };
   for (const auto& c : cases) {
     const auto out = kit.Make<float>("out", 64, false);

@@ -133,6 +133,7 @@ TEST(Races, SharedRaces) {
       {"missing_barrier", 4, "a write of s[32] while thread (31, 0, 0) reads it, without __syncthreads()"},
       {"with_barrier", 0, ""},
       {"second_missing", 18, "a read of s[31] while thread (31, 0, 0) writes it"},
+      {"missing_barrier", 4, "; the kernel reads shared memory in line 5"},
       {"inside_warp", 24, "without __syncwarp()"},
       {"inside_warp_synced", 0, ""},
       {"write_after_read_in_warp", 39, "reads it, without __syncwarp()"},

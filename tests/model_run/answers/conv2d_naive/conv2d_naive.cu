@@ -43,10 +43,8 @@ __global__ void __launch_bounds__((BM/TM)*(BN/TN)) conv_product_kernel(const flo
                 if(++i == size){ i = 0; ++ch; }
             }
         }
-        for(int e = threadIdx.x; e < BM*BK; e += kThreads){
-            const int m = e/BK, k = e % BK;
-            ws[k][m] = f0 + m < n && k0 + k < taps ? weights[(f0 + m)*taps + k0 + k] : 0;
-        }
+        for(int e = threadIdx.x; e < BM*BK; e += kThreads)
+            ws[e % BK][e/BK] = f0 + e/BK < n && k0 + e % BK < taps ? weights[(f0 + e/BK)*taps + k0 + e % BK] : 0;
         __syncthreads();
         #pragma unroll
         for(int k = 0; k < BK; ++k){
@@ -83,6 +81,8 @@ extern "C" void conv2d_naive(const float *input, const float *weights, const flo
     int total = batch*out_h*out_w;
     if(((total + 127)/128)*((n + 63)/64) >= 132 && n > 32)
         conv_product_kernel<64, 128, 8, 8, 8><<<dim3((total + 127)/128, (n + 63)/64), 128>>>(input, weights, biases, output, batch, c, h, w, n, size, stride, pad, out_h, out_w);
+    else if(((total + 63)/64)*((n + 31)/32) >= 132 && n > 16)
+        conv_product_kernel<32, 64, 16, 4, 4><<<dim3((total + 63)/64, (n + 31)/32), 128>>>(input, weights, biases, output, batch, c, h, w, n, size, stride, pad, out_h, out_w);
     else
         conv_product_kernel<16, 32, 16, 2, 2><<<dim3((total + 31)/32, (n + 15)/16), 128>>>(input, weights, biases, output, batch, c, h, w, n, size, stride, pad, out_h, out_w);
 }

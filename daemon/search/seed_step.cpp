@@ -1,0 +1,102 @@
+// First candidates. What was drawn is stored with its step, since experience grows while the task runs; texts that came
+// with it are in the trajectory by their hashes.
+#include <fmt/format.h>
+
+#include <sstream>
+
+#include "agents/planner.h"
+#include "base/json_codec.h"
+#include "core/plan_fields.h"
+#include "search/steps.h"
+
+namespace warpwright::search {
+
+struct StoredVersion {
+  core::Parameters parameters;
+  std::string candidate, summary;
+};
+struct StoredDraft {
+  core::Plan plan;
+  std::vector<StoredVersion> written;
+};
+template <typename V>
+void Describe(V& field, const StoredVersion*) {
+  using T = StoredVersion;
+  field("parameters", &T::parameters);
+  field("candidate", &T::candidate);
+  field("summary", &T::summary);
+}
+template <typename V>
+void Describe(V& field, const StoredDraft*) {
+  using T = StoredDraft;
+  field.Inline(&T::plan);
+  field.Sparse("written", &T::written);
+}
+
+namespace {
+
+Result<std::string> Store(const RefineRun& run, const agents::Draft& draft) {
+  StoredDraft stored{draft.plan, {}};
+  for (const agents::Attempt& attempt : draft.written) {
+    const auto* candidate = std::get_if<core::Candidate>(&attempt.outcome);
+    if (candidate == nullptr) continue;
+    WW_TRY(run.services.trajectory.PutCandidate(run.id, *candidate));
+    stored.written.push_back({attempt.parameters, candidate->hash, candidate->summary});
+  }
+  return base::EncodeJson(stored) + "\n";
+}
+
+Result<Seed> Load(const RefineRun& run, const std::string& line, const memory::ExperienceKey& key) {
+  WW_ASSIGN(StoredDraft stored, base::DecodeJson<StoredDraft>(line));
+  Seed seed{{0, std::move(stored.plan), key}, {}};
+  for (StoredVersion& version : stored.written) {
+    WW_ASSIGN(auto candidate, run.services.trajectory.FindCandidate(run.id, version.candidate));
+    if (!candidate) return Fail(ErrorCode::kCorrupt, "a version of a seed is not in the trajectory");
+    candidate->parent = run.base().candidate.hash;
+    candidate->method = seed.round.plan.method;
+    candidate->parameters = version.parameters;
+    candidate->summary = version.summary;
+    seed.written.push_back({std::move(version.parameters), std::move(*candidate)});
+  }
+  return seed;
+}
+
+}  // namespace
+
+Result<IfReady<std::vector<Seed>>> SeedStep(RefineRun& run) {
+  using Seeds = IfReady<std::vector<Seed>>;
+  const skills::MatchResult match = Retrieve(run, true);
+  if (match.at_roofline) return Seeds(std::vector<Seed>());
+  const memory::ExperienceKey key = agents::KeyOf(run.base().features.evidence, match);
+  memory::StepRecord record = RecordOf(memory::StepKind::kPlan, run, {});
+  record.reason = "experience with kernels of this kind";
+  const auto generate = [&]() -> Result<std::optional<memory::StepOutcome>> {
+    WW_ASSIGN(const auto experience, run.services.experience.Query(key));
+    WW_ASSIGN(const auto proposal, run.team.generator->Propose({run.At(), match, Retrieve(run, false), experience}));
+    if (const auto* waiting = std::get_if<agents::Waiting>(&proposal)) {
+      run.pending.insert(run.pending.end(), waiting->questions.begin(), waiting->questions.end());
+      return std::optional<memory::StepOutcome>();
+    }
+    memory::StepOutcome outcome;
+    size_t drawn = 0, written = 0;
+    if (const auto* drafts = std::get_if<std::vector<agents::Draft>>(&proposal))
+      for (const agents::Draft& draft : *drafts) {
+        ++(draft.written.empty() ? drawn : written);
+        WW_ASSIGN(const std::string line, Store(run, draft));
+        outcome.data += line;
+      }
+    outcome.summary = fmt::format("{} methods worked on kernels of this kind", drawn);
+    if (written > 0) outcome.summary += fmt::format("; {} versions were written", written);
+    return std::optional<memory::StepOutcome>(std::move(outcome));
+  };
+  WW_ASSIGN(const auto step, run.journal.StepIfReady(record, generate));
+  if (!step) return Seeds();
+  std::vector<Seed> seeds;
+  std::istringstream lines(step->outcome.data);
+  for (std::string line; std::getline(lines, line);) {
+    WW_ASSIGN(seeds.emplace_back(), Load(run, line, key));
+  }
+  return Seeds(std::move(seeds));
+}
+
+}  // namespace warpwright::search

@@ -1,0 +1,116 @@
+// A kernel that a language model writes, through the offline exchange, with the real programs on the simulated device:
+// the run stops with exit code 75 where nothing can move, goes on with the answers of the desk (tests/model_run), and a
+// replay of its transcripts elsewhere ends the same, bit for bit.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/subprocess.h"
+#include "tests/support/compiled_cache.h"
+#include "tests/support/temp_repository.h"
+
+namespace warpwright {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+const std::string kProgram = std::string(WW_BINARY_DIR) + "/daemon/cli/warpwright";
+const fs::path kModelRun = fs::path(WW_SOURCE_DIR) / "tests/model_run";
+
+json EntryOf(const std::string& kernel) {
+  for (const json& entry : json::parse(*base::ReadFile(kModelRun / "entries.json")))
+    if (entry.at("kernel") == kernel) return entry;
+  return {};
+}
+
+// The author's repository, with one more case.
+class Place {
+ public:
+  explicit Place(const json& entry) : kernel_(entry.at("kernel")) {
+    fs::copy(fs::path(WW_SOURCE_DIR) / "tests/strangers" / entry.at("folder").get<std::string>(), repository_.path(),
+             fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+    std::string manifest = *base::ReadFile(repository_.path() / ".warpwright.yml");
+    const size_t cases = manifest.find("cases:\n", manifest.find("name: " + kernel_ + "\n")) + 7;
+    manifest.insert(cases, "      - " + entry.at("case").get<std::string>() + "\n");
+    repository_.Write(".warpwright.yml", manifest);
+    repository_.Commit("kernels");
+  }
+  base::Completed Optimize(const std::string& model, const fs::path& transcripts) {
+    base::Command command;
+    command.argv = {kProgram,        "optimize",
+                    "--kernel",      kernel_,
+                    "--model",       model,
+                    "--transcripts", transcripts.string(),
+                    "--repo",        repository_.path().string(),
+                    "--cache",       CompiledCache().string(),
+                    "--quiet",       "--json"};
+    command.env = base::MinimalEnvironment();
+    command.deadline = std::chrono::minutes(10);
+    auto done = base::Run(command);
+    EXPECT_TRUE(done);
+    return done ? *done : base::Completed{};
+  }
+  // Without what differs from run to run.
+  json Outcome(const base::Completed& done) const {
+    json kernel = json::parse(done.out, nullptr, false).at("kernels").at(0);
+    for (const char* name : {"seconds", "seconds_by_stage", "commit", "task"}) kernel.erase(name);
+    return kernel;
+  }
+  std::string Result() { return repository_.Git({"show", "warpwright/" + kernel_ + ":" + File()}); }
+
+ private:
+  std::string File() {
+    const std::string manifest = *base::ReadFile(repository_.path() / ".warpwright.yml");
+    const size_t at = manifest.find("file: ", manifest.find("name: " + kernel_ + "\n")) + 6;
+    return manifest.substr(at, manifest.find('\n', at) - at);
+  }
+  const std::string kernel_;
+  TempRepository repository_;
+};
+
+void AnswerAll(const fs::path& exchange) {
+  base::Command desk;
+  desk.argv = {"python3", (kModelRun / "desk.py").string(), exchange.string(), kProgram};
+  desk.env = base::MinimalEnvironment();
+  const auto done = base::Run(desk);
+  ASSERT_TRUE(done);
+  EXPECT_EQ(done->exit_code, 0) << done->err;
+}
+
+TEST(ModelRun, ThroughTheExchangeAndReplayedBitForBit) {
+  for (const char* kernel : {"scan_rows", "cosine_embedding_loss"}) {
+    SCOPED_TRACE(kernel);
+    const auto folder = std::move(*base::TemporaryDirectory::Create("ww-model-run"));
+    const fs::path exchange = folder.path() / "exchange", transcripts = folder.path() / "transcripts";
+    Place place(EntryOf(kernel));
+    base::Completed done;
+    int stops = 0;
+    for (; stops < 6; ++stops) {
+      done = place.Optimize("offline:" + exchange.string(), transcripts);
+      if (done.exit_code != 75) break;
+      const json waiting = place.Outcome(done);
+      EXPECT_EQ(waiting.at("outcome"), "unfinished");
+      EXPECT_EQ(waiting.at("pending").size(), 1u);
+      AnswerAll(exchange);
+    }
+    ASSERT_EQ(done.exit_code, 0) << done.err << done.out;
+    EXPECT_EQ(stops, 3) << "a plan, its code, and that nothing else is worth trying";
+    const json outcome = place.Outcome(done);
+    EXPECT_EQ(outcome.at("outcome"), "improved") << outcome.dump(1);
+    EXPECT_EQ(outcome.at("model").at("questions"), 3);
+    EXPECT_EQ(outcome.at("model").at("dollars"), 0);
+
+    Place elsewhere(EntryOf(kernel));
+    const base::Completed replayed = elsewhere.Optimize("replay:" + transcripts.string(), folder.path() / "again");
+    ASSERT_EQ(replayed.exit_code, 0) << replayed.err << replayed.out;
+    EXPECT_EQ(elsewhere.Outcome(replayed), outcome);
+    EXPECT_EQ(elsewhere.Result(), place.Result());
+    EXPECT_FALSE(place.Result().empty());
+  }
+}
+
+}  // namespace
+}  // namespace warpwright
