@@ -1,15 +1,13 @@
 // Every thread also writes what its neighbour wrote, from an input that a call in place has changed by then.
 #include <cuda_runtime.h>
 
-__global__ void clamp_kernel(float* out, const float* x, int n) {
+__global__ void scale_kernel(float* out, const float* x, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  const float own = x[i];
-  out[i] = own < 0.0f ? 0.0f : own;
+  if (i < n) out[i] = 2.0f * x[i] + 1.0f;
   __syncthreads();
-  if (i > 0) out[i - 1] = x[i - 1] < 0.0f ? 0.0f : x[i - 1] == 0.0f && i == n - 1 ? x[n - 1] * 0.0f : x[i - 1];
+  if (i > 0 && i < n && threadIdx.x > 0) out[i - 1] = 2.0f * x[i - 1] + 1.0f;
 }
 
-void clamp(float* out, const float* x, int n) {
-  clamp_kernel<<<(n + 255) / 256, 256>>>(out, x, n);
+void scale(float* out, const float* x, int n) {
+  scale_kernel<<<(n + 255) / 256, 256>>>(out, x, n);
 }

@@ -25,7 +25,11 @@ FakeKernel Kernel(F f) {
 struct Rows {
   size_t rows, columns;
 };
-Rows RowsOf(const FakeRun& run) { return {static_cast<size_t>(run.Scalar("N")), static_cast<size_t>(run.Scalar("C"))}; }
+// Without columns, nothing is done.
+Rows RowsOf(const FakeRun& run) {
+  const auto columns = static_cast<size_t>(run.Scalar("C"));
+  return {columns == 0 ? 0 : static_cast<size_t>(run.Scalar("N")), columns};
+}
 
 template <typename T>
 T In(const FakeRun& run, size_t i) {
