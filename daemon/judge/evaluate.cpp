@@ -54,6 +54,14 @@ bool HasGeneratedShape(const Trial& trial) {
   return trial.check == core::Check::kOddShape || trial.check == core::Check::kReducedShape;
 }
 
+bool HasEmptyBuffer(const core::KernelSpec& spec, const core::Case& c) {
+  return std::any_of(spec.args.begin(), spec.args.end(), [&](const core::Argument& argument) {
+    if (!std::holds_alternative<core::BufferArgument>(argument.kind)) return false;
+    const auto shape = core::ShapeOf(argument, c);
+    return shape && std::find(shape->begin(), shape->end(), 0) != shape->end();
+  });
+}
+
 uint64_t ElementsOf(const core::KernelSpec& spec, const core::Case& c) {
   uint64_t most = 0;
   for (const core::Argument& argument : spec.args)
@@ -372,6 +380,8 @@ Result<Failure> CandidateEvaluation::TryOddShape(Trial trial, const Budget& budg
                       Name(trial.check), trial.Describe(), *bytes >> 20, kOddShapeFactor));
     return Failure();
   }
+  // An allocation of nothing has no address of its own on a GPU.
+  if (!state_.on_simulator() && HasEmptyBuffer(state_.spec, trial.c)) return Failure();
   trial.original_instructions = budget.instructions;
   return TryTrial(trial);
 }
