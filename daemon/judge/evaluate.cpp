@@ -26,6 +26,7 @@ constexpr uint64_t kOddShapeFactor = 2;
 constexpr uint64_t kLeastOddShapeBytes = 1u << 20, kLeastOddShapeInstructions = 20'000'000;
 // Of the original, at shapes that are long in one dimension or have many elements.
 constexpr uint64_t kMostLongInstructions = 80'000'000;
+constexpr uint64_t kTiledInstructions = 15'000'000;
 constexpr uint64_t kSampledInstructions = 60'000'000;  // of a candidate there: it may use a block for every short row
 constexpr size_t kMostNumbers = 64, kMostSizes = 6;
 constexpr int64_t kLeastSize = 1024, kMostSize = 4 << 20;  // that a candidate names and that is tried
@@ -101,6 +102,7 @@ class CandidateEvaluation {
   };
   Result<Failure> TryOddShape(Trial trial, const Budget& budget);
   Result<Failure> LongShapesOf(const core::Case& c);
+  Result<Failure> TiledShapesOf(const core::Case& c);
   void NoteNumbers(const TrialReference& reference, const core::Executed& run);
   size_t MainCase() const;
   Result<Failure> OtherScalarsOf(const VerifiedCase& verified);
@@ -345,6 +347,29 @@ Result<Failure> CandidateEvaluation::LongShapesOf(const core::Case& c) {
                       .sample_instructions = kSampledInstructions};
     WW_ASSIGN(Failure failure, TryOddShape(trial, {state_.options.max_long_bytes, kMostLongInstructions}));
     if (failure) return failure;
+  }
+  return Failure();
+}
+
+// Some blocks at sizes that are too much work: a fault, such as a race, that the original's have not.
+Result<Failure> CandidateEvaluation::TiledShapesOf(const core::Case& c) {
+  for (core::Case& shape : TiledShapes(state_.spec, c)) {
+    const Trial trial{.check = core::Check::kOddShape, .c = std::move(shape), .seed = secret_};
+    const auto bytes = CaseBytes(state_.spec, trial.c);
+    if (!bytes || *bytes > state_.options.max_long_bytes || !state_.on_simulator()) continue;
+    const auto inputs = state_.oracle.InputsOf(trial);
+    if (!inputs) continue;
+    const RunKind kind{.sample_instructions = kTiledInstructions};
+    WW_ASSIGN(RunOutcome outcome, runs_.Execute(trial, **inputs, kind));
+    auto* verdict = std::get_if<core::Verdict>(&outcome);
+    if (verdict == nullptr || !std::holds_alternative<core::Faulted>(*verdict)) continue;
+    const RunConfiguration setting{.source = &state_.original,
+                                   .spec = &state_.spec,
+                                   .c = &trial.c,
+                                   .device = state_.device,
+                                   .options = OptionsOf(kind)};
+    WW_ASSIGN(const RunOutcome original, RunKernel(state_.trusted, setting, **inputs));
+    if (std::holds_alternative<core::Executed>(original)) return Failure(std::move(*verdict));
   }
   return Failure();
 }
@@ -604,6 +629,8 @@ Result<core::Verdict> CandidateEvaluation::Run() {
       if (failure) return *failure;
     }
     WW_ASSIGN(failure, LongShapesOf(cheapest));
+    if (failure) return *failure;
+    WW_ASSIGN(failure, TiledShapesOf(cheapest));
     if (failure) return *failure;
     WW_ASSIGN(failure, OtherScalarsOf(state_.verified.front()));
     if (failure) return *failure;

@@ -247,8 +247,21 @@ std::vector<core::Case> LongShapes(const core::KernelSpec& spec, const core::Cas
   uint64_t stream = 1;
   for (const std::string& one : names)
     if (names.size() > 1) one_long(one, 65'537 + static_cast<int64_t>(random.Below(stream++, 1'024)));
+  // One size several times the others, and the others several times it: strides, and rows shorter than blocks.
+  for (const std::string& one : names) {
+    if (names.size() == 1) break;
+    shapes.Add([&](const std::string& name, int i, int64_t) { return name == one ? 335 + i : int64_t{67} + i; });
+    shapes.Add([&](const std::string& name, int i, int64_t) { return name == one ? 33 : int64_t{160} + i; });
+  }
   for (const int64_t size : sizes)
     for (const std::string& one : names) one_long(one, size + 1);
+  return shapes.Take();
+}
+
+std::vector<core::Case> TiledShapes(const core::KernelSpec& spec, const core::Case& c) {
+  ShapeList shapes(spec, c);
+  if (shapes.names().size() < 3) return {};  // tried whole
+  for (const int64_t length : {1024, 1100}) shapes.Add([&](const std::string&, int, int64_t) { return length; });
   return shapes.Take();
 }
 

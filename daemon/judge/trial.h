@@ -62,6 +62,9 @@ std::vector<core::Case> OddShapes(const core::KernelSpec& spec, const core::Case
 std::vector<core::Case> LongShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
                                    const std::vector<int64_t>& sizes);
 
+// All sizes beyond a thousand, with and without a remainder: of three and more sizes too much to run whole.
+std::vector<core::Case> TiledShapes(const core::KernelSpec& spec, const core::Case& c);
+
 // The case with other floating-point scalars, where it has any: a value that is the same in all cases may be hard-coded
 // in the candidate, one may be computed from another, and a path may begin at a threshold. All at three quarters, at
 // 2^-8, zero and one; each drawn by itself from `secret`.
