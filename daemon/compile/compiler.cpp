@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <set>
+#include <string_view>
 
 #include "base/hash.h"
 #include "compile/cubin.h"
@@ -28,6 +30,7 @@ std::string Key(const CompileRequest& request, const std::string& toolchain) {
   for (const auto& [name, text] : request.headers) hasher.Add(name).Add(text);
   for (const auto& kernel : request.kernels) hasher.Add(kernel);
   if (!request.line_info) hasher.Add("no lines");
+  if (request.other_build) hasher.Add("other build");
   if (request.markers) hasher.Add("markers").Add(MarkerPrelude(request.text, request.headers));
   return hasher.Finish();
 }
@@ -67,8 +70,12 @@ std::string WithPlainNames(const std::string& log) {
 std::vector<std::string> Options(const CompileRequest& request, const Toolkit& toolkit) {
   // As nvcc compiles by default, except that unannotated functions count as __device__, since the slice may hold host
   // helpers and members along with the kernels.
-  std::vector<std::string> options = {"-std=c++17", "--device-int128", "-default-device"};
-  if (request.markers) {
+  std::vector<std::string> options = {request.other_build ? "-std=c++20" : "-std=c++17", "--device-int128",
+                                      "-default-device"};
+  if (request.other_build) {
+    options.push_back("-DNDEBUG");
+    options.push_back("--gpu-architecture=compute" + request.arch.substr(2));
+  } else if (request.markers) {
     // Relocatable, since the markers are defined nowhere.
     options.push_back("--gpu-architecture=compute" + request.arch.substr(2));
     options.push_back("--relocatable-device-code=true");
@@ -98,6 +105,138 @@ void MakeFileNamesRelative(const CompileRequest& request, std::string& ptx) {
   }
 }
 
+// Kernels of a plain name that NVRTC takes for one of several functions.
+std::set<std::string> OverloadedNames(const CompileRequest& request, const std::string& log) {
+  std::set<std::string> names;
+  if (log.find("__nv_name_map") == std::string::npos) return names;
+  for (const std::string& kernel : request.kernels)
+    if (log.find("overloaded function \"" + kernel + "\"") != std::string::npos) names.insert(kernel);
+  return names;
+}
+
+// The only entry whose function has this plain name; empty: there is none, or several.
+std::string SymbolIn(const std::string& ptx, const std::string& name) {
+  constexpr std::string_view kEntry = ".entry ";
+  const std::string mangled = fmt::format("_Z{}{}", name.size(), name);
+  std::string symbol;
+  for (size_t at = ptx.find(kEntry); at != std::string::npos; at = ptx.find(kEntry, at + 1)) {
+    const size_t begin = at + kEntry.size();
+    const std::string found = ptx.substr(begin, ptx.find_first_of("( \n", begin) - begin);
+    if (found != name && !found.starts_with(mangled)) continue;
+    if (!symbol.empty()) return {};
+    symbol = found;
+  }
+  return symbol;
+}
+
+// A line that declares a variable of the module which nothing else names: the toolkit's headers leave some.
+bool IsUnusedVariable(std::string_view line, std::string_view code) {
+  if (!line.starts_with(".global ") && !line.starts_with(".const ") && !line.starts_with(".visible .global "))
+    return false;
+  const size_t end = line.find_first_of("[;=");
+  if (end == std::string_view::npos) return false;
+  std::string_view name = line.substr(0, end);
+  while (name.ends_with(' ')) name.remove_suffix(1);
+  name = name.substr(name.rfind(' ') + 1);
+  const size_t first = code.find(name);
+  return first != std::string_view::npos && code.find(name, first + name.size()) == std::string_view::npos;
+}
+
+// What depends on nothing but the code: not the header, not variables that are not used, and not the digest of the
+// options that is part of the names in anonymous namespaces ("_GLOBAL__N__4fbd9b84_").
+std::string CodeOf(std::string_view ptx) {
+  constexpr size_t kDigest = 8;
+  const size_t size = ptx.find(".address_size");
+  if (size != std::string_view::npos) ptx.remove_prefix(size);
+  std::string code;
+  for (std::string_view rest = ptx; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    if (!IsUnusedVariable(line, ptx)) code.append(line).append("\n");
+  }
+  for (size_t at = code.find('_'); at != std::string::npos; at = code.find('_', at + 1)) {
+    const size_t end = code.find_first_not_of("0123456789abcdef", at + 1);
+    if (end == at + 1 + kDigest && end < code.size() && code[end] == '_') code.replace(at + 1, kDigest, kDigest, '0');
+  }
+  return code;
+}
+
+// `by_symbol`: kernels that are looked up among the symbols.
+Result<CompileOutcome> CompileNames(const Nvrtc& nvrtc, const Toolkit& toolkit, const CompileRequest& request,
+                                    const std::string& key, const std::set<std::string>& by_symbol) {
+  std::vector<const char*> names, texts;
+  for (const auto& [name, text] : request.headers) {
+    names.push_back(name.c_str());
+    texts.push_back(text.c_str());
+  }
+  const std::string prelude = request.markers ? MarkerPrelude(request.text, request.headers) : std::string();
+  if (request.markers) {
+    names.push_back(kMarkerPrelude.data());
+    texts.push_back(prelude.c_str());
+  }
+  nvrtcProgram raw = nullptr;
+  const nvrtcResult created = nvrtc.CreateProgram(&raw, request.text.c_str(), request.file.c_str(),
+                                                  static_cast<int>(names.size()), texts.data(), names.data());
+  if (created != NVRTC_SUCCESS)
+    return Fail(ErrorCode::kEnvironment, std::string("NVRTC: ") + nvrtc.GetErrorString(created));
+  const NvrtcProgram program(nvrtc, raw);
+  for (const auto& kernel : request.kernels)
+    if (!by_symbol.contains(kernel) && nvrtc.AddNameExpression(raw, kernel.c_str()) != NVRTC_SUCCESS)
+      return CompileOutcome(
+          core::CompileFailed{request.file + ": error: '" + kernel + "' is not the name of a kernel"});
+
+  std::vector<const char*> options;
+  const auto texts_of_options = Options(request, toolkit);
+  for (const auto& option : texts_of_options) options.push_back(option.c_str());
+  const nvrtcResult compiled = nvrtc.CompileProgram(raw, static_cast<int>(options.size()), options.data());
+  const std::string log = ProgramLog(nvrtc, raw);
+  // When memory runs low, NVRTC reports it; when it runs out, NVRTC ends the process, which the supervisor detects.
+  if (compiled == NVRTC_ERROR_OUT_OF_MEMORY ||
+      (compiled != NVRTC_SUCCESS && log.find("catastrophic error: out of memory") != std::string::npos))
+    return CompileOutcome(core::CompileFailed{request.file + ": error: the compiler exceeded its limit of memory"});
+  if (compiled != NVRTC_SUCCESS) {
+    const std::string reason = CutLog(WithPlainNames(WithoutAssemblerLines(log)));
+    return CompileOutcome(core::CompileFailed{
+        reason.empty() ? request.file + ": error: " + nvrtc.GetErrorString(compiled) + "\n" + CutLog(log) : reason});
+  }
+
+  core::CompiledModule module;
+  module.arch = request.arch;
+  module.key = key;
+  size_t size = 0;
+  nvrtc.GetPTXSize(raw, &size);
+  module.ptx.resize(size);
+  nvrtc.GetPTX(raw, module.ptx.data());
+  while (!module.ptx.empty() && module.ptx.back() == '\0') module.ptx.pop_back();
+  MakeFileNamesRelative(request, module.ptx);
+  module.log = CutLog(WithoutAssemblerLines(log));
+  std::map<std::string, CubinKernel> cubin_kernels;
+  const bool has_cubin = !request.markers && !request.other_build;
+  if (has_cubin) {
+    nvrtc.GetCUBINSize(raw, &size);
+    module.cubin.resize(size);
+    nvrtc.GetCUBIN(raw, reinterpret_cast<char*>(module.cubin.data()));
+    WW_ASSIGN(cubin_kernels, ReadCubin(module.cubin));
+  }
+  for (const auto& kernel : request.kernels) {
+    const char* lowered = nullptr;
+    std::string symbol;
+    if (by_symbol.contains(kernel)) symbol = SymbolIn(module.ptx, kernel);
+    else if (nvrtc.GetLoweredName(raw, kernel.c_str(), &lowered) == NVRTC_SUCCESS) symbol = lowered;
+    if (symbol.empty())
+      return CompileOutcome(
+          core::CompileFailed{request.file + ": error: the compiler made no kernel '" + kernel + "'"});
+    const auto found = cubin_kernels.find(symbol);
+    const bool is_kernel = has_cubin ? found != cubin_kernels.end()
+                                     : module.ptx.find(fmt::format(".entry {}(", symbol)) != std::string::npos;
+    if (!is_kernel)
+      return CompileOutcome(core::CompileFailed{request.file + ": error: '" + kernel + "' is not a kernel"});
+    module.kernels.push_back(has_cubin ? ReadResources(kernel, symbol, log, found->second)
+                                       : core::KernelResources{.kernel = kernel, .symbol = symbol});
+  }
+  return CompileOutcome(std::move(module));
+}
+
 }  // namespace
 
 bool IsSupportedArch(const std::string& arch) {
@@ -123,76 +262,25 @@ Result<CompileOutcome> Compiler::Compile(const CompileRequest& request) const {
   const std::string key = Key(request, toolchain_);
   const ModuleCache cache(cache_folder_);
   if (auto cached = cache.Load(key)) return CompileOutcome(std::move(*cached));
-
   WW_ASSIGN(const Nvrtc* nvrtc, LoadNvrtc(toolkit_));
-  std::vector<const char*> names, texts;
-  for (const auto& [name, text] : request.headers) {
-    names.push_back(name.c_str());
-    texts.push_back(text.c_str());
+  WW_ASSIGN(CompileOutcome outcome, CompileNames(*nvrtc, toolkit_, request, key, {}));
+  if (const auto* failed = std::get_if<core::CompileFailed>(&outcome)) {
+    // Functions of the mathematical library share the names.
+    const std::set<std::string> overloaded = OverloadedNames(request, failed->log);
+    if (!overloaded.empty()) {
+      WW_ASSIGN(outcome, CompileNames(*nvrtc, toolkit_, request, key, overloaded));
+    }
   }
-  const std::string prelude = request.markers ? MarkerPrelude(request.text, request.headers) : std::string();
-  if (request.markers) {
-    names.push_back(kMarkerPrelude.data());
-    texts.push_back(prelude.c_str());
-  }
-  nvrtcProgram raw = nullptr;
-  const nvrtcResult created = nvrtc->CreateProgram(&raw, request.text.c_str(), request.file.c_str(),
-                                                   static_cast<int>(names.size()), texts.data(), names.data());
-  if (created != NVRTC_SUCCESS)
-    return Fail(ErrorCode::kEnvironment, std::string("NVRTC: ") + nvrtc->GetErrorString(created));
-  const NvrtcProgram program(*nvrtc, raw);
-  for (const auto& kernel : request.kernels)
-    if (nvrtc->AddNameExpression(raw, kernel.c_str()) != NVRTC_SUCCESS)
-      return CompileOutcome(
-          core::CompileFailed{request.file + ": error: '" + kernel + "' is not the name of a kernel"});
+  if (const auto* module = std::get_if<core::CompiledModule>(&outcome)) cache.Store(*module);
+  return outcome;
+}
 
-  std::vector<const char*> options;
-  const auto texts_of_options = Options(request, toolkit_);
-  for (const auto& option : texts_of_options) options.push_back(option.c_str());
-  const nvrtcResult compiled = nvrtc->CompileProgram(raw, static_cast<int>(options.size()), options.data());
-  const std::string log = ProgramLog(*nvrtc, raw);
-  // When memory runs low, NVRTC reports it; when it runs out, NVRTC ends the process, which the supervisor detects.
-  if (compiled == NVRTC_ERROR_OUT_OF_MEMORY ||
-      (compiled != NVRTC_SUCCESS && log.find("catastrophic error: out of memory") != std::string::npos))
-    return CompileOutcome(core::CompileFailed{request.file + ": error: the compiler exceeded its limit of memory"});
-  if (compiled != NVRTC_SUCCESS) {
-    const std::string reason = CutLog(WithPlainNames(WithoutAssemblerLines(log)));
-    return CompileOutcome(core::CompileFailed{
-        reason.empty() ? request.file + ": error: " + nvrtc->GetErrorString(compiled) + "\n" + CutLog(log) : reason});
-  }
-
-  core::CompiledModule module;
-  module.arch = request.arch;
-  module.key = key;
-  size_t size = 0;
-  nvrtc->GetPTXSize(raw, &size);
-  module.ptx.resize(size);
-  nvrtc->GetPTX(raw, module.ptx.data());
-  while (!module.ptx.empty() && module.ptx.back() == '\0') module.ptx.pop_back();
-  MakeFileNamesRelative(request, module.ptx);
-  module.log = CutLog(WithoutAssemblerLines(log));
-  std::map<std::string, CubinKernel> cubin_kernels;
-  if (!request.markers) {
-    nvrtc->GetCUBINSize(raw, &size);
-    module.cubin.resize(size);
-    nvrtc->GetCUBIN(raw, reinterpret_cast<char*>(module.cubin.data()));
-    WW_ASSIGN(cubin_kernels, ReadCubin(module.cubin));
-  }
-  for (const auto& kernel : request.kernels) {
-    const char* symbol = nullptr;
-    if (nvrtc->GetLoweredName(raw, kernel.c_str(), &symbol) != NVRTC_SUCCESS)
-      return CompileOutcome(
-          core::CompileFailed{request.file + ": error: the compiler made no kernel '" + kernel + "'"});
-    const auto found = cubin_kernels.find(symbol);
-    const bool is_kernel = request.markers ? module.ptx.find(fmt::format(".entry {}(", symbol)) != std::string::npos
-                                           : found != cubin_kernels.end();
-    if (!is_kernel)
-      return CompileOutcome(core::CompileFailed{request.file + ": error: '" + kernel + "' is not a kernel"});
-    module.kernels.push_back(request.markers ? core::KernelResources{.kernel = kernel, .symbol = symbol}
-                                             : ReadResources(kernel, symbol, log, found->second));
-  }
-  cache.Store(module);
-  return CompileOutcome(std::move(module));
+Result<bool> Compiler::DependsOnBuild(const CompileRequest& request, const core::CompiledModule& module) const {
+  CompileRequest other = request;
+  other.other_build = true;
+  WW_ASSIGN(const CompileOutcome outcome, Compile(other));
+  const auto* built = std::get_if<core::CompiledModule>(&outcome);
+  return built == nullptr || CodeOf(built->ptx) != CodeOf(module.ptx);
 }
 
 }  // namespace warpwright::compile

@@ -27,6 +27,8 @@ struct CompileRequest {
   // A lifting build: the mathematical library's functions stay calls of markers (core/math_markers.h). There is PTX
   // and no cubin, nor what it says about the kernels; only the simulator runs it.
   bool markers = false;
+  // As another project might build it, C++20 without assertions: code that depends on that differs. PTX alone.
+  bool other_build = false;
 };
 using CompileOutcome = std::variant<core::CompiledModule, core::CompileFailed>;
 
@@ -38,6 +40,8 @@ class Compiler {
   // `cache_folder` empty: nothing is cached on disk.
   static Result<Compiler> Create(const std::filesystem::path& cache_folder);
   Result<CompileOutcome> Compile(const CompileRequest& request) const;
+  // Whether `module`, which was made from this request, would be other code in another build, or none.
+  Result<bool> DependsOnBuild(const CompileRequest& request, const core::CompiledModule& module) const;
   // "NVRTC 13.0": part of every key and of provenance.
   const std::string& toolchain() const { return toolchain_; }
 

@@ -120,7 +120,7 @@ class KernelReader {
     buffer.role = ReadRole(map);
     if (const YamlNode* shape = map.Require("shape"))
       buffer.shape = expressions_.ReadList(*shape, "'shape'", 0, kMaxDimensions);
-    buffer.alignment = map.IntegerOr("alignment", 256, 1, 4096);
+    buffer.alignment = map.IntegerOr("alignment", static_cast<int64_t>(core::SizeOf(buffer.dtype)), 1, 4096);
     bool power_of_two = (buffer.alignment & (buffer.alignment - 1)) == 0;
     if (!power_of_two || buffer.alignment < static_cast<int64_t>(core::SizeOf(buffer.dtype)))
       Note(*map.Find("alignment"),

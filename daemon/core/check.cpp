@@ -28,6 +28,7 @@ std::string_view Name(Check check) {
     case Check::kRecordedReference: return "recorded-reference";
     case Check::kSecretSeed: return "secret-seed";
     case Check::kPointerOffset: return "pointer-offset";
+    case Check::kInPlace: return "in-place";
     case Check::kDistributions: return "distributions";
     case Check::kExactIntegers: return "exact-integers";
     case Check::kNeedle: return "needle";

@@ -37,6 +37,7 @@ enum class Check : uint8_t {
   kRecordedReference,
   kSecretSeed,
   kPointerOffset,
+  kInPlace,
   kDistributions,
   kExactIntegers,
   kNeedle,

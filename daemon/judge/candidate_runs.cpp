@@ -12,6 +12,7 @@ core::ExecuteOptions OptionsOf(const RunKind& kind) {
   options.runs = kind.runs;
   options.perturbation = kind.perturbation;
   options.earlier_calls = kind.earlier_calls;
+  options.sample_instructions = kind.sample_instructions;
   return options;
 }
 

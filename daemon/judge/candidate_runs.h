@@ -16,6 +16,7 @@ struct RunKind {
   uint32_t runs = 1;
   core::Perturbation perturbation = core::Perturbation::kNone;
   uint32_t earlier_calls = 0;
+  uint64_t sample_instructions = 0;
   bool simulated = false;  // on the simulator of a GPU's chip
 };
 core::ExecuteOptions OptionsOf(const RunKind& kind);

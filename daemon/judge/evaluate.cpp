@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "base/random.h"
 #include "judge/agreement.h"
 #include "judge/determinism.h"
 #include "judge/equivalence.h"
+#include "judge/in_place.h"
 #include "judge/judge_state.h"
 #include "judge/run_checks.h"
 #include "judge/state_check.h"
@@ -22,6 +24,15 @@ constexpr uint64_t kSearchBytes = 4u << 20;
 // for a stride, can make a buffer a thousand times larger.
 constexpr uint64_t kOddShapeFactor = 2;
 constexpr uint64_t kLeastOddShapeBytes = 1u << 20, kLeastOddShapeInstructions = 20'000'000;
+// Of the original, at shapes that are long in one dimension or have many elements.
+constexpr uint64_t kMostLongInstructions = 80'000'000;
+constexpr uint64_t kTiledInstructions = 15'000'000;
+constexpr uint64_t kSampledInstructions = 60'000'000;  // of a candidate there: it may use a block for every short row
+constexpr size_t kMostNumbers = 64, kMostSizes = 6;
+constexpr int64_t kLeastSize = 1024, kMostSize = 4 << 20;  // that a candidate names and that is tried
+constexpr double kMostNamed = 1e9;
+// A case in which rows and blocks are full, and the work within which one is tried on many inputs.
+constexpr uint64_t kElements = 1000, kMostInstructionsForInputs = 12'000'000;
 // Relative to the best gain: timing in a search is that uncertain; with several cases a candidate that gains less may
 // be the sounder one.
 constexpr double kNearlyBest = 0.99, kNearlyBestOfCases = 0.9;
@@ -44,6 +55,26 @@ bool HasGeneratedShape(const Trial& trial) {
   return trial.check == core::Check::kOddShape || trial.check == core::Check::kReducedShape;
 }
 
+bool HasEmptyBuffer(const core::KernelSpec& spec, const core::Case& c) {
+  return std::any_of(spec.args.begin(), spec.args.end(), [&](const core::Argument& argument) {
+    if (!std::holds_alternative<core::BufferArgument>(argument.kind)) return false;
+    const auto shape = core::ShapeOf(argument, c);
+    return shape && std::find(shape->begin(), shape->end(), 0) != shape->end();
+  });
+}
+
+uint64_t ElementsOf(const core::KernelSpec& spec, const core::Case& c) {
+  uint64_t most = 0;
+  for (const core::Argument& argument : spec.args)
+    if (std::holds_alternative<core::BufferArgument>(argument.kind))
+      if (const auto shape = core::ShapeOf(argument, c)) {
+        uint64_t elements = 1;
+        for (const int64_t extent : *shape) elements *= static_cast<uint64_t>(extent);
+        most = std::max(most, elements);
+      }
+  return most;
+}
+
 class CandidateEvaluation {
  public:
   CandidateEvaluation(Judge::State& state, const core::SourceRef& candidate, core::Evaluator& evaluator,
@@ -63,10 +94,17 @@ class CandidateEvaluation {
   Result<Failure> OwnInputs(const VerifiedCase& verified);
   Result<Failure> Recorded(const VerifiedCase& verified, const TrialReference& reference, const core::Executed& run);
   void NoteAgreement(const Trial& trial, const TrialReference& reference, const core::Executed& run);
-  enum class Inputs { kAll, kSecretSeeds };
+  enum class Inputs { kAll, kThatNeedSize, kSecretSeeds };
   Result<Failure> OtherInputs(const core::Case& c, Inputs which, VerificationLevel effort);
   Result<Failure> OddShapesOf(const core::Case& c, VerificationLevel effort);
-  Result<Failure> TryOddShape(Trial trial);
+  struct Budget {
+    uint64_t bytes = 0, instructions = 0;  // of the original
+  };
+  Result<Failure> TryOddShape(Trial trial, const Budget& budget);
+  Result<Failure> LongShapesOf(const core::Case& c);
+  Result<Failure> TiledShapesOf(const core::Case& c);
+  void NoteNumbers(const TrialReference& reference, const core::Executed& run);
+  size_t MainCase() const;
   Result<Failure> OtherScalarsOf(const VerifiedCase& verified);
   Result<Failure> ReducedShapesOf();
   Result<Failure> LargeCases();
@@ -88,6 +126,9 @@ class CandidateEvaluation {
   core::Evaluator& evaluator_;
   const VerificationLevel effort_;
   uint64_t secret_ = 0;
+  std::vector<double> named_;   // numbers that the candidate's code names and the original's does not
+  std::vector<int64_t> sizes_;  // those of them that may be a size, the largest first
+  bool in_place_ = false;       // was tried
   core::Measured measured_;
   CandidateRuns runs_;
   DeterminismCheck determinism_;
@@ -162,6 +203,12 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   for (std::string& note : PrecisionNotes(*reference, first))
     if (std::find(measured_.notes.begin(), measured_.notes.end(), note) == measured_.notes.end())
       measured_.notes.push_back(std::move(note));
+  NoteNumbers(*reference, first);
+  if (effort_ == VerificationLevel::kFull || &verified == &state_.verified.front()) {
+    WW_ASSIGN(failure, CheckInPlace(state_, runs_, trial, *reference, in_place_));
+    if (failure) return failure;
+    if (in_place_) Passed(core::Check::kInPlace);
+  }
   if (!state_.on_simulator()) timing_.AddVerified(trial.c.name, *reference, first.buffers);
   if (effort_ == VerificationLevel::kFull) NoteAgreement(trial, *reference, first);
   return Recorded(verified, *reference, first);
@@ -225,14 +272,16 @@ Result<Failure> CandidateEvaluation::TryTrial(const Trial& trial) {
     state_.Note(fmt::format("{}: not tested with {}: {}", Name(trial.check), trial.Describe(), reference->health));
     return Failure();
   }
-  WW_ASSIGN(RunOutcome outcome, runs_.Execute(trial, reference->inputs, {}));
+  WW_ASSIGN(RunOutcome outcome,
+            runs_.Execute(trial, reference->inputs, {.sample_instructions = trial.sample_instructions}));
   if (auto* verdict = std::get_if<core::Verdict>(&outcome)) {
     if (auto* refused = std::get_if<core::Refused>(verdict))
       refused->reason += fmt::format(" (with {}, which the original handles)", trial.Describe());
     return Failure(std::move(*verdict));
   }
-  const core::Executed& run = std::get<core::Executed>(outcome);
+  core::Executed& run = std::get<core::Executed>(outcome);
   if (auto failure = CheckSideEffects(state_.spec, trial, reference->inputs, run)) return failure;
+  if (run.sampled) CompleteSample(*reference, run);
   WW_ASSIGN(Failure stale, state_check_.Check(trial, *reference, run));
   if (stale) return stale;
   if (auto mismatch = state_.Compare(*reference, run.buffers)) {
@@ -256,8 +305,9 @@ Result<Failure> CandidateEvaluation::TryTrial(const Trial& trial) {
 }
 
 Result<Failure> CandidateEvaluation::OtherInputs(const core::Case& c, Inputs which, VerificationLevel effort) {
-  for (const Trial& trial : PlanTrials(state_.spec, c, secret_, effort)) {
+  for (const Trial& trial : PlanTrials(state_.spec, c, secret_, effort, named_)) {
     if (which == Inputs::kSecretSeeds && trial.check != core::Check::kSecretSeed) continue;
+    if (which == Inputs::kThatNeedSize && !NeedsSize(trial)) continue;
     WW_ASSIGN(Failure failure, TryTrial(trial));
     if (failure) return failure;
   }
@@ -265,46 +315,112 @@ Result<Failure> CandidateEvaluation::OtherInputs(const core::Case& c, Inputs whi
 }
 
 Result<Failure> CandidateEvaluation::OddShapesOf(const core::Case& c, VerificationLevel effort) {
+  Budget budget{kLeastOddShapeBytes, kLeastOddShapeInstructions};
+  for (const core::Case& declared : state_.spec.cases)
+    if (const auto bytes = CaseBytes(state_.spec, declared))
+      budget.bytes = std::max(budget.bytes, kOddShapeFactor * *bytes);
+  for (const VerifiedCase& verified : state_.verified)
+    budget.instructions = std::max(budget.instructions, kOddShapeFactor * verified.instructions);
   const base::CounterRandom seeds(secret_, 77);
   uint64_t index = 0;
   for (core::Case& odd : OddShapes(state_.spec, c, secret_, effort)) {
     WW_ASSIGN(Failure failure, TryOddShape({.check = core::Check::kOddShape,
                                             .c = std::move(odd),
                                             .variant = InputVariant::kBase,
-                                            .seed = seeds.Bits(index++)}));
+                                            .seed = seeds.Bits(index++)},
+                                           budget));
     if (failure) return failure;
   }
   return Failure();
 }
 
-Result<Failure> CandidateEvaluation::TryOddShape(Trial trial) {
-  uint64_t most_bytes = kLeastOddShapeBytes, most_instructions = kLeastOddShapeInstructions;
-  for (const core::Case& c : state_.spec.cases)
-    if (const auto bytes = CaseBytes(state_.spec, c)) most_bytes = std::max(most_bytes, kOddShapeFactor * *bytes);
-  for (const VerifiedCase& verified : state_.verified)
-    most_instructions = std::max(most_instructions, kOddShapeFactor * verified.instructions);
+// Where a path begins that declared sizes never take.
+Result<Failure> CandidateEvaluation::LongShapesOf(const core::Case& c) {
+  const base::CounterRandom seeds(secret_, 80);
+  uint64_t index = 0;
+  for (core::Case& shape : LongShapes(state_.spec, c, secret_, sizes_)) {
+    const Trial trial{.check = core::Check::kOddShape,
+                      .c = std::move(shape),
+                      .variant = index % 2 == 0 ? InputVariant::kBase : InputVariant::kTies,
+                      .seed = seeds.Bits(index++),
+                      .bare = true,
+                      .sample_instructions = kSampledInstructions};
+    WW_ASSIGN(Failure failure, TryOddShape(trial, {state_.options.max_long_bytes, kMostLongInstructions}));
+    if (failure) return failure;
+  }
+  return Failure();
+}
+
+// Some blocks at sizes that are too much work: a fault, such as a race, that the original's have not.
+Result<Failure> CandidateEvaluation::TiledShapesOf(const core::Case& c) {
+  for (core::Case& shape : TiledShapes(state_.spec, c)) {
+    const Trial trial{.check = core::Check::kOddShape, .c = std::move(shape), .seed = secret_};
+    const auto bytes = CaseBytes(state_.spec, trial.c);
+    if (!bytes || *bytes > state_.options.max_long_bytes || !state_.on_simulator()) continue;
+    const auto inputs = state_.oracle.InputsOf(trial);
+    if (!inputs) continue;
+    const RunKind kind{.sample_instructions = kTiledInstructions};
+    WW_ASSIGN(RunOutcome outcome, runs_.Execute(trial, **inputs, kind));
+    auto* verdict = std::get_if<core::Verdict>(&outcome);
+    if (verdict == nullptr || !std::holds_alternative<core::Faulted>(*verdict)) continue;
+    const RunConfiguration setting{.source = &state_.original,
+                                   .spec = &state_.spec,
+                                   .c = &trial.c,
+                                   .device = state_.device,
+                                   .options = OptionsOf(kind)};
+    WW_ASSIGN(const RunOutcome original, RunKernel(state_.trusted, setting, **inputs));
+    if (std::holds_alternative<core::Executed>(original)) return Failure(std::move(*verdict));
+  }
+  return Failure();
+}
+
+void CandidateEvaluation::NoteNumbers(const TrialReference& reference, const core::Executed& run) {
+  for (const double number : run.numbers) {
+    if (std::find(reference.numbers.begin(), reference.numbers.end(), number) != reference.numbers.end()) continue;
+    if (std::fabs(number) <= kMostNamed && named_.size() < kMostNumbers &&
+        std::find(named_.begin(), named_.end(), number) == named_.end())
+      named_.push_back(number);
+    const auto size = static_cast<int64_t>(std::clamp(number, 0.0, 2.0 * kMostSize));
+    if (static_cast<double>(size) == number && size >= kLeastSize && size <= kMostSize &&
+        std::find(sizes_.begin(), sizes_.end(), size) == sizes_.end())
+      sizes_.push_back(size);
+  }
+  std::sort(sizes_.rbegin(), sizes_.rend());
+  if (sizes_.size() > kMostSizes) sizes_.resize(kMostSizes);
+}
+
+// The cheapest verified case that is not tiny.
+size_t CandidateEvaluation::MainCase() const {
+  for (size_t i = 0; i < state_.verified.size(); ++i)
+    if (ElementsOf(state_.spec, *state_.verified[i].c) >= kElements) return i;
+  return state_.verified.size() - 1;
+}
+
+Result<Failure> CandidateEvaluation::TryOddShape(Trial trial, const Budget& budget) {
   const auto bytes = CaseBytes(state_.spec, trial.c);  // an Error is for TryTrial to explain
-  if (bytes && *bytes > most_bytes) {
-    state_.Note(
-        fmt::format("{}: not tested with {}: its buffers take {} MiB, more than {} times those of the largest case",
-                    Name(trial.check), trial.Describe(), *bytes >> 20, kOddShapeFactor));
+  if (bytes && *bytes > budget.bytes) {
+    if (trial.sample_instructions == 0)
+      state_.Note(
+          fmt::format("{}: not tested with {}: its buffers take {} MiB, more than {} times those of the largest case",
+                      Name(trial.check), trial.Describe(), *bytes >> 20, kOddShapeFactor));
     return Failure();
   }
-  trial.original_instructions = most_instructions;
+  // An allocation of nothing has no address of its own on a GPU.
+  if (!state_.on_simulator() && HasEmptyBuffer(state_.spec, trial.c)) return Failure();
+  trial.original_instructions = budget.instructions;
   return TryTrial(trial);
 }
 
 // Small inputs as well: there an addend to a sum of squares becomes visible.
 Result<Failure> CandidateEvaluation::OtherScalarsOf(const VerifiedCase& verified) {
-  const auto other = OtherScalars(state_.spec, *verified.c);
-  if (!other) return Failure();
   const base::CounterRandom seeds(secret_, 79);
   uint64_t index = 0;
-  for (const InputVariant variant : {InputVariant::kBase, InputVariant::kScaleDown}) {
-    if (variant != InputVariant::kBase && !VariantApplies(state_.spec)) continue;
-    WW_ASSIGN(Failure failure, TryTrial({core::Check::kOtherScalars, *other, variant, seeds.Bits(index++)}));
-    if (failure) return failure;
-  }
+  for (const core::Case& other : OtherScalars(state_.spec, *verified.c, secret_))
+    for (const InputVariant variant : {InputVariant::kBase, InputVariant::kScaleDown}) {
+      if (variant != InputVariant::kBase && (!VariantApplies(state_.spec) || index > 3)) continue;
+      WW_ASSIGN(Failure failure, TryTrial({core::Check::kOtherScalars, other, variant, seeds.Bits(index++)}));
+      if (failure) return failure;
+    }
   return Failure();
 }
 
@@ -494,12 +610,14 @@ Result<core::Verdict> CandidateEvaluation::Run() {
     WW_ASSIGN(Failure failure, OtherInputs(cheapest, Inputs::kSecretSeeds, VerificationLevel::kQuick));
     if (failure) return *failure;
   }
-  for (const VerifiedCase& verified : state_.verified) {
-    const bool first = &verified == &state_.verified.front();
-    if (!first && effort_ == VerificationLevel::kQuick) break;
-    WW_ASSIGN(Failure failure,
-              OtherInputs(reduced ? *reduced : *verified.c, first ? Inputs::kAll : Inputs::kSecretSeeds,
-                          first ? effort_ : VerificationLevel::kQuick));
+  const size_t main = effort_ == VerificationLevel::kQuick ? 0 : MainCase();
+  for (size_t i = 0; i < state_.verified.size(); ++i) {
+    const VerifiedCase& verified = state_.verified[i];
+    if (i > 0 && effort_ == VerificationLevel::kQuick) break;
+    const bool large = i + 1 == state_.verified.size() && verified.instructions <= kMostInstructionsForInputs;
+    const Inputs which = i == main ? Inputs::kAll : large ? Inputs::kThatNeedSize : Inputs::kSecretSeeds;
+    WW_ASSIGN(Failure failure, OtherInputs(reduced ? *reduced : *verified.c, which,
+                                           which == Inputs::kSecretSeeds ? VerificationLevel::kQuick : effort_));
     if (failure) return *failure;
   }
   WW_ASSIGN(Failure failure, OddShapesOf(reduced ? *reduced : cheapest, effort_));
@@ -510,6 +628,10 @@ Result<core::Verdict> CandidateEvaluation::Run() {
       WW_ASSIGN(failure, OddShapesOf(*state_.verified.back().c, VerificationLevel::kQuick));
       if (failure) return *failure;
     }
+    WW_ASSIGN(failure, LongShapesOf(cheapest));
+    if (failure) return *failure;
+    WW_ASSIGN(failure, TiledShapesOf(cheapest));
+    if (failure) return *failure;
     WW_ASSIGN(failure, OtherScalarsOf(state_.verified.front()));
     if (failure) return *failure;
     WW_ASSIGN(failure, ReducedShapesOf());

@@ -119,6 +119,7 @@ struct Target {  // one buffer to fill
   uint64_t seed, stream;
   bool elementwise = false;  // one-dimensional, with the shape of an output: a bad value affects only its own element
   bool alone = true;         // these values are not multiplied by other buffers' values
+  std::span<const double> named;  // numbers of kNamed
 };
 
 tl::unexpected<Error> BadInit(const Target& target, const std::string& what) {
@@ -144,7 +145,10 @@ Status FillFromFile(const Target& target, const std::filesystem::path& repositor
   return {};
 }
 
-Status FillIntegerRange(const Target& target, const base::CounterRandom& random) {
+struct IntegerRange {
+  int64_t low = 0, high = 0;
+};
+Result<IntegerRange> RangeOf(const Target& target) {
   const core::Init& init = target.buffer.init;
   int64_t low = 0, high = target.buffer.dtype == core::DType::kBool ? 1 : 127;
   const auto variables = core::IntegerScalars(target.c);
@@ -154,12 +158,68 @@ Status FillIntegerRange(const Target& target, const base::CounterRandom& random)
   if (init.high) {
     WW_ASSIGN(high, init.high->Evaluate(variables));
   }
-  if (high < low) {
-    if (target.bytes.empty()) return {};
+  if (high < low && !target.bytes.empty())
     return BadInit(target,
                    fmt::format("the range [{}, {}] of its integers is empty in case {}", low, high, target.c.name));
+  return IntegerRange{low, high};
+}
+
+Status FillIntegerRange(const Target& target, const base::CounterRandom& random) {
+  WW_ASSIGN(const IntegerRange range, RangeOf(target));
+  if (!target.bytes.empty()) FillIntegers(target.buffer.dtype, target.bytes, random, range.low, range.high);
+  return {};
+}
+
+// The least and the greatest integer of a type.
+IntegerRange ExtremesOf(core::DType dtype) {
+  const auto bits = 8 * core::SizeOf(dtype);
+  if (dtype == core::DType::kBool) return {0, 1};
+  if (dtype == core::DType::kU8 || dtype == core::DType::kU32) return {0, (int64_t{1} << bits) - 1};
+  const int64_t most = static_cast<int64_t>((uint64_t{1} << (bits - 1)) - 1);
+  return {-most - 1, most};
+}
+
+// A variant of an integer buffer's values.
+Status FillIntegerVariant(const Target& target, InputVariant variant, const base::CounterRandom& random) {
+  WW_ASSIGN(const IntegerRange range, RangeOf(target));
+  const core::DType dtype = target.buffer.dtype;
+  const size_t size = core::SizeOf(dtype), count = target.bytes.size() / size;
+  const IntegerRange type = ExtremesOf(dtype);
+  const auto store = [&](size_t i, int64_t value) {
+    value = std::clamp(value, type.low, type.high);
+    std::memcpy(target.bytes.data() + i * size, &value, size);
+  };
+  const auto width = static_cast<uint64_t>(range.high) - static_cast<uint64_t>(range.low);
+  if (variant == InputVariant::kIntegerEqual) {
+    const auto value = static_cast<int64_t>(static_cast<uint64_t>(range.low) +
+                                            (width == UINT64_MAX ? random.Bits(0) : random.Below(0, width + 1)));
+    for (size_t i = 0; i < count; ++i) store(i, value);
+  } else if (variant == InputVariant::kIntegerSorted) {
+    const bool falls = random.Bits(0) & 1;
+    for (size_t i = 0; i < count; ++i) {
+      const auto share = static_cast<uint64_t>(static_cast<double>(width) * static_cast<double>(i) /
+                                               static_cast<double>(std::max<size_t>(count, 1)));
+      store(i, falls ? static_cast<int64_t>(static_cast<uint64_t>(range.high) - share)
+                     : static_cast<int64_t>(static_cast<uint64_t>(range.low) + share));
+    }
+  } else {
+    for (size_t i = 0; i < count; ++i) {
+      const int64_t power = int64_t{1} << random.Below(4 * i, 8 * size - 1), sign = random.Bits(4 * i + 1) & 1 ? 1 : -1;
+      const int64_t values[] = {range.low,
+                                range.high,
+                                range.low - 1,
+                                range.high + 1,
+                                sign * power,
+                                sign * power + 1,
+                                type.low,
+                                type.high,
+                                -1,
+                                0,
+                                range.low + static_cast<int64_t>(width / 2),
+                                sign * static_cast<int64_t>(random.Below(4 * i + 2, 8 * (width % INT32_MAX) + 8))};
+      store(i, values[random.Below(4 * i + 3, std::size(values))]);
+    }
   }
-  FillIntegers(target.buffer.dtype, target.bytes, random, low, high);
   return {};
 }
 
@@ -213,6 +273,50 @@ void FillSpecial(const Target& target, const base::CounterRandom& random, bool w
     core::StoreFromDouble(dtype, target.bytes.data(), second.Below(count + kind, count), specials[kind]);
 }
 
+// How far below its usual magnitude a format still has normal numbers of which squares do not vanish at once.
+int TinyExponent(core::DType dtype) { return dtype == core::DType::kF16 ? -12 : -60; }
+
+void FillZeroRuns(const Target& target, const base::CounterRandom& random, const base::CounterRandom& second) {
+  const uint64_t count = target.bytes.size() / core::SizeOf(target.buffer.dtype);
+  std::vector<bool> zero(count);
+  uint64_t drawn = 0;
+  for (uint64_t begin = 0; begin < count;) {  // lengths of all magnitudes
+    const uint64_t most = uint64_t{2} << second.Below(drawn, 9);
+    const uint64_t length = 1 + second.Below(drawn + 1, most);
+    const bool is_zero = (second.Bits(drawn + 2) & 1) != 0;
+    for (uint64_t i = begin; i < std::min(count, begin + length); ++i) zero[i] = is_zero;
+    begin += length;
+    drawn += 3;
+  }
+  Fill(target.buffer.dtype, target.bytes, [&](uint64_t i) { return zero[i] ? 0.0 : NormalAt(random, i); });
+}
+
+void FillEqualRows(const Target& target, const base::CounterRandom& random) {
+  const core::DType dtype = target.buffer.dtype;
+  const uint64_t width = target.shape.empty() ? 1 : static_cast<uint64_t>(std::max<int64_t>(target.shape.back(), 1));
+  const double tiny = core::SmallestNormal(dtype) * 0.25;
+  Fill(dtype, target.bytes, [&](uint64_t i) {
+    const uint64_t row = i / width;
+    // Few bits: sums of equal values are exact, or a normalized row is nothing but their rounding.
+    const double value = std::floor(8 * NormalAt(random, row)) / 8;
+    const double values[] = {value, 0.0, -0.0, tiny, 3 + value, -tiny};
+    return values[random.Below(row + 1'000'000, std::size(values))];
+  });
+}
+
+// The numbers themselves, with either sign, and their neighbours.
+void FillNamed(const Target& target, const base::CounterRandom& random, const base::CounterRandom& second) {
+  const core::DType dtype = target.buffer.dtype;
+  const size_t size = core::SizeOf(dtype), count = target.bytes.size() / size;
+  const double step = core::MachineEpsilon(dtype);
+  for (uint64_t i = 0; i < count && !target.named.empty(); ++i) {
+    if (second.Below(i, 8) != 0) continue;
+    const double value = target.named[random.Below(i, target.named.size())];
+    const double factors[] = {1, 1, -1, 1 + step, 1 - step};
+    core::StoreFromDouble(dtype, target.bytes.data(), i, value * factors[second.Below(i + count, std::size(factors))]);
+  }
+}
+
 // A variant other than the base, for a floating-point buffer.
 Status FillVariant(const Target& target, InputVariant variant, const std::filesystem::path& repository) {
   const core::DType dtype = target.buffer.dtype;
@@ -250,12 +354,16 @@ Status FillVariant(const Target& target, InputVariant variant, const std::filesy
       break;
     }
     case InputVariant::kNeedle:
+    case InputVariant::kLowNeedle: {
+      // Of exponentials, those below a high one vanish at once; below a low one they add up in long rows.
+      const double height = variant == InputVariant::kLowNeedle ? 8.0 : narrow ? 30.0 : 1000.0;
       Fill(dtype, bytes, [&](uint64_t i) {
         const uint64_t tile = i / 1024, width = std::min<uint64_t>(1024, count - tile * 1024);
         if (tile * 1024 + second.Below(tile, width) != i) return 0.1 * NormalAt(random, i);
-        return SignAt(random, i) * (narrow ? 30.0 : 1000.0) * (1 + random.Uniform(i));
+        return SignAt(random, i) * height * (1 + random.Uniform(i));
       });
       break;
+    }
     case InputVariant::kExactIntegers:
       Fill(dtype, bytes, [&](uint64_t i) { return static_cast<double>(random.Bits(i) & 1); });
       break;
@@ -271,6 +379,29 @@ Status FillVariant(const Target& target, InputVariant variant, const std::filesy
       });
       break;
     }
+    case InputVariant::kTiny:
+      Fill(dtype, bytes, [&](uint64_t i) { return std::ldexp(NormalAt(random, i), TinyExponent(dtype)); });
+      break;
+    case InputVariant::kSubnormal:
+      Fill(dtype, bytes, [&](uint64_t i) {
+        return SignAt(second, i) * core::SmallestNormal(dtype) * (0.125 + 0.75 * random.Uniform(i));
+      });
+      break;
+    case InputVariant::kBufferScales: {
+      const int most = narrow ? 6 : 30;
+      const int exponent = static_cast<int>(second.Below(0, static_cast<uint64_t>(2 * most + 1))) - most;
+      Fill(dtype, bytes, [&](uint64_t i) { return std::ldexp(NormalAt(random, i), exponent); });
+      break;
+    }
+    case InputVariant::kZeroRuns: FillZeroRuns(target, random, second); break;
+    case InputVariant::kEqualRows: FillEqualRows(target, random); break;
+    case InputVariant::kNamed:
+      WW_TRY(FillBase(target, repository));
+      FillNamed(target, random, second);
+      break;
+    case InputVariant::kIntegerEqual:
+    case InputVariant::kIntegerSorted:
+    case InputVariant::kIntegerBeyond: return FillBase(target, repository);
     case InputVariant::kSpecialValues: FillSpecial(target, random, true); break;
     case InputVariant::kSpecialNumbers: FillSpecial(target, random, false); break;
     case InputVariant::kMaxFinite: {
@@ -292,6 +423,15 @@ bool IsReplaceable(const core::BufferArgument& buffer) {
   return IsFilled(buffer) && core::IsFloat(buffer.dtype) &&
          (buffer.init.kind == core::Init::Kind::kDefault || buffer.init.kind == core::Init::Kind::kNormal ||
           buffer.init.kind == core::Init::Kind::kUniform);
+}
+
+bool IsInteger(const core::BufferArgument& buffer) {
+  return IsFilled(buffer) && !core::IsFloat(buffer.dtype) &&
+         (buffer.init.kind == core::Init::Kind::kDefault || buffer.init.kind == core::Init::Kind::kIntegers);
+}
+bool IsIntegerVariant(InputVariant variant) {
+  return variant == InputVariant::kIntegerEqual || variant == InputVariant::kIntegerSorted ||
+         variant == InputVariant::kIntegerBeyond;
 }
 
 template <typename Predicate>
@@ -316,14 +456,39 @@ Result<bool> IsElementwise(const core::KernelSpec& spec, const core::Case& c, co
 }  // namespace
 
 std::string_view Name(InputVariant variant) {
-  constexpr std::string_view kNames[] = {
-      "base",     "normal", "uniform",        "pareto",          "lognormal",      "constant",
-      "ties",     "sorted", "sign-mix",       "needle",          "exact-integers", "scale-down",
-      "scale-up", "wide",   "special-values", "special-numbers", "max-finite"};
+  constexpr std::string_view kNames[] = {"base",
+                                         "normal",
+                                         "uniform",
+                                         "pareto",
+                                         "lognormal",
+                                         "constant",
+                                         "ties",
+                                         "sorted",
+                                         "sign-mix",
+                                         "needle",
+                                         "exact-integers",
+                                         "scale-down",
+                                         "scale-up",
+                                         "wide",
+                                         "special-values",
+                                         "special-numbers",
+                                         "tiny",
+                                         "subnormal",
+                                         "low-needle",
+                                         "buffer-scales",
+                                         "zero-runs",
+                                         "equal-rows",
+                                         "named-numbers",
+                                         "integers-equal",
+                                         "integers-sorted",
+                                         "integers-beyond",
+                                         "max-finite"};
   return kNames[static_cast<size_t>(variant)];
 }
 
 bool VariantApplies(const core::KernelSpec& spec) { return AnyBuffer(spec, IsReplaceable); }
+
+bool IntegerVariantApplies(const core::KernelSpec& spec) { return AnyBuffer(spec, IsInteger); }
 
 bool SeedMatters(const core::KernelSpec& spec) {
   return AnyBuffer(spec, [](const core::BufferArgument& buffer) {
@@ -334,7 +499,8 @@ bool SeedMatters(const core::KernelSpec& spec) {
 
 Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec, const core::Case& c,
                                                     InputVariant variant, uint64_t seed,
-                                                    const std::filesystem::path& repository) {
+                                                    const std::filesystem::path& repository,
+                                                    std::span<const double> named) {
   std::vector<core::BufferContent> buffers;
   for (const core::Argument& argument : spec.args) {
     const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
@@ -357,13 +523,18 @@ Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec
                     .shape = shape,
                     .bytes = values,
                     .seed = seed,
-                    .stream = stream};
+                    .stream = stream,
+                    .named = named};
       WW_ASSIGN(target.elementwise, IsElementwise(spec, c, shape));
       target.alone = std::count_if(spec.args.begin(), spec.args.end(), [](const core::Argument& other) {
                        const auto* filled = std::get_if<core::BufferArgument>(&other.kind);
                        return filled != nullptr && IsReplaceable(*filled);
                      }) <= 1;
-      WW_TRY(IsReplaceable(*buffer) ? FillVariant(target, variant, repository) : FillBase(target, repository));
+      if (IsIntegerVariant(variant) && IsInteger(*buffer)) {
+        WW_TRY(FillIntegerVariant(target, variant, base::CounterRandom(seed, stream)));
+      } else {
+        WW_TRY(IsReplaceable(*buffer) ? FillVariant(target, variant, repository) : FillBase(target, repository));
+      }
     } else {
       FillPoison(values, seed, stream, false);
       content.uninitialized = true;

@@ -2,8 +2,8 @@
 //
 // A case's own distribution is given by the manifest's `init` (variant kBase). The other variants replace it for
 // floating-point `in` and `inout` buffers whose init is the default, normal or uniform; buffers with another init (a
-// constant, a file, integers) keep it, since the kernel may depend on it, and so do integer buffers, which are often
-// indices.
+// constant, a file) keep it, since the kernel may depend on it. Integer buffers, which are often indices, have variants
+// of their own: within their range, and, where the original tolerates it, beyond.
 //
 // Only +, -, *, / and sqrt are used to form the numbers (no libm), so that no C library version changes a recorded
 // reference.
@@ -39,20 +39,35 @@ enum class InputVariant : uint8_t {
   kWide,            // magnitudes from 2^-30 to 2^30, in f16 2^-10 to 2^6
   kSpecialValues,   // normal with +-0, subnormals, +-infinity and NaN, sparse enough that rows without any remain
   kSpecialNumbers,  // the same without NaN
+  kTiny,            // normal(0, 1) * 2^-60, in f16 2^-12: below every threshold that looks like zero
+  kSubnormal,       // nothing else: a kernel that flushes them gives zeros
+  kLowNeedle,       // as the needle, from 8 to 16 alone
+  kBufferScales,    // normal(0, 1) times a power of two for each buffer, from 2^-30 to 2^30, in f16 2^-6 to 2^6
+  kZeroRuns,        // normal with runs of zeros of all lengths, half of all elements
+  kEqualRows,       // rows of one value each: ordinary, zero of either sign, subnormal
+  kNamed,           // the base, and every eighth element one of the numbers that a candidate names, or a neighbour
+  kIntegerEqual,    // of integer buffers: one value everywhere
+  kIntegerSorted,   // the range in ascending or descending order
+  kIntegerBeyond,   // the ends of the range and beyond them, powers of two of both signs, the extreme values
   kMaxFinite,  // normal with one largest finite value per buffer (more would make sums depend on their order), or 1/128
                // of it if values of several buffers may be multiplied
 };
 inline constexpr InputVariant kAllInputVariants[] = {
-    InputVariant::kBase,      InputVariant::kNormal,   InputVariant::kUniform,       InputVariant::kPareto,
-    InputVariant::kLognormal, InputVariant::kConstant, InputVariant::kTies,          InputVariant::kSorted,
-    InputVariant::kSignMix,   InputVariant::kNeedle,   InputVariant::kExactIntegers, InputVariant::kScaleDown,
-    InputVariant::kScaleUp,   InputVariant::kWide,     InputVariant::kSpecialValues, InputVariant::kSpecialNumbers,
-    InputVariant::kMaxFinite};
+    InputVariant::kBase,           InputVariant::kNormal,        InputVariant::kUniform,
+    InputVariant::kPareto,         InputVariant::kLognormal,     InputVariant::kConstant,
+    InputVariant::kTies,           InputVariant::kSorted,        InputVariant::kSignMix,
+    InputVariant::kNeedle,         InputVariant::kExactIntegers, InputVariant::kScaleDown,
+    InputVariant::kScaleUp,        InputVariant::kWide,          InputVariant::kSpecialValues,
+    InputVariant::kSpecialNumbers, InputVariant::kTiny,          InputVariant::kSubnormal,
+    InputVariant::kLowNeedle,      InputVariant::kBufferScales,  InputVariant::kZeroRuns,
+    InputVariant::kEqualRows,      InputVariant::kNamed,         InputVariant::kIntegerEqual,
+    InputVariant::kIntegerSorted,  InputVariant::kIntegerBeyond, InputVariant::kMaxFinite};
 
 std::string_view Name(InputVariant variant);  // "scale-up"
 
 // Whether any buffer of the kernel changes with the variant / with the seed.
 bool VariantApplies(const core::KernelSpec& spec);
+bool IntegerVariantApplies(const core::KernelSpec& spec);
 bool SeedMatters(const core::KernelSpec& spec);
 
 // Every buffer argument in the order of the signature. `in` and `inout` are filled; `out` and `scratch` are filled with
@@ -60,7 +75,8 @@ bool SeedMatters(const core::KernelSpec& spec);
 // not fit.
 Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec, const core::Case& c,
                                                     InputVariant variant, uint64_t seed,
-                                                    const std::filesystem::path& repository);
+                                                    const std::filesystem::path& repository,
+                                                    std::span<const double> named = {});
 
 // Random bits; the complement differs from them in every byte, so that an element that equals its poison in both runs
 // was not written.

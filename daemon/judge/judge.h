@@ -4,7 +4,8 @@
 // first; each has the check name under which a verdict reports it:
 //
 //   (compile, slice, record, device faults: from the evaluator)
-//   guard-bands, input-hash, module-state   what the candidate wrote outside its outputs
+//   guard-bands, input-hash  what the candidate wrote outside its outputs
+//   module-state             no result depends on what an earlier call left (state_check.h)
 //   unwritten-output         two runs with complementary poison: an element equal to its poison in both was not
 //                            written; on a GPU the second with nothing mapped around the buffers and read-only inputs
 //   determinism              these and further runs agree bit for bit, unless the original's do not or the manifest
@@ -20,9 +21,15 @@
 //   recorded-reference       what `warpwright record` or the user stored for the case
 //   secret-seed              inputs whose seed was drawn after the candidate had compiled and run (a quick evaluation
 //                            uses one secret for all candidates of this judge: the original runs once)
-//   pointer-offset, distributions, exact-integers, needle, scale-ladder, special-values: other inputs, the same shape
-//   odd-shape                n-1, n+1, a prime, 1, less than a warp, two secret ones; n-1 and n+1 of the largest case
-//   other-scalars            (full) floating-point scalars that the manifest does not give
+//   in-place                 an output in the place of an input, where the original computes the same there
+//   (in_place.h) pointer-offset, distributions, exact-integers, needle, scale-ladder, special-values: other inputs, the
+//   same shape;
+//                            among them integers beyond their range where the original tolerates them, and the numbers
+//                            that the candidate's code names and the original's does not
+//   odd-shape                n-1, n+1, a prime, 1, less than a warp, two secret ones; n-1 and n+1 of the largest case;
+//                            (full) zero, more than 65,535 in each dimension and 2^20 elements in all, squares of
+//                            powers of two, sizes that the candidate names
+//   other-scalars            (full) floating-point scalars that the manifest does not give, each by itself
 //   large-case               (full) cases too large to be verified are at least written to
 //   reduced-shape            (full) cases too large to be verified, reduced in one dimension at a time to a size that
 //                            can be run
@@ -35,8 +42,9 @@
 //   bytes-read               the inputs that the original reads are read. Counted last: on a GPU only a candidate that
 //                            is faster than all before it is counted deeply
 //
-// Other inputs and odd shapes are tried on the cheapest case that is verified, secret seeds on every one (in a quick
-// evaluation on that one alone; if it is large and on a GPU, the timed outputs cover secret inputs at full size).
+// Other inputs are tried on the cheapest case that is verified and has a thousand elements, those that need long rows
+// also on the largest; odd shapes around the cheapest case; secret seeds on every one (in a quick evaluation all on the
+// cheapest alone; if it is large and on a GPU, the timed outputs cover secret inputs at full size).
 //
 // Which cases are verified: on the simulator those that the original runs whole within `verify_instructions`, and those
 // marked for the simulator alone; the others are only measured, by sampled blocks. On a GPU also small ones that are
@@ -71,6 +79,7 @@ struct JudgeOptions {
   uint64_t sample_instructions = 20'000'000;  // of one measurement
   uint64_t max_case_bytes =
       1ull << 30;  // of all buffers; larger cases are skipped on the simulator, and this is reported
+  uint64_t max_long_bytes = 96u << 20;  // of shapes that are long in one dimension, or of many elements
   uint64_t guard_bytes = 64u << 10;
   std::string manifest_digest, toolchain;  // for recorded references
   std::optional<core::Chip> chip;          // of a real device: bounds plausible results

@@ -81,6 +81,7 @@ struct Judge::State {
   std::vector<std::pair<const core::Case*, uint64_t>> large;  // not verified; thread instructions of the original
   std::map<std::string, double> tighten;                      // by output
   std::map<std::string, Reproducibility> repetitions;         // by trial and kind of run
+  std::map<std::string, bool> in_place;                       // whether the original computes the same; by trial, pair
   std::vector<std::string> notes;
   const uint64_t search_secret;  // of quick evaluations, so that they share the original's results
   double best_gain = 1;          // of the candidates so far

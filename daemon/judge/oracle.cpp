@@ -166,7 +166,7 @@ Result<OracleResult> Oracle::Query(const Trial& trial) {
   const std::string key = trial.Key();
   if (const OracleResult* known = Find(key)) return *known;
   WW_ASSIGN(std::vector<core::BufferContent> inputs,
-            MakeInputs(spec_, trial.c, trial.variant, trial.seed, settings_.repository));
+            MakeInputs(spec_, trial.c, trial.variant, trial.seed, settings_.repository, trial.named));
   WW_ASSIGN(OracleResult answer, Compute(trial, std::move(inputs), true));
   Remember(key, answer);
   return answer;
@@ -208,7 +208,7 @@ Result<std::shared_ptr<const std::vector<core::BufferContent>>> Oracle::InputsOf
   const auto found = std::find_if(inputs_.begin(), inputs_.end(), [&](const auto& kept) { return kept.first == key; });
   if (found != inputs_.end()) return found->second;
   WW_ASSIGN(std::vector<core::BufferContent> inputs,
-            MakeInputs(spec_, trial.c, trial.variant, trial.seed, settings_.repository));
+            MakeInputs(spec_, trial.c, trial.variant, trial.seed, settings_.repository, trial.named));
   inputs_.emplace_front(key, std::make_shared<const std::vector<core::BufferContent>>(std::move(inputs)));
   uint64_t bytes = 0;
   size_t count = 0;
@@ -247,7 +247,7 @@ Result<OracleResult> Oracle::Compute(const Trial& trial, std::vector<core::Buffe
   const auto arguments = BufferArguments(spec_);
   for (size_t i = 0; i < arguments.size(); ++i) {
     const auto& buffer = std::get<core::BufferArgument>(arguments[i]->kind);
-    if (trial.offset_pointers && buffer.alignment < 256) reference->inputs[i].pointer_offset = buffer.alignment;
+    reference->inputs[i].pointer_offset = PointerOffset(trial, buffer, i);
     if (buffer.role != core::Role::kOut && buffer.role != core::Role::kInOut) continue;
     WW_ASSIGN(std::vector<int64_t> shape, core::ShapeOf(*arguments[i], trial.c));
     reference->outputs.push_back(i);
@@ -258,7 +258,8 @@ Result<OracleResult> Oracle::Compute(const Trial& trial, std::vector<core::Buffe
   if (failure) return OracleResult(std::move(*failure));
   // Special values are special in their bits, which the shadow's wider type treats differently.
   const bool special = trial.variant == InputVariant::kSpecialValues ||
-                       trial.variant == InputVariant::kSpecialNumbers || trial.variant == InputVariant::kMaxFinite;
+                       trial.variant == InputVariant::kSpecialNumbers || trial.variant == InputVariant::kMaxFinite ||
+                       trial.variant == InputVariant::kTiny || trial.variant == InputVariant::kSubnormal;
   if (!special && !trial.bare) {
     WW_TRY(AddTruth(trial, *reference));
     MarkExact(trial, *reference);
@@ -272,9 +273,10 @@ Result<OracleResult> Oracle::Compute(const Trial& trial, std::vector<core::Buffe
       typical = std::max(typical, Rms(reference->layouts[o].dtype, reference->references[o].bytes));
     reference->references[o].typical_rms = typical;
     reference->references[o].own_inputs = trial.variant == InputVariant::kBase;
-    reference->references[o].structured = trial.variant == InputVariant::kConstant ||
-                                          trial.variant == InputVariant::kTies ||
-                                          trial.variant == InputVariant::kSorted;
+    reference->references[o].structured =
+        trial.variant == InputVariant::kConstant || trial.variant == InputVariant::kTies ||
+        trial.variant == InputVariant::kSorted || trial.variant == InputVariant::kZeroRuns ||
+        trial.variant == InputVariant::kEqualRows;
   }
   return OracleResult(std::shared_ptr<const TrialReference>(std::move(reference)));
 }

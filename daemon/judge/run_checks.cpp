@@ -296,6 +296,24 @@ std::optional<std::string> FindIdle(const TrialReference& reference, const std::
   return std::nullopt;
 }
 
+void CompleteSample(const TrialReference& reference, core::Executed& run) {
+  for (size_t o = 0; o < reference.outputs.size(); ++o) {
+    const size_t i = reference.outputs[o], size = core::SizeOf(reference.layouts[o].dtype);
+    const base::Bytes& original = reference.references[o].bytes;
+    if (!reference.inputs[i].uninitialized) {  // what remains of its old content is not known
+      run.buffers[i] = original;
+      continue;
+    }
+    std::vector<std::byte> bytes = run.buffers[i].Copy();
+    const auto is_zero = [](std::byte b) { return b == std::byte{0}; };
+    for (size_t at = 0; at + size <= bytes.size(); at += size)
+      if (std::all_of(bytes.begin() + static_cast<std::ptrdiff_t>(at),
+                      bytes.begin() + static_cast<std::ptrdiff_t>(at + size), is_zero))
+        std::copy_n(original.begin() + at, size, bytes.begin() + static_cast<std::ptrdiff_t>(at));
+    run.buffers[i] = std::move(bytes);
+  }
+}
+
 double RelativeDifference(const TrialReference& reference, const std::vector<base::Bytes>& buffers) {
   double worst = 0;
   for (size_t o = 0; o < reference.outputs.size(); ++o) {

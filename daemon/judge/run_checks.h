@@ -63,6 +63,9 @@ Failure CheckRooflineFloor(const core::Chip& chip, const core::KernelSpec& spec,
 std::optional<std::string> FindIdle(const TrialReference& reference, const std::vector<core::BufferContent>& inputs,
                                     const core::Executed& run);
 
+// Gives the elements that a sample of the blocks has not written, which are zero, the original's values.
+void CompleteSample(const TrialReference& reference, core::Executed& run);
+
 // rms(run - original) / rms(original) of the floating-point outputs, over elements that are finite in both: the worst
 // output.
 double RelativeDifference(const TrialReference& reference, const std::vector<base::Bytes>& buffers);

@@ -19,7 +19,7 @@ struct KnownCheck {
 constexpr KnownCheck kChecks[] = {
     {core::Check::kGuardBands, "nothing is written or read outside the buffers", ""},
     {core::Check::kInputHash, "inputs are not modified", ""},
-    {core::Check::kModuleState, "module variables are not modified", ""},
+    {core::Check::kModuleState, "no result depends on what an earlier call left", ""},
     {core::Check::kUnwrittenOutput,
      "every output element is written, shown by two runs over complementary poison values", ""},
     {core::Check::kDeterminism, "repeated runs agree bit for bit, unless the original's do not", ""},
@@ -32,6 +32,8 @@ constexpr KnownCheck kChecks[] = {
     {core::Check::kSecretSeed, "inputs drawn after the candidate was compiled", ""},
     {core::Check::kPointerOffset, "pointers with the minimum alignment that the manifest promises",
      "the manifest promises no other alignment"},
+    {core::Check::kInPlace, "an output in the place of an input, where the original computes the same there",
+     "the original computes something else there, or no two buffers have the same shape"},
     {core::Check::kDistributions, "inputs of other distributions", "the inputs have one distribution only"},
     {core::Check::kExactIntegers, "inputs for which every sum is exact", "does not apply to these arguments"},
     {core::Check::kNeedle, "one large value among small ones", "does not apply to these arguments"},

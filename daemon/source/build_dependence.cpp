@@ -153,6 +153,20 @@ bool IsGlobalFunction(const Unit& unit, std::span<const Token> tokens) {
   });
 }
 
+// Whether a variable's declaration names no type but those of numbers: an object of any other may have a constructor.
+bool IsOfNumbers(std::span<const Token> tokens) {
+  static const std::set<std::string_view> kTypes = {
+      "const",   "static",   "inline",   "volatile", "unsigned", "signed",  "bool",     "char",    "short",
+      "int",     "long",     "float",    "double",   "size_t",   "int8_t",  "int16_t",  "int32_t", "int64_t",
+      "uint8_t", "uint16_t", "uint32_t", "uint64_t", "std",      "alignas", "constinit"};
+  size_t names = 0;
+  for (const Token& token : tokens) {
+    if (token.Is("=") || token.Is("{") || token.Is("[") || token.Is(";")) break;
+    if (token.IsIdentifier() && !kTypes.contains(Spelling(token))) ++names;
+  }
+  return names <= 1;  // its own
+}
+
 }  // namespace
 
 std::map<std::string, core::PrecisionUse> FindUnreachedEffects(const SourceUnits& units, const ReachableUnits& reach,
@@ -172,8 +186,8 @@ std::map<std::string, core::PrecisionUse> FindUnreachedEffects(const SourceUnits
     });
     const bool calls = std::any_of(tokens.begin(), tokens.end(), [](const Token& t) { return t.Is("("); });
     const bool on_device = (unit.attributes & (kDevice | kGlobal | kConstant | kManaged | kShared)) != 0;
-    const bool initialized =
-        unit.kind == Unit::Kind::kVariable && !on_device && !unit.is_constexpr && (!unit.is_const || calls);
+    const bool initialized = unit.kind == Unit::Kind::kVariable && !on_device && !unit.is_constexpr &&
+                             (!unit.is_const || calls || !IsOfNumbers(tokens));
     if (on_device || (!attributed && !initialized && !IsGlobalFunction(unit, tokens))) continue;
     std::string text;
     for (const Token& token : tokens) text += std::string(token.text) + " ";

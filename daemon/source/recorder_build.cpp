@@ -36,6 +36,7 @@ const std::vector<std::string>& FlagsOf(HostBuild build) {
   static const std::vector<std::string> usual = {"-std=c++17", "-O0"}, other = {"-std=c++20", "-O2", "-DNDEBUG"};
   return build == HostBuild::kUsual ? usual : other;
 }
+constexpr int kShimDeadlines = 5;  // it is compiled once, perhaps beside much other work
 constexpr uint64_t kCompilerMemoryBytes = 4ull << 30;
 
 // A folder of the cache is either complete or absent: it is written under a temporary name and renamed. Another process
@@ -115,8 +116,9 @@ Result<fs::path> BuildShim(const fs::path& cache, std::chrono::milliseconds dead
     if (name.ends_with(".cpp")) sources.emplace_back(name);
   }
   const auto compile = [&](const std::vector<std::string>& arguments, HostBuild build = HostBuild::kUsual) -> Status {
-    WW_ASSIGN(const base::Completed done, Compile(build, arguments, folder, folder, deadline));
+    WW_ASSIGN(const base::Completed done, Compile(build, arguments, folder, folder, kShimDeadlines * deadline));
     if (done.exit_code == 0) return {};
+    if (done.timed_out) return Fail(ErrorCode::kEnvironment, "g++ takes too long to compile the launch recorder");
     return Fail(ErrorCode::kEnvironment, "g++ cannot compile the launch recorder: " + done.err.substr(0, 2000),
                 "install g++ 12 or newer with its standard library");
   };

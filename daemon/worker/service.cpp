@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/hash.h"
+#include "compile/ptx_numbers.h"
 #include "compile/ptx_rules.h"
 #include "lift/equivalence.h"
 #include "lift/lift.h"
@@ -94,6 +95,18 @@ std::vector<std::string> LaunchedKernels(const core::LaunchPlan& plan) {
   return kernels;
 }
 
+constexpr const char* kOtherBuild = "whether its device code is built as C++20 without assertions";
+
+compile::CompileRequest CompileRequestFor(const source::Slices& slices, const core::LaunchPlan& plan,
+                                          const std::string& arch, bool markers) {
+  return {.file = slices.file,
+          .text = slices.device,
+          .headers = slices.device_headers,
+          .kernels = LaunchedKernels(plan),
+          .arch = arch,
+          .markers = markers};
+}
+
 std::optional<core::Refused> CheckPtx(const core::CompiledModule& module, const core::KernelSpec& spec,
                                       const std::string& file) {
   const auto violations = compile::FindPtxViolations(module.ptx, spec.allow);
@@ -170,12 +183,7 @@ Result<source::RecordOutcome> Service::RecordOnce(const source::Slices& slices, 
 Result<Service::ModuleOutcome> Service::CompileOnce(const source::Slices& slices, const core::LaunchPlan& plan,
                                                     const std::string& arch, bool markers) {
   WW_ASSIGN(const compile::Compiler* compiler, TheCompiler());
-  const compile::CompileRequest compile{.file = slices.file,
-                                        .text = slices.device,
-                                        .headers = slices.device_headers,
-                                        .kernels = LaunchedKernels(plan),
-                                        .arch = arch,
-                                        .markers = markers};
+  const compile::CompileRequest compile = CompileRequestFor(slices, plan, arch, markers);
   base::Hasher hasher;
   hasher.Add(slices.Digest()).Add(compile.arch).Add(markers ? "markers" : "");
   for (const auto& kernel : compile.kernels) hasher.Add(kernel);
@@ -191,6 +199,16 @@ Result<Service::ModuleOutcome> Service::CompileOnce(const source::Slices& slices
                           }},
                  outcome);
   return modules_.emplace(key, std::move(kept)).first->second;
+}
+
+Result<bool> Service::DependsOnBuild(const source::Slices& slices, const core::LaunchPlan& plan,
+                                     const std::string& arch, const core::CompiledModule& module) {
+  if (const auto found = build_dependent_.find(module.key); found != build_dependent_.end()) return found->second;
+  WW_ASSIGN(const compile::Compiler* compiler, TheCompiler());
+  announce_(kCompileStage);
+  WW_ASSIGN(const bool depends, compiler->DependsOnBuild(CompileRequestFor(slices, plan, arch, false), module));
+  Bound(build_dependent_);
+  return build_dependent_.emplace(module.key, depends).first->second;
 }
 
 Result<const compile::Compiler*> Service::TheCompiler() {
@@ -237,6 +255,8 @@ Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::C
   if (const auto* failed = std::get_if<core::CompileFailed>(&compiled)) return PrepareOutcome(*failed);
   const auto& module = std::get<std::shared_ptr<const core::CompiledModule>>(compiled);
   if (auto refused = CheckPtx(*module, work.spec, work.source.file)) return PrepareOutcome(std::move(*refused));
+  WW_ASSIGN(const bool depends, DependsOnBuild(slices, plan, chip.arch, *module));
+  if (depends) uses[std::string(core::kBuildPrefix) + kOtherBuild] = {kOtherBuild, slices.file, slices.entry_line};
   seconds["compile"] += watch.Lap();
   return PrepareOutcome(Prepared{module, std::move(plan), std::move(uses)});
 }
@@ -277,6 +297,9 @@ Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& reques
   executed.lines = std::move(run.lines);
   for (const auto& [part, spent] : run.seconds) executed.seconds["run: " + part] += spent;
   executed.precision = compile::FindPrecision(prepared.module->ptx);
+  std::set<double> numbers = compile::FindNumbers(prepared.module->ptx);
+  for (const int64_t number : source::IntegerLiterals(request.source.text)) numbers.insert(static_cast<double>(number));
+  executed.numbers.assign(numbers.begin(), numbers.end());
   executed.precision.insert(prepared.uses.begin(), prepared.uses.end());
   executed.plan_digest = source::PlanDigest(prepared.plan);
   executed.module_key = prepared.module->key;

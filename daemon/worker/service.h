@@ -65,6 +65,9 @@ class Service {
   // `markers`: a lifting build, in which mathematical functions stay calls.
   Result<ModuleOutcome> CompileOnce(const source::Slices& slices, const core::LaunchPlan& plan, const std::string& arch,
                                     bool markers);
+  // Whether the device code is other code in another build (compile/compiler.h).
+  Result<bool> DependsOnBuild(const source::Slices& slices, const core::LaunchPlan& plan, const std::string& arch,
+                              const core::CompiledModule& module);
   // The launch at a shape as lift/ executes it: a lifting build. `source`, `spec` and `chip` outlive the function.
   lift::Prepare PrepareToLift(const core::SourceRef& source, const core::KernelSpec& spec, const core::Chip& chip);
   Result<core::Device*> DeviceFor(const std::string& name);
@@ -77,6 +80,7 @@ class Service {
   std::map<std::string, source::SliceOutcome> slices_;
   std::map<std::string, source::RecordOutcome> plans_;
   std::map<std::string, ModuleOutcome> modules_;
+  std::map<std::string, bool> build_dependent_;  // by the module's key
   std::map<std::string, std::unique_ptr<core::Device>> devices_;
 };
 

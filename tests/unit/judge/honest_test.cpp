@@ -25,7 +25,11 @@ FakeKernel Kernel(F f) {
 struct Rows {
   size_t rows, columns;
 };
-Rows RowsOf(const FakeRun& run) { return {static_cast<size_t>(run.Scalar("N")), static_cast<size_t>(run.Scalar("C"))}; }
+// Without columns, nothing is done.
+Rows RowsOf(const FakeRun& run) {
+  const auto columns = static_cast<size_t>(run.Scalar("C"));
+  return {columns == 0 ? 0 : static_cast<size_t>(run.Scalar("N")), columns};
+}
 
 template <typename T>
 T In(const FakeRun& run, size_t i) {
@@ -287,6 +291,7 @@ TEST_P(HonestKernels, PassForEverySeed) {
       options.repository = folder.path();
       options.seed = seed;
       options.secret_seed = 1000 + seed;
+      options.max_long_bytes = 1 << 20;
       judge::Judge judge(pair.spec, {"/tmp", "k.cu", original_text}, "sim:h200", trusted, options);
       const auto baseline = judge.Prepare();
       ASSERT_TRUE(baseline) << pair.name << ": " << baseline.error().Format();
@@ -413,6 +418,7 @@ TEST_P(HonestKernels, AndDowngradesDoNot) {
     judge::JudgeOptions options;
     options.repository = folder.path();
     options.secret_seed = 99;
+    options.max_long_bytes = 1 << 20;
     judge::Judge judge(pair.spec, {"/tmp", "k.cu", original_text}, "sim:h200", trusted, options);
     const auto verdict = judge.Evaluate({"/tmp", "k.cu", "// candidate\n"}, untrusted, judge::VerificationLevel::kFull);
     ASSERT_TRUE(verdict) << pair.name << ": " << verdict.error().Format();

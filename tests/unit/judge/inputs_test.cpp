@@ -161,6 +161,7 @@ TEST(Inputs, IndicesAndDeclaredContentStayWhatTheyAre) {
   constant.kind = one;
   spec.args.push_back(constant);
   for (const judge::InputVariant variant : judge::kAllInputVariants) {
+    if (variant == judge::InputVariant::kIntegerEqual || variant == judge::InputVariant::kIntegerBeyond) continue;
     const auto inputs = judge::MakeInputs(spec, spec.cases[0], variant, 9, "");
     ASSERT_TRUE(inputs) << inputs.error().Format();
     int64_t low = 1000, high = -1000;
@@ -242,6 +243,71 @@ TEST(Inputs, AreMadeFast) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   RecordProperty("megabytes_per_second", std::to_string(64 / seconds));
   EXPECT_LT(seconds, 3);  // 64 MB; a tenth of the usual speed, for busy machines
+}
+
+TEST(Inputs, IntegersHaveVariantsOfTheirOwn) {
+  core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 1000);
+  core::Argument keys;
+  keys.name = "keys";
+  core::BufferArgument buffer = Buffer(core::DType::kI32, {"n"}, core::Role::kIn);
+  buffer.init.kind = core::Init::Kind::kIntegers;
+  buffer.init.low = core::Expression::Constant(-2);
+  buffer.init.high = core::Expression::Constant(9);
+  keys.kind = buffer;
+  spec.args.push_back(keys);
+  ASSERT_TRUE(judge::IntegerVariantApplies(spec));
+  const auto values = [&](judge::InputVariant variant) {
+    const auto inputs = *judge::MakeInputs(spec, spec.cases[0], variant, 5, "");
+    std::vector<int32_t> list(1000);
+    std::memcpy(list.data(), inputs.back().bytes.data(), 4000);
+    return list;
+  };
+  const auto equal = values(judge::InputVariant::kIntegerEqual);
+  EXPECT_EQ(std::set<int32_t>(equal.begin(), equal.end()).size(), 1u);
+  EXPECT_TRUE(equal[0] >= -2 && equal[0] <= 9);
+  auto sorted = values(judge::InputVariant::kIntegerSorted);
+  if (sorted.front() > sorted.back()) std::reverse(sorted.begin(), sorted.end());
+  EXPECT_TRUE(std::is_sorted(sorted.begin(), sorted.end()));
+  EXPECT_GE(std::set<int32_t>(sorted.begin(), sorted.end()).size(), 11u);
+  const auto beyond = values(judge::InputVariant::kIntegerBeyond);
+  const std::set<int32_t> kinds(beyond.begin(), beyond.end());
+  for (const int32_t wanted : {-3, -2, 9, 10, INT32_MIN, INT32_MAX, 1 << 30, -(1 << 30)})
+    EXPECT_TRUE(kinds.contains(wanted)) << wanted;
+}
+
+TEST(Inputs, SmallNumbersRunsAndNamedNumbersOccur) {
+  const core::KernelSpec spec = SoftmaxSpec(40, 250);
+  const auto values = [&](judge::InputVariant variant, std::span<const double> named = {}) {
+    const auto inputs = *judge::MakeInputs(spec, spec.cases[0], variant, 5, "", named);
+    std::vector<double> list;
+    for (const core::BufferContent& input : inputs)
+      for (size_t i = 0; !input.uninitialized && i < input.bytes.size() / 4; ++i)
+        list.push_back(core::LoadAsDouble(core::DType::kF32, input.bytes.data(), i));
+    return list;
+  };
+  for (const double v : values(judge::InputVariant::kSubnormal)) {
+    EXPECT_LT(std::fabs(v), 1.18e-38);
+    EXPECT_GT(std::fabs(v), 1e-39);
+  }
+  for (const double v : values(judge::InputVariant::kTiny)) EXPECT_LT(std::fabs(v), 1e-16);
+  const auto runs = values(judge::InputVariant::kZeroRuns);
+  size_t longest = 0, run = 0, zeros = 0;
+  for (const double v : runs) {
+    run = v == 0 ? run + 1 : 0;
+    longest = std::max(longest, run);
+    zeros += v == 0;
+  }
+  EXPECT_GT(longest, 100u);
+  EXPECT_GT(zeros, runs.size() / 4);
+  EXPECT_LT(zeros, runs.size() * 3 / 4);
+  const auto rows = values(judge::InputVariant::kEqualRows);
+  for (size_t i = 0; i < rows.size(); ++i) EXPECT_EQ(rows[i], rows[i / 250 * 250]) << i;
+  const double numbers[] = {-9999, 88.5};
+  const auto named = values(judge::InputVariant::kNamed, numbers);
+  for (const double number : numbers) {
+    EXPECT_GT(std::count(named.begin(), named.end(), number), 100);
+    EXPECT_GT(std::count(named.begin(), named.end(), -number), 20);
+  }
 }
 
 }  // namespace

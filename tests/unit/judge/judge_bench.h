@@ -28,6 +28,7 @@ struct JudgeBench {
     untrusted.Add("original", original);
     options.repository = folder.path();
     options.secret_seed = 4711;
+    options.max_long_bytes = 1 << 20;
   }
   explicit JudgeBench(const FakeKernel& original) : JudgeBench(ElementwiseSpec(core::DType::kF32, 1000), original) {}
 

@@ -61,6 +61,7 @@ struct Workplace {
     judge::JudgeOptions options;
     options.repository = folder.path();
     options.secret_seed = 4711;
+    options.max_long_bytes = 1 << 20;
     judge::Judge judge(task.spec, task.original, task.device, trusted, options);
     auto trajectory = memory::Trajectory::Open(folder.path() / "trajectory.sqlite");
     if (!trajectory) return Fail(trajectory.error());

@@ -185,13 +185,15 @@ int UserLine(const char* file, int line) {
   return inside ? known->second[static_cast<size_t>(line) - 1] : line;
 }
 
-// What the launcher's file remembers from call to call. The first call may set up; behind the second nothing may
-// change, or a later call, which nobody records, could do something else.
+// What the launcher's file remembers from call to call, on the heap too. The first call may set up; behind the second
+// nothing may change, or a later call, which nobody records, could do something else.
 std::string RememberedState() {
   const auto between = [](const char* begin, const char* end) {
     return begin < end ? std::string(begin, end) : std::string();  // another linker may order otherwise
   };
-  return between(data_begin, data_end) + between(bss_begin, bss_end);
+  std::string variables = between(data_begin, data_end);
+  variables.resize((variables.size() + 7) / 8 * 8);
+  return WithHeap(variables + between(bss_begin, bss_end));
 }
 
 void RecordReturned(const unsigned char* bytes, size_t size) {
@@ -284,7 +286,9 @@ int main() {
     held = holds;
     std::string remembers = ww::RememberedState();
     if (call == 2 && remembers != remembered)
-      ww::Refuse("the launcher changes variables of its file in every call, so later calls may differ", "", 0);
+      ww::Refuse(
+          "the launcher changes variables of its file in every call, or what they point to, so later calls may differ",
+          "", 0);
     remembered = std::move(remembers);
   }
   if (state.order.line() >= 0)

@@ -178,6 +178,7 @@ int WorkOn(cudaStream_t stream, const char* file, int line);
 // The variables of the launcher's file (the linker puts them between these).
 extern char data_begin[8], data_end[8], bss_begin[8], bss_end[8];
 void InstallFaultHandlers();
+std::string WithHeap(std::string variables);
 void OnExit();
 
 }  // namespace ww

@@ -1,0 +1,93 @@
+#include "judge/in_place.h"
+
+#include <fmt/format.h>
+
+namespace warpwright::judge {
+namespace {
+
+struct Pair {
+  size_t output = 0, input = 0;  // buffers
+};
+
+// An output in the place of an input of the same type and shape; the input's old content is lost.
+std::vector<Pair> PairsOf(const core::KernelSpec& spec, const core::Case& c) {
+  struct Buffer {
+    core::Role role;
+    core::DType dtype;
+    std::vector<int64_t> shape;
+  };
+  std::vector<Buffer> buffers;
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    if (buffer == nullptr) continue;
+    auto shape = core::ShapeOf(argument, c);
+    buffers.push_back({buffer->role, buffer->dtype, shape ? std::move(*shape) : std::vector<int64_t>{-1}});
+  }
+  std::vector<Pair> pairs;
+  for (size_t o = 0; o < buffers.size(); ++o)
+    for (size_t i = 0; i < buffers.size(); ++i)
+      if (buffers[o].role == core::Role::kOut && buffers[i].role == core::Role::kIn &&
+          buffers[o].dtype == buffers[i].dtype && buffers[o].shape == buffers[i].shape)
+        pairs.push_back({o, i});
+  return pairs;
+}
+
+// The results of a run in place, where those of a run beside each other would be.
+std::vector<base::Bytes> Apart(const Pair& pair, const core::Executed& run) {
+  std::vector<base::Bytes> buffers = run.buffers;
+  buffers[pair.output] = run.buffers[pair.input];
+  return buffers;
+}
+
+Result<bool> OriginalIsTheSame(Judge::State& state, const Trial& trial, const TrialReference& reference,
+                               const Pair& pair, const std::vector<core::BufferContent>& inputs,
+                               core::ExecuteOptions options) {
+  const std::string key = fmt::format("{}/{}/{}", trial.Key(), pair.output, pair.input);
+  if (const auto known = state.in_place.find(key); known != state.in_place.end()) return known->second;
+  options.seed = trial.seed;
+  const RunConfiguration setting{
+      .source = &state.original, .spec = &state.spec, .c = &trial.c, .device = state.device, .options = options};
+  WW_ASSIGN(const RunOutcome outcome, RunKernel(state.trusted, setting, inputs));
+  const auto* original = std::get_if<core::Executed>(&outcome);
+  bool same = original != nullptr && original->differing_runs == 0;
+  if (same) {
+    const std::vector<base::Bytes> results = Apart(pair, *original);
+    for (size_t o = 0; o < reference.outputs.size(); ++o)
+      same = same && results[reference.outputs[o]] == reference.references[o].bytes;
+  }
+  return state.in_place[key] = same;
+}
+
+}  // namespace
+
+Result<Failure> CheckInPlace(Judge::State& state, CandidateRuns& runs, const Trial& trial,
+                             const TrialReference& reference, bool& tried) {
+  for (const Pair& pair : PairsOf(state.spec, trial.c)) {
+    std::vector<core::BufferContent> inputs = reference.inputs;
+    inputs[pair.output].same_as = static_cast<uint32_t>(pair.input);
+    RunKind kind;
+    kind.runs = state.on_simulator() ? kSimulatedRuns : kQuickRuns;  // a race may have no effect in one
+    WW_ASSIGN(const bool same, OriginalIsTheSame(state, trial, reference, pair, inputs, OptionsOf(kind)));
+    if (!same) continue;  // its callers cannot do that
+    tried = true;
+    WW_ASSIGN(RunOutcome outcome, runs.Execute(trial, inputs, kind));
+    const std::string where =
+        fmt::format("with {} in the place of {}", inputs[pair.output].name, inputs[pair.input].name);
+    if (auto* verdict = std::get_if<core::Verdict>(&outcome)) {
+      if (auto* refused = std::get_if<core::Refused>(verdict))
+        refused->reason += fmt::format(" ({}, which the original handles)", where);
+      return Failure(std::move(*verdict));
+    }
+    const core::Executed& run = std::get<core::Executed>(outcome);
+    std::optional<Mismatch> mismatch = state.Compare(reference, Apart(pair, run));
+    if (!mismatch && run.differing_runs > 0) {
+      core::Executed other = run;
+      other.buffers = run.other_buffers;
+      mismatch = state.Compare(reference, Apart(pair, other));
+    }
+    if (mismatch) return Failure(Wrong(core::Check::kInPlace, trial, fmt::format("{}, {}", where, mismatch->message)));
+  }
+  return Failure();
+}
+
+}  // namespace warpwright::judge
