@@ -184,7 +184,7 @@ schedule::Code CodeOf(const schedule::Problem& problem, const schedule::Schedule
                       schedule::ParameterValues parameters) {
   for (const auto& parameter : schedule.parameters)
     parameters.try_emplace(std::string(parameter.name), parameter.values.front());
-  const auto groups = schedule::GroupsOf(problem.form);
+  const auto groups = schedule::GroupsOf(problem.form, schedule::Joining::kNeeded);
   if (groups.size() != 1) throw std::runtime_error(fmt::format("{} groups", groups.size()));
   auto outcome = schedule.emit(problem, groups.front(), parameters);
   if (const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) throw std::runtime_error(refusal->reason);
