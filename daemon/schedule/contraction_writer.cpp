@@ -144,12 +144,12 @@ std::string ContractionWriter::WriteLaunch(const std::string& name, const Kernel
   const auto blocks = [](const FlatAxis& axis, int tile) { return CeilDivided(axis.extent(), std::to_string(tile)); };
   std::vector<std::string> grid = {blocks(columns_, shape_.n), blocks(rows_, shape_.m)};
   if (!batch_.empty()) grid.push_back(batch_.extent());
-  AddBroken(launch, fmt::format("const dim3 grid({});", fmt::join(grid, ", ")));
   const std::string shared = SharedBytes();
   if (shared != "0")
     AddBroken(launch,
               fmt::format("cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});", name, shared));
-  launch.Add(Launch(problem_, name, "grid", std::to_string(shape_.threads()), arguments.values, shared));
+  launch.Add(Launch(problem_, name, fmt::format("dim3({})", fmt::join(grid, ", ")), std::to_string(shape_.threads()),
+                    arguments.values, shared));
   return launch.text();
 }
 

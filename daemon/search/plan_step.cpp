@@ -47,6 +47,7 @@ skills::MatchResult Retrieve(const RefineRun& run, bool built_in) {
   context.built_in_only = built_in;
   context.applied = run.base().methods;
   if (const auto tried = run.tried.find(evidence.Digest()); tried != run.tried.end()) context.excluded = tried->second;
+  context.excluded.insert(run.tried_anew.begin(), run.tried_anew.end());
   return skills::Match(run.services.skills, evidence, context);
 }
 

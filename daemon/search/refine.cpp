@@ -4,6 +4,7 @@
 
 #include "agents/generator.h"
 #include "agents/planner.h"
+#include "core/source_requests.h"
 #include "search/steps.h"
 
 namespace warpwright::search {
@@ -129,8 +130,11 @@ Result<RoundOutcome> Round(RefineRun& run, int& dropped) {
   for (size_t i = 0; i < all->size(); ++i) {
     const core::Plan& plan = seeds[i].round.plan;
     written = written || !plan.author.empty();
-    if (plan.author.empty())  // another's code for the same method may be another
-      run.tried[run.base().features.evidence.Digest()][plan.method] = WhatCameOf((*all)[i], number);
+    if (plan.author.empty()) {  // another's code for the same method may be another
+      const std::string outcome = WhatCameOf((*all)[i], number);
+      run.tried[run.base().features.evidence.Digest()][plan.method] = outcome;
+      if (plan.transform.starts_with(core::kSchedulePrefix)) run.tried_anew[plan.method] = outcome;
+    }
     candidates += (*all)[i].candidates;
     best = Better(std::move(best), std::move((*all)[i].best));
   }

@@ -61,6 +61,7 @@ class RefineRun {
   std::optional<agents::Form> form;  // what the original computes; none: not lifted
   std::vector<Base> bases;           // in the order in which they were taken: the original first, the present one last
   std::map<std::string, std::map<std::string, std::string>> tried;  // evidence digest -> method -> outcome
+  std::map<std::string, std::string> tried_anew;  // of methods that start from the formula, whatever the base is
   std::map<std::pair<std::string, std::string>, int> inapplicable;  // line by method and reason, written down already
   std::string out_of_plans;                                         // why no plan was made; empty: rounds or time ended
   std::string first_failure;                                        // of a candidate; its verdict

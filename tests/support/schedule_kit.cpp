@@ -28,12 +28,14 @@ std::vector<std::string> SplitAtCommas(const std::string& text) {
   for (const char c : text) {
     depth += c == '(' ? 1 : c == ')' ? -1 : 0;
     if (c == ',' && depth == 0) parts.emplace_back();
-    else if (c != ' ' || !parts.back().empty()) parts.back() += c;
+    else if ((c != ' ' && c != '\n') || !parts.back().empty()) parts.back() += c;
   }
   return parts;
 }
 
-core::Dim3 GridOf(const std::string& text, const SizeNumbers& sizes) {
+// "dim3(a, b)", or one extent.
+core::Dim3 GridOf(std::string text, const SizeNumbers& sizes) {
+  if (text.starts_with("dim3(")) text = text.substr(5, text.size() - 6);
   core::Dim3 grid;
   uint32_t* const extents[] = {&grid.x, &grid.y, &grid.z};
   const auto parts = SplitAtCommas(text);
@@ -42,7 +44,7 @@ core::Dim3 GridOf(const std::string& text, const SizeNumbers& sizes) {
   return grid;
 }
 
-// What a launcher does, of the statements that schedules write: constants of dim3 and launches.
+// What a launcher does, of the statements that schedules write: launches.
 class Runner {
  public:
   Runner(const schedule::Problem& problem, const schedule::Code& code, uint64_t infinite)
@@ -52,14 +54,10 @@ class Runner {
     for (const core::TensorArgument& tensor : problem_.form.tensors) AddTensor(tensor);
     for (const std::string& scalar : problem_.form.scalars) arguments_.scalars[scalar] = 0.25 + Draw();
     Reference();
-    static const std::regex kLaunch(R"((\w+)<<<([^;]*?)>>>\(([^;]*)\);)"), kGrid(R"(const dim3 (\w+)\(([^;]*)\);)");
-    std::map<std::string, std::string> grids;
-    for (std::sregex_iterator it(code_.launch.begin(), code_.launch.end(), kGrid), end; it != end; ++it)
-      grids[(*it)[1]] = (*it)[2];
+    static const std::regex kLaunch(R"((\w+)<<<([^;]*?)>>>\(([^;]*)\);)");
     for (std::sregex_iterator it(code_.launch.begin(), code_.launch.end(), kLaunch), end; it != end; ++it) {
       const auto shape = SplitAtCommas((*it)[2]);
-      const std::string grid = grids.contains(shape[0]) ? grids[shape[0]] : shape[0];
-      Launch((*it)[1], GridOf(grid, sizes_), GridOf(shape[1], sizes_),
+      Launch((*it)[1], GridOf(shape[0], sizes_), GridOf(shape[1], sizes_),
              shape.size() > 2 ? GridOf(shape[2], sizes_).x : 0, SplitAtCommas((*it)[3]));
       if (!result_.fault.empty()) return result_;
     }
@@ -184,7 +182,7 @@ schedule::Code CodeOf(const schedule::Problem& problem, const schedule::Schedule
                       schedule::ParameterValues parameters) {
   for (const auto& parameter : schedule.parameters)
     parameters.try_emplace(std::string(parameter.name), parameter.values.front());
-  const auto groups = schedule::GroupsOf(problem.form, schedule::Joining::kNeeded);
+  const auto groups = schedule::GroupsOf(problem.form, schedule::Joining::kShapes);
   if (groups.size() != 1) throw std::runtime_error(fmt::format("{} groups", groups.size()));
   auto outcome = schedule.emit(problem, groups.front(), parameters);
   if (const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) throw std::runtime_error(refusal->reason);

@@ -175,5 +175,5 @@ __global__ void __launch_bounds__(128, 4) entry_tiles(const float* __restrict__ 
   }
 }
 
-const dim3 grid((B * ((H + 2 * P - R) / S + 1) * ((W + 2 * P - R) / S + 1) + 127) / 128, (O + 31) / 32);
-entry_tiles<<<grid, 128>>>(input, weight, bias, out, B, C, H, O, P, R, S, W);
+entry_tiles<<<dim3((B * ((H + 2 * P - R) / S + 1) * ((W + 2 * P - R) / S + 1) + 127) / 128, (O + 31) / 32), 128>>>(input,
+    weight, bias, out, B, C, H, O, P, R, S, W);

@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(64, 8) entry_tiles(const __half* __restrict__ 
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int k = first_k + B_k + i * 8;
-      load_quad(&B_next[4 * i], B + n + k * N, k < K ? N - n : 0, B_aligned);
+      load_quad(&B_next[4 * i], B + k * N + n, k < K ? N - n : 0, B_aligned);
     }
   };
   const int steps = (K + kTileK - 1) / kTileK;
@@ -115,5 +115,4 @@ __global__ void __launch_bounds__(64, 8) entry_tiles(const __half* __restrict__ 
   }
 }
 
-const dim3 grid((N + 31) / 32, (M + 31) / 32);
-entry_tiles<<<grid, 64>>>(A, B, C, K, M, N);
+entry_tiles<<<dim3((N + 31) / 32, (M + 31) / 32), 64>>>(A, B, C, K, M, N);

@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(256, 2) entry_tiles(const float* __restrict__ 
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const int k = first_k + B_k + i * 8;
-      load_quad(&B_next[4 * i], B + n + k * N, k < K ? N - n : 0, B_aligned);
+      load_quad(&B_next[4 * i], B + k * N + n, k < K ? N - n : 0, B_aligned);
     }
   };
   const int steps = (K + kTileK - 1) / kTileK;
@@ -117,5 +117,4 @@ __global__ void __launch_bounds__(256, 2) entry_tiles(const float* __restrict__ 
   }
 }
 
-const dim3 grid((N + 127) / 128, (M + 127) / 128);
-entry_tiles<<<grid, 256>>>(A, B, bias, C, K, M, N, alpha, beta);
+entry_tiles<<<dim3((N + 127) / 128, (M + 127) / 128), 256>>>(A, B, bias, C, K, M, N, alpha, beta);

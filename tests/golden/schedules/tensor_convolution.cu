@@ -219,6 +219,6 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
   }
 }
 
-const dim3 grid((B * ((H + 2 * P - R) / S + 1) * ((W + 2 * P - R) / S + 1) + 127) / 128, (O + 63) / 64);
 cudaFuncSetAttribute(entry_tensor_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize, 55296);
-entry_tensor_tiles<<<grid, 128, 55296>>>(input, weight, bias, out, B, C, H, O, P, R, S, W);
+entry_tensor_tiles<<<dim3((B * ((H + 2 * P - R) / S + 1) * ((W + 2 * P - R) / S + 1) + 127) / 128, (O + 63) / 64), 128, 55296>>>(input,
+    weight, bias, out, B, C, H, O, P, R, S, W);

@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(128, 2) entry_tensor_tiles(const __half* __res
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int k = first_k + B_k + i * 8;
-      copy_octet(&B_tile[stage][B_k + i * 8][B_n], B + n + k * N, k < K ? N - n : 0, B_aligned);
+      copy_octet(&B_tile[stage][B_k + i * 8][B_n], B + k * N + n, k < K ? N - n : 0, B_aligned);
     }
   };
   const int steps = (K + kTileK - 1) / kTileK;
@@ -141,6 +141,5 @@ __global__ void __launch_bounds__(128, 2) entry_tensor_tiles(const __half* __res
   }
 }
 
-const dim3 grid((N + 127) / 128, (M + 127) / 128);
 cudaFuncSetAttribute(entry_tensor_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize, 75776);
-entry_tensor_tiles<<<grid, 128, 75776>>>(A, B, C, K, M, N);
+entry_tensor_tiles<<<dim3((N + 127) / 128, (M + 127) / 128), 128, 75776>>>(A, B, C, K, M, N);
