@@ -222,5 +222,33 @@ TEST(Matrix, MisuseIsReported) {
   EXPECT_TRUE(kit.Run("unwritten_but_unused", {1, 1, 1}, {32, 1, 1}, 0, out)) << kit.fault.message;
 }
 
+// Rows of 128 bytes meet in four banks; 16 more bytes spread them over all.
+TEST(Matrix, CountsProductsAndBankConflicts) {
+  SimKit kit = SimKit::FromCuda(R"(
+template <int kPitch> __device__ void fragments(float* out) {
+  __shared__ __align__(16) unsigned char tile[32 * kPitch];
+  for (int i = threadIdx.x; i < 8 * kPitch; i += 32) ((unsigned*)tile)[i] = 0;
+  __syncwarp();
+  unsigned r[4], p = (unsigned)__cvta_generic_to_shared(tile) + threadIdx.x * kPitch;
+  float d[4] = {};
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(p));
+  for (int k = 0; k < 10; ++k)
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%4,%5}, {%0,%1,%2,%3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]));
+  out[threadIdx.x] = d[0];
+}
+extern "C" __global__ void meeting(float* out) { fragments<128>(out); }
+extern "C" __global__ void spread(float* out) { fragments<144>(out); }
+)");
+  for (const auto& [kernel, conflicts] : {std::pair<const char*, uint64_t>{"meeting", 28}, {"spread", 0}}) {
+    const auto out = kit.Make<float>("out", 32, false);
+    ASSERT_TRUE(kit.Run(kernel, {1, 1, 1}, {32, 1, 1}, 0, out)) << kit.fault.message;
+    EXPECT_EQ(kit.counters.shared_bank_conflicts, conflicts) << kernel;
+    EXPECT_EQ(kit.counters.flops_tensor, 10u * 2 * 16 * 8 * 16) << kernel;
+    EXPECT_EQ(kit.counters.warp_instructions_by_class[static_cast<int>(core::InstructionClass::kTensor)], 10u);
+  }
+}
+
 }  // namespace
 }  // namespace warpwright::sim

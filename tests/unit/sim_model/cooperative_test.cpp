@@ -44,7 +44,7 @@ class CooperativeTest : public testing::Test {
 };
 
 TEST_F(CooperativeTest, BlocksMeet) {
-  for (const uint32_t blocks : {1u, 2u, 150u}) {
+  for (const uint32_t blocks : {1u, 2u, 20u}) {
     TestRun run = Rotate(blocks, true);
     run.options.counters = true;
     run.options.runs = 3;
