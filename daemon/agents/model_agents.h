@@ -10,5 +10,6 @@ std::unique_ptr<Planner> MakeModelPlanner(Engine engine);
 std::unique_ptr<Optimizer> MakeModelOptimizer(Engine engine);
 std::unique_ptr<Diagnoser> MakeModelDiagnoser(Engine engine);
 std::unique_ptr<Repairer> MakeModelRepairer(Engine engine);
+std::unique_ptr<Critic> MakeModelCritic(Engine engine);
 
 }  // namespace warpwright::agents

@@ -32,6 +32,17 @@ void Describe(V& field, const WrittenDiagnosis*) {
   field("confidence", &T::confidence);
 }
 
+struct WrittenCritique {
+  bool refuse = false;
+  std::string reason;
+};
+template <typename V>
+void Describe(V& field, const WrittenCritique*) {
+  using T = WrittenCritique;
+  field("refuse", &T::refuse);
+  field("reason", &T::reason);
+}
+
 namespace {
 
 class ModelPlanner final : public Planner {
@@ -128,8 +139,37 @@ class ModelDiagnoser final : public Diagnoser {
   const Engine engine_;
 };
 
+class ModelCritic final : public Critic {
+ public:
+  explicit ModelCritic(Engine engine) : engine_(std::move(engine)) {}
+
+  Result<Proposal<Critique>> Propose(const CritiqueRequest& request) override {
+    const Situation& at = request.at;
+    WW_ASSIGN(const Listing listing, ListEntry(at, request.candidate));
+    WW_ASSIGN(Prompt prompt, MakePrompt("critic", {{"chip", ChipFacts(at.chip, at.measured.modelled)},
+                                                   {"contract", ContractFacts(at.spec, at.measured.modelled)},
+                                                   {"formula", FormulaText(at.form)},
+                                                   {"plan", PlanText(request.plan)},
+                                                   {"listing", listing.text}}));
+    static const std::string schema = R"({"type": "object", "properties": {
+  "refuse": {"type": "boolean"},
+  "reason": {"type": "string", "maxLength": 800}},
+"required": ["refuse", "reason"], "additionalProperties": false})";
+    return ConsultFor<WrittenCritique, Critique>(
+        engine_, MakeQuestion(engine_, core::AgentRole::kCritic, std::move(prompt), "critique", schema),
+        [&](WrittenCritique written) -> Result<Taken<Critique>> {
+          if (written.refuse && written.reason.empty()) return Taken<Critique>(Fault{"reason: a refusal needs one"});
+          return Taken<Critique>(Proposal<Critique>(std::vector{Critique{written.refuse, std::move(written.reason)}}));
+        });
+  }
+
+ private:
+  const Engine engine_;
+};
+
 }  // namespace
 
+std::unique_ptr<Critic> MakeModelCritic(Engine engine) { return std::make_unique<ModelCritic>(std::move(engine)); }
 std::unique_ptr<Planner> MakeModelPlanner(Engine engine) { return std::make_unique<ModelPlanner>(std::move(engine)); }
 std::unique_ptr<Diagnoser> MakeModelDiagnoser(Engine engine) {
   return std::make_unique<ModelDiagnoser>(std::move(engine));

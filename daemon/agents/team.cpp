@@ -82,6 +82,14 @@ std::unique_ptr<Port> Compose(const Engines& engines, std::unique_ptr<Port> (*ma
   return std::make_unique<InOrder<typename Port::Asked, typename Port::Proposed>>(engines.order, std::move(agents));
 }
 
+std::unique_ptr<Critic> ComposeCritics(const Engines& engines) {
+  std::vector<std::unique_ptr<Critic>> critics;
+  for (const Engine& engine : engines.engines)
+    if (engine.model != nullptr) critics.push_back(MakeModelCritic(engine));
+  if (critics.empty()) return nullptr;
+  return std::make_unique<InOrder<CritiqueRequest, Critique>>(engines.order, std::move(critics));
+}
+
 }  // namespace
 
 Team MakeTeam(const std::map<core::AgentRole, Engines>& engines) {
@@ -96,6 +104,7 @@ Team MakeTeam(const std::map<core::AgentRole, Engines>& engines) {
           .optimizer = Compose<Optimizer, BuiltInOptimizer>(of(core::AgentRole::kOptimizer), &MakeModelOptimizer),
           .diagnoser = Compose<Diagnoser, BuiltInDiagnoser>(of(core::AgentRole::kDiagnoser), &MakeModelDiagnoser),
           .repairer = Compose<Repairer, BuiltInRepairer>(of(core::AgentRole::kRepairer), &MakeModelRepairer),
+          .critic = ComposeCritics(of(core::AgentRole::kCritic)),
           .plans_by_model = std::any_of(planners.engines.begin(), planners.engines.end(), is_model)};
 }
 

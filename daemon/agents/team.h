@@ -48,6 +48,17 @@ struct RepairRequest {
   const core::Diagnosis& diagnosis;
 };
 
+struct CritiqueRequest {
+  const Situation& at;
+  const core::Plan& plan;
+  const core::Candidate& candidate;
+};
+
+// Advice before a candidate costs time on a device: it may refuse or warn, and nothing else.
+struct Critique {
+  bool refuse = false;
+  std::string reason;
+};
 // A first candidate: what it is to be, and its text where whoever planned it wrote it too.
 struct Draft {
   core::Plan plan;
@@ -59,6 +70,7 @@ using Planner = Agent<PlanRequest, core::Plan>;
 using Optimizer = Agent<OptimizeRequest, Attempt>;
 using Diagnoser = Agent<DiagnoseRequest, core::Diagnosis>;
 using Repairer = Agent<RepairRequest, core::Candidate>;
+using Critic = Agent<CritiqueRequest, Critique>;
 
 struct Team {
   std::unique_ptr<Generator> generator;
@@ -66,6 +78,7 @@ struct Team {
   std::unique_ptr<Optimizer> optimizer;
   std::unique_ptr<Diagnoser> diagnoser;
   std::unique_ptr<Repairer> repairer;
+  std::unique_ptr<Critic> critic;  // none: nobody is asked; there is no built-in one
   bool plans_by_model = false;
 };
 

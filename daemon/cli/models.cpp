@@ -178,10 +178,10 @@ Result<std::string> EncodeModelKeys(const config::OperatorConfig& config) {
 
 Result<app::TeamSource> MakeTeamSource(const ModelOptions& options, const app::Workspace& workspace) {
   WW_ASSIGN(Staff staff, ReadStaff(options));
-  for (const core::AgentRole role : {core::AgentRole::kFeatureExtractor, core::AgentRole::kCritic})
-    if (const auto found = staff.agents.find(role); found != staff.agents.end() && AsksModels({*found}))
-      return Fail(ErrorCode::kConfig, fmt::format("agents.{}: no model can do this work yet", core::Name(role)),
-                  "leave it out");
+  const auto extractor = staff.agents.find(core::AgentRole::kFeatureExtractor);
+  if (extractor != staff.agents.end() && AsksModels({*extractor}))
+    return Fail(ErrorCode::kConfig, "agents.feature_extractor: it counts and measures, which no model does",
+                "leave it out");
   if (!AsksModels(staff.agents)) return app::TeamSource{};
   const fs::path state = staff.state.empty() ? workspace.state() : staff.state;
   std::error_code failed;

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "agents/optimizer.h"
+#include "base/utf8.h"
 #include "search/steps.h"
 
 namespace warpwright::search {
@@ -54,6 +55,35 @@ Result<IfReady<std::vector<core::Candidate>>> OptimizeStep(RefineRun& run, const
     WW_TRY(run.journal.Step(record, [&] { return outcome; }));
   }
   return IfReady<std::vector<core::Candidate>>(std::move(candidates));
+}
+
+Result<IfReady<bool>> CritiqueStep(RefineRun& run, const PlannedRound& round, const core::Candidate& candidate) {
+  if (run.team.critic == nullptr || round.plan.author.empty()) return IfReady<bool>(true);
+  WW_ASSIGN(const auto proposal, run.team.critic->Propose({run.At(), round.plan, candidate}));
+  if (const auto* waiting = std::get_if<agents::Waiting>(&proposal)) {
+    run.pending.insert(run.pending.end(), waiting->questions.begin(), waiting->questions.end());
+    return IfReady<bool>();
+  }
+  const auto* critiques = std::get_if<std::vector<agents::Critique>>(&proposal);
+  if (critiques == nullptr) return IfReady<bool>(true);  // advice that nobody gave holds up nothing
+  for (const agents::Critique& critique : *critiques) {
+    const std::string said = base::CleanText(critique.reason, 800);
+    if (!said.empty()) run.Say(fmt::format("critic: {}", said));
+    if (!critique.refuse) continue;
+    memory::StepRecord record = RecordOf(memory::StepKind::kRewrite, run, round);
+    record.candidate = candidate.hash;
+    record.parameters = candidate.parameters;
+    memory::StepOutcome outcome;
+    outcome.summary = "refused by the critic: " + said;
+    run.Note({.base = static_cast<int>(run.bases.size()) - 1,
+              .method = round.plan.method,
+              .parameters = candidate.parameters,
+              .gain = 0,
+              .outcome = outcome.summary});
+    WW_TRY(run.journal.Step(record, [&] { return outcome; }));
+    return IfReady<bool>(false);
+  }
+  return IfReady<bool>(true);
 }
 
 }  // namespace warpwright::search

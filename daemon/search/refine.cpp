@@ -49,6 +49,9 @@ Result<IfReady<Tried>> Try(RefineRun& run, const Seed& seed) {
   std::optional<EvaluatedCandidate> failed;
   for (const core::Candidate& candidate : *candidates) {
     if (run.OutOfTime()) break;
+    WW_ASSIGN(const auto passes, CritiqueStep(run, seed.round, candidate));
+    if (!passes) return IfReady<Tried>();
+    if (!*passes) continue;
     WW_ASSIGN(EvaluatedCandidate reviewed, ReviewStep(run, seed.round, candidate));
     if (reviewed.gain > 0) tried.best = Better(std::move(tried.best), std::move(reviewed));
     else if (!failed) failed = std::move(reviewed);

@@ -66,6 +66,9 @@ Result<IfReady<std::vector<PlannedRound>>> PlanStep(RefineRun& run, int round, i
 // One candidate for each parameter set of the plan that could be carried out.
 Result<IfReady<std::vector<core::Candidate>>> OptimizeStep(RefineRun& run, const Seed& seed);
 
+// Whether critics let a candidate of a language model pass; what they say is written down.
+Result<IfReady<bool>> CritiqueStep(RefineRun& run, const PlannedRound& round, const core::Candidate& candidate);
+
 // The number of a candidate's repair, and the failed step that it repairs; 0: none.
 struct RepairOf {
   int attempt = 0;

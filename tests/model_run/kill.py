@@ -64,7 +64,7 @@ def main():
                 child = subprocess.Popen([*common, "--config", str(replay)], cwd=folder, stdout=subprocess.PIPE,
                                          stderr=subprocess.DEVNULL, text=True, start_new_session=True)
                 try:
-                    out, _ = child.communicate(timeout=draw.uniform(0, duration) if kills < options.kills else None)
+                    out, _ = child.communicate(timeout=draw.uniform(0, 1.5 * duration) if kills < options.kills else None)
                 except subprocess.TimeoutExpired:
                     os.killpg(child.pid, signal.SIGKILL)
                     child.communicate()

@@ -4,7 +4,7 @@
   run.py [--program build/daemon/cli/warpwright] [--device sim:h200|cuda] [--transcripts DIR] [--results FILE] [ENTRY...]
 
 On the simulator the case `mid` of entries.json is what counts; on a GPU the entry's own `production`. With --transcripts
-every question and answer is kept: on the simulator these are the fixtures of tests/integration/model_run_test.cpp.
+every question and answer is kept, for transport: replay.
 """
 import argparse
 import json

@@ -14,7 +14,7 @@ constexpr const char* kChange =
 TEST(ModelAgents, Prompts) {
   ModelKit kit;
   kit.AskAll();
-  ASSERT_EQ(kit.model->asked.size(), 5u);
+  ASSERT_EQ(kit.model->asked.size(), 6u);
   std::string lengths;
   for (const llm::Question& question : kit.model->asked) {
     const std::string name(Name(question.role));

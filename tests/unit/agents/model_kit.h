@@ -174,6 +174,9 @@ struct ModelKit {
   Result<agents::Proposal<core::Candidate>> Repair() {
     return agents::MakeModelRepairer(Desk())->Propose({At(), plan, failed, verdict, diagnosis});
   }
+  Result<agents::Proposal<agents::Critique>> Criticize() {
+    return agents::MakeModelCritic(Desk())->Propose({At(), plan, failed});
+  }
   // Asks every agent once.
   void AskAll() {
     EXPECT_TRUE(Generate());
@@ -181,6 +184,7 @@ struct ModelKit {
     EXPECT_TRUE(Optimize());
     EXPECT_TRUE(Diagnose());
     EXPECT_TRUE(Repair());
+    EXPECT_TRUE(Criticize());
   }
 };
 

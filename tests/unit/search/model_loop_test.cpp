@@ -181,6 +181,39 @@ TEST_F(ModelLoop, WhatTheFullJudgeRejectsIsMended) {
   EXPECT_EQ(Run().result.best_hash, done.result.best_hash);
 }
 
+TEST_F(ModelLoop, ACriticMayRefuseBeforeAnythingRuns) {
+  for (const bool refuses : {true, false}) {
+    ScriptedLoop fresh;
+    fresh.script["quick"].gain = 3;
+    fresh.task.policy.max_rounds = 3;
+    fresh.team = [this](memory::Journal& journal) -> Result<agents::Team> {
+      const agents::Engines model{agents::AskOrder::kFirst,
+                                  {{"desk", std::make_shared<llm::JournalledModel>(desk, journal), {}}}};
+      return agents::MakeTeam({{core::AgentRole::kPlanner, model},
+                               {core::AgentRole::kOptimizer, model},
+                               {core::AgentRole::kCritic, model}});
+    };
+    desk->questions.clear();
+    desk->answers.clear();
+    const auto run = [&] { ASSERT_TRUE(fresh.Run()); };
+    run();
+    Answer(kPlanner, "", PlansOf({"one_way"}));
+    run();
+    Answer(kOptimizer, "Method: one_way", ChangeOf("quick"));
+    run();
+    EXPECT_TRUE(fresh.judge.quick.empty()) << "it waits for the critic";
+    Answer(
+        core::AgentRole::kCritic, "",
+        std::string(R"({"refuse": )") + (refuses ? "true" : "false") + R"(, "reason": "line 2 writes past the end"})");
+    run();
+    EXPECT_EQ(fresh.judge.quick.size(), refuses ? 0u : 1u);
+    const auto story = fresh.Story();
+    EXPECT_EQ(
+        std::count(story.begin(), story.end(), "1 rewrite one_way: refused by the critic: line 2 writes past the end"),
+        refuses ? 1 : 0);
+  }
+}
+
 TEST_F(ModelLoop, NobodyIsAskedAtTheRoofline) {
   loop.library.policy.roofline_at_least = 0;
   const auto result = Run();
