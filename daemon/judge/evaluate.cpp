@@ -611,11 +611,13 @@ Result<core::Verdict> CandidateEvaluation::Run() {
     if (failure) return *failure;
   }
   const size_t main = effort_ == VerificationLevel::kQuick ? 0 : MainCase();
+  size_t large = 0;  // the largest that is not too much work for it
+  while (large + 1 < state_.verified.size() && state_.verified[large + 1].instructions <= kMostInstructionsForInputs)
+    ++large;
   for (size_t i = 0; i < state_.verified.size(); ++i) {
     const VerifiedCase& verified = state_.verified[i];
     if (i > 0 && effort_ == VerificationLevel::kQuick) break;
-    const bool large = i + 1 == state_.verified.size() && verified.instructions <= kMostInstructionsForInputs;
-    const Inputs which = i == main ? Inputs::kAll : large ? Inputs::kThatNeedSize : Inputs::kSecretSeeds;
+    const Inputs which = i == main ? Inputs::kAll : i == large ? Inputs::kThatNeedSize : Inputs::kSecretSeeds;
     WW_ASSIGN(Failure failure, OtherInputs(reduced ? *reduced : *verified.c, which,
                                            which == Inputs::kSecretSeeds ? VerificationLevel::kQuick : effort_));
     if (failure) return *failure;

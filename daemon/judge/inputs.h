@@ -43,7 +43,7 @@ enum class InputVariant : uint8_t {
   kSubnormal,       // nothing else: a kernel that flushes them gives zeros
   kLowNeedle,       // as the needle, from 8 to 16 alone
   kBufferScales,    // normal(0, 1) times a power of two for each buffer, from 2^-30 to 2^30, in f16 2^-6 to 2^6
-  kZeroRuns,        // normal with runs of zeros of all lengths, half of all elements
+  kZeroRuns,        // normal with runs of zeros of all lengths, and rows that are zero but for a few values
   kEqualRows,       // rows of one value each: ordinary, zero of either sign, subnormal
   kNamed,           // the base, and every eighth element one of the numbers that a candidate names, or a neighbour
   kIntegerEqual,    // of integer buffers: one value everywhere

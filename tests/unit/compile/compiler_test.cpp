@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/subprocess.h"
 #include "compile/module_cache.h"
+#include "compile/ptx_numbers.h"
 #include "compile/ptx_rules.h"
 
 namespace warpwright {
@@ -369,6 +370,48 @@ INSTANTIATE_TEST_SUITE_P(
                 "\"l\"(0x14F0000000000000LL));",
                 core::Allow::kCachePolicy},
         RuleRow{"asm volatile(\"prefetch.global.L2::evict_last [%0];\" ::\"l\"(p));", core::Allow::kCachePolicy}));
+
+TEST_F(CompilerTest, KernelsMayShareTheNameOfALibraryFunction) {
+  request.text = "__global__ void norm(float* x) { *x = 1; }\n__global__ void normal(float* x) { *x = 2; }\n";
+  request.kernels = {"norm", "normal"};
+  const auto outcome = compiler.Compile(request);
+  ASSERT_TRUE(outcome) << outcome.error().Format();
+  ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(*outcome)) << std::get<core::CompileFailed>(*outcome).log;
+  const auto& module = std::get<core::CompiledModule>(*outcome);
+  EXPECT_EQ(module.Find("norm")->symbol, "_Z4normPf");
+  EXPECT_EQ(module.Find("normal")->symbol, "_Z6normalPf");
+}
+
+TEST_F(CompilerTest, CodeThatAnotherBuildChangesIsFound) {
+  struct Row {
+    const char* text;
+    bool depends;
+  };
+  const Row rows[] = {
+      {"__global__ void k(int* x) { *x = 1; }", false},
+      {"namespace { __global__ void k(int* x) { *x = 1; } }", false},  // whose name has a digest of the options
+      {"#include <cuda_fp16.h>\n__global__ void k(int* x) { *x = __half2int_rn(__half(2.5f)); }", false},
+      {"__global__ void k(int* x) { *x = static_cast<decltype(u8'x')>(-1) > 0; }", true},
+      {"#ifdef NDEBUG\n#define LAST 1\n#else\n#define LAST 2\n#endif\n__global__ void k(int* x) { *x = LAST; }", true},
+      {"__global__ void k(int* x) { int concept = 1; *x = concept; }", true},  // no longer compiles
+  };
+  for (const Row& row : rows) {
+    request.text = row.text;
+    request.kernels = {"k"};
+    const auto outcome = compiler.Compile(request);
+    ASSERT_TRUE(outcome) << outcome.error().Format();
+    ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(*outcome)) << row.text;
+    EXPECT_EQ(*compiler.DependsOnBuild(request, std::get<core::CompiledModule>(*outcome)), row.depends) << row.text;
+  }
+}
+
+TEST(PtxNumbers, AreThoseOfFloatsAndComparisons) {
+  const std::set<double> numbers = compile::FindNumbers(
+      "\tfma.rn.f32 %f1, %f2, 0fC61C3C00, 0f3F800000;\n\tadd.f64 %fd1, %fd2, 0d4000000000000000;\n"
+      "\tmov.f32 %f3, 0f7F800000;\n\tsetp.gt.s32 %p1, %r1, 1000000;\n\tsetp.lt.s32 %p2, %r1, -3;\n"
+      "\tadd.s32 %r2, %r1, 77;\n\t.reg .b32 %r<5>;\n0fXYZ 0f 0d123\n");
+  EXPECT_EQ(numbers, (std::set<double>{-9999, 1, 2, 1000000, -3}));
+}
 
 }  // namespace
 }  // namespace warpwright

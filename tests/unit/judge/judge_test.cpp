@@ -583,5 +583,70 @@ TEST(Judge, OddShapesAreConsistent) {
   EXPECT_NE(others.back().scalars, shapes.back().scalars) << "the last two are secret";
 }
 
+TEST(Judge, OneSizeAtATimeIsZero) {
+  const core::KernelSpec spec = SoftmaxSpec(32, 64);
+  int empty = 0;
+  for (const core::Case& odd : judge::OddShapes(spec, spec.cases[0], 1, judge::VerificationLevel::kFull)) {
+    const bool no_rows = std::get<int64_t>(odd.scalars.at("N")) == 0;
+    const bool no_columns = std::get<int64_t>(odd.scalars.at("C")) == 0;
+    empty += no_rows || no_columns;
+    EXPECT_FALSE(no_rows && no_columns);
+  }
+  EXPECT_EQ(empty, 2);
+}
+
+TEST(Judge, LongShapesPassWhatGridsAndShortIntegersHold) {
+  const core::KernelSpec spec = SoftmaxSpec(32, 64);
+  bool rows = false, columns = false, square = false, many = false, named = false, stride = false;
+  for (const core::Case& shape : judge::LongShapes(spec, spec.cases[0], 1, {20'000})) {
+    const auto n = std::get<int64_t>(shape.scalars.at("N")), c = std::get<int64_t>(shape.scalars.at("C"));
+    rows = rows || (n > 65'535 && c < 8);
+    columns = columns || (c > 65'535 && n < 8);
+    square = square || (n == 512 && c == 512);
+    many = many || n * c > 1 << 20;
+    named = named || n == 20'001 || c == 20'001;
+    stride = stride || (n > 64 && c > 4 * n);
+    EXPECT_LT(n * c, 4 << 20);
+  }
+  EXPECT_TRUE(rows && columns && square && many && named && stride);
+  const core::KernelSpec flat = ElementwiseSpec(core::DType::kF32, 1000);
+  bool million = false;
+  for (const core::Case& shape : judge::LongShapes(flat, flat.cases[0], 1, {}))
+    million = million || std::get<int64_t>(shape.scalars.at("n")) > 1 << 20;
+  EXPECT_TRUE(million);
+}
+
+TEST(Judge, OtherScalarsAreChangedTogetherAndAlone) {
+  core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 1000);
+  EXPECT_TRUE(judge::OtherScalars(spec, spec.cases[0], 1).empty());
+  for (const char* name : {"lr", "mu"}) spec.args.push_back(Arg(name, core::ScalarArgument{core::DType::kF32, {}}));
+  spec.cases[0].scalars["lr"] = 0.1;
+  spec.cases[0].scalars["mu"] = 0.9;
+  bool alone = false, zero = false, small = false;
+  for (const core::Case& other : judge::OtherScalars(spec, spec.cases[0], 1)) {
+    const double lr = std::get<double>(other.scalars.at("lr")), mu = std::get<double>(other.scalars.at("mu"));
+    zero = zero || (lr == 0 && mu == 0);
+    small = small || (lr > 0 && lr < 0.001);
+    alone = alone || (lr > 0 && std::fabs(mu / lr - 9) > 0.5);
+  }
+  EXPECT_TRUE(alone && zero && small);
+}
+
+TEST(Judge, BuffersBeginAsTheManifestAllows) {
+  core::BufferArgument buffer;
+  buffer.alignment = 4;
+  const auto offset = [&](judge::Pointers pointers, size_t index = 0) {
+    return judge::PointerOffset({.c = {}, .seed = 2, .pointers = pointers}, buffer, index);
+  };
+  EXPECT_EQ(offset(judge::Pointers::kAligned), 0);
+  EXPECT_EQ(offset(judge::Pointers::kLeast), 4);
+  EXPECT_EQ(offset(judge::Pointers::kTwice), 8);
+  EXPECT_EQ(offset(judge::Pointers::kMixed, 0), 0);
+  EXPECT_EQ(offset(judge::Pointers::kMixed, 1), 4);
+  buffer.alignment = 256;
+  for (const auto pointers : {judge::Pointers::kLeast, judge::Pointers::kTwice, judge::Pointers::kMixed})
+    EXPECT_EQ(offset(pointers, 1), 0);
+}
+
 }  // namespace
 }  // namespace warpwright

@@ -255,5 +255,16 @@ TEST(RunChecks, WhatIsReadIsCountedByteByByteWhereItCanBe) {
   EXPECT_TRUE(judge::ReadsLess(run(1000), core::Executed{})) << "not known";
 }
 
+TEST(RunChecks, WhatIsAllowedToKeepStateMustNotGoWrongLater) {
+  const auto third_call = [](FakeRun& run) {
+    Twice(run);
+    run.changed_globals = {"calls"};
+    if (run.request.options.earlier_calls >= 2) run.Set("out", 5, 99);
+  };
+  JudgeBench allowed;
+  allowed.spec.allow.insert(core::Allow::kState);
+  EXPECT_EQ(CheckOf(allowed.Try(third_call)), "module-state");
+}
+
 }  // namespace
 }  // namespace warpwright

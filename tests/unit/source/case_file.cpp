@@ -23,7 +23,7 @@ void ReadBuffer(std::istringstream& words, SourceCase& result) {
   std::string name, type, word;
   uint64_t elements = 0;
   words >> name >> type >> elements;
-  source::RecordBuffer buffer{name, elements * core::SizeOf(*core::ParseDType(type)), 0, {}};
+  source::RecordBuffer buffer{name, elements * core::SizeOf(*core::ParseDType(type)), 0, {}, {}};
   while (words >> word) {
     if (word.starts_with("offset=")) buffer.pointer_offset = std::stoll(word.substr(7));
     if (word != "=") continue;

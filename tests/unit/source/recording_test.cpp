@@ -142,5 +142,52 @@ using Lines = testing::TypeList<source::PointerAt, source::ParameterRecord, sour
                                 source::RecordedFault, source::ServedLine>;
 TEST(DescribedLine, EveryMemberTravels) { Lines::ExpectAllDescribed(); }
 
+TEST(Recording, LaterCallsMayFindMoreButNothingElse) {
+  const auto workspace = [](int bytes) {
+    return "{\"kind\":\"workspace\",\"buffer\":1,\"bytes\":" + std::to_string(bytes) + "}\n";
+  };
+  const auto memset = [](int bytes, int value = 0) {
+    return "{\"kind\":\"memset\",\"to\":{\"buffer\":1,\"offset\":0},\"value\":" + std::to_string(value) +
+           ",\"bytes\":" + std::to_string(bytes) + ",\"stream\":0}\n";
+  };
+  const auto call = [](int number, bool earlier = false) {
+    return "{\"kind\":\"call\",\"number\":" + std::to_string(number) + (earlier ? ",\"earlier\":true}\n" : "}\n");
+  };
+  const std::string launch = kLaunch + "\n", end = "{\"kind\":\"end\"}\n";
+  const auto calls = [&](const std::string& first, const std::string& others) {
+    return call(0) + first + call(1) + others + call(2) + others + end;
+  };
+  const std::string plain = calls(workspace(64) + memset(64) + launch, launch);
+  const auto plan = source::MakePlan(Decoded(plain), Decoded(plain), kArguments, "a.cu");
+  ASSERT_TRUE(std::holds_alternative<core::LaunchPlan>(plan)) << std::get<core::Refused>(plan).reason;
+  const auto depends = [&](const std::string& text) {
+    return source::DependsOnEarlierCalls(std::get<core::LaunchPlan>(plan), Decoded(text));
+  };
+  const auto after = [&](const std::string& earlier, const std::string& first) {
+    return call(0, true) + earlier + call(0) + first + call(1) + launch + call(2) + launch + end;
+  };
+  EXPECT_FALSE(depends(after(workspace(64) + memset(64) + launch, launch)));    // set up once
+  EXPECT_FALSE(depends(after(workspace(128) + memset(128) + launch, launch)));  // and for more
+  EXPECT_FALSE(depends(after(launch, workspace(64) + memset(64) + launch)));    // again, as it grew
+  EXPECT_TRUE(depends(after(workspace(32) + memset(32) + launch, launch)));     // for fewer: a write beyond it
+  EXPECT_TRUE(depends(after(workspace(64) + memset(64, 7) + launch, launch)));  // other content
+  EXPECT_TRUE(depends(after(workspace(64) + launch, launch)));                  // none
+  EXPECT_TRUE(depends(after(workspace(64) + memset(64) + launch, memset(64))));
+  std::string other = launch;
+  other.replace(other.find("2a000000"), 8, "2b000000");
+  EXPECT_TRUE(depends(call(0, true) + workspace(64) + memset(64) + other + call(0) + other + call(1) + other + call(2) +
+                      other + end));
+}
+
+TEST(Recording, EffectsAndFailingCallsAreListed) {
+  const source::Recording recording =
+      Decoded("{\"kind\":\"effect\",\"what\":\"a wait\",\"function\":\"cudaDeviceSynchronize\"}\n" + ThreeCalls("") +
+              "{\"kind\":\"returned\",\"value\":\"bd020000\",\"failing\":true}\n");
+  ASSERT_EQ(recording.effects.size(), 1u);
+  EXPECT_EQ(recording.effects[0].function, "cudaDeviceSynchronize");
+  EXPECT_EQ(recording.returned_failing, "bd020000");
+  EXPECT_TRUE(recording.returned.empty());
+}
+
 }  // namespace
 }  // namespace warpwright
