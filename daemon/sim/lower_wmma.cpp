@@ -80,6 +80,18 @@ class FragmentAccess {
     l_.Emit(in);
     return result;
   }
+  uint32_t PackHalves(uint32_t low, uint32_t high) {
+    Instruction in = l_.Start(Op::kPack, Type::kB32, core::InstructionClass::kMove);
+    in.counted = 0;
+    in.vector = 2;
+    in.defs = in.operands = 1;
+    in.reg[0] = l_.NewRegister(RegisterClass::k32);
+    const uint32_t result = in.reg[0];
+    l_.UseRegister(in, low);
+    l_.UseRegister(in, high);
+    l_.Emit(in);
+    return result;
+  }
   uint32_t Narrow(uint64_t value) { return l_.Immediate(value, false); }
   uint32_t Number(uint64_t value) { return l_.Immediate(value, true); }
   // The lane's address for the elements of that major index.
@@ -177,14 +189,14 @@ void FragmentAccess::Load(std::span<const uint32_t> to) {
     } else if (packed() == 1 || LieTogether(first, PlaceOf(reg, 1))) {
       LoadInto({target}, Whole(), first);
     } else {
-      // From the last part to the first, which has the lowest bits.
+      // From the last part to the first, which has the lowest bits. Halves are packed: numbers stay numbers.
       uint32_t word = kNoOperand;
       for (int part = packed() - 1; part >= 0; --part) {
         const uint32_t bits = l_.NewRegister(RegisterClass::k32);
         LoadInto({bits}, Part(), PlaceOf(reg, part));
-        word = word == kNoOperand
-                   ? bits
-                   : Compute(Op::kMad, Type::kU32, {word, Narrow(1ull << (8 * ByteSize(element_))), bits});
+        if (word == kNoOperand) word = bits;
+        else if (packed() == 2) word = PackHalves(bits, word);
+        else word = Compute(Op::kMad, Type::kU32, {word, Narrow(256), bits});
       }
       Instruction move = l_.Start(Op::kMove, Type::kB32, core::InstructionClass::kMove);
       move.counted = 0;

@@ -30,9 +30,9 @@ __global__ void product(const __half* a, const __half* b, float* c, int n) {
   wmma::fragment<wmma::accumulator, 16, 16, 16, float> sum;
   wmma::fill_fragment(sum, 0.0f);
   for (int k = 0; k < n; k += 16) {
-    wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> fa;
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::col_major> fa;
     wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::col_major> fb;
-    wmma::load_matrix_sync(fa, a + blockIdx.y * 16 * n + k, n);
+    wmma::load_matrix_sync(fa, a + k * n + blockIdx.y * 16, n);
     wmma::load_matrix_sync(fb, b + blockIdx.x * 16 * n + k, n);
     wmma::mma_sync(sum, fa, fb, sum);
   }
@@ -43,7 +43,7 @@ __global__ void product(const __half* a, const __half* b, float* c, int n) {
                  c = kit.Argument("c", DType::kF32, 1024);
   kit.Launch("product", {2, 2}, {32}, Pointer{a}, Pointer{b}, Pointer{c}, 32);
   const Trace trace = kit.Run();
-  ExpectProduct(trace, c, "fma.f32~(convert.f32.f16(b0[0]), convert.f32.f16(b1[0]), 0:f32)");
+  ExpectProduct(trace, c, "fma.f32~(convert.f32.f16(b0[32]), convert.f32.f16(b1[1]), fma.f32~(convert.f32.f16(b0[0]),");
   const std::string corner = Describe(trace.graph, trace.buffers[c].elements[1023], 80);
   EXPECT_NE(corner.find("b0[1023]"), std::string::npos) << corner;
   EXPECT_NE(corner.find("b1[1023]"), std::string::npos) << corner;
