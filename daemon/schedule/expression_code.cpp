@@ -313,11 +313,26 @@ std::vector<NodeId> ExpressionCode::FactorsOf(const core::Nary& product) const {
   return factors;
 }
 
+// A difference is scaled by what was computed from the data before anything else: (x - mean) * rstd * weight stays
+// finite where (x - mean) * weight does not.
+std::vector<NodeId> ExpressionCode::FactorsInOrder(const core::Nary& product) const {
+  const auto rank = [this](NodeId arg) {
+    const core::Node& node = stage_.nodes[arg];
+    if (const auto* nary = std::get_if<core::Nary>(&node)) return nary->op == ReduceOp::kSum ? 0 : 1;
+    if (const auto* read = std::get_if<core::TensorRead>(&node)) return read->stage ? 1 : 2;
+    return std::holds_alternative<core::ScalarRead>(node) ? 2 : 1;
+  };
+  std::vector<NodeId> factors = FactorsOf(product);
+  if (std::any_of(factors.begin(), factors.end(), [&](NodeId arg) { return rank(arg) == 0; }))
+    std::stable_sort(factors.begin(), factors.end(), [&](NodeId a, NodeId b) { return rank(a) < rank(b); });
+  return factors;
+}
+
 ExpressionCode::Piece ExpressionCode::OfProduct(const core::Nary& nary, ValueType type) {
   double constant = 1;
   bool negative = false, whole = true;
   std::vector<Piece> over, under;
-  for (NodeId arg : FactorsOf(nary)) {
+  for (NodeId arg : FactorsInOrder(nary)) {
     const core::Node& node = stage_.nodes[arg];
     if (const auto* value = std::get_if<core::Constant>(&node)) {
       constant *= value->value;

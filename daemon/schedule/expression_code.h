@@ -86,6 +86,7 @@ class ExpressionCode {
   Piece OfConvert(const core::Convert& convert);
   Piece OfReduce(core::NodeId node, const core::Reduce& reduce);
   std::vector<core::NodeId> FactorsOf(const core::Nary& product) const;
+  std::vector<core::NodeId> FactorsInOrder(const core::Nary& product) const;
   std::string NameFor(core::NodeId node, const std::string& text);
   std::string IntegerType() const;
 

@@ -32,7 +32,7 @@ __global__ void batch_norm_inference_elements(const float* __restrict__ x,
   const float scale = rsqrtf(eps + running_var[c]);
 #pragma unroll
   for (int k = 0; k < kWidth; ++k) {
-    y_pack.at[k] = bias[c] + scale * (x_pack.at[k] - running_mean[c]) * weight[c];
+    y_pack.at[k] = bias[c] + (x_pack.at[k] - running_mean[c]) * scale * weight[c];
   }
   store_packed(y + index, y_pack);
 }

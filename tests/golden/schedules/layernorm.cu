@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(256) layernorm_naive_rows(float* __restrict__ 
     Packed<float, kWidth> out_pack;
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
-      out_pack.at[k] = (inp_pack.at[k] - row_mean) * weight_pack.at[k] * scale + bias_pack.at[k];
+      out_pack.at[k] = (inp_pack.at[k] - row_mean) * scale * weight_pack.at[k] + bias_pack.at[k];
     }
     store_packed(out + row * C + col, out_pack);
   }
