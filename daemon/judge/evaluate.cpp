@@ -281,8 +281,9 @@ Result<Failure> CandidateEvaluation::TryTrial(const Trial& trial) {
   }
   core::Executed& run = std::get<core::Executed>(outcome);
   if (auto failure = CheckSideEffects(state_.spec, trial, reference->inputs, run)) return failure;
-  // Of several launches, some blocks read what blocks that did not run would have written: only faults count.
-  if (run.sampled && run.launches.size() > 1) return Failure();
+  // Of several launches, or where blocks add to one result, blocks that did not run are missed: only faults count.
+  if (run.sampled && (run.launches.size() > 1 || state_.spec.allow.contains(core::Allow::kNondeterministic)))
+    return Failure();
   if (run.sampled) CompleteSample(*reference, run);
   WW_ASSIGN(Failure stale, state_check_.Check(trial, *reference, run));
   if (stale) return stale;

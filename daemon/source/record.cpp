@@ -232,7 +232,8 @@ Result<std::variant<Recording, core::Refused>> RunOnce(const Slices& slices, con
   if (recording.fault) return Outcome(DescribeFault(slices, request, *recording.fault, program, host));
   if (recording.refused) {
     core::Refused refused = *recording.refused;
-    if (!recording.readbacks.empty() && recording.calls.back().size() >= 4096) {
+    const bool endless = recording.calls.empty() || recording.calls.back().size() >= 4096;
+    if (!recording.readbacks.empty() && endless) {
       const Readback& readback = recording.readbacks.front();
       refused = {core::Check::kRecord, "the launcher decides by a value that it copies back from the device",
                  readback.file, readback.line};

@@ -53,7 +53,7 @@ TEST(AcceptanceTools, NvccBuildsTheWinnerBesideItsHeaders) {
   const auto root = base::TemporaryDirectory::Create("warpwright-test");
   ASSERT_TRUE(root);
   ASSERT_TRUE(base::WriteFileAtomically(root->path() / "include/scale.cuh", "constexpr float kScale = 2;\n"));
-  ASSERT_TRUE(base::WriteFileAtomically(root->path() / "src/a.cu", "the original is not what is built\n"));
+  ASSERT_TRUE(base::WriteFileAtomically(root->path() / "src/a.cu", "__global__ void k(float* x) { *x = 1; }\n"));
   const char* good =
       "#include \"../include/scale.cuh\"\n__global__ void k(float* x) { *x *= kScale; }\nvoid f(float* x) { k<<<1, "
       "1>>>(x); }\n";
@@ -63,6 +63,24 @@ TEST(AcceptanceTools, NvccBuildsTheWinnerBesideItsHeaders) {
       tools, {root->path().string(), "src/a.cu", "__global__ void k() { undeclared(); }\n"}, "sm_90");
   EXPECT_EQ(broken.outcome, Outcome::kFound);
   EXPECT_NE(broken.message.find("undeclared"), std::string::npos) << broken.message;
+}
+
+// A project may build with flags that are not known here: what nvcc alone refuses in the original counts against
+// nobody.
+TEST(AcceptanceTools, NvccRefusesOnlyWhatItAcceptsInTheOriginal) {
+  const worker::AcceptanceTools tools = worker::FindAcceptanceTools();
+  if (tools.nvcc.empty()) GTEST_SKIP() << "nvcc is not installed";
+  const auto root = base::TemporaryDirectory::Create("warpwright-test");
+  ASSERT_TRUE(root);
+  const char* relaxed =
+      "#include <limits>\n__global__ void k(float* x) { *x = -std::numeric_limits<float>::infinity(); }\n";
+  const auto outcome = [&](const std::string& original, const std::string& winner) {
+    EXPECT_TRUE(base::WriteFileAtomically(root->path() / "a.cu", original));
+    return worker::BuildWithNvcc(tools, {root->path().string(), "a.cu", winner}, "sm_90").outcome;
+  };
+  EXPECT_EQ(outcome(relaxed, std::string(relaxed) + "// faster\n"), Outcome::kClean);
+  EXPECT_EQ(outcome("__global__ void k(float* x) { *x = 1; }\n", relaxed), Outcome::kFound);
+  EXPECT_EQ(outcome("#include <torch.h>\n", "#include <torch.h>\n"), Outcome::kNotRun);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace ww {
 namespace {
 
-constexpr size_t kArenaBytes = 2ull << 30;
+constexpr size_t kArenaBytes = 512ull << 20;
 constexpr size_t kMostCompared = 16u << 20;
 
 struct alignas(16) Block {

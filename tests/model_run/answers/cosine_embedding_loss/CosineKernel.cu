@@ -11,7 +11,7 @@ __global__ void CosineKernel(const float* __restrict__ a, const float* __restric
   const float* x = a + (size_t)row * dim;
   const float* y = b + (size_t)row * dim;
   float xy = 0, xx = 0, yy = 0;
-  if (dim % 4 == 0) {
+  if (dim % 4 == 0 && ((size_t)a | (size_t)b) % 16 == 0) {
 #pragma unroll 4
     for (int d = lane; d < dim / 4; d += 32) {
       const float4 p = reinterpret_cast<const float4*>(x)[d], q = reinterpret_cast<const float4*>(y)[d];
