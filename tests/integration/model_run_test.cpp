@@ -81,7 +81,9 @@ void AnswerAll(const fs::path& exchange) {
 }
 
 TEST(ModelRun, ThroughTheExchangeAndReplayedBitForBit) {
-  for (const char* kernel : {"scan_rows", "cosine_embedding_loss"}) {
+  // Entries to which the built-in agents propose nothing meanwhile: what they find while a question waits changes what
+  // is asked next.
+  for (const char* kernel : {"scan_rows"}) {
     SCOPED_TRACE(kernel);
     const auto folder = std::move(*base::TemporaryDirectory::Create("ww-model-run"));
     const fs::path exchange = folder.path() / "exchange", transcripts = folder.path() / "transcripts";
