@@ -22,8 +22,8 @@ struct SourceRef {
   std::string text;
 };
 
-// A built-in transformation of rewrite/, by id, with its parameters ("block_size" -> "256"); or a schedule of schedule/,
-// which is told what to compute.
+// A built-in transformation of rewrite/, by id, with its parameters ("block_size" -> "256"); or a schedule of
+// schedule/, which is told what to compute.
 struct RewriteRequest {
   SourceRef source;
   std::string entry;

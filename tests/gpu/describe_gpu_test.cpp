@@ -65,7 +65,8 @@ TEST(DescribeGpu, AGpuThatIsNotThereIsAPartOfItsOwn) {
   const core::Machine machine = Describe("cuda:99", arch);
   EXPECT_EQ(arch, "");
   ASSERT_TRUE(machine.device.has_value());
-  EXPECT_NE(machine.device->problem.message.find("GPU 99 does not exist"), std::string::npos) << machine.device->problem.message;
+  EXPECT_NE(machine.device->problem.message.find("GPU 99 does not exist"), std::string::npos)
+      << machine.device->problem.message;
   EXPECT_TRUE(machine.cupti.has_value());
   EXPECT_FALSE(machine.counters.has_value());
 }
