@@ -13,6 +13,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
 
@@ -232,7 +233,9 @@ namespace {
 // A file of /proc with its NUL bytes replaced; empty if the process no longer exists.
 std::string ReadProc(int pid, const char* file, char zero) {
   std::ifstream in(fmt::format("/proc/{}/{}", pid, file), std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(in)), {});
+  std::ostringstream out;
+  out << in.rdbuf();  // an iterator would throw where the process ends meanwhile
+  std::string text = std::move(out).str();
   std::replace(text.begin(), text.end(), '\0', zero);
   return text;
 }
