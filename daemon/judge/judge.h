@@ -27,8 +27,8 @@
 //                            among them integers beyond their range where the original tolerates them, and the numbers
 //                            that the candidate's code names and the original's does not
 //   odd-shape                n-1, n+1, a prime, 1, less than a warp, two secret ones; n-1 and n+1 of the largest case;
-//                            (full) zero, more than 65,535 in each dimension and 2^20 elements in all, squares of
-//                            powers of two, sizes that the candidate names
+//                            (full) zero where it empties every output, more than 65,535 in each dimension and 2^20
+//                            elements in all, squares of powers of two, sizes that the candidate names
 //   other-scalars            (full) floating-point scalars that the manifest does not give, each by itself
 //   large-case               (full) cases too large to be verified are at least written to
 //   reduced-shape            (full) cases too large to be verified, reduced in one dimension at a time to a size that

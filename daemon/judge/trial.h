@@ -29,7 +29,7 @@ struct Trial {
   Pointers pointers = Pointers::kAligned;
   std::vector<double> named = {};      // of InputVariant::kNamed
   bool bare = false;                   // only the original's output is needed: no truth, no conditioning
-  uint64_t sample_instructions = 0;    // > 0: of the candidate, by blocks; what they write is compared
+  uint64_t sample_instructions = 0;    // > 0: of the candidate, by blocks; of one launch, what they write is compared
   uint64_t original_instructions = 0;  // at most, of the original's run; 0: as the device allows
 
   std::string Describe() const;  // "N=37,C=130", "N=37,C=130, inputs needle"
