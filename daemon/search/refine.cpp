@@ -52,9 +52,14 @@ Result<IfReady<Tried>> Try(RefineRun& run, const Seed& seed) {
     WW_ASSIGN(const auto passes, CritiqueStep(run, seed.round, candidate));
     if (!passes) return IfReady<Tried>();
     if (!*passes) continue;
-    WW_ASSIGN(EvaluatedCandidate reviewed, ReviewStep(run, seed.round, candidate));
-    if (reviewed.gain > 0) tried.best = Better(std::move(tried.best), std::move(reviewed));
-    else if (!failed) failed = std::move(reviewed);
+    auto reviewed = ReviewStep(run, seed.round, candidate);
+    if (!reviewed && run.BrokeOff()) {  // what was measured before counts
+      run.BeginAcceptance();
+      break;
+    }
+    if (!reviewed) return Fail(reviewed.error());
+    if (reviewed->gain > 0) tried.best = Better(std::move(tried.best), std::move(*reviewed));
+    else if (!failed) failed = std::move(*reviewed);
   }
   if (tried.best || !failed) return IfReady<Tried>(std::move(tried));
   WW_ASSIGN(auto repaired, Repair(run, seed.round, std::move(*failed)));
@@ -176,6 +181,20 @@ Result<IfReady<Mended>> Mend(RefineRun& run, const Base& base, const Rejected& r
   return IfReady<Mended>(Mended{std::move(mended)});
 }
 
+// Seeds, then rounds. False: some wait.
+Result<bool> Search(RefineRun& run) {
+  WW_TRY(LiftStep(run));
+  WW_ASSIGN(const bool planted, PlantSeeds(run));
+  if (!planted) return false;
+  const int max_dropped = 3 * run.task.policy.max_rounds;
+  for (int dropped = 0; dropped <= max_dropped && MayGoOn(run);) {
+    WW_ASSIGN(const RoundOutcome round, Round(run, dropped));
+    if (round.waits) return false;
+    if (!round.has_plans) break;
+  }
+  return true;
+}
+
 // Accepts the best base in a fresh worker; if it does not pass, what it was mended to, then the base before it, down to
 // the original.
 Result<RefineResult> AcceptBest(RefineRun& run) {
@@ -205,20 +224,18 @@ Result<RefineResult> Refine(const RefineTask& task, const RefineServices& servic
   WW_ASSIGN(run.team, services.team ? services.team(run.journal) : Result<agents::Team>(agents::MakeTeam({})));
 
   // Generate, review.
-  WW_ASSIGN(auto baseline, BaselineStep(run));
+  auto measured = BaselineStep(run);
+  if (!measured && run.BrokeOff()) return ConcludeUnchanged(run);
+  WW_ASSIGN(auto baseline, std::move(measured));
   if (const auto* refused = std::get_if<memory::TaskResult>(&baseline)) return Conclude(run, *refused);
   run.bases.push_back(std::get<Base>(std::move(baseline)));
-  WW_TRY(LiftStep(run));
-  WW_ASSIGN(const bool planted, PlantSeeds(run));
-  if (!planted) return Pause(run);
-
-  const int max_dropped = 3 * task.policy.max_rounds;
-  for (int dropped = 0; dropped <= max_dropped && MayGoOn(run);) {
-    WW_ASSIGN(const RoundOutcome round, Round(run, dropped));
-    if (round.waits) return Pause(run);
-    if (!round.has_plans) break;
-  }
-  return AcceptBest(run);
+  const auto searched = Search(run);
+  if (!searched && !run.BrokeOff()) return Fail(searched.error());
+  if (searched && !*searched) return Pause(run);
+  run.BeginAcceptance();
+  auto concluded = AcceptBest(run);
+  if (!concluded && run.BrokeOff()) return ConcludeUnchanged(run);
+  return concluded;
 }
 
 }  // namespace warpwright::search

@@ -8,6 +8,8 @@
 //   and the reason why a method does not apply is written down once.
 // - Agents may be language models. Plans of theirs come where the built-in planner has none left; of one round's plans,
 //   each goes on by itself while another waits for an answer, and knows nothing of the others.
+// - The limit of minutes is one: of it the search leaves what accepting may take, and whatever still runs at its end is
+//   broken off. What was broken off is no verdict.
 // - Every step is in the trajectory before it acts. A killed run resumes where it stopped: finished steps return their
 //   outcome.
 // - The best base is accepted only by the full judge in a fresh worker, after it was spliced into the user's file.
@@ -21,6 +23,7 @@
 #include <vector>
 
 #include "agents/team.h"
+#include "base/deadline.h"
 #include "core/candidate.h"
 #include "core/chip.h"
 #include "core/tool_finding.h"
@@ -65,6 +68,9 @@ struct RefineServices {
   // The agents; empty: all built in. What a language model answers is to be a step of the task's journal, which
   // outlives them.
   std::function<Result<agents::Team>(memory::Journal&)> team = {};
+  // Obeyed by `candidates`, by what the judge runs originals with, and by `tools`; nullptr: nothing is cut short.
+  base::Deadline* deadline = nullptr;
+  std::optional<base::Deadline::TimePoint> began = {};  // when the task's minutes began; none: now
 };
 
 struct RefineResult {

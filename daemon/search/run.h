@@ -31,12 +31,17 @@ class RefineRun {
         services(services_in),
         id(id_in),
         journal(services.trajectory, id),
-        started(services.clock.Steady()) {}
+        started(services.began.value_or(services.clock.Steady())) {}
 
   const Base& original() const { return bases.front(); }
   const Base& base() const { return bases.back(); }
   double Seconds() const;
-  bool OutOfTime() const { return Seconds() > 60 * task.policy.max_minutes; }
+  // What is left is for accepting.
+  bool OutOfTime() const { return Seconds() >= SearchSeconds(); }
+  // From now on work may take all that is left of the limit.
+  void BeginAcceptance() const { EndAfter(60 * task.policy.max_minutes); }
+  // The limit ended a step, whose outcome is unknown.
+  bool BrokeOff() const { return services.deadline != nullptr && services.deadline->broke_off(); }
   void Say(const std::string& text) const;
 
   // What agents are told of the present base: with what was tried in earlier rounds, and for this plan.
@@ -68,8 +73,9 @@ class RefineRun {
   std::string not_accepted;  // why the best base was not, after the rounds; empty: none was asked
   bool any_passed = false;   // a candidate that was not the original
   int rounds = 0;
-  int written_rounds = 0;  // of these, by plans of language models
-  int fruitless = 0;       // of these, the last ones that led to no new base
+  int written_rounds = 0;     // of these, by plans of language models
+  int fruitless = 0;          // of these, the last ones that led to no new base
+  double longest_review = 0;  // seconds of a quick one
 
   std::map<std::string, std::string> judged_by_tokens;  // digest of an entry's tokens -> hash of a text that was judged
 
@@ -79,6 +85,9 @@ class RefineRun {
   std::vector<std::string> pending;                 // questions that nobody answered yet
 
  private:
+  double SearchSeconds() const;
+  // Work that begins now ends after these seconds of the task.
+  void EndAfter(double seconds) const;
   void GiveNotice();
   std::set<std::string> noticed_;
 };

@@ -320,13 +320,40 @@ TEST_F(Loop, SoIsTimeAndWhatWasFoundIsStillAccepted) {
   loop.AddCard("wide", {{"width", {"2", "4", "8"}, ""}});
   for (const char* width : {"2", "4", "8"}) loop.script["wide width=" + std::string(width)] = Gains(1.5);
   loop.AddMethod("late", Gains(2));
-  loop.judge.per_review = std::chrono::minutes(20);
+  loop.judge.per_review = std::chrono::minutes(8);
   loop.task.policy.max_minutes = 30;
   const search::RefineResult refined = Run();
-  EXPECT_EQ(loop.judge.quick.size(), 2u);
-  EXPECT_EQ(refined.counts.rounds, 1);
+  EXPECT_EQ(loop.judge.quick.size(), 2u) << "the second was broken off, so that half of the time is left";
+  EXPECT_EQ(refined.counts.evaluations, 1);
   EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kImproved);
-  EXPECT_EQ(refined.seconds, 3600);
+  EXPECT_EQ(refined.seconds, 60 * (15 + 8));
+}
+
+TEST_F(Loop, TheLimitIsTheEndWhateverTheFullJudgeIsAt) {
+  loop.AddMethod("fast", Gains(1.5));
+  loop.judge.per_review = std::chrono::minutes(1);
+  loop.judge.per_full_review = std::chrono::hours(2);
+  loop.task.policy.max_minutes = 30;
+  const search::RefineResult refined = Run();
+  EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kUnchanged);
+  EXPECT_EQ(
+      refined.result.message,
+      "no improvement found in 1 round: the best candidate gave 1.50x, and the limit of 30 minutes was over before "
+      "it was verified");
+  EXPECT_EQ(refined.seconds, 60 * 30);
+  EXPECT_TRUE(Last(loop.Story()).ends_with(" ...")) << "what was broken off has no outcome";
+}
+
+TEST_F(Loop, TheLimitIsTheEndOfMeasuringTheOriginalToo) {
+  loop.AddMethod("fast", Gains(1.5));
+  loop.judge.per_preparation = std::chrono::hours(2);
+  loop.task.policy.max_minutes = 0.5;
+  const search::RefineResult refined = Run();
+  EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kUnchanged);
+  EXPECT_EQ(refined.result.message,
+            "nothing was tried: the limit of 0.5 minutes was over before the original was measured");
+  EXPECT_EQ(refined.seconds, 30);
+  EXPECT_TRUE(loop.judge.quick.empty());
 }
 
 TEST_F(Loop, NoTimeIsSpentOnRepairsAfterTheEnd) {
