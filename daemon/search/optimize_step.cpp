@@ -47,7 +47,7 @@ Result<IfReady<std::vector<core::Candidate>>> OptimizeStep(RefineRun& run, const
     record.parameters = attempt.parameters;
     memory::StepOutcome outcome;
     outcome.summary = refusal.line > 0 ? fmt::format("{} (line {})", refusal.reason, refusal.line) : refusal.reason;
-    run.Note({.base = static_cast<int>(run.bases.size()) - 1,
+    run.Note({.base = run.base_number(),
               .method = round.plan.method,
               .parameters = attempt.parameters,
               .gain = 0,
@@ -75,7 +75,7 @@ Result<IfReady<bool>> CritiqueStep(RefineRun& run, const PlannedRound& round, co
     record.parameters = candidate.parameters;
     memory::StepOutcome outcome;
     outcome.summary = "refused by the critic: " + said;
-    run.Note({.base = static_cast<int>(run.bases.size()) - 1,
+    run.Note({.base = run.base_number(),
               .method = round.plan.method,
               .parameters = candidate.parameters,
               .gain = 0,

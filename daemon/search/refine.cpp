@@ -90,7 +90,9 @@ Result<IfReady<std::vector<Tried>>> TryAll(RefineRun& run, const std::vector<See
 Status Promote(RefineRun& run, int round, const std::optional<EvaluatedCandidate>& best) {
   if (!best) return {};
   WW_ASSIGN(auto base, PromoteStep(run, round, *best));
-  if (base) run.bases.push_back(std::move(*base));
+  if (!base) return {};
+  run.pool.Add(std::move(*base));
+  if (const auto next = run.selector().Next(run.pool)) run.pool.WorkOn(*next);
   return {};
 }
 
@@ -148,9 +150,9 @@ Result<RoundOutcome> Round(RefineRun& run, int& dropped) {
   }
   ++(candidates > 0 ? run.rounds : dropped);
   if (written && candidates > 0) ++run.written_rounds;
-  const size_t before = run.bases.size();
+  const size_t before = run.pool.size();
   WW_TRY(Promote(run, number, best));
-  if (written) run.fruitless = run.bases.size() > before ? 0 : run.fruitless + 1;
+  if (written) run.fruitless = run.pool.size() > before ? 0 : run.fruitless + 1;
   return RoundOutcome{};
 }
 
@@ -190,17 +192,21 @@ Result<bool> Search(RefineRun& run) {
   for (int dropped = 0; dropped <= max_dropped && MayGoOn(run);) {
     WW_ASSIGN(const RoundOutcome round, Round(run, dropped));
     if (round.waits) return false;
-    if (!round.has_plans) break;
+    if (round.has_plans) continue;
+    run.pool.Exhaust();
+    const auto next = run.selector().Next(run.pool);
+    if (!next) break;
+    run.pool.WorkOn(*next);
   }
   return true;
 }
 
-// Accepts the best base in a fresh worker; if it does not pass, what it was mended to, then the base before it, down to
+// Accepts the best version in a fresh worker; if it does not pass, what it was mended to, then the next best, down to
 // the original.
 Result<RefineResult> AcceptBest(RefineRun& run) {
-  for (size_t i = run.bases.size(); --i > 0;) {
-    if (core::Speedup(run.original().measured, run.bases[i].measured) < run.task.policy.min_speedup) continue;
-    std::optional<Base> base = run.bases[i];
+  for (const size_t number : run.pool.BestFirst()) {
+    if (run.pool.GainOf(number) < run.task.policy.min_speedup) break;
+    std::optional<Base> base = run.pool[number];
     for (int attempt = 1; base; ++attempt) {
       WW_ASSIGN(auto outcome, AcceptStep(run, *base));
       if (auto* accepted = std::get_if<Accepted>(&outcome)) return ConcludeImproved(run, *base, std::move(*accepted));
@@ -228,7 +234,7 @@ Result<RefineResult> Refine(const RefineTask& task, const RefineServices& servic
   if (!measured && run.BrokeOff()) return ConcludeUnchanged(run);
   WW_ASSIGN(auto baseline, std::move(measured));
   if (const auto* refused = std::get_if<memory::TaskResult>(&baseline)) return Conclude(run, *refused);
-  run.bases.push_back(std::get<Base>(std::move(baseline)));
+  run.pool.Add(std::get<Base>(std::move(baseline)));
   const auto searched = Search(run);
   if (!searched && !run.BrokeOff()) return Fail(searched.error());
   if (searched && !*searched) return Pause(run);

@@ -28,7 +28,7 @@ agents::Situation RefineRun::At() const {
           .base = base().candidate,
           .measured = base().measured,
           .features = base().features,
-          .gain = bases.size() > 1 ? core::Speedup(original().measured, base().measured) : 1,
+          .gain = pool.present_number() > 0 ? core::Speedup(original().measured, base().measured) : 1,
           .history = std::move(seen)};
 }
 

@@ -15,15 +15,6 @@
 
 namespace warpwright::search {
 
-// A version that plans start from.
-struct Base {
-  core::Candidate candidate;
-  core::Measured measured;
-  agents::ExtractedFeatures features;
-  std::set<std::string> methods;  // that led to it
-  core::Plan plan = {};           // the last one that did; of the original: none
-};
-
 class RefineRun {
  public:
   RefineRun(const RefineTask& task_in, const RefineServices& services_in, memory::TaskId id_in)
@@ -33,8 +24,10 @@ class RefineRun {
         journal(services.trajectory, id),
         started(services.began.value_or(services.clock.Steady())) {}
 
-  const Base& original() const { return bases.front(); }
-  const Base& base() const { return bases.back(); }
+  const Base& original() const { return pool.original(); }
+  const Base& base() const { return pool.present(); }
+  const Selector& selector() const { return services.selector != nullptr ? *services.selector : *latest_gain_; }
+  int base_number() const { return static_cast<int>(pool.present_number()); }
   double Seconds() const;
   // What is left is for accepting.
   bool OutOfTime() const { return Seconds() >= SearchSeconds(); }
@@ -64,7 +57,7 @@ class RefineRun {
   judge::Baseline baseline;
   core::Inspection original_inspection;
   std::optional<agents::Form> form;  // what the original computes; none: not lifted
-  std::vector<Base> bases;           // in the order in which they were taken: the original first, the present one last
+  Pool pool;
   std::map<std::string, std::map<std::string, std::string>> tried;  // evidence digest -> method -> outcome
   std::map<std::string, std::string> tried_anew;  // of methods that start from the formula, whatever the base is
   std::map<std::pair<std::string, std::string>, int> inapplicable;  // line by method and reason, written down already
@@ -75,7 +68,11 @@ class RefineRun {
   int rounds = 0;
   int written_rounds = 0;     // of these, by plans of language models
   int fruitless = 0;          // of these, the last ones that led to no new base
-  double longest_review = 0;  // seconds of a quick one
+  double longest_review = 0;  // seconds of a quick one in this process
+  // Of the task's evaluations, as the trajectory has them.
+  double evaluation_seconds = 0;
+  int evaluations = 0;
+  double SecondsPerEvaluation() const { return evaluations > 0 ? evaluation_seconds / evaluations : 0; }
 
   std::map<std::string, std::string> judged_by_tokens;  // digest of an entry's tokens -> hash of a text that was judged
 
@@ -90,6 +87,7 @@ class RefineRun {
   void EndAfter(double seconds) const;
   void GiveNotice();
   std::set<std::string> noticed_;
+  const std::unique_ptr<Selector> latest_gain_ = LatestGain();
 };
 
 }  // namespace warpwright::search

@@ -65,6 +65,35 @@ TEST_F(Loop, SmallGainsCompound) {
   EXPECT_EQ(refined.text, "float x;\n// a\n// b\n// c\n// spliced\n");
 }
 
+TEST_F(Loop, ASelectorMayGoBackToAnotherVersion) {
+  const auto prepare = [](ScriptedLoop& in) {
+    in.AddMethod("first", Gains(1.5));
+    in.AddMethod("other", Gains(1.8));
+    in.library.methods["other"].conflicts = {"first"};  // what gains first stands in its way
+  };
+  prepare(loop);
+  EXPECT_NEAR(Run().result.gain, 1.5, 1e-9);
+  ScriptedLoop other;
+  prepare(other);
+  const auto fastest = search::FastestFirst();
+  other.selector = fastest.get();
+  const auto refined = other.Run();
+  ASSERT_TRUE(refined) << refined.error().Format();
+  EXPECT_NEAR(refined->result.gain, 1.8 * 1.5, 1e-9);
+  EXPECT_EQ(refined->text, "float x;\n// other\n// first\n// spliced\n");
+}
+
+TEST_F(Loop, WhatIsNotExpectedToBeWorthItsTimeEndsTheSearch) {
+  loop.AddMethod("first", Gains(1.5));
+  loop.AddMethod("late", Gains(1.5));
+  loop.library.methods["late"].gain_typical = 1.0001;
+  loop.judge.per_review = std::chrono::minutes(2);
+  const search::RefineResult refined = Run();
+  EXPECT_NEAR(refined.result.gain, 1.5, 1e-9);
+  EXPECT_EQ(loop.judge.quick.size(), 1u);
+  EXPECT_EQ(Count(loop.Story(), "what is left is not expected to be worth its 120.0 s for each try"), 1u);
+}
+
 TEST_F(Loop, LessThanTheSmallestStepIsNoBase) {
   loop.AddMethod("a", Gains(1.005));
   const search::RefineResult refined = Run();

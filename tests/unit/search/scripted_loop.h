@@ -211,6 +211,7 @@ class ScriptedLoop {
                                     .tools = tools,
                                     .warn = {},
                                     .team = team,
+                                    .selector = selector,
                                     .deadline = &judge.deadline};
     return search::Refine(task, services);
   }
@@ -226,6 +227,7 @@ class ScriptedLoop {
 
   std::function<Result<core::LiftOutcome>()> lift;             // empty: not asked
   std::function<Result<agents::Team>(memory::Journal&)> team;  // empty: built in
+  const search::Selector* selector = nullptr;
 
   std::filesystem::path path() const { return folder_.path() / "trajectory.sqlite"; }
 
