@@ -35,6 +35,7 @@ struct PlanRequest {
 struct OptimizeRequest {
   const Situation& at;
   const core::Plan& plan;
+  const skills::MethodCard* card = nullptr;  // of the plan's method, if the library has one
 };
 struct DiagnoseRequest {
   const Situation& at;

@@ -13,7 +13,8 @@ namespace {
 Result<IfReady<std::vector<agents::Attempt>>> AttemptsAt(RefineRun& run, const Seed& seed) {
   using Attempts = std::vector<agents::Attempt>;
   if (!seed.written.empty()) return IfReady<Attempts>(seed.written);
-  WW_ASSIGN(auto proposal, run.team.optimizer->Propose({run.At(), seed.round.plan}));
+  WW_ASSIGN(auto proposal,
+            run.team.optimizer->Propose({run.At(), seed.round.plan, run.services.skills.Find(seed.round.plan.method)}));
   return std::visit(
       Overload{[](Attempts& attempts) { return IfReady<Attempts>(std::move(attempts)); },
                [](agents::NoProposal& none) {
