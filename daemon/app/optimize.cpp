@@ -306,7 +306,7 @@ class Optimization {
     return [this, account](memory::Journal& journal) { return services_.team.make(account, journal); };
   }
 
-  // By the worker that only sees originals. The worker is stopped after twice these seconds.
+  // By the worker that only sees originals. Its limit is in processor time.
   Result<core::LiftOutcome> Lift(const core::KernelSpec& spec, const core::SourceRef& original) const {
     return LiftKernel(workspace_.device(), spec, original, services_.trusted.evaluator, kEffortBesideOthers);
   }
