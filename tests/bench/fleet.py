@@ -162,6 +162,8 @@ class Fleet:
 
     def finished_tasks(self, path):
         with contextlib.closing(sqlite3.connect(path, timeout=60)) as db:
+            if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'task'").fetchone():
+                return 0  # just being created
             return db.execute("SELECT count(*) FROM task WHERE result IS NOT NULL").fetchone()[0]
 
     def age_trajectory(self, path, tasks):

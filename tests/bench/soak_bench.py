@@ -49,8 +49,10 @@ def valgrind(options):
 
 
 def age(fleet):
-    """Waits for the first task of every repository."""
+    """Waits for the first task of every repository, of which the others are copies."""
     fleet.age_store(KEPT_JOBS)
+    for name in fleet.repositories:
+        fleet.change_kernel(name)
     def begun():
         return len(fleet.trajectories()) == len(fleet.repositories) and all(fleet.finished_tasks(path) > 0 for path in fleet.trajectories())
     wait_for(begun, 1800, "the first tasks")
