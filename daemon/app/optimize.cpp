@@ -428,7 +428,7 @@ Result<std::vector<OptimizedKernel>> OptimizeKernels(Workspace& workspace, const
 OptimizedKernel InterruptedKernel(const Workspace& workspace, const std::string& name) {
   OptimizedKernel kernel;
   kernel.name = name;
-  kernel.message = "interrupted";
+  kernel.message = "interrupted before its task began. The same command begins it.";
   auto trajectory = workspace.OpenTrajectory();
   const auto tasks = trajectory ? trajectory->Tasks() : Fail(trajectory.error());
   if (!tasks) return kernel;
