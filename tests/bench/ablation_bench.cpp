@@ -129,18 +129,20 @@ class AblatedPlanner final : public agents::Planner {
   std::set<std::string> tried_;
 };
 
-// Of the evaluations, in their order.
+// Of the steps, in their order. A plan for a base that had it before is a repeated attempt, whether a transformation
+// refuses it again or its versions are recognised as known.
 json Figures(const memory::TrajectoryView& view) {
   std::map<std::string, double> gain_of = {};  // over the original, by hash
-  std::set<std::string> judged;
+  std::set<std::string> judged, planned;
   int evaluations = 0, to_best = 0, repeated = 0;
   double best = 1;
   for (const memory::StepView& step : view.steps) {
-    if (step.record.kind != memory::StepKind::kEvaluate || !step.outcome) continue;
-    if (!judged.insert(step.record.candidate).second) {
-      ++repeated;
-      continue;
+    if (!step.outcome) continue;
+    if (step.record.kind == memory::StepKind::kPlan && !step.outcome->data.empty()) {
+      const std::string method = step.outcome->summary.substr(0, step.outcome->summary.find(':'));
+      if (!planned.insert(step.record.base + " " + method).second) ++repeated;
     }
+    if (step.record.kind != memory::StepKind::kEvaluate || !judged.insert(step.record.candidate).second) continue;
     ++evaluations;
     const auto base = gain_of.find(step.record.base);
     const double gain = step.outcome->gain * (base == gain_of.end() ? 1 : base->second);
