@@ -191,6 +191,26 @@ std::string_view Name(TokenLimitName name) {
 }
 std::string_view Name(AskOrder order) { return order == AskOrder::kFirst ? "first" : "all"; }
 
+namespace {
+
+bool IsWord(std::string_view name) { return name == kBuiltIn || name == kCheapest || name == kDearest; }
+
+// What a name stands for; empty: no price is known to choose by.
+std::string ByPrice(const std::string& name, const std::vector<ModelSettings>& models) {
+  if (name != kCheapest && name != kDearest) return name;
+  const ModelSettings* chosen = nullptr;
+  for (const ModelSettings& model : models) {
+    const bool asks_nobody = model.transport == ModelTransport::kOffline || model.transport == ModelTransport::kReplay;
+    if (!model.price || asks_nobody) continue;
+    const bool better = chosen == nullptr || (name == kCheapest ? model.price->output < chosen->price->output
+                                                                : model.price->output > chosen->price->output);
+    if (better) chosen = &model;
+  }
+  return chosen == nullptr ? std::string() : chosen->name;
+}
+
+}  // namespace
+
 bool IsPaid(const ModelSettings& model) { return !model.price || *model.price != TokenPrice{}; }
 
 std::vector<ModelSettings> ReadModels(const YamlNode& node, Diagnostics& diagnostics) {
@@ -201,9 +221,9 @@ std::vector<ModelSettings> ReadModels(const YamlNode& node, Diagnostics& diagnos
     return models;
   }
   for (const auto& [name, value] : node.entries()) {
-    if (name.text().empty() || name.text().size() > 64 || !OnlyHas(name.text(), "_.-") || name.text() == kBuiltIn)
+    if (name.text().empty() || name.text().size() > 64 || !OnlyHas(name.text(), "_.-") || IsWord(name.text()))
       diagnostics.Add(name, "this cannot be a model's name here",
-                      "use letters, digits, '_', '-' and '.'; not built_in");
+                      "use letters, digits, '_', '-' and '.'; not built_in, cheapest, dearest");
     models.push_back(ModelReader(diagnostics).Read(name, value));
   }
   return models;
@@ -214,7 +234,7 @@ std::map<core::AgentRole, AgentSettings> ReadAgents(const YamlNode& node, const 
   std::map<core::AgentRole, AgentSettings> agents;
   const auto roles = NamesOf<core::AgentRole>();
   YamlObject map(node, "agents", roles, diagnostics);
-  std::vector<std::string_view> engines{kBuiltIn};
+  std::vector<std::string_view> engines{kBuiltIn, kCheapest, kDearest};
   for (const ModelSettings& model : models) engines.push_back(model.name);
   for (const std::string_view role : roles) {
     const YamlNode* at = map.Find(role);
@@ -232,8 +252,11 @@ std::map<core::AgentRole, AgentSettings> ReadAgents(const YamlNode& node, const 
     if (const auto names = diagnostics.Take(list.AsStrings())) {
       std::set<std::string> seen;
       for (size_t i = 0; i < names->size(); ++i) {
-        const std::string& name = (*names)[i];
-        if (std::find(engines.begin(), engines.end(), name) == engines.end())
+        const std::string name = ByPrice((*names)[i], models);
+        if (name.empty())
+          diagnostics.Add(list.items()[i], fmt::format("'{}': no model has a known price", (*names)[i]),
+                          "give one a 'price', or name the model");
+        else if (std::find(engines.begin(), engines.end(), name) == engines.end())
           diagnostics.Add(UnknownName(list.items()[i], "model", name, engines));
         else if (!seen.insert(name).second)
           diagnostics.Add(list.items()[i], fmt::format("'{}' is named twice", name), "remove one");

@@ -9,6 +9,7 @@
 //   agents:
 //     planner: {first: [built_in, local]}    # the next one where one has no proposal
 //     optimizer: {all: [built_in, writer]}   # every one is asked
+//     diagnoser: {first: [cheapest]}         # of the models whose price is known; or dearest
 //   limits:
 //     model_dollars_per_day: 5
 //     models: {call: {dollars: 1}, task: {dollars: 2, calls: 60}, repository_day: {dollars: 3}, day: {calls: 1000}}
@@ -62,6 +63,9 @@ struct ModelSettings {
 bool IsPaid(const ModelSettings& model);
 
 inline constexpr std::string_view kBuiltIn = "built_in";
+// In the place of a model's name, by what it takes for its output, among those that answer by themselves and whose
+// price is known; of equal ones the first in the file.
+inline constexpr std::string_view kCheapest = "cheapest", kDearest = "dearest";
 enum class AskOrder { kFirst, kAll };  // the first that has a proposal, or every one
 std::string_view Name(AskOrder order);
 constexpr AskOrder Last(AskOrder) { return AskOrder::kAll; }

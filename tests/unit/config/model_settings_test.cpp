@@ -42,6 +42,28 @@ TEST(ModelSettings, AreRead) {
   EXPECT_FALSE(config->agents.contains(core::AgentRole::kCritic));
 }
 
+TEST(ModelSettings, AreChosenByPriceToo) {
+  const std::string models =
+      "  middle: {transport: command, command: [a], price: {input: 3, output: 15}}\n"
+      "  large: {transport: command, command: [b], price: {input: 5, output: 25}}\n"
+      "  small: {transport: command, command: [c], price: {input: 1, output: 5}}\n"
+      "  desk: {transport: offline, folder: /srv/exchange}\n";
+  const std::string agents =
+      "agents:\n  diagnoser: {first: [built_in, cheapest]}\n  optimizer: {first: [dearest]}\n  critic: {all: "
+      "[cheapest, "
+      "middle]}\n";
+  const auto config = config::ParseOperatorConfig(Text(models, agents), "c.yml");
+  ASSERT_TRUE(config) << config.error().Format();
+  const auto engines = [&](core::AgentRole role) { return config->agents.at(role).engines; };
+  EXPECT_EQ(engines(core::AgentRole::kDiagnoser), (std::vector<std::string>{"built_in", "small"}));
+  EXPECT_EQ(engines(core::AgentRole::kOptimizer), (std::vector<std::string>{"large"}));
+  EXPECT_EQ(engines(core::AgentRole::kCritic), (std::vector<std::string>{"small", "middle"}));
+  const auto nobody = config::ParseOperatorConfig(
+      Text("  desk: {transport: offline, folder: /x}\n", "agents:\n  planner: {first: [cheapest]}\n"), "c.yml");
+  ASSERT_FALSE(nobody);
+  EXPECT_NE(nobody.error().Format().find("'cheapest': no model has a known price"), std::string::npos);
+}
+
 // Each with its place, what is wrong and what to do.
 TEST(ModelSettings, ErrorsHaveAPlaceAndARemedy) {
   const struct {
