@@ -2,15 +2,15 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/computation_builder.h"
-#include "tests/unit/schedule/schedule_kit.h"
+#include "tests/support/stranger_forms.h"
 
 namespace warpwright {
 namespace {
 
-using schedule_test::Apply;
-using schedule_test::Find;
-using schedule_test::Stranger;
-using schedule_test::StubFor;
+using testing::Apply;
+using testing::Find;
+using testing::Stranger;
+using testing::StubFor;
 
 std::string Replaced(std::string text, const std::string& from, const std::string& to) {
   const size_t at = text.find(from);
