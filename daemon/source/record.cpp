@@ -48,11 +48,17 @@ core::Refused HostFailure(const Slices& slices, const HostCompileFailed& failed)
   const bool in_harness = failed.file == kHarnessFile;
   std::string reason = in_harness ? slices.entry + " cannot be called with the manifest's arguments: "
                                   : std::string("the host code does not compile: ");
-  reason += TellingLines(failed.log, 1500);
-  while (!reason.empty() && reason.back() == '\n') reason.pop_back();
-  for (const std::string& note : slices.notes) {
-    if (note.find("host slice") != std::string::npos) reason += "\n" + note;
+  std::string lines = TellingLines(failed.log, 1500);
+  while (!lines.empty() && lines.back() == '\n') lines.pop_back();
+  // Behind the first error, which is all that a table shows: most often it is for want of that header.
+  std::string left_out;
+  for (const std::string& note : slices.notes)
+    if (note.find("host slice") != std::string::npos) left_out += (left_out.empty() ? " (" : "; ") + note;
+  if (!left_out.empty()) {
+    const size_t error = lines.find("error: ");
+    lines.insert(std::min(lines.find('\n', error == std::string::npos ? 0 : error), lines.size()), left_out + ")");
   }
+  reason += lines;
   if (failed.line == 0 || in_harness)
     return {core::Check::kHostCompile, std::move(reason), slices.file, slices.entry_line};
   return {core::Check::kHostCompile, std::move(reason), failed.file, failed.line};
