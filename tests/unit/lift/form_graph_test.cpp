@@ -174,6 +174,27 @@ INSTANTIATE_TEST_SUITE_P(
                   }
                   return index;
                 }},
+        FormRow{"ArgMinimumByTree",  // what is first read as the position of the larger of two, with indices exchanged
+                [](Formulas& m) {
+                  const auto nearer = [&m](std::pair<FormId, FormId> a, std::pair<FormId, FormId> b) {
+                    const FormId less = m.Less(b.first, a.first);
+                    return std::pair(m.graph.Select(less, b.first, a.first), m.graph.Select(less, b.second, a.second));
+                  };
+                  const auto at = [&m](int64_t k) { return std::pair(m.X(k), m.C(static_cast<double>(k))); };
+                  return nearer(nearer(at(0), at(1)), nearer(at(2), at(3))).second;
+                },
+                [](Formulas& m) {
+                  FormId value = m.X(0), index = m.C(0);
+                  for (int64_t k = 1; k < 4; ++k) {
+                    const FormId less = m.Less(m.X(k), value);
+                    index = m.graph.Select(less, m.C(static_cast<double>(k)), index);
+                    value = m.graph.Select(less, m.X(k), value);
+                  }
+                  return index;
+                }},
+        FormRow{"ArgMinimumIsNotArgMaximum",
+                [](Formulas& m) { return m.graph.Select(m.Less(m.X(1), m.X(0)), m.C(1), m.C(0)); },
+                [](Formulas& m) { return m.graph.Select(m.Less(m.X(0), m.X(1)), m.C(1), m.C(0)); }, false},
         FormRow{"ArgMaximumOfTheLast",
                 [](Formulas& m) { return m.graph.Select(m.Less(m.X(0), m.X(1)), m.C(1), m.C(0)); },
                 [](Formulas& m) {
