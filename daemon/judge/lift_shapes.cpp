@@ -95,6 +95,24 @@ std::map<std::string, core::Size> Relations(const core::KernelSpec& spec) {
   return relations;
 }
 
+// Sizes that are multiples of another one in every case, channels of their groups, are multiples here.
+void KeepMultiples(const core::KernelSpec& spec, const std::map<std::string, core::Size>& relations, Scalars& scalars) {
+  if (spec.cases.size() < 2) return;
+  for (const core::Argument& multiple : spec.args) {
+    const std::vector<int64_t> values = ValuesInCases(spec, multiple.name);
+    if (values.size() != spec.cases.size() || relations.contains(multiple.name)) continue;
+    for (const core::Argument& divisor : spec.args) {
+      const std::vector<int64_t> divisors = ValuesInCases(spec, divisor.name);
+      bool divides = divisors.size() == values.size() && divisors != values && !relations.contains(divisor.name);
+      for (size_t j = 0; divides && j < values.size(); ++j) divides = divisors[j] > 1 && values[j] % divisors[j] == 0;
+      if (!divides) continue;
+      int64_t& value = std::get<int64_t>(scalars.at(multiple.name));
+      const int64_t by = std::get<int64_t>(scalars.at(divisor.name));
+      if (by > 1) value = (value + by - 1) / by * by;
+    }
+  }
+}
+
 template <size_t kCount>
 Scalars Shrunk(const core::KernelSpec& spec, const core::Case& from, const std::map<std::string, core::Size>& relations,
                const int64_t (&substitutes)[kCount]) {
@@ -115,6 +133,7 @@ Scalars Shrunk(const core::KernelSpec& spec, const core::Case& from, const std::
     }
     sizes[argument.name] = *value;
   }
+  KeepMultiples(spec, relations, scalars);
   return scalars;
 }
 
@@ -142,6 +161,7 @@ Scalars Grown(const core::KernelSpec& spec, const core::Case& from, const std::m
     }
     sizes[argument.name] = *value;
   }
+  KeepMultiples(spec, relations, scalars);
   return scalars;
 }
 

@@ -80,6 +80,20 @@ TEST(LiftShapes, SizesThatAgreeInOneCaseAloneVaryApart) {
   EXPECT_EQ(single, 1u) << "the case itself: an extent of one says little";
 }
 
+TEST(LiftShapes, MultiplesInEveryCaseAreMultiplesEverywhere) {
+  const std::string arguments =
+      "      x: {buffer: f32, shape: [n, c], role: in}\n"
+      "      y: {buffer: f32, shape: [n, groups], role: out}\n"
+      "      n: {scalar: i32}\n"
+      "      c: {scalar: i32}\n"
+      "      groups: {scalar: i32}\n";
+  const auto shapes = MakeLiftShapes(
+      Spec(arguments, "      - {n: 3, c: 12, groups: 4}\n      - {n: 4, c: 10, groups: 5}\n"), 9, 1 << 20);
+  EXPECT_GE(shapes.size(), 5u);
+  for (const core::LiftShape& shape : shapes)
+    EXPECT_EQ(std::get<int64_t>(shape.scalars.at("c")) % std::get<int64_t>(shape.scalars.at("groups")), 0);
+}
+
 TEST(LiftShapes, PaddingsWhoseSumIsTheSameInAllCasesAreToldApart) {
   const std::string arguments =
       "      x: {buffer: f32, shape: [c, h], role: in}\n"

@@ -209,6 +209,22 @@ TEST(FormGraph, SignatureDoesNotCountTerms) {
   EXPECT_NE(m.graph[m.Sum({m.X(0), m.X(1)})].signature, m.graph[m.Sum({m.X(0), m.I(1)})].signature);
 }
 
+// Of (a + b) - (c + d) - e and its opposite, either may begin with a minus.
+TEST(FormGraph, ADifferenceOfSumsHasOneOrientation) {
+  for (int64_t order = 0; order < 6; ++order) {
+    Formulas m;
+    const auto sum = [&](FormId a, FormId b) { return m.Sum({a, b}); };
+    const FormId x = sum(m.X(0), m.X(1)), i = sum(m.I(0), m.I(1)), e = sum(m.Exp(m.X(0)), m.Exp(m.X(1)));
+    const std::vector<FormId> parts = order % 3 == 0   ? std::vector<FormId>{x, i, e}
+                                      : order % 3 == 1 ? std::vector<FormId>{i, e, x}
+                                                       : std::vector<FormId>{e, x, i};
+    const double sign = order < 3 ? 1 : -1;
+    const FormId difference = m.graph.Linear(0, {{parts[0], sign}, {parts[1], -sign}, {parts[2], -sign}});
+    const FormId opposite = m.graph.Linear(0, {{parts[0], -sign}, {parts[1], sign}, {parts[2], sign}});
+    EXPECT_EQ(m.Square(difference), m.Square(opposite));
+  }
+}
+
 TEST(FormGraph, StopsAtItsLimit) {
   FormGraph graph(10);
   std::vector<FormTerm> terms;
