@@ -33,7 +33,7 @@ std::vector<Axis> OuterTerms(const Problem& problem, const std::vector<Axis>& k)
 }  // namespace
 
 ContractionWriter::ContractionWriter(const Problem& problem, const Group& group, ContractionGroup contraction,
-                                     const TileShape& shape, const ResultLayout& layout, bool halves)
+                                     const TileShape& shape, const ResultLayout& layout, bool halves, Padding padding)
     : problem_(problem),
       group_(group),
       of_(std::move(contraction)),
@@ -49,6 +49,7 @@ ContractionWriter::ContractionWriter(const Problem& problem, const Group& group,
       outer_(OuterTerms(problem, of_.contraction.k), variables_, names_, "tap", "taps") {
   first_row_ = names_.Take("first_" + rows_.index());
   first_column_ = names_.Take("first_" + columns_.index());
+  across_ = names_.Take("tiles_across"), down_ = names_.Take("tiles_down");
   scope_ = {&terms_, names_.Take("first_" + terms_.index()), {}};
   batch_.Bind(scope_.uniform);
   outer_.Bind(scope_.uniform);
@@ -61,7 +62,8 @@ ContractionWriter::ContractionWriter(const Problem& problem, const Group& group,
   ResultLayout placed = layout;
   placed.row = first_row_ + " + " + layout.row;
   placed.column = first_column_ + " + " + layout.column;
-  results_ = std::make_unique<ResultStores>(problem, of_, rows_, columns_, variables_, std::move(placed), names_);
+  results_ =
+      std::make_unique<ResultStores>(problem, of_, rows_, columns_, variables_, std::move(placed), padding, names_);
 }
 
 CodeOutcome ContractionWriter::Write(const std::string& role) {
@@ -101,9 +103,14 @@ CodeOutcome ContractionWriter::Write(const std::string& role) {
 
 void ContractionWriter::WriteIndices(Lines& body) const {
   for (const FlatAxis* axis : {&batch_, &rows_, &columns_, &terms_, &outer_}) axis->DeclareExtents(body);
-  body.Add(fmt::format("const int {} = blockIdx.y * kTileM, {} = blockIdx.x * kTileN;", first_row_, first_column_));
-  if (batch_.single()) body.Add(fmt::format("const int {} = blockIdx.z;", batch_.index()));
-  else if (!batch_.empty()) batch_.Decode(body, "blockIdx.z");
+  // All in blockIdx.x, which alone may be large.
+  body.Add(fmt::format("const int {} = ({} + kTileN - 1) / kTileN;", across_, columns_.count()));
+  if (!batch_.empty()) body.Add(fmt::format("const int {} = ({} + kTileM - 1) / kTileM;", down_, rows_.count()));
+  body.Add(fmt::format("const int {} = blockIdx.x / {}{} * kTileM, {} = blockIdx.x % {} * kTileN;", first_row_, across_,
+                       batch_.empty() ? "" : " % " + down_, first_column_, across_));
+  const std::string batch = fmt::format("blockIdx.x / {} / {}", across_, down_);
+  if (!batch_.empty()) body.Add(fmt::format("const int {} = {};", batch_.index(), batch));
+  if (batch_.axes().size() > 1) batch_.Decode(body, batch_.index());
 }
 
 // auto load_A = [&](int first_k) { ... };
@@ -142,13 +149,14 @@ std::string ContractionWriter::StepCount() const {
 std::string ContractionWriter::WriteLaunch(const std::string& name, const KernelArguments& arguments) const {
   Lines launch;
   const auto blocks = [](const FlatAxis& axis, int tile) { return CeilDivided(axis.extent(), std::to_string(tile)); };
-  std::vector<std::string> grid = {blocks(columns_, shape_.n), blocks(rows_, shape_.m)};
-  if (!batch_.empty()) grid.push_back(batch_.extent());
+  std::vector<std::string> grid = {blocks(columns_, shape_.n), Parenthesized(blocks(rows_, shape_.m))};
+  grid[0] = Parenthesized(grid[0]);
+  if (!batch_.empty()) grid.push_back(Parenthesized(batch_.extent()));
   const std::string shared = SharedBytes();
   if (shared != "0")
     AddBroken(launch,
               fmt::format("cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});", name, shared));
-  launch.Add(Launch(problem_, name, fmt::format("dim3({})", fmt::join(grid, ", ")), std::to_string(shape_.threads()),
+  launch.Add(Launch(problem_, name, fmt::format("{}", fmt::join(grid, " * ")), std::to_string(shape_.threads()),
                     arguments.values, shared));
   return launch.text();
 }

@@ -13,7 +13,7 @@ class ContractionWriter {
  public:
   // `halves`: tensor cores multiply what is read as it is.
   ContractionWriter(const Problem& problem, const Group& group, ContractionGroup contraction, const TileShape& shape,
-                    const ResultLayout& layout, bool halves);
+                    const ResultLayout& layout, bool halves, Padding padding);
   virtual ~ContractionWriter() = default;
   CodeOutcome Write(const std::string& role);
 
@@ -46,7 +46,7 @@ class ContractionWriter {
   Names names_;
   const VariableTexts variables_;
   const FlatAxis batch_, rows_, columns_, terms_, outer_;
-  std::string first_row_, first_column_;
+  std::string first_row_, first_column_, across_, down_;
   TileScope scope_;
   std::unique_ptr<FactorLoads> left_, right_;
   std::unique_ptr<ResultStores> results_;

@@ -175,8 +175,13 @@ PlanOutcome PlanMap(const Problem& problem, const Group& group, const ParameterV
 
 class MapWriter {
  public:
-  MapWriter(const Problem& problem, const Group& group, MapPlan plan, int block_size)
-      : problem_(problem), group_(group), plan_(std::move(plan)), block_(std::to_string(block_size)), names_(problem) {}
+  MapWriter(const Problem& problem, const Group& group, MapPlan plan, int block_size, Padding padding)
+      : problem_(problem),
+        group_(group),
+        plan_(std::move(plan)),
+        block_(std::to_string(block_size)),
+        padding_(padding),
+        names_(problem) {}
 
   CodeOutcome Write() {
     Code code;
@@ -304,6 +309,7 @@ class MapWriter {
                       held ? *held : fmt::format("{}[{}]", read.tensor, OffsetOf(access, writing->scope().variables));
                   return Loaded(problem_, tensor->dtype, element);
                 }};
+    scope.padding = padding_;
     ExpressionCode code(problem_, stage, scope, names_, outer);
     writing = &code;
     const auto root = static_cast<core::NodeId>(stage.nodes.size() - 1);
@@ -358,6 +364,7 @@ class MapWriter {
                   if (problem_.form.FindTensor(inner.tensor) != nullptr) return std::nullopt;
                   return WindowValue(inner, variables, lines);
                 }};
+    scope.padding = padding_;
     ExpressionCode code(problem_, *stage, scope, names_, lines);
     // What its terms share comes before the loop over them.
     if (const auto* reduce = std::get_if<core::Reduce>(&stage->nodes.back()))
@@ -392,6 +399,7 @@ class MapWriter {
   const Group& group_;
   MapPlan plan_;
   const std::string block_;
+  const Padding padding_;
   Names names_;
   std::string name_, index_, k_;
   PackedType packed_;
@@ -405,7 +413,9 @@ class MapWriter {
 CodeOutcome EmitMap(const Problem& problem, const Group& group, const ParameterValues& parameters) {
   PlanOutcome plan = PlanMap(problem, group, parameters);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&plan)) return *refusal;
-  return MapWriter(problem, group, std::move(std::get<MapPlan>(plan)), IntegerOf(parameters, "block_size")).Write();
+  return MapWriter(problem, group, std::move(std::get<MapPlan>(plan)), IntegerOf(parameters, "block_size"),
+                   PaddingOf(parameters))
+      .Write();
 }
 
 }  // namespace
@@ -413,7 +423,7 @@ CodeOutcome EmitMap(const Problem& problem, const Group& group, const ParameterV
 Schedule MapSchedule() {
   return {.id = "schedule_map",
           .title = "elements in memory order",
-          .parameters = {{"vector_bytes", {"16", "8"}}, {"block_size", {"256", "512", "128"}}},
+          .parameters = {{"vector_bytes", {"16", "8"}}, {"block_size", {"256", "512", "128"}}, kPadding},
           .emit = EmitMap};
 }
 

@@ -27,8 +27,13 @@ __global__ void __launch_bounds__(256) columnSumsParts(const float* __restrict__
   // Threads beyond the last column take part with it, and store nothing.
   const int col = inside ? position : w - 1;
   float sum = 0.0f;
-  for (int row = blockIdx.y * blockDim.y + threadIdx.y; row < h; row += gridDim.y * blockDim.y) {
-    sum += A[row * w + col];
+  // Sums of 64 terms, then of these sums: long columns lose little to rounding.
+  for (int begin = blockIdx.y * blockDim.y + threadIdx.y; begin < h; begin += 64 * (gridDim.y * blockDim.y)) {
+    float part = 0.0f;
+    for (int row = begin; row < h && row < begin + 64 * (gridDim.y * blockDim.y); row += gridDim.y * blockDim.y) {
+      part += A[row * w + col];
+    }
+    sum += part;
   }
   sum = column_sum(sum);
   if (inside && threadIdx.y == 0) {
@@ -60,8 +65,13 @@ __global__ void __launch_bounds__(256) columnSumsColumns(const float* __restrict
   // Threads beyond the last column take part with it, and store nothing.
   const int col = inside ? position : w - 1;
   float sum = 0.0f;
-  for (int row = threadIdx.y; row < h; row += blockDim.y) {
-    sum += A[row * w + col];
+  // Sums of 64 terms, then of these sums: long columns lose little to rounding.
+  for (int begin = threadIdx.y; begin < h; begin += 64 * blockDim.y) {
+    float part = 0.0f;
+    for (int row = begin; row < h && row < begin + 64 * blockDim.y; row += blockDim.y) {
+      part += A[row * w + col];
+    }
+    sum += part;
   }
   sum = column_sum(sum);
   if (inside && threadIdx.y == 0) {
