@@ -134,6 +134,8 @@ class FormMaker {
       for (size_t k = i; k < (IsIntermediate(i) ? i + 1 : pieces_.size()); ++k)
         if (auto fitted = FitClassesBelow(bodies[k], PositionsOf(pieces_[k]), computation); !fitted)
           return tl::unexpected(fitted.error());
+      if (!AreAllOne(CornersOf(pieces_[i].elements, request_.buffers[pieces_[i].buffer].shape)))
+        return Divide(i, "opposite corners are no domain");
       auto stage = MakeOutput(pieces_[i], bodies[i]);
       if (!stage) return Divide(i, stage.error());
       computation.stages.push_back(std::move(*stage));
@@ -356,23 +358,30 @@ class FormMaker {
     return stage;
   }
 
-  // An intermediate tensor's variables are its positions: a part of it that does not begin at 0, or leaves some out,
-  // has guards.
-  static void BoundVariables(const std::vector<Column>& variables, std::vector<int64_t>& extents,
-                             std::vector<IntegerGuard>& bounds) {
+  // An intermediate tensor's variables are its positions, and its parts have one shape: a part that does not begin at
+  // 0, ends early or leaves some out has guards.
+  void BoundVariables(uint16_t buffer, const std::vector<Column>& variables, std::vector<int64_t>& extents,
+                      std::vector<IntegerGuard>& bounds) const {
+    extents.assign(variables.size(), 0);
+    for (const Piece& part : pieces_) {
+      if (part.buffer != buffer) continue;
+      const std::vector<Column> columns = CoordinatesOf(part.elements, request_.buffers[buffer].shape);
+      for (size_t d = 0; d < extents.size(); ++d)
+        extents[d] = std::max(extents[d], *std::max_element(columns[d].begin(), columns[d].end()) + 1);
+    }
     for (size_t d = 0; d < variables.size(); ++d) {
       const auto [low, high] = std::minmax_element(variables[d].begin(), variables[d].end());
       int64_t step = 0;
       for (const int64_t v : variables[d]) step = std::gcd(step, v - *low);
-      extents.push_back(*high + 1);
-      if (*low == 0 && step < 2) continue;
       IntegerGuard guard;
       guard.value.coefficients.assign(variables.size(), 0);
       guard.value.coefficients[d] = 1;
       guard.value.divisor = std::max<int64_t>(step, 1);
       guard.value.constant = -*low;
-      guard.has_low = guard.needs_low = true;
-      bounds.push_back(std::move(guard));
+      guard.has_low = guard.needs_low = *low > 0 || step > 1;
+      guard.has_high = guard.needs_high = *high + 1 < extents[d];
+      guard.high = (*high - *low) / guard.value.divisor + 1;
+      if (guard.has_low || guard.has_high) bounds.push_back(std::move(guard));
     }
   }
 
@@ -388,7 +397,7 @@ class FormMaker {
     bool moved = false;
     std::vector<core::Affine> at;
     std::vector<IntegerGuard> bounds;
-    if (buffer.intermediate) BoundVariables(variables, extents, bounds);
+    if (buffer.intermediate) BoundVariables(piece.buffer, variables, extents, bounds);
     for (size_t d = 0; d < variables.size() && !buffer.intermediate; ++d) {
       Column& column = variables[d];
       const auto [low_at, high_at] = std::minmax_element(column.begin(), column.end());
@@ -416,14 +425,17 @@ class FormMaker {
     AddReads(body, emitter, slots_);
     if (auto fitted = emitter.Fit(x); !fitted) return tl::unexpected(fitted.error());
     if (emitter.HasDoubtfulDigits(extents) && PieceDivision::MayDivideBySlopes(piece)) {
-      const auto parts = PartsBySlopes(piece.elements, buffer.shape, slots_);
-      if (std::adjacent_find(parts.begin(), parts.end(), std::not_equal_to<>()) != parts.end())
+      if (!AreAllOne(PartsBySlopes(piece.elements, buffer.shape, slots_)))
         return tl::unexpected(std::string("a digit of two values may be two parts"));
     }
     auto value = emitter.Emit(body);
     if (!value) return tl::unexpected(value.error());
     if (*value + 1 != stage.nodes.size()) stage.nodes.push_back(core::Node(stage.nodes[*value]));
     return stage;
+  }
+
+  static bool AreAllOne(const std::vector<uint64_t>& parts) {
+    return std::adjacent_find(parts.begin(), parts.end(), std::not_equal_to<>()) == parts.end();
   }
 
   // An output that is no single statement.

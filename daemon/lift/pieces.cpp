@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 namespace warpwright::lift {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 constexpr size_t kMostParts = 32;
 constexpr size_t kMostPartsOfDimension = 5;
 
-enum Way : size_t { kSigns, kCoefficients, kSidesOfOthers, kSlopes, kFirstBorder };
+enum Way : size_t { kSigns, kCoefficients, kSidesOfOthers, kCorners, kSlopes, kFirstBorder };
 
 // Outside `box`: below or above it in the first dimension that is outside, from 1 on.
 uint64_t SideOf(const Box& box, const std::vector<Column>& coordinates, size_t row) {
@@ -97,6 +98,21 @@ std::vector<uint64_t> PartsBySlopes(const Column& elements, const std::vector<in
   return parts;
 }
 
+std::vector<uint64_t> CornersOf(const Column& elements, const std::vector<int64_t>& shape) {
+  std::vector<uint64_t> corners(elements.size(), 0);
+  uint64_t possible = 1;
+  for (const Column& column : CoordinatesOf(elements, shape)) {
+    const auto [low, high] = std::minmax_element(column.begin(), column.end());
+    if (*high - *low < 2) continue;
+    const int64_t least = *low, most = *high;
+    if (!std::all_of(column.begin(), column.end(), [&](int64_t v) { return v == least || v == most; })) continue;
+    for (size_t row = 0; row < corners.size(); ++row) corners[row] = 2 * corners[row] + (column[row] == most ? 1 : 0);
+    possible *= 2;
+  }
+  if (std::set<uint64_t>(corners.begin(), corners.end()).size() == possible) corners.assign(corners.size(), 0);
+  return corners;
+}
+
 bool PieceDivision::MayDivideBySlopes(const Piece& piece) { return piece.divided <= kSlopes; }
 
 // Structure with numbers of terms and coefficients, without elements; `coarse`: of coefficients the sign alone, and no
@@ -127,6 +143,8 @@ std::vector<Piece> PieceDivision::Divide(const Piece& piece, const std::vector<i
       for (const Box& box : boxes)
         for (size_t row = 0; row < rows; ++row)
           keys[row] = keys[row] * (2 * shape.size() + 1) + SideOf(box, coordinates, row);
+    } else if (way == kCorners) {
+      keys = CornersOf(piece.elements, shape);
     } else if (way == kSlopes) {
       if (!slots.empty()) keys = PartsBySlopes(piece.elements, shape, slots);
     } else {

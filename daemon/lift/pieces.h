@@ -30,13 +30,17 @@ struct Box {
 std::vector<uint64_t> PartsBySlopes(const Column& elements, const std::vector<int64_t>& shape,
                                     const std::vector<Column>& slots);
 
+// For each row the corner that it lies in, by dimensions in which the piece has two positions only, apart from each
+// other; all one where every corner is there. Two opposite corners are affine in anything.
+std::vector<uint64_t> CornersOf(const Column& elements, const std::vector<int64_t>& shape);
+
 class PieceDivision {
  public:
   explicit PieceDivision(const FormGraph& forms) : forms_(forms) {}
 
   // By numbers of terms and signs, then by coefficients, then at the sides of other pieces of the output (`boxes`),
-  // where slopes of the positions that are read (`slots`) change, then at the borders of each dimension. Each way is
-  // tried once; less than two parts: none helps.
+  // then by corners, where slopes of the positions that are read (`slots`) change, then at the borders of each
+  // dimension. Each way is tried once; less than two parts: none helps.
   std::vector<Piece> Divide(const Piece& piece, const std::vector<int64_t>& shape, const std::vector<Box>& boxes,
                             const std::vector<Column>& slots);
 
