@@ -341,7 +341,6 @@ class Lifting {
     if (auto* at = std::get_if<FormAtShape>(&outcome)) {
       seen.at = std::move(*at);
       seen.has_form = true;
-
     } else {
       auto& blocked = std::get<NotLifted>(outcome);
       notes_.push_back(fmt::format("at {}: {}", Describe(seen.at), blocked.message));
@@ -395,7 +394,6 @@ class Lifting {
       return std::optional<Lifted>();
     }
     Lifted lifted{.computation = std::move(*unified), .shapes = static_cast<uint32_t>(forms.size())};
-
     NameWhatIsRead(lifted.computation);
     if (const auto valid = core::Validate(lifted.computation); !valid) {
       why = valid.error().message;
