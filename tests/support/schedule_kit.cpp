@@ -103,7 +103,7 @@ class Runner {
 
   void Execute(const std::string& statement) {
     static const std::regex kBranch(R"(if \((.*)\) \{)"), kIf(R"(if \((.*)\) (\w+ = .*;|\w+<<<.*;))"),
-        kSet(R"((?:int )?(\w+) = (.*);)"), kLaunch(R"((\w+)<<<(.*?)>>>\((.*)\);)"),
+        kSet(R"((?:const )?(?:int )?(\w+) = (.*);)"), kLaunch(R"((\w+)<<<(.*?)>>>\((.*)\);)"),
         kClear(R"(cudaMemset(?:Async)?\((\w+), 0, .*\);)");
     std::smatch match;
     if (statement == "}") return branches_.pop_back();

@@ -7,6 +7,7 @@
 
 #include "schedule/schedules.h"
 #include "tests/support/computation_samples.h"
+#include "tests/support/contraction_samples.h"
 #include "tests/support/schedule_kit.h"
 
 namespace warpwright {
@@ -107,6 +108,8 @@ struct Row {
 std::vector<Row> Rows() {
   const auto scan = schedule::ScanSchedule();
   const auto scatter = schedule::ScatterSchedule();
+  const auto product = testing::ContractionSampleOf("product with epilogue");
+  const auto halves = testing::ContractionSampleOf("product in f16");
   return {
       {"rows",
        RowScan(Prefix::kInclusive, ReduceOp::kSum, "out"),
@@ -130,6 +133,12 @@ std::vector<Row> Rows() {
       {"counts", Counts(), {{"N", 5001}, {"B", 9}}, scatter, "extern __shared__"},
       {"counts of many", Counts(), {{"N", 700}, {"B", 9000}}, scatter, "_by_key<<<"},
       {"gradient of a table", Gradient(), {{"V", 10}, {"C", 33}, {"B", 2}, {"T", 7}}, scatter},
+      {"long product", product.form, {{"M", 5}, {"N", 9}, {"K", 2500}}, schedule::TilesSchedule(), "_finish<<<"},
+      {"long product of halves",
+       halves.form,
+       {{"M", 33}, {"N", 8}, {"K", 2080}},
+       schedule::TensorTilesSchedule(),
+       "_finish<<<"},
       {"depthwise", Depthwise(), {{"C", 3}, {"L", 50}}, schedule::MapSchedule()},
   };
 }
