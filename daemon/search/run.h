@@ -15,6 +15,8 @@
 
 namespace warpwright::search {
 
+inline constexpr size_t kMaxEvaluations = 30;
+
 // A version that plans start from.
 struct Base {
   core::Candidate candidate;
@@ -36,6 +38,8 @@ class RefineRun {
   const Base& original() const { return bases.front(); }
   const Base& base() const { return bases.back(); }
   double Seconds() const;
+  // Of built-in plans; models have budgets of their own.
+  bool OutOfEvaluations() const { return evaluated.size() >= kMaxEvaluations; }
   bool OutOfTime() const { return Seconds() > 60 * task.policy.max_minutes; }
   void Say(const std::string& text) const;
 
@@ -72,6 +76,8 @@ class RefineRun {
   int fruitless = 0;       // of these, the last ones that led to no new base
 
   std::map<std::string, std::string> judged_by_tokens;  // digest of an entry's tokens -> hash of a text that was judged
+
+  std::set<std::string> evaluated;  // hashes of what built-in plans led to
 
   agents::Team team;
   std::vector<agents::PastAttempt> history;         // of earlier rounds
