@@ -23,9 +23,8 @@ Result<Consulted> Consult(const Engine& engine, llm::Question question, const Ch
   for (;;) {
     if (engine.deadline != nullptr) question.limits.deadline = engine.deadline->Within(engine.limits.deadline);
     WW_ASSIGN(llm::Answer answer, engine.model->Ask(question));
-    const auto none = [&](const std::string& what) {
-      return Consulted(NoProposal{fmt::format("{}: {}", engine.name, what)});
-    };
+    // Which one is not said: what came of this question stands in later ones, which a replay must ask alike.
+    const auto none = [](const std::string& what) { return Consulted(NoProposal{"the model: " + what}); };
     if (const auto* pending = std::get_if<llm::Pending>(&answer)) return Consulted(Waiting{{pending->question}});
     if (std::holds_alternative<llm::Truncated>(answer)) return none("the answer was longer than it may be");
     if (const auto* refused = std::get_if<llm::Refused>(&answer)) return none("declined: " + refused->reason);

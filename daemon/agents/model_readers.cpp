@@ -72,7 +72,7 @@ class ModelPlanner final : public Planner {
         engine_, MakeQuestion(engine_, core::AgentRole::kPlanner, std::move(prompt), "plans", schema),
         [&](WrittenPlans written) -> Result<Taken<core::Plan>> {
           if (written.plans.empty())
-            return Taken<core::Plan>(Proposal<core::Plan>(NoProposal{engine_.name + ": " + written.none}));
+            return Taken<core::Plan>(Proposal<core::Plan>(NoProposal{"the model: " + written.none}));
           std::vector<core::Plan> plans;
           for (WrittenPlan& one : written.plans) {
             auto plan = TakePlan(at, std::move(one), engine_.name);

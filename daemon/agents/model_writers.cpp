@@ -157,8 +157,7 @@ class ModelRepairer final : public Repairer {
         engine_, MakeQuestion(engine_, core::AgentRole::kRepairer, std::move(prompt), "repair", schema),
         [&](WrittenRepair repair) -> Result<Taken<core::Candidate>> {
           using P = Proposal<core::Candidate>;
-          if (!repair.abandon.empty())
-            return Taken<core::Candidate>(P(NoProposal{engine_.name + ": " + repair.abandon}));
+          if (!repair.abandon.empty()) return Taken<core::Candidate>(P(NoProposal{"the model: " + repair.abandon}));
           if (log.find(repair.quote) == std::string::npos)
             return Taken<core::Candidate>(Fault{"quote: these words do not stand in the verdict"});
           WW_ASSIGN(auto attempts, SplicedAttempts(at, request.failed, listing.entry, repair.edits,

@@ -1,6 +1,8 @@
 // What agents ask a model, and what they take from its answers.
 #include "agents/model_agents.h"
 
+#include <set>
+
 #include "tests/support/golden.h"
 #include "tests/unit/agents/model_kit.h"
 
@@ -57,6 +59,20 @@ TEST(ModelAgents, EqualSituationsAskEqualQuestions) {
     EXPECT_EQ(llm::IdOf(a.model->asked[i]), llm::IdOf(b.model->asked[i]));
 }
 
+// What came of a question stands in the prompts of later ones. A replay, or another folder, is another engine, and must
+// ask the same.
+TEST(ModelAgents, WhatCameOfAQuestionDoesNotSayWhoWasAsked) {
+  std::set<std::string> reasons;
+  for (const char* name : {"offline", "replay"}) {
+    ModelKit kit;
+    for (const char* unusable : {"{}", "{}"}) kit.model->Answer(unusable);
+    const auto attempts = agents::MakeModelOptimizer({name, kit.model, {}})->Propose({kit.At(), kit.plan});
+    ASSERT_TRUE(attempts) << attempts.error().message;
+    reasons.insert(std::get<agents::NoProposal>(*attempts).reason);
+  }
+  EXPECT_EQ(reasons.size(), 1u) << *reasons.begin();
+}
+
 TEST(ModelAgents, PlansCiteWhatIsThere) {
   struct Row {
     const char *evidence, *fault;
@@ -89,7 +105,7 @@ TEST(ModelAgents, PlansCiteWhatIsThere) {
     ASSERT_EQ(kit.model->asked.size(), 2u);
     EXPECT_EQ(kit.model->asked[1].corrections.at(0).fault, row.fault);
     EXPECT_EQ(std::get<agents::NoProposal>(*plans).reason,
-              std::string("desk: the answer cannot be used: ") + row.fault);
+              std::string("the model: the answer cannot be used: ") + row.fault);
   }
 }
 
@@ -145,7 +161,7 @@ TEST(ModelAgents, ARepairMayBeAbandoned) {
       R"({"quote": "", "cause": "c", "abandon": "it cannot be right", "summary": "s", "functions": [], "lines": []})");
   const auto repair = kit.Repair();
   ASSERT_TRUE(repair) << repair.error().message;
-  EXPECT_EQ(std::get<agents::NoProposal>(*repair).reason, "desk: it cannot be right");
+  EXPECT_EQ(std::get<agents::NoProposal>(*repair).reason, "the model: it cannot be right");
 }
 
 TEST(ModelAgents, AFailureOfTheModelIsNoProposal) {
@@ -153,9 +169,10 @@ TEST(ModelAgents, AFailureOfTheModelIsNoProposal) {
   kit.model->answers = {
       llm::Failed{.kind = llm::FailureKind::kBudget, .message = "limits.models.task.dollars is reached"},
       llm::Refused{"no", {}}, llm::Truncated{"{", {}}};
-  EXPECT_EQ(std::get<agents::NoProposal>(*kit.Plan()).reason, "desk: budget: limits.models.task.dollars is reached");
-  EXPECT_EQ(std::get<agents::NoProposal>(*kit.Plan()).reason, "desk: declined: no");
-  EXPECT_EQ(std::get<agents::NoProposal>(*kit.Plan()).reason, "desk: the answer was longer than it may be");
+  EXPECT_EQ(std::get<agents::NoProposal>(*kit.Plan()).reason,
+            "the model: budget: limits.models.task.dollars is reached");
+  EXPECT_EQ(std::get<agents::NoProposal>(*kit.Plan()).reason, "the model: declined: no");
+  EXPECT_EQ(std::get<agents::NoProposal>(*kit.Plan()).reason, "the model: the answer was longer than it may be");
 }
 
 }  // namespace
