@@ -64,6 +64,7 @@ std::string WhyUnchanged(const RefineRun& run, const memory::TaskCounts& counts)
   std::string message = "no improvement found in " + rounds;
   if (!run.any_passed && !run.first_failure.empty()) message += ": no candidate passed (" + run.first_failure + ")";
   if (run.OutOfTime()) message += fmt::format("; the limit of {:g} minutes ended it", run.task.policy.max_minutes);
+  else if (run.OutOfEvaluations()) message += fmt::format("; {} evaluations are the limit", kMaxEvaluations);
   if (const double share = evidence.GetOr("roofline_pct", 0); share > 0)
     message += fmt::format("; the original is at {:.0f} % of the roofline", share);
   return message;
