@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/progress.h"
+#include "report/format.h"
 
 namespace warpwright::cli {
 
@@ -69,7 +70,8 @@ Result<int> RunCheck(const CommonOptions& options) {
     PrintFates(report.fates);
     for (const auto& error : errors) fmt::print(stderr, "{}\n", error.Format());
     if (errors.empty() && !stopped)
-      fmt::print("{} kernels, their sources, references and the skills are fine.\n", report.kernels);
+      fmt::print("{}, {} sources, references and the skills are fine.\n",
+                 report::Plural(static_cast<int>(report.kernels), "kernel"), report.kernels == 1 ? "its" : "their");
   }
   if (!errors.empty()) return ExitCodeOf(errors.front());
   return stopped ? kExitUnverified : kExitDone;

@@ -166,6 +166,8 @@ class Server {
       };
     };
     if (access.app_id.empty()) {
+      // It may come later, as secrets of some machines do; until then /readyz says so.
+      if (const auto token = config::ReadSecret(access.token); !token) base::LogError("token_missing", token.error());
       tokens_ = forge::FixedToken(read(access.token));
     } else {
       forge::AppOptions app;

@@ -36,7 +36,7 @@ double WeightOf(const GradedExperience& sample, const StatisticsOptions& options
 
 std::string MethodStatistics::Summary() const {
   if (samples == 0) return "no samples";
-  return fmt::format("measured x{:.3g} ({} sample{}, {} faster, {})", std::exp(mean), samples, samples == 1 ? "" : "s",
+  return fmt::format("gave {:.3g}x ({} sample{}, {} faster, {})", std::exp(mean), samples, samples == 1 ? "" : "s",
                      successes, Name(best));
 }
 

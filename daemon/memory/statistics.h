@@ -25,7 +25,7 @@ struct MethodStatistics {
   double bonus = 0;
   MatchGrade best = MatchGrade::kNone;
   double rank_value() const { return posterior + bonus; }
-  // "measured x1.82 (geometric mean of 5, 4 faster)" or "no samples".
+  // "gave 1.82x (5 samples, 4 faster, same key)" or "no samples". Modelled or measured, as the device is.
   std::string Summary() const;
 };
 

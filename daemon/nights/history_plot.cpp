@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "core/device_name.h"
+#include "report/format.h"
 #include "report/markdown.h"
 
 namespace warpwright::nights {
@@ -28,12 +29,6 @@ std::string DayMonth(int64_t time, bool with_year) {
   return with_year ? fmt::format("{} {}", month, static_cast<int>(date.year()))
                    : fmt::format("{} {}", static_cast<unsigned>(date.day()), month);
 }
-std::string Us(double us) {
-  if (us >= 1e6) return fmt::format("{:.3g} s", us / 1e6);
-  if (us >= 1e3) return fmt::format("{:.4g} ms", us / 1e3);
-  return fmt::format("{:.4g} µs", us);
-}
-
 std::string Text(double x, double y, std::string_view text, std::string_view anchor, std::string_view css,
                  size_t most = 60) {
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" class=\"{}\">{}</text>\n", x, y, anchor, css,
@@ -83,7 +78,7 @@ Axes AxesOf(const Panel& panel) {
 std::string Grid(const Axes& axes) {
   std::string out;
   const double step = NiceStep(axes.high - axes.low);
-  const double unit = axes.high >= 1e6 ? 1e6 : axes.high >= 1e4 ? 1e3 : 1;
+  const double unit = axes.high >= 1e6 ? 1e6 : axes.high >= 1e3 ? 1e3 : 1;
   for (double value = std::ceil(axes.low / step) * step; value <= axes.high; value += step) {
     out += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" class=\"grid\"/>\n", kLeft,
                        axes.Y(value), kPanelWidth - kRight, axes.Y(value));
@@ -227,7 +222,7 @@ std::vector<Panel> PanelsOf(const History& history) {
                      .high = time.median_us * std::exp(spread),
                      .slower = slower[time.time + time.key.device]};
     night.label =
-        fmt::format("{}: {}{}, commit {}", time.time.substr(0, 10), Us(time.median_us),
+        fmt::format("{}: {}{}, commit {}", time.time.substr(0, 10), report::FormatMicroseconds(time.median_us),
                     spread > 0 ? fmt::format(" ± {:.2g} %", 100 * std::expm1(spread)) : "", time.commit.substr(0, 12));
     if (found->last != nullptr) AddChanges(*found->last, time, found->panel);
     found->panel.nights.push_back(std::move(night));
@@ -247,7 +242,8 @@ std::vector<Panel> PanelsOf(const History& history) {
 std::string DrawPanel(const Panel& panel) {
   const Axes axes = AxesOf(panel);
   std::string out = Text(0, 15, panel.case_name, "start", "name", 48);
-  out += Text(kPanelWidth - kRight, 15, Us(panel.nights.back().us) + (panel.modelled ? " modelled" : ""), "end", "now");
+  out += Text(kPanelWidth - kRight, 15,
+              report::FormatMicroseconds(panel.nights.back().us) + (panel.modelled ? " modelled" : ""), "end", "now");
   return out + Grid(axes) + Regressions(panel, axes) + Changes(panel, axes) + Nights(panel, axes);
 }
 

@@ -21,7 +21,7 @@ void StartGit() {
 
 tl::unexpected<Error> FailGit(const std::string& what, std::string remedy) {
   const git_error* error = git_error_last();
-  return Fail(ErrorCode::kIo, what + ": " + (error != nullptr ? error->message : "unknown error"), std::move(remedy));
+  return Fail(ErrorCode::kIo, error == nullptr ? what : what + ": " + error->message, std::move(remedy));
 }
 
 std::string ToString(const git_oid* id) {

@@ -105,14 +105,15 @@ bool Repository::shallow() const { return git_repository_is_shallow(repository_.
 std::filesystem::path Repository::common_directory() const { return git_repository_commondir(repository_.get()); }
 
 Result<std::string> Repository::Resolve(const std::string& revision) const {
+  if (revision == "HEAD" && git_repository_head_unborn(repository_.get()) == 1)
+    return Fail(ErrorCode::kUsage, "there is no commit yet in " + root_.string(), "make a first commit");
   GitObject object, commit;
   if (git_revparse_single(object.out(), repository_.get(), revision.c_str()) != 0 ||
       git_object_peel(commit.out(), object, GIT_OBJECT_COMMIT) != 0) {
     const char* remedy =
         shallow()
             ? "this is a shallow clone: fetch the rest (git fetch --unshallow; fetch-depth: 0 in actions/checkout)"
-        : revision == "HEAD" ? "make a first commit"
-                             : "name a commit, branch or tag that exists";
+            : "name a commit, branch or tag that exists";
     auto failure = FailGit("'" + revision + "' is not a revision of " + root_.string(), remedy);
     failure.value().code = ErrorCode::kUsage;
     return failure;

@@ -94,7 +94,7 @@ std::optional<bool> BitIdentical(const Explanation& e) {
 }
 
 std::string PlanWords(std::string_view plan) {
-  const size_t facts = plan.find(" [1] ");
+  const size_t facts = plan.rfind(" [1] ");  // the reason may cite it in its middle
   if (facts == std::string_view::npos) return std::string(plan);
   std::string reason(plan.substr(0, facts)), cited(plan.substr(facts + 5));
   for (size_t at = reason.find('['); at != std::string::npos; at = reason.find('[', at)) {

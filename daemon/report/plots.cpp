@@ -80,8 +80,8 @@ std::string GainPlot(const Explanation& e) {
     const double here = x(static_cast<double>(i));
     if (attempt.round != round) {
       round = attempt.round;
-      if (here - labelled > 52) {
-        svg += Text(here, kHeight - kBottom + 18, fmt::format("round {}", round));
+      if (here - labelled > 68) {
+        svg += Text(here, kHeight - kBottom + 18, round == 0 ? "experience" : fmt::format("round {}", round));
         labelled = here;
       }
     }

@@ -82,7 +82,9 @@ class TransposeWriter {
 
  private:
   size_t Last() const { return plan_.dimensions.size() - 1; }
-  std::string Tiles(size_t d) const { return CeilDivided(SizeText(plan_.dimensions[d].extent), std::to_string(kTile)); }
+  std::string Tiles(size_t d, const std::string& tile = std::to_string(kTile)) const {
+    return CeilDivided(SizeText(plan_.dimensions[d].extent), tile);
+  }
 
   void WriteTiles(Lines& body) {
     const Dimension &turned = plan_.dimensions[plan_.turned], &last = plan_.dimensions[Last()];
@@ -94,9 +96,9 @@ class TransposeWriter {
                            ElementTypeOf(problem_, access), tiles.back(), tile_, tile_));
     }
     const std::string across = names_.Take("tiles_" + last.name), along = names_.Take("tiles_" + turned.name);
-    body.Add(fmt::format("const int {} = {};", across, Tiles(Last())));
+    body.Add(fmt::format("const int {} = {};", across, Tiles(Last(), tile_)));
     const bool more = plan_.dimensions.size() > 2;
-    if (more) body.Add(fmt::format("const int {} = {};", along, Tiles(plan_.turned)));
+    if (more) body.Add(fmt::format("const int {} = {};", along, Tiles(plan_.turned, tile_)));
     const std::string last_begin = names_.Take(last.name + "_begin"),
                       turned_begin = names_.Take(turned.name + "_begin");
     body.Add(fmt::format("const int {} = blockIdx.x % {} * {};", last_begin, across, tile_));

@@ -130,22 +130,24 @@ bool IsOfBlock(const KernelSite& site, const source::Polynomial& factor, const s
   return found;
 }
 
-// Does a thread of the kernel find its element by blockIdx * blockDim, without striding by the grid's size?
-bool NeedsWholeGrid(const KernelSite& site, const std::string& axis) {
+// Does a thread of the kernel find its element by blockIdx * blockDim, along these axes, without striding by the grid's
+// size? Most often they are the same; rows that warps share are counted by blockIdx.x * blockDim.y.
+bool NeedsWholeGrid(const KernelSite& site, const std::string& axis, const std::string& block_axis) {
   bool by_block = false, strides = false;
   source::ForEach(*site.function().body, [&](const source::Node& node) {
     strides |= node.Is(source::NodeKind::kMember) && node.name == "gridDim." + axis;
     if (!node.Is(source::NodeKind::kBinary, "*") && !node.Is(source::NodeKind::kBinary, "+")) return;
     const auto coefficient = site.analysis().Index(node).Coefficient("blockIdx." + axis);
-    by_block |= coefficient && IsOfBlock(site, *coefficient, "blockDim." + axis);
+    by_block |= coefficient && IsOfBlock(site, *coefficient, "blockDim." + block_axis);
   });
   // A constant block size in the kernel also means blockDim.
-  source::ForEach(*site.function().body, [&](const source::Node& node) {
-    if (!node.Is(source::NodeKind::kBinary, "+")) return;
-    const source::Polynomial index = site.analysis().Index(node);
-    const auto block = index.Coefficient("blockIdx." + axis), thread = index.Coefficient("threadIdx." + axis);
-    by_block |= block && thread && *thread == source::Polynomial::Constant(1) && block->constant().value_or(0) > 1;
-  });
+  if (axis == block_axis)
+    source::ForEach(*site.function().body, [&](const source::Node& node) {
+      if (!node.Is(source::NodeKind::kBinary, "+")) return;
+      const source::Polynomial index = site.analysis().Index(node);
+      const auto block = index.Coefficient("blockIdx." + axis), thread = index.Coefficient("threadIdx." + block_axis);
+      by_block |= block && thread && *thread == source::Polynomial::Constant(1) && block->constant().value_or(0) > 1;
+    });
   return by_block && !strides;
 }
 
@@ -175,11 +177,11 @@ void ChangeSharedLiterals(const LaunchSite& site, int64_t from, int64_t to, Edit
   });
 }
 
-// Makes the grid's axis follow the block size, unless it is already computed from it.
+// Makes the grid's axis follow the size of the block along one of its axes, unless it is already computed from it.
 std::optional<core::RewriteRefusal> FollowGrid(const KernelSite& site, const LaunchSite& launch, size_t axis,
-                                               const BlockConstant& constant, int64_t to, Edits& edits) {
-  const std::string name(1, "xyz"[axis]);
-  const bool needed = NeedsWholeGrid(site, name);
+                                               size_t block_axis, const BlockConstant& constant, int64_t to,
+                                               Edits& edits) {
+  const bool needed = NeedsWholeGrid(site, std::string(1, "xyz"[axis]), std::string(1, "xyz"[block_axis]));
   const auto grid = FindAxis(launch, LaunchAxisGroup::kGrid, axis);
   if (!grid) {
     return needed && axis == 0 ? std::optional(Refuse("the grid cannot be followed", launch.launch->line))
@@ -293,7 +295,9 @@ core::RewriteOutcome ApplyLaunchRetune(const source::Ast& ast, const core::Rewri
         return Refuse("one constant gives the block size of different launches", launch.launch->line);
       const bool first = chosen.emplace(key, shape[axis]).second;
       if (first) edits.Replace(constant.literal.begin, constant.literal.end, std::to_string(shape[axis]));
-      if (auto refusal = FollowGrid(site, launch, axis, constant, shape[axis], edits)) return *refusal;
+      if (constant.value == shape[axis]) continue;
+      for (size_t of_grid = 0; of_grid < 3; ++of_grid)
+        if (auto refusal = FollowGrid(site, launch, of_grid, axis, constant, shape[axis], edits)) return *refusal;
     }
     if (axes.size() == 1) ChangeSharedLiterals(launch, axes[0].value, size, edits);
   }

@@ -3,7 +3,7 @@ __global__ void __launch_bounds__(256) transpose_naive_tiles(const float* __rest
     float* __restrict__ out, int width, int height) {
   constexpr int kTile = 32, kRows = 8;
   __shared__ float in_tile[kTile][kTile + 1];  // a column of padding keeps banks apart
-  const int tiles_col = (height + 31) / 32;
+  const int tiles_col = (height + kTile - 1) / kTile;
   const int col_begin = blockIdx.x % tiles_col * kTile;
   const int row_begin = blockIdx.x / tiles_col * kTile;
   for (int j = threadIdx.y; j < kTile; j += kRows) {

@@ -211,6 +211,15 @@ TEST(Signature, IsParsedStrictly) {
     EXPECT_FALSE(repo::Signature::Parse(bad)) << bad;
 }
 
+TEST(Repository, OneWithoutACommitIsSaidToHaveNone) {
+  const TempRepository empty;
+  const auto resolved = repo::Repository::Open(empty.path())->Resolve("HEAD");
+  ASSERT_FALSE(resolved);
+  EXPECT_EQ(resolved.error().code, ErrorCode::kUsage);
+  EXPECT_TRUE(resolved.error().message.starts_with("there is no commit yet in ")) << resolved.error().message;
+  EXPECT_EQ(resolved.error().remedy, "make a first commit");
+}
+
 TEST(Repository, NoRepositoryIsSaidWithARemedy) {
   const auto folder = std::move(*base::TemporaryDirectory::Create("ww-none"));
   const auto repository = repo::Repository::Open(folder.path());

@@ -135,6 +135,14 @@ TEST(Report, AnAttemptIsDescribedOnce) {
   }
 }
 
+TEST(Report, FactsOfAPlanFollowItsReasonWithoutNumbers) {
+  EXPECT_EQ(report::PlanWords("round 1, a: rows are long [1], and few [2]. [1] rows = 3; [2] cols = 4; [3] x = 5"),
+            "round 1, a: rows are long, and few (rows = 3; cols = 4)");
+  EXPECT_EQ(report::PlanWords("from experience, a: kernels of this kind [1] [1] a gave 2.5x"),
+            "from experience, a: kernels of this kind (a gave 2.5x)");
+  EXPECT_EQ(report::PlanWords("round 1, a: no reason"), "round 1, a: no reason");
+}
+
 TEST(Report, RunningTextIsWrappedAndIndented) {
   EXPECT_EQ(report::Wrap("one two three", 9, "- ", "  "), "- one two\n  three\n");
   EXPECT_EQ(report::Wrap("a-word-that-is-longer b", 5, "", ""), "a-word-that-is-longer\nb\n");

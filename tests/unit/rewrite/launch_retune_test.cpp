@@ -88,6 +88,16 @@ TEST(LaunchRetune, BlocksOfTwoDimensions) {
            Launch("  dim3 b(TILE, TILE);\n  dim3 g((n + TILE - 1) / TILE, (n + TILE - 1) / TILE);\n  k<<<g, b>>>(o, "
                   "n);\n"),
        "128", "REFUSED"},
+      {"a warp for each row, rows along the block's y",
+       "__global__ void k(float* o, int n) { int row = blockIdx.x * blockDim.y + threadIdx.y; if (row < n) o[row] = 1; "
+       "}\n" +
+           Launch("  k<<<(n + 7) / 8, dim3(32, 8)>>>(o, n);\n"),
+       "1024", "  k<<<(n + 31) / 32, dim3(32, 32)>>>(o, n);\n"},
+      {"fewer rows",
+       "__global__ void k(float* o, int n) { int row = blockIdx.x * blockDim.y + threadIdx.y; if (row < n) o[row] = 1; "
+       "}\n" +
+           Launch("  k<<<(n + 7) / 8, dim3(32, 8)>>>(o, n);\n"),
+       "128", "  k<<<(n + 3) / 4, dim3(32, 4)>>>(o, n);\n"},
   };
   for (const auto& [name, source, size, expected] : rows) {
     const std::string result = Apply("launch_retune", source, "run", {{"block_size", size}});
