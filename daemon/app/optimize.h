@@ -13,6 +13,7 @@
 #include "app/publication.h"
 #include "app/shards.h"
 #include "base/clock.h"
+#include "base/deadline.h"
 #include "llm/task_spending.h"
 #include "memory/experience.h"
 #include "memory/journal.h"
@@ -48,6 +49,7 @@ struct OptimizeServices {
   SkillsSource skills;
   memory::ExperienceStore& experience;
   const base::Clock& clock;
+  base::Deadline* deadline = nullptr;                 // of the present task; both evaluators and the models obey it
   std::optional<worker::WorkerCommand> tools_worker;  // what the acceptance tools run; none: they are skipped
   TeamSource team = {};
   PublisherSource publisher;  // called once, before any time is spent; empty: nothing is published
@@ -79,6 +81,7 @@ struct OptimizedKernel {
   double regression = 0;             // times slower than before the change, if requested and found
   std::vector<std::string> pending;  // questions to models that nobody answered yet
   llm::TaskSpending asked;           // of models, in all runs of the task
+  std::vector<std::string> drafts;   // files: cards of methods that models described
 };
 
 // A failure at one kernel, or at publishing its result, does not affect the others.

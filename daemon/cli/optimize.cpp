@@ -65,6 +65,7 @@ json ToJson(const app::OptimizedKernel& o, const std::string& device) {
   j["counters_missing"] = o.summary.explanation.counter_notes;
   if (o.regression > 0) j["regression"] = o.regression;
   if (!o.pending.empty()) j["pending"] = o.pending;
+  if (!o.drafts.empty()) j["drafts"] = o.drafts;
   if (o.asked.questions > 0)
     j["model"] = {{"questions", o.asked.questions},
                   {"tokens_in", o.asked.tokens_in},
@@ -173,6 +174,8 @@ Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& option
   worker::WorkerEvaluator trusted = session.MakeWorker(), candidates = session.MakeWorker();
   memory::JsonLinesStore experience = session.Experiences();
   const base::SystemClock clock;
+  base::Deadline deadline(clock);
+  for (auto* worker : {&trusted, &candidates}) worker->Obey(deadline);
   Progress progress(options.common.quiet);
   GithubPublisher publisher(options.publication, session.workspace(), commands);
   app::OptimizeServices services{.trusted = Restartable(trusted),
@@ -182,6 +185,7 @@ Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& option
                                  .skills = session.Skills(),
                                  .experience = experience,
                                  .clock = clock,
+                                 .deadline = &deadline,
                                  .tools_worker = session.Worker(),
                                  .team = {},
                                  .publisher = {},
@@ -197,7 +201,7 @@ Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& option
             services));
     return std::vector<app::OptimizedKernel>{std::move(carried)};
   }
-  WW_ASSIGN(services.team, MakeTeamSource(options.models, session.workspace()));
+  WW_ASSIGN(services.team, MakeTeamSource(options.models, session.workspace(), deadline));
   if (Publishes(options))
     services.publisher = [&](const repo::Signature& author) { return publisher.Connect(options.publish, author); };
   return app::OptimizeKernels(session.workspace(), RequestOf(options), services);

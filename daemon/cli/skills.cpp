@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "skills/draft.h"
 #include "skills/match.h"
 
 namespace warpwright::cli {
@@ -50,6 +51,7 @@ Result<int> Show(const skills::SkillLibrary& library, const std::string& id, boo
                     {"intent", card->intent},
                     {"mechanism", card->mechanism},
                     {"sketch", card->sketch},
+                    {"example", card->example},
                     {"transform", card->transform},
                     {"parameters", parameters},
                     {"expected", expected},
@@ -60,7 +62,8 @@ Result<int> Show(const skills::SkillLibrary& library, const std::string& id, boo
                   .c_str());
     return kExitDone;
   }
-  fmt::print("{}: {}\n\n{}\n\n{}\n\n{}\n", card->id, card->title, card->intent, card->mechanism, card->sketch);
+  fmt::print("{}: {}\n\n{}\n\n{}\n\n{}\n", card->id, card->title, card->intent, card->mechanism,
+             card->example.empty() ? card->sketch : card->example);
   for (const auto& p : card->parameters)
     fmt::print("parameter {} = {}: {}\n", p.name, fmt::join(p.values, " | "), p.meaning);
   for (const auto& e : card->expected)
@@ -163,6 +166,15 @@ Result<int> RunSkills(const SkillsOptions& options) {
     WW_ASSIGN(const skills::SkillLibrary library,
               options.argument.empty() ? LoadSkillsOf(options.common) : skills::LoadSkills(options.argument));
     fmt::print("{} methods and the policy are fine ({}).\n", library.methods.size(), library.origin);
+    return kExitDone;
+  }
+  if (options.action == SkillsAction::kAccept) {
+    if (options.argument.empty() || options.common.skills.empty())
+      return Fail(ErrorCode::kUsage, "name the draft, and the folder of your skills by --skills",
+                  "drafts lie in the folder `drafts` of the state");
+    WW_ASSIGN(const skills::SkillLibrary library, skills::AcceptDraft(options.argument, options.common.skills));
+    fmt::print("accepted into {}, which has {} methods now. Use it with --skills.\n", library.origin,
+               library.methods.size());
     return kExitDone;
   }
   WW_ASSIGN(const skills::SkillLibrary library, LoadSkillsOf(options.common));

@@ -87,7 +87,8 @@ std::string StoreGroupText(core::DType dtype, int width) {
 }
 
 ResultStores::ResultStores(const Problem& problem, const ContractionGroup& group, const FlatAxis& rows,
-                           const FlatAxis& columns, const VariableTexts& variables, ResultLayout layout, Names& names)
+                           const FlatAxis& columns, const VariableTexts& variables, ResultLayout layout,
+                           Padding padding, Names& names)
     : problem_(problem),
       group_(group),
       stage_(problem.stage(group.stage)),
@@ -95,6 +96,7 @@ ResultStores::ResultStores(const Problem& problem, const ContractionGroup& group
       columns_(columns),
       variables_(variables),
       layout_(std::move(layout)),
+      padding_(padding),
       names_(names) {
   CheckInPlace();
   ChooseAccess();
@@ -115,19 +117,15 @@ void ResultStores::CheckInPlace() {
 }
 
 void ResultStores::ChooseAccess() {
-  const ContractionGroup::Output& output = group_.outputs.front();
+  const StageReader& output = group_.outputs.front();
   const core::Stage& stage = problem_.stage(output.stage);
   const bool type =
       stage.dtype == core::DType::kF32 || stage.dtype == core::DType::kF16 || stage.dtype == core::DType::kBF16;
   if (group_.outputs.size() != 1 || !stage.domain.empty() || !type || problem_.in_double) return;
-  const auto offset = FlatOffsetOf(ShapeOf(problem_, stage.name), StoredAt(stage));
-  if (!offset) return;
-  // Of the sum's variables.
-  FlatOffset moved{.coefficients = {}, .constant = offset->constant};
-  for (const auto& [variable, coefficient] : offset->coefficients)
-    moved.coefficients[output.variables.at(variable)] = coefficient;
+  const auto moved = StoredOffset(problem_, output);
+  if (!moved) return;
   const Axis& last = columns_.axes().back();
-  auto access = GroupAccessOf(moved, {last}, ShapeOf(problem_, stage.name), layout_.width);
+  auto access = GroupAccessOf(*moved, {last}, ShapeOf(problem_, stage.name), layout_.width);
   if (!access) return;
   // Neighbours in the last variable are neighbours of the flattened index where its extent is a multiple of the width.
   if (columns_.axes().size() > 1 && Polynomial::Of(last.extent).Content() % layout_.width != 0) {
@@ -143,13 +141,13 @@ std::optional<core::DType> ResultStores::groups() const {
   return problem_.stage(group_.outputs.front().stage).dtype;
 }
 
-VariableTexts ResultStores::VariablesOf(const ContractionGroup::Output& output) const {
+VariableTexts ResultStores::VariablesOf(const StageReader& output) const {
   VariableTexts variables;
   for (const auto& [own, of_sum] : output.variables) variables[own] = variables_.at(of_sum);
   return variables;
 }
 
-std::string ResultStores::OffsetOf(const ContractionGroup::Output& output) const {
+std::string ResultStores::OffsetOf(const StageReader& output) const {
   const core::Stage& stage = problem_.stage(output.stage);
   const auto& shape = ShapeOf(problem_, stage.name);
   std::vector<std::string> at;
@@ -157,18 +155,9 @@ std::string ResultStores::OffsetOf(const ContractionGroup::Output& output) const
   return OffsetText(problem_, shape, at);
 }
 
-// The output's value from the sum's, which scales and guards without terms may change first.
-std::string ResultStores::ValueOf(const ContractionGroup::Output& output, Sums sums, Lines& lines) {
-  std::string product = sums == Sums::kAgain ? SumAgain(lines) : sums == Sums::kArgument ? "sum" : Sum(" + l");
-  if (!group_.contraction.scale.empty() && sums != Sums::kAgain) {
-    ExpressionCode code(problem_, stage_, Scope{.variables = variables_}, names_, lines);
-    for (const core::NodeId id : group_.contraction.scale)
-      product += " * " + Parenthesized(code.Value(id, core::ValueType::kReal));
-    refusal_ = code.refusal() ? code.refusal() : refusal_;
-  }
-  const std::string guards = ConditionText(group_.contraction.guards, variables_);
-  if (!guards.empty() && sums != Sums::kAgain)
-    product = fmt::format("({} ? {} : {})", guards, product, NumberText(problem_, 0));
+// The output's value from the sum's.
+std::string ResultStores::ValueOf(const StageReader& output, Sums sums, Lines& lines) {
+  const std::string product = Product(sums, lines);
   if (output.stage == group_.stage) return product;
   const std::string& name = stage_.name;
   Scope scope{.variables = VariablesOf(output),
@@ -182,9 +171,24 @@ std::string ResultStores::ValueOf(const ContractionGroup::Output& output, Sums s
   return value;
 }
 
+// The sum, with scales and guards that have no terms.
+std::string ResultStores::Product(Sums sums, Lines& lines) {
+  std::string product = sums == Sums::kAgain ? SumAgain(lines) : sums == Sums::kArgument ? "sum" : Sum(" + l");
+  if (!group_.contraction.scale.empty() && sums != Sums::kAgain) {
+    ExpressionCode code(problem_, stage_, Scope{.variables = variables_}, names_, lines);
+    for (const core::NodeId id : group_.contraction.scale)
+      product += " * " + Parenthesized(code.Value(id, core::ValueType::kReal));
+    refusal_ = code.refusal() ? code.refusal() : refusal_;
+  }
+  const std::string guards = ConditionText(group_.contraction.guards, variables_);
+  if (!guards.empty() && sums != Sums::kAgain)
+    product = fmt::format("({} ? {} : {})", guards, product, NumberText(problem_, 0));
+  return product;
+}
+
 // The formula once, for both kinds of stores.
 void ResultStores::DeclareResult(Lines& body) {
-  const ContractionGroup::Output& output = group_.outputs.front();
+  const StageReader& output = group_.outputs.front();
   Lines inside(body.level() + 1);
   const std::string value = ValueOf(output, Sums::kArgument, inside);
   if (value == "sum" && inside.empty()) return;
@@ -257,7 +261,7 @@ void ResultStores::WriteGroup(Lines& body) {
 
 void ResultStores::WriteSingle(Lines& body) {
   if (!group_condition_) return WriteElement(body, Sums::kHeld);
-  const ContractionGroup::Output& output = group_.outputs.front();
+  const StageReader& output = group_.outputs.front();
   const core::Stage& stage = problem_.stage(output.stage);
   AddBroken(body, fmt::format("{}[{}] = {};", stage.name, OffsetOf(output),
                               Stored(problem_, stage.dtype, core::ValueType::kReal, Call(Sum(" + l"), ""))));
@@ -330,8 +334,21 @@ void ResultStores::WriteCheck(Lines& body) {
   body.Close();
 }
 
+void ResultStores::WritePartials(Lines& body, const std::string& partials, const std::string& part) {
+  ForResults(body, Loops::kUnrolled, nullptr, [&] {
+    std::vector<core::Size> shape = {core::Size::Constant(1)};
+    std::vector<std::string> at = {part};
+    for (core::VariableId v = 0; v < stage_.extents.size(); ++v) {
+      shape.push_back(stage_.extents[v]);
+      at.push_back(variables_.at(v));
+    }
+    const std::string sum = Product(Sums::kHeld, body);
+    AddBroken(body, fmt::format("{}[{}] = {};", partials, OffsetText(problem_, shape, at), sum));
+  });
+}
+
 void ResultStores::Write(Lines& body) {
-  if (LeavesOut()) WriteCheck(body);
+  if (padding_ == Padding::kLeftOut && LeavesOut()) WriteCheck(body);
   const auto single = [&] { WriteSingle(body); };
   if (!group_condition_) return ForResults(body, Loops::kUnrolled, nullptr, single);
   DeclareResult(body);

@@ -21,9 +21,11 @@ struct ResultLayout {
 class ResultStores {
  public:
   ResultStores(const Problem& problem, const ContractionGroup& group, const FlatAxis& rows, const FlatAxis& columns,
-               const VariableTexts& variables, ResultLayout layout, Names& names);
+               const VariableTexts& variables, ResultLayout layout, Padding padding, Names& names);
 
   void Write(Lines& body);
+  // Instead of the outputs: the sums, as the `part`th of their results' parts.
+  void WritePartials(Lines& body, const std::string& partials, const std::string& part);
   // The type of groups that are stored; none: single elements are.
   std::optional<core::DType> groups() const;
   int width() const { return layout_.width; }
@@ -35,11 +37,12 @@ class ResultStores {
   enum class Sums : uint8_t { kHeld, kArgument, kAgain };  // in sums[][], a function's argument, added up anew
   void ChooseAccess();
   void CheckInPlace();
-  VariableTexts VariablesOf(const ContractionGroup::Output& output) const;
-  std::string ValueOf(const ContractionGroup::Output& output, Sums sums, Lines& lines);
+  VariableTexts VariablesOf(const StageReader& output) const;
+  std::string ValueOf(const StageReader& output, Sums sums, Lines& lines);
   std::string SumAgain(Lines& lines);
+  std::string Product(Sums sums, Lines& lines);
   bool LeavesOut() const;
-  std::string OffsetOf(const ContractionGroup::Output& output) const;
+  std::string OffsetOf(const StageReader& output) const;
   void WriteElement(Lines& body, Sums sums);
   void WriteCheck(Lines& body);
   void WriteGroup(Lines& body);
@@ -58,6 +61,7 @@ class ResultStores {
   const FlatAxis &rows_, &columns_;
   const VariableTexts& variables_;
   const ResultLayout layout_;
+  const Padding padding_;
   Names& names_;
   std::optional<std::string> group_condition_;
   std::string function_;  // the lambda that both kinds of stores call; empty: the sum itself is stored

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kFirstArchitecture = 80;  // mma.m16n8k16 and cp.async
 constexpr int kCopiesAhead = 4;         // steps in shared memory, if a factor is copied
-constexpr int kPadding = 8;             // halves: 16 bytes, so that rows of a matrix are in different banks
+constexpr int kPaddedHalves = 8;        // halves: 16 bytes, so that rows of a matrix are in different banks
 
 constexpr std::array<TileShape, 4> kTensorShapes = {{
     {"128x128", 128, 128, 32, 2, 2, 2, 0.60},
@@ -82,8 +82,9 @@ ResultLayout TensorLayout(const TileShape& shape) {
 
 class TensorWriter final : public ContractionWriter {
  public:
-  TensorWriter(const Problem& problem, const Group& group, ContractionGroup contraction, const TileShape& shape)
-      : ContractionWriter(problem, group, std::move(contraction), shape, TensorLayout(shape), true) {}
+  TensorWriter(const Problem& problem, const Group& group, ContractionGroup contraction, const TileShape& shape,
+               Padding padding)
+      : ContractionWriter(problem, group, std::move(contraction), shape, TensorLayout(shape), true, padding) {}
 
  private:
   bool copies() const { return left().copies() || right().copies(); }
@@ -99,7 +100,7 @@ class TensorWriter final : public ContractionWriter {
   }
 
   static int TileBytes(const FactorLoads& factor, int rows, int terms) {
-    return 2 * (factor.TermsAreNeighbours() ? rows * (terms + kPadding) : terms * (rows + kPadding));
+    return 2 * (factor.TermsAreNeighbours() ? rows * (terms + kPaddedHalves) : terms * (rows + kPaddedHalves));
   }
   std::string SharedBytes() const override {
     return std::to_string(stages() *
@@ -225,7 +226,7 @@ CodeOutcome EmitTensorTiles(const Problem& problem, const Group& group, const Pa
   const std::string& tile = parameters.at("tile");
   const TileShape& shape =
       tile == "auto" ? BestTileShape(kTensorShapes, problem, contraction) : TileShapeOf(kTensorShapes, tile);
-  return TensorWriter(problem, group, std::move(contraction), shape).Write("tensor_tiles");
+  return TensorWriter(problem, group, std::move(contraction), shape, PaddingOf(parameters)).Write("tensor_tiles");
 }
 
 }  // namespace
@@ -233,7 +234,7 @@ CodeOutcome EmitTensorTiles(const Problem& problem, const Group& group, const Pa
 Schedule TensorTilesSchedule() {
   return {.id = "schedule_tensor_tiles",
           .title = "products in tiles on tensor cores",
-          .parameters = {{"tile", {"auto", "128x128", "64x128", "128x64", "64x64"}}},
+          .parameters = {kPadding, {"tile", {"auto", "128x128", "64x128", "128x64", "64x64"}}},
           .emit = EmitTensorTiles};
 }
 

@@ -39,8 +39,9 @@ ResultLayout LayoutOf(const TileShape& shape) {
 
 class TilesWriter final : public ContractionWriter {
  public:
-  TilesWriter(const Problem& problem, const Group& group, ContractionGroup contraction, const TileShape& shape)
-      : ContractionWriter(problem, group, std::move(contraction), shape, LayoutOf(shape), false) {}
+  TilesWriter(const Problem& problem, const Group& group, ContractionGroup contraction, const TileShape& shape,
+              Padding padding)
+      : ContractionWriter(problem, group, std::move(contraction), shape, LayoutOf(shape), false, padding) {}
 
  private:
   void WriteComment(Lines& kernel) const override {
@@ -117,7 +118,7 @@ CodeOutcome EmitTiles(const Problem& problem, const Group& group, const Paramete
   auto& contraction = std::get<ContractionGroup>(found);
   const std::string& tile = parameters.at("tile");
   const TileShape& shape = tile == "auto" ? BestTileShape(kShapes, problem, contraction) : TileShapeOf(kShapes, tile);
-  return TilesWriter(problem, group, std::move(contraction), shape).Write("tiles");
+  return TilesWriter(problem, group, std::move(contraction), shape, PaddingOf(parameters)).Write("tiles");
 }
 
 }  // namespace
@@ -125,7 +126,7 @@ CodeOutcome EmitTiles(const Problem& problem, const Group& group, const Paramete
 Schedule TilesSchedule() {
   return {.id = "schedule_tiles",
           .title = "products in tiles",
-          .parameters = {{"tile", {"auto", "128x128", "128x32", "32x128", "32x32"}}},
+          .parameters = {kPadding, {"tile", {"auto", "128x128", "128x32", "32x128", "32x32"}}},
           .emit = EmitTiles};
 }
 

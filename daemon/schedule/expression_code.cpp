@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/affine.h"
+#include "schedule/expression_piece.h"
 
 namespace warpwright::schedule {
 namespace {
@@ -15,31 +16,9 @@ using core::NodeId;
 using core::ReduceOp;
 using core::ValueType;
 
-// As C++ binds operators, loosely first.
-enum class Level {
-  kChoice,
-  kOr,
-  kAnd,
-  kBitOr,
-  kBitXor,
-  kBitAnd,
-  kEquality,
-  kRelation,
-  kShift,
-  kSum,
-  kProduct,
-  kUnary,
-  kAtom
-};
-
 bool IsTrivial(const core::Node& node) {
   return std::holds_alternative<core::Constant>(node) || std::holds_alternative<core::ScalarRead>(node) ||
          std::holds_alternative<core::SizeValue>(node) || std::holds_alternative<core::IndexValue>(node);
-}
-
-const core::Call* AsReciprocal(const core::Node& node) {
-  const auto* call = std::get_if<core::Call>(&node);
-  return call != nullptr && call->function == core::Function::kReciprocal ? call : nullptr;
 }
 
 bool IsMinus(const core::Stage& stage, const core::Node& node) {
@@ -68,17 +47,6 @@ std::string_view NameOf(core::Function function) {
 }
 
 }  // namespace
-
-struct ExpressionCode::Piece {
-  std::string text;
-  Level level = Level::kAtom;
-  bool negative = false;  // a minus belongs before it
-  std::string Plain() const { return negative ? "-" + (level < Level::kUnary ? "(" + text + ")" : text) : text; }
-  std::string At(Level least) const {
-    const Level own = negative ? Level::kUnary : level;
-    return own < least ? "(" + Plain() + ")" : Plain();
-  }
-};
 
 ExpressionCode::ExpressionCode(const Problem& problem, const core::Stage& stage, Scope scope, Names& names,
                                Lines& lines)
@@ -126,6 +94,11 @@ std::string ExpressionCode::CType(NodeId node) const {
 
 std::string ExpressionCode::Value(NodeId node) { return Value(node, types_[node]); }
 std::string ExpressionCode::Value(NodeId node, ValueType wanted) { return PieceOf(node, wanted).Plain(); }
+
+std::optional<std::string> ExpressionCode::BestOf(NodeId node) const {
+  const auto found = best_.find(node);
+  return found == best_.end() ? std::nullopt : std::optional(found->second);
+}
 
 std::string ExpressionCode::NameFor(NodeId id, const std::string& text) {
   const core::Node& node = stage_.nodes[id];
@@ -207,6 +180,9 @@ ExpressionCode::Piece ExpressionCode::PieceOf(NodeId node, ValueType wanted) {
     return {fmt::format("{}", static_cast<int64_t>(magnitude)), Level::kAtom, negative};
   }
   Piece piece = Written(node, types_[node]);
+  if (scope_.constants)
+    if (const auto known = scope_.constants->find(piece.text); known != scope_.constants->end())
+      return as({known->second, Level::kAtom, piece.negative});
   const bool shared = uses_[node] > 1 && certain_[node] && !IsTrivial(content) && piece.level != Level::kAtom;
   const auto* read = std::get_if<core::TensorRead>(&content);
   const bool converted = read && piece.text.ends_with(')');
@@ -250,6 +226,14 @@ ExpressionCode::Piece ExpressionCode::Written(NodeId node, ValueType wanted) {
 }
 
 ExpressionCode::Piece ExpressionCode::OfRead(const core::TensorRead& read) {
+  const auto padded = padded_.find(&read);
+  if (padded == padded_.end()) return Read(read);
+  const core::TensorArgument* tensor = problem_.form.FindTensor(read.tensor);
+  const std::string zero = tensor && !core::IsFloat(tensor->dtype) ? "0" : NumberText(problem_, 0);
+  return {fmt::format("{} ? {} : {}", padded->second, Read(read).At(Level::kOr), zero), Level::kChoice};
+}
+
+ExpressionCode::Piece ExpressionCode::Read(const core::TensorRead& read) {
   if (scope_.value)
     if (const auto known = scope_.value(read)) return {Parenthesized(*known), Level::kAtom};
   const core::TensorArgument* tensor = problem_.form.FindTensor(read.tensor);
@@ -274,178 +258,23 @@ std::string ExpressionCode::Address(const core::TensorRead& read) {
   return read.tensor + " + " + OffsetOf(read, *problem_.form.FindTensor(read.tensor));
 }
 
-ExpressionCode::Piece ExpressionCode::OfNary(const core::Nary& nary, ValueType type) {
-  if (nary.op == ReduceOp::kSum) return OfSum(nary, type);
-  if (nary.op == ReduceOp::kProduct) return OfProduct(nary, type);
-  std::string text = PieceOf(nary.args[0], type).Plain();
-  for (size_t i = 1; i < nary.args.size(); ++i)
-    text = CombinedText(problem_, nary.op, type, text, PieceOf(nary.args[i], type).Plain());
-  return {text};
-}
-
-ExpressionCode::Piece ExpressionCode::OfSum(const core::Nary& nary, ValueType type) {
-  std::vector<Piece> terms;
-  for (NodeId arg : nary.args) terms.push_back(PieceOf(arg, type));
-  std::stable_sort(terms.begin(), terms.end(), [](const Piece& a, const Piece& b) { return a.negative < b.negative; });
-  std::string text;
-  for (const Piece& term : terms) {
-    const std::string value = Piece{term.text, term.level}.At(term.negative ? Level::kProduct : Level::kSum);
-    if (text.empty()) text = term.negative ? "-" + Piece{term.text, term.level}.At(Level::kUnary) : value;
-    else text += (term.negative ? " - " : " + ") + value;
-  }
-  return {text, Level::kSum};
-}
-
-// Products inside a product are factors of it, unless they have a name.
-std::vector<NodeId> ExpressionCode::FactorsOf(const core::Nary& product) const {
-  std::vector<NodeId> factors;
-  for (NodeId arg : product.args) {
-    const auto* inner = std::get_if<core::Nary>(&stage_.nodes[arg]);
-    const bool flat = inner && inner->op == ReduceOp::kProduct && !named_.contains(arg) &&
-                      (uses_[arg] == 1 || inner->args.size() <= 2);
-    if (!flat) {
-      factors.push_back(arg);
-      continue;
+// Guards that say where a read tensor ends go to that read, which then is 0 outside; the others are left.
+std::vector<core::Guard> ExpressionCode::PadReads(const core::Reduce& reduce) {
+  std::vector<core::Guard> left;
+  std::map<const core::TensorRead*, std::vector<core::Guard>> ends;
+  for (const core::Guard& guard : reduce.guards) {
+    bool ends_read = false;
+    for (NodeId id = 0; id < reduce.body + 1; ++id) {
+      const auto* read = std::get_if<core::TensorRead>(&stage_.nodes[id]);
+      if (!read || std::find(read->at.begin(), read->at.end(), core::Coordinate(guard.value)) == read->at.end())
+        continue;
+      ends[read].push_back(guard);
+      ends_read = true;
     }
-    const auto own = FactorsOf(*inner);
-    factors.insert(factors.end(), own.begin(), own.end());
+    if (!ends_read) left.push_back(guard);
   }
-  return factors;
-}
-
-// A difference is scaled by what was computed from the data before anything else: (x - mean) * rstd * weight stays
-// finite where (x - mean) * weight does not.
-std::vector<NodeId> ExpressionCode::FactorsInOrder(const core::Nary& product) const {
-  const auto rank = [this](NodeId arg) {
-    const core::Node& node = stage_.nodes[arg];
-    if (const auto* nary = std::get_if<core::Nary>(&node)) return nary->op == ReduceOp::kSum ? 0 : 1;
-    if (const auto* read = std::get_if<core::TensorRead>(&node)) return read->stage ? 1 : 2;
-    return std::holds_alternative<core::ScalarRead>(node) ? 2 : 1;
-  };
-  std::vector<NodeId> factors = FactorsOf(product);
-  if (std::any_of(factors.begin(), factors.end(), [&](NodeId arg) { return rank(arg) == 0; }))
-    std::stable_sort(factors.begin(), factors.end(), [&](NodeId a, NodeId b) { return rank(a) < rank(b); });
-  return factors;
-}
-
-ExpressionCode::Piece ExpressionCode::OfProduct(const core::Nary& nary, ValueType type) {
-  double constant = 1;
-  bool negative = false, whole = true;
-  std::vector<Piece> over, under;
-  for (NodeId arg : FactorsInOrder(nary)) {
-    const core::Node& node = stage_.nodes[arg];
-    if (const auto* value = std::get_if<core::Constant>(&node)) {
-      constant *= value->value;
-      continue;
-    }
-    const core::Call* reciprocal = named_.contains(arg) ? nullptr : AsReciprocal(node);
-    Piece piece = reciprocal ? PieceOf(reciprocal->args[0], types_[reciprocal->args[0]]) : PieceOf(arg, type);
-    if (!reciprocal) whole &= types_[arg] == ValueType::kInteger;
-    negative ^= piece.negative;
-    piece.negative = false;
-    (reciprocal ? under : over).push_back(std::move(piece));
-  }
-  negative ^= constant < 0;
-  constant = std::abs(constant);
-  std::string text;
-  const bool real = type == ValueType::kReal;
-  if (constant != 1 || over.empty())
-    text = real ? NumberText(problem_, constant) : fmt::format("{}", static_cast<int64_t>(constant));
-  else if (real && whole && !under.empty())
-    over[0] = {fmt::format("static_cast<{}>({})", problem_.real(), over[0].text)};
-  for (const Piece& factor : over)
-    text += (text.empty() ? "" : " * ") + factor.At(text.empty() ? Level::kProduct : Level::kUnary);
-  for (const Piece& divisor : under) text += " / " + divisor.At(Level::kUnary);
-  const bool alone = under.empty() && over.size() + (constant != 1 ? 1 : 0) == 1;
-  return {text, alone ? (over.empty() ? Level::kAtom : over[0].level) : Level::kProduct, negative};
-}
-
-ExpressionCode::Piece ExpressionCode::OfCall(NodeId node, const core::Call& call) {
-  using core::Function;
-  const ValueType type = types_[node];
-  const auto argument = [&](size_t i) {
-    return PieceOf(call.args[i], type == ValueType::kReal ? ValueType::kReal : ValueType::kInteger);
-  };
-  const auto infix = [&](const char* op, Level level) {
-    const auto next = static_cast<Level>(static_cast<int>(level) + 1);
-    return Piece{argument(0).At(level) + op + argument(1).At(next), level};
-  };
-  const std::string suffix = problem_.in_double ? "" : "f";
-  const auto function = [&](const std::string& name) {
-    std::string text = name + suffix + "(" + argument(0).Plain();
-    if (call.args.size() > 1) text += ", " + argument(1).Plain();
-    return Piece{text + ")"};
-  };
-  switch (call.function) {
-    case Function::kReciprocal:
-      return {NumberText(problem_, 1) + " / " + argument(0).At(Level::kUnary), Level::kProduct};
-    case Function::kAbs: return type == ValueType::kReal ? function("fabs") : Piece{"abs(" + argument(0).Plain() + ")"};
-    case Function::kPower: return function("pow");
-    case Function::kSign: {
-      const std::string x = argument(0).At(Level::kShift), zero = NumberText(problem_, 0);
-      return {fmt::format("static_cast<{}>(({} > {}) - ({} < {}))", problem_.real(), x, zero, x, zero)};
-    }
-    case Function::kIntegerDivide: return infix(" / ", Level::kProduct);
-    case Function::kIntegerRemainder: return infix(" % ", Level::kProduct);
-    case Function::kShiftLeft: return infix(" << ", Level::kShift);
-    case Function::kShiftRight: return infix(" >> ", Level::kShift);
-    case Function::kBitAnd: return infix(" & ", Level::kBitAnd);
-    case Function::kBitOr: return infix(" | ", Level::kBitOr);
-    case Function::kBitXor: return infix(" ^ ", Level::kBitXor);
-    case Function::kBitNot: return {"~" + argument(0).At(Level::kUnary), Level::kUnary};
-    case Function::kPopulationCount: return {"__popc(" + argument(0).Plain() + ")"};
-    case Function::kLeadingZeros: return {"__clz(" + argument(0).Plain() + ")"};
-    default: return function(std::string(core::Name(call.function)));
-  }
-}
-
-ExpressionCode::Piece ExpressionCode::OfCompare(const core::Compare& compare) {
-  static constexpr std::array<const char*, 4> kSigns = {" < ", " <= ", " == ", " != "};
-  const bool real = types_[compare.left] == ValueType::kReal || types_[compare.right] == ValueType::kReal;
-  const ValueType type = real ? ValueType::kReal : ValueType::kInteger;
-  const bool equality = compare.op == core::Comparison::kEqual || compare.op == core::Comparison::kNotEqual;
-  const Level level = equality ? Level::kEquality : Level::kRelation;
-  return {PieceOf(compare.left, type).At(Level::kShift) + kSigns[static_cast<size_t>(compare.op)] +
-              PieceOf(compare.right, type).At(Level::kShift),
-          level};
-}
-
-ExpressionCode::Piece ExpressionCode::OfLogic(const core::Logic& logic) {
-  if (logic.op == core::Logic::Op::kNot)
-    return {"!" + PieceOf(logic.args[0], ValueType::kBoolean).At(Level::kUnary), Level::kUnary};
-  const bool is_and = logic.op == core::Logic::Op::kAnd;
-  std::string text;
-  for (NodeId arg : logic.args)
-    text += (text.empty() ? "" : is_and ? " && " : " || ") + PieceOf(arg, ValueType::kBoolean).At(Level::kEquality);
-  return {text, is_and ? Level::kAnd : Level::kOr};
-}
-
-ExpressionCode::Piece ExpressionCode::OfConvert(const core::Convert& convert) {
-  const bool from_real = types_[convert.arg] == ValueType::kReal;
-  const std::string value =
-      PieceOf(convert.arg, core::IsFloat(convert.to) ? ValueType::kReal : types_[convert.arg]).Plain();
-  switch (convert.to) {
-    case core::DType::kF16: return {fmt::format("__half2float(__float2half({}))", value)};
-    case core::DType::kBF16: return {fmt::format("__bfloat162float(__float2bfloat16({}))", value)};
-    case core::DType::kF32:
-      return problem_.in_double || !from_real ? Piece{fmt::format("static_cast<float>({})", value)}
-                                              : PieceOf(convert.arg, ValueType::kReal);
-    case core::DType::kF64: return PieceOf(convert.arg, ValueType::kReal);
-    case core::DType::kU8:
-    case core::DType::kI8: {
-      if (!from_real) break;
-      const bool is_signed = convert.to == core::DType::kI8;
-      const std::string low = NumberText(problem_, is_signed ? -128 : 0),
-                        high = NumberText(problem_, is_signed ? 127 : 255);
-      const std::string f = problem_.in_double ? "" : "f";
-      return {fmt::format("static_cast<int>(fmax{}(fmin{}({}, {}), {}))", f, f, value, high, low)};
-    }
-    case core::DType::kI64:
-    case core::DType::kI32:
-    case core::DType::kU32:
-    case core::DType::kBool: break;
-  }
-  return {fmt::format("static_cast<{}>({})", CTypeOf(convert.to), value)};
+  for (const auto& [read, guards] : ends) padded_[read] = ConditionText(guards, scope_.variables);
+  return left;
 }
 
 // A loop of its own: windows and other short reductions.
@@ -476,7 +305,9 @@ ExpressionCode::Piece ExpressionCode::OfReduce(NodeId node, const core::Reduce& 
     lines_->Open(
         fmt::format("for (int {} = 0; {} < {}; ++{})", name, name, SizeText(reduce.variables[i].extent), name));
   }
-  const std::string condition = ConditionText(reduce.guards, scope_.variables);
+  std::vector<core::Guard> guards = reduce.guards;
+  if (scope_.padding == Padding::kZero && reduce.op == ReduceOp::kSum) guards = PadReads(reduce);
+  const std::string condition = ConditionText(guards, scope_.variables);
   if (!condition.empty()) lines_->Open(fmt::format("if ({})", condition));
   const Piece body = PieceOf(reduce.body, type);
   if (core::IsArg(reduce.op)) {
@@ -498,7 +329,9 @@ ExpressionCode::Piece ExpressionCode::OfReduce(NodeId node, const core::Reduce& 
   for (size_t i = 0; i < reduce.variables.size(); ++i) lines_->Close();
   named_ = saved;
   scope_.variables = saved_variables;
+  padded_.clear();
   const std::string answer = core::IsArg(reduce.op) ? index : result;
+  if (core::IsArg(reduce.op)) best_[node] = result;
   named_[node] = answer;
   return {answer};
 }

@@ -10,6 +10,10 @@ namespace warpwright::schedule {
 
 using Variables = std::map<core::VariableId, std::string>;
 
+namespace {
+constexpr int kTermsOfPart = 64;
+}
+
 RowWriter::RowWriter(const Problem& problem, const Group& group, RowPlan plan, RowShape shape)
     : problem_(problem), group_(group), plan_(std::move(plan)), shape_(shape), names_(problem) {}
 
@@ -168,7 +172,9 @@ void RowWriter::WritePass(const RowPass& pass, Lines& body) {
     results_[member.stage.name] = accumulator;
   }
 
-  Lines before(body.level()), inner(body.level() + (packs ? 2 : 1)), loads(body.level() + 1), stores(body.level() + 1);
+  const std::vector<Part> parts = PartsOf(pass);
+  Lines before(body.level()), inner(body.level() + 1 + (packs ? 1 : 0) + (parts.empty() ? 0 : 1)),
+      loads(body.level() + 1), stores(body.level() + 1);
   held_.clear();
   for (const Access& access : pass.accesses) {
     const bool chosen = std::any_of(packing_.accesses.begin(), packing_.accesses.end(),
@@ -196,6 +202,7 @@ void RowWriter::WritePass(const RowPass& pass, Lines& body) {
     codes.back()->Hoist(plan_.ColumnVariables(), member.value());
     codes.back()->To(inner);
   }
+  const std::string begin = parts.empty() ? "" : names_.TakeOf({"begin", column + "_begin"});
   const Names outer_names = names_;  // those of the loop's own constants are free again after it
   for (size_t i = 0; i < codes.size(); ++i) WriteMember(plan_.members[pass.members[i]], inside, *codes[i], inner);
   names_ = outer_names;
@@ -208,7 +215,18 @@ void RowWriter::WritePass(const RowPass& pass, Lines& body) {
   const std::string own = fmt::format("blockIdx.y * {} + {}", threads, thread);
   const std::string start = !splits() ? thread + times : packs ? "(" + own + ")" + times : own;
   const std::string step = (splits() ? "gridDim.y * " : "") + threads + times;
-  body.Open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", column, start, total, step));
+  if (parts.empty()) {
+    body.Open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", column, start, total, step));
+  } else {
+    const std::string far = fmt::format("{} * {}", kTermsOfPart, Parenthesized(step));
+    body.Add(
+        fmt::format("// Sums of {} terms, then of these sums: long columns lose little to rounding.", kTermsOfPart));
+    body.Open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", begin, start, total, far));
+    for (const Part& part : parts)
+      body.Add(fmt::format("{} {} = {};", problem_.real(), part.name, NumberText(problem_, 0)));
+    body.Open(
+        fmt::format("for (int {0} = {1}; {0} < {2} && {0} < {1} + {3}; {0} += {4})", column, begin, total, far, step));
+  }
   if (columns.size() > 1) WriteCoordinates(columns, "int", column, names_, body);
   body.Append(loads);
   if (packs) {
@@ -219,12 +237,36 @@ void RowWriter::WritePass(const RowPass& pass, Lines& body) {
   if (packs) body.Close();
   body.Append(stores);
   body.Close();
+  if (!parts.empty()) {
+    for (const Part& part : parts) {
+      Accumulator& sum = results_.at(part.stage);
+      sum.value = part.sum;
+      body.Add(fmt::format("{} += {};", sum.value, part.name));
+    }
+    body.Close();
+  }
   for (size_t m : pass.members)
     if (plan_.members[m].statistic())
       body.Add(Combined(problem_, results_.at(plan_.members[m].stage.name), shape_.team, helpers_));
   for (const auto& [access, name] : held_) names_.Release(name);
   held_.clear();
   names_.Release(column);
+}
+
+// Sums by neighbouring threads are of long columns and of few threads: they are summed in parts, into which the
+// statistics' code adds from here on.
+std::vector<RowWriter::Part> RowWriter::PartsOf(const RowPass& pass) {
+  std::vector<Part> parts;
+  if (shape_.team != Team::kColumn || problem_.in_double) return parts;
+  for (size_t m : pass.members) {
+    const RowMember& member = plan_.members[m];
+    if (!member.statistic()) continue;
+    Accumulator& sum = results_.at(member.stage.name);
+    if (sum.op != core::ReduceOp::kSum || sum.type != core::ValueType::kReal) continue;
+    parts.push_back({member.stage.name, sum.value, names_.TakeOf({"part", sum.value + "_part"})});
+    sum.value = parts.back().name;
+  }
+  return parts;
 }
 
 void RowWriter::WriteMember(const RowMember& member, const Variables& variables, ExpressionCode& code, Lines& inner) {

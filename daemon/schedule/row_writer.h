@@ -45,6 +45,10 @@ class RowWriter {
   std::optional<std::string> HeldElement(const Access& access) const;
   std::string First() const;  // "threadIdx.x == 0"
 
+  struct Part {
+    std::string stage, sum, name;
+  };
+  std::vector<Part> PartsOf(const RowPass& pass);
   Group Statistics() const;  // the stages of the group that are none of its outputs
   bool splits() const { return !shape_.partials.empty(); }
 

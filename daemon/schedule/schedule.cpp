@@ -117,9 +117,9 @@ CodeOutcome EmitAll(const Problem& problem, const Schedule& asked, const Paramet
 }  // namespace
 
 const std::vector<Schedule>& Schedules() {
-  static const std::vector<Schedule> schedules = {TensorTilesSchedule(), TilesSchedule(), RowsSchedule(),
-                                                  ColumnsSchedule(),     SplitSchedule(), TransposeSchedule(),
-                                                  MapSchedule()};
+  static const std::vector<Schedule> schedules = {TensorTilesSchedule(), TilesSchedule(),     ScanSchedule(),
+                                                  ScatterSchedule(),     RowsSchedule(),      ColumnsSchedule(),
+                                                  SplitSchedule(),       TransposeSchedule(), MapSchedule()};
   return schedules;
 }
 
@@ -134,6 +134,10 @@ int IntegerOf(const ParameterValues& parameters, std::string_view name) {
   int value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
+}
+
+Padding PaddingOf(const ParameterValues& parameters) {
+  return parameters.at(std::string(kPadding.name)) == kPadding.values.front() ? Padding::kLeftOut : Padding::kZero;
 }
 
 core::RewriteRefusal Refuse(std::string reason, int line) { return core::RewriteRefusal{std::move(reason), line}; }

@@ -10,16 +10,15 @@
 //
 // To add a schedule:
 //   1. schedule/NAME.cpp defines `Schedule NameSchedule()`, declared in schedules.h and listed in schedule.cpp, the
-//   most
-//      special first: where a computation has several groups, the schedule that was asked for takes those that it can,
-//      and the first in the list that applies takes each other one.
+//      most special first: where a computation has several groups, the schedule that was asked for takes those that it
+//      can, and the first in the list that applies takes each other one.
 //   2. Its `emit` looks at `problem.form` (stages by group.stages, in order of computation) and at problem.cases, and
 //      returns Code or a RewriteRefusal whose reason a user understands. ExpressionCode (expression_code.h) turns
 //      nodes, positions and guards into text; KernelText (kernel_text.h) makes parameter lists, heads and launches of
 //      kernels.
 //   3. skills/methods/schedule_NAME.yml: the card, with all parameters and values (test_skills compares them), and
 //      skills/policy.yml: what calls for it.
-//   4. tests/unit/schedule/NAME_test.cpp, with a golden text.
+//   4. tests/unit/schedule/runs_test.cpp: forms of the kind, run at odd sizes; golden_test.cpp: the text of one.
 #pragma once
 
 #include <map>
@@ -71,6 +70,13 @@ inline bool IsSchedule(std::string_view id) { return id.starts_with(core::kSched
 Result<core::RewriteOutcome> Apply(const core::RewriteRequest& request);
 
 int IntegerOf(const ParameterValues& parameters, std::string_view name);
+
+// What a term outside its bounds (the padding of a convolution) is: not there, or 0 times the other factor, which is no
+// number where that is infinite. Formulas of both are the same, and entries of both kinds are written.
+enum class Padding : uint8_t { kLeftOut, kZero };
+inline const ScheduleParameter kPadding{"padding", {"left_out", "zero"}};
+Padding PaddingOf(const ParameterValues& parameters);
+
 core::RewriteRefusal Refuse(std::string reason, int line = 0);
 
 }  // namespace warpwright::schedule

@@ -7,6 +7,8 @@ namespace warpwright::schedule {
 
 Schedule TilesSchedule();
 Schedule TensorTilesSchedule();
+Schedule ScanSchedule();
+Schedule ScatterSchedule();
 Schedule RowsSchedule();
 Schedule ColumnsSchedule();
 Schedule SplitSchedule();

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <random>
 #include <regex>
+#include <set>
+#include <sstream>
 #include <stdexcept>
 
 #include "core/computation_evaluate.h"
@@ -44,7 +46,23 @@ core::Dim3 GridOf(std::string text, const SizeNumbers& sizes) {
   return grid;
 }
 
-// What a launcher does, of the statements that schedules write: launches.
+// Statements and heads of branches, each as one line without comments.
+std::vector<std::string> StatementsOf(const std::string& text) {
+  std::vector<std::string> statements(1);
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t begin = line.find_first_not_of(' ');
+    if (begin == std::string::npos || line.compare(begin, 2, "//") == 0) continue;
+    statements.back() += (statements.back().empty() ? "" : " ") + line.substr(begin);
+    if (line.ends_with(';') || line.ends_with('{') || line.ends_with('}')) statements.emplace_back();
+  }
+  statements.pop_back();
+  return statements;
+}
+
+constexpr uint64_t kIndices = 12;  // that integer inputs have, from -1 on
+
+// What a launcher does, of the statements that schedules write: numbers, branches on them, launches, cleared outputs.
 class Runner {
  public:
   Runner(const schedule::Problem& problem, const schedule::Code& code, uint64_t infinite)
@@ -54,11 +72,8 @@ class Runner {
     for (const core::TensorArgument& tensor : problem_.form.tensors) AddTensor(tensor);
     for (const std::string& scalar : problem_.form.scalars) arguments_.scalars[scalar] = 0.25 + Draw();
     Reference();
-    static const std::regex kLaunch(R"((\w+)<<<([^;]*?)>>>\(([^;]*)\);)");
-    for (std::sregex_iterator it(code_.launch.begin(), code_.launch.end(), kLaunch), end; it != end; ++it) {
-      const auto shape = SplitAtCommas((*it)[2]);
-      Launch((*it)[1], GridOf(shape[0], sizes_), GridOf(shape[1], sizes_),
-             shape.size() > 2 ? GridOf(shape[2], sizes_).x : 0, SplitAtCommas((*it)[3]));
+    for (const std::string& statement : StatementsOf(code_.launch)) {
+      Execute(statement);
       if (!result_.fault.empty()) return result_;
     }
     Compare();
@@ -70,11 +85,59 @@ class Runner {
     uint64_t address = 0;
     std::byte* data = nullptr;
     std::vector<double> values;
+    std::vector<int64_t> integers;
   };
 
+  int64_t ValueOf(const std::string& text) const {
+    std::string plain = std::regex_replace(text, std::regex(R"(static_cast<[\w ]+>)"), "");
+    plain = std::regex_replace(plain, std::regex(R"(sizeof\((int|float)\))"), "4");
+    return core::Expression::Parse(plain).value().Evaluate(sizes_).value();
+  }
+  bool Holds(const std::string& condition) const {
+    std::smatch sides;
+    if (!std::regex_match(condition, sides, std::regex("(.*) (>|<|<=) (.*)")))
+      throw std::runtime_error("a condition of the launcher: " + condition);
+    const int64_t left = ValueOf(sides[1]), right = ValueOf(sides[3]);
+    return sides[2] == ">" ? left > right : sides[2] == "<" ? left < right : left <= right;
+  }
+
+  void Execute(const std::string& statement) {
+    static const std::regex kBranch(R"(if \((.*)\) \{)"), kIf(R"(if \((.*)\) (\w+ = .*;|\w+<<<.*;))"),
+        kSet(R"((?:const )?(?:int )?(\w+) = (.*);)"), kLaunch(R"((\w+)<<<(.*?)>>>\((.*)\);)"),
+        kClear(R"(cudaMemset(?:Async)?\((\w+), 0, .*\);)");
+    std::smatch match;
+    if (statement == "}") return branches_.pop_back();
+    if (statement == "} else {") return branches_.back().flip();
+    if (std::regex_match(statement, match, kBranch)) return branches_.push_back(Holds(match[1]));
+    if (std::find(branches_.begin(), branches_.end(), false) != branches_.end()) return;
+    static const std::regex kGrid(R"(dim3 grid(\(.*\));)");
+    if (std::regex_match(statement, match, kGrid)) {
+      grid_ = GridOf("dim3" + match[1].str(), sizes_);
+    } else if (statement.starts_with("if (grid.")) {
+      return;  // no test has that many
+    } else if (std::regex_match(statement, match, kIf)) {
+      if (Holds(match[1])) Execute(match[2]);
+    } else if (std::regex_match(statement, match, kLaunch)) {
+      const auto shape = SplitAtCommas(match[2]);
+      Launch(match[1], shape[0] == "grid" ? grid_ : GridOf(shape[0], sizes_), GridOf(shape[1], sizes_),
+             shape.size() > 2 ? static_cast<uint32_t>(ValueOf(shape[2])) : 0, SplitAtCommas(match[3]));
+    } else if (std::regex_match(statement, match, kClear)) {
+      const Tensor& tensor = tensors_.at(match[1]);
+      const auto bytes = kit_.memory().Find(tensor.address)->bytes;
+      std::memset(tensor.data, 0, bytes);
+      kit_.memory().MarkWritten(tensor.address, bytes);
+    } else if (std::regex_match(statement, match, kSet)) {
+      sizes_[match[1]] = ValueOf(match[2]);
+    } else if (!statement.starts_with("cudaFuncSetAttribute")) {
+      throw std::runtime_error("a statement of the launcher: " + statement);
+    }
+  }
+
   std::string Ptx() const {
-    std::string text = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n";
-    for (const std::string& helper : code_.helpers) text += helper;
+    std::string text = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#define INFINITY __int_as_float(0x7f800000)\n";
+    std::set<std::string> written;
+    for (const std::string& helper : code_.helpers)
+      if (written.insert(helper).second) text += helper;
     text += code_.kernels;
     text = std::regex_replace(text, std::regex("__global__ void"), "extern \"C\" __global__ void");
     return sim::CompileToPtx(text);
@@ -89,11 +152,13 @@ class Runner {
     kept = {buffer.address, buffer.data, std::vector<double>(elements)};
     if (!tensor.read) return;
     for (size_t i = 0; i < elements; ++i) {
-      const bool infinite = infinite_ > 0 && random_() % infinite_ == 0;
-      core::StoreFromDouble(tensor.dtype, buffer.data, i, infinite ? INFINITY : Draw());
+      const bool integer = !core::IsFloat(tensor.dtype), infinite = infinite_ > 0 && random_() % infinite_ == 0;
+      const double value = integer ? static_cast<double>(random_() % kIndices) - 1 : infinite ? INFINITY : Draw();
+      core::StoreFromDouble(tensor.dtype, buffer.data, i, value);
       kept.values[i] = core::LoadAsDouble(tensor.dtype, buffer.data, i);
+      if (integer) kept.integers.push_back(static_cast<int64_t>(kept.values[i]));
     }
-    arguments_.tensors[tensor.name] = {.real = kept.values, .integers = {}};
+    arguments_.tensors[tensor.name] = {.real = kept.values, .integers = kept.integers};
   }
 
   // Before the run, since arguments may be changed in place.
@@ -130,6 +195,11 @@ class Runner {
 
   void Compare() {
     for (const core::TensorResult& expected : expected_) {
+      for (size_t i = 0; i < expected.integers.size() && result_.mismatch.empty(); ++i) {
+        const double got = core::LoadAsDouble(expected.dtype, tensors_.at(expected.name).data, i);
+        if (expected.written[i] != 0 && got != static_cast<double>(expected.integers[i]))
+          result_.mismatch = fmt::format("{}[{}]: {} instead of {}", expected.name, i, got, expected.integers[i]);
+      }
       for (size_t i = 0; i < expected.real.size() && result_.mismatch.empty(); ++i) {
         if (expected.written[i] == 0) continue;
         const double got = core::LoadAsDouble(expected.dtype, tensors_.at(expected.name).data, i);
@@ -144,7 +214,9 @@ class Runner {
 
   const schedule::Problem& problem_;
   const schedule::Code& code_;
-  const SizeNumbers& sizes_;
+  SizeNumbers sizes_;  // and the launcher's own numbers
+  core::Dim3 grid_;
+  std::vector<bool> branches_;  // that are open: whether they are taken
   const uint64_t infinite_;
   std::mt19937_64 random_{1};
   sim::SimKit kit_;
@@ -175,6 +247,7 @@ schedule::Problem ProblemOf(const core::Computation& form, const SizeNumbers& si
   for (const auto& size : form.sizes) problem.entry.parameters.push_back({.name = size, .type = "int"});
   for (const auto& scalar : form.scalars) problem.entry.parameters.push_back({.name = scalar, .type = "float"});
   problem.fresh_name = [](const std::string& name) { return name; };
+  problem.shared_name = problem.fresh_name;
   return problem;
 }
 

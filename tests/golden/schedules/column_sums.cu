@@ -10,7 +10,7 @@ __device__ __forceinline__ float column_sum(float value) {
 }
 
 // What the blocks that share a row have found; a launch reads nothing that it has not written.
-static __device__ float columnSumsPartials[65536];
+static __device__ float columnSumsPartials[262144];
 
 // The sum over the lanes of a warp, in each of them.
 __device__ __forceinline__ float warp_sum(float value) {
@@ -27,8 +27,13 @@ __global__ void __launch_bounds__(256) columnSumsParts(const float* __restrict__
   // Threads beyond the last column take part with it, and store nothing.
   const int col = inside ? position : w - 1;
   float sum = 0.0f;
-  for (int row = blockIdx.y * blockDim.y + threadIdx.y; row < h; row += gridDim.y * blockDim.y) {
-    sum += A[row * w + col];
+  // Sums of 64 terms, then of these sums: long columns lose little to rounding.
+  for (int begin = blockIdx.y * blockDim.y + threadIdx.y; begin < h; begin += 64 * (gridDim.y * blockDim.y)) {
+    float part = 0.0f;
+    for (int row = begin; row < h && row < begin + 64 * (gridDim.y * blockDim.y); row += gridDim.y * blockDim.y) {
+      part += A[row * w + col];
+    }
+    sum += part;
   }
   sum = column_sum(sum);
   if (inside && threadIdx.y == 0) {
@@ -60,8 +65,13 @@ __global__ void __launch_bounds__(256) columnSumsColumns(const float* __restrict
   // Threads beyond the last column take part with it, and store nothing.
   const int col = inside ? position : w - 1;
   float sum = 0.0f;
-  for (int row = threadIdx.y; row < h; row += blockDim.y) {
-    sum += A[row * w + col];
+  // Sums of 64 terms, then of these sums: long columns lose little to rounding.
+  for (int begin = threadIdx.y; begin < h; begin += 64 * blockDim.y) {
+    float part = 0.0f;
+    for (int row = begin; row < h && row < begin + 64 * blockDim.y; row += blockDim.y) {
+      part += A[row * w + col];
+    }
+    sum += part;
   }
   sum = column_sum(sum);
   if (inside && threadIdx.y == 0) {
@@ -73,7 +83,7 @@ void columnSums(const float* A, float* sums, int h, int w) {
   // Every block has at least 128 terms, and there are no more than fill the chip.
   int parts = (h + 127) / 128;
   if (parts > 8) parts = 8;
-  if (parts > 65536 / w) parts = 65536 / w;
+  if (parts > 262144 / w) parts = 262144 / w;
   if (parts > 1) {
     columnSumsParts<<<dim3((w + 31) / 32, parts), dim3(32, 8)>>>(A, h, w);
     columnSumsFinish<<<(w + 7) / 8, dim3(32, 8)>>>(sums, w, parts);

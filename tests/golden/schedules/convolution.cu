@@ -27,7 +27,8 @@ __global__ void __launch_bounds__(128, 4) entry_tiles(const float* __restrict__ 
   const int i3_count = (W + 2 * P - R) / S + 1;
   const int columns = B * i2_count * i3_count;
   const int terms = C * R * R;
-  const int first_o = blockIdx.y * kTileM, first_column = blockIdx.x * kTileN;
+  const int tiles_across = (columns + kTileN - 1) / kTileN;
+  const int first_o = blockIdx.x / tiles_across * kTileM, first_column = blockIdx.x % tiles_across * kTileN;
   // A warp's lanes are 4 x 8 squares of 4 x 4 results, and it has several such sets side by side.
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int thread_m = lane / 8 * 4, thread_n = warp * 32 + lane % 8 * 4;
@@ -175,5 +176,5 @@ __global__ void __launch_bounds__(128, 4) entry_tiles(const float* __restrict__ 
   }
 }
 
-entry_tiles<<<dim3((B * ((H + 2 * P - R) / S + 1) * ((W + 2 * P - R) / S + 1) + 127) / 128, (O + 31) / 32), 128>>>(input,
+entry_tiles<<<((B * ((H + 2 * P - R) / S + 1) * ((W + 2 * P - R) / S + 1) + 127) / 128) * ((O + 31) / 32), 128>>>(input,
     weight, bias, out, B, C, H, O, P, R, S, W);

@@ -37,8 +37,13 @@ __global__ void __launch_bounds__(512) log_softmax_forward_columns(float* __rest
   }
   largest = column_max(largest);
   float sum = 0.0f;
-  for (int r = threadIdx.y; r < dim; r += blockDim.y) {
-    sum += expf(in[row * (dim * inner) + r * inner + x] - largest);
+  // Sums of 64 terms, then of these sums: long columns lose little to rounding.
+  for (int begin = threadIdx.y; begin < dim; begin += 64 * blockDim.y) {
+    float part = 0.0f;
+    for (int r = begin; r < dim && r < begin + 64 * blockDim.y; r += blockDim.y) {
+      part += expf(in[row * (dim * inner) + r * inner + x] - largest);
+    }
+    sum += part;
   }
   sum = column_sum(sum);
   const float logarithm = logf(sum);

@@ -24,7 +24,8 @@ __global__ void __launch_bounds__(256, 2) entry_tiles(const float* __restrict__ 
   constexpr int kTileM = 128, kTileN = 128, kTileK = 16;
   // Rows are longer by 4, so that a column's elements are in different banks and quads stay aligned.
   __shared__ __align__(16) float A_tile[2][kTileK][kTileM + 4], B_tile[2][kTileK][kTileN + 4];
-  const int first_m = blockIdx.y * kTileM, first_n = blockIdx.x * kTileN;
+  const int tiles_across = (N + kTileN - 1) / kTileN;
+  const int first_m = blockIdx.x / tiles_across * kTileM, first_n = blockIdx.x % tiles_across * kTileN;
   // A warp's lanes are 4 x 8 squares of 4 x 4 results, and it has several such sets side by side.
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int thread_m = warp / 2 * 32 + lane / 8 * 4, thread_n = warp % 2 * 64 + lane % 8 * 4;
@@ -117,4 +118,4 @@ __global__ void __launch_bounds__(256, 2) entry_tiles(const float* __restrict__ 
   }
 }
 
-entry_tiles<<<dim3((N + 127) / 128, (M + 127) / 128), 256>>>(A, B, bias, C, K, M, N, alpha, beta);
+entry_tiles<<<((N + 127) / 128) * ((M + 127) / 128), 256>>>(A, B, bias, C, K, M, N, alpha, beta);

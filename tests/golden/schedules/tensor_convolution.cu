@@ -62,7 +62,8 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
   const int i3_count = (W + 2 * P - R) / S + 1;
   const int columns = B * i2_count * i3_count;
   const int terms = C * R * R;
-  const int first_o = blockIdx.y * kTileM, first_column = blockIdx.x * kTileN;
+  const int tiles_across = (columns + kTileN - 1) / kTileN;
+  const int first_o = blockIdx.x / tiles_across * kTileM, first_column = blockIdx.x % tiles_across * kTileN;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int warp_m = warp / 2 * 32, warp_n = warp % 2 * 64;
   const int weight_term = threadIdx.x % 4 * 8, weight_o = threadIdx.x / 4;
@@ -220,5 +221,5 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
 }
 
 cudaFuncSetAttribute(entry_tensor_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize, 55296);
-entry_tensor_tiles<<<dim3((B * ((H + 2 * P - R) / S + 1) * ((W + 2 * P - R) / S + 1) + 127) / 128, (O + 63) / 64), 128, 55296>>>(input,
+entry_tensor_tiles<<<((B * ((H + 2 * P - R) / S + 1) * ((W + 2 * P - R) / S + 1) + 127) / 128) * ((O + 63) / 64), 128, 55296>>>(input,
     weight, bias, out, B, C, H, O, P, R, S, W);

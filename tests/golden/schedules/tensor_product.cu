@@ -58,7 +58,8 @@ __global__ void __launch_bounds__(128, 2) entry_tensor_tiles(const __half* __res
   extern __shared__ __align__(16) unsigned char shared[];
   auto A_tile = reinterpret_cast<__half(*)[kTileM][kTileK + 8]>(shared);
   auto B_tile = reinterpret_cast<__half(*)[kTileK][kTileN + 8]>(A_tile + kStages);
-  const int first_m = blockIdx.y * kTileM, first_n = blockIdx.x * kTileN;
+  const int tiles_across = (N + kTileN - 1) / kTileN;
+  const int first_m = blockIdx.x / tiles_across * kTileM, first_n = blockIdx.x % tiles_across * kTileN;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int warp_m = warp / 2 * 64, warp_n = warp % 2 * 64;
   const int A_k = threadIdx.x % 4 * 8, A_m = threadIdx.x / 4;
@@ -142,4 +143,4 @@ __global__ void __launch_bounds__(128, 2) entry_tensor_tiles(const __half* __res
 }
 
 cudaFuncSetAttribute(entry_tensor_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize, 75776);
-entry_tensor_tiles<<<dim3((N + 127) / 128, (M + 127) / 128), 128, 75776>>>(A, B, C, K, M, N);
+entry_tensor_tiles<<<((N + 127) / 128) * ((M + 127) / 128), 128, 75776>>>(A, B, C, K, M, N);

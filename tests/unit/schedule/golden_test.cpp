@@ -3,15 +3,15 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/golden.h"
-#include "tests/unit/schedule/schedule_kit.h"
+#include "tests/support/stranger_forms.h"
 
 namespace warpwright {
 namespace {
 
-using schedule_test::Apply;
-using schedule_test::CompileError;
-using schedule_test::Find;
-using schedule_test::StubFor;
+using testing::Apply;
+using testing::CompileError;
+using testing::Find;
+using testing::StubFor;
 
 struct Row {
   const char* golden;  // in tests/golden/schedules

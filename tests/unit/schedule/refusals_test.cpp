@@ -2,15 +2,15 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/computation_builder.h"
-#include "tests/unit/schedule/schedule_kit.h"
+#include "tests/support/stranger_forms.h"
 
 namespace warpwright {
 namespace {
 
-using schedule_test::Apply;
-using schedule_test::Find;
-using schedule_test::Stranger;
-using schedule_test::StubFor;
+using testing::Apply;
+using testing::Find;
+using testing::Stranger;
+using testing::StubFor;
 
 std::string Replaced(std::string text, const std::string& from, const std::string& to) {
   const size_t at = text.find(from);
@@ -67,6 +67,24 @@ TEST(Launcher, KeepsItsChecksStreamAndResult) {
     EXPECT_NE(rewritten.find(stays), std::string::npos) << stays << "\n" << rewritten;
   for (const char* goes : {"cudaMemsetAsync", "old_kernel", "blocks ="})
     EXPECT_EQ(rewritten.find(goes), std::string::npos) << goes << "\n" << rewritten;
+}
+
+// As macros and people write them; a variable that only the old launches needed goes with them.
+TEST(Launcher, KeepsChecksThatHaveVariables) {
+  const Stranger& stranger = Find("04-extension/elu_forward");
+  const std::string macro =
+      "#define CHECK(call) do { cudaError_t status = (call); if (status != cudaSuccess) fail(status); } while (0)\n"
+      "#define LAUNCH_CHECK() CHECK(cudaGetLastError())\nvoid fail(cudaError_t status);\n";
+  for (const std::string check :
+       {"  LAUNCH_CHECK();\n",
+        "  cudaError_t error = cudaGetLastError();\n  if (error != cudaSuccess) fail(error);\n"}) {
+    const std::string text =
+        macro + Replaced(StubFor(stranger), ");\n}\n", ");\n  const int more = 2;\n" + check + "}\n");
+    const std::string rewritten = Apply("schedule_map", stranger, text);
+    EXPECT_NE(rewritten.find(">>>("), std::string::npos) << rewritten;
+    EXPECT_NE(rewritten.find(check + "}"), std::string::npos) << rewritten;
+    EXPECT_EQ(rewritten.find("more"), std::string::npos) << rewritten;
+  }
 }
 
 TEST(Launcher, KernelsThatOthersUseStay) {

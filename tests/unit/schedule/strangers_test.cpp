@@ -4,19 +4,28 @@
 
 #include <set>
 
-#include "tests/unit/schedule/schedule_kit.h"
+#include "core/computation_json.h"
+#include "tests/support/stranger_forms.h"
 
 namespace warpwright {
 namespace {
 
-using schedule_test::Apply;
-using schedule_test::CompileError;
-using schedule_test::Stranger;
-using schedule_test::Strangers;
-using schedule_test::StubFor;
+using testing::Apply;
+using testing::CompileError;
+using testing::Stranger;
+using testing::Strangers;
+using testing::StubFor;
+
+// The form without what another version of the operation has otherwise: lines.
+std::string FormKey(const Stranger& stranger) {
+  core::Computation form = stranger.form;
+  for (core::Stage& stage : form.stages) stage.line = 0;
+  return core::EncodeComputation(form);
+}
 
 TEST(Strangers, WhatIsNotRefusedCompiles) {
   size_t applied = 0, entries = 0;
+  std::set<std::string> compiled;  // new kernels: three versions of one operation give the same
   for (const Stranger& stranger : Strangers()) {
     bool any = false;
     for (const schedule::Schedule& schedule : schedule::Schedules()) {
@@ -30,6 +39,7 @@ TEST(Strangers, WhatIsNotRefusedCompiles) {
       }
       any = true;
       ++applied;
+      if (!compiled.insert(FormKey(stranger) + std::string(schedule.id)).second) continue;
       EXPECT_EQ(CompileError(stranger, text), "") << stranger.name << " " << schedule.id << ":\n" << text;
     }
     entries += any ? 1 : 0;
@@ -39,14 +49,14 @@ TEST(Strangers, WhatIsNotRefusedCompiles) {
 }
 
 TEST(Strangers, ParametersAreChecked) {
-  const Stranger& stranger = schedule_test::Find("03-tinyggml/rmsnorm_naive");
+  const Stranger& stranger = testing::Find("03-tinyggml/rmsnorm_naive");
   EXPECT_TRUE(Apply("schedule_rows", stranger, StubFor(stranger), {{"threads", "33"}}).starts_with("ERROR"));
   EXPECT_TRUE(Apply("schedule_rows", stranger, StubFor(stranger), {{"rows", "1"}}).starts_with("ERROR"));
   EXPECT_TRUE(Apply("schedule_nothing", stranger, StubFor(stranger)).starts_with("ERROR"));
 }
 
 TEST(Strangers, EveryParameterGivesAnotherText) {
-  const Stranger& stranger = schedule_test::Find("03-tinyggml/rmsnorm_naive");
+  const Stranger& stranger = testing::Find("03-tinyggml/rmsnorm_naive");
   std::set<std::string> texts;
   for (const char* threads : {"32", "256", "1024"})
     texts.insert(Apply("schedule_rows", stranger, StubFor(stranger), {{"threads", threads}}));

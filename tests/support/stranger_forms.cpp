@@ -1,4 +1,4 @@
-#include "tests/unit/schedule/schedule_kit.h"
+#include "tests/support/stranger_forms.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@
 #include "source/slice.h"
 #include "tests/support/compiled_cache.h"
 
-namespace warpwright::schedule_test {
+namespace warpwright::testing {
 namespace {
 
 const std::string kTests = std::string(WW_SOURCE_DIR) + "/tests";
@@ -123,6 +123,7 @@ std::string CompileError(const Stranger& stranger, const std::string& text) {
   request.text = cut.device;
   request.headers = cut.device_headers;
   request.kernels = {kernels.begin(), kernels.end()};
+  request.other_build = true;  // PTX alone: half the time
   static const auto compiler = compile::Compiler::Create(CompiledCache()).value();
   const auto compiled = compiler.Compile(request);
   if (!compiled) return compiled.error().Format();
@@ -130,4 +131,4 @@ std::string CompileError(const Stranger& stranger, const std::string& text) {
   return failed ? failed->log : "";
 }
 
-}  // namespace warpwright::schedule_test
+}  // namespace warpwright::testing

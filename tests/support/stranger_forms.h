@@ -9,7 +9,7 @@
 #include "core/scheduling.h"
 #include "schedule/schedule.h"
 
-namespace warpwright::schedule_test {
+namespace warpwright::testing {
 
 struct Stranger {
   std::string name;  // "03-tinyggml/rmsnorm_naive"
@@ -31,4 +31,4 @@ std::string StubFor(const Stranger& stranger);
 // Slices for the entry and compiles all kernels that it launches for sm_90 with NVRTC: "" or the reason.
 std::string CompileError(const Stranger& stranger, const std::string& text);
 
-}  // namespace warpwright::schedule_test
+}  // namespace warpwright::testing

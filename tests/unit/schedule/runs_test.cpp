@@ -1,0 +1,222 @@
+// What schedules write for generated forms, run on the simulator at sizes that leave tails everywhere, against the
+// form's value.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "schedule/schedules.h"
+#include "tests/support/computation_samples.h"
+#include "tests/support/contraction_samples.h"
+#include "tests/support/schedule_kit.h"
+
+namespace warpwright {
+namespace {
+
+using core::ReduceOp;
+using testing::At;
+using testing::Finished;
+using testing::Input;
+using testing::Output;
+using testing::StageBuilder;
+using testing::V;
+using testing::Within;
+using namespace testing;  // NOLINT: operators on positions
+
+core::Computation Of(std::vector<core::TensorArgument> tensors, const std::vector<StageBuilder>& stages) {
+  core::Computation form{.tensors = std::move(tensors)};
+  for (const StageBuilder& builder : stages) form.stages.push_back(builder.stage);
+  return Finished(std::move(form));
+}
+
+// How far a term may be ahead of its result, as people's loops have it.
+enum class Prefix { kInclusive, kExclusive, kSuffix, kStrictSuffix };
+core::Guard GuardOf(Prefix prefix, core::VariableId result, core::VariableId term) {
+  switch (prefix) {
+    case Prefix::kInclusive: return Within(V(result) - V(term), "0", "");
+    case Prefix::kExclusive: return Within(V(term) - V(result), "", "0");
+    case Prefix::kSuffix: return Within(V(term) - V(result), "0", "");
+    case Prefix::kStrictSuffix: return Within(V(result) - V(term), "", "0");
+  }
+  return {};
+}
+
+// Along rows: out[n, c] = sum_{r up to c} x[n, r]^2 + x[n, c], in place of x where it is the same tensor.
+core::Computation RowScan(Prefix prefix, ReduceOp op, const std::string& to) {
+  StageBuilder t0("t0", {"N", "C"}), out(to, {"N", "C"});
+  const auto x = t0.Read("x", {V(0), V(2)});
+  t0.Reduce(op, {{2, "C"}}, t0.Product({x, x}), {GuardOf(prefix, 1, 2)});
+  out.Output();
+  out.Sum({out.ReadStage("t0", {V(0), V(1)}), out.Read("x", {V(0), V(1)})});
+  core::TensorArgument from = Input("x", {"N", "C"});
+  if (to == "x") return from.written = true, Of({from}, {t0, out});
+  return Of({from, Output(to, {"N", "C"})}, {t0, out});
+}
+// Along columns: y[r, c] = sum_{k up to r} x[k, c].
+core::Computation ColumnScan(Prefix prefix) {
+  StageBuilder out("y", {"R", "C"});
+  out.Output();
+  out.Reduce(ReduceOp::kSum, {{2, "R"}}, out.Read("x", {V(2), V(1)}), {GuardOf(prefix, 0, 2)});
+  return Of({Input("x", {"R", "C"}), Output("y", {"R", "C"})}, {out});
+}
+core::Computation WholeScan(Prefix prefix, core::DType dtype) {
+  StageBuilder out("y", {"N"});
+  out.Output(dtype);
+  out.Reduce(ReduceOp::kSum, {{1, "N"}}, out.Read("x", {V(1)}), {GuardOf(prefix, 0, 1)});
+  return Of({Input("x", {"N"}, dtype), Output("y", {"N"}, dtype)}, {out});
+}
+
+// bins[b] = the number of keys b; or the sum of weights of key b, added to what is there.
+core::Computation Counts() {
+  StageBuilder t0("t0", {"B"}), out("bins", {"B"});
+  const auto same = t0.Compare(core::Comparison::kEqual, {t0.Read("key", {V(1)}), t0.Index(V(0))});
+  t0.Reduce(ReduceOp::kSum, {{1, "N"}}, t0.Select({same, t0.Number(1), t0.Number(0)}));
+  out.Output(core::DType::kI32);
+  out.ReadStage("t0", {V(0)});
+  return Of({Input("key", {"N"}, core::DType::kI32), Output("bins", {"B"}, core::DType::kI32)}, {t0, out});
+}
+core::Computation Gradient() {
+  StageBuilder t0("t0", {"V", "C"}), out("grad", {"V", "C"});
+  const auto same = t0.Compare(core::Comparison::kEqual, {t0.Index(V(0)), t0.Read("token", {V(2), V(3)})});
+  t0.Reduce(ReduceOp::kSum, {{2, "B"}, {3, "T"}}, t0.Select({same, t0.Read("dout", {V(2), V(3), V(1)}), t0.Number(0)}));
+  out.Output();
+  out.Sum({out.Read("grad", {V(0), V(1)}), out.ReadStage("t0", {V(0), V(1)})});
+  core::TensorArgument grad = Output("grad", {"V", "C"});
+  grad.read = true;
+  return Of({Input("token", {"B", "T"}, core::DType::kI32), Input("dout", {"B", "T", "C"}), grad}, {t0, out});
+}
+
+// Depthwise, padded by one: y[c, i] = sum_{k < 3} x[c, i + k - 1] * w[c, k].
+core::Computation Depthwise() {
+  StageBuilder t0("t0", {"C", "L"}), out("y", {"C", "L"});
+  const core::Affine at = V(1) + V(2) - At("1");
+  t0.Reduce(ReduceOp::kSum, {{2, "3"}}, t0.Product({t0.Read("x", {V(0), at}), t0.Read("w", {V(0), V(2)})}),
+            {Within(at, "0", "L")});
+  out.Output();
+  out.ReadStage("t0", {V(0), V(1)});
+  return Of({Input("x", {"C", "L"}), Input("w", {"C", "3"}), Output("y", {"C", "L"})}, {t0, out});
+}
+
+// Largest of 2 x 2 and where it was, as classifiers have it: one walk for both.
+core::Computation PoolWithPositions() {
+  const std::vector<std::string> extents = {"B", "C", "H/2", "W/2"};
+  const core::Affine y = V(2) * "2" + V(4), x = V(3) * "2" + V(5);
+  std::vector<StageBuilder> stages;
+  for (const bool position : {false, true}) {
+    StageBuilder& window = stages.emplace_back(position ? "t1" : "t0", extents);
+    window.Reduce(position ? ReduceOp::kArgMaxFirst : ReduceOp::kMax, {{4, "2"}, {5, "2"}},
+                  window.Read("in", {V(0), V(1), y, x}), {},
+                  position ? std::optional(V(4) * "2" + V(5)) : std::nullopt);
+  }
+  for (const bool position : {false, true}) {
+    StageBuilder& out = stages.emplace_back(position ? "at" : "out", extents);
+    out.Output(position ? core::DType::kI32 : core::DType::kF32);
+    out.ReadStage(position ? "t1" : "t0", {V(0), V(1), V(2), V(3)});
+  }
+  return Of({Input("in", {"B", "C", "H", "W"}), Output("out", extents), Output("at", extents, core::DType::kI32)},
+            stages);
+}
+
+struct Row {
+  const char* name;
+  core::Computation form;
+  testing::SizeNumbers sizes;
+  schedule::Schedule schedule;
+  const char* says = "";  // something that the text has
+};
+
+std::vector<Row> Rows() {
+  const auto scan = schedule::ScanSchedule();
+  const auto scatter = schedule::ScatterSchedule();
+  const auto product = testing::ContractionSampleOf("product with epilogue");
+  const auto halves = testing::ContractionSampleOf("product in f16");
+  return {
+      {"rows",
+       RowScan(Prefix::kInclusive, ReduceOp::kSum, "out"),
+       {{"N", 300}, {"C", 13}},
+       scan,
+       "__launch_bounds__(32)"},
+      {"rows, in place", RowScan(Prefix::kInclusive, ReduceOp::kSum, "x"), {{"N", 3}, {"C", 1100}}, scan},
+      {"rows, exclusive", RowScan(Prefix::kExclusive, ReduceOp::kSum, "x"), {{"N", 2}, {"C", 1030}}, scan},
+      {"rows, maximum from the end", RowScan(Prefix::kSuffix, ReduceOp::kMax, "out"), {{"N", 5}, {"C", 70}}, scan},
+      {"rows, strict suffix", RowScan(Prefix::kStrictSuffix, ReduceOp::kSum, "out"), {{"N", 5}, {"C", 129}}, scan},
+      {"rows in parts", RowScan(Prefix::kInclusive, ReduceOp::kSum, "x"), {{"N", 2}, {"C", 9001}}, scan, "parts"},
+      {"rows in parts, backwards", RowScan(Prefix::kStrictSuffix, ReduceOp::kMin, "x"), {{"N", 2}, {"C", 8200}}, scan},
+      {"whole", WholeScan(Prefix::kInclusive, core::DType::kF32), {{"N", 12345}}, scan, "_totals"},
+      {"whole, exclusive, integers",
+       WholeScan(Prefix::kExclusive, core::DType::kI32),
+       {{"N", 5000}},
+       scan,
+       "int before"},
+      {"columns", ColumnScan(Prefix::kInclusive), {{"R", 9}, {"C", 300}}, scan, "_columns"},
+      {"columns, exclusive, backwards", ColumnScan(Prefix::kStrictSuffix), {{"R", 7}, {"C", 33}}, scan},
+      {"counts", Counts(), {{"N", 5001}, {"B", 9}}, scatter, "extern __shared__"},
+      {"counts of many", Counts(), {{"N", 700}, {"B", 9000}}, scatter, "_by_key<<<"},
+      {"gradient of a table", Gradient(), {{"V", 10}, {"C", 33}, {"B", 2}, {"T", 7}}, scatter},
+      {"long product", product.form, {{"M", 5}, {"N", 9}, {"K", 2500}}, schedule::TilesSchedule(), "_finish<<<"},
+      {"long product of halves",
+       halves.form,
+       {{"M", 33}, {"N", 8}, {"K", 2080}},
+       schedule::TensorTilesSchedule(),
+       "_finish<<<"},
+      {"pool and positions",
+       PoolWithPositions(),
+       {{"B", 2}, {"C", 3}, {"H", 21}, {"W", 70}},
+       schedule::MapSchedule(),
+       "dim3(32, 8)"},
+      {"depthwise", Depthwise(), {{"C", 3}, {"L", 50}}, schedule::MapSchedule()},
+  };
+}
+
+class Runs : public ::testing::TestWithParam<Row> {};
+
+TEST_P(Runs, ComputesWhatTheFormSays) {
+  const Row& row = GetParam();
+  ASSERT_TRUE(core::Validate(row.form)) << core::Validate(row.form).error().Format();
+  const schedule::Problem problem = testing::ProblemOf(row.form, row.sizes);
+  const schedule::Code code = testing::CodeOf(problem, row.schedule);
+  const auto run = testing::RunOnSimulator(problem, code);
+  EXPECT_EQ(run.fault + run.mismatch, "") << code.kernels << code.launch;
+  EXPECT_NE((code.kernels + code.launch).find(row.says), std::string::npos) << code.kernels << code.launch;
+}
+
+std::string NameOf(const ::testing::TestParamInfo<Row>& row) {
+  std::string name = row.param.name;
+  std::replace_if(name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(Forms, Runs, ::testing::ValuesIn(Rows()), NameOf);
+
+// A term outside is not there, or 0 times what it would have been multiplied by.
+TEST(Padding, IsLeftOutOrZero) {
+  const testing::SizeNumbers sizes = {{"C", 3}, {"L", 50}};
+  const schedule::Problem problem = testing::ProblemOf(Depthwise(), sizes);
+  const auto run = [&](const char* padding) {
+    return testing::RunOnSimulator(problem, testing::CodeOf(problem, schedule::MapSchedule(), {{"padding", padding}}),
+                                   3);
+  };
+  EXPECT_EQ(run("left_out").mismatch, "");
+  EXPECT_NE(run("zero").mismatch.find("nan instead of"), std::string::npos) << run("zero").mismatch;
+  const schedule::Code zero = testing::CodeOf(problem, schedule::MapSchedule(), {{"padding", "zero"}});
+  EXPECT_EQ(testing::RunOnSimulator(problem, zero).mismatch, "");
+}
+
+TEST(Refusals, WhatIsNoScanOrSumByKey) {
+  const auto refusal = [](const core::Computation& form, const testing::SizeNumbers& sizes,
+                          const schedule::Schedule& schedule) -> std::string {
+    try {
+      return testing::CodeOf(testing::ProblemOf(form, sizes), schedule).kernels;
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(refusal(testing::Softmax(), {{"N", 4}, {"C", 9}}, schedule::ScanSchedule()),
+            "there are several reductions");
+  EXPECT_EQ(refusal(testing::Histogram(), {{"N", 40}, {"B", 7}}, schedule::ScanSchedule()),
+            "the terms of a result are not those up to its own position");
+  EXPECT_EQ(refusal(testing::CumulativeSum(), {{"N", 3}, {"C", 8}}, schedule::ScatterSchedule()),
+            "the terms are not chosen by a key");
+}
+
+}  // namespace
+}  // namespace warpwright
