@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "app/draft_workflow.h"
-#include "base/file.h"
+#include "base/file_below.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
 #include "cli/progress.h"
@@ -35,8 +35,9 @@ void Print(const app::InitDraft& draft) {
 // Reports the outcome for each file.
 Status Write(const app::InitDraft& draft, bool with_workflow) {
   const std::string manifest = draft.manifest.path.string(), workflow = draft.workflow.path.string();
+  const std::filesystem::path root = draft.manifest.path.parent_path();
   if (const auto& text = draft.manifest.text) {
-    WW_TRY(base::WriteFileAtomically(draft.manifest.path, *text));
+    WW_TRY(base::WriteFileBelow(root, draft.manifest.path.filename(), *text));
     const auto questions = std::count(text->begin(), text->end(), '?');
     fmt::print("Wrote {} with {} files. Replace its {} question marks, then run `warpwright check`.\n", manifest,
                draft.sources, questions);
@@ -44,7 +45,7 @@ Status Write(const app::InitDraft& draft, bool with_workflow) {
     fmt::print("Kept {}, which already exists.\n", manifest);
   }
   if (const auto& text = draft.workflow.text) {
-    WW_TRY(base::WriteFileAtomically(draft.workflow.path, *text));
+    WW_TRY(base::WriteFileBelow(root, draft.workflow.path.lexically_relative(root), *text));
     fmt::print("Wrote {}.\n", workflow);
     SayWhatTheWorkflowDoes(draft.branch);
   } else if (with_workflow) {

@@ -16,8 +16,10 @@ constexpr const char* kBetween = " \t\r\v\f,;{}()[]|!";
 constexpr const char* kBlank = " \t\r\v\f";
 
 // "%clock64", "%globaltimer_lo", "%pm3", "%envreg17": they distinguish one launch from another. So does the ID that the
-// driver assigns to a grid; and the multiprocessor that a block runs on distinguishes a device from a simulator.
+// driver assigns to a grid; and the multiprocessor that a block runs on distinguishes a device from a simulator. Two
+// hold where the barrier of a cooperative grid is, whose other bits a simulator draws anew for every launch.
 bool IsTimeRegister(std::string_view token) {
+  if (token == "%envreg1" || token == "%envreg2") return false;
   for (const std::string_view name :
        {"%clock", "%globaltimer", "%pm", "%envreg", "%gridid", "%smid", "%nsmid", "%warpid", "%nwarpid"}) {
     if (token.substr(0, name.size()) != name) continue;

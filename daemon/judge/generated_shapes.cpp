@@ -15,6 +15,7 @@ namespace {
 constexpr uint64_t kOddShapeBytesFactor = 2;
 constexpr double kOddShapeWorkFactor = 1.25;
 constexpr uint64_t kLeastOddShapeBytes = 1u << 20, kLeastOddShapeInstructions = 5'000'000;
+constexpr uint64_t kNeighbours = 2;  // of a case, among its odd shapes: the first
 constexpr uint64_t kTiledInstructions = 15'000'000;
 constexpr uint64_t kSampledInstructions = 60'000'000;  // of a candidate there: it may use a block for every short row
 
@@ -73,11 +74,19 @@ Result<Failure> GeneratedShapes::Odd(const core::Case& c, VerificationLevel effo
   uint64_t index = 0;
   const auto fits = [&](const core::Case& shape) { return Fits(shape, budget); };
   for (core::Case& odd : OddShapes(state_.spec, c, secret_, effort, fits)) {
-    WW_ASSIGN(Failure failure, TryShape({.check = core::Check::kOddShape,
-                                         .c = std::move(odd),
-                                         .variant = InputVariant::kBase,
-                                         .seed = seeds.Bits(index++)},
-                                        budget));
+    const bool neighbour = index < kNeighbours && effort == VerificationLevel::kFull && HasNarrowAlignment(state_.spec);
+    Trial trial{.check = core::Check::kOddShape,
+                .c = std::move(odd),
+                .variant = InputVariant::kBase,
+                .seed = seeds.Bits(index++)};
+    WW_ASSIGN(Failure failure, TryShape(trial, budget));
+    // A path for what is aligned more than it need be, or less, is right for even sizes, and loses the rest of others.
+    for (const Pointers pointers : {Pointers::kLeast, Pointers::kTwice}) {
+      if (failure || !neighbour) break;
+      trial.pointers = pointers;
+      trial.bare = true;
+      WW_ASSIGN(failure, TryShape(trial, budget));
+    }
     if (failure) return failure;
   }
   return Failure();

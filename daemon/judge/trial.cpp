@@ -19,14 +19,14 @@ bool HasIntegerOutput(const core::KernelSpec& spec) {
   });
 }
 
+}  // namespace
+
 bool HasNarrowAlignment(const core::KernelSpec& spec) {
   return std::any_of(spec.args.begin(), spec.args.end(), [](const core::Argument& argument) {
     const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     return buffer != nullptr && buffer->alignment < 256;
   });
 }
-
-}  // namespace
 
 std::string Trial::Describe() const {
   std::string text = c.name;

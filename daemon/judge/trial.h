@@ -50,6 +50,8 @@ bool HasSpecialInputs(const Trial& trial);
 // Whether the original's output is all that such a trial is compared with.
 bool LacksTruth(const Trial& trial);
 
+// Whether callers may pass pointers that are aligned less than allocators do.
+bool HasNarrowAlignment(const core::KernelSpec& spec);
 // Bytes between the buffer's address and an allocator's alignment.
 int64_t PointerOffset(const Trial& trial, const core::BufferArgument& buffer, size_t index);
 

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <optional>
 #include <set>
 
+#include "base/random.h"
 #include "core/occupancy.h"
 #include "sim/block_order.h"
 #include "sim/cost_model.h"
@@ -54,12 +56,19 @@ std::optional<core::Fault> CheckResources(const core::Chip& chip, const core::Ke
   return std::nullopt;
 }
 
-// One for all launches: they do not overlap.
+// One for all launches: they do not overlap. The top bit of the second word is the barrier's phase, and its other bits,
+// the blocks that have arrived, are zero between launches. A device keeps the phase and whatever a launch leaves beside
+// it for the next one; here all of that is drawn, so that nothing may depend on it.
 Result<uint64_t> GridWorkspace(Memory& memory) {
   constexpr std::string_view kName = "the cooperative grid's barrier";
   if (memory.FindByName(kName) == nullptr) WW_TRY(memory.Allocate(kName, kGridWorkspaceBytes));
   const uint64_t address = memory.FindByName(kName)->base;
-  std::ranges::fill(memory.Bytes(address, kGridWorkspaceBytes), std::byte{0});
+  static const base::CounterRandom random(base::SecretSeed(), 0);
+  static std::atomic<uint64_t> drawn = 0;
+  const std::span<std::byte> bytes = memory.Bytes(address, kGridWorkspaceBytes);
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.Bits(drawn++));
+  const uint32_t phase = random.Bits(drawn++) % 2 == 0 ? 0 : 0x80000000;
+  std::memcpy(bytes.data() + sizeof phase, &phase, sizeof phase);
   return address;
 }
 

@@ -67,8 +67,8 @@ struct RunOptions {
   bool reverse_warps = false;                   // of a block: the last one is the first to run
 };
 
-// What cooperative_groups::grid_group needs in global memory, as zeros: the address is in %envreg1 and %envreg2, and
-// the second word counts the blocks that have arrived.
+// What cooperative_groups::grid_group needs in global memory: the address is in %envreg1 and %envreg2, the second word
+// counts the blocks that have arrived below its top bit, which is the barrier's phase.
 inline constexpr uint64_t kGridWorkspaceBytes = 64;
 
 class Machine {

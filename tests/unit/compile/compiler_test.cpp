@@ -289,6 +289,11 @@ TEST(PtxRulesOnText, BlanksAndLineEndsBeforeAModifierHideNothing) {
     EXPECT_EQ(compile::FindPtxViolations(text, {}).size(), 1u) << text;
   EXPECT_EQ(compile::FindPtxViolations(".loc 1 7 0\nbar .sync 0;\n.loc 1 8 0\nnanosleep .u32 1;\n", {}).at(0).line, 8);
 }
+TEST(PtxRulesOnText, AGridsBarrierIsNoClock) {
+  EXPECT_TRUE(compile::FindPtxViolations("mov.u32 %r1, %envreg1;\nmov.u32 %r2, %envreg2;\n", {}).empty());
+  for (const char* other : {"%envreg0", "%envreg3", "%envreg12", "%envreg21"})
+    EXPECT_EQ(compile::FindPtxViolations(std::string("mov.u32 %r1, ") + other + ";\n", {}).size(), 1u) << other;
+}
 TEST(PtxRulesOnText, NamesAreNoInstructions) {
   for (const char* line :
        {".visible .entry nanosleep(", "\tld.param.u64 %rd1, [evict_last_param_0];", "\tcall.uni vprintf_like, ();",

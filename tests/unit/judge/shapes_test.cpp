@@ -76,6 +76,24 @@ TEST(Shapes, AreBoundedByTheirWork) {
   }
 }
 
+// A vector path for pointers at twice their least alignment that loses the last element of odd sizes.
+TEST(Shapes, MeetEveryAlignment) {
+  for (const int64_t offset : {4, 8}) {
+    core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 1000);
+    for (size_t i = 0; i < 2; ++i) std::get<core::BufferArgument>(spec.args[i].kind).alignment = 4;
+    JudgeBench bench(spec);
+    const auto verdict = bench.Try([&](FakeRun& run) {
+      Twice(run);
+      if (run.request.buffers[0].pointer_offset == offset && run.Size("out") % 2 != 0 && run.Size("out") > 900)
+        run.Set("out", run.Size("out") - 1, 7);
+    });
+    ASSERT_TRUE(verdict) << verdict.error().Format();
+    const auto* wrong = std::get_if<core::WrongResult>(&*verdict);
+    ASSERT_NE(wrong, nullptr) << core::VerdictMessage(*verdict);
+    EXPECT_EQ(wrong->check, core::Check::kOddShape) << wrong->message;
+  }
+}
+
 // A shape that is too much is halved, and keeps what makes it odd.
 TEST(Shapes, AreHalvedUntilTheyFit) {
   const core::KernelSpec spec = SoftmaxSpec(32, 64);

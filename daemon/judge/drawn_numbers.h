@@ -1,0 +1,17 @@
+// Random numbers of the distributions that inputs are drawn from. Only +, -, *, / and sqrt form them (no libm), so that
+// no C library version changes a recorded reference. Private to judge/.
+#pragma once
+
+#include <cstdint>
+
+#include "base/random.h"
+
+namespace warpwright::judge {
+
+// e^x for |x| < 700.
+double Exp(double x);
+double NormalAt(const base::CounterRandom& random, uint64_t i);
+double SignAt(const base::CounterRandom& random, uint64_t i);
+double ParetoAt(const base::CounterRandom& random, uint64_t i, double alpha);
+
+}  // namespace warpwright::judge

@@ -1,0 +1,239 @@
+#include "judge/real_inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/file_below.h"
+#include "judge/drawn_numbers.h"
+#include "judge/integer_inputs.h"
+#include "judge/safetensors.h"
+
+namespace warpwright::judge {
+namespace {
+
+constexpr uint64_t kSecondStream = 0x7365636f6e64ULL;  // independent bits for the same element
+constexpr uint64_t kMaxInitFileBytes = 1ull << 30;
+
+Status FillFromFile(const InputTarget& target, const std::filesystem::path& repository) {
+  const core::Init& init = target.buffer.init;
+  const std::filesystem::path path(init.path);
+  if (path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end())
+    return BadInit(target, "the init file " + init.path + " is not inside the repository");
+  WW_ASSIGN(const std::string content, base::ReadFileBelow(repository, path, kMaxInitFileBytes));
+  WW_ASSIGN(const TensorFile file, DecodeSafetensors(content, init.path));
+  const auto found = file.tensors.find(init.tensor.empty() ? target.argument.name : init.tensor);
+  if (found == file.tensors.end()) return BadInit(target, "no tensor of this name in " + init.path);
+  if (found->second.dtype != target.buffer.dtype || found->second.shape != target.shape)
+    return BadInit(target,
+                   fmt::format("the tensor in {} has dtype {} and shape [{}], which is not the argument's", init.path,
+                               core::Name(found->second.dtype), fmt::join(found->second.shape, ", ")));
+  std::copy(found->second.data.begin(), found->second.data.end(), target.bytes.begin());
+  return {};
+}
+
+// +-0, subnormals, +-infinity, and NaN if requested. `longest` is the largest extent of the buffer.
+void FillSpecial(const InputTarget& target, const base::CounterRandom& random, bool with_nan) {
+  const core::DType dtype = target.buffer.dtype;
+  const size_t count = target.bytes.size() / core::SizeOf(dtype);
+  int64_t longest = 1;
+  for (const int64_t extent : target.shape) longest = std::max(longest, extent);
+  const double density = std::max(std::min(1e-3, 0.5 / static_cast<double>(longest)),
+                                  3.0 / static_cast<double>(std::max<size_t>(count, 8)));
+  const double tiny = core::SmallestNormal(dtype) * 0.25, infinity = std::numeric_limits<double>::infinity();
+  const double specials[] = {0.0, -0.0, tiny, -tiny, infinity, -infinity, std::numeric_limits<double>::quiet_NaN()};
+  const base::CounterRandom second(target.seed ^ kSecondStream, target.stream);
+  Fill(dtype, target.bytes, [&](uint64_t i) {
+    if (second.Uniform(i) >= density) return NormalAt(random, i);
+    return specials[random.Below(i, with_nan ? 7 : 6)];
+  });
+  // So few positions may miss some of them. If they do not spoil the whole output, each occurs at least once.
+  if (!target.elementwise && count / static_cast<size_t>(longest) < 16) return;
+  for (uint64_t kind = 0; count >= 64 && kind < (with_nan ? 7u : 6u); ++kind)
+    core::StoreFromDouble(dtype, target.bytes.data(), second.Below(count + kind, count), specials[kind]);
+}
+
+// How far below its usual magnitude a format still has normal numbers of which squares do not vanish at once.
+int TinyExponent(core::DType dtype) { return dtype == core::DType::kF16 ? -12 : -60; }
+
+void FillZeroRuns(const InputTarget& target, const base::CounterRandom& random, const base::CounterRandom& second) {
+  const uint64_t count = target.bytes.size() / core::SizeOf(target.buffer.dtype);
+  std::vector<bool> zero(count);
+  uint64_t drawn = 0;
+  for (uint64_t begin = 0; begin < count;) {  // lengths of all magnitudes
+    const uint64_t most = uint64_t{2} << second.Below(drawn, 9);
+    const uint64_t length = 1 + second.Below(drawn + 1, most);
+    const bool is_zero = (second.Bits(drawn + 2) & 1) != 0;
+    for (uint64_t i = begin; i < std::min(count, begin + length); ++i) zero[i] = is_zero;
+    begin += length;
+    drawn += 3;
+  }
+  // And every other row is zero but for a few values: neither its ends nor a sample tell that.
+  const uint64_t width = target.shape.empty() || target.shape.size() == 1
+                             ? std::min<uint64_t>(count, 64)
+                             : static_cast<uint64_t>(std::max<int64_t>(target.shape.back(), 1));
+  for (uint64_t row = 0; width >= 8 && row * width < count; row += 2) {
+    const uint64_t begin = row * width + second.Below(drawn++, width), length = std::max<uint64_t>(1, width / 8);
+    for (uint64_t i = row * width; i < std::min(count, (row + 1) * width); ++i)
+      zero[i] = i < begin || i >= begin + length;
+  }
+  Fill(target.buffer.dtype, target.bytes, [&](uint64_t i) { return zero[i] ? 0.0 : NormalAt(random, i); });
+}
+
+void FillEqualRows(const InputTarget& target, const base::CounterRandom& random) {
+  const core::DType dtype = target.buffer.dtype;
+  const uint64_t width = target.shape.empty() ? 1 : static_cast<uint64_t>(std::max<int64_t>(target.shape.back(), 1));
+  const double tiny = core::SmallestNormal(dtype) * 0.25;
+  Fill(dtype, target.bytes, [&](uint64_t i) {
+    const uint64_t row = i / width;
+    // Few bits: sums of equal values are exact, or a normalized row is nothing but their rounding.
+    const double value = std::floor(8 * NormalAt(random, row)) / 8;
+    const double values[] = {value, 0.0, -0.0, tiny, 3 + value, -tiny};
+    return values[random.Below(row + 1'000'000, std::size(values))];
+  });
+}
+
+// The numbers themselves, with either sign, and their neighbours.
+void FillNamed(const InputTarget& target, const base::CounterRandom& random, const base::CounterRandom& second) {
+  const core::DType dtype = target.buffer.dtype;
+  const size_t size = core::SizeOf(dtype), count = target.bytes.size() / size;
+  const double step = core::MachineEpsilon(dtype);
+  for (uint64_t i = 0; i < count && !target.named.empty(); ++i) {
+    if (second.Below(i, 8) != 0) continue;
+    const double value = target.named[random.Below(i, target.named.size())];
+    const double factors[] = {1, 1, -1, 1 + step, 1 - step};
+    core::StoreFromDouble(dtype, target.bytes.data(), i, value * factors[second.Below(i + count, std::size(factors))]);
+  }
+}
+
+}  // namespace
+
+Status FillBase(const InputTarget& target, const std::filesystem::path& repository) {
+  const core::Init& init = target.buffer.init;
+  const core::DType dtype = target.buffer.dtype;
+  const base::CounterRandom random(target.seed, target.stream);
+  switch (init.kind) {
+    case core::Init::Kind::kFile: return FillFromFile(target, repository);
+    case core::Init::Kind::kIntegers: return FillIntegerRange(target, random);
+    case core::Init::Kind::kDefault:
+      if (!core::IsFloat(dtype)) return FillIntegerRange(target, random);
+      Fill(dtype, target.bytes, [&](uint64_t i) { return NormalAt(random, i); });
+      return {};
+    case core::Init::Kind::kNormal:
+      Fill(dtype, target.bytes, [&](uint64_t i) { return init.a + init.b * NormalAt(random, i); });
+      return {};
+    case core::Init::Kind::kUniform:
+      Fill(dtype, target.bytes, [&](uint64_t i) { return init.a + (init.b - init.a) * random.Uniform(i); });
+      return {};
+    case core::Init::Kind::kPareto:
+      Fill(dtype, target.bytes, [&](uint64_t i) { return ParetoAt(random, i, init.a > 0 ? init.a : 1.5); });
+      return {};
+    case core::Init::Kind::kLognormal:
+      Fill(dtype, target.bytes,
+           [&](uint64_t i) { return Exp(std::clamp(init.a + init.b * NormalAt(random, i), -600.0, 600.0)); });
+      return {};
+    case core::Init::Kind::kConstant: Fill(dtype, target.bytes, [&](uint64_t) { return init.a; }); return {};
+  }
+  return {};
+}
+
+Status FillVariant(const InputTarget& target, InputVariant variant, const std::filesystem::path& repository) {
+  const core::DType dtype = target.buffer.dtype;
+  const std::span<std::byte> bytes = target.bytes;
+  const uint64_t count = bytes.size() / core::SizeOf(dtype);
+  const base::CounterRandom random(target.seed, target.stream), second(target.seed ^ kSecondStream, target.stream);
+  const bool narrow = dtype == core::DType::kF16;  // overflows at 65504: keep products of a few hundred terms finite
+  switch (variant) {
+    case InputVariant::kBase: return FillBase(target, repository);
+    case InputVariant::kNormal: Fill(dtype, bytes, [&](uint64_t i) { return NormalAt(random, i); }); break;
+    case InputVariant::kUniform: Fill(dtype, bytes, [&](uint64_t i) { return 2 * random.Uniform(i) - 1; }); break;
+    case InputVariant::kPareto:
+      Fill(dtype, bytes,
+           [&](uint64_t i) { return SignAt(second, i) * std::min(ParetoAt(random, i, 1.5), narrow ? 60.0 : 1e4); });
+      break;
+    case InputVariant::kLognormal: Fill(dtype, bytes, [&](uint64_t i) { return Exp(NormalAt(random, i)); }); break;
+    case InputVariant::kConstant: {
+      constexpr double kValues[] = {1.0, 0.5, -2.0, 0.75};
+      Fill(dtype, bytes, [&](uint64_t) { return kValues[target.seed % 4]; });
+      break;
+    }
+    case InputVariant::kTies:
+      Fill(dtype, bytes, [&](uint64_t i) { return (static_cast<double>(random.Below(i, 5)) - 2) * 0.5; });
+      break;
+    case InputVariant::kSorted: {
+      const double step = (target.seed % 2 == 0 ? 2.0 : -2.0) / static_cast<double>(std::max<uint64_t>(count, 1));
+      Fill(dtype, bytes, [&](uint64_t i) { return (static_cast<double>(i) - static_cast<double>(count) / 2) * step; });
+      break;
+    }
+    case InputVariant::kSignMix: {
+      WW_TRY(FillBase(target, repository));
+      for (uint64_t i = 0; i < count; ++i)
+        if (SignAt(second, i) < 0)
+          bytes[(i + 1) * core::SizeOf(dtype) - 1] ^= std::byte{0x80};  // the sign bit of any of the formats
+      break;
+    }
+    case InputVariant::kNeedle:
+    case InputVariant::kLowNeedle: {
+      // Of exponentials, those below a high one vanish at once; below a low one they add up in long rows.
+      const double height = variant == InputVariant::kLowNeedle ? 8.0 : narrow ? 30.0 : 1000.0;
+      Fill(dtype, bytes, [&](uint64_t i) {
+        const uint64_t tile = i / 1024, width = std::min<uint64_t>(1024, count - tile * 1024);
+        if (tile * 1024 + second.Below(tile, width) != i) return 0.1 * NormalAt(random, i);
+        return SignAt(random, i) * height * (1 + random.Uniform(i));
+      });
+      break;
+    }
+    case InputVariant::kExactIntegers:
+      Fill(dtype, bytes, [&](uint64_t i) { return static_cast<double>(random.Bits(i) & 1); });
+      break;
+    case InputVariant::kScaleDown: Fill(dtype, bytes, [&](uint64_t i) { return 1e-3 * NormalAt(random, i); }); break;
+    case InputVariant::kScaleUp:
+      Fill(dtype, bytes, [&](uint64_t i) { return (narrow ? 10.0 : 1e3) * NormalAt(random, i); });
+      break;
+    case InputVariant::kWide: {
+      const int least = narrow ? -10 : -30, span = narrow ? 16 : 60;
+      Fill(dtype, bytes, [&](uint64_t i) {
+        const auto exponent = static_cast<int>(second.Below(i, static_cast<uint64_t>(span)));
+        return SignAt(random, i) * std::ldexp(1 + random.Uniform(i + count), least + exponent);
+      });
+      break;
+    }
+    case InputVariant::kTiny:
+      Fill(dtype, bytes, [&](uint64_t i) { return std::ldexp(NormalAt(random, i), TinyExponent(dtype)); });
+      break;
+    case InputVariant::kSubnormal:
+      Fill(dtype, bytes, [&](uint64_t i) {
+        return SignAt(second, i) * core::SmallestNormal(dtype) * (0.125 + 0.75 * random.Uniform(i));
+      });
+      break;
+    case InputVariant::kBufferScales: {
+      const int most = narrow ? 6 : 30;
+      const int exponent = static_cast<int>(second.Below(0, static_cast<uint64_t>(2 * most + 1))) - most;
+      Fill(dtype, bytes, [&](uint64_t i) { return std::ldexp(NormalAt(random, i), exponent); });
+      break;
+    }
+    case InputVariant::kZeroRuns: FillZeroRuns(target, random, second); break;
+    case InputVariant::kEqualRows: FillEqualRows(target, random); break;
+    case InputVariant::kNamed:
+      WW_TRY(FillBase(target, repository));
+      FillNamed(target, random, second);
+      break;
+    case InputVariant::kIntegerEqual:
+    case InputVariant::kIntegerSorted:
+    case InputVariant::kIntegerBeyond: return FillBase(target, repository);
+    case InputVariant::kSpecialValues: FillSpecial(target, random, true); break;
+    case InputVariant::kSpecialNumbers: FillSpecial(target, random, false); break;
+    case InputVariant::kMaxFinite: {
+      const uint64_t where = second.Below(0, std::max<uint64_t>(count, 1));
+      // A product with it must not overflow: whether a sum of such products does depends on their order.
+      const double largest = core::LargestFinite(dtype) * (target.alone ? 1 : 0x1.0p-7);
+      Fill(dtype, bytes, [&](uint64_t i) { return i == where ? SignAt(second, 1) * largest : NormalAt(random, i); });
+      break;
+    }
+  }
+  return {};
+}
+
+}  // namespace warpwright::judge
