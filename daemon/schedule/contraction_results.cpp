@@ -155,18 +155,9 @@ std::string ResultStores::OffsetOf(const StageReader& output) const {
   return OffsetText(problem_, shape, at);
 }
 
-// The output's value from the sum's, which scales and guards without terms may change first.
+// The output's value from the sum's.
 std::string ResultStores::ValueOf(const StageReader& output, Sums sums, Lines& lines) {
-  std::string product = sums == Sums::kAgain ? SumAgain(lines) : sums == Sums::kArgument ? "sum" : Sum(" + l");
-  if (!group_.contraction.scale.empty() && sums != Sums::kAgain) {
-    ExpressionCode code(problem_, stage_, Scope{.variables = variables_}, names_, lines);
-    for (const core::NodeId id : group_.contraction.scale)
-      product += " * " + Parenthesized(code.Value(id, core::ValueType::kReal));
-    refusal_ = code.refusal() ? code.refusal() : refusal_;
-  }
-  const std::string guards = ConditionText(group_.contraction.guards, variables_);
-  if (!guards.empty() && sums != Sums::kAgain)
-    product = fmt::format("({} ? {} : {})", guards, product, NumberText(problem_, 0));
+  const std::string product = Product(sums, lines);
   if (output.stage == group_.stage) return product;
   const std::string& name = stage_.name;
   Scope scope{.variables = VariablesOf(output),
@@ -178,6 +169,21 @@ std::string ResultStores::ValueOf(const StageReader& output, Sums sums, Lines& l
   const std::string value = code.Root();
   refusal_ = code.refusal() ? code.refusal() : refusal_;
   return value;
+}
+
+// The sum, with scales and guards that have no terms.
+std::string ResultStores::Product(Sums sums, Lines& lines) {
+  std::string product = sums == Sums::kAgain ? SumAgain(lines) : sums == Sums::kArgument ? "sum" : Sum(" + l");
+  if (!group_.contraction.scale.empty() && sums != Sums::kAgain) {
+    ExpressionCode code(problem_, stage_, Scope{.variables = variables_}, names_, lines);
+    for (const core::NodeId id : group_.contraction.scale)
+      product += " * " + Parenthesized(code.Value(id, core::ValueType::kReal));
+    refusal_ = code.refusal() ? code.refusal() : refusal_;
+  }
+  const std::string guards = ConditionText(group_.contraction.guards, variables_);
+  if (!guards.empty() && sums != Sums::kAgain)
+    product = fmt::format("({} ? {} : {})", guards, product, NumberText(problem_, 0));
+  return product;
 }
 
 // The formula once, for both kinds of stores.
@@ -326,6 +332,19 @@ void ResultStores::WriteCheck(Lines& body) {
   ForResults(body, Loops::kRolled, nullptr, [&] { WriteElement(body, Sums::kAgain); });
   body.Add("return;");
   body.Close();
+}
+
+void ResultStores::WritePartials(Lines& body, const std::string& partials, const std::string& part) {
+  ForResults(body, Loops::kUnrolled, nullptr, [&] {
+    std::vector<core::Size> shape = {core::Size::Constant(1)};
+    std::vector<std::string> at = {part};
+    for (core::VariableId v = 0; v < stage_.extents.size(); ++v) {
+      shape.push_back(stage_.extents[v]);
+      at.push_back(variables_.at(v));
+    }
+    const std::string sum = Product(Sums::kHeld, body);
+    AddBroken(body, fmt::format("{}[{}] = {};", partials, OffsetText(problem_, shape, at), sum));
+  });
 }
 
 void ResultStores::Write(Lines& body) {

@@ -24,6 +24,8 @@ class ResultStores {
                const VariableTexts& variables, ResultLayout layout, Padding padding, Names& names);
 
   void Write(Lines& body);
+  // Instead of the outputs: the sums, as the `part`th of their results' parts.
+  void WritePartials(Lines& body, const std::string& partials, const std::string& part);
   // The type of groups that are stored; none: single elements are.
   std::optional<core::DType> groups() const;
   int width() const { return layout_.width; }
@@ -38,6 +40,7 @@ class ResultStores {
   VariableTexts VariablesOf(const StageReader& output) const;
   std::string ValueOf(const StageReader& output, Sums sums, Lines& lines);
   std::string SumAgain(Lines& lines);
+  std::string Product(Sums sums, Lines& lines);
   bool LeavesOut() const;
   std::string OffsetOf(const StageReader& output) const;
   void WriteElement(Lines& body, Sums sums);

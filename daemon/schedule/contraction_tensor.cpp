@@ -234,7 +234,7 @@ CodeOutcome EmitTensorTiles(const Problem& problem, const Group& group, const Pa
 Schedule TensorTilesSchedule() {
   return {.id = "schedule_tensor_tiles",
           .title = "products in tiles on tensor cores",
-          .parameters = {{"tile", {"auto", "128x128", "64x128", "128x64", "64x64"}}, kPadding},
+          .parameters = {kPadding, {"tile", {"auto", "128x128", "64x128", "128x64", "64x64"}}},
           .emit = EmitTensorTiles};
 }
 

@@ -126,7 +126,7 @@ CodeOutcome EmitTiles(const Problem& problem, const Group& group, const Paramete
 Schedule TilesSchedule() {
   return {.id = "schedule_tiles",
           .title = "products in tiles",
-          .parameters = {{"tile", {"auto", "128x128", "128x32", "32x128", "32x32"}}, kPadding},
+          .parameters = {kPadding, {"tile", {"auto", "128x128", "128x32", "32x128", "32x32"}}},
           .emit = EmitTiles};
 }
 

@@ -40,6 +40,8 @@ ContractionWriter::ContractionWriter(const Problem& problem, const Group& group,
       stage_(problem.stage(of_.stage)),
       shape_(shape),
       halves_(halves),
+      parts_(SumPartsOf(problem, group, of_, shape)),
+      number_of_parts_(parts_ ? problem.fresh_name("parts") : ""),
       names_(problem),
       variables_(NamesOfVariables(stage_, of_.contraction.k, names_)),
       batch_(of_.contraction.batch, variables_, names_, "batch", "batches"),
@@ -50,6 +52,7 @@ ContractionWriter::ContractionWriter(const Problem& problem, const Group& group,
   first_row_ = names_.Take("first_" + rows_.index());
   first_column_ = names_.Take("first_" + columns_.index());
   across_ = names_.Take("tiles_across"), down_ = names_.Take("tiles_down");
+  if (parts_) part_ = names_.Take("part"), parts_name_ = names_.Take("parts");
   scope_ = {&terms_, names_.Take("first_" + terms_.index()), {}};
   batch_.Bind(scope_.uniform);
   outer_.Bind(scope_.uniform);
@@ -68,7 +71,12 @@ ContractionWriter::ContractionWriter(const Problem& problem, const Group& group,
 
 CodeOutcome ContractionWriter::Write(const std::string& role) {
   const std::string name = KernelName(problem_, role);
-  const KernelArguments arguments = ArgumentsOf(problem_, group_);
+  KernelArguments arguments = ArgumentsOf(problem_, group_);
+  if (parts_ && parts_->storage.argument) {
+    arguments.parameters.push_back(fmt::format("{}* __restrict__ {}", problem_.real(), parts_->storage.name));
+    arguments.values.push_back(parts_->storage.name);
+  }
+  if (parts_) arguments.parameters.push_back("int " + parts_name_), arguments.values.push_back(number_of_parts_);
   Lines kernel;
   const std::string formula = FormulaComment(problem_, group_);
   kernel.Add(formula.substr(0, formula.rfind('\n')));
@@ -87,6 +95,7 @@ CodeOutcome ContractionWriter::Write(const std::string& role) {
   body.Add("");
   WriteSteps(body);
   body.Add("");
+  if (parts_) WriteParts(body);
   results_->Write(body);
   kernel.Append(body);
   kernel.Add("}");
@@ -96,7 +105,16 @@ CodeOutcome ContractionWriter::Write(const std::string& role) {
   code.helpers = Helpers();
   if (const auto type = results_->groups()) code.helpers.push_back(StoreGroupText(*type, results_->width()));
   code.kernels = kernel.text();
-  code.launch = WriteLaunch(name, arguments);
+  std::string finish;
+  if (parts_) {
+    CodeOutcome finished = FinishSums(problem_, group_, of_, *parts_, number_of_parts_);
+    if (auto* refusal = std::get_if<core::RewriteRefusal>(&finished)) return *refusal;
+    Code& more = std::get<Code>(finished);
+    code.helpers.insert(code.helpers.end(), more.helpers.begin(), more.helpers.end());
+    code.kernels += more.kernels;
+    finish = more.launch;
+  }
+  code.launch = WriteLaunch(name, arguments, finish);
   code.notes = {fmt::format("tiles of {} x {} results, {} terms a step", shape_.m, shape_.n, shape_.k)};
   return code;
 }
@@ -111,6 +129,15 @@ void ContractionWriter::WriteIndices(Lines& body) const {
   const std::string batch = fmt::format("blockIdx.x / {} / {}", across_, down_);
   if (!batch_.empty()) body.Add(fmt::format("const int {} = {};", batch_.index(), batch));
   if (batch_.axes().size() > 1) batch_.Decode(body, batch_.index());
+  if (parts_) body.Add(fmt::format("const int {} = blockIdx.y;", part_));
+}
+
+// What a block has of its results, where others have the rest.
+void ContractionWriter::WriteParts(Lines& body) {
+  body.Open(fmt::format("if ({} > 1)", parts_name_));
+  results_->WritePartials(body, parts_->storage.name, part_);
+  body.Add("return;");
+  body.Close();
 }
 
 // auto load_A = [&](int first_k) { ... };
@@ -126,8 +153,16 @@ void ContractionWriter::WriteLoad(Lines& body, FactorLoads& factor) const {
 void ContractionWriter::WriteLoads(Lines& body) const {
   WriteLoad(body, *left_);
   WriteLoad(body, *right_);
-  body.Add(fmt::format("const int steps = {};", StepCount()));
+  if (parts_) {
+    body.Add(fmt::format("const int all_steps = {};", StepCount()));
+    body.Add(fmt::format("const int steps_of_part = (all_steps + {0} - 1) / {0}, first_step = {1} * steps_of_part;",
+                         parts_name_, part_));
+    body.Add("const int steps = min(all_steps - first_step, steps_of_part);");
+  } else {
+    body.Add(fmt::format("const int steps = {};", StepCount()));
+  }
   body.Open(halves_ ? "auto load = [&](int step, int stage)" : "auto load = [&](int step)");
+  if (parts_) body.Add("step += first_step;");
   std::vector<std::string> arguments = {"step * kTileK"};
   if (!outer_.empty()) {
     arguments = {fmt::format("step / {} * kTileK", outer_.count())};
@@ -146,7 +181,8 @@ std::string ContractionWriter::StepCount() const {
   return outer_.empty() ? rounds : fmt::format("{} * ({})", outer_.count(), rounds);
 }
 
-std::string ContractionWriter::WriteLaunch(const std::string& name, const KernelArguments& arguments) const {
+std::string ContractionWriter::WriteLaunch(const std::string& name, const KernelArguments& arguments,
+                                           const std::string& finish) const {
   Lines launch;
   const auto blocks = [](const FlatAxis& axis, int tile) { return CeilDivided(axis.extent(), std::to_string(tile)); };
   std::vector<std::string> grid = {blocks(columns_, shape_.n), Parenthesized(blocks(rows_, shape_.m))};
@@ -156,8 +192,19 @@ std::string ContractionWriter::WriteLaunch(const std::string& name, const Kernel
   if (shared != "0")
     AddBroken(launch,
               fmt::format("cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});", name, shared));
-  launch.Add(Launch(problem_, name, fmt::format("{}", fmt::join(grid, " * ")), std::to_string(shape_.threads()),
-                    arguments.values, shared));
+  const std::string tiles = fmt::format("{}", fmt::join(grid, " * ")), threads = std::to_string(shape_.threads());
+  if (!parts_) {
+    launch.Add(Launch(problem_, name, tiles, threads, arguments.values, shared));
+    return launch.text();
+  }
+  const std::string count = problem_.fresh_name("tiles");
+  launch.Add(fmt::format("const int {} = {};", count, tiles));
+  launch.AddAll(NumberOfParts(problem_, *parts_, of_, number_of_parts_, count));
+  launch.Add(
+      Launch(problem_, name, fmt::format("dim3({}, {})", count, number_of_parts_), threads, arguments.values, shared));
+  launch.Open(fmt::format("if ({} > 1)", number_of_parts_));
+  launch.AddAll(finish);
+  launch.Close();
   return launch.text();
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "schedule/contraction_parts.h"
 #include "schedule/contraction_results.h"
 
 namespace warpwright::schedule {
@@ -33,9 +34,10 @@ class ContractionWriter {
 
  private:
   void WriteIndices(Lines& body) const;
+  void WriteParts(Lines& body);
   void WriteLoad(Lines& body, FactorLoads& factor) const;
   void WriteLoads(Lines& body) const;
-  std::string WriteLaunch(const std::string& name, const KernelArguments& arguments) const;
+  std::string WriteLaunch(const std::string& name, const KernelArguments& arguments, const std::string& finish) const;
 
   const Problem& problem_;
   const Group& group_;
@@ -43,10 +45,12 @@ class ContractionWriter {
   const core::Stage& stage_;
   const TileShape& shape_;
   const bool halves_;
+  const std::optional<SumParts> parts_;
+  const std::string number_of_parts_;  // in the launcher
   Names names_;
   const VariableTexts variables_;
   const FlatAxis batch_, rows_, columns_, terms_, outer_;
-  std::string first_row_, first_column_, across_, down_;
+  std::string first_row_, first_column_, across_, down_, part_, parts_name_;
   TileScope scope_;
   std::unique_ptr<FactorLoads> left_, right_;
   std::unique_ptr<ResultStores> results_;

@@ -95,6 +95,11 @@ std::string ExpressionCode::CType(NodeId node) const {
 std::string ExpressionCode::Value(NodeId node) { return Value(node, types_[node]); }
 std::string ExpressionCode::Value(NodeId node, ValueType wanted) { return PieceOf(node, wanted).Plain(); }
 
+std::optional<std::string> ExpressionCode::BestOf(NodeId node) const {
+  const auto found = best_.find(node);
+  return found == best_.end() ? std::nullopt : std::optional(found->second);
+}
+
 std::string ExpressionCode::NameFor(NodeId id, const std::string& text) {
   const core::Node& node = stage_.nodes[id];
   std::string name = "value";
@@ -175,6 +180,9 @@ ExpressionCode::Piece ExpressionCode::PieceOf(NodeId node, ValueType wanted) {
     return {fmt::format("{}", static_cast<int64_t>(magnitude)), Level::kAtom, negative};
   }
   Piece piece = Written(node, types_[node]);
+  if (scope_.constants)
+    if (const auto known = scope_.constants->find(piece.text); known != scope_.constants->end())
+      return as({known->second, Level::kAtom, piece.negative});
   const bool shared = uses_[node] > 1 && certain_[node] && !IsTrivial(content) && piece.level != Level::kAtom;
   const auto* read = std::get_if<core::TensorRead>(&content);
   const bool converted = read && piece.text.ends_with(')');
@@ -323,6 +331,7 @@ ExpressionCode::Piece ExpressionCode::OfReduce(NodeId node, const core::Reduce& 
   scope_.variables = saved_variables;
   padded_.clear();
   const std::string answer = core::IsArg(reduce.op) ? index : result;
+  if (core::IsArg(reduce.op)) best_[node] = result;
   named_[node] = answer;
   return {answer};
 }

@@ -63,7 +63,9 @@ class ExpressionCode {
   std::string Root() { return Value(static_cast<core::NodeId>(stage_.nodes.size() - 1)); }
   core::ValueType TypeOf(core::NodeId node) const { return types_[node]; }
   std::string Address(const core::TensorRead& read);  // "x + row * n + col"
-  std::string CType(core::NodeId node) const;         // of a variable that holds it: "float", "int", "bool"
+  // The variable that holds the extremum, where the node is the position of one and was written.
+  std::optional<std::string> BestOf(core::NodeId node) const;
+  std::string CType(core::NodeId node) const;  // of a variable that holds it: "float", "int", "bool"
 
   // Makes constants, now, of what does not depend on these variables and what depends on them needs: before a loop.
   void Hoist(core::VariableSet inner, core::NodeId root);
@@ -103,6 +105,7 @@ class ExpressionCode {
   std::vector<size_t> uses_;   // by node, of its value
   std::vector<bool> certain_;  // by node: needed whatever selections choose
   std::map<core::NodeId, std::string> named_;
+  std::map<core::NodeId, std::string> best_;               // by position: the variable of the extremum
   std::map<const core::TensorRead*, std::string> padded_;  // where it is inside, within a sum
   std::optional<core::RewriteRefusal> refusal_;
 };

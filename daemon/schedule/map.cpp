@@ -6,180 +6,29 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
-#include "core/affine.h"
-#include "schedule/dimensions.h"
 #include "schedule/expression_code.h"
-#include "schedule/parts.h"
+#include "schedule/map_plan.h"
 #include "schedule/schedules.h"
 
 namespace warpwright::schedule {
 namespace {
 
-constexpr int64_t kLongestWindow = 256;  // terms that one thread sums
+constexpr std::string_view kTile = "32x8";
 
-constexpr size_t kMostParts = 8, kMostPartNodes = 240;  // of an output: more is no text for people
-
-struct MapPlan {
-  std::vector<BufferPart> outputs;  // parts of one buffer beside each other
-  std::vector<size_t> windows;      // stages
-  std::vector<Dimension> dimensions;
-  Packing packing;
+struct BlockShape {
+  int x = 256, y = 1;
 };
-using PlanOutcome = std::variant<core::RewriteRefusal, MapPlan>;
-
-std::optional<core::RewriteRefusal> CheckWindow(const Problem& problem, const core::Stage& stage) {
-  for (const core::Node& node : stage.nodes) {
-    const auto* reduce = std::get_if<core::Reduce>(&node);
-    if (reduce == nullptr) continue;
-    std::vector<core::Size> extents;
-    for (const auto& variable : reduce->variables) extents.push_back(variable.extent);
-    const auto terms = LargestOf(problem, Product(extents));
-    if (!terms || *terms > kLongestWindow) return Refuse("a reduction is too long for one thread");
-  }
-  return std::nullopt;
-}
-
-// In place is fine as long as every element is computed from itself.
-std::optional<core::RewriteRefusal> CheckInPlace(const std::vector<Access>& accesses) {
-  for (const Access& store : accesses)
-    for (const Access& load : accesses)
-      if (store.store && !load.store && store.tensor == load.tensor && !SamePlace(store, load))
-        return Refuse(store.tensor + " is changed in place, and other elements are computed from it");
-  return std::nullopt;
-}
-
-int WidthFor(const std::vector<Access>& accesses, const Dimension& last, int bytes) {
-  size_t largest = 1;
-  for (const Access& access : accesses)
-    if (IsContiguous(access, last)) largest = std::max(largest, core::SizeOf(access.dtype));
-  return std::max(1, bytes / static_cast<int>(largest));
-}
-
-// A read whose last coordinate runs with the dimension and whose others do not know it: of rows that data names.
-bool IsGatheredRow(const Problem& problem, const core::Stage& stage, const core::TensorRead& read,
-                   const Dimension& last) {
-  const core::TensorArgument* tensor = problem.form.FindTensor(read.tensor);
-  if (tensor == nullptr || read.at.size() < 2 || AccessOf(*tensor, read).offset) return false;
-  const core::VariableId inner = last.variables.back();
-  const auto* fast = std::get_if<core::Affine>(&read.at.back());
-  if (last.variables.size() != 1 || fast == nullptr || core::AsVariable(*fast) != inner) return false;
-  const auto free = core::FreeVariables(stage);
-  return std::all_of(read.at.begin(), read.at.end() - 1, [&](const core::Coordinate& coordinate) {
-    const auto* position = std::get_if<core::Affine>(&coordinate);
-    const core::VariableSet variables =
-        position ? core::VariablesOf(*position) : free[std::get<core::NodeId>(coordinate)];
-    return (variables & core::SetOf(inner)) == 0;
-  });
-}
-
-void PlanPacking(const Problem& problem, MapPlan& plan, const std::vector<Access>& accesses, int bytes) {
-  if (plan.dimensions.empty() || !plan.windows.empty()) return;
-  const Dimension& last = plan.dimensions.back();
-  Packing packing;
-  packing.width = WidthFor(accesses, last, bytes);
-  if (packing.width == 1) return;
-  packing.conditions = {fmt::format("{} % {} == 0", Parenthesized(SizeText(last.extent)), packing.width)};
-  for (const Access& access : accesses) {
-    std::optional<std::vector<std::string>> needs;
-    if (IsContiguous(access, last)) needs = Divisible(access, last, packing.width);
-    if (!needs && access.store) return;
-    if (needs) packing.Add(access, *needs);
-  }
-  for (const BufferPart& output : plan.outputs) {
-    for (const core::Node& node : output.stage.nodes) {
-      const auto* read = std::get_if<core::TensorRead>(&node);
-      if (read == nullptr || !IsGatheredRow(problem, output.stage, *read, last)) continue;
-      const core::TensorArgument& tensor = *problem.form.FindTensor(read->tensor);
-      packing.gathered.push_back(read->tensor);
-      packing.bytes = std::max(packing.bytes, packing.width * static_cast<int>(core::SizeOf(tensor.dtype)));
-      if (!Equal(tensor.shape.back(), last.extent))
-        packing.conditions.push_back(
-            fmt::format("{} % {} == 0", Parenthesized(SizeText(tensor.shape.back())), packing.width));
-    }
-  }
-  plan.packing = std::move(packing);
-}
-
-// As the stages have them, if each output is whole; else over the coordinates of their buffers.
-std::variant<core::RewriteRefusal, std::vector<BufferPart>> OutputsOf(const Problem& problem, const Group& group) {
-  std::vector<BufferPart> outputs;
-  bool whole = true;
-  size_t nodes = 0;
-  for (size_t i : group.stages) {
-    const core::Stage& stage = problem.stage(i);
-    if (!stage.output) continue;
-    for (const BufferPart& other : outputs) whole &= other.stage.name != stage.name;
-    outputs.push_back({stage, stage.domain});
-    nodes += stage.nodes.size();
-  }
-  if (outputs.size() > 1)
-    for (const BufferPart& output : outputs) whole &= output.where.empty();
-  if (whole) return outputs;
-  if (outputs.size() > kMostParts || nodes > kMostPartNodes) return Refuse("an output has too many parts to be read");
-  for (BufferPart& output : outputs) {
-    auto part = OverBuffer(problem, output.stage);
-    if (!part) return Refuse("a part of an output has no coordinates of its own");
-    output = std::move(*part);
-  }
-  // The inside first, which most elements are of.
-  const auto elements = [&](const BufferPart& part) {
-    double product = 1;
-    for (const auto& guard : part.where)
-      if (guard.high && guard.low)
-        product *= static_cast<double>(ValueIn(*guard.high, HeaviestCase(problem)).value_or(1) -
-                                       ValueIn(*guard.low, HeaviestCase(problem)).value_or(0));
-      else product /= 2;
-    return product;
-  };
-  std::stable_sort(outputs.begin(), outputs.end(), [&](const BufferPart& a, const BufferPart& b) {
-    return a.stage.name == b.stage.name && elements(a) > elements(b);
-  });
-  return outputs;
-}
-
-PlanOutcome PlanMap(const Problem& problem, const Group& group, const ParameterValues& parameters) {
-  MapPlan plan;
-  auto outputs = OutputsOf(problem, group);
-  if (const auto* refusal = std::get_if<core::RewriteRefusal>(&outputs)) return *refusal;
-  plan.outputs = std::move(std::get<std::vector<BufferPart>>(outputs));
-  if (plan.outputs.empty()) return Refuse("nothing is written");
-  std::vector<Access> accesses, of_outputs;
-  core::VariableSet apart = 0;
-  for (size_t i : group.stages) {
-    const core::Stage& stage = problem.stage(i);
-    if (const auto refusal = CheckWindow(problem, stage)) return *refusal;
-    if (stage.output) continue;
-    plan.windows.push_back(i);
-    const auto own = AccessesOf(problem, stage);
-    accesses.insert(accesses.end(), own.begin(), own.end());
-  }
-  const core::Stage& first = plan.outputs[0].stage;
-  bool partial = false;
-  for (const BufferPart& output : plan.outputs) {
-    const core::Stage& stage = output.stage;
-    if (!std::equal(stage.extents.begin(), stage.extents.end(), first.extents.begin(), first.extents.end(), Equal))
-      return Refuse("the outputs have different shapes");
-    const auto own = AccessesOf(problem, stage);
-    of_outputs.insert(of_outputs.end(), own.begin(), own.end());
-    apart |= UsedApart(problem, stage);
-    for (const core::Guard& guard : output.where) apart |= core::VariablesOf(guard.value);
-    partial |= !output.where.empty();
-  }
-  accesses.insert(accesses.end(), of_outputs.begin(), of_outputs.end());
-  if (const auto refusal = CheckInPlace(accesses)) return *refusal;
-  plan.dimensions = DimensionsOf(0, first.extents, of_outputs, apart);
-  if (!partial) PlanPacking(problem, plan, of_outputs, IntegerOf(parameters, "vector_bytes"));
-  return plan;
-}
 
 class MapWriter {
  public:
-  MapWriter(const Problem& problem, const Group& group, MapPlan plan, int block_size, Padding padding)
+  MapWriter(const Problem& problem, const Group& group, MapPlan plan, BlockShape shape, Padding padding)
       : problem_(problem),
         group_(group),
         plan_(std::move(plan)),
-        block_(std::to_string(block_size)),
+        shape_(shape),
+        block_(std::to_string(shape.x)),
         padding_(padding),
         names_(problem) {}
 
@@ -193,7 +42,7 @@ class MapWriter {
       names_.Take("kWidth");
       k_ = names_.TakeOf({"k", "item"});
     }
-    index_ = names_.Take(plan_.dimensions.size() == 1 ? "i" : "index");
+    if (!tiled()) index_ = names_.Take(plan_.dimensions.size() == 1 ? "i" : "index");
     if (plan_.dimensions.size() == 1) plan_.dimensions[0].name = index_;
     else NameDimensions(plan_.dimensions, names_);
     const KernelArguments arguments = ArgumentsOf(problem_, group_);
@@ -216,9 +65,47 @@ class MapWriter {
 
  private:
   bool packs() const { return plan_.packing.packs(); }
+  bool tiled() const { return shape_.y > 1; }
+  std::string Integer() const { return problem_.wide ? "long long" : "int"; }
+
+  // A block is a tile of the last two dimensions. A grid has at most 65,535 blocks along y and z: loops go on from
+  // there.
+  void WriteTile(Lines& body) {
+    const size_t outer = plan_.dimensions.size() - 2;
+    const Dimension &rows = plan_.dimensions[outer], &columns = plan_.dimensions[outer + 1];
+    const std::string &column = columns.name, &row = rows.name;
+    body.Add(fmt::format("const {} {} = blockIdx.x * blockDim.x + threadIdx.x;", Integer(), column));
+    const auto named = [&](const Dimension& dimension, const char* wish) {
+      const std::string text = SizeText(dimension.extent);
+      if (Parenthesized(text) == text) return text;
+      const std::string name = names_.TakeOf({wish, dimension.name + "_end"});
+      body.Add(fmt::format("const int {} = {};", name, text));
+      return name;
+    };
+    const std::string width = named(columns, "width"), height = named(rows, "height");
+    body.Add(fmt::format("if ({} >= {}) return;", column, width));
+    const auto loop = [&](const std::string& name, const std::string& first, const std::string& end,
+                          const std::string& step) {
+      body.Open(fmt::format("for ({0} {1} = {2}; {1} < {3}; {1} += {4})", Integer(), name, first, end, step));
+    };
+    tile_index_ = fmt::format("{} * {}", row, width);
+    if (outer > 0) {
+      std::vector<Dimension> planes(plan_.dimensions.begin(), plan_.dimensions.end() - 2);
+      const std::string plane = outer == 1 ? planes[0].name : names_.TakeOf({"plane", "plane_index"});
+      tile_index_ = fmt::format("({} * {} + {}) * {}", plane, height, row, width);
+      loop(plane, "blockIdx.z", TotalText(problem_, planes), "gridDim.z");
+      if (outer > 1) WriteCoordinates(planes, Integer(), plane, names_, body);
+    }
+    loop(row, "blockIdx.y * blockDim.y + threadIdx.y", height, "gridDim.y * blockDim.y");
+  }
+  void CloseTile(Lines& body) const {
+    body.Close();
+    if (plan_.dimensions.size() > 2) body.Close();
+  }
 
   void WriteIndices(Lines& body) {
     if (plan_.dimensions.empty()) return;
+    if (tiled()) return WriteTile(body);
     const std::string block = problem_.wide ? "static_cast<long long>(blockIdx.x)" : "blockIdx.x";
     const std::string thread = block + " * blockDim.x + threadIdx.x";
     body.Add(fmt::format("const {} {} = {};", problem_.wide ? "long long" : "int", index_,
@@ -229,6 +116,8 @@ class MapWriter {
   }
 
   std::string OffsetOf(const Access& access, const std::map<core::VariableId, std::string>& variables) const {
+    if (tiled() && IsDense(access, plan_.dimensions))
+      return tile_index_ + " + " + variables.at(plan_.dimensions.back().variables.back());
     if (!IsDense(access, plan_.dimensions)) return OffsetText(*access.offset, variables);
     const auto& last = plan_.dimensions.empty() ? "0" : variables.at(plan_.dimensions.back().variables.back());
     return last.ends_with("+ " + k_) && packs() ? index_ + " + " + k_ : index_;
@@ -254,6 +143,7 @@ class MapWriter {
     }
     if (!packs()) {
       body.Append(inner);
+      if (tiled()) CloseTile(body);
       return;
     }
     body.Add("#pragma unroll");
@@ -346,6 +236,35 @@ class MapWriter {
     code.scope().variables = inside;
   }
 
+  // The stages that find an extremum's position, and the extremum, of the same terms.
+  const core::Stage* Sibling(const core::Stage& stage, bool wants_position) const {
+    const auto* own = std::get_if<core::Reduce>(&stage.nodes.back());
+    if (own == nullptr) return nullptr;
+    for (const size_t i : plan_.windows) {
+      const core::Stage& other = problem_.stage(i);
+      const auto* reduce = std::get_if<core::Reduce>(&other.nodes.back());
+      if (&other == &stage || reduce == nullptr || core::IsArg(reduce->op) != wants_position) continue;
+      const core::ReduceOp position = wants_position ? reduce->op : own->op,
+                           value = wants_position ? own->op : reduce->op;
+      const bool largest = position == core::ReduceOp::kArgMaxFirst || position == core::ReduceOp::kArgMaxLast;
+      if (value != (largest ? core::ReduceOp::kMax : core::ReduceOp::kMin)) continue;
+      const bool same = reduce->variables == own->variables && reduce->guards == own->guards &&
+                        reduce->body == own->body && other.extents == stage.extents &&
+                        other.nodes.size() == stage.nodes.size() &&
+                        std::equal(other.nodes.begin(), other.nodes.end() - 1, stage.nodes.begin());
+      if (same) return &other;
+    }
+    return nullptr;
+  }
+  const core::Stage* PositionOf(const core::Stage& stage) const {
+    const auto* reduce = std::get_if<core::Reduce>(&stage.nodes.back());
+    return reduce && !core::IsArg(reduce->op) ? Sibling(stage, true) : nullptr;
+  }
+  const core::Stage* ExtremumOf(const core::Stage& stage) const {
+    const auto* reduce = std::get_if<core::Reduce>(&stage.nodes.back());
+    return reduce && core::IsArg(reduce->op) ? Sibling(stage, false) : nullptr;
+  }
+
   // A window's value, computed where it is read; once for each position.
   std::optional<std::string> WindowValue(const core::TensorRead& read,
                                          const std::map<core::VariableId, std::string>& reader, Lines& lines) {
@@ -360,6 +279,13 @@ class MapWriter {
       key += "," + variables[v];
     }
     if (const auto found = windows_.find(key); found != windows_.end()) return found->second;
+    // Where the position of an extremum is asked for too, one walk finds both.
+    if (const core::Stage* position = PositionOf(*stage)) {
+      core::TensorRead both = read;
+      both.tensor = position->name;
+      WindowValue(both, reader, lines);
+      if (const auto found = windows_.find(key); found != windows_.end()) return found->second;
+    }
     Scope scope{variables, [&](const core::TensorRead& inner) -> std::optional<std::string> {
                   if (problem_.form.FindTensor(inner.tensor) != nullptr) return std::nullopt;
                   return WindowValue(inner, variables, lines);
@@ -372,11 +298,32 @@ class MapWriter {
     const std::string value = code.Root();
     if (code.refusal()) refusal_ = code.refusal();
     windows_[key] = value;
+    if (const core::Stage* extremum = ExtremumOf(*stage))
+      if (const auto best = code.BestOf(static_cast<core::NodeId>(stage->nodes.size() - 1)))
+        windows_[extremum->name + key.substr(read.tensor.size())] = *best;
     return value;
+  }
+
+  std::string WriteTiledLaunch(const KernelArguments& arguments) {
+    const size_t outer = plan_.dimensions.size() - 2;
+    const auto blocks = [&](size_t d, int threads) {
+      return CeilDivided(SizeText(plan_.dimensions[d].extent), std::to_string(threads));
+    };
+    const std::vector<Dimension> planes(plan_.dimensions.begin(), plan_.dimensions.end() - 2);
+    const std::string grid = problem_.fresh_name("grid");
+    Lines launch;
+    launch.Add(fmt::format("dim3 {}({}, {}{});", grid, blocks(outer + 1, shape_.x), blocks(outer, shape_.y),
+                           outer > 0 ? ", " + TotalText(problem_, planes) : ""));
+    launch.Add("// More than a grid can have are taken in turn.");
+    launch.Add(fmt::format("if ({0}.y > 65535) {0}.y = 65535;", grid));
+    if (outer > 0) launch.Add(fmt::format("if ({0}.z > 65535) {0}.z = 65535;", grid));
+    launch.Add(Launch(problem_, name_, grid, fmt::format("dim3({}, {})", shape_.x, shape_.y), arguments.values));
+    return launch.text();
   }
 
   std::string WriteLaunch(const KernelArguments& arguments) {
     Lines launch;
+    if (tiled()) return WriteTiledLaunch(arguments);
     const std::string total = plan_.dimensions.empty() ? "1" : TotalText(problem_, plan_.dimensions);
     if (!packs()) {
       const std::string block = plan_.dimensions.empty() ? "1" : block_;
@@ -398,10 +345,12 @@ class MapWriter {
   const Problem& problem_;
   const Group& group_;
   MapPlan plan_;
-  const std::string block_;
+  const BlockShape shape_;
+  const std::string block_;  // threads along x
   const Padding padding_;
   Names names_;
   std::string name_, index_, k_;
+  std::string tile_index_;  // where a thread's row begins, in tensors that lie as the outputs do
   PackedType packed_;
   std::vector<std::string> held_;  // by packed access: the variable
   std::vector<std::string> helpers_;
@@ -410,12 +359,32 @@ class MapWriter {
   std::optional<core::RewriteRefusal> refusal_;
 };
 
+// Neighbours above and below are read by a block again where it is a tile.
+bool ReadsNeighbours(const MapPlan& plan) {
+  if (!plan.windows.empty()) return true;
+  for (const BufferPart& output : plan.outputs) {
+    std::map<std::string, const core::TensorRead*> first;
+    for (const core::Node& node : output.stage.nodes)
+      if (const auto* read = std::get_if<core::TensorRead>(&node); read && !read->stage)
+        if (const auto [at, is_new] = first.emplace(read->tensor, read); !is_new && !(*at->second == *read))
+          return true;
+  }
+  return false;
+}
+
+BlockShape BlockFor(const MapPlan& plan, const std::string& asked) {
+  const bool may_tile = plan.dimensions.size() >= 2 && !plan.packing.packs();
+  if (may_tile && (asked == kTile || (asked == "auto" && ReadsNeighbours(plan)))) return {32, 8};
+  if (asked == "auto" || asked == kTile) return {256, 1};
+  return {std::stoi(asked), 1};
+}
+
 CodeOutcome EmitMap(const Problem& problem, const Group& group, const ParameterValues& parameters) {
-  PlanOutcome plan = PlanMap(problem, group, parameters);
+  MapPlanOutcome plan = PlanMap(problem, group, IntegerOf(parameters, "vector_bytes"));
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&plan)) return *refusal;
-  return MapWriter(problem, group, std::move(std::get<MapPlan>(plan)), IntegerOf(parameters, "block_size"),
-                   PaddingOf(parameters))
-      .Write();
+  auto& planned = std::get<MapPlan>(plan);
+  const BlockShape block = BlockFor(planned, parameters.at("block_size"));
+  return MapWriter(problem, group, std::move(planned), block, PaddingOf(parameters)).Write();
 }
 
 }  // namespace
@@ -423,7 +392,7 @@ CodeOutcome EmitMap(const Problem& problem, const Group& group, const ParameterV
 Schedule MapSchedule() {
   return {.id = "schedule_map",
           .title = "elements in memory order",
-          .parameters = {{"vector_bytes", {"16", "8"}}, {"block_size", {"256", "512", "128"}}, kPadding},
+          .parameters = {kPadding, {"vector_bytes", {"16", "8"}}, {"block_size", {"auto", "256", "512", "128", kTile}}},
           .emit = EmitMap};
 }
 

@@ -13,7 +13,7 @@ struct Partials {
   std::string capacity;    // elements, as text of the launcher
   bool argument = false;   // of the entry
 };
-inline constexpr int64_t kPartials = 1 << 16;  // of an array in the module
+inline constexpr int64_t kPartials = 1 << 18;  // of an array in the module
 
 // A scratch argument of the entry, if it has one of this type for `least` elements and more, else an array of the
 // module.

@@ -10,6 +10,7 @@
 namespace warpwright::schedule {
 namespace {
 
+constexpr int64_t kShortRow = 16, kManyRows = 1 << 16;
 constexpr int64_t kWarpColumns = 1024;      // up to here a warp walks a row
 constexpr int64_t kItemsOfThread = 16;      // that a thread of a block should have at least
 constexpr int64_t kLongestWhole = 1 << 14;  // that one block reduces alone where there are no rows
@@ -23,6 +24,12 @@ int64_t ColumnsOf(const Problem& problem, const RowPlan& plan) {
 }
 int64_t RowsOf(const Problem& problem, const RowPlan& plan) {
   return ValueIn(Product(plan.rows), HeaviestCase(problem)).value_or(1);
+}
+
+// One for each row, as windows of pools have.
+bool HasOnlyValues(const RowPlan& plan) {
+  return std::all_of(plan.members.begin(), plan.members.end(),
+                     [](const RowMember& member) { return member.statistic() || member.columns.empty(); });
 }
 
 RowShape ShapeOfRows(const Problem& problem, const RowPlan& plan, const ParameterValues& parameters) {
@@ -52,6 +59,8 @@ CodeOutcome EmitRows(const Problem& problem, const Group& group, const Parameter
   RowPlan& plan = std::get<RowPlan>(outcome);
   if (LayoutOf(plan) == RowLayout::kAcross) return Refuse("the terms of a row are not neighbours in memory");
   if (plan.rows.empty() && ColumnsOf(problem, plan) > kLongestWhole) return Refuse("one block is too few for it");
+  if (HasOnlyValues(plan) && ColumnsOf(problem, plan) <= kShortRow && RowsOf(problem, plan) > kManyRows)
+    return Refuse("rows are so short that a thread walks each alone");
   const RowShape shape = ShapeOfRows(problem, plan, parameters);
   return RowWriter(problem, group, std::move(plan), shape).Write();
 }

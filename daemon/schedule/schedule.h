@@ -18,7 +18,7 @@
 //      kernels.
 //   3. skills/methods/schedule_NAME.yml: the card, with all parameters and values (test_skills compares them), and
 //      skills/policy.yml: what calls for it.
-//   4. tests/unit/schedule/NAME_test.cpp, with a golden text.
+//   4. tests/unit/schedule/runs_test.cpp: forms of the kind, run at odd sizes; golden_test.cpp: the text of one.
 #pragma once
 
 #include <map>

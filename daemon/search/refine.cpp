@@ -6,6 +6,7 @@
 #include "agents/planner.h"
 #include "core/source_requests.h"
 #include "search/steps.h"
+#include "search/variants.h"
 
 namespace warpwright::search {
 namespace {
@@ -47,8 +48,11 @@ Result<IfReady<Tried>> Try(RefineRun& run, const Seed& seed) {
   if (!candidates) return IfReady<Tried>();
   Tried tried{candidates->size(), {}};
   std::optional<EvaluatedCandidate> failed;
+  const bool built_in = seed.round.plan.author.empty();
+  Variants variants;
   for (const core::Candidate& candidate : *candidates) {
-    if (run.OutOfTime()) break;
+    if (run.OutOfTime() || (built_in && run.OutOfEvaluations())) break;
+    if (built_in && !variants.WorthTrying(candidate.parameters)) continue;
     WW_ASSIGN(const auto passes, CritiqueStep(run, seed.round, candidate));
     if (!passes) return IfReady<Tried>();
     if (!*passes) continue;
@@ -58,6 +62,7 @@ Result<IfReady<Tried>> Try(RefineRun& run, const Seed& seed) {
       break;
     }
     if (!reviewed) return Fail(reviewed.error());
+    variants.Learn(candidate.parameters, reviewed->verdict);
     if (reviewed->gain > 0) tried.best = Better(std::move(tried.best), std::move(*reviewed));
     else if (!failed) failed = std::move(*reviewed);
   }
@@ -117,7 +122,8 @@ Result<bool> PlantSeeds(RefineRun& run) {
 bool MayGoOn(const RefineRun& run) {
   const int limit = run.task.policy.max_rounds;
   if (run.OutOfTime() || run.fruitless >= kMaxFruitless) return false;
-  return run.rounds - run.written_rounds < limit || (run.team.plans_by_model && run.written_rounds < limit);
+  return (run.rounds - run.written_rounds < limit && !run.OutOfEvaluations()) ||
+         (run.team.plans_by_model && run.written_rounds < limit);
 }
 
 // Retrieve, plan, optimize, review or repair, promote; profile and features came with the base. A round that evaluated

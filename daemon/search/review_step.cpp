@@ -121,6 +121,7 @@ Result<EvaluatedCandidate> ReviewStep(RefineRun& run, const PlannedRound& round,
   if (card != nullptr) record.prediction = card->expected;
   WW_TRY(run.services.trajectory.PutCandidate(run.id, candidate));
   WW_ASSIGN(const std::string judged_as, JudgedAs(run, round, candidate));
+  if (round.plan.author.empty()) run.evaluated.insert(judged_as);
   bool is_new = false;
   const auto review = [&]() -> Result<memory::StepOutcome> {
     const double begin = run.Seconds();

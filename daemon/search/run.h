@@ -1,5 +1,5 @@
 // One run of the loop: its inputs, and all that changes while it runs. Steps (steps.h) read it; only refine.cpp updates
-// bases, tried methods and rounds.
+// versions, tried methods and rounds.
 #pragma once
 
 #include <chrono>
@@ -15,6 +15,8 @@
 
 namespace warpwright::search {
 
+inline constexpr size_t kMaxEvaluations = 30;
+
 class RefineRun {
  public:
   RefineRun(const RefineTask& task_in, const RefineServices& services_in, memory::TaskId id_in)
@@ -29,6 +31,8 @@ class RefineRun {
   const Selector& selector() const { return services.selector != nullptr ? *services.selector : *latest_gain_; }
   int base_number() const { return static_cast<int>(pool.present_number()); }
   double Seconds() const;
+  // Of built-in plans; models have budgets of their own.
+  bool OutOfEvaluations() const { return evaluated.size() >= kMaxEvaluations; }
   // What is left is for accepting.
   bool OutOfTime() const { return Seconds() >= SearchSeconds(); }
   // From now on work may take all that is left of the limit.
@@ -75,6 +79,8 @@ class RefineRun {
   double SecondsPerEvaluation() const { return evaluations > 0 ? evaluation_seconds / evaluations : 0; }
 
   std::map<std::string, std::string> judged_by_tokens;  // digest of an entry's tokens -> hash of a text that was judged
+
+  std::set<std::string> evaluated;  // hashes of what built-in plans led to
 
   agents::Team team;
   std::vector<agents::PastAttempt> history;         // of earlier rounds

@@ -12,8 +12,8 @@ namespace {
 using core::DType;
 using core::ReduceOp;
 
-core::Computation Of(std::vector<core::TensorArgument> tensors, const std::vector<StageBuilder>& stages,
-                     std::vector<std::string> scalars = {}) {
+core::Computation FormOf(std::vector<core::TensorArgument> tensors, const std::vector<StageBuilder>& stages,
+                         std::vector<std::string> scalars = {}) {
   core::Computation computation{.tensors = std::move(tensors), .scalars = std::move(scalars)};
   for (const auto& builder : stages) computation.stages.push_back(builder.stage);
   computation.sizes = core::SizeNames(computation);
@@ -37,9 +37,10 @@ core::Computation Product(bool left_transposed, bool right_transposed, DType dty
   const auto b = right_transposed ? t0.Read("B", {V(1), V(2)}) : t0.Read("B", {V(2), V(1)});
   t0.Reduce(ReduceOp::kSum, {{2, "K"}}, t0.Product({a, b}));
   using Shape = std::vector<std::string>;
-  return Of({Input("A", left_transposed ? Shape{"K", "M"} : Shape{"M", "K"}, dtype),
-             Input("B", right_transposed ? Shape{"N", "K"} : Shape{"K", "N"}, dtype), Output("C", {"M", "N"}, dtype)},
-            {t0, Copied("C", {"M", "N"}, dtype)});
+  return FormOf(
+      {Input("A", left_transposed ? Shape{"K", "M"} : Shape{"M", "K"}, dtype),
+       Input("B", right_transposed ? Shape{"N", "K"} : Shape{"K", "N"}, dtype), Output("C", {"M", "N"}, dtype)},
+      {t0, Copied("C", {"M", "N"}, dtype)});
 }
 
 // C = max(alpha * A B + beta * C + bias, 0)
@@ -52,8 +53,8 @@ core::Computation ProductWithEpilogue() {
   out.Max({out.Sum({scaled, kept, out.Read("bias", {V(1)})}), out.Number(0)});
   auto result = Output("C", {"M", "N"});
   result.read = true;
-  return Of({Input("A", {"M", "K"}), Input("B", {"K", "N"}), Input("bias", {"N"}), result}, {t0, out},
-            {"alpha", "beta"});
+  return FormOf({Input("A", {"M", "K"}), Input("B", {"K", "N"}), Input("bias", {"N"}), result}, {t0, out},
+                {"alpha", "beta"});
 }
 
 // One factor is computed from what is read: out = x * (w * scale of its row, rounded to f16)
@@ -62,16 +63,16 @@ core::Computation ScaledWeights() {
   const auto w = t0.Product({t0.Read("w", {V(1), V(2)}), t0.Read("scale", {V(1)})});
   const auto relu = t0.Max({t0.Read("x", {V(0), V(2)}), t0.Number(0)});
   t0.Reduce(ReduceOp::kSum, {{2, "K"}}, t0.Product({relu, t0.Convert(DType::kF16, w)}));
-  return Of({Input("x", {"M", "K"}), Input("w", {"N", "K"}), Input("scale", {"N"}), Output("out", {"M", "N"})},
-            {t0, Copied("out", {"M", "N"})});
+  return FormOf({Input("x", {"M", "K"}), Input("w", {"N", "K"}), Input("scale", {"N"}), Output("out", {"M", "N"})},
+                {t0, Copied("out", {"M", "N"})});
 }
 
 core::Computation Batched() {
   StageBuilder t0("t0", {"B", "M", "N"});
   const auto a = t0.Read("A", {V(0), V(1), V(3)}), b = t0.Read("B_", {V(0), V(3), V(2)});
   t0.Reduce(ReduceOp::kSum, {{3, "K"}}, t0.Product({a, b}));
-  return Of({Input("A", {"B", "M", "K"}), Input("B_", {"B", "K", "N"}), Output("C", {"B", "M", "N"})},
-            {t0, Copied("C", {"B", "M", "N"})});
+  return FormOf({Input("A", {"B", "M", "K"}), Input("B_", {"B", "K", "N"}), Output("C", {"B", "M", "N"})},
+                {t0, Copied("C", {"B", "M", "N"})});
 }
 
 // C[i,j] = sum_k A[i,k] * A[j,k] for j <= i
@@ -79,7 +80,7 @@ core::Computation LowerSelfProduct() {
   StageBuilder t0("t0", {"N", "N"}), out = Copied("C", {"N", "N"});
   t0.Reduce(ReduceOp::kSum, {{2, "K"}}, t0.Product({t0.Read("A", {V(0), V(2)}), t0.Read("A", {V(1), V(2)})}));
   out.stage.domain.push_back(Within(V(0) - V(1), "0", ""));
-  return Of({Input("A", {"N", "K"}), Output("C", {"N", "N"})}, {t0, out});
+  return FormOf({Input("A", {"N", "K"}), Output("C", {"N", "N"})}, {t0, out});
 }
 
 // C[i,j] = sum_{k <= i} L[i,k] * B[k,j]
@@ -87,7 +88,8 @@ core::Computation Triangular() {
   StageBuilder t0("t0", {"M", "N"});
   t0.Reduce(ReduceOp::kSum, {{2, "M"}}, t0.Product({t0.Read("L", {V(0), V(2)}), t0.Read("B", {V(2), V(1)})}),
             {Within(V(0) - V(2), "0", "")});
-  return Of({Input("L", {"M", "M"}), Input("B", {"M", "N"}), Output("C", {"M", "N"})}, {t0, Copied("C", {"M", "N"})});
+  return FormOf({Input("L", {"M", "M"}), Input("B", {"M", "N"}), Output("C", {"M", "N"})},
+                {t0, Copied("C", {"M", "N"})});
 }
 
 const std::string kOutHeight = "(H+2*P-R)/S+1", kOutWidth = "(W+2*P-R)/S+1";
@@ -99,9 +101,9 @@ core::Computation Convolution2d(DType dtype = DType::kF32) {
   t0.Reduce(ReduceOp::kSum, {{4, "C"}, {5, "R"}, {6, "R"}}, product, {Within(y, "0", "H"), Within(x, "0", "W")});
   out.Output(dtype);
   out.Sum({out.ReadStage("t0", {V(0), V(1), V(2), V(3)}), out.Read("bias", {V(1)})});
-  return Of({Input("input", {"B", "C", "H", "W"}, dtype), Input("weight", {"O", "C", "R", "R"}, dtype),
-             Input("bias", {"O"}, dtype), Output("out", {"B", "O", kOutHeight, kOutWidth}, dtype)},
-            {t0, out});
+  return FormOf({Input("input", {"B", "C", "H", "W"}, dtype), Input("weight", {"O", "C", "R", "R"}, dtype),
+                 Input("bias", {"O"}, dtype), Output("out", {"B", "O", kOutHeight, kOutWidth}, dtype)},
+                {t0, out});
 }
 
 // Channels last, as in TensorFlow: out[b,y,x,o] = sum input[b,y+r,x+s,c] * weight[r,s,c,o]
@@ -110,9 +112,9 @@ core::Computation ConvolutionChannelsLast() {
   const auto y = V(1) + V(4) - At("1"), x = V(2) + V(5) - At("1");
   const auto product = t0.Product({t0.Read("input", {V(0), y, x, V(6)}), t0.Read("weight", {V(4), V(5), V(6), V(3)})});
   t0.Reduce(ReduceOp::kSum, {{4, "3"}, {5, "3"}, {6, "C"}}, product, {Within(y, "0", "H"), Within(x, "0", "W")});
-  return Of({Input("input", {"B", "H", "W", "C"}), Input("weight", {"3", "3", "C", "O"}),
-             Output("out", {"B", "H", "W", "O"})},
-            {t0, Copied("out", {"B", "H", "W", "O"})});
+  return FormOf({Input("input", {"B", "H", "W", "C"}), Input("weight", {"3", "3", "C", "O"}),
+                 Output("out", {"B", "H", "W", "O"})},
+                {t0, Copied("out", {"B", "H", "W", "O"})});
 }
 
 // Group o / (O / G) of the output's channels reads its own C of the input's.
@@ -122,9 +124,9 @@ core::Computation GroupedConvolution() {
   const auto product = t0.Product(
       {t0.Read("input", {V(0), channel, V(2) + V(5), V(3) + V(6)}), t0.Read("weight", {V(1), V(4), V(5), V(6)})});
   t0.Reduce(ReduceOp::kSum, {{4, "C"}, {5, "3"}, {6, "3"}}, product);
-  return Of({Input("input", {"B", "G*C", "H", "W"}), Input("weight", {"G*Q", "C", "3", "3"}),
-             Output("out", {"B", "G*Q", "H-2", "W-2"})},
-            {t0, Copied("out", {"B", "G*Q", "H-2", "W-2"})});
+  return FormOf({Input("input", {"B", "G*C", "H", "W"}), Input("weight", {"G*Q", "C", "3", "3"}),
+                 Output("out", {"B", "G*Q", "H-2", "W-2"})},
+                {t0, Copied("out", {"B", "G*Q", "H-2", "W-2"})});
 }
 
 core::Computation TransposedConvolution2d() {
@@ -133,9 +135,9 @@ core::Computation TransposedConvolution2d() {
   const auto y = (V(2) + At("P") - V(5)) / "S", x = (V(3) + At("P") - V(6)) / "S";
   const auto product = t0.Product({t0.Read("input", {V(0), V(4), y, x}), t0.Read("weight", {V(4), V(1), V(5), V(6)})});
   t0.Reduce(ReduceOp::kSum, {{4, "C"}, {5, "3"}, {6, "3"}}, product, {Within(y, "0", "H"), Within(x, "0", "W")});
-  return Of({Input("input", {"B", "C", "H", "W"}), Input("weight", {"C", "O", "3", "3"}),
-             Output("out", {"B", "O", height, width})},
-            {t0, Copied("out", {"B", "O", height, width})});
+  return FormOf({Input("input", {"B", "C", "H", "W"}), Input("weight", {"C", "O", "3", "3"}),
+                 Output("out", {"B", "O", height, width})},
+                {t0, Copied("out", {"B", "O", height, width})});
 }
 
 core::Computation CausalConvolution1d() {
@@ -143,8 +145,8 @@ core::Computation CausalConvolution1d() {
   const auto t = V(2) - V(4) * "D";
   const auto product = t0.Product({t0.Read("x", {V(0), V(3), t}), t0.Read("w", {V(1), V(3), V(4)})});
   t0.Reduce(ReduceOp::kSum, {{3, "C"}, {4, "R"}}, product, {Within(t, "0", "")});
-  return Of({Input("x", {"B", "C", "T"}), Input("w", {"O", "C", "R"}), Output("y", {"B", "O", "T"})},
-            {t0, Copied("y", {"B", "O", "T"})});
+  return FormOf({Input("x", {"B", "C", "T"}), Input("w", {"O", "C", "R"}), Output("y", {"B", "O", "T"})},
+                {t0, Copied("y", {"B", "O", "T"})});
 }
 
 core::Computation Convolution3d() {
@@ -153,7 +155,7 @@ core::Computation Convolution3d() {
   const auto product = t0.Product({t0.Read("input", {V(0), V(5), V(2) + V(6), V(3) + V(7), V(4) + V(8)}),
                                    t0.Read("weight", {V(1), V(5), V(6), V(7), V(8)})});
   t0.Reduce(ReduceOp::kSum, {{5, "C"}, {6, "3"}, {7, "3"}, {8, "3"}}, product);
-  return Of(
+  return FormOf(
       {Input("input", {"B", "C", "D", "H", "W"}), Input("weight", {"O", "C", "3", "3", "3"}), Output("out", extents)},
       {t0, Copied("out", extents)});
 }
@@ -162,15 +164,16 @@ core::Computation Convolution3d() {
 core::Computation MatrixVector() {
   StageBuilder t0("t0", {"M"});
   t0.Reduce(ReduceOp::kSum, {{1, "K"}}, t0.Product({t0.Read("A", {V(0), V(1)}), t0.Read("x", {V(1)})}));
-  return Of({Input("A", {"M", "K"}), Input("x", {"K"}), Output("y", {"M"})}, {t0, Copied("y", {"M"})});
+  return FormOf({Input("A", {"M", "K"}), Input("x", {"K"}), Output("y", {"M"})}, {t0, Copied("y", {"M"})});
 }
 
 core::Computation ThreeFactors() {
   StageBuilder t0("t0", {"M", "N", "L"});
   const auto product = t0.Product({t0.Read("A", {V(0), V(3)}), t0.Read("B", {V(1), V(3)}), t0.Read("C", {V(2), V(3)})});
   t0.Reduce(ReduceOp::kSum, {{3, "K"}}, product);
-  return Of({Input("A", {"M", "K"}), Input("B", {"N", "K"}), Input("C", {"L", "K"}), Output("out", {"M", "N", "L"})},
-            {t0, Copied("out", {"M", "N", "L"})});
+  return FormOf(
+      {Input("A", {"M", "K"}), Input("B", {"N", "K"}), Input("C", {"L", "K"}), Output("out", {"M", "N", "L"})},
+      {t0, Copied("out", {"M", "N", "L"})});
 }
 
 // C[i,j] = sum_k (w[k] * A[i,k]) * B[j,k] * s[i], left out where mask is 0: weights of the terms, scales of the
@@ -182,9 +185,9 @@ core::Computation Weighted() {
   const auto zero = t0.Number(0);
   const auto kept = t0.Compare(core::Comparison::kNotEqual, {t0.Read("mask", {V(1), V(2)}), zero});
   t0.Reduce(ReduceOp::kSum, {{2, "K"}}, t0.Select({.condition = kept, .then = product, .otherwise = zero}));
-  return Of({Input("A", {"M", "K"}), Input("B", {"N", "K"}), Input("w", {"K"}), Input("s", {"M"}),
-             Input("mask", {"N", "K"}), Output("C", {"M", "N"})},
-            {t0, Copied("C", {"M", "N"})});
+  return FormOf({Input("A", {"M", "K"}), Input("B", {"N", "K"}), Input("w", {"K"}), Input("s", {"M"}),
+                 Input("mask", {"N", "K"}), Output("C", {"M", "N"})},
+                {t0, Copied("C", {"M", "N"})});
 }
 
 }  // namespace

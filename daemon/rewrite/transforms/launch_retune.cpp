@@ -118,6 +118,18 @@ std::optional<core::RewriteRefusal> FindForeignUse(const source::Ast& ast, const
   return std::nullopt;
 }
 
+// Whether the factor is made of the block's size: blockDim.x, or blockDim.x / 32 warps.
+bool IsOfBlock(const KernelSite& site, const source::Polynomial& factor, const std::string& size) {
+  if (factor.Mentions(size)) return true;
+  bool found = false;
+  for (const std::string& symbol : factor.Symbols())
+    if (const source::Node* expression = site.analysis().OpaqueExpression(symbol))
+      source::ForEach(*expression, [&](const source::Node& node) {
+        found |= node.Is(source::NodeKind::kMember) && node.name == size;
+      });
+  return found;
+}
+
 // Does a thread of the kernel find its element by blockIdx * blockDim, without striding by the grid's size?
 bool NeedsWholeGrid(const KernelSite& site, const std::string& axis) {
   bool by_block = false, strides = false;
@@ -125,7 +137,7 @@ bool NeedsWholeGrid(const KernelSite& site, const std::string& axis) {
     strides |= node.Is(source::NodeKind::kMember) && node.name == "gridDim." + axis;
     if (!node.Is(source::NodeKind::kBinary, "*") && !node.Is(source::NodeKind::kBinary, "+")) return;
     const auto coefficient = site.analysis().Index(node).Coefficient("blockIdx." + axis);
-    by_block |= coefficient && coefficient->Mentions("blockDim." + axis);
+    by_block |= coefficient && IsOfBlock(site, *coefficient, "blockDim." + axis);
   });
   // A constant block size in the kernel also means blockDim.
   source::ForEach(*site.function().body, [&](const source::Node& node) {

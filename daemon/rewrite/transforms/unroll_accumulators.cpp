@@ -57,6 +57,13 @@ std::string Obstacle(const KernelSite& site, const source::CountedLoop& loop, in
         if (source::Contains(loop.body(), *write)) obstacle = "its bound or step may change while it runs";
     });
   }
+  // The rest of a loop that was unrolled already, which starts where that one ended: too short to be worth it.
+  const source::Node& start = source::StripCasts(*loop.start);
+  const source::VariableInfo* from = start.Is(source::NodeKind::kName) ? analysis.Find(start.symbol) : nullptr;
+  if (from != nullptr && std::any_of(from->writes.begin(), from->writes.end(), [&](const source::Node* write) {
+        return write->begin < loop.loop->begin && !source::Contains(*from->declaration, *write);
+      }))
+    obstacle = "it goes on where another one ended";
   const auto trips = analysis.TripCount(loop);
   if (trips && *trips < 2 * factor) obstacle = fmt::format("it runs {} times only", *trips);
   if (!loop.loop->whole) obstacle = "it is inside a macro";
@@ -171,6 +178,14 @@ source::TextRange Extent(const KernelSite& site, const source::CountedLoop& loop
   return {begin, end};
 }
 
+bool DeclareTheSame(const Candidate& a, const Candidate& b) {
+  return a.loop.name == b.loop.name ||
+         std::any_of(a.accumulators.begin(), a.accumulators.end(), [&](const source::Accumulator& x) {
+           return std::any_of(b.accumulators.begin(), b.accumulators.end(),
+                              [&](const source::Accumulator& y) { return x.name == y.name; });
+         });
+}
+
 core::RewriteOutcome ApplyUnrollAccumulators(const source::Ast& ast, const core::RewriteRequest& request) {
   const int factor = IntegerParameter(request, "factor");
   SiteOutcome found = FindSite(ast, request);
@@ -195,6 +210,12 @@ core::RewriteOutcome ApplyUnrollAccumulators(const source::Ast& ast, const core:
     candidates.push_back({*loop, std::move(accumulators)});
   }
   if (candidates.empty()) return why;
+  // Of loops in each other the inner one: its iterations are the many.
+  std::erase_if(candidates, [&, all = candidates](const Candidate& outer) {
+    return std::any_of(all.begin(), all.end(), [&](const Candidate& inner) {
+      return inner.loop.loop != outer.loop.loop && source::Contains(*outer.loop.loop, *inner.loop.loop);
+    });
+  });
 
   Edits inside;
   bool first = true;
@@ -208,7 +229,7 @@ core::RewriteOutcome ApplyUnrollAccumulators(const source::Ast& ast, const core:
     if (braces) code = "{\n" + Indented(code, "  ", "  ") + "\n}";
     // Several loops of one block would declare the same names.
     const bool repeated = std::count_if(candidates.begin(), candidates.end(), [&](const Candidate& other) {
-                            return other.loop.name == candidate.loop.name && other.loop.loop->parent == parent;
+                            return other.loop.loop->parent == parent && DeclareTheSame(other, candidate);
                           }) > 1;
     if (repeated && !braces) code = "{\n" + Indented(code, "  ", "  ") + "\n}";
     const bool at_margin = extent.begin != candidate.loop.loop->begin;

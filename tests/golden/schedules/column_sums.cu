@@ -10,7 +10,7 @@ __device__ __forceinline__ float column_sum(float value) {
 }
 
 // What the blocks that share a row have found; a launch reads nothing that it has not written.
-static __device__ float columnSumsPartials[65536];
+static __device__ float columnSumsPartials[262144];
 
 // The sum over the lanes of a warp, in each of them.
 __device__ __forceinline__ float warp_sum(float value) {
@@ -83,7 +83,7 @@ void columnSums(const float* A, float* sums, int h, int w) {
   // Every block has at least 128 terms, and there are no more than fill the chip.
   int parts = (h + 127) / 128;
   if (parts > 8) parts = 8;
-  if (parts > 65536 / w) parts = 65536 / w;
+  if (parts > 262144 / w) parts = 262144 / w;
   if (parts > 1) {
     columnSumsParts<<<dim3((w + 31) / 32, parts), dim3(32, 8)>>>(A, h, w);
     columnSumsFinish<<<(w + 7) / 8, dim3(32, 8)>>>(sums, w, parts);

@@ -68,8 +68,8 @@ __global__ void __launch_bounds__(256) layernorm_naive_rows(float* __restrict__ 
     store_packed(out + row * C + col, out_pack);
   }
   if (threadIdx.x == 0) {
-    mean[row] = sum / C;
-    rstd[row] = rsqrtf(total / C + 1e-05f);
+    mean[row] = row_mean;
+    rstd[row] = scale;
   }
 }
 

@@ -4,36 +4,36 @@
 __global__ void maxpool_naive_elements(const float* __restrict__ input,
     float* __restrict__ output, int* __restrict__ indexes, int batch, int c, int in_h, int in_w,
     int size, int stride) {
-  const int index = blockIdx.x * blockDim.x + threadIdx.x;
-  if (index >= batch * c * ((in_h - size) / stride + 1) * ((in_w - size) / stride + 1)) return;
+  const int col = blockIdx.x * blockDim.x + threadIdx.x;
   const int width = (in_w - size) / stride + 1;
-  const int col = index % width;
   const int height = (in_h - size) / stride + 1;
-  const int row = index / width % height;
-  const int plane = index / width / height % c;
-  const int n = index / width / height / c;
-  float largest = -INFINITY;
-  for (int ky = 0; ky < size; ++ky) {
-    for (int kx = 0; kx < size; ++kx) {
-      largest = fmaxf(largest, input[((n * c + plane) * in_h + row * stride + ky) * in_w + col * stride + kx]);
-    }
-  }
-  output[index] = largest;
-  float largest_2 = -INFINITY;
-  int largest_2_at = 0;
-  for (int ky_2 = 0; ky_2 < size; ++ky_2) {
-    for (int kx_2 = 0; kx_2 < size; ++kx_2) {
-      const float candidate = input[((n * c + plane) * in_h + row * stride + ky_2) * in_w + col * stride + kx_2];
-      if (candidate > largest_2) {
-        largest_2 = candidate;
-        largest_2_at = n * (c * in_h * in_w) + plane * (in_h * in_w) + row * (in_w * stride) + col * stride + ky_2 * in_w + kx_2;
+  if (col >= width) return;
+  for (int plane_index = blockIdx.z; plane_index < batch * c; plane_index += gridDim.z) {
+    const int plane = plane_index % c;
+    const int n = plane_index / c;
+    for (int row = blockIdx.y * blockDim.y + threadIdx.y; row < height; row += gridDim.y * blockDim.y) {
+      float largest = -INFINITY;
+      int largest_at = 0;
+      for (int ky = 0; ky < size; ++ky) {
+        for (int kx = 0; kx < size; ++kx) {
+          const float candidate = input[((n * c + plane) * in_h + row * stride + ky) * in_w + col * stride + kx];
+          if (candidate > largest) {
+            largest = candidate;
+            largest_at = n * (c * in_h * in_w) + plane * (in_h * in_w) + row * (in_w * stride) + col * stride + ky * in_w + kx;
+          }
+        }
       }
+      output[(plane_index * height + row) * width + col] = largest;
+      indexes[(plane_index * height + row) * width + col] = largest_at;
     }
   }
-  indexes[index] = largest_2_at;
 }
 
 void maxpool_naive(const float* input, float* output, int* indexes, int batch, int c, int in_h, int in_w, int size, int stride) {
-  maxpool_naive_elements<<<(batch * c * ((in_h - size) / stride + 1) * ((in_w - size) / stride + 1) + 255) / 256, 256>>>(input,
-      output, indexes, batch, c, in_h, in_w, size, stride);
+  dim3 grid(((in_w - size) / stride + 1 + 31) / 32, ((in_h - size) / stride + 1 + 7) / 8, batch * c);
+  // More than a grid can have are taken in turn.
+  if (grid.y > 65535) grid.y = 65535;
+  if (grid.z > 65535) grid.z = 65535;
+  maxpool_naive_elements<<<grid, dim3(32, 8)>>>(input, output, indexes, batch, c, in_h, in_w, size,
+      stride);
 }

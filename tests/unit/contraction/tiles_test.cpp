@@ -28,8 +28,8 @@ bool AllHalves(const ContractionSample& sample) {
 
 // Each of `samples` in one of the schedule's shapes, in turn; in all of them with `all`. The number that ran.
 size_t RunSamples(const Schedule& schedule, const std::vector<ContractionSample>& samples, bool all) {
-  std::vector<std::string> tiles(schedule.parameters.front().values.begin() + 1,
-                                 schedule.parameters.front().values.end());
+  const std::vector<std::string_view>& shapes = schedule.parameters.back().values;
+  const std::vector<std::string> tiles(shapes.begin() + 1, shapes.end());
   size_t ran = 0, turn = 0;
   for (const ContractionSample& sample : samples) {
     const Problem problem = ProblemOf(sample.form, sample.sizes);

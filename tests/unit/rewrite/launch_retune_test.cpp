@@ -141,6 +141,12 @@ TEST(LaunchRetune, Refuses) {
            Launch("  k<<<n, 128>>>(o, n);\n"),
        "shared array s"},
       {"grid that does not follow", kKernel + Launch("  k<<<n / 100 + 1, 128>>>(o, n);\n"), "does not follow"},
+      {"a grid of warps",
+       "__global__ void k(float* o, int n) { const int row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; if "
+       "(row "
+       "< n) o[row] = 1; }\n" +
+           Launch("  k<<<(n + 3) / 4, 128>>>(o, n);\n"),
+       "does not follow"},
       {"constant used elsewhere",
        "#define BLOCK 128\nint other() { return BLOCK; }\n" + kKernel +
            Launch("  k<<<(n + BLOCK - 1) / BLOCK, BLOCK>>>(o, n);\n"),

@@ -67,6 +67,14 @@ TEST(UnrollAccumulators, Applies) {
       {"stores as well",
        "float s = 0;\n  for (int i = 0; i < n; i++) {\n    o[i] = a[i] * 2;\n    s += o[i];\n  }\n  o[0] = s;",
        "s_part[u] += o[i];"},
+      {"two loops into one sum",
+       "float s = 0;\n  for (int i = 0; i < n; i++) s += a[i];\n  for (int j = 0; j < n; j++) s += a[j] * a[j];\n  "
+       "o[0] = s;",
+       "s_part[u] += a[j] * a[j];"},
+      {"the inner of two loops",
+       "float s = 0;\n  for (int i = 0; i < n; i++) {\n    float q = 0;\n    for (int j = 0; j < i; j++) q += a[j];\n  "
+       "  s += q;\n  }\n  o[0] = s;",
+       "    float q_part[4] = {};"},
       {"integers", "int s = 0;\n  for (int i = 0; i < n; i++) s += (int)a[i];\n  o[0] = s;", "int s_part[4] = {};"},
       {"name taken", "float s = 0, s_part = 1;\n  for (int i = 0; i < n; i++) s += a[i];\n  o[0] = s + s_part;",
        "float s_part2[4] = {};"},
@@ -117,6 +125,13 @@ TEST(UnrollAccumulators, Refuses) {
     EXPECT_TRUE(result.starts_with("REFUSED")) << name << ":\n" << result;
     EXPECT_NE(result.find(reason), std::string::npos) << name << ": " << result;
   }
+}
+
+// What is left of an unrolled loop is a loop too.
+TEST(UnrollAccumulators, OnceIsEnough) {
+  const std::string once = Apply(
+      "unroll_accumulators", ReductionSource("float s = 0;\n  for (int i = 0; i < n; i++) s += a[i];\n  o[0] = s;"));
+  EXPECT_TRUE(Apply("unroll_accumulators", once).starts_with("REFUSED")) << Apply("unroll_accumulators", once);
 }
 
 TEST(UnrollAccumulators, AKernelThatOthersUseStays) {

@@ -7,6 +7,7 @@
 
 #include "schedule/schedules.h"
 #include "tests/support/computation_samples.h"
+#include "tests/support/contraction_samples.h"
 #include "tests/support/schedule_kit.h"
 
 namespace warpwright {
@@ -96,6 +97,26 @@ core::Computation Depthwise() {
   return Of({Input("x", {"C", "L"}), Input("w", {"C", "3"}), Output("y", {"C", "L"})}, {t0, out});
 }
 
+// Largest of 2 x 2 and where it was, as classifiers have it: one walk for both.
+core::Computation PoolWithPositions() {
+  const std::vector<std::string> extents = {"B", "C", "H/2", "W/2"};
+  const core::Affine y = V(2) * "2" + V(4), x = V(3) * "2" + V(5);
+  std::vector<StageBuilder> stages;
+  for (const bool position : {false, true}) {
+    StageBuilder& window = stages.emplace_back(position ? "t1" : "t0", extents);
+    window.Reduce(position ? ReduceOp::kArgMaxFirst : ReduceOp::kMax, {{4, "2"}, {5, "2"}},
+                  window.Read("in", {V(0), V(1), y, x}), {},
+                  position ? std::optional(V(4) * "2" + V(5)) : std::nullopt);
+  }
+  for (const bool position : {false, true}) {
+    StageBuilder& out = stages.emplace_back(position ? "at" : "out", extents);
+    out.Output(position ? core::DType::kI32 : core::DType::kF32);
+    out.ReadStage(position ? "t1" : "t0", {V(0), V(1), V(2), V(3)});
+  }
+  return Of({Input("in", {"B", "C", "H", "W"}), Output("out", extents), Output("at", extents, core::DType::kI32)},
+            stages);
+}
+
 struct Row {
   const char* name;
   core::Computation form;
@@ -107,6 +128,8 @@ struct Row {
 std::vector<Row> Rows() {
   const auto scan = schedule::ScanSchedule();
   const auto scatter = schedule::ScatterSchedule();
+  const auto product = testing::ContractionSampleOf("product with epilogue");
+  const auto halves = testing::ContractionSampleOf("product in f16");
   return {
       {"rows",
        RowScan(Prefix::kInclusive, ReduceOp::kSum, "out"),
@@ -130,6 +153,17 @@ std::vector<Row> Rows() {
       {"counts", Counts(), {{"N", 5001}, {"B", 9}}, scatter, "extern __shared__"},
       {"counts of many", Counts(), {{"N", 700}, {"B", 9000}}, scatter, "_by_key<<<"},
       {"gradient of a table", Gradient(), {{"V", 10}, {"C", 33}, {"B", 2}, {"T", 7}}, scatter},
+      {"long product", product.form, {{"M", 5}, {"N", 9}, {"K", 2500}}, schedule::TilesSchedule(), "_finish<<<"},
+      {"long product of halves",
+       halves.form,
+       {{"M", 33}, {"N", 8}, {"K", 2080}},
+       schedule::TensorTilesSchedule(),
+       "_finish<<<"},
+      {"pool and positions",
+       PoolWithPositions(),
+       {{"B", 2}, {"C", 3}, {"H", 21}, {"W", 70}},
+       schedule::MapSchedule(),
+       "dim3(32, 8)"},
       {"depthwise", Depthwise(), {{"C", 3}, {"L", 50}}, schedule::MapSchedule()},
   };
 }

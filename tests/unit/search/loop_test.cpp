@@ -338,6 +338,39 @@ TEST_F(Loop, RoundsAreABudget) {
   EXPECT_EQ(loop.judge.quick.size(), 2u);
 }
 
+TEST_F(Loop, SoAreEvaluationsOfBuiltInPlans) {
+  const std::vector<std::string> widths = {"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"};
+  for (const char* method : {"a", "b", "c", "d"}) {
+    loop.AddCard(method, {{"width", widths, ""}});
+    for (const std::string& width : widths) loop.script[std::string(method) + " width=" + width] = Gains(0.9);
+  }
+  const search::RefineResult refined = Run();
+  EXPECT_EQ(loop.judge.quick.size(), 30u);
+  EXPECT_NE(refined.result.message.find("30 evaluations are the limit"), std::string::npos) << refined.result.message;
+}
+
+TEST_F(Loop, AValueThatAloneMadeAResultWrongIsNotTriedAgain) {
+  loop.AddCard("wide", {{"mode", {"a", "b"}, ""}, {"width", {"8", "4", "2"}, ""}});
+  for (const char* width : {"8", "4", "2"}) {
+    loop.script["wide mode=a width=" + std::string(width)] = Fails(kWrong);
+    loop.script["wide mode=b width=" + std::string(width)] = Gains(1.5);
+  }
+  loop.task.policy.max_rounds = 1;
+  EXPECT_EQ(Run().result.outcome, core::TaskOutcome::kImproved);
+  const Story story = loop.Story();
+  EXPECT_EQ(Count(story, " evaluate wide mode=a"), 1u);
+  EXPECT_EQ(Count(story, " evaluate wide mode=b"), 3u);
+}
+
+TEST_F(Loop, ThreeWrongResultsEndAPlan) {
+  const std::vector<std::string> widths = {"16", "8", "4", "2", "1"};
+  loop.AddCard("wide", {{"width", widths, ""}});
+  for (const std::string& width : widths) loop.script["wide width=" + width] = Fails(kWrong);
+  loop.task.policy.max_rounds = 1;
+  Run();
+  EXPECT_EQ(Count(loop.Story(), " evaluate wide"), 3u);
+}
+
 TEST_F(Loop, SoArePlansThatCannotBeCarriedOut) {
   for (const char* method : {"a", "b", "c", "d", "e"}) loop.worker.refuses[loop.AddCard(method).id] = "not here";
   loop.task.policy.max_rounds = 1;
@@ -371,6 +404,17 @@ TEST_F(Loop, TheLimitIsTheEndWhateverTheFullJudgeIsAt) {
       "it was verified");
   EXPECT_EQ(refined.seconds, 60 * 30);
   EXPECT_TRUE(Last(loop.Story()).ends_with(" ...")) << "what was broken off has no outcome";
+}
+
+// What is told of it counts only what was evaluated, as everywhere.
+TEST_F(Loop, ARoundThatWasBrokenOffInItsFirstEvaluationIsNone) {
+  loop.AddMethod("fast", Gains(1.5));
+  loop.judge.per_review = std::chrono::hours(2);
+  loop.task.policy.max_minutes = 30;
+  const search::RefineResult refined = Run();
+  EXPECT_EQ(refined.counts.rounds, 0);
+  EXPECT_EQ(refined.counts.evaluations, 0);
+  EXPECT_EQ(refined.result.message, "nothing was tried: the limit of 30 minutes was over first");
 }
 
 TEST_F(Loop, TheLimitIsTheEndOfMeasuringTheOriginalToo) {
