@@ -173,16 +173,21 @@ class StageAnalysis {
     return {};
   }
 
+  // idx[r] == i, perhaps among other conditions
+  bool MatchesKey(NodeId condition, VariableSet own) const {
+    if (const auto* logic = std::get_if<Logic>(&stage_.nodes[condition]))
+      return logic->op == Logic::Op::kAnd &&
+             std::any_of(logic->args.begin(), logic->args.end(), [&](NodeId part) { return MatchesKey(part, own); });
+    const auto* compare = std::get_if<Compare>(&stage_.nodes[condition]);
+    if (compare == nullptr || compare->op != Comparison::kEqual) return false;
+    const VariableSet left = free_[compare->left], right = free_[compare->right];
+    return ((left & own) != 0 && (right & IndexSet(stage_)) != 0 && (right & own) == 0) ||
+           ((right & own) != 0 && (left & IndexSet(stage_)) != 0 && (left & own) == 0);
+  }
   // sum of (idx[r] == i ? x : 0)
   std::optional<OperationClass> Counting(const Reduce& reduce, VariableSet own) const {
     const auto* select = std::get_if<Select>(&stage_.nodes[reduce.body]);
-    if (select == nullptr) return std::nullopt;
-    const auto* compare = std::get_if<Compare>(&stage_.nodes[select->condition]);
-    if (compare == nullptr || compare->op != Comparison::kEqual) return std::nullopt;
-    const VariableSet left = free_[compare->left], right = free_[compare->right];
-    const bool matches = ((left & own) != 0 && (right & IndexSet(stage_)) != 0 && (right & own) == 0) ||
-                         ((right & own) != 0 && (left & IndexSet(stage_)) != 0 && (left & own) == 0);
-    if (!matches) return std::nullopt;
+    if (select == nullptr || !MatchesKey(select->condition, own)) return std::nullopt;
     return free_[select->then] == 0 ? OperationClass::kHistogram : OperationClass::kScatter;
   }
   // The terms up to the element itself, which the body does not depend on.

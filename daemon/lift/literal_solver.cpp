@@ -17,6 +17,7 @@ using core::NodeId;
 namespace {
 
 constexpr double kRelativeError = 3e-6;  // relative: literals have seven digits at most
+constexpr double kOwnRounding = 6e-7;    // of one of them
 constexpr double kLeastSpread = 0.05;
 constexpr double kFloatRounding = 1.2e-7;  // of a part of a sum that was computed in f32
 constexpr double kLargestPart = 1e3;       // of a sum, over the sum: beyond, its rounding leaves too few digits
@@ -27,10 +28,6 @@ bool IsNearLiteral(double a, double b) {
 }
 bool AreAllNear(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [&](double v) { return IsNearLiteral(v, values[0]); });
-}
-double RoundedLiteral(double value) {
-  const double rounded = std::strtod(fmt::format("{:.5g}", value).c_str(), nullptr);
-  return IsNearLiteral(value, rounded) ? rounded : value;
 }
 
 double ValueOf(Function function, double x) {
@@ -60,6 +57,14 @@ double Spread(const std::vector<double>& values) {
 }
 
 }  // namespace
+
+double MeantLiteral(double value) {
+  const double rounded = std::strtod(fmt::format("{:.5g}", value).c_str(), nullptr);
+  const double turned = std::nearbyint(value / M_PI_4) * M_PI_4;
+  for (const double meant : {rounded, turned})
+    if (std::fabs(value - meant) <= kOwnRounding * std::fabs(value)) return meant;
+  return value;
+}
 
 LiteralSolver::LiteralSolver(const core::SizeSolver& sizes, std::vector<std::map<std::string, double>> reals)
     : sizes_(sizes), reals_(std::move(reals)) {}
@@ -193,7 +198,7 @@ NodeId LiteralSolver::Copy(NodeId node, const Append& append) const {
 
 NodeId LiteralSolver::Scaled(double factor, std::vector<NodeId> factors, const Append& append) const {
   std::vector<NodeId> args;
-  if (!IsNearLiteral(factor, 1)) args.push_back(append(core::Constant{RoundedLiteral(factor)}));
+  if (!IsNearLiteral(factor, 1)) args.push_back(append(core::Constant{MeantLiteral(factor)}));
   for (const NodeId id : factors) args.push_back(Copy(id, append));
   return args.size() == 1 ? args[0] : append(core::Nary{core::ReduceOp::kProduct, std::move(args)});
 }

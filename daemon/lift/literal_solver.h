@@ -14,6 +14,10 @@
 
 namespace warpwright::lift {
 
+// A number of few digits or quarters of a half turn, where it is one but for the rounding of a literal of seven digits:
+// 6.283185 is 2 pi, and no more 6.2832 than 6.28.
+double MeantLiteral(double value);
+
 class LiteralSolver {
  public:
   // `sizes` outlives it; `reals`: the floating-point scalars at each of its shapes.

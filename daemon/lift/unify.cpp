@@ -305,13 +305,9 @@ class Unifier {
     }
     return factor;
   }
-  static double Nice(double value) {
-    const double rounded = std::strtod(fmt::format("{:.5g}", value).c_str(), nullptr);
-    return IsNear(value, rounded) ? rounded : value;
-  }
   NodeId Scaled(double factor, NodeId node) {
     if (IsNear(factor, 1)) return node;
-    const NodeId constant = Add(core::Constant{Nice(factor)});
+    const NodeId constant = Add(core::Constant{MeantLiteral(factor)});
     return Add(core::Nary{core::ReduceOp::kProduct, {constant, node}});
   }
 

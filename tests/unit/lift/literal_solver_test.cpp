@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <functional>
+#include <map>
 
 #include "core/computation_evaluate.h"
 
@@ -79,6 +80,16 @@ INSTANTIATE_TEST_SUITE_P(
         LiteralRow{"LogarithmOverSize",
                    [](const LiteralShape& s) { return -2 * std::log(s.reals.at("beta")) / SizeN(s); }}),
     [](const auto& info) { return info.param.name; });
+
+TEST(LiteralSolver, WhatIsMeantIsNoFartherThanALiteralsRounding) {
+  for (const auto& [value, meant] : std::map<double, double>{{6.283185, 2 * M_PI},
+                                                             {-0.7853982, -M_PI_4},
+                                                             {6.2832, 6.2832},
+                                                             {0.10000004, 0.1},
+                                                             {0.7978846, 0.7978846},
+                                                             {0.333334, 0.333334}})
+    EXPECT_EQ(MeantLiteral(value), meant) << value;
+}
 
 TEST(LiteralSolver, WhatNothingMakes) {
   const std::vector<core::Sizes> sizes = {{{"n", 70}}, {{"n", 33}}, {{"n", 129}}};
