@@ -85,7 +85,9 @@ std::string EvidenceText(const core::Evidence& evidence) {
   return no.empty() ? text : text + "- = 0 (no): " + no + "\n";
 }
 
-std::string MethodText(const skills::RankedMethod& method) {
+enum class Detail { kSketch, kExample };
+
+std::string MethodText(const skills::RankedMethod& method, Detail detail) {
   const skills::MethodCard& card = *method.card;
   std::string text = fmt::format("### {}: {}\n{}\n", card.id, card.title, card.intent);
   for (const std::string& reason : method.reasons) text += "- why here: " + reason + "\n";
@@ -93,7 +95,10 @@ std::string MethodText(const skills::RankedMethod& method) {
   for (const std::string& forbidden : card.forbidden) text += "- never: " + forbidden + "\n";
   for (const skills::KnownFailure& failure : card.failures)
     text += fmt::format("- known failure: {}: {}; {}\n", failure.symptom, failure.cause, failure.remedy);
-  if (!card.sketch.empty()) text += "```\n" + card.sketch + (card.sketch.ends_with('\n') ? "" : "\n") + "```\n";
+  const bool worked = detail == Detail::kExample && !card.example.empty();
+  if (worked) text += "A worked example, which compiles and computes what it says:\n";
+  const std::string& code = worked ? card.example : card.sketch;
+  if (!code.empty()) text += "```\n" + code + (code.ends_with('\n') ? "" : "\n") + "```\n";
   return text;
 }
 
@@ -195,13 +200,14 @@ std::string HistoryTable(const Situation& at) {
   return text;
 }
 
-std::string MethodCards(const skills::MatchResult& match, size_t limit) {
+std::string MethodCards(const skills::MatchResult& match, size_t limit, size_t worked) {
   std::string text;
   if (!match.position.empty()) text += "Position: " + match.position + ".\n";
   for (const skills::Bottleneck& bottleneck : match.bottlenecks)
     if (bottleneck.certain)
       text += fmt::format("- bottleneck {}: {} ({})\n", bottleneck.id, bottleneck.title, bottleneck.evidence);
-  for (size_t i = 0; i < std::min(limit, match.methods.size()); ++i) text += MethodText(match.methods[i]);
+  for (size_t i = 0; i < std::min(limit, match.methods.size()); ++i)
+    text += MethodText(match.methods[i], i < worked ? Detail::kExample : Detail::kSketch);
   return text.empty() ? "The library has nothing for this evidence.\n" : text;
 }
 
@@ -211,7 +217,7 @@ std::string PlanText(const core::Plan& plan, const skills::MethodCard* card) {
   for (const core::Prediction& expected : plan.expected)
     text += fmt::format("- expected: {} {}\n", expected.field, expected.direction < 0 ? "falls" : "rises");
   if (!plan.instructions.empty()) text += "Instructions:\n" + BarredLines(plan.instructions, 8'000);
-  if (card != nullptr) text += MethodText({.card = card, .reasons = {}, .unknown = {}});
+  if (card != nullptr) text += MethodText({.card = card, .reasons = {}, .unknown = {}}, Detail::kExample);
   return text;
 }
 

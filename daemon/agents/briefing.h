@@ -22,8 +22,9 @@ std::string FormulaText(const Form* form);
 std::string MeasuredFacts(const Situation& at);
 // The short-term memory as a table.
 std::string HistoryTable(const Situation& at);
-// Bottlenecks, and the cards of the methods that match, best first.
-std::string MethodCards(const skills::MatchResult& match, size_t limit);
+// Bottlenecks, and the cards of the methods that match, best first; the first `worked` with their worked examples.
+std::string MethodCards(const skills::MatchResult& match, size_t limit, size_t worked = 0);
+// With its method's card, if the library has one and who reads it writes the code.
 std::string PlanText(const core::Plan& plan, const skills::MethodCard* card = nullptr);
 
 // The entry's part of `candidate`'s file, and of the headers that it uses, with line numbers.

@@ -21,6 +21,7 @@ llm::Question MakeQuestion(const Engine& engine, core::AgentRole role, Prompt pr
 Result<Consulted> Consult(const Engine& engine, llm::Question question, const CheckAnswer& check) {
   constexpr size_t kCorrections = 1;
   for (;;) {
+    if (engine.deadline != nullptr) question.limits.deadline = engine.deadline->Within(engine.limits.deadline);
     WW_ASSIGN(llm::Answer answer, engine.model->Ask(question));
     const auto none = [&](const std::string& what) {
       return Consulted(NoProposal{fmt::format("{}: {}", engine.name, what)});

@@ -70,7 +70,7 @@ class ModelGenerator final : public Generator {
                                                       {"listing", listing.text},
                                                       {"measured", MeasuredFacts(at)},
                                                       {"history", HistoryTable(at)},
-                                                      {"methods", MethodCards(request.by_hand, 4)}}));
+                                                      {"methods", MethodCards(request.by_hand, 4, 2)}}));
     static const std::string schema = ObjectSchema(
         fmt::format("{},\n  {},\n  {},\n  {}", kPlanProperties, kSummaryProperty, kEditProperties, kParameterProperty),
         R"("method", "why", "evidence", "expected", "summary", "functions", "lines", "parameters")");
@@ -105,7 +105,7 @@ class ModelOptimizer final : public Optimizer {
                                                       {"listing", listing.text},
                                                       {"measured", MeasuredFacts(at)},
                                                       {"history", HistoryTable(at)},
-                                                      {"plan", PlanText(request.plan)}}));
+                                                      {"plan", PlanText(request.plan, request.card)}}));
     static const std::string schema =
         ObjectSchema(fmt::format("{},\n  {},\n  {}", kSummaryProperty, kEditProperties, kParameterProperty),
                      R"("summary", "functions", "lines", "parameters")");

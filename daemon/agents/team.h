@@ -14,6 +14,7 @@
 #include "agents/planner.h"
 #include "agents/repairer.h"
 #include "agents/situation.h"
+#include "base/deadline.h"
 #include "core/agent_role.h"
 #include "llm/language_model.h"
 
@@ -34,6 +35,7 @@ struct PlanRequest {
 struct OptimizeRequest {
   const Situation& at;
   const core::Plan& plan;
+  const skills::MethodCard* card = nullptr;  // of the plan's method, if the library has one
 };
 struct DiagnoseRequest {
   const Situation& at;
@@ -87,6 +89,7 @@ struct Engine {
   std::string name;
   std::shared_ptr<llm::LanguageModel> model;  // nullptr: built in
   llm::Limits limits = {};
+  const base::Deadline* deadline = nullptr;  // of the task
 };
 struct Engines {
   AskOrder order = AskOrder::kFirst;

@@ -63,9 +63,10 @@ nights::NightTimerOptions PairTiming(const TargetDevice& device, const core::Man
 
 std::vector<core::ToolFinding> RunAcceptanceTools(const TargetDevice& device, const worker::WorkerCommand& worker,
                                                   const core::KernelSpec& spec, const core::SourceRef& winner,
-                                                  const core::Measured& measured) {
+                                                  const core::Measured& measured, base::Deadline* deadline) {
   if (!device.gpu) return {};
-  const worker::AcceptanceTools tools = worker::FindAcceptanceTools();
+  worker::AcceptanceTools tools = worker::FindAcceptanceTools();
+  tools.deadline = deadline;
   std::vector<core::ToolFinding> findings = {worker::BuildWithNvcc(tools, winner, device.chip.arch)};
   const core::Case* c = SmallestCase(spec);
   auto inputs = c != nullptr ? judge::MakeInputs(spec, *c, judge::InputVariant::kBase, 1, winner.root)

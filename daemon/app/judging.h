@@ -52,6 +52,6 @@ nights::NightTimerOptions PairTiming(const TargetDevice& device, const core::Man
 // sanitizer.
 std::vector<core::ToolFinding> RunAcceptanceTools(const TargetDevice& device, const worker::WorkerCommand& worker,
                                                   const core::KernelSpec& spec, const core::SourceRef& winner,
-                                                  const core::Measured& measured);
+                                                  const core::Measured& measured, base::Deadline* deadline = nullptr);
 
 }  // namespace warpwright::app

@@ -167,6 +167,7 @@ class Optimization {
 
   OptimizedKernel OptimizeOne(const core::KernelSpec& spec, memory::Trajectory& trajectory) {
     auto done = RefineKernel(spec, trajectory);
+    if (services_.deadline != nullptr) services_.deadline->Clear();
     progress_.finish();
     OptimizedKernel kernel = done ? std::move(*done) : Failed(spec, done.error());
     if (const auto slower = regressions_.find(spec.name); slower != regressions_.end())
@@ -179,21 +180,26 @@ class Optimization {
   }
 
   OptimizedKernel Failed(const core::KernelSpec& spec, const Error& error) const {
-    OptimizedKernel failed;
-    failed.name = spec.name;
-    failed.outcome = core::TaskOutcome::kError;
-    failed.message = error.Format();
+    OptimizedKernel failed = WithoutTask(spec, core::TaskOutcome::kError, error.Format());
     failed.error = error.code;
+    return failed;
+  }
+
+  OptimizedKernel WithoutTask(const core::KernelSpec& spec, core::TaskOutcome outcome, std::string message) const {
+    OptimizedKernel kernel;
+    kernel.name = spec.name;
+    kernel.outcome = outcome;
+    kernel.message = std::move(message);
     const TargetDevice& device = workspace_.device();
-    failed.summary.explanation = {.kernel = spec.name,
+    kernel.summary.explanation = {.kernel = spec.name,
                                   .file = spec.file,
                                   .entry = spec.entry,
                                   .device = device.name,
                                   .chip_name = device.chip.name,
                                   .modelled = !device.gpu,
-                                  .outcome = failed.outcome,
-                                  .outcome_reason = failed.message};
-    return failed;
+                                  .outcome = kernel.outcome,
+                                  .outcome_reason = kernel.message};
+    return kernel;
   }
 
   search::RefineTask TaskFor(const core::KernelSpec& spec, const core::SourceRef& original) const {
@@ -229,6 +235,10 @@ class Optimization {
                                  .device = task.device,
                                  .config_digest = task.config_digest}));
 
+    const auto began = services_.clock.Steady();
+    base::Deadline* const deadline = services_.deadline;
+    if (deadline != nullptr)
+      deadline->Set(began + std::chrono::milliseconds(std::llround(60'000 * task.policy.max_minutes)));
     const RestartableEvaluator& candidates = services_.candidates;
     // Once, for the judge and for the trajectory.
     std::optional<Result<core::LiftOutcome>> lifted;
@@ -245,13 +255,22 @@ class Optimization {
                                   .fresh_worker = candidates.restart,
                                   .lift = lift},
                                  services_.trusted.evaluator);
-    if (!fs::exists(tree_ / ".warpwright/references" / spec.name)) {
+    const fs::path references = tree_ / ".warpwright/references" / spec.name;
+    if (!fs::exists(references)) {
       progress_.step(spec.name + ": recording references from " + commit_.substr(0, 12));
-      WW_TRY(judge->Record());
+      if (const auto recorded = judge->Record(); !recorded) {
+        std::error_code ignored;
+        fs::remove_all(references, ignored);  // what is there is not all
+        if (deadline == nullptr || !deadline->broke_off()) return Fail(recorded.error());
+        return WithoutTask(spec, core::TaskOutcome::kUnchanged,
+                           fmt::format("nothing was tried: the limit of {:g} minutes was over before references were "
+                                       "recorded",
+                                       task.policy.max_minutes));
+      }
     }
     const auto tools = [&](const core::SourceRef& winner, const core::Measured& measured) {
       return services_.tools_worker
-                 ? RunAcceptanceTools(workspace_.device(), *services_.tools_worker, spec, winner, measured)
+                 ? RunAcceptanceTools(workspace_.device(), *services_.tools_worker, spec, winner, measured, deadline)
                  : std::vector<core::ToolFinding>();
     };
     const search::RefineServices services{.judge = *judge,
@@ -265,7 +284,9 @@ class Optimization {
                                           .lift = lift,
                                           .tools = tools,
                                           .warn = progress_.line,
-                                          .team = TeamFor(task)};
+                                          .team = TeamFor(task),
+                                          .deadline = deadline,
+                                          .began = began};
     const auto spent_before = Spent();
     WW_ASSIGN(const search::RefineResult refined, search::Refine(task, services));
     WW_ASSIGN(const memory::TrajectoryView view, trajectory.View(refined.task));
@@ -407,7 +428,7 @@ Result<std::vector<OptimizedKernel>> OptimizeKernels(Workspace& workspace, const
 OptimizedKernel InterruptedKernel(const Workspace& workspace, const std::string& name) {
   OptimizedKernel kernel;
   kernel.name = name;
-  kernel.message = "interrupted";
+  kernel.message = "interrupted before its task began. The same command begins it.";
   auto trajectory = workspace.OpenTrajectory();
   const auto tasks = trajectory ? trajectory->Tasks() : Fail(trajectory.error());
   if (!tasks) return kernel;

@@ -13,6 +13,7 @@
 #include "app/publication.h"
 #include "app/shards.h"
 #include "base/clock.h"
+#include "base/deadline.h"
 #include "llm/task_spending.h"
 #include "memory/experience.h"
 #include "memory/journal.h"
@@ -48,6 +49,7 @@ struct OptimizeServices {
   SkillsSource skills;
   memory::ExperienceStore& experience;
   const base::Clock& clock;
+  base::Deadline* deadline = nullptr;                 // of the present task; both evaluators and the models obey it
   std::optional<worker::WorkerCommand> tools_worker;  // what the acceptance tools run; none: they are skipped
   TeamSource team = {};
   PublisherSource publisher;  // called once, before any time is spent; empty: nothing is published

@@ -99,11 +99,13 @@ Result<Staff> ReadStaff(const ModelOptions& options) {
 
 class TeamMaker {
  public:
-  TeamMaker(Staff staff, std::string repository, std::shared_ptr<llm::Ledger> ledger, fs::path transcripts)
+  TeamMaker(Staff staff, std::string repository, std::shared_ptr<llm::Ledger> ledger, fs::path transcripts,
+            const base::Deadline& deadline)
       : staff_(std::move(staff)),
         repository_(std::move(repository)),
         ledger_(std::move(ledger)),
-        transcripts_(std::move(transcripts)) {}
+        transcripts_(std::move(transcripts)),
+        deadline_(deadline) {}
 
   Result<agents::Team> Make(const std::string& task, memory::Journal& journal) const {
     std::map<std::string, agents::Engine> engines = {{std::string(config::kBuiltIn), {}}};
@@ -137,13 +139,14 @@ class TeamMaker {
     parts.user_agent = std::string("warpwright/") + kVersion;
     WW_ASSIGN(std::unique_ptr<llm::LanguageModel> model, llm::MakeModel(std::move(parts)));
     return agents::Engine{name, std::make_shared<llm::JournalledModel>(std::move(model), journal),
-                          llm::LimitsOf(*settings)};
+                          llm::LimitsOf(*settings), &deadline_};
   }
 
   const Staff staff_;
   const std::string repository_;
   const std::shared_ptr<llm::Ledger> ledger_;
   const fs::path transcripts_;
+  const base::Deadline& deadline_;
 };
 
 // Who is asked decides what is found; where the answers lie does not: a run may go on with another folder.
@@ -176,7 +179,8 @@ Result<std::string> EncodeModelKeys(const config::OperatorConfig& config) {
   return base::DumpJson(base::ToJson(keys));
 }
 
-Result<app::TeamSource> MakeTeamSource(const ModelOptions& options, const app::Workspace& workspace) {
+Result<app::TeamSource> MakeTeamSource(const ModelOptions& options, const app::Workspace& workspace,
+                                       const base::Deadline& deadline) {
   WW_ASSIGN(Staff staff, ReadStaff(options));
   const auto extractor = staff.agents.find(core::AgentRole::kFeatureExtractor);
   if (extractor != staff.agents.end() && AsksModels({*extractor}))
@@ -199,7 +203,7 @@ Result<app::TeamSource> MakeTeamSource(const ModelOptions& options, const app::W
   }
   const auto maker = std::make_shared<TeamMaker>(
       std::move(staff), workspace.repository().root().string(), std::make_shared<llm::Ledger>(std::move(ledger)),
-      options.transcripts.empty() ? fs::path() : fs::absolute(options.transcripts));
+      options.transcripts.empty() ? fs::path() : fs::absolute(options.transcripts), deadline);
   return app::TeamSource{
       .make = [maker](const std::string& task, memory::Journal& journal) { return maker->Make(task, journal); },
       .digest = digest};

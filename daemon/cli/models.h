@@ -26,6 +26,8 @@ Result<std::string> EncodeModelKeys(const config::OperatorConfig& config);
 bool AsksModels(const std::map<core::AgentRole, config::AgentSettings>& agents);
 
 // Empty if no model is asked for: the agents are built in.
-Result<app::TeamSource> MakeTeamSource(const ModelOptions& options, const app::Workspace& workspace);
+// `deadline`: of the task; the source does not outlive it.
+Result<app::TeamSource> MakeTeamSource(const ModelOptions& options, const app::Workspace& workspace,
+                                       const base::Deadline& deadline);
 
 }  // namespace warpwright::cli

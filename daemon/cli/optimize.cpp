@@ -173,6 +173,8 @@ Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& option
   worker::WorkerEvaluator trusted = session.MakeWorker(), candidates = session.MakeWorker();
   memory::JsonLinesStore experience = session.Experiences();
   const base::SystemClock clock;
+  base::Deadline deadline(clock);
+  for (auto* worker : {&trusted, &candidates}) worker->Obey(deadline);
   Progress progress(options.common.quiet);
   GithubPublisher publisher(options.publication, session.workspace(), commands);
   app::OptimizeServices services{.trusted = Restartable(trusted),
@@ -182,6 +184,7 @@ Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& option
                                  .skills = session.Skills(),
                                  .experience = experience,
                                  .clock = clock,
+                                 .deadline = &deadline,
                                  .tools_worker = session.Worker(),
                                  .team = {},
                                  .publisher = {},
@@ -197,7 +200,7 @@ Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& option
             services));
     return std::vector<app::OptimizedKernel>{std::move(carried)};
   }
-  WW_ASSIGN(services.team, MakeTeamSource(options.models, session.workspace()));
+  WW_ASSIGN(services.team, MakeTeamSource(options.models, session.workspace(), deadline));
   if (Publishes(options))
     services.publisher = [&](const repo::Signature& author) { return publisher.Connect(options.publish, author); };
   return app::OptimizeKernels(session.workspace(), RequestOf(options), services);

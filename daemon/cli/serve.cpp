@@ -1,6 +1,7 @@
 #include "cli/serve.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -41,6 +42,15 @@ void HideMemory() {
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
   ::prctl(PR_SET_DUMPABLE, 0);
+}
+
+// Some thirty threads, each of which allocates little: an arena for each of them keeps what that thread once needed,
+// and the process grows for days until all have seen their worst. Few arenas share it; and a threshold that is set does
+// not rise with the largest buffer that was ever freed.
+void KeepHeapSmall() {
+  ::mallopt(M_ARENA_MAX, 2);
+  ::mallopt(M_MMAP_THRESHOLD, 256 << 10);
+  ::mallopt(M_TRIM_THRESHOLD, 256 << 10);
 }
 
 double ResidentBytes() {
@@ -352,6 +362,7 @@ Status CheckServable(const config::OperatorConfig& config) {
 
 Result<int> RunServe(const ServeOptions& options) {
   HideMemory();
+  KeepHeapSmall();
   service::Daemon::BlockSignals();
   WW_ASSIGN(config::OperatorConfig config, config::LoadOperatorConfig(options.config));
   base::ConfigureLog(config.json_logs ? base::LogFormat::kJson : base::LogFormat::kText,

@@ -50,6 +50,7 @@ Result<int> Show(const skills::SkillLibrary& library, const std::string& id, boo
                     {"intent", card->intent},
                     {"mechanism", card->mechanism},
                     {"sketch", card->sketch},
+                    {"example", card->example},
                     {"transform", card->transform},
                     {"parameters", parameters},
                     {"expected", expected},
@@ -60,7 +61,8 @@ Result<int> Show(const skills::SkillLibrary& library, const std::string& id, boo
                   .c_str());
     return kExitDone;
   }
-  fmt::print("{}: {}\n\n{}\n\n{}\n\n{}\n", card->id, card->title, card->intent, card->mechanism, card->sketch);
+  fmt::print("{}: {}\n\n{}\n\n{}\n\n{}\n", card->id, card->title, card->intent, card->mechanism,
+             card->example.empty() ? card->sketch : card->example);
   for (const auto& p : card->parameters)
     fmt::print("parameter {} = {}: {}\n", p.name, fmt::join(p.values, " | "), p.meaning);
   for (const auto& e : card->expected)

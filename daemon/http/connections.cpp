@@ -103,8 +103,8 @@ void Connections::MakeRoom(int newcomer, const std::string* sender) {
   }
   if (oldest == open_.end()) oldest = open_.find(newcomer);
   if (oldest->second.dropped) return;
+  made_room_();  // first, so that whoever finds the connection closed finds it counted
   Drop(oldest->first, oldest->second);
-  made_room_();
 }
 
 // What the connection took of the limits.

@@ -9,6 +9,7 @@
 #include "judge/agreement.h"
 #include "judge/determinism.h"
 #include "judge/equivalence.h"
+#include "judge/generated_shapes.h"
 #include "judge/in_place.h"
 #include "judge/judge_state.h"
 #include "judge/run_checks.h"
@@ -20,14 +21,6 @@ namespace {
 
 constexpr uint64_t kMaxLargeBytes = 256u << 20;
 constexpr uint64_t kSearchBytes = 4u << 20;
-// What an odd shape may take: so many times the largest declared case. One more of several small extents, or a prime
-// for a stride, can make a buffer a thousand times larger.
-constexpr uint64_t kOddShapeFactor = 2;
-constexpr uint64_t kLeastOddShapeBytes = 1u << 20, kLeastOddShapeInstructions = 20'000'000;
-// Of the original, at shapes that are long in one dimension or have many elements.
-constexpr uint64_t kMostLongInstructions = 80'000'000;
-constexpr uint64_t kTiledInstructions = 15'000'000;
-constexpr uint64_t kSampledInstructions = 60'000'000;  // of a candidate there: it may use a block for every short row
 constexpr size_t kMostNumbers = 64, kMostSizes = 6;
 constexpr int64_t kLeastSize = 1024, kMostSize = 4 << 20;  // that a candidate names and that is tried
 constexpr double kMostNamed = 1e9;
@@ -48,19 +41,6 @@ std::optional<core::Case> ReducedForSearch(const core::KernelSpec& spec, const c
   for (core::Case& reduced : shapes)
     if (MakeInputs(spec, reduced, InputVariant::kBase, 0, repository)) return std::move(reduced);
   return std::nullopt;
-}
-
-// Sizes that the manifest's author did not choose.
-bool HasGeneratedShape(const Trial& trial) {
-  return trial.check == core::Check::kOddShape || trial.check == core::Check::kReducedShape;
-}
-
-bool HasEmptyBuffer(const core::KernelSpec& spec, const core::Case& c) {
-  return std::any_of(spec.args.begin(), spec.args.end(), [&](const core::Argument& argument) {
-    if (!std::holds_alternative<core::BufferArgument>(argument.kind)) return false;
-    const auto shape = core::ShapeOf(argument, c);
-    return shape && std::find(shape->begin(), shape->end(), 0) != shape->end();
-  });
 }
 
 uint64_t ElementsOf(const core::KernelSpec& spec, const core::Case& c) {
@@ -86,7 +66,9 @@ class CandidateEvaluation {
         runs_(state, candidate, evaluator, effort),
         determinism_(state, runs_),
         state_check_(state, runs_),
-        timing_(state, candidate, evaluator, effort) {}
+        timing_(state, candidate, evaluator, effort),
+        trials_(state, runs_, state_check_, timing_, measured_),
+        shapes_(state, candidate, evaluator, runs_, trials_) {}
 
   Result<core::Verdict> Run();
 
@@ -96,17 +78,9 @@ class CandidateEvaluation {
   void NoteAgreement(const Trial& trial, const TrialReference& reference, const core::Executed& run);
   enum class Inputs { kAll, kThatNeedSize, kSecretSeeds };
   Result<Failure> OtherInputs(const core::Case& c, Inputs which, VerificationLevel effort);
-  Result<Failure> OddShapesOf(const core::Case& c, VerificationLevel effort);
-  struct Budget {
-    uint64_t bytes = 0, instructions = 0;  // of the original
-  };
-  Result<Failure> TryOddShape(Trial trial, const Budget& budget);
-  Result<Failure> LongShapesOf(const core::Case& c);
-  Result<Failure> TiledShapesOf(const core::Case& c);
   void NoteNumbers(const TrialReference& reference, const core::Executed& run);
   size_t MainCase() const;
   Result<Failure> OtherScalarsOf(const VerifiedCase& verified);
-  Result<Failure> ReducedShapesOf();
   Result<Failure> LargeCases();
   void BeginCases();
   core::CounterDepth Depth();
@@ -114,13 +88,6 @@ class CandidateEvaluation {
   Result<Failure> Measure();
   Status SimulateForLines(const core::Case& small);
   Result<Failure> DeadCode(const core::Case& small);
-  Result<Failure> TryTrial(const Trial& trial);
-
-  void Passed(core::Check check) {
-    if (std::find(measured_.checks.begin(), measured_.checks.end(), core::CheckName(check)) == measured_.checks.end())
-      measured_.checks.emplace_back(check);
-  }
-
   Judge::State& state_;
   const core::SourceRef& candidate_;
   core::Evaluator& evaluator_;
@@ -134,6 +101,8 @@ class CandidateEvaluation {
   DeterminismCheck determinism_;
   StateCheck state_check_;
   PairedTiming timing_;
+  TrialRunner trials_;
+  GeneratedShapes shapes_;
 };
 
 // Runs on the case's own inputs: several together, and one with complementary poison and read-only inputs.
@@ -158,9 +127,9 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   }
   WW_ASSIGN(Failure failure, state_check_.Check(trial, *reference, first));
   if (failure) return failure;
-  Passed(core::Check::kGuardBands);
-  Passed(core::Check::kInputHash);
-  Passed(core::Check::kModuleState);
+  trials_.Passed(core::Check::kGuardBands);
+  trials_.Passed(core::Check::kInputHash);
+  trials_.Passed(core::Check::kModuleState);
   if (!reference->changed_globals.empty())
     state_.Note(fmt::format("module-state: the original's own result may depend on earlier calls: {}",
                             reference->changed_globals.front()));
@@ -178,7 +147,7 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   failure = CheckSideEffects(state_.spec, trial, complemented, second);
   if (!failure) failure = CheckUnwritten(trial, *reference, first, complemented, second);
   if (failure) return failure;
-  Passed(core::Check::kUnwrittenOutput);
+  trials_.Passed(core::Check::kUnwrittenOutput);
   WW_ASSIGN(failure, determinism_.OfFurtherRuns(trial, *reference, first, second));
   if (!failure && !state_.on_simulator() && effort_ == VerificationLevel::kFull) {
     WW_ASSIGN(RunOutcome before, runs_.ExecuteExactly(trial, *reference, complemented,
@@ -187,19 +156,19 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
     WW_ASSIGN(failure, determinism_.BesideOtherWork(trial, *reference, first));
   }
   if (failure) return failure;
-  Passed(core::Check::kDeterminism);
+  trials_.Passed(core::Check::kDeterminism);
   if (auto mismatch = state_.Compare(*reference, first.buffers))
     return Failure(Wrong(core::Check::kComparison, trial, mismatch->message));
-  Passed(core::Check::kComparison);
+  trials_.Passed(core::Check::kComparison);
   failure = CheckBuildDependence(state_.spec, *reference, first);
   if (failure) return failure;
-  Passed(core::Check::kBuildDependent);
+  trials_.Passed(core::Check::kBuildDependent);
   failure = CheckHostCode(state_.spec, *reference, first);
   if (failure) return failure;
-  Passed(core::Check::kHostCode);
+  trials_.Passed(core::Check::kHostCode);
   failure = CheckPrecision(state_.spec, *reference, first);
   if (failure) return failure;
-  Passed(core::Check::kPtxRules);
+  trials_.Passed(core::Check::kPtxRules);
   for (std::string& note : PrecisionNotes(*reference, first))
     if (std::find(measured_.notes.begin(), measured_.notes.end(), note) == measured_.notes.end())
       measured_.notes.push_back(std::move(note));
@@ -207,7 +176,7 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   if (effort_ == VerificationLevel::kFull || &verified == &state_.verified.front()) {
     WW_ASSIGN(failure, CheckInPlace(state_, runs_, trial, *reference, in_place_));
     if (failure) return failure;
-    if (in_place_) Passed(core::Check::kInPlace);
+    if (in_place_) trials_.Passed(core::Check::kInPlace);
   }
   if (!state_.on_simulator()) timing_.AddVerified(trial.c.name, *reference, first.buffers);
   if (effort_ == VerificationLevel::kFull) NoteAgreement(trial, *reference, first);
@@ -235,7 +204,7 @@ Result<Failure> CandidateEvaluation::Recorded(const VerifiedCase& verified, cons
                   recorded, reference.layouts[o].accumulation, state_.leniency,
                   Recordable(recorded.dtype, reference.references[o], run.buffers[reference.outputs[o]])))
             return Failure(Wrong(core::Check::kRecordedReference, verified.own, mismatch->message));
-    Passed(core::Check::kRecordedReference);
+    trials_.Passed(core::Check::kRecordedReference);
   }
   if (verified.supplied) {
     WW_ASSIGN(const SuppliedTrial supplied, MakeSuppliedTrial(state_.spec, verified, state_.options.repository));
@@ -246,64 +215,8 @@ Result<Failure> CandidateEvaluation::Recorded(const VerifiedCase& verified, cons
                               .Check(std::get<core::Executed>(outcome).buffers[supplied.outputs[o]]))
         return Failure(Wrong(core::Check::kRecordedReference, verified.own,
                              "against the supplied reference: " + mismatch->message));
-    Passed(core::Check::kRecordedReference);
+    trials_.Passed(core::Check::kRecordedReference);
   }
-  return Failure();
-}
-
-// One run of each side. What the original cannot do is not required of the candidate.
-Result<Failure> CandidateEvaluation::TryTrial(const Trial& trial) {
-  const Result<OracleResult> asked = state_.oracle.Query(trial);
-  // A negative extent, an empty range of integers, a file of another shape: the manifest is not wrong, such sizes are
-  // none of its.
-  if (!asked && asked.error().code == ErrorCode::kConfig && HasGeneratedShape(trial)) {
-    state_.Note(fmt::format("{}: not tested with {}: the manifest does not allow it: {}", Name(trial.check),
-                            trial.Describe(), asked.error().message));
-    return Failure();
-  }
-  WW_ASSIGN(const OracleResult answer, asked);
-  if (const auto* verdict = std::get_if<core::Verdict>(&answer)) {
-    state_.Note(fmt::format("{}: not tested with {}: the original itself: {}", Name(trial.check), trial.Describe(),
-                            core::VerdictMessage(*verdict)));
-    return Failure();
-  }
-  const auto reference = std::get<std::shared_ptr<const TrialReference>>(answer);
-  if (!reference->health.empty()) {
-    state_.Note(fmt::format("{}: not tested with {}: {}", Name(trial.check), trial.Describe(), reference->health));
-    return Failure();
-  }
-  WW_ASSIGN(RunOutcome outcome,
-            runs_.Execute(trial, reference->inputs, {.sample_instructions = trial.sample_instructions}));
-  if (auto* verdict = std::get_if<core::Verdict>(&outcome)) {
-    if (auto* refused = std::get_if<core::Refused>(verdict))
-      refused->reason += fmt::format(" (with {}, which the original handles)", trial.Describe());
-    return Failure(std::move(*verdict));
-  }
-  core::Executed& run = std::get<core::Executed>(outcome);
-  if (auto failure = CheckSideEffects(state_.spec, trial, reference->inputs, run)) return failure;
-  // Of several launches, or where blocks add to one result, blocks that did not run are missed: only faults count.
-  if (run.sampled && (run.launches.size() > 1 || state_.spec.allow.contains(core::Allow::kNondeterministic)))
-    return Failure();
-  if (run.sampled) CompleteSample(*reference, run);
-  WW_ASSIGN(Failure stale, state_check_.Check(trial, *reference, run));
-  if (stale) return stale;
-  if (auto mismatch = state_.Compare(*reference, run.buffers)) {
-    // Unwritten poison explains more than a wrong value.
-    for (size_t o = 0; o < reference->outputs.size(); ++o) {
-      const core::BufferContent& poison = reference->inputs[reference->outputs[o]];
-      const OutputLayout& layout = reference->layouts[o];
-      const size_t size = core::SizeOf(layout.dtype), at = mismatch->index * size;
-      if (poison.uninitialized && mismatch->output == layout.name && at + size <= poison.bytes.size() &&
-          std::memcmp(run.buffers[reference->outputs[o]].data() + at, poison.bytes.data() + at, size) == 0)
-        mismatch->message =
-            fmt::format("{} is not written; {}", ElementName(layout, mismatch->index), mismatch->message);
-    }
-    return Failure(Wrong(trial.check, trial, mismatch->message));
-  }
-  if (auto failure = CheckPrecision(state_.spec, *reference, run)) return failure;
-  if (!state_.on_simulator() && trial.check == core::Check::kSecretSeed)
-    timing_.AddVerified(trial.c.name, *reference, run.buffers);
-  Passed(trial.check);
   return Failure();
 }
 
@@ -311,68 +224,8 @@ Result<Failure> CandidateEvaluation::OtherInputs(const core::Case& c, Inputs whi
   for (const Trial& trial : PlanTrials(state_.spec, c, secret_, effort, named_)) {
     if (which == Inputs::kSecretSeeds && trial.check != core::Check::kSecretSeed) continue;
     if (which == Inputs::kThatNeedSize && !NeedsSize(trial)) continue;
-    WW_ASSIGN(Failure failure, TryTrial(trial));
+    WW_ASSIGN(Failure failure, trials_.Try(trial));
     if (failure) return failure;
-  }
-  return Failure();
-}
-
-Result<Failure> CandidateEvaluation::OddShapesOf(const core::Case& c, VerificationLevel effort) {
-  Budget budget{kLeastOddShapeBytes, kLeastOddShapeInstructions};
-  for (const core::Case& declared : state_.spec.cases)
-    if (const auto bytes = CaseBytes(state_.spec, declared))
-      budget.bytes = std::max(budget.bytes, kOddShapeFactor * *bytes);
-  for (const VerifiedCase& verified : state_.verified)
-    budget.instructions = std::max(budget.instructions, kOddShapeFactor * verified.instructions);
-  const base::CounterRandom seeds(secret_, 77);
-  uint64_t index = 0;
-  for (core::Case& odd : OddShapes(state_.spec, c, secret_, effort)) {
-    WW_ASSIGN(Failure failure, TryOddShape({.check = core::Check::kOddShape,
-                                            .c = std::move(odd),
-                                            .variant = InputVariant::kBase,
-                                            .seed = seeds.Bits(index++)},
-                                           budget));
-    if (failure) return failure;
-  }
-  return Failure();
-}
-
-// Where a path begins that declared sizes never take.
-Result<Failure> CandidateEvaluation::LongShapesOf(const core::Case& c) {
-  const base::CounterRandom seeds(secret_, 80);
-  uint64_t index = 0;
-  for (core::Case& shape : LongShapes(state_.spec, c, secret_, sizes_)) {
-    const Trial trial{.check = core::Check::kOddShape,
-                      .c = std::move(shape),
-                      .variant = index % 2 == 0 ? InputVariant::kBase : InputVariant::kTies,
-                      .seed = seeds.Bits(index++),
-                      .bare = true,
-                      .sample_instructions = kSampledInstructions};
-    WW_ASSIGN(Failure failure, TryOddShape(trial, {state_.options.max_long_bytes, kMostLongInstructions}));
-    if (failure) return failure;
-  }
-  return Failure();
-}
-
-// Some blocks at sizes that are too much work: a fault, such as a race, that the original's have not.
-Result<Failure> CandidateEvaluation::TiledShapesOf(const core::Case& c) {
-  for (core::Case& shape : TiledShapes(state_.spec, c)) {
-    const Trial trial{.check = core::Check::kOddShape, .c = std::move(shape), .seed = secret_};
-    const auto bytes = CaseBytes(state_.spec, trial.c);
-    if (!bytes || *bytes > state_.options.max_long_bytes || !state_.on_simulator()) continue;
-    const auto inputs = state_.oracle.InputsOf(trial);
-    if (!inputs) continue;
-    const RunKind kind{.sample_instructions = kTiledInstructions};
-    WW_ASSIGN(RunOutcome outcome, runs_.Execute(trial, **inputs, kind));
-    auto* verdict = std::get_if<core::Verdict>(&outcome);
-    if (verdict == nullptr || !std::holds_alternative<core::Faulted>(*verdict)) continue;
-    const RunConfiguration setting{.source = &state_.original,
-                                   .spec = &state_.spec,
-                                   .c = &trial.c,
-                                   .device = state_.device,
-                                   .options = OptionsOf(kind)};
-    WW_ASSIGN(const RunOutcome original, RunKernel(state_.trusted, setting, **inputs));
-    if (std::holds_alternative<core::Executed>(original)) return Failure(std::move(*verdict));
   }
   return Failure();
 }
@@ -399,21 +252,6 @@ size_t CandidateEvaluation::MainCase() const {
   return state_.verified.size() - 1;
 }
 
-Result<Failure> CandidateEvaluation::TryOddShape(Trial trial, const Budget& budget) {
-  const auto bytes = CaseBytes(state_.spec, trial.c);  // an Error is for TryTrial to explain
-  if (bytes && *bytes > budget.bytes) {
-    if (trial.sample_instructions == 0)
-      state_.Note(
-          fmt::format("{}: not tested with {}: its buffers take {} MiB, more than {} times those of the largest case",
-                      Name(trial.check), trial.Describe(), *bytes >> 20, kOddShapeFactor));
-    return Failure();
-  }
-  // An allocation of nothing has no address of its own on a GPU.
-  if (!state_.on_simulator() && HasEmptyBuffer(state_.spec, trial.c)) return Failure();
-  trial.original_instructions = budget.instructions;
-  return TryTrial(trial);
-}
-
 // Small inputs as well: there an addend to a sum of squares becomes visible.
 Result<Failure> CandidateEvaluation::OtherScalarsOf(const VerifiedCase& verified) {
   const base::CounterRandom seeds(secret_, 79);
@@ -421,25 +259,9 @@ Result<Failure> CandidateEvaluation::OtherScalarsOf(const VerifiedCase& verified
   for (const core::Case& other : OtherScalars(state_.spec, *verified.c, secret_))
     for (const InputVariant variant : {InputVariant::kBase, InputVariant::kScaleDown}) {
       if (variant != InputVariant::kBase && (!VariantApplies(state_.spec) || index > 3)) continue;
-      WW_ASSIGN(Failure failure, TryTrial({core::Check::kOtherScalars, other, variant, seeds.Bits(index++)}));
+      WW_ASSIGN(Failure failure, trials_.Try({core::Check::kOtherScalars, other, variant, seeds.Bits(index++)}));
       if (failure) return failure;
     }
-  return Failure();
-}
-
-// Cases too large to be verified whole, at the lengths that matter: one dimension at a time is reduced.
-Result<Failure> CandidateEvaluation::ReducedShapesOf() {
-  const base::CounterRandom seeds(secret_, 78);
-  uint64_t index = 0;
-  for (const auto& [c, instructions] : state_.large) {
-    const double share =
-        0.5 * static_cast<double>(state_.options.verify_instructions) / static_cast<double>(instructions);
-    for (core::Case& reduced : ReducedShapes(state_.spec, *c, share)) {
-      const Trial trial{core::Check::kReducedShape, std::move(reduced), InputVariant::kBase, seeds.Bits(index++)};
-      WW_ASSIGN(Failure failure, TryTrial(trial));
-      if (failure) return failure;
-    }
-  }
   return Failure();
 }
 
@@ -478,7 +300,7 @@ Result<Failure> CandidateEvaluation::LargeCases() {
       if (original != nullptr && !FindIdle(*reference, inputs, *original))
         return Failure(Wrong(core::Check::kLargeCase, trial, std::move(*idle)));
     }
-    Passed(core::Check::kLargeCase);
+    trials_.Passed(core::Check::kLargeCase);
   }
   return Failure();
 }
@@ -541,7 +363,7 @@ Result<Failure> CandidateEvaluation::Measure() {
       if (confirmed) return failure;
     }
   }
-  Passed(core::Check::kBytesRead);
+  trials_.Passed(core::Check::kBytesRead);
   return Failure();
 }
 
@@ -582,12 +404,12 @@ Result<Failure> CandidateEvaluation::DeadCode(const core::Case& small) {
       return Failure();
     }
   } else if (!added.complete() && effort_ == VerificationLevel::kQuick) {
-    WW_ASSIGN(Failure failure, OddShapesOf(small, VerificationLevel::kFull));
+    WW_ASSIGN(Failure failure, shapes_.Odd(small, VerificationLevel::kFull));
     if (failure) return failure;
   }
   if (!added.known()) return Failure();
   if (auto refused = added.Judge()) return Failure(std::move(*refused));
-  Passed(core::Check::kDeadCode);
+  trials_.Passed(core::Check::kDeadCode);
   return Failure();
 }
 
@@ -604,6 +426,7 @@ Result<core::Verdict> CandidateEvaluation::Run() {
   } else {  // only now, when the candidate is compiled and has run: nothing in it can know these
     secret_ = base::SecretSeed();
   }
+  shapes_.UseSecret(secret_);
   const core::Case& cheapest = *state_.verified.front().c;
   const std::optional<core::Case> reduced = effort_ == VerificationLevel::kQuick
                                                 ? ReducedForSearch(state_.spec, cheapest, state_.options.repository)
@@ -625,21 +448,21 @@ Result<core::Verdict> CandidateEvaluation::Run() {
                                            which == Inputs::kSecretSeeds ? VerificationLevel::kQuick : effort_));
     if (failure) return *failure;
   }
-  WW_ASSIGN(Failure failure, OddShapesOf(reduced ? *reduced : cheapest, effort_));
+  WW_ASSIGN(Failure failure, shapes_.Odd(reduced ? *reduced : cheapest, effort_));
   if (failure) return *failure;
   if (effort_ == VerificationLevel::kFull) {
     // The neighbours of the largest case too: a launcher may take another path beyond some size.
     if (state_.verified.size() > 1) {
-      WW_ASSIGN(failure, OddShapesOf(*state_.verified.back().c, VerificationLevel::kQuick));
+      WW_ASSIGN(failure, shapes_.Odd(*state_.verified.back().c, VerificationLevel::kQuick));
       if (failure) return *failure;
     }
-    WW_ASSIGN(failure, LongShapesOf(cheapest));
+    WW_ASSIGN(failure, shapes_.Long(cheapest, sizes_));
     if (failure) return *failure;
-    WW_ASSIGN(failure, TiledShapesOf(cheapest));
+    WW_ASSIGN(failure, shapes_.Tiled(cheapest));
     if (failure) return *failure;
     WW_ASSIGN(failure, OtherScalarsOf(state_.verified.front()));
     if (failure) return *failure;
-    WW_ASSIGN(failure, ReducedShapesOf());
+    WW_ASSIGN(failure, shapes_.Reduced());
     if (failure) return *failure;
     WW_ASSIGN(failure, LargeCases());
     if (failure) return *failure;

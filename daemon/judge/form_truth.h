@@ -50,6 +50,7 @@ class FormTruth {
   };
   Result<std::optional<Declined>> AddTo(std::vector<OutputReference>& references, const OriginalRun& run,
                                         Extent extent);
+  const core::Computation& computation() const { return *computation_; }
 
  private:
   // Formats that the original may compute in, the most exact first.

@@ -79,7 +79,8 @@ struct JudgeOptions {
   uint64_t sample_instructions = 20'000'000;  // of one measurement
   uint64_t max_case_bytes =
       1ull << 30;  // of all buffers; larger cases are skipped on the simulator, and this is reported
-  uint64_t max_long_bytes = 96u << 20;  // of shapes that are long in one dimension, or of many elements
+  uint64_t max_long_bytes = 96u << 20;          // of shapes that are long in one dimension, or of many elements
+  uint64_t max_long_instructions = 80'000'000;  // of the original there
   uint64_t guard_bytes = 64u << 10;
   std::string manifest_digest, toolchain;  // for recorded references
   std::optional<core::Chip> chip;          // of a real device: bounds plausible results

@@ -256,11 +256,7 @@ Result<OracleResult> Oracle::Compute(const Trial& trial, std::vector<core::Buffe
   }
   WW_ASSIGN(std::optional<core::Verdict> failure, RunOriginal(trial, *reference));
   if (failure) return OracleResult(std::move(*failure));
-  // Special values are special in their bits, which the shadow's wider type treats differently.
-  const bool special = trial.variant == InputVariant::kSpecialValues ||
-                       trial.variant == InputVariant::kSpecialNumbers || trial.variant == InputVariant::kMaxFinite ||
-                       trial.variant == InputVariant::kTiny || trial.variant == InputVariant::kSubnormal;
-  if (!special && !trial.bare) {
+  if (!LacksTruth(trial)) {
     WW_TRY(AddTruth(trial, *reference));
     MarkExact(trial, *reference);
     const bool exact =
@@ -444,6 +440,7 @@ Status Oracle::AddTruth(const Trial& trial, TrialReference& reference) {
     if (!declined) return {};
     too_much = declined->too_much;
   }
+  if (HasSpecialInputs(trial)) return {};
   WW_ASSIGN(const bool has_shadow, AddShadow(trial, reference));
   if (!has_shadow && too_much) {
     WW_ASSIGN(const auto declined, AddForm(trial, reference, FormTruth::Extent::kSampled));
@@ -457,7 +454,10 @@ Status Oracle::AddConditioning(const Trial& trial, TrialReference& reference) {
     return std::any_of(reference.references.begin(), reference.references.end(),
                        [&](const auto& r) { return r.source == source; });
   };
-  if (has(TruthSource::kForm)) return {};  // its bounds say it
+  const bool sampled = std::any_of(reference.references.begin(), reference.references.end(), [](const auto& r) {
+    return std::any_of(r.bound.begin(), r.bound.end(), [](double bound) { return std::isnan(bound); });
+  });
+  if (has(TruthSource::kForm) && !sampled) return {};  // its bounds say it
   const bool by_shadow = has(TruthSource::kShadow);
   std::vector<std::vector<double>> moved(reference.outputs.size());
   if (by_shadow) {
@@ -482,8 +482,7 @@ Status Oracle::AddConditioning(const Trial& trial, TrialReference& reference) {
     r.conditioning = std::move(moved[o]);
     base::ParallelFor(r.conditioning.size(), [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) {
-        const double still =
-            r.truth.empty() ? core::LoadAsDouble(reference.layouts[o].dtype, r.bytes.data(), i) : r.truth[i];
+        const double still = by_shadow ? r.truth[i] : core::LoadAsDouble(reference.layouts[o].dtype, r.bytes.data(), i);
         r.conditioning[i] = std::fabs(r.conditioning[i] - still);
       }
     });

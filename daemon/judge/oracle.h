@@ -82,6 +82,8 @@ class Oracle {
   std::string DescribeTruth();
   // Trials in which the form was not used although there is one, and why.
   const std::vector<std::string>& notes() const { return notes_; }
+  // What the original computes, where a trial has shown it so; else nullptr.
+  const core::Computation* form() const { return form_ && form_proven_ ? &form_->computation() : nullptr; }
   int64_t runs() const { return runs_; }
 
  private:

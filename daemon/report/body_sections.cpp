@@ -33,8 +33,8 @@ std::string Unbroken(std::string_view text) {
 // Three columns, so that a phone shows all of them.
 std::string CounterTable(const std::vector<CounterRow>& counters, bool modelled) {
   if (counters.empty()) return {};
-  std::string out = fmt::format("\n   | counter{} | before → after | |\n   |:--|--:|:--|\n",
-                                modelled ? " (simulated)" : "");
+  std::string out =
+      fmt::format("\n   | counter{} | before → after | |\n   |:--|--:|:--|\n", modelled ? " (simulated)" : "");
   for (const CounterRow& c : counters) {
     const std::string_view unit = core::UnitOf(c.name);
     out += fmt::format("   | {} | {} | {} |\n", EscapeMarkdown(FieldWords(c.name), 60),
@@ -268,11 +268,10 @@ std::string AttemptTable(const Explanation& e, size_t max_rows, size_t max_bytes
   std::sort(rows.begin(), rows.end());
   std::string out = fmt::format("| round | method | verdict | {} | note |\n|--:|:--|:--|--:|:--|\n",
                                 e.modelled ? "gain, modelled" : "gain");
-  std::string last;
+  std::string last;  // not every attempt is a row
   for (const size_t i : rows) {
     const AttemptRow& a = e.attempts[i];
-    // A transformation describes itself identically for each of its settings.
-    const std::string note = a.message == last ? "as above" : EscapeMarkdown(a.message, max_bytes);
+    const std::string note = !last.empty() && a.message == last ? "as above" : EscapeMarkdown(a.message, max_bytes);
     last = a.message;
     out += fmt::format("| {} | {}{} | {} | {} | {} |\n", a.round, EscapeMarkdown(a.method, 60),
                        a.parameters.empty() ? "" : "<br>" + EscapeMarkdown(a.parameters, 80), VerdictCell(a),
@@ -298,7 +297,7 @@ std::string Verification(const Explanation& e, size_t max_items) {
     ran_count += check.ran ? 1 : 0;
     if (shown++ >= max_items) continue;
     if (check.ran)
-      ran += fmt::format("| {} | {} |\n", EscapeMarkdown(check.name, 40), EscapeMarkdown(check.meaning, 160));
+      ran += fmt::format("| {} | {} |\n", EscapeMarkdown(check.name, 40), EscapeMarkdown(check.meaning, 300));
     else missing += fmt::format("- {}: {}.\n", EscapeMarkdown(check.name, 40), EscapeMarkdown(check.why_not, 160));
   }
   if (!ran.empty()) body += "| check that ran | what it verifies |\n|:--|:--|\n" + ran;

@@ -338,8 +338,6 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
   if (after == nullptr) return e;
   AddCases(e, *before, *after);
   for (const core::CheckName& check : after->checks) e.checks.push_back(check.text());
-  std::copy_if(after->notes.begin(), after->notes.end(), std::back_inserter(e.checks),
-               [](const std::string& note) { return !note.starts_with(core::kCountersNote); });
   SortNotes(after->notes, e);
   if (BitIdentical(e).value_or(false)) SaySameBits(e);
   e.check_table = CheckTable(after->checks, e.modelled, after->notes);

@@ -120,7 +120,7 @@ struct Explanation {
   std::vector<std::string> plans;  // one line for each round: "1. row_parallel: why, with the evidence it cites"
   std::vector<AttemptRow> attempts;
   std::vector<PredictionRow> predictions;
-  std::vector<std::string> checks;
+  std::vector<std::string> checks;        // names of those that the result passed
   std::vector<std::string> conversation;  // of language models: who asked what, and what came of it, with its cost
   std::vector<std::string> reproduce;     // command lines
   std::string base_commit, original_hash, result_hash, version, toolchain;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "base/utf8.h"
 
@@ -80,8 +81,7 @@ std::string CauseText(const TakenStep& step) {
   if (!text.empty()) return text;
   const std::string gain = FormatGain(step.gain_after / step.gain_before);
   if (step.predicted == 0)
-    return fmt::format("{} as fast. No counter that would explain it was counted, so its cause is not known.",
-                       gain);
+    return fmt::format("{} as fast. No counter that would explain it was counted, so its cause is not known.", gain);
   return fmt::format("{} as fast. Its cause is not known: of {} that would explain it, {} came true.", gain,
                      Plural(step.predicted, "expected change of a counter", "expected changes of counters"), step.held);
 }
@@ -116,6 +116,12 @@ std::string VerdictWords(const AttemptRow& attempt) {
   std::string words(Name(attempt.outcome));
   std::replace(words.begin(), words.end(), '_', ' ');
   return words;
+}
+
+std::string_view NoteOf(const std::vector<AttemptRow>& attempts, size_t index) {
+  const std::string& message = attempts[index].message;
+  if (index > 0 && !message.empty() && message == attempts[index - 1].message) return "as above";
+  return message;
 }
 
 bool IsSlower(const CaseRow& row) {
@@ -201,6 +207,22 @@ std::string FieldWords(std::string_view field) {
     words += (words.empty() ? "" : " ") + shown;
   }
   return words;
+}
+
+std::string Wrap(const std::string& text, size_t width, const std::string& first_indent, const std::string& indent) {
+  std::istringstream words(text);
+  std::string out, line = first_indent, word;
+  bool empty = true;  // the line has no word yet
+  while (words >> word) {
+    if (!empty && base::CodePoints(line) + 1 + base::CodePoints(word) > width) {
+      out += line + "\n";
+      line = indent;
+      empty = true;
+    }
+    line += (empty ? "" : " ") + word;
+    empty = false;
+  }
+  return out + line + "\n";
 }
 
 std::string Plural(int count, std::string_view one, std::string_view many) {

@@ -19,6 +19,8 @@ std::string CauseText(const TakenStep& step);
 // A plan's reason with the first two facts that it cites in parentheses, without their numbers.
 std::string PlanWords(std::string_view plan);
 std::string VerdictWords(const AttemptRow& attempt);  // "new base", "verified, not taken", "wrong result"
+// What is said of attempt `index`; "as above" where the one before says the same, as settings of one method do.
+std::string_view NoteOf(const std::vector<AttemptRow>& attempts, size_t index);
 // "1.93x (1.91 to 1.95)", "0.96x (0.95 to 0.98), slower"
 std::string SpeedupWords(const CaseRow& row);
 bool IsSlower(const CaseRow& row);
@@ -34,5 +36,7 @@ std::string RooflineOfFormula(const Explanation& explanation);
 // "load_sectors_per_request" as "load sectors per request"; a trailing "_pct" is left to the unit.
 std::string FieldWords(std::string_view field);
 std::string Plural(int count, std::string_view one, std::string_view many = {});  // "1 round", "8 rounds"
+// Lines of at most `width` columns, those after the first indented, with a newline at the end. Words are kept whole.
+std::string Wrap(const std::string& text, size_t width, const std::string& first_indent, const std::string& indent);
 
 }  // namespace warpwright::report

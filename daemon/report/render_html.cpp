@@ -110,14 +110,15 @@ std::string AttemptTable(const Explanation& e) {
   for (const auto& plan : e.plans) out += "<li>" + EscapeHtml(PlanWords(plan)) + "</li>\n";
   out += "</ul>\n<div class=\"scroll\">" + AttemptTree(e) + "</div>\n<div class=\"scroll\"><table>\n";
   out += Row({Num("round"), "method", "result", Num("gain"), "note"}, "th");
-  for (const auto& a : e.attempts) {
+  for (size_t i = 0; i < e.attempts.size(); ++i) {
+    const AttemptRow& a = e.attempts[i];
     const std::string result = a.accepted ? "<span class=\"good-text\">new base</span>"
                                : a.gain   ? VerdictWords(a)
                                           : "<span class=\"bad-text\">" + EscapeHtml(VerdictWords(a)) + "</span>";
     out += Row({Num(std::to_string(a.round)),
                 EscapeHtml(a.method) +
                     (a.parameters.empty() ? "" : "<br><span class=\"soft\">" + EscapeHtml(a.parameters) + "</span>"),
-                result, Num(a.gain ? FormatGain(*a.gain) : ""), EscapeHtml(a.message, 600)});
+                result, Num(a.gain ? FormatGain(*a.gain) : ""), EscapeHtml(NoteOf(e.attempts, i), 600)});
   }
   return out + "</table></div>\n";
 }
@@ -152,7 +153,10 @@ std::string RenderHtml(const Explanation& e) {
     out += "</table></div>\n";
   }
   out += List("What language models were asked", e.conversation);
-  out += List("What was verified", e.checks);
+  if (!e.checks.empty())
+    out += fmt::format("<h2>What was verified</h2>\n<p>{}.</p>\n",
+                       EscapeHtml(fmt::format("{}", fmt::join(e.checks, ", "))));
+  out += List("For the reviewer", e.review) + List("What was not tested", e.not_tested);
   if (!e.reproduce.empty()) {
     out += "<h2>Reproduce</h2>\n<pre>";
     for (const auto& line : e.reproduce) out += EscapeHtml(line) + "\n";

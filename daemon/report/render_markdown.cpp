@@ -1,16 +1,10 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <sstream>
-
-#include "base/utf8.h"
 #include "core/quantity.h"
-#include "repo/repository.h"
 #include "report/body_sections.h"
 #include "report/explanation.h"
 #include "report/format.h"
 #include "report/markdown.h"
-#include "report/pull_request.h"
 
 namespace warpwright::report {
 namespace {
@@ -48,11 +42,12 @@ void Attempts(std::string& out, const Explanation& e) {
       "\n## What was tried\n\n{}, {:.1f} s.\n\n"
       "{}| round | method | result | gain | note |\n|---:|---|---|---:|---|\n",
       Effort(e.counts), e.seconds, PlanList(e));
-  for (const auto& a : e.attempts) {
+  for (size_t i = 0; i < e.attempts.size(); ++i) {
+    const AttemptRow& a = e.attempts[i];
     const std::string method = a.method + (a.parameters.empty() ? "" : " (" + a.parameters + ")");
     const std::string result = a.accepted ? "**new base**" : EscapeMarkdown(VerdictWords(a));
     out += fmt::format("| {} | {} | {} | {} | {} |\n", a.round, EscapeMarkdown(method), result,
-                       a.gain ? FormatGain(*a.gain) : "", EscapeMarkdown(a.message, 300));
+                       a.gain ? FormatGain(*a.gain) : "", EscapeMarkdown(NoteOf(e.attempts, i), 300));
   }
 }
 
@@ -66,10 +61,14 @@ void Predictions(std::string& out, const Explanation& e) {
 }
 
 void Lists(std::string& out, const Explanation& e) {
-  if (!e.checks.empty()) {
-    out += "\n## What was verified\n\n";
-    for (const auto& check : e.checks) out += "- " + EscapeMarkdown(check) + "\n";
-  }
+  const auto list = [&](std::string_view title, const std::vector<std::string>& items) {
+    if (!items.empty()) out += fmt::format("\n## {}\n\n", title);
+    for (const auto& item : items) out += "- " + EscapeMarkdown(item) + "\n";
+  };
+  if (!e.checks.empty())
+    out += "\n## What was verified\n\n" + EscapeMarkdown(fmt::format("{}", fmt::join(e.checks, ", ")), 2000) + ".\n";
+  list("For the reviewer", e.review);
+  list("What was not tested", e.not_tested);
   if (!e.reproduce.empty()) {
     std::string commands;
     for (const auto& line : e.reproduce) commands += line + "\n";
@@ -80,62 +79,6 @@ void Lists(std::string& out, const Explanation& e) {
       "change; please review it as you would any other.\n",
       CodeSpan(e.base_commit.substr(0, 12)), CodeSpan(e.original_hash.substr(0, 10)),
       CodeSpan(e.result_hash.substr(0, 10)), EscapeMarkdown(e.version), EscapeMarkdown(e.toolchain));
-}
-
-// Plain text at most `width` columns wide; list items keep their indentation.
-std::string Wrap(const std::string& text, size_t width, const std::string& indent) {
-  std::istringstream words(text);
-  std::string out, line, word;
-  while (words >> word) {
-    if (!line.empty() && line.size() + 1 + word.size() > width) {
-      out += line + "\n";
-      line = indent + word;
-    } else {
-      line += (line.empty() ? "" : " ") + word;
-    }
-  }
-  return out + line + "\n";
-}
-
-// Forges interpret commit messages: @name, #1 and GH-1 link and close, "[skip ci]" stops checks.
-std::string OneLine(std::string_view text) {
-  const std::string clean = base::CleanText(text, 2000);
-  std::string out, lower;
-  for (const char c : clean) lower += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  const auto starts = [&](size_t at, std::string_view word) { return lower.compare(at, word.size(), word) == 0; };
-  for (size_t i = 0; i < clean.size(); ++i) {
-    const char c = clean[i];
-    const bool command =
-        c == '[' && (starts(i, "[skip") || starts(i, "[ci") || starts(i, "[no ci") || starts(i, "[actions"));
-    out += command ? '(' : c;
-    const bool before_digit = i + 1 < clean.size() && clean[i + 1] >= '0' && clean[i + 1] <= '9';
-    const bool issue = before_digit && (c == '#' || (c == '-' && i >= 2 && starts(i - 2, "gh-")));
-    if (c == '@' || issue || starts(i, "://")) out += ' ';
-  }
-  return out;
-}
-
-// A word that can only be the value of a trailer.
-std::string TrailerValue(std::string_view text) {
-  std::string out;
-  for (const char c : text.substr(0, 100)) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       std::string_view("_.:/<>-").find(c) != std::string_view::npos;
-    out += plain ? c : '_';
-  }
-  return out;
-}
-
-std::string Trailers(const Explanation& e) {
-  std::string out;
-  const auto add = [&](std::string_view name, const std::string& value) {
-    if (!value.empty()) out += fmt::format("{}: {}\n", name, TrailerValue(value));
-  };
-  add("Kernel-Id", e.kernel);
-  add("Base-Blob", e.base_blob);
-  add("Base-commit", e.base_commit);
-  add("Run-Id", e.run_id);
-  return out + std::string(repo::Repository::kTrailer) + "\n";
 }
 
 }  // namespace
@@ -161,63 +104,6 @@ std::string RenderMarkdown(const Explanation& e) {
   Attempts(out, e);
   Lists(out, e);
   return out;
-}
-
-namespace {
-
-constexpr std::string_view kCut = "\nThis message was cut.\n";
-
-// As many of the first lines as fit.
-std::string WholeLines(const std::string& text, size_t characters) {
-  if (base::CodePoints(text) <= characters) return text;
-  std::string out;
-  size_t used = 0;
-  for (size_t at = 0; at < text.size();) {
-    const std::string line = text.substr(at, text.find('\n', at) - at + 1);
-    used += base::CodePoints(line);
-    if (used > characters) break;
-    out += line;
-    at += line.size();
-  }
-  return out + std::string(kCut);
-}
-
-}  // namespace
-
-std::string RenderCommitMessage(const Explanation& e) {
-  constexpr size_t kWidth = 72;
-  std::string out = OneLine(ChangeTitle(e)) + "\n\n";
-  out +=
-      Wrap(OneLine(fmt::format("The entry {} in {} is {} faster over its cases.", e.entry, e.file, FormatGain(e.gain))),
-           kWidth, "");
-  out += OneLine("Its times are " + DevicePhrase(e)) + ".\n";
-  std::istringstream formula(e.computes ? FormulaPlain(*e.computes, 1500) : std::string());
-  std::string formula_lines;
-  for (std::string line; std::getline(formula, line);)
-    formula_lines += "  " + Wrap(OneLine(line), kWidth - 2, "      ");
-  if (!formula_lines.empty()) out += "\nWhat it computes:\n" + formula_lines;
-  out += "\nWhy:\n";
-  for (const TakenStep& step : e.steps) {
-    const std::string parameters = step.parameters.empty() ? "" : " (" + step.parameters + ")";
-    out += Wrap("- " + OneLine(fmt::format("{}{}: {}", step.method, parameters, CauseText(step))), kWidth, "  ");
-    if (!step.does.empty()) out += Wrap("  What it does: " + OneLine(step.does) + ".", kWidth, "  ");
-    if (!step.counters.empty()) out += "  Counters, before -> after:\n";
-    for (const CounterRow& c : step.counters)
-      out += fmt::format("    {}: {} -> {}, {}\n", OneLine(FieldWords(c.name)),
-                         core::FormatQuantity(c.before, core::UnitOf(c.name)),
-                         core::FormatQuantity(c.after, core::UnitOf(c.name)), Name(c.move));
-  }
-  out += "\nCases, before -> after:\n";
-  for (const auto& c : e.cases)
-    out += fmt::format("  {}: {} -> {}\n", OneLine(c.name), FormatMicroseconds(c.before_us),
-                       FormatMicroseconds(c.after_us));
-  out += "\nVerified:\n";
-  for (const auto& check : e.checks) out += Wrap("- " + OneLine(check), kWidth, "  ");
-  out += "\nReproduce:\n";
-  for (const auto& line : e.reproduce) out += "  " + OneLine(line) + "\n";
-  const std::string end =
-      fmt::format("\n{}. A program wrote and checked this change.\n\n{}", Effort(e.counts), Trailers(e));
-  return WholeLines(out, kMaxBodyCharacters - base::CodePoints(end) - kCut.size()) + end;
 }
 
 }  // namespace warpwright::report

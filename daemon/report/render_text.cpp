@@ -12,6 +12,7 @@ namespace warpwright::report {
 namespace {
 
 constexpr size_t kPlainMessage = 160;  // bytes of a message in a table
+constexpr size_t kColumns = 100;       // of running text
 
 // Columns as wide as their widest cell; all but the first and the last are numbers or short words, aligned right.
 std::string Columns(const std::vector<std::vector<std::string>>& rows, size_t left_columns = 1) {
@@ -64,10 +65,10 @@ std::string PlainSteps(const Explanation& e) {
   std::string out = "\nWhy it is faster\n";
   for (size_t i = 0; i < e.steps.size(); ++i) {
     const TakenStep& step = e.steps[i];
-    out +=
-        fmt::format("  {}. {}{}: {}\n", i + 1, Plain(step.method),
-                    step.parameters.empty() ? "" : " (" + Plain(step.parameters) + ")", Plain(CauseText(step), 2000));
-    if (!step.does.empty()) out += "     What it does: " + Plain(step.does, 600) + ".\n";
+    const std::string parameters = step.parameters.empty() ? "" : " (" + Plain(step.parameters) + ")";
+    out += Wrap(fmt::format("{}. {}{}: {}", i + 1, Plain(step.method), parameters, Plain(CauseText(step), 2000)),
+                kColumns, "  ", "     ");
+    if (!step.does.empty()) out += Wrap("What it does: " + Plain(step.does, 600) + ".", kColumns, "     ", "     ");
     std::vector<std::vector<std::string>> rows;
     for (const CounterRow& c : step.counters)
       rows.push_back({"   " + FieldWords(c.name), core::FormatQuantity(c.before, core::UnitOf(c.name)),
@@ -80,11 +81,14 @@ std::string PlainSteps(const Explanation& e) {
 std::string PlainAttempts(const Explanation& e) {
   if (e.attempts.empty()) return {};
   std::string out = fmt::format("\nWhat was tried: {}, {:.1f} s\n", Effort(e.counts), e.seconds);
-  for (const std::string& plan : e.plans) out += "  " + Plain(PlanWords(plan), 900) + "\n";
+  for (const std::string& plan : e.plans) out += Wrap(Plain(PlanWords(plan), 900), kColumns, "  ", "    ");
   std::vector<std::vector<std::string>> rows = {{"method", "round", "gain", "result", "note"}};
-  for (const AttemptRow& a : e.attempts)
+  for (size_t i = 0; i < e.attempts.size(); ++i) {
+    const AttemptRow& a = e.attempts[i];
     rows.push_back({Plain(a.method, 60) + (a.parameters.empty() ? "" : " " + Plain(a.parameters, 80)),
-                    std::to_string(a.round), a.gain ? FormatGain(*a.gain) : "", VerdictWords(a), Plain(a.message)});
+                    std::to_string(a.round), a.gain ? FormatGain(*a.gain) : "", VerdictWords(a),
+                    Plain(std::string(NoteOf(e.attempts, i)))});
+  }
   return out + "\n" + Columns(rows);
 }
 
@@ -96,9 +100,15 @@ std::string PlainConversation(const Explanation& e) {
 }
 
 std::string PlainChecks(const Explanation& e) {
-  if (e.checks.empty()) return {};
-  std::string out = "\nVerified\n";
-  for (const std::string& check : e.checks) out += "  " + Plain(check, 400) + "\n";
+  std::string out;
+  if (!e.checks.empty())
+    out += "\nVerified\n" + Wrap(Plain(fmt::format("{}", fmt::join(e.checks, ", ")), 2000), kColumns, "  ", "  ");
+  const auto list = [&](std::string_view title, const std::vector<std::string>& items) {
+    if (!items.empty()) out += fmt::format("\n{}\n", title);
+    for (const std::string& item : items) out += Wrap("- " + Plain(item, 400), kColumns, "  ", "    ");
+  };
+  list("For the reviewer", e.review);
+  list("Not tested", e.not_tested);
   return out;
 }
 

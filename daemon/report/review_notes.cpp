@@ -96,10 +96,26 @@ bool TakeAgreement(std::string_view note, Explanation& e) {
   return true;  // for a case that is not shown
 }
 
-// "needle: not tested with gpt2: why" as "needle with gpt2: why".
+void Erase(std::string& text, std::string_view begin, std::string_view end) {
+  const size_t at = text.find(begin);
+  const size_t last = at == std::string::npos ? at : text.find(end, at + begin.size());
+  if (last != std::string::npos) text.erase(at, last + end.size() - at);
+}
+
+// How much the check `equivalence` compared; it stands in the check's row.
+constexpr std::string_view kEqual = " shapes are equal: ";
+bool IsExtentOfEquivalence(std::string_view note) {
+  return note.starts_with(Name(core::Check::kEquivalence)) && note.find(kEqual) != std::string_view::npos;
+}
+
+// "needle: not tested with gpt2: why" as "needle with gpt2: why"; and where the original refuses those sizes itself,
+// its own words about that are left out.
 std::string Untested(std::string note) {
   constexpr std::string_view kWords = ": not tested with ";
   if (const size_t at = note.find(kWords); at != std::string::npos) note.replace(at, kWords.size(), " with ");
+  Erase(note, " (odd shape of ", ")");
+  Erase(note, " refused by ", ":");
+  Erase(note, " (it says: ", ")");
   return note;
 }
 
@@ -120,6 +136,9 @@ std::vector<CheckRow> CheckTable(const std::vector<core::CheckName>& ran, bool m
       for (const auto& note : notes)
         if (note.starts_with(row.name + ": not tested")) row.why_not = note.substr(row.name.size() + 2);
     }
+    for (const auto& note : notes)
+      if (check.check == core::Check::kEquivalence && row.ran && IsExtentOfEquivalence(note))
+        row.meaning += "; " + note.substr(row.name.size() + 2);
     rows.push_back(std::move(row));
   }
   for (const core::CheckName& check : ran)
@@ -130,7 +149,7 @@ std::vector<CheckRow> CheckTable(const std::vector<core::CheckName>& ran, bool m
 
 void SortNotes(const std::vector<std::string>& notes, Explanation& e) {
   for (const auto& note : notes) {
-    if (TakeAgreement(note, e)) continue;
+    if (TakeAgreement(note, e) || IsExtentOfEquivalence(note)) continue;
     std::string_view text = note;
     if (TakePrefix(text, "review: ")) e.review.emplace_back(text);
     else if (TakePrefix(text, core::kCountersNote)) AddOnce(e.counter_notes, std::string(text));

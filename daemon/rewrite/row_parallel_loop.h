@@ -26,6 +26,9 @@ struct Reduction {
   bool last_wins = false;  // among equal values the one with the largest index: >= in the source
   bool dependent = false;  // the type is a template parameter
   int line = 0;
+  // The loop behind which partial results are combined: the column loop, or a serial loop around it that only adds to
+  // them, so that one combination serves all its iterations.
+  const source::Node* combined_behind = nullptr;
 };
 
 struct ColumnLoop {

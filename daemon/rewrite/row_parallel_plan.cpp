@@ -383,10 +383,48 @@ class RowPlanner {
   std::vector<PendingAccess> log_;      // all
 };
 
+bool IsLoop(const source::Node& node) {
+  return node.Is(source::NodeKind::kFor) || node.Is(source::NodeKind::kWhile) || node.Is(source::NodeKind::kDo);
+}
+
+// Whether `outer` does nothing with the variable but this reduction, in column loops.
+bool OnlyReduces(const KernelSite& site, const RowPlan& plan, const source::Node& outer, const Reduction& reduction) {
+  const source::VariableInfo& info = *site.analysis().Find(reduction.symbol);
+  if (info.declaration != nullptr && source::Contains(outer, *info.declaration)) return false;
+  return std::all_of(info.uses.begin(), info.uses.end(), [&](const source::Node* use) {
+    if (!source::Contains(outer, *use)) return true;
+    return std::any_of(plan.loops.begin(), plan.loops.end(), [&](const ColumnLoop& column) {
+      return source::Contains(column.loop.body(), *use) &&
+             std::any_of(column.reductions.begin(), column.reductions.end(), [&](const Reduction& other) {
+               return other.symbol == reduction.symbol && other.kind == reduction.kind;
+             });
+    });
+  });
+}
+
+// True: some reduction is combined behind another loop than its own.
+bool PlaceCombinations(const KernelSite& site, RowPlan& plan) {
+  bool moved = false;
+  for (ColumnLoop& column : plan.loops)
+    for (Reduction& reduction : column.reductions) {
+      reduction.combined_behind = column.loop.loop;
+      if (!reduction.index_symbol.empty()) continue;
+      for (const source::Node* outer = column.loop.loop->parent; outer != nullptr && outer != plan.row_loop;
+           outer = outer->parent)
+        if (IsLoop(*outer) && OnlyReduces(site, plan, *outer, reduction)) reduction.combined_behind = outer;
+      moved = moved || reduction.combined_behind != column.loop.loop;
+    }
+  return moved;
+}
+
 }  // namespace
 
 Checked<RowPlan> PlanRows(const source::Ast& ast, const KernelSite& site, bool reductions_are_barriers) {
-  return RowPlanner(ast, site, reductions_are_barriers).Run();
+  auto plan = RowPlanner(ast, site, reductions_are_barriers).Run();
+  if (!plan || !PlaceCombinations(site, *plan) || !reductions_are_barriers) return plan;
+  plan = RowPlanner(ast, site, false).Run();  // without the barriers that were where it is no longer combined
+  if (plan) PlaceCombinations(site, *plan);
+  return plan;
 }
 
 }  // namespace warpwright::rewrite

@@ -47,16 +47,33 @@ bool Mentions(const Node& node, const Locals& locals) {
   return found;
 }
 
+// Calls that ask how launches went.
+bool AsksForErrors(std::string_view callee) {
+  return callee == "cudaGetLastError" || callee == "cudaPeekAtLastError" || callee == "cudaDeviceSynchronize" ||
+         callee == "cudaStreamSynchronize";
+}
+
+std::set<std::string> VariablesOf(const Node& node) {
+  std::set<std::string> symbols;
+  source::ForEach(node, [&](const Node& n) {
+    if (n.Is(NodeKind::kVariable)) symbols.insert(n.symbol);
+  });
+  return symbols;
+}
+
 struct Statement {
-  bool launches = false, of_launches = false, declares = false, returns = false, calls_file = false;
+  bool launches = false, of_launches = false, declares = false, assigns = false, returns = false, calls_file = false,
+       asks_for_errors = false;
 };
 
 Statement LookAt(const Node& node, const std::set<std::string>& functions_of_file) {
   Statement seen;
+  seen.declares = node.Is(NodeKind::kDeclaration);
   source::ForEach(node, [&](const Node& n) {
     seen.launches |= n.Is(NodeKind::kLaunch);
     seen.of_launches |= n.Is(NodeKind::kCall) && IsOfOldLaunches(n.name);
-    seen.declares |= n.Is(NodeKind::kDeclaration) || n.Is(NodeKind::kAssign);
+    seen.assigns |= n.Is(NodeKind::kAssign);
+    seen.asks_for_errors |= n.Is(NodeKind::kCall) && AsksForErrors(n.name);
     seen.returns |= n.Is(NodeKind::kReturn);
     seen.calls_file |= n.Is(NodeKind::kCall) && functions_of_file.contains(rewrite::UnqualifiedName(n.name));
   });
@@ -184,16 +201,17 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
     if (source::ast::IsHost(f) && clang_Cursor_getStorageClass(f) != CX_SC_Static)
       launchers.insert(source::ast::Spelling(f));
 
-  Locals locals;
+  Locals locals;  // that go with the old launches
   bool launched = false;
   for (const auto& child : function->body->children) {
     const Node& statement = *child;
     const Statement seen = LookAt(statement, functions);
-    source::ForEach(statement, [&](const Node& n) {
-      if (n.Is(NodeKind::kVariable)) locals.symbols.insert(n.symbol);
-    });
-    const bool falls_back = statement.Is(NodeKind::kIf) && !seen.launches && seen.returns && !seen.declares &&
-                            !Mentions(statement, locals) && CallsOnly(statement, functions, launchers);
+    const bool of_old = Mentions(statement, locals);  // by variables of other statements
+    const bool falls_back = statement.Is(NodeKind::kIf) && !seen.launches && seen.returns && !seen.assigns && !of_old &&
+                            CallsOnly(statement, functions, launchers);
+    // "cudaError_t error = cudaGetLastError();" after the launches, and what is done with it.
+    const bool asks = launched && seen.declares && seen.asks_for_errors && !of_old && !seen.calls_file;
+    if (!asks) locals.symbols.merge(VariablesOf(statement));
     if ((seen.launches || seen.calls_file) && !(falls_back && seen.calls_file)) {
       launched = true;
       source::ForEach(statement, [&](const Node& n) {
@@ -210,7 +228,7 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
       if (Mentions(statement, locals)) return Refuse("the launcher returns a variable of its own", statement.line);
       continue;
     }
-    if (seen.of_launches || seen.declares || Mentions(statement, locals)) continue;
+    if (seen.of_launches || (seen.declares && !asks) || seen.assigns || of_old) continue;
     entry.kept.push_back({statement.begin, statement.end});
     (launched ? entry.after : entry.before).push_back(TextOf(*function, statement));
   }

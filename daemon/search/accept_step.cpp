@@ -48,6 +48,7 @@ Result<memory::StepOutcome> JudgeWinner(RefineRun& run, const Base& base, const 
 }
 
 Result<memory::StepOutcome> SpliceAndJudge(RefineRun& run, const Base& base) {
+  run.BeginAcceptance();
   if (run.services.fresh_worker) run.services.fresh_worker();
   const core::Candidate& best = base.candidate;
   WW_ASSIGN(const core::SpliceOutcome spliced,

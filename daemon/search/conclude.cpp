@@ -40,11 +40,18 @@ std::string Refusals(const RefineRun& run) {
 
 // The cause, not the number of rounds that it took to find it.
 std::string WhyUnchanged(const RefineRun& run) {
+  if (run.pool.empty())
+    return fmt::format("nothing was tried: the limit of {:g} minutes was over before the original was measured",
+                       run.task.policy.max_minutes);
   const core::Evidence& evidence = run.original().features.evidence;
   const std::string rounds = fmt::format("{} round{}", run.rounds, run.rounds == 1 ? "" : "s");
-  if (run.bases.size() > 1) {
+  if (run.pool.size() > 1) {
     const std::string best =
-        fmt::format("the best candidate gave {:.2f}x", core::Speedup(run.original().measured, run.base().measured));
+        fmt::format("the best candidate gave {:.2f}x", run.pool.GainOf(run.pool.BestFirst().front()));
+    if (run.BrokeOff())
+      return fmt::format(
+          "no improvement found in {}: {}, and the limit of {:g} minutes was over before it was verified", rounds, best,
+          run.task.policy.max_minutes);
     if (!run.not_accepted.empty())
       return fmt::format("no improvement found in {}: {} and was not accepted ({})", rounds, best, run.not_accepted);
     return fmt::format("no improvement found in {} ({}; the policy asks for {:.2f}x)", rounds, best,

@@ -44,9 +44,10 @@ Status LiftStep(RefineRun& run) {
   auto* lifted = std::get_if<core::Lifted>(&outcome);
   if (lifted == nullptr) return {};
   run.form = agents::FormOf(std::move(lifted->computation), run.original_inspection);
-  Base& original = run.bases.front();
-  WW_ASSIGN(original.features, agents::ExtractFeaturesOf(run.task.spec, run.task.chip, run.original_inspection,
-                                                         original.measured, {.form = &*run.form}));
+  WW_ASSIGN(agents::ExtractedFeatures features,
+            agents::ExtractFeaturesOf(run.task.spec, run.task.chip, run.original_inspection, run.original().measured,
+                                      {.form = &*run.form}));
+  run.pool.SetFeatures(std::move(features));
   return {};
 }
 

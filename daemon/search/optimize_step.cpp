@@ -13,7 +13,8 @@ namespace {
 Result<IfReady<std::vector<agents::Attempt>>> AttemptsAt(RefineRun& run, const Seed& seed) {
   using Attempts = std::vector<agents::Attempt>;
   if (!seed.written.empty()) return IfReady<Attempts>(seed.written);
-  WW_ASSIGN(auto proposal, run.team.optimizer->Propose({run.At(), seed.round.plan}));
+  WW_ASSIGN(auto proposal,
+            run.team.optimizer->Propose({run.At(), seed.round.plan, run.services.skills.Find(seed.round.plan.method)}));
   return std::visit(
       Overload{[](Attempts& attempts) { return IfReady<Attempts>(std::move(attempts)); },
                [](agents::NoProposal& none) {
@@ -47,7 +48,7 @@ Result<IfReady<std::vector<core::Candidate>>> OptimizeStep(RefineRun& run, const
     record.parameters = attempt.parameters;
     memory::StepOutcome outcome;
     outcome.summary = refusal.line > 0 ? fmt::format("{} (line {})", refusal.reason, refusal.line) : refusal.reason;
-    run.Note({.base = static_cast<int>(run.bases.size()) - 1,
+    run.Note({.base = run.base_number(),
               .method = round.plan.method,
               .parameters = attempt.parameters,
               .gain = 0,
@@ -75,7 +76,7 @@ Result<IfReady<bool>> CritiqueStep(RefineRun& run, const PlannedRound& round, co
     record.parameters = candidate.parameters;
     memory::StepOutcome outcome;
     outcome.summary = "refused by the critic: " + said;
-    run.Note({.base = static_cast<int>(run.bases.size()) - 1,
+    run.Note({.base = run.base_number(),
               .method = round.plan.method,
               .parameters = candidate.parameters,
               .gain = 0,

@@ -1,6 +1,7 @@
 // Retrieval and plans. Plans are stored with their step, since experience grows while the task runs.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "agents/plan_json.h"
@@ -17,6 +18,13 @@ Result<std::vector<core::Plan>> DecodePlans(const std::string& text) {  // one a
     WW_ASSIGN(plans.emplace_back(), agents::DecodePlan(line));
   }
   return plans;
+}
+
+bool NothingIsWorthItsCost(const RefineRun& run, const agents::Proposal<core::Plan>& proposal) {
+  const auto* plans = std::get_if<std::vector<core::Plan>>(&proposal);
+  return plans != nullptr && std::none_of(plans->begin(), plans->end(), [&](const core::Plan& plan) {
+           return IsWorthItsCost(plan, run.SecondsPerEvaluation(), run.task.policy);
+         });
 }
 
 void Await(RefineRun& run, const agents::Waiting& waiting) {
@@ -67,13 +75,22 @@ Result<IfReady<std::vector<PlannedRound>>> PlanStep(RefineRun& run, int round, i
       return std::optional<memory::StepOutcome>(std::move(nothing_left));
     }
     WW_ASSIGN(const auto experience, run.services.experience.Query(key));
-    WW_ASSIGN(auto proposal, run.team.planner->Propose({run.At(), match, Retrieve(run, false), experience}));
+    const auto propose = [&] { return run.team.planner->Propose({run.At(), match, Retrieve(run, false), experience}); };
+    WW_ASSIGN(auto proposal, propose());
+    std::string left;
+    if (NothingIsWorthItsCost(run, proposal)) {  // who else plans may know more
+      left =
+          fmt::format("what is left is not expected to be worth its {:.1f} s for each try", run.SecondsPerEvaluation());
+      match.methods.clear();
+      WW_ASSIGN(proposal, propose());
+    }
     memory::StepOutcome outcome;
     if (const auto* waiting = std::get_if<agents::Waiting>(&proposal)) {
       Await(run, *waiting);
       return std::optional<memory::StepOutcome>();
     }
-    if (auto* none = std::get_if<agents::NoProposal>(&proposal)) outcome.summary = std::move(none->reason);
+    if (auto* none = std::get_if<agents::NoProposal>(&proposal))
+      outcome.summary = left.empty() ? std::move(none->reason) : std::move(left);
     else
       for (const core::Plan& plan : std::get<std::vector<core::Plan>>(proposal)) {
         outcome.summary += (outcome.summary.empty() ? "" : "\n") + plan.method + ": " + plan.why;

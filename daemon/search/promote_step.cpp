@@ -5,7 +5,8 @@
 namespace warpwright::search {
 
 Result<std::optional<Base>> PromoteStep(RefineRun& run, int round, const EvaluatedCandidate& best) {
-  if (best.gain < kMinGain || best.worst_case < kMinCaseGain) return std::optional<Base>();
+  const auto& measured = std::get<core::Measured>(best.verdict);
+  if (!ReplacesBase(run.original().measured, run.base().measured, measured)) return std::optional<Base>();
   memory::StepRecord record;
   record.kind = memory::StepKind::kAccept;
   record.round = round;
@@ -15,7 +16,7 @@ Result<std::optional<Base>> PromoteStep(RefineRun& run, int round, const Evaluat
   record.parameters = best.candidate.parameters;
   Base base;
   base.candidate = best.candidate;
-  base.measured = std::get<core::Measured>(best.verdict);
+  base.measured = measured;
   base.methods = run.base().methods;
   base.methods.insert(best.candidate.method);
   base.plan = best.plan;

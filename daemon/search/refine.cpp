@@ -56,10 +56,15 @@ Result<IfReady<Tried>> Try(RefineRun& run, const Seed& seed) {
     WW_ASSIGN(const auto passes, CritiqueStep(run, seed.round, candidate));
     if (!passes) return IfReady<Tried>();
     if (!*passes) continue;
-    WW_ASSIGN(EvaluatedCandidate reviewed, ReviewStep(run, seed.round, candidate));
-    variants.Learn(candidate.parameters, reviewed.verdict);
-    if (reviewed.gain > 0) tried.best = Better(std::move(tried.best), std::move(reviewed));
-    else if (!failed) failed = std::move(reviewed);
+    auto reviewed = ReviewStep(run, seed.round, candidate);
+    if (!reviewed && run.BrokeOff()) {  // what was measured before counts
+      run.BeginAcceptance();
+      break;
+    }
+    if (!reviewed) return Fail(reviewed.error());
+    variants.Learn(candidate.parameters, reviewed->verdict);
+    if (reviewed->gain > 0) tried.best = Better(std::move(tried.best), std::move(*reviewed));
+    else if (!failed) failed = std::move(*reviewed);
   }
   if (tried.best || !failed) return IfReady<Tried>(std::move(tried));
   WW_ASSIGN(auto repaired, Repair(run, seed.round, std::move(*failed)));
@@ -90,7 +95,9 @@ Result<IfReady<std::vector<Tried>>> TryAll(RefineRun& run, const std::vector<See
 Status Promote(RefineRun& run, int round, const std::optional<EvaluatedCandidate>& best) {
   if (!best) return {};
   WW_ASSIGN(auto base, PromoteStep(run, round, *best));
-  if (base) run.bases.push_back(std::move(*base));
+  if (!base) return {};
+  run.pool.Add(std::move(*base));
+  if (const auto next = run.selector().Next(run.pool)) run.pool.WorkOn(*next);
   return {};
 }
 
@@ -149,9 +156,9 @@ Result<RoundOutcome> Round(RefineRun& run, int& dropped) {
   }
   ++(candidates > 0 ? run.rounds : dropped);
   if (written && candidates > 0) ++run.written_rounds;
-  const size_t before = run.bases.size();
+  const size_t before = run.pool.size();
   WW_TRY(Promote(run, number, best));
-  if (written) run.fruitless = run.bases.size() > before ? 0 : run.fruitless + 1;
+  if (written) run.fruitless = run.pool.size() > before ? 0 : run.fruitless + 1;
   return RoundOutcome{};
 }
 
@@ -182,12 +189,30 @@ Result<IfReady<Mended>> Mend(RefineRun& run, const Base& base, const Rejected& r
   return IfReady<Mended>(Mended{std::move(mended)});
 }
 
-// Accepts the best base in a fresh worker; if it does not pass, what it was mended to, then the base before it, down to
+// Seeds, then rounds. False: some wait.
+Result<bool> Search(RefineRun& run) {
+  WW_TRY(LiftStep(run));
+  WW_ASSIGN(const bool planted, PlantSeeds(run));
+  if (!planted) return false;
+  const int max_dropped = 3 * run.task.policy.max_rounds;
+  for (int dropped = 0; dropped <= max_dropped && MayGoOn(run);) {
+    WW_ASSIGN(const RoundOutcome round, Round(run, dropped));
+    if (round.waits) return false;
+    if (round.has_plans) continue;
+    run.pool.Exhaust();
+    const auto next = run.selector().Next(run.pool);
+    if (!next) break;
+    run.pool.WorkOn(*next);
+  }
+  return true;
+}
+
+// Accepts the best version in a fresh worker; if it does not pass, what it was mended to, then the next best, down to
 // the original.
 Result<RefineResult> AcceptBest(RefineRun& run) {
-  for (size_t i = run.bases.size(); --i > 0;) {
-    if (core::Speedup(run.original().measured, run.bases[i].measured) < run.task.policy.min_speedup) continue;
-    std::optional<Base> base = run.bases[i];
+  for (const size_t number : run.pool.BestFirst()) {
+    if (run.pool.GainOf(number) < run.task.policy.min_speedup) break;
+    std::optional<Base> base = run.pool[number];
     for (int attempt = 1; base; ++attempt) {
       WW_ASSIGN(auto outcome, AcceptStep(run, *base));
       if (auto* accepted = std::get_if<Accepted>(&outcome)) return ConcludeImproved(run, *base, std::move(*accepted));
@@ -211,20 +236,18 @@ Result<RefineResult> Refine(const RefineTask& task, const RefineServices& servic
   WW_ASSIGN(run.team, services.team ? services.team(run.journal) : Result<agents::Team>(agents::MakeTeam({})));
 
   // Generate, review.
-  WW_ASSIGN(auto baseline, BaselineStep(run));
+  auto measured = BaselineStep(run);
+  if (!measured && run.BrokeOff()) return ConcludeUnchanged(run);
+  WW_ASSIGN(auto baseline, std::move(measured));
   if (const auto* refused = std::get_if<memory::TaskResult>(&baseline)) return Conclude(run, *refused);
-  run.bases.push_back(std::get<Base>(std::move(baseline)));
-  WW_TRY(LiftStep(run));
-  WW_ASSIGN(const bool planted, PlantSeeds(run));
-  if (!planted) return Pause(run);
-
-  const int max_dropped = 3 * task.policy.max_rounds;
-  for (int dropped = 0; dropped <= max_dropped && MayGoOn(run);) {
-    WW_ASSIGN(const RoundOutcome round, Round(run, dropped));
-    if (round.waits) return Pause(run);
-    if (!round.has_plans) break;
-  }
-  return AcceptBest(run);
+  run.pool.Add(std::get<Base>(std::move(baseline)));
+  const auto searched = Search(run);
+  if (!searched && !run.BrokeOff()) return Fail(searched.error());
+  if (searched && !*searched) return Pause(run);
+  run.BeginAcceptance();
+  auto concluded = AcceptBest(run);
+  if (!concluded && run.BrokeOff()) return ConcludeUnchanged(run);
+  return concluded;
 }
 
 }  // namespace warpwright::search

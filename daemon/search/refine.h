@@ -1,13 +1,16 @@
 // The refine loop (after KernelSkill): generate, review; then up to N rounds of profile, extract, retrieve, plan,
 // optimize, review; on failure diagnose and repair, a few times, then back to the base.
 //
-// - Every verified gain of more than kMinGain becomes the new base, so that small gains compound, unless a case got
-//   slower.
+// - Every verified gain of more than kMinGain becomes the new base, so that small gains compound, unless a case is
+//   slower than in the original (worth.h). A selector may go back to another one (pool.h).
 // - A candidate is evaluated once in a task, whatever led to it. A method is tried once for the same evidence.
+// - It ends at the roofline, and where nothing that is left is expected to be worth its time.
 // - A round counts only if something was evaluated; a plan that no transformation could carry out costs only itself,
 //   and the reason why a method does not apply is written down once.
 // - Agents may be language models. Plans of theirs come where the built-in planner has none left; of one round's plans,
 //   each goes on by itself while another waits for an answer, and knows nothing of the others.
+// - The limit of minutes is one: of it the search leaves what accepting may take, and whatever still runs at its end is
+//   broken off. What was broken off is no verdict.
 // - Every step is in the trajectory before it acts. A killed run resumes where it stopped: finished steps return their
 //   outcome.
 // - The best base is accepted only by the full judge in a fresh worker, after it was spliced into the user's file.
@@ -21,6 +24,7 @@
 #include <vector>
 
 #include "agents/team.h"
+#include "base/deadline.h"
 #include "core/candidate.h"
 #include "core/chip.h"
 #include "core/tool_finding.h"
@@ -28,12 +32,11 @@
 #include "memory/experience.h"
 #include "memory/journal.h"
 #include "memory/trajectory.h"
+#include "search/pool.h"
+#include "search/worth.h"
 #include "skills/match.h"
 
 namespace warpwright::search {
-
-inline constexpr double kMinGain = 1.01;      // gain over the base for a new base
-inline constexpr double kMinCaseGain = 0.98;  // no case may lose more than 2 %
 
 struct RefineTask {
   core::KernelSpec spec;
@@ -65,6 +68,10 @@ struct RefineServices {
   // The agents; empty: all built in. What a language model answers is to be a step of the task's journal, which
   // outlives them.
   std::function<Result<agents::Team>(memory::Journal&)> team = {};
+  const Selector* selector = nullptr;  // which version is worked on; nullptr: LatestGain
+  // Obeyed by `candidates`, by what the judge runs originals with, and by `tools`; nullptr: nothing is cut short.
+  base::Deadline* deadline = nullptr;
+  std::optional<base::Deadline::TimePoint> began = {};  // when the task's minutes began; none: now
 };
 
 struct RefineResult {

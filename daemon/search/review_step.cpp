@@ -40,13 +40,13 @@ double TotalTime(const core::Measured& measured) {
 }
 
 // The verdict, and what it means for the present base.
-EvaluatedCandidate Weigh(const Base& base, const core::Candidate& candidate, const core::Verdict& verdict) {
+EvaluatedCandidate Weigh(const RefineRun& run, const core::Candidate& candidate, const core::Verdict& verdict) {
   EvaluatedCandidate reviewed;
   reviewed.candidate = candidate;
   reviewed.verdict = verdict;
   if (const auto* measured = std::get_if<core::Measured>(&verdict)) {
-    reviewed.gain = core::Speedup(base.measured, *measured);
-    reviewed.worst_case = WorstCase(base.measured, *measured);
+    reviewed.gain = core::Speedup(run.base().measured, *measured);
+    reviewed.worst_case = WorstCase(run.original().measured, *measured);
   }
   return reviewed;
 }
@@ -110,15 +110,6 @@ Result<std::string> JudgedAs(RefineRun& run, const PlannedRound& round, const co
 
 }  // namespace
 
-double WorstCase(const core::Measured& before, const core::Measured& after) {
-  double worst = 1e300;
-  for (const auto& b : before.cases)
-    for (const auto& a : after.cases)
-      if (a.case_name == b.case_name && a.time_us > 0 && b.weight > 0)
-        worst = std::min(worst, std::exp(core::LogGain(b, a)));
-  return worst == 1e300 ? 0 : worst;
-}
-
 Result<EvaluatedCandidate> ReviewStep(RefineRun& run, const PlannedRound& round, const core::Candidate& candidate,
                                       const RepairOf& repair) {
   const skills::MethodCard* card = run.services.skills.Find(round.plan.method);
@@ -141,15 +132,17 @@ Result<EvaluatedCandidate> ReviewStep(RefineRun& run, const PlannedRound& round,
       known.emplace();
       WW_ASSIGN(known->verdict, run.Review(candidate, judge::VerificationLevel::kQuick));
     }
-    WW_ASSIGN(memory::StepOutcome outcome, OutcomeOf(run, Weigh(run.base(), candidate, *known->verdict), card));
+    WW_ASSIGN(memory::StepOutcome outcome, OutcomeOf(run, Weigh(run, candidate, *known->verdict), card));
     outcome.seconds = run.Seconds() - begin;
     return outcome;
   };
   WW_ASSIGN(const auto step, run.journal.Step(record, review));
   if (!step.outcome.verdict)
     return Fail(ErrorCode::kCorrupt, fmt::format("step {} of the trajectory has no verdict", step.id));
-  EvaluatedCandidate reviewed = Weigh(run.base(), candidate, *step.outcome.verdict);
+  EvaluatedCandidate reviewed = Weigh(run, candidate, *step.outcome.verdict);
   reviewed.step = step.id;
+  run.evaluation_seconds += step.outcome.seconds;
+  ++run.evaluations;
   reviewed.plan = round.plan;
   run.Say(
       fmt::format("round {}: {} ({}): {}", round.number, round.plan.method, Describe(candidate.parameters),
@@ -157,7 +150,7 @@ Result<EvaluatedCandidate> ReviewStep(RefineRun& run, const PlannedRound& round,
   run.any_passed = run.any_passed || reviewed.gain > 0;
   if (reviewed.gain == 0 && run.first_failure.empty())
     run.first_failure = fmt::format("{}: {}", round.plan.method, core::VerdictMessage(reviewed.verdict));
-  run.Note({.base = static_cast<int>(run.bases.size()) - 1,
+  run.Note({.base = run.base_number(),
             .method = round.plan.method,
             .parameters = candidate.parameters,
             .gain = reviewed.gain,

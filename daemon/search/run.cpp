@@ -1,6 +1,15 @@
 #include "search/run.h"
 
+#include <algorithm>
+
 namespace warpwright::search {
+namespace {
+
+// A full verification takes about as long as these quick ones (simulated: 5 to 15).
+constexpr double kReviewsPerAcceptance = 10;
+constexpr double kLeastAcceptanceShare = 0.25, kMostAcceptanceShare = 0.5;  // of the limit
+
+}  // namespace
 
 double RefineRun::Seconds() const { return std::chrono::duration<double>(services.clock.Steady() - started).count(); }
 
@@ -19,8 +28,20 @@ agents::Situation RefineRun::At() const {
           .base = base().candidate,
           .measured = base().measured,
           .features = base().features,
-          .gain = bases.size() > 1 ? core::Speedup(original().measured, base().measured) : 1,
+          .gain = pool.present_number() > 0 ? core::Speedup(original().measured, base().measured) : 1,
           .history = std::move(seen)};
+}
+
+double RefineRun::SearchSeconds() const {
+  const double limit = 60 * task.policy.max_minutes;
+  return limit - std::clamp(kReviewsPerAcceptance * longest_review, kLeastAcceptanceShare * limit,
+                            kMostAcceptanceShare * limit);
+}
+
+void RefineRun::EndAfter(double seconds) const {
+  if (services.deadline != nullptr)
+    services.deadline->Set(started + std::chrono::duration_cast<base::Deadline::TimePoint::duration>(
+                                         std::chrono::duration<double>(seconds)));
 }
 
 void RefineRun::GiveNotice() {
@@ -42,14 +63,22 @@ Result<agents::ExtractedFeatures> RefineRun::Extract(const core::Candidate& cand
 }
 
 Result<judge::Baseline> RefineRun::ReviewOriginal() {
+  BeginAcceptance();
   WW_ASSIGN(judge::Baseline reviewed, services.judge.Prepare());
   GiveNotice();
   return reviewed;
 }
 
 Result<core::Verdict> RefineRun::Review(const core::Candidate& candidate, judge::VerificationLevel effort) {
+  const bool quick = effort == judge::VerificationLevel::kQuick;
+  if (quick) EndAfter(SearchSeconds());
+  else BeginAcceptance();
+  const double begin = Seconds();
   WW_ASSIGN(core::Verdict verdict, services.judge.Evaluate({task.original.root, task.original.file, candidate.text},
                                                            services.candidates, effort));
+  // A check that was not finished is no check that was passed.
+  if (BrokeOff()) return Fail(services.deadline->BreakOff());
+  if (quick) longest_review = std::max(longest_review, Seconds() - begin);
   GiveNotice();
   return verdict;
 }

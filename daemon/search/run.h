@@ -17,15 +17,6 @@ namespace warpwright::search {
 
 inline constexpr size_t kMaxEvaluations = 30;
 
-// A version that plans start from.
-struct Base {
-  core::Candidate candidate;
-  core::Measured measured;
-  agents::ExtractedFeatures features;
-  std::set<std::string> methods;  // that led to it
-  core::Plan plan = {};           // the last one that did; of the original: none
-};
-
 class RefineRun {
  public:
   RefineRun(const RefineTask& task_in, const RefineServices& services_in, memory::TaskId id_in)
@@ -33,14 +24,21 @@ class RefineRun {
         services(services_in),
         id(id_in),
         journal(services.trajectory, id),
-        started(services.clock.Steady()) {}
+        started(services.began.value_or(services.clock.Steady())) {}
 
-  const Base& original() const { return bases.front(); }
-  const Base& base() const { return bases.back(); }
+  const Base& original() const { return pool.original(); }
+  const Base& base() const { return pool.present(); }
+  const Selector& selector() const { return services.selector != nullptr ? *services.selector : *latest_gain_; }
+  int base_number() const { return static_cast<int>(pool.present_number()); }
   double Seconds() const;
   // Of built-in plans; models have budgets of their own.
   bool OutOfEvaluations() const { return evaluated.size() >= kMaxEvaluations; }
-  bool OutOfTime() const { return Seconds() > 60 * task.policy.max_minutes; }
+  // What is left is for accepting.
+  bool OutOfTime() const { return Seconds() >= SearchSeconds(); }
+  // From now on work may take all that is left of the limit.
+  void BeginAcceptance() const { EndAfter(60 * task.policy.max_minutes); }
+  // The limit ended a step, whose outcome is unknown.
+  bool BrokeOff() const { return services.deadline != nullptr && services.deadline->broke_off(); }
   void Say(const std::string& text) const;
 
   // What agents are told of the present base: with what was tried in earlier rounds, and for this plan.
@@ -63,7 +61,7 @@ class RefineRun {
   judge::Baseline baseline;
   core::Inspection original_inspection;
   std::optional<agents::Form> form;  // what the original computes; none: not lifted
-  std::vector<Base> bases;           // in the order in which they were taken: the original first, the present one last
+  Pool pool;
   std::map<std::string, std::map<std::string, std::string>> tried;  // evidence digest -> method -> outcome
   std::map<std::string, std::string> tried_anew;  // of methods that start from the formula, whatever the base is
   std::map<std::pair<std::string, std::string>, int> inapplicable;  // line by method and reason, written down already
@@ -72,8 +70,13 @@ class RefineRun {
   std::string not_accepted;  // why the best base was not, after the rounds; empty: none was asked
   bool any_passed = false;   // a candidate that was not the original
   int rounds = 0;
-  int written_rounds = 0;  // of these, by plans of language models
-  int fruitless = 0;       // of these, the last ones that led to no new base
+  int written_rounds = 0;     // of these, by plans of language models
+  int fruitless = 0;          // of these, the last ones that led to no new base
+  double longest_review = 0;  // seconds of a quick one in this process
+  // Of the task's evaluations, as the trajectory has them.
+  double evaluation_seconds = 0;
+  int evaluations = 0;
+  double SecondsPerEvaluation() const { return evaluations > 0 ? evaluation_seconds / evaluations : 0; }
 
   std::map<std::string, std::string> judged_by_tokens;  // digest of an entry's tokens -> hash of a text that was judged
 
@@ -85,8 +88,12 @@ class RefineRun {
   std::vector<std::string> pending;                 // questions that nobody answered yet
 
  private:
+  double SearchSeconds() const;
+  // Work that begins now ends after these seconds of the task.
+  void EndAfter(double seconds) const;
   void GiveNotice();
   std::set<std::string> noticed_;
+  const std::unique_ptr<Selector> latest_gain_ = LatestGain();
 };
 
 }  // namespace warpwright::search

@@ -38,7 +38,7 @@ struct EvaluatedCandidate {
   core::Verdict verdict;
   memory::StepId step = 0;
   double gain = 0;        // over the base; 0: not measured
-  double worst_case = 0;  // the smallest gain of a case
+  double worst_case = 0;  // the smallest gain of a case over the original
   core::Plan plan = {};   // that it follows
 };
 
@@ -107,8 +107,5 @@ Result<RefineResult> Recall(const RefineRun& run, const memory::TaskResult& resu
 
 // The record of a step of this round on the present base.
 memory::StepRecord RecordOf(memory::StepKind kind, const RefineRun& run, const PlannedRound& round);
-
-// The smallest gain over the cases that both have and whose time counts.
-double WorstCase(const core::Measured& before, const core::Measured& after);
 
 }  // namespace warpwright::search

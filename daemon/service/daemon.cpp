@@ -72,7 +72,6 @@ Status Daemon::State::Prepare() {
   Watch();
   reconcile = true;
   next_reconcile = now + options.reconcile_every;
-  next_retention = now;
   return {};
 }
 
@@ -191,8 +190,9 @@ void Daemon::State::RunMaintenance(Steady now) {
     TriageDeliveries();  // deliveries from before the start, and failed ones
     EnqueuePollTask(quick, [this] { (void)store.Checkpoint(); });
   }
-  if (now >= next_retention) {
-    next_retention = now + kRetentionEvery;
+  // By the wall clock, as the ages that it is about; a clock that was set back must not put it off.
+  if (const auto wall = clock.Now(); wall < last_retention || wall - last_retention >= kRetentionEvery) {
+    last_retention = wall;
     EnqueuePollTask(quick, [this] {
       if (const Status done = store.ApplyRetention(); !done) base::LogError("retention_failed", done.error());
     });

@@ -56,7 +56,8 @@ struct Daemon::State {
   bool HandleSignals();  // false: the second signal
   void RunMaintenance(Steady now);
   void Nights();
-  Steady next_reconcile{}, next_checkpoint{}, next_retention{}, next_status{}, next_nights{};
+  Steady next_reconcile{}, next_checkpoint{}, next_status{}, next_nights{};
+  std::chrono::system_clock::time_point last_retention{};
   int stop_signals = 0;
 };
 

@@ -19,6 +19,7 @@ namespace {
 
 constexpr uint64_t kMaxFileBytes = 256 << 10;
 constexpr size_t kMaxMethods = 1000;
+constexpr std::string_view kExamples = "examples/";
 constexpr char kBuiltIn[] = "built in";  // the origin of the skills in this program
 
 Error LibraryError(const SkillLibrary& library, std::string file, std::string message, std::string remedy = {}) {
@@ -86,21 +87,45 @@ void CheckReachability(const SkillLibrary& library, config::Diagnostics& diagnos
                        "already_applied do not exclude each other"));
 }
 
-Result<std::map<std::string, std::string>> ReadFolder(const std::filesystem::path& folder) {
-  std::map<std::string, std::string> files;
-  WW_ASSIGN(files["policy.yml"], base::ReadFile(folder / "policy.yml", kMaxFileBytes));
+using Files = std::map<std::string, std::string>;
+
+Status ReadFiles(const std::filesystem::path& folder, const std::string& name, const char* extension, Files& files) {
   std::error_code code;
-  std::filesystem::directory_iterator entries(folder / "methods", code), end;
-  for (; !code && entries != end; entries.increment(code)) {
-    if (entries->path().extension() != ".yml") continue;
-    if (files.size() > kMaxMethods)
-      return Fail(ErrorCode::kConfig, fmt::format("more than {} methods in {}", kMaxMethods, folder.string()));
-    WW_ASSIGN(files["methods/" + entries->path().filename().string()], base::ReadFile(entries->path(), kMaxFileBytes));
+  std::filesystem::directory_iterator entries(folder / name, code), end;
+  for (size_t count = 0; !code && entries != end; entries.increment(code)) {
+    if (entries->path().extension() != extension) continue;
+    if (++count > kMaxMethods)
+      return Fail(ErrorCode::kConfig, fmt::format("more than {} {} in {}", kMaxMethods, name, folder.string()));
+    WW_ASSIGN(files[name + "/" + entries->path().filename().string()], base::ReadFile(entries->path(), kMaxFileBytes));
   }
   if (code)
-    return Fail(ErrorCode::kConfig, fmt::format("cannot list {}: {}", (folder / "methods").string(), code.message()),
+    return Fail(ErrorCode::kConfig, fmt::format("cannot list {}: {}", (folder / name).string(), code.message()),
                 "a skills folder holds policy.yml and methods/*.yml");
+  return {};
+}
+
+Result<Files> ReadFolder(const std::filesystem::path& folder) {
+  Files files;
+  WW_ASSIGN(files["policy.yml"], base::ReadFile(folder / "policy.yml", kMaxFileBytes));
+  WW_TRY(ReadFiles(folder, "methods", ".yml", files));
+  std::error_code ignored;
+  if (std::filesystem::exists(folder / "examples", ignored)) WW_TRY(ReadFiles(folder, "examples", ".cu", files));
   return files;
+}
+
+// Files of a method's name, which stand in prompts.
+void AttachExamples(const std::map<std::string, std::string>& files, SkillLibrary& library,
+                    config::Diagnostics& diagnostics) {
+  constexpr size_t kMaxExampleBytes = 8'000;
+  for (const auto& [name, text] : files) {
+    if (!name.starts_with(kExamples)) continue;
+    const auto method = library.methods.find(std::filesystem::path(name).stem().string());
+    if (method == library.methods.end())
+      diagnostics.Add(LibraryError(library, name, "an example of no method", "name it like a method's card"));
+    else if (text.size() > kMaxExampleBytes)
+      diagnostics.Add(LibraryError(library, name, fmt::format("an example of more than {} bytes", kMaxExampleBytes)));
+    else method->second.example = text;
+  }
 }
 
 }  // namespace
@@ -119,6 +144,7 @@ Result<SkillLibrary> ParseSkills(const std::map<std::string, std::string>& files
   std::map<std::string, std::vector<std::string>> before;
   for (const auto& [name, text] : files) {
     hasher.Add(name).Add(text);
+    if (name.starts_with(kExamples)) continue;
     const auto root =
         diagnostics.Take(config::ParseYaml(text, origin == kBuiltIn ? "skills/" + name : origin + "/" + name));
     if (!root) continue;
@@ -132,6 +158,7 @@ Result<SkillLibrary> ParseSkills(const std::map<std::string, std::string>& files
   }
   if (files.count("policy.yml") == 0) diagnostics.Add(LibraryError(library, "policy.yml", "the policy is missing"));
   library.digest = hasher.Finish();
+  AttachExamples(files, library, diagnostics);
   CheckReferences(library, references, diagnostics);
   WW_TRY(diagnostics.ToStatus());
 

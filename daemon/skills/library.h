@@ -1,8 +1,8 @@
 // The long-term knowledge: skills/policy.yml (evidence -> bottleneck -> methods) and skills/methods/*.yml (one card per
-// method), read and checked as a whole. Everything that could silently make a rule dead is an error here: unknown
-// fields, thresholds outside a field's range, references to methods that do not exist, cyclic orders, methods that no
-// evidence can lead to, and a policy that leaves some evidence without a method. The format is described in
-// skills/README.md.
+// method; examples/*.cu, worked), read and checked as a whole. Everything that could silently make a rule dead is an
+// error here: unknown fields, thresholds outside a field's range, references to methods that do not exist, cyclic
+// orders, methods that no evidence can lead to, and a policy that leaves some evidence without a method. The format is
+// described in skills/README.md.
 #pragma once
 
 #include <filesystem>
@@ -37,6 +37,7 @@ struct Source {
 
 struct MethodCard {
   std::string id, title, intent, mechanism, sketch;
+  std::string example;                                   // a whole file of CUDA, where details decide; or empty
   std::string transform;                                 // id of a built-in transformation; empty: for language models
   double gain_low = 1, gain_typical = 1, gain_high = 1;  // speedup where it applies, according to the literature
   int min_capability = 0, max_capability = 0;            // 0: no limit
@@ -105,7 +106,7 @@ struct SkillLibrary {
 Result<SkillLibrary> LoadSkills(const std::filesystem::path& folder);
 // The library that the program was built with.
 Result<SkillLibrary> LoadBuiltInSkills();
-// From texts by name ("policy.yml", "methods/x.yml"). `origin` precedes the names in messages.
+// From texts by name ("policy.yml", "methods/x.yml", "examples/x.cu"). `origin` precedes the names in messages.
 Result<SkillLibrary> ParseSkills(const std::map<std::string, std::string>& files, const std::string& origin);
 
 }  // namespace warpwright::skills

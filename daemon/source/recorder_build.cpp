@@ -1,12 +1,16 @@
 #include "source/recorder_build.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <map>
 #include <thread>
 
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/parallel.h"
@@ -101,12 +105,23 @@ std::vector<std::string> LinkedWith(const std::string& object, const fs::path& s
   return files;
 }
 
+// Two workers begin a run, and both need the shim: the second waits for that of the first (16 s of compiling). Where
+// the file cannot be locked, both compile it, as Publish allows.
+base::Fd TakeTurn(const fs::path& cache) {
+  base::Fd lock(::open((cache / "shim.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644));
+  while (lock.valid() && ::flock(lock.get(), LOCK_EX) != 0 && errno == EINTR) {
+  }
+  return lock;
+}
+
 Result<fs::path> BuildShim(const fs::path& cache, std::chrono::milliseconds deadline) {
   base::Hasher hasher;
   for (const auto* flags : {&kFlags, &FlagsOf(HostBuild::kUsual), &FlagsOf(HostBuild::kOther)})
     for (const std::string& flag : *flags) hasher.Add(flag);
   for (const auto& [name, text] : embedded::HostShim()) hasher.Add(name).Add(text);
   const fs::path wanted = cache / ("shim-" + hasher.Finish().substr(0, 16));
+  if (fs::exists(wanted)) return wanted;
+  const base::Fd turn = TakeTurn(cache);
   if (fs::exists(wanted)) return wanted;
 
   WW_ASSIGN(const fs::path folder, NewFolder(cache));

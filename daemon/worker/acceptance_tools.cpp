@@ -91,6 +91,7 @@ core::ToolFinding RunSanitizer(const AcceptanceTools& tools, const std::string& 
   request.options.poison = tool != "initcheck";  // poisoned memory counts as written
   {
     WorkerEvaluator evaluator(wrapped);
+    if (tools.deadline != nullptr) evaluator.Obey(*tools.deadline);
     const auto outcome = evaluator.Execute(request);
     if (!outcome) {
       finding.message = "the worker does not run under it: " + Shorten(outcome.error().Format());
@@ -120,12 +121,17 @@ Result<std::string> RefusalOfNvcc(const AcceptanceTools& tools, const core::Sour
   command.env["TMPDIR"] = folder.path().string();
   command.directory = folder.path();
   command.deadline = std::chrono::minutes(5);
+  if (tools.deadline != nullptr) {
+    if (tools.deadline->over()) return Fail(tools.deadline->BreakOff());
+    command.deadline = std::max(tools.deadline->Within(command.deadline), std::chrono::milliseconds(1));  // 0: none
+  }
   command.sandbox.enabled = true;
   std::error_code error;
   const fs::path toolkit = fs::canonical(tools.nvcc, error).parent_path().parent_path();
   command.sandbox.readable = {place.root, toolkit, tools.nvcc.parent_path().parent_path()};
   command.sandbox.writable = {folder.path()};
   WW_ASSIGN(const auto done, base::Run(command));
+  if (done.timed_out && tools.deadline != nullptr && tools.deadline->over()) return Fail(tools.deadline->BreakOff());
   if (done.timed_out) return Fail(ErrorCode::kTimeout, "it took over 5 minutes");
   if (done.exit_code == 0) return std::string();
   const std::string errors = Shorten(done.err);

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/deadline.h"
 #include "core/evaluator.h"
 #include "core/tool_finding.h"
 #include "worker/supervisor.h"
@@ -21,6 +22,7 @@ namespace warpwright::worker {
 
 struct AcceptanceTools {
   std::filesystem::path nvcc, compute_sanitizer;  // empty: not installed
+  base::Deadline* deadline = nullptr;             // of the task; what it cuts short did not run
 };
 // In $CUDA_HOME/bin, on PATH, in /usr/local/cuda/bin.
 AcceptanceTools FindAcceptanceTools();

@@ -9,8 +9,8 @@ namespace warpwright::worker {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr auto kStartLimit = std::chrono::seconds(60);  // through ssh or a batch system it may take a while
-constexpr size_t kMaxStages = 1000;                     // of one call: a worker that announces endlessly is broken
+constexpr auto kEndLimit = std::chrono::seconds(60);
+constexpr size_t kMaxStages = 1000;  // of one call: a worker that announces endlessly is broken
 
 // So that a deadline holds even when the worker reads half a frame and stops.
 void MakeNonBlocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
@@ -38,7 +38,7 @@ void Supervisor::ShareMemory(base::Command& command) {
   from_worker_ = std::move(*from);
 }
 
-Status Supervisor::Start() {
+Status Supervisor::Start(std::chrono::milliseconds limit) {
   base::Command command;
   command.argv = command_.argv;
   command.env = WorkerEnvironment();
@@ -49,7 +49,7 @@ Status Supervisor::Start() {
     MakeNonBlocking(fd);
     EnlargePipe(fd);
   }
-  auto hello = ReadFrame(child_->from_child(), Clock::now() + kStartLimit);
+  auto hello = ReadFrame(child_->from_child(), Clock::now() + limit);
   if (hello && hello->kind != FrameKind::kHello)
     hello = Fail(ErrorCode::kCorrupt, "malformed frame: it does not say hello");
   if (hello) {
@@ -108,7 +108,7 @@ Error Supervisor::DescribeLoss(Error error) {
 Result<Frame> Supervisor::Call(const FrameView& frame, const CallLimits& limits) {
   const std::lock_guard lock(mutex_);
   stage_.clear();
-  if (!child_) WW_TRY(Start());
+  if (!child_) WW_TRY(Start(limits.start));
   auto answer = Exchange(frame, limits);
   if (answer || answer.error().code == ErrorCode::kUnsupported) return answer;  // too large to send: nothing was sent
   return Fail(DescribeLoss(std::move(answer).error()));
@@ -118,7 +118,7 @@ void Supervisor::Finish() {
   const std::lock_guard lock(mutex_);
   if (!child_) return;
   child_->CloseInput();
-  const auto until = Clock::now() + kStartLimit;
+  const auto until = Clock::now() + kEndLimit;
   while (!child_->End() && Clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   child_.reset();
 }

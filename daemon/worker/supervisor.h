@@ -32,6 +32,7 @@ std::map<std::string, std::string> WorkerEnvironment();
 struct CallLimits {
   std::chrono::milliseconds total{60'000};
   std::map<std::string, std::chrono::milliseconds> stages;  // from the moment at which the worker enters the stage
+  std::chrono::milliseconds start{60'000};  // of a worker: through ssh or a batch system it may take a while
 };
 
 class Supervisor {
@@ -55,7 +56,7 @@ class Supervisor {
   std::optional<pid_t> pid() const { return child_ ? std::optional(child_->pid()) : std::nullopt; }
 
  private:
-  Status Start();
+  Status Start(std::chrono::milliseconds limit);
   void ShareMemory(base::Command& command);
   Result<Frame> Exchange(const FrameView& frame, const CallLimits& limits);
   Error DescribeLoss(Error error);

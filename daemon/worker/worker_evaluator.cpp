@@ -20,8 +20,17 @@ Outcome FailureAs(const std::variant<Frame, core::CompileFailed, core::Refused>&
 }  // namespace
 
 Result<Frame> WorkerEvaluator::CallWithRetry(const FrameView& frame, const CallLimits& limits) {
-  auto answer = supervisor_.Call(frame, limits);
-  if (!answer && answer.error().code == ErrorCode::kWorkerDied) answer = supervisor_.Call(frame, limits);
+  const auto call = [&]() -> Result<Frame> {
+    CallLimits in_time = limits;
+    in_time.total = InTime(limits.total);
+    in_time.start = InTime(limits.start);
+    if (in_time.total.count() == 0) return Fail(deadline_->BreakOff());
+    auto answer = supervisor_.Call(frame, in_time);
+    if (!answer && deadline_ != nullptr && deadline_->over()) return Fail(deadline_->BreakOff());
+    return answer;
+  };
+  auto answer = call();
+  if (!answer && answer.error().code == ErrorCode::kWorkerDied) answer = call();
   return answer;
 }
 
@@ -49,6 +58,7 @@ Result<std::variant<Frame, core::CompileFailed, core::Refused>> WorkerEvaluator:
   auto answer = CallWithRetry(frame, {deadline, stages});
   if (answer) return Outcome(std::move(*answer));
   const Error& error = answer.error();
+  if (deadline_ != nullptr && deadline_->broke_off()) return Fail(error);
   const bool late = error.code == ErrorCode::kTimeout;
   if (!late && error.code != ErrorCode::kWorkerDied) return Fail(error);
 

@@ -4,11 +4,12 @@
 // and called once more. A second death is Refused{Check::kCrash}, or CompileFailed if it happened in the parser or the
 // compiler (which a template bomb drives beyond their memory limit). A missed deadline is CompileFailed or
 // Refused{Check::kDeadline} immediately. For verbs without such outcomes both are Errors, and so is a worker that does
-// not start.
+// not start. A call that the task's deadline cuts short is an Error as well: it says nothing about the candidate.
 #pragma once
 
 #include <chrono>
 
+#include "base/deadline.h"
 #include "core/evaluator.h"
 #include "worker/supervisor.h"
 
@@ -25,6 +26,9 @@ class WorkerEvaluator final : public core::Evaluator {
  public:
   explicit WorkerEvaluator(WorkerCommand command, WorkerDeadlines deadlines = {})
       : supervisor_(std::move(command)), deadlines_(deadlines) {}
+
+  // Cuts every call short; it must outlive the evaluator.
+  void Obey(base::Deadline& deadline) { deadline_ = &deadline; }
 
   Result<core::Inspection> Inspect(const core::SourceRef& source) override;
   Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request) override;
@@ -43,6 +47,9 @@ class WorkerEvaluator final : public core::Evaluator {
 
  private:
   Result<Frame> CallWithRetry(const FrameView& frame, const CallLimits& limits);
+  std::chrono::milliseconds InTime(std::chrono::milliseconds wanted) const {
+    return deadline_ == nullptr ? wanted : deadline_->Within(wanted);
+  }
   // A reply, or what the candidate did to the worker.
   Result<std::variant<Frame, core::CompileFailed, core::Refused>> Run(const FrameView& frame, const std::string& file,
                                                                       std::chrono::milliseconds deadline);
@@ -51,6 +58,7 @@ class WorkerEvaluator final : public core::Evaluator {
   void Account(const std::map<std::string, double>& spent, std::chrono::steady_clock::time_point begin);
 
   WorkerDeadlines deadlines_;
+  base::Deadline* deadline_ = nullptr;  // of the task
   std::map<std::string, double> seconds_;
 };
 

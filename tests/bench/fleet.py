@@ -1,10 +1,12 @@
 """The real daemon for benchmarks: `warpwright serve` as a GitHub token's owner, watching repositories on the stand-in for GitHub
 (tests/support/github_stand_in), which runs as a program of its own. Used by load_bench.py and soak_bench.py."""
+import contextlib
 import json
 import os
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import tempfile
 import time
@@ -59,10 +61,13 @@ def wait_for(condition, seconds, what):
 class Fleet:
     """Everything runs when this is entered, and the daemon has seen every repository."""
 
-    def __init__(self, build, program=None, repositories=10, poll=60, nights=None, faults=0.0, wrapper=()):
+    def __init__(self, build, program=None, repositories=10, poll=60, nights=None, faults=0.0, wrapper=(), clock_factor=1):
         self.build, self.repositories = Path(build).resolve(), ["acme/k%d" % i for i in range(repositories)]
         self.program = Path(program).resolve() if program else self.build / "daemon/cli/warpwright"
         self.poll, self.nights, self.faults, self.wrapper = poll, nights, faults, list(wrapper)
+        self.environment = dict(os.environ)
+        if clock_factor != 1:
+            self.environment.update(LD_PRELOAD=str(self.build / "tests/bench/libfast_clock.so"), WW_CLOCK_FACTOR=str(clock_factor))
         self.webhook_port, self.status_port = free_port(), free_port()
         self.versions = {}
 
@@ -85,7 +90,8 @@ class Fleet:
         for name in ("warpwright", "warpwright-worker"):
             shutil.copy2(self.program.parent / name, self.root / "bin" / name)
         with self.log.open("wb") as stream:
-            self.daemon = subprocess.Popen([*self.wrapper, self.root / "bin/warpwright", "serve", "--config", self.root / "config.yml", "--cache", self.root / "cache"], stderr=stream)
+            self.daemon = subprocess.Popen([*self.wrapper, self.root / "bin/warpwright", "serve", "--config", self.root / "config.yml", "--cache", self.root / "cache"],
+                                           stderr=stream, env=self.environment)
         mirrors = self.state / "repos"
         wait_for(lambda: len(list(mirrors.glob("*/mirror.git/refs/remotes/origin/main"))) + len(list(mirrors.glob("*/mirror.git/packed-refs"))) >= len(self.repositories),
                  120, "the daemon sees its repositories: " + self.log.read_text(errors="replace")[-2000:])
@@ -149,6 +155,40 @@ class Fleet:
         return subprocess.Popen([self.build / "tests/bench/bench_webhook_sender", str(self.webhook_port), str(rate), str(first), str(count), SECRET,
                                  *self.repositories], stdout=subprocess.PIPE, text=True)
 
+    # --- What months would have left
+
+    def trajectories(self):
+        return sorted(self.state.glob("repos/*/trajectory.sqlite"))
+
+    def finished_tasks(self, path):
+        with contextlib.closing(sqlite3.connect(path, timeout=60)) as db:
+            if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'task'").fetchone():
+                return 0  # just being created
+            return db.execute("SELECT count(*) FROM task WHERE result IS NOT NULL").fetchone()[0]
+
+    def age_trajectory(self, path, tasks):
+        """Copies the first finished task until there are so many, with texts of their own."""
+        with contextlib.closing(sqlite3.connect(path, timeout=60)) as db, db:
+            source, = db.execute("SELECT min(id) FROM task WHERE result IS NOT NULL").fetchone()
+            for i in range(tasks - self.finished_tasks(path)):
+                age = "aged %d " % i
+                new = db.execute("INSERT INTO task(identity, kernel, base, device, config, result, started, finished) SELECT ? || identity, kernel, base, device, "
+                                 "? || config, result, started, finished FROM task WHERE id = ?", (age, age, source)).lastrowid
+                db.execute("INSERT INTO step(task, identity, kind, base, candidate, method, record, outcome, started, finished) SELECT ?, identity, kind, base, "
+                           "candidate, method, record, outcome, started, finished FROM step WHERE task = ?", (new, source))
+                db.execute("INSERT INTO content SELECT ? || hash, text FROM content WHERE hash IN (SELECT hash FROM candidate WHERE task = ?)", (age, source))
+                db.execute("INSERT INTO candidate SELECT ?, ? || hash, parent, method, parameters, summary FROM candidate WHERE task = ?", (new, age, source))
+
+    def age_store(self, jobs):
+        """So many jobs that ended long before those of the run."""
+        with contextlib.closing(sqlite3.connect(self.state / "daemon.sqlite", timeout=60)) as db, db:
+            now = int(time.time() * 1000)
+            for i in range(jobs):
+                db.execute("INSERT INTO jobs(repository, ref, commit_id, kind, kernel, file, entry, content_key, file_hash, priority, state, again, answer_issue, "
+                           "answer_comment, queued, started, finished, result_message) VALUES (?, 'refs/heads/main', ?, 'optimize', ?, 'src/old.cu', 'old', ?, ?, 0, "
+                           "'done', 0, 0, 0, ?, ?, ?, 'no improvement found in 3 rounds')",
+                           (self.repositories[i % len(self.repositories)], "%040d" % i, "old_%d" % (i % 40), "%064d" % i, "%064d" % i, now, now, now))
+
     # --- What it costs
 
     def sample(self):
@@ -162,8 +202,9 @@ class Fleet:
                 pass
         def of(*names):
             return sum(size for path, size in sizes.items() if path.name in names) // 1024
-        return {"resident_kib": int(status["VmRSS"].split()[0]), "threads": int(status["Threads"]),
-                "descriptors": len(os.listdir(f"/proc/{self.daemon.pid}/fd")), "state_kib": sum(sizes.values()) // 1024,
+        mirrors = sum(size for path, size in sizes.items() if "mirror.git" in path.parts) // 1024
+        return {"resident_kib": int(status["VmRSS"].split()[0]), "anonymous_kib": int(status["RssAnon"].split()[0]), "threads": int(status["Threads"]),
+                "descriptors": len(os.listdir(f"/proc/{self.daemon.pid}/fd")), "state_kib": sum(sizes.values()) // 1024 - mirrors, "mirrors_kib": mirrors,
                 "processor_seconds": sum(int(n) for n in Path(f"/proc/{self.daemon.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13])
                 / os.sysconf("SC_CLK_TCK"),
                 "store_kib": of("daemon.sqlite"), "store_log_kib": of("daemon.sqlite-wal"), "trajectories_kib": of("trajectory.sqlite"),

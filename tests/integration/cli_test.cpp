@@ -131,10 +131,17 @@ TEST_F(CliTest, NothingChangedMeansNothingToDo) {
 
 // Asked to end, it prints what it has, in the form of its result; the next run goes on from there.
 TEST_F(CliTest, ARunThatIsAskedToEndPrintsItsJson) {
-  const auto optimize = Warpwright({"optimize", "--kernel", "row_sum", "--max-rounds", "3", "--json"});
-  auto child = base::Child::Start(optimize, scratch.path() / "stderr");
+  base::Command optimize = Warpwright({"optimize", "--kernel", "row_sum", "--max-rounds", "3", "--json"});
+  std::erase(optimize.argv, "--quiet");
+  const fs::path progress = scratch.path() / "stderr";
+  auto child = base::Child::Start(optimize, progress);
   ASSERT_TRUE(child);
-  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  const auto under_way = [&] {
+    const auto told = base::ReadFile(progress);
+    return told && told->find("round 1") != std::string::npos;
+  };
+  for (int tries = 0; tries < 6000 && !under_way(); ++tries) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  ASSERT_TRUE(under_way());
   ::kill(child->pid(), SIGTERM);
   std::string out;
   char buffer[4096];

@@ -34,6 +34,21 @@ void FakeRun::Set(const std::string& buffer, size_t index, double value) {
     core::StoreFromDouble(DTypeOf(buffer), bytes.data(), index, value);
 }
 
+std::vector<double> FakeRun::Values(const std::string& buffer) const {
+  const core::DType dtype = DTypeOf(buffer);
+  const std::vector<std::byte>& bytes = buffers[IndexOf(buffer)];
+  std::vector<double> values(bytes.size() / core::SizeOf(dtype));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = core::LoadAsDouble(dtype, bytes.data(), i);
+  return values;
+}
+
+void FakeRun::SetValues(const std::string& buffer, const std::vector<double>& values) {
+  const core::DType dtype = DTypeOf(buffer);
+  std::vector<std::byte>& bytes = buffers[IndexOf(buffer)];
+  for (size_t i = 0; i < std::min(values.size(), bytes.size() / core::SizeOf(dtype)); ++i)
+    core::StoreFromDouble(dtype, bytes.data(), i, values[i]);
+}
+
 int64_t FakeRun::Scalar(const std::string& name) const { return std::get<int64_t>(request.scalars.at(name)); }
 
 bool FakeRun::in_f64(const std::string& buffer) const { return DTypeOf(buffer) == core::DType::kF64; }

@@ -22,6 +22,9 @@ class FakeRun {
   size_t Size(const std::string& buffer) const;  // elements
   double Get(const std::string& buffer, size_t index) const;
   void Set(const std::string& buffer, size_t index, double value);
+  // Of whole buffers, without a look-up for each element.
+  std::vector<double> Values(const std::string& buffer) const;
+  void SetValues(const std::string& buffer, const std::vector<double>& values);
   int64_t Scalar(const std::string& name) const;
   bool in_f64(const std::string& buffer) const;
 

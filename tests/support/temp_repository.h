@@ -15,10 +15,10 @@ namespace warpwright {
 
 class TempRepository {
  public:
-  TempRepository() : folder_(std::move(*base::TemporaryDirectory::Create("ww-repo"))) {
-    // Hundreds of them are made: in one process, and without the dozen files of a template.
-    Git({"init", "-q", "-b", "main", "--template="});
-    std::ofstream(path() / ".git/config", std::ios::app) << "[user]\nname = Test\nemail = test@example.org\n";
+  // Hundreds of them are made: git makes the first, and the others are copies of it.
+  TempRepository() : TempRepository(Empty()) {}
+  explicit TempRepository(const TempRepository& like) : TempRepository(Unmade{}) {
+    std::filesystem::copy(like.path(), path(), std::filesystem::copy_options::recursive);
   }
   const std::filesystem::path& path() const { return folder_.path(); }
   void Write(const std::string& file, const std::string& text) {
@@ -28,10 +28,11 @@ class TempRepository {
   std::string Commit(const std::string& message) {
     Git({"add", "-A"});
     Git({"commit", "-q", "--allow-empty", "-m", message});
-    std::string id = Git({"rev-parse", "HEAD"});
-    id.pop_back();
-    return id;
+    std::string head = FirstLine(path() / ".git/HEAD");
+    return head.starts_with("ref: ") ? FirstLine(path() / ".git" / head.substr(5)) : head;
   }
+  // Of a branch; empty: it does not exist. No ref is ever packed: nothing here collects garbage.
+  std::string Tip(const std::string& branch) const { return FirstLine(path() / ".git/refs/heads" / branch); }
   std::string Git(std::vector<std::string> arguments) {
     base::Command command;
     command.argv = {"git", "-C", path().string()};
@@ -45,6 +46,24 @@ class TempRepository {
   }
 
  private:
+  struct Unmade {};
+  explicit TempRepository(Unmade) : folder_(std::move(*base::TemporaryDirectory::Create("ww-repo"))) {}
+  static const TempRepository& Empty() {
+    static const TempRepository* const empty = [] {
+      static TempRepository made{Unmade{}};
+      made.Git({"init", "-q", "-b", "main", "--template="});
+      std::ofstream(made.path() / ".git/config", std::ios::app)
+          << "[user]\nname = Test\nemail = test@example.org\n[maintenance]\nauto = false\n[gc]\nauto = 0\n";
+      return &made;
+    }();
+    return *empty;
+  }
+  static std::string FirstLine(const std::filesystem::path& file) {
+    std::string line;
+    std::getline(std::ifstream(file) >> std::ws, line);
+    return line;
+  }
+
   base::TemporaryDirectory folder_;
 };
 

@@ -123,23 +123,22 @@ class RowParallelWriter {
     edits_.Replace(*loop.start, start == 0 ? offset : grouped(*loop.start) + " + " + added);
     edits_.Replace(node[source::kLoopIncrement], fmt::format("{} += {}{}", loop.name, width_, step));
 
-    std::string behind;
-    const std::string indent = IndentAt(kernel_.text, node.begin);
-    for (const Reduction& given : column.reductions) {
-      Reduction reduction = given;
-      reduction.dependent = IsDependent(reduction);
-      const std::string helper = HelperFor(reduction);
-      const std::string neutral = NeutralValue(reduction);
-      if (!neutral.empty() && !StartsNeutral(reduction, node)) {
-        around_[&node].before +=
-            fmt::format("if ({} != 0) {} = {};  // only one thread keeps what was there before\n{}", lane_,
-                        reduction.name, neutral, indent);
-      }
-      if (reduction.index_name.empty())
-        behind += fmt::format("\n{}{} = {}({});", indent, reduction.name, helper, reduction.name);
-      else behind += fmt::format("\n{}{}({}, {});", indent, helper, reduction.name, reduction.index_name);
+    for (const Reduction& reduction : column.reductions) EditReduction(reduction);
+  }
+
+  void EditReduction(Reduction reduction) {
+    const source::Node& loop = *reduction.combined_behind;
+    if (!combined_.emplace(&loop, reduction.symbol).second) return;  // with that of another column loop in it
+    reduction.dependent = IsDependent(reduction);
+    const std::string indent = IndentAt(kernel_.text, loop.begin), helper = HelperFor(reduction);
+    const std::string neutral = NeutralValue(reduction);
+    if (!neutral.empty() && !StartsNeutral(reduction, loop)) {
+      around_[&loop].before += fmt::format("if ({} != 0) {} = {};  // only one thread keeps what was there before\n{}",
+                                           lane_, reduction.name, neutral, indent);
     }
-    if (!behind.empty()) around_[&node].behind = behind;
+    around_[&loop].behind += reduction.index_name.empty()
+                                 ? fmt::format("\n{}{} = {}({});", indent, reduction.name, helper, reduction.name)
+                                 : fmt::format("\n{}{}({}, {});", indent, helper, reduction.name, reduction.index_name);
   }
 
   // Text before and after a statement; in braces, if the statement is not in a block.
@@ -300,6 +299,7 @@ class RowParallelWriter {
   std::vector<ReductionHelper> helpers_;
   std::map<std::string, std::string> names_;  // of helpers, by base name
   std::map<const source::Node*, Around> around_;
+  std::set<std::pair<const source::Node*, std::string>> combined_;  // behind which loop, which variable
 };
 
 core::RewriteOutcome ApplyRowParallel(const source::Ast& ast, const core::RewriteRequest& request) {

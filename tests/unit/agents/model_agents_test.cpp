@@ -27,6 +27,19 @@ TEST(ModelAgents, Prompts) {
   ExpectGolden("prompts/lengths.txt", lengths);
 }
 
+// The details of a method are for whoever writes the code; whoever plans needs to know what it is.
+TEST(ModelAgents, WorkedExamplesAreForThoseWhoWrite) {
+  ModelKit kit;
+  kit.AskAll();
+  for (const llm::Question& question : kit.model->asked) {
+    const bool writes = question.role == core::AgentRole::kGenerator || question.role == core::AgentRole::kOptimizer;
+    const std::string text = llm::RenderPrompt(question);
+    EXPECT_EQ(text.find("// a warp for each row, whole") != std::string::npos, writes) << Name(question.role);
+    EXPECT_EQ(text.find("sum += x[j];") != std::string::npos, question.role == core::AgentRole::kPlanner)
+        << Name(question.role);
+  }
+}
+
 TEST(ModelAgents, AnUnansweredQuestionIsWaitedFor) {
   ModelKit kit;
   const auto plan = kit.Plan();

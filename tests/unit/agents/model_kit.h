@@ -101,6 +101,7 @@ struct ModelKit {
     card.intent = "Let the lanes of a warp share a row.";
     card.mechanism = "Neighbouring lanes read neighbouring elements.";
     card.sketch = "for (int j = lane; j < C; j += 32) sum += x[j];\n";
+    card.example = "// a warp for each row, whole\n__global__ void rows(float* out) {}\n";
     card.forbidden = {"a shuffle that not all lanes reach"};
     match.position = "26 % of the roofline";
     match.bottlenecks = {{"strided", "Strided loads", "memory", 0.9, true, "load_sectors_per_request = 31.94"}};
@@ -166,7 +167,7 @@ struct ModelKit {
     return agents::MakeModelPlanner(Desk())->Propose({At(), match, match, {}});
   }
   Result<agents::Proposal<agents::Attempt>> Optimize() {
-    return agents::MakeModelOptimizer(Desk())->Propose({At(), plan});
+    return agents::MakeModelOptimizer(Desk())->Propose({At(), plan, &card});
   }
   Result<agents::Proposal<core::Diagnosis>> Diagnose() {
     return agents::MakeModelDiagnoser(Desk())->Propose({At(), failed, verdict});

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <latch>
 #include <mutex>
+#include <semaphore>
 #include <string>
 #include <thread>
 #include <vector>
@@ -33,7 +34,8 @@ class HttpServerTest : public ::testing::Test {
     options_.max_body_bytes = 1000;
     options_.max_bodies_bytes = 1500;
     options_.headers = {{"X-Ours", "yes"}};
-    hooks_.admit = [](const http::HttpRequest& head) {
+    hooks_.admit = [this](const http::HttpRequest& head) {
+      heads_read_.release();
       return head.path == "/refused" ? std::optional(http::ErrorResponse(403, "not here")) : std::nullopt;
     };
     hooks_.answer = [](const http::HttpRequest& request) {
@@ -59,6 +61,12 @@ class HttpServerTest : public ::testing::Test {
   static std::string Post(std::string_view body, size_t length) {
     return fmt::format("POST /p HTTP/1.1\r\nHost: h\r\nContent-Length: {}\r\n\r\n{}", length, body);
   }
+  // Sends a head, with or without the beginning of a body, on the only connections whose heads are not read yet. When
+  // it returns, the server has read the head: who is the oldest is then certain.
+  void Begin(const base::Fd& fd, std::string_view request) {
+    ASSERT_TRUE(SendAll(fd, request));
+    ASSERT_TRUE(heads_read_.try_acquire_for(std::chrono::seconds(10)));
+  }
   // Sends a byte now and then until the connection is closed; returns how long that took.
   static milliseconds Trickle(const base::Fd& fd) {
     const auto begin = steady_clock::now();
@@ -73,6 +81,7 @@ class HttpServerTest : public ::testing::Test {
   std::mutex mutex_;
   std::vector<int> answered_;
   std::atomic<int> refused_ = 0;
+  std::counting_semaphore<> heads_read_{0};
   std::unique_ptr<http::HttpServer> server_;
 };
 
@@ -234,10 +243,10 @@ TEST_F(HttpServerTest, TheOldestOfAnAddressMakesRoomForItsNext) {
   std::vector<base::Fd> connections;
   for (int i = 0; i < 3; ++i) {
     connections.push_back(ConnectLoopback(port()));
-    ASSERT_TRUE(SendAll(connections.back(), Post("x", 900)));
+    Begin(connections.back(), Post("x", 900));
   }
   const base::Fd other = ConnectLoopback(port(), "127.0.0.2");
-  ASSERT_TRUE(SendAll(other, Post("x", 2)));
+  Begin(other, Post("x", 2));
   EXPECT_EQ(Exchange(port(), Post("{}", 2)).status, 200);
   EXPECT_TRUE(WaitClosed(connections[0], milliseconds(2000)));
   EXPECT_EQ(refused_, 1);
@@ -254,9 +263,9 @@ TEST_F(HttpServerTest, TheOldestThatWaitsMakesRoom) {
   Start();
   std::vector<base::Fd> connections;
   for (int i = 0; i < 4; ++i) connections.push_back(ConnectLoopback(port()));
-  ASSERT_TRUE(SendAll(connections[0], Post("x", 900)));  // has a request, and stays
-  ASSERT_TRUE(SendAll(connections[3], "GET /a HTTP/1.1\r\nHost: h\r\n\r\n"));
-  ASSERT_EQ(ReadReply(connections[3]).status, 200);  // so the head of the first has been read as well
+  Begin(connections[0], Post("x", 900));  // has a request, and stays
+  Begin(connections[3], "GET /a HTTP/1.1\r\nHost: h\r\n\r\n");
+  ASSERT_EQ(ReadReply(connections[3]).status, 200);
   connections.push_back(ConnectLoopback(port()));
   EXPECT_TRUE(WaitClosed(connections[1], milliseconds(2000)));
   EXPECT_EQ(refused_, 1);
@@ -268,8 +277,8 @@ TEST_F(HttpServerTest, TheOldestThatWaitsMakesRoom) {
 TEST_F(HttpServerTest, BoundsTheSumOfAllBodies) {
   Start();
   const base::Fd announced = ConnectLoopback(port()), large = ConnectLoopback(port());
-  ASSERT_TRUE(SendAll(announced, Post("x", 1000)));
-  ASSERT_TRUE(SendAll(large, Post(std::string(900, 'x'), 1000)));
+  Begin(announced, Post("x", 1000));
+  Begin(large, Post(std::string(900, 'x'), 1000));
   EXPECT_EQ(Exchange(port(), Post(std::string(500, 'x'), 500)).status, 200);
   EXPECT_EQ(Exchange(port(), Post(std::string(1000, 'x'), 1000)).status, 200);
   EXPECT_TRUE(WaitClosed(announced, milliseconds(2000))) << "the oldest goes first";
@@ -281,8 +290,8 @@ TEST_F(HttpServerTest, BoundsTheBodiesOfAnAddress) {
   options_.max_bodies_bytes_per_address = 1200;
   Start();
   const base::Fd theirs = ConnectLoopback(port()), other = ConnectLoopback(port(), "127.0.0.2");
-  ASSERT_TRUE(SendAll(other, Post(std::string(300, 'x'), 301)));
-  ASSERT_TRUE(SendAll(theirs, Post(std::string(900, 'x'), 1000)));
+  Begin(other, Post(std::string(300, 'x'), 301));
+  Begin(theirs, Post(std::string(900, 'x'), 1000));
   EXPECT_EQ(Exchange(port(), Post(std::string(400, 'x'), 400)).status, 200);
   EXPECT_TRUE(WaitClosed(theirs, milliseconds(2000)));
   ASSERT_TRUE(SendAll(other, "x"));

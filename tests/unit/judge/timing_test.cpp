@@ -193,10 +193,8 @@ TEST(JudgeTiming, WhatATimedLaunchGetsWrong) {
       {"one element", when_timed([](FakeRun& run) { run.Set("out", 5, run.Get("out", 5) * (1 + 1e-6)); }),
        "timed-output", "out[5]"},
       {"changes its input", when_timed([](FakeRun& run) { run.Set("in", 5, 1); }), "input-hash", "timed launch"},
-      {"writes outside", when_timed([](FakeRun& run) {
-         run.guards.push_back({"out", 4000, 4});
-       }),
-       "guard-bands", "timed launch"},
+      {"writes outside", when_timed([](FakeRun& run) { run.guards.push_back({"out", 4000, 4}); }), "guard-bands",
+       "timed launch"},
   };
   for (const Row& row : rows)
     for (const judge::VerificationLevel effort : {judge::VerificationLevel::kQuick, judge::VerificationLevel::kFull}) {

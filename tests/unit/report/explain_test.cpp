@@ -94,7 +94,11 @@ TEST(ReviewNotes, AreSortedByWhatTheySay) {
        "agreement: a: out is off by at most 1.5e-07 where 3e-07 is allowed (1 of 2 elements differ)",
        "agreement: gone: out is bit-identical", "review: case a is 15.0 times as fast, which is rare for the same work",
        "precision: approximate ex2 at line 3", "odd-shape: not tested with N=1: the original faults",
-       "timing: 1.6x in a first process", "counters: none: ask root", "counters: none: ask root"},
+       "odd-shape: not tested with N=0 (odd shape of odd): the original itself: refused by record: an empty grid (it "
+       "says: "
+       "a.cu:2: invalid) (a.cu:1)",
+       "equivalence: 30 elements at 9 shapes are equal: 30 by the same operations", "timing: 1.6x in a first process",
+       "counters: none: ask root", "counters: none: ask root"},
       e);
   ASSERT_EQ(e.cases[0].errors.size(), 1u);
   EXPECT_TRUE(e.cases[0].errors[0].identical);
@@ -103,7 +107,9 @@ TEST(ReviewNotes, AreSortedByWhatTheySay) {
   EXPECT_EQ(e.cases[1].errors[0].allowed, 3e-7);
   EXPECT_EQ(e.review, (std::vector<std::string>{"case a is 15.0 times as fast, which is rare for the same work",
                                                 "precision: approximate ex2 at line 3"}));
-  EXPECT_EQ(e.not_tested, (std::vector<std::string>{"odd-shape with N=1: the original faults"}));
+  EXPECT_EQ(e.not_tested,
+            (std::vector<std::string>{"odd-shape with N=1: the original faults",
+                                      "odd-shape with N=0: the original itself: an empty grid (a.cu:1)"}));
   EXPECT_EQ(e.timing_notes, (std::vector<std::string>{"1.6x in a first process"}));
   EXPECT_EQ(e.counter_notes, (std::vector<std::string>{"none: ask root"}));
 }

@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "report/explanation.h"
+#include "report/format.h"
 #include "report/job_summary.h"
 #include "report/markdown.h"
 #include "report/plots.h"
@@ -103,6 +104,13 @@ TEST(Report, TextHasNoMarkup) {
       << text;
 }
 
+std::string OnOneLine(const std::string& text) {
+  std::istringstream words(text);
+  std::string out, word;
+  while (words >> word) out += (out.empty() ? "" : " ") + word;
+  return out;
+}
+
 TEST(Report, AStepWhoseCountersDoNotExplainItIsNoCause) {
   report::Explanation e = Sample();
   e.steps[0].causes.clear();
@@ -111,7 +119,27 @@ TEST(Report, AStepWhoseCountersDoNotExplainItIsNoCause) {
   const char* words = "Its cause is not known: of 5 expected changes of counters that would explain it, 2 came true.";
   for (const std::string& text :
        {report::RenderText(e), report::RenderMarkdown(e), report::RenderHtml(e), report::RenderPullRequest(e, {}).body})
-    EXPECT_NE(text.find(words), std::string::npos) << text;
+    EXPECT_NE(OnOneLine(text).find(words), std::string::npos) << text;
+}
+
+// All settings of a method are described alike; what follows them is not.
+TEST(Report, AnAttemptIsDescribedOnce) {
+  report::Explanation e = Sample();
+  e.attempts.insert(e.attempts.begin() + 1, e.attempts[0]);
+  e.attempts[0].message = e.attempts[1].message = "gives every row to a block";
+  for (const std::string& text : {report::RenderText(e), report::RenderMarkdown(e)}) {
+    const size_t first = text.find(e.attempts[0].message), again = text.find("as above");
+    ASSERT_NE(first, std::string::npos) << text;
+    EXPECT_TRUE(first < again && again != std::string::npos) << text;
+    EXPECT_EQ(text.find(e.attempts[0].message, first + 1), std::string::npos) << text;
+  }
+}
+
+TEST(Report, RunningTextIsWrappedAndIndented) {
+  EXPECT_EQ(report::Wrap("one two three", 9, "- ", "  "), "- one two\n  three\n");
+  EXPECT_EQ(report::Wrap("a-word-that-is-longer b", 5, "", ""), "a-word-that-is-longer\nb\n");
+  EXPECT_EQ(report::Wrap("µµµ µ", 5, "", ""), "µµµ µ\n") << "columns, not bytes";
+  EXPECT_EQ(report::Wrap("", 5, "  ", ""), "  \n");
 }
 
 TEST(Report, NothingFoundIsSaid) {

@@ -30,6 +30,31 @@ const std::vector<Style>& RowStyles() {
         "for (int c = threadIdx.x; c < C; c += blockDim.x) s = s + inp[row * C + c];\n  s = block_sum(s);",
         "if (threadIdx.x == 0) out[row] = s / C;", "k<<<N, threads>>>", "const int threads = 256;"},
        {}},
+      {"sums_over_several_planes_are_combined_once",
+       "out:f32[N]:out inp:f32[P*N*C]:in N C P=3",
+       R"(__global__ void k(float* out, const float* inp, int N, int C, int P) {
+  int row = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= N) return;
+  float sum = 0.0f, low = inp[row * C];
+  for (int p = 0; p < P; p++) {
+    const float* x = inp + (p * N + row) * C;
+    for (int c = 0; c < C; c++) sum += x[c];
+    for (int c = 0; c < C; c++) sum += x[c] * x[c];
+    for (int c = 0; c < C; c++) low = fminf(low, x[c]);
+    if (low < 0.0f) low = 0.0f;
+  }
+  out[row] = sum * low;
+}
+)",
+       R"(
+void entry(float* out, const float* inp, int N, int C, int P) {
+  k<<<(N + 127) / 128, 128>>>(out, inp, N, C, P);
+}
+)",
+       {"k"},
+       {"    if (low < 0.0f) low = 0.0f;\n  }\n  sum = block_sum(sum);\n",
+        "low = fminf(low, x[c]);\n    low = block_min(low);"},
+       {"sum += x[c];\n    sum = block_sum", "    sum = block_sum"}},
       {"first_element_starts_the_maximum",
        "out:f32[N]:out inp:f32[N*C]:in N C",
        R"(__global__ void k(float* out, const float* inp, int N, int C) {

@@ -69,6 +69,24 @@ TEST(Launcher, KeepsItsChecksStreamAndResult) {
     EXPECT_EQ(rewritten.find(goes), std::string::npos) << goes << "\n" << rewritten;
 }
 
+// As macros and people write them; a variable that only the old launches needed goes with them.
+TEST(Launcher, KeepsChecksThatHaveVariables) {
+  const Stranger& stranger = Find("04-extension/elu_forward");
+  const std::string macro =
+      "#define CHECK(call) do { cudaError_t status = (call); if (status != cudaSuccess) fail(status); } while (0)\n"
+      "#define LAUNCH_CHECK() CHECK(cudaGetLastError())\nvoid fail(cudaError_t status);\n";
+  for (const std::string check :
+       {"  LAUNCH_CHECK();\n",
+        "  cudaError_t error = cudaGetLastError();\n  if (error != cudaSuccess) fail(error);\n"}) {
+    const std::string text =
+        macro + Replaced(StubFor(stranger), ");\n}\n", ");\n  const int more = 2;\n" + check + "}\n");
+    const std::string rewritten = Apply("schedule_map", stranger, text);
+    EXPECT_NE(rewritten.find(">>>("), std::string::npos) << rewritten;
+    EXPECT_NE(rewritten.find(check + "}"), std::string::npos) << rewritten;
+    EXPECT_EQ(rewritten.find("more"), std::string::npos) << rewritten;
+  }
+}
+
 TEST(Launcher, KernelsThatOthersUseStay) {
   const Stranger& stranger = Find("04-extension/elu_forward");
   const std::string other = "\nvoid another(float* x) { old_kernel<<<1, 1>>>(x, x, 1.0f, 1); }\n";

@@ -65,6 +65,35 @@ TEST_F(Loop, SmallGainsCompound) {
   EXPECT_EQ(refined.text, "float x;\n// a\n// b\n// c\n// spliced\n");
 }
 
+TEST_F(Loop, ASelectorMayGoBackToAnotherVersion) {
+  const auto prepare = [](ScriptedLoop& in) {
+    in.AddMethod("first", Gains(1.5));
+    in.AddMethod("other", Gains(1.8));
+    in.library.methods["other"].conflicts = {"first"};  // what gains first stands in its way
+  };
+  prepare(loop);
+  EXPECT_NEAR(Run().result.gain, 1.5, 1e-9);
+  ScriptedLoop other;
+  prepare(other);
+  const auto fastest = search::FastestFirst();
+  other.selector = fastest.get();
+  const auto refined = other.Run();
+  ASSERT_TRUE(refined) << refined.error().Format();
+  EXPECT_NEAR(refined->result.gain, 1.8 * 1.5, 1e-9);
+  EXPECT_EQ(refined->text, "float x;\n// other\n// first\n// spliced\n");
+}
+
+TEST_F(Loop, WhatIsNotExpectedToBeWorthItsTimeEndsTheSearch) {
+  loop.AddMethod("first", Gains(1.5));
+  loop.AddMethod("late", Gains(1.5));
+  loop.library.methods["late"].gain_typical = 1.0001;
+  loop.judge.per_review = std::chrono::minutes(2);
+  const search::RefineResult refined = Run();
+  EXPECT_NEAR(refined.result.gain, 1.5, 1e-9);
+  EXPECT_EQ(loop.judge.quick.size(), 1u);
+  EXPECT_EQ(Count(loop.Story(), "what is left is not expected to be worth its 120.0 s for each try"), 1u);
+}
+
 TEST_F(Loop, LessThanTheSmallestStepIsNoBase) {
   loop.AddMethod("a", Gains(1.005));
   const search::RefineResult refined = Run();
@@ -353,13 +382,40 @@ TEST_F(Loop, SoIsTimeAndWhatWasFoundIsStillAccepted) {
   loop.AddCard("wide", {{"width", {"2", "4", "8"}, ""}});
   for (const char* width : {"2", "4", "8"}) loop.script["wide width=" + std::string(width)] = Gains(1.5);
   loop.AddMethod("late", Gains(2));
-  loop.judge.per_review = std::chrono::minutes(20);
+  loop.judge.per_review = std::chrono::minutes(8);
   loop.task.policy.max_minutes = 30;
   const search::RefineResult refined = Run();
-  EXPECT_EQ(loop.judge.quick.size(), 2u);
-  EXPECT_EQ(refined.counts.rounds, 1);
+  EXPECT_EQ(loop.judge.quick.size(), 2u) << "the second was broken off, so that half of the time is left";
+  EXPECT_EQ(refined.counts.evaluations, 1);
   EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kImproved);
-  EXPECT_EQ(refined.seconds, 3600);
+  EXPECT_EQ(refined.seconds, 60 * (15 + 8));
+}
+
+TEST_F(Loop, TheLimitIsTheEndWhateverTheFullJudgeIsAt) {
+  loop.AddMethod("fast", Gains(1.5));
+  loop.judge.per_review = std::chrono::minutes(1);
+  loop.judge.per_full_review = std::chrono::hours(2);
+  loop.task.policy.max_minutes = 30;
+  const search::RefineResult refined = Run();
+  EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kUnchanged);
+  EXPECT_EQ(
+      refined.result.message,
+      "no improvement found in 1 round: the best candidate gave 1.50x, and the limit of 30 minutes was over before "
+      "it was verified");
+  EXPECT_EQ(refined.seconds, 60 * 30);
+  EXPECT_TRUE(Last(loop.Story()).ends_with(" ...")) << "what was broken off has no outcome";
+}
+
+TEST_F(Loop, TheLimitIsTheEndOfMeasuringTheOriginalToo) {
+  loop.AddMethod("fast", Gains(1.5));
+  loop.judge.per_preparation = std::chrono::hours(2);
+  loop.task.policy.max_minutes = 0.5;
+  const search::RefineResult refined = Run();
+  EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kUnchanged);
+  EXPECT_EQ(refined.result.message,
+            "nothing was tried: the limit of 0.5 minutes was over before the original was measured");
+  EXPECT_EQ(refined.seconds, 30);
+  EXPECT_TRUE(loop.judge.quick.empty());
 }
 
 TEST_F(Loop, NoTimeIsSpentOnRepairsAfterTheEnd) {

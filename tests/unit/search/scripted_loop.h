@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
@@ -40,10 +42,11 @@ inline std::string LineOf(const std::string& method, const core::Parameters& par
 // Judges a text by its lines.
 class ScriptedJudge final : public judge::Reviewer {
  public:
-  ScriptedJudge(const Script& script, FakeClock& clock) : script_(script), clock_(clock) {}
+  ScriptedJudge(const Script& script, FakeClock& clock) : deadline(clock), script_(script), clock_(clock) {}
 
   Result<judge::Baseline> Prepare() override {
     ++prepared;
+    WW_TRY(Spend(per_preparation));
     judge::Baseline baseline;
     baseline.original = refuses_original ? core::Verdict(*refuses_original) : Judge("");
     return baseline;
@@ -51,7 +54,7 @@ class ScriptedJudge final : public judge::Reviewer {
   Result<core::Verdict> Evaluate(const core::SourceRef& candidate, core::Evaluator&,
                                  judge::VerificationLevel effort) override {
     (effort == judge::VerificationLevel::kFull ? full : quick).push_back(candidate.text);
-    clock_.Advance(per_review);
+    WW_TRY(Spend(effort == judge::VerificationLevel::kFull ? per_full_review.value_or(per_review) : per_review));
     if (effort == judge::VerificationLevel::kFull)
       for (const auto& [line, verdict] : full_verdicts)
         if (candidate.text.find("// " + line + "\n") != std::string::npos) return verdict;
@@ -63,11 +66,18 @@ class ScriptedJudge final : public judge::Reviewer {
   std::vector<std::string> cases = {"n"};
   std::optional<core::Refused> refuses_original;
   std::map<std::string, core::Verdict> full_verdicts;  // of texts with this line
-  std::chrono::milliseconds per_review{0};
+  std::chrono::milliseconds per_preparation{0}, per_review{0};
+  std::optional<std::chrono::milliseconds> per_full_review;
+  base::Deadline deadline;
   std::vector<std::string> quick, full;  // texts that were judged
   int prepared = 0;
 
  private:
+  Status Spend(std::chrono::milliseconds time) {
+    const auto left = deadline.Within(time);
+    clock_.Advance(left);
+    return left < time ? Status(Fail(deadline.BreakOff())) : Status();
+  }
   core::Verdict Judge(const std::string& text) const {
     core::Measured measured;
     measured.device = "sim:h200";
@@ -142,9 +152,15 @@ class ScriptedExperience final : public memory::ExperienceStore {
   std::vector<memory::Experience> appended;
 };
 
+// In memory, where there is such a folder: a trajectory writes often, and each write waits for a disk.
+inline base::TemporaryDirectory LoopFolder() {
+  if (::access("/dev/shm", W_OK) == 0) ::setenv("TMPDIR", "/dev/shm", 0);
+  return *base::TemporaryDirectory::Create("loop");
+}
+
 class ScriptedLoop {
  public:
-  ScriptedLoop() : folder_(*base::TemporaryDirectory::Create("loop")), judge(script, clock) {
+  ScriptedLoop() : folder_(LoopFolder()), judge(script, clock) {
     task.spec = ElementwiseSpec(core::DType::kF32, 1000);
     task.original = {"/tree", "kernels/k.cu", "float x;\n"};
     task.device = "sim:h200";
@@ -194,7 +210,9 @@ class ScriptedLoop {
                                     .lift = lift,
                                     .tools = tools,
                                     .warn = {},
-                                    .team = team};
+                                    .team = team,
+                                    .selector = selector,
+                                    .deadline = &judge.deadline};
     return search::Refine(task, services);
   }
   memory::TrajectoryView View() {
@@ -209,6 +227,7 @@ class ScriptedLoop {
 
   std::function<Result<core::LiftOutcome>()> lift;             // empty: not asked
   std::function<Result<agents::Team>(memory::Journal&)> team;  // empty: built in
+  const search::Selector* selector = nullptr;
 
   std::filesystem::path path() const { return folder_.path() / "trajectory.sqlite"; }
 

@@ -104,8 +104,20 @@ namespace {
 
 }  // namespace
 
+// Three kernels and a first commit; every world begins with a copy.
+static const TempRepository& FirstRemote() {
+  static const TempRepository* const first = [] {
+    static TempRepository made;
+    for (const char* kernel : {"softmax", "gelu", "scan"})
+      made.Write(std::string(kernel) + ".cu", std::string("// ") + kernel + "\n");
+    made.Commit("first");
+    return &made;
+  }();
+  return *first;
+}
+
 World::World(config::Ceilings ceilings)
-    : folder(std::move(*base::TemporaryDirectory::Create("ww-world"))), limits(ceilings) {
+    : folder(std::move(*base::TemporaryDirectory::Create("ww-world"))), remote(FirstRemote()), limits(ceilings) {
   policy.max_open = 10;
   policy.max_per_day = 20;
   forge.permissions = {{"maintainer", forge::Permission::kWrite}, {"stranger", forge::Permission::kRead}};
@@ -117,9 +129,6 @@ World::World(config::Ceilings ceilings)
     Tick();
     return {};
   };
-  for (const char* kernel : {"softmax", "gelu", "scan"})
-    remote.Write(std::string(kernel) + ".cu", std::string("// ") + kernel + "\n");
-  remote.Commit("first");
   Restart();
   Drive();
 }
@@ -205,10 +214,7 @@ void World::Comment(int64_t id, const std::string& login, const std::string& tex
   Deliver(delivery.empty() ? fmt::format("comment-{}", id) : delivery, "issue_comment", body.dump());
 }
 
-std::string World::RemoteTip(const std::string& branch) {
-  std::string tip = remote.Git({"for-each-ref", "--format=%(objectname)", "refs/heads/" + branch});
-  return tip.substr(0, tip.find('\n'));
-}
+std::string World::RemoteTip(const std::string& branch) { return remote.Tip(branch); }
 
 std::vector<std::string> World::Logged(const std::string& prefix) const {
   std::vector<std::string> lines;

@@ -156,6 +156,25 @@ TEST_F(EvaluatorTest, ACompilerBeyondItsLimitIsACompileFailure) {
   EXPECT_EQ(large.supervisor().starts(), 2);
 }
 
+TEST_F(EvaluatorTest, WhatTheTasksDeadlineCutsShortSaysNothingOfTheCandidate) {
+  const base::SystemClock clock;
+  base::Deadline deadline(clock);
+  worker::WorkerEvaluator hanging(Fake("hang"), {});
+  hanging.Obey(deadline);
+  const auto begin = clock.Steady();
+  deadline.Set(begin + milliseconds(200));
+  const auto outcome = hanging.Execute(request);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, ErrorCode::kTimeout);
+  EXPECT_TRUE(deadline.broke_off());
+  EXPECT_EQ(hanging.supervisor().starts(), 1);
+  EXPECT_FALSE(hanging.Execute(request)) << "and nothing else begins";
+  EXPECT_EQ(hanging.supervisor().starts(), 1);
+  EXPECT_LT(clock.Steady() - begin, std::chrono::seconds(10));
+  deadline.Clear();
+  EXPECT_FALSE(deadline.broke_off());
+}
+
 TEST_F(EvaluatorTest, AMissedDeadlineIsRefusedAndABrokenEnvironmentIsAnError) {
   worker::WorkerEvaluator hanging(Fake("hang"), deadlines);
   const auto outcome = hanging.Execute(request);

@@ -6,8 +6,8 @@ __global__ void __launch_bounds__(BQ * 4) attention_fused_kernel(float* __restri
     constexpr int BK = 32, TQ = 4, THREADS = BQ * 4, TD = HD / 16;
     __shared__ float qs[HD][BQ + 1], ks[HD][BK + 1], vs[BK][HD], ps[BQ][BK + 1];
     const int hs = C / NH, C3 = C * 3;
-    const int h = blockIdx.y % NH, b = blockIdx.y / NH;
-    const int t0 = (gridDim.x - 1 - blockIdx.x) * BQ; // the longest rows first
+    const int h = blockIdx.x % NH, b = blockIdx.x / NH;
+    const int t0 = (gridDim.y - 1 - blockIdx.y) * BQ; // the longest rows first
     const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
     const float* base = inp + (size_t)b * T * C3 + h * hs;
 
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(BQ * 4) attention_fused_kernel(float* __restri
 template <int BQ, int HD>
 static void attention_fused(float* out, const float* inp, int B, int T, int C, int NH) {
     const float scale = 1.0 / sqrtf(C / NH);
-    attention_fused_kernel<BQ, HD><<<dim3(ceil_div(T, BQ), B * NH), BQ * 4>>>(out, inp, T, C, NH, scale);
+    attention_fused_kernel<BQ, HD><<<dim3(B * NH, ceil_div(T, BQ)), BQ * 4>>>(out, inp, T, C, NH, scale);
 }
 
 // inp is (B, T, 3C) holding the query, key, value; preatt and att are (B, NH, T, T), and are used for large heads only

@@ -2,16 +2,16 @@
 // and F filters.
 template <int F>
 __global__ void __launch_bounds__(128) deconv_kernel(const float * __restrict__ input, const float * __restrict__ weights,
-        float * __restrict__ output, int c, int h, int w, int n, int size, int stride, int out_h, int out_w)
+        float * __restrict__ output, int c, int h, int w, int n, int size, int stride, int out_h, int out_w, int tiles)
 {
     constexpr int kChunk = 64;
     __shared__ float ws[kChunk][F];
-    const int phase = blockIdx.z % (stride*stride), b = blockIdx.z / (stride*stride);
+    const int phase = blockIdx.x / tiles % (stride*stride), b = blockIdx.x / tiles / (stride*stride);
     const int ry = phase / stride, rx = phase % stride;
     const int ph = (out_h - ry + stride - 1)/stride, pw = (out_w - rx + stride - 1)/stride;
     const int f0 = blockIdx.y*F;
-    const int p = blockIdx.x*blockDim.x + threadIdx.x;
-    if(blockIdx.x*blockDim.x >= ph*pw) return;
+    const int p0 = blockIdx.x % tiles * blockDim.x, p = p0 + threadIdx.x;
+    if(p0 >= ph*pw) return;
     const int py = p / pw, px = p % pw;
     float sum[F];
     #pragma unroll

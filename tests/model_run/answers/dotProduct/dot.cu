@@ -12,7 +12,7 @@ __device__ float blockSum(float v) {
 
 __global__ void dot(const float * __restrict__ a, const float * __restrict__ b, float *c, int n) {
     const int stride = blockDim.x * gridDim.x, first = threadIdx.x + blockIdx.x * blockDim.x;
-    const int vectors = n / 4;
+    const int vectors = ((size_t)a | (size_t)b) % 16 == 0 ? n / 4 : 0;
     float t0 = 0, t1 = 0, t2 = 0, t3 = 0;
 #pragma unroll 4
     for (int i = first; i < vectors; i += stride) {

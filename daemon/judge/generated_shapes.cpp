@@ -1,0 +1,141 @@
+#include "judge/generated_shapes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/random.h"
+
+namespace warpwright::judge {
+namespace {
+
+// What an odd shape may take: so many times the bytes of the largest declared case and the work of the case that it is
+// made of, so that its neighbours fit. One more of several small extents, or a prime for a stride, can make either a
+// thousand times larger.
+constexpr uint64_t kOddShapeBytesFactor = 2;
+constexpr double kOddShapeWorkFactor = 1.25;
+constexpr uint64_t kLeastOddShapeBytes = 1u << 20, kLeastOddShapeInstructions = 5'000'000;
+constexpr uint64_t kTiledInstructions = 15'000'000;
+constexpr uint64_t kSampledInstructions = 60'000'000;  // of a candidate there: it may use a block for every short row
+
+bool HasEmptyBuffer(const core::KernelSpec& spec, const core::Case& c) {
+  return std::any_of(spec.args.begin(), spec.args.end(), [&](const core::Argument& argument) {
+    if (!std::holds_alternative<core::BufferArgument>(argument.kind)) return false;
+    const auto shape = core::ShapeOf(argument, c);
+    return shape && std::find(shape->begin(), shape->end(), 0) != shape->end();
+  });
+}
+
+}  // namespace
+
+GeneratedShapes::GeneratedShapes(Judge::State& state, const core::SourceRef& candidate, core::Evaluator& evaluator,
+                                 CandidateRuns& runs, TrialRunner& trials)
+    : state_(state),
+      candidate_(candidate),
+      evaluator_(evaluator),
+      runs_(runs),
+      trials_(trials),
+      work_(state.spec, state.oracle.form()) {
+  for (const VerifiedCase& verified : state.verified) work_.AddMeasured(*verified.c, verified.instructions);
+}
+
+GeneratedShapes::Budget GeneratedShapes::OddBudget(const core::Case& c) const {
+  Budget budget{kLeastOddShapeBytes, kLeastOddShapeInstructions};
+  for (const core::Case& declared : state_.spec.cases)
+    if (const auto bytes = CaseBytes(state_.spec, declared))
+      budget.bytes = std::max(budget.bytes, kOddShapeBytesFactor * *bytes);
+  const double work = kOddShapeWorkFactor * work_.InstructionsAt(c).value_or(0);
+  budget.instructions = std::max(budget.instructions, static_cast<uint64_t>(work));
+  return budget;
+}
+
+bool GeneratedShapes::Fits(const core::Case& c, const Budget& budget) const {
+  const auto bytes = CaseBytes(state_.spec, c);
+  if (!bytes) return true;  // for the trial to explain
+  return *bytes <= budget.bytes && work_.InstructionsAt(c).value_or(0) <= static_cast<double>(budget.instructions);
+}
+
+Result<Failure> GeneratedShapes::TryShape(Trial trial, const Budget& budget) {
+  if (!Fits(trial.c, budget)) {
+    state_.Note(fmt::format("{}: not tested with {}: it takes more than {} MiB or {} million thread instructions",
+                            Name(trial.check), trial.Describe(), budget.bytes >> 20, budget.instructions / 1'000'000));
+    return Failure();
+  }
+  // An allocation of nothing has no address of its own on a GPU.
+  if (!state_.on_simulator() && HasEmptyBuffer(state_.spec, trial.c)) return Failure();
+  trial.original_instructions = budget.instructions;
+  return trials_.Try(trial);
+}
+
+Result<Failure> GeneratedShapes::Odd(const core::Case& c, VerificationLevel effort) {
+  const Budget budget = OddBudget(c);
+  const base::CounterRandom seeds(secret_, 77);
+  uint64_t index = 0;
+  const auto fits = [&](const core::Case& shape) { return Fits(shape, budget); };
+  for (core::Case& odd : OddShapes(state_.spec, c, secret_, effort, fits)) {
+    WW_ASSIGN(Failure failure, TryShape({.check = core::Check::kOddShape,
+                                         .c = std::move(odd),
+                                         .variant = InputVariant::kBase,
+                                         .seed = seeds.Bits(index++)},
+                                        budget));
+    if (failure) return failure;
+  }
+  return Failure();
+}
+
+Result<Failure> GeneratedShapes::Long(const core::Case& c, const std::vector<int64_t>& sizes) {
+  const Budget budget{state_.options.max_long_bytes, state_.options.max_long_instructions};
+  const base::CounterRandom seeds(secret_, 80);
+  uint64_t index = 0;
+  const auto fits = [&](const core::Case& shape) { return Fits(shape, budget); };
+  for (core::Case& shape : LongShapes(state_.spec, c, secret_, sizes, fits)) {
+    const Trial trial{.check = core::Check::kOddShape,
+                      .c = std::move(shape),
+                      .variant = index % 2 == 0 ? InputVariant::kBase : InputVariant::kTies,
+                      .seed = seeds.Bits(index++),
+                      .bare = true,
+                      .sample_instructions = kSampledInstructions};
+    WW_ASSIGN(Failure failure, TryShape(trial, budget));
+    if (failure) return failure;
+  }
+  return Failure();
+}
+
+Result<Failure> GeneratedShapes::Tiled(const core::Case& c) {
+  for (core::Case& shape : TiledShapes(state_.spec, c)) {
+    const Trial trial{.check = core::Check::kOddShape, .c = std::move(shape), .seed = secret_};
+    const auto bytes = CaseBytes(state_.spec, trial.c);
+    if (!bytes || *bytes > state_.options.max_long_bytes || !state_.on_simulator()) continue;
+    const auto inputs = state_.oracle.InputsOf(trial);
+    if (!inputs) continue;
+    const RunKind kind{.sample_instructions = kTiledInstructions};
+    WW_ASSIGN(RunOutcome outcome, runs_.Execute(trial, **inputs, kind));
+    auto* verdict = std::get_if<core::Verdict>(&outcome);
+    if (verdict == nullptr || !std::holds_alternative<core::Faulted>(*verdict)) continue;
+    const RunConfiguration setting{.source = &state_.original,
+                                   .spec = &state_.spec,
+                                   .c = &trial.c,
+                                   .device = state_.device,
+                                   .options = OptionsOf(kind)};
+    WW_ASSIGN(const RunOutcome original, RunKernel(state_.trusted, setting, **inputs));
+    if (std::holds_alternative<core::Executed>(original)) return Failure(std::move(*verdict));
+  }
+  return Failure();
+}
+
+Result<Failure> GeneratedShapes::Reduced() {
+  const base::CounterRandom seeds(secret_, 78);
+  uint64_t index = 0;
+  for (const auto& [c, instructions] : state_.large) {
+    const double share =
+        0.5 * static_cast<double>(state_.options.verify_instructions) / static_cast<double>(instructions);
+    for (core::Case& reduced : ReducedShapes(state_.spec, *c, share)) {
+      const Trial trial{core::Check::kReducedShape, std::move(reduced), InputVariant::kBase, seeds.Bits(index++)};
+      WW_ASSIGN(Failure failure, trials_.Try(trial));
+      if (failure) return failure;
+    }
+  }
+  return Failure();
+}
+
+}  // namespace warpwright::judge

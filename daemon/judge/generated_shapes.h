@@ -1,0 +1,47 @@
+// The stages that run a candidate at sizes that nobody declared (shapes.h), within bounds on what they take. Private to
+// judge/.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "judge/shape_work.h"
+#include "judge/shapes.h"
+#include "judge/trial_runner.h"
+
+namespace warpwright::judge {
+
+class GeneratedShapes {
+ public:
+  GeneratedShapes(Judge::State& state, const core::SourceRef& candidate, core::Evaluator& evaluator,
+                  CandidateRuns& runs, TrialRunner& trials);
+
+  // From now on, shapes are drawn from this.
+  void UseSecret(uint64_t secret) { secret_ = secret; }
+  Result<Failure> Odd(const core::Case& c, VerificationLevel effort);
+  // Where a path begins that declared sizes never take; `sizes`: numbers that the candidate names.
+  Result<Failure> Long(const core::Case& c, const std::vector<int64_t>& sizes);
+  // Some blocks at sizes that are too much work: a fault, such as a race, that the original's have not.
+  Result<Failure> Tiled(const core::Case& c);
+  // Cases too large to be verified whole, at the lengths that matter: one dimension at a time is reduced.
+  Result<Failure> Reduced();
+
+ private:
+  // Of the original, of one shape.
+  struct Budget {
+    uint64_t bytes = 0, instructions = 0;
+  };
+  Budget OddBudget(const core::Case& c) const;
+  bool Fits(const core::Case& c, const Budget& budget) const;
+  Result<Failure> TryShape(Trial trial, const Budget& budget);
+
+  Judge::State& state_;
+  const core::SourceRef& candidate_;
+  core::Evaluator& evaluator_;
+  CandidateRuns& runs_;
+  TrialRunner& trials_;
+  ShapeWork work_;
+  uint64_t secret_ = 0;
+};
+
+}  // namespace warpwright::judge

@@ -1,0 +1,49 @@
+// Sizes that nobody declared: what a case becomes with other extents or other floating-point scalars. Pure functions of
+// the manifest, the case and a secret.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/kernel_spec.h"
+#include "judge/trial.h"
+
+namespace warpwright::judge {
+
+// Whether a shape is within what may be spent on one (generated_shapes.h). One that is not is halved in all its sizes,
+// odd ones to odd ones, until it is; empty: every shape fits.
+using Fits = std::function<bool(const core::Case&)>;
+
+// The case with other sizes, consistently: every integer scalar that occurs in a buffer's shape becomes n-1; n+1; a
+// prime; 1, one scalar at a time; 17 (less than a warp); and in a full evaluation one of them more than 2,048 (a single
+// one also more than 65,535) with the others short; multiples of 4, 8 and 16 that are none of 32, and powers of two; up
+// to half as much more and less than n; and two values below n. What can be unpredictable is drawn from `secret`. Other
+// scalars keep their values. One of them is also zero, with short others. The original may refuse or fault there, or
+// the manifest's expressions have no meaning (a negative extent); then the shape is not used.
+std::vector<core::Case> OddShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
+                                  VerificationLevel effort, const Fits& fits = {});
+
+// Shapes of more elements than a search would try: beyond 65,535 in each dimension and 2^20 in all, squares of powers
+// of two, and one more than each of `sizes`, the numbers that a candidate names.
+std::vector<core::Case> LongShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
+                                   const std::vector<int64_t>& sizes, const Fits& fits = {});
+
+// All sizes beyond a thousand, with and without a remainder: of three and more sizes too much to run whole.
+std::vector<core::Case> TiledShapes(const core::KernelSpec& spec, const core::Case& c);
+
+// The case with other floating-point scalars, where it has any: a value that is the same in all cases may be hard-coded
+// in the candidate, one may be computed from another, and a path may begin at a threshold. All at three quarters, at
+// 2^-8, zero and one; each drawn by itself from `secret`.
+std::vector<core::Case> OtherScalars(const core::KernelSpec& spec, const core::Case& c, uint64_t secret);
+
+// A case that is too large to run whole, with one scalar at a time reduced to about `share` of the case's work: all
+// other lengths, which a kernel may have been tuned for, are unchanged.
+std::vector<core::Case> ReducedShapes(const core::KernelSpec& spec, const core::Case& c, double share);
+
+// The integer scalars that occur in buffers' shapes.
+std::set<std::string> ShapeScalars(const core::KernelSpec& spec);
+
+}  // namespace warpwright::judge

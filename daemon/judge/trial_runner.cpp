@@ -1,0 +1,98 @@
+#include "judge/trial_runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace warpwright::judge {
+namespace {
+
+// Sizes that the manifest's author did not choose.
+bool HasGeneratedShape(const Trial& trial) {
+  return trial.check == core::Check::kOddShape || trial.check == core::Check::kReducedShape;
+}
+
+// Unwritten poison explains more than a wrong value.
+void ExplainPoison(const TrialReference& reference, const core::Executed& run, Mismatch& mismatch) {
+  for (size_t o = 0; o < reference.outputs.size(); ++o) {
+    const core::BufferContent& poison = reference.inputs[reference.outputs[o]];
+    const OutputLayout& layout = reference.layouts[o];
+    const size_t size = core::SizeOf(layout.dtype), at = mismatch.index * size;
+    if (poison.uninitialized && mismatch.output == layout.name && at + size <= poison.bytes.size() &&
+        std::memcmp(run.buffers[reference.outputs[o]].data() + at, poison.bytes.data() + at, size) == 0)
+      mismatch.message = fmt::format("{} is not written; {}", ElementName(layout, mismatch.index), mismatch.message);
+  }
+}
+
+}  // namespace
+
+void TrialRunner::Passed(core::Check check) {
+  if (std::find(measured_.checks.begin(), measured_.checks.end(), core::CheckName(check)) == measured_.checks.end())
+    measured_.checks.emplace_back(check);
+}
+
+// The original's result; nullptr with a note if it has none that says anything.
+Result<std::shared_ptr<const TrialReference>> TrialRunner::Reference(const Trial& trial) {
+  const auto untested = [&](const std::string& why) -> std::shared_ptr<const TrialReference> {
+    state_.Note(fmt::format("{}: not tested with {}: {}", Name(trial.check), trial.Describe(), why));
+    return nullptr;
+  };
+  const Result<OracleResult> asked = state_.oracle.Query(trial);
+  // A negative extent, an empty range of integers, a file of another shape: the manifest is not wrong, such sizes are
+  // none of its.
+  if (!asked && asked.error().code == ErrorCode::kConfig && HasGeneratedShape(trial))
+    return untested("the manifest does not allow it: " + asked.error().message);
+  WW_ASSIGN(const OracleResult answer, asked);
+  if (const auto* verdict = std::get_if<core::Verdict>(&answer))
+    return untested("the original itself: " + core::VerdictMessage(*verdict));
+  const auto reference = std::get<std::shared_ptr<const TrialReference>>(answer);
+  return reference->health.empty() ? reference : untested(reference->health);
+}
+
+// Without a truth the comparison has the table alone, which knows nothing of how the rounding of one step grows in the
+// next: an exponential makes a relative error of the absolute one of a long dot product. What fails by it is compared
+// again with all that can be known.
+Result<std::optional<Mismatch>> TrialRunner::Compare(const Trial& trial, const TrialReference& reference,
+                                                     const core::Executed& run) {
+  auto mismatch = state_.Compare(reference, run.buffers);
+  if (!mismatch || !LacksTruth(trial)) return mismatch;
+  Trial careful = trial;
+  careful.bare = false;
+  careful.careful = true;
+  WW_ASSIGN(const OracleResult answer, state_.oracle.Query(careful));
+  const auto* known = std::get_if<std::shared_ptr<const TrialReference>>(&answer);
+  return known == nullptr ? mismatch : state_.Compare(**known, run.buffers);
+}
+
+Result<Failure> TrialRunner::Try(const Trial& trial) {
+  WW_ASSIGN(const auto reference, Reference(trial));
+  if (reference == nullptr) return Failure();
+  WW_ASSIGN(RunOutcome outcome,
+            runs_.Execute(trial, reference->inputs, {.sample_instructions = trial.sample_instructions}));
+  if (auto* verdict = std::get_if<core::Verdict>(&outcome)) {
+    if (auto* refused = std::get_if<core::Refused>(verdict))
+      refused->reason += fmt::format(" (with {}, which the original handles)", trial.Describe());
+    return Failure(std::move(*verdict));
+  }
+  core::Executed& run = std::get<core::Executed>(outcome);
+  if (auto failure = CheckSideEffects(state_.spec, trial, reference->inputs, run)) return failure;
+  // Of several launches, or where blocks add to one result, blocks that did not run are missed: only faults count.
+  if (run.sampled && (run.launches.size() > 1 || state_.spec.allow.contains(core::Allow::kNondeterministic)))
+    return Failure();
+  if (run.sampled) CompleteSample(*reference, run);
+  WW_ASSIGN(Failure stale, state_check_.Check(trial, *reference, run));
+  if (stale) return stale;
+  WW_ASSIGN(auto mismatch, Compare(trial, *reference, run));
+  if (mismatch) {
+    ExplainPoison(*reference, run, *mismatch);
+    return Failure(Wrong(trial.check, trial, mismatch->message));
+  }
+  if (auto failure = CheckPrecision(state_.spec, *reference, run)) return failure;
+  if (!state_.on_simulator() && trial.check == core::Check::kSecretSeed)
+    timing_.AddVerified(trial.c.name, *reference, run.buffers);
+  Passed(trial.check);
+  return Failure();
+}
+
+}  // namespace warpwright::judge

@@ -1,0 +1,33 @@
+// One trial of a candidate: both sides run, and everything about the candidate's run is checked. Private to judge/.
+#pragma once
+
+#include "judge/run_checks.h"
+#include "judge/state_check.h"
+#include "judge/timing.h"
+
+namespace warpwright::judge {
+
+class TrialRunner {
+ public:
+  TrialRunner(Judge::State& state, CandidateRuns& runs, StateCheck& state_check, PairedTiming& timing,
+              core::Measured& measured)
+      : state_(state), runs_(runs), state_check_(state_check), timing_(timing), measured_(measured) {}
+
+  // What the original cannot do is not required of the candidate.
+  Result<Failure> Try(const Trial& trial);
+  // Among the checks of the verdict, each once.
+  void Passed(core::Check check);
+
+ private:
+  Result<std::shared_ptr<const TrialReference>> Reference(const Trial& trial);
+  Result<std::optional<Mismatch>> Compare(const Trial& trial, const TrialReference& reference,
+                                          const core::Executed& run);
+
+  Judge::State& state_;
+  CandidateRuns& runs_;
+  StateCheck& state_check_;
+  PairedTiming& timing_;
+  core::Measured& measured_;
+};
+
+}  // namespace warpwright::judge

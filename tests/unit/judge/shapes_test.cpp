@@ -1,0 +1,184 @@
+// Sizes, scalars and pointers that nobody declared, and how much of them is tried.
+#include "judge/shapes.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/computation_builder.h"
+#include "tests/support/computation_samples.h"
+#include "tests/unit/judge/judge_bench.h"
+
+namespace warpwright {
+namespace {
+
+using namespace testing;  // NOLINT: builders of forms
+
+// A transposed convolution: its output grows with the product of stride and length.
+TEST(Shapes, AreNotMuchLargerThanTheCases) {
+  core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 100);
+  spec.args[0].kind = Buffer(core::DType::kF32, {"n * s * s * s * s"}, core::Role::kOut);
+  spec.args.push_back(Arg("s", core::ScalarArgument{core::DType::kI32, {}}));
+  spec.cases[0].scalars["s"] = int64_t{2};
+  const auto spread = [](FakeRun& run) {
+    const auto step = static_cast<size_t>(run.Scalar("s") * run.Scalar("s") * run.Scalar("s") * run.Scalar("s"));
+    for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, 2 * run.Get("in", i / step));
+  };
+  JudgeBench bench(spec, spread);
+  const auto verdict = bench.Try(spread);
+  ASSERT_TRUE(verdict) << verdict.error().Format();
+  EXPECT_TRUE(core::Passed(*verdict)) << core::VerdictMessage(*verdict);
+  for (const auto* evaluator : {&bench.trusted, &bench.untrusted})
+    for (const FakeEvaluator::Call& call : evaluator->calls)
+      for (const core::BufferContent& buffer : call.buffers)
+        EXPECT_LE(buffer.bytes.size(), 2u << 20) << call.case_name;  // twice a MiB: the shadow's are in f64
+  size_t odd = 0;
+  for (const FakeEvaluator::Call& call : bench.trusted.calls)
+    if (call.case_name.find("odd shape") != std::string::npos) {
+      odd += 1;
+      EXPECT_LE(call.options.instruction_limit, 80'000'000u);
+    }
+  EXPECT_GE(odd, 20u);  // halved until they fit, not left out
+}
+
+// Work that grows faster than the buffers: a square of the length for each element.
+TEST(Shapes, AreBoundedByTheirWork) {
+  StageBuilder square("t0", {"N", "C"}), out("out", {"N", "C"});
+  square.Reduce(core::ReduceOp::kMax, {{2, "C"}, {3, "C"}}, square.Read("in", {V(0), V(1)}));
+  out.Output().Product({out.Number(2), out.ReadStage("t0", {V(0), V(1)})});
+  const core::Computation form =
+      Finished({.tensors = {Input("in", {"N", "C"}), Output("out", {"N", "C"})}, .stages = {square.stage, out.stage}});
+  const auto steps_of = [](int64_t rows, int64_t columns) {
+    return static_cast<double>(rows) * static_cast<double>(columns * columns) * static_cast<double>(columns);
+  };
+  double most = 0;
+  const auto cubic = [&](FakeRun& run) {
+    most = std::max(most, steps_of(run.Scalar("N"), run.Scalar("C")));
+    Twice(run);
+  };
+  const core::KernelSpec spec = SoftmaxSpec(16, 32);
+  const double declared = steps_of(16, 32), instructions = 16 * 32 * 2 * 4 * 4;
+  for (const bool lifted : {true, false}) {
+    JudgeBench bench(spec, cubic);
+    if (lifted)
+      bench.options.lift = [&]() -> Result<core::LiftOutcome> {
+        return core::LiftOutcome(core::Lifted{.computation = form, .shapes = 3, .verified = true});
+      };
+    most = 0;
+    const auto verdict = bench.Try(cubic);
+    ASSERT_TRUE(verdict) << verdict.error().Format();
+    EXPECT_TRUE(core::Passed(*verdict)) << core::VerdictMessage(*verdict);
+    EXPECT_GT(most, declared);
+    // The form knows; without it, only the elements do.
+    const double allowed = 1.1 * declared * static_cast<double>(bench.options.max_long_instructions) / instructions;
+    if (lifted) EXPECT_LE(most, allowed);
+    else EXPECT_GT(most, allowed);
+  }
+}
+
+// A shape that is too much is halved, and keeps what makes it odd.
+TEST(Shapes, AreHalvedUntilTheyFit) {
+  const core::KernelSpec spec = SoftmaxSpec(32, 64);
+  const auto area = [](const core::Case& c) {
+    return std::get<int64_t>(c.scalars.at("N")) * std::get<int64_t>(c.scalars.at("C"));
+  };
+  const auto fits = [&](const core::Case& c) { return area(c) <= 20'000; };
+  size_t odd = 0;
+  const auto shapes = judge::LongShapes(spec, spec.cases[0], 1, {}, fits);
+  for (const core::Case& shape : shapes) {
+    EXPECT_LE(area(shape), 20'000);
+    odd += std::get<int64_t>(shape.scalars.at("C")) % 2 != 0;
+  }
+  EXPECT_GE(shapes.size(), 5u);
+  EXPECT_GE(odd, 3u);
+}
+
+TEST(Shapes, AreConsistent) {
+  core::KernelSpec spec = SoftmaxSpec(32, 64);
+  spec.args.push_back(Arg("flag", core::ScalarArgument{core::DType::kI32, {}}));
+  spec.cases[0].scalars["flag"] = int64_t{5};
+  const auto shapes = judge::OddShapes(spec, spec.cases[0], 1, judge::VerificationLevel::kFull);
+  ASSERT_GE(shapes.size(), 5u);
+  bool one = false, below_warp = false;
+  for (const core::Case& odd : shapes) {
+    EXPECT_EQ(std::get<int64_t>(odd.scalars.at("flag")), 5);
+    EXPECT_NE(odd.scalars, spec.cases[0].scalars);
+    one = one || std::get<int64_t>(odd.scalars.at("C")) == 1;
+    below_warp = below_warp || std::get<int64_t>(odd.scalars.at("C")) < 32;
+  }
+  EXPECT_TRUE(one);
+  EXPECT_TRUE(below_warp);
+  EXPECT_EQ(judge::OddShapes(spec, spec.cases[0], 1, judge::VerificationLevel::kQuick).size(), 2u);
+  const auto others = judge::OddShapes(spec, spec.cases[0], 2, judge::VerificationLevel::kFull);
+  ASSERT_EQ(others.size(), shapes.size());
+  EXPECT_EQ(others[3].scalars, shapes[3].scalars);
+  EXPECT_NE(others.back().scalars, shapes.back().scalars) << "the last two are secret";
+}
+
+TEST(Shapes, HaveOneSizeAtATimeZero) {
+  const core::KernelSpec spec = SoftmaxSpec(32, 64);
+  int empty = 0;
+  for (const core::Case& odd : judge::OddShapes(spec, spec.cases[0], 1, judge::VerificationLevel::kFull)) {
+    const bool no_rows = std::get<int64_t>(odd.scalars.at("N")) == 0;
+    const bool no_columns = std::get<int64_t>(odd.scalars.at("C")) == 0;
+    empty += no_rows || no_columns;
+    EXPECT_FALSE(no_rows && no_columns);
+  }
+  EXPECT_EQ(empty, 2);
+}
+
+TEST(Shapes, PassWhatGridsAndShortIntegersHold) {
+  const core::KernelSpec spec = SoftmaxSpec(32, 64);
+  bool rows = false, columns = false, square = false, many = false, named = false, stride = false;
+  for (const core::Case& shape : judge::LongShapes(spec, spec.cases[0], 1, {20'000})) {
+    const auto n = std::get<int64_t>(shape.scalars.at("N")), c = std::get<int64_t>(shape.scalars.at("C"));
+    rows = rows || (n > 65'535 && c < 8);
+    columns = columns || (c > 65'535 && n < 8);
+    square = square || (n == 512 && c == 512);
+    many = many || n * c > 1 << 20;
+    named = named || n == 20'001 || c == 20'001;
+    stride = stride || (n > 64 && c > 4 * n);
+    EXPECT_LT(n * c, 4 << 20);
+  }
+  EXPECT_TRUE(rows && columns && square && many && named && stride);
+  const core::KernelSpec flat = ElementwiseSpec(core::DType::kF32, 1000);
+  bool million = false;
+  for (const core::Case& shape : judge::LongShapes(flat, flat.cases[0], 1, {}))
+    million = million || std::get<int64_t>(shape.scalars.at("n")) > 1 << 20;
+  EXPECT_TRUE(million);
+}
+
+TEST(Shapes, OtherScalarsAreChangedTogetherAndAlone) {
+  core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 1000);
+  EXPECT_TRUE(judge::OtherScalars(spec, spec.cases[0], 1).empty());
+  for (const char* name : {"lr", "mu"}) spec.args.push_back(Arg(name, core::ScalarArgument{core::DType::kF32, {}}));
+  spec.cases[0].scalars["lr"] = 0.1;
+  spec.cases[0].scalars["mu"] = 0.9;
+  bool alone = false, zero = false, small = false;
+  for (const core::Case& other : judge::OtherScalars(spec, spec.cases[0], 1)) {
+    const double lr = std::get<double>(other.scalars.at("lr")), mu = std::get<double>(other.scalars.at("mu"));
+    zero = zero || (lr == 0 && mu == 0);
+    small = small || (lr > 0 && lr < 0.001);
+    alone = alone || (lr > 0 && std::fabs(mu / lr - 9) > 0.5);
+  }
+  EXPECT_TRUE(alone && zero && small);
+}
+
+TEST(Trials, BuffersBeginAsTheManifestAllows) {
+  core::BufferArgument buffer;
+  buffer.alignment = 4;
+  const auto offset = [&](judge::Pointers pointers, size_t index = 0) {
+    return judge::PointerOffset({.c = {}, .seed = 2, .pointers = pointers}, buffer, index);
+  };
+  EXPECT_EQ(offset(judge::Pointers::kAligned), 0);
+  EXPECT_EQ(offset(judge::Pointers::kLeast), 4);
+  EXPECT_EQ(offset(judge::Pointers::kTwice), 8);
+  EXPECT_EQ(offset(judge::Pointers::kMixed, 0), 0);
+  EXPECT_EQ(offset(judge::Pointers::kMixed, 1), 4);
+  buffer.alignment = 256;
+  for (const auto pointers : {judge::Pointers::kLeast, judge::Pointers::kTwice, judge::Pointers::kMixed})
+    EXPECT_EQ(offset(pointers, 1), 0);
+}
+
+}  // namespace
+}  // namespace warpwright
