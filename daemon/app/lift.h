@@ -16,8 +16,8 @@ struct LiftedKernel {
   const core::Lifted* lifted() const { return std::get_if<core::Lifted>(&outcome); }
 };
 
-// How much a kernel is worth: shapes to be tried, bytes of a shape's arguments, and the seconds after which no further
-// shape is begun; the worker is stopped after twice as many.
+// How much a kernel is worth: shapes to be tried, bytes of a shape's arguments, and the seconds of processor time after
+// which no further shape is begun.
 struct LiftEffort {
   size_t shapes = 9;
   uint64_t bytes = uint64_t{32} << 20;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "app/changed_entries.h"
+#include "app/draft_cards.h"
 #include "app/lift.h"
 #include "base/hash.h"
 #include "judge/source_file.h"
@@ -293,6 +294,13 @@ class Optimization {
     OptimizedKernel kernel = Outcome(spec, refined, spent_before);
     kernel.asked = llm::SpendingOf(view);
     NameModels(kernel.asked, kernel.summary.provenance);
+    WW_ASSIGN(const auto drafts, WriteDraftCards(trajectory, view, skills_, workspace_.state() / "drafts"));
+    for (const fs::path& draft : drafts) {
+      kernel.drafts.push_back(draft.string());
+      progress_.line(
+          fmt::format("{}: a new method; its draft, to be read and accepted (`warpwright skills accept`): {}",
+                      spec.name, draft.string()));
+    }
     const bool improved = kernel.outcome == core::TaskOutcome::kImproved;
     kernel.summary.explanation = ExplanationOf(spec, view, original.text, improved ? refined.text : std::string());
     if (improved && request_.make_branches) WW_TRY(MakeBranch(spec, refined, kernel));
@@ -306,7 +314,7 @@ class Optimization {
     return [this, account](memory::Journal& journal) { return services_.team.make(account, journal); };
   }
 
-  // By the worker that only sees originals. The worker is stopped after twice these seconds.
+  // By the worker that only sees originals. Its limit is in processor time.
   Result<core::LiftOutcome> Lift(const core::KernelSpec& spec, const core::SourceRef& original) const {
     return LiftKernel(workspace_.device(), spec, original, services_.trusted.evaluator, kEffortBesideOthers);
   }

@@ -81,6 +81,7 @@ struct OptimizedKernel {
   double regression = 0;             // times slower than before the change, if requested and found
   std::vector<std::string> pending;  // questions to models that nobody answered yet
   llm::TaskSpending asked;           // of models, in all runs of the task
+  std::vector<std::string> drafts;   // files: cards of methods that models described
 };
 
 // A failure at one kernel, or at publishing its result, does not affect the others.

@@ -58,11 +58,11 @@ struct ShowOptions {
   ShowFormat format = ShowFormat::kText;
   std::string output;  // file; empty: stdout
 };
-enum class SkillsAction { kList, kShow, kCheck, kMatch };
+enum class SkillsAction { kList, kShow, kCheck, kMatch, kAccept };
 struct SkillsOptions {
   CommonOptions common;
   SkillsAction action = SkillsAction::kList;
-  std::string argument;  // id, folder, or evidence file
+  std::string argument;  // id, folder, evidence file, or draft of a card
 };
 enum class MemoryAction { kShow, kMerge };
 struct MemoryOptions {

@@ -259,6 +259,10 @@ struct Program {
     add(SkillsAction::kList, "list", "List the methods", nullptr);
     add(SkillsAction::kShow, "show", "Show one method", "id");
     add(SkillsAction::kCheck, "check", "Check a folder of skills", "folder");
+    add(SkillsAction::kAccept, "accept",
+        "Add the draft of a card, as optimize writes them, to the folder of --skills, which is made of the built-in "
+        "skills if it is not there",
+        "draft");
     add(SkillsAction::kMatch, "match",
         "What the policy concludes from a kernel's evidence (--kernel, or a JSON file of evidence)", "evidence");
   }

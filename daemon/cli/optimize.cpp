@@ -65,6 +65,7 @@ json ToJson(const app::OptimizedKernel& o, const std::string& device) {
   j["counters_missing"] = o.summary.explanation.counter_notes;
   if (o.regression > 0) j["regression"] = o.regression;
   if (!o.pending.empty()) j["pending"] = o.pending;
+  if (!o.drafts.empty()) j["drafts"] = o.drafts;
   if (o.asked.questions > 0)
     j["model"] = {{"questions", o.asked.questions},
                   {"tokens_in", o.asked.tokens_in},

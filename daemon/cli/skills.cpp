@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "skills/draft.h"
 #include "skills/match.h"
 
 namespace warpwright::cli {
@@ -165,6 +166,15 @@ Result<int> RunSkills(const SkillsOptions& options) {
     WW_ASSIGN(const skills::SkillLibrary library,
               options.argument.empty() ? LoadSkillsOf(options.common) : skills::LoadSkills(options.argument));
     fmt::print("{} methods and the policy are fine ({}).\n", library.methods.size(), library.origin);
+    return kExitDone;
+  }
+  if (options.action == SkillsAction::kAccept) {
+    if (options.argument.empty() || options.common.skills.empty())
+      return Fail(ErrorCode::kUsage, "name the draft, and the folder of your skills by --skills",
+                  "drafts lie in the folder `drafts` of the state");
+    WW_ASSIGN(const skills::SkillLibrary library, skills::AcceptDraft(options.argument, options.common.skills));
+    fmt::print("accepted into {}, which has {} methods now. Use it with --skills.\n", library.origin,
+               library.methods.size());
     return kExitDone;
   }
   WW_ASSIGN(const skills::SkillLibrary library, LoadSkillsOf(options.common));

@@ -122,6 +122,15 @@ std::optional<Size> SizeSolver::Solve(const std::vector<int64_t>& values) const 
           c && *c == 1)
         return Parsed(fmt::format("{} / {} + 1", Operand(a.size.text()), k));
   }
+  // Whole vectors, whole tiles.
+  for (const Atom& a : atoms_)
+    for (int64_t k = 2; k <= kLargestDivisor; ++k)
+      for (const bool up : {false, true})
+        if (const auto c = CommonOffset(
+                values, [&](size_t j) -> std::optional<int64_t> { return (a.values[j] + (up ? k - 1 : 0)) / k * k; });
+            c && *c == 0)
+          return Parsed(up ? fmt::format("ceil_div({}, {}) * {}", a.size.text(), k, k)
+                           : fmt::format("{} / {} * {}", Operand(a.size.text()), k, k));
   // Of a triangle in a rectangle.
   for (const Atom& a : atoms_) {
     for (const Atom& b : atoms_) {
@@ -136,16 +145,25 @@ std::optional<Size> SizeSolver::Solve(const std::vector<int64_t>& values) const 
           return Parsed(WithOffset(fmt::format("{}({}, {})", least ? "min" : "max", a.size.text(), b.size.text()), *c));
     }
   }
+  // The smallest offset first: with a large one, some pair fits a few shapes.
+  for (const int64_t limit : {int64_t{0}, kDegreesOfFreedom, kLargestOffset}) {
+    for (const Atom& a : atoms_) {
+      for (const Atom& b : atoms_) {
+        if (&a == &b) continue;
+        if (const auto c =
+                CommonOffset(values, [&](size_t j) -> std::optional<int64_t> { return a.values[j] - b.values[j]; });
+            c && std::llabs(*c) <= limit)
+          return Parsed(WithOffset(fmt::format("{} - {}", a.size.text(), Operand(b.size.text())), *c));
+        if (const auto c =
+                CommonOffset(values, [&](size_t j) -> std::optional<int64_t> { return a.values[j] + b.values[j]; });
+            c && &a < &b && std::llabs(*c) <= limit)
+          return Parsed(WithOffset(fmt::format("{} + {}", a.size.text(), b.size.text()), *c));
+      }
+    }
+  }
   for (const Atom& a : atoms_) {
     for (const Atom& b : atoms_) {
       if (&a == &b) continue;
-      if (const auto c =
-              CommonOffset(values, [&](size_t j) -> std::optional<int64_t> { return a.values[j] - b.values[j]; }))
-        return Parsed(WithOffset(fmt::format("{} - {}", a.size.text(), Operand(b.size.text())), *c));
-      if (const auto c =
-              CommonOffset(values, [&](size_t j) -> std::optional<int64_t> { return a.values[j] + b.values[j]; });
-          c && &a < &b)
-        return Parsed(WithOffset(fmt::format("{} + {}", a.size.text(), b.size.text()), *c));
       const auto quotient = [&](size_t j) -> std::optional<int64_t> {
         return b.values[j] > 0 ? std::optional(a.values[j] / b.values[j]) : std::nullopt;
       };

@@ -185,6 +185,7 @@ Result<std::optional<http::ClientResponse>> GithubTransport::Exchange(const Repo
   while (true) {
     WW_TRY(Wait(limits_.Reserve(host_, repository.owner, write), patience, limit));
     auto answer = SendAuthorized(repository, request);
+    if (write) limits_.WriteEnded(host_);
     const auto limited = answer ? limits_.Observe(host_, repository.owner, *answer) : std::nullopt;
     Report(request, answer ? &*answer : nullptr, limited.has_value());
     if (!answer) {

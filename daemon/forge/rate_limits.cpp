@@ -58,6 +58,12 @@ milliseconds RateLimits::Reserve(const std::string& host, const std::string& acc
   return std::chrono::ceil<milliseconds>(start - now);
 }
 
+void RateLimits::WriteEnded(const std::string& host) {
+  const std::lock_guard lock(mutex_);
+  auto& next = next_write_[host];
+  next = std::max(next, clock_.Steady() + rules_.between_writes);
+}
+
 std::optional<milliseconds> RateLimits::Observe(const std::string& host, const std::string& account,
                                                 const http::ClientResponse& answer) {
   const std::lock_guard lock(mutex_);

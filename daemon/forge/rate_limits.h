@@ -1,6 +1,7 @@
 // When a request may be sent, and whether a response means "later": GitHub's rules for well-behaved clients as plain
 // arithmetic on two clocks.
-// - Writes to one host start at least a second apart.
+// - Writes to one host start at least a second apart, and a second after the last one ended: how long a request is
+//   under way is not known, and what counts is when GitHub sees it.
 // - A limit's wait is taken from retry-after, else from x-ratelimit-reset if x-ratelimit-remaining is 0; else it is a
 //   secondary limit: a minute, doubled each time.
 // - A request that failed for another reason is retried after a growing wait with jitter.
@@ -34,6 +35,8 @@ class RateLimits {
   // How long to wait before a request to `host` on behalf of `account` (whose limits apply). This reserves a write's
   // time slot.
   std::chrono::milliseconds Reserve(const std::string& host, const std::string& account, bool write);
+  // A write to `host` has ended, with or without an answer.
+  void WriteEnded(const std::string& host);
   // How long `account` is refused from now on by a limit that is already known; zero: it is not.
   std::chrono::milliseconds Blocked(const std::string& host, const std::string& account) const;
   // What a response reports about limits. A value: the request was not served because of a limit, and may be retried

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-#include "base/file.h"
+#include "base/file_below.h"
 #include "base/parallel.h"
 #include "base/random.h"
 #include "judge/safetensors.h"
@@ -133,7 +133,7 @@ Status FillFromFile(const Target& target, const std::filesystem::path& repositor
   const std::filesystem::path path(init.path);
   if (path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end())
     return BadInit(target, "the init file " + init.path + " is not inside the repository");
-  WW_ASSIGN(const std::string content, base::ReadFile(repository / path, kMaxInitFileBytes));
+  WW_ASSIGN(const std::string content, base::ReadFileBelow(repository, path, kMaxInitFileBytes));
   WW_ASSIGN(const TensorFile file, DecodeSafetensors(content, init.path));
   const auto found = file.tensors.find(init.tensor.empty() ? target.argument.name : init.tensor);
   if (found == file.tensors.end()) return BadInit(target, "no tensor of this name in " + init.path);

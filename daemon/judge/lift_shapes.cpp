@@ -64,6 +64,15 @@ bool IsDimension(const core::KernelSpec& spec, const std::string& name) {
   return false;
 }
 
+// What an integer scalar is in every case: sizes that agree in one case alone are different ones.
+std::vector<int64_t> ValuesInCases(const core::KernelSpec& spec, const std::string& name) {
+  std::vector<int64_t> values;
+  for (const core::Case& c : spec.cases)
+    if (const auto found = c.scalars.find(name); found != c.scalars.end())
+      if (const int64_t* value = std::get_if<int64_t>(&found->second)) values.push_back(*value);
+  return values;
+}
+
 // Scalars that follow from others in every case, with what they follow from; the others keep their freedom.
 std::map<std::string, core::Size> Relations(const core::KernelSpec& spec) {
   std::map<std::string, core::Size> relations;
@@ -86,11 +95,29 @@ std::map<std::string, core::Size> Relations(const core::KernelSpec& spec) {
   return relations;
 }
 
+// Sizes that are multiples of another one in every case, channels of their groups, are multiples here.
+void KeepMultiples(const core::KernelSpec& spec, const std::map<std::string, core::Size>& relations, Scalars& scalars) {
+  if (spec.cases.size() < 2) return;
+  for (const core::Argument& multiple : spec.args) {
+    const std::vector<int64_t> values = ValuesInCases(spec, multiple.name);
+    if (values.size() != spec.cases.size() || relations.contains(multiple.name)) continue;
+    for (const core::Argument& divisor : spec.args) {
+      const std::vector<int64_t> divisors = ValuesInCases(spec, divisor.name);
+      bool divides = divisors.size() == values.size() && divisors != values && !relations.contains(divisor.name);
+      for (size_t j = 0; divides && j < values.size(); ++j) divides = divisors[j] > 1 && values[j] % divisors[j] == 0;
+      if (!divides) continue;
+      int64_t& value = std::get<int64_t>(scalars.at(multiple.name));
+      const int64_t by = std::get<int64_t>(scalars.at(divisor.name));
+      if (by > 1) value = (value + by - 1) / by * by;
+    }
+  }
+}
+
 template <size_t kCount>
 Scalars Shrunk(const core::KernelSpec& spec, const core::Case& from, const std::map<std::string, core::Size>& relations,
                const int64_t (&substitutes)[kCount]) {
   Scalars scalars = from.scalars;
-  std::map<int64_t, int64_t> chosen;  // equal sizes stay equal
+  std::map<std::vector<int64_t>, int64_t> chosen;  // sizes that are equal in all cases stay equal
   Sizes sizes;
   for (const core::Argument& argument : spec.args) {
     const auto found = scalars.find(argument.name);
@@ -100,19 +127,22 @@ Scalars Shrunk(const core::KernelSpec& spec, const core::Case& from, const std::
     if (const auto relation = relations.find(argument.name); relation != relations.end()) {
       *value = relation->second.Evaluate(sizes).value_or(*value);
     } else if (*value > kSmall) {
-      const auto [entry, added] = chosen.emplace(*value, substitutes[chosen.size() % kCount]);
+      const auto [entry, added] =
+          chosen.emplace(ValuesInCases(spec, argument.name), substitutes[chosen.size() % kCount]);
       *value = entry->second;
     }
     sizes[argument.name] = *value;
   }
+  KeepMultiples(spec, relations, scalars);
   return scalars;
 }
 
-// A little larger, every size by another amount; what is 3 or less stays, where it may be a tap, stride or flag.
+// A little larger, every size by another amount; what is 3 or less stays, where it may be a tap, stride or flag, but a
+// dimension that is 1 here and more elsewhere.
 Scalars Grown(const core::KernelSpec& spec, const core::Case& from, const std::map<std::string, core::Size>& relations,
               int64_t step) {
   Scalars scalars = from.scalars;
-  std::map<int64_t, int64_t> grown;  // equal sizes stay equal
+  std::map<std::vector<int64_t>, int64_t> grown;  // sizes that are equal in all cases stay equal
   Sizes sizes;
   for (const core::Argument& argument : spec.args) {
     const auto found = scalars.find(argument.name);
@@ -121,32 +151,51 @@ Scalars Grown(const core::KernelSpec& spec, const core::Case& from, const std::m
     if (value == nullptr) continue;
     if (const auto relation = relations.find(argument.name); relation != relations.end()) {
       *value = relation->second.Evaluate(sizes).value_or(*value);
-    } else if (*value > kTiny || (step > 2 && *value > 1 && IsDimension(spec, argument.name))) {
+    } else {
+      const std::vector<int64_t> values = ValuesInCases(spec, argument.name);
+      const bool varies = std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end();
+      const bool small = *value == 1 ? varies : step > 2;
       const auto count = static_cast<int64_t>(grown.size());
-      *value = grown.emplace(*value, *value + 1 + (count * step) % 4 + step / 3).first->second;
+      if (*value > kTiny || (small && *value > 0 && IsDimension(spec, argument.name)))
+        *value = grown.emplace(values, *value + 1 + (count * step) % 4 + step / 3).first->second;
     }
     sizes[argument.name] = *value;
   }
+  KeepMultiples(spec, relations, scalars);
   return scalars;
 }
 
-// Strides, paddings and dilations that are equal in every case cannot be told apart: for each but the first of them a
-// shape at which it alone is one more.
-std::vector<Scalars> ToldApart(const core::KernelSpec& spec, const core::Case& from) {
+// Strides, paddings and dilations that are equal in all cases that are small, to one another or to a dimension, cannot
+// be told apart: for each but the first of them a shape at which it alone is one more.
+std::vector<Scalars> ToldApart(const core::KernelSpec& spec, const std::vector<const core::Case*>& small) {
   std::map<std::vector<int64_t>, size_t> equal;  // values in the cases -> how many scalars have them
-  std::vector<Scalars> shapes;
-  for (const core::Argument& argument : spec.args) {
+  const auto values_of = [&](const std::string& name) {
     std::vector<int64_t> values;
-    for (const core::Case& c : spec.cases) {
-      const auto found = c.scalars.find(argument.name);
-      const int64_t* value = found == c.scalars.end() ? nullptr : std::get_if<int64_t>(&found->second);
+    for (const core::Case* c : small) {
+      const auto found = c->scalars.find(name);
+      const int64_t* value = found == c->scalars.end() ? nullptr : std::get_if<int64_t>(&found->second);
       if (value != nullptr && *value > 0 && *value <= kTiny) values.push_back(*value);
     }
-    if (values.size() != spec.cases.size() || IsDimension(spec, argument.name) || equal[values]++ == 0) continue;
-    Scalars scalars = from.scalars;
+    return values.size() == small.size() ? values : std::vector<int64_t>{};
+  };
+  for (const core::Argument& argument : spec.args)
+    if (IsDimension(spec, argument.name)) equal[values_of(argument.name)] = 1;
+  std::vector<Scalars> shapes;
+  for (const core::Argument& argument : spec.args) {
+    const std::vector<int64_t> values = values_of(argument.name);
+    if (values.empty() || IsDimension(spec, argument.name) || equal[values]++ == 0) continue;
+    Scalars scalars = small.front()->scalars;
     ++std::get<int64_t>(scalars.at(argument.name));
     shapes.push_back(std::move(scalars));
   }
+  // And one at which each of them is larger, by another amount: two that are always three together are not told apart
+  // by shapes that keep them.
+  Scalars scalars = small.front()->scalars;
+  int64_t more = 0;
+  for (const core::Argument& argument : spec.args)
+    if (!values_of(argument.name).empty() && !IsDimension(spec, argument.name))
+      std::get<int64_t>(scalars.at(argument.name)) += ++more;
+  if (more > 1) shapes.push_back(std::move(scalars));
   return shapes;
 }
 
@@ -209,13 +258,17 @@ std::vector<Scalars> ChooseShapes(const core::KernelSpec& spec, size_t count) {
   constexpr uint64_t kTraced = 20'000;  // elements
   constexpr size_t kOfOneSize = 4;
   constexpr size_t kFew = 6;  // where all sizes are small, shrinking gives nothing new
-  for (const core::Case* c : cases)
-    if (ElementsOf(spec, c->scalars) <= kTraced) add(c->scalars);
+  std::vector<const core::Case*> small;
+  for (const core::Case* c : cases) {
+    if (ElementsOf(spec, c->scalars) > kTraced) continue;
+    small.push_back(c);
+    add(c->scalars);
+  }
   const auto relations = Relations(spec);
   if (!shapes.empty()) {
     const std::vector<Scalars> others(shapes.begin() + 1, shapes.end());
     shapes.resize(1);
-    for (Scalars& told_apart : ToldApart(spec, *cases.front())) add(std::move(told_apart));
+    for (Scalars& told_apart : ToldApart(spec, small)) add(std::move(told_apart));
     shapes.insert(shapes.end(), others.begin(), others.end());
   }
   for (size_t k = 0; k < std::min<size_t>(cases.size(), 2); ++k)

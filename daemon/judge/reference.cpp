@@ -8,7 +8,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "base/file.h"
+#include "base/file_below.h"
 #include "base/hash.h"
 #include "base/json_codec.h"
 #include "base/random.h"
@@ -76,6 +76,11 @@ std::string FileName(const std::string& name) {
 }
 
 std::filesystem::path WithSuffix(std::filesystem::path path, const char* suffix) { return path += suffix; }
+// In a repository.
+std::filesystem::path FileBelow(const std::string& kernel, const std::string& case_name, const char* suffix) {
+  return WithSuffix(std::filesystem::path(".warpwright") / "references" / FileName(kernel) / FileName(case_name),
+                    suffix);
+}
 
 template <typename T>
 core::Tensor ToTensor(core::DType dtype, const std::vector<T>& values) {
@@ -285,15 +290,15 @@ Sketch MakeSketch(core::DType dtype, std::span<const std::byte> bytes) {
 
 std::filesystem::path ReferencePath(const std::filesystem::path& repository, const std::string& kernel,
                                     const std::string& case_name) {
-  return repository / ".warpwright" / "references" / FileName(kernel) / FileName(case_name);
+  return repository / FileBelow(kernel, case_name, "");
 }
 
 Status SaveReference(const std::filesystem::path& repository, const RecordedReference& reference) {
-  const auto path = ReferencePath(repository, reference.kernel, reference.case_name);
+  const auto file_of = [&](const char* suffix) { return FileBelow(reference.kernel, reference.case_name, suffix); };
   TensorFile file;
   for (const RecordedOutput& output : reference.outputs) AddOutput(file, output);
-  WW_TRY(base::WriteFileAtomically(WithSuffix(path, ".outputs.safetensors"), EncodeSafetensors(file)));
-  return base::WriteFileAtomically(WithSuffix(path, ".json"), Document(reference).dump(2) + "\n");
+  WW_TRY(base::WriteFileBelow(repository, file_of(".outputs.safetensors"), EncodeSafetensors(file)));
+  return base::WriteFileBelow(repository, file_of(".json"), Document(reference).dump(2) + "\n");
 }
 
 Result<std::optional<RecordedReference>> LoadReference(const std::filesystem::path& repository,
@@ -302,8 +307,10 @@ Result<std::optional<RecordedReference>> LoadReference(const std::filesystem::pa
   const auto json_path = WithSuffix(path, ".json"), tensor_path = WithSuffix(path, ".outputs.safetensors");
   std::error_code ignored;
   if (!std::filesystem::exists(json_path, ignored)) return std::optional<RecordedReference>();
-  WW_ASSIGN(const std::string text, base::ReadFile(json_path, kMaxJsonBytes));
-  WW_ASSIGN(const std::string bytes, base::ReadFile(tensor_path));
+  WW_ASSIGN(const std::string text,
+            base::ReadFileBelow(repository, FileBelow(kernel, case_name, ".json"), kMaxJsonBytes));
+  WW_ASSIGN(const std::string bytes,
+            base::ReadFileBelow(repository, FileBelow(kernel, case_name, ".outputs.safetensors")));
   WW_ASSIGN(const TensorFile file, DecodeSafetensors(bytes, tensor_path.string()));
   try {
     RecordedReference reference = Decode(text, file);
@@ -323,7 +330,8 @@ Result<std::optional<SuppliedReference>> LoadSupplied(const std::filesystem::pat
   const auto path = WithSuffix(ReferencePath(repository, spec.name, c.name), ".safetensors");
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return std::optional<SuppliedReference>();
-  WW_ASSIGN(const std::string bytes, base::ReadFile(path, kMaxSuppliedBytes));
+  WW_ASSIGN(const std::string bytes,
+            base::ReadFileBelow(repository, FileBelow(spec.name, c.name, ".safetensors"), kMaxSuppliedBytes));
   WW_ASSIGN(TensorFile file, DecodeSafetensors(bytes, path.string()));
   const auto bad = [&](const std::string& what) {
     return Fail(Error{.code = ErrorCode::kConfig, .message = what, .file = path.string()});

@@ -22,6 +22,8 @@ class TrialRunner {
   Result<std::shared_ptr<const TrialReference>> Reference(const Trial& trial);
   Result<std::optional<Mismatch>> Compare(const Trial& trial, const TrialReference& reference,
                                           const core::Executed& run);
+  Result<std::optional<Mismatch>> CompareFinite(const Trial& trial, const TrialReference& reference,
+                                                const core::Executed& run, Mismatch mismatch);
 
   Judge::State& state_;
   CandidateRuns& runs_;

@@ -9,6 +9,7 @@
 
 #include "lift/cpu_time.h"
 #include "lift/emit.h"
+#include "lift/pieces.h"
 #include "lift/skeleton.h"
 
 namespace warpwright::lift {
@@ -17,27 +18,6 @@ namespace {
 constexpr int kAttempts = 40;
 constexpr size_t kMaxPieces = 64;
 constexpr size_t kLongestExplicitSum = 64;
-
-// The coordinates of elements of a row-major array.
-std::vector<Column> CoordinatesOf(const Column& elements, const std::vector<int64_t>& shape) {
-  std::vector<Column> coordinates(shape.size(), Column(elements.size()));
-  for (size_t row = 0; row < elements.size(); ++row) {
-    int64_t rest = elements[row];
-    for (size_t d = shape.size(); d-- > 0;) {
-      coordinates[d][row] = d == 0 ? rest : rest % std::max<int64_t>(shape[d], 1);
-      rest /= std::max<int64_t>(shape[d], 1);
-    }
-  }
-  return coordinates;
-}
-
-// Instances of one statement that make up an output or a part of it.
-struct Piece {
-  uint16_t buffer = 0;
-  Column elements;
-  std::vector<FormId> forms;
-  size_t splits = 0;  // how often it was divided
-};
 
 // A class of cells.
 struct CellClass {
@@ -138,6 +118,7 @@ class FormMaker {
 
   Fitted<core::Computation> Attempt() {
     cells_ = CellStore();
+    slots_.clear();
     classes_.clear();
     needed_.clear();
     std::vector<Position> bodies(pieces_.size());
@@ -153,6 +134,8 @@ class FormMaker {
       for (size_t k = i; k < (IsIntermediate(i) ? i + 1 : pieces_.size()); ++k)
         if (auto fitted = FitClassesBelow(bodies[k], PositionsOf(pieces_[k]), computation); !fitted)
           return tl::unexpected(fitted.error());
+      if (!AreAllOne(CornersOf(pieces_[i].elements, request_.buffers[pieces_[i].buffer].shape)))
+        return Divide(i, "opposite corners are no domain");
       auto stage = MakeOutput(pieces_[i], bodies[i]);
       if (!stage) return Divide(i, stage.error());
       computation.stages.push_back(std::move(*stage));
@@ -375,23 +358,30 @@ class FormMaker {
     return stage;
   }
 
-  // An intermediate tensor's variables are its positions: a part of it that does not begin at 0, or leaves some out,
-  // has guards.
-  static void BoundVariables(const std::vector<Column>& variables, std::vector<int64_t>& extents,
-                             std::vector<IntegerGuard>& bounds) {
+  // An intermediate tensor's variables are its positions, and its parts have one shape: a part that does not begin at
+  // 0, ends early or leaves some out has guards.
+  void BoundVariables(uint16_t buffer, const std::vector<Column>& variables, std::vector<int64_t>& extents,
+                      std::vector<IntegerGuard>& bounds) const {
+    extents.assign(variables.size(), 0);
+    for (const Piece& part : pieces_) {
+      if (part.buffer != buffer) continue;
+      const std::vector<Column> columns = CoordinatesOf(part.elements, request_.buffers[buffer].shape);
+      for (size_t d = 0; d < extents.size(); ++d)
+        extents[d] = std::max(extents[d], *std::max_element(columns[d].begin(), columns[d].end()) + 1);
+    }
     for (size_t d = 0; d < variables.size(); ++d) {
       const auto [low, high] = std::minmax_element(variables[d].begin(), variables[d].end());
       int64_t step = 0;
       for (const int64_t v : variables[d]) step = std::gcd(step, v - *low);
-      extents.push_back(*high + 1);
-      if (*low == 0 && step < 2) continue;
       IntegerGuard guard;
       guard.value.coefficients.assign(variables.size(), 0);
       guard.value.coefficients[d] = 1;
       guard.value.divisor = std::max<int64_t>(step, 1);
       guard.value.constant = -*low;
-      guard.has_low = guard.needs_low = true;
-      bounds.push_back(std::move(guard));
+      guard.has_low = guard.needs_low = *low > 0 || step > 1;
+      guard.has_high = guard.needs_high = *high + 1 < extents[d];
+      guard.high = (*high - *low) / guard.value.divisor + 1;
+      if (guard.has_low || guard.has_high) bounds.push_back(std::move(guard));
     }
   }
 
@@ -407,7 +397,7 @@ class FormMaker {
     bool moved = false;
     std::vector<core::Affine> at;
     std::vector<IntegerGuard> bounds;
-    if (buffer.intermediate) BoundVariables(variables, extents, bounds);
+    if (buffer.intermediate) BoundVariables(piece.buffer, variables, extents, bounds);
     for (size_t d = 0; d < variables.size() && !buffer.intermediate; ++d) {
       Column& column = variables[d];
       const auto [low_at, high_at] = std::minmax_element(column.begin(), column.end());
@@ -419,7 +409,7 @@ class FormMaker {
       for (int64_t& v : column) v = (v - low) / step;
       AffineFit fit;
       fit.coefficients.assign(d + 1, 0);
-      if (extents.back() > 1) fit.coefficients[d] = step;
+      fit.coefficients[d] = step;  // also of an extent of one, which is another one elsewhere
       fit.constant = low;
       at.push_back(ToAffine(fit));
       moved |= low != 0 || step != 1;
@@ -431,65 +421,34 @@ class FormMaker {
     for (const int64_t extent : extents) stage.extents.push_back(core::Size::Constant(extent));
     for (const IntegerGuard& guard : *domain) stage.domain.push_back(ToGuard(guard));
     Emitter emitter(request_.scalars, stage.nodes);
-    std::vector<Column> slots;
-    AddReads(body, emitter, slots);
+    slots_.clear();
+    AddReads(body, emitter, slots_);
     if (auto fitted = emitter.Fit(x); !fitted) return tl::unexpected(fitted.error());
+    if (emitter.HasDoubtfulDigits(extents) && PieceDivision::MayDivideBySlopes(piece)) {
+      if (!AreAllOne(PartsBySlopes(piece.elements, buffer.shape, slots_)))
+        return tl::unexpected(std::string("a digit of two values may be two parts"));
+    }
     auto value = emitter.Emit(body);
     if (!value) return tl::unexpected(value.error());
     if (*value + 1 != stage.nodes.size()) stage.nodes.push_back(core::Node(stage.nodes[*value]));
     return stage;
   }
 
-  // Structure with numbers of terms and coefficients, without elements; `coarse`: of coefficients the sign alone, and
-  // no constants.
-  uint64_t Detail(FormId id, bool coarse) {
-    std::map<FormId, uint64_t>& known = coarse ? coarse_details_ : details_;
-    if (const auto found = known.find(id); found != known.end()) return found->second;
-    const FormNode node = forms_[id];
-    uint64_t hash = node.signature ^ (uint64_t{node.count} << 32);
-    if (!coarse) hash ^= std::hash<double>{}(node.value);
-    const std::vector<FormTerm> terms(forms_.terms(id).begin(), forms_.terms(id).end());
-    for (const FormTerm& term : terms) {
-      hash = hash * 0x9e3779b97f4a7c15u + Detail(term.node, coarse);
-      const double coefficient = coarse ? std::copysign(1, term.coefficient) : term.coefficient;
-      if (node.op != FormOp::kArg) hash ^= std::hash<double>{}(coefficient) + (hash << 6);
-    }
-    return known[id] = hash;
+  static bool AreAllOne(const std::vector<uint64_t>& parts) {
+    return std::adjacent_find(parts.begin(), parts.end(), std::not_equal_to<>()) == parts.end();
   }
 
-  // An output that is no single statement: first by numbers of terms and signs, then by coefficients, then at the
-  // borders of each dimension.
+  // An output that is no single statement.
   tl::unexpected<std::string> Divide(size_t index, const std::string& why) {
-    const Piece piece = pieces_[index];
-    const size_t rank = request_.buffers[piece.buffer].shape.size();
-    std::vector<Piece> parts;
-    size_t step = piece.splits;
-    for (; step <= rank + 1 && parts.size() < 2; ++step) {
-      std::map<uint64_t, Piece> by_key;
-      const std::vector<Column> coordinates = CoordinatesOf(piece.elements, request_.buffers[piece.buffer].shape);
-      for (size_t row = 0; row < piece.forms.size(); ++row) {
-        uint64_t key = 0;
-        if (step < 2) {
-          key = Detail(piece.forms[row], step == 0);
-        } else {
-          const Column& column = coordinates[step - 2];
-          const auto [low, high] = std::minmax_element(column.begin(), column.end());
-          key = *high - *low < 2 ? 0 : column[row] == *low ? 1 : column[row] == *high ? 2 : 0;
-        }
-        Piece& part = by_key[key];
-        part.elements.push_back(piece.elements[row]);
-        part.forms.push_back(piece.forms[row]);
-      }
-      if (by_key.size() > kMaxPieces / 2) continue;
-      parts.clear();
-      for (auto& [key, part] : by_key) parts.push_back(std::move(part));
-    }
+    const Piece& piece = pieces_[index];
+    const std::vector<int64_t>& shape = request_.buffers[piece.buffer].shape;
+    std::vector<Box> boxes;
+    for (const Piece& other : pieces_)
+      if (other.buffer == piece.buffer && &other != &piece)
+        if (Box box = BoxOf(other, shape); !box.low.empty()) boxes.push_back(std::move(box));
+    if (slots_.empty() || slots_[0].size() != piece.elements.size()) slots_.clear();
+    std::vector<Piece> parts = division_.Divide(piece, shape, boxes, slots_);
     if (parts.size() < 2) return tl::unexpected(why);
-    for (Piece& part : parts) {
-      part.buffer = piece.buffer;
-      part.splits = step;
-    }
-    std::sort(parts.begin(), parts.end(), [](const Piece& x, const Piece& y) { return x.elements[0] < y.elements[0]; });
     pieces_.erase(pieces_.begin() + static_cast<std::ptrdiff_t>(index));
     pieces_.insert(pieces_.begin() + static_cast<std::ptrdiff_t>(index), std::make_move_iterator(parts.begin()),
                    std::make_move_iterator(parts.end()));
@@ -503,7 +462,8 @@ class FormMaker {
   CellStore cells_;
   ExplicitSums explicit_;
   std::map<CellId, CellClass> classes_;
-  std::map<FormId, uint64_t> details_, coarse_details_;
+  PieceDivision division_{forms_};
+  std::vector<Column> slots_;  // of the output that was looked at last
   std::vector<std::vector<std::pair<bool, bool>>> needed_;
   bool retry_ = false;
 };

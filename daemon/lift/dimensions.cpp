@@ -1,10 +1,11 @@
 #include "lift/dimensions.h"
 
+#include <algorithm>
 #include <string>
 
 namespace warpwright::lift {
 
-std::vector<core::Expression> DimensionsOf(const core::BufferArgument& buffer) {
+std::vector<core::Expression> DimensionsOf(const core::BufferArgument& buffer, FactorOrder order) {
   if (buffer.shape.size() != 1) return buffer.shape;
   const std::string& text = buffer.shape[0].text();
   std::vector<std::string> factors(1);
@@ -22,6 +23,9 @@ std::vector<core::Expression> DimensionsOf(const core::BufferArgument& buffer) {
     if (!parsed) return buffer.shape;
     dimensions.push_back(std::move(*parsed));
   }
+  if (order == FactorOrder::kNumbersLast)
+    std::stable_partition(dimensions.begin(), dimensions.end(),
+                          [](const core::Expression& factor) { return !factor.Variables().empty(); });
   return dimensions;
 }
 

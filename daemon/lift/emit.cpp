@@ -58,6 +58,15 @@ Fitted<void> Emitter::Fit(const Columns& x) {
   return {};
 }
 
+bool Emitter::HasDoubtfulDigits(const std::vector<int64_t>& extents) const {
+  for (const auto& [position, read] : reads_)
+    for (const AffineFit& fit : read.fits)
+      for (const AffineFit::Digit& digit : fit.digits)
+        if (const int64_t extent = extents[digit.column]; extent > digit.modulus && extent < 2 * digit.modulus)
+          return true;
+  return false;
+}
+
 std::vector<IntegerGuard> Emitter::Bounds(size_t first) const {
   std::vector<IntegerGuard> bounds;
   for (const auto& [position, read] : reads_) {

@@ -37,6 +37,8 @@ class Emitter {
   void AddRead(const Position* position, ReadTarget target, std::vector<Slot> slots);
   // Fits every slot over the variables' columns (variable k is x[k]).
   Fitted<void> Fit(const Columns& x);
+  // Is there a digit that takes two values, the second one not to its end? So are two ranges with origins of their own.
+  bool HasDoubtfulDigits(const std::vector<int64_t>& extents) const;
   // 0 <= coordinate < extent for every slot that varies with the variables from `first` on, each once, in the order of
   // the reads.
   std::vector<IntegerGuard> Bounds(size_t first) const;

@@ -279,9 +279,15 @@ void FormGraph::AddFactor(FormId id, double exponent, double& constant, std::vec
     // A half power of a negative content would be lost.
     if (uniform && content != 1 && (content > 0 || exponent == std::trunc(exponent))) {
       for (FormTerm& term : inner) term.coefficient /= content;
-      constant *= std::pow(content, exponent);
-      AddFactor(Linear(node.value / content, std::move(inner)), exponent, constant, factors);
-      return;
+      const FormId scaled = Linear(node.value / content, std::move(inner));
+      // Where terms of one sign became a sum of their own, both orientations may begin with a minus: one is taken.
+      const bool opposite = content == -1 && nodes_[scaled].op == FormOp::kLinear && terms(scaled)[0].coefficient == -1;
+      if (!opposite || Before(scaled, id)) {
+        constant *= std::pow(content, exponent);
+        if (opposite) factors.push_back({scaled, exponent});
+        else AddFactor(scaled, exponent, constant, factors);
+        return;
+      }
     }
   }
   factors.push_back({id, exponent});

@@ -126,6 +126,19 @@ FormGraph::OrderWithTie FormGraph::AsOrderWithTie(FormId condition) const {
   return {};
 }
 
+namespace {
+
+FormOp ExtremumOf(uint8_t mode) {
+  const auto op = static_cast<core::ReduceOp>(mode);
+  return op == core::ReduceOp::kArgMaxFirst || op == core::ReduceOp::kArgMaxLast ? FormOp::kMax : FormOp::kMin;
+}
+bool TakesFirst(uint8_t mode) {
+  const auto op = static_cast<core::ReduceOp>(mode);
+  return op == core::ReduceOp::kArgMaxFirst || op == core::ReduceOp::kArgMinFirst;
+}
+
+}  // namespace
+
 // select(x > max(S), index of x, arg max of S) is the arg max of S and x. The first of equal values wins if the later
 // one must be greater, or if a comparison of the indices says so.
 FormId FormGraph::MergeArg(FormId condition, FormId then, FormId otherwise) {
@@ -140,7 +153,11 @@ FormId FormGraph::MergeArg(FormId condition, FormId then, FormId otherwise) {
       return true;
     }
     if (nodes_[index].op != FormOp::kArg || nodes_[value].op != extremum) return false;
-    const auto args = terms(index);
+    std::vector<FormTerm> args(terms(index).begin(), terms(index).end());
+    // The position of the larger of two is that of the smaller one with the indices exchanged.
+    if (args.size() == 2 && ExtremumOf(nodes_[index].mode) != extremum)
+      std::swap(args[0].coefficient, args[1].coefficient);
+    else if (ExtremumOf(nodes_[index].mode) != extremum) return false;
     const auto values = terms(value);
     if (args.size() != values.size()) return false;
     for (size_t i = 0; i < args.size(); ++i)
@@ -158,7 +175,10 @@ FormId FormGraph::MergeArg(FormId condition, FormId then, FormId otherwise) {
     higher = is_order && a == otherwise && b == then;
   }
   if (order.tie != 0 && !lower && !higher) return 0;
-  for (const FormOp extremum : {FormOp::kMax, FormOp::kMin}) {
+  // Of two single values either is possible: the one with ascending indices is what code means.
+  const double *index = AsConstant(then), *other = AsConstant(otherwise);
+  const bool descends = index && other && (*index < *other) != Before(large, small);
+  for (const FormOp extremum : {descends ? FormOp::kMin : FormOp::kMax, descends ? FormOp::kMax : FormOp::kMin}) {
     // kMax: `then` belongs to the larger one.
     std::vector<FormTerm> chosen, kept;
     const FormId winner = extremum == FormOp::kMax ? large : small, loser = extremum == FormOp::kMax ? small : large;
@@ -177,7 +197,7 @@ FormId FormGraph::MergeArg(FormId condition, FormId then, FormId otherwise) {
     const ReduceOp mode = extremum == FormOp::kMax ? (first ? ReduceOp::kArgMaxFirst : ReduceOp::kArgMaxLast)
                                                    : (first ? ReduceOp::kArgMinFirst : ReduceOp::kArgMinLast);
     for (const FormId side : {then, otherwise})
-      if (nodes_[side].op == FormOp::kArg && nodes_[side].mode != static_cast<uint8_t>(mode)) return 0;
+      if (nodes_[side].op == FormOp::kArg && TakesFirst(nodes_[side].mode) != first) return 0;
     chosen.insert(chosen.end(), kept.begin(), kept.end());
     std::sort(chosen.begin(), chosen.end(),
               [this](const FormTerm& a, const FormTerm& b) { return a.node != b.node && Before(a.node, b.node); });

@@ -48,11 +48,10 @@ class Lifting {
       : request_(request), spec_(request.spec), prepare_(prepare) {
     uint16_t position = 0;
     for (const core::Argument& argument : spec_.args) {
-      if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind))
-        dimensions_.push_back(DimensionsOf(*buffer));
-      else scalar_names_[position] = argument.name;
+      if (std::holds_alternative<core::ScalarArgument>(argument.kind)) scalar_names_[position] = argument.name;
       ++position;
     }
+    dimensions_ = DimensionsBy(FactorOrder::kAsWritten);
   }
 
   Result<LiftOutcome> Run() {
@@ -63,22 +62,43 @@ class Lifting {
     const double cpu_begin = CpuSeconds();
     cpu_end_ = cpu_begin + request_.seconds_limit * kShareOfWhole;
     WW_ASSIGN(LiftOutcome outcome, Attempt());
+    // Pairs that lie together may be simple where halves that lie apart are not.
+    if (auto other = DimensionsBy(FactorOrder::kNumbersLast); other != dimensions_) {
+      std::swap(dimensions_, other);
+      WW_TRY(TryInstead(outcome));
+      if (!std::holds_alternative<Lifted>(outcome)) std::swap(dimensions_, other);
+    }
     cpu_end_ = cpu_begin + request_.seconds_limit;
     // What a launch leaves for the next one may be simple where all of them together are not.
-    if (const auto* whole = std::get_if<NotLifted>(&outcome); whole != nullptr && launches_ > 1 && InTime()) {
-      seen_.clear();
-      notes_.clear();
-      failure_ = {};
-      next_ = 0;
+    if (launches_ > 1) {
       cut_ = true;
-      WW_ASSIGN(LiftOutcome by_launches, Attempt());
-      if (std::holds_alternative<Lifted>(by_launches)) outcome = std::move(by_launches);
+      WW_TRY(TryInstead(outcome));
     }
     if (auto* lifted = std::get_if<Lifted>(&outcome)) lifted->seconds = elapsed();
     return outcome;
   }
 
  private:
+  std::vector<std::vector<core::Expression>> DimensionsBy(FactorOrder order) const {
+    std::vector<std::vector<core::Expression>> dimensions;
+    for (const core::Argument& argument : spec_.args)
+      if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind))
+        dimensions.push_back(DimensionsOf(*buffer, order));
+    return dimensions;
+  }
+
+  // Another attempt from the beginning, where the one before failed and time is left.
+  Status TryInstead(LiftOutcome& outcome) {
+    if (std::holds_alternative<Lifted>(outcome) || !InTime()) return {};
+    seen_.clear();
+    notes_.clear();
+    failure_ = {};
+    next_ = 0;
+    WW_ASSIGN(LiftOutcome other, Attempt());
+    if (std::holds_alternative<Lifted>(other)) outcome = std::move(other);
+    return {};
+  }
+
   Result<LiftOutcome> Attempt() {
     for (size_t wanted = std::min<size_t>(request_.unified_shapes, DifferentSizes());;) {
       while (forms() < wanted && next_ < request_.shapes.size() && InTime()) WW_TRY(See(request_.shapes[next_++]));
@@ -163,14 +183,11 @@ class Lifting {
     request.node_limit = request_.node_limit;
     request.instruction_limit = request_.instruction_limit;
     WW_ASSIGN(TraceOutcome outcome, TracePlan(request));
-    return std::visit(Overload{[](NotTraced& not_traced) {
-                                 return Traced(NotLifted{not_traced.blocker, not_traced.message, false});
-                               },
-                               [](core::Fault& fault) {
-                                 return Traced(NotLifted{"fault", fault.message, false});
-                               },
-                               [](Trace& trace) { return Traced(std::move(trace)); }},
-                      outcome);
+    return std::visit(
+        Overload{[](NotTraced& not_traced) { return Traced(NotLifted{not_traced.blocker, not_traced.message, false}); },
+                 [](core::Fault& fault) { return Traced(NotLifted{"fault", fault.message, false}); },
+                 [](Trace& trace) { return Traced(std::move(trace)); }},
+        outcome);
   }
 
   // Where branches depend on data, once more with both sides of these; that may show others.

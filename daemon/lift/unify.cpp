@@ -7,6 +7,7 @@
 #include <functional>
 #include <tuple>
 
+#include "core/computation_walk.h"
 #include "lift/literal_solver.h"
 
 namespace warpwright::lift {
@@ -180,8 +181,12 @@ class Unifier {
     }
     for (size_t k = 0; k < first.extents.size(); ++k)
       stage.extents.push_back(Unified(Project(stages, [&](const Stage& s) { return s.extents[k]; })));
-    for (size_t k = 0; k < first.at.size(); ++k)
+    for (size_t k = 0; k < first.at.size(); ++k) {
       stage.at.push_back(Unified(Project(stages, [&](const Stage& s) { return &s.at[k]; })));
+      std::erase_if(stage.at.back().terms, [&](const Affine::Term& term) {
+        return term.variable < stage.extents.size() && core::IsNumber(stage.extents[term.variable], 1);
+      });
+    }
     stage.domain = UnifiedGuards(Project(stages, [](const Stage& s) { return &s.domain; }));
     nodes_ = &stage.nodes;
     std::vector<NodeId> moved;

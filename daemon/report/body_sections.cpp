@@ -227,18 +227,20 @@ std::string RenderReviewHints(const Explanation& e, const Provenance& p, size_t 
   for (const auto& relaxation : e.relaxations)
     items.push_back("**Relaxed by the manifest**: " + CodeSpan(base::CleanText(relaxation, 100)) + ".");
   for (const auto& precondition : e.preconditions)
-    items.push_back("**From now on**: " + EscapeMarkdown(precondition, max_bytes));
-  for (const auto& review : e.review) items.push_back("**For the reviewer**: " + EscapeMarkdown(review, max_bytes));
+    items.push_back("**From now on**: " + Sentence(EscapeMarkdown(precondition, max_bytes)));
+  for (const auto& review : e.review)
+    items.push_back("**For the reviewer**: " + Sentence(EscapeMarkdown(review, max_bytes)));
   std::string untested = fmt::format("**Not tested**: chips other than {}", EscapeMarkdown(ChipName(e), 60));
   if (e.modelled) untested += ", and no real GPU";
   if (const std::string whole = CaseNames(e, false); !whole.empty() && BitIdentical(e))
     untested += fmt::format("; {} whole (too large: other inputs and smaller sizes of it were)", whole);
   items.push_back(untested + ".");
   for (size_t i = 0; i < e.not_tested.size() && i < kUntestedShown; ++i)
-    items.push_back("**Not tested**: " + EscapeMarkdown(e.not_tested[i], max_bytes) +
-                    (i + 1 == kUntestedShown && e.not_tested.size() > kUntestedShown
-                         ? fmt::format(", and {} more of this kind", e.not_tested.size() - kUntestedShown)
-                         : ""));
+    items.push_back("**Not tested**: " +
+                    Sentence(EscapeMarkdown(e.not_tested[i], max_bytes) +
+                             (i + 1 == kUntestedShown && e.not_tested.size() > kUntestedShown
+                                  ? fmt::format(", and {} more of this kind", e.not_tested.size() - kUntestedShown)
+                                  : "")));
   std::string out = "\n### What to review\n\n";
   for (size_t i = 0; i < items.size() && i < max_items; ++i) out += "- " + items[i] + "\n";
   return out + LeftOut(items.size() - std::min(items.size(), max_items), "point", e);

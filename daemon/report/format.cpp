@@ -209,6 +209,11 @@ std::string FieldWords(std::string_view field) {
   return words;
 }
 
+std::string Sentence(std::string text) {
+  if (!text.empty() && !text.ends_with('.') && !text.ends_with("…")) text += '.';
+  return text;
+}
+
 std::string Wrap(const std::string& text, size_t width, const std::string& first_indent, const std::string& indent) {
   std::istringstream words(text);
   std::string out, line = first_indent, word;

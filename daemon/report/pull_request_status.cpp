@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "report/body_state.h"
+#include "report/format.h"
 #include "report/markdown.h"
 #include "report/pull_request.h"
 
@@ -18,8 +19,7 @@ constexpr size_t kMaxWhy = 2'000;
 std::string RenderStatusComment(std::string_view headline, std::string_view why) {
   std::string text = fmt::format("{}\n{}", kStatusMarker, headline);
   if (!why.empty()) text += ": " + EscapeMarkdown(std::string(why), kMaxWhy);
-  if (!text.ends_with('.')) text += '.';
-  return text + "\n";
+  return Sentence(std::move(text)) + "\n";
 }
 
 bool IsMarkedOutdated(std::string_view body) { return body.find(kBegin) != std::string_view::npos; }
@@ -38,7 +38,7 @@ std::string MarkOutdated(std::string_view body, std::string_view why) {
   return fmt::format(
       "{}{}> [!WARNING]\n> **Out of date: the figures below do not hold for this branch on its base.** {}\n\n"
       "<details><summary>What was found at the time</summary>\n{}\n{}{}{}",
-      state, kBegin, EscapeMarkdown(std::string(why), kMaxWhy), kEnd, figures, kFoldEnd, rest);
+      state, kBegin, Sentence(EscapeMarkdown(std::string(why), kMaxWhy)), kEnd, figures, kFoldEnd, rest);
 }
 
 std::string OutdatedTitle(std::string_view title) {

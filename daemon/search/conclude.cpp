@@ -39,12 +39,12 @@ std::string Refusals(const RefineRun& run) {
 }
 
 // The cause, not the number of rounds that it took to find it.
-std::string WhyUnchanged(const RefineRun& run) {
+std::string WhyUnchanged(const RefineRun& run, const memory::TaskCounts& counts) {
   if (run.pool.empty())
     return fmt::format("nothing was tried: the limit of {:g} minutes was over before the original was measured",
                        run.task.policy.max_minutes);
   const core::Evidence& evidence = run.original().features.evidence;
-  const std::string rounds = fmt::format("{} round{}", run.rounds, run.rounds == 1 ? "" : "s");
+  const std::string rounds = fmt::format("{} round{}", counts.rounds, counts.rounds == 1 ? "" : "s");
   if (run.pool.size() > 1) {
     const std::string best =
         fmt::format("the best candidate gave {:.2f}x", run.pool.GainOf(run.pool.BestFirst().front()));
@@ -57,9 +57,9 @@ std::string WhyUnchanged(const RefineRun& run) {
     return fmt::format("no improvement found in {} ({}; the policy asks for {:.2f}x)", rounds, best,
                        run.task.policy.min_speedup);
   }
-  if (run.rounds == 0 && !run.inapplicable.empty()) return "every transformation refused: " + Refusals(run);
-  if (run.rounds == 0 && !run.out_of_plans.empty()) return "nothing was tried: " + run.out_of_plans;
-  if (run.rounds == 0 && run.OutOfTime())
+  if (counts.rounds == 0 && !run.inapplicable.empty()) return "every transformation refused: " + Refusals(run);
+  if (counts.rounds == 0 && !run.out_of_plans.empty()) return "nothing was tried: " + run.out_of_plans;
+  if (counts.rounds == 0 && run.OutOfTime())
     return fmt::format("nothing was tried: the limit of {:g} minutes was over first", run.task.policy.max_minutes);
   std::string message = "no improvement found in " + rounds;
   if (!run.any_passed && !run.first_failure.empty()) message += ": no candidate passed (" + run.first_failure + ")";
@@ -97,7 +97,8 @@ Result<RefineResult> ConcludeImproved(const RefineRun& run, const Base& base, Ac
 }
 
 Result<RefineResult> ConcludeUnchanged(const RefineRun& run) {
-  return Conclude(run, {.outcome = core::TaskOutcome::kUnchanged, .message = WhyUnchanged(run)});
+  WW_ASSIGN(const memory::TaskCounts counts, run.services.trajectory.Counts(run.id));
+  return Conclude(run, {.outcome = core::TaskOutcome::kUnchanged, .message = WhyUnchanged(run, counts)});
 }
 
 Result<RefineResult> Pause(const RefineRun& run) {

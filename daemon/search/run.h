@@ -1,5 +1,5 @@
 // One run of the loop: its inputs, and all that changes while it runs. Steps (steps.h) read it; only refine.cpp updates
-// bases, tried methods and rounds.
+// versions, tried methods and rounds.
 #pragma once
 
 #include <chrono>

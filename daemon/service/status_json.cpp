@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/json.h"
 #include "base/utf8.h"
 
 namespace warpwright::service {
@@ -83,6 +84,25 @@ double WeightedTime(const memory::StepOutcome& outcome) {
   return sum;
 }
 
+// Of a step that asked a language model: what it stored, as llm/transcript.h writes it. What is not there is left out.
+json AskedJson(const memory::StepView& step) {
+  constexpr size_t kMaxAnswer = 2000;
+  json out = {{"question", Text(step.record.candidate, 12)}};
+  if (!step.outcome) return out;
+  const auto stored = base::ParseJson(step.outcome->data);
+  const json answer = stored && stored->is_object() ? stored->value("answer", json::object()) : json::object();
+  if (!answer.is_object()) return out;
+  const json receipt = answer.value("receipt", json::object());
+  if (const auto text = answer.find("text"); text != answer.end() && text->is_string())
+    out["answer"] = Text(text->get<std::string>(), kMaxAnswer);
+  if (!receipt.is_object()) return out;
+  if (const auto model = receipt.find("model"); model != receipt.end() && model->is_string())
+    out["model"] = Text(model->get<std::string>(), 100);
+  if (const auto cost = receipt.find("cost_nanodollars"); cost != receipt.end() && cost->is_number())
+    out["dollars"] = NumberOrNull(cost->get<double>() * 1e-9);
+  return out;
+}
+
 json StepJson(const memory::StepView& step, const std::set<std::string>& bases) {
   json out = {{"id", step.id},
               {"kind", std::string(memory::Name(step.record.kind))},
@@ -93,6 +113,7 @@ json StepJson(const memory::StepView& step, const std::set<std::string>& bases) 
               {"started", step.started},
               {"finished", step.finished}};
   out["reason"] = Text(step.record.reason);
+  if (step.record.kind == memory::StepKind::kAsk) out["asked"] = AskedJson(step);
   if (!step.outcome) return out;
   const memory::StepOutcome& outcome = *step.outcome;
   out["summary"] = Text(outcome.summary);

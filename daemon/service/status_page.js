@@ -199,6 +199,20 @@ function attemptTable(data, id) {
   }
   return out;
 }
+// What language models were asked, in the order in which it was; an unknown cost is not nothing.
+function conversation(data, id) {
+  const asked = data.steps.filter((s) => s.kind === 'ask');
+  if (asked.length === 0) return null;
+  const known = asked.filter((s) => typeof s.asked.dollars === 'number'), total = known.reduce((sum, s) => sum + s.asked.dollars, 0);
+  const unknown = asked.filter((s) => !s.running).length - known.length;
+  const cost = (s) => (s.running ? '' : typeof s.asked.dollars === 'number' ? `$${s.asked.dollars.toFixed(4)}` : 'unknown');
+  const answer = (s) => (s.asked.answer ? el('details', {id: `${id}-asked-${s.asked.question}`}, el('summary', {}, outside(s.summary)), el('p', {class: 'mono'}, outside(s.asked.answer)))
+                                        : el('span', {class: 'soft'}, s.running ? 'waits for an answer' : outside(s.summary)));
+  const columns = [{name: 'Agent'}, {name: 'Question', kind: 'narrow'}, {name: 'Model', kind: 'narrow'}, {name: 'Answer'}, {name: 'Cost', kind: 'num'}];
+  const row = (s) => [outside(s.method), el('span', {class: 'mono'}, outside(s.asked.question)), outside(s.asked.model ?? ''), answer(s), cost(s)];
+  return el('details', {id: `${id}-conversation`},
+            el('summary', {}, `${plural(asked.length, 'question', 'questions')} to language models, $${total.toFixed(2)}${unknown > 0 ? `, and ${unknown} of unknown cost` : ''}`), table(columns, asked.map(row)));
+}
 function trajectoryView(job, inset) {
   const known = trajectories.get(job.id);
   if (!known) return el('p', {class: 'soft more'}, 'Loading its trajectory…');
@@ -209,7 +223,7 @@ function trajectoryView(job, inset) {
   const best = Math.min(data.original_us ?? Infinity, ...times), gain = data.original_us > 0 ? data.original_us / best : 1;
   return [facts([['Round', data.steps.reduce((most, s) => Math.max(most, s.round), 0)], ['Attempts', tried.length], ['Taken', accepted], ['Rejected', failed],
                  data.original_us > 0 && ['Best so far', gain > 1.001 ? el('span', {class: 'gain'}, factor(gain)) : 'the original', job.modelled && gain > 1.001 ? el('span', {class: 'soft'}, ' modelled') : '']]),
-          attemptChart(data, chartWidth(inset)), attemptTable(data, `job-${job.id}`)];
+          attemptChart(data, chartWidth(inset)), attemptTable(data, `job-${job.id}`), conversation(data, `job-${job.id}`)];
 }
 
 // --- Sections

@@ -166,8 +166,9 @@ class FileSlicer {
       case HeaderUse::Kind::kReplacement: return replace(use.stand_in);
       case HeaderUse::Kind::kDrop: break;
       case HeaderUse::Kind::kUnknown:
-        slices.notes.push_back(fmt::format("{}:{}: <{}> is not available and was left out of the {} slice",
-                                           file_.file->path, include.line, include.name,
+        slices.notes.push_back(fmt::format("{}:{}: {} is not available and was left out of the {} slice",
+                                           file_.file->path, include.line,
+                                           include.angled ? "<" + include.name + ">" : "\"" + include.name + "\"",
                                            side_ == Side::kDevice ? "device" : "host"));
         break;
     }

@@ -11,6 +11,13 @@ namespace warpwright::worker {
 namespace {
 double Seconds(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
 
+// Limits in processor time hold inside the worker, so that how busy a machine is does not decide what is found. The
+// wall is for a worker that hangs.
+std::chrono::milliseconds WallFor(double processor_seconds) {
+  constexpr double kLeastShareOfProcessor = 0.1;
+  return std::chrono::milliseconds(std::llround(1000 * std::max(processor_seconds, 0.0) / kLeastShareOfProcessor));
+}
+
 // What the candidate did to the worker, as the outcome of a verb.
 template <typename Outcome>
 Outcome FailureAs(const std::variant<Frame, core::CompileFailed, core::Refused>& outcome) {
@@ -116,7 +123,7 @@ Result<core::TimeOutcome> WorkerEvaluator::Time(const core::TimeRequest& request
 
 Result<core::LiftOutcome> WorkerEvaluator::Lift(const core::LiftRequest& request) {
   // A shape that was begun in time may take as long again.
-  const auto limit = std::chrono::milliseconds(std::llround(2000 * std::max(request.seconds_limit, 0.0)));
+  const auto limit = WallFor(2 * request.seconds_limit);
   WW_ASSIGN(auto outcome, Run(EncodeCall(request), request.source.file, std::min(limit, deadlines_.execute)));
   return std::visit(Overload{[](Frame& frame) { return DecodeLift(std::move(frame)); },
                              [](core::CompileFailed& failed) {
@@ -133,8 +140,7 @@ Result<core::LiftOutcome> WorkerEvaluator::Lift(const core::LiftRequest& request
 
 Result<core::Equivalence> WorkerEvaluator::Compare(const core::EquivalenceRequest& request) {
   // A shape that was begun in time may take longer, and so may compiling both versions.
-  const auto limit =
-      deadlines_.compile + std::chrono::milliseconds(std::llround(4000 * std::max(request.seconds_limit, 0.0)));
+  const auto limit = deadlines_.compile + WallFor(4 * request.seconds_limit);
   WW_ASSIGN(auto outcome, Run(EncodeCall(request), request.candidate.file, std::min(limit, deadlines_.execute)));
   const auto not_comparable = [](std::string blocker, std::string message) {
     return core::Equivalence{.outcome = core::NotComparable{std::move(blocker), std::move(message), true}};

@@ -93,12 +93,27 @@ TEST_F(StatusPageTest, ShowsWhatTheDaemonDoes) {
   Start();
   const std::string dom = Dom();
   EXPECT_EQ(console_, "");
-  for (const char* text : {"<title>running · warpwright</title>", ">Ready<", "layernorm_forward",
-                           "round 3: vectorize_loads (width=4): 1.08x", "softmax_online", "dequantize_q4",
+  for (const char* text : {"<title>running · warpwright</title>",
+                           ">Ready<",
+                           "layernorm_forward",
+                           "round 3: vectorize_loads (width=4): 1.08x",
+                           "softmax_online",
+                           "dequantize_q4",
                            "10 of 10 pull requests are open: merge or close one",
-                           "https://github.com/acme/kernels/pull/90", "cannot be recorded", "legacy_scan, old_gemm",
-                           "the limit of open pull requests is reached", "Name or service not known", "4,312 lines",
-                           "new base", "wrong result", "does not compile", "Best so far", "$1.23"})
+                           "https://github.com/acme/kernels/pull/90",
+                           "cannot be recorded",
+                           "legacy_scan, old_gemm",
+                           "the limit of open pull requests is reached",
+                           "Name or service not known",
+                           "4,312 lines",
+                           "new base",
+                           "wrong result",
+                           "does not compile",
+                           "Best so far",
+                           "$1.23",
+                           "2 questions to language models, $0.01",
+                           "$0.0125",
+                           "waits for an answer"})
     EXPECT_NE(dom.find(text), std::string::npos) << text << "\n" << dom;
   EXPECT_EQ(Count(dom, "role=\"img\""), 2u);  // the attempts of the running job, and the gains
   EXPECT_GT(Count(dom, "class=\"taken\""), 5u);

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Kills a replayed run at random moments: each one goes on, and ends the same.
 
-  kill.py [--program build/daemon/cli/warpwright] [--kills 100] [--seed 1] [ENTRY]
+  kill.py [--program build/daemon/cli/warpwright] [--kills 100] [--minutes M] [--seed 1] [ENTRY]
 
 Records one run of the entry with the desk; then replays it in fresh repositories, with SIGKILL to the program and its
-workers after a random time, until so many kills have happened. Prints one JSON object; exit code 1 if a run ended
-otherwise than the one that was recorded.
+workers after a random time, until so many kills have happened, or so many minutes are over. Prints one JSON object; exit
+code 1 if a run ended otherwise than the one that was recorded, or its trajectory has a question twice.
 """
 import argparse
 import json
@@ -14,6 +14,7 @@ import pathlib
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import tempfile
 import time
@@ -32,6 +33,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", default="build/daemon/cli/warpwright")
     parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--minutes", type=float, default=1e9, help="no further run is begun after them")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("entry", nargs="?", default="scan_rows")
     options = parser.parse_args()
@@ -56,7 +58,8 @@ def main():
         replay.write_text(config.read_text().replace(
             f"transport: command, command: [{HERE / 'desk.py'}], price: unmetered", f"transport: replay, folder: {transcripts}"))
         os.chmod(replay, 0o600)
-        while kills < options.kills:
+        end = time.time() + 60 * options.minutes
+        while kills < options.kills and time.time() < end:
             runs += 1
             folder = pathlib.Path(place) / f"run-{runs}"
             prepare(entry, folder)
@@ -73,6 +76,10 @@ def main():
                 break
             if child.returncode != 0 or outcome(out) != expected:
                 wrong.append({"run": runs, "exit_code": child.returncode, "outcome": out[-2000:]})
+            with sqlite3.connect(folder / ".git/warpwright/trajectory.sqlite") as trajectory:
+                twice = trajectory.execute("SELECT count(*) - count(DISTINCT candidate) FROM step WHERE kind = 'ask'").fetchone()[0]
+            if twice:
+                wrong.append({"run": runs, "asked_twice": twice})
             shutil.rmtree(folder)
     print(json.dumps({"entry": options.entry, "kills": kills, "runs": runs, "questions": expected["model"]["questions"],
                       "evaluations": expected["evaluations"], "gain": round(expected["gain"], 2), "wrong": wrong}, indent=1))

@@ -7,34 +7,35 @@
 namespace warpwright {
 
 FakeRun::FakeRun(const core::ExecuteRequest& r) : request(r) {
-  for (const auto& buffer : r.buffers) buffers.push_back(buffer.bytes.Copy());
+  for (const auto& buffer : r.buffers) {
+    buffers.push_back(buffer.bytes.Copy());
+    typed_.push_back({buffer.name, std::get<core::BufferArgument>(r.spec.Find(buffer.name)->kind).dtype});
+  }
 }
 
-size_t FakeRun::IndexOf(const std::string& buffer) const {
-  for (size_t i = 0; i < request.buffers.size(); ++i)
-    if (request.buffers[i].name == buffer) return i;
-  throw std::logic_error("no buffer " + buffer);
+size_t FakeRun::IndexOf(std::string_view buffer) const {
+  for (size_t i = 0; i < typed_.size(); ++i)
+    if (typed_[i].name == buffer) return i;
+  throw std::logic_error("no buffer " + std::string(buffer));
 }
 
-core::DType FakeRun::DTypeOf(const std::string& buffer) const {
-  return std::get<core::BufferArgument>(request.spec.Find(buffer)->kind).dtype;
-}
+core::DType FakeRun::DTypeOf(std::string_view buffer) const { return typed_[IndexOf(buffer)].dtype; }
 
-size_t FakeRun::Size(const std::string& buffer) const {
+size_t FakeRun::Size(std::string_view buffer) const {
   return buffers[IndexOf(buffer)].size() / core::SizeOf(DTypeOf(buffer));
 }
 
-double FakeRun::Get(const std::string& buffer, size_t index) const {
+double FakeRun::Get(std::string_view buffer, size_t index) const {
   return core::LoadAsDouble(DTypeOf(buffer), buffers[IndexOf(buffer)].data(), index);
 }
 
-void FakeRun::Set(const std::string& buffer, size_t index, double value) {
+void FakeRun::Set(std::string_view buffer, size_t index, double value) {
   std::vector<std::byte>& bytes = buffers[IndexOf(buffer)];
   if (index < bytes.size() / core::SizeOf(DTypeOf(buffer)))  // an odd shape may have fewer
     core::StoreFromDouble(DTypeOf(buffer), bytes.data(), index, value);
 }
 
-std::vector<double> FakeRun::Values(const std::string& buffer) const {
+std::vector<double> FakeRun::Values(std::string_view buffer) const {
   const core::DType dtype = DTypeOf(buffer);
   const std::vector<std::byte>& bytes = buffers[IndexOf(buffer)];
   std::vector<double> values(bytes.size() / core::SizeOf(dtype));
@@ -42,7 +43,7 @@ std::vector<double> FakeRun::Values(const std::string& buffer) const {
   return values;
 }
 
-void FakeRun::SetValues(const std::string& buffer, const std::vector<double>& values) {
+void FakeRun::SetValues(std::string_view buffer, const std::vector<double>& values) {
   const core::DType dtype = DTypeOf(buffer);
   std::vector<std::byte>& bytes = buffers[IndexOf(buffer)];
   for (size_t i = 0; i < std::min(values.size(), bytes.size() / core::SizeOf(dtype)); ++i)
@@ -51,7 +52,7 @@ void FakeRun::SetValues(const std::string& buffer, const std::vector<double>& va
 
 int64_t FakeRun::Scalar(const std::string& name) const { return std::get<int64_t>(request.scalars.at(name)); }
 
-bool FakeRun::in_f64(const std::string& buffer) const { return DTypeOf(buffer) == core::DType::kF64; }
+bool FakeRun::in_f64(std::string_view buffer) const { return DTypeOf(buffer) == core::DType::kF64; }
 
 void FakeEvaluator::Add(std::string marker, FakeKernel kernel, uint64_t instructions_per_byte) {
   kernels_.push_back({std::move(marker), std::move(kernel), instructions_per_byte});

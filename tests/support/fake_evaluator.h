@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,14 +20,14 @@ class FakeRun {
  public:
   explicit FakeRun(const core::ExecuteRequest& request);
 
-  size_t Size(const std::string& buffer) const;  // elements
-  double Get(const std::string& buffer, size_t index) const;
-  void Set(const std::string& buffer, size_t index, double value);
+  size_t Size(std::string_view buffer) const;  // elements
+  double Get(std::string_view buffer, size_t index) const;
+  void Set(std::string_view buffer, size_t index, double value);
   // Of whole buffers, without a look-up for each element.
-  std::vector<double> Values(const std::string& buffer) const;
-  void SetValues(const std::string& buffer, const std::vector<double>& values);
+  std::vector<double> Values(std::string_view buffer) const;
+  void SetValues(std::string_view buffer, const std::vector<double>& values);
   int64_t Scalar(const std::string& name) const;
-  bool in_f64(const std::string& buffer) const;
+  bool in_f64(std::string_view buffer) const;
 
   const core::ExecuteRequest& request;
   std::vector<std::vector<std::byte>> buffers;
@@ -46,8 +47,14 @@ class FakeRun {
   bool timed = false;                           // as the candidate or the original of a pair
 
  private:
-  size_t IndexOf(const std::string& buffer) const;
-  core::DType DTypeOf(const std::string& buffer) const;
+  struct Typed {
+    std::string_view name;
+    core::DType dtype = core::DType::kF32;
+  };
+  size_t IndexOf(std::string_view buffer) const;
+  core::DType DTypeOf(std::string_view buffer) const;
+
+  std::vector<Typed> typed_;  // parallel to the request's buffers: looked up for every element
 };
 using FakeKernel = std::function<void(FakeRun&)>;
 

@@ -182,6 +182,14 @@ memory::TrajectoryView BusyTrajectory(const std::string& method) {
       }
     }
   }
+  memory::StepView& asked = add(memory::StepKind::kAsk, 0, "4f2c2a572d45ef24a8f9");
+  asked.record.method = "planner";
+  asked.outcome = memory::StepOutcome{};
+  asked.outcome->summary = "answered, 120 tokens in, 57 out, $0.0125";
+  asked.outcome->data =
+      R"({"answer": {"outcome": "answered", "receipt": {"cost_nanodollars": 12500000, "model": "large"}, "text": "{\"plans\": []} )" +
+      std::string(method == "<script>" ? "<script>" : "") + R"("}, "question": {}})";
+  add(memory::StepKind::kAsk, 0, "cc83aa814b7ea601314e").record.method = "optimizer";
   add(memory::StepKind::kEvaluate, 8, "candidate15").record.method = method;
   return view;
 }

@@ -140,7 +140,8 @@ void ModelStandIn::State::Handle(const httplib::Request& request, httplib::Respo
 
 ModelStandIn::ModelStandIn(int port) : state_(std::make_unique<State>()) {
   State& s = *state_;
-  s.server.new_task_queue = [] { return new httplib::ThreadPool(8); };
+  s.server.new_task_queue = [] { return new httplib::ThreadPool(16); };
+  s.server.set_tcp_nodelay(true);  // else each chunk of a stream waits for the acknowledgement of the one before
   s.server.set_keep_alive_max_count(1);
   for (const char* path : {"/v1/messages", "/v1/chat/completions", "/v1/responses"})
     s.server.Post(path,

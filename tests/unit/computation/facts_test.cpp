@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "core/chip.h"
+#include "core/computation_digest.h"
 #include "core/computation_json.h"
 #include "core/evidence.h"
 #include "tests/support/computation_samples.h"
@@ -279,6 +280,34 @@ TEST(Classes, OfStrangersFormsAreWhatTheirSourcesSay) {
     EXPECT_EQ(core::Name(core::StructureOf(*computation).operation), classes[entry]) << entry;
   }
   EXPECT_GE(seen, kForms);
+}
+
+// Naive, tiled and fast versions by strangers are one computation, and no two operations are.
+constexpr size_t kTriples = 12;
+TEST(Digests, OfThreeVersionsAreOne) {
+  const auto forms = base::ReadFile(std::string(WW_SOURCE_DIR) + "/tests/golden/stranger-forms.jsonl");
+  ASSERT_TRUE(forms);
+  std::map<std::string, std::map<std::string, size_t>> digests;  // by folder and operation
+  std::map<std::string, std::string> operations;                 // by digest
+  std::istringstream lines(*forms);
+  for (std::string line; std::getline(lines, line);) {
+    const auto json = base::ParseJson(line);
+    ASSERT_TRUE(json);
+    const std::string entry = json->at("entry"), stem = entry.substr(0, entry.rfind('_'));
+    if (!entry.ends_with("_naive") && !entry.ends_with("_tiled") && !entry.ends_with("_fast")) continue;
+    const auto computation = core::DecodeComputation(base::DumpJson(json->at("computation")));
+    ASSERT_TRUE(computation) << entry;
+    const auto form = core::Normalize(*computation);
+    ASSERT_TRUE(form) << entry;
+    ++digests[stem][form->digest];
+    EXPECT_EQ(operations.emplace(form->digest, stem).first->second, stem) << entry;
+  }
+  size_t triples = 0;
+  for (const auto& [stem, versions] : digests) {
+    EXPECT_EQ(versions.size(), 1u) << stem;
+    triples += versions.begin()->second == 3 ? 1 : 0;
+  }
+  EXPECT_GE(triples, kTriples);
 }
 
 }  // namespace

@@ -73,6 +73,31 @@ TEST(TrajectoryJson, ShowsWhatWasTaken) {
   EXPECT_GT(taken, 1);
 }
 
+TEST(TrajectoryJson, TellsTheConversationWithItsCost) {
+  memory::TrajectoryView view = testing::BusyTrajectory();
+  for (const char* data : {"", "no JSON", "[]", R"({"answer": 3})", R"({"answer": {"receipt": [], "text": 7}})"}) {
+    memory::StepView odd = view.steps.front();
+    odd.record.kind = memory::StepKind::kAsk;
+    odd.outcome->data = data;
+    view.steps.push_back(odd);
+  }
+  const json out = json::parse(service::TrajectoryJson(view));
+  std::vector<json> asked;
+  for (const json& step : out["steps"])
+    if (step["kind"] == "ask") asked.push_back(step);
+  ASSERT_EQ(asked.size(), 7u);
+  EXPECT_EQ(asked[0]["method"], "planner");
+  EXPECT_TRUE(asked[0]["asked"]["question"].get<std::string>().starts_with("4f2c2a572d45"));
+  EXPECT_EQ(asked[0]["asked"]["model"], "large");
+  EXPECT_EQ(asked[0]["asked"]["answer"], "{\"plans\": []} ");
+  EXPECT_DOUBLE_EQ(asked[0]["asked"]["dollars"], 0.0125);
+  EXPECT_TRUE(asked[1]["running"]);
+  for (size_t i = 1; i < asked.size(); ++i) {
+    EXPECT_FALSE(asked[i]["asked"].contains("dollars")) << "unknown, which is not nothing";
+    EXPECT_FALSE(asked[i]["asked"].contains("answer"));
+  }
+}
+
 TEST(TrajectoryJson, KeepsTheLastSteps) {
   memory::TrajectoryView view = testing::BusyTrajectory();
   while (view.steps.size() < 1000) view.steps.push_back(view.steps[1]);

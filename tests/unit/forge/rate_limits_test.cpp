@@ -27,6 +27,16 @@ TEST_F(RateLimitsTest, WritesToOneHostStartASecondApart) {
   EXPECT_EQ(limits.Reserve("a", "x", true).count(), 0);
 }
 
+TEST_F(RateLimitsTest, AndASecondAfterTheLastOneEnded) {
+  EXPECT_EQ(limits.Reserve("a", "x", true).count(), 0);
+  time.passed += milliseconds(400);  // it was under way
+  limits.WriteEnded("a");
+  EXPECT_EQ(limits.Reserve("b", "x", true).count(), 0);
+  EXPECT_EQ(limits.Reserve("a", "x", true).count(), 1000);
+  limits.WriteEnded("a");  // what is reserved later stays
+  EXPECT_EQ(limits.Reserve("a", "x", true).count(), 2000);
+}
+
 TEST_F(RateLimitsTest, AnAnswerNamesTheWait) {
   const std::string now = std::to_string(1'800'000'000), soon = std::to_string(1'800'000'090);
   struct Row {

@@ -13,7 +13,9 @@
 namespace warpwright {
 
 inline void Twice(FakeRun& run) {
-  for (size_t i = 0; i < run.Size("out"); ++i) run.Set("out", i, 2 * run.Get("in", i));
+  std::vector<double> values = run.Values("in");
+  for (double& value : values) value *= 2;
+  run.SetValues("out", values);
 }
 
 inline core::SourceRef MarkedSource(const std::string& marker) {

@@ -69,6 +69,49 @@ TEST(LiftShapes, StridesAndPaddingsThatAreEqualInEveryCaseAreToldApartEarly) {
   EXPECT_TRUE(std::any_of(shapes.begin(), shapes.begin() + 3, differ));
 }
 
+TEST(LiftShapes, SizesThatAgreeInOneCaseAloneVaryApart) {
+  const auto shapes = MakeLiftShapes(Spec(kTwoDimensions, "      - {n: 5, c: 5}\n      - {n: 1, c: 7}\n"), 9, 1 << 20);
+  size_t equal = 0, single = 0;
+  for (const core::LiftShape& shape : shapes) {
+    equal += shape.scalars.at("n") == shape.scalars.at("c") ? 1 : 0;
+    single += std::get<int64_t>(shape.scalars.at("n")) == 1 ? 1 : 0;
+  }
+  EXPECT_EQ(equal, 1u) << "the case itself";
+  EXPECT_EQ(single, 1u) << "the case itself: an extent of one says little";
+}
+
+TEST(LiftShapes, MultiplesInEveryCaseAreMultiplesEverywhere) {
+  const std::string arguments =
+      "      x: {buffer: f32, shape: [n, c], role: in}\n"
+      "      y: {buffer: f32, shape: [n, groups], role: out}\n"
+      "      n: {scalar: i32}\n"
+      "      c: {scalar: i32}\n"
+      "      groups: {scalar: i32}\n";
+  const auto shapes = MakeLiftShapes(
+      Spec(arguments, "      - {n: 3, c: 12, groups: 4}\n      - {n: 4, c: 10, groups: 5}\n"), 9, 1 << 20);
+  EXPECT_GE(shapes.size(), 5u);
+  for (const core::LiftShape& shape : shapes)
+    EXPECT_EQ(std::get<int64_t>(shape.scalars.at("c")) % std::get<int64_t>(shape.scalars.at("groups")), 0);
+}
+
+TEST(LiftShapes, PaddingsWhoseSumIsTheSameInAllCasesAreToldApart) {
+  const std::string arguments =
+      "      x: {buffer: f32, shape: [c, h], role: in}\n"
+      "      y: {buffer: f32, shape: [c, h + before + after], role: out}\n"
+      "      c: {scalar: i32}\n"
+      "      h: {scalar: i32}\n"
+      "      before: {scalar: i32}\n"
+      "      after: {scalar: i32}\n";
+  const auto shapes = MakeLiftShapes(
+      Spec(arguments, "      - {c: 2, h: 9, before: 1, after: 2}\n      - {c: 3, h: 14, before: 2, after: 1}\n"), 9,
+      1 << 20);
+  ASSERT_GE(shapes.size(), 4u);
+  std::set<int64_t> sums;
+  for (size_t k = 0; k < 4; ++k)
+    sums.insert(std::get<int64_t>(shapes[k].scalars.at("before")) + std::get<int64_t>(shapes[k].scalars.at("after")));
+  EXPECT_GE(sums.size(), 2u);
+}
+
 TEST(LiftShapes, WhatFollowsFromOtherSizesInAllCasesFollowsEverywhere) {
   const std::string arguments =
       "      x: {buffer: f32, shape: [n, c], role: in}\n"

@@ -25,6 +25,7 @@ struct TimedBench : JudgeBench {
   explicit TimedBench(core::KernelSpec spec_in, const FakeKernel& original = Twice)
       : JudgeBench(std::move(spec_in), original) {
     device = "cuda:0";
+    options.max_long_bytes = 1 << 14;  // these are about times
     options.fresh_worker = [this] { ++fresh_workers; };
   }
   // The candidate takes 100 us, the original `ratio` times that, both with noise.

@@ -174,6 +174,27 @@ INSTANTIATE_TEST_SUITE_P(
                   }
                   return index;
                 }},
+        FormRow{"ArgMinimumByTree",  // what is first read as the position of the larger of two, with indices exchanged
+                [](Formulas& m) {
+                  const auto nearer = [&m](std::pair<FormId, FormId> a, std::pair<FormId, FormId> b) {
+                    const FormId less = m.Less(b.first, a.first);
+                    return std::pair(m.graph.Select(less, b.first, a.first), m.graph.Select(less, b.second, a.second));
+                  };
+                  const auto at = [&m](int64_t k) { return std::pair(m.X(k), m.C(static_cast<double>(k))); };
+                  return nearer(nearer(at(0), at(1)), nearer(at(2), at(3))).second;
+                },
+                [](Formulas& m) {
+                  FormId value = m.X(0), index = m.C(0);
+                  for (int64_t k = 1; k < 4; ++k) {
+                    const FormId less = m.Less(m.X(k), value);
+                    index = m.graph.Select(less, m.C(static_cast<double>(k)), index);
+                    value = m.graph.Select(less, m.X(k), value);
+                  }
+                  return index;
+                }},
+        FormRow{"ArgMinimumIsNotArgMaximum",
+                [](Formulas& m) { return m.graph.Select(m.Less(m.X(1), m.X(0)), m.C(1), m.C(0)); },
+                [](Formulas& m) { return m.graph.Select(m.Less(m.X(0), m.X(1)), m.C(1), m.C(0)); }, false},
         FormRow{"ArgMaximumOfTheLast",
                 [](Formulas& m) { return m.graph.Select(m.Less(m.X(0), m.X(1)), m.C(1), m.C(0)); },
                 [](Formulas& m) {
@@ -186,6 +207,22 @@ TEST(FormGraph, SignatureDoesNotCountTerms) {
   Formulas m;
   EXPECT_EQ(m.graph[m.Sum({m.X(0), m.X(1)})].signature, m.graph[m.Sum({m.X(3), m.X(4), m.X(5)})].signature);
   EXPECT_NE(m.graph[m.Sum({m.X(0), m.X(1)})].signature, m.graph[m.Sum({m.X(0), m.I(1)})].signature);
+}
+
+// Of (a + b) - (c + d) - e and its opposite, either may begin with a minus.
+TEST(FormGraph, ADifferenceOfSumsHasOneOrientation) {
+  for (int64_t order = 0; order < 6; ++order) {
+    Formulas m;
+    const auto sum = [&](FormId a, FormId b) { return m.Sum({a, b}); };
+    const FormId x = sum(m.X(0), m.X(1)), i = sum(m.I(0), m.I(1)), e = sum(m.Exp(m.X(0)), m.Exp(m.X(1)));
+    const std::vector<FormId> parts = order % 3 == 0   ? std::vector<FormId>{x, i, e}
+                                      : order % 3 == 1 ? std::vector<FormId>{i, e, x}
+                                                       : std::vector<FormId>{e, x, i};
+    const double sign = order < 3 ? 1 : -1;
+    const FormId difference = m.graph.Linear(0, {{parts[0], sign}, {parts[1], -sign}, {parts[2], -sign}});
+    const FormId opposite = m.graph.Linear(0, {{parts[0], -sign}, {parts[1], sign}, {parts[2], sign}});
+    EXPECT_EQ(m.Square(difference), m.Square(opposite));
+  }
 }
 
 TEST(FormGraph, StopsAtItsLimit) {

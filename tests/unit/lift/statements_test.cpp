@@ -165,6 +165,19 @@ INSTANTIATE_TEST_SUITE_P(
                      }},
         StatementRow{"Shift", [](const Grid& s, int64_t i, int64_t k) { return k > 0 ? s.X(i, k - 1) : FormId{0}; }},
         StatementRow{"Reversal", [](const Grid& s, int64_t i, int64_t k) { return s.X(s.n - 1 - i, k); }},
+        StatementRow{"Reflection", [](const Grid& s, int64_t i, int64_t k) { return s.X(i, std::abs(k - 2)); }},
+        StatementRow{"Rotation", [](const Grid& s, int64_t i, int64_t k) { return s.X(i, (k + s.m - 4) % s.m); }},
+        StatementRow{"Frame",
+                     [](const Grid& s, int64_t i, int64_t k) {
+                       const bool inside = i >= 2 && k >= 1 && k < s.m - 2;
+                       return inside ? s.X(i - 2, k - 1) : s.forms->Constant(0.5);
+                     }},
+        StatementRow{"Corners",  // two opposite ones are alike, and so are the other two
+                     [](const Grid& s, int64_t i, int64_t k) {
+                       const bool first = i == 0, last = i == s.n - 1, left = k == 0, right = k == s.m - 1;
+                       if ((!first && !last) || (!left && !right)) return s.X(i, k);
+                       return first == left ? s.Product(s.X(i, k), s.W(k)) : s.Sum({s.X(i, k), s.W(k)});
+                     }},
         StatementRow{"Triangle", [](const Grid& s, int64_t i, int64_t k) { return k <= i ? s.X(i, k) : FormId{0}; }},
         StatementRow{"Ramp", [](const Grid& s, int64_t i,
                                 int64_t k) { return s.Times(0.5 * static_cast<double>(k) + 1, s.X(i, k)); }}),

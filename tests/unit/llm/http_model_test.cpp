@@ -5,11 +5,15 @@
 #include <sys/stat.h>
 
 #include <cstdlib>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <thread>
+#include <vector>
 
 #include "base/file.h"
 #include "base/redaction.h"
 #include "llm/model_stack.h"
+#include "tests/support/memory_folder.h"
 #include "tests/support/model_stand_in/model_stand_in.h"
 #include "tests/support/model_stand_in/scenarios.h"
 #include "tests/unit/llm/model_kit.h"
@@ -22,6 +26,12 @@ using Kind = llm::FailureKind;
 
 constexpr config::ModelTransport kTransports[] = {
     config::ModelTransport::kAnthropic, config::ModelTransport::kOpenAiChat, config::ModelTransport::kOpenAiResponses};
+
+// All at once: most of their time is waiting.
+void WithEachTransport(const std::function<void(config::ModelTransport)>& test) {
+  std::vector<std::jthread> threads;
+  for (const auto transport : kTransports) threads.emplace_back([&test, transport] { test(transport); });
+}
 
 ModelStandIn& Server() {
   static ModelStandIn server;
@@ -154,7 +164,7 @@ constexpr FaultRow kFaults[] = {
 };
 
 TEST(HttpModel, NamesEveryFault) {
-  for (const auto transport : kTransports)
+  WithEachTransport([](config::ModelTransport transport) {
     for (const FaultRow& row : kFaults) {
       llm::Question question = MakeQuestion();
       const std::string name = row.model;
@@ -175,6 +185,7 @@ TEST(HttpModel, NamesEveryFault) {
       EXPECT_EQ(failed->receipt.usage.output == 0, !row.costs) << Name(transport) << " " << row.model;
       EXPECT_LT(std::chrono::steady_clock::now() - begin, question.limits.deadline) << row.model;
     }
+  });
 }
 
 TEST(HttpModel, TruncationAndRefusalAreNoAnswers) {
@@ -261,14 +272,14 @@ TEST(ModelKey, ComesFromAFileOfItsOwnerOrTheEnvironment) {
 // --- The whole stack
 
 struct StackKit {
-  base::TemporaryDirectory folder = std::move(*base::TemporaryDirectory::Create("stack"));
+  base::TemporaryDirectory folder = MemoryFolder("stack");
   std::shared_ptr<llm::Ledger> ledger =
       std::make_shared<llm::Ledger>(std::move(*llm::Ledger::Open(folder.path() / "ledger.db")));
   llm::LedgerCaps caps{.caps = {}, .dollars_per_day = 1000};
   llm::RetryRules retry{.attempts = 3, .first_wait = std::chrono::milliseconds(1)};
 
   llm::Answer Ask(const config::ModelSettings& settings, const llm::Question& question) {
-    ::setenv("WW_TEST_MODEL_KEY", ModelStandIn::kKey, 1);
+    ::setenv("WW_TEST_MODEL_KEY", ModelStandIn::kKey, 0);
     config::ModelSettings with_key = settings;
     with_key.key.environment = "WW_TEST_MODEL_KEY";
     auto model = llm::MakeModel({.settings = with_key,
@@ -287,9 +298,10 @@ struct StackKit {
 constexpr int64_t kCallNanodollars = 120 * 3000 + 1000 * 300 + 57 * 15'000;  // of the stand-in's usage
 
 TEST(ModelStack, GoesOnAfterWhatPassesAndCountsIt) {
-  for (const char* model : {"status-500-once", "status-408-once", "status-409-once", "status-529-once", "cut-once",
-                            "stalled-once", "overloaded-in-stream-once", "wrong-schema-once", "no-json-once"}) {
-    for (const auto transport : kTransports) {
+  ::setenv("WW_TEST_MODEL_KEY", ModelStandIn::kKey, 1);
+  WithEachTransport([](config::ModelTransport transport) {
+    for (const char* model : {"status-500-once", "status-408-once", "status-409-once", "status-529-once", "cut-once",
+                              "stalled-once", "overloaded-in-stream-once", "wrong-schema-once", "no-json-once"}) {
       StackKit kit;
       llm::Question question = MakeQuestion(true);
       question.limits.deadline = std::chrono::seconds(60);
@@ -312,7 +324,7 @@ TEST(ModelStack, GoesOnAfterWhatPassesAndCountsIt) {
                 free || std::string(model).starts_with("wrong") || std::string(model).starts_with("no-json"))
           << model;
     }
-  }
+  });
 }
 
 TEST(ModelStack, FinalFaultsAreAskedOnce) {

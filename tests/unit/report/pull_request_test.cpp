@@ -1,5 +1,6 @@
 #include "report/pull_request.h"
 #include "base/utf8.h"
+#include "report/pull_request_status.h"
 
 #include <gtest/gtest.h>
 
@@ -21,6 +22,27 @@ size_t Count(const std::string& text, const std::string& what) {
 
 // Numbers in tables are held together by no-break spaces.
 std::string Spaces(const std::string& text) { return std::regex_replace(text, std::regex("\u00a0"), " "); }
+
+// What stands on the forge when warpwright stops, or did not begin: a foreign commit on its branch, a conflict that it
+// cannot carry over, a kernel that it refuses.
+TEST(PullRequest, StandingsAreGolden) {
+  const std::string body = report::RenderPullRequest(MeasuredLayerNorm(), MeasuredProvenance()).body;
+  const std::string foreign =
+      "warpwright/layernorm holds commit 4be2f1a0c3d5, which warpwright did not write; the branch is not touched until "
+      "it is deleted";
+  ExpectGolden("pull-request-foreign-commit.md", report::MarkOutdated(body, foreign));
+  report::Explanation refused = MeasuredLayerNorm();
+  refused.outcome = core::TaskOutcome::kRefused;
+  refused.outcome_reason = "layernorm_forward: it reads device memory back, and decides by it (line 52)";
+  refused.attempts.clear();
+  const report::CheckText check = report::RenderCheck(refused, {});
+  const std::string comments =
+      report::RenderStatusComment("**warpwright no longer updates this pull request**", foreign) + "\n---\n" +
+      report::RenderStatusComment("**This conflicts with its base and cannot be carried over** to `89abcdef0123`",
+                                  "the kernel's own lines changed") +
+      "\n---\n# " + check.title + "\n\n" + check.summary + check.text;
+  ExpectGolden("comments.md", comments);
+}
 
 TEST(PullRequest, BodiesAreGolden) {
   ExpectGolden("pull-request-modelled.md", report::RenderPullRequest(ModelledSoftmax(), SampleProvenance()).body);

@@ -406,6 +406,17 @@ TEST_F(Loop, TheLimitIsTheEndWhateverTheFullJudgeIsAt) {
   EXPECT_TRUE(Last(loop.Story()).ends_with(" ...")) << "what was broken off has no outcome";
 }
 
+// What is told of it counts only what was evaluated, as everywhere.
+TEST_F(Loop, ARoundThatWasBrokenOffInItsFirstEvaluationIsNone) {
+  loop.AddMethod("fast", Gains(1.5));
+  loop.judge.per_review = std::chrono::hours(2);
+  loop.task.policy.max_minutes = 30;
+  const search::RefineResult refined = Run();
+  EXPECT_EQ(refined.counts.rounds, 0);
+  EXPECT_EQ(refined.counts.evaluations, 0);
+  EXPECT_EQ(refined.result.message, "nothing was tried: the limit of 30 minutes was over first");
+}
+
 TEST_F(Loop, TheLimitIsTheEndOfMeasuringTheOriginalToo) {
   loop.AddMethod("fast", Gains(1.5));
   loop.judge.per_preparation = std::chrono::hours(2);

@@ -5,20 +5,18 @@
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "base/file.h"
 #include "core/entry_text.h"
 #include "core/plan.h"
 #include "search/refine.h"
+#include "tests/support/memory_folder.h"
 #include "tests/unit/judge/specs.h"
 #include "tests/unit/service/fake_clock.h"
 
@@ -152,15 +150,9 @@ class ScriptedExperience final : public memory::ExperienceStore {
   std::vector<memory::Experience> appended;
 };
 
-// In memory, where there is such a folder: a trajectory writes often, and each write waits for a disk.
-inline base::TemporaryDirectory LoopFolder() {
-  if (::access("/dev/shm", W_OK) == 0) ::setenv("TMPDIR", "/dev/shm", 0);
-  return *base::TemporaryDirectory::Create("loop");
-}
-
 class ScriptedLoop {
  public:
-  ScriptedLoop() : folder_(LoopFolder()), judge(script, clock) {
+  ScriptedLoop() : folder_(MemoryFolder("loop")), judge(script, clock) {
     task.spec = ElementwiseSpec(core::DType::kF32, 1000);
     task.original = {"/tree", "kernels/k.cu", "float x;\n"};
     task.device = "sim:h200";
