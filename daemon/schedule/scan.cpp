@@ -25,35 +25,6 @@ constexpr size_t kLeastPartials = 1024;    // of a scratch argument that is used
 constexpr int kNeighbours = 4;             // neighbours of a thread
 constexpr int64_t kElementsOfPart = 4096;  // at least
 
-std::string PrefixFunction(const Problem& problem, const Accumulator& a, const std::string& name) {
-  const auto combined = [&](const char* left, const char* right) {
-    return CombinedText(problem, a.op, a.type, left, right);
-  };
-  return fmt::format(
-      "// The {0} over the threads of a block that stand before this one, and in `total` over all of them.\n"
-      "__device__ __forceinline__ {1} {2}({1} value, {1}& total) {{\n"
-      "  __shared__ {1} of_warp[32];\n"
-      "  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n"
-      "  for (int offset = 1; offset < 32; offset *= 2) {{\n"
-      "    const {1} left = __shfl_up_sync(0xffffffffu, value, offset);\n"
-      "    if (lane >= offset) value = {3};\n"
-      "  }}\n"
-      "  __syncthreads();  // the results of a call before are still being read\n"
-      "  if (lane == 31) of_warp[warp] = value;\n"
-      "  __syncthreads();\n"
-      "  {1} before = {4};\n"
-      "  total = {4};\n"
-      "  for (int w = 0; w < blockDim.x / 32; ++w) {{\n"
-      "    if (w == warp) before = total;\n"
-      "    total = {5};\n"
-      "  }}\n"
-      "  const {1} left = __shfl_up_sync(0xffffffffu, value, 1);\n"
-      "  return lane == 0 ? before : {6};\n"
-      "}}\n",
-      WordFor(a.op), a.c_type, name, combined("left", "value"), NeutralText(problem, a.op, a.type),
-      combined("total", "of_warp[w]"), combined("before", "left"));
-}
-
 // One kernel of a scan: its names, and the variables of a result.
 struct Frame {
   Frame(const Problem& problem, const ScanPlan& plan)
@@ -94,11 +65,15 @@ class ScanWriter {
     const int64_t length = ValueIn(plan_.axis.extent, heaviest).value_or(1);
     int64_t rows = 1;
     for (const Axis& row : plan_.rows) rows *= ValueIn(row.extent, heaviest).value_or(1);
-    most_parts_ = std::max<int64_t>(1, 4 * problem.input.chip.multiprocessors / std::max<int64_t>(1, rows));
+    const int64_t multiprocessors = problem.input.chip.multiprocessors;
+    most_parts_ = std::max<int64_t>(1, 4 * multiprocessors / std::max<int64_t>(1, rows));
     if (length <= kElementsOfPart) most_parts_ = 1;
     const auto useful =
         std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, (length + kNeighbours - 1) / kNeighbours)));
-    if (most_parts_ == 1) threads_ = std::clamp(static_cast<int>(std::min<uint64_t>(useful, 1024)), 32, threads_);
+    // Columns are spread over the chip in small blocks.
+    const auto share = std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(1, rows / multiprocessors)));
+    if (!plan_.along) threads_ = std::clamp(static_cast<int>(std::min<uint64_t>(share, 1024)), 32, threads_);
+    else if (most_parts_ == 1) threads_ = std::clamp(static_cast<int>(std::min<uint64_t>(useful, 1024)), 32, threads_);
   }
 
   CodeOutcome Write() {
@@ -270,7 +245,7 @@ class ScanWriter {
       if (!plan_.prefix.exclusive) body.Add(fmt::format("{}[{}] = {};", sums, k, frame.sum));
     });
     const std::string prefix = problem_.shared_name("block_prefix_" + WordFor(sum_.op));
-    code.helpers.push_back(PrefixFunction(problem_, sum_, prefix));
+    code.helpers.push_back(BlockPrefixFunction(problem_, sum_, prefix));
     body.Add(fmt::format("{} {};", sum_.c_type, total));
     body.Add(fmt::format("const {} {} = {};", sum_.c_type, earlier,
                          CombinedWith(before, fmt::format("{}({}, {})", prefix, frame.sum, total))));
@@ -282,11 +257,24 @@ class ScanWriter {
       WriteOutputs(frame, value, body);
       body.Close();
     });
-    body.Add(fmt::format("{} = {};", before, CombinedWith(before, total)));
+    Accumulator carried = sum_;
+    carried.value = before;
+    for (const std::string& line : Updated(problem_, carried, total, "")) body.Add(line);
     body.Close();
     kernel.Append(body);
     kernel.Add("}");
     code.kernels += kernel.text();
+  }
+
+  // Totals are not stored in the output, even where the sum is one.
+  void DropOutput(KernelArguments& arguments) const {
+    for (const core::Node& node : stage_.nodes)
+      if (const auto* read = std::get_if<core::TensorRead>(&node); read && read->tensor == stage_.name) return;
+    for (size_t i = arguments.parameters.size(); stage_.output && i-- > 0;) {
+      if (!arguments.parameters[i].ends_with(" " + stage_.name)) continue;
+      arguments.parameters.erase(arguments.parameters.begin() + static_cast<std::ptrdiff_t>(i));
+      arguments.values.erase(arguments.values.begin() + static_cast<std::ptrdiff_t>(i));
+    }
   }
 
   Code WriteAlong() {
@@ -306,6 +294,7 @@ class ScanWriter {
     }
     const Group sum_only{{plan_.group.stage}};
     KernelArguments of_totals = ArgumentsOf(problem_, sum_only);
+    DropOutput(of_totals);
     const std::string totals = KernelName(problem_, "totals"), parts = problem_.fresh_name("parts");
     WriteTotals(partials, of_totals, totals, code);
     WriteScan(partials, arguments, scan, code);

@@ -3,8 +3,9 @@
 //
 //   bench_schedule WORKER CACHE [--kernel NAME] [--schedule ID] [--forms FILE] [--text] [--no-judge] [--json] FOLDER...
 //
-// Every schedule is tried with its default parameters. One JSON object with --json, else a line for each entry and the
-// sums; --forms takes forms from a file as bench_lift --forms writes it, where that has them, instead of lifting;
+// Every schedule is tried with its default parameters, and where the result is wrong with padding as zeros too. One
+// JSON object with --json, else a line for each entry and the sums; --forms takes forms from a file as bench_lift
+// --forms writes it, where that has them, instead of lifting;
 // --text shows the new file as a diff would: everything that the original has not.
 #include <fmt/format.h>
 
@@ -94,6 +95,11 @@ class EntryBench {
       if (!setting_.schedule.empty() && schedule.id != setting_.schedule) continue;
       core::RewriteRequest request{original_, spec_.entry, "", std::string(schedule.id), {}, {}};
       request.scheduling = {*form, spec_, core::ScheduledCases(spec_, core::DeviceKind::kSim), *chip};
+      row_["attempts"].push_back(Try(request));
+      const bool pads = std::any_of(schedule.parameters.begin(), schedule.parameters.end(),
+                                    [](const auto& parameter) { return parameter.name == schedule::kPadding.name; });
+      if (!pads || row_["attempts"].back()["outcome"] != core::VerdictName(core::WrongResult{})) continue;
+      request.parameters = {{std::string(schedule::kPadding.name), std::string(schedule::kPadding.values.back())}};
       row_["attempts"].push_back(Try(request));
     }
     return row_;

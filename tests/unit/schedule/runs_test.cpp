@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 #include "schedule/schedules.h"
 #include "tests/support/computation_samples.h"
 #include "tests/support/contraction_samples.h"
+#include "tests/support/golden.h"
 #include "tests/support/schedule_kit.h"
 
 namespace warpwright {
@@ -186,6 +188,26 @@ std::string NameOf(const ::testing::TestParamInfo<Row>& row) {
   return name;
 }
 INSTANTIATE_TEST_SUITE_P(Forms, Runs, ::testing::ValuesIn(Rows()), NameOf);
+
+TEST(Texts, AreAsPeopleWouldWriteThem) {
+  const std::pair<const char*, const char*> rows[] = {{"rows, in place", "row_scan.cu"},
+                                                      {"whole", "scan.cu"},
+                                                      {"columns", "column_scan.cu"},
+                                                      {"counts", "histogram.cu"},
+                                                      {"gradient of a table", "table_gradient.cu"},
+                                                      {"long product", "long_product.cu"}};
+  for (const auto& [name, golden] : rows) {
+    const std::vector<Row> all = Rows();
+    const auto row = std::find_if(all.begin(), all.end(), [&](const Row& r) { return std::string(r.name) == name; });
+    ASSERT_NE(row, all.end()) << name;
+    const schedule::Code code = testing::CodeOf(testing::ProblemOf(row->form, row->sizes), row->schedule);
+    std::string text;
+    std::set<std::string> written;
+    for (const std::string& helper : code.helpers)
+      if (written.insert(helper).second) text += helper + "\n";
+    ExpectGolden(std::string("schedules/") + golden, text + code.kernels + "\n" + code.launch);
+  }
+}
 
 // A term outside is not there, or 0 times what it would have been multiplied by.
 TEST(Padding, IsLeftOutOrZero) {

@@ -25,13 +25,17 @@ std::string FormKey(const Stranger& stranger) {
 
 TEST(Strangers, WhatIsNotRefusedCompiles) {
   size_t applied = 0, entries = 0;
-  std::set<std::string> compiled;  // new kernels: three versions of one operation give the same
+  // Three versions of one operation have one form, of which the kernels are the same, and most refusals.
+  std::set<std::string> compiled, refused;
   for (const Stranger& stranger : Strangers()) {
     bool any = false;
     for (const schedule::Schedule& schedule : schedule::Schedules()) {
+      const std::string key = FormKey(stranger) + std::string(schedule.id);
+      if (refused.contains(key)) continue;
       const std::string text = Apply(std::string(schedule.id), stranger, stranger.text);
       ASSERT_FALSE(text.starts_with("ERROR")) << stranger.name << ": " << text;
       if (text.starts_with("REFUSED")) {
+        refused.insert(key);
         EXPECT_GT(text.size(), std::string("REFUSED: ").size() + 10) << "a reason that says something";
         EXPECT_EQ(text.find("does not parse"), std::string::npos)
             << stranger.name << " " << schedule.id << ": " << text;
@@ -39,7 +43,7 @@ TEST(Strangers, WhatIsNotRefusedCompiles) {
       }
       any = true;
       ++applied;
-      if (!compiled.insert(FormKey(stranger) + std::string(schedule.id)).second) continue;
+      if (!compiled.insert(key).second) continue;
       EXPECT_EQ(CompileError(stranger, text), "") << stranger.name << " " << schedule.id << ":\n" << text;
     }
     entries += any ? 1 : 0;
