@@ -36,7 +36,7 @@ std::string RooflineOfFormula(const Explanation& explanation);
 // "load_sectors_per_request" as "load sectors per request"; a trailing "_pct" is left to the unit.
 std::string FieldWords(std::string_view field);
 std::string Plural(int count, std::string_view one, std::string_view many = {});  // "1 round", "8 rounds"
-std::string Sentence(std::string text);  // ends with a full stop
+std::string Sentence(std::string text);                                           // ends with a full stop
 // Lines of at most `width` columns, those after the first indented, with a newline at the end. Words are kept whole.
 std::string Wrap(const std::string& text, size_t width, const std::string& first_indent, const std::string& indent);
 

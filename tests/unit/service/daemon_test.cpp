@@ -23,6 +23,18 @@ bool Eventually(const std::function<bool()>& condition) {
   return false;
 }
 
+// The date can be moved; what waits is not changed.
+class MovableDate final : public base::Clock {
+ public:
+  std::chrono::system_clock::time_point Now() const override { return real_.Now() + std::chrono::hours(hours_.load()); }
+  std::chrono::steady_clock::time_point Steady() const override { return real_.Steady(); }
+  void Advance(std::chrono::hours by) { hours_ += by.count(); }
+
+ private:
+  const base::SystemClock real_;
+  std::atomic<int64_t> hours_{0};
+};
+
 class DaemonTest : public testing::Test {
  protected:
   DaemonTest() {
@@ -57,7 +69,7 @@ class DaemonTest : public testing::Test {
   }
 
   World world_;
-  base::SystemClock clock_;
+  MovableDate clock_;
   std::unique_ptr<repo::RefWatcher> watcher_;
   std::atomic<bool> ready_{false}, refused_{false}, ended_{false}, bad_{false};
   std::atomic<int> reloads_{0};
@@ -87,6 +99,20 @@ TEST_F(DaemonTest, ADeliveryWakesIt) {
                      R"(","repository":{"full_name":"acme/kernels"},"sender":{"login":"x","type":"User"}})");
   daemon_->Wake();
   EXPECT_TRUE(Eventually([&] { return world_.Job("softmax").phase == service::JobPhase::kDone; }));
+}
+
+// What is kept for days goes by the date, however long the process has run.
+TEST_F(DaemonTest, ForgetsByTheDate) {
+  ASSERT_TRUE(*world_.store->RememberDelivery("old", "ping", "{}"));
+  Start();
+  ASSERT_TRUE(Eventually([&] { return world_.store->WaitingDeliveries(10, true)->empty(); }));
+  world_.clock.Advance(std::chrono::hours(24 * 4));  // the store's
+  ASSERT_FALSE(*world_.store->RememberDelivery("old", "ping", "{}"));
+  clock_.Advance(2h);
+  EXPECT_TRUE(Eventually([&] {
+    daemon_->Wake();
+    return *world_.store->RememberDelivery("old", "ping", "{}");
+  }));
 }
 
 TEST_F(DaemonTest, SigtermLetsTheRunningJobFinishAndBeginsNothing) {
