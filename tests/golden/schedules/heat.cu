@@ -1,7 +1,7 @@
 // tn[i0,i1] = t[0,i1]  for i0<1, i1<nx
-// tn[i0+1,(nx-1)*i1] = t[i0+1,(nx-1)*i1]  for i0<ny-2, i1<2
+// tn[i0+1,0] = t[i0+1,0]  for i0<ny-2, i1<1
+// tn[i0+1,nx-1] = t[i0+1,nx-1]  for i0<ny-2, i1<1
 // tn[ny-1,i1] = t[ny-1,i1]  for i0<1, i1<nx
-// tn[i0+1,i1+1] = t0[i0,i1] * c + t[i0+1,i1+1]  for i0<ny-2, i1<nx-2
 __global__ void heat2d_naive_elements(const float* __restrict__ t, float* __restrict__ tn,
     int nx, int ny, float c) {
   const int col = blockIdx.x * blockDim.x + threadIdx.x;
@@ -17,8 +17,10 @@ __global__ void heat2d_naive_elements(const float* __restrict__ t, float* __rest
         }
       }
       tn[row * nx + col] = sum * c + t[row * nx + col];
-    } else if (row - 1 >= 0 && row - 1 < ny - 2 && col % (nx - 1) == 0 && col >= 0 && col < 2 * nx - 2) {
-      tn[row * nx + col] = t[row * nx + (col * (nx - 1)) / (nx - 1)];
+    } else if (row - 1 >= 0 && row - 1 < ny - 2 && col >= 0 && col < 1) {
+      tn[row * nx + col] = t[row * nx];
+    } else if (row - 1 >= 0 && row - 1 < ny - 2 && col >= nx - 1 && col < nx) {
+      tn[row * nx + col] = t[row * nx + nx - 1];
     } else if (row >= 0 && row < 1) {
       tn[row * nx + col] = t[col];
     } else if (row >= ny - 1 && row < ny) {
