@@ -57,8 +57,7 @@ class EntryDraft {
  private:
   // Text from elsewhere: in one line, and short.
   static std::string Comment(std::string text) {
-    std::replace_if(
-        text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+    std::replace_if(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
     std::replace(text.begin(), text.end(), '?', '.');
     return text.size() > 160 ? text.substr(0, 157) + "..." : text;
   }

@@ -10,7 +10,7 @@ enum ExitCode : int {
   kExitUnverified = 1,  // verification failed
   kExitUsage = 2,
   kExitEnvironment = 3,  // something that must be installed, permitted or reachable is not
-  kExitPending = 75,    // EX_TEMPFAIL: questions wait for an answer; run again afterwards
+  kExitPending = 75,     // EX_TEMPFAIL: questions wait for an answer; run again afterwards
   kExitConfig = 78,      // EX_CONFIG: a file that the user wrote is invalid
 };
 

@@ -19,7 +19,7 @@ int64_t WrappingMultiply(int64_t a, int64_t b) {
 
 // out = out op each further argument; `after` each.
 template <typename T, typename Op, typename After>
-void Fold(Lanes<T> LaneValues::*values, const LaneContext& context, const Step& step, Op op, After after) {
+void Fold(Lanes<T> LaneValues::* values, const LaneContext& context, const Step& step, Op op, After after) {
   const auto args = context.args(step);
   auto& out = context.registers[step.out].*values;
   const auto& first = context.registers[args[0]].*values;
@@ -31,7 +31,7 @@ void Fold(Lanes<T> LaneValues::*values, const LaneContext& context, const Step& 
   }
 }
 template <typename T, typename Op>
-void Fold(Lanes<T> LaneValues::*values, const LaneContext& context, const Step& step, Op op) {
+void Fold(Lanes<T> LaneValues::* values, const LaneContext& context, const Step& step, Op op) {
   Fold(values, context, step, op, [](const Lanes<T>&) {});
 }
 // Of real numbers, rounded in a run in a narrower format.
@@ -49,7 +49,7 @@ void EachReal(const LaneContext& context, const Step& step, Op op) {
 }
 
 template <typename T>
-void RunCompare(Lanes<T> LaneValues::*values, const LaneContext& context, const Step& step) {
+void RunCompare(Lanes<T> LaneValues::* values, const LaneContext& context, const Step& step) {
   const auto args = context.args(step);
   const auto &left = context.registers[args[0]].*values, &right = context.registers[args[1]].*values;
   auto& out = context.registers[step.out].whole;
@@ -65,7 +65,7 @@ void RunCompare(Lanes<T> LaneValues::*values, const LaneContext& context, const 
 }
 
 template <typename T>
-void RunSelect(Lanes<T> LaneValues::*values, const LaneContext& context, const Step& step) {
+void RunSelect(Lanes<T> LaneValues::* values, const LaneContext& context, const Step& step) {
   const auto args = context.args(step);
   const auto& condition = context.registers[args[0]].whole;
   const auto &then = context.registers[args[1]].*values, &otherwise = context.registers[args[2]].*values;

@@ -51,7 +51,7 @@ struct Traits {
   bool compares = false, takes_bits_apart = false;
 };
 
-Traits TraitsOf(const Graph& graph, std::span<const ElementPair> pairs, ExprId ElementPair::*side) {
+Traits TraitsOf(const Graph& graph, std::span<const ElementPair> pairs, ExprId ElementPair::* side) {
   std::vector<bool> reached(graph.size(), false);
   for (const ElementPair& pair : pairs) reached[pair.*side] = true;
   Traits traits;

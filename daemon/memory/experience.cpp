@@ -229,7 +229,7 @@ Status JsonLinesStore::Refresh(File& file) {
     file = File{file.path};
     return {};
   }
-  struct stat status {};
+  struct stat status{};
   if (::fstat(fd.get(), &status) != 0) return FailErrno("stat " + file.path.string());
   const auto size = static_cast<uint64_t>(status.st_size);
   if (status.st_dev != file.device || status.st_ino != file.inode || size < file.offset) {

@@ -20,8 +20,8 @@ struct SourceUnits;
 std::map<std::string, core::PrecisionUse> FindBuildDependence(const Ast& ast);
 
 // "build: text <hash>" for each declaration of the main file that no slice contains and that acts by being there: a
-// variable of the host that is initialized when the program starts, a function that the whole program sees, a declaration
-// with attributes, inline assembly.
+// variable of the host that is initialized when the program starts, a function that the whole program sees, a
+// declaration with attributes, inline assembly.
 std::map<std::string, core::PrecisionUse> FindUnreachedEffects(const SourceUnits& units, const ReachableUnits& reach,
                                                                const std::string& main);
 

@@ -1,9 +1,9 @@
 // What share of the entries of some repositories is lifted, how fast, and what stops the others.
 //   bench_lift [--text] [--kernel NAME] [--json] [--mutants] FOLDER...   each with a .warpwright.yml
-// One JSON object: a line for each entry, and the sums. With --mutants, every lifted computation is changed in one thing
-// at a time, and what has its digest nevertheless is counted. With --forms instead the forms of what was lifted, a line
-// each, as tests/golden/stranger-forms.jsonl has them; with --classes only how many there are of each class. Lifting
-// runs outside the sandbox of a worker, so only on code that is trusted.
+// One JSON object: a line for each entry, and the sums. With --mutants, every lifted computation is changed in one
+// thing at a time, and what has its digest nevertheless is counted. With --forms instead the forms of what was lifted,
+// a line each, as tests/golden/stranger-forms.jsonl has them; with --classes only how many there are of each class.
+// Lifting runs outside the sandbox of a worker, so only on code that is trusted.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

@@ -54,24 +54,12 @@ TEST(Validate, SaysWhatIsWrong) {
       {"no nodes", stage([](core::Stage& s) { s.nodes.resize(4097); })},
       {"does not precede", stage([](core::Stage& s) { std::get<core::Call>(s.nodes[5]).args = {5}; })},
       {"does not precede", stage([](core::Stage& s) { std::get<core::Call>(s.nodes[5]).args = {4'000'000'000}; })},
-      {"number of arguments", stage([](core::Stage& s) {
-         std::get<core::Call>(s.nodes[5]).args = {1, 1};
-       })},
-      {"integer function", stage([](core::Stage& s) {
-         s.nodes[5] = core::Call{core::Function::kBitNot, {0}};
-       })},
-      {"fewer than two", stage([](core::Stage& s) {
-         s.nodes[4] = core::Nary{core::ReduceOp::kSum, {0}};
-       })},
-      {"fewer than two", stage([](core::Stage& s) {
-         s.nodes[4] = core::Nary{core::ReduceOp::kArgMaxLast, {0, 1}};
-       })},
-      {"logic of a number", stage([](core::Stage& s) {
-         s.nodes[4] = core::Logic{core::Logic::Op::kNot, {0}};
-       })},
-      {"condition that is a number", stage([](core::Stage& s) {
-         s.nodes[4] = core::Select{0, 1, 1};
-       })},
+      {"number of arguments", stage([](core::Stage& s) { std::get<core::Call>(s.nodes[5]).args = {1, 1}; })},
+      {"integer function", stage([](core::Stage& s) { s.nodes[5] = core::Call{core::Function::kBitNot, {0}}; })},
+      {"fewer than two", stage([](core::Stage& s) { s.nodes[4] = core::Nary{core::ReduceOp::kSum, {0}}; })},
+      {"fewer than two", stage([](core::Stage& s) { s.nodes[4] = core::Nary{core::ReduceOp::kArgMaxLast, {0, 1}}; })},
+      {"logic of a number", stage([](core::Stage& s) { s.nodes[4] = core::Logic{core::Logic::Op::kNot, {0}}; })},
+      {"condition that is a number", stage([](core::Stage& s) { s.nodes[4] = core::Select{0, 1, 1}; })},
       {"no scalar 'x'", stage([](core::Stage& s) { s.nodes[1] = core::ScalarRead{"x"}; })},
       {"name that is empty", stage([](core::Stage& s) { s.name = "a b"; })},
       {"no argument of this name", stage([](core::Stage& s) { s.output = true; })},
