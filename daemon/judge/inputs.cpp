@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/random.h"
 #include "judge/drawn_numbers.h"
@@ -99,17 +100,25 @@ Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec
                                                     InputVariant variant, uint64_t seed,
                                                     const std::filesystem::path& repository,
                                                     std::span<const double> named) {
-  std::vector<core::BufferContent> buffers;
+  // All shapes first: where the last one is not allowed, those before it may be beyond all memory.
+  std::vector<std::pair<std::vector<int64_t>, uint64_t>> sizes;
   for (const core::Argument& argument : spec.args) {
     const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     if (buffer == nullptr) continue;
-    WW_ASSIGN(const std::vector<int64_t> shape, core::ShapeOf(argument, c));
+    WW_ASSIGN(std::vector<int64_t> shape, core::ShapeOf(argument, c));
     uint64_t bytes = core::SizeOf(buffer->dtype);
     for (const int64_t extent : shape)
       if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes) || bytes > (1ull << 40))
         return Fail(Error{.code = ErrorCode::kConfig,
                           .message = "argument " + argument.name + " is too large in case " + c.name,
                           .line = argument.line});
+    sizes.emplace_back(std::move(shape), bytes);
+  }
+  std::vector<core::BufferContent> buffers;
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    if (buffer == nullptr) continue;
+    const auto& [shape, bytes] = sizes[buffers.size()];
     core::BufferContent content;
     content.name = argument.name;
     std::vector<std::byte> values(bytes);

@@ -178,6 +178,19 @@ TEST(Inputs, IndicesAndDeclaredContentStayWhatTheyAre) {
   }
 }
 
+// A window of 65,537 in an image of 9: the weights would take 69 GB, and there is no output.
+TEST(Inputs, ShapesThatAreNotAllowedAreSaidBeforeMemoryIsTaken) {
+  core::KernelSpec spec;
+  spec.args = {Arg("weights", Buffer(core::DType::kF32, {"4", "size", "size"}, core::Role::kIn)),
+               Arg("out", Buffer(core::DType::kF32, {"9 - size"}, core::Role::kOut)),
+               Arg("size", core::ScalarArgument{core::DType::kI32, {}})};
+  const core::Case wide = MakeCase("wide", {{"size", int64_t{65'537}}});
+  const auto inputs = judge::MakeInputs(spec, wide, judge::InputVariant::kBase, 9, "");
+  ASSERT_FALSE(inputs);
+  EXPECT_EQ(inputs.error().code, ErrorCode::kConfig);
+  EXPECT_NE(inputs.error().message.find("'9 - size' is negative"), std::string::npos) << inputs.error().Format();
+}
+
 TEST(Inputs, PoisonAndItsComplementShareNoByte) {
   const core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 1003);
   auto inputs = *judge::MakeInputs(spec, spec.cases[0], judge::InputVariant::kBase, 9, "");
