@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "core/dtype.h"
 #include "core/size_solver.h"
+#include "judge/shapes.h"
 
 namespace warpwright::judge {
 namespace {
@@ -322,16 +323,6 @@ Result<std::vector<core::BufferContent>> MakeContents(const core::KernelSpec& sp
   return contents;
 }
 
-// The integer scalars that buffers' shapes depend on.
-std::set<std::string> SizesOfBuffers(const core::KernelSpec& spec) {
-  std::set<std::string> names;
-  for (const core::Argument& argument : spec.args)
-    if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind))
-      for (const core::Expression& extent : buffer->shape)
-        for (const std::string& name : extent.Variables()) names.insert(name);
-  return names;
-}
-
 }  // namespace
 
 std::vector<core::LiftShape> MakeLiftShapes(const core::KernelSpec& spec, size_t count, uint64_t limit_bytes) {
@@ -348,7 +339,7 @@ std::vector<core::LiftShape> MakeShapesAround(const core::KernelSpec& spec, cons
   std::vector<core::LiftShape> shapes;
   if (spec.cases.empty()) return shapes;
   const Scalars small = Shrunk(spec, spec.cases.front(), Relations(spec), kSubstitutes[0]);
-  const std::set<std::string> sizes = SizesOfBuffers(spec);
+  const std::set<std::string> sizes = ShapeScalars(spec);
   std::vector<int64_t> descending(numbers.rbegin(), numbers.rend());
   std::sort(descending.begin(), descending.end(), std::greater<>());
   for (const int64_t number : descending) {
