@@ -3,10 +3,11 @@
 
 Optimizes every entry of tests/strangers on a device, each in a copy of its folder, and writes what came of it: a line for each
 entry, and of all of them how many improved and the geometric mean of the gains, where an entry without a gain counts as 1.
-Entries without a case for the device are counted apart. --every K takes each K-th entry only: a sample, and called so. --sizes-of-gpus gives a simulated device the cases of GPUs, whose time then
-counts alone: entries are declared with a few elements for the simulator, where nothing can be gained.
+Entries without a case for the device are counted apart. --every K takes each K-th entry only: a sample, and called so.
+--sizes-of-gpus gives a simulated device the cases of GPUs, whose time then counts alone: entries are declared with a few elements
+for the simulator, where nothing can be gained. CORPUS_DIFFS=FOLDER keeps each answer and each proposed diff.
 """
-import argparse, concurrent.futures, datetime, json, math, os, re, shutil, subprocess, tempfile, time
+import argparse, concurrent.futures, datetime, hashlib, json, math, os, re, shutil, subprocess, tempfile, time
 
 parser = argparse.ArgumentParser(usage=__doc__)
 parser.add_argument("build"), parser.add_argument("out")
@@ -50,9 +51,9 @@ def optimize(folder, part, kernel):
             done = subprocess.run([f"{programs}/warpwright", "optimize", "--json", "--quiet", "--repo", f"{scratch}/r", "--kernel", kernel,
                                    "--device", options.device, "--cache", f"{cache}/{folder}", "--worker", f"{programs}/warpwright-worker",
                                    "--publish", "branch", "--author", "a <a@b>", "--max-minutes", str(options.minutes)],
-                                  capture_output=True, text=True, timeout=60 * options.minutes + 180)
+                                  capture_output=True, text=True, timeout=60 * options.minutes + 60)
         except subprocess.TimeoutExpired:
-            return row | {"outcome": "error", "message": "killed: three minutes over its time"}
+            return row | {"outcome": "error", "message": "killed: a minute over its time"}
         row |= {"wall_s": round(time.monotonic() - began, 1), "exit": done.returncode}
         try:
             answer = json.loads(done.stdout)["kernels"][0]
@@ -60,6 +61,8 @@ def optimize(folder, part, kernel):
             return row | {"outcome": "error", "message": done.stderr[-600:]}
         for key in ("outcome", "gain", "evaluations", "rounds", "message", "roofline_pct", "cases", "methods", "computes", "modelled"):
             if key in answer: row[key] = answer[key]
+        if options.keep:
+            open(f"{options.keep}/{folder}-{kernel}.json", "w").write(json.dumps(answer, indent=1))
         if answer["outcome"] == "improved" and options.keep:
             text = subprocess.run(["git", "-C", f"{scratch}/r", "diff", "HEAD", answer["branch"] or "HEAD"], capture_output=True, text=True).stdout
             open(f"{options.keep}/{folder}-{kernel}.diff", "w").write(text)
@@ -78,7 +81,10 @@ options.keep = os.environ.get("CORPUS_DIFFS")
 begun = time.monotonic()
 with tempfile.TemporaryDirectory() as cache, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
     chosen = list(entries())[:: options.every]
-    rows = list(pool.map(lambda entry: optimize(*entry), chosen))
+    # In an order drawn once and for all, so that what --stop-after leaves out belongs to every folder.
+    drawn = sorted(chosen, key=lambda entry: hashlib.sha256("/".join(entry).encode()).digest())
+    of_entry = dict(zip(drawn, pool.map(lambda entry: optimize(*entry), drawn)))
+    rows = [of_entry[entry] for entry in chosen]
 report = {"command": "tests/bench/corpus.py BUILD OUT.json " + " ".join(filter(None, [
               options.part, f"--device {options.device}", f"--minutes {options.minutes:g}", f"--jobs {options.jobs}",
               f"--every {options.every}" if options.every > 1 else "",
