@@ -112,6 +112,9 @@ struct Shares {
 bool Narrows(const OutputLayout& layout, const OutputReference& reference) {
   return core::MachineEpsilon(layout.dtype) > core::MachineEpsilon(reference.accumulation);
 }
+double SingleOf(const OutputReference& reference, size_t i) {
+  return reference.single.empty() ? 0 : reference.single[i];
+}
 // Of value(i); what the last rounding to `narrowed` may do is taken off.
 template <typename Value>
 Shares SharesOfValues(const OutputReference& reference, std::optional<core::DType> narrowed, const Value& value) {
@@ -335,7 +338,7 @@ void Comparator::Measure() {
 double Comparator::BoundTolerance(size_t index, Allowance allowance) const {
   const double bound = reference_.bound[index];
   const double share = allowance == Allowance::kNear ? kBoundFactor : share_;
-  const double accumulated = std::max(share * bound, kBoundFactor * reference_.single[index]);
+  const double accumulated = std::max(share * bound, kBoundFactor * SingleOf(reference_, index));
   const double ulp = UlpOf(layout_.dtype, reference_.truth[index]);
   const double rounding = Narrows(layout_, reference_) ? ulp : 0;
   if (IsNarrow(layout_.dtype)) return accumulated + rounding;
@@ -396,7 +399,7 @@ std::optional<std::string> Comparator::CheckShares(std::span<const std::byte> ac
       base::ParallelSum<Moments>(count_, base::kParallelChunk, [&](size_t begin, size_t end, Moments& part) {
         for (size_t i = begin; i < end; ++i)
           if (UsesBound(i) && reference_.bound[i] > 0)
-            part.Add((epsilon * std::fabs(reference_.truth[i]) + reference_.single[i]) / reference_.bound[i]);
+            part.Add((epsilon * std::fabs(reference_.truth[i]) + SingleOf(reference_, i)) / reference_.bound[i]);
       });
   const double allowed = 2 * usual_shares_.rms + units.Rms();
   if (!(all.shares.Rms() <= allowed))

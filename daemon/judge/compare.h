@@ -82,7 +82,7 @@ struct OutputReference {
   std::vector<double> truth;  // NaN: unknown
   TruthSource source = TruthSource::kNone;
   std::vector<double> bound;   // of the form's truth: B, without the rounding to a narrower output; NaN: unknown
-  std::vector<double> single;  // B', parallel to it
+  std::vector<double> single;  // B', parallel to it; empty: not known, and taken as 0
   ErrorShares honest;          // the largest of honest runs; with bounds
   core::DType accumulation = core::DType::kF32;  // format in which the original sums; with bounds
   std::vector<double> conditioning;              // absolute change of each element
