@@ -50,9 +50,9 @@ struct Setting {
                                                  FormTruth::Extent extent = FormTruth::Extent::kWhole) {
     WW_ASSIGN(FormTruth form, FormTruth::Create(spec, outcome, limits));
     const judge::OriginalRun run{spec.cases[0], 3, inputs, layouts, precision};
-    WW_ASSIGN(auto outcome, form.AddTo(references, run, extent));
-    if (auto* declined = std::get_if<FormTruth::Declined>(&outcome)) return std::optional(std::move(*declined));
-    form.AddHonestRuns(references, run, std::get<FormTruth::Use>(outcome));
+    WW_ASSIGN(auto added, form.AddTo(references, run, extent));
+    if (auto* declined = std::get_if<FormTruth::Declined>(&added)) return std::optional(std::move(*declined));
+    form.AddHonestRuns(references, run, std::get<FormTruth::Use>(added));
     return std::optional<FormTruth::Declined>();
   }
 
