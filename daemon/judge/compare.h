@@ -49,6 +49,8 @@
 
 namespace warpwright::judge {
 
+struct Shares;  // error_shares.h
+
 struct OutputLayout {
   std::string name;
   core::DType dtype = core::DType::kF32;
@@ -82,7 +84,7 @@ struct OutputReference {
   std::vector<double> truth;  // NaN: unknown
   TruthSource source = TruthSource::kNone;
   std::vector<double> bound;   // of the form's truth: B, without the rounding to a narrower output; NaN: unknown
-  std::vector<double> single;  // B', parallel to it
+  std::vector<double> single;  // B', parallel to it; empty: not known, and taken as 0
   ErrorShares honest;          // the largest of honest runs; with bounds
   core::DType accumulation = core::DType::kF32;  // format in which the original sums; with bounds
   std::vector<double> conditioning;              // absolute change of each element
@@ -144,13 +146,21 @@ class Comparator {
   void Measure();
   bool UsesTruth(size_t index) const;
   bool UsesBound(size_t index) const;
-  Allowance AllowanceFor(std::span<const std::byte> actual) const;
+  struct Whole;  // what is measured over all elements
+  // What is wrong with an element.
+  enum class Fault : uint8_t { kNone, kWritten, kDiffers, kInexact, kOff };
+  Whole MeasureWhole(std::span<const std::byte> actual) const;
   double ToleranceAt(size_t index, Allowance allowance) const;
   double BoundTolerance(size_t index, Allowance allowance) const;
   double TableTolerance(size_t index, double around) const;
-  std::optional<std::string> CheckElement(size_t index, const std::byte* actual, Allowance allowance) const;
-  std::optional<std::string> CheckTotals(std::span<const std::byte> actual) const;
-  std::optional<std::string> CheckShares(std::span<const std::byte> actual) const;
+  Fault FaultOf(size_t index, const std::byte* actual, Allowance allowance) const;
+  std::string Explain(Fault fault, size_t index, const std::byte* actual, Allowance allowance) const;
+  // visit(index) for each element of [begin, end) that has a fault, and some that have none.
+  template <typename Visit>
+  void ForEachSuspect(size_t begin, size_t end, const std::byte* actual, Visit visit) const;
+  void MarkFine(size_t first, const std::byte* actual, std::span<bool> fine) const;
+  std::optional<std::string> CheckTotals(const Whole& whole) const;
+  std::optional<std::string> CheckShares(const Shares& all) const;
   std::string Coordinates(size_t index) const;
   std::string PatternOf(std::span<const std::byte> actual, Allowance allowance) const;
 

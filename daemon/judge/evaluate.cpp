@@ -125,7 +125,7 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
     }
     return failure;
   }
-  WW_ASSIGN(Failure failure, state_check_.Check(trial, *reference, first));
+  WW_ASSIGN(Failure failure, state_check_.Check(trial, reference, first));
   if (failure) return failure;
   trials_.Passed(core::Check::kGuardBands);
   trials_.Passed(core::Check::kInputHash);

@@ -86,20 +86,15 @@ const core::TensorResult* ResultNamed(const std::vector<core::TensorResult>& res
   return found == results.end() ? nullptr : &*found;
 }
 
-// `single`: the same with sums that round once.
-void Take(const core::TensorResult& result, const core::TensorResult& single, const std::vector<int64_t>* indices,
-          core::DType accumulation, OutputReference& reference, size_t count) {
-  reference.truth.assign(count, kUnknown);
-  reference.bound.assign(count, kUnknown);
-  reference.single.assign(count, kUnknown);
-  reference.accumulation = accumulation;
-  reference.source = TruthSource::kForm;
-  for (size_t i = 0; i < result.written.size(); ++i) {
-    if (result.written[i] == 0) continue;
-    reference.truth[ElementAt(indices, i)] = result.real[i];
-    reference.bound[ElementAt(indices, i)] = result.errors[i];
-    reference.single[ElementAt(indices, i)] = single.errors[i];
-  }
+// A vector over all elements of an output, from one over those that were asked for; NaN where nothing is known.
+std::vector<double> Spread(const std::vector<double>& values, const std::vector<uint8_t>& written,
+                           const std::vector<int64_t>* indices, size_t count) {
+  std::vector<double> all(count, kUnknown);
+  base::ParallelFor(written.size(), [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i)
+      if (written[i] != 0) all[ElementAt(indices, i)] = values[i];
+  });
+  return all;
 }
 
 std::optional<std::string> FindDisagreement(const std::vector<OutputReference>& references, const OriginalRun& run,
@@ -207,9 +202,14 @@ core::OutputElements FormTruth::Sample(const OriginalRun& run) const {
   return elements;
 }
 
-Result<std::optional<FormTruth::Declined>> FormTruth::AddTo(std::vector<OutputReference>& references,
-                                                            const OriginalRun& run, Extent extent) {
-  using Outcome = std::optional<Declined>;
+core::EvaluateOptions FormTruth::OptionsFor(const Model& model, bool single) {
+  return {.rounds = false,
+          .errors = core::ErrorModel{
+              .accumulation = model.accumulation, .fast = model.fast, .single = single, .literal = kLiteralError}};
+}
+
+Result<FormTruth::Outcome> FormTruth::AddTo(std::vector<OutputReference>& references, const OriginalRun& run,
+                                            Extent extent) {
   if (const auto broken = core::BrokenAssumption(*computation_, core::IntegerScalars(run.c)))
     return Outcome(Declined{"the form holds for " + *broken, true});
   ChooseModels(run.precision);
@@ -219,10 +219,7 @@ Result<std::optional<FormTruth::Declined>> FormTruth::AddTo(std::vector<OutputRe
   const core::OutputElements* elements = extent == Extent::kSampled ? &sample : nullptr;
   for (;;) {
     const Model model = models_.front();
-    core::EvaluateOptions options = {
-        .rounds = false,
-        .errors = core::ErrorModel{.accumulation = model.accumulation, .fast = model.fast, .literal = kLiteralError}};
-    const auto results = Evaluate(arguments, options, elements);
+    const auto results = Evaluate(arguments, OptionsFor(model, false), elements);
     if (!results) return Outcome(Declined{results.error().message, results.error().code == ErrorCode::kLimit});
     const auto difference = FindDisagreement(references, run, *results, elements);
     if (difference) {
@@ -230,26 +227,43 @@ Result<std::optional<FormTruth::Declined>> FormTruth::AddTo(std::vector<OutputRe
       models_.erase(models_.begin());
       continue;
     }
-    options.errors->single = true;
-    const auto single = Evaluate(arguments, options, elements);
-    if (!single) return Outcome(Declined{single.error().message});
     for (size_t o = 0; o < references.size(); ++o) {
-      const auto* result = ResultNamed(*results, run.layouts[o].name);
-      if (result == nullptr || !core::IsFloat(run.layouts[o].dtype)) continue;
-      Take(*result, *ResultNamed(*single, run.layouts[o].name), IndicesOf(elements, run.layouts[o].name),
-           model.accumulation, references[o], references[o].bytes.size() / core::SizeOf(run.layouts[o].dtype));
+      const OutputLayout& layout = run.layouts[o];
+      const auto* result = ResultNamed(*results, layout.name);
+      if (result == nullptr || !core::IsFloat(layout.dtype)) continue;
+      const auto* indices = IndicesOf(elements, layout.name);
+      const size_t count = references[o].bytes.size() / core::SizeOf(layout.dtype);
+      references[o].truth = Spread(result->real, result->written, indices, count);
+      references[o].bound = Spread(result->errors, result->written, indices, count);
+      references[o].accumulation = model.accumulation;
+      references[o].source = TruthSource::kForm;
     }
-    AddHonestRuns(references, run, arguments, elements);
-    if (extent == Extent::kWhole) AddConditioning(references, run);
-    return Outcome();
+    return Outcome(Use{extent, model});
   }
+}
+
+void FormTruth::AddHonestRuns(std::vector<OutputReference>& references, const OriginalRun& run, const Use& use) const {
+  const Arguments arguments = ArgumentsOf(run);
+  core::OutputElements sample;
+  if (use.extent == Extent::kSampled) sample = Sample(run);
+  const core::OutputElements* elements = use.extent == Extent::kSampled ? &sample : nullptr;
+  if (const auto single = Evaluate(arguments, OptionsFor(use.model, true), elements)) {
+    for (size_t o = 0; o < references.size(); ++o) {
+      const auto* result = ResultNamed(*single, run.layouts[o].name);
+      if (references[o].bound.empty() || result == nullptr) continue;
+      references[o].single =
+          Spread(result->errors, result->written, IndicesOf(elements, run.layouts[o].name), references[o].bound.size());
+    }
+  }
+  AddShares(references, run, arguments, elements, use.model);
+  if (use.extent == Extent::kWhole) AddConditioning(references, run);
 }
 
 // In f32, term by term, and with other orders and roundings; of few elements more, since chance has more to say there.
 // In f64 only conversions and the output round.
-void FormTruth::AddHonestRuns(std::vector<OutputReference>& references, const OriginalRun& run,
-                              const Arguments& arguments, const core::OutputElements* elements) const {
-  const bool wide = models_.front().accumulation == core::DType::kF64;
+void FormTruth::AddShares(std::vector<OutputReference>& references, const OriginalRun& run, const Arguments& arguments,
+                          const core::OutputElements* elements, const Model& model) const {
+  const bool wide = model.accumulation == core::DType::kF64;
   size_t least = std::numeric_limits<size_t>::max();
   for (const OutputReference& reference : references)
     if (!reference.bound.empty()) least = std::min(least, reference.bound.size());
@@ -260,13 +274,10 @@ void FormTruth::AddHonestRuns(std::vector<OutputReference>& references, const Or
     const auto results = Evaluate(arguments, options, elements);
     if (!results) return;
     for (size_t o = 0; o < references.size(); ++o) {
-      const OutputLayout& layout = run.layouts[o];
-      const auto* result = ResultNamed(*results, layout.name);
+      const auto* result = ResultNamed(*results, run.layouts[o].name);
       if (references[o].bound.empty() || result == nullptr) continue;
-      const std::vector<int64_t>* indices = IndicesOf(elements, layout.name);
-      std::vector<double> values(references[o].bound.size(), kUnknown);
-      for (size_t i = 0; i < result->real.size(); ++i)
-        if (result->written[i] != 0) values[ElementAt(indices, i)] = result->real[i];
+      const std::vector<double> values =
+          Spread(result->real, result->written, IndicesOf(elements, run.layouts[o].name), references[o].bound.size());
       references[o].honest.Widen(MeasureErrors(references[o], values));
     }
   }

@@ -162,14 +162,14 @@ RunConfiguration Oracle::Setting(const Trial& trial) const {
   return setting;
 }
 
-Result<OracleResult> Oracle::Query(const Trial& trial) {
+Result<OracleResult> Oracle::Query(const Trial& trial, Depth depth) {
   const std::string key = trial.Key();
-  if (const OracleResult* known = Find(key)) return *known;
+  if (const OracleResult* known = Find(key)) return Deepened(trial, *known, depth);
   WW_ASSIGN(std::vector<core::BufferContent> inputs,
             MakeInputs(spec_, trial.c, trial.variant, trial.seed, settings_.repository, trial.named));
   WW_ASSIGN(OracleResult answer, Compute(trial, std::move(inputs), true));
   Remember(key, answer);
-  return answer;
+  return Deepened(trial, answer, depth);
 }
 
 const OracleResult* Oracle::Find(const std::string& key) {
@@ -181,8 +181,11 @@ const OracleResult* Oracle::Find(const std::string& key) {
 }
 
 Result<OracleResult> Oracle::QueryWithContents(const Trial& trial, std::vector<core::BufferContent> contents,
-                                               const std::string& name) {
-  if (name.empty()) return Compute(trial, std::move(contents), false);
+                                               const std::string& name, Depth depth) {
+  if (name.empty()) {
+    WW_ASSIGN(const OracleResult answer, Compute(trial, std::move(contents), false));
+    return Deepened(trial, answer, depth);
+  }
   const std::string key = trial.Key() + "/" + name;
   if (const OracleResult* known = Find(key)) {
     const auto* reference = std::get_if<std::shared_ptr<const TrialReference>>(known);
@@ -191,11 +194,47 @@ Result<OracleResult> Oracle::QueryWithContents(const Trial& trial, std::vector<c
     };
     if (reference == nullptr ||
         std::equal(contents.begin(), contents.end(), (*reference)->inputs.begin(), (*reference)->inputs.end(), same))
-      return *known;
+      return Deepened(trial, *known, depth);
   }
   WW_ASSIGN(OracleResult answer, Compute(trial, std::move(contents), false));
   std::erase_if(cache_, [&](const Cached& cached) { return cached.key == key; });
   Remember(key, answer);
+  return Deepened(trial, answer, depth);
+}
+
+Result<OracleResult> Oracle::Deepened(const Trial& trial, const OracleResult& known, Depth depth) {
+  const auto* reference = std::get_if<std::shared_ptr<const TrialReference>>(&known);
+  if (reference == nullptr) return known;
+  WW_ASSIGN(auto deepened, Deepen(trial, *reference, depth));
+  return OracleResult(std::move(deepened));
+}
+
+Result<std::shared_ptr<const TrialReference>> Oracle::Deepen(const Trial& trial,
+                                                             const std::shared_ptr<const TrialReference>& known,
+                                                             Depth depth) {
+  if (known->depth >= depth || LacksTruth(trial)) return known;
+  auto deeper = std::make_shared<TrialReference>(*known);
+  if (known->depth < Depth::kTruth) {
+    WW_TRY(AddTruth(trial, *deeper));
+    MarkExact(trial, *deeper);
+    const bool exact =
+        std::all_of(deeper->references.begin(), deeper->references.end(), [](const auto& r) { return r.exact; });
+    if (!exact) WW_TRY(AddConditioning(trial, *deeper));
+  }
+  if (depth == Depth::kHonest && deeper->form && form_)
+    form_->AddHonestRuns(deeper->references, {trial.c, trial.seed, deeper->inputs, deeper->layouts, deeper->precision},
+                         *deeper->form);
+  deeper->depth = depth;
+  std::shared_ptr<const TrialReference> answer = std::move(deeper);
+  const auto cached = std::find_if(cache_.begin(), cache_.end(), [&](const Cached& entry) {
+    const auto* held = std::get_if<std::shared_ptr<const TrialReference>>(&entry.answer);
+    return held != nullptr && *held == known;
+  });
+  if (cached != cache_.end()) {
+    std::string key = std::move(cached->key);
+    cache_.erase(cached);
+    Remember(std::move(key), answer);
+  }
   return answer;
 }
 
@@ -256,13 +295,6 @@ Result<OracleResult> Oracle::Compute(const Trial& trial, std::vector<core::Buffe
   }
   WW_ASSIGN(std::optional<core::Verdict> failure, RunOriginal(trial, *reference));
   if (failure) return OracleResult(std::move(*failure));
-  if (!LacksTruth(trial)) {
-    WW_TRY(AddTruth(trial, *reference));
-    MarkExact(trial, *reference);
-    const bool exact =
-        std::all_of(reference->references.begin(), reference->references.end(), [](const auto& r) { return r.exact; });
-    if (!exact) WW_TRY(AddConditioning(trial, *reference));
-  }
   for (size_t o = 0; o < reference->outputs.size(); ++o) {
     double& typical = typical_rms_[reference->layouts[o].name];
     if (trial.variant == InputVariant::kBase && made)
@@ -372,8 +404,9 @@ bool Oracle::ShadowAgrees(const TrialReference& reference, const std::vector<std
   Found all;
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
     const OutputLayout& layout = reference.layouts[o];
-    const Comparator comparator(layout, reference.references[o], {}, 1 / kShadowDistance);
     const auto& unwritten = reference.references[o].unwritten;
+    const OutputReference plain{.bytes = reference.references[o].bytes, .unwritten = unwritten};
+    const Comparator comparator(layout, plain, {}, 1 / kShadowDistance);
     all.Merge(
         base::ParallelSum<Found>(truth[o].size(), base::kParallelChunk, [&](size_t begin, size_t end, Found& part) {
           for (size_t i = begin; i < end && !part.disagrees; ++i) {
@@ -400,11 +433,13 @@ bool Oracle::ShadowAgrees(const TrialReference& reference, const std::vector<std
 Result<std::optional<FormTruth::Declined>> Oracle::AddForm(const Trial& trial, TrialReference& reference,
                                                            FormTruth::Extent extent) {
   const OriginalRun run{trial.c, trial.seed, reference.inputs, reference.layouts, reference.precision};
-  WW_ASSIGN(auto declined, TheForm()->AddTo(reference.references, run, extent));
-  if (!declined) {
+  WW_ASSIGN(auto outcome, TheForm()->AddTo(reference.references, run, extent));
+  if (const auto* use = std::get_if<FormTruth::Use>(&outcome)) {
+    reference.form = *use;
     form_proven_ = true;
-    return declined;
+    return std::optional<FormTruth::Declined>();
   }
+  auto declined = std::optional(std::get<FormTruth::Declined>(std::move(outcome)));
   if (!declined->too_much && !form_proven_) {  // on the first trial already: it is not what the original computes
     form_note_ = declined->reason;
     form_.reset();

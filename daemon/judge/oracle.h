@@ -12,6 +12,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -25,7 +26,16 @@
 
 namespace warpwright::judge {
 
+// How much is known of the original's result. Each is dearer than the one before, and what passes by one passes by all
+// after it: tolerances only grow.
+enum class Depth : uint8_t {
+  kBytes,   // what it is
+  kTruth,   // what it should be, and how far it may be from that
+  kHonest,  // how far honest runs are
+};
+
 struct TrialReference {
+  Depth depth = Depth::kBytes;
   std::vector<core::BufferContent> inputs;   // every buffer, as both sides get it, including poison
   std::vector<size_t> outputs;               // which of them are `out` or `inout`
   std::vector<OutputLayout> layouts;         // parallel to `outputs`
@@ -34,7 +44,8 @@ struct TrialReference {
   std::vector<std::string> changed_globals;  // through which its results may depend on earlier calls
   std::vector<double> numbers;               // that the original's code and text name
   std::map<std::string, core::PrecisionUse> precision;
-  std::string health;  // not empty: why the original itself is unfit: "it writes its input x"
+  std::string health;                  // not empty: why the original itself is unfit: "it writes its input x"
+  std::optional<FormTruth::Use> form;  // where the truth is from the form
   uint64_t Bytes() const;
 };
 // A Verdict concerns the original: it does not run under this trial.
@@ -68,12 +79,15 @@ class Oracle {
   Oracle(const core::KernelSpec& spec, core::SourceRef original, core::Evaluator& trusted, OracleSettings settings);
 
   // Query a case's own inputs before other trials: they give the usual magnitude of each output.
-  Result<OracleResult> Query(const Trial& trial);
+  Result<OracleResult> Query(const Trial& trial, Depth depth = Depth::kHonest);
   // The original's result for contents that a device derived from this trial's. `trial` must have the manifest's
   // distribution, and the case's own inputs must have been queried. With a name the result is cached for later queries
   // with the same contents under that name.
   Result<OracleResult> QueryWithContents(const Trial& trial, std::vector<core::BufferContent> contents,
-                                         const std::string& name = {});
+                                         const std::string& name = {}, Depth depth = Depth::kHonest);
+  // The same with as much known as asked for, or all that can be.
+  Result<std::shared_ptr<const TrialReference>> Deepen(const Trial& trial,
+                                                       const std::shared_ptr<const TrialReference>& known, Depth depth);
   // The trial's inputs; generated once, as long as they fit into the cache.
   Result<std::shared_ptr<const std::vector<core::BufferContent>>> InputsOf(const Trial& trial);
   // One more run of the original under the trial, regardless of the outcome.
@@ -100,6 +114,7 @@ class Oracle {
   // Created on first use; nullptr: there is none, or it was dropped.
   const Shadow* TheShadow();
   FormTruth* TheForm();
+  Result<OracleResult> Deepened(const Trial& trial, const OracleResult& known, Depth depth);
   Result<std::optional<FormTruth::Declined>> AddForm(const Trial& trial, TrialReference& reference,
                                                      FormTruth::Extent extent);
   Result<bool> AddShadow(const Trial& trial, TrialReference& reference);
