@@ -99,7 +99,9 @@ bool StageEvaluation::ReadDirect(uint32_t read, const EvaluationBuffer& buffer, 
   if (buffer.shape->integer) copy(buffer.whole, out.whole);
   else copy(buffer.real, out.real);
   out.exact = !errors_ || buffer.errors.empty();
-  if (!out.exact) copy(buffer.errors.span(), out.error);
+  if (!out.exact) copy(buffer.errors, out.error);
+  for (int64_t l = 0; out.any_missing && l < count; ++l)
+    if (out.missing[l] != 0) out.real[l] = 0, out.whole[l] = 0, out.error[l] = 0;
   return true;
 }
 

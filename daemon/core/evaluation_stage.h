@@ -31,8 +31,8 @@ struct EvaluationBuffer {
   const BufferShape* shape = nullptr;
   std::span<const double> real;  // of an argument: the caller's; of a stage: those below
   std::span<const int64_t> whole;
-  ZeroedArray<double> stage_real, errors;
-  ZeroedArray<int64_t> stage_whole;
+  base::UninitializedVector<double> stage_real, errors;  // where `written` says so
+  base::UninitializedVector<int64_t> stage_whole;
   ZeroedArray<uint8_t> written;
   int64_t count_written = 0;
 

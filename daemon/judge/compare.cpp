@@ -292,7 +292,7 @@ Comparator::Fault Comparator::FaultOf(size_t index, const std::byte* actual, All
   const core::DType dtype = layout_.dtype;
   const std::byte* expected = reference_.bytes.data();
   const size_t size = core::SizeOf(dtype);
-  if (std::memcmp(actual + index * size, expected + index * size, size) == 0) return Fault::kNone;
+  if (core::IsSameElement(actual, expected, index, size)) return Fault::kNone;
   if (IsSpared(reference_, index)) return Fault::kWritten;
   if (!core::IsFloat(dtype)) return Fault::kDiffers;
   const double a = core::LoadAsDouble(dtype, actual, index), r = core::LoadAsDouble(dtype, expected, index);

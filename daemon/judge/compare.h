@@ -43,7 +43,7 @@
 #include <string>
 #include <vector>
 
-#include "base/bytes.h"
+#include "base/uninitialized.h"
 #include "core/dtype.h"
 #include "core/kernel_spec.h"
 
@@ -81,14 +81,15 @@ struct ErrorShares {
 // The output of the original under one input, with what is known about it. Empty vectors: unknown.
 struct OutputReference {
   base::Bytes bytes;
-  std::vector<double> truth;  // NaN: unknown
+  base::UninitializedVector<double> truth;  // NaN: unknown
   TruthSource source = TruthSource::kNone;
-  std::vector<double> bound;   // of the form's truth: B, without the rounding to a narrower output; NaN: unknown
-  std::vector<double> single;  // B', parallel to it; empty: not known, and taken as 0
-  ErrorShares honest;          // the largest of honest runs; with bounds
-  core::DType accumulation = core::DType::kF32;  // format in which the original sums; with bounds
-  std::vector<double> conditioning;              // absolute change of each element
-  std::vector<bool> unwritten;                   // the original does not write these; nor may the candidate
+  base::UninitializedVector<double>
+      bound;  // of the form's truth: B, without the rounding to a narrower output; NaN: unknown
+  base::UninitializedVector<double> single;        // B', parallel to it; empty: not known, and taken as 0
+  ErrorShares honest;                              // the largest of honest runs; with bounds
+  core::DType accumulation = core::DType::kF32;    // format in which the original sums; with bounds
+  base::UninitializedVector<double> conditioning;  // absolute change of each element
+  std::vector<bool> unwritten;                     // the original does not write these; nor may the candidate
   double typical_rms = 0;   // of the output under the case's own inputs, which caps the conditioning
   bool own_inputs = false;  // these are the case's own inputs
   bool structured = false;  // roundings depend on one another: constant, tied or sorted inputs

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "base/parallel.h"
 #include "base/random.h"
+#include "core/typed_values.h"
 #include "judge/inputs.h"
 
 namespace warpwright::judge {
@@ -51,7 +53,8 @@ struct ElementCheck {
     const double original = core::LoadAsDouble(layout.dtype, reference.bytes.data(), element), truth = result.real[i];
     if (!std::isfinite(error)) return false;
     if (!std::isfinite(original) || !std::isfinite(truth)) return std::isfinite(original) != std::isfinite(truth);
-    return !(std::fabs(original - truth) <= kAgreement * error + UlpOf(layout.dtype, truth));
+    const double difference = std::fabs(original - truth);
+    return !(difference <= kAgreement * error || difference <= kAgreement * error + UlpOf(layout.dtype, truth));
   }
 };
 
@@ -72,33 +75,50 @@ std::optional<std::string> Disagreement(const OutputLayout& layout, const Output
   if (result.written.size() != (indices == nullptr ? count : indices->size()))
     return layout.name + " has another size by the form";
   const ElementCheck check{layout, reference, result, before};
-  for (size_t i = 0; i < result.written.size(); ++i)
-    if (check.Fails(ElementAt(indices, i), i))
-      return fmt::format("element {} of {} is {:.9g}, by the form {:.9g}", ElementAt(indices, i), layout.name,
-                         core::LoadAsDouble(layout.dtype, reference.bytes.data(), ElementAt(indices, i)),
-                         core::IsFloat(layout.dtype) ? result.real[i] : static_cast<double>(result.integers[i]));
-  return std::nullopt;
+  std::atomic<size_t> first = result.written.size();
+  base::ParallelFor(
+      result.written.size(),
+      [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end && i < first; ++i)
+          if (check.Fails(ElementAt(indices, i), i)) {
+            for (size_t least = first; i < least && !first.compare_exchange_weak(least, i);) {
+            }
+            return;
+          }
+      },
+      base::kParallelChunk);
+  const size_t i = first;
+  if (i == result.written.size()) return std::nullopt;
+  return fmt::format("element {} of {} is {:.9g}, by the form {:.9g}", ElementAt(indices, i), layout.name,
+                     core::LoadAsDouble(layout.dtype, reference.bytes.data(), ElementAt(indices, i)),
+                     core::IsFloat(layout.dtype) ? result.real[i] : static_cast<double>(result.integers[i]));
 }
 
-const core::TensorResult* ResultNamed(const std::vector<core::TensorResult>& results, const std::string& name) {
+core::TensorResult* ResultNamed(std::vector<core::TensorResult>& results, const std::string& name) {
   const auto found =
       std::find_if(results.begin(), results.end(), [&](const core::TensorResult& r) { return r.name == name; });
   return found == results.end() ? nullptr : &*found;
 }
 
-// A vector over all elements of an output, from one over those that were asked for; NaN where nothing is known.
-std::vector<double> Spread(const std::vector<double>& values, const std::vector<uint8_t>& written,
-                           const std::vector<int64_t>* indices, size_t count) {
-  std::vector<double> all(count, kUnknown);
-  base::ParallelFor(written.size(), [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i)
-      if (written[i] != 0) all[ElementAt(indices, i)] = values[i];
-  });
-  return all;
+// `values` of the elements that were asked for as a vector over all elements of an output; NaN where nothing is known.
+base::UninitializedVector<double> Spread(base::UninitializedVector<double>& values, const core::TensorResult& result,
+                                         const std::vector<int64_t>* indices, size_t count) {
+  if (indices != nullptr) {
+    base::UninitializedVector<double> all(count, kUnknown);
+    for (size_t i = 0; i < indices->size(); ++i)
+      if (result.written[i] != 0) all[ElementAt(indices, i)] = values[i];
+    return all;
+  }
+  if (!result.whole)
+    base::ParallelFor(count, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i)
+        if (result.written[i] == 0) values[i] = kUnknown;
+    });
+  return std::move(values);
 }
 
 std::optional<std::string> FindDisagreement(const std::vector<OutputReference>& references, const OriginalRun& run,
-                                            const std::vector<core::TensorResult>& results,
+                                            std::vector<core::TensorResult>& results,
                                             const core::OutputElements* elements) {
   for (size_t o = 0; o < references.size(); ++o) {
     const std::string& name = run.layouts[o].name;
@@ -154,13 +174,12 @@ FormTruth::Arguments FormTruth::ArgumentsOf(const OriginalRun& run) const {
     const core::DType dtype = std::get<core::BufferArgument>(argument.kind).dtype;
     const core::BufferContent& content = run.inputs[index++];
     const size_t count = content.bytes.size() / core::SizeOf(dtype);
-    std::vector<double> reals(core::IsFloat(dtype) ? count : 0);
-    std::vector<int64_t> integers(core::IsFloat(dtype) ? 0 : count);
+    base::UninitializedVector<double> reals(core::IsFloat(dtype) ? count : 0);
+    base::UninitializedVector<int64_t> integers(core::IsFloat(dtype) ? 0 : count);
     base::ParallelFor(count, [&](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i) {
-        if (core::IsFloat(dtype)) reals[i] = core::LoadAsDouble(dtype, content.bytes.data(), i);
-        else integers[i] = core::LoadAsInteger(dtype, content.bytes.data(), i);
-      }
+      if (core::IsFloat(dtype))
+        return core::LoadAsDoubles(dtype, content.bytes.data(), begin, std::span(reals).subspan(begin, end - begin));
+      for (size_t i = begin; i < end; ++i) integers[i] = core::LoadAsInteger(dtype, content.bytes.data(), i);
     });
     arguments.reals.push_back(std::move(reals));
     arguments.integers.push_back(std::move(integers));
@@ -219,7 +238,7 @@ Result<FormTruth::Outcome> FormTruth::AddTo(std::vector<OutputReference>& refere
   const core::OutputElements* elements = extent == Extent::kSampled ? &sample : nullptr;
   for (;;) {
     const Model model = models_.front();
-    const auto results = Evaluate(arguments, OptionsFor(model, false), elements);
+    auto results = Evaluate(arguments, OptionsFor(model, false), elements);
     if (!results) return Outcome(Declined{results.error().message, results.error().code == ErrorCode::kLimit});
     const auto difference = FindDisagreement(references, run, *results, elements);
     if (difference) {
@@ -229,12 +248,12 @@ Result<FormTruth::Outcome> FormTruth::AddTo(std::vector<OutputReference>& refere
     }
     for (size_t o = 0; o < references.size(); ++o) {
       const OutputLayout& layout = run.layouts[o];
-      const auto* result = ResultNamed(*results, layout.name);
+      auto* result = ResultNamed(*results, layout.name);
       if (result == nullptr || !core::IsFloat(layout.dtype)) continue;
       const auto* indices = IndicesOf(elements, layout.name);
       const size_t count = references[o].bytes.size() / core::SizeOf(layout.dtype);
-      references[o].truth = Spread(result->real, result->written, indices, count);
-      references[o].bound = Spread(result->errors, result->written, indices, count);
+      references[o].truth = Spread(result->real, *result, indices, count);
+      references[o].bound = Spread(result->errors, *result, indices, count);
       references[o].accumulation = model.accumulation;
       references[o].source = TruthSource::kForm;
     }
@@ -247,12 +266,12 @@ void FormTruth::AddHonestRuns(std::vector<OutputReference>& references, const Or
   core::OutputElements sample;
   if (use.extent == Extent::kSampled) sample = Sample(run);
   const core::OutputElements* elements = use.extent == Extent::kSampled ? &sample : nullptr;
-  if (const auto single = Evaluate(arguments, OptionsFor(use.model, true), elements)) {
+  if (auto single = Evaluate(arguments, OptionsFor(use.model, true), elements)) {
     for (size_t o = 0; o < references.size(); ++o) {
-      const auto* result = ResultNamed(*single, run.layouts[o].name);
+      auto* result = ResultNamed(*single, run.layouts[o].name);
       if (references[o].bound.empty() || result == nullptr) continue;
       references[o].single =
-          Spread(result->errors, result->written, IndicesOf(elements, run.layouts[o].name), references[o].bound.size());
+          Spread(result->errors, *result, IndicesOf(elements, run.layouts[o].name), references[o].bound.size());
     }
   }
   AddShares(references, run, arguments, elements, use.model);
@@ -271,13 +290,13 @@ void FormTruth::AddShares(std::vector<OutputReference>& references, const Origin
   for (uint64_t r = 0; r < runs; ++r) {
     core::EvaluateOptions options;
     if (!wide) options.trial = core::FormatTrial{.random_rounding = r > 0, .order = r, .seed = r};
-    const auto results = Evaluate(arguments, options, elements);
+    auto results = Evaluate(arguments, options, elements);
     if (!results) return;
     for (size_t o = 0; o < references.size(); ++o) {
-      const auto* result = ResultNamed(*results, run.layouts[o].name);
+      auto* result = ResultNamed(*results, run.layouts[o].name);
       if (references[o].bound.empty() || result == nullptr) continue;
-      const std::vector<double> values =
-          Spread(result->real, result->written, IndicesOf(elements, run.layouts[o].name), references[o].bound.size());
+      const auto values =
+          Spread(result->real, *result, IndicesOf(elements, run.layouts[o].name), references[o].bound.size());
       references[o].honest.Widen(MeasureErrors(references[o], values));
     }
   }
@@ -292,7 +311,7 @@ void FormTruth::AddConditioning(std::vector<OutputReference>& references, const 
   std::vector<core::BufferContent> inputs = run.inputs;
   PerturbInputs(*spec_, 0x1.0p-23, run.seed, inputs);
   const Arguments arguments = ArgumentsOf({run.c, run.seed, inputs, run.layouts, run.precision});
-  const auto results = Evaluate(arguments, {.rounds = false}, nullptr);
+  auto results = Evaluate(arguments, {.rounds = false}, nullptr);
   if (!results) return;
   for (size_t o = 0; o < references.size(); ++o) {
     const auto* result = ResultNamed(*results, run.layouts[o].name);

@@ -70,8 +70,8 @@ class FormTruth {
   struct Arguments {
     core::SizeValues sizes;
     core::ArgumentValues values;
-    std::vector<std::vector<double>> reals;
-    std::vector<std::vector<int64_t>> integers;
+    std::vector<base::UninitializedVector<double>> reals;
+    std::vector<base::UninitializedVector<int64_t>> integers;
   };
 
   FormTruth(const core::KernelSpec& spec, core::Computation computation, FormLimits limits);

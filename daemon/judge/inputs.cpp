@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "base/uninitialized.h"
 #include "judge/drawn_numbers.h"
 #include "judge/integer_inputs.h"
 #include "judge/real_inputs.h"
@@ -121,7 +122,7 @@ Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec
     const auto& [shape, bytes] = sizes[buffers.size()];
     core::BufferContent content;
     content.name = argument.name;
-    std::vector<std::byte> values(bytes);
+    base::ByteVector values(bytes);
     const uint64_t stream = buffers.size() + 1;
     if (IsFilled(*buffer)) {
       InputTarget target{.argument = argument,
@@ -146,7 +147,7 @@ Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec
       FillPoison(values, seed, stream, false);
       content.uninitialized = true;
     }
-    content.bytes = std::move(values);
+    content.bytes = base::ToBytes(std::move(values));
     buffers.push_back(std::move(content));
   }
   return buffers;
@@ -170,9 +171,9 @@ void ComplementPoison(const core::KernelSpec& spec, uint64_t seed, std::vector<c
     if (buffer == nullptr) continue;
     core::BufferContent& content = buffers[index++];
     if (IsFilled(*buffer)) continue;
-    std::vector<std::byte> poison(content.bytes.size());
+    base::ByteVector poison(content.bytes.size());
     FillPoison(poison, seed, index, true);
-    content.bytes = std::move(poison);
+    content.bytes = base::ToBytes(std::move(poison));
   }
 }
 
@@ -185,7 +186,7 @@ void PerturbInputs(const core::KernelSpec& spec, double epsilon, uint64_t seed,
     core::BufferContent& content = buffers[index++];
     if (!IsFilled(*buffer) || (buffer->dtype != core::DType::kF32 && buffer->dtype != core::DType::kF64)) continue;
     const base::CounterRandom random(seed ^ kPerturbStream, 1000 + index);
-    std::vector<std::byte> moved = content.bytes.Copy();
+    base::ByteVector moved = base::CopyOf(content.bytes);
     base::ParallelFor(moved.size() / core::SizeOf(buffer->dtype), [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) {
         const double x = core::LoadAsDouble(buffer->dtype, moved.data(), i);
@@ -193,7 +194,7 @@ void PerturbInputs(const core::KernelSpec& spec, double epsilon, uint64_t seed,
           core::StoreFromDouble(buffer->dtype, moved.data(), i, x * (1 + SignAt(random, i) * epsilon));
       }
     });
-    content.bytes = std::move(moved);
+    content.bytes = base::ToBytes(std::move(moved));
   }
 }
 

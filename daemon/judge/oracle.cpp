@@ -8,6 +8,7 @@
 
 #include "base/page_reuse.h"
 #include "base/parallel.h"
+#include "core/typed_values.h"
 #include "judge/state_check.h"
 
 namespace warpwright::judge {
@@ -23,10 +24,10 @@ std::vector<const core::Argument*> BufferArguments(const core::KernelSpec& spec)
   return arguments;
 }
 
-std::vector<double> ToDoubles(core::DType dtype, std::span<const std::byte> bytes) {
-  std::vector<double> values(bytes.size() / core::SizeOf(dtype));
+base::UninitializedVector<double> ToDoubles(core::DType dtype, std::span<const std::byte> bytes) {
+  base::UninitializedVector<double> values(bytes.size() / core::SizeOf(dtype));
   base::ParallelFor(values.size(), [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) values[i] = core::LoadAsDouble(dtype, bytes.data(), i);
+    core::LoadAsDoubles(dtype, bytes.data(), begin, std::span(values).subspan(begin, end - begin));
   });
   return values;
 }
@@ -344,7 +345,7 @@ Result<std::optional<core::Verdict>> Oracle::RunOriginal(const Trial& trial, Tri
           base::ParallelSum<Found>(unwritten.size(), base::kParallelChunk, [&](size_t begin, size_t end, Found& part) {
             for (size_t e = begin; e < end; ++e) {
               const auto same = [&](const base::Bytes& a, const base::Bytes& b) {
-                return std::memcmp(a.data() + e * size, b.data() + e * size, size) == 0;
+                return core::IsSameElement(a.data(), b.data(), e, size);
               };
               // Chunks are whole words of the bit vector, so that no two threads share a word.
               unwritten[e] = poisoned && same(first.buffers[i], reference.inputs[i].bytes) &&
@@ -366,9 +367,8 @@ Result<std::optional<core::Verdict>> Oracle::RunOriginal(const Trial& trial, Tri
 }
 
 // One vector of doubles per output; nothing if the shadow does not run.
-Result<std::optional<std::vector<std::vector<double>>>> Oracle::RunShadow(const Trial& trial,
-                                                                          const TrialReference& reference,
-                                                                          bool perturbed) {
+Result<std::optional<Oracle::OutputValues>> Oracle::RunShadow(const Trial& trial, const TrialReference& reference,
+                                                              bool perturbed) {
   std::vector<core::BufferContent> buffers = ShadowInputs(spec_, trial.seed, reference.inputs);
   if (perturbed) PerturbInputs(shadow_->spec, 0x1.0p-23, trial.seed, buffers);
   // Floating scalars as the original receives them.
@@ -388,10 +388,10 @@ Result<std::optional<std::vector<std::vector<double>>>> Oracle::RunShadow(const 
   WW_ASSIGN(RunOutcome outcome, RunKernel(trusted_, setting, buffers));
   if (const auto* verdict = std::get_if<core::Verdict>(&outcome)) {
     shadow_note_ = "the float64 shadow does not run: " + core::VerdictMessage(*verdict);
-    return std::optional<std::vector<std::vector<double>>>();
+    return std::optional<OutputValues>();
   }
   const core::Executed& run = std::get<core::Executed>(outcome);
-  std::vector<std::vector<double>> values;
+  OutputValues values;
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
     const core::DType dtype =
         core::IsFloat(reference.layouts[o].dtype) ? core::DType::kF64 : reference.layouts[o].dtype;
@@ -400,7 +400,7 @@ Result<std::optional<std::vector<std::vector<double>>>> Oracle::RunShadow(const 
   return std::optional(std::move(values));
 }
 
-bool Oracle::ShadowAgrees(const TrialReference& reference, const std::vector<std::vector<double>>& truth) const {
+bool Oracle::ShadowAgrees(const TrialReference& reference, const OutputValues& truth) const {
   Found all;
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
     const OutputLayout& layout = reference.layouts[o];
@@ -494,7 +494,7 @@ Status Oracle::AddConditioning(const Trial& trial, TrialReference& reference) {
   });
   if (has(TruthSource::kForm) && !sampled) return {};  // its bounds say it
   const bool by_shadow = has(TruthSource::kShadow);
-  std::vector<std::vector<double>> moved(reference.outputs.size());
+  OutputValues moved(reference.outputs.size());
   if (by_shadow) {
     WW_ASSIGN(auto values, RunShadow(trial, reference, true));
     if (!values) return {};

@@ -101,6 +101,7 @@ class Oracle {
   int64_t runs() const { return runs_; }
 
  private:
+  using OutputValues = std::vector<base::UninitializedVector<double>>;  // of each output
   struct Cached {
     std::string key;
     OracleResult answer;
@@ -109,8 +110,7 @@ class Oracle {
   // `made`: contents that this host generated, which give the usual magnitude of an output.
   Result<OracleResult> Compute(const Trial& trial, std::vector<core::BufferContent> inputs, bool made);
   Result<std::optional<core::Verdict>> RunOriginal(const Trial& trial, TrialReference& reference);
-  Result<std::optional<std::vector<std::vector<double>>>> RunShadow(const Trial& trial, const TrialReference& reference,
-                                                                    bool perturbed);
+  Result<std::optional<OutputValues>> RunShadow(const Trial& trial, const TrialReference& reference, bool perturbed);
   // Created on first use; nullptr: there is none, or it was dropped.
   const Shadow* TheShadow();
   FormTruth* TheForm();
@@ -121,7 +121,7 @@ class Oracle {
   Status AddTruth(const Trial& trial, TrialReference& reference);
   Status AddConditioning(const Trial& trial, TrialReference& reference);
   void MarkExact(const Trial& trial, TrialReference& reference) const;
-  bool ShadowAgrees(const TrialReference& reference, const std::vector<std::vector<double>>& truth) const;
+  bool ShadowAgrees(const TrialReference& reference, const OutputValues& truth) const;
   RunConfiguration Setting(const Trial& trial) const;
   void Remember(std::string key, OracleResult answer);
   const OracleResult* Find(const std::string& key);

@@ -60,13 +60,13 @@ int TinyExponent(core::DType dtype) { return dtype == core::DType::kF16 ? -12 : 
 
 void FillZeroRuns(const InputTarget& target, const base::CounterRandom& random, const base::CounterRandom& second) {
   const uint64_t count = target.bytes.size() / core::SizeOf(target.buffer.dtype);
-  std::vector<bool> zero(count);
+  std::vector<uint8_t> zero(count);
   uint64_t drawn = 0;
   for (uint64_t begin = 0; begin < count;) {  // lengths of all magnitudes
     const uint64_t most = uint64_t{2} << second.Below(drawn, 9);
     const uint64_t length = 1 + second.Below(drawn + 1, most);
     const bool is_zero = (second.Bits(drawn + 2) & 1) != 0;
-    for (uint64_t i = begin; i < std::min(count, begin + length); ++i) zero[i] = is_zero;
+    if (is_zero) std::fill_n(zero.begin() + static_cast<std::ptrdiff_t>(begin), std::min(count - begin, length), 1);
     begin += length;
     drawn += 3;
   }
@@ -74,12 +74,14 @@ void FillZeroRuns(const InputTarget& target, const base::CounterRandom& random, 
   const uint64_t width = target.shape.empty() || target.shape.size() == 1
                              ? std::min<uint64_t>(count, 64)
                              : static_cast<uint64_t>(std::max<int64_t>(target.shape.back(), 1));
+  const uint64_t length = std::max<uint64_t>(1, width / 8);
   for (uint64_t row = 0; width >= 8 && row * width < count; row += 2) {
-    const uint64_t begin = row * width + second.Below(drawn++, width), length = std::max<uint64_t>(1, width / 8);
-    for (uint64_t i = row * width; i < std::min(count, (row + 1) * width); ++i)
-      zero[i] = i < begin || i >= begin + length;
+    const uint64_t first = row * width, end = std::min(count, first + width);
+    const uint64_t begin = std::min(end, first + second.Below(drawn++, width));
+    std::fill(zero.data() + first, zero.data() + end, 1);
+    std::fill(zero.data() + begin, zero.data() + std::min(end, begin + length), 0);
   }
-  Fill(target.buffer.dtype, target.bytes, [&](uint64_t i) { return zero[i] ? 0.0 : NormalAt(random, i); });
+  Fill(target.buffer.dtype, target.bytes, [&](uint64_t i) { return zero[i] != 0 ? 0.0 : NormalAt(random, i); });
 }
 
 void FillEqualRows(const InputTarget& target, const base::CounterRandom& random) {
@@ -100,12 +102,15 @@ void FillNamed(const InputTarget& target, const base::CounterRandom& random, con
   const core::DType dtype = target.buffer.dtype;
   const size_t size = core::SizeOf(dtype), count = target.bytes.size() / size;
   const double step = core::MachineEpsilon(dtype);
-  for (uint64_t i = 0; i < count && !target.named.empty(); ++i) {
-    if (second.Below(i, 8) != 0) continue;
-    const double value = target.named[random.Below(i, target.named.size())];
-    const double factors[] = {1, 1, -1, 1 + step, 1 - step};
-    core::StoreFromDouble(dtype, target.bytes.data(), i, value * factors[second.Below(i + count, std::size(factors))]);
-  }
+  const double factors[] = {1, 1, -1, 1 + step, 1 - step};
+  base::ParallelFor(target.named.empty() ? 0 : count, [&](size_t begin, size_t end) {
+    for (uint64_t i = begin; i < end; ++i) {
+      if (second.Below(i, 8) != 0) continue;
+      const double value = target.named[random.Below(i, target.named.size())];
+      core::StoreFromDouble(dtype, target.bytes.data(), i,
+                            value * factors[second.Below(i + count, std::size(factors))]);
+    }
+  });
 }
 
 }  // namespace
@@ -169,9 +174,11 @@ Status FillVariant(const InputTarget& target, InputVariant variant, const std::f
     }
     case InputVariant::kSignMix: {
       WW_TRY(FillBase(target, repository));
-      for (uint64_t i = 0; i < count; ++i)
-        if (SignAt(second, i) < 0)
-          bytes[(i + 1) * core::SizeOf(dtype) - 1] ^= std::byte{0x80};  // the sign bit of any of the formats
+      const size_t size = core::SizeOf(dtype);
+      base::ParallelFor(count, [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; ++i)
+          if (SignAt(second, i) < 0) bytes[(i + 1) * size - 1] ^= std::byte{0x80};  // the sign bit of any format
+      });
       break;
     }
     case InputVariant::kNeedle:

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/parallel.h"
+#include "judge/error_shares.h"
 
 namespace warpwright::judge {
 namespace {
@@ -17,7 +18,7 @@ constexpr double kFloorMargin = 0.95;  // of the roofline
 constexpr double kCachesNoMore = 2;    // times the L2: smaller cases may stay in it
 
 bool SameElement(const base::Bytes& a, const base::Bytes& b, size_t element, size_t size) {
-  return std::memcmp(a.data() + element * size, b.data() + element * size, size) == 0;
+  return core::IsSameElement(a.data(), b.data(), element, size);
 }
 
 uint64_t BytesOf(const core::KernelSpec& spec, const core::Case& c, bool inputs) {
@@ -323,13 +324,17 @@ double RelativeDifference(const TrialReference& reference, const std::vector<bas
     if (!core::IsFloat(dtype) || original == actual) continue;
     const SquareSums sums = base::ParallelSum<SquareSums>(
         original.size() / core::SizeOf(dtype), base::kParallelChunk, [&](size_t begin, size_t end, SquareSums& part) {
-          for (size_t i = begin; i < end; ++i) {
-            const double a = core::LoadAsDouble(dtype, original.data(), i),
-                         b = core::LoadAsDouble(dtype, actual.data(), i);
-            if (!std::isfinite(a) || !std::isfinite(b)) continue;
-            part.values += a * a;
-            part.errors += (a - b) * (a - b);
-          }
+          ForEachBlock(begin, end, [&](size_t first, size_t count) {
+            Block as, bs;
+            core::LoadAsDoubles(dtype, original.data(), first, std::span(as).first(count));
+            core::LoadAsDoubles(dtype, actual.data(), first, std::span(bs).first(count));
+            for (size_t k = 0; k < count; ++k) {
+              const double a = as[k], b = bs[k];
+              if (!std::isfinite(a) || !std::isfinite(b)) continue;
+              part.values += a * a;
+              part.errors += (a - b) * (a - b);
+            }
+          });
         });
     if (sums.errors > 0) worst = std::max(worst, sums.values > 0 ? std::sqrt(sums.errors / sums.values) : INFINITY);
   }

@@ -75,7 +75,7 @@ TEST(ErrorBounds, UncertainComparisonsAndIndices) {
   arguments.real["x"] = {1, 1.2599210498948732, 2};
   arguments.values.tensors["x"].real = arguments.real["x"];
   auto result = testing::Evaluated(sample, arguments, {.errors = ErrorModel{}});
-  EXPECT_EQ(result.errors, (std::vector<double>{0, 8, 0}));
+  EXPECT_EQ(result.errors, (base::UninitializedVector<double>{0, 8, 0}));
 
   sample = testing::SampleNamed("argmax");
   sample.sizes = {{"N", 1}, {"C", 3}};
