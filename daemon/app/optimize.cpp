@@ -27,11 +27,13 @@ std::vector<CaseOutcome> CompareCases(const search::RefineResult& refined) {
   std::vector<CaseOutcome> cases;
   const auto* original = std::get_if<core::Measured>(&refined.baseline.original);
   for (const core::CaseMeasurement& after : refined.accepted->cases) {
-    CaseOutcome c{after.case_name, 0, after.time_us, after.timing};
+    CaseOutcome c{.name = after.case_name, .us = after.time_us, .host_us = after.host_us, .timing = after.timing};
     for (const core::CaseMeasurement& before :
          original != nullptr ? original->cases : std::vector<core::CaseMeasurement>())
-      if (before.case_name == after.case_name)
+      if (before.case_name == after.case_name) {
         c.original_us = after.timing ? after.timing->original_us : before.time_us;
+        c.original_host_us = before.host_us;
+      }
     cases.push_back(std::move(c));
   }
   return cases;
@@ -270,9 +272,12 @@ class Optimization {
       }
     }
     const auto tools = [&](const core::SourceRef& winner, const core::Measured& measured) {
-      return services_.tools_worker
-                 ? RunAcceptanceTools(workspace_.device(), *services_.tools_worker, spec, winner, measured, deadline)
-                 : std::vector<core::ToolFinding>();
+      return RunAcceptanceTools({.device = workspace_.device(),
+                                 .spec = spec,
+                                 .policy = task.policy,
+                                 .worker = services_.tools_worker ? &*services_.tools_worker : nullptr,
+                                 .deadline = deadline},
+                                winner, measured);
     };
     const search::RefineServices services{.judge = *judge,
                                           .candidates = candidates.evaluator,

@@ -62,6 +62,7 @@ struct OptimizeServices {
 struct CaseOutcome {
   std::string name;
   double original_us = 0, us = 0;
+  double original_host_us = 0, host_us = 0;   // of the launchers' own code, per call
   std::optional<core::TimingSummary> timing;  // on a real device
 };
 struct OptimizedKernel {

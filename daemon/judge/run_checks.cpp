@@ -276,6 +276,19 @@ Failure CheckRooflineFloor(const core::Chip& chip, const core::KernelSpec& spec,
       spec.file, 0};
 }
 
+Failure CheckHostTime(const core::KernelSpec& spec, const core::CaseMeasurement& original,
+                      const core::CaseMeasurement& candidate) {
+  constexpr double kUncertainUs = 5;  // of short times beside other work
+  const double before = candidate.timing ? candidate.timing->original_us : original.time_us;
+  const double gain = std::max(0.0, before - candidate.time_us), more = candidate.host_us - original.host_us;
+  if (more <= gain + kUncertainUs) return std::nullopt;
+  return core::Refused{core::Check::kHostTime,
+                       fmt::format("case {}: its host code takes {:.1f} us of the processor per call, the original's "
+                                   "{:.1f}; on the device it gains {:.1f}",
+                                   candidate.case_name, candidate.host_us, original.host_us, gain),
+                       spec.file, 0};
+}
+
 std::optional<std::string> FindIdle(const TrialReference& reference, const std::vector<core::BufferContent>& inputs,
                                     const core::Executed& run) {
   for (size_t o = 0; o < reference.outputs.size(); ++o) {

@@ -57,6 +57,11 @@ bool ReadsLess(const core::Executed& original, const core::Executed& candidate);
 Failure CheckRooflineFloor(const core::Chip& chip, const core::KernelSpec& spec, const core::Case& c,
                            const core::CaseMeasurement& original, double candidate_us);
 
+// host-time: callers wait for a launcher as well. A candidate whose own host code takes more of the processor per call
+// than its kernels gain is no improvement.
+Failure CheckHostTime(const core::KernelSpec& spec, const core::CaseMeasurement& original,
+                      const core::CaseMeasurement& candidate);
+
 // large-case: what is obviously missing from the outputs of a case that is too large to be verified. A run of the whole
 // grid must have written them, except those that the original writes only in part (`reference`, of a verified case); a
 // run of a sample of its blocks must have written something, and what it has not written is zero.

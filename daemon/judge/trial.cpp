@@ -19,6 +19,13 @@ bool HasIntegerOutput(const core::KernelSpec& spec) {
   });
 }
 
+// Among unordered values the winner of a comparison depends on the order of the scan: no NaN where an output is an
+// index.
+InputVariant SpecialVariant(const core::KernelSpec& spec) {
+  if (spec.special == core::SpecialInputs::kFinite) return InputVariant::kSpecialFinite;
+  return HasIntegerOutput(spec) ? InputVariant::kSpecialNumbers : InputVariant::kSpecialValues;
+}
+
 }  // namespace
 
 bool HasNarrowAlignment(const core::KernelSpec& spec) {
@@ -77,6 +84,7 @@ bool HasSpecialInputs(const Trial& trial) {
   switch (trial.variant) {
     case InputVariant::kSpecialValues:
     case InputVariant::kSpecialNumbers:
+    case InputVariant::kSpecialFinite:
     case InputVariant::kMaxFinite:
     case InputVariant::kTiny:
     case InputVariant::kSubnormal: return true;
@@ -113,10 +121,7 @@ std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c,
   add(core::Check::kNeedle, InputVariant::kNeedle);
   add(core::Check::kScaleLadder, InputVariant::kScaleUp);
   if (full) add(core::Check::kScaleLadder, InputVariant::kScaleDown);
-  // Among unordered values the winner of a comparison depends on the order of the scan: no NaN where an output is an
-  // index.
-  add(core::Check::kSpecialValues,
-      HasIntegerOutput(spec) ? InputVariant::kSpecialNumbers : InputVariant::kSpecialValues);
+  add(core::Check::kSpecialValues, SpecialVariant(spec));
   if (!full) return trials;
   add(core::Check::kSpecialValues, InputVariant::kMaxFinite);
   add(core::Check::kNeedle, InputVariant::kLowNeedle);
