@@ -143,10 +143,18 @@ Comparator::Comparator(OutputLayout layout, const OutputReference& reference, co
   row_share_ /= tighten;
   // With a relaxation in force the original's own error is no longer the measure.
   budget_ = core::IsFloat(layout_.dtype) && reference_.truth.size() == count_ && count_ > 0 && !leniency.Any();
-  if (core::IsFloat(layout_.dtype)) Measure();
-  if (!budget_ || !reference_.has_bounds()) return;
-  original_shares_ = usual_shares_ = MeasureErrors(layout_, reference_, reference_.bytes);
-  usual_shares_.Widen(reference_.honest);
+  if (!core::IsFloat(layout_.dtype)) return;
+  const bool bounds = budget_ && reference_.has_bounds();
+  if (bounds) {
+    const OriginalShares original = OriginalSharesOf(layout_, reference_);
+    original_shares_ = usual_shares_ = original.shares.Summary();
+    units_rms_ = original.units.Rms();
+    usual_shares_.Widen(reference_.honest);
+    measured_ = original.bounded < count_;
+  }
+  // Rows say nothing of an element whose bound is known.
+  if (measured_) Measure();
+  if (!bounds) return;
   share_ =
       reference_.structured
           ? kBoundFactor
@@ -154,6 +162,11 @@ Comparator::Comparator(OutputLayout layout, const OutputReference& reference, co
 }
 
 double Comparator::OriginalRelativeError() const {
+  if (!measured_) {
+    Comparator measured(*this);
+    measured.Measure();
+    return measured.OriginalRelativeError();
+  }
   return budget_ && rms_truth_ > 0 ? rms_original_error_ / rms_truth_ : 0;
 }
 
@@ -205,6 +218,7 @@ Comparator::Whole Comparator::MeasureWhole(std::span<const std::byte> actual) co
 }
 
 void Comparator::Measure() {
+  measured_ = true;
   const size_t row = layout_.shape.size() >= 2 ? static_cast<size_t>(std::max<int64_t>(1, layout_.shape.back()))
                                                : std::max<size_t>(count_, 1);
   group_size_ = row >= kShortRow ? row : row * ((kShortRow + row - 1) / row);
@@ -374,21 +388,14 @@ void Comparator::MarkFine(size_t first, const std::byte* actual, std::span<bool>
 std::optional<std::string> Comparator::CheckShares(const Shares& all) const {
   if (reference_.structured) return std::nullopt;
   if (all.shares.count() < kShortRow) return std::nullopt;
-  const double epsilon = std::min(core::MachineEpsilon(layout_.dtype), kEpsilonF32);
-  const Moments units =
-      base::ParallelSum<Moments>(count_, base::kParallelChunk, [&](size_t begin, size_t end, Moments& part) {
-        for (size_t i = begin; i < end; ++i)
-          if (UsesBound(i) && reference_.bound[i] > 0)
-            part.Add((epsilon * std::fabs(reference_.truth[i]) + SingleOf(reference_, i)) / reference_.bound[i]);
-      });
-  const double allowed = 2 * usual_shares_.rms + units.Rms();
+  const double allowed = 2 * usual_shares_.rms + units_rms_;
   if (!(all.shares.Rms() <= allowed))
     return fmt::format(
         "has a root mean square error of {:.3g} times the bound of its rounding errors against the float64 truth, "
         "allowed {:.3g} (the original has {:.3g})",
         all.shares.Rms(), allowed, original_shares_.rms);
   const auto biased = [&](const Moments& moments, double usual) {
-    return std::fabs(moments.Mean()) > 4 * usual + 0.5 * units.Rms() &&
+    return std::fabs(moments.Mean()) > 4 * usual + 0.5 * units_rms_ &&
            std::fabs(moments.Mean()) > 6 * moments.StandardError();
   };
   if (biased(all.shares, usual_shares_.bias) || biased(all.shrinkage, usual_shares_.shrinkage))

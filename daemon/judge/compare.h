@@ -170,10 +170,12 @@ class Comparator {
   double rtol_ = 0, row_factor_ = 0, epsilon_accumulate_ = 0,
          row_share_ = 0;  // of the fallback table, including leniency and tightening
   bool budget_ = false;
+  bool measured_ = true;  // rows, and errors without regard to bounds
   size_t count_ = 0, group_size_ = 1;
   std::vector<Group> groups_;
   ErrorShares original_shares_, usual_shares_;  // usual: of the original and honest runs
   double share_ = 0;                            // s
+  double units_rms_ = 0;                        // OriginalShares::units
   double usual_row_error_ = 0;                  // of the original, relative to rows' magnitudes
   double rms_truth_ = 0, rms_original_error_ = 0, all_conditioning_ = 0, bias_original_ = 0, shrinkage_original_ = 0;
 };

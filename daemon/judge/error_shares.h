@@ -89,6 +89,19 @@ struct Shares {
 };
 Shares SharesOf(const OutputLayout& layout, const OutputReference& reference, std::span<const std::byte> actual);
 
+// Of the original itself.
+struct OriginalShares {
+  Shares shares;
+  Moments units;       // the least that any output is allowed over the whole, in units of the bound
+  size_t bounded = 0;  // elements of which the bound is known
+  void Merge(const OriginalShares& other) {
+    shares.Merge(other.shares);
+    units.Merge(other.units);
+    bounded += other.bounded;
+  }
+};
+OriginalShares OriginalSharesOf(const OutputLayout& layout, const OutputReference& reference);
+
 // The output is narrower than the sums: its last rounding is not informative about the computation.
 inline bool Narrows(const OutputLayout& layout, const OutputReference& reference) {
   return core::MachineEpsilon(layout.dtype) > core::MachineEpsilon(reference.accumulation);
