@@ -179,6 +179,7 @@ class Lifting {
   Result<Traced> TraceAt(const LiftShape& at, const PreparedShape& shape) {
     TraceRequest request = MakeTraceRequest(spec_, at, shape);
     request.decode = converted_[shape.module->ptx];
+    request.forked = forked_;
     request.cut_launches = cut_;
     request.node_limit = request_.node_limit;
     request.instruction_limit = request_.instruction_limit;
@@ -205,8 +206,9 @@ class Lifting {
       const Trace& trace = std::get<Trace>(traced);
       std::vector<const DataBranch*> open;
       WW_ASSIGN(ShapeOutcome outcome, FormOf(at, trace, open));
-      if (open.empty() || round == kConversions || !ConvertBranches(trace.kernels, open, converted_[shape.module->ptx]))
-        return outcome;
+      if (open.empty()) return outcome;
+      if (round < kConversions && ConvertBranches(trace.kernels, open, converted_[shape.module->ptx])) continue;
+      if (!ForkLaunches(trace.kernels, open, forked_)) return outcome;
     }
   }
 
@@ -447,6 +449,7 @@ class Lifting {
   std::vector<std::vector<core::Expression>> dimensions_;  // of the buffer arguments
   std::map<uint16_t, std::string> scalar_names_;
   std::map<std::string, sim::DecodeOptions> converted_;  // by the PTX: shapes may have modules of their own
+  std::set<std::string, std::less<>> forked_;            // kernels
   std::vector<Seen> seen_;
   std::vector<TracedBuffer> executed_;  // by the execution that FormAt looked at last
   size_t next_ = 0;                     // of the request's shapes

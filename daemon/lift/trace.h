@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -32,7 +34,8 @@ struct TraceRequest {
   uint64_t instruction_limit = 200'000'000;  // of threads
   // Other orders of blocks and warps that must give the same: 0 is the usual one.
   uint64_t block_order = 0;
-  sim::DecodeOptions decode;  // branches that shall not be taken: both sides run
+  sim::DecodeOptions decode;                  // branches that shall not be taken: both sides run
+  std::set<std::string, std::less<>> forked;  // kernels that shall run along every path (path_fork.h)
   // The plan runs over these contents first, if they are given, and then over `buffers` without reloading the module or
   // its workspaces; the expressions are those of this second call. What is left of the first one shows as loads from
   // `buffers->size()` + the argument.
