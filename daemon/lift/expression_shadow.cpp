@@ -117,6 +117,7 @@ void ExpressionShadow::StartBlock(const Context& c) {
   }
   shared_->Clear();
   local_->Clear();
+  arrivals_ = {};
   for (Registers& registers : warps_) registers.symbolic.assign(slots_, 0);
   for (const sim::ConstantSlot& slot : kernel_->constants) {
     if (slot.kind != sim::ConstantSlot::Kind::kParameter) continue;
@@ -246,7 +247,8 @@ void ExpressionShadow::Before(const Context& c, const Instruction& in, uint32_t 
   const bool access = IsAccess(in), block = MovesBlocks(in);
   CaptureGuard(c, in, lanes);
   lanes |= guard_.symbolic;
-  active_ = (any & (IsExchange(in) ? sim::kAllLanes : lanes)) != 0 || guard_.symbolic != 0 || KeepsCall(in);
+  active_ = (any & (IsExchange(in) ? sim::kAllLanes : lanes)) != 0 || guard_.symbolic != 0 || KeepsCall(in) ||
+            in.op == Op::kBarrierReduce;
   if (!active_ && !access && !block) return;
   for (int k = in.defs; k < in.operands; ++k) Capture(c, in, k, sim::kAllLanes);
   if (in.op == Op::kAtomic || in.op == Op::kReduction || (in.op == Op::kStore && guard_.symbolic != 0))
@@ -288,9 +290,11 @@ void ExpressionShadow::After(const Context& c, const Instruction& in, uint32_t l
     case Op::kUnpack: return Unpack(c, in, lanes);
     case Op::kSetPredicate: return SetPredicates(c, in, lanes);
     case Op::kSet: return SetNumbers(c, in, lanes);
-    case Op::kBranch:
+    case Op::kBarrierReduce: return BarrierReduce(c, in, lanes);
     case Op::kVote:
-    case Op::kBarrierReduce: {
+      if (static_cast<sim::VoteMode>(in.mode) != sim::VoteMode::kUni) return Vote(c, in, lanes);
+      [[fallthrough]];
+    case Op::kBranch: {
       // Operands were captured: the registers may have changed.
       const int k = in.operands - 1;
       const Operand& operand = operands_[static_cast<size_t>(k)];

@@ -122,6 +122,15 @@ class ExpressionShadow : public sim::Shadow {
   void Shuffle(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
   void Reduce(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
 
+  struct Ballot {
+    uint32_t lane = 0;
+    ExprId predicate = kConcrete;
+  };
+  ExprId Voted(sim::VoteMode mode, bool counts, const std::vector<Ballot>& ballots);
+  void Vote(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
+  void BarrierReduce(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
+  std::optional<ExprId> Count(ExprId id, uint64_t mask, uint64_t& bits);
+
   // shadow_matrix.cpp
   ExprId FragmentElement(int operand, uint32_t lane, int part, sim::Type type);
   void MatrixProduct(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
@@ -198,6 +207,15 @@ class ExpressionShadow : public sim::Shadow {
   uint64_t block_ = 0;
   PathFork* fork_ = nullptr;
   std::optional<uint32_t> turned_;  // what a predicate register held before the current branch was turned
+  struct Arrived {
+    uint32_t warp = 0, lanes = 0;
+  };
+  struct Arrivals {
+    const sim::Instruction* instruction = nullptr;
+    std::vector<Arrived> warps;
+    std::vector<Ballot> ballots;
+  };
+  Arrivals arrivals_;  // at a reduction of predicates over a barrier
   std::set<std::string> lossy_;
 };
 

@@ -177,6 +177,42 @@ __global__ void chosen(const float* in, float* out, int n, int k) {
   ExpectValuesForOtherInputs(kit, trace, in, value);
 }
 
+// Votes, ballots and reductions over a barrier are values like others, also where a branch follows them.
+TEST(LiftBranches, Votes) {
+  TraceKit kit = TraceKit::FromCuda(R"(
+__global__ void votes(const float* in, int* out, int n) {
+  int t = threadIdx.x, lane = t & 31;
+  bool below = t < n && in[t] < 0.0f;
+  int any = __syncthreads_or(below), all = __syncthreads_and(t >= n || in[t] < 0.5f), count = __syncthreads_count(below);
+  unsigned ballot = __ballot_sync(~0u, below);
+  int before = __popc(ballot & ((1u << lane) - 1));
+  int* at = out + 6 * t;
+  at[0] = any ? 1 : 0;
+  at[1] = all ? 1 : 0;
+  at[2] = count;
+  at[3] = __popc(ballot);
+  at[4] = below ? before : -1;
+  at[5] = 7;
+  if (__any_sync(~0u, in[t % n] > 0.9f)) {
+    __syncwarp();
+    at[5] = __all_sync(~0u, in[t % n] > -0.9f) ? 2 : 3;
+  }
+})",
+                                    {"votes"});
+  const auto value = [](size_t input, size_t i) {
+    if (input == 1) return 0.25;
+    return (input == 2 ? 0.4 : 1.0) * std::sin(static_cast<double>((input + 2) * (i + 1) * 3));
+  };
+  const uint32_t in = kit.Argument("in", DType::kF32, 45, [&](size_t i) { return value(0, i); }),
+                 out = kit.Argument("out", DType::kI32, 6 * 64);
+  kit.Launch("votes", {1}, {64}, Pointer{in}, Pointer{out}, 45);
+  const Trace concrete = RunConverted(kit);
+  kit.request.forked.insert(concrete.kernels.begin(), concrete.kernels.end());
+  Trace trace = RunConverted(kit);
+  ExpectWhole(trace);
+  ExpectValuesForOtherInputs(kit, trace, in, value);
+}
+
 // Where the way of one block shows in what another one reads, or there are too many ways, branches stay branches.
 TEST(LiftBranches, PathsThatCannotBeToldApart) {
   for (const char* body :
