@@ -180,9 +180,10 @@ Result<std::optional<TraceOutcome>> PlanTrace::RunBlocks(const core::KernelLaunc
                                                         .dynamic_shared_bytes = launch.dynamic_shared_bytes,
                                                         .parameters = parameters},
                                                        options));
+  const BlockList some = request_.blocks ? request_.blocks(launch.grid) : BlockList();
   const sim::BlockOrder order(launch.grid.Count(), request_.block_order);
-  for (uint64_t place = 0; place < launch.grid.Count(); ++place) {
-    const uint64_t block = order.At(place);
+  for (uint64_t place = 0; place < (request_.blocks ? some.size() : launch.grid.Count()); ++place) {
+    const uint64_t block = request_.blocks ? some[place] : order.At(place);
     auto outcome = machine.Run(block, block + 1);
     core::Fault* fault = std::get_if<core::Fault>(&outcome);
     if (!fault) continue;
