@@ -65,7 +65,8 @@ class Place {
   json Outcome(const base::Completed& done) const {
     json kernel = json::parse(done.out, nullptr, false).at("kernels").at(0);
     for (const char* name : {"seconds", "seconds_by_stage", "commit", "task"}) kernel.erase(name);
-    for (json& draft : kernel.at("drafts")) draft = fs::path(draft.get<std::string>()).filename();
+    if (kernel.contains("drafts"))
+      for (json& draft : kernel.at("drafts")) draft = fs::path(draft.get<std::string>()).filename();
     return kernel;
   }
   std::string Result() { return repository_.Git({"show", "warpwright/" + kernel_ + ":" + File()}); }
