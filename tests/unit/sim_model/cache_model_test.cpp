@@ -10,7 +10,7 @@
 namespace warpwright::sim {
 namespace {
 
-constexpr uint64_t kBase = kGlobalBase / 32;  // sector of the first byte
+const uint64_t kBase = kGlobalBase / 32;  // sector of the first byte
 
 // A kernel as a list of requests, replayed into the models as a device would.
 class Caches {
