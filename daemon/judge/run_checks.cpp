@@ -143,6 +143,29 @@ Failure CheckUnwritten(const Trial& trial, const TrialReference& reference, cons
   return std::nullopt;
 }
 
+Failure CheckPoison(const Trial& trial, const TrialReference& reference, const core::Executed& run) {
+  for (size_t o = 0; o < reference.outputs.size(); ++o) {
+    const size_t i = reference.outputs[o], size = core::SizeOf(reference.layouts[o].dtype),
+                 count = run.buffers[i].size() / size;
+    const OutputReference& original = reference.references[o];
+    if (!reference.inputs[i].uninitialized || !original.unwritten.empty() || original.bytes.size() != count * size)
+      continue;
+    size_t poisoned = 0, first = count;
+    for (size_t e = 0; e < count; ++e) {
+      if (!SameElement(run.buffers[i], reference.inputs[i].bytes, e, size) ||
+          SameElement(run.buffers[i], original.bytes, e, size))
+        continue;
+      if (poisoned++ == 0) first = e;
+    }
+    const size_t by_chance = size >= sizeof(float) ? 0 : std::min(count - std::min<size_t>(count, 1), 16 + count / 100);
+    if (poisoned > by_chance)
+      return Wrong(trial.check, trial,
+                   fmt::format("{} is not written ({} of {} elements)", ElementName(reference.layouts[o], first),
+                               poisoned, count));
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> DifferentOutput(const TrialReference& reference, const std::vector<base::Bytes>& first,
                                            const std::vector<base::Bytes>& second) {
   for (size_t o = 0; o < reference.outputs.size(); ++o) {

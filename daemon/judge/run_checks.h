@@ -25,6 +25,10 @@ Failure CheckSideEffects(const core::KernelSpec& spec, const Trial& trial,
 Failure CheckUnwritten(const Trial& trial, const TrialReference& reference, const core::Executed& first,
                        const std::vector<core::BufferContent>& complemented, const core::Executed& second);
 
+// The same from one run, of elements that hold their poison bit for bit where the original has something else: a wrong
+// value may be too small to be seen. Of types with few bits many, since some have that value by chance.
+Failure CheckPoison(const Trial& trial, const TrialReference& reference, const core::Executed& run);
+
 // The first output that differs between two runs: "out[3] differs"; nothing if everything that the original writes
 // agrees.
 std::optional<std::string> DifferentOutput(const TrialReference& reference, const std::vector<base::Bytes>& first,

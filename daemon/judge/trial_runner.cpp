@@ -124,6 +124,7 @@ Result<Failure> TrialRunner::Try(const Trial& trial) {
     ExplainPoison(*reference, run, *mismatch);
     return Failure(Wrong(trial.check, trial, mismatch->message));
   }
+  if (auto failure = CheckPoison(trial, *reference, run)) return failure;
   if (auto failure = CheckPrecision(state_.spec, *reference, run)) return failure;
   if (!state_.on_simulator() && trial.check == core::Check::kSecretSeed)
     timing_.AddVerified(trial.c.name, *reference, run.buffers);

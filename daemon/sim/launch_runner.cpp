@@ -129,6 +129,7 @@ class LaunchRunner {
   std::atomic<uint64_t> fault_place_{UINT64_MAX};
   std::optional<uint64_t> in_step_;  // BlocksInStep, from the first blocks
   uint64_t group_blocks_ = kFirstGroup;
+  bool cut_short_ = false;
   uint64_t grid_workspace_ = 0;          // of a cooperative launch
   std::vector<LaunchCounts> snapshots_;  // after each group of the first blocks
   LaunchCounts tail_begin_, tail_end_;   // around the last blocks of a sampled grid
@@ -307,7 +308,8 @@ std::optional<core::Fault> LaunchRunner::RunSpread(uint64_t blocks, uint64_t& wh
     }
   for (const uint64_t place : places) {
     auto fault = RunGroup(place, place + 1);
-    if (fault && fault->kind == core::Fault::Kind::kInstructionLimit) return std::nullopt;
+    cut_short_ = fault && fault->kind == core::Fault::Kind::kInstructionLimit;
+    if (cut_short_) return std::nullopt;
     if (fault) return fault;
   }
   if (places.size() == blocks) whole = blocks;
@@ -523,6 +525,7 @@ Result<LaunchOutcome> LaunchRunner::Run() {
   LaunchResult result;
   result.thread_instructions = Instructions();
   result.complete = next == blocks;
+  result.cut_short = cut_short_;
   result.report.kernel = launch_.kernel;
   result.report.registers = resources_.registers;
   result.report.threads_per_block = needs_.threads;

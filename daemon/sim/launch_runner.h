@@ -51,6 +51,7 @@ struct LaunchResult {
   core::LaunchReport report;
   uint64_t thread_instructions = 0;  // actually run
   bool complete = true;
+  bool cut_short = false;  // a spread sample, before all of its blocks had ended
   std::vector<core::LineUse> lines;
 };
 using LaunchOutcome = std::variant<core::Fault, LaunchResult>;

@@ -8,7 +8,12 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/random.h"
+
 namespace warpwright::sim {
+
+const uint64_t kGlobalBase = 0x0000'7f00'0000'0000 + ((base::SecretSeed() % 0x2000) << 25);
+
 namespace {
 
 constexpr uint64_t kGuardGap = 64 * 1024;

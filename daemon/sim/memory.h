@@ -24,7 +24,9 @@ namespace warpwright::sim {
 inline constexpr uint64_t kSharedWindow = 0x0000'0100'0000'0000;
 inline constexpr uint64_t kLocalWindow = 0x0000'0200'0000'0000;
 inline constexpr uint64_t kParamWindow = 0x0000'0300'0000'0000;
-inline constexpr uint64_t kGlobalBase = 0x0000'7000'0000'0000;
+// Drawn once in a process from where drivers place memory: a kernel that asks for an address learns nothing of where it
+// runs, and nothing that the next process has as well.
+extern const uint64_t kGlobalBase;
 
 constexpr uint64_t AlignUp(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;

@@ -9,6 +9,7 @@
 #include <set>
 #include <thread>
 
+#include "core/run_notes.h"
 #include "core/stream_order.h"
 #include "sim/extent_shadow.h"
 #include "sim/launch_counts.h"
@@ -180,6 +181,7 @@ class PlanRun {
     LaunchResult& result = std::get<LaunchResult>(outcome);
     instructions_ += result.thread_instructions;
     AddLineUses(run_.lines, result.lines);
+    if (result.cut_short) run_.notes.emplace_back(core::kCutShort);
     if (!result.complete) {
       run_.sampled = true;
       memory_->Settle();
