@@ -64,9 +64,12 @@ bool PathFork::Decide(uint64_t unit, ExprId predicate) {
   return taken;
 }
 
-void PathFork::Reads(const Place& place, uint64_t unit) {
-  const auto found = runs_.back().written.find(place);
-  if (found != runs_.back().written.end() && found->second.unit != unit) Fail();
+void PathFork::Reads(const Place& place, uint32_t bytes, uint64_t unit) {
+  const std::map<Place, Written>& written = runs_.back().written;
+  const uint64_t from = place.offset - std::min<uint64_t>(place.offset, kWidest);
+  for (auto at = written.lower_bound({place.memory, from});
+       at != written.end() && at->first.memory == place.memory && at->first.offset < place.offset + bytes; ++at)
+    if (at->first.offset + at->second.bytes > place.offset && at->second.unit != unit) Fail();
 }
 
 void PathFork::Writes(const Place& place, uint32_t bytes, uint64_t unit) {

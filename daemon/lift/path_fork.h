@@ -50,7 +50,7 @@ class PathFork {
   void StartRun();
   // The way that the unit goes at the predicate.
   bool Decide(uint64_t unit, ExprId predicate);
-  void Reads(const Place& place, uint64_t unit);
+  void Reads(const Place& place, uint32_t bytes, uint64_t unit);
   void Writes(const Place& place, uint32_t bytes, uint64_t unit);
   // Memory still is as the run left it; `bits(place, bytes)` are what it holds.
   template <typename Bits>
@@ -80,6 +80,7 @@ class PathFork {
  private:
   static constexpr uint32_t kMostForms = 400'000;
   static constexpr size_t kMostRuns = 64, kMostDecisions = 24;
+  static constexpr uint64_t kWidest = 16;  // bytes of a store
   struct Decision {
     FormId form = 0;
     ExprId predicate = kConcrete;

@@ -56,7 +56,7 @@ void ExpressionShadow::Load(const Context& c, const Instruction& in, uint32_t la
     if (IsForking() && target.global && (by_data >> lane & 1)) fork_->Fail();
     for (int k = 0; k < in.vector; ++k) {
       if (IsForking() && target.global && target.memory)
-        fork_->Reads({target.memory, target.offset + static_cast<uint64_t>(k) * bytes}, Unit(c, lane));
+        fork_->Reads({target.memory, target.offset + static_cast<uint64_t>(k) * bytes}, bytes, Unit(c, lane));
       const uint64_t bits = ResultBits(c, in, k, lane, in.type);
       ExprId id = kConcrete;
       if (by_data >> lane & 1) {
