@@ -1,6 +1,7 @@
 #include "app/optimize.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -338,6 +339,7 @@ class Optimization {
       const auto before = spent_before.find(stage);
       kernel.spent[stage] = seconds - (before == spent_before.end() ? 0 : before->second);
     }
+    if (refined.out_of_time) kernel.message += "; " + WhereTimeWent(kernel.spent, kernel.seconds);
     if (refined.accepted) kernel.cases = CompareCases(refined);
     kernel.roofline_pct_before = refined.roofline_pct_before;
     kernel.roofline_pct_after = refined.roofline_pct_after;
@@ -458,6 +460,27 @@ OptimizedKernel InterruptedKernel(const Workspace& workspace, const std::string&
     return kernel;
   }
   return kernel;
+}
+
+std::string WhereTimeWent(const std::map<std::string, double>& spent, double seconds) {
+  static const std::map<std::string_view, std::string_view> kWords = {
+      {"slice", "to read the source"},   {"parse", "to read the source"},  {"record", "to build and run launchers"},
+      {"compile", "to compile kernels"}, {"lease", "to wait for the GPU"}, {"run", "to run kernels"}};
+  std::map<std::string_view, double> by_words;
+  double named = 0;
+  for (const auto& [stage, time] : spent)
+    if (const auto words = kWords.find(stage); words != kWords.end()) {  // parts of stages are in them
+      by_words[words->second] += time;
+      named += time;
+    }
+  by_words["for inputs, references, comparisons and starting workers"] = std::max(0.0, seconds - named);
+  std::vector<std::pair<std::string_view, double>> rows(by_words.begin(), by_words.end());
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> parts;
+  for (const auto& [words, time] : rows)
+    if (time >= 0.5 && parts.size() < 3) parts.push_back(fmt::format("{:.0f} s {}", time, words));
+  return fmt::format("the time: {}; --max-minutes and the manifest's policy.max_minutes set it",
+                     parts.empty() ? fmt::format("{:.1f} s", seconds) : fmt::format("{}", fmt::join(parts, ", ")));
 }
 
 std::string_view RunResult(const std::vector<OptimizedKernel>& kernels) {

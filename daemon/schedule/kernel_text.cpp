@@ -240,7 +240,7 @@ std::string FormulaComment(const Problem& problem, const Group& group,
   std::set<std::string> left_out;
   for (const Line& line : lines) {
     std::string text = line.left + " = " + line.right;
-    if (text.size() + line.domain.size() <= kFormulaLength) text += line.domain;
+    if (!line.output || text.size() + line.domain.size() <= kFormulaLength) text += line.domain;
     const bool open =
         std::any_of(left_out.begin(), left_out.end(), [&](const std::string& name) { return mentions(line, name); });
     if (text.size() > kFormulaLength || count == kFormulaLines || open) {

@@ -1,7 +1,7 @@
-// t0[i0,i1] = sum_{r0<3, r1<3 where -1 <= r0-r1 < 2, 1 <= r0+r1 < 4} (6-5*(r0%2)-5*(r1%2)) * t[i0+r0,i1+r1]
 // tn[i0,i1] = t[0,i1]  for i0<1, i1<nx
 // tn[i0+1,0] = t[i0+1,0]  for i0<ny-2, i1<1
 // tn[i0+1,nx-1] = t[i0+1,nx-1]  for i0<ny-2, i1<1
+// tn[ny-1,i1] = t[ny-1,i1]  for i0<1, i1<nx
 __global__ void heat2d_naive_elements(const float* __restrict__ t, float* __restrict__ tn,
     int nx, int ny, float c) {
   const int col = blockIdx.x * blockDim.x + threadIdx.x;
