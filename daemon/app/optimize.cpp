@@ -257,6 +257,7 @@ class Optimization {
                                   .fresh_worker = candidates.restart,
                                   .lift = lift},
                                  services_.trusted.evaluator);
+    const auto spent_before = Spent();
     const fs::path references = tree_ / ".warpwright/references" / spec.name;
     if (!fs::exists(references)) {
       progress_.step(spec.name + ": recording references from " + commit_.substr(0, 12));
@@ -266,8 +267,9 @@ class Optimization {
         if (deadline == nullptr || !deadline->broke_off()) return Fail(recorded.error());
         return WithoutTask(spec, core::TaskOutcome::kUnchanged,
                            fmt::format("nothing was tried: the limit of {:g} minutes was over before references were "
-                                       "recorded",
-                                       task.policy.max_minutes));
+                                       "recorded; {}",
+                                       task.policy.max_minutes,
+                                       WhereTimeWent(SpentSince(spent_before), 60 * task.policy.max_minutes)));
       }
     }
     const auto tools = [&](const core::SourceRef& winner, const core::Measured& measured) {
@@ -289,7 +291,6 @@ class Optimization {
                                           .team = TeamFor(task),
                                           .deadline = deadline,
                                           .began = began};
-    const auto spent_before = Spent();
     WW_ASSIGN(const search::RefineResult refined, search::Refine(task, services));
     WW_ASSIGN(const memory::TrajectoryView view, trajectory.View(refined.task));
     OptimizedKernel kernel = Outcome(spec, refined, spent_before);
@@ -324,6 +325,13 @@ class Optimization {
     return services_.seconds ? services_.seconds() : std::map<std::string, double>();
   }
 
+  std::map<std::string, double> SpentSince(const std::map<std::string, double>& before) const {
+    std::map<std::string, double> spent = Spent();
+    for (auto& [stage, seconds] : spent)
+      if (const auto found = before.find(stage); found != before.end()) seconds -= found->second;
+    return spent;
+  }
+
   OptimizedKernel Outcome(const core::KernelSpec& spec, const search::RefineResult& refined,
                           const std::map<std::string, double>& spent_before) const {
     OptimizedKernel kernel;
@@ -335,10 +343,7 @@ class Optimization {
     kernel.seconds = refined.seconds;
     kernel.task = refined.task;
     kernel.pending = refined.pending;
-    for (const auto& [stage, seconds] : Spent()) {
-      const auto before = spent_before.find(stage);
-      kernel.spent[stage] = seconds - (before == spent_before.end() ? 0 : before->second);
-    }
+    kernel.spent = SpentSince(spent_before);
     if (refined.out_of_time) kernel.message += "; " + WhereTimeWent(kernel.spent, kernel.seconds);
     if (refined.accepted) kernel.cases = CompareCases(refined);
     kernel.roofline_pct_before = refined.roofline_pct_before;
