@@ -484,7 +484,7 @@ std::string WhereTimeWent(const std::map<std::string, double>& spent, double sec
   std::vector<std::string> parts;
   for (const auto& [words, time] : rows)
     if (time >= 0.5 && parts.size() < 3) parts.push_back(fmt::format("{:.0f} s {}", time, words));
-  return fmt::format("the time: {}; --max-minutes and the manifest's policy.max_minutes set it",
+  return fmt::format("the time: {}; --max-minutes, or the manifest's policy.max_minutes, is the limit",
                      parts.empty() ? fmt::format("{:.1f} s", seconds) : fmt::format("{}", fmt::join(parts, ", ")));
 }
 
