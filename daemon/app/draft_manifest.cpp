@@ -9,6 +9,8 @@
 namespace warpwright::app {
 namespace {
 
+const std::string kQuestion = "\"?\"";  // in quotes: a bare one is no YAML within brackets
+
 // A bare __global__ kernel that a launcher already covers needs no separate entry.
 std::set<std::string> LaunchedKernels(const core::Inspection& inspection) {
   std::set<std::string> launched;
@@ -65,7 +67,7 @@ class EntryDraft {
     return !parameter.is_pointer && !IsStream(parameter) && parameter.dtype && !core::IsFloat(*parameter.dtype);
   }
   static std::string TypeOf(const core::ParameterInfo& parameter) {
-    return parameter.dtype ? std::string(core::Name(*parameter.dtype)) : "?";
+    return parameter.dtype ? std::string(core::Name(*parameter.dtype)) : kQuestion;
   }
   static std::string TypeQuestion(const core::ParameterInfo& parameter) {
     return parameter.dtype ? "" : fmt::format("  # which type? {} in the source", Comment(parameter.type));
@@ -81,7 +83,7 @@ class EntryDraft {
     if (probed_ != nullptr)
       if (const auto found = probed_->buffers.find(parameter.name); found != probed_->buffers.end())
         seen = &found->second;
-    std::string shape = "?", comment, hint;
+    std::string shape = kQuestion, comment, hint;
     if (seen != nullptr && seen->shape) {
       std::vector<std::string> extents = *seen->shape;
       for (std::string& extent : extents)  // commas would end the element
@@ -105,7 +107,7 @@ class EntryDraft {
     const bool integers = parameter.dtype && !core::IsFloat(*parameter.dtype);
     if (probed_ == nullptr || !probed_->indexes || !integers || role == core::Name(core::Role::kOut)) return "";
     return probed_->index_bound ? fmt::format(", init: {{integers: [0, \"{} - 1\"]}}", *probed_->index_bound)
-                                : ", init: {integers: [0, ?]}";
+                                : ", init: {integers: [0, \"?\"]}";
   }
   // An argument is asked for where it is a size, or where nothing is known of it.
   void AddCases() {
@@ -115,8 +117,8 @@ class EntryDraft {
       if (!IsInteger(parameter) && (parameter.is_pointer || IsStream(parameter) || parameter.dtype)) continue;
       const auto ran = probed_ == nullptr ? std::optional<int64_t>() : RanWith(parameter.name);
       const bool is_size = !ran || probed_->sizes.contains(parameter.name);
-      typical += fmt::format(", {}: {}", parameter.name, is_size ? "?" : fmt::format("{}", *ran));
-      small += fmt::format(", {}: {}", parameter.name, ran ? fmt::format("{}", *ran) : "?");
+      typical += fmt::format(", {}: {}", parameter.name, is_size ? kQuestion : fmt::format("{}", *ran));
+      small += fmt::format(", {}: {}", parameter.name, ran ? fmt::format("{}", *ran) : kQuestion);
       asks |= is_size;
     }
     text_ += "    cases:\n";

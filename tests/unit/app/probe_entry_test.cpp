@@ -94,9 +94,9 @@ TEST(ProbeEntry, ShapesRolesAndSizes) {
   for (const char* line :
        {"out: {buffer: f32, shape: [N, C], role: out}\n", "inp: {buffer: f32, shape: [N, C], role: in}\n",
         "gain: {buffer: f32, shape: [C], role: in}\n", "state: {buffer: f32, shape: [N], role: inout}\n",
-        "spare: {buffer: f32, shape: [?]", "{name: typical, N: ?, C: ?, mode: "})
+        "spare: {buffer: f32, shape: [\"?\"]", "{name: typical, N: \"?\", C: \"?\", mode: "})
     EXPECT_NE(text.find(line), std::string::npos) << line << "\nin\n" << text;
-  EXPECT_EQ(text.find("mode: ?"), std::string::npos) << "no size depends on it\n" << text;
+  EXPECT_EQ(text.find("mode: \"?\""), std::string::npos) << "no size depends on it\n" << text;
   EXPECT_EQ(text.find("?", text.find("{name: small")), std::string::npos) << text;
 }
 
@@ -139,9 +139,10 @@ TEST(ProbeEntry, DoesNotGuessWhatDependsOnData) {
         {"out", {0, n * c}}, {"table", {(content + 1) * c, 0, true}}, {"ids", {n, 0, true}}};
   });
   const std::string text = Drafted(Entry({"out", "table", "ids"}, {"N", "C"}), evaluator);
-  EXPECT_NE(text.find("table: {buffer: f32, shape: [?], role: in}"), std::string::npos) << text;
+  EXPECT_NE(text.find("table: {buffer: f32, shape: [\"?\"], role: in}"), std::string::npos) << text;
   EXPECT_NE(text.find("depends on the values of an integer buffer"), std::string::npos) << text;
-  EXPECT_NE(text.find("ids: {buffer: i32, shape: [N], role: in, init: {integers: [0, ?]}}"), std::string::npos) << text;
+  EXPECT_NE(text.find("ids: {buffer: i32, shape: [N], role: in, init: {integers: [0, \"?\"]}}"), std::string::npos)
+      << text;
 }
 
 TEST(ProbeEntry, FindsWhatIndicesMustStayBelow) {
@@ -170,7 +171,7 @@ TEST(ProbeEntry, SaysWhyItKnowsNothing) {
   ScriptedEvaluator evaluator([](const Sizes&, int64_t) { return std::nullopt; });
   const std::string text = Drafted(Entry({"out", "inp"}, {"N", "C"}), evaluator);
   EXPECT_NE(text.find("# not run: it launches nothing"), std::string::npos) << text;
-  EXPECT_NE(text.find("out: {buffer: f32, shape: [?], role: inout}  # how many elements? e.g. [N, C]"),
+  EXPECT_NE(text.find("out: {buffer: f32, shape: [\"?\"], role: inout}  # how many elements? e.g. [N, C]"),
             std::string::npos)
       << text;
 }

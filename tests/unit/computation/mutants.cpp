@@ -110,7 +110,9 @@ class Mutation {
             [&](const core::Nary& nary) {
               for (const ReduceOp op : {ReduceOp::kSum, ReduceOp::kProduct, ReduceOp::kMax, ReduceOp::kMin})
                 Add(what + ": operation", [&](Computation& c) { std::get<core::Nary>(node(c)).op = op; });
-              for (size_t i = 0; i < nary.args.size(); ++i)
+              // max(a, a, b) is max(a, b): of these it is no mutant.
+              const bool idempotent = nary.op == ReduceOp::kMax || nary.op == ReduceOp::kMin;
+              for (size_t i = 0; i < nary.args.size() && !idempotent; ++i)
                 Add(what + ": argument twice", [&](Computation& c) {
                   auto& args = std::get<core::Nary>(node(c)).args;
                   args.push_back(args[i]);
