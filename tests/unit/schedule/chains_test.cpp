@@ -181,6 +181,7 @@ TEST_P(Phases, ComputeWhatTheFormSays) {
   const auto run = testing::RunOnSimulator(problem, code);
   EXPECT_EQ(run.fault + run.mismatch, "") << code.kernels << code.launch;
   EXPECT_EQ(code.conditions, row.conditions);
+  EXPECT_EQ(code.launch.find("_results, 16)"), std::string::npos) << "a launcher has no address of it\n" << code.launch;
   size_t kernels = 0;
   for (size_t at = code.launch.find("<<<"); at != std::string::npos; at = code.launch.find("<<<", at + 1)) ++kernels;
   EXPECT_GE(kernels, row.kernels) << code.launch;
