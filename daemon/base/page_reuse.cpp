@@ -3,14 +3,12 @@
 #include <malloc.h>
 #include <unistd.h>
 
-#include <climits>
-
 namespace warpwright::base {
 
 void KeepFreedPages() {
   // Freeing an mmapped allocation unmaps it; memory of the heap stays mapped.
   ::mallopt(M_MMAP_MAX, 0);
-  ::mallopt(M_TRIM_THRESHOLD, INT_MAX);
+  ::mallopt(M_TRIM_THRESHOLD, -1);  // never
 }
 
 uint64_t PhysicalMemoryBytes() {

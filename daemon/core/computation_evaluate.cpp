@@ -23,12 +23,12 @@ Result<EvaluationBuffer> BufferFor(const BufferShape& shape, bool read, const Ar
   EvaluationBuffer buffer{.shape = &shape};
   const auto elements = static_cast<size_t>(shape.elements);
   if (shape.stage) {
-    if (shape.integer) buffer.stage_whole = ZeroedArray<int64_t>(elements);
-    else buffer.stage_real = ZeroedArray<double>(elements);
-    buffer.real = buffer.stage_real.span();
-    buffer.whole = buffer.stage_whole.span();
+    if (shape.integer) buffer.stage_whole = base::UninitializedVector<int64_t>(elements);
+    else buffer.stage_real = base::UninitializedVector<double>(elements);
+    buffer.real = buffer.stage_real;
+    buffer.whole = buffer.stage_whole;
     buffer.written = ZeroedArray<uint8_t>(elements);
-    if (errors) buffer.errors = ZeroedArray<double>(elements);
+    if (errors) buffer.errors = base::UninitializedVector<double>(elements);
     return buffer;
   }
   if (!read) return buffer;
@@ -42,22 +42,42 @@ Result<EvaluationBuffer> BufferFor(const BufferShape& shape, bool read, const Ar
   return buffer;
 }
 
-// Of all elements, or of these.
-TensorResult ResultOf(const EvaluationBuffer& buffer, const std::vector<int64_t>* indices) {
-  const auto pick = [&]<typename T>(std::span<T> from) {
-    if (indices == nullptr) return std::vector<std::remove_const_t<T>>(from.begin(), from.end());
-    std::vector<std::remove_const_t<T>> some;
-    for (const int64_t index : *indices)
-      if (!from.empty()) some.push_back(from[static_cast<size_t>(index)]);
-    return some;
+// Of all elements. Where nothing is written, it says 0.
+TensorResult ResultOf(EvaluationBuffer& buffer) {
+  const auto written = buffer.written.span();
+  const bool whole = buffer.complete();
+  const auto take = [&]<typename T>(base::UninitializedVector<T>& values) {
+    if (!whole && !values.empty())
+      base::ParallelFor(values.size(), [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; ++i)
+          if (written[i] == 0) values[i] = 0;
+      });
+    return std::move(values);
   };
   return {.name = buffer.shape->name,
           .dtype = buffer.shape->dtype,
           .shape = buffer.shape->extents,
-          .real = pick(buffer.real),
-          .integers = pick(buffer.whole),
-          .written = pick(buffer.written.span()),
-          .errors = pick(buffer.errors.span())};
+          .real = take(buffer.stage_real),
+          .integers = take(buffer.stage_whole),
+          .written = {written.begin(), written.end()},
+          .whole = whole,
+          .errors = take(buffer.errors)};
+}
+
+// Of these elements.
+TensorResult ResultAt(const EvaluationBuffer& buffer, const std::vector<int64_t>& indices) {
+  TensorResult result{.name = buffer.shape->name, .dtype = buffer.shape->dtype, .shape = buffer.shape->extents};
+  for (const int64_t index : indices) result.written.push_back(buffer.written[static_cast<size_t>(index)]);
+  const auto pick = [&]<typename T>(const base::UninitializedVector<T>& from) {
+    base::UninitializedVector<T> some;
+    for (size_t i = 0; i < indices.size() && !from.empty(); ++i)
+      some.push_back(result.written[i] != 0 ? from[static_cast<size_t>(indices[i])] : T{});
+    return some;
+  };
+  result.real = pick(buffer.stage_real);
+  result.integers = pick(buffer.stage_whole);
+  result.errors = pick(buffer.errors);
+  return result;
 }
 
 // All elements of a stage, or these, on all cores.
@@ -128,12 +148,14 @@ Result<std::vector<TensorResult>> ComputationEvaluator::Evaluate(const ArgumentV
     }
   }
   std::vector<TensorResult> results;
-  static const std::vector<int64_t> kNone;
-  for (const auto& buffer : buffers) {
+  for (auto& buffer : buffers) {
     if (!buffer.shape->output) continue;
-    const auto asked = elements != nullptr ? elements->find(buffer.shape->name) : OutputElements::const_iterator();
-    if (elements == nullptr) results.push_back(ResultOf(buffer, nullptr));
-    else results.push_back(ResultOf(buffer, asked != elements->end() ? &asked->second : &kNone));
+    if (elements == nullptr) {
+      results.push_back(ResultOf(buffer));
+      continue;
+    }
+    const auto asked = elements->find(buffer.shape->name);
+    results.push_back(ResultAt(buffer, asked != elements->end() ? asked->second : std::vector<int64_t>()));
   }
   return results;
 }

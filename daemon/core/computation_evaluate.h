@@ -19,6 +19,7 @@
 #include <memory>
 #include <span>
 
+#include "base/uninitialized.h"
 #include "core/computation_program.h"
 
 namespace warpwright::core {
@@ -59,10 +60,11 @@ struct TensorResult {
   std::string name;
   DType dtype = DType::kF32;
   std::vector<int64_t> shape;
-  std::vector<double> real;       // of a floating-point output, not rounded to its type
-  std::vector<int64_t> integers;  // of an integer one
-  std::vector<uint8_t> written;   // by element: 1 within the domains
-  std::vector<double> errors;     // with an ErrorModel: bounds, rounding to the output's type included
+  base::UninitializedVector<double> real;       // of a floating-point output, not rounded to its type
+  base::UninitializedVector<int64_t> integers;  // of an integer one
+  std::vector<uint8_t> written;                 // by element: 1 within the domains
+  bool whole = false;                           // all are written
+  base::UninitializedVector<double> errors;     // with an ErrorModel: bounds, rounding to the output's type included
 };
 
 // Elements of outputs, by name: indices in the buffer, ascending.

@@ -19,33 +19,42 @@ class StepErrors {
   StepErrors(const Step& step, const LaneContext& context, const ErrorRules& rules)
       : step_(step), rules_(rules), args_(context.args(step)), registers_(context.registers) {}
 
-  double At(int64_t l) const {
+  void Run(Lanes<double>& out, int64_t count) const {
+    const auto each = [&](auto error_of) {
+      for (int64_t l = 0; l < count; ++l) out[l] = Bound(error_of(l));
+    };
     switch (step_.op) {
+      case StepOp::kSum: return OfSum(out, count);
+      case StepOp::kProduct: return OfProduct(out, count);
+      case StepOp::kReciprocal:
+      case StepOp::kRealCall: return OfCall(out, count);
+      case StepOp::kRealCall2: return OfCall2(out, count);
       case StepOp::kMax:
       case StepOp::kMin:
       case StepOp::kNot:
-      case StepOp::kToBoolean: return Largest(l);
-      case StepOp::kReciprocal:
-      case StepOp::kRealCall: return OfCall(l);
-      case StepOp::kRealCall2: return OfCall2(l);
+      case StepOp::kToBoolean: return each([&](int64_t l) { return Largest(l); });
       case StepOp::kIntegerCall:
-      case StepOp::kNarrow: return Largest(l) > 0 ? kNoBound : 0;
-      case StepOp::kCompare: return OfCompare(l);
+      case StepOp::kNarrow: return each([&](int64_t l) { return Largest(l) > 0 ? kNoBound : 0; });
+      case StepOp::kCompare: return each([&](int64_t l) { return OfCompare(l); });
       case StepOp::kAnd:
-      case StepOp::kOr: return OfLogic(l);
-      case StepOp::kSelect: return OfSelect(l);
-      case StepOp::kRound: return rules_.RoundedTo(static_cast<DType>(step_.detail), Value(0, l), Error(0, l), false);
-      case StepOp::kRealToInteger: return Spread(Function::kTrunc, Value(0, l), Error(0, l));
-      case StepOp::kIntegerToReal: return rules_.OfInteger(registers_[args_[0]].whole[l], Error(0, l));
-      case StepOp::kSum:
-      case StepOp::kProduct:
+      case StepOp::kOr: return each([&](int64_t l) { return OfLogic(l); });
+      case StepOp::kSelect: return each([&](int64_t l) { return OfSelect(l); });
+      case StepOp::kRound:
+        return each([&, dtype = static_cast<DType>(step_.detail)](int64_t l) {
+          return rules_.RoundedTo(dtype, Value(0, l), Error(0, l), false);
+        });
+      case StepOp::kRealToInteger:
+        return each([&](int64_t l) { return Spread(Function::kTrunc, Value(0, l), Error(0, l)); });
+      case StepOp::kIntegerToReal:
+        return each([&](int64_t l) { return rules_.OfInteger(registers_[args_[0]].whole[l], Error(0, l)); });
       case StepOp::kRead:
       case StepOp::kReduce:
       case StepOp::kPosition: break;
     }
-    return 0;
+    std::fill_n(out.begin(), count, 0);
   }
 
+ private:
   void OfSum(Lanes<double>& out, int64_t count) const {
     Lanes<double> errors, magnitudes;
     errors.fill(0), magnitudes.fill(0);
@@ -81,7 +90,6 @@ class StepErrors {
     for (int64_t l = 0; l < count; ++l) out[l] = Bound(error[l]);
   }
 
- private:
   double Value(size_t arg, int64_t l) const {
     const LaneValues& values = registers_[args_[arg]];
     return step_.integer ? static_cast<double>(values.whole[l]) : values.real[l];
@@ -94,24 +102,28 @@ class StepErrors {
     return largest;
   }
 
-  // Without more exponentials: e^d - 1 <= d (1 + d) for d up to a half.
-  double SpreadOf(Function function, int64_t l) const {
-    const double error = Error(0, l), rate = function == Function::kExp     ? 1
-                                             : function == Function::kExp2  ? M_LN2
-                                             : function == Function::kExp10 ? M_LN10
-                                                                            : 0;
-    const double exponent = rate * error;
-    if (rate > 0 && exponent <= 0.5 && std::isfinite(Result(l))) return Result(l) * exponent * (1 + exponent);
-    return Spread(function, Value(0, l), error);
-  }
-  double OfCall(int64_t l) const {
+  void OfCall(Lanes<double>& out, int64_t count) const {
     const auto function = step_.op == StepOp::kReciprocal ? Function::kReciprocal : static_cast<Function>(step_.detail);
-    return rules_.OfCall(function, Value(0, l), Result(l), SpreadOf(function, l));
+    const ErrorRules::CallRounding rounding = rules_.RoundingOf(function);
+    const double rate = function == Function::kExp     ? 1
+                        : function == Function::kExp2  ? M_LN2
+                        : function == Function::kExp10 ? M_LN10
+                                                       : 0;
+    for (int64_t l = 0; l < count; ++l) {
+      const double error = Error(0, l), exponent = rate * error, value = Result(l);
+      // Without more exponentials: e^d - 1 <= d (1 + d) for d up to a half.
+      const bool small = rate > 0 && exponent <= 0.5 && std::isfinite(value);
+      const double spread = small ? value * exponent * (1 + exponent) : Spread(function, Value(0, l), error);
+      out[l] = Bound(rules_.OfCall(rounding, Value(0, l), value, spread));
+    }
   }
-  double OfCall2(int64_t l) const {
+  void OfCall2(Lanes<double>& out, int64_t count) const {
     const auto function = static_cast<Function>(step_.detail);
-    const double spread = Spread(function, Value(0, l), Value(1, l), Error(0, l), Error(1, l));
-    return rules_.OfCall(function, Value(0, l), Result(l), spread);
+    const ErrorRules::CallRounding rounding = rules_.RoundingOf(function);
+    for (int64_t l = 0; l < count; ++l) {
+      const double spread = Spread(function, Value(0, l), Value(1, l), Error(0, l), Error(1, l));
+      out[l] = Bound(rules_.OfCall(rounding, Value(0, l), Result(l), spread));
+    }
   }
   double OfCompare(int64_t l) const {
     const double slack = Error(0, l) + Error(1, l);
@@ -182,22 +194,18 @@ double ErrorRules::OfSum(double value, double terms, double errors, double magni
   const double growth = single_ ? 1 : probable_ ? std::min(terms - 1, 6 * std::sqrt(terms - 1)) : terms - 1;
   return errors + growth * unit_ * magnitudes;
 }
-double ErrorRules::OfCall(Function function, double x, double value, double spread) const {
-  if (function >= Function::kFloor && function <= Function::kSign) return spread;
-  if (function == Function::kAbs || function == Function::kCopysign || function == Function::kFmod) return spread;
-  if (!std::isfinite(value)) return spread == 0 ? 0 : kNoBound;
-  const double magnitude = std::fabs(value) + spread;
-  if (magnitude > largest_) return kNoBound;
-  double ulps = UlpsOf(function);
-  double absolute = tiny_;
-  if (fast_) {
-    // The Guide's table of intrinsic functions: __expf 2 + floor(|1.173 x|) ulp, __logf and __sinf 2^-21.4 in the
-    // middle of their range, division and the roots 2 ulp; tanh.approx.f32: 2^-11 relative (PTX ISA).
-    ulps += function == Function::kTanh ? 0x1p13 : 2;
-    if (function >= Function::kExp && function <= Function::kExp10) ulps += std::fabs(1.173 * x) * 2.4;
-    if (function >= Function::kLog && function <= Function::kTan) absolute += 0x1p-21;
-  }
-  return spread + (2 * ulps + 1) * unit_ * magnitude + absolute;
+ErrorRules::CallRounding ErrorRules::RoundingOf(Function function) const {
+  if (function >= Function::kFloor && function <= Function::kSign) return {.free = true};
+  if (function == Function::kAbs || function == Function::kCopysign || function == Function::kFmod)
+    return {.free = true};
+  CallRounding rounding{.ulps = UlpsOf(function), .absolute = tiny_};
+  if (!fast_) return rounding;
+  // The Guide's table of intrinsic functions: __expf 2 + floor(|1.173 x|) ulp, __logf and __sinf 2^-21.4 in the
+  // middle of their range, division and the roots 2 ulp; tanh.approx.f32: 2^-11 relative (PTX ISA).
+  rounding.ulps += function == Function::kTanh ? 0x1p13 : 2;
+  rounding.grows_with_x = function >= Function::kExp && function <= Function::kExp10;
+  if (function >= Function::kLog && function <= Function::kTan) rounding.absolute += 0x1p-21;
+  return rounding;
 }
 double ErrorRules::OfInteger(int64_t value, double before) const {
   const auto number = static_cast<double>(value);
@@ -218,12 +226,7 @@ void RunErrors(const Step& step, const LaneContext& context, const ErrorRules& r
   out.exact = exact && IsExact(step);
   if (out.exact) return;
   const StepErrors errors(step, context, rules);
-  if (step.op == StepOp::kSum) return errors.OfSum(out.error, context.count);
-  if (step.op == StepOp::kProduct) return errors.OfProduct(out.error, context.count);
-  if (step.op != StepOp::kRound || !context.rounds) {
-    for (int64_t l = 0; l < context.count; ++l) out.error[l] = Bound(errors.At(l));
-    return;
-  }
+  if (step.op != StepOp::kRound || !context.rounds) return errors.Run(out.error, context.count);
   // The value was rounded, and so is what the error is measured against.
   const LaneValues& from = context.registers[args[0]];
   const Lanes<double>& before = from.Errors();

@@ -73,7 +73,19 @@ class ErrorRules {
   double RoundedTo(DType dtype, double value, double before, bool value_is_rounded) const;
   // Of a sum of `terms` terms, with the sum of their errors, and of their magnitudes and errors.
   double OfSum(double value, double terms, double errors, double magnitudes) const;
-  double OfCall(Function function, double x, double value, double spread) const;
+  // What a function's rounding adds to the spread of its value: nothing if `free`.
+  struct CallRounding {
+    bool free = false, grows_with_x = false;
+    double ulps = 0, absolute = 0;
+  };
+  CallRounding RoundingOf(Function function) const;
+  double OfCall(const CallRounding& rounding, double x, double value, double spread) const {
+    if (rounding.free) return spread;
+    if (!(std::fabs(value) <= std::numeric_limits<double>::max())) return spread == 0 ? 0 : kNoBound;
+    const double magnitude = std::fabs(value) + spread;
+    const double ulps = rounding.ulps + (rounding.grows_with_x ? std::fabs(1.173 * x) * 2.4 : 0);
+    return magnitude > largest_ ? kNoBound : spread + (2 * ulps + 1) * unit_ * magnitude + rounding.absolute;
+  }
   double OfLiteral(double value) const;
   double OfInteger(int64_t value, double before) const;
   double Unit() const { return unit_; }

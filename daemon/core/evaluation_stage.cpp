@@ -18,6 +18,7 @@ StageEvaluation::StageEvaluation(const StageProgram& stage, std::span<const Buff
   if (options.errors) errors_.emplace(*options.errors);
   context_ = {.registers = registers_, .stage = &stage, .count = 1, .rounds = options.rounds};
   if (options.trial) context_.rounding = &rounding_;
+  dense_ = stage.at.empty() && stage.extents == shapes[stage.buffer].extents && !NarrowsErrors();
   for (const auto& preset : stage.presets) {
     LaneValues& out = registers_[preset.out];
     double real = preset.scalar >= 0 ? scalars[static_cast<size_t>(preset.scalar)] : preset.real;
@@ -32,7 +33,7 @@ StageEvaluation::StageEvaluation(const StageProgram& stage, std::span<const Buff
 Status StageEvaluation::Run(int64_t first, int64_t end) {
   for (; first < end; first += kLanes) {
     group_.SetRun(first, std::min(kLanes, end - first));
-    WW_TRY(RunGroup(first));
+    WW_TRY(RunGroup(first, Group::kRun));
   }
   return {};
 }
@@ -40,21 +41,23 @@ Status StageEvaluation::Run(std::span<const int64_t> points) {
   while (!points.empty()) {
     const auto group = points.first(std::min<size_t>(points.size(), kLanes));
     group_.Set(group);
-    WW_TRY(RunGroup(group.front()));
+    WW_TRY(RunGroup(group.front(), Group::kPoints));
     points = points.subspan(group.size());
   }
   return {};
 }
 
-Status StageEvaluation::RunGroup(int64_t first) {
+Status StageEvaluation::RunGroup(int64_t first, Group group) {
   context_.count = group_.count();
   // Of the elements alone, so that threads do not change a result.
   if (options_.trial) rounding_ = LaneRounding(*options_.trial, static_cast<uint64_t>(first));
   Lanes<uint8_t> mask;
   mask.fill(1);
-  if (group_.Restrict(stage_.domain, mask) == 0) return {};
+  const int64_t left = group_.Restrict(stage_.domain, mask);
+  if (left == 0) return {};
   RunBlock(0);
-  return Store(mask);
+  const bool whole = left == context_.count && !registers_[stage_.result].any_missing;
+  return group == Group::kRun && whole && dense_ ? StoreRun(first) : Store(mask);
 }
 
 void StageEvaluation::RunBlock(uint32_t block) {
@@ -99,7 +102,9 @@ bool StageEvaluation::ReadDirect(uint32_t read, const EvaluationBuffer& buffer, 
   if (buffer.shape->integer) copy(buffer.whole, out.whole);
   else copy(buffer.real, out.real);
   out.exact = !errors_ || buffer.errors.empty();
-  if (!out.exact) copy(buffer.errors.span(), out.error);
+  if (!out.exact) copy(buffer.errors, out.error);
+  for (int64_t l = 0; out.any_missing && l < count; ++l)
+    if (out.missing[l] != 0) out.real[l] = 0, out.whole[l] = 0, out.error[l] = 0;
   return true;
 }
 
@@ -173,6 +178,27 @@ bool StageEvaluation::Claim(const EvaluationBuffer& buffer, size_t index, bool m
   return std::exchange(written, uint8_t{1}) == 0;
 }
 
+bool StageEvaluation::NarrowsErrors() const {
+  const BufferShape& shape = *buffers_[stage_.buffer].shape;
+  return errors_ && options_.rounds_outputs && shape.output &&
+         MachineEpsilon(shape.dtype) > MachineEpsilon(errors_->accumulation());
+}
+
+Status StageEvaluation::StoreRun(int64_t first) {
+  EvaluationBuffer& buffer = buffers_[stage_.buffer];
+  const LaneValues& result = registers_[stage_.result];
+  const auto written = buffer.written.span().subspan(static_cast<size_t>(first), static_cast<size_t>(context_.count));
+  if (std::any_of(written.begin(), written.end(), [](uint8_t one) { return one != 0; }))
+    return Fail(ErrorCode::kCorrupt, "an element of '" + buffer.shape->name + "' is written twice");
+  std::fill(written.begin(), written.end(), 1);
+  const auto put = [&](const auto& from, auto& to) { std::copy_n(from.begin(), context_.count, to.begin() + first); };
+  if (buffer.shape->integer) put(result.whole, buffer.stage_whole);
+  else put(result.real, buffer.stage_real);
+  if (errors_) put(result.Errors(), buffer.errors);
+  count_stored_ += context_.count;
+  return {};
+}
+
 Status StageEvaluation::Store(const Lanes<uint8_t>& mask) {
   EvaluationBuffer& buffer = buffers_[stage_.buffer];
   const BufferShape& shape = *buffer.shape;
@@ -204,10 +230,8 @@ Status StageEvaluation::Store(const Lanes<uint8_t>& mask) {
     if (shape.integer) buffer.stage_whole[index] = result.whole[l];
     else buffer.stage_real[index] = result.real[l];
     if (!errors_) continue;
-    const bool narrows = options_.rounds_outputs && shape.output &&
-                         MachineEpsilon(shape.dtype) > MachineEpsilon(errors_->accumulation());
     const double error = result.Errors()[l];
-    buffer.errors[index] = narrows ? errors_->RoundedTo(shape.dtype, result.real[l], error, false) : error;
+    buffer.errors[index] = NarrowsErrors() ? errors_->RoundedTo(shape.dtype, result.real[l], error, false) : error;
   }
   return {};
 }

@@ -31,8 +31,8 @@ struct EvaluationBuffer {
   const BufferShape* shape = nullptr;
   std::span<const double> real;  // of an argument: the caller's; of a stage: those below
   std::span<const int64_t> whole;
-  ZeroedArray<double> stage_real, errors;
-  ZeroedArray<int64_t> stage_whole;
+  base::UninitializedVector<double> stage_real, errors;  // where `written` says so
+  base::UninitializedVector<int64_t> stage_whole;
   ZeroedArray<uint8_t> written;
   int64_t count_written = 0;
 
@@ -51,14 +51,17 @@ class StageEvaluation {
   int64_t count_stored() const { return count_stored_; }
 
  private:
-  Status RunGroup(int64_t first);
+  enum class Group : uint8_t { kRun, kPoints };
+  Status RunGroup(int64_t first, Group group);
   void RunBlock(uint32_t block);
   void RunRead(const Step& step);
   bool ReadDirect(uint32_t read, const EvaluationBuffer& buffer, LaneValues& out);
   void ReadScattered(const CompiledRead& read, const EvaluationBuffer& buffer, LaneValues& out);
   void RunReduce(const Step& step);
   bool Claim(const EvaluationBuffer& buffer, size_t index, bool missing) const;
+  Status StoreRun(int64_t first);
   Status Store(const Lanes<uint8_t>& mask);
+  bool NarrowsErrors() const;
 
   const StageProgram& stage_;
   std::span<EvaluationBuffer> buffers_;
@@ -68,6 +71,8 @@ class StageEvaluation {
   LaneContext context_;
   LaneRounding rounding_;
   std::optional<ErrorRules> errors_;
+  // Elements of a run are neighbours in the buffer, and each is written by one of them alone.
+  bool dense_ = false;
   int64_t count_stored_ = 0;
 };
 

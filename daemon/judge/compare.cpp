@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <mutex>
 #include <set>
 
 #include "base/parallel.h"
+#include "judge/error_shares.h"
 #include "judge/mismatch_pattern.h"
 
 namespace warpwright::judge {
@@ -21,6 +24,7 @@ constexpr double kEpsilonF32 = 0x1.0p-23;
 constexpr double kBoundFactor = 4;                       // k
 constexpr double kUsualFactor = 16, kLargestFactor = 4;  // of honest shares
 constexpr double kLeastUlps = 8;
+constexpr double kSafely = 1 - 1e-9;  // what is worked out in another order may come out that much larger
 
 struct TableRow {
   double rtol, factor, epsilon;
@@ -42,97 +46,6 @@ constexpr double kMaxUlps = 32;  // allowed for a long sum
 // had 2).
 double BudgetUlps(const OutputLayout& layout) {
   return IsNarrow(layout.dtype) ? 1.5 : std::clamp(std::sqrt(layout.accumulation), 8.0, kMaxUlps);
-}
-
-// Sums of squares and of signed errors, with the largest magnitude factored out if squares would overflow.
-class Moments {
- public:
-  void Add(double x) {
-    ++count_;
-    sum_ += x;
-    squares_ += (x * 0x1.0p-300) * (x * 0x1.0p-300);
-    plain_squares_ += x * x;
-  }
-  void Merge(const Moments& other) {
-    count_ += other.count_;
-    sum_ += other.sum_;
-    squares_ += other.squares_;
-    plain_squares_ += other.plain_squares_;
-  }
-  double Rms() const {
-    if (count_ == 0) return 0;
-    const double n = static_cast<double>(count_);
-    return std::isfinite(plain_squares_) ? std::sqrt(plain_squares_ / n) : std::sqrt(squares_ / n) * 0x1.0p300;
-  }
-  double Mean() const { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
-  double StandardError() const {
-    if (count_ < 2) return 0;
-    const double n = static_cast<double>(count_), mean = sum_ / n;
-    return std::sqrt(std::max(0.0, plain_squares_ / n - mean * mean) / n);
-  }
-  size_t count() const { return count_; }
-
- private:
-  size_t count_ = 0;
-  double sum_ = 0, squares_ = 0, plain_squares_ = 0;
-};
-
-// Of one output, or of a part of it.
-struct Totals {
-  Moments truth, errors, shrinkage, conditioning;
-  void Add(double t, double error) {
-    truth.Add(t);
-    errors.Add(error);
-    shrinkage.Add(std::copysign(1.0, t) * error);
-  }
-  void Merge(const Totals& other) {
-    truth.Merge(other.truth);
-    errors.Merge(other.errors);
-    shrinkage.Merge(other.shrinkage);
-    conditioning.Merge(other.conditioning);
-  }
-};
-
-// Shares of errors in the bound.
-struct Shares {
-  Moments shares, shrinkage;
-  double largest = 0;
-  void Add(double share, double truth) {
-    shares.Add(share);
-    shrinkage.Add(std::copysign(1.0, truth) * share);
-    largest = std::max(largest, std::fabs(share));
-  }
-  void Merge(const Shares& other) {
-    shares.Merge(other.shares);
-    shrinkage.Merge(other.shrinkage);
-    largest = std::max(largest, other.largest);
-  }
-};
-// The output is narrower than the sums: its last rounding is not informative about the computation.
-bool Narrows(const OutputLayout& layout, const OutputReference& reference) {
-  return core::MachineEpsilon(layout.dtype) > core::MachineEpsilon(reference.accumulation);
-}
-// Of value(i); what the last rounding to `narrowed` may do is taken off.
-template <typename Value>
-Shares SharesOfValues(const OutputReference& reference, std::optional<core::DType> narrowed, const Value& value) {
-  return base::ParallelSum<Shares>(
-      reference.bound.size(), base::kParallelChunk, [&](size_t begin, size_t end, Shares& part) {
-        for (size_t i = begin; i < end; ++i) {
-          const double t = reference.truth[i], b = reference.bound[i], a = value(i);
-          if (!(b > 0) || !std::isfinite(b) || !std::isfinite(t) || !std::isfinite(a)) continue;
-          if (!reference.unwritten.empty() && reference.unwritten[i]) continue;
-          const double rounding = narrowed ? 0.5 * UlpOf(*narrowed, t) : 0;
-          part.Add(std::copysign(std::max(0.0, std::fabs(a - t) - rounding), a - t) / b, t);
-        }
-      });
-}
-
-Shares SharesOf(const OutputLayout& layout, const OutputReference& reference, std::span<const std::byte> actual) {
-  return SharesOfValues(reference, Narrows(layout, reference) ? std::optional(layout.dtype) : std::nullopt,
-                        [&](size_t i) { return core::LoadAsDouble(layout.dtype, actual.data(), i); });
-}
-ErrorShares Summary(const Shares& all) {
-  return {all.shares.Rms(), all.largest, std::fabs(all.shares.Mean()), std::fabs(all.shrinkage.Mean())};
 }
 
 std::string Describe(core::DType dtype, const std::byte* data, size_t index) {
@@ -165,14 +78,6 @@ void OutputReference::ForgetTruth() {
   source = TruthSource::kNone;
 }
 
-ErrorShares MeasureErrors(const OutputLayout& layout, const OutputReference& reference,
-                          std::span<const std::byte> actual) {
-  return Summary(SharesOf(layout, reference, actual));
-}
-ErrorShares MeasureErrors(const OutputReference& reference, std::span<const double> values) {
-  return Summary(SharesOfValues(reference, std::nullopt, [&](size_t i) { return values[i]; }));
-}
-
 ToleranceOverrides ToleranceOverridesOf(const core::KernelSpec& spec) {
   return {spec.tolerance.relative, spec.allow.contains(core::Allow::kTf32),
           spec.allow.contains(core::Allow::kReducedPrecision)};
@@ -182,9 +87,9 @@ double UlpOf(core::DType dtype, double value) {
   const double magnitude = std::fabs(value), normal = core::SmallestNormal(dtype),
                epsilon = core::MachineEpsilon(dtype);
   if (!(magnitude > normal)) return normal * epsilon;
-  int exponent = 0;
-  std::frexp(magnitude, &exponent);
-  return std::ldexp(epsilon, exponent - 1);
+  // The power of two at or below it.
+  constexpr uint64_t kExponent = 0x7ff0000000000000;
+  return std::bit_cast<double>(std::bit_cast<uint64_t>(magnitude) & kExponent) * epsilon;
 }
 
 double EstimateAccumulation(const core::KernelSpec& spec, const core::Case& c, const core::Argument& output) {
@@ -238,10 +143,18 @@ Comparator::Comparator(OutputLayout layout, const OutputReference& reference, co
   row_share_ /= tighten;
   // With a relaxation in force the original's own error is no longer the measure.
   budget_ = core::IsFloat(layout_.dtype) && reference_.truth.size() == count_ && count_ > 0 && !leniency.Any();
-  if (core::IsFloat(layout_.dtype)) Measure();
-  if (!budget_ || !reference_.has_bounds()) return;
-  original_shares_ = usual_shares_ = MeasureErrors(layout_, reference_, reference_.bytes);
-  usual_shares_.Widen(reference_.honest);
+  if (!core::IsFloat(layout_.dtype)) return;
+  const bool bounds = budget_ && reference_.has_bounds();
+  if (bounds) {
+    const OriginalShares original = OriginalSharesOf(layout_, reference_);
+    original_shares_ = usual_shares_ = original.shares.Summary();
+    units_rms_ = original.units.Rms();
+    usual_shares_.Widen(reference_.honest);
+    measured_ = original.bounded < count_;
+  }
+  // Rows say nothing of an element whose bound is known.
+  if (measured_) Measure();
+  if (!bounds) return;
   share_ =
       reference_.structured
           ? kBoundFactor
@@ -249,6 +162,11 @@ Comparator::Comparator(OutputLayout layout, const OutputReference& reference, co
 }
 
 double Comparator::OriginalRelativeError() const {
+  if (!measured_) {
+    Comparator measured(*this);
+    measured.Measure();
+    return measured.OriginalRelativeError();
+  }
   return budget_ && rms_truth_ > 0 ? rms_original_error_ / rms_truth_ : 0;
 }
 
@@ -266,23 +184,41 @@ double Comparator::TargetAt(size_t index) const {
   return truth ? reference_.truth[index] : core::LoadAsDouble(layout_.dtype, reference_.bytes.data(), index);
 }
 
+struct Comparator::Whole {
+  Shares shares;  // with bounds
+  Totals totals;  // with another truth
+  bool near = false;
+  Allowance allowance() const { return near ? Allowance::kNear : Allowance::kUsual; }
+};
+
 // How far the original is from the truth over the whole output, and this one.
-Comparator::Allowance Comparator::AllowanceFor(std::span<const std::byte> actual) const {
-  if (!budget_ || reference_.exact) return Allowance::kUsual;
-  if (reference_.has_bounds())
-    return SharesOf(layout_, reference_, actual).shares.Rms() <= original_shares_.rms ? Allowance::kNear
-                                                                                      : Allowance::kUsual;
-  const Moments errors =
-      base::ParallelSum<Moments>(count_, base::kParallelChunk, [&](size_t begin, size_t end, Moments& part) {
-        for (size_t i = begin; i < end; ++i) {
-          if (!UsesTruth(i) || (!reference_.unwritten.empty() && reference_.unwritten[i])) continue;
-          part.Add(core::LoadAsDouble(layout_.dtype, actual.data(), i) - reference_.truth[i]);
-        }
-      });
-  return errors.Rms() <= rms_original_error_ ? Allowance::kNear : Allowance::kUsual;
+Comparator::Whole Comparator::MeasureWhole(std::span<const std::byte> actual) const {
+  Whole whole;
+  if (!budget_ || reference_.exact) return whole;
+  if (reference_.has_bounds()) {
+    whole.shares = SharesOf(layout_, reference_, actual);
+    whole.near = whole.shares.shares.Rms() <= original_shares_.rms;
+    return whole;
+  }
+  const auto add = [&](size_t first, size_t count, Totals& part) {
+    Block values, originals;
+    core::LoadAsDoubles(layout_.dtype, actual.data(), first, std::span(values).first(count));
+    core::LoadAsDoubles(layout_.dtype, reference_.bytes.data(), first, std::span(originals).first(count));
+    for (size_t k = 0; k < count; ++k) {
+      const double t = reference_.truth[first + k];
+      if (std::isfinite(t) && std::isfinite(originals[k]) && !IsSpared(reference_, first + k))
+        part.Add(t, values[k] - t);
+    }
+  };
+  whole.totals = base::ParallelSum<Totals>(count_, base::kParallelChunk, [&](size_t begin, size_t end, Totals& part) {
+    ForEachBlock(begin, end, [&](size_t first, size_t count) { add(first, count, part); });
+  });
+  whole.near = whole.totals.errors.Rms() <= rms_original_error_;
+  return whole;
 }
 
 void Comparator::Measure() {
+  measured_ = true;
   const size_t row = layout_.shape.size() >= 2 ? static_cast<size_t>(std::max<int64_t>(1, layout_.shape.back()))
                                                : std::max<size_t>(count_, 1);
   group_size_ = row >= kShortRow ? row : row * ((kShortRow + row - 1) / row);
@@ -294,22 +230,27 @@ void Comparator::Measure() {
   const auto measure = [&](size_t g, Totals& all) {
     Moments magnitude, movement;
     Group& group = groups_[g];
-    for (size_t i = g * group_size_; i < std::min(count_, (g + 1) * group_size_); ++i) {
-      const double r = core::LoadAsDouble(layout_.dtype, reference_.bytes.data(), i);
-      if (!std::isfinite(r) || (!reference_.unwritten.empty() && reference_.unwritten[i])) continue;
-      magnitude.Add(r);
-      if (reference_.conditioning.size() == count_ && std::isfinite(reference_.conditioning[i])) {
-        movement.Add(reference_.conditioning[i]);
-        all.conditioning.Add(reference_.conditioning[i]);
+    const auto add = [&](size_t first, size_t count) {
+      Block originals;
+      core::LoadAsDoubles(layout_.dtype, reference_.bytes.data(), first, std::span(originals).first(count));
+      for (size_t i = first; i < first + count; ++i) {
+        const double r = originals[i - first];
+        if (!std::isfinite(r) || IsSpared(reference_, i)) continue;
+        magnitude.Add(r);
+        if (reference_.conditioning.size() == count_ && std::isfinite(reference_.conditioning[i])) {
+          movement.Add(reference_.conditioning[i]);
+          all.conditioning.Add(reference_.conditioning[i]);
+        }
+        if (!budget_ || !std::isfinite(reference_.truth[i])) continue;
+        const double t = reference_.truth[i], error = r - t;
+        // The last rounding of a 16-bit output dwarfs all others and is not informative about the computation: count
+        // only the error beyond it.
+        const double rounding = IsNarrow(layout_.dtype) ? 0.5 * UlpOf(layout_.dtype, t) : 0;
+        group.original_error = std::max(group.original_error, std::fabs(error) - rounding);
+        all.Add(t, error);
       }
-      if (!UsesTruth(i)) continue;
-      const double t = reference_.truth[i], error = r - t;
-      // The last rounding of a 16-bit output dwarfs all others and is not informative about the computation: count only
-      // the error beyond it.
-      const double rounding = IsNarrow(layout_.dtype) ? 0.5 * UlpOf(layout_.dtype, t) : 0;
-      group.original_error = std::max(group.original_error, std::fabs(error) - rounding);
-      all.Add(t, error);
-    }
+    };
+    ForEachBlock(g * group_size_, std::min(count_, (g + 1) * group_size_), add);
     group.rms = magnitude.Rms();
     group.conditioning = allowance(movement, group.rms);
   };
@@ -335,7 +276,7 @@ void Comparator::Measure() {
 double Comparator::BoundTolerance(size_t index, Allowance allowance) const {
   const double bound = reference_.bound[index];
   const double share = allowance == Allowance::kNear ? kBoundFactor : share_;
-  const double accumulated = std::max(share * bound, kBoundFactor * reference_.single[index]);
+  const double accumulated = std::max(share * bound, kBoundFactor * SingleOf(reference_, index));
   const double ulp = UlpOf(layout_.dtype, reference_.truth[index]);
   const double rounding = Narrows(layout_, reference_) ? ulp : 0;
   if (IsNarrow(layout_.dtype)) return accumulated + rounding;
@@ -361,51 +302,100 @@ double Comparator::ToleranceAt(size_t index, Allowance allowance) const {
   return allowance == Allowance::kNear ? std::max(budget, TableTolerance(index, t)) : budget;
 }
 
-std::optional<std::string> Comparator::CheckElement(size_t index, const std::byte* actual, Allowance allowance) const {
+Comparator::Fault Comparator::FaultOf(size_t index, const std::byte* actual, Allowance allowance) const {
   const core::DType dtype = layout_.dtype;
   const std::byte* expected = reference_.bytes.data();
   const size_t size = core::SizeOf(dtype);
-  if (std::memcmp(actual + index * size, expected + index * size, size) == 0) return std::nullopt;
-  if (!reference_.unwritten.empty() && reference_.unwritten[index])
-    return fmt::format("is written ({}), which the original leaves alone", Describe(dtype, actual, index));
-  const auto differs = [&](const std::string& detail) {
-    return fmt::format("is {}, expected {}{}", Describe(dtype, actual, index), Describe(dtype, expected, index),
-                       detail);
-  };
-  if (!core::IsFloat(dtype)) return differs("");
+  if (core::IsSameElement(actual, expected, index, size)) return Fault::kNone;
+  if (IsSpared(reference_, index)) return Fault::kWritten;
+  if (!core::IsFloat(dtype)) return Fault::kDiffers;
   const double a = core::LoadAsDouble(dtype, actual, index), r = core::LoadAsDouble(dtype, expected, index);
-  if (std::isnan(a) && std::isnan(r)) return std::nullopt;
-  if (!std::isfinite(a) || !std::isfinite(r)) return a == r ? std::nullopt : std::optional(differs(""));
-  if (reference_.exact)
-    return a == r ? std::nullopt : std::optional(differs(" exactly: its inputs make every sum exact"));
-  if (a == r) return std::nullopt;  // zeros of both signs
-  const double error = std::fabs(a - TargetAt(index)), tolerance = ToleranceAt(index, allowance);
-  if (error <= tolerance) return std::nullopt;
+  if (std::isnan(a) && std::isnan(r)) return Fault::kNone;
+  if (!std::isfinite(a) || !std::isfinite(r)) return a == r ? Fault::kNone : Fault::kDiffers;
+  if (a == r) return Fault::kNone;  // zeros of both signs
+  if (reference_.exact) return Fault::kInexact;
+  return std::fabs(a - TargetAt(index)) <= ToleranceAt(index, allowance) ? Fault::kNone : Fault::kOff;
+}
+
+std::string Comparator::Explain(Fault fault, size_t index, const std::byte* actual, Allowance allowance) const {
+  const core::DType dtype = layout_.dtype;
+  const std::byte* expected = reference_.bytes.data();
+  if (fault == Fault::kWritten)
+    return fmt::format("is written ({}), which the original leaves alone", Describe(dtype, actual, index));
+  std::string text =
+      fmt::format("is {}, expected {}", Describe(dtype, actual, index), Describe(dtype, expected, index));
+  if (fault == Fault::kInexact) text += " exactly: its inputs make every sum exact";
+  if (fault != Fault::kOff) return text;
+  const double a = core::LoadAsDouble(dtype, actual, index), r = core::LoadAsDouble(dtype, expected, index),
+               target = TargetAt(index);
   // What it is measured against, where that is not what the original gives.
-  const std::string target = TargetAt(index) == r ? "" : fmt::format(" from {:.9g} in float64", TargetAt(index));
-  return differs(fmt::format(" (off by {:.3g}{}, allowed {:.3g})", error, target, tolerance));
+  const std::string from = target == r ? "" : fmt::format(" from {:.9g} in float64", target);
+  return text +
+         fmt::format(" (off by {:.3g}{}, allowed {:.3g})", std::fabs(a - target), from, ToleranceAt(index, allowance));
+}
+
+// Nearly all elements of nearly all outputs are far within their tolerances, which are dear to work out: what is within
+// a part of its tolerance that is cheap needs no closer look.
+template <typename Visit>
+void Comparator::ForEachSuspect(size_t begin, size_t end, const std::byte* actual, Visit visit) const {
+  const size_t size = core::SizeOf(layout_.dtype);
+  const bool closely = !core::IsFloat(layout_.dtype) || reference_.exact || !reference_.unwritten.empty();
+  const auto look = [&](size_t first, size_t count) {
+    if (std::memcmp(actual + first * size, reference_.bytes.data() + first * size, count * size) == 0) return;
+    std::array<bool, kBlock> fine = {};
+    if (!closely) MarkFine(first, actual, std::span(fine).first(count));
+    for (size_t k = 0; k < count; ++k)
+      if (!fine[k]) visit(first + k);
+  };
+  ForEachBlock(begin, end, look);
+}
+
+void Comparator::MarkFine(size_t first, const std::byte* actual, std::span<bool> fine) const {
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  const size_t count = fine.size();
+  Block values, originals;
+  core::LoadAsDoubles(layout_.dtype, actual, first, std::span(values).first(count));
+  core::LoadAsDoubles(layout_.dtype, reference_.bytes.data(), first, std::span(originals).first(count));
+  const auto finite = [](double x) { return std::fabs(x) <= kLargest; };
+  if (budget_ && reference_.has_bounds()) {
+    const double *truth = reference_.truth.data() + first, *bound = reference_.bound.data() + first;
+    for (size_t k = 0; k < count; ++k)
+      fine[k] = bound[k] > 0 && finite(bound[k]) && finite(truth[k]) && finite(originals[k]) && finite(values[k]) &&
+                std::fabs(values[k] - truth[k]) <= share_ * bound[k];
+    return;
+  }
+  for (size_t k = 0; k < count;) {
+    const size_t index = (first + k) / group_size_;
+    const size_t rest = std::min(count, (index + 1) * group_size_ - first);
+    const Group& group = groups_[index];
+    if (budget_) {
+      const double least = std::max({4 * group.original_error, 4 * usual_row_error_ * group.rms,
+                                     2 * epsilon_accumulate_ * group.rms, group.conditioning});
+      for (; k < rest; ++k)
+        fine[k] = finite(originals[k]) && finite(values[k]) && finite(reference_.truth[first + k]) &&
+                  std::fabs(values[k] - reference_.truth[first + k]) <= least * kSafely;
+      continue;
+    }
+    const double row = row_share_ + row_factor_ * epsilon_accumulate_ * std::sqrt(layout_.accumulation);
+    const double least = row * group.rms + group.conditioning;
+    for (; k < rest; ++k)
+      fine[k] = finite(originals[k]) && finite(values[k]) &&
+                std::fabs(values[k] - originals[k]) <= (rtol_ * std::fabs(originals[k]) + least) * kSafely;
+  }
 }
 
 // With bounds, in their units: then large elements do not speak for all.
-std::optional<std::string> Comparator::CheckShares(std::span<const std::byte> actual) const {
+std::optional<std::string> Comparator::CheckShares(const Shares& all) const {
   if (reference_.structured) return std::nullopt;
-  const Shares all = SharesOf(layout_, reference_, actual);
   if (all.shares.count() < kShortRow) return std::nullopt;
-  const double epsilon = std::min(core::MachineEpsilon(layout_.dtype), kEpsilonF32);
-  const Moments units =
-      base::ParallelSum<Moments>(count_, base::kParallelChunk, [&](size_t begin, size_t end, Moments& part) {
-        for (size_t i = begin; i < end; ++i)
-          if (UsesBound(i) && reference_.bound[i] > 0)
-            part.Add((epsilon * std::fabs(reference_.truth[i]) + reference_.single[i]) / reference_.bound[i]);
-      });
-  const double allowed = 2 * usual_shares_.rms + units.Rms();
+  const double allowed = 2 * usual_shares_.rms + units_rms_;
   if (!(all.shares.Rms() <= allowed))
     return fmt::format(
         "has a root mean square error of {:.3g} times the bound of its rounding errors against the float64 truth, "
         "allowed {:.3g} (the original has {:.3g})",
         all.shares.Rms(), allowed, original_shares_.rms);
   const auto biased = [&](const Moments& moments, double usual) {
-    return std::fabs(moments.Mean()) > 4 * usual + 0.5 * units.Rms() &&
+    return std::fabs(moments.Mean()) > 4 * usual + 0.5 * units_rms_ &&
            std::fabs(moments.Mean()) > 6 * moments.StandardError();
   };
   if (biased(all.shares, usual_shares_.bias) || biased(all.shrinkage, usual_shares_.shrinkage))
@@ -417,17 +407,10 @@ std::optional<std::string> Comparator::CheckShares(std::span<const std::byte> ac
 }
 
 // The rules over the whole output; only with truth, and only after every element passed individually.
-std::optional<std::string> Comparator::CheckTotals(std::span<const std::byte> actual) const {
+std::optional<std::string> Comparator::CheckTotals(const Whole& whole) const {
   if (!budget_ || reference_.exact) return std::nullopt;
-  if (reference_.has_bounds()) return CheckShares(actual);
-  const Totals all =
-      base::ParallelSum<Totals>(count_, base::kParallelChunk, [&](size_t begin, size_t end, Totals& part) {
-        for (size_t i = begin; i < end; ++i) {
-          if (!UsesTruth(i) || (!reference_.unwritten.empty() && reference_.unwritten[i])) continue;
-          const double t = reference_.truth[i];
-          part.Add(t, core::LoadAsDouble(layout_.dtype, actual.data(), i) - t);
-        }
-      });
+  if (reference_.has_bounds()) return CheckShares(whole.shares);
+  const Totals& all = whole.totals;
   const Moments &errors = all.errors, &shrinkage = all.shrinkage;
   if (errors.count() < kShortRow) return std::nullopt;
   const double epsilon = core::MachineEpsilon(layout_.dtype);
@@ -460,10 +443,11 @@ std::string Comparator::Coordinates(size_t index) const {
 
 std::string Comparator::PatternOf(std::span<const std::byte> actual, Allowance allowance) const {
   MismatchPattern pattern(layout_.shape);
-  for (size_t i = 0; i < count_; ++i)
-    if (CheckElement(i, actual.data(), allowance))
+  ForEachSuspect(0, count_, actual.data(), [&](size_t i) {
+    if (FaultOf(i, actual.data(), allowance) != Fault::kNone)
       pattern.Add(i, core::LoadAsDouble(layout_.dtype, actual.data(), i),
                   core::LoadAsDouble(layout_.dtype, reference_.bytes.data(), i));
+  });
   const std::string text = pattern.Describe(count_);
   return text.empty() ? text : ": " + text;
 }
@@ -475,14 +459,17 @@ bool Comparator::Accepts(std::span<const std::byte> actual) const {
   std::atomic<bool> accepted = true;
   Allowance allowance = Allowance::kNear;
   const auto check = [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end && accepted; ++i)
-      if (CheckElement(i, actual.data(), allowance)) accepted = false;
+    for (size_t first = begin; first < end && accepted; first += kFirst)
+      ForEachSuspect(first, std::min(end, first + kFirst), actual.data(), [&](size_t i) {
+        if (FaultOf(i, actual.data(), allowance) != Fault::kNone) accepted = false;
+      });
   };
   check(0, std::min(kFirst, count_));
   if (!accepted) return false;
-  allowance = AllowanceFor(actual);
+  const Whole whole = MeasureWhole(actual);
+  allowance = whole.allowance();
   base::ParallelFor(count_, check);
-  return accepted && !CheckTotals(actual);
+  return accepted && !CheckTotals(whole);
 }
 
 std::optional<Mismatch> Comparator::Check(std::span<const std::byte> actual) const {
@@ -494,22 +481,25 @@ std::optional<Mismatch> Comparator::Check(std::span<const std::byte> actual) con
   mismatch.output = layout_.name;
   mismatch.index = count_;
   std::mutex mutex;
-  const Allowance allowance = AllowanceFor(actual);
+  const Whole whole = MeasureWhole(actual);
+  const Allowance allowance = whole.allowance();
   base::ParallelFor(count_, [&](size_t begin, size_t end) {
     size_t wrong = 0, first = count_;
-    for (size_t i = begin; i < end; ++i)
-      if (CheckElement(i, actual.data(), allowance) && wrong++ == 0) first = i;
+    ForEachSuspect(begin, end, actual.data(), [&](size_t i) {
+      if (FaultOf(i, actual.data(), allowance) != Fault::kNone && wrong++ == 0) first = i;
+    });
     const std::lock_guard lock(mutex);
     mismatch.wrong += wrong;
     mismatch.index = std::min(mismatch.index, first);
   });
   if (mismatch.wrong > 0) {
-    mismatch.message = Coordinates(mismatch.index) + " " + *CheckElement(mismatch.index, actual.data(), allowance);
+    const Fault fault = FaultOf(mismatch.index, actual.data(), allowance);
+    mismatch.message = Coordinates(mismatch.index) + " " + Explain(fault, mismatch.index, actual.data(), allowance);
     mismatch.message += fmt::format("; {} of {} elements are wrong", mismatch.wrong, count_);
     if (mismatch.wrong > 1) mismatch.message += PatternOf(actual, allowance);
     return mismatch;
   }
-  if (const auto total = CheckTotals(actual)) return Mismatch{layout_.name, count_, 0, layout_.name + " " + *total};
+  if (const auto total = CheckTotals(whole)) return Mismatch{layout_.name, count_, 0, layout_.name + " " + *total};
   return std::nullopt;
 }
 

@@ -43,11 +43,13 @@
 #include <string>
 #include <vector>
 
-#include "base/bytes.h"
+#include "base/uninitialized.h"
 #include "core/dtype.h"
 #include "core/kernel_spec.h"
 
 namespace warpwright::judge {
+
+struct Shares;  // error_shares.h
 
 struct OutputLayout {
   std::string name;
@@ -79,14 +81,15 @@ struct ErrorShares {
 // The output of the original under one input, with what is known about it. Empty vectors: unknown.
 struct OutputReference {
   base::Bytes bytes;
-  std::vector<double> truth;  // NaN: unknown
+  base::UninitializedVector<double> truth;  // NaN: unknown
   TruthSource source = TruthSource::kNone;
-  std::vector<double> bound;   // of the form's truth: B, without the rounding to a narrower output; NaN: unknown
-  std::vector<double> single;  // B', parallel to it
-  ErrorShares honest;          // the largest of honest runs; with bounds
-  core::DType accumulation = core::DType::kF32;  // format in which the original sums; with bounds
-  std::vector<double> conditioning;              // absolute change of each element
-  std::vector<bool> unwritten;                   // the original does not write these; nor may the candidate
+  base::UninitializedVector<double>
+      bound;  // of the form's truth: B, without the rounding to a narrower output; NaN: unknown
+  base::UninitializedVector<double> single;        // B', parallel to it; empty: not known, and taken as 0
+  ErrorShares honest;                              // the largest of honest runs; with bounds
+  core::DType accumulation = core::DType::kF32;    // format in which the original sums; with bounds
+  base::UninitializedVector<double> conditioning;  // absolute change of each element
+  std::vector<bool> unwritten;                     // the original does not write these; nor may the candidate
   double typical_rms = 0;   // of the output under the case's own inputs, which caps the conditioning
   bool own_inputs = false;  // these are the case's own inputs
   bool structured = false;  // roundings depend on one another: constant, tied or sorted inputs
@@ -144,13 +147,21 @@ class Comparator {
   void Measure();
   bool UsesTruth(size_t index) const;
   bool UsesBound(size_t index) const;
-  Allowance AllowanceFor(std::span<const std::byte> actual) const;
+  struct Whole;  // what is measured over all elements
+  // What is wrong with an element.
+  enum class Fault : uint8_t { kNone, kWritten, kDiffers, kInexact, kOff };
+  Whole MeasureWhole(std::span<const std::byte> actual) const;
   double ToleranceAt(size_t index, Allowance allowance) const;
   double BoundTolerance(size_t index, Allowance allowance) const;
   double TableTolerance(size_t index, double around) const;
-  std::optional<std::string> CheckElement(size_t index, const std::byte* actual, Allowance allowance) const;
-  std::optional<std::string> CheckTotals(std::span<const std::byte> actual) const;
-  std::optional<std::string> CheckShares(std::span<const std::byte> actual) const;
+  Fault FaultOf(size_t index, const std::byte* actual, Allowance allowance) const;
+  std::string Explain(Fault fault, size_t index, const std::byte* actual, Allowance allowance) const;
+  // visit(index) for each element of [begin, end) that has a fault, and some that have none.
+  template <typename Visit>
+  void ForEachSuspect(size_t begin, size_t end, const std::byte* actual, Visit visit) const;
+  void MarkFine(size_t first, const std::byte* actual, std::span<bool> fine) const;
+  std::optional<std::string> CheckTotals(const Whole& whole) const;
+  std::optional<std::string> CheckShares(const Shares& all) const;
   std::string Coordinates(size_t index) const;
   std::string PatternOf(std::span<const std::byte> actual, Allowance allowance) const;
 
@@ -159,10 +170,12 @@ class Comparator {
   double rtol_ = 0, row_factor_ = 0, epsilon_accumulate_ = 0,
          row_share_ = 0;  // of the fallback table, including leniency and tightening
   bool budget_ = false;
+  bool measured_ = true;  // rows, and errors without regard to bounds
   size_t count_ = 0, group_size_ = 1;
   std::vector<Group> groups_;
   ErrorShares original_shares_, usual_shares_;  // usual: of the original and honest runs
   double share_ = 0;                            // s
+  double units_rms_ = 0;                        // OriginalShares::units
   double usual_row_error_ = 0;                  // of the original, relative to rows' magnitudes
   double rms_truth_ = 0, rms_original_error_ = 0, all_conditioning_ = 0, bias_original_ = 0, shrinkage_original_ = 0;
 };

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "base/parallel.h"
 #include "base/random.h"
+#include "core/typed_values.h"
 #include "judge/inputs.h"
 
 namespace warpwright::judge {
@@ -51,7 +53,8 @@ struct ElementCheck {
     const double original = core::LoadAsDouble(layout.dtype, reference.bytes.data(), element), truth = result.real[i];
     if (!std::isfinite(error)) return false;
     if (!std::isfinite(original) || !std::isfinite(truth)) return std::isfinite(original) != std::isfinite(truth);
-    return !(std::fabs(original - truth) <= kAgreement * error + UlpOf(layout.dtype, truth));
+    const double difference = std::fabs(original - truth);
+    return !(difference <= kAgreement * error || difference <= kAgreement * error + UlpOf(layout.dtype, truth));
   }
 };
 
@@ -72,38 +75,50 @@ std::optional<std::string> Disagreement(const OutputLayout& layout, const Output
   if (result.written.size() != (indices == nullptr ? count : indices->size()))
     return layout.name + " has another size by the form";
   const ElementCheck check{layout, reference, result, before};
-  for (size_t i = 0; i < result.written.size(); ++i)
-    if (check.Fails(ElementAt(indices, i), i))
-      return fmt::format("element {} of {} is {:.9g}, by the form {:.9g}", ElementAt(indices, i), layout.name,
-                         core::LoadAsDouble(layout.dtype, reference.bytes.data(), ElementAt(indices, i)),
-                         core::IsFloat(layout.dtype) ? result.real[i] : static_cast<double>(result.integers[i]));
-  return std::nullopt;
+  std::atomic<size_t> first = result.written.size();
+  base::ParallelFor(
+      result.written.size(),
+      [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end && i < first; ++i)
+          if (check.Fails(ElementAt(indices, i), i)) {
+            for (size_t least = first; i < least && !first.compare_exchange_weak(least, i);) {
+            }
+            return;
+          }
+      },
+      base::kParallelChunk);
+  const size_t i = first;
+  if (i == result.written.size()) return std::nullopt;
+  return fmt::format("element {} of {} is {:.9g}, by the form {:.9g}", ElementAt(indices, i), layout.name,
+                     core::LoadAsDouble(layout.dtype, reference.bytes.data(), ElementAt(indices, i)),
+                     core::IsFloat(layout.dtype) ? result.real[i] : static_cast<double>(result.integers[i]));
 }
 
-const core::TensorResult* ResultNamed(const std::vector<core::TensorResult>& results, const std::string& name) {
+core::TensorResult* ResultNamed(std::vector<core::TensorResult>& results, const std::string& name) {
   const auto found =
       std::find_if(results.begin(), results.end(), [&](const core::TensorResult& r) { return r.name == name; });
   return found == results.end() ? nullptr : &*found;
 }
 
-// `single`: the same with sums that round once.
-void Take(const core::TensorResult& result, const core::TensorResult& single, const std::vector<int64_t>* indices,
-          core::DType accumulation, OutputReference& reference, size_t count) {
-  reference.truth.assign(count, kUnknown);
-  reference.bound.assign(count, kUnknown);
-  reference.single.assign(count, kUnknown);
-  reference.accumulation = accumulation;
-  reference.source = TruthSource::kForm;
-  for (size_t i = 0; i < result.written.size(); ++i) {
-    if (result.written[i] == 0) continue;
-    reference.truth[ElementAt(indices, i)] = result.real[i];
-    reference.bound[ElementAt(indices, i)] = result.errors[i];
-    reference.single[ElementAt(indices, i)] = single.errors[i];
+// `values` of the elements that were asked for as a vector over all elements of an output; NaN where nothing is known.
+base::UninitializedVector<double> Spread(base::UninitializedVector<double>& values, const core::TensorResult& result,
+                                         const std::vector<int64_t>* indices, size_t count) {
+  if (indices != nullptr) {
+    base::UninitializedVector<double> all(count, kUnknown);
+    for (size_t i = 0; i < indices->size(); ++i)
+      if (result.written[i] != 0) all[ElementAt(indices, i)] = values[i];
+    return all;
   }
+  if (!result.whole)
+    base::ParallelFor(count, [&](size_t begin, size_t end) {
+      for (size_t i = begin; i < end; ++i)
+        if (result.written[i] == 0) values[i] = kUnknown;
+    });
+  return std::move(values);
 }
 
 std::optional<std::string> FindDisagreement(const std::vector<OutputReference>& references, const OriginalRun& run,
-                                            const std::vector<core::TensorResult>& results,
+                                            std::vector<core::TensorResult>& results,
                                             const core::OutputElements* elements) {
   for (size_t o = 0; o < references.size(); ++o) {
     const std::string& name = run.layouts[o].name;
@@ -159,13 +174,12 @@ FormTruth::Arguments FormTruth::ArgumentsOf(const OriginalRun& run) const {
     const core::DType dtype = std::get<core::BufferArgument>(argument.kind).dtype;
     const core::BufferContent& content = run.inputs[index++];
     const size_t count = content.bytes.size() / core::SizeOf(dtype);
-    std::vector<double> reals(core::IsFloat(dtype) ? count : 0);
-    std::vector<int64_t> integers(core::IsFloat(dtype) ? 0 : count);
+    base::UninitializedVector<double> reals(core::IsFloat(dtype) ? count : 0);
+    base::UninitializedVector<int64_t> integers(core::IsFloat(dtype) ? 0 : count);
     base::ParallelFor(count, [&](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i) {
-        if (core::IsFloat(dtype)) reals[i] = core::LoadAsDouble(dtype, content.bytes.data(), i);
-        else integers[i] = core::LoadAsInteger(dtype, content.bytes.data(), i);
-      }
+      if (core::IsFloat(dtype))
+        return core::LoadAsDoubles(dtype, content.bytes.data(), begin, std::span(reals).subspan(begin, end - begin));
+      for (size_t i = begin; i < end; ++i) integers[i] = core::LoadAsInteger(dtype, content.bytes.data(), i);
     });
     arguments.reals.push_back(std::move(reals));
     arguments.integers.push_back(std::move(integers));
@@ -207,9 +221,14 @@ core::OutputElements FormTruth::Sample(const OriginalRun& run) const {
   return elements;
 }
 
-Result<std::optional<FormTruth::Declined>> FormTruth::AddTo(std::vector<OutputReference>& references,
-                                                            const OriginalRun& run, Extent extent) {
-  using Outcome = std::optional<Declined>;
+core::EvaluateOptions FormTruth::OptionsFor(const Model& model, bool single) {
+  return {.rounds = false,
+          .errors = core::ErrorModel{
+              .accumulation = model.accumulation, .fast = model.fast, .single = single, .literal = kLiteralError}};
+}
+
+Result<FormTruth::Outcome> FormTruth::AddTo(std::vector<OutputReference>& references, const OriginalRun& run,
+                                            Extent extent) {
   if (const auto broken = core::BrokenAssumption(*computation_, core::IntegerScalars(run.c)))
     return Outcome(Declined{"the form holds for " + *broken, true});
   ChooseModels(run.precision);
@@ -219,10 +238,7 @@ Result<std::optional<FormTruth::Declined>> FormTruth::AddTo(std::vector<OutputRe
   const core::OutputElements* elements = extent == Extent::kSampled ? &sample : nullptr;
   for (;;) {
     const Model model = models_.front();
-    core::EvaluateOptions options = {
-        .rounds = false,
-        .errors = core::ErrorModel{.accumulation = model.accumulation, .fast = model.fast, .literal = kLiteralError}};
-    const auto results = Evaluate(arguments, options, elements);
+    auto results = Evaluate(arguments, OptionsFor(model, false), elements);
     if (!results) return Outcome(Declined{results.error().message, results.error().code == ErrorCode::kLimit});
     const auto difference = FindDisagreement(references, run, *results, elements);
     if (difference) {
@@ -230,26 +246,43 @@ Result<std::optional<FormTruth::Declined>> FormTruth::AddTo(std::vector<OutputRe
       models_.erase(models_.begin());
       continue;
     }
-    options.errors->single = true;
-    const auto single = Evaluate(arguments, options, elements);
-    if (!single) return Outcome(Declined{single.error().message});
     for (size_t o = 0; o < references.size(); ++o) {
-      const auto* result = ResultNamed(*results, run.layouts[o].name);
-      if (result == nullptr || !core::IsFloat(run.layouts[o].dtype)) continue;
-      Take(*result, *ResultNamed(*single, run.layouts[o].name), IndicesOf(elements, run.layouts[o].name),
-           model.accumulation, references[o], references[o].bytes.size() / core::SizeOf(run.layouts[o].dtype));
+      const OutputLayout& layout = run.layouts[o];
+      auto* result = ResultNamed(*results, layout.name);
+      if (result == nullptr || !core::IsFloat(layout.dtype)) continue;
+      const auto* indices = IndicesOf(elements, layout.name);
+      const size_t count = references[o].bytes.size() / core::SizeOf(layout.dtype);
+      references[o].truth = Spread(result->real, *result, indices, count);
+      references[o].bound = Spread(result->errors, *result, indices, count);
+      references[o].accumulation = model.accumulation;
+      references[o].source = TruthSource::kForm;
     }
-    AddHonestRuns(references, run, arguments, elements);
-    if (extent == Extent::kWhole) AddConditioning(references, run);
-    return Outcome();
+    return Outcome(Use{extent, model});
   }
+}
+
+void FormTruth::AddHonestRuns(std::vector<OutputReference>& references, const OriginalRun& run, const Use& use) const {
+  const Arguments arguments = ArgumentsOf(run);
+  core::OutputElements sample;
+  if (use.extent == Extent::kSampled) sample = Sample(run);
+  const core::OutputElements* elements = use.extent == Extent::kSampled ? &sample : nullptr;
+  if (auto single = Evaluate(arguments, OptionsFor(use.model, true), elements)) {
+    for (size_t o = 0; o < references.size(); ++o) {
+      auto* result = ResultNamed(*single, run.layouts[o].name);
+      if (references[o].bound.empty() || result == nullptr) continue;
+      references[o].single =
+          Spread(result->errors, *result, IndicesOf(elements, run.layouts[o].name), references[o].bound.size());
+    }
+  }
+  AddShares(references, run, arguments, elements, use.model);
+  if (use.extent == Extent::kWhole) AddConditioning(references, run);
 }
 
 // In f32, term by term, and with other orders and roundings; of few elements more, since chance has more to say there.
 // In f64 only conversions and the output round.
-void FormTruth::AddHonestRuns(std::vector<OutputReference>& references, const OriginalRun& run,
-                              const Arguments& arguments, const core::OutputElements* elements) const {
-  const bool wide = models_.front().accumulation == core::DType::kF64;
+void FormTruth::AddShares(std::vector<OutputReference>& references, const OriginalRun& run, const Arguments& arguments,
+                          const core::OutputElements* elements, const Model& model) const {
+  const bool wide = model.accumulation == core::DType::kF64;
   size_t least = std::numeric_limits<size_t>::max();
   for (const OutputReference& reference : references)
     if (!reference.bound.empty()) least = std::min(least, reference.bound.size());
@@ -257,16 +290,13 @@ void FormTruth::AddHonestRuns(std::vector<OutputReference>& references, const Or
   for (uint64_t r = 0; r < runs; ++r) {
     core::EvaluateOptions options;
     if (!wide) options.trial = core::FormatTrial{.random_rounding = r > 0, .order = r, .seed = r};
-    const auto results = Evaluate(arguments, options, elements);
+    auto results = Evaluate(arguments, options, elements);
     if (!results) return;
     for (size_t o = 0; o < references.size(); ++o) {
-      const OutputLayout& layout = run.layouts[o];
-      const auto* result = ResultNamed(*results, layout.name);
+      auto* result = ResultNamed(*results, run.layouts[o].name);
       if (references[o].bound.empty() || result == nullptr) continue;
-      const std::vector<int64_t>* indices = IndicesOf(elements, layout.name);
-      std::vector<double> values(references[o].bound.size(), kUnknown);
-      for (size_t i = 0; i < result->real.size(); ++i)
-        if (result->written[i] != 0) values[ElementAt(indices, i)] = result->real[i];
+      const auto values =
+          Spread(result->real, *result, IndicesOf(elements, run.layouts[o].name), references[o].bound.size());
       references[o].honest.Widen(MeasureErrors(references[o], values));
     }
   }
@@ -281,7 +311,7 @@ void FormTruth::AddConditioning(std::vector<OutputReference>& references, const 
   std::vector<core::BufferContent> inputs = run.inputs;
   PerturbInputs(*spec_, 0x1.0p-23, run.seed, inputs);
   const Arguments arguments = ArgumentsOf({run.c, run.seed, inputs, run.layouts, run.precision});
-  const auto results = Evaluate(arguments, {.rounds = false}, nullptr);
+  auto results = Evaluate(arguments, {.rounds = false}, nullptr);
   if (!results) return;
   for (size_t o = 0; o < references.size(); ++o) {
     const auto* result = ResultNamed(*results, run.layouts[o].name);

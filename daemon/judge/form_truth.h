@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "base/result.h"
@@ -42,27 +43,35 @@ class FormTruth {
                                   FormLimits limits = {});
 
   enum class Extent : uint8_t { kWhole, kSampled };
-  // Fills in truth, bounds and honest runs of the outputs, parallel to `run.layouts`. Why not, if it does not: the
-  // form takes too much (then a sample may still do), or disagrees with the original.
-  struct Declined {
-    std::string reason;
-    bool too_much = false;  // or these sizes are none of the form's: nothing speaks against it elsewhere
-  };
-  Result<std::optional<Declined>> AddTo(std::vector<OutputReference>& references, const OriginalRun& run,
-                                        Extent extent);
-  const core::Computation& computation() const { return *computation_; }
-
- private:
-  // Formats that the original may compute in, the most exact first.
+  // Formats that the original may compute in.
   struct Model {
     core::DType accumulation = core::DType::kF32;
     bool fast = false;
   };
+  // How a trial's truth was found.
+  struct Use {
+    Extent extent = Extent::kWhole;
+    Model model;
+  };
+  // Fills in truth and bounds of the outputs, parallel to `run.layouts`. Why not, if it does not: the form takes too
+  // much (then a sample may still do), or disagrees with the original.
+  struct Declined {
+    std::string reason;
+    bool too_much = false;  // or these sizes are none of the form's: nothing speaks against it elsewhere
+  };
+  using Outcome = std::variant<Use, Declined>;
+  Result<Outcome> AddTo(std::vector<OutputReference>& references, const OriginalRun& run, Extent extent);
+  // What only widens tolerances, after AddTo: the bounds if sums rounded once, the errors of honest runs, and of few
+  // elements the conditioning.
+  void AddHonestRuns(std::vector<OutputReference>& references, const OriginalRun& run, const Use& use) const;
+  const core::Computation& computation() const { return *computation_; }
+
+ private:
   struct Arguments {
     core::SizeValues sizes;
     core::ArgumentValues values;
-    std::vector<std::vector<double>> reals;
-    std::vector<std::vector<int64_t>> integers;
+    std::vector<base::UninitializedVector<double>> reals;
+    std::vector<base::UninitializedVector<int64_t>> integers;
   };
 
   FormTruth(const core::KernelSpec& spec, core::Computation computation, FormLimits limits);
@@ -71,14 +80,15 @@ class FormTruth {
   Result<std::vector<core::TensorResult>> Evaluate(const Arguments& arguments, core::EvaluateOptions options,
                                                    const core::OutputElements* elements) const;
   core::OutputElements Sample(const OriginalRun& run) const;
-  void AddHonestRuns(std::vector<OutputReference>& references, const OriginalRun& run, const Arguments& arguments,
-                     const core::OutputElements* elements) const;
+  static core::EvaluateOptions OptionsFor(const Model& model, bool single);
+  void AddShares(std::vector<OutputReference>& references, const OriginalRun& run, const Arguments& arguments,
+                 const core::OutputElements* elements, const Model& model) const;
   void AddConditioning(std::vector<OutputReference>& references, const OriginalRun& run) const;
 
   const core::KernelSpec* spec_;
   std::shared_ptr<const core::Computation> computation_;
   FormLimits limits_;
-  std::vector<Model> models_;  // from the current one on
+  std::vector<Model> models_;  // from the current one on, the most exact first
 };
 
 }  // namespace warpwright::judge

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "base/uninitialized.h"
 #include "judge/drawn_numbers.h"
 #include "judge/integer_inputs.h"
 #include "judge/real_inputs.h"
@@ -71,6 +72,7 @@ std::string_view Name(InputVariant variant) {
                                          "wide",
                                          "special-values",
                                          "special-numbers",
+                                         "special-finite",
                                          "tiny",
                                          "subnormal",
                                          "low-needle",
@@ -96,10 +98,11 @@ bool SeedMatters(const core::KernelSpec& spec) {
   });
 }
 
-Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec, const core::Case& c,
-                                                    InputVariant variant, uint64_t seed,
-                                                    const std::filesystem::path& repository,
-                                                    std::span<const double> named) {
+namespace {
+
+Result<std::vector<core::BufferContent>> Make(const core::KernelSpec& spec, const core::Case& c, InputVariant variant,
+                                              uint64_t seed, const std::filesystem::path& repository,
+                                              std::span<const double> named, uint64_t tile) {
   // All shapes first: where the last one is not allowed, those before it may be beyond all memory.
   std::vector<std::pair<std::vector<int64_t>, uint64_t>> sizes;
   for (const core::Argument& argument : spec.args) {
@@ -121,9 +124,13 @@ Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec
     const auto& [shape, bytes] = sizes[buffers.size()];
     core::BufferContent content;
     content.name = argument.name;
-    std::vector<std::byte> values(bytes);
+    const uint64_t tile_bytes = tile * core::SizeOf(buffer->dtype);
+    if (tile > 0 && bytes > tile_bytes) content.repeated_bytes = bytes;
+    base::ByteVector values(content.repeated_bytes > 0 ? tile_bytes : bytes);
     const uint64_t stream = buffers.size() + 1;
     if (IsFilled(*buffer)) {
+      if (content.repeated_bytes > 0 && buffer->init.kind == core::Init::Kind::kFile)
+        return Fail(ErrorCode::kConfig, "argument " + argument.name + " is read from a file of one size");
       InputTarget target{.argument = argument,
                          .buffer = *buffer,
                          .c = c,
@@ -146,10 +153,25 @@ Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec
       FillPoison(values, seed, stream, false);
       content.uninitialized = true;
     }
-    content.bytes = std::move(values);
+    content.bytes = base::ToBytes(std::move(values));
     buffers.push_back(std::move(content));
   }
   return buffers;
+}
+
+}  // namespace
+
+Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec, const core::Case& c,
+                                                    InputVariant variant, uint64_t seed,
+                                                    const std::filesystem::path& repository,
+                                                    std::span<const double> named) {
+  return Make(spec, c, variant, seed, repository, named, 0);
+}
+
+Result<std::vector<core::BufferContent>> MakeRepeatedInputs(const core::KernelSpec& spec, const core::Case& c,
+                                                            uint64_t seed, const std::filesystem::path& repository,
+                                                            uint64_t tile) {
+  return Make(spec, c, InputVariant::kBase, seed, repository, {}, tile);
 }
 
 void FillPoison(std::span<std::byte> bytes, uint64_t seed, uint64_t stream, bool complement) {
@@ -170,9 +192,9 @@ void ComplementPoison(const core::KernelSpec& spec, uint64_t seed, std::vector<c
     if (buffer == nullptr) continue;
     core::BufferContent& content = buffers[index++];
     if (IsFilled(*buffer)) continue;
-    std::vector<std::byte> poison(content.bytes.size());
+    base::ByteVector poison(content.bytes.size());
     FillPoison(poison, seed, index, true);
-    content.bytes = std::move(poison);
+    content.bytes = base::ToBytes(std::move(poison));
   }
 }
 
@@ -185,7 +207,7 @@ void PerturbInputs(const core::KernelSpec& spec, double epsilon, uint64_t seed,
     core::BufferContent& content = buffers[index++];
     if (!IsFilled(*buffer) || (buffer->dtype != core::DType::kF32 && buffer->dtype != core::DType::kF64)) continue;
     const base::CounterRandom random(seed ^ kPerturbStream, 1000 + index);
-    std::vector<std::byte> moved = content.bytes.Copy();
+    base::ByteVector moved = base::CopyOf(content.bytes);
     base::ParallelFor(moved.size() / core::SizeOf(buffer->dtype), [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i) {
         const double x = core::LoadAsDouble(buffer->dtype, moved.data(), i);
@@ -193,7 +215,7 @@ void PerturbInputs(const core::KernelSpec& spec, double epsilon, uint64_t seed,
           core::StoreFromDouble(buffer->dtype, moved.data(), i, x * (1 + SignAt(random, i) * epsilon));
       }
     });
-    content.bytes = std::move(moved);
+    content.bytes = base::ToBytes(std::move(moved));
   }
 }
 

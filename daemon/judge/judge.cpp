@@ -99,10 +99,26 @@ std::optional<Mismatch> Judge::State::Compare(const TrialReference& reference,
                                               const std::vector<base::Bytes>& buffers) const {
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
     const OutputLayout& layout = reference.layouts[o];
+    const base::Bytes& actual = buffers[reference.outputs[o]];
+    if (actual == reference.references[o].bytes) continue;
     const Comparator comparator(layout, reference.references[o], leniency, TightenOf(layout.name));
-    if (auto mismatch = comparator.Check(buffers[reference.outputs[o]])) return mismatch;
+    if (auto mismatch = comparator.Check(actual)) return mismatch;
   }
   return std::nullopt;
+}
+
+Result<std::optional<Mismatch>> Judge::State::CompareInDepth(const Trial& trial,
+                                                             std::shared_ptr<const TrialReference>& reference,
+                                                             const std::vector<base::Bytes>& buffers) {
+  bool same = true;
+  for (size_t o = 0; same && o < reference->outputs.size(); ++o)
+    same = buffers[reference->outputs[o]] == reference->references[o].bytes;
+  if (same) return std::optional<Mismatch>();
+  WW_ASSIGN(reference, oracle.Deepen(trial, reference, Depth::kTruth));
+  auto mismatch = Compare(*reference, buffers);
+  if (!mismatch || !reference->form || reference->depth == Depth::kHonest) return mismatch;
+  WW_ASSIGN(reference, oracle.Deepen(trial, reference, Depth::kHonest));
+  return Compare(*reference, buffers);
 }
 
 double Judge::State::AllowedDifference(const TrialReference& reference) const {
@@ -193,6 +209,7 @@ Result<std::optional<core::Verdict>> Judge::State::MeasureOriginal(const core::C
     measured.cases.push_back({.case_name = c.name,
                               .weight = c.weight,
                               .time_us = run.time_us,
+                              .host_us = run.host_us,
                               .sampled = run.sampled,
                               .launches = std::move(run.launches)});
   } else {

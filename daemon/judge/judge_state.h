@@ -53,6 +53,10 @@ struct Judge::State {
   double TightenOf(const std::string& output) const;
   // The first output that does not match the reference.
   std::optional<Mismatch> Compare(const TrialReference& reference, const std::vector<base::Bytes>& buffers) const;
+  // The same with no more known of the original's result than it takes: equal bits need no truth. `reference` becomes
+  // what is known then.
+  Result<std::optional<Mismatch>> CompareInDepth(const Trial& trial, std::shared_ptr<const TrialReference>& reference,
+                                                 const std::vector<base::Bytes>& buffers);
   // rms of Compare's tolerances over rms of the original: the largest among the floating-point outputs.
   double AllowedDifference(const TrialReference& reference) const;
   void Note(std::string note);

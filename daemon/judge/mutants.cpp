@@ -46,13 +46,13 @@ struct MutantGenerator {
   bool Written(size_t i) const { return reference.unwritten.empty() || !reference.unwritten[i]; }
   double At(size_t i) const { return core::LoadAsDouble(layout.dtype, reference.bytes.data(), i); }
 
-  void Add(std::string name, std::vector<std::byte> bytes, bool proves_insensitive = false) const {
+  void Add(std::string name, base::ByteVector bytes, bool proves_insensitive = false) const {
     sink({std::move(name), std::move(bytes), proves_insensitive});
   }
   // Every written element becomes change(i, value), which several threads call.
   template <typename Change>
-  std::vector<std::byte> Map(const Change& change) const {
-    std::vector<std::byte> bytes = reference.bytes.Copy();
+  base::ByteVector Map(const Change& change) const {
+    base::ByteVector bytes = base::CopyOf(reference.bytes);
     base::ParallelFor(count(), [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i)
         if (Written(i)) core::StoreFromDouble(layout.dtype, bytes.data(), i, change(i, At(i)));
@@ -65,7 +65,7 @@ struct MutantGenerator {
         if (const double v = At(i); Written(i) && std::isfinite(v)) part.Merge({v, std::fabs(v), 1, i});
     });
   }
-  void Swap(std::vector<std::byte>& bytes, size_t i, size_t j, size_t elements) const {
+  void Swap(base::ByteVector& bytes, size_t i, size_t j, size_t elements) const {
     const size_t size = core::SizeOf(layout.dtype) * elements;
     std::swap_ranges(bytes.begin() + static_cast<ptrdiff_t>(i * size),
                      bytes.begin() + static_cast<ptrdiff_t>((i + 1) * size),
@@ -86,9 +86,8 @@ void AddConstants(const MutantGenerator& m) {
 void AddInputs(const MutantGenerator& m, const MutantSources& sources) {
   for (size_t i = 0; i < sources.inputs.size(); ++i)
     if (sources.inputs[i].size() == m.reference.bytes.size() && sources.input_dtypes[i] == m.layout.dtype)
-      m.Add("a copy of the input " + sources.input_names[i], {sources.inputs[i].begin(), sources.inputs[i].end()});
-  if (!sources.other_seed.empty())
-    m.Add("the reference of another seed", {sources.other_seed.begin(), sources.other_seed.end()}, true);
+      m.Add("a copy of the input " + sources.input_names[i], base::CopyOf(sources.inputs[i]));
+  if (!sources.other_seed.empty()) m.Add("the reference of another seed", base::CopyOf(sources.other_seed), true);
 }
 
 void AddTail(const MutantGenerator& m) {
@@ -147,11 +146,11 @@ void AddElements(const MutantGenerator& m, const Comparator& comparator) {
     if (!m.Written(i) || (is_float && !std::isfinite(m.At(i)))) continue;
     const double v = m.At(i), tolerance = comparator.ToleranceAt(i);
     const double step = is_float ? 2.5 * tolerance + 4 * UlpOf(m.layout.dtype, v) : 1;
-    std::vector<std::byte> bytes = m.reference.bytes.Copy();
+    base::ByteVector bytes = base::CopyOf(m.reference.bytes);
     core::StoreFromDouble(m.layout.dtype, bytes.data(), i, m.layout.dtype == core::DType::kBool ? 1 - v : v + step);
     m.Add(fmt::format("element {} changed by {:.3g}", i, step), std::move(bytes));
     if (is_float) {
-      bytes = m.reference.bytes.Copy();
+      bytes = base::CopyOf(m.reference.bytes);
       core::StoreFromDouble(m.layout.dtype, bytes.data(), i, std::numeric_limits<double>::quiet_NaN());
       m.Add(fmt::format("element {} made NaN", i), std::move(bytes));
     }
@@ -169,14 +168,14 @@ void AddPermutations(const MutantGenerator& m, const Comparator& comparator) {
     }
   });
   if (widest.difference > 0) {
-    std::vector<std::byte> bytes = m.reference.bytes.Copy();
+    base::ByteVector bytes = base::CopyOf(m.reference.bytes);
     m.Swap(bytes, widest.at, widest.at + 1, 1);
     m.Add(fmt::format("elements {} and {} swapped", widest.at, widest.at + 1), std::move(bytes));
   }
   if (m.layout.shape.size() < 2 || m.layout.shape.back() < 2) return;
   const auto row = static_cast<size_t>(m.layout.shape.back());
   if (n / row < 2) return;
-  std::vector<std::byte> bytes = m.reference.bytes.Copy();
+  base::ByteVector bytes = base::CopyOf(m.reference.bytes);
   m.Swap(bytes, 0, n / row - 1, row);
   m.Add("the first and the last row swapped", std::move(bytes));
 }

@@ -25,7 +25,7 @@ struct MutantSources {
 };
 struct Mutant {
   std::string name;  // "the reference rounded to bf16"
-  std::vector<std::byte> bytes;
+  base::ByteVector bytes;
   bool proves_insensitive = false;  // equality with the reference means that the case tests nothing
 };
 std::vector<Mutant> MakeMutants(const Comparator& comparator, const MutantSources& sources,

@@ -8,6 +8,7 @@
 
 #include "base/page_reuse.h"
 #include "base/parallel.h"
+#include "core/typed_values.h"
 #include "judge/state_check.h"
 
 namespace warpwright::judge {
@@ -23,10 +24,10 @@ std::vector<const core::Argument*> BufferArguments(const core::KernelSpec& spec)
   return arguments;
 }
 
-std::vector<double> ToDoubles(core::DType dtype, std::span<const std::byte> bytes) {
-  std::vector<double> values(bytes.size() / core::SizeOf(dtype));
+base::UninitializedVector<double> ToDoubles(core::DType dtype, std::span<const std::byte> bytes) {
+  base::UninitializedVector<double> values(bytes.size() / core::SizeOf(dtype));
   base::ParallelFor(values.size(), [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) values[i] = core::LoadAsDouble(dtype, bytes.data(), i);
+    core::LoadAsDoubles(dtype, bytes.data(), begin, std::span(values).subspan(begin, end - begin));
   });
   return values;
 }
@@ -113,7 +114,7 @@ Result<RunOutcome> RunKernel(core::Evaluator& evaluator, const RunConfiguration&
               bool fits = executed.buffers.size() == buffers.size();
               if (executed.differing_runs > 0) fits = fits && executed.other_buffers.size() == buffers.size();
               for (size_t i = 0; fits && i < buffers.size(); ++i)
-                fits = executed.buffers[i].size() == buffers[i].bytes.size() &&
+                fits = executed.buffers[i].size() == (buffers[i].repeated_bytes > 0 ? 0 : buffers[i].bytes.size()) &&
                        (executed.differing_runs == 0 || executed.other_buffers[i].size() == buffers[i].bytes.size());
               if (!fits)
                 return Fail(ErrorCode::kCorrupt, "the worker returned buffers of other sizes than it was sent");
@@ -162,14 +163,14 @@ RunConfiguration Oracle::Setting(const Trial& trial) const {
   return setting;
 }
 
-Result<OracleResult> Oracle::Query(const Trial& trial) {
+Result<OracleResult> Oracle::Query(const Trial& trial, Depth depth) {
   const std::string key = trial.Key();
-  if (const OracleResult* known = Find(key)) return *known;
+  if (const OracleResult* known = Find(key)) return Deepened(trial, *known, depth);
   WW_ASSIGN(std::vector<core::BufferContent> inputs,
             MakeInputs(spec_, trial.c, trial.variant, trial.seed, settings_.repository, trial.named));
   WW_ASSIGN(OracleResult answer, Compute(trial, std::move(inputs), true));
   Remember(key, answer);
-  return answer;
+  return Deepened(trial, answer, depth);
 }
 
 const OracleResult* Oracle::Find(const std::string& key) {
@@ -181,8 +182,11 @@ const OracleResult* Oracle::Find(const std::string& key) {
 }
 
 Result<OracleResult> Oracle::QueryWithContents(const Trial& trial, std::vector<core::BufferContent> contents,
-                                               const std::string& name) {
-  if (name.empty()) return Compute(trial, std::move(contents), false);
+                                               const std::string& name, Depth depth) {
+  if (name.empty()) {
+    WW_ASSIGN(const OracleResult answer, Compute(trial, std::move(contents), false));
+    return Deepened(trial, answer, depth);
+  }
   const std::string key = trial.Key() + "/" + name;
   if (const OracleResult* known = Find(key)) {
     const auto* reference = std::get_if<std::shared_ptr<const TrialReference>>(known);
@@ -191,11 +195,47 @@ Result<OracleResult> Oracle::QueryWithContents(const Trial& trial, std::vector<c
     };
     if (reference == nullptr ||
         std::equal(contents.begin(), contents.end(), (*reference)->inputs.begin(), (*reference)->inputs.end(), same))
-      return *known;
+      return Deepened(trial, *known, depth);
   }
   WW_ASSIGN(OracleResult answer, Compute(trial, std::move(contents), false));
   std::erase_if(cache_, [&](const Cached& cached) { return cached.key == key; });
   Remember(key, answer);
+  return Deepened(trial, answer, depth);
+}
+
+Result<OracleResult> Oracle::Deepened(const Trial& trial, const OracleResult& known, Depth depth) {
+  const auto* reference = std::get_if<std::shared_ptr<const TrialReference>>(&known);
+  if (reference == nullptr) return known;
+  WW_ASSIGN(auto deepened, Deepen(trial, *reference, depth));
+  return OracleResult(std::move(deepened));
+}
+
+Result<std::shared_ptr<const TrialReference>> Oracle::Deepen(const Trial& trial,
+                                                             const std::shared_ptr<const TrialReference>& known,
+                                                             Depth depth) {
+  if (known->depth >= depth || LacksTruth(trial)) return known;
+  auto deeper = std::make_shared<TrialReference>(*known);
+  if (known->depth < Depth::kTruth) {
+    WW_TRY(AddTruth(trial, *deeper));
+    MarkExact(trial, *deeper);
+    const bool exact =
+        std::all_of(deeper->references.begin(), deeper->references.end(), [](const auto& r) { return r.exact; });
+    if (!exact) WW_TRY(AddConditioning(trial, *deeper));
+  }
+  if (depth == Depth::kHonest && deeper->form && form_)
+    form_->AddHonestRuns(deeper->references, {trial.c, trial.seed, deeper->inputs, deeper->layouts, deeper->precision},
+                         *deeper->form);
+  deeper->depth = depth;
+  std::shared_ptr<const TrialReference> answer = std::move(deeper);
+  const auto cached = std::find_if(cache_.begin(), cache_.end(), [&](const Cached& entry) {
+    const auto* held = std::get_if<std::shared_ptr<const TrialReference>>(&entry.answer);
+    return held != nullptr && *held == known;
+  });
+  if (cached != cache_.end()) {
+    std::string key = std::move(cached->key);
+    cache_.erase(cached);
+    Remember(std::move(key), answer);
+  }
   return answer;
 }
 
@@ -256,13 +296,6 @@ Result<OracleResult> Oracle::Compute(const Trial& trial, std::vector<core::Buffe
   }
   WW_ASSIGN(std::optional<core::Verdict> failure, RunOriginal(trial, *reference));
   if (failure) return OracleResult(std::move(*failure));
-  if (!LacksTruth(trial)) {
-    WW_TRY(AddTruth(trial, *reference));
-    MarkExact(trial, *reference);
-    const bool exact =
-        std::all_of(reference->references.begin(), reference->references.end(), [](const auto& r) { return r.exact; });
-    if (!exact) WW_TRY(AddConditioning(trial, *reference));
-  }
   for (size_t o = 0; o < reference->outputs.size(); ++o) {
     double& typical = typical_rms_[reference->layouts[o].name];
     if (trial.variant == InputVariant::kBase && made)
@@ -288,11 +321,13 @@ Result<std::optional<core::Verdict>> Oracle::RunOriginal(const Trial& trial, Tri
   reference.health = FindOriginalDefect(spec_, reference.inputs, first);
   if (auto state = FindState(first)) reference.changed_globals = {std::move(*state)};
   reference.numbers = first.numbers;
+  reference.compared = first.compared;
   reference.precision = first.precision;
   reference.references.resize(reference.outputs.size());
 
   std::string shape;
   for (const auto& layout : reference.layouts) shape += fmt::format("[{}]", fmt::join(layout.shape, ","));
+  for (const core::BufferContent& input : reference.inputs) shape += input.bytes.empty() ? "-" : "";
   const auto known = writes_everything_.find(shape);
   if (known == writes_everything_.end() || !known->second) {
     std::vector<core::BufferContent> complemented = reference.inputs;
@@ -312,7 +347,7 @@ Result<std::optional<core::Verdict>> Oracle::RunOriginal(const Trial& trial, Tri
           base::ParallelSum<Found>(unwritten.size(), base::kParallelChunk, [&](size_t begin, size_t end, Found& part) {
             for (size_t e = begin; e < end; ++e) {
               const auto same = [&](const base::Bytes& a, const base::Bytes& b) {
-                return std::memcmp(a.data() + e * size, b.data() + e * size, size) == 0;
+                return core::IsSameElement(a.data(), b.data(), e, size);
               };
               // Chunks are whole words of the bit vector, so that no two threads share a word.
               unwritten[e] = poisoned && same(first.buffers[i], reference.inputs[i].bytes) &&
@@ -334,9 +369,8 @@ Result<std::optional<core::Verdict>> Oracle::RunOriginal(const Trial& trial, Tri
 }
 
 // One vector of doubles per output; nothing if the shadow does not run.
-Result<std::optional<std::vector<std::vector<double>>>> Oracle::RunShadow(const Trial& trial,
-                                                                          const TrialReference& reference,
-                                                                          bool perturbed) {
+Result<std::optional<Oracle::OutputValues>> Oracle::RunShadow(const Trial& trial, const TrialReference& reference,
+                                                              bool perturbed) {
   std::vector<core::BufferContent> buffers = ShadowInputs(spec_, trial.seed, reference.inputs);
   if (perturbed) PerturbInputs(shadow_->spec, 0x1.0p-23, trial.seed, buffers);
   // Floating scalars as the original receives them.
@@ -356,10 +390,10 @@ Result<std::optional<std::vector<std::vector<double>>>> Oracle::RunShadow(const 
   WW_ASSIGN(RunOutcome outcome, RunKernel(trusted_, setting, buffers));
   if (const auto* verdict = std::get_if<core::Verdict>(&outcome)) {
     shadow_note_ = "the float64 shadow does not run: " + core::VerdictMessage(*verdict);
-    return std::optional<std::vector<std::vector<double>>>();
+    return std::optional<OutputValues>();
   }
   const core::Executed& run = std::get<core::Executed>(outcome);
-  std::vector<std::vector<double>> values;
+  OutputValues values;
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
     const core::DType dtype =
         core::IsFloat(reference.layouts[o].dtype) ? core::DType::kF64 : reference.layouts[o].dtype;
@@ -368,12 +402,13 @@ Result<std::optional<std::vector<std::vector<double>>>> Oracle::RunShadow(const 
   return std::optional(std::move(values));
 }
 
-bool Oracle::ShadowAgrees(const TrialReference& reference, const std::vector<std::vector<double>>& truth) const {
+bool Oracle::ShadowAgrees(const TrialReference& reference, const OutputValues& truth) const {
   Found all;
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
     const OutputLayout& layout = reference.layouts[o];
-    const Comparator comparator(layout, reference.references[o], {}, 1 / kShadowDistance);
     const auto& unwritten = reference.references[o].unwritten;
+    const OutputReference plain{.bytes = reference.references[o].bytes, .unwritten = unwritten};
+    const Comparator comparator(layout, plain, {}, 1 / kShadowDistance);
     all.Merge(
         base::ParallelSum<Found>(truth[o].size(), base::kParallelChunk, [&](size_t begin, size_t end, Found& part) {
           for (size_t i = begin; i < end && !part.disagrees; ++i) {
@@ -400,11 +435,13 @@ bool Oracle::ShadowAgrees(const TrialReference& reference, const std::vector<std
 Result<std::optional<FormTruth::Declined>> Oracle::AddForm(const Trial& trial, TrialReference& reference,
                                                            FormTruth::Extent extent) {
   const OriginalRun run{trial.c, trial.seed, reference.inputs, reference.layouts, reference.precision};
-  WW_ASSIGN(auto declined, TheForm()->AddTo(reference.references, run, extent));
-  if (!declined) {
+  WW_ASSIGN(auto outcome, TheForm()->AddTo(reference.references, run, extent));
+  if (const auto* use = std::get_if<FormTruth::Use>(&outcome)) {
+    reference.form = *use;
     form_proven_ = true;
-    return declined;
+    return std::optional<FormTruth::Declined>();
   }
+  auto declined = std::optional(std::get<FormTruth::Declined>(std::move(outcome)));
   if (!declined->too_much && !form_proven_) {  // on the first trial already: it is not what the original computes
     form_note_ = declined->reason;
     form_.reset();
@@ -459,7 +496,7 @@ Status Oracle::AddConditioning(const Trial& trial, TrialReference& reference) {
   });
   if (has(TruthSource::kForm) && !sampled) return {};  // its bounds say it
   const bool by_shadow = has(TruthSource::kShadow);
-  std::vector<std::vector<double>> moved(reference.outputs.size());
+  OutputValues moved(reference.outputs.size());
   if (by_shadow) {
     WW_ASSIGN(auto values, RunShadow(trial, reference, true));
     if (!values) return {};

@@ -12,6 +12,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -25,7 +26,16 @@
 
 namespace warpwright::judge {
 
+// How much is known of the original's result. Each is dearer than the one before, and what passes by one passes by all
+// after it: tolerances only grow.
+enum class Depth : uint8_t {
+  kBytes,   // what it is
+  kTruth,   // what it should be, and how far it may be from that
+  kHonest,  // how far honest runs are
+};
+
 struct TrialReference {
+  Depth depth = Depth::kBytes;
   std::vector<core::BufferContent> inputs;   // every buffer, as both sides get it, including poison
   std::vector<size_t> outputs;               // which of them are `out` or `inout`
   std::vector<OutputLayout> layouts;         // parallel to `outputs`
@@ -33,8 +43,10 @@ struct TrialReference {
   bool deterministic = true;                 // as far as two runs show
   std::vector<std::string> changed_globals;  // through which its results may depend on earlier calls
   std::vector<double> numbers;               // that the original's code and text name
+  std::vector<double> compared;              // with which it compares something (core/execution.h)
   std::map<std::string, core::PrecisionUse> precision;
-  std::string health;  // not empty: why the original itself is unfit: "it writes its input x"
+  std::string health;                  // not empty: why the original itself is unfit: "it writes its input x"
+  std::optional<FormTruth::Use> form;  // where the truth is from the form
   uint64_t Bytes() const;
 };
 // A Verdict concerns the original: it does not run under this trial.
@@ -68,12 +80,15 @@ class Oracle {
   Oracle(const core::KernelSpec& spec, core::SourceRef original, core::Evaluator& trusted, OracleSettings settings);
 
   // Query a case's own inputs before other trials: they give the usual magnitude of each output.
-  Result<OracleResult> Query(const Trial& trial);
+  Result<OracleResult> Query(const Trial& trial, Depth depth = Depth::kHonest);
   // The original's result for contents that a device derived from this trial's. `trial` must have the manifest's
   // distribution, and the case's own inputs must have been queried. With a name the result is cached for later queries
   // with the same contents under that name.
   Result<OracleResult> QueryWithContents(const Trial& trial, std::vector<core::BufferContent> contents,
-                                         const std::string& name = {});
+                                         const std::string& name = {}, Depth depth = Depth::kHonest);
+  // The same with as much known as asked for, or all that can be.
+  Result<std::shared_ptr<const TrialReference>> Deepen(const Trial& trial,
+                                                       const std::shared_ptr<const TrialReference>& known, Depth depth);
   // The trial's inputs; generated once, as long as they fit into the cache.
   Result<std::shared_ptr<const std::vector<core::BufferContent>>> InputsOf(const Trial& trial);
   // One more run of the original under the trial, regardless of the outcome.
@@ -87,6 +102,7 @@ class Oracle {
   int64_t runs() const { return runs_; }
 
  private:
+  using OutputValues = std::vector<base::UninitializedVector<double>>;  // of each output
   struct Cached {
     std::string key;
     OracleResult answer;
@@ -95,18 +111,18 @@ class Oracle {
   // `made`: contents that this host generated, which give the usual magnitude of an output.
   Result<OracleResult> Compute(const Trial& trial, std::vector<core::BufferContent> inputs, bool made);
   Result<std::optional<core::Verdict>> RunOriginal(const Trial& trial, TrialReference& reference);
-  Result<std::optional<std::vector<std::vector<double>>>> RunShadow(const Trial& trial, const TrialReference& reference,
-                                                                    bool perturbed);
+  Result<std::optional<OutputValues>> RunShadow(const Trial& trial, const TrialReference& reference, bool perturbed);
   // Created on first use; nullptr: there is none, or it was dropped.
   const Shadow* TheShadow();
   FormTruth* TheForm();
+  Result<OracleResult> Deepened(const Trial& trial, const OracleResult& known, Depth depth);
   Result<std::optional<FormTruth::Declined>> AddForm(const Trial& trial, TrialReference& reference,
                                                      FormTruth::Extent extent);
   Result<bool> AddShadow(const Trial& trial, TrialReference& reference);
   Status AddTruth(const Trial& trial, TrialReference& reference);
   Status AddConditioning(const Trial& trial, TrialReference& reference);
   void MarkExact(const Trial& trial, TrialReference& reference) const;
-  bool ShadowAgrees(const TrialReference& reference, const std::vector<std::vector<double>>& truth) const;
+  bool ShadowAgrees(const TrialReference& reference, const OutputValues& truth) const;
   RunConfiguration Setting(const Trial& trial) const;
   void Remember(std::string key, OracleResult answer);
   const OracleResult* Find(const std::string& key);

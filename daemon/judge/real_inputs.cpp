@@ -34,8 +34,9 @@ Status FillFromFile(const InputTarget& target, const std::filesystem::path& repo
   return {};
 }
 
-// +-0, subnormals, +-infinity, and NaN if requested. `longest` is the largest extent of the buffer.
-void FillSpecial(const InputTarget& target, const base::CounterRandom& random, bool with_nan) {
+// The first `kinds` of +-0, subnormals, +-infinity and NaN. `longest` is the largest extent of the buffer.
+constexpr uint64_t kFiniteKinds = 4, kKindsOfNumbers = 6, kAllKinds = 7;
+void FillSpecial(const InputTarget& target, const base::CounterRandom& random, uint64_t kinds) {
   const core::DType dtype = target.buffer.dtype;
   const size_t count = target.bytes.size() / core::SizeOf(dtype);
   int64_t longest = 1;
@@ -47,11 +48,11 @@ void FillSpecial(const InputTarget& target, const base::CounterRandom& random, b
   const base::CounterRandom second(target.seed ^ kSecondStream, target.stream);
   Fill(dtype, target.bytes, [&](uint64_t i) {
     if (second.Uniform(i) >= density) return NormalAt(random, i);
-    return specials[random.Below(i, with_nan ? 7 : 6)];
+    return specials[random.Below(i, kinds)];
   });
   // So few positions may miss some of them. If they do not spoil the whole output, each occurs at least once.
   if (!target.elementwise && count / static_cast<size_t>(longest) < 16) return;
-  for (uint64_t kind = 0; count >= 64 && kind < (with_nan ? 7u : 6u); ++kind)
+  for (uint64_t kind = 0; count >= 64 && kind < kinds; ++kind)
     core::StoreFromDouble(dtype, target.bytes.data(), second.Below(count + kind, count), specials[kind]);
 }
 
@@ -60,13 +61,13 @@ int TinyExponent(core::DType dtype) { return dtype == core::DType::kF16 ? -12 : 
 
 void FillZeroRuns(const InputTarget& target, const base::CounterRandom& random, const base::CounterRandom& second) {
   const uint64_t count = target.bytes.size() / core::SizeOf(target.buffer.dtype);
-  std::vector<bool> zero(count);
+  std::vector<uint8_t> zero(count);
   uint64_t drawn = 0;
   for (uint64_t begin = 0; begin < count;) {  // lengths of all magnitudes
     const uint64_t most = uint64_t{2} << second.Below(drawn, 9);
     const uint64_t length = 1 + second.Below(drawn + 1, most);
     const bool is_zero = (second.Bits(drawn + 2) & 1) != 0;
-    for (uint64_t i = begin; i < std::min(count, begin + length); ++i) zero[i] = is_zero;
+    if (is_zero) std::fill_n(zero.begin() + static_cast<std::ptrdiff_t>(begin), std::min(count - begin, length), 1);
     begin += length;
     drawn += 3;
   }
@@ -74,12 +75,14 @@ void FillZeroRuns(const InputTarget& target, const base::CounterRandom& random, 
   const uint64_t width = target.shape.empty() || target.shape.size() == 1
                              ? std::min<uint64_t>(count, 64)
                              : static_cast<uint64_t>(std::max<int64_t>(target.shape.back(), 1));
+  const uint64_t length = std::max<uint64_t>(1, width / 8);
   for (uint64_t row = 0; width >= 8 && row * width < count; row += 2) {
-    const uint64_t begin = row * width + second.Below(drawn++, width), length = std::max<uint64_t>(1, width / 8);
-    for (uint64_t i = row * width; i < std::min(count, (row + 1) * width); ++i)
-      zero[i] = i < begin || i >= begin + length;
+    const uint64_t first = row * width, end = std::min(count, first + width);
+    const uint64_t begin = std::min(end, first + second.Below(drawn++, width));
+    std::fill(zero.data() + first, zero.data() + end, 1);
+    std::fill(zero.data() + begin, zero.data() + std::min(end, begin + length), 0);
   }
-  Fill(target.buffer.dtype, target.bytes, [&](uint64_t i) { return zero[i] ? 0.0 : NormalAt(random, i); });
+  Fill(target.buffer.dtype, target.bytes, [&](uint64_t i) { return zero[i] != 0 ? 0.0 : NormalAt(random, i); });
 }
 
 void FillEqualRows(const InputTarget& target, const base::CounterRandom& random) {
@@ -100,12 +103,15 @@ void FillNamed(const InputTarget& target, const base::CounterRandom& random, con
   const core::DType dtype = target.buffer.dtype;
   const size_t size = core::SizeOf(dtype), count = target.bytes.size() / size;
   const double step = core::MachineEpsilon(dtype);
-  for (uint64_t i = 0; i < count && !target.named.empty(); ++i) {
-    if (second.Below(i, 8) != 0) continue;
-    const double value = target.named[random.Below(i, target.named.size())];
-    const double factors[] = {1, 1, -1, 1 + step, 1 - step};
-    core::StoreFromDouble(dtype, target.bytes.data(), i, value * factors[second.Below(i + count, std::size(factors))]);
-  }
+  const double factors[] = {1, 1, -1, 1 + step, 1 - step};
+  base::ParallelFor(target.named.empty() ? 0 : count, [&](size_t begin, size_t end) {
+    for (uint64_t i = begin; i < end; ++i) {
+      if (second.Below(i, 8) != 0) continue;
+      const double value = target.named[random.Below(i, target.named.size())];
+      core::StoreFromDouble(dtype, target.bytes.data(), i,
+                            value * factors[second.Below(i + count, std::size(factors))]);
+    }
+  });
 }
 
 }  // namespace
@@ -169,9 +175,11 @@ Status FillVariant(const InputTarget& target, InputVariant variant, const std::f
     }
     case InputVariant::kSignMix: {
       WW_TRY(FillBase(target, repository));
-      for (uint64_t i = 0; i < count; ++i)
-        if (SignAt(second, i) < 0)
-          bytes[(i + 1) * core::SizeOf(dtype) - 1] ^= std::byte{0x80};  // the sign bit of any of the formats
+      const size_t size = core::SizeOf(dtype);
+      base::ParallelFor(count, [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; ++i)
+          if (SignAt(second, i) < 0) bytes[(i + 1) * size - 1] ^= std::byte{0x80};  // the sign bit of any format
+      });
       break;
     }
     case InputVariant::kNeedle:
@@ -223,8 +231,9 @@ Status FillVariant(const InputTarget& target, InputVariant variant, const std::f
     case InputVariant::kIntegerEqual:
     case InputVariant::kIntegerSorted:
     case InputVariant::kIntegerBeyond: return FillBase(target, repository);
-    case InputVariant::kSpecialValues: FillSpecial(target, random, true); break;
-    case InputVariant::kSpecialNumbers: FillSpecial(target, random, false); break;
+    case InputVariant::kSpecialValues: FillSpecial(target, random, kAllKinds); break;
+    case InputVariant::kSpecialNumbers: FillSpecial(target, random, kKindsOfNumbers); break;
+    case InputVariant::kSpecialFinite: FillSpecial(target, random, kFiniteKinds); break;
     case InputVariant::kMaxFinite: {
       const uint64_t where = second.Below(0, std::max<uint64_t>(count, 1));
       // A product with it must not overflow: whether a sum of such products does depends on their order.

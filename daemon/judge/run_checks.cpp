@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/parallel.h"
+#include "judge/error_shares.h"
 
 namespace warpwright::judge {
 namespace {
@@ -17,7 +18,7 @@ constexpr double kFloorMargin = 0.95;  // of the roofline
 constexpr double kCachesNoMore = 2;    // times the L2: smaller cases may stay in it
 
 bool SameElement(const base::Bytes& a, const base::Bytes& b, size_t element, size_t size) {
-  return std::memcmp(a.data() + element * size, b.data() + element * size, size) == 0;
+  return core::IsSameElement(a.data(), b.data(), element, size);
 }
 
 uint64_t BytesOf(const core::KernelSpec& spec, const core::Case& c, bool inputs) {
@@ -138,6 +139,29 @@ Failure CheckUnwritten(const Trial& trial, const TrialReference& reference, cons
       return Wrong(core::Check::kUnwrittenOutput, trial,
                    fmt::format("{} is not written ({} of {} elements)", ElementName(reference.layouts[o], example),
                                unwritten, count));
+  }
+  return std::nullopt;
+}
+
+Failure CheckPoison(const Trial& trial, const TrialReference& reference, const core::Executed& run) {
+  for (size_t o = 0; o < reference.outputs.size(); ++o) {
+    const size_t i = reference.outputs[o], size = core::SizeOf(reference.layouts[o].dtype),
+                 count = run.buffers[i].size() / size;
+    const OutputReference& original = reference.references[o];
+    if (!reference.inputs[i].uninitialized || !original.unwritten.empty() || original.bytes.size() != count * size)
+      continue;
+    size_t poisoned = 0, first = count;
+    for (size_t e = 0; e < count; ++e) {
+      if (!SameElement(run.buffers[i], reference.inputs[i].bytes, e, size) ||
+          SameElement(run.buffers[i], original.bytes, e, size))
+        continue;
+      if (poisoned++ == 0) first = e;
+    }
+    const size_t by_chance = size >= sizeof(float) ? 0 : std::min(count - std::min<size_t>(count, 1), 16 + count / 100);
+    if (poisoned > by_chance)
+      return Wrong(trial.check, trial,
+                   fmt::format("{} is not written ({} of {} elements)", ElementName(reference.layouts[o], first),
+                               poisoned, count));
   }
   return std::nullopt;
 }
@@ -275,6 +299,19 @@ Failure CheckRooflineFloor(const core::Chip& chip, const core::KernelSpec& spec,
       spec.file, 0};
 }
 
+Failure CheckHostTime(const core::KernelSpec& spec, const core::CaseMeasurement& original,
+                      const core::CaseMeasurement& candidate) {
+  constexpr double kUncertainUs = 5;  // of short times beside other work
+  const double before = candidate.timing ? candidate.timing->original_us : original.time_us;
+  const double gain = std::max(0.0, before - candidate.time_us), more = candidate.host_us - original.host_us;
+  if (more <= gain + kUncertainUs) return std::nullopt;
+  return core::Refused{core::Check::kHostTime,
+                       fmt::format("case {}: its host code takes {:.1f} us of the processor per call, the original's "
+                                   "{:.1f}; on the device it gains {:.1f}",
+                                   candidate.case_name, candidate.host_us, original.host_us, gain),
+                       spec.file, 0};
+}
+
 std::optional<std::string> FindIdle(const TrialReference& reference, const std::vector<core::BufferContent>& inputs,
                                     const core::Executed& run) {
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
@@ -323,13 +360,17 @@ double RelativeDifference(const TrialReference& reference, const std::vector<bas
     if (!core::IsFloat(dtype) || original == actual) continue;
     const SquareSums sums = base::ParallelSum<SquareSums>(
         original.size() / core::SizeOf(dtype), base::kParallelChunk, [&](size_t begin, size_t end, SquareSums& part) {
-          for (size_t i = begin; i < end; ++i) {
-            const double a = core::LoadAsDouble(dtype, original.data(), i),
-                         b = core::LoadAsDouble(dtype, actual.data(), i);
-            if (!std::isfinite(a) || !std::isfinite(b)) continue;
-            part.values += a * a;
-            part.errors += (a - b) * (a - b);
-          }
+          ForEachBlock(begin, end, [&](size_t first, size_t count) {
+            Block as, bs;
+            core::LoadAsDoubles(dtype, original.data(), first, std::span(as).first(count));
+            core::LoadAsDoubles(dtype, actual.data(), first, std::span(bs).first(count));
+            for (size_t k = 0; k < count; ++k) {
+              const double a = as[k], b = bs[k];
+              if (!std::isfinite(a) || !std::isfinite(b)) continue;
+              part.values += a * a;
+              part.errors += (a - b) * (a - b);
+            }
+          });
         });
     if (sums.errors > 0) worst = std::max(worst, sums.values > 0 ? std::sqrt(sums.errors / sums.values) : INFINITY);
   }

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "base/parallel.h"
+#include "base/uninitialized.h"
+#include "core/typed_values.h"
 #include "judge/inputs.h"
 
 namespace warpwright::judge {
@@ -82,15 +84,14 @@ std::vector<core::BufferContent> ShadowInputs(const core::KernelSpec& spec, uint
     content.pointer_offset = 0;
     if (core::IsFloat(buffer->dtype)) {
       const size_t count = content.bytes.size() / core::SizeOf(buffer->dtype);
-      std::vector<std::byte> wide(count * 8);
+      base::ByteVector wide(count * 8);
       if (content.uninitialized) FillPoison(wide, seed, index, false);
       else
         base::ParallelFor(count, [&](size_t begin, size_t end) {
-          for (size_t i = begin; i < end; ++i)
-            core::StoreFromDouble(core::DType::kF64, wide.data(), i,
-                                  core::LoadAsDouble(buffer->dtype, content.bytes.data(), i));
+          core::LoadAsDoubles(buffer->dtype, content.bytes.data(), begin,
+                              {reinterpret_cast<double*>(wide.data()) + begin, end - begin});
         });
-      content.bytes = std::move(wide);
+      content.bytes = base::ToBytes(std::move(wide));
     }
     converted.push_back(std::move(content));
   }

@@ -45,10 +45,11 @@ Result<std::optional<std::string>> StateCheck::Find(const Trial& trial, const Tr
   return FindIn(variables_);
 }
 
-Result<Failure> StateCheck::Check(const Trial& trial, const TrialReference& reference, const core::Executed& run) {
-  WW_ASSIGN(const std::optional<std::string> found, Find(trial, reference, run));
+Result<Failure> StateCheck::Check(const Trial& trial, const std::shared_ptr<const TrialReference>& reference,
+                                  const core::Executed& run) {
+  WW_ASSIGN(const std::optional<std::string> found, Find(trial, *reference, run));
   if (!found) return Failure();
-  if (state_.spec.allow.contains(core::Allow::kState) || !reference.changed_globals.empty())
+  if (state_.spec.allow.contains(core::Allow::kState) || !reference->changed_globals.empty())
     return AfterEarlierCalls(trial, reference);
   return Failure(Wrong(core::Check::kModuleState, trial,
                        fmt::format("its result may depend on earlier calls: {}; that needs `allow: [state]` in the "
@@ -56,14 +57,16 @@ Result<Failure> StateCheck::Check(const Trial& trial, const TrialReference& refe
                                    *found)));
 }
 
-Result<Failure> StateCheck::AfterEarlierCalls(const Trial& trial, const TrialReference& reference) {
+Result<Failure> StateCheck::AfterEarlierCalls(const Trial& trial,
+                                              const std::shared_ptr<const TrialReference>& reference) {
   if (!state_.on_simulator()) return Failure();  // timed outputs come from calls without reloading there
+  WW_ASSIGN(const auto whole, state_.oracle.Deepen(trial, reference, Depth::kHonest));
   for (const uint32_t calls : kEarlierCalls) {
     RunKind kind;
     kind.earlier_calls = calls;
-    TrialReference expected = reference;
-    if (!reference.changed_globals.empty()) {
-      WW_ASSIGN(const RunOutcome original, state_.oracle.RunAgain(trial, reference, OptionsOf(kind)));
+    TrialReference expected = *whole;
+    if (!reference->changed_globals.empty()) {
+      WW_ASSIGN(const RunOutcome original, state_.oracle.RunAgain(trial, *reference, OptionsOf(kind)));
       const auto* same = std::get_if<core::Executed>(&original);
       if (same == nullptr) return Failure();  // what the original cannot do is not required
       for (size_t o = 0; o < expected.outputs.size(); ++o) {
@@ -71,7 +74,7 @@ Result<Failure> StateCheck::AfterEarlierCalls(const Trial& trial, const TrialRef
         expected.references[o].ForgetTruth();
       }
     }
-    WW_ASSIGN(RunOutcome outcome, runs_.Execute(trial, reference.inputs, kind));
+    WW_ASSIGN(RunOutcome outcome, runs_.Execute(trial, reference->inputs, kind));
     if (auto* verdict = std::get_if<core::Verdict>(&outcome)) return Failure(std::move(*verdict));
     if (const auto mismatch = state_.Compare(expected, std::get<core::Executed>(outcome).buffers))
       return Failure(Wrong(core::Check::kModuleState, trial,

@@ -20,12 +20,13 @@ class StateCheck {
   StateCheck(Judge::State& state, CandidateRuns& runs) : state_(state), runs_(runs) {}
   // State that the manifest allows, or that the original has, must still give the original's results after other
   // calls.
-  Result<Failure> Check(const Trial& trial, const TrialReference& reference, const core::Executed& run);
+  Result<Failure> Check(const Trial& trial, const std::shared_ptr<const TrialReference>& reference,
+                        const core::Executed& run);
 
  private:
   Result<std::optional<std::string>> Find(const Trial& trial, const TrialReference& reference,
                                           const core::Executed& run);
-  Result<Failure> AfterEarlierCalls(const Trial& trial, const TrialReference& reference);
+  Result<Failure> AfterEarlierCalls(const Trial& trial, const std::shared_ptr<const TrialReference>& reference);
 
   Judge::State& state_;
   CandidateRuns& runs_;

@@ -87,8 +87,9 @@ void SparePoison(const OutputReference& reference, size_t size, const base::Byte
 void PairedTiming::AddVerified(const std::string& case_name, const TrialReference& reference,
                                const std::vector<base::Bytes>& buffers) {
   DeviationLimit& limit = limits_[case_name];
-  limit.relative = std::max(
-      {limit.relative, kDriftFactor * RelativeDifference(reference, buffers), state_.AllowedDifference(reference)});
+  limit.relative = std::max({limit.relative, kDriftFactor * RelativeDifference(reference, buffers),
+                             // Without its truth the table would speak, which may allow more.
+                             reference.depth > Depth::kBytes ? state_.AllowedDifference(reference) : 0.0});
   for (const OutputLayout& layout : reference.layouts) {
     if (!core::IsFloat(layout.dtype)) continue;
     double elements = 1;
@@ -217,7 +218,8 @@ Result<Failure> PairedTiming::CheckKept(const Timing& timing, const std::vector<
   if (known) {
     const std::string name =
         effort_ == VerificationLevel::kQuick ? fmt::format("timed pair {}", kept.pair) : std::string();
-    WW_ASSIGN(const OracleResult answer, state_.oracle.QueryWithContents(trial, std::move(inputs), name));
+    WW_ASSIGN(const OracleResult answer,
+              state_.oracle.QueryWithContents(trial, std::move(inputs), name, Depth::kBytes));
     if (const auto* found = std::get_if<std::shared_ptr<const TrialReference>>(&answer)) reference = *found;
   }
   if (reference == nullptr) {
@@ -238,8 +240,8 @@ Result<Failure> PairedTiming::CheckKept(const Timing& timing, const std::vector<
   for (size_t o = 0; o < reference->outputs.size(); ++o)
     SparePoison(reference->references[o], core::SizeOf(reference->layouts[o].dtype),
                 kept.original[reference->outputs[o]], kept.candidate[reference->outputs[o]]);
-  if (auto mismatch = state_.Compare(*reference, kept.candidate))
-    return Failure(Wrong(core::Check::kTimedOutput, trial, "in a timed launch, " + mismatch->message));
+  WW_ASSIGN(const auto mismatch, state_.CompareInDepth(trial, reference, kept.candidate));
+  if (mismatch) return Failure(Wrong(core::Check::kTimedOutput, trial, "in a timed launch, " + mismatch->message));
   return Failure();
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "judge/shapes.h"
 #include "judge/special_values.h"
 
 namespace warpwright::judge {
@@ -40,7 +41,7 @@ Result<std::shared_ptr<const TrialReference>> TrialRunner::Reference(const Trial
     state_.Note(fmt::format("{}: not tested with {}: {}", Name(trial.check), trial.Describe(), why));
     return nullptr;
   };
-  const Result<OracleResult> asked = state_.oracle.Query(trial);
+  const Result<OracleResult> asked = state_.oracle.Query(trial, Depth::kBytes);
   // A negative extent, an empty range of integers, a file of another shape: the manifest is not wrong, such sizes are
   // none of its.
   if (!asked && asked.error().code == ErrorCode::kConfig && HasGeneratedShape(trial))
@@ -55,18 +56,23 @@ Result<std::shared_ptr<const TrialReference>> TrialRunner::Reference(const Trial
 // Without a truth the comparison has the table alone, which knows nothing of how the rounding of one step grows in the
 // next: an exponential makes a relative error of the absolute one of a long dot product. What fails by it is compared
 // again with all that can be known.
-Result<std::optional<Mismatch>> TrialRunner::Compare(const Trial& trial, const TrialReference& reference,
+Result<std::optional<Mismatch>> TrialRunner::Compare(const Trial& trial,
+                                                     std::shared_ptr<const TrialReference>& reference,
                                                      const core::Executed& run) {
-  auto mismatch = state_.Compare(reference, run.buffers);
-  if (!mismatch || !LacksTruth(trial)) return mismatch;
+  WW_ASSIGN(auto mismatch, state_.CompareInDepth(trial, reference, run.buffers));
+  // What is computed of nothing has no rounding.
+  if (!mismatch || !LacksTruth(trial) || HasEmptyBuffer(state_.spec, trial.c)) return mismatch;
   Trial careful = trial;
   careful.bare = false;
   careful.careful = true;
-  WW_ASSIGN(const OracleResult answer, state_.oracle.Query(careful));
-  const auto* known = std::get_if<std::shared_ptr<const TrialReference>>(&answer);
-  if (known != nullptr) mismatch = state_.Compare(**known, run.buffers);
+  WW_ASSIGN(const OracleResult answer, state_.oracle.Query(careful, Depth::kBytes));
+  auto known = reference;
+  if (const auto* found = std::get_if<std::shared_ptr<const TrialReference>>(&answer)) {
+    known = *found;
+    WW_ASSIGN(mismatch, state_.CompareInDepth(careful, known, run.buffers));
+  }
   if (!mismatch || !HasSpecialInputs(trial)) return mismatch;
-  return CompareFinite(trial, known != nullptr ? **known : reference, run, std::move(*mismatch));
+  return CompareFinite(trial, *known, run, std::move(*mismatch));
 }
 
 // What only the order of operations on infinite inputs makes (special_values.h).
@@ -74,7 +80,8 @@ Result<std::optional<Mismatch>> TrialRunner::CompareFinite(const Trial& trial, c
                                                            const core::Executed& run, Mismatch mismatch) {
   const std::string names = NonFiniteInputs(state_.spec, reference.inputs);
   if (names.empty()) return std::optional(std::move(mismatch));
-  mismatch.message += fmt::format(" (infinities or NaN are in {})", names);
+  mismatch.message += fmt::format(" (infinities or NaN are in {}; `special: {}`)", names, Name(state_.spec.special));
+  if (state_.spec.special == core::SpecialInputs::kStrict) return std::optional(std::move(mismatch));
   Trial finite = trial;
   finite.variant = InputVariant::kNormal;  // with some of the special values that are numbers
   finite.careful = true;
@@ -95,7 +102,7 @@ Result<std::optional<Mismatch>> TrialRunner::CompareFinite(const Trial& trial, c
 }
 
 Result<Failure> TrialRunner::Try(const Trial& trial) {
-  WW_ASSIGN(const auto reference, Reference(trial));
+  WW_ASSIGN(auto reference, Reference(trial));
   if (reference == nullptr) return Failure();
   WW_ASSIGN(RunOutcome outcome,
             runs_.Execute(trial, reference->inputs, {.sample_instructions = trial.sample_instructions}));
@@ -110,13 +117,14 @@ Result<Failure> TrialRunner::Try(const Trial& trial) {
   if (run.sampled && (run.launches.size() > 1 || state_.spec.allow.contains(core::Allow::kNondeterministic)))
     return Failure();
   if (run.sampled) CompleteSample(*reference, run);
-  WW_ASSIGN(Failure stale, state_check_.Check(trial, *reference, run));
+  WW_ASSIGN(Failure stale, state_check_.Check(trial, reference, run));
   if (stale) return stale;
-  WW_ASSIGN(auto mismatch, Compare(trial, *reference, run));
+  WW_ASSIGN(auto mismatch, Compare(trial, reference, run));
   if (mismatch) {
     ExplainPoison(*reference, run, *mismatch);
     return Failure(Wrong(trial.check, trial, mismatch->message));
   }
+  if (auto failure = CheckPoison(trial, *reference, run)) return failure;
   if (auto failure = CheckPrecision(state_.spec, *reference, run)) return failure;
   if (!state_.on_simulator() && trial.check == core::Check::kSecretSeed)
     timing_.AddVerified(trial.c.name, *reference, run.buffers);

@@ -20,7 +20,7 @@ class TrialRunner {
 
  private:
   Result<std::shared_ptr<const TrialReference>> Reference(const Trial& trial);
-  Result<std::optional<Mismatch>> Compare(const Trial& trial, const TrialReference& reference,
+  Result<std::optional<Mismatch>> Compare(const Trial& trial, std::shared_ptr<const TrialReference>& reference,
                                           const core::Executed& run);
   Result<std::optional<Mismatch>> CompareFinite(const Trial& trial, const TrialReference& reference,
                                                 const core::Executed& run, Mismatch mismatch);

@@ -48,13 +48,15 @@ class FakeRun {
 
  private:
   struct Typed {
-    std::string_view name;
+    const char* text = nullptr;  // of its name
+    size_t length = 0;
     core::DType dtype = core::DType::kF32;
   };
   size_t IndexOf(std::string_view buffer) const;
   core::DType DTypeOf(std::string_view buffer) const;
 
   std::vector<Typed> typed_;  // parallel to the request's buffers: looked up for every element
+  size_t count_ = 0;
 };
 using FakeKernel = std::function<void(FakeRun&)>;
 

@@ -17,7 +17,7 @@ using core::Function;
 using core::ReduceOp;
 
 std::vector<double> AsReal(const core::TensorResult& result) {
-  return core::IsFloat(result.dtype) ? result.real
+  return core::IsFloat(result.dtype) ? std::vector<double>(result.real.begin(), result.real.end())
                                      : std::vector<double>(result.integers.begin(), result.integers.end());
 }
 
@@ -115,8 +115,8 @@ TEST(Evaluate, IntegersAreExact) {
   const auto computation = OneStage(std::move(out), {Output("out", {"4"}, DType::kI64)});
   const auto results = ComputationEvaluator::Compile(computation, {})->Run({});
   ASSERT_TRUE(results);
-  EXPECT_EQ(results->at(0).integers,
-            (std::vector<int64_t>{0x20000000000001, 0x20000000000002, 0x20000000000003, 0x20000000000004}));
+  EXPECT_EQ(results->at(0).integers, (base::UninitializedVector<int64_t>{0x20000000000001, 0x20000000000002,
+                                                                         0x20000000000003, 0x20000000000004}));
 }
 
 TEST(Evaluate, Conversions) {
@@ -228,7 +228,7 @@ TEST(Evaluate, WhatDoesNotExist) {
     const auto results = ComputationEvaluator::Compile(computation, {})->Run({{}, {{"x", {x, {}}}}});
     if (row.code == ErrorCode::kIo) {
       ASSERT_TRUE(results) << results.error().message;
-      EXPECT_EQ(results->at(0).real, (std::vector<double>{9, 9, 1, 2}));
+      EXPECT_EQ(results->at(0).real, (base::UninitializedVector<double>{9, 9, 1, 2}));
       continue;
     }
     ASSERT_FALSE(results);

@@ -10,7 +10,7 @@ namespace warpwright {
 namespace {
 
 judge::Agreement Compare(core::DType dtype, const std::vector<double>& expected, const std::vector<double>& actual,
-                         std::vector<double> truth = {}, std::vector<bool> unwritten = {}) {
+                         base::UninitializedVector<double> truth = {}, std::vector<bool> unwritten = {}) {
   judge::OutputReference reference;
   reference.bytes = Pack(dtype, expected);
   reference.truth = std::move(truth);

@@ -198,7 +198,7 @@ Budget MakeBudget(double error, size_t n = 4096) {
   std::vector<double> original = budget.truth;
   for (size_t i = 0; i < n; ++i) original[i] += error * (random.Uniform(i) - 0.5);
   budget.reference = Reference(core::DType::kF32, original);
-  budget.reference.truth = budget.truth;
+  budget.reference.truth.assign(budget.truth.begin(), budget.truth.end());
   return budget;
 }
 bool BudgetAccepts(const Budget& budget, const std::vector<double>& actual) {
@@ -322,7 +322,7 @@ TEST(Budget, ALongSumMayBeOffByTheRootOfItsLength) {
   for (double& value : values) value = static_cast<float>(value);
   values[10] = 1;
   judge::OutputReference reference = Reference(core::DType::kF32, values);
-  reference.truth = values;
+  reference.truth.assign(values.begin(), values.end());
   const auto accepts = [&](double terms, double ulps) {
     std::vector<double> actual = values;
     actual[10] += ulps * 0x1.0p-23;

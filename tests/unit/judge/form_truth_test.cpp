@@ -49,7 +49,11 @@ struct Setting {
   Result<std::optional<FormTruth::Declined>> Add(const core::LiftOutcome& outcome, judge::FormLimits limits = {},
                                                  FormTruth::Extent extent = FormTruth::Extent::kWhole) {
     WW_ASSIGN(FormTruth form, FormTruth::Create(spec, outcome, limits));
-    return form.AddTo(references, {spec.cases[0], 3, inputs, layouts, precision}, extent);
+    const judge::OriginalRun run{spec.cases[0], 3, inputs, layouts, precision};
+    WW_ASSIGN(auto added, form.AddTo(references, run, extent));
+    if (auto* declined = std::get_if<FormTruth::Declined>(&added)) return std::optional(std::move(*declined));
+    form.AddHonestRuns(references, run, std::get<FormTruth::Use>(added));
+    return std::optional<FormTruth::Declined>();
   }
 
   core::KernelSpec spec;
