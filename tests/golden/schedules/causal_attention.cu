@@ -1,7 +1,6 @@
 // t0[i0,i1,i2] = sum_{r0<D} q[i0,i1,r0] * k[i0,i2,r0]  for i0<B, i1<T, i2<T
 // t1[i0,i1] = max_{r0<T where r0 < 1+i1} t0[i0,i1,r0] * scale
 // t2[i0,i1] = sum_{r0<T where r0 < 1+i1} exp(t0[i0,i1,r0] * scale - t1[i0,i1])
-// o[i0,i1,i2] = t3[i0,i2,i1] / t2[i0,i1]  for i0<B, i1<T, i2<D
 //
 // A block computes kTile rows and walks all columns, kTile a step: scores become weights in registers, and what
 // a row has summed up so far shrinks by exp(largest before - largest now).
