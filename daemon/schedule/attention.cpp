@@ -262,10 +262,19 @@ class AttentionWriter {
     body.Add("__syncwarp();");
     body.Add("#pragma unroll 4");
     body.Open("for (int j = 0; j < kTile; ++j)");
-    body.Add(fmt::format("#pragma unroll\nfor (int n = 0; n < kCols / {}; ++n)\n#pragma unroll", lanes()));
-    body.Add("  for (int r = 0; r < 4; ++r)");
-    body.Add(fmt::format("    sums[r][n] += weights[thread_row + r][j] * value_tile[j][threadIdx.x % {0} + n * {0}];",
+    const std::string guards = ConditionText(SumOf(plan_.sums).guards, Variables(plan_.sums));
+    if (!guards.empty()) body.Add(fmt::format("const int {} = first_column + j;", column_));
+    body.Add("#pragma unroll");
+    body.Open("for (int r = 0; r < 4; ++r)");
+    if (!guards.empty()) {
+      // A weight of 0 would make an infinite value no number.
+      body.Add(fmt::format("const int {} = first_row + thread_row + r;", row_));
+      body.Add(fmt::format("if (!({})) continue;", guards));
+    }
+    body.Add(fmt::format("#pragma unroll\nfor (int n = 0; n < kCols / {}; ++n)", lanes()));
+    body.Add(fmt::format("  sums[r][n] += weights[thread_row + r][j] * value_tile[j][threadIdx.x % {0} + n * {0}];",
                          lanes()));
+    body.Close();
     body.Close();
   }
 

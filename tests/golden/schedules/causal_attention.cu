@@ -89,11 +89,15 @@ __global__ void __launch_bounds__(256) entry_one_pass(const float* __restrict__ 
     __syncwarp();
 #pragma unroll 4
     for (int j = 0; j < kTile; ++j) {
+      const int column = first_column + j;
 #pragma unroll
-      for (int n = 0; n < kCols / 16; ++n)
+      for (int r = 0; r < 4; ++r) {
+        const int row = first_row + thread_row + r;
+        if (!(column - row < 1)) continue;
 #pragma unroll
-        for (int r = 0; r < 4; ++r)
+        for (int n = 0; n < kCols / 16; ++n)
           sums[r][n] += weights[thread_row + r][j] * value_tile[j][threadIdx.x % 16 + n * 16];
+      }
     }
   }
 #pragma unroll
