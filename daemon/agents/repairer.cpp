@@ -88,10 +88,13 @@ Result<Repair> RepairCandidate(const core::SourceRef& source, const std::string&
   if (!smaller) return Abandon{"the smallest parameters fail too"};
   core::Plan retry = plan;
   retry.variants = {*smaller};
-  WW_ASSIGN(auto attempts, Optimize(source, entry, base, retry, evaluator, scheduling));
+  auto attempts = Optimize(source, entry, base, retry, evaluator, scheduling);
+  // The ladders are of all methods: one of them may end before.
+  if (!attempts && attempts.error().code == ErrorCode::kUsage) return Abandon{attempts.error().message};
+  if (!attempts) return Fail(attempts.error());
   return std::visit(Overload{[](core::Candidate& candidate) -> Repair { return std::move(candidate); },
                              [](core::RewriteRefusal& refusal) -> Repair { return Abandon{refusal.reason}; }},
-                    attempts.front().outcome);
+                    attempts->front().outcome);
 }
 
 }  // namespace warpwright::agents

@@ -252,6 +252,8 @@ std::string PackingCondition(const Problem& problem, const Packing& packing, std
   for (const Access& access : packing.accesses) {
     if (std::find(buffers.begin(), buffers.end(), access.tensor) != buffers.end()) continue;
     buffers.push_back(access.tensor);
+    // An array of the module has no address in the launcher, and is aligned where it is declared.
+    if (problem.entry.Find(access.tensor) == nullptr) continue;
     conditions.push_back(fmt::format("{}({}, {})", aligned, access.tensor, packing.bytes));
   }
   for (const std::string& tensor : packing.gathered)

@@ -203,15 +203,17 @@ bool IsShort(const Problem& problem, const Stage& stage) {
 }  // namespace
 
 std::vector<PlaceToCut> PlacesToCut(const Computation& computation) {
-  std::vector<PlaceToCut> places;
-  for (size_t i = 0; i < computation.stages.size(); ++i)
-    if (IsWorthMemory(computation, computation.stages[i])) places.push_back({computation, i});
-  // What has the most variables first: it is the product, not the statistics of its rows.
-  std::stable_sort(places.begin(), places.end(), [](const PlaceToCut& a, const PlaceToCut& b) {
-    return a.computation.stages[a.stage].extents.size() > b.computation.stages[b.stage].extents.size();
-  });
+  std::vector<PlaceToCut> places, whole;
+  // What the original stored was often finished terms: rounded as they are, not as the sum that they are made of.
   for (size_t i = 0; i < computation.stages.size(); ++i)
     if (auto apart = WithTermsApart(computation, i)) places.push_back({std::move(*apart), i});
+  for (size_t i = 0; i < computation.stages.size(); ++i)
+    if (IsWorthMemory(computation, computation.stages[i])) whole.push_back({computation, i});
+  // What has the most variables first: it is the product, not the statistics of its rows.
+  std::stable_sort(whole.begin(), whole.end(), [](const PlaceToCut& a, const PlaceToCut& b) {
+    return a.computation.stages[a.stage].extents.size() > b.computation.stages[b.stage].extents.size();
+  });
+  places.insert(places.end(), whole.begin(), whole.end());
   return places;
 }
 

@@ -15,7 +15,7 @@ struct PlaceToCut {
   core::Computation computation;
   size_t stage = 0;  // that the first part computes
 };
-// Sums of products first.
+// Finished terms first, then sums of products.
 std::vector<PlaceToCut> PlacesToCut(const core::Computation& computation);
 
 struct Phases {

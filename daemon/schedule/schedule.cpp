@@ -72,9 +72,9 @@ bool ComputesInDouble(const Problem& problem) {
 }  // namespace
 
 const std::vector<Schedule>& Schedules() {
-  static const std::vector<Schedule> schedules = {TensorTilesSchedule(), TilesSchedule(),     ScanSchedule(),
-                                                  ScatterSchedule(),     RowsSchedule(),      ColumnsSchedule(),
-                                                  SplitSchedule(),       TransposeSchedule(), MapSchedule()};
+  static const std::vector<Schedule> schedules = {
+      AttentionSchedule(), TensorTilesSchedule(), TilesSchedule(), ScanSchedule(),      ScatterSchedule(),
+      RowsSchedule(),      ColumnsSchedule(),     SplitSchedule(), TransposeSchedule(), MapSchedule()};
   return schedules;
 }
 

@@ -5,6 +5,7 @@
 
 namespace warpwright::schedule {
 
+Schedule AttentionSchedule();
 Schedule TilesSchedule();
 Schedule TensorTilesSchedule();
 Schedule ScanSchedule();

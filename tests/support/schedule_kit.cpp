@@ -109,8 +109,8 @@ class Runner {
     if (statement == "}") return branches_.pop_back();
     if (statement == "} else {") return branches_.back().flip();
     // Wide accesses are not run: see Ptx.
-    if (statement.starts_with("if (") && statement.find("is_aligned(") != std::string::npos)
-      return branches_.push_back(false);
+    const bool wide = statement.find("is_aligned(") != std::string::npos || statement.find(" % ") != std::string::npos;
+    if (statement.starts_with("if (") && wide) return branches_.push_back(false);
     if (std::regex_match(statement, match, kBranch)) return branches_.push_back(Holds(match[1]));
     if (std::find(branches_.begin(), branches_.end(), false) != branches_.end()) return;
     static const std::regex kGrid(R"(dim3 grid(\(.*\));)");

@@ -1,5 +1,4 @@
-// t0[i0,i1] = sum_{r0<K} x[i0,r0] * w[i1,r0]
-// s[i0,i1] = t0[i0,i1]  for i0<M, i1<N
+// s[i0,i1] = sum_{r0<K} x[i0,r0] * w[i1,r0]  for i0<M, i1<N
 //
 // A block computes 32 x 32 results, 32 terms a step: its parts of both factors stand in
 // shared memory, the next ones wait in registers while these are multiplied.
@@ -98,8 +97,8 @@ __global__ void __launch_bounds__(64, 8) entry_tiles(const float* __restrict__ x
   }
 }
 
-// t1[i0,i1] = sum_{r0<N/G} s[i0,N/G*i1+r0]
-// y[i0,N/G*i1+i2] = s[i0,N/G*i1+i2] - t1[i0,i1] / (N/G)  for i0<M, i1<G, i2<N/G
+// sum[i0,i1] = sum_{r0<N/G} s[i0,N/G*i1+r0]
+// y[i0,N/G*i1+i2] = s[i0,N/G*i1+i2] - sum[i0,i1] / (N/G)  for i0<M, i1<G, i2<N/G
 template <int kWidth>
 __global__ void __launch_bounds__(64) entry_rows(const float* __restrict__ s,
     float* __restrict__ y, int G, int M, int N) {

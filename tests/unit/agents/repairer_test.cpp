@@ -17,6 +17,7 @@ class RewritingEvaluator final : public core::Evaluator {
       return core::RewriteOutcome(core::Rewritten{request.source.text + "// and more", {}, {}});
     std::string text = "// " + request.transform;
     for (const auto& [name, value] : request.parameters) text += " " + name + "=" + value;
+    if (lacks_value) return Fail(ErrorCode::kUsage, "block_size cannot be \"64\"");
     if (refuse) return core::RewriteOutcome(core::RewriteRefusal{"no loop here", 7});
     return core::RewriteOutcome(core::Rewritten{text, {"did it"}, {}});
   }
@@ -30,7 +31,7 @@ class RewritingEvaluator final : public core::Evaluator {
     return Fail(ErrorCode::kUnsupported, "not in this test");
   }
   std::vector<core::Parameters> asked;
-  bool refuse = false;
+  bool refuse = false, lacks_value = false;
 };
 
 struct StepRow {
@@ -101,6 +102,10 @@ TEST_F(RepairerTest, AbandonsWithAReason) {
   EXPECT_EQ(
       std::get<agents::Abandon>(*Repair_(core::Diagnosis::Cause::kResourceLimit, "x", {{"tile", "64x64x16"}})).reason,
       "no loop here");
+  evaluator.lacks_value = true;
+  EXPECT_EQ(
+      std::get<agents::Abandon>(*Repair_(core::Diagnosis::Cause::kResourceLimit, "x", {{"block_size", "128"}})).reason,
+      "block_size cannot be \"64\"");
 }
 
 TEST(Optimizer, RepeatedTextsAreRefusals) {

@@ -75,6 +75,38 @@ core::Computation MeanOfNorms() {
   return FormOf({Input("x", {"B", "D"}), Output("out", {"1"})}, {t0, t1, out});
 }
 
+// o[b, i, d] = sum_j softmax_j(scale * q[b, i] . k[b, j]) * v[b, j, d], of the columns up to the row if it is causal;
+// the weights' total divides the result or, as people have it too, each weight.
+core::Computation Attention(bool causal) {
+  StageBuilder t0("t0", {"B", "T", "T"}), t1("t1", {"B", "T"}), t2("t2", {"B", "T"}), t3("t3", {"B", "D", "T"}),
+      o("o", {"B", "T", "D"});
+  const auto up_to = [&](core::VariableId row, core::VariableId column) {
+    return causal ? std::vector{Within(V(column) - V(row), "", "1")} : std::vector<core::Guard>{};
+  };
+  const auto scaled = [](StageBuilder& stage, core::VariableId row, core::VariableId column) {
+    return stage.Product({stage.ReadStage("t0", {V(0), V(row), V(column)}), stage.Scalar("scale")});
+  };
+  const auto weight = [&](StageBuilder& stage, core::VariableId row, core::VariableId column) {
+    const auto largest = stage.Minus(stage.ReadStage("t1", {V(0), V(row)}));
+    return stage.Apply(Function::kExp, {stage.Sum({scaled(stage, row, column), largest})});
+  };
+  t0.Reduce(ReduceOp::kSum, {{3, "D"}},
+            t0.Product({t0.Read("q", {V(0), V(1), V(3)}), t0.Read("k", {V(0), V(2), V(3)})}));
+  t1.Reduce(ReduceOp::kMax, {{2, "T"}}, scaled(t1, 1, 2), up_to(1, 2));
+  t2.Reduce(ReduceOp::kSum, {{2, "T"}}, weight(t2, 1, 2), up_to(1, 2));
+  std::vector<StageBuilder::Id> factors = {t3.Read("v", {V(0), V(3), V(1)}), weight(t3, 2, 3)};
+  if (!causal) factors.push_back(t3.Apply(Function::kReciprocal, {t3.ReadStage("t2", {V(0), V(2)})}));
+  t3.Reduce(ReduceOp::kSum, {{3, "T"}}, t3.Product(factors), up_to(2, 3));
+  o.Output();
+  const auto sum = o.ReadStage("t3", {V(0), V(2), V(1)});
+  if (causal) o.Divide({sum, o.ReadStage("t2", {V(0), V(1)})});
+  core::Computation form = FormOf({Input("q", {"B", "T", "D"}), Input("k", {"B", "T", "D"}),
+                                   Input("v", {"B", "T", "D"}), Output("o", {"B", "T", "D"})},
+                                  {t0, t1, t2, t3, o});
+  form.scalars = {"scale"};
+  return form;
+}
+
 struct Chain {
   const char* name;
   core::Computation form;
@@ -82,18 +114,39 @@ struct Chain {
   schedule::Schedule schedule;
   size_t kernels;
   std::vector<std::string> scratch = {}, conditions = {};
+  const char* golden = nullptr;
+  schedule::ParameterValues parameters = {};
 };
 
 std::vector<Chain> Chains() {
   return {
-      {"linear, softmax", LinearSoftmax(), {{"M", 5}, {"N", 37}, {"K", 19}}, schedule::TilesSchedule(), 2},
-      {"linear, group means",
+      {"LinearSoftmax", LinearSoftmax(), {{"M", 5}, {"N", 37}, {"K", 19}}, schedule::TilesSchedule(), 2},
+      {"LinearGroupMeans",
        LinearGroupMeans(),
        {{"M", 3}, {"N", 12}, {"K", 7}, {"G", 3}},
        schedule::RowsSchedule(),
        2,
-       {"s"}},
-      {"mean of norms", MeanOfNorms(), {{"B", 9}, {"D", 70}}, schedule::RowsSchedule(), 2, {}, {"B <= 262144"}},
+       {"s"},
+       {},
+       "linear_group_means.cu"},
+      {"Attention",
+       Attention(false),
+       {{"B", 2}, {"T", 70}, {"D", 20}},
+       schedule::AttentionSchedule(),
+       1,
+       {},
+       {"D <= 32"},
+       nullptr,
+       {{"tile", "32"}}},
+      {"CausalAttention",
+       Attention(true),
+       {{"B", 1}, {"T", 130}, {"D", 9}},
+       schedule::AttentionSchedule(),
+       1,
+       {},
+       {"D <= 16"},
+       "causal_attention.cu"},
+      {"MeanOfNorms", MeanOfNorms(), {{"B", 9}, {"D", 70}}, schedule::RowsSchedule(), 2, {}, {"B <= 262144"}},
   };
 }
 
@@ -113,27 +166,30 @@ schedule::Problem ChainProblem(const Chain& row, schedule::TakenNames& names) {
   return problem;
 }
 
-TEST(Phases, ComputeWhatTheFormSays) {
-  for (const Chain& row : Chains()) {
-    SCOPED_TRACE(row.name);
-    schedule::TakenNames names;
-    const schedule::Problem problem = ChainProblem(row, names);
-    schedule::ParameterValues parameters;
-    for (const auto& parameter : row.schedule.parameters) parameters.emplace(parameter.name, parameter.values.front());
-    const auto outcome = schedule::Emit(problem, row.schedule, parameters, names);
-    const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome);
-    ASSERT_EQ(refusal, nullptr) << refusal->reason;
-    const auto& code = std::get<schedule::Code>(outcome);
-    const auto run = testing::RunOnSimulator(problem, code);
-    EXPECT_EQ(run.fault + run.mismatch, "") << code.kernels << code.launch;
-    EXPECT_EQ(code.conditions, row.conditions);
-    size_t kernels = 0;
-    for (size_t at = code.launch.find("<<<"); at != std::string::npos; at = code.launch.find("<<<", at + 1)) ++kernels;
-    EXPECT_GE(kernels, row.kernels) << code.launch;
-    if (std::string(row.name) == "linear, group means")
-      ExpectGolden("schedules/linear_group_means.cu", code.kernels + "\n" + code.launch);
-  }
+class Phases : public ::testing::TestWithParam<Chain> {};
+
+TEST_P(Phases, ComputeWhatTheFormSays) {
+  const Chain& row = GetParam();
+  schedule::TakenNames names;
+  const schedule::Problem problem = ChainProblem(row, names);
+  schedule::ParameterValues parameters = row.parameters;
+  for (const auto& parameter : row.schedule.parameters) parameters.emplace(parameter.name, parameter.values.front());
+  const auto outcome = schedule::Emit(problem, row.schedule, parameters, names);
+  const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome);
+  ASSERT_EQ(refusal, nullptr) << refusal->reason;
+  const auto& code = std::get<schedule::Code>(outcome);
+  const auto run = testing::RunOnSimulator(problem, code);
+  EXPECT_EQ(run.fault + run.mismatch, "") << code.kernels << code.launch;
+  EXPECT_EQ(code.conditions, row.conditions);
+  EXPECT_EQ(code.launch.find("_results, 16)"), std::string::npos) << "a launcher has no address of it\n" << code.launch;
+  size_t kernels = 0;
+  for (size_t at = code.launch.find("<<<"); at != std::string::npos; at = code.launch.find("<<<", at + 1)) ++kernels;
+  EXPECT_GE(kernels, row.kernels) << code.launch;
+  if (row.golden != nullptr) ExpectGolden(std::string("schedules/") + row.golden, code.kernels + "\n" + code.launch);
 }
+
+INSTANTIATE_TEST_SUITE_P(Chains, Phases, ::testing::ValuesIn(Chains()),
+                         [](const auto& chain) { return std::string(chain.param.name); });
 
 }  // namespace
 }  // namespace warpwright
