@@ -25,8 +25,8 @@ class HugeShapes {
   Result<Failure> Try(const core::Case& c, uint64_t secret, const std::vector<double>& named);
 
  private:
-  // nullopt: the original cannot; `why` says why, if that is no matter of the device.
-  Result<std::optional<Failure>> TryShape(const core::Case& shape, uint64_t seed, std::string& why);
+  // nullopt: the original cannot; `why` is its verdict, if that is no matter of the device.
+  Result<std::optional<Failure>> TryShape(const core::Case& shape, uint64_t seed, std::optional<core::Verdict>& why);
   Result<RunOutcome> Execute(const core::SourceRef& source, core::Evaluator& evaluator, const core::Case& shape,
                              const std::vector<core::BufferContent>& inputs, uint64_t instructions) const;
   std::optional<Mismatch> Compare(const core::Case& shape, const std::vector<core::BufferContent>& inputs,

@@ -218,8 +218,9 @@ std::optional<core::Case> WithElements(const core::KernelSpec& spec, const core:
                        : scalar->dtype == core::DType::kI64 ? int64_t{1} << 34
                                                             : 0;
   core::Case huge = c;
-  constexpr int64_t kRounded = 4096;  // launchers add the size of a block, rounding up
-  int64_t low = 1, high = most - kRounded - beyond;
+  // Launchers add the size of a block, rounding up, and loops that stride over a grid go one stride beyond the end.
+  constexpr int64_t kStride = 1 << 26;
+  int64_t low = 1, high = most - kStride - beyond;
   while (low < high) {  // buffers grow with the size
     const int64_t middle = low + (high - low) / 2;
     huge.scalars[name] = middle;

@@ -200,17 +200,25 @@ void Memory::SetContent(uint64_t address, std::span<const std::byte> content) {
 }
 
 std::vector<core::ByteRange> Memory::Values(const Allocation& allocation, uint64_t most) {
+  constexpr size_t kMostRanges = 256;
   std::vector<core::ByteRange> ranges;
   off_t at = ::lseek(allocation.sparse_file, 0, SEEK_DATA);
-  while (at >= 0 && most > 0) {
+  while (at >= 0) {
     const off_t hole = ::lseek(allocation.sparse_file, at, SEEK_HOLE);
     if (hole <= at) break;
     const uint64_t end = std::min(allocation.bytes, static_cast<uint64_t>(hole));
-    for (auto i = static_cast<uint64_t>(at); i < end && most > 0; ++i) {
+    for (auto i = static_cast<uint64_t>(at); i < end; ++i) {
       if (allocation.written[i] == 0) continue;
-      --most;
-      if (!ranges.empty() && ranges.back().end == i) ++ranges.back().end;
-      else ranges.push_back({i, i + 1});
+      const bool room = most > 0 && ranges.size() < kMostRanges;
+      if (!ranges.empty() && ranges.back().end == i) {
+        ++ranges.back().end;
+        if (most == 0) ++ranges.back().begin;
+      } else if (room || ranges.empty()) {
+        ranges.push_back({i, i + 1});
+      } else {
+        ranges.back() = {i, i + 1};  // of what is too much, the end
+      }
+      if (most > 0) --most;
     }
     at = ::lseek(allocation.sparse_file, hole, SEEK_DATA);
   }
