@@ -131,10 +131,16 @@ class Carrying {
     if (!decided || kernel.gain < manifest_.policy.min_speedup ||
         search::WorstCase(*before, *after) < search::kMinCaseGain)
       return Ended{core::TaskOutcome::kUnchanged, fmt::format("it is no longer faster there: {:.2f}x", kernel.gain)};
-    if (services_.tools_worker)
-      for (const core::ToolFinding& finding :
-           RunAcceptanceTools(workspace_.device(), *services_.tools_worker, spec(), source, *after))
-        if (finding.outcome == core::ToolFinding::Outcome::kFound) return Refuse(finding.tool + ": " + finding.message);
+    const core::Policy& policy = manifest_.policy;
+    const auto findings = RunAcceptanceTools({.device = workspace_.device(),
+                                              .spec = spec(),
+                                              .policy = policy,
+                                              .worker = services_.tools_worker ? &*services_.tools_worker : nullptr},
+                                             source, *after);
+    if (const auto unheard = core::FirstUnheard(policy.require, findings))
+      return Refuse(unheard->tool + ": " + unheard->message);
+    for (const core::ToolFinding& finding : findings)
+      if (finding.outcome == core::ToolFinding::Outcome::kFound) return Refuse(finding.tool + ": " + finding.message);
     return std::optional<Ended>();
   }
 

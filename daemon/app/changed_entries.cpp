@@ -184,6 +184,9 @@ std::string EntryDigest(const core::KernelSpec& spec) {
   hasher.Add(spec.tolerance.relative ? fmt::format("{:a}", *spec.tolerance.relative) : std::string())
       .Add(std::to_string(spec.allow.size()));
   for (const core::Allow allow : spec.allow) hasher.Add(core::Name(allow));
+  hasher.Add(core::Name(spec.special)).Add(spec.alias ? std::to_string(spec.alias->size()) : std::string());
+  for (const core::InPlacePair& pair : spec.alias.value_or(std::vector<core::InPlacePair>()))
+    hasher.Add(pair.output).Add(pair.input);
   Add(hasher, spec.accumulation);
   return hasher.Finish();
 }

@@ -61,13 +61,15 @@ nights::NightTimerOptions PairTiming(const TargetDevice& device, const core::Man
   return timing;
 }
 
-std::vector<core::ToolFinding> RunAcceptanceTools(const TargetDevice& device, const worker::WorkerCommand& worker,
-                                                  const core::KernelSpec& spec, const core::SourceRef& winner,
-                                                  const core::Measured& measured, base::Deadline* deadline) {
-  if (!device.gpu) return {};
+std::vector<core::ToolFinding> RunAcceptanceTools(const ToolSetup& setup, const core::SourceRef& winner,
+                                                  const core::Measured& measured) {
+  const TargetDevice& device = setup.device;
+  const core::KernelSpec& spec = setup.spec;
+  if (!device.gpu && !setup.policy.require.contains(core::RequiredTool::kNvcc)) return {};
   worker::AcceptanceTools tools = worker::FindAcceptanceTools();
-  tools.deadline = deadline;
+  tools.deadline = setup.deadline;
   std::vector<core::ToolFinding> findings = {worker::BuildWithNvcc(tools, winner, device.chip.arch)};
+  if (!device.gpu || setup.worker == nullptr) return findings;
   const core::Case* c = SmallestCase(spec);
   auto inputs = c != nullptr ? judge::MakeInputs(spec, *c, judge::InputVariant::kBase, 1, winner.root)
                              : Result<std::vector<core::BufferContent>>();
@@ -82,7 +84,7 @@ std::vector<core::ToolFinding> RunAcceptanceTools(const TargetDevice& device, co
                                      .buffers = std::move(*inputs),
                                      .device = device.name,
                                      .options = {}};
-  for (core::ToolFinding& finding : worker::RunSanitizers(tools, worker, request, kernels))
+  for (core::ToolFinding& finding : worker::RunSanitizers(tools, *setup.worker, request, kernels))
     findings.push_back(std::move(finding));
   return findings;
 }

@@ -48,10 +48,16 @@ void MentionUnanswered(const core::Manifest& manifest, const ProgressCallbacks& 
 nights::NightTimerOptions PairTiming(const TargetDevice& device, const core::Manifest& manifest,
                                      const std::filesystem::path& tree, std::function<void()> fresh_worker);
 
-// compute-sanitizer and nvcc over a winner, on the smallest case. Empty if the device is simulated: the simulator is a
-// sanitizer.
-std::vector<core::ToolFinding> RunAcceptanceTools(const TargetDevice& device, const worker::WorkerCommand& worker,
-                                                  const core::KernelSpec& spec, const core::SourceRef& winner,
-                                                  const core::Measured& measured, base::Deadline* deadline = nullptr);
+// compute-sanitizer and nvcc over a winner, on the smallest case. On a simulated device, which is a sanitizer, nvcc
+// alone, and only where it is required. `worker`: what compute-sanitizer watches; nullptr: it does not run.
+struct ToolSetup {
+  const TargetDevice& device;
+  const core::KernelSpec& spec;
+  const core::Policy& policy;
+  const worker::WorkerCommand* worker = nullptr;
+  base::Deadline* deadline = nullptr;
+};
+std::vector<core::ToolFinding> RunAcceptanceTools(const ToolSetup& setup, const core::SourceRef& winner,
+                                                  const core::Measured& measured);
 
 }  // namespace warpwright::app

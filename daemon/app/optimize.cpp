@@ -1,6 +1,7 @@
 #include "app/optimize.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -27,11 +28,13 @@ std::vector<CaseOutcome> CompareCases(const search::RefineResult& refined) {
   std::vector<CaseOutcome> cases;
   const auto* original = std::get_if<core::Measured>(&refined.baseline.original);
   for (const core::CaseMeasurement& after : refined.accepted->cases) {
-    CaseOutcome c{after.case_name, 0, after.time_us, after.timing};
+    CaseOutcome c{.name = after.case_name, .us = after.time_us, .host_us = after.host_us, .timing = after.timing};
     for (const core::CaseMeasurement& before :
          original != nullptr ? original->cases : std::vector<core::CaseMeasurement>())
-      if (before.case_name == after.case_name)
+      if (before.case_name == after.case_name) {
         c.original_us = after.timing ? after.timing->original_us : before.time_us;
+        c.original_host_us = before.host_us;
+      }
     cases.push_back(std::move(c));
   }
   return cases;
@@ -256,6 +259,7 @@ class Optimization {
                                   .fresh_worker = candidates.restart,
                                   .lift = lift},
                                  services_.trusted.evaluator);
+    const auto spent_before = Spent();
     const fs::path references = tree_ / ".warpwright/references" / spec.name;
     if (!fs::exists(references)) {
       progress_.step(spec.name + ": recording references from " + commit_.substr(0, 12));
@@ -265,14 +269,18 @@ class Optimization {
         if (deadline == nullptr || !deadline->broke_off()) return Fail(recorded.error());
         return WithoutTask(spec, core::TaskOutcome::kUnchanged,
                            fmt::format("nothing was tried: the limit of {:g} minutes was over before references were "
-                                       "recorded",
-                                       task.policy.max_minutes));
+                                       "recorded; {}",
+                                       task.policy.max_minutes,
+                                       WhereTimeWent(SpentSince(spent_before), 60 * task.policy.max_minutes)));
       }
     }
     const auto tools = [&](const core::SourceRef& winner, const core::Measured& measured) {
-      return services_.tools_worker
-                 ? RunAcceptanceTools(workspace_.device(), *services_.tools_worker, spec, winner, measured, deadline)
-                 : std::vector<core::ToolFinding>();
+      return RunAcceptanceTools({.device = workspace_.device(),
+                                 .spec = spec,
+                                 .policy = task.policy,
+                                 .worker = services_.tools_worker ? &*services_.tools_worker : nullptr,
+                                 .deadline = deadline},
+                                winner, measured);
     };
     const search::RefineServices services{.judge = *judge,
                                           .candidates = candidates.evaluator,
@@ -288,7 +296,6 @@ class Optimization {
                                           .team = TeamFor(task),
                                           .deadline = deadline,
                                           .began = began};
-    const auto spent_before = Spent();
     WW_ASSIGN(const search::RefineResult refined, search::Refine(task, services));
     WW_ASSIGN(const memory::TrajectoryView view, trajectory.View(refined.task));
     OptimizedKernel kernel = Outcome(spec, refined, spent_before);
@@ -323,6 +330,13 @@ class Optimization {
     return services_.seconds ? services_.seconds() : std::map<std::string, double>();
   }
 
+  std::map<std::string, double> SpentSince(const std::map<std::string, double>& before) const {
+    std::map<std::string, double> spent = Spent();
+    for (auto& [stage, seconds] : spent)
+      if (const auto found = before.find(stage); found != before.end()) seconds -= found->second;
+    return spent;
+  }
+
   OptimizedKernel Outcome(const core::KernelSpec& spec, const search::RefineResult& refined,
                           const std::map<std::string, double>& spent_before) const {
     OptimizedKernel kernel;
@@ -334,10 +348,8 @@ class Optimization {
     kernel.seconds = refined.seconds;
     kernel.task = refined.task;
     kernel.pending = refined.pending;
-    for (const auto& [stage, seconds] : Spent()) {
-      const auto before = spent_before.find(stage);
-      kernel.spent[stage] = seconds - (before == spent_before.end() ? 0 : before->second);
-    }
+    kernel.spent = SpentSince(spent_before);
+    if (refined.out_of_time) kernel.message += "; " + WhereTimeWent(kernel.spent, kernel.seconds);
     if (refined.accepted) kernel.cases = CompareCases(refined);
     kernel.roofline_pct_before = refined.roofline_pct_before;
     kernel.roofline_pct_after = refined.roofline_pct_after;
@@ -458,6 +470,27 @@ OptimizedKernel InterruptedKernel(const Workspace& workspace, const std::string&
     return kernel;
   }
   return kernel;
+}
+
+std::string WhereTimeWent(const std::map<std::string, double>& spent, double seconds) {
+  static const std::map<std::string_view, std::string_view> kWords = {
+      {"slice", "to read the source"},   {"parse", "to read the source"},  {"record", "to build and run launchers"},
+      {"compile", "to compile kernels"}, {"lease", "to wait for the GPU"}, {"run", "to run kernels"}};
+  std::map<std::string_view, double> by_words;
+  double named = 0;
+  for (const auto& [stage, time] : spent)
+    if (const auto words = kWords.find(stage); words != kWords.end()) {  // parts of stages are in them
+      by_words[words->second] += time;
+      named += time;
+    }
+  by_words["for inputs, references, comparisons and starting workers"] = std::max(0.0, seconds - named);
+  std::vector<std::pair<std::string_view, double>> rows(by_words.begin(), by_words.end());
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> parts;
+  for (const auto& [words, time] : rows)
+    if (time >= 0.5 && parts.size() < 3) parts.push_back(fmt::format("{:.0f} s {}", time, words));
+  return fmt::format("the time: {}; --max-minutes, or the manifest's policy.max_minutes, is the limit",
+                     parts.empty() ? fmt::format("{:.1f} s", seconds) : fmt::format("{}", fmt::join(parts, ", ")));
 }
 
 std::string_view RunResult(const std::vector<OptimizedKernel>& kernels) {

@@ -62,6 +62,7 @@ struct OptimizeServices {
 struct CaseOutcome {
   std::string name;
   double original_us = 0, us = 0;
+  double original_host_us = 0, host_us = 0;   // of the launchers' own code, per call
   std::optional<core::TimingSummary> timing;  // on a real device
 };
 struct OptimizedKernel {
@@ -88,11 +89,15 @@ struct OptimizedKernel {
 Result<std::vector<OptimizedKernel>> OptimizeKernels(Workspace& workspace, const OptimizeRequest& request,
                                                      const OptimizeServices& services);
 
-// Of the whole run, as the Action's output `result`: improved, unchanged, regression, skipped, error.
 // What the trajectory holds of a kernel that a run was interrupted at: the best version so far, from which the next run
 // goes on.
 OptimizedKernel InterruptedKernel(const Workspace& workspace, const std::string& name);
 
+// What a limit of minutes went to, for the message of a task that it ended, and what sets it: "the time: 31 s to
+// compile kernels, 9 s to run them; ...". `spent` is by the worker's stages, `seconds` all of the task.
+std::string WhereTimeWent(const std::map<std::string, double>& spent, double seconds);
+
+// Of the whole run, as the Action's output `result`: improved, unchanged, regression, skipped, error.
 std::string_view RunResult(const std::vector<OptimizedKernel>& kernels);
 std::vector<report::KernelSummary> Summaries(const std::vector<OptimizedKernel>& kernels);
 

@@ -30,6 +30,19 @@ CaseVerdict PassedCase(const std::string& kernel, const judge::CaseStatus& statu
           .message = status.note};
 }
 
+// Tools that the manifest requires; others look at winners alone.
+std::optional<core::Refused> RefusedByTools(const TargetDevice& device, const core::KernelSpec& spec,
+                                            const core::Policy& policy, const core::SourceRef& candidate,
+                                            const core::Measured& measured) {
+  if (policy.require.empty()) return std::nullopt;
+  const auto findings = RunAcceptanceTools({.device = device, .spec = spec, .policy = policy}, candidate, measured);
+  auto against = core::FirstUnheard(policy.require, findings);
+  for (const core::ToolFinding& finding : findings)
+    if (!against && finding.outcome == core::ToolFinding::Outcome::kFound) against = finding;
+  if (!against) return std::nullopt;
+  return core::Refused{core::CheckName(against->tool), against->message, spec.file, 0};
+}
+
 }  // namespace
 
 std::vector<CaseVerdict> CaseVerdicts(const std::string& kernel, const judge::Baseline& baseline,
@@ -88,6 +101,9 @@ Result<VerifyResult> VerifyWorkingTree(const Workspace& workspace, const std::st
     if (core::Passed(verdict)) {
       WW_ASSIGN(verdict, judge->Evaluate(candidate, candidates.evaluator, judge::VerificationLevel::kFull));
     }
+    if (const auto* measured = std::get_if<core::Measured>(&verdict))
+      if (auto refused = RefusedByTools(workspace.device(), spec, manifest.policy, candidate, *measured))
+        verdict = std::move(*refused);
     result.passed &= core::Passed(verdict);
     if (const auto* measured = std::get_if<core::Measured>(&verdict))
       for (const std::string& note : measured->notes)

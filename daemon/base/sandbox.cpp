@@ -247,9 +247,13 @@ Status PreparedSandbox::PrepareCalls() {
 
 const char* PreparedSandbox::Apply() {
   if (const char* failed = Limit(RLIMIT_CORE, 0, 0, "setrlimit RLIMIT_CORE")) return failed;
-  const int memory = sandbox_.devices.empty() ? RLIMIT_AS : RLIMIT_DATA;
+  const bool by_data = !sandbox_.devices.empty() || sandbox_.address_bytes > 0;
+  const int memory = by_data ? RLIMIT_DATA : RLIMIT_AS;
   if (sandbox_.memory_bytes > 0)
     if (const char* failed = Limit(memory, sandbox_.memory_bytes, sandbox_.memory_bytes, "setrlimit of memory"))
+      return failed;
+  if (sandbox_.address_bytes > 0)
+    if (const char* failed = Limit(RLIMIT_AS, sandbox_.address_bytes, sandbox_.address_bytes, "setrlimit of addresses"))
       return failed;
   if (sandbox_.file_bytes > 0)
     if (const char* failed = Limit(RLIMIT_FSIZE, sandbox_.file_bytes, sandbox_.file_bytes, "setrlimit RLIMIT_FSIZE"))

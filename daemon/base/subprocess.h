@@ -28,7 +28,8 @@ struct Sandbox {
   std::vector<std::filesystem::path> writable;
   std::vector<std::filesystem::path> devices;  // device nodes, or folders of them; missing ones are skipped
   uint64_t memory_bytes = 0;  // RLIMIT_AS; with `devices` RLIMIT_DATA, since drivers reserve terabytes of address space
-  uint64_t file_bytes = 0;    // RLIMIT_FSIZE
+  uint64_t address_bytes = 0;   // > 0: RLIMIT_AS, and `memory_bytes` is RLIMIT_DATA: what is reserved is no memory yet
+  uint64_t file_bytes = 0;      // RLIMIT_FSIZE
   std::chrono::seconds cpu{0};  // RLIMIT_CPU
 };
 

@@ -42,7 +42,11 @@ json ToJson(const app::OptimizedKernel& o, const std::string& device) {
             {"commit", nullptr}};
   j["cases"] = json::array();
   for (const app::CaseOutcome& c : o.cases) {
-    json row = {{"name", c.name}, {"original_us", c.original_us}, {"us", c.us}};
+    json row = {{"name", c.name},
+                {"original_us", c.original_us},
+                {"us", c.us},
+                {"original_host_us", c.original_host_us},
+                {"host_us", c.host_us}};
     if (c.timing)
       row.update({{"gain", std::exp(c.timing->log_ratio)},
                   {"gain_low", std::exp(c.timing->lower)},

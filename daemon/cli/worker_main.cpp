@@ -28,6 +28,9 @@
 namespace warpwright::cli {
 namespace {
 
+// For simulated buffers that are larger than the machine, of which little is touched.
+constexpr uint64_t kReservedGib = 1024;
+
 struct WorkerOptions {
   std::filesystem::path cache;
   std::vector<std::filesystem::path> readable;
@@ -90,6 +93,7 @@ Result<std::vector<std::string>> EnterSandbox(const WorkerOptions& options) {
   sandbox.enabled = options.sandbox;
 #ifndef WW_SANITIZED  // whose shadow takes terabytes of addresses
   sandbox.memory_bytes = options.memory_gib << 30;
+  sandbox.address_bytes = (options.memory_gib + kReservedGib) << 30;
 #endif
   sandbox.readable = options.readable;
   if (const auto toolkit = compile::FindToolkit()) sandbox.readable.push_back(toolkit->root);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/fields.h"
 #include "config/case_reader.h"
 #include "config/expression_reader.h"
 #include "config/init_reader.h"
@@ -24,9 +25,10 @@ class KernelReader {
       : node_(node), diagnostics_(diagnostics), errors_before_(diagnostics.size()) {}
 
   core::KernelSpec Read() {
-    YamlObject map(node_, "a kernel",
-                   {"name", "file", "entry", "args", "cases", "launch", "tolerance", "allow", "accumulation"},
-                   diagnostics_);
+    YamlObject map(
+        node_, "a kernel",
+        {"name", "file", "entry", "args", "cases", "launch", "tolerance", "allow", "special", "alias", "accumulation"},
+        diagnostics_);
     spec_.line = node_.line();
     if (!node_.IsMap()) return std::move(spec_);
     spec_.name = map.String("name");
@@ -42,6 +44,8 @@ class KernelReader {
       YamlObject values(*tolerance, "a tolerance", {"relative"}, diagnostics_);
       spec_.tolerance.relative = values.Double("relative", 1e-16, 1);
     }
+    if (const YamlNode* special = map.Find("special")) ReadSpecial(*special);
+    if (const YamlNode* alias = map.Find("alias")) ReadAlias(*alias);
     if (const YamlNode* accumulation = map.Find("accumulation")) {
       spec_.accumulation = expressions_.Read(*accumulation);
       if (spec_.accumulation)
@@ -195,6 +199,47 @@ class KernelReader {
     for (const YamlNode& item : node.items()) {
       if (auto allow = core::ParseAllow(item.text())) spec_.allow.insert(*allow);
       else diagnostics_.Add(UnknownName(item, "relaxation", item.text(), names));
+    }
+  }
+
+  void ReadSpecial(const YamlNode& node) {
+    std::vector<std::string_view> names;
+    for (int i = 0; i <= static_cast<int>(Last(core::SpecialInputs{})); ++i)
+      names.push_back(core::Name(static_cast<core::SpecialInputs>(i)));
+    if (const auto special = base::ParseName<core::SpecialInputs>(node.text())) spec_.special = *special;
+    else diagnostics_.Add(UnknownName(node, "rule for special values", node.text(), names));
+  }
+
+  // An output and an input that can be one buffer.
+  Status CheckPair(const YamlNode& pair) const {
+    if (!pair.IsList() || pair.items().size() != 2)
+      return Fail(ErrorCode::kConfig, "'alias' is a list of pairs: [[output, input]]");
+    const core::BufferArgument* buffers[2] = {};
+    const core::Argument* arguments[2] = {};
+    for (size_t i = 0; i < 2; ++i) {
+      const std::string& name = pair.items()[i].text();
+      arguments[i] = spec_.Find(name);
+      if (arguments[i] != nullptr) buffers[i] = std::get_if<core::BufferArgument>(&arguments[i]->kind);
+      const core::Role role = i == 0 ? core::Role::kOut : core::Role::kIn;
+      if (buffers[i] == nullptr || buffers[i]->role != role)
+        return Fail(ErrorCode::kConfig, fmt::format("'{}' is no buffer with the role '{}'", name, core::Name(role)));
+    }
+    for (const core::Case& c : spec_.cases) {
+      WW_ASSIGN(const std::vector<int64_t> output, core::ShapeOf(*arguments[0], c));
+      WW_ASSIGN(const std::vector<int64_t> input, core::ShapeOf(*arguments[1], c));
+      if (buffers[0]->dtype != buffers[1]->dtype || output != input)
+        return Fail(ErrorCode::kConfig, fmt::format("'{}' and '{}' have different element types or shapes",
+                                                    arguments[0]->name, arguments[1]->name));
+    }
+    return {};
+  }
+  void ReadAlias(const YamlNode& node) {
+    if (!node.IsList()) return Note(node, "'alias' is a list of pairs: [[output, input]]");
+    if (!sizes_known_) return;
+    spec_.alias.emplace();
+    for (const YamlNode& pair : node.items()) {
+      if (const Status checked = CheckPair(pair); !checked) Note(pair, checked.error().message);
+      else spec_.alias->push_back({pair.items()[0].text(), pair.items()[1].text()});
     }
   }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "base/fields.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "config/kernel_reader.h"
@@ -18,13 +19,30 @@ namespace {
 
 constexpr uint64_t kMaxManifestBytes = 256 << 10;
 
+std::set<core::RequiredTool> ReadRequiredTools(const YamlNode& node, Diagnostics& diagnostics) {
+  std::vector<std::string_view> names;
+  for (int i = 0; i <= static_cast<int>(Last(core::RequiredTool{})); ++i)
+    names.push_back(core::Name(static_cast<core::RequiredTool>(i)));
+  std::set<core::RequiredTool> tools;
+  if (!node.IsList()) {
+    diagnostics.Add(node, "'require' must be a list", fmt::format("choose from [{}]", fmt::join(names, ", ")));
+    return tools;
+  }
+  for (const YamlNode& item : node.items()) {
+    if (const auto tool = base::ParseName<core::RequiredTool>(item.text())) tools.insert(*tool);
+    else diagnostics.Add(UnknownName(item, "tool", item.text(), names));
+  }
+  return tools;
+}
+
 core::Policy ReadPolicy(const YamlNode& node, Diagnostics& diagnostics) {
   core::Policy policy;
-  YamlObject map(node, "a policy", {"min_speedup", "max_rounds", "max_minutes", "max_repairs"}, diagnostics);
+  YamlObject map(node, "a policy", {"min_speedup", "max_rounds", "max_minutes", "max_repairs", "require"}, diagnostics);
   policy.min_speedup = map.DoubleOr("min_speedup", policy.min_speedup, 1, 1000);
   policy.max_rounds = static_cast<int>(map.IntegerOr("max_rounds", policy.max_rounds, 1, 10'000));
   policy.max_minutes = map.DoubleOr("max_minutes", policy.max_minutes, 0.01, 100'000);
   policy.max_repairs = static_cast<int>(map.IntegerOr("max_repairs", policy.max_repairs, 0, 100));
+  if (const YamlNode* require = map.Find("require")) policy.require = ReadRequiredTools(*require, diagnostics);
   return policy;
 }
 

@@ -17,8 +17,10 @@
 //       launch: {grid: ["ceil_div(N, 256)"], block: [256], shared_bytes: 0}
 //       tolerance: {relative: 1e-3}
 //       allow: [tf32]
+//       special: strict                    # reliable, strict or finite_inputs: what counts on infinities and NaN
+//       alias: [[out, inp]]                # outputs that callers put in the place of an input; [] for none
 //       accumulation: C                    # length of the longest sum in an output element
-//   policy: {min_speedup: 1.05, max_rounds: 10, max_minutes: 30, max_repairs: 3}
+//   policy: {min_speedup: 1.05, max_rounds: 10, max_minutes: 30, max_repairs: 3, require: [nvcc]}
 //   pull_requests: {enabled: true, draft: false, labels: [performance], reviewers: [ann, "team:gpu"],
 //                   max_open: 3, max_per_day: 5}
 //   nightly: {enabled: true, threshold: 1.03, branch: warpwright-history}

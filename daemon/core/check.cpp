@@ -24,6 +24,7 @@ std::string_view Name(Check check) {
     case Check::kBytesRead: return "bytes-read";
     case Check::kTimedOutput: return "timed-output";
     case Check::kRooflineFloor: return "roofline-floor";
+    case Check::kHostTime: return "host-time";
     case Check::kDeadCode: return "dead-code";
     case Check::kRecordedReference: return "recorded-reference";
     case Check::kSecretSeed: return "secret-seed";

@@ -32,6 +32,7 @@ enum class Check : uint8_t {
   kBytesRead,
   kTimedOutput,
   kRooflineFloor,
+  kHostTime,
   kDeadCode,  // of all runs together
   // Of runs on other inputs and shapes.
   kRecordedReference,

@@ -31,6 +31,7 @@ struct DeviceRun {
   std::vector<GuardViolation> guards;
   uint32_t differing_runs = 0;  // this and the following as in Executed
   std::vector<std::vector<std::byte>> other_buffers;
+  std::vector<WrittenPart> parts;
   std::vector<std::string> changed_globals;
   std::vector<StateUse> state;
   std::vector<BufferExtent> extents;

@@ -28,6 +28,10 @@ struct BufferContent {
   int64_t pointer_offset = 0;  // bytes added to the aligned base, for the minimal-alignment case
   // The entry gets the address of this other buffer in place of its own: a call in place.
   std::optional<uint32_t> same_as = {};
+  // > 0: the buffer has so many bytes, and its content is `bytes`, over and over. Only the simulator has room for more
+  // than there is: it makes what is touched.
+  uint64_t repeated_bytes = 0;
+  uint64_t Size() const { return repeated_bytes > 0 ? repeated_bytes : bytes.size(); }
 };
 // Concurrent activity while a kernel runs, to expose results that depend on it. Nothing else runs on the simulator: it
 // ignores this.
@@ -66,6 +70,7 @@ struct ExecuteOptions {
   // > 0: stop launching blocks after about this many thread instructions, and extrapolate the counters; outputs are
   // then incomplete.
   uint64_t sample_instructions = 0;
+  bool spread = false;  // of a sample: few blocks all over the grid, not the first and the last ones
   // Thread instructions of a whole run before it counts as an endless loop.
   uint64_t instruction_limit = 20'000'000'000;
   std::optional<Dim3> block_limit;  // of the grid, for tests
@@ -97,6 +102,12 @@ struct BufferExtent {
   uint64_t read_bytes = 0, written_bytes = 0;  // different ones
   bool reads_initial = false;                  // some byte was read before the entry had written it
 };
+// Bytes that a run left in a buffer of repeated content, which is not returned whole.
+struct WrittenPart {
+  uint32_t buffer = 0;  // in the order of the request
+  uint64_t offset = 0;
+  base::Bytes bytes;
+};
 // Where a kernel's code first computes or stores in a narrower or less exact way; the names are in compile/ptx_rules.h.
 // Also where its text depends on how it is built, what its host code uses beyond computing and the CUDA runtime, what
 // it returns, and by which symbols callers find it; those names are in source/build_dependence.h, source/closed_world.h
@@ -115,16 +126,22 @@ struct Executed {
   std::vector<bool> as_sent;
   std::vector<LaunchReport> launches;
   double time_us = 0;  // sum over the plan; modelled on the simulator
+  // Of the processor in the launcher's own code, per call, without what the runtime takes; 0: the entry is a kernel.
+  double host_us = 0;
   bool modelled = true;
   bool sampled = false;
   std::vector<GuardViolation> guards;
   // The number of runs after the first with different bits in a buffer, and the buffers of the first such run.
   uint32_t differing_runs = 0;
   std::vector<base::Bytes> other_buffers;
+  std::vector<WrittenPart> parts;            // of buffers of repeated content: ascending
   std::vector<std::string> changed_globals;  // module variables that a run changed, where `state` is not known
   std::vector<StateUse> state;               // of all runs: the simulator alone knows
   // That the compiled device code and the text name, ascending: a result may depend on them.
   std::vector<double> numbers;
+  // With which the launcher compared something, or which it gave to kernels: perhaps sizes at which another path
+  // begins. Ascending.
+  std::vector<double> compared;
   std::vector<BufferExtent> extents;              // of all buffer arguments, if they were asked for
   std::map<std::string, PrecisionUse> precision;  // by kind: "to tf32", "approximate ex2"
   std::vector<LineUse> lines;                     // of all launches, if asked for; empty: not known

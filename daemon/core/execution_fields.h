@@ -23,6 +23,7 @@ void Describe(V& field, const BufferContent*) {
   field("read_only", &T::read_only);
   field("pointer_offset", &T::pointer_offset);
   field.Sparse("same_as", &T::same_as);
+  field.Sparse("repeated_bytes", &T::repeated_bytes);
 }
 template <typename V>
 void Describe(V& field, const ExecuteOptions*) {
@@ -34,6 +35,7 @@ void Describe(V& field, const ExecuteOptions*) {
   field("guard_bytes", &T::guard_bytes);
   field("seed", &T::seed);
   field("sample_instructions", &T::sample_instructions);
+  field.Sparse("spread", &T::spread);
   field("instruction_limit", &T::instruction_limit);
   field.Sparse("block_limit", &T::block_limit);
   field("exact_memory", &T::page_guard);
@@ -72,6 +74,13 @@ void Describe(V& field, const BufferExtent*) {
   field("reads_initial", &T::reads_initial);
 }
 template <typename V>
+void Describe(V& field, const WrittenPart*) {
+  using T = WrittenPart;
+  field("buffer", &T::buffer);
+  field("offset", &T::offset);
+  field("bytes", &T::bytes);
+}
+template <typename V>
 void Describe(V& field, const ByteRange*) {
   using T = ByteRange;
   field("begin", &T::begin);
@@ -99,14 +108,17 @@ void Describe(V& field, const Executed*) {
   field("as_sent", &T::as_sent);
   field("launches", &T::launches);
   field("time_us", &T::time_us);
+  field.Sparse("host_us", &T::host_us);
   field("modelled", &T::modelled);
   field("sampled", &T::sampled);
   field("guards", &T::guards);
   field("differing_runs", &T::differing_runs);
   field("other_buffers", &T::other_buffers);
+  field.Sparse("parts", &T::parts);
   field("changed_globals", &T::changed_globals);
   field("state", &T::state);
   field("numbers", &T::numbers);
+  field.Sparse("compared", &T::compared);
   field("extents", &T::extents);
   field("precision", &T::precision);
   field.Sparse("lines", &T::lines);

@@ -26,6 +26,21 @@ std::string_view Name(Allow allow) {
     if (value == allow) return name;
   return "?";
 }
+std::string_view Name(SpecialInputs special) {
+  switch (special) {
+    case SpecialInputs::kReliable: return "reliable";
+    case SpecialInputs::kStrict: return "strict";
+    case SpecialInputs::kFinite: return "finite_inputs";
+  }
+  return "?";
+}
+std::string_view Name(RequiredTool tool) {
+  switch (tool) {
+    case RequiredTool::kNvcc: return "nvcc";
+    case RequiredTool::kComputeSanitizer: return "compute-sanitizer";
+  }
+  return "?";
+}
 std::optional<Allow> ParseAllow(std::string_view name) {
   for (const auto& [value, text] : kAllowNames)
     if (text == name) return value;

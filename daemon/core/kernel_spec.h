@@ -77,6 +77,20 @@ inline constexpr Allow kLastAllow = Allow::kBuildDependent;
 std::string_view Name(Allow allow);
 std::optional<Allow> ParseAllow(std::string_view name);
 
+// What counts where inputs are infinite or not a number (judge/special_values.h).
+enum class SpecialInputs : uint8_t {
+  kReliable,  // what a caller can rely on whatever the order of operations: the default
+  kStrict,    // the original's classes of values everywhere
+  kFinite,    // nothing: callers pass finite numbers
+};
+std::string_view Name(SpecialInputs special);  // "finite_inputs": as the manifest says it
+constexpr SpecialInputs Last(SpecialInputs) { return SpecialInputs::kFinite; }
+
+// An output that callers put in the place of an input; the names of two arguments.
+struct InPlacePair {
+  std::string output, input;
+};
+
 // A relaxation of the default comparison; shown with every result.
 struct Tolerance {
   std::optional<double> relative;
@@ -91,17 +105,26 @@ struct KernelSpec {
   std::optional<LaunchSpec> launch;
   Tolerance tolerance;
   std::set<Allow> allow;
+  SpecialInputs special = SpecialInputs::kReliable;
+  // Not given: found out by trying the original with every pair of like buffers. Empty: callers never do that.
+  std::optional<std::vector<InPlacePair>> alias;
   std::optional<Expression> accumulation;  // length of the longest sum in an output element, if the user states it
   int line = 0;
 
   const Argument* Find(std::string_view argument) const;
 };
 
+// A tool without whose word nothing is accepted. Others are heard where they are installed.
+enum class RequiredTool : uint8_t { kNvcc, kComputeSanitizer };
+std::string_view Name(RequiredTool tool);  // "nvcc", "compute-sanitizer"
+constexpr RequiredTool Last(RequiredTool) { return RequiredTool::kComputeSanitizer; }
+
 struct Policy {
   double min_speedup = 1.05;
   int max_rounds = 10;
   double max_minutes = 30;  // per kernel
   int max_repairs = 3;      // per failed candidate
+  std::set<RequiredTool> require;
 };
 
 // What warpwright may publish on the forge for this repository. An operator's limits (config/operator_file.h) take

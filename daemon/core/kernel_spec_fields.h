@@ -49,6 +49,8 @@ void Describe(V& field, const KernelSpec*) {
   field.Sparse("launch", &T::launch);
   field.Untold(&T::tolerance);
   field("allow", &T::allow);
+  field.Untold(&T::special);
+  field.Untold(&T::alias);
   field.Untold(&T::accumulation);
   field("line", &T::line);
 }

@@ -1,7 +1,12 @@
 // What another tool reports about a winner that it checked (worker/acceptance_tools.h).
 #pragma once
 
+#include <optional>
+#include <set>
 #include <string>
+#include <vector>
+
+#include "core/kernel_spec.h"
 
 namespace warpwright::core {
 
@@ -11,5 +16,9 @@ struct ToolFinding {
   Outcome outcome = Outcome::kNotRun;
   std::string message;  // what was found, or why it did not run
 };
+
+// Of the tools that a repository requires, one that did not look, and why; it stands in the place of a finding.
+std::optional<ToolFinding> FirstUnheard(const std::set<RequiredTool>& required,
+                                        const std::vector<ToolFinding>& findings);
 
 }  // namespace warpwright::core

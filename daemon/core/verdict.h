@@ -63,6 +63,7 @@ struct CaseMeasurement {
   std::string case_name;
   double weight = 1;
   double time_us = 0;
+  double host_us = 0;    // of the launcher's own code, per call (core/execution.h)
   bool sampled = false;  // counters extrapolated from part of the grid
   std::vector<LaunchReport> launches;
   std::optional<TimingSummary> timing;  // against the original, on a real device

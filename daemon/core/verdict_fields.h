@@ -113,6 +113,7 @@ void Describe(V& field, const CaseMeasurement*) {
   field("case", &T::case_name);
   field("weight", &T::weight);
   field("time_us", &T::time_us);
+  field.Sparse("host_us", &T::host_us);
   field("sampled", &T::sampled);
   field("launches", &T::launches);
   field.Sparse("timing", &T::timing);

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <set>
 
 #include "base/random.h"
 #include "judge/agreement.h"
 #include "judge/determinism.h"
 #include "judge/equivalence.h"
 #include "judge/generated_shapes.h"
+#include "judge/huge_shapes.h"
 #include "judge/in_place.h"
 #include "judge/judge_state.h"
 #include "judge/run_checks.h"
@@ -23,7 +25,7 @@ constexpr uint64_t kMaxLargeBytes = 256u << 20;
 constexpr uint64_t kSearchBytes = 4u << 20;
 constexpr size_t kMostNumbers = 64, kMostSizes = 6;
 constexpr int64_t kLeastSize = 1024, kMostSize = 4 << 20;  // that a candidate names and that is tried
-constexpr double kMostNamed = 1e9;
+constexpr double kMostNamed = 1e9, kMostElements = 1e13;
 // A case in which rows and blocks are full, and the work within which one is tried on many inputs.
 constexpr uint64_t kElements = 1000, kMostInstructionsForInputs = 12'000'000;
 // Relative to the best gain: timing in a search is that uncertain; with several cases a candidate that gains less may
@@ -68,7 +70,8 @@ class CandidateEvaluation {
         state_check_(state, runs_),
         timing_(state, candidate, evaluator, effort),
         trials_(state, runs_, state_check_, timing_, measured_),
-        shapes_(state, candidate, evaluator, runs_, trials_) {}
+        shapes_(state, candidate, evaluator, runs_, trials_),
+        huge_shapes_(state, candidate, evaluator, runs_) {}
 
   Result<core::Verdict> Run();
 
@@ -78,7 +81,8 @@ class CandidateEvaluation {
   void NoteAgreement(const Trial& trial, const TrialReference& reference, const core::Executed& run);
   enum class Inputs { kAll, kThatNeedSize, kSecretSeeds };
   Result<Failure> OtherInputs(const core::Case& c, Inputs which, VerificationLevel effort);
-  void NoteNumbers(const TrialReference& reference, const core::Executed& run);
+  void NoteNumbers(const Trial& trial, const TrialReference& reference, const core::Executed& run);
+  void NoteSize(double number);
   size_t MainCase() const;
   Result<Failure> OtherScalarsOf(const VerifiedCase& verified);
   Result<Failure> LargeCases();
@@ -93,9 +97,12 @@ class CandidateEvaluation {
   core::Evaluator& evaluator_;
   const VerificationLevel effort_;
   uint64_t secret_ = 0;
-  std::vector<double> named_;   // numbers that the candidate's code names and the original's does not
-  std::vector<int64_t> sizes_;  // those of them that may be a size, the largest first
-  bool in_place_ = false;       // was tried
+  std::vector<double> named_;  // numbers that the candidate's code names and the original's does not
+  // Those of them, and of what its launcher compares and computes, that may be a size, the largest first, and that are
+  // more than any size here: counts of elements.
+  std::vector<int64_t> sizes_;
+  std::vector<double> counts_;
+  bool in_place_ = false;  // was tried
   core::Measured measured_;
   CandidateRuns runs_;
   DeterminismCheck determinism_;
@@ -103,6 +110,7 @@ class CandidateEvaluation {
   PairedTiming timing_;
   TrialRunner trials_;
   GeneratedShapes shapes_;
+  HugeShapes huge_shapes_;
 };
 
 // Runs on the case's own inputs: several together, and one with complementary poison and read-only inputs.
@@ -172,7 +180,7 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   for (std::string& note : PrecisionNotes(*reference, first))
     if (std::find(measured_.notes.begin(), measured_.notes.end(), note) == measured_.notes.end())
       measured_.notes.push_back(std::move(note));
-  NoteNumbers(*reference, first);
+  NoteNumbers(trial, *reference, first);
   if (effort_ == VerificationLevel::kFull || &verified == &state_.verified.front()) {
     WW_ASSIGN(failure, CheckInPlace(state_, runs_, trial, *reference, in_place_));
     if (failure) return failure;
@@ -230,17 +238,28 @@ Result<Failure> CandidateEvaluation::OtherInputs(const core::Case& c, Inputs whi
   return Failure();
 }
 
-void CandidateEvaluation::NoteNumbers(const TrialReference& reference, const core::Executed& run) {
+void CandidateEvaluation::NoteSize(double number) {
+  const auto size = static_cast<int64_t>(std::clamp(number, 0.0, kMostElements));
+  if (static_cast<double>(size) != number || size < kLeastSize) return;
+  if (size > kMostSize) {
+    counts_.push_back(number);
+    return;
+  }
+  if (std::find(sizes_.begin(), sizes_.end(), size) == sizes_.end()) sizes_.push_back(size);
+}
+
+void CandidateEvaluation::NoteNumbers(const Trial& trial, const TrialReference& reference, const core::Executed& run) {
   for (const double number : run.numbers) {
     if (std::find(reference.numbers.begin(), reference.numbers.end(), number) != reference.numbers.end()) continue;
     if (std::fabs(number) <= kMostNamed && named_.size() < kMostNumbers &&
         std::find(named_.begin(), named_.end(), number) == named_.end())
       named_.push_back(number);
-    const auto size = static_cast<int64_t>(std::clamp(number, 0.0, 2.0 * kMostSize));
-    if (static_cast<double>(size) == number && size >= kLeastSize && size <= kMostSize &&
-        std::find(sizes_.begin(), sizes_.end(), size) == sizes_.end())
-      sizes_.push_back(size);
+    NoteSize(number);
   }
+  std::set<double> known(reference.compared.begin(), reference.compared.end());
+  for (const auto& [name, size] : core::IntegerScalars(trial.c)) known.insert(static_cast<double>(size));
+  for (const double number : run.compared)
+    if (!known.contains(number)) NoteSize(number);
   std::sort(sizes_.rbegin(), sizes_.rend());
   if (sizes_.size() > kMostSizes) sizes_.resize(kMostSizes);
 }
@@ -356,14 +375,17 @@ Result<Failure> CandidateEvaluation::Measure() {
     state_.NoteCounters(run);
     core::CaseMeasurement& measured = measured_.cases[i];
     if (!measured.timing) measured.time_us = run.time_us;
+    measured.host_us = run.host_us;
     measured.sampled = run.sampled;
     measured.launches = std::move(run.launches);
+    if (auto failure = CheckHostTime(state_.spec, originals[i], measured)) return failure;
     if (auto failure = CheckBytesRead(state_.spec, c, originals[i], measured)) {
       WW_ASSIGN(const bool confirmed, ReadsLessOf(setting, *inputs));
       if (confirmed) return failure;
     }
   }
   trials_.Passed(core::Check::kBytesRead);
+  trials_.Passed(core::Check::kHostTime);
   return Failure();
 }
 
@@ -459,6 +481,8 @@ Result<core::Verdict> CandidateEvaluation::Run() {
     WW_ASSIGN(failure, shapes_.Long(cheapest, sizes_));
     if (failure) return *failure;
     WW_ASSIGN(failure, shapes_.Tiled(cheapest));
+    if (failure) return *failure;
+    WW_ASSIGN(failure, huge_shapes_.Try(cheapest, secret_, counts_));
     if (failure) return *failure;
     WW_ASSIGN(failure, OtherScalarsOf(state_.verified.front()));
     if (failure) return *failure;

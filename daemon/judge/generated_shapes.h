@@ -34,6 +34,7 @@ class GeneratedShapes {
   Budget OddBudget(const core::Case& c) const;
   bool Fits(const core::Case& c, const Budget& budget) const;
   Result<Failure> TryShape(Trial trial, const Budget& budget);
+  Result<bool> AnswersForNothing(const Trial& trial);
 
   Judge::State& state_;
   const core::SourceRef& candidate_;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace warpwright::judge {
 namespace {
 
@@ -9,9 +11,11 @@ struct Pair {
   size_t output = 0, input = 0;  // buffers
 };
 
-// An output in the place of an input of the same type and shape; the input's old content is lost.
+// Those that the manifest says, or every output in the place of an input of the same type and shape; the input's old
+// content is lost.
 std::vector<Pair> PairsOf(const core::KernelSpec& spec, const core::Case& c) {
   struct Buffer {
+    std::string name;
     core::Role role;
     core::DType dtype;
     std::vector<int64_t> shape;
@@ -21,13 +25,21 @@ std::vector<Pair> PairsOf(const core::KernelSpec& spec, const core::Case& c) {
     const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     if (buffer == nullptr) continue;
     auto shape = core::ShapeOf(argument, c);
-    buffers.push_back({buffer->role, buffer->dtype, shape ? std::move(*shape) : std::vector<int64_t>{-1}});
+    buffers.push_back(
+        {argument.name, buffer->role, buffer->dtype, shape ? std::move(*shape) : std::vector<int64_t>{-1}});
   }
+  const auto is_wanted = [&](const Buffer& output, const Buffer& input) {
+    if (spec.alias)
+      return std::any_of(spec.alias->begin(), spec.alias->end(), [&](const core::InPlacePair& pair) {
+        return pair.output == output.name && pair.input == input.name;
+      });
+    return output.role == core::Role::kOut && input.role == core::Role::kIn;
+  };
   std::vector<Pair> pairs;
   for (size_t o = 0; o < buffers.size(); ++o)
     for (size_t i = 0; i < buffers.size(); ++i)
-      if (buffers[o].role == core::Role::kOut && buffers[i].role == core::Role::kIn &&
-          buffers[o].dtype == buffers[i].dtype && buffers[o].shape == buffers[i].shape)
+      if (is_wanted(buffers[o], buffers[i]) && buffers[o].dtype == buffers[i].dtype &&
+          buffers[o].shape == buffers[i].shape)
         pairs.push_back({o, i});
   return pairs;
 }
@@ -68,11 +80,19 @@ Result<Failure> CheckInPlace(Judge::State& state, CandidateRuns& runs, const Tri
     RunKind kind;
     kind.runs = state.on_simulator() ? kSimulatedRuns : kQuickRuns;  // a race may have no effect in one
     WW_ASSIGN(const bool same, OriginalIsTheSame(state, trial, reference, pair, inputs, OptionsOf(kind)));
+    const std::string where =
+        fmt::format("with {} in the place of {}", inputs[pair.output].name, inputs[pair.input].name);
+    if (!same && state.spec.alias)
+      return Fail(Error{.code = ErrorCode::kConfig,
+                        .message = fmt::format("kernel {}, case {}: {} the original computes something else, and the "
+                                               "manifest says that callers do that",
+                                               state.spec.name, trial.c.name, where),
+                        .file = ".warpwright.yml",
+                        .line = state.spec.line,
+                        .remedy = "remove the pair from `alias`"});
     if (!same) continue;  // its callers cannot do that
     tried = true;
     WW_ASSIGN(RunOutcome outcome, runs.Execute(trial, inputs, kind));
-    const std::string where =
-        fmt::format("with {} in the place of {}", inputs[pair.output].name, inputs[pair.input].name);
     if (auto* verdict = std::get_if<core::Verdict>(&outcome)) {
       if (auto* refused = std::get_if<core::Refused>(verdict))
         refused->reason += fmt::format(" ({}, which the original handles)", where);

@@ -72,6 +72,7 @@ std::string_view Name(InputVariant variant) {
                                          "wide",
                                          "special-values",
                                          "special-numbers",
+                                         "special-finite",
                                          "tiny",
                                          "subnormal",
                                          "low-needle",
@@ -97,10 +98,11 @@ bool SeedMatters(const core::KernelSpec& spec) {
   });
 }
 
-Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec, const core::Case& c,
-                                                    InputVariant variant, uint64_t seed,
-                                                    const std::filesystem::path& repository,
-                                                    std::span<const double> named) {
+namespace {
+
+Result<std::vector<core::BufferContent>> Make(const core::KernelSpec& spec, const core::Case& c, InputVariant variant,
+                                              uint64_t seed, const std::filesystem::path& repository,
+                                              std::span<const double> named, uint64_t tile) {
   // All shapes first: where the last one is not allowed, those before it may be beyond all memory.
   std::vector<std::pair<std::vector<int64_t>, uint64_t>> sizes;
   for (const core::Argument& argument : spec.args) {
@@ -122,9 +124,13 @@ Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec
     const auto& [shape, bytes] = sizes[buffers.size()];
     core::BufferContent content;
     content.name = argument.name;
-    base::ByteVector values(bytes);
+    const uint64_t tile_bytes = tile * core::SizeOf(buffer->dtype);
+    if (tile > 0 && bytes > tile_bytes) content.repeated_bytes = bytes;
+    base::ByteVector values(content.repeated_bytes > 0 ? tile_bytes : bytes);
     const uint64_t stream = buffers.size() + 1;
     if (IsFilled(*buffer)) {
+      if (content.repeated_bytes > 0 && buffer->init.kind == core::Init::Kind::kFile)
+        return Fail(ErrorCode::kConfig, "argument " + argument.name + " is read from a file of one size");
       InputTarget target{.argument = argument,
                          .buffer = *buffer,
                          .c = c,
@@ -151,6 +157,21 @@ Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec
     buffers.push_back(std::move(content));
   }
   return buffers;
+}
+
+}  // namespace
+
+Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec, const core::Case& c,
+                                                    InputVariant variant, uint64_t seed,
+                                                    const std::filesystem::path& repository,
+                                                    std::span<const double> named) {
+  return Make(spec, c, variant, seed, repository, named, 0);
+}
+
+Result<std::vector<core::BufferContent>> MakeRepeatedInputs(const core::KernelSpec& spec, const core::Case& c,
+                                                            uint64_t seed, const std::filesystem::path& repository,
+                                                            uint64_t tile) {
+  return Make(spec, c, InputVariant::kBase, seed, repository, {}, tile);
 }
 
 void FillPoison(std::span<std::byte> bytes, uint64_t seed, uint64_t stream, bool complement) {

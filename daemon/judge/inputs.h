@@ -39,6 +39,7 @@ enum class InputVariant : uint8_t {
   kWide,            // magnitudes from 2^-30 to 2^30, in f16 2^-10 to 2^6
   kSpecialValues,   // normal with +-0, subnormals, +-infinity and NaN, sparse enough that rows without any remain
   kSpecialNumbers,  // the same without NaN
+  kSpecialFinite,   // and without infinities
   kTiny,            // normal(0, 1) * 2^-60, in f16 2^-12: below every threshold that looks like zero
   kSubnormal,       // nothing else: a kernel that flushes them gives zeros
   kLowNeedle,       // as the needle, from 8 to 16 alone
@@ -58,10 +59,11 @@ inline constexpr InputVariant kAllInputVariants[] = {
     InputVariant::kTies,           InputVariant::kSorted,        InputVariant::kSignMix,
     InputVariant::kNeedle,         InputVariant::kExactIntegers, InputVariant::kScaleDown,
     InputVariant::kScaleUp,        InputVariant::kWide,          InputVariant::kSpecialValues,
-    InputVariant::kSpecialNumbers, InputVariant::kTiny,          InputVariant::kSubnormal,
-    InputVariant::kLowNeedle,      InputVariant::kBufferScales,  InputVariant::kZeroRuns,
-    InputVariant::kEqualRows,      InputVariant::kNamed,         InputVariant::kIntegerEqual,
-    InputVariant::kIntegerSorted,  InputVariant::kIntegerBeyond, InputVariant::kMaxFinite};
+    InputVariant::kSpecialNumbers, InputVariant::kSpecialFinite, InputVariant::kTiny,
+    InputVariant::kSubnormal,      InputVariant::kLowNeedle,     InputVariant::kBufferScales,
+    InputVariant::kZeroRuns,       InputVariant::kEqualRows,     InputVariant::kNamed,
+    InputVariant::kIntegerEqual,   InputVariant::kIntegerSorted, InputVariant::kIntegerBeyond,
+    InputVariant::kMaxFinite};
 
 std::string_view Name(InputVariant variant);  // "scale-up"
 
@@ -77,6 +79,11 @@ Result<std::vector<core::BufferContent>> MakeInputs(const core::KernelSpec& spec
                                                     InputVariant variant, uint64_t seed,
                                                     const std::filesystem::path& repository,
                                                     std::span<const double> named = {});
+
+// The manifest's own inputs; of a buffer of more than `tile` elements, so many, to be repeated (core::BufferContent).
+Result<std::vector<core::BufferContent>> MakeRepeatedInputs(const core::KernelSpec& spec, const core::Case& c,
+                                                            uint64_t seed, const std::filesystem::path& repository,
+                                                            uint64_t tile);
 
 // Random bits; the complement differs from them in every byte, so that an element that equals its poison in both runs
 // was not written.

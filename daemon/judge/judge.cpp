@@ -209,6 +209,7 @@ Result<std::optional<core::Verdict>> Judge::State::MeasureOriginal(const core::C
     measured.cases.push_back({.case_name = c.name,
                               .weight = c.weight,
                               .time_us = run.time_us,
+                              .host_us = run.host_us,
                               .sampled = run.sampled,
                               .launches = std::move(run.launches)});
   } else {

@@ -31,6 +31,8 @@
 //                            (full) n-1 and n+1 at other alignments too, zero where it empties every output, more than
 //                            65,535 in each dimension and 2^20 elements in all, squares of powers of two, sizes that
 //                            the candidate names. What takes more than its budget is halved until it fits (shapes.h)
+//                            (full) more elements than 32 bits count, in sparse memory, by samples of both sides
+//                            (huge_shapes.h)
 //   other-scalars            (full) floating-point scalars that the manifest does not give, each by itself
 //   large-case               (full) cases too large to be verified are at least written to
 //   reduced-shape            (full) cases too large to be verified, reduced in one dimension at a time to a size that
@@ -41,6 +43,7 @@
 //   timed-output, roofline-floor   (a GPU) paired timing, see timing.h: Measured::decision has the outcome. A candidate
 //                            that is not faster is still Measured: it is correct
 //   dead-code                every added line runs (dead_code.h); on a GPU in full evaluations, by simulating it
+//   host-time                a call's own host code takes no more of the processor than the kernels gain
 //   bytes-read               the inputs that the original reads are read. Counted last: on a GPU only a candidate that
 //                            is faster than all before it is counted deeply
 //

@@ -34,8 +34,9 @@ Status FillFromFile(const InputTarget& target, const std::filesystem::path& repo
   return {};
 }
 
-// +-0, subnormals, +-infinity, and NaN if requested. `longest` is the largest extent of the buffer.
-void FillSpecial(const InputTarget& target, const base::CounterRandom& random, bool with_nan) {
+// The first `kinds` of +-0, subnormals, +-infinity and NaN. `longest` is the largest extent of the buffer.
+constexpr uint64_t kFiniteKinds = 4, kKindsOfNumbers = 6, kAllKinds = 7;
+void FillSpecial(const InputTarget& target, const base::CounterRandom& random, uint64_t kinds) {
   const core::DType dtype = target.buffer.dtype;
   const size_t count = target.bytes.size() / core::SizeOf(dtype);
   int64_t longest = 1;
@@ -47,11 +48,11 @@ void FillSpecial(const InputTarget& target, const base::CounterRandom& random, b
   const base::CounterRandom second(target.seed ^ kSecondStream, target.stream);
   Fill(dtype, target.bytes, [&](uint64_t i) {
     if (second.Uniform(i) >= density) return NormalAt(random, i);
-    return specials[random.Below(i, with_nan ? 7 : 6)];
+    return specials[random.Below(i, kinds)];
   });
   // So few positions may miss some of them. If they do not spoil the whole output, each occurs at least once.
   if (!target.elementwise && count / static_cast<size_t>(longest) < 16) return;
-  for (uint64_t kind = 0; count >= 64 && kind < (with_nan ? 7u : 6u); ++kind)
+  for (uint64_t kind = 0; count >= 64 && kind < kinds; ++kind)
     core::StoreFromDouble(dtype, target.bytes.data(), second.Below(count + kind, count), specials[kind]);
 }
 
@@ -230,8 +231,9 @@ Status FillVariant(const InputTarget& target, InputVariant variant, const std::f
     case InputVariant::kIntegerEqual:
     case InputVariant::kIntegerSorted:
     case InputVariant::kIntegerBeyond: return FillBase(target, repository);
-    case InputVariant::kSpecialValues: FillSpecial(target, random, true); break;
-    case InputVariant::kSpecialNumbers: FillSpecial(target, random, false); break;
+    case InputVariant::kSpecialValues: FillSpecial(target, random, kAllKinds); break;
+    case InputVariant::kSpecialNumbers: FillSpecial(target, random, kKindsOfNumbers); break;
+    case InputVariant::kSpecialFinite: FillSpecial(target, random, kFiniteKinds); break;
     case InputVariant::kMaxFinite: {
       const uint64_t where = second.Below(0, std::max<uint64_t>(count, 1));
       // A product with it must not overflow: whether a sum of such products does depends on their order.

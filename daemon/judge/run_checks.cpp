@@ -143,6 +143,29 @@ Failure CheckUnwritten(const Trial& trial, const TrialReference& reference, cons
   return std::nullopt;
 }
 
+Failure CheckPoison(const Trial& trial, const TrialReference& reference, const core::Executed& run) {
+  for (size_t o = 0; o < reference.outputs.size(); ++o) {
+    const size_t i = reference.outputs[o], size = core::SizeOf(reference.layouts[o].dtype),
+                 count = run.buffers[i].size() / size;
+    const OutputReference& original = reference.references[o];
+    if (!reference.inputs[i].uninitialized || !original.unwritten.empty() || original.bytes.size() != count * size)
+      continue;
+    size_t poisoned = 0, first = count;
+    for (size_t e = 0; e < count; ++e) {
+      if (!SameElement(run.buffers[i], reference.inputs[i].bytes, e, size) ||
+          SameElement(run.buffers[i], original.bytes, e, size))
+        continue;
+      if (poisoned++ == 0) first = e;
+    }
+    const size_t by_chance = size >= sizeof(float) ? 0 : std::min(count - std::min<size_t>(count, 1), 16 + count / 100);
+    if (poisoned > by_chance)
+      return Wrong(trial.check, trial,
+                   fmt::format("{} is not written ({} of {} elements)", ElementName(reference.layouts[o], first),
+                               poisoned, count));
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> DifferentOutput(const TrialReference& reference, const std::vector<base::Bytes>& first,
                                            const std::vector<base::Bytes>& second) {
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
@@ -274,6 +297,19 @@ Failure CheckRooflineFloor(const core::Chip& chip, const core::KernelSpec& spec,
       fmt::format("case {}: {:.1f} us is less than the {:.1f} us in which {} can move the {:.0f} MB that it must",
                   c.name, candidate_us, floor_us, chip.name, bytes * 1e-6),
       spec.file, 0};
+}
+
+Failure CheckHostTime(const core::KernelSpec& spec, const core::CaseMeasurement& original,
+                      const core::CaseMeasurement& candidate) {
+  constexpr double kUncertainUs = 5;  // of short times beside other work
+  const double before = candidate.timing ? candidate.timing->original_us : original.time_us;
+  const double gain = std::max(0.0, before - candidate.time_us), more = candidate.host_us - original.host_us;
+  if (more <= gain + kUncertainUs) return std::nullopt;
+  return core::Refused{core::Check::kHostTime,
+                       fmt::format("case {}: its host code takes {:.1f} us of the processor per call, the original's "
+                                   "{:.1f}; on the device it gains {:.1f}",
+                                   candidate.case_name, candidate.host_us, original.host_us, gain),
+                       spec.file, 0};
 }
 
 std::optional<std::string> FindIdle(const TrialReference& reference, const std::vector<core::BufferContent>& inputs,

@@ -25,6 +25,10 @@ Failure CheckSideEffects(const core::KernelSpec& spec, const Trial& trial,
 Failure CheckUnwritten(const Trial& trial, const TrialReference& reference, const core::Executed& first,
                        const std::vector<core::BufferContent>& complemented, const core::Executed& second);
 
+// The same from one run, of elements that hold their poison bit for bit where the original has something else: a wrong
+// value may be too small to be seen. Of types with few bits many, since some have that value by chance.
+Failure CheckPoison(const Trial& trial, const TrialReference& reference, const core::Executed& run);
+
 // The first output that differs between two runs: "out[3] differs"; nothing if everything that the original writes
 // agrees.
 std::optional<std::string> DifferentOutput(const TrialReference& reference, const std::vector<base::Bytes>& first,
@@ -56,6 +60,11 @@ bool ReadsLess(const core::Executed& original, const core::Executed& candidate);
 // a margin of 5 %.
 Failure CheckRooflineFloor(const core::Chip& chip, const core::KernelSpec& spec, const core::Case& c,
                            const core::CaseMeasurement& original, double candidate_us);
+
+// host-time: callers wait for a launcher as well. A candidate whose own host code takes more of the processor per call
+// than its kernels gain is no improvement.
+Failure CheckHostTime(const core::KernelSpec& spec, const core::CaseMeasurement& original,
+                      const core::CaseMeasurement& candidate);
 
 // large-case: what is obviously missing from the outputs of a case that is too large to be verified. A run of the whole
 // grid must have written them, except those that the original writes only in part (`reference`, of a verified case); a

@@ -80,8 +80,8 @@ class ShapeList {
   std::set<std::map<std::string, core::ScalarValue>> seen_;
 };
 
-// An empty dimension asks for nothing but not to fail where it empties every output; what a mean of nothing is, nobody
-// relies on, and a stride of zero is no size.
+}  // namespace
+
 bool LeavesNothingToWrite(const core::KernelSpec& spec, const core::Case& c) {
   for (const core::Argument& argument : spec.args) {
     const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
@@ -92,7 +92,13 @@ bool LeavesNothingToWrite(const core::KernelSpec& spec, const core::Case& c) {
   return true;
 }
 
-}  // namespace
+bool HasEmptyBuffer(const core::KernelSpec& spec, const core::Case& c) {
+  return std::any_of(spec.args.begin(), spec.args.end(), [&](const core::Argument& argument) {
+    if (!std::holds_alternative<core::BufferArgument>(argument.kind)) return false;
+    const auto shape = core::ShapeOf(argument, c);
+    return shape && std::find(shape->begin(), shape->end(), 0) != shape->end();
+  });
+}
 
 std::set<std::string> ShapeScalars(const core::KernelSpec& spec) {
   std::set<std::string> names;
@@ -115,12 +121,8 @@ std::vector<core::Case> OddShapes(const core::KernelSpec& spec, const core::Case
   add([](const std::string&, int i, int64_t) { return int64_t{17} + 2 * i; });
   for (const std::string& one : names)
     add([&](const std::string& name, int, int64_t n) { return name == one ? 1 : std::min<int64_t>(n, 67); });
-  for (const std::string& one : names) {
-    core::Case empty = c;
-    if (const auto size = empty.scalars.find(one); size != empty.scalars.end()) size->second = int64_t{0};
-    if (!LeavesNothingToWrite(spec, empty)) continue;
+  for (const std::string& one : names)
     shapes.Add([&](const std::string& name, int, int64_t n) { return name == one ? 0 : std::min<int64_t>(n, 67); }, 0);
-  }
   const base::CounterRandom random(secret, kShapeStream);
   // Long in one dimension and short in the others, beyond sizes at which code takes another path; which dimension,
   // nobody knows. Of a single dimension also beyond 65,535, where grids end in y and z and 16-bit indices wrap: with
@@ -180,8 +182,91 @@ std::vector<core::Case> LongShapes(const core::KernelSpec& spec, const core::Cas
     shapes.Add([&](const std::string& name, int i, int64_t) { return name == one ? 33 : int64_t{160} + i; });
   }
   for (const int64_t size : sizes)
-    for (const std::string& one : names) one_long(one, size + 1);
+    for (const std::string& one : names)
+      for (const int64_t length : {size, size + 1}) one_long(one, length);
   return shapes.Take();
+}
+
+namespace {
+
+// The elements of the largest buffer; nothing where the shape has no meaning, or takes more than a simulator has.
+std::optional<double> LargestBuffer(const core::KernelSpec& spec, const core::Case& c) {
+  constexpr double kMostBytes = 192.0 * (1ull << 30);
+  double largest = 0, bytes = 0;
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    if (buffer == nullptr) continue;
+    const auto shape = core::ShapeOf(argument, c);
+    if (!shape) return std::nullopt;
+    double elements = 1;
+    for (const int64_t extent : *shape) elements *= static_cast<double>(extent);
+    largest = std::max(largest, elements);
+    bytes += elements * static_cast<double>(core::SizeOf(buffer->dtype));
+  }
+  return bytes <= kMostBytes ? std::optional(largest) : std::nullopt;
+}
+
+// The case with a value of `name` for which the largest buffer has more than `elements`, or with the largest value that
+// its type holds; `beyond` is added, and the sum is odd.
+std::optional<core::Case> WithElements(const core::KernelSpec& spec, const core::Case& c, const std::string& name,
+                                       double elements, int64_t beyond) {
+  const core::Argument* argument = spec.Find(name);
+  const auto* scalar = argument != nullptr ? std::get_if<core::ScalarArgument>(&argument->kind) : nullptr;
+  if (scalar == nullptr || !c.scalars.contains(name)) return std::nullopt;
+  const int64_t most = scalar->dtype == core::DType::kI32   ? INT32_MAX
+                       : scalar->dtype == core::DType::kU32 ? int64_t{UINT32_MAX}
+                       : scalar->dtype == core::DType::kI64 ? int64_t{1} << 34
+                                                            : 0;
+  core::Case huge = c;
+  constexpr int64_t kRounded = 4096;  // launchers add the size of a block, rounding up
+  int64_t low = 1, high = most - kRounded - beyond;
+  while (low < high) {  // buffers grow with the size
+    const int64_t middle = low + (high - low) / 2;
+    huge.scalars[name] = middle;
+    const auto largest = LargestBuffer(spec, huge);
+    if (!largest || *largest > elements) high = middle;
+    else low = middle + 1;
+  }
+  if (high < 1) return std::nullopt;
+  const int64_t value = (low + beyond) | 1;
+  huge.scalars[name] = value;
+  huge.name = fmt::format("{}={} (huge shape of {})", name, value, c.name);
+  const auto largest = LargestBuffer(spec, huge);
+  const auto before = LargestBuffer(spec, c);
+  if (!largest || !before || *largest <= *before) return std::nullopt;
+  return huge;
+}
+
+}  // namespace
+
+std::vector<HugeShape> HugeShapesOf(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
+                                    const std::vector<double>& named) {
+  constexpr double kWord = 4294967296.0, kSigned = 2147483648.0;
+  constexpr int kLeastDrawn = 21, kDrawn = 10;  // exponents of 2
+  constexpr size_t kMostNamed = 4;
+  const std::set<std::string> names = ShapeScalars(spec);
+  const base::CounterRandom random(secret, kShapeStream + 2);
+  uint64_t draws = 0;
+  const auto beyond = [&] { return static_cast<int64_t>(random.Below(draws++, 1'000)); };
+  std::vector<HugeShape> shapes;
+  const auto add = [&](const std::string& name, std::initializer_list<double> counts) {
+    HugeShape shape;
+    for (const double elements : counts)
+      if (auto huge = WithElements(spec, c, name, elements, beyond())) shape.largest_first.push_back(std::move(*huge));
+    if (!shape.largest_first.empty()) shapes.push_back(std::move(shape));
+  };
+  for (const std::string& name : names) add(name, {kWord, kSigned});
+  size_t tried = 0;
+  for (const double number : named) {
+    if (number > 4 * kWord || tried++ >= kMostNamed) continue;
+    for (const std::string& name : names) add(name, {number});
+  }
+  if (!names.empty()) {
+    auto name = names.begin();
+    std::advance(name, random.Below(draws++, names.size()));
+    add(*name, {std::exp2(kLeastDrawn + kDrawn * random.Uniform(draws++))});
+  }
+  return shapes;
 }
 
 std::vector<core::Case> TiledShapes(const core::KernelSpec& spec, const core::Case& c) {

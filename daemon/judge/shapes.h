@@ -27,9 +27,18 @@ std::vector<core::Case> OddShapes(const core::KernelSpec& spec, const core::Case
                                   VerificationLevel effort, const Fits& fits = {});
 
 // Shapes of more elements than a search would try: beyond 65,535 in each dimension and 2^20 in all, squares of powers
-// of two, and one more than each of `sizes`, the numbers that a candidate names.
+// of two, and each of `sizes`, the numbers that a candidate names, and one more.
 std::vector<core::Case> LongShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
                                    const std::vector<int64_t>& sizes, const Fits& fits = {});
+
+// One size so large that the largest buffer has more elements than 32 bits count, as far as the size's type holds it;
+// also more than one drawn number, and than those of `named` that may be counts of elements. Of each, smaller ones too,
+// for an original that cannot run the largest.
+struct HugeShape {
+  std::vector<core::Case> largest_first;
+};
+std::vector<HugeShape> HugeShapesOf(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
+                                    const std::vector<double>& named);
 
 // All sizes beyond a thousand, with and without a remainder: of three and more sizes too much to run whole.
 std::vector<core::Case> TiledShapes(const core::KernelSpec& spec, const core::Case& c);
@@ -42,6 +51,11 @@ std::vector<core::Case> OtherScalars(const core::KernelSpec& spec, const core::C
 // A case that is too large to run whole, with one scalar at a time reduced to about `share` of the case's work: all
 // other lengths, which a kernel may have been tuned for, are unchanged.
 std::vector<core::Case> ReducedShapes(const core::KernelSpec& spec, const core::Case& c, double share);
+
+// Whether every output is empty: such a call asks for nothing but not to fail.
+bool LeavesNothingToWrite(const core::KernelSpec& spec, const core::Case& c);
+
+bool HasEmptyBuffer(const core::KernelSpec& spec, const core::Case& c);
 
 // The integer scalars that occur in buffers' shapes.
 std::set<std::string> ShapeScalars(const core::KernelSpec& spec);

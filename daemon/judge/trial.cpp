@@ -9,6 +9,13 @@
 namespace warpwright::judge {
 namespace {
 
+constexpr uint32_t kMostUnaligned = 8;  // buffers, each by itself
+uint32_t BufferCount(const core::KernelSpec& spec) {
+  return static_cast<uint32_t>(std::count_if(spec.args.begin(), spec.args.end(), [](const core::Argument& argument) {
+    return std::holds_alternative<core::BufferArgument>(argument.kind);
+  }));
+}
+
 constexpr uint64_t kTrialStream = 0x747269616cULL;
 
 bool HasIntegerOutput(const core::KernelSpec& spec) {
@@ -17,6 +24,13 @@ bool HasIntegerOutput(const core::KernelSpec& spec) {
     return buffer != nullptr && !core::IsFloat(buffer->dtype) &&
            (buffer->role == core::Role::kOut || buffer->role == core::Role::kInOut);
   });
+}
+
+// Among unordered values the winner of a comparison depends on the order of the scan: no NaN where an output is an
+// index.
+InputVariant SpecialVariant(const core::KernelSpec& spec) {
+  if (spec.special == core::SpecialInputs::kFinite) return InputVariant::kSpecialFinite;
+  return HasIntegerOutput(spec) ? InputVariant::kSpecialNumbers : InputVariant::kSpecialValues;
 }
 
 }  // namespace
@@ -34,11 +48,12 @@ std::string Trial::Describe() const {
   if (pointers == Pointers::kLeast) text += ", pointers at their least alignment";
   if (pointers == Pointers::kTwice) text += ", pointers at twice their least alignment";
   if (pointers == Pointers::kMixed) text += ", some pointers at their least alignment";
+  if (pointers == Pointers::kOne) text += fmt::format(", buffer {} alone at its least alignment", unaligned);
   return text;
 }
 
 std::string Trial::Key() const {
-  std::string key = fmt::format("{}/{}/{}{}", Name(variant), seed, static_cast<int>(pointers),
+  std::string key = fmt::format("{}/{}/{}.{}{}", Name(variant), seed, static_cast<int>(pointers), unaligned,
                                 bare      ? "/bare"
                                 : careful ? "/careful"
                                           : "");
@@ -55,6 +70,7 @@ int64_t PointerOffset(const Trial& trial, const core::BufferArgument& buffer, si
     case Pointers::kAligned: return 0;
     case Pointers::kLeast: return least;
     case Pointers::kTwice: return 2 * least < kAllocators ? 2 * least : 0;
+    case Pointers::kOne: return index == trial.unaligned ? least : 0;
     case Pointers::kMixed: return (trial.seed >> (index % 64) & 1) != 0 ? least : 0;
   }
   return 0;
@@ -77,6 +93,7 @@ bool HasSpecialInputs(const Trial& trial) {
   switch (trial.variant) {
     case InputVariant::kSpecialValues:
     case InputVariant::kSpecialNumbers:
+    case InputVariant::kSpecialFinite:
     case InputVariant::kMaxFinite:
     case InputVariant::kTiny:
     case InputVariant::kSubnormal: return true;
@@ -102,6 +119,14 @@ std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c,
       trial.pointers = pointers;
       trial.bare = true;
     }
+    // A path that looks at all addresses but one.
+    const uint32_t buffers = full ? std::min(BufferCount(spec), kMostUnaligned) : 0;
+    for (uint32_t i = 0; i < buffers && buffers > 1; ++i) {
+      Trial& trial = add(core::Check::kPointerOffset, InputVariant::kBase);
+      trial.pointers = Pointers::kOne;
+      trial.unaligned = i;
+      trial.bare = true;
+    }
   }
   if (full && IntegerVariantApplies(spec))
     for (const InputVariant variant :
@@ -113,10 +138,7 @@ std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c,
   add(core::Check::kNeedle, InputVariant::kNeedle);
   add(core::Check::kScaleLadder, InputVariant::kScaleUp);
   if (full) add(core::Check::kScaleLadder, InputVariant::kScaleDown);
-  // Among unordered values the winner of a comparison depends on the order of the scan: no NaN where an output is an
-  // index.
-  add(core::Check::kSpecialValues,
-      HasIntegerOutput(spec) ? InputVariant::kSpecialNumbers : InputVariant::kSpecialValues);
+  add(core::Check::kSpecialValues, SpecialVariant(spec));
   if (!full) return trials;
   add(core::Check::kSpecialValues, InputVariant::kMaxFinite);
   add(core::Check::kNeedle, InputVariant::kLowNeedle);

@@ -18,6 +18,7 @@ enum class Pointers : uint8_t {
   kLeast,  // every buffer at the smallest alignment
   kTwice,  // at twice that
   kMixed,  // some at the smallest
+  kOne,    // one buffer alone at the smallest
 };
 
 struct Trial {
@@ -26,6 +27,7 @@ struct Trial {
   InputVariant variant = InputVariant::kBase;
   uint64_t seed = 1;
   Pointers pointers = Pointers::kAligned;
+  uint32_t unaligned = 0;              // the buffer of Pointers::kOne
   std::vector<double> named = {};      // of InputVariant::kNamed
   bool bare = false;                   // only the original's output is needed: no truth, no conditioning
   bool careful = false;                // the truth as well where it is usually not asked for: of special values

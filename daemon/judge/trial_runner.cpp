@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "judge/shapes.h"
 #include "judge/special_values.h"
 
 namespace warpwright::judge {
@@ -59,7 +60,8 @@ Result<std::optional<Mismatch>> TrialRunner::Compare(const Trial& trial,
                                                      std::shared_ptr<const TrialReference>& reference,
                                                      const core::Executed& run) {
   WW_ASSIGN(auto mismatch, state_.CompareInDepth(trial, reference, run.buffers));
-  if (!mismatch || !LacksTruth(trial)) return mismatch;
+  // What is computed of nothing has no rounding.
+  if (!mismatch || !LacksTruth(trial) || HasEmptyBuffer(state_.spec, trial.c)) return mismatch;
   Trial careful = trial;
   careful.bare = false;
   careful.careful = true;
@@ -78,7 +80,8 @@ Result<std::optional<Mismatch>> TrialRunner::CompareFinite(const Trial& trial, c
                                                            const core::Executed& run, Mismatch mismatch) {
   const std::string names = NonFiniteInputs(state_.spec, reference.inputs);
   if (names.empty()) return std::optional(std::move(mismatch));
-  mismatch.message += fmt::format(" (infinities or NaN are in {})", names);
+  mismatch.message += fmt::format(" (infinities or NaN are in {}; `special: {}`)", names, Name(state_.spec.special));
+  if (state_.spec.special == core::SpecialInputs::kStrict) return std::optional(std::move(mismatch));
   Trial finite = trial;
   finite.variant = InputVariant::kNormal;  // with some of the special values that are numbers
   finite.careful = true;
@@ -121,6 +124,7 @@ Result<Failure> TrialRunner::Try(const Trial& trial) {
     ExplainPoison(*reference, run, *mismatch);
     return Failure(Wrong(trial.check, trial, mismatch->message));
   }
+  if (auto failure = CheckPoison(trial, *reference, run)) return failure;
   if (auto failure = CheckPrecision(state_.spec, *reference, run)) return failure;
   if (!state_.on_simulator() && trial.check == core::Check::kSecretSeed)
     timing_.AddVerified(trial.c.name, *reference, run.buffers);

@@ -312,7 +312,8 @@ class FormMaker {
       coordinates = ChooseCoordinates(points);
     }
     if (!coordinates) return tl::unexpected(coordinates.error());
-    auto domain = ExplainDomain(Pointers(coordinates->of_cell), 0, coordinates->extents, {});
+    Fitted<std::vector<IntegerGuard>> domain;
+    if (!request_.sampled) domain = ExplainDomain(Pointers(coordinates->of_cell), 0, coordinates->extents, {});
     if (!domain) return tl::unexpected(domain.error());
     std::vector<Column> by_row = ByRow(coordinates->of_cell, cell_class);
     auto counters = ChooseCounters(points, Pointers(by_row));
@@ -416,7 +417,10 @@ class FormMaker {
     }
     if (moved) stage.at = std::move(at);
     const Columns x = Pointers(variables);
-    auto domain = ExplainDomain(x, 0, extents, bounds);
+    if (request_.sampled && (extents != buffer.shape || IsDivided(piece.buffer)))
+      return tl::unexpected(std::string("some blocks do not tell what the others compute"));
+    Fitted<std::vector<IntegerGuard>> domain;
+    if (!request_.sampled) domain = ExplainDomain(x, 0, extents, bounds);
     if (!domain) return tl::unexpected(domain.error());
     for (const int64_t extent : extents) stage.extents.push_back(core::Size::Constant(extent));
     for (const IntegerGuard& guard : *domain) stage.domain.push_back(ToGuard(guard));
@@ -434,6 +438,9 @@ class FormMaker {
     return stage;
   }
 
+  bool IsDivided(uint16_t buffer) const {
+    return std::count_if(pieces_.begin(), pieces_.end(), [&](const Piece& p) { return p.buffer == buffer; }) > 1;
+  }
   static bool AreAllOne(const std::vector<uint64_t>& parts) {
     return std::adjacent_find(parts.begin(), parts.end(), std::not_equal_to<>()) == parts.end();
   }

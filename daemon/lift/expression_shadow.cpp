@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace warpwright::lift {
 namespace {
@@ -66,10 +67,10 @@ void ExpressionShadow::LossyAt(const Instruction& in, std::string_view what) {
 }
 
 // Numbers the slots that the kernel's instructions name.
-void ExpressionShadow::StartLaunch(const sim::KernelCode& kernel) {
-  if (kernel_) ++launch_;
+void ExpressionShadow::StartLaunch(const sim::KernelCode& kernel, bool again) {
+  if (kernel_ && !again) ++launch_;
+  if (!again) trace_.kernels.push_back(kernel.info.symbol);
   kernel_ = &kernel;
-  trace_.kernels.push_back(kernel.info.symbol);
   slots_ = 0;
   slot_of_.assign(kernel.register_bytes / 4 + 1, UINT32_MAX);
   auto number = [&](uint32_t offset) {
@@ -116,6 +117,7 @@ void ExpressionShadow::StartBlock(const Context& c) {
   }
   shared_->Clear();
   local_->Clear();
+  arrivals_ = {};
   for (Registers& registers : warps_) registers.symbolic.assign(slots_, 0);
   for (const sim::ConstantSlot& slot : kernel_->constants) {
     if (slot.kind != sim::ConstantSlot::Kind::kParameter) continue;
@@ -133,6 +135,24 @@ void ExpressionShadow::StartBlock(const Context& c) {
 
 uint64_t ExpressionShadow::Thread(const Context& c, uint32_t lane) const {
   return block_ * c.block.Count() + static_cast<uint64_t>(c.warp->index) * kLanes + lane;
+}
+
+uint64_t ExpressionShadow::Unit(const Context& c, uint32_t lane) const {
+  return fork_->by_block() ? block_ : Thread(c, lane);
+}
+
+// The register says where the lanes go until the branch has run.
+void ExpressionShadow::TurnBranch(const Context& c, const Instruction& in, uint32_t lanes) {
+  const int k = in.operands - 1;
+  const Operand& operand = operands_[static_cast<size_t>(k)];
+  uint32_t bits = PredicateBits(c, in.reg[k]);
+  turned_ = bits;
+  for (uint32_t m = operand.symbolic & lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    const bool taken = fork_->Decide(Unit(c, lane), operand.ids[lane]);
+    bits = taken ? bits | 1u << lane : bits & ~(1u << lane);
+  }
+  std::memcpy(c.registers + in.reg[k], &bits, sizeof bits);
 }
 
 void ExpressionShadow::RecordBranch(const Context& c, const Instruction& in, uint32_t lane, ExprId predicate,
@@ -227,12 +247,14 @@ void ExpressionShadow::Before(const Context& c, const Instruction& in, uint32_t 
   const bool access = IsAccess(in), block = MovesBlocks(in);
   CaptureGuard(c, in, lanes);
   lanes |= guard_.symbolic;
-  active_ = (any & (IsExchange(in) ? sim::kAllLanes : lanes)) != 0 || guard_.symbolic != 0 || KeepsCall(in);
+  active_ = (any & (IsExchange(in) ? sim::kAllLanes : lanes)) != 0 || guard_.symbolic != 0 || KeepsCall(in) ||
+            in.op == Op::kBarrierReduce;
   if (!active_ && !access && !block) return;
   for (int k = in.defs; k < in.operands; ++k) Capture(c, in, k, sim::kAllLanes);
   if (in.op == Op::kAtomic || in.op == Op::kReduction || (in.op == Op::kStore && guard_.symbolic != 0))
     CaptureMemory(c, in, lanes);
   if (active_ && access) CaptureRegion(c, in, in.op == Op::kStore ? 0 : in.defs, lanes);
+  if (in.op == Op::kBranch && IsForking()) TurnBranch(c, in, lanes);
 }
 
 void ExpressionShadow::After(const Context& c, const Instruction& in, uint32_t lanes) {
@@ -248,6 +270,7 @@ void ExpressionShadow::After(const Context& c, const Instruction& in, uint32_t l
     case Op::kMatrixStore:
       builder_.set_line(in.line);
       if (guard_.symbolic != 0) LossyAt(in, "a fragment or a copy that other data lead to");
+      if (IsForking()) fork_->Fail();  // whose memory that is would have to be told
       if (in.op == Op::kAsyncCopy) return AsyncCopy(c, in, lanes);
       return in.op == Op::kMatrixLoad ? MatrixLoad(c, in, lanes) : MatrixStore(c, in, lanes);
     default:
@@ -267,14 +290,19 @@ void ExpressionShadow::After(const Context& c, const Instruction& in, uint32_t l
     case Op::kUnpack: return Unpack(c, in, lanes);
     case Op::kSetPredicate: return SetPredicates(c, in, lanes);
     case Op::kSet: return SetNumbers(c, in, lanes);
-    case Op::kBranch:
+    case Op::kBarrierReduce: return BarrierReduce(c, in, lanes);
     case Op::kVote:
-    case Op::kBarrierReduce: {
+      if (static_cast<sim::VoteMode>(in.mode) != sim::VoteMode::kUni) return Vote(c, in, lanes);
+      [[fallthrough]];
+    case Op::kBranch: {
       // Operands were captured: the registers may have changed.
       const int k = in.operands - 1;
       const Operand& operand = operands_[static_cast<size_t>(k)];
+      if (turned_) std::memcpy(c.registers + in.reg[k], &*turned_, sizeof *turned_);
+      if (std::exchange(turned_, {})) return;
       for (uint32_t m = operand.symbolic & lanes; m != 0; m &= m - 1) {
         const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+        if (in.op == Op::kBranch && fork_ != nullptr && fork_->IsFollowed(operand.ids[lane])) continue;
         RecordBranch(c, in, lane, PredicateArg(k, lane, in.negate_predicate),
                      (operand.bits[0] >> lane & 1) != static_cast<uint64_t>(in.negate_predicate));
       }

@@ -4,12 +4,14 @@
 
 #include <array>
 #include <deque>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "lift/builder.h"
 #include "lift/memory_shadow.h"
+#include "lift/path_fork.h"
 #include "lift/trace.h"
 #include "sim/exec/context.h"
 #include "sim/shadow.h"
@@ -33,11 +35,14 @@ class ExpressionShadow : public sim::Shadow {
   MemoryShadow* FindMemory(uint64_t address, uint64_t bytes);
   void Lossy(std::string what);
 
-  void StartLaunch(const sim::KernelCode& kernel);
+  // `again`: the launch that runs already, from its beginning.
+  void StartLaunch(const sim::KernelCode& kernel, bool again = false);
+  // Says where the threads go at branches on data, while it runs; null: the data do. Outlives the launch.
+  void SetFork(PathFork* fork) { fork_ = fork; }
   void StartBlock(const sim::Context& c) override;
   void Before(const sim::Context& c, const sim::Instruction& in, uint32_t lanes) override;
   void After(const sim::Context& c, const sim::Instruction& in, uint32_t lanes) override;
-  bool stopped() const override { return trace_.graph.full(); }
+  bool stopped() const override { return trace_.graph.full() || (IsForking() && fork_->failed()); }
 
  private:
   // Registers of one warp, by dense number of the slot.
@@ -70,6 +75,10 @@ class ExpressionShadow : public sim::Shadow {
   void RecordBranch(const sim::Context& c, const sim::Instruction& in, uint32_t lane, ExprId predicate, bool taken);
   void RecordPredicates(const sim::Context& c, const sim::Instruction& in, uint32_t offset, bool negated,
                         uint32_t lanes);
+
+  bool IsForking() const { return fork_ != nullptr && fork_->running(); }
+  uint64_t Unit(const sim::Context& c, uint32_t lane) const;
+  void TurnBranch(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
 
   // shadow_guard.cpp: instructions under a guard that depends on data.
   void CaptureGuard(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
@@ -112,6 +121,15 @@ class ExpressionShadow : public sim::Shadow {
   bool IsDerivedFrom(ExprId id, ExprId origin) const;
   void Shuffle(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
   void Reduce(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
+
+  struct Ballot {
+    uint32_t lane = 0;
+    ExprId predicate = kConcrete;
+  };
+  ExprId Voted(sim::VoteMode mode, bool counts, const std::vector<Ballot>& ballots);
+  void Vote(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
+  void BarrierReduce(const sim::Context& c, const sim::Instruction& in, uint32_t lanes);
+  std::optional<ExprId> Count(ExprId id, uint64_t mask, uint64_t& bits);
 
   // shadow_matrix.cpp
   ExprId FragmentElement(int operand, uint32_t lane, int part, sim::Type type);
@@ -187,6 +205,17 @@ class ExpressionShadow : public sim::Shadow {
   std::vector<bool> unread_;        // by instruction: an atomic whose result nothing reads
   bool active_ = false;             // an operand of the current instruction depends on an input
   uint64_t block_ = 0;
+  PathFork* fork_ = nullptr;
+  std::optional<uint32_t> turned_;  // what a predicate register held before the current branch was turned
+  struct Arrived {
+    uint32_t warp = 0, lanes = 0;
+  };
+  struct Arrivals {
+    const sim::Instruction* instruction = nullptr;
+    std::vector<Arrived> warps;
+    std::vector<Ballot> ballots;
+  };
+  Arrivals arrivals_;  // at a reduction of predicates over a barrier
   std::set<std::string> lossy_;
 };
 

@@ -30,7 +30,10 @@ constexpr double kFormCpuSeconds = 5;  // to find the statements at one shape
 constexpr std::string_view kNoShape = "no shape";
 constexpr double kShareOfWhole = 0.6;  // of the time, for all launches together
 constexpr size_t kMostForms = 7;
-constexpr size_t kMostLeftOut = 2;  // of shapes with one structure, where their numbers follow from no scalar
+// Blocks in place of all, by how many expressions one makes.
+constexpr uint64_t kMostSampled = 48, kFewestSampled = 4, kSampledNodes = 600'000;
+constexpr uint64_t kOtherBlocks = 17;  // seed of those that it is verified at
+constexpr size_t kMostLeftOut = 2;     // of shapes with one structure, where their numbers follow from no scalar
 
 // What an execution at a shape gave.
 struct Seen {
@@ -74,6 +77,7 @@ class Lifting {
       cut_ = true;
       WW_TRY(TryInstead(outcome));
     }
+    WW_TRY(TryBlocks(outcome));
     if (auto* lifted = std::get_if<Lifted>(&outcome)) lifted->seconds = elapsed();
     return outcome;
   }
@@ -90,6 +94,7 @@ class Lifting {
   // Another attempt from the beginning, where the one before failed and time is left.
   Status TryInstead(LiftOutcome& outcome) {
     if (std::holds_alternative<Lifted>(outcome) || !InTime()) return {};
+    if (IsTooLarge(std::get<NotLifted>(outcome))) return {};
     seen_.clear();
     notes_.clear();
     failure_ = {};
@@ -99,9 +104,55 @@ class Lifting {
     return {};
   }
 
+  // Other data, or another way of looking at it, make it no smaller.
+  bool IsTooLarge(const NotLifted& blocked) const {
+    return launches_ == 1 && DifferentSizes() == 1 &&
+           (blocked.blocker == "node limit" || blocked.blocker == "instruction limit");
+  }
+
+  // From some blocks, right at others: of a launch whose size is fixed and too large.
+  Status TryBlocks(LiftOutcome& outcome) {
+    const auto* blocked = std::get_if<NotLifted>(&outcome);
+    if (blocked == nullptr || !IsTooLarge(*blocked) || request_.shapes.size() < 2 || !InTime()) return {};
+    seen_.clear();
+    notes_.clear();
+    cut_ = false;
+    core::Dim3 whole;
+    blocks_ = [&](const core::Dim3& grid) { return whole = grid, BlockList{0}; };
+    WW_ASSIGN(const auto one, TraceAt(request_.shapes[0]));
+    const Trace* first = std::get_if<Trace>(&one);
+    if (first == nullptr) return {};
+    const uint64_t count = std::min<uint64_t>(kMostSampled, kSampledNodes / first->graph.size());
+    if (count < kFewestSampled) return {};
+    blocks_ = [&](const core::Dim3& grid) { return GridSample(grid, count); };
+    WW_TRY(See(request_.shapes[0]));
+    if (forms() == 0) return {};
+    std::string why;
+    WW_ASSIGN(std::optional<Lifted> lifted, UnifiedOver({seen_[0].at}, why));
+    if (!lifted) return {};
+    blocks_ = [&](const core::Dim3& grid) { return RandomSample(grid, count, kOtherBlocks); };
+    const LiftShape& shape = request_.shapes[1];
+    WW_ASSIGN(const auto others, TraceAt(shape));
+    const Trace* trace = std::get_if<Trace>(&others);
+    if (trace == nullptr) return {};
+    WW_ASSIGN(const std::string difference,
+              DifferenceAt(lifted->computation, {.shape = &shape, .at = Named(shape.scalars)}, trace->buffers));
+    if (!difference.empty()) return {};
+    lifted->verified = true;
+    AddAssumptions(lifted->computation);
+    const BlockList grid = GridSample(whole, count), random = RandomSample(whole, count, kOtherBlocks);
+    std::set<uint64_t> seen(grid.begin(), grid.end());
+    seen.insert(random.begin(), random.end());
+    lifted->computation.assumptions.push_back(
+        fmt::format("all {} blocks compute what {} of them were seen to", whole.Count(), seen.size()));
+    outcome = std::move(*lifted);
+    return {};
+  }
+
   Result<LiftOutcome> Attempt() {
     for (size_t wanted = std::min<size_t>(request_.unified_shapes, DifferentSizes());;) {
-      while (forms() < wanted && next_ < request_.shapes.size() && InTime()) WW_TRY(See(request_.shapes[next_++]));
+      while (forms() < wanted && next_ < request_.shapes.size() && InTime() && !IsTooLarge(failure_))
+        WW_TRY(See(request_.shapes[next_++]));
       if (forms() == 0) return LiftOutcome(std::move(failure_));
       WW_ASSIGN(std::optional<Lifted> lifted, UnifyMost());
       if (!lifted) {
@@ -179,6 +230,8 @@ class Lifting {
   Result<Traced> TraceAt(const LiftShape& at, const PreparedShape& shape) {
     TraceRequest request = MakeTraceRequest(spec_, at, shape);
     request.decode = converted_[shape.module->ptx];
+    request.forked = forked_;
+    request.blocks = blocks_;
     request.cut_launches = cut_;
     request.node_limit = request_.node_limit;
     request.instruction_limit = request_.instruction_limit;
@@ -205,8 +258,9 @@ class Lifting {
       const Trace& trace = std::get<Trace>(traced);
       std::vector<const DataBranch*> open;
       WW_ASSIGN(ShapeOutcome outcome, FormOf(at, trace, open));
-      if (open.empty() || round == kConversions || !ConvertBranches(trace.kernels, open, converted_[shape.module->ptx]))
-        return outcome;
+      if (open.empty()) return outcome;
+      if (round < kConversions && ConvertBranches(trace.kernels, open, converted_[shape.module->ptx])) continue;
+      if (!ForkLaunches(trace.kernels, open, forked_)) return outcome;
     }
   }
 
@@ -254,6 +308,7 @@ class Lifting {
   Result<ShapeOutcome> MakeForm(FormAtShape at, const Trace& trace, const CanonicalRoots& canonical, FormGraph& forms) {
     ConcreteRequest request{.forms = forms, .buffers = {}, .scalars = {}};
     request.cpu_deadline = CpuSeconds() + kFormCpuSeconds;
+    request.sampled = blocks_ != nullptr;
     for (const auto& [position, name] : scalar_names_)
       if (at.reals.contains(name)) request.scalars[position] = name;
     size_t root = 0;
@@ -414,7 +469,8 @@ class Lifting {
 
   Result<std::string> DifferenceAt(const core::Computation& computation, const Seen& seen,
                                    const std::vector<TracedBuffer>& buffers) const {
-    WW_ASSIGN(const auto difference, CompareWithTrace(computation, seen.at, seen.shape->buffers, buffers, spec_));
+    const auto compare = blocks_ ? CompareWithSample : static_cast<decltype(&CompareWithSample)>(CompareWithTrace);
+    WW_ASSIGN(const auto difference, compare(computation, seen.at, seen.shape->buffers, buffers, spec_));
     if (!difference || difference->empty()) return std::string();
     return fmt::format("at {}: {}", Describe(seen.at), *difference);
   }
@@ -447,6 +503,8 @@ class Lifting {
   std::vector<std::vector<core::Expression>> dimensions_;  // of the buffer arguments
   std::map<uint16_t, std::string> scalar_names_;
   std::map<std::string, sim::DecodeOptions> converted_;  // by the PTX: shapes may have modules of their own
+  std::set<std::string, std::less<>> forked_;            // kernels
+  std::function<BlockList(const core::Dim3&)> blocks_;   // those of a launch that run; null: all
   std::vector<Seen> seen_;
   std::vector<TracedBuffer> executed_;  // by the execution that FormAt looked at last
   size_t next_ = 0;                     // of the request's shapes

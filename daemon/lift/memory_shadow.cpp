@@ -1,5 +1,6 @@
 #include "lift/memory_shadow.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -51,6 +52,17 @@ MemoryShadow::MemoryShadow(uint64_t base, uint64_t bytes, int argument, core::DT
   element_ = static_cast<uint32_t>(core::SizeOf(dtype));
   initial_ = initial;
   leaves_.reset(Zeroed<ExprId>(bytes / element_));
+}
+
+MemoryShadow::Saved MemoryShadow::Save() const {
+  return {{ids_.get(), ids_.get() + bytes_}, {places_.get(), places_.get() + bytes_}, stored_to_, dirty_};
+}
+
+void MemoryShadow::Restore(const Saved& saved) {
+  std::copy(saved.ids.begin(), saved.ids.end(), ids_.get());
+  std::copy(saved.places.begin(), saved.places.end(), places_.get());
+  stored_to_ = saved.stored_to;
+  dirty_ = saved.dirty;
 }
 
 void MemoryShadow::Clear() {

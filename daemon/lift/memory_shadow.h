@@ -34,6 +34,13 @@ class MemoryShadow {
   void Write(uint64_t offset, uint32_t bytes, ExprId id);
   // `from` may be this.
   void Copy(Builder& builder, uint64_t offset, const MemoryShadow& from, uint64_t from_offset, uint64_t bytes);
+  struct Saved {
+    std::vector<uint32_t> ids;
+    std::vector<uint8_t> places;
+    bool stored_to = false, dirty = false;
+  };
+  Saved Save() const;
+  void Restore(const Saved& saved);
   // All is as in the beginning.
   void Clear();
   // That, with another content before the call as the leaves of another argument.

@@ -77,12 +77,22 @@ class Comparison {
   const TracedBuffer& traced_;
 };
 
-}  // namespace
+TracedBuffer WrittenOf(const TracedBuffer& buffer, core::OutputElements& elements) {
+  TracedBuffer written{.name = buffer.name};
+  for (size_t e = 0; e < buffer.written.size(); ++e) {
+    if (!buffer.written[e]) continue;
+    elements[buffer.name].push_back(static_cast<int64_t>(e));
+    written.bits.push_back(buffer.bits[e]);
+    written.written.push_back(true);
+  }
+  return written;
+}
 
-Result<std::optional<std::string>> CompareWithTrace(const core::Computation& computation, const FormAtShape& shape,
-                                                    const std::vector<core::BufferContent>& buffers,
-                                                    const std::vector<TracedBuffer>& traced_buffers,
-                                                    const core::KernelSpec& spec) {
+// `sampled`: elements that were not written do not count.
+Result<std::optional<std::string>> Compare(const core::Computation& computation, const FormAtShape& shape,
+                                           const std::vector<core::BufferContent>& buffers,
+                                           const std::vector<TracedBuffer>& traced_buffers,
+                                           const core::KernelSpec& spec, bool sampled) {
   using Outcome = std::optional<std::string>;
   const bool has_double = std::any_of(computation.tensors.begin(), computation.tensors.end(),
                                       [](const core::TensorArgument& t) { return t.dtype == core::DType::kF64; });
@@ -102,15 +112,36 @@ Result<std::optional<std::string>> CompareWithTrace(const core::Computation& com
     }
     arguments.tensors[buffers[b].name] = {contents[b].real, contents[b].integers};
   }
-  auto results = evaluator->Run(arguments);
+  core::OutputElements elements;
+  std::vector<TracedBuffer> written;
+  for (size_t b = 0; sampled && b < traced_buffers.size(); ++b)
+    written.push_back(WrittenOf(traced_buffers[b], elements));
+  const std::vector<TracedBuffer>& compared = sampled ? written : traced_buffers;
+  auto results = sampled ? evaluator->RunAt(arguments, elements, options.work_limit) : evaluator->Run(arguments);
   if (!results) return Outcome("it cannot be evaluated: " + results.error().message);
   for (const core::TensorResult& result : *results) {
-    const auto traced = std::find_if(traced_buffers.begin(), traced_buffers.end(),
-                                     [&](const TracedBuffer& b) { return b.name == result.name; });
-    if (traced == traced_buffers.end()) return Outcome("it writes another buffer");
+    const auto traced =
+        std::find_if(compared.begin(), compared.end(), [&](const TracedBuffer& b) { return b.name == result.name; });
+    if (traced == compared.end()) return Outcome("it writes another buffer");
     if (std::string difference = Comparison(result, *traced).Run(); !difference.empty()) return Outcome(difference);
   }
   return Outcome(std::string());
+}
+
+}  // namespace
+
+Result<std::optional<std::string>> CompareWithTrace(const core::Computation& computation, const FormAtShape& shape,
+                                                    const std::vector<core::BufferContent>& buffers,
+                                                    const std::vector<TracedBuffer>& traced,
+                                                    const core::KernelSpec& spec) {
+  return Compare(computation, shape, buffers, traced, spec, false);
+}
+
+Result<std::optional<std::string>> CompareWithSample(const core::Computation& computation, const FormAtShape& shape,
+                                                     const std::vector<core::BufferContent>& buffers,
+                                                     const std::vector<TracedBuffer>& traced,
+                                                     const core::KernelSpec& spec) {
+  return Compare(computation, shape, buffers, traced, spec, true);
 }
 
 Result<std::optional<std::string>> CompareWithTrace(const core::Computation& computation, const FormAtShape& shape,

@@ -21,5 +21,10 @@ Result<std::optional<std::string>> CompareWithTrace(const core::Computation& com
                                                     const std::vector<core::BufferContent>& buffers,
                                                     const std::vector<TracedBuffer>& traced,
                                                     const core::KernelSpec& spec);
+// The elements alone that were written: `traced` is of some blocks.
+Result<std::optional<std::string>> CompareWithSample(const core::Computation& computation, const FormAtShape& shape,
+                                                     const std::vector<core::BufferContent>& buffers,
+                                                     const std::vector<TracedBuffer>& traced,
+                                                     const core::KernelSpec& spec);
 
 }  // namespace warpwright::lift

@@ -294,6 +294,12 @@ bool ExpressionShadow::ComputeInteger(const Instruction& in, uint32_t lane, Expr
     }
     case Op::kPopc:
     case Op::kClz:
+      if (uint64_t bits = 0; in.op == Op::kPopc && Width(type) == 32) {
+        if (const auto count = Count(Arg(1, lane, type), UINT32_MAX, bits)) {
+          id = *count;
+          return true;
+        }
+      }
       id = builder_.Make({.op = in.op == Op::kPopc ? ExprOp::kIntPopc : ExprOp::kIntClz,
                           .type = Type::kU32,
                           .from = type,

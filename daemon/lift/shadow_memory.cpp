@@ -53,7 +53,10 @@ void ExpressionShadow::Load(const Context& c, const Instruction& in, uint32_t la
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
     const Target target = Resolve(c, in, in.defs, lane);
+    if (IsForking() && target.global && (by_data >> lane & 1)) fork_->Fail();
     for (int k = 0; k < in.vector; ++k) {
+      if (IsForking() && target.global && target.memory)
+        fork_->Reads({target.memory, target.offset + static_cast<uint64_t>(k) * bytes}, bytes, Unit(c, lane));
       const uint64_t bits = ResultBits(c, in, k, lane, in.type);
       ExprId id = kConcrete;
       if (by_data >> lane & 1) {
@@ -91,6 +94,8 @@ void ExpressionShadow::Store(const Context& c, const Instruction& in, uint32_t l
       const bool symbolic = operands_[static_cast<size_t>(k) + 1].symbolic >> lane & 1;
       ExprId value = symbolic || by_data != 0 ? Arg(1 + k, lane, type) : kConcrete;
       const uint64_t offset = target.offset + static_cast<uint64_t>(k) * bytes;
+      if (IsForking() && target.global && indirect) fork_->Fail();
+      if (IsForking() && target.global) fork_->Writes({target.memory, offset}, bytes, Unit(c, lane));
       if (indirect) {
         StoreIndirect(in, lane, target, k, value);
         continue;
@@ -200,6 +205,9 @@ void ExpressionShadow::Atomic(const Context& c, const Instruction& in, uint32_t 
   for (uint32_t m = lanes; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
     const Target& target = targets[lane] = Resolve(c, in, in.defs, lane);
+    if (IsForking() && target.global && (by_data >> lane & 1)) fork_->Fail();
+    if (IsForking() && target.global && target.memory)
+      fork_->Writes({target.memory, target.offset}, bytes, Unit(c, lane));  // which fails if another unit did
     now[lane] = before_[lane][0];
     for (uint32_t earlier = done; earlier != 0; earlier &= earlier - 1) {
       const auto l = static_cast<uint32_t>(std::countr_zero(earlier));

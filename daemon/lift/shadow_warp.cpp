@@ -1,4 +1,5 @@
 // Exchanges between the lanes of a warp.
+#include <algorithm>
 #include <bit>
 
 #include "lift/expression_shadow.h"
@@ -34,6 +35,105 @@ void ExpressionShadow::Shuffle(const Context& c, const Instruction& in, uint32_t
     const auto from = static_cast<uint32_t>(valid ? source & 31 : lane);
     Set(c, in.reg[0], static_cast<uint32_t>(lane), value.symbolic >> from & 1 ? value.ids[from] : kConcrete);
     if (d == 2) Set(c, in.reg[1], static_cast<uint32_t>(lane), kConcrete);
+  }
+}
+
+// What a vote or a reduction of predicates is for all who take part. Any and all are a maximum and a minimum of 0 and
+// 1, so that there may be as many as there are; ballots are bits that exclude each other, see Count.
+ExprId ExpressionShadow::Voted(sim::VoteMode mode, bool counts, const std::vector<Ballot>& ballots) {
+  const Type type = Type::kU32;
+  const auto number = [&](uint64_t value) { return builder_.Const(type, value); };
+  const bool any = mode == sim::VoteMode::kAny, all = mode == sim::VoteMode::kAll;
+  uint64_t known = 0;
+  ExprId result = kConcrete;
+  for (const Ballot& ballot : ballots) {
+    const bool constant = builder_.IsConst(ballot.predicate), value = builder_[ballot.predicate].concrete != 0;
+    if (constant && (any ? value : all && !value)) return builder_.Predicate(any);
+    const uint64_t weight = any || all || counts ? 1 : uint64_t{1} << ballot.lane;
+    if (constant && value) known += weight;
+    if (constant) continue;
+    const ExprId term = builder_.Select(type, ballot.predicate, number(weight), number(0));
+    const ExprOp op = any ? ExprOp::kMax : all ? ExprOp::kMin : counts ? ExprOp::kIntAdd : ExprOp::kIntOr;
+    result = result == kConcrete ? term : builder_.Binary(op, type, result, term);
+  }
+  if (any || all)
+    return result == kConcrete ? builder_.Predicate(all) : builder_.Compare(sim::Compare::kNe, type, result, number(0));
+  if (result == kConcrete) return number(known);
+  if (known == 0) return result;
+  return builder_.Binary(counts ? ExprOp::kIntAdd : ExprOp::kIntOr, type, result, number(known));
+}
+
+void ExpressionShadow::Vote(const Context& c, const Instruction& in, uint32_t lanes) {
+  const auto mode = static_cast<sim::VoteMode>(in.mode);
+  const auto* members = reinterpret_cast<const uint32_t*>(operands_[1].bits.data());
+  for (uint32_t left = lanes; left != 0;) {
+    const uint32_t group_members = members[std::countr_zero(left)];
+    std::vector<Ballot> ballots;
+    uint32_t group = 0;
+    for (uint32_t m = left; m != 0; m &= m - 1) {
+      const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+      if (members[lane] != group_members) continue;
+      group |= 1u << lane;
+      ballots.push_back({lane, PredicateArg(2, lane, in.negate_predicate)});
+    }
+    left &= ~group;
+    const ExprId result = Voted(mode, false, ballots);
+    for (uint32_t m = group; m != 0; m &= m - 1) Set(c, in.reg[0], static_cast<uint32_t>(std::countr_zero(m)), result);
+  }
+}
+
+// The result is there when the last warp has arrived; until then it is that of those who have, and nobody reads it.
+void ExpressionShadow::BarrierReduce(const Context& c, const Instruction& in, uint32_t lanes) {
+  const int k = in.operands - 1;
+  const auto arrived = [&](const Arrived& a) { return a.warp == c.warp->index && (a.lanes & lanes) != 0; };
+  if (arrivals_.instruction != &in || std::any_of(arrivals_.warps.begin(), arrivals_.warps.end(), arrived))
+    arrivals_ = {.instruction = &in};
+  for (uint32_t m = lanes; m != 0; m &= m - 1) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(m));
+    arrivals_.ballots.push_back({lane, PredicateArg(k, lane, in.negate_predicate)});
+  }
+  arrivals_.warps.push_back({c.warp->index, lanes});
+  const ExprId result = Voted(static_cast<sim::VoteMode>(in.mode), true, arrivals_.ballots);
+  const bool concrete = builder_.IsConst(result);
+  for (const Arrived& a : arrivals_.warps) {
+    Registers& registers = warps_[a.warp];
+    const uint32_t slot = SlotOf(in.reg[0]);
+    registers.symbolic[slot] = concrete ? registers.symbolic[slot] & ~a.lanes : registers.symbolic[slot] | a.lanes;
+    for (uint32_t m = concrete ? 0 : a.lanes; m != 0; m &= m - 1)
+      registers.ids[slot][static_cast<size_t>(std::countr_zero(m))] = result;
+  }
+}
+
+// How many bits of `id` within the mask are set, as a sum, if it is made of bits that exclude each other; `bits`: those
+// that may be set.
+std::optional<ExprId> ExpressionShadow::Count(ExprId id, uint64_t mask, uint64_t& bits) {
+  const Type type = Type::kU32;
+  const Expr e = builder_[id];
+  const auto constant = [&](ExprId arg) { return builder_.IsConst(arg); };
+  switch (e.op) {
+    case ExprOp::kConst:
+      bits = e.payload & mask;
+      return builder_.Const(type, static_cast<uint64_t>(std::popcount(bits)));
+    case ExprOp::kIntAnd:
+      for (const size_t side : {0, 1})
+        if (constant(e.args[side])) return Count(e.args[1 - side], mask & builder_[e.args[side]].payload, bits);
+      return std::nullopt;
+    case ExprOp::kSelect: {
+      if (!constant(e.args[1]) || !constant(e.args[2])) return std::nullopt;
+      const uint64_t then = builder_[e.args[1]].payload & mask, otherwise = builder_[e.args[2]].payload & mask;
+      bits = then | otherwise;
+      return builder_.Select(type, e.args[0], builder_.Const(type, static_cast<uint64_t>(std::popcount(then))),
+                             builder_.Const(type, static_cast<uint64_t>(std::popcount(otherwise))));
+    }
+    case ExprOp::kIntOr: {
+      uint64_t left = 0, right = 0;
+      const auto a = Count(e.args[0], mask, left), b = Count(e.args[1], mask, right);
+      if (!a || !b || (left & right) != 0) return std::nullopt;
+      bits = left | right;
+      if (left == 0) return b;
+      return right == 0 ? *a : builder_.Binary(ExprOp::kIntAdd, type, *a, *b);
+    }
+    default: return std::nullopt;
   }
 }
 

@@ -37,4 +37,11 @@ bool ConvertBranches(const std::vector<std::string>& kernels, const std::vector<
   return added;
 }
 
+bool ForkLaunches(const std::vector<std::string>& kernels, const std::vector<const DataBranch*>& open,
+                  std::set<std::string, std::less<>>& forked) {
+  bool added = false;
+  for (const DataBranch* branch : open) added |= forked.insert(kernels[branch->launch]).second;
+  return added;
+}
+
 }  // namespace warpwright::lift

@@ -6,8 +6,10 @@
 #include <chrono>
 #include <cstring>
 #include <optional>
+#include <span>
 
 #include "lift/expression_shadow.h"
+#include "lift/path_fork.h"
 #include "sim/block_order.h"
 #include "sim/instruction.h"
 #include "sim/machine.h"
@@ -15,6 +17,8 @@
 
 namespace warpwright::lift {
 namespace {
+
+constexpr uint64_t kMostForkedBytes = 16 << 20;  // of memory that is kept beside
 
 const std::vector<core::BufferContent>& FirstContents(const TraceRequest& request) {
   return request.earlier_call ? *request.earlier_call : *request.buffers;
@@ -38,6 +42,13 @@ class PlanTrace {
   Result<std::optional<TraceOutcome>> RunOps(const std::vector<core::PlanOp>& ops, bool cut = false);
   Result<std::optional<TraceOutcome>> RunOp(const core::PlanOp& op);
   Result<std::optional<TraceOutcome>> RunKernel(const core::KernelLaunch& launch);
+  Result<std::optional<TraceOutcome>> RunBlocks(const core::KernelLaunch& launch, const sim::KernelCode& kernel,
+                                                const std::vector<std::byte>& parameters);
+  // Along every path; memory is as before afterwards. nullopt: that cannot be done.
+  Result<std::optional<std::vector<PathFork::Choice>>> RunPaths(const core::KernelLaunch& launch,
+                                                                const sim::KernelCode& kernel,
+                                                                const std::vector<std::byte>& parameters,
+                                                                PathFork& fork);
   void ApplyToShadow(const core::PlanOp& op);
   void StartLastCall();
   void Cut();
@@ -90,22 +101,89 @@ Result<std::optional<TraceOutcome>> PlanTrace::RunKernel(const core::KernelLaunc
     return Fail(ErrorCode::kCorrupt,
                 fmt::format("the plan launches '{}', which is not in the compiled module", launch.kernel));
   WW_ASSIGN(const std::vector<std::byte> parameters, memory_.Parameters(launch, kernel->info));
+  std::optional<PathFork> fork;
+  std::optional<std::vector<PathFork::Choice>> choices;
+  shadow_.StartLaunch(*kernel);
+  if (request_.forked.contains(kernel->info.symbol)) {
+    fork.emplace(trace_.graph, ExchangesValues(*kernel));
+    WW_ASSIGN(choices, RunPaths(launch, *kernel, parameters, *fork));
+    if (trace_.graph.full()) return TraceOutcome(Why({}));
+    if (choices) shadow_.SetFork(&*fork);
+  }
+  auto ended = RunBlocks(launch, *kernel, parameters);
+  shadow_.SetFork(nullptr);
+  if (!ended || *ended || !choices) return ended;
+  for (const PathFork::Choice& choice : *choices)
+    choice.place.memory->Write(choice.place.offset, choice.bytes,
+                               shadow_.builder().IsConst(choice.value) ? kConcrete : choice.value);
+  return ended;
+}
+
+Result<std::optional<std::vector<PathFork::Choice>>> PlanTrace::RunPaths(const core::KernelLaunch& launch,
+                                                                         const sim::KernelCode& kernel,
+                                                                         const std::vector<std::byte>& parameters,
+                                                                         PathFork& fork) {
+  struct SavedMemory {
+    MemoryShadow* shadow = nullptr;
+    std::span<std::byte> bytes;
+    std::vector<std::byte> content;
+    MemoryShadow::Saved expressions;
+  };
+  std::vector<SavedMemory> saved;
+  uint64_t total = 0;
+  const auto save = [&](uint64_t address, uint64_t bytes) {
+    MemoryShadow* shadow = shadow_.FindMemory(address, bytes);
+    if (shadow == nullptr || (total += bytes) > kMostForkedBytes) return;
+    const std::span<std::byte> now = memory_.memory().Bytes(address, bytes);
+    saved.push_back({shadow, now, {now.begin(), now.end()}, shadow->Save()});
+  };
+  for (const sim::PlanMemory::Buffer& buffer : memory_.buffers()) save(buffer.address, buffer.bytes);
+  const auto& variables = program_.variables();
+  for (uint32_t i = 0; i < variables.size(); ++i) save(memory_.memory().variable_address(i), variables[i].bytes);
+  if (total > kMostForkedBytes) return std::nullopt;
+
+  const auto bits = [&](const PathFork::Place& place, uint32_t bytes) {
+    uint64_t value = 0;
+    std::memcpy(&value, memory_.memory().Bytes(place.memory->base() + place.offset, bytes).data(), bytes);
+    return value;
+  };
+  shadow_.SetFork(&fork);
+  do {
+    fork.StartRun();
+    shadow_.StartLaunch(kernel, /*again=*/true);
+    const auto ended = RunBlocks(launch, kernel, parameters);
+    if (!ended || *ended) fork.Fail();  // the data do not fit to the path
+    fork.EndRun(shadow_.builder(), bits);
+    for (const SavedMemory& memory : saved) {
+      std::copy(memory.content.begin(), memory.content.end(), memory.bytes.begin());
+      memory.shadow->Restore(memory.expressions);
+    }
+  } while (!fork.failed() && fork.Advance());
+  shadow_.SetFork(nullptr);
+  shadow_.StartLaunch(kernel, /*again=*/true);
+  if (fork.failed()) return std::nullopt;
+  return fork.Choices(shadow_.builder(), bits);
+}
+
+Result<std::optional<TraceOutcome>> PlanTrace::RunBlocks(const core::KernelLaunch& launch,
+                                                         const sim::KernelCode& kernel,
+                                                         const std::vector<std::byte>& parameters) {
   sim::RunOptions options;
   options.counters = false;
   options.instruction_limit = request_.instruction_limit - std::min(request_.instruction_limit, instructions_);
   options.shadow = &shadow_;
   options.reverse_warps = request_.block_order != 0;
   WW_ASSIGN(sim::Machine machine, sim::Machine::Create(program_, memory_.memory(),
-                                                       {.kernel = kernel->info.symbol,
+                                                       {.kernel = kernel.info.symbol,
                                                         .grid = launch.grid,
                                                         .block = launch.block,
                                                         .dynamic_shared_bytes = launch.dynamic_shared_bytes,
                                                         .parameters = parameters},
                                                        options));
-  shadow_.StartLaunch(*kernel);
+  const BlockList some = request_.blocks ? request_.blocks(launch.grid) : BlockList();
   const sim::BlockOrder order(launch.grid.Count(), request_.block_order);
-  for (uint64_t place = 0; place < launch.grid.Count(); ++place) {
-    const uint64_t block = order.At(place);
+  for (uint64_t place = 0; place < (request_.blocks ? some.size() : launch.grid.Count()); ++place) {
+    const uint64_t block = request_.blocks ? some[place] : order.At(place);
     auto outcome = machine.Run(block, block + 1);
     core::Fault* fault = std::get_if<core::Fault>(&outcome);
     if (!fault) continue;

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -12,6 +14,7 @@
 #include "core/compiled.h"
 #include "core/device.h"
 #include "core/launch_plan.h"
+#include "lift/block_sample.h"
 #include "lift/graph.h"
 #include "sim/program.h"
 
@@ -29,10 +32,12 @@ struct TraceRequest {
   };
   std::vector<Scalar> scalars;
   uint32_t node_limit = 6'000'000;
-  uint64_t instruction_limit = 200'000'000;  // of threads
+  uint64_t instruction_limit = 200'000'000;                 // of threads
+  std::function<BlockList(const core::Dim3& grid)> blocks;  // of each launch, those that run; null: all
   // Other orders of blocks and warps that must give the same: 0 is the usual one.
   uint64_t block_order = 0;
-  sim::DecodeOptions decode;  // branches that shall not be taken: both sides run
+  sim::DecodeOptions decode;                  // branches that shall not be taken: both sides run
+  std::set<std::string, std::less<>> forked;  // kernels that shall run along every path (path_fork.h)
   // The plan runs over these contents first, if they are given, and then over `buffers` without reloading the module or
   // its workspaces; the expressions are those of this second call. What is left of the first one shows as loads from
   // `buffers->size()` + the argument.

@@ -53,6 +53,7 @@ constexpr KnownCheck kChecks[] = {
      "no added line has instructions of its own"},
     {core::Check::kTimedOutput, "outputs of the timed runs, and paired timing in a second process with other seeds",
      "needs a GPU", Where::kGpu},
+    {core::Check::kHostTime, "no more host time per call than the kernels gain", ""},
     {core::Check::kRooflineFloor, "not faster than the chip can move the bytes", "needs a GPU", Where::kGpu},
 };
 

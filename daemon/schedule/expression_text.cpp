@@ -103,9 +103,43 @@ std::string NumeratorText(const core::Affine& position, const std::map<core::Var
   return SumOf(terms);
 }
 
-std::string Times(const core::Size& bound, const core::Size& divisor) {
-  const auto product = (core::Polynomial::Of(bound) * core::Polynomial::Of(divisor)).ToExpression();
-  return SizeText(product ? *product : bound);
+// One variable that counts from zero: its text is a name.
+bool IsCounter(const core::Affine& position, const std::map<core::VariableId, std::string>& variables) {
+  if (position.terms.size() != 1 || !core::IsNumber(position.terms[0].coefficient, 1)) return false;
+  const auto found = variables.find(position.terms[0].variable);
+  return found != variables.end() && Parenthesized(found->second) == found->second;
+}
+bool IsAtMostZero(const core::Size& size) {
+  const auto number = core::Polynomial::Of(size).constant();
+  return number && *number <= 0;
+}
+
+// What a guard asks, with the constants of its value in its bounds: "row >= 1" for "row - 1 >= 0".
+std::vector<std::string> ComparisonsOf(const core::Guard& guard,
+                                       const std::map<core::VariableId, std::string>& variables) {
+  const auto bound = [&](const core::Size& size) {
+    return core::Polynomial::Of(size) * core::Polynomial::Of(guard.value.divisor);
+  };
+  const core::Polynomial constant = core::Polynomial::Of(guard.value.constant);
+  const auto moved = [&](const core::Size& size) { return (bound(size) - constant).ToExpression(); };
+  core::Affine value = guard.value;
+  const bool moves = !value.terms.empty() && (!guard.low || moved(*guard.low)) && (!guard.high || moved(*guard.high));
+  if (moves) value.constant = core::Size::Constant(0);
+  const auto written = [&](const core::Size& size) {
+    const auto whole = moves ? moved(size) : bound(size).ToExpression();
+    return whole ? *whole : size;
+  };
+  const std::string text = NumeratorText(value, variables);
+  std::vector<std::string> comparisons;
+  const auto number_in = [&] {
+    return (core::Polynomial::Of(written(*guard.high)) - core::Polynomial::Of(written(*guard.low))).constant();
+  };
+  if (guard.low && guard.high && number_in() == 1)
+    return {fmt::format("{} == {}", text, SizeText(written(*guard.low)))};
+  if (guard.low && !(IsCounter(value, variables) && IsAtMostZero(written(*guard.low))))
+    comparisons.push_back(fmt::format("{} >= {}", text, SizeText(written(*guard.low))));
+  if (guard.high) comparisons.push_back(fmt::format("{} < {}", text, SizeText(written(*guard.high))));
+  return comparisons;
 }
 
 }  // namespace
@@ -122,12 +156,11 @@ std::string ConditionText(std::span<const core::Guard> guards,
                           const std::map<core::VariableId, std::string>& variables) {
   std::vector<std::string> parts;
   for (const core::Guard& guard : guards) {
-    const std::string value = NumeratorText(guard.value, variables);
     const core::Size& divisor = guard.value.divisor;
     if (!core::IsNumber(divisor, 1))
-      parts.push_back(fmt::format("{} % {} == 0", Parenthesized(value), Parenthesized(SizeText(divisor))));
-    if (guard.low) parts.push_back(fmt::format("{} >= {}", value, Times(*guard.low, divisor)));
-    if (guard.high) parts.push_back(fmt::format("{} < {}", value, Times(*guard.high, divisor)));
+      parts.push_back(fmt::format("{} % {} == 0", Parenthesized(NumeratorText(guard.value, variables)),
+                                  Parenthesized(SizeText(divisor))));
+    for (std::string& comparison : ComparisonsOf(guard, variables)) parts.push_back(std::move(comparison));
   }
   std::string condition;
   for (const std::string& part : parts) condition += (condition.empty() ? "" : " && ") + part;

@@ -102,6 +102,24 @@ std::string Broken(const std::string& begin, const std::vector<std::string>& par
   return text + end;
 }
 
+bool IsWordAt(const std::string& text, size_t at, size_t size) {
+  const auto joins = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  return !(at > 0 && joins(text[at - 1])) && !(at + size < text.size() && joins(text[at + size]));
+}
+bool HasWord(const std::string& text, const std::string& word) {
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    if (IsWordAt(text, at, word.size())) return true;
+  return false;
+}
+std::string WithWord(std::string text, const std::string& word, const std::string& other) {
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    if (IsWordAt(text, at, word.size())) {
+      text.replace(at, word.size(), other);
+      at += other.size() - 1;
+    }
+  return text;
+}
+
 }  // namespace
 
 void Lines::Add(std::string_view line) {
@@ -191,14 +209,47 @@ std::string KernelName(const Problem& problem, const std::string& role) {
   return problem.fresh_name(words);
 }
 
-std::string FormulaComment(const Problem& problem, const Group& group) {
+std::string FormulaComment(const Problem& problem, const Group& group,
+                           const std::map<std::string, std::string>& variables) {
+  struct Line {
+    std::string name, left, right, domain;  // "t0", "t0[i0]", "sum ...", "  for i0<n"
+    bool output = false;
+  };
+  std::vector<Line> lines;
+  for (const size_t i : group.stages) {
+    const core::Stage& stage = problem.stage(i);
+    const std::string text = core::StageText(problem.form, stage);
+    const size_t equals = text.find(" = "), domain = std::min(text.find("  for "), text.size());
+    lines.push_back({stage.name, text.substr(0, equals), text.substr(equals + 3, domain - equals - 3),
+                     text.substr(domain), stage.output});
+  }
+  const auto mentions = [](const Line& line, const std::string& name) { return HasWord(line.right, name); };
+  for (auto line = lines.begin(); line != lines.end();) {
+    const auto copy = std::find_if(lines.begin(), lines.end(), [&](const Line& l) { return l.right == line->left; });
+    const auto readers =
+        std::count_if(lines.begin(), lines.end(), [&](const Line& l) { return mentions(l, line->name); });
+    if (line->output || copy == lines.end() || readers != 1) {
+      ++line;
+      continue;
+    }
+    copy->right = line->right;
+    line = lines.erase(line);
+  }
   std::string comment;
-  size_t lines = 0;
-  for (size_t i : group.stages) {
-    std::string line = core::StageText(problem.form, problem.stage(i));
-    if (line.size() > kFormulaLength || lines == kFormulaLines) continue;
-    comment += "// " + line + "\n";
-    ++lines;
+  size_t count = 0;
+  std::set<std::string> left_out;
+  for (const Line& line : lines) {
+    std::string text = line.left + " = " + line.right;
+    if (!line.output || text.size() + line.domain.size() <= kFormulaLength) text += line.domain;
+    const bool open =
+        std::any_of(left_out.begin(), left_out.end(), [&](const std::string& name) { return mentions(line, name); });
+    if (text.size() > kFormulaLength || count == kFormulaLines || open) {
+      if (!line.output) left_out.insert(line.name);
+      continue;
+    }
+    for (const auto& [stage, variable] : variables) text = WithWord(text, stage, variable);
+    comment += "// " + text + "\n";
+    ++count;
   }
   return comment;
 }

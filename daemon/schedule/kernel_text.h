@@ -1,6 +1,7 @@
 // Text of kernels and launchers: lines with indentation, names that are free, heads and launches.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -56,8 +57,10 @@ std::string Launch(const Problem& problem, const std::string& name, const std::s
                    const std::vector<std::string>& values, const std::string& shared_bytes = "0");
 // "gelu_forward_elements", "addVektorElements": what a kernel of this entry is called.
 std::string KernelName(const Problem& problem, const std::string& role);
-// What the group's outputs are, as comment lines.
-std::string FormulaComment(const Problem& problem, const Group& group);
+// What the group's outputs are, as comment lines, in which intermediates have the names of the variables that hold
+// them, by stage. An intermediate that one output merely copies stands in that output's line.
+std::string FormulaComment(const Problem& problem, const Group& group,
+                           const std::map<std::string, std::string>& variables = {});
 // "(n + 255) / 256" with the parts in parentheses where they need them.
 std::string CeilDivided(const std::string& size, const std::string& by);
 // Whether the text is a sum or the like, which needs parentheses beside an operator.

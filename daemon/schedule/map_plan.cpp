@@ -22,6 +22,12 @@ std::optional<core::RewriteRefusal> CheckWindow(const Problem& problem, const co
     for (const auto& variable : reduce->variables) extents.push_back(variable.extent);
     const auto terms = LargestOf(problem, Product(extents));
     if (!terms || *terms > kLongestWindow) return Refuse("a reduction is too long for one thread");
+    const core::VariableSet own = core::VariablesOf(*reduce);
+    for (const core::Node& term : stage.nodes)
+      if (const auto* read = std::get_if<core::TensorRead>(&term); read && read->stage)
+        for (const core::Coordinate& at : read->at)
+          if (const auto* position = std::get_if<core::Affine>(&at); position && (core::VariablesOf(*position) & own))
+            return Refuse("a reduction is of results of another one");
   }
   return std::nullopt;
 }

@@ -16,6 +16,8 @@ std::optional<Partials> ScratchOf(const Problem& problem, size_t least) {
     const EntryParameter* parameter = problem.entry.Find(argument.name);
     const core::DType wanted = problem.in_double ? core::DType::kF64 : core::DType::kF32;
     if (!buffer || !parameter || buffer->role != core::Role::kScratch || buffer->dtype != wanted) continue;
+    const core::TensorArgument* tensor = problem.form.FindTensor(argument.name);
+    if (tensor != nullptr && (tensor->read || tensor->written)) continue;
     const core::Size capacity = Product(buffer->shape);
     const bool small = std::any_of(problem.input.cases.begin(), problem.input.cases.end(), [&](const auto& c) {
       return ValueIn(capacity, c).value_or(0) < static_cast<int64_t>(least);

@@ -6,18 +6,12 @@
 #include "core/affine.h"
 #include "core/computation_inline.h"
 #include "core/polynomial.h"
+#include "schedule/split_index.h"
 
 namespace warpwright::schedule {
 namespace {
 
 using core::Polynomial;
-
-bool Reads(const core::Stage& stage, const std::string& tensor, bool of_stage) {
-  return std::any_of(stage.nodes.begin(), stage.nodes.end(), [&](const core::Node& node) {
-    const auto* read = std::get_if<core::TensorRead>(&node);
-    return read != nullptr && read->stage == of_stage && read->tensor == tensor;
-  });
-}
 
 bool SameShape(const core::Computation& form, const std::string& a, const std::string& b) {
   const core::TensorArgument *x = form.FindTensor(a), *y = form.FindTensor(b);
@@ -39,6 +33,13 @@ std::optional<FlatOffset> ToOffset(std::map<core::VariableId, Polynomial> coeffi
 }
 
 }  // namespace
+
+bool ReadsTensor(const core::Stage& stage, const std::string& tensor, bool of_stage) {
+  return std::any_of(stage.nodes.begin(), stage.nodes.end(), [&](const core::Node& node) {
+    const auto* read = std::get_if<core::TensorRead>(&node);
+    return read != nullptr && read->stage == of_stage && read->tensor == tensor;
+  });
+}
 
 std::optional<int64_t> ValueIn(const core::Size& size, const core::ScheduledCase& c) {
   const auto value = size.Evaluate(c.sizes);
@@ -81,7 +82,7 @@ std::vector<Group> GroupsOf(const core::Computation& form, Joining joining) {
   };
   for (size_t i = 0; i < form.stages.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
-      const bool needs = !form.stages[j].output && Reads(form.stages[i], form.stages[j].name, true);
+      const bool needs = !form.stages[j].output && ReadsTensor(form.stages[i], form.stages[j].name, true);
       const core::Stage &a = form.stages[i], &b = form.stages[j];
       const bool parts = joining >= Joining::kParts && a.output && a.name == b.name;
       const bool shapes = joining >= Joining::kShapes && a.output && b.output && SameShape(form, a.name, b.name);
@@ -100,12 +101,14 @@ std::optional<core::RewriteRefusal> FindHazard(const core::Computation& form, co
     for (size_t i : groups[later].stages)
       for (size_t earlier = 0; earlier < later; ++earlier)
         for (size_t j : groups[earlier].stages)
-          if (form.stages[j].output && Reads(form.stages[i], form.stages[j].name, false))
+          if (form.stages[j].output && ReadsTensor(form.stages[i], form.stages[j].name, false))
             return Refuse(form.stages[j].name + " is overwritten before all of its old content was used");
   return std::nullopt;
 }
 
-core::Computation Fused(const core::Computation& computation) { return core::WithoutMaps(computation); }
+core::Computation Fused(const core::Computation& computation) {
+  return WithSplitIndices(core::WithoutMaps(computation));
+}
 
 std::optional<FlatOffset> FlatOffsetOf(const std::vector<core::Size>& shape, const std::vector<core::Affine>& at) {
   std::map<core::VariableId, Polynomial> coefficients;

@@ -38,6 +38,9 @@ const core::ScheduledCase& HeaviestCase(const Problem& problem);
 // The largest over all cases.
 std::optional<int64_t> LargestOf(const Problem& problem, const core::Size& size);
 
+// Whether the stage reads this argument, or (`of_stage`) this earlier stage.
+bool ReadsTensor(const core::Stage& stage, const std::string& tensor, bool of_stage);
+
 // What belongs together beside stages connected by tensors without memory: nothing, parts of one output, or all outputs
 // of one shape.
 enum class Joining { kNeeded, kParts, kShapes };

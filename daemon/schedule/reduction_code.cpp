@@ -122,6 +122,31 @@ std::string WordFor(core::ReduceOp op) {
   return "sum";
 }
 
+std::vector<std::string> NamesFor(const core::Stage& stage, const core::Reduce& reduce, bool others) {
+  switch (reduce.op) {
+    case core::ReduceOp::kSum: break;
+    case core::ReduceOp::kProduct: return {"product"};
+    case core::ReduceOp::kMin:
+    case core::ReduceOp::kArgMinFirst:
+    case core::ReduceOp::kArgMinLast: return {"smallest", "minimum"};
+    case core::ReduceOp::kMax:
+    case core::ReduceOp::kArgMaxFirst:
+    case core::ReduceOp::kArgMaxLast: return {"largest", "maximum"};
+  }
+  const std::vector<std::string> plain = {"sum", "total"};
+  if (!others) return plain;
+  const core::Node& body = stage.nodes[reduce.body];
+  if (const auto* call = std::get_if<core::Call>(&body); call && call->function == core::Function::kExp)
+    return {"exponentials", "total"};
+  const auto* product = std::get_if<core::Nary>(&body);
+  if (product == nullptr || product->op != core::ReduceOp::kProduct || product->args.size() != 2) return plain;
+  const auto* left = std::get_if<core::TensorRead>(&stage.nodes[product->args[0]]);
+  const auto* right = std::get_if<core::TensorRead>(&stage.nodes[product->args[1]]);
+  if (product->args[0] == product->args[1]) return {left ? left->tensor + "_squares" : "squares", "total"};
+  if (left && right) return {"dot", left->tensor + "_dot_" + right->tensor, "total"};
+  return plain;
+}
+
 std::vector<std::string> Declared(const Problem& problem, const Accumulator& a) {
   std::vector<std::string> lines = {fmt::format("{} {} = {};", a.c_type, a.value, NeutralText(problem, a.op, a.type))};
   if (core::IsArg(a.op)) lines.push_back(fmt::format("int {} = {};", a.index, TakesFirst(a.op) ? "0x7fffffff" : "-1"));

@@ -19,6 +19,9 @@ struct Accumulator {
 };
 
 std::string WordFor(core::ReduceOp op);  // "sum", "max", "argmax"
+// What the stage's reduction may be called, the best name first. Beside `others` of its operation a sum is called by
+// what it adds: "dot", "x_squares".
+std::vector<std::string> NamesFor(const core::Stage& stage, const core::Reduce& reduce, bool others);
 std::vector<std::string> Declared(const Problem& problem, const Accumulator& accumulator);
 // Takes one more value; `index` of arg reductions.
 std::vector<std::string> Updated(const Problem& problem, const Accumulator& accumulator, const std::string& value,

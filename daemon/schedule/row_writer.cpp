@@ -63,17 +63,19 @@ CodeOutcome RowWriter::Write() {
     arguments.parameters.push_back(fmt::format("{}* __restrict__ {}", problem_.real(), shape_.partials));
     arguments.values.push_back(shape_.partials);
   }
-  Lines kernel;
-  kernel.AddAll(FormulaComment(problem_, splits() ? Statistics() : group_));
-  if (packing_.packs()) kernel.Add("template <int kWidth>");
-  kernel.Add(Head(fmt::format("__global__ void __launch_bounds__({})", shape_.threads * shape_.teams), name_,
-                  arguments.parameters));
   Lines body(1);
   WriteRow(body);
   for (const RowPass& pass : plan_.passes) WritePass(pass, body);
   if (splits()) WritePartials(body);
   else WriteValues(body);
   if (refusal_) return *refusal_;
+  std::map<std::string, std::string> variables;
+  for (const auto& [stage, result] : results_) variables[stage] = core::IsArg(result.op) ? result.index : result.value;
+  Lines kernel;
+  kernel.AddAll(FormulaComment(problem_, splits() ? Statistics() : group_, variables));
+  if (packing_.packs()) kernel.Add("template <int kWidth>");
+  kernel.Add(Head(fmt::format("__global__ void __launch_bounds__({})", shape_.threads * shape_.teams), name_,
+                  arguments.parameters));
   kernel.Append(body);
   kernel.Add("}");
   code.kernels = kernel.text();
@@ -137,6 +139,11 @@ Scope RowWriter::ScopeFor(const Variables& variables) {
   return scope;
 }
 
+bool RowWriter::HasOthers(core::ReduceOp op) const {
+  return std::count_if(plan_.members.begin(), plan_.members.end(),
+                       [&](const RowMember& member) { return member.statistic() && member.reduce->op == op; }) > 1;
+}
+
 void RowWriter::WritePass(const RowPass& pass, Lines& body) {
   std::vector<Dimension> columns = pass.columns;
   const bool packs = packing_.packs();
@@ -161,12 +168,7 @@ void RowWriter::WritePass(const RowPass& pass, Lines& body) {
     ExpressionCode code(problem_, member.stage, {variables}, names_, unused);
     accumulator.c_type =
         types[member.reduce->body] == core::ValueType::kBoolean ? "int" : code.CType(member.reduce->body);
-    const bool maximum =
-        op == core::ReduceOp::kMax || op == core::ReduceOp::kArgMaxFirst || op == core::ReduceOp::kArgMaxLast;
-    accumulator.value = names_.TakeOf(op == core::ReduceOp::kSum       ? std::vector<std::string>{"sum", "total"}
-                                      : op == core::ReduceOp::kProduct ? std::vector<std::string>{"product"}
-                                      : maximum                        ? std::vector<std::string>{"largest", "maximum"}
-                                                                       : std::vector<std::string>{"smallest"});
+    accumulator.value = names_.TakeOf(NamesFor(member.stage, *member.reduce, HasOthers(op)));
     if (core::IsArg(op)) accumulator.index = names_.Take(accumulator.value + "_at");
     for (const std::string& line : Declared(problem_, accumulator)) body.Add(line);
     results_[member.stage.name] = accumulator;

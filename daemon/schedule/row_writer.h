@@ -43,7 +43,8 @@ class RowWriter {
   Scope ScopeFor(const std::map<core::VariableId, std::string>& variables);
   std::string OffsetOf(const Access& access, const std::map<core::VariableId, std::string>& variables) const;
   std::optional<std::string> HeldElement(const Access& access) const;
-  std::string First() const;  // "threadIdx.x == 0"
+  bool HasOthers(core::ReduceOp op) const;  // more than one statistic of this operation
+  std::string First() const;                // "threadIdx.x == 0"
 
   struct Part {
     std::string stage, sum, name;

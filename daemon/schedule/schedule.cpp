@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 
 #include "rewrite/site.h"
+#include "schedule/emission.h"
 #include "schedule/problem.h"
 #include "schedule/schedules.h"
 #include "schedule/splice.h"
@@ -31,19 +33,26 @@ Status CheckParameters(const Schedule& schedule, const ParameterValues& paramete
   return {};
 }
 
-ParameterValues Completed(const Schedule& schedule, const ParameterValues& given) {
-  ParameterValues complete = given;
-  for (const ScheduleParameter& parameter : schedule.parameters)
-    complete.try_emplace(std::string(parameter.name), parameter.values.front());
-  return complete;
-}
-
-// A form of some sizes only would be wrong at others, whoever calls with them.
-std::optional<core::RewriteRefusal> RefuseNarrowForm(const core::Computation& computation) {
-  for (const std::string& assumption : computation.assumptions)
-    if (assumption.find(" = ") != std::string::npos || assumption.starts_with("not the same"))
+// Of the sizes for which the form is right, as the launcher asks for it: "K == 3 && stride == 1".
+std::variant<core::RewriteRefusal, std::string> ConditionOf(const core::Computation& computation, const Entry& entry) {
+  constexpr std::string_view kIs = " = ";
+  const auto is_value = [&](const std::string& text) {
+    const EntryParameter* parameter = entry.Find(text);
+    const bool number = std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
+    return number || (parameter != nullptr && !parameter->buffer);
+  };
+  std::vector<std::string> parts;
+  for (const std::string& assumption : computation.assumptions) {
+    const size_t is = assumption.find(kIs);
+    const bool differs = assumption.starts_with("not the same");
+    if (is == std::string::npos && !differs) continue;
+    const std::string left = assumption.substr(0, is);
+    const std::string right = differs ? "" : assumption.substr(is + kIs.size());
+    if (differs || !is_value(left) || !is_value(right))
       return Refuse("what it computes is only known at some sizes (" + assumption + ")");
-  return std::nullopt;
+    parts.push_back(left + " == " + right);
+  }
+  return fmt::format("{}", fmt::join(parts, " && "));
 }
 
 bool NeedsWideOffsets(const Problem& problem) {
@@ -58,60 +67,6 @@ bool ComputesInDouble(const Problem& problem) {
          std::any_of(problem.form.tensors.begin(), problem.form.tensors.end(), [](const core::TensorArgument& tensor) {
            return (tensor.read || tensor.written) && tensor.dtype == core::DType::kF64;
          });
-}
-
-struct Choice {
-  const Schedule& asked;
-  const ParameterValues& parameters;
-  bool used = false;                                 // for some group
-  std::optional<core::RewriteRefusal> refused = {};  // why not for the first one
-};
-
-CodeOutcome EmitFor(const Problem& problem, const Group& group, Choice& choice) {
-  CodeOutcome outcome = choice.asked.emit(problem, group, Completed(choice.asked, choice.parameters));
-  if (std::holds_alternative<Code>(outcome)) {
-    choice.used = true;
-    return outcome;
-  }
-  if (!choice.refused) choice.refused = std::get<core::RewriteRefusal>(outcome);
-  for (const Schedule& schedule : Schedules()) {
-    if (schedule.id == choice.asked.id) continue;
-    CodeOutcome other = schedule.emit(problem, group, Completed(schedule, {}));
-    if (std::holds_alternative<Code>(other)) return other;
-  }
-  return outcome;
-}
-
-CodeOutcome EmitGroups(const Problem& problem, const std::vector<Group>& groups, Choice choice) {
-  if (const auto hazard = FindHazard(problem.form, groups)) return *hazard;
-  Code all;
-  for (const Group& group : groups) {
-    CodeOutcome outcome = EmitFor(problem, group, choice);
-    if (auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;
-    Code& code = std::get<Code>(outcome);
-    for (const std::string& helper : code.helpers)
-      if (std::find(all.helpers.begin(), all.helpers.end(), helper) == all.helpers.end()) all.helpers.push_back(helper);
-    all.kernels += (all.kernels.empty() ? "" : "\n") + code.kernels;
-    all.launch += code.launch;
-    all.notes.insert(all.notes.end(), code.notes.begin(), code.notes.end());
-  }
-  if (!choice.used) return choice.refused.value_or(Refuse("nothing is computed"));
-  return all;
-}
-
-// As few kernels as schedules can make of it.
-CodeOutcome EmitAll(const Problem& problem, const Schedule& asked, const ParameterValues& parameters) {
-  std::optional<CodeOutcome> first;
-  size_t before = 0;
-  for (const Joining joining : {Joining::kShapes, Joining::kParts, Joining::kNeeded}) {
-    const std::vector<Group> groups = GroupsOf(problem.form, joining);
-    if (groups.size() == before) continue;
-    before = groups.size();
-    CodeOutcome outcome = EmitGroups(problem, groups, {asked, parameters});
-    if (std::holds_alternative<Code>(outcome)) return outcome;
-    first = std::move(outcome);
-  }
-  return first.value_or(Refuse("nothing is computed"));
 }
 
 }  // namespace
@@ -148,37 +103,44 @@ Result<core::RewriteOutcome> Apply(const core::RewriteRequest& request) {
   WW_TRY(CheckParameters(*schedule, request.parameters));
   if (!request.scheduling) return Refuse("what the entry computes is not known");
   WW_TRY(core::Validate(request.scheduling->computation));
-  if (const auto refusal = RefuseNarrowForm(request.scheduling->computation)) return *refusal;
-
   WW_ASSIGN(const source::Ast ast, source::Ast::Parse(request.source));
   auto entry = ReadEntry(ast, request.scheduling->spec);
   if (const auto* refusal = std::get_if<core::RewriteRefusal>(&entry)) return *refusal;
   Problem problem;
   problem.entry = std::move(std::get<Entry>(entry));
+  const auto condition = ConditionOf(request.scheduling->computation, problem.entry);
+  if (const auto* refusal = std::get_if<core::RewriteRefusal>(&condition)) return *refusal;
+  const std::string& sizes = std::get<std::string>(condition);
   problem.input = *request.scheduling;
   problem.form = Fused(problem.input.computation);
   problem.structure = core::StructureOf(problem.form);
   problem.in_double = ComputesInDouble(problem);
   problem.wide = NeedsWideOffsets(problem);
-  const Obsolete obsolete = FindObsolete(ast, problem.entry);
-  std::set<std::string> given;
+  Obsolete obsolete = sizes.empty() ? FindObsolete(ast, problem.entry) : Obsolete{};
+  TakenNames names;
   problem.fresh_name = [&](const std::string& base) {
     std::string name = base;
     const auto taken = [&] {
-      return given.contains(name) || (!obsolete.names.contains(name) && rewrite::MentionsIdentifier(ast, name));
+      return names.given.contains(name) || (!obsolete.names.contains(name) && rewrite::MentionsIdentifier(ast, name));
     };
     for (int i = 2; taken(); ++i) name = base + std::to_string(i);
-    given.insert(name);
+    names.given.insert(name);
     return name;
   };
-  std::map<std::string, std::string> shared;
   problem.shared_name = [&](const std::string& base) {
-    const auto found = shared.find(base);
-    return found != shared.end() ? found->second : shared[base] = problem.fresh_name(base);
+    const auto found = names.shared.find(base);
+    return found != names.shared.end() ? found->second : names.shared[base] = problem.fresh_name(base);
   };
-  CodeOutcome code = EmitAll(problem, *schedule, request.parameters);
-  if (const auto* refusal = std::get_if<core::RewriteRefusal>(&code)) return *refusal;
-  return Splice(ast, problem.entry, obsolete, std::get<Code>(code));
+  const auto emit = [&] { return names = {}, Emit(problem, *schedule, request.parameters, names); };
+  CodeOutcome outcome = emit();
+  const auto* code = std::get_if<Code>(&outcome);
+  if (code != nullptr && !code->conditions.empty())
+    obsolete = {}, outcome = emit();  // old kernels stay, and their names
+  if (const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;
+  code = &std::get<Code>(outcome);
+  std::vector<std::string> conditions = code->conditions;
+  if (!sizes.empty()) conditions.push_back(sizes);
+  return Splice(ast, problem.entry, obsolete, fmt::format("{}", fmt::join(conditions, " && ")), *code);
 }
 
 }  // namespace warpwright::schedule

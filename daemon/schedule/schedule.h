@@ -3,6 +3,7 @@
 //
 // How a candidate is made (Apply):
 //   Problem    what is computed, fused (problem.h), and how the launcher looks (entry.h)
+//   Phases     where nothing else applies, two problems with an intermediate in memory between them (phases.h)
 //   Group      stages that one schedule writes together: all that are connected by tensors that have no memory
 //   Schedule   writes the kernels of a group and the statements that launch them, or says why it does not apply
 //   Splice     kernels before the launcher, statements into its body, kernels that nothing uses any more removed
@@ -45,6 +46,7 @@ struct Code {
   std::string kernels;               // with their comments
   std::string launch;                // statements of the launcher
   std::vector<std::string> notes;
+  std::vector<std::string> conditions = {};  // on the sizes; where one fails, the launcher does what it did
 };
 using CodeOutcome = std::variant<core::RewriteRefusal, Code>;
 

@@ -1,5 +1,7 @@
 #include "schedule/splice.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "rewrite/edit.h"
@@ -70,6 +72,42 @@ uint32_t PlaceForKernels(const source::Ast& ast, const Entry& entry) {
   return rewrite::WithLeadingComment(ast.text(), at);
 }
 
+// What the launcher does instead of its launches.
+std::string NewStatements(const Entry& entry, const Code& code, const std::string& indent, const std::string& unit) {
+  std::string body = rewrite::Indented(code.launch, indent, unit);
+  for (const std::string& statement : entry.after)
+    body += rewrite::Indented(rewrite::Dedented(statement, unit), indent, unit) + "\n";
+  if (!entry.result.empty()) body += indent + entry.result + "\n";
+  return body;
+}
+
+void ReplaceBody(std::string_view text, const Entry& entry, const Code& code, rewrite::Edits& edits) {
+  const std::string unit = rewrite::IndentUnit(text);
+  const std::string indent = rewrite::IndentAt(text, entry.declaration.begin);
+  std::string body = "{\n";
+  for (const std::string& statement : entry.before)
+    body += rewrite::Indented(rewrite::Dedented(statement, unit), indent + unit, unit) + "\n";
+  edits.Replace(entry.body.begin, entry.body.end,
+                body + NewStatements(entry, code, indent + unit, unit) + indent + "}");
+}
+
+// Behind the checks of arguments, which both ways have.
+void AddBranch(std::string_view text, const Entry& entry, const std::string& condition, const Code& code,
+               rewrite::Edits& edits) {
+  const std::string unit = rewrite::IndentUnit(text);
+  const std::string indent = rewrite::IndentAt(text, entry.declaration.begin) + unit;
+  std::string branch = fmt::format("\n{0}// Other sizes take the launches below.\n{0}if ({1}) {{\n", indent, condition);
+  branch += NewStatements(entry, code, indent + unit, unit);
+  if (entry.result.empty()) branch += indent + unit + "return;\n";
+  uint32_t at = entry.body.begin + 1;
+  if (!entry.before.empty()) {
+    at = entry.kept[entry.before.size() - 1].end;
+    const size_t next = text.find_first_not_of(" \n", at);
+    if (next != std::string_view::npos && text[next] == ';') at = static_cast<uint32_t>(next) + 1;
+  }
+  edits.Insert(at, branch + indent + "}");
+}
+
 }  // namespace
 
 // A macro may make the name by pasting tokens: "op_ ## name".
@@ -104,7 +142,8 @@ Obsolete FindObsolete(const source::Ast& ast, const Entry& entry) {
   return obsolete;
 }
 
-core::RewriteOutcome Splice(const source::Ast& ast, const Entry& entry, const Obsolete& obsolete, const Code& code) {
+core::RewriteOutcome Splice(const source::Ast& ast, const Entry& entry, const Obsolete& obsolete,
+                            const std::string& condition, const Code& code) {
   const std::string_view text = ast.text();
   const std::string unit = rewrite::IndentUnit(text);
   rewrite::Edits edits;
@@ -120,17 +159,8 @@ core::RewriteOutcome Splice(const source::Ast& ast, const Entry& entry, const Ob
   for (const std::string& helper : code.helpers) above += helper + "\n";
   edits.Insert(place, rewrite::Indented(above + code.kernels + "\n", outer, unit));
 
-  const std::string indent = rewrite::IndentAt(text, entry.declaration.begin);
-  std::string body = "{\n";
-  const auto keep = [&](const std::vector<std::string>& statements) {
-    for (const std::string& statement : statements)
-      body += rewrite::Indented(rewrite::Dedented(statement, unit), indent + unit, unit) + "\n";
-  };
-  keep(entry.before);
-  body += rewrite::Indented(code.launch, indent + unit, unit);
-  keep(entry.after);
-  if (!entry.result.empty()) body += indent + unit + entry.result + "\n";
-  edits.Replace(entry.body.begin, entry.body.end, body + indent + "}");
+  if (condition.empty()) ReplaceBody(text, entry, code, edits);
+  else AddBranch(text, entry, condition, code, edits);
   return rewrite::Finish(ast, edits, code.notes);
 }
 

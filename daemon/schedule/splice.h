@@ -13,6 +13,9 @@ struct Obsolete {
 };
 Obsolete FindObsolete(const source::Ast& ast, const Entry& entry);
 
-core::RewriteOutcome Splice(const source::Ast& ast, const Entry& entry, const Obsolete& obsolete, const Code& code);
+// `condition`: of the sizes for which the code is right; for others the launcher does what it did, and nothing is
+// obsolete. Empty: for all.
+core::RewriteOutcome Splice(const source::Ast& ast, const Entry& entry, const Obsolete& obsolete,
+                            const std::string& condition, const Code& code);
 
 }  // namespace warpwright::schedule

@@ -8,21 +8,25 @@ namespace {
 
 // What the tools found is evidence against the candidate; what they could not do is reported to the reviewer.
 void AskTools(const RefineRun& run, const core::Candidate& winner, memory::StepOutcome& outcome) {
-  if (!run.services.tools) return;
-  run.Say("accepting: compute-sanitizer and nvcc");
   auto& measured = std::get<core::Measured>(*outcome.verdict);
-  for (core::ToolFinding& finding :
-       run.services.tools({run.task.original.root, run.task.original.file, winner.text}, measured)) {
+  const auto refuse = [&](const core::ToolFinding& finding) {
+    outcome.accepted = false;
+    outcome.verdict = core::Refused{core::CheckName(finding.tool), finding.message, run.task.original.file, 0};
+    outcome.summary = core::VerdictMessage(*outcome.verdict);
+  };
+  std::vector<core::ToolFinding> findings;
+  if (run.services.tools) {
+    run.Say("accepting: compute-sanitizer and nvcc");
+    findings = run.services.tools({run.task.original.root, run.task.original.file, winner.text}, measured);
+  }
+  if (const auto unheard = core::FirstUnheard(run.task.policy.require, findings)) return refuse(*unheard);
+  for (const core::ToolFinding& finding : findings) {
     switch (finding.outcome) {
       case core::ToolFinding::Outcome::kClean: measured.checks.emplace_back(finding.tool); break;
       case core::ToolFinding::Outcome::kNotRun:
         measured.notes.push_back(finding.tool + ": did not run: " + finding.message);
         break;
-      case core::ToolFinding::Outcome::kFound:
-        outcome.accepted = false;
-        outcome.verdict = core::Refused{core::CheckName(finding.tool), finding.message, run.task.original.file, 0};
-        outcome.summary = core::VerdictMessage(*outcome.verdict);
-        return;
+      case core::ToolFinding::Outcome::kFound: return refuse(finding);
     }
   }
 }

@@ -98,7 +98,10 @@ Result<RefineResult> ConcludeImproved(const RefineRun& run, const Base& base, Ac
 
 Result<RefineResult> ConcludeUnchanged(const RefineRun& run) {
   WW_ASSIGN(const memory::TaskCounts counts, run.services.trajectory.Counts(run.id));
-  return Conclude(run, {.outcome = core::TaskOutcome::kUnchanged, .message = WhyUnchanged(run, counts)});
+  WW_ASSIGN(RefineResult out,
+            Conclude(run, {.outcome = core::TaskOutcome::kUnchanged, .message = WhyUnchanged(run, counts)}));
+  out.out_of_time = run.pool.empty() || run.OutOfTime() || run.BrokeOff();
+  return out;
 }
 
 Result<RefineResult> Pause(const RefineRun& run) {

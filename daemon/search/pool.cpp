@@ -13,16 +13,6 @@ class LatestGainSelector final : public Selector {
   }
 };
 
-class FastestFirstSelector final : public Selector {
- public:
-  std::optional<size_t> Next(const Pool& pool) const override {
-    std::vector<size_t> order = pool.BestFirst();
-    order.push_back(0);
-    const auto left = std::find_if(order.begin(), order.end(), [&](size_t number) { return !pool[number].exhausted; });
-    return left == order.end() ? std::nullopt : std::optional(*left);
-  }
-};
-
 }  // namespace
 
 std::vector<size_t> Pool::BestFirst() const {
@@ -33,6 +23,5 @@ std::vector<size_t> Pool::BestFirst() const {
 }
 
 std::unique_ptr<Selector> LatestGain() { return std::make_unique<LatestGainSelector>(); }
-std::unique_ptr<Selector> FastestFirst() { return std::make_unique<FastestFirstSelector>(); }
 
 }  // namespace warpwright::search

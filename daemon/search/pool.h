@@ -60,8 +60,5 @@ class Selector {
 
 // The last gain alone (KernelSkill): when nothing is left to do on it, the search ends.
 std::unique_ptr<Selector> LatestGain();
-// The fastest version for which plans are left, down to the original: spends all rounds, and finds what a first gain
-// stands in the way of.
-std::unique_ptr<Selector> FastestFirst();
 
 }  // namespace warpwright::search

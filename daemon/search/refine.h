@@ -83,6 +83,7 @@ struct RefineResult {
   double roofline_pct_before = 0, roofline_pct_after = 0;  // of the hottest kernel; 0: unknown
   memory::TaskCounts counts;                               // of all runs of the task
   double seconds = 0;
+  bool out_of_time = false;          // the limit of minutes ended it
   std::vector<std::string> pending;  // questions that nobody answered yet; then the task is unfinished, and goes on
                                      // where it stopped as soon as it runs again
 };

@@ -9,8 +9,6 @@ namespace warpwright::sim {
 
 namespace {
 
-constexpr uint64_t kGlobalBaseLine = kGlobalBase / 128;
-
 LoadsByLevel& At(std::vector<LoadsByLevel>& levels, uint32_t line) {
   if (line >= levels.size()) levels.resize(line + 1);
   return levels[line];
@@ -26,7 +24,7 @@ void Traffic::Add(const Traffic& other) {
 }
 
 uint32_t LineTag(uint64_t line) {
-  const uint64_t offset = line - kGlobalBaseLine;
+  const uint64_t offset = line - kGlobalBase / 128;
   return offset < 0x7fff'ffff ? static_cast<uint32_t>(offset) + 1
                               : static_cast<uint32_t>(base::MixBits(line)) | 0x8000'0000;
 }

@@ -28,6 +28,7 @@ constexpr uint64_t kGroupAccesses = 1 << 20;  // that are held for L2: 8 MiB
 constexpr uint64_t kLastBlocks = 4;           // run at the end of a sampled grid
 // An idle block runs fewer instructions than the average of the first blocks, by this factor.
 constexpr uint64_t kIdleFactor = 16;
+constexpr uint64_t kSpreadBlocks = 12;
 constexpr uint64_t kIdleProbes = 8;  // positions after the first idle block that must be idle as well
 
 core::Fault ResourceFault(const core::KernelLaunch& launch, std::string message) {
@@ -100,6 +101,7 @@ class LaunchRunner {
   std::optional<core::Fault> CheckResident(uint64_t blocks) const;
   void RunShare(int index, uint64_t first, uint64_t last);
   std::optional<core::Fault> RunBlocks(uint64_t first, uint64_t last, uint64_t budget, uint64_t& next);
+  std::optional<core::Fault> RunSpread(uint64_t blocks, uint64_t& whole);
   std::optional<core::Fault> RunTail(uint64_t first, uint64_t last, uint64_t budget);
   std::optional<core::Fault> Probe(uint64_t block, uint64_t idle_below, bool& idle);
   std::optional<core::Fault> FindIdleBlocks(uint64_t first, uint64_t last, uint64_t idle_below, uint64_t spendable);
@@ -127,6 +129,7 @@ class LaunchRunner {
   std::atomic<uint64_t> fault_place_{UINT64_MAX};
   std::optional<uint64_t> in_step_;  // BlocksInStep, from the first blocks
   uint64_t group_blocks_ = kFirstGroup;
+  bool cut_short_ = false;
   uint64_t grid_workspace_ = 0;          // of a cooperative launch
   std::vector<LaunchCounts> snapshots_;  // after each group of the first blocks
   LaunchCounts tail_begin_, tail_end_;   // around the last blocks of a sampled grid
@@ -288,6 +291,28 @@ std::optional<core::Fault> LaunchRunner::RunBlocks(uint64_t first, uint64_t last
     next = end;
     if (budget != UINT64_MAX && next < last) snapshots_.push_back(Take());
   }
+  return std::nullopt;
+}
+
+// Other versions divide the same work into other blocks: pairs of neighbours at the same fractions of the grid have
+// most likely some of it in common. The first and the last are the most likely. `whole`: the blocks, if all of them
+// were run.
+std::optional<core::Fault> LaunchRunner::RunSpread(uint64_t blocks, uint64_t& whole) {
+  std::set<uint64_t> places;
+  if (blocks <= kSpreadBlocks)
+    for (uint64_t place = 0; place < blocks; ++place) places.insert(place);
+  else
+    for (uint64_t anchor = 0; anchor <= 4; ++anchor) {
+      const uint64_t place = std::min(blocks / 4 * anchor, blocks - 2);
+      places.insert({place, place + 1});
+    }
+  for (const uint64_t place : places) {
+    auto fault = RunGroup(place, place + 1);
+    cut_short_ = fault && fault->kind == core::Fault::Kind::kInstructionLimit;
+    if (cut_short_) return std::nullopt;
+    if (fault) return fault;
+  }
+  if (places.size() == blocks) whole = blocks;
   return std::nullopt;
 }
 
@@ -473,7 +498,7 @@ Result<LaunchOutcome> LaunchRunner::Run() {
   if (auto fault = CheckResources(context_.chip, launch_, resources_, needs_, occupancy_)) return std::move(*fault);
 
   const bool together = launch_.cooperative && blocks > 1;
-  const bool ordered = limits_.shadow != nullptr || context_.program.UsesGlobalAtomics(info->symbol);
+  const bool ordered = limits_.shadow != nullptr || limits_.spread || context_.program.UsesGlobalAtomics(info->symbol);
   const uint64_t useful = std::min<uint64_t>(blocks, static_cast<uint64_t>(context_.chip.multiprocessors));
   const int workers =
       ordered ? 1 : static_cast<int>(std::min<uint64_t>(useful, static_cast<uint64_t>(context_.pool.size())));
@@ -485,7 +510,10 @@ Result<LaunchOutcome> LaunchRunner::Run() {
   const uint64_t budget = limits_.sample_instructions > 0 ? limits_.sample_instructions : UINT64_MAX;
   uint64_t next = 0;
   working_blocks_ = blocks;
-  if (together) {
+  if (limits_.spread && !together) {
+    if (auto fault = RunSpread(last, next)) return std::move(*fault);
+    last = next;
+  } else if (together) {
     if (auto fault = RunTogether()) return std::move(*fault);
     next = last = blocks;
   } else if (auto fault = RunBlocks(0, last, budget, next)) {
@@ -497,6 +525,7 @@ Result<LaunchOutcome> LaunchRunner::Run() {
   LaunchResult result;
   result.thread_instructions = Instructions();
   result.complete = next == blocks;
+  result.cut_short = cut_short_;
   result.report.kernel = launch_.kernel;
   result.report.registers = resources_.registers;
   result.report.threads_per_block = needs_.threads;

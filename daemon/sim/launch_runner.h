@@ -12,7 +12,8 @@
 // differ (guards against the end of the data). What was not run is assumed to behave like the second half of the first
 // blocks: the first half pays for data that all blocks share, once. Few blocks cannot show how much their neighbours
 // share in L2, so the extrapolated DRAM reads are bounded by what the kernel can reach: once, if that fits into L2,
-// else once for each wave of blocks.
+// else once for each wave of blocks. A spread sample has neighbours at the beginning, the quarters and the end instead,
+// on one thread; what it spends its instructions on and does not finish is left as it is.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +40,7 @@ struct LaunchLimits {
   bool counters = false;
   bool lines = false;                // tell which lines ran
   uint64_t sample_instructions = 0;  // 0: all blocks
+  bool spread = false;               // few blocks, all over the grid; without counters
   uint64_t instruction_limit = 0;
   uint64_t block_limit = UINT64_MAX;
   uint64_t footprint_bytes = UINT64_MAX;  // of all memory that the kernel can reach
@@ -49,6 +51,7 @@ struct LaunchResult {
   core::LaunchReport report;
   uint64_t thread_instructions = 0;  // actually run
   bool complete = true;
+  bool cut_short = false;  // a spread sample, before all of its blocks had ended
   std::vector<core::LineUse> lines;
 };
 using LaunchOutcome = std::variant<core::Fault, LaunchResult>;

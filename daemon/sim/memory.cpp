@@ -1,29 +1,74 @@
 #include "sim/memory.h"
 
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
-#include <fmt/format.h>
+#include "base/random.h"
 
 namespace warpwright::sim {
+
+const uint64_t kGlobalBase = 0x0000'7f00'0000'0000 + ((base::SecretSeed() % 0x2000) << 25);
+
 namespace {
 
 constexpr uint64_t kGuardGap = 64 * 1024;
-constexpr uint64_t kTotalLimit = 64ull << 30;
+constexpr uint64_t kTotalLimit = 64ull << 30, kSparseLimit = 512ull << 30;
+constexpr uint64_t kMadeBytes = 64;  // at once, of a content that is made where it is touched
+
+void MakeContent(const Allocation& allocation, uint64_t offset, uint64_t bytes) {
+  const uint64_t first = offset / kMadeBytes * kMadeBytes,
+                 last = std::min(allocation.bytes, AlignUp(offset + bytes, kMadeBytes));
+  for (uint64_t i = first; i < last; ++i) {
+    if (allocation.written[i] != 0) continue;
+    allocation.data[i] = allocation.content[i % allocation.content.size()];
+    allocation.written[i] = 0xff;
+  }
+}
 
 }  // namespace
 
+void FreeBlock::operator()(void* memory) const {
+  if (mapped == 0) return std::free(memory);
+  ::munmap(memory, mapped);
+  ::close(file);
+}
+
+// Sparse blocks are files of memory, which no limit on private memory counts: only what is touched exists.
+template <typename T>
+Result<Memory::Block<T>> Memory::NewBlock(uint64_t bytes, bool sparse, std::string_view name) {
+  const auto failed = [&] {
+    return Fail(ErrorCode::kEnvironment, fmt::format("out of memory allocating {} bytes for {}", bytes, name));
+  };
+  if (!sparse) {
+    void* block = std::calloc(bytes, 1);
+    if (block == nullptr) return failed();
+    return Block<T>(static_cast<T*>(block));
+  }
+  const int file = ::memfd_create("warpwright-sparse", MFD_CLOEXEC);
+  void* block = file < 0 || ::ftruncate(file, static_cast<off_t>(bytes)) != 0
+                    ? MAP_FAILED
+                    : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+  if (block != MAP_FAILED) return Block<T>(static_cast<T*>(block), FreeBlock{bytes, file});
+  if (file >= 0) ::close(file);
+  return failed();
+}
+
 Result<uint64_t> Memory::Allocate(std::string_view name, uint64_t bytes, const AllocationOptions& options) {
   if (options.misalignment >= 256) return Fail(ErrorCode::kUsage, "a misalignment of an allocation is below 256");
-  if (bytes > kTotalLimit || total_bytes_ + bytes > kTotalLimit)
+  uint64_t& total = options.sparse ? sparse_bytes_ : total_bytes_;
+  const uint64_t limit = options.sparse ? kSparseLimit : kTotalLimit;
+  if (bytes > limit || total + bytes > limit)
     return Fail(ErrorCode::kUnsupported,
-                fmt::format("allocating {} bytes for {}: more than the simulator's 64 GiB", bytes, name));
+                fmt::format("allocating {} bytes for {}: more than the simulator's {} GiB", bytes, name, limit >> 30));
   Storage storage;
-  try {
-    storage.data = std::make_unique<std::byte[]>(bytes + 512);
-    if (!options.initialized) storage.written = std::make_unique<uint8_t[]>(bytes + 1);
-  } catch (const std::bad_alloc&) {
-    return Fail(ErrorCode::kEnvironment, fmt::format("out of memory allocating {} bytes for {}", bytes, name));
+  WW_ASSIGN(storage.data, NewBlock<std::byte>(bytes + 512, options.sparse, name));
+  if (!options.initialized || options.sparse) {
+    WW_ASSIGN(storage.written, NewBlock<uint8_t>(bytes + 1, options.sparse, name));
   }
   const auto host = reinterpret_cast<uintptr_t>(storage.data.get());
   Allocation allocation;
@@ -32,10 +77,12 @@ Result<uint64_t> Memory::Allocate(std::string_view name, uint64_t bytes, const A
   allocation.bytes = bytes;
   allocation.read_only = options.read_only;
   allocation.data = storage.data.get() + (AlignUp(host, 256) - host) + options.misalignment;
-  // make_unique gives 512 spare bytes: up to 255 for the alignment and 255 for the misalignment.
+  // There are 512 spare bytes: up to 255 for the alignment and 255 for the misalignment.
   allocation.written = storage.written.get();
+  allocation.content = options.content;
+  if (options.sparse) allocation.sparse_file = storage.written.get_deleter().file;
   next_base_ = AlignUp(next_base_ + bytes + 256 + kGuardGap, 256);
-  total_bytes_ += bytes;
+  total += bytes;
   allocations_.push_back(std::move(allocation));
   storage_.push_back(std::move(storage));
   return allocations_.back().base;
@@ -129,14 +176,12 @@ Status Memory::BeginCall(uint64_t address) {
   Allocation& allocation = allocations_[index];
   Storage& storage = storage_[index];
   if (!storage.found) {
-    try {
-      storage.found = std::make_unique<uint8_t[]>(allocation.bytes + 1);
-      for (uint64_t i = 0; i < allocation.bytes; ++i)
-        storage.found[i] =
-            allocation.written == nullptr || allocation.written[i] != 0 ? Allocation::kValue : Allocation::kNothing;
-      if (!storage.written) storage.written = std::make_unique<uint8_t[]>(allocation.bytes + 1);
-    } catch (const std::bad_alloc&) {
-      return Fail(ErrorCode::kEnvironment, "out of memory for what is known of " + allocation.name);
+    WW_ASSIGN(storage.found, NewBlock<uint8_t>(allocation.bytes + 1, false, allocation.name));
+    for (uint64_t i = 0; i < allocation.bytes; ++i)
+      storage.found[i] =
+          allocation.written == nullptr || allocation.written[i] != 0 ? Allocation::kValue : Allocation::kNothing;
+    if (!storage.written) {
+      WW_ASSIGN(storage.written, NewBlock<uint8_t>(allocation.bytes + 1, false, allocation.name));
     }
     allocation.found = storage.found.get();
     allocation.written = storage.written.get();
@@ -149,7 +194,31 @@ Status Memory::BeginCall(uint64_t address) {
   return {};
 }
 
+void Memory::SetContent(uint64_t address, std::span<const std::byte> content) {
+  if (const Allocation* at = Find(address))
+    allocations_[static_cast<size_t>(at - allocations_.data())].content = content;
+}
+
+std::vector<core::ByteRange> Memory::Values(const Allocation& allocation, uint64_t most) {
+  std::vector<core::ByteRange> ranges;
+  off_t at = ::lseek(allocation.sparse_file, 0, SEEK_DATA);
+  while (at >= 0 && most > 0) {
+    const off_t hole = ::lseek(allocation.sparse_file, at, SEEK_HOLE);
+    if (hole <= at) break;
+    const uint64_t end = std::min(allocation.bytes, static_cast<uint64_t>(hole));
+    for (auto i = static_cast<uint64_t>(at); i < end && most > 0; ++i) {
+      if (allocation.written[i] == 0) continue;
+      --most;
+      if (!ranges.empty() && ranges.back().end == i) ++ranges.back().end;
+      else ranges.push_back({i, i + 1});
+    }
+    at = ::lseek(allocation.sparse_file, hole, SEEK_DATA);
+  }
+  return ranges;
+}
+
 void NoteFound(const Allocation& allocation, uint64_t offset, uint64_t bytes) {
+  if (!allocation.content.empty()) return MakeContent(allocation, offset, bytes);
   for (uint64_t i = offset; i < offset + bytes; ++i) {
     if (allocation.written[i] != 0 || allocation.found[i] == Allocation::kNothing) continue;
     allocation.found[i] = Allocation::kRead;

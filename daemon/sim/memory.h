@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "core/state_use.h"
 #include "sim/program.h"
 
 namespace warpwright::sim {
@@ -23,7 +24,9 @@ namespace warpwright::sim {
 inline constexpr uint64_t kSharedWindow = 0x0000'0100'0000'0000;
 inline constexpr uint64_t kLocalWindow = 0x0000'0200'0000'0000;
 inline constexpr uint64_t kParamWindow = 0x0000'0300'0000'0000;
-inline constexpr uint64_t kGlobalBase = 0x0000'7000'0000'0000;
+// Drawn once in a process from where drivers place memory: a kernel that asks for an address learns nothing of where it
+// runs, and nothing that the next process has as well.
+extern const uint64_t kGlobalBase;
 
 constexpr uint64_t AlignUp(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
@@ -38,6 +41,9 @@ struct Allocation {
   uint8_t* written = nullptr;  // 0xff for each byte that has a value; nullptr: all have one
   // Of memory that outlives a call: what the call found there. `written` then is about this call alone.
   uint8_t* found = nullptr;
+  int sparse_file = -1;  // of memory that is made where it is touched: `written`, whose holes nothing has touched
+  // What such memory holds where nothing has written, over and over.
+  std::span<const std::byte> content;
   static constexpr uint8_t kNothing = 0, kValue = 1, kRead = 2;  // kRead: before this call wrote it
 };
 
@@ -45,10 +51,20 @@ struct AllocationOptions {
   bool read_only = false;
   bool initialized = true;    // false: reads before writes are faults
   uint64_t misalignment = 0;  // added to the 256-byte aligned base
+  // Made where it is touched: more than the machine has may be allocated so. `content` outlives the memory.
+  bool sparse = false;
+  std::span<const std::byte> content = {};
 };
 
-// Notes that bytes which the call has not written are read, where it found a value there: they count as written then.
+// Notes that bytes which the call has not written are read, where it found a value there, or there is a content to
+// make: they count as written then.
 void NoteFound(const Allocation& allocation, uint64_t offset, uint64_t bytes);
+
+struct FreeBlock {
+  uint64_t mapped = 0;  // bytes; 0: of the heap
+  int file = -1;        // that is mapped
+  void operator()(void* memory) const;
+};
 
 class Memory {
  public:
@@ -56,7 +72,7 @@ class Memory {
   Memory(Memory&&) = default;
   Memory& operator=(Memory&&) = default;
 
-  // Zeroed. Fails beyond 64 GiB in total.
+  // Zeroed. Fails beyond 64 GiB in total, of sparse memory beyond 512 GiB.
   Result<uint64_t> Allocate(std::string_view name, uint64_t bytes, const AllocationOptions& options = {});
   // Allocates the module's variables and writes their initial values; once per Memory. `Machine` looks up their
   // addresses here.
@@ -76,17 +92,26 @@ class Memory {
   // A call begins: what the allocation at `address` holds now is what the call finds. Reads of it are noted from here
   // on, and reads of what nothing has a value for are faults as before.
   Status BeginCall(uint64_t address);
+  // Of sparse memory, whatever it was.
+  void SetContent(uint64_t address, std::span<const std::byte> content);
+  // Ranges of a sparse allocation, within it, that have values; at most `most` bytes and as many ranges.
+  static std::vector<core::ByteRange> Values(const Allocation& allocation, uint64_t most);
 
  private:
+  template <typename T>
+  using Block = std::unique_ptr<T[], FreeBlock>;
+  // Zeroed.
+  template <typename T>
+  static Result<Block<T>> NewBlock(uint64_t bytes, bool sparse, std::string_view name);
   struct Storage {
-    std::unique_ptr<std::byte[]> data;
-    std::unique_ptr<uint8_t[]> written, found;
+    Block<std::byte> data;
+    Block<uint8_t> written, found;
   };
   std::vector<Allocation> allocations_;  // by ascending base
   std::vector<Storage> storage_;
   std::vector<uint64_t> variables_;
   uint64_t next_base_ = kGlobalBase;
-  uint64_t total_bytes_ = 0;
+  uint64_t total_bytes_ = 0, sparse_bytes_ = 0;
 };
 
 }  // namespace warpwright::sim

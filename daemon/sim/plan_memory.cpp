@@ -14,6 +14,14 @@ namespace {
 constexpr uint64_t kGuardStream = 1'000'000,
                    kWorkspaceStream = 2'000'000;  // random number stream, plus the buffer's index
 
+constexpr uint64_t kLargestFilledWorkspace = 1u << 20;  // among buffers of repeated content
+
+std::vector<std::byte> AllBytes() {
+  std::vector<std::byte> values(256);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<std::byte>(i);
+  return values;
+}
+
 void FillRandom(std::span<std::byte> bytes, uint64_t seed, uint64_t stream) {
   const base::CounterRandom random(seed, stream);
   for (size_t i = 0; i < bytes.size(); i += 8) {
@@ -27,36 +35,42 @@ void FillRandom(std::span<std::byte> bytes, uint64_t seed, uint64_t stream) {
 Result<PlanMemory> PlanMemory::Create(const core::LaunchPlan& plan, const std::vector<core::BufferContent>& contents,
                                       const Program& program, const Options& options) {
   PlanMemory memory(plan, program, options);
+  const bool any_repeated = std::any_of(contents.begin(), contents.end(),
+                                        [](const core::BufferContent& content) { return content.repeated_bytes > 0; });
   size_t argument = 0;
   for (const core::PlanBuffer& plan_buffer : plan.buffers) {
     const core::BufferContent* content = nullptr;
     if (plan_buffer.kind == core::PlanBuffer::Kind::kArgument) {
-      if (argument >= contents.size() || contents[argument].bytes.size() != plan_buffer.bytes)
+      if (argument >= contents.size() || contents[argument].Size() != plan_buffer.bytes)
         return Fail(ErrorCode::kCorrupt,
                     fmt::format("the plan's buffer '{}' does not match the contents given", plan_buffer.name));
       content = &contents[argument++];
     }
-    WW_TRY(memory.Allocate(plan_buffer, content));
+    const bool sparse =
+        content != nullptr ? content->repeated_bytes > 0 : any_repeated && plan_buffer.bytes > kLargestFilledWorkspace;
+    WW_TRY(memory.Allocate(plan_buffer, content, sparse));
   }
   if (argument != contents.size()) return Fail(ErrorCode::kCorrupt, "more buffer contents than the plan has buffers");
   WW_TRY(memory.memory_.LoadModule(program));
   return memory;
 }
 
-Status PlanMemory::Allocate(const core::PlanBuffer& plan_buffer, const core::BufferContent* content) {
+Status PlanMemory::Allocate(const core::PlanBuffer& plan_buffer, const core::BufferContent* content, bool sparse) {
   Buffer buffer;
   buffer.bytes = plan_buffer.bytes;
-  buffer.guard = (options_.guard_bytes + 255) / 256 * 256;  // keeps the content's alignment
+  if (!sparse) buffer.guard = (options_.guard_bytes + 255) / 256 * 256;  // keeps the content's alignment
   AllocationOptions options;
   options.read_only = content && content->read_only;
   options.initialized = content && !content->uninitialized;
+  options.sparse = buffer.sparse = sparse;
+  if (sparse && options.initialized) options.content = {content->bytes.begin(), content->bytes.end()};
   options.misalignment = content ? static_cast<uint64_t>(std::clamp<int64_t>(content->pointer_offset, 0, 4096)) : 0;
   WW_ASSIGN(const uint64_t base, memory_.Allocate(plan_buffer.name, buffer.bytes + 2 * buffer.guard, options));
   buffer.address = base + buffer.guard;
   const std::span<std::byte> bytes = memory_.Bytes(buffer.address, buffer.bytes);
   const uint64_t index = buffers_.size();
-  if (content) std::copy(content->bytes.begin(), content->bytes.end(), bytes.begin());
-  else FillRandom(bytes, options_.seed, kWorkspaceStream + index);
+  if (content && !sparse) std::copy(content->bytes.begin(), content->bytes.end(), bytes.begin());
+  else if (!sparse) FillRandom(bytes, options_.seed, kWorkspaceStream + index);
   for (const uint64_t band : {base, buffer.address + buffer.bytes}) {
     FillRandom(memory_.Bytes(band, buffer.guard), options_.seed, kGuardStream + 2 * index + (band != base));
     if (buffer.guard > 0) memory_.MarkWritten(band, buffer.guard);
@@ -86,6 +100,14 @@ Result<std::optional<PlanMemory::Written>> PlanMemory::Apply(const core::PlanOp&
 
 Result<std::optional<PlanMemory::Written>> PlanMemory::Memset(const core::MemsetOp& op) {
   WW_ASSIGN(const std::span<std::byte> span, Bytes(op.destination, op.bytes));
+  const Buffer& buffer = buffers_[op.destination.buffer];
+  if (buffer.sparse && op.bytes > kLargestFilledWorkspace) {
+    if (op.destination.offset != 0 || op.bytes != buffer.bytes || op.unit != 1)
+      return Fail(ErrorCode::kUnsupported, "a memset of a part of a buffer that is too large to be held");
+    static const std::vector<std::byte> values = AllBytes();
+    memory_.SetContent(buffer.address, {values.data() + (op.value & 0xff), 1});
+    return Written{Address(op.destination), 0, op.bytes};
+  }
   for (uint64_t i = 0; i < op.bytes; ++i) span[i] = static_cast<std::byte>(op.value >> (8 * (i % op.unit)));
   MarkWritten(op.destination, op.bytes);
   return Written{Address(op.destination), op.bytes, op.bytes};
@@ -166,12 +188,34 @@ void PlanMemory::Settle() {
   for (const Buffer& buffer : buffers_) {
     const Allocation* allocation = memory_.Find(buffer.address);
     if (!allocation || !allocation->written) continue;
+    if (buffer.sparse) {
+      static constexpr std::byte kZero{0};
+      if (allocation->content.empty()) memory_.SetContent(buffer.address, {&kZero, 1});
+      continue;
+    }
     for (uint64_t i = 0; i < allocation->bytes; ++i) {
       if (allocation->written[i] || (allocation->found && allocation->found[i] != Allocation::kNothing)) continue;
       allocation->data[i] = std::byte{0};
       allocation->written[i] = 0xff;
     }
   }
+}
+
+std::vector<core::WrittenPart> PlanMemory::Parts(const std::vector<core::BufferContent>& contents,
+                                                 uint64_t most) const {
+  std::vector<core::WrittenPart> parts;
+  uint32_t argument = 0;
+  for (size_t i = 0; i < buffers_.size(); ++i) {
+    if (plan_->buffers[i].kind != core::PlanBuffer::Kind::kArgument) continue;
+    const uint32_t index = argument++;
+    const Allocation* allocation = memory_.Find(buffers_[i].address);
+    if (!buffers_[i].sparse || allocation == nullptr || contents[index].read_only) continue;
+    for (const core::ByteRange& range : Memory::Values(*allocation, most)) {
+      const std::byte* data = allocation->data;
+      parts.push_back({index, range.begin, std::vector<std::byte>(data + range.begin, data + range.end)});
+    }
+  }
+  return parts;
 }
 
 std::vector<core::GuardViolation> PlanMemory::ViolatedGuards() const {

@@ -24,6 +24,7 @@ class PlanMemory {
     uint64_t address = 0;  // of the content
     uint64_t bytes = 0;
     uint64_t guard = 0;  // bytes on each side
+    bool sparse = false;
   };
 
   // `contents`: one for each argument of the plan. All of these outlive the memory.
@@ -52,12 +53,14 @@ class PlanMemory {
   void ResetArguments(const std::vector<core::BufferContent>& contents);
   // Memory that nothing has written becomes zero and readable: zero is a legal index and a harmless number.
   void Settle();
+  // What a run left in buffers of repeated content, at most so many bytes of each.
+  std::vector<core::WrittenPart> Parts(const std::vector<core::BufferContent>& contents, uint64_t most) const;
   std::vector<core::GuardViolation> ViolatedGuards() const;
 
  private:
   PlanMemory(const core::LaunchPlan& plan, const Program& program, const Options& options)
       : plan_(&plan), program_(&program), options_(options) {}
-  Status Allocate(const core::PlanBuffer& plan_buffer, const core::BufferContent* content);
+  Status Allocate(const core::PlanBuffer& plan_buffer, const core::BufferContent* content, bool sparse);
   Result<std::span<std::byte>> Bytes(const core::DevicePointer& pointer, uint64_t bytes) const;
   Result<std::optional<Written>> Memset(const core::MemsetOp& op);
   Result<std::optional<Written>> Copy(const core::CopyOp& op);

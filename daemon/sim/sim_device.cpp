@@ -9,6 +9,7 @@
 #include <set>
 #include <thread>
 
+#include "core/run_notes.h"
 #include "core/stream_order.h"
 #include "sim/extent_shadow.h"
 #include "sim/launch_counts.h"
@@ -24,6 +25,7 @@ using sim::LaunchOutcome;
 using sim::LaunchResult;
 
 constexpr size_t kKeptPrograms = 8;
+constexpr uint64_t kPartBytes = 16u << 20;  // of each buffer that is returned in parts
 // One run of one plan.
 class PlanRun {
  public:
@@ -94,7 +96,8 @@ class PlanRun {
         WW_TRY(keep(variables[i].name, true, memory.variable_address(i), variables[i].bytes));
     if (request_.plan->setup.empty()) return state;
     for (size_t i = 0; i < buffers.size(); ++i)
-      if (request_.plan->buffers[i].kind != core::PlanBuffer::Kind::kArgument && buffers[i].bytes > 0)
+      if (!buffers[i].sparse && request_.plan->buffers[i].kind != core::PlanBuffer::Kind::kArgument &&
+          buffers[i].bytes > 0)
         WW_TRY(keep(request_.plan->buffers[i].name, false, buffers[i].address, buffers[i].bytes));
     return state;
   }
@@ -165,6 +168,7 @@ class PlanRun {
     limits.footprint_bytes = Footprint(launch);
     limits.block_order = order_;
     limits.shadow = extents_ ? &*extents_ : nullptr;
+    limits.spread = options.spread;
     launches_left_ -= launches_left_ > 0;
     const LaunchContext context{.chip = chip_,
                                 .program = program_,
@@ -177,6 +181,7 @@ class PlanRun {
     LaunchResult& result = std::get<LaunchResult>(outcome);
     instructions_ += result.thread_instructions;
     AddLineUses(run_.lines, result.lines);
+    if (result.cut_short) run_.notes.emplace_back(core::kCutShort);
     if (!result.complete) {
       run_.sampled = true;
       memory_->Settle();
@@ -203,9 +208,14 @@ class PlanRun {
     run_.guards = memory_->ViolatedGuards();
     if (extents_) run_.extents = extents_->Extents();
     if (!request_.options.keep_outputs) return;
+    run_.parts = memory_->Parts(*request_.buffers, kPartBytes);
     for (size_t i = 0; i < memory_->buffers().size(); ++i) {
       if (request_.plan->buffers[i].kind != core::PlanBuffer::Kind::kArgument) continue;
       const PlanMemory::Buffer& buffer = memory_->buffers()[i];
+      if (buffer.sparse) {
+        run_.buffers.emplace_back();
+        continue;
+      }
       const std::span<std::byte> bytes = memory_->memory().Bytes(buffer.address, buffer.bytes);
       run_.buffers.emplace_back(bytes.begin(), bytes.end());
     }

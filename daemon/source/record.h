@@ -57,6 +57,8 @@ struct RecordRequest {
 struct Recorded {
   core::LaunchPlan plan;
   std::map<std::string, core::PrecisionUse> foreign_uses;  // of the host code; see closed_world.h
+  std::vector<double> compared;                            // numbers that the host code compared something with
+  double host_us = 0;                                      // of the host code, per call, as optimized
 };
 using RecordOutcome = std::variant<Recorded, core::Refused>;
 Result<RecordOutcome> RecordPlan(const Slices& slices, const RecordRequest& request);

@@ -40,6 +40,8 @@ const std::vector<std::string>& FlagsOf(HostBuild build) {
   static const std::vector<std::string> usual = {"-std=c++17", "-O0"}, other = {"-std=c++20", "-O2", "-DNDEBUG"};
   return build == HostBuild::kUsual ? usual : other;
 }
+// The launcher's comparisons and the recorder's own time (shim/host/record_compared.cpp, record_time.cpp).
+constexpr const char *kFollowed = "-fsanitize-coverage=trace-cmp", *kMeasured = "-finstrument-functions";
 constexpr int kShimDeadlines = 5;  // it is compiled once, perhaps beside much other work
 constexpr uint64_t kCompilerMemoryBytes = 4ull << 30;
 
@@ -118,6 +120,7 @@ Result<fs::path> BuildShim(const fs::path& cache, std::chrono::milliseconds dead
   base::Hasher hasher;
   for (const auto* flags : {&kFlags, &FlagsOf(HostBuild::kUsual), &FlagsOf(HostBuild::kOther)})
     for (const std::string& flag : *flags) hasher.Add(flag);
+  hasher.Add(kMeasured);
   for (const auto& [name, text] : embedded::HostShim()) hasher.Add(name).Add(text);
   const fs::path wanted = cache / ("shim-" + hasher.Finish().substr(0, 16));
   if (fs::exists(wanted)) return wanted;
@@ -152,7 +155,7 @@ Result<fs::path> BuildShim(const fs::path& cache, std::chrono::milliseconds dead
       sources.size(),
       [&](size_t begin, size_t end) {
         for (size_t i = begin; i < end; ++i)  // the header first, or the precompiled one is not used
-          compiled[i] = compile({"-include", "cuda_runtime.h", "-c", sources[i]});
+          compiled[i] = compile({"-include", "cuda_runtime.h", kMeasured, "-c", sources[i]});
       },
       1);
   for (const Status& status : compiled) WW_TRY(status);
@@ -195,7 +198,7 @@ Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::strin
   WW_ASSIGN(const fs::path shim, BuildShim(absolute, deadline));
   base::Hasher hasher;
   for (const std::string& flag : FlagsOf(build)) hasher.Add(flag);
-  hasher.Add(shim.filename().string()).Add(file).Add(host.text).Add(harness);
+  hasher.Add(kFollowed).Add(shim.filename().string()).Add(file).Add(host.text).Add(harness);
   for (const auto& [name, text] : host.headers) hasher.Add(name).Add(text);
   const fs::path wanted = absolute / ("recorder-" + hasher.Finish().substr(0, 32));
   const Recorder recorder{wanted / kProgram, wanted / kObject, RuntimeObjects(shim)};
@@ -205,20 +208,21 @@ Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::strin
   WW_TRY(base::WriteFileAtomically(folder / "overlay" / file, host.text + harness));
   for (const auto& [name, text] : host.headers) WW_TRY(base::WriteFileAtomically(folder / "overlay" / name, text));
   // Messages and __FILE__ contain the file name that the user knows; the compiler runs in the overlay.
-  const std::vector<std::string> compile = {"-c",
-                                            "-I",
-                                            "overlay",
-                                            "-I",
-                                            shim.string(),
-                                            "-include",
-                                            (shim / "cuda_runtime.h").string(),
-                                            "-fmacro-prefix-map=overlay/=",
-                                            "-ffile-prefix-map=overlay/=",
-                                            "-x",
-                                            "c++",
-                                            "overlay/" + file,
-                                            "-o",
-                                            kObject};
+  std::vector<std::string> compile = {"-c",
+                                      "-I",
+                                      "overlay",
+                                      "-I",
+                                      shim.string(),
+                                      "-include",
+                                      (shim / "cuda_runtime.h").string(),
+                                      "-fmacro-prefix-map=overlay/=",
+                                      "-ffile-prefix-map=overlay/=",
+                                      "-x",
+                                      "c++",
+                                      "overlay/" + file,
+                                      "-o",
+                                      kObject};
+  if (build == HostBuild::kUsual) compile.emplace_back(kFollowed);
   std::vector<std::string> link = LinkedWith(kObject, shim);
   link.insert(link.end(), {"-no-pie", "-Wl,--unresolved-symbols=ignore-all", "-o", kProgram});
   for (const std::vector<std::string>& arguments : {compile, link}) {

@@ -99,6 +99,16 @@ class LineReader {
     recording_.effects.push_back({std::move(line.what), std::move(line.function)});
     return {};
   }
+  Status operator()(ComparedLine&& line) {
+    constexpr size_t kMost = 4096;
+    if (recording_.compared.size() >= kMost) return Unexpected("fewer comparisons");
+    recording_.compared.push_back(static_cast<double>(line.value));
+    return {};
+  }
+  Status operator()(HostTimeLine&& line) {
+    recording_.host_us = static_cast<double>(line.ns) * 1e-3;
+    return {};
+  }
   Status operator()(UnorderedLine&& line) {
     recording_.unordered = core::PrecisionUse{"work on a stream that is not ordered with its caller's",
                                               Named(std::move(line.file)), line.line};

@@ -94,11 +94,17 @@ struct ReturnedLine {
 struct EffectLine {  // of the host code, beside launching (shim/host/record_effects.cpp)
   std::string what, function;
 };
+struct ComparedLine {  // a number that the launcher's code compared something with (shim/host/record_compared.cpp)
+  uint64_t value = 0;
+};
+struct HostTimeLine {  // of the launcher's own code, per call (shim/host/record_time.cpp)
+  uint64_t ns = 0;
+};
 struct EndLine {};
 
-using RecordingLine =
-    std::variant<LaunchLine, MemsetLine, CopyLine, UploadLine, SymbolLine, EventLine, CallLine, WorkspaceLine, Readback,
-                 RefuseLine, RecordedFault, ServedLine, UnorderedLine, ReturnedLine, EffectLine, EndLine>;
+using RecordingLine = std::variant<LaunchLine, MemsetLine, CopyLine, UploadLine, SymbolLine, EventLine, CallLine,
+                                   WorkspaceLine, Readback, RefuseLine, RecordedFault, ServedLine, UnorderedLine,
+                                   ReturnedLine, EffectLine, ComparedLine, HostTimeLine, EndLine>;
 
 constexpr const char* TagKey(const RecordingLine*) { return "kind"; }
 constexpr std::string_view Tag(const LaunchLine*) { return "launch"; }
@@ -116,6 +122,8 @@ constexpr std::string_view Tag(const ServedLine*) { return "served"; }
 constexpr std::string_view Tag(const UnorderedLine*) { return "unordered"; }
 constexpr std::string_view Tag(const ReturnedLine*) { return "returned"; }
 constexpr std::string_view Tag(const EffectLine*) { return "effect"; }
+constexpr std::string_view Tag(const ComparedLine*) { return "compared"; }
+constexpr std::string_view Tag(const HostTimeLine*) { return "host_time"; }
 constexpr std::string_view Tag(const EndLine*) { return "end"; }
 
 // kCorrupt on failure.

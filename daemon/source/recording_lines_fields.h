@@ -130,6 +130,14 @@ void Describe(V& field, const EffectLine*) {
   field("function", &EffectLine::function);
 }
 template <typename V>
+void Describe(V& field, const ComparedLine*) {
+  field("value", &ComparedLine::value);
+}
+template <typename V>
+void Describe(V& field, const HostTimeLine*) {
+  field("ns", &HostTimeLine::ns);
+}
+template <typename V>
 void Describe(V&, const EndLine*) {}
 
 }  // namespace warpwright::source

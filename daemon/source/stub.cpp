@@ -314,7 +314,7 @@ std::vector<TextEdit> RewriteLaunches(std::string_view text, const std::vector<T
     edits.push_back({{from, from}, fmt::format("(::ww::Push({}), ", configuration)});
     const std::string_view written = text.substr(open, shut - open);
     edits.push_back({{open, shut}, tokens[i].in_directive ? BlankedMacro(written) : Blanked(written)});
-    edits.push_back({{tokens[end].range.end, tokens[end].range.end}, ")"});
+    edits.push_back({tokens[end].range, "))"});  // no insertion behind it: that would outlive a macro that is blanked
     i = close;
   }
   return edits;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <set>
 
 #include "base/hash.h"
@@ -44,8 +45,8 @@ void Bound(Map& map) {
 std::vector<source::RecordBuffer> RecordBuffers(const std::vector<core::BufferContent>& contents) {
   std::vector<source::RecordBuffer> buffers;
   for (const auto& content : contents) {
-    source::RecordBuffer buffer{content.name, content.bytes.size(), content.pointer_offset, content.same_as, {}};
-    if (content.read_only && content.bytes.size() <= kHostReadableBytes) buffer.content = content.bytes.Copy();
+    source::RecordBuffer buffer{content.name, content.Size(), content.pointer_offset, content.same_as, {}};
+    if (content.read_only && content.Size() <= kHostReadableBytes) buffer.content = content.bytes.Copy();
     buffers.push_back(std::move(buffer));
   }
   return buffers;
@@ -141,6 +142,28 @@ void LeaveWhatWasSent(const std::vector<core::BufferContent>& sent, core::Execut
   for (size_t i = 0; i < executed.buffers.size() && i < sent.size(); ++i) {
     executed.as_sent[i] = executed.as_sent[i] || executed.buffers[i] == sent[i].bytes;
     if (executed.as_sent[i]) executed.buffers[i] = {};
+  }
+}
+
+// Kernels may compare with a number that the launcher computed. Beyond these the bits are those of a real number.
+void AddParameters(const core::LaunchPlan& plan, std::set<double>& numbers) {
+  constexpr int64_t kMostNarrow = 1 << 26, kMostWide = int64_t{1} << 42;
+  for (const core::PlanOp& op : plan.ops) {
+    const auto* launch = std::get_if<core::KernelLaunch>(&op);
+    if (launch == nullptr) continue;
+    for (const core::KernelParameter& parameter : launch->parameters) {
+      if (!parameter.pointers.empty()) continue;
+      int64_t value = 0, most = kMostNarrow;
+      if (parameter.bytes.size() == sizeof(int32_t)) {
+        int32_t narrow = 0;
+        std::memcpy(&narrow, parameter.bytes.data(), sizeof narrow);
+        value = narrow;
+      } else if (parameter.bytes.size() == sizeof value) {
+        std::memcpy(&value, parameter.bytes.data(), sizeof value);
+        most = kMostWide;
+      }
+      if (value > 0 && value <= most) numbers.insert(static_cast<double>(value));
+    }
   }
 }
 
@@ -246,7 +269,7 @@ Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::C
     if (refused->check == core::Check::kHostCompile) return PrepareOutcome(core::CompileFailed{refused->reason});
     return PrepareOutcome(*refused);
   }
-  auto& [plan, uses] = std::get<source::Recorded>(recorded);
+  auto& [plan, uses, compared, host_us] = std::get<source::Recorded>(recorded);
   WW_TRY(core::ValidatePlan(plan));
   uses.insert(slices.build_dependence.begin(), slices.build_dependence.end());
   seconds["record"] += watch.Lap();
@@ -258,7 +281,7 @@ Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::C
   WW_ASSIGN(const bool depends, DependsOnBuild(slices, plan, chip.arch, *module));
   if (depends) uses[std::string(core::kBuildPrefix) + kOtherBuild] = {kOtherBuild, slices.file, slices.entry_line};
   seconds["compile"] += watch.Lap();
-  return PrepareOutcome(Prepared{module, std::move(plan), std::move(uses)});
+  return PrepareOutcome(Prepared{module, std::move(plan), std::move(uses), std::move(compared), host_us});
 }
 
 Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& request) {
@@ -290,6 +313,7 @@ Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& reques
   executed.guards = std::move(run.guards);
   executed.differing_runs = run.differing_runs;
   executed.other_buffers = Shared(std::move(run.other_buffers));
+  executed.parts = std::move(run.parts);
   executed.changed_globals = std::move(run.changed_globals);
   executed.state = std::move(run.state);
   executed.extents = std::move(run.extents);
@@ -299,6 +323,10 @@ Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& reques
   executed.precision = compile::FindPrecision(prepared.module->ptx);
   std::set<double> numbers = compile::FindNumbers(prepared.module->ptx);
   for (const int64_t number : source::IntegerLiterals(request.source.text)) numbers.insert(static_cast<double>(number));
+  std::set<double> compared(prepared.compared.begin(), prepared.compared.end());
+  AddParameters(prepared.plan, compared);
+  executed.compared.assign(compared.begin(), compared.end());
+  executed.host_us = prepared.host_us;
   executed.numbers.assign(numbers.begin(), numbers.end());
   executed.precision.insert(prepared.uses.begin(), prepared.uses.end());
   executed.plan_digest = source::PlanDigest(prepared.plan);

@@ -56,6 +56,8 @@ class Service {
     std::shared_ptr<const core::CompiledModule> module;
     core::LaunchPlan plan;
     std::map<std::string, core::PrecisionUse> uses;  // how the source depends on its build, and what host code uses
+    std::vector<double> compared;                    // numbers that host code compared something with
+    double host_us = 0;
   };
   using PrepareOutcome = std::variant<core::CompileFailed, core::Refused, Prepared>;
   Result<PrepareOutcome> Prepare(const Work& work, const core::Chip& chip, std::map<std::string, double>& seconds);

@@ -32,9 +32,13 @@ Result<Frame> WorkerEvaluator::CallWithRetry(const FrameView& frame, const CallL
     in_time.total = InTime(limits.total);
     in_time.start = InTime(limits.start);
     if (in_time.total.count() == 0) return Fail(deadline_->BreakOff());
+    const auto begin = std::chrono::steady_clock::now();
     auto answer = supervisor_.Call(frame, in_time);
-    if (!answer && deadline_ != nullptr && deadline_->over()) return Fail(deadline_->BreakOff());
-    return answer;
+    if (answer || deadline_ == nullptr || !deadline_->over()) return answer;
+    // Its answer would have said what it took: all of it counts for the stage that it was in.
+    Account({{supervisor_.stage(), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()}},
+            begin);
+    return Fail(deadline_->BreakOff());
   };
   auto answer = call();
   if (!answer && answer.error().code == ErrorCode::kWorkerDied) answer = call();

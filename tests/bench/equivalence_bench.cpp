@@ -73,7 +73,9 @@ class Bench {
     options.repository = root;
     state = std::make_unique<judge::Judge::State>(spec, core::SourceRef{root.string(), spec.file, *text}, kDevice,
                                                   *trusted_, options);
-    if (const auto ready = state->Prepare(true); !ready || !core::Passed(ready->original)) return nullptr;
+    auto ready = state->Prepare(true);
+    if (!ready || !core::Passed(ready->original)) return nullptr;
+    state->baseline = std::move(*ready);
     return state.get();
   }
 

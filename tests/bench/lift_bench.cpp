@@ -94,7 +94,7 @@ json LiftOne(worker::Service& service, const std::filesystem::path& root, const 
   entry["assumptions"] = lifted.computation.assumptions;
   entry["notes"] = lifted.notes;
   if (options.mutants) {
-    const bench::MutantCount count = bench::CountMutants(lifted.computation, spec, request.shapes[0]);
+    const bench::MutantCount count = bench::CountMutants(lifted.computation, spec, request.shapes);
     entry["mutants"] = count.mutants;
     entry["equal_mutants"] = count.equal;
     entry["falsely_equal_mutants"] = count.false_equal;
@@ -186,7 +186,7 @@ int Run(const Options& options) {
         }
         if (entry.contains("mutants"))
           fmt::print("  mutants: {}, equal and the same {}, falsely equal {}\n", entry["mutants"].get<size_t>(),
-                     entry["equal_mutants"].get<size_t>(), entry["falsely_equal_mutants"].dump());
+                     entry["equal_mutants"].dump(), entry["falsely_equal_mutants"].dump());
         std::fflush(stdout);
       }
       entries.push_back(std::move(entry));

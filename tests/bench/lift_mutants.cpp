@@ -1,5 +1,6 @@
 #include "tests/bench/lift_mutants.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/computation_digest.h"
@@ -58,20 +59,23 @@ bool AreSame(const std::vector<core::TensorResult>& a, const std::vector<core::T
 }  // namespace
 
 MutantCount CountMutants(const core::Computation& computation, const core::KernelSpec& spec,
-                         const core::LiftShape& shape) {
+                         const std::vector<core::LiftShape>& shapes) {
   MutantCount count;
   const auto original = core::Normalize(computation);
-  const auto values = ValuesOf(computation, spec, shape);
-  if (!original || !values) return count;
+  if (!original) return count;
+  const auto is_same = [&](const core::Computation& mutant) {
+    return std::all_of(shapes.begin(), shapes.end(), [&](const core::LiftShape& shape) {
+      const auto values = ValuesOf(computation, spec, shape), changed = ValuesOf(mutant, spec, shape);
+      return values.has_value() == changed.has_value() && (!values || AreSame(*values, *changed));
+    });
+  };
   for (const testing::Mutant& mutant : testing::Mutants(computation)) {
     if (!core::Validate(mutant.computation)) continue;
     const auto form = core::Normalize(mutant.computation);
     if (!form) continue;
     ++count.mutants;
     if (form->digest != original->digest) continue;
-    const auto changed = ValuesOf(mutant.computation, spec, shape);
-    if (changed && AreSame(*values, *changed)) ++count.equal;
-    else count.false_equal.push_back(mutant.what);
+    (is_same(mutant.computation) ? count.equal : count.false_equal).push_back(mutant.what);
   }
   return count;
 }

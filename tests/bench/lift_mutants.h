@@ -12,10 +12,11 @@ namespace warpwright::bench {
 
 struct MutantCount {
   size_t mutants = 0;
-  size_t equal = 0;                      // with the original's digest, and the same numbers at the shape
-  std::vector<std::string> false_equal;  // with the original's digest and other numbers
+  std::vector<std::string> equal;        // with the original's digest, and its numbers at every shape
+  std::vector<std::string> false_equal;  // with the original's digest and other numbers at some shape
 };
+// An equal digest says that both have one normal form; the numbers are a witness that does not know it.
 MutantCount CountMutants(const core::Computation& computation, const core::KernelSpec& spec,
-                         const core::LiftShape& shape);
+                         const std::vector<core::LiftShape>& shapes);
 
 }  // namespace warpwright::bench

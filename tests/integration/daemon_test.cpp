@@ -289,10 +289,10 @@ TEST_F(DaemonTest, TheWayOfAChange) {
 TEST(DaemonKills, AFewAtRandomMomentsLoseAndDoubleNothing) {
   KillOptions options;
   options.kit = Options();
-  options.kills = 8;
+  options.kills = 5;
   const json result = RunKills(options);
   EXPECT_EQ(result.at("wrong"), json::array()) << result.dump(1);
-  EXPECT_EQ(result.at("kills"), 8);
+  EXPECT_EQ(result.at("kills"), 5);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What `warpwright lift` prints for all kernels of the example repository: tests/golden/lifted-examples.txt.
+// What `warpwright lift` says of all kernels of the example repository: tests/golden/lifted-examples.{txt,md}.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -38,11 +39,24 @@ class LiftExamples : public testing::Test {
   TempRepository repository_;
 };
 
+// As text, and as what a page renders; one run for both.
 TEST_F(LiftExamples, FormulasOfAllAreGolden) {
-  const base::Completed done = Lift({});
+  const base::Completed done = Lift({"--json"});
   EXPECT_TRUE(done.exit_code == 0 || done.exit_code == 1) << done.err;
-  EXPECT_EQ(done.exit_code == 1, done.out.find(": not lifted: ") != std::string::npos);
-  ExpectGolden("lifted-examples.txt", done.out);
+  std::string text, page;
+  for (const json& kernel : json::parse(done.out, nullptr, false).at("kernels")) {
+    const auto name = kernel.at("kernel").get<std::string>();
+    if (kernel.at("outcome") != "lifted") {
+      text += name + ": not lifted: " + kernel.at("message").get<std::string>() + "\n\n";
+      continue;
+    }
+    text +=
+        fmt::format("{}: the same at {} shapes{}\n{}\n", name, kernel.at("shapes").get<int>(),
+                    kernel.at("verified") ? ", verified at a further one" : "", kernel.at("text").get<std::string>());
+    page += fmt::format("### {}\n```math\n{}\n```\n\n", name, kernel.at("latex").get<std::string>());
+  }
+  ExpectGolden("lifted-examples.txt", text);
+  ExpectGolden("lifted-examples.md", page);
 }
 
 TEST_F(LiftExamples, EveryFormatIsOfTheSameKernel) {

@@ -26,6 +26,7 @@ IGNORED = ("seconds", "seconds_by_stage", "commit", "task")
 
 def outcome(text):
     kernel = json.loads(text)["kernels"][0]
+    kernel["drafts"] = [pathlib.Path(draft).name for draft in kernel.get("drafts", [])]  # each in its own repository
     return {name: value for name, value in kernel.items() if name not in IGNORED}
 
 

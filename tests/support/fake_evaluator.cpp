@@ -87,6 +87,8 @@ const FakeEvaluator::Entry* FakeEvaluator::Find(const core::SourceRef& source) c
 Result<core::ExecuteOutcome> FakeEvaluator::Execute(const core::ExecuteRequest& request) {
   const Entry* entry = Find(request.source);
   if (entry == nullptr) return core::ExecuteOutcome(core::CompileFailed{"no such kernel"});
+  for (const core::BufferContent& buffer : request.buffers)
+    if (buffer.repeated_bytes > 0) return Fail(ErrorCode::kUnsupported, "only a simulator has sparse memory");
   calls.push_back({.marker = entry->marker,
                    .case_name = request.case_name,
                    .seed = request.options.seed,

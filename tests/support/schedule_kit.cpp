@@ -103,11 +103,14 @@ class Runner {
 
   void Execute(const std::string& statement) {
     static const std::regex kBranch(R"(if \((.*)\) \{)"), kIf(R"(if \((.*)\) (\w+ = .*;|\w+<<<.*;))"),
-        kSet(R"((?:const )?(?:int )?(\w+) = (.*);)"), kLaunch(R"((\w+)<<<(.*?)>>>\((.*)\);)"),
+        kSet(R"((?:const )?(?:int )?(\w+) = (.*);)"), kLaunch(R"((\w+)(?:<1>)?<<<(.*?)>>>\((.*)\);)"),
         kClear(R"(cudaMemset(?:Async)?\((\w+), 0, .*\);)");
     std::smatch match;
     if (statement == "}") return branches_.pop_back();
     if (statement == "} else {") return branches_.back().flip();
+    // Wide accesses are not run: see Ptx.
+    if (statement.starts_with("if (") && statement.find("is_aligned(") != std::string::npos)
+      return branches_.push_back(false);
     if (std::regex_match(statement, match, kBranch)) return branches_.push_back(Holds(match[1]));
     if (std::find(branches_.begin(), branches_.end(), false) != branches_.end()) return;
     static const std::regex kGrid(R"(dim3 grid(\(.*\));)");
@@ -139,6 +142,10 @@ class Runner {
     for (const std::string& helper : code_.helpers)
       if (written.insert(helper).second) text += helper;
     text += code_.kernels;
+    // Kernels for neighbours by one access as those for single elements: templates have no plain name.
+    const std::regex packs("template <int kWidth>\\n__global__");
+    if (std::regex_search(text, packs))
+      text = "constexpr int kWidth = 1;\n" + std::regex_replace(text, packs, "__global__");
     text = std::regex_replace(text, std::regex("__global__ void"), "extern \"C\" __global__ void");
     return sim::CompileToPtx(text);
   }

@@ -2,9 +2,9 @@
 // an iteration need not wait for the arithmetic of the one before it. The loop's body is unchanged; what it does
 // besides accumulating happens in the same order as before.
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "rewrite/site.h"
@@ -70,13 +70,15 @@ std::string Obstacle(const KernelSite& site, const source::CountedLoop& loop, in
   return obstacle;
 }
 
-std::string FreshLocal(const KernelSite& site, const std::string& base) {
-  std::set<std::string> taken;
+// Also not one of `given`, to which it is added.
+std::string FreshLocal(const KernelSite& site, const std::string& base, std::set<std::string>& given) {
+  std::set<std::string> taken = given;
   for (const source::Token& token :
        source::Lex(site.text.substr(site.function().begin, site.function().end - site.function().begin)))
     taken.insert(std::string(token.text));
   std::string name = base;
   for (int i = 2; taken.contains(name); ++i) name = base + std::to_string(i);
+  given.insert(name);
   return name;
 }
 
@@ -92,11 +94,13 @@ std::string StepText(const KernelSite& site, const source::CountedLoop& loop, in
   return fmt::format("{} * {}", factor, atom ? text : "(" + text + ")");
 }
 
-// The accumulator's value for "nothing yet": zero, or its current value if including it twice changes nothing.
-std::string InitialValue(const source::Accumulator& accumulator, int factor) {
-  if (accumulator.kind == source::Accumulator::Kind::kSum) return "{}";
-  std::vector<std::string> copies(static_cast<size_t>(factor), accumulator.name);
-  return fmt::format("{{{}}}", fmt::join(copies, ", "));
+// The parts with "nothing yet": zero, or the accumulator's value if including it twice changes nothing.
+std::string Declared(const source::Accumulator& accumulator, const std::string& part, const std::string& lane,
+                     int factor) {
+  const std::string array = fmt::format("{} {}[{}]", UnqualifiedType(accumulator.type), part, factor);
+  if (accumulator.kind == source::Accumulator::Kind::kSum) return array + " = {};\n";
+  return fmt::format("{0};\n#pragma unroll\nfor (int {1} = 0; {1} < {2}; ++{1}) {3}[{1}] = {4};\n", array, lane, factor,
+                     part, accumulator.name);
 }
 
 std::string Combine(const source::Accumulator& accumulator, const std::string& part) {
@@ -125,20 +129,22 @@ std::string Body(const KernelSite& site, const Candidate& candidate, const std::
   return Dedented("\n" + text.substr(LineBegin(text, static_cast<uint32_t>(first))), site.unit).substr(1);
 }
 
-std::string Unrolled(const KernelSite& site, const Candidate& candidate, int factor, bool first) {
+// `given`: names that loops before this one declared in the same block.
+std::string Unrolled(const KernelSite& site, const Candidate& candidate, int factor, bool first,
+                     std::set<std::string>& given) {
   const source::CountedLoop& loop = candidate.loop;
   const source::SyntaxFunction& kernel = site.function();
   const auto text = [&](const source::Node& node) { return std::string(kernel.Text(node)); };
-  const std::string base = FreshLocal(site, loop.name + "_base"), lane = FreshLocal(site, "u");
+  std::set<std::string> inner;
+  const std::string base = FreshLocal(site, loop.name + "_base", given), lane = FreshLocal(site, "u", inner);
   std::vector<std::string> parts;
   std::string code;
   if (first)
     code += fmt::format(
         "// {} independent accumulators: an iteration does not wait for the arithmetic of the one before.\n", factor);
   for (const source::Accumulator& accumulator : candidate.accumulators) {
-    parts.push_back(FreshLocal(site, accumulator.name + "_part"));
-    code += fmt::format("{} {}[{}] = {};\n", UnqualifiedType(accumulator.type), parts.back(), factor,
-                        InitialValue(accumulator, factor));
+    parts.push_back(FreshLocal(site, accumulator.name + "_part", given));
+    code += Declared(accumulator, parts.back(), lane, factor);
   }
   const std::string type = UnqualifiedType(loop.type), bound = text(*loop.bound);
   const std::string step = StepText(site, loop, 1);
@@ -178,14 +184,6 @@ source::TextRange Extent(const KernelSite& site, const source::CountedLoop& loop
   return {begin, end};
 }
 
-bool DeclareTheSame(const Candidate& a, const Candidate& b) {
-  return a.loop.name == b.loop.name ||
-         std::any_of(a.accumulators.begin(), a.accumulators.end(), [&](const source::Accumulator& x) {
-           return std::any_of(b.accumulators.begin(), b.accumulators.end(),
-                              [&](const source::Accumulator& y) { return x.name == y.name; });
-         });
-}
-
 core::RewriteOutcome ApplyUnrollAccumulators(const source::Ast& ast, const core::RewriteRequest& request) {
   const int factor = IntegerParameter(request, "factor");
   SiteOutcome found = FindSite(ast, request);
@@ -219,19 +217,14 @@ core::RewriteOutcome ApplyUnrollAccumulators(const source::Ast& ast, const core:
 
   Edits inside;
   bool first = true;
+  std::map<const source::Node*, std::set<std::string>> given;  // by the block around the loop
   for (const Candidate& candidate : candidates) {
     const source::TextRange extent = Extent(site, candidate.loop);
     const std::string indent = IndentAt(site.text, candidate.loop.loop->begin);
-    std::string code = Unrolled(site, candidate, factor, first);
-    first = false;
     const source::Node* parent = candidate.loop.loop->parent;
-    const bool braces = !parent->Is(source::NodeKind::kBlock);
-    if (braces) code = "{\n" + Indented(code, "  ", "  ") + "\n}";
-    // Several loops of one block would declare the same names.
-    const bool repeated = std::count_if(candidates.begin(), candidates.end(), [&](const Candidate& other) {
-                            return other.loop.loop->parent == parent && DeclareTheSame(other, candidate);
-                          }) > 1;
-    if (repeated && !braces) code = "{\n" + Indented(code, "  ", "  ") + "\n}";
+    std::string code = Unrolled(site, candidate, factor, first, given[parent]);
+    first = false;
+    if (!parent->Is(source::NodeKind::kBlock)) code = "{\n" + Indented(code, "  ", "  ") + "\n}";
     const bool at_margin = extent.begin != candidate.loop.loop->begin;
     inside.Replace(extent.begin, extent.end, Indented(code, indent, site.unit, at_margin));
   }

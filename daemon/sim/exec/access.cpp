@@ -276,7 +276,7 @@ std::byte* ResolveLanes(Context& c, const Instruction* i, const uint64_t* addres
     }
     if (m->written) {
       uint8_t* w = m->written + offset;
-      if (m->found && kind != AccessKind::kWrite) NoteFound(*m, offset, bytes);
+      if ((m->found || !m->content.empty()) && kind != AccessKind::kWrite) NoteFound(*m, offset, bytes);
       const bool known = std::all_of(w, w + bytes, [](uint8_t b) { return b != 0; });
       const bool exchange = i->op == Op::kAtomic && static_cast<AtomicOp>(i->mode) == AtomicOp::kExch;
       if (kind != AccessKind::kWrite && !exchange && c.checking && !known) {

@@ -75,7 +75,7 @@ template <bool kWrite>
       MarkWritten(m->written + offset, p.delta, p, c.mask, bytes);
     } else if (c.checking) {
       uint32_t lane = FindUnwritten(m->written + offset, p.delta, p, c.mask, element, bytes);
-      if (lane != kLanes && m->found) [[unlikely]]
+      if (lane != kLanes && (m->found || !m->content.empty())) [[unlikely]]
         lane = FirstWithoutValue(*m, offset, p.delta, c.mask, element, bytes);
       if (lane != kLanes) [[unlikely]] {
         StopUninitialized(c, i, a[lane], lane, Space::kGlobal);

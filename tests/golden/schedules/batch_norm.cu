@@ -17,6 +17,7 @@ static bool is_aligned(const void* pointer, size_t bytes) {
   return reinterpret_cast<size_t>(pointer) % bytes == 0;
 }
 
+// y[i0,i1,i2] = bias[i1] + rsqrt(eps + running_var[i1]) * (x[i0,i1,i2] - running_mean[i1]) * weight[i1]
 template <int kWidth>
 __global__ void batch_norm_inference_elements(const float* __restrict__ x,
     const float* __restrict__ running_mean, const float* __restrict__ running_var,

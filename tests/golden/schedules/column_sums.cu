@@ -20,7 +20,7 @@ __device__ __forceinline__ float warp_sum(float value) {
   return value;
 }
 
-// t0[i0] = sum_{r0<h} A[r0,i0]
+// sum[i0] = sum_{r0<h} A[r0,i0]
 __global__ void __launch_bounds__(256) columnSumsParts(const float* __restrict__ A, int h, int w) {
   const int position = blockIdx.x * blockDim.x + threadIdx.x;
   const bool inside = position < w;
@@ -56,8 +56,7 @@ __global__ void __launch_bounds__(256) columnSumsFinish(float* __restrict__ sums
   }
 }
 
-// t0[i0] = sum_{r0<h} A[r0,i0]
-// sums[i0] = t0[i0]  for i0<w
+// sums[i0] = sum_{r0<h} A[r0,i0]  for i0<w
 __global__ void __launch_bounds__(256) columnSumsColumns(const float* __restrict__ A,
     float* __restrict__ sums, int h, int w) {
   const int position = blockIdx.x * blockDim.x + threadIdx.x;

@@ -20,33 +20,33 @@ static bool is_aligned(const void* pointer, size_t bytes) {
   return reinterpret_cast<size_t>(pointer) % bytes == 0;
 }
 
-// t0[i0] = sum_{r0<dim} a[i0,r0] * b[i0,r0]
-// t1[i0] = sum_{r0<dim} a[i0,r0]^2
-// t2[i0] = sum_{r0<dim} b[i0,r0]^2
-// out[i0] = 1 - t0[i0] / max(eps, sqrt(t1[i0]) * sqrt(t2[i0]))  for i0<n
+// dot[i0] = sum_{r0<dim} a[i0,r0] * b[i0,r0]
+// a_squares[i0] = sum_{r0<dim} a[i0,r0]^2
+// b_squares[i0] = sum_{r0<dim} b[i0,r0]^2
+// out[i0] = 1 - dot[i0] / max(eps, sqrt(a_squares[i0]) * sqrt(b_squares[i0]))  for i0<n
 template <int kWidth>
 __global__ void __launch_bounds__(256) cosine_embedding_loss_rows(const float* __restrict__ a,
     const float* __restrict__ b, float* __restrict__ out, int n, int dim, float eps) {
   const int row = blockIdx.x * blockDim.y + threadIdx.y;
   if (row >= n) return;
-  float sum = 0.0f;
-  float total = 0.0f;
-  float total_2 = 0.0f;
+  float dot = 0.0f;
+  float a_squares = 0.0f;
+  float b_squares = 0.0f;
   for (int col = threadIdx.x * kWidth; col < dim; col += 32 * kWidth) {
     const auto a_pack = load_packed<kWidth>(a + row * dim + col);
     const auto b_pack = load_packed<kWidth>(b + row * dim + col);
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
-      sum += a_pack.at[k] * b_pack.at[k];
-      total += a_pack.at[k] * a_pack.at[k];
-      total_2 += b_pack.at[k] * b_pack.at[k];
+      dot += a_pack.at[k] * b_pack.at[k];
+      a_squares += a_pack.at[k] * a_pack.at[k];
+      b_squares += b_pack.at[k] * b_pack.at[k];
     }
   }
-  sum = warp_sum(sum);
-  total = warp_sum(total);
-  total_2 = warp_sum(total_2);
+  dot = warp_sum(dot);
+  a_squares = warp_sum(a_squares);
+  b_squares = warp_sum(b_squares);
   if (threadIdx.x == 0) {
-    out[row] = 1.0f - sum / fmaxf(eps, sqrtf(total) * sqrtf(total_2));
+    out[row] = 1.0f - dot / fmaxf(eps, sqrtf(a_squares) * sqrtf(b_squares));
   }
 }
 

@@ -56,9 +56,9 @@ static bool is_aligned(const void* pointer, size_t bytes) {
   return reinterpret_cast<size_t>(pointer) % bytes == 0;
 }
 
-// t0[i0] = max_{r0<classes} logits[i0,r0]
-// t1[i0] = sum_{r0<classes} exp(logits[i0,r0] - t0[i0])
-// losses[i0] = t0[i0] - logits[i0,labels[i0]] + log(t1[i0])  for i0<rows
+// largest[i0] = max_{r0<classes} logits[i0,r0]
+// sum[i0] = sum_{r0<classes} exp(logits[i0,r0] - largest[i0])
+// losses[i0] = largest[i0] - logits[i0,labels[i0]] + log(sum[i0])  for i0<rows
 template <int kWidth>
 __global__ void __launch_bounds__(1024) cross_entropy_naive_rows(const float* __restrict__ logits,
     const int* __restrict__ labels, float* __restrict__ losses, int rows, int classes) {

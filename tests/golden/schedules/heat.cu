@@ -7,7 +7,7 @@ __global__ void heat2d_naive_elements(const float* __restrict__ t, float* __rest
   const int col = blockIdx.x * blockDim.x + threadIdx.x;
   if (col >= nx) return;
   for (int row = blockIdx.y * blockDim.y + threadIdx.y; row < ny; row += gridDim.y * blockDim.y) {
-    if (row - 1 >= 0 && row - 1 < ny - 2 && col - 1 >= 0 && col - 1 < nx - 2) {
+    if (row >= 1 && row < ny - 1 && col >= 1 && col < nx - 1) {
       float sum = 0.0f;
       for (int ky = 0; ky < 3; ++ky) {
         for (int kx = 0; kx < 3; ++kx) {
@@ -17,13 +17,13 @@ __global__ void heat2d_naive_elements(const float* __restrict__ t, float* __rest
         }
       }
       tn[row * nx + col] = sum * c + t[row * nx + col];
-    } else if (row - 1 >= 0 && row - 1 < ny - 2 && col >= 0 && col < 1) {
+    } else if (row >= 1 && row < ny - 1 && col == 0) {
       tn[row * nx + col] = t[row * nx];
-    } else if (row - 1 >= 0 && row - 1 < ny - 2 && col >= nx - 1 && col < nx) {
+    } else if (row >= 1 && row < ny - 1 && col == nx - 1) {
       tn[row * nx + col] = t[row * nx + nx - 1];
-    } else if (row >= 0 && row < 1) {
+    } else if (row == 0) {
       tn[row * nx + col] = t[col];
-    } else if (row >= ny - 1 && row < ny) {
+    } else if (row == ny - 1) {
       tn[row * nx + col] = t[col + nx * ny - nx];
     }
   }

@@ -1,5 +1,4 @@
-// t0[i0] = sum_{r0<N} (key[r0] == i0 ? 1 : 0)
-// bins[i0] = t0[i0]  for i0<B
+// bins[i0] = sum_{r0<N} (key[r0] == i0 ? 1 : 0)  for i0<B
 //
 // Every block counts for itself in shared memory, and adds what it has to the others'.
 __global__ void __launch_bounds__(256) entry_by_key(const int* __restrict__ key,

@@ -25,10 +25,10 @@ static bool is_aligned(const void* pointer, size_t bytes) {
   return reinterpret_cast<size_t>(pointer) % bytes == 0;
 }
 
-// t0[i0] = sum_{r0<C} inp[i0,r0]
-// t1[i0] = sum_{r0<C} (inp[i0,r0] - 1 / C * t0[i0])^2
-// out[i0,i1] = (inp[i0,i1] - 1 / C * t0[i0]) * weight[i1] * rsqrt(t1[i0] / C + 1e-5) + bias[i1]  for i0<N, i1<C
-// mean[i0] = t0[i0] / C  for i0<N
+// sum[i0] = sum_{r0<C} inp[i0,r0]
+// squares[i0] = sum_{r0<C} (inp[i0,r0] - 1 / C * sum[i0])^2
+// out[i0,i1] = (inp[i0,i1] - 1 / C * sum[i0]) * weight[i1] * rsqrt(squares[i0] / C + 1e-5) + bias[i1]  for i0<N, i1<C
+// mean[i0] = sum[i0] / C  for i0<N
 template <int kWidth>
 __global__ void __launch_bounds__(256) layernorm_naive_rows(float* __restrict__ out,
     float* __restrict__ mean, float* __restrict__ rstd, const float* __restrict__ inp,
@@ -44,18 +44,18 @@ __global__ void __launch_bounds__(256) layernorm_naive_rows(float* __restrict__ 
     }
   }
   sum = warp_sum(sum);
-  float total = 0.0f;
+  float squares = 0.0f;
   const float row_mean = sum / C;
   for (int col = threadIdx.x * kWidth; col < C; col += 32 * kWidth) {
     const auto inp_pack = load_packed<kWidth>(inp + row * C + col);
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
       const float difference = inp_pack.at[k] - row_mean;
-      total += difference * difference;
+      squares += difference * difference;
     }
   }
-  total = warp_sum(total);
-  const float scale = rsqrtf(total / C + 1e-05f);
+  squares = warp_sum(squares);
+  const float scale = rsqrtf(squares / C + 1e-05f);
   for (int col = threadIdx.x * kWidth; col < C; col += 32 * kWidth) {
     const auto inp_pack = load_packed<kWidth>(inp + row * C + col);
     const auto weight_pack = load_packed<kWidth>(weight + col);

@@ -20,9 +20,9 @@ __device__ __forceinline__ float column_sum(float value) {
   return value;
 }
 
-// t0[i0,i1] = max_{r0<dim} in[i0,r0,i1]  for i0<outer, i1<inner
-// t1[i0,i1] = sum_{r0<dim} exp(in[i0,r0,i1] - t0[i0,i1])  for i0<outer, i1<inner
-// out[i0,i1,i2] = in[i0,i1,i2] - log(t1[i0,i2]) - t0[i0,i2]  for i0<outer, i1<dim, i2<inner
+// largest[i0,i1] = max_{r0<dim} in[i0,r0,i1]  for i0<outer, i1<inner
+// sum[i0,i1] = sum_{r0<dim} exp(in[i0,r0,i1] - largest[i0,i1])  for i0<outer, i1<inner
+// out[i0,i1,i2] = in[i0,i1,i2] - log(sum[i0,i2]) - largest[i0,i2]  for i0<outer, i1<dim, i2<inner
 __global__ void __launch_bounds__(512) log_softmax_forward_columns(float* __restrict__ out,
     const float* __restrict__ in, int outer, int dim, int inner) {
   const int position = blockIdx.x * blockDim.x + threadIdx.x;

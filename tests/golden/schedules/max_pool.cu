@@ -1,6 +1,4 @@
-// t0[i0,i1,i2,i3] = max_{r0<size, r1<size} input[i0,i1,stride*i2+r0,stride*i3+r1]
-// output[i0,i1,i2,i3] = t0[i0,i1,i2,i3]  for i0<batch, i1<c, i2<(in_h-size)/stride+1, i3<(in_w-size)/stride+1
-// indexes[i0,i1,i2,i3] = t1[i0,i1,i2,i3]  for i0<batch, i1<c, i2<(in_h-size)/stride+1, i3<(in_w-size)/stride+1
+// output[i0,i1,i2,i3] = max_{r0<size, r1<size} input[i0,i1,stride*i2+r0,stride*i3+r1]
 __global__ void maxpool_naive_elements(const float* __restrict__ input,
     float* __restrict__ output, int* __restrict__ indexes, int batch, int c, int in_h, int in_w,
     int size, int stride) {

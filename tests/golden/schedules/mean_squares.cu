@@ -34,7 +34,7 @@ static bool is_aligned(const void* pointer, size_t bytes) {
   return reinterpret_cast<size_t>(pointer) % bytes == 0;
 }
 
-// t0 = sum_{r0<n} (pred[r0] - target[r0])^2
+// sum = sum_{r0<n} (pred[r0] - target[r0])^2
 template <int kWidth>
 __global__ void __launch_bounds__(256) mse_naive_parts(const float* __restrict__ pred,
     const float* __restrict__ target, int n, float* __restrict__ partial) {

@@ -39,8 +39,8 @@ static bool is_aligned(const void* pointer, size_t bytes) {
   return reinterpret_cast<size_t>(pointer) % bytes == 0;
 }
 
-// t0[i0] = sum_{r0<ncols} x[i0,r0]^2
-// dst[i0,i1] = rsqrt(t0[i0] / ncols + eps) * x[i0,i1] * w[i1]  for i0<nrows, i1<ncols
+// sum[i0] = sum_{r0<ncols} x[i0,r0]^2
+// dst[i0,i1] = rsqrt(sum[i0] / ncols + eps) * x[i0,i1] * w[i1]  for i0<nrows, i1<ncols
 template <int kWidth>
 __global__ void __launch_bounds__(256) rmsnorm_naive_rows(const float* __restrict__ x,
     const float* __restrict__ w, float* __restrict__ dst, int ncols, int nrows, float eps) {

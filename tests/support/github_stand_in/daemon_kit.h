@@ -75,7 +75,7 @@ class DaemonKit {
   nlohmann::json PullRequestPayload(int64_t number, const std::string& action, const std::string& login) const;
 
   // Polls `done` until it is true; false at the deadline.
-  bool Wait(const std::function<bool()>& done, std::chrono::seconds deadline = std::chrono::seconds(120)) const;
+  bool Wait(const std::function<bool()>& done, std::chrono::seconds deadline = std::chrono::seconds(300)) const;
   // No job of the daemon is queued, running or publishing.
   bool Idle() const;
 

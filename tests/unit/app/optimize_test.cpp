@@ -99,6 +99,15 @@ TEST_F(OptimizeTest, WhatIsFasterGetsABranchAndAPullRequest) {
   EXPECT_EQ(candidates_.executions, before);
 }
 
+TEST(WhereTimeWent, NamesWhatTookMostAndWhatSetsTheLimit) {
+  EXPECT_EQ(
+      app::WhereTimeWent({{"compile", 31.2}, {"run", 9}, {"run: simulate", 8}, {"slice", 0.2}, {"transfer", 1}}, 48),
+      "the time: 31 s to compile kernels, 9 s to run kernels, 8 s for inputs, references, comparisons and starting "
+      "workers; --max-minutes, or the manifest's policy.max_minutes, is the limit");
+  EXPECT_EQ(app::WhereTimeWent({}, 0.25),
+            "the time: 0.2 s; --max-minutes, or the manifest's policy.max_minutes, is the limit");
+}
+
 TEST_F(OptimizeTest, OneKernelThatFailsDoesNotTakeTheOthersAlong) {
   CommitKernels({"a", "b"});
   device_.failing = "a";

@@ -1,4 +1,5 @@
 // The bounds of errors hold for float evaluations, and are not so wide that they say nothing.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -30,6 +31,36 @@ TEST(ErrorBounds, HoldForFloatLoops) {
       }
     }
   }
+}
+
+// The interval around the value: whatever the order of the terms, the rounding and the size of the numbers are.
+TEST(ErrorBounds, ContainHonestRuns) {
+  size_t compared = 0, open = 0;
+  for (const Sample& sample : testing::Samples()) {
+    for (const double scale : {1e-3, 1.0, 40.0}) {
+      SCOPED_TRACE(fmt::format("{} times {}", sample.name, scale));
+      auto arguments = testing::RandomArguments(sample, 5);
+      for (auto& [name, values] : arguments.real)
+        for (double& v : values) v = static_cast<float>(v * scale);
+      const auto bound = testing::Evaluated(sample, arguments, {.errors = ErrorModel{}});
+      if (!core::IsFloat(bound.dtype)) continue;
+      for (uint64_t order = 0; order < 4; ++order) {
+        core::EvaluateOptions options;
+        options.trial = core::FormatTrial{.random_rounding = order % 2 == 1, .order = order, .seed = order};
+        const auto run = testing::Evaluated(sample, arguments, options);
+        for (size_t i = 0; i < run.real.size(); ++i) {
+          if (run.written[i] == 0) continue;
+          ++(std::isfinite(bound.errors[i]) ? compared : open);
+          if (!std::isfinite(bound.errors[i])) continue;
+          // A run that rounds to either neighbour errs by a whole unit where the bound has half of one.
+          const double allowed = bound.errors[i] * (options.trial->random_rounding ? 2 : 1);
+          ASSERT_LE(std::fabs(run.real[i] - bound.real[i]), allowed) << i << ", order " << order;
+        }
+      }
+    }
+  }
+  EXPECT_GT(compared, 5000u);
+  EXPECT_LT(open, compared / 10);
 }
 
 // Sums that cancel: their bound is that of the terms, not of the result.

@@ -32,7 +32,9 @@ kernels:
     tolerance: {relative: 1e-3}
     allow: [tf32, clock, state]
     accumulation: C
-policy: {min_speedup: 1.1, max_rounds: 5}
+    special: strict
+    alias: [[out, inp]]
+policy: {min_speedup: 1.1, max_rounds: 5, require: [nvcc]}
 )yaml";
 
 TEST(Manifest, ReadsEverything) {
@@ -77,6 +79,29 @@ TEST(Manifest, ReadsEverything) {
   EXPECT_EQ(spec.tolerance.relative, 1e-3);
   EXPECT_EQ(spec.allow, (std::set<core::Allow>{core::Allow::kTf32, core::Allow::kClock, core::Allow::kState}));
   EXPECT_EQ(spec.accumulation->text(), "C");
+  EXPECT_EQ(spec.special, core::SpecialInputs::kStrict);
+  ASSERT_TRUE(spec.alias);
+  ASSERT_EQ(spec.alias->size(), 1u);
+  EXPECT_EQ(spec.alias->front().output, "out");
+  EXPECT_EQ(spec.alias->front().input, "inp");
+  EXPECT_EQ(manifest->policy.require, std::set<core::RequiredTool>{core::RequiredTool::kNvcc});
+}
+
+TEST(Manifest, SpecialAndAliasHaveDefaults) {
+  std::string text(kManifest);
+  const auto drop = [&](std::string_view line) { text.erase(text.find(line), line.size()); };
+  drop("    special: strict\n");
+  drop("    alias: [[out, inp]]\n");
+  drop(", require: [nvcc]");
+  const auto manifest = config::ParseManifest(text, "m.yml");
+  ASSERT_TRUE(manifest) << manifest.error().Format();
+  EXPECT_EQ(manifest->kernels[0].special, core::SpecialInputs::kReliable);
+  EXPECT_FALSE(manifest->kernels[0].alias);
+  EXPECT_TRUE(manifest->policy.require.empty());
+  text.replace(text.find("    accumulation: C\n"), 0, "    alias: []\n");
+  const auto never = config::ParseManifest(text, "m.yml");
+  ASSERT_TRUE(never) << never.error().Format();
+  EXPECT_TRUE(never->kernels[0].alias && never->kernels[0].alias->empty());
 }
 
 // The manifest above with `from` replaced by `to` must give an error with `message` at `line`.
@@ -106,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"version", "version: 1", "version: 2", "must be from 1 to 1", 1},
         Broken{"misspelt_key", "shape: [N, C], role: out", "shape: [N, C], role: out, alignmnt: 16",
                "did you mean 'alignment'?", 7},
-        Broken{"misspelt_top", "policy:", "polcy:", "did you mean 'policy'?", 23},
+        Broken{"misspelt_top", "policy:", "polcy:", "did you mean 'policy'?", 25},
         Broken{"absolute", "kernels/softmax.cu", "/etc/passwd", "absolute", 4},
         Broken{"parent", "kernels/softmax.cu", "kernels/../../x.cu", "leaves the repository", 4},
         Broken{"git", "kernels/softmax.cu", ".GIT/hooks/x", ".git", 4},
@@ -152,7 +177,15 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"tolerance", "relative: 1e-3", "relative: 2", "must be from", 20},
         Broken{"allow", "[tf32, clock, state]", "[tf23]", "did you mean 'tf32'?", 21},
         Broken{"accumulation", "accumulation: C", "accumulation: C - 130", "must be from 1", 22},
-        Broken{"policy", "min_speedup: 1.1", "min_speedup: 0.5", "must be from 1", 23},
+        Broken{"special", "special: strict", "special: strikt", "did you mean 'strict'?", 23},
+        Broken{"alias_name", "[[out, inp]]", "[[oot, inp]]", "'oot' is no buffer with the role 'out'", 24},
+        Broken{"alias_role", "[[out, inp]]", "[[inp, out]]", "'inp' is no buffer with the role 'out'", 24},
+        Broken{"alias_pair", "[[out, inp]]", "[[out]]", "list of pairs", 24},
+        Broken{"alias_list", "[[out, inp]]", "out", "list of pairs", 24},
+        Broken{"alias_shape", "[[out, inp]]", "[[out, index]]", "different element types or shapes", 24},
+        Broken{"require", "require: [nvcc]", "require: [nvc]", "did you mean 'nvcc'?", 25},
+        Broken{"require_list", "require: [nvcc]", "require: nvcc", "'require' must be a list", 25},
+        Broken{"policy", "min_speedup: 1.1", "min_speedup: 0.5", "must be from 1", 25},
         Broken{"no_output", "role: out}", "role: in}", "'out' or 'inout'", 7},
         Broken{"reserved_scalar", "value: false}", "value: false}\n      weight: {scalar: i32, value: 1}",
                "key of cases", 15}),

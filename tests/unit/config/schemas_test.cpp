@@ -70,7 +70,9 @@ kernels:
     tolerance: {relative: 1e-3}
     allow: [tf32, clock]
     accumulation: C
-policy: {min_speedup: 1.1, max_rounds: 5, max_minutes: 10, max_repairs: 0}
+    special: strict
+    alias: [[out, inp]]
+policy: {min_speedup: 1.1, max_rounds: 5, max_minutes: 10, max_repairs: 0, require: [nvcc]}
 pull_requests: {enabled: true, draft: true, labels: [speed], reviewers: [ann, "team:gpu"], max_open: 1, max_per_day: 2}
 nightly: {enabled: false, threshold: 1.05, branch: warpwright-times}
 )yaml";
@@ -129,6 +131,14 @@ const Row kRepositoryRows[] = {
     {"relative: 1e-3", "relative: 2", Verdict::kBad},
     {"relative: 1e-3", "absolute: 2", Verdict::kBad},
     {"allow: [tf32, clock]", "allow: [tf33]", Verdict::kBad},
+    {"special: strict", "special: finite_inputs", Verdict::kGood},
+    {"special: strict", "special: loose", Verdict::kBad},
+    {"alias: [[out, inp]]", "alias: []", Verdict::kGood},
+    {"alias: [[out, inp]]", "alias: [out, inp]", Verdict::kBad},
+    {"alias: [[out, inp]]", "alias: [[out]]", Verdict::kBad},
+    {"alias: [[out, inp]]", "alias: [[inp, out]]", Verdict::kBeyond},
+    {"require: [nvcc]", "require: [compute-sanitizer]", Verdict::kGood},
+    {"require: [nvcc]", "require: [gcc]", Verdict::kBad},
     {"min_speedup: 1.1", "min_speedup: 0.9", Verdict::kBad},
     {"max_rounds: 5", "max_rounds: 0", Verdict::kBad},
     {"max_rounds: 5", "max_rounds: 5.5", Verdict::kBad},

@@ -70,7 +70,7 @@ TEST(Judge, AcceptsTheOriginalAndAnEquivalent) {
                                    core::Check::kBuildDependent, core::Check::kHostCode, core::Check::kPtxRules,
                                    core::Check::kSecretSeed, core::Check::kDistributions, core::Check::kExactIntegers,
                                    core::Check::kNeedle, core::Check::kScaleLadder, core::Check::kSpecialValues,
-                                   core::Check::kOddShape, core::Check::kBytesRead}));
+                                   core::Check::kOddShape, core::Check::kBytesRead, core::Check::kHostTime}));
     ASSERT_EQ(measured.cases.size(), 1u);
     EXPECT_EQ(measured.cases[0].case_name, "small");
     EXPECT_GT(measured.cases[0].time_us, 0);

@@ -145,6 +145,28 @@ TEST(Shapes, HaveOneSizeAtATimeZero) {
   EXPECT_EQ(empty, 2);
 }
 
+// Of nothing a sum is zero, a mean is no number.
+TEST(Shapes, ANumberThatIsAskedOfNothingIsCompared) {
+  core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 100);
+  spec.args[0].kind = Buffer(core::DType::kF32, {"1"}, core::Role::kOut);
+  const auto sum = [](double of_nothing) {
+    return [of_nothing](FakeRun& run) {
+      double total = run.Size("in") == 0 ? of_nothing : 0;
+      for (const double value : run.Values("in")) total += value;
+      run.Set("out", 0, total);
+    };
+  };
+  const auto verdict_of = [&](double original, double candidate) {
+    JudgeBench bench(spec, sum(original));
+    const auto verdict = bench.Try(sum(candidate));
+    EXPECT_TRUE(verdict) << verdict.error().Format();
+    return verdict ? core::VerdictMessage(*verdict) : std::string();
+  };
+  EXPECT_NE(verdict_of(0, 1).find("n=0"), std::string::npos);
+  EXPECT_EQ(verdict_of(NAN, 0).find("n=0"), std::string::npos);
+  EXPECT_EQ(verdict_of(0, 0).find("n=0"), std::string::npos);
+}
+
 TEST(Shapes, PassWhatGridsAndShortIntegersHold) {
   const core::KernelSpec spec = SoftmaxSpec(32, 64);
   bool rows = false, columns = false, square = false, many = false, named = false, stride = false;
@@ -164,6 +186,33 @@ TEST(Shapes, PassWhatGridsAndShortIntegersHold) {
   for (const core::Case& shape : judge::LongShapes(flat, flat.cases[0], 1, {}))
     million = million || std::get<int64_t>(shape.scalars.at("n")) > 1 << 20;
   EXPECT_TRUE(million);
+}
+
+TEST(Shapes, PassWhat32BitsCount) {
+  const auto elements = [](const core::Case& c) {
+    double product = 1;
+    for (const auto& [name, size] : core::IntegerScalars(c)) product *= static_cast<double>(size);
+    return product;
+  };
+  const core::KernelSpec spec = SoftmaxSpec(37, 130);
+  const auto shapes = judge::HugeShapesOf(spec, spec.cases[0], 1, {3e9});
+  ASSERT_EQ(shapes.size(), 5u);  // each size, each beyond the named number, and a drawn one
+  for (size_t i = 0; i < 2; ++i) {
+    ASSERT_EQ(shapes[i].largest_first.size(), 2u);
+    EXPECT_GT(elements(shapes[i].largest_first[0]), 0x1p32);
+    EXPECT_GT(elements(shapes[i].largest_first[1]), 0x1p31);
+    EXPECT_LT(elements(shapes[i].largest_first[1]), 0x1p32);
+  }
+  for (size_t i = 2; i < 4; ++i) {
+    EXPECT_GT(elements(shapes[i].largest_first[0]), 3e9);
+    EXPECT_LT(elements(shapes[i].largest_first[0]), 3.01e9);
+  }
+  // A size of 32 bits alone.
+  const core::KernelSpec flat = ElementwiseSpec(core::DType::kF32, 1000);
+  const auto largest = judge::HugeShapesOf(flat, flat.cases[0], 1, {});
+  ASSERT_FALSE(largest.empty());
+  EXPECT_GT(elements(largest[0].largest_first[0]), 0x1p31 - 4100);
+  EXPECT_LE(elements(largest[0].largest_first[0]), 0x1p31 - 1);
 }
 
 TEST(Shapes, OtherScalarsAreChangedTogetherAndAlone) {
@@ -193,6 +242,8 @@ TEST(Trials, BuffersBeginAsTheManifestAllows) {
   EXPECT_EQ(offset(judge::Pointers::kTwice), 8);
   EXPECT_EQ(offset(judge::Pointers::kMixed, 0), 0);
   EXPECT_EQ(offset(judge::Pointers::kMixed, 1), 4);
+  EXPECT_EQ(judge::PointerOffset({.c = {}, .pointers = judge::Pointers::kOne, .unaligned = 1}, buffer, 1), 4);
+  EXPECT_EQ(judge::PointerOffset({.c = {}, .pointers = judge::Pointers::kOne, .unaligned = 1}, buffer, 0), 0);
   buffer.alignment = 256;
   for (const auto pointers : {judge::Pointers::kLeast, judge::Pointers::kTwice, judge::Pointers::kMixed})
     EXPECT_EQ(offset(pointers, 1), 0);

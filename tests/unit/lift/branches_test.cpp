@@ -121,6 +121,117 @@ __global__ void letters(const float* text, const float* weights, int* counts, fl
   }
 }
 
+// Neither side can run where the other one shall: there are barriers, shuffles and loops in them.
+TEST(LiftBranches, LaunchesAlongEveryPath) {
+  TraceKit kit = TraceKit::FromCuda(R"(
+__global__ void rows(const float* scale, const float* in, float* out, int n) {
+  __shared__ float row[64];
+  int r = blockIdx.x, t = threadIdx.x;
+  float k = scale[r];
+  if (k == 0.0f) {
+    if (t < n) out[r * n + t] = 1.0f;
+    return;
+  }
+  row[t] = t < n ? in[r * n + t] : 0.0f;
+  __syncthreads();
+  if (t < n) out[r * n + t] = k * (row[t] + row[n - 1 - t]);
+}
+__global__ void normal(const float* in, float* out) {
+  float v = in[blockIdx.x * 32 + threadIdx.x], s = v;
+  for (int o = 16; o; o >>= 1) s += __shfl_xor_sync(~0u, s, o);
+  if (s > 0.0f) {
+    for (int o = 16; o; o >>= 1) v = fmaxf(v, __shfl_xor_sync(~0u, v, o));
+  }
+  out[blockIdx.x * 32 + threadIdx.x] = v;
+}
+__global__ void chosen(const float* in, float* out, int n, int k) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float s = 0.25f;
+  if (in[i] > 0.5f) {
+#pragma unroll 1
+    for (int j = 0; j < k; ++j) s += in[(i + j) % n] * j;
+  }
+  if (s < 0.0f) {
+#pragma unroll 1
+    for (int j = 1; j < k; ++j) s *= in[(i + j) % n];
+  }
+  out[i] = s;
+})",
+                                    {"rows", "normal", "chosen"});
+  const auto value = [](size_t input, size_t i) {
+    const double v = std::sin(static_cast<double>((input + 2) * (i + 1) * 3));
+    return (i + input) % 3 == 0 ? 0 : v;
+  };
+  const uint32_t in = kit.Argument("in", DType::kF32, 96, [&](size_t i) { return value(0, i); }),
+                 rows = kit.Argument("rows", DType::kF32, 15), normal = kit.Argument("normal", DType::kF32, 96),
+                 chosen = kit.Argument("chosen", DType::kF32, 40);
+  kit.Launch("rows", {3}, {64}, Pointer{in}, Pointer{in}, Pointer{rows}, 5);
+  kit.Launch("normal", {3}, {32}, Pointer{in}, Pointer{normal});
+  kit.Launch("chosen", {2}, {32}, Pointer{in}, Pointer{chosen}, 40, 7);
+  const Trace concrete = RunConverted(kit);
+  EXPECT_FALSE(concrete.branches.empty());
+  kit.request.forked.insert(concrete.kernels.begin(), concrete.kernels.end());
+  Trace trace = RunConverted(kit);
+  ExpectWhole(trace);
+  ExpectValuesForOtherInputs(kit, trace, in, value);
+}
+
+// Votes, ballots and reductions over a barrier are values like others, also where a branch follows them.
+TEST(LiftBranches, Votes) {
+  TraceKit kit = TraceKit::FromCuda(R"(
+__global__ void votes(const float* in, int* out, int n) {
+  int t = threadIdx.x, lane = t & 31;
+  bool below = t < n && in[t] < 0.0f;
+  int any = __syncthreads_or(below), all = __syncthreads_and(t >= n || in[t] < 0.5f), count = __syncthreads_count(below);
+  unsigned ballot = __ballot_sync(~0u, below);
+  int before = __popc(ballot & ((1u << lane) - 1));
+  int* at = out + 6 * t;
+  at[0] = any ? 1 : 0;
+  at[1] = all ? 1 : 0;
+  at[2] = count;
+  at[3] = __popc(ballot);
+  at[4] = below ? before : -1;
+  at[5] = 7;
+  if (__any_sync(~0u, in[t % n] > 0.9f)) {
+    __syncwarp();
+    at[5] = __all_sync(~0u, in[t % n] > -0.9f) ? 2 : 3;
+  }
+})",
+                                    {"votes"});
+  const auto value = [](size_t input, size_t i) {
+    if (input == 1) return 0.25;
+    return (input == 2 ? 0.4 : 1.0) * std::sin(static_cast<double>((input + 2) * (i + 1) * 3));
+  };
+  const uint32_t in = kit.Argument("in", DType::kF32, 45, [&](size_t i) { return value(0, i); }),
+                 out = kit.Argument("out", DType::kI32, 6 * 64);
+  kit.Launch("votes", {1}, {64}, Pointer{in}, Pointer{out}, 45);
+  const Trace concrete = RunConverted(kit);
+  kit.request.forked.insert(concrete.kernels.begin(), concrete.kernels.end());
+  Trace trace = RunConverted(kit);
+  ExpectWhole(trace);
+  ExpectValuesForOtherInputs(kit, trace, in, value);
+}
+
+// Where the way of one block shows in what another one reads, or there are too many ways, branches stay branches.
+TEST(LiftBranches, PathsThatCannotBeToldApart) {
+  for (const char* body :
+       {"if (in[b] > 0.0f) { __syncthreads(); atomicAdd(out, in[b + 2]); }", "while (v > 1.0f) v *= in[0]; out[b] = v;",
+        "if (in[threadIdx.x] > 0.0f) __syncthreads(); out[b] = v;"}) {
+    SCOPED_TRACE(body);
+    TraceKit kit = TraceKit::FromCuda(
+        std::string("__global__ void k(const float* in, float* out) { int b = blockIdx.x; float v = in[b]; ") + body +
+            " }",
+        {"k"});
+    const uint32_t in = kit.Argument("in", DType::kF32, 70, [](size_t i) { return 0.5 + static_cast<double>(i); }),
+                   out = kit.Argument("out", DType::kF32, 2, [](size_t) { return 0; });
+    kit.Launch("k", {2}, {64}, Pointer{in}, Pointer{out});
+    const Trace concrete = RunConverted(kit);
+    kit.request.forked.insert(concrete.kernels.begin(), concrete.kernels.end());
+    EXPECT_FALSE(RunConverted(kit).branches.empty());
+  }
+}
+
 // What other data lead to is a read or a store outside of everything: no form.
 TEST(LiftBranches, AccessesThatCannotBeMadeAreSaid) {
   for (const char* access : {"out[i] = x > 3.0f ? in[i + 1000] : x", "if (x > 3.0f) out[i + 1000] = x; out[i] = x",

@@ -43,7 +43,13 @@ core::Measured SampleMeasured() {
   launch.unmeasured = {"barriers", "latency_us"};
   return {true,
           "sim:h200",
-          {{"gpt2", 3, 12.5, true, {launch, launch}}, {"small", 1, 0.1, false, {}}},
+          {{.case_name = "gpt2",
+            .weight = 3,
+            .time_us = 12.5,
+            .host_us = 2.25,
+            .sampled = true,
+            .launches = {launch, launch}},
+           {.case_name = "small", .weight = 1, .time_us = 0.1}},
           {core::Check::kComparison, core::Check::kGuardBands}};
 }
 

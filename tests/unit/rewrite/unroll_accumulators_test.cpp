@@ -44,7 +44,7 @@ TEST(UnrollAccumulators, WritesWhatAPersonWouldWrite) {
 TEST(UnrollAccumulators, Applies) {
   const std::tuple<const char*, const char*, const char*> rows[] = {
       {"maximum", "float m = a[0];\n  for (int i = 1; i < n; i++) m = fmaxf(m, a[i]);\n  o[0] = m;",
-       "float m_part[4] = {m, m, m, m};"},
+       "for (int u = 0; u < 4; ++u) m_part[u] = m;"},
       {"comparison",
        "float m = a[0];\n  for (int i = 1; i < n; i++) {\n    if (a[i] < m) {\n      m = a[i];\n    }\n  }\n  o[0] = "
        "m;",
@@ -70,7 +70,7 @@ TEST(UnrollAccumulators, Applies) {
       {"two loops into one sum",
        "float s = 0;\n  for (int i = 0; i < n; i++) s += a[i];\n  for (int j = 0; j < n; j++) s += a[j] * a[j];\n  "
        "o[0] = s;",
-       "s_part[u] += a[j] * a[j];"},
+       "s_part2[u] += a[j] * a[j];"},
       {"the inner of two loops",
        "float s = 0;\n  for (int i = 0; i < n; i++) {\n    float q = 0;\n    for (int j = 0; j < i; j++) q += a[j];\n  "
        "  s += q;\n  }\n  o[0] = s;",

@@ -41,9 +41,14 @@ TEST(ConditionText, JoinsBounds) {
   const std::map<core::VariableId, std::string> names = {{0, "y"}, {1, "ky"}};
   EXPECT_EQ(schedule::ConditionText({}, names), "");
   const core::Guard both[] = {Within(V(0) + V(1) - At("1"), "0", "h")};
-  EXPECT_EQ(schedule::ConditionText(both, names), "y + ky - 1 >= 0 && y + ky - 1 < h");
+  EXPECT_EQ(schedule::ConditionText(both, names), "y + ky >= 1 && y + ky < h + 1");
   const core::Guard divided[] = {Within(V(0) / "s", "0", "h")};
-  EXPECT_EQ(schedule::ConditionText(divided, names), "y % s == 0 && y >= 0 && y < h * s");
+  EXPECT_EQ(schedule::ConditionText(divided, names), "y % s == 0 && y < h * s") << "y counts from zero";
+  const core::Guard inner[] = {Within(V(0) - At("1"), "0", "h - 2")};
+  EXPECT_EQ(schedule::ConditionText(inner, names), "y >= 1 && y < h - 1");
+  const core::Guard last[] = {Within(V(0), "h - 1", "h")};
+  EXPECT_EQ(schedule::ConditionText(last, names), "y == h - 1");
+  EXPECT_EQ(schedule::ConditionText(inner, {{0, "y - pad"}}), "y - pad >= 1 && y - pad < h - 1");
 }
 
 TEST(Conversions, HappenWhereValuesAreLoadedAndStored) {

@@ -36,11 +36,20 @@ TEST(Refusals, LaunchersThatAreNotOurs) {
         << Apply("schedule_map", stranger, row.text);
 }
 
-TEST(Refusals, FormsOfSomeSizesOnly) {
+TEST(Launcher, DoesWhatItDidAtSizesThatTheFormIsNotOf) {
   Stranger stranger = Find("04-extension/elu_forward");
   stranger.form.assumptions = {"numel = 6"};
-  EXPECT_EQ(Apply("schedule_map", stranger, StubFor(stranger)),
-            "REFUSED: what it computes is only known at some sizes (numel = 6)");
+  const std::string check = "  if (numel == 0) return;\n";
+  const std::string text = Replaced(StubFor(stranger), "  old_kernel<<<", check + "  old_kernel<<<");
+  const std::string rewritten = Apply("schedule_map", stranger, text);
+  EXPECT_NE(rewritten.find(check + "  // Other sizes take the launches below.\n  if (numel == 6) {\n"),
+            std::string::npos)
+      << rewritten;
+  EXPECT_NE(rewritten.find("    return;\n  }\n  old_kernel<<<1, 1>>>("), std::string::npos) << rewritten;
+  EXPECT_NE(rewritten.find("__global__ void old_kernel("), std::string::npos) << rewritten;
+  stranger.form.assumptions = {"the same = 6"};
+  EXPECT_EQ(Apply("schedule_map", stranger, text),
+            "REFUSED: what it computes is only known at some sizes (the same = 6)");
 }
 
 TEST(Refusals, ChangesInPlaceThatOthersNeed) {

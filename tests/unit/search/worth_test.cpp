@@ -76,7 +76,7 @@ TEST(Worth, APlanMustPromiseWhatItsTimeIsWorth) {
   EXPECT_TRUE(search::IsWorthItsCost(plan, 60, policy));
 }
 
-TEST(Selector, TheLatestGainOrTheFastestForWhichPlansAreLeft) {
+TEST(Selector, TheLatestGainAndThenNothing) {
   search::Pool pool;
   for (const double us : {100.0, 50.0, 80.0}) {
     search::Base version;
@@ -84,14 +84,10 @@ TEST(Selector, TheLatestGainOrTheFastestForWhichPlansAreLeft) {
     pool.Add(std::move(version));
   }
   EXPECT_EQ(pool.BestFirst(), (std::vector<size_t>{1, 2}));
-  const auto latest = search::LatestGain(), fastest = search::FastestFirst();
+  const auto latest = search::LatestGain();
   EXPECT_EQ(latest->Next(pool), 2u);
-  for (const size_t expected : {1u, 2u, 0u}) {
-    EXPECT_EQ(fastest->Next(pool), expected);
-    pool.WorkOn(expected);
-    pool.Exhaust();
-  }
-  EXPECT_EQ(fastest->Next(pool), std::nullopt);
+  pool.WorkOn(2);
+  pool.Exhaust();
   EXPECT_EQ(latest->Next(pool), std::nullopt);
 }
 

@@ -10,7 +10,7 @@
 namespace warpwright::sim {
 namespace {
 
-constexpr uint64_t kBase = kGlobalBase / 32;  // sector of the first byte
+uint64_t FirstSector() { return kGlobalBase / 32; }  // drawn when the program begins
 
 // A kernel as a list of requests, replayed into the models as a device would.
 class Caches {
@@ -72,7 +72,7 @@ class Caches {
 
 std::vector<uint64_t> Row(uint64_t first, uint64_t count = 4, uint64_t stride = 1) {
   std::vector<uint64_t> sectors;
-  for (uint64_t i = 0; i < count; ++i) sectors.push_back(kBase + first + i * stride);
+  for (uint64_t i = 0; i < count; ++i) sectors.push_back(FirstSector() + first + i * stride);
   return sectors;
 }
 
@@ -285,7 +285,7 @@ class RandomKernel {
   void Request(uint64_t block) {
     using Kind = MemoryRequest::Kind;
     const auto warp = static_cast<uint32_t>(Below(9));
-    uint64_t base = kBase + (Below(4) != 0 ? Below(2000) : Below(200000));
+    uint64_t base = FirstSector() + (Below(4) != 0 ? Below(2000) : Below(200000));
     if (Below(10) == 0) base = (1ull << 58) + Below(5000);
     const uint64_t choice = Below(8), count = 1 + Below(32);
     const uint64_t stride = Below(3) == 0 ? 1 : Below(2) != 0 ? Below(7) + 1 : 32 * (1 + Below(3));

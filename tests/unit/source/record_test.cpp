@@ -155,6 +155,41 @@ TEST_P(RecordDeviceEdit, RebuildsTheLauncherOnlyWhereItIsAnother) {
   EXPECT_EQ(Recorders() - before, edit.rebuilds ? 2u : 0u);
 }
 
+// A size at which another path begins, and that no text names; and host code that takes long.
+TEST(Record, TellsWhatTheLauncherComparesAndTakes) {
+  core::KernelSpec spec;
+  spec.entry = "run";
+  core::BufferArgument buffer;
+  buffer.shape = {core::Expression::Constant(64)};
+  spec.args = {{"x", buffer, 0}, {"n", core::ScalarArgument{core::DType::kI32}, 0}};
+  core::Case c;
+  c.scalars = {{"n", int64_t{640}}};
+  const auto record = [&](const std::string& body) {
+    const std::string text =
+        "__global__ void k(float* x, int n) { x[threadIdx.x] = n; }\n"
+        "static long Power(int of) { return of > 0 ? 10 * Power(of - 1) : 1; }\n"
+        "void run(float* x, int n) {\n" +
+        body + "  k<<<1, 64>>>(x, n);\n}\n";
+    const auto sliced = source::Slice({WW_SOURCE_DIR, "ww-host.cu", text}, spec.entry);
+    const auto recorded = source::RecordPlan(std::get<source::Slices>(*sliced), RequestFor(spec, c));
+    if (!recorded) throw std::runtime_error(recorded.error().Format());
+    return std::get<source::Recorded>(*recorded);
+  };
+  const auto has = [](const source::Recorded& recorded, double number) {
+    return std::find(recorded.compared.begin(), recorded.compared.end(), number) != recorded.compared.end();
+  };
+  const source::Recorded plain = record("");
+  EXPECT_FALSE(has(plain, 3e6));
+  EXPECT_LT(plain.host_us, 200);
+  const source::Recorded compares = record("  if (n > 3 * Power(6)) return;\n");
+  EXPECT_TRUE(has(compares, 3e6));
+  EXPECT_TRUE(has(compares, 640));
+  const source::Recorded slow = record(
+      "  volatile double sum = 0;\n"
+      "  for (int i = 0; i < 2000000; ++i) sum = sum + n * 0.5;\n");
+  EXPECT_GT(slow.host_us, 500);
+}
+
 INSTANTIATE_TEST_SUITE_P(Table, RecordDeviceEdit, testing::ValuesIn(kDeviceEdits),
                          [](const auto& info) { return std::string(info.param.name); });
 

@@ -63,14 +63,16 @@ Line& Line::Pointer(const char* key, int buffer, const void* value) {
   return Json(key, "{" + PointerMembers(buffer, value) + "}");
 }
 
-void Note(const Line& line) { state.out += line.json() + "\n"; }
+void Note(const Line& line) {
+  if (!state.muted) state.out += line.json() + "\n";
+}
 
 Line EventLine(bool waits, long long event, int stream) {
   return Line("event").Flag("waits", waits).Integer("event", event).Integer("stream", stream);
 }
 
 void Emit(const Line& line) {
-  if (state.failing) return;
+  if (state.failing || state.muted) return;
   if (++operations > 3 * kMaxOperations) Refuse("the launcher makes more than 4,096 device operations", "", 0);
   // What follows a host that waited, on whichever stream, follows all that was before: as it does an operation of the
   // default stream.
@@ -80,6 +82,7 @@ void Emit(const Line& line) {
 }
 
 void End() {
+  state.muted = false;
   Note(Line("end"));
   Flush();
   state.finished = true;
@@ -88,7 +91,7 @@ void End() {
 }
 
 void Refuse(const std::string& reason, const char* file, int line) {
-  if (state.failing) End();
+  if (state.failing || state.muted) End();
   Note(Line("refuse").Text("reason", reason).Text("file", file).Integer("line", line));
   Flush();
   state.finished = true;
@@ -97,7 +100,7 @@ void Refuse(const std::string& reason, const char* file, int line) {
 
 void OnExit() {
   if (state.finished) return;
-  if (state.failing) End();
+  if (state.failing || state.muted) End();
   std::string reason = "the launcher ended the process";
   if (!state.last_failure.empty()) reason += " after " + state.last_failure;
   Refuse(reason, state.failure_file, state.failure_line);
@@ -162,7 +165,7 @@ void ReadInput() {
       std::getline(std::cin >> std::ws, a.name);
       state.device = a.device;
     } else if (word == "recording") {
-      std::cin >> state.close >> state.default_stream >> state.moves >> state.fails;
+      std::cin >> state.close >> state.default_stream >> state.moves >> state.fails >> state.measures;
     } else if (word == "earlier") {
       state.earlier.emplace_back();
     } else if (word == "earlier_bytes") {
@@ -225,6 +228,7 @@ void RunCall(const Line& begin) {
   state.host_waited = false;
   state.order.BeginCall(state.callers_stream);
   for (Buffer& buffer : state.buffers) buffer.dirty = false;
+  FollowComparisons(!state.quiet);
   try {
     Call();
   } catch (const std::exception& error) {
@@ -233,6 +237,7 @@ void RunCall(const Line& begin) {
   } catch (...) {
     Refuse("the launcher threw an exception", "", 0);
   }
+  FollowComparisons(false);
   if (!state.unseen_launch_error.empty()) Refuse(state.unseen_launch_error, state.unseen_file, state.unseen_line);
   if (!state.pending.empty())
     Refuse("a launch configuration has no launch", state.pending.back().file, state.pending.back().line);
@@ -293,6 +298,15 @@ int main() {
   }
   if (state.order.line() >= 0)
     ww::Note(ww::Line("unordered").Text("file", state.order.file()).Integer("line", state.order.line()));
+  ww::NoteComparisons();
+  if (state.measures) {
+    ww::Flush();
+    try {
+      ww::MeasureHostTime();
+    } catch (...) {
+      state.muted = false;
+    }
+  }
   if (state.fails) {
     ww::Flush();
     state.failing = true;

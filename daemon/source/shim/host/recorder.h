@@ -83,6 +83,7 @@ struct State {
   uint64_t moves = 0;           // bytes that the arguments move by before the last call
   bool default_stream = false;  // the caller passes no stream of its own
   bool fails = false;           // after the calls, one more in which every launch fails
+  bool measures = false;        // after the calls, more of them for their time
   std::vector<EarlierCall> earlier;
   std::map<std::string, std::vector<int>> lines;  // by file: of each compiled line, the user's
 
@@ -100,6 +101,7 @@ struct State {
   bool repeats = false;         // not the first call: what it does, every call does
   bool failing = false;         // in the call in which launches fail
   bool quiet = false;           // in a call with other arguments
+  bool muted = false;           // in a call that is measured: nothing is said
   bool callers_stream = false;  // the entry is given one: the first of `streams`; the second stands for
                                 // the default stream
   CallOrder order;
@@ -158,6 +160,10 @@ void ChangesDevice(const char* function);
 void Waits(const char* function);
 void AllocatesInEveryCall(const char* function);
 void UploadsFrom(const void* from, size_t bytes);  // asynchronously
+// Of the calls in between (record_compared.cpp).
+void FollowComparisons(bool follow);
+void NoteComparisons();
+void MeasureHostTime();  // record_time.cpp
 Held HeldNow();
 void CompareHeld(const Held& before, const Held& after);
 

@@ -1,0 +1,197 @@
+#include "judge/huge_shapes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/random.h"
+#include "core/run_notes.h"
+#include "judge/shapes.h"
+
+namespace warpwright::judge {
+namespace {
+
+// A prime number of elements: an offset that lost its upper bits reads something else.
+constexpr uint64_t kTileElements = 250'007;
+constexpr uint64_t kInstructions = 40'000'000, kInstructionsOfCandidate = 160'000'000;
+constexpr double kPlainlyOther = 1.0 / 128;  // of the rms
+constexpr uint64_t kHugeStream = 81;
+
+bool IsUntested(const core::Verdict& verdict) {
+  const auto* faulted = std::get_if<core::Faulted>(&verdict);
+  return faulted != nullptr && (faulted->fault.kind == core::Fault::Kind::kNotSimulated ||
+                                faulted->fault.kind == core::Fault::Kind::kInstructionLimit);
+}
+
+// The elements that both have written, one behind the other.
+struct Common {
+  std::vector<std::byte> original, candidate;
+  std::vector<uint64_t> index;  // of each in the buffer
+};
+Common CommonElements(const std::vector<core::WrittenPart>& original, const std::vector<core::WrittenPart>& candidate,
+                      uint32_t buffer, size_t size) {
+  Common common;
+  auto mine = candidate.begin();
+  for (const core::WrittenPart& part : original) {
+    if (part.buffer != buffer) continue;
+    const uint64_t end = part.offset + part.bytes.size();
+    while (mine != candidate.end() &&
+           (mine->buffer < buffer || (mine->buffer == buffer && mine->offset + mine->bytes.size() <= part.offset)))
+      ++mine;
+    for (auto other = mine; other != candidate.end() && other->buffer == buffer && other->offset < end; ++other) {
+      const uint64_t from = (std::max(part.offset, other->offset) + size - 1) / size * size,
+                     to = std::min(end, other->offset + other->bytes.size()) / size * size;
+      for (uint64_t at = from; at < to; at += size) {
+        const std::byte *theirs = part.bytes.data() + (at - part.offset),
+                        *ours = other->bytes.data() + (at - other->offset);
+        common.original.insert(common.original.end(), theirs, theirs + size);
+        common.candidate.insert(common.candidate.end(), ours, ours + size);
+        common.index.push_back(at / size);
+      }
+    }
+  }
+  return common;
+}
+
+bool WasCutShort(const core::Executed& run) {
+  return std::find(run.notes.begin(), run.notes.end(), core::kCutShort) != run.notes.end();
+}
+
+// The first and one past the last byte that a sample wrote.
+core::ByteRange ReachOf(const std::vector<core::WrittenPart>& parts, uint32_t buffer) {
+  core::ByteRange reach{UINT64_MAX, 0};
+  for (const core::WrittenPart& part : parts) {
+    if (part.buffer != buffer) continue;
+    reach.begin = std::min(reach.begin, part.offset);
+    reach.end = std::max(reach.end, part.offset + part.bytes.size());
+  }
+  return reach;
+}
+
+// The first and the last blocks are among both samples, and with them, in whatever order a version divides its work,
+// the neighbourhood of both ends of the buffer.
+bool LeavesEndOut(const core::ByteRange& original, const core::ByteRange& candidate, uint64_t bytes) {
+  const uint64_t near = bytes / 64, far = bytes / 8;
+  return (original.end + near >= bytes && candidate.end + far < bytes) ||
+         (original.begin <= near && candidate.begin > far);
+}
+
+bool ArePlainlyOther(core::DType dtype, const Common& common) {
+  if (!core::IsFloat(dtype)) return common.original != common.candidate;
+  double squares = 0, errors = 0;
+  for (size_t i = 0; i < common.index.size(); ++i) {
+    const double a = core::LoadAsDouble(dtype, common.original.data(), i),
+                 b = core::LoadAsDouble(dtype, common.candidate.data(), i);
+    if (std::isfinite(a) != std::isfinite(b)) return true;
+    if (!std::isfinite(a)) continue;
+    squares += a * a;
+    errors += (a - b) * (a - b);
+  }
+  return errors > kPlainlyOther * kPlainlyOther * squares;
+}
+
+}  // namespace
+
+std::string HugeShapes::Device() const { return state_.on_simulator() ? state_.device : state_.options.simulator; }
+
+Result<RunOutcome> HugeShapes::Execute(const core::SourceRef& source, core::Evaluator& evaluator,
+                                       const core::Case& shape, const std::vector<core::BufferContent>& inputs,
+                                       uint64_t instructions) const {
+  RunConfiguration setting{.source = &source, .spec = &state_.spec, .c = &shape, .device = Device(), .options = {}};
+  setting.options.sample_instructions = setting.options.instruction_limit = instructions;
+  setting.options.spread = true;
+  setting.options.lines = &source == &candidate_ && runs_.added().any();
+  return RunKernel(evaluator, setting, inputs);
+}
+
+std::optional<Mismatch> HugeShapes::Compare(const core::Case& shape, const std::vector<core::BufferContent>& inputs,
+                                            const core::Executed& original, const core::Executed& candidate) const {
+  if (original.launches.size() > 1 || candidate.launches.size() > 1) return std::nullopt;
+  if (state_.spec.allow.contains(core::Allow::kNondeterministic)) return std::nullopt;
+  uint32_t index = 0;
+  for (const core::Argument& argument : state_.spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    if (buffer == nullptr) continue;
+    const uint32_t i = index++;
+    if (buffer->role != core::Role::kOut || inputs[i].repeated_bytes == 0) continue;
+    const core::ByteRange reach = ReachOf(candidate.parts, i);
+    if (!WasCutShort(candidate) && LeavesEndOut(ReachOf(original.parts, i), reach, inputs[i].repeated_bytes)) {
+      const uint64_t size = core::SizeOf(buffer->dtype);
+      return Mismatch{
+          .output = argument.name,
+          .message = fmt::format("the first and the last blocks write elements {} to {} of {}'s {}", reach.begin / size,
+                                 reach.end / size, argument.name, inputs[i].repeated_bytes / size)};
+    }
+    const Common common = CommonElements(original.parts, candidate.parts, i, core::SizeOf(buffer->dtype));
+    if (common.index.empty() || !ArePlainlyOther(buffer->dtype, common)) continue;
+    const OutputLayout layout{argument.name,
+                              buffer->dtype,
+                              {static_cast<int64_t>(common.index.size())},
+                              EstimateAccumulation(state_.spec, shape, argument)};
+    const OutputReference reference{.bytes = std::vector(common.original)};
+    const Comparator comparator(layout, reference, state_.leniency, state_.TightenOf(argument.name));
+    auto mismatch = comparator.Check(common.candidate);
+    if (!mismatch) continue;
+    const uint64_t at = mismatch->index < common.index.size() ? common.index[mismatch->index] : common.index.front();
+    mismatch->message = fmt::format(
+        "of the elements that a sample of the blocks writes, those of {} are others from "
+        "element {} on: {}",
+        argument.name, at, mismatch->message);
+    return mismatch;
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<Failure>> HugeShapes::TryShape(const core::Case& shape, uint64_t seed, std::string& why) {
+  using Tried = std::optional<Failure>;
+  const auto inputs = MakeRepeatedInputs(state_.spec, shape, seed, state_.options.repository, kTileElements);
+  if (!inputs) return Tried();  // the manifest does not allow it, or its inputs are files
+  const auto original = Execute(state_.original, state_.trusted, shape, *inputs, kInstructions);
+  if (!original) return Tried();
+  if (const auto* verdict = std::get_if<core::Verdict>(&*original)) {
+    why = core::VerdictMessage(*verdict);
+    return Tried();
+  }
+  const auto ran = Execute(candidate_, evaluator_, shape, *inputs, kInstructionsOfCandidate);
+  if (!ran) {
+    if (ran.error().code != ErrorCode::kUnsupported && ran.error().code != ErrorCode::kEnvironment)
+      return Fail(ran.error());
+    state_.Note(fmt::format("odd-shape: not tested with {}: {}", shape.name, ran.error().message));
+    return Tried(Failure());
+  }
+  if (const auto* verdict = std::get_if<core::Verdict>(&*ran)) {
+    if (IsUntested(*verdict)) return Tried(Failure());
+    core::Verdict failed = *verdict;
+    if (auto* refused = std::get_if<core::Refused>(&failed))
+      refused->reason += fmt::format(" (with {}, which the original handles)", shape.name);
+    return Tried(Failure(std::move(failed)));
+  }
+  const core::Executed& run = std::get<core::Executed>(*ran);
+  const Trial trial{.check = core::Check::kOddShape, .c = shape, .seed = seed};
+  runs_.added().Saw(run.lines, runs_.SizesOf(trial));
+  if (auto mismatch = Compare(shape, *inputs, std::get<core::Executed>(*original), run))
+    return Tried(Failure(Wrong(core::Check::kOddShape, trial, mismatch->message)));
+  return Tried(Failure());
+}
+
+Result<Failure> HugeShapes::Try(const core::Case& c, uint64_t secret, const std::vector<double>& named) {
+  if (Device().empty()) return Failure();
+  const base::CounterRandom seeds(secret, kHugeStream);
+  uint64_t index = 0;
+  bool tried = false;
+  std::string why;
+  for (const HugeShape& huge : HugeShapesOf(state_.spec, c, secret, named))
+    for (const core::Case& shape : huge.largest_first) {
+      WW_ASSIGN(const std::optional<Failure> failure, TryShape(shape, seeds.Bits(index++), why));
+      if (!failure) continue;  // a smaller one
+      tried = true;
+      if (*failure) return *failure;
+      break;
+    }
+  if (!tried && !why.empty())
+    state_.Note("odd-shape: not tested with more than 2^31 elements: the original itself: " + why);
+  return Failure();
+}
+
+}  // namespace warpwright::judge

@@ -1,0 +1,42 @@
+// Sizes that no machine here holds: more elements than 32 bits count. The simulator has sparse memory (its inputs are a
+// tile of the usual distribution, over and over), of each side a few blocks all over the grid run, and what both have
+// written is compared. So an offset in 32 bits, a grid that ends too early and a path that begins beyond some size are
+// found where they go wrong. Private to judge/.
+//
+// Blocks that add to one result, and plans of several launches, are only looked at for faults: what other blocks would
+// have written is missing. Cheaper arithmetic is no concern here either: there is no truth at such sizes, so that only
+// values count that are plainly others.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "judge/candidate_runs.h"
+#include "judge/run_checks.h"
+
+namespace warpwright::judge {
+
+class HugeShapes {
+ public:
+  HugeShapes(Judge::State& state, const core::SourceRef& candidate, core::Evaluator& evaluator, CandidateRuns& runs)
+      : state_(state), candidate_(candidate), evaluator_(evaluator), runs_(runs) {}
+
+  // `named`: numbers that the candidate names and that may be counts of elements: they are gone beyond.
+  Result<Failure> Try(const core::Case& c, uint64_t secret, const std::vector<double>& named);
+
+ private:
+  // nullopt: the original cannot; `why` says why, if that is no matter of the device.
+  Result<std::optional<Failure>> TryShape(const core::Case& shape, uint64_t seed, std::string& why);
+  Result<RunOutcome> Execute(const core::SourceRef& source, core::Evaluator& evaluator, const core::Case& shape,
+                             const std::vector<core::BufferContent>& inputs, uint64_t instructions) const;
+  std::optional<Mismatch> Compare(const core::Case& shape, const std::vector<core::BufferContent>& inputs,
+                                  const core::Executed& original, const core::Executed& candidate) const;
+  std::string Device() const;
+
+  Judge::State& state_;
+  const core::SourceRef& candidate_;
+  core::Evaluator& evaluator_;
+  CandidateRuns& runs_;
+};
+
+}  // namespace warpwright::judge

@@ -1,0 +1,165 @@
+#include "schedule/emission.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "schedule/nested_sums.h"
+#include "schedule/phases.h"
+
+namespace warpwright::schedule {
+namespace {
+
+constexpr int kMostCuts = 16;  // of an entry into phases
+
+ParameterValues Completed(const Schedule& schedule, const ParameterValues& given) {
+  ParameterValues complete = given;
+  for (const ScheduleParameter& parameter : schedule.parameters)
+    complete.try_emplace(std::string(parameter.name), parameter.values.front());
+  return complete;
+}
+
+// Code of some groups, and whether the schedule that was asked for made any of it.
+struct Emission {
+  Code code;
+  bool used = false;
+};
+using EmissionOutcome = std::variant<core::RewriteRefusal, Emission>;
+
+// What was asked for, and what came of it.
+struct Choice {
+  const Schedule& asked;
+  const ParameterValues& parameters;
+  TakenNames& names;
+  std::optional<core::RewriteRefusal> refused = {};  // why not for the first group
+  int cuts = 0;                                      // that were tried
+  bool in_phases = false;
+};
+CodeOutcome EmitBy(const Schedule& schedule, const Problem& problem, const Group& group, const Choice& choice) {
+  const bool asked = schedule.id == choice.asked.id;
+  return schedule.emit(problem, group, Completed(schedule, asked ? choice.parameters : ParameterValues{}));
+}
+
+EmissionOutcome EmitFor(const Problem& problem, const Group& group, Choice& choice) {
+  std::vector<const Schedule*> order;
+  for (const Schedule& schedule : Schedules()) order.push_back(&schedule);
+  // Of several phases each is for the most special one, with its parameters for the one that was asked for.
+  if (!choice.in_phases)
+    std::stable_partition(order.begin(), order.end(), [&](const Schedule* s) { return s->id == choice.asked.id; });
+  std::optional<core::RewriteRefusal> refused;
+  for (const Schedule* schedule : order) {
+    CodeOutcome outcome = EmitBy(*schedule, problem, group, choice);
+    const bool asked = schedule->id == choice.asked.id;
+    if (auto* code = std::get_if<Code>(&outcome)) return Emission{std::move(*code), asked};
+    if (asked) refused = std::get<core::RewriteRefusal>(outcome);
+    if (asked && !choice.refused) choice.refused = refused;
+  }
+  return refused.value_or(Refuse("no schedule applies"));
+}
+
+void Append(Emission& all, Emission next) {
+  for (std::string& helper : next.code.helpers)
+    if (std::find(all.code.helpers.begin(), all.code.helpers.end(), helper) == all.code.helpers.end())
+      all.code.helpers.push_back(std::move(helper));
+  all.code.kernels += (all.code.kernels.empty() ? "" : "\n") + next.code.kernels;
+  all.code.launch += next.code.launch;
+  all.code.notes.insert(all.code.notes.end(), next.code.notes.begin(), next.code.notes.end());
+  for (std::string& condition : next.code.conditions)
+    if (std::find(all.code.conditions.begin(), all.code.conditions.end(), condition) == all.code.conditions.end())
+      all.code.conditions.push_back(std::move(condition));
+  all.used |= next.used;
+}
+
+EmissionOutcome EmitGroups(const Problem& problem, const std::vector<Group>& groups, Choice& choice) {
+  if (const auto hazard = FindHazard(problem.form, groups)) return *hazard;
+  Emission all;
+  for (const Group& group : groups) {
+    EmissionOutcome outcome = EmitFor(problem, group, choice);
+    if (auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;
+    Append(all, std::move(std::get<Emission>(outcome)));
+  }
+  return all;
+}
+
+// Of the two the one that the schedule that was asked for had a part in, or that is code at all.
+void TakeBetter(EmissionOutcome& best, EmissionOutcome next) {
+  const auto *old = std::get_if<Emission>(&best), *other = std::get_if<Emission>(&next);
+  if (other != nullptr && (old == nullptr || (other->used && !old->used))) best = std::move(next);
+}
+bool IsUsed(const EmissionOutcome& outcome) {
+  const auto* emission = std::get_if<Emission>(&outcome);
+  return emission != nullptr && emission->used;
+}
+
+// As few kernels as schedules can make of it without memory between them.
+EmissionOutcome EmitJoined(const Problem& problem, Choice& choice) {
+  std::optional<EmissionOutcome> best;
+  size_t before = 0;
+  for (const Joining joining : {Joining::kShapes, Joining::kParts, Joining::kNeeded}) {
+    const std::vector<Group> groups = GroupsOf(problem.form, joining);
+    if (groups.size() == before) continue;
+    before = groups.size();
+    EmissionOutcome outcome = EmitGroups(problem, groups, choice);
+    if (best) TakeBetter(*best, std::move(outcome));
+    else best = std::move(outcome);
+    if (IsUsed(*best)) return *best;
+  }
+  return best.value_or(Refuse("nothing is computed"));
+}
+
+Problem WithForm(const Problem& problem, const core::Computation& computation) {
+  Problem other = problem;
+  other.form = Fused(computation);
+  other.structure = core::StructureOf(other.form);
+  return other;
+}
+
+EmissionOutcome EmitAll(const Problem& problem, const core::Computation& computation, Choice& choice);
+
+EmissionOutcome EmitPhases(const Problem& problem, const Phases& phases, Choice& choice) {
+  Emission all;
+  if (!phases.definition.empty()) all.code.helpers.push_back(phases.definition);
+  if (!phases.condition.empty()) all.code.conditions.push_back(phases.condition);
+  for (const core::Computation* phase : {&phases.first, &phases.second}) {
+    EmissionOutcome outcome = EmitAll(problem, *phase, choice);
+    if (auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;
+    Append(all, std::move(std::get<Emission>(outcome)));
+  }
+  return all;
+}
+
+// What cannot be written as it is, in two parts with an intermediate in memory.
+EmissionOutcome EmitAll(const Problem& problem, const core::Computation& computation, Choice& choice) {
+  TakenNames names = choice.names;
+  EmissionOutcome best = EmitJoined(WithForm(problem, computation), choice);
+  if (std::holds_alternative<Emission>(best)) return best;
+  TakenNames of_best = choice.names = names;
+  for (const PlaceToCut& place : PlacesToCut(computation)) {
+    const auto phases = CutAt(problem, place);
+    if (!phases) continue;
+    if (++choice.cuts > kMostCuts) break;
+    const bool outer = std::exchange(choice.in_phases, true);
+    EmissionOutcome outcome = EmitPhases(problem, *phases, choice);
+    choice.in_phases = outer;
+    if (IsUsed(outcome)) return outcome;
+    if (std::holds_alternative<Emission>(outcome) && !std::holds_alternative<Emission>(best)) {
+      best = std::move(outcome);
+      of_best = choice.names;
+    }
+    choice.names = names;
+  }
+  choice.names = of_best;
+  return best;
+}
+
+}  // namespace
+
+CodeOutcome Emit(const Problem& problem, const Schedule& asked, const ParameterValues& parameters, TakenNames& names) {
+  Choice choice{asked, parameters, names};
+  EmissionOutcome outcome = EmitAll(problem, WithNestedSums(problem.input.computation), choice);
+  if (IsUsed(outcome)) return std::move(std::get<Emission>(outcome).code);
+  const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome);
+  return choice.refused.value_or(refusal ? *refusal : Refuse("nothing is computed"));
+}
+
+}  // namespace warpwright::schedule

@@ -1,0 +1,55 @@
+#include "sim/memory.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace warpwright {
+namespace {
+
+constexpr uint64_t kHuge = 40ull << 30;  // more than a machine that runs tests has
+
+std::vector<std::byte> Tile() {
+  std::vector<std::byte> tile(1009);
+  for (size_t i = 0; i < tile.size(); ++i) tile[i] = static_cast<std::byte>(i % 251 + 1);
+  return tile;
+}
+
+TEST(SparseMemory, MakesItsContentWhereItIsTouched) {
+  const std::vector<std::byte> tile = Tile();
+  sim::Memory memory;
+  const auto base = memory.Allocate("x", kHuge, {.sparse = true, .content = tile});
+  ASSERT_TRUE(base) << base.error().Format();
+  const sim::Allocation* x = memory.Find(*base + kHuge - 1);
+  ASSERT_NE(x, nullptr);
+  EXPECT_TRUE(sim::Memory::Values(*x, 1 << 20).empty());
+  for (const uint64_t at : std::array<uint64_t, 3>{5, (1ull << 32) + 3, kHuge - 4}) {
+    sim::NoteFound(*x, at, 4);
+    for (uint64_t i = at; i < at + 4; ++i) EXPECT_EQ(x->data[i], tile[i % tile.size()]) << i;
+  }
+  memory.MarkWritten(*base + 7, 1);
+  x->data[7] = std::byte{255};
+  sim::NoteFound(*x, 0, 16);
+  EXPECT_EQ(x->data[7], std::byte{255}) << "what was written stays";
+}
+
+TEST(SparseMemory, TellsWhatWasWritten) {
+  sim::Memory memory;
+  const auto base = memory.Allocate("out", kHuge, {.initialized = false, .sparse = true});
+  ASSERT_TRUE(base) << base.error().Format();
+  const std::array<core::ByteRange, 3> ranges = {{{0, 8}, {4096, 4100}, {(33ull << 30) + 1, (33ull << 30) + 9}}};
+  for (const core::ByteRange& range : ranges) memory.MarkWritten(*base + range.begin, range.end - range.begin);
+  const sim::Allocation& out = *memory.Find(*base);
+  const auto values = sim::Memory::Values(out, 1 << 20);
+  EXPECT_TRUE(std::equal(values.begin(), values.end(), ranges.begin(), ranges.end()));
+  EXPECT_EQ(sim::Memory::Values(out, 8).size(), 1u) << "no more bytes than were asked for";
+}
+
+TEST(SparseMemory, HasItsOwnLimit) {
+  sim::Memory memory;
+  EXPECT_FALSE(memory.Allocate("dense", 65ull << 30));
+  EXPECT_FALSE(memory.Allocate("sparse", 513ull << 30, {.sparse = true}));
+}
+
+}  // namespace
+}  // namespace warpwright
