@@ -5,7 +5,8 @@
 // whole output at that shape. The truth comes from the form of what it computes, evaluated here (form_truth.h); where
 // there is no form, it takes too much or disagrees, from the float64 shadow, which runs on the same and on perturbed
 // inputs; where there is no shadow either, from the form at a sample of the elements, and the original runs on
-// perturbed inputs.
+// perturbed inputs. All that is only done where a candidate's output is not the original's bit for bit, and honest runs
+// of the form only where it is not accepted without them (Depth).
 #pragma once
 
 #include <functional>

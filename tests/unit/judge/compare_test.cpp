@@ -317,6 +317,33 @@ TEST(Compare, AccumulationIsEstimatedFromTheShapes) {
 }
 
 // By chance the original is exact here; a sum in another order is not.
+// Elements that are clearly within are passed over without a look at their tolerance: whatever it is made of, it is
+// that of ToleranceAt.
+TEST(Comparator, AnElementMayBeOffByItsToleranceAndNoMore) {
+  enum class Known { kNothing, kTruth, kBounds };
+  for (const Known known : {Known::kNothing, Known::kTruth, Known::kBounds}) {
+    const std::vector<double> truth = Normals(4096);
+    const base::CounterRandom random(5, 5);
+    std::vector<double> original = truth;
+    for (size_t i = 0; i < original.size(); ++i) original[i] += 1e-9 * (random.Uniform(i) - 0.5);
+    judge::OutputReference reference = Reference(core::DType::kF64, original);
+    if (known != Known::kNothing) reference.truth.assign(truth.begin(), truth.end());
+    if (known == Known::kBounds) reference.bound.assign(truth.size(), 1e-8);
+    const judge::Comparator comparator({"out", core::DType::kF64, {16, 256}, 100}, reference, {});
+    for (const size_t i : {0, 255, 256, 1000, 4095}) {
+      for (const double share : {-1.001, -0.999, 0.999, 1.001}) {
+        std::vector<double> actual = original;
+        actual[i] = comparator.TargetAt(i) + share * comparator.ToleranceAt(i);
+        const auto mismatch = comparator.Check(Pack(core::DType::kF64, actual));
+        ASSERT_EQ(mismatch.has_value(), std::fabs(share) > 1) << static_cast<int>(known) << " " << i << " " << share;
+        if (mismatch) {
+          EXPECT_EQ(mismatch->index, i);
+        }
+      }
+    }
+  }
+}
+
 TEST(Budget, ALongSumMayBeOffByTheRootOfItsLength) {
   std::vector<double> values = Normals(4096);
   for (double& value : values) value = static_cast<float>(value);

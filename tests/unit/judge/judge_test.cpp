@@ -447,6 +447,26 @@ TEST(Judge, AGpuVerifiesTheSmallCasesOfTheSimulator) {
   EXPECT_NE(untimed.error().message.find("can be timed on cuda"), std::string::npos) << untimed.error().message;
 }
 
+// The float64 shadow runs where a candidate's bits differ from the original's, and nowhere else.
+TEST(Judge, EqualBitsNeedNoTruth) {
+  const auto shadow_runs = [](double error) {
+    JudgeBench bench;
+    const auto verdict = bench.Try([error](FakeRun& run) {
+      std::vector<double> values = run.Values("in");
+      for (size_t i = 0; i < values.size(); ++i)
+        values[i] *= i % 8 != 0 || values[i] == std::floor(values[i]) ? 2 : i % 16 == 0 ? 2 + 2 * error : 2 - 2 * error;
+      run.SetValues("out", values);
+    });
+    EXPECT_TRUE(verdict && core::Passed(*verdict)) << core::VerdictMessage(*verdict);
+    size_t wide = 0;
+    for (const auto& call : bench.trusted.calls) wide += call.buffers[1].bytes.size() == 8 * 1000 ? 1 : 0;
+    return wide;
+  };
+  const size_t equal = shadow_runs(0), different = shadow_runs(0x1p-23);
+  EXPECT_EQ(equal, 2u);  // of the case's own inputs: as they are, and perturbed
+  EXPECT_GT(different, 10u);
+}
+
 TEST(Judge, AnswersOfTheOriginalAreKept) {
   JudgeBench bench(SoftmaxSpec(37, 130), Softmax);
   bench.untrusted.Add("candidate", Softmax);
