@@ -119,10 +119,11 @@ std::optional<Mismatch> HugeShapes::Compare(const core::Case& shape, const std::
     const core::ByteRange reach = ReachOf(candidate.parts, i);
     if (LeavesEndOut(ReachOf(original.parts, i), reach, inputs[i].repeated_bytes)) {
       const uint64_t size = core::SizeOf(buffer->dtype);
-      return Mismatch{
-          .output = argument.name,
-          .message = fmt::format("the first and the last blocks write elements {} to {} of {}'s {}", reach.begin / size,
-                                 reach.end / size, argument.name, inputs[i].repeated_bytes / size)};
+      const std::string written =
+          reach.end == 0 ? "nothing" : fmt::format("elements {} to {}", reach.begin / size, reach.end / size);
+      return Mismatch{.output = argument.name,
+                      .message = fmt::format("the first and the last blocks write {} of {}'s {} elements", written,
+                                             argument.name, inputs[i].repeated_bytes / size)};
     }
     const Common common = CommonElements(original.parts, candidate.parts, i, core::SizeOf(buffer->dtype));
     if (common.index.empty() || !ArePlainlyOther(buffer->dtype, common)) continue;

@@ -46,14 +46,6 @@ std::string AlignedAddress(const std::string& buffer, int bytes) {
   return fmt::format("reinterpret_cast<size_t>({}) % {} == 0", buffer, bytes);
 }
 
-std::string FlatOffsetText(const Problem& problem, const FlatOffset& offset, VariableTexts variables) {
-  if (problem.wide)
-    for (const auto& [variable, coefficient] : offset.coefficients)
-      if (!core::IsNumber(coefficient, 1))
-        variables[variable] = fmt::format("static_cast<size_t>({})", variables.at(variable));
-  return OffsetText(offset, variables);
-}
-
 VariableTexts NamesOfVariables(const core::Stage& stage, const std::vector<Axis>& sum, Names& names) {
   VariableTexts variables;
   for (core::VariableId v = 0; v < stage.extents.size(); ++v) variables[v] = NameOf(stage.extents[v], "i", v, names);

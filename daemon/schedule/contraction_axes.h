@@ -20,9 +20,6 @@ void AddBroken(Lines& lines, const std::string& statement);
 
 // "reinterpret_cast<size_t>(A) % 16 == 0"
 std::string AlignedAddress(const std::string& buffer, int bytes);
-// An element's offset, in 64 bits if the problem is wide.
-std::string FlatOffsetText(const Problem& problem, const FlatOffset& offset, VariableTexts variables);
-
 class FlatAxis {
  public:
   // `index`, `count`: what the flattened index and its extent are called; of a single variable its own.

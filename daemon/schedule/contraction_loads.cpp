@@ -219,7 +219,7 @@ ExpressionCode FactorLoads::CodeInto(Lines& lines, const std::optional<std::stri
       FlatOffset merged = *offset_;
       if (flat_rows_) merged = *Flattened(merged, rows_.axes());
       if (flat_terms_) merged = *Flattened(merged, terms_.axes());
-      offset = FlatOffsetText(problem_, merged, scope.variables);
+      offset = OffsetText(merged, scope.variables);
     } else {
       std::vector<std::string> at;
       for (const core::Coordinate& coordinate : read_->at)
@@ -305,7 +305,7 @@ std::string FactorLoads::GroupOffset(const VariableTexts& variables) const {
   FlatOffset offset = GroupAccessOf(*offset_, axis.axes(), ShapeOf(problem_, read_->tensor), group())->offset;
   if (!along_terms_ && flat_terms_) offset = *Flattened(offset, terms_.axes());
   if (along_terms_ && flat_rows_) offset = *Flattened(offset, rows_.axes());
-  return FlatOffsetText(problem_, offset, variables);
+  return OffsetText(offset, variables);
 }
 
 void FactorLoads::CopyOctets(Lines& lines) {

@@ -1,6 +1,7 @@
 // Sizes, positions, guards and types as text: what needs no stage.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/affine.h"
@@ -167,12 +168,23 @@ std::string ConditionText(std::span<const core::Guard> guards,
   return condition;
 }
 
+namespace {
+
+bool IsNumber(const core::Size& size) { return core::Polynomial::Of(size).constant().has_value(); }
+bool HaveNumbers(const std::vector<core::Size>& shape) { return std::all_of(shape.begin(), shape.end(), IsNumber); }
+
+// A compiler may widen `inp + row * C` by itself, since signed sums do not overflow, and the original may live on that
+// where C is large; where it does not, the new kernel would not reach what the old one does.
+std::string Wide(const std::string& index) { return fmt::format("static_cast<long long>({})", index); }
+
+}  // namespace
+
 std::string OffsetText(const Problem& problem, const std::vector<core::Size>& shape,
                        const std::vector<std::string>& at) {
   if (at.empty()) return "0";
   const bool zero = at[0] == "0" && at.size() > 1;
-  std::string offset =
-      problem.wide && at.size() > 1 && !zero ? fmt::format("static_cast<long long>({})", at[0]) : at[0];
+  const bool wide = at.size() > 1 && !zero && (problem.wide || !HaveNumbers(shape));
+  std::string offset = wide ? Wide(at[0]) : at[0];
   for (size_t i = 1; i < at.size(); ++i) {
     if (offset == "0") {
       offset = at[i];
@@ -189,7 +201,9 @@ std::string OffsetText(const FlatOffset& offset, const std::map<core::VariableId
   std::vector<SignedText> terms;
   for (const bool plain : {false, true})  // the fastest index last
     for (const auto& [variable, coefficient] : offset.coefficients)
-      if (core::IsNumber(coefficient, 1) == plain) terms.push_back(TermText(coefficient, variables.at(variable)));
+      if (core::IsNumber(coefficient, 1) == plain)
+        terms.push_back(
+            TermText(coefficient, IsNumber(coefficient) ? variables.at(variable) : Wide(variables.at(variable))));
   for (SignedText& term : TermsOf(offset.constant)) terms.push_back(std::move(term));
   return SumOf(terms);
 }

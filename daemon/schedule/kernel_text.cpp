@@ -12,7 +12,7 @@ namespace warpwright::schedule {
 namespace {
 
 constexpr size_t kLineLength = 100;
-constexpr size_t kFormulaLines = 4, kFormulaLength = 110;
+constexpr size_t kFormulaLines = 4, kFormulaLength = 110, kLongestFormula = 3 * kFormulaLength;
 
 // Names that mean something else inside a kernel.
 constexpr const char* kReserved[] = {
@@ -209,6 +209,22 @@ std::string KernelName(const Problem& problem, const std::string& role) {
   return problem.fresh_name(words);
 }
 
+namespace {
+
+std::string AsComment(std::string_view text) {
+  std::string lines, start = "// ";
+  while (text.size() > kFormulaLength) {
+    const size_t space = text.rfind(' ', kFormulaLength);
+    if (space == std::string_view::npos || space == 0) break;
+    lines += start + std::string(text.substr(0, space)) + "\n";
+    text.remove_prefix(space + 1);
+    start = "//     ";
+  }
+  return lines + start + std::string(text) + "\n";
+}
+
+}  // namespace
+
 std::string FormulaComment(const Problem& problem, const Group& group,
                            const std::map<std::string, std::string>& variables) {
   struct Line {
@@ -243,18 +259,20 @@ std::string FormulaComment(const Problem& problem, const Group& group,
     if (!line.output || text.size() + line.domain.size() <= kFormulaLength) text += line.domain;
     const bool open =
         std::any_of(left_out.begin(), left_out.end(), [&](const std::string& name) { return mentions(line, name); });
-    if (text.size() > kFormulaLength || count == kFormulaLines || open) {
+    if (text.size() > kLongestFormula || count == kFormulaLines || open) {
       if (!line.output) left_out.insert(line.name);
       continue;
     }
     for (const auto& [stage, variable] : variables) text = WithWord(text, stage, variable);
-    comment += "// " + text + "\n";
+    comment += AsComment(text);
     ++count;
   }
   return comment;
 }
 
 std::string Parenthesized(const std::string& text) {
+  if (constexpr std::string_view kCast = "static_cast<long long>"; text.starts_with(kCast))  // of one thing: an atom
+    if (const std::string cast = text.substr(kCast.size()); Parenthesized(cast) == cast) return text;
   int depth = 0;
   bool simple = true;
   for (const char c : text) {

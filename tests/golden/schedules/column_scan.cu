@@ -5,9 +5,9 @@ __global__ void __launch_bounds__(32) entry_columns(const float* __restrict__ x,
   if (c >= C) return;
   float sum = 0.0f;
   for (int r = 0; r < R; ++r) {
-    const float next = x[r * C + c];
+    const float next = x[static_cast<long long>(r) * C + c];
     sum += next;
-    y[r * C + c] = sum;
+    y[static_cast<long long>(r) * C + c] = sum;
   }
 }
 

@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(256) columnSumsParts(const float* __restrict__
   for (int begin = blockIdx.y * blockDim.y + threadIdx.y; begin < h; begin += 64 * (gridDim.y * blockDim.y)) {
     float part = 0.0f;
     for (int row = begin; row < h && row < begin + 64 * (gridDim.y * blockDim.y); row += gridDim.y * blockDim.y) {
-      part += A[row * w + col];
+      part += A[static_cast<long long>(row) * w + col];
     }
     sum += part;
   }
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(256) columnSumsColumns(const float* __restrict
   for (int begin = threadIdx.y; begin < h; begin += 64 * blockDim.y) {
     float part = 0.0f;
     for (int row = begin; row < h && row < begin + 64 * blockDim.y; row += blockDim.y) {
-      part += A[row * w + col];
+      part += A[static_cast<long long>(row) * w + col];
     }
     sum += part;
   }

@@ -13,6 +13,8 @@ __device__ __forceinline__ void store_quad(float* to, float a, float b, float c,
   *reinterpret_cast<float4*>(to) = make_float4(a, b, c, d);
 }
 
+// t0[i0,i1,i2,i3] = sum_{r0<C, r1<R, r2<R where 0 <= S*i2+r1-P < H, 0 <= S*i3+r2-P < W}
+//     input[i0,r0,S*i2+r1-P,S*i3+r2-P] * weight[i1,r0,r1,r2]
 // out[i0,i1,i2,i3] = t0[i0,i1,i2,i3] + bias[i1]  for i0<B, i1<O, i2<((H+2*P)-R)/S+1, i3<((W+2*P)-R)/S+1
 //
 // A block computes 32 x 128 results, 16 terms a step: its parts of both factors stand in
@@ -43,7 +45,8 @@ __global__ void __launch_bounds__(128, 4) entry_tiles(const float* __restrict__ 
   auto load_weight = [&](int first_term) {
     const int term = first_term + weight_term;
     const int o = first_o + weight_o;
-    load_quad(&weight_next[0], weight + o * (C * R * R) + term, o < O ? terms - term : 0, weight_aligned);
+    load_quad(&weight_next[0], weight + static_cast<long long>(o) * (C * R * R) + term, o < O ?
+        terms - term : 0, weight_aligned);
   };
   auto load_input = [&](int first_term) {
     const int column = first_column + input_column;
@@ -51,10 +54,10 @@ __global__ void __launch_bounds__(128, 4) entry_tiles(const float* __restrict__ 
     for (int i = 0; i < 16; ++i) {
       const int term = first_term + input_term + i;
       const int c = term / (R * R), r = term / R % R, r2 = term % R;
-      const bool inside = column < columns && term < terms && input_i2 * S + r - P >= 0 &&
-          input_i2 * S + r - P < H && input_i3 * S + r2 - P >= 0 && input_i3 * S + r2 - P < W;
+      const bool inside = column < columns && term < terms && input_i2 * S + r >= P &&
+          input_i2 * S + r < H + P && input_i3 * S + r2 >= P && input_i3 * S + r2 < P + W;
       input_next[i] = inside ?
-          input[((input_b * C + c) * H + input_i2 * S + r - P) * W + input_i3 * S + r2 - P] : 0.0f;
+          input[((static_cast<long long>(input_b) * C + c) * H + input_i2 * S + r - P) * W + input_i3 * S + r2 - P] : 0.0f;
     }
   };
   const int steps = (terms + kTileK - 1) / kTileK;
@@ -125,14 +128,13 @@ __global__ void __launch_bounds__(128, 4) entry_tiles(const float* __restrict__ 
           for (int kz = 0; kz < C; ++kz) {
             for (int ky = 0; ky < R; ++ky) {
               for (int kx = 0; kx < R; ++kx) {
-                if (i2 * S + ky - P >= 0 && i2 * S + ky - P < H && i3 * S + kx - P >= 0 && i3 * S + kx - P < W) {
-                  sum += input[((b * C + kz) * H + i2 * S + ky - P) * W + i3 * S + kx - P] * weight[((o * C + kz) * R + ky) * R + kx];
+                if (i2 * S + ky >= P && i2 * S + ky < H + P && i3 * S + kx >= P && i3 * S + kx < P + W) {
+                  sum += input[((static_cast<long long>(b) * C + kz) * H + i2 * S + ky - P) * W + i3 * S + kx - P] * weight[((static_cast<long long>(o) * C + kz) * R + ky) * R + kx];
                 }
               }
             }
           }
-          out[((b * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3] =
-              sum + bias[o];
+          out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3] = sum + bias[o];
         }
       }
     }
@@ -152,9 +154,7 @@ __global__ void __launch_bounds__(128, 4) entry_tiles(const float* __restrict__ 
       for (int i = 0; i < 8; ++i) {
         const int o = first_o + thread_m + i / 4 * 16 + i % 4;
         if (o >= O) break;
-        store_quad(&out[((b * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3],
-            out_of(sums[i][j], o, b, i2, i3), out_of(sums[i][j + 1], o, b, i2, i3 + 1),
-            out_of(sums[i][j + 2], o, b, i2, i3 + 2), out_of(sums[i][j + 3], o, b, i2, i3 + 3));
+        store_quad(&out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3], out_of(sums[i][j], o, b, i2, i3), out_of(sums[i][j + 1], o, b, i2, i3 + 1), out_of(sums[i][j + 2], o, b, i2, i3 + 2), out_of(sums[i][j + 3], o, b, i2, i3 + 3));
       }
     } else {
 #pragma unroll
@@ -168,8 +168,7 @@ __global__ void __launch_bounds__(128, 4) entry_tiles(const float* __restrict__ 
         for (int i = 0; i < 8; ++i) {
           const int o = first_o + thread_m + i / 4 * 16 + i % 4;
           if (o >= O) break;
-          out[((b * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3] =
-              out_of(sums[i][j + l], o, b, i2, i3);
+          out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3] = out_of(sums[i][j + l], o, b, i2, i3);
         }
       }
     }

@@ -33,8 +33,8 @@ __global__ void __launch_bounds__(256) cosine_embedding_loss_rows(const float* _
   float a_squares = 0.0f;
   float b_squares = 0.0f;
   for (int col = threadIdx.x * kWidth; col < dim; col += 32 * kWidth) {
-    const auto a_pack = load_packed<kWidth>(a + row * dim + col);
-    const auto b_pack = load_packed<kWidth>(b + row * dim + col);
+    const auto a_pack = load_packed<kWidth>(a + static_cast<long long>(row) * dim + col);
+    const auto b_pack = load_packed<kWidth>(b + static_cast<long long>(row) * dim + col);
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
       dot += a_pack.at[k] * b_pack.at[k];

@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(1024) cross_entropy_naive_rows(const float* __
   const int row = blockIdx.x;
   float largest = -INFINITY;
   for (int col = threadIdx.x * kWidth; col < classes; col += blockDim.x * kWidth) {
-    const auto logits_pack = load_packed<kWidth>(logits + row * classes + col);
+    const auto logits_pack = load_packed<kWidth>(logits + static_cast<long long>(row) * classes + col);
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
       largest = fmaxf(largest, logits_pack.at[k]);
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(1024) cross_entropy_naive_rows(const float* __
   largest = block_max(largest);
   float sum = 0.0f;
   for (int col = threadIdx.x * kWidth; col < classes; col += blockDim.x * kWidth) {
-    const auto logits_pack = load_packed<kWidth>(logits + row * classes + col);
+    const auto logits_pack = load_packed<kWidth>(logits + static_cast<long long>(row) * classes + col);
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
       sum += expf(logits_pack.at[k] - largest);
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(1024) cross_entropy_naive_rows(const float* __
   }
   sum = block_sum(sum);
   if (threadIdx.x == 0) {
-    losses[row] = largest + logf(sum) - logits[row * classes + labels[row]];
+    losses[row] = largest + logf(sum) - logits[static_cast<long long>(row) * classes + labels[row]];
   }
 }
 

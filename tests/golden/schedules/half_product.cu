@@ -16,8 +16,7 @@ __device__ __forceinline__ void store_quad(__half* to, float a, float b, float c
   *reinterpret_cast<uint2*>(to) = *reinterpret_cast<const uint2*>(pairs);
 }
 
-// t0[i0,i1] = sum_{r0<K} A[i0,r0] * B[r0,i1]
-// C[i0,i1] = t0[i0,i1]  for i0<M, i1<N
+// C[i0,i1] = sum_{r0<K} A[i0,r0] * B[r0,i1]  for i0<M, i1<N
 //
 // A block computes 32 x 32 results, 32 terms a step: its parts of both factors stand in
 // shared memory, the next ones wait in registers while these are multiplied.
@@ -42,7 +41,7 @@ __global__ void __launch_bounds__(64, 8) entry_tiles(const __half* __restrict__ 
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int m = first_m + A_m + i * 8;
-      load_quad(&A_next[4 * i], A + m * K + k, m < M ? K - k : 0, A_aligned);
+      load_quad(&A_next[4 * i], A + static_cast<long long>(m) * K + k, m < M ? K - k : 0, A_aligned);
     }
   };
   auto load_B = [&](int first_k) {
@@ -50,7 +49,7 @@ __global__ void __launch_bounds__(64, 8) entry_tiles(const __half* __restrict__ 
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int k = first_k + B_k + i * 8;
-      load_quad(&B_next[4 * i], B + k * N + n, k < K ? N - n : 0, B_aligned);
+      load_quad(&B_next[4 * i], B + static_cast<long long>(k) * N + n, k < K ? N - n : 0, B_aligned);
     }
   };
   const int steps = (K + kTileK - 1) / kTileK;
@@ -103,13 +102,14 @@ __global__ void __launch_bounds__(64, 8) entry_tiles(const __half* __restrict__ 
       const int first = first_n + thread_n;
       if (C_aligned && first < N) {
         const int n = first;
-        store_quad(&C[m * N + n], sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]);
+        store_quad(&C[static_cast<long long>(m) * N + n], sums[i][j], sums[i][j + 1], sums[i][j + 2],
+            sums[i][j + 3]);
       } else {
 #pragma unroll
         for (int l = 0; l < 4; ++l) {
           const int n = first + l;
           if (n >= N) break;
-          C[m * N + n] = __float2half(sums[i][j + l]);
+          C[static_cast<long long>(m) * N + n] = __float2half(sums[i][j + l]);
         }
       }
     }

@@ -27,7 +27,8 @@ static bool is_aligned(const void* pointer, size_t bytes) {
 
 // sum[i0] = sum_{r0<C} inp[i0,r0]
 // squares[i0] = sum_{r0<C} (inp[i0,r0] - 1 / C * sum[i0])^2
-// out[i0,i1] = (inp[i0,i1] - 1 / C * sum[i0]) * weight[i1] * rsqrt(squares[i0] / C + 1e-5) + bias[i1]  for i0<N, i1<C
+// out[i0,i1] = (inp[i0,i1] - 1 / C * sum[i0]) * weight[i1] * rsqrt(squares[i0] / C + 1e-5) + bias[i1]  for i0<N,
+//     i1<C
 // mean[i0] = sum[i0] / C  for i0<N
 template <int kWidth>
 __global__ void __launch_bounds__(256) layernorm_naive_rows(float* __restrict__ out,
@@ -37,7 +38,7 @@ __global__ void __launch_bounds__(256) layernorm_naive_rows(float* __restrict__ 
   if (row >= N) return;
   float sum = 0.0f;
   for (int col = threadIdx.x * kWidth; col < C; col += 32 * kWidth) {
-    const auto inp_pack = load_packed<kWidth>(inp + row * C + col);
+    const auto inp_pack = load_packed<kWidth>(inp + static_cast<long long>(row) * C + col);
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
       sum += inp_pack.at[k];
@@ -47,7 +48,7 @@ __global__ void __launch_bounds__(256) layernorm_naive_rows(float* __restrict__ 
   float squares = 0.0f;
   const float row_mean = sum / C;
   for (int col = threadIdx.x * kWidth; col < C; col += 32 * kWidth) {
-    const auto inp_pack = load_packed<kWidth>(inp + row * C + col);
+    const auto inp_pack = load_packed<kWidth>(inp + static_cast<long long>(row) * C + col);
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
       const float difference = inp_pack.at[k] - row_mean;
@@ -57,7 +58,7 @@ __global__ void __launch_bounds__(256) layernorm_naive_rows(float* __restrict__ 
   squares = warp_sum(squares);
   const float scale = rsqrtf(squares / C + 1e-05f);
   for (int col = threadIdx.x * kWidth; col < C; col += 32 * kWidth) {
-    const auto inp_pack = load_packed<kWidth>(inp + row * C + col);
+    const auto inp_pack = load_packed<kWidth>(inp + static_cast<long long>(row) * C + col);
     const auto weight_pack = load_packed<kWidth>(weight + col);
     const auto bias_pack = load_packed<kWidth>(bias + col);
     Packed<float, kWidth> out_pack;
@@ -65,7 +66,7 @@ __global__ void __launch_bounds__(256) layernorm_naive_rows(float* __restrict__ 
     for (int k = 0; k < kWidth; ++k) {
       out_pack.at[k] = (inp_pack.at[k] - row_mean) * scale * weight_pack.at[k] + bias_pack.at[k];
     }
-    store_packed(out + row * C + col, out_pack);
+    store_packed(out + static_cast<long long>(row) * C + col, out_pack);
   }
   if (threadIdx.x == 0) {
     mean[row] = row_mean;

@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(64, 8) entry_tiles(const float* __restrict__ A
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int m = first_m + A_m + i * 8;
-      load_quad(&A_next[4 * i], A + m * K + k, m < M ? K - k : 0, A_aligned);
+      load_quad(&A_next[4 * i], A + static_cast<long long>(m) * K + k, m < M ? K - k : 0, A_aligned);
     }
   };
   auto load_B = [&](int first_k) {
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(64, 8) entry_tiles(const float* __restrict__ A
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int k = first_k + B_k + i * 8;
-      load_quad(&B_next[4 * i], B + k * N + n, k < K ? N - n : 0, B_aligned);
+      load_quad(&B_next[4 * i], B + static_cast<long long>(k) * N + n, k < K ? N - n : 0, B_aligned);
     }
   };
   const int all_steps = (K + kTileK - 1) / kTileK;
@@ -120,14 +120,14 @@ __global__ void __launch_bounds__(64, 8) entry_tiles(const float* __restrict__ A
         for (int l = 0; l < 4; ++l) {
           const int n = first + l;
           if (n >= N) break;
-          entry_partials[(part * M + m) * N + n] = sums[i][j + l];
+          entry_partials[(static_cast<long long>(part) * M + m) * N + n] = sums[i][j + l];
         }
       }
     }
     return;
   }
   auto C_of = [&](float sum, int m, int n) {
-    return fmaxf(alpha * sum + beta * C[m * N + n] + bias[n], 0.0f);
+    return fmaxf(alpha * sum + beta * C[static_cast<long long>(m) * N + n] + bias[n], 0.0f);
   };
   const bool C_aligned = N % 4 == 0 && reinterpret_cast<size_t>(C) % 16 == 0;
 #pragma unroll
@@ -139,14 +139,14 @@ __global__ void __launch_bounds__(64, 8) entry_tiles(const float* __restrict__ A
       const int first = first_n + thread_n;
       if (C_aligned && first < N) {
         const int n = first;
-        store_quad(&C[m * N + n], C_of(sums[i][j], m, n), C_of(sums[i][j + 1], m, n + 1),
-            C_of(sums[i][j + 2], m, n + 2), C_of(sums[i][j + 3], m, n + 3));
+        store_quad(&C[static_cast<long long>(m) * N + n], C_of(sums[i][j], m, n), C_of(sums[i][j + 1], m,
+            n + 1), C_of(sums[i][j + 2], m, n + 2), C_of(sums[i][j + 3], m, n + 3));
       } else {
 #pragma unroll
         for (int l = 0; l < 4; ++l) {
           const int n = first + l;
           if (n >= N) break;
-          C[m * N + n] = C_of(sums[i][j + l], m, n);
+          C[static_cast<long long>(m) * N + n] = C_of(sums[i][j + l], m, n);
         }
       }
     }
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(256) entry_finish(const float* __restrict__ bi
   }
   sum = warp_sum(sum);
   if (threadIdx.x == 0) {
-    C[m * N + n] = fmaxf(alpha * sum + beta * C[m * N + n] + bias[n], 0.0f);
+    C[static_cast<long long>(m) * N + n] = fmaxf(alpha * sum + beta * C[static_cast<long long>(m) * N + n] + bias[n], 0.0f);
   }
 }
 

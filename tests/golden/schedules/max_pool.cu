@@ -1,4 +1,7 @@
 // output[i0,i1,i2,i3] = max_{r0<size, r1<size} input[i0,i1,stride*i2+r0,stride*i3+r1]
+// indexes[i0,i1,i2,i3] = argmax_{r0<size,
+//     r1<size}[c*in_h*in_w*i0+in_h*in_w*i1+in_w*stride*i2+stride*i3+in_w*r0+r1]
+//     input[i0,i1,stride*i2+r0,stride*i3+r1]
 __global__ void maxpool_naive_elements(const float* __restrict__ input,
     float* __restrict__ output, int* __restrict__ indexes, int batch, int c, int in_h, int in_w,
     int size, int stride) {
@@ -14,7 +17,7 @@ __global__ void maxpool_naive_elements(const float* __restrict__ input,
       int largest_at = 0;
       for (int ky = 0; ky < size; ++ky) {
         for (int kx = 0; kx < size; ++kx) {
-          const float candidate = input[((n * c + plane) * in_h + row * stride + ky) * in_w + col * stride + kx];
+          const float candidate = input[((static_cast<long long>(n) * c + plane) * in_h + row * stride + ky) * in_w + col * stride + kx];
           if (candidate > largest) {
             largest = candidate;
             largest_at = n * (c * in_h * in_w) + plane * (in_h * in_w) + row * (in_w * stride) + col * stride + ky * in_w + kx;

@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(256, 2) entry_tiles(const float* __restrict__ 
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const int m = first_m + A_m + i * 64;
-      load_quad(&A_next[4 * i], A + m * K + k, m < M ? K - k : 0, A_aligned);
+      load_quad(&A_next[4 * i], A + static_cast<long long>(m) * K + k, m < M ? K - k : 0, A_aligned);
     }
   };
   auto load_B = [&](int first_k) {
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(256, 2) entry_tiles(const float* __restrict__ 
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const int k = first_k + B_k + i * 8;
-      load_quad(&B_next[4 * i], B + k * N + n, k < K ? N - n : 0, B_aligned);
+      load_quad(&B_next[4 * i], B + static_cast<long long>(k) * N + n, k < K ? N - n : 0, B_aligned);
     }
   };
   const int steps = (K + kTileK - 1) / kTileK;
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(256, 2) entry_tiles(const float* __restrict__ 
   }
 
   auto C_of = [&](float sum, int m, int n) {
-    return fmaxf(alpha * sum + beta * C[m * N + n] + bias[n], 0.0f);
+    return fmaxf(alpha * sum + beta * C[static_cast<long long>(m) * N + n] + bias[n], 0.0f);
   };
   const bool C_aligned = N % 4 == 0 && reinterpret_cast<size_t>(C) % 16 == 0;
 #pragma unroll
@@ -104,14 +104,14 @@ __global__ void __launch_bounds__(256, 2) entry_tiles(const float* __restrict__ 
       const int first = first_n + thread_n + j / 4 * 32;
       if (C_aligned && first < N) {
         const int n = first;
-        store_quad(&C[m * N + n], C_of(sums[i][j], m, n), C_of(sums[i][j + 1], m, n + 1),
-            C_of(sums[i][j + 2], m, n + 2), C_of(sums[i][j + 3], m, n + 3));
+        store_quad(&C[static_cast<long long>(m) * N + n], C_of(sums[i][j], m, n), C_of(sums[i][j + 1], m,
+            n + 1), C_of(sums[i][j + 2], m, n + 2), C_of(sums[i][j + 3], m, n + 3));
       } else {
 #pragma unroll
         for (int l = 0; l < 4; ++l) {
           const int n = first + l;
           if (n >= N) break;
-          C[m * N + n] = C_of(sums[i][j + l], m, n);
+          C[static_cast<long long>(m) * N + n] = C_of(sums[i][j + l], m, n);
         }
       }
     }

@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(256) rmsnorm_naive_rows(const float* __restric
   const int row = blockIdx.x;
   float sum = 0.0f;
   for (int col = threadIdx.x * kWidth; col < ncols; col += blockDim.x * kWidth) {
-    const auto x_pack = load_packed<kWidth>(x + row * ncols + col);
+    const auto x_pack = load_packed<kWidth>(x + static_cast<long long>(row) * ncols + col);
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
       sum += x_pack.at[k] * x_pack.at[k];
@@ -56,14 +56,14 @@ __global__ void __launch_bounds__(256) rmsnorm_naive_rows(const float* __restric
   sum = block_sum(sum);
   const float scale = rsqrtf(sum / ncols + eps);
   for (int col = threadIdx.x * kWidth; col < ncols; col += blockDim.x * kWidth) {
-    const auto x_pack = load_packed<kWidth>(x + row * ncols + col);
+    const auto x_pack = load_packed<kWidth>(x + static_cast<long long>(row) * ncols + col);
     const auto w_pack = load_packed<kWidth>(w + col);
     Packed<float, kWidth> dst_pack;
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
       dst_pack.at[k] = scale * x_pack.at[k] * w_pack.at[k];
     }
-    store_packed(dst + row * ncols + col, dst_pack);
+    store_packed(dst + static_cast<long long>(row) * ncols + col, dst_pack);
   }
 }
 

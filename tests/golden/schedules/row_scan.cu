@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(256) entry_scan(float* x, int C, int N) {
     for (int k = 0; k < kItems; ++k) {
       const int c = first + threadIdx.x * kItems + k;
       if (c < C) {
-        const float x_value = x[n * C + c];
+        const float x_value = x[static_cast<long long>(n) * C + c];
         sum += x_value * x_value;
       }
       sums[k] = sum;
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(256) entry_scan(float* x, int C, int N) {
       const int c = first + threadIdx.x * kItems + k;
       if (c < C) {
         const float value = earlier + sums[k];
-        x[n * C + c] = value + x[n * C + c];
+        x[static_cast<long long>(n) * C + c] = value + x[static_cast<long long>(n) * C + c];
       }
     }
     before += total;

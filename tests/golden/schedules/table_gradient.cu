@@ -6,9 +6,9 @@ __global__ void __launch_bounds__(256) entry_by_key(const int* __restrict__ toke
   const int item = blockIdx.x * blockDim.x + threadIdx.x;
   if (item >= items) return;
   const int b = item / (T * C), t = item / C % T, c = item % C;
-  const int key = token[b * T + t];
+  const int key = token[static_cast<long long>(b) * T + t];
   if (key >= 0 && key < V) {
-    atomicAdd(&grad[key * C + c], dout[(b * T + t) * C + c]);
+    atomicAdd(&grad[static_cast<long long>(key) * C + c], dout[(static_cast<long long>(b) * T + t) * C + c]);
   }
 }
 

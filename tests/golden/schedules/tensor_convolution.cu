@@ -45,6 +45,8 @@ __device__ __forceinline__ void store_pair(__half* to, float a, float b) {
   *reinterpret_cast<__half2*>(to) = __floats2half2_rn(a, b);
 }
 
+// t0[i0,i1,i2,i3] = sum_{r0<C, r1<R, r2<R where 0 <= S*i2+r1-P < H, 0 <= S*i3+r2-P < W}
+//     input[i0,r0,S*i2+r1-P,S*i3+r2-P] * weight[i1,r0,r1,r2]
 // out[i0,i1,i2,i3] = t0[i0,i1,i2,i3] + bias[i1]  for i0<B, i1<O, i2<((H+2*P)-R)/S+1, i3<((W+2*P)-R)/S+1
 //
 // A block computes 64 x 128 results on tensor cores, 32 terms a step, each warp 32 x 64 of them.
@@ -78,8 +80,8 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const int o = first_o + weight_o + i * 32;
-      copy_octet(&weight_tile[stage][weight_o + i * 32][weight_term], weight + o * (C * R * R) + term,
-          o < O ? terms - term : 0, weight_aligned);
+      copy_octet(&weight_tile[stage][weight_o + i * 32][weight_term],
+          weight + static_cast<long long>(o) * (C * R * R) + term, o < O ? terms - term : 0, weight_aligned);
     }
   };
   auto load_input = [&](int first_term) {
@@ -88,10 +90,10 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
     for (int i = 0; i < 32; ++i) {
       const int term = first_term + input_term + i;
       const int c = term / (R * R), r = term / R % R, r2 = term % R;
-      const bool inside = column < columns && term < terms && input_i2 * S + r - P >= 0 &&
-          input_i2 * S + r - P < H && input_i3 * S + r2 - P >= 0 && input_i3 * S + r2 - P < W;
+      const bool inside = column < columns && term < terms && input_i2 * S + r >= P &&
+          input_i2 * S + r < H + P && input_i3 * S + r2 >= P && input_i3 * S + r2 < P + W;
       input_next[i] = inside ?
-          input[((input_b * C + c) * H + input_i2 * S + r - P) * W + input_i3 * S + r2 - P] : __half(0.0f);
+          input[((static_cast<long long>(input_b) * C + c) * H + input_i2 * S + r - P) * W + input_i3 * S + r2 - P] : __half(0.0f);
     }
   };
   const int steps = (terms + kTileK - 1) / kTileK;
@@ -169,14 +171,13 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
           for (int kz = 0; kz < C; ++kz) {
             for (int ky = 0; ky < R; ++ky) {
               for (int kx = 0; kx < R; ++kx) {
-                if (i2 * S + ky - P >= 0 && i2 * S + ky - P < H && i3 * S + kx - P >= 0 && i3 * S + kx - P < W) {
-                  sum += __half2float(input[((b * C + kz) * H + i2 * S + ky - P) * W + i3 * S + kx - P]) * __half2float(weight[((o * C + kz) * R + ky) * R + kx]);
+                if (i2 * S + ky >= P && i2 * S + ky < H + P && i3 * S + kx >= P && i3 * S + kx < P + W) {
+                  sum += __half2float(input[((static_cast<long long>(b) * C + kz) * H + i2 * S + ky - P) * W + i3 * S + kx - P]) * __half2float(weight[((static_cast<long long>(o) * C + kz) * R + ky) * R + kx]);
                 }
               }
             }
           }
-          out[((b * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3] =
-              __float2half(sum + __half2float(bias[o]));
+          out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3] = __float2half(sum + __half2float(bias[o]));
         }
       }
     }
@@ -196,9 +197,7 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
       for (int i = 0; i < 4; ++i) {
         const int o = first_o + thread_m + i * 8;
         if (o >= O) break;
-        store_pair(&out[((b * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3],
-            out_of(sums[i / 2][j / 2][i % 2 * 2], o, b, i2, i3), out_of(sums[i / 2][j / 2][i % 2 * 2 + 1], o,
-            b, i2, i3 + 1));
+        store_pair(&out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3], out_of(sums[i / 2][j / 2][i % 2 * 2], o, b, i2, i3), out_of(sums[i / 2][j / 2][i % 2 * 2 + 1], o, b, i2, i3 + 1));
       }
     } else {
 #pragma unroll
@@ -212,8 +211,7 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
         for (int i = 0; i < 4; ++i) {
           const int o = first_o + thread_m + i * 8;
           if (o >= O) break;
-          out[((b * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3] =
-              __float2half(out_of(sums[i / 2][j / 2][i % 2 * 2 + l], o, b, i2, i3));
+          out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3] = __float2half(out_of(sums[i / 2][j / 2][i % 2 * 2 + l], o, b, i2, i3));
         }
       }
     }

@@ -45,8 +45,7 @@ __device__ __forceinline__ void store_pair(__half* to, float a, float b) {
   *reinterpret_cast<__half2*>(to) = __floats2half2_rn(a, b);
 }
 
-// t0[i0,i1] = sum_{r0<K} A[i0,r0] * B[r0,i1]
-// C[i0,i1] = t0[i0,i1]  for i0<M, i1<N
+// C[i0,i1] = sum_{r0<K} A[i0,r0] * B[r0,i1]  for i0<M, i1<N
 //
 // A block computes 128 x 128 results on tensor cores, 32 terms a step, each warp 64 x 64 of them.
 // Copies into shared memory run kStages - 1 steps ahead.
@@ -71,7 +70,8 @@ __global__ void __launch_bounds__(128, 2) entry_tensor_tiles(const __half* __res
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int m = first_m + A_m + i * 32;
-      copy_octet(&A_tile[stage][A_m + i * 32][A_k], A + m * K + k, m < M ? K - k : 0, A_aligned);
+      copy_octet(&A_tile[stage][A_m + i * 32][A_k], A + static_cast<long long>(m) * K + k, m < M ? K - k : 0,
+          A_aligned);
     }
   };
   auto load_B = [&](int first_k, int stage) {
@@ -79,7 +79,8 @@ __global__ void __launch_bounds__(128, 2) entry_tensor_tiles(const __half* __res
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int k = first_k + B_k + i * 8;
-      copy_octet(&B_tile[stage][B_k + i * 8][B_n], B + k * N + n, k < K ? N - n : 0, B_aligned);
+      copy_octet(&B_tile[stage][B_k + i * 8][B_n], B + static_cast<long long>(k) * N + n, k < K ? N - n : 0,
+          B_aligned);
     }
   };
   const int steps = (K + kTileK - 1) / kTileK;
@@ -129,13 +130,14 @@ __global__ void __launch_bounds__(128, 2) entry_tensor_tiles(const __half* __res
       const int first = first_n + thread_n + j * 4;
       if (C_aligned && first < N) {
         const int n = first;
-        store_pair(&C[m * N + n], sums[i / 2][j / 2][i % 2 * 2], sums[i / 2][j / 2][i % 2 * 2 + 1]);
+        store_pair(&C[static_cast<long long>(m) * N + n], sums[i / 2][j / 2][i % 2 * 2],
+            sums[i / 2][j / 2][i % 2 * 2 + 1]);
       } else {
 #pragma unroll
         for (int l = 0; l < 2; ++l) {
           const int n = first + l;
           if (n >= N) break;
-          C[m * N + n] = __float2half(sums[i / 2][j / 2][i % 2 * 2 + l]);
+          C[static_cast<long long>(m) * N + n] = __float2half(sums[i / 2][j / 2][i % 2 * 2 + l]);
         }
       }
     }

@@ -10,7 +10,7 @@ __global__ void __launch_bounds__(256) transpose_naive_tiles(const float* __rest
     const int row = row_begin + threadIdx.x;
     const int col = col_begin + j;
     if (col < height && row < width) {
-      in_tile[j][threadIdx.x] = in[col * width + row];
+      in_tile[j][threadIdx.x] = in[static_cast<long long>(col) * width + row];
     }
   }
   __syncthreads();
@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(256) transpose_naive_tiles(const float* __rest
     const int col = col_begin + threadIdx.x;
     const int row = row_begin + j;
     if (row < width && col < height) {
-      out[row * height + col] = in_tile[threadIdx.x][j];
+      out[static_cast<long long>(row) * height + col] = in_tile[threadIdx.x][j];
     }
   }
 }
