@@ -119,8 +119,8 @@ Result<std::string> Input(const RecordRequest& request, const HostProgram& host,
   text += AnswersOf(chip, run == Run::kOtherWorld);
   // The build of that run is the optimized one, whose time counts.
   const bool optimized = run == Run::kOtherWorld;
-  text += fmt::format("recording {} {} {} {} {}\n", optimized ? 1 : 0, later ? 1 : 0, later ? kMove : 0,
-                      later ? 1 : 0, optimized ? 1 : 0);
+  text += fmt::format("recording {} {} {} {} {}\n", optimized ? 1 : 0, later ? 1 : 0, later ? kMove : 0, later ? 1 : 0,
+                      optimized ? 1 : 0);
   for (const auto& [file, lines] : host.lines)
     text += fmt::format("lines {} {} {}\n", lines.size(), fmt::join(lines, " "), file);
   std::vector<OtherArguments> earlier;

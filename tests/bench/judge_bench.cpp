@@ -263,7 +263,6 @@ std::vector<Entry> Entries(double share) {
   return entries;
 }
 
-
 json Measure(const Entry& entry, bool digest) {
   const auto folder = *base::TemporaryDirectory::Create("bench");
   HostDevice trusted(entry), untrusted(entry);

@@ -1,6 +1,8 @@
 // t0[i0,i1,i2] = sum_{r0<D} q[i0,i1,r0] * k[i0,i2,r0]  for i0<B, i1<T, i2<T
 // t1[i0,i1] = max_{r0<T where r0 < 1+i1} t0[i0,i1,r0] * scale
 // t2[i0,i1] = sum_{r0<T where r0 < 1+i1} exp(t0[i0,i1,r0] * scale - t1[i0,i1])
+// t3[i0,i1,i2] = sum_{r0<T where r0 < 1+i2} v[i0,r0,i1] * exp(t0[i0,i2,r0] * scale - t1[i0,i2])  for i0<B, i1<D,
+//     i2<T
 //
 // A block computes kTile rows and walks all columns, kTile a step: scores become weights in registers, and what
 // a row has summed up so far shrinks by exp(largest before - largest now).
@@ -22,7 +24,7 @@ __global__ void __launch_bounds__(256) entry_one_pass(const float* __restrict__ 
     const int d = i % kDepth, row = first_row + i / kDepth;
     float element = 0.0f;
     if (row < T && d < D) {
-      element = q[(b0 * T + row) * D + d];
+      element = q[(static_cast<long long>(b0) * T + row) * D + d];
     }
     row_tile[d][i / kDepth] = element;
   }
@@ -35,7 +37,7 @@ __global__ void __launch_bounds__(256) entry_one_pass(const float* __restrict__ 
       const int d = i % kDepth, column = first_column + i / kDepth;
       float element = 0.0f;
       if (column < T && d < D) {
-        element = k[(b0 * T + column) * D + d];
+        element = k[(static_cast<long long>(b0) * T + column) * D + d];
       }
       column_tile[d][i / kDepth] = element;
     }
@@ -43,7 +45,7 @@ __global__ void __launch_bounds__(256) entry_one_pass(const float* __restrict__ 
       const int col = i % kCols, column = first_column + i / kCols;
       float element = 0.0f;
       if (column < T && col < D) {
-        element = v[(b0 * T + column) * D + col];
+        element = v[(static_cast<long long>(b0) * T + column) * D + col];
       }
       value_tile[i / kCols][col] = element;
     }
@@ -109,7 +111,7 @@ __global__ void __launch_bounds__(256) entry_one_pass(const float* __restrict__ 
     for (int n = 0; n < kCols / 16; ++n) {
       const int col = threadIdx.x % 16 + n * 16;
       if (row < T && col < D) {
-        o[(b0 * T + row) * D + col] = sums[r][n] / total[r];
+        o[(static_cast<long long>(b0) * T + row) * D + col] = sums[r][n] / total[r];
       }
     }
   }

@@ -23,7 +23,7 @@ __global__ void __launch_bounds__(64, 8) entry_tiles(const float* __restrict__ x
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int m = first_m + x_m + i * 8;
-      load_quad(&x_next[4 * i], x + m * K + k, m < M ? K - k : 0, x_aligned);
+      load_quad(&x_next[4 * i], x + static_cast<long long>(m) * K + k, m < M ? K - k : 0, x_aligned);
     }
   };
   auto load_w = [&](int first_k) {
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(64, 8) entry_tiles(const float* __restrict__ x
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int n = first_n + w_n + i * 8;
-      load_quad(&w_next[4 * i], w + n * K + k, n < N ? K - k : 0, w_aligned);
+      load_quad(&w_next[4 * i], w + static_cast<long long>(n) * K + k, n < N ? K - k : 0, w_aligned);
     }
   };
   const int steps = (K + kTileK - 1) / kTileK;
@@ -84,13 +84,14 @@ __global__ void __launch_bounds__(64, 8) entry_tiles(const float* __restrict__ x
       const int first = first_n + thread_n;
       if (s_aligned && first < N) {
         const int n = first;
-        store_quad(&s[m * N + n], sums[i][j], sums[i][j + 1], sums[i][j + 2], sums[i][j + 3]);
+        store_quad(&s[static_cast<long long>(m) * N + n], sums[i][j], sums[i][j + 1], sums[i][j + 2],
+            sums[i][j + 3]);
       } else {
 #pragma unroll
         for (int l = 0; l < 4; ++l) {
           const int n = first + l;
           if (n >= N) break;
-          s[m * N + n] = sums[i][j + l];
+          s[static_cast<long long>(m) * N + n] = sums[i][j + l];
         }
       }
     }
@@ -107,7 +108,7 @@ __global__ void __launch_bounds__(64) entry_rows(const float* __restrict__ s,
   const int m = row / G;
   float sum = 0.0f;
   for (int col = threadIdx.x * kWidth; col < N / G; col += blockDim.x * kWidth) {
-    const auto s_pack = load_packed<kWidth>(s + m * N + g * (N / G) + col);
+    const auto s_pack = load_packed<kWidth>(s + static_cast<long long>(m) * N + static_cast<long long>(g) * (N / G) + col);
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
       sum += s_pack.at[k];
@@ -116,13 +117,13 @@ __global__ void __launch_bounds__(64) entry_rows(const float* __restrict__ s,
   sum = block_sum(sum);
   const float mean = sum / (N / G);
   for (int col = threadIdx.x * kWidth; col < N / G; col += blockDim.x * kWidth) {
-    const auto s_pack = load_packed<kWidth>(s + m * N + g * (N / G) + col);
+    const auto s_pack = load_packed<kWidth>(s + static_cast<long long>(m) * N + static_cast<long long>(g) * (N / G) + col);
     Packed<float, kWidth> y_pack;
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
       y_pack.at[k] = s_pack.at[k] - mean;
     }
-    store_packed(y + m * N + g * (N / G) + col, y_pack);
+    store_packed(y + static_cast<long long>(m) * N + static_cast<long long>(g) * (N / G) + col, y_pack);
   }
 }
 
