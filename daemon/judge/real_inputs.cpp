@@ -218,7 +218,7 @@ Status FillVariant(const InputTarget& target, InputVariant variant, const std::f
       break;
     case InputVariant::kBufferScales: {
       const int most = narrow ? 6 : 30;
-      const int exponent = static_cast<int>(second.Below(0, static_cast<uint64_t>(2 * most + 1))) - most;
+      const int exponent = static_cast<int>(second.Below(0, 2 * static_cast<uint64_t>(most) + 1)) - most;
       Fill(dtype, bytes, [&](uint64_t i) { return std::ldexp(NormalAt(random, i), exponent); });
       break;
     }

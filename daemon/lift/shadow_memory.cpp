@@ -16,7 +16,6 @@ constexpr std::string_view kUnknownRegion = "an access that other data lead to g
 using sim::AtomicOp;
 using sim::Context;
 using sim::Instruction;
-using sim::Op;
 using sim::Space;
 using sim::Type;
 

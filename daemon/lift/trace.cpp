@@ -133,7 +133,9 @@ Result<std::optional<std::vector<PathFork::Choice>>> PlanTrace::RunPaths(const c
   uint64_t total = 0;
   const auto save = [&](uint64_t address, uint64_t bytes) {
     MemoryShadow* shadow = shadow_.FindMemory(address, bytes);
-    if (shadow == nullptr || (total += bytes) > kMostForkedBytes) return;
+    if (shadow == nullptr) return;
+    total += bytes;
+    if (total > kMostForkedBytes) return;
     const std::span<std::byte> now = memory_.memory().Bytes(address, bytes);
     saved.push_back({shadow, now, {now.begin(), now.end()}, shadow->Save()});
   };

@@ -18,7 +18,8 @@ bool SameShape(const core::Computation& form, const std::string& a, const std::s
   return x && y && std::equal(x->shape.begin(), x->shape.end(), y->shape.begin(), y->shape.end(), Equal);
 }
 
-std::optional<FlatOffset> ToOffset(std::map<core::VariableId, Polynomial> coefficients, const Polynomial& constant) {
+std::optional<FlatOffset> ToOffset(const std::map<core::VariableId, Polynomial>& coefficients,
+                                   const Polynomial& constant) {
   FlatOffset offset;
   const auto size = constant.ToExpression();
   if (!size) return std::nullopt;

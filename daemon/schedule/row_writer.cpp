@@ -15,7 +15,7 @@ constexpr int kTermsOfPart = 64;
 }
 
 RowWriter::RowWriter(const Problem& problem, const Group& group, RowPlan plan, RowShape shape)
-    : problem_(problem), group_(group), plan_(std::move(plan)), shape_(shape), names_(problem) {}
+    : problem_(problem), group_(group), plan_(std::move(plan)), shape_(std::move(shape)), names_(problem) {}
 
 // One width for all passes, so that the launcher asks once.
 void RowWriter::PlanPacking() {

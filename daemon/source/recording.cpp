@@ -111,7 +111,7 @@ class LineReader {
   }
   Status operator()(UnorderedLine&& line) {
     recording_.unordered = core::PrecisionUse{"work on a stream that is not ordered with its caller's",
-                                              Named(std::move(line.file)), line.line};
+                                              Named(line.file), line.line};
     return {};
   }
   Status operator()(EndLine&&) {
