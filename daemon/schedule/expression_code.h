@@ -36,7 +36,8 @@ std::string PositionText(const core::Affine& position, const std::map<core::Vari
 // All guards: "0 <= y && y < h"; empty: always.
 std::string ConditionText(std::span<const core::Guard> guards,
                           const std::map<core::VariableId, std::string>& variables);
-// An element's offset in a row-major tensor; from coordinates, in 64 bits if the problem is wide.
+// An element's offset in a row-major tensor. Where a size goes into it, it is reckoned in 64 bits, also where indices
+// are ints: the tensor may have more than 2^31 elements although each of its sizes has fewer.
 std::string OffsetText(const Problem& problem, const std::vector<core::Size>& shape,
                        const std::vector<std::string>& at);
 std::string OffsetText(const FlatOffset& offset, const std::map<core::VariableId, std::string>& variables);

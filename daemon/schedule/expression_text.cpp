@@ -143,6 +143,13 @@ std::vector<std::string> ComparisonsOf(const core::Guard& guard,
   return comparisons;
 }
 
+bool IsNumber(const core::Size& size) { return core::Polynomial::Of(size).constant().has_value(); }
+bool HaveNumbers(const std::vector<core::Size>& shape) { return std::all_of(shape.begin(), shape.end(), IsNumber); }
+
+// A compiler may widen `inp + row * C` by itself, since signed sums do not overflow, and the original may live on that
+// where C is large; where it does not, the new kernel would not reach what the old one does.
+std::string Wide(const std::string& index) { return fmt::format("static_cast<long long>({})", index); }
+
 }  // namespace
 
 std::string SizeText(const core::Size& size) { return size.root() == nullptr ? "0" : PieceOf(*size.root()).text; }
@@ -167,17 +174,6 @@ std::string ConditionText(std::span<const core::Guard> guards,
   for (const std::string& part : parts) condition += (condition.empty() ? "" : " && ") + part;
   return condition;
 }
-
-namespace {
-
-bool IsNumber(const core::Size& size) { return core::Polynomial::Of(size).constant().has_value(); }
-bool HaveNumbers(const std::vector<core::Size>& shape) { return std::all_of(shape.begin(), shape.end(), IsNumber); }
-
-// A compiler may widen `inp + row * C` by itself, since signed sums do not overflow, and the original may live on that
-// where C is large; where it does not, the new kernel would not reach what the old one does.
-std::string Wide(const std::string& index) { return fmt::format("static_cast<long long>({})", index); }
-
-}  // namespace
 
 std::string OffsetText(const Problem& problem, const std::vector<core::Size>& shape,
                        const std::vector<std::string>& at) {

@@ -120,6 +120,18 @@ std::string WithWord(std::string text, const std::string& word, const std::strin
   return text;
 }
 
+std::string AsComment(std::string_view text) {
+  std::string lines, start = "// ";
+  while (text.size() > kFormulaLength) {
+    const size_t space = text.rfind(' ', kFormulaLength);
+    if (space == std::string_view::npos || space == 0) break;
+    lines += start + std::string(text.substr(0, space)) + "\n";
+    text.remove_prefix(space + 1);
+    start = "//     ";
+  }
+  return lines + start + std::string(text) + "\n";
+}
+
 }  // namespace
 
 void Lines::Add(std::string_view line) {
@@ -209,22 +221,6 @@ std::string KernelName(const Problem& problem, const std::string& role) {
   return problem.fresh_name(words);
 }
 
-namespace {
-
-std::string AsComment(std::string_view text) {
-  std::string lines, start = "// ";
-  while (text.size() > kFormulaLength) {
-    const size_t space = text.rfind(' ', kFormulaLength);
-    if (space == std::string_view::npos || space == 0) break;
-    lines += start + std::string(text.substr(0, space)) + "\n";
-    text.remove_prefix(space + 1);
-    start = "//     ";
-  }
-  return lines + start + std::string(text) + "\n";
-}
-
-}  // namespace
-
 std::string FormulaComment(const Problem& problem, const Group& group,
                            const std::map<std::string, std::string>& variables) {
   struct Line {
@@ -271,8 +267,8 @@ std::string FormulaComment(const Problem& problem, const Group& group,
 }
 
 std::string Parenthesized(const std::string& text) {
-  if (constexpr std::string_view kCast = "static_cast<long long>"; text.starts_with(kCast))  // of one thing: an atom
-    if (const std::string cast = text.substr(kCast.size()); Parenthesized(cast) == cast) return text;
+  if (const size_t type = text.find(">("); text.starts_with("static_cast<") && type != std::string::npos)
+    if (const std::string of = text.substr(type + 1); Parenthesized(of) == of) return text;
   int depth = 0;
   bool simple = true;
   for (const char c : text) {
