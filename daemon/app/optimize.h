@@ -93,10 +93,6 @@ Result<std::vector<OptimizedKernel>> OptimizeKernels(Workspace& workspace, const
 // goes on.
 OptimizedKernel InterruptedKernel(const Workspace& workspace, const std::string& name);
 
-// What a limit of minutes went to, for the message of a task that it ended, and what sets it: "the time: 31 s to
-// compile kernels, 9 s to run them; ...". `spent` is by the worker's stages, `seconds` all of the task.
-std::string WhereTimeWent(const std::map<std::string, double>& spent, double seconds);
-
 // Of the whole run, as the Action's output `result`: improved, unchanged, regression, skipped, error.
 std::string_view RunResult(const std::vector<OptimizedKernel>& kernels);
 std::vector<report::KernelSummary> Summaries(const std::vector<OptimizedKernel>& kernels);

@@ -1,5 +1,6 @@
 // From changed entries to branches and pull requests, without a process.
 #include "app/optimize.h"
+#include "app/time_spent.h"
 
 #include <fmt/format.h>
 
