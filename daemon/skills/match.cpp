@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/source_requests.h"
+
 namespace warpwright::skills {
 namespace {
 
@@ -102,6 +104,17 @@ class Matcher {
     result_.vetoed.push_back({card.id, kind, std::move(reason)});
   }
 
+  // What a schedule writes has its block size, access width and accumulators from the same chip and sizes, and its own
+  // parameters vary them: an edit would only make the same choice again.
+  const std::string* AppliedSchedule() const {
+    const auto found = std::find_if(context_.applied.begin(), context_.applied.end(),
+                                    [](const std::string& id) { return id.starts_with(core::kSchedulePrefix); });
+    return found == context_.applied.end() ? nullptr : &*found;
+  }
+  static bool IsForWrittenCode(const MethodCard& card) {
+    return !card.transform.empty() && !card.transform.starts_with(core::kSchedulePrefix);
+  }
+
   // Reports the first veto; false: the method may be tried.
   bool Vetoed(const MethodCard& card) {
     using Kind = VetoedMethod::Kind;
@@ -125,6 +138,8 @@ class Matcher {
     }
     if (card.already_applied && Evaluate(*card.already_applied, facts_) == TriState::kTrue)
       return Reject(card, Kind::kAlreadyApplied, "already in the source: " + Cite(*card.already_applied, facts_)), true;
+    if (const std::string* schedule = AppliedSchedule(); schedule != nullptr && IsForWrittenCode(card))
+      return Reject(card, Kind::kConflict, *schedule + ", which wrote this version, chose that already"), true;
     for (const std::string& other : card.conflicts)
       if (context_.applied.count(other) != 0)
         return Reject(card, Kind::kConflict, fmt::format("conflicts with {}, which this version already uses", other)),

@@ -22,7 +22,8 @@ namespace warpwright::skills {
 struct MatchContext {
   std::set<core::Allow> allow;    // of the manifest
   bool built_in_only = false;     // only methods with a transformation: no language model is available
-  std::set<std::string> applied;  // methods that led to the present base: what conflicts with them is vetoed
+  std::set<std::string> applied;  // methods that led to the present base: what conflicts with them is vetoed, and
+                                  // after a schedule every transformation of written code
   std::map<std::string, std::string> excluded;  // method -> why: tried on this base with this evidence, say
 };
 

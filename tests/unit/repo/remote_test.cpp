@@ -160,11 +160,16 @@ TEST_P(RemoteTest, LooksKeepNoMemory) {
     Fetch(mirror);
     EXPECT_EQ(mirror.RemoteTip("warpwright/a")->owner, repo::Mirror::Owner::kAbsent);
   };
-  constexpr size_t kLooks = 20, kBytesPerLook = 2048;
-  for (size_t i = 0; i < 3; ++i) look();  // what is allocated once
-  const size_t before = ::mallinfo2().uordblks;
-  for (size_t i = 0; i < kLooks; ++i) look();
-  EXPECT_LT(::mallinfo2().uordblks, before + kLooks * kBytesPerLook);
+  // What leaks, leaks in every series; a cache of libcurl or OpenSSL grows in some of them.
+  constexpr int kSeries = 4;
+  constexpr int64_t kLooks = 8, kBytesPerLook = 2048;
+  int64_t least = INT64_MAX;
+  for (int series = 0; series < kSeries && least >= kLooks * kBytesPerLook; ++series) {
+    const auto before = static_cast<int64_t>(::mallinfo2().uordblks);
+    for (int64_t i = 0; i < kLooks; ++i) look();
+    least = std::min(least, static_cast<int64_t>(::mallinfo2().uordblks) - before);
+  }
+  EXPECT_LT(least, kLooks * kBytesPerLook);
 }
 
 // "url.X.insteadOf" of whoever starts the daemon could send the token to another host.

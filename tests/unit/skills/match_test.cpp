@@ -150,6 +150,25 @@ TEST(Match, ContextExcludes) {
   EXPECT_EQ(FindVeto(result, "row_in_registers")->kind, skills::VetoedMethod::Kind::kConflict);
 }
 
+// Half of the evaluations of a row program on an H100 were spent on another block size for what a schedule had written.
+TEST(Match, WhatAScheduleWroteIsNotEditedAgain) {
+  const auto offered = [](const std::set<std::string>& applied) {
+    const skills::MatchResult result = skills::Match(BuiltIn(), NaiveRows(), {.applied = applied});
+    size_t edits = 0;
+    for (const skills::RankedMethod& m : result.methods)
+      edits += !m.card->transform.empty() && !m.card->transform.starts_with("schedule_") ? 1 : 0;
+    if (applied.contains("schedule_rows")) {
+      const skills::VetoedMethod* veto = FindVeto(result, "launch_retune");
+      EXPECT_TRUE(veto != nullptr && veto->kind == skills::VetoedMethod::Kind::kConflict);
+    }
+    return edits;
+  };
+  EXPECT_GT(offered({}), 0u);
+  EXPECT_GT(offered({"row_parallel"}), 0u);
+  EXPECT_EQ(offered({"schedule_rows"}), 0u);
+  EXPECT_EQ(offered({"schedule_rows", "row_parallel"}), 0u);
+}
+
 TEST(Match, BuiltInOnlyKeepsTransformations) {
   skills::MatchContext context;
   context.built_in_only = true;
