@@ -242,18 +242,6 @@ TEST(Splice, RefusesAnotherOrder) {
             "file has '__device__' (line 1); declarations may be in another order");
 }
 
-// A remark above a kernel that no longer holds goes, and one that explains the new kernel comes. An edit that has lost
-// comments of what it does not change has lost them all.
-TEST(Splice, AChangedDeclarationHasTheCommentOfTheEdit) {
-  const std::string changed = Replaced(kOriginal, "float s = 0;", "float s = 0.0f;");
-  for (const char* comment : {"", "// Sums rows, a warp for each.\n", "// One.\n// Two.\n"}) {
-    const std::string edited = Replaced(changed, "// Sums rows.\n", comment);
-    EXPECT_EQ(Text(DoSplice(edited)), edited);
-  }
-  const std::string bare = Replaced(Replaced(changed, "// Sums rows.\n", ""), "// A file with two entries.\n", "");
-  EXPECT_EQ(Text(DoSplice(bare)), changed);
-}
-
 TEST(Splice, ACommentInFrontOfAFileThatBeginsWithCode) {
   const std::string original = "__global__ void k(float* x) { *x = 1; }\nvoid run(float* x) { k<<<1, 1>>>(x); }\n";
   const std::string edited = "// Set.\n" + Replaced(original, "= 1", "= 2");
