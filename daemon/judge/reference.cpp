@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/file_below.h"
@@ -219,12 +220,16 @@ std::optional<Mismatch> CompareSketch(const RecordedOutput& recorded, double acc
   const Comparator comparator(layout, reference, leniency);
   if (auto mismatch = comparator.Check(found.samples)) return mismatch;
   double relative = 0;  // of an element of usual size
+  double least = 0;     // of an element of any size: beside others a small one may be off as much as they
   if (core::IsFloat(recorded.dtype)) {
     double usual = 0;
+    least = std::numeric_limits<double>::max();
     for (size_t i = 0; i < expected.samples.size() / core::SizeOf(recorded.dtype); ++i) {
       const double v = std::fabs(core::LoadAsDouble(recorded.dtype, expected.samples.data(), i));
+      if (std::isfinite(v)) least = std::min(least, comparator.ToleranceAt(i));
       if (std::isfinite(v) && v > 0 && v > usual) usual = v, relative = comparator.ToleranceAt(i) / v;
     }
+    if (usual == 0) least = 0;
   }
   for (size_t t = 0; t < expected.sum.size(); ++t) {
     const uint64_t begin = t * expected.tile, end = std::min(elements, begin + expected.tile);
@@ -234,8 +239,9 @@ std::optional<Mismatch> CompareSketch(const RecordedOutput& recorded, double acc
     };
     if (found.nans[t] != expected.nans[t] || found.infinities[t] != expected.infinities[t])
       return wrong("other NaNs or infinities than recorded");
+    const auto count = static_cast<double>(end - begin);
     const double allowed =
-        relative * (expected.magnitude[t] + static_cast<double>(end - begin) * 0.01 * expected.largest[t]);
+        relative * (expected.magnitude[t] + count * 0.01 * expected.largest[t]) + std::min(count, 16.0) * least;
     const double off = std::fabs(found.sum[t] - expected.sum[t]),
                  magnitude_off = std::fabs(found.magnitude[t] - expected.magnitude[t]);
     if (!(off <= allowed) || !(magnitude_off <= allowed))

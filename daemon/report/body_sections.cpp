@@ -23,13 +23,6 @@ std::string LeftOut(size_t count, std::string_view what, const Explanation& e) {
                      count == 1 ? " is" : "s are", CodeSpan("warpwright show --kernel " + base::ShellWord(e.kernel)));
 }
 
-// Numbers in cells are not wrapped: on a phone the table scrolls instead.
-std::string Unbroken(std::string_view text) {
-  std::string out;
-  for (const char c : text) out += c == ' ' ? std::string("\u00a0") : std::string(1, c);
-  return out;
-}
-
 // Three columns, so that a phone shows all of them.
 std::string CounterTable(const std::vector<CounterRow>& counters, bool modelled) {
   if (counters.empty()) return {};
@@ -132,7 +125,8 @@ std::string GainSentence(const Explanation& e, const Provenance& p) {
   if (e.before_us > 0) out += fmt::format(": {} → {}", FormatMicroseconds(e.before_us), FormatMicroseconds(e.after_us));
   std::vector<std::string> how;
   if (e.interval) how.push_back("95 % interval " + FormatInterval(*e.interval));
-  if (counted > 1) how.push_back(fmt::format("geometric mean over {} shapes", counted));
+  if (counted > 1)
+    how.push_back(fmt::format("{}geometric mean over {} shapes", WeightsDiffer(e) ? "weighted " : "", counted));
   if (!how.empty()) out += fmt::format(" ({})", fmt::join(how, ", "));
   out += fmt::format(". {}{}; callers of {} are unchanged.", CodeSpan(e.file), Changes(p), CodeSpan(e.entry));
   if (const std::string uncompared = NotCompared(e); !uncompared.empty()) out += " **" + uncompared + "**";
@@ -164,11 +158,11 @@ std::string CaseTable(const Explanation& e, size_t max_rows) {
   const bool intervals =
       std::any_of(e.cases.begin(), e.cases.end(), [](const CaseRow& row) { return row.timing.has_value(); });
   const bool errors = BitIdentical(e).has_value();
-  std::string out = fmt::format("| shape | before | after | {} |{}\n|:--|--:|--:|--:|{}\n",
+  std::string out = fmt::format("| shape | before → after | {} |{}\n|:--|--:|--:|{}\n",
                                 e.modelled  ? "speedup, modelled"
                                 : intervals ? "speedup (95\u00a0%)"
                                             : "speedup",
-                                errors ? " max\u00a0error\u00a0/\u00a0allowed |" : "", errors ? "--:|" : "");
+                                errors ? " max error / allowed |" : "", errors ? "--:|" : "");
   bool verified_only = false, sampled = false;
   // Slower rows are never the ones that are omitted.
   std::vector<const CaseRow*> rows;
@@ -180,10 +174,10 @@ std::string CaseTable(const Explanation& e, size_t max_rows) {
   for (const CaseRow* row : rows) {
     verified_only = verified_only || !(row->weight > 0);
     sampled = sampled || row->sampled;
-    out += fmt::format("| {}{}{} | {} | {} | {} |{}\n", EscapeMarkdown(row->name, 80), row->sampled ? " ¹" : "",
-                       row->weight > 0 ? "" : " ²", Unbroken(FormatMicroseconds(row->before_us)),
-                       Unbroken(FormatMicroseconds(row->after_us)), Unbroken(SpeedupCell(*row)),
-                       errors ? " " + Unbroken(ErrorWords(*row)) + " |" : "");
+    out += fmt::format("| {}{}{}{} | {} | {} |{}\n", EscapeMarkdown(row->name, 80), WeightWords(e, *row),
+                       row->sampled ? " ¹" : "", row->weight > 0 ? "" : " ²",
+                       Breakable(FormatTimes({row->before_us, row->after_us})), Breakable(SpeedupCell(*row)),
+                       errors ? " " + Breakable(ErrorWords(*row)) + " |" : "");
   }
   std::vector<std::string> notes;
   if (sampled) notes.emplace_back("¹ counted on part of the grid");
@@ -196,11 +190,9 @@ std::string RenderSpeedupReasons(const Explanation& e, size_t max_steps, size_t 
   std::string out = "\n### Why it is faster\n\n";
   for (size_t i = 0; i < e.steps.size() && i < max_steps; ++i) {
     const TakenStep& step = e.steps[i];
-    out += fmt::format(
-        "{}. {}{}{}: {}\n", i + 1, CodeSpan(step.method),
-        step.parameters.empty() ? "" : " (" + EscapeMarkdown(step.parameters, 80) + ")",
-        e.before_us > 0 ? ", " + FormatTimes({e.before_us / step.gain_before, e.before_us / step.gain_after}) : "",
-        EscapeMarkdown(CauseText(step), 3 * max_bytes));
+    out += fmt::format("{}. {}{}{}: {}\n", i + 1, CodeSpan(step.method),
+                       step.parameters.empty() ? "" : " (" + EscapeMarkdown(step.parameters, 80) + ")",
+                       StepTimes(e, step), EscapeMarkdown(CauseText(step), 3 * max_bytes));
     if (!step.does.empty()) out += fmt::format("   <br>What it does: {}.\n", EscapeMarkdown(step.does, max_bytes));
     out += CounterTable(step.counters, e.modelled);
   }

@@ -41,7 +41,12 @@ struct Column {
 
 std::string Reason(const DashboardJob& job) { return EscapeMarkdown(job.reason, 200); }
 std::string Device(const DashboardJob& job) { return EscapeMarkdown(job.device, 60); }
-std::string Since(const DashboardJob& job) { return EscapeMarkdown(job.since, 40); }
+// "2026-11-21T13:40:07Z" as people write it.
+std::string Since(const DashboardJob& job) {
+  const std::string& time = job.since;
+  const bool iso = time.size() == 20 && time[10] == 'T' && time.ends_with('Z');
+  return EscapeMarkdown(iso ? time.substr(0, 10) + " " + time.substr(11, 5) : time, 40);
+}
 std::string Kind(const DashboardJob& job) { return EscapeMarkdown(job.kind, 20); }
 std::string Round(const DashboardJob& job) { return job.round > 0 ? std::to_string(job.round) : ""; }
 
@@ -82,7 +87,7 @@ std::string Merged(const DashboardInput& in) {
   for (const DashboardJob& job : in.merged)
     if (job.gain > 0 && ++known > 0) logs += std::log(job.gain);
   std::string out =
-      Table("Merged", in.merged, {{"kernel", Kernel}, {"gain", Gain}, {"pull request", Link}, {"since", Since}});
+      Table("Merged", in.merged, {{"kernel", Kernel}, {"gain", Gain}, {"pull request", Link}, {"since (UTC)", Since}});
   if (known > 1) out += fmt::format("\nThe geometric mean of these gains is {}.\n", FormatGain(std::exp(logs / known)));
   return out;
 }
@@ -133,25 +138,29 @@ DashboardText RenderDashboard(const DashboardInput& in) {
     text.body += "\n> [!WARNING]\n> The repository could not be polled: " + EscapeMarkdown(in.last_error, 400) + "\n";
   // What requires action comes first.
   text.body += Table("Open pull requests", in.open,
-                     {{"kernel", Kernel}, {"gain", Gain}, {"pull request", Link}, {"since", Since}});
+                     {{"kernel", Kernel}, {"gain", Gain}, {"pull request", Link}, {"since (UTC)", Since}});
   text.body += Table("Slower than before", in.regressed,
-                     {{"kernel", Kernel}, {"since when", Reason}, {"commit", Commit}, {"found", Since}});
+                     {{"kernel", Kernel}, {"since when", Reason}, {"commit", Commit}, {"found (UTC)", Since}});
   text.body += Table("Waiting because of a limit", in.waiting,
-                     {{"kernel", Kernel}, {"gain", Gain}, {"waits for", Reason}, {"since", Since}});
-  text.body += Table(
-      "Running", in.running,
-      {{"kernel", Kernel}, {"kind", Kind}, {"device", Device}, {"commit", Commit}, {"round", Round}, {"since", Since}});
+                     {{"kernel", Kernel}, {"gain", Gain}, {"waits for", Reason}, {"since (UTC)", Since}});
+  text.body += Table("Running", in.running,
+                     {{"kernel", Kernel},
+                      {"kind", Kind},
+                      {"device", Device},
+                      {"commit", Commit},
+                      {"round", Round},
+                      {"since (UTC)", Since}});
   text.body += Table("Queued", in.queued,
                      {{"kernel", Kernel},
                       {"kind", Kind},
                       {"device", Device},
                       {"commit", Commit},
                       {"waits for", Reason},
-                      {"since", Since}});
+                      {"since (UTC)", Since}});
   text.body += Table("Failed", in.failed,
-                     {{"kernel", Kernel}, {"kind", Kind}, {"commit", Commit}, {"why", Reason}, {"since", Since}});
+                     {{"kernel", Kernel}, {"kind", Kind}, {"commit", Commit}, {"why", Reason}, {"since (UTC)", Since}});
   text.body += Table("No improvement found", in.unchanged,
-                     {{"kernel", Kernel}, {"commit", Commit}, {"why", Reason}, {"since", Since}});
+                     {{"kernel", Kernel}, {"commit", Commit}, {"why", Reason}, {"since (UTC)", Since}});
   text.body += Merged(in) + Ignored(in) + Learned(in) + Spend(in);
   text.body +=
       "\nIn a comment on a pull request: `/warpwright optimize`, `/warpwright retry`, `/warpwright explain`, "

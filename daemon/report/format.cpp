@@ -86,6 +86,11 @@ std::string CauseText(const TakenStep& step) {
                      Plural(step.predicted, "expected change of a counter", "expected changes of counters"), step.held);
 }
 
+std::string StepTimes(const Explanation& e, const TakenStep& step) {
+  if (!(e.before_us > 0)) return {};
+  return ", " + FormatTimes({e.before_us / step.gain_before, e.before_us / step.gain_after});
+}
+
 std::optional<bool> BitIdentical(const Explanation& e) {
   std::optional<bool> identical;
   for (const auto& row : e.cases)
@@ -145,6 +150,30 @@ std::string ErrorWords(const CaseRow& row) {
       worst = &error;
   if (worst != nullptr) return fmt::format("{} / {}", FormatError(worst->error), FormatError(worst->allowed));
   return row.errors.empty() ? "–" : "bit-identical";
+}
+
+std::string Breakable(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const std::string_view before = text.substr(0, i), behind = text.substr(i + 1);
+    const bool may = before.ends_with("→") || before.ends_with('/') || before.ends_with(',') || behind.starts_with('(');
+    out += text[i] == ' ' && !may ? "\u00a0" : std::string(1, text[i]);
+  }
+  return out;
+}
+
+bool WeightsDiffer(const Explanation& e) {
+  double first = 0;
+  for (const CaseRow& row : e.cases) {
+    if (!(row.weight > 0)) continue;
+    if (first > 0 && row.weight != first) return true;
+    first = row.weight;
+  }
+  return false;
+}
+
+std::string WeightWords(const Explanation& e, const CaseRow& row) {
+  return row.weight > 0 && WeightsDiffer(e) ? fmt::format(", weight {:g}", row.weight) : "";
 }
 
 std::string FormatError(double error) { return error == 0 ? "0" : fmt::format("{:.2g}", error); }

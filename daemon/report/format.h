@@ -16,6 +16,7 @@ std::string SearchInOneLine(const Explanation& explanation);  // "2 of 24 attemp
 CounterMove MoveOf(std::string_view counter, double before, double after, bool expected_up);
 // Why a step is faster: its causes, or that they are not known and what that is based on.
 std::string CauseText(const TakenStep& step);
+std::string StepTimes(const Explanation& explanation, const TakenStep& step);  // ", 100 → 65.9 µs"; "" if not known
 // A plan's reason with the first two facts that it cites in parentheses, without their numbers.
 std::string PlanWords(std::string_view plan);
 std::string VerdictWords(const AttemptRow& attempt);  // "new base", "verified, not taken", "wrong result"
@@ -26,8 +27,12 @@ std::string SpeedupWords(const CaseRow& row);
 bool IsSlower(const CaseRow& row);
 // The output that used the largest share of its allowed error, for all: "2.4e-07 / 9.5e-07", "bit-identical", "–".
 std::string ErrorWords(const CaseRow& row);
-std::string FormatError(double error);                     // "1.2e-07"
-std::string FormatInterval(const GainInterval& interval);  // "1.58x to 1.70x"
+// Of cells with numbers, which break before and behind them, not within: on a phone two lines are narrow enough.
+std::string Breakable(std::string_view text);
+bool WeightsDiffer(const Explanation& explanation);                           // of the cases that count
+std::string WeightWords(const Explanation& explanation, const CaseRow& row);  // ", weight 2"; "" if none differs
+std::string FormatError(double error);                                        // "1.2e-07"
+std::string FormatInterval(const GainInterval& interval);                     // "1.58x to 1.70x"
 // "perf(softmax): 1.64x faster on H200 (100 → 61.1 µs)": of a pull request and of its commit, at most 72 characters.
 std::string ChangeTitle(const Explanation& explanation);
 std::string ChipName(const Explanation& explanation);  // "H200"

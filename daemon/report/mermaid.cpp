@@ -133,7 +133,9 @@ std::string MermaidLabel(std::string_view text, size_t max_characters) {
 
 std::string ProgressChart(const Explanation& e) {
   const std::vector<double> best = BestByRound(e);
-  if (best.size() < 2) return {};
+  // A single step is in the headline.
+  if (std::count_if(e.attempts.begin(), e.attempts.end(), [](const AttemptRow& a) { return a.accepted; }) < 2)
+    return {};
   const bool times = e.before_us > 0 && best.back() <= kTimesShow;
   std::string rounds, values;
   double top = 0;

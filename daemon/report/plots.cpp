@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 
+#include "base/utf8.h"
 #include "report/format.h"
 #include "report/markdown.h"
 
@@ -45,9 +46,21 @@ struct LogAxis {
   double At(double value) const { return from + (std::log10(value) - low) / (high - low) * (to - from); }
 };
 
+// "0.01", "10", "100k", "1M": short, so that the labels of two axes do not meet.
 std::string Decade(double exponent) {
   const double value = std::pow(10.0, exponent);
-  return value >= 1 && value < 1e6 ? fmt::format("{:.0f}", value) : fmt::format("1e{:.0f}", exponent);
+  if (value >= 1e9) return fmt::format("1e{:.0f}", exponent);
+  if (value >= 1e6) return fmt::format("{:.0f}M", value / 1e6);
+  return value >= 1e3 ? fmt::format("{:.0f}k", value / 1e3) : fmt::format("{:g}", value);
+}
+
+// 1, 2 or 5 times a power of ten, at most eight times up to the top.
+double TickStep(double top) {
+  constexpr double kMostTicks = 8;
+  const double power = std::pow(10.0, std::floor(std::log10(top / kMostTicks)));
+  for (const double factor : {1.0, 2.0, 5.0})
+    if (top <= kMostTicks * factor * power) return factor * power;
+  return 10 * power;
 }
 
 std::string_view DotClass(const AttemptRow& attempt) {
@@ -65,7 +78,7 @@ std::string GainPlot(const Explanation& e) {
   const auto y = [&](double gain) { return kHeight - kBottom - gain / top * (kHeight - kTop - kBottom); };
 
   std::string svg = Open(kWidth, kHeight, "Gain over the original by attempt");
-  const double step = top > 20 ? 10 : top > 8 ? 2 : top > 3 ? 1 : 0.5;
+  const double step = TickStep(top);
   for (double tick = 0; tick <= top; tick += step) {
     svg += Line(kLeft, y(tick), kWidth - kRight, y(tick), tick == 0 ? "axis" : "grid");
     svg += Text(kLeft - 8, y(tick) + 4, fmt::format("{:g}x", tick), "end");
@@ -112,7 +125,7 @@ std::string RooflinePlot(const Explanation& e) {
   std::string svg = Open(kWidth, kHeight, "Roofline before and after");
   for (double d = xs.low; d <= xs.high; ++d) {
     svg += Line(xs.At(std::pow(10, d)), kTop, xs.At(std::pow(10, d)), kHeight - kBottom, "grid");
-    svg += Text(xs.At(std::pow(10, d)), kHeight - kBottom + 16, Decade(d));
+    svg += Text(xs.At(std::pow(10, d)), kHeight - kBottom + 20, Decade(d));
   }
   for (double d = ys.low; d <= ys.high; ++d) {
     svg += Line(kLeft, ys.At(std::pow(10, d)), kWidth - kRight, ys.At(std::pow(10, d)), "grid");
@@ -138,7 +151,7 @@ std::string RooflinePlot(const Explanation& e) {
 }
 
 std::string AttemptTree(const Explanation& e) {
-  constexpr double kRow = 26, kIndent = 22, kTreeWidth = 960;
+  constexpr double kRow = 26, kIndent = 22, kTreeWidth = 960, kCharacter = 7.6;  // at most, in the mean
   std::map<std::string, std::vector<size_t>> children;
   for (size_t i = 0; i < e.attempts.size(); ++i) children[e.attempts[i].parent].push_back(i);
 
@@ -159,6 +172,9 @@ std::string AttemptTree(const Explanation& e) {
       std::string label = attempt.method + (attempt.parameters.empty() ? "" : " (" + attempt.parameters + ")") + ": ";
       label += attempt.gain ? FormatGain(*attempt.gain) + (attempt.accepted ? ", new base" : "")
                             : VerdictWords(attempt) + (attempt.message.empty() ? "" : ": " + attempt.message);
+      // What does not fit is in the table.
+      const auto room = static_cast<size_t>(std::max(20.0, (kTreeWidth - x - 12) / kCharacter));
+      if (base::CodePoints(label) > room) label = std::string(base::CutAtCharacter(label, room - 1)) + "…";
       body += Text(x + 12, y + 4, label, "start", attempt.accepted ? "label strong" : "label");
       if (!attempt.id.empty()) walk(attempt.id, depth + 1, y);
     }

@@ -87,7 +87,7 @@ std::string Reasons(const Explanation& e) {
   std::string out = "\nWhy:\n";
   for (const TakenStep& step : e.steps) {
     const std::string parameters = step.parameters.empty() ? "" : " (" + step.parameters + ")";
-    out += Wrapped(fmt::format("- {}{}: {}", step.method, parameters, CauseText(step)), "", "  ");
+    out += Wrapped(fmt::format("- {}{}{}: {}", step.method, parameters, StepTimes(e, step), CauseText(step)), "", "  ");
     if (!step.does.empty()) out += Wrapped("What it does: " + step.does + ".", "  ", "  ");
     if (!step.counters.empty()) out += "  Counters, before -> after:\n";
     for (const CounterRow& c : step.counters)
@@ -124,7 +124,7 @@ std::string RenderCommitMessage(const Explanation& e) {
   out += Computes(e) + Reasons(e) + Cases(e) + Checks(e) + "\nReproduce:\n";
   for (const auto& line : e.reproduce) out += "  " + OneLine(line) + "\n";
   const std::string end =
-      fmt::format("\n{}. A program wrote and checked this change.\n\n{}", Effort(e.counts), Trailers(e));
+      Wrapped(Effort(e.counts) + ". A program wrote and checked this change.", "\n", "") + "\n" + Trailers(e);
   return WholeLines(out, kMaxBodyCharacters - base::CodePoints(end) - kCut.size()) + end;
 }
 

@@ -26,7 +26,7 @@ code { background: var(--panel); padding: 1px 5px; border-radius: 4px; overflow-
 pre { background: var(--panel); padding: 12px; border-radius: 6px; overflow-x: auto; }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; } th, td { border-bottom: 1px solid var(--rule); padding: 5px 14px 5px 0; text-align: left;
-        vertical-align: top; } th { color: var(--soft); font-weight: 600; } .num { text-align: right; white-space: nowrap; }
+        vertical-align: top; } th { color: var(--soft); font-weight: 600; } .num { text-align: right; }
 .badge { display: inline-block; border: 1px solid var(--rule); border-radius: 12px; padding: 1px 10px; margin-right: 6px; font-size: 13px; }
 .good-text { color: var(--good); } .bad-text { color: var(--bad); }
 svg { width: 100%; height: auto; min-width: 560px; } svg.tree { min-width: 900px; } svg text.label { font-size: 12px; fill: var(--soft); } svg text.strong { fill: var(--ink); font-weight: 600; }
@@ -43,8 +43,8 @@ std::string Row(std::initializer_list<std::string> cells, std::string_view tag =
   }
   return out + "</tr>\n";
 }
-// Marks a cell as a number, which is right-aligned.
-std::string Num(const std::string& text) { return "\x01" + EscapeHtml(text); }
+// Marks a cell as a number, which is right-aligned and broken only where Breakable does.
+std::string Num(const std::string& text) { return "\x01" + EscapeHtml(Breakable(text)); }
 
 std::string Summary(const Explanation& e) {
   std::string out = "<h1>" + EscapeHtml(e.kernel);
@@ -53,8 +53,9 @@ std::string Summary(const Explanation& e) {
          : e.outcome == core::TaskOutcome::kUnchanged ? std::string(": no improvement found")
                                                       : ": " + EscapeHtml(Name(e.outcome));
   out += "</h1>\n<p>";
-  for (const auto& badge : {DevicePhrase(e), Effort(e.counts), fmt::format("{:.1f} s", e.seconds)})
-    out += "<span class=\"badge\">" + EscapeHtml(badge) + "</span>";
+  for (const auto& badge : {e.before_us > 0 ? FormatTimes({e.before_us, e.after_us}) : "", DevicePhrase(e),
+                            Effort(e.counts), fmt::format("{:.1f} s", e.seconds)})
+    if (!badge.empty()) out += "<span class=\"badge\">" + EscapeHtml(badge) + "</span>";
   out += fmt::format(
       "</p>\n<p class=\"soft\">Entry <code>{}</code> in <code>{}</code>. A program wrote and checked this result. "
       "{}</p>\n",
@@ -67,13 +68,13 @@ std::string Summary(const Explanation& e) {
 std::string CaseRows(const Explanation& e) {
   if (e.cases.empty()) return {};
   std::string out = "<h2>Cases</h2>\n<div class=\"scroll\"><table>\n" +
-                    Row({"shape", Num("before"), Num("after"), Num(e.modelled ? "speedup, modelled" : "speedup"),
+                    Row({"shape", Num("before → after"), Num(e.modelled ? "speedup, modelled" : "speedup"),
                          Num("max error / allowed")},
                         "th");
   for (const auto& c : e.cases) {
     std::string notes = c.sampled ? " <span class=\"soft\">(counted on part of the grid)</span>" : "";
     if (!(c.weight > 0)) notes += " <span class=\"soft\">(checked, not part of the gain)</span>";
-    out += Row({EscapeHtml(c.name) + notes, Num(FormatMicroseconds(c.before_us)), Num(FormatMicroseconds(c.after_us)),
+    out += Row({EscapeHtml(c.name + WeightWords(e, c)) + notes, Num(FormatTimes({c.before_us, c.after_us})),
                 Num(SpeedupWords(c)), Num(ErrorWords(c))});
   }
   return out + "</table></div>\n";
@@ -84,8 +85,8 @@ std::string StepList(const Explanation& e) {
   std::string out = "<h2>Why it is faster</h2>\n<ol>\n";
   for (const TakenStep& step : e.steps) {
     out += "<li><code>" + EscapeHtml(step.method) + "</code>" +
-           (step.parameters.empty() ? "" : " (" + EscapeHtml(step.parameters) + ")") + ": " +
-           EscapeHtml(CauseText(step));
+           (step.parameters.empty() ? "" : " (" + EscapeHtml(step.parameters) + ")") + EscapeHtml(StepTimes(e, step)) +
+           ": " + EscapeHtml(CauseText(step));
     if (!step.does.empty()) out += "<br><span class=\"soft\">What it does: " + EscapeHtml(step.does) + ".</span>";
     if (!step.counters.empty()) {
       out += "\n<div class=\"scroll\"><table>\n" + Row({"counter", Num("before"), Num("after"), ""}, "th");

@@ -55,8 +55,8 @@ std::string PlainCases(const Explanation& e) {
   std::vector<std::vector<std::string>> rows = {
       {"shape", "before", "after", e.modelled ? "modelled speedup" : "speedup", "max error / allowed"}};
   for (const CaseRow& c : e.cases)
-    rows.push_back({Plain(c.name, 60) + (c.weight > 0 ? "" : " (checked only)"), FormatMicroseconds(c.before_us),
-                    FormatMicroseconds(c.after_us), SpeedupWords(c), ErrorWords(c)});
+    rows.push_back({Plain(c.name, 60) + WeightWords(e, c) + (c.weight > 0 ? "" : " (checked only)"),
+                    FormatMicroseconds(c.before_us), FormatMicroseconds(c.after_us), SpeedupWords(c), ErrorWords(c)});
   return "\n" + Columns(rows);
 }
 
@@ -66,7 +66,8 @@ std::string PlainSteps(const Explanation& e) {
   for (size_t i = 0; i < e.steps.size(); ++i) {
     const TakenStep& step = e.steps[i];
     const std::string parameters = step.parameters.empty() ? "" : " (" + Plain(step.parameters) + ")";
-    out += Wrap(fmt::format("{}. {}{}: {}", i + 1, Plain(step.method), parameters, Plain(CauseText(step), 2000)),
+    out += Wrap(fmt::format("{}. {}{}{}: {}", i + 1, Plain(step.method), parameters, StepTimes(e, step),
+                            Plain(CauseText(step), 2000)),
                 kColumns, "  ", "     ");
     if (!step.does.empty()) out += Wrap("What it does: " + Plain(step.does, 600) + ".", kColumns, "     ", "     ");
     std::vector<std::vector<std::string>> rows;

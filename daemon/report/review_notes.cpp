@@ -117,6 +117,9 @@ std::string Untested(std::string note) {
   Erase(note, " (odd shape of ", ")");
   Erase(note, " refused by ", ":");
   Erase(note, " (it says: ", ")");
+  // A place that is named twice.
+  if (const size_t place = note.rfind(" ("); place != std::string::npos && note.ends_with(')'))
+    if (note.find(note.substr(place + 2, note.size() - place - 3)) < place) note.erase(place);
   return note;
 }
 

@@ -15,6 +15,7 @@ namespace warpwright::schedule {
 struct TakenNames {
   std::set<std::string> given;
   std::map<std::string, std::string> shared;
+  std::set<std::string> kernels;  // of `given`
 };
 
 // The problem's input, of which the asked schedule makes at least a part; or why it does not. `names`: what the

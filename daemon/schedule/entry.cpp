@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <set>
 
+#include "rewrite/named_constant.h"
 #include "rewrite/site.h"
 #include "schedule/expression_code.h"
 #include "schedule/schedule.h"
+#include "source/analysis.h"
 #include "source/signature.h"
 #include "source/syntax.h"
 
@@ -157,6 +159,22 @@ std::optional<core::RewriteRefusal> ReadParameters(const source::Ast& ast, const
   return std::nullopt;
 }
 
+// "CUDA_CHECK(cudaMemset(counts, 0, NUM_BINS * sizeof(int)));", which a schedule that needs it keeps as it is.
+void AddClear(const source::Ast& ast, const source::SyntaxFunction& function, const Node& statement, Entry& entry) {
+  const std::string text = TextOf(function, statement);
+  const std::string first = text.substr(0, text.find_first_of(" ({"));
+  if (first == "if" || first == "for" || first == "while" || first == "do" || first.empty()) return;
+  const source::FunctionAnalysis analysis(function);
+  source::ForEach(statement, [&](const Node& call) {
+    if (!call.Is(NodeKind::kCall) || (call.name != "cudaMemset" && call.name != "cudaMemsetAsync") || call.size() < 3)
+      return;
+    const Node& buffer = source::StripCasts(call[0]);
+    if (!buffer.Is(NodeKind::kName) || entry.Find(buffer.name) == nullptr || analysis.Fold(call[1]) != 0) return;
+    const source::TextRange range = {statement.begin, statement.end};
+    entry.clears[buffer.name] = {text, rewrite::NamedConstants(ast, range, entry.declaration.begin)};
+  });
+}
+
 }  // namespace
 
 const EntryParameter* Entry::Find(std::string_view parameter) const {
@@ -228,6 +246,7 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
       if (Mentions(statement, locals)) return Refuse("the launcher returns a variable of its own", statement.line);
       continue;
     }
+    if (seen.of_launches && !seen.declares && !seen.assigns && !of_old) AddClear(ast, *function, statement, entry);
     if (seen.of_launches || (seen.declares && !asks) || seen.assigns || of_old) continue;
     entry.kept.push_back({statement.begin, statement.end});
     (launched ? entry.after : entry.before).push_back(TextOf(*function, statement));

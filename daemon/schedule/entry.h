@@ -2,6 +2,8 @@
 // returns.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -22,6 +24,12 @@ struct EntryParameter {
   core::DType dtype = core::DType::kF32;
 };
 
+// A statement that sets a buffer to zero bytes before the launches.
+struct Clear {
+  std::string statement;
+  std::map<int64_t, std::string> constants;  // that it names, by their numbers
+};
+
 struct Entry {
   std::string name;
   std::vector<EntryParameter> parameters;  // the manifest's, in its order
@@ -31,10 +39,11 @@ struct Entry {
   // errors.
   std::vector<std::string> before, after;
   std::vector<source::TextRange> kept;
-  std::string result;               // "return cudaGetLastError();", or empty
-  std::string stream;               // what kernels are launched into; empty: the default stream
-  bool computes_in_double = false;  // its kernels name the type
-  bool computes_wide = false;       // its kernels name 64-bit integers
+  std::map<std::string, Clear> clears;  // by parameter
+  std::string result;                   // "return cudaGetLastError();", or empty
+  std::string stream;                   // what kernels are launched into; empty: the default stream
+  bool computes_in_double = false;      // its kernels name the type
+  bool computes_wide = false;           // its kernels name 64-bit integers
 
   const EntryParameter* Find(std::string_view parameter) const;
 };

@@ -106,11 +106,6 @@ bool IsWordAt(const std::string& text, size_t at, size_t size) {
   const auto joins = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   return !(at > 0 && joins(text[at - 1])) && !(at + size < text.size() && joins(text[at + size]));
 }
-bool HasWord(const std::string& text, const std::string& word) {
-  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
-    if (IsWordAt(text, at, word.size())) return true;
-  return false;
-}
 std::string WithWord(std::string text, const std::string& word, const std::string& other) {
   for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
     if (IsWordAt(text, at, word.size())) {
@@ -133,6 +128,12 @@ std::string AsComment(std::string_view text) {
 }
 
 }  // namespace
+
+bool HasWord(const std::string& text, const std::string& word) {
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    if (IsWordAt(text, at, word.size())) return true;
+  return false;
+}
 
 void Lines::Add(std::string_view line) {
   while (true) {
@@ -211,14 +212,15 @@ std::string KernelName(const Problem& problem, const std::string& role) {
   entry = entry.substr(entry.rfind(':') == std::string::npos ? 0 : entry.rfind(':') + 1);
   const bool camel = entry.find('_') == std::string::npos &&
                      std::any_of(entry.begin(), entry.end(), [](unsigned char c) { return std::isupper(c); });
-  if (!camel) return problem.fresh_name(entry + "_" + role);
+  const auto& name = problem.kernel_name ? problem.kernel_name : problem.fresh_name;
+  if (!camel) return name(entry + "_" + role);
   std::string words = entry;
   bool begins = true;
   for (const char c : role) {
     if (c != '_') words += begins ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
     begins = c == '_';
   }
-  return problem.fresh_name(words);
+  return name(words);
 }
 
 std::string FormulaComment(const Problem& problem, const Group& group,

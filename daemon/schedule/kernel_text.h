@@ -63,6 +63,7 @@ std::string FormulaComment(const Problem& problem, const Group& group,
                            const std::map<std::string, std::string>& variables = {});
 // "(n + 255) / 256" with the parts in parentheses where they need them.
 std::string CeilDivided(const std::string& size, const std::string& by);
+bool HasWord(const std::string& text, const std::string& word);
 // Whether the text is a sum or the like, which needs parentheses beside an operator.
 std::string Parenthesized(const std::string& text);
 

@@ -25,6 +25,8 @@ struct Problem {
   bool wide = false;       // offsets need 64 bits
   // A name that neither the file nor an earlier kernel has, from this one.
   std::function<std::string(const std::string&)> fresh_name;
+  // The same for a kernel; the old kernel's, where one takes the place of one. None: fresh_name.
+  std::function<std::string(const std::string&)> kernel_name;
   // The same for what kernels share: one name for each.
   std::function<std::string(const std::string&)> shared_name;
 

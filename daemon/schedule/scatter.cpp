@@ -175,8 +175,16 @@ class ScatterWriter {
   struct Frame {
     Frame(const Problem& problem, const core::Stage& stage, const ScatterPlan& plan)
         : names(problem),
-          variables(NamesOfVariables(stage, plan.terms, names)),
+          variables(Named(stage, plan, names)),
           items(Joined(plan), variables, names, "item", "items") {}
+    static VariableTexts Named(const core::Stage& stage, const ScatterPlan& plan, Names& names) {
+      VariableTexts variables = NamesOfVariables(stage, plan.terms, names);
+      std::string& term = variables[plan.terms.front().variable];
+      if (plan.terms.size() > 1 || term != "r0") return variables;  // a name without a meaning
+      names.Release(term);
+      term = names.TakeOf({"i", "r0"});
+      return variables;
+    }
     // Terms first, so that neighbouring threads have neighbouring results of one key.
     static std::vector<Axis> Joined(const ScatterPlan& plan) {
       std::vector<Axis> axes = plan.terms;
@@ -189,11 +197,33 @@ class ScatterWriter {
   };
 
   std::string ClearText() const {
+    if (const auto own = problem_.entry.clears.find(output_.name); own != problem_.entry.clears.end())
+      return own->second.statement;
     std::vector<std::string> extents = {fmt::format("sizeof({})", type_)};
     for (const core::Size& extent : ShapeOf(problem_, output_.name)) extents.push_back(Parenthesized(SizeText(extent)));
     const std::string bytes = fmt::format("{}", fmt::join(extents, " * "));
     if (problem_.entry.stream.empty()) return fmt::format("cudaMemset({}, 0, {});", output_.name, bytes);
     return fmt::format("cudaMemsetAsync({}, 0, {}, {});", output_.name, bytes, problem_.entry.stream);
+  }
+
+  std::optional<int64_t> FixedBins() const {
+    return plan_.bin.extent.Variables().empty() ? LargestOf(problem_, plan_.bin.extent) : std::nullopt;
+  }
+  // How many results there are, as the entry calls it.
+  std::string BinsText() const {
+    const auto clear = problem_.entry.clears.find(output_.name);
+    if (const auto fixed = FixedBins(); fixed && clear != problem_.entry.clears.end())
+      if (const auto name = clear->second.constants.find(*fixed); name != clear->second.constants.end())
+        return name->second;
+    return Parenthesized(SizeText(plan_.bin.extent));
+  }
+  // Of a key that can be none of the results: bytes are not negative, and there may be a result for each.
+  std::string InsideText(const std::string& key) const {
+    const auto* read = std::get_if<core::TensorRead>(&stage_.nodes[plan_.key]);
+    const EntryParameter* buffer = read != nullptr ? problem_.entry.Find(read->tensor) : nullptr;
+    const bool byte = buffer != nullptr && buffer->dtype == core::DType::kU8;
+    if (byte && FixedBins().value_or(0) >= 256) return "";
+    return fmt::format("{}{} < {}", byte ? "" : key + " >= 0 && ", key, BinsText());
   }
 
   // Adds the term of the present item to `target` of its key.
@@ -205,11 +235,12 @@ class ScatterWriter {
     lines.Add(
         fmt::format("const {} {} = {};", code.CType(plan_.key), key, code.Value(plan_.key, core::ValueType::kInteger)));
     frame.variables[plan_.bin.variable] = key;
-    lines.Open(fmt::format("if ({0} >= 0 && {0} < {1})", key, Parenthesized(SizeText(plan_.bin.extent))));
+    const std::string inside = InsideText(key);
+    if (!inside.empty()) lines.Open(fmt::format("if ({})", inside));
     const bool real = core::IsFloat(output_.dtype);
     const auto type = real ? core::ValueType::kReal : core::ValueType::kInteger;
     lines.Add(fmt::format("atomicAdd(&{}, {});", target(key), code.Value(plan_.value, type)));
-    lines.Close();
+    if (!inside.empty()) lines.Close();
     if (!guards.empty()) lines.Close();
     if (code.refusal()) refusal_ = code.refusal();
   }
@@ -227,7 +258,7 @@ class ScatterWriter {
     Frame frame(problem_, stage_, plan_);
     const KernelArguments arguments = ArgumentsOf(problem_, group_);
     const std::string bins = frame.names.TakeOf({"bins", "of_key"}), b = frame.names.TakeOf({"b", "own_bin"});
-    const std::string extent = Parenthesized(SizeText(plan_.bin.extent));
+    const std::string extent = BinsText();
     Lines kernel;
     kernel.AddAll(FormulaComment(problem_, group_));
     kernel.Add("//");

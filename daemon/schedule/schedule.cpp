@@ -9,6 +9,7 @@
 
 #include "rewrite/site.h"
 #include "schedule/emission.h"
+#include "schedule/kernel_text.h"
 #include "schedule/problem.h"
 #include "schedule/schedules.h"
 #include "schedule/splice.h"
@@ -67,6 +68,11 @@ bool ComputesInDouble(const Problem& problem) {
          std::any_of(problem.form.tensors.begin(), problem.form.tensors.end(), [](const core::TensorArgument& tensor) {
            return (tensor.read || tensor.written) && tensor.dtype == core::DType::kF64;
          });
+}
+
+// How many of the names the code has. A schedule that refused may have taken more.
+auto NamedIn(const std::string& code, const std::set<std::string>& names) {
+  return std::count_if(names.begin(), names.end(), [&](const std::string& name) { return HasWord(code, name); });
 }
 
 }  // namespace
@@ -131,11 +137,18 @@ Result<core::RewriteOutcome> Apply(const core::RewriteRequest& request) {
     const auto found = names.shared.find(base);
     return found != names.shared.end() ? found->second : names.shared[base] = problem.fresh_name(base);
   };
+  std::string kept;
+  problem.kernel_name = [&](const std::string& wish) {
+    return *names.kernels.insert(kept.empty() ? problem.fresh_name(wish) : kept).first;
+  };
   const auto emit = [&] { return names = {}, Emit(problem, *schedule, request.parameters, names); };
   CodeOutcome outcome = emit();
   const auto* code = std::get_if<Code>(&outcome);
-  if (code != nullptr && !code->conditions.empty())
+  if (code != nullptr && !code->conditions.empty()) {
     obsolete = {}, outcome = emit();  // old kernels stay, and their names
+  } else if (code != nullptr && obsolete.kernels.size() == 1 && NamedIn(code->kernels, names.kernels) == 1) {
+    kept = *obsolete.kernels.begin(), outcome = emit();
+  }
   if (const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;
   code = &std::get<Code>(outcome);
   std::vector<std::string> conditions = code->conditions;

@@ -14,6 +14,7 @@ namespace {
 struct Candidate {
   std::string name;
   source::TextRange range;
+  bool is_kernel = false;
 };
 
 bool InAny(const source::TextRange& range, const std::vector<source::TextRange>& ranges) {
@@ -29,7 +30,8 @@ std::vector<Candidate> CandidatesOf(const source::Ast& ast, const Entry& entry) 
                         clang_Cursor_getStorageClass(cursor) == CX_SC_Static;
     if (hidden) {
       const auto syntax = source::BuildSyntax(cursor);
-      if (syntax) all.push_back({source::ast::Spelling(cursor), {syntax->begin, syntax->end}});
+      if (syntax)
+        all.push_back({source::ast::Spelling(cursor), {syntax->begin, syntax->end}, source::ast::IsKernel(cursor)});
     }
   }
   std::vector<source::TextRange> open = {entry.body};
@@ -138,6 +140,7 @@ Obsolete FindObsolete(const source::Ast& ast, const Entry& entry) {
   for (const Candidate& c : candidates) {
     obsolete.ranges.push_back(c.range);
     obsolete.names.insert(c.name);
+    if (c.is_kernel) obsolete.kernels.insert(c.name);
   }
   return obsolete;
 }

@@ -9,7 +9,7 @@ namespace warpwright::schedule {
 // helpers. Their names are free for new ones.
 struct Obsolete {
   std::vector<source::TextRange> ranges;
-  std::set<std::string> names;
+  std::set<std::string> names, kernels;  // kernels: those of the names
 };
 Obsolete FindObsolete(const source::Ast& ast, const Entry& entry);
 

@@ -101,8 +101,11 @@ std::string StubFor(const Stranger& stranger) {
     values += (values.empty() ? "" : ", ") + argument.name;
     if (dtype == core::DType::kF16) includes = "#include <cuda_fp16.h>\n\n";
   }
-  return fmt::format("{}__global__ void old_kernel({}) {{}}\n\nvoid {}({}) {{\n  old_kernel<<<1, 1>>>({});\n}}\n",
-                     includes, parameters, stranger.spec.entry, parameters, values);
+  // Two kernels, so that new ones have names of their own.
+  return fmt::format(
+      "{}__global__ void first_kernel() {{}}\n\n__global__ void old_kernel({}) {{}}\n\nvoid {}({}) {{\n"
+      "  first_kernel<<<1, 1>>>();\n  old_kernel<<<1, 1>>>({});\n}}\n",
+      includes, parameters, stranger.spec.entry, parameters, values);
 }
 
 std::string CompileError(const Stranger& stranger, const std::string& text) {

@@ -4,10 +4,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "rewrite/elementwise.h"
 #include "rewrite/launch.h"
+#include "rewrite/named_constant.h"
 #include "rewrite/site.h"
 #include "rewrite/transforms.h"
 
@@ -21,6 +23,7 @@ constexpr int kElementsPerThread = 16;             // so that merging a block's 
 struct Bins {
   std::optional<int64_t> count;
   const source::Node* expression = nullptr;
+  const source::Node* said = nullptr;  // where the constant stands; none: it follows from the type
 };
 
 struct HistogramForm {
@@ -53,10 +56,10 @@ std::optional<Bins> UpperBound(const source::FunctionAnalysis& analysis, const s
     const auto right = analysis.Fold(node[1]);
     const auto left = UpperBound(analysis, node[0], depth + 1);
     if (node.name == "%") {
-      if (right && *right > 0) return Bins{right, nullptr};
+      if (right && *right > 0) return Bins{right, nullptr, &node[1]};
       return Bins{std::nullopt, &node[1]};
     }
-    if (node.name == "&" && right && *right >= 0) return Bins{*right + 1, nullptr};
+    if (node.name == "&" && right && *right >= 0) return Bins{*right + 1, nullptr, &node[1]};
     if (!left || !left->count || !right || *right < 0) return std::nullopt;
     if (node.name == "/" && *right > 0) return Bins{(*left->count - 1) / *right + 1, nullptr};
     if (node.name == ">>" && *right < 32) return Bins{((*left->count - 1) >> *right) + 1, nullptr};
@@ -67,7 +70,7 @@ std::optional<Bins> UpperBound(const source::FunctionAnalysis& analysis, const s
     if (node.name == "min") {
       for (size_t side : {0, 1}) {  // min(x, bins - 1)
         const source::Node& limit = source::StripCasts(node[side]);
-        if (const auto value = analysis.Fold(limit)) return Bins{*value + 1, nullptr};
+        if (const auto value = analysis.Fold(limit)) return Bins{*value + 1, nullptr, &limit};
         if (limit.Is(source::NodeKind::kBinary, "-") && analysis.Fold(limit[1]) == 1)
           return Bins{std::nullopt, &limit[0]};
       }
@@ -93,7 +96,7 @@ std::optional<Bins> BoundFromGuard(const source::FunctionAnalysis& analysis, con
       const source::Node& left = source::StripCasts(part[0]);
       if (!left.Is(source::NodeKind::kName) || left.symbol != bin.symbol) return false;
       const auto value = analysis.Fold(part[1]);
-      found = value ? Bins{value, nullptr} : Bins{std::nullopt, &part[1]};
+      found = value ? Bins{value, nullptr, &part[1]} : Bins{std::nullopt, &part[1]};
       return false;
     });
     if (found) return found;
@@ -109,14 +112,16 @@ std::optional<Bins> BoundFromMemset(const KernelSite& site, const HistogramForm&
     if (source::kLaunchArguments + position >= launch.launch->size()) return std::nullopt;
     const auto target = launch.host->analysis.ResolvePointer((*launch.launch)[source::kLaunchArguments + position]);
     std::optional<int64_t> bytes;
+    const source::Node* said = nullptr;
     for (const source::Node* call : source::Collect(*launch.host->syntax.body, source::NodeKind::kCall)) {
       if ((call->name != "cudaMemset" && call->name != "cudaMemsetAsync") || call->size() < 3) continue;
       const auto cleared = launch.host->analysis.ResolvePointer((*call)[0]);
-      if (target && cleared && cleared->base == target->base) bytes = launch.host->analysis.Fold((*call)[2]);
+      if (target && cleared && cleared->base == target->base)
+        bytes = launch.host->analysis.Fold((*call)[2]), said = &(*call)[2];
     }
     if (!bytes || *bytes <= 0 || *bytes % form.bytes != 0) return std::nullopt;
     if (bins && bins->count != *bytes / form.bytes) return std::nullopt;
-    bins = Bins{*bytes / form.bytes, nullptr};
+    bins = Bins{*bytes / form.bytes, nullptr, said};
   }
   return bins;
 }
@@ -199,7 +204,10 @@ HistogramOutcome RecognizeHistogram(const KernelSite& site) {
   if (!bins) bins = UpperBound(analysis, *form.bin);
   const auto cleared = BoundFromMemset(site, form);
   // A type's range can exceed the array that the launcher clears; the smaller bound is the array's.
-  if (cleared && (!bins || (bins->count && *bins->count > *cleared->count))) bins = cleared;
+  // Of two that are equal, the one that has a name for it may be the array's.
+  if (cleared && (!bins || (bins->count && (*bins->count > *cleared->count ||
+                                            (*bins->count == *cleared->count && bins->said == nullptr)))))
+    bins = cleared;
   if (!bins) return Refuse("the number of bins is not known", form.call->line);
   form.bins = *bins;
   if (form.bins.count && *form.bins.count * form.bytes > kStaticSharedBytes)
@@ -215,14 +223,19 @@ std::string Kernel(const source::Ast& ast, const KernelSite& site, const Histogr
   const ElementwiseForm& element = form.element;
   const auto text = [&](const source::Node& node) { return std::string(kernel.Text(node)); };
   const std::string block = FreshName(ast, "block_" + form.counts->name), bin = FreshName(ast, "bin");
-  const std::string count = form.bins.count ? FreshName(ast, "kBins") : text(*form.bins.expression);
+  std::map<int64_t, std::string> names;
+  if (const source::Node* said = form.bins.said) names = NamedConstants(ast, {said->begin, said->end}, kernel.begin);
+  const auto named = names.find(form.bins.count.value_or(-1));
+  const std::string count = named != names.end() ? named->second
+                            : form.bins.count    ? FreshName(ast, "kBins")
+                                                 : text(*form.bins.expression);
   std::string code = HeadWithName(kernel, name) + " {\n";
   code +=
       "  // A block counts in shared memory and adds its counts once: far fewer atomics meet at one address of global "
       "memory.\n";
   if (form.bins.count) {
-    code += fmt::format("  constexpr int {} = {};\n  __shared__ {} {}[{}];\n", count, *form.bins.count, form.type,
-                        block, count);
+    if (named == names.end()) code += fmt::format("  constexpr int {} = {};\n", count, *form.bins.count);
+    code += fmt::format("  __shared__ {} {}[{}];\n", form.type, block, count);
   } else {
     code += fmt::format("  extern __shared__ {} {}[];  // one count per bin\n", form.type, block);
   }

@@ -132,6 +132,19 @@ TEST(Reference, SketchTellsWrongFromRight) {
   }
 }
 
+// A mean near zero, of numbers that cancel, in a tile of its own.
+TEST(Reference, ASmallElementMayBeOffAsMuchAsThoseBesideIt) {
+  const auto with = [](double value) {
+    auto bytes = Random(core::DType::kF32, 512, 1, 0.05);
+    core::StoreFromDouble(core::DType::kF32, bytes.data(), 312, value);
+    return bytes;
+  };
+  judge::RecordedOutput recorded = Output(core::DType::kF32, 512, false);
+  recorded.sketch = judge::MakeSketch(core::DType::kF32, with(1.8e-4));
+  EXPECT_FALSE(judge::CompareRecorded(recorded, 768, {}, with(1.8e-4 + 2e-8)));
+  EXPECT_TRUE(judge::CompareRecorded(recorded, 768, {}, with(1.8e-4 + 2e-5)));
+}
+
 TEST(Reference, SamplesAreSpreadAndFixed) {
   const auto positions = judge::SamplePositions(1'000'000);
   ASSERT_EQ(positions.size(), 4096u);

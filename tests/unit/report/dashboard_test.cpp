@@ -16,7 +16,7 @@ report::DashboardJob Job(std::string kernel, std::string reason = {}) {
   job.kernel = std::move(kernel);
   job.device = "cuda:0";
   job.commit = "0123456789abcdef";
-  job.since = "2026-11-21 13:40";
+  job.since = "2026-11-21T13:40:07Z";
   job.reason = std::move(reason);
   return job;
 }

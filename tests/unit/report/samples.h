@@ -85,7 +85,7 @@ inline report::Explanation MeasuredLayerNorm() {
   e.modelled = false;
   e.outcome = core::TaskOutcome::kImproved;
   e.gain = 1.64;
-  e.interval = Interval(1.58, 1.64, 1.70);
+  e.interval = Interval(1.63, 1.64, 1.65);
   e.before_us = 100.2;
   e.after_us = 61.1;
   e.roofline_share_before = 0.41;
@@ -107,11 +107,11 @@ inline report::Explanation MeasuredLayerNorm() {
   };
   e.computes = report::FormulaOf(core::Lifted{.computation = testing::LayerNorm(), .shapes = 3, .verified = true});
   e.cases = {
-      row("gpt2", 144.1, 74.6, Interval(1.91, 1.93, 1.95), core::TimingDecision::kFaster,
+      row("gpt2", 144.1, 48.8, Interval(2.91, 2.95, 2.99), core::TimingDecision::kFaster,
           {{"out", false, 2.4e-7, 9.5e-7}, {"mean", true, 0, 0}, {"rstd", false, 6e-8, 4.8e-7}}),
-      row("bert", 88.4, 51.2, Interval(1.71, 1.73, 1.75), core::TimingDecision::kFaster,
+      row("bert", 88.4, 35.1, Interval(2.49, 2.52, 2.55), core::TimingDecision::kFaster,
           {{"out", false, 2.4e-7, 9.5e-7}}),
-      row("single row", 4.21, 4.38, Interval(0.95, 0.96, 0.98), core::TimingDecision::kSlower, {{"out", true, 0, 0}}),
+      row("single row", 19.6, 20.4, Interval(0.95, 0.96, 0.98), core::TimingDecision::kSlower, {{"out", true, 0, 0}}),
       row("N=1024,C=12288", 402.6, 398.1, Interval(0.99, 1.01, 1.03), core::TimingDecision::kSame, {})};
   e.hot_before = {{31, 0.44, "of the samples, mostly long_scoreboard", "float v = inp_row[j] - m;"},
                   {36, 0.22, "of the samples, mostly long_scoreboard", "sum += v * v;"}};
@@ -186,7 +186,8 @@ inline report::Explanation MeasuredLayerNorm() {
       core::Check::kHostTime,    core::Check::kRooflineFloor};
   e.check_table = report::CheckTable(
       ran, false, {"special-values: not tested with gpt2, inputs special: the original itself gives NaN"});
-  e.review = {"case gpt2 is 12.1 times as fast, which is rare for the same work"};
+  e.review = {
+      "special-values: 2 results are NaN where the original has an infinity; with finite numbers there they agree"};
   e.timing_notes = {"1.652x in a first process, 1.640x in a second with other seeds"};
   e.not_tested = {"special-values with gpt2, inputs special: the original itself gives NaN"};
   e.relaxations = {"tolerance: relative 1e-05"};

@@ -21,14 +21,13 @@ TEST(HistogramPrivatize, OfTheExample) {
   EXPECT_EQ(rewrite_test::AddedLines(rewrite_test::ReadExample("src/histogram.cu"), result),
             "  // A block counts in shared memory and adds its counts once: far fewer atomics meet at one address of "
             "global memory.\n"
-            "  constexpr int kBins = 256;\n"
-            "  __shared__ unsigned int block_counts[kBins];\n"
-            "  for (int bin = threadIdx.x; bin < kBins; bin += blockDim.x) block_counts[bin] = 0;\n"
+            "  __shared__ unsigned int block_counts[NUM_BINS];\n"
+            "  for (int bin = threadIdx.x; bin < NUM_BINS; bin += blockDim.x) block_counts[bin] = 0;\n"
             "  __syncthreads();\n"
             "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {\n"
             "    atomicAdd(&block_counts[data[i]], 1u);\n"
             "  __syncthreads();\n"
-            "  for (int bin = threadIdx.x; bin < kBins; bin += blockDim.x) {\n"
+            "  for (int bin = threadIdx.x; bin < NUM_BINS; bin += blockDim.x) {\n"
             "    if (block_counts[bin] != 0) atomicAdd(&counts[bin], block_counts[bin]);\n"
             "  }\n"
             "  histogram_kernel<<<ceil_div(n, 16 * block_size), block_size>>>(counts, data, n);\n");
@@ -66,6 +65,35 @@ TEST(HistogramPrivatize, FindsTheNumberOfBins) {
        HistogramSource("  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) "
                        "atomicAdd(&h[a[i] & 7], 2);\n"),
        "atomicAdd(&block_h[a[i] & 7], 2);"},
+  };
+  for (const auto& [name, source, expected] : rows) {
+    const std::string result = Apply("histogram_privatize", source);
+    EXPECT_NE(result.find(expected), std::string::npos) << name << ":\n" << result;
+    EXPECT_EQ(CompileError(result), "") << name << ":\n" << result;
+  }
+}
+
+// Equal numbers of other names, and names that mean something else at the kernel, are not the number of bins.
+TEST(HistogramPrivatize, UsesTheNameThatTheNumberOfBinsHas) {
+  const std::string count = kIndex + "  if (i < n) atomicAdd(&h[a[i] % BINS], 1);\n";
+  const std::string plain = HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[a[i] & 255], 1);\n");
+  const std::tuple<const char*, std::string, const char*> rows[] = {
+      {"a macro", "#define BINS 100\n" + HistogramSource(count), "block_h[BINS];"},
+      {"in parentheses", "#define BINS (0x64u)\n" + HistogramSource(count), "block_h[BINS];"},
+      {"a constant", "static constexpr int BINS = 100;\n" + HistogramSource(count), "block_h[BINS];"},
+      {"the number less one",
+       "#define BINS 64\n" + HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[a[i] & (BINS - 1)], 1);\n"),
+       "block_h[BINS];"},
+      {"cleared by its name",
+       "#define BINS 64\n#define OTHER 64\n" + HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[a[i]], 1);\n",
+                                                               "  cudaMemset(h, 0, BINS * sizeof(int));\n"),
+       "block_h[BINS];"},
+      {"an equal number", "#define THREADS 256\n" + plain, "block_h[kBins];"},
+      {"a macro of more", "#define MORE 50\n#define BINS (50 + MORE)\n" + HistogramSource(count), "block_h[kBins];"},
+      {"of the launcher alone",
+       HistogramSource(kIndex + "  if (i < n) atomicAdd(&h[a[i]], 1);\n",
+                       "  const int BINS = 64;\n  cudaMemset(h, 0, BINS * sizeof(int));\n"),
+       "block_h[kBins];"},
   };
   for (const auto& [name, source, expected] : rows) {
     const std::string result = Apply("histogram_privatize", source);

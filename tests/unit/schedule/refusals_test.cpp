@@ -40,12 +40,13 @@ TEST(Launcher, DoesWhatItDidAtSizesThatTheFormIsNotOf) {
   Stranger stranger = Find("04-extension/elu_forward");
   stranger.form.assumptions = {"numel = 6"};
   const std::string check = "  if (numel == 0) return;\n";
-  const std::string text = Replaced(StubFor(stranger), "  old_kernel<<<", check + "  old_kernel<<<");
+  const std::string text = Replaced(StubFor(stranger), "  first_kernel<<<", check + "  first_kernel<<<");
   const std::string rewritten = Apply("schedule_map", stranger, text);
   EXPECT_NE(rewritten.find(check + "  // Other sizes take the launches below.\n  if (numel == 6) {\n"),
             std::string::npos)
       << rewritten;
-  EXPECT_NE(rewritten.find("    return;\n  }\n  old_kernel<<<1, 1>>>("), std::string::npos) << rewritten;
+  EXPECT_NE(rewritten.find("    return;\n  }\n  first_kernel<<<1, 1>>>();\n  old_kernel<<<1, 1>>>("), std::string::npos)
+      << rewritten;
   EXPECT_NE(rewritten.find("__global__ void old_kernel("), std::string::npos) << rewritten;
   stranger.form.assumptions = {"the same = 6"};
   EXPECT_EQ(Apply("schedule_map", stranger, text),
@@ -66,9 +67,10 @@ TEST(Launcher, KeepsItsChecksStreamAndResult) {
   const Stranger& stranger = Find("04-extension/elu_forward");
   std::string text = StubFor(stranger);
   text = Replaced(text, "void " + stranger.spec.entry, "cudaError_t " + stranger.spec.entry);
-  text = Replaced(text, ") {\n  old_kernel<<<1, 1>>>(",
+  text = Replaced(text, ") {\n  first_kernel<<<1, 1>>>();\n  old_kernel<<<1, 1>>>(",
                   ", cudaStream_t stream) {\n  if (numel == 0) return cudaSuccess;\n  const int blocks = 1;\n"
-                  "  cudaMemsetAsync(output, 0, 4, stream);\n  old_kernel<<<blocks, 1, 0, stream>>>(");
+                  "  cudaMemsetAsync(output, 0, 4, stream);\n  first_kernel<<<blocks, 1, 0, stream>>>();\n"
+                  "  old_kernel<<<blocks, 1, 0, stream>>>(");
   text = Replaced(text, ");\n}\n", ");\n  return cudaGetLastError();\n}\n");
   const std::string rewritten = Apply("schedule_map", stranger, text);
   for (const char* stays : {"cudaStream_t stream) {\n  if (numel == 0) return cudaSuccess;\n", ", 0, stream>>>",
@@ -104,6 +106,29 @@ TEST(Launcher, KernelsThatOthersUseStay) {
   const std::string pasted = "\n#define CALL(name) old_##name\n";
   EXPECT_NE(Apply("schedule_map", stranger, StubFor(stranger) + pasted).find("__global__ void old_kernel"),
             std::string::npos);
+}
+
+// One kernel in the place of one; more of either, or one that stays, and the new ones are named after what they do.
+TEST(Launcher, AKernelThatTakesThePlaceOfOneHasItsName) {
+  const Stranger& stranger = Find("04-extension/elu_forward");
+  const std::string two = StubFor(stranger), second = "  first_kernel<<<1, 1>>>();\n",
+                    one = Replaced(Replaced(two, "__global__ void first_kernel() {}\n\n", ""), second, "");
+  const auto named = [](const std::string& text, const std::string& name) {
+    return text.find(" " + name + "(") != std::string::npos;
+  };
+  const std::string kept = Apply("schedule_map", stranger, one);
+  EXPECT_TRUE(named(kept, "old_kernel")) << kept;
+  EXPECT_EQ(kept.find("_elements"), std::string::npos) << kept;
+  EXPECT_EQ(CompileError(stranger, kept), "");
+  const std::string other = "\nvoid another(float* x) { old_kernel<<<1, 1>>>(x, x, 1.0f, 1); }\n";
+  for (const std::string& text : {two, one + other}) {
+    const std::string rewritten = Apply("schedule_map", stranger, text);
+    EXPECT_TRUE(named(rewritten, "elu_forward_elements")) << rewritten;
+  }
+  const Stranger& split = Find("01-student/columnSums");
+  std::string text = Replaced(StubFor(split), "__global__ void first_kernel() {}\n\n", "");
+  text = Apply("schedule_split", split, Replaced(text, second, ""));
+  EXPECT_EQ(text.find("old_kernel"), std::string::npos) << text;
 }
 
 }  // namespace
