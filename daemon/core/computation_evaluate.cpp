@@ -11,6 +11,8 @@ namespace warpwright::core {
 namespace {
 
 constexpr uint64_t kWorkOfThread = 1'000'000;  // steps that justify another one
+// Where lanes hold terms: elements of a group leave something to do for all cores, or else the terms do.
+constexpr size_t kGroupsOfTerms = 256, kFewElements = 16;
 
 bool IsRead(const Program& program, size_t buffer) {
   for (const auto& stage : program.stages)
@@ -84,21 +86,31 @@ TensorResult ResultAt(const EvaluationBuffer& buffer, const std::vector<int64_t>
 Status RunStage(const Program& program, const StageProgram& stage, std::span<EvaluationBuffer> buffers,
                 std::span<const double> scalars, const EvaluateOptions& options, const std::vector<int64_t>* points) {
   const auto elements = points != nullptr ? points->size() : static_cast<size_t>(stage.elements());
-  constexpr auto kGroup = static_cast<size_t>(kLanes);
+  bool terms_in_lanes = false;
+  for (size_t r = 0; r < stage.reduces.size(); ++r)
+    terms_in_lanes = terms_in_lanes || stage.TermsInLanes(r, points != nullptr) != nullptr;
+  const size_t group =
+      terms_in_lanes ? std::clamp<size_t>(elements / kGroupsOfTerms, 1, kLanes) : static_cast<size_t>(kLanes);
   std::mutex mutex;
   int64_t stored = 0;
   Status status;
   const auto run = [&](size_t begin, size_t end) {
-    begin *= kGroup, end = std::min(end * kGroup, elements);
+    begin *= group, end = std::min(end * group, elements);
     StageEvaluation evaluation(stage, program.buffers, buffers, scalars, options);
+    evaluation.SetGroup(static_cast<int64_t>(group));
+    evaluation.SetReducesOnAllCores(terms_in_lanes && elements < kFewElements);
     auto part = points != nullptr ? evaluation.Run(std::span(*points).subspan(begin, end - begin))
                                   : evaluation.Run(static_cast<int64_t>(begin), static_cast<int64_t>(end));
     const std::lock_guard lock(mutex);
     stored += evaluation.count_stored();
     if (!part && status) status = std::move(part);
   };
-  const uint64_t group_work = std::min(stage.work, kWorkOfThread) * kGroup;
-  base::ParallelFor((elements + kGroup - 1) / kGroup, run, std::max<size_t>(1, kWorkOfThread / group_work));
+  if (terms_in_lanes && elements < kFewElements) {
+    run(0, (elements + group - 1) / group);
+  } else {
+    const uint64_t group_work = std::min(stage.work, kWorkOfThread) * group;
+    base::ParallelFor((elements + group - 1) / group, run, std::max<size_t>(1, kWorkOfThread / group_work));
+  }
   buffers[stage.buffer].count_written += stored;
   return status;
 }

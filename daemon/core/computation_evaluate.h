@@ -83,6 +83,7 @@ class ComputationEvaluator {
   Result<std::vector<TensorResult>> RunAt(const ArgumentValues& arguments, const OutputElements& elements,
                                           uint64_t work_limit) const;
   uint64_t work() const { return program_->work; }
+  uint64_t elements() const { return program_->elements; }  // of all stages
 
  private:
   Result<std::vector<TensorResult>> Evaluate(const ArgumentValues& arguments, const OutputElements* elements,

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/computation_walk.h"
+#include "core/term_program.h"
 
 namespace warpwright::core {
 namespace {
@@ -405,6 +406,7 @@ Result<Program> CompileProgram(const Computation& computation, const SizeValues&
       return Fail(std::move(compiled).error());
     }
     compiled->work = WorkOfElement(*compiled);
+    compiled->term_programs = TermProgramsOf(*compiled, program.buffers);
     const auto elements = static_cast<uint64_t>(compiled->elements());
     program.work = SaturatingAdd(program.work, SaturatingMultiply(elements, compiled->work));
     program.stages.push_back(std::move(*compiled));

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -87,6 +88,8 @@ struct Block {
   int64_t terms = 1;  // at most, for each time that the block around it runs
 };
 
+struct TermProgram;  // term_program.h
+
 struct StageProgram {
   std::string name;
   std::vector<int64_t> extents;
@@ -100,6 +103,7 @@ struct StageProgram {
   std::vector<Position> positions;  // what names one has its index here
   std::vector<CompiledRead> reads;
   std::vector<CompiledReduce> reduces;
+  std::vector<std::shared_ptr<const TermProgram>> term_programs;  // by reduction, or none
   uint32_t registers = 0;
   struct Preset {  // registers that hold one value all the time
     uint32_t out = 0;
@@ -113,6 +117,8 @@ struct StageProgram {
   uint64_t work = 0;  // steps at most for one element; saturates
 
   int64_t elements() const;  // of the box
+  // nullptr: lanes hold elements. `points`: single ones, which need not be neighbours.
+  const TermProgram* TermsInLanes(size_t reduce, bool points) const;
 };
 
 struct BufferShape {

@@ -122,6 +122,15 @@ uint64_t NextState(uint64_t state) {
   state ^= state >> 7;
   return state ^ (state << 17);
 }
+// To either neighbour, the likelier the nearer it is: to nearest after up to half a unit was added or taken away.
+double RoundedAtRandom(uint64_t& state, double value) {
+  constexpr uint64_t kExponent = 0x7ff0000000000000, kOne = 0x3ff0000000000000;
+  state = NextState(state);
+  const double uniform = std::bit_cast<double>((state >> 12) | kOne) - 1.5;
+  const double unit = std::bit_cast<double>(std::bit_cast<uint64_t>(value) & kExponent) * 0x1p-23;
+  const double moved = value + uniform * unit;
+  return static_cast<float>(std::fabs(value) <= std::numeric_limits<float>::max() ? moved : value);
+}
 
 }  // namespace
 
@@ -136,15 +145,22 @@ void LaneRounding::Round(Lanes<double>& values, int64_t count) {
     for (int64_t l = 0; l < count; ++l) values[l] = static_cast<float>(values[l]);
     return;
   }
-  // To either neighbour, the likelier the nearer it is: to nearest after up to half a unit was added or taken away.
-  constexpr uint64_t kExponent = 0x7ff0000000000000, kOne = 0x3ff0000000000000;
-  for (int64_t l = 0; l < count; ++l) {
-    states_[l] = NextState(states_[l]);
-    const double uniform = std::bit_cast<double>((states_[l] >> 12) | kOne) - 1.5;
-    const double unit = std::bit_cast<double>(std::bit_cast<uint64_t>(values[l]) & kExponent) * 0x1p-23;
-    const double moved = values[l] + uniform * unit;
-    values[l] = static_cast<float>(std::fabs(values[l]) <= std::numeric_limits<float>::max() ? moved : values[l]);
+  for (int64_t l = 0; l < count; ++l) values[l] = RoundedAtRandom(states_[l], values[l]);
+}
+
+double LaneRounding::Accumulate(double sum, std::span<const double> terms) {
+  switch (mode_) {
+    case Mode::kNone:
+      for (const double term : terms) sum += term;
+      break;
+    case Mode::kNearest:
+      for (const double term : terms) sum = static_cast<float>(sum + term);
+      break;
+    case Mode::kRandom:
+      for (const double term : terms) sum = RoundedAtRandom(states_[0], sum + term);
+      break;
   }
+  return sum;
 }
 
 double RoundedTo(DType dtype, double value) {

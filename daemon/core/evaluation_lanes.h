@@ -31,6 +31,8 @@ class LaneRounding {
   void Apply(Lanes<double>& values, int64_t count) {
     if (mode_ != Mode::kNone) Round(values, count);
   }
+  // sum + each of the terms, one after another.
+  double Accumulate(double sum, std::span<const double> terms);
 
  private:
   enum class Mode : uint8_t { kNone, kNearest, kRandom };

@@ -148,6 +148,97 @@ bool LaneReduction::IsExact() const {
   return reduce_.integer || reduce_.op == ReduceOp::kMax || reduce_.op == ReduceOp::kMin;
 }
 
+bool LaneReduction::IsInOrder(const CompiledReduce& reduce, const LaneRounding* rounding) {
+  return IsArg(reduce.op) || reduce.op == ReduceOp::kProduct ||
+         (reduce.op == ReduceOp::kSum && rounding != nullptr && !reduce.integer);
+}
+
+void LaneReduction::AddInOrder(const LaneValues& terms, const Lanes<uint8_t>* mask, const Lanes<int64_t>& index,
+                               int64_t count) {
+  if (reduce_.op == ReduceOp::kSum && rules_ == nullptr && rounding_ != nullptr && mask == nullptr &&
+      !terms.any_missing) {
+    real_[0] = rounding_->Accumulate(real_[0], std::span(terms.real).first(static_cast<size_t>(count)));
+    terms_of_all_ += count;
+    return;
+  }
+  LaneValues term;
+  Lanes<int64_t> its_index;
+  for (int64_t l = 0; l < count; ++l) {
+    if (mask != nullptr && (*mask)[l] == 0) continue;
+    term.real[0] = terms.real[l], term.whole[0] = terms.whole[l];
+    term.exact = terms.exact;
+    if (!terms.exact) term.error[0] = terms.error[l];
+    term.any_missing = terms.any_missing && terms.missing[l] != 0;
+    term.missing[0] = term.any_missing ? 1 : 0;
+    its_index[0] = index[l];
+    Add(term, nullptr, its_index);
+  }
+}
+
+// The choice of a part against that of the terms before it; what is not chosen may be the better one within its error.
+template <typename T>
+void LaneReduction::MergeChoice(Lanes<T>& best, int64_t l, const Lanes<T>& others, const LaneReduction& from,
+                                int64_t other) {
+  const double sign = IsMax(reduce_.op) ? 1 : -1;
+  const auto reach = [&](T value, double error) { return static_cast<double>(value) + sign * error; };
+  const bool first = TermsOf(l) == 0;
+  const bool ties = IsLast(reduce_.op) && others[other] == best[l];
+  const bool chosen = first || ties || Beats(reduce_.op, others[other], best[l]);
+  const double loser = chosen ? reach(best[l], errors_[l]) : reach(others[other], from.errors_[other]);
+  double most = sign * from.magnitudes_[other];
+  if (!first) most = std::max({most, sign * magnitudes_[l], sign * loser});
+  magnitudes_[l] = sign * most;
+  if (!chosen) return;
+  best[l] = others[other];
+  errors_[l] = from.errors_[other];
+  index_[l] = from.index_[other];
+}
+
+void LaneReduction::MergeLane(int64_t l, const LaneReduction& from, int64_t other) {
+  const int64_t terms = from.TermsOf(other);
+  if (terms == 0) return;
+  switch (reduce_.op) {
+    case ReduceOp::kSum:
+      real_[l] += from.real_[other];
+      whole_[l] = AddWhole(whole_[l], from.whole_[other]);
+      errors_[l] += from.errors_[other];
+      magnitudes_[l] += from.magnitudes_[other];
+      break;
+    case ReduceOp::kProduct:
+    case ReduceOp::kMax:
+    case ReduceOp::kMin:
+      if (Beats(reduce_.op, from.real_[other], real_[l])) real_[l] = from.real_[other];
+      if (Beats(reduce_.op, from.whole_[other], whole_[l])) whole_[l] = from.whole_[other];
+      errors_[l] = std::max(errors_[l], from.errors_[other]);
+      break;
+    default:
+      if (reduce_.integer) MergeChoice(whole_, l, from.whole_, from, other);
+      else MergeChoice(real_, l, from.real_, from, other);
+  }
+  terms_[l] += terms;
+  missing_[l] |= from.missing_[other];
+}
+
+void LaneReduction::Merge(const LaneReduction& next) {
+  for (int64_t l = 0; l < count_; ++l) MergeLane(l, next, l);
+  any_missing_ = any_missing_ || next.any_missing_;
+  exact_ = exact_ && next.exact_;
+}
+
+void LaneReduction::Fold() {
+  for (int64_t l = 1; l < count_; ++l) MergeLane(0, *this, l);
+}
+
+void LaneReduction::FinishLane(LaneValues& out, int64_t lane) {
+  const bool arg = IsArg(reduce_.op), exact = rules_ == nullptr || IsExact();
+  out.real[lane] = real_[0];
+  out.whole[lane] = arg ? index_[0] : whole_[0];
+  out.exact = out.exact && exact;
+  out.error[lane] = exact ? 0 : ErrorOf(0);
+  out.missing[lane] = missing_[0] != 0 || (arg && TermsOf(0) == 0) ? 1 : 0;
+  out.any_missing = out.any_missing || out.missing[lane] != 0;
+}
+
 void LaneReduction::Finish(LaneValues& out) {
   const bool arg = IsArg(reduce_.op);
   out.exact = rules_ == nullptr || IsExact();

@@ -13,6 +13,17 @@ class LaneReduction {
   void Add(const LaneValues& term, const Lanes<uint8_t>* mask, const Lanes<int64_t>& index);
   void Finish(LaneValues& out);
 
+  // Where lanes hold terms of one sum (term_program.h). Some must be taken one after another, into the first lane: sums
+  // that round after each, products, and choices, of which the first or the last counts.
+  static bool IsInOrder(const CompiledReduce& reduce, const LaneRounding* rounding);
+  void AddInOrder(const LaneValues& terms, const Lanes<uint8_t>* mask, const Lanes<int64_t>& index, int64_t count);
+  // The terms of `next`, which come after these, lane by lane. Not of products, nor where sums round.
+  void Merge(const LaneReduction& next);
+  // All lanes into the first.
+  void Fold();
+  // The first lane, as that lane of `out`.
+  void FinishLane(LaneValues& out, int64_t lane);
+
  private:
   template <typename T>
   void Combine(Lanes<T>& sum, const Lanes<T>& term, const Lanes<uint8_t>* mask, const Lanes<int64_t>& index);
@@ -20,6 +31,9 @@ class LaneReduction {
   void Choose(Lanes<T>& best, const Lanes<T>& term, const Lanes<uint8_t>* mask, const Lanes<int64_t>& index);
   void AddErrors(const LaneValues& term, const Lanes<uint8_t>* mask);
   void AddErrorsOfSum(const LaneValues& term);
+  void MergeLane(int64_t lane, const LaneReduction& from, int64_t other);
+  template <typename T>
+  void MergeChoice(Lanes<T>& best, int64_t lane, const Lanes<T>& others, const LaneReduction& from, int64_t other);
   double ErrorOf(int64_t lane) const;
   bool IsExact() const;
   int64_t TermsOf(int64_t lane) const { return terms_[lane] + terms_of_all_; }

@@ -6,15 +6,28 @@
 #include <limits>
 #include <utility>
 
-#include "core/evaluation_reduce.h"
+#include "base/parallel.h"
+#include "core/computation_walk.h"
 #include "core/term_order.h"
 
 namespace warpwright::core {
+namespace {
+
+constexpr int64_t kTermsOfPart = 1 << 16;
+constexpr uint64_t kStreamOfElement = 0x9e3779b97f4a7c15;  // odd: elements' streams are far apart
+
+}  // namespace
 
 StageEvaluation::StageEvaluation(const StageProgram& stage, std::span<const BufferShape> shapes,
                                  std::span<EvaluationBuffer> buffers, std::span<const double> scalars,
                                  const EvaluateOptions& options)
-    : stage_(stage), buffers_(buffers), options_(options), registers_(stage.registers), group_(stage, shapes) {
+    : stage_(stage),
+      shapes_(shapes),
+      buffers_(buffers),
+      scalars_(scalars),
+      options_(options),
+      registers_(stage.registers),
+      group_(stage, shapes) {
   if (options.errors) errors_.emplace(*options.errors);
   context_ = {.registers = registers_, .stage = &stage, .count = 1, .rounds = options.rounds};
   if (options.trial) context_.rounding = &rounding_;
@@ -31,15 +44,15 @@ StageEvaluation::StageEvaluation(const StageProgram& stage, std::span<const Buff
 }
 
 Status StageEvaluation::Run(int64_t first, int64_t end) {
-  for (; first < end; first += kLanes) {
-    group_.SetRun(first, std::min(kLanes, end - first));
+  for (; first < end; first += group_elements_) {
+    group_.SetRun(first, std::min(group_elements_, end - first));
     WW_TRY(RunGroup(first, Group::kRun));
   }
   return {};
 }
 Status StageEvaluation::Run(std::span<const int64_t> points) {
   while (!points.empty()) {
-    const auto group = points.first(std::min<size_t>(points.size(), kLanes));
+    const auto group = points.first(std::min(points.size(), static_cast<size_t>(group_elements_)));
     group_.Set(group);
     WW_TRY(RunGroup(group.front(), Group::kPoints));
     points = points.subspan(group.size());
@@ -49,6 +62,7 @@ Status StageEvaluation::Run(std::span<const int64_t> points) {
 
 Status StageEvaluation::RunGroup(int64_t first, Group group) {
   context_.count = group_.count();
+  kind_ = group, first_ = first;
   // Of the elements alone, so that threads do not change a result.
   if (options_.trial) rounding_ = LaneRounding(*options_.trial, static_cast<uint64_t>(first));
   Lanes<uint8_t> mask;
@@ -149,6 +163,8 @@ void StageEvaluation::ReadScattered(const CompiledRead& read, const EvaluationBu
 }
 
 void StageEvaluation::RunReduce(const Step& step) {
+  if (const TermProgram* program = stage_.TermsInLanes(step.extra, kind_ == Group::kPoints))
+    return RunTermReduce(step, *program);
   const CompiledReduce& reduce = stage_.reduces[step.extra];
   LaneReduction lanes(reduce, context_.count, errors_ ? &*errors_ : nullptr, context_.rounding);
   TermOrder order(reduce, options_.trial ? options_.trial->order : 0);
@@ -167,6 +183,93 @@ void StageEvaluation::RunReduce(const Step& step) {
     lanes.Add(registers_[reduce.body], all ? nullptr : &mask, index);
   }
   lanes.Finish(registers_[step.out]);
+}
+
+void StageEvaluation::RunTermReduce(const Step& step, const TermProgram& program) {
+  LaneValues& out = registers_[step.out];
+  out.exact = true;
+  out.any_missing = false;
+  for (int64_t lane = 0; lane < context_.count; ++lane) ReduceTerms(step.extra, program, lane).FinishLane(out, lane);
+}
+
+// Parts of the terms, which do not depend on the number of cores, and their sum.
+LaneReduction StageEvaluation::ReduceTerms(uint32_t reduce, const TermProgram& program, int64_t lane) {
+  const bool in_order = LaneReduction::IsInOrder(program.reduce, context_.rounding);
+  const int64_t part_terms = in_order && !IsArg(program.reduce.op) ? program.terms : kTermsOfPart;
+  const auto count = static_cast<size_t>((program.terms + part_terms - 1) / part_terms);
+  const ErrorRules* rules = errors_ ? &*errors_ : nullptr;
+  const auto begin = [&](StageEvaluation& terms) { terms.SetElement(program, *this, lane); };
+  const auto run = [&](StageEvaluation& terms, size_t part) {
+    if (options_.trial)
+      terms.rounding_ = LaneRounding(*options_.trial, static_cast<uint64_t>(first_ + lane) * kStreamOfElement + part);
+    LaneReduction sum(program.reduce, in_order ? 1 : kLanes, rules, options_.trial ? &terms.rounding_ : nullptr);
+    const auto first = static_cast<int64_t>(part) * part_terms;
+    terms.AddTerms(program, first, std::min(program.terms, first + part_terms), sum);
+    return sum;
+  };
+  const auto evaluation = [&] {
+    return std::make_unique<StageEvaluation>(program.stage, shapes_, buffers_, scalars_, options_);
+  };
+  std::vector<std::optional<LaneReduction>> parts(count);
+  if (reduces_on_all_cores_ && count > 1) {
+    base::ParallelFor(
+        count,
+        [&](size_t first, size_t end) {
+          const auto terms = evaluation();
+          begin(*terms);
+          for (size_t part = first; part < end; ++part) parts[part].emplace(run(*terms, part));
+        },
+        1);
+  } else {
+    term_evaluations_.resize(stage_.reduces.size());
+    auto& terms = term_evaluations_[reduce];
+    if (terms == nullptr) terms = evaluation();
+    begin(*terms);
+    for (size_t part = 0; part < count; ++part) parts[part].emplace(run(*terms, part));
+  }
+  LaneReduction& sum = *parts.front();
+  for (size_t part = 1; part < count; ++part) sum.Merge(*parts[part]);
+  if (!in_order) sum.Fold();
+  return sum;
+}
+
+// Its variables are the same in all lanes.
+void StageEvaluation::SetElement(const TermProgram& program, const StageEvaluation& around, int64_t lane) {
+  for (const uint32_t import : program.imports) {
+    const LaneValues& from = around.registers_[import];
+    LaneValues& to = registers_[import];
+    to.real.fill(from.real[lane]);
+    to.whole.fill(from.whole[lane]);
+    to.exact = from.exact;
+    if (!from.exact) to.error.fill(from.error[lane]);
+    to.any_missing = from.any_missing && from.missing[lane] != 0;
+    if (to.any_missing) to.missing.fill(1);
+  }
+  for (size_t v = 0; v < around.stage_.extents.size(); ++v) group_.shared()[v] = around.group_.variable(v)[lane];
+}
+
+void StageEvaluation::AddTerms(const TermProgram& program, int64_t first, int64_t end, LaneReduction& sum) {
+  const CompiledReduce& reduce = program.reduce;
+  const bool in_order = LaneReduction::IsInOrder(reduce, context_.rounding);
+  const bool drawn = in_order && !IsArg(reduce.op) && options_.trial && options_.trial->order != 0;
+  SpreadTerms spread(program.terms, drawn ? options_.trial->order : 0);
+  Lanes<int64_t> index;
+  for (; first < end; first += kLanes) {
+    int64_t count = std::min(kLanes, end - first);
+    if (drawn) group_.Set(spread.Group(first / kLanes)), count = group_.count();
+    else group_.SetRun(first, count);
+    context_.count = count;
+    Lanes<uint8_t> mask;
+    mask.fill(0);
+    std::fill_n(mask.begin(), count, 1);
+    const int64_t left = group_.Restrict(reduce.guards, mask);
+    if (left == 0) continue;
+    RunBlock(reduce.block);
+    if (IsArg(reduce.op)) group_.Coordinates(reduce.position, index);
+    const LaneValues& terms = registers_[reduce.body];
+    if (in_order) sum.AddInOrder(terms, left == count ? nullptr : &mask, index, count);
+    else sum.Add(terms, left == kLanes ? nullptr : &mask, index);
+  }
 }
 
 // Whether nothing was written there yet; from now on something is.

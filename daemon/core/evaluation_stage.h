@@ -5,7 +5,8 @@
 #include <memory>
 #include <new>
 
-#include "core/evaluation_lanes.h"
+#include "core/evaluation_reduce.h"
+#include "core/term_program.h"
 
 namespace warpwright::core {
 
@@ -50,6 +51,11 @@ class StageEvaluation {
   Status Run(std::span<const int64_t> points);
   int64_t count_stored() const { return count_stored_; }
 
+  // Elements of a group; fewer than kLanes where lanes hold terms, so that all cores have some.
+  void SetGroup(int64_t elements) { group_elements_ = elements; }
+  // Whether each reduction whose terms are in lanes runs on all cores: of a stage of few elements.
+  void SetReducesOnAllCores(bool all) { reduces_on_all_cores_ = all; }
+
  private:
   enum class Group : uint8_t { kRun, kPoints };
   Status RunGroup(int64_t first, Group group);
@@ -58,13 +64,19 @@ class StageEvaluation {
   bool ReadDirect(uint32_t read, const EvaluationBuffer& buffer, LaneValues& out);
   void ReadScattered(const CompiledRead& read, const EvaluationBuffer& buffer, LaneValues& out);
   void RunReduce(const Step& step);
+  void RunTermReduce(const Step& step, const TermProgram& program);
+  LaneReduction ReduceTerms(uint32_t reduce, const TermProgram& program, int64_t lane);
+  void SetElement(const TermProgram& program, const StageEvaluation& around, int64_t lane);
+  void AddTerms(const TermProgram& program, int64_t first, int64_t end, LaneReduction& sum);
   bool Claim(const EvaluationBuffer& buffer, size_t index, bool missing) const;
   Status StoreRun(int64_t first);
   Status Store(const Lanes<uint8_t>& mask);
   bool NarrowsErrors() const;
 
   const StageProgram& stage_;
+  const std::span<const BufferShape> shapes_;
   std::span<EvaluationBuffer> buffers_;
+  const std::span<const double> scalars_;
   const EvaluateOptions& options_;
   std::vector<LaneValues> registers_;
   LaneGroup group_;
@@ -74,6 +86,11 @@ class StageEvaluation {
   // Elements of a run are neighbours in the buffer, and each is written by one of them alone.
   bool dense_ = false;
   int64_t count_stored_ = 0;
+  int64_t group_elements_ = kLanes;
+  bool reduces_on_all_cores_ = false;
+  Group kind_ = Group::kRun;
+  int64_t first_ = 0;                                               // of the group
+  std::vector<std::unique_ptr<StageEvaluation>> term_evaluations_;  // by reduction, once it was needed
 };
 
 }  // namespace warpwright::core

@@ -1,6 +1,7 @@
 // The order in which a reduction's terms are taken: their own, or one that is drawn.
 #pragma once
 
+#include <array>
 #include <numeric>
 #include <span>
 
@@ -52,6 +53,27 @@ class TermOrder {
 
   const CompiledReduce& reduce_;
   uint64_t count_ = 1, step_ = 0, at_ = 0, first_ = 0;
+};
+
+// The same for groups of terms that are taken together: those of a group are far apart, and so are the last of one and
+// the first of the next.
+class SpreadTerms {
+ public:
+  SpreadTerms(int64_t terms, uint64_t draw) : terms_(terms), groups_((terms + kLanes - 1) / kLanes) {
+    if (groups_ > 0) first_ = static_cast<int64_t>((draw * kStep) % static_cast<uint64_t>(groups_));
+  }
+  std::span<const int64_t> Group(int64_t index) {
+    const int64_t group = (first_ + index) % groups_;
+    size_t count = 0;
+    for (int64_t term = group; term < terms_; term += groups_) points_[count++] = term;
+    return std::span(points_).first(count);
+  }
+
+ private:
+  static constexpr uint64_t kStep = 0x9e3779b97f4a7c15;
+  const int64_t terms_, groups_;
+  int64_t first_ = 0;
+  std::array<int64_t, kLanes> points_ = {};
 };
 
 }  // namespace warpwright::core

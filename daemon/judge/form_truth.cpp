@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "base/parallel.h"
 #include "base/random.h"
@@ -22,6 +23,7 @@ constexpr double kLiteralError = 5e-7;
 // The original's functions may be other ones than the form's (a reciprocal root for a root and a division).
 constexpr double kAgreement = 2;
 constexpr size_t kFewOutputs = 64;
+constexpr uint64_t kTogether = 1 << 20;             // elements of all stages of a run that may be one of several
 constexpr uint64_t kSampledElements = 500'000'000;  // of all stages, of which few are computed
 constexpr uint64_t kSampleStream = 0x666f726dULL;
 
@@ -188,12 +190,17 @@ FormTruth::Arguments FormTruth::ArgumentsOf(const OriginalRun& run) const {
   return arguments;
 }
 
-Result<std::vector<core::TensorResult>> FormTruth::Evaluate(const Arguments& arguments, core::EvaluateOptions options,
-                                                            const core::OutputElements* elements) const {
+Result<core::ComputationEvaluator> FormTruth::EvaluatorFor(const Arguments& arguments, core::EvaluateOptions options,
+                                                           const core::OutputElements* elements) const {
   options.rounds_outputs = false;
   options.element_limit = elements == nullptr ? limits_.elements : kSampledElements;
   options.work_limit = elements == nullptr ? limits_.steps : std::numeric_limits<uint64_t>::max();
-  WW_ASSIGN(const auto evaluator, core::ComputationEvaluator::Compile(*computation_, arguments.sizes, options));
+  return core::ComputationEvaluator::Compile(*computation_, arguments.sizes, options);
+}
+
+Result<std::vector<core::TensorResult>> FormTruth::Evaluate(const Arguments& arguments, core::EvaluateOptions options,
+                                                            const core::OutputElements* elements) const {
+  WW_ASSIGN(const auto evaluator, EvaluatorFor(arguments, options, elements));
   return elements == nullptr ? evaluator.Run(arguments.values)
                              : evaluator.RunAt(arguments.values, *elements, limits_.steps);
 }
@@ -287,17 +294,35 @@ void FormTruth::AddShares(std::vector<OutputReference>& references, const Origin
   for (const OutputReference& reference : references)
     if (!reference.bound.empty()) least = std::min(least, reference.bound.size());
   const uint64_t runs = wide ? 1 : least < kFewOutputs ? 8 : 2;
-  for (uint64_t r = 0; r < runs; ++r) {
+  const auto evaluate = [&](uint64_t r) {
     core::EvaluateOptions options;
     if (!wide) options.trial = core::FormatTrial{.random_rounding = r > 0, .order = r, .seed = r};
-    auto results = Evaluate(arguments, options, elements);
-    if (!results) return;
+    return Evaluate(arguments, options, elements);
+  };
+  const auto add = [&](std::vector<core::TensorResult>& results) {
     for (size_t o = 0; o < references.size(); ++o) {
-      auto* result = ResultNamed(*results, run.layouts[o].name);
+      auto* result = ResultNamed(results, run.layouts[o].name);
       if (references[o].bound.empty() || result == nullptr) continue;
       const auto values =
           Spread(result->real, *result, IndicesOf(elements, run.layouts[o].name), references[o].bound.size());
       references[o].honest.Widen(MeasureErrors(references[o], values));
+    }
+  };
+  // A long sum is taken term by term, on one core: where the results take little room, all runs are on their way.
+  const auto evaluator = EvaluatorFor(arguments, {}, elements);
+  if (!evaluator) return;
+  const uint64_t together = evaluator->elements() <= kTogether ? runs : 1;
+  for (uint64_t first = 0; first < runs; first += together) {
+    std::vector<std::optional<Result<std::vector<core::TensorResult>>>> results(together);
+    base::ParallelFor(
+        together,
+        [&](size_t begin, size_t end) {
+          for (size_t r = begin; r < end; ++r) results[r].emplace(evaluate(first + r));
+        },
+        1);
+    for (auto& result : results) {
+      if (!*result) return;
+      add(**result);
     }
   }
 }

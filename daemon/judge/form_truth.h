@@ -77,6 +77,8 @@ class FormTruth {
   FormTruth(const core::KernelSpec& spec, core::Computation computation, FormLimits limits);
   void ChooseModels(const std::map<std::string, core::PrecisionUse>& precision);
   Arguments ArgumentsOf(const OriginalRun& run) const;
+  Result<core::ComputationEvaluator> EvaluatorFor(const Arguments& arguments, core::EvaluateOptions options,
+                                                  const core::OutputElements* elements) const;
   Result<std::vector<core::TensorResult>> Evaluate(const Arguments& arguments, core::EvaluateOptions options,
                                                    const core::OutputElements* elements) const;
   core::OutputElements Sample(const OriginalRun& run) const;

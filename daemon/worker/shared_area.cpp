@@ -10,13 +10,13 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/page_reuse.h"
 #include "base/parallel.h"
 
 namespace warpwright::worker {
 namespace {
 
 constexpr uint64_t kMinMappedBytes = 64u << 20;
-constexpr uint64_t kKept = 512u << 20;  // of memory, retained between calls
 constexpr uint64_t kUncheckedBytes =
     1ull << 30;  // a peer's claim suffices up to here: beyond, it must have spent the memory itself
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
@@ -85,9 +85,12 @@ Result<base::Bytes> SharedArea::Get(uint64_t at, uint64_t size) {
   return base::Bytes(std::move(copy), {begin, size});
 }
 
-void SharedArea::Trim() {
+// Four areas are in use, two for each of two workers.
+uint64_t SharedArea::KeptBytes() { return std::max<uint64_t>(512u << 20, base::PhysicalMemoryBytes() / 32); }
+
+void SharedArea::Trim(uint64_t kept) {
   struct stat info{};
-  if (::fstat(file_.get(), &info) != 0 || static_cast<uint64_t>(info.st_blocks) * 512 <= kKept) return;
+  if (::fstat(file_.get(), &info) != 0 || static_cast<uint64_t>(info.st_blocks) * 512 <= kept) return;
   ::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, static_cast<off_t>(kBytes));
 }
 

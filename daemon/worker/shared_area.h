@@ -35,8 +35,10 @@ class SharedArea {
   Status Put(uint64_t at, std::span<const std::byte> bytes);
   // kCorrupt: it was never written, or is out of bounds.
   Result<base::Bytes> Get(uint64_t at, uint64_t size);
-  // Returns memory to the system after a large frame. What was returned in place is then invalid.
-  void Trim();
+  // Returns memory to the system after a frame that took more than that. What was returned in place is then invalid. To
+  // fault pages in again takes longer than to copy what they hold, so that much is kept.
+  static uint64_t KeptBytes();
+  void Trim(uint64_t kept = KeptBytes());
 
  private:
   struct Mapping;

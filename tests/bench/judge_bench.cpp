@@ -1,8 +1,9 @@
 // What the judge itself costs at the sizes of GPUs: everything that it does between a candidate's runs.
 //   bench_judge [--json] [--share S] [--digest] [PART OF A NAME]...
 // Kernels are functions on the host that stand for a GPU ("cuda:0"); their time is taken off. Of each entry, for
-// recording (Prepare), one quick and one full evaluation: seconds by the wall clock, of processor time, and how many
-// runs of kernels they took.
+// recording (Prepare), one quick and one full evaluation: seconds by the wall clock, of processor time, of it what runs
+// on one core (twice what the main thread takes on two cores, less what all take), and how many runs of kernels they
+// took.
 // --share makes every shape that much smaller. --digest also prints what was decided and noted, for a comparison of two
 // builds.
 #include <sys/resource.h>
@@ -33,17 +34,25 @@ namespace samples = warpwright::testing;
 using Clock = std::chrono::steady_clock;
 
 struct Cost {
-  double wall_s = 0, processor_s = 0;
+  double wall_s = 0, processor_s = 0, main_s = 0;
   static Cost Now() {
-    rusage usage{};
+    rusage usage{}, main{};
     ::getrusage(RUSAGE_SELF, &usage);
+    ::getrusage(RUSAGE_THREAD, &main);
     const auto seconds = [](const timeval& t) {
       return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
     };
     return {std::chrono::duration<double>(Clock::now().time_since_epoch()).count(),
-            seconds(usage.ru_utime) + seconds(usage.ru_stime)};
+            seconds(usage.ru_utime) + seconds(usage.ru_stime), seconds(main.ru_utime) + seconds(main.ru_stime)};
   }
-  Cost Since(const Cost& begin) const { return {wall_s - begin.wall_s, processor_s - begin.processor_s}; }
+  Cost Since(const Cost& begin) const {
+    return {wall_s - begin.wall_s, processor_s - begin.processor_s, main_s - begin.main_s};
+  }
+  // The rest is on all cores alike.
+  double OneCore() const {
+    const double cores = std::max(1u, std::thread::hardware_concurrency());
+    return cores < 2 ? processor_s : std::max(0.0, (cores * main_s - processor_s) / (cores - 1));
+  }
 };
 
 using Sizes = std::map<std::string, size_t>;
@@ -112,6 +121,7 @@ class HostDevice final : public core::Evaluator {
     const Cost part = Cost::Now().Since(begin);
     spent.wall_s += part.wall_s;
     spent.processor_s += part.processor_s;
+    spent.main_s += part.main_s;
     ++runs;
   }
   template <typename T>
@@ -183,6 +193,16 @@ constexpr auto kRowSum = []<typename T>(const Pointers<T>& p, const Sizes& sizes
       },
       64);
 };
+// Blocks of threads, and a sum of what they have.
+constexpr auto kLongSum = []<typename T>(const Pointers<T>& p, const Sizes& sizes, bool split) {
+  const T* in = p.at("in");
+  const size_t count = sizes.at("C"), parts = split ? 4096 : 1024;
+  std::vector<T> sums(parts);
+  for (size_t c = 0; c < count; ++c) sums[c % parts] += in[c];
+  for (size_t half = parts / 2; half > 0; half /= 2)
+    for (size_t i = 0; i < half; ++i) sums[i] += sums[i + half];
+  *p.at("out") = sums[0];
+};
 constexpr auto kSoftmax = []<typename T>(const Pointers<T>& p, const Sizes& sizes, bool split) {
   const T* in = p.at("in");
   T* out = p.at("out");
@@ -244,6 +264,8 @@ std::vector<Entry> Entries(double share) {
                      Both([](const auto& pointers, const Sizes& sizes, bool) { kElu(pointers, sizes, false); })});
   entries.push_back({"sums of 16,384 rows of 1,024", RowSumSpec(core::DType::kF32, so_many(16384), 1024),
                      samples::SumForm(), Both(kRowSum)});
+  entries.push_back({"sum of one row of 33,554,432", RowSumSpec(core::DType::kF32, 1, so_many(33'554'432)),
+                     samples::SumForm(), Both(kLongSum)});
   entries.push_back(
       {"softmax of 8,192 rows of 2,048", SoftmaxSpec(so_many(8192), 2048), samples::SoftmaxForm(), Both(kSoftmax)});
   core::KernelSpec product = samples::MatmulSpec(core::DType::kF32);
@@ -280,9 +302,10 @@ json Measure(const Entry& entry, bool digest) {
     trusted.runs = untrusted.runs = 0;
     const Cost begin = Cost::Now();
     const std::string outcome = what();
-    const Cost all = Cost::Now().Since(begin);
-    row[name] = {{"wall_s", all.wall_s - trusted.spent.wall_s - untrusted.spent.wall_s},
-                 {"processor_s", all.processor_s - trusted.spent.processor_s - untrusted.spent.processor_s},
+    const Cost judged = Cost::Now().Since(begin).Since(trusted.spent).Since(untrusted.spent);
+    row[name] = {{"wall_s", judged.wall_s},
+                 {"processor_s", judged.processor_s},
+                 {"one_core_s", judged.OneCore()},
                  {"runs", trusted.runs + untrusted.runs},
                  {"outcome", outcome}};
   };
@@ -296,6 +319,8 @@ json Measure(const Entry& entry, bool digest) {
   };
   measured("record", [&]() -> std::string {
     const auto baseline = judge.Prepare();
+    for (const judge::CaseStatus& status : baseline ? baseline->cases : std::vector<judge::CaseStatus>())
+      if (!status.verified) row["notes"].push_back(status.name + ": " + status.note);
     return !baseline                          ? "error: " + baseline.error().message
            : core::Passed(baseline->original) ? baseline->truth
                                               : core::VerdictMessage(baseline->original);
@@ -329,9 +354,10 @@ int main(int argc, char** argv) {
     if (!print_json) {
       std::printf("%s\n", entry.name.c_str());
       for (const char* phase : {"record", "candidate", "next candidate", "acceptance"})
-        std::printf("  %-15s %6.2f s wall, %6.2f s processor, %3d runs: %s\n", phase,
+        std::printf("  %-15s %6.2f s wall, %6.2f s processor, %6.2f s on one core, %3d runs: %s\n", phase,
                     row[phase]["wall_s"].get<double>(), row[phase]["processor_s"].get<double>(),
-                    row[phase]["runs"].get<int>(), row[phase]["outcome"].get<std::string>().c_str());
+                    row[phase]["one_core_s"].get<double>(), row[phase]["runs"].get<int>(),
+                    row[phase]["outcome"].get<std::string>().c_str());
       if (row.contains("notes"))
         for (const auto& note : row["notes"]) std::printf("    %s\n", note.get<std::string>().c_str());
       std::fflush(stdout);
