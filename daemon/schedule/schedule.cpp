@@ -72,9 +72,10 @@ bool ComputesInDouble(const Problem& problem) {
 }  // namespace
 
 const std::vector<Schedule>& Schedules() {
-  static const std::vector<Schedule> schedules = {
-      AttentionSchedule(), TensorTilesSchedule(), TilesSchedule(), ScanSchedule(),      ScatterSchedule(),
-      RowsSchedule(),      ColumnsSchedule(),     SplitSchedule(), TransposeSchedule(), MapSchedule()};
+  static const std::vector<Schedule> schedules = {AttentionSchedule(), TensorTilesSchedule(), TilesSchedule(),
+                                                  ScanSchedule(),      ScatterSchedule(),     RowsSchedule(),
+                                                  ColumnsSchedule(),   SplitSchedule(),       TransposeSchedule(),
+                                                  WindowSchedule(),    MapSchedule()};
   return schedules;
 }
 
