@@ -24,6 +24,8 @@ class Lines {
   int level() const { return level_; }
 
  private:
+  void AddPlain(std::string_view line);
+
   std::string text_;
   int level_ = 0;
 };

@@ -78,9 +78,10 @@ auto NamedIn(const std::string& code, const std::set<std::string>& names) {
 }  // namespace
 
 const std::vector<Schedule>& Schedules() {
-  static const std::vector<Schedule> schedules = {
-      AttentionSchedule(), TensorTilesSchedule(), TilesSchedule(), ScanSchedule(),      ScatterSchedule(),
-      RowsSchedule(),      ColumnsSchedule(),     SplitSchedule(), TransposeSchedule(), MapSchedule()};
+  static const std::vector<Schedule> schedules = {AttentionSchedule(), TensorTilesSchedule(), TilesSchedule(),
+                                                  ScanSchedule(),      ScatterSchedule(),     RowsSchedule(),
+                                                  ColumnsSchedule(),   SplitSchedule(),       TransposeSchedule(),
+                                                  WindowSchedule(),    MapSchedule()};
   return schedules;
 }
 

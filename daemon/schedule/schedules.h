@@ -14,6 +14,7 @@ Schedule RowsSchedule();
 Schedule ColumnsSchedule();
 Schedule SplitSchedule();
 Schedule TransposeSchedule();
+Schedule WindowSchedule();
 Schedule MapSchedule();
 
 }  // namespace warpwright::schedule

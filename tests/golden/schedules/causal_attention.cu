@@ -56,7 +56,8 @@ __global__ void __launch_bounds__(256) entry_one_pass(const float* __restrict__ 
 #pragma unroll
       for (int r = 0; r < 4; ++r)
 #pragma unroll
-        for (int c = 0; c < 4; ++c) scores[r][c] += row_tile[k][thread_row + r] * column_tile[k][thread_column + c];
+        for (int c = 0; c < 4; ++c) scores[r][c] += row_tile[k][thread_row + r] *
+            column_tile[k][thread_column + c];
     }
 #pragma unroll
     for (int r = 0; r < 4; ++r) {

@@ -30,7 +30,8 @@ __global__ void __launch_bounds__(256) columnSumsParts(const float* __restrict__
   // Sums of 64 terms, then of these sums: long columns lose little to rounding.
   for (int begin = blockIdx.y * blockDim.y + threadIdx.y; begin < h; begin += 64 * (gridDim.y * blockDim.y)) {
     float part = 0.0f;
-    for (int row = begin; row < h && row < begin + 64 * (gridDim.y * blockDim.y); row += gridDim.y * blockDim.y) {
+    for (int row = begin; row < h && row < begin + 64 * (gridDim.y * blockDim.y);
+        row += gridDim.y * blockDim.y) {
       part += A[static_cast<long long>(row) * w + col];
     }
     sum += part;

@@ -57,7 +57,8 @@ __global__ void __launch_bounds__(128, 4) entry_tiles(const float* __restrict__ 
       const bool inside = column < columns && term < terms && input_i2 * S + r >= P &&
           input_i2 * S + r < H + P && input_i3 * S + r2 >= P && input_i3 * S + r2 < P + W;
       input_next[i] = inside ?
-          input[((static_cast<long long>(input_b) * C + c) * H + input_i2 * S + r - P) * W + input_i3 * S + r2 - P] : 0.0f;
+          input[((static_cast<long long>(input_b) * C + c) * H + input_i2 * S + r - P) * W + input_i3 * S +
+              r2 - P] : 0.0f;
     }
   };
   const int steps = (terms + kTileK - 1) / kTileK;
@@ -128,13 +129,17 @@ __global__ void __launch_bounds__(128, 4) entry_tiles(const float* __restrict__ 
           for (int kz = 0; kz < C; ++kz) {
             for (int ky = 0; ky < R; ++ky) {
               for (int kx = 0; kx < R; ++kx) {
-                if (i2 * S + ky >= P && i2 * S + ky < H + P && i3 * S + kx >= P && i3 * S + kx < P + W) {
-                  sum += input[((static_cast<long long>(b) * C + kz) * H + i2 * S + ky - P) * W + i3 * S + kx - P] * weight[((static_cast<long long>(o) * C + kz) * R + ky) * R + kx];
+                if (i2 * S + ky >= P && i2 * S + ky < H + P && i3 * S + kx >= P &&
+                    i3 * S + kx < P + W) {
+                  sum += input[((static_cast<long long>(b) * C + kz) * H + i2 * S + ky - P) * W +
+                      i3 * S + kx - P] * weight[((static_cast<long long>(o) * C + kz) * R + ky) *
+                      R + kx];
                 }
               }
             }
           }
-          out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3] = sum + bias[o];
+          out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) *
+              ((W + 2 * P - R) / S + 1) + i3] = sum + bias[o];
         }
       }
     }
@@ -154,7 +159,10 @@ __global__ void __launch_bounds__(128, 4) entry_tiles(const float* __restrict__ 
       for (int i = 0; i < 8; ++i) {
         const int o = first_o + thread_m + i / 4 * 16 + i % 4;
         if (o >= O) break;
-        store_quad(&out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3], out_of(sums[i][j], o, b, i2, i3), out_of(sums[i][j + 1], o, b, i2, i3 + 1), out_of(sums[i][j + 2], o, b, i2, i3 + 2), out_of(sums[i][j + 3], o, b, i2, i3 + 3));
+        store_quad(&out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) *
+            ((W + 2 * P - R) / S + 1) + i3], out_of(sums[i][j], o, b, i2, i3),
+            out_of(sums[i][j + 1], o, b, i2, i3 + 1), out_of(sums[i][j + 2], o, b, i2, i3 + 2),
+            out_of(sums[i][j + 3], o, b, i2, i3 + 3));
       }
     } else {
 #pragma unroll
@@ -168,12 +176,14 @@ __global__ void __launch_bounds__(128, 4) entry_tiles(const float* __restrict__ 
         for (int i = 0; i < 8; ++i) {
           const int o = first_o + thread_m + i / 4 * 16 + i % 4;
           if (o >= O) break;
-          out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3] = out_of(sums[i][j + l], o, b, i2, i3);
+          out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) *
+              ((W + 2 * P - R) / S + 1) + i3] = out_of(sums[i][j + l], o, b, i2, i3);
         }
       }
     }
   }
 }
 
-entry_tiles<<<((B * ((H + 2 * P - R) / S + 1) * ((W + 2 * P - R) / S + 1) + 127) / 128) * ((O + 31) / 32), 128>>>(input,
+entry_tiles<<<((B * ((H + 2 * P - R) / S + 1) * ((W + 2 * P - R) / S + 1) + 127) / 128) * ((O + 31) / 32),
+    128>>>(input,
     weight, bias, out, B, C, H, O, P, R, S, W);

@@ -13,7 +13,8 @@ __global__ void heat2d_naive_elements(const float* __restrict__ t, float* __rest
       for (int ky = 0; ky < 3; ++ky) {
         for (int kx = 0; kx < 3; ++kx) {
           if (ky - kx >= -1 && ky - kx < 2 && ky + kx >= 1 && ky + kx < 4) {
-            sum += (6 - 5 * (ky % 2) - 5 * (kx % 2)) * t[static_cast<long long>(row - 1 + ky) * nx + col - 1 + kx];
+            sum += (6 - 5 * (ky % 2) - 5 * (kx % 2)) *
+                t[static_cast<long long>(row - 1 + ky) * nx + col - 1 + kx];
           }
         }
       }

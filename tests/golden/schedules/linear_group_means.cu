@@ -108,7 +108,8 @@ __global__ void __launch_bounds__(64) entry_rows(const float* __restrict__ s,
   const int m = row / G;
   float sum = 0.0f;
   for (int col = threadIdx.x * kWidth; col < N / G; col += blockDim.x * kWidth) {
-    const auto s_pack = load_packed<kWidth>(s + static_cast<long long>(m) * N + static_cast<long long>(g) * (N / G) + col);
+    const auto s_pack = load_packed<kWidth>(s + static_cast<long long>(m) * N +
+        static_cast<long long>(g) * (N / G) + col);
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {
       sum += s_pack.at[k];
@@ -117,7 +118,8 @@ __global__ void __launch_bounds__(64) entry_rows(const float* __restrict__ s,
   sum = block_sum(sum);
   const float mean = sum / (N / G);
   for (int col = threadIdx.x * kWidth; col < N / G; col += blockDim.x * kWidth) {
-    const auto s_pack = load_packed<kWidth>(s + static_cast<long long>(m) * N + static_cast<long long>(g) * (N / G) + col);
+    const auto s_pack = load_packed<kWidth>(s + static_cast<long long>(m) * N +
+        static_cast<long long>(g) * (N / G) + col);
     Packed<float, kWidth> y_pack;
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) {

@@ -166,7 +166,8 @@ __global__ void __launch_bounds__(256) entry_finish(const float* __restrict__ bi
   }
   sum = warp_sum(sum);
   if (threadIdx.x == 0) {
-    C[static_cast<long long>(m) * N + n] = fmaxf(alpha * sum + beta * C[static_cast<long long>(m) * N + n] + bias[n], 0.0f);
+    C[static_cast<long long>(m) * N + n] =
+        fmaxf(alpha * sum + beta * C[static_cast<long long>(m) * N + n] + bias[n], 0.0f);
   }
 }
 

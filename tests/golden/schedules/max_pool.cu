@@ -17,10 +17,12 @@ __global__ void maxpool_naive_elements(const float* __restrict__ input,
       int largest_at = 0;
       for (int ky = 0; ky < size; ++ky) {
         for (int kx = 0; kx < size; ++kx) {
-          const float candidate = input[((static_cast<long long>(n) * c + plane) * in_h + row * stride + ky) * in_w + col * stride + kx];
+          const float candidate = input[((static_cast<long long>(n) * c + plane) * in_h + row * stride +
+              ky) * in_w + col * stride + kx];
           if (candidate > largest) {
             largest = candidate;
-            largest_at = n * (c * in_h * in_w) + plane * (in_h * in_w) + row * (in_w * stride) + col * stride + ky * in_w + kx;
+            largest_at = n * (c * in_h * in_w) + plane * (in_h * in_w) + row * (in_w * stride) +
+                col * stride + ky * in_w + kx;
           }
         }
       }

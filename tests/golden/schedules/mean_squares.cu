@@ -39,7 +39,8 @@ template <int kWidth>
 __global__ void __launch_bounds__(256) mse_naive_parts(const float* __restrict__ pred,
     const float* __restrict__ target, int n, float* __restrict__ partial) {
   float sum = 0.0f;
-  for (int col = (blockIdx.y * blockDim.x + threadIdx.x) * kWidth; col < n; col += gridDim.y * blockDim.x * kWidth) {
+  for (int col = (blockIdx.y * blockDim.x + threadIdx.x) * kWidth; col < n;
+      col += gridDim.y * blockDim.x * kWidth) {
     const auto pred_pack = load_packed<kWidth>(pred + col);
     const auto target_pack = load_packed<kWidth>(target + col);
 #pragma unroll

@@ -1,0 +1,14 @@
+// Reductions of a few terms, as many at all sizes, as the terms themselves: a window of three by three as nine reads,
+// which a thread can keep in registers and a reader can see.
+#pragma once
+
+#include <optional>
+
+#include "core/computation.h"
+
+namespace warpwright::schedule {
+
+// None: a reduction is longer than `most_terms`, or as long as a size says, or finds a position.
+std::optional<core::Stage> WithWrittenTerms(const core::Stage& stage, size_t most_terms);
+
+}  // namespace warpwright::schedule
