@@ -11,6 +11,7 @@
 #include "lift/concrete_form.h"
 #include "lift/cpu_time.h"
 #include "lift/dimensions.h"
+#include "lift/narrow_format.h"
 #include "lift/numeric_check.h"
 #include "lift/shape_trace.h"
 #include "lift/trace.h"
@@ -236,6 +237,8 @@ class Lifting {
     request.node_limit = request_.node_limit;
     request.instruction_limit = request_.instruction_limit;
     WW_ASSIGN(TraceOutcome outcome, TracePlan(request));
+    if (const Trace* trace = std::get_if<Trace>(&outcome); trace != nullptr && !narrow_)
+      narrow_ = NarrowFormatOf(*trace);
     return std::visit(
         Overload{[](NotTraced& not_traced) { return Traced(NotLifted{not_traced.blocker, not_traced.message, false}); },
                  [](core::Fault& fault) { return Traced(NotLifted{"fault", fault.message, false}); },
@@ -469,8 +472,8 @@ class Lifting {
 
   Result<std::string> DifferenceAt(const core::Computation& computation, const Seen& seen,
                                    const std::vector<TracedBuffer>& buffers) const {
-    const auto compare = blocks_ ? CompareWithSample : static_cast<decltype(&CompareWithSample)>(CompareWithTrace);
-    WW_ASSIGN(const auto difference, compare(computation, seen.at, seen.shape->buffers, buffers, spec_));
+    const auto compare = blocks_ ? CompareWithSample : CompareWithTrace;
+    WW_ASSIGN(const auto difference, compare(computation, seen.at, seen.shape->buffers, buffers, spec_, narrow_));
     if (!difference || difference->empty()) return std::string();
     return fmt::format("at {}: {}", Describe(seen.at), *difference);
   }
@@ -510,6 +513,7 @@ class Lifting {
   size_t next_ = 0;                     // of the request's shapes
   size_t launches_ = 0;                 // of kernels, at any shape
   bool cut_ = false;                    // every launch is lifted by itself
+  std::optional<core::DType> narrow_;   // to which the kernels round in between
   bool wrong_ = false;                  // the last attempt to unify failed at a shape
   NotLifted failure_{std::string(kNoShape), "no case of the manifest gives a shape that can be executed", false};
   double cpu_end_ = 0;

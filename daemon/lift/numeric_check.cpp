@@ -92,12 +92,14 @@ TracedBuffer WrittenOf(const TracedBuffer& buffer, core::OutputElements& element
 Result<std::optional<std::string>> Compare(const core::Computation& computation, const FormAtShape& shape,
                                            const std::vector<core::BufferContent>& buffers,
                                            const std::vector<TracedBuffer>& traced_buffers,
-                                           const core::KernelSpec& spec, bool sampled) {
+                                           const core::KernelSpec& spec, std::optional<core::DType> narrow,
+                                           bool sampled) {
   using Outcome = std::optional<std::string>;
   const bool has_double = std::any_of(computation.tensors.begin(), computation.tensors.end(),
                                       [](const core::TensorArgument& t) { return t.dtype == core::DType::kF64; });
   core::EvaluateOptions options;
-  options.errors = core::ErrorModel{.accumulation = has_double ? core::DType::kF64 : core::DType::kF32, .fast = true};
+  const core::DType format = narrow.value_or(has_double ? core::DType::kF64 : core::DType::kF32);
+  options.errors = core::ErrorModel{.accumulation = format, .fast = true};
   auto evaluator = core::ComputationEvaluator::Compile(computation, shape.sizes, options);
   if (!evaluator) return Outcome("it cannot be evaluated: " + evaluator.error().message);
   std::vector<Contents> contents(buffers.size());
@@ -133,21 +135,15 @@ Result<std::optional<std::string>> Compare(const core::Computation& computation,
 Result<std::optional<std::string>> CompareWithTrace(const core::Computation& computation, const FormAtShape& shape,
                                                     const std::vector<core::BufferContent>& buffers,
                                                     const std::vector<TracedBuffer>& traced,
-                                                    const core::KernelSpec& spec) {
-  return Compare(computation, shape, buffers, traced, spec, false);
+                                                    const core::KernelSpec& spec, std::optional<core::DType> narrow) {
+  return Compare(computation, shape, buffers, traced, spec, narrow, false);
 }
 
 Result<std::optional<std::string>> CompareWithSample(const core::Computation& computation, const FormAtShape& shape,
                                                      const std::vector<core::BufferContent>& buffers,
                                                      const std::vector<TracedBuffer>& traced,
-                                                     const core::KernelSpec& spec) {
-  return Compare(computation, shape, buffers, traced, spec, true);
-}
-
-Result<std::optional<std::string>> CompareWithTrace(const core::Computation& computation, const FormAtShape& shape,
-                                                    const std::vector<core::BufferContent>& buffers, const Trace& trace,
-                                                    const core::KernelSpec& spec) {
-  return CompareWithTrace(computation, shape, buffers, trace.buffers, spec);
+                                                     const core::KernelSpec& spec, std::optional<core::DType> narrow) {
+  return Compare(computation, shape, buffers, traced, spec, narrow, true);
 }
 
 }  // namespace warpwright::lift

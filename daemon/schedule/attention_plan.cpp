@@ -1,6 +1,7 @@
 #include "schedule/attention_plan.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "core/affine.h"
@@ -73,7 +74,7 @@ class AttentionPlanner {
       }
     }
     if (!column || !Equal(scores.extents[*column], over.variables.front().extent)) return No("a row is not all scores");
-    auto product = ContractionOf(problem_.form, scores, *column);
+    auto product = ContractionOf(problem_.form, scores, std::array{*column});
     if (!product) return No(product.error().message);
     plan_.product = std::move(*product);
     const Contraction& found = plan_.product;

@@ -50,9 +50,9 @@ void AddFactors(const Stage& stage, NodeId id, Terms& terms) {
 
 class Analysis {
  public:
-  Analysis(const Stage& stage, NodeId sum, core::VariableId neighbour)
+  Analysis(const Stage& stage, NodeId sum, std::span<const core::VariableId> neighbours)
       : stage_(stage),
-        neighbour_(neighbour),
+        neighbours_(neighbours),
         reduce_(std::get<core::Reduce>(stage.nodes[sum])),
         free_(FreeVariables(stage)),
         own_(VariablesOf(reduce_)),
@@ -96,7 +96,10 @@ class Analysis {
     }
     out_.scale = std::move(scalars);
     if ((left_ & right_ & own_) == 0) return Unsupported("the factors have no variable of the sum in common");
-    if ((left_ & ~right_ & core::SetOf(neighbour_)) != 0) {
+    const auto of_one = std::find_if(neighbours_.begin(), neighbours_.end(), [&](core::VariableId variable) {
+      return ((left_ ^ right_) & core::SetOf(variable)) != 0;
+    });
+    if (of_one != neighbours_.end() && (left_ & core::SetOf(*of_one)) != 0) {
       std::swap(out_.left, out_.right);
       std::swap(left_, right_);
     }
@@ -147,7 +150,7 @@ class Analysis {
   }
 
   const Stage& stage_;
-  const core::VariableId neighbour_;
+  const std::span<const core::VariableId> neighbours_;
   const core::Reduce& reduce_;
   const std::vector<VariableSet> free_;
   const VariableSet own_, index_;
@@ -158,11 +161,11 @@ class Analysis {
 }  // namespace
 
 Result<Contraction> ContractionOf(const core::Computation& computation, const Stage& stage,
-                                  core::VariableId neighbour) {
+                                  std::span<const core::VariableId> neighbours) {
   const auto sum = SumOf(stage);
   if (!sum) return Fail(sum.error());
   if (TypesOf(computation, stage)[*sum] != core::ValueType::kReal) return Unsupported("a sum of integers");
-  return Analysis(stage, *sum, neighbour).Run();
+  return Analysis(stage, *sum, neighbours).Run();
 }
 
 }  // namespace warpwright::schedule

@@ -12,6 +12,7 @@
 // times the other factor, which is 0 for every finite one.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "core/computation.h"
@@ -39,11 +40,11 @@ struct Contraction {
   std::vector<core::Guard> guards;  // without k: where one fails, the sum is 0
 };
 
-// Of a stage with one sum. `neighbour`: the variable in which results differ that are neighbours in memory; the factor
-// that has it is the right one. kUnsupported: the stage is no contraction; the message says why. One without n (a
-// product of a matrix and a vector, a depthwise convolution) is refused too: nothing is used twice that tiles could
-// keep.
+// Of a stage with one sum. `neighbours`: variables by how near to each other the results are that differ in them; the
+// first that one factor alone has makes that factor the right one. kUnsupported: the stage is no contraction; the
+// message says why. One without n (a product of a matrix and a vector, a depthwise convolution) is refused too: nothing
+// is used twice that tiles could keep.
 Result<Contraction> ContractionOf(const core::Computation& computation, const core::Stage& stage,
-                                  core::VariableId neighbour);
+                                  std::span<const core::VariableId> neighbours);
 
 }  // namespace warpwright::schedule

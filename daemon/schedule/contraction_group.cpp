@@ -1,6 +1,7 @@
 #include "schedule/contraction_group.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/affine.h"
 #include "core/computation_walk.h"
@@ -10,13 +11,21 @@ namespace {
 
 using core::VariableId;
 
-// The sum's variable in which neighbouring elements of the output differ; else its last one.
-VariableId NeighbourOf(const Problem& problem, const ContractionGroup& group) {
-  const StageReader& output = group.outputs.front();
-  if (const auto offset = StoredOffset(problem, output))
-    for (const auto& [variable, coefficient] : offset->coefficients)
-      if (core::IsNumber(coefficient, 1)) return variable;
-  return static_cast<VariableId>(problem.stage(group.stage).extents.size() - 1);
+// The sum's variables by how far apart an output's elements are that differ in them; the last ones first where nobody
+// can say.
+std::vector<VariableId> Neighbours(const Problem& problem, const ContractionGroup& group) {
+  std::vector<std::pair<int64_t, VariableId>> distances;
+  const auto offset = StoredOffset(problem, group.outputs.front());
+  for (auto v = static_cast<VariableId>(problem.stage(group.stage).extents.size()); v-- > 0;) {
+    std::optional<int64_t> distance;
+    if (offset && offset->coefficients.contains(v))
+      distance = ValueIn(offset->coefficients.at(v), HeaviestCase(problem));
+    distances.emplace_back(distance.value_or(std::numeric_limits<int64_t>::max()), v);
+  }
+  std::stable_sort(distances.begin(), distances.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<VariableId> neighbours;
+  for (const auto& [distance, variable] : distances) neighbours.push_back(variable);
+  return neighbours;
 }
 
 }  // namespace
@@ -29,7 +38,7 @@ std::variant<core::RewriteRefusal, ContractionGroup> ContractionGroupOf(const Pr
   found.outputs = std::move(std::get<ReducedGroup>(reduced).outputs);
   const core::Stage& sum = problem.stage(found.stage);
   if (sum.extents.empty()) return Refuse("the sum has one result");
-  auto contraction = ContractionOf(problem.form, sum, NeighbourOf(problem, found));
+  auto contraction = ContractionOf(problem.form, sum, Neighbours(problem, found));
   if (!contraction) return Refuse(contraction.error().message, sum.line);
   found.contraction = std::move(*contraction);
   return found;

@@ -192,8 +192,15 @@ std::string FactorLoads::ElementType() const {
 }
 
 std::string FactorLoads::TileExtents() const {
-  if (TermsAreNeighbours()) return fmt::format("[{}][kTileK + 8]", format_.rows_name);
-  return fmt::format("[kTileK][{} + {}]", format_.rows_name, format_.halves ? 8 : 4);
+  if (format_.halves) return fmt::format("[kTileK * {}]", format_.rows_name);
+  return fmt::format("[kTileK][{} + 4]", format_.rows_name);
+}
+
+std::string FactorLoads::Element(const std::string& stage, const std::string& row, const std::string& term) const {
+  if (!format_.halves) return fmt::format("{}[{}][{}][{}]", tile_, stage, term, row);
+  const bool along = TermsAreNeighbours();
+  return fmt::format("{}[{}][swizzled<{}>({}, {})]", tile_, stage, along ? "kTileK" : format_.rows_name,
+                     along ? row : term, along ? term : row);
 }
 
 VariableTexts FactorLoads::Variables() const {
@@ -313,12 +320,10 @@ void FactorLoads::CopyOctets(Lines& lines) {
   ExpressionCode code = CodeInto(none, std::nullopt);
   const VariableTexts variables = Variables();
   const FlatAxis& axis = along_terms_ ? terms_ : rows_;
-  const std::string step = Step();
-  const std::string to =
-      along_terms_ ? fmt::format("[{}{}][{}]", row_, step, term_) : fmt::format("[{}{}][{}]", term_, step, row_);
+  const std::string to = Element("stage", row_ + (along_terms_ ? Step() : ""), term_ + (along_terms_ ? "" : Step()));
   AddBroken(lines,
-            fmt::format("copy_octet(&{}[stage]{}, {} + {}, {} ? {} - {} : 0, {});", tile_, to, read_->tensor,
-                        GroupOffset(variables), Conditions(variables, code), axis.count(), axis.index(), aligned_));
+            fmt::format("copy_octet(&{}, {} + {}, {} ? {} - {} : 0, {});", to, read_->tensor, GroupOffset(variables),
+                        Conditions(variables, code), axis.count(), axis.index(), aligned_));
 }
 
 void FactorLoads::LoadQuads(Lines& lines, const std::string& to) {
@@ -362,9 +367,7 @@ void FactorLoads::Store(Lines& lines) const {
     lines.Add("#pragma unroll");
     lines.Add(fmt::format("{}for (int j = 0; j < {}; ++j)", indent, width()));
   }
-  const std::string place =
-      TermsAreNeighbours() ? fmt::format("[{}][{}]", row, term) : fmt::format("[{}][{}]", term, row);
-  lines.Add(fmt::format("{}{}{}[stage]{} = {}[{}];", indent, width() > 1 ? "  " : "", tile_, place, next_, from));
+  lines.Add(fmt::format("{}{}{} = {}[{}];", indent, width() > 1 ? "  " : "", Element("stage", row, term), next_, from));
 }
 
 }  // namespace warpwright::schedule

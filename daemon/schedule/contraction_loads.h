@@ -47,8 +47,10 @@ class FactorLoads {
 
   const std::string& name() const { return name_; }  // "A": what names of this factor begin with
   const std::string& tile() const { return tile_; }
-  // "A_tile[kTileK][kTileM + 4]", behind the number of tiles.
+  // "[kTileK][kTileM + 4]", behind the number of tiles; of halves "[kTileK * kTileM]".
   std::string TileExtents() const;
+  // "A_tile[stage][k][m]"; of halves "A_tile[stage][swizzled<kTileK>(m, k)]".
+  std::string Element(const std::string& stage, const std::string& row, const std::string& term) const;
   std::string ElementType() const;
   // Terms are neighbours in the tile, else rows.
   bool TermsAreNeighbours() const { return format_.halves && along_terms_; }

@@ -4,75 +4,25 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
+#include <span>
 
 #include "schedule/contraction_writer.h"
 #include "schedule/schedules.h"
+#include "schedule/split_index.h"
+#include "schedule/tensor_cores.h"
 
 namespace warpwright::schedule {
 namespace {
 
-constexpr int kFirstArchitecture = 80;  // mma.m16n8k16 and cp.async
-constexpr int kCopiesAhead = 4;         // steps in shared memory, if a factor is copied
-constexpr int kPaddedHalves = 8;        // halves: 16 bytes, so that rows of a matrix are in different banks
+constexpr int kCopiesAhead = 4;  // steps in shared memory, if a factor is copied
 
-constexpr std::array<TileShape, 4> kTensorShapes = {{
+constexpr std::array<TileShape, 5> kTensorShapes = {{
+    {"128x256", 128, 256, 32, 2, 4, 1, 0.70},
     {"128x128", 128, 128, 32, 2, 2, 2, 0.60},
     {"64x128", 64, 128, 32, 2, 2, 3, 0.45},
     {"128x64", 128, 64, 32, 2, 2, 3, 0.45},
     {"64x64", 64, 64, 32, 2, 2, 4, 0.35},
 }};
-
-constexpr std::string_view kMultiplyAdd = R"(// sum += a * b of a warp: 16 x 8 results of 16 terms.
-__device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b_low, unsigned b_high) {{
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.{0}.{0}.f32 {{%0, %1, %2, %3}}, {{%4, %5, %6, %7}}, {{%8, %9}}, "
-      "{{%0, %1, %2, %3}};"
-      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b_low), "r"(b_high));
-}}
-
-)";
-constexpr std::string_view kLoadMatrices = R"(// Four 8 x 8 matrices from shared memory; each lane names a row of one.
-__device__ __forceinline__ void load_matrices(unsigned (&to)[4], const void* row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
-               : "memory");
-}
-
-)";
-constexpr std::string_view kLoadTransposed = R"(// The same, each matrix transposed.
-__device__ __forceinline__ void load_matrices_transposed(unsigned (&to)[4], const void* row) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
-               : "memory");
-}
-
-)";
-constexpr std::string_view kCopyOctet =
-    R"(// Eight neighbours into shared memory, zero from `count` on; without waiting for them where they are aligned.
-__device__ __forceinline__ void copy_octet({0}* to, const {0}* from, int count, bool aligned) {{
-  if (aligned && count >= 8) {{
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
-                 "l"(from)
-                 : "memory");
-  }} else {{
-#pragma unroll
-    for (int j = 0; j < 8; ++j) to[j] = j < count ? from[j] : {0}(0.0f);
-  }}
-}}
-
-)";
-constexpr std::string_view kCopyGroups =
-    R"(// Copies up to here are one group; all but the last `kLeft` groups have arrived.
-__device__ __forceinline__ void end_copy_group() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template <int kLeft>
-__device__ __forceinline__ void wait_for_copies() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");
-}
-
-)";
 
 // A warp's results are matrices of 16 x 8; of each a lane has two neighbours in a row and in the eighth one below.
 ResultLayout TensorLayout(const TileShape& shape) {
@@ -85,6 +35,9 @@ class TensorWriter final : public ContractionWriter {
   TensorWriter(const Problem& problem, const Group& group, ContractionGroup contraction, const TileShape& shape,
                Padding padding)
       : ContractionWriter(problem, group, std::move(contraction), shape, TensorLayout(shape), true, padding) {}
+
+  // Whether registers suffice: the largest tile takes all that copies leave.
+  bool Fits() const { return !stores() || &shape() != &kTensorShapes.front(); }
 
  private:
   bool copies() const { return left().copies() || right().copies(); }
@@ -99,18 +52,13 @@ class TensorWriter final : public ContractionWriter {
                         : "// The next step's elements wait in registers while this one's are multiplied.");
   }
 
-  static int TileBytes(const FactorLoads& factor, int rows, int terms) {
-    return 2 * (factor.TermsAreNeighbours() ? rows * (terms + kPaddedHalves) : terms * (rows + kPaddedHalves));
-  }
   std::string SharedBytes() const override {
-    return std::to_string(stages() *
-                          (TileBytes(left(), shape().m, shape().k) + TileBytes(right(), shape().n, shape().k)));
+    return std::to_string(stages() * 2 * shape().k * (shape().m + shape().n));
   }
 
   void WriteTiles(Lines& body) const override {
     body.Add(fmt::format("constexpr int kStages = {};", stages()));
-    body.Add("// Rows are longer by 16 bytes, so that the rows of a matrix are in different banks.");
-    body.Add("extern __shared__ __align__(16) unsigned char shared[];");
+    body.Add("extern __shared__ __align__(128) unsigned char shared[];");
     const auto tile = [&](const FactorLoads& factor, const std::string& at) {
       body.Add(fmt::format("auto {} = reinterpret_cast<{}(*){}>({});", factor.tile(), factor.ElementType(),
                            factor.TileExtents(), at));
@@ -125,9 +73,55 @@ class TensorWriter final : public ContractionWriter {
                          shape().warp_m(), shape().warps_n, shape().warp_n()));
   }
 
+  int matrices_m() const { return shape().warp_m() / 16; }
+  int matrices_n() const { return shape().warp_n() / 8; }
+
   void WriteSteps(Lines& body) const override {
-    const int m = shape().warp_m() / 16, n = shape().warp_n() / 8;
-    body.Add(fmt::format("float sums[{}][{}][4] = {{}};", m, n));
+    body.Add(fmt::format("float sums[{}][{}][4] = {{}};", matrices_m(), matrices_n()));
+    if (stores()) WriteStored(body);
+    else WriteCopied(body);
+    body.Add("const int thread_m = warp_m + lane / 4, thread_n = warp_n + lane % 4 * 2;");
+  }
+
+  // All parts arrive by copies: the next slice of 16 terms is read while this one is multiplied, also from the next
+  // step's tiles.
+  void WriteCopied(Lines& body) const {
+    body.Add("// Of the 16 terms that are multiplied, and of those that come next.");
+    WriteFragments(body, "[2]");
+    body.Open("auto read = [&](int slot, int stage, int k)");
+    WriteRead(body, "[slot]");
+    body.Close(";");
+    body.Open("for (int step = 0; step < kStages - 1; ++step)");
+    body.Add("if (step < steps) load(step, step);");
+    body.Add("end_copy_group();");
+    body.Close();
+    body.Add("wait_for_copies<kStages - 2>();");
+    body.Add("__syncthreads();");
+    body.Add("if (steps > 0) read(0, 0, 0);");
+    body.Add("constexpr int kSlices = kTileK / 16;");
+    body.Open("for (int step = 0; step < steps; ++step)");
+    body.Add("#pragma unroll");
+    body.Open("for (int slice = 0; slice < kSlices; ++slice)");
+    body.Open("if (slice + 1 < kSlices)");
+    body.Add("read((slice + 1) % 2, step % kStages, (slice + 1) * 16);");
+    body.Else();
+    body.Add("wait_for_copies<kStages - 2>();");
+    body.Add("__syncthreads();");
+    body.Add("if (step + 1 < steps) read(0, (step + 1) % kStages, 0);");
+    body.Close();
+    body.Open("if (slice == 0)");
+    // It was last read before the barrier of the step before.
+    body.Add("const int next = step + kStages - 1;");
+    body.Add("if (next < steps) load(next, next % kStages);");
+    body.Add("end_copy_group();");
+    body.Close();
+    WriteMultiply(body, "[slice % 2]");
+    body.Close();
+    body.Close();
+  }
+
+  // A factor waits in registers: there is no room for the next slice too.
+  void WriteStored(Lines& body) const {
     body.Add("// The first kStages - 1 steps only load.");
     body.Open("for (int step = 1 - kStages; step < steps; ++step)");
     body.Open("if (step >= 0)");
@@ -142,91 +136,93 @@ class TensorWriter final : public ContractionWriter {
     body.Add("const int stage = step % kStages;");
     body.Add("#pragma unroll");
     body.Open("for (int k = 0; k < kTileK; k += 16)");
-    WriteMultiply(body, m, n);
+    WriteFragments(body, "");
+    WriteRead(body, "");
+    WriteMultiply(body, "");
     body.Close();
     body.Close();
-    if (stores()) {
-      body.Open("if (next < steps)");
-      body.Add("const int stage = next % kStages;");
-      left().Store(body);
-      right().Store(body);
-      body.Close();
-    }
+    body.Open("if (next < steps)");
+    body.Add("const int stage = next % kStages;");
+    left().Store(body);
+    right().Store(body);
     body.Close();
-    body.Add("const int thread_m = warp_m + lane / 4, thread_n = warp_n + lane % 4 * 2;");
+    body.Close();
   }
 
-  void WriteMultiply(Lines& body, int m, int n) const {
-    body.Add(fmt::format("unsigned a[{}][4], b[{}][4];", m, n / 2));
-    const auto load = [&](const char* name, int count, const FactorLoads& factor, bool transposed,
-                          const std::string& place) {
+  static std::string Matrices(const FactorLoads& factor) { return factor.name() + "_matrices"; }
+  void WriteFragments(Lines& body, const char* slots) const {
+    body.Add(fmt::format("unsigned {1}{0}[{2}][4], {3}{0}[{4}][4];", slots, Matrices(left()), matrices_m(),
+                         Matrices(right()), matrices_n() / 2));
+  }
+
+  // From the tiles `stage`, the terms from k on.
+  void WriteRead(Lines& body, const char* slot) const {
+    const auto load = [&](const FactorLoads& factor, int count, bool transposed, const std::string& row,
+                          const std::string& term) {
       body.Add("#pragma unroll");
       body.Add(fmt::format("for (int i = 0; i < {}; ++i)", count));
-      body.Add(fmt::format("  load_matrices{}({}[i], &{}[stage]{});", transposed ? "_transposed" : "", name,
-                           factor.tile(), place));
+      AddBroken(body, fmt::format("  load_matrices{}({}{}[i], &{});", transposed ? "_transposed" : "", Matrices(factor),
+                                  slot, factor.Element("stage", row, term)));
     };
-    // Rows of `a` are results, of `b` terms, unless the tile lies across.
-    if (left().TermsAreNeighbours()) load("a", m, left(), false, "[warp_m + i * 16 + lane % 16][k + lane / 16 * 8]");
-    else load("a", m, left(), true, "[k + lane / 16 * 8 + lane % 8][warp_m + i * 16 + lane / 8 % 2 * 8]");
+    // Rows of the left one's are results, of the right one's terms, unless the tile lies across.
+    const int m = matrices_m(), n = matrices_n() / 2;
+    if (left().TermsAreNeighbours()) load(left(), m, false, "warp_m + i * 16 + lane % 16", "k + lane / 16 * 8");
+    else load(left(), m, true, "warp_m + i * 16 + lane / 8 % 2 * 8", "k + lane / 16 * 8 + lane % 8");
     if (right().TermsAreNeighbours())
-      load("b", n / 2, right(), false, "[warp_n + i * 16 + lane / 16 * 8 + lane % 8][k + lane / 8 % 2 * 8]");
-    else load("b", n / 2, right(), true, "[k + lane % 16][warp_n + i * 16 + lane / 16 * 8]");
+      load(right(), n, false, "warp_n + i * 16 + lane / 16 * 8 + lane % 8", "k + lane / 8 % 2 * 8");
+    else load(right(), n, true, "warp_n + i * 16 + lane / 16 * 8", "k + lane % 16");
+  }
+
+  void WriteMultiply(Lines& body, const std::string& slot) const {
     body.Add("#pragma unroll");
-    body.Add(fmt::format("for (int i = 0; i < {}; ++i)", m));
+    body.Add(fmt::format("for (int i = 0; i < {}; ++i)", matrices_m()));
     body.Add("#pragma unroll");
-    body.Add(fmt::format("  for (int j = 0; j < {}; ++j)", n));
-    body.Add("    multiply_add(sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);");
+    body.Add(fmt::format("  for (int j = 0; j < {}; ++j)", matrices_n()));
+    const std::string a = Matrices(left()) + slot, b = Matrices(right()) + slot;
+    AddBroken(
+        body,
+        fmt::format("    multiply_add(sums[i][j], {0}[i], {1}[j / 2][j % 2 * 2], {1}[j / 2][j % 2 * 2 + 1]);", a, b));
   }
 
   std::vector<std::string> Helpers() const override {
     const std::string type = left().ElementType();
     const bool along = left().TermsAreNeighbours() || right().TermsAreNeighbours();
     const bool across = !left().TermsAreNeighbours() || !right().TermsAreNeighbours();
-    std::vector<std::string> helpers = {fmt::format(kMultiplyAdd, type == "__half" ? "f16" : "bf16")};
-    if (along) helpers.emplace_back(kLoadMatrices);
-    if (across) helpers.emplace_back(kLoadTransposed);
+    std::vector<std::string> helpers = {MultiplyAddText(type), std::string(kSwizzledText)};
+    if (along) helpers.emplace_back(kLoadMatricesText);
+    if (across) helpers.emplace_back(kLoadTransposedText);
     if (!copies()) return helpers;
-    helpers.push_back(fmt::format(kCopyOctet, type));
-    helpers.emplace_back(kCopyGroups);
+    helpers.push_back(CopyOctetText(type));
+    helpers.emplace_back(kCopyGroupsText);
     return helpers;
   }
 };
 
-// The type of the one tensor that a factor is, where nothing is computed of it; none: tensor cores would have to round.
-std::optional<core::DType> TypeOfFactor(const Problem& problem, const core::Stage& stage, const Factor& factor) {
-  if (factor.nodes.size() != 1) return std::nullopt;
-  const auto* read = std::get_if<core::TensorRead>(&stage.nodes[factor.nodes.front()]);
-  const core::TensorArgument* tensor = read == nullptr ? nullptr : problem.form.FindTensor(read->tensor);
-  if (tensor == nullptr || (tensor->dtype != core::DType::kF16 && tensor->dtype != core::DType::kBF16))
-    return std::nullopt;
-  for (const core::Coordinate& coordinate : read->at)
-    if (!std::holds_alternative<core::Affine>(coordinate)) return std::nullopt;
-  return tensor->dtype;
-}
-
-bool HasTensorCores(const core::Chip& chip) {
-  int number = 0;
-  const size_t digits = chip.arch.find_first_of("0123456789");
-  if (digits == std::string::npos) return false;
-  std::from_chars(chip.arch.data() + digits, chip.arch.data() + chip.arch.size(), number);
-  return number >= kFirstArchitecture;
-}
-
-CodeOutcome EmitTensorTiles(const Problem& problem, const Group& group, const ParameterValues& parameters) {
+CodeOutcome EmitTensorTiles(const Problem& given, const Group& group, const ParameterValues& parameters) {
+  Problem problem = given;
+  problem.form = WithSplitTerms(std::move(problem.form));
   auto found = ContractionGroupOf(problem, group);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&found)) return *refusal;
   auto& contraction = std::get<ContractionGroup>(found);
   if (!HasTensorCores(problem.input.chip)) return Refuse("the chip has no tensor cores for halves");
   if (problem.in_double) return Refuse("the product is computed in double precision");
   const core::Stage& stage = problem.stage(contraction.stage);
-  const auto left = TypeOfFactor(problem, stage, contraction.contraction.left);
-  const auto right = TypeOfFactor(problem, stage, contraction.contraction.right);
+  const auto left = TypeOfHalves(problem, stage, contraction.contraction.left.nodes);
+  const auto right = TypeOfHalves(problem, stage, contraction.contraction.right.nodes);
   if (!left || !right || *left != *right)
     return Refuse("the factors are not two tensors of f16 or of bf16", stage.line);
   const std::string& tile = parameters.at("tile");
-  const TileShape& shape =
-      tile == "auto" ? BestTileShape(kTensorShapes, problem, contraction) : TileShapeOf(kTensorShapes, tile);
-  return TensorWriter(problem, group, std::move(contraction), shape, PaddingOf(parameters)).Write("tensor_tiles");
+  const Padding padding = PaddingOf(parameters);
+  if (tile != "auto") {
+    TensorWriter writer(problem, group, std::move(contraction), TileShapeOf(kTensorShapes, tile), padding);
+    if (!writer.Fits()) return Refuse("elements that wait in registers leave no room for so large a tile");
+    return writer.Write("tensor_tiles");
+  }
+  TensorWriter best(problem, group, contraction, BestTileShape(kTensorShapes, problem, contraction), padding);
+  if (best.Fits()) return best.Write("tensor_tiles");
+  const std::span<const TileShape> smaller = std::span(kTensorShapes).subspan(1);
+  return TensorWriter(problem, group, contraction, BestTileShape(smaller, problem, contraction), padding)
+      .Write("tensor_tiles");
 }
 
 }  // namespace
@@ -234,7 +230,7 @@ CodeOutcome EmitTensorTiles(const Problem& problem, const Group& group, const Pa
 Schedule TensorTilesSchedule() {
   return {.id = "schedule_tensor_tiles",
           .title = "products in tiles on tensor cores",
-          .parameters = {kPadding, {"tile", {"auto", "128x128", "64x128", "128x64", "64x64"}}},
+          .parameters = {kPadding, {"tile", {"auto", "128x256", "128x128", "64x128", "128x64", "64x64"}}},
           .emit = EmitTensorTiles};
 }
 

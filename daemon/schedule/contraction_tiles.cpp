@@ -8,6 +8,7 @@
 
 #include "schedule/contraction_writer.h"
 #include "schedule/schedules.h"
+#include "schedule/split_index.h"
 
 namespace warpwright::schedule {
 namespace {
@@ -112,7 +113,9 @@ class TilesWriter final : public ContractionWriter {
   }
 };
 
-CodeOutcome EmitTiles(const Problem& problem, const Group& group, const ParameterValues& parameters) {
+CodeOutcome EmitTiles(const Problem& given, const Group& group, const ParameterValues& parameters) {
+  Problem problem = given;
+  problem.form = WithSplitTerms(std::move(problem.form));
   auto found = ContractionGroupOf(problem, group);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&found)) return *refusal;
   auto& contraction = std::get<ContractionGroup>(found);

@@ -100,6 +100,69 @@ std::optional<core::Stage> Split(core::Stage stage, const IndexSplit& split) {
   return stage;
 }
 
+// Of a variable that positions take apart, all by the same size, of which it has a whole number of parts.
+std::optional<IndexSplit> SplitOfTerms(core::Stage stage, VariableId variable) {
+  std::optional<core::Size> modulus;
+  ForEachOwnPosition(stage, [&](const Affine& position) {
+    for (const Affine::Term& term : position.terms)
+      if (term.variable == variable && term.modulus) modulus = *term.modulus;
+  });
+  if (!modulus) return std::nullopt;
+  const auto quotient = Polynomial::Of(stage.extents[variable]).DividedBy(Polynomial::Of(*modulus));
+  const auto parts = quotient ? quotient->ToExpression() : std::nullopt;
+  if (!parts) return std::nullopt;
+  IndexSplit split{variable, *parts, *modulus};
+  if (!IsTakenApartAlike(std::move(stage), split)) return std::nullopt;
+  return split;
+}
+
+// A reader of the stage at variables of its own, with the one of that dimension split as there. None: it reads the
+// stage in another way.
+std::optional<core::Stage> SplitReader(core::Stage reader, const std::string& name, const IndexSplit& of) {
+  std::optional<VariableId> own;
+  for (const core::Node& node : reader.nodes) {
+    const auto* read = std::get_if<core::TensorRead>(&node);
+    if (read == nullptr || !read->stage || read->tensor != name) continue;
+    const auto* position = std::get_if<Affine>(&read->at[of.variable]);
+    const auto variable = position ? core::AsVariable(*position) : std::nullopt;
+    if (!variable || *variable >= reader.extents.size() || (own && own != variable)) return std::nullopt;
+    own = variable;
+  }
+  if (!own) return reader;
+  const IndexSplit split{*own, of.parts, of.of_part};
+  if (!Equal(reader.extents[*own], Product({of.parts, of.of_part})) || !IsTakenApartAlike(reader, split))
+    return std::nullopt;
+  const bool output = reader.output;
+  auto with = Split(std::move(reader), split);
+  if (!with) return std::nullopt;
+  if (!output) with->at.clear();
+  for (core::Node& node : with->nodes) {
+    auto* read = std::get_if<core::TensorRead>(&node);
+    if (read == nullptr || !read->stage || read->tensor != name) continue;
+    read->at[of.variable] = core::AffineOf(split.variable);
+    read->at.insert(read->at.begin() + static_cast<std::ptrdiff_t>(of.variable) + 1,
+                    core::AffineOf(split.variable + 1));
+  }
+  return with;
+}
+
+// The stage and all that read it, in the computation; false: unchanged.
+bool SplitStage(core::Computation& computation, size_t index, const IndexSplit& split) {
+  core::Computation changed = computation;
+  const std::string& name = computation.stages[index].name;
+  auto with = Split(changed.stages[index], split);
+  if (!with) return false;
+  if (!with->output) with->at.clear();
+  changed.stages[index] = std::move(*with);
+  for (size_t i = index + 1; i < changed.stages.size(); ++i) {
+    auto reader = SplitReader(changed.stages[i], name, split);
+    if (!reader) return false;
+    changed.stages[i] = std::move(*reader);
+  }
+  computation = std::move(changed);
+  return true;
+}
+
 }  // namespace
 
 core::Computation WithSplitIndices(core::Computation computation) {
@@ -110,6 +173,16 @@ core::Computation WithSplitIndices(core::Computation computation) {
       if (!with) break;
       stage = std::move(*with);
     }
+  }
+  return computation;
+}
+
+core::Computation WithSplitTerms(core::Computation computation) {
+  for (size_t i = 0; i < computation.stages.size(); ++i) {
+    const auto* reduce = std::get_if<core::Reduce>(&computation.stages[i].nodes.back());
+    if (reduce == nullptr || reduce->op != core::ReduceOp::kSum) continue;
+    for (VariableId v = 0; v < computation.stages[i].extents.size(); ++v)
+      if (const auto split = SplitOfTerms(computation.stages[i], v); split && SplitStage(computation, i, *split)) ++v;
   }
   return computation;
 }

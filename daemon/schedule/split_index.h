@@ -9,5 +9,8 @@ namespace warpwright::schedule {
 // Splits variables of outputs by which earlier stages are read at a quotient. A variable stays whole where it is taken
 // apart in several ways, or where its extent need not be a whole number of parts.
 core::Computation WithSplitIndices(core::Computation computation);
+// Splits variables of sums that one factor takes apart, where their readers can follow: what remains whole in the other
+// factor (the phases of a transposed convolution, the channels of a group) is then used by several results.
+core::Computation WithSplitTerms(core::Computation computation);
 
 }  // namespace warpwright::schedule

@@ -140,6 +140,22 @@ core::Computation TransposedConvolution2d() {
                 {t0, Copied("out", {"B", "O", height, width})});
 }
 
+// Two taps of four in each direction, those of the result's phase.
+core::Computation TransposedConvolutionByPhases(DType dtype) {
+  StageBuilder t0("t0", {"B", "O", "2*H", "2*W"});
+  const auto y = Quotient(2, "2") + Remainder(2, "2") + V(5) - At("1");
+  const auto x = Quotient(3, "2") + Remainder(3, "2") + V(6) - At("1");
+  const auto tap = [](core::VariableId result, core::VariableId term) {
+    return At("3") - Remainder(result, "2") - V(term) * "2";
+  };
+  const auto product =
+      t0.Product({t0.Read("input", {V(0), V(4), y, x}), t0.Read("weight", {V(4), V(1), tap(2, 5), tap(3, 6)})});
+  t0.Reduce(ReduceOp::kSum, {{4, "C"}, {5, "2"}, {6, "2"}}, product, {Within(y, "0", "H"), Within(x, "0", "W")});
+  return FormOf({Input("input", {"B", "C", "H", "W"}, dtype), Input("weight", {"C", "O", "4", "4"}, dtype),
+                 Output("out", {"B", "O", "2*H", "2*W"}, dtype)},
+                {t0, Copied("out", {"B", "O", "2*H", "2*W"}, dtype)});
+}
+
 core::Computation CausalConvolution1d() {
   StageBuilder t0("t0", {"B", "O", "T"});
   const auto t = V(2) - V(4) * "D";
@@ -216,6 +232,8 @@ std::vector<ContractionSample> ContractionSamples() {
       {"convolution, channels last", ConvolutionChannelsLast(), image},
       {"grouped convolution", GroupedConvolution(), {{"B", 2}, {"G", 3}, {"Q", 4}, {"C", 2}, {"H", 8}, {"W", 9}}},
       {"transposed convolution 2d", TransposedConvolution2d(), image},
+      {"phases of a transposed convolution", TransposedConvolutionByPhases(DType::kF32), image},
+      {"phases of a transposed convolution in f16", TransposedConvolutionByPhases(DType::kF16), image},
       {"causal convolution 1d", CausalConvolution1d(), {{"B", 2}, {"C", 5}, {"O", 6}, {"T", 41}, {"R", 3}, {"D", 2}}},
       {"convolution 3d", Convolution3d(), {{"B", 2}, {"C", 3}, {"O", 4}, {"D", 5}, {"H", 6}, {"W", 7}}},
       {"weighted", Weighted(), product},

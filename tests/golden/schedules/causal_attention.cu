@@ -74,6 +74,7 @@ __global__ void __launch_bounds__(256) entry_one_pass(const float* __restrict__ 
         next = fmaxf(next, __shfl_xor_sync(0xffffffffu, next, offset));
       const float shrink = largest[r] == next ? 1.0f : expf(largest[r] - next);
       largest[r] = next;
+      const float shift = next == -INFINITY ? 0.0f : next;  // of a row that is -inf so far, weights are 0
       total[r] *= shrink;
 #pragma unroll
       for (int n = 0; n < kCols / 16; ++n) sums[r][n] *= shrink;
@@ -82,7 +83,7 @@ __global__ void __launch_bounds__(256) entry_one_pass(const float* __restrict__ 
       for (int c = 0; c < 4; ++c) {
         const int column = first_column + thread_column + c;
         if (row < T && column < T && column - row < 1) {
-          weight[c] = expf(scores[r][c] * scale - next);
+          weight[c] = expf(scores[r][c] * scale - shift);
         }
         total[r] += weight[c];
         weights[thread_row + r][thread_column + c] = weight[c];

@@ -1,9 +1,19 @@
 // sum += a * b of a warp: 16 x 8 results of 16 terms.
-__device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b_low, unsigned b_high) {
+__device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b_low,
+                                             unsigned b_high) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%0, %1, %2, %3};"
       : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b_low), "r"(b_high));
+}
+
+// Where an element of a tile stands: octets of a row change places from row to row, so that neither copies nor
+// rows of a matrix meet in a bank.
+template <int kColumns>
+__device__ __forceinline__ int swizzled(int row, int column) {
+  constexpr int kFactor = kColumns / 8 & -(kColumns / 8);  // a power of two
+  constexpr int kOctets = kFactor < 8 ? kFactor : 8, kRows = 8 / kOctets;
+  return row * kColumns + (column / 8 ^ row / kRows % kOctets) * 8 + column % 8;
 }
 
 // Four 8 x 8 matrices from shared memory; each lane names a row of one.
@@ -24,9 +34,11 @@ __device__ __forceinline__ void load_matrices_transposed(unsigned (&to)[4], cons
 
 // Eight neighbours into shared memory, zero from `count` on; without waiting for them where they are aligned.
 __device__ __forceinline__ void copy_octet(__half* to, const __half* from, int count, bool aligned) {
-  if (aligned && count >= 8) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
-                 "l"(from)
+  if (aligned) {
+    const int bytes = 2 * max(0, min(count, 8));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(to))),
+                 "l"(from), "r"(bytes)
                  : "memory");
   } else {
 #pragma unroll
@@ -56,10 +68,9 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
     int B, int C, int H, int O, int P, int R, int S, int W) {
   constexpr int kTileM = 64, kTileN = 128, kTileK = 32;
   constexpr int kStages = 4;
-  // Rows are longer by 16 bytes, so that the rows of a matrix are in different banks.
-  extern __shared__ __align__(16) unsigned char shared[];
-  auto weight_tile = reinterpret_cast<__half(*)[kTileM][kTileK + 8]>(shared);
-  auto input_tile = reinterpret_cast<__half(*)[kTileK][kTileN + 8]>(weight_tile + kStages);
+  extern __shared__ __align__(128) unsigned char shared[];
+  auto weight_tile = reinterpret_cast<__half(*)[kTileK * kTileM]>(shared);
+  auto input_tile = reinterpret_cast<__half(*)[kTileK * kTileN]>(weight_tile + kStages);
   const int i2_count = (H + 2 * P - R) / S + 1;
   const int i3_count = (W + 2 * P - R) / S + 1;
   const int columns = B * i2_count * i3_count;
@@ -80,7 +91,7 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
       const int o = first_o + weight_o + i * 32;
-      copy_octet(&weight_tile[stage][weight_o + i * 32][weight_term],
+      copy_octet(&weight_tile[stage][swizzled<kTileK>(weight_o + i * 32, weight_term)],
           weight + static_cast<long long>(o) * (C * R * R) + term, o < O ? terms - term : 0, weight_aligned);
     }
   };
@@ -93,8 +104,7 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
       const bool inside = column < columns && term < terms && input_i2 * S + r >= P &&
           input_i2 * S + r < H + P && input_i3 * S + r2 >= P && input_i3 * S + r2 < P + W;
       input_next[i] = inside ?
-          input[((static_cast<long long>(input_b) * C + c) * H + input_i2 * S + r - P) * W + input_i3 * S +
-              r2 - P] : __half(0.0f);
+          input[((static_cast<long long>(input_b) * C + c) * H + input_i2 * S + r - P) * W + input_i3 * S + r2 - P] : __half(0.0f);
     }
   };
   const int steps = (terms + kTileK - 1) / kTileK;
@@ -117,26 +127,28 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
       const int stage = step % kStages;
 #pragma unroll
       for (int k = 0; k < kTileK; k += 16) {
-        unsigned a[2][4], b[4][4];
+        unsigned weight_matrices[2][4], input_matrices[4][4];
 #pragma unroll
         for (int i = 0; i < 2; ++i)
-          load_matrices(a[i], &weight_tile[stage][warp_m + i * 16 + lane % 16][k + lane / 16 * 8]);
+          load_matrices(weight_matrices[i], &weight_tile[stage][swizzled<kTileK>(warp_m + i * 16 + lane % 16,
+            k + lane / 16 * 8)]);
 #pragma unroll
         for (int i = 0; i < 4; ++i)
-          load_matrices_transposed(b[i], &input_tile[stage][k + lane % 16][warp_n + i * 16 +
-              lane / 16 * 8]);
+          load_matrices_transposed(input_matrices[i], &input_tile[stage][swizzled<kTileN>(k + lane % 16,
+            warp_n + i * 16 + lane / 16 * 8)]);
 #pragma unroll
         for (int i = 0; i < 2; ++i)
 #pragma unroll
           for (int j = 0; j < 8; ++j)
-            multiply_add(sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+            multiply_add(sums[i][j], weight_matrices[i], input_matrices[j / 2][j % 2 * 2],
+            input_matrices[j / 2][j % 2 * 2 + 1]);
       }
     }
     if (next < steps) {
       const int stage = next % kStages;
 #pragma unroll
       for (int i = 0; i < 32; ++i)
-        input_tile[stage][input_term + i][input_column] = input_next[i];
+        input_tile[stage][swizzled<kTileN>(input_term + i, input_column)] = input_next[i];
     }
   }
   const int thread_m = warp_m + lane / 4, thread_n = warp_n + lane % 4 * 2;
@@ -173,18 +185,13 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
           for (int kz = 0; kz < C; ++kz) {
             for (int ky = 0; ky < R; ++ky) {
               for (int kx = 0; kx < R; ++kx) {
-                if (i2 * S + ky >= P && i2 * S + ky < H + P && i3 * S + kx >= P &&
-                    i3 * S + kx < P + W) {
-                  sum += __half2float(input[((static_cast<long long>(b) * C + kz) * H + i2 * S +
-                      ky - P) * W + i3 * S + kx - P]) *
-                      __half2float(weight[((static_cast<long long>(o) * C + kz) * R + ky) * R +
-                      kx]);
+                if (i2 * S + ky >= P && i2 * S + ky < H + P && i3 * S + kx >= P && i3 * S + kx < P + W) {
+                  sum += __half2float(input[((static_cast<long long>(b) * C + kz) * H + i2 * S + ky - P) * W + i3 * S + kx - P]) * __half2float(weight[((static_cast<long long>(o) * C + kz) * R + ky) * R + kx]);
                 }
               }
             }
           }
-          out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) *
-              ((W + 2 * P - R) / S + 1) + i3] = __float2half(sum + __half2float(bias[o]));
+          out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3] = __float2half(sum + __half2float(bias[o]));
         }
       }
     }
@@ -204,9 +211,7 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
       for (int i = 0; i < 4; ++i) {
         const int o = first_o + thread_m + i * 8;
         if (o >= O) break;
-        store_pair(&out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) *
-            ((W + 2 * P - R) / S + 1) + i3], out_of(sums[i / 2][j / 2][i % 2 * 2], o, b, i2, i3),
-            out_of(sums[i / 2][j / 2][i % 2 * 2 + 1], o, b, i2, i3 + 1));
+        store_pair(&out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3], out_of(sums[i / 2][j / 2][i % 2 * 2], o, b, i2, i3), out_of(sums[i / 2][j / 2][i % 2 * 2 + 1], o, b, i2, i3 + 1));
       }
     } else {
 #pragma unroll
@@ -220,16 +225,13 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
         for (int i = 0; i < 4; ++i) {
           const int o = first_o + thread_m + i * 8;
           if (o >= O) break;
-          out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) *
-              ((W + 2 * P - R) / S + 1) + i3] =
-              __float2half(out_of(sums[i / 2][j / 2][i % 2 * 2 + l], o, b, i2, i3));
+          out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3] = __float2half(out_of(sums[i / 2][j / 2][i % 2 * 2 + l], o, b, i2, i3));
         }
       }
     }
   }
 }
 
-cudaFuncSetAttribute(entry_tensor_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize, 55296);
-entry_tensor_tiles<<<((B * ((H + 2 * P - R) / S + 1) * ((W + 2 * P - R) / S + 1) + 127) / 128) * ((O + 63) / 64),
-    128, 55296>>>(input,
+cudaFuncSetAttribute(entry_tensor_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize, 49152);
+entry_tensor_tiles<<<((B * ((H + 2 * P - R) / S + 1) * ((W + 2 * P - R) / S + 1) + 127) / 128) * ((O + 63) / 64), 128, 49152>>>(input,
     weight, bias, out, B, C, H, O, P, R, S, W);

@@ -1,9 +1,19 @@
 // sum += a * b of a warp: 16 x 8 results of 16 terms.
-__device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b_low, unsigned b_high) {
+__device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b_low,
+                                             unsigned b_high) {
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%0, %1, %2, %3};"
       : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b_low), "r"(b_high));
+}
+
+// Where an element of a tile stands: octets of a row change places from row to row, so that neither copies nor
+// rows of a matrix meet in a bank.
+template <int kColumns>
+__device__ __forceinline__ int swizzled(int row, int column) {
+  constexpr int kFactor = kColumns / 8 & -(kColumns / 8);  // a power of two
+  constexpr int kOctets = kFactor < 8 ? kFactor : 8, kRows = 8 / kOctets;
+  return row * kColumns + (column / 8 ^ row / kRows % kOctets) * 8 + column % 8;
 }
 
 // Four 8 x 8 matrices from shared memory; each lane names a row of one.
@@ -24,9 +34,11 @@ __device__ __forceinline__ void load_matrices_transposed(unsigned (&to)[4], cons
 
 // Eight neighbours into shared memory, zero from `count` on; without waiting for them where they are aligned.
 __device__ __forceinline__ void copy_octet(__half* to, const __half* from, int count, bool aligned) {
-  if (aligned && count >= 8) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
-                 "l"(from)
+  if (aligned) {
+    const int bytes = 2 * max(0, min(count, 8));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+                     static_cast<unsigned>(__cvta_generic_to_shared(to))),
+                 "l"(from), "r"(bytes)
                  : "memory");
   } else {
 #pragma unroll
@@ -53,10 +65,9 @@ __global__ void __launch_bounds__(128, 2) entry_tensor_tiles(const __half* __res
     const __half* __restrict__ B, __half* __restrict__ C, int K, int M, int N) {
   constexpr int kTileM = 128, kTileN = 128, kTileK = 32;
   constexpr int kStages = 4;
-  // Rows are longer by 16 bytes, so that the rows of a matrix are in different banks.
-  extern __shared__ __align__(16) unsigned char shared[];
-  auto A_tile = reinterpret_cast<__half(*)[kTileM][kTileK + 8]>(shared);
-  auto B_tile = reinterpret_cast<__half(*)[kTileK][kTileN + 8]>(A_tile + kStages);
+  extern __shared__ __align__(128) unsigned char shared[];
+  auto A_tile = reinterpret_cast<__half(*)[kTileK * kTileM]>(shared);
+  auto B_tile = reinterpret_cast<__half(*)[kTileK * kTileN]>(A_tile + kStages);
   const int tiles_across = (N + kTileN - 1) / kTileN;
   const int first_m = blockIdx.x / tiles_across * kTileM, first_n = blockIdx.x % tiles_across * kTileN;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -70,8 +81,8 @@ __global__ void __launch_bounds__(128, 2) entry_tensor_tiles(const __half* __res
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int m = first_m + A_m + i * 32;
-      copy_octet(&A_tile[stage][A_m + i * 32][A_k], A + static_cast<long long>(m) * K + k, m < M ? K - k : 0,
-          A_aligned);
+      copy_octet(&A_tile[stage][swizzled<kTileK>(A_m + i * 32, A_k)], A + static_cast<long long>(m) * K + k,
+          m < M ? K - k : 0, A_aligned);
     }
   };
   auto load_B = [&](int first_k, int stage) {
@@ -79,8 +90,8 @@ __global__ void __launch_bounds__(128, 2) entry_tensor_tiles(const __half* __res
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int k = first_k + B_k + i * 8;
-      copy_octet(&B_tile[stage][B_k + i * 8][B_n], B + static_cast<long long>(k) * N + n, k < K ? N - n : 0,
-          B_aligned);
+      copy_octet(&B_tile[stage][swizzled<kTileN>(B_k + i * 8, B_n)], B + static_cast<long long>(k) * N + n,
+          k < K ? N - n : 0, B_aligned);
     }
   };
   const int steps = (K + kTileK - 1) / kTileK;
@@ -90,32 +101,47 @@ __global__ void __launch_bounds__(128, 2) entry_tensor_tiles(const __half* __res
   };
 
   float sums[4][8][4] = {};
-  // The first kStages - 1 steps only load.
-  for (int step = 1 - kStages; step < steps; ++step) {
-    if (step >= 0) {
-      wait_for_copies<kStages - 2>();
-      __syncthreads();
-    }
-    const int next = step + kStages - 1;
-    if (next < steps) load(next, next % kStages);
+  // Of the 16 terms that are multiplied, and of those that come next.
+  unsigned A_matrices[2][4][4], B_matrices[2][4][4];
+  auto read = [&](int slot, int stage, int k) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      load_matrices(A_matrices[slot][i], &A_tile[stage][swizzled<kTileK>(warp_m + i * 16 + lane % 16,
+        k + lane / 16 * 8)]);
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      load_matrices_transposed(B_matrices[slot][i], &B_tile[stage][swizzled<kTileN>(k + lane % 16,
+        warp_n + i * 16 + lane / 16 * 8)]);
+  };
+  for (int step = 0; step < kStages - 1; ++step) {
+    if (step < steps) load(step, step);
     end_copy_group();
-    if (step >= 0) {
-      const int stage = step % kStages;
+  }
+  wait_for_copies<kStages - 2>();
+  __syncthreads();
+  if (steps > 0) read(0, 0, 0);
+  constexpr int kSlices = kTileK / 16;
+  for (int step = 0; step < steps; ++step) {
 #pragma unroll
-      for (int k = 0; k < kTileK; k += 16) {
-        unsigned a[4][4], b[4][4];
-#pragma unroll
-        for (int i = 0; i < 4; ++i)
-          load_matrices(a[i], &A_tile[stage][warp_m + i * 16 + lane % 16][k + lane / 16 * 8]);
-#pragma unroll
-        for (int i = 0; i < 4; ++i)
-          load_matrices_transposed(b[i], &B_tile[stage][k + lane % 16][warp_n + i * 16 + lane / 16 * 8]);
-#pragma unroll
-        for (int i = 0; i < 4; ++i)
-#pragma unroll
-          for (int j = 0; j < 8; ++j)
-            multiply_add(sums[i][j], a[i], b[j / 2][j % 2 * 2], b[j / 2][j % 2 * 2 + 1]);
+    for (int slice = 0; slice < kSlices; ++slice) {
+      if (slice + 1 < kSlices) {
+        read((slice + 1) % 2, step % kStages, (slice + 1) * 16);
+      } else {
+        wait_for_copies<kStages - 2>();
+        __syncthreads();
+        if (step + 1 < steps) read(0, (step + 1) % kStages, 0);
       }
+      if (slice == 0) {
+        const int next = step + kStages - 1;
+        if (next < steps) load(next, next % kStages);
+        end_copy_group();
+      }
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+#pragma unroll
+        for (int j = 0; j < 8; ++j)
+          multiply_add(sums[i][j], A_matrices[slice % 2][i], B_matrices[slice % 2][j / 2][j % 2 * 2],
+          B_matrices[slice % 2][j / 2][j % 2 * 2 + 1]);
     }
   }
   const int thread_m = warp_m + lane / 4, thread_n = warp_n + lane % 4 * 2;
@@ -144,5 +170,5 @@ __global__ void __launch_bounds__(128, 2) entry_tensor_tiles(const __half* __res
   }
 }
 
-cudaFuncSetAttribute(entry_tensor_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize, 75776);
-entry_tensor_tiles<<<((N + 127) / 128) * ((M + 127) / 128), 128, 75776>>>(A, B, C, K, M, N);
+cudaFuncSetAttribute(entry_tensor_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize, 65536);
+entry_tensor_tiles<<<((N + 127) / 128) * ((M + 127) / 128), 128, 65536>>>(A, B, C, K, M, N);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -46,7 +47,7 @@ std::string DescribedContraction(const core::Computation& form) {
   const core::Computation inlined = core::Inlined(form);
   const Stage& stage = inlined.stages.back();
   const auto last = static_cast<core::VariableId>(stage.extents.size() - 1);
-  const auto found = ContractionOf(inlined, stage, last);
+  const auto found = ContractionOf(inlined, stage, std::array{last});
   if (!found) return found.error().message;
   std::string text = Described(stage, found->batch) + " " + Described(stage, found->m) + " " +
                      Described(stage, found->n) + " " + Described(stage, found->k) + ": " +

@@ -36,6 +36,8 @@ size_t RunSamples(const Schedule& schedule, const std::vector<ContractionSample>
     ++turn;
     for (size_t i = 0; i < tiles.size(); ++i) {
       if (!all && i != turn % tiles.size()) continue;
+      // Elements that are not copied leave no registers for it.
+      if (tiles[i] == "128x256" && sample.name.find("convolution") != std::string::npos) continue;
       SCOPED_TRACE(sample.name + ", " + tiles[i]);
       const Code code = CodeOf(problem, schedule, {{"tile", tiles[i]}});
       const auto run = testing::RunOnSimulator(problem, code);
@@ -51,9 +53,9 @@ size_t RunSamples(const Schedule& schedule, const std::vector<ContractionSample>
 TEST(Tiles, ComputeWhatTheFormSays) {
   std::vector<ContractionSample> samples = testing::ContractionSamples();
   std::erase_if(samples, [](const ContractionSample& sample) {
-    return sample.name == "matrix and vector" || sample.name == "three factors" || sample.name == "grouped convolution";
+    return sample.name == "matrix and vector" || sample.name == "three factors";
   });
-  EXPECT_GE(RunSamples(TilesSchedule(), samples, false), 18u);
+  EXPECT_GE(RunSamples(TilesSchedule(), samples, false), 20u);
 }
 
 // Padding is not multiplied: 0 times infinity would be no number.
@@ -75,6 +77,14 @@ TEST(TensorTiles, ComputeWhatTheFormSays) {
   std::vector<ContractionSample> samples = testing::ContractionSamples();
   std::erase_if(samples, [](const ContractionSample& sample) { return !AllHalves(sample); });
   EXPECT_GE(RunSamples(TensorTilesSchedule(), samples, false), 3u);
+  // Whole tiles, of which everything is copied ahead.
+  ContractionSample aligned = testing::ContractionSampleOf("product in f16");
+  aligned.sizes = {{"M", 70}, {"N", 136}, {"K", 168}};
+  const Problem problem = ProblemOf(aligned.form, aligned.sizes);
+  for (const char* tile : {"128x256", "64x128"}) {
+    const auto run = testing::RunOnSimulator(problem, CodeOf(problem, TensorTilesSchedule(), {{"tile", tile}}));
+    EXPECT_EQ(run.fault + run.mismatch, "") << tile;
+  }
 }
 
 TEST(TensorTiles, RoundNothingThatTheOriginalDoesNot) {

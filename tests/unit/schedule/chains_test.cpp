@@ -77,7 +77,7 @@ core::Computation MeanOfNorms() {
 
 // o[b, i, d] = sum_j softmax_j(scale * q[b, i] . k[b, j]) * v[b, j, d], of the columns up to the row if it is causal;
 // the weights' total divides the result or, as people have it too, each weight.
-core::Computation Attention(bool causal) {
+core::Computation Attention(bool causal, core::DType dtype = core::DType::kF32) {
   StageBuilder t0("t0", {"B", "T", "T"}), t1("t1", {"B", "T"}), t2("t2", {"B", "T"}), t3("t3", {"B", "D", "T"}),
       o("o", {"B", "T", "D"});
   const auto up_to = [&](core::VariableId row, core::VariableId column) {
@@ -97,12 +97,13 @@ core::Computation Attention(bool causal) {
   std::vector<StageBuilder::Id> factors = {t3.Read("v", {V(0), V(3), V(1)}), weight(t3, 2, 3)};
   if (!causal) factors.push_back(t3.Apply(Function::kReciprocal, {t3.ReadStage("t2", {V(0), V(2)})}));
   t3.Reduce(ReduceOp::kSum, {{3, "T"}}, t3.Product(factors), up_to(2, 3));
-  o.Output();
+  o.Output(dtype);
   const auto sum = o.ReadStage("t3", {V(0), V(2), V(1)});
   if (causal) o.Divide({sum, o.ReadStage("t2", {V(0), V(1)})});
-  core::Computation form = FormOf({Input("q", {"B", "T", "D"}), Input("k", {"B", "T", "D"}),
-                                   Input("v", {"B", "T", "D"}), Output("o", {"B", "T", "D"})},
-                                  {t0, t1, t2, t3, o});
+  const std::vector<std::string> shape = {"B", "T", "D"};
+  core::Computation form =
+      FormOf({Input("q", shape, dtype), Input("k", shape, dtype), Input("v", shape, dtype), Output("o", shape, dtype)},
+             {t0, t1, t2, t3, o});
   form.scalars = {"scale"};
   return form;
 }
@@ -116,6 +117,7 @@ struct Chain {
   std::vector<std::string> scratch = {}, conditions = {};
   const char* golden = nullptr;
   schedule::ParameterValues parameters = {};
+  uint64_t infinite = 0;  // one in so many elements
 };
 
 std::vector<Chain> Chains() {
@@ -146,6 +148,31 @@ std::vector<Chain> Chains() {
        {},
        {"D <= 16"},
        "causal_attention.cu"},
+      {"AttentionInHalves",
+       Attention(false, core::DType::kF16),
+       {{"B", 2}, {"T", 70}, {"D", 20}},
+       schedule::AttentionSchedule(),
+       1,
+       {},
+       {"D <= 32"}},
+      {"CausalAttentionInHalves",
+       Attention(true, core::DType::kF16),
+       {{"B", 1}, {"T", 130}, {"D", 48}},
+       schedule::AttentionSchedule(),
+       1,
+       {},
+       {"D <= 48"},
+       "causal_half_attention.cu"},
+      {"CausalAttentionOfInfinities",
+       Attention(true, core::DType::kBF16),
+       {{"B", 1}, {"T", 70}, {"D", 16}},
+       schedule::AttentionSchedule(),
+       1,
+       {},
+       {"D <= 16"},
+       nullptr,
+       {},
+       500},
       {"MeanOfNorms", MeanOfNorms(), {{"B", 9}, {"D", 70}}, schedule::RowsSchedule(), 2, {}, {"B <= 262144"}},
   };
 }
@@ -178,7 +205,7 @@ TEST_P(Phases, ComputeWhatTheFormSays) {
   const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome);
   ASSERT_EQ(refusal, nullptr) << refusal->reason;
   const auto& code = std::get<schedule::Code>(outcome);
-  const auto run = testing::RunOnSimulator(problem, code);
+  const auto run = testing::RunOnSimulator(problem, code, row.infinite);
   EXPECT_EQ(run.fault + run.mismatch, "") << code.kernels << code.launch;
   EXPECT_EQ(code.conditions, row.conditions);
   EXPECT_EQ(code.launch.find("_results, 16)"), std::string::npos) << "a launcher has no address of it\n" << code.launch;

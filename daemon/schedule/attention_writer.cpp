@@ -1,0 +1,195 @@
+#include "schedule/attention_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace warpwright::schedule {
+namespace {
+
+constexpr const char* kLocals[] = {"tiles",      "sums",
+                                   "scores",     "largest",
+                                   "total",      "next",
+                                   "shrink",     "shift",
+                                   "weight",     "inside",
+                                   "element",    "last",
+                                   "thread_row", "thread_column",
+                                   "first_row",  "first_column",
+                                   "stage",      "lane",
+                                   "warp",       "load",
+                                   "high",       "low",
+                                   "again",      "sum",
+                                   "score",      "query",
+                                   "key",        "r",
+                                   "c",          "n",
+                                   "j",          "i"};
+constexpr int64_t kDeepest = 128;  // terms of a score, and elements of a result: registers and shared memory
+
+}  // namespace
+
+AttentionWriter::AttentionWriter(const Problem& problem, const Group& group, AttentionPlan plan, int tile)
+    : problem_(problem), group_(group), plan_(std::move(plan)), tile_(tile), names_(problem) {
+  for (const char* name : kLocals) names_.Take(name);
+  row_ = names_.Take("row"), column_ = names_.Take("column"), depth_ = names_.TakeOf({"k", "d"}),
+  col_ = names_.Take("col");
+  std::map<core::VariableId, std::string> batch;
+  for (const Axis& axis : plan_.product.batch) batch_names_.push_back(names_.Take("b" + std::to_string(axis.variable)));
+  for (size_t b = 0; b < batch_names_.size(); ++b) batch[plan_.product.batch[b].variable] = batch_names_[b];
+  batch_.emplace(plan_.product.batch, batch, names_, "batch", "batches");
+  depth_count_ = Rounded(plan_.product.k[0].extent).value_or(0);
+  col_count_ = Rounded(plan_.col_extent).value_or(0);
+}
+
+// To whole columns of threads, at all sizes that are timed.
+std::optional<int64_t> AttentionWriter::Rounded(const core::Size& extent) const {
+  const auto largest = LargestOf(problem_, extent);
+  if (!largest || *largest > kDeepest) return std::nullopt;
+  return (std::max<int64_t>(*largest, 1) + 15) / 16 * 16;
+}
+
+CodeOutcome AttentionWriter::Write() {
+  if (depth() == 0 || cols() == 0) return schedule::Refuse("rows of the factors are too long for registers");
+  const std::string name = KernelName(problem_, "one_pass");
+  const KernelArguments arguments = ArgumentsOf(problem_, group_);
+  Lines kernel;
+  kernel.AddAll(FormulaComment(problem_, group_));
+  WriteComment(kernel);
+  kernel.Add(Head(fmt::format("__global__ void __launch_bounds__({})", threads()), name, arguments.parameters));
+  Lines body(1);
+  body.Add(fmt::format("constexpr int kTile = {}, kDepth = {}, kCols = {};", tile_, depth(), cols()));
+  WriteBody(body);
+  kernel.Append(body);
+  kernel.Add("}");
+  if (refusal_) return *refusal_;
+  Code code;
+  code.helpers = Helpers();
+  code.kernels = kernel.text();
+  code.launch = WriteLaunch(name, arguments);
+  code.notes = {fmt::format("rows by {}, scores kept in registers", tile_)};
+  for (const auto& [extent, most] : {std::pair(plan_.product.k[0].extent, depth()), {plan_.col_extent, cols()}})
+    if (const std::string text = fmt::format("{} <= {}", SizeText(extent), most);
+        !extent.Variables().empty() && (code.conditions.empty() || code.conditions.back() != text))
+      code.conditions.push_back(text);
+  return code;
+}
+
+VariableTexts AttentionWriter::Variables(size_t of) const {
+  VariableTexts texts;
+  for (const auto& [variable, is] : plan_.variables.at(of)) {
+    switch (is.role) {
+      case AttentionRole::kBatch: texts[variable] = batch_names_[is.batch]; break;
+      case AttentionRole::kRow: texts[variable] = row_; break;
+      case AttentionRole::kColumn: texts[variable] = column_; break;
+      case AttentionRole::kDepth: texts[variable] = depth_; break;
+      case AttentionRole::kCol: texts[variable] = col_; break;
+    }
+  }
+  return texts;
+}
+std::string AttentionWriter::Value(size_t of, const std::vector<core::NodeId>& nodes, const Known& known,
+                                   Lines& lines) {
+  Scope scope{.variables = Variables(of), .value = [&](const core::TensorRead& read) -> std::optional<std::string> {
+                for (const auto& [i, text] : known)
+                  if (read.stage && read.tensor == stage(i).name) return text;
+                return std::nullopt;
+              }};
+  ExpressionCode code(problem_, stage(of), std::move(scope), names_, lines);
+  std::string product;
+  for (const core::NodeId node : nodes) {
+    const std::string factor = code.Value(node, core::ValueType::kReal);
+    product += (product.empty() ? "" : " * ") + (nodes.size() == 1 ? factor : Parenthesized(factor));
+  }
+  if (code.refusal()) refusal_ = code.refusal();
+  return product;
+}
+void AttentionWriter::WriteBlock(Lines& body) {
+  batch_->DeclareExtents(body);
+  const std::string blocks = names_.Take("row_blocks");
+  body.Add(fmt::format("const int {} = {};", blocks, CeilDivided(SizeText(rows()), "kTile")));
+  body.Add(fmt::format("const int first_row = blockIdx.x % {} * kTile;", blocks));
+  if (batch_->empty()) return;
+  body.Add(fmt::format("const int {} = blockIdx.x / {};", batch_->index(), blocks));
+  if (!batch_->single()) batch_->Decode(body, batch_->index());
+}
+
+std::string AttentionWriter::WriteLast(Lines& body) const {
+  const std::string all = SizeText(columns());
+  for (const core::Guard& guard : SumOf(plan_.largest).guards) {
+    const auto& terms = guard.value.terms;
+    if (!guard.high || terms.size() != 2 || !core::IsNumber(guard.value.divisor, 1)) continue;
+    const auto is = [&](const core::Affine::Term& term, AttentionRole role, int sign) {
+      return term.part == core::Affine::Part::kWhole && core::IsNumber(term.coefficient, sign) &&
+             plan_.variables.at(plan_.largest).at(term.variable).role == role;
+    };
+    const bool diagonal = (is(terms[0], AttentionRole::kRow, -1) && is(terms[1], AttentionRole::kColumn, 1)) ||
+                          (is(terms[1], AttentionRole::kRow, -1) && is(terms[0], AttentionRole::kColumn, 1));
+    if (!diagonal || !core::IsNumber(guard.value.constant, 0)) continue;
+    // The last row's end: first_row + kTile - 1 + high.
+    const bool one = core::IsNumber(*guard.high, 1);
+    const std::string end = one ? "kTile" : "kTile - 1 + " + Parenthesized(SizeText(*guard.high));
+    body.Add(fmt::format("const int last = min({}, first_row + {});  // no row has columns behind", all, end));
+    return "last";
+  }
+  return Parenthesized(all);
+}
+
+void AttentionWriter::WriteIfInside(Lines& body, size_t of, core::NodeId node, const Known& known,
+                                    const std::string& statement) {
+  const std::string guards = ConditionText(SumOf(of).guards, Variables(of));
+  Lines inside(body.level() + 1);
+  const std::string value = Value(of, {node}, known, inside);
+  AddBroken(body, fmt::format("if ({} < {} && {} < {}{}) {{", row_, Parenthesized(SizeText(rows())), column_,
+                              Parenthesized(SizeText(columns())), guards.empty() ? "" : " && " + guards));
+  body.Append(inside);
+  AddBroken(body, "  " + fmt::format(fmt::runtime(statement), value));
+  body.Add("}");
+}
+
+bool AttentionWriter::IsSummedAsItIs() {
+  Lines ignored;
+  const Known known = {{plan_.scores, "score"}, {plan_.largest, "largest"}};
+  return Value(plan_.total, {SumOf(plan_.total).body}, known, ignored) ==
+             Value(plan_.sums, {plan_.weight}, known, ignored) &&
+         ignored.empty() &&
+         ConditionText(SumOf(plan_.total).guards, Variables(plan_.total)) ==
+             ConditionText(SumOf(plan_.sums).guards, Variables(plan_.sums));
+}
+
+void AttentionWriter::WriteOutputs(Lines& body, const std::string& sum, const std::string& total,
+                                   const std::string& largest) {
+  body.Open(fmt::format("if ({} < {} && {} < {})", row_, Parenthesized(SizeText(rows())), col_,
+                        Parenthesized(SizeText(plan_.col_extent))));
+  Known known = {{plan_.total, total}, {plan_.largest, largest}, {plan_.sums, sum}};
+  if (!plan_.scale.empty()) {
+    const std::string scale = Value(plan_.sums, plan_.scale, known, body);
+    known[plan_.sums] = fmt::format("({} * {})", sum, Parenthesized(scale));
+  }
+  for (const size_t output : plan_.outputs) WriteOutput(body, output, known);
+  body.Close();
+}
+
+void AttentionWriter::WriteOutput(Lines& body, size_t output, const Known& known) {
+  const core::Stage& own = stage(output);
+  const auto root = static_cast<core::NodeId>(own.nodes.size() - 1);
+  const std::string domain = ConditionText(own.domain, Variables(output));
+  if (!domain.empty()) body.Open(fmt::format("if ({})", domain));
+  const std::string value = Value(output, {root}, known, body);
+  std::vector<std::string> at;
+  for (const core::Affine& position : StoredAt(own)) at.push_back(PositionText(position, Variables(output)));
+  AddBroken(body, fmt::format("{}[{}] = {};", own.name, OffsetText(problem_, ShapeOf(problem_, own.name), at),
+                              Stored(problem_, own.dtype, core::ValueType::kReal, value)));
+  if (!domain.empty()) body.Close();
+}
+
+std::string AttentionWriter::WriteLaunch(const std::string& name, const KernelArguments& arguments) const {
+  Lines launch;
+  const int64_t bytes = SharedBytes();
+  AddBroken(launch,
+            fmt::format("cudaFuncSetAttribute({}, cudaFuncAttributeMaxDynamicSharedMemorySize, {});", name, bytes));
+  std::string grid = CeilDivided(SizeText(rows()), std::to_string(tile_));
+  if (!batch_->empty()) grid = fmt::format("{} * {}", Parenthesized(grid), Parenthesized(batch_->extent()));
+  launch.Add(Launch(problem_, name, grid, std::to_string(threads()), arguments.values, std::to_string(bytes)));
+  return launch.text();
+}
+
+}  // namespace warpwright::schedule
