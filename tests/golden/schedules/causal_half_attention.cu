@@ -83,7 +83,8 @@ __global__ void __launch_bounds__(128) entry_one_pass(const __half* __restrict__
         }
       }
       // Four lanes share a row.
-      for (int offset = 2; offset > 0; offset /= 2) next = fmaxf(next, __shfl_xor_sync(0xffffffffu, next, offset));
+      for (int offset = 2; offset > 0; offset /= 2) next =
+          fmaxf(next, __shfl_xor_sync(0xffffffffu, next, offset));
       const float shrink = largest[r] == next ? 1.0f : expf(largest[r] - next);
       largest[r] = next;
       const float shift = next == -INFINITY ? 0.0f : next;  // of a row that is -inf so far, weights are 0
@@ -156,7 +157,8 @@ __global__ void __launch_bounds__(128) entry_one_pass(const __half* __restrict__
               score += query * key;
             }
             sum +=
-                expf(score * scale - largest[r]) * __half2float(v[(static_cast<long long>(b0) * T + column) * D + col]);
+                expf(score * scale - largest[r]) *
+                    __half2float(v[(static_cast<long long>(b0) * T + column) * D + col]);
           }
           if (row < T && col < D) {
             o[(static_cast<long long>(b0) * T + row) * D + col] = __float2half(sum / total[r]);
@@ -174,7 +176,8 @@ __global__ void __launch_bounds__(128) entry_one_pass(const __half* __restrict__
       for (int c = 0; c < 2; ++c) {
         const int row = first_row + thread_row + r * 8, col = n * 8 + thread_column + c;
         if (row < T && col < D) {
-          o[(static_cast<long long>(b0) * T + row) * D + col] = __float2half(sums[n][2 * r + c] / total[r]);
+          o[(static_cast<long long>(b0) * T + row) * D + col] =
+              __float2half(sums[n][2 * r + c] / total[r]);
         }
       }
     }

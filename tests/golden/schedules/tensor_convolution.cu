@@ -104,7 +104,8 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
       const bool inside = column < columns && term < terms && input_i2 * S + r >= P &&
           input_i2 * S + r < H + P && input_i3 * S + r2 >= P && input_i3 * S + r2 < P + W;
       input_next[i] = inside ?
-          input[((static_cast<long long>(input_b) * C + c) * H + input_i2 * S + r - P) * W + input_i3 * S + r2 - P] : __half(0.0f);
+          input[((static_cast<long long>(input_b) * C + c) * H + input_i2 * S + r - P) * W + input_i3 * S +
+              r2 - P] : __half(0.0f);
     }
   };
   const int steps = (terms + kTileK - 1) / kTileK;
@@ -130,7 +131,8 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
         unsigned weight_matrices[2][4], input_matrices[4][4];
 #pragma unroll
         for (int i = 0; i < 2; ++i)
-          load_matrices(weight_matrices[i], &weight_tile[stage][swizzled<kTileK>(warp_m + i * 16 + lane % 16,
+          load_matrices(weight_matrices[i],
+              &weight_tile[stage][swizzled<kTileK>(warp_m + i * 16 + lane % 16,
             k + lane / 16 * 8)]);
 #pragma unroll
         for (int i = 0; i < 4; ++i)
@@ -185,13 +187,18 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
           for (int kz = 0; kz < C; ++kz) {
             for (int ky = 0; ky < R; ++ky) {
               for (int kx = 0; kx < R; ++kx) {
-                if (i2 * S + ky >= P && i2 * S + ky < H + P && i3 * S + kx >= P && i3 * S + kx < P + W) {
-                  sum += __half2float(input[((static_cast<long long>(b) * C + kz) * H + i2 * S + ky - P) * W + i3 * S + kx - P]) * __half2float(weight[((static_cast<long long>(o) * C + kz) * R + ky) * R + kx]);
+                if (i2 * S + ky >= P && i2 * S + ky < H + P && i3 * S + kx >= P &&
+                    i3 * S + kx < P + W) {
+                  sum += __half2float(input[((static_cast<long long>(b) * C + kz) * H + i2 * S +
+                      ky - P) * W + i3 * S + kx - P]) *
+                      __half2float(weight[((static_cast<long long>(o) * C + kz) * R + ky) * R +
+                      kx]);
                 }
               }
             }
           }
-          out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3] = __float2half(sum + __half2float(bias[o]));
+          out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) *
+              ((W + 2 * P - R) / S + 1) + i3] = __float2half(sum + __half2float(bias[o]));
         }
       }
     }
@@ -211,7 +218,9 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
       for (int i = 0; i < 4; ++i) {
         const int o = first_o + thread_m + i * 8;
         if (o >= O) break;
-        store_pair(&out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3], out_of(sums[i / 2][j / 2][i % 2 * 2], o, b, i2, i3), out_of(sums[i / 2][j / 2][i % 2 * 2 + 1], o, b, i2, i3 + 1));
+        store_pair(&out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) *
+            ((W + 2 * P - R) / S + 1) + i3], out_of(sums[i / 2][j / 2][i % 2 * 2], o, b, i2, i3),
+            out_of(sums[i / 2][j / 2][i % 2 * 2 + 1], o, b, i2, i3 + 1));
       }
     } else {
 #pragma unroll
@@ -225,7 +234,9 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
         for (int i = 0; i < 4; ++i) {
           const int o = first_o + thread_m + i * 8;
           if (o >= O) break;
-          out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) * ((W + 2 * P - R) / S + 1) + i3] = __float2half(out_of(sums[i / 2][j / 2][i % 2 * 2 + l], o, b, i2, i3));
+          out[((static_cast<long long>(b) * O + o) * ((H + 2 * P - R) / S + 1) + i2) *
+              ((W + 2 * P - R) / S + 1) + i3] =
+              __float2half(out_of(sums[i / 2][j / 2][i % 2 * 2 + l], o, b, i2, i3));
         }
       }
     }
@@ -233,5 +244,6 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
 }
 
 cudaFuncSetAttribute(entry_tensor_tiles, cudaFuncAttributeMaxDynamicSharedMemorySize, 49152);
-entry_tensor_tiles<<<((B * ((H + 2 * P - R) / S + 1) * ((W + 2 * P - R) / S + 1) + 127) / 128) * ((O + 63) / 64), 128, 49152>>>(input,
+entry_tensor_tiles<<<((B * ((H + 2 * P - R) / S + 1) * ((W + 2 * P - R) / S + 1) + 127) / 128) * ((O + 63) / 64),
+    128, 49152>>>(input,
     weight, bias, out, B, C, H, O, P, R, S, W);
