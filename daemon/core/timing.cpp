@@ -12,11 +12,22 @@
 namespace warpwright::core {
 namespace {
 
-bool Counts(const TimedPair& pair, const TimingRules& rules) {
+constexpr size_t kFewPairs = 4;
+
+// 0: too few to tell.
+double UsualClockOfOriginal(std::span<const TimedPair> pairs) {
+  std::vector<double> clocks;
+  for (const TimedPair& pair : pairs)
+    if (pair.original_mhz > 0) clocks.push_back(pair.original_mhz);
+  return clocks.size() < kFewPairs ? 0 : Median(clocks);
+}
+
+bool Counts(const TimedPair& pair, const TimingRules& rules, double usual_mhz) {
   if (!(pair.original_us > 0) || !(pair.candidate_us > 0)) return false;
   const double a = pair.original_mhz, b = pair.candidate_mhz;
   if (a <= 0 || b <= 0) return true;
   if (rules.nominal_mhz > 0 && std::min(a, b) < rules.throttled_share * rules.nominal_mhz) return false;
+  if (usual_mhz > 0) return a >= (1 - rules.clock_difference) * usual_mhz;
   return std::abs(a - b) <= rules.clock_difference * std::max(a, b);
 }
 
@@ -60,8 +71,9 @@ TimingSummary Summarize(std::span<const TimedPair> pairs, const TimingRules& rul
   };
   std::map<int, Block> blocks;
   std::vector<double> original, candidate;
+  const double usual_mhz = UsualClockOfOriginal(pairs);
   for (const TimedPair& pair : pairs) {
-    if (!Counts(pair, rules)) {
+    if (!Counts(pair, rules, usual_mhz)) {
       ++summary.discarded;
       continue;
     }

@@ -36,9 +36,13 @@ enum class TimingDecision : uint8_t { kFaster, kSame, kSlower, kInconclusive };
 std::string_view Name(TimingDecision decision);  // "faster"
 
 struct TimingRules {
-  double min_effect = 0.02;           // FASTER must be faster by more than this
-  double throttled_share = 0.75;      // a pair is discarded if a clock is below this share of `nominal_mhz`
-  double clock_difference = 0.03;     // or if the clocks of its two sides differ by more
+  double min_effect = 0.02;  // FASTER must be faster by more than this
+  // A pair is discarded if a clock is below this share of `nominal_mhz`: a brake halves it; power alone takes tensor
+  // cores at work to 0.7.
+  double throttled_share = 0.5;
+  // Or if the original's clock is lower by more than it usually was in these pairs (of few pairs: if the clocks of its
+  // two sides differ by more). That a candidate runs at another clock is no accident: it draws another power.
+  double clock_difference = 0.03;
   double max_discarded_share = 0.20;  // with more, kInconclusive
   double nominal_mhz = 0;             // 0: only differences are checked
 };
