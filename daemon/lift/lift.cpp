@@ -24,6 +24,7 @@ using core::NotLifted;
 constexpr std::string_view kNoShape = "no shape", kBranchOnData = "branch on data";
 constexpr std::ptrdiff_t kFewestEven = 3;  // shapes
 constexpr double kShareOfWhole = 0.6;      // of the time, for all launches together
+constexpr double kShareOfAll = 0.75;       // for all ways of looking at it: a shape that was begun is finished
 constexpr size_t kMostForms = 7;
 // Blocks in place of all, by how many expressions one makes.
 constexpr uint64_t kMostSampled = 48, kFewestSampled = 4, kSampledNodes = 600'000;
@@ -60,7 +61,7 @@ class Lifting {
       WW_TRY(TryInstead(outcome));
       if (!std::holds_alternative<Lifted>(outcome)) std::swap(view_.dimensions, other);
     }
-    cpu_end_ = cpu_begin + request_.seconds_limit;
+    cpu_end_ = cpu_begin + request_.seconds_limit * kShareOfAll;
     // What a launch leaves for the next one may be simple where all of them together are not.
     if (at_shape_.launches() > 1) {
       view_.cut_launches = true;
