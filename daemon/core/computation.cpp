@@ -188,17 +188,23 @@ const TensorArgument* Computation::FindTensor(std::string_view name) const {
   return found == tensors.end() ? nullptr : &*found;
 }
 
+bool IsOfOnePath(std::string_view assumption) { return assumption.starts_with("path "); }
+
 std::optional<std::string> BrokenAssumption(const Computation& computation,
                                             const std::map<std::string, int64_t>& sizes) {
   constexpr std::string_view kIs = " = ";
   for (const std::string& assumption : computation.assumptions) {
+    if (IsOfOnePath(assumption)) return assumption;
     const size_t is = assumption.find(kIs);
-    const auto left = is == std::string::npos ? sizes.end() : sizes.find(assumption.substr(0, is));
-    if (left == sizes.end()) continue;
-    const std::string right = assumption.substr(is + kIs.size());
-    const auto size = sizes.find(right);
-    if (right != std::to_string(left->second) && (size == sizes.end() || size->second != left->second))
-      return assumption;
+    if (is == std::string::npos) continue;
+    const auto value = [&](std::string_view text) -> std::optional<int64_t> {
+      const auto expression = Expression::Parse(text);
+      const auto evaluated = expression ? expression->Evaluate(sizes) : Fail(expression.error());
+      return evaluated ? std::optional(*evaluated) : std::nullopt;
+    };
+    const auto left = value(std::string_view(assumption).substr(0, is));
+    const auto right = value(std::string_view(assumption).substr(is + kIs.size()));
+    if (left && right && *left != *right) return assumption;
   }
   return std::nullopt;
 }

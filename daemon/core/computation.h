@@ -241,7 +241,10 @@ struct Computation {
 Status Validate(const Computation& computation);
 // The names that its sizes have, sorted: for Computation::sizes.
 std::vector<std::string> SizeNames(const Computation& computation);
-// The first assumption about sizes ("N = 1", "M = N") that does not hold at these; none: the form is of them.
+// "path 1 of 2 seen (clamp.cu:12)": the form is of inputs that go this way alone, and nothing tells which do.
+bool IsOfOnePath(std::string_view assumption);
+// The first assumption that does not hold at these sizes ("N = 1", "M = N", "K % 4 = 0") or may not hold of some input;
+// none: the form is of them.
 std::optional<std::string> BrokenAssumption(const Computation& computation,
                                             const std::map<std::string, int64_t>& sizes);
 

@@ -252,6 +252,8 @@ Result<std::vector<std::vector<std::string>>> OrdersOfSymbols(const Computation&
 }  // namespace
 
 Result<NormalForm> Normalize(const Computation& computation, uint64_t limit) {
+  for (const std::string& assumption : computation.assumptions)
+    if (IsOfOnePath(assumption)) return Fail(ErrorCode::kUnsupported, "only one path is known: " + assumption);
   WW_ASSIGN(const auto orders, OrdersOfSymbols(computation, limit));
   NormalForm form;
   for (const auto& order : orders) {

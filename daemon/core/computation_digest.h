@@ -20,7 +20,7 @@ struct NormalForm {
   std::vector<DType> rounded;  // floating-point types that intermediate values are rounded to, sorted
 };
 
-// `computation` is valid. kLimit: it takes more than `limit` steps.
+// `computation` is valid. kLimit: it takes more than `limit` steps. kUnsupported: it is of one path of several.
 Result<NormalForm> Normalize(const Computation& computation, uint64_t limit = 2'000'000);
 
 }  // namespace warpwright::core

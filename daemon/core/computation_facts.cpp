@@ -175,8 +175,10 @@ class FactFinder {
       for (NodeId id = 0; id < stage.nodes.size(); ++id) {
         if (!reachable[id]) continue;
         if (const auto* read = std::get_if<TensorRead>(&stage.nodes[id]))
-          facts_.gathers += std::any_of(read->at.begin(), read->at.end(),
-                                        [](const Coordinate& c) { return std::holds_alternative<NodeId>(c); });
+          facts_.gathers += std::any_of(read->at.begin(), read->at.end(), [&](const Coordinate& c) {
+            const NodeId* position = std::get_if<NodeId>(&c);
+            return position != nullptr && data[*position];
+          });
         if (const auto* select = std::get_if<Select>(&stage.nodes[id])) facts_.data_branches += data[select->condition];
       }
     }

@@ -15,7 +15,10 @@ namespace warpwright::core {
 struct LiftShape {
   std::map<std::string, ScalarValue> scalars;
   std::vector<BufferContent> buffers;
+  bool even = true;    // sizes are multiples of the powers of two that they are multiples of in every case
+  bool apart = false;  // sizes differ that are equal in every case: the entry may not be meant to run here
 };
+inline constexpr int64_t kMostDivisible = 32;  // the largest of these powers
 struct LiftRequest {
   SourceRef source;
   KernelSpec spec;

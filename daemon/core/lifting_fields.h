@@ -12,6 +12,8 @@ void Describe(V& field, const LiftShape*) {
   using T = LiftShape;
   field("scalars", &T::scalars);
   field("buffers", &T::buffers);
+  field("even", &T::even);
+  field("apart", &T::apart);
 }
 template <typename V>
 void Describe(V& field, const LiftRequest*) {

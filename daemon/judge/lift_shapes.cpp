@@ -244,6 +244,94 @@ void Fill(const core::BufferArgument& buffer, const Sizes& sizes, const base::Co
   }
 }
 
+// The largest power of two that divides a size in every case.
+std::map<std::string, int64_t> Divisors(const core::KernelSpec& spec) {
+  std::map<std::string, int64_t> divisors;
+  for (const core::Argument& argument : spec.args) {
+    const std::vector<int64_t> values = ValuesInCases(spec, argument.name);
+    if (values.empty() || *std::min_element(values.begin(), values.end()) <= kTiny) continue;
+    int64_t divisor = core::kMostDivisible;
+    while (std::any_of(values.begin(), values.end(), [&](int64_t v) { return v % divisor != 0; })) divisor /= 2;
+    if (divisor > 1) divisors[argument.name] = divisor;
+  }
+  return divisors;
+}
+
+bool IsEven(const std::map<std::string, int64_t>& divisors, const Scalars& scalars) {
+  return std::all_of(divisors.begin(), divisors.end(),
+                     [&](const auto& d) { return std::get<int64_t>(scalars.at(d.first)) % d.second == 0; });
+}
+
+// Rounded up to what divides every case.
+Scalars Evened(const core::KernelSpec& spec, const std::map<std::string, int64_t>& divisors,
+               const std::map<std::string, core::Size>& relations, Scalars scalars) {
+  Sizes sizes;
+  for (const core::Argument& argument : spec.args) {
+    const auto found = scalars.find(argument.name);
+    int64_t* value = found == scalars.end() ? nullptr : std::get_if<int64_t>(&found->second);
+    if (value == nullptr) continue;
+    if (const auto relation = relations.find(argument.name); relation != relations.end())
+      *value = relation->second.Evaluate(sizes).value_or(*value);
+    else if (const auto divisor = divisors.find(argument.name); divisor != divisors.end())
+      *value = (*value + divisor->second - 1) / divisor->second * divisor->second;
+    sizes[argument.name] = *value;
+  }
+  return scalars;
+}
+
+// Dimensions that are equal in every case, one of them larger than the others at a time.
+std::vector<Scalars> Apart(const core::KernelSpec& spec, const std::map<std::string, int64_t>& divisors,
+                           const Scalars& from) {
+  std::map<std::vector<int64_t>, size_t> equal;
+  std::vector<Scalars> shapes;
+  for (const core::Argument& argument : spec.args) {
+    const std::vector<int64_t> values = ValuesInCases(spec, argument.name);
+    if (values.empty() || values[0] <= kTiny || !IsDimension(spec, argument.name) || equal[values]++ == 0) continue;
+    Scalars scalars = from;
+    const auto divisor = divisors.find(argument.name);
+    const int64_t step = divisor == divisors.end() ? 1 : divisor->second;
+    std::get<int64_t>(scalars.at(argument.name)) += step * static_cast<int64_t>(equal[values]);
+    shapes.push_back(std::move(scalars));
+  }
+  return shapes;
+}
+
+struct ChosenShape {
+  Scalars scalars;
+  bool even = true, apart = false;
+};
+
+constexpr size_t kEvenShapes = 4, kApartShapes = 3;
+
+// After those that fit to all that code may ask for: some that divide as in the cases, and some that differ where these
+// do not.
+std::vector<ChosenShape> WithSpecial(const core::KernelSpec& spec, std::vector<Scalars> usual) {
+  const auto divisors = Divisors(spec);
+  const auto relations = Relations(spec);
+  std::set<Sizes> seen;
+  std::vector<ChosenShape> shapes;
+  const auto add = [&](Scalars scalars, bool apart) {
+    const bool is_new = seen.insert(IntegersOf(scalars)).second;
+    if (apart && !is_new) return;
+    const bool even = IsEven(divisors, scalars);
+    shapes.push_back({std::move(scalars), even, apart});
+  };
+  for (Scalars& scalars : usual) add(std::move(scalars), false);
+  if (shapes.empty() || spec.cases.empty()) return shapes;
+  const Scalars smallest = shapes[0].scalars;
+  const auto even = [&] {
+    return static_cast<size_t>(std::count_if(shapes.begin(), shapes.end(), [](const auto& s) { return s.even; }));
+  };
+  for (size_t k = 0; !divisors.empty() && even() < kEvenShapes && k < kEvenShapes; ++k) {
+    Scalars scalars = Evened(spec, divisors, relations, Shrunk(spec, spec.cases[0], relations, kSubstitutes[k]));
+    if (!seen.contains(IntegersOf(scalars))) add(std::move(scalars), false);
+  }
+  size_t count = 0;
+  for (Scalars& scalars : Apart(spec, divisors, Evened(spec, divisors, relations, smallest)))
+    if (count++ < kApartShapes) add(std::move(scalars), true);
+  return shapes;
+}
+
 std::vector<Scalars> ChooseShapes(const core::KernelSpec& spec, size_t count) {
   std::vector<Scalars> shapes;
   std::set<Sizes> seen;
@@ -288,7 +376,6 @@ std::vector<Scalars> ChooseShapes(const core::KernelSpec& spec, size_t count) {
   while (shapes.size() == 1 || (shapes.size() > 1 && shapes.size() < kOfOneSize && seen.size() == 1))
     shapes.push_back(shapes[0]);
   if (shapes.size() > count) shapes.resize(count);
-  for (size_t j = 0; j < shapes.size(); ++j) MakeUnusual(shapes[j], j);
   return shapes;
 }
 
@@ -327,9 +414,11 @@ Result<std::vector<core::BufferContent>> MakeContents(const core::KernelSpec& sp
 
 std::vector<core::LiftShape> MakeLiftShapes(const core::KernelSpec& spec, size_t count, uint64_t limit_bytes) {
   std::vector<core::LiftShape> shapes;
-  for (Scalars& scalars : ChooseShapes(spec, count)) {
-    auto contents = MakeContents(spec, scalars, 1 + shapes.size(), limit_bytes);
-    if (contents) shapes.push_back({std::move(scalars), std::move(*contents)});
+  size_t number = 0;
+  for (ChosenShape& chosen : WithSpecial(spec, ChooseShapes(spec, count))) {
+    MakeUnusual(chosen.scalars, number++);
+    auto contents = MakeContents(spec, chosen.scalars, 1 + shapes.size(), limit_bytes);
+    if (contents) shapes.push_back({std::move(chosen.scalars), std::move(*contents), chosen.even, chosen.apart});
   }
   return shapes;
 }

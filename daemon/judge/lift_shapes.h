@@ -16,7 +16,8 @@
 
 namespace warpwright::judge {
 
-// In the order in which they should be tried; at most `count`. Shapes of more than `limit_bytes` are left out. Integers
+// In the order in which they should be tried; at most `count` for all that code may ask for, and after them a few that
+// are `even`, and some that are `apart` (core/lifting.h). Shapes of more than `limit_bytes` are left out. Integers
 // lie within the manifest's bounds; numbers are no special values.
 std::vector<core::LiftShape> MakeLiftShapes(const core::KernelSpec& spec, size_t count, uint64_t limit_bytes);
 

@@ -211,6 +211,24 @@ std::optional<AffineFit> FitAffineOrDigit(const Columns& x, const Column& values
   });
 }
 
+std::optional<GridFit> FitGrid(const Columns& x, const Column& values, int64_t extent) {
+  if (values.empty() || extent < 2) return std::nullopt;
+  for (size_t k = 0; k < x.size(); ++k) {
+    const auto [low, high] = std::minmax_element(x[k]->begin(), x[k]->end());
+    const int64_t own = *high + 1;
+    if (*low < 0 || own < 3) continue;
+    // Corner on corner, centre on centre, ends on ends, and these rounded to the nearest.
+    for (const GridFit fit :
+         {GridFit{k, extent, 0, own}, GridFit{k, 2 * extent, extent, 2 * own}, GridFit{k, extent - 1, 0, own - 1},
+          GridFit{k, 2 * (extent - 1), own - 1, 2 * (own - 1)}}) {
+      size_t row = 0;
+      while (row < values.size() && (fit.factor * (*x[k])[row] + fit.offset) / fit.divisor == values[row]) ++row;
+      if (row == values.size()) return fit;
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Line> FitLine(const Columns& x, const std::vector<double>& values) {
   // Slopes between the extreme rows of one column whose other columns agree; seven digits of difference are enough.
   const auto [small, large] = std::minmax_element(values.begin(), values.end());

@@ -47,6 +47,15 @@ std::optional<AffineFit> FitAffine(const Columns& x, const Column& values);
 // FitAffine, or else with digits of columns whose values are not negative.
 std::optional<AffineFit> FitAffineOrDigit(const Columns& x, const Column& values);
 
+// floor((factor * x[column] + offset) / divisor): the nearest neighbour of a position on another grid.
+struct GridFit {
+  size_t column = 0;
+  int64_t factor = 0, offset = 0, divisor = 1;
+};
+// `extent`: of the grid that the values are positions on. By the usual ways to lay one grid over another, of columns
+// whose values are not negative.
+std::optional<GridFit> FitGrid(const Columns& x, const Column& values, int64_t extent);
+
 // A real-valued affine function, as exact as literals of seven digits are.
 struct Line {
   std::vector<double> slopes;

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "core/dtype.h"
+#include "lift/bit_order.h"
 
 namespace warpwright::lift {
 namespace {
@@ -13,10 +14,11 @@ using sim::Type;
 
 class Canonicaliser {
  public:
-  Canonicaliser(const Graph& graph, FormGraph& forms) : graph_(graph), forms_(forms) {}
+  Canonicaliser(const Graph& graph, FormGraph& forms) : graph_(graph), forms_(forms), bit_order_(graph) {}
 
   CanonicalRoots Run(std::span<const ExprId> roots) {
     Reach(roots);
+    bit_order_.Look(reached_);
     for (ExprId id = 1; id < graph_.size(); ++id)
       if (reached_[id] && !absorbed_[id]) {
         form_[id] = Form(id);
@@ -82,8 +84,9 @@ class Canonicaliser {
         reached_[arg] = true;
         uses[arg] = static_cast<uint8_t>(std::min(uses[arg] + 1, 2));
         const Expr& inner = graph_[arg];
-        const bool inside =
-            (is_term && IsSum(inner)) || ((expr.op == ExprOp::kMax || expr.op == ExprOp::kMin) && inner.op == expr.op);
+        const bool same_extremum =
+            (expr.op == ExprOp::kMax || expr.op == ExprOp::kMin) && inner.op == expr.op && inner.type == expr.type;
+        const bool inside = (is_term && IsSum(inner)) || same_extremum;
         absorbed_[arg] = inside;
         if (!inside) uses[arg] = 2;
       });
@@ -98,6 +101,7 @@ class Canonicaliser {
 
   FormId Form(ExprId id) {
     const Expr& expr = graph_[id];
+    if (const FormId chosen = ChoiceBySign(expr)) return chosen;
     bool known = true;
     ForEachArgument(expr, [&](ExprId arg, bool) { known &= form_[arg] != 0 || absorbed_[arg]; });
     if (!known) return 0;
@@ -119,7 +123,8 @@ class Canonicaliser {
       case ExprOp::kIntMul: return forms_.Product({{arg(0), 1}, {arg(1), 1}});
       case ExprOp::kDiv: return forms_.Product({{arg(0), 1}, {arg(1), -1}});
       case ExprOp::kMin:
-      case ExprOp::kMax: return Extremum(id);
+      case ExprOp::kMax:
+        return IsIntegerType(expr.type) && bit_order_.HoldsFloat(id) ? ExtremumOfBits(id) : Extremum(id);
       case ExprOp::kAbs: return call(Function::kAbs);
       case ExprOp::kCopysign: return forms_.Call(Function::kCopysign, {arg(0), arg(1)});
       case ExprOp::kRcp: return call(Function::kReciprocal);
@@ -218,20 +223,78 @@ class Canonicaliser {
     return forms_.Linear(value, std::move(terms));
   }
 
-  FormId Extremum(ExprId root) {
-    const ExprOp op = graph_[root].op;
-    std::vector<FormId> args;
-    std::vector<ExprId> stack{root};
+  // What an extremum of extrema is of.
+  std::vector<ExprId> ArgumentsOfExtremum(ExprId root) const {
+    std::vector<ExprId> args, stack{root};
     while (!stack.empty()) {
       const Expr& expr = graph_[stack.back()];
       stack.pop_back();
-      for (const ExprId arg : expr.arguments()) {
-        if (absorbed_[arg]) stack.push_back(arg);
-        else if (form_[arg] == 0) return 0;
-        else args.push_back(form_[arg]);
-      }
+      for (const ExprId arg : expr.arguments()) (absorbed_[arg] ? stack : args).push_back(arg);
     }
-    return forms_.Extremum(op == ExprOp::kMax ? FormOp::kMax : FormOp::kMin, std::move(args));
+    return args;
+  }
+  FormId Extremum(ExprId root) { return ExtremumOf(graph_[root].op == ExprOp::kMax, ArgumentsOfExtremum(root)); }
+  FormId ExtremumOf(bool maximum, const std::vector<ExprId>& ids) {
+    std::vector<FormId> args;
+    for (const ExprId id : ids) {
+      if (form_[id] == 0) return 0;
+      args.push_back(form_[id]);
+    }
+    return forms_.Extremum(maximum ? FormOp::kMax : FormOp::kMin, std::move(args));
+  }
+  // Numbers whose bits are the arguments.
+  FormId NumberOf(ExprId id) {
+    const Expr& expr = graph_[id];
+    const Type type = Width(expr.type) == 64 ? Type::kF64 : Type::kF32;
+    const bool literal = expr.op == ExprOp::kConst && !sim::IsFloat(expr.type);
+    return literal ? forms_.Constant(LiteralValue(type, expr.payload)) : form_[id];
+  }
+  FormId ExtremumOfNumbers(bool maximum, const std::vector<ExprId>& ids) {
+    std::vector<FormId> args;
+    for (const ExprId id : ids) {
+      args.push_back(NumberOf(id));
+      if (args.back() == 0) return 0;
+    }
+    return forms_.Extremum(maximum ? FormOp::kMax : FormOp::kMin, std::move(args));
+  }
+
+  FormId ExtremumOfBits(ExprId root) {
+    const std::vector<ExprId> args = ArgumentsOfExtremum(root);
+    std::vector<Sign> signs;
+    for (const ExprId arg : args) signs.push_back(bit_order_.SignOf(arg));
+    if (const auto greatest = BitOrder::TakesGreatest(graph_[root], signs)) return ExtremumOfNumbers(*greatest, args);
+    return Refuse("the bits of numbers of any sign are ordered as integers", graph_[root]);
+  }
+  // x >= 0 ? the larger of the bits as signed integers : the smaller of them as unsigned ones, and its opposite: an
+  // atomic maximum and minimum of floats. 0: it is none.
+  FormId ChoiceBySign(const Expr& expr) {
+    if (expr.op != ExprOp::kSelect || !(bit_order_.HoldsFloat(expr.args[1]) || bit_order_.HoldsFloat(expr.args[2])))
+      return 0;
+    const auto is_extremum = [&](ExprId id) {
+      return (graph_[id].op == ExprOp::kMax || graph_[id].op == ExprOp::kMin) && IsIntegerType(graph_[id].type);
+    };
+    if (!is_extremum(expr.args[1]) && !is_extremum(expr.args[2])) return 0;
+    FormId sides[2] = {};
+    for (const bool holds : {true, false}) {
+      const ExprId side = expr.args[holds ? 1 : 2];
+      const Expr& extremum = graph_[side];
+      if (!is_extremum(side)) {
+        sides[holds] = NumberOf(side);
+        continue;
+      }
+      std::vector<ExprId> args;
+      std::vector<Sign> signs;
+      for (ExprId arg : extremum.arguments()) {
+        const Expr& inner = graph_[arg];
+        if (inner.op == ExprOp::kSelect && inner.args[0] == expr.args[0]) arg = inner.args[holds ? 1 : 2];
+        args.push_back(arg);
+        signs.push_back(bit_order_.SignWhere(arg, expr.args[0], holds));
+      }
+      const auto greatest = BitOrder::TakesGreatest(extremum, signs);
+      if (!greatest) return 0;
+      sides[holds] = ExtremumOfNumbers(*greatest, args);
+    }
+    return sides[0] != 0 && sides[1] != 0 ? forms_.Select(form_[expr.args[0]], sides[1], sides[0]) : 0;
   }
 
   FormId Marker(const Expr& expr) {
@@ -258,6 +321,7 @@ class Canonicaliser {
 
   FormId Compare(const Expr& expr) {
     using core::Comparison;
+    if (!bit_order_.IsNumeric(expr)) return Refuse("the bits of numbers of any sign are ordered as integers", expr);
     const FormId a = form_[expr.args[0]], b = form_[expr.args[1]];
     switch (static_cast<sim::Compare>(expr.mode)) {
       case sim::Compare::kEq:
@@ -296,6 +360,7 @@ class Canonicaliser {
 
   const Graph& graph_;
   FormGraph& forms_;
+  BitOrder bit_order_;
   std::vector<bool> reached_, absorbed_;
   std::vector<FormId> form_;
   CanonicalRoots result_;

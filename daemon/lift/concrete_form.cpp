@@ -11,6 +11,7 @@
 #include "lift/emit.h"
 #include "lift/pieces.h"
 #include "lift/skeleton.h"
+#include "lift/vanishing.h"
 
 namespace warpwright::lift {
 namespace {
@@ -295,6 +296,40 @@ class FormMaker {
     }
   }
 
+  bool IsSum(const CellClass& cell_class) const { return cells_[cell_class.members[0]].op == core::ReduceOp::kSum; }
+
+  // If not as they are, with those whose every term vanishes.
+  Fitted<std::vector<IntegerGuard>> DomainOfCells(const CellClass& cell_class, const CellCoordinates& coordinates,
+                                                  const Counters& counters, const Emitter& emitter) {
+    auto domain = ExplainDomain(Pointers(coordinates.of_cell), 0, coordinates.extents, {});
+    if (domain || !IsSum(cell_class)) return domain;
+    TermAtPoint term(forms_, emitter, cell_class.body);
+    const auto is_empty = [&](std::vector<int64_t> point) {
+      const size_t fixed = point.size();
+      point.resize(fixed + counters.extents.size(), 0);
+      while (term.IsZero(point)) {
+        size_t k = point.size();
+        while (k > fixed && ++point[k - 1] == counters.extents[k - 1 - fixed]) point[--k] = 0;
+        if (k == fixed) return true;
+      }
+      return false;
+    };
+    const std::vector<Column> all = WithVanishing(Pointers(coordinates.of_cell), 0, coordinates.extents, is_empty);
+    if (all.empty() || all[0].size() == coordinates.of_cell[0].size()) return domain;
+    return ExplainDomain(Pointers(all), 0, coordinates.extents, {});
+  }
+  Fitted<std::vector<IntegerGuard>> GuardsOfTerms(const CellClass& cell_class, const Columns& x, size_t fixed,
+                                                  const std::vector<int64_t>& extents, const Emitter& emitter) {
+    const std::vector<IntegerGuard> bounds = emitter.Bounds(fixed);
+    auto guards = ExplainDomain(x, fixed, extents, bounds);
+    if (guards || !IsSum(cell_class)) return guards;
+    TermAtPoint term(forms_, emitter, cell_class.body);
+    const std::vector<Column> all =
+        WithVanishing(x, fixed, extents, [&](const std::vector<int64_t>& point) { return term.IsZero(point); });
+    if (all.empty() || all[0].size() == x[0]->size()) return guards;
+    return ExplainDomain(Pointers(all), fixed, extents, bounds);
+  }
+
   Fitted<core::Stage> FitClass(CellClass& cell_class, size_t number, uint32_t line) {
     core::Stage stage;
     stage.name = "t" + std::to_string(number);
@@ -312,19 +347,19 @@ class FormMaker {
       coordinates = ChooseCoordinates(points);
     }
     if (!coordinates) return tl::unexpected(coordinates.error());
-    Fitted<std::vector<IntegerGuard>> domain;
-    if (!request_.sampled) domain = ExplainDomain(Pointers(coordinates->of_cell), 0, coordinates->extents, {});
-    if (!domain) return tl::unexpected(domain.error());
     std::vector<Column> by_row = ByRow(coordinates->of_cell, cell_class);
     auto counters = ChooseCounters(points, Pointers(by_row));
     if (!counters) return tl::unexpected(counters.error());
     for (const int64_t extent : coordinates->extents) stage.extents.push_back(core::Size::Constant(extent));
-    for (const IntegerGuard& guard : *domain) stage.domain.push_back(ToGuard(guard));
     const size_t fixed = by_row.size();
     for (Column& counter : counters->of_row) by_row.push_back(std::move(counter));
     const Columns x = Pointers(by_row);
     if (auto fitted = emitter.Fit(x); !fitted) return tl::unexpected(fitted.error());
-    auto guards = ExplainDomain(x, fixed, counters->extents, emitter.Bounds(fixed));
+    Fitted<std::vector<IntegerGuard>> domain;
+    if (!request_.sampled) domain = DomainOfCells(cell_class, *coordinates, *counters, emitter);
+    if (!domain) return tl::unexpected(domain.error());
+    for (const IntegerGuard& guard : *domain) stage.domain.push_back(ToGuard(guard));
+    auto guards = GuardsOfTerms(cell_class, x, fixed, counters->extents, emitter);
     if (!guards) return tl::unexpected(guards.error());
     cell_class.coordinates = std::move(coordinates->of_cell);
     cell_class.extents = std::move(coordinates->extents);

@@ -42,8 +42,19 @@ core::Guard ToGuard(const IntegerGuard& guard) {
   return out;
 }
 
+namespace {
+
+// A digit that does not take two values to their end: of so few points, some fit by chance.
+bool IsDoubtful(const AffineFit& fit, const Columns& x) {
+  return std::any_of(fit.digits.begin(), fit.digits.end(), [&](const AffineFit::Digit& digit) {
+    return *std::max_element(x[digit.column]->begin(), x[digit.column]->end()) + 1 < 2 * digit.modulus;
+  });
+}
+
+}  // namespace
+
 void Emitter::AddRead(const Position* position, ReadTarget target, std::vector<Slot> slots) {
-  reads_.push_back({position, {std::move(target), std::move(slots), {}}});
+  reads_.push_back({position, {std::move(target), std::move(slots), {}, {}}});
 }
 
 Fitted<void> Emitter::Fit(const Columns& x) {
@@ -51,8 +62,11 @@ Fitted<void> Emitter::Fit(const Columns& x) {
   for (auto& [position, read] : reads_) {
     for (const Slot& slot : read.slots) {
       auto fit = FitAffineOrDigit(x, slot.values);
-      if (!fit) return tl::unexpected("the index of '" + read.target.name + "' is not affine");
-      read.fits.push_back(std::move(*fit));
+      auto grid = fit && !IsDoubtful(*fit, x) ? std::nullopt : FitGrid(x, slot.values, slot.extent);
+      if (grid) fit.reset();
+      if (!fit && !grid) return tl::unexpected("the index of '" + read.target.name + "' is not affine");
+      read.fits.push_back(fit ? std::move(*fit) : AffineFit{});
+      read.grids.push_back(grid);
     }
   }
   return {};
@@ -149,6 +163,13 @@ NodeId Emitter::EmitVariable(size_t k) {
   return Add(core::IndexValue{ToAffine(variable)});
 }
 
+NodeId Emitter::EmitGrid(const GridFit& grid) {
+  const auto number = [this](int64_t value) { return Add(core::SizeValue{core::Size::Constant(value)}); };
+  const NodeId scaled = Add(core::Nary{core::ReduceOp::kProduct, {number(grid.factor), EmitVariable(grid.column)}});
+  const NodeId moved = grid.offset == 0 ? scaled : Add(core::Nary{core::ReduceOp::kSum, {scaled, number(grid.offset)}});
+  return Add(core::Call{core::Function::kIntegerDivide, {moved, number(grid.divisor)}});
+}
+
 NodeId Emitter::EmitBilinear(const Bilinear& bilinear) {
   std::vector<NodeId> terms;
   for (const Bilinear::Term& term : bilinear.terms) {
@@ -173,12 +194,22 @@ NodeId Emitter::EmitLine(const Line& line) {
   return Combine(core::ReduceOp::kSum, std::move(terms));
 }
 
+const Emitter::Read* Emitter::ReadOf(const Position& position) const {
+  const auto found =
+      std::find_if(reads_.begin(), reads_.end(), [&](const auto& item) { return item.first == &position; });
+  return found == reads_.end() ? nullptr : &found->second;
+}
+
 Fitted<NodeId> Emitter::EmitRead(const Position& position) {
-  const Read& read =
-      std::find_if(reads_.begin(), reads_.end(), [&](const auto& item) { return item.first == &position; })->second;
+  const Read& read = *ReadOf(position);
   core::TensorRead node{.tensor = read.target.name, .stage = read.target.stage, .at = {}};
-  for (const AffineFit& fit : read.fits) node.at.emplace_back(ToAffine(fit));
+  for (size_t d = 0; d < read.fits.size(); ++d) {
+    if (read.grids[d]) node.at.emplace_back(EmitGrid(*read.grids[d]));
+    else node.at.emplace_back(ToAffine(read.fits[d]));
+  }
   if (position.kind != Position::Kind::kGather) return Add(std::move(node));
+  if (std::any_of(read.grids.begin(), read.grids.end(), [](const auto& grid) { return grid.has_value(); }))
+    return tl::unexpected(std::string("a gather from a position on another grid"));
   // What data adds to the flat index goes to the coordinate whose stride divides it.
   std::vector<std::vector<NodeId>> added(node.at.size());
   for (size_t child = 0; child < position.children.size(); ++child) {
@@ -234,7 +265,14 @@ Fitted<NodeId> Emitter::EmitProduct(const Position& position) {
   for (size_t k = 0; k < position.children.size(); ++k) {
     auto child = Emit(position.children[k]);
     if (!child) return child;
-    const double exponent = position.coefficients[k][0];
+    const std::vector<double>& exponents = position.coefficients[k];
+    const double exponent = exponents[0];
+    if (std::any_of(exponents.begin(), exponents.end(), [&](double e) { return e != exponent; })) {
+      auto power = EmitNumbers(exponents);
+      if (!power) return power;
+      above.push_back(Add(core::Call{core::Function::kPower, {*child, *power}}));
+      continue;
+    }
     auto& side = exponent > 0 ? above : below;
     if (std::fabs(exponent) <= 4) {
       side.insert(side.end(), static_cast<size_t>(std::fabs(exponent)), *child);

@@ -46,12 +46,15 @@ class Emitter {
   // A factor or term that may vary with the position: a constant, or an index as a number.
   Fitted<core::NodeId> EmitNumbers(const std::vector<double>& values);
 
- private:
   struct Read {
     ReadTarget target;
     std::vector<Slot> slots;
     std::vector<AffineFit> fits;
+    std::vector<std::optional<GridFit>> grids;  // of slots that are not affine: instead
   };
+  const Read* ReadOf(const Position& position) const;  // nullptr: it reads nothing
+
+ private:
   core::NodeId EmitLine(const Line& line);
   core::NodeId EmitBilinear(const Bilinear& bilinear);
   core::NodeId EmitVariable(size_t k);
@@ -59,6 +62,7 @@ class Emitter {
   std::optional<core::NodeId> EmitTimesVariable(const std::vector<double>& values);
   core::NodeId Add(core::Node node);
   core::NodeId Combine(core::ReduceOp op, std::vector<core::NodeId> args);
+  core::NodeId EmitGrid(const GridFit& grid);
   Fitted<core::NodeId> EmitRead(const Position& position);
   Fitted<core::NodeId> EmitLinear(const Position& position);
   Fitted<core::NodeId> EmitProduct(const Position& position);

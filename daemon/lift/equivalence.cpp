@@ -52,8 +52,8 @@ class Side {
 
   Result<PrepareOutcome> PrepareAt(const LiftShape& at) const { return prepare_(at); }
 
-  // Where branches depend on data, once more with both sides of these. The graph is fresh if the outcome is no
-  // Followed.
+  // Where branches depend on data, once more with both sides of these, or along every path. The graph is fresh if the
+  // outcome is no Followed.
   Result<FollowOutcome> Follow(const LiftShape& at, const PreparedShape& shape, Way way, Graph& graph) {
     for (int round = 0;; ++round) {
       sim::DecodeOptions& decode = converted_[shape.module->ptx];
@@ -63,8 +63,16 @@ class Side {
       request.instruction_limit = request_.instruction_limit;
       request.block_order = way.block_order;
       request.earlier_call = way.earlier_call;
+      if (may_fork_) request.forked = forked_;
+      const bool forks = !request.forked.empty();
+      Graph before = forks ? graph.Copy() : Graph(0);
       WW_ASSIGN(TraceOutcome outcome, TracePlan(request, std::move(graph)));
       graph = Graph(request_.node_limit);
+      if (forks && !std::holds_alternative<Trace>(outcome)) {  // too many paths
+        may_fork_ = false;
+        graph = std::move(before);
+        continue;
+      }
       if (auto* not_traced = std::get_if<NotTraced>(&outcome))
         return FollowOutcome(NotComparable{not_traced->blocker, not_traced->message, candidate_});
       if (auto* fault = std::get_if<core::Fault>(&outcome)) return FollowOutcome(Failed{fault->message});
@@ -72,6 +80,7 @@ class Side {
       graph = std::move(trace.graph);
       const std::vector<const DataBranch*> open = OpenBranches(trace.branches, graph);
       if (!open.empty() && round < kConversions && ConvertBranches(trace.kernels, open, decode)) continue;
+      if (!open.empty() && may_fork_ && ForkLaunches(trace.kernels, open, forked_)) continue;
       if (!trace.lossy.empty()) return FollowOutcome(NotComparable{"lossy", trace.lossy[0], candidate_});
       Followed followed{.buffers = std::move(trace.buffers), .open = {}};
       for (const DataBranch* branch : open) followed.open.push_back(*branch);
@@ -103,6 +112,8 @@ class Side {
   const Prepare& prepare_;
   const bool candidate_;
   std::map<std::string, sim::DecodeOptions> converted_;  // by the PTX
+  std::set<std::string, std::less<>> forked_;            // kernels
+  bool may_fork_ = true;
 };
 
 struct ShapeResult {

@@ -153,7 +153,12 @@ class ExpressionShadow : public sim::Shadow {
     MemoryShadow* memory = nullptr;
     uint64_t begin = 0, end = 0;
   };
+  struct Copied {
+    Expr first;           // an element of an argument
+    uint64_t stride = 0;  // to the next one
+  };
   struct Linear;
+  std::optional<Copied> CopiedFrom(uint32_t bytes);
   Region RegionOf(const sim::Context& c, const Target& target) const;
   std::vector<std::byte> ContentOf(const sim::Context& c, const Region& region) const;
   void CaptureRegion(const sim::Context& c, const sim::Instruction& in, int operand, uint32_t lanes);
@@ -201,6 +206,7 @@ class ExpressionShadow : public sim::Shadow {
   std::set<std::pair<ExprId, ExprId>> retries_;  // expressions of which a failed compare-and-swap compared the values
   Region region_;
   std::vector<std::byte> content_;  // of the region
+  std::optional<Copied> copied_;    // what the region is, for loads
   std::vector<Region> regions_;     // by instruction: where it went when it last ran
   std::vector<bool> unread_;        // by instruction: an atomic whose result nothing reads
   bool active_ = false;             // an operand of the current instruction depends on an input

@@ -93,10 +93,13 @@ uint64_t FormGraph::SignatureOf(const FormNode& node, std::span<const FormTerm> 
     const uint64_t signature = nodes_[term.node].signature;
     if (set && signature == previous) continue;
     if (node.op == FormOp::kProduct) {
-      repeated = signature == previous && term.coefficient == previous_exponent ? repeated + 1 : 0;
-      if (repeated >= kReducedFactors) continue;
-      previous_exponent = term.coefficient;
-      hash = Mix(hash, Bits(term.coefficient));
+      // Of expanded recurrences, numbers of steps do not count at all.
+      const bool power = expands_ && term.coefficient > 0;
+      const double exponent = power ? 1 : term.coefficient;
+      repeated = signature == previous && exponent == previous_exponent ? repeated + 1 : 0;
+      if (repeated >= (expands_ ? 1 : kReducedFactors)) continue;
+      previous_exponent = exponent;
+      hash = Mix(hash, Bits(exponent));
     }
     previous = signature;
     hash = Mix(hash, signature);
@@ -276,8 +279,10 @@ void FormGraph::AddFactor(FormId id, double exponent, double& constant, std::vec
     const bool uniform =
         (node.value == 0 || shared(node.value)) &&
         std::all_of(inner.begin(), inner.end(), [&](const FormTerm& t) { return shared(t.coefficient); });
+    // Powers of 1 - a would get signs of their own.
+    const bool keeps = (keeps_signs_ && content == -1 && inner.size() > 1) || (expands_ && content < 0);
     // A half power of a negative content would be lost.
-    if (uniform && content != 1 && (content > 0 || exponent == std::trunc(exponent))) {
+    if (uniform && content != 1 && !keeps && (content > 0 || exponent == std::trunc(exponent))) {
       for (FormTerm& term : inner) term.coefficient /= content;
       const FormId scaled = Linear(node.value / content, std::move(inner));
       // Where terms of one sign became a sum of their own, both orientations may begin with a minus: one is taken.
@@ -317,6 +322,8 @@ FormId FormGraph::Product(const std::vector<FormTerm>& factors) {
             [this](const FormTerm& a, const FormTerm& b) { return a.node != b.node && Before(a.node, b.node); });
   if (combined.empty() || constant == 0) return Constant(constant);
   if (const FormId simpler = ProductOfExponentials(constant, combined)) return simpler;
+  if (expands_)
+    if (const FormId sum = Distributed(constant, combined)) return sum;
   if (combined.size() == 1 && combined[0].coefficient == 1) return Linear(0, {{combined[0].node, constant}});
   const FormId product = Intern({.op = FormOp::kProduct}, std::move(combined));
   return constant == 1 ? product : Linear(0, {{product, constant}});
@@ -361,6 +368,38 @@ FormId FormGraph::ProductOfExponentials(double constant, const std::vector<FormT
       scaled.size() == 1 ? OfOne(FormOp::kLinear, Linear(0, std::move(scaled))) : Linear(0, std::move(scaled));
   others.push_back({whole, 1});
   return Linear(0, {{Product(std::move(others)), constant}});
+}
+
+// Does it depend on more than scalars, directly or as a sum or product?
+bool FormGraph::HasData(FormId id) const {
+  const FormNode& node = nodes_[id];
+  if (node.op == FormOp::kConstant || node.op == FormOp::kScalar) return false;
+  if (node.op != FormOp::kLinear && node.op != FormOp::kProduct) return true;
+  const auto inner = terms(id);
+  return std::any_of(inner.begin(), inner.end(), [this](const FormTerm& term) { return HasData(term.node); });
+}
+
+// Over the terms of the only factor that is a sum over data; 0: there is none, or several.
+FormId FormGraph::Distributed(double constant, const std::vector<FormTerm>& factors) {
+  constexpr uint32_t kMostTerms = 512;
+  const auto is_sum = [this](const FormTerm& factor) {
+    return nodes_[factor.node].op == FormOp::kLinear && HasData(factor.node);
+  };
+  if (factors.size() < 2 || std::count_if(factors.begin(), factors.end(), is_sum) != 1) return 0;
+  const FormTerm sum = *std::find_if(factors.begin(), factors.end(), is_sum);
+  if (sum.coefficient != 1 || nodes_[sum.node].count > kMostTerms) return 0;
+  std::vector<FormTerm> others;
+  for (const FormTerm& factor : factors)
+    if (factor.node != sum.node) others.push_back(factor);
+  const double value = nodes_[sum.node].value;
+  std::vector<FormTerm> distributed;
+  for (const FormTerm& term : std::vector<FormTerm>(terms(sum.node).begin(), terms(sum.node).end())) {
+    std::vector<FormTerm> product = others;
+    product.push_back({term.node, 1});
+    distributed.push_back({Product(product), constant * term.coefficient});
+  }
+  if (value != 0) distributed.push_back({Product(others), constant * value});
+  return Linear(0, distributed);
 }
 
 // Of real numbers.

@@ -64,6 +64,13 @@ class FormGraph {
  public:
   // `exact`: literals keep fifteen digits, for computations in f64.
   explicit FormGraph(uint32_t limit, bool exact = false) : limit_(limit), exact_(exact) { nodes_.push_back({}); }
+  // From now on products of a sum over data are sums of products: a linear recurrence becomes a sum over what came
+  // before, whose terms are products of as many factors as steps lie between. They are of one structure then.
+  void Expand() { expands_ = true; }
+  bool expands() const { return expands_; }
+  // From now on a square of a difference is written as the code has it, whichever way round: so the distances from all
+  // elements to all others are one statement.
+  void KeepSigns() { keeps_signs_ = true; }
   // Buffers whose elements are integers.
   void SetIntegerBuffers(std::vector<bool> buffers) { integer_buffers_ = std::move(buffers); }
   const FormNode& operator[](FormId id) const { return nodes_[id]; }
@@ -107,6 +114,8 @@ class FormGraph {
   FormId CentredSquares(const std::vector<FormTerm>& sum);
   bool IsCallOf(FormId id, core::Function function) const;
   FormId ProductOfExponentials(double constant, const std::vector<FormTerm>& factors);
+  bool HasData(FormId id) const;
+  FormId Distributed(double constant, const std::vector<FormTerm>& factors);
   bool IsPositive(FormId id) const;
   std::vector<FormTerm> Difference(FormId a, FormId b, double& value) const;
   bool IsInteger(FormId id) const;
@@ -129,7 +138,7 @@ class FormGraph {
   std::unordered_multimap<uint64_t, FormId> ids_;
   std::vector<bool> integer_buffers_;
   uint32_t limit_ = 0;
-  bool exact_ = false, full_ = false;
+  bool exact_ = false, full_ = false, expands_ = false, keeps_signs_ = false;
 };
 
 // The value of a literal as it is compared: see above. `digits` 15 for f64.

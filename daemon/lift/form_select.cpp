@@ -148,6 +148,9 @@ FormId FormGraph::MergeArg(FormId condition, FormId then, FormId otherwise) {
   // The values among which `index` chooses, by an extremum `value`.
   const auto choices = [&](FormId index, FormId value, FormOp extremum, std::vector<FormTerm>& out) {
     if (const double* c = AsConstant(index)) {
+      // Of an accumulator and the first value.
+      const bool is_extremum = nodes_[value].op == FormOp::kMax || nodes_[value].op == FormOp::kMin;
+      if (is_extremum && nodes_[value].count == 1) value = terms(value)[0].node;
       if (nodes_[value].op == extremum) return false;
       out.push_back({value, *c});
       return true;
@@ -244,7 +247,14 @@ FormId FormGraph::Knowing(std::span<const FormId> facts, FormId id) {
       if (node.op == FormOp::kMin) std::swap(beaten, wins);
       if (std::find(left.begin(), left.end(), wins) != left.end()) std::erase(left, beaten);
     }
-    if (left.size() == count) return id;
+    bool known = left.size() < count;
+    if (!known)
+      for (FormId& part : left) {
+        const FormId simpler = nodes_[part].op == FormOp::kSelect ? Knowing(facts, part) : part;
+        known |= simpler != part;
+        part = simpler;
+      }
+    if (!known) return id;
     if (left.size() > 1) return Extremum(node.op, std::move(left));
     id = left[0];
   }
@@ -333,6 +343,10 @@ FormId FormGraph::Select(FormId condition, FormId then, FormId otherwise) {
       if (then == right && otherwise == left) return Extremum(FormOp::kMax, {left, right});
     }
     if (comparison == Comparison::kNotEqual) return Select(Compare(Comparison::kEqual, left, right), otherwise, then);
+    // x = c ? c : x
+    if (comparison == Comparison::kEqual)
+      for (const auto& [side, other] : {std::pair(left, right), std::pair(right, left)})
+        if (then == side && otherwise == other) return otherwise;
     if (const FormId arg = MergeArg(condition, then, otherwise)) return arg;
   }
   if (const OrderWithTie order = AsOrderWithTie(condition); order.tie != 0) {
@@ -351,14 +365,26 @@ FormId FormGraph::Select(FormId condition, FormId then, FormId otherwise) {
     };
     for (const bool more : {true, false}) {
       const FormId longer = more ? then : otherwise, shorter = more ? otherwise : then;
-      if (AsConstant(shorter) || weight(longer) <= weight(shorter)) continue;
+      if (AsConstant(shorter) || weight(longer) < weight(shorter)) continue;
       double value = 0;
       std::vector<FormTerm> terms = Difference(longer, shorter, value);
-      if (terms.size() >= weight(longer)) continue;
+      // Where nothing but a number is added, a count goes on.
+      if (terms.empty() ? !more : weight(longer) == weight(shorter) || terms.size() >= weight(longer)) continue;
       const FormId added = Linear(value, std::move(terms)), zero = Constant(0);
       const FormId selected = more ? Select(condition, added, zero) : Select(condition, zero, added);
       return Linear(0, {{shorter, 1}, {selected, 1}});
     }
+  }
+  // The first term of a sum, under a condition.
+  for (const bool first : {true, false}) {
+    const FormId sum = first ? then : otherwise, other = first ? otherwise : then;
+    const double* nothing = AsConstant(other);
+    const FormNode& node = nodes_[sum];
+    if (nothing == nullptr || *nothing != 0 || node.op != FormOp::kLinear || node.count != 1 || node.value != 0 ||
+        terms(sum)[0].coefficient != 1)
+      continue;
+    const FormId term = terms(sum)[0].node;
+    return OfOne(FormOp::kLinear, first ? Select(condition, term, other) : Select(condition, other, term));
   }
   if (const FormId sum = SumOfChoices(condition, then, otherwise)) return sum;
   if (const FormId merged = MergeSelect(condition, then, otherwise)) return merged;

@@ -1,5 +1,6 @@
 #include "lift/graph.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace warpwright::lift {
@@ -48,6 +49,19 @@ void Graph::Grow() {
 
 void Graph::Prefetch(const Expr& expr) const {
   __builtin_prefetch(&buckets_[static_cast<uint32_t>(HashOf(expr)) & (buckets_.size() - 1)]);
+}
+
+Graph Graph::Copy() const {
+  Graph copy(limit_);
+  copy.chunks_.clear();
+  for (const auto& chunk : chunks_) {
+    copy.chunks_.push_back(std::make_unique<Expr[]>(kChunk));
+    std::copy_n(chunk.get(), kChunk, copy.chunks_.back().get());
+  }
+  copy.buckets_ = buckets_;
+  copy.size_ = size_;
+  copy.full_ = full_;
+  return copy;
 }
 
 std::pair<ExprId, bool> Graph::Add(const Expr& expr) {

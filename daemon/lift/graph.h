@@ -105,6 +105,7 @@ struct Expr {
 class Graph {
  public:
   explicit Graph(uint32_t limit);  // of nodes: 48 bytes and a hash entry each
+  Graph Copy() const;
   // Its id; the existing one if there is an equal node. kConcrete when the limit is reached, and `full` from then on.
   ExprId Make(const Expr& expr) { return Add(expr).first; }
   // With whether it is new; if so, its concrete value may be set until it is asked for.

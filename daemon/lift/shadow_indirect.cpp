@@ -15,6 +15,7 @@ using sim::Op;
 using sim::Type;
 
 constexpr uint64_t kMaxRead = 256, kMaxWritten = 4096;  // elements of a buffer that an access chooses between
+constexpr uint64_t kMaxCopied = 4096;                   // elements of a table that was copied from an argument
 
 int64_t SignedValue(Type type, uint64_t bits) {
   const int up = 64 - Width(type);
@@ -117,6 +118,7 @@ std::vector<std::byte> ExpressionShadow::ContentOf(const Context& c, const Regio
 
 void ExpressionShadow::CaptureRegion(const Context& c, const Instruction& in, int operand, uint32_t lanes) {
   region_ = {};
+  copied_.reset();
   const uint32_t by_data = operands_[static_cast<size_t>(operand)].symbolic & lanes;
   if (by_data == 0) return;
   // Where no lane's guard holds, the address may be anything.
@@ -125,10 +127,31 @@ void ExpressionShadow::CaptureRegion(const Context& c, const Instruction& in, in
     region = RegionOf(c, Resolve(c, in, operand, static_cast<uint32_t>(std::countr_zero(runs))));
   else if (region.memory == local_.get()) region = {};
   const auto bytes = static_cast<uint64_t>(sim::ByteSize(in.type));
-  const uint64_t limit = in.op == Op::kLoad ? kMaxRead : kMaxWritten;
+  const uint64_t limit = in.op == Op::kLoad ? kMaxCopied : kMaxWritten;
   if (!region.memory || (region.end - region.begin) / bytes > limit) return;
   region_ = region;
   content_ = ContentOf(c, region_);
+  if (in.op == Op::kLoad) copied_ = CopiedFrom(static_cast<uint32_t>(bytes));
+}
+
+// Is each element of the captured region one of an argument, by a common stride: a table in shared memory?
+std::optional<ExpressionShadow::Copied> ExpressionShadow::CopiedFrom(uint32_t bytes) {
+  const uint64_t count = (region_.end - region_.begin) / bytes;
+  if (count < 2 || region_.memory == local_.get()) return std::nullopt;
+  const auto leaf = [&](uint64_t element) -> const Expr* {
+    const Expr& e = builder_[RegionElement(element, bytes)];
+    return e.op == ExprOp::kLoad && Width(e.type) == static_cast<int>(8 * bytes) ? &e : nullptr;
+  };
+  const Expr *first = leaf(0), *second = leaf(1);
+  if (first == nullptr || second == nullptr || second->payload <= first->payload) return std::nullopt;
+  const Copied copied{*first, second->payload - first->payload};
+  for (uint64_t e = 1; e < count; ++e) {
+    const Expr* element = leaf(e);
+    if (element == nullptr || element->buffer != copied.first.buffer || element->type != copied.first.type ||
+        element->payload != copied.first.payload + e * copied.stride)
+      return std::nullopt;
+  }
+  return copied;
 }
 
 bool ExpressionShadow::InRegion(const Target& target, uint64_t bytes) const {
@@ -179,6 +202,23 @@ ExprId ExpressionShadow::LoadIndirect(const Instruction& in, uint32_t lane, cons
   }
   const ExprId index = IndexOf(operand, lane, offset - region_.begin, bytes);
   const uint64_t here = (offset - region_.begin) / bytes, count = (region_.end - region_.begin) / bytes;
+  if (copied_) {
+    const Type type = builder_[index].type;
+    const ExprId scaled = builder_.Binary(ExprOp::kIntMul, type, index, builder_.Const(type, copied_->stride));
+    const ExprId at = builder_.Binary(ExprOp::kIntAdd, type, scaled, builder_.Const(type, copied_->first.payload));
+    if (builder_.IsConst(at)) return RegionElement(here, bytes);
+    return builder_.Make({.op = ExprOp::kGather,
+                          .type = copied_->first.type,
+                          .arity = 1,
+                          .buffer = copied_->first.buffer,
+                          .args = {at},
+                          .payload = copied_->first.payload + here * copied_->stride},
+                         builder_[RegionElement(here, bytes)].concrete);
+  }
+  if (count > kMaxRead) {
+    LossyAt(in, "the address of a load depends on data");
+    return kConcrete;
+  }
   ExprId value = RegionElement(here, bytes);
   for (uint64_t e = 0; e < count; ++e)
     if (e != here) value = builder_.Select(builder_[value].type, IsAt(index, e), RegionElement(e, bytes), value);

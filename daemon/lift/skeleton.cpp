@@ -196,6 +196,12 @@ Fitted<Position> Lockstep::WalkSum(std::span<const FormId> rows) {
       continue;
     }
     if (most != least) return tl::unexpected(std::string("sums of different length"));
+    const auto negatives = [&](size_t row) {
+      const Terms run = runs[row][group];
+      return std::count_if(run.begin(), run.end(), [](const FormTerm& term) { return term.coefficient < 0; });
+    };
+    bool by_sign = true;  // differences: what is subtracted corresponds
+    for (size_t row = 1; by_sign && row < rows.size(); ++row) by_sign = negatives(row) == negatives(0);
     std::vector<std::vector<FormTerm>> sorted;
     for (const auto& run : runs) {
       sorted.emplace_back(run[group].begin(), run[group].end());
@@ -203,6 +209,7 @@ Fitted<Position> Lockstep::WalkSum(std::span<const FormId> rows) {
       std::vector<std::pair<std::vector<int64_t>, FormTerm>> keyed;
       for (const FormTerm& term : sorted.back()) {
         keyed.emplace_back(std::vector<int64_t>{}, term);
+        if (by_sign) keyed.back().first.push_back(term.coefficient < 0);
         LoadsOf(forms_, term.node, keyed.back().first);
       }
       std::stable_sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -257,7 +264,7 @@ Fitted<Position> Lockstep::WalkProduct(std::span<const FormId> rows) {
     for (const Terms run : Runs(forms_, forms_.terms(id))) {
       size_t begin = 0;
       for (size_t i = 1; i <= run.size(); ++i) {
-        if (i < run.size() && run[i].coefficient == run[begin].coefficient) continue;
+        if (i < run.size() && (run[i].coefficient == run[begin].coefficient || forms_.expands())) continue;
         runs.back().push_back(run.subspan(begin, i - begin));
         begin = i;
       }
@@ -271,7 +278,12 @@ Fitted<Position> Lockstep::WalkProduct(std::span<const FormId> rows) {
       least = std::min(least, run[group].size());
     }
     const double exponent = runs[0][group][0].coefficient;
-    if (most > 2) {
+    const bool powers = std::any_of(runs.begin(), runs.end(), [&](const auto& run) {
+      return std::any_of(run[group].begin(), run[group].end(),
+                         [&](const FormTerm& factor) { return factor.coefficient != exponent; });
+    });
+    if (powers && most > 1) return tl::unexpected(std::string("products of different powers"));
+    if (most > 2 || (most > 1 && forms_.expands())) {
       std::vector<Cell> cells;
       for (const auto& run : runs) {
         Cell cell{
@@ -287,11 +299,14 @@ Fitted<Position> Lockstep::WalkProduct(std::span<const FormId> rows) {
     if (most != least) return tl::unexpected(std::string("products of different length"));
     for (size_t k = 0; k < most; ++k) {
       std::vector<FormId> column;
-      for (const auto& run : runs) column.push_back(run[group][k].node);
+      position.coefficients.emplace_back();
+      for (const auto& run : runs) {
+        column.push_back(run[group][k].node);
+        position.coefficients.back().push_back(run[group][k].coefficient);
+      }
       auto child = Walk(column);
       if (!child) return child;
       position.children.push_back(std::move(*child));
-      position.coefficients.emplace_back(rows.size(), exponent);
     }
   }
   return position;

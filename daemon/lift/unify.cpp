@@ -319,6 +319,7 @@ class Unifier {
       double (*of)(double);
       double (*back)(double);
       std::vector<Function> calls;
+      bool squares = false;  // before the calls
     };
     static const Shape kShapes[] = {
         {[](double n) { return n; }, [](double v) { return v; }, {}},
@@ -326,21 +327,31 @@ class Unifier {
         {[](double n) { return std::sqrt(n); }, [](double v) { return v * v; }, {Function::kSqrt}},
         {[](double n) { return 1 / std::sqrt(n); }, [](double v) { return 1 / (v * v); }, {Function::kRsqrt}},
         {[](double n) { return std::log(n); }, [](double v) { return std::exp(v); }, {Function::kLog}},
+        // A variance by the mean of squares.
+        {[](double n) { return 1 / (n * n); },
+         [](double v) { return 1 / std::sqrt(v); },
+         {Function::kReciprocal},
+         true},
+        {[](double n) { return n * n; }, [](double v) { return std::sqrt(v); }, {}, true},
     };
     const auto apply = [&](const Shape& shape, NodeId node) {
+      if (shape.squares) node = Add(core::Nary{core::ReduceOp::kProduct, {node, node}});
       for (const Function function : shape.calls) node = Add(core::Call{function, {node}});
       return node;
     };
+    const auto is_plain = [](const Shape& shape) { return shape.calls.empty() && !shape.squares; };
     // The function's value at an integer that the scalars explain.
     for (const Shape& shape : kShapes) {
       std::vector<int64_t> integers;
       for (const double v : values) {
         const double n = shape.back(std::fabs(v));
         if (!std::isfinite(n) || n > 1e9 || std::fabs(n - std::nearbyint(n)) > 1e-5 * n || n < 0.5) break;
-        integers.push_back(std::llround(n) * (v < 0 && shape.calls.empty() ? -1 : 1));
+        integers.push_back(std::llround(n) * (v < 0 && is_plain(shape) ? -1 : 1));
       }
       if (integers.size() != values.size()) continue;
-      const bool negative = values[0] < 0 && !shape.calls.empty();
+      const bool negative = values[0] < 0 && !is_plain(shape);
+      if (!is_plain(shape) && std::any_of(values.begin(), values.end(), [&](double v) { return (v < 0) != negative; }))
+        continue;
       if (auto size = sizes_.Solve(integers))
         return Scaled(negative ? -1 : 1, apply(shape, Add(core::SizeValue{*size})));
     }

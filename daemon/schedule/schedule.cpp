@@ -37,19 +37,23 @@ Status CheckParameters(const Schedule& schedule, const ParameterValues& paramete
 // Of the sizes for which the form is right, as the launcher asks for it: "K == 3 && stride == 1".
 std::variant<core::RewriteRefusal, std::string> ConditionOf(const core::Computation& computation, const Entry& entry) {
   constexpr std::string_view kIs = " = ";
+  const auto is_number = [](const std::string& text) {
+    return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
+  };
   const auto is_value = [&](const std::string& text) {
-    const EntryParameter* parameter = entry.Find(text);
-    const bool number = std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
-    return number || (parameter != nullptr && !parameter->buffer);
+    const size_t remainder = text.find(" % ");
+    if (remainder != std::string::npos && !is_number(text.substr(remainder + 3))) return false;
+    const EntryParameter* parameter = entry.Find(text.substr(0, remainder));
+    return is_number(text) || (parameter != nullptr && !parameter->buffer);
   };
   std::vector<std::string> parts;
   for (const std::string& assumption : computation.assumptions) {
     const size_t is = assumption.find(kIs);
-    const bool differs = assumption.starts_with("not the same");
-    if (is == std::string::npos && !differs) continue;
-    const std::string left = assumption.substr(0, is);
-    const std::string right = differs ? "" : assumption.substr(is + kIs.size());
-    if (differs || !is_value(left) || !is_value(right))
+    if (core::IsOfOnePath(assumption))
+      return Refuse("what it computes is only known of some inputs (" + assumption + ")");
+    if (is == std::string::npos) continue;
+    const std::string left = assumption.substr(0, is), right = assumption.substr(is + kIs.size());
+    if (!is_value(left) || !is_value(right))
       return Refuse("what it computes is only known at some sizes (" + assumption + ")");
     parts.push_back(left + " == " + right);
   }

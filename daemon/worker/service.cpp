@@ -377,7 +377,12 @@ lift::Prepare Service::PrepareToLift(const core::SourceRef& source, const core::
     if (const auto* refused = std::get_if<core::Refused>(&recorded)) return lift::NotPrepared{refused->reason};
     core::LaunchPlan& plan = std::get<source::Recorded>(recorded).plan;
     WW_TRY(core::ValidatePlan(plan));
-    WW_ASSIGN(const ModuleOutcome compiled, CompileOnce(slices, plan, chip.arch, true));
+    // Code whose own names are those of mathematical functions has no lifting build; its functions are followed as the
+    // instructions that they are made of.
+    WW_ASSIGN(ModuleOutcome compiled, CompileOnce(slices, plan, chip.arch, true));
+    if (std::holds_alternative<core::CompileFailed>(compiled)) {
+      WW_ASSIGN(compiled, CompileOnce(slices, plan, chip.arch, false));
+    }
     if (const auto* failed = std::get_if<core::CompileFailed>(&compiled)) return lift::NotPrepared{failed->log};
     announce_(kRunStage);
     return lift::PreparedShape{std::get<std::shared_ptr<const core::CompiledModule>>(compiled), std::move(plan)};

@@ -65,8 +65,9 @@ class Bench {
   }
 
   judge::Judge::State* StateOf(const core::KernelSpec& spec, const std::filesystem::path& root) {
-    std::unique_ptr<judge::Judge::State>& state = states_[spec.name];
-    if (state != nullptr) return state.get();
+    const auto [known, is_new] = states_.try_emplace(spec.name);
+    std::unique_ptr<judge::Judge::State>& state = known->second;
+    if (!is_new) return state.get();
     const auto text = base::ReadFile(root / spec.file);
     if (!text) return nullptr;
     judge::JudgeOptions options;
@@ -74,7 +75,10 @@ class Bench {
     state = std::make_unique<judge::Judge::State>(spec, core::SourceRef{root.string(), spec.file, *text}, kDevice,
                                                   *trusted_, options);
     auto ready = state->Prepare(true);
-    if (!ready || !core::Passed(ready->original)) return nullptr;
+    if (!ready || !core::Passed(ready->original)) {
+      state.reset();
+      return nullptr;
+    }
     state->baseline = std::move(*ready);
     return state.get();
   }

@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "core/computation_digest.h"
 #include "core/computation_walk.h"
 #include "tests/support/computation_samples.h"
 
@@ -135,7 +136,7 @@ TEST(Names, OfFunctionsMatchTheirArity) {
 
 TEST(Assumptions, OfSizesHoldOrAreNamed) {
   core::Computation computation;
-  computation.assumptions = {"for inputs without NaN", "N = 1", "M = K"};
+  computation.assumptions = {"for inputs without NaN", "N = 1", "M = K", "C % 4 = 0"};
   const struct {
     std::map<std::string, int64_t> sizes;
     std::optional<std::string> broken;
@@ -143,9 +144,14 @@ TEST(Assumptions, OfSizesHoldOrAreNamed) {
       {{{"N", 1}, {"M", 5}, {"K", 5}}, std::nullopt},
       {{{"N", 2}, {"M", 5}, {"K", 5}}, "N = 1"},
       {{{"N", 1}, {"M", 5}, {"K", 6}}, "M = K"},
-      {{{"C", 3}}, std::nullopt},
+      {{{"C", 8}}, std::nullopt},
+      {{{"C", 6}}, "C % 4 = 0"},
   };
   for (const auto& row : rows) EXPECT_EQ(core::BrokenAssumption(computation, row.sizes), row.broken);
+  // Which inputs go the way that was seen, no size tells.
+  computation.assumptions = {"path 1 of 2 seen (k.cu:3)"};
+  EXPECT_EQ(core::BrokenAssumption(computation, {}), computation.assumptions[0]);
+  EXPECT_EQ(core::Normalize(computation).error().code, ErrorCode::kUnsupported);
 }
 
 }  // namespace

@@ -155,5 +155,23 @@ TEST(LiftShapes, NoneIsLargerThanTheLimit) {
   }
 }
 
+TEST(LiftShapes, SomeDivideAsEveryCaseDoesAndSomeTellEqualSizesApart) {
+  const auto shapes =
+      MakeLiftShapes(Spec(kTwoDimensions, "      - {n: 20, c: 20}\n      - {n: 12, c: 12}\n"), 9, 1 << 20);
+  const auto size = [](const core::LiftShape& shape, const char* name) {
+    return std::get<int64_t>(shape.scalars.at(name));
+  };
+  std::set<int64_t> even, apart;
+  for (const core::LiftShape& shape : shapes) {
+    EXPECT_EQ(shape.even, size(shape, "n") % 4 == 0 && size(shape, "c") % 4 == 0);
+    EXPECT_EQ(shape.apart, size(shape, "n") != size(shape, "c"));
+    if (shape.even && !shape.apart) even.insert(size(shape, "n"));
+    EXPECT_TRUE(shape.even || !shape.apart);
+    if (shape.apart) apart.insert(size(shape, "c") - size(shape, "n"));
+  }
+  EXPECT_GE(even.size(), 4u);
+  EXPECT_EQ(apart.size(), 1u);
+}
+
 }  // namespace
 }  // namespace warpwright::judge

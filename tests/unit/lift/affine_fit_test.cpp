@@ -139,5 +139,31 @@ TEST(RowSpace, NullSpaceIsWhatAllRowsAgreeOn) {
   EXPECT_EQ(basis[0], (std::vector<int64_t>{1, -1, 0}));
 }
 
+TEST(FitGrid, FindsHowOneGridLiesOverAnother) {
+  const struct {
+    int64_t own, extent;
+    std::function<int64_t(int64_t)> at;
+    bool found = true;
+  } rows[] = {
+      {23, 10, [](int64_t x) { return x * 10 / 23; }},
+      {11, 24, [](int64_t x) { return x * 24 / 11; }},
+      {11, 24, [](int64_t x) { return (2 * x + 1) * 24 / 22; }},
+      {13, 30, [](int64_t x) { return x * 29 / 12; }},
+      {13, 30, [](int64_t x) { return (2 * x * 29 + 12) / 24; }},
+      {13, 30, [](int64_t x) { return x * x % 30; }, false},
+  };
+  for (const auto& row : rows) {
+    Column x, values;
+    for (int64_t k = 0; k < row.own; ++k) {
+      x.push_back(k);
+      values.push_back(row.at(k));
+    }
+    const auto fit = FitGrid({&x}, values, row.extent);
+    ASSERT_EQ(fit.has_value(), row.found);
+    for (int64_t k = 0; fit && k < row.own; ++k)
+      EXPECT_EQ((fit->factor * k + fit->offset) / fit->divisor, values[static_cast<size_t>(k)]);
+  }
+}
+
 }  // namespace
 }  // namespace warpwright::lift

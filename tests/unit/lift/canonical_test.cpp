@@ -59,6 +59,20 @@ INSTANTIATE_TEST_SUITE_P(
         CanonicalRow{"MaximumOfThree",
                      [](ExprMaker& m) { return m.Op(ExprOp::kMax, m.X(0), m.Op(ExprOp::kMax, m.X(1), m.X(2))); },
                      [](ExprMaker& m) { return m.Op(ExprOp::kMax, m.Op(ExprOp::kMax, m.X(2), m.X(0)), m.X(1)); }},
+        CanonicalRow{"AtomicMaximumOfFloats",
+                     [](ExprMaker& m) {
+                       const ExprId p = m.b.Compare(sim::Compare::kGe, Type::kF32, m.X(1), m.C(0));
+                       return m.b.Select(Type::kB32, p, m.b.Binary(ExprOp::kMax, Type::kS32, m.X(0), m.X(1)),
+                                         m.b.Binary(ExprOp::kMin, Type::kU32, m.X(0), m.X(1)));
+                     },
+                     [](ExprMaker& m) { return m.Op(ExprOp::kMax, m.X(0), m.X(1)); }},
+        CanonicalRow{
+            "AtomicMaximumOfMagnitudes",
+            [](ExprMaker& m) {
+              const ExprId a = m.b.Unary(ExprOp::kAbs, Type::kF32, m.X(1));
+              return m.b.Binary(ExprOp::kMax, Type::kS32, m.X(0), a);
+            },
+            [](ExprMaker& m) { return m.Op(ExprOp::kMax, m.X(0), m.b.Unary(ExprOp::kAbs, Type::kF32, m.X(1))); }},
         CanonicalRow{"ConditionalStep",
                      [](ExprMaker& m) {
                        const ExprId p = m.b.Compare(sim::Compare::kLt, Type::kF32, m.X(1), m.X(2));
@@ -93,6 +107,17 @@ TEST(CanonicalForms, ConstantsByTheirType) {
   EXPECT_EQ(ConstantValue(Type::kS8, 0xffu), -1);
   EXPECT_EQ(ConstantValue(Type::kU8, 0xffu), 255);
   EXPECT_EQ(ConstantValue(Type::kS32, 0xfffffffeu), -2);
+}
+
+// Of numbers of any sign, the order of their bits is another one.
+TEST(CanonicalBits, OrderOfBitsIsNoOrderOfNumbers) {
+  ExprMaker maker;
+  const std::vector<ExprId> roots = {maker.b.Binary(ExprOp::kMax, Type::kS32, maker.X(0), maker.X(1)),
+                                     maker.b.Binary(ExprOp::kMin, Type::kU32, maker.X(0), maker.X(1))};
+  FormGraph forms(100'000);
+  const CanonicalRoots canonical = Canonicalise(maker.graph, roots, forms);
+  EXPECT_EQ(canonical.forms, std::vector<FormId>(2, 0));
+  EXPECT_EQ(canonical.refusals.size(), 1u);
 }
 
 }  // namespace

@@ -231,6 +231,25 @@ __global__ void scatter(const int* to, const float* v, float* out) { out[to[thre
   EXPECT_EQ(trace.graph[trace.buffers[levels].elements[7]].op, ExprOp::kSelect);
 }
 
+TEST(LiftCuda, TableThatWasCopiedFromAnArgument) {
+  TraceKit kit = TraceKit::FromCuda(R"(
+__global__ void lookup(const unsigned char* codes, const float* table, float* out) {
+  __shared__ float copy[256];
+  for (int i = threadIdx.x; i < 256; i += 32) copy[i] = table[2 * i + 1];
+  __syncthreads();
+  out[threadIdx.x] = copy[codes[threadIdx.x]];
+})",
+                                    {"lookup"});
+  const uint32_t codes =
+                     kit.Argument("codes", DType::kU8, 32, [](size_t i) { return static_cast<double>(i * 37 % 250); }),
+                 table = kit.Argument("table", DType::kF32, 512, Value), out = kit.Argument("out", DType::kF32, 32);
+  kit.Launch("lookup", {1}, {32}, Pointer{codes}, Pointer{table}, Pointer{out});
+  const Trace trace = kit.Run();
+  ExpectWhole(trace);
+  EXPECT_EQ(trace.graph[trace.buffers[out].elements[7]].op, ExprOp::kGather);
+  EXPECT_LT(trace.graph.size(), 2000u);
+}
+
 TEST(LiftCuda, Histograms) {
   TraceKit kit = TraceKit::FromCuda(R"(
 __global__ void shared(const int* in, int* bins, int n) {

@@ -163,6 +163,22 @@ INSTANTIATE_TEST_SUITE_P(
                        for (int64_t j = 0; j <= k; ++j) terms.push_back(s.X(i, j));
                        return s.forms->OfOne(FormOp::kLinear, s.Sum(terms));
                      }},
+        StatementRow{"Recurrence",  // h = w h + x, all of which is read
+                     [](const Grid& s, int64_t i, int64_t k) {
+                       s.forms->Expand();
+                       FormId h = s.X(i, 0);
+                       for (int64_t j = 1; j <= k; ++j) h = s.Sum({s.Product(s.W(j), h), s.X(i, j)});
+                       return h;
+                     }},
+        StatementRow{"WithoutItself",  // a term that is zero whatever x is
+                     [](const Grid& s, int64_t i, int64_t k) {
+                       s.forms->KeepSigns();
+                       std::vector<FormId> terms;
+                       for (int64_t j = 0; j < s.m; ++j)
+                         terms.push_back(s.Product(s.W(j), s.Sum({s.X(i, j), s.Times(-1, s.X(i, k))})));
+                       return s.Sum(terms);
+                     }},
+        StatementRow{"Nearest", [](const Grid& s, int64_t i, int64_t) { return s.W(i * s.m / s.n); }},
         StatementRow{"Shift", [](const Grid& s, int64_t i, int64_t k) { return k > 0 ? s.X(i, k - 1) : FormId{0}; }},
         StatementRow{"Reversal", [](const Grid& s, int64_t i, int64_t k) { return s.X(s.n - 1 - i, k); }},
         StatementRow{"Reflection", [](const Grid& s, int64_t i, int64_t k) { return s.X(i, std::abs(k - 2)); }},

@@ -1,0 +1,103 @@
+// What lifting tries where the shapes of the manifest do not agree on one form, and what it says of that.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "lift/lift.h"
+#include "tests/unit/lift/trace_kit.h"
+
+namespace warpwright::lift {
+namespace {
+
+using core::DType;
+using Pointer = TraceKit::Pointer;
+
+struct Sizes {
+  int n = 0, m = 0;
+  bool even = true, apart = false;
+};
+
+// `y = kernel(x)` over x[n][m], one block for each row.
+core::LiftOutcome LiftRows(const std::string& body, const std::vector<Sizes>& sizes) {
+  const TraceKit compiled = TraceKit::FromCuda(
+      "__global__ void k(const float* x, float* y, int n, int m) { int r = blockIdx.x, t = threadIdx.x; " + body + " }",
+      {"k"});
+  const auto kit_at = [&](int n, int m) {
+    TraceKit kit = compiled;
+    const auto count = static_cast<size_t>(n) * static_cast<size_t>(m);
+    const uint32_t x = kit.Argument("x", DType::kF32, count, [](size_t i) { return std::sin(3.0 * double(i)); }),
+                   y = kit.Argument("y", DType::kF32, count);
+    kit.Launch("k", {static_cast<uint32_t>(n)}, {8}, Pointer{x}, Pointer{y}, n, m);
+    return kit;
+  };
+  core::LiftRequest request;
+  core::BufferArgument in, out;
+  in.shape = out.shape = {core::Expression::Parse("n").value(), core::Expression::Parse("m").value()};
+  out.role = core::Role::kOut;
+  request.spec.args = {{"x", in}, {"y", out}, {"n", core::ScalarArgument{}}, {"m", core::ScalarArgument{}}};
+  for (const Sizes& s : sizes) {
+    core::LiftShape shape{.even = s.even, .apart = s.apart};
+    shape.scalars = {{"n", int64_t{s.n}}, {"m", int64_t{s.m}}};
+    shape.buffers = kit_at(s.n, s.m).buffers;
+    request.shapes.push_back(std::move(shape));
+  }
+  const auto prepare = [&](const core::LiftShape& at) -> Result<PrepareOutcome> {
+    const TraceKit kit = kit_at(static_cast<int>(std::get<int64_t>(at.scalars.at("n"))),
+                                static_cast<int>(std::get<int64_t>(at.scalars.at("m"))));
+    return PrepareOutcome(PreparedShape{std::make_shared<core::CompiledModule>(kit.module), kit.plan});
+  };
+  return *LiftEntry(request, prepare);
+}
+
+using Texts = std::vector<std::string>;
+const std::vector<Sizes> kSquares = {{4, 4}, {5, 5}, {7, 7}, {6, 6}, {4, 6, true, true}, {5, 8, true, true}};
+
+struct AttemptRow {
+  const char* name;
+  const char* body;
+  std::vector<Sizes> sizes;
+  Texts assumptions;
+};
+class Attempts : public testing::TestWithParam<AttemptRow> {};
+
+TEST_P(Attempts, SayUnderWhichTheFormHolds) {
+  const auto outcome = LiftRows(GetParam().body, GetParam().sizes);
+  ASSERT_TRUE(std::holds_alternative<core::Lifted>(outcome)) << std::get<core::NotLifted>(outcome).message;
+  EXPECT_TRUE(std::get<core::Lifted>(outcome).verified);
+  EXPECT_EQ(std::get<core::Lifted>(outcome).computation.assumptions, GetParam().assumptions);
+}
+INSTANTIATE_TEST_SUITE_P(
+    All, Attempts,
+    testing::Values(
+        AttemptRow{"PairsWithoutARest",
+                   "for (int c = t; c < m / 2; c += 8) ((float2*)y)[r * (m / 2) + c] = ((float2*)x)[r * (m / 2) + c];",
+                   {{4, 6}, {3, 7, false}, {5, 10}, {4, 9, false}, {6, 8}, {7, 12}, {3, 16}},
+                   {"m % 2 = 0"}},
+        AttemptRow{"AnythingGoes",
+                   "for (int c = t; c < m; c += 8) y[r * m + c] = x[r * m + c] * 2;",
+                   {{4, 6}, {3, 7, false}, {5, 10}, {4, 9, false}, {6, 8}},
+                   {}},
+        AttemptRow{
+            "EqualSizesThatMayDiffer", "for (int c = t; c < m; c += 8) y[r * m + c] = x[r * m + c] * 2;", kSquares, {}},
+        AttemptRow{"EqualSizesThatMustNotDiffer",
+                   "for (int c = t; c < m; c += 8) y[r * m + c] = x[c * m + r];",
+                   kSquares,
+                   {"m = n"}},
+        AttemptRow{
+            "LoopThatNoDataEnter",
+            "for (int c = t; c < m; c += 8) { float v = x[r * m + c]; while (v > 100) v = v / 3; y[r * m + c] = v; }",
+            {{4, 6}, {3, 7}, {5, 10}, {6, 8}},
+            {"path 1 of 2 seen (kernel.cu:1)"}}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(LiftAttempts, NothingIsSaidOfALoopThatSomeDataEnter) {
+  const auto outcome = LiftRows(
+      "for (int c = t; c < m; c += 8) { float v = x[r * m + c]; while (v > 0.9f) v = v / 3; y[r * m + c] = v; }",
+      {{4, 6}, {3, 7}, {5, 10}, {6, 8}});
+  ASSERT_TRUE(std::holds_alternative<core::NotLifted>(outcome));
+  EXPECT_EQ(std::get<core::NotLifted>(outcome).blocker, "branch on data");
+}
+
+}  // namespace
+}  // namespace warpwright::lift
