@@ -35,6 +35,7 @@ struct DeviceRun {
   std::vector<std::string> changed_globals;
   std::vector<StateUse> state;
   std::vector<BufferExtent> extents;
+  std::vector<Decision> decisions;
   std::vector<std::string> notes;
   std::vector<LineUse> lines;
   std::map<std::string, double> seconds;

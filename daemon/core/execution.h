@@ -79,7 +79,8 @@ struct ExecuteOptions {
   Perturbation perturbation = Perturbation::kNone;
   uint32_t earlier_calls = 0;  // with rotated contents, without reloading anything: what they leave, the run finds
   bool extents = false;        // Executed lists how far the entry reached into its buffers: the simulator alone knows
-  bool lines = false;          // tell which lines ran; only the simulator can
+  bool decisions = false;  // tell what the kernels compare that is the same for all threads: the simulator alone can
+  bool lines = false;      // tell which lines ran; only the simulator can
 };
 struct ExecuteRequest {
   SourceRef source;
@@ -101,6 +102,13 @@ struct BufferExtent {
   uint64_t read_end = 0, written_end = 0;      // one past the last byte; 0: none
   uint64_t read_bytes = 0, written_bytes = 0;  // different ones
   bool reads_initial = false;                  // some byte was read before the entry had written it
+};
+// Two numbers that a kernel compares in all of its threads alike: perhaps a relation of arguments at which another path
+// begins.
+struct Decision {
+  double left = 0, right = 0;
+  bool equality = false;  // not an order
+  bool operator==(const Decision&) const = default;
 };
 // Bytes that a run left in a buffer of repeated content, which is not returned whole.
 struct WrittenPart {
@@ -143,6 +151,7 @@ struct Executed {
   // begins. Ascending.
   std::vector<double> compared;
   std::vector<BufferExtent> extents;              // of all buffer arguments, if they were asked for
+  std::vector<Decision> decisions;                // if asked for
   std::map<std::string, PrecisionUse> precision;  // by kind: "to tf32", "approximate ex2"
   std::vector<LineUse> lines;                     // of all launches, if asked for; empty: not known
   std::vector<std::string> notes;                 // what could not be measured, with its remedy

@@ -43,6 +43,7 @@ void Describe(V& field, const ExecuteOptions*) {
   field("perturbation", &T::perturbation);
   field("earlier_calls", &T::earlier_calls);
   field("extents", &T::extents);
+  field.Sparse("decisions", &T::decisions);
   field.Sparse("lines", &T::lines);
 }
 template <typename V>
@@ -102,6 +103,13 @@ void Describe(V& field, const PrecisionUse*) {
   field("line", &T::line);
 }
 template <typename V>
+void Describe(V& field, const Decision*) {
+  using T = Decision;
+  field("left", &T::left);
+  field("right", &T::right);
+  field("equality", &T::equality);
+}
+template <typename V>
 void Describe(V& field, const Executed*) {
   using T = Executed;
   field("buffers", &T::buffers);
@@ -120,6 +128,7 @@ void Describe(V& field, const Executed*) {
   field("numbers", &T::numbers);
   field.Sparse("compared", &T::compared);
   field("extents", &T::extents);
+  field.Sparse("decisions", &T::decisions);
   field("precision", &T::precision);
   field.Sparse("lines", &T::lines);
   field("notes", &T::notes);

@@ -13,6 +13,7 @@ core::ExecuteOptions OptionsOf(const RunKind& kind) {
   options.perturbation = kind.perturbation;
   options.earlier_calls = kind.earlier_calls;
   options.sample_instructions = kind.sample_instructions;
+  options.decisions = kind.decisions;
   return options;
 }
 

@@ -480,6 +480,8 @@ Result<core::Verdict> CandidateEvaluation::Run() {
     }
     WW_ASSIGN(failure, shapes_.Long(cheapest, sizes_));
     if (failure) return *failure;
+    WW_ASSIGN(failure, shapes_.Decided(cheapest));
+    if (failure) return *failure;
     WW_ASSIGN(failure, shapes_.Tiled(cheapest));
     if (failure) return *failure;
     WW_ASSIGN(failure, huge_shapes_.Try(cheapest, secret_, counts_));

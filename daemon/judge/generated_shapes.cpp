@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "core/typed_values.h"
 
 namespace warpwright::judge {
 namespace {
@@ -17,7 +18,9 @@ constexpr uint64_t kOddShapeBytesFactor = 2;
 constexpr double kOddShapeWorkFactor = 1.25;
 constexpr uint64_t kLeastOddShapeBytes = 1u << 20, kLeastOddShapeInstructions = 5'000'000;
 constexpr uint64_t kNeighbours = 2;  // of a case, among its odd shapes: the first
-constexpr uint64_t kTiledInstructions = 15'000'000;
+// Of a few long rows, whose sums a comparison without a truth would let be off by a thousandth.
+constexpr uint64_t kBytesWithTruth = 3u << 20;
+constexpr uint64_t kTiledInstructions = 15'000'000, kDecisionInstructions = 1'000'000;
 constexpr uint64_t kSampledInstructions = 60'000'000;  // of a candidate there: it may use a block for every short row
 
 }  // namespace
@@ -55,8 +58,6 @@ Result<Failure> GeneratedShapes::TryShape(Trial trial, const Budget& budget) {
                             Name(trial.check), trial.Describe(), budget.bytes >> 20, budget.instructions / 1'000'000));
     return Failure();
   }
-  // An allocation of nothing has no address of its own on a GPU.
-  if (!state_.on_simulator() && HasEmptyBuffer(state_.spec, trial.c)) return Failure();
   trial.original_instructions = budget.instructions;
   return trials_.Try(trial);
 }
@@ -79,6 +80,41 @@ Result<bool> GeneratedShapes::AnswersForNothing(const Trial& trial) {
   return true;
 }
 
+// An allocation of nothing has no address of its own on a GPU: such calls are simulated.
+Result<Failure> GeneratedShapes::SimulateNothing(const Trial& trial) {
+  const auto inputs = state_.oracle.InputsOf(trial);
+  if (!inputs || state_.options.simulator.empty()) return Failure();
+  RunConfiguration setting{
+      .source = &state_.original, .spec = &state_.spec, .c = &trial.c, .device = state_.options.simulator};
+  WW_ASSIGN(const RunOutcome original, RunKernel(state_.trusted, setting, **inputs));
+  const auto* expected = std::get_if<core::Executed>(&original);
+  if (expected == nullptr) return Failure();
+  setting.source = &candidate_;
+  WW_ASSIGN(RunOutcome outcome, RunKernel(evaluator_, setting, **inputs));
+  if (auto* verdict = std::get_if<core::Verdict>(&outcome)) {
+    if (auto* refused = std::get_if<core::Refused>(verdict))
+      refused->reason += fmt::format(" (with {}, which the original handles)", trial.Describe());
+    return Failure(std::move(*verdict));
+  }
+  size_t index = 0;
+  for (const core::Argument& argument : state_.spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    if (buffer == nullptr) continue;
+    const size_t i = index++;
+    const base::Bytes &theirs = expected->buffers[i], &mine = std::get<core::Executed>(outcome).buffers[i];
+    const auto is_number = [&](size_t e) {
+      return !core::IsFloat(buffer->dtype) || std::isfinite(core::LoadAsDouble(buffer->dtype, theirs.data(), e));
+    };
+    const size_t size = core::SizeOf(buffer->dtype);
+    for (size_t e = 0; e < theirs.size() / size; ++e)
+      if (is_number(e) && !core::IsSameElement(theirs.data(), (**inputs)[i].bytes.data(), e, size) &&
+          !core::IsSameElement(theirs.data(), mine.data(), e, size))
+        return Failure(
+            Wrong(trial.check, trial, fmt::format("{}[{}] is another than the original's", argument.name, e)));
+  }
+  return Failure();
+}
+
 Result<Failure> GeneratedShapes::Odd(const core::Case& c, VerificationLevel effort) {
   const Budget budget = OddBudget(c);
   const base::CounterRandom seeds(secret_, 77);
@@ -90,9 +126,14 @@ Result<Failure> GeneratedShapes::Odd(const core::Case& c, VerificationLevel effo
                 .c = std::move(odd),
                 .variant = InputVariant::kBase,
                 .seed = seeds.Bits(index++)};
-    if (HasEmptyBuffer(state_.spec, trial.c) && !LeavesNothingToWrite(state_.spec, trial.c)) {
+    const bool of_nothing = HasEmptyBuffer(state_.spec, trial.c);
+    if (of_nothing && !state_.on_simulator()) {
+      WW_ASSIGN(Failure failure, SimulateNothing(trial));
+      if (failure) return failure;
+      continue;
+    }
+    if (of_nothing && !LeavesNothingToWrite(state_.spec, trial.c)) {
       trial.bare = true;
-      if (!state_.on_simulator()) continue;
       WW_ASSIGN(const bool answers, AnswersForNothing(trial));
       if (!answers) continue;
     }
@@ -114,10 +155,58 @@ Result<Failure> GeneratedShapes::Long(const core::Case& c, const std::vector<int
   const base::CounterRandom seeds(secret_, 80);
   uint64_t index = 0;
   const auto fits = [&](const core::Case& shape) { return Fits(shape, budget); };
+  // Narrow counters overflow where all values are the same.
+  const InputVariant equal = VariantApplies(state_.spec) ? InputVariant::kTies : InputVariant::kIntegerEqual;
   for (core::Case& shape : LongShapes(state_.spec, c, secret_, sizes, fits)) {
+    const auto bytes = CaseBytes(state_.spec, shape);
     const Trial trial{.check = core::Check::kOddShape,
                       .c = std::move(shape),
-                      .variant = index % 2 == 0 ? InputVariant::kBase : InputVariant::kTies,
+                      .variant = index % 2 == 0 ? InputVariant::kFarNeedle : equal,
+                      .seed = seeds.Bits(index++),
+                      .bare = !bytes || *bytes > kBytesWithTruth,
+                      .sample_instructions = kSampledInstructions};
+    WW_ASSIGN(Failure failure, TryShape(trial, budget));
+    if (failure) return failure;
+  }
+  return Failure();
+}
+
+// Of the candidate, and not of the original.
+Result<std::vector<core::Decision>> GeneratedShapes::DecisionsOf(const core::Case& c) {
+  using Decisions = std::vector<core::Decision>;
+  const Trial trial{.check = core::Check::kOddShape, .c = c, .seed = secret_};
+  WW_ASSIGN(const auto inputs, state_.oracle.InputsOf(trial));
+  const RunKind kind{.sample_instructions = kDecisionInstructions, .decisions = true, .simulated = true};
+  RunConfiguration setting{.spec = &state_.spec, .c = &trial.c, .options = OptionsOf(kind)};
+  setting.device = state_.on_simulator() ? state_.device : state_.options.simulator;
+  setting.options.keep_outputs = false;
+  if (setting.device.empty()) return Decisions();
+  const auto ask = [&](const core::SourceRef& source, core::Evaluator& evaluator) -> Result<Decisions> {
+    setting.source = &source;
+    WW_ASSIGN(RunOutcome outcome, RunKernel(evaluator, setting, *inputs));
+    auto* run = std::get_if<core::Executed>(&outcome);
+    return run != nullptr ? std::move(run->decisions) : Decisions();
+  };
+  if (!state_.decisions) {
+    WW_ASSIGN(state_.decisions, ask(state_.original, state_.trusted));
+  }
+  WW_ASSIGN(Decisions decisions, ask(candidate_, evaluator_));
+  std::erase_if(decisions, [&](const core::Decision& decision) {
+    return std::find(state_.decisions->begin(), state_.decisions->end(), decision) != state_.decisions->end();
+  });
+  return decisions;
+}
+
+Result<Failure> GeneratedShapes::Decided(const core::Case& c) {
+  const Budget budget{state_.options.max_long_bytes, state_.options.max_long_instructions};
+  WW_ASSIGN(const std::vector<core::Decision> decisions, DecisionsOf(c));
+  const auto fits = [&](const core::Case& shape) { return Fits(shape, budget); };
+  const base::CounterRandom seeds(secret_, 82);
+  uint64_t index = 0;
+  for (core::Case& shape : DecidedShapes(state_.spec, c, decisions, fits)) {
+    const Trial trial{.check = core::Check::kOddShape,
+                      .c = std::move(shape),
+                      .variant = InputVariant::kBase,
                       .seed = seeds.Bits(index++),
                       .bare = true,
                       .sample_instructions = kSampledInstructions};

@@ -21,6 +21,8 @@ class GeneratedShapes {
   Result<Failure> Odd(const core::Case& c, VerificationLevel effort);
   // Where a path begins that declared sizes never take; `sizes`: numbers that the candidate names.
   Result<Failure> Long(const core::Case& c, const std::vector<int64_t>& sizes);
+  // Where what the candidate's kernels decide for all of their threads would be decided otherwise.
+  Result<Failure> Decided(const core::Case& c);
   // Some blocks at sizes that are too much work: a fault, such as a race, that the original's have not.
   Result<Failure> Tiled(const core::Case& c);
   // Cases too large to be verified whole, at the lengths that matter: one dimension at a time is reduced.
@@ -34,7 +36,9 @@ class GeneratedShapes {
   Budget OddBudget(const core::Case& c) const;
   bool Fits(const core::Case& c, const Budget& budget) const;
   Result<Failure> TryShape(Trial trial, const Budget& budget);
+  Result<Failure> SimulateNothing(const Trial& trial);
   Result<bool> AnswersForNothing(const Trial& trial);
+  Result<std::vector<core::Decision>> DecisionsOf(const core::Case& c);
 
   Judge::State& state_;
   const core::SourceRef& candidate_;

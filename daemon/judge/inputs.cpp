@@ -75,7 +75,7 @@ std::string_view Name(InputVariant variant) {
                                          "special-finite",
                                          "tiny",
                                          "subnormal",
-                                         "low-needle",
+                                         "dominant",
                                          "buffer-scales",
                                          "zero-runs",
                                          "equal-rows",
@@ -83,6 +83,7 @@ std::string_view Name(InputVariant variant) {
                                          "integers-equal",
                                          "integers-sorted",
                                          "integers-beyond",
+                                         "far-needle",
                                          "max-finite"};
   return kNames[static_cast<size_t>(variant)];
 }

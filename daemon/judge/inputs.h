@@ -23,26 +23,27 @@
 namespace warpwright::judge {
 
 enum class InputVariant : uint8_t {
-  kBase,            // the manifest's
-  kNormal,          // normal(0, 1)
-  kUniform,         // uniform(-1, 1)
-  kPareto,          // heavy tail, alpha 1.5, random signs: a few elements dominate sums
-  kLognormal,       // positive, spread over two decades
-  kConstant,        // the same value everywhere
-  kTies,            // five values, so that maxima repeat
-  kSorted,          // ascending or descending over the whole buffer
-  kSignMix,         // like the base, with random signs: positive test data hide errors for negative values
-  kNeedle,          // small noise and one large value in every 1024 elements: sampling misses them
-  kExactIntegers,   // 0 and 1: every partial sum is exact in any order
-  kScaleDown,       // normal(0, 1) * 1e-3
-  kScaleUp,         // normal(0, 1) * 1e3; * 10 for f16
-  kWide,            // magnitudes from 2^-30 to 2^30, in f16 2^-10 to 2^6
-  kSpecialValues,   // normal with +-0, subnormals, +-infinity and NaN, sparse enough that rows without any remain
+  kBase,           // the manifest's
+  kNormal,         // normal(0, 1)
+  kUniform,        // uniform(-1, 1)
+  kPareto,         // heavy tail, alpha 1.5, random signs: a few elements dominate sums
+  kLognormal,      // positive, spread over two decades
+  kConstant,       // the same value everywhere
+  kTies,           // five values, so that maxima repeat
+  kSorted,         // ascending or descending over the whole buffer
+  kSignMix,        // like the base, with random signs: positive test data hide errors for negative values
+  kNeedle,         // small noise and one large value in every 1024 elements: sampling misses them
+  kExactIntegers,  // 0 and 1: every partial sum is exact in any order
+  kScaleDown,      // normal(0, 1) * 1e-3
+  kScaleUp,        // normal(0, 1) * 1e3; * 10 for f16
+  kWide,           // magnitudes from 2^-30 to 2^30, in f16 2^-10 to 2^6
+  kSpecialValues,  // normal with +-0, subnormals, +-infinity and NaN of both signs, sparse enough that rows without any
+                   // remain
   kSpecialNumbers,  // the same without NaN
   kSpecialFinite,   // and without infinities
   kTiny,            // normal(0, 1) * 2^-60, in f16 2^-12: below every threshold that looks like zero
   kSubnormal,       // nothing else: a kernel that flushes them gives zeros
-  kLowNeedle,       // as the needle, from 8 to 16 alone
+  kDominant,        // rows of nearly equal values, below one that the sum of their exponentials can still be told from
   kBufferScales,    // normal(0, 1) times a power of two for each buffer, from 2^-30 to 2^30, in f16 2^-6 to 2^6
   kZeroRuns,        // normal with runs of zeros of all lengths, and rows that are zero but for a few values
   kEqualRows,       // rows of one value each: ordinary, zero of either sign, subnormal
@@ -50,6 +51,7 @@ enum class InputVariant : uint8_t {
   kIntegerEqual,    // of integer buffers: one value everywhere
   kIntegerSorted,   // the range in ascending or descending order
   kIntegerBeyond,   // the ends of the range and beyond them, powers of two of both signs, the extreme values
+  kFarNeedle,       // the base, and a value above all others of its row behind the last power of two in it
   kMaxFinite,  // normal with one largest finite value per buffer (more would make sums depend on their order), or 1/128
                // of it if values of several buffers may be multiplied
 };
@@ -60,10 +62,10 @@ inline constexpr InputVariant kAllInputVariants[] = {
     InputVariant::kNeedle,         InputVariant::kExactIntegers, InputVariant::kScaleDown,
     InputVariant::kScaleUp,        InputVariant::kWide,          InputVariant::kSpecialValues,
     InputVariant::kSpecialNumbers, InputVariant::kSpecialFinite, InputVariant::kTiny,
-    InputVariant::kSubnormal,      InputVariant::kLowNeedle,     InputVariant::kBufferScales,
+    InputVariant::kSubnormal,      InputVariant::kDominant,      InputVariant::kBufferScales,
     InputVariant::kZeroRuns,       InputVariant::kEqualRows,     InputVariant::kNamed,
     InputVariant::kIntegerEqual,   InputVariant::kIntegerSorted, InputVariant::kIntegerBeyond,
-    InputVariant::kMaxFinite};
+    InputVariant::kFarNeedle,      InputVariant::kMaxFinite};
 
 std::string_view Name(InputVariant variant);  // "scale-up"
 

@@ -86,6 +86,7 @@ struct Judge::State {
   std::map<std::string, double> tighten;                      // by output
   std::map<std::string, Reproducibility> repetitions;         // by trial and kind of run
   std::map<std::string, bool> in_place;                       // whether the original computes the same; by trial, pair
+  std::optional<std::vector<core::Decision>> decisions;  // of the original's kernels and launcher, in one small case
   std::vector<std::string> notes;
   const uint64_t search_secret;  // of quick evaluations, so that they share the original's results
   double best_gain = 1;          // of the candidates so far

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -34,8 +35,8 @@ Status FillFromFile(const InputTarget& target, const std::filesystem::path& repo
   return {};
 }
 
-// The first `kinds` of +-0, subnormals, +-infinity and NaN. `longest` is the largest extent of the buffer.
-constexpr uint64_t kFiniteKinds = 4, kKindsOfNumbers = 6, kAllKinds = 7;
+// The first `kinds` of +-0, subnormals, +-infinity and +-NaN. `longest` is the largest extent of the buffer.
+constexpr uint64_t kFiniteKinds = 4, kKindsOfNumbers = 6, kAllKinds = 8;
 void FillSpecial(const InputTarget& target, const base::CounterRandom& random, uint64_t kinds) {
   const core::DType dtype = target.buffer.dtype;
   const size_t count = target.bytes.size() / core::SizeOf(dtype);
@@ -44,7 +45,8 @@ void FillSpecial(const InputTarget& target, const base::CounterRandom& random, u
   const double density = std::max(std::min(1e-3, 0.5 / static_cast<double>(longest)),
                                   3.0 / static_cast<double>(std::max<size_t>(count, 8)));
   const double tiny = core::SmallestNormal(dtype) * 0.25, infinity = std::numeric_limits<double>::infinity();
-  const double specials[] = {0.0, -0.0, tiny, -tiny, infinity, -infinity, std::numeric_limits<double>::quiet_NaN()};
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double specials[] = {0.0, -0.0, tiny, -tiny, infinity, -infinity, nan, -nan};
   const base::CounterRandom second(target.seed ^ kSecondStream, target.stream);
   Fill(dtype, target.bytes, [&](uint64_t i) {
     if (second.Uniform(i) >= density) return NormalAt(random, i);
@@ -112,6 +114,45 @@ void FillNamed(const InputTarget& target, const base::CounterRandom& random, con
                             value * factors[second.Below(i + count, std::size(factors))]);
     }
   });
+}
+
+constexpr uint64_t kNeedleTile = 1024;
+// Of a buffer of one dimension, tiles.
+uint64_t RowWidth(const InputTarget& target) {
+  return target.shape.size() < 2 ? kNeedleTile : static_cast<uint64_t>(std::max<int64_t>(target.shape.back(), 1));
+}
+
+// How far a value stands above a row of so many others, so that the sum of their exponentials is between a millionth of
+// its own and all: what leaves terms out that seem small loses that sum. Rows divide the range evenly.
+double DominanceOf(const base::CounterRandom& random, uint64_t row, uint64_t length) {
+  constexpr double kGoldenRatio = 0.6180339887498949, kVisible = 12;
+  const double place = random.Uniform(length) + kGoldenRatio * static_cast<double>(row);
+  const int exponent = std::ilogb(static_cast<double>(length));
+  return M_LN2 * exponent + kVisible * (place - std::floor(place));
+}
+
+// What ends at a power of two, or keeps places in narrow integers, does not see them. Where there are several rows,
+// that of the next is large, and that of the third dominates its row as in kDominant.
+void FillFarNeedles(const InputTarget& target, const base::CounterRandom& random, double height) {
+  constexpr double kVisibleInLongRows = 5.5;  // of which sums are less exact
+  const core::DType dtype = target.buffer.dtype;
+  const uint64_t count = target.bytes.size() / core::SizeOf(dtype);
+  const uint64_t width = target.shape.size() < 2 ? count : RowWidth(target);
+  for (uint64_t row = 0; width > 1 && row * width < count; ++row) {
+    double largest = 0, exponentials = 0;
+    const auto each = [&](auto look) {
+      for (uint64_t i = row * width; i < (row + 1) * width; ++i)
+        if (const double value = core::LoadAsDouble(dtype, target.bytes.data(), i); std::isfinite(value)) look(value);
+    };
+    each([&](double value) { largest = std::max(largest, value); });
+    if (row % 3 == 2) each([&](double value) { exponentials += Exp(std::max(value - largest, -600.0)); });
+    const double dominant =
+        row % 3 == 2 ? kVisibleInLongRows + M_LN2 * std::ilogb(std::max(exponentials, 1.0)) + random.Uniform(row) : 0;
+    const double above = row % 3 == 0 ? 1 : row % 3 == 1 ? height : dominant;
+    const uint64_t power = std::bit_floor(width - 1);
+    core::StoreFromDouble(dtype, target.bytes.data(), row * width + power + random.Below(row, width - power),
+                          largest + above);
+  }
 }
 
 }  // namespace
@@ -182,17 +223,27 @@ Status FillVariant(const InputTarget& target, InputVariant variant, const std::f
       });
       break;
     }
-    case InputVariant::kNeedle:
-    case InputVariant::kLowNeedle: {
-      // Of exponentials, those below a high one vanish at once; below a low one they add up in long rows.
-      const double height = variant == InputVariant::kLowNeedle ? 8.0 : narrow ? 30.0 : 1000.0;
+    case InputVariant::kNeedle: {
+      const double height = narrow ? 30.0 : 1000.0;
       Fill(dtype, bytes, [&](uint64_t i) {
-        const uint64_t tile = i / 1024, width = std::min<uint64_t>(1024, count - tile * 1024);
-        if (tile * 1024 + second.Below(tile, width) != i) return 0.1 * NormalAt(random, i);
+        const uint64_t tile = i / kNeedleTile, width = std::min(kNeedleTile, count - tile * kNeedleTile);
+        if (tile * kNeedleTile + second.Below(tile, width) != i) return 0.1 * NormalAt(random, i);
         return SignAt(random, i) * height * (1 + random.Uniform(i));
       });
       break;
     }
+    case InputVariant::kDominant:
+      Fill(dtype, bytes, [&](uint64_t i) { return 0.1 * NormalAt(random, i); });
+      for (uint64_t row = 0, width = RowWidth(target); row * width < count; ++row) {
+        const uint64_t length = std::min(width, count - row * width);
+        core::StoreFromDouble(dtype, bytes.data(), row * width + second.Below(row, length),
+                              DominanceOf(second, row, length));
+      }
+      break;
+    case InputVariant::kFarNeedle:
+      WW_TRY(FillBase(target, repository));
+      FillFarNeedles(target, second, narrow ? 30.0 : 1000.0);
+      break;
     case InputVariant::kExactIntegers:
       Fill(dtype, bytes, [&](uint64_t i) { return static_cast<double>(random.Bits(i) & 1); });
       break;

@@ -156,7 +156,7 @@ std::vector<core::Case> OddShapes(const core::KernelSpec& spec, const core::Case
 
 std::vector<core::Case> LongShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
                                    const std::vector<int64_t>& sizes, const Fits& fits) {
-  constexpr int64_t kShort = 2;
+  constexpr int64_t kShort = 3;  // rows: of each kind that kFarNeedle has
   constexpr double kElements = 1 << 20;
   ShapeList shapes(spec, c, fits);
   const std::set<std::string>& names = shapes.names();
@@ -288,11 +288,12 @@ std::vector<core::Case> OtherScalars(const core::KernelSpec& spec, const core::C
       case 1: return std::ldexp(value, -8);
       case 2: return 0.0;
       case 3: return 1.0;
+      case 4: return -value;
       default: return random.Uniform(draws++) * std::max(1.0, 2 * std::fabs(value));
     }
   };
   std::vector<core::Case> others;
-  for (int which = 0; which < 4 + kDrawn; ++which) {
+  for (int which = 0; which < 5 + kDrawn; ++which) {
     core::Case other = c;
     for (const core::Argument& argument : spec.args) {
       const auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind);
@@ -305,6 +306,45 @@ std::vector<core::Case> OtherScalars(const core::KernelSpec& spec, const core::C
     others.push_back(std::move(other));
   }
   return others;
+}
+
+std::vector<core::Case> DecidedShapes(const core::KernelSpec& spec, const core::Case& c,
+                                      const std::vector<core::Decision>& decisions, const Fits& fits) {
+  constexpr size_t kMost = 24;
+  std::vector<core::Case> shapes;
+  std::set<std::map<std::string, core::ScalarValue>> seen = {c.scalars};
+  const auto add = [&](const std::string& name, core::ScalarValue value) {
+    core::Case other = c;
+    other.scalars[name] = value;
+    if (shapes.size() >= kMost || !seen.insert(other.scalars).second || (fits && !fits(other))) return;
+    std::visit([&](auto v) { other.name = fmt::format("{} with {}={}", c.name, name, v); }, value);
+    shapes.push_back(std::move(other));
+  };
+  const auto change = [&](const core::Argument& argument, const core::Decision& decision) {
+    const auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind);
+    const auto found = c.scalars.find(argument.name);
+    if (scalar == nullptr || found == c.scalars.end()) return;
+    const double value = std::visit([](auto v) { return static_cast<double>(v); }, found->second);
+    if (core::IsFloat(scalar->dtype)) {
+      // Compared as it is.
+      const auto rounded = static_cast<float>(value);
+      for (const auto& [mine, other] : {std::pair{decision.left, decision.right}, {decision.right, decision.left}})
+        if (mine == value || static_cast<float>(mine) == rounded) add(argument.name, other);
+      return;
+    }
+    const double apart = decision.right - decision.left;
+    if (!(std::fabs(apart) <= INT32_MAX)) return;
+    for (const double to : {value + apart, value - apart}) {
+      if (to < 1 || to > INT32_MAX) continue;
+      const auto size = static_cast<int64_t>(to);
+      add(argument.name, size);
+      if (!decision.equality)
+        add(argument.name, size > static_cast<int64_t>(value) ? size + 1 : std::max<int64_t>(size - 1, 1));
+    }
+  };
+  for (const core::Decision& decision : decisions)
+    for (const core::Argument& argument : spec.args) change(argument, decision);
+  return shapes;
 }
 
 std::vector<core::Case> ReducedShapes(const core::KernelSpec& spec, const core::Case& c, double share) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/execution.h"
 #include "core/kernel_spec.h"
 #include "judge/trial.h"
 
@@ -45,8 +46,13 @@ std::vector<core::Case> TiledShapes(const core::KernelSpec& spec, const core::Ca
 
 // The case with other floating-point scalars, where it has any: a value that is the same in all cases may be hard-coded
 // in the candidate, one may be computed from another, and a path may begin at a threshold. All at three quarters, at
-// 2^-8, zero and one; each drawn by itself from `secret`.
+// 2^-8, zero and one, and negative; each drawn by itself from `secret`.
 std::vector<core::Case> OtherScalars(const core::KernelSpec& spec, const core::Case& c, uint64_t secret);
+
+// Where the two numbers of a decision meet, or pass one another, if one of them grows with one argument: an odd
+// remainder, a sum of sizes, a factor that has a path of its own. Arguments that are no sizes as well.
+std::vector<core::Case> DecidedShapes(const core::KernelSpec& spec, const core::Case& c,
+                                      const std::vector<core::Decision>& decisions, const Fits& fits);
 
 // A case that is too large to run whole, with one scalar at a time reduced to about `share` of the case's work: all
 // other lengths, which a kernel may have been tuned for, are unchanged.

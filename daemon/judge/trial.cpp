@@ -79,7 +79,7 @@ int64_t PointerOffset(const Trial& trial, const core::BufferArgument& buffer, si
 bool NeedsSize(const Trial& trial) {
   switch (trial.variant) {
     case InputVariant::kNeedle:
-    case InputVariant::kLowNeedle:
+    case InputVariant::kDominant:
     case InputVariant::kExactIntegers:
     case InputVariant::kTies:
     case InputVariant::kZeroRuns:
@@ -141,7 +141,7 @@ std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c,
   add(core::Check::kSpecialValues, SpecialVariant(spec));
   if (!full) return trials;
   add(core::Check::kSpecialValues, InputVariant::kMaxFinite);
-  add(core::Check::kNeedle, InputVariant::kLowNeedle);
+  add(core::Check::kNeedle, InputVariant::kDominant);
   // Atomic additions of floats flush subnormal numbers: where any order of sums is allowed, they are expected.
   const bool flushes = spec.allow.contains(core::Allow::kNondeterministic);
   if (!spec.allow.contains(core::Allow::kReducedPrecision) && !flushes)

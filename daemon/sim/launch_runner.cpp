@@ -98,6 +98,7 @@ class LaunchRunner {
   std::optional<core::Fault> RunGroup(uint64_t first, uint64_t last);
   std::optional<core::Fault> RunTogether();
   std::optional<core::Fault> CheckLimit() const;
+  std::optional<core::Fault> CheckLimit(uint64_t instructions) const;
   std::optional<core::Fault> CheckResident(uint64_t blocks) const;
   void RunShare(int index, uint64_t first, uint64_t last);
   std::optional<core::Fault> RunBlocks(uint64_t first, uint64_t last, uint64_t budget, uint64_t& next);
@@ -205,8 +206,10 @@ std::optional<core::Fault> LaunchRunner::RunGroup(uint64_t first, uint64_t last)
   return std::nullopt;
 }
 
-std::optional<core::Fault> LaunchRunner::CheckLimit() const {
-  if (Instructions() <= limits_.instruction_limit) return std::nullopt;
+std::optional<core::Fault> LaunchRunner::CheckLimit() const { return CheckLimit(Instructions()); }
+
+std::optional<core::Fault> LaunchRunner::CheckLimit(uint64_t instructions) const {
+  if (instructions <= limits_.instruction_limit) return std::nullopt;
   core::Fault fault;
   fault.kind = core::Fault::Kind::kInstructionLimit;
   fault.message = fmt::format("more than {} thread instructions", limits_.instruction_limit);
@@ -227,21 +230,26 @@ std::optional<core::Fault> LaunchRunner::CheckResident(uint64_t blocks) const {
 // All blocks of a cooperative launch in turns: each has a machine of its own.
 std::optional<core::Fault> LaunchRunner::RunTogether() {
   const uint64_t blocks = workers_.size();
+  uint64_t instructions = 0;
   std::vector<bool> done(blocks);
   for (uint64_t block = 0; block < blocks; ++block) workers_[block].machine->Begin(block);
   for (uint64_t left = blocks; left > 0;) {
     for (uint64_t place = 0; place < blocks; ++place) {
       const uint64_t block = order_.At(place);
       if (done[block]) continue;
-      auto outcome = workers_[block].machine->Advance();
+      Machine& machine = *workers_[block].machine;
+      const uint64_t before = machine.thread_instructions();
+      auto outcome = machine.Advance();
       if (core::Fault* fault = std::get_if<core::Fault>(&outcome)) {
         fault->kernel = launch_.kernel;
         return std::move(*fault);
       }
       done[block] = std::get<bool>(outcome);
       left -= done[block];
+      // A turn lasts until the block waits for the others, which may be nearly all of its work.
+      instructions += machine.thread_instructions() - before;
+      if (auto fault = CheckLimit(instructions)) return fault;
     }
-    if (auto fault = CheckLimit()) return fault;
   }
   if (!limits_.counters) return std::nullopt;
   for (uint64_t block = 0; block < blocks; ++block) workers_[block].l1->FinishBlock(block);

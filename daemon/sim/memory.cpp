@@ -20,12 +20,16 @@ constexpr uint64_t kGuardGap = 64 * 1024;
 constexpr uint64_t kTotalLimit = 64ull << 30, kSparseLimit = 512ull << 30;
 constexpr uint64_t kMadeBytes = 64;  // at once, of a content that is made where it is touched
 
+// Neighbouring threads ask for the same bytes one after the other: the first of them makes them.
 void MakeContent(const Allocation& allocation, uint64_t offset, uint64_t bytes) {
+  const auto has_value = [](uint8_t written) { return written != 0; };
+  if (std::all_of(allocation.written + offset, allocation.written + offset + bytes, has_value)) return;
   const uint64_t first = offset / kMadeBytes * kMadeBytes,
                  last = std::min(allocation.bytes, AlignUp(offset + bytes, kMadeBytes));
-  for (uint64_t i = first; i < last; ++i) {
+  uint64_t from = first % allocation.content.size();
+  for (uint64_t i = first; i < last; ++i, from = from + 1 == allocation.content.size() ? 0 : from + 1) {
     if (allocation.written[i] != 0) continue;
-    allocation.data[i] = allocation.content[i % allocation.content.size()];
+    allocation.data[i] = allocation.content[from];
     allocation.written[i] = 0xff;
   }
 }

@@ -11,6 +11,7 @@
 
 #include "core/run_notes.h"
 #include "core/stream_order.h"
+#include "sim/decision_shadow.h"
 #include "sim/extent_shadow.h"
 #include "sim/launch_counts.h"
 #include "sim/launch_runner.h"
@@ -43,6 +44,7 @@ class PlanRun {
                                                     {request_.options.guard_bytes, request_.options.seed}));
     memory_.emplace(std::move(memory));
     if (request_.options.extents) extents_.emplace(*request_.plan, *memory_);
+    else if (request_.options.decisions) decisions_.emplace();
     launches_left_ = CountLaunches();
     for (const core::PlanOp& op : request_.plan->setup) {
       WW_ASSIGN(std::optional<core::Fault> fault, RunOp(op, false));
@@ -167,7 +169,8 @@ class PlanRun {
                                     std::max<uint64_t>(launches_left_, 1));
     limits.footprint_bytes = Footprint(launch);
     limits.block_order = order_;
-    limits.shadow = extents_ ? &*extents_ : nullptr;
+    if (extents_) limits.shadow = &*extents_;
+    else if (decisions_) limits.shadow = &*decisions_;
     limits.spread = options.spread;
     launches_left_ -= launches_left_ > 0;
     const LaunchContext context{.chip = chip_,
@@ -207,6 +210,7 @@ class PlanRun {
   void FinishBuffers() {
     run_.guards = memory_->ViolatedGuards();
     if (extents_) run_.extents = extents_->Extents();
+    if (decisions_) run_.decisions = decisions_->Decisions();
     if (!request_.options.keep_outputs) return;
     run_.parts = memory_->Parts(*request_.buffers, kPartBytes);
     for (size_t i = 0; i < memory_->buffers().size(); ++i) {
@@ -226,6 +230,7 @@ class PlanRun {
   const sim::Program& program_;
   std::optional<PlanMemory> memory_;
   std::optional<ExtentShadow> extents_;
+  std::optional<DecisionShadow> decisions_;
   sim::L2Model l2_;
   std::map<std::string, compile::CubinKernel> machine_code_;
   sim::WorkerPool& pool_;
@@ -270,7 +275,7 @@ class SimDevice : public core::Device {
     auto* run = std::get_if<core::DeviceRun>(&outcome);
     if (!run || !request.options.keep_outputs) return std::optional<core::Fault>();
     core::DeviceRequest again = request;
-    again.options.counters = again.options.extents = again.options.lines = false;
+    again.options.counters = again.options.extents = again.options.decisions = again.options.lines = false;
     again.options.sample_instructions = 0;
     again.options.instruction_limit = 1'000'000 + 4 * instructions;
     core::LaunchPlan exchanged = *request.plan;

@@ -193,7 +193,8 @@ Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& 
   AddEffects(slices, second, foreign);
   auto& agreed = std::get<core::LaunchPlan>(plan);
   AddLater(slices, agreed, known ? first.returned : std::vector<std::string>(), std::move(*later), foreign);
-  return RecordOutcome(Recorded{std::move(agreed), std::move(foreign), first.compared, second.host_us});
+  return RecordOutcome(
+      Recorded{std::move(agreed), std::move(foreign), first.compared, first.decisions, second.host_us});
 }
 
 }  // namespace

@@ -28,6 +28,7 @@
 
 #include "base/result.h"
 #include "core/chip.h"
+#include "core/execution.h"
 #include "core/kernel_spec.h"
 #include "core/launch_plan.h"
 #include "core/verdict.h"
@@ -58,6 +59,7 @@ struct Recorded {
   core::LaunchPlan plan;
   std::map<std::string, core::PrecisionUse> foreign_uses;  // of the host code; see closed_world.h
   std::vector<double> compared;                            // numbers that the host code compared something with
+  std::vector<core::Decision> decisions;                   // what it compared with one another
   double host_us = 0;                                      // of the host code, per call, as optimized
 };
 using RecordOutcome = std::variant<Recorded, core::Refused>;

@@ -105,13 +105,19 @@ class LineReader {
     recording_.compared.push_back(static_cast<double>(line.value));
     return {};
   }
+  Status operator()(DecidedLine&& line) {
+    constexpr size_t kMost = 4096;
+    if (recording_.decisions.size() >= kMost) return Unexpected("fewer comparisons");
+    recording_.decisions.push_back({static_cast<double>(line.left), static_cast<double>(line.right), false});
+    return {};
+  }
   Status operator()(HostTimeLine&& line) {
     recording_.host_us = static_cast<double>(line.ns) * 1e-3;
     return {};
   }
   Status operator()(UnorderedLine&& line) {
-    recording_.unordered = core::PrecisionUse{"work on a stream that is not ordered with its caller's",
-                                              Named(line.file), line.line};
+    recording_.unordered =
+        core::PrecisionUse{"work on a stream that is not ordered with its caller's", Named(line.file), line.line};
     return {};
   }
   Status operator()(EndLine&&) {

@@ -41,7 +41,8 @@ struct Recording {
   };
   std::vector<Effect> effects;   // beside launching: "a wait for the device in every call", "cudaStreamSynchronize"
   std::vector<double> compared;  // numbers that the launcher's code compared something with
-  double host_us = 0;            // of its own code, per call; 0: not measured
+  std::vector<core::Decision> decisions;  // what it compared with one another
+  double host_us = 0;                     // of its own code, per call; 0: not measured
   bool ended = false;
 };
 // `arguments` is the number of buffer arguments, `file` the meaning of an empty file name.

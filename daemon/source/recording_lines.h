@@ -94,6 +94,9 @@ struct ReturnedLine {
 struct EffectLine {  // of the host code, beside launching (shim/host/record_effects.cpp)
   std::string what, function;
 };
+struct DecidedLine {  // two numbers that it compared, the same ones each time it came by
+  int64_t left = 0, right = 0;
+};
 struct ComparedLine {  // a number that the launcher's code compared something with (shim/host/record_compared.cpp)
   uint64_t value = 0;
 };
@@ -104,7 +107,7 @@ struct EndLine {};
 
 using RecordingLine = std::variant<LaunchLine, MemsetLine, CopyLine, UploadLine, SymbolLine, EventLine, CallLine,
                                    WorkspaceLine, Readback, RefuseLine, RecordedFault, ServedLine, UnorderedLine,
-                                   ReturnedLine, EffectLine, ComparedLine, HostTimeLine, EndLine>;
+                                   ReturnedLine, EffectLine, ComparedLine, DecidedLine, HostTimeLine, EndLine>;
 
 constexpr const char* TagKey(const RecordingLine*) { return "kind"; }
 constexpr std::string_view Tag(const LaunchLine*) { return "launch"; }
@@ -123,6 +126,7 @@ constexpr std::string_view Tag(const UnorderedLine*) { return "unordered"; }
 constexpr std::string_view Tag(const ReturnedLine*) { return "returned"; }
 constexpr std::string_view Tag(const EffectLine*) { return "effect"; }
 constexpr std::string_view Tag(const ComparedLine*) { return "compared"; }
+constexpr std::string_view Tag(const DecidedLine*) { return "decided"; }
 constexpr std::string_view Tag(const HostTimeLine*) { return "host_time"; }
 constexpr std::string_view Tag(const EndLine*) { return "end"; }
 

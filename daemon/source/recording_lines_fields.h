@@ -130,6 +130,11 @@ void Describe(V& field, const EffectLine*) {
   field("function", &EffectLine::function);
 }
 template <typename V>
+void Describe(V& field, const DecidedLine*) {
+  field("left", &DecidedLine::left);
+  field("right", &DecidedLine::right);
+}
+template <typename V>
 void Describe(V& field, const ComparedLine*) {
   field("value", &ComparedLine::value);
 }

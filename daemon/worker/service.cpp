@@ -269,7 +269,7 @@ Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::C
     if (refused->check == core::Check::kHostCompile) return PrepareOutcome(core::CompileFailed{refused->reason});
     return PrepareOutcome(*refused);
   }
-  auto& [plan, uses, compared, host_us] = std::get<source::Recorded>(recorded);
+  auto& [plan, uses, compared, decisions, host_us] = std::get<source::Recorded>(recorded);
   WW_TRY(core::ValidatePlan(plan));
   uses.insert(slices.build_dependence.begin(), slices.build_dependence.end());
   seconds["record"] += watch.Lap();
@@ -281,7 +281,8 @@ Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::C
   WW_ASSIGN(const bool depends, DependsOnBuild(slices, plan, chip.arch, *module));
   if (depends) uses[std::string(core::kBuildPrefix) + kOtherBuild] = {kOtherBuild, slices.file, slices.entry_line};
   seconds["compile"] += watch.Lap();
-  return PrepareOutcome(Prepared{module, std::move(plan), std::move(uses), std::move(compared), host_us});
+  return PrepareOutcome(
+      Prepared{module, std::move(plan), std::move(uses), std::move(compared), std::move(decisions), host_us});
 }
 
 Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& request) {
@@ -317,6 +318,9 @@ Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& reques
   executed.changed_globals = std::move(run.changed_globals);
   executed.state = std::move(run.state);
   executed.extents = std::move(run.extents);
+  executed.decisions = std::move(run.decisions);
+  if (request.options.decisions)
+    executed.decisions.insert(executed.decisions.end(), prepared.decisions.begin(), prepared.decisions.end());
   executed.notes = std::move(run.notes);
   executed.lines = std::move(run.lines);
   for (const auto& [part, spent] : run.seconds) executed.seconds["run: " + part] += spent;

@@ -12,6 +12,7 @@
 #include "compile/compiler.h"
 #include "core/device.h"
 #include "core/evaluator.h"
+#include "core/execution.h"
 #include "lift/lift.h"
 #include "source/record.h"
 #include "source/slice.h"
@@ -57,6 +58,7 @@ class Service {
     core::LaunchPlan plan;
     std::map<std::string, core::PrecisionUse> uses;  // how the source depends on its build, and what host code uses
     std::vector<double> compared;                    // numbers that host code compared something with
+    std::vector<core::Decision> decisions;           // what it compared with one another
     double host_us = 0;
   };
   using PrepareOutcome = std::variant<core::CompileFailed, core::Refused, Prepared>;

@@ -19,6 +19,7 @@
 #include <ostream>
 
 #include "base/file.h"
+#include "base/random.h"
 #include "config/manifest.h"
 #include "judge/judge.h"
 #include "judge/lift_shapes.h"
@@ -91,6 +92,7 @@ class Court {
     if (judge == nullptr) {
       judge::JudgeOptions options;
       options.repository = Originals();
+      options.secret_seed = secret_seed_;
       options.lift = [this, spec] {
         core::LiftRequest request{.source = Source(spec, Originals() / spec.file), .spec = spec, .device = "sim:h200"};
         request.shapes = judge::MakeLiftShapes(spec, 9, uint64_t{32} << 20);
@@ -106,6 +108,8 @@ class Court {
  private:
   std::unique_ptr<worker::WorkerEvaluator> trusted_ = Start(), untrusted_ = Start();
   Result<core::Manifest> manifest_;
+  // Drawn once for all candidates, of which none can know it: they share what the original gives for it.
+  const uint64_t secret_seed_ = base::SecretSeed();
   std::map<std::string, std::unique_ptr<judge::Judge>> judges_;
 };
 Court& TheCourt() {

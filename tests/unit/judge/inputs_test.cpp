@@ -108,18 +108,20 @@ TEST(Inputs, NeedleStandsInEveryTile) {
 TEST(Inputs, SpecialValuesLeaveRowsUntouched) {
   const core::KernelSpec spec = SoftmaxSpec(64, 512);
   const auto values = Values(spec, spec.cases[0], judge::InputVariant::kSpecialValues, 5);
-  int nan = 0, infinite = 0, clean_rows = 0;
+  int nan = 0, negative_nan = 0, infinite = 0, clean_rows = 0;
   for (size_t r = 0; r < 64; ++r) {
     bool clean = true;
     for (size_t i = 0; i < 512; ++i) {
       const double x = values[r * 512 + i];
       nan += std::isnan(x) ? 1 : 0;
+      negative_nan += std::isnan(x) && std::signbit(x) ? 1 : 0;
       infinite += std::isinf(x) ? 1 : 0;
       clean = clean && std::isfinite(x);
     }
     clean_rows += clean ? 1 : 0;
   }
-  EXPECT_GT(nan, 0);
+  EXPECT_GT(negative_nan, 0);
+  EXPECT_GT(nan, negative_nan);
   EXPECT_GT(infinite, 0);
   EXPECT_GT(clean_rows, 16);
   for (const double x : Values(spec, spec.cases[0], judge::InputVariant::kSpecialNumbers, 5))
@@ -256,6 +258,39 @@ TEST(Inputs, AreMadeFast) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   RecordProperty("megabytes_per_second", std::to_string(64 / seconds));
   EXPECT_LT(seconds, 3);  // 64 MB; a tenth of the usual speed, for busy machines
+}
+
+// What leaves out the terms of a softmax below some distance from the largest is wrong in a row in which these matter.
+TEST(Inputs, RowsAreDominatedAsFarAsTheOthersCanBeSeen) {
+  const core::KernelSpec spec = SoftmaxSpec(24, 512);
+  const auto values = Values(spec, spec.cases[0], judge::InputVariant::kDominant, 5);
+  std::vector<double> shares;  // of all others in the sum of the exponentials, as a logarithm
+  for (size_t r = 0; r < 24; ++r) {
+    std::vector<double> row(values.begin() + static_cast<long>(r * 512),
+                            values.begin() + static_cast<long>(r * 512 + 512));
+    std::sort(row.rbegin(), row.rend());
+    double others = 0;
+    for (size_t i = 1; i < row.size(); ++i) others += std::exp(row[i] - row[0]);
+    shares.push_back(std::log(others));
+  }
+  std::sort(shares.begin(), shares.end());
+  EXPECT_LT(shares.back(), 0.2);
+  EXPECT_GT(shares.front(), -12.2);
+  for (size_t i = 1; i < shares.size(); ++i) EXPECT_LT(shares[i] - shares[i - 1], 1.5) << "no threshold lies between";
+}
+
+TEST(Inputs, TheLargestOfARowIsBehindItsLastPowerOfTwo) {
+  const core::KernelSpec spec = SoftmaxSpec(6, 1030);
+  const auto values = Values(spec, spec.cases[0], judge::InputVariant::kFarNeedle, 5);
+  for (size_t r = 0; r < 6; ++r) {
+    const auto begin = values.begin() + static_cast<long>(r * 1030);
+    const auto largest = std::max_element(begin, begin + 1030);
+    EXPECT_GE(largest - begin, 1024) << r;
+    EXPECT_EQ(*largest > 900, r % 3 == 1) << r;
+  }
+  const core::KernelSpec flat = ElementwiseSpec(core::DType::kF32, 5000);
+  const auto list = Values(flat, flat.cases[0], judge::InputVariant::kFarNeedle, 5);
+  EXPECT_GE(std::max_element(list.begin(), list.end()) - list.begin(), 4096);
 }
 
 TEST(Inputs, IntegersHaveVariantsOfTheirOwn) {

@@ -447,6 +447,20 @@ TEST(Judge, AGpuVerifiesTheSmallCasesOfTheSimulator) {
   EXPECT_NE(untimed.error().message.find("can be timed on cuda"), std::string::npos) << untimed.error().message;
 }
 
+// An allocation of nothing has no address of its own there.
+TEST(Judge, OnAGpuCallsOfNothingAreSimulated) {
+  JudgeBench bench;
+  bench.device = "cuda";
+  bench.options.simulator = "sim:h200";
+  const auto verdict = bench.Try([](FakeRun& run) {
+    if (run.Size("out") > 0) return Twice(run);
+    run.outcome = core::Refused{core::Check::kRecord, "the launcher ended the process", "k.cu", 1};
+  });
+  ASSERT_TRUE(verdict);
+  ASSERT_TRUE(std::holds_alternative<core::Refused>(*verdict)) << core::VerdictMessage(*verdict);
+  EXPECT_NE(core::VerdictMessage(*verdict).find("which the original handles"), std::string::npos);
+}
+
 // The float64 shadow runs where a candidate's bits differ from the original's, and nowhere else.
 TEST(Judge, EqualBitsNeedNoTruth) {
   const auto shadow_runs = [](double error) {

@@ -221,14 +221,36 @@ TEST(Shapes, OtherScalarsAreChangedTogetherAndAlone) {
   for (const char* name : {"lr", "mu"}) spec.args.push_back(Arg(name, core::ScalarArgument{core::DType::kF32, {}}));
   spec.cases[0].scalars["lr"] = 0.1;
   spec.cases[0].scalars["mu"] = 0.9;
-  bool alone = false, zero = false, small = false;
+  bool alone = false, zero = false, small = false, negative = false;
   for (const core::Case& other : judge::OtherScalars(spec, spec.cases[0], 1)) {
     const double lr = std::get<double>(other.scalars.at("lr")), mu = std::get<double>(other.scalars.at("mu"));
     zero = zero || (lr == 0 && mu == 0);
     small = small || (lr > 0 && lr < 0.001);
+    negative = negative || (lr < 0 && mu < 0);
     alone = alone || (lr > 0 && std::fabs(mu / lr - 9) > 0.5);
   }
-  EXPECT_TRUE(alone && zero && small);
+  EXPECT_TRUE(alone && zero && small && negative);
+}
+
+// n % 1013 == 77, rows == columns + 3, alpha == 0.25: none of them names a size.
+TEST(Shapes, DecisionsAreTakenTheOtherWay) {
+  core::KernelSpec spec = SoftmaxSpec(24, 500);
+  spec.args.push_back(Arg("alpha", core::ScalarArgument{core::DType::kF32, {}}));
+  core::Case c = spec.cases[0];
+  c.scalars["alpha"] = 0.1;
+  const auto has = [&](const core::Decision& decision, auto holds) {
+    const auto shapes = judge::DecidedShapes(spec, c, {decision}, {});
+    return std::any_of(shapes.begin(), shapes.end(), [&](const core::Case& shape) {
+      return holds(std::get<int64_t>(shape.scalars.at("N")), std::get<int64_t>(shape.scalars.at("C")),
+                   std::get<double>(shape.scalars.at("alpha")));
+    });
+  };
+  EXPECT_TRUE(has({500 % 113, 77, true}, [](int64_t, int64_t columns, double) { return columns % 113 == 77; }));
+  EXPECT_TRUE(has({24, 503, true}, [](int64_t n, int64_t columns, double) { return n == columns + 3; }));
+  EXPECT_TRUE(has({24 + 500, 900, false}, [](int64_t n, int64_t columns, double) { return n + columns > 900; }));
+  EXPECT_TRUE(has({0.1F, 0.25, true}, [](int64_t, int64_t, double alpha) { return alpha == 0.25; }));
+  EXPECT_TRUE(judge::DecidedShapes(spec, c, {{7, 7, true}}, {}).empty());
+  EXPECT_TRUE(judge::DecidedShapes(spec, c, {{24, 503, true}}, [](const core::Case&) { return false; }).empty());
 }
 
 TEST(Trials, BuffersBeginAsTheManifestAllows) {

@@ -27,10 +27,11 @@ class CooperativeTest : public testing::Test {
     static const core::CompiledModule module = CompileForTest(kRotate, {"rotate"}, "sm_90");
     return module;
   }
-  TestRun Rotate(uint32_t blocks, bool cooperative) {
+  // `given`: of the blocks' inputs, so many are there.
+  TestRun Rotate(uint32_t blocks, bool cooperative, uint32_t given = UINT32_MAX) {
     const size_t n = size_t{blocks} * 64;
-    std::vector<float> in(n);
-    for (size_t i = 0; i < n; ++i) in[i] = static_cast<float>(i);
+    std::vector<float> in(std::min(given, blocks) * size_t{64});
+    for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i);
     TestRun run;
     const uint32_t out = run.Buffer("out", std::vector<std::byte>(n * 4), true);
     const uint32_t parts = run.Workspace(n * 4), from = run.Buffer("in", ToBytes(in));
@@ -56,6 +57,14 @@ TEST_F(CooperativeTest, BlocksMeet) {
     EXPECT_EQ(result.launches[0].blocks_run, blocks);
     EXPECT_GT(result.time_us, 0);
   }
+}
+
+// Not once each of them has had a turn, which may be nearly all of its work.
+TEST_F(CooperativeTest, TheLimitIsThatOfAllBlocksTogether) {
+  TestRun run = Rotate(20, true, 15);
+  EXPECT_EQ(run.MustFault(*device_, Module()).kind, core::Fault::Kind::kOutOfBounds);
+  run.options.instruction_limit = 5 * 64 * 5;  // of five blocks at most
+  EXPECT_EQ(run.MustFault(*device_, Module()).kind, core::Fault::Kind::kInstructionLimit);
 }
 
 TEST_F(CooperativeTest, WithoutACooperativeLaunchTheBarrierTraps) {

@@ -184,6 +184,8 @@ TEST(Record, TellsWhatTheLauncherComparesAndTakes) {
   const source::Recorded compares = record("  if (n > 3 * Power(6)) return;\n");
   EXPECT_TRUE(has(compares, 3e6));
   EXPECT_TRUE(has(compares, 640));
+  EXPECT_NE(std::find(compares.decisions.begin(), compares.decisions.end(), core::Decision{640, 3e6, false}),
+            compares.decisions.end());
   const source::Recorded slow = record(
       "  volatile double sum = 0;\n"
       "  for (int i = 0; i < 2000000; ++i) sum = sum + n * 0.5;\n");

@@ -5,20 +5,21 @@
 namespace ww {
 namespace {
 
-constexpr size_t kSites = 1024;  // comparisons in the code that are followed
+constexpr size_t kSites = 4096;  // comparisons in the code that are followed
 constexpr uint64_t kLeast = 256, kMost = 1ull << 42;
 
 // The first and the latest operands: in a loop one of them is the bound.
 struct Site {
   const void* at;
   uint64_t first[2], latest[2];
+  bool varies;
 };
 Site sites[kSites];  // not on the heap, which is compared between calls
 size_t site_count = 0;
 bool followed = false, overflowed = false;
 
 void Compared(const void* at, uint64_t a, uint64_t b) {
-  if (!followed || (a < kLeast && b < kLeast)) return;
+  if (!followed) return;
   size_t i = reinterpret_cast<uintptr_t>(at) % kSites;
   for (size_t step = 0; step < kSites && sites[i].at != nullptr && sites[i].at != at; ++step) i = (i + 1) % kSites;
   Site& site = sites[i];
@@ -28,8 +29,9 @@ void Compared(const void* at, uint64_t a, uint64_t b) {
   }
   if (site.at == nullptr) {
     ++site_count;
-    site = {at, {a, b}, {a, b}};
+    site = {at, {a, b}, {a, b}, false};
   }
+  site.varies = site.varies || a != site.latest[0] || b != site.latest[1];
   site.latest[0] = a;
   site.latest[1] = b;
 }
@@ -48,6 +50,14 @@ void NoteComparisons() {
       for (const uint64_t value : {pair[0], pair[1]})
         if (site.at != nullptr && value >= kLeast && value <= kMost) values.insert(value);
   for (const uint64_t value : values) Note(Line("compared").Integer("value", static_cast<long long>(value)));
+  constexpr int kMostDecisions = 256;
+  int decisions = 0;
+  for (const Site& site : sites)
+    if (site.at != nullptr && !site.varies && site.first[0] <= kMost && site.first[1] <= kMost &&
+        ++decisions <= kMostDecisions)
+      Note(Line("decided")
+               .Integer("left", static_cast<long long>(site.first[0]))
+               .Integer("right", static_cast<long long>(site.first[1])));
   if (overflowed) NoteEffect("more comparisons than can be followed", "");
 }
 

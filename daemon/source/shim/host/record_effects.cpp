@@ -10,6 +10,8 @@ const char* const kWaits = "a wait for the device in every call";
 const char* const kChangesDevice = "a change of the device for the whole process";
 const char* const kAllocates = "an allocation in every call that waits for the device";
 const char* const kLeaks = "memory, streams or events that no call releases";
+const char* const kLeavesError = "the error of a launch that it returns and leaves for the next to ask as well";
+const char* const kTakesError = "the error of a launch, which it takes without returning it";
 const char* const kOverwrites =
     "pinned memory that it overwrites before an earlier copy from it is known to have ended";
 
@@ -38,6 +40,13 @@ void UploadsFrom(const void* from, size_t bytes) {
   State::PinnedUpload& upload = state.pinned_uploads[from];
   if (upload.pending && upload.bytes != now) NoteEffect(kOverwrites, "cudaMemcpyAsync");
   upload = {std::move(now), true};
+}
+
+// After a call in which every launch failed: who asks for the last error later?
+void NoteLaunchError() {
+  if (state.last_failure.empty()) return;  // it launches nothing
+  const bool left = state.last_error != cudaSuccess;
+  if (state.returns == left) NoteEffect(left ? kLeavesError : kTakesError, left ? "" : "cudaGetLastError");
 }
 
 Held HeldNow() {

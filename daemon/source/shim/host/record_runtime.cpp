@@ -201,6 +201,7 @@ std::string RememberedState() {
 
 void RecordReturned(const unsigned char* bytes, size_t size) {
   constexpr size_t kLargest = 64;
+  state.returns = true;
   if (size <= kLargest && !state.quiet)
     Note(Line("returned").Text("value", Hex(bytes, size)).Flag("failing", state.failing));
 }
@@ -310,8 +311,11 @@ int main() {
   if (state.fails) {
     ww::Flush();
     state.failing = true;
+    state.last_error = cudaSuccess;
+    state.last_failure.clear();
     try {
       ww::Call();
+      ww::NoteLaunchError();
     } catch (...) {
     }
   }

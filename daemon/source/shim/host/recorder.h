@@ -100,6 +100,7 @@ struct State {
   int device = 0;               // the current one
   bool repeats = false;         // not the first call: what it does, every call does
   bool failing = false;         // in the call in which launches fail
+  bool returns = false;         // the launcher returns something
   bool quiet = false;           // in a call with other arguments
   bool muted = false;           // in a call that is measured: nothing is said
   bool callers_stream = false;  // the entry is given one: the first of `streams`; the second stands for
@@ -156,6 +157,7 @@ inline std::string Place(const char* file, int line) { return std::string(file) 
 
 // Something that not every entry does: the reader of the recording compares it with the original.
 void NoteEffect(const char* what, const std::string& function);
+void NoteLaunchError();
 void ChangesDevice(const char* function);
 void Waits(const char* function);
 void AllocatesInEveryCall(const char* function);
