@@ -186,36 +186,44 @@ std::string Combined(const Problem& problem, const Accumulator& a, Team team, st
                            : fmt::format("{0} = {1}({0});", a.value, name);
 }
 
-std::string BlockPrefixFunction(const Problem& problem, const Accumulator& a, const std::string& name) {
-  const auto combined = [&](const char* left, const char* right) {
-    return CombinedText(problem, a.op, a.type, left, right);
-  };
-  Accumulator total = a;
-  total.value = "total";
-  const std::string step = Updated(problem, total, "of_warp[w]", "").front();
+std::string WarpPrefixFunction(const Problem& problem, const Accumulator& a, const std::string& name) {
   return fmt::format(
-      "// The {0} over the threads of a block that stand before this one, and in `total` over all of them.\n"
+      "// The {0} over the lanes of a warp that stand before this one, and in `total` over all of them.\n"
       "__device__ __forceinline__ {1} {2}({1} value, {1}& total) {{\n"
-      "  __shared__ {1} of_warp[32];\n"
-      "  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;\n"
+      "  const int lane = threadIdx.x % 32;\n"
       "  for (int offset = 1; offset < 32; offset *= 2) {{\n"
       "    const {1} left = __shfl_up_sync(0xffffffffu, value, offset);\n"
       "    if (lane >= offset) value = {3};\n"
       "  }}\n"
+      "  total = __shfl_sync(0xffffffffu, value, 31);\n"
+      "  const {1} before = __shfl_up_sync(0xffffffffu, value, 1);\n"
+      "  return lane == 0 ? {4} : before;\n"
+      "}}\n",
+      WordFor(a.op), a.c_type, name, CombinedText(problem, a.op, a.type, "left", "value"),
+      Parenthesized(NeutralText(problem, a.op, a.type)));
+}
+
+std::string WarpsBeforeFunction(const Problem& problem, const Accumulator& a, const std::string& name) {
+  Accumulator total = a;
+  total.value = "total";
+  return fmt::format(
+      "// The {0} over the warps of a block that stand before this one, and in `total` over all of them.\n"
+      "__device__ __forceinline__ {1} {2}({1} value, {1}& total) {{\n"
+      "  __shared__ {1} of_warp[32];\n"
+      "  const int warp = threadIdx.x / 32;\n"
       "  __syncthreads();  // the results of a call before are still being read\n"
-      "  if (lane == 31) of_warp[warp] = value;\n"
+      "  if (threadIdx.x % 32 == 0) of_warp[warp] = value;\n"
       "  __syncthreads();\n"
-      "  {1} before = {4};\n"
-      "  total = {4};\n"
+      "  {1} before = {3};\n"
+      "  total = {3};\n"
       "  for (int w = 0; w < blockDim.x / 32; ++w) {{\n"
       "    if (w == warp) before = total;\n"
-      "    {5}\n"
+      "    {4}\n"
       "  }}\n"
-      "  const {1} left = __shfl_up_sync(0xffffffffu, value, 1);\n"
-      "  return lane == 0 ? before : {6};\n"
+      "  return before;\n"
       "}}\n",
-      WordFor(a.op), a.c_type, name, combined("left", "value"), NeutralText(problem, a.op, a.type), step,
-      combined("before", "left"));
+      WordFor(a.op), a.c_type, name, NeutralText(problem, a.op, a.type),
+      Updated(problem, total, "of_warp[w]", "").front());
 }
 
 }  // namespace warpwright::schedule

@@ -29,7 +29,9 @@ std::vector<std::string> Updated(const Problem& problem, const Accumulator& accu
 // The team's result in every thread of it, with the device functions that this needs.
 std::string Combined(const Problem& problem, const Accumulator& accumulator, Team team,
                      std::vector<std::string>& helpers);
-// A device function of this name: what the threads of a block before this one have, combined, and that of all of them.
-std::string BlockPrefixFunction(const Problem& problem, const Accumulator& accumulator, const std::string& name);
+// Device functions of this name: what the lanes of a warp, or the warps of a block, before this one have, combined, and
+// that of all of them.
+std::string WarpPrefixFunction(const Problem& problem, const Accumulator& accumulator, const std::string& name);
+std::string WarpsBeforeFunction(const Problem& problem, const Accumulator& accumulator, const std::string& name);
 
 }  // namespace warpwright::schedule

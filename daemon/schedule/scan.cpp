@@ -1,8 +1,8 @@
 // schedule_scan: running sums, products and extrema along an axis: value[i] = sum_{r <= i} x[r], also without i itself
-// and from the end. A block scans a row, or a part of one where there are few rows: every thread a few neighbours,
-// whose sums the warps add up. What stands before a part is made of the totals of the parts before it, which a kernel
-// of their own leaves in order, so that the result is the same in every run. Where the axis lies across memory, every
-// thread walks a column.
+// and from the end. A block scans a row, or a part of one where there are few rows: every warp a stretch, chunk by
+// chunk of neighbours that one access moves, and the warps then add one another's sums. What stands before a part is
+// made of the totals of the parts before it, which a kernel of their own leaves in order, so that the result is the
+// same in every run. Where the axis lies across memory, every thread walks a column.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,6 +10,7 @@
 #include <bit>
 
 #include "schedule/contraction_axes.h"
+#include "schedule/dimensions.h"
 #include "schedule/expression_code.h"
 #include "schedule/partials.h"
 #include "schedule/reduction_code.h"
@@ -22,8 +23,10 @@ namespace {
 using core::VariableId;
 
 constexpr size_t kLeastPartials = 1024;    // of a scratch argument that is used
-constexpr int kNeighbours = 4;             // neighbours of a thread
+constexpr int kItems = 16, kFewItems = 4;  // elements of a thread in a step
+constexpr int64_t kLongRow = 2048;         // from here on a thread has many
 constexpr int64_t kElementsOfPart = 4096;  // at least
+constexpr int kVectorBytes = 16;
 
 // One kernel of a scan: its names, and the variables of a result.
 struct Frame {
@@ -35,7 +38,7 @@ struct Frame {
     variables[plan.prefix.term] = axis.index();
     sum = names.TakeOf({WordFor(plan.reduce.op), "total"});
     if (!plan.along) return;
-    for (const char* constant : {"kItems", "kStep"}) names.Take(constant);
+    for (const char* constant : {"kItems", "kStep", "kWidth", "kChunks"}) names.Take(constant);
     length = names.Take("length"), parts = names.Take("parts"), part = names.Take("part"), begin = names.Take("begin"),
     end = names.Take("end");
   }
@@ -68,8 +71,8 @@ class ScanWriter {
     const int64_t multiprocessors = problem.input.chip.multiprocessors;
     most_parts_ = std::max<int64_t>(1, 4 * multiprocessors / std::max<int64_t>(1, rows));
     if (length <= kElementsOfPart) most_parts_ = 1;
-    const auto useful =
-        std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, (length + kNeighbours - 1) / kNeighbours)));
+    items_ = length < kLongRow ? kFewItems : kItems;
+    const auto useful = std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, (length + items_ - 1) / items_)));
     // Columns are spread over the chip in small blocks.
     const auto share = std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(1, rows / multiprocessors)));
     if (!plan_.along) threads_ = std::clamp(static_cast<int>(std::min<uint64_t>(share, 1024)), 32, threads_);
@@ -95,15 +98,30 @@ class ScanWriter {
   }
 
   // The body of the sum at the present position.
-  std::string Term(Frame& frame, Lines& lines) {
-    ExpressionCode code(problem_, stage_, Scope{.variables = frame.variables}, frame.names, lines);
+  std::string Term(Frame& frame, Lines& lines, bool packed = false) {
+    Scope scope{.variables = frame.variables};
+    if (packed)
+      scope.value = [&](const core::TensorRead& read) -> std::optional<std::string> {
+        const core::TensorArgument* tensor = problem_.form.FindTensor(read.tensor);
+        for (const Access& access : packing_.accesses)
+          if (tensor != nullptr && !access.store && SamePlace(access, AccessOf(*tensor, read)))
+            return Loaded(problem_, tensor->dtype, HeldName(access) + ".at[" + k_ + "]");
+        return std::nullopt;
+      };
+    ExpressionCode code(problem_, stage_, std::move(scope), frame.names, lines);
     const std::string value = code.Value(plan_.reduce.body, sum_.type);
     if (code.refusal()) refusal_ = code.refusal();
     return value;
   }
 
+  std::string StoreOffset(const core::Stage& stage, const std::map<VariableId, std::string>& variables) const {
+    std::vector<std::string> at;
+    for (const auto& position : StoredAt(stage)) at.push_back(PositionText(position, variables));
+    return OffsetText(problem_, ShapeOf(problem_, stage.name), at);
+  }
+
   // The outputs at the present position, where the result is called `value`.
-  void WriteOutputs(Frame& frame, const std::string& value, Lines& lines) {
+  void WriteOutputs(Frame& frame, const std::string& value, Lines& lines, bool in_packs = false) {
     for (const StageReader& output : plan_.group.outputs) {
       const core::Stage& stage = problem_.stage(output.stage);
       std::map<VariableId, std::string> variables;
@@ -121,10 +139,11 @@ class ScanWriter {
         type = code.TypeOf(static_cast<core::NodeId>(stage.nodes.size() - 1));
         if (code.refusal()) refusal_ = code.refusal();
       }
-      std::vector<std::string> at;
-      for (const auto& position : StoredAt(stage)) at.push_back(PositionText(position, variables));
-      lines.Add(fmt::format("{}[{}] = {};", stage.name, OffsetText(problem_, ShapeOf(problem_, stage.name), at),
-                            Stored(problem_, stage.dtype, type, stored)));
+      const Access* held = in_packs ? HeldStore(stage.name) : nullptr;
+      lines.Add(fmt::format(
+          "{} = {};",
+          held ? HeldName(*held) + ".at[" + k_ + "]" : fmt::format("{}[{}]", stage.name, StoreOffset(stage, variables)),
+          Stored(problem_, stage.dtype, type, stored)));
       if (!domain.empty()) lines.Close();
     }
   }
@@ -147,18 +166,43 @@ class ScanWriter {
                          frame.end, frame.axis.count()));
   }
   void WriteStep(Lines& body) const {
-    body.Add(fmt::format("constexpr int kItems = {}, kStep = {} * kItems;", kNeighbours, threads_));
+    body.Add(fmt::format("constexpr int kItems = {}, kStep = {} * kItems;", items_, threads_));
   }
-  // Declares the position of the `item`th element in the order of the scan, and opens a block where it exists.
-  void OpenPosition(const Frame& frame, const std::string& item, Lines& lines) const {
-    const std::string& count = frame.axis.count();
-    if (plan_.prefix.backwards) {
-      lines.Add(fmt::format("const int {} = {} - 1 - {};", frame.axis.index(), count, Parenthesized(item)));
-      lines.Open(fmt::format("if ({} >= 0)", frame.axis.index()));
-    } else {
-      lines.Add(fmt::format("const int {} = {};", frame.axis.index(), item));
-      lines.Open(fmt::format("if ({} < {})", frame.axis.index(), count));
+  // The position of the element that is `item`th in the order of the scan.
+  std::string PositionOf(const Frame& frame, const std::string& item) const {
+    if (!plan_.prefix.backwards) return item;
+    return fmt::format("{} - 1 - {}", frame.axis.count(), Parenthesized(item));
+  }
+
+  // Neighbours that one access moves: of the terms, and of the results.
+  void PlanPacking() {
+    if (plan_.prefix.backwards) return;
+    const std::vector<Access> reads = AccessesOf(problem_, stage_);
+    const Dimension of_term{{plan_.prefix.term}, plan_.axis.extent, ""},
+        of_axis{{plan_.axis.variable}, plan_.axis.extent, ""};
+    size_t largest = core::SizeOf(problem_.stage(plan_.group.outputs.front().stage).dtype);
+    for (const Access& read : reads)
+      if (IsContiguous(read, of_term)) largest = std::max(largest, core::SizeOf(read.dtype));
+    packing_.width = std::min(items_, kVectorBytes / static_cast<int>(largest));
+    if (packing_.width == 1) return;
+    packing_.conditions = {fmt::format("{} % {} == 0", Parenthesized(SizeText(plan_.axis.extent)), packing_.width)};
+    for (const Access& read : reads)
+      if (!read.store && IsContiguous(read, of_term))
+        if (const auto needs = Divisible(read, of_term, packing_.width)) packing_.Add(read, *needs);
+    for (const StageReader& output : plan_.group.outputs) {
+      const core::Stage& stage = problem_.stage(output.stage);
+      const Access store{stage.name, stage.dtype, true, StoredOffset(problem_, output)};
+      if (!IsContiguous(store, of_axis) || !stage.domain.empty()) continue;
+      if (const auto needs = Divisible(store, of_axis, packing_.width)) packing_.Add(store, *needs);
     }
+  }
+  bool packs() const { return packing_.packs(); }
+  // The variable that holds neighbours which are moved by one access.
+  std::string HeldName(const Access& access) const { return access.tensor + (access.store ? "_new" : "_pack"); }
+  const Access* HeldStore(const std::string& tensor) const {
+    const auto found = std::find_if(packing_.accesses.begin(), packing_.accesses.end(),
+                                    [&](const Access& a) { return a.store && a.tensor == tensor; });
+    return packs() && found != packing_.accesses.end() ? &*found : nullptr;
   }
 
   void WriteTotals(const Partials& partials, KernelArguments arguments, const std::string& name, Code& code) {
@@ -177,6 +221,7 @@ class ScanWriter {
     for (const std::string& line : Declared(problem_, total)) body.Add(line);
     const std::string& index = frame.axis.index();
     const std::string item = plan_.prefix.backwards ? frame.names.TakeOf({"item", "from_end"}) : index;
+    body.Add("#pragma unroll 8");
     body.Open(
         fmt::format("for (int {0} = {1} + threadIdx.x; {0} < {2}; {0} += blockDim.x)", item, frame.begin, frame.end));
     if (plan_.prefix.backwards) body.Add(fmt::format("const int {} = {} - 1 - {};", index, frame.axis.count(), item));
@@ -205,58 +250,52 @@ class ScanWriter {
     body.Add(Combined(problem_, earlier, Team::kBlock, code.helpers));
   }
 
+  // Texts of a step: what a thread's part of it is called.
+  struct Step {
+    std::string own, chunk, item, sums, parts, of_warp;
+  };
+
   void WriteScan(const Partials& partials, KernelArguments arguments, const std::string& name, Code& code) {
     Frame frame(problem_, plan_);
     if (splits() && partials.argument)
       arguments.parameters.push_back(fmt::format("const {}* __restrict__ {}", sum_.c_type, partials.name));
     if (splits()) arguments.parameters.push_back("int " + frame.parts);
+    k_ = frame.names.TakeOf({"k", "neighbour"});
     Lines kernel;
     kernel.AddAll(FormulaComment(problem_, group_));
     kernel.Add("//");
     kernel.Add(
-        fmt::format("// A block scans {} of a row, {} elements a step: {} by each thread, then over the threads.",
-                    splits() ? "a part" : "all", threads_ * kNeighbours, kNeighbours));
+        fmt::format("// A block scans {} of a row, {} elements a step: a warp those that lie side by side, {} by "
+                    "each thread, then the",
+                    splits() ? "a part" : "all", threads_ * items_, items_));
+    kernel.Add("// warps one another's totals.");
+    if (packs()) kernel.Add("template <int kWidth>");
     kernel.Add(Head(fmt::format("__global__ void __launch_bounds__({})", threads_), name, arguments.parameters));
     Lines body(1);
-    WriteStep(body);
+    if (!packs()) body.Add("constexpr int kWidth = 1;");
+    body.Add(
+        fmt::format("constexpr int kItems = {}, kChunks = kItems / kWidth, kStep = {} * kItems;", items_, threads_));
     WritePlace(frame, body);
-    const std::string before = frame.names.Take("before"), sums = frame.names.Take(frame.sum + "s");
-    const std::string first = frame.names.Take("first"), k = frame.names.TakeOf({"k", "item_of_thread"});
-    const std::string total = frame.names.TakeOf({"total", "step_total"}), earlier = frame.names.Take("earlier");
+    const std::string before = frame.names.Take("before"), first = frame.names.Take("first");
     WriteBefore(frame, partials, before, body, code);
     body.Open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += kStep)", first, splits() ? frame.begin : "0",
                           splits() ? frame.end : frame.axis.count()));
-    const std::string item = fmt::format("{} + threadIdx.x * kItems + {}", first, k);
-    body.Add(fmt::format("{0} {1}[kItems], {2} = {3};", sum_.c_type, sums, frame.sum, Neutral()));
-    const auto each = [&](const auto& inside) {
-      body.Add("#pragma unroll");
-      body.Open(fmt::format("for (int {0} = 0; {0} < kItems; ++{0})", k));
-      inside();
-      body.Close();
-    };
-    each([&] {
-      if (plan_.prefix.exclusive) body.Add(fmt::format("{}[{}] = {};", sums, k, frame.sum));
-      OpenPosition(frame, item, body);
-      Accumulator own = sum_;
-      own.value = frame.sum;
-      const std::string term = Term(frame, body);
-      for (const std::string& line : Updated(problem_, own, term, "")) body.Add(line);
-      body.Close();
-      if (!plan_.prefix.exclusive) body.Add(fmt::format("{}[{}] = {};", sums, k, frame.sum));
-    });
-    const std::string prefix = problem_.shared_name("block_prefix_" + WordFor(sum_.op));
-    code.helpers.push_back(BlockPrefixFunction(problem_, sum_, prefix));
+    Step step;
+    step.own = frame.names.Take("own"), step.chunk = frame.names.TakeOf({"chunk", "own_chunk"});
+    step.item = frame.names.TakeOf({"item", "own_item"}), step.sums = frame.names.Take(frame.sum + "s");
+    step.parts = frame.names.TakeOf({"of_thread", "of_own_thread"}), step.of_warp = frame.names.Take("of_warp");
+    body.Add(fmt::format("const int {} = {} + threadIdx.x / 32 * 32 * kItems + threadIdx.x % 32 * kWidth;", step.own,
+                         first));
+    body.Add(fmt::format("{0} {1}[kChunks][kWidth], {2}[kChunks];", sum_.c_type, step.sums, step.parts));
+    WriteChunks(frame, step, body);
+    const std::string total = frame.names.TakeOf({"total", "step_total"}), earlier = frame.names.Take("earlier");
+    WriteWarp(step, body, code);
+    const std::string warps = problem_.shared_name("warps_before_" + WordFor(sum_.op));
+    code.helpers.push_back(WarpsBeforeFunction(problem_, sum_, warps));
     body.Add(fmt::format("{} {};", sum_.c_type, total));
     body.Add(fmt::format("const {} {} = {};", sum_.c_type, earlier,
-                         CombinedWith(before, fmt::format("{}({}, {})", prefix, frame.sum, total))));
-    each([&] {
-      OpenPosition(frame, item, body);
-      const std::string value = frame.names.TakeOf({"value", "running"});
-      body.Add(
-          fmt::format("const {} {} = {};", sum_.c_type, value, CombinedWith(earlier, fmt::format("{}[{}]", sums, k))));
-      WriteOutputs(frame, value, body);
-      body.Close();
-    });
+                         CombinedWith(before, fmt::format("{}({}, {})", warps, step.of_warp, total))));
+    WriteResults(frame, step, earlier, body);
     Accumulator carried = sum_;
     carried.value = before;
     for (const std::string& line : Updated(problem_, carried, total, "")) body.Add(line);
@@ -264,6 +303,84 @@ class ScanWriter {
     kernel.Append(body);
     kernel.Add("}");
     code.kernels += kernel.text();
+  }
+
+  static void OpenChunks(const Step& step, Lines& body) {
+    body.Add("#pragma unroll");
+    body.Open(fmt::format("for (int {0} = 0; {0} < kChunks; ++{0})", step.chunk));
+    body.Add(fmt::format("const int {} = {} + {} * 32 * kWidth;", step.item, step.own, step.chunk));
+  }
+  void OpenNeighbours(const Step& step, const Frame& frame, Lines& body) const {
+    body.Add("#pragma unroll");
+    body.Open(fmt::format("for (int {0} = 0; {0} < kWidth; ++{0})", k_));
+    body.Add(fmt::format("const int {} = {};", frame.axis.index(), PositionOf(frame, step.item + " + " + k_)));
+  }
+  // Where neighbours that one access moves begin, at the present item.
+  std::string PackAddress(const Frame& frame, const Step& step, const Access& access) const {
+    auto variables = frame.variables;
+    variables[access.store ? plan_.axis.variable : plan_.prefix.term] = step.item;
+    return access.tensor + " + " + OffsetText(*access.offset, variables);
+  }
+
+  // What a thread has of every chunk, summed up in the order of the scan.
+  void WriteChunks(Frame& frame, const Step& step, Lines& body) {
+    const Names outer = frame.names;
+    OpenChunks(step, body);
+    body.Add(fmt::format("{} {} = {};", sum_.c_type, frame.sum, Neutral()));
+    body.Open(fmt::format("if ({} < {})", step.item, frame.axis.count()));
+    for (const Access& access : packing_.accesses)
+      if (packs() && !access.store) body.Add(packed_.Load(HeldName(access), PackAddress(frame, step, access)));
+    OpenNeighbours(step, frame, body);
+    const std::string kept = fmt::format("{}[{}][{}] = {};", step.sums, step.chunk, k_, frame.sum);
+    if (plan_.prefix.exclusive) body.Add(kept);
+    Accumulator own = sum_;
+    own.value = frame.sum;
+    const std::string term = Term(frame, body, packs());
+    for (const std::string& line : Updated(problem_, own, term, "")) body.Add(line);
+    if (!plan_.prefix.exclusive) body.Add(kept);
+    body.Close();
+    body.Close();
+    body.Add(fmt::format("{}[{}] = {};", step.parts, step.chunk, frame.sum));
+    body.Close();
+    frame.names = outer;
+  }
+
+  // What stands before a thread's neighbours in its warp's elements, chunk by chunk.
+  void WriteWarp(const Step& step, Lines& body, Code& code) {
+    const std::string prefix = problem_.shared_name("warp_prefix_" + WordFor(sum_.op));
+    code.helpers.push_back(WarpPrefixFunction(problem_, sum_, prefix));
+    Accumulator warp = sum_;
+    warp.value = step.of_warp;
+    for (const std::string& line : Declared(problem_, warp)) body.Add(line);
+    body.Add("#pragma unroll");
+    body.Open(fmt::format("for (int {0} = 0; {0} < kChunks; ++{0})", step.chunk));
+    body.Add(fmt::format("{} of_chunk;", sum_.c_type));
+    body.Add(
+        fmt::format("{0}[{1}] = {2};", step.parts, step.chunk,
+                    CombinedWith(step.of_warp, fmt::format("{}({}[{}], of_chunk)", prefix, step.parts, step.chunk))));
+    for (const std::string& line : Updated(problem_, warp, "of_chunk", "")) body.Add(line);
+    body.Close();
+  }
+
+  void WriteResults(Frame& frame, const Step& step, const std::string& earlier, Lines& body) {
+    OpenChunks(step, body);
+    body.Open(fmt::format("if ({} < {})", step.item, frame.axis.count()));
+    for (const Access& access : packing_.accesses)
+      if (packs() && access.store)
+        body.Add(fmt::format("{}<{}, kWidth> {};", packed_.name, ElementTypeOf(problem_, access), HeldName(access)));
+    const std::string start = frame.names.TakeOf({"start", "before_thread"});
+    body.Add(fmt::format("const {} {} = {};", sum_.c_type, start,
+                         CombinedWith(earlier, fmt::format("{}[{}]", step.parts, step.chunk))));
+    OpenNeighbours(step, frame, body);
+    const std::string value = frame.names.TakeOf({"value", "running"});
+    body.Add(fmt::format("const {} {} = {};", sum_.c_type, value,
+                         CombinedWith(start, fmt::format("{}[{}][{}]", step.sums, step.chunk, k_))));
+    WriteOutputs(frame, value, body, packs());
+    body.Close();
+    for (const Access& access : packing_.accesses)
+      if (packs() && access.store) body.Add(packed_.Store(HeldName(access), PackAddress(frame, step, access)));
+    body.Close();
+    body.Close();
   }
 
   // Totals are not stored in the output, even where the sum is one.
@@ -277,6 +394,17 @@ class ScanWriter {
     }
   }
 
+  void AddScanLaunch(const std::string& name, const std::string& grid, const KernelArguments& arguments, Code& code,
+                     Lines& launch) const {
+    const std::string block = std::to_string(threads_);
+    if (!packs()) return launch.Add(Launch(problem_, name, grid, block, arguments.values));
+    launch.Open(fmt::format("if ({})", PackingCondition(problem_, packing_, code.helpers)));
+    launch.Add(Launch(problem_, fmt::format("{}<{}>", name, packing_.width), grid, block, arguments.values));
+    launch.Else();
+    launch.Add(Launch(problem_, name + "<1>", grid, block, arguments.values));
+    launch.Close();
+  }
+
   Code WriteAlong() {
     Code code;
     const Partials partials = splits() ? PartialsFor(problem_, kLeastPartials, sum_.c_type) : Partials{};
@@ -285,9 +413,15 @@ class ScanWriter {
     KernelArguments arguments = ArgumentsOf(problem_, group_);
     Lines launch;
     const std::string rows = RowsText();
+    PlanPacking();
+    if (packs()) {
+      packed_ = MakePackedType(problem_, packing_);
+      code.helpers.push_back(packed_.definition);
+      if (!packed_.store_definition.empty()) code.helpers.push_back(packed_.store_definition);
+    }
     if (!splits()) {
       WriteScan(partials, arguments, scan, code);
-      launch.Add(Launch(problem_, scan, rows, std::to_string(threads_), arguments.values));
+      AddScanLaunch(scan, rows, arguments, code, launch);
       code.notes = {"a block for each row"};
       code.launch = launch.text();
       return code;
@@ -313,7 +447,7 @@ class ScanWriter {
     launch.Add(fmt::format("if ({0} < 1) {0} = 1;", parts));
     const std::string grid = rows == "1" ? parts : rows + " * " + parts, block = std::to_string(threads_);
     launch.Add(fmt::format("if ({} > 1) {}", parts, Launch(problem_, totals, grid, block, of_totals.values)));
-    launch.Add(Launch(problem_, scan, grid, block, arguments.values));
+    AddScanLaunch(scan, grid, arguments, code, launch);
     code.launch = launch.text();
     code.notes = {"several blocks for each row: totals of parts, then the scan"};
     return code;
@@ -362,6 +496,10 @@ class ScanWriter {
   const core::Stage& stage_;
   int threads_;
   int64_t most_parts_ = 1;
+  int items_ = kItems;
+  Packing packing_;
+  PackedType packed_;
+  std::string k_;  // which of the neighbours that one access moves
   Accumulator sum_;
   std::optional<core::RewriteRefusal> refusal_;
 };
