@@ -174,6 +174,9 @@ Result<JobResult> ProcessJobRunner::Optimize(const RunRequest& request, const Ch
   if (!result && output.exit_code != 0)
     return Fail(output.exit_code == 78 ? ErrorCode::kConfig : ErrorCode::kEnvironment,
                 fmt::format("exit code {}: {}", output.exit_code, output.last_lines));
+  // A mistake in the repository's files: it is there at every try.
+  if (result && result->outcome == core::TaskOutcome::kError && output.exit_code == 78)
+    result->outcome = core::TaskOutcome::kRefused;
   return result;
 }
 

@@ -117,6 +117,8 @@ TEST_F(JobRunnerTest, AResultWithAnErrorInItIsAResult) {
   text.replace(text.find("improved"), 8, "error");
   auto runner = Runner("echo '" + text + "'; exit 3");
   EXPECT_EQ(runner.Optimize(Request(), {})->outcome, core::TaskOutcome::kError);
+  // A mistake in the repository's files is told at once, and not tried again.
+  EXPECT_EQ(Runner("echo '" + text + "'; exit 78").Optimize(Request(), {})->outcome, core::TaskOutcome::kRefused);
 }
 
 TEST_F(JobRunnerTest, TheDeadlineEndsTheWholeGroup) {
