@@ -32,14 +32,13 @@ constexpr uint64_t kElements = 1000, kMostInstructionsForInputs = 12'000'000;
 // be the sounder one.
 constexpr double kNearlyBest = 0.99, kNearlyBestOfCases = 0.9;
 
-// During a search, other inputs and odd shapes of a large case are tried on part of it: the full evaluation tries them
-// on all. Nothing if the case is already small, or if the manifest allows no smaller one.
-std::optional<core::Case> ReducedForSearch(const core::KernelSpec& spec, const core::Case& c,
-                                           const std::filesystem::path& repository) {
+// Part of a large case. Nothing if the case is already small, or if the manifest allows no smaller one.
+std::optional<core::Case> ReducedTo(uint64_t most_bytes, const core::KernelSpec& spec, const core::Case& c,
+                                    const std::filesystem::path& repository) {
   const auto bytes = CaseBytes(spec, c);
-  if (!bytes || *bytes <= kSearchBytes) return std::nullopt;
+  if (!bytes || *bytes <= most_bytes) return std::nullopt;
   std::vector<core::Case> shapes =
-      ReducedShapes(spec, c, static_cast<double>(kSearchBytes) / static_cast<double>(*bytes));
+      ReducedShapes(spec, c, static_cast<double>(most_bytes) / static_cast<double>(*bytes));
   for (core::Case& reduced : shapes)
     if (MakeInputs(spec, reduced, InputVariant::kBase, 0, repository)) return std::move(reduced);
   return std::nullopt;
@@ -79,11 +78,12 @@ class CandidateEvaluation {
   Result<Failure> OwnInputs(const VerifiedCase& verified);
   Result<Failure> Recorded(const VerifiedCase& verified, const TrialReference& reference, const core::Executed& run);
   void NoteAgreement(const Trial& trial, const TrialReference& reference, const core::Executed& run);
-  enum class Inputs { kAll, kThatNeedSize, kSecretSeeds };
+  enum class Inputs { kAll, kThatNeedProductionSize, kThatNeedSize, kSecretSeeds };
   Result<Failure> OtherInputs(const core::Case& c, Inputs which, VerificationLevel effort);
   void NoteNumbers(const Trial& trial, const TrialReference& reference, const core::Executed& run);
   void NoteSize(double number);
   size_t MainCase() const;
+  std::optional<core::Case> PartForInputs(const core::Case& c) const;
   Result<Failure> OtherScalarsOf(const VerifiedCase& verified);
   Result<Failure> LargeCases();
   void BeginCases();
@@ -232,6 +232,7 @@ Result<Failure> CandidateEvaluation::OtherInputs(const core::Case& c, Inputs whi
   for (const Trial& trial : PlanTrials(state_.spec, c, secret_, effort, named_)) {
     if (which == Inputs::kSecretSeeds && trial.check != core::Check::kSecretSeed) continue;
     if (which == Inputs::kThatNeedSize && !NeedsSize(trial)) continue;
+    if (which == Inputs::kThatNeedProductionSize && !NeedsProductionSize(trial)) continue;
     WW_ASSIGN(Failure failure, trials_.Try(trial));
     if (failure) return failure;
   }
@@ -269,6 +270,13 @@ size_t CandidateEvaluation::MainCase() const {
   for (size_t i = 0; i < state_.verified.size(); ++i)
     if (ElementsOf(state_.spec, *state_.verified[i].c) >= kElements) return i;
   return state_.verified.size() - 1;
+}
+
+// Where a case is too large for every kind of inputs.
+std::optional<core::Case> CandidateEvaluation::PartForInputs(const core::Case& c) const {
+  if (effort_ == VerificationLevel::kQuick || state_.on_simulator()) return std::nullopt;
+  auto part = ReducedTo(state_.options.max_input_bytes, state_.spec, c, state_.options.repository);
+  return part && ElementsOf(state_.spec, *part) >= kElements ? std::move(part) : std::nullopt;
 }
 
 // Small inputs as well: there an addend to a sum of squares becomes visible.
@@ -436,6 +444,7 @@ Result<Failure> CandidateEvaluation::DeadCode(const core::Case& small) {
 }
 
 Result<core::Verdict> CandidateEvaluation::Run() {
+  state_.oracle.SetForOneCandidate(false);  // the cases' own inputs
   measured_.device = state_.device;
   for (const VerifiedCase& verified : state_.verified) {
     WW_ASSIGN(Failure failure, OwnInputs(verified));
@@ -448,11 +457,14 @@ Result<core::Verdict> CandidateEvaluation::Run() {
   } else {  // only now, when the candidate is compiled and has run: nothing in it can know these
     secret_ = base::SecretSeed();
   }
+  state_.oracle.SetForOneCandidate(effort_ == VerificationLevel::kFull && !state_.options.secret_seed);
   shapes_.UseSecret(secret_);
   const core::Case& cheapest = *state_.verified.front().c;
-  const std::optional<core::Case> reduced = effort_ == VerificationLevel::kQuick
-                                                ? ReducedForSearch(state_.spec, cheapest, state_.options.repository)
-                                                : std::nullopt;
+  // During a search, other inputs and odd shapes of a large case are tried on part of it: the full evaluation tries
+  // them on all.
+  const std::optional<core::Case> reduced =
+      effort_ == VerificationLevel::kQuick ? ReducedTo(kSearchBytes, state_.spec, cheapest, state_.options.repository)
+                                           : std::nullopt;
   // On a GPU the timed outputs come from secret inputs at full size.
   if (reduced && state_.on_simulator()) {
     WW_ASSIGN(Failure failure, OtherInputs(cheapest, Inputs::kSecretSeeds, VerificationLevel::kQuick));
@@ -465,7 +477,12 @@ Result<core::Verdict> CandidateEvaluation::Run() {
   for (size_t i = 0; i < state_.verified.size(); ++i) {
     const VerifiedCase& verified = state_.verified[i];
     if (i > 0 && effort_ == VerificationLevel::kQuick) break;
-    const Inputs which = i == main ? Inputs::kAll : i == large ? Inputs::kThatNeedSize : Inputs::kSecretSeeds;
+    Inputs which = i == main ? Inputs::kAll : i == large ? Inputs::kThatNeedSize : Inputs::kSecretSeeds;
+    if (const auto part = i == main ? PartForInputs(*verified.c) : std::nullopt) {
+      WW_ASSIGN(Failure failure, OtherInputs(*part, Inputs::kAll, effort_));
+      if (failure) return *failure;
+      which = Inputs::kThatNeedProductionSize;
+    }
     WW_ASSIGN(Failure failure, OtherInputs(reduced ? *reduced : *verified.c, which,
                                            which == Inputs::kSecretSeeds ? VerificationLevel::kQuick : effort_));
     if (failure) return *failure;

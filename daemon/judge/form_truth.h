@@ -22,7 +22,7 @@ namespace warpwright::judge {
 
 // What an evaluation may take: more is left to the float64 shadow, else to a sample of the elements.
 struct FormLimits {
-  uint64_t steps = 400'000'000;
+  uint64_t steps = 5'000'000'000;  // about six seconds of processor time
   uint64_t elements = 64'000'000;  // of all stages
   size_t sampled = 4096;           // elements of an output
 };

@@ -48,8 +48,11 @@
 //                            is faster than all before it is counted deeply
 //
 // Other inputs are tried on the cheapest case that is verified and has a thousand elements, those that need long rows
-// also on the largest; odd shapes around the cheapest case; secret seeds on every one (in a quick evaluation all on the
-// cheapest alone; if it is large and on a GPU, the timed outputs cover secret inputs at full size).
+// also on the largest. Where on a GPU that cheapest case is large itself, a path that depends on the size is tried on
+// all of it with inputs that need it, with infinities, subnormal and largest numbers and unaligned (trial.h:
+// NeedsProductionSize), and how values are spread, on which no size bears, on a part of it. Odd shapes around the
+// cheapest case; secret seeds on every one (in a quick evaluation all on the cheapest alone; if it is large and on a
+// GPU, the timed outputs cover secret inputs at full size).
 //
 // Which cases are verified: on the simulator those that the original runs whole within `verify_instructions`, and those
 // marked for the simulator alone; the others are only measured, by sampled blocks. On a GPU also small ones that are
@@ -87,6 +90,7 @@ struct JudgeOptions {
   uint64_t max_long_bytes = 96u << 20;          // of shapes that are long in one dimension, or of many elements
   uint64_t max_long_instructions = 80'000'000;  // of the original there
   uint64_t guard_bytes = 64u << 10;
+  uint64_t max_input_bytes = 64u << 20;    // of a case on which a GPU's candidates are tried with all inputs
   std::string manifest_digest, toolchain;  // for recorded references
   std::optional<core::Chip> chip;          // of a real device: bounds plausible results
   std::string simulator;                   // where a GPU's candidates are simulated: "sim:h200"; empty: nowhere

@@ -16,6 +16,8 @@ namespace {
 
 // A shadow that is farther from the original than this multiple of the table's tolerance computes something else.
 constexpr double kShadowDistance = 64;
+// Of trials that no other candidate will have: the latest, which may be asked for again with more to be known.
+constexpr size_t kKeptForOneCandidate = 2;
 
 std::vector<const core::Argument*> BufferArguments(const core::KernelSpec& spec) {
   std::vector<const core::Argument*> arguments;
@@ -169,7 +171,7 @@ Result<OracleResult> Oracle::Query(const Trial& trial, Depth depth) {
   WW_ASSIGN(std::vector<core::BufferContent> inputs,
             MakeInputs(spec_, trial.c, trial.variant, trial.seed, settings_.repository, trial.named));
   WW_ASSIGN(OracleResult answer, Compute(trial, std::move(inputs), true));
-  Remember(key, answer);
+  Remember(key, answer, for_one_candidate_);
   return Deepened(trial, answer, depth);
 }
 
@@ -199,7 +201,7 @@ Result<OracleResult> Oracle::QueryWithContents(const Trial& trial, std::vector<c
   }
   WW_ASSIGN(OracleResult answer, Compute(trial, std::move(contents), false));
   std::erase_if(cache_, [&](const Cached& cached) { return cached.key == key; });
-  Remember(key, answer);
+  Remember(key, answer, for_one_candidate_);
   return Deepened(trial, answer, depth);
 }
 
@@ -233,8 +235,9 @@ Result<std::shared_ptr<const TrialReference>> Oracle::Deepen(const Trial& trial,
   });
   if (cached != cache_.end()) {
     std::string key = std::move(cached->key);
+    const bool for_one_candidate = cached->for_one_candidate;
     cache_.erase(cached);
-    Remember(std::move(key), answer);
+    Remember(std::move(key), answer, for_one_candidate);
   }
   return answer;
 }
@@ -270,14 +273,17 @@ Result<RunOutcome> Oracle::RunAgain(const Trial& trial, const TrialReference& re
   return RunKernel(trusted_, setting, reference.inputs);
 }
 
-void Oracle::Remember(std::string key, OracleResult answer) {
+void Oracle::Remember(std::string key, OracleResult answer, bool for_one_candidate) {
   const auto* reference = std::get_if<std::shared_ptr<const TrialReference>>(&answer);
   const uint64_t bytes = reference != nullptr ? (*reference)->Bytes() : 0;
-  cache_.push_front({std::move(key), std::move(answer), bytes});
+  cache_.push_front({std::move(key), std::move(answer), bytes, for_one_candidate});
   uint64_t total = 0;
+  size_t for_one = 0;
   for (auto it = cache_.begin(); it != cache_.end();) {
     total += it->bytes;
-    it = total > settings_.cache_bytes && it != cache_.begin() ? cache_.erase(it) : std::next(it);
+    for_one += it->for_one_candidate ? 1 : 0;
+    const bool drops = total > settings_.cache_bytes || (it->for_one_candidate && for_one > kKeptForOneCandidate);
+    it = drops && it != cache_.begin() ? cache_.erase(it) : std::next(it);
   }
 }
 

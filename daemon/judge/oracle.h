@@ -90,6 +90,9 @@ class Oracle {
   // The same with as much known as asked for, or all that can be.
   Result<std::shared_ptr<const TrialReference>> Deepen(const Trial& trial,
                                                        const std::shared_ptr<const TrialReference>& known, Depth depth);
+  // From now on trials are asked for one candidate alone, or again for all: of those few are kept. Their memory is used
+  // again then, where pages of other memory would have to be faulted in.
+  void SetForOneCandidate(bool one) { for_one_candidate_ = one; }
   // The trial's inputs; generated once, as long as they fit into the cache.
   Result<std::shared_ptr<const std::vector<core::BufferContent>>> InputsOf(const Trial& trial);
   // One more run of the original under the trial, regardless of the outcome.
@@ -108,6 +111,7 @@ class Oracle {
     std::string key;
     OracleResult answer;
     uint64_t bytes;
+    bool for_one_candidate;
   };
   // `made`: contents that this host generated, which give the usual magnitude of an output.
   Result<OracleResult> Compute(const Trial& trial, std::vector<core::BufferContent> inputs, bool made);
@@ -125,7 +129,7 @@ class Oracle {
   void MarkExact(const Trial& trial, TrialReference& reference) const;
   bool ShadowAgrees(const TrialReference& reference, const OutputValues& truth) const;
   RunConfiguration Setting(const Trial& trial) const;
-  void Remember(std::string key, OracleResult answer);
+  void Remember(std::string key, OracleResult answer, bool for_one_candidate);
   const OracleResult* Find(const std::string& key);
 
   const core::KernelSpec& spec_;
@@ -146,6 +150,7 @@ class Oracle {
   std::list<std::pair<std::string, std::shared_ptr<const std::vector<core::BufferContent>>>>
       inputs_;  // of trials other than those queried
   int64_t runs_ = 0;
+  bool for_one_candidate_ = false;
 };
 
 }  // namespace warpwright::judge

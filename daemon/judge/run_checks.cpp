@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <mutex>
 
 #include "base/parallel.h"
@@ -62,6 +63,15 @@ bool HasBuffer(const core::KernelSpec& spec, std::string_view type, bool inputs_
     return !inputs_only || buffer->role == core::Role::kIn || buffer->role == core::Role::kInOut;
   });
 }
+
+// How many, and the first.
+struct Elements {
+  size_t count = 0, first = std::numeric_limits<size_t>::max();
+  void Merge(const Elements& other) {
+    count += other.count;
+    first = std::min(first, other.first);
+  }
+};
 
 struct SquareSums {
   double values = 0, errors = 0;
@@ -150,13 +160,14 @@ Failure CheckPoison(const Trial& trial, const TrialReference& reference, const c
     const OutputReference& original = reference.references[o];
     if (!reference.inputs[i].uninitialized || !original.unwritten.empty() || original.bytes.size() != count * size)
       continue;
-    size_t poisoned = 0, first = count;
-    for (size_t e = 0; e < count; ++e) {
-      if (!SameElement(run.buffers[i], reference.inputs[i].bytes, e, size) ||
-          SameElement(run.buffers[i], original.bytes, e, size))
-        continue;
-      if (poisoned++ == 0) first = e;
-    }
+    const Elements found =
+        base::ParallelSum<Elements>(count, base::kParallelChunk, [&](size_t begin, size_t end, Elements& part) {
+          for (size_t e = begin; e < end; ++e)
+            if (SameElement(run.buffers[i], reference.inputs[i].bytes, e, size) &&
+                !SameElement(run.buffers[i], original.bytes, e, size))
+              part.Merge({1, e});
+        });
+    const size_t poisoned = found.count, first = found.first;
     const size_t by_chance = size >= sizeof(float) ? 0 : std::min(count - std::min<size_t>(count, 1), 16 + count / 100);
     if (poisoned > by_chance)
       return Wrong(trial.check, trial,

@@ -89,6 +89,13 @@ bool NeedsSize(const Trial& trial) {
   }
 }
 
+// Beside sums that grow long, what code that is vectorized, or divides its work otherwise, leaves out: values that are
+// no ordinary numbers, and places of pointers. Lognormal numbers are all positive: their sums are as long as they get.
+bool NeedsProductionSize(const Trial& trial) {
+  return NeedsSize(trial) || HasSpecialInputs(trial) || trial.variant == InputVariant::kLognormal ||
+         (trial.check == core::Check::kPointerOffset && trial.pointers != Pointers::kOne);
+}
+
 bool HasSpecialInputs(const Trial& trial) {
   switch (trial.variant) {
     case InputVariant::kSpecialValues:

@@ -46,6 +46,8 @@ std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c,
                               VerificationLevel effort, const std::vector<double>& named = {});
 // Those of them that find what only happens in long rows and full blocks: for a large case.
 bool NeedsSize(const Trial& trial);
+// Whether it is tried on all of a case that is large on a GPU, too: what another path for such sizes may get wrong.
+bool NeedsProductionSize(const Trial& trial);
 
 // Special in their bits, which a wider type treats differently.
 bool HasSpecialInputs(const Trial& trial);

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <map>
+#include <set>
+
 #include "tests/unit/judge/judge_bench.h"
 
 namespace warpwright {
@@ -92,6 +96,42 @@ TEST(RunChecks, WhatIsAskedOfAGpu) {
     EXPECT_LE(call.options.runs, 2u);
     EXPECT_EQ(call.options.page_guard, core::PageGuard::kNone);
     EXPECT_EQ(call.options.perturbation, core::Perturbation::kNone);
+  }
+}
+
+TEST(RunChecks, OfALargeCaseOnAGpuAPartTakesInputsThatNeedNoSize) {
+  constexpr size_t kWhole = 4000, kPart = 1500;
+  const auto drops_infinities = [](FakeRun& run) {
+    Twice(run);
+    for (size_t i = 0; run.Size("out") == kWhole && i < kWhole; ++i)
+      if (std::isinf(run.Get("in", i))) run.Set("out", i, 0);
+  };
+  const auto takes_no_constant = [](FakeRun& run) {
+    Twice(run);
+    bool constant = run.Size("out") == kPart;
+    for (size_t i = 1; constant && i < 16; ++i) constant = run.Get("in", i) == run.Get("in", 0);
+    if (constant) run.Set("out", 0, -1);
+  };
+  const struct {
+    const char* device;
+    FakeKernel candidate;
+    const char* check;
+    bool has_part;
+  } rows[] = {{"cuda:0", Twice, "passed", true},
+              {"sim:h200", Twice, "passed", false},
+              {"cuda:0", drops_infinities, "special-values", true},
+              {"cuda:0", takes_no_constant, "distributions", true}};
+  for (const auto& row : rows) {
+    JudgeBench bench(ElementwiseSpec(core::DType::kF32, kWhole));
+    bench.device = row.device;
+    bench.options.max_input_bytes = kPart * 8;
+    EXPECT_EQ(CheckOf(bench.Try(row.candidate)), row.check);
+    std::map<size_t, std::set<uint64_t>> seeds;  // by size
+    for (const auto& call : bench.untrusted.calls)
+      seeds[call.buffers.at(0).bytes.size() / sizeof(float)].insert(call.options.seed);
+    EXPECT_EQ(seeds.contains(kPart), row.has_part);
+    if (!row.has_part || row.check != std::string("passed")) continue;
+    EXPECT_GT(seeds[kPart].size(), seeds[kWhole].size());
   }
 }
 
