@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
+#include <set>
 
 #include "base/parallel.h"
 #include "judge/error_shares.h"
@@ -56,11 +57,10 @@ bool IsEntry(const std::string& use) { return use.starts_with(core::kEntryPrefix
 bool IsOfHost(const std::string& use) { return use.starts_with(core::kHostPrefix) || IsReturned(use) || IsEntry(use); }
 bool IsNote(const std::string& use) { return use.starts_with("approximate ") || use.starts_with("flushed "); }
 
-bool HasBuffer(const core::KernelSpec& spec, std::string_view type, bool inputs_only) {
+bool HasBuffer(const core::KernelSpec& spec, std::string_view type, const std::set<core::Role>& roles) {
   return std::any_of(spec.args.begin(), spec.args.end(), [&](const core::Argument& argument) {
     const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
-    if (buffer == nullptr || core::Name(buffer->dtype) != type) return false;
-    return !inputs_only || buffer->role == core::Role::kIn || buffer->role == core::Role::kInOut;
+    return buffer != nullptr && core::Name(buffer->dtype) == type && roles.contains(buffer->role);
   });
 }
 
@@ -191,15 +191,20 @@ std::optional<std::string> DifferentOutput(const TrialReference& reference, cons
 }
 
 Failure CheckPrecision(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run) {
+  using core::Role;
+  static const std::set<Role> kRead = {Role::kIn, Role::kInOut}, kWritten = {Role::kOut, Role::kInOut},
+                              kAny = {Role::kIn, Role::kOut, Role::kInOut, Role::kScratch};
   for (const auto& [use, where] : run.precision) {
     if (reference.precision.contains(use) || IsNote(use) || IsOfBuild(use) || IsOfHost(use)) continue;
     const std::string type = use.substr(use.rfind(' ') + 1);
     const bool tf32 = type == "tf32";
     if (spec.allow.contains(core::Allow::kReducedPrecision) || (tf32 && spec.allow.contains(core::Allow::kTf32)))
       continue;
-    if (use.starts_with("products in ") && HasBuffer(spec, type, true)) continue;
+    if (use.starts_with("products in ") && HasBuffer(spec, type, kRead)) continue;
+    // What adds in its output's own format, by matrix fragments for one, converts nothing; a sum in f32 has to.
+    if (use.starts_with("to ") && HasBuffer(spec, type, kWritten)) continue;
     // If no buffer is f64, library functions use it for single steps, and the conversion back is no evidence.
-    if (use == "to f32" && !HasBuffer(spec, "f64", false)) continue;
+    if (use == "to f32" && !HasBuffer(spec, "f64", kAny)) continue;
     return core::Refused{
         core::Check::kPtxRules,
         fmt::format("it has {} ('{}'), which the original has not: that needs `allow: [{}]` in the manifest",
