@@ -159,6 +159,13 @@ void FormTruth::ChooseModels(const std::map<std::string, core::PrecisionUse>& pr
   if (precision.contains("to f32")) models_.push_back({core::DType::kF64, false});
   models_.push_back({core::DType::kF32, false});
   if (approximate) models_.push_back({core::DType::kF32, true});
+  // Halves that are kept between kernels, and sums of them: the form looks through these roundings.
+  for (const auto& [dtype, name] : {std::pair(core::DType::kF16, "f16"), {core::DType::kBF16, "bf16"}})
+    for (const char* use : {"to ", "arithmetic in ", "sums in "})
+      if (precision.contains(std::string(use) + name)) {
+        models_.push_back({dtype, approximate});
+        break;
+      }
 }
 
 FormTruth::Arguments FormTruth::ArgumentsOf(const OriginalRun& run) const {

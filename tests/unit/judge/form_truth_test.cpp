@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/evaluation_lanes.h"
 #include "judge/inputs.h"
 #include "tests/support/computation_builder.h"
 #include "tests/support/computation_samples.h"
@@ -141,6 +142,26 @@ TEST(FormTruth, FormatsThatTheOriginalDoesNotUseAreNotGranted) {
   ASSERT_TRUE(declined && !*declined);
   EXPECT_EQ(setting.references[0].accumulation, core::DType::kF64);
   EXPECT_LT(setting.references[0].bound[0], 1e-9);
+}
+
+// Sums that were kept in halves are farther off than f32 explains; candidates are held to what they are off.
+TEST(FormTruth, HalvesInBetweenAreGrantedWhereTheOriginalHasThem) {
+  Setting setting(RowSumSpec(core::DType::kF32, 100, 30));
+  std::vector<double> halves;
+  for (const double sum : setting.sums) halves.push_back(core::RoundedTo(core::DType::kF16, sum));
+  setting.references[0].bytes = Pack(core::DType::kF32, halves);
+  auto declined = setting.Add(Lifted(RowSums()));
+  ASSERT_TRUE(declined && *declined) << "nothing is rounded to halves";
+  Setting other = setting;
+  other.precision["to f16"] = {};
+  declined = other.Add(Lifted(RowSums()));
+  ASSERT_TRUE(declined && !*declined);
+  EXPECT_EQ(other.references[0].accumulation, core::DType::kF16);
+  const judge::Comparator comparator(other.layouts[0], other.references[0], {});
+  EXPECT_TRUE(comparator.Accepts(Pack(core::DType::kF32, other.sums)));
+  std::vector<double> wrong = other.sums;
+  wrong[7] *= 1.02;
+  EXPECT_FALSE(comparator.Accepts(Pack(core::DType::kF32, wrong)));
 }
 
 // A row in which the original is right by chance says nothing about another order, nor about a wrong element.
