@@ -94,7 +94,7 @@ class Carrying {
     Ended refusal;
     for (const std::string& text : {merged ? *merged : winner.text, winner.text}) {
       WW_ASSIGN(const core::SpliceOutcome outcome,
-                services_.candidates.evaluator.Splice({original_, text, spec().entry}));
+                services_.candidates.evaluator.Splice({original_, text, spec().entry, /*keeps_comments=*/true}));
       if (const auto* rewritten = std::get_if<core::Rewritten>(&outcome))
         return agents::MakeCandidate(rewritten->text, winner, winner.method, winner.parameters,
                                      "spliced into a later version of the file");
@@ -147,6 +147,10 @@ class Carrying {
   Status MakeBranch(memory::Trajectory& trajectory, const core::Candidate& carried, OptimizedKernel& kernel) {
     WW_ASSIGN(const memory::TrajectoryView view, trajectory.View(kernel.task));
     WW_ASSIGN(const repo::Signature author, AuthorOf(workspace_.repository(), request_.author));
+    // Its lines are those of the files that were measured.
+    WW_ASSIGN(const auto measured, trajectory.FindCandidate(kernel.task, view.task.key.base_hash));
+    const std::string winner = view.task.result ? view.task.result->best_hash : "";
+    WW_ASSIGN(const auto best, trajectory.FindCandidate(kernel.task, winner));
     kernel.summary.explanation = report::Explain(view, {.file = spec().file,
                                                         .entry = spec().entry,
                                                         .chip = workspace_.device().chip,
@@ -155,8 +159,10 @@ class Carrying {
                                                         .toolchain = toolchain_,
                                                         .allow = spec().allow,
                                                         .tolerance = spec().tolerance,
-                                                        .original_text = original_.text,
-                                                        .result_text = carried.text});
+                                                        .original_text = measured ? measured->text : "",
+                                                        .result_text = best ? best->text : ""});
+    report::MoveLines(kernel.summary.explanation.hot_before, original_.text);
+    report::MoveLines(kernel.summary.explanation.hot_after, carried.text);
     WW_ASSIGN(const repo::PublishedBranch published,
               workspace_.repository().Publish({.branch = "warpwright/" + spec().name,
                                                .base = commit_,

@@ -60,6 +60,7 @@ struct SpliceRequest {
   SourceRef original;
   std::string edited;
   std::string entry;
+  bool keeps_comments = false;  // the original's, also above what changes: the edit is of another version of the file
 };
 using SpliceOutcome = std::variant<Rewritten, Refused>;
 

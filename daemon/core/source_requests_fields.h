@@ -32,6 +32,7 @@ void Describe(V& field, const SpliceRequest*) {
   field("original", &T::original);
   field.Blob("edited", &T::edited);
   field("entry", &T::entry);
+  field("keeps_comments", &T::keeps_comments);
 }
 template <typename V>
 void Describe(V& field, const Rewritten*) {

@@ -158,7 +158,7 @@ std::string CaseTable(const Explanation& e, size_t max_rows) {
   const bool intervals =
       std::any_of(e.cases.begin(), e.cases.end(), [](const CaseRow& row) { return row.timing.has_value(); });
   const bool errors = BitIdentical(e).has_value();
-  std::string out = fmt::format("| shape | before → after | {} |{}\n|:--|--:|--:|{}\n",
+  std::string out = fmt::format("| shape | before\u00a0→ after | {} |{}\n|:--|--:|--:|{}\n",
                                 e.modelled  ? "speedup, modelled"
                                 : intervals ? "speedup (95\u00a0%)"
                                             : "speedup",

@@ -45,7 +45,7 @@ std::string Device(const DashboardJob& job) { return EscapeMarkdown(job.device, 
 std::string Since(const DashboardJob& job) {
   const std::string& time = job.since;
   const bool iso = time.size() == 20 && time[10] == 'T' && time.ends_with('Z');
-  return EscapeMarkdown(iso ? time.substr(0, 10) + " " + time.substr(11, 5) : time, 40);
+  return iso ? Unbroken(EscapeMarkdown(time.substr(0, 10) + " " + time.substr(11, 5), 40)) : EscapeMarkdown(time, 40);
 }
 std::string Kind(const DashboardJob& job) { return EscapeMarkdown(job.kind, 20); }
 std::string Round(const DashboardJob& job) { return job.round > 0 ? std::to_string(job.round) : ""; }
@@ -157,7 +157,7 @@ DashboardText RenderDashboard(const DashboardInput& in) {
                       {"commit", Commit},
                       {"waits for", Reason},
                       {"since (UTC)", Since}});
-  text.body += Table("Failed", in.failed,
+  text.body += Table("Refused or failed", in.failed,
                      {{"kernel", Kernel}, {"kind", Kind}, {"commit", Commit}, {"why", Reason}, {"since (UTC)", Since}});
   text.body += Table("No improvement found", in.unchanged,
                      {{"kernel", Kernel}, {"commit", Commit}, {"why", Reason}, {"since (UTC)", Since}});

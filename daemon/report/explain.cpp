@@ -210,6 +210,14 @@ AttemptOutcome OutcomeOf(core::VerdictKind kind) {
   return AttemptOutcome::kUnknown;
 }
 
+// "wrong result (comparison, case a): out[3] ..." beside "wrong result" as "comparison, case a: out[3] ...".
+std::string WithoutVerdict(std::string message, const std::string& verdict) {
+  if (verdict.empty() || !message.starts_with(verdict + " (")) return message;
+  message.erase(0, verdict.size() + 2);
+  if (const size_t end = message.find(')'); end != std::string::npos) message.erase(end, 1);
+  return message;
+}
+
 AttemptRow RowOf(const memory::StepView& step, const std::map<std::string, double>& time_of, double original_time,
                  const std::set<std::string>& bases) {
   const auto& record = step.record;
@@ -230,6 +238,7 @@ AttemptRow RowOf(const memory::StepView& step, const std::map<std::string, doubl
   row.id = Short(record.candidate);
   if (record.attempt > 0) row.method += fmt::format(" (repair {})", record.attempt);
   if (step.outcome->verdict) row.outcome = OutcomeOf(core::KindOf(*step.outcome->verdict));
+  row.message = WithoutVerdict(std::move(row.message), VerdictWords(row));
   if (MeasuredOf(step) != nullptr) {
     const auto time = time_of.find(record.candidate);
     row.gain = time != time_of.end() && time->second > 0 ? original_time / time->second : step.outcome->gain;
@@ -358,6 +367,19 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
       fmt::format("git checkout {} -- {}", base::ShellWord("warpwright/" + e.kernel), base::ShellWord(e.file)),
       fmt::format("warpwright verify --kernel {} --device {}", base::ShellWord(e.kernel), base::ShellWord(e.device))};
   return e;
+}
+
+void MoveLines(std::vector<HotLine>& lines, const std::string& text) {
+  std::erase_if(lines, [&](HotLine& line) {
+    int nearest = 0, at = 0;
+    std::istringstream all(text);
+    for (std::string one; !line.text.empty() && std::getline(all, one);)
+      if (++at;
+          LineOf(one, 1) == line.text && (nearest == 0 || std::abs(at - line.line) < std::abs(nearest - line.line)))
+        nearest = at;
+    line.line = nearest;
+    return nearest == 0;
+  });
 }
 
 }  // namespace warpwright::report

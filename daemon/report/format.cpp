@@ -157,8 +157,14 @@ std::string Breakable(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const std::string_view before = text.substr(0, i), behind = text.substr(i + 1);
     const bool may = before.ends_with("→") || before.ends_with('/') || before.ends_with(',') || behind.starts_with('(');
-    out += text[i] == ' ' && !may ? "\u00a0" : std::string(1, text[i]);
+    out += text[i] == ' ' && may ? " " : Unbroken(text.substr(i, 1));
   }
+  return out;
+}
+
+std::string Unbroken(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == ' ' ? "\u00a0" : c == '-' ? "\u2011" : std::string(1, c);
   return out;
 }
 

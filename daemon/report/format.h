@@ -29,7 +29,8 @@ bool IsSlower(const CaseRow& row);
 std::string ErrorWords(const CaseRow& row);
 // Of cells with numbers, which break before and behind them, not within: on a phone two lines are narrow enough.
 std::string Breakable(std::string_view text);
-bool WeightsDiffer(const Explanation& explanation);                           // of the cases that count
+std::string Unbroken(std::string_view text);         // no line breaks at its spaces and hyphens
+bool WeightsDiffer(const Explanation& explanation);  // of the cases that count
 std::string WeightWords(const Explanation& explanation, const CaseRow& row);  // ", weight 2"; "" if none differs
 std::string FormatError(double error);                                        // "1.2e-07"
 std::string FormatInterval(const GainInterval& interval);                     // "1.58x to 1.70x"

@@ -149,6 +149,7 @@ class ScatterWriter {
       const std::string bytes = fixed ? "0" : fmt::format("{} * sizeof({})", bins, type_);
       Lines own(fixed ? 0 : 1);
       own.Add(fmt::format("int {} = {};", blocks, CeilDivided(work, std::to_string(kLeastTerms * kThreads))));
+      own.Add(fmt::format("// {} for each multiprocessor: more would add to the same results more often.", blocks_));
       own.Add(fmt::format("if ({1} > {0}) {1} = {0};", most, blocks));
       own.Add(Launch(problem_, name, blocks, block, arguments.values, bytes));
       if (!fixed)

@@ -175,11 +175,45 @@ class Splicer {
     edits_.push_back({{at, at}, added});
   }
 
+  // Where the comment of a declaration begins. What stands at the beginning of a file is about the file.
+  static uint32_t CommentBegin(const SpliceSide& side, const Unit& unit) {
+    const uint32_t begin = WithComment(side.text(), unit.range.begin);
+    return begin > 0 ? begin : unit.range.begin;
+  }
+  static std::string_view CommentOf(const SpliceSide& side, const Unit& unit) {
+    const uint32_t begin = CommentBegin(side, unit);
+    return side.text().substr(begin, unit.range.begin - begin);
+  }
+
+  // Whether the edit has the comments of everything that it does not change: then one that is gone was taken away.
+  bool KeepsComments() const {
+    const uint32_t before = CommentBegin(original_, original_.file->units.front()),
+                   after = CommentBegin(edited_, edited_.file->units.front());
+    if (original_.text().substr(0, before) != edited_.text().substr(0, after)) return false;
+    for (size_t i = 0; i < edited_.file->units.size(); ++i)
+      if (const size_t other = pairing_.of_edited[i]; other != kNone && !pairing_.changed[i])
+        if (CommentOf(edited_, edited_.file->units[i]) != CommentOf(original_, original_.file->units[other]))
+          return false;
+    return true;
+  }
+
+  // A changed declaration has the comment that the edit gives it.
   void Replace() {
+    const bool knows_all = KeepsComments();
     for (size_t i = 0; i < edited_.file->units.size(); ++i) {
       if (!pairing_.changed[i] || pairing_.of_edited[i] == kNone) continue;
       const Unit& unit = original_.file->units[pairing_.of_edited[i]];
-      edits_.push_back({unit.range, std::string(edited_.Text(edited_.file->units[i]))});
+      const std::string_view comment = CommentOf(edited_, edited_.file->units[i]);
+      TextRange range = unit.range;
+      std::string text(edited_.Text(edited_.file->units[i]));
+      const std::string_view old = CommentOf(original_, unit);
+      const auto says = [](std::string_view lines) { return lines.find("//") != std::string_view::npos; };
+      const bool takes = request_.keeps_comments ? says(comment) && !says(old) : says(comment) || knows_all;
+      if (takes && comment != old) {
+        range.begin = CommentBegin(original_, unit);
+        text.insert(0, comment);
+      }
+      edits_.push_back({range, std::move(text)});
       notes_.push_back("changed " + NameOf(unit, original_.text()));
     }
   }

@@ -37,6 +37,31 @@ TEST(Explain, ARealTrajectory) {
   EXPECT_NE(e.preconditions[1].find("inp must not overlap"), std::string::npos);
 }
 
+// As after a carry-over: the kernel stands further down, and one of its lines is gone.
+TEST(Explain, HotLinesMoveWithTheirFile) {
+  std::vector<report::HotLine> lines = {{2, 0.5, "", "sum += x;"}, {3, 0.4, "", "gone();"}, {9, 0.1, "", ""}};
+  report::MoveLines(lines, "sum += x;\n// A remark.\n\n  sum += x;\n\n\n\nsum += x;\n");
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0].line, 1);
+  lines[0].line = 5;
+  report::MoveLines(lines, "sum += x;\n// A remark.\n\n  sum += x;\n\n\n\nsum += x;\n");
+  EXPECT_EQ(lines[0].line, 4);
+}
+
+TEST(Explain, AVerdictIsSaidOnce) {
+  memory::TrajectoryView view = LoadTrajectory("softmax.jsonl");
+  for (memory::StepView& step : view.steps) {
+    if (step.record.kind != memory::StepKind::kEvaluate || !step.outcome) continue;
+    step.outcome->verdict = core::WrongResult{};
+    step.outcome->summary = "wrong result (comparison, case odd): out[3] is 1, expected 2 (off by 1)";
+  }
+  const report::Explanation e = report::Explain(view, {});
+  for (const report::AttemptRow& attempt : e.attempts) {
+    if (attempt.outcome != report::AttemptOutcome::kWrongResult) continue;
+    EXPECT_EQ(attempt.message, "comparison, case odd: out[3] is 1, expected 2 (off by 1)");
+  }
+}
+
 memory::TrajectoryView Timed() {
   memory::TrajectoryView view = LoadTrajectory("softmax.jsonl");
   memory::StepView& accepted = view.steps.back();

@@ -21,7 +21,9 @@ size_t Count(const std::string& text, const std::string& what) {
 }
 
 // Numbers in tables are held together by no-break spaces.
-std::string Spaces(const std::string& text) { return std::regex_replace(text, std::regex("\u00a0"), " "); }
+std::string Spaces(const std::string& text) {
+  return std::regex_replace(std::regex_replace(text, std::regex("\u00a0"), " "), std::regex("\u2011"), "-");
+}
 
 // What stands on the forge when warpwright stops, or did not begin: a foreign commit on its branch, a conflict that it
 // cannot carry over, a kernel that it refuses.

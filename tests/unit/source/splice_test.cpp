@@ -39,8 +39,8 @@ std::string Replaced(std::string text, const std::string& from, const std::strin
 }
 
 core::SpliceOutcome DoSplice(const std::string& edited, const std::string& entry = "row_sum",
-                             const std::string& original = kOriginal) {
-  auto outcome = source::Splice({{"/tmp", "ww-splice.cu", original}, edited, entry});
+                             const std::string& original = kOriginal, bool keeps_comments = false) {
+  auto outcome = source::Splice({{"/tmp", "ww-splice.cu", original}, edited, entry, keeps_comments});
   if (!outcome) throw std::runtime_error(outcome.error().Format());
   return *outcome;
 }
@@ -240,6 +240,22 @@ TEST(Splice, RefusesAnotherOrder) {
   EXPECT_EQ(Reason(DoSplice(edited, "run", original)),
             "put back into the original file, the edit does not give the same device code: it has '#' where the edited "
             "file has '__device__' (line 1); declarations may be in another order");
+}
+
+// A remark above a kernel that no longer holds goes, and one that explains the new kernel comes. An edit that has lost
+// comments of what it does not change has lost them all.
+TEST(Splice, AChangedDeclarationHasTheCommentOfTheEdit) {
+  const std::string changed = Replaced(kOriginal, "float s = 0;", "float s = 0.0f;");
+  for (const char* comment : {"", "// Sums rows, a warp for each.\n", "// One.\n// Two.\n"}) {
+    const std::string edited = Replaced(changed, "// Sums rows.\n", comment);
+    EXPECT_EQ(Text(DoSplice(edited)), edited);
+  }
+  const std::string bare = Replaced(Replaced(changed, "// Sums rows.\n", ""), "// A file with two entries.\n", "");
+  EXPECT_EQ(Text(DoSplice(bare)), changed);
+  // An edit of another version of the file does not know what has been written there since.
+  const std::string other = Replaced(changed, "// Sums rows.", "// Another.");
+  EXPECT_EQ(Text(DoSplice(other, "row_sum", kOriginal, true)), changed);
+  EXPECT_EQ(Text(DoSplice(other, "row_sum", Replaced(kOriginal, "// Sums rows.\n", ""), true)), other);
 }
 
 TEST(Splice, ACommentInFrontOfAFileThatBeginsWithCode) {
