@@ -24,7 +24,7 @@ constexpr uint64_t kWork = 50'000'000;
 
 class EdgeWriter {
  public:
-  EdgeWriter(const core::Computation& computation, const core::Stage& inside, Edge edge)
+  EdgeWriter(const core::Computation& computation, const core::Stage& inside, std::optional<Edge> edge)
       : computation_(computation), inside_(inside), edge_(edge) {}
 
   core::Computation Write() {
@@ -34,11 +34,12 @@ class EdgeWriter {
     std::vector<NodeId> moved;
     for (core::Node node : inside_.nodes) {
       core::ForEachArgument(node, [&](NodeId& arg) { arg = moved[arg]; });
-      if (auto* read = std::get_if<core::TensorRead>(&node)) PutInside(*read);
+      if (auto* read = std::get_if<core::TensorRead>(&node); read && edge_) PutInside(*read);
       moved.push_back(Add(std::move(node)));
     }
     whole.nodes = std::move(nodes_);
-    edged.stages = {std::move(whole)};
+    std::erase_if(edged.stages, [](const core::Stage& stage) { return stage.output; });
+    edged.stages.push_back(std::move(whole));
     return edged;
   }
 
@@ -71,7 +72,7 @@ class EdgeWriter {
 
   const core::Computation& computation_;
   const core::Stage& inside_;
-  const Edge edge_;
+  const std::optional<Edge> edge_;  // none: positions are as they are
   std::vector<core::Node> nodes_;
 };
 
@@ -121,7 +122,7 @@ bool AreNear(const core::TensorResult& a, const core::TensorResult& b) {
 }  // namespace
 
 std::optional<PartsTrial> TryParts(const core::Computation& computation, const core::Stage& inside) {
-  PartsTrial found{.whole = true, .edge = {}};
+  PartsTrial found{.whole = true, .uniform = true, .edge = {}};
   std::vector<Edge> edges = {Edge::kClamped, Edge::kWrapped};
   for (int trial = 0; trial < kTrials; ++trial) {
     Sizes sizes;
@@ -131,13 +132,13 @@ std::optional<PartsTrial> TryParts(const core::Computation& computation, const c
     const auto value = ResultOf(computation, sizes, content);
     if (!value) return std::nullopt;
     found.whole &= value->whole;
-    std::erase_if(edges, [&](Edge edge) {
-      if (!value->whole) return true;
+    const auto is_same = [&](std::optional<Edge> edge) {
       const core::Computation edged = EdgeWriter(computation, inside, edge).Write();
-      if (!core::Validate(edged)) return true;
-      const auto other = ResultOf(edged, sizes, content);
-      return !other || !AreNear(*value, *other);
-    });
+      const auto other = core::Validate(edged) ? ResultOf(edged, sizes, content) : std::nullopt;
+      return other && AreNear(*value, *other);
+    };
+    found.uniform = found.uniform && value->whole && is_same(std::nullopt);
+    std::erase_if(edges, [&](Edge edge) { return !value->whole || !is_same(edge); });
   }
   if (!edges.empty()) found.edge = edges.front();
   return found;

@@ -13,7 +13,8 @@ enum class Edge : uint8_t { kClamped, kWrapped };
 // What an output comes to on random content at small sizes.
 struct PartsTrial {
   bool whole = false;        // every element is in one of the parts
-  std::optional<Edge> edge;  // under which `inside`, over the whole buffer, gives the same
+  bool uniform = false;      // `inside`, over the whole buffer, gives the same
+  std::optional<Edge> edge;  // under which it does, where it reads beyond edges
 };
 // `computation` writes the tensor that `inside` is a part of, and nothing else; `inside` is over the coordinates of
 // that tensor. None: it cannot be computed at sizes that were tried. The judge has the last word on what follows.

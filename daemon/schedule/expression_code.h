@@ -31,6 +31,8 @@ struct Scope {
 
 // Of a size: "(h + 2 * pad - size) / stride + 1".
 std::string SizeText(const core::Size& size);
+// What is divided in it: "h + 2 * pad - size".
+std::vector<core::Size> NumeratorsOf(const core::Size& size);
 // A position, in int; "y + ky - 1".
 std::string PositionText(const core::Affine& position, const std::map<core::VariableId, std::string>& variables);
 // All guards: "0 <= y && y < h"; empty: always.

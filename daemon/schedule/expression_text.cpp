@@ -154,6 +154,18 @@ std::string Wide(const std::string& index) { return fmt::format("static_cast<lon
 
 std::string SizeText(const core::Size& size) { return size.root() == nullptr ? "0" : PieceOf(*size.root()).text; }
 
+static void AddNumerators(const SizeNode& node, std::vector<core::Size>& numerators) {
+  if (node.kind == SizeNode::Kind::kDivide)
+    if (auto numerator = core::Size::Parse(PieceOf(*node.left).text)) numerators.push_back(std::move(*numerator));
+  for (const auto& child : {node.left, node.right})
+    if (child) AddNumerators(*child, numerators);
+}
+std::vector<core::Size> NumeratorsOf(const core::Size& size) {
+  std::vector<core::Size> numerators;
+  if (size.root() != nullptr) AddNumerators(*size.root(), numerators);
+  return numerators;
+}
+
 std::string PositionText(const core::Affine& position, const std::map<core::VariableId, std::string>& variables) {
   const std::string numerator = NumeratorText(position, variables);
   if (core::IsNumber(position.divisor, 1)) return numerator;

@@ -7,6 +7,7 @@
 #include "core/computation_inline.h"
 #include "core/polynomial.h"
 #include "schedule/split_index.h"
+#include "schedule/whole_outputs.h"
 
 namespace warpwright::schedule {
 namespace {
@@ -108,7 +109,7 @@ std::optional<core::RewriteRefusal> FindHazard(const core::Computation& form, co
 }
 
 core::Computation Fused(const core::Computation& computation) {
-  return WithSplitIndices(core::WithoutMaps(computation));
+  return WithSplitIndices(WithWholeOutputs(core::WithoutMaps(computation)));
 }
 
 std::optional<FlatOffset> FlatOffsetOf(const std::vector<core::Size>& shape, const std::vector<core::Affine>& at) {

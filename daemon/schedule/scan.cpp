@@ -9,61 +9,25 @@
 #include <algorithm>
 #include <bit>
 
-#include "schedule/contraction_axes.h"
-#include "schedule/dimensions.h"
-#include "schedule/expression_code.h"
+#include "core/computation_inline.h"
 #include "schedule/partials.h"
-#include "schedule/reduction_code.h"
-#include "schedule/scan_plan.h"
+#include "schedule/scan_code.h"
 #include "schedule/schedules.h"
+#include "schedule/written_terms.h"
 
 namespace warpwright::schedule {
 namespace {
-
-using core::VariableId;
 
 constexpr size_t kLeastPartials = 1024;    // of a scratch argument that is used
 constexpr int kItems = 16, kFewItems = 4;  // elements of a thread in a step
 constexpr int64_t kLongRow = 2048;         // from here on a thread has many
 constexpr int64_t kElementsOfPart = 4096;  // at least
-constexpr int kVectorBytes = 16;
+constexpr size_t kMostWrittenTerms = 4;
 
-// One kernel of a scan: its names, and the variables of a result.
-struct Frame {
-  Frame(const Problem& problem, const ScanPlan& plan)
-      : names(problem),
-        variables(NamesOfVariables(problem.stage(plan.group.stage), {}, names)),
-        rows(plan.rows, variables, names, "row", "rows"),
-        axis({plan.axis}, variables, names, "i", "count") {
-    variables[plan.prefix.term] = axis.index();
-    sum = names.TakeOf({WordFor(plan.reduce.op), "total"});
-    if (!plan.along) return;
-    for (const char* constant : {"kItems", "kStep", "kWidth", "kChunks"}) names.Take(constant);
-    length = names.Take("length"), parts = names.Take("parts"), part = names.Take("part"), begin = names.Take("begin"),
-    end = names.Take("end");
-  }
-  Names names;
-  VariableTexts variables;
-  FlatAxis rows, axis;
-  std::string sum, length, parts, part, begin, end;
-};
-
-class ScanWriter {
+class ScanWriter : ScanCode {
  public:
   ScanWriter(const Problem& problem, const Group& group, ScanPlan plan, int threads)
-      : problem_(problem),
-        group_(group),
-        plan_(std::move(plan)),
-        stage_(problem.stage(plan_.group.stage)),
-        threads_(threads) {
-    const auto types = core::TypesOf(problem.form, stage_);
-    sum_.op = plan_.reduce.op;
-    sum_.type =
-        types[plan_.reduce.body] == core::ValueType::kBoolean ? core::ValueType::kInteger : types[plan_.reduce.body];
-    Names names(problem);
-    Lines none;
-    const ExpressionCode code(problem, stage_, {}, names, none);
-    sum_.c_type = types[plan_.reduce.body] == core::ValueType::kBoolean ? "int" : code.CType(plan_.reduce.body);
+      : ScanCode(problem, std::move(plan)), group_(group), threads_(threads) {
     const auto& heaviest = HeaviestCase(problem);
     const int64_t length = ValueIn(plan_.axis.extent, heaviest).value_or(1);
     int64_t rows = 1;
@@ -92,64 +56,8 @@ class ScanWriter {
     for (const Axis& row : plan_.rows) extents.push_back(Parenthesized(SizeText(row.extent)));
     return extents.empty() ? "1" : fmt::format("{}", fmt::join(extents, " * "));
   }
-  std::string Neutral() const { return NeutralText(problem_, sum_.op, sum_.type); }
-  std::string CombinedWith(const std::string& a, const std::string& b) const {
-    return CombinedText(problem_, sum_.op, sum_.type, a, b);
-  }
-
-  // The body of the sum at the present position.
-  std::string Term(Frame& frame, Lines& lines, bool packed = false) {
-    Scope scope{.variables = frame.variables};
-    if (packed)
-      scope.value = [&](const core::TensorRead& read) -> std::optional<std::string> {
-        const core::TensorArgument* tensor = problem_.form.FindTensor(read.tensor);
-        for (const Access& access : packing_.accesses)
-          if (tensor != nullptr && !access.store && SamePlace(access, AccessOf(*tensor, read)))
-            return Loaded(problem_, tensor->dtype, HeldName(access) + ".at[" + k_ + "]");
-        return std::nullopt;
-      };
-    ExpressionCode code(problem_, stage_, std::move(scope), frame.names, lines);
-    const std::string value = code.Value(plan_.reduce.body, sum_.type);
-    if (code.refusal()) refusal_ = code.refusal();
-    return value;
-  }
-
-  std::string StoreOffset(const core::Stage& stage, const std::map<VariableId, std::string>& variables) const {
-    std::vector<std::string> at;
-    for (const auto& position : StoredAt(stage)) at.push_back(PositionText(position, variables));
-    return OffsetText(problem_, ShapeOf(problem_, stage.name), at);
-  }
-
-  // The outputs at the present position, where the result is called `value`.
-  void WriteOutputs(Frame& frame, const std::string& value, Lines& lines, bool in_packs = false) {
-    for (const StageReader& output : plan_.group.outputs) {
-      const core::Stage& stage = problem_.stage(output.stage);
-      std::map<VariableId, std::string> variables;
-      for (const auto& [own, of_sum] : output.variables) variables[own] = frame.variables.at(of_sum);
-      const std::string domain = output.stage == plan_.group.stage ? "" : ConditionText(stage.domain, variables);
-      if (!domain.empty()) lines.Open(fmt::format("if ({})", domain));
-      std::string stored = value;
-      core::ValueType type = sum_.type;
-      if (output.stage != plan_.group.stage) {
-        Scope scope{.variables = variables, .value = [&](const core::TensorRead& read) -> std::optional<std::string> {
-                      return read.stage && read.tensor == stage_.name ? std::optional(value) : std::nullopt;
-                    }};
-        ExpressionCode code(problem_, stage, std::move(scope), frame.names, lines);
-        stored = code.Root();
-        type = code.TypeOf(static_cast<core::NodeId>(stage.nodes.size() - 1));
-        if (code.refusal()) refusal_ = code.refusal();
-      }
-      const Access* held = in_packs ? HeldStore(stage.name) : nullptr;
-      lines.Add(fmt::format(
-          "{} = {};",
-          held ? HeldName(*held) + ".at[" + k_ + "]" : fmt::format("{}[{}]", stage.name, StoreOffset(stage, variables)),
-          Stored(problem_, stage.dtype, type, stored)));
-      if (!domain.empty()) lines.Close();
-    }
-  }
-
   // The row and the part of this block, and where the part begins and ends.
-  void WritePlace(Frame& frame, Lines& body) const {
+  void WritePlace(ScanFrame& frame, Lines& body) const {
     frame.rows.DeclareExtents(body);
     frame.axis.DeclareExtents(body);
     const std::string row = splits() ? "blockIdx.x / " + frame.parts : "blockIdx.x";
@@ -169,44 +77,13 @@ class ScanWriter {
     body.Add(fmt::format("constexpr int kItems = {}, kStep = {} * kItems;", items_, threads_));
   }
   // The position of the element that is `item`th in the order of the scan.
-  std::string PositionOf(const Frame& frame, const std::string& item) const {
+  std::string PositionOf(const ScanFrame& frame, const std::string& item) const {
     if (!plan_.prefix.backwards) return item;
     return fmt::format("{} - 1 - {}", frame.axis.count(), Parenthesized(item));
   }
 
-  // Neighbours that one access moves: of the terms, and of the results.
-  void PlanPacking() {
-    if (plan_.prefix.backwards) return;
-    const std::vector<Access> reads = AccessesOf(problem_, stage_);
-    const Dimension of_term{{plan_.prefix.term}, plan_.axis.extent, ""},
-        of_axis{{plan_.axis.variable}, plan_.axis.extent, ""};
-    size_t largest = core::SizeOf(problem_.stage(plan_.group.outputs.front().stage).dtype);
-    for (const Access& read : reads)
-      if (IsContiguous(read, of_term)) largest = std::max(largest, core::SizeOf(read.dtype));
-    packing_.width = std::min(items_, kVectorBytes / static_cast<int>(largest));
-    if (packing_.width == 1) return;
-    packing_.conditions = {fmt::format("{} % {} == 0", Parenthesized(SizeText(plan_.axis.extent)), packing_.width)};
-    for (const Access& read : reads)
-      if (!read.store && IsContiguous(read, of_term))
-        if (const auto needs = Divisible(read, of_term, packing_.width)) packing_.Add(read, *needs);
-    for (const StageReader& output : plan_.group.outputs) {
-      const core::Stage& stage = problem_.stage(output.stage);
-      const Access store{stage.name, stage.dtype, true, StoredOffset(problem_, output)};
-      if (!IsContiguous(store, of_axis) || !stage.domain.empty()) continue;
-      if (const auto needs = Divisible(store, of_axis, packing_.width)) packing_.Add(store, *needs);
-    }
-  }
-  bool packs() const { return packing_.packs(); }
-  // The variable that holds neighbours which are moved by one access.
-  std::string HeldName(const Access& access) const { return access.tensor + (access.store ? "_new" : "_pack"); }
-  const Access* HeldStore(const std::string& tensor) const {
-    const auto found = std::find_if(packing_.accesses.begin(), packing_.accesses.end(),
-                                    [&](const Access& a) { return a.store && a.tensor == tensor; });
-    return packs() && found != packing_.accesses.end() ? &*found : nullptr;
-  }
-
   void WriteTotals(const Partials& partials, KernelArguments arguments, const std::string& name, Code& code) {
-    Frame frame(problem_, plan_);
+    ScanFrame frame(problem_, plan_);
     Accumulator total = sum_;
     total.value = frame.sum;
     if (partials.argument)
@@ -236,7 +113,7 @@ class ScanWriter {
   }
 
   // What stands before this block's part, from the totals of the parts before it.
-  void WriteBefore(Frame& frame, const Partials& partials, const std::string& before, Lines& body, Code& code) {
+  void WriteBefore(ScanFrame& frame, const Partials& partials, const std::string& before, Lines& body, Code& code) {
     Accumulator earlier = sum_;
     earlier.value = before;
     for (const std::string& line : Declared(problem_, earlier)) body.Add(line);
@@ -256,7 +133,7 @@ class ScanWriter {
   };
 
   void WriteScan(const Partials& partials, KernelArguments arguments, const std::string& name, Code& code) {
-    Frame frame(problem_, plan_);
+    ScanFrame frame(problem_, plan_);
     if (splits() && partials.argument)
       arguments.parameters.push_back(fmt::format("const {}* __restrict__ {}", sum_.c_type, partials.name));
     if (splits()) arguments.parameters.push_back("int " + frame.parts);
@@ -265,10 +142,9 @@ class ScanWriter {
     kernel.AddAll(FormulaComment(problem_, group_));
     kernel.Add("//");
     kernel.Add(
-        fmt::format("// A block scans {} of a row, {} elements a step: a warp those that lie side by side, {} by "
-                    "each thread, then the",
+        fmt::format("// A block scans {} of a row, {} elements a step. A warp takes those that lie side by side, {} by",
                     splits() ? "a part" : "all", threads_ * items_, items_));
-    kernel.Add("// warps one another's totals.");
+    kernel.Add("// each thread; then the warps add what those before them have.");
     if (packs()) kernel.Add("template <int kWidth>");
     kernel.Add(Head(fmt::format("__global__ void __launch_bounds__({})", threads_), name, arguments.parameters));
     Lines body(1);
@@ -310,20 +186,20 @@ class ScanWriter {
     body.Open(fmt::format("for (int {0} = 0; {0} < kChunks; ++{0})", step.chunk));
     body.Add(fmt::format("const int {} = {} + {} * 32 * kWidth;", step.item, step.own, step.chunk));
   }
-  void OpenNeighbours(const Step& step, const Frame& frame, Lines& body) const {
+  void OpenNeighbours(const Step& step, const ScanFrame& frame, Lines& body) const {
     body.Add("#pragma unroll");
     body.Open(fmt::format("for (int {0} = 0; {0} < kWidth; ++{0})", k_));
     body.Add(fmt::format("const int {} = {};", frame.axis.index(), PositionOf(frame, step.item + " + " + k_)));
   }
   // Where neighbours that one access moves begin, at the present item.
-  std::string PackAddress(const Frame& frame, const Step& step, const Access& access) const {
+  std::string PackAddress(const ScanFrame& frame, const Step& step, const Access& access) const {
     auto variables = frame.variables;
     variables[access.store ? plan_.axis.variable : plan_.prefix.term] = step.item;
     return access.tensor + " + " + OffsetText(*access.offset, variables);
   }
 
   // What a thread has of every chunk, summed up in the order of the scan.
-  void WriteChunks(Frame& frame, const Step& step, Lines& body) {
+  void WriteChunks(ScanFrame& frame, const Step& step, Lines& body) {
     const Names outer = frame.names;
     OpenChunks(step, body);
     body.Add(fmt::format("{} {} = {};", sum_.c_type, frame.sum, Neutral()));
@@ -362,7 +238,7 @@ class ScanWriter {
     body.Close();
   }
 
-  void WriteResults(Frame& frame, const Step& step, const std::string& earlier, Lines& body) {
+  void WriteResults(ScanFrame& frame, const Step& step, const std::string& earlier, Lines& body) {
     OpenChunks(step, body);
     body.Open(fmt::format("if ({} < {})", step.item, frame.axis.count()));
     for (const Access& access : packing_.accesses)
@@ -413,7 +289,7 @@ class ScanWriter {
     KernelArguments arguments = ArgumentsOf(problem_, group_);
     Lines launch;
     const std::string rows = RowsText();
-    PlanPacking();
+    if (!plan_.prefix.backwards) PlanPacking(items_);
     if (packs()) {
       packed_ = MakePackedType(problem_, packing_);
       code.helpers.push_back(packed_.definition);
@@ -455,7 +331,7 @@ class ScanWriter {
 
   Code WriteAcross() {
     Code code;
-    Frame frame(problem_, plan_);
+    ScanFrame frame(problem_, plan_);
     const std::string name = KernelName(problem_, "columns");
     const KernelArguments arguments = ArgumentsOf(problem_, group_);
     Lines kernel;
@@ -490,24 +366,25 @@ class ScanWriter {
     return code;
   }
 
-  const Problem& problem_;
   const Group& group_;
-  const ScanPlan plan_;
-  const core::Stage& stage_;
   int threads_;
   int64_t most_parts_ = 1;
   int items_ = kItems;
-  Packing packing_;
   PackedType packed_;
-  std::string k_;  // which of the neighbours that one access moves
-  Accumulator sum_;
-  std::optional<core::RewriteRefusal> refusal_;
 };
 
 CodeOutcome EmitScan(const Problem& problem, const Group& group, const ParameterValues& parameters) {
-  ScanPlanOutcome plan = PlanScan(problem, group);
+  // Terms that are sums of few others, as the trapezoidal rule has them, are written out.
+  Problem written = problem;
+  Group all;
+  written.form.stages.clear();
+  for (const size_t i : group.stages)
+    written.form.stages.push_back(WithWrittenTerms(problem.stage(i), kMostWrittenTerms).value_or(problem.stage(i)));
+  written.form = core::WithoutMaps(written.form);
+  for (size_t i = 0; i < written.form.stages.size(); ++i) all.stages.push_back(i);
+  ScanPlanOutcome plan = PlanScan(written, all);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&plan)) return *refusal;
-  return ScanWriter(problem, group, std::move(std::get<ScanPlan>(plan)), IntegerOf(parameters, "threads")).Write();
+  return ScanWriter(written, all, std::move(std::get<ScanPlan>(plan)), IntegerOf(parameters, "threads")).Write();
 }
 
 }  // namespace

@@ -7,8 +7,10 @@
 #include <cctype>
 #include <charconv>
 
+#include "core/computation_walk.h"
 #include "rewrite/site.h"
 #include "schedule/emission.h"
+#include "schedule/expression_code.h"
 #include "schedule/kernel_text.h"
 #include "schedule/problem.h"
 #include "schedule/schedules.h"
@@ -58,6 +60,34 @@ std::variant<core::RewriteRefusal, std::string> ConditionOf(const core::Computat
     parts.push_back(left + " == " + right);
   }
   return fmt::format("{}", fmt::join(parts, " && "));
+}
+
+// A window that is longer than what it is moved over has no place, but C rounds (2 - 3) / 2 + 1 to one. The formula
+// then is of what is not there, unless it says itself where its terms end.
+std::vector<std::string> WindowsFit(const core::Computation& form) {
+  std::vector<std::string> conditions;
+  for (const core::Stage& stage : form.stages) {
+    const auto* reduce = std::get_if<core::Reduce>(&stage.nodes.back());
+    if (reduce == nullptr) continue;
+    core::VariableSet moved = 0;
+    for (core::NodeId id = 0; id < reduce->body + 1; ++id)
+      core::ForEachPosition(stage.nodes[id], [&](const core::Affine& position) {
+        const bool ends = std::any_of(reduce->guards.begin(), reduce->guards.end(),
+                                      [&](const core::Guard& guard) { return guard.value == position; });
+        if (!ends && (core::VariablesOf(position) & core::VariablesOf(*reduce)) != 0)
+          moved |= core::VariablesOf(position);
+      });
+    for (core::VariableId v = 0; v < stage.extents.size(); ++v) {
+      if ((moved & core::SetOf(v)) == 0) continue;
+      for (const core::Size& numerator : NumeratorsOf(stage.extents[v])) {
+        const std::string text = SizeText(numerator);
+        const std::string condition = text + " >= 0";
+        const bool known = std::find(conditions.begin(), conditions.end(), condition) != conditions.end();
+        if (text.find(" - ") != std::string::npos && !known) conditions.push_back(condition);
+      }
+    }
+  }
+  return conditions;
 }
 
 bool NeedsWideOffsets(const Problem& problem) {
@@ -127,7 +157,8 @@ Result<core::RewriteOutcome> Apply(const core::RewriteRequest& request) {
   problem.structure = core::StructureOf(problem.form);
   problem.in_double = ComputesInDouble(problem);
   problem.wide = NeedsWideOffsets(problem);
-  Obsolete obsolete = sizes.empty() ? FindObsolete(ast, problem.entry) : Obsolete{};
+  std::vector<std::string> conditions = WindowsFit(problem.form);
+  Obsolete obsolete = sizes.empty() && conditions.empty() ? FindObsolete(ast, problem.entry) : Obsolete{};
   TakenNames names;
   problem.fresh_name = [&](const std::string& base) {
     std::string name = base;
@@ -156,7 +187,7 @@ Result<core::RewriteOutcome> Apply(const core::RewriteRequest& request) {
   }
   if (const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;
   code = &std::get<Code>(outcome);
-  std::vector<std::string> conditions = code->conditions;
+  conditions.insert(conditions.end(), code->conditions.begin(), code->conditions.end());
   if (!sizes.empty()) conditions.push_back(sizes);
   return Splice(ast, problem.entry, obsolete, fmt::format("{}", fmt::join(conditions, " && ")), *code);
 }

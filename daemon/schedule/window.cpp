@@ -386,6 +386,26 @@ class WindowWriter {
   std::optional<core::RewriteRefusal> refusal_;
 };
 
+// An original that goes through a buffer of its own may be called in place, where windows would read what other threads
+// have written.
+std::vector<std::string> Apart(const Problem& problem, const WindowPlan& plan) {
+  std::vector<std::string> conditions;
+  const auto& arguments = problem.input.spec.args;
+  const bool own_buffer = std::any_of(arguments.begin(), arguments.end(), [](const core::Argument& argument) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    return buffer != nullptr && buffer->role == core::Role::kScratch;
+  });
+  for (const WindowOutput& output : plan.outputs)
+    for (const Window& window : plan.windows) {
+      const std::string condition = fmt::format("{} != {}", output.inside.stage.name, window.tensor);
+      const bool known = std::find(conditions.begin(), conditions.end(), condition) != conditions.end();
+      if (own_buffer && window.dtype == output.inside.stage.dtype && output.inside.stage.name != window.tensor &&
+          !known)
+        conditions.push_back(condition);
+    }
+  return conditions;
+}
+
 CodeOutcome EmitWindow(const Problem& problem, const Group& group, const ParameterValues& parameters) {
   const std::string& rows = parameters.at("rows_per_thread");
   WindowPlanOutcome outcome = PlanWindows(problem, group, rows == "auto" ? 0 : IntegerOf(parameters, "rows_per_thread"),
@@ -394,7 +414,10 @@ CodeOutcome EmitWindow(const Problem& problem, const Group& group, const Paramet
   WindowPlan& plan = std::get<WindowPlan>(outcome);
   Problem written = problem;
   written.form = plan.form;
-  return WindowWriter(written, std::move(plan)).Write();
+  std::vector<std::string> conditions = Apart(problem, plan);
+  CodeOutcome code = WindowWriter(written, std::move(plan)).Write();
+  if (auto* written_code = std::get_if<Code>(&code)) written_code->conditions = std::move(conditions);
+  return code;
 }
 
 }  // namespace

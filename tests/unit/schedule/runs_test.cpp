@@ -68,6 +68,27 @@ core::Computation WholeScan(Prefix prefix, core::DType dtype) {
   return Of({Input("x", {"N"}, dtype), Output("y", {"N"}, dtype)}, {out});
 }
 
+// Of products, as lifting has them: the first is one term, a part of its own.
+core::Computation FirstApart() {
+  StageBuilder first("y", {"N", "1"}), rest("y", {"N", "C-1"});
+  first.Output().stage.at = {V(0), At("0")};
+  first.Read("x", {V(0), At("0")});
+  rest.Output().stage.at = {V(0), V(1) + At("1")};
+  rest.Reduce(ReduceOp::kProduct, {{2, "C"}}, rest.Read("x", {V(0), V(2)}), {Within(V(2) - V(1), "", "2")});
+  return Of({Input("x", {"N", "C"}), Output("y", {"N", "C"})}, {first, rest});
+}
+// The trapezoidal rule: s[i] = 0.5 * sum_{r <= i} (x[r] + x[r + 1]), and so of the first.
+core::Computation Trapezoids() {
+  StageBuilder t0("t0", {"N", "C"}), t1("t1", {"N", "C-1"}), first("s", {"N", "1"}), rest("s", {"N", "C-1"});
+  t0.Reduce(ReduceOp::kSum, {{2, "2"}}, t0.Read("x", {V(0), V(1) + V(2)}));
+  t1.Reduce(ReduceOp::kSum, {{2, "C"}}, t1.ReadStage("t0", {V(0), V(2)}), {Within(V(2) - V(1), "", "2")});
+  first.Output().stage.at = {V(0), At("0")};
+  first.Product({first.Number(0.5), first.ReadStage("t0", {V(0), At("0")})});
+  rest.Output().stage.at = {V(0), V(1) + At("1")};
+  rest.Product({rest.Number(0.5), rest.ReadStage("t1", {V(0), V(1)})});
+  return Of({Input("x", {"N", "C+1"}), Output("s", {"N", "C"})}, {t0, t1, first, rest});
+}
+
 // bins[b] = the number of keys b; or the sum of weights of key b, added to what is there.
 core::Computation Counts() {
   StageBuilder t0("t0", {"B"}), out("bins", {"B"});
@@ -150,6 +171,8 @@ std::vector<Row> Rows() {
        {{"N", 5000}},
        scan,
        "int before"},
+      {"first apart", FirstApart(), {{"N", 3}, {"C", 130}}, scan, "product *= "},
+      {"trapezoids", Trapezoids(), {{"N", 3}, {"C", 70}}, scan, "x[n * "},
       {"columns", ColumnScan(Prefix::kInclusive), {{"R", 9}, {"C", 300}}, scan, "_columns"},
       {"columns, exclusive, backwards", ColumnScan(Prefix::kStrictSuffix), {{"R", 7}, {"C", 33}}, scan},
       {"counts", Counts(), {{"N", 5001}, {"B", 9}}, scatter, "extern __shared__"},
