@@ -21,6 +21,7 @@ constexpr uint64_t kNeighbours = 2;  // of a case, among its odd shapes: the fir
 // Of a few long rows, whose sums a comparison without a truth would let be off by a thousandth.
 constexpr uint64_t kBytesWithTruth = 3u << 20;
 constexpr uint64_t kTiledInstructions = 15'000'000, kDecisionInstructions = 1'000'000;
+constexpr uint64_t kFaultInstructions = 200'000'000;   // of the original, to see whether it faults
 constexpr uint64_t kSampledInstructions = 60'000'000;  // of a candidate there: it may use a block for every short row
 
 }  // namespace
@@ -59,7 +60,32 @@ Result<Failure> GeneratedShapes::TryShape(Trial trial, const Budget& budget) {
     return Failure();
   }
   trial.original_instructions = budget.instructions;
-  return trials_.Try(trial);
+  WW_ASSIGN(Failure failure, trials_.Try(trial));
+  if (!failure || state_.on_simulator()) return failure;
+  WW_ASSIGN(const std::optional<core::Fault> fault, FaultOfOriginal(trial));
+  if (!fault) return failure;
+  state_.Note(fmt::format("{}: not tested with {}: the original itself faults there when it is simulated: {}",
+                          Name(trial.check), trial.Describe(), fault->message));
+  return Failure();
+}
+
+// What reads beyond its buffers gives anything on a GPU, whose callers never ask for such sizes. Asked where a
+// candidate failed alone.
+Result<std::optional<core::Fault>> GeneratedShapes::FaultOfOriginal(const Trial& trial) {
+  const auto inputs = state_.oracle.InputsOf(trial);
+  if (!inputs || state_.options.simulator.empty()) return std::optional<core::Fault>();
+  RunConfiguration setting{
+      .source = &state_.original, .spec = &state_.spec, .c = &trial.c, .device = state_.options.simulator};
+  setting.options.keep_outputs = false;
+  setting.options.instruction_limit = kFaultInstructions;
+  WW_ASSIGN(const RunOutcome outcome, RunKernel(state_.trusted, setting, **inputs));
+  const auto* verdict = std::get_if<core::Verdict>(&outcome);
+  const auto* faulted = verdict != nullptr ? std::get_if<core::Faulted>(verdict) : nullptr;
+  using Kind = core::Fault::Kind;
+  if (faulted == nullptr || faulted->fault.kind == Kind::kNotSimulated ||
+      faulted->fault.kind == Kind::kInstructionLimit)
+    return std::optional<core::Fault>();
+  return std::optional(faulted->fault);
 }
 
 // Of nothing a sum is zero, on which callers rely; what is no number, as a mean of nothing, or left as it was, they do

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "judge/shape_work.h"
@@ -36,6 +37,7 @@ class GeneratedShapes {
   Budget OddBudget(const core::Case& c) const;
   bool Fits(const core::Case& c, const Budget& budget) const;
   Result<Failure> TryShape(Trial trial, const Budget& budget);
+  Result<std::optional<core::Fault>> FaultOfOriginal(const Trial& trial);
   Result<Failure> SimulateNothing(const Trial& trial);
   Result<bool> AnswersForNothing(const Trial& trial);
   Result<std::vector<core::Decision>> DecisionsOf(const core::Case& c);

@@ -18,7 +18,7 @@ namespace {
 using core::NodeId;
 using core::Stage;
 
-constexpr size_t kMostNodes = 256;
+constexpr size_t kMostInlinedNodes = 256;
 
 const core::TensorRead* StageRead(const core::Node& node) {
   const auto* read = std::get_if<core::TensorRead>(&node);
@@ -45,7 +45,7 @@ const Stage* OwnReduction(const core::Computation& computation, const Stage& par
 std::optional<Stage> WithReduction(const core::Computation& computation, const Stage& part, const Stage& reduction) {
   core::Computation both = computation;
   both.stages = {reduction, part};
-  both = core::Inlined(both, kMostNodes);
+  both = core::Inlined(both, kMostInlinedNodes);
   return both.stages.size() == 1 ? std::optional(both.stages.front()) : std::nullopt;
 }
 

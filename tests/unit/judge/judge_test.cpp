@@ -461,6 +461,28 @@ TEST(Judge, OnAGpuCallsOfNothingAreSimulated) {
   EXPECT_NE(core::VerdictMessage(*verdict).find("which the original handles"), std::string::npos);
 }
 
+// A product of whole matrix fragments reads behind its buffers at odd sizes: a GPU does not tell, the simulator does.
+TEST(Judge, OnAGpuSizesThatTheOriginalCannotTakeProveNothing) {
+  const auto in_fours = [](bool faults) {
+    return FakeKernel([faults](FakeRun& run) {
+      Twice(run);
+      if (run.Size("out") % 4 == 0) return;
+      if (run.request.device != "cuda") {
+        if (faults) run.outcome = core::Faulted{{core::Fault::Kind::kOutOfBounds, "read behind in"}, ""};
+      } else {
+        run.Set("out", 0, 1234);
+      }
+    });
+  };
+  for (const bool faults : {true, false}) {
+    JudgeBench bench(in_fours(faults));
+    bench.device = "cuda";
+    bench.options.simulator = "sim:h200";
+    const auto verdict = bench.Try(Twice);
+    EXPECT_EQ(verdict && core::Passed(*verdict), faults) << core::VerdictMessage(*verdict);
+  }
+}
+
 // The float64 shadow runs where a candidate's bits differ from the original's, and nowhere else.
 TEST(Judge, EqualBitsNeedNoTruth) {
   const auto shadow_runs = [](double error) {
