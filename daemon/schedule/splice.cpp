@@ -145,6 +145,16 @@ Obsolete FindObsolete(const source::Ast& ast, const Entry& entry) {
   return obsolete;
 }
 
+bool TakesTheirPlace(const source::Ast& ast, const Entry& entry, const Obsolete& obsolete) {
+  const uint32_t place = PlaceForKernels(ast, entry);
+  uint32_t first = place;
+  for (const source::TextRange& range : obsolete.ranges) first = std::min(first, range.begin);
+  const std::vector<source::Token> between = source::ast::Tokens(ast, {first, place});
+  return std::all_of(between.begin(), between.end(), [&](const source::Token& token) {
+    return token.range.begin >= place || InAny(token.range, obsolete.ranges);
+  });
+}
+
 core::RewriteOutcome Splice(const source::Ast& ast, const Entry& entry, const Obsolete& obsolete,
                             const std::string& condition, const Code& code) {
   const std::string_view text = ast.text();

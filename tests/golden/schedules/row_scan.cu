@@ -48,8 +48,8 @@ static bool is_aligned(const void* pointer, size_t bytes) {
 // t0[i0,i1] = sum_{r0<C where r0 <= i1} x[i0,r0]^2
 // x'[i0,i1] = t0[i0,i1] + x[i0,i1]  for i0<N, i1<C
 //
-// A block scans all of a row, 1024 elements a step: a warp those that lie side by side, 4 by each thread, then the
-// warps one another's totals.
+// A block scans all of a row, 1024 elements a step. A warp takes those that lie side by side, 4 by
+// each thread; then the warps add what those before them have.
 template <int kWidth>
 __global__ void __launch_bounds__(256) entry_scan(float* x, int C, int N) {
   constexpr int kItems = 4, kChunks = kItems / kWidth, kStep = 256 * kItems;

@@ -88,8 +88,8 @@ __global__ void __launch_bounds__(256) entry_totals(const float* __restrict__ x,
 
 // y[i0] = sum_{r0<N where r0 <= i0} x[r0]  for i0<N
 //
-// A block scans a part of a row, 4096 elements a step: a warp those that lie side by side, 16 by each thread, then the
-// warps one another's totals.
+// A block scans a part of a row, 4096 elements a step. A warp takes those that lie side by side, 16 by
+// each thread; then the warps add what those before them have.
 template <int kWidth>
 __global__ void __launch_bounds__(256) entry_scan(const float* __restrict__ x,
     float* __restrict__ y, int N, int parts) {

@@ -125,6 +125,10 @@ TEST(Launcher, AKernelThatTakesThePlaceOfOneHasItsName) {
     const std::string rewritten = Apply("schedule_map", stranger, text);
     EXPECT_TRUE(named(rewritten, "elu_forward_elements")) << rewritten;
   }
+  // It would have moved behind what stands between them.
+  const std::string apart =
+      Apply("schedule_map", stranger, Replaced(one, "void elu_forward(", "#define SIDE 16\n\nvoid elu_forward("));
+  EXPECT_TRUE(named(apart, "elu_forward_elements")) << apart;
   const Stranger& split = Find("01-student/columnSums");
   std::string text = Replaced(StubFor(split), "__global__ void first_kernel() {}\n\n", "");
   text = Apply("schedule_split", split, Replaced(text, second, ""));

@@ -172,7 +172,7 @@ std::vector<Row> Rows() {
        scan,
        "int before"},
       {"first apart", FirstApart(), {{"N", 3}, {"C", 130}}, scan, "product *= "},
-      {"trapezoids", Trapezoids(), {{"N", 3}, {"C", 70}}, scan, "x[n * "},
+      {"trapezoids", Trapezoids(), {{"N", 3}, {"C", 70}}, scan, "load_packed<kWidth>(x"},
       {"columns", ColumnScan(Prefix::kInclusive), {{"R", 9}, {"C", 300}}, scan, "_columns"},
       {"columns, exclusive, backwards", ColumnScan(Prefix::kStrictSuffix), {{"R", 7}, {"C", 33}}, scan},
       {"counts", Counts(), {{"N", 5001}, {"B", 9}}, scatter, "extern __shared__"},
