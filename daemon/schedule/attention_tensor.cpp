@@ -64,6 +64,7 @@ class TensorAttentionWriter final : public AttentionWriter {
     return {
         MultiplyAddText(type),
         std::string(kSwizzledText),
+        std::string(kSharedAddressText),
         std::string(kLoadMatricesText),
         std::string(kLoadTransposedText),
         CopyOctetText(type),
@@ -155,12 +156,13 @@ class TensorAttentionWriter final : public AttentionWriter {
     body.Add("#pragma unroll");
     body.Open("for (int k = 0; k < kDepth; k += 16)");
     body.Add("unsigned rows[4];");
-    body.Add("load_matrices(rows, &row_tile[swizzled<kDepth>(warp * 16 + lane % 16, k + lane / 16 * 8)]);");
+    body.Add(
+        "load_matrices(rows, shared_address(&row_tile[swizzled<kDepth>(warp * 16 + lane % 16, k + lane / 16 * 8)]));");
     body.Add("#pragma unroll");
     body.Open("for (int n = 0; n < kColumns / 8; n += 2)");
     body.Add("unsigned columns[4];");
     body.Add("const int c = n * 8 + lane / 16 * 8 + lane % 8;");
-    body.Add("load_matrices(columns, &column_tile[stage][swizzled<kDepth>(c, k + lane / 8 % 2 * 8)]);");
+    body.Add("load_matrices(columns, shared_address(&column_tile[stage][swizzled<kDepth>(c, k + lane / 8 % 2 * 8)]));");
     body.Add("multiply_add(scores[n], rows, columns[0], columns[1]);");
     body.Add("multiply_add(scores[n + 1], rows, columns[2], columns[3]);");
     body.Close();
@@ -227,7 +229,8 @@ class TensorAttentionWriter final : public AttentionWriter {
     body.Open("for (int n = 0; n < kCols / 8; n += 2)");
     body.Add("unsigned values[4];");
     body.Add("const int c = n * 8 + lane / 16 * 8;");
-    body.Add("load_matrices_transposed(values, &value_tile[stage][swizzled<kCols>(k + lane % 16, c)]);");
+    body.Add(
+        "load_matrices_transposed(values, shared_address(&value_tile[stage][swizzled<kCols>(k + lane % 16, c)]));");
     for (const char* part : {"high", "low"}) {
       body.Add(fmt::format("multiply_add(sums[n], {}, values[0], values[1]);", part));
       body.Add(fmt::format("multiply_add(sums[n + 1], {}, values[2], values[3]);", part));

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/polynomial.h"
+#include "schedule/tensor_cores.h"
 
 namespace warpwright::schedule {
 namespace {
@@ -287,7 +288,7 @@ void FactorLoads::LoadElement(Lines& lines, const std::string& to) {
   Lines inside(lines.level() + 1);
   ExpressionCode code = CodeInto(inside, std::nullopt);
   const VariableTexts variables = Variables();
-  const std::string zero = format_.halves ? fmt::format("{}(0.0f)", ElementType()) : NumberText(problem_, 0);
+  const std::string zero = format_.halves ? ZeroOfHalves(ElementType()) : NumberText(problem_, 0);
   const std::string target = fmt::format("{}[{}]", next_, to);
   Lines before(lines.level());
   code.To(before);
@@ -307,12 +308,16 @@ void FactorLoads::LoadElement(Lines& lines, const std::string& to) {
   lines.Close();
 }
 
-std::string FactorLoads::GroupOffset(const VariableTexts& variables) const {
+FlatOffset FactorLoads::GroupedOffset() const {
   const FlatAxis& axis = along_terms_ ? terms_ : rows_;
   FlatOffset offset = GroupAccessOf(*offset_, axis.axes(), ShapeOf(problem_, read_->tensor), group())->offset;
   if (!along_terms_ && flat_terms_) offset = *Flattened(offset, terms_.axes());
   if (along_terms_ && flat_rows_) offset = *Flattened(offset, rows_.axes());
-  return OffsetText(offset, variables);
+  return offset;
+}
+
+std::string FactorLoads::GroupOffset(const VariableTexts& variables) const {
+  return OffsetText(GroupedOffset(), variables);
 }
 
 void FactorLoads::CopyOctets(Lines& lines) {

@@ -63,6 +63,16 @@ class FactorLoads {
   void Store(Lines& lines) const;    // from registers into the tile `stage`
   const std::optional<core::RewriteRefusal>& refusal() const { return refusal_; }
 
+  // Copies whose addresses differ from step to step by a constant, and of which nothing is left out but at the ends: a
+  // pointer walks along them where they are aligned.
+  bool Walks() const;
+  const std::string& aligned() const { return aligned_; }
+  void DeclareWalk(Lines& lines) const;
+  void CopyWalking(Lines& lines, const std::string& stage) const;  // and a step on
+  // Bytes from the tile's first element, of a place whose row and column are multiples of 8: "(stage * kTileM + i * 16)
+  // * kTileK * 2".
+  std::string BytesTo(const std::string& stage, const std::string& row, const std::string& term) const;
+
  private:
   void ReadFactor();
   void ChooseAccess();
@@ -72,6 +82,7 @@ class FactorLoads {
   std::string Product(ExpressionCode& code) const;
   ExpressionCode CodeInto(Lines& lines, const std::optional<std::string>& loaded);
   std::string GroupOffset(const VariableTexts& variables) const;
+  FlatOffset GroupedOffset() const;
   void LoadQuads(Lines& lines, const std::string& to);
   void CopyOctets(Lines& lines);
   void LoadElement(Lines& lines, const std::string& to);

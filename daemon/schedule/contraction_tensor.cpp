@@ -43,6 +43,7 @@ class TensorWriter final : public ContractionWriter {
   bool copies() const { return left().copies() || right().copies(); }
   bool stores() const { return !left().copies() || !right().copies(); }
   int stages() const { return copies() ? kCopiesAhead : 2; }
+  bool Walks() const { return StepsAreTerms() && left().Walks() && right().Walks(); }
 
   void WriteComment(Lines& kernel) const override {
     kernel.Add(
@@ -78,9 +79,115 @@ class TensorWriter final : public ContractionWriter {
 
   void WriteSteps(Lines& body) const override {
     body.Add(fmt::format("float sums[{}][{}][4] = {{}};", matrices_m(), matrices_n()));
-    if (stores()) WriteStored(body);
-    else WriteCopied(body);
+    if (!Walks()) {
+      if (stores()) WriteStored(body);
+      else WriteCopied(body);
+      return WriteThreadResults(body);
+    }
+    body.Open(fmt::format("if ({} && {})", left().aligned(), right().aligned()));
+    WriteWalked(body);
+    body.Else();
+    WriteUnaligned(body);
+    body.Close();
+    WriteThreadResults(body);
+  }
+
+  void WriteThreadResults(Lines& body) const {
     body.Add("const int thread_m = warp_m + lane / 4, thread_n = warp_n + lane % 4 * 2;");
+  }
+
+  // The next slice of 16 terms is read while this one is multiplied, also from the next step's tiles. All addresses are
+  // known before the loop, but for constants: whatever is computed in it keeps the tensor cores waiting.
+  void WriteWalked(Lines& body) const {
+    body.Add("constexpr int kSlices = kTileK / 16;");
+    body.Add(fmt::format("int {} = {}, filled = 0;  // of the step that is copied next, and its stage", first_term(),
+                         FirstTermOfBlock()));
+    left().DeclareWalk(body);
+    right().DeclareWalk(body);
+    body.Open("auto copy = [&]");
+    left().CopyWalking(body, "filled");
+    right().CopyWalking(body, "filled");
+    body.Add(fmt::format("{} += kTileK;", first_term()));
+    body.Add("filled = filled + 1 < kStages ? filled + 1 : 0;");
+    body.Add("end_copy_group();");
+    body.Close(";");
+    body.Add(
+        "// Where this lane reads matrices in the first stage; and those of the slice that is multiplied, and of the "
+        "next.");
+    WritePlaces(body, left(), "m", matrices_m());
+    WritePlaces(body, right(), "n", matrices_n() / 2);
+    WriteFragments(body, "[2]");
+    body.Add("int stage = 0;");
+    body.Open("auto read = [&](int slot, int slice)");
+    WriteReadAt(body, left(), matrices_m());
+    WriteReadAt(body, right(), matrices_n() / 2);
+    body.Close(";");
+    body.Add("for (int i = 0; i < kStages - 1; ++i) copy();");
+    body.Add("wait_for_copies<kStages - 2>();");
+    body.Add("__syncthreads();");
+    body.Add("read(0, 0);");
+    body.Open("for (int step = 0; step < steps; ++step)");
+    body.Add("#pragma unroll");
+    body.Open("for (int slice = 0; slice < kSlices; ++slice)");
+    body.Open("if (slice + 1 == kSlices)");
+    body.Add("wait_for_copies<kStages - 2>();");
+    body.Add("__syncthreads();");
+    body.Add("stage = stage + 1 < kStages ? stage + 1 : 0;");
+    body.Close();
+    body.Add("read((slice + 1) % 2, (slice + 1) % kSlices);");
+    body.Add("if (slice == 0) copy();");
+    WriteMultiply(body, "[slice % 2]");
+    body.Close();
+    body.Close();
+    body.Add("wait_for_copies<0>();");
+  }
+
+  // Rows of the left factor's matrices are results, of the right one's terms, unless the tile lies across.
+  static std::string RowOfLane(const FactorLoads& factor, bool right, const std::string& first) {
+    if (factor.TermsAreNeighbours()) return first + (right ? "lane / 16 * 8 + lane % 8" : "lane % 16");
+    return first + (right ? "lane / 16 * 8" : "lane / 8 % 2 * 8");
+  }
+  static std::string TermOfLane(const FactorLoads& factor, bool right, const std::string& first) {
+    if (factor.TermsAreNeighbours()) return first + (right ? "lane / 8 % 2 * 8" : "lane / 16 * 8");
+    return first + (right ? "lane % 16" : "lane / 16 * 8 + lane % 8");
+  }
+
+  // By slices, or by matrices, whichever are beside each other: below each other the swizzle is the same.
+  void WritePlaces(Lines& body, const FactorLoads& factor, const char* axis, int matrices) const {
+    const bool along = factor.TermsAreNeighbours(), right = &factor == &this->right();
+    const std::string warp = fmt::format("warp_{} + ", axis);
+    body.Add(fmt::format("unsigned {}_at[{}];", factor.name(), along ? "kSlices" : std::to_string(matrices)));
+    body.Add("#pragma unroll");
+    body.Add(fmt::format("for (int i = 0; i < {}; ++i)", along ? "kSlices" : std::to_string(matrices)));
+    const std::string row = RowOfLane(factor, right, along ? warp : warp + "i * 16 + ");
+    const std::string term = TermOfLane(factor, right, along ? "i * 16 + " : "");
+    AddBroken(body, fmt::format("  {}_at[i] = shared_address(&{});", factor.name(), factor.Element("0", row, term)));
+  }
+
+  void WriteReadAt(Lines& body, const FactorLoads& factor, int matrices) const {
+    const bool along = factor.TermsAreNeighbours();
+    body.Add("#pragma unroll");
+    body.Add(fmt::format("for (int i = 0; i < {}; ++i)", matrices));
+    AddBroken(body, fmt::format("  load_matrices{}({}[slot][i], {}_at[{}] + {});", along ? "" : "_transposed",
+                                Matrices(factor), factor.name(), along ? "slice" : "i",
+                                factor.BytesTo("stage", "i * 16", "slice * 16")));
+  }
+
+  void WriteUnaligned(Lines& body) const {
+    body.Open("for (int step = 0; step < steps; ++step)");
+    body.Add("load(step, 0);");
+    body.Add("end_copy_group();");
+    body.Add("wait_for_copies<0>();");
+    body.Add("__syncthreads();");
+    body.Add("const int stage = 0;");
+    body.Add("#pragma unroll");
+    body.Open("for (int k = 0; k < kTileK; k += 16)");
+    WriteFragments(body, "");
+    WriteRead(body, "");
+    WriteMultiply(body, "");
+    body.Close();
+    body.Add("__syncthreads();");
+    body.Close();
   }
 
   // All parts arrive by copies: the next slice of 16 terms is read while this one is multiplied, also from the next
@@ -157,20 +264,16 @@ class TensorWriter final : public ContractionWriter {
 
   // From the tiles `stage`, the terms from k on.
   void WriteRead(Lines& body, const char* slot) const {
-    const auto load = [&](const FactorLoads& factor, int count, bool transposed, const std::string& row,
-                          const std::string& term) {
+    const auto load = [&](const FactorLoads& factor, int count, bool right, const char* warp) {
       body.Add("#pragma unroll");
       body.Add(fmt::format("for (int i = 0; i < {}; ++i)", count));
-      AddBroken(body, fmt::format("  load_matrices{}({}{}[i], &{});", transposed ? "_transposed" : "", Matrices(factor),
-                                  slot, factor.Element("stage", row, term)));
+      const std::string element =
+          factor.Element("stage", RowOfLane(factor, right, warp), TermOfLane(factor, right, "k + "));
+      AddBroken(body, fmt::format("  load_matrices{}({}{}[i], shared_address(&{}));",
+                                  factor.TermsAreNeighbours() ? "" : "_transposed", Matrices(factor), slot, element));
     };
-    // Rows of the left one's are results, of the right one's terms, unless the tile lies across.
-    const int m = matrices_m(), n = matrices_n() / 2;
-    if (left().TermsAreNeighbours()) load(left(), m, false, "warp_m + i * 16 + lane % 16", "k + lane / 16 * 8");
-    else load(left(), m, true, "warp_m + i * 16 + lane / 8 % 2 * 8", "k + lane / 16 * 8 + lane % 8");
-    if (right().TermsAreNeighbours())
-      load(right(), n, false, "warp_n + i * 16 + lane / 16 * 8 + lane % 8", "k + lane / 8 % 2 * 8");
-    else load(right(), n, true, "warp_n + i * 16 + lane / 16 * 8", "k + lane % 16");
+    load(left(), matrices_m(), false, "warp_m + i * 16 + ");
+    load(right(), matrices_n() / 2, true, "warp_n + i * 16 + ");
   }
 
   void WriteMultiply(Lines& body, const std::string& slot) const {
@@ -188,7 +291,8 @@ class TensorWriter final : public ContractionWriter {
     const std::string type = left().ElementType();
     const bool along = left().TermsAreNeighbours() || right().TermsAreNeighbours();
     const bool across = !left().TermsAreNeighbours() || !right().TermsAreNeighbours();
-    std::vector<std::string> helpers = {MultiplyAddText(type), std::string(kSwizzledText)};
+    std::vector<std::string> helpers = {MultiplyAddText(type), std::string(kSwizzledText),
+                                        std::string(kSharedAddressText)};
     if (along) helpers.emplace_back(kLoadMatricesText);
     if (across) helpers.emplace_back(kLoadTransposedText);
     if (!copies()) return helpers;

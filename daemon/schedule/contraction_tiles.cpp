@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "schedule/contraction_writer.h"
 #include "schedule/schedules.h"
@@ -17,7 +18,8 @@ namespace {
 // conflicts.
 constexpr int kSquare = 4, kLanesM = 4, kLanesN = 8;
 
-constexpr std::array<TileShape, 4> kShapes = {{
+constexpr std::array<TileShape, 5> kShapes = {{
+    {"128x256", 128, 256, 8, 4, 2, 1, 0.82},  // of doubles there would be too many for registers
     {"128x128", 128, 128, 16, 4, 2, 2, 0.80},
     {"128x32", 128, 32, 16, 4, 1, 4, 0.55},
     {"32x128", 32, 128, 16, 1, 4, 4, 0.55},
@@ -120,7 +122,9 @@ CodeOutcome EmitTiles(const Problem& given, const Group& group, const ParameterV
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&found)) return *refusal;
   auto& contraction = std::get<ContractionGroup>(found);
   const std::string& tile = parameters.at("tile");
-  const TileShape& shape = tile == "auto" ? BestTileShape(kShapes, problem, contraction) : TileShapeOf(kShapes, tile);
+  const auto shapes = std::span(kShapes).subspan(problem.in_double ? 1 : 0);
+  const TileShape& shape = tile == "auto" ? BestTileShape(shapes, problem, contraction) : TileShapeOf(kShapes, tile);
+  if (problem.in_double && &shape == &kShapes.front()) return Refuse("there are no registers for so many doubles");
   return TilesWriter(problem, group, std::move(contraction), shape, PaddingOf(parameters)).Write("tiles");
 }
 
@@ -129,7 +133,7 @@ CodeOutcome EmitTiles(const Problem& given, const Group& group, const ParameterV
 Schedule TilesSchedule() {
   return {.id = "schedule_tiles",
           .title = "products in tiles",
-          .parameters = {kPadding, {"tile", {"auto", "128x128", "128x32", "32x128", "32x32"}}},
+          .parameters = {kPadding, {"tile", {"auto", "128x256", "128x128", "128x32", "32x128", "32x32"}}},
           .emit = EmitTiles};
 }
 

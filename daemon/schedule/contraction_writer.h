@@ -31,6 +31,10 @@ class ContractionWriter {
   const TileShape& shape() const { return shape_; }
   const Problem& problem() const { return problem_; }
   std::string StepCount() const;  // "(K + kTileK - 1) / kTileK"
+  // Every step has other terms, from "first_k" on, and nothing else that is its own.
+  bool StepsAreTerms() const { return outer_.empty(); }
+  const std::string& first_term() const { return scope_.first_term; }
+  std::string FirstTermOfBlock() const { return parts_ ? "first_step * kTileK" : "0"; }
 
  private:
   void WriteIndices(Lines& body) const;

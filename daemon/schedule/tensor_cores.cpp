@@ -20,17 +20,18 @@ __device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a
 
 )";
 constexpr std::string_view kCopyOctet =
-    R"(// Eight neighbours into shared memory, zero from `count` on; without waiting for them where they are aligned.
+    R"(// Eight neighbours into shared memory, zero from `count` on, without waiting for them.
+__device__ __forceinline__ void copy_octet(unsigned to, const {0}* from, int count) {{
+  const int bytes = 2 * max(0, min(count, 8));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+}}
+// The same; one by one where they are not aligned.
 __device__ __forceinline__ void copy_octet({0}* to, const {0}* from, int count, bool aligned) {{
   if (aligned) {{
-    const int bytes = 2 * max(0, min(count, 8));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
-                     static_cast<unsigned>(__cvta_generic_to_shared(to))),
-                 "l"(from), "r"(bytes)
-                 : "memory");
+    copy_octet(shared_address(to), from, count);
   }} else {{
 #pragma unroll
-    for (int j = 0; j < 8; ++j) to[j] = j < count ? from[j] : {0}(0.0f);
+    for (int j = 0; j < 8; ++j) to[j] = j < count ? from[j] : {1};
   }}
 }}
 
@@ -38,20 +39,25 @@ __device__ __forceinline__ void copy_octet({0}* to, const {0}* from, int count, 
 
 }  // namespace
 
+const std::string_view kSharedAddressText = R"(__device__ __forceinline__ unsigned shared_address(const void* at) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(at));
+}
+
+)";
 const std::string_view kLoadMatricesText = R"(// Four 8 x 8 matrices from shared memory; each lane names a row of one.
-__device__ __forceinline__ void load_matrices(unsigned (&to)[4], const void* row) {
+__device__ __forceinline__ void load_matrices(unsigned (&to)[4], unsigned row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
+               : "r"(row)
                : "memory");
 }
 
 )";
 const std::string_view kLoadTransposedText = R"(// The same, each matrix transposed.
-__device__ __forceinline__ void load_matrices_transposed(unsigned (&to)[4], const void* row) {
+__device__ __forceinline__ void load_matrices_transposed(unsigned (&to)[4], unsigned row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
+               : "r"(row)
                : "memory");
 }
 
@@ -81,7 +87,12 @@ std::string MultiplyAddText(const std::string& type) {
   return fmt::format(kMultiplyAdd, type == "__half" ? "f16" : "bf16");
 }
 
-std::string CopyOctetText(const std::string& type) { return fmt::format(kCopyOctet, type); }
+// Without a conversion, which the original may not have.
+std::string ZeroOfHalves(const std::string& type) {
+  return type == "__half" ? "__ushort_as_half(0)" : "__ushort_as_bfloat16(0)";
+}
+
+std::string CopyOctetText(const std::string& type) { return fmt::format(kCopyOctet, type, ZeroOfHalves(type)); }
 
 std::optional<core::DType> TypeOfHalves(const Problem& problem, const core::Stage& stage,
                                         const std::vector<core::NodeId>& nodes) {

@@ -20,6 +20,9 @@ std::optional<core::DType> TypeOfHalves(const Problem& problem, const core::Stag
 
 std::string MultiplyAddText(const std::string& type);  // "__half"
 std::string CopyOctetText(const std::string& type);
-extern const std::string_view kLoadMatricesText, kLoadTransposedText, kSwizzledText, kCopyGroupsText;
+std::string ZeroOfHalves(const std::string& type);
+// The first is what those for copies and matrices call.
+extern const std::string_view kSharedAddressText, kLoadMatricesText, kLoadTransposedText, kSwizzledText,
+    kCopyGroupsText;
 
 }  // namespace warpwright::schedule

@@ -58,12 +58,14 @@ __global__ void __launch_bounds__(128) entry_one_pass(const __half* __restrict__
 #pragma unroll
     for (int k = 0; k < kDepth; k += 16) {
       unsigned rows[4];
-      load_matrices(rows, &row_tile[swizzled<kDepth>(warp * 16 + lane % 16, k + lane / 16 * 8)]);
+      load_matrices(rows, shared_address(&row_tile[swizzled<kDepth>(warp * 16 + lane % 16,
+          k + lane / 16 * 8)]));
 #pragma unroll
       for (int n = 0; n < kColumns / 8; n += 2) {
         unsigned columns[4];
         const int c = n * 8 + lane / 16 * 8 + lane % 8;
-        load_matrices(columns, &column_tile[stage][swizzled<kDepth>(c, k + lane / 8 % 2 * 8)]);
+        load_matrices(columns, shared_address(&column_tile[stage][swizzled<kDepth>(c,
+            k + lane / 8 % 2 * 8)]));
         multiply_add(scores[n], rows, columns[0], columns[1]);
         multiply_add(scores[n + 1], rows, columns[2], columns[3]);
       }
@@ -117,7 +119,8 @@ __global__ void __launch_bounds__(128) entry_one_pass(const __half* __restrict__
       for (int n = 0; n < kCols / 8; n += 2) {
         unsigned values[4];
         const int c = n * 8 + lane / 16 * 8;
-        load_matrices_transposed(values, &value_tile[stage][swizzled<kCols>(k + lane % 16, c)]);
+        load_matrices_transposed(values, shared_address(&value_tile[stage][swizzled<kCols>(k + lane % 16,
+            c)]));
         multiply_add(sums[n], high, values[0], values[1]);
         multiply_add(sums[n + 1], high, values[2], values[3]);
         multiply_add(sums[n], low, values[0], values[1]);

