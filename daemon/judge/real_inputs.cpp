@@ -133,8 +133,7 @@ double DominanceOf(const base::CounterRandom& random, uint64_t row, uint64_t len
 
 // What ends at a power of two, or keeps places in narrow integers, does not see them. Where there are several rows,
 // that of the next is large, and that of the third dominates its row as in kDominant.
-void FillFarNeedles(const InputTarget& target, const base::CounterRandom& random) {
-  constexpr double kHeight = 30;  // a product of a thousand by a thousand in an exponent has no digit that is sure
+void FillFarNeedles(const InputTarget& target, const base::CounterRandom& random, double height) {
   constexpr double kVisibleInLongRows = 5.5;  // of which sums are less exact
   const core::DType dtype = target.buffer.dtype;
   const uint64_t count = target.bytes.size() / core::SizeOf(dtype);
@@ -149,7 +148,7 @@ void FillFarNeedles(const InputTarget& target, const base::CounterRandom& random
     if (row % 3 == 2) each([&](double value) { exponentials += Exp(std::max(value - largest, -600.0)); });
     const double dominant =
         row % 3 == 2 ? kVisibleInLongRows + M_LN2 * std::ilogb(std::max(exponentials, 1.0)) + random.Uniform(row) : 0;
-    const double above = row % 3 == 0 ? 1 : row % 3 == 1 ? kHeight : dominant;
+    const double above = row % 3 == 0 ? 1 : row % 3 == 1 ? height : dominant;
     const uint64_t power = std::bit_floor(width - 1);
     core::StoreFromDouble(dtype, target.bytes.data(), row * width + power + random.Below(row, width - power),
                           largest + above);
@@ -243,7 +242,8 @@ Status FillVariant(const InputTarget& target, InputVariant variant, const std::f
       break;
     case InputVariant::kFarNeedle:
       WW_TRY(FillBase(target, repository));
-      FillFarNeedles(target, second);
+      // An exponential of it is infinite; a product of two of them in an exponent still has digits that are sure.
+      FillFarNeedles(target, second, narrow ? 30.0 : 100.0);
       break;
     case InputVariant::kExactIntegers:
       Fill(dtype, bytes, [&](uint64_t i) { return static_cast<double>(random.Bits(i) & 1); });

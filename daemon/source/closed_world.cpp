@@ -134,6 +134,13 @@ constexpr std::string_view kLibrary[] = {"_Znw",
                                          "_ZTIPKc",
                                          "_ZTIv",
                                          "_ZTVN10__cxxabiv1"};
+// Of the CUDA runtime, what callers and their machines decide, and every recording answers alike: whether a stream is
+// captured and how it was made, what memory a pointer is of, versions, what is done already and how long it took. What
+// depends on these cannot be seen to.
+constexpr std::string_view kOfTheCaller[] = {
+    "cudaDriverGetVersion",  "cudaEventElapsedTime",     "cudaEventQuery",     "cudaPointerGetAttributes",
+    "cudaRuntimeGetVersion", "cudaStreamGetCaptureInfo", "cudaStreamGetFlags", "cudaStreamGetPriority",
+    "cudaStreamIsCapturing", "cudaStreamQuery"};
 // Names of these are the implementation's or the recorder's: nobody else may define them.
 constexpr std::string_view kReserved[] = {"_ZN2ww", "_ZNK2ww", "_ZSt", "_ZNSt", "_ZNKSt", "_ZNSo",
                                           "_ZNSi",  "_Znw",    "_Zna", "_Zdl",  "_Zda"};
@@ -252,7 +259,8 @@ class Finder {
   }
   Uses Find(const HostObject& object) {
     for (const std::string& symbol : object.undefined)
-      if (!MayRefer(symbol) && !recorder_.contains(symbol)) AddSymbol(symbol, "");
+      if ((!MayRefer(symbol) && !recorder_.contains(symbol)) || IsOneOf(kOfTheCaller, LastName(Demangled(symbol))))
+        AddSymbol(symbol, "");
     for (const std::string& symbol : object.defined)
       if (IsReserved(symbol) || recorder_.contains(symbol)) AddSymbol(symbol, "a definition of ");
     for (const std::string& symbol : object.weak) AddSymbol(symbol, "a weak definition of ");

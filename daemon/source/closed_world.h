@@ -1,7 +1,7 @@
 // The world that a launcher may know: functions that compute, that print, and the CUDA runtime that the recorder
-// answers for. What else host code refers to could tell a recording from a real call (the environment, the clock, the
-// program's name, files, limits, random numbers), act on the process (signals, threads, sockets), or take the place of
-// what the recorder uses; none of it is needed to compute launches.
+// answers for, but for what its caller alone decides. What else host code refers to could tell a recording from a real
+// call (the environment, the clock, the program's name, files, limits, random numbers), act on the process (signals,
+// threads, sockets), or take the place of what the recorder uses; none of it is needed to compute launches.
 //
 // It is an allow-list, and decided on the compiled object: what the linker would have to resolve cannot be hidden in a
 // macro, a template or a string. What leaves no symbol (inline assembly, builtins, attributes, thread-local state) is

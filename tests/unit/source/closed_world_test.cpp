@@ -143,6 +143,11 @@ TEST(ClosedWorld, NamesWhatIsForeign) {
       {"__attribute__((weak)) int hook(int a) { return a; }", "  n = hook(n);", "weak"},
       {"int Start(int a) __asm__(\"start_label\"); int Start(int a) { return a; }", "  n = Start(n);",
        "inline assembly"},
+      {"", "  int version = 0; cudaDriverGetVersion(&version); n += version * 0;", "cudaDriverGetVersion"},
+      {"", "  cudaStreamCaptureStatus s; if (cudaStreamIsCapturing(0, &s) == cudaSuccess) n += 0;",
+       "cudaStreamIsCapturing"},
+      {"", "  cudaPointerAttributes a; if (cudaPointerGetAttributes(&a, x) == cudaSuccess) n += 0;",
+       "cudaPointerGetAttributes"},
       {"__attribute__((section(\".hidden_place\"))) int placed = 1;", "  n += placed * 0;", "section"},
   };
   for (size_t begin = 0; begin < std::size(rows); begin += kAtATime) {
