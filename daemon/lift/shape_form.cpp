@@ -93,8 +93,7 @@ Result<TracedShape> ShapeForms::TraceAt(const LiftShape& at, const PreparedShape
   request.node_limit = request_.node_limit;
   request.instruction_limit = request_.instruction_limit;
   WW_ASSIGN(TraceOutcome outcome, TracePlan(request));
-  if (const Trace* trace = std::get_if<Trace>(&outcome); trace != nullptr && !narrow_)
-    narrow_ = NarrowFormatOf(*trace);
+  if (const Trace* trace = std::get_if<Trace>(&outcome); trace != nullptr && !narrow_) narrow_ = NarrowFormatOf(*trace);
   return std::visit(Overload{[](NotTraced& not_traced) {
                                return TracedShape(NotLifted{not_traced.blocker, not_traced.message, false});
                              },
