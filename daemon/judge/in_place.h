@@ -1,5 +1,6 @@
 // in-place: an output in the place of an input of the same type and shape. Callers may do that where the original
-// computes the same there, which is found out by trying it. Private to judge/.
+// computes the same there, which is found out by trying it, at its largest verified case too, or where the manifest
+// says so. Private to judge/.
 #pragma once
 
 #include "judge/candidate_runs.h"

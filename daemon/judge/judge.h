@@ -21,8 +21,8 @@
 //   recorded-reference       what `warpwright record` or the user stored for the case
 //   secret-seed              inputs whose seed was drawn after the candidate had compiled and run (a quick evaluation
 //                            uses one secret for all candidates of this judge: the original runs once)
-//   in-place                 an output in the place of an input, where the original computes the same there
-//                            (in_place.h)
+//   in-place                 an output in the place of an input, where the original computes the same there, also at
+//                            its largest verified case (in_place.h)
 //   pointer-offset, distributions, exact-integers, needle, scale-ladder, special-values: other inputs, the same shape;
 //                            among them integers beyond their range where the original tolerates them, and the numbers
 //                            that the candidate's code names and the original's does not. Of infinite inputs counts
@@ -30,7 +30,8 @@
 //   odd-shape                n-1, n+1, a prime, 1, less than a warp, two secret ones; n-1 and n+1 of the largest case;
 //                            (full) n-1 and n+1 at other alignments too, zero where it empties every output, more than
 //                            65,535 in each dimension and 2^20 elements in all, squares of powers of two, sizes that
-//                            the candidate names. What takes more than its budget is halved until it fits (shapes.h)
+//                            the candidate names. What takes more than its budget is halved until it fits (shapes.h);
+//                            on a GPU, sizes at which the original faults when it is simulated prove nothing
 //                            (full) more elements than 32 bits count, in sparse memory, by samples of both sides
 //                            (huge_shapes.h)
 //   other-scalars            (full) floating-point scalars that the manifest does not give, each by itself
