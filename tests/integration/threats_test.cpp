@@ -113,6 +113,7 @@ TEST(ThreatsDaemon, NoChildHasASecret) {
   std::set<std::string> commands;
   ASSERT_TRUE(kit.Wait([&] {
     for (const auto& process : kit.Descendants()) {
+      if (!process.is_itself) continue;
       const std::string all = process.command + "\n" + process.environment;
       for (const std::string& secret : {key, webhook, std::string("ghs_"), std::string("person-token"),
                                         std::string("app-key"), std::string("webhook-secret"), std::string("TOKEN")})
@@ -128,6 +129,8 @@ TEST(ThreatsDaemon, NoChildHasASecret) {
   })) << kit.log();
   EXPECT_TRUE(commands.contains(" optimize ") && commands.contains("warpwright-worker"))
       << "nothing was seen, so nothing was tested";
+  EXPECT_TRUE(kit.Wait([&] { return std::ranges::all_of(kit.Descendants(), &DaemonKit::Process::is_itself); }))
+      << "a child of the daemon never began a program of its own";
   std::string configuration;
   for (const auto& entry : fs::recursive_directory_iterator(kit.state()))
     if (entry.is_regular_file() && entry.path().filename() == "config")

@@ -246,10 +246,24 @@ std::vector<int> AllProcesses() {
       found.push_back(std::stoi(name));
   return found;
 }
-int ParentOf(int pid) {
+// A number of /proc/PID/stat by its place after the program's name, which may hold anything; 0 if the process no longer
+// exists. See proc_pid_stat(5).
+enum StatField { kParent = 1, kFlags = 6 };
+int64_t ReadStat(int pid, StatField field) {
   const std::string stat = ReadProc(pid, "stat", ' ');
   const size_t end = stat.rfind(')');
-  return end == stat.npos || end + 4 >= stat.size() ? 0 : std::atoi(stat.c_str() + end + 4);
+  if (end == stat.npos) return 0;
+  std::istringstream in(stat.substr(end + 1));
+  std::string skipped;
+  for (int i = 0; i < field; ++i) in >> skipped;
+  int64_t number = 0;
+  in >> number;
+  return number;
+}
+// Before that a child has its parent's command and its descriptors, which exec closes.
+bool HasBegunItsProgram(int pid) {
+  constexpr int64_t kForkedWithoutExec = 0x40;  // PF_FORKNOEXEC of the kernel's sched.h
+  return (ReadStat(pid, kFlags) & kForkedWithoutExec) == 0;
 }
 
 }  // namespace
@@ -268,12 +282,15 @@ std::vector<DaemonKit::Process> DaemonKit::Descendants() const {
   std::vector<Process> found;
   if (!daemon_) return found;
   std::map<int, int> parents;
-  for (const int pid : AllProcesses()) parents[pid] = ParentOf(pid);
+  for (const int pid : AllProcesses()) parents[pid] = static_cast<int>(ReadStat(pid, kParent));
   for (const auto& [pid, parent] : parents) {
     int ancestor = parent;
     for (int depth = 0; depth < 10 && ancestor > 1 && ancestor != daemon_->pid(); ++depth) ancestor = parents[ancestor];
     if (ancestor != daemon_->pid()) continue;
-    Process process{pid, ReadProc(pid, "cmdline", ' '), ReadProc(pid, "environ", '\n'), {}};
+    // Asked first: what is read later is then its own program's.
+    const bool has_begun = HasBegunItsProgram(pid);
+    Process process{
+        pid, has_begun || parent != daemon_->pid(), ReadProc(pid, "cmdline", ' '), ReadProc(pid, "environ", '\n'), {}};
     std::error_code error;
     for (fs::directory_iterator fd(fmt::format("/proc/{}/fd", pid), error), end; !error && fd != end;
          fd.increment(error)) {

@@ -51,6 +51,7 @@ class DaemonKit {
   // The daemon's child processes and theirs, as other users of the machine could see them.
   struct Process {
     int pid = 0;
+    bool is_itself = true;                 // false: the daemon's child before exec, which still looks like the daemon
     std::string command, environment;      // NUL bytes replaced by spaces and newlines
     std::vector<std::string> descriptors;  // what they point to
   };
