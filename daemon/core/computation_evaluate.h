@@ -46,6 +46,9 @@ struct FormatTrial {
   bool random_rounding = false;  // to either neighbour, so that no sum is exact by chance (Monte Carlo arithmetic)
   uint64_t order = 0;            // of the terms; 0: theirs
   uint64_t seed = 0;
+  // Sums toward zero, term by term: about as tensor cores, which align the products of an instruction to the largest
+  // and cut off what is below its last bit.
+  bool truncates_sums = false;
 };
 struct EvaluateOptions {
   bool rounds = true;          // Convert to a floating-point type rounds; else it is looked through

@@ -132,10 +132,17 @@ double RoundedAtRandom(uint64_t& state, double value) {
   return static_cast<float>(std::fabs(value) <= std::numeric_limits<float>::max() ? moved : value);
 }
 
+// Toward zero.
+double Truncated(double value) {
+  const auto nearest = static_cast<float>(value);
+  if (!(std::fabs(static_cast<double>(nearest)) > std::fabs(value))) return nearest;
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(nearest) - 1);
+}
+
 }  // namespace
 
 LaneRounding::LaneRounding(const FormatTrial& trial, uint64_t stream)
-    : mode_(trial.random_rounding ? Mode::kRandom : Mode::kNearest) {
+    : mode_(trial.random_rounding ? Mode::kRandom : Mode::kNearest), truncates_sums_(trial.truncates_sums) {
   const base::CounterRandom random(trial.seed, stream);
   for (size_t l = 0; l < states_.size(); ++l) states_[l] = random.Bits(l) | 1;
 }
@@ -148,7 +155,16 @@ void LaneRounding::Round(Lanes<double>& values, int64_t count) {
   for (int64_t l = 0; l < count; ++l) values[l] = RoundedAtRandom(states_[l], values[l]);
 }
 
+void LaneRounding::ApplyToSums(Lanes<double>& sums, int64_t count) {
+  if (!truncates_sums_) return Apply(sums, count);
+  for (int64_t l = 0; l < count; ++l) sums[l] = Truncated(sums[l]);
+}
+
 double LaneRounding::Accumulate(double sum, std::span<const double> terms) {
+  if (truncates_sums_) {
+    for (const double term : terms) sum = Truncated(sum + term);
+    return sum;
+  }
   switch (mode_) {
     case Mode::kNone:
       for (const double term : terms) sum += term;

@@ -31,6 +31,8 @@ class LaneRounding {
   void Apply(Lanes<double>& values, int64_t count) {
     if (mode_ != Mode::kNone) Round(values, count);
   }
+  // The same for sums that took a term each.
+  void ApplyToSums(Lanes<double>& sums, int64_t count);
   // sum + each of the terms, one after another.
   double Accumulate(double sum, std::span<const double> terms);
 
@@ -39,6 +41,7 @@ class LaneRounding {
   void Round(Lanes<double>& values, int64_t count);
 
   Mode mode_ = Mode::kNone;
+  bool truncates_sums_ = false;
   Lanes<uint64_t> states_;
 };
 

@@ -52,7 +52,7 @@ void LaneReduction::Add(const LaneValues& term, const Lanes<uint8_t>* mask, cons
   if (reduce_.integer) Combine(whole_, term.whole, mask, index);
   else Combine(real_, term.real, mask, index);
   if (rounding_ != nullptr && !reduce_.integer && (reduce_.op == ReduceOp::kSum || reduce_.op == ReduceOp::kProduct))
-    rounding_->Apply(real_, count_);
+    rounding_->ApplyToSums(real_, count_);
   if (mask == nullptr) ++terms_of_all_;
   else
     for (int64_t l = 0; l < count_; ++l) terms_[l] += (*mask)[l];

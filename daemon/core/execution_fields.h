@@ -45,6 +45,8 @@ void Describe(V& field, const ExecuteOptions*) {
   field("extents", &T::extents);
   field.Sparse("decisions", &T::decisions);
   field.Sparse("lines", &T::lines);
+  field.Sparse("nvcc", &T::nvcc);
+  field.Sparse("as_written", &T::as_written);
 }
 template <typename V>
 void Describe(V& field, const ExecuteRequest*) {

@@ -314,11 +314,16 @@ std::optional<core::Fault> LaunchRunner::RunSpread(uint64_t blocks, uint64_t& wh
       const uint64_t place = std::min(blocks / 4 * anchor, blocks - 2);
       places.insert({place, place + 1});
     }
-  for (const uint64_t place : places) {
+  // Each begins: what the first leaves is the others'.
+  Worker& worker = workers_.front();
+  for (uint64_t left = places.size(); const uint64_t place : places) {
+    worker.machine->Allow((limits_.instruction_limit - std::min(limits_.instruction_limit, Instructions())) / left--);
     auto fault = RunGroup(place, place + 1);
-    cut_short_ = fault && fault->kind == core::Fault::Kind::kInstructionLimit;
-    if (cut_short_) return std::nullopt;
-    if (fault) return fault;
+    if (fault && fault->kind != core::Fault::Kind::kInstructionLimit) return fault;
+    if (!fault) continue;
+    cut_short_ = true;
+    worker.fault.reset();
+    fault_place_ = UINT64_MAX;
   }
   if (places.size() == blocks) whole = blocks;
   return std::nullopt;

@@ -247,6 +247,12 @@ std::variant<std::monostate, core::Fault> Machine::Run(uint64_t first, uint64_t 
   return std::monostate{};
 }
 
+void Machine::Allow(uint64_t thread_instructions) {
+  Context& c = state_->context;
+  c.budget = static_cast<int64_t>(std::min<uint64_t>(thread_instructions, INT64_MAX / 2));
+  state_->faulted = state_->faulted && c.fault.kind != core::Fault::Kind::kInstructionLimit;
+}
+
 void Machine::Begin(uint64_t block) {
   state_->running.emplace(state_->context);
   state_->running->Begin(block);

@@ -76,6 +76,9 @@ class Machine {
   // Rejects an invalid launch (unknown symbol, wrong parameter size, too many threads) and a CPU without AVX2 and FMA.
   // `program` and `memory` outlive the machine; LoadModule has been called.
   static Result<Machine> Create(const Program& program, Memory& memory, const Launch& launch, RunOptions options);
+  // What the blocks that are run from now on may take, in place of the options' limit; also after a block that had
+  // spent it: that block is given up.
+  void Allow(uint64_t thread_instructions);
   Machine(Machine&&) noexcept;
   Machine& operator=(Machine&&) noexcept;
   ~Machine();

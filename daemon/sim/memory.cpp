@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 
@@ -20,18 +21,51 @@ constexpr uint64_t kGuardGap = 64 * 1024;
 constexpr uint64_t kTotalLimit = 64ull << 30, kSparseLimit = 512ull << 30;
 constexpr uint64_t kMadeBytes = 64;  // at once, of a content that is made where it is touched
 
+// The bytes [at, at + bytes) of a content that is repeated without end.
+void CopyRepeated(std::span<const std::byte> content, uint64_t at, uint64_t bytes, std::byte* to) {
+  if (content.size() == 1) {
+    std::memset(to, std::to_integer<int>(content[0]), bytes);
+    return;
+  }
+  for (uint64_t from = at % content.size(), done = 0; done < bytes; from = 0) {
+    const uint64_t piece = std::min(bytes - done, content.size() - from);
+    std::memcpy(to + done, content.data() + from, piece);
+    done += piece;
+  }
+}
+
 // Neighbouring threads ask for the same bytes one after the other: the first of them makes them.
 void MakeContent(const Allocation& allocation, uint64_t offset, uint64_t bytes) {
   const auto has_value = [](uint8_t written) { return written != 0; };
-  if (std::all_of(allocation.written + offset, allocation.written + offset + bytes, has_value)) return;
-  const uint64_t first = offset / kMadeBytes * kMadeBytes,
-                 last = std::min(allocation.bytes, AlignUp(offset + bytes, kMadeBytes));
-  uint64_t from = first % allocation.content.size();
-  for (uint64_t i = first; i < last; ++i, from = from + 1 == allocation.content.size() ? 0 : from + 1) {
-    if (allocation.written[i] != 0) continue;
-    allocation.data[i] = allocation.content[from];
-    allocation.written[i] = 0xff;
+  const uint8_t* asked = allocation.written + offset;
+  if (std::all_of(asked, asked + bytes, has_value)) return;
+  const uint64_t last = std::min(allocation.bytes, AlignUp(offset + bytes, kMadeBytes));
+  for (uint64_t at = offset / kMadeBytes * kMadeBytes; at < last; at += kMadeBytes) {
+    const uint64_t made = std::min(kMadeBytes, last - at);
+    uint8_t* written = allocation.written + at;
+    std::array<std::byte, kMadeBytes> values;
+    CopyRepeated(allocation.content, at, made, values.data());
+    if (std::none_of(written, written + made, has_value)) {
+      std::memcpy(allocation.data + at, values.data(), made);
+    } else {
+      for (uint64_t i = 0; i < made; ++i)
+        if (written[i] == 0) allocation.data[at + i] = values[i];
+    }
+    std::memset(written, 0xff, made);
   }
+}
+
+// Where the run of bytes at `at` that are all written, or all not, ends.
+uint64_t EndOfRun(const uint8_t* written, uint64_t at, uint64_t end) {
+  const bool value = written[at] != 0;
+  while (at < end) {
+    uint64_t eight = 0;
+    while (end - at >= 8 && (std::memcpy(&eight, written + at, 8), eight == (value ? UINT64_MAX : 0))) at += 8;
+    const uint64_t next = std::min(end, at + 8);
+    for (; at < next; ++at)
+      if ((written[at] != 0) != value) return at;
+  }
+  return end;
 }
 
 }  // namespace
@@ -206,26 +240,30 @@ void Memory::SetContent(uint64_t address, std::span<const std::byte> content) {
 std::vector<core::ByteRange> Memory::Values(const Allocation& allocation, uint64_t most) {
   constexpr size_t kMostRanges = 256;
   std::vector<core::ByteRange> ranges;
+  uint64_t last = 0;  // where the last value ends
   off_t at = ::lseek(allocation.sparse_file, 0, SEEK_DATA);
   while (at >= 0) {
     const off_t hole = ::lseek(allocation.sparse_file, at, SEEK_HOLE);
     if (hole <= at) break;
     const uint64_t end = std::min(allocation.bytes, static_cast<uint64_t>(hole));
-    for (auto i = static_cast<uint64_t>(at); i < end; ++i) {
-      if (allocation.written[i] == 0) continue;
-      const bool room = most > 0 && ranges.size() < kMostRanges;
-      if (!ranges.empty() && ranges.back().end == i) {
-        ++ranges.back().end;
-        if (most == 0) ++ranges.back().begin;
-      } else if (room || ranges.empty()) {
-        ranges.push_back({i, i + 1});
-      } else {
-        ranges.back() = {i, i + 1};  // of what is too much, the end
+    for (auto begin = static_cast<uint64_t>(at); begin < end;) {
+      const uint64_t stop = EndOfRun(allocation.written, begin, end);
+      if (allocation.written[begin] != 0) {
+        const bool joins = !ranges.empty() && ranges.back().end == begin;
+        const uint64_t kept = ranges.size() < kMostRanges || joins ? std::min(most, stop - begin) : 0;
+        if (joins) {
+          ranges.back().end += kept;
+        } else if (kept > 0) {
+          ranges.push_back({begin, begin + kept});
+        }
+        most -= kept;
+        last = stop;
       }
-      if (most > 0) --most;
+      begin = stop;
     }
     at = ::lseek(allocation.sparse_file, hole, SEEK_DATA);
   }
+  if (last > 0 && (ranges.empty() || ranges.back().end != last)) ranges.push_back({last - 1, last});
   return ranges;
 }
 

@@ -94,8 +94,8 @@ class Memory {
   Status BeginCall(uint64_t address);
   // Of sparse memory, whatever it was.
   void SetContent(uint64_t address, std::span<const std::byte> content);
-  // Ranges of a sparse allocation, within it, that have values: at most about `most` bytes, few ranges, and the last
-  // one.
+  // Ranges of a sparse allocation, within it, that have values: the first `most` bytes, in few ranges, and the last
+  // byte.
   static std::vector<core::ByteRange> Values(const Allocation& allocation, uint64_t most);
 
  private:

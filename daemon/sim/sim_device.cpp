@@ -151,6 +151,7 @@ class PlanRun {
   }
 
   Result<std::optional<core::Fault>> RunKernel(const core::KernelLaunch& launch, bool timed) {
+    if (cut_short_) return std::nullopt;  // what it would read is not there
     const core::KernelResources* resources = request_.module->Find(launch.kernel);
     const sim::KernelInfo* info = resources ? program_.Find(resources->symbol) : nullptr;
     if (!info)
@@ -184,6 +185,7 @@ class PlanRun {
     LaunchResult& result = std::get<LaunchResult>(outcome);
     instructions_ += result.thread_instructions;
     AddLineUses(run_.lines, result.lines);
+    cut_short_ |= result.cut_short;
     if (result.cut_short) run_.notes.emplace_back(core::kCutShort);
     if (!result.complete) {
       run_.sampled = true;
@@ -237,6 +239,7 @@ class PlanRun {
   core::DeviceRun run_;
   const uint64_t order_;
   uint64_t instructions_ = 0, launches_left_ = 0;
+  bool cut_short_ = false;  // a launch, before all of its blocks had ended
 };
 
 class SimDevice : public core::Device {

@@ -213,7 +213,8 @@ std::string Place(const Context& c, uint64_t address, Space space, uint32_t byte
     default: break;
   }
   const Allocation* near = c.memory->FindNearest(address);
-  if (!near) return fmt::format("address {:#x}, where no buffer is", address);
+  // Without the address, which differs from run to run: what is said here is part of questions to models.
+  if (!near) return address == 0 ? "the null pointer" : "an address that is far from every buffer";
   return fmt::format("{} (buffer of {} bytes)", At(near->name, static_cast<int64_t>(address - near->base), bytes),
                      near->bytes);
 }
@@ -238,9 +239,9 @@ const Instruction* StopMisaligned(Context& c, const Instruction* i, const uint64
                                   Space space, AccessKind kind) {
   for (uint32_t l = 0; l < kLanes; ++l) {
     if (!(c.mask >> l & 1) || (address[l] & (bytes - 1)) == 0) continue;
-    return StopWithFault(
-        c, i, core::Fault::Kind::kMisaligned, l,
-        fmt::format("misaligned {} of {} bytes at {}", Verb(kind), bytes, Place(c, address[l], space, 1)));
+    return StopWithFault(c, i, core::Fault::Kind::kMisaligned, l,
+                         fmt::format("misaligned {} of {} bytes at {}", Verb(kind), bytes,
+                                     Place(c, address[l], space, ElementBytes(i))));
   }
   return nullptr;
 }

@@ -35,6 +35,7 @@ extern "C" __global__ void null(float* out, float* in, int n) {
   *p = 1;
 }
 extern "C" __global__ void vector(float4* out, const float4* in, int n) { out[threadIdx.x] = in[threadIdx.x]; }
+extern "C" __global__ void far(float* out, const float* in, int n) { out[(1LL << 40) + n] = 1; }
 )");
   const struct {
     const char* kernel;
@@ -46,12 +47,15 @@ extern "C" __global__ void vector(float4* out, const float4* in, int n) { out[th
   } cases[] = {
       {"past", Kind::kOutOfBounds, 4, 36, "out-of-bounds read of 4 bytes at in[100] (buffer of 400 bytes)", true},
       {"before", Kind::kOutOfBounds, 7, 0, "out-of-bounds write of 4 bytes at out[-1] (buffer of 256 bytes)", true},
-      {"misaligned", Kind::kMisaligned, 10, 1, "misaligned read of 4 bytes at in[1] (buffer of 400 bytes)", true},
+      {"misaligned", Kind::kMisaligned, 10, 1, "misaligned read of 4 bytes at in + 1 bytes (buffer of 400 bytes)",
+       true},
       {"read_only", Kind::kReadOnlyWrite, 14, 40, "write to in[3] (buffer of 400 bytes), which is read-only", true},
       {"unwritten", Kind::kUninitializedRead, 19, 17, "read of out[17] (buffer of 256 bytes), which was never written",
        false},
-      {"null", Kind::kOutOfBounds, 23, 3, "out-of-bounds write of 4 bytes at address 0x0, where no buffer is", true},
+      {"null", Kind::kOutOfBounds, 23, 3, "out-of-bounds write of 4 bytes at the null pointer", true},
       {"vector", Kind::kOutOfBounds, 25, 25, "out-of-bounds read of 16 bytes at in[100] (buffer of 400 bytes)", true},
+      {"far", Kind::kOutOfBounds, 26, 0, "out-of-bounds write of 4 bytes at an address that is far from every buffer",
+       true},
   };
   for (const auto& c : cases) {
     const auto out = kit.Make<float>("out", 64, false);

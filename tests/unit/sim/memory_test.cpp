@@ -31,6 +31,11 @@ TEST(SparseMemory, MakesItsContentWhereItIsTouched) {
   x->data[7] = std::byte{255};
   sim::NoteFound(*x, 0, 16);
   EXPECT_EQ(x->data[7], std::byte{255}) << "what was written stays";
+  memory.MarkWritten(*base + 2000, 1);
+  x->data[2000] = std::byte{255};
+  sim::NoteFound(*x, 1990, 40);
+  for (uint64_t i = 1990; i < 2030; ++i)  // of which some stand in another repetition
+    EXPECT_EQ(x->data[i], i == 2000 ? std::byte{255} : tile[i % tile.size()]) << i;
 }
 
 TEST(SparseMemory, TellsWhatWasWritten) {
@@ -42,7 +47,9 @@ TEST(SparseMemory, TellsWhatWasWritten) {
   const sim::Allocation& out = *memory.Find(*base);
   const auto values = sim::Memory::Values(out, 1 << 20);
   EXPECT_TRUE(std::equal(values.begin(), values.end(), ranges.begin(), ranges.end()));
-  EXPECT_EQ(sim::Memory::Values(out, 8).size(), 1u) << "no more bytes than were asked for";
+  const std::vector<core::ByteRange> few = sim::Memory::Values(out, 10);
+  const std::array<core::ByteRange, 3> first = {{{0, 8}, {4096, 4098}, {ranges[2].end - 1, ranges[2].end}}};
+  EXPECT_TRUE(std::equal(few.begin(), few.end(), first.begin(), first.end())) << "the first bytes, and the last one";
 }
 
 TEST(SparseMemory, HasItsOwnLimit) {
