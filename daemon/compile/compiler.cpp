@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/hash.h"
+#include "compile/assembler_log.h"
 #include "compile/cubin.h"
 #include "compile/include_rules.h"
 #include "compile/marker_prelude.h"
@@ -30,8 +31,9 @@ std::string Key(const CompileRequest& request, const std::string& toolchain) {
   for (const auto& [name, text] : request.headers) hasher.Add(name).Add(text);
   for (const auto& kernel : request.kernels) hasher.Add(kernel);
   if (!request.line_info) hasher.Add("no lines");
-  if (request.other_build) hasher.Add("other build");
-  if (request.markers) hasher.Add("markers").Add(MarkerPrelude(request.text, request.headers));
+  if (request.build == Build::kOther) hasher.Add("other build");
+  if (request.build == Build::kAsWritten) hasher.Add("as written");
+  if (request.build == Build::kMarkers) hasher.Add("markers").Add(MarkerPrelude(request.text, request.headers));
   return hasher.Finish();
 }
 
@@ -67,15 +69,32 @@ std::string WithPlainNames(const std::string& log) {
   }
 }
 
+// What the assembler read of a program that it refused: the same, compiled for the virtual architecture.
+std::string RefusedPtx(const Nvrtc& nvrtc, nvrtcProgram program, std::vector<std::string> options) {
+  std::vector<const char*> texts;
+  for (std::string& option : options) {
+    const size_t real = option.find("=sm_");
+    if (real != std::string::npos) option.replace(real, 4, "=compute_");
+    if (!option.starts_with("--ptxas-options")) texts.push_back(option.c_str());
+  }
+  size_t size = 0;
+  if (nvrtc.CompileProgram(program, static_cast<int>(texts.size()), texts.data()) != NVRTC_SUCCESS ||
+      nvrtc.GetPTXSize(program, &size) != NVRTC_SUCCESS)
+    return {};
+  std::string ptx(size, '\0');
+  nvrtc.GetPTX(program, ptx.data());
+  return ptx;
+}
+
 std::vector<std::string> Options(const CompileRequest& request, const Toolkit& toolkit) {
   // As nvcc compiles by default, except that unannotated functions count as __device__, since the slice may hold host
   // helpers and members along with the kernels.
-  std::vector<std::string> options = {request.other_build ? "-std=c++20" : "-std=c++17", "--device-int128",
+  std::vector<std::string> options = {request.build == Build::kOther ? "-std=c++20" : "-std=c++17", "--device-int128",
                                       "-default-device"};
-  if (request.other_build) {
+  if (request.build == Build::kOther) {
     options.push_back("-DNDEBUG");
     options.push_back("--gpu-architecture=compute" + request.arch.substr(2));
-  } else if (request.markers) {
+  } else if (request.build == Build::kMarkers) {
     // Relocatable, since the markers are defined nowhere.
     options.push_back("--gpu-architecture=compute" + request.arch.substr(2));
     options.push_back("--relocatable-device-code=true");
@@ -83,6 +102,7 @@ std::vector<std::string> Options(const CompileRequest& request, const Toolkit& t
   } else {
     options.push_back("--gpu-architecture=" + request.arch);
     options.push_back("--ptxas-options=-v");
+    if (request.build == Build::kAsWritten) options.push_back("--Ofast-compile=max");
   }
   if (request.line_info) options.push_back("-lineinfo");
   for (const auto& folder : toolkit.include_folders) options.push_back("-I" + folder.string());
@@ -169,8 +189,9 @@ Result<CompileOutcome> CompileNames(const Nvrtc& nvrtc, const Toolkit& toolkit, 
     names.push_back(name.c_str());
     texts.push_back(text.c_str());
   }
-  const std::string prelude = request.markers ? MarkerPrelude(request.text, request.headers) : std::string();
-  if (request.markers) {
+  const std::string prelude =
+      request.build == Build::kMarkers ? MarkerPrelude(request.text, request.headers) : std::string();
+  if (request.build == Build::kMarkers) {
     names.push_back(kMarkerPrelude.data());
     texts.push_back(prelude.c_str());
   }
@@ -195,7 +216,13 @@ Result<CompileOutcome> CompileNames(const Nvrtc& nvrtc, const Toolkit& toolkit, 
       (compiled != NVRTC_SUCCESS && log.find("catastrophic error: out of memory") != std::string::npos))
     return CompileOutcome(core::CompileFailed{request.file + ": error: the compiler exceeded its limit of memory"});
   if (compiled != NVRTC_SUCCESS) {
-    const std::string reason = CutLog(WithPlainNames(WithoutAssemblerLines(log)));
+    std::string told = WithoutAssemblerLines(log);
+    if (NamesPtxLines(told)) {
+      std::string ptx = RefusedPtx(nvrtc, raw, texts_of_options);
+      MakeFileNamesRelative(request, ptx);
+      told = WithSourceLines(told, ptx);
+    }
+    const std::string reason = CutLog(WithPlainNames(told));
     return CompileOutcome(core::CompileFailed{
         reason.empty() ? request.file + ": error: " + nvrtc.GetErrorString(compiled) + "\n" + CutLog(log) : reason});
   }
@@ -211,7 +238,7 @@ Result<CompileOutcome> CompileNames(const Nvrtc& nvrtc, const Toolkit& toolkit, 
   MakeFileNamesRelative(request, module.ptx);
   module.log = CutLog(WithoutAssemblerLines(log));
   std::map<std::string, CubinKernel> cubin_kernels;
-  const bool has_cubin = !request.markers && !request.other_build;
+  const bool has_cubin = request.build == Build::kUsual || request.build == Build::kAsWritten;
   if (has_cubin) {
     nvrtc.GetCUBINSize(raw, &size);
     module.cubin.resize(size);
@@ -277,7 +304,7 @@ Result<CompileOutcome> Compiler::Compile(const CompileRequest& request) const {
 
 Result<bool> Compiler::DependsOnBuild(const CompileRequest& request, const core::CompiledModule& module) const {
   CompileRequest other = request;
-  other.other_build = true;
+  other.build = Build::kOther;
   WW_ASSIGN(const CompileOutcome outcome, Compile(other));
   const auto* built = std::get_if<core::CompiledModule>(&outcome);
   return built == nullptr || CodeOf(built->ptx) != CodeOf(module.ptx);

@@ -17,6 +17,18 @@
 
 namespace warpwright::compile {
 
+enum class Build : uint8_t {
+  kUsual,
+  // For lifting: the mathematical library's functions stay calls of markers (core/math_markers.h). There is PTX and no
+  // cubin, nor what it says about the kernels; only the simulator runs it.
+  kMarkers,
+  // As another project might build it, C++20 without assertions: code that depends on that differs. PTX alone.
+  kOther,
+  // Nearly without optimization: integers wrap where the text says so, though an overflow that C++ leaves undefined may
+  // go unnoticed in the usual build.
+  kAsWritten,
+};
+
 struct CompileRequest {
   std::string file;  // as the user knows it; appears in logs and .loc
   std::string text;
@@ -24,11 +36,7 @@ struct CompileRequest {
   std::vector<std::string> kernels;            // name expressions: "softmax<float, 4>"
   std::string arch = "sm_90";
   bool line_info = true;  // .loc in PTX, line table in the cubin; without it, equal code gives equal bytes
-  // A lifting build: the mathematical library's functions stay calls of markers (core/math_markers.h). There is PTX
-  // and no cubin, nor what it says about the kernels; only the simulator runs it.
-  bool markers = false;
-  // As another project might build it, C++20 without assertions: code that depends on that differs. PTX alone.
-  bool other_build = false;
+  Build build = Build::kUsual;
 };
 using CompileOutcome = std::variant<core::CompiledModule, core::CompileFailed>;
 
@@ -42,6 +50,7 @@ class Compiler {
   Result<CompileOutcome> Compile(const CompileRequest& request) const;
   // Whether `module`, which was made from this request, would be other code in another build, or none.
   Result<bool> DependsOnBuild(const CompileRequest& request, const core::CompiledModule& module) const;
+  const Toolkit& toolkit() const { return toolkit_; }
   // "NVRTC 13.0": part of every key and of provenance.
   const std::string& toolchain() const { return toolchain_; }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstdio>
 #include <map>
 #include <sstream>
@@ -233,12 +234,55 @@ std::vector<std::string> UsesOf(std::string_view opcode) {
   return uses;
 }
 
+std::vector<std::string_view> TokensOf(std::string_view line) {
+  std::vector<std::string_view> tokens;
+  for (size_t begin = 0; (begin = line.find_first_not_of(kBetween, begin)) != std::string_view::npos;) {
+    tokens.push_back(line.substr(begin, line.find_first_of(kBetween, begin) - begin));
+    begin += tokens.back().size();
+  }
+  return tokens;
+}
+
+// "0f3F800000", a number that is the same in f16 and in bf16.
+bool IsExactInHalves(std::string_view literal) {
+  uint32_t bits = 0;
+  if (literal.size() != 10 || !literal.starts_with("0f")) return false;
+  const auto [end, error] = std::from_chars(literal.data() + 2, literal.data() + 10, bits, 16);
+  if (error != std::errc() || end != literal.data() + 10) return false;
+  const uint32_t exponent = bits >> 23 & 0xff;
+  return (bits & 0x7fffffff) == 0 || ((bits & 0xffff) == 0 && exponent >= 127 - 14 && exponent <= 127 + 15);
+}
+
+// Registers that hold such a number wherever they are written: padding with __float2half(0.0f) rounds nothing.
+std::set<std::string, std::less<>> ExactRegisters(const std::string& ptx) {
+  std::set<std::string, std::less<>> exact, others;
+  ForEachLine(ptx, [&](const std::string& line, int, int) {
+    const std::vector<std::string_view> tokens = TokensOf(line);
+    if (tokens.empty()) return;
+    if (tokens.size() == 3 && tokens[0] == "mov.f32" && IsExactInHalves(tokens[2])) {
+      exact.emplace(tokens[1]);
+      return;
+    }
+    // What a plain instruction writes comes first; whatever else is on a line may be written.
+    const bool plain = std::count(line.begin(), line.end(), ';') == 1 && line.find('{') == std::string::npos &&
+                       tokens[0].find_first_of("@:") == std::string_view::npos && !tokens[0].starts_with("call");
+    const bool converts = tokens.size() == 3 && tokens[0].starts_with("cvt.rn.");
+    for (size_t k = 1; k < tokens.size() && (k == 1 || (!plain && !converts)); ++k) others.emplace(tokens[k]);
+  });
+  std::erase_if(exact, [&](const std::string& name) { return others.contains(name); });
+  return exact;
+}
+
 }  // namespace
 
 std::map<std::string, core::PrecisionUse> FindPrecision(const std::string& ptx) {
   std::map<std::string, core::PrecisionUse> found;
   const auto files = FileTable(ptx);
+  const auto exact = ExactRegisters(ptx);
   ForEachLine(ptx, [&](const std::string& line, int file, int source_line) {
+    if (const auto tokens = TokensOf(line);
+        tokens.size() == 3 && tokens[0].starts_with("cvt.rn.") && exact.contains(tokens[2]))
+      return;
     for (size_t begin = 0; (begin = line.find_first_not_of(kBetween, begin)) != std::string::npos;) {
       const std::string_view token = std::string_view(line).substr(begin, line.find_first_of(kBetween, begin) - begin);
       begin += token.size();

@@ -185,6 +185,25 @@ TEST_F(CompilerTest, ErrorsNameTheUsersFileAndLine) {
   EXPECT_NE(Failure(request).log.find("f"), std::string::npos);
 }
 
+// The assembler knows lines of PTX alone, which nobody who writes CUDA sees.
+TEST_F(CompilerTest, ErrorsInPtxNameTheLineThatWroteIt) {
+  request.text =
+      "#include \"ptx.cuh\"\n"
+      "__global__ void f(float* p) {\n"
+      "  p[1] = doubled(p[0]);\n"
+      "  asm volatile(\"mul.f33 %0, %0, %0;\" : \"+f\"(p[2]));\n"
+      "  asm volatile(\"bar.sink 0;\");\n"
+      "}\n";
+  request.headers["ptx.cuh"] =
+      "__device__ inline float doubled(float v) {\n  asm(\"add.f31 %0, %0, %0;\" : \"+f\"(v));\n  return v;\n}\n";
+  request.kernels = {"f"};
+  const std::string log = Failure(request).log;
+  for (const char* place : {"ptx.cuh(2): error: ", "src/reverse.cu(4): error: ", "src/reverse.cu(5): error: "})
+    EXPECT_NE(log.find(place), std::string::npos) << place << "\n" << log;
+  EXPECT_NE(log.find("\"mul.f33"), std::string::npos) << log;
+  EXPECT_EQ(log.find("ptx input"), std::string::npos) << log;
+}
+
 TEST_F(CompilerTest, HeadersComeFromMemoryAndToolkitOnly) {
   request.text = "#include \"../include/scale.cuh\"\n__global__ void f(float* p) { p[0] *= kScale; }\n";
   request.kernels = {"f"};
@@ -299,6 +318,23 @@ TEST(PtxRulesOnText, NamesAreNoInstructions) {
        {".visible .entry nanosleep(", "\tld.param.u64 %rd1, [evict_last_param_0];", "\tcall.uni vprintf_like, ();",
         "// %clock64", "\t.reg .b32 %p<3>;", ".extern .func (.param .b32 func_retval0) vprintf"})
     EXPECT_TRUE(compile::FindPtxViolations(std::string(line) + "\n", {}).empty()) << line;
+}
+
+TEST(PtxRulesOnText, NumbersThatFitAreNotRounded) {
+  const std::pair<const char*, bool> rows[] = {
+      {"mov.f32 %f1, 0f00000000;\n{  cvt.rn.f16.f32 %rs1, %f1;}\n", false},
+      {"mov.f32 %f1, 0f3F800000;\ncvt.rn.bf16.f32 %rs1, %f1;\n", false},
+      {"mov.f32 %f1, 0f3DCCCCCD;\ncvt.rn.f16.f32 %rs1, %f1;\n", true},
+      {"mov.f32 %f1, 0f00000000;\ncvt.rn.f16.f32 %rs1, %f2;\n", true},
+      {"mov.f32 %f1, 0f00000000;\nld.global.f32 %f1, [%rd1];\ncvt.rn.f16.f32 %rs1, %f1;\n", true},
+      {"mov.f32 %f1, 0f00000000;\n@%p1 mov.f32 %f1, %f2;\ncvt.rn.f16.f32 %rs1, %f1;\n", true},
+      {"mov.f32 %f1, 0f00000000;\nld.global.v2.f32 {%f2, %f1}, [%rd1];\ncvt.rn.f16.f32 %rs1, %f1;\n", true},
+      {"mov.f32 %f1, 0f00000000;\n{ mov.f32 %f3, %f2; mov.f32 %f1, %f2; }\ncvt.rn.f16.f32 %rs1, %f1;\n", true},
+      {"mov.f32 %f1, 0f00000000;\nadd.f32 %f2, %f1, %f3;\ncvt.rn.f16.f32 %rs1, %f1;\n", false},
+  };
+  for (const auto& [ptx, rounds] : rows)
+    EXPECT_EQ(compile::FindPrecision(ptx).contains("to f16") || compile::FindPrecision(ptx).contains("to bf16"), rounds)
+        << ptx;
 }
 
 struct PrecisionRow {

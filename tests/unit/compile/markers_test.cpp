@@ -109,7 +109,7 @@ TEST(Markers, StandForTheLibrarysFunctions) {
     for (const bool markers : {false, true}) {
       if (!markers && &c != &cases.front()) continue;  // an ordinary build has none, whatever is written
       CompileRequest request{"kernel.cu", c.source, c.headers, {"k"}, "sm_90"};
-      request.markers = markers;
+      request.build = markers ? Build::kMarkers : Build::kUsual;
       const auto outcome = compiler.Compile(request);
       ASSERT_TRUE(outcome) << outcome.error().Format();
       if (const auto* failed = std::get_if<core::CompileFailed>(&*outcome)) {
@@ -129,7 +129,7 @@ TEST(Markers, KeepTheUsersLines) {
   const Compiler compiler = std::move(*Compiler::Create({}));
   CompileRequest request{
       "src/kernel.cu", "\n\n__global__ void k(float* x) {\n  x[0] = expf(x[1]);\n}\n", {}, {"k"}, "sm_90"};
-  request.markers = true;
+  request.build = Build::kMarkers;
   const auto outcome = compiler.Compile(request);
   ASSERT_TRUE(outcome);
   ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(*outcome));

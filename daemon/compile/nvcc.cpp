@@ -1,0 +1,120 @@
+#include "compile/nvcc.h"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "base/file.h"
+#include "base/subprocess.h"
+#include "base/utf8.h"
+#include "compile/cubin.h"
+#include "compile/resources.h"
+
+namespace warpwright::compile {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::minutes kDeadline{2};
+constexpr uint64_t kMemoryBytes = 8ull << 30, kMaxOutputBytes = 64u << 20;
+constexpr size_t kMaxMessage = 2000;
+constexpr std::string_view kBaseName = "whole";
+
+// "ns::(anonymous namespace)::k<4>(float*)" -> "ns::k<4>(float*)": unnamed namespaces, and those in which nvcc puts
+// what is local to a file ("_INTERNAL_4fbd9b84_4_k_cu_1a2b::k").
+std::string WithoutLocalNames(const std::string& symbol) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),
+                                                     &std::free);
+  std::string name = status == 0 && plain != nullptr ? plain.get() : symbol;
+  for (const std::string_view local : {"(anonymous namespace)", "_INTERNAL_", "_GLOBAL__N__", "__nv_static_"})
+    for (size_t at = name.find(local); at != std::string::npos; at = name.find(local)) {
+      const size_t colons = name.find("::", at);
+      name.erase(at, colons == std::string::npos ? local.size() : colons + 2 - at);
+    }
+  return name;
+}
+
+std::set<std::string> EntriesOf(const std::string& ptx) {
+  constexpr std::string_view kEntry = ".entry ";
+  std::set<std::string> entries;
+  for (size_t at = ptx.find(kEntry); at != std::string::npos; at = ptx.find(kEntry, at + 1)) {
+    const size_t begin = at + kEntry.size();
+    entries.insert(ptx.substr(begin, ptx.find_first_of("( \n", begin) - begin));
+  }
+  return entries;
+}
+
+Result<base::Completed> RunNvcc(const Toolkit& toolkit, const core::SourceRef& source, const std::string& arch,
+                                const fs::path& folder) {
+  const fs::path beside = fs::path(source.root) / fs::path(source.file).parent_path();
+  base::Command command;
+  // The slice may call constexpr functions of the host on the device, as PyTorch's builds of extensions do.
+  command.argv = {(toolkit.root / "bin/nvcc").string(), "-std=c++17", "-arch=" + arch, "-lineinfo", "-w",
+                  "--expt-relaxed-constexpr",           "-Xptxas=-v", "-cubin",        "--keep"};
+  for (const std::string& include : {beside.string(), source.root}) command.argv.push_back("-I" + include);
+  command.argv.push_back(fmt::format("{}.cu", kBaseName));
+  command.env = base::MinimalEnvironment();
+  command.env["TMPDIR"] = folder.string();
+  command.directory = folder;
+  command.deadline = kDeadline;
+  command.output_limit_bytes = 1u << 20;
+  command.sandbox.enabled = true;
+  command.sandbox.readable = {source.root, toolkit.root};
+  command.sandbox.writable = {folder};
+  command.sandbox.memory_bytes = kMemoryBytes;
+  return base::Run(command);
+}
+
+}  // namespace
+
+std::string SameKernelIn(const std::string& ptx, const std::string& symbol) {
+  const std::set<std::string> entries = EntriesOf(ptx);
+  if (entries.contains(symbol)) return symbol;
+  const std::string name = WithoutLocalNames(symbol);
+  std::string found;
+  for (const std::string& entry : entries) {
+    if (WithoutLocalNames(entry) != name) continue;
+    if (!found.empty()) return {};
+    found = entry;
+  }
+  return found;
+}
+
+Result<CompileOutcome> CompileWithNvcc(const Toolkit& toolkit, const core::SourceRef& source,
+                                       const core::CompiledModule& module) {
+  if (::access((toolkit.root / "bin/nvcc").c_str(), X_OK) != 0)
+    return Fail(ErrorCode::kUnsupported, "there is no nvcc in " + (toolkit.root / "bin").string());
+  WW_ASSIGN(const auto folder, base::TemporaryDirectory::Create("warpwright-nvcc"));
+  WW_TRY(base::WriteFileAtomically(folder.path() / fmt::format("{}.cu", kBaseName), source.text));
+  WW_ASSIGN(const base::Completed done, RunNvcc(toolkit, source, module.arch, folder.path()));
+  if (done.timed_out)
+    return CompileOutcome(core::CompileFailed{source.file + ": error: nvcc did not end within two minutes"});
+  if (done.exit_code != 0) return CompileOutcome(core::CompileFailed{base::CleanText(done.err, kMaxMessage)});
+
+  core::CompiledModule built;
+  built.arch = module.arch;
+  built.key = module.key + "-nvcc";
+  WW_ASSIGN(built.ptx, base::ReadFile(folder.path() / fmt::format("{}.ptx", kBaseName), kMaxOutputBytes));
+  WW_ASSIGN(const std::string cubin,
+            base::ReadFile(folder.path() / fmt::format("{}.cubin", kBaseName), kMaxOutputBytes));
+  const auto bytes = std::as_bytes(std::span(cubin));
+  built.cubin.assign(bytes.begin(), bytes.end());
+  WW_ASSIGN(const auto cubin_kernels, ReadCubin(built.cubin));
+  for (const core::KernelResources& kernel : module.kernels) {
+    const std::string symbol = SameKernelIn(built.ptx, kernel.symbol);
+    const auto found = cubin_kernels.find(symbol);
+    if (found == cubin_kernels.end())
+      return CompileOutcome(core::CompileFailed{
+          fmt::format("{}: error: nvcc makes no kernel '{}' of the whole file", source.file, kernel.kernel)});
+    built.kernels.push_back(ReadResources(kernel.kernel, symbol, done.err, found->second));
+  }
+  return CompileOutcome(std::move(built));
+}
+
+}  // namespace warpwright::compile

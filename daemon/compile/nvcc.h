@@ -1,0 +1,28 @@
+// The kernels of a module as nvcc compiles them: from the whole file with the real headers, as a project's build would,
+// not from a slice. The judge runs these in place of NVRTC's, so that text which means one thing to the slice and
+// another to nvcc does not get through.
+//
+// nvcc comes from NVRTC's toolkit. Only its device half runs, down to a cubin; host code is preprocessed and never
+// compiled or run here. Its text is as untrusted as a slice: the compiler is a child in a sandbox of its own, with a
+// deadline.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "compile/compiler.h"
+#include "compile/toolkit.h"
+#include "core/source_requests.h"
+
+namespace warpwright::compile {
+
+// `source.root` is where its includes are. `module`: what NVRTC made of its slice; the result has the same kernels,
+// under the symbols that nvcc gives them. kUnsupported where the toolkit has no nvcc.
+Result<CompileOutcome> CompileWithNvcc(const Toolkit& toolkit, const core::SourceRef& source,
+                                       const core::CompiledModule& module);
+
+// The entry of PTX whose function is `symbol`, or is named alike but for the names that a compiler gives to what is
+// local to a file; empty: there is none, or several.
+std::string SameKernelIn(const std::string& ptx, const std::string& symbol);
+
+}  // namespace warpwright::compile

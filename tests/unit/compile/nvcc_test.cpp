@@ -1,0 +1,81 @@
+#include "compile/nvcc.h"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include "base/file.h"
+
+namespace warpwright {
+namespace {
+
+class Nvcc : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (::access((compiler.toolkit().root / "bin/nvcc").c_str(), X_OK) != 0) GTEST_SKIP() << "the toolkit has no nvcc";
+  }
+  core::CompiledModule Slice(const std::string& text, const std::vector<std::string>& kernels) {
+    auto outcome = compiler.Compile({.file = "src/a.cu", .text = text, .headers = {}, .kernels = kernels});
+    EXPECT_TRUE(outcome && std::holds_alternative<core::CompiledModule>(*outcome));
+    return outcome ? std::get<core::CompiledModule>(std::move(*outcome)) : core::CompiledModule();
+  }
+  compile::CompileOutcome Whole(const std::string& text, const core::CompiledModule& module) {
+    EXPECT_TRUE(
+        base::WriteFileAtomically(folder->path() / "src/scale.cuh", "#pragma once\nconstexpr float kScale = 3;\n"));
+    auto outcome = compile::CompileWithNvcc(compiler.toolkit(), {folder->path().string(), "src/a.cu", text}, module);
+    EXPECT_TRUE(outcome) << outcome.error().Format();
+    return outcome ? std::move(*outcome) : compile::CompileOutcome(core::CompileFailed{});
+  }
+
+  compile::Compiler compiler = std::move(*compile::Compiler::Create({}));
+  Result<base::TemporaryDirectory> folder = base::TemporaryDirectory::Create("warpwright-test");
+};
+
+TEST_F(Nvcc, MakesTheSameKernelsOfTheWholeFile) {
+  const core::CompiledModule module = Slice(
+      "namespace { template <class T> __global__ void scale(T* x) { x[threadIdx.x] *= 3; } }\n"
+      "static __global__ void clear(float* x) { x[threadIdx.x] = 0; }\n",
+      {"scale<float>", "clear"});
+  const auto outcome = Whole(
+      "#include <vector>\n#include \"scale.cuh\"\n"
+      "namespace { template <class T> __global__ void scale(T* x) { x[threadIdx.x] *= kScale; } }\n"
+      "static __global__ void clear(float* x) { x[threadIdx.x] = 0; }\n"
+      "void launch(float* x) { std::vector<int> n(1, 32); scale<float><<<1, n[0]>>>(x); clear<<<1, 1>>>(x); }\n",
+      module);
+  ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(outcome)) << std::get<core::CompileFailed>(outcome).log;
+  const auto& built = std::get<core::CompiledModule>(outcome);
+  ASSERT_EQ(built.kernels.size(), 2u);
+  for (const core::KernelResources& kernel : built.kernels) {
+    EXPECT_GT(kernel.registers, 0) << kernel.kernel;
+    EXPECT_NE(built.ptx.find(".entry " + kernel.symbol + "("), std::string::npos) << kernel.symbol;
+  }
+  EXPECT_FALSE(built.cubin.empty());
+  EXPECT_NE(built.key, module.key);
+}
+
+TEST_F(Nvcc, SaysWhatItRefusesAndWhatIsMissing) {
+  const core::CompiledModule module = Slice("__global__ void k(float* x) { *x = 1; }\n", {"k"});
+  const auto broken = Whole("__global__ void k(float* x) { undeclared(); }\n", module);
+  ASSERT_TRUE(std::holds_alternative<core::CompileFailed>(broken));
+  EXPECT_NE(std::get<core::CompileFailed>(broken).log.find("undeclared"), std::string::npos);
+  const auto hidden = Whole("#ifndef __NVCC__\n__global__ void k(float* x) { *x = 1; }\n#endif\n", module);
+  ASSERT_TRUE(std::holds_alternative<core::CompileFailed>(hidden));
+  EXPECT_NE(std::get<core::CompileFailed>(hidden).log.find("src/a.cu: error: nvcc makes no kernel 'k'"),
+            std::string::npos);
+}
+
+TEST(SameKernel, IsFoundUnderTheNamesOfFiles) {
+  const std::string ptx =
+      ".visible .entry _Z1kPf(\n.entry _ZN36_INTERNAL_4fbd9b84_4_a_cu_1a2b3c4d5e1jEPf(\n"
+      ".entry _ZN3two1kEPf(\n";
+  EXPECT_EQ(compile::SameKernelIn(ptx, "_Z1kPf"), "_Z1kPf");
+  EXPECT_EQ(compile::SameKernelIn(ptx, "_ZN12_GLOBAL__N_11jEPf"), "_ZN36_INTERNAL_4fbd9b84_4_a_cu_1a2b3c4d5e1jEPf");
+  EXPECT_EQ(compile::SameKernelIn(ptx, "_Z1lPf"), "");
+  EXPECT_EQ(compile::SameKernelIn(ptx + ".entry _ZN12_GLOBAL__N_11jEPf(\n.entry _ZN12_GLOBAL__N_21jEPf(\n",
+                                  "_ZN12_GLOBAL__N_31jEPf"),
+            "")
+      << "several";
+}
+
+}  // namespace
+}  // namespace warpwright
