@@ -37,6 +37,7 @@ std::optional<std::string> WhatHolds(const std::string& comment) {
     at = (*found)[0].second;
   }
   add(std::string(at, comment.cend()));
+  if (dropped && comment.ends_with('.') && !kept.empty() && !kept.ends_with('.')) kept += '.';
   return dropped ? std::optional(kept) : std::nullopt;
 }
 

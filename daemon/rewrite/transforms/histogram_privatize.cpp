@@ -247,8 +247,12 @@ std::string Kernel(const source::Ast& ast, const KernelSite& site, const Histogr
   const std::string type = IndexType(element);
   std::string step = element.stride_loop ? text(*element.stride_loop->step) : "gridDim.x * blockDim.x";
   if (!element.stride_loop && start.find("(size_t)") == 0) step = "(size_t)" + step;
-  code +=
-      fmt::format("  for ({0} {1} = {2}; {1} < {3}; {1} += {4}) {{\n", type, index, start, text(*element.bound), step);
+  // The step beyond the last element may be more than an int holds.
+  const bool narrow = !element.stride_loop && type == "int";
+  const std::string counter = narrow ? FreshName(ast, "next_" + index) : index;
+  code += fmt::format("  for ({0} {1} = {2}; {1} < {3}; {1} += {4}) {{\n", narrow ? "long long" : type, counter, start,
+                      text(*element.bound), step);
+  if (narrow) code += fmt::format("    const int {} = static_cast<int>({});\n", index, counter);
   const std::string call = fmt::format("atomicAdd(&{}[{}], {})", block, text(*form.bin), text((*form.call)[1]));
   code += Indented(ElementText(site, element, {{form.call, call}}), "    ", "  ") + "\n  }\n  __syncthreads();\n";
   code += fmt::format("  for (int {0} = threadIdx.x; {0} < {1}; {0} += blockDim.x) {{\n", bin, count);

@@ -18,19 +18,22 @@ std::string HistogramSource(const std::string& body, const std::string& before =
 
 TEST(HistogramPrivatize, OfTheExample) {
   const std::string result = rewrite_test::ApplyToExample("histogram_privatize", "src/histogram.cu", "histogram");
-  EXPECT_EQ(rewrite_test::AddedLines(rewrite_test::ReadExample("src/histogram.cu"), result),
-            "  // A block counts in shared memory and adds its counts once: far fewer atomics meet at one address of "
-            "global memory.\n"
-            "  __shared__ unsigned int block_counts[NUM_BINS];\n"
-            "  for (int bin = threadIdx.x; bin < NUM_BINS; bin += blockDim.x) block_counts[bin] = 0;\n"
-            "  __syncthreads();\n"
-            "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {\n"
-            "    atomicAdd(&block_counts[data[i]], 1u);\n"
-            "  __syncthreads();\n"
-            "  for (int bin = threadIdx.x; bin < NUM_BINS; bin += blockDim.x) {\n"
-            "    if (block_counts[bin] != 0) atomicAdd(&counts[bin], block_counts[bin]);\n"
-            "  }\n"
-            "  histogram_kernel<<<ceil_div(n, 16 * block_size), block_size>>>(counts, data, n);\n");
+  EXPECT_EQ(
+      rewrite_test::AddedLines(rewrite_test::ReadExample("src/histogram.cu"), result),
+      "  // A block counts in shared memory and adds its counts once: far fewer atomics meet at one address of "
+      "global memory.\n"
+      "  __shared__ unsigned int block_counts[NUM_BINS];\n"
+      "  for (int bin = threadIdx.x; bin < NUM_BINS; bin += blockDim.x) block_counts[bin] = 0;\n"
+      "  __syncthreads();\n"
+      "  for (long long next_i = blockIdx.x * blockDim.x + threadIdx.x; next_i < n; next_i += gridDim.x * blockDim.x) "
+      "{\n"
+      "    const int i = static_cast<int>(next_i);\n"
+      "    atomicAdd(&block_counts[data[i]], 1u);\n"
+      "  __syncthreads();\n"
+      "  for (int bin = threadIdx.x; bin < NUM_BINS; bin += blockDim.x) {\n"
+      "    if (block_counts[bin] != 0) atomicAdd(&counts[bin], block_counts[bin]);\n"
+      "  }\n"
+      "  histogram_kernel<<<ceil_div(n, 16 * block_size), block_size>>>(counts, data, n);\n");
   EXPECT_EQ(CompileError(result, "histogram", "src/histogram.cu"), "");
 }
 

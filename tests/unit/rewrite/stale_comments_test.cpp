@@ -11,6 +11,7 @@ TEST(StaleComments, WhatTheySayOfSingleThreadsGoes) {
     const char* after;
   } rows[] = {
       {"// column sums: one thread per column\nvoid f() {\n}\n", "// column sums\nvoid f() {\n}\n"},
+      {"// Column sums, one thread per column.\nvoid f() {\n}\n", "// Column sums.\nvoid f() {\n}\n"},
       {"// One thread per row.\nvoid f() {\n}\n", "void f() {\n}\n"},
       {"// Adds.\n// Each thread sums a row\nvoid f() {\n}\n", "// Adds.\nvoid f() {\n}\n"},
       {"void f() {\n  int i = 0;  // a thread per row\n  ++i;\n}\n", "void f() {\n  int i = 0;\n  ++i;\n}\n"},

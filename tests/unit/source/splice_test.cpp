@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <sstream>
+
 #include "base/file.h"
 #include "source/inspect.h"
 
@@ -96,12 +99,39 @@ TEST(Splice, ChangedLinesHaveTheRepositorysStyle) {
     return outcome ? Text(*outcome) : outcome.error().Format();
   };
   std::string expected = Replaced(kOriginal, "out[blockIdx.x] = s;", "if (s != 0)   out[ blockIdx.x ]=s;");
-  EXPECT_EQ(splice(), expected) << "without a file of styles nothing is formatted";
+  EXPECT_EQ(splice(), expected) << "without a file of styles only the width counts";
   ASSERT_TRUE(base::WriteFileAtomically(folder->path() / ".clang-format", "BasedOnStyle: Google\nIndentWidth: 2\n"));
   EXPECT_EQ(splice(), Replaced(kOriginal, "out[blockIdx.x] = s;", "if (s != 0) out[blockIdx.x] = s;"))
       << "square and its comment keep their blanks";
   ASSERT_TRUE(base::WriteFileAtomically(folder->path() / ".clang-format", "BasedOnStyle: Nobody\n"));
   EXPECT_EQ(splice(), expected) << "a file that is wrong keeps nothing back";
+}
+
+// Where no file says how wide lines are, what is added is no wider than the file was.
+TEST(Splice, ChangedLinesAreNoWiderThanTheFileWas) {
+  const auto folder = base::TemporaryDirectory::Create("ww-splice");
+  ASSERT_TRUE(folder);
+  const std::string wide =
+      "printf(\"a text, that, is, not, broken\"), out[blockIdx.x] = s * scale_of(blockIdx.x, blockDim.x) + "
+      "offset_of(gridDim.x, threadIdx.x);";
+  const std::string edited = Replaced(kOriginal, "out[blockIdx.x] = s;",
+                                      "// A comment that says in one line what the statement below does, and why it "
+                                      "does it there and not elsewhere.\n  " +
+                                          wide);
+  const auto outcome = source::Splice({{folder->path().string(), "src/a.cu", kOriginal}, edited, "row_sum"});
+  ASSERT_TRUE(outcome) << outcome.error().Format();
+  const std::string text = Text(*outcome);
+  const auto widest = [](const std::string& of) {
+    std::istringstream lines(of);
+    size_t most = 0;
+    for (std::string line; std::getline(lines, line);) most = std::max(most, line.size());
+    return most;
+  };
+  EXPECT_GT(widest(edited), widest(kOriginal));
+  EXPECT_EQ(widest(text), widest(kOriginal)) << text;
+  EXPECT_NE(text.find("\n  printf(\"a text, that, is, not, broken\"),\n      out[blockIdx.x] ="), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\n  // it there and"), std::string::npos) << text;
 }
 
 TEST(Splice, NewHelpersMacrosAndIncludesGoInFront) {
