@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
-#include <set>
 
 #include "lift/cpu_time.h"
 #include "lift/emit.h"
+#include "lift/first_pieces.h"
 #include "lift/pieces.h"
 #include "lift/skeleton.h"
 #include "lift/vanishing.h"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kAttempts = 40;
 constexpr size_t kMaxPieces = 64;
-constexpr size_t kLongestExplicitSum = 64;
+constexpr size_t kLongestExplicitSum = 64, kMostExplicitInSet = 8;
 
 // A class of cells.
 struct CellClass {
@@ -38,7 +38,7 @@ class FormMaker {
   explicit FormMaker(const ConcreteRequest& request) : request_(request), forms_(request.forms) {}
 
   Fitted<ConcreteForm> Run() {
-    MakePieces();
+    pieces_ = FirstPieces(forms_, request_.buffers);
     std::string last;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       retry_ = false;
@@ -52,69 +52,6 @@ class FormMaker {
   }
 
  private:
-  // By signature; sums of one term join the sums.
-  void MakePieces() {
-    const std::set<uint16_t> read = IntermediatesThatAreRead();
-    std::vector<uint16_t> order(read.begin(), read.end());
-    for (uint16_t b = 0; b < request_.buffers.size() && !request_.buffers[b].intermediate; ++b) order.push_back(b);
-    for (const uint16_t b : order) {
-      const ShapedBuffer& buffer = request_.buffers[b];
-      std::map<uint64_t, FormOp> reductions;  // signature of a term -> what reduces it elsewhere in this output
-      for (const FormId id : buffer.elements) {
-        if (id == 0) continue;
-        const FormNode& node = forms_[id];
-        const bool reduces =
-            (node.op == FormOp::kLinear && node.value == 0) || node.op == FormOp::kMax || node.op == FormOp::kMin;
-        if (!reduces) continue;
-        const auto terms = forms_.terms(id);
-        const uint64_t signature = forms_[terms[0].node].signature;
-        if (forms_[terms.back().node].signature == signature && terms[0].coefficient == 1)
-          reductions.emplace(signature, node.op);
-      }
-      std::map<uint64_t, Piece> by_signature;
-      for (size_t e = 0; e < buffer.elements.size(); ++e) {
-        FormId id = buffer.elements[e];
-        if (id == 0) continue;
-        if (const auto found = reductions.find(forms_[id].signature);
-            found != reductions.end() && found->second != forms_[id].op)
-          id = forms_.OfOne(found->second, id);
-        Piece& piece = by_signature[forms_[id].signature];
-        piece.buffer = static_cast<uint16_t>(b);
-        piece.elements.push_back(static_cast<int64_t>(e));
-        piece.forms.push_back(id);
-      }
-      std::vector<Piece> pieces;
-      for (auto& [signature, piece] : by_signature) pieces.push_back(std::move(piece));
-      std::sort(pieces.begin(), pieces.end(),
-                [](const Piece& x, const Piece& y) { return x.elements[0] < y.elements[0]; });
-      for (Piece& piece : pieces) pieces_.push_back(std::move(piece));
-    }
-  }
-
-  // Directly by what the outputs are, or by one another.
-  std::set<uint16_t> IntermediatesThatAreRead() const {
-    std::vector<bool> seen(forms_.size(), false);
-    std::set<uint16_t> read;
-    std::vector<FormId> stack;
-    const auto push = [&](const ShapedBuffer& buffer) {
-      for (const FormId id : buffer.elements)
-        if (id != 0 && !seen[id]) stack.push_back(id), seen[id] = true;
-    };
-    for (const ShapedBuffer& buffer : request_.buffers)
-      if (!buffer.intermediate) push(buffer);
-    while (!stack.empty()) {
-      const FormId id = stack.back();
-      stack.pop_back();
-      const FormNode& node = forms_[id];
-      if ((node.op == FormOp::kLoad || node.op == FormOp::kGather) && request_.buffers[node.buffer].intermediate &&
-          read.insert(node.buffer).second)
-        push(request_.buffers[node.buffer]);
-      for (const FormTerm& term : forms_.terms(id))
-        if (!seen[term.node]) stack.push_back(term.node), seen[term.node] = true;
-    }
-    return read;
-  }
-
   bool IsLate() const { return CpuSeconds() > request_.cpu_deadline; }
 
   Fitted<core::Computation> Attempt() {
@@ -124,7 +61,7 @@ class FormMaker {
     needed_.clear();
     std::vector<Position> bodies(pieces_.size());
     for (size_t i = 0; i < pieces_.size(); ++i) {
-      auto walked = Lockstep(forms_, cells_, explicit_).Walk(pieces_[i].forms);
+      auto walked = Lockstep(forms_, cells_, written_out_).Walk(pieces_[i].forms);
       if (!walked) return Divide(i, walked.error());
       bodies[i] = std::move(*walked);
     }
@@ -186,7 +123,7 @@ class FormMaker {
       }
       walked[found->first] = found->second;
       if (IsLate()) return tl::unexpected(std::string("no statement was found in the time that it may take"));
-      auto body = Lockstep(forms_, cells_, explicit_).WalkTerms(rows);
+      auto body = Lockstep(forms_, cells_, written_out_).WalkTerms(rows);
       if (!body) {
         WriteOut(cell_class);
         return tl::unexpected(body.error());
@@ -197,12 +134,13 @@ class FormMaker {
     return {};
   }
 
-  // A sum that cannot be explained as a reduction is written out at the next attempt, if all instances have as many
-  // terms.
+  // What cannot be explained as a reduction is written out at the next attempt, if all instances have as many terms.
   void WriteOut(const CellClass& cell_class) {
     const Cell& first = cells_[cell_class.members[0]];
-    if (first.op != core::ReduceOp::kSum || first.terms.size() > kLongestExplicitSum) return;
-    retry_ |= explicit_.insert(first.key).second;
+    const bool sum = first.op == core::ReduceOp::kSum;
+    const bool extremum = first.op == core::ReduceOp::kMax || first.op == core::ReduceOp::kMin;
+    if ((!sum && !extremum) || first.terms.size() > (sum ? kLongestExplicitSum : kMostExplicitInSet)) return;
+    retry_ |= written_out_.insert({first.op, first.key}).second;
   }
 
   CellClass& ClassAt(const Position& read) {
@@ -502,7 +440,7 @@ class FormMaker {
   FormGraph& forms_;
   std::vector<Piece> pieces_;
   CellStore cells_;
-  ExplicitSums explicit_;
+  WrittenOut written_out_;
   std::map<CellId, CellClass> classes_;
   PieceDivision division_{forms_};
   std::vector<Column> slots_;  // of the output that was looked at last

@@ -9,6 +9,7 @@
 
 #include "lift/cpu_time.h"
 #include "lift/dimensions.h"
+#include "lift/form_structure.h"
 #include "lift/numeric_check.h"
 #include "lift/shape_form.h"
 #include "lift/shape_trace.h"
@@ -229,8 +230,8 @@ class Lifting {
 
   Result<LiftOutcome> Attempt() {
     for (size_t wanted = std::min<size_t>(request_.unified_shapes, DifferentSizes());;) {
-      while (forms() < wanted && next_ < shapes_.size() && InTime() && !IsTooLarge(failure_))
-        WW_TRY(See(*shapes_[next_++]));
+      while (forms() < wanted && next_ < shapes_.size() && !IsTooLarge(failure_))
+        if (const LiftShape& shape = *shapes_[next_++]; IsAffordable(shape)) WW_TRY(See(shape));
       if (forms() == 0) return LiftOutcome(std::move(failure_));
       WW_ASSIGN(std::optional<Lifted> lifted, UnifyMost());
       if (!lifted) {
@@ -301,6 +302,16 @@ class Lifting {
     return std::max<size_t>(sizes.size(), 1);
   }
   bool InTime() const { return CpuSeconds() < cpu_end_; }
+  // A shape that is small beside the first takes no time: on a busy machine a form would otherwise be of one shape.
+  bool IsAffordable(const LiftShape& shape) const {
+    constexpr size_t kSmall = 8;
+    const auto bytes = [](const LiftShape& of) {
+      size_t sum = 0;
+      for (const auto& buffer : of.buffers) sum += buffer.bytes.size();
+      return sum;
+    };
+    return InTime() || kSmall * bytes(shape) <= bytes(*shapes_[0]);
+  }
   size_t forms() const {
     return static_cast<size_t>(std::count_if(seen_.begin(), seen_.end(), [](const Seen& s) { return s.has_form; }));
   }
@@ -394,8 +405,9 @@ class Lifting {
   // At shapes that were not looked at before, until one can be run. Where it is wrong, the next attempt starts from
   // that shape as well: false.
   Result<bool> VerifyAtNext(Lifted& lifted) {
-    while (next_ < shapes_.size() && !lifted.verified && InTime()) {
+    while (next_ < shapes_.size() && !lifted.verified) {
       const LiftShape& shape = *shapes_[next_++];
+      if (!IsAffordable(shape)) continue;
       WW_ASSIGN(auto traced, at_shape_.TraceAt(shape));
       const Trace* trace = std::get_if<Trace>(&traced);
       if (trace == nullptr || WritesNothing(trace->buffers)) continue;

@@ -123,8 +123,14 @@ uint64_t PieceDivision::Detail(FormId id, bool coarse) {
   const FormNode node = forms_[id];
   uint64_t hash = node.signature ^ (uint64_t{node.count} << 32);
   if (!coarse) hash ^= std::hash<double>{}(node.value);
+  const bool set = node.op == FormOp::kMax || node.op == FormOp::kMin;  // in whatever order its things were made
   for (const FormTerm& term : forms_.terms(id)) {
-    hash = hash * 0x9e3779b97f4a7c15u + Detail(term.node, coarse);
+    const uint64_t detail = Detail(term.node, coarse);
+    if (set) {
+      hash += (detail ^ (detail >> 29)) * 0xbf58476d1ce4e5b9u;
+      continue;
+    }
+    hash = hash * 0x9e3779b97f4a7c15u + detail;
     const double coefficient = coarse ? std::copysign(1, term.coefficient) : term.coefficient;
     if (node.op != FormOp::kArg) hash ^= std::hash<double>{}(coefficient) + (hash << 6);
   }

@@ -181,7 +181,7 @@ Fitted<Position> Lockstep::WalkSum(std::span<const FormId> rows) {
     }
     const uint64_t key = forms_[runs[0][group][0].node].signature;
     std::vector<double> coefficients(rows.size());
-    if (most > 1 && !explicit_.contains(key)) {
+    if (most > 1 && !written_out_.contains({core::ReduceOp::kSum, key})) {
       std::vector<Cell> cells;
       for (size_t row = 0; row < rows.size(); ++row) {
         const Terms run = runs[row][group];
@@ -238,6 +238,12 @@ Fitted<Position> Lockstep::WalkSet(std::span<const FormId> rows, Position::Kind 
     size_t most = 0;
     for (const auto& run : runs) most = std::max(most, run[group].size());
     const uint64_t key = forms_[runs[0][group][0].node].signature;
+    if (most > 1 && written_out_.contains({OpOf(kind), key})) {
+      std::vector<Terms> sets;
+      for (const auto& run : runs) sets.push_back(run[group]);
+      if (auto walked = WalkTermByTerm(sets, position); !walked) return tl::unexpected(walked.error());
+      continue;
+    }
     if (most > 1) {
       std::vector<Cell> cells;
       for (const auto& run : runs) cells.push_back({OpOf(kind), key, {run[group].begin(), run[group].end()}});
@@ -253,6 +259,25 @@ Fitted<Position> Lockstep::WalkSet(std::span<const FormId> rows, Position::Kind 
   }
   if (position.children.size() == 1) return std::move(position.children[0]);
   return position;
+}
+
+// Maxima and minima of a few things that no reduction explains, as sorting networks are made of.
+Fitted<void> Lockstep::WalkTermByTerm(const std::vector<Terms>& sets, Position& position) {
+  std::vector<std::vector<FormId>> sorted;
+  for (const Terms set : sets) {
+    if (set.size() != sets[0].size()) return tl::unexpected(std::string("extrema of different length"));
+    std::vector<FormId>& row = sorted.emplace_back();
+    for (const FormTerm& term : set) row.push_back(term.node);
+    order_.Sort(row);
+  }
+  for (size_t k = 0; k < sets[0].size(); ++k) {
+    std::vector<FormId> column;
+    for (const std::vector<FormId>& row : sorted) column.push_back(row[k]);
+    auto child = Walk(column);
+    if (!child) return tl::unexpected(child.error());
+    position.children.push_back(std::move(*child));
+  }
+  return {};
 }
 
 Fitted<Position> Lockstep::WalkProduct(std::span<const FormId> rows) {

@@ -14,6 +14,7 @@
 #include "lift/affine_fit.h"
 #include "lift/coordinates.h"
 #include "lift/form_graph.h"
+#include "lift/structure_order.h"
 
 namespace warpwright::lift {
 
@@ -68,14 +69,14 @@ struct Position {
   std::vector<std::vector<double>> coefficients;  // kLinear, kGather: of each child; kProduct: exponents
 };
 
-// Sums that are written out term by term instead of as reductions, by signature of their terms: what could not be
-// explained as one.
-using ExplicitSums = std::set<uint64_t>;
+// Sums, maxima and minima that are written out term by term instead of as reductions, with the signature of their
+// terms: what could not be explained as one.
+using WrittenOut = std::set<std::pair<core::ReduceOp, uint64_t>>;
 
 class Lockstep {
  public:
-  Lockstep(const FormGraph& forms, CellStore& cells, const ExplicitSums& explicit_sums)
-      : forms_(forms), cells_(cells), explicit_(explicit_sums) {}
+  Lockstep(const FormGraph& forms, CellStore& cells, const WrittenOut& written_out)
+      : forms_(forms), cells_(cells), written_out_(written_out), order_(forms) {}
   // The rows have one signature.
   Fitted<Position> Walk(std::span<const FormId> rows);
   // Of a term of a cell, beside its coefficient.
@@ -85,6 +86,7 @@ class Lockstep {
   Fitted<Position> WalkMultiples(std::span<const FormId> rows);
   Fitted<Position> WalkSum(std::span<const FormId> rows);
   Fitted<Position> WalkSet(std::span<const FormId> rows, Position::Kind kind);
+  Fitted<void> WalkTermByTerm(const std::vector<std::span<const FormTerm>>& sets, Position& position);
   Fitted<Position> WalkProduct(std::span<const FormId> rows);
   Fitted<Position> WalkGather(std::span<const FormId> rows);
   Fitted<void> WalkArguments(std::span<const FormId> rows, Position& position);
@@ -92,7 +94,8 @@ class Lockstep {
 
   const FormGraph& forms_;
   CellStore& cells_;
-  const ExplicitSums& explicit_;
+  const WrittenOut& written_out_;
+  StructureOrder order_;
   // Shared expressions are walked wherever they occur, which may be exponentially often.
   uint64_t positions_ = 0, values_ = 0;
 };

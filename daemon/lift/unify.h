@@ -22,7 +22,4 @@ struct FormAtShape {
 Fitted<core::Computation> Unify(const std::vector<FormAtShape>& forms,
                                 const std::vector<std::vector<core::Size>>& arguments);
 
-// Equal for forms that differ in sizes and literals alone.
-uint64_t StructureOf(const core::Computation& computation);
-
 }  // namespace warpwright::lift

@@ -29,7 +29,7 @@ core::CompiledModule Compile(const Version& version) {
   static const compile::Compiler compiler = std::move(*compile::Compiler::Create(CompiledCache()));
   const std::string text = std::string("#define INFINITY __int_as_float(0x7f800000)\n") + version.source;
   compile::CompileRequest request{"kernel.cu", text, {}, version.kernels, "sm_90"};
-  request.markers = true;
+  request.build = compile::Build::kMarkers;
   const auto outcome = compiler.Compile(request);
   EXPECT_TRUE(outcome) << outcome.error().Format();
   if (!outcome) return {};

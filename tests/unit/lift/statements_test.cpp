@@ -7,6 +7,7 @@
 
 #include "core/computation_evaluate.h"
 #include "lift/concrete_form.h"
+#include "lift/form_structure.h"
 #include "lift/skeleton.h"
 #include "lift/unify.h"
 
@@ -65,6 +66,7 @@ double FormValue(const FormGraph& forms, FormId id) {
     case FormOp::kLinear: return sum;
     case FormOp::kProduct: return product;
     case FormOp::kMax: return *std::max_element(args.begin(), args.end());
+    case FormOp::kMin: return *std::min_element(args.begin(), args.end());
     case FormOp::kCall:
       return node.mode == static_cast<uint8_t>(Function::kSin) ? std::sin(args[0]) : std::exp(args[0]);
     default: ADD_FAILURE() << "an operation that this test does not know"; return 0;
@@ -178,6 +180,14 @@ INSTANTIATE_TEST_SUITE_P(
                          terms.push_back(s.Product(s.W(j), s.Sum({s.X(i, j), s.Times(-1, s.X(i, k))})));
                        return s.Sum(terms);
                      }},
+        StatementRow{"Median",  // of three, at the sides of two equal ones: no reduction is half of a sorting network
+                     [](const Grid& s, int64_t i, int64_t k) {
+                       const FormId a = s.X(i, std::max<int64_t>(k - 1, 0)), b = s.X(i, k),
+                                    c = s.X(i, std::min(k + 1, s.m - 1));
+                       const FormId low = s.forms->Extremum(FormOp::kMin, {a, b}),
+                                    high = s.forms->Extremum(FormOp::kMax, {a, b});
+                       return s.forms->Extremum(FormOp::kMax, {low, s.forms->Extremum(FormOp::kMin, {high, c})});
+                     }},
         StatementRow{"Nearest", [](const Grid& s, int64_t i, int64_t) { return s.W(i * s.m / s.n); }},
         StatementRow{"Shift", [](const Grid& s, int64_t i, int64_t k) { return k > 0 ? s.X(i, k - 1) : FormId{0}; }},
         StatementRow{"Reversal", [](const Grid& s, int64_t i, int64_t k) { return s.X(s.n - 1 - i, k); }},
@@ -215,7 +225,7 @@ TEST(ConcreteForm, WhatSharesALotEndsInTime) {
 TEST(Lockstep, DifferentStructuresDoNotWalkTogether) {
   FormGraph forms(1'000'000);
   CellStore cells;
-  const ExplicitSums none;
+  const WrittenOut none;
   const std::vector<FormId> rows = {forms.Load(0, 1), forms.Load(1, 1)};
   EXPECT_FALSE(Lockstep(forms, cells, none).Walk(rows));
   const std::vector<FormId> same = {forms.Load(0, 1), forms.Load(0, 5)};

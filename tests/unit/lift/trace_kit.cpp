@@ -34,7 +34,7 @@ TraceKit TraceKit::FromCuda(const std::string& source, const std::vector<std::st
   TraceKit kit;
   static const compile::Compiler compiler = std::move(*compile::Compiler::Create({}));
   compile::CompileRequest request{"kernel.cu", source, {}, kernels, "sm_90"};
-  request.markers = true;
+  request.build = compile::Build::kMarkers;
   const auto outcome = compiler.Compile(request);
   EXPECT_TRUE(outcome) << outcome.error().Format();
   if (!outcome) return kit;
