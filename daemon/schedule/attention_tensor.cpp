@@ -216,6 +216,9 @@ class TensorAttentionWriter final : public AttentionWriter {
     body.Close();
   }
 
+  // bfloat16 has the exponents of f32.
+  bool scales() const { return dtype_ == core::DType::kF16; }
+
   void WriteSums(Lines& body) const {
     body.Add("#pragma unroll");
     body.Open("for (int k = 0; k < kColumns; k += 16)");
@@ -223,7 +226,9 @@ class TensorAttentionWriter final : public AttentionWriter {
     body.Add("#pragma unroll");
     body.Open("for (int i = 0; i < 4; ++i)");
     body.Add("const float* pair = &scores[k / 8 + i / 2][i % 2 * 2];");
-    body.Add("split_pair(pair[0], pair[1], high[i], low[i]);");
+    if (scales()) body.Add("// 2^15 times, since a small weight of a large value must not lose bits below 2^-14.");
+    const char* times = scales() ? " * 0x1p15f" : "";
+    body.Add(fmt::format("split_pair(pair[0]{0}, pair[1]{0}, high[i], low[i]);", times));
     body.Close();
     body.Add("#pragma unroll");
     body.Open("for (int n = 0; n < kCols / 8; n += 2)");
@@ -276,7 +281,7 @@ class TensorAttentionWriter final : public AttentionWriter {
                            Parenthesized(SizeText(plan().col_extent))));
       body.Add("float sum = 0.0f;");
       WriteSumAgain(body, last);
-      WriteOutputs(body, "sum", "total[r]", "largest[r]");
+      WriteOutputsThere(body, "sum", "total[r]", "largest[r]");
     });
     body.Add("return;");
     body.Close();
@@ -303,7 +308,8 @@ class TensorAttentionWriter final : public AttentionWriter {
   }
 
   void WriteResults(Lines& body) {
-    ForResults(body, "#pragma unroll", [&] { WriteOutputs(body, "sums[n][2 * r + c]", "total[r]", "largest[r]"); });
+    const char* sum = scales() ? "(sums[n][2 * r + c] * 0x1p-15f)" : "sums[n][2 * r + c]";
+    ForResults(body, "#pragma unroll", [&] { WriteOutputs(body, sum, "total[r]", "largest[r]"); });
   }
 
   const core::DType dtype_;

@@ -159,13 +159,18 @@ void AttentionWriter::WriteOutputs(Lines& body, const std::string& sum, const st
                                    const std::string& largest) {
   body.Open(fmt::format("if ({} < {} && {} < {})", row_, Parenthesized(SizeText(rows())), col_,
                         Parenthesized(SizeText(plan_.col_extent))));
+  WriteOutputsThere(body, sum, total, largest);
+  body.Close();
+}
+
+void AttentionWriter::WriteOutputsThere(Lines& body, const std::string& sum, const std::string& total,
+                                        const std::string& largest) {
   Known known = {{plan_.total, total}, {plan_.largest, largest}, {plan_.sums, sum}};
   if (!plan_.scale.empty()) {
     const std::string scale = Value(plan_.sums, plan_.scale, known, body);
     known[plan_.sums] = fmt::format("({} * {})", sum, Parenthesized(scale));
   }
   for (const size_t output : plan_.outputs) WriteOutput(body, output, known);
-  body.Close();
 }
 
 void AttentionWriter::WriteOutput(Lines& body, size_t output, const Known& known) {

@@ -56,6 +56,8 @@ class AttentionWriter {
   bool IsSummedAsItIs();
   // The outputs of a row and col, from the texts of its sum, its total and its largest score.
   void WriteOutputs(Lines& body, const std::string& sum, const std::string& total, const std::string& largest);
+  // The same where it is known that the element exists.
+  void WriteOutputsThere(Lines& body, const std::string& sum, const std::string& total, const std::string& largest);
 
  private:
   std::optional<int64_t> Rounded(const core::Size& extent) const;

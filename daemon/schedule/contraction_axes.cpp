@@ -20,7 +20,10 @@ bool IsWord(const std::string& text) {
 
 std::string NameOf(const core::Size& extent, const std::string& letter, size_t number, Names& names) {
   const std::string text = SizeText(extent), own = letter + std::to_string(number);
-  if (text.size() != 1 || !std::isupper(static_cast<unsigned char>(text[0]))) return names.Take(own);
+  constexpr std::string_view kLoopCounters = "IJL";  // of the loops that these kernels are made of
+  if (text.size() != 1 || !std::isupper(static_cast<unsigned char>(text[0])) ||
+      kLoopCounters.find(text[0]) != std::string_view::npos)
+    return names.Take(own);
   return names.TakeOf({std::string(1, static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])))), own});
 }
 

@@ -10,8 +10,10 @@
 #include "schedule/expression_code.h"
 #include "schedule/schedule.h"
 #include "source/analysis.h"
+#include "source/features.h"
 #include "source/signature.h"
 #include "source/syntax.h"
+#include "source/tokens.h"
 
 namespace warpwright::schedule {
 namespace {
@@ -175,6 +177,59 @@ void AddClear(const source::Ast& ast, const source::SyntaxFunction& function, co
   });
 }
 
+// Whether "const int NAME = 256;" stands there, or "constexpr unsigned int".
+bool IsConstant(const std::vector<source::Token>& tokens, std::string_view name) {
+  for (size_t i = 2; i + 3 < tokens.size(); ++i) {
+    if (!tokens[i].Is(name) || !tokens[i - 1].Is("int") || !tokens[i + 1].Is("=") || !tokens[i + 3].Is(";")) continue;
+    const size_t qualifier = tokens[i - 2].Is("unsigned") && i > 2 ? i - 3 : i - 2;
+    if (tokens[i + 2].kind == source::Token::Kind::kNumber &&
+        (tokens[qualifier].Is("const") || tokens[qualifier].Is("constexpr")))
+      return true;
+  }
+  return false;
+}
+
+// Of "const int block_size = 256;" and "<<<blocks, block_size>>>"; empty where launches name several, or none.
+std::string BlockName(std::string_view body) {
+  const std::vector<source::Token> tokens = source::Lex(body);
+  std::set<std::string_view> names;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (!tokens[i].Is("<<<")) continue;
+    size_t comma = i + 1;
+    for (; comma < tokens.size() && !tokens[comma].Is(",") && !tokens[comma].Is(">>>"); ++comma)
+      if (tokens[comma].Is("(") || tokens[comma].Is("[") || tokens[comma].Is("{"))
+        comma = source::MatchingBracket(tokens, comma);
+    if (comma + 2 < tokens.size() && tokens[comma].Is(",") && tokens[comma + 1].IsIdentifier() &&
+        (tokens[comma + 2].Is(",") || tokens[comma + 2].Is(">>>")))
+      names.insert(tokens[comma + 1].text);
+  }
+  return names.size() == 1 && IsConstant(tokens, *names.begin()) ? std::string(*names.begin()) : std::string();
+}
+
+core::ReduceOp OpOf(source::Accumulator::Kind kind) {
+  using Kind = source::Accumulator::Kind;
+  return kind == Kind::kSum       ? core::ReduceOp::kSum
+         : kind == Kind::kProduct ? core::ReduceOp::kProduct
+         : kind == Kind::kMaximum ? core::ReduceOp::kMax
+                                  : core::ReduceOp::kMin;
+}
+
+std::map<core::ReduceOp, std::string> ResultNames(const std::vector<CXCursor>& functions) {
+  std::map<core::ReduceOp, std::set<std::string>> all;
+  for (const CXCursor& f : functions) {
+    if (!source::ast::IsKernel(f)) continue;
+    const auto syntax = source::BuildSyntax(f);
+    if (!syntax) continue;
+    const source::FunctionAnalysis analysis(*syntax);
+    for (const source::Node* loop : source::Collect(*syntax->body, source::NodeKind::kFor))
+      for (const source::Accumulator& a : source::AccumulatorsOf(analysis, *loop)) all[OpOf(a.kind)].insert(a.name);
+  }
+  std::map<core::ReduceOp, std::string> names;
+  for (const auto& [op, of] : all)
+    if (of.size() == 1 && of.begin()->size() > 1) names[op] = *of.begin();
+  return names;
+}
+
 }  // namespace
 
 const EntryParameter* Entry::Find(std::string_view parameter) const {
@@ -212,6 +267,9 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
                              token.Is("uint64_t");
     }
   }
+
+  entry.results = ResultNames(reached);
+  entry.block_name = BlockName(ast.text().substr(entry.body.begin, entry.body.end - entry.body.begin));
 
   // Functions that the whole program sees: what falls back to one of them goes on to do so.
   std::set<std::string> launchers;

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/computation.h"
 #include "core/kernel_spec.h"
 #include "core/source_requests.h"
 #include "source/ast.h"
@@ -41,9 +42,13 @@ struct Entry {
   std::vector<source::TextRange> kept;
   std::map<std::string, Clear> clears;  // by parameter
   std::string result;                   // "return cudaGetLastError();", or empty
+  std::string block_name;               // "block_size", a constant of the launcher for the threads of a block, or empty
   std::string stream;                   // what kernels are launched into; empty: the default stream
-  bool computes_in_double = false;      // its kernels name the type
-  bool computes_wide = false;           // its kernels name 64-bit integers
+  // What its kernels call a sum, a product or an extremum, where one variable of theirs is one and its name says more
+  // than a letter.
+  std::map<core::ReduceOp, std::string> results;
+  bool computes_in_double = false;  // its kernels name the type
+  bool computes_wide = false;       // its kernels name 64-bit integers
 
   const EntryParameter* Find(std::string_view parameter) const;
 };

@@ -8,6 +8,7 @@
 
 #include "core/affine.h"
 #include "schedule/expression_piece.h"
+#include "schedule/reduction_code.h"
 
 namespace warpwright::schedule {
 namespace {
@@ -284,10 +285,12 @@ ExpressionCode::Piece ExpressionCode::OfReduce(NodeId node, const core::Reduce& 
   const std::string value_type = core::IsArg(reduce.op) ? CType(reduce.body) : CType(node);
   const bool is_max =
       reduce.op == ReduceOp::kMax || reduce.op == ReduceOp::kArgMaxFirst || reduce.op == ReduceOp::kArgMaxLast;
-  const std::string result = names_.Take(reduce.op == ReduceOp::kSum       ? "sum"
-                                         : reduce.op == ReduceOp::kProduct ? "product"
-                                         : is_max                          ? "largest"
-                                                                           : "smallest");
+  std::vector<std::string> wishes = {reduce.op == ReduceOp::kSum       ? "sum"
+                                     : reduce.op == ReduceOp::kProduct ? "product"
+                                     : is_max                          ? "largest"
+                                                                       : "smallest"};
+  if (const auto own = NameInOriginal(problem_, reduce.op)) wishes.insert(wishes.begin(), *own);
+  const std::string result = names_.TakeOf(wishes);
   lines_->Add(fmt::format("{} {} = {};", value_type, result, NeutralText(problem_, reduce.op, type)));
   std::string index;
   if (core::IsArg(reduce.op)) {

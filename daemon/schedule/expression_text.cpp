@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "core/affine.h"
@@ -68,8 +69,7 @@ std::string SumOf(const std::vector<SignedText>& terms) {
   return sum.empty() ? "0" : sum;
 }
 
-std::vector<SignedText> TermsOf(const core::Size& size) {
-  const core::Polynomial polynomial = core::Polynomial::Of(size);
+std::vector<SignedText> TermsOf(const core::Polynomial& polynomial) {
   std::vector<SignedText> terms;
   for (const auto& [text, negative] : polynomial.SignedTerms()) {
     const auto parsed = core::Expression::Parse(text);
@@ -89,8 +89,23 @@ SignedText TermText(const core::Size& coefficient, const std::string& variable) 
   return {fmt::format("{} * {}", Parenthesized(variable), factor_text), false};
 }
 
+// "row" and -1 of "row - 1".
+std::pair<std::string, int64_t> WithoutShift(const std::string& variable) {
+  for (const auto& [op, sign] : {std::pair{" + ", 1}, {" - ", -1}}) {
+    const size_t at = variable.rfind(op);
+    if (at == std::string::npos) continue;
+    const std::string base = variable.substr(0, at), number = variable.substr(at + 3);
+    int64_t shift = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), shift);
+    if (error == std::errc() && end == number.data() + number.size() && Parenthesized(base) == base)
+      return {base, sign * shift};
+  }
+  return {variable, 0};
+}
+
 std::string NumeratorText(const core::Affine& position, const std::map<core::VariableId, std::string>& variables) {
   std::vector<SignedText> terms;
+  core::Polynomial constant = core::Polynomial::Of(position.constant);
   for (const auto& term : position.terms) {
     const auto found = variables.find(term.variable);
     std::string variable = found == variables.end() ? fmt::format("i{}", term.variable) : found->second;
@@ -98,9 +113,14 @@ std::string NumeratorText(const core::Affine& position, const std::map<core::Var
       variable = fmt::format("{} / {}", Parenthesized(variable), Parenthesized(SizeText(*term.modulus)));
     if (term.part == core::Affine::Part::kRemainder)
       variable = fmt::format("{} % {}", Parenthesized(variable), Parenthesized(SizeText(*term.modulus)));
+    if (!term.modulus && core::IsNumber(term.coefficient, 1)) {
+      const auto [base, shift] = WithoutShift(variable);
+      variable = base;
+      constant = constant + core::Polynomial(shift);
+    }
     terms.push_back(TermText(term.coefficient, variable));
   }
-  for (SignedText& term : TermsOf(position.constant)) terms.push_back(std::move(term));
+  for (SignedText& term : TermsOf(constant)) terms.push_back(std::move(term));
   return SumOf(terms);
 }
 
@@ -212,7 +232,7 @@ std::string OffsetText(const FlatOffset& offset, const std::map<core::VariableId
       if (core::IsNumber(coefficient, 1) == plain)
         terms.push_back(
             TermText(coefficient, IsNumber(coefficient) ? variables.at(variable) : Wide(variables.at(variable))));
-  for (SignedText& term : TermsOf(offset.constant)) terms.push_back(std::move(term));
+  for (SignedText& term : TermsOf(core::Polynomial::Of(offset.constant))) terms.push_back(std::move(term));
   return SumOf(terms);
 }
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <climits>
 
 #include "core/computation_text.h"
 #include "schedule/expression_code.h"
+#include "source/broken_line.h"
 
 namespace warpwright::schedule {
 namespace {
@@ -129,40 +129,6 @@ std::string AsComment(std::string_view text) {
   return lines + start + std::string(text) + "\n";
 }
 
-// How willingly a line is broken behind what stands at the end of this text: the less, the better.
-int BreakRank(std::string_view before) {
-  if (before.ends_with(',') || before.ends_with(';')) return 0;
-  for (const auto& [end, rank] :
-       {std::pair{" ?", 1}, {" :", 1}, {" ||", 2}, {" &&", 3}, {" +", 4}, {" -", 4}, {" *", 5}, {" /", 5}, {" =", 6}})
-    if (before.ends_with(end)) return rank;
-  return INT_MAX;
-}
-
-// Where a line would be too long in a file that indents by four, it goes on below, behind what binds the least.
-std::vector<std::string> BrokenLine(std::string rest, size_t limit) {
-  std::vector<std::string> lines;
-  std::string indent(rest.find_first_not_of(' '), ' ');
-  rest.erase(0, indent.size());
-  while (indent.size() + rest.size() > limit) {
-    size_t best = 0;
-    int depth = 0;
-    std::pair<int, int> best_rank = {INT_MAX, INT_MAX};
-    for (size_t i = 1; i + indent.size() < limit; ++i) {
-      if (rest[i] == '(' || rest[i] == '[' || rest[i] == '{') ++depth;
-      if (rest[i] == ')' || rest[i] == ']' || rest[i] == '}') --depth;
-      if (rest[i] != ' ' || i < limit / 3) continue;
-      const std::pair rank = {depth, BreakRank(std::string_view(rest).substr(0, i))};
-      if (rank.second < INT_MAX && rank <= best_rank) best = i, best_rank = rank;
-    }
-    if (best == 0) break;
-    lines.push_back(indent + rest.substr(0, best));
-    rest.erase(0, best + 1);
-    if (lines.size() == 1) indent += "    ";
-  }
-  lines.push_back(indent + rest);
-  return lines;
-}
-
 }  // namespace
 
 bool HasWord(const std::string& text, const std::string& word) {
@@ -178,7 +144,8 @@ void Lines::Add(std::string_view line) {
     if (one.starts_with('#')) text_ += std::string(one) + "\n";
     else if (one.find("//") != std::string_view::npos || one.size() <= kShortLine) AddPlain(one);
     else
-      for (const std::string& part : BrokenLine(std::string(one), kLongestLine - 4 * static_cast<size_t>(level_)))
+      for (const std::string& part :
+           source::BrokenLine(std::string(one), kLongestLine - 4 * static_cast<size_t>(level_)))
         AddPlain(part);
     if (end == std::string_view::npos) break;
     line.remove_prefix(end + 1);

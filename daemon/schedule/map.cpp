@@ -8,14 +8,17 @@
 #include <algorithm>
 #include <map>
 
+#include "core/computation_walk.h"
 #include "schedule/expression_code.h"
 #include "schedule/map_plan.h"
 #include "schedule/schedules.h"
+#include "schedule/written_terms.h"
 
 namespace warpwright::schedule {
 namespace {
 
 constexpr std::string_view kTile = "32x8";
+constexpr size_t kMostWrittenTerms = 27;
 
 struct BlockShape {
   int x = 256, y = 1;
@@ -379,12 +382,36 @@ BlockShape BlockFor(const MapPlan& plan, const std::string& asked) {
   return {std::stoi(asked), 1};
 }
 
+// Whether a term's number decides what it weighs or whether it counts, as in a stencil whose weights are lifted as
+// "2 - x % 2": a few terms then say more than a loop over them.
+bool IsWeighedByNumber(const core::Stage& stage) {
+  const std::vector<core::VariableSet> free = core::FreeVariables(stage);
+  for (const core::Node& node : stage.nodes) {
+    const auto* reduce = std::get_if<core::Reduce>(&node);
+    if (reduce == nullptr) continue;
+    const core::VariableSet inner = core::VariablesOf(*reduce);
+    const auto of_terms = [&](const core::Affine& value) {
+      const core::VariableSet all = core::VariablesOf(value);
+      return all != 0 && (all & ~inner) == 0;
+    };
+    if (std::any_of(reduce->guards.begin(), reduce->guards.end(), [&](const auto& g) { return of_terms(g.value); }))
+      return true;
+    for (core::NodeId id = 0; id < reduce->body + 1; ++id)
+      if (const auto* index = std::get_if<core::IndexValue>(&stage.nodes[id]); index && of_terms(index->index))
+        return true;
+  }
+  return false;
+}
+
 CodeOutcome EmitMap(const Problem& problem, const Group& group, const ParameterValues& parameters) {
-  MapPlanOutcome plan = PlanMap(problem, group, IntegerOf(parameters, "vector_bytes"));
+  Problem written = problem;
+  for (core::Stage& stage : written.form.stages)
+    if (IsWeighedByNumber(stage)) stage = WithWrittenTerms(stage, kMostWrittenTerms).value_or(stage);
+  MapPlanOutcome plan = PlanMap(written, group, IntegerOf(parameters, "vector_bytes"));
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&plan)) return *refusal;
   auto& planned = std::get<MapPlan>(plan);
   const BlockShape block = BlockFor(planned, parameters.at("block_size"));
-  return MapWriter(problem, group, std::move(planned), block, PaddingOf(parameters)).Write();
+  return MapWriter(written, group, std::move(planned), block, PaddingOf(parameters)).Write();
 }
 
 }  // namespace

@@ -122,7 +122,19 @@ std::string WordFor(core::ReduceOp op) {
   return "sum";
 }
 
-std::vector<std::string> NamesFor(const core::Stage& stage, const core::Reduce& reduce, bool others) {
+std::optional<std::string> NameInOriginal(const Problem& problem, core::ReduceOp op) {
+  const auto name = problem.entry.results.find(op);
+  if (name == problem.entry.results.end()) return std::nullopt;
+  size_t of_op = 0;
+  for (const core::Stage& stage : problem.form.stages)
+    for (const core::Node& node : stage.nodes)
+      if (const auto* reduce = std::get_if<core::Reduce>(&node)) of_op += reduce->op == op ? 1 : 0;
+  return of_op == 1 ? std::optional(name->second) : std::nullopt;
+}
+
+std::vector<std::string> NamesFor(const Problem& problem, const core::Stage& stage, const core::Reduce& reduce,
+                                  bool others) {
+  if (const auto own = NameInOriginal(problem, reduce.op)) return {*own, WordFor(reduce.op) + "_of_row"};
   switch (reduce.op) {
     case core::ReduceOp::kSum: break;
     case core::ReduceOp::kProduct: return {"product"};

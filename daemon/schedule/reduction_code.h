@@ -1,6 +1,7 @@
 // Device functions that combine values of threads, and the text of one step of a reduction.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,10 @@ struct Accumulator {
 std::string WordFor(core::ReduceOp op);  // "sum", "max", "argmax"
 // What the stage's reduction may be called, the best name first. Beside `others` of its operation a sum is called by
 // what it adds: "dot", "x_squares".
-std::vector<std::string> NamesFor(const core::Stage& stage, const core::Reduce& reduce, bool others);
+std::vector<std::string> NamesFor(const Problem& problem, const core::Stage& stage, const core::Reduce& reduce,
+                                  bool others);
+// What the entry's kernels call it: none, where the form has several results of the operation.
+std::optional<std::string> NameInOriginal(const Problem& problem, core::ReduceOp op);
 std::vector<std::string> Declared(const Problem& problem, const Accumulator& accumulator);
 // Takes one more value; `index` of arg reductions.
 std::vector<std::string> Updated(const Problem& problem, const Accumulator& accumulator, const std::string& value,

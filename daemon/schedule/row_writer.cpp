@@ -168,7 +168,7 @@ void RowWriter::WritePass(const RowPass& pass, Lines& body) {
     ExpressionCode code(problem_, member.stage, {variables}, names_, unused);
     accumulator.c_type =
         types[member.reduce->body] == core::ValueType::kBoolean ? "int" : code.CType(member.reduce->body);
-    accumulator.value = names_.TakeOf(NamesFor(member.stage, *member.reduce, HasOthers(op)));
+    accumulator.value = names_.TakeOf(NamesFor(problem_, member.stage, *member.reduce, HasOthers(op)));
     if (core::IsArg(op)) accumulator.index = names_.Take(accumulator.value + "_at");
     for (const std::string& line : Declared(problem_, accumulator)) body.Add(line);
     results_[member.stage.name] = accumulator;

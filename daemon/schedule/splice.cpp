@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <regex>
+#include <set>
 
 #include "rewrite/edit.h"
 #include "rewrite/site.h"
+#include "schedule/kernel_text.h"
 #include "source/units.h"
 
 namespace warpwright::schedule {
@@ -74,9 +77,31 @@ uint32_t PlaceForKernels(const source::Ast& ast, const Entry& entry) {
   return rewrite::WithLeadingComment(ast.text(), at);
 }
 
+// The launches with the constant that the launcher had for the threads of a block: "const int block_size = 256;" and
+// "<<<(n + block_size - 1) / block_size, block_size>>>". Blocks of several sizes or dimensions stay numbers.
+std::string WithNamedBlock(const std::string& launch, const Entry& entry) {
+  static const std::regex shape("<<<(.*), (\\d+)((?:, [^,<>]*){0,2})>>>\\(");
+  const std::string& name = entry.block_name;
+  const bool kept =
+      std::any_of(entry.before.begin(), entry.before.end(), [&](const auto& s) { return HasWord(s, name); });
+  if (name.empty() || kept || HasWord(launch, name)) return launch;
+  std::set<std::string> sizes;
+  std::ptrdiff_t named = 0;
+  for (std::sregex_iterator at(launch.begin(), launch.end(), shape), end; at != end; ++at, ++named)
+    sizes.insert((*at)[2].str());
+  std::ptrdiff_t launches = 0;
+  for (size_t at = launch.find("<<<"); at != std::string::npos; at = launch.find("<<<", at + 1)) ++launches;
+  if (sizes.size() != 1 || named != launches || *sizes.begin() == "1") return launch;
+  const std::string& size = *sizes.begin();
+  const std::regex rounded(fmt::format("\\+ {}\\) / {}\\b", std::stoll(size) - 1, size));
+  const std::string text = std::regex_replace(launch, shape, "<<<$1, " + name + "$3>>>(");
+  return fmt::format("const int {} = {};\n", name, size) +
+         std::regex_replace(text, rounded, fmt::format("+ {0} - 1) / {0}", name));
+}
+
 // What the launcher does instead of its launches.
 std::string NewStatements(const Entry& entry, const Code& code, const std::string& indent, const std::string& unit) {
-  std::string body = rewrite::Indented(code.launch, indent, unit);
+  std::string body = rewrite::Indented(WithNamedBlock(code.launch, entry), indent, unit);
   for (const std::string& statement : entry.after)
     body += rewrite::Indented(rewrite::Dedented(statement, unit), indent, unit) + "\n";
   if (!entry.result.empty()) body += indent + entry.result + "\n";

@@ -43,6 +43,14 @@ core::Computation Product(bool left_transposed, bool right_transposed, DType dty
       {t0, Copied("C", {"M", "N"}, dtype)});
 }
 
+// Dimensions that have the names of the loop counters that kernels are made of.
+core::Computation ProductOfCounters(DType dtype) {
+  StageBuilder t0("t0", {"J", "L"});
+  t0.Reduce(ReduceOp::kSum, {{2, "I"}}, t0.Product({t0.Read("A", {V(0), V(2)}), t0.Read("B", {V(1), V(2)})}));
+  return FormOf({Input("A", {"J", "I"}, dtype), Input("B", {"L", "I"}, dtype), Output("C", {"J", "L"}, dtype)},
+                {t0, Copied("C", {"J", "L"}, dtype)});
+}
+
 // C = max(alpha * A B + beta * C + bias, 0)
 core::Computation ProductWithEpilogue() {
   StageBuilder t0("t0", {"M", "N"}), out("C", {"M", "N"});
@@ -221,6 +229,8 @@ std::vector<ContractionSample> ContractionSamples() {
       {"product, both transposed", Product(true, true), aligned},
       {"product in f16", Product(false, false, DType::kF16), product},
       {"product in bf16, right transposed", Product(false, true, DType::kBF16), aligned},
+      {"product of counters in f16", ProductOfCounters(DType::kF16), {{"I", 83}, {"J", 71}, {"L", 69}}},
+      {"product of counters", ProductOfCounters(DType::kF32), {{"I", 83}, {"J", 71}, {"L", 69}}},
       {"product in f64", Product(false, false, DType::kF64), product},
       {"product with epilogue", ProductWithEpilogue(), product},
       {"scaled weights", ScaledWeights(), product},

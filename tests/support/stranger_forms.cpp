@@ -126,7 +126,7 @@ std::string CompileError(const Stranger& stranger, const std::string& text) {
   request.text = cut.device;
   request.headers = cut.device_headers;
   request.kernels = {kernels.begin(), kernels.end()};
-  request.other_build = true;  // PTX alone: half the time
+  request.build = compile::Build::kOther;  // PTX alone: half the time
   static const auto compiler = compile::Compiler::Create(CompiledCache()).value();
   const auto compiled = compiler.Compile(request);
   if (!compiled) return compiled.error().Format();

@@ -113,7 +113,8 @@ __global__ void __launch_bounds__(128) entry_one_pass(const __half* __restrict__
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         const float* pair = &scores[k / 8 + i / 2][i % 2 * 2];
-        split_pair(pair[0], pair[1], high[i], low[i]);
+        // 2^15 times, since a small weight of a large value must not lose bits below 2^-14.
+        split_pair(pair[0] * 0x1p15f, pair[1] * 0x1p15f, high[i], low[i]);
       }
 #pragma unroll
       for (int n = 0; n < kCols / 8; n += 2) {
@@ -163,9 +164,7 @@ __global__ void __launch_bounds__(128) entry_one_pass(const __half* __restrict__
                 expf(score * scale - largest[r]) *
                     __half2float(v[(static_cast<long long>(b0) * T + column) * D + col]);
           }
-          if (row < T && col < D) {
-            o[(static_cast<long long>(b0) * T + row) * D + col] = __float2half(sum / total[r]);
-          }
+          o[(static_cast<long long>(b0) * T + row) * D + col] = __float2half(sum / total[r]);
         }
       }
     }
@@ -180,7 +179,7 @@ __global__ void __launch_bounds__(128) entry_one_pass(const __half* __restrict__
         const int row = first_row + thread_row + r * 8, col = n * 8 + thread_column + c;
         if (row < T && col < D) {
           o[(static_cast<long long>(b0) * T + row) * D + col] =
-              __float2half(sums[n][2 * r + c] / total[r]);
+              __float2half((sums[n][2 * r + c] * 0x1p-15f) / total[r]);
         }
       }
     }

@@ -1,5 +1,4 @@
-// t0[i0,i1] = sum_{r0<3, r1<3 where -1 <= r0-r1 < 2, 1 <= r0+r1 < 4} (6-5*(r0%2)-5*(r1%2)) * t[i0+r0,i1+r1]  for
-//     i0<ny-2, i1<nx-2
+// t0[i0,i1] = t[i0,i1+1] + t[i0+1,i1] - 4 * t[i0+1,i1+1] + t[i0+1,i1+2] + t[i0+2,i1+1]  for i0<ny-2, i1<nx-2
 // tn[i0,i1] = t[0,i1]  for i0<1, i1<nx
 // tn[i0+1,0] = t[i0+1,0]  for i0<ny-2, i1<1
 // tn[i0+1,nx-1] = t[i0+1,nx-1]  for i0<ny-2, i1<1
@@ -9,16 +8,10 @@ __global__ void heat2d_naive_elements(const float* __restrict__ t, float* __rest
   if (col >= nx) return;
   for (int row = blockIdx.y * blockDim.y + threadIdx.y; row < ny; row += gridDim.y * blockDim.y) {
     if (row >= 1 && row < ny - 1 && col >= 1 && col < nx - 1) {
-      float sum = 0.0f;
-      for (int ky = 0; ky < 3; ++ky) {
-        for (int kx = 0; kx < 3; ++kx) {
-          if (ky - kx >= -1 && ky - kx < 2 && ky + kx >= 1 && ky + kx < 4) {
-            sum += (6 - 5 * (ky % 2) - 5 * (kx % 2)) *
-                t[static_cast<long long>(row - 1 + ky) * nx + col - 1 + kx];
-          }
-        }
-      }
-      tn[row * nx + col] = sum * c + t[row * nx + col];
+      tn[row * nx + col] = (t[static_cast<long long>(row - 1) * nx + col] +
+          t[static_cast<long long>(row) * nx + col - 1] + t[static_cast<long long>(row) * nx + col + 1] +
+          t[static_cast<long long>(row + 1) * nx + col] - 4.0f * t[static_cast<long long>(row) * nx + col]) *
+          c + t[row * nx + col];
     } else if (row >= 1 && row < ny - 1 && col == 0) {
       tn[row * nx + col] = t[static_cast<long long>(row) * nx];
     } else if (row >= 1 && row < ny - 1 && col == nx - 1) {

@@ -108,6 +108,39 @@ TEST(Launcher, KernelsThatOthersUseStay) {
             std::string::npos);
 }
 
+// A constant for the threads of a block stays one.
+TEST(Launcher, KeepsTheNameOfItsBlockSize) {
+  const Stranger& stranger = Find("04-extension/elu_forward");
+  const std::string stub =
+      Replaced(Replaced(StubFor(stranger), "  first_kernel<<<1, 1>>>();\n", ""), "  old_kernel<<<1, 1>>>(",
+               "  const int block_size = 64;\n  old_kernel<<<1, block_size>>>(");
+  const std::string rewritten = Apply("schedule_map", stranger, stub);
+  EXPECT_NE(rewritten.find("  const int block_size = 256;\n"), std::string::npos) << rewritten;
+  EXPECT_NE(rewritten.find("+ block_size - 1) / block_size, block_size>>>("), std::string::npos) << rewritten;
+  EXPECT_EQ(rewritten.find("256>>>"), std::string::npos) << rewritten;
+  EXPECT_EQ(CompileError(stranger, rewritten), "");
+  for (const char* other : {"  dim3 block_size(64);\n", "  int block_size = 64;\n  block_size *= 2;\n"}) {
+    const std::string text = Apply("schedule_map", stranger, Replaced(stub, "  const int block_size = 64;\n", other));
+    EXPECT_NE(text.find("256>>>("), std::string::npos) << text;
+  }
+}
+
+// A sum is called what it was called, where one variable was the sum and the form has one.
+TEST(Launcher, ResultsKeepTheirNames) {
+  const Stranger& stranger = Find("01-student/columnSums");
+  const auto written = [&](const std::string& body) {
+    std::string text = StubFor(stranger);
+    const size_t end = text.find(") {}", text.find("old_kernel("));
+    return Apply("schedule_split", stranger, text.replace(end, 4, ") {\n" + body + "}"));
+  };
+  const std::string one = "  float tally = 0;\n  for (int i = 0; i < 4; i++) tally += 1.0f;\n",
+                    other = "  float second = 0;\n  for (int i = 0; i < 4; i++) second += 1.0f;\n",
+                    letter = "  float s = 0;\n  for (int i = 0; i < 4; i++) s += 1.0f;\n";
+  EXPECT_NE(written(one).find("float tally = 0.0f;"), std::string::npos) << written(one);
+  for (const std::string& body : {one + other, letter})
+    EXPECT_NE(written(body).find("float sum = 0.0f;"), std::string::npos) << written(body);
+}
+
 // One kernel in the place of one; more of either, or one that stays, and the new ones are named after what they do.
 TEST(Launcher, AKernelThatTakesThePlaceOfOneHasItsName) {
   const Stranger& stranger = Find("04-extension/elu_forward");
