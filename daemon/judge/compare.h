@@ -1,7 +1,8 @@
 // The comparator: is this output the original's, up to rounding?
 //
 // Every element counts (the matched ratio is 1). Nothing is a wildcard: NaN matches only NaN, an infinity only the same
-// infinity. Every test has the form !(error <= tolerance), so that a NaN error fails. Tolerances are scaled by the
+// infinity; only where the original sums in 16 bits and may overflow on its way, an output may have the form's truth
+// instead. Every test has the form !(error <= tolerance), so that a NaN error fails. Tolerances are scaled by the
 // magnitude of the reference itself in the element's row, never absolute (an absolute one lets zeros pass for small
 // outputs). Integers and bools are exact.
 //
@@ -14,12 +15,13 @@
 //    keeps its sums scaled (an online softmax, Welford's update) rounds up to four times per term. As worst cases
 //    hardly happen, a share s of it is allowed in the first place, s B with s = min(k, max(16 rms(e/B), 4 max(e/B))),
 //    where e are the errors of the original and of honest runs (one term after another; with random roundings; in
-//    another order) over the whole output. An output that over the whole is no farther from the truth than the original
-//    is allowed k B everywhere, and so is one of constant, tied or sorted inputs, whose roundings are not independent.
-//    At least k B' is allowed, with B' the bound if every sum rounded once: s is about sums. Where these are wider than
-//    the output, its last rounding is allowed beside it; in f32 at least 8 ulps; where B is 0 and nothing is rounded,
-//    nothing. Over the whole output (64 and more elements): rms(e/B) <= 2 times the largest of the original and the
-//    honest runs, plus (eps |t| + B') / B, and no bias, as below.
+//    another order; of 16-bit inputs also with sums that are cut off, as on tensor cores) over the whole output. An
+//    output that over the whole is no farther from the truth than the original is allowed k B everywhere, and so is one
+//    of constant, tied or sorted inputs, whose roundings are not independent. At least k B' is allowed, with B' the
+//    bound if every sum rounded once: s is about sums. Where these are wider than the output, its last rounding is
+//    allowed beside it; in f32 at least 8 ulps; where B is 0 and nothing is rounded, nothing. Over the whole output (64
+//    and more elements): rms(e/B) <= 2 times the largest of the original and the honest runs, plus (eps |t| + B') / B,
+//    and no bias, as below.
 //  - Accuracy budget, if a float64 shadow of the original gives the truth t. The original's own error sets the scale:
 //    |a - t| <= max(4 E, U ulp(t), 2 eps_acc * rms(row), C) with E the original's largest error in the row, or its
 //    usual share of a row's magnitude where it is less by chance; U = sqrt(K), at least 8 and at most 32; 1.5 for
@@ -145,8 +147,10 @@ class Comparator {
   // kNear: of an output that is no farther from the truth than the original.
   enum class Allowance : uint8_t { kUsual, kNear };
   void Measure();
+  void MeasureNarrowSums();
   bool UsesTruth(size_t index) const;
   bool UsesBound(size_t index) const;
+  bool IsTheTruth(size_t index, double value) const;
   struct Whole;  // what is measured over all elements
   // What is wrong with an element.
   enum class Fault : uint8_t { kNone, kWritten, kDiffers, kInexact, kOff };
@@ -170,7 +174,8 @@ class Comparator {
   double rtol_ = 0, row_factor_ = 0, epsilon_accumulate_ = 0,
          row_share_ = 0;  // of the fallback table, including leniency and tightening
   bool budget_ = false;
-  bool measured_ = true;  // rows, and errors without regard to bounds
+  double narrow_error_ = 0;  // of sums in 16 bits, for elements whose truth is not known
+  bool measured_ = true;     // rows, and errors without regard to bounds
   size_t count_ = 0, group_size_ = 1;
   std::vector<Group> groups_;
   ErrorShares original_shares_, usual_shares_;  // usual: of the original and honest runs

@@ -5,33 +5,57 @@
 #include <algorithm>
 #include <set>
 
+#include "base/lines.h"
+
 namespace warpwright::judge {
 namespace {
 
 constexpr size_t kQuoted = 80;  // bytes of a line in a message
 
 std::vector<std::string_view> TrimmedLines(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    const size_t first = line.find_first_not_of(" \t\r");
-    line = first == std::string_view::npos ? std::string_view() : line.substr(first);
-    lines.push_back(line.substr(0, line.find_last_not_of(" \t\r") + 1));
-  }
+  std::vector<std::string_view> lines = base::LinesOf(text);
+  for (std::string_view& line : lines) line = base::Trimmed(line);
   return lines;
+}
+
+// "sum += x[k];" of "for (int k = 0; k < n; k++) sum += x[k];": what a line does under the conditions before it.
+std::string_view WithoutHeads(std::string_view line) {
+  const auto skip_blanks = [&] { line.remove_prefix(std::min(line.size(), line.find_first_not_of(" \t"))); };
+  while (true) {
+    const std::string_view whole = line;
+    for (const std::string_view word : {"}", "else", "for", "while", "if"})
+      if (line.starts_with(word) && line.size() > word.size() &&
+          (word == "}" || std::string_view(" (").find(line[word.size()]) != std::string_view::npos)) {
+        line.remove_prefix(word.size());
+        break;
+      }
+    skip_blanks();
+    if (line.starts_with('(') && line.size() < whole.size()) {
+      int depth = 0;
+      size_t end = 0;
+      while (end < line.size() && (depth += line[end] == '(' ? 1 : line[end] == ')' ? -1 : 0) > 0) ++end;
+      line.remove_prefix(std::min(line.size(), end + 1));
+      skip_blanks();
+    }
+    if (line.size() == whole.size()) return line;
+  }
 }
 
 }  // namespace
 
 AddedCode::AddedCode(std::string_view original, std::string_view candidate, std::string file) : file_(std::move(file)) {
   std::multiset<std::string_view> left;
-  for (const std::string_view line : TrimmedLines(original)) left.insert(line);
+  std::set<std::string_view> works;  // of the original
+  for (const std::string_view line : TrimmedLines(original)) {
+    left.insert(line);
+    works.insert(WithoutHeads(line));
+  }
   int number = 0;
   for (const std::string_view line : TrimmedLines(candidate)) {
     ++number;
     if (const auto same = left.find(line); same != left.end()) left.erase(same);
-    else if (!line.empty() && !line.starts_with("//")) lines_[number].text = line;
+    else if (!line.empty() && !line.starts_with("//"))
+      lines_[number] = {.text = std::string(line), .old_work = works.contains(WithoutHeads(line))};
   }
 }
 
@@ -62,7 +86,7 @@ std::optional<core::Refused> AddedCode::Judge() const {
                          number};
   };
   bool works = false;  // in a case that counts
-  for (const auto& [number, line] : lines_) works = works || (line.in_counted_case && line.memory);
+  for (const auto& [number, line] : lines_) works = works || (line.in_counted_case && line.memory && !line.old_work);
   for (const auto& [number, line] : lines_) {
     if (!line.has_code || line.in_counted_case) continue;
     if (!line.with_other_sizes) return refuse(number, line, "never runs: not in any case, and not with other sizes");

@@ -6,8 +6,9 @@
 //   sizes only, other added lines must access memory in a case whose time counts. Otherwise what is left of the change
 //   there is bookkeeping around the old code: a loop in steps of four where a case has three.
 //
-// Lines are added if the original has no equal one left, wherever it stands: moving code adds nothing. The simulator
-// tells which lines have instructions and ran; a candidate for a GPU is simulated for it. Private to judge/.
+// Lines are added if the original has no equal one left, wherever it stands: moving code adds nothing. Where only the
+// loop in front of a statement is new ("for (; k < n; k++) sum += x[k];"), the statement's work is the old one. The
+// simulator tells which lines have instructions and ran; a candidate for a GPU is simulated for it. Private to judge/.
 #pragma once
 
 #include <map>
@@ -36,6 +37,7 @@ class AddedCode {
  private:
   struct Line {
     std::string text;
+    bool old_work = false;  // only the loop or the condition in front of it is new
     bool in_counted_case = false, with_other_sizes = false, memory = false, has_code = false;
   };
   const std::string file_;

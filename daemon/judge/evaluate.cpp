@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 
+#include "base/hash.h"
 #include "base/random.h"
 #include "judge/agreement.h"
 #include "judge/determinism.h"
@@ -75,6 +76,7 @@ class CandidateEvaluation {
   Result<core::Verdict> Run();
 
  private:
+  Result<uint64_t> DrawSecret();
   Result<Failure> OwnInputs(const VerifiedCase& verified);
   Result<Failure> Recorded(const VerifiedCase& verified, const TrialReference& reference, const core::Executed& run);
   void NoteAgreement(const Trial& trial, const TrialReference& reference, const core::Executed& run);
@@ -207,7 +209,11 @@ Result<Failure> CandidateEvaluation::Recorded(const VerifiedCase& verified, cons
   if (verified.recorded) {
     for (size_t o = 0; o < reference.outputs.size(); ++o)
       for (const RecordedOutput& recorded : verified.recorded->outputs)
-        if (recorded.name == reference.layouts[o].name)
+        // Where the original gives what was recorded, the comparison with it was made, and knew its truth: a sum in f16
+        // is far from it, and a better one far from the sum.
+        if (recorded.name == reference.layouts[o].name &&
+            base::Sha256(Recordable(recorded.dtype, reference.references[o], reference.references[o].bytes)) !=
+                recorded.sha256)
           if (auto mismatch = CompareRecorded(
                   recorded, reference.layouts[o].accumulation, state_.leniency,
                   Recordable(recorded.dtype, reference.references[o], run.buffers[reference.outputs[o]])))
@@ -443,6 +449,18 @@ Result<Failure> CandidateEvaluation::DeadCode(const core::Case& small) {
   return Failure();
 }
 
+Result<uint64_t> CandidateEvaluation::DrawSecret() {
+  const JudgeOptions& options = state_.options;
+  if (options.secret_seed) return *options.secret_seed;
+  const bool quick = effort_ == VerificationLevel::kQuick;
+  if (quick && state_.search_secret) return *state_.search_secret;
+  base::Hasher of;
+  of.Add(state_.spec.name).Add(state_.device).Add(state_.original.text).Add(quick ? "" : candidate_.text);
+  WW_ASSIGN(const uint64_t secret, options.draw_secret ? options.draw_secret(of.Finish()) : base::SecretSeed());
+  if (quick) state_.search_secret = secret;
+  return secret;
+}
+
 Result<core::Verdict> CandidateEvaluation::Run() {
   state_.oracle.SetForOneCandidate(false);  // the cases' own inputs
   measured_.device = state_.device;
@@ -450,13 +468,7 @@ Result<core::Verdict> CandidateEvaluation::Run() {
     WW_ASSIGN(Failure failure, OwnInputs(verified));
     if (failure) return *failure;
   }
-  if (state_.options.secret_seed) {
-    secret_ = *state_.options.secret_seed;
-  } else if (effort_ == VerificationLevel::kQuick) {
-    secret_ = state_.search_secret;
-  } else {  // only now, when the candidate is compiled and has run: nothing in it can know these
-    secret_ = base::SecretSeed();
-  }
+  WW_ASSIGN(secret_, DrawSecret());  // only now, when the candidate is compiled and has run: nothing in it can know it
   state_.oracle.SetForOneCandidate(effort_ == VerificationLevel::kFull && !state_.options.secret_seed);
   shapes_.UseSecret(secret_);
   const core::Case& cheapest = *state_.verified.front().c;

@@ -136,6 +136,14 @@ std::optional<std::string> FindDisagreement(const std::vector<OutputReference>& 
 
 }  // namespace
 
+bool MayUseTensorCores(const core::KernelSpec& spec) {
+  return std::any_of(spec.args.begin(), spec.args.end(), [](const core::Argument& argument) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    return buffer != nullptr && (buffer->dtype == core::DType::kF16 || buffer->dtype == core::DType::kBF16) &&
+           (buffer->role == core::Role::kIn || buffer->role == core::Role::kInOut);
+  });
+}
+
 FormTruth::FormTruth(const core::KernelSpec& spec, core::Computation computation, FormLimits limits)
     : spec_(&spec), computation_(std::make_shared<const core::Computation>(std::move(computation))), limits_(limits) {}
 
@@ -300,10 +308,12 @@ void FormTruth::AddShares(std::vector<OutputReference>& references, const Origin
   size_t least = std::numeric_limits<size_t>::max();
   for (const OutputReference& reference : references)
     if (!reference.bound.empty()) least = std::min(least, reference.bound.size());
-  const uint64_t runs = wide ? 1 : least < kFewOutputs ? 8 : 2;
+  const uint64_t usual = wide ? 1 : least < kFewOutputs ? 8 : 2;
+  const uint64_t runs = usual + (!wide && MayUseTensorCores(*spec_) ? 1 : 0);
   const auto evaluate = [&](uint64_t r) {
     core::EvaluateOptions options;
-    if (!wide) options.trial = core::FormatTrial{.random_rounding = r > 0, .order = r, .seed = r};
+    if (r == usual) options.trial = core::FormatTrial{.truncates_sums = true};
+    else if (!wide) options.trial = core::FormatTrial{.random_rounding = r > 0, .order = r, .seed = r};
     return Evaluate(arguments, options, elements);
   };
   const auto add = [&](std::vector<core::TensorResult>& results) {

@@ -36,6 +36,10 @@ struct OriginalRun {
   const std::map<std::string, core::PrecisionUse>& precision;
 };
 
+// Whether a kernel of this entry may use tensor cores, which take factors of 16 bits, and sum them in f32 with other
+// roundings than a multiprocessor's other units: some input has 16 bits.
+bool MayUseTensorCores(const core::KernelSpec& spec);
+
 class FormTruth {
  public:
   // kUnsupported with the reason if there is no form, or none that was verified.

@@ -28,7 +28,10 @@ class HugeShapes {
   // nullopt: the original cannot; `why` is its verdict, if that is no matter of the device.
   Result<std::optional<Failure>> TryShape(const core::Case& shape, uint64_t seed, std::optional<core::Verdict>& why);
   Result<RunOutcome> Execute(const core::SourceRef& source, core::Evaluator& evaluator, const core::Case& shape,
-                             const std::vector<core::BufferContent>& inputs, uint64_t instructions) const;
+                             const std::vector<core::BufferContent>& inputs, core::ExecuteOptions options) const;
+  // Whether the original may do there what the candidate was caught at.
+  Result<bool> MayBeTheOriginals(const core::Case& shape, const std::vector<core::BufferContent>& inputs,
+                                 const core::Executed& original) const;
   std::optional<Mismatch> Compare(const core::Case& shape, const std::vector<core::BufferContent>& inputs,
                                   const core::Executed& original, const core::Executed& candidate) const;
   std::string Device() const;

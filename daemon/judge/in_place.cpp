@@ -101,7 +101,7 @@ Result<Failure> CheckInPlace(Judge::State& state, CandidateRuns& runs, const Tri
                         .message = fmt::format("kernel {}, case {}: {} the original computes something else, and the "
                                                "manifest says that callers do that",
                                                state.spec.name, trial.c.name, where),
-                        .file = ".warpwright.yml",
+                        .file = kManifestFile,
                         .line = state.spec.line,
                         .remedy = "remove the pair from `alias`"});
     if (same && !state.spec.alias) {

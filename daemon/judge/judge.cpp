@@ -14,7 +14,6 @@ namespace {
 
 constexpr double kMaxTightening = 4096;
 constexpr uint64_t kSmallCaseBytes = 16u << 20;
-constexpr const char* kManifestFile = ".warpwright.yml";  // the file named in errors about a case
 
 uint64_t ThreadInstructions(const std::vector<core::LaunchReport>& launches) {
   uint64_t sum = 0;
@@ -74,8 +73,7 @@ Judge::State::State(core::KernelSpec spec_in, core::SourceRef original_in, std::
              {.device = device,
               .repository = options.repository,
               .guard_bytes = device.starts_with("sim") ? 0 : options.guard_bytes,
-              .lift = options.lift}),
-      search_secret(base::SecretSeed()) {}
+              .lift = options.lift}) {}
 
 bool Judge::State::SamplesCase(const core::Case& c) const {
   return on_simulator() && c.on.contains(core::DeviceKind::kCuda);

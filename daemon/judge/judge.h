@@ -81,9 +81,11 @@ namespace warpwright::judge {
 inline constexpr std::string_view kEquivalenceNote = "equivalence: ";
 
 struct JudgeOptions {
-  std::filesystem::path repository;           // where references and init files are looked up
-  uint64_t seed = 1;                          // of the case's own inputs, unless a recorded reference has another
-  std::optional<uint64_t> secret_seed;        // for tests; otherwise drawn for each candidate
+  std::filesystem::path repository;     // where references and init files are looked up
+  uint64_t seed = 1;                    // of the case's own inputs, unless a recorded reference has another
+  std::optional<uint64_t> secret_seed;  // for tests; otherwise drawn for each candidate
+  // Draws it, `of` being what is evaluated: the same number for the same. Empty: from the system, each time another.
+  std::function<Result<uint64_t>(const std::string& of)> draw_secret = {};
   uint64_t verify_instructions = 40'000'000;  // thread instructions of one run
   uint64_t sample_instructions = 20'000'000;  // of one measurement
   uint64_t max_case_bytes =

@@ -14,6 +14,8 @@
 
 namespace warpwright::judge {
 
+inline constexpr const char* kManifestFile = ".warpwright.yml";  // the file named in errors about a case
+
 struct VerifiedCase {
   const core::Case* c = nullptr;
   Trial own;                  // the case's own inputs
@@ -88,8 +90,8 @@ struct Judge::State {
   std::map<std::string, bool> in_place;                       // whether the original computes the same; by trial, pair
   std::optional<std::vector<core::Decision>> decisions;  // of the original's kernels and launcher, in one small case
   std::vector<std::string> notes;
-  const uint64_t search_secret;  // of quick evaluations, so that they share the original's results
-  double best_gain = 1;          // of the candidates so far
+  std::optional<uint64_t> search_secret;  // of quick evaluations, so that they share the original's results
+  double best_gain = 1;                   // of the candidates so far
 };
 
 // One candidate, all stages.

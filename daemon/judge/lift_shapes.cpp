@@ -139,7 +139,7 @@ Scalars Shrunk(const core::KernelSpec& spec, const core::Case& from, const std::
 }
 
 // A little larger, every size by another amount; what is 3 or less stays, where it may be a tap, stride or flag, but a
-// dimension that is 1 here and more elsewhere.
+// dimension that is another one elsewhere.
 Scalars Grown(const core::KernelSpec& spec, const core::Case& from, const std::map<std::string, core::Size>& relations,
               int64_t step) {
   Scalars scalars = from.scalars;
@@ -155,7 +155,7 @@ Scalars Grown(const core::KernelSpec& spec, const core::Case& from, const std::m
     } else {
       const std::vector<int64_t> values = ValuesInCases(spec, argument.name);
       const bool varies = std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end();
-      const bool small = *value == 1 ? varies : step > 2;
+      const bool small = varies || (*value > 1 && step > 2);
       const auto count = static_cast<int64_t>(grown.size());
       if (*value > kTiny || (small && *value > 0 && IsDimension(spec, argument.name)))
         *value = grown.emplace(values, *value + 1 + (count * step) % 4 + step / 3).first->second;
@@ -332,6 +332,16 @@ std::vector<ChosenShape> WithSpecial(const core::KernelSpec& spec, std::vector<S
   return shapes;
 }
 
+// Whether a dimension is one there, and more in another case.
+bool HasSingleOfSeveral(const core::KernelSpec& spec, const core::Case& c) {
+  return std::any_of(c.scalars.begin(), c.scalars.end(), [&](const auto& scalar) {
+    const int64_t* value = std::get_if<int64_t>(&scalar.second);
+    if (value == nullptr || *value != 1 || !IsDimension(spec, scalar.first)) return false;
+    const std::vector<int64_t> values = ValuesInCases(spec, scalar.first);
+    return std::any_of(values.begin(), values.end(), [](int64_t v) { return v > 1; });
+  });
+}
+
 std::vector<Scalars> ChooseShapes(const core::KernelSpec& spec, size_t count) {
   std::vector<Scalars> shapes;
   std::set<Sizes> seen;
@@ -363,8 +373,14 @@ std::vector<Scalars> ChooseShapes(const core::KernelSpec& spec, size_t count) {
   for (size_t k = 0; k < std::min<size_t>(cases.size(), 2); ++k)
     if (ElementsOf(spec, cases[k]->scalars) <= kTraced)
       add(Grown(spec, *cases[k], relations, static_cast<int64_t>(k) + 1));
-  for (const auto& substitutes : kSubstitutes)
-    if (!cases.empty()) add(Shrunk(spec, *cases.front(), relations, substitutes));
+  // A form at one image of several is another form: from shapes that have more.
+  const bool degenerate = !small.empty() && HasSingleOfSeveral(spec, *cases.front());
+  for (int64_t step = 1; const auto& substitutes : kSubstitutes) {
+    if (cases.empty()) break;
+    core::Case from = *cases.front();
+    if (degenerate) from.scalars = Grown(spec, from, relations, step++);
+    add(Shrunk(spec, from, relations, substitutes));
+  }
   if (shapes.size() < kFew)
     for (int64_t step = 3; step < 7; ++step)
       if (!cases.empty() && ElementsOf(spec, cases[0]->scalars) <= kTraced)

@@ -484,11 +484,19 @@ Status Oracle::AddTruth(const Trial& trial, TrialReference& reference) {
     too_much = declined->too_much;
   }
   if (HasSpecialInputs(trial)) return {};
-  WW_ASSIGN(const bool has_shadow, AddShadow(trial, reference));
-  if (!has_shadow && too_much) {
+  const auto sampled = [&]() -> Result<bool> {
     WW_ASSIGN(const auto declined, AddForm(trial, reference, FormTruth::Extent::kSampled));
     if (declined && declined->too_much && !form_proven_) form_note_ = declined->reason;
+    return !declined;
+  };
+  // A shadow says what the original's roundings came to, and nothing of those of tensor cores.
+  const bool sample_first = too_much && MayUseTensorCores(spec_);
+  if (sample_first) {
+    WW_ASSIGN(const bool found, sampled());
+    if (found) return {};
   }
+  WW_ASSIGN(const bool has_shadow, AddShadow(trial, reference));
+  if (!has_shadow && too_much && !sample_first) WW_TRY(sampled());
   return {};
 }
 

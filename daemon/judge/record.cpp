@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "base/hash.h"
 #include "judge/judge_state.h"
@@ -65,6 +66,20 @@ std::string AccuracyNote(const RecordedReference& record) {
   return note;
 }
 
+// Where the cause stands, if that is known; otherwise where the manifest names the kernel.
+Error DoesNotRun(const core::KernelSpec& spec, core::Verdict original) {
+  Error error{.code = ErrorCode::kConfig, .file = kManifestFile, .line = spec.line};
+  const auto take = [&](std::string& file, int& line) {
+    if (file.empty() || line <= 0) return;
+    error.file = std::exchange(file, {});
+    error.line = line;
+  };
+  if (auto* refused = std::get_if<core::Refused>(&original)) take(refused->file, refused->line);
+  if (auto* faulted = std::get_if<core::Faulted>(&original)) take(faulted->fault.file, faulted->fault.line);
+  error.message = fmt::format("kernel {}: the original does not run: {}", spec.name, core::VerdictMessage(original));
+  return error;
+}
+
 }  // namespace
 
 Result<RecordReport> Judge::Record() {
@@ -74,11 +89,7 @@ Result<RecordReport> Judge::Record() {
   if (!core::Passed(prepared.original)) {
     const auto* refused = std::get_if<core::Refused>(&prepared.original);
     if (refused == nullptr || refused->check != core::Check::kToleranceSelfTest)
-      return Fail(Error{.code = ErrorCode::kConfig,
-                        .message = fmt::format("kernel {}: the original does not run: {}", state.spec.name,
-                                               core::VerdictMessage(prepared.original)),
-                        .file = state.spec.file,
-                        .line = state.spec.line});
+      return Fail(DoesNotRun(state.spec, prepared.original));
   }
   RecordReport report;
   for (const CaseStatus& status : prepared.cases) {

@@ -143,7 +143,7 @@ core::TimingRules PairedTiming::Rules() const {
 uint64_t PairedTiming::NextSecret() {
   const bool search = effort_ == VerificationLevel::kQuick;  // whose candidates share the original's results
   const uint64_t secret = state_.options.secret_seed ? *state_.options.secret_seed
-                          : search                   ? state_.search_secret
+                          : search                   ? state_.search_secret.value()
                                                      : base::SecretSeed();
   return base::CounterRandom(secret, kTimingStream).Bits(passes_++);
 }

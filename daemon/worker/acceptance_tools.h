@@ -7,6 +7,7 @@
 // line; candidate host code is compiled by nvcc and never run.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -21,8 +22,9 @@
 namespace warpwright::worker {
 
 struct AcceptanceTools {
-  std::filesystem::path nvcc, compute_sanitizer;  // empty: not installed
-  base::Deadline* deadline = nullptr;             // of the task; what it cuts short did not run
+  std::filesystem::path nvcc, compute_sanitizer;                      // empty: not installed
+  std::chrono::milliseconds nvcc_deadline = std::chrono::minutes(5);  // for each run; one that misses it refuses
+  base::Deadline* deadline = nullptr;                                 // of the task; what it cuts short did not run
 };
 // In $CUDA_HOME/bin, on PATH, in /usr/local/cuda/bin.
 AcceptanceTools FindAcceptanceTools();

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/hash.h"
+#include "compile/nvcc.h"
 #include "compile/ptx_numbers.h"
 #include "compile/ptx_rules.h"
 #include "lift/equivalence.h"
@@ -99,13 +100,13 @@ std::vector<std::string> LaunchedKernels(const core::LaunchPlan& plan) {
 constexpr const char* kOtherBuild = "whether its device code is built as C++20 without assertions";
 
 compile::CompileRequest CompileRequestFor(const source::Slices& slices, const core::LaunchPlan& plan,
-                                          const std::string& arch, bool markers) {
+                                          const std::string& arch, compile::Build build) {
   return {.file = slices.file,
           .text = slices.device,
           .headers = slices.device_headers,
           .kernels = LaunchedKernels(plan),
           .arch = arch,
-          .markers = markers};
+          .build = build};
 }
 
 std::optional<core::Refused> CheckPtx(const core::CompiledModule& module, const core::KernelSpec& spec,
@@ -203,25 +204,27 @@ Result<source::RecordOutcome> Service::RecordOnce(const source::Slices& slices, 
   return plans_.emplace(key, std::move(outcome)).first->second;
 }
 
+Service::ModuleOutcome Service::Kept(compile::CompileOutcome outcome) {
+  return std::visit(Overload{[](core::CompileFailed& failed) -> ModuleOutcome { return std::move(failed); },
+                             [](core::CompiledModule& module) -> ModuleOutcome {
+                               return std::make_shared<const core::CompiledModule>(std::move(module));
+                             }},
+                    outcome);
+}
+
 Result<Service::ModuleOutcome> Service::CompileOnce(const source::Slices& slices, const core::LaunchPlan& plan,
-                                                    const std::string& arch, bool markers) {
+                                                    const std::string& arch, compile::Build build) {
   WW_ASSIGN(const compile::Compiler* compiler, TheCompiler());
-  const compile::CompileRequest compile = CompileRequestFor(slices, plan, arch, markers);
+  const compile::CompileRequest compile = CompileRequestFor(slices, plan, arch, build);
   base::Hasher hasher;
-  hasher.Add(slices.Digest()).Add(compile.arch).Add(markers ? "markers" : "");
+  hasher.Add(slices.Digest()).Add(compile.arch).Add(fmt::format("{}", static_cast<int>(build)));
   for (const auto& kernel : compile.kernels) hasher.Add(kernel);
   const std::string key = hasher.Finish();
   if (const auto found = modules_.find(key); found != modules_.end()) return found->second;
   announce_(kCompileStage);
   WW_ASSIGN(compile::CompileOutcome outcome, compiler->Compile(compile));
   Bound(modules_);
-  ModuleOutcome kept =
-      std::visit(Overload{[](core::CompileFailed& failed) -> ModuleOutcome { return std::move(failed); },
-                          [](core::CompiledModule& module) -> ModuleOutcome {
-                            return std::make_shared<const core::CompiledModule>(std::move(module));
-                          }},
-                 outcome);
-  return modules_.emplace(key, std::move(kept)).first->second;
+  return modules_.emplace(key, Kept(std::move(outcome))).first->second;
 }
 
 Result<bool> Service::DependsOnBuild(const source::Slices& slices, const core::LaunchPlan& plan,
@@ -229,9 +232,24 @@ Result<bool> Service::DependsOnBuild(const source::Slices& slices, const core::L
   if (const auto found = build_dependent_.find(module.key); found != build_dependent_.end()) return found->second;
   WW_ASSIGN(const compile::Compiler* compiler, TheCompiler());
   announce_(kCompileStage);
-  WW_ASSIGN(const bool depends, compiler->DependsOnBuild(CompileRequestFor(slices, plan, arch, false), module));
+  WW_ASSIGN(const bool depends,
+            compiler->DependsOnBuild(CompileRequestFor(slices, plan, arch, compile::Build::kUsual), module));
   Bound(build_dependent_);
   return build_dependent_.emplace(module.key, depends).first->second;
+}
+
+Result<Service::ModuleOutcome> Service::BuildWhole(const core::SourceRef& source, const core::CompiledModule& module) {
+  WW_ASSIGN(const source::SourceTree tree, source::ReadSourceTree(source));
+  base::Hasher hasher;
+  hasher.Add("nvcc").Add(module.key).Add(tree.main);
+  for (const auto& [path, file] : tree.files) hasher.Add(path).Add(file.text);
+  const std::string key = hasher.Finish();
+  if (const auto found = modules_.find(key); found != modules_.end()) return found->second;
+  WW_ASSIGN(const compile::Compiler* compiler, TheCompiler());
+  announce_(kCompileStage);
+  WW_ASSIGN(compile::CompileOutcome outcome, compile::CompileWithNvcc(compiler->toolkit(), source, module));
+  Bound(modules_);
+  return modules_.emplace(key, Kept(std::move(outcome))).first->second;
 }
 
 Result<const compile::Compiler*> Service::TheCompiler() {
@@ -274,10 +292,13 @@ Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::C
   uses.insert(slices.build_dependence.begin(), slices.build_dependence.end());
   seconds["record"] += watch.Lap();
 
-  WW_ASSIGN(const ModuleOutcome compiled, CompileOnce(slices, plan, chip.arch, false));
+  WW_ASSIGN(const ModuleOutcome compiled, CompileOnce(slices, plan, chip.arch, work.build));
   if (const auto* failed = std::get_if<core::CompileFailed>(&compiled)) return PrepareOutcome(*failed);
   const auto& module = std::get<std::shared_ptr<const core::CompiledModule>>(compiled);
   if (auto refused = CheckPtx(*module, work.spec, work.source.file)) return PrepareOutcome(std::move(*refused));
+  if (work.build != compile::Build::kUsual)
+    return PrepareOutcome(
+        Prepared{module, std::move(plan), std::move(uses), std::move(compared), std::move(decisions), host_us});
   WW_ASSIGN(const bool depends, DependsOnBuild(slices, plan, chip.arch, *module));
   if (depends) uses[std::string(core::kBuildPrefix) + kOtherBuild] = {kOtherBuild, slices.file, slices.entry_line};
   seconds["compile"] += watch.Lap();
@@ -288,16 +309,25 @@ Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::C
 Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& request) {
   WW_ASSIGN(core::Device * device, DeviceFor(request.device));
   core::Executed executed;
-  WW_ASSIGN(const PrepareOutcome outcome, Prepare({request.source, request.spec, request.scalars, request.buffers},
-                                                  device->chip(), executed.seconds));
+  const auto build = request.options.as_written ? compile::Build::kAsWritten : compile::Build::kUsual;
+  WW_ASSIGN(const PrepareOutcome outcome,
+            Prepare({request.source, request.spec, request.scalars, request.buffers, build}, device->chip(),
+                    executed.seconds));
   if (const auto* failed = std::get_if<core::CompileFailed>(&outcome)) return core::ExecuteOutcome(*failed);
   if (const auto* refused = std::get_if<core::Refused>(&outcome)) return core::ExecuteOutcome(*refused);
   const auto& prepared = std::get<Prepared>(outcome);
+  // Rules about code stay rules about the slice: a whole file holds other entries' kernels as well.
+  std::shared_ptr<const core::CompiledModule> run_module = prepared.module;
+  if (request.options.nvcc) {
+    WW_ASSIGN(const ModuleOutcome whole, BuildWhole(request.source, *prepared.module));
+    if (const auto* failed = std::get_if<core::CompileFailed>(&whole)) return core::ExecuteOutcome(*failed);
+    run_module = std::get<std::shared_ptr<const core::CompiledModule>>(whole);
+  }
 
   announce_(kRunStage);
   Stopwatch watch;
   WW_ASSIGN(core::DeviceOutcome ran,
-            device->Run({prepared.module.get(), &prepared.plan, &request.buffers, request.options}));
+            device->Run({run_module.get(), &prepared.plan, &request.buffers, request.options}));
   executed.seconds["run"] = watch.Lap();
   if (auto* fault = std::get_if<core::Fault>(&ran))
     return core::ExecuteOutcome(core::Faulted{std::move(*fault), request.case_name});
@@ -383,9 +413,9 @@ lift::Prepare Service::PrepareToLift(const core::SourceRef& source, const core::
     WW_TRY(core::ValidatePlan(plan));
     // Code whose own names are those of mathematical functions has no lifting build; its functions are followed as the
     // instructions that they are made of.
-    WW_ASSIGN(ModuleOutcome compiled, CompileOnce(slices, plan, chip.arch, true));
+    WW_ASSIGN(ModuleOutcome compiled, CompileOnce(slices, plan, chip.arch, compile::Build::kMarkers));
     if (std::holds_alternative<core::CompileFailed>(compiled)) {
-      WW_ASSIGN(compiled, CompileOnce(slices, plan, chip.arch, false));
+      WW_ASSIGN(compiled, CompileOnce(slices, plan, chip.arch, compile::Build::kUsual));
     }
     if (const auto* failed = std::get_if<core::CompileFailed>(&compiled)) return lift::NotPrepared{failed->log};
     announce_(kRunStage);

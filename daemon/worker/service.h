@@ -52,6 +52,7 @@ class Service {
     const core::KernelSpec& spec;
     const std::map<std::string, core::ScalarValue>& scalars;
     const std::vector<core::BufferContent>& buffers;
+    compile::Build build = compile::Build::kUsual;
   };
   struct Prepared {
     std::shared_ptr<const core::CompiledModule> module;
@@ -66,9 +67,11 @@ class Service {
   Result<const source::SliceOutcome*> SliceOnce(const core::SourceRef& source, const std::string& entry);
   Result<source::RecordOutcome> RecordOnce(const source::Slices& slices, const Work& work, const core::Chip& chip);
   using ModuleOutcome = std::variant<std::shared_ptr<const core::CompiledModule>, core::CompileFailed>;
-  // `markers`: a lifting build, in which mathematical functions stay calls.
   Result<ModuleOutcome> CompileOnce(const source::Slices& slices, const core::LaunchPlan& plan, const std::string& arch,
-                                    bool markers);
+                                    compile::Build build);
+  // What nvcc makes of the whole file; `module` is what NVRTC made of its slice.
+  Result<ModuleOutcome> BuildWhole(const core::SourceRef& source, const core::CompiledModule& module);
+  static ModuleOutcome Kept(compile::CompileOutcome outcome);
   // Whether the device code is other code in another build (compile/compiler.h).
   Result<bool> DependsOnBuild(const source::Slices& slices, const core::LaunchPlan& plan, const std::string& arch,
                               const core::CompiledModule& module);

@@ -299,6 +299,38 @@ TEST(Compare, NonFiniteTruthFallsBackToTheTable) {
   EXPECT_FALSE(comparator.Accepts(Pack(core::DType::kF32, actual)));
 }
 
+// Where partial sums may be too large for 16 bits, an output may be what the form says, or what the original has.
+TEST(Compare, SumsThatOverflowOnTheirWayMayBeRight) {
+  const struct {
+    const char* name;
+    double truth, original, actual;
+    core::DType accumulation;
+    bool accepted;
+  } rows[] = {
+      {"right", 100, kInf, 100, core::DType::kF16, true},
+      {"right, where the original is no number", 100, kNaN, 100, core::DType::kF16, true},
+      {"right, where the original is off", 100, 90, 100, core::DType::kF16, true},
+      {"the original's", 100, kInf, kInf, core::DType::kF16, true},
+      {"neither", 100, kInf, 110, core::DType::kF16, false},
+      {"no number", 100, kInf, kNaN, core::DType::kF16, false},
+      {"too large", 1e6, -kInf, kInf, core::DType::kF16, true},
+      {"too large, with the other sign", 1e6, kInf, -kInf, core::DType::kF16, false},
+      {"infinite for no reason", 100, 100, kInf, core::DType::kF16, false},
+      {"summed in f32", 100, kInf, 100, core::DType::kF32, false},
+  };
+  for (const auto& row : rows) {
+    const std::vector<double> original(128, row.original), actual(128, row.actual), truth(128, row.truth);
+    judge::OutputReference reference{.bytes = Pack(core::DType::kF16, original)};
+    reference.truth.assign(truth.begin(), truth.end());
+    reference.bound.assign(truth.size(), kInf);
+    reference.source = judge::TruthSource::kForm;
+    reference.accumulation = row.accumulation;
+    const judge::Comparator comparator({"out", core::DType::kF16, {128}, 16}, reference, {});
+    EXPECT_EQ(comparator.Accepts(Pack(core::DType::kF16, actual)), row.accepted) << row.name;
+    EXPECT_EQ(!comparator.Check(Pack(core::DType::kF16, actual)), row.accepted) << row.name;
+  }
+}
+
 TEST(Compare, AccumulationIsEstimatedFromTheShapes) {
   const core::KernelSpec sum = RowSumSpec(core::DType::kF32, 10, 300);
   EXPECT_EQ(judge::EstimateAccumulation(sum, sum.cases[0], sum.args[0]), 300);

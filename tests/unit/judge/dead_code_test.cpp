@@ -47,6 +47,32 @@ TEST(DeadCode, IsWhatNothingRunsAndWhatOnlyOtherSizesUse) {
   }
 }
 
+// As loops are written on one line: the remainder does what the original did, under another head.
+TEST(DeadCode, ANewHeadOverAnOldStatementIsNoWork) {
+  const char* original = "for (int k = 0; k < n; k++) sum += x[k] * (w[k]);\n";
+  const char* unrolled =
+      "for (; k + 3 < n; k += 4)\npart[u] += x[k] * (w[k]) + 0;\nfor (int k = base; k < n; k++) sum += x[k] * "
+      "(w[k]);\n";
+  const auto judge = [](const char* from, const char* to, std::vector<core::LineUse> in_case,
+                        std::vector<core::LineUse> elsewhere) {
+    AddedCode added(from, to, "k.cu");
+    added.Saw(in_case, Sizes::kOfCountedCase);
+    added.Saw(elsewhere, Sizes::kOther);
+    return added.Judge();
+  };
+  const auto uses = [](uint64_t body, uint64_t rest) {
+    return std::vector<core::LineUse>{{"k.cu", 1, 9, false}, {"k.cu", 2, body, true}, {"k.cu", 3, rest, true}};
+  };
+  const auto refused = judge(original, unrolled, uses(0, 9), uses(8, 0));
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->line, 2);
+  EXPECT_FALSE(judge(original, unrolled, uses(8, 1), uses(8, 0))) << "a case has four steps";
+  EXPECT_FALSE(judge("sum += x[j];\n", unrolled, uses(0, 9), uses(8, 0))) << "another statement is work";
+  EXPECT_FALSE(judge(original, "if (n > (2)) {\n} else if (n) while (next(x)) sum += x[k] * (w[k]);\n",
+                     {{"k.cu", 1, 9, false}, {"k.cu", 2, 9, true}}, {}))
+      << "nothing that is added runs with other sizes only";
+}
+
 // A remainder that no case needs is code that other sizes need.
 TEST(DeadCode, ARemainderNeedsAnOddShapeOnly) {
   const char* text = "int k;\nwide(x);\nsum += x[k] * 1;\n}\n";
@@ -64,6 +90,21 @@ TEST(DeadCode, ARemainderNeedsAnOddShapeOnly) {
 TEST(DeadCode, MovedCodeIsNotAdded) {
   EXPECT_FALSE(AddedCode("a;\nb;\nc;\n", "  b;\nc;\n\ta;\r\n// why\n", "k.cu").any());
   EXPECT_TRUE(AddedCode("a;\n", "a;\na;\n", "k.cu").any()) << "a second copy is";
+}
+
+// As of a repository whose cases with weight are a GPU's.
+TEST(DeadCode, WhereNoCaseCountsAllDo) {
+  JudgeBench bench;
+  for (core::Case& c : bench.spec.cases) c.weight = 0;
+  bench.untrusted.Add("candidate", [&](FakeRun& run) {
+    Twice(run);
+    run.lines = {{"kernels/k.cu", 2, 1000, true}};
+  });
+  judge::Judge judge(bench.spec, MarkedSource("original"), bench.device, bench.trusted, bench.options);
+  const auto verdict = judge.Evaluate({"/tmp", "kernels/k.cu", "// candidate\nfloat y;\n"}, bench.untrusted,
+                                      judge::VerificationLevel::kQuick);
+  ASSERT_TRUE(verdict) << verdict.error().Format();
+  EXPECT_FALSE(std::holds_alternative<core::Refused>(*verdict)) << core::VerdictMessage(*verdict);
 }
 
 TEST(DeadCode, ACandidateThatDoesNotRunItsCodeIsRefused) {

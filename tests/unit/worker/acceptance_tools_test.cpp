@@ -83,5 +83,23 @@ TEST(AcceptanceTools, NvccRefusesOnlyWhatItAcceptsInTheOriginal) {
   EXPECT_EQ(outcome("#include <torch.h>\n", "#include <torch.h>\n"), Outcome::kNotRun);
 }
 
+// A text on which nvcc never ends is one that it refuses, unless it does not end on the original either.
+TEST(AcceptanceTools, NvccThatDoesNotEndRefuses) {
+  const auto root = base::TemporaryDirectory::Create("warpwright-test");
+  ASSERT_TRUE(root);
+  worker::AcceptanceTools tools;
+  tools.nvcc = root->path() / "toolkit/bin/nvcc";
+  tools.nvcc_deadline = std::chrono::milliseconds(300);
+  ASSERT_TRUE(base::WriteFileAtomically(tools.nvcc, "#!/bin/sh\ngrep -q endless winner.cu && exec sleep 60\nexit 0\n"));
+  std::filesystem::permissions(tools.nvcc, std::filesystem::perms::owner_all);
+  const auto finding = [&](const std::string& original) {
+    EXPECT_TRUE(base::WriteFileAtomically(root->path() / "a.cu", original));
+    return worker::BuildWithNvcc(tools, {root->path().string(), "a.cu", "// endless\n"}, "sm_90");
+  };
+  EXPECT_EQ(finding("// quick\n").outcome, Outcome::kFound);
+  EXPECT_EQ(finding("// quick\n").message, "it did not end in time");
+  EXPECT_EQ(finding("// endless too\n").outcome, Outcome::kNotRun);
+}
+
 }  // namespace
 }  // namespace warpwright
