@@ -4,22 +4,13 @@
 
 #include <vector>
 
+#include "base/lines.h"
 #include "base/utf8.h"
 
 namespace warpwright::agents {
 namespace {
 
 constexpr size_t kMaxLineBytes = 400;
-
-std::vector<std::string_view> LinesOf(std::string_view text) {
-  std::vector<std::string_view> lines;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
-}
 
 // Nothing hidden, nothing that a terminal or a reader takes for a line's end.
 std::string Line(std::string_view line) {
@@ -38,7 +29,7 @@ std::string Line(std::string_view line) {
 std::string NumberedLines(std::string_view text) {
   std::string out;
   size_t number = 0, empty = 0;
-  for (const std::string_view raw : LinesOf(text)) {
+  for (const std::string_view raw : base::LinesOf(text)) {
     ++number;
     const std::string line = Line(raw);
     if (line.empty()) {
@@ -54,7 +45,7 @@ std::string NumberedLines(std::string_view text) {
 }
 
 std::string BarredLines(std::string_view text, size_t max_bytes) {
-  const std::vector<std::string_view> lines = LinesOf(text);
+  const std::vector<std::string_view> lines = base::LinesOf(text);
   std::string begin;
   size_t first = 0;
   for (; first < lines.size() && begin.size() < max_bytes / 2; ++first) begin += "| " + Line(lines[first]) + "\n";

@@ -135,6 +135,9 @@ class Carrying {
     const auto findings = RunAcceptanceTools({.device = workspace_.device(),
                                               .spec = spec(),
                                               .policy = policy,
+                                              .original = original_,
+                                              .judge = *judge,
+                                              .candidates = services_.candidates.evaluator,
                                               .worker = services_.tools_worker ? &*services_.tools_worker : nullptr},
                                              source, *after);
     if (const auto unheard = core::FirstUnheard(policy.require, findings))

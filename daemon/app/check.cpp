@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "app/check_fates.h"
 #include "app/draft_manifest.h"
 #include "judge/reference.h"
@@ -90,6 +92,17 @@ Status CheckKernel(const std::filesystem::path& root, const core::KernelSpec& sp
   return {};
 }
 
+// A row of the table for a kernel that is wrong as a whole. What the row says before is not said again.
+CheckedKernel Whole(const std::string& kernel, const std::string& entry, CaseFate fate, const Error& error) {
+  std::string why = error.message;
+  for (const std::string& said :
+       {fmt::format("kernel '{}'", kernel), fmt::format(" {}", Name(fate)), std::string(": ")})
+    if (why.starts_with(said)) why.erase(0, said.size());
+  if (error.line > 0)
+    why += fmt::format(" (line {} of {})", error.line, std::filesystem::path(error.file).filename().string());
+  return {kernel, entry, {{.name = "", .fate = fate, .tried = false, .why = std::move(why)}}};
+}
+
 }  // namespace
 
 Result<CheckReport> CheckRepository(const Workspace& workspace, const CheckServices& services) {
@@ -101,16 +114,22 @@ Result<CheckReport> CheckRepository(const Workspace& workspace, const CheckServi
     report.errors.push_back(manifest.error());
   } else {
     report.kernels = manifest->kernels.size();
-    for (const core::UnansweredKernel& waiting : manifest->unanswered) report.errors.push_back(waiting.question);
+    for (const core::UnansweredKernel& waiting : manifest->unanswered) {
+      report.errors.push_back(waiting.question);
+      report.fates.push_back(Whole(waiting.name, "", CaseFate::kUnanswered, waiting.question));
+    }
     for (const auto& spec : manifest->kernels) {
       const size_t wrong = report.errors.size();
       WW_TRY(CheckKernel(workspace.repository().root(), spec, services.worker, report.errors));
+      if (report.errors.size() > wrong)
+        report.fates.push_back(Whole(spec.name, spec.entry, CaseFate::kWrongInManifest, report.errors[wrong]));
       if (report.errors.size() > wrong || !services.run || !toolchain) continue;
       services.progress.step(spec.name + ": compiling, recording and running its smallest case");
       auto fates = FindFates(workspace, *manifest, spec, *toolchain, services.worker);
       services.progress.finish();
-      if (fates) report.fates.push_back(std::move(*fates));
-      else report.errors.push_back(fates.error());
+      if (!fates) report.errors.push_back(fates.error());
+      report.fates.push_back(fates ? std::move(*fates)
+                                   : Whole(spec.name, spec.entry, CaseFate::kNotTried, fates.error()));
     }
   }
   if (!toolchain) report.errors.push_back(toolchain.error());

@@ -21,7 +21,17 @@ struct CheckServices {
 
 // What `optimize` would do with a case. The smallest case of a kernel is tried; of the others this is foreseen from
 // their sizes.
-enum class CaseFate { kCompared, kTimedOnly, kTooLarge, kOtherDevice, kCannotTell, kRefused, kNotTried };
+enum class CaseFate {
+  kCompared,
+  kTimedOnly,
+  kTooLarge,
+  kOtherDevice,
+  kCannotTell,
+  kRefused,
+  kNotTried,
+  kWrongInManifest,
+  kUnanswered
+};
 std::string_view Name(CaseFate fate);
 struct CheckedCase {
   std::string name;
@@ -35,8 +45,10 @@ struct CheckedKernel {
 };
 struct CheckReport {
   size_t kernels = 0;
-  std::vector<Error> errors;         // everything that is wrong, with its location
-  std::vector<CheckedKernel> fates;  // of the kernels whose files are right; empty without `run`
+  std::vector<Error> errors;  // everything that is wrong, with its location
+  // Of all kernels; without `run` of those only that cannot be tried. Where one is wrong as a whole, its only case has
+  // no name, and the error is among those above.
+  std::vector<CheckedKernel> fates;
 };
 
 Result<CheckReport> CheckRepository(const Workspace& workspace, const CheckServices& services);

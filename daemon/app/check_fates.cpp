@@ -54,6 +54,8 @@ std::string_view Name(CaseFate fate) {
     case CaseFate::kCannotTell: return "wrong results cannot be told from right ones";
     case CaseFate::kRefused: return "refused";
     case CaseFate::kNotTried: return "not tried";
+    case CaseFate::kWrongInManifest: return "cannot be read";
+    case CaseFate::kUnanswered: return "waits for an answer";
   }
   return "?";
 }

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "app/lift.h"
+#include "app/nvcc_kernels.h"
 #include "judge/inputs.h"
 
 namespace warpwright::app {
@@ -39,6 +40,7 @@ std::unique_ptr<judge::Judge> MakeJudge(const JudgeSetup& setup, core::Evaluator
   options.chip = setup.device.chip;
   options.simulator = SimulatedDevice(setup.device);
   options.fresh_worker = setup.fresh_worker;
+  options.draw_secret = setup.draw_secret;
   options.lift =
       setup.lift ? setup.lift : [&device = setup.device, spec = setup.spec, original = setup.original, &trusted] {
         return LiftKernel(device, spec, original, trusted, kEffortBesideOthers);
@@ -65,10 +67,11 @@ std::vector<core::ToolFinding> RunAcceptanceTools(const ToolSetup& setup, const 
                                                   const core::Measured& measured) {
   const TargetDevice& device = setup.device;
   const core::KernelSpec& spec = setup.spec;
-  if (!device.gpu && !setup.policy.require.contains(core::RequiredTool::kNvcc)) return {};
   worker::AcceptanceTools tools = worker::FindAcceptanceTools();
   tools.deadline = setup.deadline;
   std::vector<core::ToolFinding> findings = {worker::BuildWithNvcc(tools, winner, device.chip.arch)};
+  if (findings.front().outcome == core::ToolFinding::Outcome::kClean)
+    findings.push_back(JudgeNvccKernels(setup.judge, setup.candidates, setup.original, winner));
   if (!device.gpu || setup.worker == nullptr) return findings;
   const core::Case* c = SmallestCase(spec);
   auto inputs = c != nullptr ? judge::MakeInputs(spec, *c, judge::InputVariant::kBase, 1, winner.root)

@@ -37,6 +37,7 @@ struct JudgeSetup {
   std::function<void()> fresh_worker = {};  // as in JudgeOptions
   // The same; empty: the trusted worker lifts the original when the judge first needs to know.
   std::function<Result<core::LiftOutcome>()> lift = {};
+  std::function<Result<uint64_t>(const std::string& of)> draw_secret = {};  // as in JudgeOptions
 };
 // The setup's device, and `trusted`, outlive the judge.
 std::unique_ptr<judge::Judge> MakeJudge(const JudgeSetup& setup, core::Evaluator& trusted);
@@ -48,12 +49,16 @@ void MentionUnanswered(const core::Manifest& manifest, const ProgressCallbacks& 
 nights::NightTimerOptions PairTiming(const TargetDevice& device, const core::Manifest& manifest,
                                      const std::filesystem::path& tree, std::function<void()> fresh_worker);
 
-// compute-sanitizer and nvcc over a winner, on the smallest case. On a simulated device, which is a sanitizer, nvcc
-// alone, and only where it is required. `worker`: what compute-sanitizer watches; nullptr: it does not run.
+// compute-sanitizer over a winner, on the smallest case; nvcc, which compiles it; and a quick evaluation of the kernels
+// that nvcc makes of its whole file, in place of those that were judged. On a simulated device, which is a sanitizer,
+// nvcc alone. `worker`: what compute-sanitizer watches; nullptr: it does not run.
 struct ToolSetup {
   const TargetDevice& device;
   const core::KernelSpec& spec;
   const core::Policy& policy;
+  const core::SourceRef& original;
+  judge::Reviewer& judge;  // prepared
+  core::Evaluator& candidates;
   const worker::WorkerCommand* worker = nullptr;
   base::Deadline* deadline = nullptr;
 };

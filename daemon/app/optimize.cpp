@@ -25,6 +25,8 @@ namespace fs = std::filesystem;
 
 constexpr size_t kKeptTasksPerKernel = 100;
 
+using AskTools = decltype(search::RefineServices::tools);
+
 std::vector<CaseOutcome> CompareCases(const search::RefineResult& refined) {
   std::vector<CaseOutcome> cases;
   const auto* original = std::get_if<core::Measured>(&refined.baseline.original);
@@ -258,7 +260,8 @@ class Optimization {
                                   .references = tree_,
                                   .toolchain = toolchain_,
                                   .fresh_worker = candidates.restart,
-                                  .lift = lift},
+                                  .lift = lift,
+                                  .draw_secret = services_.team.draw_secret},
                                  services_.trusted.evaluator);
     const auto spent_before = Spent();
     const fs::path references = tree_ / ".warpwright/references" / spec.name;
@@ -275,10 +278,15 @@ class Optimization {
                                        WhereTimeWent(SpentSince(spent_before), 60 * task.policy.max_minutes)));
       }
     }
+    // On a simulated device only where the repository asks for it: it is for trying out, and nvcc takes seconds.
+    const bool asks_tools = workspace_.device().gpu || !task.policy.require.empty();
     const auto tools = [&](const core::SourceRef& winner, const core::Measured& measured) {
       return RunAcceptanceTools({.device = workspace_.device(),
                                  .spec = spec,
                                  .policy = task.policy,
+                                 .original = task.original,
+                                 .judge = *judge,
+                                 .candidates = candidates.evaluator,
                                  .worker = services_.tools_worker ? &*services_.tools_worker : nullptr,
                                  .deadline = deadline},
                                 winner, measured);
@@ -292,7 +300,7 @@ class Optimization {
                                           .fresh_worker = candidates.restart,
                                           .progress = progress_.step,
                                           .lift = lift,
-                                          .tools = tools,
+                                          .tools = asks_tools ? AskTools(tools) : AskTools(),
                                           .warn = progress_.line,
                                           .team = TeamFor(task),
                                           .deadline = deadline,

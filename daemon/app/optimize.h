@@ -39,6 +39,8 @@ struct OptimizeRequest {
 struct TeamSource {
   std::function<Result<agents::Team>(const std::string& task, memory::Journal&)> make;
   std::string digest;  // of what decides their proposals
+  // So that a replay's judge draws what the recorded run's drew; empty: nothing is replayed, and nothing recorded.
+  std::function<Result<uint64_t>(const std::string& of)> draw_secret = {};
 };
 
 struct OptimizeServices {

@@ -30,17 +30,22 @@ CaseVerdict PassedCase(const std::string& kernel, const judge::CaseStatus& statu
           .message = status.note};
 }
 
-// Tools that the manifest requires; others look at winners alone.
-std::optional<core::Refused> RefusedByTools(const TargetDevice& device, const core::KernelSpec& spec,
-                                            const core::Policy& policy, const core::SourceRef& candidate,
-                                            const core::Measured& measured) {
-  if (policy.require.empty()) return std::nullopt;
-  const auto findings = RunAcceptanceTools({.device = device, .spec = spec, .policy = policy}, candidate, measured);
-  auto against = core::FirstUnheard(policy.require, findings);
+std::string NoteOn(const core::ToolFinding& finding) {
+  switch (finding.outcome) {
+    case core::ToolFinding::Outcome::kClean: return finding.tool + ": nothing found";
+    case core::ToolFinding::Outcome::kNotRun: return finding.tool + ": did not run: " + finding.message;
+    case core::ToolFinding::Outcome::kFound: break;
+  }
+  return finding.tool + ": " + finding.message;
+}
+
+// Of tools that the manifest requires, and of nvcc where it is installed.
+std::optional<core::Refused> RefusalIn(const std::vector<core::ToolFinding>& findings, const ToolSetup& setup) {
+  auto against = core::FirstUnheard(setup.policy.require, findings);
   for (const core::ToolFinding& finding : findings)
     if (!against && finding.outcome == core::ToolFinding::Outcome::kFound) against = finding;
   if (!against) return std::nullopt;
-  return core::Refused{core::CheckName(against->tool), against->message, spec.file, 0};
+  return core::Refused{core::CheckName(against->tool), against->message, setup.spec.file, 0};
 }
 
 }  // namespace
@@ -101,13 +106,20 @@ Result<VerifyResult> VerifyWorkingTree(const Workspace& workspace, const std::st
     if (core::Passed(verdict)) {
       WW_ASSIGN(verdict, judge->Evaluate(candidate, candidates.evaluator, judge::VerificationLevel::kFull));
     }
-    if (const auto* measured = std::get_if<core::Measured>(&verdict))
-      if (auto refused = RefusedByTools(workspace.device(), spec, manifest.policy, candidate, *measured))
-        verdict = std::move(*refused);
-    result.passed &= core::Passed(verdict);
-    if (const auto* measured = std::get_if<core::Measured>(&verdict))
+    if (const auto* measured = std::get_if<core::Measured>(&verdict)) {
       for (const std::string& note : measured->notes)
         if (note.starts_with(judge::kEquivalenceNote)) result.notes.push_back({spec.name, note});
+      const ToolSetup setup{.device = workspace.device(),
+                            .spec = spec,
+                            .policy = manifest.policy,
+                            .original = original,
+                            .judge = *judge,
+                            .candidates = candidates.evaluator};
+      const auto findings = RunAcceptanceTools(setup, candidate, *measured);
+      for (const core::ToolFinding& finding : findings) result.notes.push_back({spec.name, NoteOn(finding)});
+      if (auto refused = RefusalIn(findings, setup)) verdict = std::move(*refused);
+    }
+    result.passed &= core::Passed(verdict);
     for (auto& row : CaseVerdicts(spec.name, baseline, verdict)) result.cases.push_back(std::move(row));
     return {};
   };

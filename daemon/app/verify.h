@@ -20,7 +20,8 @@ struct KernelNote {
 struct VerifyResult {
   std::string base;  // commit
   std::vector<CaseVerdict> cases;
-  std::vector<KernelNote> notes;  // how the second witness, equivalence, came out
+  std::vector<KernelNote>
+      notes;  // how the second witness, equivalence, came out, and what the toolkit's own tools found
   bool passed = true;
   std::optional<Error> error;  // the first that kept a kernel from being judged; its case is "error"
 };

@@ -25,7 +25,10 @@ json ToJson(const app::CheckedKernel& kernel) {
   return {{"kernel", kernel.name}, {"entry", kernel.entry}, {"cases", cases}};
 }
 
-bool Stops(app::CaseFate fate) { return fate == app::CaseFate::kRefused || fate == app::CaseFate::kCannotTell; }
+bool Stops(app::CaseFate fate) {
+  return fate == app::CaseFate::kRefused || fate == app::CaseFate::kCannotTell ||
+         fate == app::CaseFate::kWrongInManifest || fate == app::CaseFate::kUnanswered;
+}
 
 // One row for each case; what stops a kernel is marked.
 void PrintFates(const std::vector<app::CheckedKernel>& kernels) {
@@ -39,8 +42,8 @@ void PrintFates(const std::vector<app::CheckedKernel>& kernels) {
     fmt::print("  {:{}}  {:{}}  {:{}}  what will become of it\n", "kernel", name, "entry", entry, "case", shape);
   for (const app::CheckedKernel& kernel : kernels)
     for (const app::CheckedCase& c : kernel.cases)
-      fmt::print("{} {:{}}  {:{}}  {:{}}  {}{}{}\n", Stops(c.fate) ? "!" : " ", kernel.name, name, kernel.entry, entry,
-                 base::Printable(c.name), shape, Name(c.fate), c.tried ? " (tried)" : "",
+      fmt::print("{} {:{}}  {:{}}  {:{}}  {}{}{}\n", Stops(c.fate) || c.name.empty() ? "!" : " ", kernel.name, name,
+                 kernel.entry, entry, base::Printable(c.name), shape, Name(c.fate), c.tried ? " (tried)" : "",
                  c.why.empty() ? "" : ": " + base::Printable(c.why));
 }
 

@@ -13,6 +13,7 @@
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "report/format.h"
 
 namespace warpwright::cli {
 namespace {
@@ -51,7 +52,7 @@ Result<int> List(const llm::Exchange& exchange, bool as_json) {
                  entry.prompt_bytes, base::Printable(state.detail));
   }
   if (as_json) std::puts(base::DumpJson({{"waiting", waiting}, {"questions", questions}}, 2).c_str());
-  else fmt::print("{} questions, {} without an answer\n", entries.size(), waiting);
+  else fmt::print("{}, {} without an answer\n", report::Plural(static_cast<int>(entries.size()), "question"), waiting);
   return waiting > 0 ? kExitPending : kExitDone;
 }
 
@@ -88,8 +89,8 @@ Result<int> Import(llm::Exchange& exchange, const std::string& file) {
   }
   WW_ASSIGN(const auto imported, exchange.Import(*bundle));
   for (const std::string& refused : imported.refused) fmt::print(stderr, "warpwright: {}\n", base::Printable(refused));
-  fmt::print("{} new questions, {} new answers, {} refused\n", imported.questions, imported.answers,
-             imported.refused.size());
+  fmt::print("{}, {}, {} refused\n", report::Plural(static_cast<int>(imported.questions), "new question"),
+             report::Plural(static_cast<int>(imported.answers), "new answer"), imported.refused.size());
   return imported.refused.empty() ? kExitDone : kExitUnverified;
 }
 
@@ -110,7 +111,8 @@ Result<int> RunExchange(const ExchangeOptions& options) {
     case ExchangeAction::kExport: {
       WW_ASSIGN(const llm::ExchangeBundle bundle, exchange.Export());
       WW_TRY(base::WriteFileAtomically(options.file, llm::EncodeBundle(bundle)));
-      fmt::print("{} questions, {} answers\n", bundle.questions.size(), bundle.answers.size());
+      fmt::print("{}, {}\n", report::Plural(static_cast<int>(bundle.questions.size()), "question"),
+                 report::Plural(static_cast<int>(bundle.answers.size()), "answer"));
       return kExitDone;
     }
     case ExchangeAction::kImport: return Import(exchange, options.file);

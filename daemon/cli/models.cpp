@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "app/kept_secrets.h"
 #include "base/hash.h"
 #include "base/json_codec.h"
 #include "cli/version.h"
@@ -149,6 +150,15 @@ class TeamMaker {
   const base::Deadline& deadline_;
 };
 
+// Of the transcripts that some agent's model plays back; empty: of none.
+fs::path ReplayedFolder(const Staff& staff) {
+  for (const auto& [role, settings] : staff.agents)
+    for (const std::string& engine : settings.engines)
+      for (const config::ModelSettings& model : staff.models)
+        if (model.name == engine && model.transport == config::ModelTransport::kReplay) return model.folder;
+  return {};
+}
+
 // Who is asked decides what is found; where the answers lie does not: a run may go on with another folder.
 std::string DigestOf(const Staff& staff) {
   base::Hasher hasher;
@@ -201,12 +211,20 @@ Result<app::TeamSource> MakeTeamSource(const ModelOptions& options, const app::W
     fs::create_directories(options.transcripts, error);
     if (error) return Fail(ErrorCode::kUsage, "create " + options.transcripts + ": " + error.message());
   }
-  const auto maker = std::make_shared<TeamMaker>(
-      std::move(staff), workspace.repository().root().string(), std::make_shared<llm::Ledger>(std::move(ledger)),
-      options.transcripts.empty() ? fs::path() : fs::absolute(options.transcripts), deadline);
-  return app::TeamSource{
+  const fs::path transcripts = options.transcripts.empty() ? fs::path() : fs::absolute(options.transcripts);
+  const fs::path replayed = ReplayedFolder(staff);
+  std::shared_ptr<app::KeptSecrets> secrets;
+  if (!transcripts.empty() || !replayed.empty()) {
+    WW_ASSIGN(secrets, app::KeptSecrets::Open(replayed, transcripts));
+  }
+  const auto maker =
+      std::make_shared<TeamMaker>(std::move(staff), workspace.repository().root().string(),
+                                  std::make_shared<llm::Ledger>(std::move(ledger)), transcripts, deadline);
+  app::TeamSource source{
       .make = [maker](const std::string& task, memory::Journal& journal) { return maker->Make(task, journal); },
       .digest = digest};
+  if (secrets) source.draw_secret = [secrets](const std::string& of) { return secrets->Draw(of); };
+  return source;
 }
 
 }  // namespace warpwright::cli

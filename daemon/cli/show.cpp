@@ -23,7 +23,7 @@ json ToJson(const report::Explanation& e) {
   for (const auto& c : e.cases)
     cases.push_back({{"case", c.name}, {"before_us", c.before_us}, {"after_us", c.after_us}, {"sampled", c.sampled}});
   for (const auto& a : e.attempts)
-    attempts.push_back({{"round", a.round},
+    attempts.push_back({{"round", a.round == report::kNoRound ? json() : json(a.round)},
                         {"candidate", a.id},
                         {"parent", a.parent},
                         {"method", a.method},

@@ -58,6 +58,8 @@ struct TaskSummary {
 enum class StepKind { kBaseline, kPlan, kRewrite, kEvaluate, kRepair, kAccept, kLift, kAsk };
 std::string_view Name(StepKind kind);
 
+constexpr int kFinalRound = -1;  // of the step that accepts a result
+
 // What a step is about to do.
 struct StepRecord {
   StepKind kind = StepKind::kPlan;

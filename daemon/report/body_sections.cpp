@@ -267,7 +267,7 @@ std::string AttemptTable(const Explanation& e, size_t max_rows, size_t max_bytes
     const AttemptRow& a = e.attempts[i];
     const std::string note = !last.empty() && a.message == last ? "as above" : EscapeMarkdown(a.message, max_bytes);
     last = a.message;
-    out += fmt::format("| {} | {}{} | {} | {} | {} |\n", a.round, EscapeMarkdown(a.method, 60),
+    out += fmt::format("| {} | {}{} | {} | {} | {} |\n", RoundCell(a), EscapeMarkdown(a.method, 60),
                        a.parameters.empty() ? "" : "<br>" + EscapeMarkdown(a.parameters, 80), VerdictCell(a),
                        a.gain ? FormatGain(*a.gain) : "", note);
   }

@@ -16,7 +16,9 @@ namespace {
 
 constexpr size_t kRows = 40;
 
-std::string Kernel(const DashboardJob& job) { return CodeCell(base::CleanText(job.kernel, 80)); }
+std::string Kernel(const DashboardJob& job) {
+  return job.kernel.empty() ? "all" : CodeCell(base::CleanText(job.kernel, 80));  // a night is of all
+}
 std::string Commit(const DashboardJob& job) {
   return job.commit.empty() ? "" : CodeCell(base::CleanText(job.commit.substr(0, 12), 12));
 }

@@ -248,9 +248,11 @@ AttemptRow RowOf(const memory::StepView& step, const std::map<std::string, doubl
 }
 
 // "round 1, row_parallel: why [1] [2]. [1] load_efficiency_pct = 12 %; [2] ..."
-std::string PlanLine(const memory::StepRecord& record) {
-  std::string line = record.round > 0 ? fmt::format("round {}, {}: {}", record.round, record.method, record.reason)
-                                      : fmt::format("from experience, {}: {}", record.method, record.reason);
+std::string PlanLine(const memory::StepRecord& record, int round) {
+  const std::string when = round > 0    ? fmt::format("round {}, {}", round, record.method)
+                           : round == 0 ? "from experience, " + record.method
+                                        : record.method + ", which does not apply";
+  std::string line = when + ": " + record.reason;
   for (size_t i = 0; i < record.evidence.size() && i < 5; ++i)
     line += fmt::format("{} [{}] {}", i == 0 ? "" : ";", i + 1, record.evidence[i]);
   return line;
@@ -301,7 +303,7 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
   e.computes = Computes(view);
 
   const memory::StepView* baseline = FindStep(view, memory::StepKind::kBaseline, 0);
-  const memory::StepView* accepted = FindStep(view, memory::StepKind::kAccept, -1);
+  const memory::StepView* accepted = FindStep(view, memory::StepKind::kAccept, memory::kFinalRound);
   const core::Measured* before = baseline != nullptr ? MeasuredOf(*baseline) : nullptr;
   const core::Measured* after =
       accepted != nullptr && accepted->outcome && accepted->outcome->accepted ? MeasuredOf(*accepted) : nullptr;
@@ -310,9 +312,11 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
   // Gains over the original: each evaluation knows the speed-up over its base only, but also the measured times.
   std::map<std::string, double> speed_of;
   std::set<std::string> bases, plans;
+  std::set<int> rounds = {0};  // that count
   for (const auto& step : view.steps) {
     if (step.record.kind == memory::StepKind::kAccept && step.record.round >= 0) bases.insert(step.record.candidate);
     if (step.record.kind != memory::StepKind::kEvaluate) continue;
+    rounds.insert(step.record.round);
     if (const core::Measured* measured = MeasuredOf(step); measured != nullptr && before != nullptr)
       speed_of[step.record.candidate] = 1 / core::Speedup(*before, *measured);
     if (step.outcome) e.seconds += step.outcome->seconds;
@@ -320,9 +324,10 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
   for (const auto& step : view.steps) {
     if (step.record.kind != memory::StepKind::kEvaluate && step.record.kind != memory::StepKind::kRewrite) continue;
     e.attempts.push_back(RowOf(step, speed_of, 1.0, bases));
-    const auto& row = e.attempts.back();
+    auto& row = e.attempts.back();
+    if (!rounds.contains(row.round)) row.round = kNoRound;
     if (plans.insert(fmt::format("{} {}", row.round, step.record.method)).second)
-      e.plans.push_back(PlanLine(step.record));
+      e.plans.push_back(PlanLine(step.record, row.round));
     if (!row.accepted) continue;
     for (auto& precondition : Preconditions(step.record.method, row.message))
       if (std::find(e.preconditions.begin(), e.preconditions.end(), precondition) == e.preconditions.end())

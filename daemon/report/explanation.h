@@ -67,9 +67,11 @@ enum class AttemptOutcome {
 };
 std::string_view Name(AttemptOutcome outcome);  // as the verdict's; "not applicable", "interrupted"; "" if unknown
 
+constexpr int kNoRound = -1;
+
 // One attempt: a candidate that was generated and judged, or a plan that could not be carried out.
 struct AttemptRow {
-  int round = 0;
+  int round = 0;   // 0: seeds from experience; kNoRound: of what it tried nothing applied, so that it does not count
   std::string id;  // first digits of the candidate's hash; empty if there was none
   std::string parent;
   std::string method, parameters;

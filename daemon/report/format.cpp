@@ -115,6 +115,10 @@ std::string PlanWords(std::string_view plan) {
   return reason + " (" + cited + ")";
 }
 
+std::string RoundCell(const AttemptRow& attempt) {
+  return attempt.round == kNoRound ? "–" : std::to_string(attempt.round);
+}
+
 std::string VerdictWords(const AttemptRow& attempt) {
   if (attempt.accepted) return "new base";
   if (attempt.gain) return "verified, not taken";

@@ -19,6 +19,7 @@ std::string CauseText(const TakenStep& step);
 std::string StepTimes(const Explanation& explanation, const TakenStep& step);  // ", 100 → 65.9 µs"; "" if not known
 // A plan's reason with the first two facts that it cites in parentheses, without their numbers.
 std::string PlanWords(std::string_view plan);
+std::string RoundCell(const AttemptRow& attempt);     // "2"; "–" where the round does not count
 std::string VerdictWords(const AttemptRow& attempt);  // "new base", "verified, not taken", "wrong result"
 // What is said of attempt `index`; "as above" where the one before says the same, as settings of one method do.
 std::string_view NoteOf(const std::vector<AttemptRow>& attempts, size_t index);

@@ -84,7 +84,8 @@ std::string AcceptedLabel(const Explanation& e, const Group& group) {
 
 // "round 2: shared_memory_tiling 1.47x, 1 wrong result"
 std::string RejectedLine(const Group& group) {
-  std::string line = fmt::format("round {}: {}", group.round, MermaidLabel(group.method, kLabel));
+  std::string line =
+      (group.round == kNoRound ? "" : fmt::format("round {}: ", group.round)) + MermaidLabel(group.method, kLabel);
   if (group.measured + group.wrong == 0) return line + "<br>does not apply";
   std::vector<std::string> parts;
   if (group.measured > 0)

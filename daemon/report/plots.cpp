@@ -64,7 +64,9 @@ double TickStep(double top) {
 }
 
 std::string_view DotClass(const AttemptRow& attempt) {
-  return attempt.accepted ? "good" : attempt.gain ? "plain" : "bad";
+  if (attempt.accepted) return "good";
+  if (attempt.gain) return "plain";
+  return attempt.outcome == AttemptOutcome::kNotApplicable ? "neutral" : "bad";
 }
 
 }  // namespace
@@ -94,7 +96,10 @@ std::string GainPlot(const Explanation& e) {
     if (attempt.round != round) {
       round = attempt.round;
       if (here - labelled > 68) {
-        svg += Text(here, kHeight - kBottom + 18, round == 0 ? "experience" : fmt::format("round {}", round));
+        const std::string label = round == kNoRound ? "not applicable"
+                                  : round == 0      ? "experience"
+                                                    : fmt::format("round {}", round);
+        svg += Text(here, kHeight - kBottom + 18, label);
         labelled = here;
       }
     }

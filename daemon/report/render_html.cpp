@@ -32,7 +32,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; } th, td 
 svg { width: 100%; height: auto; min-width: 560px; } svg.tree { min-width: 900px; } svg text.label { font-size: 12px; fill: var(--soft); } svg text.strong { fill: var(--ink); font-weight: 600; }
 .grid { stroke: var(--rule); stroke-width: 0.6; } .axis { stroke: var(--soft); } .original { stroke: var(--soft); stroke-dasharray: 4 4; }
 .base { fill: none; stroke: var(--good); stroke-width: 2; } .roof { stroke: var(--roof); stroke-width: 2; } .edge { stroke: var(--rule); }
-circle.good { fill: var(--good); } circle.bad { fill: var(--bad); } circle.plain { fill: var(--plain); }
+circle.good { fill: var(--good); } circle.bad { fill: var(--bad); } circle.plain { fill: var(--plain); } circle.neutral { fill: var(--soft); }
 )css";
 
 std::string Row(std::initializer_list<std::string> cells, std::string_view tag = "td") {
@@ -114,9 +114,10 @@ std::string AttemptTable(const Explanation& e) {
   for (size_t i = 0; i < e.attempts.size(); ++i) {
     const AttemptRow& a = e.attempts[i];
     const std::string result = a.accepted ? "<span class=\"good-text\">new base</span>"
-                               : a.gain   ? VerdictWords(a)
-                                          : "<span class=\"bad-text\">" + EscapeHtml(VerdictWords(a)) + "</span>";
-    out += Row({Num(std::to_string(a.round)),
+                               : a.gain || a.outcome == AttemptOutcome::kNotApplicable
+                                   ? VerdictWords(a)
+                                   : "<span class=\"bad-text\">" + EscapeHtml(VerdictWords(a)) + "</span>";
+    out += Row({Num(RoundCell(a)),
                 EscapeHtml(a.method) +
                     (a.parameters.empty() ? "" : "<br><span class=\"soft\">" + EscapeHtml(a.parameters) + "</span>"),
                 result, Num(a.gain ? FormatGain(*a.gain) : ""), EscapeHtml(NoteOf(e.attempts, i), 600)});

@@ -46,7 +46,7 @@ void Attempts(std::string& out, const Explanation& e) {
     const AttemptRow& a = e.attempts[i];
     const std::string method = a.method + (a.parameters.empty() ? "" : " (" + a.parameters + ")");
     const std::string result = a.accepted ? "**new base**" : EscapeMarkdown(VerdictWords(a));
-    out += fmt::format("| {} | {} | {} | {} | {} |\n", a.round, EscapeMarkdown(method), result,
+    out += fmt::format("| {} | {} | {} | {} | {} |\n", RoundCell(a), EscapeMarkdown(method), result,
                        a.gain ? FormatGain(*a.gain) : "", EscapeMarkdown(NoteOf(e.attempts, i), 300));
   }
 }

@@ -86,9 +86,8 @@ std::string PlainAttempts(const Explanation& e) {
   std::vector<std::vector<std::string>> rows = {{"method", "round", "gain", "result", "note"}};
   for (size_t i = 0; i < e.attempts.size(); ++i) {
     const AttemptRow& a = e.attempts[i];
-    rows.push_back({Plain(a.method, 60) + (a.parameters.empty() ? "" : " " + Plain(a.parameters, 80)),
-                    std::to_string(a.round), a.gain ? FormatGain(*a.gain) : "", VerdictWords(a),
-                    Plain(std::string(NoteOf(e.attempts, i)))});
+    rows.push_back({Plain(a.method, 60) + (a.parameters.empty() ? "" : " " + Plain(a.parameters, 80)), RoundCell(a),
+                    a.gain ? FormatGain(*a.gain) : "", VerdictWords(a), Plain(std::string(NoteOf(e.attempts, i)))});
   }
   return out + "\n" + Columns(rows);
 }

@@ -82,7 +82,7 @@ Result<std::variant<Accepted, Rejected>> AcceptStep(RefineRun& run, const Base& 
   run.Say("accepting: full verification in a fresh worker");
   memory::StepRecord record;
   record.kind = memory::StepKind::kAccept;
-  record.round = -1;  // the end
+  record.round = memory::kFinalRound;
   record.base = run.original().candidate.hash;
   record.candidate = base.candidate.hash;
   record.method = base.candidate.method;

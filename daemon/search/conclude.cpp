@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -43,6 +44,14 @@ std::string WhyUnchanged(const RefineRun& run, const memory::TaskCounts& counts)
   if (run.pool.empty())
     return fmt::format("nothing was tried: the limit of {:g} minutes was over before the original was measured",
                        run.task.policy.max_minutes);
+  const auto* measured = std::get_if<core::Measured>(&run.baseline.original);
+  if (measured != nullptr && !measured->cases.empty() &&
+      std::none_of(measured->cases.begin(), measured->cases.end(), [](const auto& c) { return c.weight > 0; }))
+    return fmt::format(
+        "no gain can be shown on {}: none of the cases that run there has a weight; give one `weight: 1` in the "
+        "manifest, "
+        "or use the device that the others are for",
+        measured->device);
   const core::Evidence& evidence = run.original().features.evidence;
   const std::string rounds = fmt::format("{} round{}", counts.rounds, counts.rounds == 1 ? "" : "s");
   if (run.pool.size() > 1) {
@@ -68,6 +77,11 @@ std::string WhyUnchanged(const RefineRun& run, const memory::TaskCounts& counts)
   if (const double share = evidence.GetOr("roofline_pct", 0); share > 0)
     message += fmt::format("; the original is at {:.0f} % of the roofline", share);
   return message;
+}
+
+double RooflineIn(const std::map<std::string, double>& evidence) {
+  const auto found = evidence.find("roofline_pct");
+  return found == evidence.end() ? 0 : found->second;
 }
 
 }  // namespace
@@ -124,7 +138,19 @@ Result<RefineResult> Recall(const RefineRun& run, const memory::TaskResult& resu
   run.Say("this task is finished already");
   if (result.best_hash.empty()) return Conclude(run, result);
   WW_ASSIGN(const auto best, run.services.trajectory.FindCandidate(run.id, result.best_hash));
-  return Conclude(run, result, best ? best->text : std::string());
+  WW_ASSIGN(RefineResult out, Conclude(run, result, best ? best->text : std::string()));
+  WW_ASSIGN(const memory::TrajectoryView view, run.services.trajectory.View(run.id));
+  for (const memory::StepView& step : view.steps) {
+    if (!step.outcome || !step.outcome->verdict) continue;
+    if (step.record.kind == memory::StepKind::kBaseline) out.baseline.original = *step.outcome->verdict;
+    const auto* measured = std::get_if<core::Measured>(&*step.outcome->verdict);
+    const bool last = step.record.kind == memory::StepKind::kAccept && step.record.round == memory::kFinalRound;
+    if (!last || !step.outcome->accepted || !measured) continue;
+    out.accepted = *measured;
+    out.roofline_pct_before = RooflineIn(step.outcome->before);
+    out.roofline_pct_after = RooflineIn(step.outcome->after);
+  }
+  return out;
 }
 
 }  // namespace warpwright::search

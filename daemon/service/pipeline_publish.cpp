@@ -232,6 +232,31 @@ Status Pipeline::SayWhyItWaits(const Job& job, const std::string& why) {
   return put ? Status() : Fail(put.error());
 }
 
+namespace {
+
+// What a night says, and behind it a line for each kernel that became slower.
+std::pair<std::string, std::vector<std::string>> NightLines(const std::string& message) {
+  std::vector<std::string> lines;
+  const size_t first = std::min(message.find('\n'), message.size());
+  for (size_t at = first; at < message.size();) {
+    const size_t end = std::min(message.find('\n', at + 1), message.size());
+    if (end > at + 1) lines.push_back(message.substr(at + 1, end - at - 1));
+    at = end;
+  }
+  return {message.substr(0, first), std::move(lines)};
+}
+
+std::string NightSummary(const std::string& message) {
+  constexpr size_t kShown = 20, kBytes = 400;
+  const auto [summary, lines] = NightLines(message);
+  std::string text = report::EscapeMarkdown(summary, kBytes) + ".\n\n";
+  for (size_t i = 0; i < lines.size() && i < kShown; ++i)
+    text += "- " + report::EscapeMarkdown(lines[i], kBytes) + "\n";
+  return lines.size() > kShown ? text + fmt::format("- and {} more\n", lines.size() - kShown) : text;
+}
+
+}  // namespace
+
 // The history's branch; if someone else pushed first, the next nightly run merges both.
 Status Pipeline::PublishNight(const Job& job, const TrackedRepository& place) {
   JobChange change;
@@ -255,7 +280,7 @@ Status Pipeline::PublishNight(const Job& job, const TrackedRepository& place) {
     check.external_id = fmt::format("warpwright-job-{}", job.id);
     check.conclusion = forge::Conclusion::kFailure;
     check.title = "Slower than before";
-    check.summary = report::EscapeMarkdown(job.result.message, 4'000);
+    check.summary = NightSummary(job.result.message);
     WW_TRY(ports_.forge->PutCheck(*place.on_forge, check));
   }
   WW_TRY(ports_.store.Advance(job.id, JobState::kReported, change));
@@ -294,6 +319,17 @@ report::DashboardJob ShowOnDashboard(const JobSnapshot& job) {
   return shown;
 }
 
+// A row for each kernel that the night found slower. It stays when a later night finds nothing new.
+void AddRegressions(const JobSnapshot& job, report::DashboardInput& input) {
+  const auto [summary, lines] = NightLines(job.message);
+  for (const std::string& line : lines) {
+    report::DashboardJob shown = ShowOnDashboard(job);
+    shown.kernel = line.substr(0, line.find_first_of(" :"));
+    shown.reason = line.substr(std::min(line.size(), shown.kernel.size() + 1));
+    input.regressed.push_back(std::move(shown));
+  }
+}
+
 report::DashboardInput MakeDashboard(const DaemonSnapshot& snapshot, const RepositorySnapshot& repository,
                                      const std::vector<PublicationRow>& publications) {
   report::DashboardInput input;
@@ -321,13 +357,17 @@ report::DashboardInput MakeDashboard(const DaemonSnapshot& snapshot, const Repos
     if (job.phase == JobPhase::kQueued) input.queued.insert(input.queued.begin(), shown);
     if (job.phase == JobPhase::kWaiting) input.waiting.push_back(shown);
     if (job.phase != JobPhase::kDone || job.outcome == core::TaskOutcome::kSuperseded ||
-        job.outcome == core::TaskOutcome::kCancelled || !latest.insert(job.kernel).second)
+        job.outcome == core::TaskOutcome::kCancelled)
       continue;
+    if (job.kind == JobKind::kNightly && job.outcome != core::TaskOutcome::kError) {
+      if (job.outcome == core::TaskOutcome::kRegression && input.regressed.empty()) AddRegressions(job, input);
+      continue;
+    }
+    if (!latest.insert(job.kernel).second) continue;
     const bool open = std::any_of(publications.begin(), publications.end(), [&](const auto& row) {
       return row.kernel == job.kernel && row.state == PublicationState::kOpen;
     });
     if (open && job.outcome == core::TaskOutcome::kImproved) input.open.push_back(shown);
-    if (job.outcome == core::TaskOutcome::kRegression) input.regressed.push_back(shown);
     if (job.outcome == core::TaskOutcome::kUnchanged) input.unchanged.push_back(shown);
     if (job.outcome == core::TaskOutcome::kError || job.outcome == core::TaskOutcome::kRefused)
       input.failed.push_back(shown);

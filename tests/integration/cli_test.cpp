@@ -2,12 +2,16 @@
 // wrong input.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
 
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "base/file.h"
@@ -125,6 +129,94 @@ TEST_F(CliTest, ChangedKernelBecomesABranchAndTheWorkingTreeIsLeftAlone) {
   repository.Git({"checkout", "warpwright/softmax", "--", "src/softmax.cu"});
   const json verified = RunJson({"verify", "--kernel", "softmax"});
   EXPECT_EQ(verified.at("passed"), true) << verified.dump(2);
+}
+
+bool HasNvcc() {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(std::string(path != nullptr ? path : "") + ":/usr/local/cuda/bin");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (::access((folder + "/nvcc").c_str(), X_OK) == 0) return true;
+  return false;
+}
+
+// A text may find out which standard headers it has: the slice's are ours, nvcc's are the machine's.
+TEST_F(CliTest, VerifyRefusesWhatNvccBuildsOtherwise) {
+  if (!HasNvcc()) GTEST_SKIP() << "nvcc is not installed";
+  const json same = RunJson({"verify", "--kernel", "row_sum"});
+  EXPECT_EQ(same.at("passed"), true);
+  EXPECT_EQ(same.at("notes").back().at("note"), "kernels as nvcc builds them: nothing found") << same.at("notes");
+  Edit("src/row_sum.cu", "static __global__", R"(#include <limits>
+template <class T>
+constexpr float Times(...) {
+  return 1.0f;
+}
+template <class T, int = sizeof(T::round_error())>
+constexpr float Times(int) {
+  return 3.0f;
+}
+static __global__)");
+  Edit("src/row_sum.cu", "out[row] = total", "out[row] = Times<std::numeric_limits<float>>(0) * total");
+  const json result = RunJson({"verify", "--kernel", "row_sum"}, 1);
+  const json& refused = result.at("cases").at(0);
+  EXPECT_EQ(refused.at("check"), "kernels as nvcc builds them") << refused.dump(2);
+  EXPECT_NE(refused.at("message").get<std::string>().find("each is 3 times what is expected"), std::string::npos)
+      << refused.dump(2);
+}
+
+// Rounds, attempts and evaluations are the same wherever they stand, of a kernel that became faster and of one that did
+// not: in the terminal, as JSON, in the commit, on the page, in the body, in the summary and in what `show` prints.
+TEST_F(CliTest, CountsAgreeEverywhere) {
+  Edit(".warpwright.yml", "min_speedup: 1.05", "min_speedup: 4");
+  repository.Commit("ask for more");
+  const std::string report = (scratch.path() / "report").string();
+  const std::vector<std::string> optimize = {"optimize", "--kernel",     "softmax", "--kernel",
+                                             "residual", "--max-rounds", "2"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), optimize.begin(), optimize.end());
+    return more;
+  };
+  const json result = RunJson(with({"--report", report, "--summary", report + ".md"}));
+  const base::Completed terminal = Run_(optimize);
+  const json reported = json::parse(*base::ReadFile(report + "/report.json"));
+  const std::string summary = *base::ReadFile(report + ".md");
+  std::set<std::string> outcomes;
+  for (const json& kernel : result.at("kernels")) {
+    const std::string name = kernel.at("name");
+    const int rounds = kernel.at("rounds"), attempts = kernel.at("attempts"), evaluations = kernel.at("evaluations");
+    const std::string effort = fmt::format("{} round{}, {} attempt{} ({} evaluated)", rounds, rounds == 1 ? "" : "s",
+                                           attempts, attempts == 1 ? "" : "s", evaluations);
+    outcomes.insert(kernel.at("outcome"));
+    const json shown = RunJson({"show", "--kernel", name});
+    std::set<int> counted;
+    std::set<std::string> candidates;
+    for (const json& attempt : shown.at("attempts")) {
+      if (!attempt.at("candidate").get<std::string>().empty()) candidates.insert(attempt.at("candidate"));
+      if (!attempt.at("round").is_null() && attempt.at("round") > 0) counted.insert(attempt.at("round").get<int>());
+    }
+    EXPECT_EQ(shown.at("attempts").size(), static_cast<size_t>(attempts)) << name;
+    EXPECT_EQ(counted.size(), static_cast<size_t>(rounds)) << name << shown.dump(1);
+    EXPECT_EQ(candidates.size(), static_cast<size_t>(evaluations)) << name;
+    for (const char* count : {"rounds", "evaluations"}) EXPECT_EQ(shown.at(count), kernel.at(count)) << name;
+    EXPECT_EQ(reported.at("kernels"), result.at("kernels"));
+    const bool improved = kernel.at("outcome") == "improved";
+    std::map<std::string, std::string> places = {{"terminal", terminal.out},
+                                                 {"show", Run_({"show", "--kernel", name}).out},
+                                                 {"page", Run_({"show", "--kernel", name, "--format", "html"}).out}};
+    if (!improved) places["check and summary"] = summary;
+    if (improved) {
+      places["commit"] = repository.Git({"log", "-1", "--format=%B", "warpwright/" + name});
+      places["body"] = *base::ReadFile(report + "/" + name + ".md");
+      EXPECT_NE(summary.find(fmt::format("of {} attempt", attempts)), std::string::npos) << summary;
+    }
+    for (const auto& [place, text] : places)
+      EXPECT_NE(text.find(effort), std::string::npos) << name << ", " << place << ": " << effort << "\n" << text;
+  }
+  EXPECT_EQ(outcomes, (std::set<std::string>{"improved", "unchanged"}));
+  // Told again, a finished task says the same of its cases and its roofline.
+  const json again = RunJson(optimize);
+  for (size_t i = 0; i < result.at("kernels").size(); ++i)
+    for (const char* part : {"cases", "roofline_pct", "rounds", "attempts", "evaluations", "gain", "message"})
+      EXPECT_EQ(again.at("kernels").at(i).at(part), result.at("kernels").at(i).at(part)) << part;
 }
 
 TEST_F(CliTest, NothingChangedMeansNothingToDo) {

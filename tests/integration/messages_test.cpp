@@ -120,6 +120,9 @@ TEST_F(Messages, NameTheLineThatIsWrong) {
       {"a vector across an odd address", 9,
        "  if (i < n) tile[threadIdx.x] = ((const float2*)(in + 1))[0].x + ((const float2*)(in + 1))[0].y;"},
       {"a barrier that some threads miss", 10, "  if (threadIdx.x < 40) __syncthreads();"},
+      {"PTX that the assembler does not know", 3, "  asm(\"add.f33 %0, %0, %0;\" : \"+f\"(v)); return v;"},
+      {"PTX on a line of its own", 9,
+       "  if (i < n) asm volatile(\"st.shared.f32 [%0], %1\" :: \"r\"(0), \"f\"(twice(in[i])));"},
       {"a block that is too large", 15, "  reverse<<<blocks, 2048>>>(out, in, n);"},
       {"a grid of nothing", 15, "  reverse<<<blocks / 64, 64>>>(out, in, n);"},
   };

@@ -34,12 +34,27 @@ TEST_F(JudgedTest, RecordsReferencesOfTheTrustedRevision) {
   }
 }
 
-TEST_F(JudgedTest, WhatCannotBeRecordedIsNotComplete) {
+// The line of an error is one of the file that it names.
+TEST_F(JudgedTest, WhatDoesNotRunCannotBeRecorded) {
   CommitKernels({"a"});
+  const auto error = [&] {
+    auto result = app::RecordReferences(Open(), "HEAD", judging());
+    if (!result || result->kernels.empty()) return Error{.message = "no result"};
+    EXPECT_FALSE(result->complete);
+    return result->kernels[0].error.value_or(Error{.message = "no error"});
+  };
   device_.kernels = FakeEvaluator();
-  const auto result = app::RecordReferences(Open(), "HEAD", judging());
-  if (!result) return;  // the original does not run: also a valid outcome
-  EXPECT_FALSE(result->complete);
+  const Error nowhere = error();
+  EXPECT_NE(nowhere.message.find("kernel a: the original does not run"), std::string::npos) << nowhere.message;
+  EXPECT_EQ(nowhere.file, ".warpwright.yml");
+  EXPECT_EQ(nowhere.line, 3);
+  device_.kernels.Add("original", [](FakeRun& run) {
+    run.outcome = core::Faulted{{.message = "misaligned", .file = "a.cu", .line = 7}, ""};
+  });
+  const Error fault = error();
+  EXPECT_EQ(fault.file, "a.cu") << fault.Format();
+  EXPECT_EQ(fault.line, 7);
+  EXPECT_EQ(fault.message.find("a.cu:7"), std::string::npos) << "it is said once";
 }
 
 TEST_F(JudgedTest, VerifiesTheWorkingTree) {

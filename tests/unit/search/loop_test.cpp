@@ -113,6 +113,16 @@ TEST_F(Loop, LessThanTheSmallestStepIsNoBase) {
   EXPECT_EQ(Count(loop.Story(), " accept "), 0u);
 }
 
+// As of a repository whose cases with weight are a GPU's, on a simulator.
+TEST_F(Loop, WithoutACaseThatCountsNoGainCanBeShown) {
+  loop.AddMethod("a", Gains(4));
+  loop.judge.case_weight = 0;
+  const search::RefineResult refined = Run();
+  EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kUnchanged);
+  EXPECT_TRUE(refined.result.message.starts_with("no gain can be shown on sim:h200: none of the cases"))
+      << refined.result.message;
+}
+
 TEST_F(Loop, BelowThePolicyNothingIsPutBeforeTheFullJudge) {
   loop.AddMethod("a", Gains(1.04));
   const search::RefineResult refined = Run();

@@ -147,6 +147,12 @@ TEST(Resume, AFinishedTaskIsRecalled) {
   ASSERT_TRUE(again) << again.error().Format();
   EXPECT_EQ(again->result.outcome, core::TaskOutcome::kImproved);
   EXPECT_EQ(again->text, first->text);
+  ASSERT_TRUE(first->accepted && again->accepted);
+  EXPECT_EQ(again->accepted->cases.size(), first->accepted->cases.size());
+  EXPECT_EQ(again->baseline.original.index(), first->baseline.original.index());
+  EXPECT_EQ(again->roofline_pct_before, first->roofline_pct_before);
+  EXPECT_EQ(again->roofline_pct_after, first->roofline_pct_after);
+  EXPECT_EQ(again->counts, first->counts);
   EXPECT_EQ(loop.judge.prepared, 1);
   EXPECT_EQ(loop.judge.quick.size(), reviews);
 }

@@ -60,7 +60,7 @@ class ScriptedJudge final : public judge::Reviewer {
   }
   const std::vector<std::string>& notes() const override { return notes_; }
 
-  double original_us = 100;
+  double original_us = 100, case_weight = 1;
   std::vector<std::string> cases = {"n"};
   std::optional<core::Refused> refuses_original;
   std::map<std::string, core::Verdict> full_verdicts;  // of texts with this line
@@ -89,6 +89,7 @@ class ScriptedJudge final : public judge::Reviewer {
       }
       core::CaseMeasurement c;
       c.case_name = name;
+      c.weight = case_weight;
       c.time_us = original_us / gain;
       core::LaunchReport launch;
       launch.kernel = "k";

@@ -381,7 +381,7 @@ TEST(Pipeline, BranchesOnly) {
 TEST(Pipeline, NightsQueueWhatBecameSlower) {
   World world;
   world.runner.night = {
-      core::TaskOutcome::kRegression, "softmax is 1.2x slower", {{"softmax", "code", "slower", true}}, "", ""};
+      core::TaskOutcome::kRegression, "1 became slower", {{"softmax", "code", "1.2 times slower", true}}, "", ""};
   ASSERT_TRUE(world.store->StartNight(World::kName, 1, "", ""));
   ASSERT_TRUE(world.pipeline->StartNight(1000));
   world.Drive();
@@ -389,6 +389,15 @@ TEST(Pipeline, NightsQueueWhatBecameSlower) {
   EXPECT_TRUE(world.runner.runs[0].starts_with("night"));
   EXPECT_TRUE(world.runner.runs[1].starts_with("softmax"));
   EXPECT_EQ(world.forge.checks.at(0).request.name, "warpwright / nights");
+  EXPECT_EQ(world.forge.checks.at(0).request.summary, "1 became slower.\n\n- softmax (code): 1.2 times slower\n");
+  // The kernel has a row, which a night that finds nothing new leaves where it is.
+  const std::string row = "| `softmax` | (code): 1.2 times slower |";
+  const auto& dashboard = world.forge.dashboards.begin()->second.body;
+  EXPECT_NE(dashboard.find(row), std::string::npos) << dashboard;
+  world.runner.night = {core::TaskOutcome::kChecked, "no new regression", {}, "", ""};
+  ASSERT_TRUE(world.pipeline->StartNight(2000));
+  world.Drive();
+  EXPECT_NE(dashboard.find(row), std::string::npos) << dashboard;
 }
 
 }  // namespace

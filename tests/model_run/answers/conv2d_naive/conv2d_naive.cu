@@ -11,16 +11,17 @@ __global__ void __launch_bounds__((BM/TM)*(BN/TN)) conv_product_kernel(const flo
     __shared__ __align__(16) float ws[BK][BM + 4];
     __shared__ __align__(16) float ps[BK][BN];
     const int pixels = out_h*out_w, total = batch*pixels, taps = c*size*size;
-    const int f0 = blockIdx.y*BM, p0 = blockIdx.x*BN;
+    const int tiles = (total + BN - 1)/BN;   // all in gridDim.x: there may be more filters than gridDim.y takes
+    const int f0 = blockIdx.x/tiles*BM, p0 = blockIdx.x%tiles*BN;
     const int tx = threadIdx.x % (BN/TN), ty = threadIdx.x / (BN/TN);
 
     // the pixel whose patch this thread loads, and the tap it is at
     const int lp = threadIdx.x % BN;
     const int p = p0 + lp;
     const int b = p/pixels, y = p % pixels / out_w, x = p % out_w;
-    const float *in = input + b*c*h*w;
+    const float *in = input + (size_t)b*c*h*w;
     int ch = 0, i = 0, j = threadIdx.x/BN;
-    while(j >= size){
+    while(taps > 0 && j >= size){   // a filter of size 0 has no taps
         j -= size;
         if(++i == size){ i = 0; ++ch; }
     }
@@ -36,7 +37,7 @@ __global__ void __launch_bounds__((BM/TM)*(BN/TN)) conv_product_kernel(const flo
         for(int k = threadIdx.x/BN; k < BK; k += kStep){
             const int iy = y*stride - pad + i, ix = x*stride - pad + j;
             const bool valid = p < total && k0 + k < taps && iy >= 0 && iy < h && ix >= 0 && ix < w;
-            ps[k][lp] = valid ? in[(ch*h + iy)*w + ix] : 0;
+            ps[k][lp] = valid ? in[((size_t)ch*h + iy)*w + ix] : 0;
             j += kStep;
             while(j >= size){
                 j -= size;
@@ -44,7 +45,7 @@ __global__ void __launch_bounds__((BM/TM)*(BN/TN)) conv_product_kernel(const flo
             }
         }
         for(int e = threadIdx.x; e < BM*BK; e += kThreads)
-            ws[e % BK][e/BK] = f0 + e/BK < n && k0 + e % BK < taps ? weights[(f0 + e/BK)*taps + k0 + e % BK] : 0;
+            ws[e % BK][e/BK] = f0 + e/BK < n && k0 + e % BK < taps ? weights[(size_t)(f0 + e/BK)*taps + k0 + e % BK] : 0;
         __syncthreads();
         #pragma unroll
         for(int k = 0; k < BK; ++k){
@@ -64,11 +65,11 @@ __global__ void __launch_bounds__((BM/TM)*(BN/TN)) conv_product_kernel(const flo
     for(int q = 0; q < TN; ++q){
         const int at = p0 + (q/kVN)*(BN/(TN/kVN)) + tx*kVN + q % kVN;
         if(at >= total) continue;
-        float *out = output + (at/pixels)*n*pixels + at % pixels;
+        float *out = output + (size_t)(at/pixels)*n*pixels + at % pixels;
         #pragma unroll
         for(int m = 0; m < TM; ++m){
             const int f = f0 + (m/kVM)*(BM/(TM/kVM)) + ty*kVM + m % kVM;
-            if(f < n) out[f*pixels] = sum[m][q];
+            if(f < n) out[(size_t)f*pixels] = sum[m][q];
         }
     }
 }
@@ -80,9 +81,9 @@ extern "C" void conv2d_naive(const float *input, const float *weights, const flo
     int out_w = (w + 2*pad - size)/stride + 1;
     int total = batch*out_h*out_w;
     if(((total + 127)/128)*((n + 63)/64) >= 132 && n > 32)
-        conv_product_kernel<64, 128, 8, 8, 8><<<dim3((total + 127)/128, (n + 63)/64), 128>>>(input, weights, biases, output, batch, c, h, w, n, size, stride, pad, out_h, out_w);
+        conv_product_kernel<64, 128, 8, 8, 8><<<(total + 127)/128*((n + 63)/64), 128>>>(input, weights, biases, output, batch, c, h, w, n, size, stride, pad, out_h, out_w);
     else if(((total + 63)/64)*((n + 31)/32) >= 132 && n > 16)
-        conv_product_kernel<32, 64, 16, 4, 4><<<dim3((total + 63)/64, (n + 31)/32), 128>>>(input, weights, biases, output, batch, c, h, w, n, size, stride, pad, out_h, out_w);
+        conv_product_kernel<32, 64, 16, 4, 4><<<(total + 63)/64*((n + 31)/32), 128>>>(input, weights, biases, output, batch, c, h, w, n, size, stride, pad, out_h, out_w);
     else
-        conv_product_kernel<16, 32, 16, 2, 2><<<dim3((total + 31)/32, (n + 15)/16), 128>>>(input, weights, biases, output, batch, c, h, w, n, size, stride, pad, out_h, out_w);
+        conv_product_kernel<16, 32, 16, 2, 2><<<(total + 31)/32*((n + 15)/16), 128>>>(input, weights, biases, output, batch, c, h, w, n, size, stride, pad, out_h, out_w);
 }

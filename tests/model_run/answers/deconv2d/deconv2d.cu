@@ -5,7 +5,7 @@ extern "C" void deconv2d(const float *input, const float *weights, float *output
     int tiles = (((out_h + stride - 1)/stride)*((out_w + stride - 1)/stride) + 127)/128;
     int phases = batch*stride*stride;
     if(tiles*phases*((n + 15)/16) >= 264)
-        deconv_kernel<16><<<dim3(tiles*phases, (n + 15)/16), 128>>>(input, weights, output, c, h, w, n, size, stride, out_h, out_w, tiles);
+        deconv_kernel<16><<<tiles*phases*((n + 15)/16), 128>>>(input, weights, output, c, h, w, n, size, stride, out_h, out_w, tiles);
     else
-        deconv_kernel<4><<<dim3(tiles*phases, (n + 3)/4), 128>>>(input, weights, output, c, h, w, n, size, stride, out_h, out_w, tiles);
+        deconv_kernel<4><<<tiles*phases*((n + 3)/4), 128>>>(input, weights, output, c, h, w, n, size, stride, out_h, out_w, tiles);
 }
