@@ -71,6 +71,14 @@ core::Diagnosis DiagnoseFault(const core::Faulted& faulted) {
               .root_cause = "threads of a block exchange data without being in step",
               .fix = "put a barrier between the write and the read, reached by all threads",
               .confidence = 0.7};
+    case core::Fault::Kind::kNotVisible:
+      return {.cause = Cause::kRace,
+              .quote = quote,
+              .root_cause = "a value is read that a GPU need not show to the thread that reads it",
+              .fix =
+                  "call __threadfence() between the write and the signal, and read without __ldg what the launch "
+                  "writes",
+              .confidence = 0.8};
     case core::Fault::Kind::kUninitializedRead:
       return {.cause = Cause::kUninitialized,
               .quote = quote,

@@ -79,7 +79,10 @@ struct ExecuteOptions {
   Perturbation perturbation = Perturbation::kNone;
   uint32_t earlier_calls = 0;  // with rotated contents, without reloading anything: what they leave, the run finds
   bool extents = false;        // Executed lists how far the entry reached into its buffers: the simulator alone knows
-  bool decisions = false;   // tell what the kernels compare that is the same for all threads: the simulator alone can
+  bool decisions = false;  // tell what the kernels compare that is the same for all threads: the simulator alone can
+  // A read of what another block wrote and no fence made visible, or through the read-only path of what the launch
+  // wrote, is a fault: the simulator alone can tell.
+  bool visibility = false;
   bool lines = false;       // tell which lines ran; only the simulator can
   bool nvcc = false;        // run the kernels that nvcc makes of the whole file, not those of the slice
   bool as_written = false;  // compiled without optimization: a 32-bit index wraps where the text says so

@@ -44,6 +44,7 @@ void Describe(V& field, const ExecuteOptions*) {
   field("earlier_calls", &T::earlier_calls);
   field("extents", &T::extents);
   field.Sparse("decisions", &T::decisions);
+  field.Sparse("visibility", &T::visibility);
   field.Sparse("lines", &T::lines);
   field.Sparse("nvcc", &T::nvcc);
   field.Sparse("as_written", &T::as_written);

@@ -20,6 +20,7 @@ std::string_view Name(Fault::Kind kind) {
     case Fault::Kind::kReadOnlyWrite: return "read-only-write";
     case Fault::Kind::kResourceLimit: return "resource-limit";
     case Fault::Kind::kIllegalInstruction: return "illegal-instruction";
+    case Fault::Kind::kNotVisible: return "not-visible";
   }
   return "?";
 }

@@ -27,7 +27,8 @@ struct Fault {
     kNotSimulated,
     kReadOnlyWrite,
     kResourceLimit,
-    kIllegalInstruction
+    kIllegalInstruction,
+    kNotVisible
   };
   Kind kind = Kind::kOutOfBounds;
   std::string message;  // complete: "out-of-bounds write of 4 bytes at out[1024] (buffer of 4096 bytes)"

@@ -8,7 +8,7 @@
 namespace warpwright::core {
 
 constexpr TimingDecision Last(TimingDecision) { return TimingDecision::kInconclusive; }
-constexpr Fault::Kind Last(Fault::Kind) { return Fault::Kind::kIllegalInstruction; }
+constexpr Fault::Kind Last(Fault::Kind) { return Fault::Kind::kNotVisible; }
 
 template <typename V>
 void Describe(V& field, const LineCounters*) {

@@ -14,6 +14,7 @@ core::ExecuteOptions OptionsOf(const RunKind& kind) {
   options.earlier_calls = kind.earlier_calls;
   options.sample_instructions = kind.sample_instructions;
   options.decisions = kind.decisions;
+  options.visibility = kind.visibility;
   return options;
 }
 

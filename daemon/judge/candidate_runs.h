@@ -18,6 +18,7 @@ struct RunKind {
   uint32_t earlier_calls = 0;
   uint64_t sample_instructions = 0;
   bool decisions = false;
+  bool visibility = false;
   bool simulated = false;  // on the simulator of a GPU's chip
 };
 core::ExecuteOptions OptionsOf(const RunKind& kind);

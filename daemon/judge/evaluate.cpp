@@ -18,6 +18,7 @@
 #include "judge/run_checks.h"
 #include "judge/state_check.h"
 #include "judge/timing.h"
+#include "judge/visibility_check.h"
 
 namespace warpwright::judge {
 namespace {
@@ -502,6 +503,8 @@ Result<core::Verdict> CandidateEvaluation::Run() {
   WW_ASSIGN(Failure failure, shapes_.Odd(reduced ? *reduced : cheapest, effort_));
   if (failure) return *failure;
   if (effort_ == VerificationLevel::kFull) {
+    WW_ASSIGN(failure, CheckVisibility(state_, runs_, state_.verified[large].own));
+    if (failure) return *failure;
     // The neighbours of the largest case too: a launcher may take another path beyond some size.
     if (state_.verified.size() > 1) {
       WW_ASSIGN(failure, shapes_.Odd(*state_.verified.back().c, VerificationLevel::kQuick));

@@ -13,6 +13,7 @@
 #include "core/occupancy.h"
 #include "sim/block_order.h"
 #include "sim/cost_model.h"
+#include "sim/exec/visibility.h"
 #include "sim/instruction.h"
 #include "sim/launch_counts.h"
 #include "sim/load_levels.h"
@@ -126,6 +127,7 @@ class LaunchRunner {
   const BlockOrder order_;
   core::Occupancy occupancy_;
   core::BlockNeeds needs_;
+  std::optional<Visibility> visibility_;
   std::vector<Worker> workers_;
   std::atomic<uint64_t> fault_place_{UINT64_MAX};
   std::optional<uint64_t> in_step_;  // BlocksInStep, from the first blocks
@@ -151,6 +153,7 @@ Status LaunchRunner::MakeWorkers(const KernelInfo& info, int count) {
   if (launch_.cooperative) {
     WW_ASSIGN(grid_workspace_, GridWorkspace(context_.memory));
   }
+  if (limits_.visibility) visibility_.emplace(launch_.grid.Count());
   workers_.resize(static_cast<size_t>(count));
   for (Worker& worker : workers_) {
     RunOptions options;
@@ -158,6 +161,7 @@ Status LaunchRunner::MakeWorkers(const KernelInfo& info, int count) {
     options.instruction_limit = limits_.instruction_limit;
     options.shared_limit_bytes = static_cast<uint32_t>(chip.shared_bytes_per_block_optin);
     options.shadow = limits_.shadow;
+    if (limits_.visibility) options.visibility = &*visibility_;
     if (limits_.counters) {
       worker.l1 = std::make_unique<L1Model>(chip, share);
       options.observer = worker.l1.get();
@@ -511,7 +515,8 @@ Result<LaunchOutcome> LaunchRunner::Run() {
   if (auto fault = CheckResources(context_.chip, launch_, resources_, needs_, occupancy_)) return std::move(*fault);
 
   const bool together = launch_.cooperative && blocks > 1;
-  const bool ordered = limits_.shadow != nullptr || limits_.spread || context_.program.UsesGlobalAtomics(info->symbol);
+  const bool ordered = limits_.shadow != nullptr || limits_.visibility || limits_.spread ||
+                       context_.program.UsesGlobalAtomics(info->symbol);
   const uint64_t useful = std::min<uint64_t>(blocks, static_cast<uint64_t>(context_.chip.multiprocessors));
   const int workers =
       ordered ? 1 : static_cast<int>(std::min<uint64_t>(useful, static_cast<uint64_t>(context_.pool.size())));

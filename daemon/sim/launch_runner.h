@@ -46,6 +46,7 @@ struct LaunchLimits {
   uint64_t footprint_bytes = UINT64_MAX;  // of all memory that the kernel can reach
   uint64_t block_order = 0;               // > 0, without counters: another order of the blocks, selected by this number
   Shadow* shadow = nullptr;               // runs beside, on one thread
+  bool visibility = false;                // check it (exec/visibility.h), on one thread
 };
 struct LaunchResult {
   core::LaunchReport report;

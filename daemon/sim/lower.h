@@ -58,7 +58,7 @@ class Lowering {
   bool Body(const PtxFunction& function, Frame& frame);
   void Statement(const PtxStatement& statement);
   Instruction& Emit(const Instruction& instruction);
-  void EmitFence(bool counted);
+  void EmitFence(bool counted, bool of_device);
   Instruction Start(Op op, Type type, core::InstructionClass cls) const;
   bool Unsupported(const PtxStatement& statement, std::string_view why = {});
   uint32_t NewRegister(RegisterClass cls);

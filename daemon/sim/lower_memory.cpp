@@ -38,9 +38,9 @@ core::InstructionClass StoreClass(Space space) {
 }
 
 // Hints that change neither the result nor what we count; false if one remains.
-void TakeHints(Opcode& opcode, Instruction& in, bool& acquires, bool& releases) {
-  for (std::string_view word : {"weak", "cta", "gpu", "sys", "cluster", "unified", "ca", "cs", "lu", "wb", "mmio"})
-    opcode.Take(word);
+void TakeHints(Opcode& opcode, Instruction& in, bool& acquires, bool& releases, bool& of_device) {
+  of_device = !opcode.Take("cta") && !opcode.Take("cluster");
+  for (std::string_view word : {"weak", "gpu", "sys", "unified", "ca", "cs", "lu", "wb", "mmio"}) opcode.Take(word);
   in.read_only |= opcode.Take("nc");
   while (opcode.TakeStartingWith("L1::") || opcode.TakeStartingWith("L2::")) {
   }
@@ -92,8 +92,8 @@ bool Lowering::LoadStore(Opcode& opcode, const PtxStatement& statement) {
   Space space = Space::kGeneric;
   TakeSpace(opcode, space);
   Instruction in = Start(load ? Op::kLoad : Op::kStore, type, load ? LoadClass(space) : StoreClass(space));
-  bool acquires = false, releases = false;
-  TakeHints(opcode, in, acquires, releases);
+  bool acquires = false, releases = false, of_device = false;
+  TakeHints(opcode, in, acquires, releases, of_device);
   if (space == Space::kParam) in.is_volatile = in.bypass_l1 = false;
   int vector = 1;
   if (opcode.Take("v2")) vector = 2;
@@ -142,9 +142,9 @@ bool Lowering::LoadStore(Opcode& opcode, const PtxStatement& statement) {
   out_.has_strong_shared |= in.is_volatile && (space == Space::kShared || space == Space::kGeneric);
   if (space == Space::kShared || space == Space::kGeneric)
     out_.shared_minimum_width = std::min<uint32_t>(out_.shared_minimum_width, static_cast<uint32_t>(ByteSize(type)));
-  if (releases) EmitFence(false);
+  if (releases) EmitFence(false, of_device);
   Emit(in);
-  if (acquires) EmitFence(false);
+  if (acquires) EmitFence(false, of_device);
   return true;
 }
 
@@ -159,7 +159,8 @@ bool Lowering::Atomic(Opcode& opcode, const PtxStatement& statement) {
   Instruction in = Start(reduction ? Op::kReduction : Op::kAtomic, type, core::InstructionClass::kAtomic);
   const bool both = opcode.Take("acq_rel");
   const bool acquires = opcode.Take("acquire") || both, releases = opcode.Take("release") || both;
-  for (std::string_view word : {"relaxed", "cta", "gpu", "sys", "noftz"}) opcode.Take(word);
+  const bool of_device = !opcode.Take("cta");
+  for (std::string_view word : {"relaxed", "gpu", "sys", "noftz"}) opcode.Take(word);
   while (opcode.TakeStartingWith("L2::")) return false;  // with a cache policy operand
   AtomicOp op = AtomicOp::kAdd;
   if (!opcode.TakeOne(kAtomics, op) || !opcode.Empty() || opcode.type_count() != 1) return false;
@@ -197,17 +198,18 @@ bool Lowering::Atomic(Opcode& opcode, const PtxStatement& statement) {
   out_.has_strong_shared |= space != Space::kGlobal;
   if (ByteSize(type) == 2 && space != Space::kGlobal)
     out_.shared_minimum_width = std::min(out_.shared_minimum_width, 2u);
-  if (releases) EmitFence(false);
+  if (releases) EmitFence(false, of_device);
   Emit(in);
-  if (acquires) EmitFence(false);
+  if (acquires) EmitFence(false, of_device);
   return true;
 }
 
 // `counted`: an instruction of the program; otherwise the implied ordering of `acquire` and `release`, which is
-// slightly weaker than a fence.
-void Lowering::EmitFence(bool counted) {
+// slightly weaker than a fence. `of_device`: for threads of other blocks too.
+void Lowering::EmitFence(bool counted, bool of_device) {
   Instruction fence = Start(Op::kFence, Type::kNone, core::InstructionClass::kOther);
   fence.counted = counted ? 1 : 0;
+  fence.mode = of_device ? 1 : 0;
   out_.has_fences = true;
   Emit(fence);
 }
@@ -250,7 +252,8 @@ bool Lowering::NoOperation(Opcode& opcode, const PtxStatement& statement) {
   // Copies are read and written in order here; what they need of proxies is not checked.
   const bool proxy = opcode.family() == "fence" && (opcode.Take("proxy") || opcode.TakeStartingWith("mbarrier"));
   if (proxy) Emit(Start(Op::kNop, Type::kNone, core::InstructionClass::kOther));
-  else if (opcode.family() == "fence" || opcode.family() == "membar") EmitFence(true);
+  else if (opcode.family() == "fence" || opcode.family() == "membar")
+    EmitFence(true, !opcode.Take("cta") && !opcode.Take("cluster"));
   else Emit(Start(Op::kNop, Type::kNone, core::InstructionClass::kOther));
   return true;
 }

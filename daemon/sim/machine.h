@@ -17,7 +17,8 @@
 
 namespace warpwright::sim {
 
-class Shadow;  // shadow.h
+class Shadow;      // shadow.h
+class Visibility;  // exec/visibility.h
 
 // The cache models identify a 128-byte line by 32 bits. Global lines are less than 2^31 lines after the base and have
 // unique tags, neighbours have neighbouring ones; those of local memory are hashed into the upper half.
@@ -64,6 +65,7 @@ struct RunOptions {
   std::function<void(std::string_view)> print;  // what the kernel's printf writes
   uint32_t shared_limit_bytes = 228 * 1024;     // static and dynamic
   Shadow* shadow = nullptr;                     // runs beside; the machine is slower then
+  Visibility* visibility = nullptr;             // of the launch, if that is checked
   bool reverse_warps = false;                   // of a block: the last one is the first to run
 };
 

@@ -172,6 +172,7 @@ class PlanRun {
     limits.block_order = order_;
     if (extents_) limits.shadow = &*extents_;
     else if (decisions_) limits.shadow = &*decisions_;
+    limits.visibility = options.visibility;
     limits.spread = options.spread;
     launches_left_ -= launches_left_ > 0;
     const LaunchContext context{.chip = chip_,
@@ -279,6 +280,7 @@ class SimDevice : public core::Device {
     if (!run || !request.options.keep_outputs) return std::optional<core::Fault>();
     core::DeviceRequest again = request;
     again.options.counters = again.options.extents = again.options.decisions = again.options.lines = false;
+    again.options.visibility = false;
     again.options.sample_instructions = 0;
     again.options.instruction_limit = 1'000'000 + 4 * instructions;
     core::LaunchPlan exchanged = *request.plan;

@@ -2,6 +2,7 @@
 #include "sim/exec/async_copy.h"
 #include "sim/exec/race.h"
 #include "sim/exec/resolve.h"
+#include "sim/exec/visibility.h"
 
 namespace warpwright::sim::v3 {
 namespace {
@@ -25,7 +26,7 @@ bool ReadSources(Context& c, const Instruction* i, const uint64_t* a, uint32_t b
     return false;
   }
   const Target t = ResolveGlobal<false>(c, i, a, p, 4, bytes, scratch);
-  if (!t.base) return false;
+  if (!t.base || (c.visibility && !CheckVisible(c, i, a, bytes))) return false;
   if (c.counting) CountGlobal<false>(c, i, p, a[p.first], bytes);
   for (uint32_t m = c.mask; m != 0; m &= m - 1) {
     const auto l = static_cast<uint32_t>(std::countr_zero(m));

@@ -3,6 +3,7 @@
 #include "sim/exec/race.h"
 #include "sim/exec/services.h"
 #include "sim/exec/taint.h"
+#include "sim/exec/visibility.h"
 
 namespace warpwright::sim::v3 {
 namespace {
@@ -95,6 +96,7 @@ const Instruction* AtomicIn(Context& c, const Instruction* i, const uint64_t* a,
   } else if (space == Space::kGlobal) {
     base = ResolveLanes(c, i, a, kBytes, AccessKind::kAtomic, scratch);
     if (!base) return nullptr;
+    if (c.visibility) NoteWrites(c, i, a, kBytes);
     delta = scratch;
     if (c.counting) {
       const AddressPattern::Lines& touched = LinesOf(p, a0);

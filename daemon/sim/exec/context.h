@@ -144,6 +144,7 @@ struct Context {
   MemoryObserver* observer = nullptr;
   const std::function<void(std::string_view)>* print = nullptr;
   Shadow* shadow = nullptr;
+  Visibility* visibility = nullptr;
   bool reverse_warps = false;
   core::Dim3 grid, block;
   uint64_t grid_workspace = 0;      // Launch::grid_workspace

@@ -1,6 +1,7 @@
 // Headers of basic blocks, branches, exits, guards, and the loop that runs them all.
 #include "sim/exec/lanes.h"
 #include "sim/exec/services.h"
+#include "sim/exec/visibility.h"
 
 namespace warpwright::sim::v3 {
 namespace {
@@ -59,6 +60,7 @@ const Instruction* Nop(Context&, const Instruction* i) { return i + 1; }
 
 const Instruction* Fence(Context& c, const Instruction* i) {
   if (c.order) OrderFence(c);
+  if (c.visibility && i->mode != 0) c.visibility->NoteFence(c.block_index);
   return i + 1;
 }
 

@@ -9,6 +9,7 @@
 #include "sim/exec/resolve.h"
 #include "sim/exec/services.h"
 #include "sim/exec/taint.h"
+#include "sim/exec/visibility.h"
 #include "sim/exec/written.h"
 
 namespace warpwright::sim::v3 {
@@ -193,6 +194,8 @@ template <typename M, typename S>
       alignas(64) int64_t scratch[kLanes];
       const Target t = ResolveGlobal<false>(c, i, a, p, sizeof(M), bytes, scratch);
       if (!t.base) return nullptr;
+      if (c.visibility && !CheckVisible(c, i, a, bytes)) [[unlikely]]
+        return nullptr;
       if (c.counting && space != Space::kConst) CountGlobal<false>(c, i, p, a0, bytes);
       MoveInVector<M, S>(c, i, t, p);
       return i + 1;
@@ -235,6 +238,8 @@ template <typename M, typename S>
     default:
       t = ResolveGlobal<true>(c, i, a, p, sizeof(M), bytes, scratch);
       if (!t.base) return nullptr;
+      if (c.visibility) [[unlikely]]
+        NoteWrites(c, i, a, bytes);
       if (c.counting) CountGlobal<true>(c, i, p, a0, bytes);
   }
   for (uint32_t k = 0; k < i->vector; ++k)

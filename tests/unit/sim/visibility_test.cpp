@@ -1,0 +1,97 @@
+// What a block may see of what others write in the same launch (exec/visibility.h).
+#include "sim/exec/visibility.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/sim_kit.h"
+
+namespace warpwright::sim {
+namespace {
+
+// Each block but the last leaves its number; the last to arrive adds them up.
+constexpr const char* kKernels = R"(
+#define LAST(name, write, fence, read)                                                      \
+  extern "C" __global__ void name(int* out, int* parts, unsigned* arrived) {                \
+    __shared__ bool last;                                                                   \
+    if (threadIdx.x == 0) {                                                                 \
+      write;                                                                                \
+      fence;                                                                                \
+      last = atomicAdd(arrived, 1u) == gridDim.x - 1;                                       \
+    }                                                                                       \
+    __syncthreads();                                                                        \
+    if (!last || threadIdx.x != 0) return;                                                  \
+    int sum = 0;                                                                            \
+    for (int b = 0; b < gridDim.x; ++b) sum += read;                                        \
+    *out = sum;                                                                             \
+  }
+LAST(fenced, parts[blockIdx.x] = blockIdx.x, __threadfence(), parts[b])
+LAST(fenced_volatile, parts[blockIdx.x] = blockIdx.x, __threadfence(), *(volatile int*)&parts[b])
+LAST(fenced_system, parts[blockIdx.x] = blockIdx.x, __threadfence_system(), parts[b])
+LAST(released, parts[blockIdx.x] = blockIdx.x,
+     asm volatile("fence.acq_rel.gpu;" ::: "memory"), parts[b])
+LAST(no_fence, parts[blockIdx.x] = blockIdx.x, , parts[b])
+LAST(no_fence_volatile, parts[blockIdx.x] = blockIdx.x, , *(volatile int*)&parts[b])
+LAST(fence_of_block, parts[blockIdx.x] = blockIdx.x, __threadfence_block(), parts[b])
+LAST(fence_too_early, __threadfence(), parts[blockIdx.x] = blockIdx.x, parts[b])
+LAST(volatile_write, *(volatile int*)&parts[blockIdx.x] = blockIdx.x, , *(volatile int*)&parts[b])
+LAST(atomic_write, atomicExch(&parts[blockIdx.x], (int)blockIdx.x), , parts[b])
+LAST(atomic_read, parts[blockIdx.x] = blockIdx.x, , atomicAdd(&parts[b], 0))
+LAST(read_only_path, parts[blockIdx.x] = blockIdx.x, __threadfence(), __ldg(&parts[b]))
+
+extern "C" __global__ void own_results(int* out, int* parts, unsigned*) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  parts[i % 64] = i;
+  __syncthreads();
+  if (threadIdx.x == 0) out[0] = parts[(i + 1) % 64];
+}
+extern "C" __global__ void read_then_written(int* out, int* parts, unsigned*) {
+  int i = (blockIdx.x * blockDim.x + threadIdx.x) % 64;
+  if (blockIdx.x == 0) parts[i] = __ldg(&parts[i]) + 1;
+}
+extern "C" __global__ void written_then_read(int* out, int* parts, unsigned*) {
+  if (blockIdx.x != 0) return;
+  parts[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  out[0] = __ldg(&parts[threadIdx.x]);
+}
+)";
+
+TEST(Visibility, WhatOtherBlocksWrote) {
+  SimKit kit = SimKit::FromCuda(kKernels);
+  const struct {
+    const char* kernel;
+    const char* message;  // empty: all may be seen
+  } cases[] = {{"fenced", ""},
+               {"fenced_volatile", ""},
+               {"fenced_system", ""},
+               {"released", ""},
+               {"no_fence", "read of parts[0] (buffer of 256 bytes), which block 0 of this launch wrote without a "},
+               {"no_fence_volatile", "which block 0 of this launch wrote"},
+               {"fence_of_block", "which block 0 of this launch wrote"},
+               {"fence_too_early", "which block 0 of this launch wrote"},
+               {"volatile_write", ""},
+               {"atomic_write", ""},
+               {"atomic_read", ""},
+               {"read_only_path", "read of parts[0] (buffer of 256 bytes) through the read-only path"},
+               {"own_results", ""},
+               {"read_then_written", ""},
+               {"written_then_read", "read of parts[0] (buffer of 256 bytes) through the read-only path"}};
+  for (const auto& c : cases) {
+    const auto out = kit.Make<int>("out", 1);
+    const auto parts = kit.Make<int>("parts", 64);
+    const auto arrived = kit.Make<unsigned>("arrived", 1);
+    Visibility visibility(4);
+    kit.options.visibility = &visibility;
+    const bool ok = kit.Run(c.kernel, {4, 1, 1}, {32, 1, 1}, 0, out, parts, arrived);
+    EXPECT_EQ(ok, *c.message == '\0') << c.kernel << ": " << kit.fault.message;
+    if (!ok) {
+      EXPECT_EQ(kit.fault.kind, core::Fault::Kind::kNotVisible) << c.kernel;
+      EXPECT_NE(kit.fault.message.find(c.message), std::string::npos) << c.kernel << ": " << kit.fault.message;
+    }
+    kit.options.visibility = nullptr;
+    EXPECT_TRUE(kit.Run(c.kernel, {4, 1, 1}, {32, 1, 1}, 0, out, parts, arrived)) << c.kernel;
+  }
+}
+
+}  // namespace
+}  // namespace warpwright::sim
