@@ -8,13 +8,12 @@
 
 #include "base/random.h"
 #include "core/dtype.h"
-#include "core/size_solver.h"
 #include "judge/shapes.h"
+#include "judge/size_relations.h"
 
 namespace warpwright::judge {
 namespace {
 
-using Scalars = std::map<std::string, core::ScalarValue>;
 using core::Sizes;
 
 constexpr int64_t kSmall = 12;  // sizes up to it stay: taps, strides, flags
@@ -24,13 +23,6 @@ constexpr int64_t kSubstitutes[][6] = {
     {7, 10, 13, 9, 11, 6}, {9, 6, 11, 14, 8, 13}, {11, 13, 8, 7, 15, 10}, {6, 9, 17, 12, 7, 14}};
 // For launchers that ask for divisibility.
 constexpr int64_t kMultiples[][4] = {{32, 64, 96, 128}, {64, 96, 32, 160}, {96, 32, 128, 64}};
-
-Sizes IntegersOf(const Scalars& scalars) {
-  Sizes sizes;
-  for (const auto& [name, value] : scalars)
-    if (const int64_t* integer = std::get_if<int64_t>(&value)) sizes[name] = *integer;
-  return sizes;
-}
 
 uint64_t ElementsOf(const core::KernelSpec& spec, const Scalars& scalars) {
   const Sizes sizes = IntegersOf(scalars);
@@ -50,61 +42,15 @@ uint64_t ElementsOf(const core::KernelSpec& spec, const Scalars& scalars) {
   return elements;
 }
 
-// Some sum, multiple or quotient fits any two cases; that two sizes are equal, or one the product of others, is no
-// coincidence.
-bool IsTelling(const core::Size& relation, size_t cases) {
-  return cases > 2 || relation.text().find_first_of("0123456789+-/%") == std::string::npos;
-}
-
-// A size that is a dimension of some buffer as it stands: not a stride or a flag.
-bool IsDimension(const core::KernelSpec& spec, const std::string& name) {
-  for (const core::Argument& argument : spec.args)
-    if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind))
-      for (const core::Expression& extent : buffer->shape)
-        if (extent.text() == name) return true;
-  return false;
-}
-
-// What an integer scalar is in every case: sizes that agree in one case alone are different ones.
-std::vector<int64_t> ValuesInCases(const core::KernelSpec& spec, const std::string& name) {
-  std::vector<int64_t> values;
-  for (const core::Case& c : spec.cases)
-    if (const auto found = c.scalars.find(name); found != c.scalars.end())
-      if (const int64_t* value = std::get_if<int64_t>(&found->second)) values.push_back(*value);
-  return values;
-}
-
-// Scalars that follow from others in every case, with what they follow from; the others keep their freedom.
-std::map<std::string, core::Size> Relations(const core::KernelSpec& spec) {
-  std::map<std::string, core::Size> relations;
-  if (spec.cases.size() < 2) return relations;
-  std::vector<Sizes> known(spec.cases.size());
-  std::vector<Sizes> all;
-  for (const core::Case& c : spec.cases) all.push_back(core::IntegerScalars(c));
-  for (const core::Argument& argument : spec.args) {
-    if (!all[0].contains(argument.name)) continue;
-    std::vector<int64_t> values;
-    for (const Sizes& sizes : all) values.push_back(sizes.at(argument.name));
-    const bool constant = std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == values[0]; });
-    // That a padding is as large as a stride is a coincidence.
-    const bool tiny = std::all_of(values.begin(), values.end(), [](int64_t v) { return v <= kTiny; });
-    if (!constant && !known[0].empty() && (!tiny || IsDimension(spec, argument.name)))
-      if (auto size = core::SizeSolver(known, {}).Solve(values); size && IsTelling(*size, all.size()))
-        relations.emplace(argument.name, *size);
-    for (size_t j = 0; j < all.size(); ++j) known[j][argument.name] = values[j];
-  }
-  return relations;
-}
-
 // Sizes that are multiples of another one in every case, channels of their groups, are multiples here.
-void KeepMultiples(const core::KernelSpec& spec, const std::map<std::string, core::Size>& relations, Scalars& scalars) {
+void KeepMultiples(const core::KernelSpec& spec, const SizeRelations& relations, Scalars& scalars) {
   if (spec.cases.size() < 2) return;
   for (const core::Argument& multiple : spec.args) {
     const std::vector<int64_t> values = ValuesInCases(spec, multiple.name);
-    if (values.size() != spec.cases.size() || relations.contains(multiple.name)) continue;
+    if (values.size() != spec.cases.size() || relations.Has(multiple.name)) continue;
     for (const core::Argument& divisor : spec.args) {
       const std::vector<int64_t> divisors = ValuesInCases(spec, divisor.name);
-      bool divides = divisors.size() == values.size() && divisors != values && !relations.contains(divisor.name);
+      bool divides = divisors.size() == values.size() && divisors != values && !relations.Has(divisor.name);
       for (size_t j = 0; divides && j < values.size(); ++j) divides = divisors[j] > 1 && values[j] % divisors[j] == 0;
       if (!divides) continue;
       int64_t& value = std::get<int64_t>(scalars.at(multiple.name));
@@ -115,60 +61,50 @@ void KeepMultiples(const core::KernelSpec& spec, const std::map<std::string, cor
 }
 
 template <size_t kCount>
-Scalars Shrunk(const core::KernelSpec& spec, const core::Case& from, const std::map<std::string, core::Size>& relations,
+Scalars Shrunk(const core::KernelSpec& spec, const core::Case& from, const SizeRelations& relations,
                const int64_t (&substitutes)[kCount]) {
   Scalars scalars = from.scalars;
   std::map<std::vector<int64_t>, int64_t> chosen;  // sizes that are equal in all cases stay equal
-  Sizes sizes;
   for (const core::Argument& argument : spec.args) {
     const auto found = scalars.find(argument.name);
     if (found == scalars.end()) continue;
     int64_t* value = std::get_if<int64_t>(&found->second);
-    if (value == nullptr) continue;
-    if (const auto relation = relations.find(argument.name); relation != relations.end()) {
-      *value = relation->second.Evaluate(sizes).value_or(*value);
-    } else if (*value > kSmall) {
-      const auto [entry, added] =
-          chosen.emplace(ValuesInCases(spec, argument.name), substitutes[chosen.size() % kCount]);
-      *value = entry->second;
-    }
-    sizes[argument.name] = *value;
+    if (value == nullptr || relations.Has(argument.name) || *value <= kSmall) continue;
+    const auto [entry, added] = chosen.emplace(ValuesInCases(spec, argument.name), substitutes[chosen.size() % kCount]);
+    *value = entry->second;
   }
   KeepMultiples(spec, relations, scalars);
+  relations.Follow(scalars);
   return scalars;
 }
 
 // A little larger, every size by another amount; what is 3 or less stays, where it may be a tap, stride or flag, but a
 // dimension that is another one elsewhere.
-Scalars Grown(const core::KernelSpec& spec, const core::Case& from, const std::map<std::string, core::Size>& relations,
-              int64_t step) {
+Scalars Grown(const core::KernelSpec& spec, const core::Case& from, const SizeRelations& relations, int64_t step) {
   Scalars scalars = from.scalars;
   std::map<std::vector<int64_t>, int64_t> grown;  // sizes that are equal in all cases stay equal
-  Sizes sizes;
   for (const core::Argument& argument : spec.args) {
     const auto found = scalars.find(argument.name);
     if (found == scalars.end()) continue;
     int64_t* value = std::get_if<int64_t>(&found->second);
-    if (value == nullptr) continue;
-    if (const auto relation = relations.find(argument.name); relation != relations.end()) {
-      *value = relation->second.Evaluate(sizes).value_or(*value);
-    } else {
-      const std::vector<int64_t> values = ValuesInCases(spec, argument.name);
-      const bool varies = std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end();
-      const bool small = varies || (*value > 1 && step > 2);
-      const auto count = static_cast<int64_t>(grown.size());
-      if (*value > kTiny || (small && *value > 0 && IsDimension(spec, argument.name)))
-        *value = grown.emplace(values, *value + 1 + (count * step) % 4 + step / 3).first->second;
-    }
-    sizes[argument.name] = *value;
+    if (value == nullptr || relations.Has(argument.name) || relations.IsOfWindow(argument.name)) continue;
+    const std::vector<int64_t> values = ValuesInCases(spec, argument.name);
+    const bool varies = std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end();
+    const bool small = varies || (*value > 1 && step > 2);
+    const auto count = static_cast<int64_t>(grown.size());
+    if (*value > kTiny || (small && *value > 0 && IsDimension(spec, argument.name)))
+      *value = grown.emplace(values, *value + 1 + (count * step) % 4 + step / 3).first->second;
   }
   KeepMultiples(spec, relations, scalars);
+  relations.Follow(scalars);
   return scalars;
 }
 
 // Strides, paddings and dilations that are equal in all cases that are small, to one another or to a dimension, cannot
-// be told apart: for each but the first of them a shape at which it alone is one more.
-std::vector<Scalars> ToldApart(const core::KernelSpec& spec, const std::vector<const core::Case*>& small) {
+// be told apart, nor those of a window that do not change from case to case, or always by as much as others of it: for
+// each but the first of them a shape at which it alone is one more. `bases`: shapes to begin from, in turns.
+std::vector<Scalars> ToldApart(const core::KernelSpec& spec, const SizeRelations& relations,
+                               const std::vector<const core::Case*>& small, const std::vector<Scalars>& bases) {
   std::map<std::vector<int64_t>, size_t> equal;  // values in the cases -> how many scalars have them
   const auto values_of = [&](const std::string& name) {
     std::vector<int64_t> values;
@@ -179,23 +115,36 @@ std::vector<Scalars> ToldApart(const core::KernelSpec& spec, const std::vector<c
     }
     return values.size() == small.size() ? values : std::vector<int64_t>{};
   };
+  std::map<std::vector<int64_t>, size_t> alike = {
+      {std::vector<int64_t>(spec.cases.size()), 1}};  // of windows, by change
+  const auto changes_of = [&](const std::string& name) {
+    std::vector<int64_t> values = ValuesInCases(spec, name);
+    for (size_t j = values.size(); j-- > 0;) values[j] -= values[0];
+    return values;
+  };
   for (const core::Argument& argument : spec.args)
     if (IsDimension(spec, argument.name)) equal[values_of(argument.name)] = 1;
   std::vector<Scalars> shapes;
+  const auto from = [&] { return bases[shapes.size() % bases.size()]; };
+  const auto is_small = [&](const std::string& name) { return !values_of(name).empty() && !IsDimension(spec, name); };
   for (const core::Argument& argument : spec.args) {
-    const std::vector<int64_t> values = values_of(argument.name);
-    if (values.empty() || IsDimension(spec, argument.name) || equal[values]++ == 0) continue;
-    Scalars scalars = small.front()->scalars;
+    const bool coincides = relations.IsOfWindow(argument.name)
+                               ? alike[changes_of(argument.name)]++ > 0
+                               : is_small(argument.name) && equal[values_of(argument.name)]++ > 0;
+    if (!coincides) continue;
+    Scalars scalars = from();
     ++std::get<int64_t>(scalars.at(argument.name));
+    relations.FollowWindows(scalars);
     shapes.push_back(std::move(scalars));
   }
   // And one at which each of them is larger, by another amount: two that are always three together are not told apart
   // by shapes that keep them.
-  Scalars scalars = small.front()->scalars;
+  Scalars scalars = from();
   int64_t more = 0;
   for (const core::Argument& argument : spec.args)
-    if (!values_of(argument.name).empty() && !IsDimension(spec, argument.name))
+    if (is_small(argument.name) && !relations.IsOfWindow(argument.name))
       std::get<int64_t>(scalars.at(argument.name)) += ++more;
+  relations.FollowWindows(scalars);
   if (more > 1) shapes.push_back(std::move(scalars));
   return shapes;
 }
@@ -263,25 +212,19 @@ bool IsEven(const std::map<std::string, int64_t>& divisors, const Scalars& scala
 }
 
 // Rounded up to what divides every case.
-Scalars Evened(const core::KernelSpec& spec, const std::map<std::string, int64_t>& divisors,
-               const std::map<std::string, core::Size>& relations, Scalars scalars) {
-  Sizes sizes;
-  for (const core::Argument& argument : spec.args) {
-    const auto found = scalars.find(argument.name);
-    int64_t* value = found == scalars.end() ? nullptr : std::get_if<int64_t>(&found->second);
-    if (value == nullptr) continue;
-    if (const auto relation = relations.find(argument.name); relation != relations.end())
-      *value = relation->second.Evaluate(sizes).value_or(*value);
-    else if (const auto divisor = divisors.find(argument.name); divisor != divisors.end())
-      *value = (*value + divisor->second - 1) / divisor->second * divisor->second;
-    sizes[argument.name] = *value;
-  }
+Scalars Evened(const std::map<std::string, int64_t>& divisors, const SizeRelations& relations, Scalars scalars) {
+  for (const auto& [name, divisor] : divisors)
+    if (!relations.Has(name)) {
+      int64_t& value = std::get<int64_t>(scalars.at(name));
+      value = (value + divisor - 1) / divisor * divisor;
+    }
+  relations.Follow(scalars);
   return scalars;
 }
 
 // Dimensions that are equal in every case, one of them larger than the others at a time.
 std::vector<Scalars> Apart(const core::KernelSpec& spec, const std::map<std::string, int64_t>& divisors,
-                           const Scalars& from) {
+                           const SizeRelations& relations, const Scalars& from) {
   std::map<std::vector<int64_t>, size_t> equal;
   std::vector<Scalars> shapes;
   for (const core::Argument& argument : spec.args) {
@@ -291,6 +234,7 @@ std::vector<Scalars> Apart(const core::KernelSpec& spec, const std::map<std::str
     const auto divisor = divisors.find(argument.name);
     const int64_t step = divisor == divisors.end() ? 1 : divisor->second;
     std::get<int64_t>(scalars.at(argument.name)) += step * static_cast<int64_t>(equal[values]);
+    relations.FollowWindows(scalars);
     shapes.push_back(std::move(scalars));
   }
   return shapes;
@@ -307,7 +251,7 @@ constexpr size_t kEvenShapes = 4, kApartShapes = 3;
 // do not.
 std::vector<ChosenShape> WithSpecial(const core::KernelSpec& spec, std::vector<Scalars> usual) {
   const auto divisors = Divisors(spec);
-  const auto relations = Relations(spec);
+  const SizeRelations relations = SizeRelations::Of(spec);
   std::set<Sizes> seen;
   std::vector<ChosenShape> shapes;
   const auto add = [&](Scalars scalars, bool apart) {
@@ -323,11 +267,11 @@ std::vector<ChosenShape> WithSpecial(const core::KernelSpec& spec, std::vector<S
     return static_cast<size_t>(std::count_if(shapes.begin(), shapes.end(), [](const auto& s) { return s.even; }));
   };
   for (size_t k = 0; !divisors.empty() && even() < kEvenShapes && k < kEvenShapes; ++k) {
-    Scalars scalars = Evened(spec, divisors, relations, Shrunk(spec, spec.cases[0], relations, kSubstitutes[k]));
+    Scalars scalars = Evened(divisors, relations, Shrunk(spec, spec.cases[0], relations, kSubstitutes[k]));
     if (!seen.contains(IntegersOf(scalars))) add(std::move(scalars), false);
   }
   size_t count = 0;
-  for (Scalars& scalars : Apart(spec, divisors, Evened(spec, divisors, relations, smallest)))
+  for (Scalars& scalars : Apart(spec, divisors, relations, Evened(divisors, relations, smallest)))
     if (count++ < kApartShapes) add(std::move(scalars), true);
   return shapes;
 }
@@ -363,11 +307,27 @@ std::vector<Scalars> ChooseShapes(const core::KernelSpec& spec, size_t count) {
     small.push_back(c);
     add(c->scalars);
   }
-  const auto relations = Relations(spec);
-  if (!shapes.empty()) {
+  const SizeRelations relations = SizeRelations::Of(spec);
+  if (!cases.empty()) {
+    // The windows of every case, over shrunk extents.
+    std::vector<Scalars> bases;
+    for (const auto& substitutes : kSubstitutes) {
+      core::Case from = *cases[relations.HasWindows() ? bases.size() % cases.size() : 0];
+      if (HasSingleOfSeveral(spec, from)) from.scalars = Grown(spec, from, relations, 1);
+      bases.push_back(Shrunk(spec, from, relations, substitutes));
+    }
+    if (small.empty()) {
+      add(bases.front());
+      std::rotate(bases.begin(), bases.begin() + 1, bases.end());
+    } else if (!relations.HasWindows()) {
+      bases = {shapes.front()};
+    }
     const std::vector<Scalars> others(shapes.begin() + 1, shapes.end());
     shapes.resize(1);
-    for (Scalars& told_apart : ToldApart(spec, small)) add(std::move(told_apart));
+    for (Scalars& told_apart : ToldApart(spec, relations, small.empty() ? cases : small, bases))
+      add(std::move(told_apart));
+    if (relations.HasWindows())
+      for (const Scalars& base : bases) add(base);
     shapes.insert(shapes.end(), others.begin(), others.end());
   }
   for (size_t k = 0; k < std::min<size_t>(cases.size(), 2); ++k)
@@ -443,7 +403,7 @@ std::vector<core::LiftShape> MakeShapesAround(const core::KernelSpec& spec, cons
                                               size_t count, uint64_t limit_bytes) {
   std::vector<core::LiftShape> shapes;
   if (spec.cases.empty()) return shapes;
-  const Scalars small = Shrunk(spec, spec.cases.front(), Relations(spec), kSubstitutes[0]);
+  const Scalars small = Shrunk(spec, spec.cases.front(), SizeRelations::Of(spec), kSubstitutes[0]);
   const std::set<std::string> sizes = ShapeScalars(spec);
   std::vector<int64_t> descending(numbers.rbegin(), numbers.rend());
   std::sort(descending.begin(), descending.end(), std::greater<>());

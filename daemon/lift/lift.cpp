@@ -229,29 +229,71 @@ class Lifting {
   }
 
   Result<LiftOutcome> Attempt() {
+    // Right where some scalar is what it was at all shapes so far.
+    std::optional<Lifted> narrower;
+    const auto give_up = [&] {
+      return narrower ? LiftOutcome(std::move(*narrower)) : LiftOutcome(std::move(failure_));
+    };
     for (size_t wanted = std::min<size_t>(request_.unified_shapes, DifferentSizes());;) {
       while (forms() < wanted && next_ < shapes_.size() && !IsTooLarge(failure_))
         if (const LiftShape& shape = *shapes_[next_++]; IsAffordable(shape)) WW_TRY(See(shape));
-      if (forms() == 0) return LiftOutcome(std::move(failure_));
+      if (forms() == 0) return give_up();
       WW_ASSIGN(std::optional<Lifted> lifted, UnifyMost());
       if (!lifted) {
-        if (forms() < wanted || forms() == kMostForms) return LiftOutcome(std::move(failure_));
+        if (forms() < wanted || forms() == kMostForms) return give_up();
         wanted = forms() + 1;
         continue;
       }
-      WW_ASSIGN(const bool agrees, VerifyAtNext(*lifted));
+      WW_ASSIGN(bool agrees, VerifyAtNext(*lifted));
+      while (agrees && lifted->verified && BringForwardWhatVaries()) {
+        narrower = Finished(*lifted);
+        lifted->verified = false;
+        WW_ASSIGN(agrees, VerifyAtNext(*lifted));
+        lifted->verified = agrees;  // also where the shape could not be run
+      }
       if (!agrees) {  // that shape is among the forms now
-        if (forms() >= kMostForms) return LiftOutcome(std::move(failure_));
+        if (forms() >= kMostForms) return give_up();
         wanted = forms();
         continue;
       }
       if (lifted->shapes == 2 && !lifted->verified)
         return LiftOutcome(
             NotLifted{"too few shapes", "two shapes do not tell how sizes follow from the scalars", true});
-      AddAssumptions(lifted->computation);
-      lifted->notes = std::move(notes_);
-      return LiftOutcome(std::move(*lifted));
+      return LiftOutcome(Finished(std::move(*lifted)));
     }
+  }
+
+  Lifted Finished(Lifted lifted) const {
+    AddAssumptions(lifted.computation);
+    lifted.notes = notes_;
+    return lifted;
+  }
+
+  // Makes a shape the next at which a scalar is another number than at all shapes so far: a stride that was always two
+  // may stand anywhere in the form. False: there is none, or no time.
+  bool BringForwardWhatVaries() {
+    const auto varies = [&](const LiftShape* shape) {
+      const core::Sizes sizes = Named(shape->scalars).sizes;
+      return IsAffordable(*shape) && std::any_of(sizes.begin(), sizes.end(), [&](const auto& size) {
+               return std::all_of(shapes_.begin(), shapes_.begin() + static_cast<std::ptrdiff_t>(next_),
+                                  [&](const LiftShape* tried) {
+                                    return Named(tried->scalars).sizes.at(size.first) != size.second;
+                                  }) &&
+                      IsConstant(size.first);
+             });
+    };
+    const auto next = shapes_.begin() + static_cast<std::ptrdiff_t>(next_);
+    const auto found = std::find_if(next, shapes_.end(), varies);
+    if (found == shapes_.end() || !InTime()) return false;
+    std::rotate(next, found, found + 1);
+    return true;
+  }
+  // At all shapes that were tried.
+  bool IsConstant(const std::string& name) const {
+    return std::all_of(shapes_.begin(), shapes_.begin() + static_cast<std::ptrdiff_t>(next_),
+                       [&](const LiftShape* tried) {
+                         return Named(tried->scalars).sizes.at(name) == Named(shapes_[0]->scalars).sizes.at(name);
+                       });
   }
 
   std::string Describe(const FormAtShape& shape) const {

@@ -1,10 +1,13 @@
 // Shapes at which an entry is executed to be lifted.
 #include "judge/lift_shapes.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
+#include <sstream>
 
 #include "config/manifest.h"
 
@@ -171,6 +174,49 @@ TEST(LiftShapes, SomeDivideAsEveryCaseDoesAndSomeTellEqualSizesApart) {
   }
   EXPECT_GE(even.size(), 4u);
   EXPECT_EQ(apart.size(), 1u);
+}
+
+// What launchers take beside the sizes that it follows from: else they read outside their inputs.
+TEST(LiftShapes, ExtentsThatWindowsLeaveFollow) {
+  struct Row {
+    const char *buffers, *scalars, *cases;
+    std::function<int64_t(const std::map<std::string, int64_t>&)> extent;
+  };
+  const Row rows[] = {
+      {"      x: {buffer: f32, shape: [c, l_in], role: in}\n      w: {buffer: f32, shape: [m, c, k], role: in}\n"
+       "      y: {buffer: f32, shape: [m, l_out], role: out}\n",
+       "c l_in m l_out k stride dilation",
+       "      - {c: 8, l_in: 260, m: 16, l_out: 129, k: 3, stride: 2, dilation: 1}\n"
+       "      - {c: 5, l_in: 101, m: 7, l_out: 31, k: 4, stride: 3, dilation: 3}\n",
+       [](const auto& s) { return (s.at("l_in") - s.at("dilation") * (s.at("k") - 1) - 1) / s.at("stride") + 1; }},
+      {"      x: {buffer: f32, shape: [n * l_in], role: in}\n      y: {buffer: f32, shape: [n * l_out], role: out}\n",
+       "l_out n l_in size step pad",
+       "      - {l_out: 20, n: 3, l_in: 40, size: 3, step: 2, pad: 1}\n"
+       "      - {l_out: 83, n: 5, l_in: 85, size: 5, step: 1, pad: 1}\n",
+       [](const auto& s) { return (s.at("l_in") + 2 * s.at("pad") - s.at("size")) / s.at("step") + 1; }},
+      {"      x: {buffer: f32, shape: [c, l_in], role: in}\n      w: {buffer: f32, shape: [c, k], role: in}\n"
+       "      y: {buffer: f32, shape: [c, l_out], role: out}\n",
+       "c l_in l_out k stride pad more",
+       "      - {c: 8, l_in: 20, l_out: 42, k: 5, stride: 2, pad: 1, more: 1}\n"
+       "      - {c: 5, l_in: 31, l_out: 90, k: 4, stride: 3, pad: 2, more: 0}\n",
+       [](const auto& s) {
+         return (s.at("l_in") - 1) * s.at("stride") - 2 * s.at("pad") + s.at("k") - 1 + s.at("more") + 1;
+       }}};
+  for (const Row& row : rows) {
+    std::string arguments = row.buffers;
+    std::istringstream names(row.scalars);
+    for (std::string name; names >> name;) arguments += "      " + name + ": {scalar: i32}\n";
+    const auto shapes = MakeLiftShapes(Spec(arguments, row.cases), 9, 1 << 20);
+    EXPECT_GE(SizesOf(shapes).size(), 6u) << row.scalars;
+    for (const core::LiftShape& shape : shapes) {
+      std::map<std::string, int64_t> sizes;
+      for (const auto& [name, value] : shape.scalars) sizes[name] = std::get<int64_t>(value);
+      std::string at;
+      for (const auto& [name, value] : sizes) at += fmt::format(" {}={}", name, value);
+      EXPECT_EQ(sizes.at("l_out"), row.extent(sizes)) << at;
+      EXPECT_GT(sizes.at("l_out"), 0) << at;
+    }
+  }
 }
 
 }  // namespace
