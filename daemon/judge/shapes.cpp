@@ -169,7 +169,9 @@ std::vector<core::Case> LongShapes(const core::KernelSpec& spec, const core::Cas
   };
   const double root = std::pow(kElements, 1 / static_cast<double>(names.size()));
   const auto drawn = static_cast<int64_t>(random.Below(0, 64));
-  shapes.Add([&](const std::string&, int i, int64_t) { return static_cast<int64_t>(root) + 1 + drawn + i; });
+  // A row alone ends some blocks beyond a thousand of a thousand threads, all that one block can scan the totals of.
+  const int64_t beyond = names.size() == 1 ? 5'000 + 1'000 * drawn : 1 + drawn;
+  shapes.Add([&](const std::string&, int i, int64_t) { return static_cast<int64_t>(root) + beyond + i; });
   if (names.size() <= 2)
     shapes.Add([&](const std::string&, int, int64_t) { return names.size() == 1 ? int64_t{1} << 20 : int64_t{512}; });
   uint64_t stream = 1;

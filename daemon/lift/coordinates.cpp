@@ -292,7 +292,10 @@ class DomainExplanation {
       ++counts[key];
     }
     uint64_t box = 1;
-    for (const int64_t extent : extents_) box *= static_cast<uint64_t>(std::max<int64_t>(extent, 1));
+    for (const int64_t extent : extents_)
+      if (box <= kMaxBoxPoints) box *= static_cast<uint64_t>(std::max<int64_t>(extent, 1));
+    can_be_counted_ = box <= kMaxBoxPoints;
+    if (!can_be_counted_) return;
     // Large ones by a sample of the fixed parts.
     const size_t step = std::max<size_t>(1, counts.size() * box / kMaxBoxPoints);
     size_t i = 0;
@@ -310,8 +313,10 @@ class DomainExplanation {
     return true;
   }
 
-  // Rows satisfy all guards, so it is enough to count the points of the box that do.
+  // Rows satisfy all guards, so it is enough to count the points of the box that do. Of a box that is too large for
+  // that, nothing is known.
   bool Explains(const std::vector<IntegerGuard>& guards) const {
+    if (!can_be_counted_) return false;
     std::vector<int64_t> point(fixed_ + extents_.size());
     for (const auto& [fixed, count] : counts_) {
       std::copy(fixed.begin(), fixed.end(), point.begin());
@@ -367,6 +372,7 @@ class DomainExplanation {
   // A column against the remainder of another one: the mask of a row in its group of rows. False: that explains
   // nothing.
   bool AddDigit(std::vector<IntegerGuard>& guards) const {
+    if (!can_be_counted_) return false;
     uint64_t box = 1;
     for (const int64_t extent : extents_) box *= static_cast<uint64_t>(std::max<int64_t>(extent, 1));
     if (columns_.empty() || box * counts_.size() > kMaxPointsForDigits) return false;
@@ -426,6 +432,7 @@ class DomainExplanation {
   size_t fixed_;
   const std::vector<int64_t>& extents_;
   std::vector<std::pair<std::vector<int64_t>, uint64_t>> counts_;
+  bool can_be_counted_ = true;
 };
 
 }  // namespace

@@ -26,6 +26,9 @@ constexpr std::string_view kOfToolkit[] = {"ww_",    "WW_",          "NV_IF_",  
                                            "NV_IS_", "NV_PROVIDES_", "CUDART_VERSION", "CUDA_VERSION",
                                            "CUB_",   "THRUST_",      "CCCL_",          "__nv_"};
 
+// Types of the toolkit's headers for narrow numbers, which have no other names: __nv_bfloat162, __nv_fp8x4_e4m3.
+constexpr std::string_view kNarrowTypes[] = {"__nv_bfloat16", "__nv_fp8", "__nv_fp6", "__nv_fp4", "__nv_saturation_t"};
+
 bool IsOneOf(std::span<const std::string_view> list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
@@ -37,6 +40,9 @@ bool IsReserved(std::string_view name) {
 }
 bool DependsOnBuild(std::string_view name) {
   if (IsOneOf(kSameEverywhere, name)) return false;
+  if (std::any_of(std::begin(kNarrowTypes), std::end(kNarrowTypes),
+                  [&](std::string_view type) { return name.starts_with(type); }))
+    return false;
   return IsReserved(name) || IsOneOf(kOfBuild, name) || name == "ww" ||
          std::any_of(std::begin(kOfToolkit), std::end(kOfToolkit),
                      [&](std::string_view prefix) { return name.starts_with(prefix); });

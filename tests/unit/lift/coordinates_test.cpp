@@ -87,6 +87,13 @@ struct DomainRow {
 };
 class Domains : public testing::TestWithParam<DomainRow> {};
 
+// Of a box of 10^12 points nothing can be counted: no explanation, at once.
+TEST(DomainsOfManyPoints, AreNotExplained) {
+  constexpr int64_t kExtent = 10'000;
+  const std::vector<Column> points = {{0, 1, kExtent - 1}, {0, 2, kExtent - 1}, {0, 1, kExtent - 1}};
+  EXPECT_FALSE(ExplainDomain(Pointers(points), 0, {kExtent, kExtent, kExtent}, {}));
+}
+
 TEST_P(Domains, AreBoxesWithGuards) {
   constexpr int64_t kRows = 6, kColumns = 8;
   std::vector<Column> points(2);

@@ -138,6 +138,7 @@ TEST(Ast, KnowsWhereTextDependsOnTheBuild) {
       {"#define P(a, b) a##b\nint f() { return P(_, _CUDA_ARCH__); }", "build: _", "_", 2},
       {"#define P(a, b) a##b\nint f() { return P(1, 2); }", "", "", 0},
       {"#ifdef FAST\n  int f() { return 2; }\n#endif\n", "build: text", "int f() { return 2; }", 2},
+      {"struct __nv_bfloat162 { int x; };\nint f(__nv_bfloat162 pair) { return pair.x; }", "", "", 0},
       {"#if 0\n// nothing but a comment\n#endif\n", "", "", 0},
   };
   for (const Row& row : rows) {
