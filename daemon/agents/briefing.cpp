@@ -222,7 +222,7 @@ std::string PlanText(const core::Plan& plan, const skills::MethodCard* card) {
 }
 
 Result<Listing> ListEntry(const Situation& at, const core::Candidate& candidate) {
-  const core::SourceRef source{at.original.root, at.original.file, candidate.text};
+  const core::SourceRef source = at.original.With(candidate.text);
   WW_ASSIGN(core::EntryText entry, core::ReadEntryText(at.evaluator, source, at.spec.entry));
   std::string text = fmt::format("File {}:\n", Quoted(source.file)) + NumberedLines(entry.text);
   for (size_t i = 0; i < std::min(kMaxHeaders, entry.headers.size()); ++i) {

@@ -24,8 +24,7 @@ Result<std::vector<Attempt>> Optimize(const core::SourceRef& source, const std::
   std::vector<Attempt> attempts;
   std::set<std::string> seen = {base.hash};
   for (const auto& parameters : plan.variants) {
-    core::RewriteRequest request{
-        {source.root, source.file, base.text}, entry, plan.kernel, plan.transform, parameters, {}};
+    core::RewriteRequest request{source.With(base.text), entry, plan.kernel, plan.transform, parameters, {}};
     if (plan.transform.starts_with(core::kSchedulePrefix)) request.scheduling = scheduling;
     WW_ASSIGN(core::RewriteOutcome outcome, evaluator.Rewrite(request));
     attempts.push_back(

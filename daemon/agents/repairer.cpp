@@ -68,7 +68,7 @@ Result<Repair> RepairCandidate(const core::SourceRef& source, const std::string&
     const std::string name = QuotedName(diagnosis.quote);
     const auto known = KnownDeclarations().find(name);
     if (known == KnownDeclarations().end()) return Abandon{"no declaration is known for '" + name + "'"};
-    const core::RewriteRequest request{.source = {source.root, source.file, failed.text},
+    const core::RewriteRequest request{.source = source.With(failed.text),
                                        .entry = entry,
                                        .kernel = {},
                                        .transform = std::string(core::kDeclaredText),

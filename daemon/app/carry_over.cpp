@@ -38,7 +38,7 @@ class Carrying {
     WW_ASSIGN(tree_, workspace_.ExportTree(commit_));
     WW_ASSIGN(toolchain_, services_.toolchain());
     WW_ASSIGN(memory::Trajectory trajectory, workspace_.OpenTrajectory());
-    WW_ASSIGN(original_, judge::ReadSource(tree_, spec().file));
+    WW_ASSIGN(original_, judge::ReadSource(tree_, spec()));
 
     OptimizedKernel kernel;
     kernel.name = spec().name;
@@ -119,7 +119,7 @@ class Carrying {
     WW_ASSIGN(const judge::Baseline baseline, judge->Prepare());
     const auto* before = std::get_if<core::Measured>(&baseline.original);
     if (before == nullptr) return Refuse(core::VerdictMessage(baseline.original));
-    const core::SourceRef source{original_.root, original_.file, carried.text};
+    const core::SourceRef source = original_.With(carried.text);
     WW_ASSIGN(const core::Verdict verdict,
               judge->Evaluate(source, services_.candidates.evaluator, judge::VerificationLevel::kFull));
     kernel.counts = {.rounds = 0, .attempts = 1, .evaluations = 1};

@@ -125,7 +125,7 @@ class Comparison {
     if (file == sources.files.end() || sources.unreadable.count(spec.file) != 0) return std::string();
     const fs::path root = scratch_.path() / revision.commit().substr(0, 12);
     WW_TRY(revision.Export(sources, root));
-    WW_ASSIGN(const core::SourceRef source, judge::ReadSource(root, spec.file));
+    WW_ASSIGN(const core::SourceRef source, judge::ReadSource(root, spec));
     WW_ASSIGN(const core::Inspection inspection, worker_.Inspect(source));
     for (const auto& entry : inspection.entries)
       if (entry.name == spec.entry.substr(0, spec.entry.find('<'))) return entry.slice_hash;
@@ -188,6 +188,7 @@ std::string EntryDigest(const core::KernelSpec& spec) {
   for (const core::InPlacePair& pair : spec.alias.value_or(std::vector<core::InPlacePair>()))
     hasher.Add(pair.output).Add(pair.input);
   Add(hasher, spec.accumulation);
+  if (!spec.build.IsDefault()) hasher.Add(spec.build.Text());
   return hasher.Finish();
 }
 

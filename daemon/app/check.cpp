@@ -58,7 +58,7 @@ std::string BaseName(const std::string& entry) { return entry.substr(0, entry.fi
 
 Status CheckKernel(const std::filesystem::path& root, const core::KernelSpec& spec, core::Evaluator& worker,
                    std::vector<Error>& errors) {
-  WW_ASSIGN(const core::SourceRef source, judge::ReadSource(root, spec.file));
+  WW_ASSIGN(const core::SourceRef source, judge::ReadSource(root, spec));
   WW_ASSIGN(const core::Inspection inspection, worker.Inspect(source));
   const core::EntryInfo* entry = nullptr;
   std::vector<std::string> names;

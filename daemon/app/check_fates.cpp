@@ -79,7 +79,7 @@ Result<CheckedKernel> FindFates(const Workspace& workspace, const core::Manifest
   core::KernelSpec one = spec;
   one.cases = {spec.cases[smallest]};
   WW_ASSIGN(const core::SourceRef source,
-            judge::ReadSource(std::filesystem::absolute(workspace.repository().root()), spec.file));
+            judge::ReadSource(std::filesystem::absolute(workspace.repository().root()), spec));
   const auto judge = MakeJudge({.device = workspace.device(),
                                 .spec = one,
                                 .original = source,

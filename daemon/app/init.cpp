@@ -48,7 +48,7 @@ Result<std::vector<InspectedFile>> InspectSources(const fs::path& root, core::Ev
   std::vector<InspectedFile> files;
   for (const auto& file : FindSources(root)) {
     progress.step("reading " + file);
-    WW_ASSIGN(const core::SourceRef source, judge::ReadSource(root, file));
+    WW_ASSIGN(const core::SourceRef source, judge::ReadSource(root, file, {}));
     WW_ASSIGN(core::Inspection inspection, worker.Inspect(source));
     if (inspection.entries.empty()) continue;
     InspectedFile inspected{file, std::move(inspection), {}};

@@ -32,7 +32,7 @@ Result<std::vector<LiftedKernel>> LiftKernels(const Workspace& workspace, const 
   std::vector<LiftedKernel> kernels;
   for (const core::KernelSpec& spec : manifest.kernels) {
     services.progress.step("lifting " + spec.name);
-    WW_ASSIGN(const core::SourceRef source, judge::ReadSource(root, spec.file));
+    WW_ASSIGN(const core::SourceRef source, judge::ReadSource(root, spec));
     WW_ASSIGN(core::LiftOutcome outcome, LiftKernel(workspace.device(), spec, source, services.trusted));
     services.progress.finish();
     kernels.push_back({spec, std::move(outcome)});

@@ -133,7 +133,7 @@ class NightRun {
       input.failure = fmt::format("{} has no entry {}", spec.file, spec.entry);
       return {};
     }
-    WW_ASSIGN(const core::SourceRef present, judge::ReadSource(tree_, spec.file));
+    WW_ASSIGN(const core::SourceRef present, judge::ReadSource(tree_, spec));
     const auto anchor = nights::ReferenceRevisionOf(history, key_);
     if (anchor && anchor->slice != input.slice) {
       WW_ASSIGN(const bool timed, Compare(spec, *anchor, present, timer, input));
@@ -157,7 +157,7 @@ class NightRun {
       input.reference_error = then ? "the entry does not exist in it" : then.error().message;
       return false;
     }
-    WW_ASSIGN(const core::SourceRef reference, judge::ReadSource(*tree, spec.file));
+    WW_ASSIGN(const core::SourceRef reference, judge::ReadSource(*tree, spec));
     WW_ASSIGN(auto compared, timer.Compare(spec, reference, present));
     if (auto* comparison = std::get_if<nights::NightComparison>(&compared)) {
       input.present = std::move(comparison->present);

@@ -160,8 +160,8 @@ class Optimization {
       std::error_code error;
       if (!fs::exists(old_tree / spec.file, error)) continue;  // new
       progress_.step(spec.name + ": timing it against " + request_.changed_since);
-      WW_ASSIGN(const core::SourceRef reference, judge::ReadSource(old_tree, spec.file));
-      WW_ASSIGN(const core::SourceRef present, judge::ReadSource(tree_, spec.file));
+      WW_ASSIGN(const core::SourceRef reference, judge::ReadSource(old_tree, spec));
+      WW_ASSIGN(const core::SourceRef present, judge::ReadSource(tree_, spec));
       WW_ASSIGN(const auto timed, timer.Compare(spec, reference, present));
       const auto* comparison = std::get_if<nights::NightComparison>(&timed);
       if (comparison == nullptr || comparison->judgement.decision != nights::CodeDecision::kSlower) continue;
@@ -234,7 +234,7 @@ class Optimization {
 
   Result<OptimizedKernel> RefineKernel(const core::KernelSpec& spec, memory::Trajectory& trajectory) {
     WW_TRY(workspace_.repository().Read(commit_, spec.file));  // reports a file in a submodule or in Git LFS
-    WW_ASSIGN(const core::SourceRef original, judge::ReadSource(tree_, spec.file));
+    WW_ASSIGN(const core::SourceRef original, judge::ReadSource(tree_, spec));
     const search::RefineTask task = TaskFor(spec, original);
     if (request_.again)
       WW_TRY(Forget(trajectory, {.kernel = spec.name,

@@ -9,7 +9,7 @@ Result<ProfiledKernel> ProfileKernel(const Workspace& workspace, const core::Man
                                      const core::KernelSpec& spec, const std::string& toolchain,
                                      core::Evaluator& worker) {
   const std::filesystem::path root = std::filesystem::absolute(workspace.repository().root());
-  WW_ASSIGN(const core::SourceRef source, judge::ReadSource(root, spec.file));
+  WW_ASSIGN(const core::SourceRef source, judge::ReadSource(root, spec));
   const auto judge = MakeJudge({.device = workspace.device(),
                                 .spec = spec,
                                 .original = source,

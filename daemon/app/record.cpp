@@ -19,7 +19,7 @@ Result<RecordResult> RecordReferences(const Workspace& workspace, const std::str
   WW_ASSIGN(const std::string toolchain, services.toolchain());
   MentionUnanswered(manifest, services.progress);
   const auto record = [&](const core::KernelSpec& spec) -> Result<judge::RecordReport> {
-    WW_ASSIGN(const core::SourceRef original, judge::ReadSource(tree, spec.file));
+    WW_ASSIGN(const core::SourceRef original, judge::ReadSource(tree, spec));
     return MakeJudge({.device = workspace.device(),
                       .spec = spec,
                       .original = original,

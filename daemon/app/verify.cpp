@@ -89,9 +89,8 @@ Result<VerifyResult> VerifyWorkingTree(const Workspace& workspace, const std::st
   WW_ASSIGN(const std::filesystem::path tree, workspace.ExportTree(result.base));
   WW_ASSIGN(const std::string toolchain, services.toolchain());
   const auto verify = [&](const core::KernelSpec& spec) -> Status {
-    WW_ASSIGN(const core::SourceRef original, judge::ReadSource(tree, spec.file));
-    WW_ASSIGN(const core::SourceRef candidate,
-              judge::ReadSource(std::filesystem::absolute(repository.root()), spec.file));
+    WW_ASSIGN(const core::SourceRef original, judge::ReadSource(tree, spec));
+    WW_ASSIGN(const core::SourceRef candidate, judge::ReadSource(std::filesystem::absolute(repository.root()), spec));
     // References come from the trusted revision: a candidate cannot bring its own.
     const auto judge = MakeJudge({.device = workspace.device(),
                                   .spec = spec,

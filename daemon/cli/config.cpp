@@ -185,6 +185,9 @@ void PrintRepository(const core::Manifest& manifest, const Places& places, const
     for (const core::Case& c : kernel.cases) cases.push_back(c.name);
     out.AddRow("kernels." + kernel.name, fmt::format("{} {}: {}", kernel.file, kernel.entry, fmt::join(cases, ", ")),
                fmt::format("{}:{}", config::kManifestName, kernel.line));
+    if (!kernel.build.IsDefault())
+      out.AddRow("kernels." + kernel.name + ".build", kernel.build.Text(),
+                 fmt::format("{}:{}", config::kManifestName, kernel.build.line));
   }
 }
 

@@ -30,6 +30,7 @@ std::string Key(const CompileRequest& request, const std::string& toolchain) {
   hasher.Add("module 2").Add(toolchain).Add(request.arch).Add(request.file).Add(request.text);
   for (const auto& [name, text] : request.headers) hasher.Add(name).Add(text);
   for (const auto& kernel : request.kernels) hasher.Add(kernel);
+  if (!request.options.IsDefault()) hasher.Add(request.options.Text());
   if (!request.line_info) hasher.Add("no lines");
   if (request.build == Build::kOther) hasher.Add("other build");
   if (request.build == Build::kAsWritten) hasher.Add("as written");
@@ -86,13 +87,23 @@ std::string RefusedPtx(const Nvrtc& nvrtc, nvrtcProgram program, std::vector<std
   return ptx;
 }
 
+// Our headers need C++17, of which a text in C++14 hardly notices anything.
+core::CxxStandard StandardOfSlices(const core::BuildOptions& options) {
+  return std::max(options.standard, core::CxxStandard::k17);
+}
+
 std::vector<std::string> Options(const CompileRequest& request, const Toolkit& toolkit) {
   // As nvcc compiles by default, except that unannotated functions count as __device__, since the slice may hold host
   // helpers and members along with the kernels.
-  std::vector<std::string> options = {request.build == Build::kOther ? "-std=c++20" : "-std=c++17", "--device-int128",
+  const core::CxxStandard standard =
+      request.build == Build::kOther ? core::CxxStandard::k20 : StandardOfSlices(request.options);
+  std::vector<std::string> options = {fmt::format("-std={}", core::Name(standard)), "--device-int128",
                                       "-default-device"};
+  for (std::string& define : request.options.Defines()) options.push_back(std::move(define));
+  for (const core::BuildFlag flag : request.options.flags)
+    if (flag != core::BuildFlag::kRelaxedConstexpr) options.emplace_back(core::Name(flag));  // how slices are anyway
   if (request.build == Build::kOther) {
-    options.push_back("-DNDEBUG");
+    if (!request.options.define.contains("NDEBUG")) options.emplace_back("-DNDEBUG");
     options.push_back("--gpu-architecture=compute" + request.arch.substr(2));
   } else if (request.build == Build::kMarkers) {
     // Relocatable, since the markers are defined nowhere.

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "compile/toolkit.h"
+#include "core/build_options.h"
 #include "core/compiled.h"
 #include "core/verdict.h"
 
@@ -22,7 +23,8 @@ enum class Build : uint8_t {
   // For lifting: the mathematical library's functions stay calls of markers (core/math_markers.h). There is PTX and no
   // cubin, nor what it says about the kernels; only the simulator runs it.
   kMarkers,
-  // As another project might build it, C++20 without assertions: code that depends on that differs. PTX alone.
+  // As another project might build it, C++20 without assertions: code that depends on that differs. PTX alone. What the
+  // project's own build defines and its flags hold here too.
   kOther,
   // Nearly without optimization: integers wrap where the text says so, though an overflow that C++ leaves undefined may
   // go unnoticed in the usual build.
@@ -37,6 +39,7 @@ struct CompileRequest {
   std::string arch = "sm_90";
   bool line_info = true;  // .loc in PTX, line table in the cubin; without it, equal code gives equal bytes
   Build build = Build::kUsual;
+  core::BuildOptions options = {};  // of the project; its folders are not searched, since `headers` are complete
 };
 using CompileOutcome = std::variant<core::CompiledModule, core::CompileFailed>;
 

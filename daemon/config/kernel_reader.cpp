@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/fields.h"
+#include "config/build_reader.h"
 #include "config/case_reader.h"
 #include "config/expression_reader.h"
 #include "config/init_reader.h"
@@ -21,14 +22,16 @@ constexpr size_t kMaxArguments = 256, kMaxDimensions = 8;
 
 class KernelReader {
  public:
-  KernelReader(const YamlNode& node, Diagnostics& diagnostics)
-      : node_(node), diagnostics_(diagnostics), errors_before_(diagnostics.size()) {}
+  KernelReader(const YamlNode& node, const core::BuildOptions& build, Diagnostics& diagnostics)
+      : node_(node), diagnostics_(diagnostics), errors_before_(diagnostics.size()) {
+    spec_.build = build;
+  }
 
   core::KernelSpec Read() {
-    YamlObject map(
-        node_, "a kernel",
-        {"name", "file", "entry", "args", "cases", "launch", "tolerance", "allow", "special", "alias", "accumulation"},
-        diagnostics_);
+    YamlObject map(node_, "a kernel",
+                   {"name", "file", "entry", "args", "cases", "launch", "tolerance", "allow", "special", "alias",
+                    "accumulation", "build"},
+                   diagnostics_);
     spec_.line = node_.line();
     if (!node_.IsMap()) return std::move(spec_);
     spec_.name = map.String("name");
@@ -44,6 +47,7 @@ class KernelReader {
       YamlObject values(*tolerance, "a tolerance", {"relative"}, diagnostics_);
       spec_.tolerance.relative = values.Double("relative", 1e-16, 1);
     }
+    if (const YamlNode* build = map.Find("build")) spec_.build = ReadBuild(*build, spec_.build, diagnostics_);
     if (const YamlNode* special = map.Find("special")) ReadSpecial(*special);
     if (const YamlNode* alias = map.Find("alias")) ReadAlias(*alias);
     if (const YamlNode* accumulation = map.Find("accumulation")) {
@@ -291,8 +295,8 @@ class KernelReader {
 
 }  // namespace
 
-core::KernelSpec ReadKernel(const YamlNode& node, Diagnostics& diagnostics) {
-  return KernelReader(node, diagnostics).Read();
+core::KernelSpec ReadKernel(const YamlNode& node, const core::BuildOptions& build, Diagnostics& diagnostics) {
+  return KernelReader(node, build, diagnostics).Read();
 }
 
 }  // namespace warpwright::config

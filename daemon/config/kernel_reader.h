@@ -6,7 +6,8 @@
 
 namespace warpwright::config {
 
-// What could be read; errors are noted in `diagnostics`, and the value must then not be used.
-core::KernelSpec ReadKernel(const YamlNode& node, Diagnostics& diagnostics);
+// What could be read; errors are noted in `diagnostics`, and the value must then not be used. `build`: that of the
+// manifest, of which the kernel's own overrides what it names.
+core::KernelSpec ReadKernel(const YamlNode& node, const core::BuildOptions& build, Diagnostics& diagnostics);
 
 }  // namespace warpwright::config

@@ -9,6 +9,7 @@
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "config/build_reader.h"
 #include "config/kernel_reader.h"
 #include "config/remote_text.h"
 #include "config/repository_path.h"
@@ -145,7 +146,8 @@ std::optional<Question> FindQuestion(const YamlNode& node, std::string_view key)
   return std::nullopt;
 }
 
-void ReadKernels(const YamlNode& node, core::Manifest& manifest, Diagnostics& diagnostics) {
+void ReadKernels(const YamlNode& node, const core::BuildOptions& build, core::Manifest& manifest,
+                 Diagnostics& diagnostics) {
   if (!node.IsList()) return diagnostics.Add(node, "'kernels' must be a list", "begin each kernel with '- name: ...'");
   std::set<std::string> names;
   for (const YamlNode& item : node.items()) {
@@ -158,7 +160,7 @@ void ReadKernels(const YamlNode& node, core::Manifest& manifest, Diagnostics& di
                        "for example " + ExampleAnswer(question->key))});
       continue;
     }
-    core::KernelSpec spec = ReadKernel(item, diagnostics);
+    core::KernelSpec spec = ReadKernel(item, build, diagnostics);
     if (!spec.name.empty() && !names.insert(spec.name).second)
       diagnostics.Add(*item.Find("name"), fmt::format("a second kernel is called '{}'", spec.name),
                       "names must be unique");
@@ -174,10 +176,13 @@ Result<core::Manifest> ParseManifest(std::string_view text, std::string path) {
   manifest.path = std::move(path);
   manifest.digest = base::Sha256(text);
   Diagnostics diagnostics;
-  YamlObject map(root, "a manifest", {"version", "kernels", "policy", "pull_requests", "nightly"}, diagnostics);
+  YamlObject map(root, "a manifest", {"version", "build", "kernels", "policy", "pull_requests", "nightly"},
+                 diagnostics);
   if (root.IsMap()) {
     map.Integer("version", 1, 1);
-    if (const YamlNode* kernels = map.Require("kernels")) ReadKernels(*kernels, manifest, diagnostics);
+    core::BuildOptions build;
+    if (const YamlNode* node = map.Find("build")) build = ReadBuild(*node, build, diagnostics);
+    if (const YamlNode* kernels = map.Require("kernels")) ReadKernels(*kernels, build, manifest, diagnostics);
     if (const YamlNode* policy = map.Find("policy")) manifest.policy = ReadPolicy(*policy, diagnostics);
     if (const YamlNode* policy = map.Find("pull_requests"))
       manifest.pull_requests = ReadPullRequests(*policy, diagnostics);
@@ -210,20 +215,24 @@ Result<core::Manifest> LoadManifest(const std::filesystem::path& repository_root
   WW_ASSIGN(std::string text, base::ReadFile(path, kMaxManifestBytes));
   WW_ASSIGN(core::Manifest manifest, ParseManifest(text, path.string()));
   Diagnostics diagnostics;
-  auto check = [&](const std::string& file, int line) {
-    if (Status found = CheckRepositoryFile(repository_root, file); !found)
+  auto check = [&](Status found, int line) {
+    if (!found)
       diagnostics.Add(Error{.code = ErrorCode::kConfig,
                             .message = found.error().message,
                             .file = path.string(),
                             .line = line,
                             .remedy = found.error().remedy});
   };
+  std::set<std::pair<std::string, int>> folders;
   for (const core::KernelSpec& spec : manifest.kernels) {
-    check(spec.file, spec.line);
+    check(CheckRepositoryFile(repository_root, spec.file), spec.line);
+    for (const std::string& folder : spec.build.include)
+      if (folders.emplace(folder, spec.build.line).second)  // kernels share those of the whole manifest
+        check(CheckRepositoryFolder(repository_root, folder), spec.build.line);
     for (const core::Argument& argument : spec.args)
       if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
           buffer && buffer->init.kind == core::Init::Kind::kFile)
-        check(buffer->init.path, argument.line);
+        check(CheckRepositoryFile(repository_root, buffer->init.path), argument.line);
   }
   WW_TRY(diagnostics.ToStatus());
   return manifest;

@@ -11,7 +11,7 @@
 namespace warpwright::config {
 namespace {
 
-constexpr size_t kMaxModels = 32, kMaxArguments = 64;
+constexpr size_t kMaxModels = 32, kMaxWords = 64;
 constexpr std::string_view kModelKeys[] = {"transport",         "model",    "base_url",   "key",
                                            "command",           "folder",   "structured", "token_limit",
                                            "max_output_tokens", "deadline", "stall",      "price"};
@@ -124,8 +124,8 @@ class ModelReader {
     if (at == nullptr) return;
     auto words = diagnostics_.Take(at->AsStrings());
     if (!words) return;
-    if (words->empty() || words->size() > kMaxArguments || words->front().empty())
-      diagnostics_.Add(*at, fmt::format("'command' must be a list of 1 to {} words", kMaxArguments),
+    if (words->empty() || words->size() > kMaxWords || words->front().empty())
+      diagnostics_.Add(*at, fmt::format("'command' must be a list of 1 to {} words", kMaxWords),
                        "the program and its arguments; no shell is between");
     model.command = std::move(*words);
   }

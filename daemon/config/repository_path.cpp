@@ -17,42 +17,64 @@ bool IsGitFolder(std::string_view part) {  // also on case-insensitive file syst
   return lower == ".git" || lower == "git~1";
 }
 
-tl::unexpected<Error> Refuse(std::string_view path, std::string_view why) {
-  return Fail(ErrorCode::kConfig, fmt::format("the path '{}' {}", path.substr(0, 200), why),
-              "name a file below the repository's root, such as kernels/softmax.cu");
+constexpr std::string_view kFile = "name a file below the repository's root, such as kernels/softmax.cu",
+                           kFolder = "name a folder below the repository's root, such as include";
+
+tl::unexpected<Error> Refuse(std::string_view path, std::string_view why, std::string_view remedy) {
+  return Fail(ErrorCode::kConfig, fmt::format("the path '{}' {}", path.substr(0, 200), why), std::string(remedy));
 }
 
-}  // namespace
-
-Status CheckRepositoryPath(std::string_view path) {
-  if (path.empty()) return Refuse(path, "is empty");
-  if (path.size() > 1000) return Refuse(path, "is longer than 1,000 characters");
-  if (path[0] == '/') return Refuse(path, "is absolute");
+Status CheckName(std::string_view path, std::string_view remedy) {
+  const auto refuse = [&](std::string_view why) -> Status { return Refuse(path, why, remedy); };
+  if (path.empty()) return refuse("is empty");
+  if (path.size() > 1000) return refuse("is longer than 1,000 characters");
+  if (path[0] == '/') return refuse("is absolute");
   for (unsigned char c : path)
-    if (c < 0x20 || c == 0x7f || c == '\\') return Refuse(path, "holds a control character or a backslash");
+    if (c < 0x20 || c == 0x7f || c == '\\') return refuse("holds a control character or a backslash");
   for (size_t begin = 0; begin <= path.size();) {
     size_t end = std::min(path.find('/', begin), path.size());
     std::string_view part = path.substr(begin, end - begin);
-    if (part.empty() || part == ".") return Refuse(path, "has an empty or '.' part");
-    if (part == "..") return Refuse(path, "leaves the repository ('..')");
-    if (IsGitFolder(part)) return Refuse(path, "leads into .git");
+    if (part.empty() || part == ".") return refuse("has an empty or '.' part");
+    if (part == "..") return refuse("leaves the repository ('..')");
+    if (IsGitFolder(part)) return refuse("leads into .git");
     begin = end + 1;
   }
   return {};
 }
 
-Status CheckRepositoryFile(const std::filesystem::path& root, std::string_view path) {
-  WW_TRY(CheckRepositoryPath(path));
+// root/path without symbolic links on the way.
+Result<std::filesystem::file_status> Find(const std::filesystem::path& root, std::string_view path,
+                                          std::string_view remedy) {
   std::filesystem::path current = root;
   std::filesystem::file_status status;
   for (const auto& part : std::filesystem::path(path)) {
     current /= part;
     std::error_code code;
     status = std::filesystem::symlink_status(current, code);
-    if (status.type() == std::filesystem::file_type::symlink) return Refuse(path, "goes through a symbolic link");
-    if (!std::filesystem::exists(status)) return Refuse(path, "does not exist in the repository");
+    if (status.type() == std::filesystem::file_type::symlink)
+      return Refuse(path, "goes through a symbolic link", remedy);
+    if (!std::filesystem::exists(status)) return Refuse(path, "does not exist in the repository", remedy);
   }
-  if (!std::filesystem::is_regular_file(status)) return Refuse(path, "is not a regular file");
+  return status;
+}
+
+}  // namespace
+
+Status CheckRepositoryPath(std::string_view path) { return CheckName(path, kFile); }
+
+Status CheckRepositoryFolderName(std::string_view path) { return path == "." ? Status() : CheckName(path, kFolder); }
+
+Status CheckRepositoryFile(const std::filesystem::path& root, std::string_view path) {
+  WW_TRY(CheckName(path, kFile));
+  WW_ASSIGN(const std::filesystem::file_status status, Find(root, path, kFile));
+  if (!std::filesystem::is_regular_file(status)) return Refuse(path, "is not a regular file", kFile);
+  return {};
+}
+
+Status CheckRepositoryFolder(const std::filesystem::path& root, std::string_view path) {
+  WW_TRY(CheckRepositoryFolderName(path));
+  WW_ASSIGN(const std::filesystem::file_status status, Find(root, path, kFolder));
+  if (!std::filesystem::is_directory(status)) return Refuse(path, "is not a folder", kFolder);
   return {};
 }
 

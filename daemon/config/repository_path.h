@@ -12,7 +12,11 @@ namespace warpwright::config {
 // characters or backslashes.
 Status CheckRepositoryPath(std::string_view path);
 
-// Also checks that root/path is a regular file and that no part of it below `root` is a symbolic link.
+// The same for a folder; "." is the root.
+Status CheckRepositoryFolderName(std::string_view path);
+
+// Also checks that root/path is a regular file, or a folder, and that no part of it below `root` is a symbolic link.
 Status CheckRepositoryFile(const std::filesystem::path& root, std::string_view path);
+Status CheckRepositoryFolder(const std::filesystem::path& root, std::string_view path);
 
 }  // namespace warpwright::config

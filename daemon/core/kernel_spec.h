@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/build_options.h"
 #include "core/dtype.h"
 #include "core/expression.h"
 
@@ -100,6 +101,7 @@ struct KernelSpec {
   std::string name;
   std::string file;   // relative to the repository, '/'-separated
   std::string entry;  // "softmax_forward", "ns::f", "f<float, 4>"
+  BuildOptions build;
   std::vector<Argument> args;
   std::vector<Case> cases;
   std::optional<LaunchSpec> launch;

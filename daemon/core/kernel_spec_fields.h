@@ -44,6 +44,7 @@ void Describe(V& field, const KernelSpec*) {
   field("name", &T::name);
   field("file", &T::file);
   field("entry", &T::entry);
+  field.Untold(&T::build);  // goes with the source
   field("args", &T::args);
   field.Untold(&T::cases);
   field.Sparse("launch", &T::launch);

@@ -6,9 +6,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "core/build_options.h"
 #include "core/scheduling.h"
 #include "core/verdict.h"
 
@@ -20,6 +22,9 @@ struct SourceRef {
   std::string root;  // absolute; a checkout or an exported tree
   std::string file;  // relative to root
   std::string text;
+  BuildOptions build = {};  // how the project builds it
+
+  SourceRef With(std::string other) const { return {root, file, std::move(other), build}; }  // another text there
 };
 
 // A built-in transformation of rewrite/, by id, with its parameters ("block_size" -> "256"); or a schedule of

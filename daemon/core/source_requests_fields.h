@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/fields.h"
+#include "core/build_options_fields.h"
 #include "core/scheduling_fields.h"
 #include "core/source_requests.h"
 #include "core/verdict_fields.h"
@@ -15,6 +16,7 @@ void Describe(V& field, const SourceRef*) {
   field("root", &T::root);
   field("file", &T::file);
   field.Blob("text", &T::text);
+  field("build", &T::build);
 }
 template <typename V>
 void Describe(V& field, const RewriteRequest*) {

@@ -400,6 +400,7 @@ std::string SpecDigest(const core::KernelSpec& spec) {
     for (const core::Expression& e : spec.launch->block) hasher.Add(e.text());
     hasher.Add(spec.launch->shared_bytes ? spec.launch->shared_bytes->text() : "");
   }
+  if (!spec.build.IsDefault()) hasher.Add(spec.build.Text());
   return hasher.Finish();
 }
 

@@ -69,7 +69,7 @@ Result<std::vector<Version>> Versions(const BisectionContext& search, const core
 Result<EntrySlice> SliceOf(const fs::path& tree, const core::KernelSpec& spec, core::Evaluator& evaluator) {
   std::error_code error;
   if (!fs::exists(tree / spec.file, error)) return EntrySlice{};
-  WW_ASSIGN(const core::SourceRef source, judge::ReadSource(tree, spec.file));
+  WW_ASSIGN(const core::SourceRef source, judge::ReadSource(tree, spec));
   WW_ASSIGN(const core::Inspection inspection, evaluator.Inspect(source));
   for (const auto& entry : inspection.entries)
     if (entry.name == spec.entry.substr(0, spec.entry.find('<')))
@@ -115,7 +115,7 @@ Result<FirstBadCommit> FindFirstBadCommit(const BisectionContext& search, const 
       const Version& version = versions[side == 0 ? older : newer];
       if (version.slice.empty()) return std::optional<PairProbe>();  // the entry does not exist
       WW_ASSIGN(const fs::path tree, search.tree(version.commit));
-      WW_ASSIGN(sources[side], judge::ReadSource(tree, spec.file));
+      WW_ASSIGN(sources[side], judge::ReadSource(tree, spec));
     }
     WW_ASSIGN(const auto compared, search.timer.Compare(spec, sources[0], sources[1]));
     const auto* comparison = std::get_if<NightComparison>(&compared);

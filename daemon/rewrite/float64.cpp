@@ -308,7 +308,8 @@ Result<std::string> WidenTokens(std::string_view text) {
 
 Result<core::RewriteOutcome> WidenToFloat64(const core::SourceRef& source, const std::string& entry) {
   const auto widened = [&]() -> Result<core::Rewritten> {
-    WW_ASSIGN(const std::string whole, InlineHeaders(source));
+    WW_ASSIGN(std::string whole, InlineHeaders(source));
+    whole.insert(0, source.build.Directives());  // "-DREAL=float" is rewritten too; compilers get that as well, before
     core::Rewritten rewritten;
     WW_ASSIGN(rewritten.text, WidenTokens(whole));
     WW_ASSIGN(rewritten.entry, WidenTokens(entry));

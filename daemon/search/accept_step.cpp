@@ -17,7 +17,7 @@ void AskTools(const RefineRun& run, const core::Candidate& winner, memory::StepO
   std::vector<core::ToolFinding> findings;
   if (run.services.tools) {
     run.Say("accepting: compute-sanitizer and nvcc");
-    findings = run.services.tools({run.task.original.root, run.task.original.file, winner.text}, measured);
+    findings = run.services.tools(run.task.original.With(winner.text), measured);
   }
   if (const auto unheard = core::FirstUnheard(run.task.policy.require, findings)) return refuse(*unheard);
   for (const core::ToolFinding& finding : findings) {

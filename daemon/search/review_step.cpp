@@ -101,8 +101,8 @@ Status Remember(const RefineRun& run, const memory::ExperienceKey& key, const Ev
 // transformations write differs by construction.
 Result<std::string> JudgedAs(RefineRun& run, const PlannedRound& round, const core::Candidate& candidate) {
   if (round.plan.author.empty()) return candidate.hash;
-  const auto entry = core::ReadEntryText(
-      run.services.candidates, {run.task.original.root, run.task.original.file, candidate.text}, run.task.spec.entry);
+  const auto entry =
+      core::ReadEntryText(run.services.candidates, run.task.original.With(candidate.text), run.task.spec.entry);
   if (!entry && entry.error().code != ErrorCode::kUnsupported) return Fail(entry.error());
   if (!entry) return candidate.hash;
   return run.judged_by_tokens.emplace(entry->slice_hash, candidate.hash).first->second;

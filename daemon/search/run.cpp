@@ -51,7 +51,7 @@ void RefineRun::GiveNotice() {
 }
 
 Result<core::Inspection> RefineRun::Inspect(const core::Candidate& candidate) const {
-  return services.candidates.Inspect({task.original.root, task.original.file, candidate.text});
+  return services.candidates.Inspect(task.original.With(candidate.text));
 }
 
 Result<agents::ExtractedFeatures> RefineRun::Extract(const core::Candidate& candidate,
@@ -74,8 +74,8 @@ Result<core::Verdict> RefineRun::Review(const core::Candidate& candidate, judge:
   if (quick) EndAfter(SearchSeconds());
   else BeginAcceptance();
   const double begin = Seconds();
-  WW_ASSIGN(core::Verdict verdict, services.judge.Evaluate({task.original.root, task.original.file, candidate.text},
-                                                           services.candidates, effort));
+  WW_ASSIGN(core::Verdict verdict,
+            services.judge.Evaluate(task.original.With(candidate.text), services.candidates, effort));
   // A check that was not finished is no check that was passed.
   if (BrokeOff()) return Fail(services.deadline->BreakOff());
   if (quick) longest_review = std::max(longest_review, Seconds() - begin);

@@ -16,6 +16,8 @@ namespace {
 // A folder that does not exist: everything that the parser sees is passed as unsaved files.
 constexpr std::string_view kRoot = "/warpwright-source/";
 constexpr std::string_view kShim = "/warpwright-shim/";
+// What the project's build defines; our own declarations, which come before, do not depend on it.
+constexpr std::string_view kDefines = "/warpwright-shim/build_defines.h";
 
 struct DisposeIndex {
   void operator()(void* index) const { clang_disposeIndex(index); }
@@ -39,14 +41,18 @@ std::string WithoutUnsafeIncludes(const SourceFile& file) {
   return text;
 }
 
-std::set<std::string> IncludeFolders(const SourceTree& tree) {
+// Those that the build names come first, as when the directives were resolved.
+std::vector<std::string> IncludeFolders(const core::BuildOptions& build, const SourceTree& tree) {
+  std::vector<std::string> ordered;
+  for (const std::string& folder : build.include) ordered.push_back(std::string(kRoot) + folder);
   std::set<std::string> folders = {std::string(kRoot)};
   for (const auto& [path, file] : tree.files) {
     for (size_t slash = path.find('/'); slash != std::string::npos; slash = path.find('/', slash + 1)) {
       folders.insert(std::string(kRoot) + path.substr(0, slash));
     }
   }
-  return folders;
+  ordered.insert(ordered.end(), folders.begin(), folders.end());
+  return ordered;
 }
 
 TextRange RangeOf(CXSourceRange range) {
@@ -89,6 +95,7 @@ Result<Ast> Ast::Parse(const core::SourceRef& source) {
 
   std::map<std::string, std::string> files;
   for (const auto& [name, text] : embedded::ParseShim()) files[std::string(kShim) + std::string(name)] = text;
+  files[std::string(kDefines)] = source.build.Directives();
   for (const auto& [path, file] : state->tree.files) {
     files[std::string(kRoot) + path] = WithoutUnsafeIncludes(file);
     for (const IncludeDirective& include : file.includes) {
@@ -114,14 +121,16 @@ Result<Ast> Ast::Parse(const core::SourceRef& source) {
                                         "-nostdinc",
                                         "-nostdinc++",
                                         "--cuda-gpu-arch=sm_90",
-                                        "-std=c++17",
+                                        fmt::format("-std={}", core::Name(source.build.standard)),
                                         "-ferror-limit=0",
                                         "-fno-spell-checking",
                                         "-Wno-everything",
                                         "-ftemplate-depth=256",
                                         "-include",
-                                        std::string(kShim) + "declarations.h"};
-  for (const std::string& folder : IncludeFolders(state->tree)) arguments.push_back("-I" + folder);
+                                        std::string(kShim) + "declarations.h",
+                                        "-include",
+                                        std::string(kDefines)};
+  for (const std::string& folder : IncludeFolders(source.build, state->tree)) arguments.push_back("-I" + folder);
   arguments.push_back("-isystem" + std::string(kShim));
   std::vector<const char*> argv;
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());

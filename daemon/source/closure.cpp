@@ -228,6 +228,11 @@ ReachableUnits FindReachable(const Ast& ast, const SourceUnits& units, const std
     }
   };
   std::vector<const Unit*> roots = reach.entries;
+  // What the build defines may name what the file declares, as its own macros do: "-DKERNEL=softmax_rows".
+  for (const auto& [name, value] : ast.source().build.define)
+    for (const Token& token : Lex(value))
+      for (auto [it, end] = units.by_name.equal_range(std::string(token.text)); it != end; ++it)
+        roots.push_back(it->second);
   reach.entry_is_kernel = reach.entries.front()->kind == Unit::Kind::kFunction && reach.entries.front()->is_kernel();
   if (reach.entries.front()->kind == Unit::Kind::kInvocation) {  // only the syntax tree shows what a macro expands to
     const auto function = ast::FindFunction(ast, entry);
@@ -239,7 +244,7 @@ ReachableUnits FindReachable(const Ast& ast, const SourceUnits& units, const std
     reach.host = Closure(units, roots, HostBodyCounts);
   } else {
     reach.host = {};
-    device_roots = reach.entries;
+    device_roots = roots;
   }
   std::vector<const Unit*> ordered;
   for (const auto& [path, file] : units.files) {

@@ -22,11 +22,12 @@ bool IsBelow(const fs::path& path, const fs::path& root) {
 }
 
 // The file that `name` refers to when included from `includer`, as a path below the root.
-std::optional<std::string> Resolve(const fs::path& root, const fs::path& includer, const std::string& name,
-                                   bool angled) {
+std::optional<std::string> Resolve(const fs::path& root, const std::vector<std::string>& named,
+                                   const fs::path& includer, const std::string& name, bool angled) {
   if (name.empty() || name.size() > kNameLimit || fs::path(name).is_absolute()) return std::nullopt;
   std::vector<fs::path> folders;
   if (!angled) folders.push_back(includer.parent_path());
+  folders.insert(folders.end(), named.begin(), named.end());
   for (fs::path folder = includer.parent_path();; folder = folder.parent_path()) {
     for (const char* below : {"", "include", "inc", "src"}) folders.push_back(folder / below);
     if (folder.empty()) break;
@@ -103,7 +104,7 @@ Result<SourceTree> ReadSourceTree(const core::SourceRef& source) {
     SourceFile& file = tree.files[open.back()];
     open.pop_back();
     for (IncludeDirective& include : file.includes) {
-      const auto path = Resolve(root, file.path, include.name, include.angled);
+      const auto path = Resolve(root, source.build.include, file.path, include.name, include.angled);
       if (!path) continue;
       include.resolved = *path;
       if (tree.files.count(*path)) continue;

@@ -1,7 +1,7 @@
 // Which files a .cu file consists of. Include directives are resolved here and never by a compiler's own search: first
-// in the including file's folder, then in each folder above it up to the root and in the folders "include", "inc" and
-// "src" there. Nothing outside the root is read, not even through symbolic links; a header that is not found in the
-// repository is a system header, known by name only.
+// in the including file's folder, then in those that the project's build names, then in each folder above the file up
+// to the root and in the folders "include", "inc" and "src" there. Nothing outside the root is read, not even through
+// symbolic links; a header that is not found in the repository is a system header, known by name only.
 #pragma once
 
 #include <map>

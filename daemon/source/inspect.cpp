@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "base/hash.h"
 #include "source/ast.h"
 #include "source/closure.h"
 #include "source/features.h"
@@ -281,6 +282,8 @@ class Inspector {
     entry.parameters = ParametersOf(function);
     entry.kernels = reach.kernels;
     entry.slice_hash = SliceHash(units_, reach);
+    if (const core::BuildOptions& build = ast_.source().build; !build.IsDefault())
+      entry.slice_hash = base::Hasher().Add(entry.slice_hash).Add(build.Text()).Finish();
     entry.line = ast::Line(function);
     entry.end_line = ast::EndLine(function);
     if (reach.refusal) {

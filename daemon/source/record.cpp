@@ -101,7 +101,7 @@ Result<std::variant<Programs, core::Refused>> BuildBoth(const Slices& slices, co
   using Outcome = std::variant<Programs, core::Refused>;
   using Built = Result<std::variant<Recorder, HostCompileFailed>>;
   const auto build = [&](HostBuild how) {
-    return BuildRecorder(slices.file, host, harness, how, request.cache, request.compile_deadline);
+    return BuildRecorder(slices.file, host, slices.build, harness, how, request.cache, request.compile_deadline);
   };
   Built other = HostCompileFailed{}, usual = HostCompileFailed{};
   {

@@ -25,9 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // The shim and the slices are compiled with the same flags, or g++ rejects the precompiled headers: there is one for
-// each build. -g1 and the frame
-// pointer give the lines of host reads of device memory. Columns are omitted: they would refer to a text that the user
-// never sees.
+// each build. -g1 and the frame pointer give the lines of host reads of device memory. Columns are omitted: they would
+// refer to a text that the user never sees.
 const std::vector<std::string> kFlags = {"-g1",
                                          "-w",
                                          "-fno-pie",
@@ -36,10 +35,13 @@ const std::vector<std::string> kFlags = {"-g1",
                                          "-fno-diagnostics-color",
                                          "-fno-show-column",
                                          "-fno-diagnostics-show-caret"};
-const std::vector<std::string>& FlagsOf(HostBuild build) {
-  static const std::vector<std::string> usual = {"-std=c++17", "-O0"}, other = {"-std=c++20", "-O2", "-DNDEBUG"};
-  return build == HostBuild::kUsual ? usual : other;
+using core::CxxStandard;
+std::vector<std::string> FlagsOf(HostBuild build, CxxStandard standard) {
+  if (build == HostBuild::kOther) return {"-std=c++20", "-O2", "-DNDEBUG"};
+  return {fmt::format("-std={}", core::Name(standard)), "-O0"};
 }
+// The recorder needs C++17, of which launchers in C++14 hardly notice anything.
+CxxStandard StandardOf(const core::BuildOptions& options) { return std::max(options.standard, CxxStandard::k17); }
 // The launcher's comparisons and the recorder's own time (shim/host/record_compared.cpp, record_time.cpp).
 constexpr const char *kFollowed = "-fsanitize-coverage=trace-cmp", *kMeasured = "-finstrument-functions";
 constexpr int kShimDeadlines = 5;  // it is compiled once, perhaps beside much other work
@@ -68,13 +70,12 @@ Result<fs::path> NewFolder(const fs::path& cache) {
   return folder;
 }
 
-Result<base::Completed> Compile(HostBuild build, std::vector<std::string> arguments, const fs::path& folder,
-                                const fs::path& shim, std::chrono::milliseconds deadline) {
+Result<base::Completed> Compile(const std::vector<std::string>& flags, const std::vector<std::string>& arguments,
+                                const fs::path& folder, const fs::path& shim, std::chrono::milliseconds deadline) {
   base::Command command;
   command.argv = {"g++"};
-  command.argv.insert(command.argv.end(), kFlags.begin(), kFlags.end());
-  command.argv.insert(command.argv.end(), FlagsOf(build).begin(), FlagsOf(build).end());
-  command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+  for (const auto* part : {&kFlags, &flags, &arguments})
+    command.argv.insert(command.argv.end(), part->begin(), part->end());
   command.env = base::MinimalEnvironment();
   command.env["TMPDIR"] = folder.string();
   command.directory = folder;
@@ -116,9 +117,14 @@ base::Fd TakeTurn(const fs::path& cache) {
   return lock;
 }
 
-Result<fs::path> BuildShim(const fs::path& cache, std::chrono::milliseconds deadline) {
+// What a project defines comes behind the shim's header and before everything else: the shim's own text does not depend
+// on it, and stays precompiled.
+constexpr char kDefines[] = "build_defines.h";
+
+Result<fs::path> BuildShim(const fs::path& cache, CxxStandard standard, std::chrono::milliseconds deadline) {
   base::Hasher hasher;
-  for (const auto* flags : {&kFlags, &FlagsOf(HostBuild::kUsual), &FlagsOf(HostBuild::kOther)})
+  const auto usual = FlagsOf(HostBuild::kUsual, standard), optimized = FlagsOf(HostBuild::kOther, standard);
+  for (const auto* flags : {&kFlags, &usual, &optimized})
     for (const std::string& flag : *flags) hasher.Add(flag);
   hasher.Add(kMeasured);
   for (const auto& [name, text] : embedded::HostShim()) hasher.Add(name).Add(text);
@@ -133,8 +139,8 @@ Result<fs::path> BuildShim(const fs::path& cache, std::chrono::milliseconds dead
     WW_TRY(base::WriteFileAtomically(folder / name, text));
     if (name.ends_with(".cpp")) sources.emplace_back(name);
   }
-  const auto compile = [&](const std::vector<std::string>& arguments, HostBuild build = HostBuild::kUsual) -> Status {
-    WW_ASSIGN(const base::Completed done, Compile(build, arguments, folder, folder, kShimDeadlines * deadline));
+  const auto compile = [&](const std::vector<std::string>& arguments, const std::vector<std::string>& flags) -> Status {
+    WW_ASSIGN(const base::Completed done, Compile(flags, arguments, folder, folder, kShimDeadlines * deadline));
     if (done.exit_code == 0) return {};
     if (done.timed_out) return Fail(ErrorCode::kEnvironment, "g++ takes too long to compile the launch recorder");
     return Fail(ErrorCode::kEnvironment, "g++ cannot compile the launch recorder: " + done.err.substr(0, 2000),
@@ -146,8 +152,8 @@ Result<fs::path> BuildShim(const fs::path& cache, std::chrono::milliseconds dead
   Status other;
   {
     const std::jthread beside(
-        [&] { other = compile({"-x", "c++-header", "cuda_runtime.h", "-o", headers + "/other"}, HostBuild::kOther); });
-    WW_TRY(compile({"-x", "c++-header", "cuda_runtime.h", "-o", headers + "/usual"}));
+        [&] { other = compile({"-x", "c++-header", "cuda_runtime.h", "-o", headers + "/other"}, optimized); });
+    WW_TRY(compile({"-x", "c++-header", "cuda_runtime.h", "-o", headers + "/usual"}, usual));
   }
   WW_TRY(other);
   std::vector<Status> compiled(sources.size());
@@ -155,7 +161,7 @@ Result<fs::path> BuildShim(const fs::path& cache, std::chrono::milliseconds dead
       sources.size(),
       [&](size_t begin, size_t end) {
         for (size_t i = begin; i < end; ++i)  // the header first, or the precompiled one is not used
-          compiled[i] = compile({"-include", "cuda_runtime.h", kMeasured, "-c", sources[i]});
+          compiled[i] = compile({"-include", "cuda_runtime.h", kMeasured, "-c", sources[i]}, usual);
       },
       1);
   for (const Status& status : compiled) WW_TRY(status);
@@ -188,6 +194,7 @@ HostCompileFailed ReadLog(std::string log) {
 }  // namespace
 
 Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::string& file, const HostProgram& host,
+                                                                const core::BuildOptions& options,
                                                                 const std::string& harness, HostBuild build,
                                                                 const fs::path& cache,
                                                                 std::chrono::milliseconds deadline) {
@@ -195,10 +202,12 @@ Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::strin
   std::error_code failed;
   fs::create_directories(cache, failed);
   const fs::path absolute = fs::absolute(cache);
-  WW_ASSIGN(const fs::path shim, BuildShim(absolute, deadline));
+  WW_ASSIGN(const fs::path shim, BuildShim(absolute, StandardOf(options), deadline));
+  const std::vector<std::string> flags = FlagsOf(build, StandardOf(options));
+  const std::string defines = options.Directives();
   base::Hasher hasher;
-  for (const std::string& flag : FlagsOf(build)) hasher.Add(flag);
-  hasher.Add(kFollowed).Add(shim.filename().string()).Add(file).Add(host.text).Add(harness);
+  for (const std::string& flag : flags) hasher.Add(flag);
+  hasher.Add(kFollowed).Add(shim.filename().string()).Add(file).Add(host.text).Add(defines).Add(harness);
   for (const auto& [name, text] : host.headers) hasher.Add(name).Add(text);
   const fs::path wanted = absolute / ("recorder-" + hasher.Finish().substr(0, 32));
   const Recorder recorder{wanted / kProgram, wanted / kObject, RuntimeObjects(shim)};
@@ -207,6 +216,7 @@ Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::strin
   WW_ASSIGN(const fs::path folder, NewFolder(absolute));
   WW_TRY(base::WriteFileAtomically(folder / "overlay" / file, host.text + harness));
   for (const auto& [name, text] : host.headers) WW_TRY(base::WriteFileAtomically(folder / "overlay" / name, text));
+  WW_TRY(base::WriteFileAtomically(folder / kDefines, defines));
   // Messages and __FILE__ contain the file name that the user knows; the compiler runs in the overlay.
   std::vector<std::string> compile = {"-c",
                                       "-I",
@@ -215,6 +225,8 @@ Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::strin
                                       shim.string(),
                                       "-include",
                                       (shim / "cuda_runtime.h").string(),
+                                      "-include",
+                                      kDefines,
                                       "-fmacro-prefix-map=overlay/=",
                                       "-ffile-prefix-map=overlay/=",
                                       "-x",
@@ -226,7 +238,7 @@ Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::strin
   std::vector<std::string> link = LinkedWith(kObject, shim);
   link.insert(link.end(), {"-no-pie", "-Wl,--unresolved-symbols=ignore-all", "-o", kProgram});
   for (const std::vector<std::string>& arguments : {compile, link}) {
-    WW_ASSIGN(const base::Completed done, Compile(build, arguments, folder, shim, deadline));
+    WW_ASSIGN(const base::Completed done, Compile(flags, arguments, folder, shim, deadline));
     if (done.exit_code == 0 && !done.timed_out) continue;
     fs::remove_all(folder, failed);
     std::string log = done.timed_out ? "error: g++ did not end in time\n" + done.err : done.err;

@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "base/result.h"
+#include "core/build_options.h"
 #include "source/host_program.h"
 
 namespace warpwright::source {
 
 // What one build decides and another does otherwise must not decide what a launcher does.
 enum class HostBuild {
-  kUsual,  // C++17, not optimized
+  kUsual,  // C++17 or what the project says, not optimized
   kOther,  // C++20, optimized, without assertions
 };
 struct Recorder {
@@ -30,8 +31,9 @@ struct HostCompileFailed {
   int line = 0;  // of the first error
 };
 
-// `file` is the main file's name.
+// `file` is the main file's name; `options` are the project's.
 Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::string& file, const HostProgram& host,
+                                                                const core::BuildOptions& options,
                                                                 const std::string& harness, HostBuild build,
                                                                 const std::filesystem::path& cache,
                                                                 std::chrono::milliseconds deadline);

@@ -291,7 +291,7 @@ std::string WithPrelude(std::string text, const std::string& file) {
 
 std::string Slices::Digest() const {
   base::Hasher hasher;
-  hasher.Add(file).Add(entry).Add(device).Add(host);
+  hasher.Add(file).Add(entry).Add(device).Add(host).Add(build.Text());
   for (const auto* headers : {&device_headers, &host_headers}) {
     hasher.Add(std::to_string(headers->size()));
     for (const auto& [name, text] : *headers) hasher.Add(name).Add(text);
@@ -322,6 +322,7 @@ Result<SliceOutcome> Slice(const core::SourceRef& source, const std::string& ent
 
   Slices slices;
   slices.file = parsed.tree().main;
+  slices.build = source.build;
   slices.entry = entry;
   slices.entry_is_kernel = reach.entry_is_kernel;
   const Unit& unit = *reach.entries.front();

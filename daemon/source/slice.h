@@ -34,9 +34,10 @@
 namespace warpwright::source {
 
 struct Slices {
-  std::string file;        // of the source, relative to its root: names the device program for messages
-  std::string entry;       // as requested: "ns::f<float>"
-  std::string entry_name;  // qualified, with the requested template arguments
+  std::string file;          // of the source, relative to its root: names the device program for messages
+  core::BuildOptions build;  // how both slices are compiled
+  std::string entry;         // as requested: "ns::f<float>"
+  std::string entry_name;    // qualified, with the requested template arguments
   bool entry_is_kernel = false;
   bool entry_deduces = false;  // a template without arguments, or overloaded: selected by the argument types
   std::vector<core::ParameterInfo> parameters;         // of the entry
@@ -52,7 +53,7 @@ struct Slices {
 
   std::map<std::string, core::PrecisionUse> build_dependence;  // see build_dependence.h
 
-  std::string Digest() const;  // content address of both slices
+  std::string Digest() const;  // content address of both slices and their build
 };
 using SliceOutcome = std::variant<Slices, core::Refused>;
 

@@ -76,7 +76,7 @@ class UnitScanner {
     if (Invokes()) return Invocation();
     if (At("using")) return Using();
     if (At("typedef")) return Typedef();
-    if (At("namespace")) return NamespaceAlias();
+    if (At("namespace") || (At("concept") && At("=", 2))) return NamedAlias();
     if (At("static_assert") || At("_Static_assert")) return ToSemicolon();
     Declaration();
   }
@@ -179,7 +179,7 @@ class UnitScanner {
     ToSemicolon();
   }
 
-  void NamespaceAlias() {
+  void NamedAlias() {  // namespace a = b; concept A = ...;
     unit_.kind = Unit::Kind::kAlias;
     if (at_ + 1 < end_ && code_[at_ + 1].IsIdentifier()) AddName(at_ + 1);
     ToSemicolon();

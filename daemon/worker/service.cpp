@@ -106,7 +106,8 @@ compile::CompileRequest CompileRequestFor(const source::Slices& slices, const co
           .headers = slices.device_headers,
           .kernels = LaunchedKernels(plan),
           .arch = arch,
-          .build = build};
+          .build = build,
+          .options = slices.build};
 }
 
 std::optional<core::Refused> CheckPtx(const core::CompiledModule& module, const core::KernelSpec& spec,
@@ -174,7 +175,7 @@ Result<const source::SliceOutcome*> Service::SliceOnce(const core::SourceRef& so
   // By the content of everything that is included, since a root may be a folder that a user edits.
   WW_ASSIGN(const source::SourceTree tree, source::ReadSourceTree(source));
   base::Hasher hasher;
-  hasher.Add(tree.main).Add(entry);
+  hasher.Add(tree.main).Add(entry).Add(source.build.Text());
   for (const auto& [path, file] : tree.files) hasher.Add(path).Add(file.text);
   const std::string key = hasher.Finish();
   auto found = slices_.find(key);
@@ -241,7 +242,7 @@ Result<bool> Service::DependsOnBuild(const source::Slices& slices, const core::L
 Result<Service::ModuleOutcome> Service::BuildWhole(const core::SourceRef& source, const core::CompiledModule& module) {
   WW_ASSIGN(const source::SourceTree tree, source::ReadSourceTree(source));
   base::Hasher hasher;
-  hasher.Add("nvcc").Add(module.key).Add(tree.main);
+  hasher.Add("nvcc").Add(module.key).Add(tree.main).Add(source.build.Text());
   for (const auto& [path, file] : tree.files) hasher.Add(path).Add(file.text);
   const std::string key = hasher.Finish();
   if (const auto found = modules_.find(key); found != modules_.end()) return found->second;

@@ -128,6 +128,9 @@ TEST(EntryDigest, ChangesWithEverythingThatSaysSomethingAboutTheEntry) {
                          {"    cases:", "    allow: [tf32]\n    cases:", false},
                          {"    cases:", "    tolerance: {relative: 1e-3}\n    cases:", false},
                          {"    cases:", "    launch: {grid: [N], block: [256]}\n    cases:", false},
+                         {"    cases:", "    build: {define: {TILE: 32}}\n    cases:", false},
+                         {"version: 1", "version: 1\nbuild: {flags: [--use_fast_math]}", false},
+                         {"version: 1", "version: 1\nbuild: {std: c++17}", true},
                          {"    cases:", "    accumulation: N\n    cases:", false}})
     EXPECT_EQ(digest(kManifest, row.from, row.to) == before, row.same) << row.to;
 }

@@ -104,6 +104,27 @@ TEST(Manifest, SpecialAndAliasHaveDefaults) {
   EXPECT_TRUE(never->kernels[0].alias && never->kernels[0].alias->empty());
 }
 
+TEST(Manifest, AKernelsBuildHoldsInPlaceOfTheCommonOne) {
+  std::string text(kManifest);
+  text.insert(text.find("kernels:"),
+              "build: {include: [include, .], define: {TILE: 32, REAL: float, EMPTY: }, std: c++20, "
+              "flags: [-use_fast_math, --fmad=false]}\n");
+  const auto common = config::ParseManifest(text, "m.yml");
+  ASSERT_TRUE(common) << common.error().Format();
+  const core::BuildOptions& build = common->kernels[0].build;
+  EXPECT_EQ(build.Text(), "-Iinclude -I. -DEMPTY= -DREAL=float -DTILE=32 -std=c++20 --use_fast_math -fmad=false");
+  EXPECT_EQ(build.line, 2);
+  EXPECT_EQ(build.NvccArguments("/r"),
+            (std::vector<std::string>{"-std=c++20", "-I/r/include", "-I/r", "-DEMPTY=", "-DREAL=float", "-DTILE=32",
+                                      "--use_fast_math", "-fmad=false"}));
+  EXPECT_FALSE(build.IsDefault());
+  text.replace(text.find("    accumulation: C\n"), 0, "    build: {std: c++14, define: {}}\n");
+  const auto own = config::ParseManifest(text, "m.yml");
+  ASSERT_TRUE(own) << own.error().Format();
+  EXPECT_EQ(own->kernels[0].build.Text(), "-Iinclude -I. -std=c++14 --use_fast_math -fmad=false");
+  EXPECT_TRUE(config::ParseManifest(kManifest, "m.yml")->kernels[0].build.IsDefault());
+}
+
 // The manifest above with `from` replaced by `to` must give an error with `message` at `line`.
 struct Broken {
   std::string name, from, to, message;
@@ -183,6 +204,30 @@ INSTANTIATE_TEST_SUITE_P(
         Broken{"alias_pair", "[[out, inp]]", "[[out]]", "list of pairs", 24},
         Broken{"alias_list", "[[out, inp]]", "out", "list of pairs", 24},
         Broken{"alias_shape", "[[out, inp]]", "[[out, index]]", "different element types or shapes", 24},
+        Broken{"build_key", "    special: strict", "    build: {includes: [a]}\n    special: strict",
+               "did you mean 'include'?", 23},
+        Broken{"build_parent", "    special: strict", "    build:\n      include: [a, ../b]\n    special: strict",
+               "leaves the repository", 24},
+        Broken{"build_absolute", "    special: strict", "    build: {include: [/usr/include]}\n    special: strict",
+               "absolute", 23},
+        Broken{"build_shell", "    special: strict", "    build: {include: ['$(id)']}\n    special: strict",
+               "nvcc's shell", 23},
+        Broken{"build_option", "    special: strict", "    build: {include: ['-imacros']}\n    special: strict",
+               "nvcc's shell", 23},
+        Broken{"build_define", "    special: strict", "    build: {define: {'A B': 1}}\n    special: strict",
+               "not the name of a macro", 23},
+        Broken{"build_own_define", "    special: strict",
+               "    build: {define: {__CUDA_ARCH__: 1}}\n    special: strict", "defined by the compiler", 23},
+        Broken{"build_value", "    special: strict", "    build: {define: {A: '`id`'}}\n    special: strict",
+               "cannot be passed", 23},
+        Broken{"build_long_value", "    special: strict",
+               "    build: {define: {A: " + std::string(201, '1') + "}}\n    special: strict", "cannot be passed", 23},
+        Broken{"build_std", "    special: strict", "    build: {std: c++71}\n    special: strict",
+               "did you mean 'c++17'?", 23},
+        Broken{"build_flag", "    special: strict", "    build: {flags: [--use-fast-math]}\n    special: strict",
+               "did you mean '--use_fast_math'?", 23},
+        Broken{"build_file_flag", "    special: strict",
+               "    build: {flags: [-Xcompiler=-fplugin=a.so]}\n    special: strict", "unknown flag", 23},
         Broken{"require", "require: [nvcc]", "require: [nvc]", "did you mean 'nvcc'?", 25},
         Broken{"require_list", "require: [nvcc]", "require: nvcc", "'require' must be a list", 25},
         Broken{"policy", "min_speedup: 1.1", "min_speedup: 0.5", "must be from 1", 25},
@@ -279,6 +324,24 @@ TEST_F(LoadManifestTest, RefusesAFolderAndAMissingOrLinkedManifest) {
   EXPECT_NE(LoadError().find("warpwright init"), std::string::npos);
   std::filesystem::create_symlink(root() / "x.yml", root() / ".warpwright.yml");
   EXPECT_NE(LoadError().find("not a regular file"), std::string::npos);
+}
+
+TEST_F(LoadManifestTest, FoldersOfTheBuildAreInTheRepository) {
+  Write("kernels/softmax.cu", "");
+  const auto with = [&](const std::string& folder) {
+    Write(".warpwright.yml", "version: 1\nbuild:\n  include: [" + folder + "]\n" +
+                                 std::string(kManifest).substr(std::string_view("version: 1\n").size()));
+    return LoadError();
+  };
+  EXPECT_EQ(with("."), "");
+  EXPECT_EQ(with("kernels"), "");
+  const std::string missing = with("missing");
+  EXPECT_NE(missing.find("'missing' does not exist in the repository"), std::string::npos) << missing;
+  EXPECT_NE(missing.find(".warpwright.yml:3"), std::string::npos) << missing;
+  EXPECT_NE(missing.find("name a folder"), std::string::npos) << missing;
+  EXPECT_NE(with("kernels/softmax.cu").find("not a folder"), std::string::npos);
+  std::filesystem::create_directory_symlink("/usr/include", root() / "linked");
+  EXPECT_NE(with("linked").find("symbolic link"), std::string::npos);
 }
 
 TEST(RepositoryPath, Texts) {

@@ -51,6 +51,7 @@ struct Row {
 };
 
 constexpr std::string_view kRepository = R"yaml(version: 1
+build: {include: [include, .], define: {TILE: 32, REAL: float}, std: c++20, flags: [--use_fast_math]}
 kernels:
   - name: softmax
     file: kernels/softmax.cu
@@ -72,6 +73,7 @@ kernels:
     accumulation: C
     special: strict
     alias: [[out, inp]]
+    build: {std: c++14}
 policy: {min_speedup: 1.1, max_rounds: 5, max_minutes: 10, max_repairs: 0, require: [nvcc]}
 pull_requests: {enabled: true, draft: true, labels: [speed], reviewers: [ann, "team:gpu"], max_open: 1, max_per_day: 2}
 nightly: {enabled: false, threshold: 1.05, branch: warpwright-times}
@@ -133,6 +135,34 @@ const Row kRepositoryRows[] = {
     {"allow: [tf32, clock]", "allow: [tf33]", Verdict::kBad},
     {"special: strict", "special: finite_inputs", Verdict::kGood},
     {"special: strict", "special: loose", Verdict::kBad},
+    {"include: [include, .]", "include: [third_party/a+b-1.0/include]", Verdict::kGood},
+    {"include: [include, .]", "include: []", Verdict::kGood},
+    {"include: [include, .]", "include: include", Verdict::kBad},
+    {"include: [include, .]", "include: [../include]", Verdict::kBad},
+    {"include: [include, .]", "include: [/usr/include]", Verdict::kBad},
+    {"include: [include, .]", "include: [./include]", Verdict::kBad},
+    {"include: [include, .]", "include: [-include]", Verdict::kBad},
+    {"include: [include, .]", "include: [\"a b\"]", Verdict::kBad},
+    {"include: [include, .]", "include: [\"$(id)\"]", Verdict::kBad},
+    {"TILE: 32", "TILE: \"unsigned int\"", Verdict::kGood},
+    {"TILE: 32", "TILE: 1.5", Verdict::kGood},
+    {"TILE: 32", "TILE: ", Verdict::kGood},
+    {"TILE: 32", "TILE: true", Verdict::kGood},
+    {"TILE: 32", "TILE: \"`id`\"", Verdict::kBad},
+    {"TILE: 32", "TILE: \"a;b\"", Verdict::kBad},
+    {"TILE: 32", "TILE: <a.h>", Verdict::kBad},
+    {"TILE: 32", "TILE: [32]", Verdict::kBad},
+    {"TILE: 32", "TI-LE: 32", Verdict::kBad},
+    {"TILE: 32", "__CUDA_ARCH__: 32", Verdict::kBad},
+    {"define: {TILE: 32, REAL: float}", "define: [TILE=32]", Verdict::kBad},
+    {"std: c++20", "std: c++17", Verdict::kGood},
+    {"std: c++20", "std: gnu++17", Verdict::kBad},
+    {"[--use_fast_math]", "[-use_fast_math, --fmad=false, -ftz=true]", Verdict::kGood},
+    {"[--use_fast_math]", "[--expt-extended-lambda, -expt-relaxed-constexpr]", Verdict::kGood},
+    {"[--use_fast_math]", "[use_fast_math]", Verdict::kBad},
+    {"[--use_fast_math]", "[-fmad=true]", Verdict::kBad},
+    {"[--use_fast_math]", "[\"--pre-include=/etc/passwd\"]", Verdict::kBad},
+    {"build: {std: c++14}", "build: {standard: c++14}", Verdict::kBad},
     {"alias: [[out, inp]]", "alias: []", Verdict::kGood},
     {"alias: [[out, inp]]", "alias: [out, inp]", Verdict::kBad},
     {"alias: [[out, inp]]", "alias: [[out]]", Verdict::kBad},

@@ -24,16 +24,17 @@ using Values = testing::TypeList<
     core::Prediction, core::Plan, core::ParameterInfo, core::AccessInfo, core::LoopInfo, core::StaticFeatures,
     core::KernelInfo, core::EntryInfo, core::Inspection, core::Problem, core::GpuProcess, core::GpuState,
     core::GpuFacts, core::ToolkitPart, core::HostCompilerPart, core::SandboxPart, core::NvmlPart, core::DriverPart,
-    core::DevicePart, core::NvrtcPart, core::CuptiPart, core::CountersPart, core::Machine, Error, core::SourceRef,
-    core::Dim3, core::DevicePointer, core::ScalarArgument, core::LaunchSpec, core::KernelSpec, core::BufferContent,
-    core::ExecuteOptions, core::TimingOptions, core::RewriteRequest, core::SpliceRequest, core::ExecuteRequest,
-    core::TimeRequest, core::Rewritten, core::RewriteRefusal, core::GuardViolation, core::PrecisionUse, core::Executed,
-    core::OutputDeviation, core::TimedPair, core::SampledPair, core::Timed, core::BufferArgument, core::Argument,
-    core::Affine::Term, core::Affine, core::Guard, core::Constant, core::ScalarRead, core::SizeValue, core::IndexValue,
-    core::TensorRead, core::Reduce::Variable, core::Reduce, core::Nary, core::Call, core::Compare, core::Logic,
-    core::Select, core::Convert, core::Stage, core::TensorArgument, core::Computation, core::LiftShape,
-    core::LiftRequest, core::NotLifted, core::Lifted, core::EquivalenceRequest, core::Equal, core::Difference,
-    core::Different, core::NotComparable, core::Equivalence, core::Chip, core::ScheduledCase, core::Scheduling>;
+    core::DevicePart, core::NvrtcPart, core::CuptiPart, core::CountersPart, core::Machine, Error, core::BuildOptions,
+    core::SourceRef, core::Dim3, core::DevicePointer, core::ScalarArgument, core::LaunchSpec, core::KernelSpec,
+    core::BufferContent, core::ExecuteOptions, core::TimingOptions, core::RewriteRequest, core::SpliceRequest,
+    core::ExecuteRequest, core::TimeRequest, core::Rewritten, core::RewriteRefusal, core::GuardViolation,
+    core::PrecisionUse, core::Executed, core::OutputDeviation, core::TimedPair, core::SampledPair, core::Timed,
+    core::BufferArgument, core::Argument, core::Affine::Term, core::Affine, core::Guard, core::Constant,
+    core::ScalarRead, core::SizeValue, core::IndexValue, core::TensorRead, core::Reduce::Variable, core::Reduce,
+    core::Nary, core::Call, core::Compare, core::Logic, core::Select, core::Convert, core::Stage, core::TensorArgument,
+    core::Computation, core::LiftShape, core::LiftRequest, core::NotLifted, core::Lifted, core::EquivalenceRequest,
+    core::Equal, core::Difference, core::Different, core::NotComparable, core::Equivalence, core::Chip,
+    core::ScheduledCase, core::Scheduling>;
 TEST(Described, EveryMemberTravels) { Values::ExpectAllDescribed(); }
 
 template <typename Variant, size_t I = 0>
@@ -73,6 +74,8 @@ TEST(Names, OfEveryEnumeration) {
   EveryNameIsParsed<core::EntryInfo::Kind>();
   EveryNameIsParsed<ErrorCode>();
   EveryNameIsParsed<core::Allow>();
+  EveryNameIsParsed<core::CxxStandard>();
+  EveryNameIsParsed<core::BuildFlag>();
   EveryNameIsParsed<core::Perturbation>();
   EveryNameIsParsed<core::DifferenceKind>();
   EveryNameIsParsed<core::PageGuard>();

@@ -76,6 +76,17 @@ TEST(Float64, InlinesHeadersOfTheRepositoryOnly) {
   EXPECT_EQ(widened.entry, "softmax<double>");
 }
 
+TEST(Float64, WidensWhatTheBuildDefines) {
+  core::SourceRef source{"/tmp", "a.cu", "#include <cuda_fp16.h>\nREAL x = kOne; HALF y;"};
+  source.build.define = {{"REAL", "float"}, {"HALF", "half"}, {"TILE", "32"}};
+  const auto outcome = Widen(source, "f");
+  ASSERT_TRUE(outcome);
+  const std::string& text = std::get<core::Rewritten>(*outcome).text;
+  EXPECT_NE(text.find("#undef REAL\n#define REAL double\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("#define HALF ww_half\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("#define TILE 32\n"), std::string::npos) << text;
+}
+
 TEST(Float64, RefusesAWholeTextWithAReason) {
   const auto outcome = Widen({"/tmp", "a.cu", "int x = __float_as_int(y);"}, "f");
   ASSERT_TRUE(outcome);

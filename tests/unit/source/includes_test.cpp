@@ -39,5 +39,38 @@ INSTANTIATE_TEST_SUITE_P(
                       Row{"Climbing", "\"../../../proc/self/environ\"", true}),
     [](const auto& info) { return info.param.name; });
 
+// Of several headers of one name, the one that the project's compilers would take.
+TEST(IncludeFolders, OfTheBuildComeFirstAndInTheirOrder) {
+  const auto folder = *base::TemporaryDirectory::Create("includes");
+  for (const char* path : {"include/a.h", "third_party/x/a.h", "third_party/y/a.h", "third_party/y/only.h",
+                           "kernels/b.h", "third_party/y/b.h"})
+    ASSERT_TRUE(base::WriteFileAtomically(folder.path() / path, ""));
+  std::filesystem::create_directory_symlink("/usr/include", folder.path() / "linked");
+  const struct {
+    std::vector<std::string> folders;
+    const char *include, *resolved;
+  } rows[] = {
+      {{}, "<a.h>", "include/a.h"},
+      {{}, "<only.h>", ""},
+      {{"third_party/y"}, "<only.h>", "third_party/y/only.h"},
+      {{"third_party/y"}, "<a.h>", "third_party/y/a.h"},
+      {{"third_party/x", "third_party/y"}, "\"a.h\"", "third_party/x/a.h"},
+      {{"third_party/y"}, "\"b.h\"", "kernels/b.h"},
+      {{"third_party/y"}, "<b.h>", "third_party/y/b.h"},
+      {{"."}, "<third_party/x/a.h>", "third_party/x/a.h"},
+      {{"missing"}, "<only.h>", ""},
+      {{"../../../../../../usr/include"}, "<stdlib.h>", ""},
+      {{"linked"}, "<stdlib.h>", ""},
+  };
+  for (const auto& row : rows) {
+    core::BuildOptions build;
+    build.include = row.folders;
+    const auto tree = source::ReadSourceTree(
+        {folder.path().string(), "kernels/a.cu", std::string("#include ") + row.include + "\n", build});
+    ASSERT_TRUE(tree) << tree.error().Format();
+    EXPECT_EQ(tree->files.at("kernels/a.cu").includes[0].resolved, row.resolved) << row.include;
+  }
+}
+
 }  // namespace
 }  // namespace warpwright

@@ -66,6 +66,63 @@ TEST_P(RecordCase, SlicesRecordsAndCompiles) {
   ExpectCompiles(slices, plan);
 }
 
+// Folders, definitions, the standard and flags of the project reach the parser, both slices and both compilers.
+TEST(BuildOptions, HoldForLauncherAndKernels) {
+  const auto folder = *base::TemporaryDirectory::Create("ww-build");
+  ASSERT_TRUE(base::WriteFileAtomically(folder.path() / "third_party/x/scale.cuh",
+                                        "#pragma once\n#if TILE != 32\n#error no tile\n#endif\n"
+                                        "constexpr float kScale = 3;\nconstexpr int kBlocks = 2;\n"));
+  const std::string text =
+      "#include <scale.cuh>\n"
+      "template <class T> concept Any = true;\n"
+      "#ifdef EXTRA\n"
+      "template <Any T> __global__ void rows(T* x, int n) { if (threadIdx.x < n) x[threadIdx.x] = sinf(kScale / x[0]); "
+      "}\n"
+      "#endif\n"
+      "void run(REAL* x, int n) { KERNEL<REAL><<<kBlocks * n / TILE, TILE>>>(x, n); }\n";
+  core::BuildOptions build;
+  build.include = {"third_party/x"};
+  build.define = {{"TILE", "32"}, {"REAL", "float"}, {"EXTRA", ""}, {"KERNEL", "rows"}};
+  build.standard = core::CxxStandard::k20;
+  core::KernelSpec spec;
+  spec.entry = "run";
+  spec.args = {{"x", core::BufferArgument{}}, {"n", core::ScalarArgument{}}};
+  source::RecordRequest request;
+  request.spec = &spec;
+  request.scalars = {{"n", int64_t{64}}};
+  request.buffers = {{"x", 256}};
+  request.chip = TestChip();
+  request.cache = CompiledCache();
+  std::string ptx[2];
+  for (const bool fast : {false, true}) {
+    if (fast) build.flags.insert(core::BuildFlag::kUseFastMath);
+    const auto sliced = source::Slice({folder.path().string(), "src/a.cu", text, build}, "run");
+    ASSERT_TRUE(sliced && std::holds_alternative<source::Slices>(*sliced)) << std::get<core::Refused>(*sliced).reason;
+    const auto& slices = std::get<source::Slices>(*sliced);
+    const auto recorded = source::RecordPlan(slices, request);
+    ASSERT_TRUE(recorded) << recorded.error().Format();
+    ASSERT_TRUE(std::holds_alternative<source::Recorded>(*recorded)) << std::get<core::Refused>(*recorded).reason;
+    const core::LaunchPlan& plan = std::get<source::Recorded>(*recorded).plan;
+    ASSERT_EQ(plan.ops.size(), 1u);
+    const auto& launch = std::get<core::KernelLaunch>(plan.ops[0]);
+    EXPECT_EQ(launch.kernel, "rows<float>");
+    EXPECT_EQ(launch.grid.x, 4u);
+    EXPECT_EQ(launch.block.x, 32u);
+    const auto compiled = TheCompiler().Compile(ProgramOf(slices, plan));
+    ASSERT_TRUE(compiled && std::holds_alternative<core::CompiledModule>(*compiled))
+        << std::get<core::CompileFailed>(*compiled).log;
+    ptx[fast] = std::get<core::CompiledModule>(*compiled).ptx;
+    build.define["TILE"] = "16";  // another compile, not the cached one
+    const auto other = source::Slice({folder.path().string(), "src/a.cu", text, build}, "run");
+    ASSERT_TRUE(other);
+    EXPECT_NE(std::get<source::Slices>(*other).Digest(), slices.Digest());
+    build.define["TILE"] = "32";
+  }
+  EXPECT_EQ(ptx[0].find("sin.approx"), std::string::npos);
+  EXPECT_NE(ptx[1].find("sin.approx.ftz"), std::string::npos);
+  EXPECT_NE(ptx[1].find("div.approx.ftz"), std::string::npos);
+}
+
 // The launcher is compiled once for all candidates that differ in device code only, and its line numbers are correct in
 // each.
 constexpr const char* kLauncher = R"(#include "include/check.cuh"

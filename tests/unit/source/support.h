@@ -42,6 +42,7 @@ inline source::RecordRequest RequestFor(const core::KernelSpec& spec, const core
 // The program of a slice, with the kernels that the plan launches.
 inline compile::CompileRequest ProgramOf(const source::Slices& slices, const core::LaunchPlan& plan) {
   compile::CompileRequest request{slices.file, slices.device, slices.device_headers, {}, "sm_90"};
+  request.options = slices.build;
   for (const auto* ops : {&plan.setup, &plan.ops}) {
     for (const core::PlanOp& op : *ops) {
       if (const auto* launch = std::get_if<core::KernelLaunch>(&op)) request.kernels.push_back(launch->kernel);

@@ -68,6 +68,10 @@ template <auto V>
 std::string ValueName() {
   return BoundValue(ValuePretty<V>());
 }
+template <typename T>
+std::string ValueName() {  // of "template <Concept T>", in which tokens do not show a type
+  return TypeName<T>();
+}
 template <auto K>
 std::string PointerName() {
   return ValueName<K>();
