@@ -69,9 +69,8 @@ std::vector<core::ToolFinding> RunAcceptanceTools(const ToolSetup& setup, const 
   const core::KernelSpec& spec = setup.spec;
   worker::AcceptanceTools tools = worker::FindAcceptanceTools();
   tools.deadline = setup.deadline;
-  std::vector<core::ToolFinding> findings = {worker::BuildWithNvcc(tools, winner, device.chip.arch)};
-  if (findings.front().outcome == core::ToolFinding::Outcome::kClean)
-    findings.push_back(JudgeNvccKernels(setup.judge, setup.candidates, setup.original, winner));
+  std::vector<core::ToolFinding> findings =
+      JudgeNvccBuild(setup.judge, setup.candidates, setup.original, winner, device.chip.arch);
   if (!device.gpu || setup.worker == nullptr) return findings;
   const core::Case* c = SmallestCase(spec);
   auto inputs = c != nullptr ? judge::MakeInputs(spec, *c, judge::InputVariant::kBase, 1, winner.root)

@@ -28,31 +28,64 @@ class BuiltByNvcc final : public core::Evaluator {
   core::Evaluator& evaluator_;
 };
 
-// Why the judge does not pass what nvcc makes of it; empty: it does.
-Result<std::string> ObjectionTo(const core::SourceRef& source, judge::Reviewer& judge, core::Evaluator& built) {
+using Outcome = core::ToolFinding::Outcome;
+
+// What is wrong with it, as nvcc builds it.
+struct Objection {
+  bool built = true;
+  std::string message;  // empty: nothing
+};
+Result<Objection> ObjectionTo(const core::SourceRef& source, judge::Reviewer& judge, core::Evaluator& built) {
   WW_ASSIGN(const core::Verdict verdict, judge.Evaluate(source, built, judge::VerificationLevel::kQuick));
-  return core::Passed(verdict) ? std::string() : core::VerdictMessage(verdict);
+  if (core::Passed(verdict)) return Objection();
+  // NVRTC has compiled it before.
+  return Objection{!std::holds_alternative<core::CompileFailed>(verdict), core::VerdictMessage(verdict)};
+}
+
+// With constexpr functions of the host called on the device, as PyTorch's builds of extensions allow.
+core::SourceRef Relaxed(core::SourceRef source) {
+  source.build.flags.insert(core::BuildFlag::kRelaxedConstexpr);
+  return source;
 }
 
 }  // namespace
 
-core::ToolFinding JudgeNvccKernels(judge::Reviewer& judge, core::Evaluator& candidates, const core::SourceRef& original,
-                                   const core::SourceRef& winner) {
-  using Outcome = core::ToolFinding::Outcome;
-  core::ToolFinding finding{"kernels as nvcc builds them", Outcome::kNotRun, {}};
+std::vector<core::ToolFinding> JudgeNvccBuild(judge::Reviewer& judge, core::Evaluator& candidates,
+                                              const core::SourceRef& original, const core::SourceRef& winner,
+                                              const std::string& architecture) {
+  core::ToolFinding build{"nvcc -arch=" + architecture, Outcome::kNotRun, {}};
+  core::ToolFinding kernels{"kernels as nvcc builds them", Outcome::kNotRun, {}};
   BuiltByNvcc built(candidates);
-  const Result<std::string> against = ObjectionTo(winner, judge, built);
-  if (!against) {
-    finding.message = against.error().message;
-  } else if (against->empty()) {
-    finding.outcome = Outcome::kClean;
-  } else if (const Result<std::string> usual = ObjectionTo(original, judge, built); usual && usual->empty()) {
-    finding.outcome = Outcome::kFound;
-    finding.message = *against;
-  } else {
-    finding.message = "the original fails so too: " + (usual ? *usual : usual.error().message);
+  Result<Objection> against = ObjectionTo(winner, judge, built);
+  Result<Objection> usual = Objection();
+  if (against && !against->message.empty()) usual = ObjectionTo(original, judge, built);
+  // What nvcc refuses in the original too, the project builds with flags that the manifest does not name.
+  if (against && !against->built && usual && !usual->built) {
+    usual = ObjectionTo(Relaxed(original), judge, built);
+    if (usual && usual->built) against = ObjectionTo(Relaxed(winner), judge, built);
   }
-  return finding;
+  const auto say = [&](core::ToolFinding& finding, const std::string& what) {
+    if (usual && usual->message.empty()) {
+      finding.outcome = Outcome::kFound;
+      finding.message = against->message;
+    } else {
+      finding.message = what + (usual ? usual->message : usual.error().message);
+    }
+  };
+  if (!against) {
+    build.message = against.error().message;
+    return {build};
+  }
+  if (!against->built) {
+    say(build, "it refuses the original too: ");
+    return {build};
+  }
+  build.outcome = kernels.outcome = Outcome::kClean;
+  if (!against->message.empty()) {
+    kernels.outcome = Outcome::kNotRun;
+    say(kernels, "the original fails so too: ");
+  }
+  return {build, kernels};
 }
 
 }  // namespace warpwright::app

@@ -1,6 +1,9 @@
-// A winner's kernels once more, as nvcc makes them of its whole file, in front of the same judge. What was judged came
-// from NVRTC and a slice; a text that the two read otherwise is found here.
+// A winner once more, as nvcc builds its whole file, in front of the same judge. What was judged came from NVRTC and a
+// slice; a text that the two read otherwise is found here, and so is one that the project's build would refuse.
 #pragma once
+
+#include <string>
+#include <vector>
 
 #include "core/evaluator.h"
 #include "core/tool_finding.h"
@@ -8,9 +11,11 @@
 
 namespace warpwright::app {
 
-// A quick evaluation. `judge` is prepared. What nvcc makes of the original too counts against nobody: kNotRun then, and
-// where there is no nvcc.
-core::ToolFinding JudgeNvccKernels(judge::Reviewer& judge, core::Evaluator& candidates, const core::SourceRef& original,
-                                   const core::SourceRef& winner);
+// "nvcc -arch=sm_90": whether it compiles the file. Where it does, "kernels as nvcc builds them": a quick evaluation of
+// what the same run of nvcc made. `judge` is prepared. What is wrong with the original too counts against nobody:
+// kNotRun then, and where there is no nvcc.
+std::vector<core::ToolFinding> JudgeNvccBuild(judge::Reviewer& judge, core::Evaluator& candidates,
+                                              const core::SourceRef& original, const core::SourceRef& winner,
+                                              const std::string& architecture);
 
 }  // namespace warpwright::app

@@ -2,7 +2,6 @@
 
 #include <cxxabi.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -20,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::chrono::minutes kDeadline{2};
 constexpr uint64_t kMemoryBytes = 8ull << 30, kMaxOutputBytes = 64u << 20;
 constexpr size_t kMaxMessage = 2000;
 constexpr std::string_view kBaseName = "whole";
@@ -50,25 +48,39 @@ std::set<std::string> EntriesOf(const std::string& ptx) {
   return entries;
 }
 
-Result<base::Completed> RunNvcc(const Toolkit& toolkit, const core::SourceRef& source, const std::string& arch,
-                                const fs::path& folder) {
+// nvcc hands its command lines to a shell, in which a name like "$(id)" would run.
+bool IsPlain(const std::string& path) { return path.find_first_of("$`\"\\\n") == std::string::npos; }
+
+Result<base::Completed> RunNvcc(const fs::path& nvcc, const core::SourceRef& source, const std::string& arch,
+                                const fs::path& folder, std::chrono::milliseconds deadline) {
   const fs::path beside = fs::path(source.root) / fs::path(source.file).parent_path();
+  if (!IsPlain(beside.string()))
+    return Fail(ErrorCode::kUnsupported, "nvcc would not take the name of the folder literally: " + beside.string());
   base::Command command;
-  // The slice may call constexpr functions of the host on the device, as PyTorch's builds of extensions do.
-  command.argv = {(toolkit.root / "bin/nvcc").string(), "-std=c++17", "-arch=" + arch, "-lineinfo", "-w",
-                  "--expt-relaxed-constexpr",           "-Xptxas=-v", "-cubin",        "--keep"};
+  command.argv = {nvcc.string(), "-arch=" + arch, "-lineinfo", "-w", "-Xptxas=-v", "-c", "--keep"};
+  for (std::string& argument : source.build.NvccArguments(source.root)) command.argv.push_back(std::move(argument));
   for (const std::string& include : {beside.string(), source.root}) command.argv.push_back("-I" + include);
   command.argv.push_back(fmt::format("{}.cu", kBaseName));
   command.env = base::MinimalEnvironment();
   command.env["TMPDIR"] = folder.string();
   command.directory = folder;
-  command.deadline = kDeadline;
+  command.deadline = deadline;
   command.output_limit_bytes = 1u << 20;
   command.sandbox.enabled = true;
-  command.sandbox.readable = {source.root, toolkit.root};
+  std::error_code ignored;
+  command.sandbox.readable = {source.root, nvcc.parent_path().parent_path(),
+                              fs::canonical(nvcc, ignored).parent_path().parent_path()};
   command.sandbox.writable = {folder};
   command.sandbox.memory_bytes = kMemoryBytes;
   return base::Run(command);
+}
+
+// What it kept under a name of its own: "whole.sm_90.cubin".
+Result<std::string> ReadKept(const fs::path& folder, std::string_view extension) {
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(folder, failed))
+    if (entry.path().extension() == extension) return base::ReadFile(entry.path(), kMaxOutputBytes);
+  return Fail(ErrorCode::kEnvironment, fmt::format("nvcc kept no {}", extension));
 }
 
 }  // namespace
@@ -87,22 +99,24 @@ std::string SameKernelIn(const std::string& ptx, const std::string& symbol) {
 }
 
 Result<CompileOutcome> CompileWithNvcc(const Toolkit& toolkit, const core::SourceRef& source,
-                                       const core::CompiledModule& module) {
-  if (::access((toolkit.root / "bin/nvcc").c_str(), X_OK) != 0)
-    return Fail(ErrorCode::kUnsupported, "there is no nvcc in " + (toolkit.root / "bin").string());
+                                       const core::CompiledModule& module, std::chrono::milliseconds deadline) {
+  const fs::path nvcc = FindNvcc(toolkit);
+  if (nvcc.empty()) return Fail(ErrorCode::kUnsupported, "there is no nvcc in " + (toolkit.root / "bin").string());
   WW_ASSIGN(const auto folder, base::TemporaryDirectory::Create("warpwright-nvcc"));
   WW_TRY(base::WriteFileAtomically(folder.path() / fmt::format("{}.cu", kBaseName), source.text));
-  WW_ASSIGN(const base::Completed done, RunNvcc(toolkit, source, module.arch, folder.path()));
-  if (done.timed_out)
-    return CompileOutcome(core::CompileFailed{source.file + ": error: nvcc did not end within two minutes"});
-  if (done.exit_code != 0) return CompileOutcome(core::CompileFailed{base::CleanText(done.err, kMaxMessage)});
+  WW_ASSIGN(const base::Completed done, RunNvcc(nvcc, source, module.arch, folder.path(), deadline));
+  if (done.timed_out) return CompileOutcome(core::CompileFailed{source.file + ": error: nvcc did not end in time"});
+  if (done.exit_code != 0) {
+    const std::string log = base::CleanText(done.err, kMaxMessage);
+    return CompileOutcome(core::CompileFailed{
+        log.empty() ? fmt::format("{}: error: nvcc ended with exit code {}", source.file, done.exit_code) : log});
+  }
 
   core::CompiledModule built;
   built.arch = module.arch;
   built.key = module.key + "-nvcc";
-  WW_ASSIGN(built.ptx, base::ReadFile(folder.path() / fmt::format("{}.ptx", kBaseName), kMaxOutputBytes));
-  WW_ASSIGN(const std::string cubin,
-            base::ReadFile(folder.path() / fmt::format("{}.cubin", kBaseName), kMaxOutputBytes));
+  WW_ASSIGN(built.ptx, ReadKept(folder.path(), ".ptx"));
+  WW_ASSIGN(const std::string cubin, ReadKept(folder.path(), ".cubin"));
   const auto bytes = std::as_bytes(std::span(cubin));
   built.cubin.assign(bytes.begin(), bytes.end());
   WW_ASSIGN(const auto cubin_kernels, ReadCubin(built.cubin));

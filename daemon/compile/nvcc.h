@@ -2,11 +2,11 @@
 // not from a slice. The judge runs these in place of NVRTC's, so that text which means one thing to the slice and
 // another to nvcc does not get through.
 //
-// nvcc comes from NVRTC's toolkit. Only its device half runs, down to a cubin; host code is preprocessed and never
-// compiled or run here. Its text is as untrusted as a slice: the compiler is a child in a sandbox of its own, with a
-// deadline.
+// One run of nvcc makes the kernels and compiles the host code, as the project's build would; the host code is not run.
+// The text is as untrusted as a slice: the compiler is a child in a sandbox of its own, with a deadline.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "base/result.h"
@@ -16,10 +16,11 @@
 
 namespace warpwright::compile {
 
-// `source.root` is where its includes are. `module`: what NVRTC made of its slice; the result has the same kernels,
-// under the symbols that nvcc gives them. kUnsupported where the toolkit has no nvcc.
+// `source.root` is where its includes are, `source.build` how the project builds it. `module`: what NVRTC made of its
+// slice; the result has the same kernels, under the symbols that nvcc gives them. kUnsupported where there is no nvcc.
 Result<CompileOutcome> CompileWithNvcc(const Toolkit& toolkit, const core::SourceRef& source,
-                                       const core::CompiledModule& module);
+                                       const core::CompiledModule& module,
+                                       std::chrono::milliseconds deadline = std::chrono::minutes(2));
 
 // The entry of PTX whose function is `symbol`, or is named alike but for the names that a compiler gives to what is
 // local to a file; empty: there is none, or several.

@@ -1,5 +1,7 @@
 #include "compile/toolkit.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 
 namespace warpwright::compile {
@@ -32,6 +34,14 @@ fs::path FindNvrtc(const fs::path& root) {
 }
 
 }  // namespace
+
+fs::path FindNvcc(const Toolkit& toolkit) {
+  std::vector<fs::path> roots = Roots();
+  roots.insert(roots.begin(), toolkit.root);
+  for (const fs::path& root : roots)
+    if (::access((root / "bin/nvcc").c_str(), X_OK) == 0) return root / "bin/nvcc";
+  return {};
+}
 
 Result<Toolkit> FindToolkit() {
   std::string looked;

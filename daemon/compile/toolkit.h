@@ -20,4 +20,7 @@ struct Toolkit {
 // (kEnvironment) lists the folders searched and how to install a toolkit.
 Result<Toolkit> FindToolkit();
 
+// The toolkit's own nvcc, or else one of the others that were searched; empty: there is none.
+std::filesystem::path FindNvcc(const Toolkit& toolkit);
+
 }  // namespace warpwright::compile

@@ -106,41 +106,9 @@ core::ToolFinding RunSanitizer(const AcceptanceTools& tools, const std::string& 
   return finding;
 }
 
-// Its errors, shortened; empty: it compiles. `relaxed`: constexpr functions of the host may be called on the device, as
-// PyTorch's builds of extensions allow.
-Result<std::string> RefusalOfNvcc(const AcceptanceTools& tools, const core::SourceRef& place, const std::string& text,
-                                  const std::string& architecture, bool relaxed) {
-  WW_ASSIGN(const auto folder, base::TemporaryDirectory::Create("warpwright-nvcc"));
-  WW_TRY(base::WriteFileAtomically(folder.path() / "winner.cu", text));
-  const fs::path beside = fs::path(place.root) / fs::path(place.file).parent_path();
-  base::Command command;
-  command.argv = {tools.nvcc.string(), "-std=c++17",           "-arch=" + architecture, "-c", "winner.cu", "-o",
-                  "winner.o",          "-I" + beside.string(), "-I" + place.root};
-  if (relaxed) command.argv.emplace_back("--expt-relaxed-constexpr");
-  command.env = base::MinimalEnvironment();
-  command.env["TMPDIR"] = folder.path().string();
-  command.directory = folder.path();
-  command.deadline = tools.nvcc_deadline;
-  if (tools.deadline != nullptr) {
-    if (tools.deadline->over()) return Fail(tools.deadline->BreakOff());
-    command.deadline = std::max(tools.deadline->Within(command.deadline), std::chrono::milliseconds(1));  // 0: none
-  }
-  command.sandbox.enabled = true;
-  std::error_code error;
-  const fs::path toolkit = fs::canonical(tools.nvcc, error).parent_path().parent_path();
-  command.sandbox.readable = {place.root, toolkit, tools.nvcc.parent_path().parent_path()};
-  command.sandbox.writable = {folder.path()};
-  WW_ASSIGN(const auto done, base::Run(command));
-  if (done.timed_out && tools.deadline != nullptr && tools.deadline->over()) return Fail(tools.deadline->BreakOff());
-  if (done.timed_out) return std::string("it did not end in time");
-  if (done.exit_code == 0) return std::string();
-  const std::string errors = Shorten(done.err);
-  return errors.empty() ? fmt::format("it ended with exit code {}", done.exit_code) : errors;
-}
-
 }  // namespace
 
-AcceptanceTools FindAcceptanceTools() { return {FindProgram("nvcc"), FindProgram("compute-sanitizer")}; }
+AcceptanceTools FindAcceptanceTools() { return {FindProgram("compute-sanitizer")}; }
 
 std::optional<core::ToolFinding> ReadSanitizerLog(const std::string& tool, std::string_view log) {
   const auto count = CountIn(log);
@@ -161,39 +129,6 @@ std::vector<core::ToolFinding> RunSanitizers(const AcceptanceTools& tools, const
     else findings.push_back(RunSanitizer(tools, tool, worker, request, kernels));
   }
   return findings;
-}
-
-core::ToolFinding BuildWithNvcc(const AcceptanceTools& tools, const core::SourceRef& source,
-                                const std::string& architecture) {
-  core::ToolFinding finding{"nvcc -arch=" + architecture, core::ToolFinding::Outcome::kNotRun, {}};
-  if (tools.nvcc.empty()) {
-    finding.message = "it is not installed";
-    return finding;
-  }
-  const auto refusal = [&](const std::string& text, bool relaxed) {
-    return RefusalOfNvcc(tools, source, text, architecture, relaxed);
-  };
-  auto winner = refusal(source.text, false);
-  if (winner && !winner->empty()) {
-    // What nvcc refuses in the original too, the project builds with flags that are not known here.
-    const auto text = base::ReadFile(fs::path(source.root) / source.file);
-    const auto original = text ? refusal(*text, false) : Result<std::string>(std::string());
-    if (original && !original->empty()) {
-      const auto relaxed = refusal(*text, true);
-      if (relaxed && !relaxed->empty()) {
-        finding.message = "it refuses the original too: " + *relaxed;
-        return finding;
-      }
-      winner = refusal(source.text, true);
-    }
-  }
-  if (!winner) {
-    finding.message = winner.error().message;
-    return finding;
-  }
-  finding.outcome = winner->empty() ? core::ToolFinding::Outcome::kClean : core::ToolFinding::Outcome::kFound;
-  finding.message = *winner;
-  return finding;
 }
 
 }  // namespace warpwright::worker

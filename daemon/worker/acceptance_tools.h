@@ -1,13 +1,11 @@
-// The toolkit's own tools check an accepted winner once more: compute-sanitizer's four over a worker that runs the
-// smallest case, and nvcc over the file as it will be committed. The judge has checked all that they check; they are
-// there for reviewers who know them, and because two implementations seldom have the same hole. Each reports whether it
-// ran.
+// The toolkit's own tool checks an accepted winner once more: compute-sanitizer's four over a worker that runs the
+// smallest case. The judge has checked all that they check; they are there for reviewers who know them, and because two
+// implementations seldom have the same hole. Each reports whether it ran. What nvcc says is app/nvcc_kernels.h.
 //
 // The worker under compute-sanitizer is the same program in the same sandbox, with the tool as a prefix of its command
-// line; candidate host code is compiled by nvcc and never run.
+// line.
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -22,9 +20,8 @@
 namespace warpwright::worker {
 
 struct AcceptanceTools {
-  std::filesystem::path nvcc, compute_sanitizer;                      // empty: not installed
-  std::chrono::milliseconds nvcc_deadline = std::chrono::minutes(5);  // for each run; one that misses it refuses
-  base::Deadline* deadline = nullptr;                                 // of the task; what it cuts short did not run
+  std::filesystem::path compute_sanitizer;  // empty: not installed
+  base::Deadline* deadline = nullptr;       // of the task; what it cuts short did not run
 };
 // In $CUDA_HOME/bin, on PATH, in /usr/local/cuda/bin.
 AcceptanceTools FindAcceptanceTools();
@@ -34,9 +31,6 @@ AcceptanceTools FindAcceptanceTools();
 std::vector<core::ToolFinding> RunSanitizers(const AcceptanceTools& tools, const WorkerCommand& worker,
                                              const core::ExecuteRequest& request,
                                              const std::vector<std::string>& kernels);
-// `architecture`: "sm_90".
-core::ToolFinding BuildWithNvcc(const AcceptanceTools& tools, const core::SourceRef& source,
-                                const std::string& architecture);
 
 // The finding in a log of compute-sanitizer; nullopt if it contains no summary, since the tool then did not finish.
 std::optional<core::ToolFinding> ReadSanitizerLog(const std::string& tool, std::string_view log);

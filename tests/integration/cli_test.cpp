@@ -147,11 +147,11 @@ TEST_F(CliTest, VerifyRefusesWhatNvccBuildsOtherwise) {
   EXPECT_EQ(same.at("notes").back().at("note"), "kernels as nvcc builds them: nothing found") << same.at("notes");
   Edit("src/row_sum.cu", "static __global__", R"(#include <limits>
 template <class T>
-constexpr float Times(...) {
+__host__ __device__ constexpr float Times(...) {
   return 1.0f;
 }
 template <class T, int = sizeof(T::round_error())>
-constexpr float Times(int) {
+__host__ __device__ constexpr float Times(int) {
   return 3.0f;
 }
 static __global__)");
@@ -161,6 +161,22 @@ static __global__)");
   EXPECT_EQ(refused.at("check"), "kernels as nvcc builds them") << refused.dump(2);
   EXPECT_NE(refused.at("message").get<std::string>().find("each is 3 times what is expected"), std::string::npos)
       << refused.dump(2);
+}
+
+// The slice makes constexpr functions those of the device too, as nvcc does only where it is told.
+TEST_F(CliTest, VerifyRefusesWhatNvccRefusesUnlessTheProjectBuildsItSo) {
+  if (!HasNvcc()) GTEST_SKIP() << "nvcc is not installed";
+  Edit("src/row_sum.cu", "static __global__", "constexpr float One() { return 1.0f; }\nstatic __global__");
+  Edit("src/row_sum.cu", "out[row] = total", "out[row] = One() * total");
+  const json refused = RunJson({"verify", "--kernel", "row_sum"}, 1).at("cases").at(0);
+  EXPECT_EQ(refused.at("check").get<std::string>().substr(0, 10), "nvcc -arch") << refused.dump(2);
+  EXPECT_NE(refused.at("message").get<std::string>().find("constexpr __host__ function"), std::string::npos)
+      << refused.dump(2);
+  repository.Git({"stash", "-q"});
+  Edit(".warpwright.yml", "kernels:", "build: {flags: [--expt-relaxed-constexpr]}\nkernels:");
+  repository.Commit("say how it is built");
+  repository.Git({"stash", "pop", "-q"});
+  EXPECT_EQ(RunJson({"verify", "--kernel", "row_sum"}).at("passed"), true);
 }
 
 // Rounds, attempts and evaluations are the same wherever they stand, of a kernel that became faster and of one that did

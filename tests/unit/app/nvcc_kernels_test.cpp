@@ -11,7 +11,7 @@ namespace {
 
 using Outcome = core::ToolFinding::Outcome;
 
-// Runs a text once, and judges it as the table says.
+// Runs a text once, and judges it as the table says; "relaxed" is built with a flag more.
 class TableJudge final : public judge::Reviewer {
  public:
   explicit TableJudge(std::map<std::string, Result<core::Verdict>> verdicts) : verdicts_(std::move(verdicts)) {}
@@ -23,7 +23,8 @@ class TableJudge final : public judge::Reviewer {
     request.source = candidate;
     const auto ran = evaluator.Execute(request);
     EXPECT_TRUE(ran) << ran.error().Format();
-    return verdicts_.at(candidate.text);
+    const bool relaxed = candidate.build.flags.contains(core::BuildFlag::kRelaxedConstexpr);
+    return verdicts_.at(candidate.text + (relaxed ? " relaxed" : ""));
   }
   const std::vector<std::string>& notes() const override { return notes_; }
 
@@ -34,30 +35,55 @@ class TableJudge final : public judge::Reviewer {
 
 TEST(NvccKernels, AreWhatCountsUnlessTheOriginalFailsSoToo) {
   const auto passes = [] { return Result<core::Verdict>(core::Measured()); };
-  const auto fails = [](const char* log) { return Result<core::Verdict>(core::CompileFailed{log}); };
+  const auto refused = [](const char* log) { return Result<core::Verdict>(core::CompileFailed{log}); };
+  const auto fails = [](const char* why) {
+    return Result<core::Verdict>(core::Refused{core::Check::kHostCode, why, "a.cu", 1});
+  };
   const auto missing = [] { return Result<core::Verdict>(Fail(ErrorCode::kUnsupported, "there is no nvcc")); };
   struct Row {
-    Result<core::Verdict> original, winner;
-    Outcome outcome;
+    Result<core::Verdict> original, winner, relaxed_original, relaxed_winner;
+    Outcome build;
+    std::optional<Outcome> kernels;  // none: not judged
     const char* message;
     size_t runs;
   };
+  const auto unused = missing;
   const Row rows[] = {
-      {passes(), passes(), Outcome::kClean, "", 1},
-      {passes(), fails("no kernel"), Outcome::kFound, "no kernel", 2},
-      {fails("static kernel"), fails("no kernel"), Outcome::kNotRun, "the original fails so too: ", 2},
-      {missing(), fails("no kernel"), Outcome::kNotRun, "the original fails so too: there is no nvcc", 2},
-      {passes(), missing(), Outcome::kNotRun, "there is no nvcc", 1},
+      {unused(), passes(), unused(), unused(), Outcome::kClean, Outcome::kClean, "", 1},
+      {passes(), refused("no kernel"), unused(), unused(), Outcome::kFound, std::nullopt, "no kernel", 2},
+      {passes(), fails("too fast"), unused(), unused(), Outcome::kClean, Outcome::kFound, "too fast", 2},
+      {fails("slow"), fails("too fast"), unused(), unused(), Outcome::kClean, Outcome::kNotRun,
+       "the original fails so too: refused by host-code: slow", 2},
+      {missing(), refused("no kernel"), unused(), unused(), Outcome::kNotRun, std::nullopt,
+       "it refuses the original too: there is no nvcc", 2},
+      {unused(), missing(), unused(), unused(), Outcome::kNotRun, std::nullopt, "there is no nvcc", 1},
+      // A flag that the manifest does not name.
+      {refused("constexpr"), refused("constexpr"), refused("torch.h"), unused(), Outcome::kNotRun, std::nullopt,
+       "it refuses the original too: does not compile: torch.h", 3},
+      {refused("constexpr"), refused("constexpr"), passes(), passes(), Outcome::kClean, Outcome::kClean, "", 4},
+      {refused("constexpr"), refused("constexpr"), passes(), refused("no kernel"), Outcome::kFound, std::nullopt,
+       "no kernel", 4},
+      {refused("constexpr"), refused("constexpr"), passes(), fails("too fast"), Outcome::kClean, Outcome::kFound,
+       "too fast", 4},
   };
   for (const Row& row : rows) {
     FakeEvaluator evaluator;
     evaluator.Add("// original", [](FakeRun&) {});
     evaluator.Add("// winner", [](FakeRun&) {});
-    TableJudge judge({{"// original", row.original}, {"// winner", row.winner}});
-    const core::ToolFinding finding =
-        app::JudgeNvccKernels(judge, evaluator, {"", "a.cu", "// original"}, {"", "a.cu", "// winner"});
-    EXPECT_EQ(finding.outcome, row.outcome) << row.message;
-    EXPECT_NE(finding.message.find(row.message), std::string::npos) << finding.message;
+    TableJudge judge({{"// original", row.original},
+                      {"// winner", row.winner},
+                      {"// original relaxed", row.relaxed_original},
+                      {"// winner relaxed", row.relaxed_winner}});
+    const auto findings =
+        app::JudgeNvccBuild(judge, evaluator, {"", "a.cu", "// original"}, {"", "a.cu", "// winner"}, "sm_90");
+    ASSERT_EQ(findings.size(), row.kernels ? 2u : 1u) << row.message;
+    EXPECT_EQ(findings[0].tool, "nvcc -arch=sm_90");
+    EXPECT_EQ(findings[0].outcome, row.build) << row.message;
+    if (row.kernels) {
+      EXPECT_EQ(findings[1].tool, "kernels as nvcc builds them");
+      EXPECT_EQ(findings[1].outcome, *row.kernels) << row.message;
+    }
+    EXPECT_NE(findings.back().message.find(row.message), std::string::npos) << findings.back().message;
     ASSERT_EQ(evaluator.calls.size(), row.runs) << row.message;
     for (const FakeEvaluator::Call& call : evaluator.calls) EXPECT_TRUE(call.options.nvcc);
   }

@@ -19,10 +19,12 @@ class Nvcc : public testing::Test {
     EXPECT_TRUE(outcome && std::holds_alternative<core::CompiledModule>(*outcome));
     return outcome ? std::get<core::CompiledModule>(std::move(*outcome)) : core::CompiledModule();
   }
-  compile::CompileOutcome Whole(const std::string& text, const core::CompiledModule& module) {
-    EXPECT_TRUE(
-        base::WriteFileAtomically(folder->path() / "src/scale.cuh", "#pragma once\nconstexpr float kScale = 3;\n"));
-    auto outcome = compile::CompileWithNvcc(compiler.toolkit(), {folder->path().string(), "src/a.cu", text}, module);
+  compile::CompileOutcome Whole(const std::string& text, const core::CompiledModule& module,
+                                const core::BuildOptions& build = {}) {
+    for (const char* path : {"src/scale.cuh", "third_party/x/far.cuh"})
+      EXPECT_TRUE(base::WriteFileAtomically(folder->path() / path, "#pragma once\nconstexpr float kScale = 3;\n"));
+    auto outcome =
+        compile::CompileWithNvcc(compiler.toolkit(), {folder->path().string(), "src/a.cu", text, build}, module);
     EXPECT_TRUE(outcome) << outcome.error().Format();
     return outcome ? std::move(*outcome) : compile::CompileOutcome(core::CompileFailed{});
   }
@@ -62,6 +64,59 @@ TEST_F(Nvcc, SaysWhatItRefusesAndWhatIsMissing) {
   ASSERT_TRUE(std::holds_alternative<core::CompileFailed>(hidden));
   EXPECT_NE(std::get<core::CompileFailed>(hidden).log.find("src/a.cu: error: nvcc makes no kernel 'k'"),
             std::string::npos);
+}
+
+TEST_F(Nvcc, CompilesTheHostCodeToo) {
+  const core::CompiledModule module = Slice("__global__ void k(float* x) { *x = 1; }\n", {"k"});
+  const auto broken =
+      Whole("__global__ void k(float* x) { *x = 1; }\nvoid launch(float* x) { k<<<1, 1>>>(x, x); }\n", module);
+  EXPECT_TRUE(std::holds_alternative<core::CompileFailed>(broken));
+}
+
+// As the manifest says, and without what it does not say.
+TEST_F(Nvcc, BuildsAsTheProjectDoes) {
+  const core::CompiledModule module = Slice("__global__ void k(float* x) { *x = 1; }\n", {"k"});
+  const std::string text =
+      "#include <far.cuh>\ntemplate <class T> concept Any = true;\n"
+      "constexpr float Twice(float x) { return 2 * x; }\n"
+      "__global__ void k(float* x) { *x = SCALE * Twice(__sinf(*x) / kScale); }\n";
+  core::BuildOptions build;
+  build.include = {"third_party/x"};
+  build.define = {{"SCALE", "(1 + 2 * 3)"}};
+  build.standard = core::CxxStandard::k20;
+  EXPECT_TRUE(std::holds_alternative<core::CompileFailed>(Whole(text, module, build))) << "constexpr of the host";
+  build.flags = {core::BuildFlag::kRelaxedConstexpr};
+  const auto exact = Whole(text, module, build);
+  ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(exact)) << std::get<core::CompileFailed>(exact).log;
+  build.flags.insert(core::BuildFlag::kUseFastMath);
+  const auto fast = Whole(text, module, build);
+  ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(fast)) << std::get<core::CompileFailed>(fast).log;
+  EXPECT_EQ(std::get<core::CompiledModule>(exact).ptx.find("div.approx"), std::string::npos);
+  EXPECT_NE(std::get<core::CompiledModule>(fast).ptx.find("div.approx"), std::string::npos);
+}
+
+// nvcc hands its command lines to a shell.
+TEST_F(Nvcc, RunsNothingThatAFoldersNameSays) {
+  const core::CompiledModule module = Slice("__global__ void k(float* x) { *x = 1; }\n", {"k"});
+  const std::string file = "$(touch made)/a.cu";
+  const auto outcome = compile::CompileWithNvcc(
+      compiler.toolkit(), {folder->path().string(), file, "__global__ void k(float* x) { *x = 1; }\n"}, module);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, ErrorCode::kUnsupported);
+}
+
+// A text on which nvcc never ends is one that it refuses.
+TEST(FakeNvcc, ThatDoesNotEndRefuses) {
+  const auto root = base::TemporaryDirectory::Create("warpwright-test");
+  ASSERT_TRUE(root);
+  const compile::Toolkit toolkit{root->path() / "toolkit", {}, {}};
+  ASSERT_TRUE(base::WriteFileAtomically(toolkit.root / "bin/nvcc", "#!/bin/sh\nexec sleep 60\n"));
+  std::filesystem::permissions(toolkit.root / "bin/nvcc", std::filesystem::perms::owner_all);
+  const auto outcome =
+      compile::CompileWithNvcc(toolkit, {root->path().string(), "a.cu", ""}, {}, std::chrono::milliseconds(300));
+  ASSERT_TRUE(outcome) << outcome.error().Format();
+  ASSERT_TRUE(std::holds_alternative<core::CompileFailed>(*outcome));
+  EXPECT_EQ(std::get<core::CompileFailed>(*outcome).log, "a.cu: error: nvcc did not end in time");
 }
 
 TEST(SameKernel, IsFoundUnderTheNamesOfFiles) {

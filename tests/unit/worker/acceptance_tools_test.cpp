@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/file.h"
-
 namespace warpwright {
 namespace {
 
@@ -39,66 +37,9 @@ TEST(AcceptanceTools, ReadWhatASanitizerSays) {
 }
 
 TEST(AcceptanceTools, SaySoWhereTheyAreNotInstalled) {
-  const core::ToolFinding built = worker::BuildWithNvcc({}, {"/", "a.cu", ""}, "sm_90");
-  EXPECT_EQ(built.outcome, Outcome::kNotRun);
-  EXPECT_EQ(built.message, "it is not installed");
   const auto findings = worker::RunSanitizers({}, {}, {}, {});
   ASSERT_EQ(findings.size(), 4u);
   for (const auto& finding : findings) EXPECT_EQ(finding.outcome, Outcome::kNotRun);
-}
-
-TEST(AcceptanceTools, NvccBuildsTheWinnerBesideItsHeaders) {
-  const worker::AcceptanceTools tools = worker::FindAcceptanceTools();
-  if (tools.nvcc.empty()) GTEST_SKIP() << "nvcc is not installed";
-  const auto root = base::TemporaryDirectory::Create("warpwright-test");
-  ASSERT_TRUE(root);
-  ASSERT_TRUE(base::WriteFileAtomically(root->path() / "include/scale.cuh", "constexpr float kScale = 2;\n"));
-  ASSERT_TRUE(base::WriteFileAtomically(root->path() / "src/a.cu", "__global__ void k(float* x) { *x = 1; }\n"));
-  const char* good =
-      "#include \"../include/scale.cuh\"\n__global__ void k(float* x) { *x *= kScale; }\nvoid f(float* x) { k<<<1, "
-      "1>>>(x); }\n";
-  const core::ToolFinding clean = worker::BuildWithNvcc(tools, {root->path().string(), "src/a.cu", good}, "sm_90");
-  EXPECT_EQ(clean.outcome, Outcome::kClean) << clean.message;
-  const core::ToolFinding broken = worker::BuildWithNvcc(
-      tools, {root->path().string(), "src/a.cu", "__global__ void k() { undeclared(); }\n"}, "sm_90");
-  EXPECT_EQ(broken.outcome, Outcome::kFound);
-  EXPECT_NE(broken.message.find("undeclared"), std::string::npos) << broken.message;
-}
-
-// A project may build with flags that are not known here: what nvcc alone refuses in the original counts against
-// nobody.
-TEST(AcceptanceTools, NvccRefusesOnlyWhatItAcceptsInTheOriginal) {
-  const worker::AcceptanceTools tools = worker::FindAcceptanceTools();
-  if (tools.nvcc.empty()) GTEST_SKIP() << "nvcc is not installed";
-  const auto root = base::TemporaryDirectory::Create("warpwright-test");
-  ASSERT_TRUE(root);
-  const char* relaxed =
-      "#include <limits>\n__global__ void k(float* x) { *x = -std::numeric_limits<float>::infinity(); }\n";
-  const auto outcome = [&](const std::string& original, const std::string& winner) {
-    EXPECT_TRUE(base::WriteFileAtomically(root->path() / "a.cu", original));
-    return worker::BuildWithNvcc(tools, {root->path().string(), "a.cu", winner}, "sm_90").outcome;
-  };
-  EXPECT_EQ(outcome(relaxed, std::string(relaxed) + "// faster\n"), Outcome::kClean);
-  EXPECT_EQ(outcome("__global__ void k(float* x) { *x = 1; }\n", relaxed), Outcome::kFound);
-  EXPECT_EQ(outcome("#include <torch.h>\n", "#include <torch.h>\n"), Outcome::kNotRun);
-}
-
-// A text on which nvcc never ends is one that it refuses, unless it does not end on the original either.
-TEST(AcceptanceTools, NvccThatDoesNotEndRefuses) {
-  const auto root = base::TemporaryDirectory::Create("warpwright-test");
-  ASSERT_TRUE(root);
-  worker::AcceptanceTools tools;
-  tools.nvcc = root->path() / "toolkit/bin/nvcc";
-  tools.nvcc_deadline = std::chrono::milliseconds(300);
-  ASSERT_TRUE(base::WriteFileAtomically(tools.nvcc, "#!/bin/sh\ngrep -q endless winner.cu && exec sleep 60\nexit 0\n"));
-  std::filesystem::permissions(tools.nvcc, std::filesystem::perms::owner_all);
-  const auto finding = [&](const std::string& original) {
-    EXPECT_TRUE(base::WriteFileAtomically(root->path() / "a.cu", original));
-    return worker::BuildWithNvcc(tools, {root->path().string(), "a.cu", "// endless\n"}, "sm_90");
-  };
-  EXPECT_EQ(finding("// quick\n").outcome, Outcome::kFound);
-  EXPECT_EQ(finding("// quick\n").message, "it did not end in time");
-  EXPECT_EQ(finding("// endless too\n").outcome, Outcome::kNotRun);
 }
 
 }  // namespace
