@@ -46,8 +46,10 @@ class EntryDraft {
     std::visit(Overload{[&](const NotProbed& p) { why_not_ = p.why; }, [&](const ProbedEntry& p) { probed_ = &p; }},
                *probe);
   }
-  std::string Text(const std::string& name, const std::string& file) {
+  // `build`: a line, or nothing.
+  std::string Text(const std::string& name, const std::string& file, const std::string& build) {
     text_ = fmt::format("\n  - name: {}\n    file: {}\n    entry: {}\n", name, file, entry_.name);
+    if (!build.empty()) text_ += "    " + build;
     if (!why_not_.empty()) text_ += fmt::format("    # not run: {}\n", Comment(why_not_));
     text_ += "    args:\n";
     for (const auto& parameter : entry_.parameters)
@@ -144,25 +146,33 @@ class EntryDraft {
   std::string text_;
 };
 
+std::string BuildLine(const GuessedBuild& guessed) {
+  if (guessed.build.IsDefault()) return {};
+  return fmt::format("{}  # what the code needs of {}\n", ManifestText(guessed.build), guessed.from);
+}
+
 class Draft {
  public:
-  void AddEntry(const std::string& file, const core::EntryInfo& entry, const ProbeOutcome* probe) {
+  // `build`: the common line, or nothing.
+  explicit Draft(std::string build) : build_(std::move(build)) {}
+  void AddEntry(const std::string& file, const core::EntryInfo& entry, const ProbeOutcome* probe,
+                const std::string& build) {
     if (!entry.refusal.empty()) {
       text_ += fmt::format("\n  # {} in {}:{} is left out: {}\n", entry.name, file, entry.line, entry.refusal);
       return;
     }
     std::string name = ShortName(entry.name);
     for (int i = 2; !names_.insert(name).second; ++i) name = fmt::format("{}_{}", ShortName(entry.name), i);
-    text_ += EntryDraft(entry, probe).Text(name, file);
+    text_ += EntryDraft(entry, probe).Text(name, file, build_.empty() ? build : std::string());
   }
   std::string Finish() && {
-    return "# Written by `warpwright init`. Replace each question mark, then run `warpwright check`.\nversion: "
-           "1\nkernels:" +
-           (names_.empty() ? std::string(" []\n") + text_ : text_) + "\npolicy: {min_speedup: 1.05, max_rounds: 10}\n";
+    return "# Written by `warpwright init`. Replace each question mark, then run `warpwright check`.\nversion: 1\n" +
+           build_ + "kernels:" + (names_.empty() ? std::string(" []\n") + text_ : text_) +
+           "\npolicy: {min_speedup: 1.05, max_rounds: 10}\n";
   }
 
  private:
-  std::string text_;
+  std::string build_, text_;
   std::set<std::string> names_;
 };
 
@@ -174,13 +184,15 @@ bool IsStream(const core::ParameterInfo& parameter) {
 }
 
 std::string DraftManifest(const std::vector<InspectedFile>& files) {
-  Draft draft;
-  for (const auto& [file, inspection, probes] : files) {
+  std::set<std::string> builds;
+  for (const InspectedFile& file : files) builds.insert(BuildLine(file.build));
+  Draft draft(builds.size() == 1 ? *builds.begin() : std::string());
+  for (const auto& [file, inspection, probes, build] : files) {
     const auto launched = LaunchedKernels(inspection);
     for (const auto& entry : inspection.entries) {
       if (entry.kind != core::EntryInfo::Kind::kLauncher && launched.contains(entry.name)) continue;
       const auto probe = probes.find(entry.name);
-      draft.AddEntry(file, entry, probe == probes.end() ? nullptr : &probe->second);
+      draft.AddEntry(file, entry, probe == probes.end() ? nullptr : &probe->second, BuildLine(build));
     }
   }
   return std::move(draft).Finish();

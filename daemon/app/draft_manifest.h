@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/guess_build.h"
 #include "app/probe_entry.h"
 #include "core/inspection.h"
 
@@ -16,6 +17,7 @@ struct InspectedFile {
   std::string file;  // relative to the repository
   core::Inspection inspection;
   std::map<std::string, ProbeOutcome> probes;  // by entry; of some
+  GuessedBuild build = {};
 };
 
 // cudaStream_t and the driver API's name for it: a manifest omits such parameters.

@@ -48,10 +48,12 @@ Result<std::vector<InspectedFile>> InspectSources(const fs::path& root, core::Ev
   std::vector<InspectedFile> files;
   for (const auto& file : FindSources(root)) {
     progress.step("reading " + file);
-    WW_ASSIGN(const core::SourceRef source, judge::ReadSource(root, file, {}));
+    WW_ASSIGN(core::SourceRef source, judge::ReadSource(root, file, {}));
+    WW_ASSIGN(GuessedBuild guessed, GuessBuild(source, worker));
+    source.build = guessed.build;
     WW_ASSIGN(core::Inspection inspection, worker.Inspect(source));
     if (inspection.entries.empty()) continue;
-    InspectedFile inspected{file, std::move(inspection), {}};
+    InspectedFile inspected{file, std::move(inspection), {}, std::move(guessed)};
     for (const core::EntryInfo& entry : inspected.inspection.entries) {
       if (!entry.refusal.empty()) continue;
       progress.step("running " + entry.name);

@@ -335,6 +335,48 @@ TEST_F(CliTest, ProfileGivesCountersAndEvidence) {
   EXPECT_GT(kernel.at("evidence").at("store_sectors_per_request").get<double>(), 8);
 }
 
+// A header in a folder that only the project's build names, and names that only it defines.
+TEST_F(CliTest, WhatTheProjectIsBuiltWithIsGuessedAndHolds) {
+  repository.Write("src/scaled.cu", R"(#include <scaling.cuh>
+__global__ void scale(REAL* out, const REAL* in, int n) {
+  const int i = blockIdx.x * TILE + threadIdx.x;
+  if (i < n) out[i] = kScale * in[i];
+}
+void scaled(REAL* out, const REAL* in, int n) { scale<<<(n + TILE - 1) / TILE, TILE>>>(out, in, n); }
+)");
+  repository.Write("third_party/scaling/inc/scaling.cuh", "#pragma once\nconstexpr float kScale = 3;\n");
+  repository.Write("CMakeLists.txt", R"(add_library(scaled src/scaled.cu)
+set(CMAKE_CUDA_STANDARD 20)
+target_include_directories(scaled PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/third_party/scaling/inc other)
+target_compile_definitions(scaled PRIVATE TILE=64 REAL=float UNUSED)
+)");
+  for (const auto& entry : fs::directory_iterator(repository.path() / "src"))
+    if (entry.path().filename() != "scaled.cu") fs::remove_all(entry.path());
+  fs::remove(repository.path() / ".warpwright.yml");
+  ASSERT_EQ(Run_({"init", "--no-workflow"}).exit_code, 0);
+  const std::string draft = *base::ReadFile(repository.path() / ".warpwright.yml");
+  const std::string build = "build: {include: [third_party/scaling/inc], define: {REAL: float, TILE: 64}, std: c++20}";
+  ASSERT_NE(draft.find(build + "  # what the code needs of CMakeLists.txt\n"), std::string::npos) << draft;
+  ASSERT_NE(draft.find("out: {buffer: f32, shape: [n], role: out}"), std::string::npos) << draft;
+  Edit(".warpwright.yml", "n: \"?\"", "n: 100000");
+  repository.Commit("a project with a build of its own");
+  EXPECT_EQ(Run_({"check"}).exit_code, 0);
+  EXPECT_EQ(RunJson({"verify"}).at("passed"), true);
+  const json lifted = RunJson({"lift"});
+  EXPECT_NE(lifted.at("kernels").at(0).at("text").get<std::string>().find("out[i0] = 3 * in[i0]"), std::string::npos)
+      << lifted.dump(2);
+
+  // Without it the same file cannot be read; and a folder that is not there is said with its line.
+  Edit(".warpwright.yml", "include: [third_party/scaling/inc]", "include: [third_party/none]");
+  const base::Completed missing = Run_({"check"});
+  EXPECT_EQ(missing.exit_code, 78);
+  EXPECT_NE(missing.err.find(".warpwright.yml:3: the path 'third_party/none' does not exist in the repository"),
+            std::string::npos)
+      << missing.err << missing.out;
+  Edit(".warpwright.yml", "include: [third_party/none], ", "");
+  EXPECT_EQ(Run_({"check"}).exit_code, 1);
+}
+
 TEST_F(CliTest, InitDraftsAManifestWithQuestions) {
   fs::remove(repository.path() / ".warpwright.yml");
   const std::set<std::string> drafted = {"softmax.cu", "gelu.cu", "residual.cu",
