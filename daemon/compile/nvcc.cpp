@@ -98,21 +98,22 @@ std::string SameKernelIn(const std::string& ptx, const std::string& symbol) {
   return found;
 }
 
-Result<CompileOutcome> CompileWithNvcc(const Toolkit& toolkit, const core::SourceRef& source,
-                                       const core::CompiledModule& module, std::chrono::milliseconds deadline) {
+Result<WholeOutcome> CompileWithNvcc(const Toolkit& toolkit, const core::SourceRef& source,
+                                     const core::CompiledModule& module, std::chrono::milliseconds deadline) {
   const fs::path nvcc = FindNvcc(toolkit);
   if (nvcc.empty()) return Fail(ErrorCode::kUnsupported, "there is no nvcc in " + (toolkit.root / "bin").string());
   WW_ASSIGN(const auto folder, base::TemporaryDirectory::Create("warpwright-nvcc"));
   WW_TRY(base::WriteFileAtomically(folder.path() / fmt::format("{}.cu", kBaseName), source.text));
   WW_ASSIGN(const base::Completed done, RunNvcc(nvcc, source, module.arch, folder.path(), deadline));
-  if (done.timed_out) return CompileOutcome(core::CompileFailed{source.file + ": error: nvcc did not end in time"});
+  if (done.timed_out) return WholeOutcome(core::CompileFailed{source.file + ": error: nvcc did not end in time"});
   if (done.exit_code != 0) {
     const std::string log = base::CleanText(done.err, kMaxMessage);
-    return CompileOutcome(core::CompileFailed{
+    return WholeOutcome(core::CompileFailed{
         log.empty() ? fmt::format("{}: error: nvcc ended with exit code {}", source.file, done.exit_code) : log});
   }
 
-  core::CompiledModule built;
+  WholeBuild whole;
+  core::CompiledModule& built = whole.module;
   built.arch = module.arch;
   built.key = module.key + "-nvcc";
   WW_ASSIGN(built.ptx, ReadKept(folder.path(), ".ptx"));
@@ -124,11 +125,16 @@ Result<CompileOutcome> CompileWithNvcc(const Toolkit& toolkit, const core::Sourc
     const std::string symbol = SameKernelIn(built.ptx, kernel.symbol);
     const auto found = cubin_kernels.find(symbol);
     if (found == cubin_kernels.end())
-      return CompileOutcome(core::CompileFailed{
+      return WholeOutcome(core::CompileFailed{
           fmt::format("{}: error: nvcc makes no kernel '{}' of the whole file", source.file, kernel.kernel)});
     built.kernels.push_back(ReadResources(kernel.kernel, symbol, done.err, found->second));
   }
-  return CompileOutcome(std::move(built));
+  whole.host_main = fmt::format("{}.cudafe1.cpp", kBaseName);
+  for (const char* extension : {"cudafe1.cpp", "cudafe1.stub.c", "fatbin.c"}) {
+    const std::string name = fmt::format("{}.{}", kBaseName, extension);
+    WW_ASSIGN(whole.host_files[name], base::ReadFile(folder.path() / name, kMaxOutputBytes));
+  }
+  return WholeOutcome(std::move(whole));
 }
 
 }  // namespace warpwright::compile

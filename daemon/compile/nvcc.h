@@ -2,12 +2,15 @@
 // not from a slice. The judge runs these in place of NVRTC's, so that text which means one thing to the slice and
 // another to nvcc does not get through.
 //
-// One run of nvcc makes the kernels and compiles the host code, as the project's build would; the host code is not run.
+// One run of nvcc makes the kernels and compiles the host code, as the project's build would; what it made of the host
+// code is kept for source/whole_host.h.
 // The text is as untrusted as a slice: the compiler is a child in a sandbox of its own, with a deadline.
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <string>
+#include <variant>
 
 #include "base/result.h"
 #include "compile/compiler.h"
@@ -16,11 +19,17 @@
 
 namespace warpwright::compile {
 
+struct WholeBuild {
+  core::CompiledModule module;
+  std::map<std::string, std::string> host_files;  // as nvcc gives them to g++, by name
+  std::string host_main;
+};
+using WholeOutcome = std::variant<WholeBuild, core::CompileFailed>;
 // `source.root` is where its includes are, `source.build` how the project builds it. `module`: what NVRTC made of its
 // slice; the result has the same kernels, under the symbols that nvcc gives them. kUnsupported where there is no nvcc.
-Result<CompileOutcome> CompileWithNvcc(const Toolkit& toolkit, const core::SourceRef& source,
-                                       const core::CompiledModule& module,
-                                       std::chrono::milliseconds deadline = std::chrono::minutes(2));
+Result<WholeOutcome> CompileWithNvcc(const Toolkit& toolkit, const core::SourceRef& source,
+                                     const core::CompiledModule& module,
+                                     std::chrono::milliseconds deadline = std::chrono::minutes(2));
 
 // The entry of PTX whose function is `symbol`, or is named alike but for the names that a compiler gives to what is
 // local to a file; empty: there is none, or several.

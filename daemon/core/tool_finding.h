@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/kernel_spec.h"
@@ -16,6 +17,11 @@ struct ToolFinding {
   Outcome outcome = Outcome::kNotRun;
   std::string message;  // what was found, or why it did not run
 };
+
+// Notes of runs that were asked for nvcc's build (Executed::notes): what its host code launches other than the slice's,
+// and why that is not known.
+inline constexpr std::string_view kLaunchesOtherwise = "nvcc's host code launches otherwise: ",
+                                  kLaunchesUnknown = "nvcc's host code was not compared: ";
 
 // Of the tools that a repository requires, one that did not look, and why; it stands in the place of a finding.
 std::optional<ToolFinding> FirstUnheard(const std::set<RequiredTool>& required,

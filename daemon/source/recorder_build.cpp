@@ -71,7 +71,8 @@ Result<fs::path> NewFolder(const fs::path& cache) {
 }
 
 Result<base::Completed> Compile(const std::vector<std::string>& flags, const std::vector<std::string>& arguments,
-                                const fs::path& folder, const fs::path& shim, std::chrono::milliseconds deadline) {
+                                const fs::path& folder, std::vector<fs::path> readable,
+                                std::chrono::milliseconds deadline) {
   base::Command command;
   command.argv = {"g++"};
   for (const auto* part : {&kFlags, &flags, &arguments})
@@ -82,7 +83,7 @@ Result<base::Completed> Compile(const std::vector<std::string>& flags, const std
   command.deadline = deadline;
   command.output_limit_bytes = 1u << 20;
   command.sandbox.enabled = true;
-  command.sandbox.readable = {shim};
+  command.sandbox.readable = std::move(readable);
   command.sandbox.writable = {folder};
   command.sandbox.memory_bytes = kCompilerMemoryBytes;
   return base::Run(command);
@@ -92,10 +93,12 @@ constexpr char kObject[] = "host.o", kProgram[] = "recorder";
 
 std::string ObjectOf(const fs::path& shim, fs::path source) { return (shim / source.replace_extension(".o")).string(); }
 
+constexpr std::string_view kOfNvcc = "record_nvcc.cpp";  // not for slices, which call the runtime by our header
+
 std::vector<fs::path> RuntimeObjects(const fs::path& shim) {
   std::vector<fs::path> objects;
   for (const auto& [name, text] : embedded::HostShim())
-    if (name.ends_with(".cpp")) objects.push_back(ObjectOf(shim, name));
+    if (name.ends_with(".cpp") && name != kOfNvcc) objects.push_back(ObjectOf(shim, name));
   return objects;
 }
 
@@ -140,7 +143,7 @@ Result<fs::path> BuildShim(const fs::path& cache, CxxStandard standard, std::chr
     if (name.ends_with(".cpp")) sources.emplace_back(name);
   }
   const auto compile = [&](const std::vector<std::string>& arguments, const std::vector<std::string>& flags) -> Status {
-    WW_ASSIGN(const base::Completed done, Compile(flags, arguments, folder, folder, kShimDeadlines * deadline));
+    WW_ASSIGN(const base::Completed done, Compile(flags, arguments, folder, {folder}, kShimDeadlines * deadline));
     if (done.exit_code == 0) return {};
     if (done.timed_out) return Fail(ErrorCode::kEnvironment, "g++ takes too long to compile the launch recorder");
     return Fail(ErrorCode::kEnvironment, "g++ cannot compile the launch recorder: " + done.err.substr(0, 2000),
@@ -238,12 +241,52 @@ Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::strin
   std::vector<std::string> link = LinkedWith(kObject, shim);
   link.insert(link.end(), {"-no-pie", "-Wl,--unresolved-symbols=ignore-all", "-o", kProgram});
   for (const std::vector<std::string>& arguments : {compile, link}) {
-    WW_ASSIGN(const base::Completed done, Compile(flags, arguments, folder, shim, deadline));
+    WW_ASSIGN(const base::Completed done, Compile(flags, arguments, folder, {shim}, deadline));
     if (done.exit_code == 0 && !done.timed_out) continue;
     fs::remove_all(folder, failed);
     std::string log = done.timed_out ? "error: g++ did not end in time\n" + done.err : done.err;
     for (size_t at = log.find("overlay/"); at != std::string::npos; at = log.find("overlay/")) log.erase(at, 8);
     return Outcome(ReadLog(host.WithUserLines(std::move(log))));
+  }
+  WW_TRY(Publish(folder, wanted));
+  return Outcome(recorder);
+}
+
+Result<std::variant<Recorder, HostCompileFailed>> BuildWholeRecorder(
+    const std::map<std::string, std::string>& files, const std::string& main, const std::string& harness,
+    const std::vector<fs::path>& include_folders, const core::BuildOptions& options, const fs::path& cache,
+    std::chrono::milliseconds deadline) {
+  using Outcome = std::variant<Recorder, HostCompileFailed>;
+  std::error_code failed;
+  fs::create_directories(cache, failed);
+  const fs::path absolute = fs::absolute(cache);
+  WW_ASSIGN(const fs::path shim, BuildShim(absolute, StandardOf(options), deadline));
+  base::Hasher hasher;
+  hasher.Add("whole").Add(shim.filename().string()).Add(main).Add(harness).Add(core::Name(options.standard));
+  for (const auto& [name, text] : files) hasher.Add(name).Add(text);
+  const fs::path wanted = absolute / ("recorder-" + hasher.Finish().substr(0, 32));
+  Recorder recorder{wanted / kProgram, wanted / kObject, RuntimeObjects(shim)};
+  recorder.runtime.emplace_back(ObjectOf(shim, kOfNvcc));
+  if (fs::exists(recorder.program)) return Outcome(recorder);
+
+  WW_ASSIGN(const fs::path folder, NewFolder(absolute));
+  for (const auto& [name, text] : files)
+    WW_TRY(base::WriteFileAtomically(folder / name, name == main ? text + harness : text));
+  // As nvcc calls g++.
+  std::vector<std::string> compile = {"-c",         "-x", "c++", "-DCUDA_DOUBLE_MATH_FUNCTIONS",
+                                      "-Wno-psabi", main, "-o",  kObject};
+  std::vector<fs::path> readable = include_folders;
+  for (const fs::path& include : include_folders) compile.push_back("-I" + include.string());
+  readable.push_back(shim);
+  std::vector<std::string> link = LinkedWith(kObject, shim);
+  link.push_back(recorder.runtime.back().string());
+  link.insert(link.end(), {"-no-pie", "-Wl,--unresolved-symbols=ignore-all", "-o", kProgram});
+  const std::vector<std::string> flags = {fmt::format("-std={}", core::Name(options.standard)), "-O0"};
+  for (const std::vector<std::string>& arguments : {compile, link}) {
+    WW_ASSIGN(const base::Completed done, Compile(flags, arguments, folder, readable, deadline));
+    if (done.exit_code == 0 && !done.timed_out) continue;
+    fs::remove_all(folder, failed);
+    return Outcome(ReadLog(done.timed_out ? "error: g++ did not end in time\n" + done.err : done.err));
   }
   WW_TRY(Publish(folder, wanted));
   return Outcome(recorder);

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
@@ -37,5 +38,12 @@ Result<std::variant<Recorder, HostCompileFailed>> BuildRecorder(const std::strin
                                                                 const std::string& harness, HostBuild build,
                                                                 const std::filesystem::path& cache,
                                                                 std::chrono::milliseconds deadline);
+
+// The same of what nvcc kept of a whole file (source/whole_host.h), with `harness` behind its main file. The last
+// object of the runtime is the one by which nvcc's code calls it.
+Result<std::variant<Recorder, HostCompileFailed>> BuildWholeRecorder(
+    const std::map<std::string, std::string>& files, const std::string& main, const std::string& harness,
+    const std::vector<std::filesystem::path>& include_folders, const core::BuildOptions& options,
+    const std::filesystem::path& cache, std::chrono::milliseconds deadline);
 
 }  // namespace warpwright::source

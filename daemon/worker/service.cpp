@@ -11,17 +11,19 @@
 #include "compile/nvcc.h"
 #include "compile/ptx_numbers.h"
 #include "compile/ptx_rules.h"
+#include "core/tool_finding.h"
 #include "lift/equivalence.h"
 #include "lift/lift.h"
 #include "source/includes.h"
 #include "source/literals.h"
 #include "source/record.h"
+#include "source/whole_host.h"
 #include "worker/codec.h"
 
 namespace warpwright::worker {
 namespace {
 
-constexpr size_t kMaxRemembered = 512;
+constexpr size_t kMaxRemembered = 512, kMaxWholes = 16;
 constexpr size_t kHostReadableBytes = 4096;  // inputs up to this size may be read by the launcher on the host
 
 class Stopwatch {
@@ -239,18 +241,52 @@ Result<bool> Service::DependsOnBuild(const source::Slices& slices, const core::L
   return build_dependent_.emplace(module.key, depends).first->second;
 }
 
-Result<Service::ModuleOutcome> Service::BuildWhole(const core::SourceRef& source, const core::CompiledModule& module) {
+Result<Service::WholeOutcome> Service::BuildWhole(const core::SourceRef& source, const core::CompiledModule& module) {
   WW_ASSIGN(const source::SourceTree tree, source::ReadSourceTree(source));
   base::Hasher hasher;
-  hasher.Add("nvcc").Add(module.key).Add(tree.main).Add(source.build.Text());
+  hasher.Add(module.key).Add(tree.main).Add(source.build.Text());
   for (const auto& [path, file] : tree.files) hasher.Add(path).Add(file.text);
   const std::string key = hasher.Finish();
-  if (const auto found = modules_.find(key); found != modules_.end()) return found->second;
+  if (const auto found = wholes_.find(key); found != wholes_.end()) return found->second;
   WW_ASSIGN(const compile::Compiler* compiler, TheCompiler());
   announce_(kCompileStage);
-  WW_ASSIGN(compile::CompileOutcome outcome, compile::CompileWithNvcc(compiler->toolkit(), source, module));
-  Bound(modules_);
-  return modules_.emplace(key, Kept(std::move(outcome))).first->second;
+  WW_ASSIGN(compile::WholeOutcome outcome, compile::CompileWithNvcc(compiler->toolkit(), source, module));
+  if (wholes_.size() >= kMaxWholes) wholes_.clear();
+  if (auto* failed = std::get_if<core::CompileFailed>(&outcome))
+    return wholes_.emplace(key, std::move(*failed)).first->second;
+  return wholes_
+      .emplace(key, std::make_shared<const compile::WholeBuild>(std::move(std::get<compile::WholeBuild>(outcome))))
+      .first->second;
+}
+
+Result<std::string> Service::NoteOnLaunches(const Work& work, const compile::WholeBuild& whole,
+                                            const core::LaunchPlan& plan, const core::Chip& chip) {
+  WW_ASSIGN(const source::SliceOutcome* sliced, SliceOnce(work.source, work.spec.entry));
+  const auto& slices = std::get<source::Slices>(*sliced);
+  WW_ASSIGN(const compile::Compiler* compiler, TheCompiler());
+  source::RecordRequest record;
+  record.spec = &work.spec;
+  record.scalars = work.scalars;
+  record.buffers = RecordBuffers(work.buffers);
+  record.chip = chip;
+  record.cache = cache_;
+  const std::string key = base::Hasher()
+                              .Add(PlanKey(slices, work.spec, work.scalars, record.buffers, chip))
+                              .Add(whole.host_files.at(whole.host_main))
+                              .Finish();
+  if (const auto found = launches_notes_.find(key); found != launches_notes_.end()) return found->second;
+  announce_(kRecordStage);
+  WW_ASSIGN(const source::LaunchComparison compared,
+            source::CompareLaunches(
+                slices, record, {whole.host_files, whole.host_main, compiler->toolkit().include_folders, whole.module},
+                plan));
+  const std::string note = std::visit(
+      Overload{[](const source::SameLaunches&) { return std::string(); },
+               [](const source::OtherLaunches& other) { return std::string(core::kLaunchesOtherwise) + other.what; },
+               [](const source::NotCompared& unknown) { return std::string(core::kLaunchesUnknown) + unknown.why; }},
+      compared);
+  Bound(launches_notes_);
+  return launches_notes_.emplace(key, note).first->second;
 }
 
 Result<const compile::Compiler*> Service::TheCompiler() {
@@ -319,10 +355,14 @@ Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& reques
   const auto& prepared = std::get<Prepared>(outcome);
   // Rules about code stay rules about the slice: a whole file holds other entries' kernels as well.
   std::shared_ptr<const core::CompiledModule> run_module = prepared.module;
+  std::string launches_note;
   if (request.options.nvcc) {
-    WW_ASSIGN(const ModuleOutcome whole, BuildWhole(request.source, *prepared.module));
-    if (const auto* failed = std::get_if<core::CompileFailed>(&whole)) return core::ExecuteOutcome(*failed);
-    run_module = std::get<std::shared_ptr<const core::CompiledModule>>(whole);
+    WW_ASSIGN(const WholeOutcome built, BuildWhole(request.source, *prepared.module));
+    if (const auto* failed = std::get_if<core::CompileFailed>(&built)) return core::ExecuteOutcome(*failed);
+    const auto& whole = std::get<std::shared_ptr<const compile::WholeBuild>>(built);
+    WW_ASSIGN(launches_note, NoteOnLaunches({request.source, request.spec, request.scalars, request.buffers}, *whole,
+                                            prepared.plan, device->chip()));
+    run_module = std::shared_ptr<const core::CompiledModule>(whole, &whole->module);
   }
 
   announce_(kRunStage);
@@ -353,6 +393,7 @@ Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& reques
   if (request.options.decisions)
     executed.decisions.insert(executed.decisions.end(), prepared.decisions.begin(), prepared.decisions.end());
   executed.notes = std::move(run.notes);
+  if (!launches_note.empty()) executed.notes.push_back(std::move(launches_note));
   executed.lines = std::move(run.lines);
   for (const auto& [part, spent] : run.seconds) executed.seconds["run: " + part] += spent;
   executed.precision = compile::FindPrecision(prepared.module->ptx);

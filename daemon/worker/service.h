@@ -10,6 +10,7 @@
 #include <string>
 
 #include "compile/compiler.h"
+#include "compile/nvcc.h"
 #include "core/device.h"
 #include "core/evaluator.h"
 #include "core/execution.h"
@@ -70,7 +71,11 @@ class Service {
   Result<ModuleOutcome> CompileOnce(const source::Slices& slices, const core::LaunchPlan& plan, const std::string& arch,
                                     compile::Build build);
   // What nvcc makes of the whole file; `module` is what NVRTC made of its slice.
-  Result<ModuleOutcome> BuildWhole(const core::SourceRef& source, const core::CompiledModule& module);
+  using WholeOutcome = std::variant<std::shared_ptr<const compile::WholeBuild>, core::CompileFailed>;
+  Result<WholeOutcome> BuildWhole(const core::SourceRef& source, const core::CompiledModule& module);
+  // The note on what its host code launches other than `plan`, which the slice gave; empty: nothing.
+  Result<std::string> NoteOnLaunches(const Work& work, const compile::WholeBuild& whole, const core::LaunchPlan& plan,
+                                     const core::Chip& chip);
   static ModuleOutcome Kept(compile::CompileOutcome outcome);
   // Whether the device code is other code in another build (compile/compiler.h).
   Result<bool> DependsOnBuild(const source::Slices& slices, const core::LaunchPlan& plan, const std::string& arch,
@@ -87,6 +92,8 @@ class Service {
   std::map<std::string, source::SliceOutcome> slices_;
   std::map<std::string, source::RecordOutcome> plans_;
   std::map<std::string, ModuleOutcome> modules_;
+  std::map<std::string, WholeOutcome> wholes_;
+  std::map<std::string, std::string> launches_notes_;
   std::map<std::string, bool> build_dependent_;  // by the module's key
   std::map<std::string, std::unique_ptr<core::Device>> devices_;
 };

@@ -163,6 +163,23 @@ static __global__)");
       << refused.dump(2);
 }
 
+// A launcher may find out whose runtime it is compiled against: the recorder's structures are not the toolkit's.
+TEST_F(CliTest, VerifyRefusesWhatLaunchesOtherwiseWhereNvccBuildsIt) {
+  if (!HasNvcc()) GTEST_SKIP() << "nvcc is not installed";
+  const json same = RunJson({"verify", "--kernel", "row_sum"});
+  EXPECT_EQ(same.at("passed"), true);
+  bool clean = false;
+  for (const json& note : same.at("notes")) clean |= note.at("note") == "launches as nvcc builds them: nothing found";
+  EXPECT_TRUE(clean) << same.at("notes");
+  Edit("src/row_sum.cu", "= ceil_div(N, threads)", "= ceil_div(N, threads) + (sizeof(cudaDeviceProp) > 900 ? 1 : 0)");
+  const json refused = RunJson({"verify", "--kernel", "row_sum"}, 1).at("cases").at(0);
+  EXPECT_EQ(refused.at("check"), "launches as nvcc builds them") << refused.dump(2);
+  EXPECT_NE(
+      refused.at("message").get<std::string>().find("the real build launches otherwise: operation 1 has a grid of"),
+      std::string::npos)
+      << refused.dump(2);
+}
+
 // The slice makes constexpr functions those of the device too, as nvcc does only where it is told.
 TEST_F(CliTest, VerifyRefusesWhatNvccRefusesUnlessTheProjectBuildsItSo) {
   if (!HasNvcc()) GTEST_SKIP() << "nvcc is not installed";

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "tests/support/fake_evaluator.h"
+#include "tests/support/rewriting_device.h"
 
 namespace warpwright {
 namespace {
@@ -76,16 +76,62 @@ TEST(NvccKernels, AreWhatCountsUnlessTheOriginalFailsSoToo) {
                       {"// winner relaxed", row.relaxed_winner}});
     const auto findings =
         app::JudgeNvccBuild(judge, evaluator, {"", "a.cu", "// original"}, {"", "a.cu", "// winner"}, "sm_90");
-    ASSERT_EQ(findings.size(), row.kernels ? 2u : 1u) << row.message;
+    ASSERT_EQ(findings.size(), row.kernels ? 3u : 1u) << row.message;
     EXPECT_EQ(findings[0].tool, "nvcc -arch=sm_90");
     EXPECT_EQ(findings[0].outcome, row.build) << row.message;
     if (row.kernels) {
-      EXPECT_EQ(findings[1].tool, "kernels as nvcc builds them");
-      EXPECT_EQ(findings[1].outcome, *row.kernels) << row.message;
+      EXPECT_EQ(findings[2].tool, "kernels as nvcc builds them");
+      EXPECT_EQ(findings[2].outcome, *row.kernels) << row.message;
     }
     EXPECT_NE(findings.back().message.find(row.message), std::string::npos) << findings.back().message;
     ASSERT_EQ(evaluator.calls.size(), row.runs) << row.message;
     for (const FakeEvaluator::Call& call : evaluator.calls) EXPECT_TRUE(call.options.nvcc);
+  }
+}
+
+// Adds a note to the runs of a text.
+class NotingEvaluator final : public RewritingDevice {
+ public:
+  explicit NotingEvaluator(std::map<std::string, std::string> notes) : notes_(std::move(notes)) {
+    for (const auto& [text, note] : notes_) kernels.Add(text, [](FakeRun&) {});
+  }
+  Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest& request) override {
+    auto outcome = RewritingDevice::Execute(request);
+    const std::string& note = notes_.at(request.source.text);
+    if (auto* run = outcome ? std::get_if<core::Executed>(&*outcome) : nullptr; run != nullptr && !note.empty())
+      run->notes.push_back(note);
+    return outcome;
+  }
+
+ private:
+  std::map<std::string, std::string> notes_;
+};
+
+TEST(NvccLaunches, AreThoseOfTheSliceUnlessTheOriginalsAreNotEither) {
+  const std::string otherwise(core::kLaunchesOtherwise), unknown(core::kLaunchesUnknown);
+  const struct {
+    std::string original, winner;
+    Outcome outcome;
+    const char* message;
+  } rows[] = {
+      {"", "", Outcome::kClean, ""},
+      {"", otherwise + "operation 1 is another one", Outcome::kFound,
+       "the real build launches otherwise: operation 1 is another one"},
+      {otherwise + "another grid", otherwise + "operation 1", Outcome::kNotRun,
+       "the original launches otherwise too: another grid"},
+      {"", unknown + "it uses cudaGraphLaunch", Outcome::kNotRun, "it uses cudaGraphLaunch"},
+  };
+  for (const auto& row : rows) {
+    NotingEvaluator evaluator({{"// original", row.original}, {"// winner", row.winner}});
+    TableJudge judge(
+        {{"// original", core::Verdict(core::Measured())}, {"// winner", core::Verdict(core::Measured())}});
+    const auto findings =
+        app::JudgeNvccBuild(judge, evaluator, {"", "a.cu", "// original"}, {"", "a.cu", "// winner"}, "sm_90");
+    ASSERT_EQ(findings.size(), 3u);
+    EXPECT_EQ(findings[1].tool, "launches as nvcc builds them");
+    EXPECT_EQ(findings[1].outcome, row.outcome) << row.message;
+    EXPECT_EQ(findings[1].message, row.message);
+    EXPECT_EQ(findings[2].outcome, Outcome::kClean);
   }
 }
 

@@ -26,7 +26,10 @@ class Nvcc : public testing::Test {
     auto outcome =
         compile::CompileWithNvcc(compiler.toolkit(), {folder->path().string(), "src/a.cu", text, build}, module);
     EXPECT_TRUE(outcome) << outcome.error().Format();
-    return outcome ? std::move(*outcome) : compile::CompileOutcome(core::CompileFailed{});
+    auto* whole = outcome ? std::get_if<compile::WholeBuild>(&*outcome) : nullptr;
+    if (whole == nullptr) return outcome ? std::get<core::CompileFailed>(*outcome) : core::CompileFailed{};
+    EXPECT_TRUE(whole->host_files.contains(whole->host_main));
+    return whole->module;
   }
 
   compile::Compiler compiler = std::move(*compile::Compiler::Create({}));

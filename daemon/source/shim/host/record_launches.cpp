@@ -51,9 +51,19 @@ namespace {
 const Kernel* identified = nullptr;
 std::map<std::string, long long> shared_limits;  // by kernel
 
+// Those of a whole file that nvcc made, before main begins.
+std::map<const void*, Kernel>& Registered() {
+  static std::map<const void*, Kernel> kernels;
+  return kernels;
+}
+
 // Calls a kernel's stub, which says who it is.
 const Kernel* Identify(const void* address) {
   if (address == nullptr) return nullptr;
+  if (!Registered().empty()) {
+    const auto found = Registered().find(address);
+    return found == Registered().end() ? nullptr : &found->second;
+  }
   identifying = true;
   identified = nullptr;
   reinterpret_cast<void (*)()>(const_cast<void*>(address))();
@@ -211,6 +221,16 @@ Configuration Checked(const cudaLaunchConfig_t& config, const char* file, int li
 }  // namespace
 
 void Identified(const Kernel& kernel) { identified = &kernel; }
+
+void Register(const void* address, const char* symbol) {
+  for (size_t i = 0; i < nvcc_kernel_count; ++i) {
+    const NvccKernel& known = nvcc_kernels[i];
+    if (std::strcmp(known.symbol, symbol) != 0) continue;
+    Registered().emplace(address, Kernel(known.name, {known.list, known.count}));
+    return;
+  }
+  Registered().emplace(address, Kernel(symbol, {nullptr, 0}));
+}
 
 void Push(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream, const char* file, int line) {
   state.pending.push_back({grid, block, shared_bytes, stream, false, file, line});

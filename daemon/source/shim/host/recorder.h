@@ -169,6 +169,19 @@ void MeasureHostTime();  // record_time.cpp
 Held HeldNow();
 void CompareHeld(const Held& before, const Held& after);
 
+// ---- a whole file as nvcc makes it (record_nvcc.cpp)
+
+// Its kernels, as the slice's plan names them; in its harness.
+struct NvccKernel {
+  const char* symbol;
+  const char* name;
+  const ParameterLayout* list;
+  size_t count;
+};
+extern const NvccKernel* const nvcc_kernels __attribute__((weak));
+extern const size_t nvcc_kernel_count __attribute__((weak));
+void Register(const void* address, const char* symbol);
+
 // ---- addresses
 
 bool IsDevice(const void* pointer);
