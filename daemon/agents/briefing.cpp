@@ -128,6 +128,7 @@ std::string ChipFacts(const core::Chip& chip, bool modelled) {
 
 std::string ContractFacts(const core::KernelSpec& spec, bool modelled) {
   std::string text = fmt::format("The entry is {} in the file {}.\n", Quoted(spec.entry), Quoted(spec.file));
+  if (!spec.build.IsDefault()) text += fmt::format("It is compiled with {}.\n", Quoted(spec.build.Text(), 1000));
   for (const core::Argument& argument : spec.args) {
     if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind)) {
       std::string shape;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "agents/briefing.h"
+
 namespace warpwright {
 namespace {
 
@@ -27,6 +29,17 @@ TEST(DataBlock, ALongTextKeepsItsEnds) {
   EXPECT_TRUE(barred.ends_with("| line 998\n| line 999\n")) << barred;
   EXPECT_LT(barred.size(), 300u);
   EXPECT_EQ(agents::BarredLines("a\nb", 200), "| a\n| b\n");
+}
+
+// What compilers are told is part of what the code means.
+TEST(Contract, SaysHowTheFileIsCompiledWhereThatIsUnusual) {
+  core::KernelSpec spec;
+  spec.entry = "run";
+  spec.file = "a.cu";
+  EXPECT_EQ(agents::ContractFacts(spec, true).find("compiled with"), std::string::npos);
+  spec.build.define = {{"TILE", "32"}};
+  EXPECT_NE(agents::ContractFacts(spec, true).find("It is compiled with \"-DTILE=32 -std=c++17\".\n"),
+            std::string::npos);
 }
 
 }  // namespace
