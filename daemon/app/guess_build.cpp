@@ -66,7 +66,8 @@ Result<GuessedBuild> GuessBuild(const core::SourceRef& source, core::Evaluator& 
   for (const std::string& header : headers)
     if (auto text = base::ReadFileBelow(source.root, header, kMaxHeaderBytes)) texts.push_back(std::move(*text));
   std::erase_if(project.build.define, [&](const auto& define) {
-    return std::none_of(texts.begin(), texts.end(), [&](const std::string& text) { return Names(text, define.first); });
+    const std::string_view name = define.first == "NDEBUG" ? "assert" : std::string_view(define.first);
+    return std::none_of(texts.begin(), texts.end(), [&](const std::string& text) { return Names(text, name); });
   });
   if (!project.build.IsDefault()) guessed = {std::move(project.build), std::move(project.from)};
   return guessed;

@@ -25,15 +25,16 @@ TEST(GuessBuild, TakesWhatTheFileNeeds) {
   ASSERT_TRUE(root);
   for (const char* path : {"first/b.h", "second/a.h", "third/a.h"})
     ASSERT_TRUE(base::WriteFileAtomically(root->path() / path, "#if IN_HEADER\n#endif\n"));
-  ASSERT_TRUE(base::WriteFileAtomically(
-      root->path() / "Makefile",
-      "NVCCFLAGS = -Ifirst -Isecond -Ithird -DTILE=32 -DIN_HEADER='f(1, 2)' -DTILES -DUNUSED=1 --use_fast_math\n"));
+  ASSERT_TRUE(base::WriteFileAtomically(root->path() / "Makefile",
+                                        "NVCCFLAGS = -Ifirst -Isecond -Ithird -DTILE=32 -DIN_HEADER='f(1, 2)' -DTILES "
+                                        "-DUNUSED=1 -DNDEBUG --use_fast_math\n"));
   FolderEvaluator worker;
-  const auto guessed = app::GuessBuild({root->path().string(), "a.cu", "int x = TILE;"}, worker);
+  const auto guessed = app::GuessBuild({root->path().string(), "a.cu", "int x = TILE; assert(x);"}, worker);
   ASSERT_TRUE(guessed) << guessed.error().Format();
   EXPECT_EQ(guessed->from, "Makefile");
-  EXPECT_EQ(app::ManifestText(guessed->build),
-            "build: {include: [second], define: {IN_HEADER: \"f(1, 2)\", TILE: 32}, flags: [--use_fast_math]}");
+  EXPECT_EQ(
+      app::ManifestText(guessed->build),
+      "build: {include: [second], define: {IN_HEADER: \"f(1, 2)\", NDEBUG: 1, TILE: 32}, flags: [--use_fast_math]}");
   const auto nothing = app::GuessBuild({root->path().string(), "none/a.cu", ""}, worker);
   ASSERT_TRUE(nothing);
   EXPECT_EQ(app::ManifestText(nothing->build),
