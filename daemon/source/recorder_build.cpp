@@ -288,6 +288,7 @@ Result<std::variant<Recorder, HostCompileFailed>> BuildWholeRecorder(
     fs::remove_all(folder, failed);
     return Outcome(ReadLog(done.timed_out ? "error: g++ did not end in time\n" + done.err : done.err));
   }
+  for (const auto& [name, text] : files) fs::remove(folder / name, failed);  // megabytes, and of no more use
   WW_TRY(Publish(folder, wanted));
   return Outcome(recorder);
 }

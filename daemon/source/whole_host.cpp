@@ -68,8 +68,55 @@ template <typename F>
 void RecordCall(F call) {
   call();
 }
+struct Properties {
+  char name[256];
+  unsigned long values[27];
+};
+int DeviceProperties(Properties* out, int device);
 }  // namespace ww
 )";
+
+// As shim/host/record_nvcc.cpp gives them.
+constexpr const char* kProperties[] = {"totalGlobalMem",
+                                       "sharedMemPerBlock",
+                                       "regsPerBlock",
+                                       "warpSize",
+                                       "memPitch",
+                                       "maxThreadsPerBlock",
+                                       "maxThreadsDim[0]",
+                                       "maxThreadsDim[1]",
+                                       "maxThreadsDim[2]",
+                                       "maxGridSize[0]",
+                                       "maxGridSize[1]",
+                                       "maxGridSize[2]",
+                                       "totalConstMem",
+                                       "major",
+                                       "minor",
+                                       "multiProcessorCount",
+                                       "concurrentKernels",
+                                       "l2CacheSize",
+                                       "maxThreadsPerMultiProcessor",
+                                       "unifiedAddressing",
+                                       "managedMemory",
+                                       "cooperativeLaunch",
+                                       "sharedMemPerMultiprocessor",
+                                       "regsPerMultiprocessor",
+                                       "sharedMemPerBlockOptin",
+                                       "maxBlocksPerMultiProcessor",
+                                       "reservedSharedMemPerBlock"};
+
+// The one function of the runtime that fills a structure: only the file knows its layout.
+std::string DevicePropertiesFunction() {
+  std::string text =
+      "extern \"C\" cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp* out, int device) {\n"
+      "  ::ww::Properties given;\n"
+      "  if (const int error = ::ww::DeviceProperties(&given, device)) return static_cast<cudaError_t>(error);\n"
+      "  __builtin_memset(static_cast<void*>(out), 0, sizeof(*out));\n"
+      "  __builtin_memcpy(out->name, given.name, sizeof(given.name));\n";
+  for (size_t i = 0; i < std::size(kProperties); ++i)
+    text += fmt::format("  out->{0} = static_cast<__typeof__(out->{0})>(given.values[{1}]);\n", kProperties[i], i);
+  return text + "  return cudaSuccess;\n}\n";
+}
 
 std::string Demangled(const std::string& symbol) {
   int status = 0;
@@ -173,10 +220,12 @@ std::string FirstDifference(const core::LaunchPlan& built, const core::LaunchPla
 
 Result<LaunchComparison> CompareLaunches(const Slices& slices, const RecordRequest& request, const WholeHost& whole,
                                          const core::LaunchPlan& plan) {
-  if (slices.entry_is_kernel) return LaunchComparison(NotCompared{"the entry is a kernel, whose launch the manifest gives"});
+  if (slices.entry_is_kernel)
+    return LaunchComparison(NotCompared{"the entry is a kernel, whose launch the manifest gives"});
   const auto harness = MakeHarness(slices, *request.spec);
   if (const auto* refused = std::get_if<core::Refused>(&harness)) return LaunchComparison(NotCompared{refused->reason});
-  const std::string behind = std::string(kDeclarations) + KernelTable(whole, plan) + std::get<std::string>(harness);
+  const std::string behind = std::string(kDeclarations) + DevicePropertiesFunction() + KernelTable(whole, plan) +
+                             std::get<std::string>(harness);
   WW_ASSIGN(const auto built, BuildWholeRecorder(whole.files, whole.main, behind, whole.include_folders, slices.build,
                                                  request.cache, request.compile_deadline));
   if (const auto* failed = std::get_if<HostCompileFailed>(&built))

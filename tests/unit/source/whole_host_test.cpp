@@ -85,8 +85,12 @@ void run(float* out, const float* in, int n, cudaStream_t stream) {
   int device = 0, count = 0;
   CHECK(cudaGetDevice(&device));
   CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+  cudaDeviceProp properties;
+  CHECK(cudaGetDeviceProperties(&properties, device));
+  count += properties.multiProcessorCount * properties.warpSize / 32 + properties.maxGridSize[1] / 65535;
+  count += properties.maxBlocksPerMultiProcessor + static_cast<int>(properties.reservedSharedMemPerBlock >> 10);
   CHECK(cudaFuncSetAttribute(add, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 * 1024));
-  scale<float, 128><<<std::min(count, (n + 127) / 128), dim3(128), 0, stream>>>(out, View{in, n, 0.5f});
+  scale<float, 128><<<count, dim3(128), 0, stream>>>(out, View{in, n, 0.5f});
   add<<<1, 256, 64 * 1024, stream>>>(out, scratch, n);
   float4* first = reinterpret_cast<float4*>(out);
   void* arguments[] = {&first};
@@ -112,8 +116,8 @@ TEST_F(WholeHost, SaysWhereItLaunchesOtherwise) {
       {"k<<<4, 256>>>(out, in, n);", "k<<<4, 256>>>(out, in, n); k<<<4, 256>>>(out, in, n);",
        "it has 2 operations, not 1"},
       {"k<<<4, 256>>>(out, in, n);", "k<<<4, 256>>>(out, in, n); abort();", "the launcher aborts"},
-      {"k<<<4, 256>>>(out, in, n);", "cudaDeviceProp p; cudaGetDeviceProperties(&p, 0); k<<<4, 256>>>(out, in, n);",
-       "unknown: the file uses cudaGetDeviceProperties"},
+      {"k<<<4, 256>>>(out, in, n);", "cudaFuncAttributes a; cudaFuncGetAttributes(&a, k); k<<<4, 256>>>(out, in, n);",
+       "unknown: the file uses cudaFuncGetAttributes"},
   };
   for (const auto& row : rows) {
     const std::string text = std::string(

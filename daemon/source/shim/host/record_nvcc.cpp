@@ -18,6 +18,49 @@ std::vector<Pending>& Pushed() {
 void* handle = nullptr;  // of the only module
 
 }  // namespace
+
+// The real structure has another layout: the harness, which sees it, fills it from these, in this order.
+struct Properties {
+  char name[256];
+  unsigned long values[27];
+};
+int DeviceProperties(Properties* out, int device);
+int DeviceProperties(Properties* out, int device) {
+  cudaDeviceProp p;
+  if (const cudaError_t error = ::cudaGetDeviceProperties(&p, device); error != cudaSuccess) return error;
+  std::memcpy(out->name, p.name, sizeof(out->name));
+  const auto number = [](auto value) { return static_cast<unsigned long>(value); };
+  const unsigned long values[] = {number(p.totalGlobalMem),
+                                  number(p.sharedMemPerBlock),
+                                  number(p.regsPerBlock),
+                                  number(p.warpSize),
+                                  number(p.memPitch),
+                                  number(p.maxThreadsPerBlock),
+                                  number(p.maxThreadsDim[0]),
+                                  number(p.maxThreadsDim[1]),
+                                  number(p.maxThreadsDim[2]),
+                                  number(p.maxGridSize[0]),
+                                  number(p.maxGridSize[1]),
+                                  number(p.maxGridSize[2]),
+                                  number(p.totalConstMem),
+                                  number(p.major),
+                                  number(p.minor),
+                                  number(p.multiProcessorCount),
+                                  number(p.concurrentKernels),
+                                  number(p.l2CacheSize),
+                                  number(p.maxThreadsPerMultiProcessor),
+                                  number(p.unifiedAddressing),
+                                  number(p.managedMemory),
+                                  number(p.cooperativeLaunch),
+                                  number(p.sharedMemPerMultiprocessor),
+                                  number(p.regsPerMultiprocessor),
+                                  number(p.sharedMemPerBlockOptin),
+                                  number(p.maxBlocksPerMultiProcessor),
+                                  number(p.reservedSharedMemPerBlock)};
+  static_assert(sizeof(values) == sizeof(out->values));
+  std::memcpy(out->values, values, sizeof(values));
+  return cudaSuccess;
+}
 }  // namespace ww
 
 // The name that other objects see; here it would be an overload of a template.
