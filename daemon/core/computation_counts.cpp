@@ -150,6 +150,10 @@ class ReadSet {
       coordinates.positions.push_back(at.gathered ? std::nullopt : std::optional(stage.positions[at.index]));
     }
     auto sets = OffsetsOf(points, coordinates, budget);
+    if (!sets) {  // the five points of a stencil, of the nine of a square: at most those of the square
+      sets = OffsetsOf(points.WithoutTies(), coordinates, budget);
+      exact_ = false;
+    }
     if (!sets) return false;
     const auto times = gathered ? points.Count(budget) : std::optional(static_cast<uint64_t>(shape_.elements));
     if (!times) return false;
@@ -172,7 +176,7 @@ class ReadSet {
       exact_ = false;
       for (const auto& sets : all_) count += SizeOfSum(sets);
     }
-    return std::min(count, at_most_);
+    return std::min({count, at_most_, static_cast<uint64_t>(shape_.elements)});
   }
   bool exact() const { return exact_; }
 

@@ -10,6 +10,8 @@
 namespace warpwright::core {
 namespace {
 
+constexpr uint64_t kMostListed = uint64_t{1} << 22;  // points whose offsets are listed one by one
+
 int64_t FloorBy(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 int64_t CeilBy(int64_t a, int64_t b) { return -FloorBy(-a, b); }
 
@@ -188,6 +190,10 @@ std::optional<OffsetSet> Progression(const Component& component, const std::vect
 
 std::optional<OffsetSet> Listed(const Component& component, const std::vector<PositionTerm>& terms,
                                 const Coordinates& coordinates, uint64_t& budget) {
+  uint64_t points = 1;
+  for (const auto& [variable, extent] : component.box)
+    if (__builtin_mul_overflow(points, static_cast<uint64_t>(extent), &points) || points > kMostListed)
+      return std::nullopt;
   OffsetSet set{.dimensions = component.positions};
   Walk walk(component, terms);
   const bool done = walk.Each(budget, component.box.size(), [&] {
@@ -215,6 +221,15 @@ std::optional<uint64_t> PointSet::Count(uint64_t& budget) const {
     if (!count || __builtin_mul_overflow(product, *count, &product)) return std::nullopt;
   }
   return product;
+}
+
+PointSet PointSet::WithoutTies() const {
+  PointSet apart = *this;
+  std::erase_if(apart.guards, [&](const CompiledGuard& guard) {
+    const VariableSet set = VariablesIn(guard.value, *terms);
+    return (set & (set - 1)) != 0;
+  });
+  return apart;
 }
 
 std::optional<std::vector<OffsetSet>> OffsetsOf(const PointSet& points, const Coordinates& coordinates,

@@ -17,6 +17,8 @@ struct PointSet {
 
   // None: more than `budget` points would be tried; it is reduced by those that were.
   std::optional<uint64_t> Count(uint64_t& budget) const;
+  // More points: guards of several variables, which tie coordinates together, do not count.
+  PointSet WithoutTies() const;
 };
 
 // Offsets that some coordinates of a tensor contribute together: first, first + step, ..., or a sorted list.
@@ -32,7 +34,7 @@ struct Coordinates {
   std::vector<std::optional<Position>> positions;  // an absent one takes all values
   std::vector<int64_t> extents, strides;           // of the tensor; what is outside does not count
 };
-// The elements at `coordinates`, over the points, as a sum of sets.
+// The elements at `coordinates`, over the points, as a sum of sets. None: too many points to list, or the budget.
 std::optional<std::vector<OffsetSet>> OffsetsOf(const PointSet& points, const Coordinates& coordinates,
                                                 uint64_t& budget);
 

@@ -101,6 +101,31 @@ TEST(Counts, OfNeighbours) {
   EXPECT_EQ(counts.operations, (OperationCounts{.additions = 24 * 3, .multiplications = 24}));
 }
 
+// Five points of a square of nine, as one sum with conditions that tie rows to columns.
+TEST(Counts, OfManyTiedPointsAreBounds) {
+  StageBuilder out("y", {"H-2", "W-2"});
+  out.Output();
+  out.Reduce(core::ReduceOp::kSum, {{2, "3"}, {3, "3"}}, out.Read("x", {V(0) + V(2), V(1) + V(3)}),
+             {Within(V(2) - V(3), "-1", "2"), Within(V(2) + V(3), "1", "4")});
+  core::Computation form{.tensors = {Input("x", {"H", "W"}), Output("y", {"H-2", "W-2"})}};
+  form.stages.push_back(out.stage);
+  form = Finished(std::move(form));
+  const auto few = CountsOf(form, {{"H", 6}, {"W", 8}});
+  EXPECT_EQ(Traffic(few).at("x").first, 48u - 4);
+  EXPECT_TRUE(few.exact);
+  for (const int64_t height : {4096, 16384}) {  // the second: more elements than are marked one by one
+    const auto many = CountsOf(form, {{"H", height}, {"W", 8192}});
+    EXPECT_EQ(Traffic(many).at("x").first, static_cast<uint64_t>(height) * 8192);
+    EXPECT_FALSE(many.exact);
+    EXPECT_EQ(many.terms, 5u * static_cast<uint64_t>(height - 2) * 8190);
+  }
+}
+
+TEST(Counts, OfLongScans) {
+  const auto counts = CountsOf(CumulativeSum(), {{"N", 8}, {"C", 1 << 16}});
+  EXPECT_EQ(counts.read_bytes, 4u * 8 * (1 << 16));
+}
+
 TEST(Counts, OfGatheredElementsAreBounds) {
   for (const int64_t tokens : {6, 60}) {
     const auto counts = CountsOf(Embedding(), {{"T", tokens}, {"D", 5}, {"V", 11}});
