@@ -151,7 +151,7 @@ class ReadSet {
     }
     auto sets = OffsetsOf(points, coordinates, budget);
     if (!sets) {  // the five points of a stencil, of the nine of a square: at most those of the square
-      sets = OffsetsOf(points.WithoutTies(), coordinates, budget);
+      sets = OffsetsApart(points, coordinates, budget);
       exact_ = false;
     }
     if (!sets) return false;

@@ -223,15 +223,6 @@ std::optional<uint64_t> PointSet::Count(uint64_t& budget) const {
   return product;
 }
 
-PointSet PointSet::WithoutTies() const {
-  PointSet apart = *this;
-  std::erase_if(apart.guards, [&](const CompiledGuard& guard) {
-    const VariableSet set = VariablesIn(guard.value, *terms);
-    return (set & (set - 1)) != 0;
-  });
-  return apart;
-}
-
 std::optional<std::vector<OffsetSet>> OffsetsOf(const PointSet& points, const Coordinates& coordinates,
                                                 uint64_t& budget) {
   std::vector<OffsetSet> sum;
@@ -255,6 +246,28 @@ std::optional<std::vector<OffsetSet>> OffsetsOf(const PointSet& points, const Co
     sum.push_back({.dimensions = {i}, .step = coordinates.strides[i], .count = coordinates.extents[i]});
   }
   if (empty) return std::vector<OffsetSet>{OffsetSet{}};
+  return sum;
+}
+
+std::optional<std::vector<OffsetSet>> OffsetsApart(const PointSet& points, const Coordinates& coordinates,
+                                                   uint64_t& budget) {
+  PointSet untied = points;
+  std::erase_if(untied.guards, [&](const CompiledGuard& guard) {
+    const VariableSet set = VariablesIn(guard.value, *points.terms);
+    return (set & (set - 1)) != 0;
+  });
+  std::vector<OffsetSet> sum;
+  for (size_t i = 0; i < coordinates.positions.size(); ++i) {
+    const Coordinates alone{.positions = {coordinates.positions[i]},
+                            .extents = {coordinates.extents[i]},
+                            .strides = {coordinates.strides[i]}};
+    auto sets = OffsetsOf(untied, alone, budget);
+    if (!sets) return std::nullopt;
+    for (OffsetSet& set : *sets) {
+      set.dimensions = {i};
+      sum.push_back(std::move(set));
+    }
+  }
   return sum;
 }
 

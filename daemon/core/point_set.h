@@ -17,8 +17,6 @@ struct PointSet {
 
   // None: more than `budget` points would be tried; it is reduced by those that were.
   std::optional<uint64_t> Count(uint64_t& budget) const;
-  // More points: guards of several variables, which tie coordinates together, do not count.
-  PointSet WithoutTies() const;
 };
 
 // Offsets that some coordinates of a tensor contribute together: first, first + step, ..., or a sorted list.
@@ -37,5 +35,8 @@ struct Coordinates {
 // The elements at `coordinates`, over the points, as a sum of sets. None: too many points to list, or the budget.
 std::optional<std::vector<OffsetSet>> OffsetsOf(const PointSet& points, const Coordinates& coordinates,
                                                 uint64_t& budget);
+// At least these: each coordinate by itself, under no guard of several variables.
+std::optional<std::vector<OffsetSet>> OffsetsApart(const PointSet& points, const Coordinates& coordinates,
+                                                   uint64_t& budget);
 
 }  // namespace warpwright::core

@@ -211,7 +211,8 @@ class WindowWriter {
           fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{0}] = {3};", x, columns, target,
                       element(Kept(Sum(Times(window.col_stride, col) + " + " + x, window.left), count, window.edge))));
     }
-    if (!single) body.Close();
+    if (single) return;  // its names are those of the kernel
+    body.Close();
     names_ = outer;
   }
 
