@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <random>
+#include <set>
 #include <vector>
 
 #include "core/affine.h"
@@ -76,6 +77,59 @@ class EdgeWriter {
   std::vector<core::Node> nodes_;
 };
 
+// The ends of what a reduction's terms read.
+class EndTaker {
+ public:
+  EndTaker(const core::Computation& computation, const core::Stage& stage, const core::Reduce& reduce)
+      : computation_(computation), stage_(stage), reduce_(reduce) {}
+
+  bool Ends(const core::Guard& guard) {
+    bool ends = false;
+    for (NodeId id = 0; id < reduce_.body + 1; ++id) {
+      const auto* read = std::get_if<core::TensorRead>(&stage_.nodes[id]);
+      const core::TensorArgument* tensor = read && !read->stage ? computation_.FindTensor(read->tensor) : nullptr;
+      for (size_t d = 0; tensor != nullptr && d < read->at.size(); ++d) {
+        const bool whole = guard.low && core::IsNumber(*guard.low, 0) && guard.high &&
+                           core::Polynomial::Of(*guard.high) == core::Polynomial::Of(tensor->shape[d]);
+        if (!whole || !(read->at[d] == core::Coordinate(guard.value))) continue;
+        ended_.insert(id);
+        ends = true;
+      }
+    }
+    return ends;
+  }
+  std::optional<Edge> EdgeFor(Padding padding) const {
+    if (reduce_.op == core::ReduceOp::kSum && Vanishes(reduce_.body, padding)) return Edge::kZero;
+    if (!ended_.contains(reduce_.body)) return std::nullopt;
+    if (reduce_.op == core::ReduceOp::kMax) return Edge::kLowest;
+    if (reduce_.op == core::ReduceOp::kMin) return Edge::kHighest;
+    return std::nullopt;
+  }
+
+ private:
+  bool IsKnown(NodeId id) const {
+    const core::Node& node = stage_.nodes[id];
+    return std::holds_alternative<core::Constant>(node) || std::holds_alternative<core::IndexValue>(node);
+  }
+  // 0 where what ends is 0.
+  bool Vanishes(NodeId id, Padding padding) const {
+    if (ended_.contains(id)) return true;
+    const auto* nary = std::get_if<core::Nary>(&stage_.nodes[id]);
+    if (nary == nullptr) return false;
+    const auto vanishes = [&](NodeId arg) { return Vanishes(arg, padding); };
+    if (nary->op == core::ReduceOp::kSum) return std::all_of(nary->args.begin(), nary->args.end(), vanishes);
+    if (nary->op != core::ReduceOp::kProduct) return false;
+    const auto is_finite = [&](NodeId arg) { return padding == Padding::kZero || vanishes(arg) || IsKnown(arg); };
+    return std::any_of(nary->args.begin(), nary->args.end(), vanishes) &&
+           std::all_of(nary->args.begin(), nary->args.end(), is_finite);
+  }
+
+  const core::Computation& computation_;
+  const core::Stage& stage_;
+  const core::Reduce& reduce_;
+  std::set<NodeId> ended_;  // reads
+};
+
 // Random content for every argument.
 struct Content {
   Content(const core::Computation& computation, const Sizes& sizes) {
@@ -120,6 +174,24 @@ bool AreNear(const core::TensorResult& a, const core::TensorResult& b) {
 }
 
 }  // namespace
+
+std::optional<Edge> TakeEnds(const core::Computation& computation, Padding padding, core::Stage& stage) {
+  std::optional<Edge> edge;
+  core::Stage taken = stage;
+  for (NodeId id = 0; id < stage.nodes.size(); ++id) {
+    const auto* reduce = std::get_if<core::Reduce>(&stage.nodes[id]);
+    if (reduce == nullptr) continue;
+    EndTaker taker(computation, stage, *reduce);
+    auto& guards = std::get<core::Reduce>(taken.nodes[id]).guards;
+    std::erase_if(guards, [&](const core::Guard& guard) { return taker.Ends(guard); });
+    if (guards.size() == reduce->guards.size()) continue;
+    const auto own = taker.EdgeFor(padding);
+    if (!own || (edge && edge != own)) return std::nullopt;
+    edge = own;
+  }
+  if (edge) stage = std::move(taken);
+  return edge;
+}
 
 std::optional<PartsTrial> TryParts(const core::Computation& computation, const core::Stage& inside) {
   PartsTrial found{.whole = true, .uniform = true, .edge = {}};

@@ -5,10 +5,13 @@
 #include <optional>
 
 #include "core/computation.h"
+#include "schedule/schedule.h"
 
 namespace warpwright::schedule {
 
-enum class Edge : uint8_t { kClamped, kWrapped };
+// Of the last three nothing is in memory: 0, and what loses against every other value.
+enum class Edge : uint8_t { kClamped, kWrapped, kZero, kLowest, kHighest };
+constexpr bool IsInMemory(Edge edge) { return edge == Edge::kClamped || edge == Edge::kWrapped; }
 
 // What an output comes to on random content at small sizes.
 struct PartsTrial {
@@ -19,5 +22,10 @@ struct PartsTrial {
 // `computation` writes the tensor that `inside` is a part of, and nothing else; `inside` is over the coordinates of
 // that tensor. None: it cannot be computed at sizes that were tried. The judge has the last word on what follows.
 std::optional<PartsTrial> TryParts(const core::Computation& computation, const core::Stage& inside);
+
+// Leaves out the conditions on a reduction's terms that say where the tensors that they read end, where a value beyond
+// the edge would do the same, and returns the edge: 0 in a sum of what is weighed, the lowest in a maximum. A weight
+// that is data may be infinite: then a term of 0 and one that is left out differ. None: the stage is as it was.
+std::optional<Edge> TakeEnds(const core::Computation& computation, Padding padding, core::Stage& stage);
 
 }  // namespace warpwright::schedule

@@ -38,6 +38,14 @@ class WindowWriter {
     const KernelArguments arguments = ArgumentsOf(problem_, group_);
     Lines kernel, body(1);
     kernel.AddAll(FormulaComment(problem_, group_));
+    for (const WindowOutput& output : plan_.outputs)
+      if (!IsInMemory(output.edge)) {
+        kernel.Add(fmt::format("// Beyond the edges of what it reads stands {}.", output.edge == Edge::kZero ? "0"
+                                                                                  : output.edge == Edge::kLowest
+                                                                                      ? "less than everything"
+                                                                                      : "more than everything"));
+        break;
+      }
     if (packs()) kernel.Add("template <int kWidth>");
     kernel.Add(Head(fmt::format("__global__ void __launch_bounds__({})", kThreads), name, arguments.parameters));
     OpenLoops(body);
@@ -131,8 +139,22 @@ class WindowWriter {
     return narrow ? "int" : CTypeOf(window.dtype);
   }
 
-  // Where a row of the window begins; `y`: which row.
-  std::string RowOffset(const Window& window, const std::string& y) {
+  // What stands beyond the edges, where that is no element.
+  std::string Beyond(const Window& window) const {
+    const core::ReduceOp op = window.edge == Edge::kZero     ? core::ReduceOp::kSum
+                              : window.edge == Edge::kLowest ? core::ReduceOp::kMax
+                                                             : core::ReduceOp::kMin;
+    return NeutralText(problem_, op, core::IsFloat(window.dtype) ? core::ValueType::kReal : core::ValueType::kInteger);
+  }
+  // An element where the conditions hold, and else what is beyond the edges.
+  std::string Inside(const Window& window, const std::vector<std::string>& conditions, const std::string& text) const {
+    if (conditions.empty()) return text;
+    return fmt::format("{} ? {} : {}", fmt::join(conditions, " && "), text, Beyond(window));
+  }
+
+  // Where a row of the window begins, in memory; `y`: which row. Its positions are in memory as they are where the
+  // conditions, which are added, hold.
+  std::string RowOffset(const Window& window, const std::string& y, std::vector<std::string>& conditions) {
     const core::TensorArgument& tensor = *problem_.form.FindTensor(window.tensor);
     const auto variables = Variables();
     std::vector<std::string> at;
@@ -141,18 +163,29 @@ class WindowWriter {
       if (window.row_at == d) {
         std::string row = Times(window.row_stride, NameOf(*plan_.row));
         if (!y.empty()) row += " + " + y;
-        at.push_back(Kept(Sum(row, window.top), count, window.edge));
         const bool plain = y.empty() && window.row_stride == 1 && window.top == 0;
-        if (plain && Equal(tensor.shape[d], ExtentOf(*plan_.row))) at.back() = row;
+        if (plain && Equal(tensor.shape[d], ExtentOf(*plan_.row))) at.push_back(row);
+        else at.push_back(KeptRow(window, Sum(row, window.top), count, conditions));
         continue;
       }
       const std::string position = PositionText(window.others[d], variables);
       const auto variable = core::AsVariable(window.others[d]);
       const bool inside = window.others[d].terms.empty() || (variable && Equal(tensor.shape[d], ExtentOf(*variable)));
-      at.push_back(inside ? position : Kept(position, count, window.edge));
+      at.push_back(inside ? position : KeptRow(window, position, count, conditions));
     }
     at.push_back("0");
     return OffsetText(problem_, tensor.shape, at);
+  }
+  std::string KeptRow(const Window& window, const std::string& position, const std::string& count,
+                      std::vector<std::string>& conditions) {
+    if (!IsInMemory(window.edge)) {
+      const std::string at = position.find(" + ") != std::string::npos || position.find(" - ") != std::string::npos
+                                 ? position
+                                 : Parenthesized(position);
+      conditions.push_back(fmt::format("{} >= 0", at));
+      conditions.push_back(fmt::format("{} < {}", at, count));
+    }
+    return Kept(position, count, window.edge);
   }
 
   void WriteLoads(size_t w, Lines& body) {
@@ -177,39 +210,55 @@ class WindowWriter {
       body.Open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", y, rows));
     }
     const std::string from = names_.TakeOf({"from", "row_begin"});
-    const std::string offset = RowOffset(window, y);
+    std::vector<std::string> is_row;
+    const std::string offset = RowOffset(window, y, is_row);
+    if (!is_row.empty()) {
+      const std::string inside = names_.TakeOf({"inside", "is_row", window.tensor + "_has_row"});
+      body.Add(fmt::format("const bool {} = {};", inside, fmt::join(is_row, " && ")));
+      is_row = {inside};
+    }
     body.Add(fmt::format("const {}* {} = {}{};", type, from, window.tensor, offset == "0" ? "" : " + " + offset));
     const std::string target = array + (single ? "" : "[" + y + "]");
     const std::string& col = NameOf(plan_.col);
     const std::string count = SizeText(tensor.shape.back());
     const auto element = [&](const std::string& at) {
-      return Loaded(problem_, window.dtype, fmt::format("{}[{}]", from, at));
+      return Inside(window, is_row, Loaded(problem_, window.dtype, fmt::format("{}[{}]", from, at)));
+    };
+    // One that may be beyond an edge of the row, left (`is_column` says when not) or right.
+    const auto outer_element = [&](const std::string& at, const std::string& is_column) {
+      if (IsInMemory(window.edge)) return element(Kept(at, count, window.edge));
+      auto conditions = is_row;
+      conditions.push_back(is_column);
+      return Inside(window, conditions, Loaded(problem_, window.dtype, fmt::format("{}[{}]", from, at)));
     };
     const bool straight = window.packs || (window.col_stride == 1 && window.left == 0 && window.right == 0 &&
                                            Equal(tensor.shape.back(), ExtentOf(plan_.col)));
     if (straight) {
       for (int64_t x = window.left; x < 0; ++x)
-        body.Add(fmt::format("{}[{}] = {};", target, x - window.left, element(Kept(Sum(col, x), count, window.edge))));
+        body.Add(fmt::format("{}[{}] = {};", target, x - window.left,
+                             outer_element(Sum(col, x), fmt::format("{} >= {}", col, -x))));
       if (packs() && window.packs) {
         const std::string pack = names_.TakeOf({window.tensor + "_pack", window.tensor + "_neighbours"});
         body.Add(packed_.Load(pack, from + " + " + col));
         body.Add("#pragma unroll");
         body.Add(fmt::format("for (int {0} = 0; {0} < kWidth; ++{0}) {1}[{2}] = {3};", k_, target,
-                             Sum(k_, -window.left), Loaded(problem_, window.dtype, pack + ".at[" + k_ + "]")));
+                             Sum(k_, -window.left),
+                             Inside(window, is_row, Loaded(problem_, window.dtype, pack + ".at[" + k_ + "]"))));
       } else {
         body.Add(fmt::format("{}[{}] = {};", target, -window.left, element(col)));
       }
       for (int64_t x = 1; x <= window.right; ++x) {
         const std::string base = packs() ? Sum("kWidth", x - 1) : std::to_string(x);
         const std::string index = packs() ? Sum("kWidth", x - 1 - window.left) : std::to_string(x - window.left);
-        body.Add(fmt::format("{}[{}] = {};", target, index, element(Kept(col + " + " + base, count, window.edge))));
+        const std::string at = col + " + " + base;
+        body.Add(fmt::format("{}[{}] = {};", target, index, outer_element(at, at + " < " + count)));
       }
     } else {
       const std::string x = names_.TakeOf({"x", "c", "window_col"});
+      const std::string at = Sum(Times(window.col_stride, col) + " + " + x, window.left);
       body.Add("#pragma unroll");
-      body.Add(
-          fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{0}] = {3};", x, columns, target,
-                      element(Kept(Sum(Times(window.col_stride, col) + " + " + x, window.left), count, window.edge))));
+      body.Add(fmt::format("for (int {0} = 0; {0} < {1}; ++{0}) {2}[{0}] = {3};", x, columns, target,
+                           outer_element(at, fmt::format("{0} >= 0 && {0} < {1}", at, count))));
     }
     if (single) return;  // its names are those of the kernel
     body.Close();
@@ -409,8 +458,10 @@ std::vector<std::string> Apart(const Problem& problem, const WindowPlan& plan) {
 
 CodeOutcome EmitWindow(const Problem& problem, const Group& group, const ParameterValues& parameters) {
   const std::string& rows = parameters.at("rows_per_thread");
-  WindowPlanOutcome outcome = PlanWindows(problem, group, rows == "auto" ? 0 : IntegerOf(parameters, "rows_per_thread"),
-                                          IntegerOf(parameters, "vector_bytes"));
+  const WindowChoice choice{.rows = rows == "auto" ? 0 : IntegerOf(parameters, "rows_per_thread"),
+                            .vector_bytes = IntegerOf(parameters, "vector_bytes"),
+                            .padding = PaddingOf(parameters)};
+  WindowPlanOutcome outcome = PlanWindows(problem, group, choice);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;
   WindowPlan& plan = std::get<WindowPlan>(outcome);
   Problem written = problem;
@@ -426,7 +477,7 @@ CodeOutcome EmitWindow(const Problem& problem, const Group& group, const Paramet
 Schedule WindowSchedule() {
   return {.id = "schedule_window",
           .title = "neighbourhoods in registers",
-          .parameters = {{"rows_per_thread", {"auto", "2", "8", "1"}}, {"vector_bytes", {"16", "8", "4"}}},
+          .parameters = {kPadding, {"rows_per_thread", {"auto", "2", "8", "1"}}, {"vector_bytes", {"16", "8", "4"}}},
           .emit = EmitWindow};
 }
 

@@ -26,11 +26,21 @@ constexpr int64_t kThreadsOfMultiprocessor = 1024;  // that there should be at l
 constexpr int64_t kNarrowest = 32;                  // columns: fewer are no row of a warp
 
 // The group's stages alone, with reductions as their terms and without intermediates.
-std::variant<core::RewriteRefusal, core::Computation> WrittenForm(const Problem& problem, const Group& group) {
+std::variant<core::RewriteRefusal, core::Computation> WrittenForm(const Problem& problem, const Group& group,
+                                                                  Padding padding, std::optional<Edge>& edge) {
   core::Computation form = problem.form;
   form.stages.clear();
+  std::set<std::string> outputs;
+  size_t parts = 0;
+  for (const size_t i : group.stages)
+    if (problem.stage(i).output) ++parts, outputs.insert(problem.stage(i).name);
   for (const size_t i : group.stages) {
-    auto written = WithWrittenTerms(problem.stage(i), kMostTerms);
+    core::Stage stage = problem.stage(i);
+    // Parts of an output tell themselves what is beyond its edges.
+    core::Stage ended = stage;
+    const auto own = parts == outputs.size() ? TakeEnds(problem.form, padding, ended) : std::nullopt;
+    if (own && (!edge || edge == own)) edge = own, stage = std::move(ended);
+    auto written = WithWrittenTerms(stage, kMostTerms);
     if (!written) return Refuse("a window is long, or as long as an argument says", problem.stage(i).line);
     form.stages.push_back(std::move(*written));
   }
@@ -301,9 +311,10 @@ std::optional<WindowPlace> WindowPlan::PlaceOf(const core::TensorRead& read, Edg
   return std::nullopt;
 }
 
-WindowPlanOutcome PlanWindows(const Problem& problem, const Group& group, int rows, int vector_bytes) {
+WindowPlanOutcome PlanWindows(const Problem& problem, const Group& group, const WindowChoice& choice) {
   WindowPlan plan;
-  auto form = WrittenForm(problem, group);
+  std::optional<Edge> edge;
+  auto form = WrittenForm(problem, group, choice.padding, edge);
   if (const auto* refusal = std::get_if<core::RewriteRefusal>(&form)) return *refusal;
   plan.form = std::move(std::get<core::Computation>(form));
   std::map<std::string, std::vector<const core::Stage*>> outputs;
@@ -312,6 +323,7 @@ WindowPlanOutcome PlanWindows(const Problem& problem, const Group& group, int ro
     auto output = OutputOf(problem, plan.form, parts);
     if (const auto* refusal = std::get_if<core::RewriteRefusal>(&output)) return *refusal;
     plan.outputs.push_back(std::move(std::get<WindowOutput>(output)));
+    if (edge) plan.outputs.back().edge = *edge;
   }
   plan.form.stages.clear();
   for (const WindowOutput& output : plan.outputs) AddParts(output, plan.form.stages);
@@ -331,8 +343,8 @@ WindowPlanOutcome PlanWindows(const Problem& problem, const Group& group, int ro
   if (!neighbours) return Refuse("no input is read at neighbouring places");
   if (plan.windows.size() > kMostWindows || RegistersOf(plan, 1, 1) > kMostRegisters)
     return Refuse("what an output is made of is too much for a thread's registers");
-  ChooseWidth(problem, plan, vector_bytes);
-  ChooseRowCount(problem, plan, rows);
+  ChooseWidth(problem, plan, choice.vector_bytes);
+  ChooseRowCount(problem, plan, choice.rows);
   return plan;
 }
 

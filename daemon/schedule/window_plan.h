@@ -56,7 +56,11 @@ struct WindowPlan {
 };
 using WindowPlanOutcome = std::variant<core::RewriteRefusal, WindowPlan>;
 
-// `rows`: of a thread's tile, or 0 for as many as registers and the chip allow; `vector_bytes`: of the widest access.
-WindowPlanOutcome PlanWindows(const Problem& problem, const Group& group, int rows, int vector_bytes);
+struct WindowChoice {
+  int rows = 0;           // of a thread's tile; 0: as many as registers and the chip allow
+  int vector_bytes = 16;  // of the widest access
+  Padding padding = Padding::kLeftOut;
+};
+WindowPlanOutcome PlanWindows(const Problem& problem, const Group& group, const WindowChoice& choice);
 
 }  // namespace warpwright::schedule

@@ -97,6 +97,41 @@ core::Computation Box() {
   return Of({Input("x", {"D", "H", "W"}), Output("y", {"D", "H", "W"})}, {t0, out});
 }
 
+// y[c, i, j] = sum of 3 x 3 around, weighed for each channel.
+core::Computation Depthwise(DType dtype) {
+  StageBuilder t0("t0", {"C", "H", "W"}), out("y", {"C", "H", "W"});
+  const core::Affine y = V(1) + V(3) - At("1"), x = V(2) + V(4) - At("1");
+  t0.Reduce(ReduceOp::kSum, {{3, "3"}, {4, "3"}},
+            t0.Product({t0.Read("x", {V(0), y, x}), t0.Read("w", {V(0), V(3), V(4)})}),
+            {Within(y, "0", "H"), Within(x, "0", "W")});
+  out.Output(dtype);
+  out.ReadStage("t0", {V(0), V(1), V(2)});
+  return Of(
+      {Input("x", {"C", "H", "W"}, dtype), Input("w", {"C", "3", "3"}, dtype), Output("y", {"C", "H", "W"}, dtype)},
+      {t0, out});
+}
+
+// The six elements around, of a cube that wraps in no direction: y and its neighbours are inside.
+core::Computation Star() {
+  StageBuilder out("y", {"D-2", "H-2", "W-2"});
+  out.Output().stage.at = {V(0) + At("1"), V(1) + At("1"), V(2) + At("1")};
+  const core::Affine z = V(0) + At("1"), y = V(1) + At("1"), x = V(2) + At("1");
+  out.Sum({out.Read("x", {z - At("1"), y, x}), out.Read("x", {z + At("1"), y, x}), out.Read("x", {z, y - At("1"), x}),
+           out.Read("x", {z, y + At("1"), x}), out.Read("x", {z, y, x - At("1")}), out.Read("x", {z, y, x + At("1")})});
+  return Of({Input("x", {"D", "H", "W"}), Output("y", {"D", "H", "W"})}, {out});
+}
+
+// Largest of 3 x 3 around, by steps of two.
+core::Computation PaddedPool(ReduceOp op) {
+  const std::vector<std::string> extents = {"N", "(H-1)/2+1", "(W-1)/2+1"};
+  StageBuilder t0("t0", extents), out("y", extents);
+  const core::Affine y = V(1) * "2" + V(3) - At("1"), x = V(2) * "2" + V(4) - At("1");
+  t0.Reduce(op, {{3, "3"}, {4, "3"}}, t0.Read("x", {V(0), y, x}), {Within(y, "0", "H"), Within(x, "0", "W")});
+  out.Output();
+  out.ReadStage("t0", {V(0), V(1), V(2)});
+  return Of({Input("x", {"N", "H", "W"}), Output("y", extents)}, {t0, out});
+}
+
 // Largest of 3 x 3, by steps of two.
 core::Computation Pool() {
   const std::vector<std::string> extents = {"N", "(H-3)/2+1", "(W-3)/2+1"};
@@ -114,6 +149,7 @@ struct Row {
   const char* rows = "auto";
   const char* says = "";  // something that the text has
   const char* golden = nullptr;
+  const char* padding = "left_out";
 };
 
 std::vector<Row> Rows() {
@@ -125,6 +161,25 @@ std::vector<Row> Rows() {
       {"filter of halves", Filter(false, DType::kF16), {{"N", 3}, {"W", 45}}, "2", "__half2float(x_pack.at[k])"},
       {"wave", Wave(), {{"H", 9}, {"W", 37}}, "2", "q_window[kRows + 2][kWidth + 2]", "wave_window.cu"},
       {"box", Box(), {{"D", 3}, {"H", 6}, {"W", 34}}, "2", "x_window_3"},
+      {"star", Star(), {{"D", 4}, {"H", 7}, {"W", 37}}, "1", "x_neighbours"},
+      {"box of no rows", Box(), {{"D", 3}, {"H", 6}, {"W", 34}}, "1", "w >= 1 ? "},
+      {"depthwise", Depthwise(DType::kF32), {{"C", 3}, {"H", 6}, {"W", 34}}, "2", "if ("},
+      {"depthwise with zeros",
+       Depthwise(DType::kF32),
+       {{"C", 3}, {"H", 7}, {"W", 37}},
+       "auto",
+       "inside && col >= 1 ? from[col - 1] : 0.0f",
+       "depthwise_window.cu",
+       "zero"},
+      {"depthwise of halves with zeros",
+       Depthwise(DType::kF16),
+       {{"C", 2}, {"H", 5}, {"W", 40}},
+       "2",
+       "inside ? __half2float(x_pack.at[k]) : 0.0f",
+       nullptr,
+       "zero"},
+      {"padded pool", PaddedPool(ReduceOp::kMax), {{"N", 3}, {"H", 11}, {"W", 70}}, "2", ": -INFINITY"},
+      {"padded pool of smallest", PaddedPool(ReduceOp::kMin), {{"N", 3}, {"H", 12}, {"W", 71}}, "1", ": INFINITY"},
       {"pool", Pool(), {{"N", 3}, {"H", 11}, {"W", 70}}, "2", "x_window[2 * j + 2][2]"},
   };
 }
@@ -135,7 +190,8 @@ TEST_P(Windows, ComputeWhatTheFormSays) {
   const Row& row = GetParam();
   ASSERT_TRUE(core::Validate(row.form)) << core::Validate(row.form).error().Format();
   const schedule::Problem problem = testing::ProblemOf(row.form, row.sizes);
-  const schedule::Code code = testing::CodeOf(problem, schedule::WindowSchedule(), {{"rows_per_thread", row.rows}});
+  const schedule::Code code =
+      testing::CodeOf(problem, schedule::WindowSchedule(), {{"rows_per_thread", row.rows}, {"padding", row.padding}});
   const auto run = testing::RunOnSimulator(problem, code);
   EXPECT_EQ(run.fault + run.mismatch, "") << code.kernels << code.launch;
   EXPECT_NE((code.kernels + code.launch).find(row.says), std::string::npos) << code.kernels << code.launch;
