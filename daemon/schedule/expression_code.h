@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 
@@ -95,6 +96,8 @@ class ExpressionCode {
   Piece OfReduce(core::NodeId node, const core::Reduce& reduce);
   std::vector<core::NodeId> FactorsOf(const core::Nary& product) const;
   std::vector<core::NodeId> FactorsInOrder(const core::Nary& product) const;
+  std::set<core::NodeId> ReadsOf(core::NodeId node) const;
+  std::optional<size_t> GateOf(std::span<const core::NodeId> over, core::NodeId divisor) const;
   std::string NameFor(core::NodeId node, const std::string& text);
   std::string IntegerType() const;
 

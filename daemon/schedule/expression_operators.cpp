@@ -67,10 +67,31 @@ std::vector<NodeId> ExpressionCode::FactorsInOrder(const core::Nary& product) co
   return factors;
 }
 
+std::set<NodeId> ExpressionCode::ReadsOf(NodeId node) const {
+  std::set<NodeId> reads;
+  if (std::holds_alternative<core::TensorRead>(stage_.nodes[node])) reads.insert(node);
+  core::ForEachArgument(stage_.nodes[node], [&](NodeId arg) { reads.merge(ReadsOf(arg)); });
+  return reads;
+}
+
+// x / (1 + exp(-x)) * y stays finite where x * y does not, and is how gates are written: the place of the factor that
+// is divided before the others multiply it, if there is one.
+std::optional<size_t> ExpressionCode::GateOf(std::span<const NodeId> over, NodeId divisor) const {
+  const std::set<NodeId> reads = ReadsOf(divisor);
+  std::optional<size_t> gate;
+  for (size_t i = 0; i < over.size() && !reads.empty(); ++i) {
+    if (ReadsOf(over[i]) != reads) continue;
+    if (gate) return std::nullopt;
+    gate = i;
+  }
+  return gate;
+}
+
 ExpressionCode::Piece ExpressionCode::OfProduct(const core::Nary& nary, ValueType type) {
   double constant = 1;
   bool negative = false, whole = true;
   std::vector<Piece> over, under;
+  std::vector<NodeId> over_nodes, under_nodes;
   for (NodeId arg : FactorsInOrder(nary)) {
     const core::Node& node = stage_.nodes[arg];
     if (const auto* value = std::get_if<core::Constant>(&node)) {
@@ -83,6 +104,7 @@ ExpressionCode::Piece ExpressionCode::OfProduct(const core::Nary& nary, ValueTyp
     negative ^= piece.negative;
     piece.negative = false;
     (reciprocal ? under : over).push_back(std::move(piece));
+    (reciprocal ? under_nodes : over_nodes).push_back(reciprocal ? reciprocal->args[0] : arg);
   }
   negative ^= constant < 0;
   constant = std::abs(constant);
@@ -92,9 +114,15 @@ ExpressionCode::Piece ExpressionCode::OfProduct(const core::Nary& nary, ValueTyp
     text = real ? NumberText(problem_, constant) : fmt::format("{}", static_cast<int64_t>(constant));
   else if (real && whole && !under.empty())
     over[0] = {fmt::format("static_cast<{}>({})", problem_.real(), over[0].text)};
-  for (const Piece& factor : over)
+  const auto multiply = [&](const Piece& factor) {
     text += (text.empty() ? "" : " * ") + factor.At(text.empty() ? Level::kProduct : Level::kUnary);
-  for (const Piece& divisor : under) text += " / " + divisor.At(Level::kUnary);
+  };
+  const auto divide = [&](const Piece& divisor) { text += " / " + divisor.At(Level::kUnary); };
+  const auto gate = under.size() == 1 && over.size() > 1 ? GateOf(over_nodes, under_nodes[0]) : std::nullopt;
+  if (gate) multiply(over[*gate]), divide(under[0]);
+  for (size_t i = 0; i < over.size(); ++i)
+    if (gate != i) multiply(over[i]);
+  if (!gate) std::for_each(under.begin(), under.end(), divide);
   const bool alone = under.empty() && over.size() + (constant != 1 ? 1 : 0) == 1;
   return {text, alone ? (over.empty() ? Level::kAtom : over[0].level) : Level::kProduct, negative};
 }

@@ -91,7 +91,15 @@ std::vector<std::string> WindowsFit(const core::Computation& form) {
 }
 
 bool NeedsWideOffsets(const Problem& problem) {
-  return problem.entry.computes_wide ||
+  const auto& arguments = problem.input.spec.args;
+  // A count in 64 bits says that there may be so many, wherever the original's kernels are.
+  const bool counts_wide = std::any_of(arguments.begin(), arguments.end(), [&](const core::Argument& argument) {
+    const auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind);
+    const auto& sizes = problem.form.sizes;
+    return scalar && scalar->dtype == core::DType::kI64 &&
+           std::find(sizes.begin(), sizes.end(), argument.name) != sizes.end();
+  });
+  return problem.entry.computes_wide || counts_wide ||
          std::any_of(problem.form.tensors.begin(), problem.form.tensors.end(), [&](const core::TensorArgument& tensor) {
            return LargestOf(problem, Product(tensor.shape)).value_or(0) > kNarrowElements;
          });

@@ -108,6 +108,23 @@ core::Computation Attention(bool causal, core::DType dtype = core::DType::kF32) 
   return form;
 }
 
+// y[n] = sum over blocks of scale * (sum of low * x + sum of high * x'), as 4-bit weights are kept.
+core::Computation ScaledBlocks() {
+  StageBuilder low("t0", {"N", "B"}), high("t1", {"N", "B"}), sum("t2", {"N"}), y("y", {"N"});
+  low.Reduce(core::ReduceOp::kSum, {{2, "16"}},
+             low.Product({low.Read("q", {V(0), V(1), V(2)}), low.Read("x", {V(1), V(2)})}));
+  high.Reduce(core::ReduceOp::kSum, {{2, "16"}},
+              high.Product({high.Read("r", {V(0), V(1), V(2)}), high.Read("x", {V(1), V(2) + At("16")})}));
+  const auto both = sum.Sum({sum.ReadStage("t0", {V(0), V(1)}), sum.ReadStage("t1", {V(0), V(1)})});
+  sum.Reduce(core::ReduceOp::kSum, {{1, "B"}}, sum.Product({both, sum.Read("scale", {V(0), V(1)})}));
+  y.Output();
+  y.ReadStage("t2", {V(0)});
+  const std::vector<std::string> weights = {"N", "B", "16"};
+  return FormOf({Input("q", weights), Input("r", weights), Input("x", {"B", "32"}), Input("scale", {"N", "B"}),
+                 Output("y", {"N"})},
+                {low, high, sum, y});
+}
+
 struct Chain {
   const char* name;
   core::Computation form;
@@ -173,6 +190,7 @@ std::vector<Chain> Chains() {
        nullptr,
        {},
        500},
+      {"ScaledBlocks", ScaledBlocks(), {{"N", 9}, {"B", 21}}, schedule::RowsSchedule(), 1},
       {"MeanOfNorms", MeanOfNorms(), {{"B", 9}, {"D", 70}}, schedule::RowsSchedule(), 2, {}, {"B <= 262144"}},
   };
 }

@@ -63,6 +63,17 @@ TEST(Refusals, ChangesInPlaceThatOthersNeed) {
   EXPECT_NE(Apply("schedule_map", stranger, StubFor(stranger)).find("in place"), std::string::npos);
 }
 
+// A functor in a header computes as wide as its counter, which nobody sees in the file.
+TEST(Launcher, WithACountOf64BitsHasSuchIndices) {
+  Stranger stranger = Find("04-extension/elu_forward");
+  EXPECT_NE(Apply("schedule_map", stranger, StubFor(stranger)).find("const int i = "), std::string::npos);
+  for (core::Argument& argument : stranger.spec.args)
+    if (auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind); scalar && argument.name == "numel")
+      scalar->dtype = core::DType::kI64;
+  const std::string rewritten = Apply("schedule_map", stranger, StubFor(stranger));
+  EXPECT_NE(rewritten.find("const long long i = "), std::string::npos) << rewritten;
+}
+
 TEST(Launcher, KeepsItsChecksStreamAndResult) {
   const Stranger& stranger = Find("04-extension/elu_forward");
   std::string text = StubFor(stranger);

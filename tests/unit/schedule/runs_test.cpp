@@ -232,6 +232,22 @@ TEST(Texts, AreAsPeopleWouldWriteThem) {
   }
 }
 
+// x / (1 + exp(-x)) * y: the gate before what it multiplies, whose product may be too large for a float.
+TEST(Texts, DivideBeforeTheyMultiply) {
+  StageBuilder out("out", {"N"});
+  const auto x = out.Read("x", {V(0)}), y = out.Read("y", {V(0)});
+  const auto below = out.Sum({out.Number(1), out.Apply(core::Function::kExp, {out.Minus(x)})});
+  out.Product({y, x, out.Apply(core::Function::kReciprocal, {below})});
+  out.Output();
+  core::Computation form{.tensors = {Input("x", {"N"}), Input("y", {"N"}), Output("out", {"N"})}};
+  form.stages.push_back(out.stage);
+  const schedule::Problem problem = testing::ProblemOf(Finished(std::move(form)), {{"N", 100}});
+  const schedule::Code code = testing::CodeOf(problem, schedule::MapSchedule());
+  EXPECT_NE(code.kernels.find("x_pack.at[k] / (1.0f + expf(-x_pack.at[k])) * y_pack.at[k]"), std::string::npos)
+      << code.kernels;
+  EXPECT_EQ(testing::RunOnSimulator(problem, code).mismatch, "");
+}
+
 // A term outside is not there, or 0 times what it would have been multiplied by.
 TEST(Padding, IsLeftOutOrZero) {
   const testing::SizeNumbers sizes = {{"C", 3}, {"L", 50}};
