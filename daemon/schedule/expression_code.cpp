@@ -125,10 +125,15 @@ std::string ExpressionCode::NameFor(NodeId id, const std::string& text) {
 void ExpressionCode::Hoist(core::VariableSet inner, NodeId root) {
   std::vector<bool> wanted(stage_.nodes.size());
   const auto reachable = core::Reachable(stage_);
+  std::set<NodeId> in_roots;  // what divides under a root there, and has no text of its own
+  for (const core::Node& node : stage_.nodes)
+    if (const auto* nary = std::get_if<core::Nary>(&node); nary && nary->op == ReduceOp::kProduct)
+      if (const auto roots = RootOfQuotient(FactorsOf(*nary))) in_roots.insert(roots->second);
   for (size_t i = root + 1; i-- > 0;) {
     if (!reachable[i] || !certain_[i]) continue;
     const core::Node& node = stage_.nodes[i];
-    if (wanted[i] && IsMinus(stage_, node)) {  // not worth a name, but what it is applied to
+    if (wanted[i] && (IsMinus(stage_, node) || in_roots.contains(static_cast<NodeId>(i)))) {
+      // Not worth a name, but what it is applied to.
       wanted[i] = false;
       core::ForEachArgument(node, [&](NodeId arg) { wanted[arg] = true; });
       continue;

@@ -97,6 +97,7 @@ class ExpressionCode {
   std::vector<core::NodeId> FactorsOf(const core::Nary& product) const;
   std::vector<core::NodeId> FactorsInOrder(const core::Nary& product) const;
   std::set<core::NodeId> ReadsOf(core::NodeId node) const;
+  std::optional<std::pair<core::NodeId, core::NodeId>> RootOfQuotient(std::span<const core::NodeId> factors) const;
   std::optional<size_t> GateOf(std::span<const core::NodeId> over, core::NodeId divisor) const;
   std::string NameFor(core::NodeId node, const std::string& text);
   std::string IntegerType() const;

@@ -87,13 +87,40 @@ std::optional<size_t> ExpressionCode::GateOf(std::span<const NodeId> over, NodeI
   return gate;
 }
 
+// sqrt(v / c) is lifted as sqrt(v) * rsqrt(c), which are no numbers where both are negative: a root of data, and the
+// reciprocal root of what is none.
+std::optional<std::pair<NodeId, NodeId>> ExpressionCode::RootOfQuotient(std::span<const NodeId> factors) const {
+  std::optional<NodeId> above, below;
+  for (const NodeId id : factors) {
+    const auto* call = named_.contains(id) ? nullptr : std::get_if<core::Call>(&stage_.nodes[id]);
+    const bool of_data = call != nullptr && !ReadsOf(id).empty();
+    if (call != nullptr && call->function == core::Function::kSqrt && of_data && !above) above = id;
+    if (call != nullptr && call->function == core::Function::kRsqrt && !of_data && !below) below = id;
+  }
+  if (!above || !below) return std::nullopt;
+  return std::pair(*above, *below);
+}
+
 ExpressionCode::Piece ExpressionCode::OfProduct(const core::Nary& nary, ValueType type) {
   double constant = 1;
   bool negative = false, whole = true;
   std::vector<Piece> over, under;
   std::vector<NodeId> over_nodes, under_nodes;
-  for (NodeId arg : FactorsInOrder(nary)) {
+  const std::vector<NodeId> factors = FactorsInOrder(nary);
+  const auto roots = RootOfQuotient(factors);
+  for (NodeId arg : factors) {
     const core::Node& node = stage_.nodes[arg];
+    if (roots && arg == roots->second) continue;
+    if (roots && arg == roots->first) {
+      const auto under_root = [&](NodeId root) {
+        return PieceOf(std::get<core::Call>(stage_.nodes[root]).args[0], type);
+      };
+      const std::string divided = under_root(arg).At(Level::kProduct);
+      over.push_back({fmt::format("sqrt{}({} / {})", problem_.in_double ? "" : "f", divided,
+                                  under_root(roots->second).At(Level::kUnary))});
+      over_nodes.push_back(arg);
+      continue;
+    }
     if (const auto* value = std::get_if<core::Constant>(&node)) {
       constant *= value->value;
       continue;

@@ -30,7 +30,7 @@ __global__ void ggt_swiglu_elements(const float* __restrict__ x, float* __restri
   Packed<float, kWidth> dst_pack;
 #pragma unroll
   for (int k = 0; k < kWidth; ++k) {
-    dst_pack.at[k] = x_pack.at[k] * x_new.at[k] / (expf(-x_pack.at[k]) + 1.0f);
+    dst_pack.at[k] = x_pack.at[k] / (expf(-x_pack.at[k]) + 1.0f) * x_new.at[k];
   }
   store_packed(dst + index, dst_pack);
 }

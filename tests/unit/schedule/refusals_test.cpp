@@ -65,13 +65,15 @@ TEST(Refusals, ChangesInPlaceThatOthersNeed) {
 
 // A functor in a header computes as wide as its counter, which nobody sees in the file.
 TEST(Launcher, WithACountOf64BitsHasSuchIndices) {
-  Stranger stranger = Find("04-extension/elu_forward");
-  EXPECT_NE(Apply("schedule_map", stranger, StubFor(stranger)).find("const int i = "), std::string::npos);
-  for (core::Argument& argument : stranger.spec.args)
-    if (auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind); scalar && argument.name == "numel")
-      scalar->dtype = core::DType::kI64;
-  const std::string rewritten = Apply("schedule_map", stranger, StubFor(stranger));
-  EXPECT_NE(rewritten.find("const long long i = "), std::string::npos) << rewritten;
+  for (const auto& [dtype, index] :
+       {std::pair(core::DType::kI32, "const int i = "), {core::DType::kI64, "const long long i = "}}) {
+    Stranger stranger = Find("04-extension/elu_forward");
+    for (core::Argument& argument : stranger.spec.args)
+      if (auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind); scalar && argument.name == "numel")
+        scalar->dtype = dtype;
+    const std::string rewritten = Apply("schedule_map", stranger, StubFor(stranger));
+    EXPECT_NE(rewritten.find(index), std::string::npos) << rewritten;
+  }
 }
 
 TEST(Launcher, KeepsItsChecksStreamAndResult) {

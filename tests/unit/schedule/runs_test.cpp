@@ -248,6 +248,21 @@ TEST(Texts, DivideBeforeTheyMultiply) {
   EXPECT_EQ(testing::RunOnSimulator(problem, code).mismatch, "");
 }
 
+// The root of what is divided by a scalar, of whatever signs they are.
+TEST(Texts, TakeTheRootOfAQuotient) {
+  StageBuilder out("out", {"N"});
+  const auto root = out.Apply(core::Function::kSqrt, {out.Read("v", {V(0)})});
+  const auto scale = out.Apply(core::Function::kRsqrt, {out.Scalar("correction")});
+  out.Product({scale, root});
+  out.Output();
+  core::Computation form{.tensors = {Input("v", {"N"}), Output("out", {"N"})}};
+  form.scalars = {"correction"};
+  form.stages.push_back(out.stage);
+  const schedule::Problem problem = testing::ProblemOf(Finished(std::move(form)), {{"N", 100}});
+  const schedule::Code code = testing::CodeOf(problem, schedule::MapSchedule());
+  EXPECT_NE(code.kernels.find("sqrtf(v_pack.at[k] / correction)"), std::string::npos) << code.kernels;
+}
+
 // A term outside is not there, or 0 times what it would have been multiplied by.
 TEST(Padding, IsLeftOutOrZero) {
   const testing::SizeNumbers sizes = {{"C", 3}, {"L", 50}};
