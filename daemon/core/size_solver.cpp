@@ -80,6 +80,16 @@ SizeSolver::SizeSolver(std::vector<Sizes> shapes, const std::vector<Size>& hints
 }
 
 std::optional<Size> SizeSolver::Solve(const std::vector<int64_t>& values) const {
+  if (auto found = SolveAsItIs(values)) return found;
+  // Back by as much as something is long: half a row, from the second half to the first.
+  std::vector<int64_t> opposite;
+  for (const int64_t value : values) opposite.push_back(-value);
+  if (std::any_of(values.begin(), values.end(), [](int64_t value) { return value >= 0; })) return std::nullopt;
+  const auto found = SolveAsItIs(opposite);
+  return found ? Parsed("0 - " + Operand(found->text())) : std::nullopt;
+}
+
+std::optional<Size> SizeSolver::SolveAsItIs(const std::vector<int64_t>& values) const {
   if (AllEqual(values)) return Size::Constant(values[0]);
   // By rising complexity; the first that holds.
   for (const Atom& a : atoms_)

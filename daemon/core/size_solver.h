@@ -32,6 +32,7 @@ class SizeSolver {
   const std::vector<Atom>& atoms() const { return atoms_; }
 
  private:
+  std::optional<Size> SolveAsItIs(const std::vector<int64_t>& values) const;
   std::optional<Size> SolveProduct(const std::vector<int64_t>& values) const;
 
   std::vector<Sizes> shapes_;

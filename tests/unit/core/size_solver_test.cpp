@@ -28,11 +28,12 @@ TEST_P(SizeSolverFinds, WhatHasTheValues) {
 }
 INSTANTIATE_TEST_SUITE_P(All, SizeSolverFinds,
                          testing::Values(Row{"17"}, Row{"N"}, Row{"N + 2"}, Row{"C - 1"}, Row{"N * C"}, Row{"2 * N"},
-                                         Row{"3 * N + 1"}, Row{"0 - N"}, Row{"N / 2"}, Row{"ceil_div(N, 4)"},
-                                         Row{"min(N, C)"}, Row{"max(N, C) - 1"}, Row{"N - K"}, Row{"N - K + 1"},
-                                         Row{"N + C"}, Row{"N * C * K"}, Row{"C / 2 * N"}, Row{"N * C - 1"},
-                                         Row{"N * C * K - 1"}, Row{"N / 4 * 4"}, Row{"ceil_div(N, 4) * 4"},
-                                         Row{"(N - 2) * (C - 2)"}, Row{"(N + 1) * (K - 1)"}));
+                                         Row{"3 * N + 1"}, Row{"0 - N"}, Row{"N / 2"}, Row{"0 - (N / 2)"},
+                                         Row{"0 - (N * C)"}, Row{"ceil_div(N, 4)"}, Row{"min(N, C)"},
+                                         Row{"max(N, C) - 1"}, Row{"N - K"}, Row{"N - K + 1"}, Row{"N + C"},
+                                         Row{"N * C * K"}, Row{"C / 2 * N"}, Row{"N * C - 1"}, Row{"N * C * K - 1"},
+                                         Row{"N / 4 * 4"}, Row{"ceil_div(N, 4) * 4"}, Row{"(N - 2) * (C - 2)"},
+                                         Row{"(N + 1) * (K - 1)"}));
 
 TEST(SizeSolver, ValuesThatNothingHas) { EXPECT_FALSE(SizeSolver(kShapes, {}).Solve({1'000'003, 17, 90'001})); }
 
