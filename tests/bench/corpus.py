@@ -28,11 +28,13 @@ identity = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for wh
 def entries():
     """(folder, part, kernel) for each entry, in the order of the folders; folders that are no stranger's are left out."""
     for row in open(f"{strangers}/README.md"):
-        if cells := re.match(r"\| `(\S+)` \| (open|held-out) \|", row):
-            folder, part = cells.groups()
-            if options.part in (None, part) and (not options.folder or folder in options.folder):
-                for line in open(f"{strangers}/{folder}/.warpwright.yml"):
-                    if name := re.match(r"\s*- name: (\S+)", line): yield folder, part, name.group(1)
+        if cells := re.match(r"\| `(\S+)` \| (open|held-out|mixed) \|", row):
+            folder, kind = cells.groups()
+            if options.folder and folder not in options.folder: continue
+            names = re.findall(r"^\s*- name: (\S+)", open(f"{strangers}/{folder}/.warpwright.yml").read(), re.M)
+            for number, name in enumerate(names, 1):
+                part = kind if kind != "mixed" else "held-out" if number % 3 == 0 else "open"
+                if options.part in (None, part): yield folder, part, name
 
 
 def optimize(folder, part, kernel):

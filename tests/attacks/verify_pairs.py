@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+"""verify_pairs.py BUILD OUT.jsonl [open|held] [NAME...]: `warpwright verify` of every candidate of pairs/ on the simulator.
+
+Each folder of pairs/wrong and pairs/right is a repository of its own: original.cu and candidate.cu are its kernel.cu before and after
+a change. Every third number is held. One line of JSON for each: exit code 0 is accepted, 1 refused. The sums are printed.
+"""
+import collections, json, os, shutil, subprocess, sys, tempfile, time
+
+build, out, which, names = os.path.abspath(sys.argv[1]), sys.argv[2], (sys.argv[3:4] or [""])[0], sys.argv[4:]
+here = os.path.dirname(os.path.abspath(__file__))
+identity = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+sums = collections.Counter()
+with tempfile.TemporaryDirectory() as scratch, open(out, "w") as lines:
+    for kind in ("wrong", "right"):
+        for name in sorted(os.listdir(f"{here}/pairs/{kind}")):
+            held = "held" if int(name[:2]) % 3 == 0 else "open"
+            if which not in ("", held) or (names and name not in names): continue
+            pair, repository = f"{here}/pairs/{kind}/{name}", f"{scratch}/{kind}-{name}"
+            os.mkdir(repository)
+            shutil.copy(f"{pair}/.warpwright.yml", repository), shutil.copy(f"{pair}/original.cu", f"{repository}/kernel.cu")
+            for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "Original"]):
+                subprocess.run(["git", "-C", repository, *words], check=True, env={**os.environ, **identity})
+            shutil.copy(f"{pair}/candidate.cu", f"{repository}/kernel.cu")
+            began = time.monotonic()
+            done = subprocess.run([f"{build}/daemon/cli/warpwright", "verify", "--json", "--quiet", "--repo", repository,
+                                   "--device", "sim:h200", "--cache", f"{scratch}/cache",
+                                   "--worker", f"{build}/daemon/cli/warpwright-worker"], capture_output=True, text=True)
+            sums[kind, held, done.returncode] += 1
+            lines.write(json.dumps({"kind": kind, "name": name, "held": held, "exit": done.returncode,
+                                    "seconds": round(time.monotonic() - began, 1), "verdict": done.stdout or done.stderr}) + "\n")
+            lines.flush()
+for key in sorted(sums): print(*key, sums[key])
