@@ -19,7 +19,10 @@ struct NoProposal {
 // For answers to these questions (llm/question.h): go on with what else can move.
 struct Waiting {
   std::vector<std::string> questions;
+  std::vector<std::string> failures;  // of those of them that could not be asked: why; a later run asks again
 };
+// Nobody is at these questions: whoever else may answer need not wait for them.
+inline bool OnlyFailed(const Waiting& waiting) { return waiting.failures.size() == waiting.questions.size(); }
 template <typename T>
 using Proposal = std::variant<std::vector<T>, NoProposal, Waiting>;
 
@@ -36,7 +39,7 @@ class Agent {
 enum class AskOrder { kFirst, kAll };
 
 // Several as one. kFirst: an agent is asked if those before it proposed nothing. kAll: every one is asked, so that what
-// all of them wait for is known.
+// all of them wait for is known. A model that could not be asked holds up nobody who has a proposal.
 template <typename Request, typename T>
 class InOrder final : public Agent<Request, T> {
  public:
@@ -53,13 +56,16 @@ class InOrder final : public Agent<Request, T> {
         reasons += (reasons.empty() ? "" : "; ") + none->reason;
         continue;
       }
-      if (order_ == AskOrder::kFirst) return proposal;
-      if (auto* waits = std::get_if<Waiting>(&proposal))
+      const auto* waits = std::get_if<Waiting>(&proposal);
+      if (order_ == AskOrder::kFirst && (waits == nullptr || !OnlyFailed(*waits))) return proposal;
+      if (waits != nullptr) {
         waiting.questions.insert(waiting.questions.end(), waits->questions.begin(), waits->questions.end());
-      else
+        waiting.failures.insert(waiting.failures.end(), waits->failures.begin(), waits->failures.end());
+      } else {
         for (T& one : std::get<std::vector<T>>(proposal)) all.push_back(std::move(one));
+      }
     }
-    if (!waiting.questions.empty()) return Proposal<T>(std::move(waiting));
+    if (!waiting.questions.empty() && (all.empty() || !OnlyFailed(waiting))) return Proposal<T>(std::move(waiting));
     if (all.empty()) return Proposal<T>(NoProposal{std::move(reasons)});
     return Proposal<T>(std::move(all));
   }

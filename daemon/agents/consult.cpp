@@ -25,11 +25,15 @@ Result<Consulted> Consult(const Engine& engine, llm::Question question, const Ch
     WW_ASSIGN(llm::Answer answer, engine.model->Ask(question));
     // Which one is not said: what came of this question stands in later ones, which a replay must ask alike.
     const auto none = [](const std::string& what) { return Consulted(NoProposal{"the model: " + what}); };
-    if (const auto* pending = std::get_if<llm::Pending>(&answer)) return Consulted(Waiting{{pending->question}});
+    if (const auto* pending = std::get_if<llm::Pending>(&answer)) return Consulted(Waiting{{pending->question}, {}});
     if (std::holds_alternative<llm::Truncated>(answer)) return none("the answer was longer than it may be");
     if (const auto* refused = std::get_if<llm::Refused>(&answer)) return none("declined: " + refused->reason);
-    if (const auto* failed = std::get_if<llm::Failed>(&answer))
-      return none(fmt::format("{}: {}", llm::Name(failed->kind), failed->message));
+    if (const auto* failed = std::get_if<llm::Failed>(&answer)) {
+      const std::string what = fmt::format("{}: {}", llm::Name(failed->kind), failed->message);
+      // That nobody could be asked is no answer: it must not become a step that later runs find.
+      if (llm::MayPass(failed->kind)) return Consulted(Waiting{{llm::IdOf(question)}, {what}});
+      return none(what);
+    }
     std::string& text = std::get<llm::Answered>(answer).text;
     WW_ASSIGN(auto fault, check(text));
     if (!fault) return Consulted(Accepted{std::move(text)});

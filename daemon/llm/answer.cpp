@@ -9,10 +9,10 @@
 namespace warpwright::llm {
 namespace {
 
-constexpr std::array<std::string_view, 18> kKinds = {
-    "unreachable",  "timeout",        "stalled",      "cut_off",         "rate_limited", "overloaded",
-    "server_fault", "spend_limit",    "unauthorized", "prompt_too_long", "rejected",     "too_large",
-    "unreadable",   "invalid_answer", "command",      "budget",          "not_recorded", "cancelled"};
+constexpr std::array<std::string_view, 19> kKinds = {
+    "unreachable", "timeout",      "stalled",         "cut_off",      "rate_limited", "overloaded", "server_fault",
+    "spend_limit", "unauthorized", "prompt_too_long", "rejected",     "too_large",    "unreadable", "invalid_answer",
+    "command",     "budget",       "task_budget",     "not_recorded", "cancelled"};
 
 void AddTokens(const std::optional<int64_t>& earlier, std::optional<int64_t>& tokens) {
   if (earlier && tokens) *tokens += *earlier;
@@ -62,10 +62,16 @@ bool IsTransient(FailureKind kind) {
     case FailureKind::kInvalidAnswer:
     case FailureKind::kCommand:
     case FailureKind::kBudget:
+    case FailureKind::kTaskBudget:
     case FailureKind::kNotRecorded:
     case FailureKind::kCancelled: return false;
   }
   return false;
+}
+
+bool MayPass(FailureKind kind) {
+  return IsTransient(kind) || kind == FailureKind::kBudget || kind == FailureKind::kSpendLimit ||
+         kind == FailureKind::kUnauthorized || kind == FailureKind::kCancelled;
 }
 
 const Receipt* ReceiptOf(const Answer& answer) { return ReceiptIn(answer); }

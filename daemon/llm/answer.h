@@ -66,7 +66,8 @@ enum class FailureKind {
   kUnreadable,     // not the provider's protocol
   kInvalidAnswer,  // does not satisfy the schema, also after a correction
   kCommand,        // the command could not run, or failed
-  kBudget,         // one of our caps: nothing was sent
+  kBudget,         // one of our caps, of a day: nothing was sent
+  kTaskBudget,     // one of a call or of the task, which no waiting frees: nothing was sent
   kNotRecorded,    // a replay that lacks this question
   kCancelled,      // the program ends
 };
@@ -74,6 +75,8 @@ std::string_view Name(FailureKind kind);  // "rate_limited"
 constexpr FailureKind Last(FailureKind) { return FailureKind::kCancelled; }
 // Another attempt may succeed without anybody's doing.
 bool IsTransient(FailureKind kind);
+// A later run may succeed, without another question: an outage, a limit of a day, or what a person has to put right.
+bool MayPass(FailureKind kind);
 
 struct Failed {
   FailureKind kind = FailureKind::kUnreachable;

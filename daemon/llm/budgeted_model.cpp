@@ -12,7 +12,7 @@ Result<Answer> BudgetedModel::Ask(const Question& question) {
                         .estimate = EstimateSpending(question, settings_.price)};
   WW_ASSIGN(auto outcome, ledger_->Reserve(call, caps_));
   if (const auto* exceeded = std::get_if<Exceeded>(&outcome))
-    return Answer(Failed{.kind = FailureKind::kBudget,
+    return Answer(Failed{.kind = exceeded->for_good ? FailureKind::kTaskBudget : FailureKind::kBudget,
                          .message = fmt::format("{}: {}", exceeded->limit, exceeded->message),
                          .remedy = "raise this limit in the operator's file, or wait until it is free again",
                          .receipt = {.model = settings_.model}});

@@ -20,7 +20,7 @@ class BudgetedModel final : public LanguageModel {
         caps_(std::move(caps)),
         settings_(std::move(settings)) {}
 
-  // kBudget: a limit is reached. The receipt gets its cost.
+  // kBudget, kTaskBudget: a limit is reached. The receipt gets its cost.
   Result<Answer> Ask(const Question& question) override;
 
  private:

@@ -29,15 +29,16 @@ struct CapCheck {
   std::string name;  // "limits.models.task"
   config::SpendCap cap;
   Spent spent;
+  bool of_a_day = false;
 };
 
 std::optional<Exceeded> FindExceeded(const CapCheck& check, const Spending& more) {
+  const auto& [name, cap, spent, of_a_day] = check;
   const auto exceeded = [&](std::string_view what, std::string message) {
-    const bool own_name = what == "dollars" && check.name == "limits.models.day";
-    return Exceeded{own_name ? "limits.model_dollars_per_day" : fmt::format("{}.{}", check.name, what),
-                    std::move(message)};
+    const bool own_name = what == "dollars" && name == "limits.models.day";
+    return Exceeded{own_name ? "limits.model_dollars_per_day" : fmt::format("{}.{}", name, what), std::move(message),
+                    !of_a_day || spent.calls == 0 || (cap.dollars && !more.nanodollars)};
   };
-  const auto& [name, cap, spent] = check;
   if (cap.dollars && !more.nanodollars)
     return exceeded("dollars", "the price of this model is not known, so that the limit cannot be held");
   if (cap.dollars && spent.nanodollars + *more.nanodollars > Nano(*cap.dollars))
@@ -108,8 +109,8 @@ Result<std::variant<Reserved, Exceeded>> Ledger::Reserve(const LedgerCall& call,
     const CapCheck checks[] = {
         {"limits.models.call", limits.caps.call, {}},
         {"limits.models.task", limits.caps.task, s.SumTask(call.account.task)},
-        {"limits.models.repository_day", limits.caps.repository_day, s.SumRepository(call.account.repository)},
-        {"limits.models.day", day, s.SumDay()}};
+        {"limits.models.repository_day", limits.caps.repository_day, s.SumRepository(call.account.repository), true},
+        {"limits.models.day", day, s.SumDay(), true}};
     Reserved reserved{.seconds = call.estimate.seconds};
     for (const CapCheck& check : checks) {
       if (auto exceeded = FindExceeded(check, call.estimate)) return Outcome(std::move(*exceeded));

@@ -39,6 +39,7 @@ struct Reserved {
 struct Exceeded {
   std::string limit;    // "limits.models.task.dollars"
   std::string message;  // with the numbers
+  bool for_good;        // another day frees nothing
 };
 
 struct Spent {

@@ -104,6 +104,9 @@ Result<RefineResult> ConcludeImproved(const RefineRun& run, const Base& base, Ac
                               .best_hash = std::move(accepted.hash),
                               .gain = accepted.gain};
   WW_ASSIGN(RefineResult out, Conclude(run, std::move(improved), std::move(accepted.text)));
+  if (!run.failures.empty() && run.services.warn)
+    run.services.warn(fmt::format("{}: accepted without asking on: a model could not be asked ({})", run.task.spec.name,
+                                  run.failures.front()));
   out.accepted = std::move(accepted.measured);
   out.roofline_pct_before = run.original().features.evidence.GetOr("roofline_pct", 0);
   out.roofline_pct_after = base.features.evidence.GetOr("roofline_pct", 0);
@@ -128,6 +131,8 @@ Result<RefineResult> Pause(const RefineRun& run) {
       .outcome = core::TaskOutcome::kUnfinished,
       .message = fmt::format("{} question{} wait{} for an answer: {}", names.size(), names.size() == 1 ? "" : "s",
                              names.size() == 1 ? "s" : "", fmt::join(names, ", "))};
+  if (!run.failures.empty())
+    out.result.message += fmt::format("; a model could not be asked ({}): run again later", run.failures.front());
   out.baseline = run.baseline;
   WW_ASSIGN(out.counts, run.services.trajectory.Counts(run.id));
   out.seconds = run.Seconds();

@@ -21,7 +21,7 @@ Result<IfReady<std::vector<agents::Attempt>>> AttemptsAt(RefineRun& run, const S
                  return IfReady<Attempts>(Attempts{{{}, core::RewriteRefusal{std::move(none.reason), 0}}});
                },
                [&](agents::Waiting& waiting) {
-                 run.pending.insert(run.pending.end(), waiting.questions.begin(), waiting.questions.end());
+                 run.Await(waiting);
                  return IfReady<Attempts>();
                }},
       proposal);
@@ -62,7 +62,8 @@ Result<IfReady<bool>> CritiqueStep(RefineRun& run, const PlannedRound& round, co
   if (run.team.critic == nullptr || round.plan.author.empty()) return IfReady<bool>(true);
   WW_ASSIGN(const auto proposal, run.team.critic->Propose({run.At(), round.plan, candidate}));
   if (const auto* waiting = std::get_if<agents::Waiting>(&proposal)) {
-    run.pending.insert(run.pending.end(), waiting->questions.begin(), waiting->questions.end());
+    if (agents::OnlyFailed(*waiting)) return IfReady<bool>(true);
+    run.Await(*waiting);
     return IfReady<bool>();
   }
   const auto* critiques = std::get_if<std::vector<agents::Critique>>(&proposal);

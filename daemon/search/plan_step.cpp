@@ -27,10 +27,6 @@ bool NothingIsWorthItsCost(const RefineRun& run, const agents::Proposal<core::Pl
          });
 }
 
-void Await(RefineRun& run, const agents::Waiting& waiting) {
-  run.pending.insert(run.pending.end(), waiting.questions.begin(), waiting.questions.end());
-}
-
 }  // namespace
 
 memory::StepRecord RecordOf(memory::StepKind kind, const RefineRun& run, const PlannedRound& round) {
@@ -86,7 +82,7 @@ Result<IfReady<std::vector<PlannedRound>>> PlanStep(RefineRun& run, int round, i
     }
     memory::StepOutcome outcome;
     if (const auto* waiting = std::get_if<agents::Waiting>(&proposal)) {
-      Await(run, *waiting);
+      run.Await(*waiting);
       return std::optional<memory::StepOutcome>();
     }
     if (auto* none = std::get_if<agents::NoProposal>(&proposal))

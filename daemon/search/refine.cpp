@@ -73,9 +73,13 @@ Result<IfReady<Tried>> Try(RefineRun& run, const Seed& seed) {
   return IfReady<Tried>(std::move(tried));
 }
 
-// All plans of a round, each as if it were the only one. nullopt: some wait.
-Result<IfReady<std::vector<Tried>>> TryAll(RefineRun& run, const std::vector<Seed>& seeds) {
-  std::vector<Tried> all;
+// All plans of a round, each as if it were the only one.
+struct AllTried {
+  std::vector<Tried> tried;  // of those plans that do not wait
+  bool waits = false;
+};
+Result<AllTried> TryAll(RefineRun& run, const std::vector<Seed>& seeds) {
+  AllTried all;
   std::vector<agents::PastAttempt> past;
   for (const Seed& seed : seeds) {
     run.Say(seed.round.number == 0 ? "seed: " + seed.round.plan.method
@@ -83,13 +87,13 @@ Result<IfReady<std::vector<Tried>>> TryAll(RefineRun& run, const std::vector<See
                                                  seed.round.plan.bottleneck));
     run.tried_for_plan.clear();
     WW_ASSIGN(auto tried, Try(run, seed));
-    if (tried) all.push_back(std::move(*tried));
+    if (tried) all.tried.push_back(std::move(*tried));
     past.insert(past.end(), run.tried_for_plan.begin(), run.tried_for_plan.end());
   }
   run.tried_for_plan.clear();
-  if (all.size() < seeds.size()) return IfReady<std::vector<Tried>>();
-  run.history.insert(run.history.end(), past.begin(), past.end());
-  return IfReady<std::vector<Tried>>(std::move(all));
+  all.waits = all.tried.size() < seeds.size();
+  if (!all.waits) run.history.insert(run.history.end(), past.begin(), past.end());
+  return all;
 }
 
 Status Promote(RefineRun& run, int round, const std::optional<EvaluatedCandidate>& best) {
@@ -99,6 +103,14 @@ Status Promote(RefineRun& run, int round, const std::optional<EvaluatedCandidate
   run.pool.Add(std::move(*base));
   if (const auto next = run.selector().Next(run.pool)) run.pool.WorkOn(*next);
   return {};
+}
+
+// The best of all; where some wait for a model that cannot be asked, of the others, so that acceptance knows it.
+Status PromoteBest(RefineRun& run, int round, AllTried& all) {
+  if (all.waits && !run.OnlyFailed()) return {};
+  std::optional<EvaluatedCandidate> best;
+  for (Tried& one : all.tried) best = Better(std::move(best), std::move(one.best));
+  return Promote(run, round, best);
 }
 
 std::string WhatCameOf(const Tried& tried, int round) {
@@ -111,12 +123,9 @@ std::string WhatCameOf(const Tried& tried, int round) {
 Result<bool> PlantSeeds(RefineRun& run) {
   WW_ASSIGN(const auto seeds, SeedStep(run));
   if (!seeds) return false;
-  WW_ASSIGN(auto tried, TryAll(run, *seeds));
-  if (!tried) return false;
-  std::optional<EvaluatedCandidate> best;
-  for (Tried& one : *tried) best = Better(std::move(best), std::move(one.best));
-  WW_TRY(Promote(run, 0, best));
-  return true;
+  WW_ASSIGN(AllTried tried, TryAll(run, *seeds));
+  WW_TRY(PromoteBest(run, 0, tried));
+  return !tried.waits;
 }
 
 bool MayGoOn(const RefineRun& run) {
@@ -138,26 +147,27 @@ Result<RoundOutcome> Round(RefineRun& run, int& dropped) {
   if (rounds->empty()) return RoundOutcome{.has_plans = false};
   std::vector<Seed> seeds;
   for (const PlannedRound& round : *rounds) seeds.push_back({round, {}});
-  WW_ASSIGN(auto all, TryAll(run, seeds));
-  if (!all) return RoundOutcome{.waits = true};
-  std::optional<EvaluatedCandidate> best;
+  WW_ASSIGN(AllTried all, TryAll(run, seeds));
+  if (all.waits) {
+    WW_TRY(PromoteBest(run, number, all));
+    return RoundOutcome{.waits = true};
+  }
   size_t candidates = 0;
   bool written = false;
-  for (size_t i = 0; i < all->size(); ++i) {
+  for (size_t i = 0; i < all.tried.size(); ++i) {
     const core::Plan& plan = seeds[i].round.plan;
     written = written || !plan.author.empty();
     if (plan.author.empty()) {  // another's code for the same method may be another
-      const std::string outcome = WhatCameOf((*all)[i], number);
+      const std::string outcome = WhatCameOf(all.tried[i], number);
       run.tried[run.base().features.evidence.Digest()][plan.method] = outcome;
       if (plan.transform.starts_with(core::kSchedulePrefix)) run.tried_anew[plan.method] = outcome;
     }
-    candidates += (*all)[i].candidates;
-    best = Better(std::move(best), std::move((*all)[i].best));
+    candidates += all.tried[i].candidates;
   }
   ++(candidates > 0 ? run.rounds : dropped);
   if (written && candidates > 0) ++run.written_rounds;
   const size_t before = run.pool.size();
-  WW_TRY(Promote(run, number, best));
+  WW_TRY(PromoteBest(run, number, all));
   if (written) run.fruitless = run.pool.size() > before ? 0 : run.fruitless + 1;
   return RoundOutcome{};
 }
@@ -189,6 +199,13 @@ Result<IfReady<Mended>> Mend(RefineRun& run, const Base& base, const Rejected& r
   return IfReady<Mended>(Mended{std::move(mended)});
 }
 
+// A model that cannot be asked must not cost what is found already, nor hold up a task whose time is over.
+bool MayEndUnanswered(const RefineRun& run) {
+  if (!run.OnlyFailed()) return false;
+  const std::vector<size_t> best = run.pool.BestFirst();
+  return run.OutOfTime() || (!best.empty() && run.pool.GainOf(best.front()) >= run.task.policy.min_speedup);
+}
+
 // Seeds, then rounds. False: some wait.
 Result<bool> Search(RefineRun& run) {
   WW_TRY(LiftStep(run));
@@ -217,11 +234,11 @@ Result<RefineResult> AcceptBest(RefineRun& run) {
       WW_ASSIGN(auto outcome, AcceptStep(run, *base));
       if (auto* accepted = std::get_if<Accepted>(&outcome)) return ConcludeImproved(run, *base, std::move(*accepted));
       WW_ASSIGN(auto mended, Mend(run, *base, std::get<Rejected>(outcome), attempt));
-      if (!mended) return Pause(run);
-      base = std::move(mended->base);
+      if (!mended && !run.OnlyFailed()) return Pause(run);
+      base = mended ? std::move(mended->base) : std::nullopt;
     }
   }
-  return ConcludeUnchanged(run);
+  return run.OnlyFailed() && !run.OutOfTime() ? Pause(run) : ConcludeUnchanged(run);
 }
 
 }  // namespace
@@ -243,7 +260,7 @@ Result<RefineResult> Refine(const RefineTask& task, const RefineServices& servic
   run.pool.Add(std::get<Base>(std::move(baseline)));
   const auto searched = Search(run);
   if (!searched && !run.BrokeOff()) return Fail(searched.error());
-  if (searched && !*searched) return Pause(run);
+  if (searched && !*searched && !MayEndUnanswered(run)) return Pause(run);
   run.BeginAcceptance();
   auto concluded = AcceptBest(run);
   if (!concluded && run.BrokeOff()) return ConcludeUnchanged(run);

@@ -9,6 +9,9 @@
 //   and the reason why a method does not apply is written down once.
 // - Agents may be language models. Plans of theirs come where the built-in planner has none left; of one round's plans,
 //   each goes on by itself while another waits for an answer, and knows nothing of the others.
+// - A model that cannot be asked (an outage, the money of a day) ends nothing for good: the task stays unfinished,
+// unless
+//   a gain is found already, which is accepted.
 // - The limit of minutes is one: of it the search leaves what accepting may take, and whatever still runs at its end is
 //   broken off. What was broken off is no verdict.
 // - Every step is in the trajectory before it acts. A killed run resumes where it stopped: finished steps return their
@@ -84,7 +87,7 @@ struct RefineResult {
   memory::TaskCounts counts;                               // of all runs of the task
   double seconds = 0;
   bool out_of_time = false;          // the limit of minutes ended it
-  std::vector<std::string> pending;  // questions that nobody answered yet; then the task is unfinished, and goes on
+  std::vector<std::string> pending;  // questions without an answer; then the task is unfinished, and goes on
                                      // where it stopped as soon as it runs again
 };
 

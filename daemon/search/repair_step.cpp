@@ -46,7 +46,7 @@ Result<std::optional<core::Candidate>> CandidateOf(RefineRun& run, const memory:
 Result<IfReady<core::Diagnosis>> DiagnoseStep(RefineRun& run, const EvaluatedCandidate& failed) {
   WW_ASSIGN(auto proposal, run.team.diagnoser->Propose({run.At(), failed.candidate, failed.verdict}));
   if (const auto* waiting = std::get_if<agents::Waiting>(&proposal)) {
-    run.pending.insert(run.pending.end(), waiting->questions.begin(), waiting->questions.end());
+    run.Await(*waiting);
     return IfReady<core::Diagnosis>();
   }
   auto* diagnoses = std::get_if<std::vector<core::Diagnosis>>(&proposal);
@@ -68,7 +68,7 @@ Result<IfReady<Repaired>> RepairStep(RefineRun& run, const PlannedRound& round, 
     WW_ASSIGN(const auto repair,
               run.team.repairer->Propose({run.At(), round.plan, failed.candidate, failed.verdict, diagnosis}));
     if (const auto* waiting = std::get_if<agents::Waiting>(&repair)) {
-      run.pending.insert(run.pending.end(), waiting->questions.begin(), waiting->questions.end());
+      run.Await(*waiting);
       return std::optional<memory::StepOutcome>();
     }
     if (const auto* candidates = std::get_if<std::vector<core::Candidate>>(&repair))

@@ -32,6 +32,11 @@ agents::Situation RefineRun::At() const {
           .history = std::move(seen)};
 }
 
+void RefineRun::Await(const agents::Waiting& waiting) {
+  pending.insert(pending.end(), waiting.questions.begin(), waiting.questions.end());
+  failures.insert(failures.end(), waiting.failures.begin(), waiting.failures.end());
+}
+
 double RefineRun::SearchSeconds() const {
   const double limit = 60 * task.policy.max_minutes;
   return limit - std::clamp(kReviewsPerAcceptance * longest_review, kLeastAcceptanceShare * limit,

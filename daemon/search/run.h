@@ -43,6 +43,9 @@ class RefineRun {
 
   // What agents are told of the present base: with what was tried in earlier rounds, and for this plan.
   agents::Situation At() const;
+  void Await(const agents::Waiting& waiting);
+  // Of the questions without an answer, no one is with somebody who may answer: all could not be asked.
+  bool OnlyFailed() const { return !failures.empty() && failures.size() == pending.size(); }
   void Note(agents::PastAttempt attempt) { tried_for_plan.push_back(std::move(attempt)); }
 
   Result<core::Inspection> Inspect(const core::Candidate& candidate) const;
@@ -86,6 +89,7 @@ class RefineRun {
   std::vector<agents::PastAttempt> history;         // of earlier rounds
   std::vector<agents::PastAttempt> tried_for_plan;  // since this plan began
   std::vector<std::string> pending;                 // questions that nobody answered yet
+  std::vector<std::string> failures;                // of those of them that could not be asked: why
 
  private:
   double SearchSeconds() const;

@@ -74,7 +74,7 @@ Result<IfReady<std::vector<Seed>>> SeedStep(RefineRun& run) {
     WW_ASSIGN(const auto experience, run.services.experience.Query(key));
     WW_ASSIGN(const auto proposal, run.team.generator->Propose({run.At(), match, Retrieve(run, false), experience}));
     if (const auto* waiting = std::get_if<agents::Waiting>(&proposal)) {
-      run.pending.insert(run.pending.end(), waiting->questions.begin(), waiting->questions.end());
+      run.Await(*waiting);
       return std::optional<memory::StepOutcome>();
     }
     memory::StepOutcome outcome;

@@ -167,12 +167,45 @@ TEST(ModelAgents, ARepairMayBeAbandoned) {
 TEST(ModelAgents, AFailureOfTheModelIsNoProposal) {
   ModelKit kit;
   kit.model->answers = {
-      llm::Failed{.kind = llm::FailureKind::kBudget, .message = "limits.models.task.dollars is reached"},
+      llm::Failed{.kind = llm::FailureKind::kTaskBudget, .message = "limits.models.task.dollars is reached"},
       llm::Refused{"no", {}}, llm::Truncated{"{", {}}};
   EXPECT_EQ(std::get<agents::NoProposal>(*kit.Plan()).reason,
-            "the model: budget: limits.models.task.dollars is reached");
+            "the model: task_budget: limits.models.task.dollars is reached");
   EXPECT_EQ(std::get<agents::NoProposal>(*kit.Plan()).reason, "the model: declined: no");
   EXPECT_EQ(std::get<agents::NoProposal>(*kit.Plan()).reason, "the model: the answer was longer than it may be");
+}
+
+// What a later run may have an answer to is not the end of the task.
+TEST(ModelAgents, AModelThatCannotBeAskedIsWaitedFor) {
+  using enum llm::FailureKind;
+  for (const auto kind : {kUnreachable, kTimeout, kStalled, kCutOff, kRateLimited, kOverloaded, kServerFault,
+                          kSpendLimit, kUnauthorized, kBudget, kCancelled}) {
+    ModelKit kit;
+    kit.model->answers = {llm::Failed{.kind = kind, .message = "m"}};
+    const auto plan = kit.Plan();
+    ASSERT_TRUE(plan) << plan.error().message;
+    const auto* waiting = std::get_if<agents::Waiting>(&*plan);
+    ASSERT_NE(waiting, nullptr) << Name(kind);
+    EXPECT_EQ(waiting->questions, std::vector<std::string>{llm::IdOf(kit.model->asked.front())});
+    EXPECT_EQ(waiting->failures, std::vector<std::string>{std::string(Name(kind)) + ": m"});
+  }
+}
+
+// In an order of two, the second is asked, and its proposal needs nobody else.
+TEST(ModelAgents, AnotherModelAnswersForOneThatCannotBeAsked) {
+  for (const auto order : {agents::AskOrder::kFirst, agents::AskOrder::kAll}) {
+    ModelKit kit;
+    const auto out = std::make_shared<ListedModel>();
+    out->answers = {llm::Failed{.kind = llm::FailureKind::kOverloaded, .message = "m"}};
+    kit.model->Answer(
+        R"({"none": "", "plans": [{"method": "one_way", "why": "w", "evidence": [{"field": "loops", "value": 3}], "expected": [], "instructions": "i"}]})");
+    const agents::Team team =
+        agents::MakeTeam({{core::AgentRole::kPlanner, {order, {{"out", out, {}}, {"desk", kit.model, {}}}}}});
+    const auto plans = team.planner->Propose({kit.At(), kit.match, kit.match, {}});
+    ASSERT_TRUE(plans) << plans.error().message;
+    const auto* none = std::get_if<agents::NoProposal>(&*plans);
+    EXPECT_TRUE(std::holds_alternative<std::vector<core::Plan>>(*plans)) << (none != nullptr ? none->reason : "waits");
+  }
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ class Desk final : public llm::LanguageModel {
     const std::string id = llm::IdOf(question);
     ++times_asked[id];
     questions.emplace(id, question);
+    if (outage) return llm::Answer(llm::Failed{.kind = *outage, .message = "m"});
     const auto answer = answers.find(id);
     if (answer == answers.end()) return llm::Answer(llm::Pending{id, ""});
     return llm::Answer(llm::Answered{answer->second, {}});
@@ -49,6 +50,7 @@ class Desk final : public llm::LanguageModel {
   std::map<std::string, llm::Question> questions;
   std::map<std::string, std::string> answers;
   std::map<std::string, int> times_asked;
+  std::optional<llm::FailureKind> outage;
 };
 
 class ModelLoop : public ::testing::Test {
@@ -103,6 +105,44 @@ TEST_F(ModelLoop, TheBuiltInPlansComeFirstAndTheTaskWaitsForTheRest) {
   const size_t judged = loop.judge.quick.size();
   EXPECT_EQ(Run().pending, waiting.pending);
   EXPECT_EQ(loop.judge.quick.size(), judged);
+}
+
+// The task stays open, and the question is asked again when the model is back.
+TEST_F(ModelLoop, AnOutageEndsNoTask) {
+  loop.script["quick"].gain = 3;
+  desk->outage = llm::FailureKind::kRateLimited;
+  const auto out = Run();
+  EXPECT_EQ(out.result.outcome, core::TaskOutcome::kUnfinished);
+  EXPECT_EQ(out.pending.size(), 1u);
+  EXPECT_NE(out.result.message.find("a model could not be asked (rate_limited: m): run again later"), std::string::npos)
+      << out.result.message;
+  EXPECT_FALSE(loop.View().task.result);
+  desk->outage.reset();
+  Run();
+  Answer(kPlanner, "", PlansOf({"one_way"}));
+  desk->outage = llm::FailureKind::kBudget;
+  EXPECT_EQ(Run().result.outcome, core::TaskOutcome::kUnfinished) << "not: the plan was carried out in vain";
+  desk->outage.reset();
+  Run();
+  Answer(kOptimizer, "Method: one_way", ChangeOf("quick"));
+  Run();
+  Answer(kPlanner, "adds a line", R"({"none": "nothing is left", "plans": []})");
+  EXPECT_NEAR(Run().result.gain, 3, 1e-9);
+}
+
+// The best that is found so far is accepted, also where it is of the round that the outage broke off.
+TEST_F(ModelLoop, AnOutageCostsNoGain) {
+  loop.AddMethod("fast", {.gain = 2, .gain_of_case = {}, .fails = {}});
+  loop.script["quick"].gain = 3;
+  Run();
+  Answer(kPlanner, "", PlansOf({"one_way", "other_way"}));
+  Run();
+  Answer(kOptimizer, "Method: one_way", ChangeOf("quick"));
+  EXPECT_EQ(Run().result.outcome, core::TaskOutcome::kUnfinished) << "somebody is at the other plan";
+  desk->outage = llm::FailureKind::kOverloaded;
+  const auto done = Run();
+  EXPECT_EQ(done.result.outcome, core::TaskOutcome::kImproved);
+  EXPECT_NEAR(done.result.gain, 6, 1e-9);
 }
 
 TEST_F(ModelLoop, PlansCodeAndRepairsGoOnWhereTheyStopped) {
