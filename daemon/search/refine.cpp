@@ -229,6 +229,7 @@ Result<bool> Search(RefineRun& run) {
 Result<RefineResult> AcceptBest(RefineRun& run) {
   for (const size_t number : run.pool.BestFirst()) {
     if (run.pool.GainOf(number) < run.task.policy.min_speedup) break;
+    run.pool.WorkOn(number);  // mending starts from what is accepted, whichever was worked on last
     std::optional<Base> base = run.pool[number];
     for (int attempt = 1; base; ++attempt) {
       WW_ASSIGN(auto outcome, AcceptStep(run, *base));

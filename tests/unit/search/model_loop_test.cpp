@@ -221,6 +221,37 @@ TEST_F(ModelLoop, WhatTheFullJudgeRejectsIsMended) {
   EXPECT_EQ(Run().result.best_hash, done.result.best_hash);
 }
 
+// After a fall-back the older version is what is told of, measured against, and mended.
+TEST_F(ModelLoop, WhatIsMendedIsTheVersionThatWasRejected) {
+  loop.script["quick"].gain = 3;
+  loop.script["more"].gain = 2;
+  loop.judge.full_verdicts.emplace("quick", core::WrongResult{core::Check::kSpecialValues, "n", "out[3] is off"});
+  const std::string abandons =
+      R"({"quote": "off", "cause": "c", "abandon": "no", "summary": "s", "functions": [], "lines": []})";
+  Run();
+  Answer(kPlanner, "", PlansOf({"one_way"}));
+  Run();
+  Answer(kOptimizer, "Method: one_way", ChangeOf("quick"));
+  Run();
+  Answer(kPlanner, "adds a line", PlansOf({"other_way"}));
+  Run();
+  Answer(kOptimizer, "Method: other_way", ChangeOf("more"));
+  Run();
+  Answer(kPlanner, "| 2 |", R"({"none": "nothing is left", "plans": []})");
+  Run();
+  Answer(kRepairer, "// more", abandons);
+  Run();
+  Answer(kRepairer, "// quick", abandons);
+  EXPECT_EQ(Run().result.outcome, core::TaskOutcome::kUnchanged);
+  int repairs = 0;
+  for (const memory::StepView& step : loop.View().steps) {
+    if (step.record.kind != memory::StepKind::kRepair) continue;
+    ++repairs;
+    EXPECT_EQ(step.record.base, step.record.candidate);
+  }
+  EXPECT_EQ(repairs, 2);
+}
+
 TEST_F(ModelLoop, ACriticMayRefuseBeforeAnythingRuns) {
   for (const bool refuses : {true, false}) {
     ScriptedLoop fresh;
