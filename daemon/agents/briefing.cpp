@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "agents/data_block.h"
+#include "base/lines.h"
 #include "base/utf8.h"
 #include "core/computation_text.h"
 
@@ -49,6 +50,22 @@ std::string CaseText(const core::KernelSpec& spec, const core::Case& c, bool mod
                      : c.weight > 0 ? fmt::format("weight {:g}", c.weight)
                                     : std::string("small"),
                      scalars, buffers);
+}
+
+// Without the bars that begin its lines, and with single spaces: a reader copies either, or not.
+std::string WordsOf(std::string_view text) {
+  std::string words;
+  for (std::string_view line : base::LinesOf(text)) {
+    line.remove_prefix(std::min(line.size(), line.find_first_not_of(" \t\r")));
+    if (line.starts_with('|')) line.remove_prefix(1);
+    words += ' ';
+    for (const char c : line)
+      if (c != ' ' && c != '\t' && c != '\r') words += c;
+      else if (words.back() != ' ') words += ' ';
+    if (words.back() == ' ') words.pop_back();
+  }
+  if (words.starts_with(' ')) words.erase(0, 1);
+  return words;
 }
 
 std::string LaunchText(const core::LaunchReport& launch, double total_us) {
@@ -242,6 +259,11 @@ std::string VerdictText(const core::Verdict& verdict) {
                         fmt::join(fault.thread, ", "));
   }
   return fmt::format("{}:\n{}", core::VerdictName(verdict), BarredLines(text, kMaxLogBytes));
+}
+
+bool QuotesVerdict(std::string_view quote, const core::Verdict& verdict) {
+  const std::string words = WordsOf(quote);
+  return !words.empty() && WordsOf(VerdictText(verdict)).find(words) != std::string::npos;
 }
 
 }  // namespace warpwright::agents

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agents/situation.h"
@@ -36,5 +37,7 @@ Result<Listing> ListEntry(const Situation& at, const core::Candidate& candidate)
 
 // What the verdict says, whole where it is short.
 std::string VerdictText(const core::Verdict& verdict);
+// Whether these words, which are some, stand there; bars and the number of spaces make no difference.
+bool QuotesVerdict(std::string_view quote, const core::Verdict& verdict);
 
 }  // namespace warpwright::agents

@@ -117,12 +117,10 @@ class ModelDiagnoser final : public Diagnoser {
   "confidence": {{"type": "number", "minimum": 0, "maximum": 1}}}},
 "required": ["quote", "cause", "root_cause", "fix", "confidence"], "additionalProperties": false}})",
         CauseNames());
-    const auto* compile = std::get_if<core::CompileFailed>(&request.verdict);
-    const std::string log = compile != nullptr ? compile->log : core::VerdictMessage(request.verdict);
     return ConsultFor<WrittenDiagnosis, core::Diagnosis>(
         engine_, MakeQuestion(engine_, core::AgentRole::kDiagnoser, std::move(prompt), "diagnosis", schema),
         [&](WrittenDiagnosis written) -> Result<Taken<core::Diagnosis>> {
-          if (log.find(written.quote) == std::string::npos)
+          if (!QuotesVerdict(written.quote, request.verdict))
             return Taken<core::Diagnosis>(Fault{"quote: these words do not stand in the verdict"});
           core::Diagnosis diagnosis{.quote = std::move(written.quote),
                                     .root_cause = std::move(written.root_cause),

@@ -152,13 +152,12 @@ class ModelRepairer final : public Repairer {
   {})",
             kSummaryProperty, kEditProperties),
         R"("quote", "cause", "abandon", "summary", "functions", "lines")");
-    const std::string log = VerdictLog(request.verdict);
     return ConsultFor<WrittenRepair, core::Candidate>(
         engine_, MakeQuestion(engine_, core::AgentRole::kRepairer, std::move(prompt), "repair", schema),
         [&](WrittenRepair repair) -> Result<Taken<core::Candidate>> {
           using P = Proposal<core::Candidate>;
           if (!repair.abandon.empty()) return Taken<core::Candidate>(P(NoProposal{"the model: " + repair.abandon}));
-          if (log.find(repair.quote) == std::string::npos)
+          if (!QuotesVerdict(repair.quote, request.verdict))
             return Taken<core::Candidate>(Fault{"quote: these words do not stand in the verdict"});
           WW_ASSIGN(auto attempts, SplicedAttempts(at, request.failed, listing.entry, repair.edits,
                                                    request.failed.method, repair.summary));
@@ -174,10 +173,6 @@ class ModelRepairer final : public Repairer {
   }
 
  private:
-  static std::string VerdictLog(const core::Verdict& verdict) {
-    const auto* compile = std::get_if<core::CompileFailed>(&verdict);
-    return compile != nullptr ? compile->log : core::VerdictMessage(verdict);
-  }
   const Engine engine_;
 };
 

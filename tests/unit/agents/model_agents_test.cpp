@@ -155,6 +155,54 @@ TEST(ModelAgents, ADiagnosisQuotesTheVerdict) {
   }
 }
 
+// What stands in the prompt may be quoted as it stands there, and nothing else.
+TEST(ModelAgents, AQuoteIsOfTheVerdictAsItIsShown) {
+  struct Row {
+    const char* quote;
+    bool stands;
+  };
+  const core::Verdict fault = core::Faulted{{.kind = core::Fault::Kind::kOutOfBounds,
+                                             .message = "out-of-bounds write of 4 bytes at out[1024]",
+                                             .kernel = "softmax",
+                                             .block = {3, 0, 0},
+                                             .thread = {17, 0, 0}},
+                                            "small"};
+  const core::Verdict log = core::CompileFailed{"k.cu(3): error: x\tis undefined\n    y = x;\n1 error\n"};
+  const std::pair<core::Verdict, std::vector<Row>> tables[] = {
+      {fault,
+       {{"block (3, 0, 0), thread (17, 0, 0)", true},
+        {"in kernel softmax", true},
+        {"block (4, 0, 0)", false},
+        {"", false},
+        {" \\n| ", false}}},
+      {log,
+       {{"x    is undefined", true},
+        {"x is undefined", true},
+        {"| k.cu(3): error: x    is undefined\\n|     y = x;", true},
+        {"is undefined\\n    y = x;\\n1 error", true},
+        {"is undefined 1 error", false}}}};
+  for (const auto& [verdict, rows] : tables)
+    for (const Row& row : rows) {
+      ModelKit kit;
+      kit.verdict = verdict;
+      const std::string quote = std::string(R"({"quote": ")") + row.quote;
+      for (int i = 0; i < 2; ++i)
+        kit.model->Answer(
+            quote +
+            R"(", "cause": "c", "abandon": "", "summary": "s", "functions": [], "lines": [{"first": 2, "last": 2, "text": "x;"}]})");
+      const auto repair = kit.Repair();
+      ASSERT_TRUE(repair) << repair.error().message;
+      EXPECT_EQ(std::holds_alternative<std::vector<core::Candidate>>(*repair), row.stands) << row.quote;
+      kit.model->asked.clear();
+      kit.model->answers.clear();
+      for (int i = 0; i < 2; ++i)
+        kit.model->Answer(quote + R"(", "cause": "out of bounds", "root_cause": "r", "fix": "f", "confidence": 0.9})");
+      const auto diagnosis = kit.Diagnose();
+      ASSERT_TRUE(diagnosis) << diagnosis.error().message;
+      EXPECT_EQ(std::holds_alternative<std::vector<core::Diagnosis>>(*diagnosis), row.stands) << row.quote;
+    }
+}
+
 TEST(ModelAgents, ARepairMayBeAbandoned) {
   ModelKit kit;
   kit.model->Answer(
