@@ -97,15 +97,26 @@ Status Remember(const RefineRun& run, const memory::ExperienceKey& key, const Ev
   return run.services.experience.Append(experience);
 }
 
-// The hash of the text that was judged with the same tokens, which is the same to the compilers; else its own. What
-// transformations write differs by construction.
-Result<std::string> JudgedAs(RefineRun& run, const PlannedRound& round, const core::Candidate& candidate) {
-  if (round.plan.author.empty()) return candidate.hash;
+// The hash of the text that was judged first with the tokens of this one; of a text that cannot be read, its own.
+Result<std::string> FirstOfTokens(RefineRun& run, const core::Candidate& candidate) {
   const auto entry =
       core::ReadEntryText(run.services.candidates, run.task.original.With(candidate.text), run.task.spec.entry);
   if (!entry && entry.error().code != ErrorCode::kUnsupported) return Fail(entry.error());
   if (!entry) return candidate.hash;
   return run.judged_by_tokens.emplace(entry->slice_hash, candidate.hash).first->second;
+}
+
+// The hash of the text that was judged with the same tokens, which is the same to the compilers; else its own. What
+// transformations write differs by construction, and is read only when a model's text may equal it.
+Result<std::string> JudgedAs(RefineRun& run, const PlannedRound& round, const core::Candidate& candidate) {
+  if (round.plan.author.empty()) {
+    run.unread.push_back(candidate);
+    return candidate.hash;
+  }
+  if (run.judged_by_tokens.empty()) WW_TRY(FirstOfTokens(run, run.original().candidate));
+  for (const core::Candidate& earlier : run.unread) WW_TRY(FirstOfTokens(run, earlier));
+  run.unread.clear();
+  return FirstOfTokens(run, candidate);
 }
 
 }  // namespace

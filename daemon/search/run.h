@@ -82,6 +82,7 @@ class RefineRun {
   double SecondsPerEvaluation() const { return evaluations > 0 ? evaluation_seconds / evaluations : 0; }
 
   std::map<std::string, std::string> judged_by_tokens;  // digest of an entry's tokens -> hash of a text that was judged
+  std::vector<core::Candidate> unread;                  // of built-in plans: judged, and not in judged_by_tokens yet
 
   std::set<std::string> evaluated;  // hashes of what built-in plans led to
 

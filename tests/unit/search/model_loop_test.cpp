@@ -305,6 +305,30 @@ TEST_F(ModelLoop, TheSameTokensAreJudgedOnce) {
   EXPECT_EQ(std::count(story.begin(), story.end(), "1 evaluate other_way: measured 3.00"), 1);
 }
 
+// Nor what only the original's or a transformation's text has in other words.
+TEST_F(ModelLoop, TheTokensOfTheOriginalAndOfBuiltInVersionsAreNotJudgedAgain) {
+  loop.AddMethod("fast", {.gain = 2, .gain_of_case = {}, .fails = {}});
+  loop.AddMethod("slow", {.gain = 0.5, .gain_of_case = {}, .fails = {}});
+  loop.worker.refuses["slow"] = "not here";
+  loop.selector = nullptr;
+  Run();
+  const size_t judged = loop.judge.quick.size();
+  Answer(kPlanner, "", PlansOf({"one_way", "other_way"}));
+  Run();
+  // Back to the original, and the present version again, each with another space.
+  Answer(
+      kOptimizer, "Method: one_way",
+      R"({"summary": "s", "functions": [], "lines": [{"first": 1, "last": 2, "text": "float  x;"}], "parameters": []})");
+  Answer(
+      kOptimizer, "Method: other_way",
+      R"({"summary": "s", "functions": [], "lines": [{"first": 1, "last": 1, "text": "float  x;"}], "parameters": []})");
+  Run();
+  EXPECT_EQ(loop.judge.quick.size(), judged);
+  const auto story = loop.Story();
+  EXPECT_EQ(std::count(story.begin(), story.end(), "2 evaluate one_way: measured 0.50"), 1);
+  EXPECT_EQ(std::count(story.begin(), story.end(), "2 evaluate other_way: measured 1.00"), 1);
+}
+
 // Two plans of a round know nothing of each other: what is asked does not depend on who answers first.
 TEST_F(ModelLoop, TheOrderOfAnswersChangesNoQuestion) {
   loop.script["a"].gain = 3;

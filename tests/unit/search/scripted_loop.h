@@ -104,8 +104,10 @@ class ScriptedJudge final : public judge::Reviewer {
   std::vector<std::string> notes_;
 };
 
-// Of a text, what is no space.
+// Of a text, what is no space, and not what splicing adds.
 inline std::string Tokens(std::string text) {
+  constexpr std::string_view kSpliced = "// spliced\n";
+  for (size_t at; (at = text.find(kSpliced)) != std::string::npos;) text.erase(at, kSpliced.size());
   std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
   return text;
 }
