@@ -59,8 +59,18 @@ std::string Summarize(const EvaluatedCandidate& reviewed) {
   return reviewed.candidate.summary;
 }
 
+// What the author of a plan foretells: a card of its method, or a model for itself.
+skills::MethodCard ClaimsOf(const core::Plan& plan, const skills::MethodCard* card) {
+  skills::MethodCard claims;
+  if (plan.author.empty() && card != nullptr) claims.expected = card->expected;
+  if (plan.author.empty()) return claims;
+  for (const core::Prediction& one : plan.expected)
+    claims.expected.push_back({.name = one.field, .up = one.direction > 0, .factor = one.factor});
+  return claims;
+}
+
 Result<memory::StepOutcome> OutcomeOf(const RefineRun& run, const EvaluatedCandidate& reviewed,
-                                      const skills::MethodCard* card) {
+                                      const skills::MethodCard& claims, const skills::MethodCard* card) {
   memory::StepOutcome outcome;
   outcome.candidate = reviewed.candidate.hash;
   outcome.verdict = reviewed.verdict;
@@ -74,10 +84,9 @@ Result<memory::StepOutcome> OutcomeOf(const RefineRun& run, const EvaluatedCandi
   WW_ASSIGN(const agents::ExtractedFeatures features, run.Extract(reviewed.candidate, *measured));
   outcome.before = Numbers(base.features, base.measured);
   outcome.after = Numbers(features, *measured);
-  if (card != nullptr) {
-    outcome.prediction = skills::ComparePredictions(*card, outcome.before, outcome.after);
-    outcome.causes = skills::SupportedCauses(*card, outcome.prediction);
-  }
+  outcome.prediction = skills::ComparePredictions(claims, outcome.before, outcome.after);
+  if (card != nullptr)  // its sentences cite its own figures
+    outcome.causes = skills::SupportedCauses(*card, skills::ComparePredictions(*card, outcome.before, outcome.after));
   return outcome;
 }
 
@@ -129,7 +138,8 @@ Result<EvaluatedCandidate> ReviewStep(RefineRun& run, const PlannedRound& round,
   record.repairs = repair.failed;
   record.candidate = candidate.hash;
   record.parameters = candidate.parameters;
-  if (card != nullptr) record.prediction = card->expected;
+  const skills::MethodCard claims = ClaimsOf(round.plan, card);
+  record.prediction = claims.expected;
   WW_TRY(run.services.trajectory.PutCandidate(run.id, candidate));
   WW_ASSIGN(const std::string judged_as, JudgedAs(run, round, candidate));
   if (round.plan.author.empty()) run.evaluated.insert(judged_as);
@@ -143,7 +153,7 @@ Result<EvaluatedCandidate> ReviewStep(RefineRun& run, const PlannedRound& round,
       known.emplace();
       WW_ASSIGN(known->verdict, run.Review(candidate, judge::VerificationLevel::kQuick));
     }
-    WW_ASSIGN(memory::StepOutcome outcome, OutcomeOf(run, Weigh(run, candidate, *known->verdict), card));
+    WW_ASSIGN(memory::StepOutcome outcome, OutcomeOf(run, Weigh(run, candidate, *known->verdict), claims, card));
     outcome.seconds = run.Seconds() - begin;
     return outcome;
   };

@@ -329,6 +329,27 @@ TEST_F(ModelLoop, TheTokensOfTheOriginalAndOfBuiltInVersionsAreNotJudgedAgain) {
   EXPECT_EQ(std::count(story.begin(), story.end(), "2 evaluate other_way: measured 1.00"), 1);
 }
 
+// What a model's plan foretells is compared like what a card says.
+TEST_F(ModelLoop, ThePredictionsOfAPlanAreChecked) {
+  loop.script["quick"].gain = 3;
+  Run();
+  Answer(
+      kPlanner, "",
+      R"({"none": "", "plans": [{"method": "one_way", "why": "w", "evidence": [{"field": "launches", "value": 1}], "expected": [{"field": "kernel_time_us", "direction": "down"}, {"field": "launches", "direction": "down"}], "instructions": "i"}]})");
+  Run();
+  Answer(kOptimizer, "Method: one_way", ChangeOf("quick"));
+  Run();
+  for (const memory::StepView& step : loop.View().steps) {
+    if (step.record.kind != memory::StepKind::kEvaluate) continue;
+    ASSERT_EQ(step.record.prediction.size(), 2u);
+    ASSERT_TRUE(step.outcome);
+    ASSERT_EQ(step.outcome->prediction.size(), 2u);
+    EXPECT_EQ(step.outcome->prediction[0].name, "kernel_time_us");
+    EXPECT_TRUE(step.outcome->prediction[0].held);
+    EXPECT_FALSE(step.outcome->prediction[1].held) << "still one launch";
+  }
+}
+
 // Two plans of a round know nothing of each other: what is asked does not depend on who answers first.
 TEST_F(ModelLoop, TheOrderOfAnswersChangesNoQuestion) {
   loop.script["a"].gain = 3;
