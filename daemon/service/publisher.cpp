@@ -79,18 +79,26 @@ class Publisher {
     const bool foreign = done_.disposition == Disposition::kForeignBranch;
     const bool same_version = body && body->base_commit == request_.base_commit;
     if (same_version && done_.disposition == Disposition::kNothing) return {};  // tried again, with no better result
-    const std::string why =
-        done_.disposition == Disposition::kNothing ? request_.explanation.outcome_reason : done_.message;
-    if (foreign || !same_version) WW_TRY(Outdate(*view, why));
-    const std::string headline =
-        request_.carried ? "**This conflicts with its base and cannot be carried over** to " + Base()
-        : done_.disposition == Disposition::kNothing
-            ? fmt::format(
-                  "**Nothing faster was found for the version at {}**, and what is proposed here was found for "
-                  "an earlier one",
-                  Base())
-            : "**warpwright no longer updates this pull request**";
-    return Comment(view->number, headline, why);
+    const bool nothing = done_.disposition == Disposition::kNothing;
+    const std::string why = nothing ? request_.explanation.outcome_reason : done_.message;
+    if (foreign || !same_version)
+      WW_TRY(Outdate(*view, WasNotTried() ? "The version on its base could not be tried: " + why : why));
+    return Comment(view->number, HeadlineOfStop(), why);
+  }
+
+  // A failure of ours, or a kernel that is refused, says nothing about how fast it could be.
+  bool WasNotTried() const {
+    const core::TaskOutcome outcome = request_.explanation.outcome;
+    return done_.disposition == Disposition::kNothing &&
+           (outcome == core::TaskOutcome::kError || outcome == core::TaskOutcome::kRefused);
+  }
+  std::string HeadlineOfStop() const {
+    if (request_.carried && request_.explanation.outcome == core::TaskOutcome::kError)
+      return fmt::format("**This conflicts with its base**, and carrying it over to {} failed", Base());
+    if (request_.carried) return "**This conflicts with its base and cannot be carried over** to " + Base();
+    if (done_.disposition != Disposition::kNothing) return "**warpwright no longer updates this pull request**";
+    return fmt::format("**{} the version at {}**, and what is proposed here was found for an earlier one",
+                       WasNotTried() ? "Nothing could be tried for" : "Nothing faster was found for", Base());
   }
 
   Status Outdate(forge::PullRequestView view, const std::string& why) {

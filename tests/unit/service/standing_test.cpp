@@ -20,6 +20,12 @@ class Standing : public testing::Test {
     world.Drive();
     first = world.RemoteTip("warpwright/softmax");
   }
+  void DriveThroughRetries() {
+    for (int tries = 0; tries < 4; ++tries) {
+      world.Drive();
+      world.clock.Advance(std::chrono::minutes(10));
+    }
+  }
   // A line beside the one that the result adds.
   std::string PushComment(const std::string& text) { return world.Push("softmax", "// softmax 2\n/// " + text + "\n"); }
   bool Merges() {
@@ -110,6 +116,30 @@ TEST_F(Standing, AVersionThatNothingMakesFasterLeavesNoOldGain) {
   world.Comment(1, "maintainer", "/warpwright retry softmax");
   world.Drive();
   ExpectOutdated("because");
+}
+
+// A failure of ours says nothing about the kernel.
+TEST_F(Standing, WhatCouldNotBeTriedIsNotCalledSlow) {
+  for (const auto& [outcome, version] : {std::pair(core::TaskOutcome::kError, "// softmax 3\n"),
+                                         std::pair(core::TaskOutcome::kRefused, "// softmax 4\n")}) {
+    world.runner.outcomes["softmax"] = outcome;
+    world.Push("softmax", version);
+    DriveThroughRetries();
+    ExpectOutdated("because");
+    EXPECT_NE(Status().find("Nothing could be tried"), std::string::npos) << Status();
+    EXPECT_NE(Status().find(world.RemoteTip("main").substr(0, 12)), std::string::npos) << Status();
+    EXPECT_EQ(Status().find("Nothing faster"), std::string::npos) << Status();
+    EXPECT_NE(world.forge.PullRequest(1).body.find("could not be tried"), std::string::npos);
+  }
+}
+
+TEST_F(Standing, ACarryThatFailsIsNotCalledImpossible) {
+  world.runner.outcomes["carry softmax"] = core::TaskOutcome::kError;
+  PushComment("a comment");
+  DriveThroughRetries();
+  ExpectOutdated("because");
+  EXPECT_NE(Status().find("failed"), std::string::npos) << Status();
+  EXPECT_EQ(Status().find("cannot be carried over"), std::string::npos) << Status();
 }
 
 TEST_F(Standing, TryingTheSameVersionAgainTakesNothingBack) {
