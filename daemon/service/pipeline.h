@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -135,6 +136,7 @@ class Pipeline {
                               const forge::SlashCommand& command);
   Result<Reply> HandleOptimizeCommand(const TrackedRepository& place, const forge::CommentEvent& comment,
                                       const forge::SlashCommand& command);
+  Status SayOnOpenPullRequest(const TrackedRepository& place, const std::string& kernel, std::string_view headline);
   // What users did to a pull request by warpwright: closed, merged, ticked. `sender` empty: unknown.
   Result<std::vector<Event>> SyncPullRequest(const TrackedRepository& place, const std::string& kernel,
                                              const forge::PullRequestView& view, const std::string& sender);

@@ -135,6 +135,9 @@ Result<Pipeline::Reply> Pipeline::HandleCommand(const TrackedRepository& place, 
       WW_TRY(ports_.store.Ignore({.repository = place.name, .kernel = full.kernel, .reason = "ignored by a comment"}));
       WW_ASSIGN(const auto running, ports_.store.Cancel(place.name, full.kernel, "ignored"));
       for (const int64_t job : running) StopJob(job);
+      WW_TRY(SayOnOpenPullRequest(place, full.kernel,
+                                  "**Ignored: warpwright no longer updates this pull request** until someone asks for "
+                                  "it with `/warpwright optimize`"));
       return Reply{
           fmt::format("{} is ignored until someone requests it with `/warpwright optimize {}`.", whose, full.kernel),
           {},
@@ -159,6 +162,14 @@ Result<Pipeline::Reply> Pipeline::HandleCommand(const TrackedRepository& place, 
     }
   }
   return Reply{};
+}
+
+// Its readers may not see where the command was given.
+Status Pipeline::SayOnOpenPullRequest(const TrackedRepository& place, const std::string& kernel,
+                                      std::string_view headline) {
+  WW_ASSIGN(const auto row, ports_.store.FindPublication(place.name, kernel));
+  if (!row || row->state != PublicationState::kOpen) return {};
+  return PutStatusComment(ports_.conversation, *place.on_forge, row->pull_request, headline, "");
 }
 
 // On a pull request: at the commit that the forge reports as its head, which must be a branch of this repository. Else
@@ -200,6 +211,11 @@ Result<Pipeline::Reply> Pipeline::HandleOptimizeCommand(const TrackedRepository&
     if (!place.branches.empty() && tips.count(Ref(place.branches.front())) == 1)
       event.ref = Ref(place.branches.front());
     event.to = tips.at(event.ref);
+  }
+  if (!event.kernel.empty()) {
+    WW_ASSIGN(const auto ignored, ports_.store.FindIgnored(place.name, event.kernel));
+    if (ignored)
+      WW_TRY(SayOnOpenPullRequest(place, event.kernel, "**No longer ignored**: warpwright keeps this up to date"));
   }
   return Reply{
       fmt::format("Queued at {}: {}.", report::CodeSpan(event.to.substr(0, 12)),

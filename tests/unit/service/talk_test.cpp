@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/pull_request_status.h"
 #include "tests/unit/service/world.h"
 
 namespace warpwright {
@@ -74,6 +75,29 @@ TEST(Talk, IgnoreAndStop) {
   world.Comment(3, "maintainer", "/warpwright optimize softmax");  // requested: no longer ignored
   world.Drive();
   EXPECT_EQ(world.Job("softmax").outcome, core::TaskOutcome::kImproved);
+}
+
+// What is ignored elsewhere is said where its readers are.
+TEST(Talk, IgnoringIsSaidOnTheOpenPullRequest) {
+  World world;
+  world.Push("softmax", "// softmax 2\n");
+  world.Drive();
+  ASSERT_EQ(world.forge.pull_requests.size(), 1u);
+  const auto status = [&] {
+    std::string found;
+    for (const auto& comment : world.forge.comments)
+      if (comment.request.marker == report::kStatusMarker && comment.request.issue == 1) found = comment.request.body;
+    return found;
+  };
+  world.Comment(1, "maintainer", "/warpwright ignore gelu");
+  world.Drive();
+  EXPECT_EQ(status(), "") << "another kernel";
+  world.Comment(2, "maintainer", "/warpwright ignore softmax");
+  world.Drive();
+  EXPECT_NE(status().find("Ignored"), std::string::npos) << status();
+  world.Comment(3, "maintainer", "/warpwright optimize softmax");
+  world.Drive();
+  EXPECT_NE(status().find("No longer ignored"), std::string::npos) << status();
 }
 
 TEST(Talk, ExplainSaysWhatCameOfIt) {
