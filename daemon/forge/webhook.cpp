@@ -84,7 +84,8 @@ Result<WebhookEvent> PullRequest(const json& payload) {
   if (event.action.empty()) return Missing("pull_request", "action");
   if (event.number <= 0) return Missing("pull_request", "pull_request.number");
   if (!IsRefName(event.head)) return Missing("pull_request", "pull_request.head.ref");
-  if (event.action != "closed" && event.action != "reopened" && event.action != "edited")
+  if (event.action != "closed" && event.action != "reopened" && event.action != "edited" &&
+      event.action != "synchronize")
     return Ignored(fmt::format("a pull request that was {}", base::Clip(event.action, 40)));
   const auto head = RepositoryName::Parse(TextAt(payload, {"pull_request", "head", "repo", "full_name"}));
   event.fork = !head || !(*head == event.repository);  // a deleted repository is another one, too

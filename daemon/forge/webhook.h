@@ -22,7 +22,7 @@ struct PushEvent {  // also create and delete: a ref moved
   RepositoryName repository;
   std::string ref, before, after;  // before/after: 40 hex digits, empty for created/deleted
 };
-struct PullRequestEvent {  // closed, reopened, edited: the body's task list, or its state
+struct PullRequestEvent {  // closed, reopened, edited (the body's task list), synchronize (somebody pushed)
   RepositoryName repository;
   int64_t number = 0;
   std::string action, head, sender;

@@ -8,7 +8,9 @@
 #include "base/log.h"
 #include "base/utf8.h"
 #include "report/markdown.h"
+#include "report/pull_request_status.h"
 #include "service/comment_reply.h"
+#include "service/outdated.h"
 #include "service/pipeline.h"
 
 namespace warpwright::service {
@@ -282,6 +284,7 @@ Result<std::vector<Event>> Pipeline::SyncPullRequest(const TrackedRepository& pl
   if (changed && ignored && ignored->reason != kTickedIgnore)
     WW_TRY(ports_.store.Unignore(place.name, kernel));  // opened again
   if (!body) return events;
+  WW_TRY(SaySomebodysCommit(place, row, view));
   const bool unticked = ignored && ignored->reason == kTickedIgnore && !body->ignore;
   const bool newly_ticked = body->ignore && !ignored;
   if (!unticked && !newly_ticked && !body->retry) return events;
@@ -323,6 +326,19 @@ Result<std::vector<Event>> Pipeline::SyncPullRequest(const TrackedRepository& pl
     WW_TRY(ports_.forge->PutPullRequest(*place.on_forge, request));
   }
   return events;
+}
+
+// Also where no new version of the kernel leads to a job: what the title says is no longer what the branch holds.
+Status Pipeline::SaySomebodysCommit(const TrackedRepository& place, const PublicationRow& row,
+                                    const forge::PullRequestView& view) {
+  if (row.commit.empty() || row.commit == view.head_sha || report::IsMarkedOutdated(view.body)) return {};
+  WW_ASSIGN(repo::Mirror mirror, place.OpenMirror());
+  WW_ASSIGN(const repo::Mirror::Tip tip, mirror.RemoteTip(view.head));
+  if (tip.owner != repo::Mirror::Owner::kForeign) return {};
+  const std::string why = ForeignCommitReason(view.head, tip.commit);
+  // Before the body, whose mark says that all is said.
+  WW_TRY(PutStatusComment(ports_.conversation, *place.on_forge, view.number, kNoLongerUpdated, why));
+  return MarkPullRequestOutdated(*ports_.forge, *place.on_forge, view, why);
 }
 
 Status Pipeline::HandleDelivery(const StoredDelivery& delivery, const TrackedRepository& place,

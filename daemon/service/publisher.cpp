@@ -7,6 +7,7 @@
 #include "report/markdown.h"
 #include "report/pull_request_status.h"
 #include "service/comment_reply.h"
+#include "service/outdated.h"
 
 namespace warpwright::service {
 namespace {
@@ -82,7 +83,8 @@ class Publisher {
     const bool nothing = done_.disposition == Disposition::kNothing;
     const std::string why = nothing ? request_.explanation.outcome_reason : done_.message;
     if (foreign || !same_version)
-      WW_TRY(Outdate(*view, WasNotTried() ? "The version on its base could not be tried: " + why : why));
+      WW_TRY(MarkPullRequestOutdated(*forge_, *request_.repository, *view,
+                                     WasNotTried() ? "The version on its base could not be tried: " + why : why));
     return Comment(view->number, HeadlineOfStop(), why);
   }
 
@@ -96,25 +98,9 @@ class Publisher {
     if (request_.carried && request_.explanation.outcome == core::TaskOutcome::kError)
       return fmt::format("**This conflicts with its base**, and carrying it over to {} failed", Base());
     if (request_.carried) return "**This conflicts with its base and cannot be carried over** to " + Base();
-    if (done_.disposition != Disposition::kNothing) return "**warpwright no longer updates this pull request**";
+    if (done_.disposition != Disposition::kNothing) return kNoLongerUpdated;
     return fmt::format("**{} the version at {}**, and what is proposed here was found for an earlier one",
                        WasNotTried() ? "Nothing could be tried for" : "Nothing faster was found for", Base());
-  }
-
-  Status Outdate(forge::PullRequestView view, const std::string& why) {
-    for (int attempt = 0; attempt < 4; ++attempt) {
-      forge::PullRequestRequest request;
-      request.head = view.head;
-      request.base = view.base;
-      request.title = report::OutdatedTitle(view.title);
-      request.body = report::MarkOutdated(view.body, why);
-      request.draft = view.draft;
-      request.expected_body = view.body;
-      WW_ASSIGN(const auto put, forge_->PutPullRequest(*request_.repository, request));
-      if (!put.body_left) return {};
-      view = put.view;  // a tick since it was read
-    }
-    return Fail(ErrorCode::kIo, "the pull request's body is being edited by someone else");
   }
 
   Status Comment(int64_t number, std::string_view headline, std::string_view why) {
@@ -125,10 +111,7 @@ class Publisher {
   Status Gain() {
     WW_ASSIGN(repo::Mirror::Tip tip, mirror_.RemoteTip(request_.branch));
     if (tip.owner == repo::Mirror::Owner::kForeign) {
-      End(Disposition::kForeignBranch,
-          fmt::format(
-              "{} holds commit {}, which warpwright did not write; the branch is not touched until it is deleted",
-              request_.branch, tip.commit.substr(0, 12)));
+      End(Disposition::kForeignBranch, ForeignCommitReason(request_.branch, tip.commit));
       return {};
     }
     if (Proposes()) {

@@ -20,6 +20,12 @@ class Standing : public testing::Test {
     world.Drive();
     first = world.RemoteTip("warpwright/softmax");
   }
+  void PushMyOwnIdea() {
+    world.remote.Git({"checkout", "-q", "warpwright/softmax"});
+    world.remote.Write("softmax.cu", "// mine\n");
+    world.remote.Commit("my own idea");
+    world.remote.Git({"checkout", "-q", "main"});
+  }
   void DriveThroughRetries() {
     for (int tries = 0; tries < 4; ++tries) {
       world.Drive();
@@ -152,15 +158,42 @@ TEST_F(Standing, TryingTheSameVersionAgainTakesNothingBack) {
 }
 
 TEST_F(Standing, SomebodysCommitIsSaidOnce) {
-  world.remote.Git({"checkout", "-q", "warpwright/softmax"});
-  world.remote.Write("softmax.cu", "// mine\n");
-  world.remote.Commit("my own idea");
-  world.remote.Git({"checkout", "-q", "main"});
+  PushMyOwnIdea();
   for (const char* version : {"// softmax 3\n", "// softmax 4\n"}) {
     world.Push("softmax", version);
     world.Drive();
     ExpectOutdated("which warpwright did not write");
   }
+}
+
+TEST_F(Standing, SomebodysCommitIsSaidBeforeTheKernelChangesAgain) {
+  const std::atomic<bool> never{false};
+  ASSERT_TRUE(world.pipeline->Reconcile(never));
+  EXPECT_EQ(Status(), "") << "our own commit";
+  PushMyOwnIdea();
+  ASSERT_TRUE(world.pipeline->Reconcile(never));
+  ExpectOutdated("which warpwright did not write");
+  EXPECT_NE(Status().find(world.RemoteTip("warpwright/softmax").substr(0, 12)), std::string::npos) << Status();
+  EXPECT_EQ(world.runner.runs.size(), 1u);
+  const size_t acts = world.forge.log.size();
+  ASSERT_TRUE(world.pipeline->Reconcile(never));
+  EXPECT_EQ(world.forge.log.size(), acts);
+}
+
+TEST_F(Standing, SomebodysCommitIsHeardOfAtOnce) {
+  PushMyOwnIdea();
+  const nlohmann::json repository = {{"full_name", World::kName}};
+  world.Deliver("d-1", "pull_request",
+                nlohmann::json{{"action", "synchronize"},
+                               {"pull_request",
+                                {{"number", 1},
+                                 {"head", {{"ref", "warpwright/softmax"}, {"repo", repository}}},
+                                 {"base", {{"ref", "main"}, {"repo", repository}}}}},
+                               {"repository", repository},
+                               {"sender", {{"login", "maintainer"}, {"type", "User"}}}}
+                    .dump());
+  world.Drive();
+  ExpectOutdated("which warpwright did not write");
 }
 
 TEST_F(Standing, ClosingAndTickingAreAnswered) {
