@@ -82,6 +82,10 @@ std::string CauseText(const TakenStep& step) {
   const std::string gain = FormatGain(step.gain_after / step.gain_before);
   if (step.predicted == 0)
     return fmt::format("{} as fast. No counter that would explain it was counted, so its cause is not known.", gain);
+  if (2 * step.held > step.predicted)  // as where a cause counts as supported
+    return fmt::format(
+        "{} as fast. Its counters moved as expected ({} of {}), but its card names no cause that they show.", gain,
+        step.held, step.predicted);
   return fmt::format("{} as fast. Its cause is not known: of {} that would explain it, {} came true.", gain,
                      Plural(step.predicted, "expected change of a counter", "expected changes of counters"), step.held);
 }

@@ -114,12 +114,22 @@ std::string OnOneLine(const std::string& text) {
 TEST(Report, AStepWhoseCountersDoNotExplainItIsNoCause) {
   report::Explanation e = Sample();
   e.steps[0].causes.clear();
-  e.steps[0].predicted = 5;
-  e.steps[0].held = 2;
-  const char* words = "Its cause is not known: of 5 expected changes of counters that would explain it, 2 came true.";
-  for (const std::string& text :
-       {report::RenderText(e), report::RenderMarkdown(e), report::RenderHtml(e), report::RenderPullRequest(e, {}).body})
-    EXPECT_NE(OnOneLine(text).find(words), std::string::npos) << text;
+  const struct {
+    int predicted, held;
+    const char* words;
+  } rows[] = {
+      {5, 2, "Its cause is not known: of 5 expected changes of counters that would explain it, 2 came true."},
+      {3, 3, "Its counters moved as expected (3 of 3), but its card names no cause that they show."},
+      {3, 2, "Its counters moved as expected (2 of 3), but its card names no cause that they show."},
+      {0, 0, "No counter that would explain it was counted, so its cause is not known."},
+  };
+  for (const auto& row : rows) {
+    e.steps[0].predicted = row.predicted;
+    e.steps[0].held = row.held;
+    for (const std::string& text : {report::RenderText(e), report::RenderMarkdown(e), report::RenderHtml(e),
+                                    report::RenderPullRequest(e, {}).body})
+      EXPECT_NE(OnOneLine(text).find(row.words), std::string::npos) << text;
+  }
 }
 
 // All settings of a method are described alike; what follows them is not.
