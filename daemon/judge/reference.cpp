@@ -324,7 +324,7 @@ Result<std::optional<RecordedReference>> LoadReference(const std::filesystem::pa
       throw Malformed("it belongs to another kernel or case");
     return std::optional(std::move(reference));
   } catch (const std::exception& e) {
-    return Fail(Error{.code = ErrorCode::kCorrupt,
+    return Fail(Error{.code = ErrorCode::kConfig,
                       .message = std::string("not a valid recorded reference: ") + e.what(),
                       .file = json_path.string(),
                       .remedy = "record it again with `warpwright record`"});

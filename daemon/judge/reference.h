@@ -72,7 +72,7 @@ std::filesystem::path ReferencePath(const std::filesystem::path& repository, con
                                     const std::string& case_name);
 
 Status SaveReference(const std::filesystem::path& repository, const RecordedReference& reference);
-// Nothing if none is recorded. A file that does not decode is an Error (kCorrupt) that names it.
+// Nothing if none is recorded. A file that does not decode is an Error (kConfig: it is the repository's) that names it.
 Result<std::optional<RecordedReference>> LoadReference(const std::filesystem::path& repository,
                                                        const std::string& kernel, const std::string& case_name);
 // Checks names, dtypes and shapes against the case. At least one output must be given; inputs that are missing are

@@ -147,7 +147,7 @@ Result<TensorFile> DecodeSafetensors(std::string_view bytes, const std::string& 
   try {
     return Decode(bytes);
   } catch (const std::exception& e) {
-    Error error{ErrorCode::kCorrupt, std::string("not a valid safetensors file: ") + e.what(), name, 0, 0, {}};
+    Error error{ErrorCode::kConfig, std::string("not a valid safetensors file: ") + e.what(), name, 0, 0, {}};
     return Fail(std::move(error));
   }
 }

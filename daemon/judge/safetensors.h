@@ -25,7 +25,7 @@ struct TensorFile {
 
 inline constexpr uint64_t kMaxSafetensorsHeaderBytes = 1u << 20;
 
-// `name` is the file's name in messages. Errors are kCorrupt.
+// `name` is the file's name in messages. Errors are kConfig: such files are the repository's.
 Result<TensorFile> DecodeSafetensors(std::string_view bytes, const std::string& name);
 
 // Deterministic: tensors in the order of their names, the header padded with spaces to 8 bytes.

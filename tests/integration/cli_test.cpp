@@ -494,6 +494,20 @@ INSTANTIATE_TEST_SUITE_P(
         WrongInput{"no_method", {"skills", "show", "magic"}, 2, "no method 'magic'"}),
     [](const auto& row) { return row.param.name; });
 
+// A file of the repository that its owner can mend is not the machine's fault.
+TEST_F(CliTest, DamagedReferencesAreTheRepositorys) {
+  for (const char* suffix : {".json", ".safetensors"}) {
+    const std::string file = std::string(".warpwright/references/row_sum/odd") + suffix;
+    repository.Write(file, "damaged");
+    if (suffix == std::string(".json"))
+      repository.Write(".warpwright/references/row_sum/odd.outputs.safetensors", std::string("\2\0\0\0\0\0\0\0{}", 10));
+    const base::Completed done = Run_({"check"});
+    EXPECT_EQ(done.exit_code, 78) << done.err;
+    EXPECT_NE(done.err.find(file), std::string::npos) << done.err;
+    fs::remove(repository.path() / file);
+  }
+}
+
 TEST_F(CliTest, NoRepositoryIsAMistakeAndNotTheEnvironments) {
   base::Command command = Warpwright({});
   command.argv = {command.argv.front(), "optimize", "--repo", "/no/such/folder", "--device", "sim:h200"};

@@ -102,7 +102,7 @@ TEST(Reference, DamageIsAnErrorWithTheFile) {
     ASSERT_TRUE(base::WriteFileAtomically(path, text));
     const auto loaded = judge::LoadReference(folder.path(), "softmax", "N=1024,C=768");
     ASSERT_FALSE(loaded) << from;
-    EXPECT_EQ(loaded.error().code, ErrorCode::kCorrupt);
+    EXPECT_EQ(loaded.error().code, ErrorCode::kConfig);
     EXPECT_NE(loaded.error().file.find("N=1024,C=768.json"), std::string::npos);
   }
 }
