@@ -458,6 +458,9 @@ OptimizedKernel InterruptedKernel(const Workspace& workspace, const std::string&
   OptimizedKernel kernel;
   kernel.name = name;
   kernel.message = "interrupted before its task began. The same command begins it.";
+  report::Explanation& told = kernel.summary.explanation;
+  told.kernel = name;
+  told.outcome_reason = kernel.message;
   auto trajectory = workspace.OpenTrajectory();
   const auto tasks = trajectory ? trajectory->Tasks() : Fail(trajectory.error());
   if (!tasks) return kernel;
@@ -476,6 +479,8 @@ OptimizedKernel InterruptedKernel(const Workspace& workspace, const std::string&
                     kernel.gain > 1 ? fmt::format("the best version so far is {} as fast, and not fully verified.",
                                                   report::FormatGain(kernel.gain))
                                     : std::string("no faster version so far."));
+    told = e;
+    told.outcome_reason = kernel.message;
     return kernel;
   }
   return kernel;

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 
 #include "app/carry_over.h"
 #include "base/utf8.h"
@@ -229,6 +230,34 @@ void Print(const std::vector<app::OptimizedKernel>& kernels, const app::TargetDe
 
 namespace {
 
+// Where later steps and people read it: outputs, summary, folder.
+Status WriteReports(const OptimizeOptions& options, const app::Workspace& workspace,
+                    const std::vector<app::OptimizedKernel>& kernels, const std::string& report,
+                    std::string_view result) {
+  const app::RunReport run{.report = report,
+                           .kernels = Dump(KernelsJson(kernels, options.common.device), -1),
+                           .trajectory = workspace.trajectory_file(),
+                           .result = std::string(result)};
+  return app::WriteReports(options.publication.Places(), kernels, run,
+                           [](const std::string& text) { fmt::print(stderr, "warpwright: {}\n", text); });
+}
+
+// What a run that is asked to end leaves behind: what it has so far.
+void TellInterruption(const OptimizeOptions& options, const app::Workspace& workspace,
+                      const std::vector<app::OptimizedKernel>& kernels, int signal) {
+  json told = {{"device", options.common.device}, {"interrupted", ::sigabbrev_np(signal)}};
+  told["kernels"] = KernelsJson(kernels, options.common.device);
+  const std::string report = Dump(told, 2);
+  if (options.common.json) std::puts(report.c_str());
+  else Print(kernels, workspace.device());
+  std::fflush(stdout);
+  if (!options.publication.Reports()) return;
+  const bool improved = app::RunResult(kernels) == "improved";
+  if (const Status written = WriteReports(options, workspace, kernels, report, improved ? "improved" : "error");
+      !written)
+    fmt::print(stderr, "warpwright: {}\n", written.error().Format());
+}
+
 Result<int> OptimizeAndReport(const OptimizeOptions& options) {
   const PublicationOptions& publication = options.publication;
   WW_TRY(CheckPublication(publication, options.publish));
@@ -238,33 +267,19 @@ Result<int> OptimizeAndReport(const OptimizeOptions& options) {
   WW_ASSIGN(Session session, Session::Open(options.common));
   RunSoFar so_far;
   std::optional<Interruption> interruption;
-  interruption.emplace([&](int signal) {
-    const auto kernels = so_far.Tell(session.workspace());
-    if (options.common.json) {
-      json told = {{"device", options.common.device}, {"interrupted", ::sigabbrev_np(signal)}};
-      told["kernels"] = KernelsJson(kernels, options.common.device);
-      std::puts(Dump(told, 2).c_str());
-    } else {
-      Print(kernels, session.workspace().device());
-    }
-    std::fflush(stdout);
-  });
+  interruption.emplace(
+      [&](int signal) { TellInterruption(options, session.workspace(), so_far.Tell(session.workspace()), signal); });
   const auto done = Optimize(options, session, commands, so_far);
   interruption.reset();
   if (!done) return Fail(done.error());
   const auto& optimized = *done;
 
-  const json kernels = KernelsJson(optimized, options.common.device);
-  const std::string report = Dump({{"device", options.common.device}, {"kernels", kernels}}, 2);
+  const std::string report =
+      Dump({{"device", options.common.device}, {"kernels", KernelsJson(optimized, options.common.device)}}, 2);
   if (options.common.json) std::puts(report.c_str());
   else Print(optimized, session.workspace().device());
   if (publication.Reports()) {
-    const app::RunReport run{.report = report,
-                             .kernels = Dump(kernels, -1),
-                             .trajectory = session.workspace().trajectory_file(),
-                             .result = std::string(app::RunResult(optimized))};
-    WW_TRY(app::WriteReports(publication.Places(), optimized, run,
-                             [](const std::string& text) { fmt::print(stderr, "warpwright: {}\n", text); }));
+    WW_TRY(WriteReports(options, session.workspace(), optimized, report, app::RunResult(optimized)));
     commands.Resume();  // warpwright's own, escaped, after all other output
     commands.Print(report::RenderFailures(app::Summaries(optimized)));
     if (publication.annotations) commands.Print(report::RenderAnnotations(app::Summaries(optimized)));

@@ -268,7 +268,10 @@ TEST_F(CliTest, NothingChangedMeansNothingToDo) {
 
 // Asked to end, it prints what it has, in the form of its result; the next run goes on from there.
 TEST_F(CliTest, ARunThatIsAskedToEndPrintsItsJson) {
-  base::Command optimize = Warpwright({"optimize", "--kernel", "row_sum", "--max-rounds", "3", "--json"});
+  const fs::path outputs = scratch.path() / "outputs", summary = scratch.path() / "summary.md";
+  base::Command optimize =
+      Warpwright({"optimize", "--kernel", "row_sum", "--max-rounds", "3", "--json", "--output", outputs.string(),
+                  "--summary", summary.string(), "--report", (scratch.path() / "report").string()});
   std::erase(optimize.argv, "--quiet");
   const fs::path progress = scratch.path() / "stderr";
   auto child = base::Child::Start(optimize, progress);
@@ -291,6 +294,13 @@ TEST_F(CliTest, ARunThatIsAskedToEndPrintsItsJson) {
   EXPECT_EQ(kernel.at("outcome"), "unfinished");
   EXPECT_NE(kernel.at("message").get<std::string>().find("The same command goes on from there."), std::string::npos)
       << kernel.dump(2);
+  // What a cancelled job shows.
+  const std::string said = base::ReadFile(summary).value_or(""), set = base::ReadFile(outputs).value_or("");
+  EXPECT_NE(said.find("row\\_sum"), std::string::npos) << said;
+  EXPECT_NE(said.find("The same command goes on from there"), std::string::npos) << said;
+  EXPECT_NE(set.find("\nerror\n"), std::string::npos) << set;
+  EXPECT_NE(set.find("\"outcome\":\"unfinished\""), std::string::npos) << set;
+  EXPECT_EQ(json::parse(base::ReadFile(scratch.path() / "report/report.json").value_or("")).at("interrupted"), "TERM");
 }
 
 // Killed at several moments and run again: the same result as without interruption, and no evaluation is repeated.
