@@ -88,6 +88,14 @@ struct PublicationRow {
   int64_t job = 0;
 };
 
+// A pull request that was merged.
+struct MergedProposal {
+  std::string kernel, url, base_commit;
+  double gain = 0, gain_low = 0, gain_high = 0;
+  bool modelled = true;
+  UnixMs merged = 0;
+};
+
 struct IgnoredKernel {
   std::string repository, kernel;
   std::string file_hash;  // applies while the kernel's file has this hash; empty: until someone requests it

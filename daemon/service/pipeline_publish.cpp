@@ -152,6 +152,8 @@ Status Pipeline::PublishJob(const Job& job, const TrackedRepository& place) {
       case PublicationStep::kPushed: return advance(JobState::kPushed, change);
       case PublicationStep::kProposed: {
         const forge::PullRequestView& view = so_far.pull_request->view;
+        if (so_far.merged_pull_request != 0)
+          WW_TRY(ports_.store.RecordMerged(job.repository, so_far.merged_pull_request));
         change.publication = PublicationRow{.repository = job.repository,
                                             .kernel = job.what.kernel,
                                             .branch = request.branch,
@@ -387,26 +389,17 @@ report::DashboardInput MakeDashboard(const DaemonSnapshot& snapshot, const Repos
   return input;
 }
 
-// With the gain that each was proposed with.
-std::vector<report::DashboardJob> MergedOnes(Store& store, const std::vector<PublicationRow>& publications) {
-  std::vector<report::DashboardJob> merged;
-  for (const PublicationRow& row : publications) {
-    if (row.state != PublicationState::kMerged) continue;
-    report::DashboardJob shown;
-    shown.kernel = row.kernel;
-    shown.commit = row.base_commit;
-    shown.since = base::FormatUtc(std::chrono::system_clock::time_point(std::chrono::milliseconds(row.opened)));
-    shown.pull_request_url = row.url;
-    if (const auto job = store.FindJob(row.job)) {
-      shown.gain = job->result.gain;
-      shown.gain_low = job->result.gain_low;
-      shown.gain_high = job->result.gain_high;
-      shown.modelled = job->result.modelled;
-    }
-    merged.push_back(std::move(shown));
-  }
-  std::stable_sort(merged.begin(), merged.end(), [](const auto& a, const auto& b) { return a.since > b.since; });
-  return merged;
+report::DashboardJob ShowOnDashboard(const MergedProposal& merged) {
+  report::DashboardJob shown;
+  shown.kernel = merged.kernel;
+  shown.commit = merged.base_commit;
+  shown.since = base::FormatUtc(std::chrono::system_clock::time_point(std::chrono::milliseconds(merged.merged)));
+  shown.pull_request_url = merged.url;
+  shown.gain = merged.gain;
+  shown.gain_low = merged.gain_low;
+  shown.gain_high = merged.gain_high;
+  shown.modelled = merged.modelled;
+  return shown;
 }
 
 }  // namespace
@@ -435,7 +428,8 @@ Result<bool> Pipeline::UpdateNextDashboard() {
     if (repository == snapshot.repositories.end()) continue;
     WW_ASSIGN(const auto publications, ports_.store.Publications(name));
     report::DashboardInput input = MakeDashboard(snapshot, *repository, publications);
-    input.merged = MergedOnes(ports_.store, publications);
+    WW_ASSIGN(const auto merged, ports_.store.Merged(name));
+    for (const MergedProposal& one : merged) input.merged.push_back(ShowOnDashboard(one));
     if (const auto experience = memory::ReadStore(place->folder / "experience.jsonl"))
       input.learned = memory::LearnedMethods(experience->experiences);
     const report::DashboardText text = report::RenderDashboard(input);

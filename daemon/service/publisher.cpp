@@ -131,6 +131,7 @@ class Publisher {
     WW_ASSIGN(const auto existing, forge_->FindPullRequest(*request_.repository, request_.branch));
     const std::optional<report::BodyState> body = existing ? report::ParseBody(existing->body) : std::nullopt;
     const bool open = existing && existing->state == forge::PullRequestState::kOpen;
+    if (existing && existing->state == forge::PullRequestState::kMerged) done_.merged_pull_request = existing->number;
     if (open) read_body_ = existing->body;
     if (open) open_number_ = existing->number;
     if (open && body && !request_.asked_for) {

@@ -65,6 +65,7 @@ struct Publication {
   std::string pushed;   // commit on the remote's branch
   std::optional<forge::PublishedPullRequest> pull_request;
   int64_t closed_pull_request = 0;  // kIgnored because of this one
+  int64_t merged_pull_request = 0;  // the branch's last one
   int64_t check = 0;
   bool retry_ticked = false;  // "retry" was ticked in the body that is now replaced
 };

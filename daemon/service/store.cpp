@@ -70,6 +70,15 @@ CREATE INDEX commands_by_age ON commands(handled);
 ALTER TABLE repositories ADD COLUMN comment_floor INTEGER NOT NULL DEFAULT 0;
 UPDATE repositories SET comment_floor = (SELECT coalesce(max(answer_comment), 0) FROM jobs WHERE jobs.repository = repositories.name);
 )sql",
+    // What was proposed with which gain outlives the job, and the kernel's next pull request. merged: 0 until it is.
+    R"sql(
+CREATE TABLE proposals(repository TEXT NOT NULL, pull_request INTEGER NOT NULL, kernel TEXT NOT NULL, url TEXT NOT NULL, base_commit TEXT NOT NULL,
+  gain REAL NOT NULL DEFAULT 0, gain_low REAL NOT NULL DEFAULT 0, gain_high REAL NOT NULL DEFAULT 0, modelled INTEGER NOT NULL DEFAULT 1,
+  merged INTEGER NOT NULL DEFAULT 0, PRIMARY KEY(repository, pull_request)) WITHOUT ROWID;
+INSERT INTO proposals SELECT p.repository, p.pull_request, p.kernel, p.url, p.base_commit, coalesce(j.gain, 0), coalesce(j.gain_low, 0),
+  coalesce(j.gain_high, 0), coalesce(j.modelled, 1), CASE p.state WHEN 'merged' THEN p.opened ELSE 0 END
+  FROM publications p LEFT JOIN jobs j ON j.id = p.job WHERE p.pull_request <> 0;
+)sql",
 };
 
 constexpr UnixMs kDay = 24LL * 3600 * 1000;

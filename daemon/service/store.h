@@ -105,6 +105,9 @@ class Store {
   Result<std::vector<PublicationRow>> Publications(const std::string& repository);
   Result<std::optional<PublicationRow>> FindPublication(const std::string& repository, const std::string& kernel);
   Status PutPublication(const PublicationRow& row);
+  // Pull requests that were merged, the newest first, with the gains that they were proposed with; kept for good.
+  Result<std::vector<MergedProposal>> Merged(const std::string& repository);
+  Status RecordMerged(const std::string& repository, int64_t pull_request);  // learned after the kernel's next one
   struct Usage {
     int open = 0, opened_today = 0;  // pull requests; `open` without that of `kernel`
   };

@@ -4,6 +4,8 @@
 
 namespace warpwright::service {
 
+constexpr int64_t kMergedShown = 200;
+
 std::string_view Name(PublicationState state) {
   switch (state) {
     case PublicationState::kBranchOnly: return "";
@@ -22,6 +24,51 @@ void Store::State::PutPublicationRow(const PublicationRow& row) {
   Do("INSERT OR REPLACE INTO publications VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row.repository, row.kernel,
      row.branch, row.commit, row.base_commit, row.file_hash, row.pull_request, row.url, row.state,
      row.opened != 0 ? row.opened : Now(), row.job);
+  PutProposal(row);
+}
+
+void Store::State::PutProposal(const PublicationRow& row) {
+  if (row.pull_request == 0) return;
+  Do("INSERT INTO proposals(repository, pull_request, kernel, url, base_commit) VALUES(?, ?, ?, ?, ?) ON CONFLICT DO "
+     "UPDATE SET url = excluded.url, base_commit = excluded.base_commit",
+     row.repository, row.pull_request, row.kernel, row.url, row.base_commit);
+  Do("UPDATE proposals SET gain = j.gain, gain_low = j.gain_low, gain_high = j.gain_high, modelled = j.modelled FROM "
+     "jobs AS j WHERE j.id = ? AND j.gain > 0 AND proposals.repository = ? AND proposals.pull_request = ?",
+     row.job, row.repository, row.pull_request);
+  if (row.state == PublicationState::kMerged) SetMerged(row.repository, row.pull_request);
+}
+
+void Store::State::SetMerged(const std::string& repository, int64_t pull_request) {
+  Do("UPDATE proposals SET merged = ? WHERE repository = ? AND pull_request = ? AND merged = 0", Now(), repository,
+     pull_request);
+}
+
+Status Store::RecordMerged(const std::string& repository, int64_t pull_request) {
+  return state_->Write([&] {
+    state_->TouchDashboard(repository);
+    state_->SetMerged(repository, pull_request);
+  });
+}
+
+Result<std::vector<MergedProposal>> Store::Merged(const std::string& repository) {
+  return state_->Read([&] {
+    std::vector<MergedProposal> all;
+    SQLite::Statement rows = state_->Ask(
+        "SELECT kernel, url, base_commit, gain, gain_low, gain_high, modelled, merged FROM proposals WHERE repository "
+        "= "
+        "? AND merged <> 0 ORDER BY merged DESC, pull_request DESC LIMIT ?",
+        repository, kMergedShown);
+    while (rows.executeStep())
+      all.push_back({.kernel = rows.getColumn(0),
+                     .url = rows.getColumn(1),
+                     .base_commit = rows.getColumn(2),
+                     .gain = rows.getColumn(3),
+                     .gain_low = rows.getColumn(4),
+                     .gain_high = rows.getColumn(5),
+                     .modelled = rows.getColumn(6).getInt() != 0,
+                     .merged = rows.getColumn(7)});
+    return all;
+  });
 }
 
 Status Store::PutPublication(const PublicationRow& row) {

@@ -92,6 +92,8 @@ struct Store::State {
   Status Supersede(const std::vector<Job>& jobs, const Event& event,
                    Detected& detected);  // those that may be superseded
   void PutPublicationRow(const PublicationRow& row);
+  void PutProposal(const PublicationRow& row);
+  void SetMerged(const std::string& repository, int64_t pull_request);
   void PutIgnored(const IgnoredKernel& kernel);
   void Add(const std::string& counter, const std::string& label, double amount);
   void TouchDashboard(const std::string& repository);

@@ -143,6 +143,35 @@ TEST(Pipeline, AMergedPullRequestIsFollowedByANewOne) {
   EXPECT_EQ(world.forge.pull_requests.size(), 2u);
 }
 
+// Jobs are dropped after a time, and a kernel has one row of its publication.
+TEST(Pipeline, MergedGainsStayOnTheDashboard) {
+  for (const bool seen : {true, false}) {
+    World world;
+    const std::atomic<bool> never{false};
+    for (const auto& [number, version] : {std::pair(1, "// softmax 2\n"), std::pair(2, "// softmax 3\n")}) {
+      world.Push("softmax", version);
+      world.Drive();
+      world.forge.Close(number, true);
+      if (seen || number == 2) {
+        ASSERT_TRUE(world.pipeline->Reconcile(never));
+      }
+      world.Drive();
+    }
+    world.clock.Advance(std::chrono::hours(24 * 91));
+    ASSERT_TRUE(world.store->ApplyRetention());
+    world.Push("gelu", "// gelu 2\n");
+    world.Drive();
+    ASSERT_EQ(world.store->Snapshot().jobs.size(), 1u) << "the others are forgotten";
+    const std::string body = world.forge.dashboards.at(World::kName).body;
+    const size_t merged = body.find("### Merged (2)"), first = body.find("| 1.50x |", merged);
+    ASSERT_NE(merged, std::string::npos) << body;
+    ASSERT_NE(first, std::string::npos) << body;
+    EXPECT_NE(body.find("| 1.50x |", first + 1), std::string::npos) << body;
+    EXPECT_NE(body.find("/pull/1", merged), std::string::npos) << body;
+    EXPECT_NE(body.find("/pull/2", merged), std::string::npos) << body;
+  }
+}
+
 TEST(Pipeline, WithoutAGainThereIsACheckAndNothingElse) {
   World world;
   world.runner.outcomes["softmax"] = core::TaskOutcome::kUnchanged;

@@ -104,6 +104,38 @@ TEST_F(StoreTest, AMigrationLeavesACopyOfWhatWas) {
   EXPECT_EQ(copy->execAndGet("SELECT count(*) FROM t").getInt(), 1);
 }
 
+// Of a state folder from before the table of proposals.
+TEST_F(StoreTest, AnOlderSchemaKeepsItsMergedGains) {
+  store_.reset();
+  {
+    auto db = memory::OpenDatabase(folder_.path() / "daemon.sqlite", 0x57574431);
+    ASSERT_TRUE(db);
+    db->exec("DROP TABLE proposals; PRAGMA user_version=2");
+    db->exec(
+        "INSERT INTO jobs(id, repository, ref, commit_id, kind, kernel, file, entry, content_key, file_hash, priority, "
+        "state, again, answer_issue, answer_comment, queued, gain, gain_low, gain_high, modelled) VALUES(9, "
+        "'acme/kernels', 'r', 'c', 'optimize', 'softmax', 'f', 'e', 'k', 'h', 0, 'done', 0, 0, 0, 1, 1.5, 1.4, 1.6, "
+        "0)");
+    for (const char* row : {"'softmax', 'b', 'c', 'base', 'h', 3, 'https://x/3', 'merged', 5, 9",
+                            "'gelu', 'b', 'c', 'base', 'h', 4, 'https://x/4', 'open', 6, 10",
+                            "'scan', 'b', 'c', 'base', 'h', 5, 'https://x/5', 'merged', 7, 10"})
+      db->exec(std::string("INSERT INTO publications VALUES('acme/kernels', ") + row + ")");
+  }
+  Open();
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() / "daemon.sqlite.schema-2"));
+  const auto merged = store_->Merged(kRepo);
+  ASSERT_TRUE(merged);
+  ASSERT_EQ(merged->size(), 2u);
+  EXPECT_EQ(merged->at(0).kernel, "scan");
+  EXPECT_EQ(merged->at(0).gain, 0) << "its job is forgotten";
+  EXPECT_EQ(merged->at(1).url, "https://x/3");
+  EXPECT_EQ(merged->at(1).gain, 1.5);
+  EXPECT_EQ(merged->at(1).gain_high, 1.6);
+  EXPECT_FALSE(merged->at(1).modelled);
+  ASSERT_TRUE(store_->RecordMerged(kRepo, 4));
+  EXPECT_EQ(store_->Merged(kRepo)->size(), 3u);
+}
+
 TEST_F(StoreTest, TheFirstLookMakesNoEventAndTheSecondOne) {
   EXPECT_EQ(*store_->RecordTips(kRepo, {{kMain, kA}}), 0);
   EXPECT_FALSE(*store_->NextEvent());
