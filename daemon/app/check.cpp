@@ -58,8 +58,13 @@ std::string BaseName(const std::string& entry) { return entry.substr(0, entry.fi
 
 Status CheckKernel(const std::filesystem::path& root, const core::KernelSpec& spec, core::Evaluator& worker,
                    std::vector<Error>& errors) {
-  WW_ASSIGN(const core::SourceRef source, judge::ReadSource(root, spec));
-  WW_ASSIGN(const core::Inspection inspection, worker.Inspect(source));
+  const auto source = judge::ReadSource(root, spec);
+  if (!source) {
+    errors.push_back(ManifestError(spec.line, fmt::format("kernel '{}': {}", spec.name, source.error().message),
+                                   source.error().remedy));
+    return {};
+  }
+  WW_ASSIGN(const core::Inspection inspection, worker.Inspect(*source));
   const core::EntryInfo* entry = nullptr;
   std::vector<std::string> names;
   for (const auto& candidate : inspection.entries) {
@@ -120,7 +125,10 @@ Result<CheckReport> CheckRepository(const Workspace& workspace, const CheckServi
     }
     for (const auto& spec : manifest->kernels) {
       const size_t wrong = report.errors.size();
-      WW_TRY(CheckKernel(workspace.repository().root(), spec, services.worker, report.errors));
+      if (const Status seen = CheckKernel(workspace.repository().root(), spec, services.worker, report.errors); !seen) {
+        if (seen.error().code == ErrorCode::kEnvironment) return Fail(seen.error());  // no kernel could be looked at
+        report.errors.push_back(seen.error());
+      }
       if (report.errors.size() > wrong)
         report.fates.push_back(Whole(spec.name, spec.entry, CaseFate::kWrongInManifest, report.errors[wrong]));
       if (report.errors.size() > wrong || !services.run || !toolchain) continue;

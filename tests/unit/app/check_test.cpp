@@ -82,12 +82,14 @@ TEST_F(CheckTest, SaysWhatWillBeRefused) {
 // What is wrong with a kernel as a whole stands in the same table.
 TEST_F(CheckTest, EveryKernelIsInTheTable) {
   for (const char* file : {"b.cu", "c.cu", "d.cu"}) repository_.Write(file, ScaleSource(1));
+  repository_.Write("large.cu", std::string(9u << 20, ' '));
   std::string unanswered = ElementwiseEntry("d", "{name: small, N: 10}", "launch");
   unanswered.replace(unanswered.find("[N]"), 3, "[?]");
   repository_.Write(".warpwright.yml",
                     ManifestOf(ElementwiseEntry("a", "{name: small, N: 1000}", "launch") +
                                ElementwiseEntry("b", "{name: huge, N: 400000000}", "launch") +
-                               ElementwiseEntry("c", "{name: small, N: 10}", "nowhere") + unanswered));
+                               ElementwiseEntry("c", "{name: small, N: 10}", "nowhere") +
+                               ElementwiseEntry("large", "{name: small, N: 10}", "launch") + unanswered));
   const app::CheckReport report = Check();
   std::map<std::string, std::string> fates;
   for (const app::CheckedKernel& kernel : report.fates) {
@@ -95,11 +97,12 @@ TEST_F(CheckTest, EveryKernelIsInTheTable) {
     fates[kernel.name] = Name(kernel.cases[0].fate);
     EXPECT_EQ(kernel.cases[0].why.empty(), kernel.name == "a") << kernel.name << kernel.cases[0].why;
   }
-  EXPECT_EQ(
-      fates,
-      (std::map<std::string, std::string>{
-          {"a", "compared and timed"}, {"b", "not tried"}, {"c", "cannot be read"}, {"d", "waits for an answer"}}));
-  EXPECT_EQ(report.errors.size(), 3u);
+  EXPECT_EQ(fates, (std::map<std::string, std::string>{{"a", "compared and timed"},
+                                                       {"b", "not tried"},
+                                                       {"c", "cannot be read"},
+                                                       {"d", "waits for an answer"},
+                                                       {"large", "cannot be read"}}));
+  EXPECT_EQ(report.errors.size(), 4u);
 }
 
 TEST_F(CheckTest, EveryPartIsLookedAt) {
