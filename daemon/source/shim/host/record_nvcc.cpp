@@ -64,7 +64,7 @@ int DeviceProperties(Properties* out, int device) {
 }  // namespace ww
 
 // The name that other objects see; here it would be an overload of a template.
-#define WW_C(result, name, ...)                             \
+#define WW_C(result, name, ...)                              \
   extern "C" result ww_c_##name(__VA_ARGS__) __asm__(#name); \
   extern "C" result ww_c_##name(__VA_ARGS__)
 
