@@ -171,6 +171,7 @@ void FormTruth::ChooseModels(const std::map<std::string, core::PrecisionUse>& pr
   for (const auto& [dtype, name] : {std::pair(core::DType::kF16, "f16"), {core::DType::kBF16, "bf16"}})
     for (const char* use : {"to ", "arithmetic in ", "sums in "})
       if (precision.contains(std::string(use) + name)) {
+        models_.push_back({dtype, approximate, true});
         models_.push_back({dtype, approximate});
         break;
       }
@@ -245,8 +246,10 @@ core::OutputElements FormTruth::Sample(const OriginalRun& run) const {
 
 core::EvaluateOptions FormTruth::OptionsFor(const Model& model, bool single) {
   return {.rounds = false,
-          .errors = core::ErrorModel{
-              .accumulation = model.accumulation, .fast = model.fast, .single = single, .literal = kLiteralError}};
+          .errors = core::ErrorModel{.accumulation = model.accumulation,
+                                     .fast = model.fast,
+                                     .single = single || model.kept,
+                                     .literal = kLiteralError}};
 }
 
 Result<FormTruth::Outcome> FormTruth::AddTo(std::vector<OutputReference>& references, const OriginalRun& run,

@@ -51,6 +51,8 @@ class FormTruth {
   struct Model {
     core::DType accumulation = core::DType::kF32;
     bool fast = false;
+    // Values are kept in that format, which sums are rounded to once: a sum that is stored before a norm reads it.
+    bool kept = false;
   };
   // How a trial's truth was found.
   struct Use {

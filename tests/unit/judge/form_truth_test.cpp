@@ -164,6 +164,20 @@ TEST(FormTruth, HalvesInBetweenAreGrantedWhereTheOriginalHasThem) {
   EXPECT_FALSE(comparator.Accepts(Pack(core::DType::kF32, wrong)));
 }
 
+// A sum that is stored in f16 before anything reads it rounds once, and not with every term.
+TEST(FormTruth, SumsThatAreKeptInHalvesAreNoSumsOfHalves) {
+  Setting setting(RowSumSpec(core::DType::kF32, 20, 300));
+  std::vector<double> kept;
+  for (const double sum : setting.sums) kept.push_back(core::RoundedTo(core::DType::kF16, sum));
+  setting.references[0].bytes = Pack(core::DType::kF32, kept);
+  setting.precision["to f16"] = {};
+  const auto declined = setting.Add(Lifted(RowSums()));
+  ASSERT_TRUE(declined) << declined.error().message;
+  ASSERT_FALSE(*declined) << (*declined)->reason;
+  for (size_t i = 0; i < 20; ++i)
+    EXPECT_LT(setting.references[0].bound[i], 3 * 0x1p-11 * setting.magnitudes[i]) << i;
+}
+
 // A row in which the original is right by chance says nothing about another order, nor about a wrong element.
 TEST(FormTruth, ARowInWhichTheOriginalIsLucky) {
   Setting setting(RowSumSpec(core::DType::kF32, 100, 300));
