@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <string>
+#include <string_view>
 
 #include "base/random.h"
 #include "base/redaction.h"
@@ -12,6 +14,16 @@
 
 namespace warpwright::cli {
 namespace {
+
+// The file of the workflow that runs, from "owner/repository/.github/workflows/x.yml@ref"; empty: unknown.
+std::string WorkflowFile() {
+  const char* reference = std::getenv("GITHUB_WORKFLOW_REF");
+  const std::string_view text = reference == nullptr ? "" : reference;
+  const size_t at = text.find("/.github/workflows/"), end = text.find('@');
+  return at == std::string_view::npos || end == std::string_view::npos || end < at
+             ? std::string()
+             : std::string(text.substr(at + 1, end - at - 1));
+}
 
 std::string RandomWord() { return fmt::format("ww{:016x}{:016x}", base::SecretSeed(), base::SecretSeed()); }
 
@@ -71,7 +83,12 @@ bool InGithubActions() {
 
 void ReportToRunner(const Error& error) {
   if (!InGithubActions()) return;
-  std::fputs(report::FailureCommand(error).c_str(), stderr);  // stdout may be someone's JSON
+  Error shown = error;
+  if (shown.file.empty()) {  // of the machine, a secret, an option: where the job is set up
+    shown.file = WorkflowFile();
+    shown.line = 1;
+  }
+  std::fputs(report::FailureCommand(shown).c_str(), stderr);  // stdout may be someone's JSON
   const char* summary = std::getenv("GITHUB_STEP_SUMMARY");
   if (summary == nullptr || *summary == 0) return;
   if (std::FILE* file = std::fopen(summary, "ae"); file != nullptr) {

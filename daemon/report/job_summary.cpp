@@ -101,9 +101,9 @@ std::string_view Name(NoteLevel level) { return level == NoteLevel::kError ? "er
 
 std::string WorkflowCommand(NoteLevel level, std::string_view file, int line, std::string_view title,
                             std::string_view message) {
-  const std::string place =
-      file.empty() ? std::string()
-                   : fmt::format("file={},line={},", EscapeProperty(base::CleanText(file, 1000)), std::max(line, 1));
+  std::string place;
+  if (!file.empty()) place = fmt::format("file={},", EscapeProperty(base::CleanText(file, 1000)));
+  if (!place.empty() && line > 0) place += fmt::format("line={},", line);
   return fmt::format("::{} {}title={}::{}\n", Name(level), place, EscapeProperty(base::CleanText(title, 200)),
                      EscapeData(base::CleanText(message, 4000, true)));
 }
@@ -126,9 +126,9 @@ std::string FailureCommand(const Error& error) {
 
 namespace {
 
-// The line of "src/a.cu:12: ..." in a message.
+// The line of "src/a.cu:12: ..." or, as compilers write it, "src/a.cu(12): ..." in a message.
 int LineIn(std::string_view message, const std::string& file) {
-  const size_t at = message.find(file + ":");
+  const size_t at = std::min(message.find(file + ":"), message.find(file + "("));
   if (file.empty() || at == std::string_view::npos) return 0;
   int line = 0;
   for (size_t i = at + file.size() + 1;

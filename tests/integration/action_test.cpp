@@ -94,11 +94,13 @@ class Action : public testing::Test {
     command.directory = directory;
     command.env = base::MinimalEnvironment();
     command.env["PATH"] = std::string(WW_BINARY_DIR) + "/daemon/cli:" + command.env["PATH"];
-    command.env.merge(std::map<std::string, std::string>{{"GITHUB_OUTPUT", output.string()},
-                                                         {"GITHUB_STEP_SUMMARY", summary.string()},
-                                                         {"GITHUB_ACTIONS", "true"},
-                                                         {"RUNNER_TEMP", folder_->path().string()},
-                                                         {"XDG_CACHE_HOME", CompiledCacheHome().string()}});
+    command.env.merge(std::map<std::string, std::string>{
+        {"GITHUB_OUTPUT", output.string()},
+        {"GITHUB_STEP_SUMMARY", summary.string()},
+        {"GITHUB_ACTIONS", "true"},
+        {"GITHUB_WORKFLOW_REF", std::string(kRepository) + "/.github/workflows/warpwright.yml@refs/heads/main"},
+        {"RUNNER_TEMP", folder_->path().string()},
+        {"XDG_CACHE_HOME", CompiledCacheHome().string()}});
     for (const auto& [key, value] : environment) command.env[key] = value;
     command.deadline = std::chrono::minutes(5);
     const auto done = warpwright::base::Run(command);
@@ -426,6 +428,7 @@ TEST_F(ActionRun, SaysWhyItFailsAndWhatToDo) {
     const std::string printed = step.out + step.err;
     const size_t error = printed.find("::error ");
     ASSERT_NE(error, std::string::npos) << printed;
+    EXPECT_EQ(printed.find("::error file=."), error) << "of the workflow or the manifest: " << printed;
     EXPECT_NE(printed.find(why, error), std::string::npos) << printed;
     EXPECT_NE(step.summary.find(why), std::string::npos) << step.summary;
     EXPECT_NE(step.summary.find(remedy), std::string::npos) << step.summary;
@@ -467,8 +470,24 @@ TEST_F(ActionRun, NamesTheKernelThatFails) {
   clone_.Commit("broken");
   Step step = Optimize({{"WW_PUBLISH", "none"}});
   EXPECT_EQ(step.exit_code, 78) << "a mistake in a file of the user" << step.out << step.err;
-  EXPECT_NE(step.out.find("::error file=src/transpose.cu,line="), std::string::npos) << step.out;
+  EXPECT_NE(step.out.find("::error file=src/transpose.cu,line=5,"), std::string::npos) << step.out;
   EXPECT_NE(step.summary.find("transpose"), std::string::npos);
+  EXPECT_EQ(step.outputs["improved"], "0");
+}
+
+TEST_F(ActionRun, SaysAtItsLineWhyAKernelIsRefused) {
+  std::string text = *base::ReadFile(clone_.path() / "src/transpose.cu");
+  const size_t launch = text.rfind("<<<"), line = text.rfind('\n', launch);
+  ASSERT_NE(launch, std::string::npos);
+  clone_.Write("src/transpose.cu", text.insert(line, "\n  cudaStreamBeginCapture(0, cudaStreamCaptureModeGlobal);"));
+  clone_.Commit("captures a graph");
+  Step step = Optimize({{"WW_PUBLISH", "none"}});
+  EXPECT_EQ(step.exit_code, 78) << step.out << step.err;
+  const auto number = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(line) + 1, '\n');
+  EXPECT_NE(step.out.find(fmt::format("::error file=src/transpose.cu,line={},", number)), std::string::npos)
+      << step.out;
+  EXPECT_NE(step.summary.find("refused"), std::string::npos) << step.summary;
+  EXPECT_EQ(json::parse(step.outputs["kernels"]).at(0).at("outcome"), "error") << step.outputs["kernels"];
   EXPECT_EQ(step.outputs["improved"], "0");
 }
 

@@ -122,7 +122,7 @@ TEST(WorkflowCommands, AreEscaped) {
   using report::NoteLevel;
   EXPECT_EQ(report::WorkflowCommand(NoteLevel::kNotice, "a,b:c.cu", 3, "50% off, now: x", "one\ntwo\r100%"),
             "::notice file=a%2Cb%3Ac.cu,line=3,title=50%25 off%2C now%3A x::one%0Atwo 100%25\n");
-  EXPECT_EQ(report::WorkflowCommand(NoteLevel::kError, "a.cu", 0, "t", "m"), "::error file=a.cu,line=1,title=t::m\n");
+  EXPECT_EQ(report::WorkflowCommand(NoteLevel::kError, "a.cu", 0, "t", "m"), "::error file=a.cu,title=t::m\n");
   EXPECT_EQ(report::WorkflowCommand(NoteLevel::kNotice, "a.cu", 1, "t", "x\n::set-env name=A::b"),
             "::notice file=a.cu,line=1,title=t::x%0A::set-env name=A::b\n");
 }

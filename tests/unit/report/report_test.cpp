@@ -279,6 +279,11 @@ TEST(Report, AFailureNamesItsPlaceAndItsRemedy) {
   refused.explanation.outcome_reason = "compile failed: src/a.cu:12: error: no";
   EXPECT_NE(report::RenderFailures({refused}).find("::error file=src/a.cu,line=12,"), std::string::npos)
       << report::RenderFailures({refused});
+  refused.explanation.outcome_reason = "does not compile: src/a.cu(7): error: no";
+  EXPECT_NE(report::RenderFailures({refused}).find("::error file=src/a.cu,line=7,"), std::string::npos)
+      << report::RenderFailures({refused});
+  refused.explanation.outcome_reason = "nothing says which line";
+  EXPECT_NE(report::RenderFailures({refused}).find("::error file=src/a.cu,title="), std::string::npos);
 }
 
 }  // namespace
