@@ -15,6 +15,7 @@ namespace warpwright::report {
 namespace {
 
 constexpr double kWidth = 720, kHeight = 300, kLeft = 56, kRight = 16, kTop = 16, kBottom = 44;
+constexpr double kCharacter = 7.6;  // of a label: at most, in the mean
 
 std::string Open(double width, double height, std::string_view title, std::string_view css = "plot") {
   return fmt::format(
@@ -89,18 +90,19 @@ std::string GainPlot(const Explanation& e) {
   double base = 1;
   std::string path = fmt::format("M{:.1f},{:.1f}", kLeft, y(1));
   int round = -1;
-  double labelled = -1e9;  // position of the last round label: labels that would touch are omitted
+  double labelled = -1e9;  // where the last round label ends: labels that would touch are omitted
   for (size_t i = 0; i < e.attempts.size(); ++i) {
     const auto& attempt = e.attempts[i];
     const double here = x(static_cast<double>(i));
     if (attempt.round != round) {
       round = attempt.round;
-      if (here - labelled > 68) {
-        const std::string label = round == kNoRound ? "not applicable"
-                                  : round == 0      ? "experience"
-                                                    : fmt::format("round {}", round);
+      const std::string label = round == kNoRound ? "not applicable"
+                                : round == 0      ? "experience"
+                                                  : fmt::format("round {}", round);
+      const double half = kCharacter * static_cast<double>(label.size()) / 2;
+      if (here - half > labelled) {
         svg += Text(here, kHeight - kBottom + 18, label);
-        labelled = here;
+        labelled = here + half + kCharacter;
       }
     }
     if (attempt.accepted) {
@@ -145,8 +147,10 @@ std::string RooflinePlot(const Explanation& e) {
     return Dot(px, py, 6, css, fmt::format("{}: {:.3g} FLOP/byte, {:.4g} GFLOP/s", name, p.intensity, p.gflops)) +
            Text(px + dx, py + 4, name, dx > 0 ? "start" : "end");
   };
-  svg += point(*e.point_before, "bad", "before", -10);
-  svg += point(*e.point_after, "good", "after", 10);
+  // Each on its outer side, so that they do not meet between two points that are close.
+  const double side = e.point_after->intensity < e.point_before->intensity ? 10 : -10;
+  svg += point(*e.point_before, "bad", "before", side);
+  svg += point(*e.point_after, "good", "after", -side);
   svg += Text((kLeft + kWidth - kRight) / 2, kHeight - 8, "FLOP per DRAM byte");
   svg += fmt::format(
       "<text x=\"14\" y=\"{:.1f}\" transform=\"rotate(-90 14 {:.1f})\" text-anchor=\"middle\" "
@@ -156,7 +160,7 @@ std::string RooflinePlot(const Explanation& e) {
 }
 
 std::string AttemptTree(const Explanation& e) {
-  constexpr double kRow = 26, kIndent = 22, kTreeWidth = 960, kCharacter = 7.6;  // at most, in the mean
+  constexpr double kRow = 26, kIndent = 22, kTreeWidth = 960;
   std::map<std::string, std::vector<size_t>> children;
   for (size_t i = 0; i < e.attempts.size(); ++i) children[e.attempts[i].parent].push_back(i);
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <regex>
 #include <sstream>
 
 #include "base/utf8.h"
@@ -217,6 +218,53 @@ TEST(Plots, AreClosedAndEscaped) {
   }
   e.point_after.reset();
   EXPECT_EQ(report::RooflinePlot(e), "");
+}
+
+// The boxes of a drawing's labels, but for the turned ones, as wide as their characters are at most.
+struct LabelBox {
+  std::string text;
+  double left, right, top, bottom;
+};
+std::vector<LabelBox> LabelsOf(const std::string& svg) {
+  std::vector<LabelBox> boxes;
+  const std::regex label("<text x=\"([-0-9.]+)\" y=\"([-0-9.]+)\" text-anchor=\"([a-z]+)\"[^>]*>([^<]*)</text>");
+  for (auto at = std::sregex_iterator(svg.begin(), svg.end(), label); at != std::sregex_iterator(); ++at) {
+    const double x = std::stod((*at)[1]), y = std::stod((*at)[2]);
+    const double width = 7.6 * static_cast<double>(base::CodePoints((*at)[4].str()));
+    const double left = (*at)[3] == "middle" ? x - width / 2 : (*at)[3] == "end" ? x - width : x;
+    boxes.push_back({(*at)[4], left, left + width, y - 10, y + 3});
+  }
+  return boxes;
+}
+
+TEST(Plots, LabelsDoNotOverlap) {
+  report::Explanation e = Sample();
+  e.attempts.clear();
+  for (int i = 0; i < 40; ++i) {
+    report::AttemptRow attempt;
+    attempt.round = i < 3 ? 0 : i < 6 ? report::kNoRound : i / 4;
+    attempt.id = std::to_string(i);
+    attempt.parent = i % 5 == 0 ? e.original_hash.substr(0, 10) : std::to_string(i - 1);
+    attempt.method = "a_method_with_a_long_name";
+    attempt.gain = 1 + 0.1 * i;
+    e.attempts.push_back(attempt);
+  }
+  for (const double after : {0.02, 0.9, 1.0, 1.1, 50.0}) {
+    e.point_before = {1.0, 500};
+    e.point_after = {after, 510};
+    for (const size_t attempts : {size_t{40}, size_t{12}, size_t{7}}) {
+      e.attempts.resize(attempts);
+      for (const auto& svg : {report::GainPlot(e), report::RooflinePlot(e), report::AttemptTree(e)}) {
+        const auto boxes = LabelsOf(svg);
+        EXPECT_GT(boxes.size(), 2u);
+        for (size_t i = 0; i < boxes.size(); ++i)
+          for (size_t k = 0; k < i; ++k)
+            EXPECT_FALSE(boxes[i].left < boxes[k].right && boxes[k].left < boxes[i].right &&
+                         boxes[i].top < boxes[k].bottom && boxes[k].top < boxes[i].bottom)
+                << boxes[i].text << " on " << boxes[k].text << " at intensity " << after;
+      }
+    }
+  }
 }
 
 // A tree whose parents form a cycle must still terminate.
