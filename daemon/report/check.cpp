@@ -70,7 +70,7 @@ CheckText RenderCheck(const Explanation& e, const Provenance& p) {
   CheckText check;
   check.notes = Notes(e);
   if (e.outcome == core::TaskOutcome::kImproved) {
-    check.title = fmt::format("{} faster, {}", FormatGain(e.gain), base::CleanText(DevicePhrase(e), 100));
+    check.title = GainHeadline(e);
     check.summary = GainSentence(e, p) + "\n\n" + CaseTable(e, 40);
     check.text = FormulaSection(e.computes, 4000) + RenderSpeedupReasons(e, 8, 300) + RenderReviewHints(e, p, 10, 200);
     return check;

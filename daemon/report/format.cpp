@@ -214,12 +214,18 @@ std::string SearchInOneLine(const Explanation& e) {
   return line;
 }
 
+std::string GainHeadline(const Explanation& e, bool with_times) {
+  std::string out =
+      fmt::format("{} faster{} on {}", FormatGain(e.gain), e.modelled ? ", modelled," : "", TitleWord(ChipName(e), 16));
+  if (with_times && e.before_us > 0) out += fmt::format(" ({})", FormatTimes({e.before_us, e.after_us}));
+  return out;
+}
+
 std::string ChangeTitle(const Explanation& e) {
   constexpr size_t kColumns = 72;
-  const std::string what = fmt::format("perf({}): {} faster{} on {}", TitleWord(e.kernel, 48), FormatGain(e.gain),
-                                       e.modelled ? ", modelled," : "", TitleWord(ChipName(e), 16));
-  const std::string times = e.before_us > 0 ? fmt::format(" ({})", FormatTimes({e.before_us, e.after_us})) : "";
-  if (base::CodePoints(what + times) <= kColumns) return what + times;
+  const std::string kernel = fmt::format("perf({}): ", TitleWord(e.kernel, 48));
+  const std::string whole = kernel + GainHeadline(e), what = kernel + GainHeadline(e, false);
+  if (base::CodePoints(whole) <= kColumns) return whole;
   if (what.size() <= kColumns) return what;
   return fmt::format("perf({}): {} faster{}", TitleWord(e.kernel, 40), FormatGain(e.gain),
                      e.modelled ? ", modelled" : "");

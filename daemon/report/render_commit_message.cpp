@@ -89,9 +89,9 @@ std::string Reasons(const Explanation& e) {
     const std::string parameters = step.parameters.empty() ? "" : " (" + step.parameters + ")";
     out += Wrapped(fmt::format("- {}{}{}: {}", step.method, parameters, StepTimes(e, step), CauseText(step)), "", "  ");
     if (!step.does.empty()) out += Wrapped("What it does: " + step.does + ".", "  ", "  ");
-    if (!step.counters.empty()) out += "  Counters, before -> after:\n";
+    if (!step.counters.empty()) out += "  Counters, before → after:\n";
     for (const CounterRow& c : step.counters)
-      out += fmt::format("    {}: {} -> {}, {}\n", OneLine(FieldWords(c.name)),
+      out += fmt::format("    {}: {} → {}, {}\n", OneLine(FieldWords(c.name)),
                          core::FormatQuantity(c.before, core::UnitOf(c.name)),
                          core::FormatQuantity(c.after, core::UnitOf(c.name)), Name(c.move));
   }
@@ -99,11 +99,10 @@ std::string Reasons(const Explanation& e) {
 }
 
 std::string Cases(const Explanation& e) {
-  std::string out = "\nCases, before -> after:\n";
+  std::string out = "\nCases, before → after:\n";
   for (const CaseRow& c : e.cases)
-    out += fmt::format("  {}: {} -> {}{}{}\n", OneLine(c.name), FormatMicroseconds(c.before_us),
-                       FormatMicroseconds(c.after_us), IsSlower(c) ? ", slower" : "",
-                       c.weight > 0 ? "" : " (checked, not part of the gain)");
+    out += fmt::format("  {}: {}{}{}\n", OneLine(c.name), FormatTimes({c.before_us, c.after_us}),
+                       IsSlower(c) ? ", slower" : "", c.weight > 0 ? "" : " (checked, not part of the gain)");
   return out;
 }
 

@@ -49,13 +49,12 @@ std::string Num(const std::string& text) { return "\x01" + EscapeHtml(Breakable(
 std::string Summary(const Explanation& e) {
   std::string out = "<h1>" + EscapeHtml(e.kernel);
   out += e.outcome == core::TaskOutcome::kImproved
-             ? fmt::format(": <span class=\"good-text\">{} faster</span>", FormatGain(e.gain))
+             ? ": <span class=\"good-text\">" + EscapeHtml(GainHeadline(e)) + "</span>"
          : e.outcome == core::TaskOutcome::kUnchanged ? std::string(": no improvement found")
                                                       : ": " + EscapeHtml(Name(e.outcome));
   out += "</h1>\n<p>";
-  for (const auto& badge : {e.before_us > 0 ? FormatTimes({e.before_us, e.after_us}) : "", DevicePhrase(e),
-                            Effort(e.counts), fmt::format("{:.1f} s", e.seconds)})
-    if (!badge.empty()) out += "<span class=\"badge\">" + EscapeHtml(badge) + "</span>";
+  for (const auto& badge : {DevicePhrase(e), Effort(e.counts), fmt::format("{:.1f} s", e.seconds)})
+    out += "<span class=\"badge\">" + EscapeHtml(badge) + "</span>";
   out += fmt::format(
       "</p>\n<p class=\"soft\">Entry <code>{}</code> in <code>{}</code>. A program wrote and checked this result. "
       "{}</p>\n",

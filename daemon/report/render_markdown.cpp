@@ -10,8 +10,7 @@ namespace warpwright::report {
 namespace {
 
 std::string Headline(const Explanation& e) {
-  if (e.outcome == core::TaskOutcome::kImproved)
-    return fmt::format("{}: {} faster, {}", e.kernel, FormatGain(e.gain), DevicePhrase(e));
+  if (e.outcome == core::TaskOutcome::kImproved) return e.kernel + ": " + GainHeadline(e);
   if (e.outcome == core::TaskOutcome::kUnchanged) return fmt::format("{}: no improvement found", e.kernel);
   return fmt::format("{}: {}", e.kernel, Name(e.outcome));
 }
@@ -25,8 +24,7 @@ void Computes(std::string& out, const Explanation& e) {
 
 void Cases(std::string& out, const Explanation& e) {
   if (e.cases.empty()) return;
-  out += fmt::format("\n## Cases\n\nTimes are {}.\n\n",
-                     e.modelled ? "modelled by the simulator, not measured" : "measured");
+  out += "\n## Cases\n\nTimes are " + EscapeMarkdown(DevicePhrase(e)) + ".\n\n";
   out += CaseTable(e, e.cases.size());
 }
 

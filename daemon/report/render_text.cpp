@@ -40,8 +40,7 @@ std::string Plain(const std::string& text, size_t bytes = kPlainMessage) { retur
 std::string PlainHeadline(const Explanation& e) {
   std::string out = Plain(e.kernel, 200) + ": ";
   if (e.outcome == core::TaskOutcome::kImproved) {
-    out += fmt::format("{} faster, {}", FormatGain(e.gain), Plain(DevicePhrase(e)));
-    if (e.before_us > 0) out += ": " + FormatTimes({e.before_us, e.after_us});
+    out += GainHeadline(e);
   } else if (e.outcome == core::TaskOutcome::kUnchanged) {
     out += "no improvement found";
   } else {

@@ -75,6 +75,16 @@ TEST(Report, CommitMessageIsGolden) { ExpectGolden("softmax.commit.txt", report:
 TEST(Report, TextIsGolden) { ExpectGolden("softmax.txt", report::RenderText(Sample())); }
 TEST(Report, HtmlIsGolden) { ExpectGolden("softmax.html", report::RenderHtml(Sample())); }
 
+TEST(Report, TheTitleIsTheSameEverywhere) {
+  const report::Explanation e = Sample();
+  const std::string title = "6.25x faster, modelled, on H200 (1.00 ms → 160 µs)";
+  for (const std::string& text :
+       {report::RenderText(e), report::RenderMarkdown(e), report::RenderHtml(e), report::RenderCommitMessage(e),
+        report::RenderPullRequest(e, {}).title, report::RenderCheck(e, {}).title})
+    EXPECT_NE(text.find(title), std::string::npos) << text;
+  EXPECT_EQ(report::RenderCommitMessage(e).find("->"), std::string::npos);
+}
+
 TEST(Report, ModelledGainsSaySoWhereverTheyStand) {
   const report::Explanation e = Sample();
   EXPECT_EQ(report::DevicePhrase(e), "modelled on H200 (simulated)");
