@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
+#include "agents/diagnoser.h"
 #include "agents/generator.h"
 #include "agents/planner.h"
 #include "core/source_requests.h"
@@ -19,6 +22,7 @@ std::optional<EvaluatedCandidate> Better(std::optional<EvaluatedCandidate> a, st
   return takes_b ? std::move(b) : std::move(a);
 }
 
+constexpr size_t kMaxMended = 3;  // failed versions of one plan
 constexpr int kMaxFruitless = 2;  // rounds of a language model in a row that end the search
 
 struct Tried {
@@ -42,12 +46,29 @@ Result<IfReady<std::optional<EvaluatedCandidate>>> Repair(RefineRun& run, const 
   return Outcome(std::optional<EvaluatedCandidate>());
 }
 
-// Optimize, review every variant, and repair one if all failed.
+// Those of the failed versions that are worth a repair, in their order. Of a transformation: the first, if none passed,
+// since its text is not mended but its parameters are changed. Of a model: one of each kind of failure, by what is
+// known without asking anybody.
+std::vector<EvaluatedCandidate> ToMend(std::vector<EvaluatedCandidate> failed, bool built_in, bool any_passed) {
+  if (built_in) {
+    if (any_passed) failed.clear();
+    if (failed.size() > 1) failed.erase(failed.begin() + 1, failed.end());
+    return failed;
+  }
+  std::set<std::pair<core::VerdictKind, core::Diagnosis::Cause>> kinds;
+  std::erase_if(failed, [&](const EvaluatedCandidate& one) {
+    const auto cause = agents::Diagnose(one.candidate, one.verdict).cause;
+    return kinds.size() == kMaxMended || !kinds.emplace(core::KindOf(one.verdict), cause).second;
+  });
+  return failed;
+}
+
+// Optimize, review every variant, and repair what failed.
 Result<IfReady<Tried>> Try(RefineRun& run, const Seed& seed) {
   WW_ASSIGN(const auto candidates, OptimizeStep(run, seed));
   if (!candidates) return IfReady<Tried>();
   Tried tried{candidates->size(), {}};
-  std::optional<EvaluatedCandidate> failed;
+  std::vector<EvaluatedCandidate> failed;
   const bool built_in = seed.round.plan.author.empty();
   Variants variants;
   for (const core::Candidate& candidate : *candidates) {
@@ -64,12 +85,14 @@ Result<IfReady<Tried>> Try(RefineRun& run, const Seed& seed) {
     if (!reviewed) return Fail(reviewed.error());
     variants.Learn(candidate.parameters, reviewed->verdict);
     if (reviewed->gain > 0) tried.best = Better(std::move(tried.best), std::move(*reviewed));
-    else if (!failed) failed = std::move(*reviewed);
+    else failed.push_back(std::move(*reviewed));
   }
-  if (tried.best || !failed) return IfReady<Tried>(std::move(tried));
-  WW_ASSIGN(auto repaired, Repair(run, seed.round, std::move(*failed)));
-  if (!repaired) return IfReady<Tried>();
-  tried.best = std::move(*repaired);
+  // One after the other: the next one's question tells what came of the one before.
+  for (EvaluatedCandidate& one : ToMend(std::move(failed), built_in, tried.best.has_value())) {
+    WW_ASSIGN(auto repaired, Repair(run, seed.round, std::move(one)));
+    if (!repaired) return IfReady<Tried>();
+    tried.best = Better(std::move(tried.best), std::move(*repaired));
+  }
   return IfReady<Tried>(std::move(tried));
 }
 

@@ -199,6 +199,51 @@ TEST_F(ModelLoop, AVersionOfTheGeneratorIsASeed) {
   EXPECT_EQ(desk->questions.size(), 1u);
 }
 
+std::string VersionsOf(const std::string& values) {
+  return R"({"summary": "adds a line", "functions": [], "lines": [{"first": 2, "last": 1, "text": "// @WHAT@"}], "parameters": [{"name": "WHAT", "values": [)" +
+         values + "]}]}";
+}
+
+TEST_F(ModelLoop, AVersionThatFailedIsMendedAlsoWhereAnotherPassed) {
+  loop.script["quick"].gain = 3;
+  loop.script["wrong"].fails = core::WrongResult{core::Check::kComparison, "n", "out[3] is off"};
+  loop.script["mended"].gain = 4;
+  Run();
+  Answer(kPlanner, "", PlansOf({"one_way"}));
+  Run();
+  Answer(kOptimizer, "Method: one_way", VersionsOf(R"("quick", "wrong")"));
+  Run();
+  Answer(kRepairer, "out[3] is off", RepairOf("mended"));
+  Run();
+  Answer(kPlanner, "mends it", R"({"none": "nothing is left", "plans": []})");
+  EXPECT_NEAR(Run().result.gain, 4, 1e-9);
+}
+
+// One of each kind: what they have in common is mended once.
+TEST_F(ModelLoop, EachKindOfFailureIsMended) {
+  const core::WrongResult wrong{core::Check::kComparison, "n", "out[3] is off"};
+  loop.script["wrong"].fails = loop.script["as wrong"].fails = wrong;
+  loop.script["broken"].fails = core::CompileFailed{"k.cu(2): error: what is off"};
+  loop.script["mended"].gain = 4;
+  Run();
+  Answer(kPlanner, "", PlansOf({"one_way"}));
+  Run();
+  Answer(kOptimizer, "Method: one_way", VersionsOf(R"("wrong", "as wrong", "broken")"));
+  Run();
+  Answer(kRepairer, "out[3] is off",
+         R"({"quote": "off", "cause": "c", "abandon": "no", "summary": "s", "functions": [], "lines": []})");
+  Run();
+  Answer(kRepairer, "what is off", RepairOf("mended"));
+  Run();
+  Answer(kPlanner, "mends it", R"({"none": "nothing is left", "plans": []})");
+  EXPECT_NEAR(Run().result.gain, 4, 1e-9);
+  const auto repairs = [&] {
+    const auto of_role = [](const auto& asked) { return asked.second.role == kRepairer; };
+    return std::count_if(desk->questions.begin(), desk->questions.end(), of_role);
+  };
+  EXPECT_EQ(repairs(), 2);
+}
+
 // What only the full judge finds goes back to whoever wrote it.
 TEST_F(ModelLoop, WhatTheFullJudgeRejectsIsMended) {
   loop.script["quick"].gain = 3;
