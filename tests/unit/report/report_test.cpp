@@ -252,17 +252,17 @@ TEST(Plots, LabelsDoNotOverlap) {
   e.attempts.clear();
   for (int i = 0; i < 40; ++i) {
     report::AttemptRow attempt;
-    attempt.round = i < 3 ? 0 : i < 6 ? report::kNoRound : i / 4;
+    attempt.round = i == 0 ? 0 : i == 1 ? report::kNoRound : 1 + i / 4;
     attempt.id = std::to_string(i);
     attempt.parent = i % 5 == 0 ? e.original_hash.substr(0, 10) : std::to_string(i - 1);
     attempt.method = "a_method_with_a_long_name";
     attempt.gain = 1 + 0.1 * i;
     e.attempts.push_back(attempt);
   }
-  for (const double after : {0.02, 0.9, 1.0, 1.1, 50.0}) {
+  for (const double after : {0.02, 0.7, 1.0, 1.4, 50.0}) {
     e.point_before = {1.0, 500};
     e.point_after = {after, 510};
-    for (const size_t attempts : {size_t{40}, size_t{12}, size_t{7}}) {
+    for (const size_t attempts : {size_t{40}, size_t{9}, size_t{7}}) {
       e.attempts.resize(attempts);
       for (const auto& svg : {report::GainPlot(e), report::RooflinePlot(e), report::AttemptTree(e)}) {
         const auto boxes = LabelsOf(svg);
