@@ -43,6 +43,7 @@ class CandidateRuns {
   // On the same inputs. Simulated runs cost as much as the first: a quick evaluation has one more, of the cheapest
   // case.
   uint32_t Count(const Trial& trial) const;
+  bool full() const { return effort_ == VerificationLevel::kFull; }
   // Which of its lines the candidate ran so far.
   AddedCode& added() { return added_; }
   AddedCode::Sizes SizesOf(const Trial& trial) const;

@@ -503,7 +503,8 @@ Result<core::Verdict> CandidateEvaluation::Run() {
   WW_ASSIGN(Failure failure, shapes_.Odd(reduced ? *reduced : cheapest, effort_));
   if (failure) return *failure;
   if (effort_ == VerificationLevel::kFull) {
-    WW_ASSIGN(failure, CheckVisibility(state_, runs_, state_.verified[large].own));
+    WW_ASSIGN(const auto inputs, state_.oracle.InputsOf(state_.verified[large].own));
+    WW_ASSIGN(failure, CheckVisibility(state_, runs_, state_.verified[large].own, *inputs));
     if (failure) return *failure;
     // The neighbours of the largest case too: a launcher may take another path beyond some size.
     if (state_.verified.size() > 1) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "judge/visibility_check.h"
+
 namespace warpwright::judge {
 namespace {
 
@@ -123,6 +125,9 @@ Result<Failure> CheckInPlace(Judge::State& state, CandidateRuns& runs, const Tri
       mismatch = state.Compare(reference, Apart(pair, other));
     }
     if (mismatch) return Failure(Wrong(core::Check::kInPlace, trial, fmt::format("{}, {}", where, mismatch->message)));
+    if (!runs.full()) continue;
+    WW_ASSIGN(Failure failure, CheckVisibility(state, runs, trial, inputs));
+    if (failure) return failure;
   }
   return Failure();
 }

@@ -238,8 +238,8 @@ template <typename M, typename S>
     default:
       t = ResolveGlobal<true>(c, i, a, p, sizeof(M), bytes, scratch);
       if (!t.base) return nullptr;
-      if (c.visibility) [[unlikely]]
-        NoteWrites(c, i, a, bytes);
+      if (c.visibility && !CheckWrites(c, i, a, bytes)) [[unlikely]]
+        return nullptr;
       if (c.counting) CountGlobal<true>(c, i, p, a0, bytes);
   }
   for (uint32_t k = 0; k < i->vector; ++k)

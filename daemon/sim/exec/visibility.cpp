@@ -2,60 +2,109 @@
 
 #include <fmt/format.h>
 
+#include "sim/exec/race.h"
+
 namespace warpwright::sim {
+namespace {
 
-Visibility::Page* Visibility::Find(uint64_t address) const {
-  const auto found = pages_.find(address / kPageBytes);
-  return found == pages_.end() ? nullptr : found->second.get();
+std::string Place(const Context& c, const Instruction* i, uint64_t address) {
+  return Place(c, address, Space::kGlobal, static_cast<uint32_t>(ByteSize(i->type)));
 }
 
-Visibility::Stamp& Visibility::At(uint64_t address) {
-  std::unique_ptr<Page>& page = pages_[address / kPageBytes];
-  if (!page) page = std::make_unique<Page>();
-  return (*page)[address % kPageBytes];
+void ReportNotVisible(Context& c, const Instruction* i, uint32_t lane, uint64_t address, const std::string& why) {
+  StopWithFault(c, i, core::Fault::Kind::kNotVisible, lane, fmt::format("read of {}{}", Place(c, i, address), why));
 }
 
-uint64_t Visibility::FindHidden(uint64_t block, uint64_t address, uint32_t bytes, bool read_only_path) {
-  const Page* page = Find(address);  // accesses are aligned: of one page
-  if (page == nullptr) return kNothing;
-  for (uint64_t k = 0; k < bytes; ++k) {
-    const Stamp stamp = (*page)[(address + k) % kPageBytes];
-    if (stamp.block_and_one == 0) continue;
-    if (read_only_path) return kReadOnlyPath;
-    if (stamp.block_and_one == kStrong || stamp.block_and_one - 1 == block) continue;
-    if (fences_[stamp.block_and_one - 1] == stamp.fences) return stamp.block_and_one - 1;
+void ReportRace(Context& c, const Instruction* i, uint32_t lane, uint64_t address, const char* what, uint32_t thread,
+                const char* did) {
+  const bool same_warp = thread / kLanes == c.warp->index;
+  StopWithFault(c, i, core::Fault::Kind::kSharedRace, lane,
+                fmt::format("race on global memory: {} of {} which thread {} {}, without {} in between", what,
+                            Place(c, i, address), ThreadName(c, thread / kLanes, thread % kLanes), did,
+                            same_warp ? "__syncwarp()" : "__syncthreads()"));
+}
+
+bool IsStrong(const Instruction* i) { return i->is_volatile || i->op == Op::kAtomic || i->op == Op::kReduction; }
+
+}  // namespace
+
+Visibility::Cell& Visibility::At(uint64_t address) {
+  const uint64_t cell = address / kCellBytes;
+  if (cell / kPageCells != last_number_) {
+    last_number_ = cell / kPageCells;
+    std::unique_ptr<Page>& page = pages_[last_number_];
+    if (!page) page = std::make_unique<Page>();
+    last_ = page.get();
   }
-  return kNothing;
+  return (*last_)[cell % kPageCells];
 }
 
-void Visibility::NoteWrite(uint64_t block, uint64_t address, uint32_t bytes, bool strong) {
-  const Stamp stamp = strong ? Stamp{kStrong, 0} : Stamp{static_cast<uint32_t>(block + 1), fences_[block]};
-  for (uint64_t k = 0; k < bytes; ++k) At(address + k) = stamp;
+Visibility::Access Visibility::Now(const Context& c, uint32_t lane) const {
+  return {static_cast<uint32_t>(c.block_index + 1), c.warp->index * kLanes + lane, c.time, fences_[c.block_index]};
 }
 
-bool CheckVisible(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes) {
-  for (uint32_t l = 0; l < kLanes; ++l) {
-    if (!(c.mask >> l & 1)) continue;
-    const uint64_t hidden = c.visibility->FindHidden(c.block_index, address[l], bytes, i->read_only);
-    if (hidden == Visibility::kNothing) continue;
-    const std::string place = Place(c, address[l], Space::kGlobal, static_cast<uint32_t>(ByteSize(i->type)));
-    StopWithFault(c, i, core::Fault::Kind::kNotVisible, l,
-                  hidden == Visibility::kReadOnlyPath
-                      ? fmt::format("read of {} through the read-only path (__ldg, const __restrict__), which this "
-                                    "launch has written: a GPU may answer with what was there before",
-                                    place)
-                      : fmt::format("read of {}, which block {} of this launch wrote without a __threadfence() since: "
-                                    "another block need not see it",
-                                    place, hidden));
-    return false;
+// Of another thread of the running block.
+bool Visibility::IsRace(const Context& c, uint32_t lane, const Access& other) const {
+  return other.block_and_one == c.block_index + 1 && other.fences == fences_[c.block_index] &&
+         !Ordered(c, lane, {other.thread / kLanes, other.thread % kLanes}, other.time);
+}
+
+bool Visibility::Read(Context& c, const Instruction* i, uint32_t lane, uint64_t address, uint32_t bytes) {
+  const Access now = Now(c, lane);
+  for (uint64_t at = address / kCellBytes * kCellBytes; at < address + bytes; at += kCellBytes) {
+    Cell& cell = At(at);
+    const Access& write = cell.write;
+    if (write.block_and_one != 0 && i->read_only) {
+      ReportNotVisible(c, i, lane, address,
+                       " through the read-only path (__ldg, const __restrict__), which this launch has written: a GPU "
+                       "may answer with what was there before");
+      return false;
+    }
+    const bool other_block =
+        write.block_and_one != 0 && write.block_and_one != kStrong && write.block_and_one != now.block_and_one;
+    if (other_block && fences_[write.block_and_one - 1] == write.fences) {
+      ReportNotVisible(c, i, lane, address,
+                       fmt::format(", which block {} of this launch wrote without a __threadfence() since: another "
+                                   "block need not see it",
+                                   write.block_and_one - 1));
+      return false;
+    }
+    if (bytes < kCellBytes) continue;
+    if (IsRace(c, lane, write)) {
+      ReportRace(c, i, lane, address, "a read", write.thread, "writes");
+      return false;
+    }
+    if (cell.read.block_and_one != now.block_and_one || cell.read.thread != now.thread) cell.other_read = cell.read;
+    cell.read = now;
   }
   return true;
 }
 
-void NoteWrites(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes) {
-  const bool strong = i->is_volatile || i->op == Op::kAtomic || i->op == Op::kReduction;
+bool Visibility::Write(Context& c, const Instruction* i, uint32_t lane, uint64_t address, uint32_t bytes) {
+  const bool strong = IsStrong(i);
+  for (uint64_t at = address / kCellBytes * kCellBytes; at < address + bytes; at += kCellBytes) {
+    Cell& cell = At(at);
+    for (const Access* read : {&cell.read, &cell.other_read})
+      if (!strong && bytes >= kCellBytes && IsRace(c, lane, *read)) {
+        ReportRace(c, i, lane, address, "a write", read->thread, "reads");
+        return false;
+      }
+    cell.write = Now(c, lane);
+    if (strong) cell.write.block_and_one = kStrong;
+  }
+  return true;
+}
+
+bool CheckVisible(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes) {
   for (uint32_t l = 0; l < kLanes; ++l)
-    if (c.mask >> l & 1) c.visibility->NoteWrite(c.block_index, address[l], bytes, strong);
+    if ((c.mask >> l & 1) && !c.visibility->Read(c, i, l, address[l], bytes)) return false;
+  return true;
+}
+
+bool CheckWrites(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes) {
+  for (uint32_t l = 0; l < kLanes; ++l)
+    if ((c.mask >> l & 1) && !c.visibility->Write(c, i, l, address[l], bytes)) return false;
+  return true;
 }
 
 }  // namespace warpwright::sim

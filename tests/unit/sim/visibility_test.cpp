@@ -44,6 +44,33 @@ extern "C" __global__ void own_results(int* out, int* parts, unsigned*) {
   __syncthreads();
   if (threadIdx.x == 0) out[0] = parts[(i + 1) % 64];
 }
+extern "C" __global__ void pairs_in_place(int* out, int* parts, unsigned*) {
+  int i = threadIdx.x;
+  if (blockIdx.x == 0) parts[i] = parts[i] + parts[i ^ 1];
+}
+extern "C" __global__ void pairs_in_step(int* out, int* parts, unsigned*) {
+  int i = threadIdx.x, sum = blockIdx.x == 0 ? parts[i] + parts[i ^ 1] : 0;
+  __syncwarp();
+  if (blockIdx.x == 0) parts[i] = sum;
+}
+extern "C" __global__ void own_pairs(int* out, int* parts, unsigned*) {
+  int i = 2 * threadIdx.x, a = parts[i], b = parts[i + 1];
+  if (blockIdx.x == 0) parts[i] = a - b, parts[i + 1] = a + b;
+}
+extern "C" __global__ void written_by_others(int* out, int* parts, unsigned*) {
+  if (blockIdx.x != 0) return;
+  parts[threadIdx.x] = threadIdx.x;
+  out[0] = parts[31 - threadIdx.x];
+}
+extern "C" __global__ void locked(int* out, int* parts, unsigned* lock) {
+  if (threadIdx.x % 16 != 0) return;
+  while (atomicCAS(lock, 0u, 1u) != 0u) {
+  }
+  __threadfence();
+  parts[0] += threadIdx.x;
+  __threadfence();
+  atomicExch(lock, 0u);
+}
 extern "C" __global__ void read_then_written(int* out, int* parts, unsigned*) {
   int i = (blockIdx.x * blockDim.x + threadIdx.x) % 64;
   if (blockIdx.x == 0) parts[i] = __ldg(&parts[i]) + 1;
@@ -74,6 +101,11 @@ TEST(Visibility, WhatOtherBlocksWrote) {
                {"atomic_read", ""},
                {"read_only_path", "read of parts[0] (buffer of 256 bytes) through the read-only path"},
                {"own_results", ""},
+               {"pairs_in_place", "race on global memory: a write of parts["},
+               {"pairs_in_step", ""},
+               {"own_pairs", ""},
+               {"written_by_others", "race on global memory: a read of parts["},
+               {"locked", ""},
                {"read_then_written", ""},
                {"written_then_read", "read of parts[0] (buffer of 256 bytes) through the read-only path"}};
   for (const auto& c : cases) {
@@ -85,7 +117,8 @@ TEST(Visibility, WhatOtherBlocksWrote) {
     const bool ok = kit.Run(c.kernel, {4, 1, 1}, {32, 1, 1}, 0, out, parts, arrived);
     EXPECT_EQ(ok, *c.message == '\0') << c.kernel << ": " << kit.fault.message;
     if (!ok) {
-      EXPECT_EQ(kit.fault.kind, core::Fault::Kind::kNotVisible) << c.kernel;
+      const bool race = std::string_view(c.message).starts_with("race");
+      EXPECT_EQ(kit.fault.kind, race ? core::Fault::Kind::kSharedRace : core::Fault::Kind::kNotVisible) << c.kernel;
       EXPECT_NE(kit.fault.message.find(c.message), std::string::npos) << c.kernel << ": " << kit.fault.message;
     }
     kit.options.visibility = nullptr;
