@@ -3,8 +3,9 @@
 //
 // secrets.json: {"<digest of an evaluation>": "<16 hexadecimal digits>"}. The number of a full evaluation is drawn when
 // the candidate has run already, and belongs to its text alone: who reads the file learns nothing about the next one.
-// Quick evaluations of a task share one number, which a model with access to the folder may read; no acceptance uses it.
-// A replay believes the folder, numbers and answers alike: a folder of somebody else's is no witness of its results.
+// Quick evaluations of a task share one number, which a model with access to the folder may read; no acceptance uses
+// it. A replay believes the folder, numbers and answers alike: a folder of somebody else's is no witness of its
+// results.
 #pragma once
 
 #include <cstdint>

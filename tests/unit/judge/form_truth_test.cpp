@@ -174,8 +174,7 @@ TEST(FormTruth, SumsThatAreKeptInHalvesAreNoSumsOfHalves) {
   const auto declined = setting.Add(Lifted(RowSums()));
   ASSERT_TRUE(declined) << declined.error().message;
   ASSERT_FALSE(*declined) << (*declined)->reason;
-  for (size_t i = 0; i < 20; ++i)
-    EXPECT_LT(setting.references[0].bound[i], 3 * 0x1p-11 * setting.magnitudes[i]) << i;
+  for (size_t i = 0; i < 20; ++i) EXPECT_LT(setting.references[0].bound[i], 3 * 0x1p-11 * setting.magnitudes[i]) << i;
 }
 
 // A row in which the original is right by chance says nothing about another order, nor about a wrong element.
