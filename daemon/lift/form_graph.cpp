@@ -108,6 +108,12 @@ uint64_t FormGraph::SignatureOf(const FormNode& node, std::span<const FormTerm> 
   return hash;
 }
 
+bool FormGraph::HasData(const FormNode& node, std::span<const FormTerm> terms) const {
+  if (node.op == FormOp::kConstant || node.op == FormOp::kScalar) return false;
+  if (node.op != FormOp::kLinear && node.op != FormOp::kProduct) return true;
+  return std::any_of(terms.begin(), terms.end(), [this](const FormTerm& term) { return nodes_[term.node].has_data; });
+}
+
 FormId FormGraph::Intern(FormNode node, std::vector<FormTerm> terms) {
   uint64_t key = Mix(static_cast<uint64_t>(node.op) << 24 | static_cast<uint64_t>(node.mode) << 16 | node.buffer,
                      static_cast<uint64_t>(node.element));
@@ -128,6 +134,7 @@ FormId FormGraph::Intern(FormNode node, std::vector<FormTerm> terms) {
   node.first = static_cast<uint32_t>(terms_.size());
   node.count = static_cast<uint32_t>(terms.size());
   node.signature = SignatureOf(node, terms);
+  node.has_data = HasData(node, terms);
   terms_.insert(terms_.end(), terms.begin(), terms.end());
   nodes_.push_back(node);
   const auto id = static_cast<FormId>(nodes_.size() - 1);

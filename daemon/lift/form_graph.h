@@ -58,6 +58,7 @@ struct FormNode {
   // Of the structure without elements, values and numbers of terms: what may be instances of one statement agree in it.
   uint64_t signature = 0;
   uint32_t line = 0;
+  bool has_data = false;  // depends on more than scalars, directly or as a sum or product
 };
 
 class FormGraph {
@@ -101,6 +102,7 @@ class FormGraph {
  private:
   FormId Intern(FormNode node, std::vector<FormTerm> terms);
   uint64_t SignatureOf(const FormNode& node, std::span<const FormTerm> terms) const;
+  bool HasData(const FormNode& node, std::span<const FormTerm> terms) const;
   bool Before(FormId a, FormId b) const;  // an order that does not depend on the order of creation where possible
   template <typename F>
   void ForEachRun(std::span<const FormTerm> terms, const F& visit) const;
@@ -114,7 +116,6 @@ class FormGraph {
   FormId CentredSquares(const std::vector<FormTerm>& sum);
   bool IsCallOf(FormId id, core::Function function) const;
   FormId ProductOfExponentials(double constant, const std::vector<FormTerm>& factors);
-  bool HasData(FormId id) const;
   FormId Distributed(double constant, const std::vector<FormTerm>& factors);
   bool IsPositive(FormId id) const;
   std::vector<FormTerm> Difference(FormId a, FormId b, double& value) const;

@@ -128,20 +128,11 @@ FormId FormGraph::ProductOfExponentials(double constant, const std::vector<FormT
   return Linear(0, {{Product(std::move(others)), constant}});
 }
 
-// Does it depend on more than scalars, directly or as a sum or product?
-bool FormGraph::HasData(FormId id) const {
-  const FormNode& node = nodes_[id];
-  if (node.op == FormOp::kConstant || node.op == FormOp::kScalar) return false;
-  if (node.op != FormOp::kLinear && node.op != FormOp::kProduct) return true;
-  const auto inner = terms(id);
-  return std::any_of(inner.begin(), inner.end(), [this](const FormTerm& term) { return HasData(term.node); });
-}
-
 // Over the terms of the only factor that is a sum over data; 0: there is none, or several.
 FormId FormGraph::Distributed(double constant, const std::vector<FormTerm>& factors) {
   constexpr uint32_t kMostTerms = 512;
   const auto is_sum = [this](const FormTerm& factor) {
-    return nodes_[factor.node].op == FormOp::kLinear && HasData(factor.node);
+    return nodes_[factor.node].op == FormOp::kLinear && nodes_[factor.node].has_data;
   };
   if (factors.size() < 2 || std::count_if(factors.begin(), factors.end(), is_sum) != 1) return 0;
   const FormTerm sum = *std::find_if(factors.begin(), factors.end(), is_sum);

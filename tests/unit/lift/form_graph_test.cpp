@@ -233,5 +233,19 @@ TEST(FormGraph, StopsAtItsLimit) {
   EXPECT_TRUE(graph.full());
 }
 
+// Steps of z = z^2 + c over scalars: every expression stands in the next one several times.
+TEST(FormGraph, ExpandsWhatSharesItsPartsAtOnce) {
+  Formulas f;
+  f.graph.Expand();
+  const FormId cx = f.graph.Scalar(0), cy = f.graph.Scalar(1);
+  FormId x = cx, y = cy;
+  for (int step = 0; step < 60; ++step) {
+    const FormId next = f.graph.Linear(0, {{f.Square(x), 1}, {f.Square(y), -1}, {cx, 1}});
+    y = f.graph.Linear(0, {{f.Product(x, y), 2}, {cy, 1}});
+    x = next;
+  }
+  EXPECT_FALSE(f.graph[x].has_data);
+}
+
 }  // namespace
 }  // namespace warpwright::lift
