@@ -150,6 +150,7 @@ class Comparator {
   void MeasureNarrowSums();
   bool UsesTruth(size_t index) const;
   bool UsesBound(size_t index) const;
+  bool MayOverflowOnItsWay(size_t index) const;
   bool IsTheTruth(size_t index, double value) const;
   struct Whole;  // what is measured over all elements
   // What is wrong with an element.

@@ -314,7 +314,8 @@ TEST(Compare, SumsThatOverflowOnTheirWayMayBeRight) {
       {"neither", 100, kInf, 110, core::DType::kF16, false},
       {"no number", 100, kInf, kNaN, core::DType::kF16, false},
       {"too large", 1e6, -kInf, kInf, core::DType::kF16, true},
-      {"too large, with the other sign", 1e6, kInf, -kInf, core::DType::kF16, false},
+      {"too large, to the other side first", 1e6, kInf, -kInf, core::DType::kF16, true},
+      {"too large, though the original is not", 100, 100, -kInf, core::DType::kF16, false},
       {"infinite for no reason", 100, 100, kInf, core::DType::kF16, false},
       {"summed in f32", 100, kInf, 100, core::DType::kF32, false},
   };
