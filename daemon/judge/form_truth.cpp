@@ -171,7 +171,9 @@ void FormTruth::ChooseModels(const std::map<std::string, core::PrecisionUse>& pr
   for (const auto& [dtype, name] : {std::pair(core::DType::kF16, "f16"), {core::DType::kBF16, "bf16"}})
     for (const char* use : {"to ", "arithmetic in ", "sums in "})
       if (precision.contains(std::string(use) + name)) {
-        models_.push_back({dtype, approximate, true});
+        // Where nothing is computed in them, they are only kept.
+        const auto has = [&](const char* what) { return precision.contains(std::string(what) + name); };
+        if (!has("arithmetic in ") && !has("sums in ")) models_.push_back({dtype, approximate, true});
         models_.push_back({dtype, approximate});
         break;
       }
