@@ -15,6 +15,9 @@
 
 namespace warpwright::core {
 
+// In DeviceRun::seconds and Timed::seconds: waiting until others have left the device. It is no time of the run.
+inline constexpr const char* kLeaseSeconds = "lease";
+
 struct DeviceRequest {
   const CompiledModule* module = nullptr;
   const LaunchPlan* plan = nullptr;  // validated

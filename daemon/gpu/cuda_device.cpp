@@ -1,5 +1,7 @@
 #include "gpu/cuda_device.h"
 
+#include <chrono>
+
 #include "gpu/execution.h"
 #include "gpu/lease.h"
 #include "gpu/timing_run.h"
@@ -13,7 +15,7 @@ using gpu::Tools;
 
 class CudaDevice final : public core::Device {
  public:
-  CudaDevice(std::unique_ptr<Context> context, std::unique_ptr<Tools> tools, Lease lease, std::function<void()> on_wait)
+  CudaDevice(std::unique_ptr<Context> context, std::unique_ptr<Tools> tools, Lease lease, std::function<void(bool waits)> on_wait)
       : context_(std::move(context)),
         tools_(std::move(tools)),
         lease_(std::move(lease)),
@@ -28,18 +30,49 @@ class CudaDevice final : public core::Device {
   bool modelled() const override { return false; }
 
   Result<core::DeviceOutcome> Run(const core::DeviceRequest& request) override {
-    WW_ASSIGN(const Lease::Guard held, lease_.Take(on_wait_));
+    const bool shares = SharesGpu(request);
+    WW_ASSIGN(const Held held, Take(shares ? Lease::Use::kShared : Lease::Use::kAlone));
     if (request.options.counters && !counters_) {
       WW_ASSIGN(counters_, gpu::CounterSession::Create(context_->handle(), context_->device()));
     }
-    return Explained(gpu::Execution(*context_, *tools_, counters_ ? &*counters_ : nullptr, request).Run());
+    const auto deadline = shares ? kLeaseSeats * kRunDeadline : kRunDeadline;
+    auto ran =
+        Explained(gpu::Execution(*context_, *tools_, counters_ ? &*counters_ : nullptr, request, deadline).Run());
+    if (ran)
+      if (auto* run = std::get_if<core::DeviceRun>(&*ran)) run->seconds[core::kLeaseSeconds] = held.waited_s;
+    return ran;
   }
   Result<core::DeviceTimingOutcome> Time(const core::DeviceTimingRequest& request) override {
-    WW_ASSIGN(const Lease::Guard held, lease_.Take(on_wait_));
-    return Explained(gpu::TimingRun(*context_, *tools_, request).Run());
+    WW_ASSIGN(const Held held, Take(Lease::Use::kAlone));
+    auto timed = Explained(gpu::TimingRun(*context_, *tools_, request).Run());
+    if (timed)
+      if (auto* run = std::get_if<core::Timed>(&*timed)) run->seconds[core::kLeaseSeconds] = held.waited_s;
+    return timed;
   }
 
  private:
+  struct Held {
+    Lease::Guard guard;
+    double waited_s = 0;
+  };
+  Result<Held> Take(Lease::Use use) {
+    const auto begin = std::chrono::steady_clock::now();
+    bool waited = false;
+    WW_ASSIGN(Lease::Guard guard, lease_.Take(use, [&] {
+      waited = true;
+      if (on_wait_) on_wait_(true);
+    }));
+    if (waited && on_wait_) on_wait_(false);
+    return Held{std::move(guard), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
+  }
+  // Nothing is timed, nothing is to be scheduled otherwise than usual, and there is memory for all who may share.
+  bool SharesGpu(const core::DeviceRequest& request) const {
+    uint64_t bytes = 0;
+    for (const core::PlanBuffer& buffer : request.plan->buffers) bytes += buffer.bytes;
+    constexpr uint64_t kCopies = 3;  // of contents, of results of several runs, and those that are run with
+    return !request.options.counters && request.options.perturbation == core::Perturbation::kNone &&
+           kLeaseSeats * kCopies * bytes < static_cast<uint64_t>(context_->facts().memory_bytes) / 2;
+  }
   template <typename T>
   Result<T> Explained(Result<T> outcome) const {
     if (!outcome) return Fail(context_->Explain(std::move(outcome).error()));
@@ -50,13 +83,13 @@ class CudaDevice final : public core::Device {
   std::unique_ptr<Tools> tools_;
   std::optional<gpu::CounterSession> counters_;  // opened on first use
   Lease lease_;
-  std::function<void()> on_wait_;
+  std::function<void(bool waits)> on_wait_;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<core::Device>> MakeCudaDevice(const std::string& name, const compile::Compiler& compiler,
-                                                     std::function<void()> on_wait) {
+                                                     std::function<void(bool waits)> on_wait) {
   WW_ASSIGN(const int index, gpu::GpuIndex(name));
   WW_ASSIGN(Context created, Context::Create(index));
   auto context = std::make_unique<Context>(std::move(created));

@@ -18,6 +18,6 @@ namespace warpwright::gpu {
 // process. `compiler` must outlive the device: its own kernels (cache flushes, comparisons) are compiled for this GPU.
 // kEnvironment: no driver, no such GPU, or a chip without data in config/chips.
 Result<std::unique_ptr<core::Device>> MakeCudaDevice(const std::string& name, const compile::Compiler& compiler,
-                                                     std::function<void()> on_wait);
+                                                     std::function<void(bool waits)> on_wait);
 
 }  // namespace warpwright::gpu

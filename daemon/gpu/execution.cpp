@@ -91,7 +91,7 @@ Result<std::vector<std::byte>> Execution::KeptState() {
 
 Step Execution::RunPlan() {
   WW_STEP(replay_->Setup(tools_.stream()));
-  WW_STEP(context_.Wait(tools_.stream()));
+  WW_STEP(context_.Wait(tools_.stream(), deadline_));
   const std::vector<size_t> filled = FilledWorkspaces(*request_.plan);
   const bool has_state = module_->has_variables() || !filled.empty();
   std::vector<std::byte> before, after;
@@ -100,7 +100,7 @@ Step Execution::RunPlan() {
   }
   WW_STEP(replay_->Run(tools_.stream()));
   const auto launches = replay_->Launches();
-  WW_STEP(context_.Wait(tools_.stream(), kRunDeadline, launches.empty() ? "" : launches.front()->kernel));
+  WW_STEP(context_.Wait(tools_.stream(), deadline_, launches.empty() ? "" : launches.front()->kernel));
   if (!has_state) return std::nullopt;
   WW_ASSIGN(after, KeptState());
   std::vector<std::string> changed = module_->Different(before, after);

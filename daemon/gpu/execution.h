@@ -20,9 +20,10 @@ core::LaunchReport DescribeLaunch(const core::Chip& chip, const core::KernelLaun
 
 class Execution {
  public:
-  // `counters` may be null: then nothing is counted.
-  Execution(Context& context, Tools& tools, CounterSession* counters, const core::DeviceRequest& request)
-      : context_(context), tools_(tools), counters_(counters), request_(request) {}
+  // `counters` may be null: then nothing is counted. A plan that runs longer than `deadline` counts as hung.
+  Execution(Context& context, Tools& tools, CounterSession* counters, const core::DeviceRequest& request,
+            std::chrono::seconds deadline)
+      : context_(context), tools_(tools), counters_(counters), request_(request), deadline_(deadline) {}
   Result<core::DeviceOutcome> Run();
 
  private:
@@ -47,6 +48,7 @@ class Execution {
   Tools& tools_;
   CounterSession* counters_;
   const core::DeviceRequest& request_;
+  std::chrono::seconds deadline_;
   std::unique_ptr<LoadedModule> module_;
   std::unique_ptr<BufferSet> buffers_;
   std::unique_ptr<Replay> replay_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <string_view>
 #include <tuple>
 
@@ -224,11 +225,6 @@ SizeRelations SizeRelations::Of(const core::KernelSpec& spec) {
     if (found.Has(argument.name)) found.order_.push_back(argument.name);
   }
   return found;
-}
-
-std::optional<core::Size> SizeRelations::Find(const std::string& name) const {
-  const auto relation = relations_.find(name);
-  return relation == relations_.end() ? std::nullopt : std::optional(relation->second);
 }
 
 void SizeRelations::Follow(Scalars& scalars, bool windows_alone) const {

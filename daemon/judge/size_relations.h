@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -37,7 +36,6 @@ class SizeRelations {
   void Follow(Scalars& scalars) const { Follow(scalars, false); }
   // Of outputs' extents that windows leave alone: other sizes may differ here that are equal in every case.
   void FollowWindows(Scalars& scalars) const { Follow(scalars, true); }
-  std::optional<core::Size> Find(const std::string& name) const;
 
  private:
   void Follow(Scalars& scalars, bool windows_alone) const;

@@ -272,14 +272,11 @@ class Lifting {
   // Makes a shape the next at which a scalar is another number than at all shapes so far: a stride that was always two
   // may stand anywhere in the form. False: there is none, or no time.
   bool BringForwardWhatVaries() {
+    const core::Sizes first = Named(shapes_[0]->scalars).sizes;
     const auto varies = [&](const LiftShape* shape) {
       const core::Sizes sizes = Named(shape->scalars).sizes;
       return IsAffordable(*shape) && std::any_of(sizes.begin(), sizes.end(), [&](const auto& size) {
-               return std::all_of(shapes_.begin(), shapes_.begin() + static_cast<std::ptrdiff_t>(next_),
-                                  [&](const LiftShape* tried) {
-                                    return Named(tried->scalars).sizes.at(size.first) != size.second;
-                                  }) &&
-                      IsConstant(size.first);
+               return size.second != first.at(size.first) && IsConstant(size.first, first.at(size.first));
              });
     };
     const auto next = shapes_.begin() + static_cast<std::ptrdiff_t>(next_);
@@ -289,11 +286,9 @@ class Lifting {
     return true;
   }
   // At all shapes that were tried.
-  bool IsConstant(const std::string& name) const {
+  bool IsConstant(const std::string& name, int64_t value) const {
     return std::all_of(shapes_.begin(), shapes_.begin() + static_cast<std::ptrdiff_t>(next_),
-                       [&](const LiftShape* tried) {
-                         return Named(tried->scalars).sizes.at(name) == Named(shapes_[0]->scalars).sizes.at(name);
-                       });
+                       [&](const LiftShape* tried) { return Named(tried->scalars).sizes.at(name) == value; });
   }
 
   std::string Describe(const FormAtShape& shape) const {

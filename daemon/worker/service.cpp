@@ -171,6 +171,18 @@ void AddParameters(const core::LaunchPlan& plan, std::set<double>& numbers) {
   }
 }
 
+// Parts of a run by their names; waiting for the device is a stage of its own, and no time of the run.
+void AddDeviceTime(const std::map<std::string, double>& parts, std::map<std::string, double>& seconds) {
+  for (const auto& [part, spent] : parts) {
+    if (part != core::kLeaseSeconds) {
+      seconds["run: " + part] += spent;
+      continue;
+    }
+    seconds[std::string(kLeaseStage)] += spent;
+    seconds[std::string(kRunStage)] -= spent;
+  }
+}
+
 }  // namespace
 
 Result<const source::SliceOutcome*> Service::SliceOnce(const core::SourceRef& source, const std::string& entry) {
@@ -300,7 +312,7 @@ Result<const compile::Compiler*> Service::TheCompiler() {
 Result<core::Device*> Service::DeviceFor(const std::string& name) {
   auto found = devices_.find(name);
   if (found == devices_.end()) {
-    WW_ASSIGN(auto device, open_device_(name, {[this] { return TheCompiler(); }, [this] { announce_(kLeaseStage); }}));
+    WW_ASSIGN(auto device, open_device_(name, {[this] { return TheCompiler(); }, [this](bool waits) { announce_(waits ? kLeaseStage : kRunStage); }}));
     found = devices_.emplace(name, std::move(device)).first;
   }
   return found->second.get();
@@ -395,7 +407,7 @@ Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& reques
   executed.notes = std::move(run.notes);
   if (!launches_note.empty()) executed.notes.push_back(std::move(launches_note));
   executed.lines = std::move(run.lines);
-  for (const auto& [part, spent] : run.seconds) executed.seconds["run: " + part] += spent;
+  AddDeviceTime(run.seconds, executed.seconds);
   executed.precision = compile::FindPrecision(prepared.module->ptx);
   std::set<double> numbers = compile::FindNumbers(prepared.module->ptx);
   for (const int64_t number : source::IntegerLiterals(request.source.text)) numbers.insert(static_cast<double>(number));
@@ -437,7 +449,7 @@ Result<core::TimeOutcome> Service::Time(const core::TimeRequest& request) {
   if (auto* fault = std::get_if<core::Fault>(&outcome))
     return core::TimeOutcome(core::Faulted{std::move(*fault), request.case_name});
   core::Timed& timed = std::get<core::Timed>(outcome);
-  for (const auto& [part, spent] : timed.seconds) seconds["run: " + part] += spent;
+  AddDeviceTime(timed.seconds, seconds);
   timed.seconds = std::move(seconds);
   return core::TimeOutcome(std::move(timed));
 }

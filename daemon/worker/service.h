@@ -23,7 +23,8 @@ namespace warpwright::worker {
 // What a device may need from the service.
 struct DeviceNeeds {
   std::function<Result<const compile::Compiler*>()> compiler;  // outlives the device; looked for on first use
-  std::function<void()> on_wait;  // must be called before waiting for hardware that other processes use
+  // Must be called with true before waiting for hardware that other processes use, with false when it is there.
+  std::function<void(bool waits)> on_wait;
 };
 // The device of a request by its name, "sim:h200" or "cuda:1". The worker's main defines which ones there are
 // (cli/worker_devices.h).

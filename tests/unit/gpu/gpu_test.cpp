@@ -70,43 +70,102 @@ INSTANTIATE_TEST_SUITE_P(
             {}},
         VariablesRow{"shared memory of the module", ".extern .shared .align 16 .b8 dynamic[];\n", {}, {}}));
 
-TEST(Lease, IsHeldByOneProcessAtATimeAndEndsWithIt) {
-  const std::string uuid = "test-" + std::to_string(::getpid());
-  auto lease = Lease::Open(uuid);
-  ASSERT_TRUE(lease) << lease.error().Format();
-  int told[2], go[2];
-  ASSERT_EQ(::pipe(told), 0);
-  ASSERT_EQ(::pipe(go), 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    auto other = Lease::Open(uuid);
-    if (!other) ::_exit(1);
-    auto held = other->Take({});
-    if (!held) ::_exit(2);
-    char byte = 'h';
-    if (::write(told[1], &byte, 1) != 1 || ::read(go[0], &byte, 1) != 1) ::_exit(3);
-    ::_exit(0);  // without releasing it
+// Another process that takes a lease of `uuid`, says so, and ends when it is told to, without giving it back.
+class OtherHolder {
+ public:
+  OtherHolder(const std::string& uuid, Lease::Use use) {
+    int told[2], go[2];
+    if (::pipe(told) != 0 || ::pipe(go) != 0) ::abort();
+    child_ = ::fork();
+    if (child_ == 0) {
+      auto lease = Lease::Open(uuid);
+      if (!lease) ::_exit(1);
+      auto held = lease->Take(use, {});
+      if (!held) ::_exit(2);
+      char byte = 'h';
+      if (::write(told[1], &byte, 1) != 1 || ::read(go[0], &byte, 1) != 1) ::_exit(3);
+      ::_exit(0);
+    }
+    told_ = told[0];
+    go_ = go[1];
   }
-  char byte = 0;
-  ASSERT_EQ(::read(told[0], &byte, 1), 1);
+  ~OtherHolder() {
+    End();
+    int status = 0;
+    ::waitpid(child_, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  void AwaitItHolds() {
+    char byte = 0;
+    ASSERT_EQ(::read(told_, &byte, 1), 1);
+  }
+  void End() {
+    if (!std::exchange(ended_, true)) ASSERT_EQ(::write(go_, "g", 1), 1);
+  }
+
+ private:
+  pid_t child_ = 0;
+  int told_ = -1, go_ = -1;
+  bool ended_ = false;
+};
+
+class LeaseTest : public testing::Test {
+ protected:
+  void TearDown() override {
+    for (const char* folder : {"/run/lock", "/tmp"})
+      for (const char* file : {".lock", ".seat0", ".seat1", ".seat2", ".seat3"})
+        ::unlink((std::string(folder) + "/warpwright-gpu-" + uuid_ + file).c_str());
+  }
+  const std::string uuid_ = "test-" + std::to_string(::getpid());
+};
+
+struct LeaseRow {
+  Lease::Use held, asked;
+  bool waits;
+};
+class LeaseUseTest : public LeaseTest, public testing::WithParamInterface<LeaseRow> {};
+TEST_P(LeaseUseTest, WaitsForOthersUntilTheyEnd) {
+  auto lease = Lease::Open(uuid_);
+  ASSERT_TRUE(lease) << lease.error().Format();
+  OtherHolder other(uuid_, GetParam().held);
+  other.AwaitItHolds();
   bool waited = false;
   {
-    const auto held = lease->Take([&] {
+    const auto held = lease->Take(GetParam().asked, [&] {
       waited = true;
-      ASSERT_EQ(::write(go[1], "g", 1), 1);
+      other.End();
     });
     ASSERT_TRUE(held);
   }
-  EXPECT_TRUE(waited);
+  EXPECT_EQ(waited, GetParam().waits);
+  other.End();
   waited = false;
-  const auto again = lease->Take([&] { waited = true; });
+  if (!GetParam().waits) return;
+  const auto again = lease->Take(GetParam().asked, [&] { waited = true; });
   EXPECT_TRUE(again);
   EXPECT_FALSE(waited) << "it was given back";
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
-  for (const char* folder : {"/run/lock", "/tmp"})
-    ::unlink((std::string(folder) + "/warpwright-gpu-" + uuid + ".lock").c_str());
+}
+INSTANTIATE_TEST_SUITE_P(All, LeaseUseTest,
+                         testing::Values(LeaseRow{Lease::Use::kAlone, Lease::Use::kAlone, true},
+                                         LeaseRow{Lease::Use::kAlone, Lease::Use::kShared, true},
+                                         LeaseRow{Lease::Use::kShared, Lease::Use::kAlone, true},
+                                         LeaseRow{Lease::Use::kShared, Lease::Use::kShared, false}));
+
+TEST_F(LeaseTest, HasAsManySeatsAsItSaysAndNoMore) {
+  std::vector<std::unique_ptr<OtherHolder>> others;
+  for (int i = 0; i < gpu::kLeaseSeats; ++i) {
+    others.push_back(std::make_unique<OtherHolder>(uuid_, Lease::Use::kShared));
+    others.back()->AwaitItHolds();
+  }
+  auto lease = Lease::Open(uuid_);
+  ASSERT_TRUE(lease) << lease.error().Format();
+  bool waited = false;
+  const auto held = lease->Take(Lease::Use::kShared, [&] {
+    waited = true;
+    for (auto& other : others) other->End();
+  });
+  EXPECT_TRUE(held);
+  EXPECT_TRUE(waited);
 }
 
 TEST(ChipOf, TakesTheListedChipByItsName) {
