@@ -1,5 +1,6 @@
 #include "core/dtype.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -39,28 +40,27 @@ void Store(std::byte* data, size_t index, T value) {
   std::memcpy(data + index * sizeof(T), &value, sizeof(T));
 }
 
-// Rounds to a binary format with `mantissa` stored bits, minimum exponent `emin` and maximum exponent `emax`, and packs
-// it.
-uint16_t PackSmallFloat(double value, int mantissa, int emin, int emax) {
-  const int exponent_bits = 15 - mantissa;
-  const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  const uint16_t infinity = static_cast<uint16_t>(((1u << exponent_bits) - 1) << mantissa);
-  if (std::isnan(value)) return sign | infinity | static_cast<uint16_t>(1u << (mantissa - 1));
-  const double magnitude = std::fabs(value);
-  if (std::isinf(magnitude)) return sign | infinity;
-  if (magnitude == 0) return sign;
-  int exponent = std::max(std::ilogb(magnitude), emin);
-  // nearbyint rounds to nearest even, exactly: the scaled value has at most 53 significant bits.
-  double scaled = std::nearbyint(std::ldexp(magnitude, mantissa - exponent));
-  if (scaled >= std::ldexp(1.0, mantissa + 1)) {
-    scaled /= 2;
-    ++exponent;
+// Rounds to a binary format with `mantissa` stored bits and minimum exponent `emin`, whose exponents' bits fill the
+// rest of 16, and packs it.
+template <int mantissa, int emin>
+uint16_t PackSmallFloat(double value) {
+  constexpr int kShift = 52 - mantissa;
+  constexpr uint64_t kInfinity = ((1u << (15 - mantissa)) - 1) << mantissa;
+  constexpr double kSmallestNormal = emin < -100 ? 0x1p-126 : 0x1p-14;
+  const auto bits = std::bit_cast<uint64_t>(value);
+  const auto sign = static_cast<uint16_t>(bits >> 48 & 0x8000);
+  const uint64_t magnitude = bits & 0x7fffffffffffffff;
+  const double absolute = std::bit_cast<double>(magnitude);
+  if (absolute >= kSmallestNormal && magnitude < 0x7ff0000000000000) {
+    // To the nearest, to even: a carry out of the mantissa makes the next exponent, as it should.
+    const uint64_t rounded = (magnitude + ((uint64_t{1} << (kShift - 1)) - 1) + (magnitude >> kShift & 1)) >> kShift;
+    const uint64_t rebased = rounded - (static_cast<uint64_t>(1023 + emin - 1) << mantissa);
+    return sign | static_cast<uint16_t>(std::min(rebased, kInfinity));
   }
-  if (exponent > emax) return sign | infinity;
-  const auto units = static_cast<uint32_t>(scaled);
-  const bool subnormal = units < (1u << mantissa);
-  const uint32_t biased = subnormal ? 0 : static_cast<uint32_t>(exponent - emin + 1);
-  return sign | static_cast<uint16_t>((biased << mantissa) | (units & ((1u << mantissa) - 1)));
+  if (magnitude > 0x7ff0000000000000) return sign | static_cast<uint16_t>(kInfinity | 1u << (mantissa - 1));
+  if (magnitude == 0x7ff0000000000000) return sign | static_cast<uint16_t>(kInfinity);
+  // Units of the smallest subnormal: 2^mantissa of them are the smallest normal, bit for bit.
+  return sign | static_cast<uint16_t>(std::nearbyint(std::ldexp(absolute, mantissa - emin)));
 }
 
 }  // namespace
@@ -77,27 +77,15 @@ double MachineEpsilon(DType dtype) { return FactsOf(dtype).epsilon; }
 double LargestFinite(DType dtype) { return FactsOf(dtype).largest; }
 double SmallestNormal(DType dtype) { return FactsOf(dtype).smallest_normal; }
 
-uint16_t DoubleToHalf(double value) { return PackSmallFloat(value, 10, -14, 15); }
-uint16_t DoubleToBFloat16(double value) { return PackSmallFloat(value, 7, -126, 127); }
+uint16_t DoubleToHalf(double value) { return PackSmallFloat<10, -14>(value); }
+uint16_t DoubleToBFloat16(double value) { return PackSmallFloat<7, -126>(value); }
 uint16_t FloatToHalf(float value) { return DoubleToHalf(value); }
-
-float HalfToFloat(uint16_t bits) {
-  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16;
-  const uint32_t exponent = (bits >> 10) & 31, mantissa = bits & 1023;
-  if (exponent == 31) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
-  if (exponent == 0) {
-    const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
-    return sign != 0 ? -magnitude : magnitude;
-  }
-  return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
-}
 
 uint16_t FloatToBFloat16(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   if (std::isnan(value)) return static_cast<uint16_t>((bits >> 16) | 0x40);
   return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
-float BFloat16ToFloat(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 
 double LoadAsDouble(DType dtype, const std::byte* data, size_t index) {
   switch (dtype) {

@@ -1,6 +1,7 @@
 // Element types of the manifest, of safetensors files and of recorded references.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -20,9 +21,18 @@ bool IsFloat(DType dtype);
 
 // Round to nearest even; NaN stays NaN (quiet), overflow gives infinity, subnormals are kept.
 uint16_t FloatToHalf(float value);
-float HalfToFloat(uint16_t bits);
+inline float HalfToFloat(uint16_t bits) {
+  const uint32_t sign = static_cast<uint32_t>(bits & 0x8000) << 16, magnitude = static_cast<uint32_t>(bits & 0x7fff)
+                                                                                << 13;
+  constexpr uint32_t kExponent = 0x1fu << 23, kRebase = 112u << 23;
+  const bool infinite = (magnitude & kExponent) == kExponent, subnormal = (magnitude & kExponent) == 0;
+  // A subnormal's mantissa below the exponent of 2^-14, which is taken off again: no branch.
+  const float below = std::bit_cast<float>(magnitude + kRebase + (1u << 23)) - 0x1p-14f;
+  const uint32_t normal = magnitude + (infinite ? 2 * kRebase : kRebase);
+  return std::bit_cast<float>(sign | (subnormal ? std::bit_cast<uint32_t>(below) : normal));
+}
 uint16_t FloatToBFloat16(float value);
-float BFloat16ToFloat(uint16_t bits);
+inline float BFloat16ToFloat(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 // Directly from f64, without the double rounding through f32.
 uint16_t DoubleToHalf(double value);
 uint16_t DoubleToBFloat16(double value);

@@ -15,7 +15,8 @@ using gpu::Tools;
 
 class CudaDevice final : public core::Device {
  public:
-  CudaDevice(std::unique_ptr<Context> context, std::unique_ptr<Tools> tools, Lease lease, std::function<void(bool waits)> on_wait)
+  CudaDevice(std::unique_ptr<Context> context, std::unique_ptr<Tools> tools, Lease lease,
+             std::function<void(bool waits)> on_wait)
       : context_(std::move(context)),
         tools_(std::move(tools)),
         lease_(std::move(lease)),

@@ -137,6 +137,7 @@ Result<std::optional<CountersUnavailable>> CountPlan(CounterSession& session, Co
   }
   const auto& counted = std::get<CountedLaunches>(outcome);
   for (size_t i = 0; i < reports.size(); ++i) Fill(reports[i], counted.launches[i], chip);
+  plan.spent("count");
   if (tier == CounterTier::kCore) return std::nullopt;  // the hottest lines cost one or two more runs
 
   const auto load = [&]() -> Status {
@@ -144,6 +145,7 @@ Result<std::optional<CountersUnavailable>> CountPlan(CounterSession& session, Co
     return plan.prepare();
   };
   WW_ASSIGN(const SamplingOutcome sampling, session.Sample(module, {load, plan.run, plan.expected_us}));
+  plan.spent("sample");
   if (const auto* unavailable = std::get_if<CountersUnavailable>(&sampling)) return *unavailable;
   const auto& sampled = std::get<SampledLines>(sampling);
   if (sampled.samples > 0 && sampled.foreign == sampled.samples)

@@ -70,6 +70,7 @@ struct CountedRun {
   std::function<Status()>
       reload;  // loads the module once more: that copy is what is prepared and run afterwards (see SampledRun)
   double expected_us = 0;
+  std::function<void(const char* part)> spent = [](const char*) {};  // at the end of each: "count", "sample"
 };
 // Counters and hottest lines of a plan whose launches are described and timed in `reports`, in order; launches of one
 // kernel share its lines. If counters are unavailable, everything that needs them is marked unmeasured and the reason

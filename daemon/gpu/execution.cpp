@@ -261,6 +261,7 @@ Step Execution::Count() {
     return as_status(Load());
   };
   counted.expected_us = run_.time_us;
+  counted.spent = [this](const char* part) { Spent(part); };
   const CounterTier tier = TierOf(request_.options.depth);
   auto unavailable = CountPlan(*counters_, tier, context_.chip(), *request_.module, counted, run_.launches);
   if (fault) return std::move(*fault);
@@ -321,7 +322,6 @@ Step Execution::Steps() {
   WW_STEP(Measure());
   Spent("time");
   if (counters_ != nullptr) WW_STEP(Count());
-  Spent("count");
   return std::nullopt;
 }
 

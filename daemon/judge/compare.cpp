@@ -83,14 +83,7 @@ ToleranceOverrides ToleranceOverridesOf(const core::KernelSpec& spec) {
           spec.allow.contains(core::Allow::kReducedPrecision)};
 }
 
-double UlpOf(core::DType dtype, double value) {
-  const double magnitude = std::fabs(value), normal = core::SmallestNormal(dtype),
-               epsilon = core::MachineEpsilon(dtype);
-  if (!(magnitude > normal)) return normal * epsilon;
-  // The power of two at or below it.
-  constexpr uint64_t kExponent = 0x7ff0000000000000;
-  return std::bit_cast<double>(std::bit_cast<uint64_t>(magnitude) & kExponent) * epsilon;
-}
+double UlpOf(core::DType dtype, double value) { return UnitsOf(dtype).At(value); }
 
 double EstimateAccumulation(const core::KernelSpec& spec, const core::Case& c, const core::Argument& output) {
   const auto variables = core::IntegerScalars(c);

@@ -39,6 +39,8 @@
 // exact sum of inputs that are off by about sqrt(K) roundings. C is at most 1e-3 of the output's usual magnitude.
 #pragma once
 
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -188,5 +190,21 @@ class Comparator {
 
 // Distance from |value| to the next larger value of the dtype.
 double UlpOf(core::DType dtype, double value);
+
+// The same for many values of one type.
+class UnitsOf {
+ public:
+  explicit UnitsOf(core::DType dtype) : normal_(core::SmallestNormal(dtype)), epsilon_(core::MachineEpsilon(dtype)) {}
+  double At(double value) const {
+    const double magnitude = std::fabs(value);
+    if (!(magnitude > normal_)) return normal_ * epsilon_;
+    // The power of two at or below it.
+    constexpr uint64_t kExponent = 0x7ff0000000000000;
+    return std::bit_cast<double>(std::bit_cast<uint64_t>(magnitude) & kExponent) * epsilon_;
+  }
+
+ private:
+  double normal_, epsilon_;
+};
 
 }  // namespace warpwright::judge

@@ -17,13 +17,15 @@ void AddShares(const OutputReference& reference, std::optional<core::DType> narr
   const size_t count = values.size();
   const double *truth = reference.truth.data() + first, *bound = reference.bound.data() + first;
   Block shares;
-  if (narrowed)
+  if (narrowed) {
+    const UnitsOf units(*narrowed);
     for (size_t k = 0; k < count; ++k) {
-      const double error = values[k] - truth[k], rounding = 0.5 * UlpOf(*narrowed, truth[k]);
+      const double error = values[k] - truth[k], rounding = 0.5 * units.At(truth[k]);
       shares[k] = std::copysign(std::max(0.0, std::fabs(error) - rounding), error) / bound[k];
     }
-  else
+  } else {
     for (size_t k = 0; k < count; ++k) shares[k] = (values[k] - truth[k]) / bound[k];
+  }
   for (size_t k = 0; k < count; ++k) {
     if (!(bound[k] > 0 && bound[k] <= kLargest && std::fabs(truth[k]) <= kLargest && std::fabs(values[k]) <= kLargest))
       continue;

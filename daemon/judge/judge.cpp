@@ -196,6 +196,7 @@ Result<std::optional<core::Verdict>> Judge::State::MeasureOriginal(const core::C
   WW_ASSIGN(const std::vector<core::BufferContent> inputs,
             MakeInputs(spec, c, InputVariant::kBase, options.seed, options.repository));
   RunConfiguration setting{.source = &original, .spec = &spec, .c = &c, .device = device, .options = MeasureOptions(c)};
+  if (!timed) setting.options.depth = core::CounterDepth::kCore;  // only how much work it is
   WW_ASSIGN(RunOutcome outcome, RunKernel(trusted, setting, inputs));
   if (auto* verdict = std::get_if<core::Verdict>(&outcome)) return std::optional<core::Verdict>(std::move(*verdict));
   core::Executed& run = std::get<core::Executed>(outcome);

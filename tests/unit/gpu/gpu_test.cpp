@@ -100,7 +100,8 @@ class OtherHolder {
     ASSERT_EQ(::read(told_, &byte, 1), 1);
   }
   void End() {
-    if (!std::exchange(ended_, true)) ASSERT_EQ(::write(go_, "g", 1), 1);
+    if (std::exchange(ended_, true)) return;
+    ASSERT_EQ(::write(go_, "g", 1), 1);
   }
 
  private:
