@@ -10,6 +10,7 @@
 #include <limits>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "base/parallel.h"
 #include "judge/error_shares.h"
@@ -489,9 +490,10 @@ bool Comparator::Accepts(std::span<const std::byte> actual) const {
   };
   check(0, std::min(kFirst, count_));
   if (!accepted) return false;
+  base::ParallelFor(count_, check);  // what is the most that may be allowed, before what is dear to find out
+  if (!accepted) return false;
   const Whole whole = MeasureWhole(actual);
-  allowance = whole.allowance();
-  base::ParallelFor(count_, check);
+  if (whole.allowance() != std::exchange(allowance, whole.allowance())) base::ParallelFor(count_, check);
   return accepted && !CheckTotals(whole);
 }
 

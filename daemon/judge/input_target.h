@@ -1,6 +1,8 @@
 // One buffer to be filled with inputs. Private to judge/.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <span>
 #include <string>
@@ -10,6 +12,7 @@
 #include "base/result.h"
 #include "core/dtype.h"
 #include "core/kernel_spec.h"
+#include "judge/drawn_numbers.h"
 
 namespace warpwright::judge {
 
@@ -31,16 +34,21 @@ inline tl::unexpected<Error> BadInit(const InputTarget& target, const std::strin
                     .line = target.argument.line});
 }
 
-// `at(i)` for each element, with the dispatch on the dtype outside the loop.
-template <typename At>
-void Fill(core::DType dtype, std::span<std::byte> bytes, At at) {
-  const size_t count = bytes.size() / core::SizeOf(dtype);
+// `make(first, values)` gives the elements from `first` on, some hundred at a time, with the dispatch on the dtype
+// outside the loop.
+template <typename Make>
+void FillBlocks(core::DType dtype, std::span<std::byte> bytes, Make make) {
+  constexpr size_t kBlock = 256;
   const auto store = [&](auto convert) {
     using T = decltype(convert(0.0));
-    base::ParallelFor(count, [&](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i) {
-        const T value = convert(at(i));
-        std::memcpy(bytes.data() + i * sizeof(T), &value, sizeof(T));
+    base::ParallelFor(bytes.size() / sizeof(T), [&](size_t begin, size_t end) {
+      std::array<double, kBlock> block;
+      std::array<T, kBlock> converted;
+      for (size_t first = begin; first < end; first += kBlock) {
+        const size_t count = std::min(kBlock, end - first);
+        make(first, std::span(block).first(count));
+        for (size_t k = 0; k < count; ++k) converted[k] = convert(block[k]);
+        std::memcpy(bytes.data() + first * sizeof(T), converted.data(), count * sizeof(T));
       }
     });
   };
@@ -48,7 +56,28 @@ void Fill(core::DType dtype, std::span<std::byte> bytes, At at) {
   if (dtype == core::DType::kF64) return store([](double v) { return v; });
   if (dtype == core::DType::kF16) return store([](double v) { return core::DoubleToHalf(v); });
   if (dtype == core::DType::kBF16) return store([](double v) { return core::DoubleToBFloat16(v); });
-  for (size_t i = 0; i < count; ++i) core::StoreFromDouble(dtype, bytes.data(), i, static_cast<double>(at(i)));
+  double value = 0;
+  for (size_t i = 0; i < bytes.size() / core::SizeOf(dtype); ++i) {
+    make(i, std::span(&value, 1));
+    core::StoreFromDouble(dtype, bytes.data(), i, value);
+  }
+}
+
+// `at(i)` for each element.
+template <typename At>
+void Fill(core::DType dtype, std::span<std::byte> bytes, At at) {
+  FillBlocks(dtype, bytes, [&](uint64_t first, std::span<double> values) {
+    for (size_t k = 0; k < values.size(); ++k) values[k] = static_cast<double>(at(first + k));
+  });
+}
+
+// `of(normal)` for each element, of numbers of the normal distribution.
+template <typename Of>
+void FillOfNormals(core::DType dtype, std::span<std::byte> bytes, const base::CounterRandom& random, Of of) {
+  FillBlocks(dtype, bytes, [&](uint64_t first, std::span<double> values) {
+    NormalsAt(random, first, values);
+    for (double& value : values) value = of(value);
+  });
 }
 
 }  // namespace warpwright::judge

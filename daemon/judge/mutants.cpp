@@ -168,13 +168,17 @@ void AddElements(const MutantGenerator& m, const Comparator& comparator) {
 void AddPermutations(const MutantGenerator& m, const Comparator& comparator) {
   const size_t n = m.count();
   // The most different pair among neighbours: a swap of near-equal values is undetectable.
-  const Gap widest = base::ParallelSum<Gap>(n, base::kParallelChunk, [&](size_t begin, size_t end, Gap& part) {
-    for (size_t i = begin; i < std::min(end, n - 1); ++i) {
-      const double difference =
-          std::fabs(m.At(i) - m.At(i + 1)) - 2 * comparator.ToleranceAt(i) - 2 * comparator.ToleranceAt(i + 1);
-      if (m.Written(i) && m.Written(i + 1)) part.Merge({difference, i});
-    }
-  });
+  const auto widest_of = [&](size_t elements) {
+    return base::ParallelSum<Gap>(elements, base::kParallelChunk, [&](size_t begin, size_t end, Gap& part) {
+      for (size_t i = begin; i < std::min(end, n - 1); ++i) {
+        const double difference =
+            std::fabs(m.At(i) - m.At(i + 1)) - 2 * comparator.ToleranceAt(i) - 2 * comparator.ToleranceAt(i + 1);
+        if (m.Written(i) && m.Written(i + 1)) part.Merge({difference, i});
+      }
+    });
+  };
+  Gap widest = widest_of(std::min(n, kFront));
+  if (!(widest.difference > 0)) widest = widest_of(n);
   if (widest.difference > 0) {
     base::ByteVector bytes = base::CopyOf(m.reference.bytes);
     m.Swap(bytes, widest.at, widest.at + 1, 1);

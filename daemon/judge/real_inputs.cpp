@@ -166,10 +166,10 @@ Status FillBase(const InputTarget& target, const std::filesystem::path& reposito
     case core::Init::Kind::kIntegers: return FillIntegerRange(target, random);
     case core::Init::Kind::kDefault:
       if (!core::IsFloat(dtype)) return FillIntegerRange(target, random);
-      Fill(dtype, target.bytes, [&](uint64_t i) { return NormalAt(random, i); });
+      FillOfNormals(dtype, target.bytes, random, [](double normal) { return normal; });
       return {};
     case core::Init::Kind::kNormal:
-      Fill(dtype, target.bytes, [&](uint64_t i) { return init.a + init.b * NormalAt(random, i); });
+      FillOfNormals(dtype, target.bytes, random, [&](double normal) { return init.a + init.b * normal; });
       return {};
     case core::Init::Kind::kUniform:
       Fill(dtype, target.bytes, [&](uint64_t i) { return init.a + (init.b - init.a) * random.Uniform(i); });
@@ -178,8 +178,8 @@ Status FillBase(const InputTarget& target, const std::filesystem::path& reposito
       Fill(dtype, target.bytes, [&](uint64_t i) { return ParetoAt(random, i, init.a > 0 ? init.a : 1.5); });
       return {};
     case core::Init::Kind::kLognormal:
-      Fill(dtype, target.bytes,
-           [&](uint64_t i) { return Exp(std::clamp(init.a + init.b * NormalAt(random, i), -600.0, 600.0)); });
+      FillOfNormals(dtype, target.bytes, random,
+                    [&](double normal) { return Exp(std::clamp(init.a + init.b * normal, -600.0, 600.0)); });
       return {};
     case core::Init::Kind::kConstant: Fill(dtype, target.bytes, [&](uint64_t) { return init.a; }); return {};
   }
@@ -194,13 +194,15 @@ Status FillVariant(const InputTarget& target, InputVariant variant, const std::f
   const bool narrow = dtype == core::DType::kF16;  // overflows at 65504: keep products of a few hundred terms finite
   switch (variant) {
     case InputVariant::kBase: return FillBase(target, repository);
-    case InputVariant::kNormal: Fill(dtype, bytes, [&](uint64_t i) { return NormalAt(random, i); }); break;
+    case InputVariant::kNormal: FillOfNormals(dtype, bytes, random, [](double normal) { return normal; }); break;
     case InputVariant::kUniform: Fill(dtype, bytes, [&](uint64_t i) { return 2 * random.Uniform(i) - 1; }); break;
     case InputVariant::kPareto:
       Fill(dtype, bytes,
            [&](uint64_t i) { return SignAt(second, i) * std::min(ParetoAt(random, i, 1.5), narrow ? 60.0 : 1e4); });
       break;
-    case InputVariant::kLognormal: Fill(dtype, bytes, [&](uint64_t i) { return Exp(NormalAt(random, i)); }); break;
+    case InputVariant::kLognormal:
+      FillOfNormals(dtype, bytes, random, [](double normal) { return Exp(normal); });
+      break;
     case InputVariant::kConstant: {
       constexpr double kValues[] = {1.0, 0.5, -2.0, 0.75};
       Fill(dtype, bytes, [&](uint64_t) { return kValues[target.seed % 4]; });
@@ -261,7 +263,7 @@ Status FillVariant(const InputTarget& target, InputVariant variant, const std::f
       break;
     }
     case InputVariant::kTiny:
-      Fill(dtype, bytes, [&](uint64_t i) { return std::ldexp(NormalAt(random, i), TinyExponent(dtype)); });
+      FillOfNormals(dtype, bytes, random, [&](double normal) { return normal * std::ldexp(1.0, TinyExponent(dtype)); });
       break;
     case InputVariant::kSubnormal:
       Fill(dtype, bytes, [&](uint64_t i) {
@@ -271,7 +273,7 @@ Status FillVariant(const InputTarget& target, InputVariant variant, const std::f
     case InputVariant::kBufferScales: {
       const int most = narrow ? 6 : 30;
       const int exponent = static_cast<int>(second.Below(0, 2 * static_cast<uint64_t>(most) + 1)) - most;
-      Fill(dtype, bytes, [&](uint64_t i) { return std::ldexp(NormalAt(random, i), exponent); });
+      FillOfNormals(dtype, bytes, random, [&](double normal) { return normal * std::ldexp(1.0, exponent); });
       break;
     }
     case InputVariant::kZeroRuns: FillZeroRuns(target, random, second); break;

@@ -1,4 +1,5 @@
 #include "judge/inputs.h"
+#include "judge/drawn_numbers.h"
 
 #include <gtest/gtest.h>
 
@@ -356,6 +357,13 @@ TEST(Inputs, SmallNumbersRunsAndNamedNumbersOccur) {
     EXPECT_GT(std::count(named.begin(), named.end(), number), 100);
     EXPECT_GT(std::count(named.begin(), named.end(), -number), 20);
   }
+}
+
+TEST(NormalsAt, AreThoseOfOneByOneInEveryBit) {
+  const base::CounterRandom random(7, 3);
+  std::vector<double> values(1000);
+  judge::NormalsAt(random, 5, values);
+  for (size_t k = 0; k < values.size(); ++k) EXPECT_EQ(values[k], judge::NormalAt(random, 5 + k)) << k;
 }
 
 }  // namespace
