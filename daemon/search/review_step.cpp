@@ -169,6 +169,8 @@ Result<EvaluatedCandidate> ReviewStep(RefineRun& run, const PlannedRound& round,
       fmt::format("round {}: {} ({}): {}", round.number, round.plan.method, Describe(candidate.parameters),
                   reviewed.gain > 0 ? fmt::format("{:.2f}x", reviewed.gain) : core::VerdictMessage(reviewed.verdict)));
   run.any_passed = run.any_passed || reviewed.gain > 0;
+  if (const auto* measured = std::get_if<core::Measured>(&reviewed.verdict))
+    run.found = run.found || core::Speedup(run.original().measured, *measured) >= run.task.policy.min_speedup;
   if (reviewed.gain == 0 && run.first_failure.empty())
     run.first_failure = fmt::format("{}: {}", round.plan.method, core::VerdictMessage(reviewed.verdict));
   run.Note({.base = run.base_number(),

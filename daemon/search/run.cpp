@@ -39,8 +39,9 @@ void RefineRun::Await(const agents::Waiting& waiting) {
 
 double RefineRun::SearchSeconds() const {
   const double limit = 60 * task.policy.max_minutes;
-  return limit - std::clamp(kReviewsPerAcceptance * longest_review, kLeastAcceptanceShare * limit,
-                            kMostAcceptanceShare * limit);
+  // As long as there is nothing to accept, time is better spent on finding it.
+  const double most_share = found ? kMostAcceptanceShare : kLeastAcceptanceShare;
+  return limit - std::clamp(kReviewsPerAcceptance * longest_review, kLeastAcceptanceShare * limit, most_share * limit);
 }
 
 void RefineRun::EndAfter(double seconds) const {

@@ -72,6 +72,7 @@ class RefineRun {
   std::string first_failure;                                        // of a candidate; its verdict
   std::string not_accepted;  // why the best base was not, after the rounds; empty: none was asked
   bool any_passed = false;   // a candidate that was not the original
+  bool found = false;        // one that is worth accepting
   int rounds = 0;
   int written_rounds = 0;     // of these, by plans of language models
   int fruitless = 0;          // of these, the last ones that led to no new base

@@ -412,6 +412,17 @@ TEST_F(Loop, SoIsTimeAndWhatWasFoundIsStillAccepted) {
   EXPECT_EQ(refined.seconds, 60 * (15 + 8));
 }
 
+TEST_F(Loop, AsLongAsNothingIsFoundLessOfTheTimeIsKeptForAccepting) {
+  loop.AddCard("wide", {{"width", {"2", "4", "8"}, ""}});
+  for (const char* width : {"2", "4"}) loop.script["wide width=" + std::string(width)] = Fails(kTooLarge);
+  loop.script["wide width=8"] = Gains(1.5);
+  loop.judge.per_review = std::chrono::minutes(7);
+  loop.task.policy.max_minutes = 30;
+  const search::RefineResult refined = Run();
+  EXPECT_EQ(loop.judge.quick.size(), 3u);
+  EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kImproved);
+}
+
 TEST_F(Loop, TheLimitIsTheEndWhateverTheFullJudgeIsAt) {
   loop.AddMethod("fast", Gains(1.5));
   loop.judge.per_review = std::chrono::minutes(1);
