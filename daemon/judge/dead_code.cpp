@@ -11,6 +11,7 @@ namespace warpwright::judge {
 namespace {
 
 constexpr size_t kQuoted = 80;  // bytes of a line in a message
+constexpr std::string_view kUpdates[] = {" += ", " -= ", " *= ", "] = "};
 
 std::vector<std::string_view> TrimmedLines(std::string_view text) {
   std::vector<std::string_view> lines = base::LinesOf(text);
@@ -41,6 +42,12 @@ std::string_view WithoutHeads(std::string_view line) {
   }
 }
 
+bool IsUpdate(std::string_view line) {
+  const std::string_view work = WithoutHeads(line);
+  return std::any_of(std::begin(kUpdates), std::end(kUpdates),
+                     [&](std::string_view assignment) { return work.find(assignment) != std::string_view::npos; });
+}
+
 }  // namespace
 
 AddedCode::AddedCode(std::string_view original, std::string_view candidate, std::string file) : file_(std::move(file)) {
@@ -55,7 +62,8 @@ AddedCode::AddedCode(std::string_view original, std::string_view candidate, std:
     ++number;
     if (const auto same = left.find(line); same != left.end()) left.erase(same);
     else if (!line.empty() && !line.starts_with("//"))
-      lines_[number] = {.text = std::string(line), .old_work = works.contains(WithoutHeads(line))};
+      lines_[number] = {
+          .text = std::string(line), .old_work = works.contains(WithoutHeads(line)), .updates = IsUpdate(line)};
   }
 }
 
@@ -86,7 +94,8 @@ std::optional<core::Refused> AddedCode::Judge() const {
                          number};
   };
   bool works = false;  // in a case that counts
-  for (const auto& [number, line] : lines_) works = works || (line.in_counted_case && line.memory && !line.old_work);
+  for (const auto& [number, line] : lines_)
+    works = works || (line.in_counted_case && (line.memory || line.updates) && !line.old_work);
   for (const auto& [number, line] : lines_) {
     if (!line.has_code || line.in_counted_case) continue;
     if (!line.with_other_sizes) return refuse(number, line, "never runs: not in any case, and not with other sizes");

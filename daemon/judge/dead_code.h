@@ -3,8 +3,8 @@
 // - Every added line for which the compiler made instructions runs in some run of the evaluation. A line that only runs
 //   with other sizes (a remainder, a path for sizes that are no multiple) is fine if an odd shape runs it.
 // - But then the added code must do the work in the cases that count as well: if added lines access memory with other
-//   sizes only, other added lines must access memory in a case whose time counts. Otherwise what is left of the change
-//   there is bookkeeping around the old code: a loop in steps of four where a case has three.
+//   sizes only, other added lines must access memory, or update a sum, in a case whose time counts. Otherwise what is
+//   left of the change there is bookkeeping around the old code: a loop in steps of four where a case has three.
 //
 // Lines are added if the original has no equal one left, wherever it stands: moving code adds nothing. Where only the
 // loop in front of a statement is new ("for (; k < n; k++) sum += x[k];"), the statement's work is the old one. The
@@ -38,6 +38,7 @@ class AddedCode {
   struct Line {
     std::string text;
     bool old_work = false;  // only the loop or the condition in front of it is new
+    bool updates = false;   // "part[u] += v * v;": the load before it may read as the old one
     bool in_counted_case = false, with_other_sizes = false, memory = false, has_code = false;
   };
   const std::string file_;

@@ -87,6 +87,25 @@ TEST(DeadCode, ARemainderNeedsAnOddShapeOnly) {
   EXPECT_FALSE(added.Judge());
 }
 
+// The load of an unrolled loop reads as the original's, and that of the remainder as a second copy.
+TEST(DeadCode, ASumOfWhatAnOldLineLoadsIsWork) {
+  const char* original = "for (k)\nfloat v = x[k];\nsum += v * v;\n";
+  const char* unrolled =
+      "for (u)\nfloat v = x[k];\nsum_part[u] += v * v;\nfor (rest)\nfloat v = x[k];\nsum += v * v;\n";
+  const auto uses = [](uint64_t loop, uint64_t rest) {
+    return std::vector<core::LineUse>{{"k.cu", 1, 1, false}, {"k.cu", 2, loop, true}, {"k.cu", 3, loop, false},
+                                      {"k.cu", 4, 1, false}, {"k.cu", 5, rest, true}, {"k.cu", 6, rest, false}};
+  };
+  AddedCode added(original, unrolled, "k.cu");
+  added.Saw(uses(8, 0), Sizes::kOfCountedCase);
+  added.Saw(uses(4, 1), Sizes::kOther);
+  EXPECT_FALSE(added.Judge());
+  AddedCode hidden(original, "if (n == 77)\nfloat v = x[k + 1];\nelse\nfloat v = x[k];\nsum += v * v;\n", "k.cu");
+  hidden.Saw({{"k.cu", 1, 9, false}, {"k.cu", 2, 0, true}, {"k.cu", 4, 9, true}}, Sizes::kOfCountedCase);
+  hidden.Saw({{"k.cu", 2, 9, true}}, Sizes::kOther);
+  EXPECT_TRUE(hidden.Judge()) << "a branch is no work";
+}
+
 TEST(DeadCode, MovedCodeIsNotAdded) {
   EXPECT_FALSE(AddedCode("a;\nb;\nc;\n", "  b;\nc;\n\ta;\r\n// why\n", "k.cu").any());
   EXPECT_TRUE(AddedCode("a;\n", "a;\na;\n", "k.cu").any()) << "a second copy is";
