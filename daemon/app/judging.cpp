@@ -43,7 +43,7 @@ std::unique_ptr<judge::Judge> MakeJudge(const JudgeSetup& setup, core::Evaluator
   options.draw_secret = setup.draw_secret;
   options.lift =
       setup.lift ? setup.lift : [&device = setup.device, spec = setup.spec, original = setup.original, &trusted] {
-        return LiftKernel(device, spec, original, trusted, kEffortBesideOthers);
+        return LiftKernel(device, spec, original, trusted);
       };
   return std::make_unique<judge::Judge>(setup.spec, setup.original, setup.device.name, trusted, options);
 }

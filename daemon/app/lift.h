@@ -24,9 +24,6 @@ struct LiftEffort {
   double seconds = 20;
 };
 
-// Where lifting is one step of many.
-inline constexpr LiftEffort kEffortBesideOthers{.seconds = 10};
-
 // A simulated device like this one: "sim:h200". A chip without a file of its own is stood in for by another.
 std::string SimulatedDevice(const TargetDevice& device);
 

@@ -332,7 +332,7 @@ class Optimization {
 
   // By the worker that only sees originals. Its limit is in processor time.
   Result<core::LiftOutcome> Lift(const core::KernelSpec& spec, const core::SourceRef& original) const {
-    return LiftKernel(workspace_.device(), spec, original, services_.trusted.evaluator, kEffortBesideOthers);
+    return LiftKernel(workspace_.device(), spec, original, services_.trusted.evaluator);
   }
 
   std::map<std::string, double> Spent() const {
