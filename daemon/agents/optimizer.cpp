@@ -24,8 +24,11 @@ Result<std::vector<Attempt>> Optimize(const core::SourceRef& source, const std::
   std::vector<Attempt> attempts;
   std::set<std::string> seen = {base.hash};
   for (const auto& parameters : plan.variants) {
-    core::RewriteRequest request{source.With(base.text), entry, plan.kernel, plan.transform, parameters, {}};
-    if (plan.transform.starts_with(core::kSchedulePrefix)) request.scheduling = scheduling;
+    // What is written anew takes the place of all that an earlier schedule wrote, of its branches for some sizes too.
+    const bool anew = plan.transform.starts_with(core::kSchedulePrefix);
+    core::RewriteRequest request{
+        anew ? source : source.With(base.text), entry, plan.kernel, plan.transform, parameters, {}};
+    if (anew) request.scheduling = scheduling;
     WW_ASSIGN(core::RewriteOutcome outcome, evaluator.Rewrite(request));
     attempts.push_back(
         {parameters,

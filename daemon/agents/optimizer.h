@@ -24,9 +24,9 @@ struct Attempt {
 core::Candidate MakeCandidate(std::string text, const core::Candidate& parent, std::string method,
                               core::Parameters parameters, std::string summary);
 
-// `source` locates the file; its text is ignored, and the base's is used. Attempts whose text equals the base's or an
-// earlier attempt's are refused (kChangesNothing). `scheduling`: for the transformations that need to know what the
-// entry computes.
+// `source`: the original. Transformations change the base's text; schedules, which write anew, the original's. Attempts
+// whose text equals the base's or an earlier attempt's are refused (kChangesNothing). `scheduling`: for schedules, what
+// the entry computes.
 Result<std::vector<Attempt>> Optimize(const core::SourceRef& source, const std::string& entry,
                                       const core::Candidate& base, const core::Plan& plan, core::Evaluator& evaluator,
                                       const std::optional<core::Scheduling>& scheduling = std::nullopt);

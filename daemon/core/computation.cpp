@@ -31,38 +31,6 @@ bool KeepsType(Function function) {
   return (function >= Function::kAbs && function <= Function::kSign) || IsInteger(function);
 }
 
-template <typename Visit>
-void ForEachSize(const Affine& position, const Visit& visit) {
-  visit(position.constant), visit(position.divisor);
-  for (const auto& term : position.terms) {
-    visit(term.coefficient);
-    if (term.modulus) visit(*term.modulus);
-  }
-}
-template <typename Visit>
-void ForEachSize(const Guard& guard, const Visit& visit) {
-  ForEachSize(guard.value, visit);
-  if (guard.low) visit(*guard.low);
-  if (guard.high) visit(*guard.high);
-}
-template <typename Visit>
-void ForEachSize(const Stage& stage, const Visit& visit) {
-  for (const auto& extent : stage.extents) visit(extent);
-  for (const auto& guard : stage.domain) ForEachSize(guard, visit);
-  for (const auto& position : stage.at) ForEachSize(position, visit);
-  for (const auto& node : stage.nodes) {
-    ForEachPosition(node, [&](const Affine& position) { ForEachSize(position, visit); });
-    if (const auto* size = std::get_if<SizeValue>(&node)) visit(size->size);
-    const auto* reduce = std::get_if<Reduce>(&node);
-    if (reduce == nullptr) continue;
-    for (const auto& variable : reduce->variables) visit(variable.extent);
-    for (const auto& guard : reduce->guards) {
-      if (guard.low) visit(*guard.low);
-      if (guard.high) visit(*guard.high);
-    }
-  }
-}
-
 // The type of a node whose arguments have types, as far as these decide. A whole constant is an integer, and real if
 // it meets something real.
 class TypeInference {

@@ -57,6 +57,39 @@ void ForEachPosition(N& node, const Visit& visit) {
              node);
 }
 
+// visit(Size) for each size of a position, a guard or a stage.
+template <MaybeConst<Affine> A, typename Visit>
+void ForEachSize(A& position, const Visit& visit) {
+  visit(position.constant), visit(position.divisor);
+  for (auto& term : position.terms) {
+    visit(term.coefficient);
+    if (term.modulus) visit(*term.modulus);
+  }
+}
+template <MaybeConst<Guard> G, typename Visit>
+void ForEachSize(G& guard, const Visit& visit) {
+  ForEachSize(guard.value, visit);
+  if (guard.low) visit(*guard.low);
+  if (guard.high) visit(*guard.high);
+}
+template <MaybeConst<Stage> S, typename Visit>
+void ForEachSize(S& stage, const Visit& visit) {
+  for (auto& extent : stage.extents) visit(extent);
+  for (auto& guard : stage.domain) ForEachSize(guard, visit);
+  for (auto& position : stage.at) ForEachSize(position, visit);
+  for (auto& node : stage.nodes) {
+    ForEachPosition(node, [&](auto& position) { ForEachSize(position, visit); });
+    if (auto* size = std::get_if<SizeValue>(&node)) visit(size->size);
+    auto* reduce = std::get_if<Reduce>(&node);
+    if (reduce == nullptr) continue;
+    for (auto& variable : reduce->variables) visit(variable.extent);
+    for (auto& guard : reduce->guards) {
+      if (guard.low) visit(*guard.low);
+      if (guard.high) visit(*guard.high);
+    }
+  }
+}
+
 using VariableSet = uint64_t;  // bit v: variable v
 inline constexpr VariableId kMaxVariables = 64;
 inline VariableSet SetOf(VariableId variable) { return VariableSet{1} << variable; }

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "schedule/contraction_writer.h"
+#include "schedule/fixed_sizes.h"
 #include "schedule/schedules.h"
 #include "schedule/split_index.h"
 #include "schedule/tensor_cores.h"
@@ -334,7 +335,7 @@ CodeOutcome EmitTensorTiles(const Problem& given, const Group& group, const Para
 Schedule TensorTilesSchedule() {
   return {.id = "schedule_tensor_tiles",
           .title = "products in tiles on tensor cores",
-          .parameters = {kPadding, {"tile", {"auto", "128x256", "128x128", "64x128", "128x64", "64x64"}}},
+          .parameters = {kPadding, kSizes, {"tile", {"auto", "128x256", "128x128", "64x128", "128x64", "64x64"}}},
           .emit = EmitTensorTiles};
 }
 

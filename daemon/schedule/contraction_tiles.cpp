@@ -8,6 +8,7 @@
 #include <span>
 
 #include "schedule/contraction_writer.h"
+#include "schedule/fixed_sizes.h"
 #include "schedule/schedules.h"
 #include "schedule/split_index.h"
 
@@ -133,7 +134,7 @@ CodeOutcome EmitTiles(const Problem& given, const Group& group, const ParameterV
 Schedule TilesSchedule() {
   return {.id = "schedule_tiles",
           .title = "products in tiles",
-          .parameters = {kPadding, {"tile", {"auto", "128x256", "128x128", "128x32", "32x128", "32x32"}}},
+          .parameters = {kPadding, kSizes, {"tile", {"auto", "128x256", "128x128", "128x32", "32x128", "32x32"}}},
           .emit = EmitTiles};
 }
 

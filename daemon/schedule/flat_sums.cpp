@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "core/affine.h"
 #include "core/computation_walk.h"
 #include "core/polynomial.h"
 

@@ -10,6 +10,7 @@
 
 #include "core/computation_walk.h"
 #include "schedule/expression_code.h"
+#include "schedule/fixed_sizes.h"
 #include "schedule/map_plan.h"
 #include "schedule/schedules.h"
 #include "schedule/written_terms.h"
@@ -419,7 +420,10 @@ CodeOutcome EmitMap(const Problem& problem, const Group& group, const ParameterV
 Schedule MapSchedule() {
   return {.id = "schedule_map",
           .title = "elements in memory order",
-          .parameters = {kPadding, {"vector_bytes", {"16", "8"}}, {"block_size", {"auto", "256", "512", "128", kTile}}},
+          .parameters = {kPadding,
+                         kSizes,
+                         {"vector_bytes", {"16", "8"}},
+                         {"block_size", {"auto", "256", "512", "128", kTile}}},
           .emit = EmitMap};
 }
 

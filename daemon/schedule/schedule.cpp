@@ -11,6 +11,7 @@
 #include "rewrite/site.h"
 #include "schedule/emission.h"
 #include "schedule/expression_code.h"
+#include "schedule/fixed_sizes.h"
 #include "schedule/kernel_text.h"
 #include "schedule/problem.h"
 #include "schedule/schedules.h"
@@ -90,6 +91,26 @@ std::vector<std::string> WindowsFit(const core::Computation& form) {
   return conditions;
 }
 
+// The condition under which the problem's input, then with numbers in place of small sizes, is what is computed; empty:
+// it has none.
+std::variant<core::RewriteRefusal, std::string> FixSmallSizes(const Schedule& schedule,
+                                                              const ParameterValues& parameters, Problem& problem) {
+  const auto takes = std::find_if(schedule.parameters.begin(), schedule.parameters.end(),
+                                  [](const ScheduleParameter& p) { return p.name == kSizes.name; });
+  if (takes == schedule.parameters.end()) return std::string();
+  const auto sizes = SmallSizes(problem.input, problem.entry);
+  const auto asked = parameters.find(std::string(kSizes.name));
+  if (asked != parameters.end() && asked->second != kSizes.values.front()) {
+    if (sizes.empty()) return Refuse("no size is small in all cases: nothing is fixed");
+    return std::string();
+  }
+  if (sizes.empty()) return std::string();
+  auto bound = WithSizes(problem.input.computation, sizes);
+  if (!bound) return std::string();
+  problem.input.computation = std::move(*bound);
+  return ConditionOfSizes(sizes);
+}
+
 bool NeedsWideOffsets(const Problem& problem) {
   const auto& arguments = problem.input.spec.args;
   // A count in 64 bits says that there may be so many, wherever the original's kernels are.
@@ -161,11 +182,14 @@ Result<core::RewriteOutcome> Apply(const core::RewriteRequest& request) {
   if (const auto* refusal = std::get_if<core::RewriteRefusal>(&condition)) return *refusal;
   const std::string& sizes = std::get<std::string>(condition);
   problem.input = *request.scheduling;
+  const auto fixed = FixSmallSizes(*schedule, request.parameters, problem);
+  if (const auto* refusal = std::get_if<core::RewriteRefusal>(&fixed)) return *refusal;
   problem.form = Fused(problem.input.computation);
   problem.structure = core::StructureOf(problem.form);
   problem.in_double = ComputesInDouble(problem);
   problem.wide = NeedsWideOffsets(problem);
   std::vector<std::string> conditions = WindowsFit(problem.form);
+  if (!std::get<std::string>(fixed).empty()) conditions.push_back(std::get<std::string>(fixed));
   Obsolete obsolete = sizes.empty() && conditions.empty() ? FindObsolete(ast, problem.entry) : Obsolete{};
   TakenNames names;
   problem.fresh_name = [&](const std::string& base) {

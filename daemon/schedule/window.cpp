@@ -8,6 +8,7 @@
 
 #include "core/affine.h"
 #include "schedule/expression_code.h"
+#include "schedule/fixed_sizes.h"
 #include "schedule/schedules.h"
 #include "schedule/window_plan.h"
 
@@ -477,7 +478,10 @@ CodeOutcome EmitWindow(const Problem& problem, const Group& group, const Paramet
 Schedule WindowSchedule() {
   return {.id = "schedule_window",
           .title = "neighbourhoods in registers",
-          .parameters = {kPadding, {"rows_per_thread", {"auto", "2", "8", "1"}}, {"vector_bytes", {"16", "8", "4"}}},
+          .parameters = {kPadding,
+                         kSizes,
+                         {"rows_per_thread", {"auto", "2", "8", "1"}},
+                         {"vector_bytes", {"16", "8", "4"}}},
           .emit = EmitWindow};
 }
 

@@ -53,6 +53,28 @@ TEST(Launcher, DoesWhatItDidAtSizesThatTheFormIsNotOf) {
             "REFUSED: what it computes is only known at some sizes (the same = 6)");
 }
 
+TEST(Launcher, HasNumbersForSmallSizesThatAllCasesShare) {
+  const Stranger pool = Find("07-shadownet/maxpool_naive");
+  const std::string fixed = Apply("schedule_map", pool, StubFor(pool));
+  EXPECT_NE(fixed.find("size == 2 && stride == 2) {"), std::string::npos) << fixed;
+  EXPECT_NE(fixed.find("for (int kx = 0; kx < 2; ++kx)"), std::string::npos) << fixed;
+  EXPECT_NE(fixed.find("__global__ void old_kernel("), std::string::npos) << "other sizes need it\n" << fixed;
+  const std::string any = Apply("schedule_map", pool, StubFor(pool), {{"sizes", "any"}});
+  EXPECT_EQ(any.find("stride == 2"), std::string::npos) << any;
+  EXPECT_NE(any.find("for (int kx = 0; kx < size; ++kx)"), std::string::npos) << any;
+  Stranger differing = pool;
+  core::Case other = differing.spec.cases.back();
+  other.name += "_other";
+  other.scalars["stride"] = int64_t{3};
+  differing.spec.cases.push_back(other);
+  const std::string shared = Apply("schedule_map", differing, StubFor(differing));
+  EXPECT_NE(shared.find("size == 2) {"), std::string::npos) << shared;
+  EXPECT_EQ(shared.find("stride == "), std::string::npos) << shared;
+  const Stranger& elementwise = Find("04-extension/elu_forward");
+  EXPECT_EQ(Apply("schedule_map", elementwise, StubFor(elementwise), {{"sizes", "any"}}),
+            "REFUSED: no size is small in all cases: nothing is fixed");
+}
+
 TEST(Refusals, ChangesInPlaceThatOthersNeed) {
   const Stranger base = Find("13-losses/mse_grad_inplace");
   Stranger stranger = base;
