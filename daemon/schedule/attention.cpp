@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "schedule/attention_writer.h"
+#include "schedule/own_names.h"
 #include "schedule/schedules.h"
 
 namespace warpwright::schedule {
@@ -170,7 +171,7 @@ class MultiplyAddAttention final : public AttentionWriter {
   }
 };
 
-CodeOutcome EmitAttention(const Problem& problem, const Group& group, const ParameterValues& parameters) {
+CodeOutcome WriteAttention(const Problem& problem, const Group& group, const ParameterValues& parameters) {
   auto plan = PlanAttention(problem, group);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&plan)) return *refusal;
   if (problem.in_double) return Refuse("it is computed in double precision");
@@ -178,6 +179,11 @@ CodeOutcome EmitAttention(const Problem& problem, const Group& group, const Para
   const int tile = IntegerOf(parameters, "tile");
   if (auto on_tensor_cores = TensorAttention(problem, group, planned, tile)) return std::move(*on_tensor_cores);
   return MultiplyAddAttention(problem, group, std::move(planned), tile).Write();
+}
+
+CodeOutcome EmitAttention(const Problem& problem, const Group& group, const ParameterValues& parameters) {
+  return WithOwnNames(problem, LocalsOfAttention(),
+                      [&](const Problem& own) { return WriteAttention(own, group, parameters); });
 }
 
 }  // namespace

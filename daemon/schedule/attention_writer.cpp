@@ -7,29 +7,35 @@
 namespace warpwright::schedule {
 namespace {
 
-constexpr const char* kLocals[] = {"tiles",      "sums",
-                                   "scores",     "largest",
-                                   "total",      "next",
-                                   "shrink",     "shift",
-                                   "weight",     "inside",
-                                   "element",    "last",
-                                   "thread_row", "thread_column",
-                                   "first_row",  "first_column",
-                                   "stage",      "lane",
-                                   "warp",       "load",
-                                   "high",       "low",
-                                   "again",      "sum",
-                                   "score",      "query",
-                                   "key",        "r",
-                                   "c",          "n",
-                                   "j",          "i"};
 constexpr int64_t kDeepest = 128;  // terms of a score, and elements of a result: registers and shared memory
 
 }  // namespace
 
+std::span<const char* const> LocalsOfAttention() {
+  static constexpr const char* kLocals[] = {"tiles",       "row_tile",
+                                            "column_tile", "value_tile",
+                                            "offset",      "sums",
+                                            "scores",      "largest",
+                                            "total",       "next",
+                                            "shrink",      "shift",
+                                            "weight",      "inside",
+                                            "element",     "last",
+                                            "thread_row",  "thread_column",
+                                            "first_row",   "first_column",
+                                            "stage",       "lane",
+                                            "warp",        "load",
+                                            "high",        "low",
+                                            "again",       "sum",
+                                            "score",       "query",
+                                            "key",         "r",
+                                            "c",           "n",
+                                            "j",           "i"};
+  return kLocals;
+}
+
 AttentionWriter::AttentionWriter(const Problem& problem, const Group& group, AttentionPlan plan, int tile)
     : problem_(problem), group_(group), plan_(std::move(plan)), tile_(tile), names_(problem) {
-  for (const char* name : kLocals) names_.Take(name);
+  for (const char* name : LocalsOfAttention()) names_.Take(name);
   row_ = names_.Take("row"), column_ = names_.Take("column"), depth_ = names_.TakeOf({"k", "d"}),
   col_ = names_.Take("col");
   std::map<core::VariableId, std::string> batch;

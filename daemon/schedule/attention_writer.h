@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "schedule/expression_code.h"
 
 namespace warpwright::schedule {
+
+std::span<const char* const> LocalsOfAttention();  // what the fixed text of both declares
 
 class AttentionWriter {
  public:

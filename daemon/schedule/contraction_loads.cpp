@@ -106,6 +106,10 @@ FactorLoads::FactorLoads(const Problem& problem, const core::Stage& stage, const
   row_ = names.Take(name_ + "_" + rows.index());
   term_ = names.Take(name_ + "_" + terms_.index());
   if (group_condition_) aligned_ = names.Take(name_ + "_aligned");
+  load_ = names.Take("load_" + name_);
+  if (!format_.halves) return;
+  matrices_ = names.Take(name_ + "_matrices"), places_ = names.Take(name_ + "_at");
+  from_ = names.Take(name_ + "_from"), to_ = names.Take(name_ + "_to");
 }
 
 void FactorLoads::ReadFactor() {

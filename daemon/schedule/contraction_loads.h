@@ -47,6 +47,9 @@ class FactorLoads {
 
   const std::string& name() const { return name_; }  // "A": what names of this factor begin with
   const std::string& tile() const { return tile_; }
+  const std::string& load_name() const { return load_; }     // of the function that loads a step's part
+  const std::string& matrices() const { return matrices_; }  // of the registers that tensor cores multiply
+  const std::string& places() const { return places_; }      // where a lane reads them
   // "[kTileK][kTileM + 4]", behind the number of tiles; of halves "[kTileK * kTileM]".
   std::string TileExtents() const;
   // "A_tile[stage][k][m]"; of halves "A_tile[stage][swizzled<kTileK>(m, k)]".
@@ -103,7 +106,7 @@ class FactorLoads {
   bool flat_rows_ = false, flat_terms_ = false;  // axes that are one in memory, and of which nothing else depends
   bool along_terms_ = false;                     // neighbouring threads read neighbouring terms, else rows
   std::optional<std::string> group_condition_;
-  std::string name_, tile_, next_, row_, term_, aligned_;
+  std::string name_, tile_, next_, row_, term_, aligned_, load_, matrices_, places_, from_, to_;
   std::optional<core::RewriteRefusal> refusal_;
 
   std::string Step() const;

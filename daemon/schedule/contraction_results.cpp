@@ -134,6 +134,7 @@ void ResultStores::ChooseAccess() {
       access->condition = access->condition.empty() ? extent : extent + " && " + access->condition;
   }
   group_condition_ = access->condition;
+  aligned_ = names_.Take(stage.name + "_aligned");
 }
 
 std::optional<core::DType> ResultStores::groups() const {
@@ -173,7 +174,7 @@ std::string ResultStores::ValueOf(const StageReader& output, Sums sums, Lines& l
 
 // The sum, with scales and guards that have no terms.
 std::string ResultStores::Product(Sums sums, Lines& lines) {
-  std::string product = sums == Sums::kAgain ? SumAgain(lines) : sums == Sums::kArgument ? "sum" : Sum(" + l");
+  std::string product = sums == Sums::kAgain ? SumAgain(lines) : sums == Sums::kArgument ? sum_ : Sum(" + l");
   if (!group_.contraction.scale.empty() && sums != Sums::kAgain) {
     ExpressionCode code(problem_, stage_, Scope{.variables = variables_}, names_, lines);
     for (const core::NodeId id : group_.contraction.scale)
@@ -189,11 +190,12 @@ std::string ResultStores::Product(Sums sums, Lines& lines) {
 // The formula once, for both kinds of stores.
 void ResultStores::DeclareResult(Lines& body) {
   const StageReader& output = group_.outputs.front();
+  sum_ = names_.Take("sum");
   Lines inside(body.level() + 1);
   const std::string value = ValueOf(output, Sums::kArgument, inside);
-  if (value == "sum" && inside.empty()) return;
+  if (value == sum_ && inside.empty()) return;
   function_ = names_.TakeOf({problem_.stage(output.stage).name + "_of", "result_of"});
-  std::vector<std::string> parameters = {fmt::format("{} sum", problem_.real())};
+  std::vector<std::string> parameters = {fmt::format("{} {}", problem_.real(), sum_)};
   for (const FlatAxis* axis : {&rows_, &columns_})
     for (const Axis& each : axis->axes()) parameters.push_back("int " + variables_.at(each.variable));
   body.Open(fmt::format("auto {} = [&]({})", function_, fmt::join(parameters, ", ")));
@@ -285,8 +287,7 @@ void ResultStores::ForColumns(Lines& body, Loops loops, const std::function<void
   body.Open(fmt::format("for (int j = 0; j < {}; j += {})", layout_.columns, layout_.width));
   body.Add(fmt::format("const int first = {};", layout_.column));
   if (group) {
-    body.Open(fmt::format("if ({}_aligned && first < {})", problem_.stage(group_.outputs.front().stage).name,
-                          columns_.count()));
+    body.Open(fmt::format("if ({} && first < {})", aligned_, columns_.count()));
     body.Add(fmt::format("const int {} = first;", columns_.index()));
     columns_.Decode(body, columns_.index());
     group();
@@ -329,7 +330,9 @@ void ResultStores::WriteCheck(Lines& body) {
   body.Add(fmt::format("again |= isnan({});", Sum(" + l")));
   for (int i = 0; i < 3; ++i) body.Close();
   body.Open("if (again)");
+  const Names outside = names_;
   ForResults(body, Loops::kRolled, nullptr, [&] { WriteElement(body, Sums::kAgain); });
+  names_ = outside;
   body.Add("return;");
   body.Close();
 }
@@ -354,9 +357,9 @@ void ResultStores::Write(Lines& body) {
   DeclareResult(body);
   const core::Stage& stage = problem_.stage(group_.outputs.front().stage);
   const int bytes = layout_.width * static_cast<int>(core::SizeOf(stage.dtype));
-  AddBroken(body, fmt::format("const bool {}_aligned = {}{};", stage.name,
-                              group_condition_->empty() ? "" : *group_condition_ + " && ",
-                              AlignedAddress(stage.name, bytes)));
+  AddBroken(body,
+            fmt::format("const bool {} = {}{};", aligned_, group_condition_->empty() ? "" : *group_condition_ + " && ",
+                        AlignedAddress(stage.name, bytes)));
   ForResults(body, Loops::kUnrolled, [&] { WriteGroup(body); }, single);
 }
 

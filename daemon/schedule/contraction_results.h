@@ -64,7 +64,8 @@ class ResultStores {
   const Padding padding_;
   Names& names_;
   std::optional<std::string> group_condition_;
-  std::string function_;  // the lambda that both kinds of stores call; empty: the sum itself is stored
+  std::string sum_, aligned_;  // that function's argument; whether groups are stored
+  std::string function_;       // the lambda that both kinds of stores call; empty: the sum itself is stored
   std::optional<core::RewriteRefusal> refusal_;
 };
 

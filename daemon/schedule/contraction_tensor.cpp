@@ -8,6 +8,7 @@
 
 #include "schedule/contraction_writer.h"
 #include "schedule/fixed_sizes.h"
+#include "schedule/own_names.h"
 #include "schedule/schedules.h"
 #include "schedule/split_index.h"
 #include "schedule/tensor_cores.h"
@@ -157,21 +158,21 @@ class TensorWriter final : public ContractionWriter {
   void WritePlaces(Lines& body, const FactorLoads& factor, const char* axis, int matrices) const {
     const bool along = factor.TermsAreNeighbours(), right = &factor == &this->right();
     const std::string warp = fmt::format("warp_{} + ", axis);
-    body.Add(fmt::format("unsigned {}_at[{}];", factor.name(), along ? "kSlices" : std::to_string(matrices)));
+    body.Add(fmt::format("unsigned {}[{}];", factor.places(), along ? "kSlices" : std::to_string(matrices)));
     body.Add("#pragma unroll");
     body.Add(fmt::format("for (int i = 0; i < {}; ++i)", along ? "kSlices" : std::to_string(matrices)));
     const std::string row = RowOfLane(factor, right, along ? warp : warp + "i * 16 + ");
     const std::string term = TermOfLane(factor, right, along ? "i * 16 + " : "");
-    AddBroken(body, fmt::format("  {}_at[i] = shared_address(&{});", factor.name(), factor.Element("0", row, term)));
+    AddBroken(body, fmt::format("  {}[i] = shared_address(&{});", factor.places(), factor.Element("0", row, term)));
   }
 
   void WriteReadAt(Lines& body, const FactorLoads& factor, int matrices) const {
     const bool along = factor.TermsAreNeighbours();
     body.Add("#pragma unroll");
     body.Add(fmt::format("for (int i = 0; i < {}; ++i)", matrices));
-    AddBroken(body, fmt::format("  load_matrices{}({}[slot][i], {}_at[{}] + {});", along ? "" : "_transposed",
-                                Matrices(factor), factor.name(), along ? "slice" : "i",
-                                factor.BytesTo("stage", "i * 16", "slice * 16")));
+    AddBroken(body,
+              fmt::format("  load_matrices{}({}[slot][i], {}[{}] + {});", along ? "" : "_transposed", factor.matrices(),
+                          factor.places(), along ? "slice" : "i", factor.BytesTo("stage", "i * 16", "slice * 16")));
   }
 
   void WriteUnaligned(Lines& body) const {
@@ -257,10 +258,9 @@ class TensorWriter final : public ContractionWriter {
     body.Close();
   }
 
-  static std::string Matrices(const FactorLoads& factor) { return factor.name() + "_matrices"; }
   void WriteFragments(Lines& body, const char* slots) const {
-    body.Add(fmt::format("unsigned {1}{0}[{2}][4], {3}{0}[{4}][4];", slots, Matrices(left()), matrices_m(),
-                         Matrices(right()), matrices_n() / 2));
+    body.Add(fmt::format("unsigned {1}{0}[{2}][4], {3}{0}[{4}][4];", slots, left().matrices(), matrices_m(),
+                         right().matrices(), matrices_n() / 2));
   }
 
   // From the tiles `stage`, the terms from k on.
@@ -271,7 +271,7 @@ class TensorWriter final : public ContractionWriter {
       const std::string element =
           factor.Element("stage", RowOfLane(factor, right, warp), TermOfLane(factor, right, "k + "));
       AddBroken(body, fmt::format("  load_matrices{}({}{}[i], shared_address(&{}));",
-                                  factor.TermsAreNeighbours() ? "" : "_transposed", Matrices(factor), slot, element));
+                                  factor.TermsAreNeighbours() ? "" : "_transposed", factor.matrices(), slot, element));
     };
     load(left(), matrices_m(), false, "warp_m + i * 16 + ");
     load(right(), matrices_n() / 2, true, "warp_n + i * 16 + ");
@@ -282,7 +282,7 @@ class TensorWriter final : public ContractionWriter {
     body.Add(fmt::format("for (int i = 0; i < {}; ++i)", matrices_m()));
     body.Add("#pragma unroll");
     body.Add(fmt::format("  for (int j = 0; j < {}; ++j)", matrices_n()));
-    const std::string a = Matrices(left()) + slot, b = Matrices(right()) + slot;
+    const std::string a = left().matrices() + slot, b = right().matrices() + slot;
     AddBroken(
         body,
         fmt::format("    multiply_add(sums[i][j], {0}[i], {1}[j / 2][j % 2 * 2], {1}[j / 2][j % 2 * 2 + 1]);", a, b));
@@ -303,7 +303,7 @@ class TensorWriter final : public ContractionWriter {
   }
 };
 
-CodeOutcome EmitTensorTiles(const Problem& given, const Group& group, const ParameterValues& parameters) {
+CodeOutcome WriteTensorTiles(const Problem& given, const Group& group, const ParameterValues& parameters) {
   Problem problem = given;
   problem.form = WithSplitTerms(std::move(problem.form));
   auto found = ContractionGroupOf(problem, group);
@@ -328,6 +328,11 @@ CodeOutcome EmitTensorTiles(const Problem& given, const Group& group, const Para
   const std::span<const TileShape> smaller = std::span(kTensorShapes).subspan(1);
   return TensorWriter(problem, group, contraction, BestTileShape(smaller, problem, contraction), padding)
       .Write("tensor_tiles");
+}
+
+CodeOutcome EmitTensorTiles(const Problem& problem, const Group& group, const ParameterValues& parameters) {
+  return WithOwnNames(problem, LocalsOfTiles(),
+                      [&](const Problem& own) { return WriteTensorTiles(own, group, parameters); });
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "schedule/contraction_writer.h"
 #include "schedule/fixed_sizes.h"
+#include "schedule/own_names.h"
 #include "schedule/schedules.h"
 #include "schedule/split_index.h"
 
@@ -116,7 +117,7 @@ class TilesWriter final : public ContractionWriter {
   }
 };
 
-CodeOutcome EmitTiles(const Problem& given, const Group& group, const ParameterValues& parameters) {
+CodeOutcome WriteTiles(const Problem& given, const Group& group, const ParameterValues& parameters) {
   Problem problem = given;
   problem.form = WithSplitTerms(std::move(problem.form));
   auto found = ContractionGroupOf(problem, group);
@@ -127,6 +128,10 @@ CodeOutcome EmitTiles(const Problem& given, const Group& group, const ParameterV
   const TileShape& shape = tile == "auto" ? BestTileShape(shapes, problem, contraction) : TileShapeOf(kShapes, tile);
   if (problem.in_double && &shape == &kShapes.front()) return Refuse("there are no registers for so many doubles");
   return TilesWriter(problem, group, std::move(contraction), shape, PaddingOf(parameters)).Write("tiles");
+}
+
+CodeOutcome EmitTiles(const Problem& problem, const Group& group, const ParameterValues& parameters) {
+  return WithOwnNames(problem, LocalsOfTiles(), [&](const Problem& own) { return WriteTiles(own, group, parameters); });
 }
 
 }  // namespace

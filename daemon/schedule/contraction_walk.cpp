@@ -24,9 +24,8 @@ void FactorLoads::DeclareWalk(Lines& lines) const {
   VariableTexts variables = scope_.uniform;
   for (const Axis& axis : rows_.axes()) variables[axis.variable] = fmt::format("{} + {}", first_row_, row_);
   for (const Axis& axis : terms_.axes()) variables[axis.variable] = fmt::format("{} + {}", scope_.first_term, term_);
-  AddBroken(lines,
-            fmt::format("const {}* {}_from = {} + {};", ElementType(), name_, read_->tensor, GroupOffset(variables)));
-  lines.Add(fmt::format("const unsigned {}_to = shared_address(&{});", name_, Element("0", row_, term_)));
+  AddBroken(lines, fmt::format("const {}* {} = {} + {};", ElementType(), from_, read_->tensor, GroupOffset(variables)));
+  lines.Add(fmt::format("const unsigned {} = shared_address(&{});", to_, Element("0", row_, term_)));
 }
 
 void FactorLoads::CopyWalking(Lines& lines, const std::string& stage) const {
@@ -48,10 +47,11 @@ void FactorLoads::CopyWalking(Lines& lines, const std::string& stage) const {
     lines.Add("#pragma unroll");
     lines.Open(fmt::format("for (int i = 0; i < {}; ++i)", passes()));
   }
-  AddBroken(lines, fmt::format("copy_octet({0}_to + {1}, {0}_from{2}, {3} ? {4} : 0);", name_,
-                               BytesTo(stage, along_terms_ ? on : "", along_terms_ ? "" : on), from, inside, left));
+  AddBroken(lines,
+            fmt::format("copy_octet({} + {}, {}{}, {} ? {} : 0);", to_,
+                        BytesTo(stage, along_terms_ ? on : "", along_terms_ ? "" : on), from_, from, inside, left));
   if (!step.empty()) lines.Close();
-  lines.Add(fmt::format("{}_from += {};", name_,
+  lines.Add(fmt::format("{} += {};", from_,
                         along_terms_ ? "kTileK" : fmt::format("kTileK * static_cast<long long>({})", stride(terms_))));
 }
 

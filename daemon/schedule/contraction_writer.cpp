@@ -30,7 +30,21 @@ std::vector<Axis> OuterTerms(const Problem& problem, const std::vector<Axis>& k)
   return outer;
 }
 
+Names WithLocals(const Problem& problem) {
+  Names names(problem);
+  for (const char* const name : LocalsOfTiles()) names.Take(name);
+  return names;
+}
+
 }  // namespace
+
+std::span<const char* const> LocalsOfTiles() {
+  static constexpr const char* kLocals[] = {
+      "i",        "j",      "l",    "sums",  "lane", "warp",  "warp_m",    "warp_n",        "thread_m",
+      "thread_n", "stage",  "step", "steps", "next", "load",  "all_steps", "steps_of_part", "first_step",
+      "first",    "inside", "copy", "read",  "slot", "slice", "filled",    "shared",        "again"};
+  return kLocals;
+}
 
 ContractionWriter::ContractionWriter(const Problem& problem, const Group& group, ContractionGroup contraction,
                                      const TileShape& shape, const ResultLayout& layout, bool halves, Padding padding)
@@ -42,7 +56,7 @@ ContractionWriter::ContractionWriter(const Problem& problem, const Group& group,
       halves_(halves),
       parts_(SumPartsOf(problem, group, of_, shape)),
       number_of_parts_(parts_ ? problem.fresh_name("parts") : ""),
-      names_(problem),
+      names_(WithLocals(problem)),
       variables_(NamesOfVariables(stage_, of_.contraction.k, names_)),
       batch_(of_.contraction.batch, variables_, names_, "batch", "batches"),
       rows_(of_.contraction.m, variables_, names_, "row", "rows"),
@@ -145,7 +159,7 @@ void ContractionWriter::WriteLoad(Lines& body, FactorLoads& factor) const {
   std::vector<std::string> parameters = {"int " + scope_.first_term};
   for (const Axis& axis : outer_.axes()) parameters.push_back("int " + scope_.uniform.at(axis.variable));
   if (factor.copies()) parameters.emplace_back("int stage");
-  body.Open(fmt::format("auto load_{} = [&]({})", factor.name(), fmt::join(parameters, ", ")));
+  body.Open(fmt::format("auto {} = [&]({})", factor.load_name(), fmt::join(parameters, ", ")));
   factor.Load(body);
   body.Close(";");
 }
@@ -172,7 +186,7 @@ void ContractionWriter::WriteLoads(Lines& body) const {
   }
   for (const FactorLoads* factor : {left_.get(), right_.get()})
     body.Add(
-        fmt::format("load_{}({}{});", factor->name(), fmt::join(arguments, ", "), factor->copies() ? ", stage" : ""));
+        fmt::format("{}({}{});", factor->load_name(), fmt::join(arguments, ", "), factor->copies() ? ", stage" : ""));
   body.Close(";");
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,10 @@
 #include "schedule/contraction_results.h"
 
 namespace warpwright::schedule {
+
+// What the fixed text of these kernels declares where formulas stand, or around them: nothing else may have such a
+// name, or it would be declared twice, or hide what a formula means.
+std::span<const char* const> LocalsOfTiles();
 
 class ContractionWriter {
  public:

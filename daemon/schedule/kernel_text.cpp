@@ -108,14 +108,6 @@ bool IsWordAt(const std::string& text, size_t at, size_t size) {
   const auto joins = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   return !(at > 0 && joins(text[at - 1])) && !(at + size < text.size() && joins(text[at + size]));
 }
-std::string WithWord(std::string text, const std::string& word, const std::string& other) {
-  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
-    if (IsWordAt(text, at, word.size())) {
-      text.replace(at, word.size(), other);
-      at += other.size() - 1;
-    }
-  return text;
-}
 
 std::string AsComment(std::string_view text) {
   std::string lines, start = "// ";
@@ -131,6 +123,14 @@ std::string AsComment(std::string_view text) {
 
 }  // namespace
 
+std::string WithWord(std::string text, const std::string& word, const std::string& other) {
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    if (IsWordAt(text, at, word.size())) {
+      text.replace(at, word.size(), other);
+      at += other.size() - 1;
+    }
+  return text;
+}
 bool HasWord(const std::string& text, const std::string& word) {
   for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
     if (IsWordAt(text, at, word.size())) return true;

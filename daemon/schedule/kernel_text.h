@@ -66,6 +66,7 @@ std::string FormulaComment(const Problem& problem, const Group& group,
 // "(n + 255) / 256" with the parts in parentheses where they need them.
 std::string CeilDivided(const std::string& size, const std::string& by);
 bool HasWord(const std::string& text, const std::string& word);
+std::string WithWord(std::string text, const std::string& word, const std::string& other);  // in its place
 // Whether the text is a sum or the like, which needs parentheses beside an operator.
 std::string Parenthesized(const std::string& text);
 

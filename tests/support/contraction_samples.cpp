@@ -65,6 +65,21 @@ core::Computation ProductWithEpilogue() {
                 {"alpha", "beta"});
 }
 
+// C = R + h * tanh(h) with h = A B + bias: what is computed of a sum several times has a name. Its arguments have names
+// that kernels give to locals.
+core::Computation ProductWithNamedSum(DType dtype) {
+  StageBuilder t0("t0", {"steps", "first"}), out("C", {"steps", "first"});
+  t0.Reduce(ReduceOp::kSum, {{2, "K"}}, t0.Product({t0.Read("stage", {V(0), V(2)}), t0.Read("sums", {V(1), V(2)})}));
+  out.Output(dtype);
+  const auto sum = out.Sum({out.ReadStage("t0", {V(0), V(1)}), out.Read("sum", {V(1)})});
+  const auto bounded = out.Apply(core::Function::kTanh, {sum});
+  out.Sum({out.Read("i", {V(0), V(1)}), out.Product({sum, bounded, out.Scalar("lane")})});
+  return FormOf(
+      {Input("stage", {"steps", "K"}, dtype), Input("sums", {"first", "K"}, dtype), Input("sum", {"first"}, dtype),
+       Input("i", {"steps", "first"}, dtype), Output("C", {"steps", "first"}, dtype)},
+      {t0, out}, {"lane"});
+}
+
 // One factor is computed from what is read: out = x * (w * scale of its row, rounded to f16)
 core::Computation ScaledWeights() {
   StageBuilder t0("t0", {"M", "N"});
@@ -233,6 +248,8 @@ std::vector<ContractionSample> ContractionSamples() {
       {"product of counters", ProductOfCounters(DType::kF32), {{"I", 83}, {"J", 71}, {"L", 69}}},
       {"product in f64", Product(false, false, DType::kF64), product},
       {"product with epilogue", ProductWithEpilogue(), product},
+      {"product with a named sum", ProductWithNamedSum(DType::kF32), {{"steps", 141}, {"first", 72}, {"K", 37}}},
+      {"product with a named sum in f16", ProductWithNamedSum(DType::kF16), {{"steps", 33}, {"first", 72}, {"K", 40}}},
       {"scaled weights", ScaledWeights(), product},
       {"batched", Batched(), {{"B", 3}, {"M", 33}, {"N", 40}, {"K", 20}}},
       {"lower self product", LowerSelfProduct(), {{"N", 75}, {"K", 33}}},

@@ -77,9 +77,10 @@ core::Computation MeanOfNorms() {
 
 // o[b, i, d] = sum_j softmax_j(scale * q[b, i] . k[b, j]) * v[b, j, d], of the columns up to the row if it is causal;
 // the weights' total divides the result or, as people have it too, each weight.
-core::Computation Attention(bool causal, core::DType dtype = core::DType::kF32) {
-  StageBuilder t0("t0", {"B", "T", "T"}), t1("t1", {"B", "T"}), t2("t2", {"B", "T"}), t3("t3", {"B", "D", "T"}),
-      o("o", {"B", "T", "D"});
+core::Computation Attention(bool causal, core::DType dtype = core::DType::kF32, const std::string& rows = "T",
+                            const std::string& queries = "q") {
+  StageBuilder t0("t0", {"B", rows, rows}), t1("t1", {"B", rows}), t2("t2", {"B", rows}), t3("t3", {"B", "D", rows}),
+      o("o", {"B", rows, "D"});
   const auto up_to = [&](core::VariableId row, core::VariableId column) {
     return causal ? std::vector{Within(V(column) - V(row), "", "1")} : std::vector<core::Guard>{};
   };
@@ -91,19 +92,19 @@ core::Computation Attention(bool causal, core::DType dtype = core::DType::kF32) 
     return stage.Apply(Function::kExp, {stage.Sum({scaled(stage, row, column), largest})});
   };
   t0.Reduce(ReduceOp::kSum, {{3, "D"}},
-            t0.Product({t0.Read("q", {V(0), V(1), V(3)}), t0.Read("k", {V(0), V(2), V(3)})}));
-  t1.Reduce(ReduceOp::kMax, {{2, "T"}}, scaled(t1, 1, 2), up_to(1, 2));
-  t2.Reduce(ReduceOp::kSum, {{2, "T"}}, weight(t2, 1, 2), up_to(1, 2));
+            t0.Product({t0.Read(queries, {V(0), V(1), V(3)}), t0.Read("k", {V(0), V(2), V(3)})}));
+  t1.Reduce(ReduceOp::kMax, {{2, rows}}, scaled(t1, 1, 2), up_to(1, 2));
+  t2.Reduce(ReduceOp::kSum, {{2, rows}}, weight(t2, 1, 2), up_to(1, 2));
   std::vector<StageBuilder::Id> factors = {t3.Read("v", {V(0), V(3), V(1)}), weight(t3, 2, 3)};
   if (!causal) factors.push_back(t3.Apply(Function::kReciprocal, {t3.ReadStage("t2", {V(0), V(2)})}));
-  t3.Reduce(ReduceOp::kSum, {{3, "T"}}, t3.Product(factors), up_to(2, 3));
+  t3.Reduce(ReduceOp::kSum, {{3, rows}}, t3.Product(factors), up_to(2, 3));
   o.Output(dtype);
   const auto sum = o.ReadStage("t3", {V(0), V(2), V(1)});
   if (causal) o.Divide({sum, o.ReadStage("t2", {V(0), V(1)})});
-  const std::vector<std::string> shape = {"B", "T", "D"};
-  core::Computation form =
-      FormOf({Input("q", shape, dtype), Input("k", shape, dtype), Input("v", shape, dtype), Output("o", shape, dtype)},
-             {t0, t1, t2, t3, o});
+  const std::vector<std::string> shape = {"B", rows, "D"};
+  core::Computation form = FormOf(
+      {Input(queries, shape, dtype), Input("k", shape, dtype), Input("v", shape, dtype), Output("o", shape, dtype)},
+      {t0, t1, t2, t3, o});
   form.scalars = {"scale"};
   return form;
 }
@@ -168,6 +169,14 @@ std::vector<Chain> Chains() {
       {"AttentionInHalves",
        Attention(false, core::DType::kF16),
        {{"B", 2}, {"T", 70}, {"D", 20}},
+       schedule::AttentionSchedule(),
+       1,
+       {},
+       {"D <= 32"}},
+      // Arguments that have the names of what kernels declare.
+      {"AttentionOfNames",
+       Attention(false, core::DType::kF32, "n", "query"),
+       {{"B", 1}, {"n", 40}, {"D", 20}},
        schedule::AttentionSchedule(),
        1,
        {},
