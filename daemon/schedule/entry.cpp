@@ -120,6 +120,32 @@ std::set<std::string> Reached(const source::Ast& ast, CXCursor entry, std::vecto
   return names;
 }
 
+// Functions of headers that launch kernels, by themselves or by other such functions.
+std::set<std::string> LaunchersOfHeaders(const source::Ast& ast) {
+  std::map<std::string, std::set<std::string>> calls;
+  std::set<std::string> launchers;
+  for (const CXCursor& cursor : source::ast::Functions(ast)) {
+    if (source::ast::IsInMainFile(cursor) || !source::ast::IsHost(cursor)) continue;
+    const auto syntax = source::BuildSyntax(cursor);
+    if (!syntax) continue;
+    const std::string name = source::ast::Spelling(cursor);
+    source::ForEach(*syntax->body, [&](const Node& n) {
+      if (n.Is(NodeKind::kLaunch)) launchers.insert(name);
+      if (n.Is(NodeKind::kCall)) calls[rewrite::UnqualifiedName(n.name)].insert(name);
+    });
+  }
+  std::vector<std::string> open(launchers.begin(), launchers.end());
+  for (const char* const of_runtime : {"cudaLaunchKernel", "cudaLaunchKernelExC", "cudaLaunchCooperativeKernel"})
+    open.emplace_back(of_runtime);
+  while (!open.empty()) {
+    const std::string callee = open.back();
+    open.pop_back();
+    for (const std::string& caller : calls[callee])
+      if (launchers.insert(caller).second) open.push_back(caller);
+  }
+  return launchers;
+}
+
 // The type by which kernels know a buffer's elements: as the launcher spells it, if it is one element.
 std::string ElementType(const core::ParameterInfo& info, core::DType dtype, bool& cast) {
   std::string type = info.type;
@@ -258,7 +284,7 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
   if (const auto refusal = ReadParameters(ast, spec, entry)) return *refusal;
 
   std::vector<CXCursor> reached;
-  const std::set<std::string> functions = Reached(ast, *cursor, &reached);
+  std::set<std::string> functions = Reached(ast, *cursor, &reached);
   for (const CXCursor& f : reached) {
     if (!source::ast::IsDevice(f) && !source::ast::IsKernel(f)) continue;
     for (const source::Token& token : source::ast::Tokens(ast, source::ast::Offsets(f))) {
@@ -276,6 +302,7 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
   for (const CXCursor& f : reached)
     if (source::ast::IsHost(f) && clang_Cursor_getStorageClass(f) != CX_SC_Static)
       launchers.insert(source::ast::Spelling(f));
+  for (const std::string& name : LaunchersOfHeaders(ast)) functions.insert(name), launchers.insert(name);
 
   Locals locals;  // that go with the old launches
   bool launched = false;

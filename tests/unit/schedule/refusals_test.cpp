@@ -1,6 +1,7 @@
 // What schedules leave alone, and with which reason; what of a launcher stays.
 #include <gtest/gtest.h>
 
+#include "base/file.h"
 #include "tests/support/computation_builder.h"
 #include "tests/support/stranger_forms.h"
 
@@ -141,6 +142,25 @@ TEST(Launcher, KernelsThatOthersUseStay) {
   const std::string pasted = "\n#define CALL(name) old_##name\n";
   EXPECT_NE(Apply("schedule_map", stranger, StubFor(stranger) + pasted).find("__global__ void old_kernel"),
             std::string::npos);
+}
+
+// What a function of a header launches is an old launch, through whatever other function it does.
+TEST(Launcher, DropsLaunchesOfHeaders) {
+  const auto folder = std::move(*base::TemporaryDirectory::Create("headers"));
+  Stranger stranger = Find("04-extension/elu_forward");
+  stranger.root = folder.path();
+  const std::string header =
+      "#pragma once\ntemplate <typename F>\n__global__ void each_kernel(F f) { f(); }\n"
+      "namespace tools {\ntemplate <typename F>\nvoid launch(F f) { each_kernel<F><<<1, 1>>>(f); }\n"
+      "template <typename F>\nvoid for_each(F f) { launch(f); }\n"
+      "inline void check() { cudaGetLastError(); }\n}\n";
+  ASSERT_TRUE(base::WriteFileAtomically(folder.path() / "each.cuh", header));
+  const std::string text =
+      Replaced(StubFor(stranger), ");\n}\n", ");\n  tools::for_each(alpha);\n  tools::check();\n}\n");
+  const std::string rewritten = Apply("schedule_map", stranger, "#include \"each.cuh\"\n\n" + text);
+  EXPECT_NE(rewritten.find("elu_forward_elements<"), std::string::npos) << rewritten;
+  EXPECT_EQ(rewritten.find("for_each"), std::string::npos) << rewritten;
+  EXPECT_NE(rewritten.find("  tools::check();\n}"), std::string::npos) << rewritten;
 }
 
 // A constant for the threads of a block stays one.
