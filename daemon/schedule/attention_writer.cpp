@@ -176,20 +176,21 @@ void AttentionWriter::WriteOutputsThere(Lines& body, const std::string& sum, con
     const std::string scale = Value(plan_.sums, plan_.scale, known, body);
     known[plan_.sums] = fmt::format("({} * {})", sum, Parenthesized(scale));
   }
-  for (const size_t output : plan_.outputs) WriteOutput(body, output, known);
+  LateStores stores(problem_, names_, plan_.outputs.size() > 1);
+  for (const size_t output : plan_.outputs) WriteOutput(body, output, known, stores);
+  stores.Write(body);
 }
 
-void AttentionWriter::WriteOutput(Lines& body, size_t output, const Known& known) {
+void AttentionWriter::WriteOutput(Lines& body, size_t output, const Known& known, LateStores& stores) {
   const core::Stage& own = stage(output);
   const auto root = static_cast<core::NodeId>(own.nodes.size() - 1);
-  const std::string domain = ConditionText(own.domain, Variables(output));
-  if (!domain.empty()) body.Open(fmt::format("if ({})", domain));
+  stores.Open(body, own, ConditionText(own.domain, Variables(output)));
   const std::string value = Value(output, {root}, known, body);
   std::vector<std::string> at;
   for (const core::Affine& position : StoredAt(own)) at.push_back(PositionText(position, Variables(output)));
-  AddBroken(body, fmt::format("{}[{}] = {};", own.name, OffsetText(problem_, ShapeOf(problem_, own.name), at),
-                              Stored(problem_, own.dtype, core::ValueType::kReal, value)));
-  if (!domain.empty()) body.Close();
+  stores.Set(body, fmt::format("{}[{}]", own.name, OffsetText(problem_, ShapeOf(problem_, own.name), at)),
+             Stored(problem_, own.dtype, core::ValueType::kReal, value));
+  stores.Close(body);
 }
 
 std::string AttentionWriter::WriteLaunch(const std::string& name, const KernelArguments& arguments) const {

@@ -10,6 +10,7 @@
 #include "schedule/attention_plan.h"
 #include "schedule/contraction_axes.h"
 #include "schedule/expression_code.h"
+#include "schedule/late_stores.h"
 
 namespace warpwright::schedule {
 
@@ -64,7 +65,7 @@ class AttentionWriter {
 
  private:
   std::optional<int64_t> Rounded(const core::Size& extent) const;
-  void WriteOutput(Lines& body, size_t output, const Known& known);
+  void WriteOutput(Lines& body, size_t output, const Known& known, LateStores& stores);
   std::string WriteLaunch(const std::string& name, const KernelArguments& arguments) const;
 
   const Problem& problem_;

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "core/polynomial.h"
+#include "schedule/late_stores.h"
 
 namespace warpwright::schedule {
 namespace {
@@ -219,20 +220,17 @@ bool ResultStores::LeavesOut() const {
 }
 
 void ResultStores::WriteElement(Lines& body, Sums sums) {
+  LateStores stores(problem_, names_, group_.outputs.size() > 1);
   for (const auto& output : group_.outputs) {
     const core::Stage& stage = problem_.stage(output.stage);
     const auto root = static_cast<core::NodeId>(stage.nodes.size() - 1);
-    Lines inside(body.level());
-    const std::string domain = ConditionText(stage.domain, VariablesOf(output));
-    const bool guarded = !domain.empty();
-    if (guarded) inside.Open(fmt::format("if ({})", domain));
-    const std::string value = ValueOf(output, sums, inside);
+    stores.Open(body, stage, ConditionText(stage.domain, VariablesOf(output)));
+    const std::string value = ValueOf(output, sums, body);
     const core::ValueType type = core::TypesOf(problem_.form, stage)[root];
-    AddBroken(inside,
-              fmt::format("{}[{}] = {};", stage.name, OffsetOf(output), Stored(problem_, stage.dtype, type, value)));
-    if (guarded) inside.Close();
-    body.Append(inside);
+    stores.Set(body, fmt::format("{}[{}]", stage.name, OffsetOf(output)), Stored(problem_, stage.dtype, type, value));
+    stores.Close(body);
   }
+  stores.Write(body);
 }
 
 std::string ResultStores::Sum(const std::string& ahead) const {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "schedule/expression_code.h"
+#include "schedule/late_stores.h"
 
 namespace warpwright::schedule {
 namespace {
@@ -85,6 +86,7 @@ void FinishWriter::WriteSums(Team team, const std::string& row, const std::strin
 void FinishWriter::WriteValues(Lines& body) {
   body.Open("if (threadIdx.x == 0)");
   const auto variables = VariableNames(dimensions_);
+  LateStores stores(problem_, names_, plan_.values.size() > 1);
   for (size_t m : plan_.values) {
     const core::Stage& stage = plan_.members[m].stage;
     Scope scope{variables, [&](const core::TensorRead& read) -> std::optional<std::string> {
@@ -92,14 +94,17 @@ void FinishWriter::WriteValues(Lines& body) {
                     if (read.stage && read.tensor == name) return accumulator.value;
                   return std::nullopt;
                 }};
+    stores.Open(body, stage, ConditionText(stage.domain, variables));
     ExpressionCode code(problem_, stage, scope, names_, body);
     const auto root = static_cast<core::NodeId>(stage.nodes.size() - 1);
     const std::string value = Stored(problem_, stage.dtype, code.TypeOf(root), code.Root());
     std::vector<std::string> at;
     for (const auto& position : StoredAt(stage)) at.push_back(PositionText(position, variables));
-    body.Add(fmt::format("{}[{}] = {};", stage.name, OffsetText(problem_, ShapeOf(problem_, stage.name), at), value));
+    stores.Set(body, fmt::format("{}[{}]", stage.name, OffsetText(problem_, ShapeOf(problem_, stage.name), at)), value);
+    stores.Close(body);
     if (code.refusal()) refusal_ = code.refusal();
   }
+  stores.Write(body);
   body.Close();
 }
 

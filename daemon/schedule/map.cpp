@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/computation_walk.h"
 #include "schedule/expression_code.h"
 #include "schedule/fixed_sizes.h"
+#include "schedule/late_stores.h"
 #include "schedule/map_plan.h"
 #include "schedule/schedules.h"
 #include "schedule/written_terms.h"
@@ -139,12 +141,16 @@ class MapWriter {
     Lines inner(body.level() + (packs() ? 1 : 0));
     auto inside = variables;
     if (packs()) inside[plan_.dimensions.back().variables.back()] += " + " + k_;
+    std::set<std::string> outputs;
+    for (const BufferPart& part : plan_.outputs) outputs.insert(part.stage.name);
+    LateStores late(problem_, names_, outputs.size() > 1);
     for (size_t i = 0; i < plan_.outputs.size(); ++i) {
       const BufferPart& part = plan_.outputs[i];
       const bool after = i > 0 && plan_.outputs[i - 1].stage.name == part.stage.name;
       const bool before = i + 1 < plan_.outputs.size() && plan_.outputs[i + 1].stage.name == part.stage.name;
-      WritePart(part, after, before, inside, body, inner);
+      WritePart(part, after, before, inside, late, body, inner);
     }
+    late.Write(inner);
     if (!packs()) {
       body.Append(inner);
       if (tiled()) CloseTile(body);
@@ -171,24 +177,25 @@ class MapWriter {
 
   // One part of an output, as a branch where there are several.
   void WritePart(const BufferPart& part, bool after, bool before,
-                 const std::map<core::VariableId, std::string>& variables, Lines& outer, Lines& inner) {
+                 const std::map<core::VariableId, std::string>& variables, LateStores& late, Lines& outer,
+                 Lines& inner) {
     const std::string condition = ConditionText(part.where, variables);
     if (condition.empty()) {
-      WriteOutput(part.stage, variables, outer, inner);
-      return;
+      if (!packs()) late.Open(inner, part.stage, "");
+      return WriteOutput(part.stage, variables, late, outer, inner);
     }
-    if (after) inner.Else(fmt::format("else if ({})", condition));
-    else inner.Open(fmt::format("if ({})", condition));
+    if (after) late.Else(inner, condition);
+    else late.Open(inner, part.stage, condition);
     const Names outside = names_;
     const auto windows = windows_;
-    WriteOutput(part.stage, variables, inner, inner);
+    WriteOutput(part.stage, variables, late, inner, inner);
     names_ = outside;
     windows_ = windows;
-    if (!before) inner.Close();
+    if (!before) late.Close(inner);
   }
 
-  void WriteOutput(const core::Stage& stage, const std::map<core::VariableId, std::string>& variables, Lines& outer,
-                   Lines& inner) {
+  void WriteOutput(const core::Stage& stage, const std::map<core::VariableId, std::string>& variables, LateStores& late,
+                   Lines& outer, Lines& inner) {
     ExpressionCode* writing = nullptr;
     Lines* to = &outer;
     Scope scope{variables, [&](const core::TensorRead& read) -> std::optional<std::string> {
@@ -222,7 +229,7 @@ class MapWriter {
     for (const auto& position : StoredAt(stage)) at.push_back(PositionText(position, variables));
     const std::string offset =
         store.offset ? OffsetOf(store, variables) : OffsetText(problem_, ShapeOf(problem_, stage.name), at);
-    inner.Add(fmt::format("{}[{}] = {};", stage.name, offset, value));
+    late.Set(inner, fmt::format("{}[{}]", stage.name, offset), value);
   }
 
   // Neighbours at a place that data says, as the rows of a table.

@@ -41,11 +41,15 @@ class Planner {
   Planner(const Problem& problem, const Group& group) : problem_(problem), group_(group) {}
 
   RowPlanOutcome Plan() {
+    std::vector<const core::Stage*> beside;  // outputs that read no statistic
     for (size_t i : group_.stages) {
       const core::Stage& stage = problem_.stage(i);
-      const bool added = stage.output ? AddOutput(stage) : AddStatistic(stage);
-      if (!added) return *refusal_;
+      const bool has_row = !stage.output || plan_.rows.empty() || ReadsStatistics(stage);
+      if (!has_row) beside.push_back(&stage);
+      else if (!(stage.output ? AddOutput(stage) : AddStatistic(stage))) return *refusal_;
     }
+    for (const core::Stage* stage : beside)
+      if (!AddBeside(*stage)) return *refusal_;
     if (statistics_.empty()) return Refuse("no row is reduced");
     if (!CheckInPlace()) return *refusal_;
     MakePasses();
@@ -111,6 +115,24 @@ class Planner {
     return true;
   }
 
+  bool ReadsStatistics(const core::Stage& stage) const {
+    return std::any_of(stage.nodes.begin(), stage.nodes.end(), [&](const core::Node& node) {
+      const auto* read = std::get_if<core::TensorRead>(&node);
+      return read != nullptr && read->stage && statistics_.contains(read->tensor);
+    });
+  }
+
+  // Of the same shape as an output that has rows: what is made of the same elements is written with it.
+  bool AddBeside(const core::Stage& stage) {
+    if (core::HasReduction(stage)) return Fail("an output reduces by itself");
+    for (const auto& [like, renaming] : outputs_) {
+      const bool same = like->at == stage.at && std::equal(like->extents.begin(), like->extents.end(),
+                                                           stage.extents.begin(), stage.extents.end(), Equal);
+      if (same) return AddMember(stage, renaming, 0);
+    }
+    return Fail("an output has no row of its own");
+  }
+
   bool AddOutput(const core::Stage& stage) {
     if (core::HasReduction(stage)) return Fail("an output reduces by itself");
     RowVariables rows;
@@ -122,6 +144,12 @@ class Planner {
       if (!Equal(stage.extents[*rows[d]], plan_.rows[d])) return Fail("an output has other rows than the statistics");
       renaming[*rows[d]] = static_cast<VariableId>(d);
     }
+    return AddMember(stage, renaming, depth);
+  }
+
+  // `renaming`: of the rows' variables.
+  bool AddMember(const core::Stage& stage, Renaming renaming, size_t depth) {
+    outputs_.emplace_back(&stage, renaming);
     RowMember member;
     for (VariableId v = 0; v < stage.extents.size(); ++v) {
       if (renaming.contains(v)) continue;
@@ -142,7 +170,8 @@ class Planner {
     return true;
   }
 
-  // A row may be replaced by what is made of it, each element by what is made of that element.
+  // A row may be replaced by what is made of it, each element by what is made of that element, of which all outputs are
+  // computed before one is stored.
   bool CheckInPlace() {
     const auto same_rows = [&](const Access& a, const Access& b) {
       for (VariableId v = 0; v < plan_.rows.size(); ++v) {
@@ -158,7 +187,9 @@ class Planner {
       for (const RowMember& reader : plan_.members) {
         for (const Access& load : AccessesOf(problem_, reader.stage)) {
           if (load.store || load.tensor != store.tensor) continue;
-          const bool own = &reader == &writer && SamePlace(load, store);
+          const bool together = !reader.statistic() && std::equal(reader.columns.begin(), reader.columns.end(),
+                                                                  writer.columns.begin(), writer.columns.end(), Equal);
+          const bool own = together && SamePlace(load, store);
           const bool before =
               reader.statistic() && !writer.columns.empty() && load.offset && store.offset && same_rows(load, store);
           if (!own && !before) return Fail(store.tensor + " is changed in place, and other elements need it");
@@ -205,7 +236,8 @@ class Planner {
   const Group& group_;
   RowPlan plan_;
   std::map<std::string, Statistic> statistics_;
-  std::vector<size_t> depths_;  // by member
+  std::vector<std::pair<const core::Stage*, Renaming>> outputs_;  // and which of their variables are rows
+  std::vector<size_t> depths_;                                    // by member
   std::optional<core::RewriteRefusal> refusal_;
 };
 

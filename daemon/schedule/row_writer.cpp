@@ -206,7 +206,11 @@ void RowWriter::WritePass(const RowPass& pass, Lines& body) {
   }
   const std::string begin = parts.empty() ? "" : names_.TakeOf({"begin", column + "_begin"});
   const Names outer_names = names_;  // those of the loop's own constants are free again after it
-  for (size_t i = 0; i < codes.size(); ++i) WriteMember(plan_.members[pass.members[i]], inside, *codes[i], inner);
+  const auto storing =
+      std::count_if(pass.members.begin(), pass.members.end(), [&](size_t m) { return !plan_.members[m].statistic(); });
+  LateStores late(problem_, names_, storing > 1);
+  for (size_t i = 0; i < codes.size(); ++i) WriteMember(plan_.members[pass.members[i]], inside, *codes[i], late, inner);
+  late.Write(inner);
   names_ = outer_names;
 
   body.Append(before);
@@ -271,43 +275,47 @@ std::vector<RowWriter::Part> RowWriter::PartsOf(const RowPass& pass) {
   return parts;
 }
 
-void RowWriter::WriteMember(const RowMember& member, const Variables& variables, ExpressionCode& code, Lines& inner) {
-  const auto& guards = member.statistic() ? member.reduce->guards : member.stage.domain;
-  const std::string condition = ConditionText(guards, variables);
+void RowWriter::WriteMember(const RowMember& member, const Variables& variables, ExpressionCode& code, LateStores& late,
+                            Lines& inner) {
+  if (!member.statistic()) return WriteStore(member, variables, code, late, inner);
+  const std::string condition = ConditionText(member.reduce->guards, variables);
   if (!condition.empty()) inner.Open(fmt::format("if ({})", condition));
-  if (member.statistic()) {
-    const Accumulator& accumulator = results_.at(member.stage.name);
-    const std::string value = code.Value(member.value(), accumulator.type);
-    std::string candidate = value, index;
-    if (core::IsArg(accumulator.op)) {
-      candidate = names_.Take("candidate");
-      const std::string at = names_.Take("at");
-      inner.Add(fmt::format("const {} {} = {};", accumulator.c_type, candidate, value));
-      inner.Add(fmt::format("const int {} = {};", at, PositionText(*member.reduce->index, variables)));
-      index = at;
-    }
-    for (const std::string& line : Updated(problem_, accumulator, candidate, index)) inner.Add(line);
-  } else {
-    WriteStore(member, variables, code, inner);
+  const Accumulator& accumulator = results_.at(member.stage.name);
+  const std::string value = code.Value(member.value(), accumulator.type);
+  std::string candidate = value, index;
+  if (core::IsArg(accumulator.op)) {
+    candidate = names_.Take("candidate");
+    const std::string at = names_.Take("at");
+    inner.Add(fmt::format("const {} {} = {};", accumulator.c_type, candidate, value));
+    inner.Add(fmt::format("const int {} = {};", at, PositionText(*member.reduce->index, variables)));
+    index = at;
   }
+  for (const std::string& line : Updated(problem_, accumulator, candidate, index)) inner.Add(line);
   if (!condition.empty()) inner.Close();
   if (code.refusal()) refusal_ = code.refusal();
 }
 
-void RowWriter::WriteStore(const RowMember& member, const Variables& variables, ExpressionCode& code, Lines& lines) {
+void RowWriter::WriteStore(const RowMember& member, const Variables& variables, ExpressionCode& code, LateStores& late,
+                           Lines& lines) {
   const core::Stage& stage = member.stage;
-  const std::string value = Stored(problem_, stage.dtype, code.TypeOf(member.value()), code.Value(member.value()));
   const Access store{stage.name, stage.dtype, true, FlatOffsetOf(ShapeOf(problem_, stage.name), StoredAt(stage))};
-  if (const auto element = HeldElement(store)) {
-    lines.Add(fmt::format("{} = {};", *element, value));
-    return;
+  const auto held = HeldElement(store);
+  const std::string condition = ConditionText(stage.domain, variables);
+  if (!held) late.Open(lines, stage, condition);
+  else if (!condition.empty()) lines.Open(fmt::format("if ({})", condition));
+  const std::string value = Stored(problem_, stage.dtype, code.TypeOf(member.value()), code.Value(member.value()));
+  if (held) {
+    lines.Add(fmt::format("{} = {};", *held, value));
+    if (!condition.empty()) lines.Close();
+  } else {
+    std::vector<std::string> at;
+    for (const auto& position : StoredAt(stage)) at.push_back(PositionText(position, variables));
+    const std::string offset =
+        store.offset ? OffsetOf(store, variables) : OffsetText(problem_, ShapeOf(problem_, stage.name), at);
+    late.Set(lines, fmt::format("{}[{}]", stage.name, offset), value, member.columns.empty() ? "" : inside_);
+    late.Close(lines);
   }
-  std::vector<std::string> at;
-  for (const auto& position : StoredAt(stage)) at.push_back(PositionText(position, variables));
-  const std::string offset =
-      store.offset ? OffsetOf(store, variables) : OffsetText(problem_, ShapeOf(problem_, stage.name), at);
-  const bool guarded = !inside_.empty() && !member.columns.empty();
-  lines.Add(fmt::format("{}{}[{}] = {};", guarded ? "if (" + inside_ + ") " : "", stage.name, offset, value));
+  if (code.refusal()) refusal_ = code.refusal();
 }
 
 Group RowWriter::Statistics() const {
@@ -345,15 +353,13 @@ void RowWriter::WriteValues(Lines& body) {
   if (plan_.values.empty()) return;
   body.Open(fmt::format("if ({}{})", inside_.empty() ? "" : inside_ + " && ", First()));
   const Variables variables = VariableNames(plan_.row_dimensions);
+  LateStores late(problem_, names_, plan_.values.size() > 1);
   for (size_t m : plan_.values) {
     const RowMember& member = plan_.members[m];
     ExpressionCode code(problem_, member.stage, ScopeFor(variables), names_, body);
-    const std::string condition = ConditionText(member.stage.domain, variables);
-    if (!condition.empty()) body.Open(fmt::format("if ({})", condition));
-    WriteStore(member, variables, code, body);
-    if (!condition.empty()) body.Close();
-    if (code.refusal()) refusal_ = code.refusal();
+    WriteStore(member, variables, code, late, body);
   }
+  late.Write(body);
   body.Close();
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "schedule/expression_code.h"
+#include "schedule/late_stores.h"
 #include "schedule/reduction_code.h"
 #include "schedule/row_plan.h"
 
@@ -34,11 +35,11 @@ class RowWriter {
   void WriteRow(Lines& body);
   void WritePass(const RowPass& pass, Lines& body);
   void WriteMember(const RowMember& member, const std::map<core::VariableId, std::string>& variables,
-                   ExpressionCode& code, Lines& inner);
+                   ExpressionCode& code, LateStores& late, Lines& inner);
   void WriteValues(Lines& body);
   void WritePartials(Lines& body);
   void WriteStore(const RowMember& member, const std::map<core::VariableId, std::string>& variables,
-                  ExpressionCode& code, Lines& lines);
+                  ExpressionCode& code, LateStores& late, Lines& lines);
   std::string WriteLaunch(const KernelArguments& arguments);
   Scope ScopeFor(const std::map<core::VariableId, std::string>& variables);
   std::string OffsetOf(const Access& access, const std::map<core::VariableId, std::string>& variables) const;

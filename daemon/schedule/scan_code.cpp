@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "schedule/late_stores.h"
+
 namespace warpwright::schedule {
 namespace {
 
@@ -88,12 +90,14 @@ std::string ScanCode::Term(ScanFrame& frame, Lines& lines, bool packed) {
 }
 
 void ScanCode::WriteOutputs(ScanFrame& frame, const std::string& value, Lines& lines, bool packed) {
+  LateStores stores(problem_, frame.names, plan_.group.outputs.size() > 1);
   for (const StageReader& output : plan_.group.outputs) {
     const core::Stage& stage = problem_.stage(output.stage);
     std::map<VariableId, std::string> variables;
     for (const auto& [own, of_sum] : output.variables) variables[own] = frame.variables.at(of_sum);
     const std::string domain = output.stage == plan_.group.stage ? "" : ConditionText(stage.domain, variables);
-    if (!domain.empty()) lines.Open(fmt::format("if ({})", domain));
+    const Access* held = packed ? HeldStore(stage.name) : nullptr;
+    if (held == nullptr) stores.Open(lines, stage, domain);
     std::string stored = value;
     core::ValueType type = sum_.type;
     if (output.stage != plan_.group.stage) {
@@ -105,13 +109,15 @@ void ScanCode::WriteOutputs(ScanFrame& frame, const std::string& value, Lines& l
       type = code.TypeOf(static_cast<core::NodeId>(stage.nodes.size() - 1));
       if (code.refusal()) refusal_ = code.refusal();
     }
-    const Access* held = packed ? HeldStore(stage.name) : nullptr;
-    lines.Add(fmt::format("{} = {};",
-                          held ? HeldName(*held) + ".at[" + k_ + "]"
-                               : fmt::format("{}[{}]", stage.name, StoreOffset(problem_, stage, variables)),
-                          Stored(problem_, stage.dtype, type, stored)));
-    if (!domain.empty()) lines.Close();
+    stored = Stored(problem_, stage.dtype, type, stored);
+    if (held != nullptr) {
+      lines.Add(fmt::format("{}.at[{}] = {};", HeldName(*held), k_, stored));
+      continue;
+    }
+    stores.Set(lines, fmt::format("{}[{}]", stage.name, StoreOffset(problem_, stage, variables)), stored);
+    stores.Close(lines);
   }
+  stores.Write(lines);
 }
 
 }  // namespace warpwright::schedule

@@ -9,6 +9,7 @@
 #include "core/affine.h"
 #include "schedule/expression_code.h"
 #include "schedule/fixed_sizes.h"
+#include "schedule/late_stores.h"
 #include "schedule/schedules.h"
 #include "schedule/window_plan.h"
 
@@ -279,6 +280,10 @@ class WindowWriter {
            index(k_, window.col_stride, place->col) + "]";
   }
 
+  std::string ElementTypeOf(const core::Stage& stage) const {
+    return schedule::ElementTypeOf(problem_, Access{stage.name, stage.dtype, true, FlatOffset{}});
+  }
+
   void WriteOutputs(Lines& body) {
     auto variables = Variables();
     if (many()) {
@@ -287,7 +292,13 @@ class WindowWriter {
       variables[*plan_.row] += " + " + j_;
       body.Open(fmt::format("if ({} < {})", variables[*plan_.row], Count(*plan_.row)));
     }
-    for (const WindowOutput& output : plan_.outputs) WriteOutput(output, variables, body);
+    const bool several = plan_.outputs.size() > 1;
+    LateStores late(problem_, names_, several);
+    Lines packs_stored(body.level());
+    for (const WindowOutput& output : plan_.outputs)
+      WriteOutput(output, variables, late, several ? packs_stored : body, body);
+    late.Write(body);
+    body.Append(packs_stored);
   }
 
   std::string OffsetIn(const core::Stage& stage, const std::map<core::VariableId, std::string>& variables) const {
@@ -306,39 +317,40 @@ class WindowWriter {
     return value;
   }
 
-  void WriteOutput(const WindowOutput& output, const std::map<core::VariableId, std::string>& variables, Lines& body) {
+  // `stored`: where stores of packs go.
+  void WriteOutput(const WindowOutput& output, const std::map<core::VariableId, std::string>& variables,
+                   LateStores& late, Lines& stored, Lines& body) {
+    if (!packs()) return WriteSingle(output, variables, late, body);
     const core::Stage& stage = output.inside.stage;
-    const Access store{stage.name, stage.dtype, true, FlatOffset{}};
-    const std::string element_type = ElementTypeOf(problem_, store);
     auto inside = variables;
-    std::string target;
     const Names outer = names_;
-    if (packs()) {
-      target = names_.TakeOf({stage.name + "_pack", stage.name + "_new"});
-      body.Add(fmt::format("{}<{}, kWidth> {};", packed_.name, element_type, target));
-      body.Add("#pragma unroll");
-      body.Open(fmt::format("for (int {0} = 0; {0} < kWidth; ++{0})", k_));
-      inside[plan_.col] += " + " + k_;
+    const std::string target = names_.TakeOf({stage.name + "_pack", stage.name + "_new"});
+    body.Add(fmt::format("{}<{}, kWidth> {};", packed_.name, ElementTypeOf(stage), target));
+    body.Add("#pragma unroll");
+    body.Open(fmt::format("for (int {0} = 0; {0} < kWidth; ++{0})", k_));
+    inside[plan_.col] += " + " + k_;
+    WriteValue(output, inside, target + ".at[" + k_ + "]", "", body);
+    body.Close();
+    if (!output.inside.where.empty() && output.borders.empty()) WriteGuardedStore(output, variables, target, stored);
+    else stored.Add(packed_.Store(target, stage.name + " + " + OffsetIn(stage, variables)));
+    if (&stored == &body) names_ = outer;
+  }
+
+  void WriteSingle(const WindowOutput& output, const std::map<core::VariableId, std::string>& variables,
+                   LateStores& late, Lines& body) {
+    const core::Stage& stage = output.inside.stage;
+    const Names outer = names_;
+    const std::string element = fmt::format("{}[{}]", stage.name, OffsetIn(stage, variables));
+    late.Open(body, stage, output.borders.empty() ? ConditionText(output.inside.where, variables) : "");
+    if (output.borders.empty()) {
+      late.Set(body, element, ValueOf(stage, output.edge, variables, body));
+    } else {
+      const std::string own = names_.TakeOf({"value", stage.name + "_value"});
+      WriteValue(output, variables, own, ElementTypeOf(stage) + " ", body);
+      late.Set(body, element, own);
+      if (plan_.outputs.size() == 1) names_ = outer;
     }
-    const std::string own = packs() ? target + ".at[" + k_ + "]" : names_.TakeOf({"value", stage.name + "_value"});
-    const bool guarded = !output.inside.where.empty() && output.borders.empty();
-    const std::string offset = OffsetIn(stage, variables);
-    if (!packs() && guarded) {
-      body.Open(fmt::format("if ({})", ConditionText(output.inside.where, inside)));
-      body.Add(fmt::format("{}[{}] = {};", stage.name, offset, ValueOf(stage, output.edge, inside, body)));
-      body.Close();
-      return;
-    }
-    if (!packs() && output.borders.empty()) {
-      body.Add(fmt::format("{}[{}] = {};", stage.name, offset, ValueOf(stage, output.edge, inside, body)));
-      return;
-    }
-    WriteValue(output, inside, own, packs() ? "" : element_type + " ", body);
-    if (packs()) body.Close();
-    if (!packs()) body.Add(fmt::format("{}[{}] = {};", stage.name, offset, own));
-    else if (guarded) WriteGuardedStore(output, variables, target, body);
-    else body.Add(packed_.Store(target, stage.name + " + " + offset));
-    names_ = outer;
+    late.Close(body);
   }
 
   // The formula of the inside, and that of elements at edges.

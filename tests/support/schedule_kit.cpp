@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <regex>
@@ -65,11 +66,19 @@ constexpr uint64_t kIndices = 12;  // that integer inputs have, from -1 on
 // What a launcher does, of the statements that schedules write: numbers, branches on them, launches, cleared outputs.
 class Runner {
  public:
-  Runner(const schedule::Problem& problem, const schedule::Code& code, uint64_t infinite)
-      : problem_(problem), code_(code), sizes_(problem.input.cases.front().sizes), infinite_(infinite), kit_(Ptx()) {}
+  Runner(const schedule::Problem& problem, const schedule::Code& code, uint64_t infinite,
+         const std::map<std::string, std::string>& in_place)
+      : problem_(problem),
+        code_(code),
+        sizes_(problem.input.cases.front().sizes),
+        infinite_(infinite),
+        in_place_(in_place),
+        kit_(Ptx()) {}
 
   ScheduleRun Run() {
     for (const core::TensorArgument& tensor : problem_.form.tensors) AddTensor(tensor);
+    for (const auto& [output, input] : in_place_)
+      tensors_.at(output).address = tensors_.at(input).address, tensors_.at(output).data = tensors_.at(input).data;
     for (const std::string& scalar : problem_.form.scalars) arguments_.scalars[scalar] = 0.25 + Draw();
     Reference();
     for (const std::string& statement : StatementsOf(code_.launch)) {
@@ -154,7 +163,9 @@ class Runner {
   void AddTensor(const core::TensorArgument& tensor) {
     const auto elements = static_cast<size_t>(ElementsOf(tensor, sizes_));
     const size_t size = core::SizeOf(tensor.dtype);
-    auto buffer = kit_.Make<std::byte>(tensor.name, elements * size, tensor.read, !tensor.written);
+    const bool changed = std::any_of(in_place_.begin(), in_place_.end(),
+                                     [&](const auto& shared) { return shared.second == tensor.name; });
+    auto buffer = kit_.Make<std::byte>(tensor.name, elements * size, tensor.read, !tensor.written && !changed);
     Tensor& kept = tensors_[tensor.name];
     kept = {buffer.address, buffer.data, std::vector<double>(elements)};
     if (!tensor.read) return;
@@ -225,6 +236,7 @@ class Runner {
   core::Dim3 grid_;
   std::vector<bool> branches_;  // that are open: whether they are taken
   const uint64_t infinite_;
+  const std::map<std::string, std::string>& in_place_;
   std::mt19937_64 random_{1};
   sim::SimKit kit_;
   core::ArgumentValues arguments_;
@@ -269,8 +281,9 @@ schedule::Code CodeOf(const schedule::Problem& problem, const schedule::Schedule
   return std::get<schedule::Code>(std::move(outcome));
 }
 
-ScheduleRun RunOnSimulator(const schedule::Problem& problem, const schedule::Code& code, uint64_t infinite) {
-  return Runner(problem, code, infinite).Run();
+ScheduleRun RunOnSimulator(const schedule::Problem& problem, const schedule::Code& code, uint64_t infinite,
+                           const std::map<std::string, std::string>& in_place) {
+  return Runner(problem, code, infinite, in_place).Run();
 }
 
 }  // namespace warpwright::testing

@@ -28,6 +28,8 @@ struct ScheduleRun {
 };
 // Every output element is within its rigorous bound of the exact value, for random arguments; of one in `infinite`
 // elements 0: none, the value is infinite, and what it makes infinite or no number must be.
-ScheduleRun RunOnSimulator(const schedule::Problem& problem, const schedule::Code& code, uint64_t infinite = 0);
+// `in_place`: outputs that have the memory of an input, by its name.
+ScheduleRun RunOnSimulator(const schedule::Problem& problem, const schedule::Code& code, uint64_t infinite = 0,
+                           const std::map<std::string, std::string>& in_place = {});
 
 }  // namespace warpwright::testing

@@ -263,6 +263,63 @@ TEST(Texts, TakeTheRootOfAQuotient) {
   EXPECT_NE(code.kernels.find("sqrtf(v_pack.at[k] / correction)"), std::string::npos) << code.kernels;
 }
 
+// out = (res + x) * w [/ rms], res' = res + x: over rows, columns or elements, in parts or where a condition holds.
+core::Computation AddAndScale(bool normalizes, bool columns, bool guarded, bool window, core::DType dtype) {
+  const std::vector<std::string> shape =
+      columns ? std::vector<std::string>{"C", "N"} : std::vector<std::string>{"N", "C"};
+  const core::VariableId row = columns ? 1 : 0;
+  StageBuilder t0("t0", {"N"}), out("out", shape), added("res", shape);
+  std::vector<core::Coordinate> at(2);
+  at[row] = V(0), at[1 - row] = V(1);
+  const auto term = t0.Sum({t0.Read("res", at), t0.Read("x", at)});
+  t0.Reduce(ReduceOp::kSum, {{1, "C"}}, t0.Product({term, term}));
+  std::vector<StageBuilder::Id> factors = {
+      out.Sum({out.Read("res", {V(0), V(1)}), out.Read("x", {V(0), V(1)})}),
+      window ? out.Sum({out.Read("w", {V(1)}), out.Read("w", {V(1) + At("1")})}) : out.Read("w", {V(1)})};
+  if (normalizes) factors.push_back(out.Apply(core::Function::kRsqrt, {out.ReadStage("t0", {V(row)})}));
+  out.Output(dtype);
+  out.Product(factors);
+  added.Output(dtype);
+  added.Sum({added.Read("res", {V(0), V(1)}), added.Read("x", {V(0), V(1)})});
+  if (guarded)
+    for (StageBuilder* stage : {&out, &added}) stage->stage.domain = {Within(V(0) - V(1), "0", "")};
+  core::TensorArgument res = Output("res", shape, dtype);
+  res.read = true;
+  std::vector<StageBuilder> stages = {out, added};
+  if (normalizes) stages.insert(stages.begin(), t0);
+  return Of({Input("x", shape, dtype), Input("w", {window ? shape[1] + "+1" : shape[1]}, dtype), res,
+             Output("out", shape, dtype)},
+            stages);
+}
+
+// An output may share memory with an input, element by element: nothing is stored before all is read.
+TEST(Outputs, MayStandInTheirInputs) {
+  const struct {
+    const char* name;
+    schedule::Schedule schedule;
+    bool normalizes, columns, guarded, window;
+    core::DType dtype;
+    schedule::ParameterValues parameters = {};
+  } rows[] = {
+      {"rows", schedule::RowsSchedule(), true, false, false, false, core::DType::kF16},
+      {"rows of a block", schedule::RowsSchedule(), true, false, false, false, core::DType::kF32, {{"threads", "256"}}},
+      {"parts of rows", schedule::RowsSchedule(), true, false, true, false, core::DType::kF32},
+      {"columns", schedule::ColumnsSchedule(), true, true, false, false, core::DType::kF32},
+      {"elements", schedule::MapSchedule(), false, false, false, false, core::DType::kF16},
+      {"parts of elements", schedule::MapSchedule(), false, false, true, false, core::DType::kF32},
+      {"windows", schedule::WindowSchedule(), false, false, false, true, core::DType::kF32},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.name);
+    const core::Computation form = AddAndScale(row.normalizes, row.columns, row.guarded, row.window, row.dtype);
+    ASSERT_TRUE(core::Validate(form)) << core::Validate(form).error().Format();
+    const schedule::Problem problem = testing::ProblemOf(form, {{"N", 37}, {"C", 70}});
+    const schedule::Code code = testing::CodeOf(problem, row.schedule, row.parameters);
+    const auto run = testing::RunOnSimulator(problem, code, 0, {{"out", "x"}});
+    EXPECT_EQ(run.fault + run.mismatch, "") << code.kernels;
+  }
+}
+
 // A term outside is not there, or 0 times what it would have been multiplied by.
 TEST(Padding, IsLeftOutOrZero) {
   const testing::SizeNumbers sizes = {{"C", 3}, {"L", 50}};
