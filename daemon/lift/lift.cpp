@@ -96,6 +96,7 @@ class Lifting {
   }
   Result<LiftOutcome> AttemptAnew() {
     seen_.clear();
+    silent_.clear();
     notes_.clear();
     failure_ = {};
     next_ = 0;
@@ -125,7 +126,9 @@ class Lifting {
     UseShapes([](const LiftShape& shape) { return !shape.apart; });
     return {};
   }
-  void AddDivisors(core::Computation& computation) const {
+  // By size: the power of two that divides it wherever there is a form, if it is not the same everywhere.
+  std::map<std::string, int64_t> Divisors() const {
+    std::map<std::string, int64_t> divisors;
     for (const auto& [name, value] : seen_[0].at.sizes) {
       const auto divides = [&](int64_t by) {
         return std::all_of(seen_.begin(), seen_.end(),
@@ -135,8 +138,25 @@ class Lifting {
       while (divisor < core::kMostDivisible && divides(2 * divisor)) divisor *= 2;
       const bool varies =
           std::any_of(seen_.begin(), seen_.end(), [&](const Seen& seen) { return seen.at.sizes.at(name) != value; });
-      if (divisor > 1 && varies) computation.assumptions.push_back(fmt::format("{} % {} = 0", name, divisor));
+      if (divisor > 1 && varies) divisors[name] = divisor;
     }
+    return divisors;
+  }
+  // Whether the entry leaves all alone at some shape at which the form has elements, and sizes do not divide as they do
+  // wherever it is right: a grid of whole tiles, for the sizes that are their multiples.
+  bool IsOfWholeTiles(const core::Computation& computation, const std::map<std::string, int64_t>& divisors) const {
+    const auto has_elements = [](const core::Stage& stage, const core::Sizes& sizes) {
+      return stage.output && std::all_of(stage.extents.begin(), stage.extents.end(), [&](const core::Size& extent) {
+               return extent.Evaluate(sizes).value_or(0) > 0;
+             });
+    };
+    return std::any_of(silent_.begin(), silent_.end(), [&](const LiftShape* shape) {
+      const core::Sizes sizes = Named(shape->scalars).sizes;
+      return std::any_of(divisors.begin(), divisors.end(),
+                         [&](const auto& each) { return sizes.at(each.first) % each.second != 0; }) &&
+             std::any_of(computation.stages.begin(), computation.stages.end(),
+                         [&](const core::Stage& stage) { return has_elements(stage, sizes); });
+    });
   }
 
   // Expressions in another form: a linear recurrence is nested as deep as it has steps, but as a sum over them it may
@@ -317,7 +337,10 @@ class Lifting {
       if (constant) computation.assumptions.push_back(fmt::format("{} = {}", name, value));
       else AddEqualSizes(name, computation);
     }
-    if (even_alone_) AddDivisors(computation);
+    const auto divisors = Divisors();
+    if (even_alone_ || IsOfWholeTiles(computation, divisors))
+      for (const auto& [name, divisor] : divisors)
+        computation.assumptions.push_back(fmt::format("{} % {} = 0", name, divisor));
     if (view_.one_path)
       computation.assumptions.insert(computation.assumptions.end(), at_shape_.paths_seen().begin(),
                                      at_shape_.paths_seen().end());
@@ -362,6 +385,7 @@ class Lifting {
     } else {
       auto& blocked = std::get<NotLifted>(outcome);
       notes_.push_back(fmt::format("at {}: {}", Describe(seen.at), blocked.message));
+      if (blocked.blocker == kNothingWritten) silent_.push_back(&shape);
       if (failure_.blocker == kNoShape || (blocked.executed && !failure_.executed)) failure_ = std::move(blocked);
     }
     if (seen.has_form || !seen.buffers.empty()) seen_.push_back(std::move(seen));
@@ -447,7 +471,11 @@ class Lifting {
       if (!IsAffordable(shape)) continue;
       WW_ASSIGN(auto traced, at_shape_.TraceAt(shape));
       const Trace* trace = std::get_if<Trace>(&traced);
-      if (trace == nullptr || WritesNothing(trace->buffers)) continue;
+      if (trace == nullptr) continue;
+      if (WritesNothing(trace->buffers)) {
+        silent_.push_back(&shape);
+        continue;
+      }
       const Seen at{.shape = &shape, .at = Named(shape.scalars)};
       WW_ASSIGN(const std::string difference, DifferenceAt(lifted.computation, at, trace->buffers));
       lifted.verified = difference.empty();
@@ -468,7 +496,8 @@ class Lifting {
   ShapeForms::View& view_ = at_shape_.view();
   std::vector<const LiftShape*> shapes_;  // of the request's, in the order in which they are tried
   std::vector<Seen> seen_;
-  size_t next_ = 0;  // of the shapes
+  std::vector<const LiftShape*> silent_;  // at which the entry writes nothing
+  size_t next_ = 0;                       // of the shapes
   bool even_alone_ = false;
   bool wrong_ = false;  // the last attempt to unify failed at a shape
   NotLifted failure_{std::string(kNoShape), "no case of the manifest gives a shape that can be executed", false};

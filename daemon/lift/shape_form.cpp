@@ -136,7 +136,7 @@ FormGraph ShapeForms::FormsOf(const Trace& trace) const {
 // `open`: the branches that data can turn, if there are any.
 Result<ShapeOutcome> ShapeForms::FormOf(const LiftShape& at, const Trace& trace, std::vector<const DataBranch*>& open) {
   if (WritesNothing(trace.buffers))
-    return ShapeOutcome(NotLifted{"nothing written", "the launcher writes nothing at this shape", false});
+    return ShapeOutcome(NotLifted{std::string(kNothingWritten), "the launcher writes nothing at this shape", false});
   executed_.clear();
   for (const TracedBuffer& buffer : trace.buffers) executed_.push_back({buffer.name, {}, buffer.written, buffer.bits});
   if (!trace.lossy.empty()) return ShapeOutcome(NotLifted{"lossy", trace.lossy[0], false});

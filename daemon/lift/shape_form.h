@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -23,6 +24,9 @@ using ShapeOutcome = std::variant<core::NotLifted, FormAtShape>;
 
 // The scalars of a shape, without a form.
 FormAtShape Named(const std::map<std::string, core::ScalarValue>& scalars);
+
+// The blocker of a shape at which the entry runs and leaves every buffer as it is.
+inline constexpr std::string_view kNothingWritten = "nothing written";
 
 class ShapeForms {
  public:
