@@ -13,7 +13,30 @@ using core::Polynomial;
 
 constexpr int64_t kLongestAxis = int64_t{1} << 30;  // with room for a block beyond the end
 
-std::optional<Prefix> PrefixOf(const core::Stage& stage, const core::Reduce& reduce) {
+// Whether a term at the last position of the axis can be read too, although no result needs it.
+bool IsThereAtTheEnd(const Problem& problem, const core::Stage& stage, const core::Reduce& reduce,
+                     const Polynomial& count) {
+  const core::VariableId term = reduce.variables[0].id;
+  for (core::NodeId id = 0; id < reduce.body + 1; ++id) {
+    const auto* read = std::get_if<core::TensorRead>(&stage.nodes[id]);
+    if (read == nullptr) continue;
+    const std::vector<core::Size>& shape = ShapeOf(problem, read->tensor);
+    for (size_t d = 0; d < read->at.size(); ++d) {
+      const auto* position = std::get_if<core::Affine>(&read->at[d]);
+      if (position == nullptr) return false;
+      if ((core::VariablesOf(*position) & core::SetOf(term)) == 0) continue;
+      const bool plain = position->terms.size() == 1 && core::IsNumber(position->divisor, 1) &&
+                         position->terms[0].part == core::Affine::Part::kWhole &&
+                         core::IsNumber(position->terms[0].coefficient, 1);
+      if (!plain || d >= shape.size()) return false;
+      const auto room = (Polynomial::Of(shape[d]) - Polynomial::Of(position->constant) - count).constant();
+      if (!room || *room < 0) return false;
+    }
+  }
+  return true;
+}
+
+std::optional<Prefix> PrefixOf(const Problem& problem, const core::Stage& stage, const core::Reduce& reduce) {
   if (reduce.variables.size() != 1 || reduce.guards.size() != 1) return std::nullopt;
   const core::Guard& guard = reduce.guards[0];
   const core::Affine& value = guard.value;
@@ -29,17 +52,21 @@ std::optional<Prefix> PrefixOf(const core::Stage& stage, const core::Reduce& red
     else prefix.axis = term.variable, axis_rises = rises;
   }
   if (!has_term || term_rises == axis_rises || prefix.axis >= stage.extents.size()) return std::nullopt;
-  if (!Equal(stage.extents[prefix.axis], reduce.variables[0].extent)) return std::nullopt;
+  const Polynomial one(1), count = Polynomial::Of(stage.extents[prefix.axis]);
+  const Polynomial left_out = count - Polynomial::Of(reduce.variables[0].extent);
+  if (left_out != Polynomial() && left_out != one) return std::nullopt;
   // How far the term may be ahead of the element, or must be at least.
-  const Polynomial constant = Polynomial::Of(value.constant), one(1);
+  const Polynomial constant = Polynomial::Of(value.constant);
   const Polynomial bound = Polynomial::Of(guard.low ? *guard.low : *guard.high);
   prefix.backwards = term_rises == guard.low.has_value();
   Polynomial ahead = term_rises ? bound - constant : constant - bound;
   if (guard.high) ahead = term_rises ? ahead - one : ahead + one;
-  if (ahead == Polynomial()) return prefix;
-  prefix.exclusive = true;
-  if (ahead == (prefix.backwards ? one : Polynomial(-1))) return prefix;
-  return std::nullopt;
+  prefix.exclusive = ahead != Polynomial();
+  if (prefix.exclusive && ahead != (prefix.backwards ? one : Polynomial(-1))) return std::nullopt;
+  // Nobody has the last term of an exclusive scan: that it is not among them, as people write it, says nothing.
+  const bool whole = left_out == Polynomial() ||
+                     (prefix.exclusive && !prefix.backwards && IsThereAtTheEnd(problem, stage, reduce, count));
+  return whole ? std::optional(prefix) : std::nullopt;
 }
 
 bool SameElement(const FlatOffset& a, const FlatOffset& b) {
@@ -75,7 +102,7 @@ ScanPlanOutcome PlanScan(const Problem& problem, const Group& group) {
   const core::Stage& stage = problem.stage(plan.group.stage);
   const auto* reduce = std::get_if<core::Reduce>(&stage.nodes.back());
   if (reduce == nullptr || core::IsArg(reduce->op)) return Refuse("no running sum or extremum");
-  const auto prefix = PrefixOf(stage, *reduce);
+  const auto prefix = PrefixOf(problem, stage, *reduce);
   if (!prefix) return Refuse("the terms of a result are not those up to its own position");
   if ((core::FreeVariables(stage)[reduce->body] & core::SetOf(prefix->axis)) != 0)
     return Refuse("the terms differ from one result to the next");

@@ -77,6 +77,16 @@ core::Computation FirstApart() {
   rest.Reduce(ReduceOp::kProduct, {{2, "C"}}, rest.Read("x", {V(0), V(2)}), {Within(V(2) - V(1), "", "2")});
   return Of({Input("x", {"N", "C"}), Output("y", {"N", "C"})}, {first, rest});
 }
+// As people write an exclusive scan: 0, then the sums one further on, of all elements but the last.
+core::Computation ZeroApart() {
+  StageBuilder t0("t0", {"N-1"}), first("y", {"1"}), rest("y", {"N-1"});
+  t0.Reduce(ReduceOp::kSum, {{1, "N-1"}}, t0.Read("x", {V(1)}), {Within(V(1) - V(0), "", "1")});
+  first.Output().stage.at = {At("0")};
+  first.Number(0);
+  rest.Output().stage.at = {V(0) + At("1")};
+  rest.ReadStage("t0", {V(0)});
+  return Of({Input("x", {"N"}), Output("y", {"N"})}, {t0, first, rest});
+}
 // The trapezoidal rule: s[i] = 0.5 * sum_{r <= i} (x[r] + x[r + 1]), and so of the first.
 core::Computation Trapezoids() {
   StageBuilder t0("t0", {"N", "C"}), t1("t1", {"N", "C-1"}), first("s", {"N", "1"}), rest("s", {"N", "C-1"});
@@ -172,6 +182,7 @@ std::vector<Row> Rows() {
        scan,
        "int before"},
       {"first apart", FirstApart(), {{"N", 3}, {"C", 130}}, scan, "product *= "},
+      {"zero apart", ZeroApart(), {{"N", 5000}}, scan, "_totals"},
       {"trapezoids", Trapezoids(), {{"N", 3}, {"C", 70}}, scan, "load_packed<kWidth>(x"},
       {"columns", ColumnScan(Prefix::kInclusive), {{"R", 9}, {"C", 300}}, scan, "_columns"},
       {"columns, exclusive, backwards", ColumnScan(Prefix::kStrictSuffix), {{"R", 7}, {"C", 33}}, scan},
