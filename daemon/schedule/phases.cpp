@@ -223,8 +223,14 @@ std::optional<Phases> CutAt(const Problem& problem, const PlaceToCut& place) {
   const Cut cut(place.computation, stage, real);
   if (!cut.IsClean()) return std::nullopt;
   const auto& arguments = problem.input.spec.args;
-  const auto storage = std::find_if(arguments.begin(), arguments.end(),
-                                    [&](const core::Argument& argument) { return cut.CanStoreIn(argument); });
+  // What sums are formed in, wherever it stands: a narrower output before it would round what the original did not.
+  const auto with_type = [&](bool wide) {
+    return std::find_if(arguments.begin(), arguments.end(), [&](const core::Argument& argument) {
+      return cut.CanStoreIn(argument) && (std::get<core::BufferArgument>(argument.kind).dtype == real) == wide;
+    });
+  };
+  auto storage = with_type(true);
+  if (storage == arguments.end()) storage = with_type(false);
   if (storage != arguments.end())
     return cut.Through(storage->name, std::get<core::BufferArgument>(storage->kind).dtype);
   if (!IsShort(problem, stage) || !cut.HoldsValue(real)) return std::nullopt;

@@ -131,6 +131,26 @@ const auto kSoftmax = [](FakeRun& run, auto zero) {
       run.Set("out", r * columns + i, static_cast<double>(std::exp(In<T>(run, r * columns + i) - largest) / sum));
   }
 };
+// softmax(4.4 x), of scores that lie between two kernels as `keep` has them.
+template <typename T, typename Keep>
+void ScaledSoftmax(FakeRun& run, const Keep& keep) {
+  const auto [rows, columns] = RowsOf(run);
+  for (size_t r = 0; r < rows; ++r) {
+    std::vector<T> scores(columns);
+    T largest = -INFINITY, sum = 0;
+    for (size_t i = 0; i < columns; ++i) {
+      scores[i] = keep(T(4.4f) * In<T>(run, r * columns + i));
+      largest = std::fmax(largest, scores[i]);
+    }
+    for (const T score : scores) sum += std::exp(score - largest);
+    for (size_t i = 0; i < columns; ++i)
+      run.Set("out", r * columns + i, static_cast<double>(std::exp(scores[i] - largest) / sum));
+  }
+}
+const auto kScaledSoftmax = [](FakeRun& run, auto zero) {
+  using T = decltype(zero);
+  ScaledSoftmax<T>(run, [](T score) { return score; });
+};
 // 2^x instead of e^x, lanes, a reciprocal.
 void Exp2Softmax(FakeRun& run) {
   constexpr float kLog2E = 1.44269504f;
@@ -317,6 +337,10 @@ float Narrow(float x) {  // to kBits of mantissa: 10 is tf32's and f16's
   const float m = std::frexp(x, &exponent);
   return std::ldexp(std::nearbyint(std::ldexp(m, kBits + 1)), exponent - static_cast<int>(kBits) - 1);
 }
+// As if the output's memory held them: rounded to 16 bits where the original has f32.
+void SoftmaxOfNarrowScores(FakeRun& run) {
+  ScaledSoftmax<float>(run, [](float score) { return Narrow<7>(score); });
+}
 void ShortSum(FakeRun& run) {
   const auto [rows, columns] = RowsOf(run);
   for (size_t r = 0; r < rows; ++r) {
@@ -409,6 +433,8 @@ TEST_P(HonestKernels, AndDowngradesDoNot) {
       {"sigmoid gelu", ElementwiseSpec(core::DType::kF32, 5000), Kernel(kGelu), SigmoidGelu},
       {"sigmoid gelu f16", ElementwiseSpec(core::DType::kF16, 5000), Kernel(kGelu), SigmoidGelu},
       {"one-pass norm", SoftmaxSpec(24, 320), Kernel(kTwoPassNorm), OnePassNorm},
+      {"softmax of bf16 scores", WithDType(SoftmaxSpec(24, 500), core::DType::kBF16), Kernel(kScaledSoftmax),
+       SoftmaxOfNarrowScores},
       {"norm without epsilon", SoftmaxSpec(24, 320), Kernel(kRmsNorm), NoEpsilonNorm},
   };
   for (const Pair& pair : pairs) {

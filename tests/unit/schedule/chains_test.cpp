@@ -1,7 +1,10 @@
 // Entries that no single kernel computes well: in phases, with what lies between them in memory, on the simulator.
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "schedule/emission.h"
+#include "schedule/phases.h"
 #include "schedule/schedules.h"
 #include "tests/support/computation_builder.h"
 #include "tests/support/computation_samples.h"
@@ -38,8 +41,8 @@ std::vector<core::TensorArgument> OfLinear(std::vector<core::TensorArgument> mor
   return more;
 }
 
-// softmax(linear + bias), where the linear layer's results were in y before.
-core::Computation LinearSoftmax() {
+// softmax(linear + bias), where the linear layer's results were in y before, or in memory of `more`.
+core::Computation LinearSoftmax(core::DType dtype = core::DType::kF32, std::vector<core::TensorArgument> more = {}) {
   StageBuilder t1("t1", {"M"}), t2("t2", {"M"}), y("y", {"M", "N"});
   t1.Reduce(ReduceOp::kMax, {{1, "N"}}, t1.Sum({t1.ReadStage("t0", {V(0), V(1)}), t1.Read("bias", {V(1)})}));
   const auto shifted = [](StageBuilder& stage) {
@@ -47,9 +50,10 @@ core::Computation LinearSoftmax() {
                                                    stage.Minus(stage.ReadStage("t1", {V(0)}))})});
   };
   t2.Reduce(ReduceOp::kSum, {{1, "N"}}, shifted(t2));
-  y.Output();
+  y.Output(dtype);
   y.Divide({shifted(y), y.ReadStage("t2", {V(0)})});
-  return FormOf(OfLinear({Input("bias", {"N"}), Output("y", {"M", "N"})}), {Linear(), t1, t2, y});
+  more.insert(more.begin(), {Input("bias", {"N"}), Output("y", {"M", "N"}, dtype)});
+  return FormOf(OfLinear(std::move(more)), {Linear(), t1, t2, y});
 }
 
 // The mean over groups of G neighbours subtracted, as lifting has it: with the sum of sums in one. `s` is scratch.
@@ -240,6 +244,41 @@ TEST_P(Phases, ComputeWhatTheFormSays) {
   for (size_t at = code.launch.find("<<<"); at != std::string::npos; at = code.launch.find("<<<", at + 1)) ++kernels;
   EXPECT_GE(kernels, row.kernels) << code.launch;
   if (row.golden != nullptr) ExpectGolden(std::string("schedules/") + row.golden, code.kernels + "\n" + code.launch);
+}
+
+// A product that is rounded before exp() is off by more than the judge allows where the original kept all of it.
+TEST(Cuts, IntermediatesAreOnlyNarrowWhereNoMemoryIsWide) {
+  struct Row {
+    const char* name;
+    core::DType output;
+    std::optional<core::DType> scratch;
+    const char* storage;
+  };
+  const Row rows[] = {
+      {"the output alone", core::DType::kF32, std::nullopt, "y"},
+      {"a narrow output alone", core::DType::kBF16, std::nullopt, "y"},
+      {"wide scratch behind a narrow output", core::DType::kBF16, core::DType::kF32, "s"},
+      {"narrow scratch behind a wide output", core::DType::kF32, core::DType::kF16, "y"},
+      {"narrow scratch behind a narrow output", core::DType::kF16, core::DType::kF16, "y"},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    std::vector<core::TensorArgument> more;
+    if (row.scratch) more.push_back(Output("s", {"M", "N"}, *row.scratch));
+    const Chain chain{
+        row.name, LinearSoftmax(row.output, more), {{"M", 5}, {"N", 37}, {"K", 19}}, schedule::TilesSchedule(), 2,
+        {"s"}};
+    schedule::TakenNames names;
+    const schedule::Problem problem = ChainProblem(chain, names);
+    const auto places = schedule::PlacesToCut(chain.form);
+    const auto place = std::find_if(places.begin(), places.end(), [](const schedule::PlaceToCut& cut) {
+      return cut.computation.stages[cut.stage].name == "t0";
+    });
+    ASSERT_NE(place, places.end());
+    const auto phases = schedule::CutAt(problem, *place);
+    ASSERT_TRUE(phases);
+    EXPECT_NE(phases->first.FindStage(row.storage), nullptr);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Chains, Phases, ::testing::ValuesIn(Chains()),
