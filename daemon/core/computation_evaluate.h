@@ -46,8 +46,9 @@ struct FormatTrial {
   bool random_rounding = false;  // to either neighbour, so that no sum is exact by chance (Monte Carlo arithmetic)
   uint64_t order = 0;            // of the terms; 0: theirs
   uint64_t seed = 0;
-  // Sums toward zero, term by term: about as tensor cores, which align the products of an instruction to the largest
-  // and cut off what is below its last bit.
+  // Sums of products of matrices toward zero, term by term: about as tensor cores, which align the products of an
+  // instruction to the largest and cut off what is below its last bit. Where no factor belongs to several results, as
+  // in sums of squares, they have nothing to gain: others round to nearest.
   bool truncates_sums = false;
 };
 struct EvaluateOptions {

@@ -292,8 +292,27 @@ class StageCompiler {
                    {.op = StepOp::kRead, .integer = integer, .extra = static_cast<uint32_t>(out_.reads.size() - 1)},
                    gathered);
   }
+  // Whether some factor of the terms is the same for several results, as a row of a matrix is for all columns. Of sums
+  // of squares and of dot products of rows none is.
+  bool IsOfMatrices(const Reduce& reduce, NodeId id) const {
+    const auto any = [&](const std::vector<NodeId>& ids) {
+      return std::any_of(ids.begin(), ids.end(), [&](NodeId arg) { return IsOfMatrices(reduce, arg); });
+    };
+    const Node& node = stage_.nodes[id];
+    if (const auto* convert = std::get_if<Convert>(&node)) return IsOfMatrices(reduce, convert->arg);
+    if (const auto* select = std::get_if<Select>(&node)) return any({select->then, select->otherwise});
+    const auto* nary = std::get_if<Nary>(&node);
+    if (nary == nullptr) return false;
+    if (nary->op == ReduceOp::kSum) return any(nary->args);
+    if (nary->op != ReduceOp::kProduct) return false;
+    VariableSet of_elements = 0;
+    for (VariableId v = 0; v < stage_.extents.size(); ++v) of_elements |= SetOf(v);
+    for (const NodeId arg : nary->args)
+      if ((free_[arg] & VariablesOf(reduce)) != 0 && (free_[id] & of_elements & ~free_[arg]) != 0) return true;
+    return any(nary->args);
+  }
   Result<uint32_t> EmitReduce(uint32_t block, NodeId id, const Reduce& reduce, bool integer) {
-    CompiledReduce compiled{.op = reduce.op};
+    CompiledReduce compiled{.op = reduce.op, .of_matrices = IsOfMatrices(reduce, reduce.body)};
     for (const auto& [node, instance] : instances_[block].inner)
       if (node == id) compiled.block = instance;
     uint64_t terms = 1;

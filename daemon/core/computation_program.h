@@ -78,6 +78,7 @@ struct CompiledRead {
 struct CompiledReduce {
   ReduceOp op = ReduceOp::kSum;
   bool integer = false;
+  bool of_matrices = false;  // terms are products of factors that belong to several results: tensor cores may add them
   std::vector<std::pair<VariableId, int64_t>> variables;  // with extents
   std::vector<CompiledGuard> guards;
   uint32_t block = 0, body = 0;  // body: a register

@@ -155,13 +155,13 @@ void LaneRounding::Round(Lanes<double>& values, int64_t count) {
   for (int64_t l = 0; l < count; ++l) values[l] = RoundedAtRandom(states_[l], values[l]);
 }
 
-void LaneRounding::ApplyToSums(Lanes<double>& sums, int64_t count) {
-  if (!truncates_sums_) return Apply(sums, count);
+void LaneRounding::ApplyToSums(Lanes<double>& sums, int64_t count, Terms of) {
+  if (!truncates_sums_ || of == Terms::kOthers) return Apply(sums, count);
   for (int64_t l = 0; l < count; ++l) sums[l] = Truncated(sums[l]);
 }
 
-double LaneRounding::Accumulate(double sum, std::span<const double> terms) {
-  if (truncates_sums_) {
+double LaneRounding::Accumulate(double sum, std::span<const double> terms, Terms of) {
+  if (truncates_sums_ && of == Terms::kOfMatrices) {
     for (const double term : terms) sum = Truncated(sum + term);
     return sum;
   }

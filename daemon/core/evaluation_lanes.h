@@ -31,10 +31,12 @@ class LaneRounding {
   void Apply(Lanes<double>& values, int64_t count) {
     if (mode_ != Mode::kNone) Round(values, count);
   }
+  // Of which sums: those that tensor cores may form are cut off (FormatTrial::truncates_sums).
+  enum class Terms : uint8_t { kOfMatrices, kOthers };
   // The same for sums that took a term each.
-  void ApplyToSums(Lanes<double>& sums, int64_t count);
+  void ApplyToSums(Lanes<double>& sums, int64_t count, Terms of);
   // sum + each of the terms, one after another.
-  double Accumulate(double sum, std::span<const double> terms);
+  double Accumulate(double sum, std::span<const double> terms, Terms of);
 
  private:
   enum class Mode : uint8_t { kNone, kNearest, kRandom };

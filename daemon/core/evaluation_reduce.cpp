@@ -52,7 +52,7 @@ void LaneReduction::Add(const LaneValues& term, const Lanes<uint8_t>* mask, cons
   if (reduce_.integer) Combine(whole_, term.whole, mask, index);
   else Combine(real_, term.real, mask, index);
   if (rounding_ != nullptr && !reduce_.integer && (reduce_.op == ReduceOp::kSum || reduce_.op == ReduceOp::kProduct))
-    rounding_->ApplyToSums(real_, count_);
+    rounding_->ApplyToSums(real_, count_, TermsOfSum());
   if (mask == nullptr) ++terms_of_all_;
   else
     for (int64_t l = 0; l < count_; ++l) terms_[l] += (*mask)[l];
@@ -157,7 +157,7 @@ void LaneReduction::AddInOrder(const LaneValues& terms, const Lanes<uint8_t>* ma
                                int64_t count) {
   if (reduce_.op == ReduceOp::kSum && rules_ == nullptr && rounding_ != nullptr && mask == nullptr &&
       !terms.any_missing) {
-    real_[0] = rounding_->Accumulate(real_[0], std::span(terms.real).first(static_cast<size_t>(count)));
+    real_[0] = rounding_->Accumulate(real_[0], std::span(terms.real).first(static_cast<size_t>(count)), TermsOfSum());
     terms_of_all_ += count;
     return;
   }

@@ -36,6 +36,9 @@ class LaneReduction {
   void MergeChoice(Lanes<T>& best, int64_t lane, const Lanes<T>& others, const LaneReduction& from, int64_t other);
   double ErrorOf(int64_t lane) const;
   bool IsExact() const;
+  LaneRounding::Terms TermsOfSum() const {
+    return reduce_.of_matrices ? LaneRounding::Terms::kOfMatrices : LaneRounding::Terms::kOthers;
+  }
   int64_t TermsOf(int64_t lane) const { return terms_[lane] + terms_of_all_; }
 
   const CompiledReduce& reduce_;

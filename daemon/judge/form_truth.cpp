@@ -25,6 +25,8 @@ constexpr double kAgreement = 2;
 constexpr size_t kFewOutputs = 64;
 constexpr uint64_t kTogether = 1 << 20;             // elements of all stages of a run that may be one of several
 constexpr uint64_t kSampledElements = 500'000'000;  // of all stages, of which few are computed
+// Fewer have no rules over the whole output (kShortRow in compare.cpp); and how much smaller the next sample is.
+constexpr size_t kLeastSampled = 64, kSmaller = 4;
 constexpr uint64_t kSampleStream = 0x666f726dULL;
 
 bool HasDouble(const core::KernelSpec& spec) {
@@ -224,14 +226,14 @@ Result<std::vector<core::TensorResult>> FormTruth::Evaluate(const Arguments& arg
 }
 
 // The first and the last elements, and one at random from each of equal parts.
-core::OutputElements FormTruth::Sample(const OriginalRun& run) const {
+core::OutputElements FormTruth::Sample(const OriginalRun& run, size_t size) {
   core::OutputElements elements;
   for (const OutputLayout& layout : run.layouts) {
     size_t count = 1;
     for (const int64_t extent : layout.shape) count *= static_cast<size_t>(extent);
     const base::CounterRandom random(run.seed, kSampleStream);
     std::vector<int64_t>& chosen = elements[layout.name];
-    const size_t parts = std::min(count, limits_.sampled), ends = std::min(count, limits_.sampled / 8);
+    const size_t parts = std::min(count, size), ends = std::min(count, size / 8);
     for (size_t i = 0; i < ends; ++i) {
       chosen.push_back(static_cast<int64_t>(i));
       chosen.push_back(static_cast<int64_t>(count - 1 - i));
@@ -260,12 +262,19 @@ Result<FormTruth::Outcome> FormTruth::AddTo(std::vector<OutputReference>& refere
     return Outcome(Declined{"the form holds for " + *broken, true});
   ChooseModels(run.precision);
   const Arguments arguments = ArgumentsOf(run);
+  size_t sampled = extent == Extent::kSampled ? limits_.sampled : 0;
   core::OutputElements sample;
-  if (extent == Extent::kSampled) sample = Sample(run);
-  const core::OutputElements* elements = extent == Extent::kSampled ? &sample : nullptr;
+  if (sampled > 0) sample = Sample(run, sampled);
+  const core::OutputElements* elements = sampled > 0 ? &sample : nullptr;
   for (;;) {
     const Model model = models_.front();
     auto results = Evaluate(arguments, OptionsFor(model, false), elements);
+    // Rows of a long product for each element: few of them tell of what tensor cores round, which no shadow does.
+    if (!results && results.error().code == ErrorCode::kLimit && sampled > kLeastSampled) {
+      sampled = std::max(kLeastSampled, sampled / kSmaller);
+      sample = Sample(run, sampled);
+      continue;
+    }
     if (!results) return Outcome(Declined{results.error().message, results.error().code == ErrorCode::kLimit});
     const auto difference = FindDisagreement(references, run, *results, elements);
     if (difference) {
@@ -284,14 +293,14 @@ Result<FormTruth::Outcome> FormTruth::AddTo(std::vector<OutputReference>& refere
       references[o].accumulation = model.accumulation;
       references[o].source = TruthSource::kForm;
     }
-    return Outcome(Use{extent, model});
+    return Outcome(Use{extent, model, sampled});
   }
 }
 
 void FormTruth::AddHonestRuns(std::vector<OutputReference>& references, const OriginalRun& run, const Use& use) const {
   const Arguments arguments = ArgumentsOf(run);
   core::OutputElements sample;
-  if (use.extent == Extent::kSampled) sample = Sample(run);
+  if (use.extent == Extent::kSampled) sample = Sample(run, use.sampled);
   const core::OutputElements* elements = use.extent == Extent::kSampled ? &sample : nullptr;
   if (auto single = Evaluate(arguments, OptionsFor(use.model, true), elements)) {
     for (size_t o = 0; o < references.size(); ++o) {

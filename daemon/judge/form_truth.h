@@ -24,7 +24,7 @@ namespace warpwright::judge {
 struct FormLimits {
   uint64_t steps = 5'000'000'000;  // about six seconds of processor time
   uint64_t elements = 64'000'000;  // of all stages
-  size_t sampled = 4096;           // elements of an output
+  size_t sampled = 4096;           // elements of an output; fewer where these take too much
 };
 
 // A trial as the original ran it, for the form to be held against.
@@ -58,6 +58,7 @@ class FormTruth {
   struct Use {
     Extent extent = Extent::kWhole;
     Model model;
+    size_t sampled = 0;  // elements of an output, if it is a sample
   };
   // Fills in truth and bounds of the outputs, parallel to `run.layouts`. Why not, if it does not: the form takes too
   // much (then a sample may still do), or disagrees with the original.
@@ -87,7 +88,7 @@ class FormTruth {
                                                   const core::OutputElements* elements) const;
   Result<std::vector<core::TensorResult>> Evaluate(const Arguments& arguments, core::EvaluateOptions options,
                                                    const core::OutputElements* elements) const;
-  core::OutputElements Sample(const OriginalRun& run) const;
+  static core::OutputElements Sample(const OriginalRun& run, size_t size);
   static core::EvaluateOptions OptionsFor(const Model& model, bool single);
   void AddShares(std::vector<OutputReference>& references, const OriginalRun& run, const Arguments& arguments,
                  const core::OutputElements* elements, const Model& model) const;

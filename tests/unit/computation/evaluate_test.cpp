@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "tests/unit/computation/reference_loops.h"
 
@@ -306,6 +307,58 @@ TEST(Evaluate, HonestRunsOfTheFormat) {
         EXPECT_NE(run.real, truth.real);
       }
     }
+  }
+}
+
+// What tensor cores cut off: of products whose factors belong to several results, and of no other sums.
+TEST(Evaluate, SumsThatAreCutOff) {
+  struct Row {
+    const char* name;
+    std::function<void(testing::StageBuilder&)> term;
+    bool cut;
+  };
+  const auto read = [](testing::StageBuilder& b, const char* tensor, int first, int second) {
+    return b.Read(tensor, {V(static_cast<core::VariableId>(first)), V(static_cast<core::VariableId>(second))});
+  };
+  const Row rows[] = {
+      {"a matrix product", [&](auto& b) { b.Product({read(b, "x", 0, 2), read(b, "y", 1, 2)}); }, true},
+      {"of converted factors",
+       [&](auto& b) { b.Convert(core::DType::kF32, b.Product({read(b, "x", 0, 2), read(b, "y", 1, 2)})); }, true},
+      {"weighted by a function",
+       [&](auto& b) { b.Product({b.Apply(core::Function::kExp, {read(b, "x", 0, 2)}), read(b, "y", 1, 2)}); }, true},
+      {"a dot product of rows", [&](auto& b) { b.Product({read(b, "x", 0, 2), read(b, "y", 0, 2)}); }, false},
+      {"a sum of squares",
+       [&](auto& b) {
+         const auto x = read(b, "x", 0, 2);
+         b.Product({x, x});
+       },
+       false},
+      {"a scaled sum", [&](auto& b) { b.Product({read(b, "x", 0, 2), b.OfSize("K")}); }, false},
+      {"a sum of functions", [&](auto& b) { b.Apply(core::Function::kExp, {read(b, "x", 0, 2)}); }, false},
+      {"a sum", [&](auto& b) { read(b, "x", 0, 2); }, false},
+  };
+  constexpr int64_t kTerms = 600;
+  std::vector<double> values(3 * kTerms);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(1 + 0.37 * std::sin(static_cast<double>(i)));
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    testing::StageBuilder out("out", {"3", "3"});
+    row.term(out.Output());
+    out.Reduce(core::ReduceOp::kSum, {{2, "K"}}, static_cast<core::NodeId>(out.stage.nodes.size() - 1));
+    core::Computation form{.tensors = {testing::Input("x", {"3", "K"}), testing::Input("y", {"3", "K"}),
+                                       testing::Output("out", {"3", "3"})}};
+    form.stages = {out.stage};
+    form = testing::Finished(std::move(form));
+    const auto run = [&](bool truncates) {
+      const auto evaluator = ComputationEvaluator::Compile(form, {{"K", kTerms}},
+                                                           {.trial = core::FormatTrial{.truncates_sums = truncates}});
+      EXPECT_TRUE(evaluator);
+      return (*evaluator->Run({{}, {{"x", {values, {}}}, {"y", {values, {}}}}}))[0].real;
+    };
+    const auto rounded = run(false), cut = run(true);
+    EXPECT_EQ(rounded != cut, row.cut);
+    EXPECT_LT(cut[0], rounded[0] * (row.cut ? 1 - 50 * 0x1p-24 : 1 + 0x1p-24));
   }
 }
 

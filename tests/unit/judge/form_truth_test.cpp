@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "core/evaluation_lanes.h"
 #include "judge/inputs.h"
@@ -233,6 +234,115 @@ TEST(FormTruth, WhatRoundsNothingMustBeEqual) {
   EXPECT_TRUE(comparator.Accepts(Pack(core::DType::kF32, values)));
   for (double& value : values) value *= 1 + 0x1p-23;
   EXPECT_FALSE(comparator.Accepts(Pack(core::DType::kF32, values)));
+}
+
+// What the original leaves of `spec`'s first case, against its form.
+struct Known {
+  judge::OutputLayout layout;
+  judge::OutputReference reference;
+  size_t elements = 0;  // of which the truth is known
+};
+using Compute = std::function<std::vector<double>(const std::vector<core::BufferContent>& inputs)>;
+Result<Known> Know(const core::KernelSpec& spec, core::Computation form, const Compute& original,
+                   judge::FormLimits limits, FormTruth::Extent extent,
+                   const std::map<std::string, core::PrecisionUse>& precision = {}) {
+  const core::Case& c = spec.cases[0];
+  const core::DType dtype = std::get<core::BufferArgument>(spec.args[0].kind).dtype;
+  WW_ASSIGN(const auto inputs, judge::MakeInputs(spec, c, judge::InputVariant::kBase, 3, {}));
+  const std::vector<double> values = original(inputs);
+  std::vector<judge::OutputReference> references(1);
+  references[0].bytes = Pack(dtype, values);
+  const std::vector<judge::OutputLayout> layouts = {{"out", dtype, {static_cast<int64_t>(values.size())}, 1}};
+  const auto outcome = Lifted(std::move(form));
+  WW_ASSIGN(FormTruth truth, FormTruth::Create(spec, outcome, limits));
+  const judge::OriginalRun run{c, 3, inputs, layouts, precision};
+  WW_ASSIGN(auto added, truth.AddTo(references, run, extent));
+  if (const auto* declined = std::get_if<FormTruth::Declined>(&added))
+    return Fail(ErrorCode::kUnsupported, declined->reason);
+  truth.AddHonestRuns(references, run, std::get<FormTruth::Use>(added));
+  Known known{layouts[0], std::move(references[0])};
+  for (const double t : known.reference.truth) known.elements += std::isnan(t) ? 0 : 1;
+  return known;
+}
+double At(const std::vector<core::BufferContent>& inputs, size_t buffer, core::DType dtype, size_t i) {
+  return core::LoadAsDouble(dtype, inputs[buffer].bytes.data(), i);
+}
+
+// out[N] = log(sum_j exp(sum_k in[N, k] * w[j, k])), of bf16.
+constexpr size_t kRows = 400, kColumns = 512, kFeatures = 8;
+core::KernelSpec ProductSpec() {
+  core::KernelSpec spec = RowSumSpec(core::DType::kF32, kRows, kColumns);
+  spec.args[1].kind = Buffer(core::DType::kBF16, {"N", "C"}, core::Role::kIn);
+  spec.args.insert(spec.args.begin() + 2, Arg("w", Buffer(core::DType::kBF16, {"8", "C"}, core::Role::kIn)));
+  return spec;
+}
+core::Computation LogSumExpOfProduct() {
+  testing::StageBuilder t0("t0", {"N", "8"}), out("out", {"N"});
+  t0.Reduce(core::ReduceOp::kSum, {{2, "C"}},
+            t0.Product({t0.Read("in", {testing::V(0), testing::V(2)}), t0.Read("w", {testing::V(1), testing::V(2)})}));
+  out.Output();
+  const auto term = out.Apply(core::Function::kExp, {out.ReadStage("t0", {testing::V(0), testing::V(1)})});
+  out.Apply(core::Function::kLog, {out.Reduce(core::ReduceOp::kSum, {{1, "8"}}, term)});
+  core::Computation form{.tensors = {testing::Input("in", {"N", "C"}, core::DType::kBF16),
+                                     testing::Input("w", {"8", "C"}, core::DType::kBF16),
+                                     testing::Output("out", {"N"})}};
+  form.stages = {t0.stage, out.stage};
+  return testing::Finished(std::move(form));
+}
+float TowardZero(double value) {
+  const auto nearest = static_cast<float>(value);
+  return std::fabs(static_cast<double>(nearest)) > std::fabs(value) ? std::nextafterf(nearest, 0) : nearest;
+}
+// An instruction adds so many products to a sum, exactly, and cuts off the result; 1: rounds it, as fmaf does.
+Compute ProductsOf(size_t together, size_t dropped = 0) {
+  return [=](const std::vector<core::BufferContent>& inputs) {
+    std::vector<double> values;
+    for (size_t r = 0; r < kRows; ++r) {
+      float sum = 0;
+      for (size_t j = 0; j < kFeatures; ++j) {
+        float product = 0;
+        for (size_t k = 0; k < kColumns - dropped; k += together) {
+          double next = product;
+          for (size_t i = k; i < std::min(k + together, kColumns - dropped); ++i)
+            next += At(inputs, 1, core::DType::kBF16, r * kColumns + i) *
+                    At(inputs, 2, core::DType::kBF16, j * kColumns + i);
+          product = together == 1 ? static_cast<float>(next) : TowardZero(next);
+        }
+        sum += std::exp(product);
+      }
+      values.push_back(static_cast<double>(std::log(sum)));
+    }
+    return values;
+  };
+}
+
+// An output whose every element needs a long product of a whole row: a small sample of it tells what tensor cores may
+// cut off, where the original has no bias at all.
+TEST(FormTruth, TensorCoresMayCutOffWhatRowsAreMadeOf) {
+  core::KernelSpec spec = ProductSpec();
+  // So that exp() does not overflow.
+  std::get<core::BufferArgument>(spec.args[2].kind).init = {.kind = core::Init::Kind::kNormal, .a = 0, .b = 0.1};
+  const auto known = Know(spec, LogSumExpOfProduct(), ProductsOf(1), {.steps = 3'000'000}, FormTruth::Extent::kSampled);
+  ASSERT_TRUE(known) << known.error().message;
+  EXPECT_GE(known->elements, 64u);
+  EXPECT_LE(known->elements, 80u);
+  const auto inputs = *judge::MakeInputs(spec, spec.cases[0], judge::InputVariant::kBase, 3, {});
+  const judge::Comparator comparator(known->layout, known->reference, {});
+  const auto check = [&](const std::vector<double>& values) {
+    const auto mismatch = comparator.Check(Pack(core::DType::kF32, values));
+    return mismatch ? mismatch->message : "";
+  };
+  EXPECT_EQ(check(ProductsOf(16)(inputs)), "");
+  EXPECT_EQ(check(ProductsOf(8)(inputs)), "");
+  EXPECT_NE(check(ProductsOf(16, 1)(inputs)), "") << "the last term is dropped";
+  const auto changed = [&](const std::function<double(double)>& change) {
+    std::vector<double> values = ProductsOf(16)(inputs);
+    for (double& value : values) value = change(value);
+    return check(values);
+  };
+  EXPECT_NE(changed([](double v) { return v * (1 + 1e-4); }), "");
+  EXPECT_NE(changed([](double v) { return core::RoundedTo(core::DType::kBF16, v); }), "");
+  EXPECT_NE(changed([](double v) { return core::RoundedTo(core::DType::kF16, v); }), "");
 }
 
 // The judge says where its truth comes from, and why not from the form.
