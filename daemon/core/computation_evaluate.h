@@ -34,14 +34,21 @@ struct ArgumentValues {
   std::map<std::string, TensorContent> tensors;  // those that are read
 };
 
+// A GPU takes long sums in parts, by many threads or passes: this many terms one after another, and then the parts'
+// sums. So a term passes through at most c - 1 + ceil(n / c) - 1 roundings (Higham, section 4.2: blocked sums). It is
+// 2^16: beyond 2^24 equal terms a chain in f32 no longer grows.
+inline constexpr int64_t kLongestChain = 1 << 16;
+
 struct ErrorModel {
   DType accumulation = DType::kF32;
   bool fast = false;  // approximate functions and flushed subnormals, as with -use_fast_math
   bool probable = false;
-  bool single = false;  // sums round once: what is left is not accumulation
-  double literal = 0;   // relative error of literals that the format does not hold exactly, if more than a rounding
+  bool chained = false;  // sums are taken in chains of at most kLongestChain terms
+  bool single = false;   // sums round once: what is left is not accumulation
+  double literal = 0;    // relative error of literals that the format does not hold exactly, if more than a rounding
 };
-// An honest run in f32 instead of the value: every operation is rounded, sums take their terms one after another.
+// An honest run in f32 instead of the value: every operation is rounded, sums take their terms one after another, where
+// terms are in lanes (TermProgram) in chains of kLongestChain.
 struct FormatTrial {
   bool random_rounding = false;  // to either neighbour, so that no sum is exact by chance (Monte Carlo arithmetic)
   uint64_t order = 0;            // of the terms; 0: theirs

@@ -174,6 +174,7 @@ ErrorRules::ErrorRules(const ErrorModel& model)
       accumulation_(model.accumulation),
       fast_(model.fast),
       probable_(model.probable),
+      chained_(model.chained),
       single_(model.single) {}
 
 double ErrorRules::OfLiteral(double value) const {
@@ -191,7 +192,9 @@ double ErrorRules::OfSum(double value, double terms, double errors, double magni
   if (terms < 2) return errors;
   if (!std::isfinite(value)) return errors == 0 ? 0 : kNoBound;
   if (magnitudes > largest_) return kNoBound;
-  const double growth = single_ ? 1 : probable_ ? std::min(terms - 1, 6 * std::sqrt(terms - 1)) : terms - 1;
+  constexpr auto kChain = static_cast<double>(kLongestChain);
+  const double roundings = chained_ && terms > kChain ? kChain - 1 + std::ceil(terms / kChain) - 1 : terms - 1;
+  const double growth = single_ ? 1 : probable_ ? std::min(roundings, 6 * std::sqrt(terms - 1)) : roundings;
   return errors + growth * unit_ * magnitudes;
 }
 ErrorRules::CallRounding ErrorRules::RoundingOf(Function function) const {

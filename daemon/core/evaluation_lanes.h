@@ -103,7 +103,7 @@ class ErrorRules {
  private:
   double unit_, tiny_, largest_, literal_;
   DType accumulation_;
-  bool fast_, probable_, single_;
+  bool fast_, probable_, chained_, single_;
 };
 
 // The errors of what RunArithmetic computed.

@@ -17,7 +17,7 @@ class LaneReduction {
   // that round after each, products, and choices, of which the first or the last counts.
   static bool IsInOrder(const CompiledReduce& reduce, const LaneRounding* rounding);
   void AddInOrder(const LaneValues& terms, const Lanes<uint8_t>* mask, const Lanes<int64_t>& index, int64_t count);
-  // The terms of `next`, which come after these, lane by lane. Not of products, nor where sums round.
+  // The terms of `next`, which come after these, lane by lane. Not of products; sums round no more.
   void Merge(const LaneReduction& next);
   // All lanes into the first.
   void Fold();

@@ -13,7 +13,7 @@
 namespace warpwright::core {
 namespace {
 
-constexpr int64_t kTermsOfPart = 1 << 16;
+constexpr int64_t kTermsOfPart = kLongestChain;
 constexpr uint64_t kStreamOfElement = 0x9e3779b97f4a7c15;  // odd: elements' streams are far apart
 
 }  // namespace
@@ -195,7 +195,8 @@ void StageEvaluation::RunTermReduce(const Step& step, const TermProgram& program
 // Parts of the terms, which do not depend on the number of cores, and their sum.
 LaneReduction StageEvaluation::ReduceTerms(uint32_t reduce, const TermProgram& program, int64_t lane) {
   const bool in_order = LaneReduction::IsInOrder(program.reduce, context_.rounding);
-  const int64_t part_terms = in_order && !IsArg(program.reduce.op) ? program.terms : kTermsOfPart;
+  const bool whole = in_order && program.reduce.op == ReduceOp::kProduct;
+  const int64_t part_terms = whole ? program.terms : kTermsOfPart;
   const auto count = static_cast<size_t>((program.terms + part_terms - 1) / part_terms);
   const ErrorRules* rules = errors_ ? &*errors_ : nullptr;
   const auto begin = [&](StageEvaluation& terms) { terms.SetElement(program, *this, lane); };

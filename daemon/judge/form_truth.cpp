@@ -169,6 +169,7 @@ void FormTruth::ChooseModels(const std::map<std::string, core::PrecisionUse>& pr
   if (precision.contains("to f32")) models_.push_back({core::DType::kF64, false});
   models_.push_back({core::DType::kF32, false});
   if (approximate) models_.push_back({core::DType::kF32, true});
+  models_.push_back({.accumulation = core::DType::kF32, .fast = approximate, .any_order = true});
   // Halves that are kept between kernels, and sums of them: the form looks through these roundings.
   for (const auto& [dtype, name] : {std::pair(core::DType::kF16, "f16"), {core::DType::kBF16, "bf16"}})
     for (const char* use : {"to ", "arithmetic in ", "sums in "})
@@ -252,6 +253,7 @@ core::EvaluateOptions FormTruth::OptionsFor(const Model& model, bool single) {
   return {.rounds = false,
           .errors = core::ErrorModel{.accumulation = model.accumulation,
                                      .fast = model.fast,
+                                     .chained = !model.any_order,
                                      .single = single || model.kept,
                                      .literal = kLiteralError}};
 }

@@ -53,6 +53,8 @@ class FormTruth {
     bool fast = false;
     // Values are kept in that format, which sums are rounded to once: a sum that is stored before a norm reads it.
     bool kept = false;
+    // Chains of sums may be of any length: of an original that is farther off than parts of a long sum explain.
+    bool any_order = false;
   };
   // How a trial's truth was found.
   struct Use {

@@ -63,6 +63,27 @@ TEST(ErrorBounds, ContainHonestRuns) {
   EXPECT_LT(open, compared / 10);
 }
 
+// Long sums are taken in parts; the bound of every order also holds for one term after another.
+TEST(ErrorBounds, OfLongSumsInParts) {
+  testing::StageBuilder out("out", {"1"});
+  out.Output().Reduce(core::ReduceOp::kSum, {{1, "N"}}, out.Read("x", {V(1)}));
+  core::Computation form{.tensors = {testing::Input("x", {"N"}), testing::Output("out", {"1"})}};
+  form.stages = {out.stage};
+  form = testing::Finished(std::move(form));
+  constexpr int64_t kTerms = 3 * core::kLongestChain + 1;
+  const std::vector<double> ones(kTerms, 1.0);
+  const auto error = [&](bool chained, int64_t terms) {
+    const auto evaluator =
+        core::ComputationEvaluator::Compile(form, {{"N", terms}}, {.errors = ErrorModel{.chained = chained}});
+    const auto result = evaluator->Run({{}, {{"x", {std::span(ones).first(static_cast<size_t>(terms)), {}}}}});
+    return (*result)[0].errors[0] / (static_cast<double>(terms) * 0x1p-24);
+  };
+  EXPECT_EQ(error(true, 1000), 999);
+  EXPECT_EQ(error(true, core::kLongestChain), core::kLongestChain - 1);
+  EXPECT_EQ(error(false, kTerms), kTerms - 1);
+  EXPECT_EQ(error(true, kTerms), core::kLongestChain - 1 + 3);
+}
+
 // Sums that cancel: their bound is that of the terms, not of the result.
 TEST(ErrorBounds, HeedCancellation) {
   Sample sample = testing::SampleNamed("cumulative sum");

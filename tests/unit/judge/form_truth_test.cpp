@@ -7,6 +7,7 @@
 
 #include "core/evaluation_lanes.h"
 #include "judge/inputs.h"
+#include "judge/mutants.h"
 #include "tests/support/computation_builder.h"
 #include "tests/support/computation_samples.h"
 #include "tests/support/kernel_pairs.h"
@@ -343,6 +344,55 @@ TEST(FormTruth, TensorCoresMayCutOffWhatRowsAreMadeOf) {
   EXPECT_NE(changed([](double v) { return v * (1 + 1e-4); }), "");
   EXPECT_NE(changed([](double v) { return core::RoundedTo(core::DType::kBF16, v); }), "");
   EXPECT_NE(changed([](double v) { return core::RoundedTo(core::DType::kF16, v); }), "");
+}
+
+// out[1] = the root of the sum of squares of in[n], of f16.
+core::KernelSpec NormSpec(int64_t n) {
+  core::KernelSpec spec = ElementwiseSpec(core::DType::kF16, n);
+  spec.args[0].kind = Buffer(core::DType::kF32, {"1"}, core::Role::kOut);
+  return spec;
+}
+core::Computation Norm() {
+  testing::StageBuilder t0("t0", {}), out("out", {"1"});
+  const auto x = t0.Read("in", {testing::V(0)});
+  t0.Reduce(core::ReduceOp::kSum, {{0, "n"}}, t0.Product({x, x}));
+  out.Output().Apply(core::Function::kSqrt, {out.ReadStage("t0", {})});
+  core::Computation form{.tensors = {testing::Input("in", {"n"}, core::DType::kF16), testing::Output("out", {"1"})}};
+  form.stages = {t0.stage, out.stage};
+  return testing::Finished(std::move(form));
+}
+Compute NormInLanes(size_t lanes) {
+  return [=](const std::vector<core::BufferContent>& inputs) {
+    std::vector<float> sums(lanes);
+    for (size_t i = 0; i < inputs[1].bytes.size() / 2; ++i) {
+      const auto x = static_cast<float>(At(inputs, 1, core::DType::kF16, i));
+      sums[i % lanes] = std::fma(x, x, sums[i % lanes]);
+    }
+    for (size_t d = 1; d < lanes; d *= 2)
+      for (size_t i = 0; i + d < lanes; i += 2 * d) sums[i] += sums[i + d];
+    return std::vector<double>{static_cast<double>(std::sqrt(sums[0]))};
+  };
+}
+
+// One sum of many squares: every order of its terms is right, and a result in 16 bits is not.
+TEST(FormTruth, ANormIsToldFromOneIn16Bits) {
+  for (const int64_t n : {5'003, 8'192, 3'000'001}) {
+    SCOPED_TRACE(n);
+    const core::KernelSpec spec = NormSpec(n);
+    const auto known = Know(spec, Norm(), NormInLanes(512), {}, FormTruth::Extent::kWhole);
+    ASSERT_TRUE(known) << known.error().message;
+    const auto inputs = *judge::MakeInputs(spec, spec.cases[0], judge::InputVariant::kBase, 3, {});
+    const judge::Comparator comparator(known->layout, known->reference, {});
+    const auto failure = judge::SelfTest(comparator, {}, {});
+    EXPECT_FALSE(failure) << failure->message;
+    for (const size_t lanes : {32, 4096}) {
+      const auto mismatch = comparator.Check(Pack(core::DType::kF32, NormInLanes(lanes)(inputs)));
+      EXPECT_FALSE(mismatch) << mismatch->message;
+    }
+    const double norm = NormInLanes(512)(inputs)[0];
+    for (const double wrong : {norm * (1 + 1e-4), norm * (1 - 2.5e-4), core::RoundedTo(core::DType::kBF16, norm)})
+      EXPECT_TRUE(comparator.Check(Pack(core::DType::kF32, {wrong}))) << wrong;
+  }
 }
 
 // The judge says where its truth comes from, and why not from the form.
