@@ -45,7 +45,10 @@ struct ErrorModel {
   bool probable = false;
   bool chained = false;  // sums are taken in chains of at most kLongestChain terms
   bool single = false;   // sums round once: what is left is not accumulation
-  double literal = 0;    // relative error of literals that the format does not hold exactly, if more than a rounding
+  // Results of reductions and of functions are rounded to it once: they lie in memory between kernels, or are factors
+  // of 16 bits. What is computed of them is computed in the format of accumulation.
+  std::optional<DType> stores = {};
+  double literal = 0;  // relative error of literals that the format does not hold exactly, if more than a rounding
 };
 // An honest run in f32 instead of the value: every operation is rounded, sums take their terms one after another, where
 // terms are in lanes (TermProgram) in chains of kLongestChain.

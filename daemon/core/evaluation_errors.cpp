@@ -114,7 +114,8 @@ class StepErrors {
       // Without more exponentials: e^d - 1 <= d (1 + d) for d up to a half.
       const bool small = rate > 0 && exponent <= 0.5 && std::isfinite(value);
       const double spread = small ? value * exponent * (1 + exponent) : Spread(function, Value(0, l), error);
-      out[l] = Bound(rules_.OfCall(rounding, Value(0, l), value, spread));
+      const double rounded = rules_.OfCall(rounding, Value(0, l), value, spread);
+      out[l] = Bound(rounding.free ? rounded : rules_.Stored(value, rounded));
     }
   }
   void OfCall2(Lanes<double>& out, int64_t count) const {
@@ -122,7 +123,8 @@ class StepErrors {
     const ErrorRules::CallRounding rounding = rules_.RoundingOf(function);
     for (int64_t l = 0; l < count; ++l) {
       const double spread = Spread(function, Value(0, l), Value(1, l), Error(0, l), Error(1, l));
-      out[l] = Bound(rules_.OfCall(rounding, Value(0, l), Result(l), spread));
+      const double error = rules_.OfCall(rounding, Value(0, l), Result(l), spread);
+      out[l] = Bound(rounding.free ? error : rules_.Stored(Result(l), error));
     }
   }
   double OfCompare(int64_t l) const {
@@ -172,6 +174,7 @@ ErrorRules::ErrorRules(const ErrorModel& model)
       largest_(LargestFinite(model.accumulation)),
       literal_(model.literal),
       accumulation_(model.accumulation),
+      stores_(model.stores),
       fast_(model.fast),
       probable_(model.probable),
       chained_(model.chained),

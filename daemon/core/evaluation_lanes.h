@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <span>
 
 #include "core/computation_evaluate.h"
@@ -93,6 +94,10 @@ class ErrorRules {
     const double ulps = rounding.ulps + (rounding.grows_with_x ? std::fabs(1.173 * x) * 2.4 : 0);
     return magnitude > largest_ ? kNoBound : spread + (2 * ulps + 1) * unit_ * magnitude + rounding.absolute;
   }
+  // A result that may lie in a narrower format before it is used.
+  double Stored(double value, double error) const {
+    return stores_ && error < kNoBound ? RoundedTo(*stores_, value, error, false) : error;
+  }
   double OfLiteral(double value) const;
   double OfInteger(int64_t value, double before) const;
   double Unit() const { return unit_; }
@@ -103,6 +108,7 @@ class ErrorRules {
  private:
   double unit_, tiny_, largest_, literal_;
   DType accumulation_;
+  std::optional<DType> stores_;
   bool fast_, probable_, chained_, single_;
 };
 

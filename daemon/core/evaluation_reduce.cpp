@@ -133,7 +133,7 @@ double LaneReduction::ErrorOf(int64_t l) const {
   const double value = reduce_.integer ? static_cast<double>(whole_[l]) : real_[l];
   double error = errors_[l];
   if (reduce_.op == ReduceOp::kSum && !reduce_.integer)
-    error = rules_->OfSum(value, static_cast<double>(TermsOf(l)), errors_[l], magnitudes_[l]);
+    error = rules_->Stored(value, rules_->OfSum(value, static_cast<double>(TermsOf(l)), errors_[l], magnitudes_[l]));
   if (IsArg(reduce_.op)) {
     const double sign = IsMax(reduce_.op) ? 1 : -1;
     const bool uncertain = TermsOf(l) > 1 && sign * magnitudes_[l] > sign * value - errors_[l];

@@ -174,9 +174,12 @@ void FormTruth::ChooseModels(const std::map<std::string, core::PrecisionUse>& pr
   for (const auto& [dtype, name] : {std::pair(core::DType::kF16, "f16"), {core::DType::kBF16, "bf16"}})
     for (const char* use : {"to ", "arithmetic in ", "sums in "})
       if (precision.contains(std::string(use) + name)) {
-        // Where nothing is computed in them, they are only kept.
+        // Where nothing is computed in them, they are only kept: results of sums and functions, or of all operations.
         const auto has = [&](const char* what) { return precision.contains(std::string(what) + name); };
-        if (!has("arithmetic in ") && !has("sums in ")) models_.push_back({dtype, approximate, true});
+        if (!has("arithmetic in ") && !has("sums in ")) {
+          models_.push_back({.accumulation = core::DType::kF32, .fast = approximate, .stores = dtype});
+          models_.push_back({dtype, approximate, true});
+        }
         models_.push_back({dtype, approximate});
         break;
       }
@@ -255,6 +258,7 @@ core::EvaluateOptions FormTruth::OptionsFor(const Model& model, bool single) {
                                      .fast = model.fast,
                                      .chained = !model.any_order,
                                      .single = single || model.kept,
+                                     .stores = model.stores,
                                      .literal = kLiteralError}};
 }
 

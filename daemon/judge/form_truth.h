@@ -8,6 +8,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -53,6 +54,8 @@ class FormTruth {
     bool fast = false;
     // Values are kept in that format, which sums are rounded to once: a sum that is stored before a norm reads it.
     bool kept = false;
+    // Sums and functions are computed in f32, and their results kept in that format: factors of a product.
+    std::optional<core::DType> stores = {};
     // Chains of sums may be of any length: of an original that is farther off than parts of a long sum explain.
     bool any_order = false;
   };

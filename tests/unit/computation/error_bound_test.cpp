@@ -84,6 +84,24 @@ TEST(ErrorBounds, OfLongSumsInParts) {
   EXPECT_EQ(error(true, kTerms), core::kLongestChain - 1 + 3);
 }
 
+// A result that is kept in 16 bits rounds once; the sum that it is a term of does not round to them with every term.
+TEST(ErrorBounds, OfResultsThatAreKept) {
+  testing::StageBuilder sum("t0", {}), root("out", {"1"});
+  sum.Reduce(core::ReduceOp::kSum, {{0, "N"}}, sum.Read("x", {V(0)}));
+  root.Output().Apply(core::Function::kSqrt, {root.ReadStage("t0", {})});
+  core::Computation form{.tensors = {testing::Input("x", {"N"}), testing::Output("out", {"1"})}};
+  form.stages = {sum.stage, root.stage};
+  form = testing::Finished(std::move(form));
+  const std::vector<double> values(1024, 1.0);
+  const auto error = [&](ErrorModel model) {
+    const auto evaluator = core::ComputationEvaluator::Compile(form, {{"N", 1024}}, {.errors = model});
+    return (*evaluator->Run({{}, {{"x", {values, {}}}}}))[0].errors[0] / 32;
+  };
+  EXPECT_LT(error({}), 0x1p-14);
+  EXPECT_NEAR(error({.stores = core::DType::kF16}), 0x1p-12 + 0x1p-11, 0x1p-13);
+  EXPECT_GT(error({.accumulation = core::DType::kF16}), 0.2);
+}
+
 // Sums that cancel: their bound is that of the terms, not of the result.
 TEST(ErrorBounds, HeedCancellation) {
   Sample sample = testing::SampleNamed("cumulative sum");

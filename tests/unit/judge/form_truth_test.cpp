@@ -158,7 +158,8 @@ TEST(FormTruth, HalvesInBetweenAreGrantedWhereTheOriginalHasThem) {
   other.precision["to f16"] = {};
   declined = other.Add(Lifted(RowSums()));
   ASSERT_TRUE(declined && !*declined);
-  EXPECT_EQ(other.references[0].accumulation, core::DType::kF16);
+  EXPECT_EQ(other.references[0].accumulation, core::DType::kF32) << "they are only kept";
+  for (size_t i = 0; i < 100; ++i) EXPECT_GE(other.references[0].bound[i], 0x1p-12 * std::fabs(other.sums[i])) << i;
   const judge::Comparator comparator(other.layouts[0], other.references[0], {});
   EXPECT_TRUE(comparator.Accepts(Pack(core::DType::kF32, other.sums)));
   std::vector<double> wrong = other.sums;
@@ -393,6 +394,76 @@ TEST(FormTruth, ANormIsToldFromOneIn16Bits) {
     for (const double wrong : {norm * (1 + 1e-4), norm * (1 - 2.5e-4), core::RoundedTo(core::DType::kBF16, norm)})
       EXPECT_TRUE(comparator.Check(Pack(core::DType::kF32, {wrong}))) << wrong;
   }
+}
+
+// out[N] = the mean of v[C] by the weights exp(in[N, C]), of f16.
+core::KernelSpec WeightsSpec() {
+  core::KernelSpec spec = RowSumSpec(core::DType::kF16, 500, 37);
+  spec.args[1].kind = Buffer(core::DType::kF16, {"N", "C"}, core::Role::kIn);
+  spec.args.insert(spec.args.begin() + 2, Arg("v", Buffer(core::DType::kF16, {"C"}, core::Role::kIn)));
+  return spec;
+}
+core::Computation WeightedMean() {
+  testing::StageBuilder t0("t0", {"N"}), out("out", {"N"});
+  t0.Reduce(core::ReduceOp::kMax, {{1, "C"}}, t0.Read("in", {testing::V(0), testing::V(1)}));
+  out.Output(core::DType::kF16);
+  const auto weight = [&](core::VariableId k) {
+    const auto x = out.Read("in", {testing::V(0), testing::V(k)});
+    return out.Apply(core::Function::kExp, {out.Subtract({x, out.ReadStage("t0", {testing::V(0)})})});
+  };
+  const auto weighted =
+      out.Reduce(core::ReduceOp::kSum, {{1, "C"}}, out.Product({weight(1), out.Read("v", {testing::V(1)})}));
+  const auto total = out.Reduce(core::ReduceOp::kSum, {{2, "C"}}, weight(2));
+  out.Divide({weighted, total});
+  core::Computation form{.tensors = {testing::Input("in", {"N", "C"}, core::DType::kF16),
+                                     testing::Input("v", {"C"}, core::DType::kF16),
+                                     testing::Output("out", {"N"}, core::DType::kF16)}};
+  form.stages = {t0.stage, out.stage};
+  return testing::Finished(std::move(form));
+}
+// Weights are kept as `kept` has them, relative to the largest number of the row, or to what is so far above it.
+Compute WeightsKept(const std::function<double(double)>& kept, float above = 0) {
+  return [=](const std::vector<core::BufferContent>& inputs) {
+    std::vector<double> values;
+    for (size_t r = 0; r < 500; ++r) {
+      float top = -INFINITY, total = 0, sum = 0;
+      const auto x = [&](size_t k) { return static_cast<float>(At(inputs, 1, core::DType::kF16, r * 37 + k)); };
+      for (size_t k = 0; k < 37; ++k) top = std::max(top, x(k) + above);
+      for (size_t k = 0; k < 37; ++k) {
+        const auto weight = static_cast<float>(kept(static_cast<double>(std::exp(x(k) - top))));
+        total += weight;
+        sum += weight * static_cast<float>(At(inputs, 2, core::DType::kF16, k));
+      }
+      values.push_back(static_cast<double>(sum / total));
+    }
+    return values;
+  };
+}
+
+// Factors of 16 bits, as attention keeps its weights: what is summed of them is still summed in f32.
+TEST(FormTruth, WeightsOf16BitsAreNoArithmeticIn16Bits) {
+  const core::KernelSpec spec = WeightsSpec();
+  const auto half = [](double v) { return core::RoundedTo(core::DType::kF16, v); };
+  const auto known =
+      Know(spec, WeightedMean(), WeightsKept(half), {}, FormTruth::Extent::kWhole, {{"to f16", core::PrecisionUse{}}});
+  ASSERT_TRUE(known) << known.error().message;
+  const auto inputs = *judge::MakeInputs(spec, spec.cases[0], judge::InputVariant::kBase, 3, {});
+  const judge::Comparator comparator(known->layout, known->reference, {});
+  const auto failure = judge::SelfTest(comparator, {}, {});
+  EXPECT_FALSE(failure) << failure->message;
+  const auto check = [&](const Compute& compute) {
+    const auto mismatch = comparator.Check(Pack(core::DType::kF16, compute(inputs)));
+    return mismatch ? mismatch->message : "";
+  };
+  EXPECT_EQ(check(WeightsKept(half, 1.3F)), "") << "relative to another maximum";
+  EXPECT_EQ(check(WeightsKept([](double v) { return v; })), "") << "not rounded at all";
+  EXPECT_NE(check(WeightsKept([](double v) { return v < 0.05 ? 0.0 : v; })), "") << "small weights are dropped";
+  EXPECT_NE(check([&](const auto& buffers) {
+              std::vector<double> values = WeightsKept(half)(buffers);
+              for (double& value : values) value *= 1.01;
+              return values;
+            }),
+            "");
 }
 
 // The judge says where its truth comes from, and why not from the form.
