@@ -41,7 +41,7 @@ class GpuLoss : public testing::Test {
     auto compiled = compiler->Compile({"kernel.cu", kKernel, {}, {"k"}, "sm_90"});
     ASSERT_TRUE(compiled) << compiled.error().Format();
     module_ = std::get<core::CompiledModule>(*compiled);
-    auto device = gpu::MakeCudaDevice("cuda", *compiler, [] {});
+    auto device = gpu::MakeCudaDevice("cuda", *compiler, [](bool) {});
     ASSERT_TRUE(device) << device.error().Format();
     device_ = std::move(*device);
     core::KernelLaunch launch;
