@@ -67,6 +67,7 @@ class TensorAttentionWriter final : public AttentionWriter {
         std::string(kSharedAddressText),
         std::string(kLoadMatricesText),
         std::string(kLoadTransposedText),
+        CopyAlignedOctetText(type),
         CopyOctetText(type),
         std::string(kCopyGroupsText),
         fmt::format(kSplitPair, half ? "__half" : "__nv_bfloat16", half ? "__floats2half2_rn" : "__floats2bfloat162_rn",

@@ -87,6 +87,20 @@ std::optional<GroupAccess> GroupAccessOf(const FlatOffset& offset, const std::ve
   return GroupAccess{*flat, along, Joined(parts)};
 }
 
+bool AlwaysHolds(const Problem& problem, const std::string& tensor, const std::string& condition) {
+  if (problem.divisors.empty() || problem.entry.Find(tensor) == nullptr) return false;
+  std::string rest = condition;
+  for (const auto& [name, divisor] : problem.divisors)
+    for (int width = 2; width <= 8; width *= 2)
+      if (const std::string known = fmt::format("{} % {} == 0", name, width); divisor % width == 0 && rest == known)
+        rest.clear();
+  return rest.empty();
+}
+
+std::string FactorLoads::AddressCondition() const {
+  return AlignedAddress(read_->tensor, static_cast<int>(core::SizeOf(*groups())) * width());
+}
+
 FactorLoads::FactorLoads(const Problem& problem, const core::Stage& stage, const Factor& factor, const FlatAxis& rows,
                          std::string first_row, const TileScope& scope, const TileFormat& format, Names& names)
     : problem_(problem),
@@ -166,14 +180,13 @@ std::string FactorLoads::Step() const {
   return apart == 1 ? " + i" : fmt::format(" + i * {}", apart);
 }
 
-void FactorLoads::Declare(Lines& lines) const {
+void FactorLoads::Declare(Lines& lines, bool known) const {
   const std::string times = width() == 1 ? "" : fmt::format(" * {}", width());
   lines.Add(fmt::format("const int {} = threadIdx.x % {}{}, {} = threadIdx.x / {};", along_terms_ ? term_ : row_,
                         fast(), times, along_terms_ ? row_ : term_, fast()));
-  if (group_condition_) {
-    const int bytes = static_cast<int>(core::SizeOf(*groups())) * width();
+  if (group_condition_ && !known) {
     const std::string condition = group_condition_->empty() ? "" : *group_condition_ + " && ";
-    lines.Add(fmt::format("const bool {} = {}{};", aligned_, condition, AlignedAddress(read_->tensor, bytes)));
+    lines.Add(fmt::format("const bool {} = {}{};", aligned_, condition, AddressCondition()));
   }
   const std::string prefix = name_ + "_";
   if (Decodes(rows_, flat_rows_) && (!along_terms_ || passes() == 1)) {

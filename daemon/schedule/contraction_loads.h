@@ -23,6 +23,9 @@ struct GroupAccess {
 // say where they begin.
 std::optional<GroupAccess> GroupAccessOf(const FlatOffset& offset, const std::vector<Axis>& axes,
                                          const std::vector<core::Size>& shape, int width);
+// Whether the condition holds at all sizes at which the launcher takes new kernels: what is left to ask of an argument
+// is its address, and the launcher can do that as well.
+bool AlwaysHolds(const Problem& problem, const std::string& tensor, const std::string& condition);
 // Of several axes that are one in memory: the last one's variable stands for the flattened index.
 std::optional<FlatOffset> Flattened(const FlatOffset& offset, const std::vector<Axis>& axes);
 
@@ -61,15 +64,19 @@ class FactorLoads {
   std::optional<core::DType> groups() const;
   bool copies() const { return format_.halves && group_condition_.has_value(); }  // past registers
 
-  void Declare(Lines& lines) const;  // before the loop: what this thread copies, and its registers
-  void Load(Lines& lines);           // from memory into registers, or into the tile `stage`
-  void Store(Lines& lines) const;    // from registers into the tile `stage`
+  // Before the loop: what this thread copies, and its registers; whether groups are aligned, unless `known`.
+  void Declare(Lines& lines, bool known) const;
+  void Load(Lines& lines);         // from memory into registers, or into the tile `stage`
+  void Store(Lines& lines) const;  // from registers into the tile `stage`
   const std::optional<core::RewriteRefusal>& refusal() const { return refusal_; }
 
   // Copies whose addresses differ from step to step by a constant, and of which nothing is left out but at the ends: a
   // pointer walks along them where they are aligned.
   bool Walks() const;
   const std::string& aligned() const { return aligned_; }
+  // At all sizes, if the address is.
+  bool AlwaysAligned() const { return group_condition_ && AlwaysHolds(problem_, read_->tensor, *group_condition_); }
+  std::string AddressCondition() const;
   void DeclareWalk(Lines& lines) const;
   void CopyWalking(Lines& lines, const std::string& stage) const;  // and a step on
   // Bytes from the tile's first element, of a place whose row and column are multiples of 8: "(stage * kTileM + i * 16)

@@ -143,6 +143,13 @@ std::optional<core::DType> ResultStores::groups() const {
   return problem_.stage(group_.outputs.front().stage).dtype;
 }
 
+std::optional<std::string> ResultStores::AddressCondition() const {
+  if (!group_condition_) return std::nullopt;
+  const core::Stage& stage = problem_.stage(group_.outputs.front().stage);
+  if (!AlwaysHolds(problem_, stage.name, *group_condition_)) return std::nullopt;
+  return AlignedAddress(stage.name, layout_.width * static_cast<int>(core::SizeOf(stage.dtype)));
+}
+
 VariableTexts ResultStores::VariablesOf(const StageReader& output) const {
   VariableTexts variables;
   for (const auto& [own, of_sum] : output.variables) variables[own] = variables_.at(of_sum);
@@ -284,6 +291,14 @@ void ResultStores::ForColumns(Lines& body, Loops loops, const std::function<void
   body.Add(UnrollText(loops));
   body.Open(fmt::format("for (int j = 0; j < {}; j += {})", layout_.columns, layout_.width));
   body.Add(fmt::format("const int first = {};", layout_.column));
+  if (group && AddressCondition()) {
+    body.Add(fmt::format("if (first >= {}) break;", columns_.count()));
+    body.Add(fmt::format("const int {} = first;", columns_.index()));
+    columns_.Decode(body, columns_.index());
+    group();
+    body.Close();
+    return;
+  }
   if (group) {
     body.Open(fmt::format("if ({} && first < {})", aligned_, columns_.count()));
     body.Add(fmt::format("const int {} = first;", columns_.index()));
@@ -355,9 +370,10 @@ void ResultStores::Write(Lines& body) {
   DeclareResult(body);
   const core::Stage& stage = problem_.stage(group_.outputs.front().stage);
   const int bytes = layout_.width * static_cast<int>(core::SizeOf(stage.dtype));
-  AddBroken(body,
-            fmt::format("const bool {} = {}{};", aligned_, group_condition_->empty() ? "" : *group_condition_ + " && ",
-                        AlignedAddress(stage.name, bytes)));
+  if (!AddressCondition())
+    AddBroken(body, fmt::format("const bool {} = {}{};", aligned_,
+                                group_condition_->empty() ? "" : *group_condition_ + " && ",
+                                AlignedAddress(stage.name, bytes)));
   ForResults(body, Loops::kUnrolled, [&] { WriteGroup(body); }, single);
 }
 

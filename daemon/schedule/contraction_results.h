@@ -29,6 +29,8 @@ class ResultStores {
   // The type of groups that are stored; none: single elements are.
   std::optional<core::DType> groups() const;
   int width() const { return layout_.width; }
+  // Groups alone are stored: what must hold of the output's address.
+  std::optional<std::string> AddressCondition() const;
   const std::optional<core::RewriteRefusal>& refusal() const { return refusal_; }
 
   enum class Loops : uint8_t { kUnrolled, kRolled };

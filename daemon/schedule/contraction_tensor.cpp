@@ -47,6 +47,8 @@ class TensorWriter final : public ContractionWriter {
   int stages() const { return copies() ? kCopiesAhead : 2; }
   bool Walks() const { return StepsAreTerms() && left().Walks() && right().Walks(); }
 
+  bool IsAligned() const override { return Walks() && left().AlwaysAligned() && right().AlwaysAligned(); }
+
   void WriteComment(Lines& kernel) const override {
     kernel.Add(
         fmt::format("// A block computes {} x {} results on tensor cores, {} terms a step, each warp {} x {} of them.",
@@ -84,6 +86,10 @@ class TensorWriter final : public ContractionWriter {
     if (!Walks()) {
       if (stores()) WriteStored(body);
       else WriteCopied(body);
+      return WriteThreadResults(body);
+    }
+    if (IsAligned()) {
+      WriteWalked(body);
       return WriteThreadResults(body);
     }
     body.Open(fmt::format("if ({} && {})", left().aligned(), right().aligned()));
@@ -297,7 +303,8 @@ class TensorWriter final : public ContractionWriter {
     if (along) helpers.emplace_back(kLoadMatricesText);
     if (across) helpers.emplace_back(kLoadTransposedText);
     if (!copies()) return helpers;
-    helpers.push_back(CopyOctetText(type));
+    helpers.push_back(CopyAlignedOctetText(type));
+    if (!IsAligned()) helpers.push_back(CopyOctetText(type));
     helpers.emplace_back(kCopyGroupsText);
     return helpers;
   }

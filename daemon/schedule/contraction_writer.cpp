@@ -103,8 +103,8 @@ CodeOutcome ContractionWriter::Write(const std::string& role) {
   WriteTiles(body);
   WriteIndices(body);
   WriteThread(body);
-  left_->Declare(body);
-  right_->Declare(body);
+  left_->Declare(body, IsAligned());
+  right_->Declare(body, IsAligned());
   WriteLoads(body);
   body.Add("");
   WriteSteps(body);
@@ -129,6 +129,8 @@ CodeOutcome ContractionWriter::Write(const std::string& role) {
     finish = more.launch;
   }
   code.launch = WriteLaunch(name, arguments, finish);
+  if (IsAligned()) code.conditions = {left_->AddressCondition(), right_->AddressCondition()};
+  if (const auto aligned = results_->AddressCondition()) code.conditions.push_back(*aligned);
   code.notes = {fmt::format("tiles of {} x {} results, {} terms a step", shape_.m, shape_.n, shape_.k)};
   return code;
 }
@@ -165,8 +167,10 @@ void ContractionWriter::WriteLoad(Lines& body, FactorLoads& factor) const {
 }
 
 void ContractionWriter::WriteLoads(Lines& body) const {
-  WriteLoad(body, *left_);
-  WriteLoad(body, *right_);
+  if (!IsAligned()) {
+    WriteLoad(body, *left_);
+    WriteLoad(body, *right_);
+  }
   if (parts_) {
     body.Add(fmt::format("const int all_steps = {};", StepCount()));
     body.Add(fmt::format("const int steps_of_part = (all_steps + {0} - 1) / {0}, first_step = {1} * steps_of_part;",
@@ -175,6 +179,7 @@ void ContractionWriter::WriteLoads(Lines& body) const {
   } else {
     body.Add(fmt::format("const int steps = {};", StepCount()));
   }
+  if (IsAligned()) return;
   body.Open(halves_ ? "auto load = [&](int step, int stage)" : "auto load = [&](int step)");
   if (parts_) body.Add("step += first_step;");
   std::vector<std::string> arguments = {"step * kTileK"};

@@ -29,6 +29,8 @@ class ContractionWriter {
   virtual void WriteThread(Lines& body) const = 0;  // what this thread multiplies
   virtual void WriteSteps(Lines& body) const = 0;   // the loop over the sum's terms, into `sums`
   virtual std::vector<std::string> Helpers() const = 0;
+  // Both factors are only loaded as WriteSteps does it: the launcher sees to it that they are aligned.
+  virtual bool IsAligned() const { return false; }
   virtual std::string SharedBytes() const { return "0"; }  // that the launch asks for
 
   const FactorLoads& left() const { return *left_; }

@@ -25,6 +25,9 @@ class Renaming {
       for (const auto& [name, value] : each.sizes) sizes[Name(name)] = value;
       each.sizes = std::move(sizes);
     }
+    std::map<std::string, int64_t> divisors;
+    for (const auto& [name, divisor] : problem.divisors) divisors[Name(name)] = divisor;
+    problem.divisors = std::move(divisors);
     Change(problem.form);
     problem.structure = core::StructureOf(problem.form);
     return problem;

@@ -23,6 +23,8 @@ struct Problem {
   Entry entry;
   bool in_double = false;  // real values are computed in double
   bool wide = false;       // offsets need 64 bits
+  // By what sizes are divisible wherever the form is right: the launcher takes new kernels only there.
+  std::map<std::string, int64_t> divisors = {};
   // A name that neither the file nor an earlier kernel has, from this one.
   std::function<std::string(const std::string&)> fresh_name;
   // The same for a kernel; the old kernel's, where one takes the place of one. None: fresh_name.

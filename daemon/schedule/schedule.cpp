@@ -63,6 +63,20 @@ std::variant<core::RewriteRefusal, std::string> ConditionOf(const core::Computat
   return fmt::format("{}", fmt::join(parts, " && "));
 }
 
+// Of "K % 16 = 0": what ConditionOf lets the launcher ask for.
+std::map<std::string, int64_t> DivisorsOf(const core::Computation& computation) {
+  std::map<std::string, int64_t> divisors;
+  for (const std::string& assumption : computation.assumptions) {
+    const size_t remainder = assumption.find(" % "), is = assumption.find(" = 0");
+    if (remainder == std::string::npos || is == std::string::npos || is + 4 != assumption.size()) continue;
+    int64_t divisor = 0;
+    const char* const end = assumption.data() + is;
+    const auto read = std::from_chars(assumption.data() + remainder + 3, end, divisor);
+    if (read.ec == std::errc() && read.ptr == end) divisors[assumption.substr(0, remainder)] = divisor;
+  }
+  return divisors;
+}
+
 // A window that is longer than what it is moved over has no place, but C rounds (2 - 3) / 2 + 1 to one. The formula
 // then is of what is not there, unless it says itself where its terms end.
 std::vector<std::string> WindowsFit(const core::Computation& form) {
@@ -188,6 +202,7 @@ Result<core::RewriteOutcome> Apply(const core::RewriteRequest& request) {
   problem.structure = core::StructureOf(problem.form);
   problem.in_double = ComputesInDouble(problem);
   problem.wide = NeedsWideOffsets(problem);
+  problem.divisors = DivisorsOf(problem.input.computation);
   std::vector<std::string> conditions = WindowsFit(problem.form);
   if (!std::get<std::string>(fixed).empty()) conditions.push_back(std::get<std::string>(fixed));
   Obsolete obsolete = sizes.empty() && conditions.empty() ? FindObsolete(ast, problem.entry) : Obsolete{};

@@ -20,12 +20,7 @@ __device__ __forceinline__ void multiply_add(float (&sum)[4], const unsigned (&a
 
 )";
 constexpr std::string_view kCopyOctet =
-    R"(// Eight neighbours into shared memory, zero from `count` on, without waiting for them.
-__device__ __forceinline__ void copy_octet(unsigned to, const {0}* from, int count) {{
-  const int bytes = 2 * max(0, min(count, 8));
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
-}}
-// The same; one by one where they are not aligned.
+    R"(// Eight neighbours, one by one where they are not aligned.
 __device__ __forceinline__ void copy_octet({0}* to, const {0}* from, int count, bool aligned) {{
   if (aligned) {{
     copy_octet(shared_address(to), from, count);
@@ -38,6 +33,17 @@ __device__ __forceinline__ void copy_octet({0}* to, const {0}* from, int count, 
 )";
 
 }  // namespace
+
+std::string CopyAlignedOctetText(const std::string& type) {
+  return fmt::format(R"(// Eight neighbours into shared memory, zero from `count` on, without waiting for them.
+__device__ __forceinline__ void copy_octet(unsigned to, const {0}* from, int count) {{
+  const int bytes = 2 * max(0, min(count, 8));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+}}
+
+)",
+                     type);
+}
 
 const std::string_view kSharedAddressText = R"(__device__ __forceinline__ unsigned shared_address(const void* at) {
   return static_cast<unsigned>(__cvta_generic_to_shared(at));

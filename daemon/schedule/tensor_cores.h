@@ -19,7 +19,8 @@ std::optional<core::DType> TypeOfHalves(const Problem& problem, const core::Stag
                                         const std::vector<core::NodeId>& nodes);
 
 std::string MultiplyAddText(const std::string& type);  // "__half"
-std::string CopyOctetText(const std::string& type);
+std::string CopyAlignedOctetText(const std::string& type);
+std::string CopyOctetText(const std::string& type);  // for places that need not be, with the one above
 std::string ZeroOfHalves(const std::string& type);
 // The first is what those for copies and matrices call.
 extern const std::string_view kSharedAddressText, kLoadMatricesText, kLoadTransposedText, kSwizzledText,

@@ -41,7 +41,8 @@ __device__ __forceinline__ void copy_octet(unsigned to, const __half* from, int 
   const int bytes = 2 * max(0, min(count, 8));
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
 }
-// The same; one by one where they are not aligned.
+
+// Eight neighbours, one by one where they are not aligned.
 __device__ __forceinline__ void copy_octet(__half* to, const __half* from, int count, bool aligned) {
   if (aligned) {
     copy_octet(shared_address(to), from, count);
