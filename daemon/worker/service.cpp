@@ -312,7 +312,8 @@ Result<const compile::Compiler*> Service::TheCompiler() {
 Result<core::Device*> Service::DeviceFor(const std::string& name) {
   auto found = devices_.find(name);
   if (found == devices_.end()) {
-    WW_ASSIGN(auto device, open_device_(name, {[this] { return TheCompiler(); }, [this](bool waits) { announce_(waits ? kLeaseStage : kRunStage); }}));
+    WW_ASSIGN(auto device, open_device_(name, {[this] { return TheCompiler(); },
+                                               [this](bool waits) { announce_(waits ? kLeaseStage : kRunStage); }}));
     found = devices_.emplace(name, std::move(device)).first;
   }
   return found->second.get();
