@@ -37,8 +37,7 @@ void AddCore(std::vector<std::string>& list) {
   list.insert(list.end(),
               {kDurationMetric, Share("dram__throughput"), Sum("dram__bytes_read"), Sum("dram__bytes_write"),
                Sum("dram__bytes_op_read"), Sum("dram__bytes_op_write"), kWarpsActiveMetric, Share("smsp__issue_active"),
-               Sum("l1tex__data_bank_conflicts_pipe_lsu_mem_shared"), Share("lts__t_sectors"),
-               Sum("smsp__thread_inst_executed_pred_on")});
+               Sum("l1tex__data_bank_conflicts_pipe_lsu_mem_shared"), Share("lts__t_sectors")});
 }
 
 void AddCandidate(std::vector<std::string>& list) {
@@ -83,7 +82,8 @@ std::vector<Term> Flops(const char* add, const char* multiply, const char* fused
 std::vector<std::string> MetricsOf(CounterTier tier) {
   std::vector<std::string> list;
   AddCore(list);
-  if (tier != CounterTier::kCore) AddCandidate(list);
+  if (tier == CounterTier::kCore) list.push_back(kThreadInstructionsMetric);
+  else AddCandidate(list);
   if (tier == CounterTier::kSpeedOfLight) AddSpeedOfLight(list);
   return list;
 }
@@ -93,8 +93,7 @@ const std::vector<Formula>& CounterFormulas() {
   // halves is excluded. Packed half arithmetic counts once per lane.
   static const std::vector<Formula> formulas = {
       {"warp_instructions", {{Sum("smsp__sass_inst_executed")}}},
-      // The counter of the multiprocessors, which costs no pass, and that of instrumented code: one of them is enough.
-      {"thread_instructions", {{Sum("smsp__thread_inst_executed_pred_on")}}},
+      {"thread_instructions", {{kThreadInstructionsMetric}}},
       {"thread_instructions", {{Sum("smsp__sass_thread_inst_executed_pred_on")}}},
       {"flops_fp64", Flops("dadd", "dmul", "dfma")},
       {"flops_fp32", Flops("fadd", "fmul", "ffma")},

@@ -14,7 +14,7 @@
 
 namespace warpwright::gpu {
 
-// Each tier contains the ones before it. A pass is one more run of the kernel.
+// Each tier contains the ones before it, but for kThreadInstructionsMetric. A pass is one more run of the kernel.
 enum class CounterTier {
   kCore,       // duration, DRAM, occupancy, issue, bank conflicts: 1 pass on GH100
   kCandidate,  // everything that evidence is derived from, and stall reasons: 6 passes, one of them with instrumented
@@ -23,6 +23,8 @@ enum class CounterTier {
 };
 std::vector<std::string> MetricsOf(CounterTier tier);
 
+// How much work it is, of the core tier alone: the others have it from instrumented code, where this costs a pass.
+inline constexpr const char* kThreadInstructionsMetric = "smsp__thread_inst_executed_pred_on.sum";
 inline constexpr const char* kDurationMetric = "gpu__time_duration.sum";  // ns
 inline constexpr const char* kWarpsActiveMetric = "sm__warps_active.avg.pct_of_peak_sustained_active";
 inline constexpr const char* kTensorMetric = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed";
