@@ -14,9 +14,9 @@
 
 namespace warpwright::gpu {
 
-// `name`: "cuda" (the first GPU) or "cuda:1". `on_wait` is called before waiting for a GPU that is used by another
-// process. `compiler` must outlive the device: its own kernels (cache flushes, comparisons) are compiled for this GPU.
-// kEnvironment: no driver, no such GPU, or a chip without data in config/chips.
+// `name`: "cuda" (the first GPU) or "cuda:1". `on_wait` is called with true before waiting for a GPU that other
+// processes use, and with false when it is there. `compiler` must outlive the device: its own kernels (cache flushes,
+// comparisons) are compiled for this GPU. kEnvironment: no driver, no such GPU, or a chip without data in config/chips.
 Result<std::unique_ptr<core::Device>> MakeCudaDevice(const std::string& name, const compile::Compiler& compiler,
                                                      std::function<void(bool waits)> on_wait);
 
