@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "core/computation_walk.h"
 #include "core/polynomial.h"
+#include "schedule/kernel_text.h"
 
 namespace warpwright::schedule {
 namespace {
@@ -57,17 +57,8 @@ std::optional<core::Size> Bound(const core::Size& size, const std::map<std::stri
   const auto names = size.Variables();
   if (std::none_of(names.begin(), names.end(), [&](const std::string& name) { return sizes.contains(name); }))
     return size;
-  std::string text;
-  const std::string& from = size.text();
-  const auto in_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  for (size_t at = 0; at < from.size();) {
-    size_t end = at;
-    while (end < from.size() && in_name(from[end])) ++end;
-    const std::string word = from.substr(at, std::max(end, at + 1) - at);
-    const auto found = sizes.find(word);
-    text += found == sizes.end() ? word : std::to_string(found->second);
-    at += word.size();
-  }
+  std::string text = size.text();
+  for (const auto& [name, value] : sizes) text = WithWord(std::move(text), name, std::to_string(value));
   const auto bound = core::Size::Parse(text);
   if (!bound) return std::nullopt;
   return core::Polynomial::Of(*bound).ToExpression();

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "core/computation_walk.h"
 #include "schedule/kernel_text.h"
 
 namespace warpwright::schedule {
@@ -47,44 +48,19 @@ class Renaming {
   void Change(std::vector<core::Size>& sizes) const {
     for (core::Size& size : sizes) Change(size);
   }
-  void Change(core::Affine& position) const {
-    for (auto& term : position.terms) {
-      Change(term.coefficient);
-      if (term.modulus) Change(*term.modulus);
+  void Change(core::Stage& stage) const {
+    Change(stage.name);
+    core::ForEachSize(stage, [&](core::Size& size) { Change(size); });
+    for (core::Node& node : stage.nodes) {
+      if (auto* scalar = std::get_if<core::ScalarRead>(&node)) Change(scalar->name);
+      if (auto* read = std::get_if<core::TensorRead>(&node)) Change(read->tensor);
     }
-    Change(position.constant);
-    Change(position.divisor);
-  }
-  void Change(std::vector<core::Guard>& guards) const {
-    for (core::Guard& guard : guards) {
-      Change(guard.value);
-      if (guard.low) Change(*guard.low);
-      if (guard.high) Change(*guard.high);
-    }
-  }
-  void Change(core::Node& node) const {
-    if (auto* scalar = std::get_if<core::ScalarRead>(&node)) Change(scalar->name);
-    if (auto* size = std::get_if<core::SizeValue>(&node)) Change(size->size);
-    if (auto* read = std::get_if<core::TensorRead>(&node)) Change(read->tensor);
-    if (auto* reduce = std::get_if<core::Reduce>(&node)) {
-      for (auto& variable : reduce->variables) Change(variable.extent);
-      Change(reduce->guards);
-      if (reduce->index) Change(*reduce->index);
-      return;
-    }
-    core::ForEachPosition(node, [&](core::Affine& position) { Change(position); });
   }
   void Change(core::Computation& form) const {
     for (core::TensorArgument& tensor : form.tensors) Change(tensor.name), Change(tensor.shape);
     for (auto* names : {&form.sizes, &form.scalars})
       for (std::string& name : *names) Change(name);
-    for (core::Stage& stage : form.stages) {
-      Change(stage.name);
-      Change(stage.extents);
-      Change(stage.domain);
-      for (core::Affine& position : stage.at) Change(position);
-      for (core::Node& node : stage.nodes) Change(node);
-    }
+    for (core::Stage& stage : form.stages) Change(stage);
   }
 
   const std::map<std::string, std::string> names_;
