@@ -23,9 +23,9 @@ constexpr uint64_t kNoiseBytes = 64u << 20;
 constexpr uint64_t kFound = 0, kLate = 16, kArrived = 20, kSink = 24, kDrift = 64, kDriftBytes = 32,
                    kMostDriftSlots = 4096;
 
-constexpr const char* kKernels[] = {"fill_pattern", "check_pattern", "copy_masked", "count_different",
-                                    "flush_write",  "flush_read",    "scrub",       "stamp",
-                                    "hold",         "occupy",        "make_noise",  "drift"};
+constexpr const char* kKernels[] = {
+    "fill_pattern", "check_pattern", "copy_masked", "count_different", "flush_write", "flush_read", "scrub",
+    "stamp",        "hold",          "occupy",      "make_noise",      "magnitude",   "drift"};
 
 }  // namespace
 
@@ -150,6 +150,7 @@ Status Tools::ResetDeviation(size_t slots) {
 Status Tools::AddDeviation(size_t slot, CUdeviceptr original, CUdeviceptr candidate, CUdeviceptr poison, uint32_t mask,
                            uint64_t count, core::DType dtype) {
   const CUdeviceptr sums = results_.address() + kDrift + kDriftBytes * slot, counts = sums + 16;
+  WW_TRY(LaunchWide("magnitude", count, original, count, static_cast<int>(dtype), sums));
   return LaunchWide("drift", count, original, candidate, poison, mask, count, static_cast<int>(dtype),
                     static_cast<int>(core::SizeOf(dtype)), sums, counts);
 }
