@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <future>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -23,6 +24,7 @@ namespace {
 
 constexpr size_t kMaxSourceBytes = 8u << 20;
 constexpr size_t kMaxLogBytes = 64u << 10;
+constexpr std::string_view kNoSuchKernel = "the compiler made no kernel", kNoKernel = "is not a kernel";
 constexpr const char* kArchs[] = {"sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_120"};
 
 std::string Key(const CompileRequest& request, const std::string& toolchain) {
@@ -263,12 +265,12 @@ Result<CompileOutcome> CompileNames(const Nvrtc& nvrtc, const Toolkit& toolkit, 
     else if (nvrtc.GetLoweredName(raw, kernel.c_str(), &lowered) == NVRTC_SUCCESS) symbol = lowered;
     if (symbol.empty())
       return CompileOutcome(
-          core::CompileFailed{request.file + ": error: the compiler made no kernel '" + kernel + "'"});
+          core::CompileFailed{request.file + ": error: " + std::string(kNoSuchKernel) + " '" + kernel + "'"});
     const auto found = cubin_kernels.find(symbol);
     const bool is_kernel = has_cubin ? found != cubin_kernels.end()
                                      : module.ptx.find(fmt::format(".entry {}(", symbol)) != std::string::npos;
     if (!is_kernel)
-      return CompileOutcome(core::CompileFailed{request.file + ": error: '" + kernel + "' is not a kernel"});
+      return CompileOutcome(core::CompileFailed{request.file + ": error: '" + kernel + "' " + std::string(kNoKernel)});
     module.kernels.push_back(has_cubin ? ReadResources(kernel, symbol, log, found->second)
                                        : core::KernelResources{.kernel = kernel, .symbol = symbol});
   }
@@ -276,6 +278,11 @@ Result<CompileOutcome> CompileNames(const Nvrtc& nvrtc, const Toolkit& toolkit, 
 }
 
 }  // namespace
+
+bool FailedForName(const core::CompileFailed& failed) {
+  return failed.log.find("__nv_name_map") != std::string::npos || failed.log.find(kNoSuchKernel) != std::string::npos ||
+         failed.log.find(kNoKernel) != std::string::npos;
+}
 
 bool IsSupportedArch(const std::string& arch) {
   return std::find(std::begin(kArchs), std::end(kArchs), arch) != std::end(kArchs);
@@ -313,12 +320,19 @@ Result<CompileOutcome> Compiler::Compile(const CompileRequest& request) const {
   return outcome;
 }
 
-Result<bool> Compiler::DependsOnBuild(const CompileRequest& request, const core::CompiledModule& module) const {
+Result<BothBuilds> Compiler::CompileBoth(const CompileRequest& request) const {
   CompileRequest other = request;
   other.build = Build::kOther;
-  WW_ASSIGN(const CompileOutcome outcome, Compile(other));
-  const auto* built = std::get_if<core::CompiledModule>(&outcome);
-  return built == nullptr || CodeOf(built->ptx) != CodeOf(module.ptx);
+  auto beside = std::async(std::launch::async, [&] { return Compile(other); });
+  auto compiled = Compile(request);
+  const Result<CompileOutcome> built = beside.get();
+  WW_ASSIGN(CompileOutcome usual, std::move(compiled));
+  const auto* module = std::get_if<core::CompiledModule>(&usual);
+  if (module == nullptr) return BothBuilds{std::move(usual), false};
+  if (!built) return Fail(built.error());
+  const auto* another = std::get_if<core::CompiledModule>(&*built);
+  const bool differs = another == nullptr || CodeOf(another->ptx) != CodeOf(module->ptx);
+  return BothBuilds{std::move(usual), differs};
 }
 
 }  // namespace warpwright::compile

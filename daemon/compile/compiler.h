@@ -43,6 +43,14 @@ struct CompileRequest {
 };
 using CompileOutcome = std::variant<core::CompiledModule, core::CompileFailed>;
 
+struct BothBuilds {
+  CompileOutcome usual;
+  bool differs = false;  // whether Build::kOther makes other code of it, or none
+};
+
+// Whether a compilation failed for a kernel's name, which tells several functions or none.
+bool FailedForName(const core::CompileFailed& failed);
+
 // sm_80, sm_86, sm_89, sm_90, sm_90a, sm_100, sm_120.
 bool IsSupportedArch(const std::string& arch);
 
@@ -51,8 +59,8 @@ class Compiler {
   // `cache_folder` empty: nothing is cached on disk.
   static Result<Compiler> Create(const std::filesystem::path& cache_folder);
   Result<CompileOutcome> Compile(const CompileRequest& request) const;
-  // Whether `module`, which was made from this request, would be other code in another build, or none.
-  Result<bool> DependsOnBuild(const CompileRequest& request, const core::CompiledModule& module) const;
+  // A request for the usual build, and beside it, at the same time, the other one.
+  Result<BothBuilds> CompileBoth(const CompileRequest& request) const;
   const Toolkit& toolkit() const { return toolkit_; }
   // "NVRTC 13.0": part of every key and of provenance.
   const std::string& toolchain() const { return toolchain_; }

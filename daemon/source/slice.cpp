@@ -203,6 +203,20 @@ std::set<std::string> OverloadedKernels(const SourceUnits& units) {
   return names;
 }
 
+std::vector<std::string> PlainKernels(const SourceUnits& units, const ReachableUnits& reach) {
+  const std::set<std::string> overloaded = OverloadedKernels(units);
+  std::vector<std::string> names;
+  for (const auto& [path, file] : units.files)
+    for (const Unit& unit : file.units)
+      if (reach.device.contains(&unit) && unit.kind == Unit::Kind::kFunction && unit.is_kernel() &&
+          unit.body_open != kNone && !unit.is_template && !unit.is_specialization) {
+        const std::string name = unit.QualifiedName();
+        const size_t colon = name.rfind(':');
+        if (!overloaded.contains(name.substr(colon == std::string::npos ? 0 : colon + 1))) names.push_back(name);
+      }
+  return names;
+}
+
 // Macros named by tokens that belong to no declaration ("BEGIN_NAMESPACE"), and those that these name.
 std::set<const Unit*> ScopeMacros(const SourceUnits& units) {
   std::vector<const Unit*> roots;
@@ -336,7 +350,7 @@ Result<SliceOutcome> Slice(const core::SourceRef& source, const std::string& ent
   slices.unsupported = UnsupportedParametersOf(parsed, entry);
   slices.build_dependence = FindBuildDependence(parsed);
   slices.build_dependence.merge(FindUnreachedEffects(units, reach, slices.file));
-  slices.kernels = reach.kernels;
+  slices.kernels = PlainKernels(units, reach);
   slices.symbols = reach.symbols;
   slices.device = Emit(Side::kDevice, units, reach.device, slices.file, slices.device_headers, slices);
   slices.device_headers.insert(StandIns().begin(), StandIns().end());

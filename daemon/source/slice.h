@@ -47,7 +47,9 @@ struct Slices {
   std::string device;
   std::string host;                                                 // empty if the entry is a kernel
   std::map<std::string, std::string> device_headers, host_headers;  // include name -> text
-  std::vector<std::string> kernels;                                 // qualified names that the entry may launch
+  // Qualified names of those that the entry may launch and that a name alone tells: no templates, no overloads. A
+  // compiler makes them in any case, whichever are launched.
+  std::vector<std::string> kernels;
   std::vector<std::string> symbols;  // qualified names of the __device__ and __constant__ variables that it uses
   std::vector<std::string> notes;    // "file:line: <x.h> is not available and was left out of the host slice"
 

@@ -101,12 +101,15 @@ std::vector<std::string> LaunchedKernels(const core::LaunchPlan& plan) {
 
 constexpr const char* kOtherBuild = "whether its device code is built as C++20 without assertions";
 
-compile::CompileRequest CompileRequestFor(const source::Slices& slices, const core::LaunchPlan& plan,
+// Beside what is launched, what is compiled with it in any case: all shapes then have one module.
+compile::CompileRequest CompileRequestFor(const source::Slices& slices, const std::vector<std::string>& launched,
                                           const std::string& arch, compile::Build build) {
+  std::set<std::string> kernels(launched.begin(), launched.end());
+  kernels.insert(slices.kernels.begin(), slices.kernels.end());
   return {.file = slices.file,
           .text = slices.device,
           .headers = slices.device_headers,
-          .kernels = LaunchedKernels(plan),
+          .kernels = {kernels.begin(), kernels.end()},
           .arch = arch,
           .build = build,
           .options = slices.build};
@@ -219,38 +222,40 @@ Result<source::RecordOutcome> Service::RecordOnce(const source::Slices& slices, 
   return plans_.emplace(key, std::move(outcome)).first->second;
 }
 
-Service::ModuleOutcome Service::Kept(compile::CompileOutcome outcome) {
+Result<Service::ModuleOutcome> Service::CompileNow(const compile::CompileRequest& request) {
+  WW_ASSIGN(const compile::Compiler* compiler, TheCompiler());
+  announce_(kCompileStage);
+  compile::BothBuilds built;
+  if (request.build == compile::Build::kUsual) {
+    WW_ASSIGN(built, compiler->CompileBoth(request));
+  } else {
+    WW_ASSIGN(built.usual, compiler->Compile(request));
+  }
   return std::visit(Overload{[](core::CompileFailed& failed) -> ModuleOutcome { return std::move(failed); },
-                             [](core::CompiledModule& module) -> ModuleOutcome {
-                               return std::make_shared<const core::CompiledModule>(std::move(module));
+                             [&](core::CompiledModule& module) -> ModuleOutcome {
+                               return Module{std::make_shared<const core::CompiledModule>(std::move(module)),
+                                             built.differs};
                              }},
-                    outcome);
+                    built.usual);
 }
 
 Result<Service::ModuleOutcome> Service::CompileOnce(const source::Slices& slices, const core::LaunchPlan& plan,
                                                     const std::string& arch, compile::Build build) {
-  WW_ASSIGN(const compile::Compiler* compiler, TheCompiler());
-  const compile::CompileRequest compile = CompileRequestFor(slices, plan, arch, build);
+  const std::vector<std::string> launched = LaunchedKernels(plan);
+  compile::CompileRequest compile = CompileRequestFor(slices, launched, arch, build);
   base::Hasher hasher;
   hasher.Add(slices.Digest()).Add(compile.arch).Add(fmt::format("{}", static_cast<int>(build)));
   for (const auto& kernel : compile.kernels) hasher.Add(kernel);
   const std::string key = hasher.Finish();
   if (const auto found = modules_.find(key); found != modules_.end()) return found->second;
-  announce_(kCompileStage);
-  WW_ASSIGN(compile::CompileOutcome outcome, compiler->Compile(compile));
+  WW_ASSIGN(ModuleOutcome outcome, CompileNow(compile));
+  const auto* failed = std::get_if<core::CompileFailed>(&outcome);
+  if (failed != nullptr && compile::FailedForName(*failed) && compile.kernels.size() > launched.size()) {
+    compile.kernels = launched;
+    WW_ASSIGN(outcome, CompileNow(compile));
+  }
   Bound(modules_);
-  return modules_.emplace(key, Kept(std::move(outcome))).first->second;
-}
-
-Result<bool> Service::DependsOnBuild(const source::Slices& slices, const core::LaunchPlan& plan,
-                                     const std::string& arch, const core::CompiledModule& module) {
-  if (const auto found = build_dependent_.find(module.key); found != build_dependent_.end()) return found->second;
-  WW_ASSIGN(const compile::Compiler* compiler, TheCompiler());
-  announce_(kCompileStage);
-  WW_ASSIGN(const bool depends,
-            compiler->DependsOnBuild(CompileRequestFor(slices, plan, arch, compile::Build::kUsual), module));
-  Bound(build_dependent_);
-  return build_dependent_.emplace(module.key, depends).first->second;
+  return modules_.emplace(key, std::move(outcome)).first->second;
 }
 
 Result<Service::WholeOutcome> Service::BuildWhole(const core::SourceRef& source, const core::CompiledModule& module) {
@@ -344,13 +349,10 @@ Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::C
 
   WW_ASSIGN(const ModuleOutcome compiled, CompileOnce(slices, plan, chip.arch, work.build));
   if (const auto* failed = std::get_if<core::CompileFailed>(&compiled)) return PrepareOutcome(*failed);
-  const auto& module = std::get<std::shared_ptr<const core::CompiledModule>>(compiled);
+  const auto& [module, depends_on_build] = std::get<Module>(compiled);
   if (auto refused = CheckPtx(*module, work.spec, work.source.file)) return PrepareOutcome(std::move(*refused));
-  if (work.build != compile::Build::kUsual)
-    return PrepareOutcome(
-        Prepared{module, std::move(plan), std::move(uses), std::move(compared), std::move(decisions), host_us});
-  WW_ASSIGN(const bool depends, DependsOnBuild(slices, plan, chip.arch, *module));
-  if (depends) uses[std::string(core::kBuildPrefix) + kOtherBuild] = {kOtherBuild, slices.file, slices.entry_line};
+  if (depends_on_build)
+    uses[std::string(core::kBuildPrefix) + kOtherBuild] = {kOtherBuild, slices.file, slices.entry_line};
   seconds["compile"] += watch.Lap();
   return PrepareOutcome(
       Prepared{module, std::move(plan), std::move(uses), std::move(compared), std::move(decisions), host_us});
@@ -474,7 +476,7 @@ lift::Prepare Service::PrepareToLift(const core::SourceRef& source, const core::
     }
     if (const auto* failed = std::get_if<core::CompileFailed>(&compiled)) return lift::NotPrepared{failed->log};
     announce_(kRunStage);
-    return lift::PreparedShape{std::get<std::shared_ptr<const core::CompiledModule>>(compiled), std::move(plan)};
+    return lift::PreparedShape{std::get<Module>(compiled).code, std::move(plan)};
   };
 }
 

@@ -68,7 +68,11 @@ class Service {
   Result<PrepareOutcome> Prepare(const Work& work, const core::Chip& chip, std::map<std::string, double>& seconds);
   Result<const source::SliceOutcome*> SliceOnce(const core::SourceRef& source, const std::string& entry);
   Result<source::RecordOutcome> RecordOnce(const source::Slices& slices, const Work& work, const core::Chip& chip);
-  using ModuleOutcome = std::variant<std::shared_ptr<const core::CompiledModule>, core::CompileFailed>;
+  struct Module {
+    std::shared_ptr<const core::CompiledModule> code;
+    bool depends_on_build = false;  // of the usual build
+  };
+  using ModuleOutcome = std::variant<Module, core::CompileFailed>;
   Result<ModuleOutcome> CompileOnce(const source::Slices& slices, const core::LaunchPlan& plan, const std::string& arch,
                                     compile::Build build);
   // What nvcc makes of the whole file; `module` is what NVRTC made of its slice.
@@ -77,10 +81,7 @@ class Service {
   // The note on what its host code launches other than `plan`, which the slice gave; empty: nothing.
   Result<std::string> NoteOnLaunches(const Work& work, const compile::WholeBuild& whole, const core::LaunchPlan& plan,
                                      const core::Chip& chip);
-  static ModuleOutcome Kept(compile::CompileOutcome outcome);
-  // Whether the device code is other code in another build (compile/compiler.h).
-  Result<bool> DependsOnBuild(const source::Slices& slices, const core::LaunchPlan& plan, const std::string& arch,
-                              const core::CompiledModule& module);
+  Result<ModuleOutcome> CompileNow(const compile::CompileRequest& request);
   // The launch at a shape as lift/ executes it: a lifting build. `source`, `spec` and `chip` outlive the function.
   lift::Prepare PrepareToLift(const core::SourceRef& source, const core::KernelSpec& spec, const core::Chip& chip);
   Result<core::Device*> DeviceFor(const std::string& name);
@@ -95,7 +96,6 @@ class Service {
   std::map<std::string, ModuleOutcome> modules_;
   std::map<std::string, WholeOutcome> wholes_;
   std::map<std::string, std::string> launches_notes_;
-  std::map<std::string, bool> build_dependent_;  // by the module's key
   std::map<std::string, std::unique_ptr<core::Device>> devices_;
 };
 
