@@ -27,6 +27,7 @@ constexpr uint64_t kTogether = 1 << 20;             // elements of all stages of
 constexpr uint64_t kSampledElements = 500'000'000;  // of all stages, of which few are computed
 // Fewer have no rules over the whole output (kShortRow in compare.cpp); and how much smaller the next sample is.
 constexpr size_t kLeastSampled = 64, kSmaller = 4;
+constexpr size_t kSampledRows = 64;
 constexpr uint64_t kSampleStream = 0x666f726dULL;
 
 bool HasDouble(const core::KernelSpec& spec) {
@@ -229,7 +230,8 @@ Result<std::vector<core::TensorResult>> FormTruth::Evaluate(const Arguments& arg
                              : evaluator.RunAt(arguments.values, *elements, limits_.steps);
 }
 
-// The first and the last elements, and one at random from each of equal parts.
+// The first and the last elements, and from each of equal parts some that follow one another, from a random one on:
+// elements of one row share what is computed for the row.
 core::OutputElements FormTruth::Sample(const OriginalRun& run, size_t size) {
   core::OutputElements elements;
   for (const OutputLayout& layout : run.layouts) {
@@ -237,14 +239,17 @@ core::OutputElements FormTruth::Sample(const OriginalRun& run, size_t size) {
     for (const int64_t extent : layout.shape) count *= static_cast<size_t>(extent);
     const base::CounterRandom random(run.seed, kSampleStream);
     std::vector<int64_t>& chosen = elements[layout.name];
-    const size_t parts = std::min(count, size), ends = std::min(count, size / 8);
+    const size_t sampled = std::min(count, size), ends = std::min(count, size / 8),
+                 parts = std::min(sampled, kSampledRows);
     for (size_t i = 0; i < ends; ++i) {
       chosen.push_back(static_cast<int64_t>(i));
       chosen.push_back(static_cast<int64_t>(count - 1 - i));
     }
     for (size_t p = 0; p < parts; ++p) {
       const size_t begin = count / parts * p, end = p + 1 == parts ? count : count / parts * (p + 1);
-      chosen.push_back(static_cast<int64_t>(begin + random.Below(p, end - begin)));
+      const size_t together = std::min(end - begin, sampled / parts), free = end - begin - together;
+      const size_t first = begin + random.Below(p, free + 1);
+      for (size_t i = 0; i < together; ++i) chosen.push_back(static_cast<int64_t>(first + i));
     }
     std::sort(chosen.begin(), chosen.end());
     chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
