@@ -25,6 +25,7 @@ struct JudgingServices {
   core::Evaluator& trusted;  // only ever runs the repository's own code
   ToolchainSource toolchain;
   ProgressCallbacks progress = {};
+  core::ProcessSource another = {};  // as in JudgeOptions
 };
 
 struct JudgeSetup {
@@ -38,6 +39,7 @@ struct JudgeSetup {
   // The same; empty: the trusted worker lifts the original when the judge first needs to know.
   std::function<Result<core::LiftOutcome>()> lift = {};
   std::function<Result<uint64_t>(const std::string& of)> draw_secret = {};  // as in JudgeOptions
+  core::ProcessSource another = {};                                         // the same
 };
 // The setup's device, and `trusted`, outlive the judge.
 std::unique_ptr<judge::Judge> MakeJudge(const JudgeSetup& setup, core::Evaluator& trusted);

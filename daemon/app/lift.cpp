@@ -24,6 +24,28 @@ Result<core::LiftOutcome> LiftKernel(const TargetDevice& device, const core::Ker
   return worker.Lift(request);
 }
 
+LiftOnce::LiftOnce(const TargetDevice& device, const core::KernelSpec& spec, const core::SourceRef& source,
+                   core::Evaluator& worker, const core::ProcessSource& another)
+    : lift_([&device, &spec, &source](core::Evaluator& evaluator) {
+        return LiftKernel(device, spec, source, evaluator);
+      }),
+      worker_(worker) {
+  if (!another) return;
+  auto process = another();
+  if (!process) return;
+  process_ = std::move(*process);
+  under_way_ = std::async(std::launch::async, lift_, std::ref(*process_->evaluator));
+}
+
+LiftOnce::~LiftOnce() {
+  if (under_way_.valid()) process_->abandon();
+}
+
+Result<core::LiftOutcome> LiftOnce::Get() {
+  if (!lifted_) lifted_ = under_way_.valid() ? under_way_.get() : lift_(worker_);
+  return *lifted_;
+}
+
 Result<std::vector<LiftedKernel>> LiftKernels(const Workspace& workspace, const JudgingServices& services,
                                               const std::function<void(const LiftedKernel&)>& each) {
   WW_ASSIGN(const core::Manifest manifest, workspace.ManifestOfWorkingTree());

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <future>
+#include <optional>
 #include <vector>
 
 #include "app/judging.h"
@@ -32,6 +34,25 @@ std::string SimulatedDevice(const TargetDevice& device);
 Result<core::LiftOutcome> LiftKernel(const TargetDevice& device, const core::KernelSpec& spec,
                                      const core::SourceRef& source, core::Evaluator& worker,
                                      const LiftEffort& effort = {});
+
+// What an entry computes, found out once: beside the caller's other work, where there is another process for it.
+class LiftOnce {
+ public:
+  // All arguments outlive it.
+  LiftOnce(const TargetDevice& device, const core::KernelSpec& spec, const core::SourceRef& source,
+           core::Evaluator& worker, const core::ProcessSource& another);
+  ~LiftOnce();
+  LiftOnce(const LiftOnce&) = delete;
+  LiftOnce& operator=(const LiftOnce&) = delete;
+  Result<core::LiftOutcome> Get();
+
+ private:
+  std::function<Result<core::LiftOutcome>(core::Evaluator&)> lift_;
+  core::Evaluator& worker_;
+  std::optional<core::OtherProcess> process_;
+  std::optional<Result<core::LiftOutcome>> lifted_;
+  std::future<Result<core::LiftOutcome>> under_way_;  // the last member: its destructor waits
+};
 
 // Every kernel of the working tree's manifest. `each` is called with each kernel as soon as it is done.
 Result<std::vector<LiftedKernel>> LiftKernels(const Workspace& workspace, const JudgingServices& services,

@@ -248,11 +248,8 @@ class Optimization {
       deadline->Set(began + std::chrono::milliseconds(std::llround(60'000 * task.policy.max_minutes)));
     const RestartableEvaluator& candidates = services_.candidates;
     // Once, for the judge and for the trajectory.
-    std::optional<Result<core::LiftOutcome>> lifted;
-    const auto lift = [&] {
-      if (!lifted) lifted = Lift(spec, original);
-      return *lifted;
-    };
+    LiftOnce lifted(workspace_.device(), spec, original, services_.trusted.evaluator, services_.another);
+    const auto lift = [&] { return lifted.Get(); };
     const auto judge = MakeJudge({.device = workspace_.device(),
                                   .spec = spec,
                                   .original = original,
@@ -261,7 +258,8 @@ class Optimization {
                                   .toolchain = toolchain_,
                                   .fresh_worker = candidates.restart,
                                   .lift = lift,
-                                  .draw_secret = services_.team.draw_secret},
+                                  .draw_secret = services_.team.draw_secret,
+                                  .another = services_.another},
                                  services_.trusted.evaluator);
     const auto spent_before = Spent();
     const fs::path references = tree_ / ".warpwright/references" / spec.name;
@@ -328,11 +326,6 @@ class Optimization {
     const std::string account =
         base::Hasher().Add(task.spec.name).Add(task.original.text).Add(task.device).Add(task.config_digest).Finish();
     return [this, account](memory::Journal& journal) { return services_.team.make(account, journal); };
-  }
-
-  // By the worker that only sees originals. Its limit is in processor time.
-  Result<core::LiftOutcome> Lift(const core::KernelSpec& spec, const core::SourceRef& original) const {
-    return LiftKernel(workspace_.device(), spec, original, services_.trusted.evaluator);
   }
 
   std::map<std::string, double> Spent() const {

@@ -46,6 +46,8 @@ struct TeamSource {
 struct OptimizeServices {
   RestartableEvaluator trusted;  // only ever runs the repository's own code
   RestartableEvaluator candidates;
+  core::ProcessSource another =
+      {};  // more processes of either kind, as in JudgeOptions; empty: there are no cores for it
   std::function<std::map<std::string, double>()> seconds;  // the time that both spent so far, by stage; may be empty
   ToolchainSource toolchain;
   SkillsSource skills;

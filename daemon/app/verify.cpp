@@ -98,7 +98,8 @@ Result<VerifyResult> VerifyWorkingTree(const Workspace& workspace, const std::st
                                   .manifest = manifest,
                                   .references = tree,
                                   .toolchain = toolchain,
-                                  .fresh_worker = candidates.restart},
+                                  .fresh_worker = candidates.restart,
+                                  .another = services.another},
                                  services.trusted);
     WW_ASSIGN(const judge::Baseline baseline, judge->Prepare());
     core::Verdict verdict = baseline.original;

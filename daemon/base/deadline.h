@@ -1,11 +1,11 @@
-// The moment at which all work on a task ends, shared by those who work on it in one thread. Whoever is still at work
-// then breaks off with BreakOff(): its error says nothing about what was worked on, and whoever set the deadline knows
-// why everything ends.
+// The moment at which all work on a task ends, shared by all threads that work on it; one of them sets it. Whoever is
+// still at work then breaks off with BreakOff(): its error says nothing about what was worked on, and whoever set the
+// deadline knows why everything ends.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <optional>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -23,17 +23,21 @@ class Deadline {
     broke_off_ = false;
   }
   void Clear() {
-    end_.reset();
+    end_ = kNever;
     broke_off_ = false;
   }
 
   // What is left of `wanted`; 0 at the end.
   std::chrono::milliseconds Within(std::chrono::milliseconds wanted) const {
-    if (!end_) return wanted;
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(*end_ - clock_.Steady());
+    const TimePoint end = end_;
+    if (end == kNever) return wanted;
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - clock_.Steady());
     return std::clamp(left, std::chrono::milliseconds(0), wanted);
   }
-  bool over() const { return end_ && clock_.Steady() >= *end_; }
+  bool over() const {
+    const TimePoint end = end_;
+    return end != kNever && clock_.Steady() >= end;
+  }
   Error BreakOff() {
     broke_off_ = true;
     return {.code = ErrorCode::kTimeout, .message = "the time for this task is over"};
@@ -42,9 +46,10 @@ class Deadline {
   bool broke_off() const { return broke_off_; }
 
  private:
+  static constexpr TimePoint kNever = TimePoint::max();
   const Clock& clock_;
-  std::optional<TimePoint> end_;
-  bool broke_off_ = false;
+  std::atomic<TimePoint> end_ = kNever;
+  std::atomic<bool> broke_off_ = false;
 };
 
 }  // namespace warpwright::base

@@ -185,6 +185,7 @@ Result<std::vector<app::OptimizedKernel>> Optimize(const OptimizeOptions& option
   GithubPublisher publisher(options.publication, session.workspace(), commands);
   app::OptimizeServices services{.trusted = Restartable(trusted),
                                  .candidates = Restartable(candidates),
+                                 .another = session.Another(&deadline),
                                  .seconds = [&] { return SecondsOf(trusted, candidates); },
                                  .toolchain = session.Toolchain(),
                                  .skills = session.Skills(),

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <sstream>
+#include <thread>
 
 #include "base/json_codec.h"
 #include "config/chip_file.h"
@@ -130,6 +131,18 @@ app::SkillsSource Session::Skills() const {
 memory::JsonLinesStore Session::Experiences() const {
   return memory::JsonLinesStore(workspace_.experience_file(),
                                 {workspace_.repository().root() / ".warpwright/experience.jsonl"});
+}
+
+core::ProcessSource Session::Another(base::Deadline* deadline) const {
+  constexpr unsigned kManyCores = 4;
+  if (std::thread::hardware_concurrency() < kManyCores) return {};
+  return [command = Worker(), deadline]() -> Result<core::OtherProcess> {
+    auto worker = std::make_unique<worker::WorkerEvaluator>(command);
+    if (deadline != nullptr) worker->Obey(*deadline);
+    WW_TRY(worker->Begin());
+    worker::WorkerEvaluator& evaluator = *worker;
+    return core::OtherProcess{std::move(worker), [&evaluator] { evaluator.Abandon(); }};
+  };
 }
 
 app::RestartableEvaluator Restartable(worker::WorkerEvaluator& worker) {

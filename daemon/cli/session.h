@@ -41,6 +41,8 @@ class Session {
 
   worker::WorkerCommand Worker() const;
   worker::WorkerEvaluator MakeWorker() const { return worker::WorkerEvaluator(Worker()); }
+  // Workers that run beside the two of a task, and end when `deadline` is over; empty on a machine of few cores.
+  core::ProcessSource Another(base::Deadline* deadline) const;
   memory::JsonLinesStore Experiences() const;
   // They may outlive the session.
   app::ToolchainSource Toolchain() const;

@@ -38,8 +38,10 @@ Result<int> RunVerify(const RevisionOptions& options) {
   WW_ASSIGN(const Session session, Session::Open(options.common));
   worker::WorkerEvaluator trusted = session.MakeWorker(), candidates = session.MakeWorker();
   Progress progress(options.common.quiet || options.common.json);
-  const app::JudgingServices services{
-      .trusted = trusted, .toolchain = session.Toolchain(), .progress = progress.Callbacks()};
+  const app::JudgingServices services{.trusted = trusted,
+                                      .toolchain = session.Toolchain(),
+                                      .progress = progress.Callbacks(),
+                                      .another = session.Another(nullptr)};
   WW_ASSIGN(const app::VerifyResult result,
             app::VerifyWorkingTree(session.workspace(), options.base, services, Restartable(candidates)));
   if (options.common.json)

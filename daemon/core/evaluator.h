@@ -5,6 +5,9 @@
 // refusal, if the candidate is at fault.
 #pragma once
 
+#include <functional>
+#include <memory>
+
 #include "base/result.h"
 #include "core/equivalence.h"
 #include "core/execution.h"
@@ -29,5 +32,13 @@ class Evaluator {
   virtual Result<LiftOutcome> Lift(const LiftRequest& request);
   virtual Result<Equivalence> Compare(const EquivalenceRequest& request);
 };
+
+// Another process with an evaluator in it, for what is done beside the work of a first one, in another thread. It is
+// made by the thread that owns the task: a worker does not outlive the thread that started it.
+struct OtherProcess {
+  std::unique_ptr<Evaluator> evaluator;
+  std::function<void()> abandon;  // from any thread: what it is at ends soon, in an Error
+};
+using ProcessSource = std::function<Result<OtherProcess>()>;
 
 }  // namespace warpwright::core

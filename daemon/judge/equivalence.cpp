@@ -74,34 +74,22 @@ class EquivalenceCheck {
  public:
   EquivalenceCheck(Judge::State& state, const core::SourceRef& candidate, core::Evaluator& evaluator,
                    core::Measured& measured)
-      : state_(state),
-        evaluator_(evaluator),
-        measured_(measured),
-        runs_(state, candidate, evaluator, VerificationLevel::kFull) {
-    request_.original = state.original;
-    request_.candidate = candidate;
-    request_.spec = state.spec;
-    request_.device = state.device;
-  }
+      : state_(state), measured_(measured), runs_(state, candidate, evaluator, VerificationLevel::kFull) {}
 
-  Result<Failure> Run() {
-    request_.shapes = SmallestFirst(UsualShapes(state_.spec));
-    WW_ASSIGN(const core::Equivalence small, evaluator_.Compare(request_));
-    WW_ASSIGN(Failure failure, Heed(small));
-    if (failure || !std::holds_alternative<core::Equal>(small.outcome)) return failure;
-    request_.shapes = MakeShapesAround(state_.spec, small.literals, kShapesAround, kLimitBytes);
-    core::Equal equal = std::get<core::Equal>(small.outcome);
-    if (!request_.shapes.empty()) {
-      request_.compared_shapes = kShapesAround;
-      WW_ASSIGN(const core::Equivalence around, evaluator_.Compare(request_));
-      if (const auto* more = std::get_if<core::Equal>(&around.outcome)) {
+  Result<Failure> Run(const EquivalenceAnswers& answers) {
+    WW_ASSIGN(Failure failure, Heed(answers.small));
+    const auto* small = std::get_if<core::Equal>(&answers.small.outcome);
+    if (failure || small == nullptr) return failure;
+    core::Equal equal = *small;
+    if (answers.around) {
+      if (const auto* more = std::get_if<core::Equal>(&answers.around->outcome)) {
         equal.shapes += more->shapes;
         equal.inputs += more->inputs;
         equal.elements += more->elements;
         equal.identical += more->identical;
         equal.same_form += more->same_form;
-      } else if (std::holds_alternative<core::Different>(around.outcome)) {
-        return Heed(around);
+      } else if (std::holds_alternative<core::Different>(answers.around->outcome)) {
+        return Heed(*answers.around);
       }
     }
     measured_.checks.emplace_back(core::Check::kEquivalence);
@@ -204,18 +192,35 @@ class EquivalenceCheck {
   }
 
   Judge::State& state_;
-  core::Evaluator& evaluator_;
   core::Measured& measured_;
   CandidateRuns runs_;
-  core::EquivalenceRequest request_;
   uint64_t tried_ = 0;
 };
 
 }  // namespace
 
+Result<EquivalenceAnswers> AskForEquivalence(const core::KernelSpec& spec, const core::SourceRef& original,
+                                             const core::SourceRef& candidate, const std::string& device,
+                                             core::Evaluator& evaluator) {
+  core::EquivalenceRequest request;
+  request.original = original;
+  request.candidate = candidate;
+  request.spec = spec;
+  request.device = device;
+  request.shapes = SmallestFirst(UsualShapes(spec));
+  EquivalenceAnswers answers;
+  WW_ASSIGN(answers.small, evaluator.Compare(request));
+  if (!std::holds_alternative<core::Equal>(answers.small.outcome)) return answers;
+  request.shapes = MakeShapesAround(spec, answers.small.literals, kShapesAround, kLimitBytes);
+  if (request.shapes.empty()) return answers;
+  request.compared_shapes = kShapesAround;
+  WW_ASSIGN(answers.around, evaluator.Compare(request));
+  return answers;
+}
+
 Result<Failure> CheckEquivalence(Judge::State& state, const core::SourceRef& candidate, core::Evaluator& evaluator,
-                                 core::Measured& measured) {
-  return EquivalenceCheck(state, candidate, evaluator, measured).Run();
+                                 const EquivalenceAnswers& answers, core::Measured& measured) {
+  return EquivalenceCheck(state, candidate, evaluator, measured).Run(answers);
 }
 
 }  // namespace warpwright::judge

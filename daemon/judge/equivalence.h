@@ -12,8 +12,19 @@
 
 namespace warpwright::judge {
 
-// Adds the check, if it passed, and notes for reviewers to `measured`.
+// What the candidate's worker says: at the smallest shapes, and where both are equal there, around the numbers that its
+// text names.
+struct EquivalenceAnswers {
+  core::Equivalence small;
+  std::optional<core::Equivalence> around;
+};
+// Takes nothing from the judge's state, so that it may be asked in another thread.
+Result<EquivalenceAnswers> AskForEquivalence(const core::KernelSpec& spec, const core::SourceRef& original,
+                                             const core::SourceRef& candidate, const std::string& device,
+                                             core::Evaluator& evaluator);
+
+// Adds the check, if it passed, and notes for reviewers to `measured`. `evaluator` runs what shows a difference.
 Result<Failure> CheckEquivalence(Judge::State& state, const core::SourceRef& candidate, core::Evaluator& evaluator,
-                                 core::Measured& measured);
+                                 const EquivalenceAnswers& answers, core::Measured& measured);
 
 }  // namespace warpwright::judge

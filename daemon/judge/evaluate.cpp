@@ -9,10 +9,9 @@
 #include "base/hash.h"
 #include "base/random.h"
 #include "judge/agreement.h"
+#include "judge/beside.h"
 #include "judge/determinism.h"
-#include "judge/equivalence.h"
 #include "judge/generated_shapes.h"
-#include "judge/huge_shapes.h"
 #include "judge/in_place.h"
 #include "judge/judge_state.h"
 #include "judge/run_checks.h"
@@ -72,7 +71,7 @@ class CandidateEvaluation {
         timing_(state, candidate, evaluator, effort),
         trials_(state, runs_, state_check_, timing_, measured_),
         shapes_(state, candidate, evaluator, runs_, trials_),
-        huge_shapes_(state, candidate, evaluator, runs_) {}
+        beside_(state, candidate, evaluator) {}
 
   Result<core::Verdict> Run();
 
@@ -113,7 +112,7 @@ class CandidateEvaluation {
   PairedTiming timing_;
   TrialRunner trials_;
   GeneratedShapes shapes_;
-  HugeShapes huge_shapes_;
+  Beside beside_;
 };
 
 // Runs on the case's own inputs: several together, and one with complementary poison and read-only inputs.
@@ -236,14 +235,17 @@ Result<Failure> CandidateEvaluation::Recorded(const VerifiedCase& verified, cons
 }
 
 Result<Failure> CandidateEvaluation::OtherInputs(const core::Case& c, Inputs which, VerificationLevel effort) {
-  for (const Trial& trial : PlanTrials(state_.spec, c, secret_, effort, named_)) {
-    if (which == Inputs::kSecretSeeds && trial.check != core::Check::kSecretSeed) continue;
-    if (which == Inputs::kThatNeedSize && !NeedsSize(trial)) continue;
-    if (which == Inputs::kThatNeedProductionSize && !NeedsProductionSize(trial)) continue;
-    WW_ASSIGN(Failure failure, trials_.Try(trial));
-    if (failure) return failure;
-  }
-  return Failure();
+  std::vector<Trial> trials = PlanTrials(state_.spec, c, secret_, effort, named_);
+  std::erase_if(trials, [&](const Trial& trial) {
+    switch (which) {
+      case Inputs::kAll: return false;
+      case Inputs::kSecretSeeds: return trial.check != core::Check::kSecretSeed;
+      case Inputs::kThatNeedSize: return !NeedsSize(trial);
+      case Inputs::kThatNeedProductionSize: return !NeedsProductionSize(trial);
+    }
+    return false;
+  });
+  return trials_.TryAll(trials);
 }
 
 void CandidateEvaluation::NoteSize(double number) {
@@ -404,7 +406,9 @@ Result<Failure> CandidateEvaluation::Measure() {
   return Failure();
 }
 
-// A GPU does not tell which lines ran, the simulator of the same chip does: on samples of the cases, and on odd shapes.
+// A GPU does not tell which lines ran, the simulator of the same chip does: on samples of the cases, then, as long as
+// some line has not run, on the small cases that were verified, whose sizes are known to fit together, at other
+// alignments, and on odd shapes.
 Status CandidateEvaluation::SimulateForLines(const core::Case& small) {
   if (state_.options.simulator.empty()) return {};
   const auto simulate = [&](const Trial& trial) -> Status {
@@ -414,7 +418,7 @@ Status CandidateEvaluation::SimulateForLines(const core::Case& small) {
     setting.options.lines = true;
     setting.options.sample_instructions = state_.options.sample_instructions;
     WW_ASSIGN(const auto inputs, state_.oracle.InputsOf(trial));
-    WW_ASSIGN(const RunOutcome outcome, RunKernel(evaluator_, setting, *inputs));
+    WW_ASSIGN(const RunOutcome outcome, RunKernel(evaluator_, setting, PlacedFor(state_.spec, trial, *inputs)));
     if (const auto* verdict = std::get_if<core::Verdict>(&outcome))
       return Fail(ErrorCode::kUnsupported, core::VerdictMessage(*verdict));
     runs_.added().Saw(std::get<core::Executed>(outcome).lines, runs_.SizesOf(trial));
@@ -423,6 +427,13 @@ Status CandidateEvaluation::SimulateForLines(const core::Case& small) {
   for (const core::CaseMeasurement& measured : measured_.cases)
     for (const core::Case& c : state_.spec.cases)
       if (c.name == measured.case_name) WW_TRY(simulate({.c = c, .seed = state_.options.seed}));
+  for (const Pointers pointers : {Pointers::kAligned, Pointers::kLeast})
+    for (const VerifiedCase& verified : state_.verified) {
+      if (runs_.added().complete()) return {};
+      if (pointers != Pointers::kAligned && !HasNarrowAlignment(state_.spec)) continue;
+      // A path for what is not aligned may be the only one there: callers have it with the sizes that count, too.
+      (void)simulate({.c = *verified.c, .seed = state_.options.seed, .pointers = pointers});
+    }
   for (core::Case& odd : OddShapes(state_.spec, small, secret_, VerificationLevel::kFull)) {
     if (runs_.added().complete()) break;
     const Trial trial{.check = core::Check::kOddShape, .c = std::move(odd), .seed = secret_};
@@ -463,6 +474,7 @@ Result<uint64_t> CandidateEvaluation::DrawSecret() {
 }
 
 Result<core::Verdict> CandidateEvaluation::Run() {
+  if (effort_ == VerificationLevel::kFull) beside_.BeginEquivalence();
   state_.oracle.SetForOneCandidate(false);  // the cases' own inputs
   measured_.device = state_.device;
   for (const VerifiedCase& verified : state_.verified) {
@@ -473,6 +485,7 @@ Result<core::Verdict> CandidateEvaluation::Run() {
   state_.oracle.SetForOneCandidate(effort_ == VerificationLevel::kFull && !state_.options.secret_seed);
   shapes_.UseSecret(secret_);
   const core::Case& cheapest = *state_.verified.front().c;
+  if (effort_ == VerificationLevel::kFull) beside_.BeginHuge(cheapest, secret_, counts_, runs_.added().any());
   // During a search, other inputs and odd shapes of a large case are tried on part of it: the full evaluation tries
   // them on all.
   const std::optional<core::Case> reduced =
@@ -517,7 +530,7 @@ Result<core::Verdict> CandidateEvaluation::Run() {
     if (failure) return *failure;
     WW_ASSIGN(failure, shapes_.Tiled(cheapest));
     if (failure) return *failure;
-    WW_ASSIGN(failure, huge_shapes_.Try(cheapest, secret_, counts_));
+    WW_ASSIGN(failure, beside_.Huge(runs_.added()));
     if (failure) return *failure;
     WW_ASSIGN(failure, OtherScalarsOf(state_.verified.front()));
     if (failure) return *failure;
@@ -525,7 +538,8 @@ Result<core::Verdict> CandidateEvaluation::Run() {
     if (failure) return *failure;
     WW_ASSIGN(failure, LargeCases());
     if (failure) return *failure;
-    WW_ASSIGN(failure, CheckEquivalence(state_, candidate_, evaluator_, measured_));
+    WW_ASSIGN(const EquivalenceAnswers answers, beside_.Equivalence());
+    WW_ASSIGN(failure, CheckEquivalence(state_, candidate_, evaluator_, answers, measured_));
     if (failure) return *failure;
   }
   BeginCases();

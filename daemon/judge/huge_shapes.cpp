@@ -122,7 +122,7 @@ Result<RunOutcome> HugeShapes::Execute(const core::SourceRef& source, core::Eval
                                        core::ExecuteOptions options) const {
   RunConfiguration setting{
       .source = &source, .spec = &state_.spec, .c = &shape, .device = Device(), .options = std::move(options)};
-  setting.options.lines = &source == &candidate_ && runs_.added().any();
+  setting.options.lines = &source == &candidate_ && lines_;
   return RunKernel(evaluator, setting, inputs);
 }
 
@@ -174,7 +174,7 @@ Result<bool> HugeShapes::MayBeTheOriginals(const core::Case& shape, const std::v
   if (WasCutShort(original)) return !MentionsWideIntegers(state_.original.text);
   core::ExecuteOptions options = Sample(kInstructionsAsWritten);
   options.as_written = true;
-  WW_ASSIGN(const RunOutcome again, Execute(state_.original, state_.trusted, shape, inputs, std::move(options)));
+  WW_ASSIGN(const RunOutcome again, Execute(state_.original, trusted_, shape, inputs, std::move(options)));
   const auto* verdict = std::get_if<core::Verdict>(&again);
   return verdict != nullptr && IsAccessElsewhere(*verdict);
 }
@@ -184,7 +184,7 @@ Result<std::optional<Failure>> HugeShapes::TryShape(const core::Case& shape, uin
   using Tried = std::optional<Failure>;
   const auto inputs = MakeRepeatedInputs(state_.spec, shape, seed, state_.options.repository, kTileElements);
   if (!inputs) return Tried();  // the manifest does not allow it, or its inputs are files
-  const auto original = Execute(state_.original, state_.trusted, shape, *inputs, Sample(kInstructions));
+  const auto original = Execute(state_.original, trusted_, shape, *inputs, Sample(kInstructions));
   if (!original) return Tried();
   if (const auto* verdict = std::get_if<core::Verdict>(&*original)) {
     why = *verdict;
@@ -194,7 +194,7 @@ Result<std::optional<Failure>> HugeShapes::TryShape(const core::Case& shape, uin
   if (!ran) {
     if (ran.error().code != ErrorCode::kUnsupported && ran.error().code != ErrorCode::kEnvironment)
       return Fail(ran.error());
-    state_.Note(fmt::format("odd-shape: not tested with {}: {}", shape.name, ran.error().message));
+    notes_.push_back(fmt::format("odd-shape: not tested with {}: {}", shape.name, ran.error().message));
     return Tried(Failure());
   }
   if (const auto* verdict = std::get_if<core::Verdict>(&*ran)) {
@@ -202,7 +202,7 @@ Result<std::optional<Failure>> HugeShapes::TryShape(const core::Case& shape, uin
     if (IsAccessElsewhere(*verdict)) {
       WW_ASSIGN(const bool own, MayBeTheOriginals(shape, *inputs, std::get<core::Executed>(*original)));
       if (own) {
-        state_.Note(
+        notes_.push_back(
             fmt::format("odd-shape: not tested with {}: the original's own indices overflow there, or its loops "
                         "are too long to be followed",
                         shape.name));
@@ -216,7 +216,7 @@ Result<std::optional<Failure>> HugeShapes::TryShape(const core::Case& shape, uin
   }
   const core::Executed& run = std::get<core::Executed>(*ran);
   const Trial trial{.check = core::Check::kOddShape, .c = shape, .seed = seed};
-  runs_.added().Saw(run.lines, runs_.SizesOf(trial));
+  ran_.push_back(run.lines);
   if (auto mismatch = Compare(shape, *inputs, std::get<core::Executed>(*original), run))
     return Tried(Failure(Wrong(core::Check::kOddShape, trial, mismatch->message)));
   return Tried(Failure());
@@ -237,9 +237,14 @@ Result<Failure> HugeShapes::Try(const core::Case& c, uint64_t secret, const std:
       break;
     }
   if (!tried && why)
-    state_.Note("odd-shape: not tested with more than 2^31 elements: the original itself: " +
-                core::VerdictMessage(*why));
+    notes_.push_back("odd-shape: not tested with more than 2^31 elements: the original itself: " +
+                     core::VerdictMessage(*why));
   return Failure();
+}
+
+void HugeShapes::Tell(Judge::State& state, AddedCode& added) const {
+  for (const std::string& note : notes_) state.Note(note);
+  for (const std::vector<core::LineUse>& lines : ran_) added.Saw(lines, AddedCode::Sizes::kOther);
 }
 
 }  // namespace warpwright::judge

@@ -18,11 +18,16 @@ namespace warpwright::judge {
 
 class HugeShapes {
  public:
-  HugeShapes(Judge::State& state, const core::SourceRef& candidate, core::Evaluator& evaluator, CandidateRuns& runs)
-      : state_(state), candidate_(candidate), evaluator_(evaluator), runs_(runs) {}
+  // `trusted` runs the original, `evaluator` the candidate. `lines`: it is asked which lines ran.
+  HugeShapes(const Judge::State& state, const core::SourceRef& candidate, core::Evaluator& trusted,
+             core::Evaluator& evaluator, bool lines)
+      : state_(state), candidate_(candidate), trusted_(trusted), evaluator_(evaluator), lines_(lines) {}
 
-  // `named`: numbers that the candidate names and that may be counts of elements: they are gone beyond.
+  // `named`: numbers that the candidate names and that may be counts of elements: they are gone beyond. Takes nothing
+  // from the state that changes, so that it may run in another thread.
   Result<Failure> Try(const core::Case& c, uint64_t secret, const std::vector<double>& named);
+  // What Try has to say beside its result.
+  void Tell(Judge::State& state, AddedCode& added) const;
 
  private:
   // nullopt: the original cannot; `why` is its verdict, if that is no matter of the device.
@@ -36,10 +41,12 @@ class HugeShapes {
                                   const core::Executed& original, const core::Executed& candidate) const;
   std::string Device() const;
 
-  Judge::State& state_;
+  const Judge::State& state_;
   const core::SourceRef& candidate_;
-  core::Evaluator& evaluator_;
-  CandidateRuns& runs_;
+  core::Evaluator &trusted_, &evaluator_;
+  const bool lines_;
+  std::vector<std::string> notes_;
+  std::vector<std::vector<core::LineUse>> ran_;
 };
 
 }  // namespace warpwright::judge

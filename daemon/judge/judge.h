@@ -98,6 +98,8 @@ struct JudgeOptions {
   std::optional<core::Chip> chip;          // of a real device: bounds plausible results
   std::string simulator;                   // where a GPU's candidates are simulated: "sim:h200"; empty: nowhere
   std::function<void()> fresh_worker;      // makes the next call of the candidates' evaluator run in a new process
+  // For checks that need no GPU: they run beside the others then, in processes of their own. Empty: one after another.
+  core::ProcessSource another = {};
   // What the original computes, found out by a process that sees no candidate: asked at most once. Empty: not asked.
   std::function<Result<core::LiftOutcome>()> lift = {};
 };

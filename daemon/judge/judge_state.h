@@ -90,6 +90,7 @@ struct Judge::State {
   std::map<std::string, bool> in_place;                       // whether the original computes the same; by trial, pair
   std::optional<std::vector<core::Decision>> decisions;  // of the original's kernels and launcher, in one small case
   std::vector<std::string> notes;
+  std::map<std::string, core::Executed> original_runs;  // with counters, by case: once for all
   std::optional<uint64_t> search_secret;  // of quick evaluations, so that they share the original's results
   double best_gain = 1;                   // of the candidates so far
 };

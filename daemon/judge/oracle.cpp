@@ -17,7 +17,7 @@ namespace {
 // A shadow that is farther from the original than this multiple of the table's tolerance computes something else.
 constexpr double kShadowDistance = 64;
 // Of trials that no other candidate will have: the latest, which may be asked for again with more to be known.
-constexpr size_t kKeptForOneCandidate = 2;
+constexpr size_t kKeptForOneCandidate = 3;
 
 std::vector<const core::Argument*> BufferArguments(const core::KernelSpec& spec) {
   std::vector<const core::Argument*> arguments;
@@ -151,6 +151,7 @@ FormTruth* Oracle::TheForm() {
 }
 
 std::string Oracle::DescribeTruth() {
+  Settle();
   if (TheForm() != nullptr && form_proven_) return std::string(Name(TruthSource::kForm));
   const std::string form = form_note_.empty() ? "" : "; the form: " + form_note_;
   if (TheShadow() != nullptr) return std::string(Name(TruthSource::kShadow)) + form;
@@ -166,6 +167,17 @@ RunConfiguration Oracle::Setting(const Trial& trial) const {
 }
 
 Result<OracleResult> Oracle::Query(const Trial& trial, Depth depth) {
+  Settle();
+  return QueryNow(trial, depth);
+}
+
+void Oracle::Foresee(const Trial& trial) {
+  Settle();
+  if (settings_.foresees)  // what comes of it is in the cache, or fails again when it is asked for
+    foreseen_ = std::async(std::launch::async, [this, trial] { (void)QueryNow(trial, Depth::kBytes); });
+}
+
+Result<OracleResult> Oracle::QueryNow(const Trial& trial, Depth depth) {
   const std::string key = trial.Key();
   if (const OracleResult* known = Find(key)) return Deepened(trial, *known, depth);
   WW_ASSIGN(std::vector<core::BufferContent> inputs,
@@ -185,6 +197,7 @@ const OracleResult* Oracle::Find(const std::string& key) {
 
 Result<OracleResult> Oracle::QueryWithContents(const Trial& trial, std::vector<core::BufferContent> contents,
                                                const std::string& name, Depth depth) {
+  Settle();
   if (name.empty()) {
     WW_ASSIGN(const OracleResult answer, Compute(trial, std::move(contents), false));
     return Deepened(trial, answer, depth);
@@ -208,13 +221,20 @@ Result<OracleResult> Oracle::QueryWithContents(const Trial& trial, std::vector<c
 Result<OracleResult> Oracle::Deepened(const Trial& trial, const OracleResult& known, Depth depth) {
   const auto* reference = std::get_if<std::shared_ptr<const TrialReference>>(&known);
   if (reference == nullptr) return known;
-  WW_ASSIGN(auto deepened, Deepen(trial, *reference, depth));
+  WW_ASSIGN(auto deepened, DeepenNow(trial, *reference, depth));
   return OracleResult(std::move(deepened));
 }
 
 Result<std::shared_ptr<const TrialReference>> Oracle::Deepen(const Trial& trial,
                                                              const std::shared_ptr<const TrialReference>& known,
                                                              Depth depth) {
+  Settle();
+  return DeepenNow(trial, known, depth);
+}
+
+Result<std::shared_ptr<const TrialReference>> Oracle::DeepenNow(const Trial& trial,
+                                                                const std::shared_ptr<const TrialReference>& known,
+                                                                Depth depth) {
   if (known->depth >= depth || LacksTruth(trial)) return known;
   auto deeper = std::make_shared<TrialReference>(*known);
   if (known->depth < Depth::kTruth) {
@@ -243,6 +263,7 @@ Result<std::shared_ptr<const TrialReference>> Oracle::Deepen(const Trial& trial,
 }
 
 Result<std::shared_ptr<const std::vector<core::BufferContent>>> Oracle::InputsOf(const Trial& trial) {
+  Settle();
   constexpr size_t kKept = 8;
   const std::string key = trial.Key();
   if (const OracleResult* known = Find(key))
@@ -264,6 +285,7 @@ Result<std::shared_ptr<const std::vector<core::BufferContent>>> Oracle::InputsOf
 }
 
 Result<RunOutcome> Oracle::RunAgain(const Trial& trial, const TrialReference& reference, core::ExecuteOptions options) {
+  Settle();
   RunConfiguration setting = Setting(trial);
   options.guard_bytes = setting.options.guard_bytes;
   options.seed = trial.seed;
@@ -289,11 +311,10 @@ void Oracle::Remember(std::string key, OracleResult answer, bool for_one_candida
 
 Result<OracleResult> Oracle::Compute(const Trial& trial, std::vector<core::BufferContent> inputs, bool made) {
   auto reference = std::make_shared<TrialReference>();
-  reference->inputs = std::move(inputs);
+  reference->inputs = PlacedFor(spec_, trial, std::move(inputs));
   const auto arguments = BufferArguments(spec_);
   for (size_t i = 0; i < arguments.size(); ++i) {
     const auto& buffer = std::get<core::BufferArgument>(arguments[i]->kind);
-    reference->inputs[i].pointer_offset = PointerOffset(trial, buffer, i);
     if (buffer.role != core::Role::kOut && buffer.role != core::Role::kInOut) continue;
     WW_ASSIGN(std::vector<int64_t> shape, core::ShapeOf(*arguments[i], trial.c));
     reference->outputs.push_back(i);

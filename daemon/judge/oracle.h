@@ -10,6 +10,7 @@
 #pragma once
 
 #include <functional>
+#include <future>
 #include <list>
 #include <map>
 #include <memory>
@@ -74,6 +75,7 @@ struct OracleSettings {
   uint64_t guard_bytes = 0;
   uint64_t cache_bytes = OracleCacheBytes();
   std::function<Result<core::LiftOutcome>()> lift = {};  // what the original computes; empty: not asked
+  bool foresees = false;                                 // there are cores for it
 };
 
 class Oracle {
@@ -87,12 +89,18 @@ class Oracle {
   // with the same contents under that name.
   Result<OracleResult> QueryWithContents(const Trial& trial, std::vector<core::BufferContent> contents,
                                          const std::string& name = {}, Depth depth = Depth::kHonest);
+  // The trial will be asked for next: its inputs are made, and the original runs, while the caller does something else.
+  // Whoever asks the oracle meanwhile waits.
+  void Foresee(const Trial& trial);
   // The same with as much known as asked for, or all that can be.
   Result<std::shared_ptr<const TrialReference>> Deepen(const Trial& trial,
                                                        const std::shared_ptr<const TrialReference>& known, Depth depth);
   // From now on trials are asked for one candidate alone, or again for all: of those few are kept. Their memory is used
   // again then, where pages of other memory would have to be faulted in.
-  void SetForOneCandidate(bool one) { for_one_candidate_ = one; }
+  void SetForOneCandidate(bool one) {
+    Settle();
+    for_one_candidate_ = one;
+  }
   // The trial's inputs; generated once, as long as they fit into the cache.
   Result<std::shared_ptr<const std::vector<core::BufferContent>>> InputsOf(const Trial& trial);
   // One more run of the original under the trial, regardless of the outcome.
@@ -113,6 +121,13 @@ class Oracle {
     uint64_t bytes;
     bool for_one_candidate;
   };
+  void Settle() {
+    if (foreseen_.valid()) foreseen_.get();
+  }
+  Result<OracleResult> QueryNow(const Trial& trial, Depth depth);
+  Result<std::shared_ptr<const TrialReference>> DeepenNow(const Trial& trial,
+                                                          const std::shared_ptr<const TrialReference>& known,
+                                                          Depth depth);
   // `made`: contents that this host generated, which give the usual magnitude of an output.
   Result<OracleResult> Compute(const Trial& trial, std::vector<core::BufferContent> inputs, bool made);
   Result<std::optional<core::Verdict>> RunOriginal(const Trial& trial, TrialReference& reference);
@@ -151,6 +166,7 @@ class Oracle {
       inputs_;  // of trials other than those queried
   int64_t runs_ = 0;
   bool for_one_candidate_ = false;
+  std::future<void> foreseen_;  // the last member: its destructor waits
 };
 
 }  // namespace warpwright::judge

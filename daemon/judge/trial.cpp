@@ -76,6 +76,17 @@ int64_t PointerOffset(const Trial& trial, const core::BufferArgument& buffer, si
   return 0;
 }
 
+std::vector<core::BufferContent> PlacedFor(const core::KernelSpec& spec, const Trial& trial,
+                                           std::vector<core::BufferContent> buffers) {
+  size_t index = 0;
+  for (const core::Argument& argument : spec.args)
+    if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind); buffer != nullptr) {
+      buffers[index].pointer_offset = PointerOffset(trial, *buffer, index);
+      ++index;
+    }
+  return buffers;
+}
+
 bool NeedsSize(const Trial& trial) {
   switch (trial.variant) {
     case InputVariant::kNeedle:

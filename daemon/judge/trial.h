@@ -56,6 +56,9 @@ bool LacksTruth(const Trial& trial);
 
 // Whether callers may pass pointers that are aligned less than allocators do.
 bool HasNarrowAlignment(const core::KernelSpec& spec);
+// The trial's buffers where it has them.
+std::vector<core::BufferContent> PlacedFor(const core::KernelSpec& spec, const Trial& trial,
+                                           std::vector<core::BufferContent> buffers);
 // Bytes between the buffer's address and an allocator's alignment.
 int64_t PointerOffset(const Trial& trial, const core::BufferArgument& buffer, size_t index);
 

@@ -101,9 +101,18 @@ Result<std::optional<Mismatch>> TrialRunner::CompareFinite(const Trial& trial, c
   return std::optional<Mismatch>();
 }
 
-Result<Failure> TrialRunner::Try(const Trial& trial) {
+Result<Failure> TrialRunner::TryAll(const std::vector<Trial>& trials) {
+  for (size_t i = 0; i < trials.size(); ++i) {
+    WW_ASSIGN(Failure failure, Try(trials[i], i + 1 < trials.size() ? &trials[i + 1] : nullptr));
+    if (failure) return failure;
+  }
+  return Failure();
+}
+
+Result<Failure> TrialRunner::Try(const Trial& trial, const Trial* next) {
   WW_ASSIGN(auto reference, Reference(trial));
   if (reference == nullptr) return Failure();
+  if (next != nullptr) state_.oracle.Foresee(*next);
   WW_ASSIGN(RunOutcome outcome,
             runs_.Execute(trial, reference->inputs, {.sample_instructions = trial.sample_instructions}));
   if (auto* verdict = std::get_if<core::Verdict>(&outcome)) {

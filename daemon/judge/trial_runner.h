@@ -13,8 +13,10 @@ class TrialRunner {
               core::Measured& measured)
       : state_(state), runs_(runs), state_check_(state_check), timing_(timing), measured_(measured) {}
 
-  // What the original cannot do is not required of the candidate.
-  Result<Failure> Try(const Trial& trial);
+  // What the original cannot do is not required of the candidate. `next`: the trial after this one, if it is known.
+  Result<Failure> Try(const Trial& trial, const Trial* next = nullptr);
+  // One after the other, up to the first failure.
+  Result<Failure> TryAll(const std::vector<Trial>& trials);
   // Among the checks of the verdict, each once.
   void Passed(core::Check check);
 

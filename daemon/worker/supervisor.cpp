@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <thread>
 
@@ -43,7 +44,8 @@ Status Supervisor::Start(std::chrono::milliseconds limit) {
   command.argv = command_.argv;
   command.env = WorkerEnvironment();
   ShareMemory(command);
-  WW_ASSIGN(child_, base::Child::Start(command, command_.log));
+  WW_ASSIGN(base::Child started, base::Child::Start(command, command_.log));
+  Replace(std::move(started));
   ++starts_;
   for (const int fd : {child_->to_child(), child_->from_child()}) {
     MakeNonBlocking(fd);
@@ -91,23 +93,24 @@ Result<Frame> Supervisor::Exchange(const FrameView& frame, const CallLimits& lim
 
 // Kills what is left of the worker and describes how it ended.
 Error Supervisor::DescribeLoss(Error error) {
-  auto end = child_->End();
+  auto end = EndOfChild();
   // The pipe closes a moment before the process can be reaped.
   for (int i = 0; i < 100 && error.code == ErrorCode::kWorkerDied && !end; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    end = child_->End();
+    end = EndOfChild();
   }
   if (error.code == ErrorCode::kWorkerDied)
     error.message = command_.argv.front() + (end ? " ended (" + end->Describe() + ")" : " closed its pipe");
   if (!stage_.empty()) error.message += " during the stage '" + stage_ + "'";
   if (!command_.log.empty()) error.remedy = "see " + command_.log.string();
-  child_.reset();
+  Replace(std::nullopt);
   return error;
 }
 
 Result<Frame> Supervisor::Call(const FrameView& frame, const CallLimits& limits) {
   const std::lock_guard lock(mutex_);
   stage_.clear();
+  if (abandoned_) return Fail(ErrorCode::kWorkerDied, "its worker was abandoned");
   if (!child_) WW_TRY(Start(limits.start));
   auto answer = Exchange(frame, limits);
   if (answer || answer.error().code == ErrorCode::kUnsupported) return answer;  // too large to send: nothing was sent
@@ -119,13 +122,34 @@ void Supervisor::Finish() {
   if (!child_) return;
   child_->CloseInput();
   const auto until = Clock::now() + kEndLimit;
-  while (!child_->End() && Clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  child_.reset();
+  while (!EndOfChild() && Clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  Replace(std::nullopt);
 }
 
 void Supervisor::Stop() {
   const std::lock_guard lock(mutex_);
-  child_.reset();
+  Replace(std::nullopt);
+}
+
+Status Supervisor::Begin(std::chrono::milliseconds limit) {
+  const std::lock_guard lock(mutex_);
+  return child_ ? Status() : Start(limit);
+}
+
+void Supervisor::Abandon() {
+  abandoned_ = true;
+  const std::lock_guard lock(killing_);
+  if (child_ && !child_->End()) ::kill(child_->pid(), SIGKILL);
+}
+
+void Supervisor::Replace(std::optional<base::Child> child) {
+  const std::lock_guard lock(killing_);
+  child_ = std::move(child);
+}
+
+std::optional<base::ChildEnd> Supervisor::EndOfChild() {
+  const std::lock_guard lock(killing_);
+  return child_->End();
 }
 
 }  // namespace warpwright::worker

@@ -5,6 +5,7 @@
 // The worker dies with the thread that started it: call from a thread that lives as long as the Supervisor.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <map>
@@ -43,6 +44,10 @@ class Supervisor {
   // starts another.
   Result<Frame> Call(const FrameView& frame, const CallLimits& limits);
   void Stop();
+  // Starts the worker if none runs, so that it belongs to this thread.
+  Status Begin(std::chrono::milliseconds limit);
+  // From any thread, also while another one waits in a call: the worker is killed, and every call fails from now on.
+  void Abandon();
   // Ends the worker by closing its input, and waits for it: for tools that write something when it exits. Kills it
   // after a minute.
   void Finish();
@@ -54,9 +59,12 @@ class Supervisor {
   const std::string& hello() const { return hello_; }
   int starts() const { return starts_; }
   std::optional<pid_t> pid() const { return child_ ? std::optional(child_->pid()) : std::nullopt; }
+  bool abandoned() const { return abandoned_; }
 
  private:
   Status Start(std::chrono::milliseconds limit);
+  void Replace(std::optional<base::Child> child);
+  std::optional<base::ChildEnd> EndOfChild();
   void ShareMemory(base::Command& command);
   Result<Frame> Exchange(const FrameView& frame, const CallLimits& limits);
   Error DescribeLoss(Error error);
@@ -68,6 +76,8 @@ class Supervisor {
   std::string stage_, hello_;
   int starts_ = 0;
   std::mutex mutex_;
+  std::mutex killing_;  // held while `child_` changes, or is killed
+  std::atomic<bool> abandoned_ = false;
 };
 
 }  // namespace warpwright::worker

@@ -41,7 +41,7 @@ Result<Frame> WorkerEvaluator::CallWithRetry(const FrameView& frame, const CallL
     return Fail(deadline_->BreakOff());
   };
   auto answer = call();
-  if (!answer && answer.error().code == ErrorCode::kWorkerDied) answer = call();
+  if (!answer && answer.error().code == ErrorCode::kWorkerDied && !supervisor_.abandoned()) answer = call();
   return answer;
 }
 

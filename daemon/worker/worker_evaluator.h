@@ -40,6 +40,9 @@ class WorkerEvaluator final : public core::Evaluator {
 
   // The next call goes to a fresh process: for the final acceptance of a candidate.
   void Restart() { supervisor_.Stop(); }
+  // As of Supervisor: of an evaluator that another thread calls.
+  Status Begin() { return supervisor_.Begin(InTime(CallLimits().start)); }
+  void Abandon() { supervisor_.Abandon(); }
   Supervisor& supervisor() { return supervisor_; }
   // Where the time of all calls went: the worker's stages, their parts as "run: time", and "transfer" for what the
   // worker did not see.

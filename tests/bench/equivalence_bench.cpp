@@ -104,8 +104,10 @@ class Bench {
       }
       core::Measured measured;
       const auto begin = std::chrono::steady_clock::now();
+      const core::SourceRef source{originals.string(), spec->file, *text};
+      const auto answers = judge::AskForEquivalence(*spec, state->original, source, state->device, *untrusted_);
       const auto failure =
-          judge::CheckEquivalence(*state, {originals.string(), spec->file, *text}, *untrusted_, measured);
+          answers ? judge::CheckEquivalence(*state, source, *untrusted_, *answers, measured) : Fail(answers.error());
       const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
       Describe(failure, measured, row);
       Add(suite, std::move(row), seconds);

@@ -150,5 +150,37 @@ TEST(DeadCode, ACandidateThatDoesNotRunItsCodeIsRefused) {
   }
 }
 
+// Odd sizes that somebody makes up need not fit together, as a window's and its image's: the small cases' do.
+TEST(DeadCode, OnAGpuTheSmallCasesAreSimulatedToo) {
+  const auto verdict_of = [](int64_t size, int64_t offset) {
+    JudgeBench bench;
+    bench.device = "cuda";
+    bench.options.simulator = "sim:h200";
+    for (core::Argument& argument : bench.spec.args)
+      if (auto* buffer = std::get_if<core::BufferArgument>(&argument.kind)) buffer->alignment = 4;
+    bench.spec.cases.push_back(bench.spec.cases.front());
+    bench.spec.cases.back().name = "small";
+    bench.spec.cases.back().scalars["n"] = int64_t{77};
+    bench.spec.cases.back().on = {core::DeviceKind::kSim};
+    bench.untrusted.Add("candidate", [&](FakeRun& run) {
+      Twice(run);
+      const bool there = run.Scalar("n") == size && run.request.buffers[0].pointer_offset == offset;
+      run.lines = {{"kernels/k.cu", 2, 1000, true}, {"kernels/k.cu", 3, there ? uint64_t{1} : uint64_t{0}, false}};
+    });
+    judge::Judge judge(bench.spec, MarkedSource("original"), bench.device, bench.trusted, bench.options);
+    return judge.Evaluate({"/tmp", "kernels/k.cu", "// candidate\nfloat y;\nfloat z;\n"}, bench.untrusted,
+                          judge::VerificationLevel::kFull);
+  };
+  struct {
+    int64_t size, offset;
+    bool runs;
+  } const rows[] = {{77, 0, true}, {77, 4, true}, {1000, 4, true}, {123456, 0, false}};
+  for (const auto& row : rows) {
+    const auto verdict = verdict_of(row.size, row.offset);
+    ASSERT_TRUE(verdict) << verdict.error().Format();
+    EXPECT_EQ(core::Passed(*verdict), row.runs) << row.size << " " << row.offset << core::VerdictMessage(*verdict);
+  }
+}
+
 }  // namespace
 }  // namespace warpwright

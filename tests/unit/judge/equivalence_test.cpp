@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "judge/lift_shapes.h"
 #include "tests/unit/judge/judge_bench.h"
@@ -178,6 +179,63 @@ TEST(ShapesAround, StayWithinTheLimit) {
     EXPECT_EQ(shape.buffers.size(), 2u);
     EXPECT_LE(shape.buffers[0].bytes.size(), size_t{1} << 20);
   }
+}
+
+// Processes for the checks that run beside the others.
+struct OtherProcesses {
+  explicit OtherProcesses(JudgeBench& bench) {
+    bench.options.another = [this]() -> Result<core::OtherProcess> {
+      auto evaluator = std::make_unique<FakeEvaluator>();
+      evaluator->Add("original", Twice);
+      evaluator->Add("candidate", Twice);
+      evaluator->compare = [this](const core::EquivalenceRequest&) -> Result<core::Equivalence> {
+        ++asked;
+        return core::Equivalence{.outcome = core::Equal{.shapes = 3, .elements = 40, .identical = 40}};
+      };
+      ++started;
+      return core::OtherProcess{std::move(evaluator), [this] { ++abandoned; }};
+    };
+  }
+  int started = 0, abandoned = 0;
+  std::atomic<int> asked = 0;
+};
+
+TEST(EquivalenceCheck, IsAskedInAnotherProcessWhereThereIsOne) {
+  JudgeBench bench(Twice);
+  OtherProcesses others(bench);
+  Answer answer{.equivalence = {}, .requests = {}};
+  answer.ScriptInto(bench);
+  const auto verdict = bench.Try(Twice);
+  ASSERT_TRUE(verdict);
+  EXPECT_TRUE(HasCheck(*verdict)) << core::VerdictMessage(*verdict);
+  EXPECT_EQ(others.asked, 1);
+  EXPECT_TRUE(answer.requests.empty()) << "the candidate's own process is not asked as well";
+  EXPECT_EQ(others.started, 3) << "one for equivalence, two for sizes beyond memory";
+}
+
+TEST(EquivalenceCheck, OtherProcessesAreAbandonedWhenACandidateIsRefused) {
+  JudgeBench bench(Twice);
+  OtherProcesses others(bench);
+  const auto verdict = bench.Try([](FakeRun& run) { run.Set("out", 0, 3); });
+  ASSERT_TRUE(verdict);
+  EXPECT_FALSE(core::Passed(*verdict));
+  EXPECT_EQ(others.started, 1);
+  EXPECT_EQ(others.abandoned, 1);
+}
+
+TEST(EquivalenceCheck, WithoutAnotherProcessOneCheckFollowsTheOther) {
+  JudgeBench bench(Twice);
+  bench.options.another = []() -> Result<core::OtherProcess> {
+    return Fail(ErrorCode::kEnvironment, "no process is left");
+  };
+  Answer answer{.equivalence = {.outcome = core::Equal{.shapes = 1, .elements = 1, .identical = 1}}, .requests = {}};
+  answer.ScriptInto(bench);
+  const auto verdict = bench.Try(Twice);
+  ASSERT_TRUE(verdict);
+  EXPECT_TRUE(HasCheck(*verdict)) << core::VerdictMessage(*verdict);
+  EXPECT_EQ(answer.requests.size(), 1u);
+  EXPECT_TRUE(std::any_of(bench.notes.begin(), bench.notes.end(),
+                          [](const auto& note) { return note.find("no process is left") != std::string::npos; }));
 }
 
 }  // namespace

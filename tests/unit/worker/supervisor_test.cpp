@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include "base/file.h"
 #include "worker/codec.h"
 #include "worker/worker_evaluator.h"
@@ -186,6 +188,19 @@ TEST_F(EvaluatorTest, AMissedDeadlineIsRefusedAndABrokenEnvironmentIsAnError) {
   EXPECT_EQ(broken.Execute(request).error().code, ErrorCode::kEnvironment);
   worker::WorkerEvaluator garbage(Fake("garbage"), deadlines);
   EXPECT_EQ(garbage.Execute(request).error().code, ErrorCode::kCorrupt);
+}
+
+TEST_F(SupervisorTest, AnAbandonedWorkerEndsTheCallThatWaitsForIt) {
+  worker::WorkerEvaluator evaluator(Fake("hang"));
+  ASSERT_TRUE(evaluator.Begin());
+  EXPECT_EQ(evaluator.supervisor().starts(), 1);
+  auto answer = std::async(std::launch::async, [&] { return evaluator.Inspect({"/tmp", "k.cu", ""}); });
+  evaluator.Abandon();
+  const auto inspected = answer.get();
+  ASSERT_FALSE(inspected);
+  EXPECT_EQ(inspected.error().code, ErrorCode::kWorkerDied);
+  EXPECT_FALSE(evaluator.Inspect({"/tmp", "k.cu", ""}));
+  EXPECT_EQ(evaluator.supervisor().starts(), 1) << "it is not started again";
 }
 
 }  // namespace
