@@ -60,7 +60,7 @@ const Instruction* Nop(Context&, const Instruction* i) { return i + 1; }
 
 const Instruction* Fence(Context& c, const Instruction* i) {
   if (c.order) OrderFence(c);
-  if (c.visibility && i->mode != 0) c.visibility->NoteFence(c.block_index);
+  if (c.visibility && i->mode != 0) c.visibility->NoteFence(c);
   return i + 1;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "sim/exec/race.h"
 
 namespace warpwright::sim {
@@ -39,13 +41,36 @@ Visibility::Cell& Visibility::At(uint64_t address) {
   return (*last_)[cell % kPageCells];
 }
 
+void Visibility::NoteFence(const Context& c) {
+  Fences& fences = fences_[c.block_index];
+  if (fences.by_warp.empty()) {
+    fences.by_warp.resize(c.warps.size());
+    fences.by_thread.resize(c.warps.size() * kLanes);
+  }
+  ++fences.count;
+  const bool followed = !c.partial_barriers && !c.ordering;
+  fences.released = std::max(fences.released, followed ? c.barrier_time : c.time + 1);
+  const uint32_t warp = c.warp->index;
+  fences.by_warp[warp] = std::max(fences.by_warp[warp], c.warp->synchronized);
+  for (uint32_t l = 0; l < kLanes; ++l)
+    if (c.mask >> l & 1) fences.by_thread[warp * kLanes + l] = fences.count;
+}
+
+bool Visibility::IsReleased(const Access& write) const {
+  const Fences& fences = fences_[write.block_and_one - 1];
+  if (fences.count == write.fences) return false;
+  return write.time < fences.released || write.time < fences.by_warp[write.thread / kLanes] ||
+         fences.by_thread[write.thread] > write.fences;
+}
+
 Visibility::Access Visibility::Now(const Context& c, uint32_t lane) const {
-  return {static_cast<uint32_t>(c.block_index + 1), c.warp->index * kLanes + lane, c.time, fences_[c.block_index]};
+  return {static_cast<uint32_t>(c.block_index + 1), c.warp->index * kLanes + lane, c.time,
+          fences_[c.block_index].count};
 }
 
 // Of another thread of the running block.
 bool Visibility::IsRace(const Context& c, uint32_t lane, const Access& other) const {
-  return other.block_and_one == c.block_index + 1 && other.fences == fences_[c.block_index] &&
+  return other.block_and_one == c.block_index + 1 && other.fences == fences_[c.block_index].count &&
          !Ordered(c, lane, {other.thread / kLanes, other.thread % kLanes}, other.time);
 }
 
@@ -62,10 +87,10 @@ bool Visibility::Read(Context& c, const Instruction* i, uint32_t lane, uint64_t 
     }
     const bool other_block =
         write.block_and_one != 0 && write.block_and_one != kStrong && write.block_and_one != now.block_and_one;
-    if (other_block && fences_[write.block_and_one - 1] == write.fences) {
+    if (other_block && !IsReleased(write)) {
       ReportNotVisible(c, i, lane, address,
-                       fmt::format(", which block {} of this launch wrote without a __threadfence() since: another "
-                                   "block need not see it",
+                       fmt::format(", which block {} of this launch wrote without a __threadfence() since, of that "
+                                   "thread or behind a barrier: another block need not see it",
                                    write.block_and_one - 1));
       return false;
     }

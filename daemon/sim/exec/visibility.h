@@ -1,15 +1,16 @@
 // Which writes of a launch to global memory a read of the same launch may see. All blocks share one memory here, which
 // shows a write at once, and a warp's lanes run in step; what a GPU may answer otherwise is a fault instead:
-//   - a read of what another block wrote by an ordinary store, unless that block has executed a fence of the device's
-//     scope since (__threadfence, a release of that scope, the barrier of a cooperative grid). Volatile reads are no
-//     exception: they do not make the other block's stores arrive. Flags are stored atomically or as volatile, which
-//     needs no fence, and what is read by an atomic is not asked about;
+//   - a read of what another block wrote by an ordinary store, unless the writing thread has executed a fence of the
+//     device's scope since, or one of its block with a barrier between the write and the fence (__threadfence, a
+//     release of that scope, the barrier of a cooperative grid). Volatile reads are no exception: they do not make the
+//     other block's stores arrive. Flags are stored atomically or as volatile, which needs no fence, and what is read
+//     by an atomic is not asked about;
 //   - a read through the read-only path (ld.global.nc, __ldg) of anything that the launch has written;
 //   - two threads of a block at the same bytes, one of which writes them by an ordinary store after the other read
 //   them,
 //     or reads what the other wrote so, without a barrier in between, or a fence of the block, as a lock has it.
-// Like the race check it knows the one order in which the blocks ran. Which thread of a block executed a fence, and
-// whether a barrier stood before it, is not followed.
+// Like the race check it knows the one order in which the blocks ran. In blocks that order their threads by locks or by
+// barriers of a part, every fence counts for all threads.
 //
 // One per launch, of which the blocks run on one thread.
 #pragma once
@@ -28,7 +29,7 @@ namespace warpwright::sim {
 class Visibility {
  public:
   explicit Visibility(uint64_t blocks) : fences_(blocks) {}
-  void NoteFence(uint64_t block) { ++fences_[block]; }
+  void NoteFence(const Context& c);  // by the active lanes
   // One lane's access of `bytes`. False after a fault.
   bool Read(Context& c, const Instruction* i, uint32_t lane, uint64_t address, uint32_t bytes);
   bool Write(Context& c, const Instruction* i, uint32_t lane, uint64_t address, uint32_t bytes);
@@ -45,6 +46,13 @@ class Visibility {
   static constexpr uint32_t kStrong = UINT32_MAX;  // in place of a block
   static constexpr uint64_t kCellBytes = 2, kPageCells = 2048;
   using Page = std::array<Cell, kPageCells>;
+  // Of one block: how many, up to which time all threads' writes are released, and by warp those of its lanes; and the
+  // number of each thread's own last one.
+  struct Fences {
+    uint32_t count = 0, released = 0;
+    std::vector<uint32_t> by_warp, by_thread;
+  };
+  bool IsReleased(const Access& write) const;
   Cell& At(uint64_t address);
   Access Now(const Context& c, uint32_t lane) const;
   bool IsRace(const Context& c, uint32_t lane, const Access& other) const;
@@ -52,7 +60,7 @@ class Visibility {
   std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
   uint64_t last_number_ = UINT64_MAX;
   Page* last_ = nullptr;
-  std::vector<uint32_t> fences_;  // by block
+  std::vector<Fences> fences_;  // by block
 };
 
 // For the active lanes, each `bytes` from its address in global memory. False after a fault.

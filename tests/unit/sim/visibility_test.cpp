@@ -38,6 +38,31 @@ LAST(atomic_write, atomicExch(&parts[blockIdx.x], (int)blockIdx.x), , parts[b])
 LAST(atomic_read, parts[blockIdx.x] = blockIdx.x, , atomicAdd(&parts[b], 0))
 LAST(read_only_path, parts[blockIdx.x] = blockIdx.x, __threadfence(), __ldg(&parts[b]))
 
+// The threads leave their numbers, and the first of them executes the fence.
+#define ALL(name, before, after)                                                            \
+  extern "C" __global__ void name(int* out, int* parts, unsigned* arrived) {                \
+    __shared__ bool last;                                                                   \
+    if (threadIdx.x < 8) parts[8 * blockIdx.x + threadIdx.x] = threadIdx.x;                 \
+    before;                                                                                 \
+    if (threadIdx.x == 0) __threadfence();                                                  \
+    after;                                                                                  \
+    if (threadIdx.x == 0) last = atomicAdd(arrived, 1u) == gridDim.x - 1;                   \
+    __syncthreads();                                                                        \
+    if (last && threadIdx.x < 8) out[0] = parts[threadIdx.x];                               \
+  }
+ALL(fence_behind_barrier, __syncthreads(), )
+ALL(fence_before_barrier, , __syncthreads())
+ALL(fence_behind_warp, __syncwarp(), )
+extern "C" __global__ void fence_of_each(int* out, int* parts, unsigned* arrived) {
+  __shared__ bool last;
+  parts[32 * (blockIdx.x % 2) + threadIdx.x] = threadIdx.x;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicAdd(arrived, 1u) == gridDim.x - 1;
+  __syncthreads();
+  if (last) out[0] = parts[threadIdx.x];
+}
+
 extern "C" __global__ void own_results(int* out, int* parts, unsigned*) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   parts[i % 64] = i;
@@ -100,6 +125,10 @@ TEST(Visibility, WhatOtherBlocksWrote) {
                {"atomic_write", ""},
                {"atomic_read", ""},
                {"read_only_path", "read of parts[0] (buffer of 256 bytes) through the read-only path"},
+               {"fence_behind_barrier", ""},
+               {"fence_before_barrier", "which block 0 of this launch wrote"},
+               {"fence_behind_warp", ""},
+               {"fence_of_each", ""},
                {"own_results", ""},
                {"pairs_in_place", "race on global memory: a write of parts["},
                {"pairs_in_step", ""},
