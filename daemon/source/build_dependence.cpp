@@ -134,6 +134,13 @@ std::map<std::string, core::PrecisionUse> FindBuildDependence(const Ast& ast) {
     if (name == "__FILE__" && IsPrinted(tokens, i)) continue;
     if (DependsOnBuild(name) || (pastes && MayBegin(name))) add(core::kBuildPrefix, name, name, tokens[i].line);
   }
+  // Three characters that strict builds of C++14 and before read as one, at the end of a comment too.
+  const std::string_view whole = ast.text();
+  for (size_t at = whole.find("??"); at != whole.npos; at = whole.find("??", at + 1))
+    if (at + 2 < whole.size() && std::string_view("=/'()!<>-").find(whole[at + 2]) != whole.npos) {
+      const std::string trigraph(whole.substr(at, 3));
+      add(core::kBuildPrefix, "trigraph " + trigraph, trigraph, LineAt(whole, static_cast<uint32_t>(at)));
+    }
   Conditions::Find(tokens, [&](const std::string& name, int line) { add(core::kBuildPrefix, name, name, line); });
   for (const TextRange& skipped : ast.InactiveRanges(file)) {
     const TextRange range = WithoutDirectives(ast.text(), skipped);
