@@ -19,10 +19,13 @@ constexpr size_t kOutputLimitBytes = 512u << 20;
 constexpr uint64_t kMemoryBytes = 4ull << 30;
 constexpr size_t kServedLimitBytes = 1u << 20;
 // Where device memory appears to be (shim/host/recorder.h): far from where the system places programs, libraries and
-// heaps; the second one is also where drivers place it. A launcher must not be able to detect that it is being
-// recorded: the offset that is added to each base is random, and the two runs, which must agree, have different
-// environments.
-constexpr uint64_t kBases[kRuns] = {0x1000'0000'0000, 0x5000'0000'0000, 0x2000'0000'0000};
+// heaps; in the second run it is where drivers place it, and only symbols are there. A launcher must not be able to
+// detect that it is being recorded: the offset that is added to each base is random, and the two runs, which must
+// agree, have different environments.
+constexpr uint64_t kBases[kRuns] = {0x1000'0000'0000, 0x3000'0000'0000, 0x2000'0000'0000};
+// The objects behind handles lie on the heap of a program, or among its mappings.
+constexpr uint64_t kHandles[kRuns] = {0x5500'0000'0000, 0x7fe0'0000'0000, 0x5600'0000'0000};
+constexpr uint64_t kHandleUnits = 1ull << 32, kHandleUnit = 16;
 constexpr uint64_t kBaseUnits = 1ull << 30, kBaseUnit = 512;  // cudaMalloc's alignment
 const std::map<std::string, std::string> kEnvironments[kRuns] = {{{"LANG", "C"}},
                                                                  {{"LANG", "en_US.UTF-8"},
@@ -35,8 +38,10 @@ const std::map<std::string, std::string> kEnvironments[kRuns] = {{{"LANG", "C"}}
                                                                  {{"LANG", "C"}}};
 // What device-to-host copies return: zeros, and what is a little more than one as a float or as two of 16 bits, and
 // also a large integer. They differ in every byte, or a launcher could decide by a narrower value unnoticed.
-constexpr uint32_t kGarbage[kRuns] = {0, 0x3f803f80, 0x3f803f80};
-constexpr uint64_t kMove = 3ull << 30;  // of the arguments, between calls of the third run
+// In the third they are large and negative, and drawn.
+constexpr uint32_t kGarbage[kRuns] = {0, 0x3f803f80, 0xc8a0c8a0}, kDrawnGarbage = 0x0f1f0f1f;
+constexpr uint64_t kBesideBuffer = 8u << 20;  // that an allocator may leave
+constexpr uint64_t kMove = 3ull << 30;        // of the arguments, between calls of the third run
 std::string Hex(std::span<const std::byte> bytes) {
   std::string hex;
   for (const std::byte byte : bytes) hex += fmt::format("{:02x}", static_cast<unsigned>(byte));
@@ -109,13 +114,17 @@ Result<std::string> Input(const RecordRequest& request, const HostProgram& host,
   const auto index = static_cast<size_t>(run);
   const std::string digits = chip.arch.size() > 3 ? chip.arch.substr(3) : "90";
   const int arch = std::atoi(digits.c_str());
-  std::string text =
-      fmt::format("base {}\ngarbage {}\nchip {} {} {} {} {} {} {} {} {} {} {}\n",
-                  kBases[index] + base::SecretSeed() % kBaseUnits * kBaseUnit, kGarbage[index], chip.multiprocessors,
-                  chip.max_warps, chip.max_blocks, arch / 10, arch % 10, chip.registers, chip.shared_bytes,
-                  chip.shared_bytes_per_block_optin, chip.shared_bytes_reserved_per_block,
-                  static_cast<int64_t>(chip.l2_bytes), std::lround(chip.clock_ghz * 1e6));
   const bool later = run == Run::kLater;
+  uint64_t total = 0;
+  for (const RecordBuffer& buffer : request.buffers) total += buffer.bytes + kBesideBuffer;
+  const uint32_t garbage = kGarbage[index] ^ (later ? static_cast<uint32_t>(base::SecretSeed()) & kDrawnGarbage : 0);
+  std::string text =
+      fmt::format("base {} {} {}\ngarbage {}\nchip {} {} {} {} {} {} {} {} {} {} {}\n",
+                  kBases[index] + base::SecretSeed() % kBaseUnits * kBaseUnit,
+                  kHandles[index] + base::SecretSeed() % kHandleUnits * kHandleUnit, total, garbage,
+                  chip.multiprocessors, chip.max_warps, chip.max_blocks, arch / 10, arch % 10, chip.registers,
+                  chip.shared_bytes, chip.shared_bytes_per_block_optin, chip.shared_bytes_reserved_per_block,
+                  static_cast<int64_t>(chip.l2_bytes), std::lround(chip.clock_ghz * 1e6));
   text += AnswersOf(chip, run == Run::kOtherWorld);
   // The build of that run is the optimized one, whose time counts.
   const bool optimized = run == Run::kOtherWorld;

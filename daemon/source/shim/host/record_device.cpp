@@ -2,12 +2,25 @@
 #include "recorder.h"
 
 namespace ww {
+namespace {
+
+// A handle is an address of the runtime's, as it seems: a number that is small tells who answers.
+template <typename Handle>
+Handle HandleAt(uint64_t place) {
+  return reinterpret_cast<Handle>(state.handles + place * kHandle);
+}
+uint64_t PlaceOf(uint64_t handle) {  // UINT64_MAX: it is none
+  const uint64_t offset = handle - state.handles;
+  return handle < state.handles || offset % kHandle != 0 ? UINT64_MAX : offset / kHandle;
+}
+
+}  // namespace
 
 int StreamId(cudaStream_t stream, const char* file, int line) {
   const uint64_t value = reinterpret_cast<uint64_t>(stream);
   if (value <= 2) return state.callers_stream ? 2 : 0;
-  const uint64_t id = value - 0x100;
-  if (value < 0x100 || id == 0 || id > state.streams.size() || !state.streams[id - 1])
+  const uint64_t id = PlaceOf(value) + 1;
+  if (id == 0 || id > state.streams.size() || !state.streams[id - 1])
     Refuse("a stream that was not created is used", file, line);
   return state.callers_stream && id == 1 ? 0 : static_cast<int>(id);
 }
@@ -18,7 +31,7 @@ int WorkOn(cudaStream_t stream, const char* file, int line) {
   return id;
 }
 
-cudaStream_t CallersStream() { return state.default_stream ? nullptr : reinterpret_cast<cudaStream_t>(0x101); }
+cudaStream_t CallersStream() { return state.default_stream ? nullptr : HandleAt<cudaStream_t>(0); }
 void MakeCallersStream() {
   state.callers_stream = !state.default_stream;
   state.streams = {true, true};
@@ -32,23 +45,23 @@ Handle NewHandle(std::vector<bool>& live) {
   while (id < live.size() && live[id]) ++id;
   if (id == live.size()) live.push_back(true);
   live[id] = true;
-  return reinterpret_cast<Handle>(0x101 + id);
+  return HandleAt<Handle>(id);
 }
 template <typename Handle>
 bool Release(std::vector<bool>& live, Handle handle) {
-  const uint64_t id = reinterpret_cast<uint64_t>(handle) - 0x101;
+  const uint64_t id = PlaceOf(reinterpret_cast<uint64_t>(handle));
   if (id >= live.size() || !live[id]) return false;
   live[id] = false;
   return true;
 }
 template <typename Handle>
 bool IsLive(const std::vector<bool>& live, Handle handle) {
-  const uint64_t id = reinterpret_cast<uint64_t>(handle) - 0x101;
+  const uint64_t id = PlaceOf(reinterpret_cast<uint64_t>(handle));
   return id < live.size() && live[id];
 }
 template <typename Handle>
 long long IdOf(Handle handle) {
-  return static_cast<long long>(reinterpret_cast<uint64_t>(handle) - 0x101);
+  return static_cast<long long>(PlaceOf(reinterpret_cast<uint64_t>(handle)));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // The heap of the recorder program. Every block in it is known, so that what a launcher keeps there from call to call
 // can be compared like the variables of its file. The program has one thread.
+#include <link.h>
 #include <sys/mman.h>
+#include <functional>
 
 #include "recorder.h"
 
@@ -25,6 +27,13 @@ int ClassOf(size_t bytes) {
   while (power < 63 && (size_t{1} << power) < bytes) ++power;
   return power;
 }
+// What freed blocks held, a launcher does not find again in new ones.
+void FillNoise(char* content, size_t bytes) {
+  if (state.muted) return;
+  uint64_t noise = NextNoise();
+  for (size_t at = 0; at + sizeof(noise) <= bytes; at += sizeof(noise), noise = noise * 6364136223846793005u + 1)
+    std::memcpy(content + at, &noise, sizeof(noise));
+}
 char* ContentOf(Block* block) { return reinterpret_cast<char*>(block + 1); }
 Block* BlockOf(void* content) { return static_cast<Block*>(content) - 1; }
 
@@ -42,6 +51,7 @@ void* Take(size_t bytes, size_t alignment) {
     Block* block = freed[power];
     freed[power] = block->next;
     block->bytes = bytes;
+    FillNoise(ContentOf(block), block->room);
     return ContentOf(block);
   }
   if (alignment > alignof(Block)) {  // an empty block fills the gap, so that all can be walked
@@ -71,27 +81,84 @@ void GiveBack(void* content) {
 
 }  // namespace
 
-// With the contents of all blocks that they lead to.
-std::string WithHeap(std::string variables) {
+namespace {
+
+std::vector<Block*> AllBlocks() {
   std::vector<Block*> blocks;
   for (size_t at = 0; at < used;) {
     Block* block = reinterpret_cast<Block*>(arena + at);
     blocks.push_back(block);
     at += sizeof(Block) + block->room;
   }
+  return blocks;
+}
+
+// The block in use that a word points into.
+Block* BlockAt(const std::vector<Block*>& blocks, const char* word) {
+  char* pointer = nullptr;
+  std::memcpy(&pointer, word, sizeof(pointer));
+  if (pointer < arena || pointer >= arena + used) return nullptr;
+  const auto after = std::upper_bound(blocks.begin(), blocks.end(), reinterpret_cast<Block*>(pointer));
+  if (after == blocks.begin()) return nullptr;
+  Block* block = *std::prev(after);
+  return block->bytes == 0 ? nullptr : block;
+}
+
+}  // namespace
+
+// With the contents of all blocks that they lead to.
+std::string WithHeap(std::string variables) {
+  const std::vector<Block*> blocks = AllBlocks();
   std::set<Block*> reached;
   for (size_t at = 0; at + 8 <= variables.size() && variables.size() < kMostCompared; at += 8) {
-    char* pointer = nullptr;
-    std::memcpy(&pointer, variables.data() + at, 8);
-    if (pointer < arena || pointer >= arena + used) continue;
-    const auto after = std::upper_bound(blocks.begin(), blocks.end(), reinterpret_cast<Block*>(pointer));
-    if (after == blocks.begin()) continue;
-    Block* block = *std::prev(after);
-    if (block->bytes == 0 || !reached.insert(block).second) continue;
+    Block* block = BlockAt(blocks, variables.data() + at);
+    if (block == nullptr || !reached.insert(block).second) continue;
     variables.append(ContentOf(block), block->bytes);
     variables.resize((variables.size() + 7) / 8 * 8);
   }
   return variables;
+}
+
+const char* stack_end = nullptr;
+
+std::map<size_t, std::string> HiddenBlocks() {
+  std::set<Block*> reached;
+  std::vector<Block*> open;
+  const std::vector<Block*> blocks = AllBlocks();
+  const auto follow = [&](const char* begin, const char* end) {
+    begin += (8 - reinterpret_cast<size_t>(begin) % 8) % 8;
+    for (; begin + 8 <= end; begin += 8) {
+      Block* block = BlockAt(blocks, begin);
+      if (block != nullptr && reached.insert(block).second) open.push_back(block);
+    }
+  };
+  // The variables of all that is loaded, and the stack as far as it is ours.
+  const std::function<void(const char*, const char*)> visit = follow;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* to) {
+        for (int i = 0; i < info->dlpi_phnum; ++i) {
+          const ElfW(Phdr)& part = info->dlpi_phdr[i];
+          if (part.p_type != PT_LOAD || (part.p_flags & PF_W) == 0) continue;
+          const char* begin = reinterpret_cast<const char*>(info->dlpi_addr + part.p_vaddr);
+          (*static_cast<const std::function<void(const char*, const char*)>*>(to))(begin, begin + part.p_memsz);
+        }
+        return 0;
+      },
+      const_cast<std::function<void(const char*, const char*)>*>(&visit));
+  const char* frame = static_cast<const char*>(__builtin_frame_address(0));
+  follow(frame, std::max(frame, stack_end));
+  while (!open.empty()) {
+    Block* block = open.back();
+    open.pop_back();
+    follow(ContentOf(block), ContentOf(block) + block->bytes);
+  }
+  std::map<size_t, std::string> hidden;
+  size_t bytes = 0;
+  for (Block* block : blocks) {
+    if (block->bytes == 0 || reached.count(block) != 0 || (bytes += block->bytes) > kMostCompared) continue;
+    hidden.emplace(reinterpret_cast<size_t>(block), std::string(ContentOf(block), block->bytes));
+  }
+  return hidden;
 }
 
 }  // namespace ww

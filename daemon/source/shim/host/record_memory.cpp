@@ -1,4 +1,6 @@
 // Device memory: addresses without anything behind them, what is allocated, copied and set there, and symbols.
+#include <sys/mman.h>
+
 #include "recorder.h"
 
 namespace ww {
@@ -7,7 +9,7 @@ namespace {
 constexpr size_t kMaxRows = 1024;  // of one pitched operation
 constexpr size_t kPitchBytes = 512;
 
-uint64_t SymbolsBegin() { return state.base + kMaxBuffers * kSpacing; }
+uint64_t end_of_buffers = 0;
 
 const Symbol* FindSymbol(const void* host_address) {
   for (size_t i = 0; i < symbol_count; ++i) {
@@ -57,14 +59,26 @@ bool CopyWithSymbol(void* to, const void* from, size_t bytes, cudaStream_t strea
 
 }  // namespace
 
+void PlaceLikeDriver() {
+  constexpr uint64_t kBelow = 8ull << 30, kDrawn = 1 << 12;  // of other mappings; pages, by which the place is drawn
+  void* next = mmap(nullptr, kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (next == MAP_FAILED) return;
+  munmap(next, kPage);
+  const uint64_t drawn = state.base / 512 % kDrawn * kPage;
+  state.base = (reinterpret_cast<uint64_t>(next) - kBelow - state.total - drawn) / kPage * kPage;
+}
+
+static bool IsBuffer(uint64_t address) {
+  return address >= state.base && address < std::max(end_of_buffers, state.base) + kPage;
+}
 bool IsDevice(const void* pointer) {
   const uint64_t address = reinterpret_cast<uint64_t>(pointer);
-  return address >= state.base && address < SymbolsBegin() + kMaxSymbols * kSpacing;
+  return IsBuffer(address) || (address >= state.symbols && address < state.symbols + kMaxSymbols * kSpacing);
 }
 
 int BufferOf(const void* pointer) {
   const uint64_t address = reinterpret_cast<uint64_t>(pointer);
-  if (address < state.base || address >= SymbolsBegin()) return -1;
+  if (!IsBuffer(address)) return -1;
   const uint64_t margin = state.close ? kPage / 2 : kMargin;
   for (size_t i = 0; i < state.buffers.size(); ++i) {
     const Buffer& buffer = state.buffers[i];
@@ -75,7 +89,8 @@ int BufferOf(const void* pointer) {
 }
 
 uint64_t NextPlace(uint64_t bytes) {
-  static uint64_t end = state.base;
+  uint64_t& end = end_of_buffers;
+  if (end == 0) end = state.base;
   if (!state.close) {
     const uint64_t start = end + kMargin;
     end += kSpacing;
@@ -94,10 +109,10 @@ std::string PointerMembers(int index, const void* pointer) {
 
 const Symbol* SymbolAt(const void* device_address, size_t* offset) {
   const uint64_t address = reinterpret_cast<uint64_t>(device_address);
-  if (address < SymbolsBegin()) return nullptr;
-  const uint64_t index = (address - SymbolsBegin()) / kSpacing;
+  if (address < state.symbols) return nullptr;
+  const uint64_t index = (address - state.symbols) / kSpacing;
   if (index >= symbol_count) return nullptr;
-  if (offset != nullptr) *offset = address - (SymbolsBegin() + index * kSpacing + kMargin);
+  if (offset != nullptr) *offset = address - (state.symbols + index * kSpacing + kMargin);
   return &symbols[index];
 }
 
@@ -285,7 +300,7 @@ cudaError_t SymbolAddress(void** pointer, const void* address, const char* file,
   if (symbol == nullptr || index >= kMaxSymbols)
     return Error(cudaErrorInvalidSymbol, "cudaGetSymbolAddress at " + Place(file, line));
   const auto inside = static_cast<const char*>(address) - static_cast<const char*>(symbol->address);
-  *pointer = reinterpret_cast<void*>(SymbolsBegin() + index * kSpacing + kMargin + static_cast<uint64_t>(inside));
+  *pointer = reinterpret_cast<void*>(state.symbols + index * kSpacing + kMargin + static_cast<uint64_t>(inside));
   return cudaSuccess;
 }
 

@@ -127,7 +127,8 @@ void ReadInput() {
   std::string word;
   while (std::cin >> word) {
     if (word == "base") {
-      std::cin >> state.base;
+      std::cin >> state.base >> state.handles >> state.total;
+      state.symbols = state.base + kMaxBuffers * kSpacing;
     } else if (word == "garbage") {
       std::cin >> state.garbage;
     } else if (word == "chip") {
@@ -166,6 +167,7 @@ void ReadInput() {
       state.device = a.device;
     } else if (word == "recording") {
       std::cin >> state.close >> state.default_stream >> state.moves >> state.fails >> state.measures;
+      if (state.close) PlaceLikeDriver();
     } else if (word == "earlier") {
       state.earlier.emplace_back();
     } else if (word == "earlier_bytes") {
@@ -196,7 +198,7 @@ std::string RememberedState() {
   };
   std::string variables = between(data_begin, data_end);
   variables.resize((variables.size() + 7) / 8 * 8);
-  return WithHeap(variables + between(bss_begin, bss_end));
+  return WithHeap(variables + between(bss_begin, bss_end)) + LibraryState();
 }
 
 void RecordReturned(const unsigned char* bytes, size_t size) {
@@ -229,6 +231,7 @@ void RunCall(const Line& begin) {
   state.host_waited = false;
   state.order.BeginCall(state.callers_stream);
   for (Buffer& buffer : state.buffers) buffer.dirty = false;
+  BeginBare();
   FollowComparisons(!state.quiet);
   try {
     Call();
@@ -266,17 +269,20 @@ void RunEarlier(const EarlierCall& earlier) {
 
 int main() {
   using ww::state;
+  ww::stack_end = static_cast<const char*>(__builtin_frame_address(0));
   ww::out_fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 100);
   const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (ww::out_fd < 0) return 71;
   if (null >= 0) dup2(null, STDOUT_FILENO);
   ww::ReadInput();
   ww::InstallFaultHandlers();
+  ww::PrintAtOnce();
   atexit(ww::OnExit);
   if (ww::has_callers_stream) ww::MakeCallersStream();
 
   for (const ww::EarlierCall& earlier : state.earlier) ww::RunEarlier(earlier);
   std::string remembered;
+  std::map<size_t, std::string> hidden;
   ww::Held held;
   for (int call = 0; call < 3; ++call) {
     if (call == 2)
@@ -291,11 +297,18 @@ int main() {
     if (call == 2) ww::CompareHeld(held, holds);
     held = holds;
     std::string remembers = ww::RememberedState();
-    if (call == 2 && remembers != remembered)
+    std::map<size_t, std::string> hides = ww::HiddenBlocks();
+    bool changes = remembers != remembered;
+    for (const auto& [at, content] : hides) {
+      const auto before = hidden.find(at);
+      changes = changes || (before != hidden.end() && before->second != content);
+    }
+    if (call == 2 && changes)
       ww::Refuse(
           "the launcher changes variables of its file in every call, or what they point to, so later calls may differ",
           "", 0);
     remembered = std::move(remembers);
+    hidden = std::move(hides);
   }
   if (state.order.line() >= 0)
     ww::Note(ww::Line("unordered").Text("file", state.order.file()).Integer("line", state.order.line()));

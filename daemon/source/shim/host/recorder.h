@@ -3,8 +3,9 @@
 // believes nothing.
 //
 // Device memory is a range of addresses where nothing is mapped. Buffers follow each other there, in one recording far
-// apart, in another as closely as an allocator puts them (+ the offset asked for). Behind the last possible buffer,
-// symbol i has its place in a slot of kSpacing.
+// apart, in another as closely as an allocator puts them, and below this process's libraries, where drivers place them
+// (+ the offset asked for). Symbol i has its place in a slot of kSpacing, behind the last possible buffer of the
+// former.
 #pragma once
 
 #include <map>
@@ -18,6 +19,7 @@ namespace ww {
 constexpr uint64_t kSpacing = 64ull << 30;
 constexpr uint64_t kMargin = 1ull << 30;  // pointers a little in front of a buffer still belong to it
 constexpr uint64_t kPage = 2ull << 20;    // of real devices: allocations begin at a multiple
+constexpr uint64_t kHandle = 0x1d0;       // between handles of streams, or of events: they are addresses of objects
 constexpr size_t kMaxBuffers = 256;
 constexpr size_t kMaxSymbols = 256;
 constexpr size_t kMaxOperations = 4096;
@@ -74,8 +76,9 @@ struct Configuration {
 
 struct State {
   // The input of this run.
-  uint64_t base = 0;
-  unsigned garbage = 0;  // what device-to-host copies return
+  uint64_t base = 0, symbols = 0, handles = 0;  // where buffers, symbols and the objects behind handles begin
+  uint64_t total = 0;                           // bytes of the arguments
+  unsigned garbage = 0;                         // what device-to-host copies return
   std::vector<std::vector<unsigned char>> scalars;
   Chip chip;
   Answers answers;
@@ -169,6 +172,18 @@ void MeasureHostTime();  // record_time.cpp
 Held HeldNow();
 void CompareHeld(const Held& before, const Held& after);
 
+// ---- what else a call may keep something in (record_state.cpp, record_heap.cpp)
+
+uint64_t NextNoise();  // other bits in every recording
+// Before a call: what earlier calls left on the stack, and the processor's flags, are others in every recording.
+void BeginBare();
+void PrintAtOnce();
+std::string LibraryState();
+// The blocks of the heap that nothing in the process points to, by their addresses: a pointer to them was changed into
+// something else.
+std::map<size_t, std::string> HiddenBlocks();
+extern const char* stack_end;  // of main's frame
+
 // ---- a whole file as nvcc makes it (record_nvcc.cpp)
 
 // Its kernels, as the slice's plan names them; in its harness.
@@ -184,6 +199,7 @@ void Register(const void* address, const char* symbol);
 
 // ---- addresses
 
+void PlaceLikeDriver();  // device memory, before the first buffer
 bool IsDevice(const void* pointer);
 uint64_t NextPlace(uint64_t bytes);                           // of a new buffer
 int BufferOf(const void* pointer);                            // -1: none
