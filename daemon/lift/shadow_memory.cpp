@@ -28,7 +28,7 @@ ExpressionShadow::Target ExpressionShadow::Resolve(const Context& c, const Instr
                          : static_cast<uint32_t>(reinterpret_cast<const uint32_t*>(bits.data())[lane] + offset);
   Space space = in.space;
   if (space == Space::kGeneric) {
-    const sim::AccessAddress there = sim::InWindow(address);
+    const sim::AccessAddress there = sim::InWindow(*c.memory, address);
     space = there.space;
     address = there.address;
   }

@@ -220,10 +220,7 @@ bool Lowering::Cvta(Opcode& opcode, const PtxStatement& statement) {
   Space space = Space::kGeneric;
   if (!TakeSpace(opcode, space) || opcode.type_count() != 1 || opcode.type() != Type::kU64) return false;
   Instruction in = Start(Op::kCvta, Type::kU64, core::InstructionClass::kMove);
-  const uint64_t window = space == Space::kShared  ? kSharedWindow
-                          : space == Space::kLocal ? kLocalWindow
-                          : space == Space::kParam ? kParamWindow
-                                                   : 0;
+  const uint64_t window = WindowBase(space);
   in.immediate = static_cast<int64_t>(to ? 0 - window : window);
   return Operands(in, opcode, statement, {Type::kU64});
 }

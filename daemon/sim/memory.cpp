@@ -18,6 +18,9 @@ const uint64_t kGlobalBase = 0x0000'7f00'0000'0000 + ((base::SecretSeed() % 0x20
 namespace {
 
 constexpr uint64_t kGuardGap = 64 * 1024;
+// Of scattered memory: where it begins, how its allocations are aligned as drivers align them, and what windows keep.
+constexpr uint64_t kLeastScattered = 0x7000'0000'0000, kScatteredUnits = 1ull << 34, kScatteredUnit = 512;
+constexpr uint64_t kPage = 2ull << 20, kGapUnits = 1ull << 15, kWindowShifts = 0x60'0000, kWindowUnit = 1ull << 24;
 constexpr uint64_t kTotalLimit = 64ull << 30, kSparseLimit = 512ull << 30;
 constexpr uint64_t kMadeBytes = 64;  // at once, of a content that is made where it is touched
 
@@ -96,6 +99,12 @@ Result<Memory::Block<T>> Memory::NewBlock(uint64_t bytes, bool sparse, std::stri
   return failed();
 }
 
+void Memory::Scatter() {
+  placement_ = static_cast<Placement>(1 + base::SecretSeed() % 3);
+  next_base_ = kLeastScattered + base::SecretSeed() % kScatteredUnits * kScatteredUnit;
+  window_shift_ = base::SecretSeed() % kWindowShifts * kWindowUnit;
+}
+
 Result<uint64_t> Memory::Allocate(std::string_view name, uint64_t bytes, const AllocationOptions& options) {
   if (options.misalignment >= 256) return Fail(ErrorCode::kUsage, "a misalignment of an allocation is below 256");
   uint64_t& total = options.sparse ? sparse_bytes_ : total_bytes_;
@@ -103,6 +112,12 @@ Result<uint64_t> Memory::Allocate(std::string_view name, uint64_t bytes, const A
   if (bytes > limit || total + bytes > limit)
     return Fail(ErrorCode::kUnsupported,
                 fmt::format("allocating {} bytes for {}: more than the simulator's {} GiB", bytes, name, limit >> 30));
+  if (placement_ != Placement::kPacked) {
+    const uint64_t drawn = base::SecretSeed();
+    const bool at_page = placement_ == Placement::kPaged || (placement_ == Placement::kEither && (drawn & 1) != 0);
+    next_base_ = at_page ? AlignUp(next_base_, kPage)
+                         : AlignUp(next_base_, kScatteredUnit) + (drawn >> 1) % kGapUnits * kScatteredUnit;
+  }
   Storage storage;
   WW_ASSIGN(storage.data, NewBlock<std::byte>(bytes + 512, options.sparse, name));
   if (!options.initialized || options.sparse) {

@@ -2,7 +2,7 @@
 // that an access past the end of one never lands in another), and, unless fully initialised, a shadow byte for every
 // byte that records whether it was ever written.
 //
-// Generic addresses are 64 bits; windows are distinguished by their upper half:
+// Generic addresses are 64 bits; windows are distinguished by their upper half, less Memory::window_shift():
 //   [kSharedWindow, +4 GiB)  the block's shared memory        [kLocalWindow, +4 GiB)  the thread's local memory
 //   [kParamWindow, +4 GiB)   the kernel's parameters          [kGlobalBase, ...)      global and constant memory
 #pragma once
@@ -17,6 +17,7 @@
 
 #include "base/result.h"
 #include "core/state_use.h"
+#include "sim/instruction.h"
 #include "sim/program.h"
 
 namespace warpwright::sim {
@@ -24,9 +25,25 @@ namespace warpwright::sim {
 inline constexpr uint64_t kSharedWindow = 0x0000'0100'0000'0000;
 inline constexpr uint64_t kLocalWindow = 0x0000'0200'0000'0000;
 inline constexpr uint64_t kParamWindow = 0x0000'0300'0000'0000;
-// Drawn once in a process from where drivers place memory: a kernel that asks for an address learns nothing of where it
-// runs, and nothing that the next process has as well.
+// Drawn once in a process from where drivers place memory, for runs that are counted: caches are modelled by addresses,
+// and equal code shall have equal counters. Memory of other runs is scattered (Memory::Scatter).
 extern const uint64_t kGlobalBase;
+
+// Of a generic address without the shift of its memory.
+inline Space WindowOf(uint64_t address) {
+  switch (address >> 40) {
+    case 1: return Space::kShared;
+    case 2: return Space::kLocal;
+    case 3: return Space::kParam;
+    default: return Space::kGlobal;
+  }
+}
+constexpr uint64_t WindowBase(Space space) {
+  return space == Space::kShared  ? kSharedWindow
+         : space == Space::kLocal ? kLocalWindow
+         : space == Space::kParam ? kParamWindow
+                                  : 0;
+}
 
 constexpr uint64_t AlignUp(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
@@ -72,6 +89,13 @@ class Memory {
   Memory(Memory&&) = default;
   Memory& operator=(Memory&&) = default;
 
+  // Before the first allocation: everything lies where nothing else that is run has it, in every bit that allocators
+  // leave open, or at the beginnings of pages, as large buffers do. A kernel that asks for an address learns nothing of
+  // where it runs, and nothing that the next run has as well.
+  void Scatter();
+  // Added to the windows of generic addresses.
+  uint64_t window_shift() const { return window_shift_; }
+
   // Zeroed. Fails beyond 64 GiB in total, of sparse memory beyond 512 GiB.
   Result<uint64_t> Allocate(std::string_view name, uint64_t bytes, const AllocationOptions& options = {});
   // Allocates the module's variables and writes their initial values; once per Memory. `Machine` looks up their
@@ -111,7 +135,9 @@ class Memory {
   std::vector<Allocation> allocations_;  // by ascending base
   std::vector<Storage> storage_;
   std::vector<uint64_t> variables_;
-  uint64_t next_base_ = kGlobalBase;
+  uint64_t next_base_ = kGlobalBase, window_shift_ = 0;
+  enum class Placement : uint8_t { kPacked, kPaged, kScattered, kEither };
+  Placement placement_ = Placement::kPacked;
   uint64_t total_bytes_ = 0, sparse_bytes_ = 0;
 };
 

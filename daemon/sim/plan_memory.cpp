@@ -35,6 +35,7 @@ void FillRandom(std::span<std::byte> bytes, uint64_t seed, uint64_t stream) {
 Result<PlanMemory> PlanMemory::Create(const core::LaunchPlan& plan, const std::vector<core::BufferContent>& contents,
                                       const Program& program, const Options& options) {
   PlanMemory memory(plan, program, options);
+  if (options.scattered) memory.memory_.Scatter();
   const bool any_repeated = std::any_of(contents.begin(), contents.end(),
                                         [](const core::BufferContent& content) { return content.repeated_bytes > 0; });
   size_t argument = 0;

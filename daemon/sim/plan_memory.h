@@ -19,6 +19,7 @@ class PlanMemory {
   struct Options {
     uint64_t guard_bytes = 0;  // on each side of a buffer
     uint64_t seed = 0;         // of what guards and workspaces contain
+    bool scattered = false;    // Memory::Scatter
   };
   struct Buffer {
     uint64_t address = 0;  // of the content

@@ -40,8 +40,9 @@ class PlanRun {
     // Machine code of architectures other than sm_90 is formatted differently.
     if (request_.options.counters && request_.module->arch == "sm_90")
       if (auto read = compile::ReadCubin(request_.module->cubin)) machine_code_ = std::move(*read);
-    WW_ASSIGN(PlanMemory memory, PlanMemory::Create(*request_.plan, *request_.buffers, program_,
-                                                    {request_.options.guard_bytes, request_.options.seed}));
+    WW_ASSIGN(PlanMemory memory,
+              PlanMemory::Create(*request_.plan, *request_.buffers, program_,
+                                 {request_.options.guard_bytes, request_.options.seed, !request_.options.counters}));
     memory_.emplace(std::move(memory));
     if (request_.options.extents) extents_.emplace(*request_.plan, *memory_);
     else if (request_.options.decisions) decisions_.emplace();

@@ -14,14 +14,10 @@ struct AccessAddress {
 };
 
 // A generic address: its space, and the offset in a window.
-inline AccessAddress InWindow(uint64_t generic) {
-  constexpr uint64_t kBytes = kSharedWindow;  // of each window, and what the first begins after
-  switch (generic / kBytes * kBytes) {
-    case kSharedWindow: return {Space::kShared, generic % kBytes};
-    case kLocalWindow: return {Space::kLocal, generic % kBytes};
-    case kParamWindow: return {Space::kParam, generic % kBytes};
-    default: return {Space::kGlobal, generic};
-  }
+inline AccessAddress InWindow(const Memory& memory, uint64_t generic) {
+  const uint64_t address = generic - memory.window_shift();
+  const Space space = WindowOf(address);
+  return {space, space == Space::kGlobal ? generic : address - WindowBase(space)};
 }
 
 // Of one lane. `operand`: which of the instruction's registers has the address.
@@ -37,7 +33,7 @@ inline AccessAddress AddressOf(const Context& c, const Instruction& in, int oper
     std::memcpy(&value, base + lane * 4, 4);
     address = (address + value) & UINT32_MAX;
   }
-  return in.space == Space::kGeneric ? InWindow(address) : AccessAddress{in.space, address};
+  return in.space == Space::kGeneric ? InWindow(*c.memory, address) : AccessAddress{in.space, address};
 }
 
 }  // namespace warpwright::sim

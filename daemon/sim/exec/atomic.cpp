@@ -147,10 +147,12 @@ const Instruction* Atomic(Context& c, const Instruction* i) {
   if (i->space != Space::kGeneric) return AtomicIn<M>(c, i, a, i->space);
   const uint32_t before = c.mask;
   uint32_t shared = 0, local = 0;
+  const uint64_t shift = c.memory->window_shift();
   for (uint32_t l = 0; l < kLanes; ++l) {
-    shared |= static_cast<uint32_t>(a[l] >> 40 == 1) << l;
-    local |= static_cast<uint32_t>(a[l] >> 40 == 2 || a[l] >> 40 == 3) << l;
-    if (a[l] >> 40 == 1) a[l] -= kSharedWindow;
+    const Space space = WindowOf(a[l] - shift);
+    shared |= static_cast<uint32_t>(space == Space::kShared) << l;
+    local |= static_cast<uint32_t>(space == Space::kLocal || space == Space::kParam) << l;
+    if (space == Space::kShared) a[l] -= shift + kSharedWindow;
   }
   if ((before & local) != 0) return AtomicIn<M>(c, i, a, Space::kLocal);
   const Instruction* next = i + 1;

@@ -26,12 +26,13 @@ AddressPattern* ResolveRows(Context& c, const Instruction* i, int operand, uint6
   LoadAddresses(c, i, operand, a);
   const uint32_t lanes = i->vector == 4 ? kAllLanes : (1u << (8 * i->vector)) - 1;
   if (i->space == Space::kGeneric) {
+    const uint64_t shift = c.memory->window_shift();
     for (uint32_t l = 0; l < 8u * i->vector; ++l)
-      if (a[l] >> 40 != kSharedWindow >> 40) {
+      if (WindowOf(a[l] - shift) != Space::kShared) {
         StopOutOfBounds(c, i, a, kRowBytes, Space::kShared, kind);
         return nullptr;
       }
-    WW_LANES a[l] -= kSharedWindow;
+    WW_LANES a[l] -= shift + kSharedWindow;
   }
   SetMask(c, lanes);
   AddressPattern& p = Match(c, i, a, kRowBytes);

@@ -250,27 +250,15 @@ template <typename M, typename S>
 // Generic addresses: each window separately.
 template <typename F>
 [[gnu::always_inline]] inline const Instruction* ByWindow(Context& c, const Instruction* i, uint64_t* a, F access) {
-  auto space_of = [](uint64_t address) {
-    switch (address >> 40) {
-      case 1: return Space::kShared;
-      case 2: return Space::kLocal;
-      case 3: return Space::kParam;
-      default: return Space::kGlobal;
-    }
-  };
-  auto window_of = [](Space space) {
-    return space == Space::kShared  ? kSharedWindow
-           : space == Space::kLocal ? kLocalWindow
-           : space == Space::kParam ? kParamWindow
-                                    : 0;
-  };
+  const uint64_t shift = c.memory->window_shift();
+  const auto space_of = [shift](uint64_t address) { return WindowOf(address - shift); };
   const uint32_t before = c.mask;
   uint32_t left = before;
   const Instruction* next = i + 1;
   bool tainted = false;
   while (left != 0 && next) {
     const Space space = space_of(a[std::countr_zero(left)]);
-    const uint64_t window = window_of(space);
+    const uint64_t window = space == Space::kGlobal ? 0 : shift + WindowBase(space);
     uint32_t here = 0;
     for (uint32_t l = 0; l < kLanes; ++l)
       if ((left >> l & 1) && space_of(a[l]) == space) {

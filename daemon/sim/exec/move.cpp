@@ -117,7 +117,9 @@ template <bool kFull>
 const Instruction* Cvta(Context& c, const Instruction* i) {
   uint64_t* d = Reg<uint64_t>(c, i->reg[0]);
   const uint64_t* a = Reg<uint64_t>(c, i->reg[1]);
-  const auto offset = static_cast<uint64_t>(i->immediate);
+  auto offset = static_cast<uint64_t>(i->immediate);
+  if (i->immediate > 0) offset += c.memory->window_shift();
+  if (i->immediate < 0) offset -= c.memory->window_shift();
   WW_LANES Write<kFull>(c, d, l, a[l] + offset);
   return i + 1;
 }
@@ -126,11 +128,7 @@ const Instruction* IsSpaceOf(Context& c, const Instruction* i) {
   const uint64_t* a = Reg<uint64_t>(c, i->reg[1]);
   uint32_t mask = 0;
   for (uint32_t l = 0; l < kLanes; ++l) {
-    const uint64_t window = a[l] >> 40;
-    const Space space = window == 1   ? Space::kShared
-                        : window == 2 ? Space::kLocal
-                        : window == 3 ? Space::kParam
-                                      : Space::kGlobal;
+    const Space space = WindowOf(a[l] - c.memory->window_shift());
     mask |= static_cast<uint32_t>(space == i->space) << l;
   }
   WritePredicate(c, i->reg[0], mask);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/exec/address.h"
 #include "sim/exec/services.h"
 
 namespace warpwright::sim {
@@ -13,8 +14,8 @@ namespace {
 constexpr size_t kStringLimit = 4096, kOutputLimit = 64 * 1024;
 
 bool Read(const Context& c, uint32_t lane, uint64_t address, std::byte* out, size_t bytes) {
-  if (address >> 40 == 2) {
-    const uint64_t offset = address - kLocalWindow;
+  const auto [space, offset] = InWindow(*c.memory, address);
+  if (space == Space::kLocal) {
     for (size_t k = 0; k < bytes; ++k) {
       const uint64_t at = offset + k;
       if (at >= c.local_bytes) return false;
@@ -22,8 +23,7 @@ bool Read(const Context& c, uint32_t lane, uint64_t address, std::byte* out, siz
     }
     return true;
   }
-  if (address >> 40 == 1) {
-    const uint64_t offset = address - kSharedWindow;
+  if (space == Space::kShared) {
     if (offset > c.shared_bytes || bytes > c.shared_bytes - offset) return false;
     std::memcpy(out, c.shared + offset, bytes);
     return true;

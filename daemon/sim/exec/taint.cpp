@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "sim/exec/address.h"
 #include "sim/exec/services.h"
 
 namespace warpwright::sim {
@@ -191,8 +192,9 @@ class Tracker {
         uint64_t address = Address(i, lane) + static_cast<uint64_t>(k) * bytes;
         Space space = i->space;
         if (space == Space::kGeneric) {
-          space = address >> 40 == 1 ? Space::kShared : address >> 40 == 2 ? Space::kLocal : Space::kGlobal;
-          address -= space == Space::kShared ? kSharedWindow : space == Space::kLocal ? kLocalWindow : 0;
+          const AccessAddress there = InWindow(*c_.memory, address);
+          space = there.space;
+          address = there.address;
         }
         if (space == Space::kShared) {
           if (c_.checking) std::memset(c_.shared_written + address, 0, bytes);

@@ -52,6 +52,28 @@ TEST(SparseMemory, TellsWhatWasWritten) {
   EXPECT_TRUE(std::equal(few.begin(), few.end(), first.begin(), first.end())) << "the first bytes, and the last one";
 }
 
+// In every bit that allocators leave open, within few runs.
+TEST(ScatteredMemory, LiesElsewhereInEachRun) {
+  uint64_t varies = 0, windows = 0, first = 0, shift = 0, at_pages = 0;
+  for (int run = 0; run < 128; ++run) {
+    sim::Memory memory;
+    memory.Scatter();
+    const auto a = memory.Allocate("a", 1000), b = memory.Allocate("b", 1000);
+    ASSERT_TRUE(a && b);
+    EXPECT_EQ(*a % 512, 0u);
+    at_pages += *a % (2u << 20) == 0 && *b % (2u << 20) == 0;
+    EXPECT_GT(*b, *a + 1000);
+    EXPECT_LT(*b >> 44, 8u);
+    if (run == 0) first = *b, shift = memory.window_shift();
+    varies |= *b ^ first;
+    windows |= memory.window_shift() ^ shift;
+  }
+  EXPECT_GT(at_pages, 20u);
+  EXPECT_LT(at_pages, 108u);
+  EXPECT_EQ(varies & ((1ull << 43) - 512), (1ull << 43) - 512);
+  EXPECT_EQ(windows & ((1ull << 46) - (1ull << 24)), (1ull << 46) - (1ull << 24));
+}
+
 TEST(SparseMemory, HasItsOwnLimit) {
   sim::Memory memory;
   EXPECT_FALSE(memory.Allocate("dense", 65ull << 30));
