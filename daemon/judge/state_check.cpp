@@ -38,11 +38,10 @@ Result<std::optional<std::string>> StateCheck::Find(const Trial& trial, const Tr
     if (simulated == nullptr) return FindState(run);
     uses = simulated->state;
   }
-  // Workspaces of other shapes are other memory.
+  // Of workspaces, those of the same size and place among all are the same memory with other shapes.
   if (auto found = FindIn(uses)) return Found(std::move(found));
-  std::erase_if(uses, [](const core::StateUse& use) { return !use.variable; });
-  core::Merge(uses, variables_);
-  return FindIn(variables_);
+  core::Merge(uses, known_);
+  return FindIn(known_);
 }
 
 Result<Failure> StateCheck::Check(const Trial& trial, const std::shared_ptr<const TrialReference>& reference,

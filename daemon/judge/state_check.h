@@ -30,7 +30,7 @@ class StateCheck {
 
   Judge::State& state_;
   CandidateRuns& runs_;
-  std::vector<core::StateUse> variables_;  // of all trials so far
+  std::vector<core::StateUse> known_;  // of all trials so far
 };
 
 }  // namespace warpwright::judge

@@ -108,7 +108,9 @@ class PlanRun {
     std::vector<core::StateUse> uses;
     for (const Kept& kept : state) {
       const uint8_t* found = kept.allocation->found + kept.offset;
-      core::StateUse use{kept.name, kept.variable, {}, {}};
+      // A workspace of one size for all calls is the same memory in every call.
+      const std::string name = kept.variable ? kept.name : fmt::format("{} of {} bytes", kept.name, kept.now.size());
+      core::StateUse use{name, kept.variable, {}, {}};
       use.inherited = core::RangesOf(kept.now.size(), [&](uint64_t i) { return found[i] == sim::Allocation::kRead; });
       use.left = core::RangesOf(kept.now.size(), [&](uint64_t i) { return kept.now[i] != kept.before[i]; });
       if (!use.inherited.empty() || !use.left.empty()) uses.push_back(std::move(use));
