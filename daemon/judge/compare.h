@@ -21,7 +21,7 @@
 //    bound if every sum rounded once: s is about sums. Where these are wider than the output, its last rounding is
 //    allowed beside it; in f32 at least 8 ulps; where B is 0 and nothing is rounded, nothing. Over the whole output (64
 //    and more elements): rms(e/B) <= 2 times the largest of the original and the honest runs, plus (eps |t| + B') / B,
-//    and no bias, as below.
+//    of 16-bit outputs at most that largest again, and no bias, as below.
 //  - Accuracy budget, if a float64 shadow of the original gives the truth t. The original's own error sets the scale:
 //    |a - t| <= max(4 E, U ulp(t), 2 eps_acc * rms(row), C) with E the original's largest error in the row, or its
 //    usual share of a row's magnitude where it is less by chance; U = sqrt(K), at least 8 and at most 32; 1.5 for

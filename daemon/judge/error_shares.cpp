@@ -70,7 +70,9 @@ OriginalShares OriginalSharesOf(const OutputLayout& layout, const OutputReferenc
       if (!(std::fabs(bound[k]) <= kLargest && std::fabs(truth[k]) <= kLargest && std::fabs(values[k]) <= kLargest))
         continue;
       ++part.bounded;
-      if (bound[k] > 0) part.units.Add(units[k]);
+      if (!(bound[k] > 0)) continue;
+      part.units.Add(units[k]);
+      part.ulps.Add(epsilon * std::fabs(truth[k]) / bound[k]);
     }
   });
 }

@@ -92,11 +92,12 @@ Shares SharesOf(const OutputLayout& layout, const OutputReference& reference, st
 // Of the original itself.
 struct OriginalShares {
   Shares shares;
-  Moments units;       // the least that any output is allowed over the whole, in units of the bound
-  size_t bounded = 0;  // elements of which the bound is known
+  Moments units, ulps;  // the least that any output is allowed over the whole, in units of the bound; of f32 alone
+  size_t bounded = 0;   // elements of which the bound is known
   void Merge(const OriginalShares& other) {
     shares.Merge(other.shares);
     units.Merge(other.units);
+    ulps.Merge(other.ulps);
     bounded += other.bounded;
   }
 };
