@@ -26,6 +26,8 @@ struct InputTarget {
   bool elementwise = false;  // one-dimensional, with the shape of an output: a bad value affects only its own element
   bool alone = true;         // these values are not multiplied by other buffers' values
   std::span<const double> named;  // numbers of kNamed
+  // By dimension, whether an earlier buffer with values of its own has the same extent, or a later one.
+  std::vector<bool> shared_with_earlier = {}, shared_with_later = {};
 };
 
 inline tl::unexpected<Error> BadInit(const InputTarget& target, const std::string& what) {

@@ -34,6 +34,22 @@ bool IsIntegerVariant(InputVariant variant) {
          variant == InputVariant::kIntegerBeyond;
 }
 
+// By what is written in the manifest: the same name is the same index.
+void MarkShared(const core::KernelSpec& spec, const core::Argument& argument, InputTarget& target) {
+  const auto& own = std::get<core::BufferArgument>(argument.kind).shape;
+  target.shared_with_earlier.assign(own.size(), false);
+  target.shared_with_later.assign(own.size(), false);
+  bool earlier = true;
+  for (const core::Argument& other : spec.args) {
+    if (&other == &argument) earlier = false;
+    const auto* buffer = std::get_if<core::BufferArgument>(&other.kind);
+    if (buffer == nullptr || &other == &argument || !IsReplaceable(*buffer)) continue;
+    for (size_t d = 0; d < own.size(); ++d)
+      for (const core::Expression& extent : buffer->shape)
+        if (extent.text() == own[d].text()) (earlier ? target.shared_with_earlier : target.shared_with_later)[d] = true;
+  }
+}
+
 template <typename Predicate>
 bool AnyBuffer(const core::KernelSpec& spec, Predicate predicate) {
   return std::any_of(spec.args.begin(), spec.args.end(), [&](const core::Argument& argument) {
@@ -80,6 +96,9 @@ std::string_view Name(InputVariant variant) {
                                          "zero-runs",
                                          "equal-rows",
                                          "named-numbers",
+                                         "around-a-named-number",
+                                         "offset",
+                                         "zeros-facing-nan",
                                          "integers-equal",
                                          "integers-sorted",
                                          "integers-beyond",
@@ -141,6 +160,7 @@ Result<std::vector<core::BufferContent>> Make(const core::KernelSpec& spec, cons
                          .stream = stream,
                          .named = named};
       WW_ASSIGN(target.elementwise, IsElementwise(spec, c, shape));
+      MarkShared(spec, argument, target);
       target.alone = std::count_if(spec.args.begin(), spec.args.end(), [](const core::Argument& other) {
                        const auto* filled = std::get_if<core::BufferArgument>(&other.kind);
                        return filled != nullptr && IsReplaceable(*filled);

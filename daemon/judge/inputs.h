@@ -48,10 +48,15 @@ enum class InputVariant : uint8_t {
   kZeroRuns,        // normal with runs of zeros of all lengths, and rows that are zero but for a few values
   kEqualRows,       // rows of one value each: ordinary, zero of either sign, subnormal
   kNamed,           // the base, and every eighth element one of the numbers that a candidate names, or a neighbour
-  kIntegerEqual,    // of integer buffers: one value everywhere
-  kIntegerSorted,   // the range in ascending or descending order
-  kIntegerBeyond,   // the ends of the range and beyond them, powers of two of both signs, the extreme values
-  kFarNeedle,       // the base, and a value above all others of its row behind the last power of two in it
+  kAroundNamed,     // nothing but one such number, of either sign, and what is just beside it: what begins there begins
+                    // for half of all elements, and what it leaves out adds up
+  kOffset,          // one large number and a little beside it everywhere: differences of large sums cancel
+  kZerosFacing,   // normal, and for each extent that several buffers have, one index at which the first of them is zero
+                  // and the others have NaN and infinities: what skips zeros does not see these
+  kIntegerEqual,  // of integer buffers: one value everywhere
+  kIntegerSorted,  // the range in ascending or descending order
+  kIntegerBeyond,  // the ends of the range and beyond them, powers of two of both signs, the extreme values
+  kFarNeedle,      // the base, and a value above all others of its row behind the last power of two in it
   kMaxFinite,  // normal with one largest finite value per buffer (more would make sums depend on their order), or 1/128
                // of it if values of several buffers may be multiplied
 };
@@ -64,6 +69,7 @@ inline constexpr InputVariant kAllInputVariants[] = {
     InputVariant::kSpecialNumbers, InputVariant::kSpecialFinite, InputVariant::kTiny,
     InputVariant::kSubnormal,      InputVariant::kDominant,      InputVariant::kBufferScales,
     InputVariant::kZeroRuns,       InputVariant::kEqualRows,     InputVariant::kNamed,
+    InputVariant::kAroundNamed,    InputVariant::kOffset,        InputVariant::kZerosFacing,
     InputVariant::kIntegerEqual,   InputVariant::kIntegerSorted, InputVariant::kIntegerBeyond,
     InputVariant::kFarNeedle,      InputVariant::kMaxFinite};
 

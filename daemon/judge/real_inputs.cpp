@@ -100,6 +100,34 @@ void FillEqualRows(const InputTarget& target, const base::CounterRandom& random)
   });
 }
 
+// Of each shared extent the same index in all buffers. Lines of zeros of both signs; in what faces them, some elements,
+// so that rows and columns without any remain.
+void FillZerosFacing(const InputTarget& target, const base::CounterRandom& random, const base::CounterRandom& second) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr uint64_t kOneOf = 8;
+  const double facing[] = {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity};
+  const core::DType dtype = target.buffer.dtype;
+  const uint64_t count = target.bytes.size() / core::SizeOf(dtype);
+  FillOfNormals(dtype, target.bytes, random, [](double normal) { return normal; });
+  uint64_t inner = 1;  // elements of the dimensions behind
+  for (size_t d = target.shape.size(); d-- > 0;) {
+    const auto extent = static_cast<uint64_t>(std::max<int64_t>(target.shape[d], 1));
+    // Drawn by the extent, which the other buffer has as well.
+    const uint64_t chosen = base::CounterRandom(target.seed ^ kSecondStream, extent).Below(0, extent);
+    const bool zeros = target.shared_with_later[d] && !target.shared_with_earlier[d];
+    const bool faces = target.shared_with_earlier[d];
+    for (uint64_t line = chosen * inner; (zeros || faces) && line < count; line += extent * inner)
+      for (uint64_t i = line; i < line + inner; ++i) {
+        if (zeros) core::StoreFromDouble(dtype, target.bytes.data(), i, SignAt(second, i) * 0.0);
+        else if (count == extent || second.Below(i, kOneOf) == 0)
+          core::StoreFromDouble(dtype, target.bytes.data(), i, facing[random.Below(i, std::size(facing))]);
+      }
+    inner *= extent;
+  }
+}
+
+constexpr double kAround = 1.0 / 32;  // of a named number
+
 // The numbers themselves, with either sign, and their neighbours.
 void FillNamed(const InputTarget& target, const base::CounterRandom& random, const base::CounterRandom& second) {
   const core::DType dtype = target.buffer.dtype;
@@ -282,6 +310,20 @@ Status FillVariant(const InputTarget& target, InputVariant variant, const std::f
       WW_TRY(FillBase(target, repository));
       FillNamed(target, random, second);
       break;
+    case InputVariant::kAroundNamed:
+      Fill(dtype, bytes, [&](uint64_t i) {
+        const double value = target.named.empty() ? 1 : target.named.front();
+        return SignAt(second, i) * value * (1 + kAround * (2 * random.Uniform(i) - 1));
+      });
+      break;
+    case InputVariant::kOffset: {
+      // As far as the format still tells neighbours by a quarter of their spread.
+      const double most = dtype == core::DType::kBF16 ? 32 : 512;
+      const double offset = SignAt(second, count) * most * (0.5 + 0.5 * random.Uniform(count));
+      FillOfNormals(dtype, bytes, random, [&](double normal) { return offset + normal; });
+      break;
+    }
+    case InputVariant::kZerosFacing: FillZerosFacing(target, random, second); break;
     case InputVariant::kIntegerEqual:
     case InputVariant::kIntegerSorted:
     case InputVariant::kIntegerBeyond: return FillBase(target, repository);

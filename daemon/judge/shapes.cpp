@@ -189,6 +189,32 @@ std::vector<core::Case> LongShapes(const core::KernelSpec& spec, const core::Cas
   return shapes.Take();
 }
 
+std::vector<core::Case> AlignedShapes(const core::KernelSpec& spec, const core::Case& c, const Fits& fits) {
+  constexpr int64_t kSizes[] = {64, 32, 128, 256};
+  ShapeList shapes(spec, c, fits);
+  shapes.Add([&](const std::string&, int i, int64_t) { return kSizes[static_cast<size_t>(i) % std::size(kSizes)]; });
+  return shapes.Take();
+}
+
+std::vector<core::Case> CountedShapes(const core::KernelSpec& spec, const core::Case& c, const Fits& fits) {
+  constexpr int64_t kBlocks = 264, kCounter = 65'536;  // two for each multiprocessor of a large chip
+  const auto is_of_integers = [&](bool output) {
+    return std::any_of(spec.args.begin(), spec.args.end(), [&](const core::Argument& argument) {
+      const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+      if (buffer == nullptr || core::IsFloat(buffer->dtype) || buffer->role == core::Role::kScratch) return false;
+      return (buffer->role != core::Role::kIn) == output;
+    });
+  };
+  if (!is_of_integers(false) || !is_of_integers(true)) return {};
+  ShapeList shapes(spec, c, fits);
+  const std::set<std::string>& names = shapes.names();
+  for (const std::string& one : names)
+    shapes.Add([&](const std::string& name, int, int64_t n) {
+      return name == one ? kBlocks * kCounter + 1 : std::min<int64_t>(n, 2);
+    });
+  return shapes.Take();
+}
+
 namespace {
 
 // The elements of the largest buffer; nothing where the shape has no meaning, or takes more than a simulator has.

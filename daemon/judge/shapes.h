@@ -32,6 +32,13 @@ std::vector<core::Case> OddShapes(const core::KernelSpec& spec, const core::Case
 std::vector<core::Case> LongShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
                                    const std::vector<int64_t>& sizes, const Fits& fits = {});
 
+// All sizes multiples of what vectors and tiles ask for: there a path for aligned rows begins.
+std::vector<core::Case> AlignedShapes(const core::KernelSpec& spec, const core::Case& c, const Fits& fits);
+
+// Of kernels that count integers: so many in one dimension, with the others short, that a counter of 16 bits overflows
+// where each of a grid's blocks has one and all integers are the same.
+std::vector<core::Case> CountedShapes(const core::KernelSpec& spec, const core::Case& c, const Fits& fits);
+
 // One size so large that the largest buffer has more elements than 32 bits count, as far as the size's type holds it;
 // also more than one drawn number, and than those of `named` that may be counts of elements. Of each, smaller ones too,
 // for an original that cannot run the largest.

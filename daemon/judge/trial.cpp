@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/random.h"
 
 namespace warpwright::judge {
 namespace {
 
-constexpr uint32_t kMostUnaligned = 8;  // buffers, each by itself
+constexpr uint32_t kMostUnaligned = 8, kMostInPairs = 4;  // buffers, each by itself, and every two of them
 uint32_t BufferCount(const core::KernelSpec& spec) {
   return static_cast<uint32_t>(std::count_if(spec.args.begin(), spec.args.end(), [](const core::Argument& argument) {
     return std::holds_alternative<core::BufferArgument>(argument.kind);
@@ -33,7 +34,33 @@ InputVariant SpecialVariant(const core::KernelSpec& spec) {
   return HasIntegerOutput(spec) ? InputVariant::kSpecialNumbers : InputVariant::kSpecialValues;
 }
 
+// Numbers at which arithmetic on ordinary values may change. Those that are no sizes of tiles come first.
+std::vector<double> Thresholds(const std::vector<double>& named) {
+  constexpr size_t kMost = 4;
+  constexpr double kLeast = 0x1.0p-20, kLargest = 100;
+  std::vector<double> numbers;
+  for (const double number : named) {
+    const double magnitude = std::fabs(number);
+    const bool known = std::find(numbers.begin(), numbers.end(), magnitude) != numbers.end();
+    if (magnitude >= kLeast && magnitude <= kLargest && magnitude != 1 && !known) numbers.push_back(magnitude);
+  }
+  const auto of_tile = [](double number) { return number >= 4 && std::exp2(std::ilogb(number)) == number; };
+  std::stable_partition(numbers.begin(), numbers.end(), [&](double number) { return !of_tile(number); });
+  if (numbers.size() > kMost) numbers.resize(kMost);
+  return numbers;
+}
+
 }  // namespace
+
+std::vector<Placing> PlacingsOf(const core::KernelSpec& spec) {
+  const uint32_t all = BufferCount(spec), buffers = std::min(all, kMostUnaligned);
+  std::vector<Placing> placings = {{Pointers::kTwice}};
+  if (all > kMostInPairs) placings.push_back({Pointers::kMixed});
+  for (uint32_t i = 0; i < buffers && buffers > 1; ++i) placings.push_back({Pointers::kSome, 1u << i});
+  for (uint32_t i = 0; i < buffers && buffers > 2 && all <= kMostInPairs; ++i)
+    for (uint32_t j = 0; j < i; ++j) placings.push_back({Pointers::kSome, 1u << i | 1u << j});
+  return placings;
+}
 
 bool HasNarrowAlignment(const core::KernelSpec& spec) {
   return std::any_of(spec.args.begin(), spec.args.end(), [](const core::Argument& argument) {
@@ -48,7 +75,12 @@ std::string Trial::Describe() const {
   if (pointers == Pointers::kLeast) text += ", pointers at their least alignment";
   if (pointers == Pointers::kTwice) text += ", pointers at twice their least alignment";
   if (pointers == Pointers::kMixed) text += ", some pointers at their least alignment";
-  if (pointers == Pointers::kOne) text += fmt::format(", buffer {} alone at its least alignment", unaligned);
+  if (pointers == Pointers::kSome) {
+    std::string numbers;
+    for (uint32_t i = 0; i < kMostUnaligned; ++i)
+      if ((unaligned >> i & 1) != 0) numbers += fmt::format("{}{}", numbers.empty() ? "" : " and ", i);
+    text += fmt::format(", buffer {} alone at its least alignment", numbers);
+  }
   return text;
 }
 
@@ -70,7 +102,7 @@ int64_t PointerOffset(const Trial& trial, const core::BufferArgument& buffer, si
     case Pointers::kAligned: return 0;
     case Pointers::kLeast: return least;
     case Pointers::kTwice: return 2 * least < kAllocators ? 2 * least : 0;
-    case Pointers::kOne: return index == trial.unaligned ? least : 0;
+    case Pointers::kSome: return index < kMostUnaligned && (trial.unaligned >> index & 1) != 0 ? least : 0;
     case Pointers::kMixed: return (trial.seed >> (index % 64) & 1) != 0 ? least : 0;
   }
   return 0;
@@ -104,7 +136,7 @@ bool NeedsSize(const Trial& trial) {
 // no ordinary numbers, and places of pointers. Lognormal numbers are all positive: their sums are as long as they get.
 bool NeedsProductionSize(const Trial& trial) {
   return NeedsSize(trial) || HasSpecialInputs(trial) || trial.variant == InputVariant::kLognormal ||
-         (trial.check == core::Check::kPointerOffset && trial.pointers != Pointers::kOne);
+         (trial.check == core::Check::kPointerOffset && trial.pointers != Pointers::kSome);
 }
 
 bool HasSpecialInputs(const Trial& trial) {
@@ -112,6 +144,7 @@ bool HasSpecialInputs(const Trial& trial) {
     case InputVariant::kSpecialValues:
     case InputVariant::kSpecialNumbers:
     case InputVariant::kSpecialFinite:
+    case InputVariant::kZerosFacing:
     case InputVariant::kMaxFinite:
     case InputVariant::kTiny:
     case InputVariant::kSubnormal: return true;
@@ -131,18 +164,10 @@ std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c,
   for (int i = 0; i < (full ? 3 : 1); ++i) add(core::Check::kSecretSeed, InputVariant::kBase);
   if (HasNarrowAlignment(spec)) {
     add(core::Check::kPointerOffset, InputVariant::kBase).pointers = Pointers::kLeast;
-    for (const Pointers pointers : {Pointers::kTwice, Pointers::kMixed}) {
-      if (!full) break;
+    for (const Placing& placing : full ? PlacingsOf(spec) : std::vector<Placing>()) {
       Trial& trial = add(core::Check::kPointerOffset, InputVariant::kBase);
-      trial.pointers = pointers;
-      trial.bare = true;
-    }
-    // A path that looks at all addresses but one.
-    const uint32_t buffers = full ? std::min(BufferCount(spec), kMostUnaligned) : 0;
-    for (uint32_t i = 0; i < buffers && buffers > 1; ++i) {
-      Trial& trial = add(core::Check::kPointerOffset, InputVariant::kBase);
-      trial.pointers = Pointers::kOne;
-      trial.unaligned = i;
+      trial.pointers = placing.pointers;
+      trial.unaligned = placing.unaligned;
       trial.bare = true;
     }
   }
@@ -159,6 +184,8 @@ std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c,
   add(core::Check::kSpecialValues, SpecialVariant(spec));
   if (!full) return trials;
   add(core::Check::kSpecialValues, InputVariant::kMaxFinite);
+  if (SpecialVariant(spec) == InputVariant::kSpecialValues)
+    add(core::Check::kSpecialValues, InputVariant::kZerosFacing);
   add(core::Check::kNeedle, InputVariant::kDominant);
   // Atomic additions of floats flush subnormal numbers: where any order of sums is allowed, they are expected.
   const bool flushes = spec.allow.contains(core::Allow::kNondeterministic);
@@ -168,7 +195,7 @@ std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c,
   for (const InputVariant variant :
        {InputVariant::kNormal, InputVariant::kUniform, InputVariant::kPareto, InputVariant::kLognormal,
         InputVariant::kConstant, InputVariant::kTies, InputVariant::kSorted, InputVariant::kWide,
-        InputVariant::kBufferScales, InputVariant::kZeroRuns, InputVariant::kEqualRows}) {
+        InputVariant::kBufferScales, InputVariant::kZeroRuns, InputVariant::kOffset, InputVariant::kEqualRows}) {
     if (variant == InputVariant::kEqualRows && flushes) continue;  // one of its rows is subnormal
     add(core::Check::kDistributions, variant);
   }
@@ -177,6 +204,8 @@ std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c,
     trial.named = named;
     trial.bare = true;
   }
+  for (const double number : Thresholds(named))
+    add(core::Check::kDistributions, InputVariant::kAroundNamed).named = {number};
   return trials;
 }
 

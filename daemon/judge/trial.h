@@ -18,7 +18,7 @@ enum class Pointers : uint8_t {
   kLeast,  // every buffer at the smallest alignment
   kTwice,  // at twice that
   kMixed,  // some at the smallest
-  kOne,    // one buffer alone at the smallest
+  kSome,   // those of `unaligned` at the smallest, and no other
 };
 
 struct Trial {
@@ -27,7 +27,7 @@ struct Trial {
   InputVariant variant = InputVariant::kBase;
   uint64_t seed = 1;
   Pointers pointers = Pointers::kAligned;
-  uint32_t unaligned = 0;              // the buffer of Pointers::kOne
+  uint32_t unaligned = 0;              // the buffers of Pointers::kSome, a bit for each
   std::vector<double> named = {};      // of InputVariant::kNamed
   bool bare = false;                   // only the original's output is needed: no truth, no conditioning
   bool careful = false;                // the truth as well where it is usually not asked for: of special values
@@ -53,6 +53,13 @@ bool NeedsProductionSize(const Trial& trial);
 bool HasSpecialInputs(const Trial& trial);
 // Whether the original's output is all that such a trial is compared with.
 bool LacksTruth(const Trial& trial);
+
+// Where buffers may lie other than all at their least alignment: a path may look at all addresses but one, or but two.
+struct Placing {
+  Pointers pointers = Pointers::kAligned;
+  uint32_t unaligned = 0;
+};
+std::vector<Placing> PlacingsOf(const core::KernelSpec& spec);
 
 // Whether callers may pass pointers that are aligned less than allocators do.
 bool HasNarrowAlignment(const core::KernelSpec& spec);

@@ -357,6 +357,51 @@ TEST(Inputs, SmallNumbersRunsAndNamedNumbersOccur) {
     EXPECT_GT(std::count(named.begin(), named.end(), number), 100);
     EXPECT_GT(std::count(named.begin(), named.end(), -number), 20);
   }
+  const auto around = values(judge::InputVariant::kAroundNamed, std::span(numbers).last(1));
+  size_t below = 0, negative = 0;
+  for (const double v : around) {
+    EXPECT_NEAR(std::fabs(v), 88.5, 88.5 / 32);
+    below += std::fabs(v) < 88.5;
+    negative += v < 0;
+  }
+  EXPECT_NEAR(static_cast<double>(below), 0.5 * static_cast<double>(around.size()), 0.1 * around.size());
+  EXPECT_NEAR(static_cast<double>(negative), 0.5 * static_cast<double>(around.size()), 0.1 * around.size());
+}
+
+TEST(Inputs, OffsetsAreLargeAgainstTheirSpread) {
+  for (const core::DType dtype : {core::DType::kF32, core::DType::kF16, core::DType::kBF16}) {
+    const core::KernelSpec spec = ElementwiseSpec(dtype, 4000);
+    const auto inputs = *judge::MakeInputs(spec, spec.cases[0], judge::InputVariant::kOffset, 5, "");
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < 4000; ++i) {
+      const double v = core::LoadAsDouble(dtype, inputs[1].bytes.data(), i);
+      sum += v / 4000;
+      squares += v * v / 4000;
+    }
+    EXPECT_GT(std::fabs(sum), dtype == core::DType::kBF16 ? 15 : 250) << core::Name(dtype);
+    EXPECT_NEAR(std::sqrt(squares - sum * sum), 1, 0.2) << core::Name(dtype);
+  }
+}
+
+// In every product of a row with a column, by the manifest's names of the extents.
+TEST(Inputs, ZerosFaceWhatIsNotFinite) {
+  core::KernelSpec spec = SoftmaxSpec(40, 30);
+  spec.args.push_back(Arg("b", Buffer(core::DType::kF32, {"C", "M"}, core::Role::kIn)));
+  spec.args.push_back(Arg("M", core::ScalarArgument{core::DType::kI32, {}}));
+  spec.cases[0].scalars["M"] = int64_t{50};
+  const auto inputs = *judge::MakeInputs(spec, spec.cases[0], judge::InputVariant::kZerosFacing, 5, "");
+  const auto at = [&](size_t buffer, size_t i) {
+    return core::LoadAsDouble(core::DType::kF32, inputs[buffer].bytes.data(), i);
+  };
+  size_t facing = 0, hidden = 0;
+  for (size_t c = 0; c < 30; ++c) {
+    const bool zeros = at(1, c) == 0;
+    for (size_t n = 0; n < 40; ++n) EXPECT_EQ(at(1, n * 30 + c) == 0, zeros);
+    for (size_t m = 0; m < 50; ++m) (zeros ? facing : hidden) += !std::isfinite(at(2, c * 50 + m));
+  }
+  EXPECT_GT(facing, 0u);
+  EXPECT_LT(facing, 25u) << "other columns show that the rest is right";
+  EXPECT_EQ(hidden, 0u);
 }
 
 TEST(NormalsAt, AreThoseOfOneByOneInEveryBit) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "tests/support/computation_builder.h"
 #include "tests/support/computation_samples.h"
@@ -253,6 +254,30 @@ TEST(Shapes, DecisionsAreTakenTheOtherWay) {
   EXPECT_TRUE(judge::DecidedShapes(spec, c, {{24, 503, true}}, [](const core::Case&) { return false; }).empty());
 }
 
+TEST(Shapes, ThatAreCountedHaveManyIntegersForEachBlock) {
+  core::KernelSpec spec = ElementwiseSpec(core::DType::kU8, 1000);
+  const auto many = judge::CountedShapes(spec, spec.cases[0], {});
+  ASSERT_EQ(many.size(), 1u);
+  EXPECT_GT(std::get<int64_t>(many[0].scalars.at("n")), 132 * 65'536);
+  const auto fits = [](const core::Case& c) { return std::get<int64_t>(c.scalars.at("n")) < 6'000'000; };
+  EXPECT_LT(std::get<int64_t>(judge::CountedShapes(spec, spec.cases[0], fits).at(0).scalars.at("n")), 6'000'000);
+  spec.args[0].kind = Buffer(core::DType::kF32, {"n"}, core::Role::kOut);
+  EXPECT_TRUE(judge::CountedShapes(spec, spec.cases[0], {}).empty()) << "nothing is counted";
+}
+
+// Each by itself, and every two of three: what asks for some of the addresses does not see the others.
+TEST(Trials, EveryTwoBuffersAreUnalignedByThemselves) {
+  core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 1000);
+  spec.args.push_back(Arg("more", Buffer(core::DType::kF32, {"n"}, core::Role::kIn)));
+  std::set<uint32_t> some;
+  for (const judge::Placing& placing : judge::PlacingsOf(spec))
+    if (placing.pointers == judge::Pointers::kSome) some.insert(placing.unaligned);
+  EXPECT_EQ(some, (std::set<uint32_t>{0b001, 0b010, 0b100, 0b011, 0b101, 0b110}));
+  const auto aligned = judge::AlignedShapes(spec, spec.cases[0], {});
+  ASSERT_EQ(aligned.size(), 1u);
+  EXPECT_EQ(std::get<int64_t>(aligned[0].scalars.at("n")) % 32, 0);
+}
+
 TEST(Trials, BuffersBeginAsTheManifestAllows) {
   core::BufferArgument buffer;
   buffer.alignment = 4;
@@ -264,8 +289,11 @@ TEST(Trials, BuffersBeginAsTheManifestAllows) {
   EXPECT_EQ(offset(judge::Pointers::kTwice), 8);
   EXPECT_EQ(offset(judge::Pointers::kMixed, 0), 0);
   EXPECT_EQ(offset(judge::Pointers::kMixed, 1), 4);
-  EXPECT_EQ(judge::PointerOffset({.c = {}, .pointers = judge::Pointers::kOne, .unaligned = 1}, buffer, 1), 4);
-  EXPECT_EQ(judge::PointerOffset({.c = {}, .pointers = judge::Pointers::kOne, .unaligned = 1}, buffer, 0), 0);
+  const judge::Trial some{.c = {}, .pointers = judge::Pointers::kSome, .unaligned = 0b101};
+  EXPECT_EQ(judge::PointerOffset(some, buffer, 0), 4);
+  EXPECT_EQ(judge::PointerOffset(some, buffer, 1), 0);
+  EXPECT_EQ(judge::PointerOffset(some, buffer, 2), 4);
+  EXPECT_EQ(some.Describe(), ", buffer 0 and 2 alone at its least alignment");
   buffer.alignment = 256;
   for (const auto pointers : {judge::Pointers::kLeast, judge::Pointers::kTwice, judge::Pointers::kMixed})
     EXPECT_EQ(offset(pointers, 1), 0);
