@@ -526,6 +526,10 @@ Result<core::Verdict> CandidateEvaluation::Run() {
     }
     WW_ASSIGN(failure, shapes_.Long(cheapest, sizes_));
     if (failure) return *failure;
+    WW_ASSIGN(failure, shapes_.Unaligned(cheapest));
+    if (failure) return *failure;
+    WW_ASSIGN(failure, shapes_.Counted(cheapest));
+    if (failure) return *failure;
     WW_ASSIGN(failure, shapes_.Decided(cheapest));
     if (failure) return *failure;
     WW_ASSIGN(failure, shapes_.Tiled(cheapest));

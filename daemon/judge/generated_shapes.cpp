@@ -17,7 +17,8 @@ namespace {
 constexpr uint64_t kOddShapeBytesFactor = 2;
 constexpr double kOddShapeWorkFactor = 1.25;
 constexpr uint64_t kLeastOddShapeBytes = 1u << 20, kLeastOddShapeInstructions = 5'000'000;
-constexpr uint64_t kNeighbours = 2;  // of a case, among its odd shapes: the first
+constexpr uint64_t kNeighbours = 2;     // of a case, among its odd shapes: the first
+constexpr uint64_t kCountedFactor = 4;  // of the work that a long shape may take
 constexpr uint64_t kTiledInstructions = 15'000'000, kDecisionInstructions = 1'000'000;
 constexpr uint64_t kFaultInstructions = 200'000'000;   // of the original, to see whether it faults
 constexpr uint64_t kSampledInstructions = 60'000'000;  // of a candidate there: it may use a block for every short row
@@ -189,6 +190,45 @@ Result<Failure> GeneratedShapes::Long(const core::Case& c, const std::vector<int
                       .seed = seeds.Bits(index++),
                       .bare = true,
                       .sample_instructions = kSampledInstructions};
+    WW_ASSIGN(Failure failure, TryShape(trial, budget));
+    if (failure) return failure;
+  }
+  return Failure();
+}
+
+Result<Failure> GeneratedShapes::Unaligned(const core::Case& c) {
+  if (!HasNarrowAlignment(state_.spec)) return Failure();
+  const Budget budget = OddBudget(c);
+  for (const core::Case& shape : AlignedShapes(state_.spec, c, [&](const core::Case& s) { return Fits(s, budget); })) {
+    std::vector<Placing> placings = PlacingsOf(state_.spec);
+    placings.push_back({Pointers::kLeast});
+    for (const Placing& placing : placings) {
+      const Trial trial{.check = core::Check::kOddShape,
+                        .c = shape,
+                        .seed = secret_,
+                        .pointers = placing.pointers,
+                        .unaligned = placing.unaligned,
+                        .bare = true};
+      WW_ASSIGN(Failure failure, TryShape(trial, budget));
+      if (failure) return failure;
+    }
+  }
+  return Failure();
+}
+
+Result<Failure> GeneratedShapes::Counted(const core::Case& c) {
+  if (!IntegerVariantApplies(state_.spec)) return Failure();
+  const Budget budget{state_.options.max_long_bytes, kCountedFactor * state_.options.max_long_instructions};
+  const base::CounterRandom seeds(secret_, 84);
+  uint64_t index = 0;
+  const auto fits = [&](const core::Case& shape) { return Fits(shape, budget); };
+  for (core::Case& shape : CountedShapes(state_.spec, c, fits)) {
+    const Trial trial{.check = core::Check::kOddShape,
+                      .c = std::move(shape),
+                      .variant = InputVariant::kIntegerEqual,
+                      .seed = seeds.Bits(index++),
+                      .bare = true,
+                      .sample_instructions = 2 * budget.instructions};
     WW_ASSIGN(Failure failure, TryShape(trial, budget));
     if (failure) return failure;
   }

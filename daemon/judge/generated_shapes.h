@@ -22,6 +22,10 @@ class GeneratedShapes {
   Result<Failure> Odd(const core::Case& c, VerificationLevel effort);
   // Where a path begins that declared sizes never take; `sizes`: numbers that the candidate names.
   Result<Failure> Long(const core::Case& c, const std::vector<int64_t>& sizes);
+  // Buffers that are aligned less than others, at sizes that ask for vectors.
+  Result<Failure> Unaligned(const core::Case& c);
+  // Where narrow counters overflow.
+  Result<Failure> Counted(const core::Case& c);
   // Where what the candidate's kernels decide for all of their threads would be decided otherwise.
   Result<Failure> Decided(const core::Case& c);
   // Some blocks at sizes that are too much work: a fault, such as a race, that the original's have not.

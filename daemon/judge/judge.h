@@ -31,7 +31,8 @@
 //                            (full) n-1 and n+1 at other alignments too, zero where it empties every output, more than
 //                            65,535 in each dimension and 2^20 elements in all, squares of powers of two, sizes that
 //                            the candidate names. What takes more than its budget is halved until it fits (shapes.h);
-//                            on a GPU, sizes at which the original faults when it is simulated prove nothing
+//                            on a GPU, sizes at which the original faults when it is simulated prove nothing;
+//                            (full) buffers aligned less than others at multiples of 32, and millions of equal integers
 //                            (full) more elements than 32 bits count, in sparse memory, by samples of both sides
 //                            (huge_shapes.h)
 //   other-scalars            (full) floating-point scalars that the manifest does not give, each by itself
