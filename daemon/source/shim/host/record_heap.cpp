@@ -83,13 +83,20 @@ void GiveBack(void* content) {
 
 namespace {
 
-std::vector<Block*> AllBlocks() {
+// Those in use, by their addresses. The list is on this heap as well: it is made at once, of what was there before it.
+std::vector<Block*> BlocksInUse() {
   std::vector<Block*> blocks;
-  for (size_t at = 0; at < used;) {
-    Block* block = reinterpret_cast<Block*>(arena + at);
-    blocks.push_back(block);
-    at += sizeof(Block) + block->room;
-  }
+  const auto each = [](auto visit) {
+    for (size_t at = 0, end = used; at < end;) {
+      Block* block = reinterpret_cast<Block*>(arena + at);
+      if (block->bytes != 0) visit(block);
+      at += sizeof(Block) + block->room;
+    }
+  };
+  size_t count = 1;  // itself
+  each([&](Block*) { ++count; });
+  blocks.reserve(count);
+  each([&](Block* block) { blocks.push_back(block); });
   return blocks;
 }
 
@@ -101,14 +108,14 @@ Block* BlockAt(const std::vector<Block*>& blocks, const char* word) {
   const auto after = std::upper_bound(blocks.begin(), blocks.end(), reinterpret_cast<Block*>(pointer));
   if (after == blocks.begin()) return nullptr;
   Block* block = *std::prev(after);
-  return block->bytes == 0 ? nullptr : block;
+  return pointer <= ContentOf(block) + block->bytes ? block : nullptr;
 }
 
 }  // namespace
 
 // With the contents of all blocks that they lead to.
 std::string WithHeap(std::string variables) {
-  const std::vector<Block*> blocks = AllBlocks();
+  const std::vector<Block*> blocks = BlocksInUse();
   std::set<Block*> reached;
   for (size_t at = 0; at + 8 <= variables.size() && variables.size() < kMostCompared; at += 8) {
     Block* block = BlockAt(blocks, variables.data() + at);
@@ -124,7 +131,7 @@ const char* stack_end = nullptr;
 std::map<size_t, std::string> HiddenBlocks() {
   std::set<Block*> reached;
   std::vector<Block*> open;
-  const std::vector<Block*> blocks = AllBlocks();
+  const std::vector<Block*> blocks = BlocksInUse();
   const auto follow = [&](const char* begin, const char* end) {
     begin += (8 - reinterpret_cast<size_t>(begin) % 8) % 8;
     for (; begin + 8 <= end; begin += 8) {
@@ -155,7 +162,7 @@ std::map<size_t, std::string> HiddenBlocks() {
   std::map<size_t, std::string> hidden;
   size_t bytes = 0;
   for (Block* block : blocks) {
-    if (block->bytes == 0 || reached.count(block) != 0 || (bytes += block->bytes) > kMostCompared) continue;
+    if (reached.count(block) != 0 || (bytes += block->bytes) > kMostCompared) continue;
     hidden.emplace(reinterpret_cast<size_t>(block), std::string(ContentOf(block), block->bytes));
   }
   return hidden;
