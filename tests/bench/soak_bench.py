@@ -3,8 +3,10 @@
 
 usage: soak_bench.py [BUILD] [--days 7] [--seconds-per-day 60] [--repositories 8] [--faults 0.05] [--program PROGRAM]
        soak_bench.py [BUILD] --valgrind
+       soak_bench.py --judge RESULT.json
 
-Prints one JSON object: for each day the median of the daemon's memory (resident; of it anonymous, which is the heap), descriptors, threads,
+Exits with 1 if something grew by more than GROWTH allows, if GitHub was sent an invalid request, or if the daemon did not end by itself; --judge
+does the same with a result from before. Prints one JSON object: for each day the median of the daemon's memory (resident; of it anonymous, which is the heap), descriptors, threads,
 and the sizes of its state and its stores, and how much they grew after what is kept for three days, the webhooks, had reached its limit.
 Mirrors, which grow by what people push, are counted apart. In a day every repository is pushed to three times without a kernel, and four
 kernels change; all are looked at each second, webhooks come 20 times a second, and a night begins. The daemon's date runs as fast as the days
@@ -27,7 +29,35 @@ from fleet import Fleet, wait_for
 FIGURES = ("resident_kib", "anonymous_kib", "descriptors", "threads", "state_kib", "mirrors_kib", "store_kib", "store_log_kib", "trajectories_kib", "trees")
 WEBHOOKS_PER_SECOND = 20
 KEPT_JOBS, KEPT_TASKS = 5000, 100  # service/store.h, app/optimize.cpp
+# From the fifth day to the last, at most; where a figure is small, also so much more (a descriptor of a connection, a page of SQLite).
+GROWTH = {"resident_kib": (1.05, 0), "anonymous_kib": (1.10, 256), "descriptors": (1.0, 4), "threads": (1.0, 2), "state_kib": (1.10, 0),
+          "store_kib": (1.10, 64), "store_log_kib": (1.10, 512), "trajectories_kib": (1.10, 64), "trees": (1.0, 4)}
 SETTLED = 4  # days, counted from 0: the fifth is the first on which as many webhooks are forgotten as come
+
+
+def faults_of(result):
+    """What is wrong with a result, a line each."""
+    days, faults = result["by_day"], []
+    if len(days) < SETTLED + 2:
+        return ["%d days are too few: the %dth is the first that is compared, with a later one" % (len(days), SETTLED + 1)]
+    for name, (factor, more) in GROWTH.items():
+        first, last = days[SETTLED][name], days[-1][name]
+        if last > first * factor + more:
+            faults.append("%s grew from %g on day %d to %g on day %d, more than x %g + %g" % (name, first, SETTLED + 1, last, len(days), factor, more))
+    if result["exit_code"] != 0:
+        faults.append("the daemon ended with exit code %d" % result["exit_code"])
+    if result["forge"]["violations"]:
+        faults.append("GitHub was sent %s" % result["forge"]["violations"])
+    if not result["counts"]["job_finished"]:
+        faults.append("no job was finished: this was no week of work")
+    return faults
+
+
+def judge(result):
+    faults = faults_of(result)
+    for fault in faults:
+        print("soak_bench.py: " + fault, file=sys.stderr)
+    return 1 if faults else 0
 
 
 def valgrind(options):
@@ -109,7 +139,7 @@ def soak(options):
         result["forge"] = {"requests": saw["requests"], "violations": saw["violations"],
                            "pull_requests": sum(len(r["pulls"]) for r in saw["repositories"].values())}
     print(json.dumps(result, indent=1))
-    return 0 if result["exit_code"] == 0 and not saw["violations"] else 1
+    return judge(result)
 
 
 def main():
@@ -121,7 +151,11 @@ def main():
     parser.add_argument("--faults", type=float, default=0.05)
     parser.add_argument("--program")
     parser.add_argument("--valgrind", action="store_true")
+    parser.add_argument("--judge", metavar="RESULT.json")
     options = parser.parse_args()
+    if options.judge:
+        with open(options.judge, encoding="utf-8") as file:
+            return judge(json.load(file))
     return valgrind(options) if options.valgrind else soak(options)
 
 
