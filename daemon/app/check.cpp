@@ -35,22 +35,30 @@ void CompareSignature(const core::KernelSpec& spec, const core::EntryInfo& entry
         "list every parameter but streams, in the order of the signature");
     return;
   }
+  std::string signature;
+  for (const auto& parameter : parameters) signature += (signature.empty() ? "" : ", ") + parameter.name;
   for (size_t i = 0; i < spec.args.size(); ++i) {
     const core::Argument& argument = spec.args[i];
     const core::ParameterInfo& parameter = parameters[i];
     const bool buffer = std::holds_alternative<core::BufferArgument>(argument.kind);
     if (argument.name != parameter.name && !parameter.name.empty())
       complain(argument.line,
-               fmt::format("argument {} is named '{}', but '{}' in the source", i + 1, argument.name, parameter.name));
+               fmt::format("argument {} is named '{}', but '{}' in the source", i + 1, argument.name, parameter.name),
+               "name them in the order of the signature: " + signature);
     if (buffer != parameter.is_pointer)
-      complain(argument.line, fmt::format("'{}' is a {} in the source ({})", argument.name,
-                                          parameter.is_pointer ? "pointer" : "scalar", parameter.type));
+      complain(argument.line,
+               fmt::format("'{}' is a {} in the source ({})", argument.name,
+                           parameter.is_pointer ? "pointer" : "scalar", parameter.type),
+               parameter.is_pointer ? "write {buffer: f32, shape: [N], role: in}" : "write {scalar: i32}");
     const core::DType dtype = std::visit([](const auto& kind) { return kind.dtype; }, argument.kind);
     if (buffer == parameter.is_pointer && parameter.dtype && *parameter.dtype != dtype)
-      complain(argument.line, fmt::format("'{}' is {} in the source ({}), but {} in the manifest", argument.name,
-                                          core::Name(*parameter.dtype), parameter.type, core::Name(dtype)));
+      complain(argument.line,
+               fmt::format("'{}' is {} in the source ({}), but {} in the manifest", argument.name,
+                           core::Name(*parameter.dtype), parameter.type, core::Name(dtype)),
+               fmt::format("write {}", core::Name(*parameter.dtype)));
     if (buffer && parameter.is_const && std::get<core::BufferArgument>(argument.kind).role != core::Role::kIn)
-      complain(argument.line, fmt::format("'{}' is const in the source; its role must be in", argument.name));
+      complain(argument.line, fmt::format("'{}' is const in the source; its role must be in", argument.name),
+               "write role: in");
   }
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -97,6 +98,10 @@ Result<int> Import(llm::Exchange& exchange, const std::string& file) {
 }  // namespace
 
 Result<int> RunExchange(const ExchangeOptions& options) {
+  std::error_code error;
+  if (options.action != ExchangeAction::kImport && !std::filesystem::is_directory(options.folder, error))
+    return Fail(ErrorCode::kUsage, fmt::format("there is no exchange in {}: no such folder", options.folder),
+                "name the folder of --model offline:FOLDER; a run that asks makes it");
   llm::Exchange exchange(options.folder);
   switch (options.action) {
     case ExchangeAction::kList: return List(exchange, options.json);

@@ -1,4 +1,6 @@
 // warpwright: options and help. The commands are in cli/<command>.cpp.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -8,6 +10,7 @@
 #include "base/page_reuse.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/misspelt.h"
 #include "cli/nightly.h"
 #include "cli/serve.h"
 #include "cli/version.h"
@@ -16,6 +19,8 @@
 
 namespace warpwright::cli {
 namespace {
+
+constexpr double kMostMinutes = 100'000;
 
 // Options about the machine rather than a repository's kernels.
 void AddMachine(CLI::App* command, CommonOptions& options) {
@@ -135,7 +140,13 @@ struct Program {
     command->add_option("--max-rounds", optimize.max_rounds, "Overrides the manifest's policy")
         ->check(CLI::Range(1, 1000));
     command->add_option("--max-minutes", optimize.max_minutes, "Per kernel; overrides the manifest's policy")
-        ->check(CLI::PositiveNumber);
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+              double minutes = 0;
+              const bool good = CLI::detail::lexical_cast(text, minutes) && minutes > 0 && minutes <= kMostMinutes;
+              return good ? std::string() : fmt::format("'{}' is no number of minutes above 0, such as 3", text);
+            },
+            "MINUTES"));
     command->add_flag("--again", optimize.again, "Restart finished tasks");
     command->add_option("--carry", optimize.carry,
                         "Carry the result of this commit over to --revision, where only the rest of its file changed");
@@ -345,6 +356,12 @@ int Main(int argc, char** argv) {
   try {
     program.app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
+    const bool asked = dynamic_cast<const CLI::Success*>(&e) != nullptr;  // for help
+    if (const auto misspelt = FindMisspelt(program.app, {argv + 1, argv + argc}); misspelt && !asked) {
+      std::fprintf(stderr, "warpwright: %s\n", misspelt->Format().c_str());
+      ReportToRunner(*misspelt);
+      return kExitUsage;
+    }
     const int code = program.app.exit(e);
     if (code == 0) return kExitDone;
     ReportToRunner({.code = ErrorCode::kUsage, .message = e.what(), .remedy = "see `warpwright --help`"});

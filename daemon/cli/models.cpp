@@ -213,6 +213,10 @@ Result<app::TeamSource> MakeTeamSource(const ModelOptions& options, const app::W
   }
   const fs::path transcripts = options.transcripts.empty() ? fs::path() : fs::absolute(options.transcripts);
   const fs::path replayed = ReplayedFolder(staff);
+  // Without it every question would find no answer, and the run would end as if nothing had been asked.
+  if (std::error_code error; !replayed.empty() && !fs::is_directory(replayed, error))
+    return Fail(ErrorCode::kUsage, fmt::format("there is no folder {} to replay", replayed.string()),
+                "name the folder that --transcripts of the recorded run wrote");
   std::shared_ptr<app::KeptSecrets> secrets;
   if (!transcripts.empty() || !replayed.empty()) {
     WW_ASSIGN(secrets, app::KeptSecrets::Open(replayed, transcripts));

@@ -358,7 +358,7 @@ Status CheckServable(const config::OperatorConfig& config) {
     return refuse("listen", valid.error());
   if (config.nights_at.empty()) return {};
   if (const auto nights = nights::ParseCron(config.nights_at, config.nights_zone); !nights)
-    return refuse("nights.at", nights.error());
+    return refuse("nights", nights.error());
   return {};
 }
 

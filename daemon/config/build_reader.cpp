@@ -47,7 +47,8 @@ class BuildReader {
   // False: noted.
   bool IsShort(const YamlNode& node, std::string_view key, size_t count) {
     if (count <= kMaxBuildItems) return true;
-    diagnostics_.Add(node, fmt::format("'{}' has {} items; at most {} are possible", key, count, kMaxBuildItems));
+    diagnostics_.Add(node, fmt::format("'{}' has {} items; at most {} are possible", key, count, kMaxBuildItems),
+                     "leave out what these kernels do not need");
     return false;
   }
 
@@ -80,8 +81,10 @@ class BuildReader {
     for (const auto& [key, value] : node.entries()) {
       const std::string shown = key.text().substr(0, 100);
       if (!IsDefine(key.text(), "")) {
-        diagnostics_.Add(key, IsCompilersOwn(key.text()) ? fmt::format("'{}' is defined by the compiler itself", shown)
-                                                         : fmt::format("'{}' is not the name of a macro", shown));
+        diagnostics_.Add(key,
+                         IsCompilersOwn(key.text()) ? fmt::format("'{}' is defined by the compiler itself", shown)
+                                                    : fmt::format("'{}' is not the name of a macro", shown),
+                         IsCompilersOwn(key.text()) ? "remove it" : "write NAME: value; -DNAME is NAME: 1");
       } else if ((!value.IsScalar() && !value.IsNull()) || !IsDefine(key.text(), value.text())) {
         diagnostics_.Add(value.IsNull() ? key : value,
                          fmt::format("the value of '{}' cannot be passed to compilers", shown),

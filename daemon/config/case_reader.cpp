@@ -29,7 +29,7 @@ std::vector<core::Case> CaseReader::Read(const YamlNode& node) {
     return cases;
   }
   if (node.items().size() > kMaxCases) {
-    diagnostics_.Add(node, fmt::format("more than {} cases", kMaxCases));
+    diagnostics_.Add(node, fmt::format("more than {} cases", kMaxCases), "keep the sizes that matter");
     return cases;
   }
   std::set<std::string> names;
@@ -91,8 +91,11 @@ void CaseReader::CheckKeys(const YamlNode& node) {
   for (const core::Argument& argument : arguments_)
     if (std::holds_alternative<core::ScalarArgument>(argument.kind)) known.push_back(argument.name);
   for (const auto& [key, value] : node.entries())
-    if (std::find(known.begin(), known.end(), key.text()) == known.end())
-      diagnostics_.Add(UnknownName(key, "scalar argument or key", key.text(), known));
+    if (std::find(known.begin(), known.end(), key.text()) == known.end()) {
+      Error unknown = UnknownName(key, "scalar argument or key", key.text(), known);
+      unknown.remedy += "; or declare it as a scalar under 'args', if the entry takes it";
+      diagnostics_.Add(std::move(unknown));
+    }
 }
 
 void CaseReader::ReadProperties(const YamlNode& node, const std::string& automatic, core::Case& c) {
@@ -107,7 +110,8 @@ void CaseReader::ReadProperties(const YamlNode& node, const std::string& automat
     if (!(c.weight >= 0) || c.weight > 1e9) {
       diagnostics_.Add(
           *weight,
-          fmt::format("the weight is {}; it must be from 0 (verified, its time does not count) to 1e9", c.weight));
+          fmt::format("the weight is {}; it must be from 0 (verified, its time does not count) to 1e9", c.weight),
+          "write 1, or more for a case that matters more");
       c.weight = 1;
     }
   }

@@ -32,9 +32,13 @@ std::optional<core::Expression> ExpressionReader::Read(const YamlNode& node) {
 void ExpressionReader::CheckVariable(const YamlNode& node, const std::string& name) {
   if (std::find(integer_names_.begin(), integer_names_.end(), name) != integer_names_.end()) return;
   if (std::find(float_names_.begin(), float_names_.end(), name) != float_names_.end())
-    return diagnostics_.Add(node, fmt::format("'{}' is a floating scalar; expressions use integer ones", name));
+    return diagnostics_.Add(node, fmt::format("'{}' is a floating scalar; expressions use integer ones", name),
+                            "use an integer scalar, or a number");
   std::vector<std::string_view> names(integer_names_.begin(), integer_names_.end());
-  diagnostics_.Add(UnknownName(node, "integer scalar", name, names));
+  Error unknown = UnknownName(node, "integer scalar", name, names);
+  const std::string declared = fmt::format("declare '{}: {{scalar: i32}}' under 'args'", name);
+  unknown.remedy = unknown.remedy.empty() || names.empty() ? declared : unknown.remedy + "; or " + declared;
+  diagnostics_.Add(std::move(unknown));
 }
 std::vector<core::Expression> ExpressionReader::ReadList(const YamlNode& node, std::string_view what, size_t least,
                                                          size_t most) {

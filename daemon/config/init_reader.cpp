@@ -19,7 +19,8 @@ core::Init InitReader::Read(const YamlNode& node, core::DType dtype) {
     if (!init.path.empty())
       if (Status status = CheckRepositoryPath(init.path); !status)
         diagnostics_.Add(*file, status.error().message, status.error().remedy);
-    if (node.entries().size() > 2) diagnostics_.Add(node, "an init from a file has the keys 'file' and 'tensor' only");
+    if (node.entries().size() > 2)
+      diagnostics_.Add(node, "an init from a file has the keys 'file' and 'tensor' only", "remove the others");
     return init;
   }
   if (node.entries().size() != 1 || map.Find("tensor")) {
@@ -46,7 +47,7 @@ void InitReader::ReadDistribution(const YamlNode& key, const YamlNode& value, co
   if (name == "pareto") {
     init.kind = core::Init::Kind::kPareto;
     init.a = diagnostics_.Take(value.AsDouble()).value_or(1);
-    if (init.a <= 0) diagnostics_.Add(value, "the exponent of a pareto distribution must be positive");
+    if (init.a <= 0) diagnostics_.Add(value, "the exponent of a pareto distribution must be positive", "write 2");
     return;
   }
   if (name != "normal" && name != "uniform" && name != "lognormal") return;  // reported as an unknown key
@@ -59,7 +60,8 @@ void InitReader::ReadDistribution(const YamlNode& key, const YamlNode& value, co
   init.a = diagnostics_.Take(value.items()[0].AsDouble()).value_or(0);
   init.b = diagnostics_.Take(value.items()[1].AsDouble()).value_or(1);
   if (name == "uniform" ? init.b < init.a : init.b < 0)
-    diagnostics_.Add(value, name == "uniform" ? "the upper bound is below the lower one" : "the deviation is negative");
+    diagnostics_.Add(value, name == "uniform" ? "the upper bound is below the lower one" : "the deviation is negative",
+                     name == "uniform" ? "write [low, high]" : "write [mean, deviation]");
 }
 
 void InitReader::ReadIntegers(const YamlNode& value, core::Init& init) {

@@ -84,13 +84,16 @@ class KernelReader {
 
   void ReadArguments(const YamlNode& node) {
     if (!node.IsMap())
-      return Note(node, "'args' must be a map from argument to description, in the order of the signature");
-    if (node.entries().size() > kMaxArguments) return Note(node, fmt::format("more than {} arguments", kMaxArguments));
+      return Note(node, "'args' must be a map from argument to description, in the order of the signature",
+                  "write NAME: {buffer: f32, shape: [N], role: in} or NAME: {scalar: i32} for each");
+    if (node.entries().size() > kMaxArguments)
+      return Note(node, fmt::format("more than {} arguments", kMaxArguments), "an entry with so many is not supported");
     expressions_.CollectScalars(node);
     for (const auto& [key, value] : node.entries()) {
       core::Argument argument{key.text(), core::ScalarArgument{}, key.line()};
       if (!IsIdentifier(argument.name))
-        Note(key, fmt::format("'{}' is not an argument name", argument.name.substr(0, 100)));
+        Note(key, fmt::format("'{}' is not an argument name", argument.name.substr(0, 100)),
+             "name it as the source does");
       if (value.Find("scalar")) argument.kind = ReadScalar(key, value);
       else argument.kind = ReadBuffer(value);
       spec_.args.push_back(std::move(argument));
@@ -132,7 +135,8 @@ class KernelReader {
     bool power_of_two = (buffer.alignment & (buffer.alignment - 1)) == 0;
     if (!power_of_two || buffer.alignment < static_cast<int64_t>(core::SizeOf(buffer.dtype)))
       Note(*map.Find("alignment"),
-           fmt::format("alignment {} is not a power of two that holds {}", buffer.alignment, core::Name(buffer.dtype)));
+           fmt::format("alignment {} is not a power of two that holds {}", buffer.alignment, core::Name(buffer.dtype)),
+           "write 4, 8, 16 or more");
     if (const YamlNode* init = map.Find("init")) {
       if (buffer.role == core::Role::kOut || buffer.role == core::Role::kScratch)
         Note(*init, "only 'in' and 'inout' buffers have an 'init'", "remove it, or change the role");
@@ -157,7 +161,8 @@ class KernelReader {
     if (!sizes_known_) return;
     for (const core::Case& c : spec_.cases)
       if (Result<int64_t> result = check(core::IntegerScalars(c)); !result)
-        return Note(node, fmt::format("in case '{}': {}", c.name, result.error().message));
+        return Note(node, fmt::format("in case '{}': {}", c.name, result.error().message),
+                    fmt::format("change the expression, or the sizes of the case in line {}", c.line));
   }
 
   // --- the rest ---
@@ -238,11 +243,12 @@ class KernelReader {
     return {};
   }
   void ReadAlias(const YamlNode& node) {
-    if (!node.IsList()) return Note(node, "'alias' is a list of pairs: [[output, input]]");
+    constexpr const char* kRemedy = "write pairs of an output and an input of equal type and shape: [[out, inp]]";
+    if (!node.IsList()) return Note(node, "'alias' is a list of pairs: [[output, input]]", kRemedy);
     if (!sizes_known_) return;
     spec_.alias.emplace();
     for (const YamlNode& pair : node.items()) {
-      if (const Status checked = CheckPair(pair); !checked) Note(pair, checked.error().message);
+      if (const Status checked = CheckPair(pair); !checked) Note(pair, checked.error().message, kRemedy);
       else spec_.alias->push_back({pair.items()[0].text(), pair.items()[1].text()});
     }
   }
@@ -254,7 +260,8 @@ class KernelReader {
       const YamlNode& place = *node_.Find("args")->Find(argument.name);
       for (const core::Case& c : spec_.cases) {
         if (Status status = CheckSize(argument, *buffer, c); !status) {
-          Note(place, status.error().message);
+          Note(place, status.error().message,
+               fmt::format("give the case in line {} other sizes, or the buffer another shape", c.line));
           break;
         }
       }

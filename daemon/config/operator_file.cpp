@@ -204,6 +204,9 @@ class OperatorReader {
       if (value.text().find_first_of("<>\n\r") != std::string::npos || value.text().size() > 200)
         Note(value, fmt::format("'{}' must be one short line without < and >", key.text().substr(0, 40)),
              "it becomes the author of commits");
+    const YamlNode* email = map.Find("email");
+    if (email != nullptr && config.author_email.find_first_of("@<>") == std::string::npos)
+      Note(*email, "this is no mail address", "write it as name@example.com");
   }
 
   void ReadLog(const YamlNode& node, OperatorConfig& config) {

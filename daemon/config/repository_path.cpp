@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <string>
 #include <system_error>
+#include <vector>
+
+#include "config/yaml_reader.h"
 
 namespace warpwright::config {
 
@@ -42,6 +45,19 @@ Status CheckName(std::string_view path, std::string_view remedy) {
   return {};
 }
 
+// Of what is in the same folder, what is called nearly so; "" if nothing is.
+std::string NearestBeside(const std::filesystem::path& missing) {
+  constexpr size_t kMaxEntries = 1000;
+  std::vector<std::string> names;
+  std::error_code code;
+  for (const auto& entry : std::filesystem::directory_iterator(missing.parent_path(), code))
+    if (names.size() < kMaxEntries) names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const auto nearest = NearestName(missing.filename().string(), views);
+  return nearest ? (missing.parent_path() / *nearest).string() : "";
+}
+
 // root/path without symbolic links on the way.
 Result<std::filesystem::file_status> Find(const std::filesystem::path& root, std::string_view path,
                                           std::string_view remedy) {
@@ -53,7 +69,13 @@ Result<std::filesystem::file_status> Find(const std::filesystem::path& root, std
     status = std::filesystem::symlink_status(current, code);
     if (status.type() == std::filesystem::file_type::symlink)
       return Refuse(path, "goes through a symbolic link", remedy);
-    if (!std::filesystem::exists(status)) return Refuse(path, "does not exist in the repository", remedy);
+    if (!std::filesystem::exists(status)) {
+      const std::string nearest = NearestBeside(current);
+      return Refuse(path, "does not exist in the repository",
+                    nearest.empty() ? std::string(remedy)
+                                    : fmt::format("'{}' does: did you mean that?",
+                                                  std::filesystem::relative(nearest, root, code).generic_string()));
+    }
   }
   return status;
 }

@@ -36,14 +36,16 @@ std::optional<core::ScalarValue> ReadScalarValue(const YamlNode& node, std::stri
     auto value = diagnostics.Take(node.AsDouble());
     if (!value) return std::nullopt;
     if (std::fabs(*value) > core::LargestFinite(dtype))
-      diagnostics.Add(node, fmt::format("{} is beyond the range of {}", *value, core::Name(dtype)));
+      diagnostics.Add(node, fmt::format("{} is beyond the range of {}", *value, core::Name(dtype)),
+                      "write a smaller number, or give the scalar a wider type");
     return core::ScalarValue(*value);
   }
   auto value = diagnostics.Take(node.AsInteger());
   if (!value) return std::nullopt;
   auto [low, high] = RangeOf(dtype);
   if (*value < low || *value > high)
-    diagnostics.Add(node, fmt::format("'{}' is {}; {} holds {} to {}", name, *value, core::Name(dtype), low, high));
+    diagnostics.Add(node, fmt::format("'{}' is {}; {} holds {} to {}", name, *value, core::Name(dtype), low, high),
+                    "write a number within, or give the scalar a wider type");
   return core::ScalarValue(*value);
 }
 

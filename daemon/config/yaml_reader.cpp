@@ -179,6 +179,17 @@ Status CheckBytes(std::string_view text, const std::string& path) {
   return {};
 }
 
+// YAML does not indent with tabs, and yaml-cpp says so in other words.
+bool IsIndentedByTab(std::string_view text, int line) {
+  for (int at = 0; at < line; ++at) {
+    const size_t end = text.find('\n');
+    if (end == std::string_view::npos) return false;
+    text.remove_prefix(end + 1);
+  }
+  const size_t first = text.find_first_not_of(' ');
+  return first != std::string_view::npos && text[first] == '\t';
+}
+
 // Reads from the caller's bytes, without a copy.
 struct ViewBuffer : std::streambuf {
   explicit ViewBuffer(std::string_view text) {
@@ -243,7 +254,8 @@ Error YamlNode::ErrorHere(std::string message, std::string remedy) const {
 }
 
 Result<std::string> YamlNode::AsString() const {
-  if (!IsScalar()) return Fail(ErrorHere(fmt::format("expected text, found {}", Describe(*this))));
+  if (!IsScalar())
+    return Fail(ErrorHere(fmt::format("expected text, found {}", Describe(*this)), "write one name or text"));
   return text();
 }
 
@@ -252,8 +264,10 @@ Result<int64_t> YamlNode::AsInteger() const {
   const char* end = text().data() + text().size();
   auto [stop, code] = std::from_chars(text().data(), end, value);
   if (!IsPlain(*this) || stop != end || code == std::errc::invalid_argument)
-    return Fail(ErrorHere(fmt::format("expected an integer, found {}", Describe(*this))));
-  if (code != std::errc{}) return Fail(ErrorHere(fmt::format("{} does not fit into 64 bits", text())));
+    return Fail(ErrorHere(fmt::format("expected an integer, found {}", Describe(*this)),
+                          "write digits without quotes, such as 128"));
+  if (code != std::errc{})
+    return Fail(ErrorHere(fmt::format("{} does not fit into 64 bits", text()), "write a smaller number"));
   return value;
 }
 
@@ -263,15 +277,16 @@ Result<double> YamlNode::AsDouble() const {
   auto [stop, code] = std::from_chars(text().data(), end, value);
   if (!IsPlain(*this) || stop != end || code == std::errc::invalid_argument ||
       (code == std::errc{} && !std::isfinite(value)))
-    return Fail(ErrorHere(fmt::format("expected a number, found {}", Describe(*this))));
-  if (code != std::errc{}) return Fail(ErrorHere(fmt::format("{} is out of range", text())));
+    return Fail(
+        ErrorHere(fmt::format("expected a number, found {}", Describe(*this)), "write it without quotes, such as 1.5"));
+  if (code != std::errc{}) return Fail(ErrorHere(fmt::format("{} is out of range", text()), "write a smaller number"));
   return value;
 }
 
 Result<bool> YamlNode::AsBool() const {
   if (IsPlain(*this) && text() == "true") return true;
   if (IsPlain(*this) && text() == "false") return false;
-  return Fail(ErrorHere(fmt::format("expected true or false, found {}", Describe(*this))));
+  return Fail(ErrorHere(fmt::format("expected true or false, found {}", Describe(*this)), "write true or false"));
 }
 
 Result<std::vector<std::string>> YamlNode::AsStrings() const {
@@ -309,6 +324,8 @@ Result<YamlNode> ParseYaml(std::string_view text, std::string path) {
   } catch (const Refusal& refusal) {
     return Fail(refusal.error);
   } catch (const YAML::Exception& exception) {
+    if (IsIndentedByTab(text, exception.mark.line))
+      return fail(exception.mark, "a tab indents this line", "indent it with spaces: YAML knows no tabs");
     return fail(exception.mark, exception.msg, "check the YAML syntax at this place");
   } catch (const std::exception& exception) {  // yaml-cpp lets a few standard exceptions escape
     return Fail(Error{.code = ErrorCode::kConfig,
@@ -331,17 +348,21 @@ YamlObject::YamlObject(const YamlNode& node, std::string what, std::span<const s
                        Diagnostics& diagnostics)
     : node_(node), what_(std::move(what)), diagnostics_(diagnostics) {
   if (!node.IsMap()) {
-    diagnostics.Add(node, fmt::format("expected {} (a map), found {}", what_, Describe(node)));
+    diagnostics.Add(node, fmt::format("expected {} (a map), found {}", what_, Describe(node)),
+                    "write it as {key: value}, or as key: value in lines of their own");
     return;
   }
-  for (const auto& [key, value] : node.entries())
-    if (std::find(keys.begin(), keys.end(), key.text()) == keys.end())
-      diagnostics.Add(UnknownName(key, "key", key.text(), keys));
+  for (const auto& [key, value] : node.entries()) {
+    if (std::find(keys.begin(), keys.end(), key.text()) != keys.end()) continue;
+    diagnostics.Add(UnknownName(key, "key", key.text(), keys));
+    if (auto nearest = NearestName(key.text(), keys)) misspelt_.push_back(*std::move(nearest));
+  }
 }
 
 const YamlNode* YamlObject::Require(std::string_view key) const {
   const YamlNode* found = Find(key);
-  if (!found && node_.IsMap())
+  const bool misspelt = std::find(misspelt_.begin(), misspelt_.end(), key) != misspelt_.end();
+  if (!found && !misspelt && node_.IsMap())
     diagnostics_.Add(node_, fmt::format("{} needs the key '{}'", what_, key), fmt::format("add '{}: ...'", key));
   return found;
 }
@@ -354,7 +375,10 @@ T Ranged(const YamlNode& node, std::string_view key, Result<T> value, T fallback
   std::optional<T> taken = diagnostics.Take(std::move(value));
   if (!taken) return fallback;
   if (*taken >= low && *taken <= high) return *taken;
-  diagnostics.Add(node, fmt::format("'{}' is {}; it must be from {} to {}", key, *taken, low, high));
+  diagnostics.Add(node,
+                  low == high ? fmt::format("'{}' is {}; it must be {}", key, *taken, low)
+                              : fmt::format("'{}' is {}; it must be from {} to {}", key, *taken, low, high),
+                  low == high ? fmt::format("write {}", low) : fmt::format("write a number from {} to {}", low, high));
   return fallback;
 }
 
@@ -363,7 +387,9 @@ T Ranged(const YamlNode& node, std::string_view key, Result<T> value, T fallback
 std::string YamlObject::String(std::string_view key) const {
   const YamlNode* value = Require(key);
   std::string text = value ? diagnostics_.Take(value->AsString()).value_or("") : "";
-  if (value && value->IsScalar() && text.empty()) diagnostics_.Add(*value, fmt::format("'{}' must not be empty", key));
+  if (value && value->IsScalar() && text.empty())
+    diagnostics_.Add(*value, fmt::format("'{}' must not be empty", key),
+                     "write it, or remove the key if it is optional");
   return text;
 }
 std::string YamlObject::StringOr(std::string_view key, std::string fallback) const {
@@ -409,7 +435,8 @@ Error UnknownName(const YamlNode& node, std::string_view kind, std::string_view 
   std::string shown(name.substr(0, 64));
   if (auto nearest = NearestName(name, names))
     return node.ErrorHere(fmt::format("unknown {} '{}'; did you mean '{}'?", kind, shown, *nearest),
-                          fmt::format("write '{}', or remove '{}'", *nearest, shown));
+                          kind == "key" ? fmt::format("write '{}', or remove '{}'", *nearest, shown)
+                                        : fmt::format("write '{}'", *nearest));
   return node.ErrorHere(fmt::format("unknown {} '{}'", kind, shown),
                         fmt::format("known here: {}", fmt::join(names, ", ")));
 }

@@ -120,6 +120,7 @@ class YamlObject {
  private:
   YamlNode node_;
   std::string what_;
+  std::vector<std::string> misspelt_;  // keys that stand there otherwise, and were noted
   Diagnostics& diagnostics_;
 };
 

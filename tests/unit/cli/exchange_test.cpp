@@ -33,6 +33,16 @@ struct CommandKit {
   }
 };
 
+TEST(ExchangeCommand, AFolderThatIsNotThereIsNoEmptyExchange) {
+  const CommandKit kit;
+  for (const auto action : {cli::ExchangeAction::kList, cli::ExchangeAction::kShow, cli::ExchangeAction::kExport}) {
+    const auto done = kit.Run(action, kit.dir + "x", {}, "abcd");
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, ErrorCode::kUsage);
+    EXPECT_NE(done.error().message.find("no such folder"), std::string::npos) << done.error().Format();
+  }
+}
+
 TEST(ExchangeCommand, CarriesQuestionsAndAnswersBetweenFolders) {
   const CommandKit kit;
   using Action = cli::ExchangeAction;

@@ -144,12 +144,15 @@ TEST_P(ManifestRefuses, WithPlaceAndReason) {
   EXPECT_EQ(manifest.error().line, GetParam().line) << manifest.error().Format();
   EXPECT_EQ(manifest.error().message.find("m.yml:"), std::string::npos)
       << "more than one error: " << manifest.error().Format();
+  EXPECT_NE(manifest.error().remedy, "") << manifest.error().Format();
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, ManifestRefuses,
     testing::Values(
-        Broken{"version", "version: 1", "version: 2", "must be from 1 to 1", 1},
+        Broken{"version", "version: 1", "version: 2", "'version' is 2; it must be 1", 1},
+        Broken{"misspelt_required", "    entry: softmax", "    entri: softmax", "did you mean 'entry'?", 5},
+        Broken{"tab", "    entry: softmax", "\t    entry: softmax", "a tab indents this line", 5},
         Broken{"misspelt_key", "shape: [N, C], role: out", "shape: [N, C], role: out, alignmnt: 16",
                "did you mean 'alignment'?", 7},
         Broken{"misspelt_top", "policy:", "polcy:", "did you mean 'policy'?", 25},
@@ -270,9 +273,9 @@ TEST(Manifest, ListsEveryError) {
   auto manifest = config::ParseManifest(text, "m.yml");
   ASSERT_FALSE(manifest);
   std::string all = manifest.error().Format();
-  for (const char* part :
-       {"m.yml:20:17: unknown key 'realtive'; did you mean 'relative'?", "needs the key 'relative'", "m.yml:21:"})
+  for (const char* part : {"m.yml:20:17: unknown key 'realtive'; did you mean 'relative'?", "m.yml:21:"})
     EXPECT_NE(all.find(part), std::string::npos) << all;
+  EXPECT_EQ(all.find("needs the key"), std::string::npos) << "it is there, misspelt: " << all;
 }
 
 TEST(Manifest, CasesWithoutScalars) {

@@ -93,7 +93,7 @@ struct Mistake {
 
 TEST(OperatorFile, NamesThePlaceOfEveryMistake) {
   const Mistake kMistakes[] = {
-      {"version: 1", "version: 2", "c.yml:1:10", "must be from 1 to 1"},
+      {"version: 1", "version: 2", "c.yml:1:10", "it must be 1"},
       {"devices: [cuda:0, cuda:1]", "device: [cuda:0]", "c.yml:3:1", "did you mean 'devices'"},
       {"cuda:1]", "cuda:x]", "c.yml:3:19", "is not a device"},
       {"cuda:1]", "cuda:-1]", "c.yml:3:19", "is not a device"},
@@ -117,6 +117,7 @@ TEST(OperatorFile, NamesThePlaceOfEveryMistake) {
       {"max_rounds: 8", "max_rounds: 0", "c.yml:11:39", "from 1 to 10000"},
       {"queue: 50", "queu: 50", "c.yml:11:71", "did you mean 'queue'"},
       {"bot@example.com", "bot<x>", "c.yml:12:35", "without < and >"},
+      {"bot@example.com", "nobody", "c.yml:12:35", "write it as name@example.com"},
       {"level: debug", "level: debgu", "c.yml:13:28", "did you mean 'debug'"},
       {"[main, release/1.x]", "[main, main]", "c.yml:16:22", "listed twice"},
       {"[main, release/1.x]", "[main, warpwright/a]", "c.yml:16:22", "own branches"},
@@ -140,6 +141,7 @@ TEST(OperatorFile, NamesThePlaceOfEveryMistake) {
     const std::string message = config.error().Format();
     EXPECT_NE(message.find(std::string(m.place) + ": "), std::string::npos) << m.to << "\n" << message;
     EXPECT_NE(message.find(m.words), std::string::npos) << m.to << "\n" << message;
+    EXPECT_NE(message.find("\n  remedy: "), std::string::npos) << message;
   }
 }
 

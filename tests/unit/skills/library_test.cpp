@@ -148,7 +148,7 @@ TEST(Library, DefectsAreNamedWithTheirPlace) {
       {"policy.yml", "method: wide, weight", "method: tune, weight", "calls for 'tune' twice"},
       {"policy.yml", "strided_access, is: true", "strided_access, below: 1", "'strided_access' is a boolean"},
       {"policy.yml", "at_least: 90", "at_least: 190", "it must be from 1 to 100"},
-      {"policy.yml", "version: 1", "version: 2", "it must be from 1 to 1"},
+      {"policy.yml", "version: 1", "version: 2", "it must be 1"},
       {"methods/tune.yml", "id: tune", "id: tuna",
        "lib/methods/tune.yml:1:5: the id 'tuna' differs from the file's name 'tune'"},
       {"methods/tune.yml", "launch_retune", "launch_retun",
