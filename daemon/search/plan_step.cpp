@@ -50,6 +50,8 @@ skills::MatchResult Retrieve(const RefineRun& run, bool built_in) {
   context.allow = run.task.spec.allow;
   context.built_in_only = built_in;
   context.applied = run.base().methods;
+  context.lacking = {std::string(skills::kWgmma), std::string(skills::kClusters)};
+  if (run.base().measured.modelled) context.lacking.emplace(skills::kBulkCopies);
   if (const auto tried = run.tried.find(evidence.Digest()); tried != run.tried.end()) context.excluded = tried->second;
   context.excluded.insert(run.tried_anew.begin(), run.tried_anew.end());
   return skills::Match(run.services.skills, evidence, context);

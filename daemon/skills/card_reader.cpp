@@ -27,7 +27,8 @@ class CardReader {
         root, "a method card",
         {"id",        "title",         "intent",          "transform", "expected_gain", "architectures", "raises_roof",
          "needs",     "preconditions", "already_applied", "mechanism", "sketch",        "parameters",    "expected",
-         "forbidden", "failures",      "conflicts",       "after",     "before",        "sources",       "cause"},
+         "forbidden", "failures",      "conflicts",       "after",     "before",        "sources",       "cause",
+         "uses"},
         diagnostics_);
     MethodCard card;
     card.file = root.path();
@@ -43,6 +44,7 @@ class CardReader {
     if (const config::YamlNode* node = map.Require("expected_gain")) ReadGain(*node, card);
     if (const config::YamlNode* node = map.Require("architectures")) ReadArchitectures(*node, card);
     ReadNeeds(map, card);
+    ReadUses(map, card);
     for (const config::YamlNode& node : List(map, "preconditions", false)) {
       card.preconditions.push_back(ReadCondition(node, diagnostics_));
       if (card.preconditions.back().reason.empty()) diagnostics_.Add(node, "a precondition needs a 'reason'");
@@ -111,6 +113,16 @@ class CardReader {
         diagnostics_.Add(item, fmt::format("unknown relaxation '{}'", item.text()),
                          "tf32, nondeterministic, cache_policy, reduced_precision, ...");
       }
+    }
+  }
+
+  void ReadUses(const config::YamlObject& map, MethodCard& card) {
+    const config::YamlNode* node = map.Find("uses");
+    if (node == nullptr) return;
+    for (const config::YamlNode& item : node->items()) {
+      if (std::find(std::begin(kCapabilities), std::end(kCapabilities), item.text()) != std::end(kCapabilities))
+        card.uses.insert(item.text());
+      else diagnostics_.Add(config::UnknownName(item, "capability", item.text(), kCapabilities));
     }
   }
 

@@ -35,6 +35,11 @@ struct Source {
   std::string title, url;
 };
 
+// Beyond a chip's compute capability: wgmma needs a build for sm_90a; launches in clusters cannot be recorded; bulk
+// copies (TMA) are not simulated.
+inline constexpr std::string_view kWgmma = "wgmma", kClusters = "clusters", kBulkCopies = "bulk_copies";
+inline constexpr std::string_view kCapabilities[] = {kWgmma, kClusters, kBulkCopies};
+
 struct MethodCard {
   std::string id, title, intent, mechanism, sketch;
   std::string example;                                   // a whole file of CUDA, where details decide; or empty
@@ -43,6 +48,7 @@ struct MethodCard {
   int min_capability = 0, max_capability = 0;            // 0: no limit
   bool raises_roof = false;              // may beat the roofline of the present arithmetic (tensor cores)
   std::set<core::Allow> needs;           // relaxations that the manifest must grant
+  std::set<std::string> uses;            // of kCapabilities: what not every device and build runs
   std::vector<Condition> preconditions;  // all must hold; each with a reason
   std::optional<Condition> already_applied;
   std::vector<MethodParameter> parameters;

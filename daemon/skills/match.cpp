@@ -126,6 +126,9 @@ class Matcher {
       if (!facts_.allows(allow))
         return Reject(card, Kind::kAllowance, fmt::format("needs `allow: [{}]` in the manifest", core::Name(allow))),
                true;
+    for (const std::string& one : card.uses)
+      if (context_.lacking.count(one) != 0)
+        return Reject(card, Kind::kArchitecture, fmt::format("uses {}, which does not run here", one)), true;
     const size_t capability = CapabilityField();
     if (facts_.known(capability)) {
       const int chip = static_cast<int>(facts_.value(capability));

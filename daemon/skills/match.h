@@ -21,6 +21,7 @@ namespace warpwright::skills {
 
 struct MatchContext {
   std::set<core::Allow> allow;    // of the manifest
+  std::set<std::string> lacking;  // of kCapabilities: what this device or build does not run
   bool built_in_only = false;     // only methods with a transformation: no language model is available
   std::set<std::string> applied;  // methods that led to the present base: what conflicts with them is vetoed, and
                                   // after a schedule every transformation of written code

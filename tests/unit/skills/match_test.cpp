@@ -150,6 +150,35 @@ TEST(Match, ContextExcludes) {
   EXPECT_EQ(FindVeto(result, "row_in_registers")->kind, skills::VetoedMethod::Kind::kConflict);
 }
 
+// A product in halves whose warps load their fragments from memory by themselves.
+TEST(Match, WhatDoesNotRunHereIsNotOffered) {
+  const core::Evidence evidence = Of({{"op_matmul", 1},
+                                      {"dtype_half", 1},
+                                      {"dtype_f64", 0},
+                                      {"tensor_cores", 1},
+                                      {"tensor_pct", 12},
+                                      {"uses_shared", 1},
+                                      {"loops", 1},
+                                      {"load_efficiency_pct", 100},
+                                      {"l2_throughput_pct", 80},
+                                      {"roofline_pct", 5},
+                                      {"headroom", 20},
+                                      {"compute_capability", 90}});
+  const skills::MatchResult everywhere = skills::Match(BuiltIn(), evidence, {});
+  EXPECT_NE(Find(everywhere, "wgmma_pipeline"), nullptr);
+  EXPECT_NE(Find(everywhere, "tensor_core_mma"), nullptr) << "it has them and hardly uses them";
+  const skills::MatchResult here =
+      skills::Match(BuiltIn(), evidence, {.lacking = {"wgmma", "clusters", "bulk_copies"}});
+  for (const char* method : {"wgmma_pipeline", "thread_block_clusters", "tma_bulk_copy"}) {
+    EXPECT_EQ(Find(here, method), nullptr) << method;
+    ASSERT_NE(FindVeto(here, method), nullptr) << method;
+    EXPECT_EQ(FindVeto(here, method)->kind, skills::VetoedMethod::Kind::kArchitecture);
+  }
+  core::Evidence busy = evidence;
+  busy.Set("tensor_pct", 60);
+  EXPECT_EQ(Find(skills::Match(BuiltIn(), busy, {}), "tensor_core_mma"), nullptr);
+}
+
 // Half of the evaluations of a row program on an H100 were spent on another block size for what a schedule had written.
 TEST(Match, WhatAScheduleWroteIsNotEditedAgain) {
   const auto offered = [](const std::set<std::string>& applied) {
