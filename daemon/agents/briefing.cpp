@@ -9,6 +9,7 @@
 #include "base/lines.h"
 #include "base/utf8.h"
 #include "core/computation_text.h"
+#include "core/source_requests.h"
 
 namespace warpwright::agents {
 namespace {
@@ -131,6 +132,9 @@ std::string ChipFacts(const core::Chip& chip, bool modelled) {
       chip.shared_bytes, chip.shared_bytes_per_block_optin, Bytes(chip.l2_bytes), chip.l2_bytes_per_second / 1e12,
       chip.dram_bytes_per_second / 1e12, chip.launch_overhead_us,
       2e-3 * chip.fp32_lanes * chip.multiprocessors * chip.clock_ghz);
+  if (chip.tensor_fma_per_cycle > 0)
+    text += fmt::format("FP16 and BF16 by mma.sync, summed in FP32: {:.0f} Tflop/s.\n",
+                        2e-3 * chip.tensor_fma_per_cycle * chip.multiprocessors * chip.clock_ghz);
   if (modelled)
     text +=
         "This run is on a simulator of the chip. It executes PTX exactly and models the time. It knows no TMA "
@@ -224,8 +228,18 @@ std::string MethodCards(const skills::MatchResult& match, size_t limit, size_t w
   for (const skills::Bottleneck& bottleneck : match.bottlenecks)
     if (bottleneck.certain)
       text += fmt::format("- bottleneck {}: {} ({})\n", bottleneck.id, bottleneck.title, bottleneck.evidence);
-  for (size_t i = 0; i < std::min(limit, match.methods.size()); ++i)
-    text += MethodText(match.methods[i], i < worked ? Detail::kExample : Detail::kSketch);
+  // What a schedule does, the built-in Optimizer does: who writes code needs the cards of what is left.
+  std::vector<const skills::RankedMethod*> methods;
+  for (const skills::RankedMethod& method : match.methods) methods.push_back(&method);
+  std::stable_partition(methods.begin(), methods.end(), [](const skills::RankedMethod* method) {
+    return !method->card->transform.starts_with(core::kSchedulePrefix);
+  });
+  methods.resize(std::min(limit, methods.size()));
+  for (const skills::RankedMethod* method : methods) {
+    const bool whole = worked > 0 && !method->card->example.empty();
+    if (whole) --worked;
+    text += MethodText(*method, whole ? Detail::kExample : Detail::kSketch);
+  }
   return text.empty() ? "The library has nothing for this evidence.\n" : text;
 }
 

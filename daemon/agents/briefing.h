@@ -23,7 +23,8 @@ std::string FormulaText(const Form* form);
 std::string MeasuredFacts(const Situation& at);
 // The short-term memory as a table.
 std::string HistoryTable(const Situation& at);
-// Bottlenecks, and the cards of the methods that match, best first; the first `worked` with their worked examples.
+// Bottlenecks, and the cards of the methods that match, best first, those of schedules last; the first `worked` that
+// have one with their worked examples.
 std::string MethodCards(const skills::MatchResult& match, size_t limit, size_t worked = 0);
 // With its method's card, if the library has one and who reads it writes the code.
 std::string PlanText(const core::Plan& plan, const skills::MethodCard* card = nullptr);

@@ -58,6 +58,7 @@ class ModelPlanner final : public Planner {
                                                     {"listing", listing.text},
                                                     {"measured", MeasuredFacts(at)},
                                                     {"history", HistoryTable(at)},
+                                                    {"experience", request.learned},
                                                     {"methods", MethodCards(request.by_hand, 6)}}));
     static const std::string schema = fmt::format(
         R"({{"type": "object", "properties": {{

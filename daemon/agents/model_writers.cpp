@@ -70,6 +70,7 @@ class ModelGenerator final : public Generator {
                                                       {"listing", listing.text},
                                                       {"measured", MeasuredFacts(at)},
                                                       {"history", HistoryTable(at)},
+                                                      {"experience", request.learned},
                                                       {"methods", MethodCards(request.by_hand, 4, 2)}}));
     static const std::string schema = ObjectSchema(
         fmt::format("{},\n  {},\n  {},\n  {}", kPlanProperties, kSummaryProperty, kEditProperties, kParameterProperty),

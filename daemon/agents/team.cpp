@@ -98,14 +98,18 @@ Team MakeTeam(const std::map<core::AgentRole, Engines>& engines) {
     return found == engines.end() ? Engines{} : found->second;
   };
   const auto is_model = [](const Engine& engine) { return engine.model != nullptr; };
-  const Engines planners = of(core::AgentRole::kPlanner);
-  return {.generator = Compose<Generator, BuiltInGenerator>(of(core::AgentRole::kGenerator), &MakeModelGenerator),
+  const auto any_model = [&](const Engines& of_role) {
+    return std::any_of(of_role.engines.begin(), of_role.engines.end(), is_model);
+  };
+  const Engines planners = of(core::AgentRole::kPlanner), generators = of(core::AgentRole::kGenerator);
+  return {.generator = Compose<Generator, BuiltInGenerator>(generators, &MakeModelGenerator),
           .planner = Compose<Planner, BuiltInPlanner>(planners, &MakeModelPlanner),
           .optimizer = Compose<Optimizer, BuiltInOptimizer>(of(core::AgentRole::kOptimizer), &MakeModelOptimizer),
           .diagnoser = Compose<Diagnoser, BuiltInDiagnoser>(of(core::AgentRole::kDiagnoser), &MakeModelDiagnoser),
           .repairer = Compose<Repairer, BuiltInRepairer>(of(core::AgentRole::kRepairer), &MakeModelRepairer),
           .critic = ComposeCritics(of(core::AgentRole::kCritic)),
-          .plans_by_model = std::any_of(planners.engines.begin(), planners.engines.end(), is_model)};
+          .plans_by_model = any_model(planners),
+          .learns_by_text = any_model(planners) || any_model(generators)};
 }
 
 }  // namespace warpwright::agents

@@ -25,12 +25,16 @@ struct GenerateRequest {
   const skills::MatchResult& match;  // as below
   const skills::MatchResult& by_hand;
   const memory::ExperienceMatches& experience;
+  const std::string& learned;  // as below
 };
 struct PlanRequest {
   const Situation& at;
   const skills::MatchResult& match;    // methods that a transformation carries out
   const skills::MatchResult& by_hand;  // and those that must be written
   const memory::ExperienceMatches& experience;
+  // ExperienceText of it as it was when the question was asked for the first time: it grows while an answer is waited
+  // for, and the question must stay the same.
+  const std::string& learned;
 };
 struct OptimizeRequest {
   const Situation& at;
@@ -82,6 +86,7 @@ struct Team {
   std::unique_ptr<Repairer> repairer;
   std::unique_ptr<Critic> critic;  // none: nobody is asked; there is no built-in one
   bool plans_by_model = false;
+  bool learns_by_text = false;  // a model generates or plans
 };
 
 // The built-in agent, or a language model that an agent of this role asks.

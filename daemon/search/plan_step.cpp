@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "agents/experience_text.h"
 #include "agents/plan_json.h"
 #include "agents/planner.h"
 #include "search/steps.h"
@@ -49,12 +50,29 @@ skills::MatchResult Retrieve(const RefineRun& run, bool built_in) {
   skills::MatchContext context;
   context.allow = run.task.spec.allow;
   context.built_in_only = built_in;
-  context.applied = run.base().methods;
   context.lacking = {std::string(skills::kWgmma), std::string(skills::kClusters)};
   if (run.base().measured.modelled) context.lacking.emplace(skills::kBulkCopies);
+  context.applied = run.base().methods;
   if (const auto tried = run.tried.find(evidence.Digest()); tried != run.tried.end()) context.excluded = tried->second;
   context.excluded.insert(run.tried_anew.begin(), run.tried_anew.end());
   return skills::Match(run.services.skills, evidence, context);
+}
+
+Result<std::string> RecallStep(RefineRun& run, const memory::StepRecord& record,
+                               const memory::ExperienceMatches& experience) {
+  if (!run.team.learns_by_text) return std::string();
+  memory::StepRecord recall;
+  recall.kind = memory::StepKind::kRecall;
+  recall.round = record.round;
+  recall.attempt = record.attempt;
+  recall.base = record.base;
+  recall.evidence_digest = record.evidence_digest;
+  WW_ASSIGN(const auto step, run.journal.Step(recall, [&] {
+    memory::StepOutcome outcome;
+    outcome.data = agents::ExperienceText(experience, run.base().measured.modelled);
+    return Result<memory::StepOutcome>(std::move(outcome));
+  }));
+  return step.outcome.data;
 }
 
 Result<IfReady<std::vector<PlannedRound>>> PlanStep(RefineRun& run, int round, int dropped) {
@@ -73,7 +91,10 @@ Result<IfReady<std::vector<PlannedRound>>> PlanStep(RefineRun& run, int round, i
       return std::optional<memory::StepOutcome>(std::move(nothing_left));
     }
     WW_ASSIGN(const auto experience, run.services.experience.Query(key));
-    const auto propose = [&] { return run.team.planner->Propose({run.At(), match, Retrieve(run, false), experience}); };
+    WW_ASSIGN(const std::string learned, RecallStep(run, record, experience));
+    const auto propose = [&] {
+      return run.team.planner->Propose({run.At(), match, Retrieve(run, false), experience, learned});
+    };
     WW_ASSIGN(auto proposal, propose());
     std::string left;
     if (NothingIsWorthItsCost(run, proposal)) {  // who else plans may know more

@@ -72,7 +72,9 @@ Result<IfReady<std::vector<Seed>>> SeedStep(RefineRun& run) {
   record.reason = "experience with kernels of this kind";
   const auto generate = [&]() -> Result<std::optional<memory::StepOutcome>> {
     WW_ASSIGN(const auto experience, run.services.experience.Query(key));
-    WW_ASSIGN(const auto proposal, run.team.generator->Propose({run.At(), match, Retrieve(run, false), experience}));
+    WW_ASSIGN(const std::string learned, RecallStep(run, record, experience));
+    WW_ASSIGN(const auto proposal,
+              run.team.generator->Propose({run.At(), match, Retrieve(run, false), experience, learned}));
     if (const auto* waiting = std::get_if<agents::Waiting>(&proposal)) {
       run.Await(*waiting);
       return std::optional<memory::StepOutcome>();

@@ -54,6 +54,10 @@ Result<std::variant<Base, memory::TaskResult>> BaselineStep(RefineRun& run);
 // What the original computes, once in a task: for its features and those of all versions; in the trajectory, for
 // reports.
 Status LiftStep(RefineRun& run);
+// What experience says, for a model that is asked in the step of `record`: the same for as long as it is asked. Empty
+// where no model is.
+Result<std::string> RecallStep(RefineRun& run, const memory::StepRecord& record,
+                               const memory::ExperienceMatches& experience);
 // First candidates, from the original.
 Result<IfReady<std::vector<Seed>>> SeedStep(RefineRun& run);
 

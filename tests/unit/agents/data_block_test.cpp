@@ -31,6 +31,34 @@ TEST(DataBlock, ALongTextKeepsItsEnds) {
   EXPECT_EQ(agents::BarredLines("a\nb", 200), "| a\n| b\n");
 }
 
+// A schedule is carried out without a model; a worked example goes to the first card that has one.
+TEST(MethodCards, ThoseOfSchedulesComeLast) {
+  skills::MethodCard schedule, plain, worked, also;
+  schedule.id = "schedule_tiles";
+  schedule.transform = "schedule_tiles";
+  schedule.example = "// of the schedule\n";
+  plain.id = "plain";
+  plain.sketch = "// sketched\n";
+  worked.id = "worked";
+  worked.sketch = "// less\n";
+  worked.example = "// whole\n";
+  also.id = "also";
+  also.sketch = "// in short\n";
+  also.example = "// too long\n";
+  skills::MatchResult match;
+  for (const skills::MethodCard* card : {&schedule, &plain, &worked, &also})
+    match.methods.push_back({.card = card, .reasons = {}, .unknown = {}});
+  const std::string text = agents::MethodCards(match, 3, 1);
+  const size_t first = text.find("### plain"), second = text.find("### worked"), third = text.find("### also");
+  EXPECT_LT(first, second);
+  EXPECT_LT(second, third);
+  EXPECT_NE(third, std::string::npos);
+  EXPECT_EQ(text.find("schedule_tiles"), std::string::npos) << "three cards are asked for";
+  EXPECT_NE(text.find("// whole"), std::string::npos);
+  EXPECT_NE(text.find("// in short"), std::string::npos);
+  EXPECT_NE(agents::MethodCards(match, 4).find("### schedule_tiles"), std::string::npos);
+}
+
 // What compilers are told is part of what the code means.
 TEST(Contract, SaysHowTheFileIsCompiledWhereThatIsUnusual) {
   core::KernelSpec spec;

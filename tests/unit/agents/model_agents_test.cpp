@@ -249,7 +249,7 @@ TEST(ModelAgents, AnotherModelAnswersForOneThatCannotBeAsked) {
         R"({"none": "", "plans": [{"method": "one_way", "why": "w", "evidence": [{"field": "loops", "value": 3}], "expected": [], "instructions": "i"}]})");
     const agents::Team team =
         agents::MakeTeam({{core::AgentRole::kPlanner, {order, {{"out", out, {}}, {"desk", kit.model, {}}}}}});
-    const auto plans = team.planner->Propose({kit.At(), kit.match, kit.match, {}});
+    const auto plans = team.planner->Propose({kit.At(), kit.match, kit.match, {}, kit.learned});
     ASSERT_TRUE(plans) << plans.error().message;
     const auto* none = std::get_if<agents::NoProposal>(&*plans);
     EXPECT_TRUE(std::holds_alternative<std::vector<core::Plan>>(*plans)) << (none != nullptr ? none->reason : "waits");

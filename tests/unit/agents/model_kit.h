@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "agents/experience_text.h"
 #include "agents/model_agents.h"
 #include "base/hash.h"
 #include "core/entry_text.h"
@@ -106,6 +107,10 @@ struct ModelKit {
     match.position = "26 % of the roofline";
     match.bottlenecks = {{"strided", "Strided loads", "memory", 0.9, true, "load_sectors_per_request = 31.94"}};
     match.methods = {{&card, 0.8, 0.5, {"one_thread_per_row = yes"}, {}}};
+    memory::GradedExperience known{.experience = {}, .grade = memory::MatchGrade::kExact};
+    known.experience.method = "row_parallel";
+    known.experience.log_gain = 0.6;
+    learned = agents::ExperienceText({.best = known.grade, .samples = {known, known}, .warnings = {}}, true);
     failed.text = original.text;
     failed.method = "row_parallel";
     plan.method = "row_parallel";
@@ -146,6 +151,7 @@ struct ModelKit {
   std::vector<agents::PastAttempt> history = {
       {0, "vectorize_elementwise", {{"width", "4"}}, 0, "does not apply: the row length is odd"},
       {0, "launch_retune", {{"block_size", "128"}}, 1.004, "blocks of 128"}};
+  std::string learned;
   skills::MethodCard card;
   skills::MatchResult match;
   core::Plan plan;
@@ -161,10 +167,10 @@ struct ModelKit {
   core::Candidate original_candidate;
 
   Result<agents::Proposal<agents::Draft>> Generate() {
-    return agents::MakeModelGenerator(Desk())->Propose({At(), match, match, {}});
+    return agents::MakeModelGenerator(Desk())->Propose({At(), match, match, {}, learned});
   }
   Result<agents::Proposal<core::Plan>> Plan() {
-    return agents::MakeModelPlanner(Desk())->Propose({At(), match, match, {}});
+    return agents::MakeModelPlanner(Desk())->Propose({At(), match, match, {}, learned});
   }
   Result<agents::Proposal<agents::Attempt>> Optimize() {
     return agents::MakeModelOptimizer(Desk())->Propose({At(), plan, &card});

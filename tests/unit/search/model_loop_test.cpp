@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/hash.h"
 #include "llm/journalled_model.h"
@@ -172,6 +173,33 @@ TEST_F(ModelLoop, PlansCodeAndRepairsGoOnWhereTheyStopped) {
   EXPECT_TRUE(done.pending.empty());
   EXPECT_EQ(loop.judge.quick.size(), 3u);
   EXPECT_TRUE(desk->Open().empty()) << "every question was worth its answer";
+}
+
+memory::GradedExperience Known(const std::string& method, double gain) {
+  memory::GradedExperience sample{.experience = {}, .grade = memory::MatchGrade::kExact};
+  sample.experience.method = method;
+  sample.experience.log_gain = std::log(gain);
+  return sample;
+}
+
+// Experience grows while an answer is waited for, by other tasks; the question stays the one that is waited for.
+TEST_F(ModelLoop, WhatExperienceSaidIsPartOfTheQuestion) {
+  loop.script["quick"].gain = 3;
+  loop.experience.answer.samples = {Known("tile_it", 2)};
+  const auto asked = Run();
+  ASSERT_EQ(asked.pending.size(), 1u);
+  EXPECT_NE(llm::RenderPrompt(desk->questions.at(asked.pending[0])).find("| \"tile_it\" | 1 | 1 | 2.00 |"),
+            std::string::npos);
+  loop.experience.answer.samples.push_back(Known("other", 5));
+  EXPECT_EQ(Run().pending, asked.pending);
+  Answer(kPlanner, "", PlansOf({"one_way"}));
+  EXPECT_EQ(Run().pending.size(), 1u);
+  Answer(kOptimizer, "Method: one_way", ChangeOf("quick"));
+  const auto next = Run();
+  ASSERT_EQ(next.pending.size(), 1u);
+  EXPECT_NE(llm::RenderPrompt(desk->questions.at(next.pending[0])).find("| \"other\" | 1 | 1 | 5.00 |"),
+            std::string::npos)
+      << "the next question is asked with what is known by now";
 }
 
 // Written from the original, before anything is planned; on the next run from the trajectory, without another question.
