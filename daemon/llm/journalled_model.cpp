@@ -1,5 +1,6 @@
 #include "llm/journalled_model.h"
 
+#include "base/utf8.h"
 #include "llm/transcript.h"
 
 namespace warpwright::llm {
@@ -16,6 +17,15 @@ bool IsLasting(const Answer& answer) {
                     answer);
 }
 
+// What distinguishes this question from the others of the task, for readers of the trajectory, also while it waits: the
+// end of the prompt, since what is stable stands first.
+std::string AboutText(const Question& question) {
+  constexpr size_t kMaxBytes = 6'000;
+  const std::string_view text = question.user.empty() ? std::string_view() : question.user.back().text;
+  const std::string about = base::Clip(text, kMaxBytes);
+  return question.corrections.empty() ? about : "Asked again: " + question.corrections.back().fault + "\n" + about;
+}
+
 }  // namespace
 
 Result<Answer> JournalledModel::Ask(const Question& question) {
@@ -24,6 +34,7 @@ Result<Answer> JournalledModel::Ask(const Question& question) {
   record.kind = memory::StepKind::kAsk;
   record.candidate = id;
   record.method = Name(question.role);
+  record.reason = AboutText(question);
   Answer answer;
   WW_ASSIGN(const auto step, journal_.StepIfReady(record, [&]() -> Result<std::optional<memory::StepOutcome>> {
     WW_ASSIGN(answer, inner_->Ask(question));

@@ -86,8 +86,8 @@ double WeightedTime(const memory::StepOutcome& outcome) {
 
 // Of a step that asked a language model: what it stored, as llm/transcript.h writes it. What is not there is left out.
 json AskedJson(const memory::StepView& step) {
-  constexpr size_t kMaxAnswer = 2000;
-  json out = {{"question", Text(step.record.candidate, 12)}};
+  constexpr size_t kMaxAnswer = 2000, kMaxQuestion = 4000;
+  json out = {{"question", Text(step.record.candidate, 12)}, {"about", Text(step.record.reason, kMaxQuestion)}};
   if (!step.outcome) return out;
   const auto stored = base::ParseJson(step.outcome->data);
   const json answer = stored && stored->is_object() ? stored->value("answer", json::object()) : json::object();
@@ -112,9 +112,9 @@ json StepJson(const memory::StepView& step, const std::set<std::string>& bases) 
               {"running", !step.outcome.has_value()},
               {"started", step.started},
               {"finished", step.finished}};
-  out["reason"] = Text(step.record.reason);
   if (step.record.kind == memory::StepKind::kAsk) out["asked"] = AskedJson(step);
   if (!step.outcome) return out;
+  else out["reason"] = Text(step.record.reason);
   const memory::StepOutcome& outcome = *step.outcome;
   out["summary"] = Text(outcome.summary);
   out["verdict"] = outcome.verdict ? json(std::string(core::VerdictName(*outcome.verdict))) : json(nullptr);

@@ -183,6 +183,7 @@ memory::TrajectoryView BusyTrajectory(const std::string& method) {
     }
   }
   memory::StepView& asked = add(memory::StepKind::kAsk, 0, "4f2c2a572d45ef24a8f9");
+  asked.record.reason = "# What was measured\n- case gpt2: 100.2 us" + (method == "<script>" ? method : std::string());
   asked.record.method = "planner";
   asked.outcome = memory::StepOutcome{};
   asked.outcome->summary = "answered, 120 tokens in, 57 out, $0.0125";

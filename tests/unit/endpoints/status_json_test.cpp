@@ -88,6 +88,7 @@ TEST(TrajectoryJson, TellsTheConversationWithItsCost) {
   ASSERT_EQ(asked.size(), 7u);
   EXPECT_EQ(asked[0]["method"], "planner");
   EXPECT_TRUE(asked[0]["asked"]["question"].get<std::string>().starts_with("4f2c2a572d45"));
+  EXPECT_EQ(asked[0]["asked"]["about"], "# What was measured\n- case gpt2: 100.2 us");
   EXPECT_EQ(asked[0]["asked"]["model"], "large");
   EXPECT_EQ(asked[0]["asked"]["answer"], "{\"plans\": []} ");
   EXPECT_DOUBLE_EQ(asked[0]["asked"]["dollars"], 0.0125);
