@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
+#include <numbers>
 #include <set>
 #include <utility>
 
@@ -25,6 +26,10 @@ constexpr double kEpsilonF32 = 0x1.0p-23;
 constexpr double kBoundFactor = 4;                       // k
 constexpr double kUsualFactor = 16, kLargestFactor = 4;  // of honest shares
 constexpr double kLeastUlps = 8;
+// Of errors beyond the last rounding: what chance comes to among millions of elements, and from how many elements and
+// from which part of the last rounding's on they are told from it.
+constexpr double kKeptFactor = 8, kPlainlyMore = 0.1;
+constexpr size_t kManyElements = 4096;
 constexpr double kSafely = 1 - 1e-9;  // what is worked out in another order may come out that much larger
 
 struct TableRow {
@@ -254,6 +259,7 @@ void Comparator::Measure() {
         // The last rounding of a 16-bit output dwarfs all others and is not informative about the computation: count
         // only the error beyond it.
         const double rounding = IsNarrow(layout_.dtype) ? 0.5 * UlpOf(layout_.dtype, t) : 0;
+        all.roundings.Add(rounding / std::numbers::sqrt3);
         group.original_error = std::max(group.original_error, std::fabs(error) - rounding);
         all.Add(t, error);
       }
@@ -271,6 +277,9 @@ void Comparator::Measure() {
   for (const Group& group : groups_)
     if (group.rms > 0) row_errors.Add(group.original_error / group.rms);
   usual_row_error_ = row_errors.Rms();
+  const double error = all.errors.Rms(), rounding = all.roundings.Rms(), beyond = error * error - rounding * rounding;
+  if (IsNarrow(layout_.dtype) && all.errors.count() >= kManyElements && beyond > kPlainlyMore * rounding * rounding)
+    kept_error_ = std::sqrt(beyond) / all.truth.Rms();
   rms_truth_ = all.truth.Rms();
   rms_original_error_ = all.errors.Rms();
   all_conditioning_ = allowance(all.conditioning, rms_truth_);
@@ -305,8 +314,9 @@ double Comparator::ToleranceAt(size_t index, Allowance allowance) const {
   const Group& group = groups_[index / group_size_];
   const double t = reference_.truth[index];
   const double usual = std::max(group.original_error, usual_row_error_ * group.rms);
-  const double budget = std::max({4 * usual, BudgetUlps(layout_) * UlpOf(layout_.dtype, t),
-                                  2 * epsilon_accumulate_ * group.rms, group.conditioning});
+  const double budget =
+      std::max({4 * usual, BudgetUlps(layout_) * UlpOf(layout_.dtype, t),
+                std::max(2 * epsilon_accumulate_, kKeptFactor * kept_error_) * group.rms, group.conditioning});
   return allowance == Allowance::kNear ? std::max(budget, TableTolerance(index, t)) : budget;
 }
 

@@ -23,8 +23,10 @@
 //    and more elements): rms(e/B) <= 2 times the largest of the original and the honest runs, plus (eps |t| + B') / B,
 //    of 16-bit outputs at most that largest again, and no bias, as below.
 //  - Accuracy budget, if a float64 shadow of the original gives the truth t. The original's own error sets the scale:
-//    |a - t| <= max(4 E, U ulp(t), 2 eps_acc * rms(row), C) with E the original's largest error in the row, or its
-//    usual share of a row's magnitude where it is less by chance; U = sqrt(K), at least 8 and at most 32; 1.5 for
+//    |a - t| <= max(4 E, U ulp(t), 2 eps_acc * rms(row), 8 S rms(row), C) with E the original's largest error in the
+//    row, or its usual share of a row's magnitude where it is less by chance; S what 16-bit outputs of it are off
+//    beyond their last rounding, as values are that were kept in 16 bits on the way: the mean square of all errors
+//    tells it, where the last rounding hides it in nearly every row; U = sqrt(K), at least 8 and at most 32; 1.5 for
 //    16-bit outputs, for which the last rounding is excluded from the original's error; and over all elements rms(a -
 //    t) <= 2 rms(original - t) + eps_acc * rms(t) + C, and no bias: a mean signed error of more than 6 standard errors
 //    that the original does not have (dropped terms, truncation). An output that over the whole is no farther from the
@@ -185,6 +187,7 @@ class Comparator {
   double share_ = 0;                            // s
   double units_rms_ = 0;                        // OriginalShares::units
   double usual_row_error_ = 0;                  // of the original, relative to rows' magnitudes
+  double kept_error_ = 0;                       // S
   double rms_truth_ = 0, rms_original_error_ = 0, all_conditioning_ = 0, bias_original_ = 0, shrinkage_original_ = 0;
 };
 

@@ -58,6 +58,7 @@ class Moments {
 // Of one output, or of a part of it.
 struct Totals {
   Moments truth, errors, shrinkage, conditioning;
+  Moments roundings;  // what rounding to a 16-bit output usually comes to
   void Add(double t, double error) {
     truth.Add(t);
     errors.Add(error);
@@ -68,6 +69,7 @@ struct Totals {
     errors.Merge(other.errors);
     shrinkage.Merge(other.shrinkage);
     conditioning.Merge(other.conditioning);
+    roundings.Merge(other.roundings);
   }
 };
 

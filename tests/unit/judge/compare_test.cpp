@@ -377,6 +377,33 @@ TEST(Comparator, AnElementMayBeOffByItsToleranceAndNoMore) {
   }
 }
 
+// Values that are kept in 16 bits on the way round by chance. Where the last rounding is as coarse, hardly a row shows
+// it, and one of many elements near zero does.
+TEST(Budget, OfValuesKeptIn16BitsIsWhatTheWholeOutputShows) {
+  constexpr size_t kCount = 1 << 16, kRow = 64;
+  constexpr double kKept = 1e-4;
+  const auto with_noise = [&](const std::vector<double>& truth, double sigma, uint64_t stream) {
+    const base::CounterRandom random(11, stream);
+    std::vector<double> values = truth;
+    for (size_t i = 0; i < values.size(); ++i)
+      for (uint64_t k = 0; k < 12; ++k) values[i] += sigma * (random.Uniform(12 * i + k) - 0.5);
+    return values;
+  };
+  const std::vector<double> truth = Normals(kCount);
+  const auto accepts = [&](double original_noise, const std::vector<double>& candidate) {
+    judge::OutputReference reference = Reference(core::DType::kF16, with_noise(truth, original_noise, 1));
+    reference.truth.assign(truth.begin(), truth.end());
+    reference.source = judge::TruthSource::kShadow;
+    const judge::OutputLayout layout{"out", core::DType::kF16, {kCount / kRow, kRow}, 64};
+    return !judge::Comparator(layout, reference, {}).Check(Pack(core::DType::kF16, candidate));
+  };
+  EXPECT_TRUE(accepts(kKept, with_noise(truth, kKept, 2)));
+  EXPECT_FALSE(accepts(0, with_noise(truth, kKept, 2))) << "nothing was kept in 16 bits";
+  std::vector<double> off = with_noise(truth, kKept, 2);
+  off[4711] = truth[4711] + 40 * kKept;
+  EXPECT_FALSE(accepts(kKept, off));
+}
+
 TEST(Budget, ALongSumMayBeOffByTheRootOfItsLength) {
   std::vector<double> values = Normals(4096);
   for (double& value : values) value = static_cast<float>(value);
