@@ -8,7 +8,7 @@
 
 namespace warpwright::memory {
 
-constexpr StepKind Last(StepKind) { return StepKind::kAsk; }
+constexpr StepKind Last(StepKind) { return StepKind::kRecall; }
 
 template <typename V>
 void Describe(V& field, const StepRecord*) {

@@ -406,10 +406,10 @@ TEST_F(Loop, SoIsTimeAndWhatWasFoundIsStillAccepted) {
   loop.judge.per_review = std::chrono::minutes(8);
   loop.task.policy.max_minutes = 30;
   const search::RefineResult refined = Run();
-  EXPECT_EQ(loop.judge.quick.size(), 2u) << "the second was broken off, so that half of the time is left";
+  EXPECT_EQ(loop.judge.quick.size(), 2u) << "the second was broken off, so that most of the time is left";
   EXPECT_EQ(refined.counts.evaluations, 1);
   EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kImproved);
-  EXPECT_EQ(refined.seconds, 60 * (15 + 8));
+  EXPECT_EQ(refined.seconds, 60 * (9 + 8));
 }
 
 TEST_F(Loop, AsLongAsNothingIsFoundLessOfTheTimeIsKeptForAccepting) {
