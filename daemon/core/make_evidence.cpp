@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "core/evidence.h"
+#include "core/tensor_rates.h"
 
 namespace warpwright::core {
 namespace {
@@ -189,13 +190,13 @@ Roofline ComputeRoofline(const Chip& chip, double min_bytes, const Counters& cou
   roofline.min_bytes = min_bytes;
   const double cycles_per_us = chip.clock_ghz * 1e3 * chip.multiprocessors;
   const auto d = [](uint64_t v) { return static_cast<double>(v); };
+  const double tensor = std::max(chip.tensor_fma_per_cycle, WarpgroupFmaPerCycle(chip));
   roofline.flops = d(counters.flops_fp64 + counters.flops_fp32 + counters.flops_fp16 + counters.flops_tensor);
   roofline.memory_us = min_bytes / chip.dram_bytes_per_second * 1e6;
-  roofline.compute_us = std::max(
-      {d(counters.flops_fp32) / (2 * chip.fp32_lanes * cycles_per_us),
-       d(counters.flops_fp64) / (2 * chip.fp64_lanes * cycles_per_us),
-       d(counters.flops_fp16) / (2 * chip.fp16_lanes * cycles_per_us),
-       chip.tensor_fma_per_cycle > 0 ? d(counters.flops_tensor) / (2 * chip.tensor_fma_per_cycle * cycles_per_us) : 0});
+  roofline.compute_us = std::max({d(counters.flops_fp32) / (2 * chip.fp32_lanes * cycles_per_us),
+                                  d(counters.flops_fp64) / (2 * chip.fp64_lanes * cycles_per_us),
+                                  d(counters.flops_fp16) / (2 * chip.fp16_lanes * cycles_per_us),
+                                  tensor > 0 ? d(counters.flops_tensor) / (2 * tensor * cycles_per_us) : 0});
   roofline.floor_us = std::max(roofline.memory_us, roofline.compute_us) + chip.launch_overhead_us;
   roofline.counted_floor_us = roofline.floor_us;
   return roofline;

@@ -11,6 +11,7 @@
 #include "sim/exec/services.h"
 #include "sim/exec/shadowed.h"
 #include "sim/exec/taint.h"
+#include "sim/exec/warpgroup.h"
 #include "sim/shadow.h"
 
 namespace warpwright::sim {
@@ -55,6 +56,7 @@ void BlockRunner::Start(uint64_t block) {
   }
   ResetRaces(c_);
   if (c_.copies) ForgetCopies(c_);
+  if (c_.products) ForgetProducts(c_);
   const uint64_t threads = c_.block.Count();
   for (Warp& warp : c_.warps) {
     const uint64_t left = threads - static_cast<uint64_t>(warp.index) * kLanes;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "core/tensor_rates.h"
+
 namespace warpwright::sim {
 
 namespace {
@@ -21,7 +23,7 @@ struct Cost {
 
 constexpr double kAluLatency = 4, kFp64Latency = 8, kHalfLatency = 5, kSfuLatency = 17, kConversionLatency = 10,
                  kShuffleLatency = 24, kVoteLatency = 12, kBarrierLatency = 12, kBarrierPerWarp = 2, kBranchLatency = 8,
-                 kConstantLatency = 8, kMatrixLatency = 33;
+                 kConstantLatency = 8, kMatrixLatency = 33, kWarpsOfGroup = 4;
 
 bool IsHalf(Type type) {
   return type == Type::kF16 || type == Type::kF16x2 || type == Type::kBf16 || type == Type::kBf16x2;
@@ -86,6 +88,19 @@ Cost Product(const Instruction& instruction, const core::Chip& chip) {
                         : ByteSize(instruction.product.left) == 1 ? 0.5
                                                                   : 1;
   return {Unit::kNone, 0, pieces, kMatrixLatency, weight * s.m * s.n * s.k};
+}
+
+// A warp's quarter of a warpgroup's product; `latency`: how long its tensor core is busy.
+Cost WarpgroupProduct(const Instruction& instruction, const core::Chip& chip) {
+  const MatrixShape& s = instruction.product.shape;
+  const double fmas = s.m * s.n * s.k, rate = std::max(1.0, core::WarpgroupFmaPerCycle(chip));
+  return {Unit::kNone, 0, 1, fmas * kWarpsOfGroup / rate, fmas * chip.tensor_fma_per_cycle / rate};
+}
+
+// Rows of 128 bytes of shared memory that it reads, of four warps that read B together.
+double WarpgroupWavefronts(const MatrixProduct& product) {
+  const MatrixShape& s = product.shape;
+  return (product.left_in_registers ? 0 : s.m * s.k * 2 / 128.0) + s.n * s.k * 2 / 128.0 / kWarpsOfGroup;
 }
 
 Cost Load(const Instruction& instruction, const core::Chip& chip, const LineCost& line) {
@@ -161,6 +176,12 @@ Cost CostOf(const Instruction& i, const core::Chip& chip, int warps_per_block, c
     case Op::kConvertPack: return {Unit::kConversion, 1, 0, kConversionLatency};
     case Op::kLoad: return Load(i, chip, line);
     case Op::kMatrixProduct: return Product(i, chip);
+    case Op::kWarpgroupProduct: return WarpgroupProduct(i, chip);
+    case Op::kWarpgroupFence:
+    case Op::kWarpgroupCommit:
+    case Op::kWarpgroupWait:
+    case Op::kProxyFence: return {Unit::kNone, 0, 1, 0};
+    case Op::kWarpgroupMisuse: return {};
     case Op::kMatrixTranspose: return {Unit::kShuffle, 1, 0, kShuffleLatency};
     case Op::kMatrixLoad: return {Unit::kNone, 0, 1, chip.shared_latency_cycles};
     case Op::kAsyncCopy: return {Unit::kNone, 0, 1, line.load_cycles};
@@ -187,6 +208,8 @@ class PathFinder {
  public:
   void Step(const Instruction& i, const Cost& cost) {
     if (i.op == Op::kAsyncWait) return Wait(i);
+    if (i.op == Op::kWarpgroupWait) return WaitForProducts(i);
+    if (i.op == Op::kWarpgroupProduct) return Multiply(i, cost);
     double start = 0;
     for (int k = i.defs; k < i.operands; ++k) start = std::max(start, ReadyAt(i.reg[k]));
     start = std::max(start, ReadyAt(i.guard));
@@ -209,6 +232,23 @@ class PathFinder {
   double end() const { return end_; }
 
  private:
+  // A warpgroup's products take turns.
+  void Multiply(const Instruction& i, const Cost& cost) {
+    double start = 0;
+    for (int k = 2 * i.defs; k < i.operands; ++k) start = std::max(start, ReadyAt(i.reg[k]));
+    start = std::max(start, shared_floor_);
+    multiplied_ = std::max(multiplied_, start) + cost.latency;
+    for (int k = 0; k < i.defs; ++k) ready_[i.reg[k]] = multiplied_ + kMatrixLatency;
+    last_ = std::max(last_, start);
+    end_ = std::max(end_, multiplied_);
+  }
+  // As for copies: what may remain is younger.
+  void WaitForProducts(const Instruction& i) {
+    if (i.immediate != 0 || multiplied_ == 0) return;
+    RaiseFloor(Space::kGeneric, std::max(last_, multiplied_ + kMatrixLatency));
+    last_ = std::max(last_, multiplied_ + kMatrixLatency);
+    end_ = std::max(end_, last_);
+  }
   // For all copies of the region. Those that may remain are younger ones: what the wait is for began in an earlier
   // iteration, and has arrived.
   void Wait(const Instruction& i) {
@@ -234,7 +274,8 @@ class PathFinder {
   std::map<uint32_t, double> ready_;
   double shared_floor_ = 0, other_floor_ = 0;
   double last_ = 0, end_ = 0;
-  double copied_ = 0;  // when the asynchronous copies so far have arrived
+  double multiplied_ = 0;  // when the warpgroup's products so far are done
+  double copied_ = 0;      // when the asynchronous copies so far have arrived
 };
 
 // Counts the scalar shared loads of one block that ptxas merges with their neighbours: same address register, adjacent
@@ -309,6 +350,7 @@ double LoopPath(const KernelCode& kernel, const ScheduleModel& shape, uint32_t b
 }
 
 void AddMemory(Work& work, const Instruction& i, const LineCost& line) {
+  if (i.op == Op::kWarpgroupProduct) work.wavefronts += WarpgroupWavefronts(i.product);
   const bool writes = i.op == Op::kStore || i.op == Op::kAtomic || i.op == Op::kReduction;
   const bool matrix = i.op == Op::kMatrixLoad || i.op == Op::kMatrixStore, copies = i.op == Op::kAsyncCopy;
   if (i.op != Op::kLoad && !writes && !matrix && !copies) return;

@@ -35,6 +35,12 @@ bool MayRun(const Instruction& in) {
     case Op::kMatrixTranspose:
     case Op::kMatrixLoad:
     case Op::kMatrixStore:
+    case Op::kWarpgroupProduct:
+    case Op::kWarpgroupFence:
+    case Op::kWarpgroupCommit:
+    case Op::kWarpgroupWait:
+    case Op::kWarpgroupMisuse:
+    case Op::kProxyFence:
     case Op::kActiveMask:
     case Op::kElect: return false;
     default: return !in.is_volatile;

@@ -147,6 +147,15 @@ enum class Op : uint8_t {
   kMatrixTranspose,  // movmatrix
   kMatrixLoad,       // ldmatrix; vector: matrices, mode: transposed
   kMatrixStore,      // stmatrix
+  // wgmma, by warps: each has 16 rows of the warpgroup's 64. kWarpgroupProduct: sums, [sums, A's registers or
+  // descriptor, B's descriptor, whether the old sums count]; mode 1: `text` says why its registers are not ready.
+  // kWarpgroupWait: immediate: groups that may remain.
+  kWarpgroupProduct,
+  kWarpgroupFence,
+  kWarpgroupCommit,
+  kWarpgroupWait,
+  kWarpgroupMisuse,  // an instruction that must not run here: `text`
+  kProxyFence,       // fence.proxy.async
   // Across lanes.
   kShuffle,
   kVote,
@@ -209,7 +218,7 @@ struct HandlerPair {
 inline constexpr uint32_t kNoOperand = UINT32_MAX;
 inline constexpr uint32_t kNoBlock = UINT32_MAX;
 inline constexpr uint32_t kNoBranch = UINT32_MAX;
-inline constexpr int kMaxOperands = 200;  // wgmma has most
+inline constexpr int kMaxOperands = 264;  // wgmma has most
 
 // An instruction's registers. Only products of matrices have more than fit here.
 class OperandList {
@@ -242,7 +251,7 @@ struct Instruction {
   uint32_t branch = kNoBranch;  // of a conditional branch or exit: its number in the kernel, in the order of the PTX
   Op op = Op::kNop;
   Type type = Type::kNone, from = Type::kNone;
-  uint8_t defs = 0, operands = 0;  // reg[0, defs) are written, reg[defs, operands) read
+  uint16_t defs = 0, operands = 0;  // reg[0, defs) are written, reg[defs, operands) read
   core::InstructionClass count_as = core::InstructionClass::kOther;
   uint8_t counted = 1;  // 0: not an instruction of the program
   uint8_t flops = 0;    // per thread, in the precision of `type`
@@ -267,7 +276,7 @@ struct Instruction {
   bool aligned = true;                          // bar.sync and barrier.sync.aligned: the whole warp together
   bool wide_source[3] = {false, false, false};  // a 64-bit register if the type is narrower (ld, st, cvt)
   bool wide_result = false;
-  MatrixProduct product;  // kMatrixProduct
+  MatrixProduct product;  // kMatrixProduct, kWarpgroupProduct
 };
 
 struct BasicBlock {
@@ -331,7 +340,7 @@ struct KernelCode {
   uint32_t shared_minimum_width = 4;  // bytes of the narrowest access to shared memory
   // Fences, and what they could order in shared memory: atomics or volatile accesses.
   bool has_fences = false, has_strong_shared = false;
-  bool has_async_copies = false;
+  bool has_async_copies = false, has_warpgroup_products = false;
   std::vector<std::pair<uint32_t, std::string>> shared_names;  // offset and name, ascending
 };
 

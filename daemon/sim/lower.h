@@ -33,7 +33,7 @@ struct Lowered {
   std::vector<ConstantSlot> constants;
   std::vector<std::pair<uint32_t, std::string>> shared_names;
   uint32_t shared_minimum_width = 4;
-  bool has_fences = false, has_strong_shared = false, has_async_copies = false;
+  bool has_fences = false, has_strong_shared = false, has_async_copies = false, has_warpgroup_products = false;
   uint32_t sites = 0;
 };
 
@@ -109,6 +109,10 @@ class Lowering {
   bool Product(Opcode&, const PtxStatement&, MatrixProduct product, Type sum);
   bool LoadStoreMatrix(Opcode&, const PtxStatement&);
   bool TransposeMatrix(Opcode&, const PtxStatement&);
+
+  // lower_warpgroup.cpp
+  bool Warpgroup(Opcode&, const PtxStatement&);
+  bool WarpgroupProduct(Opcode&, const PtxStatement&);
 
   // lower_async.cpp
   bool AsyncCopy(Opcode&, const PtxStatement&);

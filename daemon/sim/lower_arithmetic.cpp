@@ -367,6 +367,7 @@ const std::unordered_map<std::string_view, Lowering::Builder>& Lowering::Builder
     add(&Lowering::LoadStoreMatrix, {"ldmatrix", "stmatrix"});
     add(&Lowering::TransposeMatrix, {"movmatrix"});
     add(&Lowering::Wmma, {"wmma"});
+    add(&Lowering::Warpgroup, {"wgmma"});
     add(&Lowering::Branch, {"bra"});
     add(&Lowering::Exit, {"exit", "ret", "trap", "brkpt"});
     add(&Lowering::Barrier, {"bar", "barrier"});

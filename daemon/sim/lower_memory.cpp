@@ -246,9 +246,11 @@ bool Lowering::NoOperation(Opcode& opcode, const PtxStatement& statement) {
     Emit(in);
     return true;
   }
-  // Copies are read and written in order here; what they need of proxies is not checked.
+  // Bulk copies and tensor maps are not simulated: other proxies than wgmma's need no check.
   const bool proxy = opcode.family() == "fence" && (opcode.Take("proxy") || opcode.TakeStartingWith("mbarrier"));
-  if (proxy) Emit(Start(Op::kNop, Type::kNone, core::InstructionClass::kOther));
+  if (proxy && (opcode.Take("async") || opcode.Take("async::generic")) && !opcode.Take("global"))
+    Emit(Start(Op::kProxyFence, Type::kNone, core::InstructionClass::kOther));
+  else if (proxy) Emit(Start(Op::kNop, Type::kNone, core::InstructionClass::kOther));
   else if (opcode.family() == "fence" || opcode.family() == "membar")
     EmitFence(true, !opcode.Take("cta") && !opcode.Take("cluster"));
   else Emit(Start(Op::kNop, Type::kNone, core::InstructionClass::kOther));

@@ -15,6 +15,7 @@
 #include "sim/exec/dispatch.h"
 #include "sim/exec/race.h"
 #include "sim/exec/services.h"
+#include "sim/exec/warpgroup.h"
 
 namespace warpwright::sim {
 namespace {
@@ -216,6 +217,7 @@ Result<Machine> Machine::Make(const Program& program, Memory& memory, const Laun
     if (kernel->has_fences && kernel->has_strong_shared) c.order = MakeOrder(warps, granules);
   }
   if (kernel->has_async_copies) c.copies = std::make_shared<AsyncCopies>(warps);
+  if (kernel->has_warpgroup_products && c.checking) c.products = std::make_shared<WarpgroupProducts>(warps);
   state->parameters.assign(launch.parameters.begin(), launch.parameters.end());
   state->parameters.resize(state->parameters.size() + 16);
   c.parameters = state->parameters.data();
@@ -297,7 +299,7 @@ void AddInstruction(core::Counters& n, const Instruction& in, uint64_t times, ui
   if (in.type == Type::kF64) n.flops_fp64 += flops;
   else if (in.type == Type::kF32) n.flops_fp32 += flops;
   else if (in.flops > 0) n.flops_fp16 += flops;
-  if (in.op == Op::kMatrixProduct && IsFloat(in.type)) {
+  if ((in.op == Op::kMatrixProduct || in.op == Op::kWarpgroupProduct) && IsFloat(in.type)) {
     const MatrixShape& s = in.product.shape;
     n.flops_tensor += times * 2 * static_cast<uint64_t>(s.m) * static_cast<uint64_t>(s.n) * static_cast<uint64_t>(s.k);
   }

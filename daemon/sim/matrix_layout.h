@@ -44,12 +44,39 @@ constexpr MatrixPlace SumPlace(const MatrixShape& s, int packed, int reg, int la
   return {16 * (tile / tiles) + 8 * (within / 2) + lane / 4, 8 * (tile % tiles) + 2 * (lane % 4) + within % 2};
 }
 
-// mma.sync and wmma.mma. The executor's arrays hold the largest shapes.
+// mma.sync and wmma.mma, and a warp's 16 rows of wgmma.mma_async. The executor's arrays hold the largest shapes of the
+// former, and take the latter 32 columns at a time.
 struct MatrixProduct {
   static constexpr int kMaxRows = 32, kMaxColumns = 32, kMaxDepth = 32;
   MatrixShape shape;
   Type left{}, right{}, addend{};  // of A, B and C; D's is the instruction's
   bool saturate = false;           // .satfinite
+  // wgmma: where A is; whether rows of A and columns of B are neighbours in shared memory, not terms; signs.
+  bool left_in_registers = false, left_across = false, right_across = false, minus_left = false, minus_right = false;
+};
+
+// What a wgmma descriptor says of a matrix in shared memory: two groups of 8 terms, of 16 bytes for each row, or of 8
+// rows (`across`), where rows are those of A and columns of B. Without swizzle `leading` is the distance of groups of
+// terms and `stride` that of groups of 8 rows. With one, of `swizzle` bytes, eight neighbours along the other axis are
+// rows of that many bytes, in which the places of 16 bytes are exchanged by three bits of the address; `stride` is the
+// distance of such eights, and across, `leading` that of panels of `swizzle` bytes.
+struct MatrixDescriptor {
+  uint32_t start = 0, leading = 0, stride = 0, swizzle = 0, base_offset = 0;
+
+  static constexpr MatrixDescriptor Of(uint64_t bits) {
+    constexpr uint32_t kSwizzles[] = {0, 128, 64, 32};
+    return {static_cast<uint32_t>(bits & 0x3fff) << 4, static_cast<uint32_t>(bits >> 16 & 0x3fff) << 4,
+            static_cast<uint32_t>(bits >> 32 & 0x3fff) << 4, kSwizzles[bits >> 62],
+            static_cast<uint32_t>(bits >> 49 & 7)};
+  }
+  // Of the 16 bytes with eight terms of a row, or, across, with a term of eight rows: `row` and `term` are the first.
+  constexpr uint32_t Place(bool across, uint32_t row, uint32_t term) const {
+    if (swizzle == 0) return start + row / 8 * stride + term / 8 * leading + (across ? term % 8 : row % 8) * 16;
+    const uint32_t rows = swizzle / 2;  // of a panel
+    const uint32_t at = across ? start + row / rows * leading + term / 8 * stride + term % 8 * swizzle + row % rows * 2
+                               : start + row / 8 * stride + row % 8 * swizzle + term * 2;
+    return at ^ (at >> 3 & (swizzle - 16));
+  }
 };
 
 }  // namespace warpwright::sim

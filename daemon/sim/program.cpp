@@ -13,6 +13,7 @@
 #include "sim/lower.h"
 #include "sim/ptx_parser.h"
 #include "sim/slots.h"
+#include "sim/warpgroup_registers.h"
 
 namespace warpwright::sim {
 namespace {
@@ -89,6 +90,7 @@ Status AddVariables(const PtxModule& module, ProgramCode& code, std::vector<uint
 Result<KernelCode> MakeKernel(Lowered lowered, const std::vector<uint32_t>& location_index, ProgramCode& program) {
   KernelCode kernel;
   WW_TRY(BuildBlocks(lowered, kernel.blocks));
+  if (lowered.has_warpgroup_products) CheckWarpgroupRegisters(lowered, kernel.blocks, program);
   WW_TRY(AllocateSlots(lowered, kernel.blocks, kernel));
   kernel.info = std::move(lowered.info);
   kernel.sites = lowered.sites;
@@ -96,6 +98,7 @@ Result<KernelCode> MakeKernel(Lowered lowered, const std::vector<uint32_t>& loca
   kernel.has_fences = lowered.has_fences;
   kernel.has_strong_shared = lowered.has_strong_shared;
   kernel.has_async_copies = lowered.has_async_copies;
+  kernel.has_warpgroup_products = lowered.has_warpgroup_products;
   kernel.shared_names = std::move(lowered.shared_names);
   kernel.code = std::move(lowered.code);
   for (uint32_t i = 0; i < kernel.code.size(); ++i) {

@@ -1,6 +1,6 @@
 // A PTX module, decoded once and run many times. Decoding resolves everything that does not depend on a launch: calls
 // are inlined, virtual registers become slots of a warp's register file, branches know their point of reconvergence.
-// What we cannot execute (wgmma, indirect calls, ...) does not fail the decode: it becomes an
+// What we cannot execute (textures, indirect calls, ...) does not fail the decode: it becomes an
 // instruction that stops the kernel with Fault::kNotSimulated when it is reached, so that a module is rejected only for
 // what it actually runs.
 #pragma once

@@ -37,6 +37,10 @@ bool StaysBranch(const Instruction& in) {
     case Op::kMatchAll:
     case Op::kRedux:
     case Op::kElect:
+    case Op::kWarpgroupProduct:
+    case Op::kWarpgroupFence:
+    case Op::kWarpgroupCommit:
+    case Op::kWarpgroupWait:
     case Op::kPrint:
     case Op::kAssertFail: return true;
     default: return false;

@@ -15,7 +15,8 @@
 //     issue   q * W(all) / warp_schedulers
 //     fp32, fp64, fp16, sfu   q * W(u) * 32 / lanes(u). An fp16 warp instruction counts 64: its
 //             lanes are counted in packed x2 results. sfu is the larger of special functions and conversions.
-//     tensor  q * tensor_fmas / tensor_fma_per_cycle, where f16 and bf16 count once, tf32 twice, 8-bit integers half
+//     tensor  q * tensor_fmas / tensor_fma_per_cycle, where f16 and bf16 count once, tf32 twice, 8-bit integers half,
+//             and those of wgmma 0.63 (core/tensor_rates.h)
 //     integer q * 32 * max(W / (2 * int_lanes), (W + W(fp32)) / (int_lanes + fp32_lanes)): ptxas puts additions on the
 //             FMA pipes when the integer pipe is full
 //     atomic  max(slots / l2_atomics_per_cycle / f, slots at the hottest 1 KiB / atomics_per_cycle / f): a slot is

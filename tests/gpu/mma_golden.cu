@@ -1,11 +1,11 @@
 // Records what a GPU computes for tests/support/matrix_table.h. On a machine with an H100 or H200 and its toolkit:
-//   nvcc -std=c++17 -O1 -I. tests/gpu/mma_golden.cu tests/support/matrix_table.cpp -lcuda -o mma_golden
+//   nvcc -std=c++17 -O1 -I. tests/gpu/mma_golden.cu tests/support/{matrix_table,number_kinds}.cpp -lcuda -o mma_golden
 //   ./mma_golden tests/golden/sim/matrix_products.txt all_words.bin
 // The first file gets one line for each case: its name, and a hash of the results of each trial. The second, optional,
 // gets all results as 32-bit words, in the order of the table: for looking into a difference. The kernels are PTX that
 // the driver compiles, so a host compiler does as well as nvcc:
-//   g++ -x c++ -std=c++17 -I. -I$CUDA/include tests/gpu/mma_golden.cu tests/support/matrix_table.cpp -lcuda -o
-//   mma_golden
+//   g++ -x c++ -std=c++17 -I. -I$CUDA/include tests/gpu/mma_golden.cu tests/support/{matrix_table,number_kinds}.cpp
+//   -lcuda -o mma_golden
 #include <cuda.h>
 
 #include <cstdio>
@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "tests/support/matrix_table.h"
+#include "tests/support/number_kinds.h"
 
 using namespace warpwright::sim;
 

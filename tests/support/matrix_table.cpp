@@ -1,6 +1,6 @@
 #include "tests/support/matrix_table.h"
 
-#include <cstring>
+#include "tests/support/number_kinds.h"
 
 namespace warpwright::sim {
 namespace {
@@ -154,44 +154,6 @@ std::vector<MatrixCase> MakeTable() {
   return table;
 }
 
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed) {}
-  uint64_t Next() {  // splitmix64
-    uint64_t z = state_ += 0x9e3779b97f4a7c15ull;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-  }
-  uint32_t Below(uint32_t n) { return static_cast<uint32_t>(Next() >> 32) % n; }
-
- private:
-  uint64_t state_;
-};
-
-// The bits of a number with that many exponent and mantissa bits.
-uint64_t MakeNumber(Random& random, int kind, int exponent_bits, int mantissa_bits) {
-  const uint64_t mantissa = random.Next() & ((1ull << mantissa_bits) - 1), sign = random.Next() & 1;
-  const auto all = static_cast<uint32_t>((1u << exponent_bits) - 1), bias = all / 2;
-  const auto number = [&](uint64_t exponent, uint64_t fraction) {
-    return sign << (exponent_bits + mantissa_bits) | exponent << mantissa_bits | fraction;
-  };
-  switch (kind) {
-    case 0: return number(bias - 1 - random.Below(2), mantissa);
-    case 1: return number(bias - 4 + random.Below(9), mantissa);
-    case 2: return number(bias - bias / 2 + random.Below(bias), mantissa);
-    case 3: return number(random.Below(all), mantissa);
-    case 4: return number(random.Below(4) == 0 ? 1 + random.Below(3) : 0, mantissa);
-    case 5: return number(all - 1 - random.Below(3), mantissa);
-    case 6:
-      if (random.Below(10) < 7) return number(0, 0);
-      return number(bias + random.Below(4), mantissa >> (mantissa_bits - 2) << (mantissa_bits - 2));
-    default:
-      if (random.Below(50) == 0) return number(all, random.Below(2) == 0 ? 0 : mantissa | 1);
-      return number(bias - 4 + random.Below(9), mantissa);
-  }
-}
-
 }  // namespace
 
 const std::vector<MatrixCase>& MatrixTable() {
@@ -202,8 +164,8 @@ const std::vector<MatrixCase>& MatrixTable() {
 std::vector<uint32_t> MatrixInputs(const MatrixCase& c) {
   const size_t words = c.inputs.size();
   std::vector<uint32_t> inputs(words * 32 * kMatrixTrials);
-  Random random(HashWords(nullptr, 0) + words);
-  for (char letter : c.name) random = Random(random.Next() + static_cast<unsigned char>(letter));
+  NumberRandom random(HashWords(nullptr, 0) + words);
+  for (char letter : c.name) random = NumberRandom(random.Next() + static_cast<unsigned char>(letter));
   for (int trial = 0; trial < kMatrixTrials; ++trial)
     for (size_t w = 0; w < words; ++w)
       for (size_t lane = 0; lane < 32; ++lane) {
@@ -252,13 +214,6 @@ std::string MatrixModule(size_t index) {
   for (int w = 0; w < c.outputs; ++w)
     text += "st.global.b32 [%out+" + std::to_string(128 * w) + "], %o" + std::to_string(w) + ";\n";
   return text + "ret;\n}\n";
-}
-
-uint64_t HashWords(const uint32_t* words, size_t count) {  // FNV-1a
-  uint64_t hash = 0xcbf29ce484222325ull;
-  for (size_t k = 0; k < count; ++k)
-    for (int byte = 0; byte < 4; ++byte) hash = (hash ^ (words[k] >> (8 * byte) & 0xff)) * 0x100000001b3ull;
-  return hash;
 }
 
 }  // namespace warpwright::sim

@@ -16,14 +16,12 @@ struct MatrixCase {
   std::string body;    // of a warp: from %i0, %i1, ... to %o0, %o1, ...
 };
 
-// One warp each. Every eighth has the same kind of inputs: near 1, of few exponents, of many, of all, tiny, huge,
-// mostly zero, with infinities and NaNs.
+// One warp each. Every eighth has the same kind of inputs (number_kinds.h).
 inline constexpr int kMatrixTrials = 64;
 
 const std::vector<MatrixCase>& MatrixTable();
 std::vector<uint32_t> MatrixInputs(const MatrixCase& c);  // word w of lane l in trial t: [(t * words + w) * 32 + l]
 std::string MatrixKernel(size_t index);                   // "product_12"
 std::string MatrixModule(size_t index);                   // PTX; out and in are parameters, one block for each trial
-uint64_t HashWords(const uint32_t* words, size_t count);
 
 }  // namespace warpwright::sim

@@ -305,6 +305,10 @@ std::string InstructionName(const Instruction& i) {
     case Op::kMatrixTranspose: return "movmatrix.sync";
     case Op::kMatrixLoad: return "ldmatrix.sync";
     case Op::kMatrixStore: return "stmatrix.sync";
+    case Op::kWarpgroupProduct: return "wgmma.mma_async";
+    case Op::kWarpgroupFence: return "wgmma.fence";
+    case Op::kWarpgroupCommit: return "wgmma.commit_group";
+    case Op::kWarpgroupWait: return "wgmma.wait_group";
     case Op::kWarpBarrier: return "__syncwarp";
     case Op::kBarrier:
     case Op::kBarrierArrive:

@@ -90,6 +90,7 @@ struct RaceShadow {
 
 struct HappensBeforeState;  // exec/order.h
 struct AsyncCopies;         // exec/async_copy.h
+struct WarpgroupProducts;   // exec/warpgroup.h
 
 struct Context {
   // Hot.
@@ -132,8 +133,9 @@ struct Context {
   RaceShadow race;
   bool ordering = false;    // since the last barrier of the block there were fences or strong accesses to shared memory
   bool race_found = false;  // by a barrier
-  std::shared_ptr<HappensBeforeState> order;  // nullptr: the kernel has none of these accesses, or is not checked
-  std::shared_ptr<AsyncCopies> copies;        // nullptr: the kernel has none
+  std::shared_ptr<HappensBeforeState> order;    // nullptr: the kernel has none of these accesses, or is not checked
+  std::shared_ptr<AsyncCopies> copies;          // nullptr: the kernel has none
+  std::shared_ptr<WarpgroupProducts> products;  // nullptr: the kernel has none, or is not checked
   Warp* warp = nullptr;
   std::vector<Warp> warps;
 

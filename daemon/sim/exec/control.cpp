@@ -91,9 +91,9 @@ HandlerPair GuardedHandlers();
 HandlerPair GuardedHandlers() { return {Guarded<false>, Guarded<true>}; }
 
 HandlerPair Select(const Instruction& in) {
-  for (auto select :
-       {SelectControl, SelectMove, SelectInteger, SelectBits, SelectFloat, SelectMath, SelectHalf, SelectCompare,
-        SelectConvert, SelectMemory, SelectAtomic, SelectAsync, SelectMatrix, SelectMatrixMemory, SelectWarp}) {
+  for (auto select : {SelectControl, SelectMove, SelectInteger, SelectBits, SelectFloat, SelectMath, SelectHalf,
+                      SelectCompare, SelectConvert, SelectMemory, SelectAtomic, SelectAsync, SelectMatrix,
+                      SelectMatrixMemory, SelectWarpgroup, SelectWarp}) {
     if (const HandlerPair pair = select(in); pair.masked) return pair;
   }
   return {};

@@ -21,6 +21,10 @@ bool NeedsOtherLanes(const Instruction& in) {
     case Op::kMatrixTranspose:
     case Op::kMatrixLoad:
     case Op::kMatrixStore:
+    case Op::kWarpgroupProduct:
+    case Op::kWarpgroupFence:
+    case Op::kWarpgroupCommit:
+    case Op::kWarpgroupWait:
     case Op::kRedux: return true;
     default: return false;
   }

@@ -113,6 +113,7 @@ HandlerPair SelectAtomic(const Instruction& in);
 HandlerPair SelectAsync(const Instruction& in);
 HandlerPair SelectMatrix(const Instruction& in);
 HandlerPair SelectMatrixMemory(const Instruction& in);
+HandlerPair SelectWarpgroup(const Instruction& in);
 HandlerPair SelectWarp(const Instruction& in);
 HandlerPair Select(const Instruction& in);
 void Execute(Context& c, const Instruction* i);

@@ -185,11 +185,16 @@ bool RecordReads(Context& c, const Instruction* i, const AddressPattern& pattern
   }
   for (uint32_t m = c.mask; m != 0; m &= m - 1) {
     const auto lane = static_cast<uint32_t>(std::countr_zero(m));
-    const uint64_t offset = base + static_cast<uint64_t>(pattern.delta[lane]);
-    for (size_t g = offset / granule; g <= (offset + bytes - 1) / granule; ++g) {
-      if (!CheckAgainstWrite(c, i, lane, g, offset, bytes, what, false)) return false;
-      NoteRead(c, i, g, lane);
-    }
+    if (!RecordRead(c, i, lane, base + static_cast<uint64_t>(pattern.delta[lane]), bytes)) return false;
+  }
+  return true;
+}
+
+bool RecordRead(Context& c, const Instruction* i, uint32_t lane, uint64_t offset, uint32_t bytes) {
+  const uint32_t granule = c.race.granule;
+  for (size_t g = offset / granule; g <= (offset + bytes - 1) / granule; ++g) {
+    if (!CheckAgainstWrite(c, i, lane, g, offset, bytes, "a read of", false)) return false;
+    NoteRead(c, i, g, lane);
   }
   return true;
 }

@@ -36,6 +36,7 @@ std::string ThreadName(const Context& c, uint32_t warp, uint32_t lane);
 bool RecordReads(Context& c, const Instruction* i, const AddressPattern& pattern, uint64_t base, uint32_t bytes);
 bool RecordWrites(Context& c, const Instruction* i, const AddressPattern& pattern, uint64_t base, uint32_t bytes,
                   const std::byte* const* values);
+bool RecordRead(Context& c, const Instruction* i, uint32_t lane, uint64_t offset, uint32_t bytes);  // of one lane
 bool RecordAtomics(Context& c, const Instruction* i, const uint64_t* offset, uint32_t bytes);
 std::shared_ptr<HappensBeforeState> MakeOrder(size_t warps, size_t granules);
 void ResetRaces(Context& c);   // at the start of a block

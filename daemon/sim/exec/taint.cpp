@@ -6,6 +6,7 @@
 
 #include "sim/exec/address.h"
 #include "sim/exec/services.h"
+#include "sim/exec/warpgroup.h"
 
 namespace warpwright::sim {
 namespace {
@@ -34,6 +35,8 @@ class Tracker {
     }
     if (i->op == Op::kMatrixProduct) {
       SpreadOverProduct(*i, lanes);
+    } else if (i->op == Op::kWarpgroupProduct) {
+      SpreadOverWarp(*i);
     } else {
       const Flow in = Inputs(i, lanes);
       if (in.stopped) return nullptr;
@@ -180,6 +183,12 @@ class Tracker {
       Set(i.reg[k], lanes, bad, origin);
     }
   }
+  // Rows of wgmma's A are spread over lanes: if one is tainted, all are.
+  void SpreadOverWarp(const Instruction& i) {
+    Flow flow;
+    for (int k = i.defs; k < i.operands; ++k) Join(flow, i.reg[k], kAllLanes);
+    for (int k = 0; k < i.defs; ++k) Set(i.reg[k], kAllLanes, flow.lanes != 0 ? kAllLanes : 0, flow.origin);
+  }
   static int Packed(Type type) { return std::max(1, 4 / ByteSize(type)); }
 
   // Bytes stored from tainted registers become unwritten again. A store to global memory is a use.
@@ -237,11 +246,7 @@ bool TaintResult(Context& c, const Instruction* i, const uint64_t* address, cons
     c.stop = Context::Stop::kNone;
     c.taint_origins.push_back({c.fault, space == Space::kShared});
   }
-  if (warp.taint.empty()) {
-    warp.taint.assign(c.kernel->register_bytes / 4, 0);
-    warp.taint_origin.assign(c.kernel->register_bytes / 4, 0);
-  }
-  warp.tainted = true;
+  TrackRegisters(c);
   for (uint32_t k = 0; k < i->vector; ++k) {
     if (unwritten[k] == 0) continue;
     warp.taint[i->reg[k] / 4] |= unwritten[k];
@@ -268,7 +273,11 @@ const Instruction* UseUnwrittenShared(Context& c, const Instruction* i, uint64_t
 
 const Instruction* StepTainted(Context& c, const Instruction* i) {
   Tracker tracker(c);
-  if (i->op == Op::kHeader && (c.unwritten_read || !tracker.Any())) ClearTaint(*c.warp);
+  if (i->op == Op::kHeader && (c.unwritten_read || !tracker.Any())) {
+    ClearTaint(*c.warp);
+    c.warp->tainted = ProductsArePending(c);
+  }
+  if (ProductsArePending(c) && !CheckProductRegisters(c, i)) return nullptr;
   return tracker.Step(i);
 }
 
@@ -276,6 +285,15 @@ const Instruction* ExecuteTainted(Context& c, const Instruction* i) {
   c.stop = Context::Stop::kNone;
   while (i && c.warp->tainted) i = StepTainted(c, i);
   return i;
+}
+
+void TrackRegisters(Context& c) {
+  Warp& warp = *c.warp;
+  if (warp.taint.empty()) {
+    warp.taint.assign(c.kernel->register_bytes / 4, 0);
+    warp.taint_origin.assign(c.kernel->register_bytes / 4, 0);
+  }
+  warp.tainted = true;
 }
 
 void ClearTaint(Warp& warp) {

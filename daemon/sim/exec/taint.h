@@ -21,5 +21,7 @@ const Instruction* ExecuteTainted(Context& c, const Instruction* i);
 // One instruction of a warp with tainted registers: the next one, or nullptr if its handler stopped.
 const Instruction* StepTainted(Context& c, const Instruction* i);
 void ClearTaint(Warp& warp);
+// The same loop for a warp whose registers wgmma.mma_async writes (exec/warpgroup.h).
+void TrackRegisters(Context& c);
 
 }  // namespace warpwright::sim

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "tests/support/matrix_table.h"
+#include "tests/support/number_kinds.h"
 #include "tests/support/sim_kit.h"
 
 namespace warpwright::sim {

@@ -1,0 +1,15 @@
+// What tensor cores reach beyond core::Chip's figure, which is mma.sync's.
+#pragma once
+
+#include "core/chip.h"
+
+namespace warpwright::core {
+
+// Multiply-adds of f16 and bf16 by wgmma, per multiprocessor and cycle; 0: there is none. On an H100, mma.sync reaches
+// 62 to 65 % of what wgmma does, which is the data sheet's figure (Luo et al. 2024, "Benchmarking and Dissecting the
+// Nvidia Hopper GPU Architecture"); chips take 63 %.
+inline double WarpgroupFmaPerCycle(const Chip& chip) {
+  return chip.arch.starts_with("sm_90") ? chip.tensor_fma_per_cycle / 0.63 : 0;
+}
+
+}  // namespace warpwright::core
