@@ -103,7 +103,8 @@ std::vector<std::string> Options(const CompileRequest& request, const Toolkit& t
                                       "-default-device"};
   for (std::string& define : request.options.Defines()) options.push_back(std::move(define));
   for (const core::BuildFlag flag : request.options.flags)
-    if (flag != core::BuildFlag::kRelaxedConstexpr) options.emplace_back(core::Name(flag));  // how slices are anyway
+    if (flag != core::BuildFlag::kRelaxedConstexpr && flag != core::BuildFlag::kHopperAlone)
+      options.emplace_back(core::Name(flag));  // how slices are anyway, and their architecture
   if (request.build == Build::kOther) {
     if (!request.options.define.contains("NDEBUG")) options.emplace_back("-DNDEBUG");
     options.push_back("--gpu-architecture=compute" + request.arch.substr(2));
@@ -297,8 +298,10 @@ Result<Compiler> Compiler::Create(const std::filesystem::path& cache_folder) {
   return compiler;
 }
 
-Result<CompileOutcome> Compiler::Compile(const CompileRequest& request) const {
-  if (!IsSupportedArch(request.arch)) return Fail(ErrorCode::kUsage, "unsupported architecture '" + request.arch + "'");
+Result<CompileOutcome> Compiler::Compile(const CompileRequest& given) const {
+  if (!IsSupportedArch(given.arch)) return Fail(ErrorCode::kUsage, "unsupported architecture '" + given.arch + "'");
+  CompileRequest request = given;
+  request.arch = given.options.ArchitectureOf(given.arch);
   if (request.text.size() > kMaxSourceBytes)
     return CompileOutcome(core::CompileFailed{request.file + ": error: larger than 8 MiB"});
   if (auto message = ForbiddenInclude(request.file, request.text, request.headers))

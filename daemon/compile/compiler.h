@@ -36,7 +36,7 @@ struct CompileRequest {
   std::string text;
   std::map<std::string, std::string> headers;  // include name -> text
   std::vector<std::string> kernels;            // name expressions: "softmax<float, 4>"
-  std::string arch = "sm_90";
+  std::string arch = "sm_90";                  // of the chip; `options` may make more of it
   bool line_info = true;  // .loc in PTX, line table in the cubin; without it, equal code gives equal bytes
   Build build = Build::kUsual;
   core::BuildOptions options = {};  // of the project; its folders are not searched, since `headers` are complete

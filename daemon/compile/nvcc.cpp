@@ -57,7 +57,11 @@ Result<base::Completed> RunNvcc(const fs::path& nvcc, const core::SourceRef& sou
   if (!IsPlain(beside.string()))
     return Fail(ErrorCode::kUnsupported, "nvcc would not take the name of the folder literally: " + beside.string());
   base::Command command;
-  command.argv = {nvcc.string(), "-arch=" + arch, "-lineinfo", "-w", "-Xptxas=-v", "-c", "--keep"};
+  // "-arch=sm_90a" makes code for sm_90 as well.
+  const std::string number = arch.substr(arch.find('_') + 1);
+  const std::string architecture =
+      arch.ends_with('a') ? fmt::format("-gencode=arch=compute_{0},code=sm_{0}", number) : "-arch=" + arch;
+  command.argv = {nvcc.string(), architecture, "-lineinfo", "-w", "-Xptxas=-v", "-c", "--keep"};
   for (std::string& argument : source.build.NvccArguments(source.root)) command.argv.push_back(std::move(argument));
   for (const std::string& include : {beside.string(), source.root}) command.argv.push_back("-I" + include);
   command.argv.push_back(fmt::format("{}.cu", kBaseName));

@@ -139,6 +139,7 @@ std::optional<core::BuildFlag> ParseBuildFlag(std::string_view text) {
   };
   if (!text.starts_with('-')) return std::nullopt;
   if (bare(text) == "expt-extended-lambda") return core::BuildFlag::kExtendedLambda;
+  if (bare(text) == "gpu-architecture=sm_90a") return core::BuildFlag::kHopperAlone;
   for (int i = 0; i <= static_cast<int>(Last(core::BuildFlag{})); ++i) {
     const auto flag = static_cast<core::BuildFlag>(i);
     if (bare(core::Name(flag)) == bare(text)) return flag;

@@ -125,6 +125,12 @@ void AddStandard(std::string_view word, core::BuildOptions& build) {
   if (const auto standard = base::ParseName<core::CxxStandard>("c++" + std::string(word))) build.standard = *standard;
 }
 
+// Code for several chips must compile for each of them.
+bool NamesAnotherArchitecture(std::string_view word) {
+  const bool named = word.find("sm_") != std::string_view::npos || word.find("compute_") != std::string_view::npos;
+  return named && ParseBuildFlag(word) != core::BuildFlag::kHopperAlone;
+}
+
 void AddCompilerWords(std::span<const std::string> words, const BuildPlace& place, core::BuildOptions& build) {
   for (size_t i = 0; i < words.size(); ++i) {
     std::string value;
@@ -135,6 +141,8 @@ void AddCompilerWords(std::span<const std::string> words, const BuildPlace& plac
     else if (TakeValue(words, i, {"-std", "--std"}, value)) AddStandard(value, build);
     else if (const auto flag = ParseBuildFlag(words[i])) build.flags.insert(*flag);
   }
+  if (std::any_of(words.begin(), words.end(), NamesAnotherArchitecture))
+    build.flags.erase(core::BuildFlag::kHopperAlone);
 }
 
 core::BuildOptions ReadCompileCommands(std::string_view text, const BuildPlace& place, const std::string& file) {

@@ -22,6 +22,7 @@ std::string_view Name(BuildFlag flag) {
     case BuildFlag::kApproximateRoots: return "-prec-sqrt=false";
     case BuildFlag::kRelaxedConstexpr: return "--expt-relaxed-constexpr";
     case BuildFlag::kExtendedLambda: return "--extended-lambda";
+    case BuildFlag::kHopperAlone: return "-arch=sm_90a";
   }
   return "?";
 }
@@ -43,8 +44,13 @@ std::vector<std::string> BuildOptions::NvccArguments(const std::string& root) co
   std::vector<std::string> arguments = {"-std=" + std::string(Name(standard))};
   for (const std::string& folder : include) arguments.push_back("-I" + (folder == "." ? root : root + "/" + folder));
   for (std::string& argument : Defines()) arguments.push_back(std::move(argument));
-  for (const BuildFlag flag : flags) arguments.emplace_back(Name(flag));
+  for (const BuildFlag flag : flags)
+    if (flag != BuildFlag::kHopperAlone) arguments.emplace_back(Name(flag));
   return arguments;
+}
+
+std::string BuildOptions::ArchitectureOf(const std::string& chip) const {
+  return chip == "sm_90" && flags.contains(BuildFlag::kHopperAlone) ? "sm_90a" : chip;
 }
 
 std::string BuildOptions::Text() const {

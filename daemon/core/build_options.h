@@ -24,9 +24,14 @@ enum class BuildFlag : uint8_t {
   kApproximateRoots,
   kRelaxedConstexpr,
   kExtendedLambda,
+  // For H100 and H200 alone, with what runs on no other chip: wgmma. On others it means nothing here.
+  kHopperAlone,
 };
 std::string_view Name(BuildFlag flag);  // "--use_fast_math", "-fmad=false"
-constexpr BuildFlag Last(BuildFlag) { return BuildFlag::kExtendedLambda; }
+constexpr BuildFlag Last(BuildFlag) { return BuildFlag::kHopperAlone; }
+
+// What compilers define in a build for H100 and H200 alone.
+inline constexpr std::string_view kHopperAloneMacro = "__CUDA_ARCH_FEAT_SM90_ALL";
 
 struct BuildOptions {
   std::vector<std::string> include;           // folders below the root, in the order of the search; "." is the root
@@ -40,7 +45,9 @@ struct BuildOptions {
   std::string Text() const;
   std::vector<std::string> Defines() const;  // "-DTILE=32", which all compilers understand
   std::string Directives() const;            // the same as lines of source, whatever was defined before
-  // All of it for nvcc, with folders below `root`.
+  // What the chip's architecture ("sm_90") is for this build ("sm_90a").
+  std::string ArchitectureOf(const std::string& chip) const;
+  // All of it for nvcc but the architecture, with folders below `root`.
   std::vector<std::string> NvccArguments(const std::string& root) const;
 };
 

@@ -96,6 +96,8 @@ Result<Ast> Ast::Parse(const core::SourceRef& source) {
   std::map<std::string, std::string> files;
   for (const auto& [name, text] : embedded::ParseShim()) files[std::string(kShim) + std::string(name)] = text;
   files[std::string(kDefines)] = source.build.Directives();
+  if (source.build.flags.contains(core::BuildFlag::kHopperAlone))
+    files[std::string(kDefines)] += fmt::format("#define {} 1\n", core::kHopperAloneMacro);
   for (const auto& [path, file] : state->tree.files) {
     files[std::string(kRoot) + path] = WithoutUnsafeIncludes(file);
     for (const IncludeDirective& include : file.includes) {

@@ -126,12 +126,15 @@ std::map<std::string, core::PrecisionUse> FindBuildDependence(const Ast& ast) {
   const auto add = [&](std::string_view kind, const std::string& name, std::string instruction, int line) {
     uses.try_emplace(std::string(kind) + name, core::PrecisionUse{std::move(instruction), file, line});
   };
+  const bool alone = ast.source().build.flags.contains(core::BuildFlag::kHopperAlone);
+  const std::string_view known = alone ? core::kHopperAloneMacro : std::string_view();
   const std::vector<Token> tokens = Lex(ast.text());
   const bool pastes = std::any_of(tokens.begin(), tokens.end(), [](const Token& token) { return token.Is("##"); });
   for (size_t i = 0; i < tokens.size(); ++i) {
     const std::string name = tokens[i].IsIdentifier() ? Spelling(tokens[i]) : "";
     if (name.empty() || IsOneOf(kSameEverywhere, name)) continue;
     if (name == "__FILE__" && IsPrinted(tokens, i)) continue;
+    if (name == known) continue;
     if (DependsOnBuild(name) || (pastes && MayBegin(name))) add(core::kBuildPrefix, name, name, tokens[i].line);
   }
   // Three characters that strict builds of C++14 and before read as one, at the end of a comment too.
@@ -141,12 +144,14 @@ std::map<std::string, core::PrecisionUse> FindBuildDependence(const Ast& ast) {
       const std::string trigraph(whole.substr(at, 3));
       add(core::kBuildPrefix, "trigraph " + trigraph, trigraph, LineAt(whole, static_cast<uint32_t>(at)));
     }
-  Conditions::Find(tokens, [&](const std::string& name, int line) { add(core::kBuildPrefix, name, name, line); });
+  Conditions::Find(tokens, [&](const std::string& name, int line) {
+    if (name != known) add(core::kBuildPrefix, name, name, line);
+  });
   for (const TextRange& skipped : ast.InactiveRanges(file)) {
     const TextRange range = WithoutDirectives(ast.text(), skipped);
     const std::string_view text = ast::Text(ast, range);
     const std::string normalized = NormalizedText(text);
-    if (normalized.empty()) continue;
+    if (normalized.empty() || (!known.empty() && normalized == NormalizedText("__trap();"))) continue;
     const auto first = static_cast<uint32_t>(text.find_first_not_of(" \t\r\n"));
     add(core::kBuildText, base::Hasher().Add(normalized).Finish().substr(0, 16), FirstLine(text),
         LineAt(ast.text(), range.begin + first));

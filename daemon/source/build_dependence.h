@@ -16,7 +16,8 @@ struct SourceUnits;
 // Of the main file: "build: NAME" for each name that another build may define otherwise: reserved ones (what compilers
 // and libraries define; also one that is pasted together), and those that a condition asks for before the file has
 // defined them; and "build: text <hash>" for each region that the preprocessor skips. The hash is of its tokens: equal
-// regions of two files have equal names.
+// regions of two files have equal names. What the project's own build defines for its one architecture is no
+// dependence, nor is it that a kernel stops at once in other builds: that gives an error, and no other result.
 std::map<std::string, core::PrecisionUse> FindBuildDependence(const Ast& ast);
 
 // "build: text <hash>" for each declaration of the main file that no slice contains and that acts by being there: a

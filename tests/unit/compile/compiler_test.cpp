@@ -65,6 +65,37 @@ TEST_F(CompilerTest, GivesPtxCubinAndResources) {
   }
 }
 
+// wgmma is an instruction of sm_90a; other requests and their keys stay what they are.
+TEST_F(CompilerTest, BuildsForHopperAloneWhereTheProjectDoes) {
+  request.text = R"(__global__ void order(int* done) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    *done = 1;
+#else
+    __trap();
+#endif
+  })";
+  request.kernels = {"order"};
+  const auto module = [&](const char* arch, bool alone) {
+    request.arch = arch;
+    request.options.flags.clear();
+    if (alone) request.options.flags.insert(core::BuildFlag::kHopperAlone);
+    const auto outcome = compiler.Compile(request);
+    EXPECT_TRUE(outcome && std::holds_alternative<core::CompiledModule>(*outcome));
+    return std::get<core::CompiledModule>(*outcome);
+  };
+  const auto usual = module("sm_90", false), alone = module("sm_90", true), other = module("sm_80", true);
+  EXPECT_EQ(usual.ptx.find("wgmma"), std::string::npos);
+  EXPECT_NE(alone.ptx.find("wgmma"), std::string::npos);
+  EXPECT_EQ(other.ptx.find("wgmma"), std::string::npos);
+  EXPECT_EQ(alone.arch, "sm_90a");
+  EXPECT_EQ(other.arch, "sm_80");
+  EXPECT_NE(alone.key, usual.key);
+  request.arch = "sm_90", request.options.flags = {core::BuildFlag::kHopperAlone};
+  const auto depends = compiler.DependsOnBuild(request, alone);
+  EXPECT_TRUE(depends && !*depends);
+}
+
 TEST_F(CompilerTest, SpillsAndStackAreRead) {
   request.text = R"(__global__ void __launch_bounds__(1024, 2) big(float* p) {
     float a[64];

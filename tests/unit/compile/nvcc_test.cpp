@@ -98,6 +98,17 @@ TEST_F(Nvcc, BuildsAsTheProjectDoes) {
   EXPECT_NE(std::get<core::CompiledModule>(fast).ptx.find("div.approx"), std::string::npos);
 }
 
+TEST_F(Nvcc, BuildsForOneArchitectureAlone) {
+  core::CompiledModule module = Slice("__global__ void k(float* x) { *x = 1; }\n", {"k"});
+  module.arch = "sm_90a";
+  const auto built = Whole(
+      "__global__ void k(float* x) {\n#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n"
+      "  asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");\n  *x = 1;\n#else\n  __trap();\n#endif\n}\n",
+      module);
+  ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(built)) << std::get<core::CompileFailed>(built).log;
+  EXPECT_NE(std::get<core::CompiledModule>(built).ptx.find("wgmma.fence"), std::string::npos);
+}
+
 // nvcc hands its command lines to a shell.
 TEST_F(Nvcc, RunsNothingThatAFoldersNameSays) {
   const core::CompiledModule module = Slice("__global__ void k(float* x) { *x = 1; }\n", {"k"});

@@ -83,6 +83,8 @@ TEST(Makefile, CountsAsFarAsItIsLiteral) {
   for (const Said& row : {
            Said{"NVCCFLAGS = -O3 -Iinclude -DTILE=32 \\\n  -std=c++20 --use_fast_math # -DNOT\n",
                 "-Iinclude -DTILE=32 -std=c++20 --use_fast_math"},
+           {"NVCCFLAGS = -arch=sm_90a\n", "-std=c++17 -arch=sm_90a"},
+           {"NVCCFLAGS = --gpu-architecture=sm_90a -gencode arch=compute_80,code=sm_80\n", kNothing},
            {"CUDA_FLAGS := -arch=sm_90\nCUDA_FLAGS += -I $(CURDIR)/inc -I$(CUDA_HOME)/include\n", "-Iinc -std=c++17"},
            {"INCLUDES ?= -I./third_party/x\nCXXFLAGS = -DHOST -std=c++20\nCPPFLAGS=-DA\n",
             "-Ithird_party/x -DA=1 -std=c++17"},

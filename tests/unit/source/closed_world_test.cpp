@@ -7,6 +7,8 @@
 #include <span>
 
 #include "base/file.h"
+#include "source/ast.h"
+#include "source/build_dependence.h"
 #include "tests/unit/source/support.h"
 
 namespace warpwright {
@@ -196,6 +198,26 @@ TEST(BuildDependence, NamesThatAnotherBuildMayDefineOtherwise) {
     for (const Row& row : some)
       EXPECT_NE(Names(uses.build).find(row.use), std::string::npos) << row.before << row.body << Names(uses.build);
   }
+}
+
+// The manifest says that there is one architecture: what it defines is known, and another build only stops.
+TEST(BuildDependence, WhatABuildForHopperAloneDefines) {
+  const auto names = [](const std::string& otherwise, bool alone) {
+    const std::string text =
+        "__global__ void k(float* out, const float* x, int n) {\n#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n"
+        "  out[0] = x[0];\n#else\n  " +
+        otherwise +
+        "\n#endif\n}\n"
+        "void scale(float* out, const float* x, int n) { k<<<1, 1>>>(out, x, n); }\n";
+    core::SourceRef source{"/", "scale.cu", text};
+    if (alone) source.build.flags.insert(core::BuildFlag::kHopperAlone);
+    const auto ast = source::Ast::Parse(source);
+    EXPECT_TRUE(ast) << ast.error().Format();
+    return Names(source::FindBuildDependence(*ast));
+  };
+  EXPECT_EQ(names("__trap();", true), "");
+  EXPECT_NE(names("out[0] = 1;", true), "");
+  EXPECT_NE(names("__trap();", false).find("__CUDA_ARCH_FEAT_SM90_ALL"), std::string::npos);
 }
 
 TEST(BuildDependence, WhatActsByBeingThere) {
