@@ -121,7 +121,7 @@ FactorLoads::FactorLoads(const Problem& problem, const core::Stage& stage, const
   term_ = names.Take(name_ + "_" + terms_.index());
   if (group_condition_) aligned_ = names.Take(name_ + "_aligned");
   load_ = names.Take("load_" + name_);
-  if (!format_.halves()) return;
+  if (!format_.halves) return;
   matrices_ = names.Take(name_ + "_matrices"), places_ = names.Take(name_ + "_at");
   from_ = names.Take(name_ + "_from"), to_ = names.Take(name_ + "_to");
 }
@@ -206,18 +206,17 @@ void FactorLoads::Declare(Lines& lines, bool known) const {
 }
 
 std::string FactorLoads::ElementType() const {
-  return format_.halves() ? CTypeOf(problem_.form.FindTensor(read_->tensor)->dtype) : problem_.real();
+  return format_.halves ? CTypeOf(problem_.form.FindTensor(read_->tensor)->dtype) : problem_.real();
 }
 
 std::string FactorLoads::TileExtents() const {
-  if (format_.halves()) return fmt::format("[kTileK * {}]", format_.rows_name);
+  if (format_.halves) return fmt::format("[kTileK * {}]", format_.rows_name);
   return fmt::format("[kTileK][{} + 4]", format_.rows_name);
 }
 
 std::string FactorLoads::Element(const std::string& stage, const std::string& row, const std::string& term) const {
-  if (!format_.halves()) return fmt::format("{}[{}][{}][{}]", tile_, stage, term, row);
+  if (!format_.halves) return fmt::format("{}[{}][{}][{}]", tile_, stage, term, row);
   const bool along = TermsAreNeighbours();
-  if (InPanels()) return fmt::format("{}[{}][in_panel<kTileK>({}, {})]", tile_, stage, term, row);
   return fmt::format("{}[{}][swizzled<{}>({}, {})]", tile_, stage, along ? "kTileK" : format_.rows_name,
                      along ? row : term, along ? term : row);
 }
@@ -238,7 +237,7 @@ ExpressionCode FactorLoads::CodeInto(Lines& lines, const std::optional<std::stri
   const bool flat = offset_ && ((flat_rows_ && !rows_.single()) || (flat_terms_ && !terms_.single()));
   if (loaded) {
     scope.value = [loaded](const core::TensorRead&) { return loaded; };
-  } else if (flat || format_.halves()) {
+  } else if (flat || format_.halves) {
     const auto& shape = ShapeOf(problem_, read_->tensor);
     std::string offset;
     if (flat) {
@@ -255,7 +254,7 @@ ExpressionCode FactorLoads::CodeInto(Lines& lines, const std::optional<std::stri
     const core::DType dtype = problem_.form.FindTensor(read_->tensor)->dtype;
     scope.value = [this, dtype, offset](const core::TensorRead& read) -> std::optional<std::string> {
       const std::string element = fmt::format("{}[{}]", read.tensor, offset);
-      return format_.halves() ? element : Loaded(problem_, dtype, element);
+      return format_.halves ? element : Loaded(problem_, dtype, element);
     };
   }
   return ExpressionCode(problem_, stage_, std::move(scope), names_, lines);
@@ -306,7 +305,7 @@ void FactorLoads::LoadElement(Lines& lines, const std::string& to) {
   Lines inside(lines.level() + 1);
   ExpressionCode code = CodeInto(inside, std::nullopt);
   const VariableTexts variables = Variables();
-  const std::string zero = format_.halves() ? ZeroOfHalves(ElementType()) : NumberText(problem_, 0);
+  const std::string zero = format_.halves ? ZeroOfHalves(ElementType()) : NumberText(problem_, 0);
   const std::string target = fmt::format("{}[{}]", next_, to);
   Lines before(lines.level());
   code.To(before);

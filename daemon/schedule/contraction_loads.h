@@ -36,16 +36,11 @@ struct TileScope {
   VariableTexts uniform;            // the same for a block's whole step
 };
 
-// What a tile's elements are: real numbers as [term][row]; halves for ldmatrix, as the factor lies in memory; halves
-// for wgmma: the same, but rows that are neighbours in panels of 64.
-enum class Elements : uint8_t { kReals, kHalves, kPanels };
-
 // A factor's tile: elements of `rows` results for `terms` terms, loaded by all threads.
 struct TileFormat {
   int rows = 0, terms = 0, threads = 0;
   std::string_view rows_name;  // "kTileM"
-  Elements elements = Elements::kReals;
-  bool halves() const { return elements != Elements::kReals; }
+  bool halves = false;         // for tensor cores
 };
 
 class FactorLoads {
@@ -64,10 +59,10 @@ class FactorLoads {
   std::string Element(const std::string& stage, const std::string& row, const std::string& term) const;
   std::string ElementType() const;
   // Terms are neighbours in the tile, else rows.
-  bool TermsAreNeighbours() const { return format_.halves() && along_terms_; }
+  bool TermsAreNeighbours() const { return format_.halves && along_terms_; }
   // The type of groups that are read; none: single elements are.
   std::optional<core::DType> groups() const;
-  bool copies() const { return format_.halves() && group_condition_.has_value(); }  // past registers
+  bool copies() const { return format_.halves && group_condition_.has_value(); }  // past registers
 
   // Before the loop: what this thread copies, and its registers; whether groups are aligned, unless `known`.
   void Declare(Lines& lines, bool known) const;
@@ -122,8 +117,7 @@ class FactorLoads {
   std::optional<core::RewriteRefusal> refusal_;
 
   std::string Step() const;
-  bool InPanels() const { return format_.elements == Elements::kPanels && !along_terms_; }
-  int group() const { return format_.halves() ? 8 : 4; }
+  int group() const { return format_.halves ? 8 : 4; }
   int width() const { return group_condition_ ? group() : 1; }
   // Threads along the fast direction.
   int fast() const { return (along_terms_ ? format_.terms : format_.rows) / width(); }

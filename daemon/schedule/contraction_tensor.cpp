@@ -6,7 +6,6 @@
 #include <array>
 #include <span>
 
-#include "schedule/contraction_warpgroup.h"
 #include "schedule/contraction_writer.h"
 #include "schedule/fixed_sizes.h"
 #include "schedule/own_names.h"
@@ -37,8 +36,7 @@ class TensorWriter final : public ContractionWriter {
  public:
   TensorWriter(const Problem& problem, const Group& group, ContractionGroup contraction, const TileShape& shape,
                Padding padding)
-      : ContractionWriter(problem, group, std::move(contraction), shape, TensorLayout(shape), Elements::kHalves,
-                          padding) {}
+      : ContractionWriter(problem, group, std::move(contraction), shape, TensorLayout(shape), true, padding) {}
 
   // Whether registers suffice: the largest tile takes all that copies leave.
   bool Fits() const { return !stores() || &shape() != &kTensorShapes.front(); }
@@ -331,11 +329,6 @@ CodeOutcome WriteTensorTiles(const Problem& given, const Group& group, const Par
     TensorWriter writer(problem, group, std::move(contraction), TileShapeOf(kTensorShapes, tile), padding);
     if (!writer.Fits()) return Refuse("elements that wait in registers leave no room for so large a tile");
     return writer.Write("tensor_tiles");
-  }
-  if (HasWarpgroupProducts(problem.input.chip)) {
-    auto code = WriteWarpgroupTiles(problem, group, contraction, BestTileShape(WarpgroupShapes(), problem, contraction),
-                                    padding);
-    if (code) return std::move(*code);
   }
   TensorWriter best(problem, group, contraction, BestTileShape(kTensorShapes, problem, contraction), padding);
   if (best.Fits()) return best.Write("tensor_tiles");

@@ -46,7 +46,7 @@ class TilesWriter final : public ContractionWriter {
  public:
   TilesWriter(const Problem& problem, const Group& group, ContractionGroup contraction, const TileShape& shape,
               Padding padding)
-      : ContractionWriter(problem, group, std::move(contraction), shape, LayoutOf(shape), Elements::kReals, padding) {}
+      : ContractionWriter(problem, group, std::move(contraction), shape, LayoutOf(shape), false, padding) {}
 
  private:
   void WriteComment(Lines& kernel) const override {

@@ -14,10 +14,6 @@ bool FactorLoads::Walks() const {
 
 std::string FactorLoads::BytesTo(const std::string& stage, const std::string& row, const std::string& term) const {
   const bool along = TermsAreNeighbours();
-  if (InPanels()) {
-    const std::string of_stage = fmt::format("{} * {} * kTileK", stage, format_.rows_name);
-    return fmt::format("({}) * 2", term.empty() ? of_stage : fmt::format("{} + {} * 64", of_stage, term));
-  }
   const std::string place = along ? row : term;
   const std::string rows = fmt::format("{} * {}", stage, along ? format_.rows_name : "kTileK");
   return fmt::format("{} * {} * 2", place.empty() ? rows : fmt::format("({} + {})", rows, place),

@@ -40,21 +40,20 @@ Names WithLocals(const Problem& problem) {
 
 std::span<const char* const> LocalsOfTiles() {
   static constexpr const char* kLocals[] = {
-      "i",     "j",    "l",     "sums",  "lane",   "warp",      "warp_m",        "warp_n",     "thread_m", "thread_n",
-      "stage", "step", "steps", "next",  "load",   "all_steps", "steps_of_part", "first_step", "first",    "inside",
-      "copy",  "read", "slot",  "slice", "filled", "shared",    "again",         "multiply",   "group"};
+      "i",        "j",      "l",    "sums",  "lane", "warp",  "warp_m",    "warp_n",        "thread_m",
+      "thread_n", "stage",  "step", "steps", "next", "load",  "all_steps", "steps_of_part", "first_step",
+      "first",    "inside", "copy", "read",  "slot", "slice", "filled",    "shared",        "again"};
   return kLocals;
 }
 
 ContractionWriter::ContractionWriter(const Problem& problem, const Group& group, ContractionGroup contraction,
-                                     const TileShape& shape, const ResultLayout& layout, Elements elements,
-                                     Padding padding)
+                                     const TileShape& shape, const ResultLayout& layout, bool halves, Padding padding)
     : problem_(problem),
       group_(group),
       of_(std::move(contraction)),
       stage_(problem.stage(of_.stage)),
       shape_(shape),
-      elements_(elements),
+      halves_(halves),
       parts_(SumPartsOf(problem, group, of_, shape)),
       number_of_parts_(parts_ ? problem.fresh_name("parts") : ""),
       names_(WithLocals(problem)),
@@ -71,8 +70,8 @@ ContractionWriter::ContractionWriter(const Problem& problem, const Group& group,
   scope_ = {&terms_, names_.Take("first_" + terms_.index()), {}};
   batch_.Bind(scope_.uniform);
   outer_.Bind(scope_.uniform);
-  const TileFormat left{shape.m, shape.k, shape.threads(), "kTileM", elements};
-  const TileFormat right{shape.n, shape.k, shape.threads(), "kTileN", elements};
+  const TileFormat left{shape.m, shape.k, shape.threads(), "kTileM", halves};
+  const TileFormat right{shape.n, shape.k, shape.threads(), "kTileN", halves};
   const Contraction& factors = of_.contraction;
   left_ = std::make_unique<FactorLoads>(problem, stage_, factors.left, rows_, first_row_, scope_, left, names_);
   right_ =
@@ -112,9 +111,7 @@ CodeOutcome ContractionWriter::Write(const std::string& role) {
   body.Add("");
   if (parts_) WriteParts(body);
   results_->Write(body);
-  if (Condition() != nullptr) kernel.Add(fmt::format("#ifdef {}", Condition()));
   kernel.Append(body);
-  if (Condition() != nullptr) kernel.Add("#else\n  __trap();\n#endif");
   kernel.Add("}");
   for (const auto& refusal : {left_->refusal(), right_->refusal(), results_->refusal()})
     if (refusal) return *refusal;
@@ -183,7 +180,7 @@ void ContractionWriter::WriteLoads(Lines& body) const {
     body.Add(fmt::format("const int steps = {};", StepCount()));
   }
   if (IsAligned()) return;
-  body.Open(elements_ != Elements::kReals ? "auto load = [&](int step, int stage)" : "auto load = [&](int step)");
+  body.Open(halves_ ? "auto load = [&](int step, int stage)" : "auto load = [&](int step)");
   if (parts_) body.Add("step += first_step;");
   std::vector<std::string> arguments = {"step * kTileK"};
   if (!outer_.empty()) {

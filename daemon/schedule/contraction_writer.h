@@ -17,9 +17,9 @@ std::span<const char* const> LocalsOfTiles();
 
 class ContractionWriter {
  public:
-  // `elements`: but for kReals, tensor cores multiply what is read as it is.
+  // `halves`: tensor cores multiply what is read as it is.
   ContractionWriter(const Problem& problem, const Group& group, ContractionGroup contraction, const TileShape& shape,
-                    const ResultLayout& layout, Elements elements, Padding padding);
+                    const ResultLayout& layout, bool halves, Padding padding);
   virtual ~ContractionWriter() = default;
   CodeOutcome Write(const std::string& role);
 
@@ -32,8 +32,6 @@ class ContractionWriter {
   // Both factors are only loaded as WriteSteps does it: the launcher sees to it that they are aligned.
   virtual bool IsAligned() const { return false; }
   virtual std::string SharedBytes() const { return "0"; }  // that the launch asks for
-  // A macro without which the kernel cannot be built: then it stops at once. nullptr: none.
-  virtual const char* Condition() const { return nullptr; }
 
   const FactorLoads& left() const { return *left_; }
   const FactorLoads& right() const { return *right_; }
@@ -57,7 +55,7 @@ class ContractionWriter {
   const ContractionGroup of_;
   const core::Stage& stage_;
   const TileShape& shape_;
-  const Elements elements_;
+  const bool halves_;
   const std::optional<SumParts> parts_;
   const std::string number_of_parts_;  // in the launcher
   Names names_;

@@ -196,7 +196,6 @@ Result<core::RewriteOutcome> Apply(const core::RewriteRequest& request) {
   if (const auto* refusal = std::get_if<core::RewriteRefusal>(&condition)) return *refusal;
   const std::string& sizes = std::get<std::string>(condition);
   problem.input = *request.scheduling;
-  problem.input.chip.arch = request.source.build.ArchitectureOf(problem.input.chip.arch);
   const auto fixed = FixSmallSizes(*schedule, request.parameters, problem);
   if (const auto* refusal = std::get_if<core::RewriteRefusal>(&fixed)) return *refusal;
   problem.form = Fused(problem.input.computation);

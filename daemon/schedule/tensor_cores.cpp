@@ -89,61 +89,6 @@ __device__ __forceinline__ void wait_for_copies() {
 
 )";
 
-const std::string_view kPanelText =
-    R"(// Where an element of a tile stands whose rows are neighbours: panels of 64 of them, in each a row of 128 bytes for
-// every term, whose octets change places from term to term.
-template <int kTerms>
-__device__ __forceinline__ int in_panel(int term, int row) {
-  return row / 64 * kTerms * 64 + term * 64 + (row % 64 / 8 ^ term % 8) * 8 + row % 8;
-}
-
-)";
-const std::string_view kDescribeText =
-    R"(// A matrix in shared memory as wgmma takes it: swizzled over 128 bytes, eight such rows after the other.
-__device__ __forceinline__ unsigned long long describe(unsigned at, int panel_bytes) {
-  return 1ull << 62 | 64ull << 32 | static_cast<unsigned long long>(panel_bytes / 16) << 16 | at / 16;
-}
-
-)";
-const std::string_view kWarpgroupOrderText =
-    R"(// What this thread wrote to shared memory is there for products that begin after a barrier.
-__device__ __forceinline__ void show_to_products() { asm volatile("fence.proxy.async;" ::: "memory"); }
-// Products between these are one group; all but the last `kLeft` groups are done.
-__device__ __forceinline__ void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-__device__ __forceinline__ void end_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-template <int kLeft>
-__device__ __forceinline__ void wait_for_products() {
-  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kLeft) : "memory");
-}
-
-)";
-
-std::string WarpgroupMultiplyText(const std::string& type, int n, bool left_across, bool right_across) {
-  const int registers = n / 2;
-  constexpr int kNamesInLine = 16, kSumsInLine = 6;
-  std::string names, sums;
-  for (int i = 0; i < registers; ++i) {
-    if (i % kNamesInLine == 0) names += i == 0 ? "\n      \"{" : "\"\n      \"";
-    names += fmt::format("%{}{}", i, i + 1 < registers ? ", " : "}, ");
-    if (i % kSumsInLine == 0) sums += i == 0 ? "\n      : " : "\n        ";
-    sums += fmt::format("\"+f\"(sums[{}]){}", i,
-                        i + 1 == registers                   ? ""
-                        : i % kSumsInLine + 1 == kSumsInLine ? ","
-                                                             : ", ");
-  }
-  return fmt::format(R"(// sums += a * b of four warps: 64 x {0} results of 16 terms; done when it has been waited for.
-__device__ __forceinline__ void multiply_add(float (&sums)[{1}], unsigned long long a, unsigned long long b) {{
-  asm volatile(
-      "wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{2}.{2} "{3}"
-      "%{1}, %{4}, 1, 1, 1, {5}, {6};"{7}
-      : "l"(a), "l"(b));
-}}
-
-)",
-                     n, registers, type == "__half" ? "f16" : "bf16", names, registers + 1, left_across ? 1 : 0,
-                     right_across ? 1 : 0, sums);
-}
-
 std::string MultiplyAddText(const std::string& type) {
   return fmt::format(kMultiplyAdd, type == "__half" ? "f16" : "bf16");
 }

@@ -25,9 +25,5 @@ std::string ZeroOfHalves(const std::string& type);
 // The first is what those for copies and matrices call.
 extern const std::string_view kSharedAddressText, kLoadMatricesText, kLoadTransposedText, kSwizzledText,
     kCopyGroupsText;
-// For wgmma: where an element stands in panels of 64 neighbours, a tile's descriptor, and what orders products.
-extern const std::string_view kPanelText, kDescribeText, kWarpgroupOrderText;
-// sums += a * b of a warpgroup, 64 x n results; `across`: rows of the factor are neighbours, not terms.
-std::string WarpgroupMultiplyText(const std::string& type, int n, bool left_across, bool right_across);
 
 }  // namespace warpwright::schedule

@@ -156,7 +156,7 @@ class Runner {
     if (std::regex_search(text, packs))
       text = "constexpr int kWidth = 1;\n" + std::regex_replace(text, packs, "__global__");
     text = std::regex_replace(text, std::regex("__global__ void"), "extern \"C\" __global__ void");
-    return sim::CompileToPtx(text, "compute" + problem_.input.chip.arch.substr(2));
+    return sim::CompileToPtx(text);
   }
   double Draw() { return std::uniform_real_distribution<double>(-1, 1)(random_); }
 

@@ -2,11 +2,7 @@
 
 #include <stdexcept>
 
-#include "schedule/contraction_warpgroup.h"
-#include "schedule/contraction_writer.h"
-#include "schedule/own_names.h"
 #include "schedule/schedules.h"
-#include "schedule/split_index.h"
 #include "tests/support/contraction_samples.h"
 #include "tests/support/golden.h"
 #include "tests/support/schedule_kit.h"
@@ -18,15 +14,12 @@ using testing::CodeOf;
 using testing::ContractionSample;
 using testing::ProblemOf;
 
-std::string TextOf(const Problem& problem, const Schedule& schedule, const std::string& tile) {
+std::string Text(const ContractionSample& sample, const Schedule& schedule, const std::string& tile) {
+  const Problem problem = ProblemOf(sample.form, sample.sizes);
   const Code code = CodeOf(problem, schedule, {{"tile", tile}});
   std::string text;
   for (const std::string& helper : code.helpers) text += helper;
   return text + code.kernels + "\n" + code.launch;
-}
-
-std::string Text(const ContractionSample& sample, const Schedule& schedule, const std::string& tile) {
-  return TextOf(ProblemOf(sample.form, sample.sizes), schedule, tile);
 }
 
 bool AllHalves(const ContractionSample& sample) {
@@ -109,53 +102,6 @@ TEST(TensorTiles, HaveNoOtherWayWhereAllIsAligned) {
   EXPECT_EQ(run.fault + run.mismatch, "") << code.kernels;
 }
 
-Problem OnHopperAlone(const ContractionSample& sample) {
-  Problem problem = ProblemOf(sample.form, sample.sizes);
-  problem.input.chip.arch = "sm_90a";
-  return problem;
-}
-
-// All shapes, at sizes with tails everywhere: aligned, not aligned, and with terms that no pointer walks along.
-TEST(WarpgroupTiles, ComputeWhatTheFormSays) {
-  std::vector<ContractionSample> samples = testing::ContractionSamples();
-  std::erase_if(samples, [](const ContractionSample& sample) { return !AllHalves(sample); });
-  ContractionSample aligned = testing::ContractionSampleOf("product in f16");
-  aligned.sizes = {{"M", 70}, {"N", 264}, {"K", 328}};
-  aligned.name += ", aligned";
-  samples.push_back(aligned);
-  size_t ran = 0;
-  for (const ContractionSample& sample : samples) {
-    const Problem given = OnHopperAlone(sample);
-    for (const TileShape& shape : WarpgroupShapes()) {
-      SCOPED_TRACE(sample.name + ", " + std::string(shape.name));
-      const CodeOutcome outcome = WithOwnNames(given, LocalsOfTiles(), [&](const Problem& own) {
-        Problem problem = own;
-        problem.form = WithSplitTerms(std::move(problem.form));
-        const Group group = GroupsOf(problem.form, Joining::kShapes).front();
-        const auto contraction = std::get<ContractionGroup>(ContractionGroupOf(problem, group));
-        auto written = WriteWarpgroupTiles(problem, group, contraction, shape, Padding::kLeftOut);
-        return written ? std::move(*written) : CodeOutcome(Refuse("a factor is not copied"));
-      });
-      const Code* code = std::get_if<Code>(&outcome);
-      if (code == nullptr) continue;
-      const auto run = testing::RunOnSimulator(given, *code);
-      EXPECT_EQ(run.fault + run.mismatch, "") << code->kernels;
-      ++ran;
-    }
-  }
-  EXPECT_GE(ran, 9u);
-}
-
-TEST(WarpgroupTiles, AreTakenWhereTheBuildIsForNothingElse) {
-  const ContractionSample sample = testing::ContractionSampleOf("product in f16");
-  const auto kernels = [&](const Problem& problem, const char* tile) {
-    return CodeOf(problem, TensorTilesSchedule(), {{"tile", tile}}).kernels;
-  };
-  EXPECT_EQ(kernels(ProblemOf(sample.form, sample.sizes), "auto").find("by wgmma"), std::string::npos);
-  EXPECT_NE(kernels(OnHopperAlone(sample), "auto").find("by wgmma"), std::string::npos);
-  EXPECT_EQ(kernels(OnHopperAlone(sample), "64x64").find("by wgmma"), std::string::npos);
-}
-
 TEST(TensorTiles, RoundNothingThatTheOriginalDoesNot) {
   for (const char* name : {"product", "scaled weights", "product in f64"}) {
     const ContractionSample sample = testing::ContractionSampleOf(name);
@@ -172,9 +118,6 @@ TEST(Tiles, AreWrittenAsAPersonWould) {
   expect("convolution 2d", TilesSchedule(), "32x128", "convolution.cu");
   expect("product in f16", TensorTilesSchedule(), "128x128", "tensor_product.cu");
   expect("convolution 2d in f16", TensorTilesSchedule(), "64x128", "tensor_convolution.cu");
-  ContractionSample large = testing::ContractionSampleOf("product in f16");
-  large.sizes = {{"M", 4096}, {"N", 4096}, {"K", 4096}};
-  ExpectGolden("schedules/warpgroup_product.cu", TextOf(OnHopperAlone(large), TensorTilesSchedule(), "auto"));
 }
 
 }  // namespace
