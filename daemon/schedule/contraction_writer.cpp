@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "schedule/overlaps.h"
+
 namespace warpwright::schedule {
 namespace {
 
@@ -131,8 +133,18 @@ CodeOutcome ContractionWriter::Write(const std::string& role) {
   code.launch = WriteLaunch(name, arguments, finish);
   if (IsAligned()) code.conditions = {left_->AddressCondition(), right_->AddressCondition()};
   if (const auto aligned = results_->AddressCondition()) code.conditions.push_back(*aligned);
+  for (std::string& apart : Apart()) code.conditions.push_back(std::move(apart));
   code.notes = {fmt::format("tiles of {} x {} results, {} terms a step", shape_.m, shape_.n, shape_.k)};
   return code;
+}
+
+// A block stores results while others still read what these are made of.
+std::vector<std::string> ContractionWriter::Apart() const {
+  std::set<std::string> outputs, inputs;
+  for (const StageReader& output : of_.outputs) outputs.insert(problem_.stage(output.stage).name);
+  for (const core::Node& node : stage_.nodes)
+    if (const auto* read = std::get_if<core::TensorRead>(&node); read && !read->stage) inputs.insert(read->tensor);
+  return ApartConditions(problem_, outputs, inputs);
 }
 
 void ContractionWriter::WriteIndices(Lines& body) const {

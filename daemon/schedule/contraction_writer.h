@@ -44,6 +44,7 @@ class ContractionWriter {
   std::string FirstTermOfBlock() const { return parts_ ? "first_step * kTileK" : "0"; }
 
  private:
+  std::vector<std::string> Apart() const;
   void WriteIndices(Lines& body) const;
   void WriteParts(Lines& body);
   void WriteLoad(Lines& body, FactorLoads& factor) const;

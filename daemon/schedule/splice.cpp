@@ -123,7 +123,9 @@ void AddBranch(std::string_view text, const Entry& entry, const std::string& con
                rewrite::Edits& edits) {
   const std::string unit = rewrite::IndentUnit(text);
   const std::string indent = rewrite::IndentAt(text, entry.declaration.begin) + unit;
-  std::string branch = fmt::format("\n{0}// Other sizes take the launches below.\n{0}if ({1}) {{\n", indent, condition);
+  const char* const others = condition.find(" != ") == std::string::npos ? "sizes" : "sizes, and results in place,";
+  std::string branch =
+      fmt::format("\n{0}// Other {1} take the launches below.\n{0}if ({2}) {{\n", indent, others, condition);
   branch += NewStatements(entry, code, indent + unit, unit);
   if (entry.result.empty()) branch += indent + unit + "return;\n";
   uint32_t at = entry.body.begin + 1;
