@@ -120,7 +120,7 @@ EmissionOutcome EmitAll(const Problem& problem, const core::Computation& computa
 EmissionOutcome EmitPhases(const Problem& problem, const Phases& phases, Choice& choice) {
   Emission all;
   if (!phases.definition.empty()) all.code.helpers.push_back(phases.definition);
-  if (!phases.condition.empty()) all.code.conditions.push_back(phases.condition);
+  all.code.conditions = phases.conditions;
   for (const core::Computation* phase : {&phases.first, &phases.second}) {
     EmissionOutcome outcome = EmitAll(problem, *phase, choice);
     if (auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;

@@ -7,6 +7,7 @@
 #include "core/affine.h"
 #include "core/computation_walk.h"
 #include "core/polynomial.h"
+#include "schedule/problem.h"
 
 namespace warpwright::schedule {
 namespace {
@@ -127,16 +128,30 @@ std::optional<Stage> SumOfSums(const Stage& inner, const Stage& outer) {
   return result;
 }
 
+void MoveBefore(std::vector<Stage>& stages, size_t from, size_t to) {
+  const auto begin = stages.begin();
+  std::rotate(begin + static_cast<std::ptrdiff_t>(to), begin + static_cast<std::ptrdiff_t>(from),
+              begin + static_cast<std::ptrdiff_t>(from) + 1);
+}
+// Whether the inner stage needs nothing from the outer one on.
+bool CanComeBefore(const std::vector<Stage>& stages, size_t inner, size_t outer) {
+  for (size_t i = outer; i < inner; ++i)
+    if (ReadsTensor(stages[inner], stages[i].name, true)) return false;
+  return true;
+}
+
 }  // namespace
 
 core::Computation WithNestedSums(core::Computation computation) {
   auto& stages = computation.stages;
   for (size_t i = 0; i < stages.size(); ++i) {
     if (RootSumOf(stages[i]) == nullptr) continue;
-    for (size_t j = 0; j < i; ++j) {
-      if (stages[j].output || RootSumOf(stages[j]) == nullptr) continue;
+    for (size_t j = 0; j < stages.size(); ++j) {
+      if (j == i || stages[j].output || RootSumOf(stages[j]) == nullptr) continue;
+      if (j > i && !CanComeBefore(stages, j, i)) continue;
       if (auto nested = SumOfSums(stages[j], stages[i])) {
         stages[i] = std::move(*nested);
+        if (j > i) MoveBefore(stages, j, i);
         break;
       }
     }

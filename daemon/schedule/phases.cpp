@@ -22,10 +22,10 @@ using core::Stage;
 
 const core::TensorRead* AsRead(const core::Node& node) { return std::get_if<core::TensorRead>(&node); }
 
-// Names of the stages that these need, with themselves, without going through `cut`.
-void AddNeeded(const Computation& computation, const std::string& name, const std::string& cut,
+// Names of the stages that these need, with themselves, without going through those of `cut`.
+void AddNeeded(const Computation& computation, const std::string& name, const std::set<std::string>& cut,
                std::set<std::string>& needed) {
-  if (name == cut || !needed.insert(name).second) return;
+  if (cut.contains(name) || !needed.insert(name).second) return;
   for (const Stage& stage : computation.stages) {
     if (stage.name != name) continue;
     for (const core::Node& node : stage.nodes)
@@ -48,22 +48,68 @@ bool SameShape(const std::vector<core::Size>& a, const std::vector<core::Size>& 
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), Equal);
 }
 
+// A narrower extent that is rounded down from the wider one to a multiple: "2 * ((height - 2) / 2)" of "height - 2".
+bool IsRoundedDown(const core::Size& size, const core::Size& from) {
+  const int64_t multiple = core::Polynomial::Of(size).Content();
+  if (multiple < 2) return false;
+  const auto rounded = core::Size::Parse(fmt::format("{0} * (({1}) / {0})", multiple, from.text()));
+  return rounded && core::Polynomial::Of(*rounded) == core::Polynomial::Of(size);
+}
+
+// Whether so many elements have room in the shape at all sizes.
+bool HasRoom(const std::vector<core::Size>& shape, const std::vector<core::Size>& extents) {
+  if (core::Polynomial::Of(Product(shape)) == core::Polynomial::Of(Product(extents))) return true;
+  return std::equal(shape.begin(), shape.end(), extents.begin(), extents.end(),
+                    [](const core::Size& room, const core::Size& extent) {
+                      return Equal(room, extent) || IsRoundedDown(extent, room);
+                    });
+}
+
+bool IsWorthMemory(const Computation& computation, const Stage& stage) {
+  const auto parts = std::count_if(computation.stages.begin(), computation.stages.end(),
+                                   [&](const Stage& s) { return s.name == stage.name; });
+  return !stage.output && parts == 1;
+}
+
+// Where an intermediate lies.
+struct Storage {
+  std::string name;
+  core::DType dtype = core::DType::kF32;
+};
+
+// The computation up to a stage, and the rest. Reductions that both sides need are cut as well: the mean beside the
+// variance.
 class Cut {
  public:
-  Cut(const Computation& computation, const Stage& stage, core::DType real)
-      : computation_(computation), stage_(stage), real_(real) {
-    AddNeeded(computation, stage.name, "", before_);
-    for (const Stage& output : computation.stages)
-      if (output.output && !before_.contains(output.name)) AddNeeded(computation, output.name, stage.name, after_);
+  Cut(const PlaceToCut& place, core::DType real)
+      : computation_(place.computation),
+        stage_(computation_.stages[place.stage]),
+        real_(real),
+        most_(place.together ? kMostTogether : 1),
+        cut_{stage_.name} {
+    const Computation& computation = computation_;
+    while (cut_.size() <= most_) {
+      before_.clear(), after_.clear();
+      for (const std::string& name : cut_) AddNeeded(computation, name, {}, before_);
+      for (const Stage& output : computation.stages)
+        if (output.output && !before_.contains(output.name)) AddNeeded(computation, output.name, cut_, after_);
+      const size_t known = cut_.size();
+      for (const Stage& both : computation.stages)
+        if (before_.contains(both.name) && after_.contains(both.name) && core::HasReduction(both))
+          cut_.insert(both.name);
+      if (cut_.size() == known) break;
+    }
   }
 
-  // Whether both sides stand for themselves: nothing is reduced twice, and nothing is read after it was overwritten.
+  // Whether both sides stand for themselves: nothing is reduced twice, and nothing is read after it was overwritten. A
+  // cut that is the same without the others is one that was tried before.
   bool IsClean() const {
-    if (after_.empty()) return false;
+    if (most_ > 1 && cut_.size() == 1) return false;
+    if (after_.empty() || cut_.size() > most_) return false;
     bool read = false;
     for (const Stage& stage : computation_.stages) {
-      const bool early = before_.contains(stage.name), late = after_.contains(stage.name);
-      if (early && late && core::HasReduction(stage)) return false;
+      const bool late = after_.contains(stage.name);
+      if (cut_.contains(stage.name) && !IsWorthMemory(computation_, stage)) return false;
       read |= late && ReadsTensor(stage, stage_.name, true);
       for (const Stage& output : computation_.stages)
         if (late && output.output && before_.contains(output.name) && ReadsTensor(stage, output.name, false))
@@ -72,37 +118,50 @@ class Cut {
     return read;
   }
 
-  bool CanStoreIn(const core::Argument& argument) const {
-    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
-    if (buffer == nullptr || !HoldsValue(buffer->dtype)) return false;
-    const std::string& name = argument.name;
-    // Whoever needs what was there before would read the intermediate.
+  // What has the most variables first.
+  std::vector<const Stage*> CutStages() const {
+    std::vector<const Stage*> stages;
     for (const Stage& stage : computation_.stages)
-      if (ReadsTensor(stage, name, false) || (before_.contains(name) && stage.name == name)) return false;
-    if (buffer->role == core::Role::kScratch)
-      return Polynomial::Of(Product(buffer->shape)) == Polynomial::Of(Product(stage_.extents)) &&
-             computation_.FindStage(name) == nullptr;
-    return buffer->role == core::Role::kOut && SameShape(buffer->shape, stage_.extents) && IsWhollyWritten(name);
+      if (cut_.contains(stage.name)) stages.push_back(&stage);
+    std::stable_sort(stages.begin(), stages.end(),
+                     [](const Stage* a, const Stage* b) { return a->extents.size() > b->extents.size(); });
+    return stages;
   }
 
-  Phases Through(const std::string& storage, core::DType dtype) const {
-    Phases phases{Side(before_), Side(after_), "", ""};
-    phases.first.stages.push_back(CopyTo(storage, dtype));
-    const bool single = stage_.extents.empty();
-    for (Computation* side : {&phases.first, &phases.second}) {
-      auto found = std::find_if(side->tensors.begin(), side->tensors.end(),
-                                [&](const core::TensorArgument& tensor) { return tensor.name == storage; });
-      if (found == side->tensors.end()) found = side->tensors.insert(found, {.name = storage, .shape = {}});
-      found->dtype = dtype;
-      found->shape = single ? std::vector{core::Size::Constant(1)} : stage_.extents;
+  bool CanStoreIn(const core::Argument& argument, const Stage& stage) const {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    if (buffer == nullptr || !HoldsValue(buffer->dtype, stage)) return false;
+    const std::string& name = argument.name;
+    // Whoever needs what was there before would read the intermediate.
+    for (const Stage& other : computation_.stages)
+      if (ReadsTensor(other, name, false) || (before_.contains(name) && other.name == name)) return false;
+    if (buffer->role == core::Role::kScratch)
+      return HasRoom(buffer->shape, stage.extents) && computation_.FindStage(name) == nullptr;
+    return buffer->role == core::Role::kOut && SameShape(buffer->shape, stage.extents) && IsWhollyWritten(name, stage);
+  }
+
+  // `storage`: of each stage that is cut.
+  Phases Through(const std::map<std::string, Storage>& storage) const {
+    Phases phases{Side(before_), Side(after_), "", {}};
+    for (const Stage* stage : CutStages()) {
+      const Storage& own = storage.at(stage->name);
+      phases.first.stages.push_back(CopyTo(*stage, own));
+      for (Computation* side : {&phases.first, &phases.second}) {
+        auto found = std::find_if(side->tensors.begin(), side->tensors.end(),
+                                  [&](const core::TensorArgument& tensor) { return tensor.name == own.name; });
+        if (found == side->tensors.end()) found = side->tensors.insert(found, {.name = own.name, .shape = {}});
+        found->dtype = own.dtype;
+        found->shape = stage->extents.empty() ? std::vector{core::Size::Constant(1)} : stage->extents;
+      }
     }
     for (Stage& stage : phases.second.stages)
       for (core::Node& node : stage.nodes)
         if (auto* read = std::get_if<core::TensorRead>(&node); read && read->stage) {
           if (!after_.contains(read->tensor)) read->stage = false;  // it is there by now
-          if (read->tensor != stage_.name) continue;
-          read->tensor = storage;
-          if (single) read->at = {core::AffineOf(core::Size::Constant(0))};
+          const auto found = storage.find(read->tensor);
+          if (found == storage.end()) continue;
+          read->tensor = found->second.name;
+          if (read->at.empty()) read->at = {core::AffineOf(core::Size::Constant(0))};
         }
     UpdateTensors(phases.first);
     UpdateTensors(phases.second);
@@ -113,26 +172,26 @@ class Cut {
   }
 
   // A narrower buffer of the entry held this value, or one that is made of it, rounded alike: the judge compares.
-  bool HoldsValue(core::DType dtype) const {
-    if (core::TypesOf(computation_, stage_).back() != core::ValueType::kReal) return false;
+  bool HoldsValue(core::DType dtype, const Stage& stage) const {
+    if (core::TypesOf(computation_, stage).back() != core::ValueType::kReal) return false;
     return dtype == real_ || dtype == core::DType::kF16 || dtype == core::DType::kBF16;
   }
 
  private:
-  using Polynomial = core::Polynomial;
+  static constexpr size_t kMostTogether = 4;
 
-  Stage CopyTo(const std::string& storage, core::DType dtype) const {
-    Stage copy{.name = storage, .output = true, .dtype = dtype, .extents = stage_.extents, .line = stage_.line};
-    core::TensorRead read{stage_.name, true, {}};
-    for (core::VariableId v = 0; v < stage_.extents.size(); ++v) read.at.emplace_back(core::AffineOf(v));
-    if (stage_.extents.empty()) copy.extents = {core::Size::Constant(1)};
+  Stage CopyTo(const Stage& stage, const Storage& to) const {
+    Stage copy{.name = to.name, .output = true, .dtype = to.dtype, .extents = stage.extents, .line = stage.line};
+    core::TensorRead read{stage.name, true, {}};
+    for (core::VariableId v = 0; v < stage.extents.size(); ++v) read.at.emplace_back(core::AffineOf(v));
+    if (stage.extents.empty()) copy.extents = {core::Size::Constant(1)};
     copy.nodes = {std::move(read)};
     return copy;
   }
-  bool IsWhollyWritten(const std::string& name) const {
+  bool IsWhollyWritten(const std::string& name, const Stage& like) const {
     return std::any_of(computation_.stages.begin(), computation_.stages.end(), [&](const Stage& stage) {
       return stage.output && stage.name == name && stage.at.empty() && stage.domain.empty() &&
-             SameShape(stage.extents, stage_.extents);
+             SameShape(stage.extents, like.extents);
     });
   }
   Computation Side(const std::set<std::string>& names) const {
@@ -144,14 +203,9 @@ class Cut {
   const Computation& computation_;
   const Stage& stage_;
   const core::DType real_;
-  std::set<std::string> before_, after_;  // stages; with the cut one, without it
+  const size_t most_;                           // stages that are cut
+  std::set<std::string> cut_, before_, after_;  // stages; with the cut ones, without them
 };
-
-bool IsWorthMemory(const Computation& computation, const Stage& stage) {
-  const auto parts = std::count_if(computation.stages.begin(), computation.stages.end(),
-                                   [&](const Stage& s) { return s.name == stage.name; });
-  return !stage.output && parts == 1;
-}
 
 // The reduction's terms as a stage of their own, where they are made of other reductions: the loss of every row as what
 // the whole loss sums up.
@@ -200,6 +254,21 @@ bool IsShort(const Problem& problem, const Stage& stage) {
   return LargestOf(problem, Product(stage.extents)).value_or(INT64_MAX) <= kPartials;
 }
 
+// An argument that has room for the stage, and is no other one's. What sums are formed in first, wherever it stands: a
+// narrower output before it would round what the original did not.
+std::optional<Storage> ArgumentFor(const Problem& problem, const Cut& cut, const Stage& stage, core::DType real,
+                                   const std::map<std::string, Storage>& taken) {
+  for (const bool wide : {true, false})
+    for (const core::Argument& argument : problem.input.spec.args) {
+      const bool free = std::none_of(taken.begin(), taken.end(),
+                                     [&](const auto& other) { return other.second.name == argument.name; });
+      if (!free || !cut.CanStoreIn(argument, stage)) continue;
+      const core::DType dtype = std::get<core::BufferArgument>(argument.kind).dtype;
+      if ((dtype == real) == wide) return Storage{argument.name, dtype};
+    }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<PlaceToCut> PlacesToCut(const Computation& computation) {
@@ -214,35 +283,37 @@ std::vector<PlaceToCut> PlacesToCut(const Computation& computation) {
     return a.computation.stages[a.stage].extents.size() > b.computation.stages[b.stage].extents.size();
   });
   places.insert(places.end(), whole.begin(), whole.end());
+  for (PlaceToCut& place : whole) place.together = true;
+  places.insert(places.end(), whole.begin(), whole.end());
   return places;
 }
 
 std::optional<Phases> CutAt(const Problem& problem, const PlaceToCut& place) {
-  const Stage& stage = place.computation.stages[place.stage];
   const core::DType real = problem.in_double ? core::DType::kF64 : core::DType::kF32;
-  const Cut cut(place.computation, stage, real);
+  const Cut cut(place, real);
   if (!cut.IsClean()) return std::nullopt;
-  const auto& arguments = problem.input.spec.args;
-  // What sums are formed in, wherever it stands: a narrower output before it would round what the original did not.
-  const auto with_type = [&](bool wide) {
-    return std::find_if(arguments.begin(), arguments.end(), [&](const core::Argument& argument) {
-      return cut.CanStoreIn(argument) && (std::get<core::BufferArgument>(argument.kind).dtype == real) == wide;
-    });
-  };
-  auto storage = with_type(true);
-  if (storage == arguments.end()) storage = with_type(false);
-  if (storage != arguments.end())
-    return cut.Through(storage->name, std::get<core::BufferArgument>(storage->kind).dtype);
-  if (!IsShort(problem, stage) || !cut.HoldsValue(real)) return std::nullopt;
-  const std::string name = KernelName(problem, "results");
-  const core::Size count = Product(stage.extents);
-  Phases phases = cut.Through(name, real);
-  const bool fixed = count.Variables().empty();
-  phases.definition = fmt::format(
-      "// Between two kernels of a launch, which reads nothing that it has not written.\n"
-      "static __device__ __align__(16) {} {}[{}];\n",
-      problem.real(), name, fixed ? SizeText(count) : std::to_string(kPartials));
-  if (!fixed) phases.condition = fmt::format("{} <= {}", SizeText(count), kPartials);
+  std::map<std::string, Storage> storage;
+  std::string definitions;
+  std::vector<std::string> conditions;
+  for (const Stage* each : cut.CutStages()) {
+    if (auto argument = ArgumentFor(problem, cut, *each, real, storage)) {
+      storage[each->name] = std::move(*argument);
+      continue;
+    }
+    if (!IsShort(problem, *each) || !cut.HoldsValue(real, *each)) return std::nullopt;
+    const std::string name = KernelName(problem, "results");
+    const core::Size count = Product(each->extents);
+    const bool fixed = count.Variables().empty();
+    definitions += fmt::format(
+        "// Between two kernels of a launch, which reads nothing that it has not written.\n"
+        "static __device__ __align__(16) {} {}[{}];\n",
+        problem.real(), name, fixed ? SizeText(count) : std::to_string(kPartials));
+    if (!fixed) conditions.push_back(fmt::format("{} <= {}", SizeText(count), kPartials));
+    storage[each->name] = {name, real};
+  }
+  Phases phases = cut.Through(storage);
+  phases.definition = std::move(definitions);
+  phases.conditions = std::move(conditions);
   return phases;
 }
 

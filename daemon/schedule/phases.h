@@ -13,15 +13,16 @@ namespace warpwright::schedule {
 
 struct PlaceToCut {
   core::Computation computation;
-  size_t stage = 0;  // that the first part computes
+  size_t stage = 0;       // that the first part computes
+  bool together = false;  // with other reductions that both parts need
 };
-// Finished terms first, then sums of products.
+// Finished terms first, then sums of products; what takes more memory than one stage's last.
 std::vector<PlaceToCut> PlacesToCut(const core::Computation& computation);
 
 struct Phases {
-  core::Computation first, second;  // what the first one stores is an argument of the second
-  std::string definition;           // of an array in the module; empty: the entry has the memory
-  std::string condition;            // of the sizes for which it is long enough; empty: all
+  core::Computation first, second;      // what the first one stores is an argument of the second
+  std::string definition;               // of arrays in the module; empty: the entry has the memory
+  std::vector<std::string> conditions;  // of the sizes for which they are long enough
 };
 // None: there is no memory for the stage, or a part would need what the other one has overwritten.
 std::optional<Phases> CutAt(const Problem& problem, const PlaceToCut& place);

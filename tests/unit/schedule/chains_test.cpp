@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "schedule/emission.h"
+#include "schedule/nested_sums.h"
 #include "schedule/phases.h"
 #include "schedule/schedules.h"
 #include "tests/support/computation_builder.h"
@@ -66,6 +67,38 @@ core::Computation LinearGroupMeans() {
   const auto mean = y.Divide({y.ReadStage("t1", {V(0), Quotient(1, "N / G")}), y.OfSize("N / G")});
   y.Subtract({y.ReadStage("t0", {V(0), V(1)}), mean});
   return FormOf(OfLinear({Output("s", {"M", "N"}), Output("y", {"M", "N"})}), {Linear(), t1, y});
+}
+
+// The smallest of a row of what group norms leave, as lifting has it: the sum of sums stands before the product, and
+// the mean and the variance of a group are both needed for its elements.
+core::Computation SmallestOfGroupNorms() {
+  StageBuilder sums("t1", {"M", "G"}), squares("t2", {"M", "G"}), least("t3", {"M"}), y("y", {"M"});
+  const core::Affine column = V(1) * "N / G" + V(3), of_group = V(1) * "N / G" + V(2);
+  sums.Reduce(ReduceOp::kSum, {{2, "K"}, {3, "N / G"}},
+              sums.Product({sums.Read("x", {V(0), V(2)}), sums.Read("w", {column, V(2)})}));
+  const auto centred = [](StageBuilder& stage, const core::Affine& at, const core::Affine& group) {
+    const auto mean = stage.Divide({stage.ReadStage("t1", {V(0), group}), stage.OfSize("N / G")});
+    return stage.Subtract({stage.ReadStage("t0", {V(0), at}), mean});
+  };
+  const auto difference = centred(squares, of_group, V(1));
+  squares.Reduce(ReduceOp::kSum, {{2, "N / G"}}, squares.Product({difference, difference}));
+  const core::Affine group = Quotient(1, "N / G");
+  const auto variance = least.Divide({least.ReadStage("t2", {V(0), group}), least.OfSize("N / G")});
+  const auto scale = least.Apply(Function::kRsqrt, {least.Sum({variance, least.Number(1)})});
+  least.Reduce(ReduceOp::kMin, {{1, "N"}}, least.Product({centred(least, V(1), group), scale}));
+  y.Output();
+  y.ReadStage("t3", {V(0)});
+  return FormOf(OfLinear({Output("s", {"M", "N"}), Output("y", {"M"})}), {sums, Linear(), squares, least, y});
+}
+
+// A product's results, pooled by pairs: what is pooled is a column less than the scratch has where N is odd.
+core::Computation PooledProduct() {
+  StageBuilder t0("t0", {"M", "2 * (N / 2)"}), t1("t1", {"M", "N / 2"}), y("y", {"M", "N / 2"});
+  t0.Reduce(ReduceOp::kSum, {{2, "K"}}, t0.Product({t0.Read("x", {V(0), V(2)}), t0.Read("w", {V(1), V(2)})}));
+  t1.Reduce(ReduceOp::kSum, {{2, "2"}}, t1.Apply(Function::kTanh, {t1.ReadStage("t0", {V(0), V(1) * "2" + V(2)})}));
+  y.Output();
+  y.ReadStage("t1", {V(0), V(1)});
+  return FormOf(OfLinear({Output("s", {"M", "N"}), Output("y", {"M", "N / 2"})}), {t0, t1, y});
 }
 
 // out = mean over rows of sqrt(sum of squares): a value for each row has no memory of the entry.
@@ -153,6 +186,14 @@ std::vector<Chain> Chains() {
        {"s"},
        {},
        "linear_group_means.cu"},
+      {"SmallestOfGroupNorms",
+       SmallestOfGroupNorms(),
+       {{"M", 3}, {"N", 12}, {"K", 7}, {"G", 3}},
+       schedule::TilesSchedule(),
+       3,
+       {"s"},
+       {"M * N <= 262144"}},
+      {"PooledProduct", PooledProduct(), {{"M", 5}, {"N", 37}, {"K", 19}}, schedule::TilesSchedule(), 2, {"s"}},
       {"Attention",
        Attention(false),
        {{"B", 2}, {"T", 70}, {"D", 20}},
@@ -244,6 +285,24 @@ TEST_P(Phases, ComputeWhatTheFormSays) {
   for (size_t at = code.launch.find("<<<"); at != std::string::npos; at = code.launch.find("<<<", at + 1)) ++kernels;
   EXPECT_GE(kernels, row.kernels) << code.launch;
   if (row.golden != nullptr) ExpectGolden(std::string("schedules/") + row.golden, code.kernels + "\n" + code.launch);
+}
+
+// The mean and the product are needed for the variance, and with it.
+TEST(Cuts, ReductionsThatBothSidesNeedAreCutTogether) {
+  const Chain chain{
+      "", SmallestOfGroupNorms(), {{"M", 3}, {"N", 12}, {"K", 7}, {"G", 3}}, schedule::TilesSchedule(), 3, {"s"}};
+  schedule::TakenNames names;
+  const schedule::Problem problem = ChainProblem(chain, names);
+  const auto places = schedule::PlacesToCut(schedule::WithNestedSums(chain.form));
+  const auto place = std::find_if(places.begin(), places.end(), [](const schedule::PlaceToCut& cut) {
+    return cut.together && cut.computation.stages[cut.stage].name == "t2";
+  });
+  ASSERT_NE(place, places.end());
+  const auto phases = schedule::CutAt(problem, *place);
+  ASSERT_TRUE(phases);
+  EXPECT_NE(phases->first.FindStage("s"), nullptr);
+  EXPECT_EQ(phases->conditions.size(), 2u) << "arrays for mean and variance";
+  for (const char* stage : {"t0", "t1", "t2"}) EXPECT_EQ(phases->second.FindStage(stage), nullptr) << stage;
 }
 
 // A product that is rounded before exp() is off by more than the judge allows where the original kept all of it.
