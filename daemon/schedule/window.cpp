@@ -10,8 +10,10 @@
 #include "schedule/expression_code.h"
 #include "schedule/fixed_sizes.h"
 #include "schedule/late_stores.h"
+#include "schedule/overlaps.h"
 #include "schedule/schedules.h"
 #include "schedule/window_plan.h"
+#include "schedule/window_zeros.h"
 
 namespace warpwright::schedule {
 namespace {
@@ -20,7 +22,8 @@ constexpr int kThreads = 256, kLanes = 32;
 
 class WindowWriter {
  public:
-  WindowWriter(const Problem& problem, WindowPlan plan) : problem_(problem), plan_(std::move(plan)), names_(problem) {
+  WindowWriter(const Problem& problem, WindowPlan plan, std::optional<LeftOut> left_out)
+      : problem_(problem), plan_(std::move(plan)), left_out_(std::move(left_out)), names_(problem) {
     for (size_t i = 0; i < plan_.form.stages.size(); ++i) group_.stages.push_back(i);
     const int64_t columns = ValueIn(plan_.extents.back(), HeaviestCase(problem)).value_or(kLanes);
     const auto useful = std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, columns / plan_.width)));
@@ -51,6 +54,7 @@ class WindowWriter {
     if (packs()) kernel.Add("template <int kWidth>");
     kernel.Add(Head(fmt::format("__global__ void __launch_bounds__({})", kThreads), name, arguments.parameters));
     OpenLoops(body);
+    if (left_out_) WriteCareful(body);
     for (size_t w = 0; w < plan_.windows.size(); ++w) WriteLoads(w, body);
     WriteOutputs(body);
     while (body.level() > 1) body.Close();
@@ -105,6 +109,39 @@ class WindowWriter {
     std::map<core::VariableId, std::string> variables;
     for (core::VariableId v = 0; v < plan_.extents.size(); ++v) variables[v] = NameOf(v);
     return variables;
+  }
+
+  // What an output is where its terms beyond the edges must be left out.
+  void WriteCareful(Lines& body) {
+    careful_ = names_.TakeOf({"careful", "result_at"});
+    body.Add(
+        "// Beyond the edges stands 0, of which an infinite weight makes no number: such terms are left out then.");
+    const Names outer = names_;
+    auto variables = Variables();
+    const std::string col = names_.TakeOf({"at_" + NameOf(plan_.col), "at_col"});
+    variables[plan_.col] = col;
+    std::string parameters = "int " + col;
+    if (plan_.row) {
+      const std::string row = names_.TakeOf({"at_" + NameOf(*plan_.row), "at_row"});
+      variables[*plan_.row] = row;
+      parameters = "int " + row + ", " + parameters;
+    }
+    body.Open(fmt::format("auto {} = [&]({})", careful_, parameters));
+    ExpressionCode own(problem_, left_out_->output, Scope{variables}, names_, body);
+    const std::string value = own.Root();
+    if (own.refusal()) refusal_ = own.refusal();
+    body.Add(fmt::format("return {};", value));
+    body.Close(";");
+    names_ = outer;
+  }
+  std::string Careful(const std::string& value, const std::map<core::VariableId, std::string>& variables,
+                      Lines& lines) {
+    if (!left_out_) return value;
+    const std::string result = names_.TakeOf({"result", "filled"});
+    const std::string row = plan_.row ? variables.at(*plan_.row) + ", " : "";
+    lines.Add(fmt::format("{} {} = {};", problem_.real(), result, value));
+    lines.Add(fmt::format("if (isnan({0})) {0} = {1}({2}{3});", result, careful_, row, variables.at(plan_.col)));
+    return result;
   }
 
   // A position that is kept inside of its dimension, by a device function.
@@ -312,7 +349,7 @@ class WindowWriter {
     Scope scope{variables, [this, edge](const core::TensorRead& read) { return Held(read, edge); }};
     ExpressionCode code(problem_, stage, scope, names_, lines);
     const auto root = static_cast<core::NodeId>(stage.nodes.size() - 1);
-    const std::string value = Stored(problem_, stage.dtype, code.TypeOf(root), code.Root());
+    const std::string value = Stored(problem_, stage.dtype, code.TypeOf(root), Careful(code.Root(), variables, lines));
     if (code.refusal()) refusal_ = code.refusal();
     return value;
   }
@@ -438,6 +475,8 @@ class WindowWriter {
 
   const Problem& problem_;
   WindowPlan plan_;
+  const std::optional<LeftOut> left_out_;
+  std::string careful_;
   Group group_;  // all stages of the plan's form
   Names names_;
   int lanes_ = kLanes;  // threads of a block along the columns
@@ -449,24 +488,11 @@ class WindowWriter {
   std::optional<core::RewriteRefusal> refusal_;
 };
 
-// An original that goes through a buffer of its own may be called in place, where windows would read what other threads
-// have written.
 std::vector<std::string> Apart(const Problem& problem, const WindowPlan& plan) {
-  std::vector<std::string> conditions;
-  const auto& arguments = problem.input.spec.args;
-  const bool own_buffer = std::any_of(arguments.begin(), arguments.end(), [](const core::Argument& argument) {
-    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
-    return buffer != nullptr && buffer->role == core::Role::kScratch;
-  });
-  for (const WindowOutput& output : plan.outputs)
-    for (const Window& window : plan.windows) {
-      const std::string condition = fmt::format("{} != {}", output.inside.stage.name, window.tensor);
-      const bool known = std::find(conditions.begin(), conditions.end(), condition) != conditions.end();
-      if (own_buffer && window.dtype == output.inside.stage.dtype && output.inside.stage.name != window.tensor &&
-          !known)
-        conditions.push_back(condition);
-    }
-  return conditions;
+  std::set<std::string> outputs, inputs;
+  for (const WindowOutput& output : plan.outputs) outputs.insert(output.inside.stage.name);
+  for (const Window& window : plan.windows) inputs.insert(window.tensor);
+  return ApartConditions(problem, outputs, inputs);
 }
 
 CodeOutcome EmitWindow(const Problem& problem, const Group& group, const ParameterValues& parameters) {
@@ -477,10 +503,14 @@ CodeOutcome EmitWindow(const Problem& problem, const Group& group, const Paramet
   WindowPlanOutcome outcome = PlanWindows(problem, group, choice);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;
   WindowPlan& plan = std::get<WindowPlan>(outcome);
+  std::optional<LeftOut> left_out;
+  if (choice.padding == Padding::kLeftOut && plan.outputs.front().edge != Edge::kZero)
+    if (auto filled = PlanWithZeros(problem, group, choice))
+      plan = std::move(filled->plan), left_out = std::move(filled->left_out);
   Problem written = problem;
   written.form = plan.form;
   std::vector<std::string> conditions = Apart(problem, plan);
-  CodeOutcome code = WindowWriter(written, std::move(plan)).Write();
+  CodeOutcome code = WindowWriter(written, std::move(plan), std::move(left_out)).Write();
   if (auto* written_code = std::get_if<Code>(&code)) written_code->conditions = std::move(conditions);
   return code;
 }

@@ -150,6 +150,7 @@ struct Row {
   const char* says = "";  // something that the text has
   const char* golden = nullptr;
   const char* padding = "left_out";
+  uint64_t infinite = 0;  // one in so many elements
 };
 
 std::vector<Row> Rows() {
@@ -163,7 +164,15 @@ std::vector<Row> Rows() {
       {"box", Box(), {{"D", 3}, {"H", 6}, {"W", 34}}, "2", "x_window_3"},
       {"star", Star(), {{"D", 4}, {"H", 7}, {"W", 37}}, "1", "x_neighbours"},
       {"box of no rows", Box(), {{"D", 3}, {"H", 6}, {"W", 34}}, "1", "w >= 1 ? "},
-      {"depthwise", Depthwise(DType::kF32), {{"C", 3}, {"H", 6}, {"W", 34}}, "2", "if ("},
+      {"depthwise", Depthwise(DType::kF32), {{"C", 3}, {"H", 6}, {"W", 34}}, "2", "if (isnan(result)) result = careful("},
+      {"depthwise of infinities",
+       Depthwise(DType::kF16),
+       {{"C", 9}, {"H", 6}, {"W", 40}},
+       "2",
+       "if (isnan(result)) result = careful(",
+       nullptr,
+       "left_out",
+       40},
       {"depthwise with zeros",
        Depthwise(DType::kF32),
        {{"C", 3}, {"H", 7}, {"W", 37}},
@@ -192,7 +201,7 @@ TEST_P(Windows, ComputeWhatTheFormSays) {
   const schedule::Problem problem = testing::ProblemOf(row.form, row.sizes);
   const schedule::Code code =
       testing::CodeOf(problem, schedule::WindowSchedule(), {{"rows_per_thread", row.rows}, {"padding", row.padding}});
-  const auto run = testing::RunOnSimulator(problem, code);
+  const auto run = testing::RunOnSimulator(problem, code, row.infinite);
   EXPECT_EQ(run.fault + run.mismatch, "") << code.kernels << code.launch;
   EXPECT_NE((code.kernels + code.launch).find(row.says), std::string::npos) << code.kernels << code.launch;
   if (row.golden != nullptr) ExpectGolden(std::string("schedules/") + row.golden, code.kernels + "\n" + code.launch);
