@@ -310,9 +310,10 @@ class TensorWriter final : public ContractionWriter {
   }
 };
 
-CodeOutcome WriteTensorTiles(const Problem& given, const Group& group, const ParameterValues& parameters) {
+CodeOutcome WriteTensorTiles(const Problem& given, const Group& group, const ParameterValues& parameters,
+                             std::vector<std::string>& conditions) {
   Problem problem = given;
-  problem.form = WithSplitTerms(std::move(problem.form));
+  problem.form = WithSplitTerms(std::move(problem.form), conditions);
   auto found = ContractionGroupOf(problem, group);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&found)) return *refusal;
   auto& contraction = std::get<ContractionGroup>(found);
@@ -338,8 +339,13 @@ CodeOutcome WriteTensorTiles(const Problem& given, const Group& group, const Par
 }
 
 CodeOutcome EmitTensorTiles(const Problem& problem, const Group& group, const ParameterValues& parameters) {
-  return WithOwnNames(problem, LocalsOfTiles(),
-                      [&](const Problem& own) { return WriteTensorTiles(own, group, parameters); });
+  return WithOwnNames(problem, LocalsOfTiles(), [&](const Problem& own) {
+    std::vector<std::string> conditions;
+    CodeOutcome outcome = WriteTensorTiles(own, group, parameters, conditions);
+    if (auto* code = std::get_if<Code>(&outcome))
+      code->conditions.insert(code->conditions.end(), conditions.begin(), conditions.end());
+    return outcome;
+  });
 }
 
 }  // namespace

@@ -117,9 +117,10 @@ class TilesWriter final : public ContractionWriter {
   }
 };
 
-CodeOutcome WriteTiles(const Problem& given, const Group& group, const ParameterValues& parameters) {
+CodeOutcome WriteTiles(const Problem& given, const Group& group, const ParameterValues& parameters,
+                       std::vector<std::string>& conditions) {
   Problem problem = given;
-  problem.form = WithSplitTerms(std::move(problem.form));
+  problem.form = WithSplitTerms(std::move(problem.form), conditions);
   auto found = ContractionGroupOf(problem, group);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&found)) return *refusal;
   auto& contraction = std::get<ContractionGroup>(found);
@@ -131,7 +132,13 @@ CodeOutcome WriteTiles(const Problem& given, const Group& group, const Parameter
 }
 
 CodeOutcome EmitTiles(const Problem& problem, const Group& group, const ParameterValues& parameters) {
-  return WithOwnNames(problem, LocalsOfTiles(), [&](const Problem& own) { return WriteTiles(own, group, parameters); });
+  return WithOwnNames(problem, LocalsOfTiles(), [&](const Problem& own) {
+    std::vector<std::string> conditions;
+    CodeOutcome outcome = WriteTiles(own, group, parameters, conditions);
+    if (auto* code = std::get_if<Code>(&outcome))
+      code->conditions.insert(code->conditions.end(), conditions.begin(), conditions.end());
+    return outcome;
+  });
 }
 
 }  // namespace

@@ -1,11 +1,15 @@
 #include "schedule/split_index.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
 #include "core/affine.h"
 #include "core/computation_walk.h"
 #include "core/polynomial.h"
+#include "schedule/expression_code.h"
+#include "schedule/kernel_text.h"
 #include "schedule/problem.h"
 
 namespace warpwright::schedule {
@@ -15,9 +19,13 @@ using core::Affine;
 using core::Polynomial;
 using core::VariableId;
 
+constexpr int64_t kMostGroups = 64;
+
 struct IndexSplit {
   VariableId variable = 0;
   core::Size parts, of_part;
+  bool whole = true;           // parts * of_part are the variable's extent, not more
+  std::string condition = {};  // of the sizes, without which they are less; empty: they never are
 };
 
 template <typename Visit>
@@ -86,6 +94,15 @@ bool Replace(Affine& position, const IndexSplit& split) {
   return true;
 }
 
+// That the two make an index which there was.
+core::Guard WithinExtent(const IndexSplit& split, const core::Size& extent) {
+  core::Affine index;
+  index.constant = core::Size::Constant(0);
+  index.terms = {{split.variable, split.of_part, Affine::Part::kWhole, {}},
+                 {split.variable + 1, core::Size::Constant(1), Affine::Part::kWhole, {}}};
+  return {std::move(index), std::nullopt, extent};
+}
+
 std::optional<core::Stage> Split(core::Stage stage, const IndexSplit& split) {
   stage.at = StoredAt(stage);
   bool expressed = true;
@@ -94,13 +111,27 @@ std::optional<core::Stage> Split(core::Stage stage, const IndexSplit& split) {
     if (auto* reduce = std::get_if<core::Reduce>(&node))
       for (auto& variable : reduce->variables) ++variable.id;
   const auto at = stage.extents.begin() + static_cast<std::ptrdiff_t>(split.variable);
+  if (!split.whole) stage.domain.push_back(WithinExtent(split, *at));
   *at = split.of_part;
   stage.extents.insert(at, split.parts);
   if (!expressed) return std::nullopt;
   return stage;
 }
 
-// Of a variable that positions take apart, all by the same size, of which it has a whole number of parts.
+// The g of a quotient by K / g, for K channels.
+std::optional<core::Size> NumberOfGroups(const core::Size& extent, const core::Size& of_group) {
+  std::vector<core::Size> candidates;
+  for (const std::string& name : of_group.Variables())
+    if (auto size = core::Size::Parse(name)) candidates.push_back(std::move(*size));
+  for (int64_t number = 2; number <= kMostGroups; ++number) candidates.push_back(core::Size::Constant(number));
+  for (core::Size& groups : candidates) {
+    const auto quotient = core::Size::Parse(fmt::format("({}) / ({})", extent.text(), groups.text()));
+    if (quotient && Polynomial::Of(*quotient) == Polynomial::Of(of_group)) return std::move(groups);
+  }
+  return std::nullopt;
+}
+
+// Of a variable that positions take apart, all by the same size: the last part may be a shorter one.
 std::optional<IndexSplit> SplitOfTerms(core::Stage stage, VariableId variable) {
   std::optional<core::Size> modulus;
   ForEachOwnPosition(stage, [&](const Affine& position) {
@@ -108,17 +139,26 @@ std::optional<IndexSplit> SplitOfTerms(core::Stage stage, VariableId variable) {
       if (term.variable == variable && term.modulus) modulus = *term.modulus;
   });
   if (!modulus) return std::nullopt;
-  const auto quotient = Polynomial::Of(stage.extents[variable]).DividedBy(Polynomial::Of(*modulus));
-  const auto parts = quotient ? quotient->ToExpression() : std::nullopt;
+  const core::Size& extent = stage.extents[variable];
+  const auto quotient = Polynomial::Of(extent).DividedBy(Polynomial::Of(*modulus));
+  const bool whole = quotient && quotient->ToExpression();
+  const bool number = Polynomial::Of(*modulus).constant().has_value();
+  std::optional<core::Size> parts = whole ? quotient->ToExpression() : std::nullopt;
+  if (!whole && !number) parts = NumberOfGroups(extent, *modulus);
+  if (!whole && number)
+    if (auto up = core::Size::Parse(fmt::format("({0} + {1} - 1) / {1}", extent.text(), modulus->text()))) parts = *up;
   if (!parts) return std::nullopt;
-  IndexSplit split{variable, *parts, *modulus};
+  const bool groups = !whole && !number;
+  IndexSplit split{variable, std::move(*parts), *modulus, whole || groups};
+  if (groups) split.condition = fmt::format("{} % {} == 0", Parenthesized(SizeText(extent)), SizeText(split.parts));
   if (!IsTakenApartAlike(std::move(stage), split)) return std::nullopt;
   return split;
 }
 
 // A reader of the stage at variables of its own, with the one of that dimension split as there. None: it reads the
 // stage in another way.
-std::optional<core::Stage> SplitReader(core::Stage reader, const std::string& name, const IndexSplit& of) {
+std::optional<core::Stage> SplitReader(core::Stage reader, const std::string& name, const core::Size& extent,
+                                       const IndexSplit& of) {
   std::optional<VariableId> own;
   for (const core::Node& node : reader.nodes) {
     const auto* read = std::get_if<core::TensorRead>(&node);
@@ -129,9 +169,8 @@ std::optional<core::Stage> SplitReader(core::Stage reader, const std::string& na
     own = variable;
   }
   if (!own) return reader;
-  const IndexSplit split{*own, of.parts, of.of_part};
-  if (!Equal(reader.extents[*own], Product({of.parts, of.of_part})) || !IsTakenApartAlike(reader, split))
-    return std::nullopt;
+  const IndexSplit split{*own, of.parts, of.of_part, of.whole};
+  if (!Equal(reader.extents[*own], extent) || !IsTakenApartAlike(reader, split)) return std::nullopt;
   const bool output = reader.output;
   auto with = Split(std::move(reader), split);
   if (!with) return std::nullopt;
@@ -150,12 +189,13 @@ std::optional<core::Stage> SplitReader(core::Stage reader, const std::string& na
 bool SplitStage(core::Computation& computation, size_t index, const IndexSplit& split) {
   core::Computation changed = computation;
   const std::string& name = computation.stages[index].name;
+  const core::Size& extent = computation.stages[index].extents[split.variable];
   auto with = Split(changed.stages[index], split);
   if (!with) return false;
   if (!with->output) with->at.clear();
   changed.stages[index] = std::move(*with);
   for (size_t i = index + 1; i < changed.stages.size(); ++i) {
-    auto reader = SplitReader(changed.stages[i], name, split);
+    auto reader = SplitReader(changed.stages[i], name, extent, split);
     if (!reader) return false;
     changed.stages[i] = std::move(*reader);
   }
@@ -177,12 +217,15 @@ core::Computation WithSplitIndices(core::Computation computation) {
   return computation;
 }
 
-core::Computation WithSplitTerms(core::Computation computation) {
+core::Computation WithSplitTerms(core::Computation computation, std::vector<std::string>& conditions) {
   for (size_t i = 0; i < computation.stages.size(); ++i) {
     const auto* reduce = std::get_if<core::Reduce>(&computation.stages[i].nodes.back());
     if (reduce == nullptr || reduce->op != core::ReduceOp::kSum) continue;
     for (VariableId v = 0; v < computation.stages[i].extents.size(); ++v)
-      if (const auto split = SplitOfTerms(computation.stages[i], v); split && SplitStage(computation, i, *split)) ++v;
+      if (const auto split = SplitOfTerms(computation.stages[i], v); split && SplitStage(computation, i, *split)) {
+        if (!split->condition.empty()) conditions.push_back(split->condition);
+        ++v;
+      }
   }
   return computation;
 }

@@ -2,6 +2,9 @@
 // a statistic of a group is read at the group's own row.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "core/computation.h"
 
 namespace warpwright::schedule {
@@ -11,6 +14,7 @@ namespace warpwright::schedule {
 core::Computation WithSplitIndices(core::Computation computation);
 // Splits variables of sums that one factor takes apart, where their readers can follow: what remains whole in the other
 // factor (the phases of a transposed convolution, the channels of a group) is then used by several results.
-core::Computation WithSplitTerms(core::Computation computation);
+// `conditions`: gets what must hold of the sizes for that, "K % groups == 0".
+core::Computation WithSplitTerms(core::Computation computation, std::vector<std::string>& conditions);
 
 }  // namespace warpwright::schedule

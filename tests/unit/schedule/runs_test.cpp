@@ -130,6 +130,19 @@ core::Computation Depthwise() {
   return Of({Input("x", {"C", "L"}), Input("w", {"C", "3"}), Output("y", {"C", "L"})}, {t0, out});
 }
 
+// Transposed, by steps of two, to 2 H - 1 results: the phases of a result take it apart, and the last has no partner.
+core::Computation OddPhases() {
+  StageBuilder t0("t0", {"K", "2*H-1"}), out("y", {"K", "2*H-1"});
+  const core::Affine at = Quotient(1, "2") + V(3);
+  t0.Reduce(
+      ReduceOp::kSum, {{2, "C"}, {3, "2"}},
+      t0.Product({t0.Read("x", {V(2), at}), t0.Read("w", {V(2), V(0), Remainder(1, "2") - V(3) * "2" + At("1")})}),
+      {Within(at, "", "H"), Within(V(3) * "2" - Remainder(1, "2"), "", "2")});
+  out.Output();
+  out.ReadStage("t0", {V(0), V(1)});
+  return Of({Input("x", {"C", "H"}), Input("w", {"C", "K", "3"}), Output("y", {"K", "2*H-1"})}, {t0, out});
+}
+
 // Largest of 2 x 2 and where it was, as classifiers have it: one walk for both.
 core::Computation PoolWithPositions() {
   const std::vector<std::string> extents = {"B", "C", "H/2", "W/2"};
@@ -201,6 +214,7 @@ std::vector<Row> Rows() {
        schedule::MapSchedule(),
        "dim3(32, 8)"},
       {"depthwise", Depthwise(), {{"C", 3}, {"L", 50}}, schedule::MapSchedule()},
+      {"odd phases", OddPhases(), {{"K", 5}, {"C", 7}, {"H", 21}}, schedule::TilesSchedule()},
   };
 }
 
