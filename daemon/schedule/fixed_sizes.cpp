@@ -99,6 +99,13 @@ std::optional<core::Computation> WithSizes(core::Computation computation, const 
   return computation;
 }
 
+void BindShapes(core::KernelSpec& spec, const std::map<std::string, int64_t>& sizes) {
+  for (core::Argument& argument : spec.args)
+    if (auto* buffer = std::get_if<core::BufferArgument>(&argument.kind))
+      for (core::Expression& extent : buffer->shape)
+        if (auto bound = Bound(extent, sizes)) extent = std::move(*bound);
+}
+
 std::string ConditionOfSizes(const std::map<std::string, int64_t>& sizes) {
   std::string text;
   for (const auto& [name, value] : sizes) text += fmt::format("{}{} == {}", text.empty() ? "" : " && ", name, value);

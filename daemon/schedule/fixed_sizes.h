@@ -23,6 +23,8 @@ std::map<std::string, int64_t> SmallSizes(const core::Scheduling& scheduling, co
 // With numbers in their place; none: a size does not stay readable.
 std::optional<core::Computation> WithSizes(core::Computation computation, const std::map<std::string, int64_t>& sizes);
 
+// The shapes of the buffers with these numbers in place of their names.
+void BindShapes(core::KernelSpec& spec, const std::map<std::string, int64_t>& sizes);
 // "k == 3 && stride == 2"
 std::string ConditionOfSizes(const std::map<std::string, int64_t>& sizes);
 

@@ -77,6 +77,21 @@ std::map<std::string, int64_t> DivisorsOf(const core::Computation& computation) 
   return divisors;
 }
 
+// Of "stride = 2": numbers that names stand for wherever the form is right.
+std::map<std::string, int64_t> NumbersOf(const core::Computation& computation) {
+  constexpr std::string_view kIs = " = ";
+  std::map<std::string, int64_t> numbers;
+  for (const std::string& assumption : computation.assumptions) {
+    const size_t is = assumption.find(kIs);
+    if (is == std::string::npos || assumption.find(" % ") != std::string::npos) continue;
+    int64_t number = 0;
+    const char* const end = assumption.data() + assumption.size();
+    const auto read = std::from_chars(assumption.data() + is + kIs.size(), end, number);
+    if (read.ec == std::errc() && read.ptr == end) numbers[assumption.substr(0, is)] = number;
+  }
+  return numbers;
+}
+
 // A window that is longer than what it is moved over has no place, but C rounds (2 - 3) / 2 + 1 to one. The formula
 // then is of what is not there, unless it says itself where its terms end.
 std::vector<std::string> WindowsFit(const core::Computation& form) {
@@ -122,6 +137,7 @@ std::variant<core::RewriteRefusal, std::string> FixSmallSizes(const Schedule& sc
   auto bound = WithSizes(problem.input.computation, sizes);
   if (!bound) return std::string();
   problem.input.computation = std::move(*bound);
+  BindShapes(problem.input.spec, sizes);
   return ConditionOfSizes(sizes);
 }
 
@@ -196,6 +212,11 @@ Result<core::RewriteOutcome> Apply(const core::RewriteRequest& request) {
   if (const auto* refusal = std::get_if<core::RewriteRefusal>(&condition)) return *refusal;
   const std::string& sizes = std::get<std::string>(condition);
   problem.input = *request.scheduling;
+  const auto numbers = NumbersOf(problem.input.computation);
+  if (auto bound = WithSizes(problem.input.computation, numbers)) {
+    problem.input.computation = std::move(*bound);
+    BindShapes(problem.input.spec, numbers);
+  }
   const auto fixed = FixSmallSizes(*schedule, request.parameters, problem);
   if (const auto* refusal = std::get_if<core::RewriteRefusal>(&fixed)) return *refusal;
   problem.form = Fused(problem.input.computation);
