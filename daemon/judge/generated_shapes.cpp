@@ -199,7 +199,10 @@ Result<Failure> GeneratedShapes::Long(const core::Case& c, const std::vector<int
 Result<Failure> GeneratedShapes::Unaligned(const core::Case& c) {
   if (!HasNarrowAlignment(state_.spec)) return Failure();
   const Budget budget = OddBudget(c);
-  for (const core::Case& shape : AlignedShapes(state_.spec, c, [&](const core::Case& s) { return Fits(s, budget); })) {
+  std::vector<core::Case> shapes = AlignedShapes(state_.spec, c, [&](const core::Case& s) { return Fits(s, budget); });
+  std::erase_if(shapes, [&](const core::Case& s) { return !state_.oracle.InputsOf({.c = s, .seed = secret_}); });
+  if (shapes.empty()) shapes.push_back(c);  // the manifest allows no such sizes
+  for (const core::Case& shape : shapes) {
     std::vector<Placing> placings = PlacingsOf(state_.spec);
     placings.push_back({Pointers::kLeast});
     for (const Placing& placing : placings) {

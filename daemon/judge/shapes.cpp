@@ -197,7 +197,7 @@ std::vector<core::Case> AlignedShapes(const core::KernelSpec& spec, const core::
 }
 
 std::vector<core::Case> CountedShapes(const core::KernelSpec& spec, const core::Case& c, const Fits& fits) {
-  constexpr int64_t kBlocks = 264, kCounter = 65'536;  // two for each multiprocessor of a large chip
+  constexpr int64_t kBlocks = 132, kCounter = 65'536;  // one for each multiprocessor of a large chip
   const auto is_of_integers = [&](bool output) {
     return std::any_of(spec.args.begin(), spec.args.end(), [&](const core::Argument& argument) {
       const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
