@@ -1,21 +1,25 @@
 #!/usr/bin/env python3
-"""verify_pairs.py BUILD OUT.jsonl [open|held] [NAME...]: `warpwright verify` of every candidate of pairs/ on the simulator.
+"""verify_pairs.py BUILD OUT.jsonl [FOLDER] [open|held] [NAME...]: `warpwright verify` of every candidate of a folder on the simulator.
 
-Each folder of pairs/wrong and pairs/right is a repository of its own: original.cu and candidate.cu are its kernel.cu before and after
-a change. Every third number is held. One line of JSON for each: exit code 0 is accepted, 1 refused. The sums are printed.
+FOLDER is pairs, or pairs2. Each folder of its wrong/ and right/ is a repository of its own: original.cu and candidate.cu are its
+kernel.cu before and after a change. Every third number is held. One line of JSON for each: exit code 0 is accepted, 1 refused. The
+sums are printed.
 """
 import collections, json, os, shutil, subprocess, sys, tempfile, time
 
-build, out, which, names = os.path.abspath(sys.argv[1]), sys.argv[2], (sys.argv[3:4] or [""])[0], sys.argv[4:]
+build, out, words = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3:]
+folder = words.pop(0) if words and words[0].startswith("pairs") else "pairs"
+which = words.pop(0) if words and words[0] in ("open", "held") else ""
+names = words
 here = os.path.dirname(os.path.abspath(__file__))
 identity = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 sums = collections.Counter()
 with tempfile.TemporaryDirectory() as scratch, open(out, "w") as lines:
     for kind in ("wrong", "right"):
-        for name in sorted(os.listdir(f"{here}/pairs/{kind}")):
+        for name in sorted(os.listdir(f"{here}/{folder}/{kind}")):
             held = "held" if int(name[:2]) % 3 == 0 else "open"
             if which not in ("", held) or (names and name not in names): continue
-            pair, repository = f"{here}/pairs/{kind}/{name}", f"{scratch}/{kind}-{name}"
+            pair, repository = f"{here}/{folder}/{kind}/{name}", f"{scratch}/{kind}-{name}"
             os.mkdir(repository)
             shutil.copy(f"{pair}/.warpwright.yml", repository), shutil.copy(f"{pair}/original.cu", f"{repository}/kernel.cu")
             for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "Original"]):

@@ -100,7 +100,7 @@ std::vector<Block*> BlocksInUse() {
   return blocks;
 }
 
-// The block in use that a word points into.
+// The block in use that a word points into: into its content, since the lists here are of the headers in front of it.
 Block* BlockAt(const std::vector<Block*>& blocks, const char* word) {
   char* pointer = nullptr;
   std::memcpy(&pointer, word, sizeof(pointer));
@@ -108,7 +108,7 @@ Block* BlockAt(const std::vector<Block*>& blocks, const char* word) {
   const auto after = std::upper_bound(blocks.begin(), blocks.end(), reinterpret_cast<Block*>(pointer));
   if (after == blocks.begin()) return nullptr;
   Block* block = *std::prev(after);
-  return pointer <= ContentOf(block) + block->bytes ? block : nullptr;
+  return pointer >= ContentOf(block) && pointer <= ContentOf(block) + block->bytes ? block : nullptr;
 }
 
 }  // namespace
@@ -162,7 +162,8 @@ std::map<size_t, std::string> HiddenBlocks() {
   std::map<size_t, std::string> hidden;
   size_t bytes = 0;
   for (Block* block : blocks) {
-    if (reached.count(block) != 0 || (bytes += block->bytes) > kMostCompared) continue;
+    const bool own = ContentOf(block) == reinterpret_cast<const char*>(blocks.data());
+    if (own || reached.count(block) != 0 || (bytes += block->bytes) > kMostCompared) continue;
     hidden.emplace(reinterpret_cast<size_t>(block), std::string(ContentOf(block), block->bytes));
   }
   return hidden;

@@ -1,0 +1,17 @@
+#include <cuda_bf16.h>
+#include <cuda_runtime.h>
+
+typedef __nv_bfloat16 bf16;
+
+
+// out[r,c] = x[r,c] * s[r]; tokens are rows, and there may be millions of them.
+__global__ void row_scale_kernel(bf16* out, const bf16* x, const float* s, int C) {
+  size_t base = (size_t)blockIdx.x * C;
+  float f = s[blockIdx.x];
+  for (int c = threadIdx.x; c < C; c += blockDim.x) out[base + c] = __float2bfloat16(__bfloat162float(x[base + c]) * f);
+}
+
+cudaError_t row_scale_bf16(bf16* out, const bf16* x, const float* s, int R, int C, cudaStream_t stream) {
+  row_scale_kernel<<<R, 128, 0, stream>>>(out, x, s, C);
+  return cudaGetLastError();
+}
