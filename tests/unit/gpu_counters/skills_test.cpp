@@ -13,6 +13,7 @@ namespace {
 // Only names that occur in skills/; NotOnHardware() has the reasons for counters.
 const std::map<std::string, std::string> kSimulatorOnly = {
     {"barriers_per_warp", "no counter of barrier instructions; the source's barriers and stall_barrier_pct stand in"},
+    {"tensor_pct", "counted with the speed of light, of accepted versions alone; tensor_cores of the source stands in"},
 };
 
 void CollectFields(const skills::Condition& condition, std::set<std::string>& names) {
