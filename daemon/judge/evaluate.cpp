@@ -92,7 +92,9 @@ class CandidateEvaluation {
   core::CounterDepth Depth();
   Result<bool> ReadsLessOf(RunConfiguration setting, const std::vector<core::BufferContent>& inputs);
   Result<Failure> Measure();
-  Status SimulateForLines(const core::Case& small);
+  Status SimulateForLines(const Trial& trial);
+  Status SimulateCases(const core::Case& small);
+  void SimulateSpecialInputs();
   Result<Failure> DeadCode(const core::Case& small);
   Judge::State& state_;
   const core::SourceRef& candidate_;
@@ -406,40 +408,55 @@ Result<Failure> CandidateEvaluation::Measure() {
   return Failure();
 }
 
-// A GPU does not tell which lines ran, the simulator of the same chip does: on samples of the cases, then, as long as
-// some line has not run, on the small cases that were verified, whose sizes are known to fit together, at other
-// alignments, and on odd shapes.
-Status CandidateEvaluation::SimulateForLines(const core::Case& small) {
+// On the simulator, also of a GPU's chip, which lines of the candidate a trial runs.
+Status CandidateEvaluation::SimulateForLines(const Trial& trial) {
+  RunConfiguration setting{.source = &candidate_, .spec = &state_.spec, .c = &trial.c};
+  setting.device = state_.on_simulator() ? state_.device : state_.options.simulator;
+  setting.options.keep_outputs = false;
+  setting.options.lines = true;
+  setting.options.sample_instructions = state_.options.sample_instructions;
+  WW_ASSIGN(const auto inputs, state_.oracle.InputsOf(trial));
+  WW_ASSIGN(const RunOutcome outcome, RunKernel(evaluator_, setting, PlacedFor(state_.spec, trial, *inputs)));
+  if (const auto* verdict = std::get_if<core::Verdict>(&outcome))
+    return Fail(ErrorCode::kUnsupported, core::VerdictMessage(*verdict));
+  runs_.added().Saw(std::get<core::Executed>(outcome).lines, runs_.SizesOf(trial));
+  return {};
+}
+
+// A GPU does not tell which lines ran: samples of the cases are simulated, then, as long as some line has not run, the
+// small cases that were verified, whose sizes are known to fit together, at other alignments, and odd shapes.
+Status CandidateEvaluation::SimulateCases(const core::Case& small) {
   if (state_.options.simulator.empty()) return {};
-  const auto simulate = [&](const Trial& trial) -> Status {
-    RunConfiguration setting{
-        .source = &candidate_, .spec = &state_.spec, .c = &trial.c, .device = state_.options.simulator};
-    setting.options.keep_outputs = false;
-    setting.options.lines = true;
-    setting.options.sample_instructions = state_.options.sample_instructions;
-    WW_ASSIGN(const auto inputs, state_.oracle.InputsOf(trial));
-    WW_ASSIGN(const RunOutcome outcome, RunKernel(evaluator_, setting, PlacedFor(state_.spec, trial, *inputs)));
-    if (const auto* verdict = std::get_if<core::Verdict>(&outcome))
-      return Fail(ErrorCode::kUnsupported, core::VerdictMessage(*verdict));
-    runs_.added().Saw(std::get<core::Executed>(outcome).lines, runs_.SizesOf(trial));
-    return {};
-  };
   for (const core::CaseMeasurement& measured : measured_.cases)
     for (const core::Case& c : state_.spec.cases)
-      if (c.name == measured.case_name) WW_TRY(simulate({.c = c, .seed = state_.options.seed}));
+      if (c.name == measured.case_name) WW_TRY(SimulateForLines({.c = c, .seed = state_.options.seed}));
   for (const Pointers pointers : {Pointers::kAligned, Pointers::kLeast})
     for (const VerifiedCase& verified : state_.verified) {
       if (runs_.added().complete()) return {};
       if (pointers != Pointers::kAligned && !HasNarrowAlignment(state_.spec)) continue;
       // A path for what is not aligned may be the only one there: callers have it with the sizes that count, too.
-      (void)simulate({.c = *verified.c, .seed = state_.options.seed, .pointers = pointers});
+      (void)SimulateForLines({.c = *verified.c, .seed = state_.options.seed, .pointers = pointers});
     }
   for (core::Case& odd : OddShapes(state_.spec, small, secret_, VerificationLevel::kFull)) {
     if (runs_.added().complete()) break;
     const Trial trial{.check = core::Check::kOddShape, .c = std::move(odd), .seed = secret_};
-    (void)simulate(trial);  // the manifest may not allow the sizes
+    (void)SimulateForLines(trial);  // the manifest may not allow the sizes
   }
   return {};
+}
+
+// What is for infinities and NaN alone runs in no other trial, and special values were tried in one case: a path that
+// the launcher takes in another has not seen any.
+void CandidateEvaluation::SimulateSpecialInputs() {
+  if (!state_.on_simulator() && state_.options.simulator.empty()) return;
+  for (const core::Case& c : state_.spec.cases) {
+    const auto bytes = CaseBytes(state_.spec, c);
+    if (!bytes || *bytes > state_.options.max_case_bytes) continue;
+    for (const Trial& trial : PlanTrials(state_.spec, c, secret_, VerificationLevel::kFull)) {
+      if (runs_.added().complete()) return;
+      if (HasSpecialInputs(trial)) (void)SimulateForLines(trial);
+    }
+  }
 }
 
 // A search tries two odd shapes only: before a line is called dead, all are tried.
@@ -447,7 +464,7 @@ Result<Failure> CandidateEvaluation::DeadCode(const core::Case& small) {
   AddedCode& added = runs_.added();
   if (!added.any() || (!state_.on_simulator() && effort_ == VerificationLevel::kQuick)) return Failure();
   if (!state_.on_simulator()) {
-    if (const Status simulated = SimulateForLines(small); !simulated) {
+    if (const Status simulated = SimulateCases(small); !simulated) {
       state_.Note("dead-code: not tested: it cannot be simulated: " + simulated.error().message);
       return Failure();
     }
@@ -455,6 +472,7 @@ Result<Failure> CandidateEvaluation::DeadCode(const core::Case& small) {
     WW_ASSIGN(Failure failure, shapes_.Odd(small, VerificationLevel::kFull));
     if (failure) return failure;
   }
+  SimulateSpecialInputs();
   if (!added.known()) return Failure();
   if (auto refused = added.Judge()) return Failure(std::move(*refused));
   trials_.Passed(core::Check::kDeadCode);

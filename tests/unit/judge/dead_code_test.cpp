@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "tests/unit/judge/judge_bench.h"
 
 namespace warpwright {
@@ -180,6 +183,31 @@ TEST(DeadCode, OnAGpuTheSmallCasesAreSimulatedToo) {
     ASSERT_TRUE(verdict) << verdict.error().Format();
     EXPECT_EQ(core::Passed(*verdict), row.runs) << row.size << " " << row.offset << core::VerdictMessage(*verdict);
   }
+}
+
+// A path of its own for NaN, which the launcher takes in the second case alone: special values are tried in the first.
+TEST(DeadCode, WhatRunsForSpecialValuesAloneIsTriedInEveryCase) {
+  for (const char* device : {"sim:h200", "cuda"})
+    for (const bool tells_nan : {true, false}) {
+      JudgeBench bench;
+      bench.device = device;
+      bench.options.simulator = "sim:h200";
+      bench.spec.cases.push_back(bench.spec.cases.front());
+      bench.spec.cases.back().name = "second";
+      bench.spec.cases.back().scalars["n"] = int64_t{2000};
+      bench.untrusted.Add("candidate", [&](FakeRun& run) {
+        Twice(run);
+        const std::vector<double> values = run.Values("in");
+        const bool any = std::any_of(values.begin(), values.end(), [](double x) { return std::isnan(x); });
+        const bool there = run.Scalar("n") == 2000 && tells_nan && any;
+        run.lines = {{"kernels/k.cu", 2, 1000, true}, {"kernels/k.cu", 3, there ? uint64_t{1} : uint64_t{0}, false}};
+      });
+      judge::Judge judge(bench.spec, MarkedSource("original"), bench.device, bench.trusted, bench.options);
+      const auto verdict = judge.Evaluate({"/tmp", "kernels/k.cu", "// candidate\nfloat y;\nfloat z;\n"},
+                                          bench.untrusted, judge::VerificationLevel::kFull);
+      ASSERT_TRUE(verdict) << verdict.error().Format();
+      EXPECT_EQ(core::Passed(*verdict), tells_nan) << device << ": " << core::VerdictMessage(*verdict);
+    }
 }
 
 }  // namespace
