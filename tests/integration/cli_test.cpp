@@ -496,7 +496,7 @@ INSTANTIATE_TEST_SUITE_P(
         WrongInput{"no_device", {"profile", "--device", "sim:h300"}, 2, "h300"},
         WrongInput{"no_kind_of_device", {"optimize", "--device", "gpu"}, 2, "unknown device"},
         WrongInput{"no_such_gpu", {"optimize", "--device", "cuda:99"}, 3, "remedy: "},  // nor, perhaps, a driver
-        WrongInput{"no_command", {"optimise"}, 2, "subcommand"},
+        WrongInput{"no_command", {"optimise"}, 2, "unknown command 'optimise'"},
         WrongInput{"no_author", {"optimize", "--author", "me"}, 2, "not an author"},
         WrongInput{"no_worker", {"check", "--worker", "/no/such/worker"}, 3, "/no/such/worker"},
         WrongInput{"no_skills", {"skills", "check", "/no/such/folder"}, 2, "/no/such/folder"},

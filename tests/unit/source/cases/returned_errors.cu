@@ -4,7 +4,7 @@
 // scalar: lo f32 -1
 // scalar: hi f32 0.5
 // scalar: n i32 64
-// expect: launch k(out, x, {000080bf}, {0000003f}, {40000000}) 1x1x1 256x1x1
+// expect: launch k(out, x, -1082130432, 1056964608, 64) 1x1x1 256x1x1
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 __global__ void k(__half* out, const __half* x, float lo, float hi, int n) {
