@@ -7,6 +7,7 @@
 #include "schedule/flat_sums.h"
 #include "schedule/nested_sums.h"
 #include "schedule/phases.h"
+#include "schedule/short_terms.h"
 
 namespace warpwright::schedule {
 namespace {
@@ -157,7 +158,8 @@ EmissionOutcome EmitAll(const Problem& problem, const core::Computation& computa
 
 CodeOutcome Emit(const Problem& problem, const Schedule& asked, const ParameterValues& parameters, TakenNames& names) {
   Choice choice{asked, parameters, names};
-  EmissionOutcome outcome = EmitAll(problem, WithFlatSums(WithNestedSums(problem.input.computation)), choice);
+  EmissionOutcome outcome =
+      EmitAll(problem, WithFlatSums(WithNestedSums(WithShortTerms(problem.input.computation))), choice);
   if (IsUsed(outcome)) return std::move(std::get<Emission>(outcome).code);
   const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome);
   return choice.refused.value_or(refusal ? *refusal : Refuse("nothing is computed"));

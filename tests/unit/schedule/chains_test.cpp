@@ -7,6 +7,7 @@
 #include "schedule/nested_sums.h"
 #include "schedule/phases.h"
 #include "schedule/schedules.h"
+#include "schedule/short_terms.h"
 #include "tests/support/computation_builder.h"
 #include "tests/support/computation_samples.h"
 #include "tests/support/golden.h"
@@ -101,6 +102,18 @@ core::Computation PooledProduct() {
   return FormOf(OfLinear({Output("s", {"M", "N"}), Output("y", {"M", "N / 2"})}), {t0, t1, y});
 }
 
+// Transposed, of five taps that lie three apart, as lifting may have it: over all of the input, of which few terms
+// count.
+core::Computation SpacedTaps() {
+  StageBuilder t0("t0", {"K", "L + 12"}), y("y", {"K", "L + 12"});
+  const core::Affine tap = (V(1) - V(3)) / "3";
+  t0.Reduce(ReduceOp::kSum, {{2, "C"}, {3, "L"}},
+            t0.Product({t0.Read("x", {V(2), V(3)}), t0.Read("w", {V(2), V(0), tap})}), {Within(tap, "0", "5")});
+  y.Output();
+  y.ReadStage("t0", {V(0), V(1)});
+  return FormOf({Input("x", {"C", "L"}), Input("w", {"C", "K", "5"}), Output("y", {"K", "L + 12"})}, {t0, y});
+}
+
 // out = mean over rows of sqrt(sum of squares): a value for each row has no memory of the entry.
 core::Computation MeanOfNorms() {
   StageBuilder t0("t0", {"B"}), t1("t1", {}), out("out", {"1"});
@@ -193,6 +206,7 @@ std::vector<Chain> Chains() {
        3,
        {"s"},
        {"M * N <= 262144"}},
+      {"SpacedTaps", SpacedTaps(), {{"K", 5}, {"L", 23}, {"C", 4}}, schedule::TilesSchedule(), 1},
       {"PooledProduct", PooledProduct(), {{"M", 5}, {"N", 37}, {"K", 19}}, schedule::TilesSchedule(), 2, {"s"}},
       {"Attention",
        Attention(false),
@@ -285,6 +299,14 @@ TEST_P(Phases, ComputeWhatTheFormSays) {
   for (size_t at = code.launch.find("<<<"); at != std::string::npos; at = code.launch.find("<<<", at + 1)) ++kernels;
   EXPECT_GE(kernels, row.kernels) << code.launch;
   if (row.golden != nullptr) ExpectGolden(std::string("schedules/") + row.golden, code.kernels + "\n" + code.launch);
+}
+
+TEST(Terms, OfWhichFewCountAreThese) {
+  const core::Computation form = schedule::WithShortTerms(SpacedTaps());
+  ASSERT_TRUE(core::Validate(form));
+  const auto& reduce = std::get<core::Reduce>(form.stages[0].nodes.back());
+  EXPECT_EQ(reduce.variables[1].extent.text(), "5");
+  EXPECT_EQ(reduce.guards.size(), 1u) << "that it is an element";
 }
 
 // The mean and the product are needed for the variance, and with it.
