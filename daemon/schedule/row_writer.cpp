@@ -219,10 +219,11 @@ void RowWriter::WritePass(const RowPass& pass, Lines& body) {
   const std::string threads = shape_.team == Team::kWarp ? "32" : column_team ? "blockDim.y" : "blockDim.x";
   const std::string times = packs ? " * kWidth" : "";
   const std::string own = fmt::format("blockIdx.y * {} + {}", threads, thread);
+  const std::string index = problem_.wide && plan_.rows.empty() ? "long long" : "int";  // of all there is
   const std::string start = !splits() ? thread + times : packs ? "(" + own + ")" + times : own;
   const std::string step = (splits() ? "gridDim.y * " : "") + threads + times;
   if (parts.empty()) {
-    body.Open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", column, start, total, step));
+    body.Open(fmt::format("for ({4} {0} = {1}; {0} < {2}; {0} += {3})", column, start, total, step, index));
   } else {
     const std::string far = fmt::format("{} * {}", kTermsOfPart, Parenthesized(step));
     body.Add(
@@ -233,7 +234,7 @@ void RowWriter::WritePass(const RowPass& pass, Lines& body) {
     body.Open(
         fmt::format("for (int {0} = {1}; {0} < {2} && {0} < {1} + {3}; {0} += {4})", column, begin, total, far, step));
   }
-  if (columns.size() > 1) WriteCoordinates(columns, "int", column, names_, body);
+  if (columns.size() > 1) WriteCoordinates(columns, index, column, names_, body);
   body.Append(loads);
   if (packs) {
     body.Add("#pragma unroll");
