@@ -5,11 +5,13 @@
 #include <cstring>
 #include <functional>
 #include <set>
+#include <tuple>
 
 #include "base/random.h"
 #include "core/dtype.h"
 #include "judge/shapes.h"
 #include "judge/size_relations.h"
+#include "judge/timed_shapes.h"
 
 namespace warpwright::judge {
 namespace {
@@ -49,6 +51,7 @@ void KeepMultiples(const core::KernelSpec& spec, const SizeRelations& relations,
     const std::vector<int64_t> values = ValuesInCases(spec, multiple.name);
     if (values.size() != spec.cases.size() || relations.Has(multiple.name)) continue;
     for (const core::Argument& divisor : spec.args) {
+      if (relations.IsOfWindow(divisor.name)) continue;  // a batch of as many as the padding is a coincidence
       const std::vector<int64_t> divisors = ValuesInCases(spec, divisor.name);
       bool divides = divisors.size() == values.size() && divisors != values && !relations.Has(divisor.name);
       for (size_t j = 0; divides && j < values.size(); ++j) divides = divisors[j] > 1 && values[j] % divisors[j] == 0;
@@ -76,6 +79,15 @@ Scalars Shrunk(const core::KernelSpec& spec, const core::Case& from, const SizeR
   KeepMultiples(spec, relations, scalars);
   relations.Follow(scalars);
   return scalars;
+}
+
+// The case whose time counts on a GPU, or the largest.
+const core::Case& TimedCase(const core::KernelSpec& spec) {
+  const auto rank = [&](const core::Case& c) {
+    return std::tuple(c.weight > 0 && c.on.contains(core::DeviceKind::kCuda), ElementsOf(spec, c.scalars));
+  };
+  return *std::max_element(spec.cases.begin(), spec.cases.end(),
+                           [&](const core::Case& a, const core::Case& b) { return rank(a) < rank(b); });
 }
 
 // A little larger, every size by another amount; what is 3 or less stays, where it may be a tap, stride or flag, but a
@@ -308,6 +320,13 @@ std::vector<Scalars> ChooseShapes(const core::KernelSpec& spec, size_t count) {
     add(c->scalars);
   }
   const SizeRelations relations = SizeRelations::Of(spec);
+  std::vector<Scalars> like_timed;
+  if (!spec.cases.empty() && ElementsOf(spec, TimedCase(spec).scalars) > kTraced)
+    like_timed = ShapesLike(spec, TimedCase(spec), relations);
+  for (Scalars& scalars : like_timed) {
+    KeepMultiples(spec, relations, scalars);
+    relations.Follow(scalars);
+  }
   if (!cases.empty()) {
     // The windows of every case, over shrunk extents.
     std::vector<Scalars> bases;
@@ -352,6 +371,11 @@ std::vector<Scalars> ChooseShapes(const core::KernelSpec& spec, size_t count) {
   while (shapes.size() == 1 || (shapes.size() > 1 && shapes.size() < kOfOneSize && seen.size() == 1))
     shapes.push_back(shapes[0]);
   if (shapes.size() > count) shapes.resize(count);
+  std::erase_if(shapes, [&](const Scalars& shape) {
+    return std::any_of(like_timed.begin(), like_timed.end(),
+                       [&](const Scalars& timed) { return IntegersOf(timed) == IntegersOf(shape); });
+  });
+  shapes.insert(shapes.begin(), like_timed.begin(), like_timed.end());
   return shapes;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -13,12 +14,37 @@ namespace {
 
 constexpr int64_t kTiny = 3;
 constexpr int64_t kMostOfWindow = 64;  // taps, strides, paddings and dilations
-constexpr int64_t kLeastExtent = 3, kMostGrown = 256;
+constexpr int64_t kLeastExtent = 3, kMostGrown = 256, kMostMore = 4;
+constexpr double kTellingBits = 2;
 
-// Some sum, multiple or quotient fits any two cases; that two sizes are equal, or one the product of others, is no
-// coincidence.
-bool IsTelling(const core::Size& relation, size_t cases) {
-  return cases > 2 || relation.text().find_first_of("0123456789+-/%") == std::string::npos;
+// In bits: what it takes to say which expression of so many names this is.
+double LengthOf(const core::Size& relation, size_t names) {
+  double bits = 0;
+  const std::string text = relation.text();
+  for (size_t i = 0; i < text.size();) {
+    const auto is = [&](int (*kind)(int)) { return i < text.size() && kind(static_cast<unsigned char>(text[i])) != 0; };
+    if (is(std::isdigit)) {
+      double number = 0;
+      for (; is(std::isdigit); ++i) number = 10 * number + (text[i] - '0');
+      bits += 1 + std::log2(number + 1);
+    } else if (is(std::isalpha) || text[i] == '_') {
+      while (is(std::isalnum) || (i < text.size() && text[i] == '_')) ++i;
+      bits += std::log2(static_cast<double>(names) + 1);
+    } else {
+      if (std::string_view("+-*/%,").find(text[i]) != std::string_view::npos) bits += 2;
+      ++i;
+    }
+  }
+  return bits;
+}
+
+// Some sum, multiple or quotient fits any two cases, and a few small numbers; that two sizes are equal, or one the
+// product of others, is no coincidence.
+bool IsTelling(const core::Size& relation, const std::vector<int64_t>& values, size_t names) {
+  if (relation.text().find_first_of("0123456789+-/%") == std::string::npos) return true;
+  double bits = 0;
+  for (const int64_t value : values) bits += std::log2(1 + std::fabs(static_cast<double>(value)));
+  return values.size() > 2 && bits >= LengthOf(relation, names) + kTellingBits;
 }
 
 // Where in the shapes of outputs, or of inputs, a size is named first, counted from the end of its buffer's; nothing:
@@ -33,6 +59,21 @@ std::optional<size_t> PlaceFromEnd(const core::KernelSpec& spec, const std::stri
     }
   }
   return std::nullopt;
+}
+
+// Whether an output is as long as the size, or a multiple of it. In "(h + 2 * pad - 3) / stride + 1" the manifest says
+// itself what a window leaves.
+bool IsExtentOfOutput(const core::KernelSpec& spec, const std::string& name) {
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    if (buffer == nullptr || buffer->role == core::Role::kIn) continue;
+    for (const core::Size& extent : buffer->shape) {
+      const std::vector<std::string> names = extent.Variables();
+      const bool named = std::find(names.begin(), names.end(), name) != names.end();
+      if (named && extent.text().find_first_of("+-/%") == std::string::npos) return true;
+    }
+  }
+  return false;
 }
 
 // One size in every case. A constant has no name.
@@ -87,7 +128,8 @@ bool IsCalled(std::string name, std::string_view words) {
 // Finds the window that explains an extent of an output.
 class WindowFinder {
  public:
-  explicit WindowFinder(const core::KernelSpec& spec) : spec_(spec) {
+  // `written_out`: extents name strides and paddings themselves, which are no sizes for that.
+  WindowFinder(const core::KernelSpec& spec, bool written_out) : spec_(spec) {
     for (const core::Argument& argument : spec.args) {
       const std::vector<int64_t> values = ValuesInCases(spec, argument.name);
       if (values.size() != spec.cases.size()) continue;
@@ -95,7 +137,9 @@ class WindowFinder {
       if (PlaceFromEnd(spec, argument.name, false)) moved_over_.push_back({argument.name, values});
       // What buffers are as long as, a window has as taps; what none is, as a stride, a padding or a dilation.
       if (*least < 0 || *most > kMostOfWindow) continue;
-      const bool extent = PlaceFromEnd(spec, argument.name, false) || PlaceFromEnd(spec, argument.name, true);
+      const bool extent =
+          PlaceFromEnd(spec, argument.name, false) ||
+          (written_out ? IsDimension(spec, argument.name) : PlaceFromEnd(spec, argument.name, true).has_value());
       (extent ? taps_ : parameters_).push_back({argument.name, values});
     }
     none_ = {"", std::vector<int64_t>(spec.cases.size(), 0)};
@@ -106,12 +150,18 @@ class WindowFinder {
   // The one with most of the parameters, which are there for something; then the one that takes them for what they are
   // called, and the one along the same axis.
   std::optional<Window> Find(const std::string& extent) const {
-    const std::vector<int64_t> values = ValuesInCases(spec_, extent);
-    const auto place = PlaceFromEnd(spec_, extent, true);
+    const auto is_other = [&](const std::string& name) { return name != extent; };
+    return Find(is_other, ValuesInCases(spec_, extent), PlaceFromEnd(spec_, extent, true));
+  }
+  // `may_be`: whether a size may be a part of the window; `place`: of the extent, counted from its buffer's end.
+  template <typename F>
+  std::optional<Window> Find(const F& may_be, const std::vector<int64_t>& values, std::optional<size_t> place) const {
     std::optional<Window> best;
     std::tuple<int, int, bool> best_rank;
     ForEach([&](const Window& window) {
-      if (window.in->name == extent || window.taps->name == extent || !window.Fits(values)) return;
+      for (const Operand* part : {window.in, window.taps, window.stride, window.pad, window.dilation, window.extra})
+        if (!part->name.empty() && !may_be(part->name)) return;
+      if (!window.Fits(values)) return;
       int named = 0, as_called = 0;
       for (const auto& [part, words] : {std::pair{window.stride, std::string_view("str step")},
                                         {window.pad, "pad"},
@@ -195,10 +245,10 @@ SizeRelations SizeRelations::Of(const core::KernelSpec& spec) {
     return std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == values[0]; });
   };
   // Extents of outputs alone: of two that follow from each other, the input's is free.
-  const WindowFinder windows(spec);
+  const WindowFinder windows(spec, /*written_out=*/false);
   for (const core::Argument& argument : spec.args) {
     const std::vector<int64_t> values = ValuesInCases(spec, argument.name);
-    if (values.size() != spec.cases.size() || is_constant(values) || !PlaceFromEnd(spec, argument.name, true) ||
+    if (values.size() != spec.cases.size() || is_constant(values) || !IsExtentOfOutput(spec, argument.name) ||
         PlaceFromEnd(spec, argument.name, false))
       continue;
     if (const auto window = windows.Find(argument.name))
@@ -209,6 +259,7 @@ SizeRelations SizeRelations::Of(const core::KernelSpec& spec) {
           if (!part->name.empty()) found.of_windows_.insert(part->name);
       }
   }
+  found.AddWindowsOfShapes(spec);
   std::vector<core::Sizes> known(spec.cases.size()), all;
   for (const core::Case& c : spec.cases) all.push_back(core::IntegerScalars(c));
   for (const core::Argument& argument : spec.args) {
@@ -219,7 +270,7 @@ SizeRelations SizeRelations::Of(const core::KernelSpec& spec) {
     const bool tiny = std::all_of(values.begin(), values.end(), [](int64_t v) { return v <= kTiny; });
     if (!found.Has(argument.name) && !is_constant(values) && !known[0].empty() &&
         (!tiny || IsDimension(spec, argument.name)))
-      if (auto size = core::SizeSolver(known, {}).Solve(values); size && IsTelling(*size, all.size()))
+      if (auto size = core::SizeSolver(known, {}).Solve(values); size && IsTelling(*size, values, known[0].size()))
         found.relations_.emplace(argument.name, std::move(*size));
     for (size_t j = 0; j < all.size(); ++j) known[j][argument.name] = values[j];
     if (found.Has(argument.name)) found.order_.push_back(argument.name);
@@ -227,7 +278,61 @@ SizeRelations SizeRelations::Of(const core::KernelSpec& spec) {
   return found;
 }
 
+// Where the manifest says itself what a window leaves: "(H + 2 * pad - R) / stride + 1" in the shape of an output.
+void SizeRelations::AddWindowsOfShapes(const core::KernelSpec& spec) {
+  const WindowFinder windows(spec, /*written_out=*/true);
+  std::set<std::string> known;
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    if (buffer == nullptr || buffer->role == core::Role::kIn) continue;
+    for (size_t d = 0; d < buffer->shape.size(); ++d) {
+      const core::Size& extent = buffer->shape[d];
+      if (extent.Variables().size() < 2 || !known.insert(extent.text()).second) continue;
+      std::vector<int64_t> values;
+      for (const core::Case& c : spec.cases)
+        if (const auto value = extent.Evaluate(core::IntegerScalars(c))) values.push_back(*value);
+      if (values.size() != spec.cases.size()) continue;
+      const std::vector<std::string> named = extent.Variables();
+      const auto is_named = [&](const std::string& name) {
+        return std::find(named.begin(), named.end(), name) != named.end();
+      };
+      const auto window = windows.Find(is_named, values, buffer->shape.size() - 1 - d);
+      if (!window) continue;
+      auto least = core::Size::Parse(window->LeastIn());
+      if (!least) continue;
+      of_shapes_.emplace_back(extent, MovedOver{window->in->name, std::move(*least)});
+      for (const Operand* part : {window->taps, window->stride, window->pad, window->dilation, window->extra})
+        if (!part->name.empty()) of_windows_.insert(part->name);
+    }
+  }
+}
+
+// The input grows until some windows stay inside, and the last one ends where it does: where that ends before the input
+// does, it reaches into no padding, which is another form.
+void SizeRelations::GrowInput(const MovedOver& over, const core::Size& result, Scalars& scalars) const {
+  if (Has(over.extent)) return;
+  int64_t& in = std::get<int64_t>(scalars.at(over.extent));
+  const auto evaluate = [&] { return result.Evaluate(IntegersOf(scalars)).value_or(kLeastExtent); };
+  // Small extents that differ stay different, by what is left of them: windows may move by several elements.
+  const int64_t least = std::min(over.least.Evaluate(IntegersOf(scalars)).value_or(in), kMostGrown);
+  int64_t wanted = kLeastExtent;
+  if (in < least + kMostMore) {
+    const int64_t more = in % kMostMore;
+    in = least;
+    wanted = std::max(wanted, evaluate() + more);
+  }
+  const auto ends_inside = [&] {
+    const int64_t value = evaluate();
+    --in;
+    const bool same = evaluate() == value;
+    ++in;
+    return same;
+  };
+  while (in < kMostGrown && (evaluate() < wanted || ends_inside())) ++in;
+}
+
 void SizeRelations::Follow(Scalars& scalars, bool windows_alone) const {
+  for (const auto& [extent, over] : of_shapes_) GrowInput(over, extent, scalars);
   // Twice: a product of extents may stand before the extents that a window leaves.
   for (int pass = 0; pass < 2; ++pass)
     for (const std::string& name : order_) {
@@ -236,21 +341,9 @@ void SizeRelations::Follow(Scalars& scalars, bool windows_alone) const {
       const auto evaluate = [&] { return relations_.at(name).Evaluate(IntegersOf(scalars)).value_or(value); };
       value = evaluate();
       const auto over = moved_over_.find(name);
-      if (over == moved_over_.end() || Has(over->second.extent)) continue;
-      int64_t& in = std::get<int64_t>(scalars.at(over->second.extent));
-      in = std::max(in, std::min(over->second.least.Evaluate(IntegersOf(scalars)).value_or(in), kMostGrown));
+      if (over == moved_over_.end()) continue;
+      GrowInput(over->second, relations_.at(name), scalars);
       value = evaluate();
-      // Where the last window ends before the input does, it reaches into no padding: another form.
-      const auto ends_inside = [&] {
-        --in;
-        const bool same = evaluate() == value;
-        ++in;
-        return same;
-      };
-      while (in < kMostGrown && (value < kLeastExtent || ends_inside())) {
-        ++in;
-        value = evaluate();
-      }
     }
 }
 

@@ -29,7 +29,7 @@ class SizeRelations {
   // Whether it follows from others; these keep their freedom.
   bool Has(const std::string& name) const { return relations_.contains(name); }
   // Whether it is a window's stride, padding, dilation or number of taps.
-  bool HasWindows() const { return !moved_over_.empty(); }
+  bool HasWindows() const { return !moved_over_.empty() || !of_shapes_.empty(); }
   bool IsOfWindow(const std::string& name) const { return of_windows_.contains(name); }
   // Gives what follows from others its value. The extent that a window moves over grows until some windows stay
   // inside, and the last one ends where it does.
@@ -38,16 +38,19 @@ class SizeRelations {
   void FollowWindows(Scalars& scalars) const { Follow(scalars, true); }
 
  private:
+  struct MovedOver {
+    std::string extent;  // of the input
+    core::Size least;    // at which windows in its middle reach neither end
+  };
+  void AddWindowsOfShapes(const core::KernelSpec& spec);
+  void GrowInput(const MovedOver& over, const core::Size& result, Scalars& scalars) const;
   void Follow(Scalars& scalars, bool windows_alone) const;
 
   std::vector<std::string> order_;  // of evaluation
   std::map<std::string, core::Size> relations_;
   std::set<std::string> of_windows_;
-  struct MovedOver {
-    std::string extent;  // of the input
-    core::Size least;    // at which windows in its middle reach neither end
-  };
-  std::map<std::string, MovedOver> moved_over_;  // by the extent of the output
+  std::map<std::string, MovedOver> moved_over_;              // by the extent of the output
+  std::vector<std::pair<core::Size, MovedOver>> of_shapes_;  // extents that are written out in the shapes
 };
 
 }  // namespace warpwright::judge

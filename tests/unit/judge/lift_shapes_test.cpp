@@ -176,6 +176,46 @@ TEST(LiftShapes, SomeDivideAsEveryCaseDoesAndSomeTellEqualSizesApart) {
   EXPECT_EQ(apart.size(), 1u);
 }
 
+const char* const kConvolution =
+    "      x: {buffer: f16, shape: [n, c, h], role: in}\n"
+    "      w: {buffer: f16, shape: [k, c, taps], role: in}\n"
+    "      y: {buffer: f16, shape: [n, k, (h + 2 * pad - dil * (taps - 1) - 1) / stride + 1], role: out}\n"
+    "      n: {scalar: i32}\n      c: {scalar: i32}\n      h: {scalar: i32}\n      k: {scalar: i32}\n"
+    "      taps: {scalar: i32}\n      stride: {scalar: i32}\n      pad: {scalar: i32}\n      dil: {scalar: i32}\n";
+
+// Where no form holds for all strides and taps, those that a GPU's time is for are what kernels are written for.
+TEST(LiftShapes, ThoseWithTheTimedCasesWindowComeFirst) {
+  const auto shapes =
+      MakeLiftShapes(Spec(kConvolution,
+                          "      - {n: 8, c: 32, h: 128, k: 64, taps: 3, stride: 2, pad: 1, dil: 3}\n"
+                          "      - {n: 2, c: 3, h: 17, k: 5, taps: 4, stride: 1, pad: 1, dil: 2, on: [sim]}\n"
+                          "      - {n: 3, c: 4, h: 14, k: 7, taps: 2, stride: 2, pad: 3, dil: 1, on: [sim]}\n"),
+                     9, 1 << 20);
+  ASSERT_GE(shapes.size(), 8u);
+  std::set<int64_t> batches, channels, extents;
+  for (size_t k = 0; k < 4; ++k) {
+    const auto size = [&](const char* name) { return std::get<int64_t>(shapes[k].scalars.at(name)); };
+    EXPECT_EQ(std::vector({size("taps"), size("stride"), size("pad"), size("dil")}), (std::vector<int64_t>{3, 2, 1, 3}));
+    EXPECT_GE(size("h"), 8) << "some windows reach neither end";
+    batches.insert(size("n")), channels.insert(size("c")), extents.insert(size("h"));
+  }
+  EXPECT_GE(batches.size(), 3u);
+  EXPECT_GE(channels.size(), 3u);
+  EXPECT_GE(extents.size(), 3u);
+}
+
+// Of three small numbers many a formula is right.
+TEST(LiftShapes, WhatAgreesByChanceDoesNotFollow) {
+  const auto shapes =
+      MakeLiftShapes(Spec(kConvolution,
+                          "      - {n: 8, c: 32, h: 128, k: 64, taps: 3, stride: 1, pad: 2, dil: 2}\n"
+                          "      - {n: 2, c: 3, h: 17, k: 5, taps: 4, stride: 1, pad: 1, dil: 2, on: [sim]}\n"
+                          "      - {n: 3, c: 4, h: 14, k: 7, taps: 2, stride: 2, pad: 1, dil: 1, on: [sim]}\n"),
+                     9, 1 << 20);
+  for (const core::LiftShape& shape : shapes)
+    for (const char* name : {"taps", "stride", "dil"}) EXPECT_GE(std::get<int64_t>(shape.scalars.at(name)), 1) << name;
+}
+
 // What launchers take beside the sizes that it follows from: else they read outside their inputs.
 TEST(LiftShapes, ExtentsThatWindowsLeaveFollow) {
   struct Row {
