@@ -10,6 +10,7 @@
 #include "app/changed_entries.h"
 #include "app/draft_cards.h"
 #include "app/lift.h"
+#include "app/task_explanation.h"
 #include "app/time_spent.h"
 #include "base/hash.h"
 #include "judge/source_file.h"
@@ -307,7 +308,6 @@ class Optimization {
     WW_ASSIGN(const memory::TrajectoryView view, trajectory.View(refined.task));
     OptimizedKernel kernel = Outcome(spec, refined, spent_before);
     kernel.asked = llm::SpendingOf(view);
-    NameModels(kernel.asked, kernel.summary.provenance);
     WW_ASSIGN(const auto drafts, WriteDraftCards(trajectory, view, skills_, workspace_.state() / "drafts"));
     for (const fs::path& draft : drafts) {
       kernel.drafts.push_back(draft.string());
@@ -364,13 +364,6 @@ class Optimization {
     return kernel;
   }
 
-  static void NameModels(const llm::TaskSpending& asked, report::Provenance& provenance) {
-    if (asked.questions == 0) return;
-    provenance.model = fmt::format("{}{}{} question{}", fmt::join(asked.models, ", "), asked.models.empty() ? "" : ", ",
-                                   asked.questions, asked.questions == 1 ? "" : "s");
-    provenance.model_dollars = static_cast<double>(asked.cost.value_or(0)) * 1e-9;
-  }
-
   report::Explanation ExplanationOf(const core::KernelSpec& spec, const memory::TrajectoryView& view,
                                     const std::string& original, const std::string& result) const {
     return report::Explain(view, {.file = spec.file,
@@ -382,7 +375,8 @@ class Optimization {
                                   .allow = spec.allow,
                                   .tolerance = spec.tolerance,
                                   .original_text = original,
-                                  .result_text = result});
+                                  .result_text = result,
+                                  .models = ModelUseOf(view)});
   }
 
   Status MakeBranch(const core::KernelSpec& spec, const search::RefineResult& refined, OptimizedKernel& kernel) {
@@ -461,7 +455,7 @@ OptimizedKernel InterruptedKernel(const Workspace& workspace, const std::string&
     if (task.key.kernel != name || task.key.device != workspace.device().name || task.result) continue;
     const auto view = trajectory->View(task.id);
     if (!view) return kernel;
-    const report::Explanation e = report::Explain(*view, {.chip = workspace.device().chip});
+    const report::Explanation e = report::Explain(*view, {.chip = workspace.device().chip, .models = ModelUseOf(*view)});
     kernel.task = task.id;
     kernel.counts = task.counts;
     kernel.seconds = e.seconds;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "app/step_outputs.h"
 #include "base/fd.h"
@@ -40,9 +41,11 @@ StepOutputs Outputs(const ReportPlaces& places, const std::vector<OptimizedKerne
   const auto improved = std::count_if(kernels.begin(), kernels.end(), [](const OptimizedKernel& k) {
     return k.summary.explanation.outcome == core::TaskOutcome::kImproved;
   });
-  double dollars = 0, gain = 0;
+  std::optional<double> dollars = 0;  // none: of some answer it is unknown
+  double gain = 0;
   for (const OptimizedKernel& kernel : kernels) {
-    dollars += kernel.summary.provenance.model_dollars;
+    const std::optional<double> more = kernel.asked.Dollars();
+    dollars = dollars && more ? std::optional(*dollars + *more) : std::nullopt;
     if (kernel.summary.explanation.outcome == core::TaskOutcome::kImproved) gain = std::max(gain, kernel.gain);
   }
   const bool proposed = best != nullptr && best->publication.pull_request != 0;
@@ -55,7 +58,7 @@ StepOutputs Outputs(const ReportPlaces& places, const std::vector<OptimizedKerne
           {"pull-request-operation", proposed ? best->publication.pull_request_operation : ""},
           {"pull-request-head-sha", proposed ? best->publication.head_sha : ""},
           {"branch", best != nullptr ? best->branch : ""},
-          {"cost-usd", fmt::format("{:.2f}", dollars)},
+          {"cost-usd", dollars ? fmt::format("{:.2f}", *dollars) : "unknown"},
           {"report-path", places.folder},
           {"trajectory-path", report.trajectory.string()}};
 }

@@ -2,6 +2,7 @@
 
 #include "config/chip_file.h"
 #include "core/device_name.h"
+#include "llm/task_spending.h"
 #include "report/diff_summary.h"
 #include "report/explain.h"
 #include "report/pull_request.h"
@@ -42,11 +43,21 @@ report::ExplainContext ContextOf(const Workspace& workspace, const memory::Traje
 
 }  // namespace
 
+report::ModelUse ModelUseOf(const memory::TrajectoryView& view) {
+  const llm::TaskSpending asked = llm::SpendingOf(view);
+  return {.questions = asked.questions,
+          .names = {asked.models.begin(), asked.models.end()},
+          .dollars = static_cast<double>(asked.known) * 1e-9,
+          .unknown = asked.unknown,
+          .gains = asked.gains};
+}
+
 report::Explanation ExplainTask(const Workspace& workspace, const memory::TrajectoryView& view,
                                 const ToolchainSource& toolchain, const std::string& version) {
   report::ExplainContext context = ContextOf(workspace, view);
   context.version = version;
   context.toolchain = toolchain().value_or("unknown toolchain");
+  context.models = ModelUseOf(view);
   return report::Explain(view, context);
 }
 

@@ -8,6 +8,9 @@
 
 namespace warpwright::app {
 
+// What language models were asked for a task, for reports.
+report::ModelUse ModelUseOf(const memory::TrajectoryView& view);
+
 // File and entry from the manifest, if it still lists the kernel. `version`: of this build.
 report::Explanation ExplainTask(const Workspace& workspace, const memory::TrajectoryView& view,
                                 const ToolchainSource& toolchain, const std::string& version);

@@ -27,6 +27,20 @@ namespace {
 
 using nlohmann::json;
 
+// Of an answer whose cost is unknown the whole is, which is not zero.
+json ModelJson(const llm::TaskSpending& asked) {
+  const auto or_null = [](const std::optional<double>& dollars) { return dollars ? json(*dollars) : json(nullptr); };
+  return {{"questions", asked.questions},
+          {"tokens_in", asked.tokens_in},
+          {"tokens_out", asked.tokens_out},
+          {"dollars", or_null(asked.Dollars())},
+          {"known_dollars", static_cast<double>(asked.known) * 1e-9},
+          {"unknown_costs", asked.unknown},
+          {"gains", asked.gains},
+          {"dollars_per_gain", or_null(asked.DollarsPerGain())},
+          {"models", asked.models}};
+}
+
 json ToJson(const app::OptimizedKernel& o, const std::string& device) {
   json j = {{"name", o.name},
             {"outcome", Name(o.outcome)},
@@ -71,12 +85,7 @@ json ToJson(const app::OptimizedKernel& o, const std::string& device) {
   if (o.regression > 0) j["regression"] = o.regression;
   if (!o.pending.empty()) j["pending"] = o.pending;
   if (!o.drafts.empty()) j["drafts"] = o.drafts;
-  if (o.asked.questions > 0)
-    j["model"] = {{"questions", o.asked.questions},
-                  {"tokens_in", o.asked.tokens_in},
-                  {"tokens_out", o.asked.tokens_out},
-                  {"dollars", o.asked.cost ? json(static_cast<double>(*o.asked.cost) * 1e-9) : json(nullptr)},
-                  {"models", o.asked.models}};
+  if (o.asked.questions > 0) j["model"] = ModelJson(o.asked);
   const app::PublicationOutcome& p = o.publication;
   if (p.disposition || p.failed)
     j["publication"] = {{"disposition", p.failed ? "error" : service::Name(*p.disposition)}, {"message", p.message}};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "app/task_explanation.h"
 #include "base/log.h"
 #include "cli/serve.h"
 #include "cli/session.h"
@@ -95,6 +96,7 @@ Result<service::JobFacts> FactsReader::Read(const service::TrackedRepository& pl
   };
   context.original_text = text(job.commit);
   context.result_text = text(job.result.branch_commit);
+  context.models = app::ModelUseOf(view);
   service::JobFacts facts;
   facts.explanation = report::Explain(view, context);
   facts.policy = manifest.pull_requests;

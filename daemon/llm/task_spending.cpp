@@ -4,24 +4,34 @@
 
 namespace warpwright::llm {
 
+std::optional<double> TaskSpending::Dollars() const {
+  return unknown == 0 ? std::optional(static_cast<double>(known) * 1e-9) : std::nullopt;
+}
+
+std::optional<double> TaskSpending::DollarsPerGain() const {
+  return unknown == 0 && gains > 0 ? std::optional(*Dollars() / gains) : std::nullopt;
+}
+
 TaskSpending SpendingOf(const memory::TrajectoryView& view) {
   TaskSpending spending;
   for (const memory::StepView& step : view.steps) {
+    // The acceptance of a base in a round; the final one takes no further version.
+    if (step.record.kind == memory::StepKind::kAccept && step.record.round >= 0) ++spending.gains;
     if (step.record.kind != memory::StepKind::kAsk || !step.outcome) continue;
     ++spending.questions;
     const auto transcript = DecodeTranscript(step.outcome->data, step.record.candidate);
     const Receipt* receipt = transcript ? ReceiptOf(transcript->answer) : nullptr;
     if (receipt == nullptr) {
-      spending.cost.reset();
+      ++spending.unknown;
       continue;
     }
     if (!receipt->model.empty()) spending.models.insert(receipt->model);
     spending.tokens_in += receipt->usage.input.value_or(0) + receipt->usage.cache_read.value_or(0) +
                           receipt->usage.cache_write.value_or(0);
     spending.tokens_out += receipt->usage.output.value_or(0);
-    const std::optional<Nanodollars> cost = receipt->requests == 0 ? std::optional<Nanodollars>(0) : receipt->cost;
-    if (!cost) spending.cost.reset();
-    else if (spending.cost) *spending.cost += *cost;
+    if (receipt->requests == 0) continue;
+    if (receipt->cost) spending.known += *receipt->cost;
+    else ++spending.unknown;
   }
   return spending;
 }

@@ -344,11 +344,7 @@ std::string CostAndProvenance(const Explanation& e, const Provenance& p) {
   row("GPU time", e.modelled          ? "none: modelled"
                   : p.gpu_minutes > 0 ? fmt::format("{:.1f} minutes", p.gpu_minutes)
                                       : "");
-  row("language model",
-      p.model.empty() && p.model_dollars == 0
-          ? "none was used"
-          : fmt::format("{}{}", EscapeMarkdown(p.model, 60),
-                        p.model_dollars > 0 ? fmt::format(", ${:.2f}", p.model_dollars) : ", cost unknown"));
+  row("language model", EscapeMarkdown(ModelCostText(e.models), 300));
   row("device", EscapeMarkdown(e.device, 60) + (p.device_uuid.empty() ? "" : ", " + code(p.device_uuid, 60)));
   row("driver", EscapeMarkdown(p.driver, 60));
   row("toolchain", EscapeMarkdown(e.toolchain, 100));

@@ -108,11 +108,27 @@ std::string Learned(const DashboardInput& in) {
   return in.learned.size() > kMethods ? out + fmt::format("\n_and {} more_\n", in.learned.size() - kMethods) : out;
 }
 
+std::string Dollars(const ModelUse& use) {
+  if (use.unknown > 0 && use.unknown == use.questions) return "cost unknown";
+  std::string text = fmt::format("${:.2f}", use.dollars);
+  return use.unknown > 0 ? text + fmt::format(" and {} of unknown cost", Plural(use.unknown, "answer")) : text;
+}
+std::string DollarsPerGain(const ModelUse& use) {
+  if (use.unknown > 0) return "unknown";
+  return use.gains > 0 ? fmt::format("${:.2f}", use.dollars / use.gains) : "none was taken";
+}
+
 std::string Spend(const DashboardInput& in) {
-  return fmt::format(
-      "\n### Spend\n\n| | today | in all |\n|:--|--:|--:|\n| GPU minutes | {:.1f} | {:.1f} |\n| language models | "
-      "${:.2f} | ${:.2f} |\n",
-      in.gpu_minutes_today, in.gpu_minutes_total, in.model_dollars_today, in.model_dollars_total);
+  const ModelUse &today = in.models_today, &total = in.models_total;
+  std::string out = fmt::format(
+      "\n### Spend\n\n| | today (UTC) | in all |\n|:--|--:|--:|\n| GPU minutes | {:.1f} | {:.1f} |\n| language models "
+      "| "
+      "{} | {} |\n",
+      in.gpu_minutes_today, in.gpu_minutes_total, Dollars(today), Dollars(total));
+  if (total.questions > 0)
+    out += fmt::format("| questions to them | {} | {} |\n| cost of each version that was taken | {} | {} |\n",
+                       today.questions, total.questions, DollarsPerGain(today), DollarsPerGain(total));
+  return out;
 }
 
 std::string Ignored(const DashboardInput& in) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "memory/experience.h"
+#include "report/explanation.h"
 
 namespace warpwright::report {
 
@@ -39,7 +40,8 @@ struct DashboardInput {
   std::vector<DashboardJob> failed;     // errors and refusals, with the reason
   std::vector<std::string> ignored;     // kernels that users told warpwright to ignore
   int open_pull_requests = 0, max_open = 0, opened_today = 0, max_per_day = 0;
-  double gpu_minutes_today = 0, gpu_minutes_total = 0, model_dollars_today = 0, model_dollars_total = 0;
+  double gpu_minutes_today = 0, gpu_minutes_total = 0;
+  ModelUse models_today, models_total;
   std::string last_error;  // why the repository could not be polled; empty: it could
 };
 

@@ -315,6 +315,7 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
   std::set<int> rounds = {0};  // that count
   for (const auto& step : view.steps) {
     if (step.record.kind == memory::StepKind::kAccept && step.record.round >= 0) bases.insert(step.record.candidate);
+  e.models = context.models;
     if (step.record.kind != memory::StepKind::kEvaluate) continue;
     rounds.insert(step.record.round);
     if (const core::Measured* measured = MeasuredOf(step); measured != nullptr && before != nullptr)

@@ -21,6 +21,7 @@ struct ExplainContext {
   std::string original_text = {};  // of the file, so that hot lines can be quoted
   std::string result_text = {};
   std::string base_blob = {};  // git's id of the file at the base; empty: replaced by the content's hash
+  ModelUse models = {};
 };
 
 Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& context);

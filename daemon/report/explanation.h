@@ -105,6 +105,15 @@ struct RooflinePoint {
 };
 
 struct Explanation {
+// What was asked of language models for a result.
+struct ModelUse {
+  int questions = 0;               // that were answered
+  std::vector<std::string> names;  // as their providers name them
+  double dollars = 0;              // of the answers whose cost is known
+  int unknown = 0;                 // answers whose cost is not
+  int gains = 0;                   // versions that were taken, by whomever they were written
+};
+
   std::string kernel, file, entry;
   std::string device;     // "sim:h200"
   std::string chip_name;  // "NVIDIA H200"
@@ -124,7 +133,8 @@ struct Explanation {
   std::vector<PredictionRow> predictions;
   std::vector<std::string> checks;        // names of those that the result passed
   std::vector<std::string> conversation;  // of language models: who asked what, and what came of it, with its cost
-  std::vector<std::string> reproduce;     // command lines
+  ModelUse models;
+  std::vector<std::string> reproduce;  // command lines
   std::string base_commit, original_hash, result_hash, version, toolchain;
   memory::TaskCounts counts;
   double seconds = 0;
@@ -153,6 +163,8 @@ std::string DevicePhrase(const Explanation& explanation);
 std::string FormatGain(double gain);
 
 // Whole documents. Untrusted text (messages, logs, names) is escaped or fenced.
+// "m-1, 4 questions, $0.42 ($0.21 for each of 2 versions that were taken)"; "none was used".
+std::string ModelCostText(const ModelUse& use);
 std::string RenderMarkdown(const Explanation& explanation);
 std::string RenderText(const Explanation& explanation);  // for a terminal
 std::string RenderHtml(const Explanation& explanation);  // self-contained, light and dark

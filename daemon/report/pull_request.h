@@ -25,11 +25,9 @@ struct Provenance {
   std::string branch, base_branch;
   std::string driver, device_uuid;
   double gpu_minutes = 0;
-  double model_dollars = 0;  // 0: no model was asked
   int lines_added = 0, lines_removed = 0;
   std::string details_url;
   std::vector<LineRange> changed = {};  // of the new file, see diff_summary.h
-  std::string model;                    // the language model that was used, if any
 };
 
 struct PullRequestText {

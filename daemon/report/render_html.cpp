@@ -153,7 +153,9 @@ std::string RenderHtml(const Explanation& e) {
                   Num(core::FormatQuantity(p.after, core::UnitOf(p.field))), p.held ? "yes" : "no"});
     out += "</table></div>\n";
   }
-  out += List("What language models were asked", e.conversation);
+  std::vector<std::string> asked = e.conversation;
+  if (e.models.questions > 0) asked.insert(asked.begin(), ModelCostText(e.models));
+  out += List("What language models were asked", asked);
   if (!e.checks.empty())
     out += fmt::format("<h2>What was verified</h2>\n<p>{}.</p>\n",
                        EscapeHtml(fmt::format("{}", fmt::join(e.checks, ", "))));

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/quantity.h"
 #include "report/body_sections.h"
@@ -88,6 +89,21 @@ std::string DevicePhrase(const Explanation& e) {
 }
 
 std::string FormatGain(double gain) { return gain >= 10 ? fmt::format("{:.1f}x", gain) : fmt::format("{:.2f}x", gain); }
+
+std::string ModelCostText(const ModelUse& use) {
+  if (use.questions == 0) return "none was used";
+  std::string text = fmt::format("{}{}{}, ", fmt::join(use.names, ", "), use.names.empty() ? "" : ", ",
+                                 Plural(use.questions, "question"));
+  if (use.unknown == use.questions) return text + "cost unknown";
+  if (use.unknown > 0)
+    return text + fmt::format("${:.2f} and {} of unknown cost", use.dollars, Plural(use.unknown, "answer"));
+  if (use.dollars == 0) return text + "at no cost";
+  text += fmt::format("${:.2f}", use.dollars);
+  if (use.gains == 1) return text + " for the version that was taken";
+  return use.gains == 0 ? text
+                        : text + fmt::format(" (${:.2f} for each of {} versions that were taken)",
+                                             use.dollars / use.gains, use.gains);
+}
 
 std::string RenderMarkdown(const Explanation& e) {
   std::string out = "# " + EscapeMarkdown(Headline(e)) + "\n\n";

@@ -121,6 +121,7 @@ std::string PlainFormula(const Explanation& e) {
 }  // namespace
 
 std::string RenderText(const Explanation& e) {
+  if (e.models.questions > 0) out += Wrap(Plain(ModelCostText(e.models), 400), kColumns, "  ", "    ");
   std::string out = PlainHeadline(e);
   if (!e.outcome_reason.empty()) out += Plain(e.outcome_reason, 2000) + "\n";
   for (const auto& note : e.counter_notes) out += "Counters are missing: " + Plain(note, 400) + ".\n";

@@ -40,6 +40,13 @@ struct NewJob {
   std::string file_hash;  // SHA-256 of the kernel's file in `commit`
 };
 
+// What was asked of language models.
+struct ModelCost {
+  double dollars = 0;              // of the answers whose cost is known
+  int questions = 0, unknown = 0;  // unknown: answers whose cost is not known
+  int gains = 0;                   // versions that were taken, by whomever they were written
+};
+
 struct JobResult {
   // improved, unchanged, refused, error; ignored; of a nightly run: checked, regression, error. None: not run yet.
   // An entry is `ignored` if it was skipped because users ignored it; the job only records why.
@@ -51,7 +58,7 @@ struct JobResult {
   int rounds = 0, evaluations = 0;
   double seconds = 0;
   int64_t trajectory_task = 0;
-  double model_dollars = 0;  // as far as it is known
+  ModelCost models;  // in all runs of the task so far
 };
 
 struct Job {

@@ -53,7 +53,8 @@ struct CaseOutput {
   double gain_low = 0, gain_high = 0;
 };
 struct ModelOutput {
-  std::optional<double> dollars;
+  double known_dollars = 0;
+  int questions = 0, unknown_costs = 0, gains = 0;
 };
 struct KernelOutput {
   std::string name, outcome, message;
@@ -100,7 +101,10 @@ void Describe(V& field, const CaseOutput*) {
 template <typename V>
 void Describe(V& field, const ModelOutput*) {
   using T = ModelOutput;
-  field.Optional("dollars", &T::dollars);
+  field.Optional("known_dollars", &T::known_dollars);
+  field.Optional("questions", &T::questions);
+  field.Optional("unknown_costs", &T::unknown_costs);
+  field.Optional("gains", &T::gains);
 }
 template <typename V>
 void Describe(V& field, const KernelOutput*) {
@@ -178,7 +182,10 @@ Result<JobResult> ParseOptimization(std::string_view text, std::string_view kern
     result.evaluations = item.evaluations;
     result.seconds = Finite(item.seconds);
     result.trajectory_task = item.task;
-    result.model_dollars = std::max(0.0, Finite(item.model.dollars.value_or(0)));
+    result.models = {.dollars = std::max(0.0, Finite(item.model.known_dollars)),
+                     .questions = std::max(0, item.model.questions),
+                     .unknown = std::max(0, item.model.unknown_costs),
+                     .gains = std::max(0, item.model.gains)};
     result.branch = item.branch.value_or("");
     result.branch_commit = item.commit.value_or("");
     for (const CaseOutput& c : item.cases) {  // the widest interval that all cases support

@@ -43,6 +43,13 @@ constexpr std::array kGauges = {
     Description{"last_success_timestamp_seconds", "", "When the last job ended without an internal error."},
     Description{"github_rate_remaining", "", "Requests that the forge still allows in this hour."},
 };
+constexpr std::array kSpend = {
+    Description{"gpu_seconds", "", "Time on GPUs that jobs took"},
+    Description{"model_dollars", "", "Cost of language models, as far as it is known"},
+    Description{"model_questions", "", "Questions to language models that were answered"},
+    Description{"model_unknown_costs", "", "Answers of language models whose cost is not known"},
+    Description{"model_gains", "", "Faster versions that were taken in jobs that asked language models"},
+};
 
 std::string EscapeLabel(std::string_view text) {
   std::string out;
@@ -150,9 +157,21 @@ std::string RenderSpend(const DaemonSnapshot& snapshot) {
       scaled *= 60;
     }
     const bool total = name.ends_with("_total");
-    out += Plain(MetricName(name), total ? "counter" : "gauge",
-                 Words(total ? name.substr(0, name.size() - 6) : name) + " that jobs have cost.", scaled);
+    const std::string what = name.substr(0, name.size() - 6);
+    const Description* known = Find(kSpend, what);
+    out +=
+        Plain(MetricName(name), total ? "counter" : "gauge",
+              (known != nullptr ? std::string(known->help) : Words(what)) + (total ? "." : ", today (UTC)."), scaled);
   }
+  const auto total = [&](const char* name) {
+    const auto found = snapshot.spend.find(name);
+    return found == snapshot.spend.end() ? 0.0 : found->second;
+  };
+  // Of unknown costs there is no mean; a missing metric says so, and zero would not.
+  if (total("model_gains_total") > 0 && total("model_unknown_costs_total") == 0)
+    out += Plain("warpwright_model_dollars_per_gain", "gauge",
+                 "Cost of language models for each version that was taken in the jobs that asked them.",
+                 total("model_dollars_total") / total("model_gains_total"));
   return out;
 }
 

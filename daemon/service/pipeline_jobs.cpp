@@ -95,11 +95,8 @@ Status Pipeline::Optimize(const Job& job, const TrackedRepository& place, const 
   };
   const auto start = ports_.clock.Steady();
   WW_ASSIGN(const JobResult result, ports_.runner.Optimize(request, watch));
-  // What models cost is told for the whole task, and so counted once, at its end.
-  const bool ended = result.outcome != core::TaskOutcome::kUnfinished;
   const double minutes = std::chrono::duration<double>(ports_.clock.Steady() - start).count() / 60;
-  if (const double dollars = ended ? result.model_dollars : 0; dollars > 0 || !core::IsSimulated(job.device))
-    WW_TRY(ports_.store.Spend(job.repository, core::IsSimulated(job.device) ? 0 : minutes, dollars));
+  WW_TRY(ports_.store.Spend(job.id, core::IsSimulated(job.device) ? 0 : minutes, result.models));
   base::Log(base::LogLevel::kInfo, "job_finished", result.message,
             {{"outcome", result.outcome ? Name(*result.outcome) : ""},
              {"gain", result.gain},

@@ -343,14 +343,21 @@ report::DashboardInput MakeDashboard(const DaemonSnapshot& snapshot, const Repos
   input.max_open = repository.max_open;
   input.max_per_day = repository.max_per_day;
   input.last_error = repository.last_error;
-  const auto spend = [&](const char* name) {
-    const auto found = snapshot.spend.find(name);
-    return found == snapshot.spend.end() ? 0.0 : found->second;
+  const auto spend = [&](const std::string& name) {
+    const auto found = repository.spend.find(name);
+    return found == repository.spend.end() ? 0.0 : found->second;
+  };
+  const auto models = [&](const std::string& when) {
+    return report::ModelUse{.questions = static_cast<int>(spend("model_questions" + when)),
+                            .names = {},
+                            .dollars = spend("model_dollars" + when),
+                            .unknown = static_cast<int>(spend("model_unknown_costs" + when)),
+                            .gains = static_cast<int>(spend("model_gains" + when))};
   };
   input.gpu_minutes_today = spend("gpu_minutes_today");
   input.gpu_minutes_total = spend("gpu_minutes_total");
-  input.model_dollars_today = spend("model_dollars_today");
-  input.model_dollars_total = spend("model_dollars_total");
+  input.models_today = models("_today");
+  input.models_total = models("_total");
   std::set<std::string> latest;  // of the ended jobs, only the last of each kernel shows its state
   for (const JobSnapshot& job : snapshot.jobs) {
     if (job.repository != repository.name) continue;

@@ -33,7 +33,8 @@ struct RepositorySnapshot {
   std::map<std::string, std::string> tips;  // branch -> commit
   std::string last_seen, last_error;        // UTC; why the last poll failed
   int open_pull_requests = 0, opened_today = 0, max_open = 0, max_per_day = 0;
-  std::vector<std::string> ignored;  // kernels that users told warpwright to ignore
+  std::vector<std::string> ignored;     // kernels that users told warpwright to ignore
+  std::map<std::string, double> spend;  // of its jobs; as the daemon's
 };
 // Gauges and counters that are not rows. Names as in /metrics without the prefix warpwright_.
 struct DaemonSnapshot {
@@ -45,8 +46,10 @@ struct DaemonSnapshot {
   std::map<std::string, std::map<std::string, double>>
       counters;                          // "jobs_total" -> {outcome: count}, "deliveries_total" -> {accepted: n, ...}
   std::map<std::string, double> gauges;  // "queue_depth", "resident_bytes", "last_success_timestamp_seconds"
-  std::map<std::string, double> spend;   // "gpu_minutes_today", "model_dollars_today", "gpu_minutes_total"
-  int64_t experiences = 0;               // lines of measured experience
+  // gpu_minutes, model_dollars (of the answers whose cost is known), model_questions, model_unknown_costs (of the other
+  // answers), model_gains; each with _today and _total.
+  std::map<std::string, double> spend;
+  int64_t experiences = 0;  // lines of measured experience
 };
 
 }  // namespace warpwright::service

@@ -312,7 +312,15 @@ function drawMemoryAndSpend() {
     : empty('Nothing has been measured yet. Every verdict adds a line of experience.'));
   const s = snapshot.spend;
   draw('spend', s, () => el('div', {class: 'card'}, facts([['GPU today', `${(s.gpu_minutes_today ?? 0).toFixed(1)} min`], ['GPU in all', `${((s.gpu_minutes_total ?? 0) / 60).toFixed(1)} h`],
-    ['Models today', `$${(s.model_dollars_today ?? 0).toFixed(2)}`], s.model_dollars_total !== undefined && ['Models in all', `$${s.model_dollars_total.toFixed(2)}`]])));
+  // An unknown cost is not nothing.
+  const models = (when) => {
+    const unknown = s[`model_unknown_costs_${when}`] ?? 0, dollars = `$${(s[`model_dollars_${when}`] ?? 0).toFixed(2)}`;
+    if (unknown > 0 && unknown === s[`model_questions_${when}`]) return 'unknown';
+    return unknown > 0 ? `${dollars}, and ${plural(unknown, 'answer', 'answers')} of unknown cost` : dollars;
+  };
+  const perGain = s.model_gains_total > 0 && !(s.model_unknown_costs_total > 0) && s.model_questions_total > 0;
+    ['Models today', models('today')], s.model_dollars_total !== undefined && ['Models in all', models('total')],
+    perGain && ['Models, each version taken', `$${(s.model_dollars_total / s.model_gains_total).toFixed(2)}`]])));
 }
 
 function drawState() {

@@ -79,6 +79,16 @@ INSERT INTO proposals SELECT p.repository, p.pull_request, p.kernel, p.url, p.ba
   coalesce(j.gain_high, 0), coalesce(j.modelled, 1), CASE p.state WHEN 'merged' THEN p.opened ELSE 0 END
   FROM publications p LEFT JOIN jobs j ON j.id = p.job WHERE p.pull_request <> 0;
 )sql",
+    // Of jobs: what is counted in `spend` already.
+    R"sql(
+ALTER TABLE spend ADD COLUMN model_questions INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE spend ADD COLUMN model_unknown INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE spend ADD COLUMN model_gains INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE jobs ADD COLUMN model_dollars REAL NOT NULL DEFAULT 0;
+ALTER TABLE jobs ADD COLUMN model_questions INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE jobs ADD COLUMN model_unknown INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE jobs ADD COLUMN model_gains INTEGER NOT NULL DEFAULT 0;
+)sql",
 };
 
 constexpr UnixMs kDay = 24LL * 3600 * 1000;

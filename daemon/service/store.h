@@ -142,7 +142,8 @@ class Store {
 
   // --- Statistics
   void Count(const std::string& name, const std::string& label, double amount = 1);
-  Status Spend(const std::string& repository, double gpu_minutes, double model_dollars);
+  // `models`: of the job's task so far, of which what was not counted for the job before is.
+  Status Spend(int64_t job, double gpu_minutes, const ModelCost& models);
   Result<UnixMs> NightStarted(const std::string& repository);  // 0: never
   Status StartNight(const std::string& repository, UnixMs due, const std::string& ref,
                     const std::string& commit);  // with its job

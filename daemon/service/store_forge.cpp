@@ -177,13 +177,32 @@ Result<std::string> Store::DashboardDigest(const std::string& repository) {
   });
 }
 
-Status Store::Spend(const std::string& repository, double gpu_minutes, double model_dollars) {
-  return state_->Write([&] {
-    state_->Do(
-        "INSERT INTO spend VALUES(?, ?, ?, ?) ON CONFLICT DO UPDATE SET gpu_minutes = gpu_minutes + "
-        "excluded.gpu_minutes, "
-        "model_dollars = model_dollars + excluded.model_dollars",
-        state_->Today(), repository, gpu_minutes, model_dollars);
+Status Store::Spend(int64_t job, double gpu_minutes, const ModelCost& models) {
+  State& s = *state_;
+  return s.Write([&] {
+    ModelCost more = models;
+    SQLite::Statement row = s.Ask(
+        "SELECT repository, model_dollars, model_questions, model_unknown, model_gains FROM jobs WHERE id = ?", job);
+    if (!row.executeStep()) return;
+    const std::string repository = row.getColumn(0).getString();
+    // Fewer questions than before: the task was begun anew, and what was counted is of another.
+    if (const int counted = row.getColumn(2).getInt(); counted <= models.questions) {
+      more.dollars = std::max(0.0, models.dollars - row.getColumn(1).getDouble());
+      more.questions -= counted;
+      more.unknown = std::max(0, models.unknown - row.getColumn(3).getInt());
+      more.gains = std::max(0, models.gains - row.getColumn(4).getInt());
+    }
+    s.Do("UPDATE jobs SET model_dollars = ?, model_questions = ?, model_unknown = ?, model_gains = ? WHERE id = ?",
+         models.dollars, models.questions, models.unknown, models.questions > 0 ? models.gains : 0, job);
+    if (models.questions == 0) more = {};  // its gains are not what models were asked for
+    if (gpu_minutes == 0 && more.questions == 0 && more.gains == 0) return;
+    s.Do(
+        "INSERT INTO spend(day, repository, gpu_minutes, model_dollars, model_questions, model_unknown, model_gains) "
+        "VALUES(?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET gpu_minutes = gpu_minutes + excluded.gpu_minutes, "
+        "model_dollars = model_dollars + excluded.model_dollars, model_questions = model_questions + "
+        "excluded.model_questions, model_unknown = model_unknown + excluded.model_unknown, model_gains = model_gains + "
+        "excluded.model_gains",
+        s.Today(), repository, gpu_minutes, more.dollars, more.questions, more.unknown, more.gains);
   });
 }
 

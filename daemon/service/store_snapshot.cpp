@@ -1,4 +1,8 @@
 // The complete state as values, for the status page, /metrics and the dashboards.
+#include <fmt/format.h>
+
+#include <array>
+
 #include "service/store_state.h"
 
 namespace warpwright::service {
@@ -70,6 +74,7 @@ void Store::State::ShowRepositories(DaemonSnapshot& snapshot) {
     }
     for (const auto& [ref, commit] : LoadTips(shown.name))
       shown.tips[ref.starts_with("refs/heads/") ? ref.substr(11) : ref] = commit;
+    shown.spend = Spent(shown.name);
     SQLite::Statement kernels = Ask("SELECT kernel FROM ignored WHERE repository = ? ORDER BY kernel", shown.name);
     while (kernels.executeStep()) shown.ignored.push_back(kernels.getColumn(0).getString());
     snapshot.repositories.push_back(std::move(shown));
@@ -92,16 +97,26 @@ void Store::State::ShowFigures(DaemonSnapshot& snapshot) {
   snapshot.gauges["deliveries_waiting"] = static_cast<double>(waiting_deliveries);
   const int64_t last = Number("SELECT max(finished) FROM jobs WHERE state = 'done' AND outcome <> 'error'");
   if (last > 0) snapshot.gauges["last_success_timestamp_seconds"] = static_cast<double>(last) / 1000;
-  SQLite::Statement spend =
-      Ask("SELECT coalesce(sum(gpu_minutes), 0), coalesce(sum(model_dollars), 0), coalesce(sum(CASE WHEN day = ? THEN "
-          "gpu_minutes END), 0), "
-          "coalesce(sum(CASE WHEN day = ? THEN model_dollars END), 0) FROM spend",
-          Today(), Today());
-  spend.executeStep();
-  snapshot.spend = {{"gpu_minutes_total", spend.getColumn(0)},
-                    {"model_dollars_total", spend.getColumn(1)},
-                    {"gpu_minutes_today", spend.getColumn(2)},
-                    {"model_dollars_today", spend.getColumn(3)}};
+  snapshot.spend = Spent("");
+}
+
+std::map<std::string, double> Store::State::Spent(const std::string& repository) {
+  constexpr std::array<std::pair<const char*, const char*>, 5> kColumns = {{{"gpu_minutes", "gpu_minutes"},
+                                                                            {"model_dollars", "model_dollars"},
+                                                                            {"model_questions", "model_questions"},
+                                                                            {"model_unknown_costs", "model_unknown"},
+                                                                            {"model_gains", "model_gains"}}};
+  std::map<std::string, double> spent;
+  for (const auto& [name, column] : kColumns) {
+    SQLite::Statement sums = Ask(fmt::format("SELECT coalesce(sum({0}), 0), coalesce(sum(CASE WHEN day = ? THEN {0} "
+                                             "END), 0) FROM spend WHERE ? IN ('', repository)",
+                                             column),
+                                 Today(), repository);
+    sums.executeStep();
+    spent[fmt::format("{}_total", name)] = sums.getColumn(0).getDouble();
+    spent[fmt::format("{}_today", name)] = sums.getColumn(1).getDouble();
+  }
+  return spent;
 }
 
 DaemonSnapshot Store::Snapshot() {

@@ -75,6 +75,7 @@ struct Store::State {
     return rows.executeStep() ? rows.getColumn(0).getInt64() : 0;
   }
 
+  std::map<std::string, double> Spent(const std::string& repository);  // empty: of all
   int64_t WaitingJobs() { return Number("SELECT count(*) FROM jobs WHERE state IN ('queued', 'failed')"); }
   std::map<std::string, std::string> LoadTips(const std::string& repository);
   bool EndDelivery(const std::string& id, const std::string& outcome, int64_t bytes);

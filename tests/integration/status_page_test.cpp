@@ -113,6 +113,10 @@ TEST_F(StatusPageTest, ShowsWhatTheDaemonDoes) {
                            "$1.23",
                            "2 questions to language models, $0.01",
                            "$0.0125",
+                           "What to try next",
+                           "- case gpt2: 100.2 us",
+                           "Carry out the plan",
+                           "$1.23, and 2 answers of unknown cost",
                            "waits for an answer"})
     EXPECT_NE(dom.find(text), std::string::npos) << text << "\n" << dom;
   EXPECT_EQ(Count(dom, "role=\"img\""), 2u);  // the attempts of the running job, and the gains

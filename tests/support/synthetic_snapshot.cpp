@@ -107,10 +107,9 @@ service::DaemonSnapshot BusySnapshot() {
                      {"resident_bytes", 41e6},
                      {"last_success_timestamp_seconds", 1.7953e9},
                      {"deliveries_waiting", 0}};
-  snapshot.spend = {{"gpu_minutes_today", 137.4},
-                    {"gpu_minutes_total", 9120},
-                    {"model_dollars_today", 1.234},
-                    {"model_dollars_total", 88.1}};
+  snapshot.spend = {{"gpu_minutes_today", 137.4},     {"gpu_minutes_total", 9120},      {"model_dollars_today", 1.234},
+                    {"model_dollars_total", 88.1},    {"model_questions_today", 9},     {"model_questions_total", 640},
+                    {"model_unknown_costs_today", 2}, {"model_unknown_costs_total", 2}, {"model_gains_total", 11}};
   snapshot.experiences = 4312;
   return snapshot;
 }
@@ -183,8 +182,8 @@ memory::TrajectoryView BusyTrajectory(const std::string& method) {
     }
   }
   memory::StepView& asked = add(memory::StepKind::kAsk, 0, "4f2c2a572d45ef24a8f9");
-  asked.record.reason = "# What was measured\n- case gpt2: 100.2 us" + (method == "<script>" ? method : std::string());
   asked.record.method = "planner";
+  asked.record.reason = "# What was measured\n- case gpt2: 100.2 us" + (method == "<script>" ? method : std::string());
   asked.outcome = memory::StepOutcome{};
   asked.outcome->summary = "answered, 120 tokens in, 57 out, $0.0125";
   asked.outcome->data =

@@ -189,6 +189,17 @@ TEST_F(OptimizeTest, ReportsWhatCameOut) {
     EXPECT_NE(outputs.find("\n" + value + "\n"), std::string::npos) << value << "\n" << outputs;
 }
 
+TEST_F(OptimizeTest, AModelOfUnknownPriceCostsNotNothing) {
+  for (const auto& [unknown, cost] : {std::pair(0, "\n0.50\n"), std::pair(1, "\nunknown\n")}) {
+    app::OptimizedKernel asked, other;
+    asked.asked = {.questions = 2, .known = 500'000'000, .unknown = unknown};
+    const std::string file = (folder_.path() / ("outputs" + std::to_string(unknown))).string();
+    ASSERT_TRUE(app::WriteReports({.summary = {}, .output = file, .folder = {}}, {asked, other}, {},
+                                  [](const std::string&) {}));
+    EXPECT_NE(base::ReadFile(file)->find(cost), std::string::npos) << *base::ReadFile(file);
+  }
+}
+
 TEST_F(OptimizeTest, AndIsExplainedAfterwards) {
   const std::string commit = CommitKernels({"a"});
   const auto kernels = Optimize();

@@ -66,6 +66,17 @@ TEST(Metrics, SayWhatTheSnapshotSays) {
     EXPECT_NE(text.find(line), std::string::npos) << line;
 }
 
+TEST(Metrics, TellTheCostOfAGainOnlyWhereAllCostsAreKnown) {
+  service::DaemonSnapshot snapshot = testing::BusySnapshot();
+  EXPECT_EQ(service::RenderMetrics(snapshot).find("model_dollars_per_gain"), std::string::npos);
+  EXPECT_NE(service::RenderMetrics(snapshot).find("warpwright_model_unknown_costs_total 2\n"), std::string::npos);
+  snapshot.spend["model_unknown_costs_total"] = 0;
+  snapshot.spend["model_dollars_total"] = 88;
+  EXPECT_NE(service::RenderMetrics(snapshot).find("warpwright_model_dollars_per_gain 8\n"), std::string::npos);
+  snapshot.spend["model_gains_total"] = 0;
+  EXPECT_EQ(service::RenderMetrics(snapshot).find("model_dollars_per_gain"), std::string::npos);
+}
+
 TEST(Metrics, BoundTheirLabels) {
   service::DaemonSnapshot snapshot = testing::IdleSnapshot();
   for (int i = 0; i < 1000; ++i) snapshot.counters["jobs_total"]["label " + std::to_string(i)] = i == 500 ? 100 : 1;

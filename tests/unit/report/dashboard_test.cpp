@@ -52,6 +52,8 @@ report::DashboardInput SampleDashboard() {
   in.max_per_day = 5;
   in.gpu_minutes_today = 12.3;
   in.gpu_minutes_total = 456.7;
+  in.models_today = {.questions = 3, .names = {}, .dollars = 0.25, .unknown = 1, .gains = 0};
+  in.models_total = {.questions = 40, .names = {}, .dollars = 6, .unknown = 1, .gains = 5};
   return in;
 }
 
@@ -63,6 +65,28 @@ TEST(Dashboard, ShowsWhatWasMergedWhatRegressedAndWhatWasLearned) {
                            "### Slower than before (1)", "1.31 times slower since", "### What was learned (3 methods)",
                            "| `row_parallel` | 14 | 12 | 6.10x |", "| `tile_matmul` | 2 | 0 |  |"})
     EXPECT_NE(body.find(part), std::string::npos) << part << "\n" << body;
+}
+
+TEST(Dashboard, AnUnknownCostOfModelsIsNotZero) {
+  struct Row {
+    report::ModelUse total;
+    const char *cost, *per_gain;
+  };
+  for (const Row& row :
+       {Row{{}, "$0.00 | $0.00 |", nullptr},
+        Row{{.questions = 4, .names = {}, .dollars = 6, .unknown = 0, .gains = 5}, "$6.00 |", "$1.20 |"},
+        Row{{.questions = 4, .names = {}, .dollars = 6, .unknown = 0, .gains = 0}, "$6.00 |", "none was taken |"},
+        Row{{.questions = 4, .names = {}, .dollars = 6, .unknown = 1, .gains = 5},
+            "$6.00 and 1 answer of unknown cost |",
+            "unknown |"},
+        Row{{.questions = 4, .names = {}, .dollars = 0, .unknown = 4, .gains = 5}, "cost unknown |", "unknown |"}}) {
+    report::DashboardInput in;
+    in.models_total = row.total;
+    const std::string body = report::RenderDashboard(in).body;
+    EXPECT_NE(body.find(row.cost), std::string::npos) << body;
+    EXPECT_EQ(body.find("each version that was taken") != std::string::npos, row.per_gain != nullptr) << body;
+    EXPECT_NE(body.find(row.per_gain != nullptr ? row.per_gain : ""), std::string::npos) << body;
+  }
 }
 
 TEST(Dashboard, EqualStatesGiveEqualBodies) {

@@ -181,3 +181,22 @@ TEST(Explain, TellsWhatModelsWereAskedAndWhatWaits) {
 
 }  // namespace
 }  // namespace warpwright
+TEST(Explain, WhatModelsCostIsUnknownWhereAnAnswersCostIs) {
+  for (const auto& [use, text] : std::vector<std::pair<report::ModelUse, std::string>>{
+           {{}, "none was used"},
+           {{.questions = 1, .names = {"m"}, .dollars = 0, .unknown = 1, .gains = 1}, "m, 1 question, cost unknown"},
+           {{.questions = 3, .names = {"m", "n"}, .dollars = 0.5, .unknown = 1, .gains = 1},
+            "m, n, 3 questions, $0.50 and 1 answer of unknown cost"},
+           {{.questions = 3, .names = {}, .dollars = 0, .unknown = 0, .gains = 1}, "3 questions, at no cost"},
+           {{.questions = 3, .names = {"m"}, .dollars = 0.5, .unknown = 0, .gains = 0}, "m, 3 questions, $0.50"},
+           {{.questions = 3, .names = {"m"}, .dollars = 0.5, .unknown = 0, .gains = 1},
+            "m, 3 questions, $0.50 for the version that was taken"},
+           {{.questions = 3, .names = {"m"}, .dollars = 0.5, .unknown = 0, .gains = 2},
+            "m, 3 questions, $0.50 ($0.25 for each of 2 versions that were taken)"}})
+    EXPECT_EQ(report::ModelCostText(use), text);
+  const report::Explanation e = report::Explain(LoadTrajectory("softmax.jsonl"),
+                                                {.models = {.questions = 1, .names = {"m"}, .unknown = 1, .gains = 1}});
+  EXPECT_NE(report::RenderPullRequest(e, {}).body.find("| language model | m, 1 question, cost unknown |"),
+            std::string::npos);
+}
+

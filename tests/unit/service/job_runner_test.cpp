@@ -34,7 +34,7 @@ class JobRunnerTest : public testing::Test {
 
 constexpr char kImproved[] =
     R"({"device":"sim:h200","kernels":[{"name":"softmax","outcome":"improved","message":"m","gain":1.5,"modelled":true,"rounds":2,"evaluations":9,"seconds":1.5,"task":7,)"
-    R"("model":{"questions":3,"tokens_in":900,"tokens_out":90,"dollars":0.25,"models":["m"]},"branch":"warpwright/softmax","commit":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","cases":[{"name":"c","gain_low":1.4,"gain_high":1.6},{"name":"d","gain_low":1.2,"gain_high":1.3}]}]})";
+    R"("model":{"questions":3,"tokens_in":900,"tokens_out":90,"dollars":null,"known_dollars":0.25,"unknown_costs":1,"gains":2,"models":["m"]},"branch":"warpwright/softmax","commit":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa","cases":[{"name":"c","gain_low":1.4,"gain_high":1.6},{"name":"d","gain_low":1.2,"gain_high":1.3}]}]})";
 
 TEST_F(JobRunnerTest, PassesWhatIsAskedAndReadsTheResult) {
   auto runner = Runner("echo \"$@\" > " + Folder() + "/args; echo '" + kImproved + "'");
@@ -49,7 +49,10 @@ TEST_F(JobRunnerTest, PassesWhatIsAskedAndReadsTheResult) {
   EXPECT_EQ(result->outcome, core::TaskOutcome::kImproved);
   EXPECT_EQ(result->branch, "warpwright/softmax");
   EXPECT_EQ(result->trajectory_task, 7);
-  EXPECT_DOUBLE_EQ(result->model_dollars, 0.25);
+  EXPECT_DOUBLE_EQ(result->models.dollars, 0.25);
+  EXPECT_EQ(result->models.questions, 3);
+  EXPECT_EQ(result->models.unknown, 1);
+  EXPECT_EQ(result->models.gains, 2);
   EXPECT_DOUBLE_EQ(result->gain_low, 1.2);
   EXPECT_DOUBLE_EQ(result->gain_high, 1.6);
 }

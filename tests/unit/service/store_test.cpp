@@ -111,6 +111,11 @@ TEST_F(StoreTest, AnOlderSchemaKeepsItsMergedGains) {
     auto db = memory::OpenDatabase(folder_.path() / "daemon.sqlite", 0x57574431);
     ASSERT_TRUE(db);
     db->exec("DROP TABLE proposals; PRAGMA user_version=2");
+    for (const char* table : {"jobs", "spend"})
+      for (const char* column : {"model_questions", "model_unknown", "model_gains"})
+        db->exec(std::string("ALTER TABLE ") + table + " DROP COLUMN " + column);
+    db->exec(
+        "ALTER TABLE jobs DROP COLUMN model_dollars; INSERT INTO spend VALUES('2026-01-01', 'acme/kernels', 7, 2)");
     db->exec(
         "INSERT INTO jobs(id, repository, ref, commit_id, kind, kernel, file, entry, content_key, file_hash, priority, "
         "state, again, answer_issue, answer_comment, queued, gain, gain_low, gain_high, modelled) VALUES(9, "
@@ -134,6 +139,31 @@ TEST_F(StoreTest, AnOlderSchemaKeepsItsMergedGains) {
   EXPECT_FALSE(merged->at(1).modelled);
   ASSERT_TRUE(store_->RecordMerged(kRepo, 4));
   EXPECT_EQ(store_->Merged(kRepo)->size(), 3u);
+}
+
+// A job is told again after each of its runs, with all that its task took so far.
+TEST_F(StoreTest, CountsWhatModelsCostOnceAndTheUnknownAsUnknown) {
+  ASSERT_TRUE(store_->Watch("other", "https://example.org/other.git"));
+  for (const std::string& repository : {kRepo, std::string("other")}) (void)store_->RecordTips(repository, {{kMain, kA}});
+  Push(kB, {Entry("softmax", "1")});
+  Push(kB, {Entry("gelu", "2")}, "other");
+  const int64_t job = (*store_->Lease("d"))->id, other = (*store_->Lease("e"))->id;
+  const auto spent = [&](const std::string& name) { return store_->Snapshot().spend.at(name); };
+  ASSERT_TRUE(store_->Spend(job, 2, {.dollars = 0.5, .questions = 2, .unknown = 0, .gains = 0}));
+  ASSERT_TRUE(store_->Spend(job, 1, {.dollars = 0.75, .questions = 4, .unknown = 1, .gains = 1}));
+  EXPECT_EQ(spent("gpu_minutes_today"), 3);
+  EXPECT_EQ(spent("model_dollars_total"), 0.75);
+  EXPECT_EQ(spent("model_questions_today"), 4);
+  EXPECT_EQ(spent("model_unknown_costs_total"), 1);
+  EXPECT_EQ(spent("model_gains_total"), 1);
+  ASSERT_TRUE(store_->Spend(job, 0, {.dollars = 0.25, .questions = 1, .unknown = 0, .gains = 1}));
+  EXPECT_EQ(spent("model_dollars_total"), 1) << "a task that was begun anew";
+  ASSERT_TRUE(store_->Spend(other, 5, {.dollars = 0, .questions = 0, .unknown = 0, .gains = 3}));
+  EXPECT_EQ(spent("model_gains_total"), 2) << "no model was asked for these";
+  for (const auto& repository : store_->Snapshot().repositories) {
+    EXPECT_EQ(repository.spend.at("gpu_minutes_total"), repository.name == "other" ? 5 : 3) << repository.name;
+    EXPECT_EQ(repository.spend.at("model_questions_total"), repository.name == "other" ? 0 : 5) << repository.name;
+  }
 }
 
 TEST_F(StoreTest, TheFirstLookMakesNoEventAndTheSecondOne) {
