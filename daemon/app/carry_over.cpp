@@ -7,7 +7,9 @@
 #include "agents/generator.h"
 #include "agents/optimizer.h"
 #include "app/changed_entries.h"
+#include "app/task_explanation.h"
 #include "judge/source_file.h"
+#include "memory/journal.h"
 #include "report/explain.h"
 #include "search/steps.h"
 
@@ -47,7 +49,7 @@ class Carrying {
     WW_ASSIGN(const auto spliced, Splice(std::get<core::Candidate>(winner)));
     if (const auto* ended = std::get_if<Ended>(&spliced)) return End(std::move(kernel), *ended);
     const auto& carried = std::get<core::Candidate>(spliced);
-    WW_ASSIGN(const auto refusal, Judge(carried, kernel));
+    WW_ASSIGN(const auto refusal, Judge(carried, trajectory, kernel));
     if (refusal) return End(std::move(kernel), *refusal);
     WW_TRY(trajectory.PutCandidate(kernel.task, carried));  // for the next time that it is carried
     WW_TRY(MakeBranch(trajectory, carried, kernel));
@@ -104,7 +106,8 @@ class Carrying {
   }
 
   // nullopt: accepted.
-  Result<std::optional<Ended>> Judge(const core::Candidate& carried, OptimizedKernel& kernel) {
+  Result<std::optional<Ended>> Judge(const core::Candidate& carried, memory::Trajectory& trajectory,
+                                     OptimizedKernel& kernel) {
     services_.progress.step("verifying it there");
     const auto judge = MakeJudge({.device = workspace_.device(),
                                   .spec = spec(),
@@ -144,16 +147,34 @@ class Carrying {
       return Refuse(unheard->tool + ": " + unheard->message);
     for (const core::ToolFinding& finding : findings)
       if (finding.outcome == core::ToolFinding::Outcome::kFound) return Refuse(finding.tool + ": " + finding.message);
+    WW_TRY(Remember(trajectory, kernel.task, carried, baseline.original, verdict));
     return std::optional<Ended>();
+  }
+
+  // What is proposed is what was measured here, and not what was on the old base.
+  Status Remember(memory::Trajectory& trajectory, memory::TaskId task, const core::Candidate& carried,
+                  const core::Verdict& before, const core::Verdict& after) const {
+    memory::Journal journal(trajectory, task);
+    const std::string original = agents::Original(original_.text).hash;
+    for (const bool result : {false, true}) {
+      memory::StepRecord record;
+      record.kind = memory::StepKind::kCarry;
+      record.round = memory::kFinalRound;
+      record.base = original;
+      record.candidate = result ? carried.hash : original;
+      record.method = result ? carried.method : std::string(memory::kCarriedFrom);
+      record.reason = "measured in " + commit_;
+      memory::StepOutcome outcome;
+      outcome.candidate = record.candidate;
+      outcome.verdict = result ? after : before;
+      WW_TRY(journal.Step(record, [&] { return outcome; }));
+    }
+    return {};
   }
 
   Status MakeBranch(memory::Trajectory& trajectory, const core::Candidate& carried, OptimizedKernel& kernel) {
     WW_ASSIGN(const memory::TrajectoryView view, trajectory.View(kernel.task));
     WW_ASSIGN(const repo::Signature author, AuthorOf(workspace_.repository(), request_.author));
-    // Its lines are those of the files that were measured.
-    WW_ASSIGN(const auto measured, trajectory.FindCandidate(kernel.task, view.task.key.base_hash));
-    const std::string winner = view.task.result ? view.task.result->best_hash : "";
-    WW_ASSIGN(const auto best, trajectory.FindCandidate(kernel.task, winner));
     kernel.summary.explanation = report::Explain(view, {.file = spec().file,
                                                         .entry = spec().entry,
                                                         .chip = workspace_.device().chip,
@@ -162,10 +183,9 @@ class Carrying {
                                                         .toolchain = toolchain_,
                                                         .allow = spec().allow,
                                                         .tolerance = spec().tolerance,
-                                                        .original_text = measured ? measured->text : "",
-                                                        .result_text = best ? best->text : ""});
-    report::MoveLines(kernel.summary.explanation.hot_before, original_.text);
-    report::MoveLines(kernel.summary.explanation.hot_after, carried.text);
+                                                        .original_text = original_.text,
+                                                        .result_text = carried.text,
+                                                        .models = ModelUseOf(view)});
     WW_ASSIGN(const repo::PublishedBranch published,
               workspace_.repository().Publish({.branch = "warpwright/" + spec().name,
                                                .base = commit_,

@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -11,12 +12,17 @@
 
 namespace warpwright::cli {
 namespace {
-size_t TerminalColumns() {
+size_t ColumnsOf(int descriptor, size_t otherwise) {
   winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20) return size.ws_col;
-  return 80;
+  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : otherwise;
 }
+size_t TerminalColumns() { return ColumnsOf(STDERR_FILENO, 80); }
 }  // namespace
+
+size_t TextColumns() {
+  constexpr size_t kMost = 120;
+  return std::min(kMost, ColumnsOf(STDOUT_FILENO, kTextColumns));
+}
 
 Progress::Progress(bool quiet) : quiet_(quiet) {
   const char* term = std::getenv("TERM");

@@ -9,6 +9,10 @@
 
 namespace warpwright::cli {
 
+inline constexpr size_t kTextColumns = 100;
+// For text on stdout: the terminal's width where it is one, at most what is pleasant to read.
+size_t TextColumns();
+
 class Progress {
  public:
   explicit Progress(bool quiet);

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -99,7 +100,11 @@ Result<int> RunShow(const ShowOptions& options) {
     return kExitDone;
   }
   if (options.task != 0) std::erase_if(tasks, [&](const memory::TaskSummary& t) { return t.id != options.task; });
-  if (tasks.empty()) return Fail(ErrorCode::kUsage, "the task does not exist", "`warpwright show` lists them");
+  if (tasks.empty())
+    return Fail(ErrorCode::kUsage,
+                kernels.empty() ? fmt::format("there is no task {}", options.task)
+                                : fmt::format("nothing was optimized yet of {}", fmt::join(kernels, ", ")),
+                "`warpwright show` lists what was");
 
   WW_ASSIGN(const memory::TrajectoryView view, trajectory.View(tasks.front().id));
   const report::Explanation explanation = app::ExplainTask(session.workspace(), view, session.Toolchain(), kVersion);
@@ -110,7 +115,7 @@ Result<int> RunShow(const ShowOptions& options) {
   else if (options.format == ShowFormat::kPullRequest)
     text = app::ProposedText(session.workspace().repository(), explanation);
   else if (options.format == ShowFormat::kMarkdown) text = report::RenderMarkdown(explanation);
-  else text = report::RenderText(explanation);
+  else text = report::RenderText(explanation, options.output.empty() ? TextColumns() : kTextColumns);
   if (options.output.empty()) {
     std::fputs(text.c_str(), stdout);
   } else {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "core/evidence.h"
 
@@ -26,19 +27,29 @@ std::string ThreeDigits(double value) {
   return size >= 0.0005 ? fmt::format("{:.3f}", value) : std::string("almost 0");
 }
 
+// Powers of ten, as in the bytes per second of chips. What may be a size in shared memory is given in full.
+std::string Bytes(double value) {
+  const double size = std::fabs(value);
+  for (const auto& [factor, unit] : {std::pair(1e12, "TB"), std::pair(1e9, "GB"), std::pair(1e6, "MB")})
+    if (size >= 0.9995 * factor) return fmt::format("{} {}", ThreeDigits(value / factor), unit);
+  return size >= 99'950 ? fmt::format("{} kB", ThreeDigits(value / 1e3)) : ThreeDigits(value) + " bytes";
+}
+
 }  // namespace
 
 std::string FormatQuantity(double value, std::string_view unit) {
   if (!std::isfinite(value)) return "unknown";
   if (unit == "bool") return value != 0 ? "yes" : "no";
   if (unit == "us") unit = "µs";
+  if (unit == "bytes") return Bytes(value);
   const bool bare = unit.empty() || unit == "count" || unit == "ratio" || unit == "number";
   return bare ? ThreeDigits(value) : fmt::format("{} {}", ThreeDigits(value), unit);
 }
 
 std::string_view UnitOf(std::string_view name) {
   const EvidenceField* field = FindEvidenceField(name);
-  return field == nullptr ? std::string_view() : field->unit;
+  if (field != nullptr) return field->unit;
+  return name.ends_with("_bytes") ? "bytes" : "";
 }
 
 }  // namespace warpwright::core

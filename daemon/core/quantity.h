@@ -8,9 +8,9 @@ namespace warpwright::core {
 
 // Three significant digits and never an exponent: "0.379 %", "97.0 %", "4 sectors", "3,276,800", "1.02 billion". Whole
 // numbers up to six digits are given in full. Units that only say what kind of number it is (count, ratio) are left
-// out.
+// out. Bytes from 100,000 on are in kB, MB, GB or TB, powers of ten.
 std::string FormatQuantity(double value, std::string_view unit = {});
-// The unit of an evidence field; "" for a counter.
+// The unit of an evidence field; of a counter "bytes" or "".
 std::string_view UnitOf(std::string_view name);
 
 }  // namespace warpwright::core

@@ -1,6 +1,7 @@
 #include "llm/task_spending.h"
 
 #include "llm/transcript.h"
+#include "memory/lineage.h"
 
 namespace warpwright::llm {
 
@@ -14,9 +15,8 @@ std::optional<double> TaskSpending::DollarsPerGain() const {
 
 TaskSpending SpendingOf(const memory::TrajectoryView& view) {
   TaskSpending spending;
+  spending.gains = static_cast<int>(memory::LineageOf(view).kept.size());
   for (const memory::StepView& step : view.steps) {
-    // The acceptance of a base in a round; the final one takes no further version.
-    if (step.record.kind == memory::StepKind::kAccept && step.record.round >= 0) ++spending.gains;
     if (step.record.kind != memory::StepKind::kAsk || !step.outcome) continue;
     ++spending.questions;
     const auto transcript = DecodeTranscript(step.outcome->data, step.record.candidate);

@@ -15,7 +15,7 @@ struct TaskSpending {
   int64_t tokens_in = 0, tokens_out = 0;
   Nanodollars known = 0;         // of the answers whose cost is known
   int unknown = 0;               // answers whose cost is not
-  int gains = 0;                 // versions that were taken, by whomever they were written
+  int gains = 0;                 // versions that were taken and not refused since, by whomever they were written
   std::set<std::string> models;  // as their providers name them
 
   std::optional<double> Dollars() const;         // none: of some answer it is unknown

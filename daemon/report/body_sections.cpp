@@ -48,13 +48,20 @@ std::string Changes(const Provenance& p) {
   return fmt::format(" (+{} −{})", p.lines_added, p.lines_removed);
 }
 
+// Only samples are time.
 std::string HotList(const std::vector<HotLine>& lines, std::string_view when) {
+  if (lines.empty()) return {};
+  const bool time =
+      !lines.front().what.starts_with("of the global memory") && !lines.front().what.starts_with("of the instructions");
+  const std::string_view lead = time                                              ? "Where the time went"
+                                : lines.front().what.starts_with("of the global") ? "Global memory traffic"
+                                                                                  : "Instructions";
   std::string out;
   for (const auto& line : lines)
-    out += fmt::format("{}line {}{} ({:.0f} % {})", out.empty() ? "" : ", ", line.line,
+    out += fmt::format("{}line {}{} ({:.0f} %{}{})", out.empty() ? "" : ", ", line.line,
                        line.text.empty() ? "" : " " + CodeSpan(base::CleanText(line.text, 60)), 100 * line.share,
-                       EscapeMarkdown(line.what, 60));
-  return out.empty() ? out : fmt::format("- Where the time went {}: {}.\n", when, out);
+                       time ? " " : "", time ? EscapeMarkdown(line.what, 60) : "");
+  return fmt::format("- {} {}: {}.\n", lead, when, out);
 }
 
 std::string Ranges(const std::vector<LineRange>& ranges) {
@@ -238,6 +245,20 @@ std::string RenderReviewHints(const Explanation& e, const Provenance& p, size_t 
   return out + LeftOut(items.size() - std::min(items.size(), max_items), "point", e);
 }
 
+// What was faster in the search and is not proposed: a reader who sees it among the attempts would ask.
+std::string NotAccepted(const Explanation& e) {
+  constexpr size_t kShown = 3;
+  std::string out;
+  size_t shown = 0;
+  for (const AttemptRow& a : e.attempts) {
+    if (a.outcome != AttemptOutcome::kNotAccepted || ++shown > kShown) continue;
+    out += fmt::format("- **Not proposed**: {}{}, {}.\n", CodeSpan(base::CleanText(a.method, 60)),
+                       a.parameters.empty() ? "" : " (" + EscapeMarkdown(a.parameters, 80) + ")",
+                       EscapeMarkdown(a.message, 400));
+  }
+  return out.empty() ? out : out + "\n";
+}
+
 std::string RenderSearchHistory(const Explanation& e, size_t max_rounds) {
   std::string out;
   if (max_rounds == 0) {
@@ -247,7 +268,11 @@ std::string RenderSearchHistory(const Explanation& e, size_t max_rounds) {
     if (const std::string flowchart = AttemptFlowchart(e, max_rounds); !flowchart.empty())
       out += (out.empty() ? "" : "\n") + flowchart;
   }
-  return "\n### How it was found\n\n" + Folded(SearchInOneLine(e), out);
+  const std::string_view carried =
+      e.carried ? "On an earlier commit. It was spliced into the present file, and verified and measured there; what "
+                  "follows, and the steps above, are of the search on the earlier one.\n\n"
+                : "";
+  return fmt::format("\n### How it was found\n\n{}{}{}", carried, NotAccepted(e), Folded(SearchInOneLine(e), out));
 }
 
 std::string AttemptTable(const Explanation& e, size_t max_rows, size_t max_bytes) {
@@ -340,7 +365,7 @@ std::string CostAndProvenance(const Explanation& e, const Provenance& p) {
   const auto code = [](const std::string& text, size_t bytes) {
     return text.empty() ? std::string() : CodeCell(base::CleanText(text, bytes));
   };
-  row("effort", fmt::format("{}, {:.0f} s", Effort(e.counts), e.seconds));
+  row("effort", fmt::format("{}, {:.0f} s of judging", Effort(e.counts), e.seconds));
   row("GPU time", e.modelled          ? "none: modelled"
                   : p.gpu_minutes > 0 ? fmt::format("{:.1f} minutes", p.gpu_minutes)
                                       : "");

@@ -11,6 +11,7 @@
 #include "base/shell.h"
 #include "core/evidence.h"
 #include "memory/lift_json.h"
+#include "memory/lineage.h"
 #include "report/format.h"
 #include "report/review_notes.h"
 
@@ -38,6 +39,24 @@ const memory::StepView* FindStep(const memory::TrajectoryView& view, memory::Ste
   for (const auto& step : view.steps)
     if (step.record.kind == kind && (kind != memory::StepKind::kAccept || step.record.round == round)) found = &step;
   return found;
+}
+
+// The result in a later version of its file, which is `text`, and what it replaced there.
+struct CarriedSteps {
+  const memory::StepView *original = nullptr, *result = nullptr;
+};
+CarriedSteps FindCarried(const memory::TrajectoryView& view, const std::string& text) {
+  CarriedSteps found;
+  const std::string hash = base::Sha256(text);
+  for (const auto& step : view.steps)
+    if (step.record.kind == memory::StepKind::kCarry && step.record.candidate == hash && MeasuredOf(step) != nullptr)
+      found.result = &step;
+  if (found.result == nullptr) return found;
+  for (const auto& step : view.steps)
+    if (step.record.kind == memory::StepKind::kCarry && step.record.method == memory::kCarriedFrom &&
+        step.record.base == found.result->record.base)
+      found.original = &step;
+  return found.original != nullptr && MeasuredOf(*found.original) != nullptr ? found : CarriedSteps{};
 }
 
 // None if it was not asked for, or an older version stored it in another way.
@@ -219,7 +238,7 @@ std::string WithoutVerdict(std::string message, const std::string& verdict) {
 }
 
 AttemptRow RowOf(const memory::StepView& step, const std::map<std::string, double>& time_of, double original_time,
-                 const std::set<std::string>& bases) {
+                 const memory::Lineage& lineage) {
   const auto& record = step.record;
   AttemptRow row;
   row.round = record.round;
@@ -242,7 +261,12 @@ AttemptRow RowOf(const memory::StepView& step, const std::map<std::string, doubl
   if (MeasuredOf(step) != nullptr) {
     const auto time = time_of.find(record.candidate);
     row.gain = time != time_of.end() && time->second > 0 ? original_time / time->second : step.outcome->gain;
-    row.accepted = bases.count(record.candidate) != 0;
+    row.accepted = lineage.kept.count(record.candidate) != 0;
+  }
+  if (const auto refused = lineage.refused.find(record.candidate); refused != lineage.refused.end() && row.gain) {
+    row.outcome = AttemptOutcome::kNotAccepted;
+    row.message = fmt::format("{} in the search; the full verification: {}", FormatGain(*row.gain), refused->second);
+    row.gain.reset();
   }
   return row;
 }
@@ -270,6 +294,7 @@ std::string_view Name(AttemptOutcome outcome) {
     case AttemptOutcome::kMeasured: return Name(core::VerdictKind::kMeasured);
     case AttemptOutcome::kNotApplicable: return "not applicable";
     case AttemptOutcome::kInterrupted: return "interrupted";
+    case AttemptOutcome::kNotAccepted: return "refused in the end";
   }
   return "";
 }
@@ -290,6 +315,7 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
   e.run_id =
       base::Hasher().Add(key.kernel).Add(key.base_hash).Add(key.device).Add(key.config_digest).Finish().substr(0, 16);
   e.relaxations = Relaxations(context);
+  e.models = context.models;
   e.counts = view.task.counts;
   if (view.task.result) {
     e.outcome = view.task.result->outcome;
@@ -307,15 +333,15 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
   const core::Measured* before = baseline != nullptr ? MeasuredOf(*baseline) : nullptr;
   const core::Measured* after =
       accepted != nullptr && accepted->outcome && accepted->outcome->accepted ? MeasuredOf(*accepted) : nullptr;
+  const CarriedSteps carried = FindCarried(view, context.result_text);
   if (before != nullptr) e.modelled = before->modelled;
 
   // Gains over the original: each evaluation knows the speed-up over its base only, but also the measured times.
   std::map<std::string, double> speed_of;
-  std::set<std::string> bases, plans;
+  const memory::Lineage lineage = memory::LineageOf(view);
+  std::set<std::string> plans;
   std::set<int> rounds = {0};  // that count
   for (const auto& step : view.steps) {
-    if (step.record.kind == memory::StepKind::kAccept && step.record.round >= 0) bases.insert(step.record.candidate);
-  e.models = context.models;
     if (step.record.kind != memory::StepKind::kEvaluate) continue;
     rounds.insert(step.record.round);
     if (const core::Measured* measured = MeasuredOf(step); measured != nullptr && before != nullptr)
@@ -324,7 +350,7 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
   }
   for (const auto& step : view.steps) {
     if (step.record.kind != memory::StepKind::kEvaluate && step.record.kind != memory::StepKind::kRewrite) continue;
-    e.attempts.push_back(RowOf(step, speed_of, 1.0, bases));
+    e.attempts.push_back(RowOf(step, speed_of, 1.0, lineage));
     auto& row = e.attempts.back();
     if (!rounds.contains(row.round)) row.round = kNoRound;
     if (plans.insert(fmt::format("{} {}", row.round, step.record.method)).second)
@@ -343,6 +369,15 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
       e.conversation.push_back(fmt::format("{}, question {}: {}", step.record.method, Short(step.record.candidate),
                                            step.outcome ? step.outcome->summary : "waits for an answer"));
   if (before == nullptr) return e;
+  if (carried.result != nullptr && after != nullptr) {  // the search is that of the old base, and so are its gains
+    before = MeasuredOf(*carried.original);
+    after = MeasuredOf(*carried.result);
+    e.carried = true;
+    e.gain = core::Speedup(*before, *after);
+    e.original_hash = carried.original->record.candidate;
+    if (context.base_blob.empty()) e.base_blob = e.original_hash;
+    e.result_hash = carried.result->record.candidate;
+  }
   SortNotes(before->notes, e);
   if (const core::LaunchReport* hottest = Hottest(*before)) {
     e.point_before = PointOf(*hottest);
@@ -373,19 +408,6 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
       fmt::format("git checkout {} -- {}", base::ShellWord("warpwright/" + e.kernel), base::ShellWord(e.file)),
       fmt::format("warpwright verify --kernel {} --device {}", base::ShellWord(e.kernel), base::ShellWord(e.device))};
   return e;
-}
-
-void MoveLines(std::vector<HotLine>& lines, const std::string& text) {
-  std::erase_if(lines, [&](HotLine& line) {
-    int nearest = 0, at = 0;
-    std::istringstream all(text);
-    for (std::string one; !line.text.empty() && std::getline(all, one);)
-      if (++at;
-          LineOf(one, 1) == line.text && (nearest == 0 || std::abs(at - line.line) < std::abs(nearest - line.line)))
-        nearest = at;
-    line.line = nearest;
-    return nearest == 0;
-  });
 }
 
 }  // namespace warpwright::report

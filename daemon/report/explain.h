@@ -26,7 +26,4 @@ struct ExplainContext {
 
 Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& context);
 
-// The numbers that the lines have in a later version of their file; those that it has not are left out.
-void MoveLines(std::vector<HotLine>& lines, const std::string& text);
-
 }  // namespace warpwright::report

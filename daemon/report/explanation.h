@@ -63,9 +63,10 @@ enum class AttemptOutcome {
   kFaulted,
   kMeasured,
   kNotApplicable,  // the transformation refused
-  kInterrupted
+  kInterrupted,
+  kNotAccepted,  // a gain by the search's quick check, which the full verification did not confirm
 };
-std::string_view Name(AttemptOutcome outcome);  // as the verdict's; "not applicable", "interrupted"; "" if unknown
+std::string_view Name(AttemptOutcome outcome);  // as the verdict's; "not applicable", ...; "" if unknown
 
 constexpr int kNoRound = -1;
 
@@ -104,7 +105,6 @@ struct RooflinePoint {
   double intensity = 0, gflops = 0;
 };
 
-struct Explanation {
 // What was asked of language models for a result.
 struct ModelUse {
   int questions = 0;               // that were answered
@@ -114,12 +114,14 @@ struct ModelUse {
   int gains = 0;                   // versions that were taken, by whomever they were written
 };
 
+struct Explanation {
   std::string kernel, file, entry;
   std::string device;     // "sim:h200"
   std::string chip_name;  // "NVIDIA H200"
   bool modelled = true;
   core::TaskOutcome outcome = core::TaskOutcome::kUnfinished;
   std::string outcome_reason;       // where it did not improve
+  bool carried = false;             // found on an earlier base; measured on this one, except for the steps and attempts
   std::optional<Formula> computes;  // the original; none: it was not asked for
   double gain = 1;
   double roofline_share_before = 0, roofline_share_after = 0;  // 0 to 1
@@ -161,13 +163,13 @@ std::optional<bool> BitIdentical(const Explanation& explanation);
 std::string DevicePhrase(const Explanation& explanation);
 // "3.42x".
 std::string FormatGain(double gain);
-
-// Whole documents. Untrusted text (messages, logs, names) is escaped or fenced.
 // "m-1, 4 questions, $0.42 ($0.21 for each of 2 versions that were taken)"; "none was used".
 std::string ModelCostText(const ModelUse& use);
+
+// Whole documents. Untrusted text (messages, logs, names) is escaped or fenced.
 std::string RenderMarkdown(const Explanation& explanation);
-std::string RenderText(const Explanation& explanation);  // for a terminal
-std::string RenderHtml(const Explanation& explanation);  // self-contained, light and dark
+std::string RenderText(const Explanation& explanation, size_t columns = 100);  // for a terminal
+std::string RenderHtml(const Explanation& explanation);                        // self-contained, light and dark
 std::string RenderCommitMessage(
     const Explanation& explanation);  // subject of at most 72 columns, wrapped body, warpwright's trailer
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <utility>
 
 #include "base/utf8.h"
 
@@ -245,6 +246,18 @@ std::string RooflineOfFormula(const Explanation& e) {
 }
 
 std::string FieldWords(std::string_view field) {
+  // What the name alone does not say.
+  constexpr std::pair<std::string_view, std::string_view> kSaid[] = {{"fp32_pct", "FP32 lanes busy"},
+                                                                     {"fp64_pct", "FP64 lanes busy"},
+                                                                     {"fp16_pct", "FP16 lanes busy"},
+                                                                     {"integer_pct", "integer lanes busy"},
+                                                                     {"sfu_pct", "SFU busy"},
+                                                                     {"atomic_pct", "time of atomics"},
+                                                                     {"latency_pct", "exposed latency"},
+                                                                     {"overhead_pct", "launch overhead"},
+                                                                     {"dram_throughput_pct", "DRAM throughput"}};
+  for (const auto& [name, words] : kSaid)
+    if (field == name) return std::string(words);
   if (field.ends_with("_pct")) field.remove_suffix(4);
   std::string words;
   while (!field.empty()) {

@@ -53,7 +53,7 @@ std::string Summary(const Explanation& e) {
          : e.outcome == core::TaskOutcome::kUnchanged ? std::string(": no improvement found")
                                                       : ": " + EscapeHtml(Name(e.outcome));
   out += "</h1>\n<p>";
-  for (const auto& badge : {DevicePhrase(e), Effort(e.counts), fmt::format("{:.1f} s", e.seconds)})
+  for (const auto& badge : {DevicePhrase(e), Effort(e.counts), fmt::format("{:.1f} s of judging", e.seconds)})
     out += "<span class=\"badge\">" + EscapeHtml(badge) + "</span>";
   out += fmt::format(
       "</p>\n<p class=\"soft\">Entry <code>{}</code> in <code>{}</code>. A program wrote and checked this result. "

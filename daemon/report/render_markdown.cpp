@@ -38,7 +38,7 @@ std::string PlanList(const Explanation& e) {
 void Attempts(std::string& out, const Explanation& e) {
   if (e.attempts.empty()) return;
   out += fmt::format(
-      "\n## What was tried\n\n{}, {:.1f} s.\n\n"
+      "\n## What was tried\n\n{}, {:.1f} s of judging.\n\n"
       "{}| round | method | result | gain | note |\n|---:|---|---|---:|---|\n",
       Effort(e.counts), e.seconds, PlanList(e));
   for (size_t i = 0; i < e.attempts.size(); ++i) {

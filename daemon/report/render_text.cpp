@@ -12,7 +12,7 @@ namespace warpwright::report {
 namespace {
 
 constexpr size_t kPlainMessage = 160;  // bytes of a message in a table
-constexpr size_t kColumns = 100;       // of running text
+constexpr size_t kLeastColumns = 40;   // below it nothing is readable
 
 // Columns as wide as their widest cell; all but the first and the last are numbers or short words, aligned right.
 std::string Columns(const std::vector<std::vector<std::string>>& rows, size_t left_columns = 1) {
@@ -59,7 +59,7 @@ std::string PlainCases(const Explanation& e) {
   return "\n" + Columns(rows);
 }
 
-std::string PlainSteps(const Explanation& e) {
+std::string PlainSteps(const Explanation& e, size_t columns) {
   if (e.steps.empty()) return {};
   std::string out = "\nWhy it is faster\n";
   for (size_t i = 0; i < e.steps.size(); ++i) {
@@ -67,8 +67,8 @@ std::string PlainSteps(const Explanation& e) {
     const std::string parameters = step.parameters.empty() ? "" : " (" + Plain(step.parameters) + ")";
     out += Wrap(fmt::format("{}. {}{}{}: {}", i + 1, Plain(step.method), parameters, StepTimes(e, step),
                             Plain(CauseText(step), 2000)),
-                kColumns, "  ", "     ");
-    if (!step.does.empty()) out += Wrap("What it does: " + Plain(step.does, 600) + ".", kColumns, "     ", "     ");
+                columns, "  ", "     ");
+    if (!step.does.empty()) out += Wrap("What it does: " + Plain(step.does, 600) + ".", columns, "     ", "     ");
     std::vector<std::vector<std::string>> rows;
     for (const CounterRow& c : step.counters)
       rows.push_back({"   " + FieldWords(c.name), core::FormatQuantity(c.before, core::UnitOf(c.name)),
@@ -78,33 +78,61 @@ std::string PlainSteps(const Explanation& e) {
   return out;
 }
 
-std::string PlainAttempts(const Explanation& e) {
-  if (e.attempts.empty()) return {};
-  std::string out = fmt::format("\nWhat was tried: {}, {:.1f} s\n", Effort(e.counts), e.seconds);
-  for (const std::string& plan : e.plans) out += Wrap(Plain(PlanWords(plan), 900), kColumns, "  ", "    ");
-  std::vector<std::vector<std::string>> rows = {{"method", "round", "gain", "result", "note"}};
-  for (size_t i = 0; i < e.attempts.size(); ++i) {
-    const AttemptRow& a = e.attempts[i];
-    rows.push_back({Plain(a.method, 60) + (a.parameters.empty() ? "" : " " + Plain(a.parameters, 80)), RoundCell(a),
-                    a.gain ? FormatGain(*a.gain) : "", VerdictWords(a), Plain(std::string(NoteOf(e.attempts, i)))});
-  }
-  return out + "\n" + Columns(rows);
+// What came of an attempt; of one with a gain, "Why it is faster" says what it does.
+std::string ResultLine(const std::vector<AttemptRow>& attempts, size_t index) {
+  const AttemptRow& a = attempts[index];
+  std::string line = (a.gain ? FormatGain(*a.gain) + ", " : "") + VerdictWords(a);
+  const std::string note = a.gain ? "" : Plain(std::string(NoteOf(attempts, index)), 400);
+  return note.empty() ? line : line + (line.empty() ? "" : ": ") + note;
 }
 
-std::string PlainConversation(const Explanation& e) {
+// A line for each attempt, below its round and method.
+std::string PlainAttempts(const Explanation& e, size_t columns) {
+  if (e.attempts.empty()) return {};
+  std::string out = "\n" + Wrap(fmt::format("What was tried: {}, {:.1f} s of judging", Effort(e.counts), e.seconds),
+                                columns, "", "  ");
+  for (const std::string& plan : e.plans) out += Wrap(Plain(PlanWords(plan), 900), columns, "  ", "    ");
+  size_t widest = 0;
+  for (const AttemptRow& a : e.attempts) widest = std::max(widest, base::CodePoints(Plain(a.parameters, 80)));
+  const size_t wide = std::min(widest, columns / 2);
+  std::string group;
+  for (size_t i = 0; i < e.attempts.size(); ++i) {
+    const AttemptRow& a = e.attempts[i];
+    const std::string round = a.round == kNoRound ? ""
+                              : a.round == 0      ? "from experience, "
+                                                  : fmt::format("round {}, ", a.round);
+    if (const std::string head = round + Plain(a.method, 60); head != group) {
+      group = head;
+      out += "\n  " + head + "\n";
+    }
+    // Settings that are longer than most stand above their result.
+    std::string settings = a.parameters.empty() ? "" : Plain(a.parameters, 80);
+    if (base::CodePoints(settings) > wide) {
+      out += "    " + settings + "\n";
+      settings.clear();
+    }
+    const std::string indent(6 + wide, ' ');
+    out += Wrap(ResultLine(e.attempts, i), columns, "    " + settings + indent.substr(4 + base::CodePoints(settings)),
+                indent);
+  }
+  return out;
+}
+
+std::string PlainConversation(const Explanation& e, size_t columns) {
   if (e.conversation.empty()) return {};
   std::string out = "\nWhat language models were asked\n";
+  if (e.models.questions > 0) out += Wrap(Plain(ModelCostText(e.models), 400), columns, "  ", "    ");
   for (const std::string& line : e.conversation) out += "  " + Plain(line, 400) + "\n";
   return out;
 }
 
-std::string PlainChecks(const Explanation& e) {
+std::string PlainChecks(const Explanation& e, size_t columns) {
   std::string out;
   if (!e.checks.empty())
-    out += "\nVerified\n" + Wrap(Plain(fmt::format("{}", fmt::join(e.checks, ", ")), 2000), kColumns, "  ", "  ");
+    out += "\nVerified\n" + Wrap(Plain(fmt::format("{}", fmt::join(e.checks, ", ")), 2000), columns, "  ", "  ");
   const auto list = [&](std::string_view title, const std::vector<std::string>& items) {
     if (!items.empty()) out += fmt::format("\n{}\n", title);
-    for (const std::string& item : items) out += Wrap("- " + Plain(item, 400), kColumns, "  ", "    ");
+    for (const std::string& item : items) out += Wrap("- " + Plain(item, 400), columns, "  ", "    ");
   };
   list("For the reviewer", e.review);
   list("Not tested", e.not_tested);
@@ -120,12 +148,13 @@ std::string PlainFormula(const Explanation& e) {
 
 }  // namespace
 
-std::string RenderText(const Explanation& e) {
-  if (e.models.questions > 0) out += Wrap(Plain(ModelCostText(e.models), 400), kColumns, "  ", "    ");
+std::string RenderText(const Explanation& e, size_t columns) {
+  columns = std::max(columns, kLeastColumns);
   std::string out = PlainHeadline(e);
-  if (!e.outcome_reason.empty()) out += Plain(e.outcome_reason, 2000) + "\n";
+  if (!e.outcome_reason.empty()) out += Wrap(Plain(e.outcome_reason, 2000), columns, "", "");
   for (const auto& note : e.counter_notes) out += "Counters are missing: " + Plain(note, 400) + ".\n";
-  out += PlainFormula(e) + PlainCases(e) + PlainSteps(e) + PlainAttempts(e) + PlainConversation(e) + PlainChecks(e);
+  out += PlainFormula(e) + PlainCases(e) + PlainSteps(e, columns) + PlainAttempts(e, columns) +
+         PlainConversation(e, columns) + PlainChecks(e, columns);
   if (!e.reproduce.empty()) {
     out += "\nReproduce\n";
     for (const auto& line : e.reproduce) out += "  " + Plain(line, 600) + "\n";

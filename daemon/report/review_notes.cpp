@@ -123,6 +123,25 @@ std::string Untested(std::string note) {
   return note;
 }
 
+// "odd-shape with N=0: why" and "odd-shape with M=0: why" are one line, with both sizes.
+void AddUntested(std::string text, std::vector<std::string>& all) {
+  constexpr size_t kLong = 300;
+  const size_t with = text.find(" with "), colon = with == std::string::npos ? with : text.find(": ", with);
+  if (colon != std::string::npos) {
+    const std::string head = text.substr(0, with + 6), why = text.substr(colon);
+    for (std::string& other : all) {
+      if (!other.starts_with(head) || !other.ends_with(why)) continue;
+      const std::string more = " and more";
+      const std::string sizes =
+          other.size() - why.size() > kLong ? more : " and " + text.substr(head.size(), colon - head.size());
+      if (!std::string_view(other).substr(0, other.size() - why.size()).ends_with(more))
+        other.insert(other.size() - why.size(), sizes);
+      return;
+    }
+  }
+  all.push_back(std::move(text));
+}
+
 }  // namespace
 
 std::vector<CheckRow> CheckTable(const std::vector<core::CheckName>& ran, bool modelled,
@@ -159,7 +178,7 @@ void SortNotes(const std::vector<std::string>& notes, Explanation& e) {
     else if (TakePrefix(text, core::kCountersNote)) AddOnce(e.counter_notes, std::string(text));
     else if (TakePrefix(text, "timing: ")) e.timing_notes.emplace_back(text);
     else if (note.find("not tested") != std::string::npos || note.starts_with("large-case: "))
-      e.not_tested.push_back(Untested(note));
+      AddUntested(Untested(note), e.not_tested);
     else e.review.push_back(note);
   }
 }

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
+#include "memory/lineage.h"
 
 namespace warpwright::service {
 namespace {
@@ -103,7 +104,7 @@ json AskedJson(const memory::StepView& step) {
   return out;
 }
 
-json StepJson(const memory::StepView& step, const std::set<std::string>& bases) {
+json StepJson(const memory::StepView& step, const memory::Lineage& lineage) {
   json out = {{"id", step.id},
               {"kind", std::string(memory::Name(step.record.kind))},
               {"round", step.record.round},
@@ -113,8 +114,8 @@ json StepJson(const memory::StepView& step, const std::set<std::string>& bases) 
               {"started", step.started},
               {"finished", step.finished}};
   if (step.record.kind == memory::StepKind::kAsk) out["asked"] = AskedJson(step);
-  if (!step.outcome) return out;
   else out["reason"] = Text(step.record.reason);
+  if (!step.outcome) return out;
   const memory::StepOutcome& outcome = *step.outcome;
   out["summary"] = Text(outcome.summary);
   out["verdict"] = outcome.verdict ? json(std::string(core::VerdictName(*outcome.verdict))) : json(nullptr);
@@ -122,7 +123,11 @@ json StepJson(const memory::StepView& step, const std::set<std::string>& bases) 
   const double time = outcome.time_after_us > 0 ? outcome.time_after_us : WeightedTime(outcome);
   out["time_us"] = time > 0 ? NumberOrNull(time) : json(nullptr);
   out["accepted"] =
-      outcome.accepted || (step.record.kind == memory::StepKind::kEvaluate && bases.contains(outcome.candidate));
+      outcome.accepted || (step.record.kind == memory::StepKind::kEvaluate && lineage.kept.contains(outcome.candidate));
+  // The full judge's reason, where the quick one had passed it.
+  if (const auto refused = lineage.refused.find(step.record.candidate);
+      step.record.kind == memory::StepKind::kEvaluate && refused != lineage.refused.end())
+    out["refused"] = Text(refused->second);
   return out;
 }
 
@@ -167,21 +172,14 @@ std::string SnapshotJson(const DaemonSnapshot& snapshot) {
 }
 
 std::string TrajectoryJson(const memory::TrajectoryView& view) {
-  std::set<std::string> bases;  // what was accepted, and what later steps built on
-  for (const memory::StepView& step : view.steps) {
-    bases.insert(step.record.base);
-    if (step.record.kind == memory::StepKind::kAccept && step.outcome && step.outcome->accepted)
-      bases.insert(step.outcome->candidate);
-  }
-  bases.erase(view.task.key.base_hash);
-  bases.erase("");
+  const memory::Lineage lineage = memory::LineageOf(view);
   json steps = json::array();
   const size_t left_out = view.steps.size() > kMaxTrajectorySteps ? view.steps.size() - kMaxTrajectorySteps : 0;
   double original = 0;
   for (const memory::StepView& step : view.steps)
     if (step.record.kind == memory::StepKind::kBaseline && step.outcome && original == 0)
       original = WeightedTime(*step.outcome);
-  for (size_t i = left_out; i < view.steps.size(); ++i) steps.push_back(StepJson(view.steps[i], bases));
+  for (size_t i = left_out; i < view.steps.size(); ++i) steps.push_back(StepJson(view.steps[i], lineage));
   const auto& result = view.task.result;
   return Dump({{"task", view.task.id},
                {"kernel", Text(view.task.key.kernel)},

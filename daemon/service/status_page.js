@@ -184,6 +184,7 @@ function gainChart(jobs, width) {
 function attemptResult(step) {
   if (step.running) return pill('running', 'running');
   if (step.verdict !== 'measured') return el('span', {class: 'bad'}, kVerdicts[step.verdict] ?? (step.kind === 'rewrite' ? 'not applicable' : step.verdict ?? step.kind));
+  if (step.refused) return el('span', {class: 'bad', title: step.refused}, 'refused in the end');
   return step.accepted ? pill('improved', 'new base') : el('span', {class: 'soft'}, 'verified, not taken');
 }
 function attemptTable(data, id) {
@@ -311,7 +312,6 @@ function drawMemoryAndSpend() {
     ? el('div', {class: 'card'}, facts([['Measured experience', plural(snapshot.experiences, 'line', 'lines')]]), el('p', {class: 'soft more'}, 'Earlier measurements rank the methods for the next kernel.'))
     : empty('Nothing has been measured yet. Every verdict adds a line of experience.'));
   const s = snapshot.spend;
-  draw('spend', s, () => el('div', {class: 'card'}, facts([['GPU today', `${(s.gpu_minutes_today ?? 0).toFixed(1)} min`], ['GPU in all', `${((s.gpu_minutes_total ?? 0) / 60).toFixed(1)} h`],
   // An unknown cost is not nothing.
   const models = (when) => {
     const unknown = s[`model_unknown_costs_${when}`] ?? 0, dollars = `$${(s[`model_dollars_${when}`] ?? 0).toFixed(2)}`;
@@ -319,6 +319,7 @@ function drawMemoryAndSpend() {
     return unknown > 0 ? `${dollars}, and ${plural(unknown, 'answer', 'answers')} of unknown cost` : dollars;
   };
   const perGain = s.model_gains_total > 0 && !(s.model_unknown_costs_total > 0) && s.model_questions_total > 0;
+  draw('spend', s, () => el('div', {class: 'card'}, facts([['GPU today', `${(s.gpu_minutes_today ?? 0).toFixed(1)} min`], ['GPU in all', `${((s.gpu_minutes_total ?? 0) / 60).toFixed(1)} h`],
     ['Models today', models('today')], s.model_dollars_total !== undefined && ['Models in all', models('total')],
     perGain && ['Models, each version taken', `$${(s.model_dollars_total / s.model_gains_total).toFixed(2)}`]])));
 }

@@ -94,7 +94,7 @@ report::Explanation Everywhere(const std::string& text, bool modelled) {
     e.check_table.push_back({text, text, i % 2 == 0, text});
     report::AttemptRow attempt{.round = i / 3, .id = text, .parent = text, .method = text, .parameters = text};
     attempt.outcome =
-        static_cast<report::AttemptOutcome>(i % (static_cast<int>(report::AttemptOutcome::kInterrupted) + 1));
+        static_cast<report::AttemptOutcome>(i % (static_cast<int>(report::AttemptOutcome::kNotAccepted) + 1));
     attempt.message = text;
     if (i % 3 == 0) attempt.gain = 1.5;
     attempt.accepted = i % 9 == 0;

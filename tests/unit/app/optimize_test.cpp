@@ -1,5 +1,6 @@
 // From changed entries to branches and pull requests, without a process.
 #include "app/optimize.h"
+#include "app/carry_over.h"
 #include "app/time_spent.h"
 
 #include <fmt/format.h>
@@ -26,20 +27,22 @@ class OptimizeTest : public AppTest {
     candidates_.kernels.Add("original", TwiceOf, 400);
     remote_.Git({"config", "receive.denyCurrentBranch", "ignore"});
   }
+  app::OptimizeServices Services() {
+    return {.trusted = {device_, [] {}},
+            .candidates = {candidates_, [] {}},
+            .seconds = {},
+            .toolchain = toolchain(),
+            .skills = [] { return Result<skills::SkillLibrary>(BuiltIn()); },
+            .experience = experience_,
+            .clock = clock_,
+            .tools_worker = {},
+            .publisher = publisher_,
+            .progress = {.line = [this](const std::string& line) { lines_.push_back(line); }}};
+  }
   std::vector<app::OptimizedKernel> Optimize(app::OptimizeRequest request = {}) {
     request.version = "1.0";
     app::Workspace workspace = Open();
-    const app::OptimizeServices services{
-        .trusted = {device_, [] {}},
-        .candidates = {candidates_, [] {}},
-        .seconds = {},
-        .toolchain = toolchain(),
-        .skills = [] { return Result<skills::SkillLibrary>(BuiltIn()); },
-        .experience = experience_,
-        .clock = clock_,
-        .tools_worker = {},
-        .publisher = publisher_,
-        .progress = {.line = [this](const std::string& line) { lines_.push_back(line); }}};
+    const app::OptimizeServices services = Services();
     auto kernels = app::OptimizeKernels(workspace, request, services);
     EXPECT_TRUE(kernels) << kernels.error().Format();
     return kernels.value_or(std::vector<app::OptimizedKernel>());
@@ -187,6 +190,37 @@ TEST_F(OptimizeTest, ReportsWhatCameOut) {
   for (const std::string& value : {std::string("improved"), forge_.pull_requests[0].url, std::string("warpwright/a"),
                                    std::string("/t.sqlite"), kernels[0].publication.head_sha})
     EXPECT_NE(outputs.find("\n" + value + "\n"), std::string::npos) << value << "\n" << outputs;
+}
+
+// Somebody wrote a comment into the file: the result is spliced into it, and what is said of it was measured there.
+TEST_F(OptimizeTest, WhatIsCarriedOverIsToldAsItWasMeasuredThere) {
+  CommitKernels({"a"});
+  const auto found = Optimize();
+  ASSERT_EQ(found[0].outcome, core::TaskOutcome::kImproved) << found[0].message;
+  EXPECT_FALSE(found[0].summary.explanation.carried);
+  repository_.Write("a.cu", "// original a\n// remark\n");
+  const std::string commit = repository_.Commit("a remark");
+  candidates_.kernels = FakeEvaluator();
+  candidates_.kernels.Add("=", TwiceOf, 200);  // it is twice as slow by now
+  app::Workspace workspace = Open({"a"});
+  const auto carried = app::CarryOver(
+      workspace, {.revision = commit, .commit = found[0].commit, .author = {}, .version = "1.0"}, Services());
+  ASSERT_TRUE(carried) << carried.error().Format();
+  ASSERT_EQ(carried->outcome, core::TaskOutcome::kImproved) << carried->message;
+  const report::Explanation& told = carried->summary.explanation;
+  EXPECT_TRUE(told.carried);
+  EXPECT_NEAR(told.gain, carried->gain, 1e-9);
+  EXPECT_LT(told.gain, found[0].gain);
+  EXPECT_NEAR(told.before_us / told.after_us, told.gain, 1e-9);
+  EXPECT_EQ(told.result_hash, base::Sha256(*workspace.repository().Read(carried->commit, "a.cu").value()));
+  const std::string body = app::ProposedText(workspace.repository(), told);
+  EXPECT_NE(body.find("On an earlier commit."), std::string::npos) << body;
+  // As the daemon and `show` tell it later, from the trajectory alone.
+  auto trajectory = workspace.OpenTrajectory();
+  ASSERT_TRUE(trajectory);
+  const report::Explanation later = app::ExplainTask(workspace, *trajectory->View(carried->task), toolchain(), "1.0");
+  EXPECT_TRUE(later.carried);
+  EXPECT_EQ(later.gain, told.gain);
 }
 
 TEST_F(OptimizeTest, AModelOfUnknownPriceCostsNotNothing) {

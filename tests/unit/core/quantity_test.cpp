@@ -21,7 +21,16 @@ TEST(Quantity, IsReadWithoutAnExponent) {
               {-4200, "", "-4,200"},
               {999'999, "", "999,999"},
               {1'020'000, "", "1.02 million"},
-              {3.2e9, "bytes", "3.20 billion bytes"},
+              {3.2e9, "", "3.20 billion"},
+              {16, "bytes", "16 bytes"},
+              {49152, "bytes", "49,152 bytes"},
+              {99'949, "bytes", "99,949 bytes"},
+              {131'072, "bytes", "131 kB"},
+              {999'499, "bytes", "999 kB"},
+              {999'500, "bytes", "1.00 MB"},
+              {1e6, "bytes", "1 MB"},
+              {3.2e9, "bytes", "3.20 GB"},
+              {1.5e13, "bytes", "15 TB"},
               {1.52, "ratio", "1.52"},
               {12.345, "us", "12.3 µs"},
               {1e-9, "%", "almost 0 %"},
@@ -34,6 +43,7 @@ TEST(Quantity, IsReadWithoutAnExponent) {
 TEST(Quantity, UnitsAreThoseOfTheEvidence) {
   EXPECT_EQ(core::UnitOf("load_efficiency_pct"), "%");
   EXPECT_EQ(core::UnitOf("global_load_requests"), "") << "a counter";
+  EXPECT_EQ(core::UnitOf("dram_read_bytes"), "bytes") << "a counter of bytes";
 }
 
 }  // namespace

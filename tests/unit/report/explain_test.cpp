@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "base/hash.h"
+#include "report/pull_request.h"
 #include "report/review_notes.h"
+#include "tests/support/golden.h"
 #include "tests/unit/report/samples.h"
 
 namespace warpwright {
@@ -37,15 +41,99 @@ TEST(Explain, ARealTrajectory) {
   EXPECT_NE(e.preconditions[1].find("inp must not overlap"), std::string::npos);
 }
 
-// As after a carry-over: the kernel stands further down, and one of its lines is gone.
-TEST(Explain, HotLinesMoveWithTheirFile) {
-  std::vector<report::HotLine> lines = {{2, 0.5, "", "sum += x;"}, {3, 0.4, "", "gone();"}, {9, 0.1, "", ""}};
-  report::MoveLines(lines, "sum += x;\n// A remark.\n\n  sum += x;\n\n\n\nsum += x;\n");
-  ASSERT_EQ(lines.size(), 1u);
-  EXPECT_EQ(lines[0].line, 1);
-  lines[0].line = 5;
-  report::MoveLines(lines, "sum += x;\n// A remark.\n\n  sum += x;\n\n\n\nsum += x;\n");
-  EXPECT_EQ(lines[0].line, 4);
+// Its times, errors and lines are those of the file that it was carried into; its search is the old one's.
+TEST(Explain, ACarriedResultIsToldAsItWasMeasuredInTheLaterFile) {
+  memory::TrajectoryView view = LoadTrajectory("softmax.jsonl");
+  report::ExplainContext context = SoftmaxContext();
+  context.base_blob.clear();
+  const report::Explanation before = report::Explain(view, context);
+  const auto carry = [&](const std::string& method, const std::string& text, const core::Verdict& verdict,
+                         double slower, int lines) {
+    memory::StepView step;
+    step.record.kind = memory::StepKind::kCarry;
+    step.record.round = memory::kFinalRound;
+    step.record.base = base::Sha256("the later file");
+    step.record.candidate = base::Sha256(text);
+    step.record.method = method;
+    core::Measured measured = std::get<core::Measured>(verdict);
+    for (core::CaseMeasurement& c : measured.cases) {
+      c.time_us *= slower;
+      for (core::LaunchReport& launch : c.launches)
+        for (core::LineCounters& line : launch.lines) line.line += lines;
+    }
+    step.outcome.emplace().verdict = measured;
+    view.steps.push_back(step);
+  };
+  const auto verdict = [&](memory::StepKind kind) {
+    core::Verdict found;
+    for (const memory::StepView& step : view.steps)
+      if (step.record.kind == kind && step.outcome && step.outcome->verdict &&
+          (kind != memory::StepKind::kAccept || step.record.round == memory::kFinalRound))
+        found = *step.outcome->verdict;
+    return found;
+  };
+  carry(std::string(memory::kCarriedFrom), "the later file", verdict(memory::StepKind::kBaseline), 1, 3);
+  carry("row_parallel", "the result in it", verdict(memory::StepKind::kAccept), 2, 3);
+  context.result_text = "of another branch";
+  const report::Explanation other = report::Explain(view, context);
+  EXPECT_FALSE(other.carried);
+  EXPECT_EQ(other.gain, before.gain);
+  context.original_text = "the later file";
+  context.result_text = "the result in it";
+  const report::Explanation e = report::Explain(view, context);
+  EXPECT_TRUE(e.carried);
+  EXPECT_NEAR(e.gain, before.gain / 2, 1e-9);
+  ASSERT_EQ(e.cases.size(), before.cases.size());
+  EXPECT_NEAR(e.cases[0].after_us, before.cases[0].after_us * 2, 1e-6);
+  ASSERT_FALSE(e.hot_before.empty());
+  EXPECT_EQ(e.hot_before[0].line, before.hot_before[0].line + 3);
+  EXPECT_EQ(e.original_hash, base::Sha256("the later file"));
+  EXPECT_EQ(e.attempts.size(), before.attempts.size());
+  EXPECT_EQ(e.attempts.back().gain, before.attempts.back().gain);
+  const std::string body = report::RenderPullRequest(e, SampleProvenance()).body;
+  EXPECT_NE(body.find("On an earlier commit."), std::string::npos);
+  ExpectGolden("pull-request-carried.md", body);
+}
+
+// The best of the search is not always what is proposed: what the full judge refused is no step of the way there.
+TEST(Explain, WhatTheFullJudgeRefusedIsNotToldAsTaken) {
+  memory::TrajectoryView view = LoadTrajectory("softmax.jsonl");
+  const report::Explanation before = report::Explain(view, {});
+  ASSERT_FALSE(before.steps.empty());
+  memory::StepView final, promoted, best;
+  for (const memory::StepView& step : view.steps) {
+    if (step.record.kind == memory::StepKind::kAccept)
+      (step.record.round == memory::kFinalRound ? final : promoted) = step;
+  }
+  for (const memory::StepView& step : view.steps)
+    if (step.record.kind == memory::StepKind::kEvaluate && step.record.candidate == final.record.candidate) best = step;
+  const std::string hash(64, 'f');
+  best.record.base = promoted.record.base = final.record.candidate;
+  best.record.candidate = promoted.record.candidate = hash;
+  best.record.method = "schedule_rows";
+  best.outcome->candidate = hash;
+  auto& measured = std::get<core::Measured>(*best.outcome->verdict);
+  for (core::CaseMeasurement& c : measured.cases) c.time_us /= 2;
+  memory::StepView refused = final;
+  refused.record.candidate = hash;
+  refused.outcome.emplace().summary = "wrong result (secret-seed, case odd): out[3] is 1, expected 2";
+  view.steps.insert(view.steps.end() - 1, {best, promoted, refused});
+  const report::Explanation e = report::Explain(view, {});
+  EXPECT_EQ(e.gain, before.gain);
+  EXPECT_EQ(e.steps.size(), before.steps.size());
+  for (const report::TakenStep& step : e.steps) EXPECT_NE(step.method, "schedule_rows");
+  const auto row = std::find_if(e.attempts.begin(), e.attempts.end(),
+                                [](const report::AttemptRow& a) { return a.method == "schedule_rows"; });
+  ASSERT_NE(row, e.attempts.end());
+  EXPECT_EQ(row->outcome, report::AttemptOutcome::kNotAccepted);
+  EXPECT_FALSE(row->accepted);
+  EXPECT_FALSE(row->gain) << "it was not confirmed";
+  EXPECT_NE(row->message.find(" in the search; the full verification: wrong result (secret-seed"), std::string::npos)
+      << row->message;
+  const std::string body = report::RenderPullRequest(e, {}).body;
+  EXPECT_NE(body.find("- **Not proposed**: `schedule_rows`"), std::string::npos) << body;
+  EXPECT_NE(body.find("| refused in the end |"), std::string::npos) << body;
+  EXPECT_EQ(report::RenderCommitMessage(e).find("schedule_rows"), std::string::npos);
 }
 
 TEST(Explain, AVerdictIsSaidOnce) {
@@ -122,6 +210,9 @@ TEST(ReviewNotes, AreSortedByWhatTheySay) {
        "odd-shape: not tested with N=0 (odd shape of odd): the original itself: refused by record: an empty grid (it "
        "says: "
        "a.cu:2: invalid) (a.cu:1)",
+       "odd-shape: not tested with M=0 (odd shape of odd): the original itself: refused by record: an empty grid (it "
+       "says: "
+       "a.cu:2: invalid) (a.cu:1)",
        "equivalence: 30 elements at 9 shapes are equal: 30 by the same operations", "timing: 1.6x in a first process",
        "counters: none: ask root", "counters: none: ask root"},
       e);
@@ -134,7 +225,8 @@ TEST(ReviewNotes, AreSortedByWhatTheySay) {
                                                 "precision: approximate ex2 at line 3"}));
   EXPECT_EQ(e.not_tested,
             (std::vector<std::string>{"odd-shape with N=1: the original faults",
-                                      "odd-shape with N=0: the original itself: an empty grid (a.cu:1)"}));
+                                      "odd-shape with N=0 and M=0: the original itself: an empty grid (a.cu:1)"}))
+      << "once for both sizes";
   EXPECT_EQ(e.timing_notes, (std::vector<std::string>{"1.6x in a first process"}));
   EXPECT_EQ(e.counter_notes, (std::vector<std::string>{"none: ask root"}));
 }
@@ -179,8 +271,6 @@ TEST(Explain, TellsWhatModelsWereAskedAndWhatWaits) {
             std::string::npos);
 }
 
-}  // namespace
-}  // namespace warpwright
 TEST(Explain, WhatModelsCostIsUnknownWhereAnAnswersCostIs) {
   for (const auto& [use, text] : std::vector<std::pair<report::ModelUse, std::string>>{
            {{}, "none was used"},
@@ -200,3 +290,5 @@ TEST(Explain, WhatModelsCostIsUnknownWhereAnAnswersCostIs) {
             std::string::npos);
 }
 
+}  // namespace
+}  // namespace warpwright

@@ -115,6 +115,14 @@ TEST(Report, TextHasNoMarkup) {
       << text;
 }
 
+TEST(Report, TextFitsTheTerminal) {
+  for (const size_t columns : {60u, 80u, 120u}) {
+    const std::string text = report::RenderText(Sample(), columns);
+    std::istringstream lines(text.substr(text.find("Why it is faster")));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(base::CodePoints(line), columns) << line;
+  }
+}
+
 std::string OnOneLine(const std::string& text) {
   std::istringstream words(text);
   std::string out, word;
@@ -147,7 +155,11 @@ TEST(Report, AStepWhoseCountersDoNotExplainItIsNoCause) {
 TEST(Report, AnAttemptIsDescribedOnce) {
   report::Explanation e = Sample();
   e.attempts.insert(e.attempts.begin() + 1, e.attempts[0]);
-  e.attempts[0].message = e.attempts[1].message = "gives every row to a block";
+  for (size_t i = 0; i < 2; ++i) {
+    e.attempts[i].message = "gives every row to a block";
+    e.attempts[i].accepted = false;
+    e.attempts[i].gain.reset();  // in plain text only what failed is described
+  }
   for (const std::string& text : {report::RenderText(e), report::RenderMarkdown(e)}) {
     const size_t first = text.find(e.attempts[0].message), again = text.find("as above");
     ASSERT_NE(first, std::string::npos) << text;

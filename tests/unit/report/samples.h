@@ -43,7 +43,7 @@ inline memory::TrajectoryView LoadTrajectory(const std::string& name) {
   return view;
 }
 
-inline report::Explanation ModelledSoftmax() {
+inline report::ExplainContext SoftmaxContext() {
   report::ExplainContext context;
   context.file = "src/softmax.cu";
   context.entry = "softmax_forward";
@@ -58,7 +58,11 @@ inline report::Explanation ModelledSoftmax() {
   context.base_blob = "8a5a27b0c6e1d2a4f3b5968778695a4b3c2d1e0f";
   context.original_text =
       base::ReadFile(std::string(WW_SOURCE_DIR) + "/config/examples/kernels/src/softmax.cu").value_or("");
-  return report::Explain(LoadTrajectory("softmax.jsonl"), context);
+  return context;
+}
+
+inline report::Explanation ModelledSoftmax() {
+  return report::Explain(LoadTrajectory("softmax.jsonl"), SoftmaxContext());
 }
 
 inline report::Provenance SampleProvenance() {
