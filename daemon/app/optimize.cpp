@@ -178,8 +178,10 @@ class Optimization {
     if (services_.deadline != nullptr) services_.deadline->Clear();
     progress_.finish();
     OptimizedKernel kernel = done ? std::move(*done) : Failed(spec, done.error());
-    if (const auto slower = regressions_.find(spec.name); slower != regressions_.end())
-      kernel.regression = slower->second;
+    if (const auto slower = regressions_.find(spec.name); slower != regressions_.end()) {
+      kernel.regression = kernel.summary.regression = slower->second;
+      kernel.summary.slower_than = request_.changed_since;
+    }
     Publish(spec, kernel);
     progress_.line(fmt::format("{}: {}{}", spec.name, Name(kernel.outcome),
                                kernel.outcome == core::TaskOutcome::kImproved ? fmt::format(", {:.2f}x", kernel.gain)

@@ -24,8 +24,17 @@ int Rank(core::TaskOutcome outcome) {
   }
 }
 
+std::string SlowerWords(const KernelSummary& kernel) {
+  return fmt::format("{:.2f} times slower than in {}", kernel.regression, base::CleanText(kernel.slower_than, 100));
+}
+
 std::string Outcome(const KernelSummary& kernel) {
   const Explanation& e = kernel.explanation;
+  if (kernel.regression > 0) {
+    KernelSummary other = kernel;
+    other.regression = 0;
+    return fmt::format("**{}**; {}", EscapeMarkdown(SlowerWords(kernel), 200), Outcome(other));
+  }
   if (e.outcome == core::TaskOutcome::kImproved)
     return fmt::format("**{} faster**{}", FormatGain(e.gain), e.modelled ? ", modelled" : "");
   if (e.outcome == core::TaskOutcome::kUnchanged) return "no improvement found";
@@ -51,6 +60,11 @@ std::string Details(const KernelSummary& kernel) {
   std::string out = "\n## " + EscapeMarkdown(e.kernel, 80) + "\n\n";
   if (!kernel.publication_error.empty())
     out += "> [!CAUTION]\n> Not published: " + EscapeMarkdown(kernel.publication_error, 1000) + "\n\n";
+  if (kernel.regression > 0)
+    out += fmt::format(
+        "> [!WARNING]\n> This change made it {}. Both versions were timed in pairs, one after the other{}.\n\n",
+        EscapeMarkdown(SlowerWords(kernel), 200),
+        e.outcome == core::TaskOutcome::kImproved ? "; the faster version below is proposed against the new one" : "");
   if (e.outcome != core::TaskOutcome::kImproved) {
     const CheckText check = RenderCheck(e, kernel.provenance);
     return out + check.summary + (e.attempts.empty() ? "" : "\n" + Folded("What was tried", AttemptTable(e, 30, 160)));
@@ -81,8 +95,10 @@ std::string RenderJobSummary(const std::vector<KernelSummary>& kernels) {
   });
   const auto improved = std::count_if(
       order.begin(), order.end(), [](const auto* k) { return k->explanation.outcome == core::TaskOutcome::kImproved; });
+  const auto slower = std::count_if(kernels.begin(), kernels.end(), [](const auto& k) { return k.regression > 0; });
   std::string out =
-      fmt::format("# warpwright: {} of {} faster\n\n", improved, Plural(static_cast<int>(kernels.size()), "kernel"));
+      fmt::format("# warpwright: {} of {} faster{}\n\n", improved, Plural(static_cast<int>(kernels.size()), "kernel"),
+                  slower > 0 ? fmt::format(", {} slower than before", slower) : "");
   if (kernels.empty()) return out + "No kernel changed.\n";
   out += Table(order);
   size_t left_out = 0;
@@ -145,6 +161,10 @@ std::string RenderFailures(const std::vector<KernelSummary>& kernels) {
   for (const KernelSummary& kernel : kernels) {
     const Explanation& e = kernel.explanation;
     const bool refused = e.outcome == core::TaskOutcome::kRefused, failed = e.outcome == core::TaskOutcome::kError;
+    if (kernel.regression > 0 && left > 0) {
+      --left;
+      out += WorkflowCommand(NoteLevel::kError, e.file, 0, e.kernel + " became slower", SlowerWords(kernel));
+    }
     const std::string& why = refused || failed ? e.outcome_reason : kernel.publication_error;
     if (why.empty() || left == 0) continue;
     --left;

@@ -26,6 +26,8 @@ struct KernelSummary {
   std::string pull_request_url;        // empty: none
   std::string pull_request_operation;  // "created", "updated", "unchanged"
   std::string publication_error;       // why the result was not published
+  double regression = 0;               // times slower than in `slower_than`; 0: it is not, or nobody asked
+  std::string slower_than;             // a revision
 };
 // Markdown, at most kMaxSummaryBytes: a table of all kernels, then the details of each, improved ones first.
 std::string RenderJobSummary(const std::vector<KernelSummary>& kernels);
@@ -38,8 +40,8 @@ std::string WorkflowCommand(NoteLevel level, std::string_view file, int line, st
 // The notes of all checks as notices, one per line, at most kMaxAnnotationsPerLevel; the last one states how many are
 // missing.
 std::string RenderAnnotations(const std::vector<KernelSummary>& kernels);
-// An error for each kernel that was refused, that failed or that could not be published, at its line if the reason
-// names one.
+// An error for each kernel that was refused, that failed, that could not be published or that became slower, at its
+// line if the reason names one.
 std::string RenderFailures(const std::vector<KernelSummary>& kernels);
 
 }  // namespace warpwright::report

@@ -168,6 +168,8 @@ TEST_F(OptimizeTest, FindsWhatTheChangeMadeSlower) {
   const auto kernels = Optimize({.changed_since = "HEAD~1", .find_regressions = true});
   ASSERT_EQ(kernels.size(), 1u);
   EXPECT_NEAR(kernels[0].regression, 2, 0.01);
+  EXPECT_NEAR(kernels[0].summary.regression, 2, 0.01);
+  EXPECT_EQ(kernels[0].summary.slower_than, "HEAD~1");
   EXPECT_EQ(app::RunResult(kernels), "regression");
 }
 

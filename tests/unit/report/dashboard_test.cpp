@@ -127,6 +127,29 @@ report::KernelSummary Unchanged(const std::string& name) {
   return kernel;
 }
 
+// The check fails for it, so the summary says it first.
+TEST(JobSummary, SaysWhatTheChangeMadeSlower) {
+  std::vector<report::KernelSummary> kernels = {Unchanged("scan"), Improved()};
+  kernels[0].regression = 1.31;
+  kernels[1].regression = 2;
+  kernels[0].slower_than = kernels[1].slower_than = "origin/main";
+  const std::string text = report::RenderJobSummary(kernels);
+  EXPECT_EQ(text.rfind("# warpwright: 1 of 2 kernels faster, 2 slower than before", 0), 0u) << text;
+  EXPECT_NE(text.find("| `scan` | **1.31 times slower than in origin/main**; no improvement found |"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(
+      text.find("> This change made it 2.00 times slower than in origin/main. Both versions were timed in pairs, "
+                "one after the other; the faster version below is proposed against the new one."),
+      std::string::npos)
+      << text;
+  EXPECT_NE(report::RenderFailures(kernels).find(
+                "::error file=src/layernorm.cu,title=scan became slower::1.31 times slower than in origin/main\n"),
+            std::string::npos)
+      << report::RenderFailures(kernels);
+  ExpectGolden("job-summary-regression.md", report::RenderJobSummary({kernels[0]}));
+}
+
 TEST(JobSummary, ShowsAllKernelsImprovedFirst) {
   const std::string text = report::RenderJobSummary({Unchanged("scan"), Improved()});
   EXPECT_EQ(text.rfind("# warpwright: 1 of 2 kernels faster", 0), 0u);
