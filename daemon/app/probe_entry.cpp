@@ -67,9 +67,9 @@ int64_t EndOf(const core::BufferExtent& extent) {
   return static_cast<int64_t>(std::max(extent.read_end, extent.written_end));
 }
 
-class Probe {
+class EntryProbe {
  public:
-  Probe(const core::SourceRef& source, const core::EntryInfo& entry, core::Evaluator& worker)
+  EntryProbe(const core::SourceRef& source, const core::EntryInfo& entry, core::Evaluator& worker)
       : source_(source), worker_(worker) {
     spec_.name = spec_.entry = entry.name;
     spec_.file = source.file;
@@ -112,8 +112,8 @@ class Probe {
   std::string why_ = "it was not run";
 };
 
-Result<core::ExecuteOutcome> Probe::Execute(const std::map<std::string, int64_t>& sizes, int64_t content,
-                                            uint64_t capacity) {
+Result<core::ExecuteOutcome> EntryProbe::Execute(const std::map<std::string, int64_t>& sizes, int64_t content,
+                                                 uint64_t capacity) {
   core::ExecuteRequest request{.source = source_, .spec = spec_, .case_name = "init", .device = kDevice};
   request.options.keep_outputs = false;
   request.options.extents = true;
@@ -140,7 +140,8 @@ Result<core::ExecuteOutcome> Probe::Execute(const std::map<std::string, int64_t>
   return worker_.Execute(request);
 }
 
-Result<std::optional<Probe::Touched>> Probe::Touch(const std::map<std::string, int64_t>& sizes, int64_t content) {
+Result<std::optional<EntryProbe::Touched>> EntryProbe::Touch(const std::map<std::string, int64_t>& sizes,
+                                                             int64_t content) {
   const auto buffers = static_cast<uint64_t>(std::count_if(spec_.args.begin(), spec_.args.end(), [](const auto& a) {
     return std::holds_alternative<core::BufferArgument>(a.kind);
   }));
@@ -173,7 +174,7 @@ Result<std::optional<Probe::Touched>> Probe::Touch(const std::map<std::string, i
 }
 
 // Whether enough runs succeeded.
-Result<bool> Probe::RunProfiles() {
+Result<bool> EntryProbe::RunProfiles() {
   size_t profiles = 0;
   for (const Profile& profile : Profiles(names_.size())) {
     const size_t begin = runs_.size();
@@ -195,7 +196,7 @@ Result<bool> Probe::RunProfiles() {
 }
 
 // With this value in all integer buffers, compared with zero. A run that fails went somewhere.
-Result<bool> Probe::ReachesFurther(int64_t content) {
+Result<bool> EntryProbe::ReachesFurther(int64_t content) {
   WW_ASSIGN(const std::optional<Touched> other, Touch(runs_[0].sizes, content));
   if (!other) return true;
   for (const auto& [name, extent] : runs_[0].extents)
@@ -205,7 +206,7 @@ Result<bool> Probe::ReachesFurther(int64_t content) {
 
 // Are the integer buffers indices? Of the first row that a zero names, a one names the next: then the buffer is a table
 // whose rows nothing counts. An index into what else is reached as a whole shows at a value beyond its size.
-Status Probe::FindIndices() {
+Status EntryProbe::FindIndices() {
   const bool integers = std::any_of(spec_.args.begin(), spec_.args.end(), [&](const core::Argument& a) {
     const auto* b = std::get_if<core::BufferArgument>(&a.kind);
     return b != nullptr && !core::IsFloat(b->dtype) && runs_[0].extents.at(a.name).reads_initial;
@@ -227,7 +228,7 @@ Status Probe::FindIndices() {
   return {};
 }
 
-std::vector<ExtentSample> Probe::Samples(const core::Argument& argument, size_t first, size_t last) const {
+std::vector<ExtentSample> EntryProbe::Samples(const core::Argument& argument, size_t first, size_t last) const {
   const auto width = static_cast<int64_t>(core::SizeOf(std::get<core::BufferArgument>(argument.kind).dtype));
   std::vector<ExtentSample> samples;
   for (size_t r = first; r < last; ++r) {
@@ -237,7 +238,7 @@ std::vector<ExtentSample> Probe::Samples(const core::Argument& argument, size_t 
   return samples;
 }
 
-bool Probe::Covers(const std::vector<std::string>& shape, const std::vector<ExtentSample>& samples) const {
+bool EntryProbe::Covers(const std::vector<std::string>& shape, const std::vector<ExtentSample>& samples) const {
   return std::all_of(samples.begin(), samples.end(), [&](const ExtentSample& sample) {
     int64_t elements = 1;
     for (const std::string& text : shape) {
@@ -250,7 +251,7 @@ bool Probe::Covers(const std::vector<std::string>& shape, const std::vector<Exte
 }
 
 // From all runs if one product explains them all; else from one profile's, if that is never too small.
-std::optional<std::vector<std::string>> Probe::Shape(const core::Argument& argument) const {
+std::optional<std::vector<std::string>> EntryProbe::Shape(const core::Argument& argument) const {
   const std::vector<ExtentSample> all = Samples(argument, 0, runs_.size());
   if (auto shape = FitShape(names_, all)) return shape;
   for (size_t p = 0; p + 1 < begins_.size(); ++p)
@@ -264,7 +265,7 @@ core::Role RoleOf(const core::BufferExtent& extent) {
   return extent.reads_initial ? core::Role::kInOut : core::Role::kOut;
 }
 
-Result<ProbeOutcome> Probe::Run() {
+Result<ProbeOutcome> EntryProbe::Run() {
   WW_ASSIGN(const bool enough, RunProfiles());
   if (!enough) return ProbeOutcome(NotProbed{why_});
   WW_TRY(FindIndices());
@@ -296,7 +297,7 @@ Result<ProbeOutcome> ProbeEntry(const core::SourceRef& source, const core::Entry
   for (const core::ParameterInfo& parameter : entry.parameters)
     if (!IsStream(parameter) && !parameter.dtype)
       return ProbeOutcome(NotProbed{fmt::format("'{}' has the type {}", parameter.name, parameter.type)});
-  return Probe(source, entry, worker).Run();
+  return EntryProbe(source, entry, worker).Run();
 }
 
 }  // namespace warpwright::app

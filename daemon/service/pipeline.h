@@ -40,6 +40,10 @@ struct TrackedRepository {
   std::filesystem::path mirror() const { return folder / "mirror.git"; }
   Result<repo::Mirror> OpenMirror() const { return repo::Mirror::Open(mirror(), remote, author); }
 };
+// It has pull requests, checks and a dashboard there.
+inline bool OnForge(const TrackedRepository& place, const forge::Forge* forge) {
+  return forge != nullptr && place.on_forge && place.publish == config::PublishTo::kPullRequest;
+}
 // Names that are valid for folders, and differ if the URLs differ.
 std::string FolderName(const std::string& name, const std::string& url);
 
