@@ -192,9 +192,12 @@ Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& 
   AddEffects(slices, first, foreign);
   AddEffects(slices, second, foreign);
   auto& agreed = std::get<core::LaunchPlan>(plan);
+  const auto* third = std::get_if<Recording>(&*later);
+  const bool read_inputs = first.served || second.served || (third != nullptr && third->served);
   AddLater(slices, agreed, known ? first.returned : std::vector<std::string>(), std::move(*later), foreign);
   return RecordOutcome(
-      Recorded{std::move(agreed), std::move(foreign), first.compared, first.decisions, second.host_us});
+      Recorded{std::move(agreed), std::move(foreign), first.compared, first.decisions, second.host_us,
+               read_inputs});
 }
 
 }  // namespace

@@ -89,7 +89,10 @@ class LineReader {
     recording_.fault = std::move(line);
     return {};
   }
-  Status operator()(ServedLine&&) { return {}; }
+  Status operator()(ServedLine&&) {
+    recording_.served = true;
+    return {};
+  }
   Status operator()(ReturnedLine&& line) {
     if (line.failing) recording_.returned_failing = line.value.text();
     else recording_.returned.push_back(line.value.text());

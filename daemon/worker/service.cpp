@@ -60,7 +60,7 @@ void AddExpressions(base::Hasher& hasher, const std::vector<core::Expression>& e
   for (const auto& expression : expressions) hasher.Add(expression.text());
 }
 
-// Everything that RecordPlan depends on.
+// Everything that RecordPlan depends on, but for what inputs hold.
 std::string PlanKey(const source::Slices& slices, const core::KernelSpec& spec,
                     const std::map<std::string, core::ScalarValue>& scalars,
                     const std::vector<source::RecordBuffer>& buffers, const core::Chip& chip) {
@@ -84,7 +84,15 @@ std::string PlanKey(const source::Slices& slices, const core::KernelSpec& spec,
         .Add(std::to_string(buffer.bytes))
         .Add(std::to_string(buffer.pointer_offset))
         .Add(buffer.same_as ? std::to_string(*buffer.same_as) : "")
-        .Add(std::span<const std::byte>(buffer.content));
+        .Add(buffer.content.empty() ? "" : "readable");
+  return hasher.Finish();
+}
+
+// With it.
+std::string PlanKeyOf(const std::string& plan_key, const std::vector<source::RecordBuffer>& buffers) {
+  base::Hasher hasher;
+  hasher.Add(plan_key);
+  for (const auto& buffer : buffers) hasher.Add(std::span<const std::byte>(buffer.content));
   return hasher.Finish();
 }
 
@@ -208,8 +216,11 @@ Result<const source::SliceOutcome*> Service::SliceOnce(const core::SourceRef& so
 Result<source::RecordOutcome> Service::RecordOnce(const source::Slices& slices, const Work& work,
                                                   const core::Chip& chip) {
   std::vector<source::RecordBuffer> buffers = RecordBuffers(work.buffers);
-  const std::string key = PlanKey(slices, work.spec, work.scalars, buffers, chip);
-  if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
+  // Most launchers read no input: one recording then is that of all contents.
+  const std::string of_any = PlanKey(slices, work.spec, work.scalars, buffers, chip);
+  const std::string of_these = PlanKeyOf(of_any, buffers);
+  for (const std::string& key : {of_any, of_these})
+    if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
   source::RecordRequest record;
   record.spec = &work.spec;
   record.scalars = work.scalars;
@@ -219,7 +230,9 @@ Result<source::RecordOutcome> Service::RecordOnce(const source::Slices& slices, 
   announce_(kRecordStage);
   WW_ASSIGN(source::RecordOutcome outcome, source::RecordPlan(slices, record));
   Bound(plans_);
-  return plans_.emplace(key, std::move(outcome)).first->second;
+  const auto* recorded = std::get_if<source::Recorded>(&outcome);
+  const bool any = recorded != nullptr && !recorded->read_inputs;
+  return plans_.emplace(any ? of_any : of_these, std::move(outcome)).first->second;
 }
 
 Result<Service::ModuleOutcome> Service::CompileNow(const compile::CompileRequest& request) {
@@ -288,7 +301,7 @@ Result<std::string> Service::NoteOnLaunches(const Work& work, const compile::Who
   record.chip = chip;
   record.cache = cache_;
   const std::string key = base::Hasher()
-                              .Add(PlanKey(slices, work.spec, work.scalars, record.buffers, chip))
+                              .Add(PlanKeyOf(PlanKey(slices, work.spec, work.scalars, record.buffers, chip), record.buffers))
                               .Add(whole.host_files.at(whole.host_main))
                               .Finish();
   if (const auto found = launches_notes_.find(key); found != launches_notes_.end()) return found->second;
@@ -342,7 +355,7 @@ Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::C
     if (refused->check == core::Check::kHostCompile) return PrepareOutcome(core::CompileFailed{refused->reason});
     return PrepareOutcome(*refused);
   }
-  auto& [plan, uses, compared, decisions, host_us] = std::get<source::Recorded>(recorded);
+  auto& [plan, uses, compared, decisions, host_us, _] = std::get<source::Recorded>(recorded);
   WW_TRY(core::ValidatePlan(plan));
   uses.insert(slices.build_dependence.begin(), slices.build_dependence.end());
   seconds["record"] += watch.Lap();

@@ -76,6 +76,7 @@ report::Explanation Everywhere(const std::string& text, bool modelled) {
   e.before_us = 10;
   e.after_us = 5;
   e.counts.rounds = 3;
+  e.models.questions = 1;
   for (int i = 0; i < 70; ++i) {
     report::CaseRow row;
     row.name = text;
@@ -90,6 +91,8 @@ report::Explanation Everywhere(const std::string& text, bool modelled) {
     e.review.push_back(text);
     e.not_tested.push_back(text);
     e.relaxations.push_back(text);
+    e.conversation.push_back(text);
+    e.models.names.push_back(text);
     e.preconditions.push_back(text);
     e.check_table.push_back({text, text, i % 2 == 0, text});
     report::AttemptRow attempt{.round = i / 3, .id = text, .parent = text, .method = text, .parameters = text};
@@ -116,7 +119,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
   const report::Explanation e = Everywhere(text, size % 2 == 0);
   report::Provenance p;
-  p.branch = p.base_branch = p.driver = p.device_uuid = p.model = p.details_url = text;
+  p.branch = p.base_branch = p.driver = p.device_uuid = p.details_url = text;
   const report::PullRequestText pull_request = report::RenderPullRequest(e, p);
   Require(base::CodePoints(pull_request.body) <= report::kMaxBodyCharacters);
   Require(base::CodePoints(pull_request.title) <= 72 && pull_request.title.find('\n') == std::string::npos &&

@@ -115,6 +115,27 @@ TEST_F(WorkerTest, ARepeatedSourceCostsOnlyItsRun) {
   EXPECT_LT(fresh.seconds.at("compile"), 0.2);
 }
 
+TEST_F(WorkerTest, OtherContentsAreRecordedAnewWhereTheLauncherReadsThem) {
+  std::string reads = kSource;
+  const std::string old = "scale_kernel<<<(n + 127) / 128";
+  reads.replace(reads.find(old), old.size(),
+                "float first; cudaMemcpy(&first, in, 4, cudaMemcpyDeviceToHost);\n"
+                "  scale_kernel<<<(n + 127) / 128 + (first > 8 ? 1 : 0)");
+  for (const bool read : {false, true}) {
+    core::ExecuteRequest request = Request(read ? reads : kSource, 290);
+    const auto first = std::get<core::Executed>(Execute(request));
+    std::vector<std::byte> content = request.buffers[1].bytes.Copy();
+    const float nine = 9;
+    std::memcpy(content.data(), &nine, sizeof nine);
+    request.buffers[1].bytes = std::move(content);
+    const auto second = std::get<core::Executed>(Execute(request));
+    EXPECT_EQ(second.plan_digest != first.plan_digest, read);
+    if (!read) {
+      EXPECT_LT(second.seconds.at("record"), 0.01);
+    }
+  }
+}
+
 TEST_F(WorkerTest, AnEditedHeaderIsANewSource) {
   ASSERT_TRUE(base::WriteFileAtomically(folder_->path() / "src/scale.cuh", "#pragma once\n#define kScale 3.0f\n"));
   const auto executed = std::get<core::Executed>(Execute(Request(kSource)));
