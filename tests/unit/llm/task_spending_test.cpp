@@ -19,6 +19,7 @@ memory::StepView Taken(int round) {
   memory::StepView step;
   step.record.kind = memory::StepKind::kAccept;
   step.record.round = round;
+  step.record.candidate = "version " + std::to_string(round);
   return step;
 }
 llm::Answer Costs(std::optional<llm::Nanodollars> cost, int64_t requests = 1) {

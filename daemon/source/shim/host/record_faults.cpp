@@ -7,6 +7,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+extern "C" const char __executable_start, etext;  // of the linker: around the program's code
+
 namespace ww {
 namespace {
 
@@ -19,15 +21,20 @@ struct Pages {
   uint64_t bytes;
 };
 
-// Return addresses by frame pointers (the host slice is built with them), for addr2line.
+// Return addresses by frame pointers (the host slice is built with them), for addr2line. Where a leaf was called, the
+// word on top of the stack is one; else it may be anything.
 std::string CallStack(const ucontext_t* context) {
   std::string list = Number(context->uc_mcontext.gregs[REG_RIP]);
+  const auto add = [&](uint64_t word) {
+    const bool code = word >= reinterpret_cast<uint64_t>(&__executable_start) && word < reinterpret_cast<uint64_t>(&etext);
+    if (code) list += "," + Number(static_cast<long long>(word));
+  };
   const uint64_t sp = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RSP]);
   uint64_t frame = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RBP]);
-  list += "," + Number(*reinterpret_cast<const long long*>(sp));
+  add(*reinterpret_cast<const uint64_t*>(sp));
   for (int depth = 0; depth < 12 && frame > sp && frame < sp + (8u << 20) && frame % 8 == 0; ++depth) {
     const uint64_t* words = reinterpret_cast<const uint64_t*>(frame);
-    list += "," + Number(static_cast<long long>(words[1]));
+    add(words[1]);
     if (words[0] <= frame) break;
     frame = words[0];
   }
