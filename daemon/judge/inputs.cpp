@@ -145,7 +145,10 @@ Result<std::vector<core::BufferContent>> Make(const core::KernelSpec& spec, cons
     core::BufferContent content;
     content.name = argument.name;
     const uint64_t tile_bytes = tile * core::SizeOf(buffer->dtype);
-    if (tile > 0 && bytes > tile_bytes) content.repeated_bytes = bytes;
+    if (tile > 0 && bytes > tile_bytes) {
+      content.repeated_bytes = bytes;
+      content.read_only = buffer->role == core::Role::kIn;  // what was touched of it is of no interest
+    }
     base::ByteVector values(content.repeated_bytes > 0 ? tile_bytes : bytes);
     const uint64_t stream = buffers.size() + 1;
     if (IsFilled(*buffer)) {

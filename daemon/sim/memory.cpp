@@ -22,7 +22,8 @@ constexpr uint64_t kGuardGap = 64 * 1024;
 constexpr uint64_t kLeastScattered = 0x7000'0000'0000, kScatteredUnits = 1ull << 34, kScatteredUnit = 512;
 constexpr uint64_t kPage = 2ull << 20, kGapUnits = 1ull << 15, kWindowShifts = 0x60'0000, kWindowUnit = 1ull << 24;
 constexpr uint64_t kTotalLimit = 64ull << 30, kSparseLimit = 512ull << 30;
-constexpr uint64_t kMadeBytes = 64;  // at once, of a content that is made where it is touched
+// At once, of a content that is made where it is touched: of inputs a page, and many where the one before was read.
+constexpr uint64_t kMadeBytes = 64, kPageBytes = 4096, kStreamBytes = 64 * 1024;
 
 // The bytes [at, at + bytes) of a content that is repeated without end.
 void CopyRepeated(std::span<const std::byte> content, uint64_t at, uint64_t bytes, std::byte* to) {
@@ -37,11 +38,36 @@ void CopyRepeated(std::span<const std::byte> content, uint64_t at, uint64_t byte
   }
 }
 
+// A fault for each page of a long row would take longer than its simulation. Only advice: what it does not bring in is
+// brought in by touching it.
+void BringIn(void* memory, uint64_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  const uint64_t begin = reinterpret_cast<uint64_t>(memory) / kPageBytes * kPageBytes;
+  const uint64_t end = AlignUp(reinterpret_cast<uint64_t>(memory) + bytes, kPageBytes);
+  (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_POPULATE_WRITE);
+#endif
+}
+
+// Nobody writes inputs, and nobody is told what was touched of them.
+void MakeInput(const Allocation& allocation, uint64_t offset, uint64_t bytes) {
+  const uint64_t at = offset / kPageBytes * kPageBytes;
+  const bool streamed = at > 0 && allocation.written[at - 1] != 0;
+  const uint64_t wanted = AlignUp(offset + bytes, kPageBytes);
+  const uint64_t made = std::min(allocation.bytes, streamed ? std::max(wanted, at + kStreamBytes) : wanted) - at;
+  if (streamed) {
+    BringIn(allocation.data + at, made);
+    BringIn(allocation.written + at, made);
+  }
+  CopyRepeated(allocation.content, at, made, allocation.data + at);
+  std::memset(allocation.written + at, 0xff, made);
+}
+
 // Neighbouring threads ask for the same bytes one after the other: the first of them makes them.
 void MakeContent(const Allocation& allocation, uint64_t offset, uint64_t bytes) {
   const auto has_value = [](uint8_t written) { return written != 0; };
   const uint8_t* asked = allocation.written + offset;
   if (std::all_of(asked, asked + bytes, has_value)) return;
+  if (allocation.read_only) return MakeInput(allocation, offset, bytes);
   const uint64_t last = std::min(allocation.bytes, AlignUp(offset + bytes, kMadeBytes));
   for (uint64_t at = offset / kMadeBytes * kMadeBytes; at < last; at += kMadeBytes) {
     const uint64_t made = std::min(kMadeBytes, last - at);

@@ -42,9 +42,6 @@ namespace warpwright::sim::v3 {
 // The same of memory that outlives a call, where what the call found counts.
 [[gnu::noinline]] inline uint32_t FirstWithoutValue(const Allocation& m, uint64_t offset, const int64_t* delta,
                                                     uint32_t mask, uint32_t element, uint32_t bytes) {
-  // Most of what is read has been written or noted before.
-  if (m.content.empty() && element < 8 && FirstUnwritten(m.written + offset, delta, mask, element, bytes) == kLanes)
-    return kLanes;
   for (uint32_t l = 0; l < kLanes; ++l)
     if (mask >> l & 1) NoteFound(m, offset + static_cast<uint64_t>(delta[l]), bytes);
   return FirstUnwritten(m.written + offset, delta, mask, element, bytes);
