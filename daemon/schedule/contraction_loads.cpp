@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "core/polynomial.h"
 #include "schedule/tensor_cores.h"
@@ -95,6 +96,24 @@ bool AlwaysHolds(const Problem& problem, const std::string& tensor, const std::s
       if (const std::string known = fmt::format("{} % {} == 0", name, width); divisor % width == 0 && rest == known)
         rest.clear();
   return rest.empty();
+}
+
+bool NeverHolds(const Problem& problem, std::string_view condition) {
+  constexpr std::string_view kAnd = " && ", kIs = " == 0", kRemainder = " % ";
+  while (!condition.empty() && !problem.input.cases.empty()) {
+    const std::string_view part = condition.substr(0, condition.find(kAnd));
+    condition.remove_prefix(std::min(condition.size(), part.size() + kAnd.size()));
+    const size_t remainder = part.rfind(kRemainder);
+    if (remainder == std::string_view::npos || !part.ends_with(kIs)) continue;
+    int64_t divisor = 0;
+    const char* const end = part.data() + part.size() - kIs.size();
+    const auto read = std::from_chars(part.data() + remainder + kRemainder.size(), end, divisor);
+    const auto size = core::Size::Parse(std::string(part.substr(0, remainder)));
+    if (read.ptr != end || divisor < 1 || !size) continue;
+    const auto holds = [&](const core::ScheduledCase& c) { return ValueIn(*size, c).value_or(0) % divisor == 0; };
+    if (std::none_of(problem.input.cases.begin(), problem.input.cases.end(), holds)) return true;
+  }
+  return false;
 }
 
 std::string FactorLoads::AddressCondition() const {

@@ -26,6 +26,8 @@ std::optional<GroupAccess> GroupAccessOf(const FlatOffset& offset, const std::ve
 // Whether the condition holds at all sizes at which the launcher takes new kernels: what is left to ask of an argument
 // is its address, and the launcher can do that as well.
 bool AlwaysHolds(const Problem& problem, const std::string& tensor, const std::string& condition);
+// Whether it holds in none of the cases that schedules are chosen for: what it guards would never run.
+bool NeverHolds(const Problem& problem, std::string_view condition);
 // Of several axes that are one in memory: the last one's variable stands for the flattened index.
 std::optional<FlatOffset> Flattened(const FlatOffset& offset, const std::vector<Axis>& axes);
 

@@ -21,6 +21,15 @@ int64_t TilesOf(const std::vector<Axis>& axes, int tile, const core::ScheduledCa
   return (ValueIn(ProductOf(axes), c).value_or(0) + tile - 1) / tile;
 }
 
+// Elements of the array, or of the argument, in a case.
+int64_t RoomIn(const Problem& problem, const Partials& storage, const core::ScheduledCase& c) {
+  if (!storage.argument) return kPartials;
+  for (const core::Argument& argument : problem.input.spec.args)
+    if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind); buffer && argument.name == storage.name)
+      return ValueIn(Product(buffer->shape), c).value_or(0);
+  return 0;
+}
+
 }  // namespace
 
 std::optional<SumParts> SumPartsOf(const Problem& problem, const Group& group, const ContractionGroup& contraction,
@@ -39,6 +48,8 @@ std::optional<SumParts> SumPartsOf(const Problem& problem, const Group& group, c
   SumParts parts{.plan = std::move(std::get<RowPlan>(rows)), .blocks = shape.blocks * multiprocessors};
   if (parts.plan.passes.size() != 1) return std::nullopt;
   parts.storage = PartialsFor(problem, kLeastScratch, problem.real());
+  const auto results = ValueIn(Product(problem.stage(contraction.stage).extents), heaviest);
+  if (!results || 2 * *results > RoomIn(problem, parts.storage, heaviest)) return std::nullopt;
   return parts;
 }
 

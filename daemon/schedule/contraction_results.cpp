@@ -134,6 +134,7 @@ void ResultStores::ChooseAccess() {
     if (access->condition.find(extent) == std::string::npos)
       access->condition = access->condition.empty() ? extent : extent + " && " + access->condition;
   }
+  if (NeverHolds(problem_, access->condition)) return;
   group_condition_ = access->condition;
   aligned_ = names_.Take(stage.name + "_aligned");
 }
@@ -374,7 +375,8 @@ void ResultStores::Write(Lines& body) {
     AddBroken(body, fmt::format("const bool {} = {}{};", aligned_,
                                 group_condition_->empty() ? "" : *group_condition_ + " && ",
                                 AlignedAddress(stage.name, bytes)));
-  ForResults(body, Loops::kUnrolled, [&] { WriteGroup(body); }, single);
+  ForResults(
+      body, Loops::kUnrolled, [&] { WriteGroup(body); }, single);
 }
 
 }  // namespace warpwright::schedule

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "schedule/flat_sums.h"
+#include "schedule/joined_sums.h"
 #include "schedule/nested_sums.h"
 #include "schedule/phases.h"
 #include "schedule/short_terms.h"
@@ -157,12 +158,21 @@ EmissionOutcome EmitAll(const Problem& problem, const core::Computation& computa
 }  // namespace
 
 CodeOutcome Emit(const Problem& problem, const Schedule& asked, const ParameterValues& parameters, TakenNames& names) {
-  Choice choice{asked, parameters, names};
-  EmissionOutcome outcome =
-      EmitAll(problem, WithFlatSums(WithNestedSums(WithShortTerms(problem.input.computation))), choice);
-  if (IsUsed(outcome)) return std::move(std::get<Emission>(outcome).code);
-  const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome);
-  return choice.refused.value_or(refusal ? *refusal : Refuse("nothing is computed"));
+  const core::Computation apart = WithNestedSums(WithShortTerms(problem.input.computation));
+  const core::Computation joined = WithJoinedSums(apart);
+  std::optional<core::RewriteRefusal> refused;
+  // What can only be written with its sums apart is written so.
+  for (const core::Computation* form : {&joined, &apart}) {
+    if (form == &apart && joined == apart) break;
+    names = {};
+    Choice choice{asked, parameters, names};
+    EmissionOutcome outcome = EmitAll(problem, WithFlatSums(*form), choice);
+    if (IsUsed(outcome)) return std::move(std::get<Emission>(outcome).code);
+    if (refused) break;
+    const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome);
+    refused = choice.refused.value_or(refusal ? *refusal : Refuse("nothing is computed"));
+  }
+  return *refused;
 }
 
 }  // namespace warpwright::schedule

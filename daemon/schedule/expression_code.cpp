@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/affine.h"
+#include "core/polynomial.h"
 #include "schedule/expression_piece.h"
 #include "schedule/reduction_code.h"
 
@@ -74,6 +75,25 @@ ExpressionCode::ExpressionCode(const Problem& problem, const core::Stage& stage,
     });
   }
 }
+
+namespace {
+
+// Of a size as a number: the square of a length need not be one that 32 bits hold, where no tensor has so many
+// elements.
+std::string NumberText(const Problem& problem, const core::Size& size) {
+  const std::string text = SizeText(size);
+  const core::Polynomial number = core::Polynomial::Of(size);
+  const bool product = number.valid() && number.terms().size() == 1 && number.terms().begin()->first.size() > 1;
+  const size_t times = text.find(" * ");
+  if (!product || times == std::string::npos || text.find_first_of("()/") != std::string::npos) return text;
+  const bool of_tensor = std::any_of(problem.form.tensors.begin(), problem.form.tensors.end(), [&](const auto& tensor) {
+    return core::Polynomial::Of(Product(tensor.shape)).DividedBy(number).has_value();
+  });
+  if (of_tensor && !problem.wide) return text;
+  return fmt::format("static_cast<long long>({}){}", text.substr(0, times), text.substr(times));
+}
+
+}  // namespace
 
 std::string ExpressionCode::IntegerType() const {
   for (const core::Node& node : stage_.nodes) {
@@ -210,7 +230,7 @@ ExpressionCode::Piece ExpressionCode::Written(NodeId node, ValueType wanted) {
                  const bool narrows = parameter && parameter->dtype == core::DType::kF64 && !problem_.in_double;
                  return Piece{narrows ? fmt::format("static_cast<float>({})", scalar.name) : scalar.name};
                },
-               [&](const core::SizeValue& size) { return Piece{Parenthesized(SizeText(size.size))}; },
+               [&](const core::SizeValue& size) { return Piece{Parenthesized(NumberText(problem_, size.size))}; },
                [&](const core::IndexValue& value) {
                  return Piece{Parenthesized(PositionText(value.index, scope_.variables))};
                },

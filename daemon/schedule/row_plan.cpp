@@ -10,15 +10,15 @@ namespace warpwright::schedule {
 namespace {
 
 using core::VariableId;
-using Renaming = std::map<VariableId, VariableId>;
+using NewVariables = std::map<VariableId, VariableId>;
 
-void Rename(core::Affine& position, const Renaming& renaming) {
+void Rename(core::Affine& position, const NewVariables& renaming) {
   for (auto& term : position.terms) term.variable = renaming.at(term.variable);
   std::stable_sort(position.terms.begin(), position.terms.end(),
                    [](const auto& a, const auto& b) { return a.variable < b.variable; });
 }
 
-core::Stage Renamed(core::Stage stage, const Renaming& renaming) {
+core::Stage Renamed(core::Stage stage, const NewVariables& renaming) {
   for (auto& node : stage.nodes) {
     core::ForEachPosition(node, [&](core::Affine& position) { Rename(position, renaming); });
     if (auto* reduce = std::get_if<core::Reduce>(&node))
@@ -94,7 +94,7 @@ class Planner {
     RowVariables rows;
     if (stage.extents.size() != plan_.rows.size()) return Fail("statistics are of different rows");
     if (!FindRows(stage, rows, statistic.depth)) return false;
-    Renaming renaming;
+    NewVariables renaming;
     for (VariableId v = 0; v < stage.extents.size(); ++v) {
       const auto known = std::find(rows.begin(), rows.end(), std::optional<VariableId>(v));
       const size_t axis = known == rows.end() ? v : static_cast<size_t>(known - rows.begin());
@@ -138,7 +138,7 @@ class Planner {
     RowVariables rows;
     size_t depth = 0;
     if (!FindRows(stage, rows, depth)) return false;
-    Renaming renaming;
+    NewVariables renaming;
     for (size_t d = 0; d < rows.size(); ++d) {
       if (!rows[d]) return Fail("an output has no row of its own");
       if (!Equal(stage.extents[*rows[d]], plan_.rows[d])) return Fail("an output has other rows than the statistics");
@@ -148,7 +148,7 @@ class Planner {
   }
 
   // `renaming`: of the rows' variables.
-  bool AddMember(const core::Stage& stage, Renaming renaming, size_t depth) {
+  bool AddMember(const core::Stage& stage, NewVariables renaming, size_t depth) {
     outputs_.emplace_back(&stage, renaming);
     RowMember member;
     for (VariableId v = 0; v < stage.extents.size(); ++v) {
@@ -236,8 +236,8 @@ class Planner {
   const Group& group_;
   RowPlan plan_;
   std::map<std::string, Statistic> statistics_;
-  std::vector<std::pair<const core::Stage*, Renaming>> outputs_;  // and which of their variables are rows
-  std::vector<size_t> depths_;                                    // by member
+  std::vector<std::pair<const core::Stage*, NewVariables>> outputs_;  // and which of their variables are rows
+  std::vector<size_t> depths_;                                        // by member
   std::optional<core::RewriteRefusal> refusal_;
 };
 

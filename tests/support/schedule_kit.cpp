@@ -250,7 +250,9 @@ class Runner {
 schedule::Problem ProblemOf(const core::Computation& form, const SizeNumbers& sizes, const std::string& entry) {
   schedule::Problem problem;
   problem.input.computation = form;
-  problem.input.cases = {{sizes, 1}};
+  auto even = sizes;  // sizes for which vectors of two to eight are aligned: what they take is written as well
+  for (auto& [name, size] : even) size = (size + 7) / 8 * 8;
+  problem.input.cases = {{sizes, 1}, {even, 0}};
   problem.input.chip.multiprocessors = 132;
   problem.input.chip.arch = "sm_90";
   problem.form = schedule::Fused(form);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "schedule/emission.h"
+#include "schedule/joined_sums.h"
 #include "schedule/nested_sums.h"
 #include "schedule/phases.h"
 #include "schedule/schedules.h"
@@ -56,6 +57,25 @@ core::Computation LinearSoftmax(core::DType dtype = core::DType::kF32, std::vect
   y.Divide({shifted(y), y.ReadStage("t2", {V(0)})});
   more.insert(more.begin(), {Input("bias", {"N"}), Output("y", {"M", "N"}, dtype)});
   return FormOf(OfLinear(std::move(more)), {Linear(), t1, t2, y});
+}
+
+// A linear layer with a bias and what norms make of its rows, as lifting has it: the mean is made of two sums.
+core::Computation BiasedNorm() {
+  StageBuilder t1("t1", {"M"}), t2("t2", {}), t3("t3", {"M"}), y("y", {"M", "N"});
+  t1.Reduce(ReduceOp::kSum, {{1, "K"}, {2, "N"}}, t1.Product({t1.Read("x", {V(0), V(1)}), t1.Read("w", {V(2), V(1)})}));
+  t2.Reduce(ReduceOp::kSum, {{0, "N"}}, t2.Read("bias", {V(0)}));
+  const auto biased = [](StageBuilder& stage) -> StageBuilder::Id {
+    return stage.Sum({stage.ReadStage("t0", {V(0), V(1)}), stage.Read("bias", {V(1)})});
+  };
+  const auto term = biased(t3);
+  t3.Reduce(ReduceOp::kSum, {{1, "N"}}, t3.Product({term, term}));
+  y.Output();
+  const auto scale = y.Apply(Function::kRsqrt, {y.Divide({y.ReadStage("t3", {V(0)}), y.OfSize("N")})});
+  const auto part = [&](const char* stage, std::vector<core::Coordinate> at) {
+    return y.Minus(y.Divide({y.ReadStage(stage, std::move(at)), y.OfSize("N")}));
+  };
+  y.Product({scale, y.Sum({biased(y), part("t1", {V(0)}), part("t2", {})})});
+  return FormOf(OfLinear({Input("bias", {"N"}), Output("y", {"M", "N"})}), {Linear(), t1, t2, t3, y});
 }
 
 // The mean over groups of G neighbours subtracted, as lifting has it: with the sum of sums in one. `s` is scratch.
@@ -207,6 +227,7 @@ std::vector<Chain> Chains() {
        {"s"},
        {"M * N <= 262144"}},
       {"SpacedTaps", SpacedTaps(), {{"K", 5}, {"L", 23}, {"C", 4}}, schedule::TilesSchedule(), 1},
+      {"BiasedNorm", BiasedNorm(), {{"M", 5}, {"N", 37}, {"K", 19}}, schedule::RowsSchedule(), 2},
       {"PooledProduct", PooledProduct(), {{"M", 5}, {"N", 37}, {"K", 19}}, schedule::TilesSchedule(), 2, {"s"}},
       {"Attention",
        Attention(false),
@@ -299,6 +320,17 @@ TEST_P(Phases, ComputeWhatTheFormSays) {
   for (size_t at = code.launch.find("<<<"); at != std::string::npos; at = code.launch.find("<<<", at + 1)) ++kernels;
   EXPECT_GE(kernels, row.kernels) << code.launch;
   if (row.golden != nullptr) ExpectGolden(std::string("schedules/") + row.golden, code.kernels + "\n" + code.launch);
+}
+
+// One pass over the rows, and one kernel for them.
+TEST(Sums, OverTheSameTermsAreOne) {
+  const core::Computation form = schedule::WithJoinedSums(schedule::WithNestedSums(BiasedNorm()));
+  ASSERT_TRUE(core::Validate(form));
+  for (const char* gone : {"t1", "t2"}) EXPECT_EQ(form.FindStage(gone), nullptr) << gone;
+  const core::Stage* joined = form.FindStage("t1_and_t2");
+  ASSERT_NE(joined, nullptr);
+  EXPECT_TRUE(schedule::ReadsTensor(*joined, "t0", true));
+  EXPECT_TRUE(schedule::ReadsTensor(*joined, "bias", false));
 }
 
 TEST(Terms, OfWhichFewCountAreThese) {
