@@ -22,6 +22,8 @@
 //    allowed beside it; in f32 at least 8 ulps; where B is 0 and nothing is rounded, nothing. Over the whole output (64
 //    and more elements): rms(e/B) <= 2 times the largest of the original and the honest runs, plus (eps |t| + B') / B,
 //    of 16-bit outputs at most that largest again, and no bias, as below.
+//    Where B is infinite (a variance as the difference of two large numbers, under inputs far from zero) and most of
+//    the original's values are not near t, they are noise: nothing is compared there, but under the case's own inputs.
 //  - Accuracy budget, if a float64 shadow of the original gives the truth t. The original's own error sets the scale:
 //    |a - t| <= max(4 E, U ulp(t), 2 eps_acc * rms(row), 8 S rms(row), C) with E the original's largest error in the
 //    row, or its usual share of a row's magnitude where it is less by chance; S what 16-bit outputs of it are off
@@ -151,6 +153,7 @@ class Comparator {
   // kNear: of an output that is no farther from the truth than the original.
   enum class Allowance : uint8_t { kUsual, kNear };
   void Measure();
+  void MeasureNoise();
   void MeasureNarrowSums();
   bool UsesTruth(size_t index) const;
   bool UsesBound(size_t index) const;
@@ -179,6 +182,7 @@ class Comparator {
   double rtol_ = 0, row_factor_ = 0, epsilon_accumulate_ = 0,
          row_share_ = 0;  // of the fallback table, including leniency and tightening
   bool budget_ = false;
+  bool noise_ = false;       // what has an infinite bound is not compared
   double narrow_error_ = 0;  // of sums in 16 bits, for elements whose truth is not known
   bool measured_ = true;     // rows, and errors without regard to bounds
   size_t count_ = 0, group_size_ = 1;

@@ -14,6 +14,7 @@
 #include "judge/generated_shapes.h"
 #include "judge/in_place.h"
 #include "judge/judge_state.h"
+#include "judge/lift_shapes.h"
 #include "judge/run_checks.h"
 #include "judge/state_check.h"
 #include "judge/timing.h"
@@ -437,9 +438,12 @@ Status CandidateEvaluation::SimulateCases(const core::Case& small) {
       // A path for what is not aligned may be the only one there: callers have it with the sizes that count, too.
       (void)SimulateForLines({.c = *verified.c, .seed = state_.options.seed, .pointers = pointers});
     }
-  for (core::Case& odd : OddShapes(state_.spec, small, secret_, VerificationLevel::kFull)) {
+  std::vector<core::Case> others = SmallCasesLikeTimed(state_.spec);
+  for (core::Case& odd : OddShapes(state_.spec, small, secret_, VerificationLevel::kFull))
+    others.push_back(std::move(odd));
+  for (core::Case& other : others) {
     if (runs_.added().complete()) break;
-    const Trial trial{.check = core::Check::kOddShape, .c = std::move(odd), .seed = secret_};
+    const Trial trial{.check = core::Check::kOddShape, .c = std::move(other), .seed = secret_};
     (void)SimulateForLines(trial);  // the manifest may not allow the sizes
   }
   return {};
@@ -469,8 +473,12 @@ Result<Failure> CandidateEvaluation::DeadCode(const core::Case& small) {
       return Failure();
     }
   } else if (!added.complete() && effort_ == VerificationLevel::kQuick) {
-    WW_ASSIGN(Failure failure, shapes_.Odd(small, VerificationLevel::kFull));
+    WW_ASSIGN(Failure failure, shapes_.LikeTimed());
     if (failure) return failure;
+    if (!added.complete()) {
+      WW_ASSIGN(failure, shapes_.Odd(small, VerificationLevel::kFull));
+      if (failure) return failure;
+    }
   }
   SimulateSpecialInputs();
   if (!added.known()) return Failure();
@@ -534,6 +542,8 @@ Result<core::Verdict> CandidateEvaluation::Run() {
   WW_ASSIGN(Failure failure, shapes_.Odd(reduced ? *reduced : cheapest, effort_));
   if (failure) return *failure;
   if (effort_ == VerificationLevel::kFull) {
+    WW_ASSIGN(failure, shapes_.LikeTimed());
+    if (failure) return *failure;
     WW_ASSIGN(const auto inputs, state_.oracle.InputsOf(state_.verified[large].own));
     WW_ASSIGN(failure, CheckVisibility(state_, runs_, state_.verified[large].own, *inputs));
     if (failure) return *failure;

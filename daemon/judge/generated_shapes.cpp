@@ -7,6 +7,7 @@
 
 #include "base/random.h"
 #include "core/typed_values.h"
+#include "judge/lift_shapes.h"
 
 namespace warpwright::judge {
 namespace {
@@ -171,6 +172,18 @@ Result<Failure> GeneratedShapes::Odd(const core::Case& c, VerificationLevel effo
       trial.bare = true;
       WW_ASSIGN(failure, TryShape(trial, budget));
     }
+    if (failure) return failure;
+  }
+  return Failure();
+}
+
+Result<Failure> GeneratedShapes::LikeTimed() {
+  const base::CounterRandom seeds(secret_, 85);
+  uint64_t index = 0;
+  for (core::Case& small : SmallCasesLikeTimed(state_.spec)) {
+    const Budget budget = OddBudget(small);
+    const Trial trial{.check = core::Check::kOddShape, .c = std::move(small), .seed = seeds.Bits(index++)};
+    WW_ASSIGN(Failure failure, TryShape(trial, budget));
     if (failure) return failure;
   }
   return Failure();

@@ -298,6 +298,18 @@ bool HasSingleOfSeveral(const core::KernelSpec& spec, const core::Case& c) {
   });
 }
 
+constexpr uint64_t kTraced = 20'000;  // elements
+
+std::vector<Scalars> LikeTimed(const core::KernelSpec& spec, const SizeRelations& relations) {
+  if (spec.cases.empty() || ElementsOf(spec, TimedCase(spec).scalars) <= kTraced) return {};
+  std::vector<Scalars> shapes = ShapesLike(spec, TimedCase(spec), relations);
+  for (Scalars& scalars : shapes) {
+    KeepMultiples(spec, relations, scalars);
+    relations.Follow(scalars);
+  }
+  return shapes;
+}
+
 std::vector<Scalars> ChooseShapes(const core::KernelSpec& spec, size_t count) {
   std::vector<Scalars> shapes;
   std::set<Sizes> seen;
@@ -310,7 +322,6 @@ std::vector<Scalars> ChooseShapes(const core::KernelSpec& spec, size_t count) {
   std::stable_sort(cases.begin(), cases.end(), [&](const core::Case* a, const core::Case* b) {
     return ElementsOf(spec, a->scalars) < ElementsOf(spec, b->scalars);
   });
-  constexpr uint64_t kTraced = 20'000;  // elements
   constexpr size_t kOfOneSize = 4;
   constexpr size_t kFew = 6;  // where all sizes are small, shrinking gives nothing new
   std::vector<const core::Case*> small;
@@ -320,13 +331,7 @@ std::vector<Scalars> ChooseShapes(const core::KernelSpec& spec, size_t count) {
     add(c->scalars);
   }
   const SizeRelations relations = SizeRelations::Of(spec);
-  std::vector<Scalars> like_timed;
-  if (!spec.cases.empty() && ElementsOf(spec, TimedCase(spec).scalars) > kTraced)
-    like_timed = ShapesLike(spec, TimedCase(spec), relations);
-  for (Scalars& scalars : like_timed) {
-    KeepMultiples(spec, relations, scalars);
-    relations.Follow(scalars);
-  }
+  const std::vector<Scalars> like_timed = LikeTimed(spec, relations);
   if (!cases.empty()) {
     // The windows of every case, over shrunk extents.
     std::vector<Scalars> bases;
@@ -411,6 +416,21 @@ Result<std::vector<core::BufferContent>> MakeContents(const core::KernelSpec& sp
 }
 
 }  // namespace
+
+std::vector<core::Case> SmallCasesLikeTimed(const core::KernelSpec& spec) {
+  std::vector<core::Case> cases;
+  for (const Scalars& scalars : LikeTimed(spec, SizeRelations::Of(spec))) {
+    core::Case small = TimedCase(spec);
+    std::string sizes;
+    for (const auto& [name, value] : scalars)
+      if (value != small.scalars[name])
+        sizes += (sizes.empty() ? "" : ",") + fmt::format("{}={}", name, std::get<int64_t>(value));
+    small.name = fmt::format("{} (odd shape of {})", sizes, small.name);
+    small.scalars = scalars;
+    cases.push_back(std::move(small));
+  }
+  return cases;
+}
 
 std::vector<core::LiftShape> MakeLiftShapes(const core::KernelSpec& spec, size_t count, uint64_t limit_bytes) {
   std::vector<core::LiftShape> shapes;

@@ -16,6 +16,10 @@
 
 namespace warpwright::judge {
 
+// Small cases with the taps, strides and flags of the one whose time counts, where that is no small one and others have
+// other ones: what is written for these alone runs in none of the declared cases that are verified.
+std::vector<core::Case> SmallCasesLikeTimed(const core::KernelSpec& spec);
+
 // In the order in which they should be tried; at most `count` for all that code may ask for, and after them a few that
 // are `even`, and some that are `apart` (core/lifting.h). Shapes of more than `limit_bytes` are left out. Integers
 // lie within the manifest's bounds; numbers are no special values.

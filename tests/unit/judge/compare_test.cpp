@@ -332,6 +332,34 @@ TEST(Compare, SumsThatOverflowOnTheirWayMayBeRight) {
   }
 }
 
+// A variance as the difference of two large numbers, under inputs far from zero.
+TEST(Compare, NoiseIsNotCompared) {
+  const struct {
+    const char* name;
+    double original, bound;
+    bool own_inputs;
+    double actual;
+    bool accepted;
+  } rows[] = {
+      {"noise", 90, kInf, false, 5000, true},
+      {"noise that is no number", 90, kInf, false, kNaN, false},
+      {"of the case's own inputs", 90, kInf, true, 5000, false},
+      {"an original that is right", 100, kInf, false, 5000, false},
+      {"what is bounded", 100.001, 0.01, false, 5000, false},
+  };
+  for (const auto& row : rows) {
+    const std::vector<double> original(128, row.original), actual(128, row.actual);
+    judge::OutputReference reference{.bytes = Pack(core::DType::kF32, original)};
+    reference.truth.assign(original.size(), 100);
+    reference.bound.assign(original.size(), row.bound);
+    reference.bound[0] = kInf;
+    reference.source = judge::TruthSource::kForm;
+    reference.own_inputs = row.own_inputs;
+    const judge::Comparator comparator({"out", core::DType::kF32, {128}, 16}, reference, {});
+    EXPECT_EQ(comparator.Accepts(Pack(core::DType::kF32, actual)), row.accepted) << row.name;
+  }
+}
+
 TEST(Compare, AccumulationIsEstimatedFromTheShapes) {
   const core::KernelSpec sum = RowSumSpec(core::DType::kF32, 10, 300);
   EXPECT_EQ(judge::EstimateAccumulation(sum, sum.cases[0], sum.args[0]), 300);

@@ -26,7 +26,8 @@ struct Pages {
 std::string CallStack(const ucontext_t* context) {
   std::string list = Number(context->uc_mcontext.gregs[REG_RIP]);
   const auto add = [&](uint64_t word) {
-    const bool code = word >= reinterpret_cast<uint64_t>(&__executable_start) && word < reinterpret_cast<uint64_t>(&etext);
+    const bool code =
+        word >= reinterpret_cast<uint64_t>(&__executable_start) && word < reinterpret_cast<uint64_t>(&etext);
     if (code) list += "," + Number(static_cast<long long>(word));
   };
   const uint64_t sp = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RSP]);
@@ -93,7 +94,7 @@ void InstallFaultHandlers() {
   alternative.ss_sp = stack;
   alternative.ss_size = sizeof(stack);
   sigaltstack(&alternative, nullptr);
-  struct sigaction action{};
+  struct sigaction action {};
   action.sa_sigaction = OnFault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (const int signal_number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(signal_number, &action, nullptr);
