@@ -1,5 +1,7 @@
 #include "judge/lift_shapes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
