@@ -375,8 +375,7 @@ void ResultStores::Write(Lines& body) {
     AddBroken(body, fmt::format("const bool {} = {}{};", aligned_,
                                 group_condition_->empty() ? "" : *group_condition_ + " && ",
                                 AlignedAddress(stage.name, bytes)));
-  ForResults(
-      body, Loops::kUnrolled, [&] { WriteGroup(body); }, single);
+  ForResults(body, Loops::kUnrolled, [&] { WriteGroup(body); }, single);
 }
 
 }  // namespace warpwright::schedule

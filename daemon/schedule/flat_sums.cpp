@@ -9,6 +9,7 @@
 #include "core/affine.h"
 #include "core/computation_walk.h"
 #include "core/polynomial.h"
+#include "schedule/problem.h"
 
 namespace warpwright::schedule {
 namespace {
@@ -19,10 +20,8 @@ using core::VariableId;
 
 // The sum that is all of a stage.
 const core::Reduce* PlainSumOf(const Stage& stage) {
-  const auto* reduce = stage.nodes.empty() ? nullptr : std::get_if<core::Reduce>(&stage.nodes.back());
-  const bool plain = reduce != nullptr && reduce->op == core::ReduceOp::kSum && reduce->guards.empty() &&
-                     stage.domain.empty() && stage.at.empty();
-  if (!plain) return nullptr;
+  const core::Reduce* reduce = RootSumOf(stage);
+  if (reduce == nullptr || !reduce->guards.empty() || !stage.domain.empty() || !stage.at.empty()) return nullptr;
   for (size_t i = 0; i < reduce->variables.size(); ++i)
     if (reduce->variables[i].id != stage.extents.size() + i) return nullptr;
   const auto others = std::count_if(stage.nodes.begin(), stage.nodes.end(),

@@ -48,12 +48,10 @@ bool AddFactor(const Stage& stage, NodeId id, Polynomial& numerator, Polynomial&
                      [&](NodeId arg) { return AddFactor(stage, arg, numerator, denominator); });
 }
 
-// The sum of a stage that is nothing else, without conditions.
-const core::Reduce* PlainSum(const Stage& stage) {
-  const auto* reduce = stage.nodes.empty() ? nullptr : std::get_if<core::Reduce>(&stage.nodes.back());
-  const bool plain = reduce != nullptr && reduce->op == core::ReduceOp::kSum && reduce->guards.empty() &&
-                     !stage.output && stage.domain.empty();
-  return plain ? reduce : nullptr;
+// The sum of an intermediate, without conditions.
+const core::Reduce* WholeSumOf(const Stage& stage) {
+  const core::Reduce* reduce = RootSumOf(stage);
+  return reduce != nullptr && reduce->guards.empty() && !stage.output && stage.domain.empty() ? reduce : nullptr;
 }
 
 Stage WithoutUnused(Stage stage) {
@@ -79,7 +77,7 @@ bool IsRead(const core::Computation& computation, const std::string& name) {
 // `at`: where the second is read, in the index variables of the first; `times`: how often the first has each of its
 // terms.
 std::optional<Stage> JoinedSum(const Stage& many, const Stage& few, const std::vector<Affine>& at, Polynomial& times) {
-  const core::Reduce &wide = *PlainSum(many), &narrow = *PlainSum(few);
+  const core::Reduce &wide = *WholeSumOf(many), &narrow = *WholeSumOf(few);
   std::map<VariableId, Affine> places;
   for (VariableId v = 0; v < at.size(); ++v) places[v] = at[v];
   std::set<VariableId> taken;
@@ -147,7 +145,7 @@ class SumJoiner {
     const auto is_sum = [&](NodeId node) {
       const auto* read = std::get_if<core::TensorRead>(&reader().nodes[node]);
       const Stage* from = read != nullptr && read->stage ? computation_.FindStage(read->tensor) : nullptr;
-      return from != nullptr && PlainSum(*from) != nullptr &&
+      return from != nullptr && WholeSumOf(*from) != nullptr &&
              core::TypesOf(computation_, *from).back() == core::ValueType::kReal;
     };
     int sums = 0;
@@ -256,7 +254,8 @@ class SumJoiner {
       nodes.emplace_back(std::move(product));
     }
     core::Nary rest = std::get<core::Nary>(old[sum]);
-    std::erase_if(rest.args, [&](NodeId arg) { return arg == many.term || arg == few.term; });
+    for (const NodeId term : {many.term, few.term})  // once: one of them may be there twice
+      rest.args.erase(std::find(rest.args.begin(), rest.args.end(), term));
     rest.args.push_back(static_cast<NodeId>(nodes.size() - 1));
     if (rest.args.size() > 1) nodes.emplace_back(std::move(rest));
     else nodes.push_back(nodes.back());

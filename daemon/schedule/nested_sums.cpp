@@ -17,12 +17,6 @@ using core::NodeId;
 using core::Stage;
 using core::VariableId;
 
-const core::Reduce* RootSumOf(const Stage& stage) {
-  if (stage.nodes.empty()) return nullptr;
-  const auto* reduce = std::get_if<core::Reduce>(&stage.nodes.back());
-  return reduce != nullptr && reduce->op == core::ReduceOp::kSum ? reduce : nullptr;
-}
-
 // Finds the inner stage's term in the outer one's: which positions its variables have there.
 class Match {
  public:

@@ -36,6 +36,11 @@ std::optional<FlatOffset> ToOffset(const std::map<core::VariableId, Polynomial>&
 
 }  // namespace
 
+const core::Reduce* RootSumOf(const core::Stage& stage) {
+  const auto* reduce = stage.nodes.empty() ? nullptr : std::get_if<core::Reduce>(&stage.nodes.back());
+  return reduce != nullptr && reduce->op == core::ReduceOp::kSum ? reduce : nullptr;
+}
+
 bool ReadsTensor(const core::Stage& stage, const std::string& tensor, bool of_stage) {
   return std::any_of(stage.nodes.begin(), stage.nodes.end(), [&](const core::Node& node) {
     const auto* read = std::get_if<core::TensorRead>(&node);

@@ -196,8 +196,7 @@ Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& 
   const bool read_inputs = first.served || second.served || (third != nullptr && third->served);
   AddLater(slices, agreed, known ? first.returned : std::vector<std::string>(), std::move(*later), foreign);
   return RecordOutcome(
-      Recorded{std::move(agreed), std::move(foreign), first.compared, first.decisions, second.host_us,
-               read_inputs});
+      Recorded{std::move(agreed), std::move(foreign), first.compared, first.decisions, second.host_us, read_inputs});
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ struct Recording {
   std::vector<double> compared;  // numbers that the launcher's code compared something with
   std::vector<core::Decision> decisions;  // what it compared with one another
   double host_us = 0;                     // of its own code, per call; 0: not measured
-  bool served = false;    // it read what an input holds
+  bool served = false;                    // it read what an input holds
   bool ended = false;
 };
 // `arguments` is the number of buffer arguments, `file` the meaning of an empty file name.

@@ -300,10 +300,11 @@ Result<std::string> Service::NoteOnLaunches(const Work& work, const compile::Who
   record.buffers = RecordBuffers(work.buffers);
   record.chip = chip;
   record.cache = cache_;
-  const std::string key = base::Hasher()
-                              .Add(PlanKeyOf(PlanKey(slices, work.spec, work.scalars, record.buffers, chip), record.buffers))
-                              .Add(whole.host_files.at(whole.host_main))
-                              .Finish();
+  const std::string key =
+      base::Hasher()
+          .Add(PlanKeyOf(PlanKey(slices, work.spec, work.scalars, record.buffers, chip), record.buffers))
+          .Add(whole.host_files.at(whole.host_main))
+          .Finish();
   if (const auto found = launches_notes_.find(key); found != launches_notes_.end()) return found->second;
   announce_(kRecordStage);
   WW_ASSIGN(const source::LaunchComparison compared,

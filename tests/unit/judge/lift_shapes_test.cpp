@@ -195,7 +195,8 @@ TEST(LiftShapes, ThoseWithTheTimedCasesWindowComeFirst) {
   std::set<int64_t> batches, channels, extents;
   for (size_t k = 0; k < 4; ++k) {
     const auto size = [&](const char* name) { return std::get<int64_t>(shapes[k].scalars.at(name)); };
-    EXPECT_EQ(std::vector({size("taps"), size("stride"), size("pad"), size("dil")}), (std::vector<int64_t>{3, 2, 1, 3}));
+    EXPECT_EQ(std::vector({size("taps"), size("stride"), size("pad"), size("dil")}),
+              (std::vector<int64_t>{3, 2, 1, 3}));
     EXPECT_GE(size("h"), 8) << "some windows reach neither end";
     batches.insert(size("n")), channels.insert(size("c")), extents.insert(size("h"));
   }

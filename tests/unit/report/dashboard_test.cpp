@@ -138,10 +138,9 @@ TEST(JobSummary, SaysWhatTheChangeMadeSlower) {
   EXPECT_NE(text.find("| `scan` | **1.31 times slower than in origin/main**; no improvement found |"),
             std::string::npos)
       << text;
-  EXPECT_NE(
-      text.find("> This change made it 2.00 times slower than in origin/main. Both versions were timed in pairs, "
-                "one after the other; the faster version below is proposed against the new one."),
-      std::string::npos)
+  EXPECT_NE(text.find("> This change made it 2.00 times slower than in origin/main. Both versions were timed in pairs, "
+                      "one after the other; the faster version below is proposed against the new one."),
+            std::string::npos)
       << text;
   EXPECT_NE(report::RenderFailures(kernels).find(
                 "::error file=src/layernorm.cu,title=scan became slower::1.31 times slower than in origin/main\n"),

@@ -144,7 +144,8 @@ TEST_F(StoreTest, AnOlderSchemaKeepsItsMergedGains) {
 // A job is told again after each of its runs, with all that its task took so far.
 TEST_F(StoreTest, CountsWhatModelsCostOnceAndTheUnknownAsUnknown) {
   ASSERT_TRUE(store_->Watch("other", "https://example.org/other.git"));
-  for (const std::string& repository : {kRepo, std::string("other")}) (void)store_->RecordTips(repository, {{kMain, kA}});
+  for (const std::string& repository : {kRepo, std::string("other")})
+    (void)store_->RecordTips(repository, {{kMain, kA}});
   Push(kB, {Entry("softmax", "1")});
   Push(kB, {Entry("gelu", "2")}, "other");
   const int64_t job = (*store_->Lease("d"))->id, other = (*store_->Lease("e"))->id;

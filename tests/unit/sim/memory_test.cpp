@@ -38,6 +38,24 @@ TEST(SparseMemory, MakesItsContentWhereItIsTouched) {
     EXPECT_EQ(x->data[i], i == 2000 ? std::byte{255} : tile[i % tile.size()]) << i;
 }
 
+// Inputs are made by pages, and by more where they are streamed: also across the ends of both, and at the last byte.
+TEST(SparseMemory, MakesInputsByPages) {
+  constexpr uint64_t kBytes = (1ull << 34) + 4099;
+  const std::vector<std::byte> tile = Tile();
+  sim::Memory memory;
+  const auto base =
+      memory.Allocate("x", kBytes, {.read_only = true, .misalignment = 4, .sparse = true, .content = tile});
+  ASSERT_TRUE(base) << base.error().Format();
+  const sim::Allocation* x = memory.Find(*base);
+  ASSERT_NE(x, nullptr);
+  for (const uint64_t begin : std::array<uint64_t, 3>{0, (1ull << 33) + 4090, kBytes - 200'000})
+    for (uint64_t at = begin; at < std::min(begin + 200'000, kBytes); at += 4) {
+      const uint64_t bytes = std::min<uint64_t>(4, kBytes - at);
+      sim::NoteFound(*x, at, bytes);
+      for (uint64_t i = at; i < at + bytes; ++i) ASSERT_EQ(x->data[i], tile[i % tile.size()]) << i;
+    }
+}
+
 TEST(SparseMemory, TellsWhatWasWritten) {
   sim::Memory memory;
   const auto base = memory.Allocate("out", kHuge, {.initialized = false, .sparse = true});

@@ -94,7 +94,7 @@ void InstallFaultHandlers() {
   alternative.ss_sp = stack;
   alternative.ss_size = sizeof(stack);
   sigaltstack(&alternative, nullptr);
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = OnFault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   for (const int signal_number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(signal_number, &action, nullptr);
