@@ -1,5 +1,6 @@
 #include "app/judging.h"
 
+#include <future>
 #include <limits>
 
 #include "app/lift.h"
@@ -70,13 +71,13 @@ std::vector<core::ToolFinding> RunAcceptanceTools(const ToolSetup& setup, const 
   const core::KernelSpec& spec = setup.spec;
   worker::AcceptanceTools tools = worker::FindAcceptanceTools();
   tools.deadline = setup.deadline;
-  std::vector<core::ToolFinding> findings =
-      JudgeNvccBuild(setup.judge, setup.candidates, setup.original, winner, device.chip.arch);
-  if (!device.gpu || setup.worker == nullptr) return findings;
+  const auto nvcc = [&] {
+    return JudgeNvccBuild(setup.judge, setup.candidates, setup.original, winner, device.chip.arch);
+  };
   const core::Case* c = SmallestCase(spec);
   auto inputs = c != nullptr ? judge::MakeInputs(spec, *c, judge::InputVariant::kBase, 1, winner.root)
                              : Result<std::vector<core::BufferContent>>();
-  if (c == nullptr || !inputs) return findings;
+  if (!device.gpu || setup.worker == nullptr || c == nullptr || !inputs) return nvcc();
   std::vector<std::string> kernels;
   for (const core::CaseMeasurement& one : measured.cases)
     for (const core::LaunchReport& launch : one.launches) kernels.push_back(launch.kernel);
@@ -87,8 +88,11 @@ std::vector<core::ToolFinding> RunAcceptanceTools(const ToolSetup& setup, const 
                                      .buffers = std::move(*inputs),
                                      .device = device.name,
                                      .options = {}};
-  for (core::ToolFinding& finding : worker::RunSanitizers(tools, *setup.worker, request, kernels))
-    findings.push_back(std::move(finding));
+  // The sanitizers wait for the processor most of the time, as nvcc does.
+  auto sanitized =
+      std::async(std::launch::async, [&] { return worker::RunSanitizers(tools, *setup.worker, request, kernels); });
+  std::vector<core::ToolFinding> findings = nvcc();
+  for (core::ToolFinding& finding : sanitized.get()) findings.push_back(std::move(finding));
   return findings;
 }
 

@@ -20,6 +20,7 @@ std::string_view Name(PageGuard memory) {
 }
 std::string_view Name(CounterDepth depth) {
   switch (depth) {
+    case CounterDepth::kTimes: return "times";
     case CounterDepth::kCore: return "core";
     case CounterDepth::kEvidence: return "evidence";
     case CounterDepth::kSpeedOfLight: return "speed_of_light";

@@ -49,7 +49,8 @@ enum class PageGuard : uint8_t {
 };
 // How much is counted, if counting costs time; the simulator always counts everything.
 enum class CounterDepth : uint8_t {
-  kCore,          // one pass: for candidates on which no later one is based
+  kTimes,         // no pass, but each launch is timed: for candidates on which no later one is based
+  kCore,          // one pass: how much work it is
   kEvidence,      // what evidence is derived from, and the hottest lines
   kSpeedOfLight,  // the expensive ones too: for accepted candidates
 };
@@ -86,6 +87,8 @@ struct ExecuteOptions {
   bool lines = false;       // tell which lines ran; only the simulator can
   bool nvcc = false;        // run the kernels that nvcc makes of the whole file, not those of the slice
   bool as_written = false;  // compiled without optimization: a 32-bit index wraps where the text says so
+  // Ends before the run: what was recorded and compiled then lies in the caches that all processes share.
+  bool build_only = false;
 };
 struct ExecuteRequest {
   SourceRef source;

@@ -48,6 +48,7 @@ void Describe(V& field, const ExecuteOptions*) {
   field.Sparse("lines", &T::lines);
   field.Sparse("nvcc", &T::nvcc);
   field.Sparse("as_written", &T::as_written);
+  field.Sparse("build_only", &T::build_only);
 }
 template <typename V>
 void Describe(V& field, const ExecuteRequest*) {

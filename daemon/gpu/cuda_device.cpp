@@ -32,10 +32,12 @@ class CudaDevice final : public core::Device {
 
   Result<core::DeviceOutcome> Run(const core::DeviceRequest& request) override {
     const bool shares = SharesGpu(request);
-    WW_ASSIGN(const Held held, Take(shares ? Lease::Use::kShared : Lease::Use::kAlone));
-    if (request.options.counters && !counters_) {
+    const bool counts = request.options.counters && request.options.depth != core::CounterDepth::kTimes;
+    if (counts && !counters_) {  // that takes a quarter of a second in which nothing is counted
+      WW_ASSIGN(const Held held, Take(Lease::Use::kShared));
       WW_ASSIGN(counters_, gpu::CounterSession::Create(context_->handle(), context_->device()));
     }
+    WW_ASSIGN(const Held held, Take(shares ? Lease::Use::kShared : Lease::Use::kAlone));
     const auto deadline = shares ? kLeaseSeats * kRunDeadline : kRunDeadline;
     auto ran =
         Explained(gpu::Execution(*context_, *tools_, counters_ ? &*counters_ : nullptr, request, deadline).Run());

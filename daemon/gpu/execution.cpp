@@ -32,8 +32,9 @@ std::vector<size_t> FilledWorkspaces(const core::LaunchPlan& plan) {
   return filled;
 }
 
-CounterTier TierOf(core::CounterDepth depth) {
+std::optional<CounterTier> TierOf(core::CounterDepth depth) {
   switch (depth) {
+    case core::CounterDepth::kTimes: return std::nullopt;
     case core::CounterDepth::kCore: return CounterTier::kCore;
     case core::CounterDepth::kEvidence: return CounterTier::kCandidate;
     case core::CounterDepth::kSpeedOfLight: return CounterTier::kSpeedOfLight;
@@ -236,6 +237,11 @@ Step Execution::Measure() {
 
 // No hold: CUPTI waits for every kernel. A fault in a replayed kernel is the kernel's fault, like any other.
 Step Execution::Count() {
+  const std::optional<CounterTier> tier = TierOf(request_.options.depth);
+  if (!tier || counters_ == nullptr) {
+    for (core::LaunchReport& report : run_.launches) gpu::Fill(report, {}, context_.chip());
+    return std::nullopt;
+  }
   std::optional<core::Fault> fault;
   std::unique_ptr<LoadedModule> first;  // until sampling is over, so that the copy has different addresses
   const auto as_status = [&](Step step) -> Status {
@@ -262,8 +268,7 @@ Step Execution::Count() {
   };
   counted.expected_us = run_.time_us;
   counted.spent = [this](const char* part) { Spent(part); };
-  const CounterTier tier = TierOf(request_.options.depth);
-  auto unavailable = CountPlan(*counters_, tier, context_.chip(), *request_.module, counted, run_.launches);
+  auto unavailable = CountPlan(*counters_, *tier, context_.chip(), *request_.module, counted, run_.launches);
   if (fault) return std::move(*fault);
   if (!unavailable) return Fail(unavailable.error());
   if (*unavailable) run_.notes.push_back((*unavailable)->reason + ": " + (*unavailable)->remedy);
@@ -321,8 +326,7 @@ Step Execution::Steps() {
   if (!request_.options.counters) return std::nullopt;
   WW_STEP(Measure());
   Spent("time");
-  if (counters_ != nullptr) WW_STEP(Count());
-  return std::nullopt;
+  return Count();
 }
 
 Result<core::DeviceOutcome> Execution::Run() {

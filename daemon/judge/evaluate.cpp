@@ -28,8 +28,7 @@ constexpr uint64_t kSearchBytes = 4u << 20;
 constexpr size_t kMostNumbers = 64, kMostSizes = 6;
 constexpr int64_t kLeastSize = 1024, kMostSize = 4 << 20;  // that a candidate names and that is tried
 constexpr double kMostNamed = 1e9, kMostElements = 1e13;
-// A case in which rows and blocks are full, and the work within which one is tried on many inputs.
-constexpr uint64_t kElements = 1000, kMostInstructionsForInputs = 12'000'000;
+constexpr uint64_t kElements = 1000;  // of a case in which rows and blocks are full
 // Relative to the best gain: timing in a search is that uncertain; with several cases a candidate that gains less may
 // be the sounder one.
 constexpr double kNearlyBest = 0.99, kNearlyBestOfCases = 0.9;
@@ -356,7 +355,7 @@ core::CounterDepth CandidateEvaluation::Depth() {
   const double gain = core::Speedup(std::get<core::Measured>(state_.baseline->original), measured_);
   const bool promising = gain >= state_.best_gain * (measured_.cases.size() > 1 ? kNearlyBestOfCases : kNearlyBest);
   state_.best_gain = std::max(state_.best_gain, gain);
-  return promising ? core::CounterDepth::kEvidence : core::CounterDepth::kCore;
+  return promising ? core::CounterDepth::kEvidence : core::CounterDepth::kTimes;
 }
 
 // Whether what the counters say is so byte by byte, where the device can tell.

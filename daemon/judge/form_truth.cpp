@@ -109,7 +109,10 @@ core::TensorResult* ResultNamed(std::vector<core::TensorResult>& results, const 
 base::UninitializedVector<double> Spread(base::UninitializedVector<double>& values, const core::TensorResult& result,
                                          const std::vector<int64_t>* indices, size_t count) {
   if (indices != nullptr) {
-    base::UninitializedVector<double> all(count, kUnknown);
+    base::UninitializedVector<double> all(count);  // a gigabyte of fresh pages, where few elements are known
+    base::ParallelFor(
+        count, [&](size_t begin, size_t end) { std::fill(all.data() + begin, all.data() + end, kUnknown); },
+        base::kParallelChunk);
     for (size_t i = 0; i < indices->size(); ++i)
       if (result.written[i] != 0) all[ElementAt(indices, i)] = values[i];
     return all;
@@ -120,6 +123,18 @@ base::UninitializedVector<double> Spread(base::UninitializedVector<double>& valu
         if (result.written[i] == 0) values[i] = kUnknown;
     });
   return std::move(values);
+}
+
+// What is known of the elements that were asked for, in their order.
+OutputReference Gathered(const OutputReference& reference, const std::vector<int64_t>& indices) {
+  OutputReference known;
+  for (const auto part : {&OutputReference::truth, &OutputReference::bound}) {
+    (known.*part).reserve(indices.size());
+    for (const int64_t i : indices) (known.*part).push_back((reference.*part)[static_cast<size_t>(i)]);
+  }
+  if (!reference.unwritten.empty())
+    for (const int64_t i : indices) known.unwritten.push_back(reference.unwritten[static_cast<size_t>(i)]);
+  return known;
 }
 
 std::optional<std::string> FindDisagreement(const std::vector<OutputReference>& references, const OriginalRun& run,
@@ -341,13 +356,18 @@ void FormTruth::AddShares(std::vector<OutputReference>& references, const Origin
     else if (!wide) options.trial = core::FormatTrial{.random_rounding = r > 0, .order = r, .seed = r};
     return Evaluate(arguments, options, elements);
   };
+  std::vector<OutputReference> known(references.size());  // of the sample, where there is one
+  for (size_t o = 0; o < references.size(); ++o)
+    if (const auto* indices = IndicesOf(elements, run.layouts[o].name);
+        indices != nullptr && !references[o].bound.empty())
+      known[o] = Gathered(references[o], *indices);
   const auto add = [&](std::vector<core::TensorResult>& results) {
     for (size_t o = 0; o < references.size(); ++o) {
       auto* result = ResultNamed(results, run.layouts[o].name);
       if (references[o].bound.empty() || result == nullptr) continue;
-      const auto values =
-          Spread(result->real, *result, IndicesOf(elements, run.layouts[o].name), references[o].bound.size());
-      references[o].honest.Widen(MeasureErrors(references[o], values));
+      const OutputReference& reference = known[o].has_bounds() ? known[o] : references[o];
+      const auto values = Spread(result->real, *result, nullptr, reference.bound.size());
+      references[o].honest.Widen(MeasureErrors(reference, values));
     }
   };
   // A long sum is taken term by term, on one core: where the results take little room, all runs are on their way.

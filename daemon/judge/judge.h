@@ -99,7 +99,8 @@ struct JudgeOptions {
   std::optional<core::Chip> chip;          // of a real device: bounds plausible results
   std::string simulator;                   // where a GPU's candidates are simulated: "sim:h200"; empty: nowhere
   std::function<void()> fresh_worker;      // makes the next call of the candidates' evaluator run in a new process
-  // For checks that need no GPU: they run beside the others then, in processes of their own. Empty: one after another.
+  // For checks and builds that need no GPU: they run beside the others then, in processes of their own. Empty: one
+  // after another.
   core::ProcessSource another = {};
   // What the original computes, found out by a process that sees no candidate: asked at most once. Empty: not asked.
   std::function<Result<core::LiftOutcome>()> lift = {};
@@ -135,6 +136,8 @@ class Reviewer {
  public:
   virtual ~Reviewer() = default;
   virtual Result<Baseline> Prepare() = 0;
+  // Versions that Evaluate will be asked about next, in this order: they may be built in the meantime.
+  virtual void Expect(const std::vector<core::SourceRef>&) {}
   virtual Result<core::Verdict> Evaluate(const core::SourceRef& candidate, core::Evaluator& evaluator,
                                          VerificationLevel effort) = 0;
   virtual const std::vector<std::string>& notes() const = 0;
@@ -152,6 +155,8 @@ class Judge final : public Reviewer {
   // Measures the original and checks that its cases can tell wrong results from right ones. Runs once; Evaluate and
   // Record call it if no caller has.
   Result<Baseline> Prepare() override;
+
+  void Expect(const std::vector<core::SourceRef>& candidates) override;
 
   // `evaluator` must not be `trusted`'s process if the candidate is untrusted.
   Result<core::Verdict> Evaluate(const core::SourceRef& candidate, core::Evaluator& evaluator,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "judge/ahead.h"
 #include "judge/judge.h"
 #include "judge/oracle.h"
 #include "judge/reference.h"
@@ -93,6 +94,7 @@ struct Judge::State {
   std::map<std::string, core::Executed> original_runs;  // with counters, by case: once for all
   std::optional<uint64_t> search_secret;  // of quick evaluations, so that they share the original's results
   double best_gain = 1;                   // of the candidates so far
+  Ahead ahead;
 };
 
 // One candidate, all stages.

@@ -3,12 +3,16 @@
 // share one memory and whose warps run in step, and on a GPU most of the time. Private to judge/.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "judge/candidate_runs.h"
 #include "judge/run_checks.h"
 
 namespace warpwright::judge {
+
+// Of the original in a case: beyond, a check that simulates it whole, or tries it on many inputs, takes a cheaper one.
+inline constexpr uint64_t kMostInstructionsForInputs = 12'000'000;
 
 // On the simulator, also for a candidate for a GPU. Nothing where the original does so too: that is noted.
 Result<Failure> CheckVisibility(Judge::State& state, CandidateRuns& runs, const Trial& trial,

@@ -71,6 +71,9 @@ Result<IfReady<Tried>> Try(RefineRun& run, const Seed& seed) {
   std::vector<EvaluatedCandidate> failed;
   const bool built_in = seed.round.plan.author.empty();
   Variants variants;
+  std::vector<core::SourceRef> expected;
+  for (const core::Candidate& candidate : *candidates) expected.push_back(run.task.original.With(candidate.text));
+  run.services.judge.Expect(expected);
   for (const core::Candidate& candidate : *candidates) {
     if (run.OutOfTime() || (built_in && run.OutOfEvaluations())) break;
     if (built_in && !variants.WorthTrying(candidate.parameters)) continue;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <future>
 #include <set>
 
 #include "base/file.h"
@@ -121,13 +122,17 @@ std::optional<core::ToolFinding> ReadSanitizerLog(const std::string& tool, std::
 std::vector<core::ToolFinding> RunSanitizers(const AcceptanceTools& tools, const WorkerCommand& worker,
                                              const core::ExecuteRequest& request,
                                              const std::vector<std::string>& kernels) {
+  std::vector<std::future<core::ToolFinding>> under_way;
   std::vector<core::ToolFinding> findings;
   for (const char* tool : {"memcheck", "racecheck", "synccheck", "initcheck"}) {
     if (tools.compute_sanitizer.empty())
       findings.push_back(
           {std::string("compute-sanitizer ") + tool, core::ToolFinding::Outcome::kNotRun, "it is not installed"});
-    else findings.push_back(RunSanitizer(tools, tool, worker, request, kernels));
+    else
+      under_way.push_back(
+          std::async(std::launch::async, [&, tool] { return RunSanitizer(tools, tool, worker, request, kernels); }));
   }
+  for (auto& finding : under_way) findings.push_back(finding.get());
   return findings;
 }
 

@@ -393,6 +393,7 @@ Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& reques
                                             prepared.plan, device->chip()));
     run_module = std::shared_ptr<const core::CompiledModule>(whole, &whole->module);
   }
+  if (request.options.build_only) return core::ExecuteOutcome(std::move(executed));
 
   announce_(kRunStage);
   Stopwatch watch;

@@ -1,0 +1,63 @@
+#include "judge/ahead.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace warpwright::judge {
+namespace {
+
+// Compilers take a core each; a few are enough to stay ahead of a GPU.
+constexpr unsigned kCoresPerProcess = 4, kMostProcesses = 4;
+
+}  // namespace
+
+Ahead::~Ahead() {
+  for (std::jthread& thread : threads_) thread.request_stop();
+  for (const core::OtherProcess& process : processes_) process.abandon();
+}
+
+void Ahead::StartProcesses() {
+  const unsigned wanted = std::clamp(std::thread::hardware_concurrency() / kCoresPerProcess, 1u, kMostProcesses);
+  for (unsigned i = 0; i < wanted; ++i) {
+    auto process = another_();
+    if (!process) break;  // then there are fewer, and each version is built when it is judged
+    processes_.push_back(std::move(*process));
+  }
+  for (const core::OtherProcess& process : processes_)
+    threads_.emplace_back(
+        [this, &evaluator = *process.evaluator](const std::stop_token& stop) { Work(evaluator, stop); });
+}
+
+void Ahead::Expect(std::vector<core::ExecuteRequest> calls) {
+  if (!another_) return;
+  if (threads_.empty() && calls.size() > 1) StartProcesses();
+  const std::lock_guard lock(mutex_);
+  waiting_.clear();
+  if (calls.size() > 1) waiting_.assign(std::move_iterator(calls.begin() + 1), std::move_iterator(calls.end()));
+  changed_.notify_all();
+}
+
+void Ahead::Await(const std::string& text) {
+  std::unique_lock lock(mutex_);
+  std::erase_if(waiting_, [&](const core::ExecuteRequest& call) { return call.source.text == text; });
+  changed_.wait(lock, [&] { return !under_way_.contains(text); });
+}
+
+// What a build says is said again when the version is judged.
+void Ahead::Work(core::Evaluator& evaluator, const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (changed_.wait(lock, stop, [&] { return !waiting_.empty(); })) {
+    if (stop.stop_requested()) return;
+    const core::ExecuteRequest call = std::move(waiting_.front());
+    waiting_.pop_front();
+    const auto mine = under_way_.insert(call.source.text);
+    lock.unlock();
+    (void)evaluator.Execute(call);
+    lock.lock();
+    under_way_.erase(mine);
+    changed_.notify_all();
+  }
+}
+
+}  // namespace warpwright::judge
