@@ -13,6 +13,7 @@
 #include "lift/numeric_check.h"
 #include "lift/shape_form.h"
 #include "lift/shape_trace.h"
+#include "lift/whole_groups.h"
 
 namespace warpwright::lift {
 namespace {
@@ -341,6 +342,7 @@ class Lifting {
     if (even_alone_ || IsOfWholeTiles(computation, divisors))
       for (const auto& [name, divisor] : divisors)
         computation.assumptions.push_back(fmt::format("{} % {} = 0", name, divisor));
+    for (std::string& assumption : WholeGroups(computation)) computation.assumptions.push_back(std::move(assumption));
     if (view_.one_path)
       computation.assumptions.insert(computation.assumptions.end(), at_shape_.paths_seen().begin(),
                                      at_shape_.paths_seen().end());

@@ -54,20 +54,6 @@ const core::Reduce* WholeSumOf(const Stage& stage) {
   return reduce != nullptr && reduce->guards.empty() && !stage.output && stage.domain.empty() ? reduce : nullptr;
 }
 
-Stage WithoutUnused(Stage stage) {
-  const std::vector<bool> used = core::Reachable(stage);
-  std::vector<NodeId> now(stage.nodes.size());
-  std::vector<core::Node> nodes;
-  for (size_t id = 0; id < stage.nodes.size(); ++id) {
-    if (!used[id]) continue;
-    core::ForEachArgument(stage.nodes[id], [&](NodeId& arg) { arg = now[arg]; });
-    now[id] = static_cast<NodeId>(nodes.size());
-    nodes.push_back(std::move(stage.nodes[id]));
-  }
-  stage.nodes = std::move(nodes);
-  return stage;
-}
-
 bool IsRead(const core::Computation& computation, const std::string& name) {
   return std::any_of(computation.stages.begin(), computation.stages.end(),
                      [&](const Stage& stage) { return ReadsTensor(stage, name, true); });

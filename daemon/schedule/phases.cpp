@@ -12,6 +12,7 @@
 #include "core/computation_walk.h"
 #include "core/polynomial.h"
 #include "schedule/expression_code.h"
+#include "schedule/factors_apart.h"
 #include "schedule/partials.h"
 
 namespace warpwright::schedule {
@@ -273,7 +274,9 @@ std::optional<Storage> ArgumentFor(const Problem& problem, const Cut& cut, const
 
 std::vector<PlaceToCut> PlacesToCut(const Computation& computation) {
   std::vector<PlaceToCut> places, whole;
-  // What the original stored was often finished terms: rounded as they are, not as the sum that they are made of.
+  // What the original stored was often finished factors and terms: rounded as they are, not as the sum that they are
+  // made of.
+  for (FactorApart& factor : FactorsApart(computation)) places.push_back({std::move(factor.computation), factor.stage});
   for (size_t i = 0; i < computation.stages.size(); ++i)
     if (auto apart = WithTermsApart(computation, i)) places.push_back({std::move(*apart), i});
   for (size_t i = 0; i < computation.stages.size(); ++i)

@@ -36,6 +36,20 @@ std::optional<FlatOffset> ToOffset(const std::map<core::VariableId, Polynomial>&
 
 }  // namespace
 
+core::Stage WithoutUnused(core::Stage stage) {
+  const std::vector<bool> used = core::Reachable(stage);
+  std::vector<core::NodeId> now(stage.nodes.size());
+  std::vector<core::Node> nodes;
+  for (size_t id = 0; id < stage.nodes.size(); ++id) {
+    if (!used[id]) continue;
+    core::ForEachArgument(stage.nodes[id], [&](core::NodeId& arg) { arg = now[arg]; });
+    now[id] = static_cast<core::NodeId>(nodes.size());
+    nodes.push_back(std::move(stage.nodes[id]));
+  }
+  stage.nodes = std::move(nodes);
+  return stage;
+}
+
 const core::Reduce* RootSumOf(const core::Stage& stage) {
   const auto* reduce = stage.nodes.empty() ? nullptr : std::get_if<core::Reduce>(&stage.nodes.back());
   return reduce != nullptr && reduce->op == core::ReduceOp::kSum ? reduce : nullptr;

@@ -46,6 +46,8 @@ std::optional<int64_t> LargestOf(const Problem& problem, const core::Size& size)
 bool ReadsTensor(const core::Stage& stage, const std::string& tensor, bool of_stage);
 // The sum that the stage's value is; nullptr: it is something else.
 const core::Reduce* RootSumOf(const core::Stage& stage);
+// With the nodes alone that its value, the last one, is made of.
+core::Stage WithoutUnused(core::Stage stage);
 
 // What belongs together beside stages connected by tensors without memory: nothing, parts of one output, or all outputs
 // of one shape.

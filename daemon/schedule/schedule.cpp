@@ -45,9 +45,19 @@ std::variant<core::RewriteRefusal, std::string> ConditionOf(const core::Computat
   };
   const auto is_value = [&](const std::string& text) {
     const size_t remainder = text.find(" % ");
-    if (remainder != std::string::npos && !is_number(text.substr(remainder + 3))) return false;
-    const EntryParameter* parameter = entry.Find(text.substr(0, remainder));
-    return is_number(text) || (parameter != nullptr && !parameter->buffer);
+    const auto is_scalar = [&](const std::string& name) {
+      const EntryParameter* parameter = entry.Find(name);
+      return parameter != nullptr && !parameter->buffer;
+    };
+    if (remainder == std::string::npos) return is_number(text) || is_scalar(text);
+    const std::string divisor = text.substr(remainder + 3);
+    return is_scalar(text.substr(0, remainder)) && (is_number(divisor) || is_scalar(divisor));
+  };
+  // What the original makes of no groups at all is its own.
+  const auto divides = [&](const std::string& text) {
+    const size_t remainder = text.find(" % ");
+    const std::string divisor = remainder == std::string::npos ? "" : text.substr(remainder + 3);
+    return divisor.empty() || is_number(divisor) ? std::string() : divisor + " > 0 && ";
   };
   std::vector<std::string> parts;
   for (const std::string& assumption : computation.assumptions) {
@@ -58,7 +68,7 @@ std::variant<core::RewriteRefusal, std::string> ConditionOf(const core::Computat
     const std::string left = assumption.substr(0, is), right = assumption.substr(is + kIs.size());
     if (!is_value(left) || !is_value(right))
       return Refuse("what it computes is only known at some sizes (" + assumption + ")");
-    parts.push_back(left + " == " + right);
+    parts.push_back(divides(left) + left + " == " + right);
   }
   return fmt::format("{}", fmt::join(parts, " && "));
 }

@@ -196,6 +196,20 @@ core::Computation ScaledBlocks() {
                 {low, high, sum, y});
 }
 
+// Two layers of half numbers with biases, the first one rectified, as lifting has it: h holds the first one's results.
+core::Computation TwoLayers() {
+  const core::DType half = core::DType::kF16;
+  StageBuilder t1("t1", {"M", "P"}), y("y", {"M", "P"});
+  const auto biased = t1.Sum({t1.ReadStage("t0", {V(0), V(2)}), t1.Read("b", {V(2)})});
+  t1.Reduce(ReduceOp::kSum, {{2, "N"}}, t1.Product({t1.Max({biased, t1.Number(0)}), t1.Read("v", {V(2), V(1)})}));
+  y.Output(half);
+  y.Sum({y.ReadStage("t1", {V(0), V(1)}), y.Read("c", {V(1)})});
+  return FormOf({Input("x", {"M", "K"}, half), Input("w", {"N", "K"}, half), Input("b", {"N"}, half),
+                 Input("v", {"N", "P"}, half), Input("c", {"P"}, half), Output("h", {"M", "N"}, half),
+                 Output("y", {"M", "P"}, half)},
+                {Linear(), t1, y});
+}
+
 struct Chain {
   const char* name;
   core::Computation form;
@@ -228,6 +242,12 @@ std::vector<Chain> Chains() {
        {"M * N <= 262144"}},
       {"SpacedTaps", SpacedTaps(), {{"K", 5}, {"L", 23}, {"C", 4}}, schedule::TilesSchedule(), 1},
       {"BiasedNorm", BiasedNorm(), {{"M", 5}, {"N", 37}, {"K", 19}}, schedule::RowsSchedule(), 2},
+      {"TwoLayers",
+       TwoLayers(),
+       {{"M", 5}, {"N", 37}, {"K", 19}, {"P", 11}},
+       schedule::TensorTilesSchedule(),
+       2,
+       {"h"}},
       {"PooledProduct", PooledProduct(), {{"M", 5}, {"N", 37}, {"K", 19}}, schedule::TilesSchedule(), 2, {"s"}},
       {"Attention",
        Attention(false),
@@ -357,6 +377,22 @@ TEST(Cuts, ReductionsThatBothSidesNeedAreCutTogether) {
   EXPECT_NE(phases->first.FindStage("s"), nullptr);
   EXPECT_EQ(phases->conditions.size(), 2u) << "arrays for mean and variance";
   for (const char* stage : {"t0", "t1", "t2"}) EXPECT_EQ(phases->second.FindStage(stage), nullptr) << stage;
+}
+
+// What the second layer reads is rectified where it is made, and so both are products of half numbers.
+TEST(Cuts, FactorsAreStoredFinished) {
+  const Chain chain{"", TwoLayers(), {{"M", 5}, {"N", 37}, {"K", 19}, {"P", 11}}, schedule::TensorTilesSchedule(),
+                    2,  {"h"}};
+  schedule::TakenNames names;
+  const schedule::Problem problem = ChainProblem(chain, names);
+  const auto phases = schedule::CutAt(problem, schedule::PlacesToCut(chain.form).front());
+  ASSERT_TRUE(phases);
+  EXPECT_NE(phases->first.FindStage("h"), nullptr);
+  EXPECT_TRUE(phases->first.FindTensor("b")->read);
+  const core::Stage* second = phases->second.FindStage("t1");
+  ASSERT_NE(second, nullptr);
+  EXPECT_TRUE(schedule::ReadsTensor(*second, "h", false));
+  EXPECT_FALSE(schedule::ReadsTensor(*second, "b", false));
 }
 
 // A product that is rounded before exp() is off by more than the judge allows where the original kept all of it.

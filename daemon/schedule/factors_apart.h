@@ -1,0 +1,20 @@
+// A factor of a product that is made of an earlier stage's sums, as a stage of its own: in sum_k max(t0[i,k] + b[k], 0)
+// * w[k,j] the rectified sums. Stored between two kernels it is finished where it is made, and what the second product
+// reads is as narrow as its other factor.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "core/computation.h"
+
+namespace warpwright::schedule {
+
+struct FactorApart {
+  core::Computation computation;
+  size_t stage = 0;  // the factor's
+};
+// One for each factor that can stand apart: of products with another factor that has other variables.
+std::vector<FactorApart> FactorsApart(const core::Computation& computation);
+
+}  // namespace warpwright::schedule
