@@ -23,8 +23,9 @@ constexpr double kLiteralError = 5e-7;
 // The original's functions may be other ones than the form's (a reciprocal root for a root and a division).
 constexpr double kAgreement = 2;
 constexpr size_t kFewOutputs = 64;
-constexpr uint64_t kTogether = 1 << 20;             // elements of all stages of a run that may be one of several
-constexpr uint64_t kSampledElements = 500'000'000;  // of all stages, of which few are computed
+constexpr uint64_t kMostHonestSteps = 1'000'000'000;  // of a run term by term: beyond, of some elements alone
+constexpr uint64_t kTogether = 1 << 20;               // elements of all stages of a run that may be one of several
+constexpr uint64_t kSampledElements = 500'000'000;    // of all stages, of which few are computed
 // Fewer have no rules over the whole output (kShortRow in compare.cpp); and how much smaller the next sample is.
 constexpr size_t kLeastSampled = 64, kSmaller = 4;
 constexpr size_t kSampledRows = 64;
@@ -335,6 +336,13 @@ void FormTruth::AddHonestRuns(std::vector<OutputReference>& references, const Or
       references[o].single =
           Spread(result->errors, *result, IndicesOf(elements, run.layouts[o].name), references[o].bound.size());
     }
+  }
+  const auto whole = elements == nullptr ? EvaluatorFor(arguments, {}, nullptr) : Fail(ErrorCode::kLimit, "");
+  if (whole && whole->work() > kMostHonestSteps) {
+    size_t most = 0;
+    for (const OutputReference& reference : references) most = std::max(most, reference.bound.size());
+    sample = Sample(run, std::max<size_t>(1, most * kMostHonestSteps / whole->work()));
+    elements = &sample;
   }
   AddShares(references, run, arguments, elements, use.model);
   if (use.extent == Extent::kWhole) AddConditioning(references, run);
