@@ -168,15 +168,16 @@ Comparator::Comparator(OutputLayout layout, const OutputReference& reference, co
 // Where roundings may do anything: whether they did, so that an original's values are noise, which no other order of
 // its operations has. One of them may be near the truth by chance; not of the case's own inputs, for which it is used.
 void Comparator::MeasureNoise() {
-  if (reference_.own_inputs || reference_.exact || IsNarrow(reference_.accumulation)) return;
+  if (reference_.exact || IsNarrow(reference_.accumulation)) return;
   size_t unbounded = 0, off = 0;
   for (size_t i = 0; i < count_; ++i) {
     if (!std::isinf(reference_.bound[i]) || !UsesTruth(i)) continue;
     const double t = reference_.truth[i], r = core::LoadAsDouble(layout_.dtype, reference_.bytes.data(), i);
     ++unbounded;
     off += std::fabs(r - t) <= TableTolerance(i, t) ? 0 : 1;
+    if (!std::isfinite(SingleOf(reference_, i))) unbounded_error_ = std::max(unbounded_error_, std::fabs(r - t));
   }
-  noise_ = 2 * off > unbounded;
+  noise_ = !reference_.own_inputs && 2 * off > unbounded;
 }
 
 // How far sums in 16 bits are from the truth where it is known: elsewhere they may be as far from a better sum.
@@ -325,7 +326,12 @@ double Comparator::TableTolerance(size_t index, double around) const {
 double Comparator::ToleranceAt(size_t index, Allowance allowance) const {
   if (!core::IsFloat(layout_.dtype) || reference_.exact) return 0;
   if (UsesBound(index)) return BoundTolerance(index, allowance);
-  if (reference_.has_bounds() || !UsesTruth(index)) return TableTolerance(index, TargetAt(index));
+  if (reference_.has_bounds()) {
+    const double single = SingleOf(reference_, index);
+    return std::max(TableTolerance(index, TargetAt(index)),
+                    kBoundFactor * (std::isfinite(single) ? single : unbounded_error_));
+  }
+  if (!UsesTruth(index)) return TableTolerance(index, TargetAt(index));
   const Group& group = groups_[index / group_size_];
   const double t = reference_.truth[index];
   const double usual = std::max(group.original_error, usual_row_error_ * group.rms);

@@ -22,8 +22,10 @@
 //    allowed beside it; in f32 at least 8 ulps; where B is 0 and nothing is rounded, nothing. Over the whole output (64
 //    and more elements): rms(e/B) <= 2 times the largest of the original and the honest runs, plus (eps |t| + B') / B,
 //    of 16-bit outputs at most that largest again, and no bias, as below.
-//    Where B is infinite (a variance as the difference of two large numbers, under inputs far from zero) and most of
-//    the original's values are not near t, they are noise: nothing is compared there, but under the case's own inputs.
+//    Where B is infinite (a variance as the difference of two large numbers), the table speaks, and k B', what
+//    roundings of sums come to that nearly cancel; where that is infinite too, k times the original's largest error
+//    there. Where most of the original's values are not near t then, under inputs far from zero, they are noise:
+//    nothing is compared there, but under the case's own inputs.
 //  - Accuracy budget, if a float64 shadow of the original gives the truth t. The original's own error sets the scale:
 //    |a - t| <= max(4 E, U ulp(t), 2 eps_acc * rms(row), 8 S rms(row), C) with E the original's largest error in the
 //    row, or its usual share of a row's magnitude where it is less by chance; S what 16-bit outputs of it are off
@@ -182,9 +184,10 @@ class Comparator {
   double rtol_ = 0, row_factor_ = 0, epsilon_accumulate_ = 0,
          row_share_ = 0;  // of the fallback table, including leniency and tightening
   bool budget_ = false;
-  bool noise_ = false;       // what has an infinite bound is not compared
-  double narrow_error_ = 0;  // of sums in 16 bits, for elements whose truth is not known
-  bool measured_ = true;     // rows, and errors without regard to bounds
+  bool noise_ = false;          // what has an infinite bound is not compared
+  double unbounded_error_ = 0;  // the original's largest where B' is infinite too
+  double narrow_error_ = 0;     // of sums in 16 bits, for elements whose truth is not known
+  bool measured_ = true;        // rows, and errors without regard to bounds
   size_t count_ = 0, group_size_ = 1;
   std::vector<Group> groups_;
   ErrorShares original_shares_, usual_shares_;  // usual: of the original and honest runs

@@ -360,6 +360,36 @@ TEST(Compare, NoiseIsNotCompared) {
   }
 }
 
+// The variance of two numbers that are nearly the same: no bound tells what is left of it, but what is rounded once.
+TEST(Compare, WhereNothingIsBoundedRoundingsOfSumsAre) {
+  const struct {
+    const char* name;
+    double original, single, actual;
+    bool accepted, own_inputs = false;
+  } rows[] = {
+      {"within what a rounding of each sum may do", 100, 0.05, 100.19, true},
+      {"beyond it", 100, 0.05, 100.21, false},
+      {"a few times as far off as the original", 100.02, kInf, 100.09, true},
+      {"much farther", 100.02, kInf, 100.11, false},
+      {"the same of the case's own inputs", 100.02, kInf, 100.09, true, true},
+      {"what the original has right", 100, kInf, 100.09, false},
+  };
+  for (const auto& row : rows) {
+    std::vector<double> original(128, 100), actual(128, 100);
+    original[5] = row.original, actual[5] = row.actual;
+    judge::OutputReference reference{.bytes = Pack(core::DType::kF32, original)};
+    reference.truth.assign(original.size(), 100);
+    reference.bound.assign(original.size(), 0.01);
+    reference.single.assign(original.size(), 1e-5);
+    reference.bound[5] = kInf, reference.single[5] = row.single;
+    reference.bound[6] = kInf, reference.single[6] = 1e-5;  // right: the others are no noise
+    reference.source = judge::TruthSource::kForm;
+    reference.own_inputs = row.own_inputs;
+    const judge::Comparator comparator({"out", core::DType::kF32, {128}, 16}, reference, {});
+    EXPECT_EQ(comparator.Accepts(Pack(core::DType::kF32, actual)), row.accepted) << row.name;
+  }
+}
+
 TEST(Compare, AccumulationIsEstimatedFromTheShapes) {
   const core::KernelSpec sum = RowSumSpec(core::DType::kF32, 10, 300);
   EXPECT_EQ(judge::EstimateAccumulation(sum, sum.cases[0], sum.args[0]), 300);
