@@ -9,6 +9,7 @@
 #include "schedule/nested_sums.h"
 #include "schedule/phases.h"
 #include "schedule/short_terms.h"
+#include "schedule/squared_means.h"
 
 namespace warpwright::schedule {
 namespace {
@@ -158,8 +159,8 @@ EmissionOutcome EmitAll(const Problem& problem, const core::Computation& computa
 }  // namespace
 
 CodeOutcome Emit(const Problem& problem, const Schedule& asked, const ParameterValues& parameters, TakenNames& names) {
-  const core::Computation apart = WithNestedSums(WithShortTerms(problem.input.computation));
-  const core::Computation joined = WithJoinedSums(apart);
+  const core::Computation nested = WithNestedSums(WithShortTerms(problem.input.computation));
+  const core::Computation apart = WithSquaredMeans(nested), joined = WithSquaredMeans(WithJoinedSums(nested));
   std::optional<core::RewriteRefusal> refused;
   // What can only be written with its sums apart is written so.
   for (const core::Computation* form : {&joined, &apart}) {

@@ -40,8 +40,10 @@ std::vector<NodeId> ExpressionCode::FactorsOf(const core::Nary& product) const {
   std::vector<NodeId> factors;
   for (NodeId arg : product.args) {
     const auto* inner = std::get_if<core::Nary>(&stage_.nodes[arg]);
+    // The square of a product: of a mean, which is finite where the square of a sum is not.
+    const bool squared = std::count(product.args.begin(), product.args.end(), arg) > 1;
     const bool flat = inner && inner->op == ReduceOp::kProduct && !named_.contains(arg) &&
-                      (uses_[arg] == 1 || inner->args.size() <= 2);
+                      (uses_[arg] == 1 || (inner->args.size() <= 2 && !squared));
     if (!flat) {
       factors.push_back(arg);
       continue;

@@ -9,6 +9,7 @@
 #include "schedule/phases.h"
 #include "schedule/schedules.h"
 #include "schedule/short_terms.h"
+#include "schedule/squared_means.h"
 #include "tests/support/computation_builder.h"
 #include "tests/support/computation_samples.h"
 #include "tests/support/golden.h"
@@ -196,17 +197,16 @@ core::Computation ScaledBlocks() {
                 {low, high, sum, y});
 }
 
-// Two layers of half numbers with biases, the first one rectified, as lifting has it: h holds the first one's results.
-core::Computation TwoLayers() {
-  const core::DType half = core::DType::kF16;
+// Two layers with biases, the first one rectified, as lifting has it: h holds the first one's results.
+core::Computation TwoLayers(core::DType dtype = core::DType::kF32) {
   StageBuilder t1("t1", {"M", "P"}), y("y", {"M", "P"});
   const auto biased = t1.Sum({t1.ReadStage("t0", {V(0), V(2)}), t1.Read("b", {V(2)})});
   t1.Reduce(ReduceOp::kSum, {{2, "N"}}, t1.Product({t1.Max({biased, t1.Number(0)}), t1.Read("v", {V(2), V(1)})}));
-  y.Output(half);
+  y.Output(dtype);
   y.Sum({y.ReadStage("t1", {V(0), V(1)}), y.Read("c", {V(1)})});
-  return FormOf({Input("x", {"M", "K"}, half), Input("w", {"N", "K"}, half), Input("b", {"N"}, half),
-                 Input("v", {"N", "P"}, half), Input("c", {"P"}, half), Output("h", {"M", "N"}, half),
-                 Output("y", {"M", "P"}, half)},
+  return FormOf({Input("x", {"M", "K"}, dtype), Input("w", {"N", "K"}, dtype), Input("b", {"N"}, dtype),
+                 Input("v", {"N", "P"}, dtype), Input("c", {"P"}, dtype), Output("h", {"M", "N"}, dtype),
+                 Output("y", {"M", "P"}, dtype)},
                 {Linear(), t1, y});
 }
 
@@ -245,9 +245,10 @@ std::vector<Chain> Chains() {
       {"TwoLayers",
        TwoLayers(),
        {{"M", 5}, {"N", 37}, {"K", 19}, {"P", 11}},
-       schedule::TensorTilesSchedule(),
+       schedule::TilesSchedule(),
        2,
-       {"h"}},
+       {"h"},
+       {"y != h", "y != v"}},
       {"PooledProduct", PooledProduct(), {{"M", 5}, {"N", 37}, {"K", 19}}, schedule::TilesSchedule(), 2, {"s"}},
       {"Attention",
        Attention(false),
@@ -379,10 +380,35 @@ TEST(Cuts, ReductionsThatBothSidesNeedAreCutTogether) {
   for (const char* stage : {"t0", "t1", "t2"}) EXPECT_EQ(phases->second.FindStage(stage), nullptr) << stage;
 }
 
+// y = s * s / (n * n): of the mean, whose square is finite where that of the sum is not.
+TEST(Means, AreFormedBeforeTheyAreSquared) {
+  StageBuilder t0("t0", {"M"}), y("y", {"M"});
+  t0.Reduce(ReduceOp::kSum, {{1, "N"}}, t0.Read("x", {V(0), V(1)}));
+  y.Output();
+  const auto sum = y.ReadStage("t0", {V(0)});
+  y.Product({y.Product({y.Number(3), y.Apply(Function::kReciprocal, {y.OfSize("4 * N * N")})}), y.Product({sum, sum})});
+  const core::Computation form = FormOf({Input("x", {"M", "N"}), Output("y", {"M"})}, {t0, y});
+  const core::Computation means = schedule::WithSquaredMeans(form);
+  ASSERT_TRUE(core::Validate(means));
+  EXPECT_EQ(means.stages[0], form.stages[0]);
+  const core::Stage& squared = means.stages[1];
+  const auto& product = std::get<core::Nary>(squared.nodes.back());
+  ASSERT_EQ(product.args.size(), 3u);
+  EXPECT_EQ(product.args[0], product.args[1]);
+  const auto& mean = std::get<core::Nary>(squared.nodes[product.args[0]]);
+  const auto& inverse = std::get<core::Call>(squared.nodes[mean.args[0]]);
+  EXPECT_EQ(std::get<core::SizeValue>(squared.nodes[inverse.args[0]]).size.text(), "2*N");
+  EXPECT_EQ(schedule::WithSquaredMeans(means), means);
+}
+
 // What the second layer reads is rectified where it is made, and so both are products of half numbers.
 TEST(Cuts, FactorsAreStoredFinished) {
-  const Chain chain{"", TwoLayers(), {{"M", 5}, {"N", 37}, {"K", 19}, {"P", 11}}, schedule::TensorTilesSchedule(),
-                    2,  {"h"}};
+  const Chain chain{"",
+                    TwoLayers(core::DType::kF16),
+                    {{"M", 5}, {"N", 37}, {"K", 19}, {"P", 11}},
+                    schedule::TensorTilesSchedule(),
+                    2,
+                    {"h"}};
   schedule::TakenNames names;
   const schedule::Problem problem = ChainProblem(chain, names);
   const auto phases = schedule::CutAt(problem, schedule::PlacesToCut(chain.form).front());
