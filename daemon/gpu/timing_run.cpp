@@ -21,7 +21,8 @@ constexpr double kMemoryShare = 0.6;  // share of free memory, for all sets
 constexpr int kWarmUpLaunches = 3;
 constexpr auto kWarmUp = std::chrono::milliseconds(50);
 constexpr auto kLongWarmUp = std::chrono::milliseconds(200);  // before a decisive measurement
-constexpr int kHotLaunches = 20;
+constexpr int kHotLaunches = 20, kFewestHotLaunches = 3;
+constexpr double kHotUs = 5e5;  // for these launches of the original
 constexpr uint64_t kGuardBytes = 16u << 10;
 // Streams of the counter-based random numbers.
 constexpr uint64_t kOrderStream = 11, kKeepStream = 12, kContentsStream = 13, kRotateStream = 14, kMaskStream = 15,
@@ -303,6 +304,8 @@ Step TimingRun::CheckHolds() {
 // Back to back on the same buffers: the caches are as warm as they get.
 Step TimingRun::TimeHot() {
   const CudaDriver& driver = context_.driver();
+  const double each = std::max(1.0, request_.options.original_us);
+  const int launches = static_cast<int>(std::clamp(kHotUs / each, double{kFewestHotLaunches}, double{kHotLaunches}));
   for (auto [side, us] :
        {std::pair{&original_, &timed_.hot_original_us}, std::pair{&candidate_, &timed_.hot_candidate_us}}) {
     WW_TRY(side->module->Restore(tools_.stream()));
@@ -312,13 +315,13 @@ Step TimingRun::TimeHot() {
     WW_ASSIGN(Event end, Event::Create(context_, true));
     WW_TRY(tools_.Hold());
     WW_TRY(driver.Check(driver.EventRecord(begin.get(), tools_.stream()), "cuEventRecord"));
-    for (int i = 0; i < kHotLaunches; ++i) WW_STEP(side->replays[0]->Run(tools_.stream()));
+    for (int i = 0; i < launches; ++i) WW_STEP(side->replays[0]->Run(tools_.stream()));
     WW_TRY(driver.Check(driver.EventRecord(end.get(), tools_.stream()), "cuEventRecord"));
     tools_.Release();
     WW_STEP(context_.Wait(tools_.stream()));
     float ms = 0;
     WW_TRY(driver.Check(driver.EventElapsedTime(&ms, begin.get(), end.get()), "cuEventElapsedTime"));
-    *us = 1e3 * static_cast<double>(ms) / kHotLaunches;
+    *us = 1e3 * static_cast<double>(ms) / launches;
   }
   return std::nullopt;
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr core::TimingLook kQuickLook = {6, 0.025};
 constexpr int kQuickPairs = 4, kQuickLongPairs = 2, kFewestPairs = 4, kMostPairs = 10;
-constexpr double kLongUs = 1e3;  // long kernels vary less, and cost more
+constexpr double kLongUs = 1e3, kVeryLongUs = 2e4;  // long kernels vary less, and cost more
 // What a look of ten blocks may take, and what a sample takes in addition to the kernel: contents, poison, flushed
 // caches, a comparison.
 constexpr double kLookUs = 3e6, kSampleUs = 1500, kShortBatchUs = 60, kBytesPerUs = 5e5;
@@ -66,12 +66,6 @@ uint64_t BytesOf(const std::vector<core::BufferContent>& buffers) {
   return bytes;
 }
 
-int PairsPerBlock(VerificationLevel effort, double original_us, uint64_t bytes) {
-  if (effort == VerificationLevel::kQuick) return original_us < kLongUs ? kQuickPairs : kQuickLongPairs;
-  const double sample = kSampleUs + std::max(original_us, kShortBatchUs) + static_cast<double>(bytes) / kBytesPerUs;
-  return static_cast<int>(std::clamp(kLookUs / 10 / (2 * sample), double{kFewestPairs}, double{kMostPairs}));
-}
-
 // Poison that neither side wrote differs from that of the trusted process.
 void SparePoison(const OutputReference& reference, size_t size, const base::Bytes& original, base::Bytes& candidate) {
   if (reference.unwritten.empty()) return;
@@ -83,6 +77,14 @@ void SparePoison(const OutputReference& reference, size_t size, const base::Byte
 }
 
 }  // namespace
+
+int PairsPerBlock(VerificationLevel effort, double original_us, uint64_t bytes) {
+  const bool very_long = original_us >= kVeryLongUs;
+  if (effort == VerificationLevel::kQuick) return very_long ? 1 : original_us < kLongUs ? kQuickPairs : kQuickLongPairs;
+  const double sample = kSampleUs + std::max(original_us, kShortBatchUs) + static_cast<double>(bytes) / kBytesPerUs;
+  const double fewest = very_long ? 1 : kFewestPairs;
+  return static_cast<int>(std::clamp(kLookUs / 10 / (2 * sample), fewest, double{kMostPairs}));
+}
 
 void PairedTiming::AddVerified(const std::string& case_name, const TrialReference& reference,
                                const std::vector<base::Bytes>& buffers) {

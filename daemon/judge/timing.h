@@ -31,6 +31,9 @@
 
 namespace warpwright::judge {
 
+// Pairs in a block: as many as a look has time for, and few of what takes tenths of a second, for which others wait.
+int PairsPerBlock(VerificationLevel effort, double original_us, uint64_t bytes);
+
 class PairedTiming {
  public:
   PairedTiming(Judge::State& state, const core::SourceRef& candidate, core::Evaluator& evaluator,

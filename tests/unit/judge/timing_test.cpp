@@ -6,6 +6,7 @@
 #include <cstring>
 #include <random>
 
+#include "judge/timing.h"
 #include "tests/support/bytes.h"
 #include "tests/unit/judge/judge_bench.h"
 
@@ -114,6 +115,28 @@ TEST(JudgeTiming, LooksFollowEachOtherUntilItIsDecided) {
   ASSERT_EQ(quick.untrusted.timed.size(), 1u);
   EXPECT_EQ(quick.untrusted.timed[0].blocks, 6);
   EXPECT_EQ(quick.fresh_workers, 0);
+}
+
+// Whoever waits for the GPU waits for all of it.
+TEST(JudgeTiming, VeryLongKernelsAreTimedInFewPairs) {
+  const struct {
+    const char* name;
+    double original_us;
+    judge::VerificationLevel effort;
+    int least, most;
+  } rows[] = {
+      {"short", 100, judge::VerificationLevel::kFull, 4, 10},
+      {"long", 10'000, judge::VerificationLevel::kFull, 4, 10},
+      {"very long", 300'000, judge::VerificationLevel::kFull, 1, 1},
+      {"short, in a search", 100, judge::VerificationLevel::kQuick, 4, 4},
+      {"long, in a search", 10'000, judge::VerificationLevel::kQuick, 2, 2},
+      {"very long, in a search", 300'000, judge::VerificationLevel::kQuick, 1, 1},
+  };
+  for (const auto& row : rows) {
+    const int pairs = judge::PairsPerBlock(row.effort, row.original_us, 1 << 20);
+    EXPECT_GE(pairs, row.least) << row.name;
+    EXPECT_LE(pairs, row.most) << row.name;
+  }
 }
 
 TEST(JudgeTiming, TheSecondProcessDecides) {
