@@ -14,7 +14,6 @@ namespace {
 
 constexpr double kMaxTightening = 4096;
 constexpr uint64_t kSmallCaseBytes = 16u << 20;
-constexpr uint64_t kBuiltElements = 1024;  // of each buffer, over and over: for builds alone
 
 uint64_t ThreadInstructions(const std::vector<core::LaunchReport>& launches) {
   uint64_t sum = 0;
@@ -423,30 +422,6 @@ Result<Baseline> Judge::Prepare() {
     WW_ASSIGN(state_->baseline, state_->Prepare(true));
   }
   return *state_->baseline;
-}
-
-// In a shape that counts, since its launches are those of all the others most of the time; what the inputs hold decides
-// nothing about a build.
-void Judge::Expect(const std::vector<core::SourceRef>& candidates) {
-  if (!state_->baseline || !core::Passed(state_->baseline->original)) return;
-  const std::string& name = std::get<core::Measured>(state_->baseline->original).cases.front().case_name;
-  const core::Case& c = *std::find_if(state_->spec.cases.begin(), state_->spec.cases.end(),
-                                      [&](const core::Case& one) { return one.name == name; });
-  const auto inputs =
-      MakeRepeatedInputs(state_->spec, c, state_->options.seed, state_->options.repository, kBuiltElements);
-  if (!inputs) return;
-  std::vector<core::ExecuteRequest> calls;
-  for (const core::SourceRef& candidate : candidates) {
-    core::ExecuteRequest& call = calls.emplace_back();
-    call.source = candidate;
-    call.spec = state_->spec;
-    call.case_name = name;
-    call.scalars = c.scalars;
-    call.buffers = *inputs;
-    call.device = state_->on_simulator() ? state_->device : state_->options.simulator;  // a GPU's compiler is the same
-    call.options.build_only = true;
-  }
-  if (!calls.empty() && !calls.front().device.empty()) state_->ahead.Expect(std::move(calls));
 }
 
 Result<core::Verdict> Judge::Evaluate(const core::SourceRef& candidate, core::Evaluator& evaluator,
