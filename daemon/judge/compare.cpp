@@ -327,9 +327,9 @@ double Comparator::ToleranceAt(size_t index, Allowance allowance) const {
   if (!core::IsFloat(layout_.dtype) || reference_.exact) return 0;
   if (UsesBound(index)) return BoundTolerance(index, allowance);
   if (reference_.has_bounds()) {
-    const double single = SingleOf(reference_, index);
-    return std::max(TableTolerance(index, TargetAt(index)),
-                    kBoundFactor * (std::isfinite(single) ? single : unbounded_error_));
+    const double table = TableTolerance(index, TargetAt(index)), single = SingleOf(reference_, index);
+    if (!std::isinf(reference_.bound[index])) return table;  // nothing is known of it: it is in no sample
+    return std::max(table, kBoundFactor * (std::isfinite(single) ? single : unbounded_error_));
   }
   if (!UsesTruth(index)) return TableTolerance(index, TargetAt(index));
   const Group& group = groups_[index / group_size_];

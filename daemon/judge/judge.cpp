@@ -428,6 +428,7 @@ Result<core::Verdict> Judge::Evaluate(const core::SourceRef& candidate, core::Ev
                                       VerificationLevel effort) {
   WW_ASSIGN(const Baseline baseline, Prepare());
   if (!core::Passed(baseline.original)) return baseline.original;
+  if (effort == VerificationLevel::kFull) state_->ahead.Expect({});  // the search that expected more is over
   state_->ahead.Await(candidate.text);
   return EvaluateCandidate(*state_, candidate, evaluator, effort);
 }

@@ -46,8 +46,8 @@
 //                            that is not faster is still Measured: it is correct
 //   dead-code                every added line runs (dead_code.h); on a GPU in full evaluations, by simulating it
 //   host-time                a call's own host code takes no more of the processor than the kernels gain
-//   bytes-read               the inputs that the original reads are read. Counted last: on a GPU only a candidate that
-//                            is faster than all before it is counted deeply
+//   bytes-read               the inputs that the original reads are read. Counted last, and on a GPU only of a candidate
+//                            that is faster than all before it: of others, (full) alone says it
 //
 // Other inputs are tried on the cheapest case that is verified and has a thousand elements, those that need long rows
 // also on the largest. Where on a GPU that cheapest case is large itself, a path that depends on the size is tried on

@@ -365,7 +365,7 @@ TEST(Compare, WhereNothingIsBoundedRoundingsOfSumsAre) {
   const struct {
     const char* name;
     double original, single, actual;
-    bool accepted, own_inputs = false;
+    bool accepted, own_inputs = false, known = true;
   } rows[] = {
       {"within what a rounding of each sum may do", 100, 0.05, 100.19, true},
       {"beyond it", 100, 0.05, 100.21, false},
@@ -373,6 +373,7 @@ TEST(Compare, WhereNothingIsBoundedRoundingsOfSumsAre) {
       {"much farther", 100.02, kInf, 100.11, false},
       {"the same of the case's own inputs", 100.02, kInf, 100.09, true, true},
       {"what the original has right", 100, kInf, 100.09, false},
+      {"an element that is in no sample, beside it", 100, kNaN, 100.05, false, false, false},
   };
   for (const auto& row : rows) {
     std::vector<double> original(128, 100), actual(128, 100);
@@ -383,6 +384,12 @@ TEST(Compare, WhereNothingIsBoundedRoundingsOfSumsAre) {
     reference.single.assign(original.size(), 1e-5);
     reference.bound[5] = kInf, reference.single[5] = row.single;
     reference.bound[6] = kInf, reference.single[6] = 1e-5;  // right: the others are no noise
+    if (!row.known) {
+      reference.truth[5] = reference.bound[5] = kNaN;
+      original[7] = actual[7] = 100.02;
+      reference.bytes = Pack(core::DType::kF32, original);
+      reference.bound[7] = reference.single[7] = kInf;
+    }
     reference.source = judge::TruthSource::kForm;
     reference.own_inputs = row.own_inputs;
     const judge::Comparator comparator({"out", core::DType::kF32, {128}, 16}, reference, {});
