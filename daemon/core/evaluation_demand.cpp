@@ -1,6 +1,7 @@
 #include "core/evaluation_demand.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "core/evaluation_stage.h"
 #include "core/term_order.h"
@@ -18,17 +19,7 @@ struct Demand {
 class StageDemand {
  public:
   StageDemand(const Program& program, const StageProgram& stage, std::span<Demand> demands)
-      : program_(program),
-        stage_(stage),
-        demands_(demands),
-        group_(stage, program.buffers),
-        reads_(stage.blocks.size()) {
-    for (size_t at = stage.blocks.size(); at-- > 0;)  // inner blocks have higher numbers
-      for (const Step& step : stage.blocks[at].steps) {
-        if (step.op == StepOp::kRead) reads_[at] = reads_[at] || IsStage(step);
-        if (step.op == StepOp::kReduce) reads_[at] = reads_[at] || reads_[stage.reduces[step.extra].block];
-      }
-  }
+      : program_(program), stage_(stage), demands_(demands), group_(stage, program.buffers) {}
 
   // Elements of the box whose element of the tensor is wanted.
   std::vector<int64_t> Points() {
@@ -51,17 +42,50 @@ class StageDemand {
   }
 
   void Mark(std::span<const int64_t> points) {
-    if (!reads_[0]) return;
-    for (; !points.empty(); points = points.subspan(static_cast<size_t>(group_.count()))) {
-      group_.Set(points.first(std::min<size_t>(points.size(), kLanes)));
-      Lanes<uint8_t> mask;
-      mask.fill(1);
-      if (group_.Restrict(stage_.domain, mask) > 0) MarkBlock(0, mask);
-    }
+    for (uint32_t read = 0; read < stage_.reads.size(); ++read)
+      if (program_.buffers[stage_.reads[read].buffer].stage) MarkRead(read, points);
   }
 
  private:
-  bool IsStage(const Step& step) const { return program_.buffers[stage_.reads[step.extra].buffer].stage; }
+  // Which blocks have the read inside.
+  std::vector<bool> BlocksAround(uint32_t read) const {
+    std::vector<bool> around(stage_.blocks.size());
+    for (size_t at = stage_.blocks.size(); at-- > 0;)  // inner blocks have higher numbers
+      for (const Step& step : stage_.blocks[at].steps) {
+        if (step.op == StepOp::kRead) around[at] = around[at] || step.extra == read;
+        if (step.op == StepOp::kReduce) around[at] = around[at] || around[stage_.reduces[step.extra].block];
+      }
+    return around;
+  }
+
+  void AddVariables(const Position& position, std::vector<bool>& variables) const {
+    for (uint32_t t = position.first; t < position.shared; ++t) variables[stage_.terms[t].variable] = true;
+  }
+  // By variable of the stage: whether what the read marks depends on it.
+  std::vector<bool> VariablesThatTell(uint32_t read, const std::vector<bool>& around) const {
+    std::vector<bool> variables(stage_.extents.size());
+    for (const auto& at : stage_.reads[read].at) AddVariables(stage_.positions[at.index], variables);
+    for (const CompiledGuard& guard : stage_.domain) AddVariables(guard.value, variables);
+    for (const CompiledReduce& reduce : stage_.reduces)
+      if (around[reduce.block])
+        for (const CompiledGuard& guard : reduce.guards) AddVariables(guard.value, variables);
+    return variables;
+  }
+  // One of the points for each value of these variables: the rows of a product, of whose elements each reads a row.
+  std::vector<int64_t> Distinct(std::span<const int64_t> points, const std::vector<bool>& variables) const {
+    std::unordered_set<int64_t> seen;
+    std::vector<int64_t> distinct;
+    for (const int64_t point : points) {
+      int64_t key = 0, rest = point, stride = 1;
+      for (size_t v = stage_.extents.size(); v-- > 0;) {
+        if (variables[v]) key += rest % stage_.extents[v] * stride;
+        rest /= stage_.extents[v];
+        stride *= stage_.extents[v];
+      }
+      if (seen.insert(key).second) distinct.push_back(point);
+    }
+    return distinct;
+  }
 
   // The flat index of each lane; -1: outside.
   template <typename PositionOf>
@@ -86,36 +110,45 @@ class StageDemand {
       if (flat[l] >= 0 && demand.wanted[static_cast<size_t>(flat[l])] != 0) points.push_back(first + l);
   }
 
-  void MarkBlock(uint32_t block, const Lanes<uint8_t>& mask) {
+  void MarkRead(uint32_t read, std::span<const int64_t> points) {
+    const auto& at = stage_.reads[read].at;
+    Demand& demand = demands_[stage_.reads[read].buffer];
+    demand.all = demand.all || std::any_of(at.begin(), at.end(), [](const auto& a) { return a.gathered; });
+    if (demand.all) return;
+    const std::vector<bool> around = BlocksAround(read), variables = VariablesThatTell(read, around);
+    std::vector<int64_t> distinct;
+    if (std::find(variables.begin(), variables.end(), false) != variables.end())
+      points = distinct = Distinct(points, variables);
+    for (; !points.empty(); points = points.subspan(static_cast<size_t>(group_.count()))) {
+      group_.Set(points.first(std::min<size_t>(points.size(), kLanes)));
+      Lanes<uint8_t> mask;
+      mask.fill(1);
+      if (group_.Restrict(stage_.domain, mask) > 0) MarkBlock(0, read, around, mask);
+    }
+  }
+  void MarkBlock(uint32_t block, uint32_t read, const std::vector<bool>& around, const Lanes<uint8_t>& mask) {
     for (const Step& step : stage_.blocks[block].steps) {
-      if (step.op == StepOp::kRead && IsStage(step)) MarkRead(stage_.reads[step.extra], mask);
+      if (step.op == StepOp::kRead && step.extra == read) MarkLanes(stage_.reads[read], mask);
       if (step.op != StepOp::kReduce) continue;
       const CompiledReduce& reduce = stage_.reduces[step.extra];
-      if (!reads_[reduce.block]) continue;
+      if (!around[reduce.block]) continue;
       TermOrder order(reduce, 0);
       for (bool more = order.Begin(group_.shared()); more; more = order.Next(group_.shared())) {
         Lanes<uint8_t> inner = mask;
-        if (group_.Restrict(reduce.guards, inner) > 0) MarkBlock(reduce.block, inner);
+        if (group_.Restrict(reduce.guards, inner) > 0) MarkBlock(reduce.block, read, around, inner);
       }
     }
   }
-  void MarkRead(const CompiledRead& read, const Lanes<uint8_t>& mask) {
-    Demand& demand = demands_[read.buffer];
-    if (demand.all) return;
-    if (std::any_of(read.at.begin(), read.at.end(), [](const auto& at) { return at.gathered; })) {
-      demand.all = true;
-      return;
-    }
+  void MarkLanes(const CompiledRead& read, const Lanes<uint8_t>& mask) {
     const Lanes<int64_t> flat = Flat(program_.buffers[read.buffer], [&](size_t i) { return read.at[i].index; });
     for (int64_t l = 0; l < group_.count(); ++l)
-      if (mask[l] != 0 && flat[l] >= 0) demand.wanted[static_cast<size_t>(flat[l])] = 1;
+      if (mask[l] != 0 && flat[l] >= 0) demands_[read.buffer].wanted[static_cast<size_t>(flat[l])] = 1;
   }
 
   const Program& program_;
   const StageProgram& stage_;
   std::span<Demand> demands_;
   LaneGroup group_;
-  std::vector<bool> reads_;  // by block: it or one inside reads a stage
 };
 
 }  // namespace

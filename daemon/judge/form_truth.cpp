@@ -28,7 +28,8 @@ constexpr uint64_t kTogether = 1 << 20;               // elements of all stages 
 constexpr uint64_t kSampledElements = 500'000'000;    // of all stages, of which few are computed
 // Fewer have no rules over the whole output (kShortRow in compare.cpp); and how much smaller the next sample is.
 constexpr size_t kLeastSampled = 64, kSmaller = 4;
-constexpr size_t kSampledRows = 64;
+// A row of a chain of products takes all of its rows before: a smaller sample has fewer.
+constexpr size_t kOfRow = 64, kLeastRows = 8;
 constexpr uint64_t kSampleStream = 0x666f726dULL;
 
 bool HasDouble(const core::KernelSpec& spec) {
@@ -243,7 +244,7 @@ Result<std::vector<core::TensorResult>> FormTruth::Evaluate(const Arguments& arg
                                                             const core::OutputElements* elements) const {
   WW_ASSIGN(const auto evaluator, EvaluatorFor(arguments, options, elements));
   return elements == nullptr ? evaluator.Run(arguments.values)
-                             : evaluator.RunAt(arguments.values, *elements, limits_.steps);
+                             : evaluator.RunAt(arguments.values, *elements, limits_.sampled_steps);
 }
 
 // The first and the last elements, and from each of equal parts some that follow one another, from a random one on:
@@ -256,7 +257,7 @@ core::OutputElements FormTruth::Sample(const OriginalRun& run, size_t size) {
     const base::CounterRandom random(run.seed, kSampleStream);
     std::vector<int64_t>& chosen = elements[layout.name];
     const size_t sampled = std::min(count, size), ends = std::min(count, size / 8),
-                 parts = std::min(sampled, kSampledRows);
+                 parts = std::min(sampled, std::max(kLeastRows, sampled / kOfRow));
     for (size_t i = 0; i < ends; ++i) {
       chosen.push_back(static_cast<int64_t>(i));
       chosen.push_back(static_cast<int64_t>(count - 1 - i));

@@ -23,9 +23,10 @@ namespace warpwright::judge {
 
 // What an evaluation may take: more is left to the float64 shadow, else to a sample of the elements.
 struct FormLimits {
-  uint64_t steps = 5'000'000'000;  // about six seconds of processor time
-  uint64_t elements = 64'000'000;  // of all stages
-  size_t sampled = 4096;           // elements of an output; fewer where these take too much
+  uint64_t steps = 5'000'000'000;          // about six seconds of processor time
+  uint64_t sampled_steps = 1'500'000'000;  // of a sample, which large cases have, whose trials are many
+  uint64_t elements = 64'000'000;          // of all stages
+  size_t sampled = 4096;                   // elements of an output; fewer where these take too much
 };
 
 // A trial as the original ran it, for the form to be held against.

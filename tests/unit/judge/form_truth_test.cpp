@@ -111,7 +111,7 @@ TEST(FormTruth, OnlyWhereThereIsOne) {
 
 TEST(FormTruth, LargeOutputsAreSampled) {
   Setting setting(RowSumSpec(core::DType::kF32, 2000, 30));
-  const judge::FormLimits limits{.steps = 20'000, .sampled = 64};
+  const judge::FormLimits limits{.steps = 20'000, .sampled_steps = 20'000, .sampled = 64};
   const auto whole = setting.Add(Lifted(RowSums()), limits);
   ASSERT_TRUE(whole);
   ASSERT_TRUE(*whole);
@@ -324,7 +324,7 @@ TEST(FormTruth, TensorCoresMayCutOffWhatRowsAreMadeOf) {
   core::KernelSpec spec = ProductSpec();
   // So that exp() does not overflow.
   std::get<core::BufferArgument>(spec.args[2].kind).init = {.kind = core::Init::Kind::kNormal, .a = 0, .b = 0.1};
-  const auto known = Know(spec, LogSumExpOfProduct(), ProductsOf(1), {.steps = 3'000'000}, FormTruth::Extent::kSampled);
+  const auto known = Know(spec, LogSumExpOfProduct(), ProductsOf(1), {.sampled_steps = 3'000'000}, FormTruth::Extent::kSampled);
   ASSERT_TRUE(known) << known.error().message;
   EXPECT_GE(known->elements, 64u);
   EXPECT_LE(known->elements, 80u);
