@@ -442,6 +442,8 @@ Status CandidateEvaluation::SimulateCases(const core::Case& small) {
     others.push_back(std::move(odd));
   for (core::Case& other : others) {
     if (runs_.added().complete()) break;
+    const auto bytes = CaseBytes(state_.spec, other);
+    if (!bytes || *bytes > state_.options.max_long_bytes) continue;  // sizes that were drawn may take any memory
     const Trial trial{.check = core::Check::kOddShape, .c = std::move(other), .seed = secret_};
     (void)SimulateForLines(trial);  // the manifest may not allow the sizes
   }
@@ -449,10 +451,12 @@ Status CandidateEvaluation::SimulateCases(const core::Case& small) {
 }
 
 // What is for infinities and NaN alone runs in no other trial, and special values were tried in one case: a path that
-// the launcher takes in another has not seen any.
+// the launcher takes in another has not seen any. That of the case that counts may be taken by no other one.
 void CandidateEvaluation::SimulateSpecialInputs() {
   if (!state_.on_simulator() && state_.options.simulator.empty()) return;
-  for (const core::Case& c : state_.spec.cases) {
+  std::vector<core::Case> cases = SmallCasesLikeTimed(state_.spec);
+  cases.insert(cases.end(), state_.spec.cases.begin(), state_.spec.cases.end());
+  for (const core::Case& c : cases) {
     const auto bytes = CaseBytes(state_.spec, c);
     if (!bytes || *bytes > state_.options.max_case_bytes) continue;
     for (const Trial& trial : PlanTrials(state_.spec, c, secret_, VerificationLevel::kFull)) {

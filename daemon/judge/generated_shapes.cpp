@@ -180,11 +180,17 @@ Result<Failure> GeneratedShapes::Odd(const core::Case& c, VerificationLevel effo
 Result<Failure> GeneratedShapes::LikeTimed() {
   const base::CounterRandom seeds(secret_, 85);
   uint64_t index = 0;
-  for (core::Case& small : SmallCasesLikeTimed(state_.spec)) {
-    const Budget budget = OddBudget(small);
-    const Trial trial{.check = core::Check::kOddShape, .c = std::move(small), .seed = seeds.Bits(index++)};
-    WW_ASSIGN(Failure failure, TryShape(trial, budget));
-    if (failure) return failure;
+  for (const core::Case& small : SmallCasesLikeTimed(state_.spec)) {
+    std::vector<Trial> trials = {{.check = core::Check::kOddShape, .c = small, .seed = seeds.Bits(index)}};
+    // The other cases' taps and strides may lead to another path, and special values were tried on theirs alone.
+    if (index++ == 0)
+      for (Trial& trial : PlanTrials(state_.spec, small, secret_, VerificationLevel::kFull))
+        if (HasSpecialInputs(trial)) trials.push_back(std::move(trial));
+    for (Trial& trial : trials) {
+      trial.check = core::Check::kOddShape;  // the manifest need not allow such sizes
+      WW_ASSIGN(Failure failure, TryShape(std::move(trial), OddBudget(small)));
+      if (failure) return failure;
+    }
   }
   return Failure();
 }

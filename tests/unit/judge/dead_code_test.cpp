@@ -210,5 +210,57 @@ TEST(DeadCode, WhatRunsForSpecialValuesAloneIsTriedInEveryCase) {
     }
 }
 
+// Sizes that somebody draws may take more than any memory: of a square of 65,537 by 65,537 nothing is made.
+TEST(DeadCode, WhatIsTooLargeIsNotSimulated) {
+  JudgeBench bench;
+  bench.device = "cuda";
+  bench.options.simulator = "sim:h200";
+  for (core::Argument& argument : bench.spec.args)
+    if (auto* buffer = std::get_if<core::BufferArgument>(&argument.kind))
+      buffer->shape = {*core::Expression::Parse("n"), *core::Expression::Parse("n")};
+  for (core::Case& c : bench.spec.cases) c.scalars["n"] = int64_t{40};
+  uint64_t largest = 0;
+  bench.untrusted.Add("candidate", [&](FakeRun& run) {
+    largest = std::max<uint64_t>(largest, run.request.buffers[0].bytes.size());
+    Twice(run);
+    run.lines = {{"kernels/k.cu", 2, 1000, true}, {"kernels/k.cu", 3, 0, false}};
+  });
+  judge::Judge judge(bench.spec, MarkedSource("original"), bench.device, bench.trusted, bench.options);
+  const auto verdict = judge.Evaluate({"/tmp", "kernels/k.cu", "// candidate\nfloat y;\nfloat z;\n"}, bench.untrusted,
+                                      judge::VerificationLevel::kFull);
+  ASSERT_TRUE(verdict) << verdict.error().Format();
+  EXPECT_FALSE(core::Passed(*verdict));
+  EXPECT_LE(largest, bench.options.max_long_bytes);
+}
+
+// A path for the taps of the case that counts, which is too large to be simulated whole, and there a part for NaN.
+TEST(DeadCode, SpecialValuesAreTriedWithTheTapsOfTheTimedCase) {
+  for (const char* device : {"sim:h200", "cuda"}) {
+    JudgeBench bench;
+    bench.device = device;
+    bench.options.simulator = "sim:h200";
+    core::Argument taps{.name = "taps", .kind = core::ScalarArgument{core::DType::kI32}};
+    bench.spec.args.push_back(taps);
+    bench.spec.cases.push_back(bench.spec.cases.front());
+    bench.spec.cases.front().scalars["taps"] = int64_t{3};
+    bench.spec.cases.front().scalars["n"] = int64_t{200'000};
+    bench.spec.cases.back().name = "others";
+    bench.spec.cases.back().scalars["taps"] = int64_t{5};
+    bench.spec.cases.back().weight = 0;
+    bench.untrusted.Add("candidate", [&](FakeRun& run) {
+      Twice(run);
+      const std::vector<double> values = run.Values("in");
+      const bool any = std::any_of(values.begin(), values.end(), [](double x) { return std::isnan(x); });
+      const bool there = run.Scalar("taps") == 3 && run.Scalar("n") < 1000 && any;
+      run.lines = {{"kernels/k.cu", 2, 1000, true}, {"kernels/k.cu", 3, there ? uint64_t{1} : uint64_t{0}, false}};
+    });
+    judge::Judge judge(bench.spec, MarkedSource("original"), bench.device, bench.trusted, bench.options);
+    const auto verdict = judge.Evaluate({"/tmp", "kernels/k.cu", "// candidate\nfloat y;\nfloat z;\n"}, bench.untrusted,
+                                        judge::VerificationLevel::kFull);
+    ASSERT_TRUE(verdict) << verdict.error().Format();
+    EXPECT_TRUE(core::Passed(*verdict)) << device << ": " << core::VerdictMessage(*verdict);
+  }
+}
+
 }  // namespace
 }  // namespace warpwright
