@@ -9,8 +9,6 @@
 
 #include "base/hash.h"
 #include "compile/nvcc.h"
-#include "compile/ptx_numbers.h"
-#include "compile/ptx_rules.h"
 #include "core/tool_finding.h"
 #include "lift/equivalence.h"
 #include "lift/lift.h"
@@ -123,15 +121,11 @@ compile::CompileRequest CompileRequestFor(const source::Slices& slices, const st
           .options = slices.build};
 }
 
-std::optional<core::Refused> CheckPtx(const core::CompiledModule& module, const core::KernelSpec& spec,
-                                      const std::string& file) {
-  const auto violations = compile::FindPtxViolations(module.ptx, spec.allow);
-  if (violations.empty()) return std::nullopt;
-  const auto& first = violations.front();
-  return core::Refused{core::Check::kPtxRules,
-                       fmt::format("it uses '{}', which needs `allow: [{}]` in the manifest", first.instruction,
-                                   core::Name(first.needs)),
-                       first.file.empty() ? file : first.file, first.line};
+core::Refused Refusal(const compile::PtxViolation& violation, const std::string& file) {
+  return {core::Check::kPtxRules,
+          fmt::format("it uses '{}', which needs `allow: [{}]` in the manifest", violation.instruction,
+                      core::Name(violation.needs)),
+          violation.file.empty() ? file : violation.file, violation.line};
 }
 
 // Random contents keep their character when they are moved; those from a file may be sorted, or offsets.
@@ -271,6 +265,18 @@ Result<Service::ModuleOutcome> Service::CompileOnce(const source::Slices& slices
   return modules_.emplace(key, std::move(outcome)).first->second;
 }
 
+std::shared_ptr<const compile::PtxFacts> Service::FactsOnce(const core::CompiledModule& module,
+                                                            const std::set<core::Allow>& allowed) {
+  base::Hasher hasher;
+  hasher.Add(module.key);
+  for (const core::Allow allow : allowed) hasher.Add(core::Name(allow));
+  const std::string key = hasher.Finish();
+  if (const auto found = facts_.find(key); found != facts_.end()) return found->second;
+  Bound(facts_);
+  return facts_.emplace(key, std::make_shared<const compile::PtxFacts>(compile::FactsOf(module.ptx, allowed)))
+      .first->second;
+}
+
 Result<Service::WholeOutcome> Service::BuildWhole(const core::SourceRef& source, const core::CompiledModule& module) {
   WW_ASSIGN(const source::SourceTree tree, source::ReadSourceTree(source));
   base::Hasher hasher;
@@ -364,12 +370,13 @@ Result<Service::PrepareOutcome> Service::Prepare(const Work& work, const core::C
   WW_ASSIGN(const ModuleOutcome compiled, CompileOnce(slices, plan, chip.arch, work.build));
   if (const auto* failed = std::get_if<core::CompileFailed>(&compiled)) return PrepareOutcome(*failed);
   const auto& [module, depends_on_build] = std::get<Module>(compiled);
-  if (auto refused = CheckPtx(*module, work.spec, work.source.file)) return PrepareOutcome(std::move(*refused));
+  const auto facts = FactsOnce(*module, work.spec.allow);
+  if (facts->violation) return PrepareOutcome(Refusal(*facts->violation, work.source.file));
   if (depends_on_build)
     uses[std::string(core::kBuildPrefix) + kOtherBuild] = {kOtherBuild, slices.file, slices.entry_line};
   seconds["compile"] += watch.Lap();
   return PrepareOutcome(
-      Prepared{module, std::move(plan), std::move(uses), std::move(compared), std::move(decisions), host_us});
+      Prepared{module, facts, std::move(plan), std::move(uses), std::move(compared), std::move(decisions), host_us});
 }
 
 Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& request) {
@@ -426,8 +433,8 @@ Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& reques
   if (!launches_note.empty()) executed.notes.push_back(std::move(launches_note));
   executed.lines = std::move(run.lines);
   AddDeviceTime(run.seconds, executed.seconds);
-  executed.precision = compile::FindPrecision(prepared.module->ptx);
-  std::set<double> numbers = compile::FindNumbers(prepared.module->ptx);
+  executed.precision = prepared.facts->precision;
+  std::set<double> numbers = prepared.facts->numbers;
   for (const int64_t number : source::IntegerLiterals(request.source.text)) numbers.insert(static_cast<double>(number));
   std::set<double> compared(prepared.compared.begin(), prepared.compared.end());
   AddParameters(prepared.plan, compared);

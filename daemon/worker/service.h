@@ -11,6 +11,7 @@
 
 #include "compile/compiler.h"
 #include "compile/nvcc.h"
+#include "compile/ptx_facts.h"
 #include "core/device.h"
 #include "core/evaluator.h"
 #include "core/execution.h"
@@ -58,6 +59,7 @@ class Service {
   };
   struct Prepared {
     std::shared_ptr<const core::CompiledModule> module;
+    std::shared_ptr<const compile::PtxFacts> facts;
     core::LaunchPlan plan;
     std::map<std::string, core::PrecisionUse> uses;  // how the source depends on its build, and what host code uses
     std::vector<double> compared;                    // numbers that host code compared something with
@@ -75,6 +77,8 @@ class Service {
   using ModuleOutcome = std::variant<Module, core::CompileFailed>;
   Result<ModuleOutcome> CompileOnce(const source::Slices& slices, const core::LaunchPlan& plan, const std::string& arch,
                                     compile::Build build);
+  std::shared_ptr<const compile::PtxFacts> FactsOnce(const core::CompiledModule& module,
+                                                     const std::set<core::Allow>& allowed);
   // What nvcc makes of the whole file; `module` is what NVRTC made of its slice.
   using WholeOutcome = std::variant<std::shared_ptr<const compile::WholeBuild>, core::CompileFailed>;
   Result<WholeOutcome> BuildWhole(const core::SourceRef& source, const core::CompiledModule& module);
@@ -94,6 +98,7 @@ class Service {
   std::map<std::string, source::SliceOutcome> slices_;
   std::map<std::string, source::RecordOutcome> plans_;
   std::map<std::string, ModuleOutcome> modules_;
+  std::map<std::string, std::shared_ptr<const compile::PtxFacts>> facts_;
   std::map<std::string, WholeOutcome> wholes_;
   std::map<std::string, std::string> launches_notes_;
   std::map<std::string, std::unique_ptr<core::Device>> devices_;
