@@ -119,14 +119,13 @@ FormId FormGraph::Intern(FormNode node, std::vector<FormTerm> terms) {
                      static_cast<uint64_t>(node.element));
   key = Mix(key, Bits(node.value));
   for (const FormTerm& term : terms) key = Mix(Mix(key, term.node), Bits(term.coefficient));
-  const auto [begin, end] = ids_.equal_range(key);
-  for (auto found = begin; found != end; ++found) {
-    const FormNode& other = nodes_[found->second];
-    if (other.op != node.op || other.mode != node.mode || other.buffer != node.buffer ||
-        other.element != node.element || Bits(other.value) != Bits(node.value) || other.count != terms.size())
-      continue;
-    if (std::equal(terms.begin(), terms.end(), terms_.begin() + other.first)) return found->second;
-  }
+  const auto is_same = [&](FormId id) {
+    const FormNode& other = nodes_[id];
+    return other.op == node.op && other.mode == node.mode && other.buffer == node.buffer &&
+           other.element == node.element && Bits(other.value) == Bits(node.value) && other.count == terms.size() &&
+           std::equal(terms.begin(), terms.end(), terms_.begin() + other.first);
+  };
+  if (const FormId known = ids_.Find(key, is_same)) return known;
   if (terms_.size() + terms.size() > limit_) {
     full_ = true;
     return 0;
@@ -138,7 +137,7 @@ FormId FormGraph::Intern(FormNode node, std::vector<FormTerm> terms) {
   terms_.insert(terms_.end(), terms.begin(), terms.end());
   nodes_.push_back(node);
   const auto id = static_cast<FormId>(nodes_.size() - 1);
-  ids_.emplace(key, id);
+  ids_.Insert(key, id);
   return id;
 }
 

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -136,7 +135,7 @@ class FormGraph {
 
   std::vector<FormNode> nodes_;  // [0]: no node
   std::vector<FormTerm> terms_;
-  std::unordered_multimap<uint64_t, FormId> ids_;
+  IdTable ids_;
   std::vector<bool> integer_buffers_;
   uint32_t limit_ = 0;
   bool exact_ = false, full_ = false, expands_ = false, keeps_signs_ = false;

@@ -33,23 +33,9 @@ static_assert(std::size(kNames) == static_cast<size_t>(ExprOp::kExtract) + 1);
 
 std::string_view Name(ExprOp op) { return kNames[static_cast<size_t>(op)]; }
 
-Graph::Graph(uint32_t limit) : buckets_(1 << 12), limit_(limit) { chunks_.push_back(std::make_unique<Expr[]>(kChunk)); }
+Graph::Graph(uint32_t limit) : limit_(limit) { chunks_.push_back(std::make_unique<Expr[]>(kChunk)); }
 
-void Graph::Grow() {
-  std::vector<Bucket> larger(buckets_.size() * 4);
-  const size_t mask = larger.size() - 1;
-  for (const Bucket& bucket : buckets_) {
-    if (bucket.id == 0) continue;
-    size_t at = bucket.hash & mask;
-    while (larger[at].id != 0) at = (at + 1) & mask;
-    larger[at] = bucket;
-  }
-  buckets_ = std::move(larger);
-}
-
-void Graph::Prefetch(const Expr& expr) const {
-  __builtin_prefetch(&buckets_[static_cast<uint32_t>(HashOf(expr)) & (buckets_.size() - 1)]);
-}
+void Graph::Prefetch(const Expr& expr) const { ids_.Prefetch(HashOf(expr)); }
 
 Graph Graph::Copy() const {
   Graph copy(limit_);
@@ -58,25 +44,21 @@ Graph Graph::Copy() const {
     copy.chunks_.push_back(std::make_unique<Expr[]>(kChunk));
     std::copy_n(chunk.get(), kChunk, copy.chunks_.back().get());
   }
-  copy.buckets_ = buckets_;
+  copy.ids_ = ids_;
   copy.size_ = size_;
   copy.full_ = full_;
   return copy;
 }
 
 std::pair<ExprId, bool> Graph::Add(const Expr& expr) {
-  const size_t mask = buckets_.size() - 1;
-  const auto hash = static_cast<uint32_t>(HashOf(expr));
-  size_t at = hash & mask;
-  for (; buckets_[at].id != 0; at = (at + 1) & mask)
-    if (buckets_[at].hash == hash && (*this)[buckets_[at].id] == expr) return {buckets_[at].id, false};
+  const uint64_t hash = HashOf(expr);
+  if (const ExprId known = ids_.Find(hash, [&](ExprId id) { return (*this)[id] == expr; })) return {known, false};
   if (size_ > limit_) full_ = true;
   if (full_) return {kConcrete, false};
   const ExprId id = size_++;
   if (id / kChunk == chunks_.size()) chunks_.push_back(std::make_unique<Expr[]>(kChunk));
   At(id) = expr;
-  buckets_[at] = {id, hash};
-  if (size_ * size_t{2} > buckets_.size()) Grow();
+  ids_.Insert(hash, id);
   return {id, true};
 }
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/computation.h"
+#include "lift/id_table.h"
 #include "sim/instruction.h"
 
 namespace warpwright::lift {
@@ -119,16 +120,10 @@ class Graph {
 
  private:
   static constexpr uint32_t kChunk = 1 << 14;
-  // Of open addressing. The hash decides nearly always, so that a search seldom looks at an expression.
-  struct Bucket {
-    ExprId id = 0;  // 0: free
-    uint32_t hash = 0;
-  };
   Expr& At(ExprId id) { return chunks_[id / kChunk][id % kChunk]; }
-  void Grow();
 
   std::vector<std::unique_ptr<Expr[]>> chunks_;  // [0]: kNone
-  std::vector<Bucket> buckets_;
+  IdTable ids_;
   uint32_t size_ = 1;
   uint32_t limit_ = 0;
   bool full_ = false;
