@@ -476,7 +476,7 @@ Result<Failure> CandidateEvaluation::DeadCode(const core::Case& small) {
       return Failure();
     }
   } else if (!added.complete() && effort_ == VerificationLevel::kQuick) {
-    WW_ASSIGN(Failure failure, shapes_.LikeTimed());
+    WW_ASSIGN(Failure failure, shapes_.LikeTimed(VerificationLevel::kFull));
     if (failure) return failure;
     if (!added.complete()) {
       WW_ASSIGN(failure, shapes_.Odd(small, VerificationLevel::kFull));
@@ -544,9 +544,9 @@ Result<core::Verdict> CandidateEvaluation::Run() {
   }
   WW_ASSIGN(Failure failure, shapes_.Odd(reduced ? *reduced : cheapest, effort_));
   if (failure) return *failure;
+  WW_ASSIGN(failure, shapes_.LikeTimed(effort_));
+  if (failure) return *failure;
   if (effort_ == VerificationLevel::kFull) {
-    WW_ASSIGN(failure, shapes_.LikeTimed());
-    if (failure) return *failure;
     WW_ASSIGN(const auto inputs, state_.oracle.InputsOf(state_.verified[large].own));
     WW_ASSIGN(failure, CheckVisibility(state_, runs_, state_.verified[large].own, *inputs));
     if (failure) return *failure;

@@ -20,8 +20,9 @@ class GeneratedShapes {
   // From now on, shapes are drawn from this.
   void UseSecret(uint64_t secret) { secret_ = secret; }
   Result<Failure> Odd(const core::Case& c, VerificationLevel effort);
-  // Small ones of the case that counts, with its taps and strides.
-  Result<Failure> LikeTimed();
+  // Small ones of the case that counts, with its taps and strides; one also with special values. A search tries that
+  // one alone: the path for these taps may be nobody else's.
+  Result<Failure> LikeTimed(VerificationLevel effort);
   // Where a path begins that declared sizes never take; `sizes`: numbers that the candidate names.
   Result<Failure> Long(const core::Case& c, const std::vector<int64_t>& sizes);
   // Buffers that are aligned less than others, at sizes that ask for vectors.

@@ -17,6 +17,7 @@ parser.add_argument("--minutes", type=float, default=1)
 parser.add_argument("--jobs", type=int, default=1)
 parser.add_argument("--every", type=int, default=1)
 parser.add_argument("--folder", action="append", default=[])
+parser.add_argument("--kernel", action="append", default=[], help="these entries alone")
 parser.add_argument("--sizes-of-gpus", action="store_true")
 parser.add_argument("--stop-after", type=float, default=math.inf, help="seconds; entries that were not begun are left out")
 options = parser.parse_args()
@@ -34,7 +35,7 @@ def entries():
             names = re.findall(r"^\s*- name: (\S+)", open(f"{strangers}/{folder}/.warpwright.yml").read(), re.M)
             for number, name in enumerate(names, 1):
                 part = kind if kind != "mixed" else "held-out" if number % 3 == 0 else "open"
-                if options.part in (None, part): yield folder, part, name
+                if options.part in (None, part) and (not options.kernel or name in options.kernel): yield folder, part, name
 
 
 def optimize(folder, part, kernel):

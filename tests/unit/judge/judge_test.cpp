@@ -461,6 +461,36 @@ TEST(Judge, OnAGpuCallsOfNothingAreSimulated) {
   EXPECT_NE(core::VerdictMessage(*verdict).find("which the original handles"), std::string::npos);
 }
 
+// Of no terms a sum is nothing, and what is made of a constant beside it rounds as ever: another order of operations is
+// no other result, another constant is.
+TEST(Judge, OnAGpuWhatIsMadeBesideNothingMayRound) {
+  for (const double constant : {1.0 / 3, 0.4}) {
+    const auto compute = [](double beside) {
+      return [=](FakeRun& run) {
+        const std::vector<double> values = run.Values("in");
+        std::vector<double> sums(static_cast<size_t>(run.Scalar("n")), beside);
+        for (size_t i = 0; i < values.size(); ++i) sums[i % sums.size()] += values[i];
+        run.SetValues("out", sums);
+      };
+    };
+    core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 1000);
+    for (core::Argument& argument : spec.args)
+      if (auto* buffer = std::get_if<core::BufferArgument>(&argument.kind); buffer && argument.name == "in")
+        buffer->shape = {*core::Expression::Parse("k"), *core::Expression::Parse("n")};
+    spec.args.push_back({.name = "k", .kind = core::ScalarArgument{core::DType::kI32}});
+    for (core::Case& c : spec.cases) c.scalars["k"] = int64_t{5};
+    JudgeBench bench(spec, compute(1.0 / 3));
+    bench.device = "cuda";
+    bench.options.simulator = "sim:h200";
+    const auto verdict = bench.Try([&](FakeRun& run) {
+      const bool nothing = run.Scalar("k") == 0;
+      compute(nothing ? constant * (1 + 0x1p-23) : 1.0 / 3)(run);
+    });
+    ASSERT_TRUE(verdict) << verdict.error().Format();
+    EXPECT_EQ(core::Passed(*verdict), constant != 0.4) << core::VerdictMessage(*verdict);
+  }
+}
+
 // A product of whole matrix fragments reads behind its buffers at odd sizes: a GPU does not tell, the simulator does.
 TEST(Judge, OnAGpuSizesThatTheOriginalCannotTakeProveNothing) {
   const auto in_fours = [](bool faults) {
