@@ -30,7 +30,9 @@
 //   odd-shape                n-1, n+1, a prime, 1, less than a warp, two secret ones; n-1 and n+1 of the largest case;
 //                            (full) n-1 and n+1 at other alignments too, zero where it empties every output, more than
 //                            65,535 in each dimension and 2^20 elements in all, squares of powers of two, sizes that
-//                            the candidate names. What takes more than its budget is halved until it fits (shapes.h);
+//                            the candidate names; small ones with the taps and strides of the case that counts, one of
+//                            them with special values. What takes more than its budget is halved until it fits
+//                            (shapes.h);
 //                            on a GPU, sizes at which the original faults when it is simulated prove nothing;
 //                            (full) buffers aligned less than others at multiples of 32, and millions of equal integers
 //                            (full) more elements than 32 bits count, in sparse memory, by samples of both sides
