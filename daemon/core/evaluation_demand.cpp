@@ -42,6 +42,7 @@ class StageDemand {
   }
 
   void Mark(std::span<const int64_t> points) {
+    if (points.empty()) return;  // nobody wants it: a gather takes nothing then
     for (uint32_t read = 0; read < stage_.reads.size(); ++read)
       if (program_.buffers[stage_.reads[read].buffer].stage) MarkRead(read, points);
   }
