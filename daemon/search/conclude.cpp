@@ -55,8 +55,7 @@ std::string WhyUnchanged(const RefineRun& run, const memory::TaskCounts& counts)
   const core::Evidence& evidence = run.original().features.evidence;
   const std::string rounds = fmt::format("{} round{}", counts.rounds, counts.rounds == 1 ? "" : "s");
   if (run.pool.size() > 1) {
-    const std::string best =
-        fmt::format("the best candidate gave {:.2f}x", run.pool.GainOf(run.pool.BestFirst().front()));
+    const std::string best = fmt::format("the best candidate gave {:.2f}x", run.pool.LargestGain());
     if (run.BrokeOff())
       return fmt::format(
           "no improvement found in {}: {}, and the limit of {:g} minutes was over before it was verified", rounds, best,

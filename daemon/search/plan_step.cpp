@@ -75,13 +75,13 @@ Result<std::string> RecallStep(RefineRun& run, const memory::StepRecord& record,
   return step.outcome.data;
 }
 
-Result<IfReady<std::vector<PlannedRound>>> PlanStep(RefineRun& run, int round, int dropped) {
+Result<IfReady<std::vector<PlannedRound>>> PlanStep(RefineRun& run, int round) {
   using Rounds = std::vector<PlannedRound>;
   const Base& base = run.base();
   skills::MatchResult match = Retrieve(run, true);
   const memory::ExperienceKey key = agents::KeyOf(base.features.evidence, match);
   memory::StepRecord record = RecordOf(memory::StepKind::kPlan, run, {round, {}, key});
-  record.attempt = dropped;  // the plans of one round are different steps
+  record.attempt = run.dropped;  // the plans of one round are different steps
   record.reason = match.position;
   if (run.rounds - run.written_rounds >= run.task.policy.max_rounds) match.methods.clear();
   const auto make_plan = [&]() -> Result<std::optional<memory::StepOutcome>> {

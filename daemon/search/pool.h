@@ -24,6 +24,7 @@ struct Base {
   std::set<std::string> methods;  // that led to it
   core::Plan plan = {};           // the last one that did; of the original: none
   bool exhausted = false;         // no plan is left for it
+  bool refused = false;           // by the full judge
 };
 
 class Pool {
@@ -39,11 +40,15 @@ class Pool {
   void Add(Base version) { versions_.push_back(std::move(version)); }
   void WorkOn(size_t number) { present_ = number; }
   void Exhaust() { versions_[present_].exhausted = true; }
+  void Reopen(size_t number) { versions_[number].exhausted = false; }
+  // With those that were made of it, where they compute what it computes.
+  void Refuse(size_t number, bool with_descendants);
   void SetFeatures(agents::ExtractedFeatures features) { versions_[present_].features = std::move(features); }
 
   double GainOf(size_t number) const { return core::Speedup(original().measured, versions_[number].measured); }
-  // Without the original, by their gain over it; of equal ones the later first.
-  std::vector<size_t> BestFirst() const;
+  // The largest gain of those that were not refused; of equal ones the later. nullopt: only the original is left.
+  std::optional<size_t> Best() const;
+  double LargestGain() const;  // also of those that were refused
 
  private:
   std::vector<Base> versions_;  // in the order in which they were taken, the original first

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "agents/diagnoser.h"
@@ -63,6 +64,15 @@ std::vector<EvaluatedCandidate> ToMend(std::vector<EvaluatedCandidate> failed, b
   return failed;
 }
 
+// By the full judge: the same text, or what was wrong already where nothing else could be at fault.
+bool WasRefused(const RefineRun& run, const std::vector<RefineRun::NotAccepted>& refused,
+                const core::Candidate& candidate) {
+  return std::any_of(refused.begin(), refused.end(), [&](const RefineRun::NotAccepted& one) {
+    const bool alone = !core::Passed(one.verdict) && one.candidate.parent == run.original().candidate.hash;
+    return one.candidate.hash == candidate.hash || (alone && one.candidate.parameters == candidate.parameters);
+  });
+}
+
 // Optimize, review every variant, and repair what failed.
 Result<IfReady<Tried>> Try(RefineRun& run, const Seed& seed) {
   WW_ASSIGN(const auto candidates, OptimizeStep(run, seed));
@@ -71,12 +81,14 @@ Result<IfReady<Tried>> Try(RefineRun& run, const Seed& seed) {
   std::vector<EvaluatedCandidate> failed;
   const bool built_in = seed.round.plan.author.empty();
   Variants variants;
+  const auto& refused = run.refused[seed.round.plan.method];
+  for (const RefineRun::NotAccepted& one : refused) variants.Learn(one.candidate.parameters, one.verdict);
   std::vector<core::SourceRef> expected;
   for (const core::Candidate& candidate : *candidates) expected.push_back(run.task.original.With(candidate.text));
   run.services.judge.Expect(expected);
   for (const core::Candidate& candidate : *candidates) {
     if (run.OutOfTime() || (built_in && run.OutOfEvaluations())) break;
-    if (built_in && !variants.WorthTrying(candidate.parameters)) continue;
+    if (built_in && (WasRefused(run, refused, candidate) || !variants.WorthTrying(candidate.parameters))) continue;
     WW_ASSIGN(const auto passes, CritiqueStep(run, seed.round, candidate));
     if (!passes) return IfReady<Tried>();
     if (!*passes) continue;
@@ -166,9 +178,9 @@ bool MayGoOn(const RefineRun& run) {
 struct RoundOutcome {
   bool waits = false, has_plans = true;
 };
-Result<RoundOutcome> Round(RefineRun& run, int& dropped) {
+Result<RoundOutcome> Round(RefineRun& run) {
   const int number = run.rounds + 1;
-  WW_ASSIGN(const auto rounds, PlanStep(run, number, dropped));
+  WW_ASSIGN(const auto rounds, PlanStep(run, number));
   if (!rounds) return RoundOutcome{.waits = true};
   if (rounds->empty()) return RoundOutcome{.has_plans = false};
   std::vector<Seed> seeds;
@@ -190,7 +202,7 @@ Result<RoundOutcome> Round(RefineRun& run, int& dropped) {
     }
     candidates += all.tried[i].candidates;
   }
-  ++(candidates > 0 ? run.rounds : dropped);
+  ++(candidates > 0 ? run.rounds : run.dropped);
   if (written && candidates > 0) ++run.written_rounds;
   const size_t before = run.pool.size();
   WW_TRY(PromoteBest(run, number, all));
@@ -228,18 +240,19 @@ Result<IfReady<Mended>> Mend(RefineRun& run, const Base& base, const Rejected& r
 // A model that cannot be asked must not cost what is found already, nor hold up a task whose time is over.
 bool MayEndUnanswered(const RefineRun& run) {
   if (!run.OnlyFailed()) return false;
-  const std::vector<size_t> best = run.pool.BestFirst();
-  return run.OutOfTime() || (!best.empty() && run.pool.GainOf(best.front()) >= run.task.policy.min_speedup);
+  return run.OutOfTime() || run.BestToAccept();
 }
 
-// Seeds, then rounds. False: some wait.
+// Seeds, then rounds, as long as there is something to try. False: some wait.
 Result<bool> Search(RefineRun& run) {
-  WW_TRY(LiftStep(run));
-  WW_ASSIGN(const bool planted, PlantSeeds(run));
-  if (!planted) return false;
+  if (!run.planted) {
+    WW_TRY(LiftStep(run));
+    WW_ASSIGN(run.planted, PlantSeeds(run));
+    if (!run.planted) return false;
+  }
   const int max_dropped = 3 * run.task.policy.max_rounds;
-  for (int dropped = 0; dropped <= max_dropped && MayGoOn(run);) {
-    WW_ASSIGN(const RoundOutcome round, Round(run, dropped));
+  while (run.dropped <= max_dropped && MayGoOn(run)) {
+    WW_ASSIGN(const RoundOutcome round, Round(run));
     if (round.waits) return false;
     if (round.has_plans) continue;
     run.pool.Exhaust();
@@ -250,22 +263,60 @@ Result<bool> Search(RefineRun& run) {
   return true;
 }
 
-// Accepts the best version in a fresh worker; if it does not pass, what it was mended to, then the next best, down to
-// the original.
-Result<RefineResult> AcceptBest(RefineRun& run) {
-  for (const size_t number : run.pool.BestFirst()) {
-    if (run.pool.GainOf(number) < run.task.policy.min_speedup) break;
-    run.pool.WorkOn(number);  // mending starts from what is accepted, whichever was worked on last
-    std::optional<Base> base = run.pool[number];
-    for (int attempt = 1; base; ++attempt) {
-      WW_ASSIGN(auto outcome, AcceptStep(run, *base));
-      if (auto* accepted = std::get_if<Accepted>(&outcome)) return ConcludeImproved(run, *base, std::move(*accepted));
-      WW_ASSIGN(auto mended, Mend(run, *base, std::get<Rejected>(outcome), attempt));
-      if (!mended && !run.OnlyFailed()) return Pause(run);
-      base = mended ? std::move(mended->base) : std::nullopt;
+// What the full judge refused teaches what to try instead: its method is open again, for other versions than this one,
+// and the search goes on from what is left.
+void LearnRefusal(RefineRun& run, size_t number, const core::Verdict& verdict) {
+  const core::Candidate& refused = run.pool[number].candidate;
+  run.refused[refused.method].push_back({refused, verdict});
+  run.tried_anew.erase(refused.method);
+  for (auto& [evidence, methods] : run.tried) methods.erase(refused.method);
+  run.pool.Refuse(number, /*with_descendants=*/!core::Passed(verdict));
+  run.found = run.BestToAccept().has_value();
+  ++run.dropped;
+  for (size_t i = 0; i < run.pool.size(); ++i) run.pool.Reopen(i);
+  if (const auto next = run.selector().Next(run.pool)) run.pool.WorkOn(*next);
+}
+
+// Accepts a version in a fresh worker, or what it was mended to. nullopt: neither passes.
+Result<std::optional<RefineResult>> Accept(RefineRun& run, size_t number) {
+  using Concluded = std::optional<RefineResult>;
+  run.pool.WorkOn(number);  // mending starts from what is accepted, whichever was worked on last
+  std::optional<Base> base = run.pool[number];
+  std::optional<core::Verdict> refused;
+  for (int attempt = 1; base; ++attempt) {
+    WW_ASSIGN(auto outcome, AcceptStep(run, *base));
+    if (auto* accepted = std::get_if<Accepted>(&outcome)) {
+      WW_ASSIGN(RefineResult concluded, ConcludeImproved(run, *base, std::move(*accepted)));
+      return Concluded(std::move(concluded));
     }
+    const Rejected& rejected = std::get<Rejected>(outcome);
+    if (!refused) refused = rejected.verdict;
+    WW_ASSIGN(auto mended, Mend(run, *base, rejected, attempt));
+    if (!mended && !run.OnlyFailed()) {
+      WW_ASSIGN(RefineResult paused, Pause(run));
+      return Concluded(std::move(paused));
+    }
+    base = mended ? std::move(mended->base) : std::nullopt;
   }
-  return run.OnlyFailed() && !run.OutOfTime() ? Pause(run) : ConcludeUnchanged(run);
+  LearnRefusal(run, number, *refused);
+  return Concluded();
+}
+
+// Searches, and puts the best version before the full judge, until one passes or none is left. A language model is not
+// asked for more after a refusal: it has mended what it could.
+Result<RefineResult> SearchAndAccept(RefineRun& run) {
+  for (bool refused = false;; refused = true) {
+    const auto searched = refused && run.team.plans_by_model ? Result<bool>(true) : Search(run);
+    if (!searched && !run.BrokeOff()) return Fail(searched.error());
+    if (searched && !*searched && !MayEndUnanswered(run)) return Pause(run);
+    run.BeginAcceptance();
+    const auto best = run.BestToAccept();
+    if (!best) return run.OnlyFailed() && !run.OutOfTime() ? Pause(run) : ConcludeUnchanged(run);
+    auto concluded = Accept(run, *best);
+    if (!concluded && run.BrokeOff()) return ConcludeUnchanged(run);
+    if (!concluded) return Fail(concluded.error());
+    if (*concluded) return std::move(**concluded);
+  }
 }
 
 }  // namespace
@@ -285,13 +336,7 @@ Result<RefineResult> Refine(const RefineTask& task, const RefineServices& servic
   WW_ASSIGN(auto baseline, std::move(measured));
   if (const auto* refused = std::get_if<memory::TaskResult>(&baseline)) return Conclude(run, *refused);
   run.pool.Add(std::get<Base>(std::move(baseline)));
-  const auto searched = Search(run);
-  if (!searched && !run.BrokeOff()) return Fail(searched.error());
-  if (searched && !*searched && !MayEndUnanswered(run)) return Pause(run);
-  run.BeginAcceptance();
-  auto concluded = AcceptBest(run);
-  if (!concluded && run.BrokeOff()) return ConcludeUnchanged(run);
-  return concluded;
+  return SearchAndAccept(run);
 }
 
 }  // namespace warpwright::search

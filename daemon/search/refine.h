@@ -18,6 +18,7 @@
 // - Every step is in the trajectory before it acts. A killed run resumes where it stopped: finished steps return their
 //   outcome.
 // - The best base is accepted only by the full judge in a fresh worker, after it was spliced into the user's file.
+//   Where it is refused, the search goes on with what is left of its time.
 //
 // The loop is in refine.cpp, each step in its own file (steps.h).
 #pragma once

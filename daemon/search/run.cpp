@@ -19,6 +19,11 @@ void RefineRun::Say(const std::string& text) const {
   if (services.progress) services.progress(task.spec.name + ": " + text);
 }
 
+std::optional<size_t> RefineRun::BestToAccept() const {
+  const auto best = pool.Best();
+  return best && pool.GainOf(*best) >= task.policy.min_speedup ? best : std::nullopt;
+}
+
 agents::Situation RefineRun::At() const {
   std::vector<agents::PastAttempt> seen = history;
   seen.insert(seen.end(), tried_for_plan.begin(), tried_for_plan.end());

@@ -33,6 +33,8 @@ class RefineRun {
   double Seconds() const;
   // Of built-in plans; models have budgets of their own.
   bool OutOfEvaluations() const { return evaluated.size() >= kMaxEvaluations; }
+  // The best version, if it is worth accepting.
+  std::optional<size_t> BestToAccept() const;
   // What is left is for accepting.
   bool OutOfTime() const { return Seconds() >= SearchSeconds(); }
   // From now on work may take all that is left of the limit.
@@ -73,7 +75,9 @@ class RefineRun {
   std::string not_accepted;  // why the best base was not, after the rounds; empty: none was asked
   bool any_passed = false;   // a candidate that was not the original
   bool found = false;        // one that is worth accepting
+  bool planted = false;      // the first candidates were tried
   int rounds = 0;
+  int dropped = 0;            // plans that nothing was evaluated for, or nothing came of at the full judge
   int written_rounds = 0;     // of these, by plans of language models
   int fruitless = 0;          // of these, the last ones that led to no new base
   double longest_review = 0;  // seconds of a quick one in this process
@@ -86,6 +90,12 @@ class RefineRun {
   std::vector<core::Candidate> unread;                  // of built-in plans: judged, and not in judged_by_tokens yet
 
   std::set<std::string> evaluated;  // hashes of what built-in plans led to
+  // Versions that the quick judge took and the full one did not, by method.
+  struct NotAccepted {
+    core::Candidate candidate;
+    core::Verdict verdict;
+  };
+  std::map<std::string, std::vector<NotAccepted>> refused;
 
   agents::Team team;
   std::vector<agents::PastAttempt> history;         // of earlier rounds

@@ -64,8 +64,8 @@ Result<IfReady<std::vector<Seed>>> SeedStep(RefineRun& run);
 // Retrieve: what the skills propose for the present base, less what was tried on its evidence. `built_in`: only methods
 // that a transformation carries out.
 skills::MatchResult Retrieve(const RefineRun& run, bool built_in);
-// None if no method is left, or nothing is left to gain. `dropped`: plans so far that could not be carried out.
-Result<IfReady<std::vector<PlannedRound>>> PlanStep(RefineRun& run, int round, int dropped);
+// None if no method is left, or nothing is left to gain.
+Result<IfReady<std::vector<PlannedRound>>> PlanStep(RefineRun& run, int round);
 
 // One candidate for each parameter set of the plan that could be carried out.
 Result<IfReady<std::vector<core::Candidate>>> OptimizeStep(RefineRun& run, const Seed& seed);

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""corpus.py BUILD OUT.json [open|held-out] [--device D] [--minutes M] [--jobs N] [--folder F]... [--every K] [--sizes-of-gpus]
+"""corpus.py BUILD OUT.json [open|held-out] [--device D] [--minutes M] [--jobs N] [--folder F]... [--every K] [--sizes-of-gpus] [--gpus G]
 
 Optimizes every entry of tests/strangers on a device, each in a copy of its folder, and writes what came of it: a line for each
 entry, and of all of them how many improved and the geometric mean of the gains, where an entry without a gain counts as 1.
 Entries without a case for the device are counted apart. --every K takes each K-th entry only: a sample, and called so.
 --sizes-of-gpus gives a simulated device the cases of GPUs, whose time then counts alone: entries are declared with a few elements
-for the simulator, where nothing can be gained. CORPUS_DIFFS=FOLDER keeps each answer and each proposed diff.
+for the simulator, where nothing can be gained. --gpus G shares the jobs among the first G GPUs. CORPUS_DIFFS=FOLDER keeps each answer and each proposed diff.
 """
-import argparse, concurrent.futures, datetime, hashlib, json, math, os, re, shutil, subprocess, tempfile, time
+import argparse, concurrent.futures, datetime, hashlib, json, math, os, queue, re, shutil, subprocess, tempfile, time
 
 parser = argparse.ArgumentParser(usage=__doc__)
 parser.add_argument("build"), parser.add_argument("out")
@@ -19,6 +19,7 @@ parser.add_argument("--every", type=int, default=1)
 parser.add_argument("--folder", action="append", default=[])
 parser.add_argument("--kernel", action="append", default=[], help="these entries alone")
 parser.add_argument("--sizes-of-gpus", action="store_true")
+parser.add_argument("--gpus", type=int, default=1)
 parser.add_argument("--stop-after", type=float, default=math.inf, help="seconds; entries that were not begun are left out")
 options = parser.parse_args()
 strangers = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "strangers")
@@ -39,6 +40,14 @@ def entries():
 
 
 def optimize(folder, part, kernel):
+    device = devices.get()
+    try:
+        return optimize_on(device, folder, part, kernel)
+    finally:
+        devices.put(device)
+
+
+def optimize_on(device, folder, part, kernel):
     row = {"folder": folder, "part": part, "kernel": kernel}
     if time.monotonic() - begun > options.stop_after: return row | {"outcome": "not begun"}
     with tempfile.TemporaryDirectory() as scratch:
@@ -52,7 +61,7 @@ def optimize(folder, part, kernel):
         began = time.monotonic()
         try:
             done = subprocess.run([f"{programs}/warpwright", "optimize", "--json", "--quiet", "--repo", f"{scratch}/r", "--kernel", kernel,
-                                   "--device", options.device, "--cache", f"{cache}/{folder}", "--worker", f"{programs}/warpwright-worker",
+                                   "--device", device, "--cache", f"{cache}/{folder}", "--worker", f"{programs}/warpwright-worker",
                                    "--publish", "branch", "--author", "a <a@b>", "--max-minutes", str(options.minutes)],
                                   capture_output=True, text=True, timeout=60 * options.minutes + 60)
         except subprocess.TimeoutExpired:
@@ -80,6 +89,9 @@ def sums(rows):
             "gain_geometric_mean": round(math.exp(sum(map(math.log, gains)) / len(gains)), 3) if gains else None}
 
 
+devices = queue.Queue()
+for number in range(options.jobs):
+    devices.put(options.device if options.gpus == 1 else f"{options.device}:{number % options.gpus}")
 options.keep = os.environ.get("CORPUS_DIFFS")
 begun = time.monotonic()
 with tempfile.TemporaryDirectory() as cache, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -90,7 +102,7 @@ with tempfile.TemporaryDirectory() as cache, concurrent.futures.ThreadPoolExecut
     rows = [of_entry[entry] for entry in chosen]
 report = {"command": "tests/bench/corpus.py BUILD OUT.json " + " ".join(filter(None, [
               options.part, f"--device {options.device}", f"--minutes {options.minutes:g}", f"--jobs {options.jobs}",
-              f"--every {options.every}" if options.every > 1 else "",
+              f"--every {options.every}" if options.every > 1 else "", f"--gpus {options.gpus}" if options.gpus > 1 else "",
               "--sizes-of-gpus" if options.sizes_of_gpus else ""])),
           "date": datetime.date.today().isoformat(), "seconds": round(time.monotonic() - begun),
           **{part.replace("-", "_"): sums([row for row in rows if row["part"] == part]) for part in ("open", "held-out")}, "rows": rows}

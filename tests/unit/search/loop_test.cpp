@@ -69,10 +69,11 @@ TEST_F(Loop, SmallGainsCompound) {
 class FastestFirst final : public search::Selector {
  public:
   std::optional<size_t> Next(const search::Pool& pool) const override {
-    std::vector<size_t> order = pool.BestFirst();
-    order.push_back(0);
-    const auto left = std::find_if(order.begin(), order.end(), [&](size_t number) { return !pool[number].exhausted; });
-    return left == order.end() ? std::nullopt : std::optional(*left);
+    std::optional<size_t> next;
+    for (size_t number = 0; number < pool.size(); ++number)
+      if (!pool[number].exhausted && !pool[number].refused && (!next || pool.GainOf(number) >= pool.GainOf(*next)))
+        next = number;
+    return next;
   }
 };
 
@@ -490,10 +491,37 @@ TEST_F(Acceptance, FallsBackToTheBaseBefore) {
 
 TEST_F(Acceptance, WhereNoBasePassesTheOriginalStays) {
   loop.judge.full_verdicts.emplace("first", kWrong);
+  loop.judge.full_verdicts.emplace("second", kWrong);
   const search::RefineResult refined = Run();
   EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kUnchanged);
   EXPECT_TRUE(refined.text.empty());
-  EXPECT_EQ(loop.judge.full.size(), 2u);
+  EXPECT_NE(refined.result.message.find("the best candidate gave 2.25x and was not accepted"), std::string::npos);
+  EXPECT_EQ(loop.judge.full.size(), 3u) << "the second was made of a wrong one, and has another chance";
+}
+
+// "second" was made of a wrong version; from the original it is another.
+TEST_F(Acceptance, AfterARefusalTheSearchGoesOn) {
+  loop.judge.full_verdicts.emplace("first", kWrong);
+  EXPECT_EQ(Run().text, "float x;\n// second\n// spliced\n");
+}
+
+TEST_F(Loop, AVersionThatTheFullJudgeRefusesLeavesItsSiblings) {
+  loop.AddCard("wide", {{"pad", {"no", "zero"}, ""}, {"width", {"8", "4"}, ""}}).conflicts = {"wide"};
+  for (const char* pad : {"no", "zero"})
+    for (const char* width : {"8", "4"})
+      loop.script["wide pad=" + std::string(pad) + " width=" + width] = Gains(*width == '8' ? 4 : 3);
+  for (const char* width : {"8", "4"})
+    loop.judge.full_verdicts.emplace("wide pad=no width=" + std::string(width), kWrong);
+  const search::RefineResult refined = Run();
+  EXPECT_EQ(refined.text, "float x;\n// wide pad=zero width=8\n// spliced\n");
+  EXPECT_EQ(loop.judge.quick.size(), 4u) << "what was judged is remembered";
+}
+
+TEST_F(Acceptance, WithoutTimeTheNextBestIsAccepted) {
+  loop.judge.full_verdicts.emplace("second", kWrong);
+  loop.judge.per_review = std::chrono::minutes(3);
+  loop.task.policy.max_minutes = 20;
+  EXPECT_EQ(Run().text, "float x;\n// first\n// spliced\n");
 }
 
 TEST_F(Acceptance, ASpliceMayRefuse) {

@@ -83,12 +83,30 @@ TEST(Selector, TheLatestGainAndThenNothing) {
     version.measured = Of({Modelled("n", us)});
     pool.Add(std::move(version));
   }
-  EXPECT_EQ(pool.BestFirst(), (std::vector<size_t>{1, 2}));
+  EXPECT_EQ(pool.Best(), 1u);
   const auto latest = search::LatestGain();
   EXPECT_EQ(latest->Next(pool), 2u);
   pool.WorkOn(2);
   pool.Exhaust();
   EXPECT_EQ(latest->Next(pool), std::nullopt);
+}
+
+TEST(Pool, WhatIsRefusedTakesItsDescendantsAlong) {
+  search::Pool pool;
+  for (const char* name : {"original", "a", "ab", "abc", "d"}) {
+    search::Base version;
+    version.candidate.hash = name;
+    version.candidate.parent = name[1] == 'b' ? std::string(name).substr(0, std::string(name).size() - 1) : "original";
+    version.measured = Of({Modelled("n", 10 - double(pool.size()))});
+    pool.Add(std::move(version));
+  }
+  EXPECT_EQ(pool.Best(), 4u);
+  pool.Refuse(4, false);
+  EXPECT_EQ(pool.Best(), 3u);
+  pool.Refuse(1, true);
+  EXPECT_EQ(pool.Best(), std::nullopt);
+  EXPECT_EQ(search::LatestGain()->Next(pool), 0u);
+  EXPECT_NEAR(pool.LargestGain(), 10.0 / 6, 1e-9);
 }
 
 }  // namespace
