@@ -94,6 +94,11 @@ std::optional<Size> SizeSolver::SolveAsItIs(const std::vector<int64_t>& values) 
   // By rising complexity; the first that holds.
   for (const Atom& a : atoms_)
     if (a.values == values) return a.size;
+  // The padding that a window begins before its row, where it is also the stride less two.
+  for (const Atom& a : atoms_)
+    if (const auto c = CommonOffset(values, [&](size_t j) -> std::optional<int64_t> { return -a.values[j]; });
+        c && *c == 0 && a.simple)
+      return Parsed("0 - " + Operand(a.size.text()));
   for (const int64_t limit : {int64_t{2}, kLargestOffset})
     for (const Atom& a : atoms_)
       if (const auto c = CommonOffset(values, [&](size_t j) -> std::optional<int64_t> { return a.values[j]; });

@@ -56,7 +56,10 @@ class Lifting {
     };
     const double cpu_begin = CpuSeconds();
     cpu_end_ = cpu_begin + request_.seconds_limit * kShareOfWhole;
-    WW_ASSIGN(LiftOutcome outcome, Attempt());
+    WW_ASSIGN(LiftOutcome outcome, AttemptInGroups());
+    if (!std::holds_alternative<Lifted>(outcome)) {
+      WW_ASSIGN(outcome, AttemptAnew());
+    }
     // Pairs that lie together may be simple where halves that lie apart are not.
     if (auto other = DimensionsBy(FactorOrder::kNumbersLast); other != view_.dimensions) {
       std::swap(view_.dimensions, other);
@@ -95,11 +98,14 @@ class Lifting {
     if (std::holds_alternative<Lifted>(other)) outcome = std::move(other);
     return {};
   }
+  static NotLifted NothingTried() {
+    return {std::string(kNoShape), "no case of the manifest gives a shape that can be executed", false};
+  }
   Result<LiftOutcome> AttemptAnew() {
     seen_.clear();
     silent_.clear();
     notes_.clear();
-    failure_ = {};
+    failure_ = NothingTried();
     next_ = 0;
     return Attempt();
   }
@@ -107,7 +113,38 @@ class Lifting {
   void UseShapes(const F& use) {
     shapes_.clear();
     for (const LiftShape& shape : request_.shapes)
-      if (use(shape)) shapes_.push_back(&shape);
+      if (use(shape) && HasWholeGroups(shape)) shapes_.push_back(&shape);
+  }
+
+  // Of channels in groups, at the sizes alone that have whole groups.
+  Result<LiftOutcome> AttemptInGroups() {
+    std::vector<core::Sizes> sizes;
+    for (const LiftShape* shape : shapes_) sizes.push_back(Named(shape->scalars).sizes);
+    auto grouped = InGroups(spec_, sizes);
+    if (!grouped) return LiftOutcome(failure_);
+    groups_ = std::move(grouped->groups);
+    std::swap(view_.dimensions, grouped->buffers);
+    UseShapes([](const LiftShape& shape) { return !shape.apart; });
+    // A sum over one channel is none: such shapes have another structure.
+    std::stable_partition(shapes_.begin(), shapes_.end(), [&](const LiftShape* shape) {
+      const core::Sizes at = Named(shape->scalars).sizes;
+      return std::all_of(groups_.begin(), groups_.end(), [&](const auto& group) {
+        return at.at(group.second) > 1 && at.at(group.first) > at.at(group.second);
+      });
+    });
+    WW_ASSIGN(LiftOutcome outcome, AttemptAnew());
+    const auto* lifted = std::get_if<Lifted>(&outcome);
+    if (lifted != nullptr && lifted->verified) return outcome;
+    groups_.clear();
+    std::swap(view_.dimensions, grouped->buffers);
+    UseShapes([](const LiftShape& shape) { return !shape.apart; });
+    return LiftOutcome(failure_);
+  }
+  bool HasWholeGroups(const LiftShape& shape) const {
+    const core::Sizes sizes = Named(shape.scalars).sizes;
+    return std::all_of(groups_.begin(), groups_.end(), [&](const auto& group) {
+      return sizes.at(group.second) > 0 && sizes.at(group.first) % sizes.at(group.second) == 0;
+    });
   }
 
   // At the sizes alone that divide as they do in every case: code that takes four elements at once, without a rest.
@@ -342,6 +379,8 @@ class Lifting {
     if (even_alone_ || IsOfWholeTiles(computation, divisors))
       for (const auto& [name, divisor] : divisors)
         computation.assumptions.push_back(fmt::format("{} % {} = 0", name, divisor));
+    for (const auto& [name, groups] : groups_)
+      computation.assumptions.push_back(fmt::format("{} % {} = 0", name, groups));
     for (std::string& assumption : WholeGroups(computation)) computation.assumptions.push_back(std::move(assumption));
     if (view_.one_path)
       computation.assumptions.insert(computation.assumptions.end(), at_shape_.paths_seen().begin(),
@@ -501,8 +540,9 @@ class Lifting {
   std::vector<const LiftShape*> silent_;  // at which the entry writes nothing
   size_t next_ = 0;                       // of the shapes
   bool even_alone_ = false;
-  bool wrong_ = false;  // the last attempt to unify failed at a shape
-  NotLifted failure_{std::string(kNoShape), "no case of the manifest gives a shape that can be executed", false};
+  std::vector<std::pair<std::string, std::string>> groups_ = {};  // sizes that are looked at in so many groups
+  bool wrong_ = false;                                            // the last attempt to unify failed at a shape
+  NotLifted failure_ = NothingTried();
   double cpu_end_ = 0;
   std::vector<std::string> notes_;
 };
