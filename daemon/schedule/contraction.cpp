@@ -160,6 +160,17 @@ class Analysis {
 
 }  // namespace
 
+bool IsProductOfMatrices(const core::Stage& stage, const core::Reduce& sum) {
+  const auto* product = std::get_if<core::Nary>(&stage.nodes[sum.body]);
+  if (product == nullptr || product->op != core::ReduceOp::kProduct) return false;
+  const std::vector<core::VariableSet> free = core::FreeVariables(stage);
+  const core::VariableSet index = core::SetOf(static_cast<core::VariableId>(stage.extents.size())) - 1;
+  for (const core::NodeId a : product->args)
+    for (const core::NodeId b : product->args)
+      if ((free[a] & index & ~free[b]) != 0 && (free[b] & index & ~free[a]) != 0) return true;
+  return false;
+}
+
 Result<Contraction> ContractionOf(const core::Computation& computation, const Stage& stage,
                                   std::span<const core::VariableId> neighbours) {
   const auto sum = SumOf(stage);

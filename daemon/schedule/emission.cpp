@@ -4,10 +4,13 @@
 #include <optional>
 #include <utility>
 
+#include "schedule/added_sums.h"
+#include "schedule/contraction.h"
 #include "schedule/flat_sums.h"
 #include "schedule/joined_sums.h"
 #include "schedule/nested_sums.h"
 #include "schedule/phases.h"
+#include "schedule/row_blocks.h"
 #include "schedule/short_terms.h"
 #include "schedule/squared_means.h"
 
@@ -23,10 +26,11 @@ ParameterValues Completed(const Schedule& schedule, const ParameterValues& given
   return complete;
 }
 
-// Code of some groups, and whether the schedule that was asked for made any of it.
+// Code of some groups, whether the schedule that was asked for made any of it, and whether some product of matrices is
+// computed without tiles.
 struct Emission {
   Code code;
-  bool used = false;
+  bool used = false, without_tiles = false;
 };
 using EmissionOutcome = std::variant<core::RewriteRefusal, Emission>;
 
@@ -44,6 +48,23 @@ CodeOutcome EmitBy(const Schedule& schedule, const Problem& problem, const Group
   return schedule.emit(problem, group, Completed(schedule, asked ? choice.parameters : ParameterValues{}));
 }
 
+bool HasLongProduct(const Problem& problem, const Group& group) {
+  return std::any_of(group.stages.begin(), group.stages.end(), [&](size_t i) {
+    const core::Stage& stage = problem.stage(i);
+    return std::any_of(stage.nodes.begin(), stage.nodes.end(), [&](const core::Node& node) {
+      const auto* sum = std::get_if<core::Reduce>(&node);
+      if (sum == nullptr || !IsProductOfMatrices(stage, *sum)) return false;
+      std::vector<core::Size> extents;
+      for (const auto& variable : sum->variables) extents.push_back(variable.extent);
+      return LargestOf(problem, Product(extents)).value_or(0) > kLongestOwnProduct;
+    });
+  });
+}
+bool HasTiles(const Schedule& schedule) {
+  return schedule.id == "schedule_tiles" || schedule.id == "schedule_tensor_tiles" ||
+         schedule.id == "schedule_attention";
+}
+
 EmissionOutcome EmitFor(const Problem& problem, const Group& group, Choice& choice) {
   std::vector<const Schedule*> order;
   for (const Schedule& schedule : Schedules()) order.push_back(&schedule);
@@ -54,7 +75,8 @@ EmissionOutcome EmitFor(const Problem& problem, const Group& group, Choice& choi
   for (const Schedule* schedule : order) {
     CodeOutcome outcome = EmitBy(*schedule, problem, group, choice);
     const bool asked = schedule->id == choice.asked.id;
-    if (auto* code = std::get_if<Code>(&outcome)) return Emission{std::move(*code), asked};
+    if (auto* code = std::get_if<Code>(&outcome))
+      return Emission{std::move(*code), asked, !HasTiles(*schedule) && HasLongProduct(problem, group)};
     if (asked) refused = std::get<core::RewriteRefusal>(outcome);
     if (asked && !choice.refused) choice.refused = refused;
   }
@@ -72,6 +94,7 @@ void Append(Emission& all, Emission next) {
     if (std::find(all.code.conditions.begin(), all.code.conditions.end(), condition) == all.code.conditions.end())
       all.code.conditions.push_back(std::move(condition));
   all.used |= next.used;
+  all.without_tiles |= next.without_tiles;
 }
 
 EmissionOutcome EmitGroups(const Problem& problem, const std::vector<Group>& groups, Choice& choice) {
@@ -89,6 +112,10 @@ EmissionOutcome EmitGroups(const Problem& problem, const std::vector<Group>& gro
 void TakeBetter(EmissionOutcome& best, EmissionOutcome next) {
   const auto *old = std::get_if<Emission>(&best), *other = std::get_if<Emission>(&next);
   if (other != nullptr && (old == nullptr || (other->used && !old->used))) best = std::move(next);
+}
+bool IsWithoutTiles(const EmissionOutcome& outcome) {
+  const auto* emission = std::get_if<Emission>(&outcome);
+  return emission != nullptr && emission->without_tiles;
 }
 bool IsUsed(const EmissionOutcome& outcome) {
   const auto* emission = std::get_if<Emission>(&outcome);
@@ -136,8 +163,8 @@ EmissionOutcome EmitPhases(const Problem& problem, const Phases& phases, Choice&
 EmissionOutcome EmitAll(const Problem& problem, const core::Computation& computation, Choice& choice) {
   TakenNames names = choice.names;
   EmissionOutcome best = EmitJoined(WithForm(problem, computation), choice);
-  if (std::holds_alternative<Emission>(best)) return best;
-  TakenNames of_best = choice.names = names;
+  if (IsUsed(best) || (std::holds_alternative<Emission>(best) && !IsWithoutTiles(best))) return best;
+  TakenNames of_best = std::exchange(choice.names, names);
   for (const PlaceToCut& place : PlacesToCut(computation)) {
     const auto phases = CutAt(problem, place);
     if (!phases) continue;
@@ -146,7 +173,8 @@ EmissionOutcome EmitAll(const Problem& problem, const core::Computation& computa
     EmissionOutcome outcome = EmitPhases(problem, *phases, choice);
     choice.in_phases = outer;
     if (IsUsed(outcome)) return outcome;
-    if (std::holds_alternative<Emission>(outcome) && !std::holds_alternative<Emission>(best)) {
+    if (std::holds_alternative<Emission>(outcome) &&
+        (!std::holds_alternative<Emission>(best) || IsWithoutTiles(best))) {
       best = std::move(outcome);
       of_best = choice.names;
     }
@@ -163,15 +191,17 @@ CodeOutcome Emit(const Problem& problem, const Schedule& asked, const ParameterV
   const core::Computation apart = WithSquaredMeans(nested), joined = WithSquaredMeans(WithJoinedSums(nested));
   std::optional<core::RewriteRefusal> refused;
   // What can only be written with its sums apart is written so.
-  for (const core::Computation* form : {&joined, &apart}) {
-    if (form == &apart && joined == apart) break;
+  const core::Computation blocks = WithRowBlocks(joined);
+  std::vector<core::Computation> forms = {WithAddedSums(blocks)};
+  for (const core::Computation* form : {&blocks, &joined, &apart})
+    if (*form != forms.back()) forms.push_back(*form);
+  for (const core::Computation& form : forms) {
     names = {};
     Choice choice{asked, parameters, names};
-    EmissionOutcome outcome = EmitAll(problem, WithFlatSums(*form), choice);
+    EmissionOutcome outcome = EmitAll(problem, WithFlatSums(form), choice);
     if (IsUsed(outcome)) return std::move(std::get<Emission>(outcome).code);
-    if (refused) break;
     const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome);
-    refused = choice.refused.value_or(refusal ? *refusal : Refuse("nothing is computed"));
+    if (!refused) refused = choice.refused.value_or(refusal ? *refusal : Refuse("nothing is computed"));
   }
   return *refused;
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "core/affine.h"
+#include "core/computation_walk.h"
+#include "schedule/contraction.h"
 #include "schedule/expression_code.h"
 
 namespace warpwright::schedule {
@@ -22,6 +24,8 @@ std::optional<core::RewriteRefusal> CheckWindow(const Problem& problem, const co
     for (const auto& variable : reduce->variables) extents.push_back(variable.extent);
     const auto terms = LargestOf(problem, Product(extents));
     if (!terms || *terms > kLongestWindow) return Refuse("a reduction is too long for one thread");
+    if (*terms > kLongestOwnProduct && IsProductOfMatrices(stage, *reduce))
+      return Refuse("a product of matrices is for threads that share its factors");
     const core::VariableSet own = core::VariablesOf(*reduce);
     for (const core::Node& term : stage.nodes)
       if (const auto* read = std::get_if<core::TensorRead>(&term); read && read->stage)

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "core/affine.h"
 #include "core/computation_walk.h"
@@ -107,16 +108,17 @@ class Cut {
   bool IsClean() const {
     if (most_ > 1 && cut_.size() == 1) return false;
     if (after_.empty() || cut_.size() > most_) return false;
-    bool read = false;
+    bool read = false, more_than_copies = false;
     for (const Stage& stage : computation_.stages) {
       const bool late = after_.contains(stage.name);
+      more_than_copies |= late && !IsCopy(stage);
       if (cut_.contains(stage.name) && !IsWorthMemory(computation_, stage)) return false;
       read |= late && ReadsTensor(stage, stage_.name, true);
       for (const Stage& output : computation_.stages)
         if (late && output.output && before_.contains(output.name) && ReadsTensor(stage, output.name, false))
           return false;
     }
-    return read;
+    return read && more_than_copies;
   }
 
   // What has the most variables first.
@@ -136,9 +138,13 @@ class Cut {
     // Whoever needs what was there before would read the intermediate.
     for (const Stage& other : computation_.stages)
       if (ReadsTensor(other, name, false) || (before_.contains(name) && other.name == name)) return false;
-    if (buffer->role == core::Role::kScratch)
-      return HasRoom(buffer->shape, stage.extents) && computation_.FindStage(name) == nullptr;
-    return buffer->role == core::Role::kOut && SameShape(buffer->shape, stage.extents) && IsWhollyWritten(name, stage);
+    if (buffer->role == core::Role::kScratch && computation_.FindStage(name) == nullptr)
+      return HasRoom(buffer->shape, stage.extents);
+    // Its own elements take the place of what they are made of, in a scratch buffer too, where a phase before was cut.
+    const bool is_free = buffer->role == core::Role::kScratch
+                             ? HasRoom(buffer->shape, stage.extents)
+                             : buffer->role == core::Role::kOut && SameShape(buffer->shape, stage.extents);
+    return is_free && IsWhollyWritten(name, stage);
   }
 
   // `storage`: of each stage that is cut.
@@ -189,6 +195,10 @@ class Cut {
     copy.nodes = {std::move(read)};
     return copy;
   }
+  bool IsCopy(const Stage& stage) const {
+    const auto* read = stage.nodes.size() == 1 ? AsRead(stage.nodes[0]) : nullptr;
+    return read != nullptr && read->stage && read->tensor == stage_.name;
+  }
   bool IsWhollyWritten(const std::string& name, const Stage& like) const {
     return std::any_of(computation_.stages.begin(), computation_.stages.end(), [&](const Stage& stage) {
       return stage.output && stage.name == name && stage.at.empty() && stage.domain.empty() &&
@@ -207,6 +217,16 @@ class Cut {
   const size_t most_;                           // stages that are cut
   std::set<std::string> cut_, before_, after_;  // stages; with the cut ones, without them
 };
+
+// How many of the stage's reads are of other stages' reductions, where it has none itself.
+int ReductionsOf(const Computation& computation, const Stage& stage) {
+  if (core::HasReduction(stage)) return 0;
+  return static_cast<int>(std::count_if(stage.nodes.begin(), stage.nodes.end(), [&](const core::Node& node) {
+    const auto* read = AsRead(node);
+    const Stage* from = read && read->stage ? computation.FindStage(read->tensor) : nullptr;
+    return from != nullptr && core::HasReduction(*from);
+  }));
+}
 
 // The reduction's terms as a stage of their own, where they are made of other reductions: the loss of every row as what
 // the whole loss sums up.
@@ -281,10 +301,14 @@ std::vector<PlaceToCut> PlacesToCut(const Computation& computation) {
     if (auto apart = WithTermsApart(computation, i)) places.push_back({std::move(*apart), i});
   for (size_t i = 0; i < computation.stages.size(); ++i)
     if (IsWorthMemory(computation, computation.stages[i])) whole.push_back({computation, i});
-  // What has the most variables first: it is the product, not the statistics of its rows.
-  std::stable_sort(whole.begin(), whole.end(), [](const PlaceToCut& a, const PlaceToCut& b) {
-    return a.computation.stages[a.stage].extents.size() > b.computation.stages[b.stage].extents.size();
-  });
+  // What has the most variables first: it is the product, not the statistics of its rows. What two products come to
+  // together comes before each of them.
+  const auto order = [&](const PlaceToCut& place) {
+    const Stage& stage = computation.stages[place.stage];
+    return std::pair(stage.extents.size(), ReductionsOf(computation, stage) >= 2);
+  };
+  std::stable_sort(whole.begin(), whole.end(),
+                   [&](const PlaceToCut& a, const PlaceToCut& b) { return order(a) > order(b); });
   places.insert(places.end(), whole.begin(), whole.end());
   for (PlaceToCut& place : whole) place.together = true;
   places.insert(places.end(), whole.begin(), whole.end());

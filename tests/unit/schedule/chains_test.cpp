@@ -3,10 +3,12 @@
 
 #include <optional>
 
+#include "schedule/added_sums.h"
 #include "schedule/emission.h"
 #include "schedule/joined_sums.h"
 #include "schedule/nested_sums.h"
 #include "schedule/phases.h"
+#include "schedule/row_blocks.h"
 #include "schedule/schedules.h"
 #include "schedule/short_terms.h"
 #include "schedule/squared_means.h"
@@ -222,8 +224,47 @@ struct Chain {
   uint64_t infinite = 0;  // one in so many elements
 };
 
+// sum_k x[b, k] * w[h + g * H, k] of gate g, and the same of another input.
+StageBuilder Gate(const std::string& name, const std::string& input, int gate) {
+  StageBuilder sum(name, {"B", "H"});
+  const std::string terms = input == "x" ? "K" : "H";
+  const core::Affine row = gate == 0 ? V(1) : V(1) + At(std::to_string(gate) + " * H");
+  sum.Reduce(ReduceOp::kSum, {{2, terms}},
+             sum.Product({sum.Read(input, {V(0), V(2)}), sum.Read("w" + input, {row, V(2)})}));
+  return sum;
+}
+// y = tanh(x W0 + h U0 + b) / (1 + exp(x W1 + h U1)), or with the second sum of the first gate scaled by the other one.
+core::Computation RecurrentCell(bool apart) {
+  StageBuilder y("y", {"B", "H"});
+  y.Output();
+  const auto at = [&](const char* name) { return y.ReadStage(name, {V(0), V(1)}); };
+  const auto gate =
+      y.Apply(Function::kReciprocal, {y.Sum({y.Number(1), y.Apply(Function::kExp, {y.Sum({at("x1"), at("h1")})})})});
+  const auto second = apart ? y.Product({gate, at("h0")}) : at("h0");
+  y.Product({gate, y.Apply(Function::kTanh, {y.Sum({at("x0"), second, y.Read("bias", {V(1)})})})});
+  return FormOf(
+      {Input("x", {"B", "K"}), Input("h", {"B", "H"}), Input("wx", {"2 * H", "K"}), Input("wh", {"2 * H", "H"}),
+       Input("bias", {"H"}), Output("gates", {"B", "2 * H"}), Output("more", {"B", "2 * H"}), Output("y", {"B", "H"})},
+      {Gate("x0", "x", 0), Gate("h0", "h", 0), Gate("x1", "x", 1), Gate("h1", "h", 1), y});
+}
+
 std::vector<Chain> Chains() {
   return {
+      // Two products, the second of which adds to the first, and what becomes of them.
+      {"RecurrentCell",
+       RecurrentCell(false),
+       {{"B", 5}, {"H", 70}, {"K", 90}},
+       schedule::TilesSchedule(),
+       3,
+       {"gates"},
+       {},
+       "recurrent_cell.cu"},
+      {"RecurrentCellInTwoBuffers",
+       RecurrentCell(true),
+       {{"B", 5}, {"H", 70}, {"K", 90}},
+       schedule::TilesSchedule(),
+       3,
+       {"gates", "more"}},
       {"LinearSoftmax", LinearSoftmax(), {{"M", 5}, {"N", 37}, {"K", 19}}, schedule::TilesSchedule(), 2},
       {"LinearGroupMeans",
        LinearGroupMeans(),
@@ -238,8 +279,7 @@ std::vector<Chain> Chains() {
        {{"M", 3}, {"N", 12}, {"K", 7}, {"G", 3}},
        schedule::TilesSchedule(),
        3,
-       {"s"},
-       {"M * N <= 262144"}},
+       {"s"}},
       {"SpacedTaps", SpacedTaps(), {{"K", 5}, {"L", 23}, {"C", 4}}, schedule::TilesSchedule(), 1},
       {"BiasedNorm", BiasedNorm(), {{"M", 5}, {"N", 37}, {"K", 19}}, schedule::RowsSchedule(), 2},
       {"TwoLayers",
@@ -344,6 +384,17 @@ TEST_P(Phases, ComputeWhatTheFormSays) {
 }
 
 // One pass over the rows, and one kernel for them.
+TEST(RowBlocks, OfSumsAreOneSum) {
+  const core::Computation blocks = schedule::WithRowBlocks(RecurrentCell(true));
+  ASSERT_EQ(blocks.stages.size(), 3u);
+  EXPECT_EQ(blocks.stages[0].name, "x0");
+  EXPECT_EQ(blocks.stages[0].extents[1].text(), "2*H");
+  EXPECT_EQ(schedule::WithAddedSums(blocks), blocks) << "the second is needed by itself";
+  const core::Computation added = schedule::WithAddedSums(schedule::WithRowBlocks(RecurrentCell(false)));
+  ASSERT_EQ(added.stages.size(), 4u);
+  EXPECT_FALSE(core::HasReduction(added.stages[2]));
+}
+
 TEST(Sums, OverTheSameTermsAreOne) {
   const core::Computation form = schedule::WithJoinedSums(schedule::WithNestedSums(BiasedNorm()));
   ASSERT_TRUE(core::Validate(form));
