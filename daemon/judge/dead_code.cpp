@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "base/lines.h"
@@ -11,6 +12,8 @@ namespace warpwright::judge {
 namespace {
 
 constexpr size_t kQuoted = 80;  // bytes of a line in a message
+constexpr std::string_view kFlow[] = {"if",     "else", "for",   "while",    "do",  "switch", "case",
+                                      "return", "goto", "break", "continue", "asm", "default"};
 constexpr std::string_view kUpdates[] = {" += ", " -= ", " *= ", "] = "};
 
 std::vector<std::string_view> TrimmedLines(std::string_view text) {
@@ -48,6 +51,68 @@ bool IsUpdate(std::string_view line) {
                      [&](std::string_view assignment) { return work.find(assignment) != std::string_view::npos; });
 }
 
+size_t IndentOf(std::string_view line) { return std::min(line.size(), line.find_first_not_of(" \t")); }
+
+bool IsComment(std::string_view trimmed) { return trimmed.empty() || trimmed.starts_with("//"); }
+
+bool HasWord(std::string_view line, std::string_view word) {
+  const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  for (size_t at = line.find(word); at != std::string_view::npos; at = line.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || !is_letter(line[at - 1])) && (end == line.size() || !is_letter(line[end]))) return true;
+  }
+  return false;
+}
+
+// One statement that always goes on behind itself, and of which all is done or nothing.
+bool IsPlain(std::string_view trimmed) {
+  if (!trimmed.ends_with(';')) return false;
+  for (const std::string_view other : {"{", "}", "?", "&&", "||", ":", "\\"})
+    if (trimmed.find(other) != std::string_view::npos) return false;
+  return std::none_of(std::begin(kFlow), std::end(kFlow),
+                      [&](std::string_view word) { return HasWord(trimmed, word); });
+}
+
+// What "#define" gives names to: a condition may hide behind one.
+std::vector<std::string_view> MacrosOf(const std::vector<std::string_view>& lines) {
+  constexpr std::string_view kDefine = "define";
+  std::vector<std::string_view> names;
+  for (std::string_view line : lines) {
+    line = base::Trimmed(line);
+    if (!line.starts_with('#')) continue;
+    line = base::Trimmed(line.substr(1));
+    if (!line.starts_with(kDefine)) continue;
+    line = base::Trimmed(line.substr(kDefine.size()));
+    names.push_back(line.substr(0, line.find_first_of(" \t(")));
+  }
+  return names;
+}
+
+// By line, from 1: of a plain statement that begins where the one before it ends, the line of the next one in its
+// block.
+std::vector<int> NextStatements(std::string_view text) {
+  const std::vector<std::string_view> lines = base::LinesOf(text);
+  const std::vector<std::string_view> macros = MacrosOf(lines);
+  const auto has_macro = [&](std::string_view line) {
+    return std::any_of(macros.begin(), macros.end(), [&](std::string_view name) { return HasWord(line, name); });
+  };
+  std::vector<int> next(lines.size() + 1, 0);
+  int plain = 0;  // the line of the last statement, if it is plain and follows a whole one
+  bool follows_whole = false;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view line = base::Trimmed(lines[i]);
+    if (IsComment(line)) continue;
+    const int number = static_cast<int>(i) + 1;
+    const bool labelled = line.starts_with('}') || line.starts_with('#') || line.find(':') != std::string_view::npos ||
+                          HasWord(line, "else") || HasWord(line, "case");
+    if (plain > 0 && !labelled && IndentOf(lines[i]) == IndentOf(lines[static_cast<size_t>(plain) - 1]))
+      next[static_cast<size_t>(plain)] = number;
+    plain = follows_whole && IsPlain(line) && !has_macro(line) ? number : 0;
+    follows_whole = line.ends_with(';') || line.ends_with('{') || line.ends_with('}');
+  }
+  return next;
+}
+
 }  // namespace
 
 AddedCode::AddedCode(std::string_view original, std::string_view candidate, std::string file) : file_(std::move(file)) {
@@ -57,13 +122,16 @@ AddedCode::AddedCode(std::string_view original, std::string_view candidate, std:
     left.insert(line);
     works.insert(WithoutHeads(line));
   }
+  const std::vector<int> next = NextStatements(candidate);
   int number = 0;
   for (const std::string_view line : TrimmedLines(candidate)) {
     ++number;
     if (const auto same = left.find(line); same != left.end()) left.erase(same);
     else if (!line.empty() && !line.starts_with("//"))
-      lines_[number] = {
-          .text = std::string(line), .old_work = works.contains(WithoutHeads(line)), .updates = IsUpdate(line)};
+      lines_[number] = {.text = std::string(line),
+                        .old_work = works.contains(WithoutHeads(line)),
+                        .updates = IsUpdate(line),
+                        .next = next[static_cast<size_t>(number)]};
   }
 }
 
@@ -80,8 +148,21 @@ void AddedCode::Saw(const std::vector<core::LineUse>& uses, Sizes sizes) {
   }
 }
 
+std::map<int, AddedCode::Line> AddedCode::Inferred() const {
+  std::map<int, Line> lines = lines_;
+  for (auto item = lines.rbegin(); item != lines.rend(); ++item) {
+    Line& line = item->second;
+    const auto next = line.next > 0 && !line.memory ? lines.find(line.next) : lines.end();
+    if (next == lines.end() || !next->second.has_code) continue;
+    line.in_counted_case |= next->second.in_counted_case;
+    line.with_other_sizes |= next->second.with_other_sizes;
+  }
+  return lines;
+}
+
 bool AddedCode::complete() const {
-  return std::all_of(lines_.begin(), lines_.end(), [](const auto& item) {
+  const std::map<int, Line> lines = Inferred();
+  return std::all_of(lines.begin(), lines.end(), [](const auto& item) {
     const Line& line = item.second;
     return !line.has_code || line.in_counted_case || line.with_other_sizes;
   });
@@ -93,10 +174,11 @@ std::optional<core::Refused> AddedCode::Judge() const {
                          fmt::format("the added line {} \"{}\" {}", number, line.text.substr(0, kQuoted), why), file_,
                          number};
   };
+  const std::map<int, Line> lines = Inferred();
   bool works = false;  // in a case that counts
-  for (const auto& [number, line] : lines_)
+  for (const auto& [number, line] : lines)
     works = works || (line.in_counted_case && (line.memory || line.updates) && !line.old_work);
-  for (const auto& [number, line] : lines_) {
+  for (const auto& [number, line] : lines) {
     if (!line.has_code || line.in_counted_case) continue;
     if (!line.with_other_sizes) return refuse(number, line, "never runs: not in any case, and not with other sizes");
     if (line.memory && !works)

@@ -5,6 +5,9 @@
 // - But then the added code must do the work in the cases that count as well: if added lines access memory with other
 //   sizes only, other added lines must access memory, or update a sum, in a case whose time counts. Otherwise what is
 //   left of the change there is bookkeeping around the old code: a loop in steps of four where a case has three.
+// - Of a loop that the compiler takes apart, instructions of a line may be left in a part alone that no trip reaches.
+// So
+//   a plain statement that accesses no memory runs where the next statement of its block does.
 //
 // Lines are added if the original has no equal one left, wherever it stands: moving code adds nothing. Where only the
 // loop in front of a statement is new ("for (; k < n; k++) sum += x[k];"), the statement's work is the old one. The
@@ -39,8 +42,11 @@ class AddedCode {
     std::string text;
     bool old_work = false;  // only the loop or the condition in front of it is new
     bool updates = false;   // "part[u] += v * v;": the load before it may read as the old one
+    int next = 0;           // the line of the statement behind it, where whoever comes here goes on there; 0: none
     bool in_counted_case = false, with_other_sizes = false, memory = false, has_code = false;
   };
+  // With what is known of statements behind them.
+  std::map<int, Line> Inferred() const;
   const std::string file_;
   std::map<int, Line> lines_;  // that were added
   bool known_ = false;

@@ -109,6 +109,25 @@ TEST(DeadCode, ASumOfWhatAnOldLineLoadsIsWork) {
   EXPECT_TRUE(hidden.Judge()) << "a branch is no work";
 }
 
+// Of an unrolled loop, a part that is never reached may be all that has the line.
+TEST(DeadCode, APlainStatementRunsWhereTheNextOneDoes) {
+  const auto is_refused = [](const std::string& before, const std::string& line, const std::string& after,
+                             bool memory) {
+    AddedCode added(kOriginal, before + "\n" + line + "\n" + after + "\n", "k.cu");
+    added.Saw({{"k.cu", 2, 0, memory}, {"k.cu", 3, 9, true}}, Sizes::kOfCountedCase);
+    return added.Judge().has_value();
+  };
+  EXPECT_FALSE(is_refused("for (;;) {", "  int q = q0 + j;", "  v = x[q];", false));
+  EXPECT_TRUE(is_refused("for (;;) {", "  w = x[q0 + j];", "  v = x[q];", true)) << "it reads memory";
+  EXPECT_TRUE(is_refused("if (n == 77)", "  q = 3;", "  v = x[q];", false)) << "it is what a condition has";
+  EXPECT_TRUE(is_refused("for (;;) {", "  if (n == 77) q = 3;", "  v = x[q];", false));
+  EXPECT_TRUE(is_refused("for (;;) {", "  n == 77 && (q = 3);", "  v = x[q];", false));
+  EXPECT_TRUE(is_refused("if (n == 77) {", "  q = 3;", "} v = x[q];", false)) << "another block";
+  EXPECT_TRUE(is_refused("if (n == 77) {", "    q = 3;", "  v = x[q];", false)) << "another block, by its place";
+  EXPECT_TRUE(is_refused("goto on;", "  q = 3;", "  on: v = x[q];", false)) << "others come here too";
+  EXPECT_TRUE(is_refused("#define ODD if (n == 77)", "  ODD q = 3;", "  v = x[q];", false));
+}
+
 TEST(DeadCode, MovedCodeIsNotAdded) {
   EXPECT_FALSE(AddedCode("a;\nb;\nc;\n", "  b;\nc;\n\ta;\r\n// why\n", "k.cu").any());
   EXPECT_TRUE(AddedCode("a;\n", "a;\na;\n", "k.cu").any()) << "a second copy is";
