@@ -87,6 +87,7 @@ class CandidateEvaluation {
   size_t MainCase() const;
   std::optional<core::Case> PartForInputs(const core::Case& c) const;
   Result<Failure> OtherScalarsOf(const VerifiedCase& verified);
+  Result<Failure> OldValuesWithout(const VerifiedCase& verified);
   Result<Failure> LargeCases();
   void BeginCases();
   core::CounterDepth Depth();
@@ -300,6 +301,19 @@ Result<Failure> CandidateEvaluation::OtherScalarsOf(const VerifiedCase& verified
       WW_ASSIGN(Failure failure, trials_.Try({core::Check::kOtherScalars, other, variant, seeds.Bits(index++)}));
       if (failure) return failure;
     }
+  return OldValuesWithout(verified);
+}
+
+// Where a factor is zero, old content may be nothing that anybody looks at.
+Result<Failure> CandidateEvaluation::OldValuesWithout(const VerifiedCase& verified) {
+  if (!OldValuesApply(state_.spec) || state_.spec.special == core::SpecialInputs::kFinite) return Failure();
+  const base::CounterRandom seeds(secret_, 83);
+  uint64_t index = 0;
+  for (const core::Case& other : WithoutScalars(state_.spec, *verified.c)) {
+    WW_ASSIGN(Failure failure,
+              trials_.Try({core::Check::kSpecialValues, other, InputVariant::kOldValues, seeds.Bits(index++)}));
+    if (failure) return failure;
+  }
   return Failure();
 }
 

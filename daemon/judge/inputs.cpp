@@ -99,6 +99,7 @@ std::string_view Name(InputVariant variant) {
                                          "around-a-named-number",
                                          "offset",
                                          "zeros-facing-nan",
+                                         "old-values",
                                          "integers-equal",
                                          "integers-sorted",
                                          "integers-beyond",
@@ -108,6 +109,12 @@ std::string_view Name(InputVariant variant) {
 }
 
 bool VariantApplies(const core::KernelSpec& spec) { return AnyBuffer(spec, IsReplaceable); }
+
+bool OldValuesApply(const core::KernelSpec& spec) {
+  return AnyBuffer(spec, [](const core::BufferArgument& buffer) {
+    return buffer.role == core::Role::kInOut && IsReplaceable(buffer);
+  });
+}
 
 bool IntegerVariantApplies(const core::KernelSpec& spec) { return AnyBuffer(spec, IsInteger); }
 

@@ -29,7 +29,7 @@ enum class InputVariant : uint8_t {
   kPareto,         // heavy tail, alpha 1.5, random signs: a few elements dominate sums
   kLognormal,      // positive, spread over two decades
   kConstant,       // the same value everywhere
-  kTies,           // five values, so that maxima repeat
+  kTies,           // five values, so that maxima repeat; in some lines zeros of both signs are the extreme
   kSorted,         // ascending or descending over the whole buffer
   kSignMix,        // like the base, with random signs: positive test data hide errors for negative values
   kNeedle,         // small noise and one large value in every 1024 elements: sampling misses them
@@ -53,6 +53,8 @@ enum class InputVariant : uint8_t {
   kOffset,          // one large number and a little beside it everywhere: differences of large sums cancel
   kZerosFacing,   // normal, and for each extent that several buffers have, one index at which the first of them is zero
                   // and the others have NaN and infinities: what skips zeros does not see these
+  kOldValues,     // the base, and of `inout` buffers every other element NaN or infinite: what overwrites them without
+                  // looking at them must not come to look
   kIntegerEqual,  // of integer buffers: one value everywhere
   kIntegerSorted,  // the range in ascending or descending order
   kIntegerBeyond,  // the ends of the range and beyond them, powers of two of both signs, the extreme values
@@ -70,14 +72,15 @@ inline constexpr InputVariant kAllInputVariants[] = {
     InputVariant::kSubnormal,      InputVariant::kDominant,      InputVariant::kBufferScales,
     InputVariant::kZeroRuns,       InputVariant::kEqualRows,     InputVariant::kNamed,
     InputVariant::kAroundNamed,    InputVariant::kOffset,        InputVariant::kZerosFacing,
-    InputVariant::kIntegerEqual,   InputVariant::kIntegerSorted, InputVariant::kIntegerBeyond,
-    InputVariant::kFarNeedle,      InputVariant::kMaxFinite};
+    InputVariant::kOldValues,      InputVariant::kIntegerEqual,  InputVariant::kIntegerSorted,
+    InputVariant::kIntegerBeyond,  InputVariant::kFarNeedle,     InputVariant::kMaxFinite};
 
 std::string_view Name(InputVariant variant);  // "scale-up"
 
 // Whether any buffer of the kernel changes with the variant / with the seed.
 bool VariantApplies(const core::KernelSpec& spec);
 bool IntegerVariantApplies(const core::KernelSpec& spec);
+bool OldValuesApply(const core::KernelSpec& spec);
 bool SeedMatters(const core::KernelSpec& spec);
 
 // Every buffer argument in the order of the signature. `in` and `inout` are filled; `out` and `scratch` are filled with

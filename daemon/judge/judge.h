@@ -48,7 +48,8 @@
 //                            that is not faster is still Measured: it is correct
 //   dead-code                every added line runs (dead_code.h); on a GPU in full evaluations, by simulating it
 //   host-time                a call's own host code takes no more of the processor than the kernels gain
-//   bytes-read               the inputs that the original reads are read. Counted last, and on a GPU only of a candidate
+//   bytes-read               the inputs that the original reads are read. Counted last, and on a GPU only of a
+//   candidate
 //                            that is faster than all before it: of others, (full) alone says it
 //
 // Other inputs are tried on the cheapest case that is verified and has a thousand elements, those that need long rows

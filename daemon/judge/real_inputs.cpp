@@ -58,6 +58,16 @@ void FillSpecial(const InputTarget& target, const base::CounterRandom& random, u
     core::StoreFromDouble(dtype, target.bytes.data(), second.Below(count + kind, count), specials[kind]);
 }
 
+// Every other element, as likely NaN as infinite.
+void FillOldValues(const InputTarget& target, const base::CounterRandom& random) {
+  const core::DType dtype = target.buffer.dtype;
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double values[] = {std::numeric_limits<double>::quiet_NaN(), infinity, -infinity};
+  for (size_t i = 0; i < target.bytes.size() / core::SizeOf(dtype); ++i)
+    if (random.Below(i, 2) == 0)
+      core::StoreFromDouble(dtype, target.bytes.data(), i, values[random.Below(i + target.bytes.size(), 3)]);
+}
+
 // How far below its usual magnitude a format still has normal numbers of which squares do not vanish at once.
 int TinyExponent(core::DType dtype) { return dtype == core::DType::kF16 ? -12 : -60; }
 
@@ -85,6 +95,27 @@ void FillZeroRuns(const InputTarget& target, const base::CounterRandom& random, 
     std::fill(zero.data() + begin, zero.data() + std::min(end, begin + length), 0);
   }
   Fill(target.buffer.dtype, target.bytes, [&](uint64_t i) { return zero[i] != 0 ? 0.0 : NormalAt(random, i); });
+}
+
+// Of lines along any axis some have nothing above zero, or nothing below: there zeros of both signs are the extreme.
+void FillTies(const InputTarget& target, const base::CounterRandom& random) {
+  constexpr uint64_t kLines = 4;
+  constexpr double kAround[] = {-1, -0.5, 0, 0.5, 1}, kUpTo[] = {-1, -0.5, -0.0, 0, -0.5},
+                   kFrom[] = {1, 0.5, -0.0, 0, 0.5};
+  const auto& shape = target.shape;
+  Fill(target.buffer.dtype, target.bytes, [&](uint64_t i) {
+    bool up_to = shape.size() < 2 && target.seed % 3 == 1, from = shape.size() < 2 && target.seed % 3 == 2;
+    uint64_t rest = i;
+    for (size_t d = shape.size(); shape.size() > 1 && d-- > 0;) {
+      const uint64_t extent = static_cast<uint64_t>(std::max<int64_t>(shape[d], 1)), at = rest % extent;
+      rest /= extent;
+      up_to |= at % kLines == 1;
+      from |= at % kLines == 2;
+    }
+    const uint64_t drawn = random.Below(i, std::size(kAround));
+    if (up_to && from) return drawn % 2 == 0 ? 0.0 : -0.0;  // where such lines cross
+    return (up_to ? kUpTo : from ? kFrom : kAround)[drawn];
+  });
 }
 
 void FillEqualRows(const InputTarget& target, const base::CounterRandom& random) {
@@ -236,9 +267,7 @@ Status FillVariant(const InputTarget& target, InputVariant variant, const std::f
       Fill(dtype, bytes, [&](uint64_t) { return kValues[target.seed % 4]; });
       break;
     }
-    case InputVariant::kTies:
-      Fill(dtype, bytes, [&](uint64_t i) { return (static_cast<double>(random.Below(i, 5)) - 2) * 0.5; });
-      break;
+    case InputVariant::kTies: FillTies(target, random); break;
     case InputVariant::kSorted: {
       const double step = (target.seed % 2 == 0 ? 2.0 : -2.0) / static_cast<double>(std::max<uint64_t>(count, 1));
       Fill(dtype, bytes, [&](uint64_t i) { return (static_cast<double>(i) - static_cast<double>(count) / 2) * step; });
@@ -324,6 +353,10 @@ Status FillVariant(const InputTarget& target, InputVariant variant, const std::f
       break;
     }
     case InputVariant::kZerosFacing: FillZerosFacing(target, random, second); break;
+    case InputVariant::kOldValues:
+      WW_TRY(FillBase(target, repository));
+      if (target.buffer.role == core::Role::kInOut) FillOldValues(target, second);
+      break;
     case InputVariant::kIntegerEqual:
     case InputVariant::kIntegerSorted:
     case InputVariant::kIntegerBeyond: return FillBase(target, repository);

@@ -336,6 +336,18 @@ std::vector<core::Case> OtherScalars(const core::KernelSpec& spec, const core::C
   return others;
 }
 
+std::vector<core::Case> WithoutScalars(const core::KernelSpec& spec, const core::Case& c) {
+  std::vector<core::Case> others;
+  for (const core::Argument& argument : spec.args) {
+    const auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind);
+    if (scalar == nullptr || !core::IsFloat(scalar->dtype) || !c.scalars.contains(argument.name)) continue;
+    core::Case& other = others.emplace_back(c);
+    other.scalars[argument.name] = 0.0;
+    other.name += fmt::format(", with {}=0", argument.name);
+  }
+  return others;
+}
+
 std::vector<core::Case> DecidedShapes(const core::KernelSpec& spec, const core::Case& c,
                                       const std::vector<core::Decision>& decisions, const Fits& fits) {
   constexpr size_t kMost = 24;

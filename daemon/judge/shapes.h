@@ -55,6 +55,8 @@ std::vector<core::Case> TiledShapes(const core::KernelSpec& spec, const core::Ca
 // in the candidate, one may be computed from another, and a path may begin at a threshold. All at three quarters, at
 // 2^-8, zero and one, and negative; each drawn by itself from `secret`.
 std::vector<core::Case> OtherScalars(const core::KernelSpec& spec, const core::Case& c, uint64_t secret);
+// The case with one of its floating-point scalars zero, for each.
+std::vector<core::Case> WithoutScalars(const core::KernelSpec& spec, const core::Case& c);
 
 // Where the two numbers of a decision meet, or pass one another, if one of them grows with one argument: an odd
 // remainder, a sum of sizes, a factor that has a path of its own. Arguments that are no sizes as well.

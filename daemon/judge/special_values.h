@@ -7,7 +7,8 @@
 //   original +-inf            the same, or NaN
 //   original finite           the same; NaN only where the original does not look at these inputs at all: its element
 //                             is bit for bit the same when they are replaced by finite numbers (a mask of -inf is
-//                             looked at: it must keep its effect)
+//                             looked at: it must keep its effect). Not where it is what an `inout` buffer held before:
+//                             a caller may pass memory that nobody has written (beta = 0 of a product)
 // and with the finite numbers in their place the candidate must be right everywhere. Private to judge/.
 #pragma once
 
@@ -31,6 +32,6 @@ struct Relaxed {
 };
 // `finite`: the original on WithFiniteInputs.
 Relaxed RelaxNonFinite(const TrialReference& reference, const TrialReference& finite,
-                       const std::vector<base::Bytes>& buffers);
+                       const std::vector<base::Bytes>& buffers, InputVariant variant);
 
 }  // namespace warpwright::judge

@@ -145,6 +145,7 @@ bool HasSpecialInputs(const Trial& trial) {
     case InputVariant::kSpecialNumbers:
     case InputVariant::kSpecialFinite:
     case InputVariant::kZerosFacing:
+    case InputVariant::kOldValues:
     case InputVariant::kMaxFinite:
     case InputVariant::kTiny:
     case InputVariant::kSubnormal: return true;
@@ -185,6 +186,8 @@ std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c,
   add(core::Check::kSpecialValues, InputVariant::kMaxFinite);
   if (SpecialVariant(spec) == InputVariant::kSpecialValues)
     add(core::Check::kSpecialValues, InputVariant::kZerosFacing);
+  if (SpecialVariant(spec) == InputVariant::kSpecialValues && OldValuesApply(spec))
+    add(core::Check::kSpecialValues, InputVariant::kOldValues);
   add(core::Check::kNeedle, InputVariant::kDominant);
   // Atomic additions of floats flush subnormal numbers: where any order of sums is allowed, they are expected.
   const bool flushes = spec.allow.contains(core::Allow::kNondeterministic);

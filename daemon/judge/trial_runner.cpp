@@ -91,7 +91,7 @@ Result<std::optional<Mismatch>> TrialRunner::CompareFinite(const Trial& trial, c
             state_.oracle.QueryWithContents(finite, WithFiniteInputs(state_.spec, trial.seed, reference.inputs)));
   const auto* known = std::get_if<std::shared_ptr<const TrialReference>>(&answer);
   if (known == nullptr) return std::optional(std::move(mismatch));
-  const Relaxed relaxed = RelaxNonFinite(reference, **known, run.buffers);
+  const Relaxed relaxed = RelaxNonFinite(reference, **known, run.buffers, trial.variant);
   if (relaxed.elements == 0 || state_.Compare(reference, relaxed.buffers)) return std::optional(std::move(mismatch));
   WW_ASSIGN(const RunOutcome outcome, runs_.Execute(trial, (*known)->inputs, {}));
   const auto* right = std::get_if<core::Executed>(&outcome);

@@ -59,6 +59,35 @@ void Launder(FakeRun& run) {
   run.SetValues("out", values);
 }
 
+// out = in + beta * out, which a product with beta = 0 does not look at.
+template <bool kLooks>
+void Accumulate(FakeRun& run) {
+  const double beta = std::get<double>(run.request.scalars.at("beta"));
+  std::vector<double> out = run.Values("out"), in = run.Values("in");
+  for (size_t i = 0; i < in.size(); ++i) {
+    const double old = kLooks || beta != 0 ? beta * out[i] : 0;
+    out[i] = run.in_f64("out") ? in[i] + old : static_cast<double>(static_cast<float>(in[i] + old));
+  }
+  run.SetValues("out", out);
+}
+
+TEST(SpecialValues, MemoryThatNobodyHasWrittenIsNotLookedAt) {
+  core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 1000);
+  std::get<core::BufferArgument>(spec.args[0].kind).role = core::Role::kInOut;
+  spec.args.push_back(Arg("beta", core::ScalarArgument{core::DType::kF32, {}}));
+  spec.cases[0].scalars["beta"] = 0.5;
+  for (const bool looks : {false, true}) {
+    JudgeBench bench(spec, Accumulate<false>);
+    bench.options.max_long_bytes = 1 << 14;
+    const auto verdict = bench.Try(looks ? FakeKernel(Accumulate<true>) : FakeKernel(Accumulate<false>));
+    ASSERT_TRUE(verdict) << verdict.error().Format();
+    EXPECT_EQ(core::Passed(*verdict), !looks) << core::VerdictMessage(*verdict);
+    const auto* wrong = std::get_if<core::WrongResult>(&*verdict);
+    EXPECT_EQ(core::VerdictMessage(*verdict).find("with beta=0") != std::string::npos, looks);
+    EXPECT_EQ(wrong != nullptr, looks);
+  }
+}
+
 TEST(SpecialValues, OnlyTheirOrderMayShow) {
   const struct {
     const char* name;
