@@ -59,7 +59,8 @@ class FormMaker {
     slots_.clear();
     classes_.clear();
     needed_.clear();
-    std::vector<Position> bodies(pieces_.size());
+    std::vector<Position>& bodies = bodies_;
+    bodies.assign(pieces_.size(), {});
     for (size_t i = 0; i < pieces_.size(); ++i) {
       auto walked = Lockstep(forms_, cells_, written_out_).Walk(pieces_[i].forms);
       if (!walked) return Divide(i, walked.error());
@@ -134,10 +135,49 @@ class FormMaker {
     return {};
   }
 
+  size_t Negatives(CellId cell) const {
+    const auto& terms = cells_[cell].terms;
+    return static_cast<size_t>(
+        std::count_if(terms.begin(), terms.end(), [](const FormTerm& term) { return term.coefficient < 0; }));
+  }
+
+  // Sums in some of which more is subtracted than in others, the real and the imaginary parts of products, are
+  // different statements: the pieces that have both are divided.
+  bool DivideBySigns(const CellClass& cell_class) {
+    const size_t of_first = Negatives(cell_class.members[0]);
+    if (std::all_of(cell_class.members.begin(), cell_class.members.end(),
+                    [&](CellId cell) { return Negatives(cell) == of_first; }))
+      return false;
+    const CellId representative = cells_.ClassOf(cell_class.members[0]);
+    std::vector<Piece> divided;
+    for (size_t i = 0; i < pieces_.size(); ++i) {
+      std::vector<const Position*> reads;
+      CollectReads(bodies_[i], reads);
+      const auto of_class = std::find_if(reads.begin(), reads.end(), [&](const Position* read) {
+        return read->kind == Position::Kind::kCell && !read->elements.empty() &&
+               cells_.ClassOf(static_cast<CellId>(read->elements[0])) == representative;
+      });
+      std::map<size_t, Piece> parts;
+      for (size_t row = 0; row < pieces_[i].elements.size(); ++row) {
+        const size_t part = of_class == reads.end() ? 0 : Negatives(static_cast<CellId>((*of_class)->elements[row]));
+        Piece& piece = parts[part];
+        piece.buffer = pieces_[i].buffer;
+        piece.divided = pieces_[i].divided;
+        piece.elements.push_back(pieces_[i].elements[row]);
+        piece.forms.push_back(pieces_[i].forms[row]);
+      }
+      for (auto& [negatives, piece] : parts) divided.push_back(std::move(piece));
+    }
+    if (divided.size() == pieces_.size()) return false;
+    pieces_ = std::move(divided);
+    return retry_ = true;
+  }
+
   // What cannot be explained as a reduction is written out at the next attempt, if all instances have as many terms.
   void WriteOut(const CellClass& cell_class) {
     const Cell& first = cells_[cell_class.members[0]];
     const bool sum = first.op == core::ReduceOp::kSum;
+    if (sum && DivideBySigns(cell_class)) return;
     const bool extremum = first.op == core::ReduceOp::kMax || first.op == core::ReduceOp::kMin;
     if ((!sum && !extremum) || first.terms.size() > (sum ? kLongestExplicitSum : kMostExplicitInSet)) return;
     retry_ |= written_out_.insert({first.op, first.key}).second;
@@ -439,6 +479,7 @@ class FormMaker {
   const ConcreteRequest& request_;
   FormGraph& forms_;
   std::vector<Piece> pieces_;
+  std::vector<Position> bodies_;  // of the pieces
   CellStore cells_;
   WrittenOut written_out_;
   std::map<CellId, CellClass> classes_;
