@@ -311,7 +311,7 @@ class Canonicaliser {
     if (!sim::IsFloat(expr.from)) return arg;  // from an integer: the same number
     const auto rounding = static_cast<sim::Rounding>(expr.mode);
     switch (rounding) {
-      case sim::Rounding::kIntNearest: return forms_.Call(Function::kRound, {arg});
+      case sim::Rounding::kIntNearest: return forms_.Call(Function::kRint, {arg});
       case sim::Rounding::kIntDown: return forms_.Call(Function::kFloor, {arg});
       case sim::Rounding::kIntUp: return forms_.Call(Function::kCeil, {arg});
       case sim::Rounding::kIntZero: return forms_.Call(Function::kTrunc, {arg});

@@ -42,7 +42,8 @@ double Apply(Function function, double x) {
     case Function::kFloor: return std::floor(x);
     case Function::kCeil: return std::ceil(x);
     case Function::kTrunc: return std::trunc(x);
-    case Function::kRound: return std::nearbyint(x);
+    case Function::kRound: return std::round(x);
+    case Function::kRint: return std::nearbyint(x);
     default: return std::numeric_limits<double>::quiet_NaN();
   }
 }

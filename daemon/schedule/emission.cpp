@@ -78,7 +78,7 @@ EmissionOutcome EmitFor(const Problem& problem, const Group& group, Choice& choi
     if (auto* code = std::get_if<Code>(&outcome))
       return Emission{std::move(*code), asked, !HasTiles(*schedule) && HasLongProduct(problem, group)};
     if (asked) refused = std::get<core::RewriteRefusal>(outcome);
-    if (asked && !choice.refused) choice.refused = refused;
+    if (asked) choice.refused = refused;
   }
   return refused.value_or(Refuse("no schedule applies"));
 }

@@ -101,7 +101,22 @@ std::string ExpressionCode::IntegerType() const {
     const core::TensorArgument* tensor = read ? problem_.form.FindTensor(read->tensor) : nullptr;
     if (tensor && (tensor->dtype == core::DType::kI64 || tensor->dtype == core::DType::kU32)) return "long long";
   }
-  return "int";
+  // Sums of narrow integers are as wide as what they are stored in.
+  const bool wide =
+      std::any_of(problem_.form.stages.begin(), problem_.form.stages.end(), [&](const core::Stage& stage) {
+        return stage.output && stage.dtype == core::DType::kI64 &&
+               (stage.name == stage_.name || ReadsTensor(stage, stage_.name, true));
+      });
+  return wide ? "long long" : "int";
+}
+
+bool ExpressionCode::IsRounded() const {
+  return std::any_of(stage_.nodes.begin(), stage_.nodes.end(), [](const core::Node& node) {
+    const auto* call = std::get_if<core::Call>(&node);
+    return call != nullptr && (call->function == core::Function::kRound || call->function == core::Function::kFloor ||
+                               call->function == core::Function::kCeil || call->function == core::Function::kTrunc ||
+                               call->function == core::Function::kRint);
+  });
 }
 
 std::string ExpressionCode::CType(NodeId node) const {

@@ -101,6 +101,7 @@ class ExpressionCode {
   std::optional<size_t> GateOf(std::span<const core::NodeId> over, core::NodeId divisor) const;
   std::string NameFor(core::NodeId node, const std::string& text);
   std::string IntegerType() const;
+  bool IsRounded() const;  // to whole numbers: the last bit of what is rounded may show
 
   const Problem& problem_;
   const core::Stage& stage_;

@@ -103,6 +103,20 @@ std::optional<std::pair<NodeId, NodeId>> ExpressionCode::RootOfQuotient(std::spa
   return std::pair(*above, *below);
 }
 
+namespace {
+
+// Of a number that nobody writes but as a quotient: 127 of 0.007874016, and of 0.25 or 0.2 nothing.
+std::optional<double> WholeDivisor(double number) {
+  constexpr double kExact = 1e-6, kDigits = 1e4, kLargest = 1 << 16;
+  const double divisor = std::round(1 / number);
+  if (!(divisor >= 3) || divisor > kLargest || std::abs(number * divisor - 1) > kExact) return std::nullopt;
+  if (std::abs(number * kDigits - std::round(number * kDigits)) < kExact || std::exp2(std::ilogb(divisor)) == divisor)
+    return std::nullopt;
+  return divisor;
+}
+
+}  // namespace
+
 ExpressionCode::Piece ExpressionCode::OfProduct(const core::Nary& nary, ValueType type) {
   double constant = 1;
   bool negative = false, whole = true;
@@ -139,6 +153,11 @@ ExpressionCode::Piece ExpressionCode::OfProduct(const core::Nary& nary, ValueTyp
   constant = std::abs(constant);
   std::string text;
   const bool real = type == ValueType::kReal;
+  if (const auto divisor = real && !over.empty() && IsRounded() ? WholeDivisor(constant) : std::nullopt) {
+    under.push_back({NumberText(problem_, *divisor)});
+    under_nodes.push_back(0);
+    constant = 1;
+  }
   if (constant != 1 || over.empty())
     text = real ? NumberText(problem_, constant) : fmt::format("{}", static_cast<int64_t>(constant));
   else if (real && whole && !under.empty())

@@ -6,6 +6,7 @@
 #include "core/affine.h"
 #include "core/computation_inline.h"
 #include "core/polynomial.h"
+#include "schedule/single_positions.h"
 #include "schedule/split_index.h"
 #include "schedule/whole_outputs.h"
 
@@ -128,7 +129,7 @@ std::optional<core::RewriteRefusal> FindHazard(const core::Computation& form, co
 }
 
 core::Computation Fused(const core::Computation& computation) {
-  return WithSplitIndices(WithWholeOutputs(core::WithoutMaps(computation)));
+  return WithoutSinglePositions(WithSplitIndices(WithWholeOutputs(core::WithoutMaps(computation))));
 }
 
 std::optional<FlatOffset> FlatOffsetOf(const std::vector<core::Size>& shape, const std::vector<core::Affine>& at) {
