@@ -17,6 +17,25 @@ constexpr int kTermsOfPart = 64;
 RowWriter::RowWriter(const Problem& problem, const Group& group, RowPlan plan, RowShape shape)
     : problem_(problem), group_(group), plan_(std::move(plan)), shape_(std::move(shape)), names_(problem) {}
 
+namespace {
+
+// Whether only its conditions keep a sum's terms inside of what they are read from: the last group of a row is shorter.
+bool IsRagged(const RowMember& member, size_t rows) {
+  if (!member.reduce || member.reduce->guards.empty()) return false;
+  const core::VariableSet of_rows = core::SetOf(static_cast<core::VariableId>(rows)) - 1;
+  return std::any_of(member.stage.nodes.begin(), member.stage.nodes.end(), [&](const core::Node& node) {
+    bool both = false;
+    if (std::holds_alternative<core::TensorRead>(node))
+      core::ForEachPosition(node, [&](const core::Affine& position) {
+        const core::VariableSet variables = core::VariablesOf(position);
+        both |= (variables & of_rows) != 0 && (variables & ~of_rows) != 0;
+      });
+    return both;
+  });
+}
+
+}  // namespace
+
 // One width for all passes, so that the launcher asks once.
 void RowWriter::PlanPacking() {
   if (shape_.team == Team::kColumn) return;
@@ -29,6 +48,9 @@ void RowWriter::PlanPacking() {
   packing.width = shape_.vector_bytes / static_cast<int>(largest);
   if (packing.width <= 1) return;
   for (const RowPass& pass : plan_.passes) {
+    if (std::any_of(pass.members.begin(), pass.members.end(),
+                    [&](size_t m) { return IsRagged(plan_.members[m], plan_.rows.size()); }))
+      continue;
     const std::string divides =
         fmt::format("{} % {} == 0", Parenthesized(SizeText(pass.columns.back().extent)), packing.width);
     if (std::find(packing.conditions.begin(), packing.conditions.end(), divides) == packing.conditions.end())
