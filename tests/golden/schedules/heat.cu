@@ -1,7 +1,7 @@
 // t0[i0,i1] = t[i0,i1+1] + t[i0+1,i1] - 4 * t[i0+1,i1+1] + t[i0+1,i1+2] + t[i0+2,i1+1]  for i0<ny-2, i1<nx-2
-// tn[i0,i1] = t[0,i1]  for i0<1, i1<nx
-// tn[i0+1,0] = t[i0+1,0]  for i0<ny-2, i1<1
-// tn[i0+1,nx-1] = t[i0+1,nx-1]  for i0<ny-2, i1<1
+// tn[0,i0] = t[0,i0]  for i0<nx
+// tn[i0+1,0] = t[i0+1,0]  for i0<ny-2
+// tn[i0+1,nx-1] = t[i0+1,nx-1]  for i0<ny-2
 __global__ void heat2d_naive_elements(const float* __restrict__ t, float* __restrict__ tn,
     int nx, int ny, float c) {
   const int col = blockIdx.x * blockDim.x + threadIdx.x;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/computation_text.h"
 #include "lift/lift.h"
 #include "tests/unit/lift/trace_kit.h"
 
@@ -94,6 +95,28 @@ INSTANTIATE_TEST_SUITE_P(
             {{4, 6}, {3, 7}, {5, 10}, {6, 8}},
             {"path 1 of 2 seen (kernel.cu:1)"}}),
     [](const auto& info) { return info.param.name; });
+
+TEST(LiftAttempts, HalvesAreRoundedAsTheOriginalRoundsThem) {
+  for (const char* function : {"rint", "round"}) {
+    const auto outcome =
+        LiftRows(std::string("for (int c = t; c < m; c += 8) y[r * m + c] = ") + function + "f(x[r * m + c] * 3);",
+                 {{4, 6}, {3, 7}, {5, 10}, {6, 8}});
+    ASSERT_TRUE(std::holds_alternative<core::Lifted>(outcome));
+    const std::string text = core::ComputationText(std::get<core::Lifted>(outcome).computation);
+    EXPECT_NE(text.find(std::string(" ") + function + "("), std::string::npos) << text;
+  }
+}
+
+// Real and imaginary parts side by side: in one of them half of the terms are subtracted.
+TEST(LiftAttempts, ProductsOfComplexNumbersAreSums) {
+  const auto outcome = LiftRows(
+      "if (t < 2) { float re = 0, im = 0; for (int c = 0; c + 1 < m; c += 2) { float a = x[r * m + c], b = x[r * m + c "
+      "+ 1], "
+      "p = x[c], q = x[c + 1]; re += a * p + b * q; im += a * q - b * p; } y[r * m + t] = t == 0 ? re : im; }",
+      {{4, 6}, {3, 8}, {5, 10}, {6, 12}, {7, 14}});
+  ASSERT_TRUE(std::holds_alternative<core::Lifted>(outcome)) << std::get<core::NotLifted>(outcome).message;
+  EXPECT_TRUE(std::get<core::Lifted>(outcome).verified);
+}
 
 TEST(LiftAttempts, NothingIsSaidOfALoopThatSomeDataEnter) {
   const auto outcome = LiftRows(

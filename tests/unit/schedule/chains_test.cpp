@@ -248,8 +248,27 @@ core::Computation RecurrentCell(bool apart) {
       {Gate("x0", "x", 0), Gate("h0", "h", 0), Gate("x1", "x", 1), Gate("h1", "h", 1), y});
 }
 
+// y[m, n] = sum_k x[m, k] * w[n, k] of complex numbers: the real parts and the imaginary ones.
+core::Computation ComplexProduct() {
+  std::vector<StageBuilder> stages;
+  for (const bool imaginary : {false, true}) {
+    StageBuilder& sum = stages.emplace_back(imaginary ? "t1" : "t0", std::vector<std::string>{"M", "N"});
+    const core::Affine other = imaginary ? At("1") - V(3) : V(3);
+    const auto sign = sum.Subtract({sum.Number(1), sum.Product({sum.Number(2), sum.Index(V(3))})});
+    const auto term = sum.Product({sum.Read("x", {V(0), V(2), V(3)}), sum.Read("w", {V(1), V(2), other})});
+    sum.Reduce(ReduceOp::kSum, {{2, "K"}, {3, "2"}}, imaginary ? term : sum.Product({sign, term}));
+  }
+  for (const bool imaginary : {false, true}) {
+    StageBuilder& part = stages.emplace_back("y", std::vector<std::string>{"M", "N", "1"});
+    part.Output().stage.at = {V(0), V(1), imaginary ? At("1") : At("0")};
+    part.ReadStage(imaginary ? "t1" : "t0", {V(0), V(1)});
+  }
+  return FormOf({Input("x", {"M", "K", "2"}), Input("w", {"N", "K", "2"}), Output("y", {"M", "N", "2"})}, stages);
+}
+
 std::vector<Chain> Chains() {
   return {
+      {"ComplexProduct", ComplexProduct(), {{"M", 9}, {"N", 7}, {"K", 21}}, schedule::TilesSchedule(), 2},
       // Two products, the second of which adds to the first, and what becomes of them.
       {"RecurrentCell",
        RecurrentCell(false),

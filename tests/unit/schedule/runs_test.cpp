@@ -68,6 +68,30 @@ core::Computation WholeScan(Prefix prefix, core::DType dtype) {
   return Of({Input("x", {"N"}, dtype), Output("y", {"N"}, dtype)}, {out});
 }
 
+// Sums that 32 bits do not hold, of integers that they do.
+core::Computation WideScan() {
+  core::Computation form = WholeScan(Prefix::kInclusive, core::DType::kI32);
+  form.stages.back().dtype = form.tensors.back().dtype = core::DType::kI64;
+  return form;
+}
+// The largest of each group of a row, of which the last may be shorter.
+core::Computation RaggedGroups() {
+  StageBuilder t0("t0", {"R", "(C+G-1)/G"}), out("s", {"R", "(C+G-1)/G"});
+  const core::Affine at = V(1) * "G" + V(2);
+  t0.Reduce(ReduceOp::kMax, {{2, "G"}}, t0.Apply(core::Function::kAbs, {t0.Read("x", {V(0), at})}),
+            {Within(at, "", "C")});
+  out.Output();
+  out.ReadStage("t0", {V(0), V(1)});
+  return Of({Input("x", {"R", "C"}), Output("s", {"R", "(C+G-1)/G"})}, {t0, out});
+}
+// What is rounded: the last bit of a quotient may show.
+core::Computation Rounded() {
+  StageBuilder out("q", {"N"});
+  out.Output();
+  out.Apply(core::Function::kRint, {out.Product({out.Number(1.0 / 127), out.Read("x", {V(0)})})});
+  return Of({Input("x", {"N"}), Output("q", {"N"})}, {out});
+}
+
 // Of products, as lifting has them: the first is one term, a part of its own.
 core::Computation FirstApart() {
   StageBuilder first("y", {"N", "1"}), rest("y", {"N", "C-1"});
@@ -194,6 +218,9 @@ std::vector<Row> Rows() {
        {{"N", 5000}},
        scan,
        "int before"},
+      {"whole, of wide sums", WideScan(), {{"N", 5000}}, scan, "long long before"},
+      {"ragged groups", RaggedGroups(), {{"R", 3}, {"C", 40}, {"G", 24}}, schedule::RowsSchedule()},
+      {"rounded quotient", Rounded(), {{"N", 100}}, schedule::MapSchedule(), " / 127.0f"},
       {"first apart", FirstApart(), {{"N", 3}, {"C", 130}}, scan, "product *= "},
       {"zero apart", ZeroApart(), {{"N", 5000}}, scan, "_totals"},
       {"trapezoids", Trapezoids(), {{"N", 3}, {"C", 70}}, scan, "load_packed<kWidth>(x"},
