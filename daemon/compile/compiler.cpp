@@ -17,6 +17,7 @@
 #include "compile/marker_prelude.h"
 #include "compile/module_cache.h"
 #include "compile/nvrtc.h"
+#include "compile/ptx_code.h"
 #include "compile/resources.h"
 
 namespace warpwright::compile {
@@ -161,38 +162,6 @@ std::string SymbolIn(const std::string& ptx, const std::string& name) {
     symbol = found;
   }
   return symbol;
-}
-
-// A line that declares a variable of the module which nothing else names: the toolkit's headers leave some.
-bool IsUnusedVariable(std::string_view line, std::string_view code) {
-  if (!line.starts_with(".global ") && !line.starts_with(".const ") && !line.starts_with(".visible .global "))
-    return false;
-  const size_t end = line.find_first_of("[;=");
-  if (end == std::string_view::npos) return false;
-  std::string_view name = line.substr(0, end);
-  while (name.ends_with(' ')) name.remove_suffix(1);
-  name = name.substr(name.rfind(' ') + 1);
-  const size_t first = code.find(name);
-  return first != std::string_view::npos && code.find(name, first + name.size()) == std::string_view::npos;
-}
-
-// What depends on nothing but the code: not the header, not variables that are not used, and not the digest of the
-// options that is part of the names in anonymous namespaces ("_GLOBAL__N__4fbd9b84_").
-std::string CodeOf(std::string_view ptx) {
-  constexpr size_t kDigest = 8;
-  const size_t size = ptx.find(".address_size");
-  if (size != std::string_view::npos) ptx.remove_prefix(size);
-  std::string code;
-  for (std::string_view rest = ptx; !rest.empty();) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-    if (!IsUnusedVariable(line, ptx)) code.append(line).append("\n");
-  }
-  for (size_t at = code.find('_'); at != std::string::npos; at = code.find('_', at + 1)) {
-    const size_t end = code.find_first_not_of("0123456789abcdef", at + 1);
-    if (end == at + 1 + kDigest && end < code.size() && code[end] == '_') code.replace(at + 1, kDigest, kDigest, '0');
-  }
-  return code;
 }
 
 // `by_symbol`: kernels that are looked up among the symbols.

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/subprocess.h"
 #include "compile/module_cache.h"
+#include "compile/ptx_code.h"
 #include "compile/ptx_numbers.h"
 #include "compile/ptx_rules.h"
 
@@ -475,6 +476,18 @@ TEST_F(CompilerTest, CodeThatAnotherBuildChangesIsFound) {
     ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(built->usual)) << row.text;
     EXPECT_EQ(built->differs, row.depends) << row.text;
   }
+}
+
+TEST(PtxCode, IsWhatDependsOnNoOptions) {
+  const auto ptx = [](const std::string& digest, const std::string& value, const std::string& bytes) {
+    return "// " + digest + "\n.address_size 64\n\t// .globl\t_GLOBAL__N__" + digest + "_k\n.entry _GLOBAL__N__" +
+           digest + "_k() {\n\tmov.u32 %r1, " + value + ";\n}\n\t.section\t.debug_str\n\t{\n$L__info_string0:\n.b8 " +
+           bytes + "\n\n\t}\n";
+  };
+  const std::string code = compile::CodeOf(ptx("4fbd9b84", "1", "95,52,102"));
+  EXPECT_EQ(code, compile::CodeOf(ptx("0e9bc140", "1", "95,48,101"))) << "names of static functions, for debuggers";
+  EXPECT_NE(code, compile::CodeOf(ptx("4fbd9b84", "2", "95,52,102")));
+  EXPECT_NE(code.find("mov.u32"), std::string::npos);
 }
 
 TEST(PtxNumbers, AreThoseOfFloatsAndComparisons) {
