@@ -12,8 +12,8 @@ namespace warpwright::judge {
 namespace {
 
 constexpr size_t kQuoted = 80;  // bytes of a line in a message
-constexpr std::string_view kFlow[] = {"if",     "else", "for",   "while",    "do",  "switch", "case",
-                                      "return", "goto", "break", "continue", "asm", "default"};
+constexpr std::string_view kFlow[] = {"if",   "else",  "for",      "while", "do",      "switch", "case", "return",
+                                      "goto", "break", "continue", "asm",   "default", "and",    "or"};
 constexpr std::string_view kUpdates[] = {" += ", " -= ", " *= ", "] = "};
 
 std::vector<std::string_view> TrimmedLines(std::string_view text) {
@@ -67,10 +67,16 @@ bool HasWord(std::string_view line, std::string_view word) {
 // One statement that always goes on behind itself, and of which all is done or nothing.
 bool IsPlain(std::string_view trimmed) {
   if (!trimmed.ends_with(';')) return false;
-  for (const std::string_view other : {"{", "}", "?", "&&", "||", ":", "\\"})
+  for (const std::string_view other : {"{", "}", "?", "&&", "||", ":", "\\", "%>", "<%"})
     if (trimmed.find(other) != std::string_view::npos) return false;
   return std::none_of(std::begin(kFlow), std::end(kFlow),
                       [&](std::string_view word) { return HasWord(trimmed, word); });
+}
+
+// A line as far as a comment that ends it; empty where one may begin or end within it.
+std::string_view WithoutComment(std::string_view line) {
+  if (line.find("/*") != std::string_view::npos || line.find("*/") != std::string_view::npos) return {};
+  return base::Trimmed(line.substr(0, line.find("//")));
 }
 
 // What "#define" gives names to: a condition may hide behind one.
@@ -100,11 +106,15 @@ std::vector<int> NextStatements(std::string_view text) {
   int plain = 0;  // the line of the last statement, if it is plain and follows a whole one
   bool follows_whole = false;
   for (size_t i = 0; i < lines.size(); ++i) {
-    const std::string_view line = base::Trimmed(lines[i]);
-    if (IsComment(line)) continue;
+    if (IsComment(base::Trimmed(lines[i]))) continue;
+    const std::string_view line = WithoutComment(lines[i]);
     const int number = static_cast<int>(i) + 1;
-    const bool labelled = line.starts_with('}') || line.starts_with('#') || line.find(':') != std::string_view::npos ||
-                          HasWord(line, "else") || HasWord(line, "case");
+    if (line.starts_with('#')) {  // it ends no statement, and may leave one out
+      plain = 0;
+      continue;
+    }
+    const bool labelled = line.empty() || line.starts_with('}') || line.starts_with("%>") ||
+                          line.find(':') != std::string_view::npos || HasWord(line, "else") || HasWord(line, "case");
     if (plain > 0 && !labelled && IndentOf(lines[i]) == IndentOf(lines[static_cast<size_t>(plain) - 1]))
       next[static_cast<size_t>(plain)] = number;
     plain = follows_whole && IsPlain(line) && !has_macro(line) ? number : 0;

@@ -5,9 +5,8 @@
 // - But then the added code must do the work in the cases that count as well: if added lines access memory with other
 //   sizes only, other added lines must access memory, or update a sum, in a case whose time counts. Otherwise what is
 //   left of the change there is bookkeeping around the old code: a loop in steps of four where a case has three.
-// - Of a loop that the compiler takes apart, instructions of a line may be left in a part alone that no trip reaches.
-// So
-//   a plain statement that accesses no memory runs where the next statement of its block does.
+// - Of a loop that the compiler takes apart, a line's instructions may be left in a part that no trip reaches. A plain
+//   statement that accesses no memory runs where the next statement of its block does.
 //
 // Lines are added if the original has no equal one left, wherever it stands: moving code adds nothing. Where only the
 // loop in front of a statement is new ("for (; k < n; k++) sum += x[k];"), the statement's work is the old one. The

@@ -40,7 +40,9 @@ class Pool {
   void Add(Base version) { versions_.push_back(std::move(version)); }
   void WorkOn(size_t number) { present_ = number; }
   void Exhaust() { versions_[present_].exhausted = true; }
-  void Reopen(size_t number) { versions_[number].exhausted = false; }
+  void Reopen() {  // all of them: other plans are left
+    for (Base& version : versions_) version.exhausted = false;
+  }
   // With those that were made of it, where they compute what it computes.
   void Refuse(size_t number, bool with_descendants);
   void SetFeatures(agents::ExtractedFeatures features) { versions_[present_].features = std::move(features); }

@@ -273,7 +273,7 @@ void LearnRefusal(RefineRun& run, size_t number, const core::Verdict& verdict) {
   run.pool.Refuse(number, /*with_descendants=*/!core::Passed(verdict));
   run.found = run.BestToAccept().has_value();
   ++run.dropped;
-  for (size_t i = 0; i < run.pool.size(); ++i) run.pool.Reopen(i);
+  run.pool.Reopen();
   if (const auto next = run.selector().Next(run.pool)) run.pool.WorkOn(*next);
 }
 

@@ -5,7 +5,8 @@ Optimizes every entry of tests/strangers on a device, each in a copy of its fold
 entry, and of all of them how many improved and the geometric mean of the gains, where an entry without a gain counts as 1.
 Entries without a case for the device are counted apart. --every K takes each K-th entry only: a sample, and called so.
 --sizes-of-gpus gives a simulated device the cases of GPUs, whose time then counts alone: entries are declared with a few elements
-for the simulator, where nothing can be gained. --gpus G shares the jobs among the first G GPUs. CORPUS_DIFFS=FOLDER keeps each answer and each proposed diff.
+for the simulator, where nothing can be gained. --gpus G shares the jobs among the first G GPUs. CORPUS_DIFFS=FOLDER keeps each
+answer and each proposed diff.
 """
 import argparse, concurrent.futures, datetime, hashlib, json, math, os, queue, re, shutil, subprocess, tempfile, time
 

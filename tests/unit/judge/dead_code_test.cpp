@@ -125,6 +125,9 @@ TEST(DeadCode, APlainStatementRunsWhereTheNextOneDoes) {
   EXPECT_TRUE(is_refused("if (n == 77) {", "  q = 3;", "} v = x[q];", false)) << "another block";
   EXPECT_TRUE(is_refused("if (n == 77) {", "    q = 3;", "  v = x[q];", false)) << "another block, by its place";
   EXPECT_TRUE(is_refused("goto on;", "  q = 3;", "  on: v = x[q];", false)) << "others come here too";
+  EXPECT_TRUE(is_refused("if (n == 77)  // why;", "  q = 3;", "  v = x[q];", false)) << "a comment ends no statement";
+  EXPECT_TRUE(is_refused("#pragma nv_abc;", "  n == 77 and (q = 3);", "  v = x[q];", false));
+  EXPECT_TRUE(is_refused("if (n == 77) /* ; */", "  q = 3;", "  v = x[q];", false));
   EXPECT_TRUE(is_refused("#define ODD if (n == 77)", "  ODD q = 3;", "  v = x[q];", false));
 }
 
