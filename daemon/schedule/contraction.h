@@ -42,8 +42,6 @@ struct Contraction {
 
 // Whether the sum's terms have two factors of which each is needed by several results.
 bool IsProductOfMatrices(const core::Stage& stage, const core::Reduce& sum);
-// Terms of such a sum that one thread may add up by itself: of more, tiles keep what several results need.
-inline constexpr int64_t kLongestOwnProduct = 64;
 
 // Of a stage with one sum. `neighbours`: variables by how near to each other the results are that differ in them; the
 // first that one factor alone has makes that factor the right one. kUnsupported: the stage is no contraction; the

@@ -44,4 +44,11 @@ std::variant<core::RewriteRefusal, ContractionGroup> ContractionGroupOf(const Pr
   return found;
 }
 
+bool IsLongProduct(const Problem& problem, const core::Stage& stage, const core::Reduce& sum) {
+  constexpr int64_t kLongest = 64;
+  std::vector<core::Size> extents;
+  for (const auto& variable : sum.variables) extents.push_back(variable.extent);
+  return IsProductOfMatrices(stage, sum) && LargestOf(problem, Product(extents)).value_or(0) > kLongest;
+}
+
 }  // namespace warpwright::schedule

@@ -19,4 +19,7 @@ struct ContractionGroup {
 // Refuses a group with another reduction, and one whose outputs do not take each result at one place.
 std::variant<core::RewriteRefusal, ContractionGroup> ContractionGroupOf(const Problem& problem, const Group& group);
 
+// A product of matrices of more terms than one thread should add up by itself: tiles keep what several results need.
+bool IsLongProduct(const Problem& problem, const core::Stage& stage, const core::Reduce& sum);
+
 }  // namespace warpwright::schedule

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "schedule/added_sums.h"
-#include "schedule/contraction.h"
+#include "schedule/contraction_group.h"
 #include "schedule/flat_sums.h"
 #include "schedule/joined_sums.h"
 #include "schedule/nested_sums.h"
@@ -53,10 +53,7 @@ bool HasLongProduct(const Problem& problem, const Group& group) {
     const core::Stage& stage = problem.stage(i);
     return std::any_of(stage.nodes.begin(), stage.nodes.end(), [&](const core::Node& node) {
       const auto* sum = std::get_if<core::Reduce>(&node);
-      if (sum == nullptr || !IsProductOfMatrices(stage, *sum)) return false;
-      std::vector<core::Size> extents;
-      for (const auto& variable : sum->variables) extents.push_back(variable.extent);
-      return LargestOf(problem, Product(extents)).value_or(0) > kLongestOwnProduct;
+      return sum != nullptr && IsLongProduct(problem, stage, *sum);
     });
   });
 }

@@ -6,7 +6,7 @@
 
 #include "core/affine.h"
 #include "core/computation_walk.h"
-#include "schedule/contraction.h"
+#include "schedule/contraction_group.h"
 #include "schedule/expression_code.h"
 
 namespace warpwright::schedule {
@@ -24,7 +24,7 @@ std::optional<core::RewriteRefusal> CheckWindow(const Problem& problem, const co
     for (const auto& variable : reduce->variables) extents.push_back(variable.extent);
     const auto terms = LargestOf(problem, Product(extents));
     if (!terms || *terms > kLongestWindow) return Refuse("a reduction is too long for one thread");
-    if (*terms > kLongestOwnProduct && IsProductOfMatrices(stage, *reduce))
+    if (IsLongProduct(problem, stage, *reduce))
       return Refuse("a product of matrices is for threads that share its factors");
     const core::VariableSet own = core::VariablesOf(*reduce);
     for (const core::Node& term : stage.nodes)
