@@ -23,9 +23,10 @@ constexpr uint64_t kMemoryBytes = 8ull << 30, kMaxOutputBytes = 64u << 20;
 constexpr size_t kMaxMessage = 2000;
 constexpr std::string_view kBaseName = "whole";
 
-// "ns::(anonymous namespace)::k<4>(float*)" -> "ns::k<4>(float*)": unnamed namespaces, and those in which nvcc puts
-// what is local to a file ("_INTERNAL_4fbd9b84_4_k_cu_1a2b::k").
-std::string WithoutLocalNames(const std::string& symbol) {
+// "ns::(anonymous namespace)::k<4>(float*, long long)" -> "ns::k<4>(float*, long)": without unnamed namespaces and those
+// in which nvcc puts what is local to a file ("_INTERNAL_4fbd9b84_4_k_cu_1a2b::k"), and with one name for what is 64 bits
+// wide: the toolkit's headers make int64_t a long long for NVRTC, the C library's a long.
+std::string NameForBothCompilers(const std::string& symbol) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),
                                                      &std::free);
@@ -35,6 +36,8 @@ std::string WithoutLocalNames(const std::string& symbol) {
       const size_t colons = name.find("::", at);
       name.erase(at, colons == std::string::npos ? local.size() : colons + 2 - at);
     }
+  constexpr std::string_view kWide = "long long";
+  for (size_t at = name.find(kWide); at != std::string::npos; at = name.find(kWide, at)) name.erase(at, 5);
   return name;
 }
 
@@ -92,10 +95,10 @@ Result<std::string> ReadKept(const fs::path& folder, std::string_view extension)
 std::string SameKernelIn(const std::string& ptx, const std::string& symbol) {
   const std::set<std::string> entries = EntriesOf(ptx);
   if (entries.contains(symbol)) return symbol;
-  const std::string name = WithoutLocalNames(symbol);
+  const std::string name = NameForBothCompilers(symbol);
   std::string found;
   for (const std::string& entry : entries) {
-    if (WithoutLocalNames(entry) != name) continue;
+    if (NameForBothCompilers(entry) != name) continue;
     if (!found.empty()) return {};
     found = entry;
   }

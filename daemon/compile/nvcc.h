@@ -32,7 +32,7 @@ Result<WholeOutcome> CompileWithNvcc(const Toolkit& toolkit, const core::SourceR
                                      std::chrono::milliseconds deadline = std::chrono::minutes(2));
 
 // The entry of PTX whose function is `symbol`, or is named alike but for the names that a compiler gives to what is
-// local to a file; empty: there is none, or several.
+// local to a file and for `long` in place of `long long`; empty: there is none, or several.
 std::string SameKernelIn(const std::string& ptx, const std::string& symbol);
 
 }  // namespace warpwright::compile

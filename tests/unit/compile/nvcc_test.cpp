@@ -69,6 +69,19 @@ TEST_F(Nvcc, SaysWhatItRefusesAndWhatIsMissing) {
             std::string::npos);
 }
 
+// int64_t is a long long for NVRTC and a long for nvcc.
+TEST_F(Nvcc, FindsKernelsWithWideIntegers) {
+  const std::string text =
+      "template <class T> __global__ void k(T* x, int64_t n, const uint64_t* m) { x[n] = *m; }\n"
+      "void launch(float* x, int64_t* y, const uint64_t* m) { k<<<1, 1>>>(x, 1, m), k<<<1, 1>>>(y, 1, m); }\n";
+  const std::string slice = text.substr(0, text.find("void launch"));
+  const core::CompiledModule module =
+      Slice("typedef long long int64_t;\ntypedef unsigned long long uint64_t;\n" + slice, {"k<float>", "k<int64_t>"});
+  ASSERT_EQ(module.kernels.size(), 2u);
+  const auto built = Whole("#include <cstdint>\n" + text, module);
+  ASSERT_TRUE(std::holds_alternative<core::CompiledModule>(built)) << std::get<core::CompileFailed>(built).log;
+}
+
 TEST_F(Nvcc, CompilesTheHostCodeToo) {
   const core::CompiledModule module = Slice("__global__ void k(float* x) { *x = 1; }\n", {"k"});
   const auto broken =
