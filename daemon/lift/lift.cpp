@@ -327,12 +327,12 @@ class Lifting {
     return lifted;
   }
 
-  // Makes a shape the next at which a scalar is another number than at all shapes so far: a stride that was always two
-  // may stand anywhere in the form. False: there is none, or no time.
+  // Makes a shape the next at which a scalar, or the channels of a group, is another number than at all shapes so far:
+  // a stride that was always two may stand anywhere in the form. False: there is none, or no time.
   bool BringForwardWhatVaries() {
-    const core::Sizes first = Named(shapes_[0]->scalars).sizes;
+    const core::Sizes first = NumbersAt(*shapes_[0]);
     const auto varies = [&](const LiftShape* shape) {
-      const core::Sizes sizes = Named(shape->scalars).sizes;
+      const core::Sizes sizes = NumbersAt(*shape);
       return IsAffordable(*shape) && std::any_of(sizes.begin(), sizes.end(), [&](const auto& size) {
                return size.second != first.at(size.first) && IsConstant(size.first, first.at(size.first));
              });
@@ -346,7 +346,15 @@ class Lifting {
   // At all shapes that were tried.
   bool IsConstant(const std::string& name, int64_t value) const {
     return std::all_of(shapes_.begin(), shapes_.begin() + static_cast<std::ptrdiff_t>(next_),
-                       [&](const LiftShape* tried) { return Named(tried->scalars).sizes.at(name) == value; });
+                       [&](const LiftShape* tried) { return NumbersAt(*tried).at(name) == value; });
+  }
+  // The sizes, and as "C / G" how many of what is in groups each of them has.
+  core::Sizes NumbersAt(const LiftShape& shape) const {
+    core::Sizes sizes = Named(shape.scalars).sizes;
+    for (const auto& [name, groups] : groups_)
+      if (const int64_t count = sizes.at(groups); count > 0)
+        sizes[fmt::format("{} / {}", name, groups)] = sizes.at(name) / count;
+    return sizes;
   }
 
   std::string Describe(const FormAtShape& shape) const {
@@ -368,12 +376,12 @@ class Lifting {
   }
   // Scalars that took one value at all shapes may be anywhere in the statements as that number.
   void AddAssumptions(core::Computation& computation) const {
-    for (const auto& [name, value] : seen_[0].at.sizes) {
+    for (const auto& [name, value] : NumbersAt(*seen_[0].shape)) {
       const bool constant = std::all_of(seen_.begin(), seen_.end(), [&](const Seen& seen) {
-        return !seen.has_form || seen.at.sizes.at(name) == value;
+        return !seen.has_form || NumbersAt(*seen.shape).at(name) == value;
       });
       if (constant) computation.assumptions.push_back(fmt::format("{} = {}", name, value));
-      else AddEqualSizes(name, computation);
+      else if (seen_[0].at.sizes.contains(name)) AddEqualSizes(name, computation);
     }
     const auto divisors = Divisors();
     if (even_alone_ || IsOfWholeTiles(computation, divisors))

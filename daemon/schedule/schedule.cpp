@@ -43,20 +43,22 @@ std::variant<core::RewriteRefusal, std::string> ConditionOf(const core::Computat
   const auto is_number = [](const std::string& text) {
     return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
   };
+  // Of the blank before the operator in "C % G" and "C / G".
+  const auto operator_of = [](const std::string& text) { return std::min(text.find(" % "), text.find(" / ")); };
   const auto is_value = [&](const std::string& text) {
-    const size_t remainder = text.find(" % ");
+    const size_t operation = operator_of(text);
     const auto is_scalar = [&](const std::string& name) {
       const EntryParameter* parameter = entry.Find(name);
       return parameter != nullptr && !parameter->buffer;
     };
-    if (remainder == std::string::npos) return is_number(text) || is_scalar(text);
-    const std::string divisor = text.substr(remainder + 3);
-    return is_scalar(text.substr(0, remainder)) && (is_number(divisor) || is_scalar(divisor));
+    if (operation == std::string::npos) return is_number(text) || is_scalar(text);
+    const std::string divisor = text.substr(operation + 3);
+    return is_scalar(text.substr(0, operation)) && (is_number(divisor) || is_scalar(divisor));
   };
   // What the original makes of no groups at all is its own.
   const auto divides = [&](const std::string& text) {
-    const size_t remainder = text.find(" % ");
-    const std::string divisor = remainder == std::string::npos ? "" : text.substr(remainder + 3);
+    const size_t operation = operator_of(text);
+    const std::string divisor = operation == std::string::npos ? "" : text.substr(operation + 3);
     return divisor.empty() || is_number(divisor) ? std::string() : divisor + " > 0 && ";
   };
   std::vector<std::string> parts;
@@ -93,7 +95,7 @@ std::map<std::string, int64_t> NumbersOf(const core::Computation& computation) {
   std::map<std::string, int64_t> numbers;
   for (const std::string& assumption : computation.assumptions) {
     const size_t is = assumption.find(kIs);
-    if (is == std::string::npos || assumption.find(" % ") != std::string::npos) continue;
+    if (is == std::string::npos || assumption.find(' ') != is) continue;
     int64_t number = 0;
     const char* const end = assumption.data() + assumption.size();
     const auto read = std::from_chars(assumption.data() + is + kIs.size(), end, number);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/computation_text.h"
@@ -116,6 +117,57 @@ TEST(LiftAttempts, ProductsOfComplexNumbersAreSums) {
       {{4, 6}, {3, 8}, {5, 10}, {6, 12}, {7, 14}});
   ASSERT_TRUE(std::holds_alternative<core::Lifted>(outcome)) << std::get<core::NotLifted>(outcome).message;
   EXPECT_TRUE(std::get<core::Lifted>(outcome).verified);
+}
+
+// A product of each group of channels, of `c` inputs and `k` outputs in `g` groups.
+core::LiftOutcome LiftGroups(const std::vector<std::array<int, 3>>& sizes) {
+  const TraceKit compiled = TraceKit::FromCuda(
+      "__global__ void f(const float* x, const float* w, float* y, int c, int k, int g) {\n"
+      "  int i = threadIdx.x, inputs = c / g; float sum = 0;\n"
+      "  if (i >= k) return;\n"
+      "  for (int j = 0; j < inputs; ++j) sum += x[i / (k / g) * inputs + j] * w[i * inputs + j];\n"
+      "  y[i] = sum; }",
+      {"f"});
+  const auto kit_at = [&](int c, int k, int g) {
+    TraceKit kit = compiled;
+    const auto wave = [](size_t i) { return std::sin(3.0 * double(i)); };
+    const uint32_t x = kit.Argument("x", DType::kF32, static_cast<size_t>(c), wave),
+                   w = kit.Argument("w", DType::kF32, static_cast<size_t>(k * (c / g)), wave),
+                   y = kit.Argument("y", DType::kF32, static_cast<size_t>(k));
+    kit.Launch("f", {1}, {32}, Pointer{x}, Pointer{w}, Pointer{y}, c, k, g);
+    return kit;
+  };
+  core::LiftRequest request;
+  core::BufferArgument x, w, y;
+  x.shape = {core::Expression::Parse("c").value()};
+  w.shape = {core::Expression::Parse("k").value(), core::Expression::Parse("c / g").value()};
+  y.shape = {core::Expression::Parse("k").value()};
+  y.role = core::Role::kOut;
+  request.spec.args = {{"x", x}, {"w", w}, {"y", y}};
+  for (const char* name : {"c", "k", "g"}) request.spec.args.push_back({name, core::ScalarArgument{}});
+  for (const auto& [c, k, g] : sizes) {
+    core::LiftShape shape;
+    shape.scalars = {{"c", int64_t{c}}, {"k", int64_t{k}}, {"g", int64_t{g}}};
+    shape.buffers = kit_at(c, k, g).buffers;
+    request.shapes.push_back(std::move(shape));
+  }
+  return *LiftEntry(request, [&](const core::LiftShape& at) -> Result<PrepareOutcome> {
+    const auto value = [&](const char* name) { return static_cast<int>(std::get<int64_t>(at.scalars.at(name))); };
+    const TraceKit kit = kit_at(value("c"), value("k"), value("g"));
+    return PrepareOutcome(PreparedShape{std::make_shared<core::CompiledModule>(kit.module), kit.plan});
+  });
+}
+
+// Four channels in every group of the first shapes: of one with five, nobody would know.
+TEST(LiftAttempts, TheChannelsOfAGroupAreNoNumber) {
+  std::vector<std::array<int, 3>> sizes = {{8, 4, 2}, {12, 9, 3}, {16, 20, 4}, {4, 3, 1}, {24, 12, 6}};
+  for (const bool varies : {false, true}) {
+    if (varies) sizes.push_back({10, 6, 2});
+    const auto outcome = LiftGroups(sizes);
+    ASSERT_TRUE(std::holds_alternative<core::Lifted>(outcome)) << std::get<core::NotLifted>(outcome).message;
+    const Texts always = {"c % g = 0", "k % g = 0"}, of_four = {"c / g = 4", "c % g = 0", "k % g = 0"};
+    EXPECT_EQ(std::get<core::Lifted>(outcome).computation.assumptions, varies ? always : of_four);
+  }
 }
 
 TEST(LiftAttempts, NothingIsSaidOfALoopThatSomeDataEnter) {
