@@ -163,13 +163,9 @@ std::string TotalText(const Problem& problem, const std::vector<Dimension>& dime
   std::vector<core::Size> extents;
   for (const Dimension& d : dimensions) extents.push_back(d.extent);
   const std::string text = SizeText(Product(extents));
-  const size_t end = text.find(" * ");
-  const bool product = end != std::string::npos && Parenthesized(text.substr(0, end)) == text.substr(0, end);
-  const EntryParameter* first = product ? problem.entry.Find(text.substr(0, end)) : nullptr;
-  const bool long_already = first && core::SizeOf(first->dtype) == 8;
-  return problem.wide && product && !long_already
-             ? fmt::format("static_cast<long long>({}){}", text.substr(0, end), text.substr(end))
-             : text;
+  const EntryParameter* first = problem.entry.Find(text.substr(0, text.find(" * ")));
+  const bool long_already = first != nullptr && core::SizeOf(first->dtype) == 8;
+  return problem.wide && !long_already ? WidenedProduct(text) : text;
 }
 
 std::optional<std::vector<std::string>> Divisible(const Access& access, const Dimension& last, int width) {

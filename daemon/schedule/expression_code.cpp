@@ -84,13 +84,12 @@ std::string NumberText(const Problem& problem, const core::Size& size) {
   const std::string text = SizeText(size);
   const core::Polynomial number = core::Polynomial::Of(size);
   const bool product = number.valid() && number.terms().size() == 1 && number.terms().begin()->first.size() > 1;
-  const size_t times = text.find(" * ");
-  if (!product || times == std::string::npos || text.find_first_of("()/") != std::string::npos) return text;
+  if (!product) return text;
   const bool of_tensor = std::any_of(problem.form.tensors.begin(), problem.form.tensors.end(), [&](const auto& tensor) {
     return core::Polynomial::Of(Product(tensor.shape)).DividedBy(number).has_value();
   });
   if (of_tensor && !problem.wide) return text;
-  return fmt::format("static_cast<long long>({}){}", text.substr(0, times), text.substr(times));
+  return WidenedProduct(text);
 }
 
 }  // namespace

@@ -172,6 +172,19 @@ std::string Wide(const std::string& index) { return fmt::format("static_cast<lon
 
 }  // namespace
 
+std::string WidenedProduct(const std::string& text) {
+  constexpr std::string_view kTimes = " * ";
+  int depth = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    depth += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
+    if (depth > 0 || text.compare(at, kTimes.size(), kTimes) != 0) continue;
+    const std::string first = text.substr(0, at);
+    if (Parenthesized(first) != first) return text;
+    return "static_cast<long long>" + (first.front() == '(' ? first : "(" + first + ")") + text.substr(at);
+  }
+  return text;
+}
+
 std::string SizeText(const core::Size& size) { return size.root() == nullptr ? "0" : PieceOf(*size.root()).text; }
 
 static void AddNumerators(const SizeNode& node, std::vector<core::Size>& numerators) {

@@ -24,6 +24,18 @@ TEST(SizeText, IsCWithAsFewParenthesesAsItNeeds) {
   for (const auto& [size, text] : rows) EXPECT_EQ(schedule::SizeText(S(size)), text);
 }
 
+TEST(WidenedProduct, CastsTheFirstFactorAsItStands) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"n * c", "static_cast<long long>(n) * c"},
+      {"(h + 2 * pad - k + 1) * (w + 2)", "static_cast<long long>(h + 2 * pad - k + 1) * (w + 2)"},
+      {"h + 2 * pad", "h + 2 * pad"},
+      {"n", "n"},
+      {"((n + 1) * 2)", "((n + 1) * 2)"},
+      {"(n + 127) / 128 * c", "(n + 127) / 128 * c"},
+  };
+  for (const auto& [text, widened] : rows) EXPECT_EQ(schedule::WidenedProduct(text), widened);
+}
+
 TEST(PositionText, NamesVariables) {
   const std::map<core::VariableId, std::string> names = {{0, "row"}, {1, "k + 1"}};
   const std::pair<core::Affine, const char*> rows[] = {
