@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 namespace warpwright::lift {
 namespace {
@@ -62,7 +63,7 @@ bool AreWholeGroups(const std::vector<core::Sizes>& shapes, const std::string& n
 
 using Groups = std::vector<std::pair<std::string, std::string>>;
 
-Groups GroupsOf(const core::KernelSpec& spec, const std::vector<core::Sizes>& shapes) {
+Groups GroupsOfManifest(const core::KernelSpec& spec, const std::vector<core::Sizes>& shapes) {
   Groups groups;
   const auto add = [&](const std::string& name, const std::string& of) {
     const bool known =
@@ -81,6 +82,43 @@ Groups GroupsOf(const core::KernelSpec& spec, const std::vector<core::Sizes>& sh
   return groups;
 }
 
+// Whether it is a whole number of several groups in every case, and in some of more than one element.
+bool IsDividedInCases(const core::KernelSpec& spec, const std::string& name, const std::string& groups) {
+  constexpr size_t kEnough = 2;  // in one case alone, anything divides anything
+  bool larger = false;
+  for (const core::Case& c : spec.cases) {
+    const auto size = c.scalars.find(name), count = c.scalars.find(groups);
+    if (size == c.scalars.end() || count == c.scalars.end()) return false;
+    const auto *n = std::get_if<int64_t>(&size->second), *g = std::get_if<int64_t>(&count->second);
+    if (n == nullptr || g == nullptr || *g < 2 || *n % *g != 0) return false;
+    larger |= *n > *g;
+  }
+  return larger && spec.cases.size() >= kEnough;
+}
+
+Groups GroupsOfCases(const core::KernelSpec& spec, const std::vector<core::Sizes>& shapes) {
+  std::vector<std::string> dimensions;
+  std::set<std::string> batches;
+  for (const core::Argument& argument : spec.args)
+    if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind))
+      for (size_t d = 0; d < buffer->shape.size(); ++d)
+        if (std::string text = WithoutBlanks(buffer->shape[d].text()); IsName(text)) {
+          if (d == 0 && buffer->shape.size() > 1) batches.insert(text);
+          if (std::find(dimensions.begin(), dimensions.end(), text) == dimensions.end())
+            dimensions.push_back(std::move(text));
+        }
+  Groups groups;
+  for (const std::string& name : dimensions)
+    for (const core::Argument& of : spec.args) {
+      const bool known =
+          std::any_of(groups.begin(), groups.end(), [&](const auto& group) { return group.first == name; });
+      if (!known && of.name != name && !batches.contains(of.name) && IsDividedInCases(spec, name, of.name) &&
+          AreWholeGroups(shapes, name, of.name))
+        groups.emplace_back(name, of.name);
+    }
+  return groups;
+}
+
 }  // namespace
 
 Dimensions DimensionsOf(const core::BufferArgument& buffer, FactorOrder order) {
@@ -96,8 +134,11 @@ Dimensions DimensionsOf(const core::BufferArgument& buffer, FactorOrder order) {
   return dimensions;
 }
 
-std::optional<DimensionsInGroups> InGroups(const core::KernelSpec& spec, const std::vector<core::Sizes>& shapes) {
-  DimensionsInGroups found{.buffers = {}, .groups = GroupsOf(spec, shapes)};
+std::optional<DimensionsInGroups> InGroups(const core::KernelSpec& spec, const std::vector<core::Sizes>& shapes,
+                                           GroupsFrom from) {
+  DimensionsInGroups found{
+      .buffers = {},
+      .groups = from == GroupsFrom::kManifest ? GroupsOfManifest(spec, shapes) : GroupsOfCases(spec, shapes)};
   if (found.groups.empty()) return std::nullopt;
   for (const core::Argument& argument : spec.args) {
     const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);

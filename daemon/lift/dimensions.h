@@ -23,12 +23,18 @@ enum class FactorOrder : uint8_t { kAsWritten, kNumbersLast };
 
 Dimensions DimensionsOf(const core::BufferArgument& buffer, FactorOrder order = FactorOrder::kAsWritten);
 
-// With every dimension K and C in groups, where the manifest has a buffer [K, C / G, ...] and there are several whole
-// groups at some of the shapes at which the entry is looked at. nullopt: there are none.
+// Where it says that a dimension is in groups.
+enum class GroupsFrom : uint8_t {
+  kManifest,  // a buffer is [K, C / G, ...]
+  kCases,     // a scalar G that no batch is of divides C in every case: the manifest need not have any buffer of groups
+};
+// With every dimension K and C in groups, where there are several whole ones at some of the shapes at which the entry
+// is looked at. nullopt: there are none.
 struct DimensionsInGroups {
   std::vector<Dimensions> buffers;                          // the buffer arguments
   std::vector<std::pair<std::string, std::string>> groups;  // "C" and "G": right where one is a multiple of the other
 };
-std::optional<DimensionsInGroups> InGroups(const core::KernelSpec& spec, const std::vector<core::Sizes>& shapes);
+std::optional<DimensionsInGroups> InGroups(const core::KernelSpec& spec, const std::vector<core::Sizes>& shapes,
+                                           GroupsFrom from = GroupsFrom::kManifest);
 
 }  // namespace warpwright::lift

@@ -6,7 +6,10 @@
 #include <chrono>
 #include <optional>
 #include <set>
+#include <utility>
 
+#include "core/computation_counts.h"
+#include "core/computation_walk.h"
 #include "lift/cpu_time.h"
 #include "lift/dimensions.h"
 #include "lift/form_structure.h"
@@ -25,6 +28,7 @@ using core::NotLifted;
 
 constexpr std::string_view kNoShape = "no shape", kBranchOnData = "branch on data";
 constexpr std::ptrdiff_t kFewestEven = 3;  // shapes
+constexpr double kLess = 0.95;             // of the work of another form
 constexpr double kShareOfWhole = 0.6;      // of the time, for all launches together
 constexpr double kShareOfAll = 0.75;       // for all ways of looking at it: a shape that was begun is finished
 constexpr size_t kMostForms = 7;
@@ -56,7 +60,7 @@ class Lifting {
     };
     const double cpu_begin = CpuSeconds();
     cpu_end_ = cpu_begin + request_.seconds_limit * kShareOfWhole;
-    WW_ASSIGN(LiftOutcome outcome, AttemptInGroups());
+    WW_ASSIGN(LiftOutcome outcome, AttemptInGroups(GroupsFrom::kManifest));
     if (!std::holds_alternative<Lifted>(outcome)) {
       WW_ASSIGN(outcome, AttemptAnew());
     }
@@ -67,11 +71,8 @@ class Lifting {
       if (!std::holds_alternative<Lifted>(outcome)) std::swap(view_.dimensions, other);
     }
     cpu_end_ = cpu_begin + request_.seconds_limit * kShareOfAll;
-    // What a launch leaves for the next one may be simple where all of them together are not.
-    if (at_shape_.launches() > 1) {
-      view_.cut_launches = true;
-      WW_TRY(TryInstead(outcome));
-    }
+    WW_TRY(TryLaunchByLaunch(outcome));
+    WW_TRY(TryGroupsOfCases(outcome));
     WW_TRY(TryEvenSizes(outcome));
     WW_TRY(TryOtherForms(outcome));
     WW_TRY(TryBlocks(outcome));
@@ -98,6 +99,80 @@ class Lifting {
     if (std::holds_alternative<Lifted>(other)) outcome = std::move(other);
     return {};
   }
+  // What a launch leaves for the next one may be simple where all of them together are not. And it may be far less
+  // work: the mean of a convolution is a sum over all of its windows, unless it is one of what the launch before left.
+  Status TryLaunchByLaunch(LiftOutcome& outcome) {
+    if (at_shape_.launches() < 2) return {};
+    view_.cut_launches = true;
+    if (!std::holds_alternative<Lifted>(outcome)) return TryInstead(outcome);
+    view_.cut_launches = InTime();
+    if (!view_.cut_launches) return {};
+    WW_ASSIGN(LiftOutcome cut, AttemptAnew());
+    view_.cut_launches = TakeIfBetter(std::move(cut), outcome);
+    return {};
+  }
+  // By channels of groups that no buffer has: what is of a group is one number for each of them.
+  Status TryGroupsOfCases(LiftOutcome& outcome) {
+    const auto* known = std::get_if<Lifted>(&outcome);
+    const auto* failed = std::get_if<NotLifted>(&outcome);
+    if (!groups_.empty() || !InTime() || (failed != nullptr && IsTooLarge(*failed))) return {};
+    if (known != nullptr && known->verified && OwnSizes(*known) == 0 && !HasQuotients(known->computation)) return {};
+    // A statistic of what a launch left is far smaller than one of all that made it.
+    const bool cut_before = std::exchange(view_.cut_launches, at_shape_.launches() > 1);
+    WW_ASSIGN(LiftOutcome grouped, AttemptInGroups(GroupsFrom::kCases));
+    const bool in_groups = !groups_.empty();
+    if (in_groups && TakeIfBetter(std::move(grouped), outcome)) return {};
+    if (in_groups) LeaveGroups();
+    view_.cut_launches = cut_before;
+    return {};
+  }
+  // Another form that is right: where there was none, of more sizes, of whole dimensions, or of less work.
+  bool TakeIfBetter(LiftOutcome other, LiftOutcome& outcome) const {
+    const auto *better = std::get_if<Lifted>(&other), *known = std::get_if<Lifted>(&outcome);
+    if (better == nullptr || !better->verified) return false;
+    const auto rank = [](const Lifted& lifted) {
+      return std::pair(OwnSizes(lifted), HasQuotients(lifted.computation) ? 1 : 0);
+    };
+    const bool takes = known == nullptr || rank(*better) < rank(*known) ||
+                       (rank(*better) == rank(*known) && IsLessWork(better->computation, known->computation));
+    if (takes) outcome = std::move(other);
+    return takes;
+  }
+  // Assumptions of a size, beside those of what divides what.
+  static std::ptrdiff_t OwnSizes(const Lifted& lifted) {
+    const auto& all = lifted.computation.assumptions;
+    return std::count_if(all.begin(), all.end(), [](const auto& one) { return one.find(" % ") == one.npos; });
+  }
+  // Whether a position is of one of so many groups as only an argument says.
+  static bool HasQuotients(const core::Computation& computation) {
+    bool has = false;
+    for (const core::Stage& stage : computation.stages)
+      for (const core::Node& node : stage.nodes)
+        core::ForEachPosition(node, [&](const core::Affine& position) {
+          for (const core::Affine::Term& term : position.terms)
+            has |= term.part == core::Affine::Part::kQuotient && term.modulus && !term.modulus->Variables().empty();
+        });
+    return has;
+  }
+  // Of the operations at the first few shapes that both are of.
+  bool IsLessWork(const core::Computation& a, const core::Computation& b) const {
+    constexpr int kCounted = 3;
+    const auto work = [](const core::Computation& of, const core::Sizes& sizes) -> std::optional<double> {
+      const auto counts = core::CountAt(of, sizes);
+      if (!counts || core::BrokenAssumption(of, sizes)) return std::nullopt;
+      return static_cast<double>(counts->operations.Flops());
+    };
+    double of_a = 0, of_b = 0;
+    int counted = 0;
+    for (const LiftShape* shape : shapes_) {
+      const core::Sizes sizes = Named(shape->scalars).sizes;
+      const auto here = work(a, sizes), there = work(b, sizes);
+      if (!here || !there) continue;
+      of_a += *here, of_b += *there;
+      if (++counted == kCounted) break;
+    }
+    return counted > 0 && of_a < kLess * of_b;
+  }
   static NotLifted NothingTried() {
     return {std::string(kNoShape), "no case of the manifest gives a shape that can be executed", false};
   }
@@ -117,13 +192,13 @@ class Lifting {
   }
 
   // Of channels in groups, at the sizes alone that have whole groups.
-  Result<LiftOutcome> AttemptInGroups() {
+  Result<LiftOutcome> AttemptInGroups(GroupsFrom from) {
     std::vector<core::Sizes> sizes;
     for (const LiftShape* shape : shapes_) sizes.push_back(Named(shape->scalars).sizes);
-    auto grouped = InGroups(spec_, sizes);
+    auto grouped = InGroups(spec_, sizes, from);
     if (!grouped) return LiftOutcome(failure_);
     groups_ = std::move(grouped->groups);
-    std::swap(view_.dimensions, grouped->buffers);
+    ungrouped_ = std::exchange(view_.dimensions, std::move(grouped->buffers));
     UseShapes([](const LiftShape& shape) { return !shape.apart; });
     // A sum over one channel is none: such shapes have another structure.
     std::stable_partition(shapes_.begin(), shapes_.end(), [&](const LiftShape* shape) {
@@ -135,10 +210,13 @@ class Lifting {
     WW_ASSIGN(LiftOutcome outcome, AttemptAnew());
     const auto* lifted = std::get_if<Lifted>(&outcome);
     if (lifted != nullptr && lifted->verified) return outcome;
-    groups_.clear();
-    std::swap(view_.dimensions, grouped->buffers);
-    UseShapes([](const LiftShape& shape) { return !shape.apart; });
+    LeaveGroups();
     return LiftOutcome(failure_);
+  }
+  void LeaveGroups() {
+    groups_.clear();
+    std::swap(view_.dimensions, ungrouped_);
+    UseShapes([](const LiftShape& shape) { return !shape.apart; });
   }
   bool HasWholeGroups(const LiftShape& shape) const {
     const core::Sizes sizes = Named(shape.scalars).sizes;
@@ -549,6 +627,7 @@ class Lifting {
   size_t next_ = 0;                       // of the shapes
   bool even_alone_ = false;
   std::vector<std::pair<std::string, std::string>> groups_ = {};  // sizes that are looked at in so many groups
+  std::vector<Dimensions> ungrouped_;                             // of the buffers
   bool wrong_ = false;                                            // the last attempt to unify failed at a shape
   NotLifted failure_ = NothingTried();
   double cpu_end_ = 0;

@@ -20,17 +20,21 @@ struct Sizes {
   bool even = true, apart = false;
 };
 
-// `y = kernel(x)` over x[n][m], one block for each row.
-core::LiftOutcome LiftRows(const std::string& body, const std::vector<Sizes>& sizes) {
+// `y = kernel(x)` over x[n][m], one block for each row; with another kernel behind it, which reads as x what the first
+// one wrote to a workspace.
+core::LiftOutcome LiftRows(const std::string& body, const std::vector<Sizes>& sizes, const std::string& second = "") {
+  const std::string head = "(const float* x, float* y, int n, int m) { int r = blockIdx.x, t = threadIdx.x; ";
   const TraceKit compiled = TraceKit::FromCuda(
-      "__global__ void k(const float* x, float* y, int n, int m) { int r = blockIdx.x, t = threadIdx.x; " + body + " }",
-      {"k"});
+      "__global__ void k" + head + body + " }\n__global__ void k2" + head + second + " }", {"k", "k2"});
   const auto kit_at = [&](int n, int m) {
     TraceKit kit = compiled;
     const auto count = static_cast<size_t>(n) * static_cast<size_t>(m);
     const uint32_t x = kit.Argument("x", DType::kF32, count, [](size_t i) { return std::sin(3.0 * double(i)); }),
                    y = kit.Argument("y", DType::kF32, count);
-    kit.Launch("k", {static_cast<uint32_t>(n)}, {8}, Pointer{x}, Pointer{y}, n, m);
+    const auto rows = static_cast<uint32_t>(n);
+    const uint32_t first = second.empty() ? y : kit.Workspace(4 * count);
+    kit.Launch("k", {rows}, {8}, Pointer{x}, Pointer{first}, n, m);
+    if (!second.empty()) kit.Launch("k2", {rows}, {8}, Pointer{first}, Pointer{y}, n, m);
     return kit;
   };
   core::LiftRequest request;
@@ -168,6 +172,23 @@ TEST(LiftAttempts, TheChannelsOfAGroupAreNoNumber) {
     const Texts always = {"c % g = 0", "k % g = 0"}, of_four = {"c / g = 4", "c % g = 0", "k % g = 0"};
     EXPECT_EQ(std::get<core::Lifted>(outcome).computation.assumptions, varies ? always : of_four);
   }
+}
+
+// The mean of products is a sum over all of them, unless it is one of what the launch before left.
+TEST(LiftAttempts, ASumOfWhatALaunchLeftIsNotAddedUpAnew) {
+  const auto outcome = LiftRows(
+      "for (int c = t; c < m; c += 8) { float s = 0; for (int k = 0; k < n; ++k) s += x[r * m + k] * cosf(x[k * m + "
+      "c]); "
+      "y[r * m + c] = s; }",
+      {{3, 5}, {4, 7}, {5, 6}, {4, 9}},
+      "float s = 0; for (int c = 0; c < m; ++c) s += x[r * m + c];\n"
+      "for (int c = t; c < m; c += 8) y[r * m + c] = x[r * m + c] - s / m;");
+  ASSERT_TRUE(std::holds_alternative<core::Lifted>(outcome)) << std::get<core::NotLifted>(outcome).message;
+  const core::Computation& computation = std::get<core::Lifted>(outcome).computation;
+  EXPECT_NE(core::ComputationText(computation).find("sum_{r0<n} cos(x[r0,i0]) * x[i1,r0]"), std::string::npos)
+      << core::ComputationText(computation);
+  EXPECT_NE(core::ComputationText(computation).find("sum_{r0<m} u0[i0,r0]"), std::string::npos)
+      << core::ComputationText(computation);
 }
 
 TEST(LiftAttempts, NothingIsSaidOfALoopThatSomeDataEnter) {

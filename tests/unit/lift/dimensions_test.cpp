@@ -80,5 +80,30 @@ TEST(DimensionsOfBuffers, OneGroupIsNone) {
   EXPECT_EQ(TextsOf(found->buffers[1]), (Texts{"K", "C/groups", "R"}));
 }
 
+// A norm over groups of channels, of which no buffer has its own: where G divides C in every case.
+std::optional<DimensionsInGroups> OfNorm(const std::vector<std::array<int64_t, 3>>& cases) {  // N, C, G
+  core::KernelSpec spec;
+  spec.args = {{"x", Buffer({"N", "C", "H"})}, {"gamma", Buffer({"C"})}, {"y", Buffer({"N", "C", "H"})}};
+  for (const char* name : {"N", "C", "H", "G"}) spec.args.push_back({name, core::ScalarArgument{}});
+  for (const auto& [n, c, g] : cases)
+    spec.cases.push_back({.name = "c", .scalars = {{"N", n}, {"C", c}, {"H", int64_t{7}}, {"G", g}}});
+  const std::vector<core::Sizes> sizes = {{{"N", 2}, {"C", 6}, {"H", 5}, {"G", 3}},
+                                          {{"N", 3}, {"C", 8}, {"H", 7}, {"G", 2}},
+                                          {{"N", 4}, {"C", 8}, {"H", 9}, {"G", 4}}};
+  return InGroups(spec, sizes, GroupsFrom::kCases);
+}
+
+TEST(DimensionsOfBuffers, OfGroupsThatCasesShow) {
+  const auto found = OfNorm({{2, 6, 3}, {3, 8, 2}});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(TextsOf(found->buffers[0]), (Texts{"N", "G", "C/G", "H"}));
+  EXPECT_EQ(TextsOf(found->buffers[1]), (Texts{"G", "C/G"}));
+  EXPECT_FALSE(OfNorm({{2, 6, 3}})) << "in one case alone";
+  EXPECT_FALSE(OfNorm({{2, 6, 3}, {3, 8, 3}})) << "it does not divide";
+  EXPECT_FALSE(OfNorm({{2, 6, 6}, {3, 8, 8}})) << "groups of one";
+  EXPECT_FALSE(OfNorm({{2, 6, 3}, {3, 8, 1}})) << "one group";
+  EXPECT_FALSE(OfNorm({{2, 6, 4}, {4, 8, 3}})) << "a batch divides by chance";
+}
+
 }  // namespace
 }  // namespace warpwright::lift
