@@ -36,12 +36,20 @@ std::optional<core::RewriteRefusal> CheckWindow(const Problem& problem, const co
   return std::nullopt;
 }
 
-// In place is fine as long as every element is computed from itself.
-std::optional<core::RewriteRefusal> CheckInPlace(const std::vector<Access>& accesses) {
-  for (const Access& store : accesses)
-    for (const Access& load : accesses)
-      if (store.store && !load.store && store.tensor == load.tensor && !SamePlace(store, load))
-        return Refuse(store.tensor + " is changed in place, and other elements are computed from it");
+// In place is fine as long as every element is computed from itself. `windows`: of stages with reductions, whose
+// variables are not the outputs', though they have the same numbers.
+std::optional<core::RewriteRefusal> CheckInPlace(const std::vector<Access>& of_outputs,
+                                                 const std::vector<Access>& windows) {
+  const auto refuse = [](const Access& store) {
+    return Refuse(store.tensor + " is changed in place, and other elements are computed from it");
+  };
+  for (const Access& store : of_outputs) {
+    if (!store.store) continue;
+    for (const Access& load : of_outputs)
+      if (!load.store && store.tensor == load.tensor && !SamePlace(store, load)) return refuse(store);
+    for (const Access& load : windows)
+      if (store.tensor == load.tensor) return refuse(store);
+  }
   return std::nullopt;
 }
 
@@ -141,7 +149,7 @@ MapPlanOutcome PlanMap(const Problem& problem, const Group& group, int vector_by
   if (const auto* refusal = std::get_if<core::RewriteRefusal>(&outputs)) return *refusal;
   plan.outputs = std::move(std::get<std::vector<BufferPart>>(outputs));
   if (plan.outputs.empty()) return Refuse("nothing is written");
-  std::vector<Access> accesses, of_outputs;
+  std::vector<Access> windows, of_outputs;
   core::VariableSet apart = 0;
   for (size_t i : group.stages) {
     const core::Stage& stage = problem.stage(i);
@@ -149,7 +157,7 @@ MapPlanOutcome PlanMap(const Problem& problem, const Group& group, int vector_by
     if (stage.output) continue;
     plan.windows.push_back(i);
     const auto own = AccessesOf(problem, stage);
-    accesses.insert(accesses.end(), own.begin(), own.end());
+    windows.insert(windows.end(), own.begin(), own.end());
   }
   const core::Stage& first = plan.outputs[0].stage;
   bool partial = false;
@@ -163,8 +171,7 @@ MapPlanOutcome PlanMap(const Problem& problem, const Group& group, int vector_by
     for (const core::Guard& guard : output.where) apart |= core::VariablesOf(guard.value);
     partial |= !output.where.empty();
   }
-  accesses.insert(accesses.end(), of_outputs.begin(), of_outputs.end());
-  if (const auto refusal = CheckInPlace(accesses)) return *refusal;
+  if (const auto refusal = CheckInPlace(of_outputs, windows)) return *refusal;
   plan.dimensions = DimensionsOf(0, first.extents, of_outputs, apart);
   if (!partial) PackNeighbours(problem, plan, of_outputs, vector_bytes);
   return plan;

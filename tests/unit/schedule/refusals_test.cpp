@@ -84,6 +84,17 @@ TEST(Refusals, ChangesInPlaceThatOthersNeed) {
       std::get<core::Affine>(read->at[0]).constant = testing::S("1");
   EXPECT_FALSE(Apply("schedule_map", base, StubFor(base)).starts_with("REFUSED"));
   EXPECT_NE(Apply("schedule_map", stranger, StubFor(stranger)).find("in place"), std::string::npos);
+  // The first elements by a variable of the sum, which has the number that the output's own has.
+  Stranger summed = base;
+  testing::StageBuilder sum("t0", {});
+  sum.Reduce(core::ReduceOp::kSum, {{0, "4"}}, sum.Read("pred", {testing::V(0)}));
+  core::Stage& output = summed.form.stages[0];
+  const auto value = static_cast<core::NodeId>(output.nodes.size() - 1);
+  output.nodes.push_back(core::TensorRead{.tensor = "t0", .stage = true, .at = {}});
+  output.nodes.push_back(core::Nary{core::ReduceOp::kSum, {value, value + 1}});
+  summed.form.stages.insert(summed.form.stages.begin(), sum.stage);
+  EXPECT_NE(Apply("schedule_map", summed, StubFor(summed)).find("in place"), std::string::npos)
+      << Apply("schedule_map", summed, StubFor(summed));
 }
 
 // A functor in a header computes as wide as its counter, which nobody sees in the file.
