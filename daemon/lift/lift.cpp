@@ -8,12 +8,12 @@
 #include <set>
 #include <utility>
 
-#include "core/computation_counts.h"
-#include "core/computation_walk.h"
 #include "lift/cpu_time.h"
 #include "lift/dimensions.h"
+#include "lift/form_choice.h"
 #include "lift/form_structure.h"
 #include "lift/numeric_check.h"
+#include "lift/parts_apart.h"
 #include "lift/shape_form.h"
 #include "lift/shape_trace.h"
 #include "lift/whole_groups.h"
@@ -28,7 +28,6 @@ using core::NotLifted;
 
 constexpr std::string_view kNoShape = "no shape", kBranchOnData = "branch on data";
 constexpr std::ptrdiff_t kFewestEven = 3;  // shapes
-constexpr double kLess = 0.95;             // of the work of another form
 constexpr double kShareOfWhole = 0.6;      // of the time, for all launches together
 constexpr double kShareOfAll = 0.75;       // for all ways of looking at it: a shape that was begun is finished
 constexpr size_t kMostForms = 7;
@@ -104,11 +103,15 @@ class Lifting {
   Status TryLaunchByLaunch(LiftOutcome& outcome) {
     if (at_shape_.launches() < 2) return {};
     view_.cut_launches = true;
-    if (!std::holds_alternative<Lifted>(outcome)) return TryInstead(outcome);
-    view_.cut_launches = InTime();
+    const auto* whole = std::get_if<Lifted>(&outcome);
+    if (whole == nullptr) return TryInstead(outcome);
+    view_.cut_launches = InTime() && MultipliesTwice(whole->computation);
     if (!view_.cut_launches) return {};
     WW_ASSIGN(LiftOutcome cut, AttemptAnew());
-    view_.cut_launches = TakeIfBetter(std::move(cut), outcome);
+    const auto* lifted = std::get_if<Lifted>(&cut);
+    view_.cut_launches =
+        lifted != nullptr && lifted->verified && IsLessWork(lifted->computation, whole->computation, SizesTried());
+    if (view_.cut_launches) outcome = std::move(cut);
     return {};
   }
   // By channels of groups that no buffer has: what is of a group is one number for each of them.
@@ -116,62 +119,25 @@ class Lifting {
     const auto* known = std::get_if<Lifted>(&outcome);
     const auto* failed = std::get_if<NotLifted>(&outcome);
     if (!groups_.empty() || !InTime() || (failed != nullptr && IsTooLarge(*failed))) return {};
-    if (known != nullptr && known->verified && OwnSizes(*known) == 0 && !HasQuotients(known->computation)) return {};
+    if (known != nullptr && known->verified && IsOfAllSizes(known->computation)) return {};
     // A statistic of what a launch left is far smaller than one of all that made it.
     const bool cut_before = std::exchange(view_.cut_launches, at_shape_.launches() > 1);
     WW_ASSIGN(LiftOutcome grouped, AttemptInGroups(GroupsFrom::kCases));
     const bool in_groups = !groups_.empty();
-    if (in_groups && TakeIfBetter(std::move(grouped), outcome)) return {};
+    const auto* lifted = std::get_if<Lifted>(&grouped);
+    if (in_groups && lifted != nullptr && lifted->verified &&
+        (known == nullptr || IsMoreGeneral(lifted->computation, known->computation))) {
+      outcome = std::move(grouped);
+      return {};
+    }
     if (in_groups) LeaveGroups();
     view_.cut_launches = cut_before;
     return {};
   }
-  // Another form that is right: where there was none, of more sizes, of whole dimensions, or of less work.
-  bool TakeIfBetter(LiftOutcome other, LiftOutcome& outcome) const {
-    const auto *better = std::get_if<Lifted>(&other), *known = std::get_if<Lifted>(&outcome);
-    if (better == nullptr || !better->verified) return false;
-    const auto rank = [](const Lifted& lifted) {
-      return std::pair(OwnSizes(lifted), HasQuotients(lifted.computation) ? 1 : 0);
-    };
-    const bool takes = known == nullptr || rank(*better) < rank(*known) ||
-                       (rank(*better) == rank(*known) && IsLessWork(better->computation, known->computation));
-    if (takes) outcome = std::move(other);
-    return takes;
-  }
-  // Assumptions of a size, beside those of what divides what.
-  static std::ptrdiff_t OwnSizes(const Lifted& lifted) {
-    const auto& all = lifted.computation.assumptions;
-    return std::count_if(all.begin(), all.end(), [](const auto& one) { return one.find(" % ") == one.npos; });
-  }
-  // Whether a position is of one of so many groups as only an argument says.
-  static bool HasQuotients(const core::Computation& computation) {
-    bool has = false;
-    for (const core::Stage& stage : computation.stages)
-      for (const core::Node& node : stage.nodes)
-        core::ForEachPosition(node, [&](const core::Affine& position) {
-          for (const core::Affine::Term& term : position.terms)
-            has |= term.part == core::Affine::Part::kQuotient && term.modulus && !term.modulus->Variables().empty();
-        });
-    return has;
-  }
-  // Of the operations at the first few shapes that both are of.
-  bool IsLessWork(const core::Computation& a, const core::Computation& b) const {
-    constexpr int kCounted = 3;
-    const auto work = [](const core::Computation& of, const core::Sizes& sizes) -> std::optional<double> {
-      const auto counts = core::CountAt(of, sizes);
-      if (!counts || core::BrokenAssumption(of, sizes)) return std::nullopt;
-      return static_cast<double>(counts->operations.Flops());
-    };
-    double of_a = 0, of_b = 0;
-    int counted = 0;
-    for (const LiftShape* shape : shapes_) {
-      const core::Sizes sizes = Named(shape->scalars).sizes;
-      const auto here = work(a, sizes), there = work(b, sizes);
-      if (!here || !there) continue;
-      of_a += *here, of_b += *there;
-      if (++counted == kCounted) break;
-    }
-    return counted > 0 && of_a < kLess * of_b;
+  std::vector<core::Sizes> SizesTried() const {
+    std::vector<core::Sizes> sizes;
+    for (const LiftShape* shape : shapes_) sizes.push_back(Named(shape->scalars).sizes);
+    return sizes;
   }
   static NotLifted NothingTried() {
     return {std::string(kNoShape), "no case of the manifest gives a shape that can be executed", false};
@@ -193,9 +159,7 @@ class Lifting {
 
   // Of channels in groups, at the sizes alone that have whole groups.
   Result<LiftOutcome> AttemptInGroups(GroupsFrom from) {
-    std::vector<core::Sizes> sizes;
-    for (const LiftShape* shape : shapes_) sizes.push_back(Named(shape->scalars).sizes);
-    auto grouped = InGroups(spec_, sizes, from);
+    auto grouped = InGroups(spec_, SizesTried(), from);
     if (!grouped) return LiftOutcome(failure_);
     groups_ = std::move(grouped->groups);
     ungrouped_ = std::exchange(view_.dimensions, std::move(grouped->buffers));
@@ -562,7 +526,7 @@ class Lifting {
       why = unified.error();
       return std::optional<Lifted>();
     }
-    Lifted lifted{.computation = std::move(*unified), .shapes = static_cast<uint32_t>(forms.size())};
+    Lifted lifted{.computation = WithPartsApart(std::move(*unified)), .shapes = static_cast<uint32_t>(forms.size())};
     NameWhatIsRead(lifted.computation);
     if (const auto valid = core::Validate(lifted.computation); !valid) {
       why = valid.error().message;
