@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <set>
+#include <string>
 
 #include "core/computation_walk.h"
 #include "rewrite/site.h"
@@ -102,6 +104,14 @@ std::map<std::string, int64_t> NumbersOf(const core::Computation& computation) {
     if (read.ec == std::errc() && read.ptr == end) numbers[assumption.substr(0, is)] = number;
   }
   return numbers;
+}
+
+// The name of an intermediate that several stages define, each a part: whoever reads it looks for one. Empty: none is.
+std::string IntermediateInParts(const core::Computation& form) {
+  std::set<std::string> names;
+  for (const core::Stage& stage : form.stages)
+    if (!stage.output && !names.insert(stage.name).second) return stage.name;
+  return {};
 }
 
 // A window that is longer than what it is moved over has no place, but C rounds (2 - 3) / 2 + 1 to one. The formula
@@ -232,6 +242,8 @@ Result<core::RewriteOutcome> Apply(const core::RewriteRequest& request) {
   const auto fixed = FixSmallSizes(*schedule, request.parameters, problem);
   if (const auto* refusal = std::get_if<core::RewriteRefusal>(&fixed)) return *refusal;
   problem.form = Fused(problem.input.computation);
+  if (const std::string parts = IntermediateInParts(problem.form); !parts.empty())
+    return Refuse("the intermediate " + parts + " is computed in several parts");
   problem.structure = core::StructureOf(problem.form);
   problem.in_double = ComputesInDouble(problem);
   problem.wide = NeedsWideOffsets(problem);

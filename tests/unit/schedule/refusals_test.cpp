@@ -97,6 +97,23 @@ TEST(Refusals, ChangesInPlaceThatOthersNeed) {
       << Apply("schedule_map", summed, StubFor(summed));
 }
 
+TEST(Refusals, IntermediatesInParts) {
+  Stranger stranger = Find("13-losses/mse_grad_inplace");
+  for (const char* bounds : {"low", "high"}) {
+    testing::StageBuilder part("t0", {"n"});
+    part.Product({part.Read("target", {testing::V(0)}), part.Number(bounds[0] == 'l' ? 2 : 3)});
+    part.stage.domain = {bounds[0] == 'l' ? testing::Within(testing::V(0), "", "4")
+                                          : testing::Within(testing::V(0), "4", "")};
+    stranger.form.stages.insert(stranger.form.stages.end() - 1, part.stage);
+  }
+  core::Stage& output = stranger.form.stages.back();
+  const auto value = static_cast<core::NodeId>(output.nodes.size() - 1);
+  output.nodes.push_back(core::TensorRead{.tensor = "t0", .stage = true, .at = {testing::V(0)}});
+  output.nodes.push_back(core::Nary{core::ReduceOp::kSum, {value, value + 1}});
+  EXPECT_EQ(Apply("schedule_map", stranger, StubFor(stranger)),
+            "REFUSED: the intermediate t0 is computed in several parts");
+}
+
 // A functor in a header computes as wide as its counter, which nobody sees in the file.
 TEST(Launcher, WithACountOf64BitsHasSuchIndices) {
   for (const auto& [dtype, index] :
