@@ -12,6 +12,7 @@
 #include "lift/dimensions.h"
 #include "lift/form_choice.h"
 #include "lift/form_structure.h"
+#include "lift/forward_coordinates.h"
 #include "lift/numeric_check.h"
 #include "lift/parts_apart.h"
 #include "lift/shape_form.h"
@@ -526,7 +527,8 @@ class Lifting {
       why = unified.error();
       return std::optional<Lifted>();
     }
-    Lifted lifted{.computation = WithPartsApart(std::move(*unified)), .shapes = static_cast<uint32_t>(forms.size())};
+    Lifted lifted{.computation = WithForwardCoordinates(WithPartsApart(std::move(*unified))),
+                  .shapes = static_cast<uint32_t>(forms.size())};
     NameWhatIsRead(lifted.computation);
     if (const auto valid = core::Validate(lifted.computation); !valid) {
       why = valid.error().message;

@@ -1,9 +1,10 @@
-// Which form is the better one, and intermediates whose parts readers tell apart by a number.
+// Which form is the better one, and how intermediates are said: their parts, and which way their coordinates run.
 #include "lift/form_choice.h"
 
 #include <gtest/gtest.h>
 
 #include "core/computation_text.h"
+#include "lift/forward_coordinates.h"
 #include "lift/parts_apart.h"
 #include "tests/support/computation_builder.h"
 #include "tests/support/computation_samples.h"
@@ -88,6 +89,22 @@ TEST(PartsApart, ByTheNumberThatReadersGive) {
 TEST(PartsApart, NotWhereAReaderGivesAnotherPosition) {
   const core::Computation form = TwoStatistics(V(1));
   EXPECT_EQ(lift::WithPartsApart(form), form);
+}
+
+// t[h, w] = the sum of x[w + r - 1, H - h - 1] over three r, where there are; y[i, j] = t[H - j - 1, i] + x[i, j].
+TEST(ForwardCoordinates, AreThoseThatReadersHave) {
+  StageBuilder window("t0", {"H", "W"}), y("y", {"W", "H"});
+  window.Reduce(ReduceOp::kSum, {{2, "3"}}, window.Read("x", {V(1) + V(2) - At("1"), At("H - 1") - V(0)}),
+                {Within(V(1) + V(2) - At("1"), "0", "W")});
+  y.Output();
+  y.Sum({y.ReadStage("t0", {At("H - 1") - V(1), V(0)}), y.Read("x", {V(0), V(1)})});
+  core::Computation form{.tensors = {Input("x", {"W", "H"}), Output("y", {"W", "H"})}};
+  form.stages = {window.stage, y.stage};
+  const core::Computation forward = lift::WithForwardCoordinates(Finished(std::move(form)));
+  EXPECT_TRUE(core::Validate(forward));
+  EXPECT_EQ(core::ComputationText(forward),
+            "t0[i0,i1] = sum_{r0<3 where 0 <= i1+r0-1 < W} x[i1+r0-1,i0]  for i0<H, i1<W\n"
+            "y[i0,i1] = t0[i1,i0] + x[i0,i1]  for i0<W, i1<H\n");
 }
 
 }  // namespace
