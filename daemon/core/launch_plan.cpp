@@ -62,6 +62,10 @@ class Validator {
     if (op.symbol.empty() || op.bytes.size() > (1u << 20)) return Bad("a symbol upload without a name or over 1 MiB");
     return {};
   }
+  Status operator()(const SymbolCopyOp& op) const {
+    if (op.symbol.empty()) return Bad("a copy with a symbol without a name");
+    return Range(op.buffer, op.bytes, "a copy");
+  }
   Status operator()(const EventOp& op) const {
     if (op.event > kMaxOperations || op.stream > kMaxOperations) return Bad("too many events or streams");
     return {};
@@ -76,20 +80,25 @@ bool TouchesArgument(const LaunchPlan& plan, const PlanOp& op) {
   const auto argument = [&](const DevicePointer& pointer) {
     return plan.buffers[pointer.buffer].kind == PlanBuffer::Kind::kArgument;
   };
-  return std::visit(
-      Overload{[&](const KernelLaunch& launch) {
-                 for (const auto& parameter : launch.parameters)
-                   for (const auto& [offset, pointer] : parameter.pointers)
-                     if (argument(pointer)) return true;
-                 return false;
-               },
-               [&](const CopyOp& copy) { return argument(copy.source) || argument(copy.destination); },
-               [&](const MemsetOp& memset) { return argument(memset.destination); },
-               [&](const UploadOp& upload) { return argument(upload.destination); }, [](const auto&) { return false; }},
-      op);
+  return std::visit(Overload{[&](const KernelLaunch& launch) {
+                               for (const auto& parameter : launch.parameters)
+                                 for (const auto& [offset, pointer] : parameter.pointers)
+                                   if (argument(pointer)) return true;
+                               return false;
+                             },
+                             [&](const CopyOp& copy) { return argument(copy.source) || argument(copy.destination); },
+                             [&](const MemsetOp& memset) { return argument(memset.destination); },
+                             [&](const UploadOp& upload) { return argument(upload.destination); },
+                             [&](const SymbolCopyOp& copy) { return argument(copy.buffer); },
+                             [](const SymbolUploadOp&) { return false; }, [](const EventOp&) { return false; }},
+                    op);
 }
 
 }  // namespace
+
+std::string CopiesFromDropped(const std::string& symbol) {
+  return "the launcher copies from the variable '" + symbol + "', which no kernel uses";
+}
 
 Status ValidatePlan(const LaunchPlan& plan) {
   if (plan.setup.size() + plan.ops.size() > kMaxOperations) return Bad("more than 4,096 operations");

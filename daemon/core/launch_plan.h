@@ -80,6 +80,15 @@ struct SymbolUploadOp {  // cudaMemcpyToSymbol
   uint32_t stream = 0;
   bool operator==(const SymbolUploadOp&) const = default;
 };
+struct SymbolCopyOp {  // between a buffer and a symbol, on the device
+  std::string symbol;  // source form
+  uint64_t offset = 0;
+  DevicePointer buffer;
+  uint64_t bytes = 0;
+  uint32_t stream = 0;
+  bool to_symbol = true;
+  bool operator==(const SymbolCopyOp&) const = default;
+};
 struct EventOp {
   enum class Kind { kRecord, kWait };  // stream `stream` records or waits for event `event`
   Kind kind = Kind::kRecord;
@@ -87,7 +96,7 @@ struct EventOp {
   uint32_t stream = 0;
   bool operator==(const EventOp&) const = default;
 };
-using PlanOp = std::variant<KernelLaunch, MemsetOp, CopyOp, UploadOp, SymbolUploadOp, EventOp>;
+using PlanOp = std::variant<KernelLaunch, MemsetOp, CopyOp, UploadOp, SymbolUploadOp, SymbolCopyOp, EventOp>;
 
 struct LaunchPlan {
   std::vector<PlanBuffer> buffers;  // the buffer arguments in the order of the signature, then workspaces
@@ -96,6 +105,9 @@ struct LaunchPlan {
   std::vector<PlanOp> ops;
   bool operator==(const LaunchPlan&) const = default;
 };
+
+// What is said where a copy cannot be done, since the compiler dropped its source.
+std::string CopiesFromDropped(const std::string& symbol);
 
 // Checks that every pointer is inside its buffer, every memset, copy and upload inside its destination, and all sizes
 // and counts within limits (4,096 operations, grid and block as the chip allows: 1,024 threads, grid.y and grid.z at

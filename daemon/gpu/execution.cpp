@@ -27,7 +27,10 @@ std::vector<size_t> FilledWorkspaces(const core::LaunchPlan& plan) {
                           for (const auto& parameter : o.parameters)
                             for (const auto& [at, pointer] : parameter.pointers) add(pointer.buffer);
                         },
-                        [](const auto&) {}},
+                        [&](const core::SymbolCopyOp& o) {
+                          if (!o.to_symbol) add(o.buffer.buffer);
+                        },
+                        [](const core::SymbolUploadOp&) {}, [](const core::EventOp&) {}},
                op);
   return filled;
 }

@@ -101,15 +101,17 @@ Result<std::variant<core::Fault, LoadedModule>> LoadedModule::Load(Context& cont
   WW_TRY(add(declared.global, loaded.variables_));
   WW_TRY(add(declared.constant, loaded.constants_));
   for (const auto& variable : loaded.variables_) loaded.variable_bytes_ += variable.bytes;
-  if (loaded.variable_bytes_ > 0) {
-    WW_ASSIGN(loaded.snapshot_, DeviceMemory::Allocate(context, loaded.variable_bytes_));
-    uint64_t at = 0;
-    for (const auto& variable : loaded.variables_) {
-      WW_TRY(driver.Check(
-          driver.MemcpyDtoDAsync(loaded.snapshot_.address() + at, variable.address, variable.bytes, nullptr),
-          "cuMemcpyDtoDAsync"));
-      at += variable.bytes;
-    }
+  uint64_t all = loaded.variable_bytes_, at = 0;
+  for (const auto& variable : loaded.constants_) all += variable.bytes;
+  if (all > 0) {
+    WW_ASSIGN(loaded.snapshot_, DeviceMemory::Allocate(context, all));
+    for (const auto* list : {&loaded.variables_, &loaded.constants_})
+      for (const auto& variable : *list) {
+        WW_TRY(driver.Check(
+            driver.MemcpyDtoDAsync(loaded.snapshot_.address() + at, variable.address, variable.bytes, nullptr),
+            "cuMemcpyDtoDAsync"));
+        at += variable.bytes;
+      }
     WW_TRY(driver.Check(driver.StreamSynchronize(nullptr), "cuStreamSynchronize"));
   }
   return Outcome(std::move(loaded));
@@ -146,12 +148,13 @@ const ModuleVariable* LoadedModule::Symbol(const std::string& source_form) const
 
 Status LoadedModule::Restore(CUstream stream) {
   uint64_t at = 0;
-  for (const auto& variable : variables_) {
-    WW_TRY(context_->driver().Check(
-        context_->driver().MemcpyDtoDAsync(variable.address, snapshot_.address() + at, variable.bytes, stream),
-        "cuMemcpyDtoDAsync"));
-    at += variable.bytes;
-  }
+  for (const auto* list : {&variables_, &constants_})
+    for (const auto& variable : *list) {
+      WW_TRY(context_->driver().Check(
+          context_->driver().MemcpyDtoDAsync(variable.address, snapshot_.address() + at, variable.bytes, stream),
+          "cuMemcpyDtoDAsync"));
+      at += variable.bytes;
+    }
   return {};
 }
 

@@ -11,7 +11,8 @@
 
 namespace warpwright::gpu {
 
-// A variable that kernels can write: `.global` at module scope, __device__ variables and static ones inside functions.
+// `.global` at module scope: __device__ variables and static ones inside functions, which kernels can write; or
+// `.const`, which only the host and copies can.
 struct ModuleVariable {
   std::string symbol;
   CUdeviceptr address = 0;
@@ -38,9 +39,9 @@ class LoadedModule {
   // The variable of a symbol in source form ("scale", "ns::table"); null: the compiler removed it.
   const ModuleVariable* Symbol(const std::string& source_form) const;
 
-  bool has_variables() const { return !variables_.empty(); }
-  Status Restore(CUstream stream);                                // every variable as loaded
-  Result<std::vector<std::byte>> Content(CUstream stream) const;  // of all variables, one after the other
+  bool has_variables() const { return !variables_.empty(); }      // that kernels can write
+  Status Restore(CUstream stream);                                // every variable as loaded, and constant memory
+  Result<std::vector<std::byte>> Content(CUstream stream) const;  // of what kernels can write, one after the other
   // Names of the variables in which two contents differ.
   std::vector<std::string> Different(const std::vector<std::byte>& a, const std::vector<std::byte>& b) const;
 
@@ -51,7 +52,7 @@ class LoadedModule {
   CUmodule module_ = nullptr;
   std::map<std::string, CUfunction> functions_;
   std::vector<ModuleVariable> variables_, constants_;
-  DeviceMemory snapshot_;
+  DeviceMemory snapshot_;  // of variables_, then of constants_
   uint64_t variable_bytes_ = 0;
 };
 

@@ -139,6 +139,23 @@ Step Replay::EnqueueLaunch(const core::KernelLaunch& launch, CUstream stream) {
   return std::nullopt;
 }
 
+Step Replay::EnqueueSymbolCopy(const core::SymbolCopyOp& copy, CUstream stream) {
+  const ModuleVariable* variable = module_->Symbol(copy.symbol);
+  if (variable == nullptr && !copy.to_symbol) {
+    core::Fault fault;
+    fault.kind = core::Fault::Kind::kNotSimulated;
+    fault.message = core::CopiesFromDropped(copy.symbol);
+    return fault;
+  }
+  if (variable == nullptr || copy.bytes == 0) return std::nullopt;  // the compiler removed it
+  if (copy.offset > variable->bytes || copy.bytes > variable->bytes - copy.offset)
+    return Fail(ErrorCode::kCorrupt, fmt::format("a copy leaves the variable '{}'", copy.symbol));
+  const CUdeviceptr at = variable->address + copy.offset, buffer = buffers_->Address(copy.buffer);
+  return context_->Judge(context_->driver().MemcpyDtoDAsync(copy.to_symbol ? at : buffer, copy.to_symbol ? buffer : at,
+                                                            copy.bytes, stream),
+                         "cuMemcpyDtoDAsync");
+}
+
 Step Replay::EnqueueOp(const core::PlanOp& op, CUstream stream) {
   const CudaDriver& driver = context_->driver();
   return std::visit(
@@ -175,6 +192,7 @@ Step Replay::EnqueueOp(const core::PlanOp& op, CUstream stream) {
                                                                upload.bytes.size(), stream),
                                         "cuMemcpyHtoDAsync");
                },
+               [&](const core::SymbolCopyOp& copy) { return EnqueueSymbolCopy(copy, stream); },
                [&](const core::EventOp& event) -> Step {
                  auto found = events_.find(event.event);
                  if (event.kind == core::EventOp::Kind::kWait) {

@@ -32,6 +32,7 @@ class Replay {
   Step Prepare(const std::vector<core::PlanOp>& ops);
   Step PrepareLaunch(const core::KernelLaunch& launch);
   Step Enqueue(const std::vector<core::PlanOp>& ops, CUstream main);
+  Step EnqueueSymbolCopy(const core::SymbolCopyOp& copy, CUstream stream);
   Step EnqueueOp(const core::PlanOp& op, CUstream stream);
   Step EnqueueLaunch(const core::KernelLaunch& launch, CUstream stream);
   Status Mark(CUstream stream);

@@ -207,20 +207,26 @@ void PlanTrace::ApplyToShadow(const core::PlanOp& op) {
     MemoryShadow* memory = bytes > 0 ? shadow_.FindMemory(address, bytes) : nullptr;
     for (uint64_t k = 0; memory && k < bytes; ++k) memory->Write(address - memory->base() + k, 1, kConcrete);
   };
-  std::visit(Overload{[&](const core::MemsetOp& o) { write(memory_.Address(o.destination), o.bytes); },
-                      [&](const core::UploadOp& o) { write(memory_.Address(o.destination), o.bytes.size()); },
-                      [&](const core::SymbolUploadOp& o) {
-                        if (const auto address = memory_.VariableAddress(o)) write(*address, o.bytes.size());
-                      },
-                      [&](const core::CopyOp& o) {
-                        const uint64_t to = memory_.Address(o.destination), from = memory_.Address(o.source);
-                        MemoryShadow* source = o.bytes > 0 ? shadow_.FindMemory(from, o.bytes) : nullptr;
-                        MemoryShadow* destination = source ? shadow_.FindMemory(to, o.bytes) : nullptr;
-                        if (destination)
-                          destination->Copy(builder, to - destination->base(), *source, from - source->base(), o.bytes);
-                      },
-                      [](const auto&) {}},
-             op);
+  const auto copy = [&](uint64_t to, uint64_t from, uint64_t bytes) {
+    MemoryShadow* source = bytes > 0 ? shadow_.FindMemory(from, bytes) : nullptr;
+    MemoryShadow* destination = source ? shadow_.FindMemory(to, bytes) : nullptr;
+    if (destination) destination->Copy(builder, to - destination->base(), *source, from - source->base(), bytes);
+  };
+  std::visit(
+      Overload{[&](const core::MemsetOp& o) { write(memory_.Address(o.destination), o.bytes); },
+               [&](const core::UploadOp& o) { write(memory_.Address(o.destination), o.bytes.size()); },
+               [&](const core::SymbolUploadOp& o) {
+                 if (const auto at = memory_.VariableAddress(o.symbol, o.offset)) write(*at, o.bytes.size());
+               },
+               [&](const core::CopyOp& o) { copy(memory_.Address(o.destination), memory_.Address(o.source), o.bytes); },
+               [&](const core::SymbolCopyOp& o) {
+                 const auto variable = memory_.VariableAddress(o.symbol, o.offset);
+                 if (!variable) return;
+                 const uint64_t buffer = memory_.Address(o.buffer);
+                 copy(o.to_symbol ? *variable : buffer, o.to_symbol ? buffer : *variable, o.bytes);
+               },
+               [](const core::KernelLaunch&) {}, [](const core::EventOp&) {}},
+      op);
 }
 
 Result<std::optional<TraceOutcome>> PlanTrace::RunOps(const std::vector<core::PlanOp>& ops, bool cut) {
@@ -234,6 +240,7 @@ Result<std::optional<TraceOutcome>> PlanTrace::RunOps(const std::vector<core::Pl
 
 Result<std::optional<TraceOutcome>> PlanTrace::RunOp(const core::PlanOp& op) {
   if (const auto* launch = std::get_if<core::KernelLaunch>(&op)) return RunKernel(*launch);
+  if (const auto fault = memory_.CopiesNothing(op)) return TraceOutcome(Why(*fault));
   ApplyToShadow(op);
   WW_TRY(memory_.Apply(op));
   return std::nullopt;

@@ -80,14 +80,18 @@ void ExtentShadow::Before(const Context& c, const Instruction& in, uint32_t lane
 }
 
 void ExtentShadow::Apply(const core::PlanOp& op) {
-  std::visit(Overload{[&](const core::MemsetOp& o) { Write(memory_.Address(o.destination), o.bytes); },
-                      [&](const core::UploadOp& o) { Write(memory_.Address(o.destination), o.bytes.size()); },
-                      [&](const core::CopyOp& o) {
-                        Read(memory_.Address(o.source), o.bytes);
-                        Write(memory_.Address(o.destination), o.bytes);
-                      },
-                      [](const auto&) {}},
-             op);
+  std::visit(
+      Overload{[&](const core::MemsetOp& o) { Write(memory_.Address(o.destination), o.bytes); },
+               [&](const core::UploadOp& o) { Write(memory_.Address(o.destination), o.bytes.size()); },
+               [&](const core::CopyOp& o) {
+                 Read(memory_.Address(o.source), o.bytes);
+                 Write(memory_.Address(o.destination), o.bytes);
+               },
+               [&](const core::SymbolCopyOp& o) {
+                 o.to_symbol ? Read(memory_.Address(o.buffer), o.bytes) : Write(memory_.Address(o.buffer), o.bytes);
+               },
+               [](const core::SymbolUploadOp&) {}, [](const core::KernelLaunch&) {}, [](const core::EventOp&) {}},
+      op);
 }
 
 std::vector<core::BufferExtent> ExtentShadow::Extents() const {

@@ -244,8 +244,13 @@ void Memory::CopyWritten(uint64_t destination, uint64_t source, uint64_t bytes) 
   if (!to || !from || !to->written) return;
   if (!from->written) return MarkWritten(destination, bytes);
   if (Bytes(destination, bytes).size() != bytes || Bytes(source, bytes).size() != bytes) return;
-  if (from->found) NoteFound(*from, source - from->base, bytes);
   std::memmove(to->written + (destination - to->base), from->written + (source - from->base), bytes);
+}
+
+void Memory::NoteRead(uint64_t address, uint64_t bytes) {
+  const Allocation* from = Find(address);
+  if (!from || !from->written || Bytes(address, bytes).size() != bytes) return;
+  if (from->found || !from->content.empty()) NoteFound(*from, address - from->base, bytes);
 }
 
 Status Memory::BeginCall(uint64_t address) {

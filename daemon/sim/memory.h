@@ -110,9 +110,10 @@ class Memory {
   // The host bytes at [address, address + bytes); empty if that is not inside one allocation.
   std::span<std::byte> Bytes(uint64_t address, uint64_t bytes) const;
   // The first marks bytes as having values (memset, copy, upload), the second copies these marks from one range to
-  // another.
+  // another. Before a copy, the third makes a content that is not there yet, and notes what of an earlier call is read.
   void MarkWritten(uint64_t address, uint64_t bytes);
   void CopyWritten(uint64_t destination, uint64_t source, uint64_t bytes);
+  void NoteRead(uint64_t address, uint64_t bytes);
   // A call begins: what the allocation at `address` holds now is what the call finds. Reads of it are noted from here
   // on, and reads of what nothing has a value for are faults as before.
   Status BeginCall(uint64_t address);

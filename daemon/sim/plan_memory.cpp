@@ -95,7 +95,9 @@ Result<std::optional<PlanMemory::Written>> PlanMemory::Apply(const core::PlanOp&
       Overload{[&](const core::MemsetOp& o) { return Memset(o); }, [&](const core::CopyOp& o) { return Copy(o); },
                [&](const core::UploadOp& o) { return Upload(o); },
                [&](const core::SymbolUploadOp& o) { return UploadSymbol(o); },
-               [](const auto&) { return Result<std::optional<Written>>(std::nullopt); }},
+               [&](const core::SymbolCopyOp& o) { return CopySymbol(o); },
+               [](const core::KernelLaunch&) { return Result<std::optional<Written>>(std::nullopt); },
+               [](const core::EventOp&) { return Result<std::optional<Written>>(std::nullopt); }},
       op);
 }
 
@@ -117,6 +119,8 @@ Result<std::optional<PlanMemory::Written>> PlanMemory::Memset(const core::Memset
 Result<std::optional<PlanMemory::Written>> PlanMemory::Copy(const core::CopyOp& op) {
   WW_ASSIGN(const std::span<std::byte> to, Bytes(op.destination, op.bytes));
   WW_ASSIGN(const std::span<std::byte> from, Bytes(op.source, op.bytes));
+  if (!buffers_[op.source.buffer].sparse || op.bytes <= kLargestFilledWorkspace)
+    memory_.NoteRead(Address(op.source), op.bytes);
   std::memmove(to.data(), from.data(), op.bytes);
   memory_.CopyWritten(Address(op.destination), Address(op.source), op.bytes);
   return Written{Address(op.destination), op.bytes, 2 * op.bytes};
@@ -129,25 +133,52 @@ Result<std::optional<PlanMemory::Written>> PlanMemory::Upload(const core::Upload
   return Written{Address(op.destination), op.bytes.size(), op.bytes.size()};
 }
 
-std::optional<uint64_t> PlanMemory::VariableAddress(const core::SymbolUploadOp& op) const {
+std::optional<uint64_t> PlanMemory::VariableAddress(const std::string& symbol, uint64_t offset) const {
   const auto& variables = program_->variables();
   for (uint32_t i = 0; i < variables.size(); ++i)
-    if (core::NamesVariable(variables[i].name, op.symbol)) return memory_.variable_address(i) + op.offset;
+    if (core::NamesVariable(variables[i].name, symbol)) return memory_.variable_address(i) + offset;
   return std::nullopt;
 }
 
+Status PlanMemory::CheckVariable(const std::string& symbol, uint64_t offset, uint64_t bytes, const char* what) const {
+  for (const ModuleVariable& variable : program_->variables())
+    if (core::NamesVariable(variable.name, symbol) && (offset > variable.bytes || bytes > variable.bytes - offset))
+      return Fail(ErrorCode::kCorrupt, fmt::format("{} leaves the variable '{}'", what, symbol));
+  return {};
+}
+
 Result<std::optional<PlanMemory::Written>> PlanMemory::UploadSymbol(const core::SymbolUploadOp& op) {
-  const auto& variables = program_->variables();
-  for (const ModuleVariable& variable : variables)
-    if (core::NamesVariable(variable.name, op.symbol) &&
-        (op.offset > variable.bytes || op.bytes.size() > variable.bytes - op.offset))
-      return Fail(ErrorCode::kCorrupt, fmt::format("an upload leaves the variable '{}'", op.symbol));
-  if (const std::optional<uint64_t> address = VariableAddress(op); address && !op.bytes.empty()) {
+  WW_TRY(CheckVariable(op.symbol, op.offset, op.bytes.size(), "an upload"));
+  if (const auto address = VariableAddress(op.symbol, op.offset); address && !op.bytes.empty()) {
     const std::span<std::byte> span = memory_.Bytes(*address, op.bytes.size());
     std::copy(op.bytes.begin(), op.bytes.end(), span.begin());
     memory_.MarkWritten(*address, op.bytes.size());
   }
   return std::nullopt;
+}
+
+std::optional<core::Fault> PlanMemory::CopiesNothing(const core::PlanOp& op) const {
+  const auto* copy = std::get_if<core::SymbolCopyOp>(&op);
+  if (copy == nullptr || copy->to_symbol || VariableAddress(copy->symbol, 0)) return std::nullopt;
+  core::Fault fault;
+  fault.kind = core::Fault::Kind::kNotSimulated;
+  fault.message = core::CopiesFromDropped(copy->symbol);
+  return fault;
+}
+
+Result<std::optional<PlanMemory::Written>> PlanMemory::CopySymbol(const core::SymbolCopyOp& op) {
+  WW_TRY(CheckVariable(op.symbol, op.offset, op.bytes, "a copy"));
+  WW_ASSIGN(const std::span<std::byte> buffer, Bytes(op.buffer, op.bytes));
+  const std::optional<uint64_t> address = VariableAddress(op.symbol, op.offset);
+  if (!address || op.bytes == 0) return std::nullopt;
+  const std::span<std::byte> variable = memory_.Bytes(*address, op.bytes);
+  const uint64_t of_buffer = Address(op.buffer);
+  const uint64_t to = op.to_symbol ? *address : of_buffer, from = op.to_symbol ? of_buffer : *address;
+  memory_.NoteRead(from, op.bytes);
+  if (op.to_symbol) std::copy(buffer.begin(), buffer.end(), variable.begin());
+  else std::copy(variable.begin(), variable.end(), buffer.begin());
+  memory_.CopyWritten(to, from, op.bytes);
+  return Written{to, op.bytes, 2 * op.bytes};
 }
 
 Result<std::vector<std::byte>> PlanMemory::Parameters(const core::KernelLaunch& launch, const KernelInfo& info) const {

@@ -43,10 +43,12 @@ class PlanMemory {
   struct Written {
     uint64_t address = 0, bytes = 0, moved = 0;
   };
-  // Nothing for launches, events and variables.
+  // Nothing for launches, events, uploads to variables, and copies to those that the compiler dropped.
   Result<std::optional<Written>> Apply(const core::PlanOp& op);
-  // Where an upload to a variable goes; nothing if the compiler dropped it, since no kernel reads it.
-  std::optional<uint64_t> VariableAddress(const core::SymbolUploadOp& op) const;
+  // Where that byte of a variable is; nothing if the compiler dropped it, since no kernel uses it.
+  std::optional<uint64_t> VariableAddress(const std::string& symbol, uint64_t offset) const;
+  // A copy from a variable that the compiler dropped: what would have been in it is not known.
+  std::optional<core::Fault> CopiesNothing(const core::PlanOp& op) const;
 
   // As Launch::parameters.
   Result<std::vector<std::byte>> Parameters(const core::KernelLaunch& launch, const KernelInfo& info) const;
@@ -67,6 +69,8 @@ class PlanMemory {
   Result<std::optional<Written>> Copy(const core::CopyOp& op);
   Result<std::optional<Written>> Upload(const core::UploadOp& op);
   Result<std::optional<Written>> UploadSymbol(const core::SymbolUploadOp& op);
+  Result<std::optional<Written>> CopySymbol(const core::SymbolCopyOp& op);
+  Status CheckVariable(const std::string& symbol, uint64_t offset, uint64_t bytes, const char* what) const;
   void MarkWritten(const core::DevicePointer& pointer, uint64_t bytes);
 
   const core::LaunchPlan* plan_;

@@ -72,8 +72,17 @@ class PlanRun {
     return launches;
   }
 
-  // What outlives a call of the plan's operations: the module's variables that kernels can write, and workspaces, if
-  // some of them are filled once.
+  // Constant memory in which every call leaves what depends on its arguments.
+  bool IsCopiedTo(const std::string& variable) const {
+    const std::vector<core::PlanOp>& ops = request_.plan->ops;
+    return std::any_of(ops.begin(), ops.end(), [&](const core::PlanOp& op) {
+      const auto* copy = std::get_if<core::SymbolCopyOp>(&op);
+      return copy != nullptr && copy->to_symbol && core::NamesVariable(variable, copy->symbol);
+    });
+  }
+
+  // What outlives a call of the plan's operations: the module's variables that kernels or copies can write, and
+  // workspaces, if some of them are filled once.
   struct Kept {
     std::string name;
     bool variable = true;
@@ -95,7 +104,7 @@ class PlanRun {
     };
     const auto& variables = program_.variables();
     for (uint32_t i = 0; i < variables.size(); ++i)
-      if (!variables[i].constant && variables[i].bytes > 0)
+      if (variables[i].bytes > 0 && (!variables[i].constant || IsCopiedTo(variables[i].name)))
         WW_TRY(keep(variables[i].name, true, memory.variable_address(i), variables[i].bytes));
     if (request_.plan->setup.empty()) return state;
     for (size_t i = 0; i < buffers.size(); ++i)
@@ -143,6 +152,7 @@ class PlanRun {
 
   Result<std::optional<core::Fault>> RunOp(const core::PlanOp& op, bool timed) {
     if (const auto* launch = std::get_if<core::KernelLaunch>(&op)) return RunKernel(*launch, timed);
+    if (std::optional<core::Fault> fault = memory_->CopiesNothing(op)) return fault;
     if (extents_) extents_->Apply(op);
     WW_ASSIGN(const std::optional<PlanMemory::Written> written, memory_->Apply(op));
     if (!written || !request_.options.counters) return std::nullopt;

@@ -249,6 +249,10 @@ std::string PlanDigest(const core::LaunchPlan& plan) {
                             hasher.Add(x.symbol), number(x.offset), hasher.Add(std::span<const std::byte>(x.bytes)),
                                 number(x.stream);
                           },
+                          [&](const core::SymbolCopyOp& x) {
+                            hasher.Add(x.symbol), number(x.offset), pointer(x.buffer), number(x.bytes),
+                                number(x.stream), number(x.to_symbol);
+                          },
                           [&](const core::EventOp& x) {
                             number(static_cast<int>(x.kind)), number(x.event), number(x.stream);
                           }},

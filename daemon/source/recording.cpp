@@ -60,6 +60,14 @@ class LineReader {
   Status operator()(SymbolLine&& line) {
     return Append(core::SymbolUploadOp{std::move(line.symbol), line.offset, std::move(line.data.bytes), line.stream});
   }
+  Status operator()(SymbolCopyLine&& line) {
+    return Append(core::SymbolCopyOp{.symbol = std::move(line.symbol),
+                                     .offset = line.offset,
+                                     .buffer = line.with,
+                                     .bytes = line.bytes,
+                                     .stream = line.stream,
+                                     .to_symbol = line.to_symbol});
+  }
   Status operator()(EventLine&& line) {
     return Append(
         core::EventOp{line.waits ? core::EventOp::Kind::kWait : core::EventOp::Kind::kRecord, line.event, line.stream});
@@ -257,6 +265,10 @@ class Matcher {
     RenameStream(a.stream, b.stream);
     return true;
   }
+  bool Rename(core::SymbolCopyOp& a, const core::SymbolCopyOp& b) {
+    RenameStream(a.stream, b.stream);
+    return Map(a.buffer, b.buffer);
+  }
   bool Rename(core::EventOp& a, const core::EventOp& b) {
     RenameStream(a.stream, b.stream);
     return true;
@@ -283,19 +295,20 @@ void RenumberWorkspaces(core::LaunchPlan& plan, size_t arguments) {
   };
   for (auto* ops : {&plan.setup, &plan.ops}) {
     for (core::PlanOp& op : *ops) {
-      std::visit(Overload{[&](core::KernelLaunch& x) {
-                            for (auto& parameter : x.parameters) {
-                              for (auto& [offset, pointer] : parameter.pointers) visit(pointer);
-                            }
-                          },
-                          [&](core::MemsetOp& x) { visit(x.destination); },
-                          [&](core::CopyOp& x) {
-                            visit(x.destination);
-                            visit(x.source);
-                          },
-                          [&](core::UploadOp& x) { visit(x.destination); }, [](core::SymbolUploadOp&) {},
-                          [](core::EventOp&) {}},
-                 op);
+      std::visit(
+          Overload{[&](core::KernelLaunch& x) {
+                     for (auto& parameter : x.parameters) {
+                       for (auto& [offset, pointer] : parameter.pointers) visit(pointer);
+                     }
+                   },
+                   [&](core::MemsetOp& x) { visit(x.destination); },
+                   [&](core::CopyOp& x) {
+                     visit(x.destination);
+                     visit(x.source);
+                   },
+                   [&](core::UploadOp& x) { visit(x.destination); }, [&](core::SymbolCopyOp& x) { visit(x.buffer); },
+                   [](core::SymbolUploadOp&) {}, [](core::EventOp&) {}},
+          op);
     }
   }
   plan.buffers = std::move(buffers);

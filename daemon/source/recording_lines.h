@@ -63,6 +63,14 @@ struct SymbolLine {
   HexBytes data;
   uint32_t stream = 0;
 };
+struct SymbolCopyLine {
+  std::string symbol;
+  uint64_t offset = 0;
+  core::DevicePointer with;  // the buffer's part
+  bool to_symbol = false;
+  uint64_t bytes = 0;
+  uint32_t stream = 0;
+};
 struct EventLine {
   bool waits = false;
   uint32_t event = 0;
@@ -105,9 +113,10 @@ struct HostTimeLine {  // of the launcher's own code, per call (shim/host/record
 };
 struct EndLine {};
 
-using RecordingLine = std::variant<LaunchLine, MemsetLine, CopyLine, UploadLine, SymbolLine, EventLine, CallLine,
-                                   WorkspaceLine, Readback, RefuseLine, RecordedFault, ServedLine, UnorderedLine,
-                                   ReturnedLine, EffectLine, ComparedLine, DecidedLine, HostTimeLine, EndLine>;
+using RecordingLine =
+    std::variant<LaunchLine, MemsetLine, CopyLine, UploadLine, SymbolLine, SymbolCopyLine, EventLine, CallLine,
+                 WorkspaceLine, Readback, RefuseLine, RecordedFault, ServedLine, UnorderedLine, ReturnedLine,
+                 EffectLine, ComparedLine, DecidedLine, HostTimeLine, EndLine>;
 
 constexpr const char* TagKey(const RecordingLine*) { return "kind"; }
 constexpr std::string_view Tag(const LaunchLine*) { return "launch"; }
@@ -115,6 +124,7 @@ constexpr std::string_view Tag(const MemsetLine*) { return "memset"; }
 constexpr std::string_view Tag(const CopyLine*) { return "copy"; }
 constexpr std::string_view Tag(const UploadLine*) { return "upload"; }
 constexpr std::string_view Tag(const SymbolLine*) { return "symbol"; }
+constexpr std::string_view Tag(const SymbolCopyLine*) { return "symbol_copy"; }
 constexpr std::string_view Tag(const EventLine*) { return "event"; }
 constexpr std::string_view Tag(const CallLine*) { return "call"; }
 constexpr std::string_view Tag(const WorkspaceLine*) { return "workspace"; }

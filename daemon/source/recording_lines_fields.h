@@ -70,6 +70,16 @@ void Describe(V& field, const SymbolLine*) {
   field("stream", &T::stream);
 }
 template <typename V>
+void Describe(V& field, const SymbolCopyLine*) {
+  using T = SymbolCopyLine;
+  field("symbol", &T::symbol);
+  field("offset", &T::offset);
+  field("with", &T::with);
+  field("to_symbol", &T::to_symbol);
+  field("bytes", &T::bytes);
+  field("stream", &T::stream);
+}
+template <typename V>
 void Describe(V& field, const EventLine*) {
   using T = EventLine;
   field("waits", &T::waits);

@@ -330,6 +330,39 @@ __global__ void divide(float* data, const float* sums, int n) { data[blockIdx.x 
   EXPECT_EQ(Text(trace, out, 4), "div.f32(b0[4], add.f32~z(add.f32~z(add.f32~z(0:f32, b0[3]), b0[4]), b0[5]))");
 }
 
+TEST(LiftCuda, CopiesBetweenBuffersAndVariables) {
+  TraceKit kit = TraceKit::FromCuda(R"(
+__constant__ float weights[4];
+namespace ns { __device__ float scale[2]; }
+__global__ void filter(float* out, const float* in) {
+  int i = threadIdx.x;
+  out[i] = weights[i] * in[i] + weights[3] * ns::scale[0];
+  if (i == 0) ns::scale[1] = in[2];
+})",
+                                    {"filter"});
+  const uint32_t in = kit.Argument("in", DType::kF32, 4, Value), w = kit.Argument("w", DType::kF32, 8, Value),
+                 out = kit.Argument("out", DType::kF32, 8);
+  kit.plan.ops.emplace_back(core::SymbolCopyOp{"weights", 0, {w, 4}, 16, 0, true});
+  kit.plan.ops.emplace_back(core::SymbolCopyOp{"weights", 12, {w, 0}, 4, 0, true});
+  kit.plan.ops.emplace_back(core::SymbolCopyOp{"ns::scale", 0, {w, 28}, 4, 0, true});
+  kit.plan.ops.emplace_back(core::SymbolCopyOp{"dropped", 0, {w, 0}, 4, 0, true});
+  kit.Launch("filter", {1}, {4}, Pointer{out}, Pointer{in});
+  kit.plan.ops.emplace_back(core::SymbolCopyOp{"ns::scale", 4, {out, 16}, 4, 0, false});
+  kit.plan.ops.emplace_back(core::SymbolCopyOp{"weights", 4, {out, 20}, 8, 0, false});
+  const auto expect = [&](const Trace& trace) {
+    ExpectWhole(trace);
+    EXPECT_EQ(Text(trace, out, 1), "fma.f32(b1[2], b0[1], mul.f32(b1[0], b1[7]))");
+    EXPECT_EQ(Text(trace, out, 4), "b0[2]");
+    EXPECT_EQ(Text(trace, out, 6), "b1[3]");
+  };
+  Trace trace = kit.Run();
+  expect(trace);
+  kit.request.earlier_call = &kit.buffers;
+  expect(kit.Run());  // everything is copied again
+  kit.plan.ops.emplace_back(core::SymbolCopyOp{"dropped", 0, {out, 28}, 4, 0, false});
+  EXPECT_TRUE(std::holds_alternative<NotTraced>(kit.Outcome()));
+}
+
 TEST(LiftCuda, InPlaceKeepsVersionsApart) {
   TraceKit kit = TraceKit::FromCuda(R"(
 __global__ void twice(float* x) {

@@ -350,6 +350,61 @@ TEST_F(SimDeviceTest, OperationsOfThePlan) {
   EXPECT_EQ(bytes[52], std::byte{7});
 }
 
+TEST_F(SimDeviceTest, CopiesBetweenBuffersAndVariables) {
+  TestRun run;
+  const uint32_t out = run.Buffer("out", Zeros(48), true), in = run.Buffer("in", ToBytes(Ramp(8))),
+                 work = run.Workspace(64);
+  run.plan.ops.push_back(core::CopyOp{{work, 16}, {in, 12}, 8, 0});  // 4, 5
+  run.plan.ops.push_back(core::SymbolCopyOp{"table", 0, {in, 4}, 16, 0, true});
+  run.plan.ops.push_back(core::SymbolCopyOp{"table", 8, {work, 16}, 8, 0, true});
+  run.plan.ops.push_back(core::SymbolCopyOp{"ns::factor", 0, {in, 28}, 4, 0, true});
+  run.plan.ops.push_back(core::SymbolCopyOp{"dropped", 0, {in, 0}, 4, 0, true});
+  run.Launch("use_symbols", {1, 1, 1}, {4, 1, 1}, {TestRun::Pointer(out)});
+  run.plan.ops.push_back(core::SymbolCopyOp{"table", 4, {out, 32}, 12, 0, false});
+  run.options.counters = true;
+  const core::DeviceRun result = run.MustRun(*device_, Module());
+  EXPECT_EQ(FromBytes<float>(result.buffers[0]), (std::vector<float>{16, 24, 32, 40, 0, 0, 0, 0, 3, 4, 5, 0}));
+  for (const core::StateUse& use : result.state) EXPECT_TRUE(use.inherited.empty()) << use.name;
+  const double us = result.time_us;
+  run.plan.ops.pop_back();
+  EXPECT_LT(run.MustRun(*device_, Module()).time_us, us) << "a copy takes time";
+  run.plan.ops.push_back(core::SymbolCopyOp{"dropped", 0, {out, 0}, 4, 0, false});
+  EXPECT_NE(run.MustFault(*device_, Module()).message.find("'dropped'"), std::string::npos);
+}
+
+// A call that reads constant memory before it copies to it, or beyond what it copied, reads what the last one left.
+TEST_F(SimDeviceTest, ConstantMemoryThatCallsLeaveIsTheirState) {
+  const auto used = [&](bool early, uint64_t bytes) {
+    TestRun run;
+    const uint32_t out = run.Buffer("out", Zeros(16), true), in = run.Buffer("in", ToBytes(Ramp(8)));
+    run.plan.setup.push_back(core::SymbolUploadOp{"ns::factor", 0, ToBytes(std::vector<float>{1}), 0});
+    run.plan.ops.push_back(core::SymbolCopyOp{"table", 0, {in, 0}, bytes, 0, true});
+    run.Launch("use_symbols", {1, 1, 1}, {4, 1, 1}, {TestRun::Pointer(out)});
+    if (early) std::swap(run.plan.ops[0], run.plan.ops[1]);
+    for (const core::StateUse& use : run.MustRun(*device_, Module()).state)
+      if (use.name == "table") return use.inherited;
+    return std::vector<core::ByteRange>();
+  };
+  EXPECT_EQ(used(false, 16), std::vector<core::ByteRange>());
+  EXPECT_EQ(used(false, 12), (std::vector<core::ByteRange>{{12, 16}}));
+  EXPECT_EQ(used(true, 16), (std::vector<core::ByteRange>{{0, 16}}));
+}
+
+// Also where all of the destination had values.
+TEST_F(SimDeviceTest, CopiesReadWhatEarlierCallsLeft) {
+  for (const bool variable : {false, true}) {
+    TestRun run;
+    const uint32_t out = run.Buffer("out", Zeros(16), true), work = run.Workspace(16);
+    run.plan.setup.push_back(core::MemsetOp{{work, 0}, 0, 1, 16, 0});
+    if (variable) run.plan.ops.push_back(core::SymbolCopyOp{"ns::factor", 0, {out, 4}, 4, 0, false});
+    else run.plan.ops.push_back(core::CopyOp{{out, 4}, {work, 8}, 4, 0});
+    const core::DeviceRun result = run.MustRun(*device_, Module());
+    ASSERT_EQ(result.state.size(), 1u) << variable;
+    EXPECT_EQ(result.state[0].variable, variable);
+    EXPECT_EQ(result.state[0].inherited.size(), 1u);
+  }
+}
+
 TEST_F(SimDeviceTest, PointersInsideStructs) {
   TestRun run;
   const uint32_t out = run.Buffer("out", Zeros(64), true), in = run.Buffer("in", ToBytes(Ramp(16)));

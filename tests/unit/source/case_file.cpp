@@ -110,6 +110,11 @@ struct Describer {
   std::string operator()(const core::SymbolUploadOp& x) const {
     return fmt::format("symbol {}+{} {}", x.symbol, x.offset, x.bytes.size()) + Stream(x.stream);
   }
+  std::string operator()(const core::SymbolCopyOp& x) const {
+    return fmt::format("copy {} symbol {}+{} {} {}", x.to_symbol ? "to" : "from", x.symbol, x.offset, Pointer(x.buffer),
+                       x.bytes) +
+           Stream(x.stream);
+  }
   std::string operator()(const core::EventOp& x) const {
     return fmt::format("{} event {}", x.kind == core::EventOp::Kind::kRecord ? "record" : "wait", x.event) +
            Stream(x.stream);

@@ -56,11 +56,32 @@ TEST(Recording, DecodesAFault) {
   EXPECT_FALSE(recording.ended);
 }
 
+TEST(Recording, DecodesCopiesWithASymbol) {
+  const auto calls = [](const char* to_symbol) {
+    return ThreeCalls(std::string("{\"kind\":\"symbol_copy\",\"symbol\":\"ns::table\",\"offset\":8,\"with\":{"
+                                  "\"buffer\":0,\"offset\":16},\"to_symbol\":") +
+                      to_symbol + ",\"bytes\":32,\"stream\":1}\n");
+  };
+  const source::Recording a = Decoded(calls("true"));
+  const auto plan = source::MakePlan(a, a, kArguments, "a.cu");
+  ASSERT_TRUE(std::holds_alternative<core::LaunchPlan>(plan)) << std::get<core::Refused>(plan).reason;
+  ASSERT_EQ(std::get<core::LaunchPlan>(plan).ops.size(), 1u);
+  EXPECT_EQ(std::get<core::SymbolCopyOp>(std::get<core::LaunchPlan>(plan).ops[0]),
+            (core::SymbolCopyOp{"ns::table", 8, {0, 16}, 32, 1, true}));
+  EXPECT_TRUE(std::holds_alternative<core::Refused>(source::MakePlan(a, Decoded(calls("false")), kArguments, "a.cu")));
+}
+
 TEST(Recording, MalformedLinesAreErrors) {
   for (const char* line :
-       {"nonsense", "[]", "{}", "{\"kind\":\"unknown\"}", "{\"kind\":\"call\",\"number\":1}",
-        "{\"kind\":\"call\",\"number\":0}\n{\"kind\":\"call\",\"number\":0}", "{\"kind\":\"end\"}",
-        "{\"kind\":\"memset\"}", "{\"kind\":\"workspace\",\"buffer\":5,\"bytes\":4}",
+       {"nonsense",
+        "[]",
+        "{}",
+        "{\"kind\":\"unknown\"}",
+        "{\"kind\":\"call\",\"number\":1}",
+        "{\"kind\":\"call\",\"number\":0}\n{\"kind\":\"call\",\"number\":0}",
+        "{\"kind\":\"end\"}",
+        "{\"kind\":\"memset\"}",
+        "{\"kind\":\"workspace\",\"buffer\":5,\"bytes\":4}",
         "{\"kind\":\"workspace\",\"buffer\":1,\"bytes\":-4}",
         "{\"kind\":\"call\",\"number\":0}\n{\"kind\":\"erase\",\"stream\":0}",
         "{\"kind\":\"call\",\"number\":0}\n{\"kind\":\"memset\",\"to\":{\"buffer\":0},\"value\":0,\"bytes\":4,"
@@ -73,6 +94,10 @@ TEST(Recording, MalformedLinesAreErrors) {
         "\"stream\":0}",
         "{\"kind\":\"call\",\"number\":0}\n{\"kind\":\"upload\",\"to\":{\"buffer\":0,\"offset\":0},\"data\":\"zz\","
         "\"stream\":0}",
+        "{\"kind\":\"call\",\"number\":0}\n{\"kind\":\"symbol_copy\",\"symbol\":\"t\",\"offset\":0,\"with\":{"
+        "\"buffer\":0,\"offset\":0},\"to_symbol\":1,\"bytes\":4,\"stream\":0}",
+        "{\"kind\":\"call\",\"number\":0}\n{\"kind\":\"symbol_copy\",\"symbol\":\"t\",\"offset\":-4,\"with\":{"
+        "\"buffer\":0,\"offset\":0},\"to_symbol\":true,\"bytes\":4,\"stream\":0}",
         "{\"kind\":\"call\",\"number\":0}\n{\"kind\":\"launch\",\"kernel\":7}",
         "{\"kind\":\"fault\",\"signal\":11,\"buffer\":1,\"write\":true,\"dirty\":false,\"stack\":[]}"}) {
     EXPECT_FALSE(source::DecodeRecording(std::string(line) + "\n", 1, "a.cu")) << line;
@@ -137,9 +162,9 @@ TEST(Recording, SetUpIsWhatOnlyTheFirstCallDoes) {
 }
 
 using Lines = testing::TypeList<source::PointerAt, source::ParameterRecord, source::LaunchLine, source::MemsetLine,
-                                source::CopyLine, source::UploadLine, source::SymbolLine, source::EventLine,
-                                source::CallLine, source::WorkspaceLine, source::Readback, source::RefuseLine,
-                                source::RecordedFault, source::ServedLine>;
+                                source::CopyLine, source::UploadLine, source::SymbolLine, source::SymbolCopyLine,
+                                source::EventLine, source::CallLine, source::WorkspaceLine, source::Readback,
+                                source::RefuseLine, source::RecordedFault, source::ServedLine>;
 TEST(DescribedLine, EveryMemberTravels) { Lines::ExpectAllDescribed(); }
 
 TEST(Recording, LaterCallsMayFindMoreButNothingElse) {
