@@ -25,7 +25,8 @@ cudaError_t SetRows(void* to, size_t pitch, int value, size_t width, size_t heig
                     const char* file, int line);
 cudaError_t CopyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind,
                          cudaStream_t stream, bool waits, const char* file, int line);
-cudaError_t CopyFromSymbol(void* to, const void* symbol, size_t bytes, size_t offset, const char* file, int line);
+cudaError_t CopyFromSymbol(void* to, const void* symbol, size_t bytes, size_t offset, cudaMemcpyKind kind,
+                           cudaStream_t stream, bool waits, const char* file, int line);
 cudaError_t SymbolAddress(void** pointer, const void* symbol, const char* file, int line);
 cudaError_t SymbolSize(size_t* bytes, const void* symbol, const char* file, int line);
 }  // namespace ww
@@ -100,13 +101,13 @@ cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t by
 }
 template <typename T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
-                                 cudaMemcpyKind = cudaMemcpyDeviceToHost, WW_HERE) {
-  return ww::CopyFromSymbol(to, &symbol, bytes, offset, ww_file, ww_line);
+                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost, WW_HERE) {
+  return ww::CopyFromSymbol(to, &symbol, bytes, offset, kind, nullptr, true, ww_file, ww_line);
 }
 template <typename T>
-cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset, cudaMemcpyKind,
-                                      cudaStream_t = 0, WW_HERE) {
-  return ww::CopyFromSymbol(to, &symbol, bytes, offset, ww_file, ww_line);
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset, cudaMemcpyKind kind,
+                                      cudaStream_t stream = 0, WW_HERE) {
+  return ww::CopyFromSymbol(to, &symbol, bytes, offset, kind, stream, false, ww_file, ww_line);
 }
 template <typename T>
 cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol, WW_HERE) {

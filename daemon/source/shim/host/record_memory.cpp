@@ -28,6 +28,22 @@ void EmitSymbol(const Symbol& symbol, size_t offset, const std::string& hex, cud
            .Integer("stream", WorkOn(stream, file, line)));
 }
 
+// Between device memory and a symbol.
+cudaError_t EmitSymbolCopy(const Symbol& symbol, size_t offset, const void* buffer, size_t bytes, bool to_symbol,
+                           cudaStream_t stream, const char* file, int line) {
+  const int index = BufferOf(buffer);
+  if (index < 0) return Error(cudaErrorInvalidValue, "copy at " + Place(file, line));
+  if (!to_symbol) MarkDirty(index);
+  Emit(Line("symbol_copy")
+           .Text("symbol", symbol.name)
+           .Integer("offset", static_cast<long long>(offset))
+           .Pointer("with", index, buffer)
+           .Flag("to_symbol", to_symbol)
+           .Integer("bytes", static_cast<long long>(bytes))
+           .Integer("stream", WorkOn(stream, file, line)));
+  return cudaSuccess;
+}
+
 // What host code gets of a value that the device computes.
 void GiveGarbage(void* to, size_t bytes, int buffer, const char* file, int line) {
   for (size_t i = 0; i < bytes; ++i)
@@ -45,9 +61,11 @@ bool CopyWithSymbol(void* to, const void* from, size_t bytes, cudaStream_t strea
   if (target == nullptr && source == nullptr) return false;
   error = cudaSuccess;
   const Symbol& symbol = target != nullptr ? *target : *source;
-  if (IsDevice(to) && IsDevice(from)) Refuse("a copy between device memory and a symbol is not supported", file, line);
+  if (target != nullptr && source != nullptr) Refuse("a copy between symbols is not supported", file, line);
   if (bytes > symbol.bytes || offset > symbol.bytes - bytes) {
     error = Error(cudaErrorInvalidValue, "copy at " + Place(file, line));
+  } else if (IsDevice(to) && IsDevice(from)) {
+    error = EmitSymbolCopy(symbol, offset, target != nullptr ? from : to, bytes, target != nullptr, stream, file, line);
   } else if (target != nullptr) {
     if (!waits) UploadsFrom(from, bytes);
     EmitSymbol(symbol, offset, Hex(static_cast<const unsigned char*>(from), bytes), stream, file, line);
@@ -273,27 +291,6 @@ cudaError_t SetRows(void* to, size_t pitch, int value, size_t width, size_t heig
   });
 }
 
-cudaError_t CopyToSymbol(const void* address, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind,
-                         cudaStream_t stream, bool waits, const char* file, int line) {
-  const Symbol* symbol = FindSymbol(address);
-  if (symbol == nullptr) return Error(cudaErrorInvalidSymbol, "cudaMemcpyToSymbol at " + Place(file, line));
-  offset += static_cast<size_t>(static_cast<const char*>(address) - static_cast<const char*>(symbol->address));
-  if (bytes > symbol->bytes || offset > symbol->bytes - bytes)
-    return Error(cudaErrorInvalidValue, "cudaMemcpyToSymbol at " + Place(file, line));
-  if (IsDevice(from) || kind == cudaMemcpyDeviceToDevice)
-    Refuse("a copy from device memory to a symbol is not supported", file, line);
-  if (!waits) UploadsFrom(from, bytes);
-  EmitSymbol(*symbol, offset, Hex(static_cast<const unsigned char*>(from), bytes), stream, file, line);
-  return cudaSuccess;
-}
-
-cudaError_t CopyFromSymbol(void* to, const void* symbol, size_t bytes, size_t, const char* file, int line) {
-  if (FindSymbol(symbol) == nullptr)
-    return Error(cudaErrorInvalidSymbol, "cudaMemcpyFromSymbol at " + Place(file, line));
-  GiveGarbage(to, bytes, -1, file, line);
-  return cudaSuccess;
-}
-
 cudaError_t SymbolAddress(void** pointer, const void* address, const char* file, int line) {
   const Symbol* symbol = FindSymbol(address);
   const size_t index = static_cast<size_t>(symbol - symbols);
@@ -302,6 +299,35 @@ cudaError_t SymbolAddress(void** pointer, const void* address, const char* file,
   const auto inside = static_cast<const char*>(address) - static_cast<const char*>(symbol->address);
   *pointer = reinterpret_cast<void*>(state.symbols + index * kSpacing + kMargin + static_cast<uint64_t>(inside));
   return cudaSuccess;
+}
+
+// Where `bytes` of the symbol are, `offset` behind the address that the host has of it.
+static cudaError_t FindInSymbol(const void* address, size_t offset, size_t bytes, char** place, const char* function,
+                                const char* file, int line) {
+  const Symbol* symbol = FindSymbol(address);
+  void* start = nullptr;
+  if (symbol == nullptr || SymbolAddress(&start, address, file, line) != cudaSuccess)
+    return Error(cudaErrorInvalidSymbol, std::string(function) + " at " + Place(file, line));
+  const auto inside =
+      static_cast<size_t>(static_cast<const char*>(address) - static_cast<const char*>(symbol->address));
+  if (bytes > symbol->bytes || inside + offset > symbol->bytes - bytes)
+    return Error(cudaErrorInvalidValue, std::string(function) + " at " + Place(file, line));
+  *place = static_cast<char*>(start) + offset;
+  return cudaSuccess;
+}
+
+cudaError_t CopyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset, cudaMemcpyKind kind,
+                         cudaStream_t stream, bool waits, const char* file, int line) {
+  char* to = nullptr;
+  const cudaError_t error = FindInSymbol(symbol, offset, bytes, &to, "cudaMemcpyToSymbol", file, line);
+  return error != cudaSuccess ? error : Copy(to, from, bytes, kind, stream, waits, file, line);
+}
+
+cudaError_t CopyFromSymbol(void* to, const void* symbol, size_t bytes, size_t offset, cudaMemcpyKind kind,
+                           cudaStream_t stream, bool waits, const char* file, int line) {
+  char* from = nullptr;
+  const cudaError_t error = FindInSymbol(symbol, offset, bytes, &from, "cudaMemcpyFromSymbol", file, line);
+  return error != cudaSuccess ? error : Copy(to, from, bytes, kind, stream, waits, file, line);
 }
 
 cudaError_t SymbolSize(size_t* bytes, const void* address, const char* file, int line) {

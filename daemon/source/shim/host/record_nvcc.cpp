@@ -180,8 +180,13 @@ WW_C(cudaError_t, cudaMemcpyToSymbolAsync, const void* symbol, const void* from,
      cudaMemcpyKind kind, cudaStream_t stream) {
   return ww::CopyToSymbol(symbol, from, bytes, offset, kind, stream, false, "", 0);
 }
-WW_C(cudaError_t, cudaMemcpyFromSymbol, void* to, const void* symbol, size_t bytes, size_t offset, cudaMemcpyKind) {
-  return ww::CopyFromSymbol(to, symbol, bytes, offset, "", 0);
+WW_C(cudaError_t, cudaMemcpyFromSymbol, void* to, const void* symbol, size_t bytes, size_t offset,
+     cudaMemcpyKind kind) {
+  return ww::CopyFromSymbol(to, symbol, bytes, offset, kind, nullptr, true, "", 0);
+}
+WW_C(cudaError_t, cudaMemcpyFromSymbolAsync, void* to, const void* symbol, size_t bytes, size_t offset,
+     cudaMemcpyKind kind, cudaStream_t stream) {
+  return ww::CopyFromSymbol(to, symbol, bytes, offset, kind, stream, false, "", 0);
 }
 WW_C(cudaError_t, cudaGetSymbolAddress, void** pointer, const void* symbol) {
   return ww::SymbolAddress(pointer, symbol, "", 0);

@@ -77,6 +77,7 @@ template <typename T> cudaError_t cudaFuncSetCacheConfig(T*, cudaFuncCache);
 template <typename T> cudaError_t cudaMemcpyToSymbol(const T&, const void*, size_t, size_t = 0, cudaMemcpyKind = cudaMemcpyHostToDevice);
 template <typename T> cudaError_t cudaMemcpyToSymbolAsync(const T&, const void*, size_t, size_t, cudaMemcpyKind, cudaStream_t = 0);
 template <typename T> cudaError_t cudaMemcpyFromSymbol(void*, const T&, size_t, size_t = 0, cudaMemcpyKind = cudaMemcpyDeviceToHost);
+template <typename T> cudaError_t cudaMemcpyFromSymbolAsync(void*, const T&, size_t, size_t, cudaMemcpyKind, cudaStream_t = 0);
 template <typename T> cudaError_t cudaGetSymbolAddress(void**, const T&);
 template <typename T> cudaError_t cudaLaunchKernel(T*, dim3, dim3, void**, size_t, cudaStream_t);
 template <typename T> cudaError_t cudaLaunchCooperativeKernel(T*, dim3, dim3, void**, size_t = 0, cudaStream_t = 0);
