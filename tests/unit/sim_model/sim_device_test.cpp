@@ -390,6 +390,21 @@ TEST_F(SimDeviceTest, ConstantMemoryThatCallsLeaveIsTheirState) {
   EXPECT_EQ(used(true, 16), (std::vector<core::ByteRange>{{0, 16}}));
 }
 
+// A content that is made where it is touched is made for copies.
+TEST_F(SimDeviceTest, CopiesReadMoreThanThereIsRoomFor) {
+  for (const bool variable : {false, true}) {
+    TestRun run;
+    const uint32_t out = run.Buffer("out", Zeros(16), true), in = run.Buffer("in", ToBytes(Ramp(8)));
+    run.plan.buffers[in].bytes = run.contents[in].repeated_bytes = 96ull << 30;
+    run.plan.setup.push_back(core::SymbolUploadOp{"ns::factor", 0, ToBytes(std::vector<float>{1}), 0});
+    const core::DevicePointer from = {in, (64ll << 30) + 8};
+    if (variable) run.plan.ops.push_back(core::SymbolCopyOp{"table", 0, from, 16, 0, true});
+    else run.plan.ops.push_back(core::CopyOp{{out, 0}, from, 16, 0});
+    if (variable) run.Launch("use_symbols", {1, 1, 1}, {4, 1, 1}, {TestRun::Pointer(out)});
+    EXPECT_EQ(FromBytes<float>(run.MustRun(*device_, Module()).buffers[0]), (std::vector<float>{3, 4, 5, 6}));
+  }
+}
+
 // Also where all of the destination had values.
 TEST_F(SimDeviceTest, CopiesReadWhatEarlierCallsLeft) {
   for (const bool variable : {false, true}) {
