@@ -8,6 +8,7 @@
 #include "rewrite/named_constant.h"
 #include "rewrite/site.h"
 #include "schedule/expression_code.h"
+#include "schedule/filled_variables.h"
 #include "schedule/schedule.h"
 #include "source/analysis.h"
 #include "source/features.h"
@@ -37,6 +38,8 @@ bool IsOfOldLaunches(std::string_view callee) {
                                                     "cudaEventDestroy",
                                                     "cudaMemcpyToSymbol",
                                                     "cudaMemcpyToSymbolAsync",
+                                                    "cudaMemcpyFromSymbolAsync",
+                                                    "cudaGetSymbolAddress",
                                                     "cudaLaunchKernel"};
   return kCalls.contains(callee);
 }
@@ -84,6 +87,17 @@ Statement LookAt(const Node& node, const std::set<std::string>& functions_of_fil
   return seen;
 }
 
+// Of these variables, those that the statement itself copies to.
+std::set<std::string> FilledIn(const Node& node, const std::set<std::string>& variables) {
+  std::set<std::string> filled;
+  source::ForEach(node, [&](const Node& n) {
+    if (!n.Is(NodeKind::kCall) || !FillsVariables(n.name) || n.size() == 0) return;
+    const std::string name = rewrite::UnqualifiedName(source::StripCasts(n[0]).name);
+    if (variables.contains(name)) filled.insert(name);
+  });
+  return filled;
+}
+
 // Of the file's functions the statement calls only these.
 bool CallsOnly(const Node& node, const std::set<std::string>& functions_of_file, const std::set<std::string>& only) {
   bool others = false;
@@ -100,24 +114,6 @@ std::string TextOf(const source::SyntaxFunction& function, const Node& node) {
       node.Is(NodeKind::kIf) || node.Is(NodeKind::kFor) || node.Is(NodeKind::kWhile) || node.Is(NodeKind::kBlock);
   if (!text.ends_with(';') && !(block && text.ends_with('}'))) text += ';';
   return text;
-}
-
-// Functions of the main file that the entry can reach, by name: their bodies show what the original computes with.
-std::set<std::string> Reached(const source::Ast& ast, CXCursor entry, std::vector<CXCursor>* cursors) {
-  std::map<std::string, CXCursor> by_name;
-  for (const CXCursor& cursor : source::ast::Functions(ast)) by_name[source::ast::Spelling(cursor)] = cursor;
-  std::set<std::string> names;
-  std::vector<CXCursor> open = {entry};
-  while (!open.empty()) {
-    const CXCursor cursor = open.back();
-    open.pop_back();
-    cursors->push_back(cursor);
-    for (const source::Token& token : source::ast::Tokens(ast, source::ast::Offsets(cursor)))
-      if (const auto found = by_name.find(std::string(token.text));
-          found != by_name.end() && source::ast::IsInMainFile(found->second) && names.insert(found->first).second)
-        open.push_back(found->second);
-  }
-  return names;
 }
 
 // Functions of headers that launch kernels, by themselves or by other such functions.
@@ -304,7 +300,8 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
       launchers.insert(source::ast::Spelling(f));
   for (const std::string& name : LaunchersOfHeaders(ast)) functions.insert(name), launchers.insert(name);
 
-  Locals locals;  // that go with the old launches
+  std::set<std::string> for_others = FilledForOthers(ast, *cursor);  // and not yet found among what is kept
+  Locals locals;                                                     // that go with the old launches
   bool launched = false;
   for (const auto& child : function->body->children) {
     const Node& statement = *child;
@@ -315,6 +312,14 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
     // "cudaError_t error = cudaGetLastError();" after the launches, and what is done with it.
     const bool asks = launched && seen.declares && seen.asks_for_errors && !of_old && !seen.calls_file;
     if (!asks) locals.symbols.merge(VariablesOf(statement));
+    const bool plain = !seen.launches && !seen.calls_file && !seen.declares && !seen.assigns && !of_old;
+    const std::set<std::string> filled = plain ? FilledIn(statement, for_others) : std::set<std::string>();
+    for (const std::string& variable : filled) for_others.erase(variable);
+    if (!filled.empty()) {
+      entry.kept.push_back({statement.begin, statement.end});
+      (launched ? entry.after : entry.before).push_back(TextOf(*function, statement));
+      continue;
+    }
     if ((seen.launches || seen.calls_file) && !(falls_back && seen.calls_file)) {
       launched = true;
       source::ForEach(statement, [&](const Node& n) {
@@ -336,6 +341,8 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
     entry.kept.push_back({statement.begin, statement.end});
     (launched ? entry.after : entry.before).push_back(TextOf(*function, statement));
   }
+  if (!for_others.empty())
+    return Refuse(fmt::format("other functions count on what the launcher leaves in {}", *for_others.begin()), line);
   const CXTypeKind result = clang_getCanonicalType(clang_getCursorResultType(*cursor)).kind;
   if (result != CXType_Void && entry.result.empty()) return Refuse("the launcher does not end with a return", line);
   return entry;

@@ -172,6 +172,44 @@ TEST(Launcher, KernelsThatOthersUseStay) {
             std::string::npos);
 }
 
+// A copy to constant memory that only the old kernels read goes with them; where the old launches stay for other sizes,
+// it stays in front of them alone. What other functions find there stays.
+TEST(Launcher, CopiesToVariablesGoWithTheirReaders) {
+  Stranger stranger = Find("04-extension/elu_forward");
+  const std::string copy =
+      "  cudaMemcpyToSymbolAsync(ns::table, input, 4 * sizeof(float), 0, cudaMemcpyDeviceToDevice, 0);\n";
+  const std::string check = "  if (numel == 0) return;\n";
+  const std::string stub =
+      "namespace ns { __constant__ float table[4]; }\n" +
+      Replaced(Replaced(StubFor(stranger), "first_kernel() {}", "first_kernel() { ns::table[0]; }"),
+               "  first_kernel<<<", check + copy + "  first_kernel<<<");
+  const std::string filler =
+      "\n__global__ void third_kernel(float* x) { x[0] = ns::table[0]; }\nvoid third(float* x) {\n"
+      "  cudaMemcpyToSymbol(ns::table, x, 16, 0, cudaMemcpyDeviceToDevice);\n  third_kernel<<<1, 1>>>(x);\n}\n";
+  for (const std::string& text : {stub, stub + filler}) {
+    const std::string rewritten = Apply("schedule_map", stranger, text);
+    EXPECT_EQ(rewritten.find(copy), std::string::npos) << rewritten;
+    EXPECT_NE(rewritten.find(check), std::string::npos) << rewritten;
+  }
+  const std::string readers[] = {"\nvoid another() { first_kernel<<<1, 1>>>(); }\n",
+                                 "\n__global__ void third_kernel(float* x) { x[0] = ns::table[0]; }\n",
+                                 "\nvoid another(float* x) { cudaMemcpyFromSymbol(x, ns::table, 16); }\n"};
+  for (const std::string& reader : readers) {
+    const std::string rewritten = Apply("schedule_map", stranger, stub + reader);
+    EXPECT_NE(rewritten.find(check + copy), std::string::npos) << rewritten;
+    EXPECT_EQ(rewritten.find("old_kernel<<<1, 1>>>("), std::string::npos) << rewritten;
+    const std::string hidden =
+        Replaced(Replaced(stub, copy, "  fill(input);\n"), "void " + stranger.spec.entry + "(",
+                 "static void fill(const float* input) {\n" + copy + "}\n\nvoid " + stranger.spec.entry + "(");
+    EXPECT_EQ(Apply("schedule_map", stranger, hidden + reader),
+              "REFUSED: other functions count on what the launcher leaves in table");
+  }
+  stranger.form.assumptions = {"numel = 6"};
+  const std::string branched = Apply("schedule_map", stranger, stub);
+  EXPECT_NE(branched.find("    return;\n  }\n" + copy + "  first_kernel<<<1, 1>>>();"), std::string::npos) << branched;
+  EXPECT_EQ(branched.find(copy), branched.rfind(copy)) << branched;
+}
+
 // What a function of a header launches is an old launch, through whatever other function it does.
 TEST(Launcher, DropsLaunchesOfHeaders) {
   const auto folder = std::move(*base::TemporaryDirectory::Create("headers"));
