@@ -35,6 +35,19 @@ std::vector<size_t> FilledWorkspaces(const core::LaunchPlan& plan) {
   return filled;
 }
 
+// Constant memory to which a call copies behind a launch, so that launches of the next call may read it. What a call
+// copies in front of its launches they all find as it is.
+std::vector<std::string> ConstantsLeft(const core::LaunchPlan& plan, const LoadedModule& module) {
+  std::vector<std::string> left;
+  bool launched = false;
+  for (const core::PlanOp& op : plan.ops) {
+    launched |= std::holds_alternative<core::KernelLaunch>(op);
+    const auto* copy = std::get_if<core::SymbolCopyOp>(&op);
+    if (launched && copy != nullptr && copy->to_symbol && module.IsConstant(copy->symbol)) left.push_back(copy->symbol);
+  }
+  return left;
+}
+
 std::optional<CounterTier> TierOf(core::CounterDepth depth) {
   switch (depth) {
     case core::CounterDepth::kTimes: return std::nullopt;
@@ -97,6 +110,7 @@ Step Execution::RunPlan() {
   WW_STEP(replay_->Setup(tools_.stream()));
   WW_STEP(context_.Wait(tools_.stream(), deadline_));
   const std::vector<size_t> filled = FilledWorkspaces(*request_.plan);
+  AddChanged(ConstantsLeft(*request_.plan, *module_));
   const bool has_state = module_->has_variables() || !filled.empty();
   std::vector<std::byte> before, after;
   if (has_state) {
@@ -117,10 +131,14 @@ Step Execution::RunPlan() {
                     after.begin() + static_cast<std::ptrdiff_t>(at)))
       changed.push_back(request_.plan->buffers[filled[i]].name);
   }
-  for (std::string& name : changed)
+  AddChanged(std::move(changed));
+  return std::nullopt;
+}
+
+void Execution::AddChanged(std::vector<std::string> names) {
+  for (std::string& name : names)
     if (std::find(run_.changed_globals.begin(), run_.changed_globals.end(), name) == run_.changed_globals.end())
       run_.changed_globals.push_back(std::move(name));
-  return std::nullopt;
 }
 
 Step Execution::RunOnce(uint32_t index) {

@@ -32,6 +32,7 @@ class Execution {
   Status Fill();                 // every buffer as in the request; workspaces poisoned
   Step RunOnce(uint32_t index);  // from the same state, under the request's perturbation
   Step RunPlan();
+  void AddChanged(std::vector<std::string> names);
   // State that outlives a launch: the module's variables, and workspaces that the set-up filled.
   Result<std::vector<std::byte>> KeptState();
   Status UploadContents();

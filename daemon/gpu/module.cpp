@@ -146,6 +146,11 @@ const ModuleVariable* LoadedModule::Symbol(const std::string& source_form) const
   return nullptr;
 }
 
+bool LoadedModule::IsConstant(const std::string& source_form) const {
+  return std::any_of(constants_.begin(), constants_.end(),
+                     [&](const ModuleVariable& variable) { return core::NamesVariable(variable.symbol, source_form); });
+}
+
 Status LoadedModule::Restore(CUstream stream) {
   uint64_t at = 0;
   for (const auto* list : {&variables_, &constants_})

@@ -39,6 +39,7 @@ class LoadedModule {
   // The variable of a symbol in source form ("scale", "ns::table"); null: the compiler removed it.
   const ModuleVariable* Symbol(const std::string& source_form) const;
 
+  bool IsConstant(const std::string& source_form) const;          // and not removed
   bool has_variables() const { return !variables_.empty(); }      // that kernels can write
   Status Restore(CUstream stream);                                // every variable as loaded, and constant memory
   Result<std::vector<std::byte>> Content(CUstream stream) const;  // of what kernels can write, one after the other
