@@ -310,7 +310,7 @@ class FormMaker {
 
   Fitted<core::Stage> FitClass(CellClass& cell_class, size_t number, uint32_t line) {
     core::Stage stage;
-    stage.name = NameBeside(request_.buffers, "t" + std::to_string(number));
+    stage.name = "t" + std::to_string(number);
     stage.line = static_cast<int>(line);
     cell_class.name = stage.name;
     Emitter emitter(request_.scalars, stage.nodes);
@@ -490,12 +490,6 @@ class FormMaker {
 };
 
 }  // namespace
-
-std::string NameBeside(const std::vector<ShapedBuffer>& buffers, std::string name) {
-  while (std::any_of(buffers.begin(), buffers.end(), [&](const ShapedBuffer& buffer) { return buffer.name == name; }))
-    name += '_';
-  return name;
-}
 
 Fitted<ConcreteForm> MakeConcreteForm(const ConcreteRequest& request) { return FormMaker(request).Run(); }
 

@@ -21,9 +21,6 @@ struct ShapedBuffer {
   bool intermediate = false;     // of one launch for those that follow: a stage of its own, where it is read
 };
 
-// A name like this one that no buffer has.
-std::string NameBeside(const std::vector<ShapedBuffer>& buffers, std::string name);
-
 struct ConcreteRequest {
   FormGraph& forms;
   // Every buffer argument, then intermediate ones; FormNode::buffer indexes them.

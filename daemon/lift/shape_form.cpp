@@ -43,8 +43,7 @@ std::optional<std::set<std::string>> PathsSeen(const std::vector<const DataBranc
 void AddIntermediates(const Trace& trace, const CanonicalRoots& canonical, size_t root, ConcreteRequest& request) {
   const size_t arguments = request.buffers.size();
   for (const TracedIntermediate& cut : trace.intermediates) {
-    ShapedBuffer buffer{.name = NameBeside(request.buffers, "u" + std::to_string(request.buffers.size() - arguments)),
-                        .intermediate = true};
+    ShapedBuffer buffer{.name = "u" + std::to_string(request.buffers.size() - arguments), .intermediate = true};
     buffer.dtype = cut.dtype;
     buffer.shape = {static_cast<int64_t>(cut.elements.size())};
     for (size_t b = arguments; b-- > 0;) {
