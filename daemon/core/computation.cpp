@@ -156,6 +156,17 @@ const TensorArgument* Computation::FindTensor(std::string_view name) const {
   return found == tensors.end() ? nullptr : &*found;
 }
 
+std::string Computation::FreeName(const std::string& wish) const {
+  const auto is_taken = [&](const std::string& name) {
+    return FindStage(name) != nullptr || FindTensor(name) != nullptr ||
+           std::find(sizes.begin(), sizes.end(), name) != sizes.end() ||
+           std::find(scalars.begin(), scalars.end(), name) != scalars.end();
+  };
+  std::string name = wish;
+  for (int i = 2; is_taken(name); ++i) name = wish + "_" + std::to_string(i);
+  return name;
+}
+
 bool IsOfOnePath(std::string_view assumption) { return assumption.starts_with("path "); }
 
 std::optional<std::string> BrokenAssumption(const Computation& computation,

@@ -202,8 +202,8 @@ using Node = std::variant<Constant, ScalarRead, SizeValue, IndexValue, TensorRea
                           Select, Convert>;
 
 struct Stage {
-  std::string name;  // an output: its argument's name; else "t0", "t1", ... Stages of one name define
-                     // disjoint parts of one tensor
+  std::string name;  // an output: its argument's name; else "t0", "t1", ..., which no argument has. Stages of one name
+                     // define disjoint parts of one tensor
   bool output = false;
   DType dtype = DType::kF32;  // of an output, as stored
   std::vector<Size> extents;  // of the index variables
@@ -233,6 +233,7 @@ struct Computation {
 
   const Stage* FindStage(std::string_view name) const;            // the first part
   const TensorArgument* FindTensor(std::string_view name) const;  // an argument
+  std::string FreeName(const std::string& wish) const;  // of no stage and no argument: `wish`, or that with a number
 };
 
 // Whether all that is read is there: nodes in order, variables bound, names, ranks and types; and within the limits:

@@ -310,7 +310,7 @@ class FormMaker {
 
   Fitted<core::Stage> FitClass(CellClass& cell_class, size_t number, uint32_t line) {
     core::Stage stage;
-    stage.name = "t" + std::to_string(number);
+    stage.name = request_.sums + std::to_string(number);
     stage.line = static_cast<int>(line);
     cell_class.name = stage.name;
     Emitter emitter(request_.scalars, stage.nodes);

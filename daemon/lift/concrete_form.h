@@ -26,6 +26,7 @@ struct ConcreteRequest {
   // Every buffer argument, then intermediate ones; FormNode::buffer indexes them.
   std::vector<ShapedBuffer> buffers;
   std::map<uint16_t, std::string> scalars;                        // by position in the signature
+  std::string sums = "t";                                         // how names of sums begin; a number follows
   bool sampled = false;                                           // some elements stand for all of their buffer
   double cpu_deadline = std::numeric_limits<double>::infinity();  // by CpuSeconds
 };

@@ -39,11 +39,23 @@ std::optional<std::set<std::string>> PathsSeen(const std::vector<const DataBranc
   return seen;
 }
 
+// A beginning of names, longer where an argument has such a name: "t", or "tt" beside an argument "t0".
+std::string FreeBeginning(const core::KernelSpec& spec, char letter) {
+  std::string begin(1, letter);
+  const auto is_taken = [&](const core::Argument& argument) {
+    return argument.name.starts_with(begin) &&
+           argument.name.find_first_not_of("0123456789", begin.size()) == std::string::npos;
+  };
+  while (std::any_of(spec.args.begin(), spec.args.end(), is_taken)) begin += letter;
+  return begin;
+}
+
 // With the shape of an argument of as many elements, its own first.
-void AddIntermediates(const Trace& trace, const CanonicalRoots& canonical, size_t root, ConcreteRequest& request) {
+void AddIntermediates(const Trace& trace, const CanonicalRoots& canonical, size_t root, const std::string& begin,
+                      ConcreteRequest& request) {
   const size_t arguments = request.buffers.size();
   for (const TracedIntermediate& cut : trace.intermediates) {
-    ShapedBuffer buffer{.name = "u" + std::to_string(request.buffers.size() - arguments), .intermediate = true};
+    ShapedBuffer buffer{.name = begin + std::to_string(request.buffers.size() - arguments), .intermediate = true};
     buffer.dtype = cut.dtype;
     buffer.shape = {static_cast<int64_t>(cut.elements.size())};
     for (size_t b = arguments; b-- > 0;) {
@@ -175,6 +187,7 @@ Result<ShapeOutcome> ShapeForms::MakeForm(FormAtShape at, const Trace& trace, co
   ConcreteRequest request{.forms = forms, .buffers = {}, .scalars = {}};
   request.cpu_deadline = CpuSeconds() + kFormCpuSeconds;
   request.sampled = view_.blocks != nullptr;
+  request.sums = FreeBeginning(spec_, 't');
   for (const auto& [position, name] : scalar_names_)
     if (at.reals.contains(name)) request.scalars[position] = name;
   size_t root = 0;
@@ -200,7 +213,7 @@ Result<ShapeOutcome> ShapeForms::MakeForm(FormAtShape at, const Trace& trace, co
     }
     request.buffers.push_back(std::move(buffer));
   }
-  AddIntermediates(trace, canonical, root, request);
+  AddIntermediates(trace, canonical, root, FreeBeginning(spec_, 'u'), request);
   auto made = MakeConcreteForm(request);
   if (!made) return ShapeOutcome(NotLifted{"no statement", made.error(), true});
   at.form = std::move(*made);

@@ -130,7 +130,8 @@ void ReadBoth(Stage& stage, const Pair& pair, const Stage& a, const std::string&
 
 void Add(core::Computation& computation, size_t a, size_t b, const Order& order, const std::vector<Pair>& pairs) {
   const Stage first = computation.stages[a], second = computation.stages[b];
-  Stage both{.name = first.name + "_" + second.name, .extents = first.extents, .line = first.line};
+  Stage both{
+      .name = computation.FreeName(first.name + "_" + second.name), .extents = first.extents, .line = first.line};
   TensorRead of_first{first.name, true, {}}, of_second{second.name, true, std::vector<Coordinate>(order.size())};
   for (VariableId v = 0; v < order.size(); ++v) {
     of_first.at.emplace_back(core::AffineOf(v));

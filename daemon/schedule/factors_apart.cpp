@@ -81,8 +81,7 @@ std::optional<FactorApart> Apart(const core::Computation& computation, size_t re
     return other != id && HasOthers(computation.stages[reader], other, *at);
   });
   if (!of_others) return std::nullopt;
-  factor.name = sums.stage->name + "_factor";
-  if (computation.FindStage(factor.name) != nullptr) return std::nullopt;
+  factor.name = computation.FreeName(sums.stage->name + "_factor");
   factor.output = false, factor.at.clear(), factor.domain.clear();
   factor.extents = sums.stage->extents;
   factor.line = sums.stage->line;

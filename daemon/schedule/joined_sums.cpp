@@ -199,8 +199,7 @@ class SumJoiner {
     if (!joined || !left.valid() || !(left == right)) return "";
     for (const Made& made : made_)
       if (made.many == wide && made.few == narrow && made.at == *places) return made.name;
-    joined->name = wide + "_and_" + narrow;
-    while (computation_.FindStage(joined->name) != nullptr) joined->name += "_2";
+    joined->name = computation_.FreeName(wide + "_and_" + narrow);
     made_.push_back({wide, narrow, *places, joined->name});
     replaced_.insert(wide);
     computation_.stages.insert(computation_.stages.begin() + static_cast<std::ptrdiff_t>(at_), std::move(*joined));

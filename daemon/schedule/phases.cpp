@@ -242,7 +242,7 @@ std::optional<Computation> WithTermsApart(const Computation& computation, size_t
   });
   if (!of_reductions) return std::nullopt;
   Stage terms = stage;
-  terms.name = stage.name + "_terms", terms.output = false, terms.at.clear();
+  terms.name = computation.FreeName(stage.name + "_terms"), terms.output = false, terms.at.clear();
   terms.nodes.resize(reduce->body + 1);
   core::TensorRead read{terms.name, true, {}};
   core::Reduce sum = *reduce;

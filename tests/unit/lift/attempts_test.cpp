@@ -22,15 +22,16 @@ struct Sizes {
 
 // `y = kernel(x)` over x[n][m], one block for each row; with another kernel behind it, which reads as x what the first
 // one wrote to a workspace.
-core::LiftOutcome LiftRows(const std::string& body, const std::vector<Sizes>& sizes, const std::string& second = "") {
+core::LiftOutcome LiftRows(const std::string& body, const std::vector<Sizes>& sizes, const std::string& second = "",
+                           const std::string& input = "x", const std::string& output = "y") {
   const std::string head = "(const float* x, float* y, int n, int m) { int r = blockIdx.x, t = threadIdx.x; ";
   const TraceKit compiled = TraceKit::FromCuda(
       "__global__ void k" + head + body + " }\n__global__ void k2" + head + second + " }", {"k", "k2"});
   const auto kit_at = [&](int n, int m) {
     TraceKit kit = compiled;
     const auto count = static_cast<size_t>(n) * static_cast<size_t>(m);
-    const uint32_t x = kit.Argument("x", DType::kF32, count, [](size_t i) { return std::sin(3.0 * double(i)); }),
-                   y = kit.Argument("y", DType::kF32, count);
+    const uint32_t x = kit.Argument(input, DType::kF32, count, [](size_t i) { return std::sin(3.0 * double(i)); }),
+                   y = kit.Argument(output, DType::kF32, count);
     const auto rows = static_cast<uint32_t>(n);
     const uint32_t first = second.empty() ? y : kit.Workspace(4 * count);
     kit.Launch("k", {rows}, {8}, Pointer{x}, Pointer{first}, n, m);
@@ -41,7 +42,7 @@ core::LiftOutcome LiftRows(const std::string& body, const std::vector<Sizes>& si
   core::BufferArgument in, out;
   in.shape = out.shape = {core::Expression::Parse("n").value(), core::Expression::Parse("m").value()};
   out.role = core::Role::kOut;
-  request.spec.args = {{"x", in}, {"y", out}, {"n", core::ScalarArgument{}}, {"m", core::ScalarArgument{}}};
+  request.spec.args = {{input, in}, {output, out}, {"n", core::ScalarArgument{}}, {"m", core::ScalarArgument{}}};
   for (const Sizes& s : sizes) {
     core::LiftShape shape{.even = s.even, .apart = s.apart};
     shape.scalars = {{"n", int64_t{s.n}}, {"m", int64_t{s.m}}};
@@ -189,6 +190,19 @@ TEST(LiftAttempts, ASumOfWhatALaunchLeftIsNotAddedUpAnew) {
       << core::ComputationText(computation);
   EXPECT_NE(core::ComputationText(computation).find("sum_{r0<m} u0[i0,r0]"), std::string::npos)
       << core::ComputationText(computation);
+}
+
+// What is said of intermediate results has names of its own.
+TEST(LiftAttempts, ArgumentsMayBeNamedLikeStages) {
+  const char* const normalized =
+      "float s = 0; for (int c = 0; c < m; ++c) s += x[r * m + c]; for (int c = t; c < m; c += 8) y[r * m + c] = x[r * "
+      "m + c] / s;";
+  const std::vector<Sizes> sizes = {{4, 6}, {3, 7}, {5, 10}, {6, 8}};
+  const auto usual = LiftRows(normalized, sizes), other = LiftRows(normalized, sizes, "", "t1", "t0");
+  ASSERT_TRUE(std::holds_alternative<core::Lifted>(usual)) << std::get<core::NotLifted>(usual).message;
+  ASSERT_TRUE(std::holds_alternative<core::Lifted>(other)) << std::get<core::NotLifted>(other).message;
+  EXPECT_EQ(std::get<core::Lifted>(usual).computation.stages[0].name, "t0");
+  EXPECT_EQ(std::get<core::Lifted>(other).computation.stages[0].name, "tt0");
 }
 
 TEST(LiftAttempts, NothingIsSaidOfALoopThatSomeDataEnter) {

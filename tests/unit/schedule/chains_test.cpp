@@ -424,6 +424,14 @@ TEST(Sums, OverTheSameTermsAreOne) {
   EXPECT_TRUE(schedule::ReadsTensor(*joined, "bias", false));
 }
 
+TEST(Sums, HaveNamesOfTheirOwn) {
+  core::Computation form = BiasedNorm();
+  form.scalars.emplace_back("t1_and_t2");
+  form = schedule::WithJoinedSums(schedule::WithNestedSums(std::move(form)));
+  EXPECT_EQ(form.FindStage("t1_and_t2"), nullptr);
+  EXPECT_NE(form.FindStage("t1_and_t2_2"), nullptr);
+}
+
 TEST(Terms, OfWhichFewCountAreThese) {
   const core::Computation form = schedule::WithShortTerms(SpacedTaps());
   ASSERT_TRUE(core::Validate(form));
