@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -148,6 +150,7 @@ class Lifting {
     silent_.clear();
     notes_.clear();
     failure_ = NothingTried();
+    too_large_ = std::numeric_limits<double>::infinity();
     next_ = 0;
     return Attempt();
   }
@@ -286,8 +289,10 @@ class Lifting {
 
   // Other data, or another way of looking at it, make it no smaller.
   bool IsTooLarge(const NotLifted& blocked) const {
-    return at_shape_.launches() == 1 && DifferentSizes() == 1 &&
-           (blocked.blocker == "node limit" || blocked.blocker == "instruction limit");
+    return at_shape_.launches() == 1 && DifferentSizes() == 1 && IsLimit(blocked);
+  }
+  static bool IsLimit(const NotLifted& blocked) {
+    return blocked.blocker == "node limit" || blocked.blocker == "instruction limit";
   }
 
   // From some blocks, right at others: of a launch whose size is fixed and too large.
@@ -456,6 +461,7 @@ class Lifting {
   bool InTime() const { return CpuSeconds() < cpu_end_; }
   // A shape that is small beside the first takes no time: on a busy machine a form would otherwise be of one shape.
   bool IsAffordable(const LiftShape& shape) const {
+    if (WorkAt(shape) >= too_large_) return false;
     constexpr size_t kSmall = 8;
     const auto bytes = [](const LiftShape& of) {
       size_t sum = 0;
@@ -463,6 +469,16 @@ class Lifting {
       return sum;
     };
     return InTime() || kSmall * bytes(shape) <= bytes(*shapes_[0]);
+  }
+  // How much is computed there beside other shapes, as a logarithm: of a product, a convolution or a map, the elements
+  // of all buffers are together a power of the steps.
+  static double WorkAt(const LiftShape& shape) {
+    double work = 0;
+    for (const auto& buffer : shape.buffers) work += std::log(1 + static_cast<double>(buffer.bytes.size()));
+    return work;
+  }
+  void LearnFrom(const LiftShape& shape, const NotLifted& blocked) {
+    if (IsLimit(blocked)) too_large_ = std::min(too_large_, WorkAt(shape));
   }
   size_t forms() const {
     return static_cast<size_t>(std::count_if(seen_.begin(), seen_.end(), [](const Seen& s) { return s.has_form; }));
@@ -476,6 +492,7 @@ class Lifting {
       seen.has_form = true;
     } else {
       auto& blocked = std::get<NotLifted>(outcome);
+      LearnFrom(shape, blocked);
       notes_.push_back(fmt::format("at {}: {}", Describe(seen.at), blocked.message));
       if (blocked.blocker == kNothingWritten) silent_.push_back(&shape);
       if (failure_.blocker == kNoShape || (blocked.executed && !failure_.executed)) failure_ = std::move(blocked);
@@ -513,16 +530,25 @@ class Lifting {
       std::vector<FormAtShape> all;
       for (const Seen& seen : seen_)
         if (seen.has_form) all.push_back(seen.at);
-      if (const auto unified = Unify(all, view_.dimensions); !unified) why = unified.error();
+      if (const auto unified = Unify(all, view_.dimensions, Varying()); !unified) why = unified.error();
     }
     failure_ = NotLifted{wrong_ ? "wrong at a further shape" : "shapes disagree", why, true};
     return std::optional<Lifted>();
   }
 
+  // Scalars that are not the same wherever the entry ran.
+  std::set<std::string> Varying() const {
+    std::set<std::string> names;
+    for (const Seen& seen : seen_)
+      for (const auto& [name, value] : seen.at.sizes)
+        if (value != seen_[0].at.sizes.at(name)) names.insert(name);
+    return names;
+  }
+
   // None: it is wrong at some shape, or there is none; `why` says so.
   Result<std::optional<Lifted>> UnifiedOver(const std::vector<FormAtShape>& forms, std::string& why) {
     wrong_ = false;
-    auto unified = Unify(forms, view_.dimensions);
+    auto unified = Unify(forms, view_.dimensions, Varying());
     if (!unified) {
       why = unified.error();
       return std::optional<Lifted>();
@@ -564,7 +590,10 @@ class Lifting {
       if (!IsAffordable(shape)) continue;
       WW_ASSIGN(auto traced, at_shape_.TraceAt(shape));
       const Trace* trace = std::get_if<Trace>(&traced);
-      if (trace == nullptr) continue;
+      if (trace == nullptr) {
+        LearnFrom(shape, std::get<NotLifted>(traced));
+        continue;
+      }
       if (WritesNothing(trace->buffers)) {
         silent_.push_back(&shape);
         continue;
@@ -596,6 +625,7 @@ class Lifting {
   std::vector<Dimensions> ungrouped_;                             // of the buffers
   bool wrong_ = false;                                            // the last attempt to unify failed at a shape
   NotLifted failure_ = NothingTried();
+  double too_large_ = std::numeric_limits<double>::infinity();  // the least work that was beyond a limit
   double cpu_end_ = 0;
   std::vector<std::string> notes_;
 };

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "core/computation_walk.h"
+#include "lift/indexed_extents.h"
 #include "lift/literal_solver.h"
 
 namespace warpwright::lift {
@@ -42,16 +43,20 @@ bool AllNear(const std::vector<double>& values) {
 
 class Unifier {
  public:
-  Unifier(const std::vector<FormAtShape>& forms, const std::vector<std::vector<Size>>& arguments)
+  Unifier(const std::vector<FormAtShape>& forms, const std::vector<std::vector<Size>>& arguments,
+          const std::set<std::string>& varying)
       : forms_(forms),
         arguments_(arguments),
-        sizes_(ShapesOf(forms), Hints(arguments)),
+        shapes_(ShapesOf(forms)),
+        sizes_(shapes_, Hints(arguments)),
+        extents_(shapes_, sizes_, varying),
         literals_(sizes_, RealsOf(forms)) {}
 
   Fitted<Computation> Run() {
     Twins<Computation> all;
     for (const FormAtShape& form : forms_) all.push_back(&form.form.computation);
-    Computation result = *all[0];
+    Computation& result = result_;
+    result = *all[0];
     for (size_t k = 0; k < result.tensors.size() && k < arguments_.size(); ++k) result.tensors[k].shape = arguments_[k];
     result.stages.clear();
     if (!Agree(Project(all, [](const Computation& c) { return c.stages.size(); })))
@@ -104,6 +109,25 @@ class Unifier {
       failure_ = fmt::format("a size that is {} at the shapes tried follows from no scalar", fmt::join(values, ", "));
     return Size::Constant(values[0]);
   }
+  // Of dimensions in this form: the shapes of arguments, and of the stages before.
+  const std::vector<Size>* ShapeOfTensor(const std::string& name, bool of_stage) const {
+    if (of_stage) {
+      const Stage* stage = result_.FindStage(name);
+      return stage == nullptr ? nullptr : &stage->extents;
+    }
+    const core::TensorArgument* tensor = result_.FindTensor(name);
+    return tensor == nullptr ? nullptr : &tensor->shape;
+  }
+  // How far an index of the stage runs.
+  Size UnifiedExtent(core::VariableId variable, const std::vector<Size>& extents) {
+    return UnifiedExtent(ExtentsIndexedBy(*concrete_, variable, shape_of_), extents);
+  }
+  Size UnifiedExtent(const IndexedExtents& of, const std::vector<Size>& extents) {
+    std::vector<int64_t> values;
+    for (const Size& extent : extents) values.push_back(extent.Evaluate({}).value_or(0));
+    if (auto solved = extents_.Solve(values, of)) return *solved;
+    return Unified(extents);
+  }
   template <typename T>
   Size SizeAt(const Twins<T>& twins, Size T::* member) {
     return Unified(Project(twins, [&](const T& t) { return t.*member; }));
@@ -143,7 +167,9 @@ class Unifier {
       guard.value = Unified(Project(twins, [](const Guard& g) { return &g.value; }));
       for (auto side : {&Guard::low, &Guard::high}) {
         if (!Agree(Project(twins, [&](const Guard& g) { return (g.*side).has_value(); }))) Differ("guards");
-        else if (twins[0]->*side) guard.*side = Unified(Project(twins, [&](const Guard& g) { return *(g.*side); }));
+        else if (twins[0]->*side)
+          guard.*side = UnifiedExtent({ExtentsAt(*concrete_, twins[0]->value, shape_of_), {}},
+                                      Project(twins, [&](const Guard& g) { return *(g.*side); }));
       }
       result.push_back(std::move(guard));
     }
@@ -167,6 +193,7 @@ class Unifier {
   Stage Unified(const Twins<Stage>& stages) {
     Stage stage;
     const Stage& first = *stages[0];
+    concrete_ = &first;
     stage.name = first.name;
     stage.output = first.output;
     stage.dtype = first.dtype;
@@ -179,7 +206,8 @@ class Unifier {
       return stage;
     }
     for (size_t k = 0; k < first.extents.size(); ++k)
-      stage.extents.push_back(Unified(Project(stages, [&](const Stage& s) { return s.extents[k]; })));
+      stage.extents.push_back(UnifiedExtent(static_cast<core::VariableId>(k),
+                                            Project(stages, [&](const Stage& s) { return s.extents[k]; })));
     for (size_t k = 0; k < first.at.size(); ++k) {
       stage.at.push_back(Unified(Project(stages, [&](const Stage& s) { return &s.at[k]; })));
       std::erase_if(stage.at.back().terms, [&](const Affine::Term& term) {
@@ -262,7 +290,8 @@ class Unifier {
     if (!Same(twins, shape, "reductions")) return Add(std::move(reduce));
     for (size_t k = 0; k < first.variables.size(); ++k)
       reduce.variables.push_back(
-          {first.variables[k].id, Unified(Project(twins, [&](const auto& n) { return n.variables[k].extent; }))});
+          {first.variables[k].id,
+           UnifiedExtent(first.variables[k].id, Project(twins, [&](const auto& n) { return n.variables[k].extent; }))});
     reduce.guards = UnifiedGuards(Project(twins, [](const auto& n) { return &n.guards; }));
     if (failure_.empty()) DropUnneeded(reduce.guards);
     if (first.index) reduce.index = Unified(Project(twins, [](const auto& n) { return &*n.index; }));
@@ -397,8 +426,15 @@ class Unifier {
 
   const std::vector<FormAtShape>& forms_;
   const std::vector<std::vector<Size>>& arguments_;
+  const std::vector<core::Sizes> shapes_;
   core::SizeSolver sizes_;
+  IndexedExtentSolver extents_;
   LiteralSolver literals_;
+  Computation result_;
+  const Stage* concrete_ = nullptr;  // the stage, at the first shape
+  const lift::ShapeOfTensor shape_of_ = [this](const std::string& name, bool of_stage) {
+    return ShapeOfTensor(name, of_stage);
+  };
   std::vector<Node>* nodes_ = nullptr;
   size_t stage_ = 0;
   std::string failure_;
@@ -406,9 +442,9 @@ class Unifier {
 
 }  // namespace
 
-Fitted<Computation> Unify(const std::vector<FormAtShape>& forms,
-                          const std::vector<std::vector<core::Size>>& arguments) {
-  return Unifier(forms, arguments).Run();
+Fitted<Computation> Unify(const std::vector<FormAtShape>& forms, const std::vector<std::vector<core::Size>>& arguments,
+                          const std::set<std::string>& varying) {
+  return Unifier(forms, arguments, varying).Run();
 }
 
 }  // namespace warpwright::lift

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,10 @@ struct FormAtShape {
   ConcreteForm form;
 };
 
-// `arguments`: shapes of the tensors as the manifest states them, in the order of Computation::tensors.
+// `arguments`: shapes of the tensors as the manifest states them, in the order of Computation::tensors. `varying`:
+// scalars that are not the same wherever the entry ran, though they may be at all of these shapes.
 Fitted<core::Computation> Unify(const std::vector<FormAtShape>& forms,
-                                const std::vector<std::vector<core::Size>>& arguments);
+                                const std::vector<std::vector<core::Size>>& arguments,
+                                const std::set<std::string>& varying);
 
 }  // namespace warpwright::lift

@@ -23,7 +23,8 @@ struct Sizes {
 // `y = kernel(x)` over x[n][m], one block for each row; with another kernel behind it, which reads as x what the first
 // one wrote to a workspace.
 core::LiftOutcome LiftRows(const std::string& body, const std::vector<Sizes>& sizes, const std::string& second = "",
-                           const std::string& input = "x", const std::string& output = "y") {
+                           const std::string& input = "x", const std::string& output = "y",
+                           uint32_t node_limit = 3'000'000) {
   const std::string head = "(const float* x, float* y, int n, int m) { int r = blockIdx.x, t = threadIdx.x; ";
   const TraceKit compiled = TraceKit::FromCuda(
       "__global__ void k" + head + body + " }\n__global__ void k2" + head + second + " }", {"k", "k2"});
@@ -39,6 +40,7 @@ core::LiftOutcome LiftRows(const std::string& body, const std::vector<Sizes>& si
     return kit;
   };
   core::LiftRequest request;
+  request.node_limit = node_limit;
   core::BufferArgument in, out;
   in.shape = out.shape = {core::Expression::Parse("n").value(), core::Expression::Parse("m").value()};
   out.role = core::Role::kOut;
@@ -203,6 +205,14 @@ TEST(LiftAttempts, ArgumentsMayBeNamedLikeStages) {
   ASSERT_TRUE(std::holds_alternative<core::Lifted>(other)) << std::get<core::NotLifted>(other).message;
   EXPECT_EQ(std::get<core::Lifted>(usual).computation.stages[0].name, "t0");
   EXPECT_EQ(std::get<core::Lifted>(other).computation.stages[0].name, "tt0");
+}
+
+TEST(LiftAttempts, WhatIsLargerThanWhatWasTooLargeIsNotTried) {
+  const auto outcome = LiftRows("for (int c = t; c < m; c += 8) y[r * m + c] = x[r * m + c] * 2;",
+                                {{4, 6}, {40, 60}, {50, 70}, {45, 60}, {3, 7}, {5, 10}, {6, 8}}, "", "x", "y", 2000);
+  ASSERT_TRUE(std::holds_alternative<core::Lifted>(outcome)) << std::get<core::NotLifted>(outcome).message;
+  EXPECT_TRUE(std::get<core::Lifted>(outcome).verified);
+  EXPECT_EQ(std::get<core::Lifted>(outcome).notes, Texts{"at n=40, m=60: more than 2000 expressions"});
 }
 
 TEST(LiftAttempts, NothingIsSaidOfALoopThatSomeDataEnter) {

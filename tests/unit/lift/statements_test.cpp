@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <set>
 
 #include "core/computation_evaluate.h"
 #include "lift/concrete_form.h"
@@ -115,7 +116,7 @@ TEST_P(Statements, HoldAtFurtherShapes) {
     at.push_back({.sizes = {{"n", n}, {"m", m}}, .reals = {}, .form = std::move(*form)});
     EXPECT_EQ(StructureOf(at[0].form.computation), StructureOf(at.back().form.computation));
   }
-  auto unified = Unify(at, GridDimensions());
+  auto unified = Unify(at, GridDimensions(), {"m", "n"});
   ASSERT_TRUE(unified) << unified.error();
   unified->sizes = {"m", "n"};
   for (core::TensorArgument& tensor : unified->tensors) tensor.read = !tensor.written;
@@ -246,8 +247,43 @@ TEST(Unify, DifferentStructuresAreSaid) {
     at.push_back({.sizes = {{"n", n}, {"m", 5}}, .reals = {}, .form = std::move(*form)});
   }
   EXPECT_NE(StructureOf(at[0].form.computation), StructureOf(at[1].form.computation));
-  EXPECT_FALSE(Unify(at, GridDimensions()));
+  EXPECT_FALSE(Unify(at, GridDimensions(), {}));
 }
+
+struct ExtentRow {
+  const char* name;
+  std::vector<std::pair<int64_t, int64_t>> shapes;  // n, m
+  std::set<std::string> varying;
+  GridElement element;
+  std::vector<std::string> extents;
+};
+class Extents : public testing::TestWithParam<ExtentRow> {};
+
+// Of several expressions with the same values, that of the dimension which is indexed.
+TEST_P(Extents, AreOfWhatIsIndexed) {
+  std::vector<FormAtShape> at;
+  for (const auto& [n, m] : GetParam().shapes) {
+    FormGraph forms(1'000'000);
+    auto form = FormOf(forms, {n, m, &forms}, GetParam().element);
+    ASSERT_TRUE(form) << form.error();
+    at.push_back({.sizes = {{"n", n}, {"m", m}}, .reals = {}, .form = std::move(*form)});
+  }
+  const auto unified = Unify(at, GridDimensions(), GetParam().varying);
+  ASSERT_TRUE(unified) << unified.error();
+  std::vector<std::string> extents;
+  for (const core::Size& extent : unified->stages.back().extents) extents.push_back(extent.text());
+  EXPECT_EQ(extents, GetParam().extents);
+}
+GridElement PairsOf(int64_t size) {
+  return [size](const Grid& s, int64_t i, int64_t k) { return k < s.m / size * size ? s.X(i, k) : FormId{0}; };
+}
+INSTANTIATE_TEST_SUITE_P(
+    All, Extents,
+    testing::Values(
+        ExtentRow{"OneNumberAtTheseShapesAlone", {{4, 5}, {4, 7}, {4, 9}}, {"m", "n"}, PairsOf(1), {"n", "m"}},
+        ExtentRow{"OneNumberEverywhere", {{4, 5}, {4, 7}, {4, 9}}, {"m"}, PairsOf(1), {"4", "m"}},
+        ExtentRow{"WholePairsAndTwiceTheRows", {{3, 9}, {2, 7}, {2, 6}}, {"m", "n"}, PairsOf(2), {"n", "m / 2 * 2"}}),
+    [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace warpwright::lift
