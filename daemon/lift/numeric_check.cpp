@@ -14,6 +14,8 @@ namespace {
 // let pass beside the bound of the computation.
 constexpr double kCheckedLiteralError = 1e-6;
 constexpr double kBoundFactor = 2;
+// Where no element has a bound: what most of them keep, relative to themselves or to a typical one.
+constexpr double kCoarse = 1.0 / 32, kMost = 0.75;
 
 struct Contents {
   std::vector<double> real;
@@ -40,7 +42,7 @@ class Comparison {
       if (traced_.written[e] && !AgreesAt(e)) return Difference(e);
     }
     if (IsBlind()) return fmt::format("what rounding may do to {} by the form is as large as its values", result_.name);
-    return {};
+    return CoarseDifference();
   }
 
  private:
@@ -57,6 +59,25 @@ class Comparison {
     }
     return std::isfinite(least_error) && largest > 0 && kBoundFactor * least_error > largest;
   }
+  // Without any bound every number has agreed so far: those of another form, too.
+  std::string CoarseDifference() const {
+    if (!IsReal() || result_.errors.empty()) return {};
+    std::vector<size_t> finite, apart;
+    double squares = 0;
+    for (size_t e = 0; e < result_.written.size(); ++e) {
+      if (!traced_.written[e]) continue;
+      if (std::isfinite(Error(e))) return {};
+      if (!std::isfinite(Value(e)) || !std::isfinite(result_.real[e])) continue;
+      finite.push_back(e);
+      squares += Value(e) * Value(e);
+    }
+    const double typical = std::sqrt(squares / std::max<double>(1, static_cast<double>(finite.size())));
+    for (const size_t e : finite)
+      if (std::fabs(Value(e) - result_.real[e]) > kCoarse * std::max(std::fabs(Value(e)), typical)) apart.push_back(e);
+    const double most = (1 - kMost) * static_cast<double>(finite.size());
+    return static_cast<double>(apart.size()) > most ? Difference(apart[0]) : std::string();
+  }
+  double Value(size_t e) const { return core::LoadAsDouble(result_.dtype, Bytes(e), 0); }
   const std::byte* Bytes(size_t e) const { return reinterpret_cast<const std::byte*>(&traced_.bits[e]); }
   double Error(size_t e) const { return result_.errors.empty() ? 0 : result_.errors[e]; }
   bool AgreesAt(size_t e) const {

@@ -67,6 +67,7 @@ class Unifier {
       stage_ = s;
       Stage stage = Unified(stages);
       if (!failure_.empty()) return tl::unexpected(failure_);
+      AddCounts(stage);
       result.stages.push_back(std::move(stage));
     }
     return result;
@@ -322,6 +323,20 @@ class Unifier {
     return Add(core::Convert{first.to, moved[first.arg]});
   }
 
+  // How many terms the stage's reductions have: what a mean divides by.
+  void AddCounts(const Stage& stage) {
+    for (const Node& node : stage.nodes) {
+      const auto* reduce = std::get_if<core::Reduce>(&node);
+      if (reduce == nullptr || reduce->variables.size() < 2) continue;
+      std::vector<std::string> factors;
+      for (const auto& variable : reduce->variables) factors.push_back(fmt::format("({})", variable.extent.text()));
+      const auto size = Size::Parse(fmt::format("{}", fmt::join(factors, " * ")));
+      core::SizeSolver::Atom count{size.value_or(Size()), {}, false};
+      for (const core::Sizes& sizes : shapes_) count.values.push_back(count.size.Evaluate(sizes).value_or(0));
+      if (size && !Agree(count.values)) counts_.push_back(std::move(count));
+    }
+  }
+
   // values = constant * g(atom) for one constant; nullopt if not.
   static std::optional<double> CommonFactor(const std::vector<double>& values, const std::vector<double>& g) {
     std::optional<double> factor;
@@ -368,6 +383,14 @@ class Unifier {
       return node;
     };
     const auto is_plain = [](const Shape& shape) { return shape.calls.empty() && !shape.squares; };
+    for (const core::SizeSolver::Atom& count : counts_) {
+      for (const Shape& shape : kShapes) {
+        std::vector<double> g;
+        for (const int64_t n : count.values) g.push_back(shape.of(static_cast<double>(n)));
+        if (const auto factor = CommonFactor(values, g))
+          return Scaled(*factor, apply(shape, Add(core::SizeValue{count.size})));
+      }
+    }
     // The function's value at an integer that the scalars explain.
     for (const Shape& shape : kShapes) {
       std::vector<int64_t> integers;
@@ -431,6 +454,7 @@ class Unifier {
   IndexedExtentSolver extents_;
   LiteralSolver literals_;
   Computation result_;
+  std::vector<core::SizeSolver::Atom> counts_;
   const Stage* concrete_ = nullptr;  // the stage, at the first shape
   const lift::ShapeOfTensor shape_of_ = [this](const std::string& name, bool of_stage) {
     return ShapeOfTensor(name, of_stage);

@@ -215,6 +215,16 @@ TEST(LiftAttempts, WhatIsLargerThanWhatWasTooLargeIsNotTried) {
   EXPECT_EQ(std::get<core::Lifted>(outcome).notes, Texts{"at n=40, m=60: more than 2000 expressions"});
 }
 
+// The bound of a variance that may be zero is none, and any number would do.
+TEST(LiftAttempts, AFormIsWrongThoughNoElementHasABound) {
+  const auto outcome = LiftRows(
+      "float s = 0, q = 0; for (int c = 0; c < m; ++c) { float v = 1 + x[r * m + c] * 0.004f; s += v; q += v * v; } "
+      "float d = rsqrtf(fmaxf(q / m - s / m * (s / m), 0) + 1e-6f) * (m > 280 ? 2 : 1); "
+      "for (int c = t; c < m; c += 8) y[r * m + c] = x[r * m + c] * d;",
+      {{3, 200}, {2, 260}, {4, 230}, {5, 300}, {3, 310}});
+  ASSERT_TRUE(std::holds_alternative<core::NotLifted>(outcome));
+}
+
 TEST(LiftAttempts, NothingIsSaidOfALoopThatSomeDataEnter) {
   const auto outcome = LiftRows(
       "for (int c = t; c < m; c += 8) { float v = x[r * m + c]; while (v > 0.9f) v = v / 3; y[r * m + c] = v; }",

@@ -128,6 +128,14 @@ INSTANTIATE_TEST_SUITE_P(
     All, Statements,
     testing::Values(
         StatementRow{"Map", [](const Grid& s, int64_t i, int64_t k) { return s.Sum({s.X(i, k), s.Times(2, s.W(k))}); }},
+        StatementRow{"MeanOfTheInside",
+                     [](const Grid& s, int64_t i, int64_t k) {
+                       std::vector<FormId> terms;
+                       for (int64_t a = 0; a + 1 < s.n; ++a)
+                         for (int64_t b = 0; b + 2 < s.m; ++b) terms.push_back(s.X(a, b));
+                       const double terms_of_mean = static_cast<double>((s.n - 1) * (s.m - 2));
+                       return s.Product(s.X(i, k), s.Times(0.7 / terms_of_mean, s.Sum(terms)));
+                     }},
         StatementRow{"RowSum",
                      [](const Grid& s, int64_t i, int64_t) {
                        std::vector<FormId> terms;
