@@ -122,6 +122,11 @@ std::optional<Size> SizeSolver::SolveAsItIs(const std::vector<int64_t>& values) 
         if (const auto c =
                 CommonOffset(values, [&](size_t j) -> std::optional<int64_t> { return sign * k * a.values[j]; }))
           return Parsed(WithOffset(fmt::format("{}{} * {}", sign < 0 ? "0 - " : "", k, Operand(a.size.text())), *c));
+    // Without a rest at any shape: 2, 3, 4 of 32, 48, 64 are sixteenths, though also the whole thirteenths.
+    if (const int64_t k = values[0] == 0 ? 0 : a.values[0] / values[0]; k >= 2 && k <= kLargestDivisor)
+      if (const auto c = CommonOffset(a.values, [&](size_t j) -> std::optional<int64_t> { return values[j] * k; });
+          c && *c == 0)
+        return Parsed(fmt::format("{} / {}", Operand(a.size.text()), k));
     for (int64_t k = 2; k <= kLargestDivisor; ++k)
       if (const auto c = CommonOffset(values, [&](size_t j) -> std::optional<int64_t> { return a.values[j] / k; });
           c && (*c == 0 || *c == -1))

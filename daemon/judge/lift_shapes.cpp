@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <regex>
 #include <set>
 #include <tuple>
 
@@ -46,8 +47,39 @@ uint64_t ElementsOf(const core::KernelSpec& spec, const Scalars& scalars) {
   return elements;
 }
 
+// By size: the number by which a buffer's extent divides it, if that leaves no rest in any case: the edge of a patch.
+std::map<std::string, int64_t> WholeParts(const core::KernelSpec& spec) {
+  static const std::regex quotient(R"(([A-Za-z_]\w*) / (\d{1,3})(?!\w))");
+  std::map<std::string, int64_t> parts;
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    if (buffer == nullptr) continue;
+    for (const core::Expression& extent : buffer->shape) {
+      const std::string& text = extent.text();
+      for (std::sregex_iterator found(text.begin(), text.end(), quotient), end; found != end; ++found) {
+        const int64_t by = std::stoll((*found)[2]);
+        const std::vector<int64_t> values = ValuesInCases(spec, (*found)[1]);
+        const bool whole = by > 1 && values.size() == spec.cases.size() && !values.empty() &&
+                           std::all_of(values.begin(), values.end(), [&](int64_t v) { return v % by == 0; });
+        if (int64_t& part = parts[(*found)[1]]; whole && (part == 0 || by % part == 0)) part = by;
+      }
+    }
+  }
+  std::erase_if(parts, [](const auto& part) { return part.second == 0; });
+  return parts;
+}
+
+// Sizes that are whole patches in every case are some of them here, of two and more.
+void KeepWholeParts(const core::KernelSpec& spec, const SizeRelations& relations, Scalars& scalars) {
+  for (const auto& [name, part] : WholeParts(spec)) {
+    int64_t& value = std::get<int64_t>(scalars.at(name));
+    if (!relations.Has(name) && value % part != 0) value = part * (2 + value / 2 % 3);
+  }
+}
+
 // Sizes that are multiples of another one in every case, channels of their groups, are multiples here.
 void KeepMultiples(const core::KernelSpec& spec, const SizeRelations& relations, Scalars& scalars) {
+  KeepWholeParts(spec, relations, scalars);
   if (spec.cases.size() < 2) return;
   for (const core::Argument& multiple : spec.args) {
     const std::vector<int64_t> values = ValuesInCases(spec, multiple.name);
@@ -346,7 +378,7 @@ std::vector<Scalars> ChooseShapes(const core::KernelSpec& spec, size_t count) {
       add(bases.front());
       std::rotate(bases.begin(), bases.begin() + 1, bases.end());
     } else if (!relations.HasWindows()) {
-      bases = {shapes.front()};
+      bases = {HasSingleOfSeveral(spec, *small.front()) ? Grown(spec, *small.front(), relations, 1) : shapes.front()};
     }
     const std::vector<Scalars> others(shapes.begin() + 1, shapes.end());
     shapes.resize(1);
@@ -360,7 +392,7 @@ std::vector<Scalars> ChooseShapes(const core::KernelSpec& spec, size_t count) {
     if (ElementsOf(spec, cases[k]->scalars) <= kTraced)
       add(Grown(spec, *cases[k], relations, static_cast<int64_t>(k) + 1));
   // A form at one image of several is another form: from shapes that have more.
-  const bool degenerate = !small.empty() && HasSingleOfSeveral(spec, *cases.front());
+  const bool degenerate = !cases.empty() && HasSingleOfSeveral(spec, *cases.front());
   for (int64_t step = 1; const auto& substitutes : kSubstitutes) {
     if (cases.empty()) break;
     core::Case from = *cases.front();

@@ -35,6 +35,12 @@ INSTANTIATE_TEST_SUITE_P(All, SizeSolverFinds,
                                          Row{"N / 4 * 4"}, Row{"ceil_div(N, 4) * 4"}, Row{"(N - 2) * (C - 2)"},
                                          Row{"(N + 1) * (K - 1)"}));
 
+TEST(SizeSolver, PartsThatLeaveNoRestComeFirst) {
+  const auto found = SizeSolver({{{"N", 32}}, {{"N", 48}}, {{"N", 64}}}, {}).Solve({2, 3, 4});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->text(), "N / 16");
+}
+
 TEST(SizeSolver, ValuesThatNothingHas) { EXPECT_FALSE(SizeSolver(kShapes, {}).Solve({1'000'003, 17, 90'001})); }
 
 TEST(SizeSolver, ExtentsOfArgumentsAreTakenAsTheyStand) {

@@ -97,6 +97,50 @@ TEST(LiftShapes, MultiplesInEveryCaseAreMultiplesEverywhere) {
     EXPECT_EQ(std::get<int64_t>(shape.scalars.at("c")) % std::get<int64_t>(shape.scalars.at("groups")), 0);
 }
 
+// Where a batch of one is the smallest case, one stride more is told apart at a larger batch.
+TEST(LiftShapes, StridesAreToldApartWhereNoExtentIsOne) {
+  const std::string arguments =
+      "      x: {buffer: f32, shape: [n, h, w], role: in}\n"
+      "      y: {buffer: f32, shape: [n, (h - 3) / sh + 1, (w - 5) / sw + 1], role: out}\n"
+      "      n: {scalar: i32}\n"
+      "      h: {scalar: i32}\n"
+      "      w: {scalar: i32}\n"
+      "      sh: {scalar: i32}\n"
+      "      sw: {scalar: i32}\n";
+  const auto shapes = MakeLiftShapes(
+      Spec(arguments, "      - {n: 1, h: 9, w: 11, sh: 1, sw: 1}\n      - {n: 3, h: 14, w: 17, sh: 1, sw: 1}\n"), 9,
+      1 << 20);
+  size_t apart = 0;
+  for (const core::LiftShape& shape : shapes) {
+    if (shape.scalars.at("sh") == shape.scalars.at("sw")) continue;
+    ++apart;
+    EXPECT_GT(std::get<int64_t>(shape.scalars.at("n")), 1);
+  }
+  EXPECT_GE(apart, 1u);
+}
+
+// A launcher of patches has no block for a part of one.
+TEST(LiftShapes, WhatIsWholePatchesInEveryCaseIsSomeEverywhere) {
+  const std::string arguments =
+      "      x: {buffer: f32, shape: [b, h, w], role: in}\n"
+      "      y: {buffer: f32, shape: [b, (h / 16) * (w / 16) + 1], role: out}\n"
+      "      b: {scalar: i32}\n"
+      "      h: {scalar: i32}\n"
+      "      w: {scalar: i32}\n";
+  const auto shapes = MakeLiftShapes(
+      Spec(arguments, "      - {b: 2, h: 32, w: 48}\n      - {b: 1, h: 64, w: 32}\n      - {b: 16, h: 224, w: 224}\n"),
+      9, 1 << 20);
+  std::set<int64_t> heights, widths;
+  for (const core::LiftShape& shape : shapes) {
+    heights.insert(std::get<int64_t>(shape.scalars.at("h")));
+    widths.insert(std::get<int64_t>(shape.scalars.at("w")));
+  }
+  for (const auto* sizes : {&heights, &widths}) {
+    EXPECT_GE(sizes->size(), 3u);
+    for (const int64_t size : *sizes) EXPECT_TRUE(size % 16 == 0 && size >= 32) << size;
+  }
+}
+
 TEST(LiftShapes, PaddingsWhoseSumIsTheSameInAllCasesAreToldApart) {
   const std::string arguments =
       "      x: {buffer: f32, shape: [c, h], role: in}\n"
