@@ -243,10 +243,11 @@ class FormMaker {
     return rows;
   }
 
-  // Gives the emitter every read of the body, and returns all slots in their order.
-  void AddReads(const Position& body, Emitter& emitter, std::vector<Column>& slots) {
+  // Gives the emitter every read of the body, and all slots in their order. How many slots each read has.
+  std::vector<size_t> AddReads(const Position& body, Emitter& emitter, std::vector<Column>& slots) {
     std::vector<const Position*> reads;
     CollectReads(body, reads);
+    std::vector<size_t> of_reads;
     for (const Position* read : reads) {
       ReadTarget target;
       std::vector<Column> coordinates;
@@ -270,8 +271,22 @@ class FormMaker {
         slots.push_back(coordinates[d]);
         read_slots.push_back({std::move(coordinates[d]), target.shape[d]});
       }
+      of_reads.push_back(read_slots.size());
       emitter.AddRead(read, std::move(target), std::move(read_slots));
     }
+    return of_reads;
+  }
+  Fitted<Counters> CountersOf(CellPoints points, const Columns& coordinates,
+                              const std::vector<size_t>& of_reads) const {
+    if (!request_.later_reads_count) return ChooseCounters(points, coordinates);
+    Columns slots;
+    for (size_t end = std::accumulate(of_reads.begin(), of_reads.end(), size_t{0}), k = of_reads.size(); k-- > 0;) {
+      const auto begin = points.slots.begin() + static_cast<std::ptrdiff_t>(end - of_reads[k]);
+      slots.insert(slots.end(), begin, begin + static_cast<std::ptrdiff_t>(of_reads[k]));
+      end -= of_reads[k];
+    }
+    points.slots = std::move(slots);
+    return ChooseCounters(points, coordinates, CounterOrder::kAsTheyStand);
   }
 
   bool IsSum(const CellClass& cell_class) const { return cells_[cell_class.members[0]].op == core::ReduceOp::kSum; }
@@ -315,7 +330,7 @@ class FormMaker {
     cell_class.name = stage.name;
     Emitter emitter(request_.scalars, stage.nodes);
     std::vector<Column> slots;
-    AddReads(cell_class.body, emitter, slots);
+    const std::vector<size_t> of_reads = AddReads(cell_class.body, emitter, slots);
     CellPoints points{cell_class.members.size(), cell_class.cell, Pointers(slots)};
     auto coordinates = ChooseCoordinates(points);
     if (!coordinates && !cell_class.used_at.empty()) {
@@ -326,7 +341,7 @@ class FormMaker {
     }
     if (!coordinates) return tl::unexpected(coordinates.error());
     std::vector<Column> by_row = ByRow(coordinates->of_cell, cell_class);
-    auto counters = ChooseCounters(points, Pointers(by_row));
+    auto counters = CountersOf(points, Pointers(by_row), of_reads);
     if (!counters) return tl::unexpected(counters.error());
     for (const int64_t extent : coordinates->extents) stage.extents.push_back(core::Size::Constant(extent));
     const size_t fixed = by_row.size();

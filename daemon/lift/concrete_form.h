@@ -27,6 +27,7 @@ struct ConcreteRequest {
   std::vector<ShapedBuffer> buffers;
   std::map<uint16_t, std::string> scalars;                        // by position in the signature
   std::string sums = "t";                                         // how names of sums begin; a number follows
+  bool later_reads_count = false;                                 // of factors that tell the same of a term
   bool sampled = false;                                           // some elements stand for all of their buffer
   double cpu_deadline = std::numeric_limits<double>::infinity();  // by CpuSeconds
 };

@@ -158,7 +158,8 @@ class CoordinateChoice {
 
 class CounterChoice {
  public:
-  CounterChoice(const CellPoints& points, const Columns& coordinates) : points_(points), known_(coordinates) {
+  CounterChoice(const CellPoints& points, const Columns& coordinates, CounterOrder order)
+      : points_(points), known_(coordinates), order_(order) {
     counts_.assign(points.cells, 0);
     for (const uint32_t c : points.cell) ++counts_[c];
     full_ = *std::max_element(counts_.begin(), counts_.end());
@@ -185,6 +186,11 @@ class CounterChoice {
   // Slots that take the same values in a full cell as anywhere come first: those are the taps of windows. One that is a
   // digit of another comes last: the block of an element. Extents do not count, or the order would change with them.
   std::vector<std::pair<bool, size_t>> Order() const {
+    if (order_ == CounterOrder::kAsTheyStand) {
+      std::vector<std::pair<bool, size_t>> slots;
+      for (size_t k = 0; k < points_.slots.size(); ++k) slots.emplace_back(false, k);
+      return slots;
+    }
     std::vector<std::tuple<bool, bool, size_t>> order;
     const auto full = static_cast<uint32_t>(std::max_element(counts_.begin(), counts_.end()) - counts_.begin());
     std::vector<Column> inside(points_.slots.size());
@@ -248,6 +254,7 @@ class CounterChoice {
 
   const CellPoints& points_;
   Columns known_;
+  const CounterOrder order_;
   std::vector<size_t> counts_;
   size_t full_ = 0;
   std::vector<Column> counters_;
@@ -439,8 +446,8 @@ class DomainExplanation {
 
 Fitted<CellCoordinates> ChooseCoordinates(const CellPoints& points) { return CoordinateChoice(points).Run(); }
 
-Fitted<Counters> ChooseCounters(const CellPoints& points, const Columns& coordinates) {
-  return CounterChoice(points, coordinates).Run();
+Fitted<Counters> ChooseCounters(const CellPoints& points, const Columns& coordinates, CounterOrder order) {
+  return CounterChoice(points, coordinates, order).Run();
 }
 
 Fitted<std::vector<IntegerGuard>> ExplainDomain(const Columns& columns, size_t fixed,

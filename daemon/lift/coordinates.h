@@ -9,6 +9,7 @@
 //   Counters of a term: slots that coordinates and earlier counters do not determine.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,12 @@ struct Counters {
   std::vector<Column> of_row;
   std::vector<int64_t> extents;
 };
+// Which of two slots counts where one follows from the other: the taps of a window, which move with no cell, or the one
+// that stands first, so that no extent decides: of a transposed convolution whose input is no longer than its window.
+enum class CounterOrder : uint8_t { kTapsFirst, kAsTheyStand };
 // `coordinates`: by row.
-Fitted<Counters> ChooseCounters(const CellPoints& points, const Columns& coordinates);
+Fitted<Counters> ChooseCounters(const CellPoints& points, const Columns& coordinates,
+                                CounterOrder order = CounterOrder::kTapsFirst);
 
 // low <= value < high, and the division exact; over some columns.
 struct IntegerGuard {

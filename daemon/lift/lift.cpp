@@ -29,7 +29,7 @@ using core::LiftOutcome;
 using core::LiftShape;
 using core::NotLifted;
 
-constexpr std::string_view kNoShape = "no shape", kBranchOnData = "branch on data";
+constexpr std::string_view kNoShape = "no shape", kBranchOnData = "branch on data", kShapesDisagree = "shapes disagree";
 constexpr std::ptrdiff_t kFewestEven = 3;  // shapes
 constexpr double kShareOfWhole = 0.6;      // of the time, for all launches together
 constexpr double kShareOfAll = 0.75;       // for all ways of looking at it: a shape that was begun is finished
@@ -72,6 +72,7 @@ class Lifting {
       WW_TRY(TryInstead(outcome));
       if (!std::holds_alternative<Lifted>(outcome)) std::swap(view_.dimensions, other);
     }
+    WW_TRY(TryOrderOfReads(outcome));
     cpu_end_ = cpu_begin + request_.seconds_limit * kShareOfAll;
     WW_TRY(TryLaunchByLaunch(outcome));
     WW_TRY(TryGroupsOfCases(outcome));
@@ -241,6 +242,17 @@ class Lifting {
              std::any_of(computation.stages.begin(), computation.stages.end(),
                          [&](const core::Stage& stage) { return has_elements(stage, sizes); });
     });
+  }
+
+  // Where structures differ between shapes: a sum over an input and a window has as many terms as the shorter one is
+  // long, and runs over that.
+  Status TryOrderOfReads(LiftOutcome& outcome) {
+    const auto* blocked = std::get_if<NotLifted>(&outcome);
+    if (blocked == nullptr || blocked->blocker != kShapesDisagree) return {};
+    view_.later_reads_count = true;
+    WW_TRY(TryInstead(outcome));
+    if (!std::holds_alternative<Lifted>(outcome)) view_.later_reads_count = false;
+    return {};
   }
 
   // Expressions in another form: a linear recurrence is nested as deep as it has steps, but as a sum over them it may
@@ -532,7 +544,7 @@ class Lifting {
         if (seen.has_form) all.push_back(seen.at);
       if (const auto unified = Unify(all, view_.dimensions, Varying()); !unified) why = unified.error();
     }
-    failure_ = NotLifted{wrong_ ? "wrong at a further shape" : "shapes disagree", why, true};
+    failure_ = NotLifted{wrong_ ? "wrong at a further shape" : std::string(kShapesDisagree), why, true};
     return std::optional<Lifted>();
   }
 

@@ -187,6 +187,7 @@ Result<ShapeOutcome> ShapeForms::MakeForm(FormAtShape at, const Trace& trace, co
   ConcreteRequest request{.forms = forms, .buffers = {}, .scalars = {}};
   request.cpu_deadline = CpuSeconds() + kFormCpuSeconds;
   request.sampled = view_.blocks != nullptr;
+  request.later_reads_count = view_.later_reads_count;
   request.sums = FreeBeginning(spec_, 't');
   for (const auto& [position, name] : scalar_names_)
     if (at.reals.contains(name)) request.scalars[position] = name;

@@ -37,7 +37,8 @@ class ShapeForms {
     bool cut_launches = false;                              // every launch is lifted by itself
     bool expand = false;                                    // products of sums are sums of products
     bool keep_signs = false;
-    bool one_path = false;  // of branches on data that every thread takes alike, and that cannot be followed
+    bool later_reads_count = false;  // in sums over products, not the one of fewer positions
+    bool one_path = false;           // of branches on data that every thread takes alike, and that cannot be followed
   };
   // Both outlive this.
   ShapeForms(const core::LiftRequest& request, const Prepare& prepare);

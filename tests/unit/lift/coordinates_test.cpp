@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
 namespace warpwright::lift {
@@ -125,6 +126,24 @@ INSTANTIATE_TEST_SUITE_P(
                     DomainRow{"groups", [](int64_t a, int64_t b) { return b <= a % 3 + 1; }, true, 1},
                     DomainRow{"hole", [](int64_t a, int64_t b) { return a != 3 || b != 4; }, false, 0}),
     [](const auto& info) { return info.param.name; });
+
+// y[i] = sum over positions of w[i - position] x[position], of three taps: as many terms as the shorter of both has.
+TEST(Counters, AsTheyStandDoNotFollowTheExtents) {
+  for (const int64_t n : {2, 3, 5}) {
+    CellTerms terms;
+    Column output;
+    for (int64_t i = 0; i < n + 2; ++i) {
+      ++terms.cells;
+      for (int64_t tap = 0; tap < 3; ++tap)
+        if (i - tap >= 0 && i - tap < n) terms.Add({tap, i - tap}), output.push_back(i);
+    }
+    const auto shorter = ChooseCounters(terms.points(), {&output});
+    const auto taps = ChooseCounters(terms.points(), {&output}, CounterOrder::kAsTheyStand);
+    ASSERT_TRUE(shorter && taps);
+    EXPECT_EQ(shorter->extents, std::vector<int64_t>{std::min<int64_t>(n, 3)});
+    EXPECT_EQ(taps->extents, std::vector<int64_t>{3});
+  }
+}
 
 }  // namespace
 }  // namespace warpwright::lift
