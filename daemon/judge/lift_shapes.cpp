@@ -47,6 +47,8 @@ uint64_t ElementsOf(const core::KernelSpec& spec, const Scalars& scalars) {
   return elements;
 }
 
+constexpr int64_t kLeastPart = 8;  // less is a pool's window, which kernels cut off at the end of an odd row
+
 // By size: the number by which a buffer's extent divides it, if that leaves no rest in any case: the edge of a patch.
 std::map<std::string, int64_t> WholeParts(const core::KernelSpec& spec) {
   static const std::regex quotient(R"(([A-Za-z_]\w*) / (\d{1,3})(?!\w))");
@@ -59,7 +61,7 @@ std::map<std::string, int64_t> WholeParts(const core::KernelSpec& spec) {
       for (std::sregex_iterator found(text.begin(), text.end(), quotient), end; found != end; ++found) {
         const int64_t by = std::stoll((*found)[2]);
         const std::vector<int64_t> values = ValuesInCases(spec, (*found)[1]);
-        const bool whole = by > 1 && values.size() == spec.cases.size() && !values.empty() &&
+        const bool whole = by >= kLeastPart && values.size() == spec.cases.size() && !values.empty() &&
                            std::all_of(values.begin(), values.end(), [&](int64_t v) { return v % by == 0; });
         if (int64_t& part = parts[(*found)[1]]; whole && (part == 0 || by % part == 0)) part = by;
       }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -224,6 +225,19 @@ class Lifting {
       const bool varies =
           std::any_of(seen_.begin(), seen_.end(), [&](const Seen& seen) { return seen.at.sizes.at(name) != value; });
       if (divisor > 1 && varies) divisors[name] = divisor;
+    }
+    return divisors;
+  }
+  // By size: what divides it wherever the entry could be tried at all.
+  std::map<std::string, int64_t> DivisorsOfAllShapes() const {
+    constexpr int64_t kLeast = 8;  // less divides some sizes by chance
+    std::map<std::string, int64_t> divisors;
+    std::map<std::string, std::set<int64_t>> values;
+    for (const LiftShape& shape : request_.shapes)
+      for (const auto& [name, value] : Named(shape.scalars).sizes) values[name].insert(value);
+    for (const auto& [name, sizes] : values) {
+      const int64_t divisor = std::accumulate(sizes.begin(), sizes.end(), int64_t{0}, std::gcd<int64_t, int64_t>);
+      if (sizes.size() > 1 && divisor >= kLeast) divisors[name] = divisor;
     }
     return divisors;
   }
@@ -447,6 +461,11 @@ class Lifting {
     if (even_alone_ || IsOfWholeTiles(computation, divisors))
       for (const auto& [name, divisor] : divisors)
         computation.assumptions.push_back(fmt::format("{} % {} = 0", name, divisor));
+    for (const auto& [name, divisor] : DivisorsOfAllShapes())
+      if (const std::string text = fmt::format("{} % {} = 0", name, divisor);
+          std::find(computation.assumptions.begin(), computation.assumptions.end(), text) ==
+          computation.assumptions.end())
+        computation.assumptions.push_back(text);
     for (const auto& [name, groups] : groups_)
       computation.assumptions.push_back(fmt::format("{} % {} = 0", name, groups));
     for (std::string& assumption : WholeGroups(computation)) computation.assumptions.push_back(std::move(assumption));
