@@ -150,6 +150,7 @@ class Lifting {
   Result<LiftOutcome> AttemptAnew() {
     seen_.clear();
     silent_.clear();
+    right_at_.clear();
     notes_.clear();
     failure_ = NothingTried();
     too_large_ = std::numeric_limits<double>::infinity();
@@ -370,6 +371,7 @@ class Lifting {
       while (forms() < wanted && next_ < shapes_.size() && !IsTooLarge(failure_))
         if (const LiftShape& shape = *shapes_[next_++]; IsAffordable(shape)) WW_TRY(See(shape));
       if (forms() == 0) return give_up();
+      right_at_.clear();
       WW_ASSIGN(std::optional<Lifted> lifted, UnifyMost());
       if (!lifted) {
         if (forms() < wanted || forms() == kMostForms) return give_up();
@@ -451,9 +453,11 @@ class Lifting {
   // Scalars that took one value at all shapes may be anywhere in the statements as that number.
   void AddAssumptions(core::Computation& computation) const {
     for (const auto& [name, value] : NumbersAt(*seen_[0].shape)) {
-      const bool constant = std::all_of(seen_.begin(), seen_.end(), [&](const Seen& seen) {
-        return !seen.has_form || NumbersAt(*seen.shape).at(name) == value;
-      });
+      const bool constant =
+          std::all_of(seen_.begin(), seen_.end(),
+                      [&](const Seen& seen) { return !seen.has_form || NumbersAt(*seen.shape).at(name) == value; }) &&
+          std::all_of(right_at_.begin(), right_at_.end(),
+                      [&](const LiftShape* shape) { return NumbersAt(*shape).at(name) == value; });
       if (constant) computation.assumptions.push_back(fmt::format("{} = {}", name, value));
       else if (seen_[0].at.sizes.contains(name)) AddEqualSizes(name, computation);
     }
@@ -632,6 +636,7 @@ class Lifting {
       const Seen at{.shape = &shape, .at = Named(shape.scalars)};
       WW_ASSIGN(const std::string difference, DifferenceAt(lifted.computation, at, trace->buffers));
       lifted.verified = difference.empty();
+      if (lifted.verified) right_at_.push_back(&shape);
       if (lifted.verified) continue;
       notes_.push_back(difference);
       failure_ = NotLifted{"wrong at a further shape", difference, true};
@@ -649,8 +654,9 @@ class Lifting {
   ShapeForms::View& view_ = at_shape_.view();
   std::vector<const LiftShape*> shapes_;  // of the request's, in the order in which they are tried
   std::vector<Seen> seen_;
-  std::vector<const LiftShape*> silent_;  // at which the entry writes nothing
-  size_t next_ = 0;                       // of the shapes
+  std::vector<const LiftShape*> silent_;    // at which the entry writes nothing
+  std::vector<const LiftShape*> right_at_;  // beside those that the form was made from
+  size_t next_ = 0;                         // of the shapes
   bool even_alone_ = false;
   std::vector<std::pair<std::string, std::string>> groups_ = {};  // sizes that are looked at in so many groups
   std::vector<Dimensions> ungrouped_;                             // of the buffers
