@@ -170,6 +170,19 @@ bool HaveNumbers(const std::vector<core::Size>& shape) { return std::all_of(shap
 // where C is large; where it does not, the new kernel would not reach what the old one does.
 std::string Wide(const std::string& index) { return fmt::format("static_cast<long long>({})", index); }
 
+// Of a coefficient behind a wide variable, which it must not be narrower than: "H * W" and not "(H * W)", which is
+// multiplied first; of a sum each product is wide by itself.
+std::string WideFactor(const core::Size& coefficient) {
+  const std::string text = SizeText(coefficient);
+  if (text.find(" * ") == std::string::npos) return Parenthesized(text);
+  const bool product = text.find_first_of("()/%") == std::string::npos && text.find(" + ") == std::string::npos &&
+                       text.find('-') == std::string::npos;
+  if (product) return text;
+  std::vector<SignedText> terms = TermsOf(core::Polynomial::Of(coefficient));
+  for (SignedText& term : terms) term.text = WidenedProduct(term.text);
+  return Parenthesized(SumOf(terms));
+}
+
 }  // namespace
 
 std::string WidenedProduct(const std::string& text) {
@@ -244,7 +257,9 @@ std::string OffsetText(const FlatOffset& offset, const std::map<core::VariableId
     for (const auto& [variable, coefficient] : offset.coefficients)
       if (core::IsNumber(coefficient, 1) == plain)
         terms.push_back(
-            TermText(coefficient, IsNumber(coefficient) ? variables.at(variable) : Wide(variables.at(variable))));
+            IsNumber(coefficient)
+                ? TermText(coefficient, variables.at(variable))
+                : SignedText{fmt::format("{} * {}", Wide(variables.at(variable)), WideFactor(coefficient)), false});
   for (SignedText& term : TermsOf(core::Polynomial::Of(offset.constant))) terms.push_back(std::move(term));
   return SumOf(terms);
 }

@@ -27,20 +27,20 @@ __global__ void __launch_bounds__(128) entry_one_pass(const __half* __restrict__
   for (int i = threadIdx.x; i < kTile * kDepth / 8; i += blockDim.x) {
     const int d = i % (kDepth / 8) * 8, row = first_row + i / (kDepth / 8);
     copy_octet(&row_tile[swizzled<kDepth>(i / (kDepth / 8), d)],
-        q + static_cast<long long>(b0) * (D * T) + static_cast<long long>(row) * D + d, row < T ? D - d : 0,
+        q + static_cast<long long>(b0) * D * T + static_cast<long long>(row) * D + d, row < T ? D - d : 0,
         q_aligned);
   }
   auto load = [&](int first_column, int stage) {
     for (int i = threadIdx.x; i < kColumns * kDepth / 8; i += blockDim.x) {
       const int d = i % (kDepth / 8) * 8, column = first_column + i / (kDepth / 8);
       copy_octet(&column_tile[stage][swizzled<kDepth>(i / (kDepth / 8), d)],
-          k + static_cast<long long>(b0) * (D * T) + static_cast<long long>(column) * D + d, column < T ?
+          k + static_cast<long long>(b0) * D * T + static_cast<long long>(column) * D + d, column < T ?
           D - d : 0, k_aligned);
     }
     for (int i = threadIdx.x; i < kColumns * kCols / 8; i += blockDim.x) {
       const int col = i % (kCols / 8) * 8, column = first_column + i / (kCols / 8);
       copy_octet(&value_tile[stage][swizzled<kCols>(i / (kCols / 8), col)],
-          v + static_cast<long long>(b0) * (D * T) + static_cast<long long>(column) * D + col, column < T ?
+          v + static_cast<long long>(b0) * D * T + static_cast<long long>(column) * D + col, column < T ?
           D - col : 0, v_aligned);
     }
   };

@@ -45,8 +45,8 @@ __global__ void __launch_bounds__(128, 4) entry_tiles(const float* __restrict__ 
   auto load_weight = [&](int first_term) {
     const int term = first_term + weight_term;
     const int o = first_o + weight_o;
-    load_quad(&weight_next[0], weight + static_cast<long long>(o) * (C * R * R) + term, o < O ?
-        terms - term : 0, weight_aligned);
+    load_quad(&weight_next[0], weight + static_cast<long long>(o) * C * R * R + term, o < O ? terms - term :
+        0, weight_aligned);
   };
   auto load_input = [&](int first_term) {
     const int column = first_column + input_column;

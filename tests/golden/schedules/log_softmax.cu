@@ -33,8 +33,8 @@ __global__ void __launch_bounds__(512) log_softmax_forward_columns(float* __rest
   const int row = col / inner;
   float largest = -INFINITY;
   for (int r = threadIdx.y; r < dim; r += blockDim.y) {
-    largest = fmaxf(largest, in[static_cast<long long>(row) * (dim * inner) +
-        static_cast<long long>(r) * inner + x]);
+    largest = fmaxf(largest, in[static_cast<long long>(row) * dim * inner + static_cast<long long>(r) * inner +
+        x]);
   }
   largest = column_max(largest);
   float sum = 0.0f;
@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(512) log_softmax_forward_columns(float* __rest
   for (int begin = threadIdx.y; begin < dim; begin += 64 * blockDim.y) {
     float part = 0.0f;
     for (int r = begin; r < dim && r < begin + 64 * blockDim.y; r += blockDim.y) {
-      part += expf(in[static_cast<long long>(row) * (dim * inner) + static_cast<long long>(r) * inner + x] -
+      part += expf(in[static_cast<long long>(row) * dim * inner + static_cast<long long>(r) * inner + x] -
           largest);
     }
     sum += part;
@@ -50,8 +50,8 @@ __global__ void __launch_bounds__(512) log_softmax_forward_columns(float* __rest
   sum = column_sum(sum);
   const float logarithm = logf(sum);
   for (int r = threadIdx.y; r < dim; r += blockDim.y) {
-    if (inside) out[static_cast<long long>(row) * (dim * inner) + static_cast<long long>(r) * inner + x] =
-        in[static_cast<long long>(row) * (dim * inner) + static_cast<long long>(r) * inner + x] - logarithm -
+    if (inside) out[static_cast<long long>(row) * dim * inner + static_cast<long long>(r) * inner + x] =
+        in[static_cast<long long>(row) * dim * inner + static_cast<long long>(r) * inner + x] - logarithm -
         largest;
   }
 }

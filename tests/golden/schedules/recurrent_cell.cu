@@ -215,8 +215,8 @@ __global__ void entry_elements(const float* __restrict__ bias, const float* __re
   if (index >= B * H) return;
   const int col = index % H;
   const int b = index / H;
-  const auto gates_pack = load_packed<kWidth>(gates + static_cast<long long>(b) * (2 * H) + col + H);
-  const auto gates_new = load_packed<kWidth>(gates + static_cast<long long>(b) * (2 * H) + col);
+  const auto gates_pack = load_packed<kWidth>(gates + static_cast<long long>(b) * 2 * H + col + H);
+  const auto gates_new = load_packed<kWidth>(gates + static_cast<long long>(b) * 2 * H + col);
   const auto bias_pack = load_packed<kWidth>(bias + col);
   Packed<float, kWidth> y_pack;
 #pragma unroll

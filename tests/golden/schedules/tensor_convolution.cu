@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
     for (int i = 0; i < 2; ++i) {
       const int o = first_o + weight_o + i * 32;
       copy_octet(&weight_tile[stage][swizzled<kTileK>(weight_o + i * 32, weight_term)],
-          weight + static_cast<long long>(o) * (C * R * R) + term, o < O ? terms - term : 0, weight_aligned);
+          weight + static_cast<long long>(o) * C * R * R + term, o < O ? terms - term : 0, weight_aligned);
     }
   };
   auto load_input = [&](int first_term) {

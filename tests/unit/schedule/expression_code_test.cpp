@@ -36,6 +36,16 @@ TEST(WidenedProduct, CastsTheFirstFactorAsItStands) {
   for (const auto& [text, widened] : rows) EXPECT_EQ(schedule::WidenedProduct(text), widened);
 }
 
+// Where 32 bits would not hold the number of elements behind one index.
+TEST(OffsetText, IsAsWideAsItsStridesTogether) {
+  schedule::FlatOffset offset;
+  offset.coefficients = {{0, S("C * H")}, {1, S("(H + 2 * pad) * C")}, {2, S("1")}, {3, S("H - 1")}};
+  EXPECT_EQ(schedule::OffsetText(offset, {{0, "n"}, {1, "m"}, {2, "x"}, {3, "y"}}),
+            "static_cast<long long>(n) * C * H + static_cast<long long>(m) * "
+            "(static_cast<long long>(C) * H + static_cast<long long>(2) * C * pad) + "
+            "static_cast<long long>(y) * (H - 1) + x");
+}
+
 TEST(PositionText, NamesVariables) {
   const std::map<core::VariableId, std::string> names = {{0, "row"}, {1, "k + 1"}};
   const std::pair<core::Affine, const char*> rows[] = {
