@@ -61,8 +61,6 @@ bool AreWholeGroups(const std::vector<core::Sizes>& shapes, const std::string& n
   return whole >= kEnough && several > 0;
 }
 
-using Groups = std::vector<std::pair<std::string, std::string>>;
-
 Groups GroupsOfManifest(const core::KernelSpec& spec, const std::vector<core::Sizes>& shapes) {
   Groups groups;
   const auto add = [&](const std::string& name, const std::string& of) {

@@ -23,6 +23,8 @@ enum class FactorOrder : uint8_t { kAsWritten, kNumbersLast };
 
 Dimensions DimensionsOf(const core::BufferArgument& buffer, FactorOrder order = FactorOrder::kAsWritten);
 
+using Groups = std::vector<std::pair<std::string, std::string>>;  // "C" and "G": C in G whole groups
+
 // Where it says that a dimension is in groups.
 enum class GroupsFrom : uint8_t {
   kManifest,  // a buffer is [K, C / G, ...]
@@ -31,8 +33,8 @@ enum class GroupsFrom : uint8_t {
 // With every dimension K and C in groups, where there are several whole ones at some of the shapes at which the entry
 // is looked at. nullopt: there are none.
 struct DimensionsInGroups {
-  std::vector<Dimensions> buffers;                          // the buffer arguments
-  std::vector<std::pair<std::string, std::string>> groups;  // "C" and "G": right where one is a multiple of the other
+  std::vector<Dimensions> buffers;  // the buffer arguments
+  Groups groups;                    // right where one is a multiple of the other
 };
 std::optional<DimensionsInGroups> InGroups(const core::KernelSpec& spec, const std::vector<core::Sizes>& shapes,
                                            GroupsFrom from = GroupsFrom::kManifest);

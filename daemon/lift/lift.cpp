@@ -6,11 +6,11 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "lift/assumptions.h"
 #include "lift/cpu_time.h"
 #include "lift/dimensions.h"
 #include "lift/form_choice.h"
@@ -20,7 +20,6 @@
 #include "lift/parts_apart.h"
 #include "lift/shape_form.h"
 #include "lift/shape_trace.h"
-#include "lift/whole_groups.h"
 
 namespace warpwright::lift {
 namespace {
@@ -213,52 +212,6 @@ class Lifting {
     UseShapes([](const LiftShape& shape) { return !shape.apart; });
     return {};
   }
-  // By size: the power of two that divides it wherever there is a form, if it is not the same everywhere.
-  std::map<std::string, int64_t> Divisors() const {
-    std::map<std::string, int64_t> divisors;
-    for (const auto& [name, value] : seen_[0].at.sizes) {
-      const auto divides = [&](int64_t by) {
-        return std::all_of(seen_.begin(), seen_.end(),
-                           [&](const Seen& seen) { return !seen.has_form || seen.at.sizes.at(name) % by == 0; });
-      };
-      int64_t divisor = 1;
-      while (divisor < core::kMostDivisible && divides(2 * divisor)) divisor *= 2;
-      const bool varies =
-          std::any_of(seen_.begin(), seen_.end(), [&](const Seen& seen) { return seen.at.sizes.at(name) != value; });
-      if (divisor > 1 && varies) divisors[name] = divisor;
-    }
-    return divisors;
-  }
-  // By size: what divides it wherever the entry could be tried at all.
-  std::map<std::string, int64_t> DivisorsOfAllShapes() const {
-    constexpr int64_t kLeast = 8;  // less divides some sizes by chance
-    std::map<std::string, int64_t> divisors;
-    std::map<std::string, std::set<int64_t>> values;
-    for (const LiftShape& shape : request_.shapes)
-      for (const auto& [name, value] : Named(shape.scalars).sizes) values[name].insert(value);
-    for (const auto& [name, sizes] : values) {
-      const int64_t divisor = std::accumulate(sizes.begin(), sizes.end(), int64_t{0}, std::gcd<int64_t, int64_t>);
-      if (sizes.size() > 1 && divisor >= kLeast) divisors[name] = divisor;
-    }
-    return divisors;
-  }
-  // Whether the entry leaves all alone at some shape at which the form has elements, and sizes do not divide as they do
-  // wherever it is right: a grid of whole tiles, for the sizes that are their multiples.
-  bool IsOfWholeTiles(const core::Computation& computation, const std::map<std::string, int64_t>& divisors) const {
-    const auto has_elements = [](const core::Stage& stage, const core::Sizes& sizes) {
-      return stage.output && std::all_of(stage.extents.begin(), stage.extents.end(), [&](const core::Size& extent) {
-               return extent.Evaluate(sizes).value_or(0) > 0;
-             });
-    };
-    return std::any_of(silent_.begin(), silent_.end(), [&](const LiftShape* shape) {
-      const core::Sizes sizes = Named(shape->scalars).sizes;
-      return std::any_of(divisors.begin(), divisors.end(),
-                         [&](const auto& each) { return sizes.at(each.first) % each.second != 0; }) &&
-             std::any_of(computation.stages.begin(), computation.stages.end(),
-                         [&](const core::Stage& stage) { return has_elements(stage, sizes); });
-    });
-  }
-
   // Where structures differ between shapes: a sum over an input and a window has as many terms as the shorter one is
   // long, and runs over that.
   Status TryOrderOfReads(LiftOutcome& outcome) {
@@ -424,14 +377,7 @@ class Lifting {
     return std::all_of(shapes_.begin(), shapes_.begin() + static_cast<std::ptrdiff_t>(next_),
                        [&](const LiftShape* tried) { return NumbersAt(*tried).at(name) == value; });
   }
-  // The sizes, and as "C / G" how many of what is in groups each of them has.
-  core::Sizes NumbersAt(const LiftShape& shape) const {
-    core::Sizes sizes = Named(shape.scalars).sizes;
-    for (const auto& [name, groups] : groups_)
-      if (const int64_t count = sizes.at(groups); count > 0)
-        sizes[fmt::format("{} / {}", name, groups)] = sizes.at(name) / count;
-    return sizes;
-  }
+  core::Sizes NumbersAt(const LiftShape& shape) const { return WithGroups(Named(shape.scalars).sizes, groups_); }
 
   std::string Describe(const FormAtShape& shape) const {
     std::string text;
@@ -450,41 +396,23 @@ class Lifting {
           read.insert(tensor->tensor);
     for (core::TensorArgument& argument : computation.tensors) argument.read = read.contains(argument.name);
   }
-  // Scalars that took one value at all shapes may be anywhere in the statements as that number.
   void AddAssumptions(core::Computation& computation) const {
-    for (const auto& [name, value] : NumbersAt(*seen_[0].shape)) {
-      const bool constant =
-          std::all_of(seen_.begin(), seen_.end(),
-                      [&](const Seen& seen) { return !seen.has_form || NumbersAt(*seen.shape).at(name) == value; }) &&
-          std::all_of(right_at_.begin(), right_at_.end(),
-                      [&](const LiftShape* shape) { return NumbersAt(*shape).at(name) == value; });
-      if (constant) computation.assumptions.push_back(fmt::format("{} = {}", name, value));
-      else if (seen_[0].at.sizes.contains(name)) AddEqualSizes(name, computation);
+    const auto sizes_of = [](const std::vector<const LiftShape*>& shapes) {
+      std::vector<core::Sizes> sizes;
+      for (const LiftShape* shape : shapes) sizes.push_back(Named(shape->scalars).sizes);
+      return sizes;
+    };
+    Evidence evidence{.right_at = sizes_of(right_at_), .silent = sizes_of(silent_), .even_alone = even_alone_};
+    for (const Seen& seen : seen_) {
+      evidence.executed.push_back(seen.at.sizes);
+      if (seen.has_form) evidence.made_from.push_back(seen.at.sizes);
     }
-    const auto divisors = Divisors();
-    if (even_alone_ || IsOfWholeTiles(computation, divisors))
-      for (const auto& [name, divisor] : divisors)
-        computation.assumptions.push_back(fmt::format("{} % {} = 0", name, divisor));
-    for (const auto& [name, divisor] : DivisorsOfAllShapes())
-      if (const std::string text = fmt::format("{} % {} = 0", name, divisor);
-          std::find(computation.assumptions.begin(), computation.assumptions.end(), text) ==
-          computation.assumptions.end())
-        computation.assumptions.push_back(text);
-    for (const auto& [name, groups] : groups_)
-      computation.assumptions.push_back(fmt::format("{} % {} = 0", name, groups));
-    for (std::string& assumption : WholeGroups(computation)) computation.assumptions.push_back(std::move(assumption));
+    for (const LiftShape& shape : request_.shapes) evidence.all.push_back(Named(shape.scalars).sizes);
+    for (std::string& assumption : AssumptionsOf(computation, evidence, groups_))
+      computation.assumptions.push_back(std::move(assumption));
     if (view_.one_path)
       computation.assumptions.insert(computation.assumptions.end(), at_shape_.paths_seen().begin(),
                                      at_shape_.paths_seen().end());
-  }
-  // Sizes that were the same wherever the entry ran cannot be told apart in its form.
-  void AddEqualSizes(const std::string& name, core::Computation& computation) const {
-    for (const auto& [other, ignored] : seen_[0].at.sizes) {
-      const bool equal = other > name && std::all_of(seen_.begin(), seen_.end(), [&](const Seen& seen) {
-                           return !seen.has_form || seen.at.sizes.at(name) == seen.at.sizes.at(other);
-                         });
-      if (equal) computation.assumptions.push_back(fmt::format("{} = {}", name, other));
-    }
   }
 
   // One: sizes are hard-coded, and the shapes differ in data alone.
@@ -658,9 +586,9 @@ class Lifting {
   std::vector<const LiftShape*> right_at_;  // beside those that the form was made from
   size_t next_ = 0;                         // of the shapes
   bool even_alone_ = false;
-  std::vector<std::pair<std::string, std::string>> groups_ = {};  // sizes that are looked at in so many groups
-  std::vector<Dimensions> ungrouped_;                             // of the buffers
-  bool wrong_ = false;                                            // the last attempt to unify failed at a shape
+  Groups groups_;                      // sizes that are looked at in so many groups
+  std::vector<Dimensions> ungrouped_;  // of the buffers
+  bool wrong_ = false;                 // the last attempt to unify failed at a shape
   NotLifted failure_ = NothingTried();
   double too_large_ = std::numeric_limits<double>::infinity();  // the least work that was beyond a limit
   double cpu_end_ = 0;

@@ -90,15 +90,8 @@ std::optional<Computation> Apart(const Computation& computation, const std::stri
   if (!numbers) return std::nullopt;
   Computation apart = computation;
   apart.stages.clear();
-  std::set<std::string> taken;
-  for (const Stage& stage : computation.stages) taken.insert(stage.name);
-  for (const core::TensorArgument& tensor : computation.tensors) taken.insert(tensor.name);
   std::map<int64_t, std::string> names;
-  for (const int64_t number : *numbers) {
-    std::string own = fmt::format("{}{}", name, static_cast<char>('a' + names.size() % 26));
-    while (!taken.insert(own).second) own += '_';
-    names[number] = std::move(own);
-  }
+  for (const int64_t number : *numbers) names[number] = computation.FreeName(fmt::format("{}_{}", name, number));
   std::set<int64_t> made;
   for (const Stage& stage : computation.stages) {
     if (stage.name != name) {

@@ -81,9 +81,9 @@ TEST(PartsApart, ByTheNumberThatReadersGive) {
   const core::Computation apart = lift::WithPartsApart(TwoStatistics(At("1")));
   EXPECT_TRUE(core::Validate(apart));
   EXPECT_EQ(core::ComputationText(apart),
-            "t0a[i0] = sum_{r0<N} x[i0,r0]\n"
-            "t0b[i0] = sum_{r0<N} x[i0,r0]^2\n"
-            "y[i0,i1] = t0a[i0] * t0b[i0] * x[i0,i1]  for i0<M, i1<N\n");
+            "t0_0[i0] = sum_{r0<N} x[i0,r0]\n"
+            "t0_1[i0] = sum_{r0<N} x[i0,r0]^2\n"
+            "y[i0,i1] = t0_0[i0] * t0_1[i0] * x[i0,i1]  for i0<M, i1<N\n");
 }
 
 TEST(PartsApart, NotWhereAReaderGivesAnotherPosition) {
