@@ -178,7 +178,9 @@ std::string WideFactor(const core::Size& coefficient) {
   const bool product = text.find_first_of("()/%") == std::string::npos && text.find(" + ") == std::string::npos &&
                        text.find('-') == std::string::npos;
   if (product) return text;
-  std::vector<SignedText> terms = TermsOf(core::Polynomial::Of(coefficient));
+  const core::Polynomial sum = core::Polynomial::Of(coefficient);
+  if (!sum.valid()) return Parenthesized(text);
+  std::vector<SignedText> terms = TermsOf(sum);
   for (SignedText& term : terms) term.text = WidenedProduct(term.text);
   return Parenthesized(SumOf(terms));
 }

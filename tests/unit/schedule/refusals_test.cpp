@@ -99,11 +99,10 @@ TEST(Refusals, ChangesInPlaceThatOthersNeed) {
 
 TEST(Refusals, IntermediatesInParts) {
   Stranger stranger = Find("13-losses/mse_grad_inplace");
-  for (const char* bounds : {"low", "high"}) {
+  for (const bool first : {true, false}) {
     testing::StageBuilder part("t0", {"n"});
-    part.Product({part.Read("target", {testing::V(0)}), part.Number(bounds[0] == 'l' ? 2 : 3)});
-    part.stage.domain = {bounds[0] == 'l' ? testing::Within(testing::V(0), "", "4")
-                                          : testing::Within(testing::V(0), "4", "")};
+    part.Product({part.Read("target", {testing::V(0)}), part.Number(first ? 2 : 3)});
+    part.stage.domain = {testing::Within(testing::V(0), first ? "" : "4", first ? "4" : "")};
     stranger.form.stages.insert(stranger.form.stages.end() - 1, part.stage);
   }
   core::Stage& output = stranger.form.stages.back();
