@@ -70,15 +70,45 @@ Sums SumsOf(const core::Computation& computation, const Stage& factor) {
   return sums;
 }
 
-std::optional<FactorApart> Apart(const core::Computation& computation, size_t reader, NodeId id,
-                                 const core::Nary& product) {
-  Stage factor = UpTo(computation.stages[reader], id);
-  const Sums sums = SumsOf(computation, factor);
-  if (sums.stage == nullptr || factor.nodes.size() == 1) return std::nullopt;
+// Factors of a product that are made of the same sums, at the same positions: x and sigmoid(x) of a swish.
+struct Together {
+  std::vector<NodeId> factors;
+  Sums sums;
+};
+std::vector<Together> TogetherIn(const core::Computation& computation, const Stage& reader, const core::Nary& product) {
+  std::vector<Together> all;
+  for (const NodeId id : product.args) {
+    const Sums sums = SumsOf(computation, UpTo(reader, id));
+    if (sums.stage == nullptr) continue;
+    const auto known =
+        std::find_if(all.begin(), all.end(), [&](const Together& other) { return other.sums.read == sums.read; });
+    if (known == all.end()) all.push_back({{id}, sums});
+    else known->factors.push_back(id);
+  }
+  return all;
+}
+
+// The stage whose value is the product of the factors.
+Stage ProductOf(const Stage& reader, std::vector<NodeId> factors) {
+  Stage part = reader;
+  part.nodes.resize(*std::max_element(factors.begin(), factors.end()) + 1);
+  if (factors.size() > 1) part.nodes.push_back(core::Nary{core::ReduceOp::kProduct, std::move(factors)});
+  return WithoutUnused(std::move(part));
+}
+
+std::optional<FactorApart> Apart(const core::Computation& computation, size_t reader, NodeId product,
+                                 const Together& together) {
+  const auto& [factors, sums] = together;
+  Stage factor = ProductOf(computation.stages[reader], factors);
+  if (factor.nodes.size() == 1) return std::nullopt;
   const auto at = PositionsOf(sums.read);
   if (!at || !Renumber(factor, *at)) return std::nullopt;
-  const bool of_others = std::any_of(product.args.begin(), product.args.end(), [&](NodeId other) {
-    return other != id && HasOthers(computation.stages[reader], other, *at);
+  const auto is_taken = [&factors = factors](NodeId id) {
+    return std::find(factors.begin(), factors.end(), id) != factors.end();
+  };
+  const auto& args = std::get<core::Nary>(computation.stages[reader].nodes[product]).args;
+  const bool of_others = std::any_of(args.begin(), args.end(), [&](NodeId other) {
+    return !is_taken(other) && HasOthers(computation.stages[reader], other, *at);
   });
   if (!of_others) return std::nullopt;
   factor.name = computation.FreeName(sums.stage->name + "_factor");
@@ -87,7 +117,9 @@ std::optional<FactorApart> Apart(const core::Computation& computation, size_t re
   factor.line = sums.stage->line;
   FactorApart apart{computation, reader};
   Stage& of_factor = apart.computation.stages[reader];
-  of_factor.nodes[id] = TensorRead{factor.name, true, sums.read.at};
+  of_factor.nodes[factors.front()] = TensorRead{factor.name, true, sums.read.at};
+  std::erase_if(std::get<core::Nary>(of_factor.nodes[product]).args,
+                [&](NodeId id) { return id != factors.front() && is_taken(id); });
   of_factor = WithoutUnused(std::move(of_factor));
   apart.computation.stages.insert(apart.computation.stages.begin() + static_cast<std::ptrdiff_t>(reader),
                                   std::move(factor));
@@ -103,8 +135,8 @@ std::vector<FactorApart> FactorsApart(const core::Computation& computation) {
     if (sum == nullptr) continue;
     const auto* product = std::get_if<core::Nary>(&computation.stages[s].nodes[sum->body]);
     if (product == nullptr || product->op != core::ReduceOp::kProduct) continue;
-    for (const NodeId factor : product->args)
-      if (auto apart = Apart(computation, s, factor, *product)) all.push_back(std::move(*apart));
+    for (const Together& together : TogetherIn(computation, computation.stages[s], *product))
+      if (auto apart = Apart(computation, s, sum->body, together)) all.push_back(std::move(*apart));
   }
   return all;
 }

@@ -200,10 +200,19 @@ core::Computation ScaledBlocks() {
 }
 
 // Two layers with biases, the first one rectified, as lifting has it: h holds the first one's results.
-core::Computation TwoLayers(core::DType dtype = core::DType::kF32) {
+core::Computation TwoLayers(core::DType dtype = core::DType::kF32, bool swish = false) {
   StageBuilder t1("t1", {"M", "P"}), y("y", {"M", "P"});
   const auto biased = t1.Sum({t1.ReadStage("t0", {V(0), V(2)}), t1.Read("b", {V(2)})});
-  t1.Reduce(ReduceOp::kSum, {{2, "N"}}, t1.Product({t1.Max({biased, t1.Number(0)}), t1.Read("v", {V(2), V(1)})}));
+  const auto v = t1.Read("v", {V(2), V(1)});
+  StageBuilder::Ids factors = {v};
+  if (swish) {
+    const auto power = t1.Apply(Function::kExp, {t1.Product({biased, t1.Number(-1)})});
+    factors.push_back(biased);
+    factors.push_back(t1.Apply(Function::kReciprocal, {t1.Sum({power, t1.Number(1)})}));
+  } else {
+    factors.push_back(t1.Max({biased, t1.Number(0)}));
+  }
+  t1.Reduce(ReduceOp::kSum, {{2, "N"}}, t1.Product(factors));
   y.Output(dtype);
   y.Sum({y.ReadStage("t1", {V(0), V(1)}), y.Read("c", {V(1)})});
   return FormOf({Input("x", {"M", "K"}, dtype), Input("w", {"N", "K"}, dtype), Input("b", {"N"}, dtype),
@@ -303,6 +312,13 @@ std::vector<Chain> Chains() {
       {"BiasedNorm", BiasedNorm(), {{"M", 5}, {"N", 37}, {"K", 19}}, schedule::RowsSchedule(), 2},
       {"TwoLayers",
        TwoLayers(),
+       {{"M", 5}, {"N", 37}, {"K", 19}, {"P", 11}},
+       schedule::TilesSchedule(),
+       2,
+       {"h"},
+       {"y != h", "y != v"}},
+      {"TwoLayersOfSwish",
+       TwoLayers(core::DType::kF32, true),
        {{"M", 5}, {"N", 37}, {"K", 19}, {"P", 11}},
        schedule::TilesSchedule(),
        2,
@@ -497,6 +513,26 @@ TEST(Cuts, FactorsAreStoredFinished) {
   ASSERT_NE(second, nullptr);
   EXPECT_TRUE(schedule::ReadsTensor(*second, "h", false));
   EXPECT_FALSE(schedule::ReadsTensor(*second, "b", false));
+}
+
+// A swish is two factors of the product, made of the same sums: one is stored.
+TEST(Cuts, FactorsOfTheSameSumsAreStoredAsOne) {
+  const Chain chain{"",
+                    TwoLayers(core::DType::kF16, /*swish=*/true),
+                    {{"M", 5}, {"N", 37}, {"K", 19}, {"P", 11}},
+                    schedule::TensorTilesSchedule(),
+                    2,
+                    {"h"}};
+  schedule::TakenNames names;
+  const schedule::Problem problem = ChainProblem(chain, names);
+  const auto phases = schedule::CutAt(problem, schedule::PlacesToCut(chain.form).front());
+  ASSERT_TRUE(phases);
+  const core::Stage* second = phases->second.FindStage("t1");
+  ASSERT_NE(second, nullptr);
+  EXPECT_TRUE(schedule::ReadsTensor(*second, "h", false));
+  EXPECT_FALSE(schedule::ReadsTensor(*second, "b", false));
+  const auto& product = std::get<core::Nary>(second->nodes[std::get<core::Reduce>(second->nodes.back()).body]);
+  EXPECT_EQ(product.args.size(), 2u);
 }
 
 // A product that is rounded before exp() is off by more than the judge allows where the original kept all of it.
