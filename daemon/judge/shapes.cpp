@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "judge/whole_groups.h"
 
 namespace warpwright::judge {
 namespace {
@@ -27,7 +28,7 @@ int64_t PrimeBelow(int64_t n) {
 class ShapeList {
  public:
   ShapeList(const core::KernelSpec& spec, const core::Case& c, const Fits& fits)
-      : c_(c), fits_(fits), names_(ShapeScalars(spec)) {
+      : c_(c), fits_(fits), names_(ShapeScalars(spec)), groups_(spec) {
     seen_.insert(c.scalars);
   }
   const std::set<std::string>& names() const { return names_; }
@@ -42,6 +43,7 @@ class ShapeList {
       *size = change(name, index++, *size);
       if (*size < least) return;
     }
+    groups_.Keep(odd);
     while (fits_ && !fits_(odd))
       if (!Halve(odd)) break;
     if (index == 0 || !seen_.insert(odd.scalars).second) return;
@@ -63,6 +65,7 @@ class ShapeList {
         *size = *size / 2 | (*size & 1);
         smaller = true;
       }
+    groups_.Keep(odd);
     return smaller;
   }
   std::string Sizes(core::Case& odd) const {
@@ -76,6 +79,7 @@ class ShapeList {
   const core::Case& c_;
   const Fits& fits_;
   const std::set<std::string> names_;
+  const WholeGroups groups_;
   std::vector<core::Case> shapes_;
   std::set<std::map<std::string, core::ScalarValue>> seen_;
 };
@@ -389,6 +393,7 @@ std::vector<core::Case> DecidedShapes(const core::KernelSpec& spec, const core::
 
 std::vector<core::Case> ReducedShapes(const core::KernelSpec& spec, const core::Case& c, double share) {
   std::vector<core::Case> shapes;
+  const WholeGroups groups(spec);
   for (const std::string& name : ShapeScalars(spec)) {
     const auto found = c.scalars.find(name);
     if (found == c.scalars.end() || !std::holds_alternative<int64_t>(found->second)) continue;
@@ -397,7 +402,9 @@ std::vector<core::Case> ReducedShapes(const core::KernelSpec& spec, const core::
     if (reduced < 1 || reduced >= value) continue;  // even one element of it is too much work
     core::Case smaller = c;
     smaller.scalars[name] = reduced;
-    smaller.name = fmt::format("{} with {}={}", c.name, name, reduced);
+    groups.Keep(smaller);
+    if (smaller.scalars == c.scalars) continue;
+    smaller.name = fmt::format("{} with {}={}", c.name, name, std::get<int64_t>(smaller.scalars[name]));
     shapes.push_back(std::move(smaller));
   }
   return shapes;

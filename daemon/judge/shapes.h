@@ -22,8 +22,9 @@ using Fits = std::function<bool(const core::Case&)>;
 // prime; 1, one scalar at a time; 17 (less than a warp); and in a full evaluation one of them more than 2,048 (a single
 // one also more than 65,535) with the others short; multiples of 4, 8 and 16 that are none of 32, and powers of two; up
 // to half as much more and less than n; and two values below n. What can be unpredictable is drawn from `secret`. Other
-// scalars keep their values. One of them is also zero, with short others. The original may refuse or fault there, or
-// the manifest's expressions have no meaning (a negative extent); then the shape is not used.
+// scalars keep their values, and channels in groups stay whole groups (whole_groups.h). One of them is also zero, with
+// short others. The original may refuse or fault there, or the manifest's expressions have no meaning (a negative
+// extent); then the shape is not used.
 std::vector<core::Case> OddShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
                                   VerificationLevel effort, const Fits& fits = {});
 

@@ -112,6 +112,37 @@ TEST(Shapes, AreHalvedUntilTheyFit) {
   EXPECT_GE(odd, 3u);
 }
 
+// The weights of a convolution in groups: outputs and inputs are whole groups wherever the launcher is asked.
+TEST(Shapes, KeepWholeGroups) {
+  core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 100);
+  spec.args.clear();
+  spec.args = {{"x", Buffer(core::DType::kF32, {"C", "L / s"}, core::Role::kIn)},
+               {"w", Buffer(core::DType::kF32, {"K", "C / g"}, core::Role::kIn)},
+               {"y", Buffer(core::DType::kF32, {"K", "L / p"}, core::Role::kOut)}};
+  for (const char* name : {"C", "K", "L", "g", "s", "p"})
+    spec.args.push_back(Arg(name, core::ScalarArgument{core::DType::kI32, {}}));
+  spec.cases = {{.name = "a"}, {.name = "b"}};
+  const auto set = [](core::Case& c, std::vector<int64_t> values) {
+    size_t i = 0;
+    for (const char* name : {"C", "K", "L", "g", "s", "p"}) c.scalars[name] = values[i++];
+  };
+  set(spec.cases[0], {12, 18, 40, 3, 1, 2});
+  set(spec.cases[1], {64, 32, 50, 8, 1, 5});
+  std::vector<core::Case> shapes = judge::OddShapes(spec, spec.cases[1], 1, judge::VerificationLevel::kFull);
+  for (core::Case& reduced : judge::ReducedShapes(spec, spec.cases[1], 0.3)) shapes.push_back(std::move(reduced));
+  size_t groups = 0, rests = 0;
+  for (const core::Case& odd : shapes) {
+    const auto value = [&](const char* name) { return std::get<int64_t>(odd.scalars.at(name)); };
+    if (value("g") < 1) continue;
+    EXPECT_EQ(value("C") % value("g"), 0) << odd.name;
+    EXPECT_EQ(value("K") % value("g"), 0) << odd.name;
+    groups += value("g") > 1 && value("C") != value("g");
+    rests += value("p") > 1 && value("L") % value("p") != 0;
+  }
+  EXPECT_GE(groups, 5u);
+  EXPECT_GE(rests, 5u) << "a pool's tail is tried, though no case has one";
+}
+
 TEST(Shapes, AreConsistent) {
   core::KernelSpec spec = SoftmaxSpec(32, 64);
   spec.args.push_back(Arg("flag", core::ScalarArgument{core::DType::kI32, {}}));
