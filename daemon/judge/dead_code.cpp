@@ -94,34 +94,64 @@ std::vector<std::string_view> MacrosOf(const std::vector<std::string_view>& line
   return names;
 }
 
-// By line, from 1: of a plain statement that begins where the one before it ends, the line of the next one in its
-// block.
-std::vector<int> NextStatements(std::string_view text) {
-  const std::vector<std::string_view> lines = base::LinesOf(text);
-  const std::vector<std::string_view> macros = MacrosOf(lines);
-  const auto has_macro = [&](std::string_view line) {
-    return std::any_of(macros.begin(), macros.end(), [&](std::string_view name) { return HasWord(line, name); });
-  };
-  std::vector<int> next(lines.size() + 1, 0);
-  int plain = 0;  // the line of the last statement, if it is plain and follows a whole one
-  bool follows_whole = false;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    if (IsComment(base::Trimmed(lines[i]))) continue;
-    const std::string_view line = WithoutComment(lines[i]);
-    const int number = static_cast<int>(i) + 1;
-    if (line.starts_with('#')) {  // it ends no statement, and may leave one out
-      plain = 0;
-      continue;
+// What follows a statement, line by line.
+class Statements {
+ public:
+  explicit Statements(std::string_view text) : lines_(base::LinesOf(text)), macros_(MacrosOf(lines_)) {}
+
+  // By line, from 1: of a plain statement that begins where the one before it ends, the last line that is only reached
+  // through it: of its block, and of those in it. 0: none.
+  std::vector<int> ReachedThrough() const {
+    std::vector<int> last(lines_.size() + 1, 0);
+    size_t plain = 0;  // the line of the last statement, if it is plain and follows a whole one
+    bool follows_whole = false;
+    for (size_t i = 0; i < lines_.size(); ++i) {
+      if (IsComment(base::Trimmed(lines_[i]))) continue;
+      const std::string_view line = WithoutComment(lines_[i]);
+      if (IsPragma(line)) continue;
+      if (line.starts_with('#')) {  // it ends no statement, and may leave one out
+        plain = 0;
+        continue;
+      }
+      if (plain > 0 && !IsReachedElsewhere(line) && IndentOf(lines_[i]) == IndentOf(lines_[plain - 1]))
+        last[plain] = LastFrom(i);
+      plain = follows_whole && IsPlain(line) && !HasMacro(line) ? i + 1 : 0;
+      follows_whole = line.ends_with(';') || line.ends_with('{') || line.ends_with('}');
     }
-    const bool labelled = line.empty() || line.starts_with('}') || line.starts_with("%>") ||
-                          line.find(':') != std::string_view::npos || HasWord(line, "else") || HasWord(line, "case");
-    if (plain > 0 && !labelled && IndentOf(lines[i]) == IndentOf(lines[static_cast<size_t>(plain) - 1]))
-      next[static_cast<size_t>(plain)] = number;
-    plain = follows_whole && IsPlain(line) && !has_macro(line) ? number : 0;
-    follows_whole = line.ends_with(';') || line.ends_with('{') || line.ends_with('}');
+    return last;
   }
-  return next;
-}
+
+ private:
+  static bool IsPragma(std::string_view line) { return line.starts_with("#pragma") && !line.ends_with('\\'); }
+  static bool IsReachedElsewhere(std::string_view line) {
+    return line.empty() || line.starts_with('}') || line.starts_with("%>") ||
+           line.find(':') != std::string_view::npos || HasWord(line, "else") || HasWord(line, "case");
+  }
+  bool HasMacro(std::string_view line) const {
+    return std::any_of(macros_.begin(), macros_.end(), [&](std::string_view name) { return HasWord(line, name); });
+  }
+  // From the first statement of a rest of a block to its end, or to what may be reached elsewhere.
+  int LastFrom(size_t first) const {
+    constexpr size_t kMost = 64;
+    int depth = 0;
+    size_t last = first;
+    for (size_t i = first; i < std::min(lines_.size(), first + kMost); ++i) {
+      if (IsComment(base::Trimmed(lines_[i]))) continue;
+      const std::string_view line = WithoutComment(lines_[i]);
+      if (IsPragma(line)) continue;
+      const bool is_end = depth > 0 && line == "}";
+      if (line.starts_with('#') || (!is_end && IsReachedElsewhere(line)) || HasMacro(line)) break;
+      if (line.find_first_of("\"'\\") != std::string_view::npos) break;  // a brace in it may be none
+      depth += static_cast<int>(std::count(line.begin(), line.end(), '{')) -
+               static_cast<int>(std::count(line.begin(), line.end(), '}'));
+      if (depth < 0) break;
+      last = i;
+    }
+    return static_cast<int>(last) + 1;
+  }
+
+  const std::vector<std::string_view> lines_, macros_;
+};
 
 }  // namespace
 
@@ -132,7 +162,7 @@ AddedCode::AddedCode(std::string_view original, std::string_view candidate, std:
     left.insert(line);
     works.insert(WithoutHeads(line));
   }
-  const std::vector<int> next = NextStatements(candidate);
+  const std::vector<int> reached = Statements(candidate).ReachedThrough();
   int number = 0;
   for (const std::string_view line : TrimmedLines(candidate)) {
     ++number;
@@ -141,7 +171,7 @@ AddedCode::AddedCode(std::string_view original, std::string_view candidate, std:
       lines_[number] = {.text = std::string(line),
                         .old_work = works.contains(WithoutHeads(line)),
                         .updates = IsUpdate(line),
-                        .next = next[static_cast<size_t>(number)]};
+                        .reached_through = reached[static_cast<size_t>(number)]};
   }
 }
 
@@ -162,10 +192,12 @@ std::map<int, AddedCode::Line> AddedCode::Inferred() const {
   std::map<int, Line> lines = lines_;
   for (auto item = lines.rbegin(); item != lines.rend(); ++item) {
     Line& line = item->second;
-    const auto next = line.next > 0 && !line.memory ? lines.find(line.next) : lines.end();
-    if (next == lines.end() || !next->second.has_code) continue;
-    line.in_counted_case |= next->second.in_counted_case;
-    line.with_other_sizes |= next->second.with_other_sizes;
+    if (line.memory) continue;
+    for (auto next = lines.upper_bound(item->first); next != lines.end() && next->first <= line.reached_through;
+         ++next) {
+      line.in_counted_case |= next->second.has_code && next->second.in_counted_case;
+      line.with_other_sizes |= next->second.has_code && next->second.with_other_sizes;
+    }
   }
   return lines;
 }

@@ -6,7 +6,7 @@
 //   sizes only, other added lines must access memory, or update a sum, in a case whose time counts. Otherwise what is
 //   left of the change there is bookkeeping around the old code: a loop in steps of four where a case has three.
 // - Of a loop that the compiler takes apart, a line's instructions may be left in a part that no trip reaches. A plain
-//   statement that accesses no memory runs where the next statement of its block does.
+//   statement that accesses no memory runs where a later one of its block does, to which no other way leads.
 //
 // Lines are added if the original has no equal one left, wherever it stands: moving code adds nothing. Where only the
 // loop in front of a statement is new ("for (; k < n; k++) sum += x[k];"), the statement's work is the old one. The
@@ -39,9 +39,9 @@ class AddedCode {
  private:
   struct Line {
     std::string text;
-    bool old_work = false;  // only the loop or the condition in front of it is new
-    bool updates = false;   // "part[u] += v * v;": the load before it may read as the old one
-    int next = 0;           // the line of the statement behind it, where whoever comes here goes on there; 0: none
+    bool old_work = false;    // only the loop or the condition in front of it is new
+    bool updates = false;     // "part[u] += v * v;": the load before it may read as the old one
+    int reached_through = 0;  // the last of the lines behind it to which no other way leads; 0: none
     bool in_counted_case = false, with_other_sizes = false, memory = false, has_code = false;
   };
   // With what is known of statements behind them.

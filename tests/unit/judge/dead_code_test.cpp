@@ -110,6 +110,31 @@ TEST(DeadCode, ASumOfWhatAnOldLineLoadsIsWork) {
 }
 
 // Of an unrolled loop, a part that is never reached may be all that has the line.
+TEST(DeadCode, APragmaStandsBetweenNoStatements) {
+  const auto is_refused = [](const std::string& directive) {
+    AddedCode added(kOriginal, "for (;;) {\n  int q = q0 + j;\n" + directive + "\n  v = x[q];\n", "k.cu");
+    added.Saw({{"k.cu", 2, 0, false}, {"k.cu", 4, 9, true}}, Sizes::kOfCountedCase);
+    return added.Judge().has_value();
+  };
+  EXPECT_FALSE(is_refused("#pragma unroll 1"));
+  EXPECT_TRUE(is_refused("#if 1"));
+  EXPECT_TRUE(is_refused("#pragma unroll \\"));
+}
+
+// The head of a loop may have no instructions of its own.
+TEST(DeadCode, APlainStatementRunsWhereALaterBlockOfItsOwnDoes) {
+  const auto is_refused = [](const std::string& head, const std::string& work) {
+    AddedCode added(kOriginal, "for (;;) {\n  int q = q0 + j;\n  " + head + "\n    " + work + "\n  }\n}\n", "k.cu");
+    added.Saw({{"k.cu", 2, 0, false}, {"k.cu", 4, 9, true}}, Sizes::kOfCountedCase);
+    return added.Judge().has_value();
+  };
+  EXPECT_FALSE(is_refused("for (int i = 0; i < 8; ++i) {", "v += x[q + i];"));
+  EXPECT_TRUE(is_refused("for (int i = 0; i < 8; ++i) {", "on: v += x[q + i];")) << "others come here too";
+  EXPECT_TRUE(is_refused("} if (n) {", "v += x[q + i];")) << "another block";
+  EXPECT_TRUE(is_refused("switch (n) {", "case 1: v += x[q + i];"));
+  EXPECT_TRUE(is_refused("f('{');", "} v += x[q + i];"));
+}
+
 TEST(DeadCode, APlainStatementRunsWhereTheNextOneDoes) {
   const auto is_refused = [](const std::string& before, const std::string& line, const std::string& after,
                              bool memory) {
