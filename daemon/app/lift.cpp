@@ -2,6 +2,7 @@
 
 #include "config/chip_file.h"
 #include "judge/lift_shapes.h"
+#include "judge/outside_terms.h"
 #include "judge/source_file.h"
 
 namespace warpwright::app {
@@ -21,7 +22,9 @@ Result<core::LiftOutcome> LiftKernel(const TargetDevice& device, const core::Ker
   if (request.shapes.empty())
     return core::LiftOutcome(
         core::NotLifted{"no shape", "no sizes were found at which the entry's arguments are small enough", false});
-  return worker.Lift(request);
+  WW_ASSIGN(core::LiftOutcome outcome, worker.Lift(request));
+  if (auto* lifted = std::get_if<core::Lifted>(&outcome)) WW_TRY(judge::TellOutsideTerms(request, worker, *lifted));
+  return outcome;
 }
 
 LiftOnce::LiftOnce(const TargetDevice& device, const core::KernelSpec& spec, const core::SourceRef& source,

@@ -180,7 +180,7 @@ std::optional<Affine> Substituted(const Affine& position, const std::map<Variabl
 std::optional<Guard> Substituted(const Guard& guard, const std::map<VariableId, Affine>& replacements) {
   auto value = Substituted(guard.value, replacements);
   if (!value) return std::nullopt;
-  return Guard{std::move(*value), guard.low, guard.high};
+  return Guard{std::move(*value), guard.low, guard.high, guard.outside};
 }
 
 }  // namespace warpwright::core

@@ -102,6 +102,14 @@ std::string_view Name(Affine::Part part) {
   }
   return "?";
 }
+std::string_view Name(Guard::Outside outside) {
+  switch (outside) {
+    case Guard::Outside::kUnknown: return "unknown";
+    case Guard::Outside::kLeftOut: return "left_out";
+    case Guard::Outside::kZero: return "zero";
+  }
+  return "?";
+}
 std::string_view Name(ReduceOp op) {
   switch (op) {
     case ReduceOp::kSum: return "sum";

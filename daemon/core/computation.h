@@ -53,8 +53,12 @@ struct Affine {
 
 // low <= value < high, and value is an integer (its division exact). An absent bound does not restrict.
 struct Guard {
+  // What a term of a sum is beyond the bounds, where what is read at `value` ends there: left out, or 0 times its other
+  // factors, which is no number where one of them is infinite. Forms of both are the same; lift/ does not tell them.
+  enum class Outside : uint8_t { kUnknown, kLeftOut, kZero };
   Affine value;
   std::optional<Size> low, high;
+  Outside outside = Outside::kUnknown;
   bool operator==(const Guard&) const = default;
 };
 
@@ -63,7 +67,8 @@ using Coordinate = std::variant<Affine, NodeId>;
 
 enum class ReduceOp : uint8_t { kSum, kProduct, kMax, kMin, kArgMaxFirst, kArgMaxLast, kArgMinFirst, kArgMinLast };
 std::string_view Name(Affine::Part part);
-std::string_view Name(ReduceOp op);  // "sum", "argmax_first"
+std::string_view Name(Guard::Outside outside);  // "left_out"
+std::string_view Name(ReduceOp op);             // "sum", "argmax_first"
 
 enum class Comparison : uint8_t { kLess, kLessEqual, kEqual, kNotEqual };
 std::string_view Name(Comparison comparison);  // "less"

@@ -9,6 +9,7 @@
 namespace warpwright::core {
 
 constexpr Affine::Part Last(Affine::Part) { return Affine::Part::kRemainder; }
+constexpr Guard::Outside Last(Guard::Outside) { return Guard::Outside::kZero; }
 constexpr ReduceOp Last(ReduceOp) { return ReduceOp::kArgMinLast; }
 constexpr Comparison Last(Comparison) { return Comparison::kNotEqual; }
 constexpr Function Last(Function) { return Function::kLeadingZeros; }
@@ -35,6 +36,7 @@ void Describe(V& field, const Guard*) {
   field("value", &T::value);
   field.Sparse("low", &T::low);
   field.Sparse("high", &T::high);
+  field.Sparse("outside", &T::outside);
 }
 
 template <typename V>

@@ -203,35 +203,6 @@ void FormTruth::ChooseModels(const std::map<std::string, core::PrecisionUse>& pr
       }
 }
 
-FormTruth::Arguments FormTruth::ArgumentsOf(const OriginalRun& run) const {
-  Arguments arguments;
-  arguments.sizes = core::IntegerScalars(run.c);
-  size_t index = 0;
-  for (const core::Argument& argument : spec_->args) {
-    if (const auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind)) {
-      const auto found = run.c.scalars.find(argument.name);
-      if (found == run.c.scalars.end() || !core::IsFloat(scalar->dtype)) continue;
-      const std::vector<std::byte> bytes = core::ScalarBytes(*scalar, found->second);  // as the original receives it
-      arguments.values.scalars[argument.name] = core::LoadAsDouble(scalar->dtype, bytes.data(), 0);
-      continue;
-    }
-    const core::DType dtype = std::get<core::BufferArgument>(argument.kind).dtype;
-    const core::BufferContent& content = run.inputs[index++];
-    const size_t count = content.bytes.size() / core::SizeOf(dtype);
-    base::UninitializedVector<double> reals(core::IsFloat(dtype) ? count : 0);
-    base::UninitializedVector<int64_t> integers(core::IsFloat(dtype) ? 0 : count);
-    base::ParallelFor(count, [&](size_t begin, size_t end) {
-      if (core::IsFloat(dtype))
-        return core::LoadAsDoubles(dtype, content.bytes.data(), begin, std::span(reals).subspan(begin, end - begin));
-      for (size_t i = begin; i < end; ++i) integers[i] = core::LoadAsInteger(dtype, content.bytes.data(), i);
-    });
-    arguments.reals.push_back(std::move(reals));
-    arguments.integers.push_back(std::move(integers));
-    arguments.values.tensors[argument.name] = {arguments.reals.back(), arguments.integers.back()};
-  }
-  return arguments;
-}
-
 Result<core::ComputationEvaluator> FormTruth::EvaluatorFor(const Arguments& arguments, core::EvaluateOptions options,
                                                            const core::OutputElements* elements) const {
   options.rounds_outputs = false;
@@ -289,7 +260,7 @@ Result<FormTruth::Outcome> FormTruth::AddTo(std::vector<OutputReference>& refere
   if (const auto broken = core::BrokenAssumption(*computation_, core::IntegerScalars(run.c)))
     return Outcome(Declined{"the form holds for " + *broken, true});
   ChooseModels(run.precision);
-  const Arguments arguments = ArgumentsOf(run);
+  const Arguments arguments = FormArgumentsOf(*spec_, run.c, run.inputs);
   size_t sampled = extent == Extent::kSampled ? limits_.sampled : 0;
   core::OutputElements sample;
   if (sampled > 0) sample = Sample(run, sampled);
@@ -326,7 +297,7 @@ Result<FormTruth::Outcome> FormTruth::AddTo(std::vector<OutputReference>& refere
 }
 
 void FormTruth::AddHonestRuns(std::vector<OutputReference>& references, const OriginalRun& run, const Use& use) const {
-  const Arguments arguments = ArgumentsOf(run);
+  const Arguments arguments = FormArgumentsOf(*spec_, run.c, run.inputs);
   core::OutputElements sample;
   if (use.extent == Extent::kSampled) sample = Sample(run, use.sampled);
   const core::OutputElements* elements = use.extent == Extent::kSampled ? &sample : nullptr;
@@ -406,7 +377,7 @@ void FormTruth::AddConditioning(std::vector<OutputReference>& references, const 
   if (!few) return;
   std::vector<core::BufferContent> inputs = run.inputs;
   PerturbInputs(*spec_, 0x1.0p-23, run.seed, inputs);
-  const Arguments arguments = ArgumentsOf({run.c, run.seed, inputs, run.layouts, run.precision});
+  const Arguments arguments = FormArgumentsOf(*spec_, run.c, inputs);
   auto results = Evaluate(arguments, {.rounds = false}, nullptr);
   if (!results) return;
   for (size_t o = 0; o < references.size(); ++o) {

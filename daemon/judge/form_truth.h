@@ -17,6 +17,7 @@
 #include "core/computation_evaluate.h"
 #include "core/lifting.h"
 #include "judge/compare.h"
+#include "judge/form_arguments.h"
 #include "judge/trial.h"
 
 namespace warpwright::judge {
@@ -80,16 +81,10 @@ class FormTruth {
   const core::Computation& computation() const { return *computation_; }
 
  private:
-  struct Arguments {
-    core::SizeValues sizes;
-    core::ArgumentValues values;
-    std::vector<base::UninitializedVector<double>> reals;
-    std::vector<base::UninitializedVector<int64_t>> integers;
-  };
+  using Arguments = FormArguments;
 
   FormTruth(const core::KernelSpec& spec, core::Computation computation, FormLimits limits);
   void ChooseModels(const std::map<std::string, core::PrecisionUse>& precision);
-  Arguments ArgumentsOf(const OriginalRun& run) const;
   Result<core::ComputationEvaluator> EvaluatorFor(const Arguments& arguments, core::EvaluateOptions options,
                                                   const core::OutputElements* elements) const;
   Result<std::vector<core::TensorResult>> Evaluate(const Arguments& arguments, core::EvaluateOptions options,

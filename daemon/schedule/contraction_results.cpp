@@ -88,8 +88,7 @@ std::string StoreGroupText(core::DType dtype, int width) {
 }
 
 ResultStores::ResultStores(const Problem& problem, const ContractionGroup& group, const FlatAxis& rows,
-                           const FlatAxis& columns, const VariableTexts& variables, ResultLayout layout,
-                           Padding padding, Names& names)
+                           const FlatAxis& columns, const VariableTexts& variables, ResultLayout layout, Names& names)
     : problem_(problem),
       group_(group),
       stage_(problem.stage(group.stage)),
@@ -97,7 +96,6 @@ ResultStores::ResultStores(const Problem& problem, const ContractionGroup& group
       columns_(columns),
       variables_(variables),
       layout_(std::move(layout)),
-      padding_(padding),
       names_(names) {
   CheckInPlace();
   ChooseAccess();
@@ -147,7 +145,10 @@ std::optional<core::DType> ResultStores::groups() const {
 std::optional<std::string> ResultStores::AddressCondition() const {
   if (!group_condition_) return std::nullopt;
   const core::Stage& stage = problem_.stage(group_.outputs.front().stage);
-  if (!AlwaysHolds(problem_, stage.name, *group_condition_)) return std::nullopt;
+  // Phases of an output's columns, or a dimension that is even by itself, have no rest.
+  const bool whole = group_condition_->empty() && problem_.entry.Find(stage.name) != nullptr &&
+                     Polynomial::Of(columns_.axes().back().extent).Content() % layout_.width == 0;
+  if (!whole && !AlwaysHolds(problem_, stage.name, *group_condition_)) return std::nullopt;
   return AlignedAddress(stage.name, layout_.width * static_cast<int>(core::SizeOf(stage.dtype)));
 }
 
@@ -222,9 +223,18 @@ std::string ResultStores::SumAgain(Lines& lines) {
 }
 
 // Whether a factor is left out for some terms by itself, so that the other one is multiplied by 0 instead.
+// Whether a term is left out where one of `guards` fails, and the other factor's hold.
+bool ResultStores::HasLeftOut(const std::vector<core::Guard>& guards, const std::vector<core::Guard>& others) const {
+  return std::any_of(guards.begin(), guards.end(), [&](const core::Guard& guard) {
+    const bool leaves_out = !IsZeroOutside(problem_, guard) || !core::IsNumber(guard.value.divisor, 1);
+    return leaves_out && std::find(others.begin(), others.end(), guard) == others.end();
+  });
+}
+
 bool ResultStores::LeavesOut() const {
   const Factor &left = group_.contraction.left, &right = group_.contraction.right;
-  return !left.conditions.empty() || !right.conditions.empty() || left.guards != right.guards;
+  if (!left.conditions.empty() || !right.conditions.empty()) return !problem_.zero_unless_seen;
+  return HasLeftOut(left.guards, right.guards) || HasLeftOut(right.guards, left.guards);
 }
 
 void ResultStores::WriteElement(Lines& body, Sums sums) {
@@ -365,7 +375,7 @@ void ResultStores::WritePartials(Lines& body, const std::string& partials, const
 }
 
 void ResultStores::Write(Lines& body) {
-  if (padding_ == Padding::kLeftOut && LeavesOut()) WriteCheck(body);
+  if (LeavesOut()) WriteCheck(body);
   const auto single = [&] { WriteSingle(body); };
   if (!group_condition_) return ForResults(body, Loops::kUnrolled, nullptr, single);
   DeclareResult(body);

@@ -21,7 +21,7 @@ struct ResultLayout {
 class ResultStores {
  public:
   ResultStores(const Problem& problem, const ContractionGroup& group, const FlatAxis& rows, const FlatAxis& columns,
-               const VariableTexts& variables, ResultLayout layout, Padding padding, Names& names);
+               const VariableTexts& variables, ResultLayout layout, Names& names);
 
   void Write(Lines& body);
   // Instead of the outputs: the sums, as the `part`th of their results' parts.
@@ -43,6 +43,7 @@ class ResultStores {
   std::string ValueOf(const StageReader& output, Sums sums, Lines& lines);
   std::string SumAgain(Lines& lines);
   std::string Product(Sums sums, Lines& lines);
+  bool HasLeftOut(const std::vector<core::Guard>& guards, const std::vector<core::Guard>& others) const;
   bool LeavesOut() const;
   std::string OffsetOf(const StageReader& output) const;
   void WriteElement(Lines& body, Sums sums);
@@ -63,7 +64,6 @@ class ResultStores {
   const FlatAxis &rows_, &columns_;
   const VariableTexts& variables_;
   const ResultLayout layout_;
-  const Padding padding_;
   Names& names_;
   std::optional<std::string> group_condition_;
   std::string sum_, aligned_;  // that function's argument; whether groups are stored

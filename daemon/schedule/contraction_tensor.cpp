@@ -34,9 +34,8 @@ ResultLayout TensorLayout(const TileShape& shape) {
 
 class TensorWriter final : public ContractionWriter {
  public:
-  TensorWriter(const Problem& problem, const Group& group, ContractionGroup contraction, const TileShape& shape,
-               Padding padding)
-      : ContractionWriter(problem, group, std::move(contraction), shape, TensorLayout(shape), true, padding) {}
+  TensorWriter(const Problem& problem, const Group& group, ContractionGroup contraction, const TileShape& shape)
+      : ContractionWriter(problem, group, std::move(contraction), shape, TensorLayout(shape), true) {}
 
   // Whether registers suffice: the largest tile takes all that copies leave.
   bool Fits() const { return !stores() || &shape() != &kTensorShapes.front(); }
@@ -325,17 +324,15 @@ CodeOutcome WriteTensorTiles(const Problem& given, const Group& group, const Par
   if (!left || !right || *left != *right)
     return Refuse("the factors are not two tensors of f16 or of bf16", stage.line);
   const std::string& tile = parameters.at("tile");
-  const Padding padding = PaddingOf(parameters);
   if (tile != "auto") {
-    TensorWriter writer(problem, group, std::move(contraction), TileShapeOf(kTensorShapes, tile), padding);
+    TensorWriter writer(problem, group, std::move(contraction), TileShapeOf(kTensorShapes, tile));
     if (!writer.Fits()) return Refuse("elements that wait in registers leave no room for so large a tile");
     return writer.Write("tensor_tiles");
   }
-  TensorWriter best(problem, group, contraction, BestTileShape(kTensorShapes, problem, contraction), padding);
+  TensorWriter best(problem, group, contraction, BestTileShape(kTensorShapes, problem, contraction));
   if (best.Fits()) return best.Write("tensor_tiles");
   const std::span<const TileShape> smaller = std::span(kTensorShapes).subspan(1);
-  return TensorWriter(problem, group, contraction, BestTileShape(smaller, problem, contraction), padding)
-      .Write("tensor_tiles");
+  return TensorWriter(problem, group, contraction, BestTileShape(smaller, problem, contraction)).Write("tensor_tiles");
 }
 
 CodeOutcome EmitTensorTiles(const Problem& problem, const Group& group, const ParameterValues& parameters) {

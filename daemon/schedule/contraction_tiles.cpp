@@ -44,9 +44,8 @@ ResultLayout LayoutOf(const TileShape& shape) {
 
 class TilesWriter final : public ContractionWriter {
  public:
-  TilesWriter(const Problem& problem, const Group& group, ContractionGroup contraction, const TileShape& shape,
-              Padding padding)
-      : ContractionWriter(problem, group, std::move(contraction), shape, LayoutOf(shape), false, padding) {}
+  TilesWriter(const Problem& problem, const Group& group, ContractionGroup contraction, const TileShape& shape)
+      : ContractionWriter(problem, group, std::move(contraction), shape, LayoutOf(shape), false) {}
 
  private:
   void WriteComment(Lines& kernel) const override {
@@ -128,7 +127,7 @@ CodeOutcome WriteTiles(const Problem& given, const Group& group, const Parameter
   const auto shapes = std::span(kShapes).subspan(problem.in_double ? 1 : 0);
   const TileShape& shape = tile == "auto" ? BestTileShape(shapes, problem, contraction) : TileShapeOf(kShapes, tile);
   if (problem.in_double && &shape == &kShapes.front()) return Refuse("there are no registers for so many doubles");
-  return TilesWriter(problem, group, std::move(contraction), shape, PaddingOf(parameters)).Write("tiles");
+  return TilesWriter(problem, group, std::move(contraction), shape).Write("tiles");
 }
 
 CodeOutcome EmitTiles(const Problem& problem, const Group& group, const ParameterValues& parameters) {

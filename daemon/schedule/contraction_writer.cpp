@@ -49,7 +49,7 @@ std::span<const char* const> LocalsOfTiles() {
 }
 
 ContractionWriter::ContractionWriter(const Problem& problem, const Group& group, ContractionGroup contraction,
-                                     const TileShape& shape, const ResultLayout& layout, bool halves, Padding padding)
+                                     const TileShape& shape, const ResultLayout& layout, bool halves)
     : problem_(problem),
       group_(group),
       of_(std::move(contraction)),
@@ -81,8 +81,7 @@ ContractionWriter::ContractionWriter(const Problem& problem, const Group& group,
   ResultLayout placed = layout;
   placed.row = first_row_ + " + " + layout.row;
   placed.column = first_column_ + " + " + layout.column;
-  results_ =
-      std::make_unique<ResultStores>(problem, of_, rows_, columns_, variables_, std::move(placed), padding, names_);
+  results_ = std::make_unique<ResultStores>(problem, of_, rows_, columns_, variables_, std::move(placed), names_);
 }
 
 CodeOutcome ContractionWriter::Write(const std::string& role) {

@@ -19,7 +19,7 @@ class ContractionWriter {
  public:
   // `halves`: tensor cores multiply what is read as it is.
   ContractionWriter(const Problem& problem, const Group& group, ContractionGroup contraction, const TileShape& shape,
-                    const ResultLayout& layout, bool halves, Padding padding);
+                    const ResultLayout& layout, bool halves);
   virtual ~ContractionWriter() = default;
   CodeOutcome Write(const std::string& role);
 

@@ -80,14 +80,15 @@ class EdgeWriter {
 // The ends of what a reduction's terms read.
 class EndTaker {
  public:
-  EndTaker(const core::Computation& computation, const core::Stage& stage, const core::Reduce& reduce)
-      : computation_(computation), stage_(stage), reduce_(reduce) {}
+  EndTaker(const Problem& problem, const core::Stage& stage, const core::Reduce& reduce)
+      : problem_(problem), stage_(stage), reduce_(reduce) {}
 
   bool Ends(const core::Guard& guard) {
     bool ends = false;
+    if (!core::IsNumber(guard.value.divisor, 1)) return false;
     for (NodeId id = 0; id < reduce_.body + 1; ++id) {
       const auto* read = std::get_if<core::TensorRead>(&stage_.nodes[id]);
-      const core::TensorArgument* tensor = read && !read->stage ? computation_.FindTensor(read->tensor) : nullptr;
+      const core::TensorArgument* tensor = read && !read->stage ? problem_.form.FindTensor(read->tensor) : nullptr;
       for (size_t d = 0; tensor != nullptr && d < read->at.size(); ++d) {
         const bool whole = guard.low && core::IsNumber(*guard.low, 0) && guard.high &&
                            core::Polynomial::Of(*guard.high) == core::Polynomial::Of(tensor->shape[d]);
@@ -96,10 +97,11 @@ class EndTaker {
         ends = true;
       }
     }
+    zero_ = zero_ && (!ends || IsZeroOutside(problem_, guard));
     return ends;
   }
-  std::optional<Edge> EdgeFor(Padding padding) const {
-    if (reduce_.op == core::ReduceOp::kSum && Vanishes(reduce_.body, padding)) return Edge::kZero;
+  std::optional<Edge> TheirEdge() const {
+    if (reduce_.op == core::ReduceOp::kSum && Vanishes(reduce_.body)) return Edge::kZero;
     if (!ended_.contains(reduce_.body)) return std::nullopt;
     if (reduce_.op == core::ReduceOp::kMax) return Edge::kLowest;
     if (reduce_.op == core::ReduceOp::kMin) return Edge::kHighest;
@@ -112,22 +114,23 @@ class EndTaker {
     return std::holds_alternative<core::Constant>(node) || std::holds_alternative<core::IndexValue>(node);
   }
   // 0 where what ends is 0.
-  bool Vanishes(NodeId id, Padding padding) const {
+  bool Vanishes(NodeId id) const {
     if (ended_.contains(id)) return true;
     const auto* nary = std::get_if<core::Nary>(&stage_.nodes[id]);
     if (nary == nullptr) return false;
-    const auto vanishes = [&](NodeId arg) { return Vanishes(arg, padding); };
+    const auto vanishes = [&](NodeId arg) { return Vanishes(arg); };
     if (nary->op == core::ReduceOp::kSum) return std::all_of(nary->args.begin(), nary->args.end(), vanishes);
     if (nary->op != core::ReduceOp::kProduct) return false;
-    const auto is_finite = [&](NodeId arg) { return padding == Padding::kZero || vanishes(arg) || IsKnown(arg); };
+    const auto is_finite = [&](NodeId arg) { return zero_ || vanishes(arg) || IsKnown(arg); };
     return std::any_of(nary->args.begin(), nary->args.end(), vanishes) &&
            std::all_of(nary->args.begin(), nary->args.end(), is_finite);
   }
 
-  const core::Computation& computation_;
+  const Problem& problem_;
   const core::Stage& stage_;
   const core::Reduce& reduce_;
   std::set<NodeId> ended_;  // reads
+  bool zero_ = true;        // beyond all of their ends
 };
 
 // Random content for every argument.
@@ -175,17 +178,17 @@ bool AreNear(const core::TensorResult& a, const core::TensorResult& b) {
 
 }  // namespace
 
-std::optional<Edge> TakeEnds(const core::Computation& computation, Padding padding, core::Stage& stage) {
+std::optional<Edge> TakeEnds(const Problem& problem, core::Stage& stage) {
   std::optional<Edge> edge;
   core::Stage taken = stage;
   for (NodeId id = 0; id < stage.nodes.size(); ++id) {
     const auto* reduce = std::get_if<core::Reduce>(&stage.nodes[id]);
     if (reduce == nullptr) continue;
-    EndTaker taker(computation, stage, *reduce);
+    EndTaker taker(problem, stage, *reduce);
     auto& guards = std::get<core::Reduce>(taken.nodes[id]).guards;
     std::erase_if(guards, [&](const core::Guard& guard) { return taker.Ends(guard); });
     if (guards.size() == reduce->guards.size()) continue;
-    const auto own = taker.EdgeFor(padding);
+    const auto own = taker.TheirEdge();
     if (!own || (edge && edge != own)) return std::nullopt;
     edge = own;
   }

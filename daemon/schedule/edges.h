@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "core/computation.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 
 namespace warpwright::schedule {
 
@@ -26,6 +26,6 @@ std::optional<PartsTrial> TryParts(const core::Computation& computation, const c
 // Leaves out the conditions on a reduction's terms that say where the tensors that they read end, where a value beyond
 // the edge would do the same, and returns the edge: 0 in a sum of what is weighed, the lowest in a maximum. A weight
 // that is data may be infinite: then a term of 0 and one that is left out differ. None: the stage is as it was.
-std::optional<Edge> TakeEnds(const core::Computation& computation, Padding padding, core::Stage& stage);
+std::optional<Edge> TakeEnds(const Problem& problem, core::Stage& stage);
 
 }  // namespace warpwright::schedule

@@ -298,13 +298,13 @@ std::string ExpressionCode::Address(const core::TensorRead& read) {
   return read.tensor + " + " + OffsetOf(read, *problem_.form.FindTensor(read.tensor));
 }
 
-// Guards that say where a read tensor ends go to that read, which then is 0 outside; the others are left.
+// Guards that say where a read tensor ends go to that read, where it is 0 outside; the others are left.
 std::vector<core::Guard> ExpressionCode::PadReads(const core::Reduce& reduce) {
   std::vector<core::Guard> left;
   std::map<const core::TensorRead*, std::vector<core::Guard>> ends;
   for (const core::Guard& guard : reduce.guards) {
     bool ends_read = false;
-    for (NodeId id = 0; id < reduce.body + 1; ++id) {
+    for (NodeId id = 0; IsZeroOutside(problem_, guard) && id < reduce.body + 1; ++id) {
       const auto* read = std::get_if<core::TensorRead>(&stage_.nodes[id]);
       if (!read || std::find(read->at.begin(), read->at.end(), core::Coordinate(guard.value)) == read->at.end())
         continue;
@@ -312,6 +312,7 @@ std::vector<core::Guard> ExpressionCode::PadReads(const core::Reduce& reduce) {
       ends_read = true;
     }
     if (!ends_read) left.push_back(guard);
+    else if (!core::IsNumber(guard.value.divisor, 1)) left.push_back({.value = guard.value});
   }
   for (const auto& [read, guards] : ends) padded_[read] = ConditionText(guards, scope_.variables);
   return left;
@@ -347,8 +348,7 @@ ExpressionCode::Piece ExpressionCode::OfReduce(NodeId node, const core::Reduce& 
     lines_->Open(
         fmt::format("for (int {} = 0; {} < {}; ++{})", name, name, SizeText(reduce.variables[i].extent), name));
   }
-  std::vector<core::Guard> guards = reduce.guards;
-  if (scope_.padding == Padding::kZero && reduce.op == ReduceOp::kSum) guards = PadReads(reduce);
+  const std::vector<core::Guard> guards = reduce.op == ReduceOp::kSum ? PadReads(reduce) : reduce.guards;
   const std::string condition = ConditionText(guards, scope_.variables);
   if (!condition.empty()) lines_->Open(fmt::format("if ({})", condition));
   const Piece body = PieceOf(reduce.body, type);

@@ -27,7 +27,6 @@ struct Scope {
   std::function<std::optional<std::string>(const core::TensorRead&)> value = nullptr;
   // Constants by their text, which stages of one kernel share where they are hoisted to one place.
   std::map<std::string, std::string>* constants = nullptr;
-  Padding padding = Padding::kLeftOut;
 };
 
 // Of a size: "(h + 2 * pad - size) / stride + 1".

@@ -29,13 +29,12 @@ struct BlockShape {
 
 class MapWriter {
  public:
-  MapWriter(const Problem& problem, const Group& group, MapPlan plan, BlockShape shape, Padding padding)
+  MapWriter(const Problem& problem, const Group& group, MapPlan plan, BlockShape shape)
       : problem_(problem),
         group_(group),
         plan_(std::move(plan)),
         shape_(shape),
         block_(std::to_string(shape.x)),
-        padding_(padding),
         names_(problem) {}
 
   CodeOutcome Write() {
@@ -210,7 +209,6 @@ class MapWriter {
                       held ? *held : fmt::format("{}[{}]", read.tensor, OffsetOf(access, writing->scope().variables));
                   return Loaded(problem_, tensor->dtype, element);
                 }};
-    scope.padding = padding_;
     ExpressionCode code(problem_, stage, scope, names_, outer);
     writing = &code;
     const auto root = static_cast<core::NodeId>(stage.nodes.size() - 1);
@@ -301,7 +299,6 @@ class MapWriter {
                   if (problem_.form.FindTensor(inner.tensor) != nullptr) return std::nullopt;
                   return WindowValue(inner, variables, lines);
                 }};
-    scope.padding = padding_;
     ExpressionCode code(problem_, *stage, scope, names_, lines);
     // What its terms share comes before the loop over them.
     if (const auto* reduce = std::get_if<core::Reduce>(&stage->nodes.back()))
@@ -358,7 +355,6 @@ class MapWriter {
   MapPlan plan_;
   const BlockShape shape_;
   const std::string block_;  // threads along x
-  const Padding padding_;
   Names names_;
   std::string name_, index_, k_;
   std::string tile_index_;  // where a thread's row begins, in tensors that lie as the outputs do
@@ -419,7 +415,7 @@ CodeOutcome EmitMap(const Problem& problem, const Group& group, const ParameterV
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&plan)) return *refusal;
   auto& planned = std::get<MapPlan>(plan);
   const BlockShape block = BlockFor(planned, parameters.at("block_size"));
-  return MapWriter(written, group, std::move(planned), block, PaddingOf(parameters)).Write();
+  return MapWriter(written, group, std::move(planned), block).Write();
 }
 
 }  // namespace

@@ -181,6 +181,11 @@ core::Size Product(const std::vector<core::Size>& sizes) {
   return core::Size::Parse(text).value_or(core::Size::Constant(1));
 }
 
+bool IsZeroOutside(const Problem& problem, const core::Guard& guard) {
+  if (guard.outside == core::Guard::Outside::kUnknown) return problem.zero_unless_seen;
+  return guard.outside == core::Guard::Outside::kZero;
+}
+
 bool Equal(const core::Size& a, const core::Size& b) { return Polynomial::Of(a) == Polynomial::Of(b); }
 
 }  // namespace warpwright::schedule

@@ -25,6 +25,7 @@ struct Problem {
   bool wide = false;       // offsets need 64 bits
   // By what sizes are divisible wherever the form is right: the launcher takes new kernels only there.
   std::map<std::string, int64_t> divisors = {};
+  bool zero_unless_seen = false;  // terms beyond the bounds of sums, where Guard::outside is unknown
   // A name that neither the file nor an earlier kernel has, from this one.
   std::function<std::string(const std::string&)> fresh_name;
   // The same for a kernel; the old kernel's, where one takes the place of one. None: fresh_name.
@@ -35,6 +36,9 @@ struct Problem {
   std::string real() const { return in_double ? "double" : "float"; }
   const core::Stage& stage(size_t i) const { return form.stages[i]; }
 };
+
+// Whether a sum's term beyond the guard's bounds is 0 times its other factors. What only is no integer is left out.
+bool IsZeroOutside(const Problem& problem, const core::Guard& guard);
 
 // The value of a size in a case, in the one whose time counts most; none: it cannot be evaluated.
 std::optional<int64_t> ValueIn(const core::Size& size, const core::ScheduledCase& c);

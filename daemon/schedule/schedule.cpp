@@ -213,10 +213,6 @@ int IntegerOf(const ParameterValues& parameters, std::string_view name) {
   return value;
 }
 
-Padding PaddingOf(const ParameterValues& parameters) {
-  return parameters.at(std::string(kPadding.name)) == kPadding.values.front() ? Padding::kLeftOut : Padding::kZero;
-}
-
 core::RewriteRefusal Refuse(std::string reason, int line) { return core::RewriteRefusal{std::move(reason), line}; }
 
 Result<core::RewriteOutcome> Apply(const core::RewriteRequest& request) {
@@ -248,6 +244,8 @@ Result<core::RewriteOutcome> Apply(const core::RewriteRequest& request) {
   problem.in_double = ComputesInDouble(problem);
   problem.wide = NeedsWideOffsets(problem);
   problem.divisors = DivisorsOf(problem.input.computation);
+  const auto padding = request.parameters.find(std::string(kPadding.name));
+  problem.zero_unless_seen = padding != request.parameters.end() && padding->second == kPadding.values.back();
   std::vector<std::string> conditions = WindowsFit(problem.form);
   if (!std::get<std::string>(fixed).empty()) conditions.push_back(std::get<std::string>(fixed));
   Obsolete obsolete = sizes.empty() && conditions.empty() ? FindObsolete(ast, problem.entry) : Obsolete{};

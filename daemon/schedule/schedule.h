@@ -73,11 +73,8 @@ Result<core::RewriteOutcome> Apply(const core::RewriteRequest& request);
 
 int IntegerOf(const ParameterValues& parameters, std::string_view name);
 
-// What a term outside its bounds (the padding of a convolution) is: not there, or 0 times the other factor, which is no
-// number where that is infinite. Formulas of both are the same, and entries of both kinds are written.
-enum class Padding : uint8_t { kLeftOut, kZero };
+// What a term outside its bounds is (the padding of a convolution), where nobody has seen which it is in the original.
 inline const ScheduleParameter kPadding{"padding", {"left_out", "zero"}};
-Padding PaddingOf(const ParameterValues& parameters);
 
 core::RewriteRefusal Refuse(std::string reason, int line = 0);
 

@@ -498,13 +498,12 @@ std::vector<std::string> Apart(const Problem& problem, const WindowPlan& plan) {
 CodeOutcome EmitWindow(const Problem& problem, const Group& group, const ParameterValues& parameters) {
   const std::string& rows = parameters.at("rows_per_thread");
   const WindowChoice choice{.rows = rows == "auto" ? 0 : IntegerOf(parameters, "rows_per_thread"),
-                            .vector_bytes = IntegerOf(parameters, "vector_bytes"),
-                            .padding = PaddingOf(parameters)};
+                            .vector_bytes = IntegerOf(parameters, "vector_bytes")};
   WindowPlanOutcome outcome = PlanWindows(problem, group, choice);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;
   WindowPlan& plan = std::get<WindowPlan>(outcome);
   std::optional<LeftOut> left_out;
-  if (choice.padding == Padding::kLeftOut && plan.outputs.front().edge != Edge::kZero)
+  if (plan.outputs.front().edge != Edge::kZero)
     if (auto filled = PlanWithZeros(problem, group, choice))
       plan = std::move(filled->plan), left_out = std::move(filled->left_out);
   Problem written = problem;

@@ -27,7 +27,7 @@ constexpr int64_t kNarrowest = 32;                  // columns: fewer are no row
 
 // The group's stages alone, with reductions as their terms and without intermediates.
 std::variant<core::RewriteRefusal, core::Computation> WrittenForm(const Problem& problem, const Group& group,
-                                                                  Padding padding, std::optional<Edge>& edge) {
+                                                                  std::optional<Edge>& edge) {
   core::Computation form = problem.form;
   form.stages.clear();
   std::set<std::string> outputs;
@@ -38,7 +38,7 @@ std::variant<core::RewriteRefusal, core::Computation> WrittenForm(const Problem&
     core::Stage stage = problem.stage(i);
     // Parts of an output tell themselves what is beyond its edges.
     core::Stage ended = stage;
-    const auto own = parts == outputs.size() ? TakeEnds(problem.form, padding, ended) : std::nullopt;
+    const auto own = parts == outputs.size() ? TakeEnds(problem, ended) : std::nullopt;
     if (own && (!edge || edge == own)) edge = own, stage = std::move(ended);
     auto written = WithWrittenTerms(stage, kMostTerms);
     if (!written) return Refuse("a window is long, or as long as an argument says", problem.stage(i).line);
@@ -314,7 +314,7 @@ std::optional<WindowPlace> WindowPlan::PlaceOf(const core::TensorRead& read, Edg
 WindowPlanOutcome PlanWindows(const Problem& problem, const Group& group, const WindowChoice& choice) {
   WindowPlan plan;
   std::optional<Edge> edge;
-  auto form = WrittenForm(problem, group, choice.padding, edge);
+  auto form = WrittenForm(problem, group, edge);
   if (const auto* refusal = std::get_if<core::RewriteRefusal>(&form)) return *refusal;
   plan.form = std::move(std::get<core::Computation>(form));
   std::map<std::string, std::vector<const core::Stage*>> outputs;

@@ -59,7 +59,6 @@ using WindowPlanOutcome = std::variant<core::RewriteRefusal, WindowPlan>;
 struct WindowChoice {
   int rows = 0;           // of a thread's tile; 0: as many as registers and the chip allow
   int vector_bytes = 16;  // of the widest access
-  Padding padding = Padding::kLeftOut;
 };
 WindowPlanOutcome PlanWindows(const Problem& problem, const Group& group, const WindowChoice& choice);
 

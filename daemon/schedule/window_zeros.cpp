@@ -63,13 +63,21 @@ std::optional<LeftOut> LeftOutOf(const Problem& problem, const Group& group) {
   return left_out;
 }
 
+// As if all terms beyond the bounds of sums were 0 times the others.
+Problem WithZerosOutside(Problem problem) {
+  for (core::Stage& stage : problem.form.stages)
+    for (core::Node& node : stage.nodes)
+      if (auto* reduce = std::get_if<core::Reduce>(&node))
+        for (core::Guard& guard : reduce->guards) guard.outside = core::Guard::Outside::kZero;
+  return problem;
+}
+
 }  // namespace
 
-std::optional<ZeroFilledPlan> PlanWithZeros(const Problem& problem, const Group& group, WindowChoice choice) {
+std::optional<ZeroFilledPlan> PlanWithZeros(const Problem& problem, const Group& group, const WindowChoice& choice) {
   auto left_out = LeftOutOf(problem, group);
   if (!left_out || left_out->weights.empty()) return std::nullopt;
-  choice.padding = Padding::kZero;
-  WindowPlanOutcome outcome = PlanWindows(problem, group, choice);
+  WindowPlanOutcome outcome = PlanWindows(WithZerosOutside(problem), group, choice);
   auto* plan = std::get_if<WindowPlan>(&outcome);
   if (plan == nullptr || plan->outputs.size() != 1) return std::nullopt;
   const WindowOutput& output = plan->outputs.front();

@@ -22,6 +22,6 @@ struct ZeroFilledPlan {
 };
 // None: something else than elements of tensors, the same for all outputs of a thread, is what the terms are weighed
 // by.
-std::optional<ZeroFilledPlan> PlanWithZeros(const Problem& problem, const Group& group, WindowChoice choice);
+std::optional<ZeroFilledPlan> PlanWithZeros(const Problem& problem, const Group& group, const WindowChoice& choice);
 
 }  // namespace warpwright::schedule

@@ -27,6 +27,7 @@
 #include "core/scheduling.h"
 #include "judge/judge.h"
 #include "judge/lift_shapes.h"
+#include "judge/outside_terms.h"
 #include "schedule/schedule.h"
 #include "worker/worker_evaluator.h"
 
@@ -110,12 +111,14 @@ class EntryBench {
     const std::string name = fmt::format("{}/{}", row_["folder"].get<std::string>(), spec_.name);
     if (const auto known = setting_.forms.find(name); known != setting_.forms.end()) return known->second;
     if (!setting_.forms.empty()) return std::nullopt;
-    const auto lifted = trusted_.Lift({.source = original_,
-                                       .spec = spec_,
-                                       .device = kDevice,
-                                       .shapes = judge::MakeLiftShapes(spec_, 9, uint64_t{32} << 20)});
+    const core::LiftRequest request{.source = original_,
+                                    .spec = spec_,
+                                    .device = kDevice,
+                                    .shapes = judge::MakeLiftShapes(spec_, 9, uint64_t{32} << 20)};
+    auto lifted = trusted_.Lift(request);
     if (lifted)
-      if (const auto* form = std::get_if<core::Lifted>(&*lifted)) return form->computation;
+      if (auto* form = std::get_if<core::Lifted>(&*lifted); form && judge::TellOutsideTerms(request, trusted_, *form))
+        return form->computation;
     row_["why"] = lifted ? std::get<core::NotLifted>(*lifted).message : lifted.error().message;
     return std::nullopt;
   }

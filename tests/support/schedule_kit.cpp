@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "core/computation_evaluate.h"
+#include "core/outside_terms.h"
 #include "schedule/expression_code.h"
 #include "tests/support/sim_kit.h"
 
@@ -182,7 +183,8 @@ class Runner {
   // Before the run, since arguments may be changed in place.
   void Reference() {
     const core::ErrorModel model{.accumulation = problem_.in_double ? DType::kF64 : DType::kF32};
-    auto evaluator = core::ComputationEvaluator::Compile(problem_.form, sizes_, {.errors = model});
+    const core::Computation form = core::WithZerosOutside(problem_.form);
+    auto evaluator = core::ComputationEvaluator::Compile(form, sizes_, {.errors = model});
     if (!evaluator) throw std::runtime_error(evaluator.error().Format());
     auto expected = evaluator->Run(arguments_);
     if (!expected) throw std::runtime_error(expected.error().Format());

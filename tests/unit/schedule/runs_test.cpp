@@ -375,15 +375,49 @@ TEST(Outputs, MayStandInTheirInputs) {
 // A term outside is not there, or 0 times what it would have been multiplied by.
 TEST(Padding, IsLeftOutOrZero) {
   const testing::SizeNumbers sizes = {{"C", 3}, {"L", 50}};
-  const schedule::Problem problem = testing::ProblemOf(Depthwise(), sizes);
-  const auto run = [&](const char* padding) {
-    return testing::RunOnSimulator(problem, testing::CodeOf(problem, schedule::MapSchedule(), {{"padding", padding}}),
-                                   3);
+  schedule::Problem problem = testing::ProblemOf(Depthwise(), sizes);
+  const auto run = [&](bool zero_unless_seen, core::Guard::Outside seen, uint64_t infinite = 3) {
+    problem.zero_unless_seen = zero_unless_seen;
+    for (core::Stage& stage : problem.form.stages)
+      for (core::Node& node : stage.nodes)
+        if (auto* sum = std::get_if<core::Reduce>(&node)) sum->guards[0].outside = seen;
+    return testing::RunOnSimulator(problem, testing::CodeOf(problem, schedule::MapSchedule()), infinite).mismatch;
   };
-  EXPECT_EQ(run("left_out").mismatch, "");
-  EXPECT_NE(run("zero").mismatch.find("nan instead of"), std::string::npos) << run("zero").mismatch;
-  const schedule::Code zero = testing::CodeOf(problem, schedule::MapSchedule(), {{"padding", "zero"}});
-  EXPECT_EQ(testing::RunOnSimulator(problem, zero).mismatch, "");
+  using Outside = core::Guard::Outside;
+  EXPECT_EQ(run(false, Outside::kUnknown), "");
+  EXPECT_NE(run(true, Outside::kUnknown).find("nan instead of"), std::string::npos);
+  EXPECT_EQ(run(true, Outside::kUnknown, 0), "");
+  EXPECT_EQ(run(true, Outside::kLeftOut), "");
+  EXPECT_EQ(run(false, Outside::kZero), "");
+}
+
+// By the rows' end left out, by the columns' 0: in tiles, and on tensor cores.
+TEST(Padding, IsToldForEachDirection) {
+  using Outside = core::Guard::Outside;
+  StageBuilder t0("t0", {"K", "H", "W"}), out("y", {"K", "H", "W"});
+  const core::Affine row = V(1) + V(4) - At("1"), column = V(2) + V(5) - At("1");
+  std::vector<core::Guard> guards = {Within(row, "0", "H"), Within(column, "0", "W")};
+  guards[0].outside = Outside::kLeftOut, guards[1].outside = Outside::kZero;
+  t0.Reduce(ReduceOp::kSum, {{3, "C"}, {4, "3"}, {5, "3"}},
+            t0.Product({t0.Read("x", {V(3), row, column}), t0.Read("w", {V(0), V(3), V(4), V(5)})}), guards);
+  out.Output(core::DType::kF16);
+  out.ReadStage("t0", {V(0), V(1), V(2)});
+  const core::Computation form =
+      Of({Input("x", {"C", "H", "W"}, core::DType::kF16), Input("w", {"K", "C", "3", "3"}, core::DType::kF16),
+          Output("y", {"K", "H", "W"}, core::DType::kF16)},
+         {t0, out});
+  const testing::SizeNumbers sizes = {{"K", 9}, {"C", 5}, {"H", 6}, {"W", 11}};
+  core::Computation without = form;
+  for (core::Guard& guard : std::get<core::Reduce>(without.stages[0].nodes.back()).guards)
+    guard.outside = Outside::kLeftOut;
+  const schedule::Problem problem = testing::ProblemOf(form, sizes), all_left_out = testing::ProblemOf(without, sizes);
+  for (const schedule::Schedule& schedule : {schedule::TilesSchedule(), schedule::TensorTilesSchedule()}) {
+    SCOPED_TRACE(std::string(schedule.id));
+    const schedule::Code code = testing::CodeOf(problem, schedule);
+    EXPECT_EQ(testing::RunOnSimulator(problem, code).mismatch, "");
+    EXPECT_EQ(testing::RunOnSimulator(problem, code, 40).mismatch, "") << code.kernels;
+    EXPECT_NE(testing::RunOnSimulator(all_left_out, code, 40).mismatch, "");
+  }
 }
 
 TEST(Refusals, WhatIsNoScanOrSumByKey) {

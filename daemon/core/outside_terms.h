@@ -1,0 +1,18 @@
+// Terms of sums beyond the bounds of what they read (Guard::outside).
+#pragma once
+
+#include <set>
+
+#include "core/computation.h"
+
+namespace warpwright::core {
+
+// The reads of floating-point tensors among the sum's terms that end where the guard's bounds are.
+std::set<NodeId> ReadsThatEnd(const Computation& computation, const Stage& stage, const Reduce& sum,
+                              const Guard& guard);
+
+// With what is 0 beyond a guard's bounds (Guard::Outside::kZero) written as that, where the guard leaves the term out:
+// it then is 0 times its other factors. For evaluation; schedules look for guards.
+Computation WithZerosOutside(const Computation& computation);
+
+}  // namespace warpwright::core
