@@ -20,6 +20,7 @@
 #include "lift/parts_apart.h"
 #include "lift/shape_form.h"
 #include "lift/shape_trace.h"
+#include "lift/window_sums.h"
 
 namespace warpwright::lift {
 namespace {
@@ -516,8 +517,11 @@ class Lifting {
       why = unified.error();
       return std::optional<Lifted>();
     }
-    Lifted lifted{.computation = WithForwardCoordinates(WithPartsApart(std::move(*unified))),
-                  .shapes = static_cast<uint32_t>(forms.size())};
+    std::vector<core::SizeValues> sizes;
+    for (const FormAtShape& form : forms) sizes.push_back(form.sizes);
+    Lifted lifted{
+        .computation = WithSumsOverWindows(WithForwardCoordinates(WithPartsApart(std::move(*unified))), sizes),
+        .shapes = static_cast<uint32_t>(forms.size())};
     NameWhatIsRead(lifted.computation);
     if (const auto valid = core::Validate(lifted.computation); !valid) {
       why = valid.error().message;
