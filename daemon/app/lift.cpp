@@ -13,11 +13,8 @@ std::string SimulatedDevice(const TargetDevice& device) {
 
 Result<core::LiftOutcome> LiftKernel(const TargetDevice& device, const core::KernelSpec& spec,
                                      const core::SourceRef& source, core::Evaluator& worker, const LiftEffort& effort) {
-  core::LiftRequest request;
-  request.source = source;
-  request.spec = spec;
-  request.device = SimulatedDevice(device);
-  request.shapes = judge::MakeLiftShapes(spec, effort.shapes, effort.bytes);
+  core::LiftRequest request =
+      judge::MakeLiftRequest(source, spec, SimulatedDevice(device), effort.shapes, effort.bytes);
   request.seconds_limit = effort.seconds;
   if (request.shapes.empty())
     return core::LiftOutcome(

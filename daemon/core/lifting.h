@@ -19,12 +19,17 @@ struct LiftShape {
   bool apart = false;  // sizes differ that are equal in every case: the entry may not be meant to run here
 };
 inline constexpr int64_t kMostDivisible = 32;  // the largest of these powers
+// A size that is a whole number of several groups in every case, as channels are.
+struct DividedSize {
+  std::string size, groups;
+};
 struct LiftRequest {
   SourceRef source;
   KernelSpec spec;
-  std::string device;             // whose properties the launcher sees: "sim:h200"
-  std::vector<LiftShape> shapes;  // in the order in which they should be tried
-  uint32_t unified_shapes = 3;    // that statements are unified over; one more verifies
+  std::string device;                // whose properties the launcher sees: "sim:h200"
+  std::vector<LiftShape> shapes;     // in the order in which they should be tried
+  std::vector<DividedSize> divided;  // by the cases, which the request's `spec` does not tell
+  uint32_t unified_shapes = 3;       // that statements are unified over; one more verifies
   uint32_t node_limit = 3'000'000;
   uint64_t instruction_limit = 60'000'000;  // of threads, at one shape
   double seconds_limit = 20;                // of processor time; no further shape is begun after it

@@ -16,12 +16,18 @@ void Describe(V& field, const LiftShape*) {
   field("apart", &T::apart);
 }
 template <typename V>
+void Describe(V& field, const DividedSize*) {
+  field("size", &DividedSize::size);
+  field("groups", &DividedSize::groups);
+}
+template <typename V>
 void Describe(V& field, const LiftRequest*) {
   using T = LiftRequest;
   field("source", &T::source);
   field("spec", &T::spec);
   field("device", &T::device);
   field("shapes", &T::shapes);
+  field("divided", &T::divided);
   field("unified_shapes", &T::unified_shapes);
   field("node_limit", &T::node_limit);
   field("instruction_limit", &T::instruction_limit);

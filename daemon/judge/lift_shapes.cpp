@@ -79,22 +79,28 @@ void KeepWholeParts(const core::KernelSpec& spec, const SizeRelations& relations
   }
 }
 
-// Sizes that are multiples of another one in every case, channels of their groups, are multiples here.
+// Sizes that are multiples of another one in every case, channels of their groups, are multiples here: of two and more,
+// for a group of one channel has another form.
 void KeepMultiples(const core::KernelSpec& spec, const SizeRelations& relations, Scalars& scalars) {
   KeepWholeParts(spec, relations, scalars);
   if (spec.cases.size() < 2) return;
+  int64_t variety = 0;
+  for (const auto& [name, value] : IntegersOf(scalars)) variety += value;
   for (const core::Argument& multiple : spec.args) {
     const std::vector<int64_t> values = ValuesInCases(spec, multiple.name);
     if (values.size() != spec.cases.size() || relations.Has(multiple.name)) continue;
     for (const core::Argument& divisor : spec.args) {
       if (relations.IsOfWindow(divisor.name)) continue;  // a batch of as many as the padding is a coincidence
       const std::vector<int64_t> divisors = ValuesInCases(spec, divisor.name);
-      bool divides = divisors.size() == values.size() && divisors != values && !relations.Has(divisor.name);
-      for (size_t j = 0; divides && j < values.size(); ++j) divides = divisors[j] > 1 && values[j] % divisors[j] == 0;
+      bool divides = divisors.size() == values.size() && !relations.Has(divisor.name);
+      for (size_t j = 0; divides && j < values.size(); ++j)
+        divides = divisors[j] > 1 && values[j] > divisors[j] && values[j] % divisors[j] == 0;
       if (!divides) continue;
       int64_t& value = std::get<int64_t>(scalars.at(multiple.name));
       const int64_t by = std::get<int64_t>(scalars.at(divisor.name));
-      if (by > 1) value = (value + by - 1) / by * by;
+      // Two and three, so that the number of channels in a group is told from a number.
+      if (by > 1 && value <= by) value = (2 + variety / 2 % 2) * by;
+      else if (by > 1) value = (value + by - 1) / by * by;
     }
   }
 }
@@ -451,6 +457,21 @@ Result<std::vector<core::BufferContent>> MakeContents(const core::KernelSpec& sp
   return contents;
 }
 
+// Of several whole groups in every case, in some of more than one element.
+std::vector<core::DividedSize> DividedSizes(const core::KernelSpec& spec) {
+  std::vector<core::DividedSize> divided;
+  if (spec.cases.size() < 2) return divided;  // in one case alone, anything divides anything
+  for (const core::Argument& size : spec.args)
+    for (const core::Argument& groups : spec.args) {
+      const std::vector<int64_t> sizes = ValuesInCases(spec, size.name), counts = ValuesInCases(spec, groups.name);
+      if (sizes.size() != spec.cases.size() || counts.size() != sizes.size() || sizes == counts) continue;
+      bool whole = true;
+      for (size_t j = 0; whole && j < sizes.size(); ++j) whole = counts[j] > 1 && sizes[j] % counts[j] == 0;
+      if (whole) divided.push_back({size.name, groups.name});
+    }
+  return divided;
+}
+
 }  // namespace
 
 std::vector<core::Case> SmallCasesLikeTimed(const core::KernelSpec& spec) {
@@ -502,6 +523,15 @@ std::vector<core::LiftShape> MakeShapesAround(const core::KernelSpec& spec, cons
     }
   }
   return shapes;
+}
+
+core::LiftRequest MakeLiftRequest(const core::SourceRef& source, const core::KernelSpec& spec,
+                                  const std::string& device, size_t count, uint64_t limit_bytes) {
+  return {.source = source,
+          .spec = spec,
+          .device = device,
+          .shapes = MakeLiftShapes(spec, count, limit_bytes),
+          .divided = DividedSizes(spec)};
 }
 
 }  // namespace warpwright::judge

@@ -25,6 +25,11 @@ std::vector<core::Case> SmallCasesLikeTimed(const core::KernelSpec& spec);
 // lie within the manifest's bounds; numbers are no special values.
 std::vector<core::LiftShape> MakeLiftShapes(const core::KernelSpec& spec, size_t count, uint64_t limit_bytes);
 
+// How an entry is asked for: with these shapes, and what else the cases show.
+core::LiftRequest MakeLiftRequest(const core::SourceRef& source, const core::KernelSpec& spec,
+                                  const std::string& device, size_t count = 9,
+                                  uint64_t limit_bytes = uint64_t{32} << 20);
+
 // One size at a time is a number that a text names, or one more; all others are small. The largest numbers first: a
 // text that takes another way beyond some size takes it there.
 std::vector<core::LiftShape> MakeShapesAround(const core::KernelSpec& spec, const std::vector<int64_t>& numbers,

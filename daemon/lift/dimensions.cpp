@@ -80,21 +80,8 @@ Groups GroupsOfManifest(const core::KernelSpec& spec, const std::vector<core::Si
   return groups;
 }
 
-// Whether it is a whole number of several groups in every case, and in some of more than one element.
-bool IsDividedInCases(const core::KernelSpec& spec, const std::string& name, const std::string& groups) {
-  constexpr size_t kEnough = 2;  // in one case alone, anything divides anything
-  bool larger = false;
-  for (const core::Case& c : spec.cases) {
-    const auto size = c.scalars.find(name), count = c.scalars.find(groups);
-    if (size == c.scalars.end() || count == c.scalars.end()) return false;
-    const auto *n = std::get_if<int64_t>(&size->second), *g = std::get_if<int64_t>(&count->second);
-    if (n == nullptr || g == nullptr || *g < 2 || *n % *g != 0) return false;
-    larger |= *n > *g;
-  }
-  return larger && spec.cases.size() >= kEnough;
-}
-
-Groups GroupsOfCases(const core::KernelSpec& spec, const std::vector<core::Sizes>& shapes) {
+Groups GroupsOfCases(const core::KernelSpec& spec, const std::vector<core::Sizes>& shapes,
+                     const std::vector<core::DividedSize>& divided) {
   std::vector<std::string> dimensions;
   std::set<std::string> batches;
   for (const core::Argument& argument : spec.args)
@@ -107,36 +94,18 @@ Groups GroupsOfCases(const core::KernelSpec& spec, const std::vector<core::Sizes
         }
   Groups groups;
   for (const std::string& name : dimensions)
-    for (const core::Argument& of : spec.args) {
+    for (const core::DividedSize& size : divided) {
       const bool known =
           std::any_of(groups.begin(), groups.end(), [&](const auto& group) { return group.first == name; });
-      if (!known && of.name != name && !batches.contains(of.name) && IsDividedInCases(spec, name, of.name) &&
-          AreWholeGroups(shapes, name, of.name))
-        groups.emplace_back(name, of.name);
+      if (!known && size.size == name && !batches.contains(size.groups) && AreWholeGroups(shapes, name, size.groups))
+        groups.emplace_back(name, size.groups);
     }
   return groups;
 }
 
-}  // namespace
-
-Dimensions DimensionsOf(const core::BufferArgument& buffer, FactorOrder order) {
-  const bool flat = buffer.shape.size() == 1;
-  Dimensions dimensions;
-  for (const core::Expression& dimension : buffer.shape) {
-    Dimensions factors = FactorsOf(dimension);
-    // Numbers of several things that lie beside or behind each other: nobody says which.
-    if (!flat && !std::all_of(factors.begin(), factors.end(), HasName)) factors = {dimension};
-    dimensions.insert(dimensions.end(), factors.begin(), factors.end());
-  }
-  if (flat && order == FactorOrder::kNumbersLast) std::stable_partition(dimensions.begin(), dimensions.end(), HasName);
-  return dimensions;
-}
-
-std::optional<DimensionsInGroups> InGroups(const core::KernelSpec& spec, const std::vector<core::Sizes>& shapes,
-                                           GroupsFrom from) {
-  DimensionsInGroups found{
-      .buffers = {},
-      .groups = from == GroupsFrom::kManifest ? GroupsOfManifest(spec, shapes) : GroupsOfCases(spec, shapes)};
+// Every dimension in its groups, if there are any.
+std::optional<DimensionsInGroups> WithGroupsApart(const core::KernelSpec& spec, Groups groups) {
+  DimensionsInGroups found{.buffers = {}, .groups = std::move(groups)};
   if (found.groups.empty()) return std::nullopt;
   for (const core::Argument& argument : spec.args) {
     const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
@@ -155,6 +124,42 @@ std::optional<DimensionsInGroups> InGroups(const core::KernelSpec& spec, const s
     }
   }
   return found;
+}
+
+}  // namespace
+
+Dimensions DimensionsOf(const core::BufferArgument& buffer, FactorOrder order) {
+  const bool flat = buffer.shape.size() == 1;
+  Dimensions dimensions;
+  for (const core::Expression& dimension : buffer.shape) {
+    Dimensions factors = FactorsOf(dimension);
+    // Numbers of several things that lie beside or behind each other: nobody says which.
+    if (!flat && !std::all_of(factors.begin(), factors.end(), HasName)) factors = {dimension};
+    dimensions.insert(dimensions.end(), factors.begin(), factors.end());
+  }
+  if (flat && order == FactorOrder::kNumbersLast) std::stable_partition(dimensions.begin(), dimensions.end(), HasName);
+  return dimensions;
+}
+
+std::optional<DimensionsInGroups> InGroups(const core::KernelSpec& spec, const std::vector<core::Sizes>& shapes) {
+  return WithGroupsApart(spec, GroupsOfManifest(spec, shapes));
+}
+std::optional<DimensionsInGroups> InGroups(const core::KernelSpec& spec, const std::vector<core::Sizes>& shapes,
+                                           const std::vector<core::DividedSize>& divided) {
+  return WithGroupsApart(spec, GroupsOfCases(spec, shapes, divided));
+}
+
+bool HasGroups(const core::KernelSpec& spec, const std::vector<core::Sizes>& shapes,
+               const std::vector<core::DividedSize>& divided) {
+  std::set<std::string> of_inputs;
+  for (const core::Argument& argument : spec.args)
+    if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+        buffer && buffer->role == core::Role::kIn)
+      for (const core::Expression& extent : buffer->shape)
+        for (const std::string& name : extent.Variables()) of_inputs.insert(name);
+  const Groups groups = GroupsOfCases(spec, shapes, divided);
+  return std::any_of(groups.begin(), groups.end(),
+                     [&](const auto& group) { return !of_inputs.contains(group.second); });
 }
 
 }  // namespace warpwright::lift

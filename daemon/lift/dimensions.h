@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/kernel_spec.h"
+#include "core/lifting.h"
 #include "core/size_solver.h"
 
 namespace warpwright::lift {
@@ -25,18 +26,19 @@ Dimensions DimensionsOf(const core::BufferArgument& buffer, FactorOrder order = 
 
 using Groups = std::vector<std::pair<std::string, std::string>>;  // "C" and "G": C in G whole groups
 
-// Where it says that a dimension is in groups.
-enum class GroupsFrom : uint8_t {
-  kManifest,  // a buffer is [K, C / G, ...]
-  kCases,     // a scalar G that no batch is of divides C in every case: the manifest need not have any buffer of groups
-};
 // With every dimension K and C in groups, where there are several whole ones at some of the shapes at which the entry
 // is looked at. nullopt: there are none.
 struct DimensionsInGroups {
   std::vector<Dimensions> buffers;  // the buffer arguments
   Groups groups;                    // right where one is a multiple of the other
 };
+// By the manifest: a buffer is [K, C / G, ...].
+std::optional<DimensionsInGroups> InGroups(const core::KernelSpec& spec, const std::vector<core::Sizes>& shapes);
+// By the cases: of `divided`, what are dimensions, in so many groups as no batch is. No buffer need have any groups.
 std::optional<DimensionsInGroups> InGroups(const core::KernelSpec& spec, const std::vector<core::Sizes>& shapes,
-                                           GroupsFrom from = GroupsFrom::kManifest);
+                                           const std::vector<core::DividedSize>& divided);
+// Whether there are some by the cases whose number is for nothing else: no input is as long.
+bool HasGroups(const core::KernelSpec& spec, const std::vector<core::Sizes>& shapes,
+               const std::vector<core::DividedSize>& divided);
 
 }  // namespace warpwright::lift

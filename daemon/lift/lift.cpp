@@ -33,6 +33,7 @@ using core::NotLifted;
 constexpr std::string_view kNoShape = "no shape", kBranchOnData = "branch on data", kShapesDisagree = "shapes disagree";
 constexpr std::ptrdiff_t kFewestEven = 3;  // shapes
 constexpr double kShareOfWhole = 0.6;      // of the time, for all launches together
+constexpr double kShareWithGroups = 0.15;  // the same, where sizes are in groups that nobody has looked at yet
 constexpr double kShareOfAll = 0.75;       // for all ways of looking at it: a shape that was begun is finished
 constexpr size_t kMostForms = 7;
 // Blocks in place of all, by how many expressions one makes.
@@ -62,11 +63,14 @@ class Lifting {
       return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     };
     const double cpu_begin = CpuSeconds();
-    cpu_end_ = cpu_begin + request_.seconds_limit * kShareOfWhole;
-    WW_ASSIGN(LiftOutcome outcome, AttemptInGroups(GroupsFrom::kManifest));
+    const bool in_groups = HasGroups(spec_, SizesTried(), request_.divided);
+    cpu_end_ = cpu_begin + request_.seconds_limit * (in_groups ? kShareWithGroups : kShareOfWhole);
+    WW_ASSIGN(LiftOutcome outcome, AttemptInGroups(InGroups(spec_, SizesTried())));
     if (!std::holds_alternative<Lifted>(outcome)) {
       WW_ASSIGN(outcome, AttemptAnew());
     }
+    cpu_end_ = cpu_begin + request_.seconds_limit * kShareOfWhole;
+    if (in_groups && !std::holds_alternative<Lifted>(outcome)) WW_TRY(TryGroupsOfCases(outcome));
     // Pairs that lie together may be simple where halves that lie apart are not.
     if (auto other = DimensionsBy(FactorOrder::kNumbersLast); other != view_.dimensions) {
       std::swap(view_.dimensions, other);
@@ -127,7 +131,7 @@ class Lifting {
     if (known != nullptr && known->verified && IsOfAllSizes(known->computation)) return {};
     // A statistic of what a launch left is far smaller than one of all that made it.
     const bool cut_before = std::exchange(view_.cut_launches, at_shape_.launches() > 1);
-    WW_ASSIGN(LiftOutcome grouped, AttemptInGroups(GroupsFrom::kCases));
+    WW_ASSIGN(LiftOutcome grouped, AttemptInGroups(InGroups(spec_, SizesTried(), request_.divided)));
     const bool in_groups = !groups_.empty();
     const auto* lifted = std::get_if<Lifted>(&grouped);
     if (in_groups && lifted != nullptr && lifted->verified &&
@@ -165,8 +169,7 @@ class Lifting {
   }
 
   // Of channels in groups, at the sizes alone that have whole groups.
-  Result<LiftOutcome> AttemptInGroups(GroupsFrom from) {
-    auto grouped = InGroups(spec_, SizesTried(), from);
+  Result<LiftOutcome> AttemptInGroups(std::optional<DimensionsInGroups> grouped) {
     if (!grouped) return LiftOutcome(failure_);
     groups_ = std::move(grouped->groups);
     ungrouped_ = std::exchange(view_.dimensions, std::move(grouped->buffers));

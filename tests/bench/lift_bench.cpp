@@ -59,11 +59,9 @@ json LiftOne(worker::Service& service, const std::filesystem::path& root, const 
     entry["message"] = text.error().message;
     return entry;
   }
-  core::LiftRequest request;
-  request.source = {std::filesystem::absolute(root).string(), spec.file, *text};
-  request.spec = spec;
-  request.device = "sim:h200";
-  request.shapes = judge::MakeLiftShapes(spec, 9, uint64_t{32} << 20);
+  core::LiftRequest request =
+      judge::MakeLiftRequest({std::filesystem::absolute(root).string(), spec.file, *text}, spec, "sim:h200");
+  request.spec.cases.clear();  // as they do not reach a worker
   const auto begin = std::chrono::steady_clock::now();
   const double cpu_begin = CpuSeconds();
   const auto outcome = service.Lift(request);

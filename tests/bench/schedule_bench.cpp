@@ -111,10 +111,7 @@ class EntryBench {
     const std::string name = fmt::format("{}/{}", row_["folder"].get<std::string>(), spec_.name);
     if (const auto known = setting_.forms.find(name); known != setting_.forms.end()) return known->second;
     if (!setting_.forms.empty()) return std::nullopt;
-    const core::LiftRequest request{.source = original_,
-                                    .spec = spec_,
-                                    .device = kDevice,
-                                    .shapes = judge::MakeLiftShapes(spec_, 9, uint64_t{32} << 20)};
+    const core::LiftRequest request = judge::MakeLiftRequest(original_, spec_, kDevice);
     auto lifted = trusted_.Lift(request);
     if (lifted)
       if (auto* form = std::get_if<core::Lifted>(&*lifted); form && judge::TellOutsideTerms(request, trusted_, *form))

@@ -94,9 +94,7 @@ class Court {
       options.repository = Originals();
       options.secret_seed = secret_seed_;
       options.lift = [this, spec] {
-        core::LiftRequest request{.source = Source(spec, Originals() / spec.file), .spec = spec, .device = "sim:h200"};
-        request.shapes = judge::MakeLiftShapes(spec, 9, uint64_t{32} << 20);
-        return trusted_->Lift(request);
+        return trusted_->Lift(judge::MakeLiftRequest(Source(spec, Originals() / spec.file), spec, "sim:h200"));
       };
       judge = std::make_unique<judge::Judge>(spec, Source(spec, Originals() / spec.file), Device(), *trusted_, options);
     }

@@ -32,9 +32,9 @@ using Values = testing::TypeList<
     core::BufferArgument, core::Argument, core::Affine::Term, core::Affine, core::Guard, core::Constant,
     core::ScalarRead, core::SizeValue, core::IndexValue, core::TensorRead, core::Reduce::Variable, core::Reduce,
     core::Nary, core::Call, core::Compare, core::Logic, core::Select, core::Convert, core::Stage, core::TensorArgument,
-    core::Computation, core::LiftShape, core::LiftRequest, core::NotLifted, core::Lifted, core::EquivalenceRequest,
-    core::Equal, core::Difference, core::Different, core::NotComparable, core::Equivalence, core::Chip,
-    core::ScheduledCase, core::Scheduling>;
+    core::Computation, core::LiftShape, core::DividedSize, core::LiftRequest, core::NotLifted, core::Lifted,
+    core::EquivalenceRequest, core::Equal, core::Difference, core::Different, core::NotComparable, core::Equivalence,
+    core::Chip, core::ScheduledCase, core::Scheduling>;
 TEST(Described, EveryMemberTravels) { Values::ExpectAllDescribed(); }
 
 template <typename Variant, size_t I = 0>

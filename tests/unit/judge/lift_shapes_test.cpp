@@ -93,8 +93,35 @@ TEST(LiftShapes, MultiplesInEveryCaseAreMultiplesEverywhere) {
   const auto shapes = MakeLiftShapes(
       Spec(arguments, "      - {n: 3, c: 12, groups: 4}\n      - {n: 4, c: 10, groups: 5}\n"), 9, 1 << 20);
   EXPECT_GE(shapes.size(), 5u);
-  for (const core::LiftShape& shape : shapes)
-    EXPECT_EQ(std::get<int64_t>(shape.scalars.at("c")) % std::get<int64_t>(shape.scalars.at("groups")), 0);
+  std::set<int64_t> of_group;
+  for (const core::LiftShape& shape : shapes) {
+    const auto c = std::get<int64_t>(shape.scalars.at("c")), groups = std::get<int64_t>(shape.scalars.at("groups"));
+    EXPECT_EQ(c % groups, 0);
+    EXPECT_GT(c, groups) << "a group of one has another form";
+    of_group.insert(c / groups);
+  }
+  EXPECT_GE(of_group.size(), 2u);
+}
+
+TEST(LiftShapes, WhatCasesDivideIsToldWithoutThem) {
+  const std::string arguments =
+      "      x: {buffer: f32, shape: [n, c], role: in}\n"
+      "      y: {buffer: f32, shape: [n, c], role: out}\n"
+      "      n: {scalar: i32}\n"
+      "      c: {scalar: i32}\n"
+      "      g: {scalar: i32}\n";
+  const auto divided = [&](const std::string& cases) {
+    std::vector<std::string> texts;
+    for (const core::DividedSize& size : MakeLiftRequest({}, Spec(arguments, cases), "sim:h200").divided)
+      texts.push_back(size.size + "/" + size.groups);
+    return texts;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(divided("      - {n: 5, c: 6, g: 3}\n      - {n: 7, c: 8, g: 2}\n"), (Texts{"c/g"}));
+  EXPECT_EQ(divided("      - {n: 5, c: 6, g: 3}\n"), Texts{}) << "in one case alone";
+  EXPECT_EQ(divided("      - {n: 5, c: 6, g: 3}\n      - {n: 7, c: 8, g: 3}\n"), Texts{}) << "it does not divide";
+  EXPECT_EQ(divided("      - {n: 5, c: 6, g: 6}\n      - {n: 7, c: 8, g: 8}\n"), Texts{}) << "groups of one";
+  EXPECT_EQ(divided("      - {n: 5, c: 6, g: 3}\n      - {n: 7, c: 8, g: 1}\n"), Texts{}) << "one group";
 }
 
 // Where a batch of one is the smallest case, one stride more is told apart at a larger batch.

@@ -80,29 +80,32 @@ TEST(DimensionsOfBuffers, OneGroupIsNone) {
   EXPECT_EQ(TextsOf(found->buffers[1]), (Texts{"K", "C/groups", "R"}));
 }
 
-// A norm over groups of channels, of which no buffer has its own: where G divides C in every case.
-std::optional<DimensionsInGroups> OfNorm(const std::vector<std::array<int64_t, 3>>& cases) {  // N, C, G
+// A norm over groups of channels, of which no buffer has its own.
+core::KernelSpec Norm() {
   core::KernelSpec spec;
   spec.args = {{"x", Buffer({"N", "C", "H"})}, {"gamma", Buffer({"C"})}, {"y", Buffer({"N", "C", "H"})}};
   for (const char* name : {"N", "C", "H", "G"}) spec.args.push_back({name, core::ScalarArgument{}});
-  for (const auto& [n, c, g] : cases)
-    spec.cases.push_back({.name = "c", .scalars = {{"N", n}, {"C", c}, {"H", int64_t{7}}, {"G", g}}});
-  const std::vector<core::Sizes> sizes = {{{"N", 2}, {"C", 6}, {"H", 5}, {"G", 3}},
-                                          {{"N", 3}, {"C", 8}, {"H", 7}, {"G", 2}},
-                                          {{"N", 4}, {"C", 8}, {"H", 9}, {"G", 4}}};
-  return InGroups(spec, sizes, GroupsFrom::kCases);
+  return spec;
 }
+const std::vector<core::Sizes> kNormSizes = {{{"N", 2}, {"C", 6}, {"H", 5}, {"G", 3}},
+                                             {{"N", 3}, {"C", 8}, {"H", 7}, {"G", 2}},
+                                             {{"N", 4}, {"C", 8}, {"H", 9}, {"G", 4}}};
 
 TEST(DimensionsOfBuffers, OfGroupsThatCasesShow) {
-  const auto found = OfNorm({{2, 6, 3}, {3, 8, 2}});
+  const auto found = InGroups(Norm(), kNormSizes, {{"C", "G"}});
   ASSERT_TRUE(found);
   EXPECT_EQ(TextsOf(found->buffers[0]), (Texts{"N", "G", "C/G", "H"}));
   EXPECT_EQ(TextsOf(found->buffers[1]), (Texts{"G", "C/G"}));
-  EXPECT_FALSE(OfNorm({{2, 6, 3}})) << "in one case alone";
-  EXPECT_FALSE(OfNorm({{2, 6, 3}, {3, 8, 3}})) << "it does not divide";
-  EXPECT_FALSE(OfNorm({{2, 6, 6}, {3, 8, 8}})) << "groups of one";
-  EXPECT_FALSE(OfNorm({{2, 6, 3}, {3, 8, 1}})) << "one group";
-  EXPECT_FALSE(OfNorm({{2, 6, 4}, {4, 8, 3}})) << "a batch divides by chance";
+  EXPECT_FALSE(InGroups(Norm(), kNormSizes, {{"C", "N"}})) << "a batch divides by chance";
+  EXPECT_FALSE(InGroups(Norm(), kNormSizes, {}));
+}
+
+TEST(DimensionsOfBuffers, GroupsAreThoseOfWhichNoInputIsAsLong) {
+  EXPECT_TRUE(HasGroups(Norm(), kNormSizes, {{"C", "G"}}));
+  EXPECT_FALSE(HasGroups(Norm(), kNormSizes, {{"C", "N"}}));
+  core::KernelSpec spec = Norm();
+  spec.args.push_back({"w", Buffer({"K", "G"})});
+  EXPECT_FALSE(HasGroups(spec, kNormSizes, {{"C", "G"}})) << "channels of inputs that are fewer by chance";
 }
 
 }  // namespace
