@@ -342,9 +342,10 @@ bool HasSingleOfSeveral(const core::KernelSpec& spec, const core::Case& c) {
 
 constexpr uint64_t kTraced = 20'000;  // elements
 
-std::vector<Scalars> LikeTimed(const core::KernelSpec& spec, const SizeRelations& relations) {
+std::vector<Scalars> LikeTimed(const core::KernelSpec& spec, const SizeRelations& relations,
+                               SmallSizes small = SmallSizes::kVary) {
   if (spec.cases.empty() || ElementsOf(spec, TimedCase(spec).scalars) <= kTraced) return {};
-  std::vector<Scalars> shapes = ShapesLike(spec, TimedCase(spec), relations);
+  std::vector<Scalars> shapes = ShapesLike(spec, TimedCase(spec), relations, small);
   for (Scalars& scalars : shapes) {
     KeepMultiples(spec, relations, scalars);
     relations.Follow(scalars);
@@ -475,8 +476,15 @@ std::vector<core::DividedSize> DividedSizes(const core::KernelSpec& spec) {
 }  // namespace
 
 std::vector<core::Case> SmallCasesLikeTimed(const core::KernelSpec& spec) {
+  constexpr size_t kMostStaying = 2;
+  const SizeRelations relations = SizeRelations::Of(spec);
+  std::vector<Scalars> shapes = LikeTimed(spec, relations);
+  std::vector<Scalars> staying = LikeTimed(spec, relations, SmallSizes::kStay);
+  if (staying.size() > kMostStaying) staying.resize(kMostStaying);
+  for (Scalars& scalars : staying)
+    if (std::find(shapes.begin(), shapes.end(), scalars) == shapes.end()) shapes.push_back(std::move(scalars));
   std::vector<core::Case> cases;
-  for (const Scalars& scalars : LikeTimed(spec, SizeRelations::Of(spec))) {
+  for (const Scalars& scalars : shapes) {
     core::Case small = TimedCase(spec);
     std::string sizes;
     for (const auto& [name, value] : scalars)

@@ -37,7 +37,8 @@ void KeepGroups(const core::KernelSpec& spec, const SizeRelations& relations, co
 
 }  // namespace
 
-std::vector<Scalars> ShapesLike(const core::KernelSpec& spec, const core::Case& timed, const SizeRelations& relations) {
+std::vector<Scalars> ShapesLike(const core::KernelSpec& spec, const core::Case& timed, const SizeRelations& relations,
+                                SmallSizes small) {
   // Terms of a sum multiply: batches and channels are few, and three extents smaller than one or two.
   constexpr int64_t kFew[][6] = {{2, 3, 4, 5, 6, 7}, {3, 2, 5, 4, 7, 6}, {2, 4, 3, 6, 5, 8}, {4, 3, 2, 5, 6, 9}};
   constexpr int64_t kExtents[][4] = {{7, 9, 8, 10}, {9, 6, 11, 7}, {6, 8, 7, 11}, {8, 11, 9, 6}};
@@ -46,7 +47,8 @@ std::vector<Scalars> ShapesLike(const core::KernelSpec& spec, const core::Case& 
   if (spec.cases.size() < 2) return shapes;
   const auto stays = [&](const std::string& name, const core::ScalarValue& value) {
     const int64_t* number = std::get_if<int64_t>(&value);
-    return number != nullptr && *number <= kSmall && !relations.Has(name) && !IsShared(spec, name);
+    return number != nullptr && *number <= kSmall && !relations.Has(name) &&
+           (small == SmallSizes::kStay || !IsShared(spec, name));
   };
   const bool told = std::any_of(timed.scalars.begin(), timed.scalars.end(), [&](const auto& scalar) {
     const std::vector<int64_t> values = ValuesInCases(spec, scalar.first);

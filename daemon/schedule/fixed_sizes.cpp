@@ -22,21 +22,10 @@ std::optional<int64_t> SmallValue(const core::Size& size, const core::ScheduledC
 // Names by what they are used for, in the first case.
 class Uses {
  public:
-  explicit Uses(const core::ScheduledCase& c) : case_(c) {}
-  void Add(const core::Stage& stage) {
-    const bool reduces = core::HasReduction(stage);
-    for (const core::Size& extent : stage.extents) extents_.insert(extent.text());
-    for (const core::Node& node : stage.nodes) {
-      if (const auto* reduce = std::get_if<core::Reduce>(&node))
-        for (const auto& variable : reduce->variables)
-          if (SmallValue(variable.extent, case_)) AddNames(variable.extent);
-      if (!reduces) continue;  // "i * stride + r * dilation - pad" of a window
-      core::ForEachPosition(node, [&](const core::Affine& position) {
-        if (position.terms.size() < 2) return;
-        AddNames(position.constant);
-        for (const auto& term : position.terms) AddNames(term.coefficient);
-      });
-    }
+  Uses(const core::ScheduledCase& c, const core::Computation& computation) : case_(c) {
+    for (const core::TensorArgument& tensor : computation.tensors)
+      for (const core::Size& extent : tensor.shape) dimensions_.insert(extent.text());
+    for (const core::Stage& stage : computation.stages) Add(stage);
   }
   std::set<std::string> names() const {
     std::set<std::string> names = small_;
@@ -45,11 +34,32 @@ class Uses {
   }
 
  private:
+  void Add(const core::Stage& stage) {
+    const bool reduces = core::HasReduction(stage);
+    for (const core::Size& extent : stage.extents) extents_.insert(extent.text());
+    for (const core::Node& node : stage.nodes) {
+      if (const auto* reduce = std::get_if<core::Reduce>(&node))
+        for (const auto& variable : reduce->variables)
+          if (SmallValue(variable.extent, case_)) AddLength(variable.extent);
+      if (!reduces) continue;  // "i * stride + r * dilation - pad" of a window
+      core::ForEachPosition(node, [&](const core::Affine& position) {
+        if (position.terms.size() < 2) return;
+        AddNames(position.constant);
+        for (const auto& term : position.terms) AddNames(term.coefficient);
+      });
+    }
+  }
+  // In "2 * r + 1" r is of a window; in "D - 2" D is what one has moved over.
+  void AddLength(const core::Size& extent) {
+    const auto names = extent.Variables();
+    for (const std::string& name : names)
+      if (extent.text() == name || !dimensions_.contains(name)) small_.insert(name);
+  }
   void AddNames(const core::Size& size) {
     for (const std::string& name : size.Variables()) small_.insert(name);
   }
   const core::ScheduledCase& case_;
-  std::set<std::string> small_, extents_;
+  std::set<std::string> small_, extents_, dimensions_;
 };
 
 // Its names as numbers, where they have any.
@@ -70,8 +80,7 @@ std::map<std::string, int64_t> SmallSizes(const core::Scheduling& scheduling, co
   std::map<std::string, int64_t> sizes;
   if (scheduling.cases.empty()) return sizes;
   const core::ScheduledCase& first = scheduling.cases.front();
-  Uses uses(first);
-  for (const core::Stage& stage : scheduling.computation.stages) uses.Add(stage);
+  const Uses uses(first, scheduling.computation);
   for (const std::string& name : uses.names()) {
     const EntryParameter* parameter = entry.Find(name);
     const auto value = first.sizes.find(name);

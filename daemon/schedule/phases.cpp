@@ -58,9 +58,29 @@ bool IsRoundedDown(const core::Size& size, const core::Size& from) {
   return rounded && core::Polynomial::Of(*rounded) == core::Polynomial::Of(size);
 }
 
+// Groups and the elements of a group as one: "OC" of "G" and "OC / G", which together are no more.
+std::vector<core::Size> WithGroupsJoined(std::vector<core::Size> extents) {
+  const auto join = [&](size_t quotient, size_t groups) {
+    for (const std::string& name : extents[quotient].Variables()) {
+      const auto size = core::Size::Parse(fmt::format("{} / ({})", name, extents[groups].text()));
+      if (!size || !Equal(*size, extents[quotient])) continue;
+      extents[quotient] = *core::Size::Parse(name);
+      extents.erase(extents.begin() + static_cast<std::ptrdiff_t>(groups));
+      return true;
+    }
+    return false;
+  };
+  for (size_t i = 0; i < extents.size(); ++i)
+    for (size_t j = 0; i < extents.size() && j < extents.size(); ++j)
+      if (i != j && !extents[j].Variables().empty() && join(i, j)) i = j = 0;
+  return extents;
+}
+
 // Whether so many elements have room in the shape at all sizes.
 bool HasRoom(const std::vector<core::Size>& shape, const std::vector<core::Size>& extents) {
-  if (core::Polynomial::Of(Product(shape)) == core::Polynomial::Of(Product(extents))) return true;
+  const core::Polynomial all = core::Polynomial::Of(Product(shape));
+  if (all == core::Polynomial::Of(Product(extents)) || all == core::Polynomial::Of(Product(WithGroupsJoined(extents))))
+    return true;
   return std::equal(shape.begin(), shape.end(), extents.begin(), extents.end(),
                     [](const core::Size& room, const core::Size& extent) {
                       return Equal(room, extent) || IsRoundedDown(extent, room);
