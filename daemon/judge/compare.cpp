@@ -563,4 +563,18 @@ std::optional<Mismatch> Comparator::Check(std::span<const std::byte> actual) con
   return std::nullopt;
 }
 
+std::vector<int64_t> Comparator::WrongUnknown(std::span<const std::byte> actual, size_t most) const {
+  if (actual.size() != reference_.bytes.size() || !reference_.has_bounds()) return {};
+  const Allowance allowance = MeasureWhole(actual).allowance();
+  std::vector<int64_t> wrong;
+  bool all_unknown = true;
+  ForEachSuspect(0, count_, actual.data(), [&](size_t i) {
+    if (wrong.size() > most || FaultOf(i, actual.data(), allowance) == Fault::kNone) return;
+    all_unknown = all_unknown && std::isnan(reference_.bound[i]);
+    wrong.push_back(static_cast<int64_t>(i));
+  });
+  if (!all_unknown || wrong.size() > most) wrong.clear();
+  return wrong;
+}
+
 }  // namespace warpwright::judge

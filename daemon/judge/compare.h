@@ -135,6 +135,9 @@ class Comparator {
              double tighten = 1);
 
   std::optional<Mismatch> Check(std::span<const std::byte> actual) const;
+  // The elements that Check finds wrong, where nothing is known of any of them: they are in no sample. Empty: there are
+  // more than `most`, or something else is wrong.
+  std::vector<int64_t> WrongUnknown(std::span<const std::byte> actual, size_t most) const;
   // Whether Check would find no mismatch; stops at the first wrong element.
   bool Accepts(std::span<const std::byte> actual) const;
   // The tolerance of Check at this element; 0 for integers.

@@ -296,6 +296,29 @@ Result<FormTruth::Outcome> FormTruth::AddTo(std::vector<OutputReference>& refere
   }
 }
 
+bool FormTruth::AddElements(std::vector<OutputReference>& references, const OriginalRun& run, const Use& use,
+                            const core::OutputElements& elements) const {
+  const Arguments arguments = FormArgumentsOf(*spec_, run.c, run.inputs);
+  auto results = Evaluate(arguments, OptionsFor(use.model, false), &elements);
+  const auto single = Evaluate(arguments, OptionsFor(use.model, true), &elements);
+  if (!results || !single || FindDisagreement(references, run, *results, &elements)) return false;
+  for (size_t o = 0; o < references.size(); ++o) {
+    const auto* indices = IndicesOf(&elements, run.layouts[o].name);
+    const core::TensorResult* result = ResultNamed(*results, run.layouts[o].name);
+    if (indices == nullptr || result == nullptr || !references[o].has_bounds()) continue;
+    const auto once = std::find_if(single->begin(), single->end(),
+                                   [&](const core::TensorResult& other) { return other.name == result->name; });
+    for (size_t i = 0; i < indices->size(); ++i) {
+      const auto at = static_cast<size_t>((*indices)[i]);
+      if (result->written[i] == 0) continue;
+      references[o].truth[at] = result->real[i];
+      references[o].bound[at] = result->errors[i];
+      if (!references[o].single.empty() && once != single->end()) references[o].single[at] = once->errors[i];
+    }
+  }
+  return true;
+}
+
 void FormTruth::AddHonestRuns(std::vector<OutputReference>& references, const OriginalRun& run, const Use& use) const {
   const Arguments arguments = FormArgumentsOf(*spec_, run.c, run.inputs);
   core::OutputElements sample;

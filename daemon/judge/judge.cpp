@@ -116,9 +116,29 @@ Result<std::optional<Mismatch>> Judge::State::CompareInDepth(const Trial& trial,
   if (same) return std::optional<Mismatch>();
   WW_ASSIGN(reference, oracle.Deepen(trial, reference, Depth::kTruth));
   auto mismatch = Compare(*reference, buffers);
-  if (!mismatch || !reference->form || reference->depth == Depth::kHonest) return mismatch;
-  WW_ASSIGN(reference, oracle.Deepen(trial, reference, Depth::kHonest));
-  return Compare(*reference, buffers);
+  if (!mismatch || !reference->form) return mismatch;
+  if (reference->depth != Depth::kHonest) {
+    WW_ASSIGN(reference, oracle.Deepen(trial, reference, Depth::kHonest));
+    mismatch = Compare(*reference, buffers);
+  }
+  return mismatch ? CompareUnknown(trial, *reference, buffers, std::move(mismatch)) : mismatch;
+}
+
+// Few elements of many that are far off, or rows of one value, are as a rule those whose terms nearly cancel. Of what
+// is in no sample only the usual is allowed; the form says what these may be.
+std::optional<Mismatch> Judge::State::CompareUnknown(const Trial& trial, const TrialReference& reference,
+                                                     const std::vector<base::Bytes>& buffers,
+                                                     std::optional<Mismatch> mismatch) {
+  constexpr size_t kMost = 1 << 14;
+  core::OutputElements elements;
+  for (size_t o = 0; o < reference.outputs.size(); ++o) {
+    const OutputLayout& layout = reference.layouts[o];
+    const Comparator comparator(layout, reference.references[o], leniency, TightenOf(layout.name));
+    std::vector<int64_t> wrong = comparator.WrongUnknown(buffers[reference.outputs[o]], kMost);
+    if (!wrong.empty()) elements[layout.name] = std::move(wrong);
+  }
+  const auto more = elements.empty() ? nullptr : oracle.WithElements(trial, reference, elements);
+  return more ? Compare(*more, buffers) : std::move(mismatch);
 }
 
 double Judge::State::AllowedDifference(const TrialReference& reference) const {

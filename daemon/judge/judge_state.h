@@ -58,6 +58,8 @@ struct Judge::State {
   std::optional<Mismatch> Compare(const TrialReference& reference, const std::vector<base::Bytes>& buffers) const;
   // The same with no more known of the original's result than it takes: equal bits need no truth. `reference` becomes
   // what is known then.
+  std::optional<Mismatch> CompareUnknown(const Trial& trial, const TrialReference& reference,
+                                         const std::vector<base::Bytes>& buffers, std::optional<Mismatch> mismatch);
   Result<std::optional<Mismatch>> CompareInDepth(const Trial& trial, std::shared_ptr<const TrialReference>& reference,
                                                  const std::vector<base::Bytes>& buffers);
   // rms of Compare's tolerances over rms of the original: the largest among the floating-point outputs.

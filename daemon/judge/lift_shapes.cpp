@@ -458,12 +458,25 @@ Result<std::vector<core::BufferContent>> MakeContents(const core::KernelSpec& sp
   return contents;
 }
 
+// Whether it is a part of "(H + 2 * pad - 3) / stride + 1" in some shape, and not of "C / groups" alone.
+bool IsOfFormula(const core::KernelSpec& spec, const std::string& name) {
+  for (const core::Argument& argument : spec.args)
+    if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind))
+      for (const core::Expression& extent : buffer->shape) {
+        const std::vector<std::string> names = extent.Variables();
+        const bool has = std::find(names.begin(), names.end(), name) != names.end();
+        if (has && extent.text().find_first_of("+-") != std::string::npos) return true;
+      }
+  return false;
+}
+
 // Of several whole groups in every case, in some of more than one element.
 std::vector<core::DividedSize> DividedSizes(const core::KernelSpec& spec) {
   std::vector<core::DividedSize> divided;
   if (spec.cases.size() < 2) return divided;  // in one case alone, anything divides anything
   for (const core::Argument& size : spec.args)
     for (const core::Argument& groups : spec.args) {
+      if (IsOfFormula(spec, groups.name)) continue;  // channels that a stride divides by chance
       const std::vector<int64_t> sizes = ValuesInCases(spec, size.name), counts = ValuesInCases(spec, groups.name);
       if (sizes.size() != spec.cases.size() || counts.size() != sizes.size() || sizes == counts) continue;
       bool whole = true;

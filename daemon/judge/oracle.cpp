@@ -262,6 +262,16 @@ Result<std::shared_ptr<const TrialReference>> Oracle::DeepenNow(const Trial& tri
   return answer;
 }
 
+std::shared_ptr<const TrialReference> Oracle::WithElements(const Trial& trial, const TrialReference& known,
+                                                           const core::OutputElements& elements) {
+  Settle();
+  if (!form_ || !known.form || known.form->extent != FormTruth::Extent::kSampled) return nullptr;
+  auto more = std::make_shared<TrialReference>(known);
+  const OriginalRun run{trial.c, trial.seed, more->inputs, more->layouts, more->precision};
+  if (!form_->AddElements(more->references, run, *more->form, elements)) return nullptr;
+  return more;
+}
+
 Result<std::shared_ptr<const std::vector<core::BufferContent>>> Oracle::InputsOf(const Trial& trial) {
   Settle();
   constexpr size_t kKept = 8;

@@ -95,6 +95,9 @@ class Oracle {
   // The same with as much known as asked for, or all that can be.
   Result<std::shared_ptr<const TrialReference>> Deepen(const Trial& trial,
                                                        const std::shared_ptr<const TrialReference>& known, Depth depth);
+  // The same with the truth of these elements too, which no sample has. nullptr: it cannot be had.
+  std::shared_ptr<const TrialReference> WithElements(const Trial& trial, const TrialReference& known,
+                                                     const core::OutputElements& elements);
   // From now on trials are asked for one candidate alone, or again for all: of those few are kept. Their memory is used
   // again then, where pages of other memory would have to be faulted in.
   void SetForOneCandidate(bool one) {

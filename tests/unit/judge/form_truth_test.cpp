@@ -131,6 +131,41 @@ TEST(FormTruth, LargeOutputsAreSampled) {
   EXPECT_FALSE(std::isnan(truth.front()) || std::isnan(truth.back()));
 }
 
+// What is in no sample is found out where it is asked for, if the original's is what the form says.
+TEST(FormTruth, ElementsThatNoSampleHasAreAdded) {
+  Setting setting(RowSumSpec(core::DType::kF32, 2000, 30));
+  const judge::FormLimits limits{.steps = 20'000, .sampled_steps = 20'000, .sampled = 64};
+  auto form = FormTruth::Create(setting.spec, Lifted(RowSums()), limits);
+  ASSERT_TRUE(form);
+  const judge::OriginalRun run{setting.spec.cases[0], 3, setting.inputs, setting.layouts, setting.precision};
+  const auto added = form->AddTo(setting.references, run, FormTruth::Extent::kSampled);
+  ASSERT_TRUE(added);
+  const auto use = std::get<FormTruth::Use>(*added);
+  form->AddHonestRuns(setting.references, run, use);
+  judge::OutputReference& reference = setting.references[0];
+  const auto unknown = static_cast<size_t>(
+      std::find_if(reference.bound.begin(), reference.bound.end(), [](double b) { return std::isnan(b); }) -
+      reference.bound.begin());
+  const std::vector<std::byte> known = reference.bytes.Copy();
+  std::vector<std::byte> changed = known;
+  core::StoreFromDouble(core::DType::kF32, changed.data(), unknown, setting.sums[unknown] + 9);
+  {
+    const judge::Comparator comparator(setting.layouts[0], reference, {});
+    EXPECT_EQ(comparator.WrongUnknown(changed, 4), std::vector<int64_t>{static_cast<int64_t>(unknown)});
+    std::vector<std::byte> first = known;
+    core::StoreFromDouble(core::DType::kF32, first.data(), 0, setting.sums[0] + 9);
+    EXPECT_TRUE(comparator.WrongUnknown(first, 4).empty()) << "the sample has the first";
+    EXPECT_TRUE(comparator.WrongUnknown(changed, 0).empty()) << "more than asked for";
+  }
+  const core::OutputElements elements = {{"out", {static_cast<int64_t>(unknown)}}};
+  ASSERT_TRUE(form->AddElements(setting.references, run, use, elements));
+  EXPECT_NEAR(reference.truth[unknown], setting.sums[unknown], 1e-11);
+  EXPECT_GT(reference.bound[unknown], 0);
+  EXPECT_TRUE(judge::Comparator(setting.layouts[0], reference, {}).Check(changed)) << "it is wrong still";
+  reference.bytes = std::move(changed);
+  EXPECT_FALSE(form->AddElements(setting.references, run, use, elements)) << "the original's is another";
+}
+
 // Sums in f64 between f32 buffers show in conversions: then the bound is that of f64.
 TEST(FormTruth, FormatsThatTheOriginalDoesNotUseAreNotGranted) {
   Setting setting(RowSumSpec(core::DType::kF32, 100, 300));
@@ -324,7 +359,8 @@ TEST(FormTruth, TensorCoresMayCutOffWhatRowsAreMadeOf) {
   core::KernelSpec spec = ProductSpec();
   // So that exp() does not overflow.
   std::get<core::BufferArgument>(spec.args[2].kind).init = {.kind = core::Init::Kind::kNormal, .a = 0, .b = 0.1};
-  const auto known = Know(spec, LogSumExpOfProduct(), ProductsOf(1), {.sampled_steps = 3'000'000}, FormTruth::Extent::kSampled);
+  const auto known =
+      Know(spec, LogSumExpOfProduct(), ProductsOf(1), {.sampled_steps = 3'000'000}, FormTruth::Extent::kSampled);
   ASSERT_TRUE(known) << known.error().message;
   EXPECT_GE(known->elements, 64u);
   EXPECT_LE(known->elements, 80u);

@@ -124,6 +124,20 @@ TEST(LiftShapes, WhatCasesDivideIsToldWithoutThem) {
   EXPECT_EQ(divided("      - {n: 5, c: 6, g: 3}\n      - {n: 7, c: 8, g: 1}\n"), Texts{}) << "one group";
 }
 
+TEST(LiftShapes, AStrideDividesChannelsByChance) {
+  const std::string arguments =
+      "      x: {buffer: f32, shape: [n, c, h], role: in}\n"
+      "      w: {buffer: f32, shape: [c, 3], role: in}\n"
+      "      y: {buffer: f32, shape: [n, c, \"(h - 1) / stride + 1\"], role: out}\n"
+      "      n: {scalar: i32}\n"
+      "      c: {scalar: i32}\n"
+      "      h: {scalar: i32}\n"
+      "      stride: {scalar: i32}\n";
+  const core::KernelSpec spec =
+      Spec(arguments, "      - {n: 5, c: 4, h: 9, stride: 2}\n      - {n: 7, c: 6, h: 10, stride: 3}\n");
+  EXPECT_TRUE(MakeLiftRequest({}, spec, "sim:h200").divided.empty());
+}
+
 // Where a batch of one is the smallest case, one stride more is told apart at a larger batch.
 TEST(LiftShapes, StridesAreToldApartWhereNoExtentIsOne) {
   const std::string arguments =
