@@ -5,6 +5,7 @@
 
 #include "core/affine.h"
 #include "core/computation_walk.h"
+#include "schedule/contraction_rows.h"
 
 namespace warpwright::schedule {
 namespace {
@@ -32,7 +33,12 @@ std::vector<VariableId> Neighbours(const Problem& problem, const ContractionGrou
 
 std::variant<core::RewriteRefusal, ContractionGroup> ContractionGroupOf(const Problem& problem, const Group& group) {
   auto reduced = ReducedGroupOf(problem, group);
-  if (auto* refusal = std::get_if<core::RewriteRefusal>(&reduced)) return *refusal;
+  if (auto* refusal = std::get_if<core::RewriteRefusal>(&reduced)) {
+    const auto reductions = std::count_if(group.stages.begin(), group.stages.end(),
+                                          [&](size_t i) { return core::HasReduction(problem.stage(i)); });
+    if (reductions > 1) return RowsOfProduct(problem, group);
+    return *refusal;
+  }
   ContractionGroup found;
   found.stage = std::get<ReducedGroup>(reduced).stage;
   found.outputs = std::move(std::get<ReducedGroup>(reduced).outputs);

@@ -1,6 +1,7 @@
 // A group of stages that one kernel computes tile by tile: a sum of products, and what becomes of its results.
 #pragma once
 
+#include <memory>
 #include <variant>
 #include <vector>
 
@@ -10,13 +11,18 @@
 
 namespace warpwright::schedule {
 
+struct ProductRows;
+
 struct ContractionGroup {
   size_t stage = 0;         // of Problem::form.stages: the sum's
   Contraction contraction;  // of that stage
   std::vector<StageReader> outputs;
+  // Instead of them, where whole rows of results are reduced.
+  std::shared_ptr<const ProductRows> rows = nullptr;
 };
 
-// Refuses a group with another reduction, and one whose outputs do not take each result at one place.
+// Refuses a group with another reduction, unless it is of the results' rows, and one whose outputs do not take each
+// result at one place.
 std::variant<core::RewriteRefusal, ContractionGroup> ContractionGroupOf(const Problem& problem, const Group& group);
 
 // A product of matrices of more terms than one thread should add up by itself: tiles keep what several results need.

@@ -39,6 +39,12 @@ std::string StoreName(int width) { return width == 4 ? "store_quad" : "store_pai
 
 }  // namespace
 
+std::string ResultLayout::Sum(const std::string& ahead) const {
+  std::string text = sums;
+  text.replace(text.find("{}"), 2, ahead);
+  return text;
+}
+
 std::string LoadQuadText(core::DType dtype) {
   const std::string head = R"(// Four neighbours, zero from `count` on; with one access where they are aligned.
 __device__ __forceinline__ void load_quad(float* to, const )";
@@ -96,7 +102,8 @@ ResultStores::ResultStores(const Problem& problem, const ContractionGroup& group
       columns_(columns),
       variables_(variables),
       layout_(std::move(layout)),
-      names_(names) {
+      names_(names),
+      sum_of_(problem, stage_, group.contraction, variables, names) {
   CheckInPlace();
   ChooseAccess();
 }
@@ -182,19 +189,9 @@ std::string ResultStores::ValueOf(const StageReader& output, Sums sums, Lines& l
   return value;
 }
 
-// The sum, with scales and guards that have no terms.
 std::string ResultStores::Product(Sums sums, Lines& lines) {
-  std::string product = sums == Sums::kAgain ? SumAgain(lines) : sums == Sums::kArgument ? sum_ : Sum(" + l");
-  if (!group_.contraction.scale.empty() && sums != Sums::kAgain) {
-    ExpressionCode code(problem_, stage_, Scope{.variables = variables_}, names_, lines);
-    for (const core::NodeId id : group_.contraction.scale)
-      product += " * " + Parenthesized(code.Value(id, core::ValueType::kReal));
-    refusal_ = code.refusal() ? code.refusal() : refusal_;
-  }
-  const std::string guards = ConditionText(group_.contraction.guards, variables_);
-  if (!guards.empty() && sums != Sums::kAgain)
-    product = fmt::format("({} ? {} : {})", guards, product, NumberText(problem_, 0));
-  return product;
+  if (sums == Sums::kAgain) return sum_of_.Again(lines);
+  return sum_of_.Scaled(sums == Sums::kArgument ? sum_ : layout_.Sum(" + l"), lines);
 }
 
 // The formula once, for both kinds of stores.
@@ -214,29 +211,6 @@ void ResultStores::DeclareResult(Lines& body) {
   body.Close(";");
 }
 
-// The sum itself, added up by this thread alone.
-std::string ResultStores::SumAgain(Lines& lines) {
-  ExpressionCode code(problem_, stage_, Scope{.variables = variables_}, names_, lines);
-  const std::string sum = code.Value(group_.contraction.sum, core::ValueType::kReal);
-  refusal_ = code.refusal() ? code.refusal() : refusal_;
-  return sum;
-}
-
-// Whether a factor is left out for some terms by itself, so that the other one is multiplied by 0 instead.
-// Whether a term is left out where one of `guards` fails, and the other factor's hold.
-bool ResultStores::HasLeftOut(const std::vector<core::Guard>& guards, const std::vector<core::Guard>& others) const {
-  return std::any_of(guards.begin(), guards.end(), [&](const core::Guard& guard) {
-    const bool leaves_out = !IsZeroOutside(problem_, guard) || !core::IsNumber(guard.value.divisor, 1);
-    return leaves_out && std::find(others.begin(), others.end(), guard) == others.end();
-  });
-}
-
-bool ResultStores::LeavesOut() const {
-  const Factor &left = group_.contraction.left, &right = group_.contraction.right;
-  if (!left.conditions.empty() || !right.conditions.empty()) return !problem_.zero_unless_seen;
-  return HasLeftOut(left.guards, right.guards) || HasLeftOut(right.guards, left.guards);
-}
-
 void ResultStores::WriteElement(Lines& body, Sums sums) {
   LateStores stores(problem_, names_, group_.outputs.size() > 1);
   for (const auto& output : group_.outputs) {
@@ -249,12 +223,6 @@ void ResultStores::WriteElement(Lines& body, Sums sums) {
     stores.Close(body);
   }
   stores.Write(body);
-}
-
-std::string ResultStores::Sum(const std::string& ahead) const {
-  std::string text = layout_.sums;
-  text.replace(text.find("{}"), 2, ahead);
-  return text;
 }
 
 // The output's value of a sum, `ahead` columns behind the one that is declared.
@@ -271,7 +239,7 @@ void ResultStores::WriteGroup(Lines& body) {
   std::vector<std::string> values;
   for (int l = 0; l < layout_.width; ++l) {
     const std::string ahead = l == 0 ? "" : fmt::format(" + {}", l);
-    values.push_back(Call(Sum(ahead), ahead));
+    values.push_back(Call(layout_.Sum(ahead), ahead));
   }
   AddBroken(body, fmt::format("{}(&{}[{}], {});", StoreName(layout_.width), stage.name,
                               OffsetOf(group_.outputs.front()), fmt::join(values, ", ")));
@@ -282,7 +250,7 @@ void ResultStores::WriteSingle(Lines& body) {
   const StageReader& output = group_.outputs.front();
   const core::Stage& stage = problem_.stage(output.stage);
   AddBroken(body, fmt::format("{}[{}] = {};", stage.name, OffsetOf(output),
-                              Stored(problem_, stage.dtype, core::ValueType::kReal, Call(Sum(" + l"), ""))));
+                              Stored(problem_, stage.dtype, core::ValueType::kReal, Call(layout_.Sum(" + l"), ""))));
 }
 
 // The loop over a thread's rows, around what `inside` writes for each.
@@ -351,7 +319,7 @@ void ResultStores::WriteCheck(Lines& body) {
     body.Open(fmt::format("for (int {0} = 0; {0} < {1}; {2})", index, count,
                           step == 1 ? fmt::format("++{}", index) : fmt::format("{} += {}", index, step)));
   }
-  body.Add(fmt::format("again |= isnan({});", Sum(" + l")));
+  body.Add(fmt::format("again |= isnan({});", layout_.Sum(" + l")));
   for (int i = 0; i < 3; ++i) body.Close();
   body.Open("if (again)");
   const Names outside = names_;
@@ -375,7 +343,7 @@ void ResultStores::WritePartials(Lines& body, const std::string& partials, const
 }
 
 void ResultStores::Write(Lines& body) {
-  if (LeavesOut()) WriteCheck(body);
+  if (sum_of_.LeavesOut()) WriteCheck(body);
   const auto single = [&] { WriteSingle(body); };
   if (!group_condition_) return ForResults(body, Loops::kUnrolled, nullptr, single);
   DeclareResult(body);

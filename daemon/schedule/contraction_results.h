@@ -6,7 +6,9 @@
 #include <optional>
 #include <string>
 
+#include "schedule/contraction_group.h"
 #include "schedule/contraction_loads.h"
+#include "schedule/contraction_sum.h"
 
 namespace warpwright::schedule {
 
@@ -16,6 +18,9 @@ struct ResultLayout {
   int rows = 0, columns = 0, width = 4;
   std::string row, column;  // "first_m + thread_m + i * 8"
   std::string sums;         // "sums[i / 2][j / 2][i % 2 * 2{}]": {} is how far behind the group's first, " + 1"
+  int lanes = 0;            // neighbours that have the same rows
+  // The sum that stands so far behind the group's first.
+  std::string Sum(const std::string& ahead) const;
 };
 
 class ResultStores {
@@ -31,7 +36,9 @@ class ResultStores {
   int width() const { return layout_.width; }
   // Groups alone are stored: what must hold of the output's address.
   std::optional<std::string> AddressCondition() const;
-  const std::optional<core::RewriteRefusal>& refusal() const { return refusal_; }
+  const std::optional<core::RewriteRefusal>& refusal() const {
+    return sum_of_.refusal() ? sum_of_.refusal() : refusal_;
+  }
 
   enum class Loops : uint8_t { kUnrolled, kRolled };
 
@@ -41,10 +48,7 @@ class ResultStores {
   void CheckInPlace();
   VariableTexts VariablesOf(const StageReader& output) const;
   std::string ValueOf(const StageReader& output, Sums sums, Lines& lines);
-  std::string SumAgain(Lines& lines);
   std::string Product(Sums sums, Lines& lines);
-  bool HasLeftOut(const std::vector<core::Guard>& guards, const std::vector<core::Guard>& others) const;
-  bool LeavesOut() const;
   std::string OffsetOf(const StageReader& output) const;
   void WriteElement(Lines& body, Sums sums);
   void WriteCheck(Lines& body);
@@ -56,7 +60,6 @@ class ResultStores {
   void ForResults(Lines& body, Loops loops, const std::function<void()>& group, const std::function<void()>& single);
   void DeclareResult(Lines& body);
   std::string Call(const std::string& sum, const std::string& ahead) const;
-  std::string Sum(const std::string& ahead) const;
 
   const Problem& problem_;
   const ContractionGroup& group_;
@@ -65,6 +68,7 @@ class ResultStores {
   const VariableTexts& variables_;
   const ResultLayout layout_;
   Names& names_;
+  ContractionSum sum_of_;
   std::optional<std::string> group_condition_;
   std::string sum_, aligned_;  // that function's argument; whether groups are stored
   std::string function_;       // the lambda that both kinds of stores call; empty: the sum itself is stored

@@ -26,16 +26,33 @@ constexpr std::array<TileShape, 5> kTensorShapes = {{
     {"64x64", 64, 64, 32, 2, 2, 4, 0.35},
 }};
 
+// Of which a warp has all columns of its rows.
+constexpr std::array<TileShape, 6> kTensorRowShapes = {{
+    {"64x256", 64, 256, 32, 4, 1, 1, 0.35},
+    {"128x128", 128, 128, 32, 8, 1, 1, 0.35},
+    {"64x128", 64, 128, 32, 4, 1, 2, 0.35},
+    {"32x128", 32, 128, 32, 2, 1, 4, 0.20},
+    {"128x64", 128, 64, 32, 4, 1, 2, 0.35},
+    {"128x32", 128, 32, 32, 4, 1, 4, 0.20},
+}};
+
 // A warp's results are matrices of 16 x 8; of each a lane has two neighbours in a row and in the eighth one below.
 ResultLayout TensorLayout(const TileShape& shape) {
-  return {shape.warp_m() / 8, shape.warp_n() / 4, 2,
-          "thread_m + i * 8", "thread_n + j * 4", "sums[i / 2][j / 2][i % 2 * 2{}]"};
+  return {shape.warp_m() / 8,
+          shape.warp_n() / 4,
+          2,
+          "thread_m + i * 8",
+          "thread_n + j * 4",
+          "sums[i / 2][j / 2][i % 2 * 2{}]",
+          4};
 }
 
 class TensorWriter final : public ContractionWriter {
  public:
-  TensorWriter(const Problem& problem, const Group& group, ContractionGroup contraction, const TileShape& shape)
-      : ContractionWriter(problem, group, std::move(contraction), shape, TensorLayout(shape), true) {}
+  TensorWriter(const Problem& problem, const Group& group, ContractionGroup contraction, const TileShape& shape,
+               std::optional<RowTiles> row_tiles = std::nullopt)
+      : ContractionWriter(problem, group, std::move(contraction), shape, TensorLayout(shape), true,
+                          std::move(row_tiles)) {}
 
   // Whether registers suffice: the largest tile takes all that copies leave.
   bool Fits() const { return !stores() || &shape() != &kTensorShapes.front(); }
@@ -75,6 +92,7 @@ class TensorWriter final : public ContractionWriter {
     body.Add("const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;");
     body.Add(fmt::format("const int warp_m = warp / {} * {}, warp_n = warp % {} * {};", shape().warps_n,
                          shape().warp_m(), shape().warps_n, shape().warp_n()));
+    body.Add("const int thread_m = warp_m + lane / 4, thread_n = warp_n + lane % 4 * 2;");
   }
 
   int matrices_m() const { return shape().warp_m() / 16; }
@@ -82,25 +100,13 @@ class TensorWriter final : public ContractionWriter {
 
   void WriteSteps(Lines& body) const override {
     body.Add(fmt::format("float sums[{}][{}][4] = {{}};", matrices_m(), matrices_n()));
-    if (!Walks()) {
-      if (stores()) WriteStored(body);
-      else WriteCopied(body);
-      return WriteThreadResults(body);
-    }
-    if (IsAligned()) {
-      WriteWalked(body);
-      return WriteThreadResults(body);
-    }
+    if (!Walks()) return stores() ? WriteStored(body) : WriteCopied(body);
+    if (IsAligned()) return WriteWalked(body);
     body.Open(fmt::format("if ({} && {})", left().aligned(), right().aligned()));
     WriteWalked(body);
     body.Else();
     WriteUnaligned(body);
     body.Close();
-    WriteThreadResults(body);
-  }
-
-  void WriteThreadResults(Lines& body) const {
-    body.Add("const int thread_m = warp_m + lane / 4, thread_n = warp_n + lane % 4 * 2;");
   }
 
   // The next slice of 16 terms is read while this one is multiplied, also from the next step's tiles. All addresses are
@@ -324,6 +330,13 @@ CodeOutcome WriteTensorTiles(const Problem& given, const Group& group, const Par
   if (!left || !right || *left != *right)
     return Refuse("the factors are not two tensors of f16 or of bf16", stage.line);
   const std::string& tile = parameters.at("tile");
+  if (contraction.rows) {
+    if (tile != "auto") return Refuse("rows of results say themselves which tiles they take");
+    auto tiles = RowTilesOf(kTensorRowShapes, problem, contraction);
+    if (!tiles) return Refuse("rows are longer than a tile", stage.line);
+    const TileShape& shape = *tiles->shape;
+    return TensorWriter(problem, group, std::move(contraction), shape, std::move(tiles)).Write("tensor_rows");
+  }
   if (tile != "auto") {
     TensorWriter writer(problem, group, std::move(contraction), TileShapeOf(kTensorShapes, tile));
     if (!writer.Fits()) return Refuse("elements that wait in registers leave no room for so large a tile");

@@ -9,13 +9,6 @@
 namespace warpwright::schedule {
 namespace {
 
-// The number of all combinations; 0 where a size cannot be evaluated.
-double CountOf(const std::vector<Axis>& axes, const core::ScheduledCase& c) {
-  double count = 1;
-  for (const Axis& axis : axes) count *= static_cast<double>(ValueIn(axis.extent, c).value_or(0));
-  return count;
-}
-
 // In multiplications of one multiprocessor at its peak. A multiprocessor with one block waits for memory more often
 // than one with two.
 double TimeOf(const TileShape& shape, const Problem& problem, const Contraction& contraction,
@@ -27,6 +20,12 @@ double TimeOf(const TileShape& shape, const Problem& problem, const Contraction&
 }
 
 }  // namespace
+
+double CountOf(const std::vector<Axis>& axes, const core::ScheduledCase& c) {
+  double count = 1;
+  for (const Axis& axis : axes) count *= static_cast<double>(ValueIn(axis.extent, c).value_or(0));
+  return count;
+}
 
 const TileShape& TileShapeOf(std::span<const TileShape> shapes, std::string_view name) {
   for (const TileShape& shape : shapes)

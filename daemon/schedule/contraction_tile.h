@@ -21,6 +21,9 @@ struct TileShape {
   int warp_n() const { return n / warps_n; }
 };
 
+// The number of all combinations; 0 where a size cannot be evaluated.
+double CountOf(const std::vector<Axis>& axes, const core::ScheduledCase& c);
+
 const TileShape& TileShapeOf(std::span<const TileShape> shapes, std::string_view name);  // std::out_of_range
 // The shape with the shortest time over the cases: whole waves of blocks, each at its efficiency.
 const TileShape& BestTileShape(std::span<const TileShape> shapes, const Problem& problem,

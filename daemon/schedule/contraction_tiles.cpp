@@ -28,6 +28,15 @@ constexpr std::array<TileShape, 5> kShapes = {{
     {"32x32", 32, 32, 32, 2, 1, 8, 0.35},
 }};
 
+// Of which a warp has all columns of its rows; the widest have no registers for doubles.
+constexpr std::array<TileShape, 5> kRowShapes = {{
+    {"64x256", 64, 256, 8, 4, 1, 1, 0.50},
+    {"64x128", 64, 128, 16, 4, 1, 2, 0.50},
+    {"64x64", 64, 64, 16, 4, 1, 3, 0.40},
+    {"128x32", 128, 32, 16, 4, 1, 4, 0.40},
+    {"32x32", 32, 32, 32, 2, 1, 8, 0.30},
+}};
+
 int ResultsM(const TileShape& shape) { return shape.warp_m() / kLanesM; }
 int ResultsN(const TileShape& shape) { return shape.warp_n() / kLanesN; }
 
@@ -39,13 +48,15 @@ std::string Place(const char* thread, int count, const char* index, int apart) {
 ResultLayout LayoutOf(const TileShape& shape) {
   const int m = ResultsM(shape), n = ResultsN(shape);
   const std::string column = n == kSquare ? "thread_n" : fmt::format("thread_n + j / 4 * {}", kSquare * kLanesN);
-  return {m, n, kSquare, Place("thread_m", m, "i", kSquare * kLanesM), column, "sums[i][j{}]"};
+  return {m, n, kSquare, Place("thread_m", m, "i", kSquare * kLanesM), column, "sums[i][j{}]", kLanesN};
 }
 
 class TilesWriter final : public ContractionWriter {
  public:
-  TilesWriter(const Problem& problem, const Group& group, ContractionGroup contraction, const TileShape& shape)
-      : ContractionWriter(problem, group, std::move(contraction), shape, LayoutOf(shape), false) {}
+  TilesWriter(const Problem& problem, const Group& group, ContractionGroup contraction, const TileShape& shape,
+              std::optional<RowTiles> row_tiles = std::nullopt)
+      : ContractionWriter(problem, group, std::move(contraction), shape, LayoutOf(shape), false, std::move(row_tiles)) {
+  }
 
  private:
   void WriteComment(Lines& kernel) const override {
@@ -124,6 +135,13 @@ CodeOutcome WriteTiles(const Problem& given, const Group& group, const Parameter
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&found)) return *refusal;
   auto& contraction = std::get<ContractionGroup>(found);
   const std::string& tile = parameters.at("tile");
+  if (contraction.rows) {
+    if (tile != "auto") return Refuse("rows of results say themselves which tiles they take");
+    auto tiles = RowTilesOf(std::span(kRowShapes).subspan(problem.in_double ? 1 : 0), problem, contraction);
+    if (!tiles) return Refuse("rows are longer than a tile");
+    const TileShape& row_shape = *tiles->shape;
+    return TilesWriter(problem, group, std::move(contraction), row_shape, std::move(tiles)).Write("row_tiles");
+  }
   const auto shapes = std::span(kShapes).subspan(problem.in_double ? 1 : 0);
   const TileShape& shape = tile == "auto" ? BestTileShape(shapes, problem, contraction) : TileShapeOf(kShapes, tile);
   if (problem.in_double && &shape == &kShapes.front()) return Refuse("there are no registers for so many doubles");

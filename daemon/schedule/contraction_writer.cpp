@@ -49,14 +49,15 @@ std::span<const char* const> LocalsOfTiles() {
 }
 
 ContractionWriter::ContractionWriter(const Problem& problem, const Group& group, ContractionGroup contraction,
-                                     const TileShape& shape, const ResultLayout& layout, bool halves)
+                                     const TileShape& shape, const ResultLayout& layout, bool halves,
+                                     std::optional<RowTiles> row_tiles)
     : problem_(problem),
       group_(group),
       of_(std::move(contraction)),
       stage_(problem.stage(of_.stage)),
       shape_(shape),
       halves_(halves),
-      parts_(SumPartsOf(problem, group, of_, shape)),
+      parts_(row_tiles ? std::nullopt : SumPartsOf(problem, group, of_, shape)),
       number_of_parts_(parts_ ? problem.fresh_name("parts") : ""),
       names_(WithLocals(problem)),
       variables_(NamesOfVariables(stage_, of_.contraction.k, names_)),
@@ -64,7 +65,8 @@ ContractionWriter::ContractionWriter(const Problem& problem, const Group& group,
       rows_(of_.contraction.m, variables_, names_, "row", "rows"),
       columns_(of_.contraction.n, variables_, names_, "column", "columns"),
       terms_(InnerTerms(problem, of_.contraction.k), variables_, names_, "term", "terms"),
-      outer_(OuterTerms(problem, of_.contraction.k), variables_, names_, "tap", "taps") {
+      outer_(OuterTerms(problem, of_.contraction.k), variables_, names_, "tap", "taps"),
+      row_tiles_(std::move(row_tiles)) {
   first_row_ = names_.Take("first_" + rows_.index());
   first_column_ = names_.Take("first_" + columns_.index());
   across_ = names_.Take("tiles_across"), down_ = names_.Take("tiles_down");
@@ -81,7 +83,10 @@ ContractionWriter::ContractionWriter(const Problem& problem, const Group& group,
   ResultLayout placed = layout;
   placed.row = first_row_ + " + " + layout.row;
   placed.column = first_column_ + " + " + layout.column;
-  results_ = std::make_unique<ResultStores>(problem, of_, rows_, columns_, variables_, std::move(placed), names_);
+  if (row_tiles_)
+    row_results_ = std::make_unique<RowResults>(problem, of_, *row_tiles_, rows_, columns_, variables_,
+                                                std::move(placed), first_column_, names_);
+  else results_ = std::make_unique<ResultStores>(problem, of_, rows_, columns_, variables_, std::move(placed), names_);
 }
 
 CodeOutcome ContractionWriter::Write(const std::string& role) {
@@ -92,33 +97,37 @@ CodeOutcome ContractionWriter::Write(const std::string& role) {
     arguments.values.push_back(parts_->storage.name);
   }
   if (parts_) arguments.parameters.push_back("int " + parts_name_), arguments.values.push_back(number_of_parts_);
-  Lines kernel;
-  const std::string formula = FormulaComment(problem_, group_);
-  kernel.Add(formula.substr(0, formula.rfind('\n')));
-  kernel.Add("//");
-  WriteComment(kernel);
-  kernel.Add(Head(fmt::format("__global__ void __launch_bounds__({}, {})", shape_.threads(), shape_.blocks), name,
-                  arguments.parameters));
   Lines body(1);
   body.Add(fmt::format("constexpr int kTileM = {}, kTileN = {}, kTileK = {};", shape_.m, shape_.n, shape_.k));
   WriteTiles(body);
   WriteIndices(body);
   WriteThread(body);
-  left_->Declare(body, IsAligned());
-  right_->Declare(body, IsAligned());
-  WriteLoads(body);
-  body.Add("");
-  WriteSteps(body);
-  body.Add("");
-  if (parts_) WriteParts(body);
-  results_->Write(body);
+  if (row_results_) {
+    row_results_->Write(body, [&](Lines& lines) { WriteProduct(lines); });
+  } else {
+    WriteProduct(body);
+    body.Add("");
+    if (parts_) WriteParts(body);
+    results_->Write(body);
+  }
+  for (const auto& refusal : {left_->refusal(), right_->refusal(), results_ ? results_->refusal() : std::nullopt,
+                              row_results_ ? row_results_->refusal() : std::nullopt})
+    if (refusal) return *refusal;
+  Lines kernel;
+  const std::string formula =
+      FormulaComment(problem_, group_, row_results_ ? row_results_->names() : std::map<std::string, std::string>());
+  kernel.Add(formula.substr(0, formula.rfind('\n')));
+  kernel.Add("//");
+  WriteComment(kernel);
+  kernel.Add(Head(fmt::format("__global__ void __launch_bounds__({}, {})", shape_.threads(), shape_.blocks), name,
+                  arguments.parameters));
   kernel.Append(body);
   kernel.Add("}");
-  for (const auto& refusal : {left_->refusal(), right_->refusal(), results_->refusal()})
-    if (refusal) return *refusal;
   Code code;
   code.helpers = Helpers();
-  if (const auto type = results_->groups()) code.helpers.push_back(StoreGroupText(*type, results_->width()));
+  if (row_results_)
+    code.helpers.insert(code.helpers.end(), row_results_->helpers().begin(), row_results_->helpers().end());
+  else if (const auto type = results_->groups()) code.helpers.push_back(StoreGroupText(*type, results_->width()));
   code.kernels = kernel.text();
   std::string finish;
   if (parts_) {
@@ -130,24 +139,42 @@ CodeOutcome ContractionWriter::Write(const std::string& role) {
     finish = more.launch;
   }
   code.launch = WriteLaunch(name, arguments, finish);
+  code.reduces_products = row_tiles_.has_value();
   if (IsAligned()) code.conditions = {left_->AddressCondition(), right_->AddressCondition()};
-  if (const auto aligned = results_->AddressCondition()) code.conditions.push_back(*aligned);
+  if (row_tiles_ && !row_tiles_->condition.empty()) code.conditions.push_back(row_tiles_->condition);
+  if (const auto aligned = results_ ? results_->AddressCondition() : std::nullopt) code.conditions.push_back(*aligned);
   for (std::string& apart : Apart()) code.conditions.push_back(std::move(apart));
   code.notes = {fmt::format("tiles of {} x {} results, {} terms a step", shape_.m, shape_.n, shape_.k)};
   return code;
 }
 
+// The tile of sums, by a block.
+void ContractionWriter::WriteProduct(Lines& body) {
+  left_->Declare(body, IsAligned());
+  right_->Declare(body, IsAligned());
+  WriteLoads(body);
+  body.Add("");
+  WriteSteps(body);
+}
+
 // A block stores results while others still read what these are made of.
 std::vector<std::string> ContractionWriter::Apart() const {
   std::set<std::string> outputs, inputs;
-  for (const StageReader& output : of_.outputs) outputs.insert(problem_.stage(output.stage).name);
-  for (const core::Node& node : stage_.nodes)
-    if (const auto* read = std::get_if<core::TensorRead>(&node); read && !read->stage) inputs.insert(read->tensor);
+  const auto add_inputs = [&](const core::Stage& stage) {
+    for (const core::Node& node : stage.nodes)
+      if (const auto* read = std::get_if<core::TensorRead>(&node); read && !read->stage) inputs.insert(read->tensor);
+  };
+  for (const size_t i : group_.stages) {
+    if (problem_.stage(i).output) outputs.insert(problem_.stage(i).name);
+    if (row_tiles_) add_inputs(problem_.stage(i));
+  }
+  add_inputs(stage_);
   return ApartConditions(problem_, outputs, inputs);
 }
 
 void ContractionWriter::WriteIndices(Lines& body) const {
   for (const FlatAxis* axis : {&batch_, &rows_, &columns_, &terms_, &outer_}) axis->DeclareExtents(body);
+  if (row_tiles_) return WriteRowIndices(body);
   // All in blockIdx.x, which alone may be large.
   body.Add(fmt::format("const int {} = ({} + kTileN - 1) / kTileN;", across_, columns_.count()));
   if (!batch_.empty()) body.Add(fmt::format("const int {} = ({} + kTileM - 1) / kTileM;", down_, rows_.count()));
@@ -157,6 +184,18 @@ void ContractionWriter::WriteIndices(Lines& body) const {
   if (!batch_.empty()) body.Add(fmt::format("const int {} = {};", batch_.index(), batch));
   if (batch_.axes().size() > 1) batch_.Decode(body, batch_.index());
   if (parts_) body.Add(fmt::format("const int {} = blockIdx.y;", part_));
+}
+
+// A block has all columns of its rows.
+void ContractionWriter::WriteRowIndices(Lines& body) const {
+  const std::string tile = batch_.empty() ? "blockIdx.x" : "blockIdx.x % " + down_;
+  if (!batch_.empty()) {
+    body.Add(fmt::format("const int {} = ({} + kTileM - 1) / kTileM;", down_, rows_.count()));
+    body.Add(fmt::format("const int {} = blockIdx.x / {};", batch_.index(), down_));
+  }
+  if (batch_.axes().size() > 1) batch_.Decode(body, batch_.index());
+  body.Add(fmt::format("const int {} = {} * kTileM;", first_row_, tile));
+  if (row_tiles_->whole) body.Add(fmt::format("constexpr int {} = 0;", first_column_));
 }
 
 // What a block has of its results, where others have the rest.
@@ -215,8 +254,8 @@ std::string ContractionWriter::WriteLaunch(const std::string& name, const Kernel
                                            const std::string& finish) const {
   Lines launch;
   const auto blocks = [](const FlatAxis& axis, int tile) { return CeilDivided(axis.extent(), std::to_string(tile)); };
-  std::vector<std::string> grid = {blocks(columns_, shape_.n), Parenthesized(blocks(rows_, shape_.m))};
-  grid[0] = Parenthesized(grid[0]);
+  std::vector<std::string> grid = {Parenthesized(blocks(rows_, shape_.m))};
+  if (!row_tiles_) grid.insert(grid.begin(), Parenthesized(blocks(columns_, shape_.n)));
   if (!batch_.empty()) grid.push_back(Parenthesized(batch_.extent()));
   const std::string shared = SharedBytes();
   if (shared != "0")

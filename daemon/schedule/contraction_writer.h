@@ -8,6 +8,8 @@
 
 #include "schedule/contraction_parts.h"
 #include "schedule/contraction_results.h"
+#include "schedule/contraction_rows.h"
+#include "schedule/row_results.h"
 
 namespace warpwright::schedule {
 
@@ -17,9 +19,9 @@ std::span<const char* const> LocalsOfTiles();
 
 class ContractionWriter {
  public:
-  // `halves`: tensor cores multiply what is read as it is.
+  // `halves`: tensor cores multiply what is read as it is. `row_tiles`: of rows of results.
   ContractionWriter(const Problem& problem, const Group& group, ContractionGroup contraction, const TileShape& shape,
-                    const ResultLayout& layout, bool halves);
+                    const ResultLayout& layout, bool halves, std::optional<RowTiles> row_tiles = std::nullopt);
   virtual ~ContractionWriter() = default;
   CodeOutcome Write(const std::string& role);
 
@@ -46,6 +48,8 @@ class ContractionWriter {
  private:
   std::vector<std::string> Apart() const;
   void WriteIndices(Lines& body) const;
+  void WriteRowIndices(Lines& body) const;
+  void WriteProduct(Lines& body);
   void WriteParts(Lines& body);
   void WriteLoad(Lines& body, FactorLoads& factor) const;
   void WriteLoads(Lines& body) const;
@@ -65,7 +69,9 @@ class ContractionWriter {
   std::string first_row_, first_column_, across_, down_, part_, parts_name_;
   TileScope scope_;
   std::unique_ptr<FactorLoads> left_, right_;
-  std::unique_ptr<ResultStores> results_;
+  const std::optional<RowTiles> row_tiles_;
+  std::unique_ptr<ResultStores> results_;  // or
+  std::unique_ptr<RowResults> row_results_;
 };
 
 }  // namespace warpwright::schedule

@@ -72,7 +72,10 @@ EmissionOutcome EmitFor(const Problem& problem, const Group& group, Choice& choi
   for (const Schedule* schedule : order) {
     CodeOutcome outcome = EmitBy(*schedule, problem, group, choice);
     const bool asked = schedule->id == choice.asked.id;
-    if (auto* code = std::get_if<Code>(&outcome))
+    auto* code = std::get_if<Code>(&outcome);
+    // Whoever asks for another schedule wants it behind the product, or another one's result would come twice.
+    if (code != nullptr && code->reduces_products && !asked && !choice.in_phases) continue;
+    if (code != nullptr)
       return Emission{std::move(*code), asked, !HasTiles(*schedule) && HasLongProduct(problem, group)};
     if (asked) refused = std::get<core::RewriteRefusal>(outcome);
     if (asked) choice.refused = refused;
@@ -199,6 +202,15 @@ CodeOutcome Emit(const Problem& problem, const Schedule& asked, const ParameterV
     if (IsUsed(outcome)) return std::move(std::get<Emission>(outcome).code);
     const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome);
     if (!refused) refused = choice.refused.value_or(refusal ? *refusal : Refuse("nothing is computed"));
+  }
+  // Where there is no memory for the results of a product, long rows are reduced tile by tile.
+  Problem in_turns = problem;
+  in_turns.rows_in_turns = true;
+  for (const core::Computation& form : forms) {
+    names = {};
+    Choice choice{asked, parameters, names};
+    EmissionOutcome outcome = EmitJoined(WithForm(in_turns, WithFlatSums(form)), choice);
+    if (IsUsed(outcome)) return std::move(std::get<Emission>(outcome).code);
   }
   return *refused;
 }

@@ -26,6 +26,7 @@ struct Problem {
   // By what sizes are divisible wherever the form is right: the launcher takes new kernels only there.
   std::map<std::string, int64_t> divisors = {};
   bool zero_unless_seen = false;  // terms beyond the bounds of sums, where Guard::outside is unknown
+  bool rows_in_turns = false;     // rows longer than a tile are reduced tile by tile, where there is no memory for them
   // A name that neither the file nor an earlier kernel has, from this one.
   std::function<std::string(const std::string&)> fresh_name;
   // The same for a kernel; the old kernel's, where one takes the place of one. None: fresh_name.

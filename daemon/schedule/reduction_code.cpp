@@ -7,6 +7,8 @@
 namespace warpwright::schedule {
 namespace {
 
+constexpr int kWarpLanes = 32;
+
 bool IsMaximum(core::ReduceOp op) {
   return op == core::ReduceOp::kMax || op == core::ReduceOp::kArgMaxFirst || op == core::ReduceOp::kArgMaxLast;
 }
@@ -25,21 +27,24 @@ std::string Step(const Problem& problem, Accumulator a, const std::string& other
   return Updated(problem, a, other, "").front();
 }
 
-std::string WarpFunction(const Problem& problem, const Accumulator& a, const std::string& name) {
+// `lanes`: neighbours that begin at a multiple of their number.
+std::string LanesFunction(const Problem& problem, const Accumulator& a, int lanes, const std::string& name) {
+  const std::string team = lanes == kWarpLanes ? "the lanes of a warp" : fmt::format("{} neighbouring lanes", lanes);
   if (!core::IsArg(a.op))
     return fmt::format(
-        "// The {} over the lanes of a warp, in each of them.\n"
+        "// The {} over {}, in each of them.\n"
         "__device__ __forceinline__ {} {}({} value) {{\n"
-        "  for (int offset = 16; offset > 0; offset /= 2) {{\n"
+        "  for (int offset = {}; offset > 0; offset /= 2) {{\n"
         "    {}\n"
         "  }}\n"
         "  return value;\n"
         "}}\n",
-        WordFor(a.op), a.c_type, name, a.c_type, Step(problem, a, "__shfl_xor_sync(0xffffffffu, value, offset)"));
+        WordFor(a.op), team, a.c_type, name, a.c_type, lanes / 2,
+        Step(problem, a, "__shfl_xor_sync(0xffffffffu, value, offset)"));
   return fmt::format(
-      "// The {} over the lanes of a warp, in each of them: of equal values the {} index.\n"
+      "// The {} over {}, in each of them: of equal values the {} index.\n"
       "__device__ __forceinline__ void {}({}& value, int& index) {{\n"
-      "  for (int offset = 16; offset > 0; offset /= 2) {{\n"
+      "  for (int offset = {}; offset > 0; offset /= 2) {{\n"
       "    const {} other = __shfl_xor_sync(0xffffffffu, value, offset);\n"
       "    const int at = __shfl_xor_sync(0xffffffffu, index, offset);\n"
       "    if ({}) {{\n"
@@ -48,7 +53,7 @@ std::string WarpFunction(const Problem& problem, const Accumulator& a, const std
       "    }}\n"
       "  }}\n"
       "}}\n",
-      WordFor(a.op), TakesFirst(a.op) ? "smallest" : "largest", name, a.c_type, a.c_type,
+      WordFor(a.op), team, TakesFirst(a.op) ? "smallest" : "largest", name, a.c_type, lanes / 2, a.c_type,
       Better(a.op, "other", "at", "value", "index"));
 }
 
@@ -104,6 +109,18 @@ std::string ColumnFunction(const Problem& problem, const Accumulator& a, const s
   text += "  value = of_thread[0][threadIdx.x];\n";
   text += fmt::format("  for (int y = 1; y < blockDim.y; ++y) {}\n", Step(problem, a, "of_thread[y][threadIdx.x]"));
   return text + "  return value;\n}\n";
+}
+
+// "argmax_last": functions of the same word do the same.
+std::string WordOf(const Accumulator& a) {
+  return WordFor(a.op) + (core::IsArg(a.op) && !TakesFirst(a.op) ? "_last" : "");
+}
+std::string LanesName(const Problem& problem, const Accumulator& a, int lanes) {
+  return problem.shared_name((lanes == kWarpLanes ? "warp_" : fmt::format("lanes{}_", lanes)) + WordOf(a));
+}
+std::string Call(const Accumulator& a, const std::string& name) {
+  return core::IsArg(a.op) ? fmt::format("{}({}, {});", name, a.value, a.index)
+                           : fmt::format("{0} = {1}({0});", a.value, name);
 }
 
 }  // namespace
@@ -179,23 +196,25 @@ std::vector<std::string> Updated(const Problem& problem, const Accumulator& a, c
 }
 
 std::string Combined(const Problem& problem, const Accumulator& a, Team team, std::vector<std::string>& helpers) {
-  const std::string last = core::IsArg(a.op) && !TakesFirst(a.op) ? "_last" : "";
-  const std::string word = WordFor(a.op) + last;
+  if (team == Team::kWarp) return CombinedOverLanes(problem, a, kWarpLanes, helpers);
   std::string name;
   if (team == Team::kColumn) {
-    name = problem.shared_name("column_" + word);
+    name = problem.shared_name("column_" + WordOf(a));
     helpers.push_back(ColumnFunction(problem, a, name));
   } else {
-    name = problem.shared_name("warp_" + word);
-    helpers.push_back(WarpFunction(problem, a, name));
-    if (team == Team::kBlock) {
-      const std::string of_warp = name;
-      name = problem.shared_name("block_" + word);
-      helpers.push_back(BlockFunction(problem, a, name, of_warp));
-    }
+    const std::string of_warp = LanesName(problem, a, kWarpLanes);
+    helpers.push_back(LanesFunction(problem, a, kWarpLanes, of_warp));
+    name = problem.shared_name("block_" + WordOf(a));
+    helpers.push_back(BlockFunction(problem, a, name, of_warp));
   }
-  return core::IsArg(a.op) ? fmt::format("{}({}, {});", name, a.value, a.index)
-                           : fmt::format("{0} = {1}({0});", a.value, name);
+  return Call(a, name);
+}
+
+std::string CombinedOverLanes(const Problem& problem, const Accumulator& a, int lanes,
+                              std::vector<std::string>& helpers) {
+  const std::string name = LanesName(problem, a, lanes);
+  helpers.push_back(LanesFunction(problem, a, lanes, name));
+  return Call(a, name);
 }
 
 std::string WarpPrefixFunction(const Problem& problem, const Accumulator& a, const std::string& name) {

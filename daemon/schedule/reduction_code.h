@@ -33,6 +33,9 @@ std::vector<std::string> Updated(const Problem& problem, const Accumulator& accu
 // The team's result in every thread of it, with the device functions that this needs.
 std::string Combined(const Problem& problem, const Accumulator& accumulator, Team team,
                      std::vector<std::string>& helpers);
+// The same over so many neighbouring lanes, a power of two; all lanes of the warp call it.
+std::string CombinedOverLanes(const Problem& problem, const Accumulator& accumulator, int lanes,
+                              std::vector<std::string>& helpers);
 // Device functions of this name: what the lanes of a warp, or the warps of a block, before this one have, combined, and
 // that of all of them.
 std::string WarpPrefixFunction(const Problem& problem, const Accumulator& accumulator, const std::string& name);

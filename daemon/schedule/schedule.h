@@ -47,6 +47,7 @@ struct Code {
   std::string launch;                // statements of the launcher
   std::vector<std::string> notes;
   std::vector<std::string> conditions = {};  // on the sizes; where one fails, the launcher does what it did
+  bool reduces_products = false;             // rows of a product are reduced where they are made
 };
 using CodeOutcome = std::variant<core::RewriteRefusal, Code>;
 

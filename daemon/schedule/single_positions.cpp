@@ -58,4 +58,13 @@ core::Computation WithoutSinglePositions(core::Computation computation) {
   return computation;
 }
 
+core::Stage WithoutSingles(Stage stage) {
+  for (VariableId v = 0; v < stage.extents.size() && stage.extents.size() > 1;) {
+    auto without = core::IsNumber(stage.extents[v], 1) ? Without(stage, v) : std::nullopt;
+    if (without) stage = std::move(*without);
+    else ++v;
+  }
+  return stage;
+}
+
 }  // namespace warpwright::schedule

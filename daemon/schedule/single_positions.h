@@ -7,5 +7,7 @@
 namespace warpwright::schedule {
 
 core::Computation WithoutSinglePositions(core::Computation computation);
+// The same of an output's every dimension with one position, also where its tensor has no more.
+core::Stage WithoutSingles(core::Stage stage);
 
 }  // namespace warpwright::schedule

@@ -137,6 +137,30 @@ core::Computation SpacedTaps() {
   return FormOf({Input("x", {"C", "L"}), Input("w", {"C", "K", "5"}), Output("y", {"K", "L + 12"})}, {t0, y});
 }
 
+// The channels of a convolution reduced for every pixel, which nobody has memory for: the logarithm of the sum of their
+// exponentials, and the largest one's index.
+core::Computation ChannelsOfPixels(core::DType dtype) {
+  StageBuilder t0("t0", {"B", "O", "L"}), t1("t1", {"B", "L"}), t2("t2", {"B", "L"}), t3("t3", {"B", "L"});
+  const core::Affine tap = V(2) + V(4) + At("-1");
+  t0.Reduce(ReduceOp::kSum, {{3, "C"}, {4, "3"}},
+            t0.Product({t0.Read("x", {V(0), V(3), tap}), t0.Read("w", {V(1), V(3), V(4)})}), {Within(tap, "0", "L")});
+  const auto biased = [](StageBuilder& stage) {
+    return stage.Sum({stage.ReadStage("t0", {V(0), V(2), V(1)}), stage.Read("bias", {V(2)})});
+  };
+  t1.Reduce(ReduceOp::kMax, {{2, "O"}}, biased(t1));
+  t2.Reduce(ReduceOp::kSum, {{2, "O"}},
+            t2.Apply(Function::kExp, {t2.Subtract({biased(t2), t2.ReadStage("t1", {V(0), V(1)})})}));
+  t3.Reduce(ReduceOp::kArgMaxFirst, {{2, "O"}}, t3.ReadStage("t0", {V(0), V(2), V(1)}), {}, V(2));
+  StageBuilder y("y", {"B", "1", "L"}), at("at", {"B", "L"});
+  y.Output();
+  y.Sum({y.Apply(Function::kLog, {y.ReadStage("t2", {V(0), V(2)})}), y.ReadStage("t1", {V(0), V(2)})});
+  at.Output(core::DType::kI32);
+  at.ReadStage("t3", {V(0), V(1)});
+  return FormOf({Input("x", {"B", "C", "L"}, dtype), Input("w", {"O", "C", "3"}, dtype), Input("bias", {"O"}),
+                 Output("y", {"B", "1", "L"}), Output("at", {"B", "L"}, core::DType::kI32)},
+                {t0, t1, t2, t3, y, at});
+}
+
 // out = mean over rows of sqrt(sum of squares): a value for each row has no memory of the entry.
 core::Computation MeanOfNorms() {
   StageBuilder t0("t0", {"B"}), t1("t1", {}), out("out", {"1"});
@@ -293,7 +317,34 @@ std::vector<Chain> Chains() {
        schedule::TilesSchedule(),
        3,
        {"gates", "more"}},
-      {"LinearSoftmax", LinearSoftmax(), {{"M", 5}, {"N", 37}, {"K", 19}}, schedule::TilesSchedule(), 2},
+      {"LinearSoftmax", LinearSoftmax(), {{"M", 5}, {"N", 300}, {"K", 19}}, schedule::TilesSchedule(), 2},
+      // Behind the product, where the rows' own schedule is asked for.
+      {"LinearSoftmaxByRows", LinearSoftmax(), {{"M", 5}, {"N", 37}, {"K", 19}}, schedule::RowsSchedule(), 2},
+      {"LinearSoftmaxInOne",
+       LinearSoftmax(),
+       {{"M", 70}, {"N", 37}, {"K", 19}},
+       schedule::TilesSchedule(),
+       1,
+       {},
+       {"N <= 64"}},
+      {"ChannelsOfPixels",
+       ChannelsOfPixels(core::DType::kF16),
+       {{"B", 2}, {"L", 70}, {"O", 37}, {"C", 16}},
+       schedule::TensorTilesSchedule(),
+       1,
+       {},
+       {"O <= 128"},
+       "channels_of_pixels.cu"},
+      {"ChannelsOfInfinities",
+       ChannelsOfPixels(core::DType::kF16),
+       {{"B", 2}, {"L", 70}, {"O", 37}, {"C", 16}},
+       schedule::TensorTilesSchedule(),
+       1,
+       {},
+       {"O <= 128"},
+       nullptr,
+       {},
+       100},
       {"LinearGroupMeans",
        LinearGroupMeans(),
        {{"M", 3}, {"N", 12}, {"K", 7}, {"G", 3}},
@@ -416,6 +467,36 @@ TEST_P(Phases, ComputeWhatTheFormSays) {
   for (size_t at = code.launch.find("<<<"); at != std::string::npos; at = code.launch.find("<<<", at + 1)) ++kernels;
   EXPECT_GE(kernels, row.kernels) << code.launch;
   if (row.golden != nullptr) ExpectGolden(std::string("schedules/") + row.golden, code.kernels + "\n" + code.launch);
+}
+
+// What rows are longer than a tile is reduced tile by tile, the product of each computed once for each pass.
+TEST(RowsOfProducts, LongerThanATile) {
+  struct Row {
+    core::DType dtype;
+    schedule::Schedule schedule;
+    int64_t channels;
+  };
+  for (const Row& row : {Row{core::DType::kF16, schedule::TensorTilesSchedule(), 16},
+                         Row{core::DType::kF32, schedule::TilesSchedule(), 5}}) {
+    const Chain chain{
+        "", ChannelsOfPixels(row.dtype), {{"B", 2}, {"L", 9}, {"O", 300}, {"C", row.channels}}, row.schedule, 1};
+    schedule::TakenNames names;
+    schedule::Problem problem = ChainProblem(chain, names);
+    schedule::ParameterValues parameters;
+    for (const auto& parameter : row.schedule.parameters) parameters.emplace(parameter.name, parameter.values.front());
+    const std::vector<schedule::Group> groups = schedule::GroupsOf(problem.form, schedule::Joining::kNeeded);
+    ASSERT_EQ(groups.size(), 1U);
+    EXPECT_TRUE(std::holds_alternative<core::RewriteRefusal>(row.schedule.emit(problem, groups[0], parameters)));
+    problem.rows_in_turns = true;
+    const auto outcome = row.schedule.emit(problem, groups[0], parameters);
+    const auto* code = std::get_if<schedule::Code>(&outcome);
+    ASSERT_NE(code, nullptr) << std::get<core::RewriteRefusal>(outcome).reason;
+    EXPECT_EQ(code->conditions, std::vector<std::string>{});
+    for (const uint64_t infinite : {0, 100}) {
+      const auto run = testing::RunOnSimulator(problem, *code, infinite);
+      EXPECT_EQ(run.fault + run.mismatch, "") << code->kernels << code->launch;
+    }
+  }
 }
 
 // One pass over the rows, and one kernel for them.
