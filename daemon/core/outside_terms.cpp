@@ -18,8 +18,8 @@ class ZeroWriter {
       if (sum == nullptr || sum->op != ReduceOp::kSum) continue;
       for (const Guard& guard : sum->guards)
         if (guard.outside == Guard::Outside::kZero)
-          for (const NodeId read : ReadsThatEnd(computation, stage, *sum, guard))
-            ends_[read].push_back(guard), taken_[id].push_back(guard);
+          for (const NodeId node : NodesThatEnd(computation, stage, *sum, guard))
+            ends_[node].push_back(guard), taken_[id].push_back(guard);
     }
   }
 
@@ -68,24 +68,30 @@ class ZeroWriter {
   }
 
   const Stage& stage_;
-  std::map<NodeId, std::vector<Guard>> ends_, taken_;  // by read, and by sum
+  std::map<NodeId, std::vector<Guard>> ends_, taken_;  // by what ends, and by sum
   std::vector<Node> nodes_;
 };
 
 }  // namespace
 
-std::set<NodeId> ReadsThatEnd(const Computation& computation, const Stage& stage, const Reduce& sum,
+std::set<NodeId> NodesThatEnd(const Computation& computation, const Stage& stage, const Reduce& sum,
                               const Guard& guard) {
-  std::set<NodeId> reads;
-  if (!guard.low && !guard.high) return reads;
+  std::set<NodeId> nodes;
+  if (!guard.low && !guard.high) return nodes;
   for (NodeId id = 0; id <= sum.body; ++id) {
     const auto* read = std::get_if<TensorRead>(&stage.nodes[id]);
     if (read == nullptr || std::find(read->at.begin(), read->at.end(), Coordinate(guard.value)) == read->at.end())
       continue;
     const TensorArgument* tensor = read->stage ? nullptr : computation.FindTensor(read->tensor);
-    if (tensor == nullptr || IsFloat(tensor->dtype)) reads.insert(id);
+    if (tensor == nullptr || IsFloat(tensor->dtype)) nodes.insert(id);
   }
-  return reads;
+  const auto* product = std::get_if<Nary>(&stage.nodes[sum.body]);
+  if (!nodes.empty() || product == nullptr || product->op != ReduceOp::kProduct || product->args.size() < 2)
+    return nodes;
+  for (const NodeId factor : product->args)
+    if (const auto* call = std::get_if<Call>(&stage.nodes[factor]); call && call->function == Function::kExp)
+      nodes.insert(factor);
+  return nodes;
 }
 
 Computation WithZerosOutside(const Computation& computation) {

@@ -7,8 +7,9 @@
 
 namespace warpwright::core {
 
-// The reads of floating-point tensors among the sum's terms that end where the guard's bounds are.
-std::set<NodeId> ReadsThatEnd(const Computation& computation, const Stage& stage, const Reduce& sum,
+// What of the sum's terms is 0 beyond the guard's bounds, if anything is: reads of floating-point tensors that end
+// there; where none does, a weight that is an exponential (of what a mask has made -infinity).
+std::set<NodeId> NodesThatEnd(const Computation& computation, const Stage& stage, const Reduce& sum,
                               const Guard& guard);
 
 // With what is 0 beyond a guard's bounds (Guard::Outside::kZero) written as that, where the guard leaves the term out:

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "core/computation_walk.h"
 #include "core/outside_terms.h"
 #include "core/typed_values.h"
 #include "judge/form_arguments.h"
@@ -54,18 +55,21 @@ class SumOutside {
  private:
   core::Reduce& sum() { return std::get<core::Reduce>(form_.stages[stage_].nodes[sum_]); }
 
-  // Guards at which floating-point reads end, and the tensors that weigh these.
+  // Guards at which something ends, and the tensors that are multiplied with it.
   void FindOpen() {
     const core::Stage& stage = form_.stages[stage_];
     for (size_t g = 0; g < sum().guards.size(); ++g) {
-      const auto ended = core::ReadsThatEnd(form_, stage, sum(), sum().guards[g]);
-      std::set<std::string> weights;
+      std::set<NodeId> ended = core::NodesThatEnd(form_, stage, sum(), sum().guards[g]);
+      for (NodeId id = sum().body; id-- > 0;)  // with what it is made of
+        if (ended.contains(id)) core::ForEachArgument(stage.nodes[id], [&](NodeId arg) { ended.insert(arg); });
+      std::set<std::string> weights, inside;
       for (NodeId id = 0; id <= sum().body && !ended.empty(); ++id) {
         const auto* read = std::get_if<core::TensorRead>(&stage.nodes[id]);
         const core::TensorArgument* tensor = read && !read->stage ? form_.FindTensor(read->tensor) : nullptr;
-        if (tensor != nullptr && core::IsFloat(tensor->dtype) && !ended.contains(id)) weights.insert(read->tensor);
+        if (tensor == nullptr || !core::IsFloat(tensor->dtype)) continue;
+        (ended.contains(id) ? inside : weights).insert(read->tensor);
       }
-      for (const NodeId id : ended) weights.erase(std::get<core::TensorRead>(stage.nodes[id]).tensor);
+      for (const std::string& tensor : inside) weights.erase(tensor);
       if (!weights.empty()) open_[g] = std::move(weights);
     }
   }

@@ -245,7 +245,8 @@ FormId FormGraph::Linear(double value, const std::vector<FormTerm>& terms) {
     std::sort(nested.begin(), nested.end(), before);
     combined = std::move(nested);
   }
-  if (combined.empty()) return Constant(value);
+  // Data is finite: a score that a mask has made infinite stays so.
+  if (combined.empty() || std::fabs(value) >= -kLowest) return Constant(value);
   if (combined.size() == 1 && combined[0].coefficient == 1 && value == 0) return combined[0].node;
   if (value == 0)
     if (const FormId centred = CentredSquares(combined)) return centred;

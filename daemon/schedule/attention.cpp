@@ -141,7 +141,8 @@ class MultiplyAddAttention final : public AttentionWriter {
     body.Add("__syncwarp();");
     body.Add("#pragma unroll 4");
     body.Open("for (int j = 0; j < kTile; ++j)");
-    const std::string guards = ConditionText(SumOf(plan().sums).guards, Variables(plan().sums));
+    const std::string guards =
+        HasZerosOutside() ? "" : ConditionText(SumOf(plan().sums).guards, Variables(plan().sums));
     if (!guards.empty()) body.Add(fmt::format("const int {} = first_column + j;", column()));
     body.Add("#pragma unroll");
     body.Open("for (int r = 0; r < 4; ++r)");

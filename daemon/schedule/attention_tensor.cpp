@@ -291,7 +291,8 @@ class TensorAttentionWriter final : public AttentionWriter {
   void WriteSumAgain(Lines& body, const std::string& last) {
     body.Open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", column(), last));
     const std::string guards = ConditionText(SumOf(plan().sums).guards, Variables(plan().sums));
-    if (!guards.empty()) AddBroken(body, fmt::format("if (!({})) continue;", guards));
+    const bool zeros = HasZerosOutside() && !guards.empty();
+    if (!guards.empty() && !zeros) AddBroken(body, fmt::format("if (!({})) continue;", guards));
     body.Add("float score = 0.0f;");
     body.Open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", depth_name(),
                           Parenthesized(SizeText(plan().product.k[0].extent))));
@@ -302,7 +303,8 @@ class TensorAttentionWriter final : public AttentionWriter {
     body.Add("score += query * key;");
     body.Close();
     const Known known = {{plan().scores, "score"}, {plan().largest, "largest[r]"}};
-    const std::string weight = Value(plan().sums, {plan().weight}, known, body);
+    std::string weight = Value(plan().sums, {plan().weight}, known, body);
+    if (zeros) weight = fmt::format("({} ? {} : 0.0f)", guards, weight);
     const std::string value = Value(plan().sums, plan().value, known, body);
     AddBroken(body, fmt::format("sum += {} * {};", Parenthesized(weight), Parenthesized(value)));
     body.Close();

@@ -118,8 +118,15 @@ void AttentionWriter::WriteBlock(Lines& body) {
   if (!batch_->single()) batch_->Decode(body, batch_->index());
 }
 
+bool AttentionWriter::HasZerosOutside() const {
+  const std::vector<core::Guard>& guards = SumOf(plan_.sums).guards;
+  return std::any_of(guards.begin(), guards.end(),
+                     [&](const core::Guard& guard) { return IsZeroOutside(problem_, guard); });
+}
+
 std::string AttentionWriter::WriteLast(Lines& body) const {
   const std::string all = SizeText(columns());
+  if (HasZerosOutside()) return Parenthesized(all);
   for (const core::Guard& guard : SumOf(plan_.largest).guards) {
     const auto& terms = guard.value.terms;
     if (!guard.high || terms.size() != 2 || !core::IsNumber(guard.value.divisor, 1)) continue;

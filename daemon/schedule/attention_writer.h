@@ -52,6 +52,8 @@ class AttentionWriter {
   std::string Value(size_t of, const std::vector<core::NodeId>& nodes, const Known& known, Lines& lines);
   // Which rows are this block's, and of which batch.
   void WriteBlock(Lines& body);
+  // A column that a mask leaves out has the weight 0 in the original: of an infinite value that is no number.
+  bool HasZerosOutside() const;
   // Where the columns of a block's rows end: "T", or the diagonal.
   std::string WriteLast(Lines& body) const;
   // if (inside) { ... }, for the score of row and column: `statement` of the node's value.

@@ -105,6 +105,59 @@ TEST(OutsideTerms, AreSeenForEachDirection) {
   }
 }
 
+const char* const kMasked = R"(version: 1
+kernels:
+  - name: k
+    file: k.cu
+    entry: k
+    args:
+      s: {buffer: f32, shape: [n, n], role: in}
+      v: {buffer: f32, shape: [n], role: in}
+      y: {buffer: f32, shape: [n], role: out}
+      n: {scalar: i32}
+    cases:
+      - {n: 9}
+      - {n: 12}
+)";
+
+// y[i] = sum_{j <= i} exp(s[i,j]) * v[j]: a mask may have made the other scores -infinity, whose weights are 0.
+core::Computation Weighted() {
+  StageBuilder t0("t0", {"n"}), y("y", {"n"});
+  const auto weight = t0.Apply(core::Function::kExp, {t0.Read("s", {V(0), V(1)})});
+  t0.Reduce(core::ReduceOp::kSum, {{1, "n"}}, t0.Product({weight, t0.Read("v", {V(1)})}),
+            {Within(V(1) - V(0), "", "1")});
+  y.Output();
+  y.ReadStage("t0", {V(0)});
+  core::Computation form;
+  form.tensors = {Input("s", {"n", "n"}), Input("v", {"n"}), Output("y", {"n"})};
+  form.stages = {t0.stage, y.stage};
+  form.sizes = {"n"};
+  return form;
+}
+
+TEST(OutsideTerms, OfMasksAreWeights) {
+  const core::KernelSpec spec = config::ParseManifest(kMasked, "test")->kernels[0];
+  for (const bool zero : {false, true}) {
+    FakeEvaluator evaluator;
+    evaluator.Add("// k", [&](FakeRun& run) {
+      const int64_t n = run.Scalar("n");
+      for (int64_t i = 0; i < n; ++i) {
+        double sum = 0;
+        for (int64_t j = 0; j < (zero ? n : i + 1); ++j)
+          sum += (j <= i ? std::exp(run.Get("s", static_cast<size_t>(i * n + j))) : 0) *
+                 run.Get("v", static_cast<size_t>(j));
+        run.Set("y", static_cast<size_t>(i), sum);
+      }
+    });
+    core::LiftRequest request{.source = {"", "k.cu", "// k"}, .spec = spec, .device = "sim:h200"};
+    request.shapes = judge::MakeLiftShapes(spec, 9, 1 << 20);
+    core::Lifted lifted{.computation = Weighted()};
+    ASSERT_TRUE(judge::TellOutsideTerms(request, evaluator, lifted));
+    const auto& guards = std::get<core::Reduce>(lifted.computation.stages[0].nodes.back()).guards;
+    EXPECT_EQ(core::Name(guards[0].outside), core::Name(zero ? Outside::kZero : Outside::kLeftOut));
+  }
+}
+
 TEST(OutsideTerms, AskNothingOfFormsWithoutThem) {
   const core::KernelSpec spec = config::ParseManifest(kManifest, "test")->kernels[0];
   FakeEvaluator evaluator;

@@ -206,6 +206,13 @@ core::Computation Attention(bool causal, core::DType dtype = core::DType::kF32, 
   return form;
 }
 
+// The same where a mask made scores -infinity: what it leaves out has the weight 0, also of an infinite value.
+core::Computation MaskedAttention(core::DType dtype) {
+  core::Computation form = Attention(true, dtype);
+  std::get<core::Reduce>(form.stages[3].nodes.back()).guards[0].outside = core::Guard::Outside::kZero;
+  return form;
+}
+
 // y[n] = sum over blocks of scale * (sum of low * x + sum of high * x'), as 4-bit weights are kept.
 core::Computation ScaledBlocks() {
   StageBuilder low("t0", {"N", "B"}), high("t1", {"N", "B"}), sum("t2", {"N"}), y("y", {"N"});
@@ -419,6 +426,26 @@ std::vector<Chain> Chains() {
       {"CausalAttentionOfInfinities",
        Attention(true, core::DType::kBF16),
        {{"B", 1}, {"T", 70}, {"D", 16}},
+       schedule::AttentionSchedule(),
+       1,
+       {},
+       {"D <= 16"},
+       nullptr,
+       {},
+       500},
+      {"MaskedAttentionOfInfinities",
+       MaskedAttention(core::DType::kF16),
+       {{"B", 1}, {"T", 70}, {"D", 16}},
+       schedule::AttentionSchedule(),
+       1,
+       {},
+       {"D <= 16"},
+       nullptr,
+       {},
+       500},
+      {"MaskedAttentionOfInfinitiesInFloats",
+       MaskedAttention(core::DType::kF32),
+       {{"B", 1}, {"T", 70}, {"D", 9}},
        schedule::AttentionSchedule(),
        1,
        {},
