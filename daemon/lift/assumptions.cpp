@@ -25,8 +25,9 @@ Divisors DivisorsOfForm(const Evidence& evidence) {
   Divisors divisors;
   for (const auto& [name, value] : evidence.made_from[0]) {
     const auto divides = [&](int64_t by) {
-      return std::all_of(evidence.made_from.begin(), evidence.made_from.end(),
-                         [&](const Sizes& sizes) { return sizes.at(name) % by == 0; });
+      const auto divided = [&](const Sizes& sizes) { return sizes.at(name) % by == 0; };
+      return std::all_of(evidence.made_from.begin(), evidence.made_from.end(), divided) &&
+             std::all_of(evidence.right_at.begin(), evidence.right_at.end(), divided);
     };
     int64_t divisor = 1;
     while (divisor < core::kMostDivisible && divides(2 * divisor)) divisor *= 2;
@@ -54,8 +55,8 @@ bool HasElements(const core::Stage& stage, const Sizes& sizes) {
                                      [&](const core::Size& extent) { return extent.Evaluate(sizes).value_or(0) > 0; });
 }
 
-// Whether the entry leaves all alone at some shape at which the form has elements, and sizes do not divide as they do
-// wherever it is right: a grid of whole tiles, for the sizes that are their multiples.
+// Whether the entry leaves all alone, or fails, at some shape at which the form has elements, and sizes do not divide
+// as they do wherever it is right: a grid of whole tiles, for the sizes that are their multiples.
 bool IsOfWholeTiles(const core::Computation& computation, const Evidence& evidence, const Divisors& divisors) {
   return std::any_of(evidence.silent.begin(), evidence.silent.end(), [&](const Sizes& sizes) {
     return std::any_of(divisors.begin(), divisors.end(),

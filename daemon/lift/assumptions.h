@@ -15,7 +15,7 @@ struct Evidence {
   std::vector<core::Sizes> made_from;  // by which the form came about
   std::vector<core::Sizes> right_at;   // at which it was right beside these
   std::vector<core::Sizes> executed;   // at which the entry ran and left something, those of the form among them
-  std::vector<core::Sizes> silent;     // at which it wrote nothing
+  std::vector<core::Sizes> silent;     // at which it wrote nothing, or could not run
   std::vector<core::Sizes> all;        // at which it could be tried
   bool even_alone = false;             // only those that divide as the cases do were
 };

@@ -446,6 +446,7 @@ class Lifting {
   }
   void LearnFrom(const LiftShape& shape, const NotLifted& blocked) {
     if (IsLimit(blocked)) too_large_ = std::min(too_large_, WorkAt(shape));
+    if (blocked.blocker == kNothingWritten || blocked.blocker == kFaults) silent_.push_back(&shape);
   }
   size_t forms() const {
     return static_cast<size_t>(std::count_if(seen_.begin(), seen_.end(), [](const Seen& s) { return s.has_form; }));
@@ -461,7 +462,6 @@ class Lifting {
       auto& blocked = std::get<NotLifted>(outcome);
       LearnFrom(shape, blocked);
       notes_.push_back(fmt::format("at {}: {}", Describe(seen.at), blocked.message));
-      if (blocked.blocker == kNothingWritten) silent_.push_back(&shape);
       if (failure_.blocker == kNoShape || (blocked.executed && !failure_.executed)) failure_ = std::move(blocked);
     }
     if (seen.has_form || !seen.buffers.empty()) seen_.push_back(std::move(seen));
@@ -589,7 +589,7 @@ class Lifting {
   ShapeForms::View& view_ = at_shape_.view();
   std::vector<const LiftShape*> shapes_;  // of the request's, in the order in which they are tried
   std::vector<Seen> seen_;
-  std::vector<const LiftShape*> silent_;    // at which the entry writes nothing
+  std::vector<const LiftShape*> silent_;    // at which the entry writes nothing, or faults
   std::vector<const LiftShape*> right_at_;  // beside those that the form was made from
   size_t next_ = 0;                         // of the shapes
   bool even_alone_ = false;

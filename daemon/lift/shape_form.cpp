@@ -106,12 +106,12 @@ Result<TracedShape> ShapeForms::TraceAt(const LiftShape& at, const PreparedShape
   request.instruction_limit = request_.instruction_limit;
   WW_ASSIGN(TraceOutcome outcome, TracePlan(request));
   if (const Trace* trace = std::get_if<Trace>(&outcome); trace != nullptr && !narrow_) narrow_ = NarrowFormatOf(*trace);
-  return std::visit(Overload{[](NotTraced& not_traced) {
-                               return TracedShape(NotLifted{not_traced.blocker, not_traced.message, false});
-                             },
-                             [](core::Fault& fault) { return TracedShape(NotLifted{"fault", fault.message, false}); },
-                             [](Trace& trace) { return TracedShape(std::move(trace)); }},
-                    outcome);
+  return std::visit(
+      Overload{
+          [](NotTraced& not_traced) { return TracedShape(NotLifted{not_traced.blocker, not_traced.message, false}); },
+          [](core::Fault& fault) { return TracedShape(NotLifted{std::string(kFaults), fault.message, false}); },
+          [](Trace& trace) { return TracedShape(std::move(trace)); }},
+      outcome);
 }
 
 Result<ShapeOutcome> ShapeForms::FormAt(const LiftShape& at) {

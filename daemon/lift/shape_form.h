@@ -26,7 +26,7 @@ using ShapeOutcome = std::variant<core::NotLifted, FormAtShape>;
 FormAtShape Named(const std::map<std::string, core::ScalarValue>& scalars);
 
 // The blocker of a shape at which the entry runs and leaves every buffer as it is.
-inline constexpr std::string_view kNothingWritten = "nothing written";
+inline constexpr std::string_view kNothingWritten = "nothing written", kFaults = "fault";
 
 class ShapeForms {
  public:

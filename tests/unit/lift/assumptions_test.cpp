@@ -39,6 +39,7 @@ TEST(Assumptions, AreWhatTheShapesDoNotTell) {
       {"one value, and right at another", {a, c}, {b}, {}, {}, {}},
       {"equal sizes", {{{"N", 3}, {"C", 3}}, {{"N", 5}, {"C", 5}}}, {}, {}, {}, {"C = N"}},
       {"whole tiles, since it does nothing at others", {a, b}, {}, {f}, {}, {"C % 4 = 0"}},
+      {"not of whole tiles, since it is right at others too", {a, b}, {c}, {f}, {}, {"C % 2 = 0"}},
       {"as many in each group", {d, e}, {}, {}, {{"C", "N"}}, {"C / N = 4", "C % N = 0"}},
       {"and right at another number of them", {d, e}, {f}, {}, {{"C", "N"}}, {"C % N = 0"}},
   };
