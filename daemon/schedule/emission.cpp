@@ -1,11 +1,16 @@
 #include "schedule/emission.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "schedule/added_sums.h"
 #include "schedule/contraction_group.h"
+#include "schedule/expression_code.h"
 #include "schedule/flat_sums.h"
 #include "schedule/joined_sums.h"
 #include "schedule/nested_sums.h"
@@ -147,6 +152,32 @@ Problem WithForm(const Problem& problem, const core::Computation& computation) {
 
 EmissionOutcome EmitAll(const Problem& problem, const core::Computation& computation, Choice& choice);
 
+std::set<std::string> NamesInExtents(const core::Computation& computation) {
+  std::set<std::string> names;
+  for (const core::Stage& stage : computation.stages)
+    for (const core::Size& extent : stage.extents)
+      if (stage.output)
+        for (const std::string& name : extent.Variables()) names.insert(name);
+  return names;
+}
+
+// The first phase's launch, where its results may be none while there are some of the second: a grid cannot be empty.
+std::string UnlessOfNothing(const Phases& phases, std::string launch) {
+  const std::set<std::string> later = NamesInExtents(phases.second);
+  std::set<std::string> counts;
+  for (const core::Stage& stage : phases.first.stages)
+    for (const core::Size& extent : stage.extents)
+      for (const std::string& name : extent.Variables())
+        if (stage.output && !later.contains(name))
+          counts.insert(fmt::format("{} > 0", Parenthesized(SizeText(extent))));
+  if (counts.empty()) return launch;
+  Lines lines;
+  lines.Open(fmt::format("if ({})", fmt::join(counts, " && ")));
+  lines.AddAll(launch);
+  lines.Close();
+  return lines.text();
+}
+
 EmissionOutcome EmitPhases(const Problem& problem, const Phases& phases, Choice& choice) {
   Emission all;
   if (!phases.definition.empty()) all.code.helpers.push_back(phases.definition);
@@ -154,7 +185,9 @@ EmissionOutcome EmitPhases(const Problem& problem, const Phases& phases, Choice&
   for (const core::Computation* phase : {&phases.first, &phases.second}) {
     EmissionOutcome outcome = EmitAll(problem, *phase, choice);
     if (auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;
-    Append(all, std::move(std::get<Emission>(outcome)));
+    auto& emission = std::get<Emission>(outcome);
+    if (phase == &phases.first) emission.code.launch = UnlessOfNothing(phases, std::move(emission.code.launch));
+    Append(all, std::move(emission));
   }
   return all;
 }
@@ -189,29 +222,24 @@ EmissionOutcome EmitAll(const Problem& problem, const core::Computation& computa
 CodeOutcome Emit(const Problem& problem, const Schedule& asked, const ParameterValues& parameters, TakenNames& names) {
   const core::Computation nested = WithNestedSums(WithShortTerms(problem.input.computation));
   const core::Computation apart = WithSquaredMeans(nested), joined = WithSquaredMeans(WithJoinedSums(nested));
-  std::optional<core::RewriteRefusal> refused;
   // What can only be written with its sums apart is written so.
   const core::Computation blocks = WithRowBlocks(joined);
   std::vector<core::Computation> forms = {WithAddedSums(blocks)};
   for (const core::Computation* form : {&blocks, &joined, &apart})
     if (*form != forms.back()) forms.push_back(*form);
-  for (const core::Computation& form : forms) {
-    names = {};
-    Choice choice{asked, parameters, names};
-    EmissionOutcome outcome = EmitAll(problem, WithFlatSums(form), choice);
-    if (IsUsed(outcome)) return std::move(std::get<Emission>(outcome).code);
-    const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome);
-    if (!refused) refused = choice.refused.value_or(refusal ? *refusal : Refuse("nothing is computed"));
-  }
+  std::optional<core::RewriteRefusal> refused;
   // Where there is no memory for the results of a product, long rows are reduced tile by tile.
   Problem in_turns = problem;
   in_turns.rows_in_turns = true;
-  for (const core::Computation& form : forms) {
-    names = {};
-    Choice choice{asked, parameters, names};
-    EmissionOutcome outcome = EmitJoined(WithForm(in_turns, WithFlatSums(form)), choice);
-    if (IsUsed(outcome)) return std::move(std::get<Emission>(outcome).code);
-  }
+  for (const Problem* of : {&problem, static_cast<const Problem*>(&in_turns)})
+    for (const core::Computation& form : forms) {
+      names = {};
+      Choice choice{asked, parameters, names};
+      EmissionOutcome outcome = EmitAll(*of, WithFlatSums(form), choice);
+      if (IsUsed(outcome)) return std::move(std::get<Emission>(outcome).code);
+      const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome);
+      if (!refused) refused = choice.refused.value_or(refusal ? *refusal : Refuse("nothing is computed"));
+    }
   return *refused;
 }
 
