@@ -17,9 +17,10 @@ constexpr uint64_t kMaxBoxPoints = 30'000'000;
 constexpr uint64_t kMaxPointsForDigits = 20'000;
 constexpr int64_t kLargestModulusOfDomain = 64;
 
-// Least and greatest value of a slot in each cell.
+// Least and greatest value of a slot in each cell, and what lies between neighbours in all of them.
 struct Window {
   Column low, high;
+  int64_t step = 1;
 };
 Window WindowOf(const CellPoints& points, const Column& slot) {
   Window window{Column(points.cells, std::numeric_limits<int64_t>::max()),
@@ -29,6 +30,9 @@ Window WindowOf(const CellPoints& points, const Column& slot) {
     low = std::min(low, slot[row]);
     high = std::max(high, slot[row]);
   }
+  int64_t step = 0;
+  for (size_t row = 0; row < points.rows(); ++row) step = std::gcd(step, slot[row] - window.low[points.cell[row]]);
+  window.step = std::max<int64_t>(step, 1);
   return window;
 }
 
@@ -70,15 +74,18 @@ size_t DistinctTuples(const Columns& columns, size_t rows) {
 // clipped. Empty if it is none.
 Column WindowOrigin(const Window& window) {
   const size_t cells = window.low.size();
+  const int64_t step = window.step;
   const int64_t first = *std::min_element(window.low.begin(), window.low.end());
   const int64_t last = *std::max_element(window.high.begin(), window.high.end());
-  int64_t width = 0;
-  for (size_t c = 0; c < cells; ++c) width = std::max(width, window.high[c] - window.low[c] + 1);
+  int64_t span = 0;
+  for (size_t c = 0; c < cells; ++c) span = std::max(span, window.high[c] - window.low[c]);
   Column origin(cells);
   for (size_t c = 0; c < cells; ++c) {
     const int64_t low = window.low[c], high = window.high[c];
-    origin[c] = high - low + 1 == width || low > first ? low : high - (width - 1);
-    if (low != std::max(origin[c], first) || high != std::min(origin[c] + width - 1, last)) return {};
+    origin[c] = high - low == span || low - step >= first ? low : high - span;
+    const int64_t end = origin[c] + span;
+    const bool begins = origin[c] == low || low - step < first, ends = end == high || high + step > last;
+    if (!begins || !ends || high > end || low < origin[c]) return {};
   }
   return origin;
 }

@@ -44,6 +44,17 @@ CellTerms ConvolutionTerms(int64_t n, int64_t out, int64_t stride) {
   return terms;
 }
 
+// y[i] = max over taps of x[2 i + 3 tap - 1], inside n.
+CellTerms DilatedPoolTerms(int64_t n, int64_t out) {
+  CellTerms terms;
+  for (int64_t i = 0; i < out; ++i) {
+    ++terms.cells;
+    for (int64_t tap = 0; tap < 3; ++tap)
+      if (const int64_t at = 2 * i + 3 * tap - 1; at >= 0 && at < n) terms.Add({at});
+  }
+  return terms;
+}
+
 struct CellRow {
   const char* name;
   CellTerms terms;
@@ -68,6 +79,7 @@ TEST_P(CellCoordinatesFound, AreFound) {
 INSTANTIATE_TEST_SUITE_P(All, CellCoordinatesFound,
                          testing::Values(CellRow{"product", ProductTerms(3, 4, 5), {3, 4}, {5}},
                                          CellRow{"dot", ProductTerms(1, 1, 5), {}, {5}},
+                                         CellRow{"dilatedPool", DilatedPoolTerms(17, 7), {7}, {3}},
                                          CellRow{"convolution", ConvolutionTerms(9, 9, 1), {9}, {3}},
                                          CellRow{"strided", ConvolutionTerms(9, 5, 2), {5}, {3}}),
                          [](const auto& info) { return info.param.name; });
