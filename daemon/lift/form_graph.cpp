@@ -1,10 +1,10 @@
 #include "lift/form_graph.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
 #include <numeric>
 
@@ -26,9 +26,10 @@ uint64_t Mix(uint64_t hash, uint64_t value) {
 uint64_t Bits(double value) { return std::bit_cast<uint64_t>(value == 0 ? 0.0 : value); }
 
 double Rounded(double value, int digits) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.*g", digits, value);
-  return std::strtod(text, nullptr);
+  std::array<char, 40> text;
+  const auto end = std::to_chars(text.begin(), text.end(), value, std::chars_format::general, digits).ptr;
+  std::from_chars(text.begin(), end, value);
+  return value;
 }
 
 double Apply(Function function, double x) {

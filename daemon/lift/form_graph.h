@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -114,6 +115,7 @@ class FormGraph {
   bool IsCentred(const std::vector<FormTerm>& sum) const;
   FormId CentredSquares(const std::vector<FormTerm>& sum);
   bool IsCallOf(FormId id, core::Function function) const;
+  FormId ExponentialOf(std::vector<FormTerm> exponent);
   FormId ProductOfExponentials(double constant, const std::vector<FormTerm>& factors);
   FormId Distributed(double constant, const std::vector<FormTerm>& factors);
   bool IsPositive(FormId id) const;
@@ -137,6 +139,7 @@ class FormGraph {
   std::vector<FormTerm> terms_;
   IdTable ids_;
   std::vector<bool> integer_buffers_;
+  std::unordered_map<uint64_t, FormId> exponentials_;  // of the sum of two nodes
   uint32_t limit_ = 0;
   bool exact_ = false, full_ = false, expands_ = false, keeps_signs_ = false;
 };

@@ -48,6 +48,8 @@ bool FormGraph::MergePlainSums(std::vector<FormTerm>& sum) const {
     if (const uint64_t signature = TermOfPlainSum(term.node); signature != 0) ++parts[signature];
   bool changed = false;
   for (auto& [signature, count] : parts) {
+    const auto is_element = [&, of = signature](const FormTerm& term) { return nodes_[term.node].signature == of; };
+    if (count < 2 && std::none_of(sum.begin(), sum.end(), is_element)) continue;
     std::map<FormId, double> coefficients;
     std::vector<FormTerm> others;
     for (const FormTerm& term : sum) {

@@ -91,6 +91,15 @@ bool FormGraph::IsCallOf(FormId id, Function function) const {
   return nodes_[id].op == FormOp::kCall && static_cast<Function>(nodes_[id].mode) == function;
 }
 
+// exp(sum of these). Every element of a row that is weighed asks for the same.
+FormId FormGraph::ExponentialOf(std::vector<FormTerm> exponent) {
+  const bool two = exponent.size() == 2 && exponent[0].coefficient == 1 && exponent[1].coefficient == 1;
+  if (!two) return Call(Function::kExp, {Linear(0, exponent)});
+  const uint64_t key = uint64_t{exponent[0].node} << 32 | exponent[1].node;
+  if (const auto known = exponentials_.find(key); known != exponentials_.end()) return known->second;
+  return exponentials_[key] = Call(Function::kExp, {Linear(0, exponent)});
+}
+
 // exp(a) exp(b) is exp(a + b), and exp(a) times a sum of such is the sum of the products: a sum of exponentials that is
 // rescaled whenever the maximum grows becomes the sum over the last maximum. 0: nothing of that is there.
 FormId FormGraph::ProductOfExponentials(double constant, const std::vector<FormTerm>& factors) {
@@ -101,7 +110,7 @@ FormId FormGraph::ProductOfExponentials(double constant, const std::vector<FormT
   }
   if (exponent.empty()) return 0;
   if (exponent.size() > 1 || exponent[0].coefficient != 1) {
-    others.push_back({Call(Function::kExp, {Linear(0, std::move(exponent))}), 1});
+    others.push_back({ExponentialOf(std::move(exponent)), 1});
     return Linear(0, {{Product(std::move(others)), constant}});
   }
   const auto has_exponential = [this](const FormTerm& term) {
