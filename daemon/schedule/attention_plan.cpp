@@ -77,6 +77,7 @@ class AttentionPlanner {
     auto product = ContractionOf(problem_.form, scores, std::array{*column});
     if (!product) return No(product.error().message);
     plan_.product = std::move(*product);
+    KeepLongestRow();
     const Contraction& found = plan_.product;
     if (found.m.size() != 1 || found.n.size() != 1 || found.k.size() != 1) return No("scores have more than two axes");
     if (!found.scale.empty() || !found.guards.empty() || found.n[0].variable != *column)
@@ -89,6 +90,19 @@ class AttentionPlanner {
     variables[found.n[0].variable] = {AttentionRole::kColumn, 0};
     variables[found.k[0].variable] = {AttentionRole::kDepth, 0};
     return true;
+  }
+
+  // Queries that differ in several directions, positions and heads that share their keys, are rows in the longest.
+  void KeepLongestRow() {
+    std::vector<Axis>& m = plan_.product.m;
+    const auto length = [&](const Axis& axis) { return ValueIn(axis.extent, HeaviestCase(problem_)).value_or(0); };
+    const auto longest =
+        std::max_element(m.begin(), m.end(), [&](const Axis& a, const Axis& b) { return length(a) < length(b); });
+    if (longest == m.end()) return;
+    const Axis row = *longest;
+    m.erase(longest);
+    plan_.product.batch.insert(plan_.product.batch.end(), m.begin(), m.end());
+    m = {row};
   }
 
   // The variables of a stage by where it reads another one; its one other variable, if it has one, is that of results.

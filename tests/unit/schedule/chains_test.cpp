@@ -206,7 +206,27 @@ core::Computation Attention(bool causal, core::DType dtype = core::DType::kF32, 
   return form;
 }
 
-// The same where a mask made scores -infinity: what it leaves out has the weight 0, also of an infinite value.
+// Attention whose heads share keys and values: positions and heads are queries of the same keys.
+core::Computation MultiQueryAttention(core::DType dtype) {
+  StageBuilder t0("t0", {"B", "T", "H", "S"}), t1("t1", {"B", "T", "H"}), t2("t2", {"B", "T", "H"}),
+      t3("t3", {"B", "T", "H", "D"}), o("o", {"B", "T", "H", "D"});
+  const auto weight = [](StageBuilder& stage, core::VariableId column) {
+    const auto largest = stage.Minus(stage.ReadStage("t1", {V(0), V(1), V(2)}));
+    return stage.Apply(Function::kExp, {stage.Sum({stage.ReadStage("t0", {V(0), V(1), V(2), V(column)}), largest})});
+  };
+  t0.Reduce(ReduceOp::kSum, {{4, "D"}},
+            t0.Product({t0.Read("q", {V(0), V(1), V(2), V(4)}), t0.Read("k", {V(0), V(3), V(4)})}));
+  t1.Reduce(ReduceOp::kMax, {{3, "S"}}, t1.ReadStage("t0", {V(0), V(1), V(2), V(3)}));
+  t2.Reduce(ReduceOp::kSum, {{3, "S"}}, weight(t2, 3));
+  t3.Reduce(ReduceOp::kSum, {{4, "S"}}, t3.Product({t3.Read("v", {V(0), V(4), V(3)}), weight(t3, 4)}));
+  o.Output(dtype);
+  o.Divide({o.ReadStage("t3", {V(0), V(1), V(2), V(3)}), o.ReadStage("t2", {V(0), V(1), V(2)})});
+  return FormOf({Input("q", {"B", "T", "H", "D"}, dtype), Input("k", {"B", "S", "D"}, dtype),
+                 Input("v", {"B", "S", "D"}, dtype), Output("o", {"B", "T", "H", "D"}, dtype)},
+                {t0, t1, t2, t3, o});
+}
+
+// Attention where a mask made scores -infinity: what it leaves out has the weight 0, also of an infinite value.
 core::Computation MaskedAttention(core::DType dtype) {
   core::Computation form = Attention(true, dtype);
   std::get<core::Reduce>(form.stages[3].nodes.back()).guards[0].outside = core::Guard::Outside::kZero;
@@ -433,6 +453,13 @@ std::vector<Chain> Chains() {
        nullptr,
        {},
        500},
+      {"MultiQueryAttention",
+       MultiQueryAttention(core::DType::kBF16),
+       {{"B", 2}, {"T", 70}, {"H", 3}, {"S", 40}, {"D", 16}},
+       schedule::AttentionSchedule(),
+       1,
+       {},
+       {"D <= 16"}},
       {"MaskedAttentionOfInfinities",
        MaskedAttention(core::DType::kF16),
        {{"B", 1}, {"T", 70}, {"D", 16}},
