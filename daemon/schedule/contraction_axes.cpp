@@ -52,6 +52,10 @@ std::string AlignedAddress(const std::string& buffer, int bytes) {
 VariableTexts NamesOfVariables(const core::Stage& stage, const std::vector<Axis>& sum, Names& names) {
   VariableTexts variables;
   for (core::VariableId v = 0; v < stage.extents.size(); ++v) variables[v] = NameOf(stage.extents[v], "i", v, names);
+  return WithSum(std::move(variables), sum, names);
+}
+
+VariableTexts WithSum(VariableTexts variables, const std::vector<Axis>& sum, Names& names) {
   for (size_t r = 0; r < sum.size(); ++r) variables[sum[r].variable] = NameOf(sum[r].extent, "r", r, names);
   return variables;
 }

@@ -14,6 +14,8 @@ using VariableTexts = std::map<core::VariableId, std::string>;
 
 // After the extent where that is one letter ("m" of M), else as the formula has them: "i0", "r0".
 VariableTexts NamesOfVariables(const core::Stage& stage, const std::vector<Axis>& sum, Names& names);
+// The names of the stage's results, with others for this sum's.
+VariableTexts WithSum(VariableTexts variables, const std::vector<Axis>& sum, Names& names);
 
 // A statement, continued on further lines where it gets too long.
 void AddBroken(Lines& lines, const std::string& statement);

@@ -29,6 +29,44 @@ std::vector<VariableId> Neighbours(const Problem& problem, const ContractionGrou
   return neighbours;
 }
 
+bool SameAxes(const Contraction& a, const Contraction& b) { return a.m == b.m && a.n == b.n && a.batch == b.batch; }
+
+// Of a group whose reductions are all products, each of whose results the outputs take at one place; none: it is none.
+std::optional<ContractionGroup> SeveralProductsOf(const Problem& problem, const Group& group) {
+  constexpr size_t kMost = 3;  // there are registers for as many tiles of sums
+  ContractionGroup found;
+  std::vector<size_t> sums;
+  for (const size_t i : group.stages) {
+    if (!core::HasReduction(problem.stage(i))) continue;
+    const core::Reduce* sum = RootSumOf(problem.stage(i));
+    if (sum == nullptr || problem.stage(i).output || !IsProductOfMatrices(problem.stage(i), *sum)) return std::nullopt;
+    sums.push_back(i);
+  }
+  if (sums.size() < 2 || sums.size() > kMost) return std::nullopt;
+  found.stage = sums[0];
+  for (const size_t i : group.stages) {
+    if (core::HasReduction(problem.stage(i))) continue;
+    std::optional<VariableMap> variables;
+    for (const size_t sum : sums) {
+      if (!ReadsTensor(problem.stage(i), problem.stage(sum).name, true)) continue;
+      auto of_sum = VariablesOfReader(problem.stage(sum), problem.stage(i));
+      if (!of_sum || (variables && *variables != *of_sum)) return std::nullopt;
+      variables = std::move(of_sum);
+    }
+    if (!problem.stage(i).output || !variables) return std::nullopt;
+    found.outputs.push_back({i, std::move(*variables)});
+  }
+  if (found.outputs.empty()) return std::nullopt;
+  for (const size_t sum : sums) {
+    auto contraction = ContractionOf(problem.form, problem.stage(sum), Neighbours(problem, found));
+    if (!contraction) return std::nullopt;
+    if (sum == sums[0]) found.contraction = std::move(*contraction);
+    else if (!SameAxes(found.contraction, *contraction)) return std::nullopt;
+    else found.others.push_back({sum, std::move(*contraction)});
+  }
+  return found;
+}
+
 }  // namespace
 
 std::variant<core::RewriteRefusal, ContractionGroup> ContractionGroupOf(const Problem& problem, const Group& group) {
@@ -36,8 +74,9 @@ std::variant<core::RewriteRefusal, ContractionGroup> ContractionGroupOf(const Pr
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&reduced)) {
     const auto reductions = std::count_if(group.stages.begin(), group.stages.end(),
                                           [&](size_t i) { return core::HasReduction(problem.stage(i)); });
-    if (reductions > 1) return RowsOfProduct(problem, group);
-    return *refusal;
+    if (reductions < 2) return *refusal;
+    if (auto several = SeveralProductsOf(problem, group)) return std::move(*several);
+    return RowsOfProduct(problem, group);
   }
   ContractionGroup found;
   found.stage = std::get<ReducedGroup>(reduced).stage;

@@ -1,4 +1,5 @@
-// A group of stages that one kernel computes tile by tile: a sum of products, and what becomes of its results.
+// A group of stages that one kernel computes tile by tile: a sum of products, or a few, and what becomes of the
+// results.
 #pragma once
 
 #include <memory>
@@ -13,16 +14,25 @@ namespace warpwright::schedule {
 
 struct ProductRows;
 
+// A sum of products, and its stage.
+struct SumOfProducts {
+  size_t stage = 0;  // of Problem::form.stages
+  Contraction contraction;
+};
+
 struct ContractionGroup {
   size_t stage = 0;         // of Problem::form.stages: the sum's
   Contraction contraction;  // of that stage
   std::vector<StageReader> outputs;
-  // Instead of them, where whole rows of results are reduced.
+  // Further products whose results the outputs take at the same places, of the same variables: a gate beside the values
+  // that it is multiplied with, or what another input adds.
+  std::vector<SumOfProducts> others = {};
+  // Instead of the outputs, where whole rows of results are reduced.
   std::shared_ptr<const ProductRows> rows = nullptr;
 };
 
-// Refuses a group with another reduction, unless it is of the results' rows, and one whose outputs do not take each
-// result at one place.
+// Refuses a group with another reduction, unless it is such a product or of the results' rows, and one whose outputs do
+// not take each result at one place.
 std::variant<core::RewriteRefusal, ContractionGroup> ContractionGroupOf(const Problem& problem, const Group& group);
 
 // A product of matrices of more terms than one thread should add up by itself: tiles keep what several results need.

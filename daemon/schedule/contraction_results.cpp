@@ -39,10 +39,10 @@ std::string StoreName(int width) { return width == 4 ? "store_quad" : "store_pai
 
 }  // namespace
 
-std::string ResultLayout::Sum(const std::string& ahead) const {
+std::string ResultLayout::Sum(const std::string& ahead, const std::string& array) const {
   std::string text = sums;
   text.replace(text.find("{}"), 2, ahead);
-  return text;
+  return array + text.substr(text.find('['));
 }
 
 std::string LoadQuadText(core::DType dtype) {
@@ -94,16 +94,17 @@ std::string StoreGroupText(core::DType dtype, int width) {
 }
 
 ResultStores::ResultStores(const Problem& problem, const ContractionGroup& group, const FlatAxis& rows,
-                           const FlatAxis& columns, const VariableTexts& variables, ResultLayout layout, Names& names)
+                           const FlatAxis& columns, std::vector<HeldProduct> products, ResultLayout layout,
+                           Names& names)
     : problem_(problem),
       group_(group),
-      stage_(problem.stage(group.stage)),
       rows_(rows),
       columns_(columns),
-      variables_(variables),
+      products_(std::move(products)),
       layout_(std::move(layout)),
-      names_(names),
-      sum_of_(problem, stage_, group.contraction, variables, names) {
+      names_(names) {
+  for (const HeldProduct& product : products_)
+    sums_of_.emplace_back(problem, *product.stage, *product.contraction, *product.variables, names);
   CheckInPlace();
   ChooseAccess();
 }
@@ -112,7 +113,9 @@ void ResultStores::CheckInPlace() {
   for (const auto& output : group_.outputs) {
     const core::Stage& stage = problem_.stage(output.stage);
     const auto stored = FlatOffsetOf(ShapeOf(problem_, stage.name), StoredAt(stage));
-    if (ReadsElsewhere(problem_, stage_, std::nullopt, stage.name))
+    if (std::any_of(products_.begin(), products_.end(), [&](const HeldProduct& product) {
+          return ReadsElsewhere(problem_, *product.stage, std::nullopt, stage.name);
+        }))
       refusal_ = Refuse(stage.name + " is overwritten while other results are computed from it", stage.line);
     for (const auto& other : group_.outputs) {
       const bool same = other.stage == output.stage;
@@ -161,7 +164,7 @@ std::optional<std::string> ResultStores::AddressCondition() const {
 
 VariableTexts ResultStores::VariablesOf(const StageReader& output) const {
   VariableTexts variables;
-  for (const auto& [own, of_sum] : output.variables) variables[own] = variables_.at(of_sum);
+  for (const auto& [own, of_sum] : output.variables) variables[own] = products_[0].variables->at(of_sum);
   return variables;
 }
 
@@ -175,13 +178,14 @@ std::string ResultStores::OffsetOf(const StageReader& output) const {
 
 // The output's value from the sum's.
 std::string ResultStores::ValueOf(const StageReader& output, Sums sums, Lines& lines) {
-  const std::string product = Product(sums, lines);
-  if (output.stage == group_.stage) return product;
-  const std::string& name = stage_.name;
+  std::map<std::string, std::string> values;  // by stage
+  for (size_t p = 0; p < products_.size(); ++p) values[products_[p].stage->name] = Product(p, sums, lines);
+  if (output.stage == group_.stage) return values.at(products_[0].stage->name);
   Scope scope{.variables = VariablesOf(output),
               .value = [&](const core::TensorRead& read) -> std::optional<std::string> {
-                if (read.stage && read.tensor == name) return Parenthesized(product);
-                return std::nullopt;
+                const auto found = values.find(read.tensor);
+                if (!read.stage || found == values.end()) return std::nullopt;
+                return Parenthesized(found->second);
               }};
   ExpressionCode code(problem_, problem_.stage(output.stage), std::move(scope), names_, lines);
   const std::string value = code.Root();
@@ -189,22 +193,29 @@ std::string ResultStores::ValueOf(const StageReader& output, Sums sums, Lines& l
   return value;
 }
 
-std::string ResultStores::Product(Sums sums, Lines& lines) {
-  if (sums == Sums::kAgain) return sum_of_.Again(lines);
-  return sum_of_.Scaled(sums == Sums::kArgument ? sum_ : layout_.Sum(" + l"), lines);
+std::string ResultStores::Product(size_t p, Sums sums, Lines& lines) {
+  if (sums == Sums::kAgain) return sums_of_[p].Again(lines);
+  return sums_of_[p].Scaled(sums == Sums::kArgument ? arguments_[p] : Held(p, " + l"), lines);
+}
+
+std::optional<core::RewriteRefusal> ResultStores::refusal() const {
+  for (const ContractionSum& sum : sums_of_)
+    if (sum.refusal()) return sum.refusal();
+  return refusal_;
 }
 
 // The formula once, for both kinds of stores.
 void ResultStores::DeclareResult(Lines& body) {
   const StageReader& output = group_.outputs.front();
-  sum_ = names_.Take("sum");
+  for (size_t p = 0; p < products_.size(); ++p) arguments_.push_back(names_.Take("sum"));
   Lines inside(body.level() + 1);
   const std::string value = ValueOf(output, Sums::kArgument, inside);
-  if (value == sum_ && inside.empty()) return;
+  if (value == arguments_[0] && inside.empty()) return;
   function_ = names_.TakeOf({problem_.stage(output.stage).name + "_of", "result_of"});
-  std::vector<std::string> parameters = {fmt::format("{} {}", problem_.real(), sum_)};
+  std::vector<std::string> parameters;
+  for (const std::string& argument : arguments_) parameters.push_back(problem_.real() + " " + argument);
   for (const FlatAxis* axis : {&rows_, &columns_})
-    for (const Axis& each : axis->axes()) parameters.push_back("int " + variables_.at(each.variable));
+    for (const Axis& each : axis->axes()) parameters.push_back("int " + products_[0].variables->at(each.variable));
   body.Open(fmt::format("auto {} = [&]({})", function_, fmt::join(parameters, ", ")));
   body.Append(inside);
   body.Add(fmt::format("return {};", value));
@@ -225,13 +236,15 @@ void ResultStores::WriteElement(Lines& body, Sums sums) {
   stores.Write(body);
 }
 
-// The output's value of a sum, `ahead` columns behind the one that is declared.
-std::string ResultStores::Call(const std::string& sum, const std::string& ahead) const {
-  if (function_.empty()) return sum;
-  std::vector<std::string> arguments = {sum};
+// The output's value of the sums that stand `ahead` of the group's first, `further` columns behind the one that is
+// declared.
+std::string ResultStores::Call(const std::string& ahead, const std::string& further) const {
+  if (function_.empty()) return Held(0, ahead);
+  std::vector<std::string> arguments;
+  for (size_t p = 0; p < products_.size(); ++p) arguments.push_back(Held(p, ahead));
   for (const FlatAxis* axis : {&rows_, &columns_})
-    for (const Axis& each : axis->axes()) arguments.push_back(variables_.at(each.variable));
-  return fmt::format("{}({}{})", function_, fmt::join(arguments, ", "), ahead);
+    for (const Axis& each : axis->axes()) arguments.push_back(products_[0].variables->at(each.variable));
+  return fmt::format("{}({}{})", function_, fmt::join(arguments, ", "), further);
 }
 
 void ResultStores::WriteGroup(Lines& body) {
@@ -239,7 +252,7 @@ void ResultStores::WriteGroup(Lines& body) {
   std::vector<std::string> values;
   for (int l = 0; l < layout_.width; ++l) {
     const std::string ahead = l == 0 ? "" : fmt::format(" + {}", l);
-    values.push_back(Call(layout_.Sum(ahead), ahead));
+    values.push_back(Call(ahead, ahead));
   }
   AddBroken(body, fmt::format("{}(&{}[{}], {});", StoreName(layout_.width), stage.name,
                               OffsetOf(group_.outputs.front()), fmt::join(values, ", ")));
@@ -250,7 +263,7 @@ void ResultStores::WriteSingle(Lines& body) {
   const StageReader& output = group_.outputs.front();
   const core::Stage& stage = problem_.stage(output.stage);
   AddBroken(body, fmt::format("{}[{}] = {};", stage.name, OffsetOf(output),
-                              Stored(problem_, stage.dtype, core::ValueType::kReal, Call(layout_.Sum(" + l"), ""))));
+                              Stored(problem_, stage.dtype, core::ValueType::kReal, Call(" + l", ""))));
 }
 
 // The loop over a thread's rows, around what `inside` writes for each.
@@ -319,7 +332,7 @@ void ResultStores::WriteCheck(Lines& body) {
     body.Open(fmt::format("for (int {0} = 0; {0} < {1}; {2})", index, count,
                           step == 1 ? fmt::format("++{}", index) : fmt::format("{} += {}", index, step)));
   }
-  body.Add(fmt::format("again |= isnan({});", layout_.Sum(" + l")));
+  for (size_t p = 0; p < products_.size(); ++p) body.Add(fmt::format("again |= isnan({});", Held(p, " + l")));
   for (int i = 0; i < 3; ++i) body.Close();
   body.Open("if (again)");
   const Names outside = names_;
@@ -333,17 +346,19 @@ void ResultStores::WritePartials(Lines& body, const std::string& partials, const
   ForResults(body, Loops::kUnrolled, nullptr, [&] {
     std::vector<core::Size> shape = {core::Size::Constant(1)};
     std::vector<std::string> at = {part};
-    for (core::VariableId v = 0; v < stage_.extents.size(); ++v) {
-      shape.push_back(stage_.extents[v]);
-      at.push_back(variables_.at(v));
+    const auto& extents = products_[0].stage->extents;
+    for (core::VariableId v = 0; v < extents.size(); ++v) {
+      shape.push_back(extents[v]);
+      at.push_back(products_[0].variables->at(v));
     }
-    const std::string sum = Product(Sums::kHeld, body);
+    const std::string sum = Product(0, Sums::kHeld, body);
     AddBroken(body, fmt::format("{}[{}] = {};", partials, OffsetText(problem_, shape, at), sum));
   });
 }
 
 void ResultStores::Write(Lines& body) {
-  if (sum_of_.LeavesOut()) WriteCheck(body);
+  const auto leaves_out = [](const ContractionSum& sum) { return sum.LeavesOut(); };
+  if (std::any_of(sums_of_.begin(), sums_of_.end(), leaves_out)) WriteCheck(body);
   const auto single = [&] { WriteSingle(body); };
   if (!group_condition_) return ForResults(body, Loops::kUnrolled, nullptr, single);
   DeclareResult(body);

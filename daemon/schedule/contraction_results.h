@@ -19,14 +19,23 @@ struct ResultLayout {
   std::string row, column;  // "first_m + thread_m + i * 8"
   std::string sums;         // "sums[i / 2][j / 2][i % 2 * 2{}]": {} is how far behind the group's first, " + 1"
   int lanes = 0;            // neighbours that have the same rows
-  // The sum that stands so far behind the group's first.
-  std::string Sum(const std::string& ahead) const;
+  // The sum that stands so far behind the group's first, in the array of this name.
+  std::string Sum(const std::string& ahead, const std::string& array = "sums") const;
+};
+
+// A product whose sums a thread holds.
+struct HeldProduct {
+  const core::Stage* stage = nullptr;
+  const Contraction* contraction = nullptr;
+  const VariableTexts* variables = nullptr;
+  std::string sums;  // the array
 };
 
 class ResultStores {
  public:
+  // `products`: the group's, in its order.
   ResultStores(const Problem& problem, const ContractionGroup& group, const FlatAxis& rows, const FlatAxis& columns,
-               const VariableTexts& variables, ResultLayout layout, Names& names);
+               std::vector<HeldProduct> products, ResultLayout layout, Names& names);
 
   void Write(Lines& body);
   // Instead of the outputs: the sums, as the `part`th of their results' parts.
@@ -36,19 +45,18 @@ class ResultStores {
   int width() const { return layout_.width; }
   // Groups alone are stored: what must hold of the output's address.
   std::optional<std::string> AddressCondition() const;
-  const std::optional<core::RewriteRefusal>& refusal() const {
-    return sum_of_.refusal() ? sum_of_.refusal() : refusal_;
-  }
+  std::optional<core::RewriteRefusal> refusal() const;
 
   enum class Loops : uint8_t { kUnrolled, kRolled };
 
  private:
-  enum class Sums : uint8_t { kHeld, kArgument, kAgain };  // in sums[][], a function's argument, added up anew
+  enum class Sums : uint8_t { kHeld, kArgument, kAgain };  // in sums[][], a function's arguments, added up anew
   void ChooseAccess();
   void CheckInPlace();
   VariableTexts VariablesOf(const StageReader& output) const;
   std::string ValueOf(const StageReader& output, Sums sums, Lines& lines);
-  std::string Product(Sums sums, Lines& lines);
+  std::string Product(size_t p, Sums sums, Lines& lines);
+  std::string Held(size_t p, const std::string& ahead) const { return layout_.Sum(ahead, products_[p].sums); }
   std::string OffsetOf(const StageReader& output) const;
   void WriteElement(Lines& body, Sums sums);
   void WriteCheck(Lines& body);
@@ -59,19 +67,19 @@ class ResultStores {
   void ForColumns(Lines& body, Loops loops, const std::function<void()>& group, const std::function<void()>& single);
   void ForResults(Lines& body, Loops loops, const std::function<void()>& group, const std::function<void()>& single);
   void DeclareResult(Lines& body);
-  std::string Call(const std::string& sum, const std::string& ahead) const;
+  std::string Call(const std::string& ahead, const std::string& further) const;
 
   const Problem& problem_;
   const ContractionGroup& group_;
-  const core::Stage& stage_;
   const FlatAxis &rows_, &columns_;
-  const VariableTexts& variables_;
+  const std::vector<HeldProduct> products_;
   const ResultLayout layout_;
   Names& names_;
-  ContractionSum sum_of_;
+  std::vector<ContractionSum> sums_of_;  // by product
   std::optional<std::string> group_condition_;
-  std::string sum_, aligned_;  // that function's argument; whether groups are stored
-  std::string function_;       // the lambda that both kinds of stores call; empty: the sum itself is stored
+  std::vector<std::string> arguments_;  // of that function, by product
+  std::string aligned_;                 // whether groups are stored
+  std::string function_;                // the lambda that both kinds of stores call; empty: the sum itself is stored
   std::optional<core::RewriteRefusal> refusal_;
 };
 

@@ -3,6 +3,7 @@
 // ldmatrix transposes what lies across.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -98,8 +99,9 @@ class TensorWriter final : public ContractionWriter {
   int matrices_m() const { return shape().warp_m() / 16; }
   int matrices_n() const { return shape().warp_n() / 8; }
 
+  std::string Sums() const override { return fmt::format("[{}][{}][4]", matrices_m(), matrices_n()); }
+
   void WriteSteps(Lines& body) const override {
-    body.Add(fmt::format("float sums[{}][{}][4] = {{}};", matrices_m(), matrices_n()));
     if (!Walks()) return stores() ? WriteStored(body) : WriteCopied(body);
     if (IsAligned()) return WriteWalked(body);
     body.Open(fmt::format("if ({} && {})", left().aligned(), right().aligned()));
@@ -294,9 +296,9 @@ class TensorWriter final : public ContractionWriter {
     body.Add("#pragma unroll");
     body.Add(fmt::format("  for (int j = 0; j < {}; ++j)", matrices_n()));
     const std::string a = left().matrices() + slot, b = right().matrices() + slot;
-    AddBroken(
-        body,
-        fmt::format("    multiply_add(sums[i][j], {0}[i], {1}[j / 2][j % 2 * 2], {1}[j / 2][j % 2 * 2 + 1]);", a, b));
+    AddBroken(body,
+              fmt::format("    multiply_add({2}[i][j], {0}[i], {1}[j / 2][j % 2 * 2], {1}[j / 2][j % 2 * 2 + 1]);", a,
+                          b, sums()));
   }
 
   std::vector<std::string> Helpers() const override {
@@ -315,6 +317,14 @@ class TensorWriter final : public ContractionWriter {
   }
 };
 
+// Two tensors of one type.
+bool IsOfHalves(const Problem& problem, const SumOfProducts& product) {
+  const core::Stage& stage = problem.stage(product.stage);
+  const auto left = TypeOfHalves(problem, stage, product.contraction.left.nodes);
+  const auto right = TypeOfHalves(problem, stage, product.contraction.right.nodes);
+  return left && right && *left == *right;
+}
+
 CodeOutcome WriteTensorTiles(const Problem& given, const Group& group, const ParameterValues& parameters,
                              std::vector<std::string>& conditions) {
   Problem problem = given;
@@ -325,9 +335,9 @@ CodeOutcome WriteTensorTiles(const Problem& given, const Group& group, const Par
   if (!HasTensorCores(problem.input.chip)) return Refuse("the chip has no tensor cores for halves");
   if (problem.in_double) return Refuse("the product is computed in double precision");
   const core::Stage& stage = problem.stage(contraction.stage);
-  const auto left = TypeOfHalves(problem, stage, contraction.contraction.left.nodes);
-  const auto right = TypeOfHalves(problem, stage, contraction.contraction.right.nodes);
-  if (!left || !right || *left != *right)
+  if (!IsOfHalves(problem, {contraction.stage, contraction.contraction}) ||
+      !std::all_of(contraction.others.begin(), contraction.others.end(),
+                   [&](const SumOfProducts& other) { return IsOfHalves(problem, other); }))
     return Refuse("the factors are not two tensors of f16 or of bf16", stage.line);
   const std::string& tile = parameters.at("tile");
   if (contraction.rows) {
@@ -336,6 +346,14 @@ CodeOutcome WriteTensorTiles(const Problem& given, const Group& group, const Par
     if (!tiles) return Refuse("rows are longer than a tile", stage.line);
     const TileShape& shape = *tiles->shape;
     return TensorWriter(problem, group, std::move(contraction), shape, std::move(tiles)).Write("tensor_rows");
+  }
+  if (!contraction.others.empty()) {
+    // Each of the products has sums of its own.
+    const auto shapes = std::span(kTensorShapes).subspan(contraction.others.size() == 1 ? 2 : 4);
+    const TileShape* shape =
+        tile == "auto" ? &BestTileShape(shapes, problem, contraction) : FindTileShape(shapes, tile);
+    if (shape == nullptr) return Refuse("there are no registers for several such tiles of sums");
+    return TensorWriter(problem, group, std::move(contraction), *shape).Write("tensor_tiles");
   }
   if (tile != "auto") {
     TensorWriter writer(problem, group, std::move(contraction), TileShapeOf(kTensorShapes, tile));

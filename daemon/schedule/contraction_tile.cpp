@@ -27,10 +27,16 @@ double CountOf(const std::vector<Axis>& axes, const core::ScheduledCase& c) {
   return count;
 }
 
-const TileShape& TileShapeOf(std::span<const TileShape> shapes, std::string_view name) {
+const TileShape* FindTileShape(std::span<const TileShape> shapes, std::string_view name) {
   for (const TileShape& shape : shapes)
-    if (shape.name == name) return shape;
-  throw std::out_of_range(std::string(name));
+    if (shape.name == name) return &shape;
+  return nullptr;
+}
+
+const TileShape& TileShapeOf(std::span<const TileShape> shapes, std::string_view name) {
+  const TileShape* const found = FindTileShape(shapes, name);
+  if (found == nullptr) throw std::out_of_range(std::string(name));
+  return *found;
 }
 
 const TileShape& BestTileShape(std::span<const TileShape> shapes, const Problem& problem,

@@ -24,7 +24,8 @@ struct TileShape {
 // The number of all combinations; 0 where a size cannot be evaluated.
 double CountOf(const std::vector<Axis>& axes, const core::ScheduledCase& c);
 
-const TileShape& TileShapeOf(std::span<const TileShape> shapes, std::string_view name);  // std::out_of_range
+const TileShape* FindTileShape(std::span<const TileShape> shapes, std::string_view name);  // nullptr: there is none
+const TileShape& TileShapeOf(std::span<const TileShape> shapes, std::string_view name);    // std::out_of_range
 // The shape with the shortest time over the cases: whole waves of blocks, each at its efficiency.
 const TileShape& BestTileShape(std::span<const TileShape> shapes, const Problem& problem,
                                const ContractionGroup& group);

@@ -84,9 +84,10 @@ class TilesWriter final : public ContractionWriter {
         offset(shape().warps_m == 1 ? "warp" : fmt::format("warp % {}", across), shape().warp_n(), across)));
   }
 
+  std::string Sums() const override { return fmt::format("[{}][{}]", ResultsM(shape()), ResultsN(shape())); }
+
   void WriteSteps(Lines& body) const override {
     const int m = ResultsM(shape()), n = ResultsN(shape());
-    body.Add(fmt::format("{} sums[{}][{}] = {{}};", problem().real(), m, n));
     body.Open("for (int step = 0; step <= steps; ++step)");
     body.Add("if (step < steps) load(step);");
     body.Open("if (step > 0)");
@@ -103,7 +104,7 @@ class TilesWriter final : public ContractionWriter {
     body.Add("#pragma unroll");
     body.Add(fmt::format("for (int i = 0; i < {}; ++i)", m));
     body.Add("#pragma unroll");
-    body.Add(fmt::format("  for (int j = 0; j < {}; ++j) sums[i][j] += a[i] * b[j];", n));
+    body.Add(fmt::format("  for (int j = 0; j < {}; ++j) {}[i][j] += a[i] * b[j];", n, sums()));
     body.Close();
     body.Close();
     body.Open("if (step < steps)");
@@ -141,6 +142,14 @@ CodeOutcome WriteTiles(const Problem& given, const Group& group, const Parameter
     if (!tiles) return Refuse("rows are longer than a tile");
     const TileShape& row_shape = *tiles->shape;
     return TilesWriter(problem, group, std::move(contraction), row_shape, std::move(tiles)).Write("row_tiles");
+  }
+  if (!contraction.others.empty()) {
+    // Each of the products has sums of its own, and tiles in shared memory.
+    if (contraction.others.size() > 1) return Refuse("there is no shared memory for the tiles of three products");
+    const auto few = std::span(kShapes).subspan(2);
+    const TileShape* few_sums = tile == "auto" ? &BestTileShape(few, problem, contraction) : FindTileShape(few, tile);
+    if (few_sums == nullptr) return Refuse("there are no registers for two such tiles of sums");
+    return TilesWriter(problem, group, std::move(contraction), *few_sums).Write("tiles");
   }
   const auto shapes = std::span(kShapes).subspan(problem.in_double ? 1 : 0);
   const TileShape& shape = tile == "auto" ? BestTileShape(shapes, problem, contraction) : TileShapeOf(kShapes, tile);

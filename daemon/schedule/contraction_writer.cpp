@@ -54,39 +54,68 @@ ContractionWriter::ContractionWriter(const Problem& problem, const Group& group,
     : problem_(problem),
       group_(group),
       of_(std::move(contraction)),
-      stage_(problem.stage(of_.stage)),
       shape_(shape),
       halves_(halves),
-      parts_(row_tiles ? std::nullopt : SumPartsOf(problem, group, of_, shape)),
+      parts_(row_tiles || !of_.others.empty() ? std::nullopt : SumPartsOf(problem, group, of_, shape)),
       number_of_parts_(parts_ ? problem.fresh_name("parts") : ""),
       names_(WithLocals(problem)),
-      variables_(NamesOfVariables(stage_, of_.contraction.k, names_)),
+      variables_(NamesOfVariables(problem.stage(of_.stage), of_.contraction.k, names_)),
       batch_(of_.contraction.batch, variables_, names_, "batch", "batches"),
       rows_(of_.contraction.m, variables_, names_, "row", "rows"),
       columns_(of_.contraction.n, variables_, names_, "column", "columns"),
-      terms_(InnerTerms(problem, of_.contraction.k), variables_, names_, "term", "terms"),
-      outer_(OuterTerms(problem, of_.contraction.k), variables_, names_, "tap", "taps"),
       row_tiles_(std::move(row_tiles)) {
   first_row_ = names_.Take("first_" + rows_.index());
   first_column_ = names_.Take("first_" + columns_.index());
   across_ = names_.Take("tiles_across"), down_ = names_.Take("tiles_down");
   if (parts_) part_ = names_.Take("part"), parts_name_ = names_.Take("parts");
-  scope_ = {&terms_, names_.Take("first_" + terms_.index()), {}};
-  batch_.Bind(scope_.uniform);
-  outer_.Bind(scope_.uniform);
-  const TileFormat left{shape.m, shape.k, shape.threads(), "kTileM", halves};
-  const TileFormat right{shape.n, shape.k, shape.threads(), "kTileN", halves};
-  const Contraction& factors = of_.contraction;
-  left_ = std::make_unique<FactorLoads>(problem, stage_, factors.left, rows_, first_row_, scope_, left, names_);
-  right_ =
-      std::make_unique<FactorLoads>(problem, stage_, factors.right, columns_, first_column_, scope_, right, names_);
+  AddProduct(of_.stage, of_.contraction);
+  for (const SumOfProducts& other : of_.others) AddProduct(other.stage, other.contraction);
   ResultLayout placed = layout;
   placed.row = first_row_ + " + " + layout.row;
   placed.column = first_column_ + " + " + layout.column;
-  if (row_tiles_)
+  if (row_tiles_) {
     row_results_ = std::make_unique<RowResults>(problem, of_, *row_tiles_, rows_, columns_, variables_,
                                                 std::move(placed), first_column_, names_);
-  else results_ = std::make_unique<ResultStores>(problem, of_, rows_, columns_, variables_, std::move(placed), names_);
+    return;
+  }
+  std::vector<HeldProduct> held;
+  for (const auto& each : products_) held.push_back({&each->stage, &each->contraction, &each->variables, each->sums});
+  results_ = std::make_unique<ResultStores>(problem, of_, rows_, columns_, std::move(held), std::move(placed), names_);
+}
+
+void ContractionWriter::AddProduct(size_t stage, const Contraction& contraction) {
+  const bool first = products_.empty();
+  VariableTexts variables = first ? variables_ : WithSum(variables_, contraction.k, names_);
+  FlatAxis terms(InnerTerms(problem_, contraction.k), variables, names_, "term", "terms");
+  FlatAxis outer(OuterTerms(problem_, contraction.k), variables, names_, "tap", "taps");
+  products_.push_back(std::make_unique<ProductCode>(ProductCode{problem_.stage(stage),
+                                                                contraction,
+                                                                "sums",
+                                                                std::move(variables),
+                                                                std::move(terms),
+                                                                std::move(outer),
+                                                                {},
+                                                                nullptr,
+                                                                nullptr}));
+  ProductCode& added = *products_.back();
+  added.scope = {&added.terms, names_.Take("first_" + added.terms.index()), {}};
+  batch_.Bind(added.scope.uniform);
+  added.outer.Bind(added.scope.uniform);
+  const TileFormat left{shape_.m, shape_.k, shape_.threads(), "kTileM", halves_};
+  const TileFormat right{shape_.n, shape_.k, shape_.threads(), "kTileN", halves_};
+  added.left = std::make_unique<FactorLoads>(problem_, added.stage, contraction.left, rows_, first_row_, added.scope,
+                                             left, names_);
+  added.right = std::make_unique<FactorLoads>(problem_, added.stage, contraction.right, columns_, first_column_,
+                                              added.scope, right, names_);
+  if (!first) added.sums = names_.TakeOf({added.right->name() + "_sums", "other_sums"});
+}
+
+std::optional<core::RewriteRefusal> ContractionWriter::refusal() const {
+  for (const auto& each : products_)
+    for (const FactorLoads* factor : {each->left.get(), each->right.get()})
+      if (factor->refusal()) return factor->refusal();
+  if (row_results_) return row_results_->refusal();
+  return results_->refusal();
 }
 
 CodeOutcome ContractionWriter::Write(const std::string& role) {
@@ -99,20 +128,18 @@ CodeOutcome ContractionWriter::Write(const std::string& role) {
   if (parts_) arguments.parameters.push_back("int " + parts_name_), arguments.values.push_back(number_of_parts_);
   Lines body(1);
   body.Add(fmt::format("constexpr int kTileM = {}, kTileN = {}, kTileK = {};", shape_.m, shape_.n, shape_.k));
-  WriteTiles(body);
+  if (of_.others.empty()) WriteTiles(body);
   WriteIndices(body);
   WriteThread(body);
   if (row_results_) {
     row_results_->Write(body, [&](Lines& lines) { WriteProduct(lines); });
   } else {
-    WriteProduct(body);
+    WriteProducts(body);
     body.Add("");
     if (parts_) WriteParts(body);
     results_->Write(body);
   }
-  for (const auto& refusal : {left_->refusal(), right_->refusal(), results_ ? results_->refusal() : std::nullopt,
-                              row_results_ ? row_results_->refusal() : std::nullopt})
-    if (refusal) return *refusal;
+  if (const auto refused = refusal()) return *refused;
   Lines kernel;
   const std::string formula =
       FormulaComment(problem_, group_, row_results_ ? row_results_->names() : std::map<std::string, std::string>());
@@ -124,7 +151,14 @@ CodeOutcome ContractionWriter::Write(const std::string& role) {
   kernel.Append(body);
   kernel.Add("}");
   Code code;
-  code.helpers = Helpers();
+  for (current_ = 0; current_ < products_.size(); ++current_) {
+    for (std::string& helper : Helpers())
+      if (std::find(code.helpers.begin(), code.helpers.end(), helper) == code.helpers.end())
+        code.helpers.push_back(std::move(helper));
+    if (IsAligned())
+      for (const FactorLoads* factor : {&left(), &right()}) code.conditions.push_back(factor->AddressCondition());
+  }
+  current_ = 0;
   if (row_results_)
     code.helpers.insert(code.helpers.end(), row_results_->helpers().begin(), row_results_->helpers().end());
   else if (const auto type = results_->groups()) code.helpers.push_back(StoreGroupText(*type, results_->width()));
@@ -140,7 +174,6 @@ CodeOutcome ContractionWriter::Write(const std::string& role) {
   }
   code.launch = WriteLaunch(name, arguments, finish);
   code.reduces_products = row_tiles_.has_value();
-  if (IsAligned()) code.conditions = {left_->AddressCondition(), right_->AddressCondition()};
   if (row_tiles_ && !row_tiles_->condition.empty()) code.conditions.push_back(row_tiles_->condition);
   if (const auto aligned = results_ ? results_->AddressCondition() : std::nullopt) code.conditions.push_back(*aligned);
   for (std::string& apart : Apart()) code.conditions.push_back(std::move(apart));
@@ -148,13 +181,32 @@ CodeOutcome ContractionWriter::Write(const std::string& role) {
   return code;
 }
 
+void ContractionWriter::DeclareSums(Lines& body) const {
+  body.Add(fmt::format("{} {}{} = {{}};", problem_.real(), sums(), Sums()));
+}
+
 // The tile of sums, by a block.
 void ContractionWriter::WriteProduct(Lines& body) {
-  left_->Declare(body, IsAligned());
-  right_->Declare(body, IsAligned());
+  left().Declare(body, IsAligned());
+  right().Declare(body, IsAligned());
   WriteLoads(body);
   body.Add("");
+  if (of_.others.empty()) DeclareSums(body);
   WriteSteps(body);
+}
+
+// One after the other, in the same shared memory.
+void ContractionWriter::WriteProducts(Lines& body) {
+  if (of_.others.empty()) return WriteProduct(body);
+  for (current_ = 0; current_ < products_.size(); ++current_) DeclareSums(body);
+  for (current_ = 0; current_ < products_.size(); ++current_) {
+    if (current_ > 0) body.Add("__syncthreads();  // others still multiply what the next factors will overwrite");
+    body.Open("");
+    WriteTiles(body);
+    WriteProduct(body);
+    body.Close();
+  }
+  current_ = 0;
 }
 
 // A block stores results while others still read what these are made of.
@@ -168,12 +220,16 @@ std::vector<std::string> ContractionWriter::Apart() const {
     if (problem_.stage(i).output) outputs.insert(problem_.stage(i).name);
     if (row_tiles_) add_inputs(problem_.stage(i));
   }
-  add_inputs(stage_);
+  for (const auto& each : products_) add_inputs(each->stage);
   return ApartConditions(problem_, outputs, inputs);
 }
 
 void ContractionWriter::WriteIndices(Lines& body) const {
-  for (const FlatAxis* axis : {&batch_, &rows_, &columns_, &terms_, &outer_}) axis->DeclareExtents(body);
+  for (const FlatAxis* axis : {&batch_, &rows_, &columns_}) axis->DeclareExtents(body);
+  for (const auto& each : products_) {
+    each->terms.DeclareExtents(body);
+    each->outer.DeclareExtents(body);
+  }
   if (row_tiles_) return WriteRowIndices(body);
   // All in blockIdx.x, which alone may be large.
   body.Add(fmt::format("const int {} = ({} + kTileN - 1) / kTileN;", across_, columns_.count()));
@@ -208,8 +264,9 @@ void ContractionWriter::WriteParts(Lines& body) {
 
 // auto load_A = [&](int first_k) { ... };
 void ContractionWriter::WriteLoad(Lines& body, FactorLoads& factor) const {
-  std::vector<std::string> parameters = {"int " + scope_.first_term};
-  for (const Axis& axis : outer_.axes()) parameters.push_back("int " + scope_.uniform.at(axis.variable));
+  const TileScope& scope = product().scope;
+  std::vector<std::string> parameters = {"int " + scope.first_term};
+  for (const Axis& axis : product().outer.axes()) parameters.push_back("int " + scope.uniform.at(axis.variable));
   if (factor.copies()) parameters.emplace_back("int stage");
   body.Open(fmt::format("auto {} = [&]({})", factor.load_name(), fmt::join(parameters, ", ")));
   factor.Load(body);
@@ -218,8 +275,8 @@ void ContractionWriter::WriteLoad(Lines& body, FactorLoads& factor) const {
 
 void ContractionWriter::WriteLoads(Lines& body) const {
   if (!IsAligned()) {
-    WriteLoad(body, *left_);
-    WriteLoad(body, *right_);
+    WriteLoad(body, *product().left);
+    WriteLoad(body, *product().right);
   }
   if (parts_) {
     body.Add(fmt::format("const int all_steps = {};", StepCount()));
@@ -233,21 +290,21 @@ void ContractionWriter::WriteLoads(Lines& body) const {
   body.Open(halves_ ? "auto load = [&](int step, int stage)" : "auto load = [&](int step)");
   if (parts_) body.Add("step += first_step;");
   std::vector<std::string> arguments = {"step * kTileK"};
-  if (!outer_.empty()) {
-    arguments = {fmt::format("step / {} * kTileK", outer_.count())};
-    body.Add(fmt::format("const int {} = step % {};", outer_.index(), outer_.count()));
-    outer_.Decode(body, outer_.index());
-    for (const Axis& axis : outer_.axes()) arguments.push_back(scope_.uniform.at(axis.variable));
+  if (const FlatAxis& outer = product().outer; !outer.empty()) {
+    arguments = {fmt::format("step / {} * kTileK", outer.count())};
+    body.Add(fmt::format("const int {} = step % {};", outer.index(), outer.count()));
+    outer.Decode(body, outer.index());
+    for (const Axis& axis : outer.axes()) arguments.push_back(product().scope.uniform.at(axis.variable));
   }
-  for (const FactorLoads* factor : {left_.get(), right_.get()})
+  for (const FactorLoads* factor : {&left(), &right()})
     body.Add(
         fmt::format("{}({}{});", factor->load_name(), fmt::join(arguments, ", "), factor->copies() ? ", stage" : ""));
   body.Close(";");
 }
 
 std::string ContractionWriter::StepCount() const {
-  const std::string rounds = fmt::format("({} + kTileK - 1) / kTileK", terms_.count());
-  return outer_.empty() ? rounds : fmt::format("{} * ({})", outer_.count(), rounds);
+  const std::string rounds = fmt::format("({} + kTileK - 1) / kTileK", product().terms.count());
+  return StepsAreTerms() ? rounds : fmt::format("{} * ({})", product().outer.count(), rounds);
 }
 
 std::string ContractionWriter::WriteLaunch(const std::string& name, const KernelArguments& arguments,

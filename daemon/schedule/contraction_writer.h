@@ -29,26 +29,44 @@ class ContractionWriter {
   virtual void WriteComment(Lines& kernel) const = 0;
   virtual void WriteTiles(Lines& body) const = 0;   // shared memory
   virtual void WriteThread(Lines& body) const = 0;  // what this thread multiplies
-  virtual void WriteSteps(Lines& body) const = 0;   // the loop over the sum's terms, into `sums`
+  virtual std::string Sums() const = 0;             // what a thread's array of them is declared as, "[4][4]"
+  virtual void WriteSteps(Lines& body) const = 0;   // the loop over the sum's terms, into sums()
   virtual std::vector<std::string> Helpers() const = 0;
   // Both factors are only loaded as WriteSteps does it: the launcher sees to it that they are aligned.
   virtual bool IsAligned() const { return false; }
   virtual std::string SharedBytes() const { return "0"; }  // that the launch asks for
 
-  const FactorLoads& left() const { return *left_; }
-  const FactorLoads& right() const { return *right_; }
+  // Of the product that is written.
+  const FactorLoads& left() const { return *product().left; }
+  const FactorLoads& right() const { return *product().right; }
+  const std::string& sums() const { return product().sums; }
   const TileShape& shape() const { return shape_; }
   const Problem& problem() const { return problem_; }
   std::string StepCount() const;  // "(K + kTileK - 1) / kTileK"
   // Every step has other terms, from "first_k" on, and nothing else that is its own.
-  bool StepsAreTerms() const { return outer_.empty(); }
-  const std::string& first_term() const { return scope_.first_term; }
+  bool StepsAreTerms() const { return product().outer.empty(); }
+  const std::string& first_term() const { return product().scope.first_term; }
   std::string FirstTermOfBlock() const { return parts_ ? "first_step * kTileK" : "0"; }
 
  private:
+  // What belongs to one of the products.
+  struct ProductCode {
+    const core::Stage& stage;
+    const Contraction& contraction;
+    std::string sums;
+    VariableTexts variables;
+    FlatAxis terms, outer;
+    TileScope scope;
+    std::unique_ptr<FactorLoads> left, right;
+  };
+  const ProductCode& product() const { return *products_[current_]; }
+  void AddProduct(size_t stage, const Contraction& contraction);
+  std::optional<core::RewriteRefusal> refusal() const;
   std::vector<std::string> Apart() const;
   void WriteIndices(Lines& body) const;
   void WriteRowIndices(Lines& body) const;
+  void DeclareSums(Lines& body) const;
+  void WriteProducts(Lines& body);
   void WriteProduct(Lines& body);
   void WriteParts(Lines& body);
   void WriteLoad(Lines& body, FactorLoads& factor) const;
@@ -58,17 +76,16 @@ class ContractionWriter {
   const Problem& problem_;
   const Group& group_;
   const ContractionGroup of_;
-  const core::Stage& stage_;
   const TileShape& shape_;
   const bool halves_;
   const std::optional<SumParts> parts_;
   const std::string number_of_parts_;  // in the launcher
   Names names_;
-  const VariableTexts variables_;
-  const FlatAxis batch_, rows_, columns_, terms_, outer_;
+  const VariableTexts variables_;  // of the results, and of the first sum
+  const FlatAxis batch_, rows_, columns_;
   std::string first_row_, first_column_, across_, down_, part_, parts_name_;
-  TileScope scope_;
-  std::unique_ptr<FactorLoads> left_, right_;
+  std::vector<std::unique_ptr<ProductCode>> products_;
+  size_t current_ = 0;
   const std::optional<RowTiles> row_tiles_;
   std::unique_ptr<ResultStores> results_;  // or
   std::unique_ptr<RowResults> row_results_;

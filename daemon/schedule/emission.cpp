@@ -11,6 +11,7 @@
 #include "schedule/added_sums.h"
 #include "schedule/contraction_group.h"
 #include "schedule/expression_code.h"
+#include "schedule/factors_apart.h"
 #include "schedule/flat_sums.h"
 #include "schedule/joined_sums.h"
 #include "schedule/nested_sums.h"
@@ -217,6 +218,18 @@ EmissionOutcome EmitAll(const Problem& problem, const core::Computation& computa
   return best;
 }
 
+// Whether a factor that can stand apart is made of several stages.
+bool HasFactorOfSums(const core::Computation& computation) {
+  const std::vector<FactorApart> factors = FactorsApart(computation);
+  return std::any_of(factors.begin(), factors.end(), [](const FactorApart& factor) {
+    std::set<std::string> stages;
+    for (const core::Node& node : factor.computation.stages[factor.stage].nodes)
+      if (const auto* read = std::get_if<core::TensorRead>(&node); read != nullptr && read->stage)
+        stages.insert(read->tensor);
+    return stages.size() > 1;
+  });
+}
+
 }  // namespace
 
 CodeOutcome Emit(const Problem& problem, const Schedule& asked, const ParameterValues& parameters, TakenNames& names) {
@@ -224,9 +237,18 @@ CodeOutcome Emit(const Problem& problem, const Schedule& asked, const ParameterV
   const core::Computation apart = WithSquaredMeans(nested), joined = WithSquaredMeans(WithJoinedSums(nested));
   // What can only be written with its sums apart is written so.
   const core::Computation blocks = WithRowBlocks(joined);
-  std::vector<core::Computation> forms = {WithAddedSums(blocks)};
-  for (const core::Computation* form : {&blocks, &joined, &apart})
-    if (*form != forms.back()) forms.push_back(*form);
+  const core::Computation added = WithAddedSums(blocks);
+  std::vector<core::Computation> forms;
+  // What several sums come to is stored finished, where a product is made of it: a hidden state, not its sums.
+  if (HasFactorOfSums(blocks)) forms.push_back(blocks);
+  for (const core::Computation* form : {&added, &blocks, &joined, &apart})
+    if (forms.empty() || (*form != forms.back() && *form != forms.front())) forms.push_back(*form);
+  {
+    // One kernel of all products rounds nothing between them.
+    Choice choice{asked, parameters, names};
+    EmissionOutcome outcome = EmitJoined(WithForm(problem, WithFlatSums(blocks)), choice);
+    if (IsUsed(outcome) && !IsWithoutTiles(outcome)) return std::move(std::get<Emission>(outcome).code);
+  }
   std::optional<core::RewriteRefusal> refused;
   // Where there is no memory for the results of a product, long rows are reduced tile by tile.
   Problem in_turns = problem;

@@ -88,12 +88,40 @@ std::vector<Together> TogetherIn(const core::Computation& computation, const Sta
   return all;
 }
 
+// What several sums come to at the same positions, where there are several: the gate and the values of a gated layer.
+std::optional<Together> AllTogether(const std::vector<Together>& each) {
+  if (each.size() < 2) return std::nullopt;
+  Together all = each.front();
+  const std::vector<core::Size>& extents = all.sums.stage->extents;
+  for (size_t i = 1; i < each.size(); ++i) {
+    const Sums& other = each[i].sums;
+    const bool same =
+        other.read.at == all.sums.read.at &&
+        std::equal(extents.begin(), extents.end(), other.stage->extents.begin(), other.stage->extents.end(), Equal);
+    if (!same) return std::nullopt;
+    all.factors.insert(all.factors.end(), each[i].factors.begin(), each[i].factors.end());
+  }
+  return all;
+}
+
 // The stage whose value is the product of the factors.
 Stage ProductOf(const Stage& reader, std::vector<NodeId> factors) {
   Stage part = reader;
   part.nodes.resize(*std::max_element(factors.begin(), factors.end()) + 1);
   if (factors.size() > 1) part.nodes.push_back(core::Nary{core::ReduceOp::kProduct, std::move(factors)});
   return WithoutUnused(std::move(part));
+}
+
+// Whether the stage is the factor, written out: what the original has stored, and read for its next product.
+bool IsOutputOf(const Stage& factor, const Stage& stage) {
+  return stage.output && stage.at.empty() && stage.domain.empty() &&
+         std::equal(stage.extents.begin(), stage.extents.end(), factor.extents.begin(), factor.extents.end(), Equal) &&
+         WithoutUnused(stage).nodes == factor.nodes;
+}
+TensorRead ReadOf(const Stage& stage) {
+  TensorRead read{stage.name, true, {}};
+  for (core::VariableId v = 0; v < stage.extents.size(); ++v) read.at.emplace_back(core::AffineOf(v));
+  return read;
 }
 
 std::optional<FactorApart> Apart(const core::Computation& computation, size_t reader, NodeId product,
@@ -121,6 +149,8 @@ std::optional<FactorApart> Apart(const core::Computation& computation, size_t re
   std::erase_if(std::get<core::Nary>(of_factor.nodes[product]).args,
                 [&](NodeId id) { return id != factors.front() && is_taken(id); });
   of_factor = WithoutUnused(std::move(of_factor));
+  for (Stage& stage : apart.computation.stages)
+    if (IsOutputOf(factor, stage)) stage.nodes = {ReadOf(factor)};
   apart.computation.stages.insert(apart.computation.stages.begin() + static_cast<std::ptrdiff_t>(reader),
                                   std::move(factor));
   return apart;
@@ -135,7 +165,9 @@ std::vector<FactorApart> FactorsApart(const core::Computation& computation) {
     if (sum == nullptr) continue;
     const auto* product = std::get_if<core::Nary>(&computation.stages[s].nodes[sum->body]);
     if (product == nullptr || product->op != core::ReduceOp::kProduct) continue;
-    for (const Together& together : TogetherIn(computation, computation.stages[s], *product))
+    std::vector<Together> factors = TogetherIn(computation, computation.stages[s], *product);
+    if (auto all_factors = AllTogether(factors)) factors.insert(factors.begin(), std::move(*all_factors));
+    for (const Together& together : factors)
       if (auto apart = Apart(computation, s, sum->body, together)) all.push_back(std::move(*apart));
   }
   return all;

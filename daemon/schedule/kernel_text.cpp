@@ -160,7 +160,7 @@ void Lines::AddAll(std::string_view lines) {
   if (!lines.empty()) Add(lines);
 }
 void Lines::Open(std::string_view head) {
-  Add(std::string(head) + " {");
+  Add(head.empty() ? "{" : std::string(head) + " {");
   ++level_;
 }
 void Lines::Else(std::string_view head) {

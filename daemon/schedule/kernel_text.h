@@ -15,7 +15,7 @@ class Lines {
   explicit Lines(int level = 0) : level_(level) {}
   void Add(std::string_view line);            // also several
   void AddAll(std::string_view lines);        // lines that end with a line break
-  void Open(std::string_view head);           // "head {"
+  void Open(std::string_view head);           // "head {"; of nothing "{"
   void Else(std::string_view head = "else");  // "} else {"
   void Close(std::string_view tail = "");     // "}" and the tail
   void Append(const Lines& other);

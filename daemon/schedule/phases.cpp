@@ -190,6 +190,7 @@ class Cut {
           read->tensor = found->second.name;
           if (read->at.empty()) read->at = {core::AffineOf(core::Size::Constant(0))};
         }
+    std::erase_if(phases.second.stages, IsItself);  // it is stored by now
     UpdateTensors(phases.first);
     UpdateTensors(phases.second);
     // What only the second one reads is not the first one's to use.
@@ -218,6 +219,15 @@ class Cut {
   bool IsCopy(const Stage& stage) const {
     const auto* read = stage.nodes.size() == 1 ? AsRead(stage.nodes[0]) : nullptr;
     return read != nullptr && read->stage && read->tensor == stage_.name;
+  }
+  // An output that takes each of its elements from itself.
+  static bool IsItself(const Stage& stage) {
+    const auto* read = stage.nodes.size() == 1 ? AsRead(stage.nodes[0]) : nullptr;
+    if (read == nullptr || read->stage || read->tensor != stage.name || !stage.output || !stage.at.empty())
+      return false;
+    for (core::VariableId v = 0; v < read->at.size(); ++v)
+      if (read->at[v] != core::Coordinate(core::AffineOf(v))) return false;
+    return true;
   }
   bool IsWhollyWritten(const std::string& name, const Stage& like) const {
     return std::any_of(computation_.stages.begin(), computation_.stages.end(), [&](const Stage& stage) {

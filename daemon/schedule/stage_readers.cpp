@@ -14,7 +14,8 @@ VariableMap Identity(const core::Stage& stage) {
   return same;
 }
 
-// The sum's variables by those of the stage, if it reads the sum at one place, which is an element of its own.
+}  // namespace
+
 std::optional<VariableMap> VariablesOfReader(const core::Stage& sum, const core::Stage& reader) {
   std::optional<VariableMap> found;
   const auto reachable = core::Reachable(reader);
@@ -35,8 +36,6 @@ std::optional<VariableMap> VariablesOfReader(const core::Stage& sum, const core:
   }
   return found;
 }
-
-}  // namespace
 
 std::variant<core::RewriteRefusal, ReducedGroup> ReducedGroupOf(const Problem& problem, const Group& group) {
   std::vector<size_t> sums, others;

@@ -17,6 +17,9 @@ struct StageReader {
   VariableMap variables;  // the earlier stage's, by this one's
 };
 
+// The sum's variables by those of the reader, if it reads the sum, always at one place, which is an element of its own.
+std::optional<VariableMap> VariablesOfReader(const core::Stage& sum, const core::Stage& reader);
+
 // The one reduction of a group and its readers. Refuses a group with another reduction, and one whose outputs do not
 // take each result at one place.
 struct ReducedGroup {

@@ -206,6 +206,47 @@ core::Computation Attention(bool causal, core::DType dtype = core::DType::kF32, 
   return form;
 }
 
+// sum_k a[i,k] * b[j,k] of matrices.
+StageBuilder ProductOf(const std::string& name, const std::string& a, const std::string& b,
+                       const std::vector<std::string>& extents, const std::string& terms) {
+  StageBuilder sum(name, extents);
+  sum.Reduce(ReduceOp::kSum, {{2, terms}}, sum.Product({sum.Read(a, {V(0), V(2)}), sum.Read(b, {V(1), V(2)})}));
+  return sum;
+}
+
+// A gated layer: what is multiplied with wd is made of two products of x, which stand in h in between.
+core::Computation GatedLayer(core::DType dtype) {
+  StageBuilder y("y", {"M", "D"});
+  const auto gate = y.ReadStage("t0", {V(0), V(2)});
+  const auto weight = y.Apply(Function::kExp, {y.Minus(gate)});
+  const auto swish = y.Apply(Function::kReciprocal, {y.Sum({weight, y.Number(1)})});
+  y.Output();
+  y.Reduce(ReduceOp::kSum, {{2, "F"}},
+           y.Product({gate, y.ReadStage("t1", {V(0), V(2)}), y.Read("wd", {V(1), V(2)}), swish}));
+  return FormOf({Input("x", {"M", "K"}, dtype), Input("wg", {"F", "K"}, dtype), Input("wu", {"F", "K"}, dtype),
+                 Input("wd", {"D", "F"}), Output("y", {"M", "D"}), Output("h", {"M", "F"})},
+                {ProductOf("t0", "x", "wg", {"M", "F"}, "K"), ProductOf("t1", "x", "wu", {"M", "F"}, "K"), y});
+}
+
+// A hidden state made of two products of different inputs, and what is made of it, as lifting has it: written out.
+core::Computation HiddenState(core::DType dtype) {
+  StageBuilder next("state", {"M", "H"}), out("out", {"M", "O"});
+  const auto state = [](StageBuilder& stage, core::VariableId unit) {
+    return stage.Apply(Function::kTanh,
+                       {stage.Sum({stage.ReadStage("t0", {V(0), V(unit)}), stage.ReadStage("t1", {V(0), V(unit)}),
+                                   stage.Read("b", {V(unit)})})});
+  };
+  next.Output();
+  state(next, 1);
+  out.Output();
+  const auto unit = state(out, 2);
+  out.Reduce(ReduceOp::kSum, {{2, "H"}}, out.Product({unit, out.Read("wo", {V(1), V(2)})}));
+  return FormOf({Input("x", {"M", "K"}, dtype), Input("h", {"M", "H"}, dtype), Input("wx", {"H", "K"}, dtype),
+                 Input("wh", {"H", "H"}, dtype), Input("b", {"H"}, dtype), Input("wo", {"O", "H"}),
+                 Output("state", {"M", "H"}), Output("out", {"M", "O"})},
+                {ProductOf("t0", "x", "wx", {"M", "H"}, "K"), ProductOf("t1", "h", "wh", {"M", "H"}, "H"), next, out});
+}
+
 // Attention whose heads share keys and values: positions and heads are queries of the same keys.
 core::Computation MultiQueryAttention(core::DType dtype) {
   StageBuilder t0("t0", {"B", "T", "H", "S"}), t1("t1", {"B", "T", "H"}), t2("t2", {"B", "T", "H"}),
@@ -453,6 +494,26 @@ std::vector<Chain> Chains() {
        nullptr,
        {},
        500},
+      {"GatedLayer",
+       GatedLayer(core::DType::kF16),
+       {{"M", 21}, {"F", 40}, {"K", 37}, {"D", 19}},
+       schedule::TensorTilesSchedule(),
+       2,
+       {"h"},
+       {"y != h", "y != wd"},
+       "gated_layer.cu"},
+      {"GatedLayerOfFloats",
+       GatedLayer(core::DType::kF32),
+       {{"M", 21}, {"F", 40}, {"K", 37}, {"D", 19}},
+       schedule::TilesSchedule(),
+       2,
+       {"h"},
+       {"y != h", "y != wd"}},
+      {"HiddenState",
+       HiddenState(core::DType::kF16),
+       {{"M", 21}, {"H", 40}, {"K", 37}, {"O", 19}},
+       schedule::TensorTilesSchedule(),
+       2},
       {"MultiQueryAttention",
        MultiQueryAttention(core::DType::kBF16),
        {{"B", 2}, {"T", 70}, {"H", 3}, {"S", 40}, {"D", 16}},
