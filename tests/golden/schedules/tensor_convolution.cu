@@ -85,6 +85,7 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
   const int first_o = blockIdx.x / tiles_across * kTileM, first_column = blockIdx.x % tiles_across * kTileN;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int warp_m = warp / 2 * 32, warp_n = warp % 2 * 64;
+  const int thread_m = warp_m + lane / 4, thread_n = warp_n + lane % 4 * 2;
   const int weight_term = threadIdx.x % 4 * 8, weight_o = threadIdx.x / 4;
   const bool weight_aligned = (C * R * R) % 8 == 0 && reinterpret_cast<size_t>(weight) % 16 == 0;
   const int input_column = threadIdx.x % 128, input_term = threadIdx.x / 128;
@@ -160,7 +161,6 @@ __global__ void __launch_bounds__(128, 3) entry_tensor_tiles(const __half* __res
         input_tile[stage][swizzled<kTileN>(input_term + i, input_column)] = input_next[i];
     }
   }
-  const int thread_m = warp_m + lane / 4, thread_n = warp_n + lane % 4 * 2;
 
   // A term that is left out was 0 times the other factor, which is no number if that is infinite: then this
   // thread's sums are added up again, without such terms.

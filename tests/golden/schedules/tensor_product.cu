@@ -78,6 +78,7 @@ __global__ void __launch_bounds__(128, 2) entry_tensor_tiles(const __half* __res
   const int first_m = blockIdx.x / tiles_across * kTileM, first_n = blockIdx.x % tiles_across * kTileN;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int warp_m = warp / 2 * 64, warp_n = warp % 2 * 64;
+  const int thread_m = warp_m + lane / 4, thread_n = warp_n + lane % 4 * 2;
   const int A_k = threadIdx.x % 4 * 8, A_m = threadIdx.x / 4;
   const bool A_aligned = K % 8 == 0 && reinterpret_cast<size_t>(A) % 16 == 0;
   const int B_n = threadIdx.x % 16 * 8, B_k = threadIdx.x / 16;
@@ -205,7 +206,6 @@ __global__ void __launch_bounds__(128, 2) entry_tensor_tiles(const __half* __res
       __syncthreads();
     }
   }
-  const int thread_m = warp_m + lane / 4, thread_n = warp_n + lane % 4 * 2;
 
   const bool C_aligned = N % 2 == 0 && reinterpret_cast<size_t>(C) % 4 == 0;
 #pragma unroll
