@@ -1,10 +1,10 @@
 // The comparator: is this output the original's, up to rounding?
 //
 // Every element counts (the matched ratio is 1). Nothing is a wildcard: NaN matches only NaN, an infinity only the same
-// infinity; only where the original sums in 16 bits and may overflow on its way, an output may have the form's truth
-// instead. Every test has the form !(error <= tolerance), so that a NaN error fails. Tolerances are scaled by the
-// magnitude of the reference itself in the element's row, never absolute (an absolute one lets zeros pass for small
-// outputs). Integers and bools are exact.
+// infinity, or the other one where partial sums are too large whose order decides; only where the original sums in 16
+// bits and may overflow on its way, an output may have the form's truth instead. Every test has the form !(error <=
+// tolerance), so that a NaN error fails. Tolerances are scaled by the magnitude of the reference itself in the
+// element's row, never absolute (an absolute one lets zeros pass for small outputs). Integers and bools are exact.
 //
 // Three rules give the tolerance of an element, by what is known about it:
 //  - The form's truth t with a bound B (form_truth.h): what roundings in the original's formats may do at most,
@@ -163,6 +163,7 @@ class Comparator {
   bool UsesTruth(size_t index) const;
   bool UsesBound(size_t index) const;
   bool MayOverflowOnItsWay(size_t index) const;
+  bool HasHugeTerms(size_t index) const;
   bool IsTheTruth(size_t index, double value) const;
   struct Whole;  // what is measured over all elements
   // What is wrong with an element.

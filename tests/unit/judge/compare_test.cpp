@@ -332,6 +332,29 @@ TEST(Compare, SumsThatOverflowOnTheirWayMayBeRight) {
   }
 }
 
+TEST(Compare, OrderDecidesOfHugeTermsWhichInfinityTheyAre) {
+  const struct {
+    const char* name;
+    double truth, bound, original, actual;
+    bool accepted;
+  } rows[] = {
+      {"terms too large for f32", 1e38, 1e33, kInf, -kInf, true},
+      {"a sum too large for f32", -1e39, 1e33, kInf, -kInf, true},
+      {"a sum too large for its own type", 1e6, 1, kInf, -kInf, false},
+      {"a number", 1e38, 1e33, kInf, 1e38, false},
+      {"no number", 1e38, 1e33, kInf, kNaN, false},
+  };
+  for (const auto& row : rows) {
+    const std::vector<double> original(128, row.original), actual(128, row.actual);
+    judge::OutputReference reference{.bytes = Pack(core::DType::kBF16, original)};
+    reference.truth.assign(original.size(), row.truth);
+    reference.bound.assign(original.size(), row.bound);
+    reference.source = judge::TruthSource::kForm;
+    const judge::Comparator comparator({"out", core::DType::kBF16, {128}, 16}, reference, {});
+    EXPECT_EQ(comparator.Accepts(Pack(core::DType::kBF16, actual)), row.accepted) << row.name;
+  }
+}
+
 // A variance as the difference of two large numbers, under inputs far from zero.
 TEST(Compare, NoiseIsNotCompared) {
   const struct {
