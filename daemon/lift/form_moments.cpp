@@ -27,6 +27,17 @@ double RandomAt(FormId id, size_t point) {
   return static_cast<double>(h >> 11) * 0x1p-52 - 1;
 }
 
+// Each node once, by number.
+void AddUp(std::vector<FormTerm>& terms) {
+  std::stable_sort(terms.begin(), terms.end(), [](const FormTerm& a, const FormTerm& b) { return a.node < b.node; });
+  size_t count = 0;
+  for (const FormTerm& term : terms) {
+    if (count > 0 && terms[count - 1].node == term.node) terms[count - 1].coefficient += term.coefficient;
+    else terms[count++] = term;
+  }
+  terms.resize(count);
+}
+
 }  // namespace
 
 // The signature of the terms of a plain sum, whose coefficients are 1; 0: it is none.
@@ -50,29 +61,30 @@ bool FormGraph::MergePlainSums(std::vector<FormTerm>& sum) const {
   for (auto& [signature, count] : parts) {
     const auto is_element = [&, of = signature](const FormTerm& term) { return nodes_[term.node].signature == of; };
     if (count < 2 && std::none_of(sum.begin(), sum.end(), is_element)) continue;
-    std::map<FormId, double> coefficients;
-    std::vector<FormTerm> others;
+    std::vector<FormTerm> coefficients, others;
     for (const FormTerm& term : sum) {
       if (TermOfPlainSum(term.node) == signature) {
-        for (const FormTerm& inner : terms(term.node)) coefficients[inner.node] += term.coefficient;
+        for (const FormTerm& inner : terms(term.node)) coefficients.push_back({inner.node, term.coefficient});
       } else if (nodes_[term.node].signature == signature) {
-        coefficients[term.node] += term.coefficient;
+        coefficients.push_back(term);
         ++count;
       } else {
         others.push_back(term);
       }
     }
+    AddUp(coefficients);
     double mean = 0;
-    for (const auto& [element, coefficient] : coefficients) mean += coefficient;
+    for (const FormTerm& term : coefficients) mean += term.coefficient;
     mean /= static_cast<double>(coefficients.size());
-    const bool uniform = std::all_of(coefficients.begin(), coefficients.end(), [mean](const auto& item) {
-      return IsWithin(item.second, mean, kSameCoefficient);
+    const bool uniform = std::all_of(coefficients.begin(), coefficients.end(), [mean](const FormTerm& term) {
+      return IsWithin(term.coefficient, mean, kSameCoefficient);
     });
     if (count < 2 || mean == 0 || !uniform) continue;
     // A mean, but for the roundings of its steps.
     const double reciprocal = 1 / static_cast<double>(coefficients.size());
     if (IsWithin(mean, reciprocal, kSameCoefficient)) mean = reciprocal;
-    for (const auto& [element, coefficient] : coefficients) others.push_back({element, RoundLiteral(mean, exact_)});
+    mean = RoundLiteral(mean, exact_);
+    for (const FormTerm& term : coefficients) others.push_back({term.node, mean});
     sum = std::move(others);
     changed = true;
   }
