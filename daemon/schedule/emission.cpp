@@ -14,6 +14,7 @@
 #include "schedule/factors_apart.h"
 #include "schedule/flat_sums.h"
 #include "schedule/joined_sums.h"
+#include "schedule/memory_order.h"
 #include "schedule/nested_sums.h"
 #include "schedule/phases.h"
 #include "schedule/row_blocks.h"
@@ -233,7 +234,7 @@ bool HasFactorOfSums(const core::Computation& computation) {
 }  // namespace
 
 CodeOutcome Emit(const Problem& problem, const Schedule& asked, const ParameterValues& parameters, TakenNames& names) {
-  const core::Computation nested = WithNestedSums(WithShortTerms(problem.input.computation));
+  const core::Computation nested = WithMemoryOrder(problem, WithNestedSums(WithShortTerms(problem.input.computation)));
   const core::Computation apart = WithSquaredMeans(nested), joined = WithSquaredMeans(WithJoinedSums(nested));
   // What can only be written with its sums apart is written so.
   const core::Computation blocks = WithRowBlocks(joined);

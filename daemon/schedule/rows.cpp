@@ -11,6 +11,7 @@ namespace warpwright::schedule {
 namespace {
 
 constexpr int64_t kShortRow = 16, kManyRows = 1 << 16;
+constexpr int64_t kLongestAlone = 64;       // of so many rows, whose neighbours lie side by side
 constexpr int64_t kWarpColumns = 1024;      // up to here a warp walks a row
 constexpr int64_t kItemsOfThread = 16;      // that a thread of a block should have at least
 constexpr int64_t kLongestWhole = 1 << 14;  // that one block reduces alone where there are no rows
@@ -70,6 +71,9 @@ CodeOutcome EmitColumns(const Problem& problem, const Group& group, const Parame
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;
   RowPlan& plan = std::get<RowPlan>(outcome);
   if (LayoutOf(plan) != RowLayout::kAcross) return Refuse("neighbouring rows are not neighbours in memory");
+  const int64_t columns = ColumnsOf(problem, plan);
+  if (HasOnlyValues(plan) && (columns <= kShortRow || (columns <= kLongestAlone && RowsOf(problem, plan) > kManyRows)))
+    return Refuse("columns are so short that a thread walks each alone");
   RowShape shape;
   shape.team = Team::kColumn;
   shape.teams = 32;

@@ -1,8 +1,7 @@
 // t0[i0,i1,i2] = sum_{r0<D} q[i0,i1,r0] * k[i0,i2,r0]  for i0<B, i1<T, i2<T
 // t1[i0,i1] = max_{r0<T where r0 < 1+i1} t0[i0,i1,r0] * scale
 // t2[i0,i1] = sum_{r0<T where r0 < 1+i1} exp(t0[i0,i1,r0] * scale - t1[i0,i1])
-// t3[i0,i1,i2] = sum_{r0<T where r0 < 1+i2} v[i0,r0,i1] * exp(t0[i0,i2,r0] * scale - t1[i0,i2])  for i0<B, i1<D,
-//     i2<T
+// t3[i0,i1,i2] = sum_{r0<T where r0 < 1+i1} v[i0,r0,i2] * exp(t0[i0,i1,r0] * scale - t1[i0,i1])
 //
 // A block computes kTile rows and walks all columns, kTile a step: scores become weights in registers, and what
 // a row has summed up so far shrinks by exp(largest before - largest now).

@@ -6,6 +6,7 @@
 #include "schedule/added_sums.h"
 #include "schedule/emission.h"
 #include "schedule/joined_sums.h"
+#include "schedule/memory_order.h"
 #include "schedule/nested_sums.h"
 #include "schedule/phases.h"
 #include "schedule/row_blocks.h"
@@ -582,6 +583,23 @@ TEST_P(Phases, ComputeWhatTheFormSays) {
   for (size_t at = code.launch.find("<<<"); at != std::string::npos; at = code.launch.find("<<<", at + 1)) ++kernels;
   EXPECT_GE(kernels, row.kernels) << code.launch;
   if (row.golden != nullptr) ExpectGolden(std::string("schedules/") + row.golden, code.kernels + "\n" + code.launch);
+}
+
+// A filter of each channel of rows that have their channels last: as lifting has it, channels first.
+TEST(MemoryOrder, PutsLastWhatLiesSideBySide) {
+  StageBuilder t0("t0", {"E", "H"}), y("y", {"H", "E"});
+  t0.Reduce(ReduceOp::kSum, {{2, "3"}}, t0.Product({t0.Read("x", {V(1) + V(2), V(0)}), t0.Read("w", {V(2), V(0)})}));
+  y.Output();
+  y.ReadStage("t0", {V(1), V(0)});
+  const core::Computation form =
+      FormOf({Input("x", {"H + 2", "E"}), Input("w", {"3", "E"}), Output("y", {"H", "E"})}, {t0, y});
+  const schedule::Problem problem = testing::ProblemOf(form, {{"H", 9}, {"E", 5}});
+  const core::Computation ordered = schedule::WithMemoryOrder(problem, form);
+  ASSERT_TRUE(core::Validate(ordered));
+  EXPECT_EQ(ordered.stages[0].extents[0].text(), "H");
+  EXPECT_EQ(std::get<core::TensorRead>(ordered.stages[1].nodes[0]).at, (std::vector<core::Coordinate>{V(0), V(1)}));
+  EXPECT_EQ(std::get<core::TensorRead>(ordered.stages[0].nodes[0]).at,
+            (std::vector<core::Coordinate>{V(0) + V(2), V(1)}));
 }
 
 // What rows are longer than a tile is reduced tile by tile, the product of each computed once for each pass.
