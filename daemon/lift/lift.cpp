@@ -16,6 +16,7 @@
 #include "lift/form_choice.h"
 #include "lift/form_structure.h"
 #include "lift/forward_coordinates.h"
+#include "lift/joined_dimensions.h"
 #include "lift/numeric_check.h"
 #include "lift/parts_apart.h"
 #include "lift/shape_form.h"
@@ -522,9 +523,9 @@ class Lifting {
     }
     std::vector<core::SizeValues> sizes;
     for (const FormAtShape& form : forms) sizes.push_back(form.sizes);
-    Lifted lifted{
-        .computation = WithSumsOverWindows(WithForwardCoordinates(WithPartsApart(std::move(*unified))), sizes),
-        .shapes = static_cast<uint32_t>(forms.size())};
+    Lifted lifted{.computation = WithJoinedDimensions(
+                      WithSumsOverWindows(WithForwardCoordinates(WithPartsApart(std::move(*unified))), sizes)),
+                  .shapes = static_cast<uint32_t>(forms.size())};
     NameWhatIsRead(lifted.computation);
     if (const auto valid = core::Validate(lifted.computation); !valid) {
       why = valid.error().message;
