@@ -164,7 +164,7 @@ class Comparator {
   bool UsesBound(size_t index) const;
   bool MayOverflowOnItsWay(size_t index) const;
   bool HasHugeTerms(size_t index) const;
-  bool IsTheTruth(size_t index, double value) const;
+  bool IsTheTruth(size_t index, double value, double original) const;
   struct Whole;  // what is measured over all elements
   // What is wrong with an element.
   enum class Fault : uint8_t { kNone, kWritten, kDiffers, kInexact, kOff };

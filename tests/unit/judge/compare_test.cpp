@@ -341,8 +341,11 @@ TEST(Compare, OrderDecidesOfHugeTermsWhichInfinityTheyAre) {
       {"terms too large for f32", 1e38, 1e33, kInf, -kInf, true},
       {"a sum too large for f32", -1e39, 1e33, kInf, -kInf, true},
       {"a sum too large for its own type", 1e6, 1, kInf, -kInf, false},
-      {"a number", 1e38, 1e33, kInf, 1e38, false},
+      {"the number", 1e38, 1e33, kInf, 1e38, true},
+      {"another number", 1e38, 1e33, kInf, 2e38, false},
+      {"a number whose terms are small", 1e6, 1, kInf, 1e6, false},
       {"no number", 1e38, 1e33, kInf, kNaN, false},
+      {"infinite where the original is a number", 1e38, 1e33, 1e38, kInf, false},
   };
   for (const auto& row : rows) {
     const std::vector<double> original(128, row.original), actual(128, row.actual);
