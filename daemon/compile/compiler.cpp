@@ -194,9 +194,10 @@ Result<CompileOutcome> CompileNames(const Nvrtc& nvrtc, const Toolkit& toolkit, 
   for (const auto& option : texts_of_options) options.push_back(option.c_str());
   const nvrtcResult compiled = nvrtc.CompileProgram(raw, static_cast<int>(options.size()), options.data());
   const std::string log = ProgramLog(nvrtc, raw);
-  // When memory runs low, NVRTC reports it; when it runs out, NVRTC ends the process, which the supervisor detects.
+  // When memory runs low, NVRTC reports it, with a capital letter or without; when it runs out, NVRTC ends the process,
+  // which the supervisor detects.
   if (compiled == NVRTC_ERROR_OUT_OF_MEMORY ||
-      (compiled != NVRTC_SUCCESS && log.find("catastrophic error: out of memory") != std::string::npos))
+      (compiled != NVRTC_SUCCESS && log.find("atastrophic error: out of memory") != std::string::npos))
     return CompileOutcome(core::CompileFailed{request.file + ": error: the compiler exceeded its limit of memory"});
   if (compiled != NVRTC_SUCCESS) {
     std::string told = WithoutAssemblerLines(log);
