@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "schedule/overlaps.h"
 
@@ -79,19 +78,10 @@ CodeOutcome AttentionWriter::Write() {
     if (const std::string text = fmt::format("{} <= {}", SizeText(extent), most);
         !extent.Variables().empty() && (code.conditions.empty() || code.conditions.back() != text))
       code.conditions.push_back(text);
-  for (std::string& apart : Apart()) code.conditions.push_back(std::move(apart));
+  // A block stores its rows while others still read keys and values.
+  for (std::string& apart : ApartConditions(problem_, group_, group_.stages))
+    code.conditions.push_back(std::move(apart));
   return code;
-}
-
-// A block stores its rows while others still read keys and values.
-std::vector<std::string> AttentionWriter::Apart() const {
-  std::set<std::string> outputs, inputs;
-  for (const size_t i : group_.stages) {
-    if (stage(i).output) outputs.insert(stage(i).name);
-    for (const core::Node& node : stage(i).nodes)
-      if (const auto* read = std::get_if<core::TensorRead>(&node); read && !read->stage) inputs.insert(read->tensor);
-  }
-  return ApartConditions(problem_, outputs, inputs);
 }
 
 VariableTexts AttentionWriter::Variables(size_t of) const {

@@ -66,7 +66,6 @@ class AttentionWriter {
   void WriteOutputsThere(Lines& body, const std::string& sum, const std::string& total, const std::string& largest);
 
  private:
-  std::vector<std::string> Apart() const;
   std::optional<int64_t> Rounded(const core::Size& extent) const;
   void WriteOutput(Lines& body, size_t output, const Known& known, LateStores& stores);
   std::string WriteLaunch(const std::string& name, const KernelArguments& arguments) const;

@@ -95,7 +95,8 @@ double TimeOf(const TileShape& shape, const Problem& problem, const Contraction&
   for (const core::ScheduledCase& c : problem.input.cases) {
     const double blocks = std::ceil(CountOf(contraction.m, c) / shape.m) * CountOf(contraction.batch, c);
     const double waves = std::ceil(blocks / problem.input.chip.multiprocessors);
-    time += c.weight * waves * shape.m * shape.n * std::ceil(CountOf(contraction.n, c) / shape.n) / shape.efficiency;
+    const double turns = std::ceil(CountOf(contraction.n, c) / shape.n);
+    time += c.weight * waves * turns * shape.m * shape.n * CountOf(contraction.k, c) / shape.efficiency;
   }
   return time;
 }

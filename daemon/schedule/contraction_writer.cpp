@@ -211,17 +211,9 @@ void ContractionWriter::WriteProducts(Lines& body) {
 
 // A block stores results while others still read what these are made of.
 std::vector<std::string> ContractionWriter::Apart() const {
-  std::set<std::string> outputs, inputs;
-  const auto add_inputs = [&](const core::Stage& stage) {
-    for (const core::Node& node : stage.nodes)
-      if (const auto* read = std::get_if<core::TensorRead>(&node); read && !read->stage) inputs.insert(read->tensor);
-  };
-  for (const size_t i : group_.stages) {
-    if (problem_.stage(i).output) outputs.insert(problem_.stage(i).name);
-    if (row_tiles_) add_inputs(problem_.stage(i));
-  }
-  for (const auto& each : products_) add_inputs(each->stage);
-  return ApartConditions(problem_, outputs, inputs);
+  std::vector<size_t> products = {of_.stage};
+  for (const SumOfProducts& other : of_.others) products.push_back(other.stage);
+  return ApartConditions(problem_, group_, row_tiles_ ? group_.stages : products);
 }
 
 void ContractionWriter::WriteIndices(Lines& body) const {

@@ -80,7 +80,7 @@ EmissionOutcome EmitFor(const Problem& problem, const Group& group, Choice& choi
     CodeOutcome outcome = EmitBy(*schedule, problem, group, choice);
     const bool asked = schedule->id == choice.asked.id;
     auto* code = std::get_if<Code>(&outcome);
-    // Whoever asks for another schedule wants it behind the product, or another one's result would come twice.
+    // Whoever asks for another schedule wants it in a phase behind the product: this kernel is the asked one's to make.
     if (code != nullptr && code->reduces_products && !asked && !choice.in_phases) continue;
     if (code != nullptr)
       return Emission{std::move(*code), asked, !HasTiles(*schedule) && HasLongProduct(problem, group)};
@@ -244,12 +244,6 @@ CodeOutcome Emit(const Problem& problem, const Schedule& asked, const ParameterV
   if (HasFactorOfSums(blocks)) forms.push_back(blocks);
   for (const core::Computation* form : {&added, &blocks, &joined, &apart})
     if (forms.empty() || (*form != forms.back() && *form != forms.front())) forms.push_back(*form);
-  {
-    // One kernel of all products rounds nothing between them.
-    Choice choice{asked, parameters, names};
-    EmissionOutcome outcome = EmitJoined(WithForm(problem, WithFlatSums(blocks)), choice);
-    if (IsUsed(outcome) && !IsWithoutTiles(outcome)) return std::move(std::get<Emission>(outcome).code);
-  }
   std::optional<core::RewriteRefusal> refused;
   // Where there is no memory for the results of a product, long rows are reduced tile by tile.
   Problem in_turns = problem;

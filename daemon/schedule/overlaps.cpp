@@ -31,4 +31,15 @@ std::vector<std::string> ApartConditions(const Problem& problem, const std::set<
   return conditions;
 }
 
+std::vector<std::string> ApartConditions(const Problem& problem, const Group& group,
+                                         const std::vector<size_t>& readers) {
+  std::set<std::string> outputs, inputs;
+  for (const size_t i : group.stages)
+    if (problem.stage(i).output) outputs.insert(problem.stage(i).name);
+  for (const size_t i : readers)
+    for (const core::Node& node : problem.stage(i).nodes)
+      if (const auto* read = std::get_if<core::TensorRead>(&node); read && !read->stage) inputs.insert(read->tensor);
+  return ApartConditions(problem, outputs, inputs);
+}
+
 }  // namespace warpwright::schedule

@@ -14,5 +14,8 @@ namespace warpwright::schedule {
 // has no such buffer: it then reads what it has written as well.
 std::vector<std::string> ApartConditions(const Problem& problem, const std::set<std::string>& outputs,
                                          const std::set<std::string>& inputs);
+// The same of all that the group writes, and of all that some of its stages read.
+std::vector<std::string> ApartConditions(const Problem& problem, const Group& group,
+                                         const std::vector<size_t>& readers);
 
 }  // namespace warpwright::schedule
