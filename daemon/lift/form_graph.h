@@ -115,7 +115,7 @@ class FormGraph {
   bool IsCentred(const std::vector<FormTerm>& sum) const;
   FormId CentredSquares(const std::vector<FormTerm>& sum);
   bool IsCallOf(FormId id, core::Function function) const;
-  FormId ExponentialOf(std::vector<FormTerm> exponent);
+  FormId ExponentialOf(const std::vector<FormTerm>& exponent);
   FormId ProductOfExponentials(double constant, const std::vector<FormTerm>& factors);
   FormId Distributed(double constant, const std::vector<FormTerm>& factors);
   bool IsPositive(FormId id) const;

@@ -92,7 +92,7 @@ bool FormGraph::IsCallOf(FormId id, Function function) const {
 }
 
 // exp(sum of these). Every element of a row that is weighed asks for the same.
-FormId FormGraph::ExponentialOf(std::vector<FormTerm> exponent) {
+FormId FormGraph::ExponentialOf(const std::vector<FormTerm>& exponent) {
   const bool two = exponent.size() == 2 && exponent[0].coefficient == 1 && exponent[1].coefficient == 1;
   if (!two) return Call(Function::kExp, {Linear(0, exponent)});
   const uint64_t key = uint64_t{exponent[0].node} << 32 | exponent[1].node;
@@ -110,7 +110,7 @@ FormId FormGraph::ProductOfExponentials(double constant, const std::vector<FormT
   }
   if (exponent.empty()) return 0;
   if (exponent.size() > 1 || exponent[0].coefficient != 1) {
-    others.push_back({ExponentialOf(std::move(exponent)), 1});
+    others.push_back({ExponentialOf(exponent), 1});
     return Linear(0, {{Product(std::move(others)), constant}});
   }
   const auto has_exponential = [this](const FormTerm& term) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "core/affine.h"
 #include "core/computation_walk.h"
@@ -99,10 +100,10 @@ class AttentionPlanner {
     const auto longest =
         std::max_element(m.begin(), m.end(), [&](const Axis& a, const Axis& b) { return length(a) < length(b); });
     if (longest == m.end()) return;
-    const Axis row = *longest;
+    Axis row = std::move(*longest);
     m.erase(longest);
     plan_.product.batch.insert(plan_.product.batch.end(), m.begin(), m.end());
-    m = {row};
+    m = {std::move(row)};
   }
 
   // The variables of a stage by where it reads another one; its one other variable, if it has one, is that of results.

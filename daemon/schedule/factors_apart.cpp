@@ -89,7 +89,7 @@ std::vector<Together> TogetherIn(const core::Computation& computation, const Sta
 }
 
 // What several sums come to at the same positions, where there are several: the gate and the values of a gated layer.
-std::optional<Together> AllTogether(const std::vector<Together>& each) {
+std::optional<Together> AtOnePlace(const std::vector<Together>& each) {
   if (each.size() < 2) return std::nullopt;
   Together all = each.front();
   const std::vector<core::Size>& extents = all.sums.stage->extents;
@@ -166,7 +166,7 @@ std::vector<FactorApart> FactorsApart(const core::Computation& computation) {
     const auto* product = std::get_if<core::Nary>(&computation.stages[s].nodes[sum->body]);
     if (product == nullptr || product->op != core::ReduceOp::kProduct) continue;
     std::vector<Together> factors = TogetherIn(computation, computation.stages[s], *product);
-    if (auto all_factors = AllTogether(factors)) factors.insert(factors.begin(), std::move(*all_factors));
+    if (auto all_factors = AtOnePlace(factors)) factors.insert(factors.begin(), std::move(*all_factors));
     for (const Together& together : factors)
       if (auto apart = Apart(computation, s, sum->body, together)) all.push_back(std::move(*apart));
   }
