@@ -30,6 +30,8 @@ constexpr double kLeastUlps = 8;
 // from which part of the last rounding's on they are told from it.
 constexpr double kKeptFactor = 8, kPlainlyMore = 0.1;
 constexpr size_t kManyElements = 4096;
+// Without a truth: a sum averages the roundings of its terms, which makes a third of a unit of its usual magnitude.
+constexpr double kKeptUnits = 4;
 constexpr double kSafely = 1 - 1e-9;  // what is worked out in another order may come out that much larger
 
 struct TableRow {
@@ -115,6 +117,16 @@ double EstimateAccumulation(const core::KernelSpec& spec, const core::Case& c, c
   return last ? std::max<double>(1, static_cast<double>(*last)) : 1;
 }
 
+double KeptRounding(const core::KernelSpec& spec) {
+  double largest = 0;
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    if (buffer != nullptr && buffer->role == core::Role::kScratch && IsNarrow(buffer->dtype))
+      largest = std::max(largest, core::MachineEpsilon(buffer->dtype) / 2);
+  }
+  return largest;
+}
+
 Comparator::Comparator(OutputLayout layout, const OutputReference& reference, const ToleranceOverrides& leniency,
                        double tighten)
     : layout_(std::move(layout)), reference_(reference) {
@@ -132,6 +144,7 @@ Comparator::Comparator(OutputLayout layout, const OutputReference& reference, co
       rtol_ = std::max(rtol_, 1e-2);
       row_share_ = 4 * 0x1.0p-8;
     }
+    if (reference_.truth.empty()) row_share_ = std::max(row_share_, kKeptUnits * layout_.kept);
     if (leniency.relative) {
       row_factor_ *= std::max(1.0, *leniency.relative / rtol_);
       rtol_ = *leniency.relative;
@@ -163,6 +176,19 @@ Comparator::Comparator(OutputLayout layout, const OutputReference& reference, co
       reference_.structured
           ? kBoundFactor
           : std::min(kBoundFactor, std::max(kUsualFactor * usual_shares_.rms, kLargestFactor * usual_shares_.largest));
+  if (measured_) MeasureSample();
+}
+
+// What is in no sample is rounded no less than what is.
+void Comparator::MeasureSample() {
+  std::vector<double> shares;
+  for (size_t i = 0; i < count_; ++i)
+    if (const double rms = groups_[i / group_size_].rms; UsesBound(i) && rms > 0)
+      shares.push_back(AccumulatedTolerance(i, Allowance::kUsual) / rms);
+  if (shares.empty() || shares.size() == count_) return;
+  const auto middle = shares.begin() + static_cast<ptrdiff_t>(shares.size() / 2);
+  std::nth_element(shares.begin(), middle, shares.end());
+  sampled_share_ = *middle;
 }
 
 // Where roundings may do anything: whether they did, so that an original's values are noise, which no other order of
@@ -306,10 +332,13 @@ void Comparator::Measure() {
     for (Group& group : groups_) group.rms = std::max(group.rms, reference_.typical_rms);
 }
 
-double Comparator::BoundTolerance(size_t index, Allowance allowance) const {
-  const double bound = reference_.bound[index];
+double Comparator::AccumulatedTolerance(size_t index, Allowance allowance) const {
   const double share = allowance == Allowance::kNear ? kBoundFactor : share_;
-  const double accumulated = std::max(share * bound, kBoundFactor * SingleOf(reference_, index));
+  return std::max(share * reference_.bound[index], kBoundFactor * SingleOf(reference_, index));
+}
+
+double Comparator::BoundTolerance(size_t index, Allowance allowance) const {
+  const double bound = reference_.bound[index], accumulated = AccumulatedTolerance(index, allowance);
   const double ulp = UlpOf(layout_.dtype, reference_.truth[index]);
   const double rounding = Narrows(layout_, reference_) ? ulp : 0;
   if (IsNarrow(layout_.dtype)) return accumulated + rounding;
@@ -320,7 +349,8 @@ double Comparator::TableTolerance(size_t index, double around) const {
   const Group& group = groups_[index / group_size_];
   const double row = row_share_ + row_factor_ * epsilon_accumulate_ * std::sqrt(layout_.accumulation);
   const double table = rtol_ * std::fabs(around) + row * std::max(std::fabs(around), group.rms);
-  return std::max(table, UlpOf(layout_.dtype, around)) + group.conditioning + narrow_error_;
+  const double ulp = UlpOf(layout_.dtype, around), sampled = sampled_share_ * group.rms;
+  return std::max({table, ulp, sampled > 0 ? sampled + ulp : 0}) + group.conditioning + narrow_error_;
 }
 
 double Comparator::ToleranceAt(size_t index, Allowance allowance) const {
@@ -358,6 +388,12 @@ bool Comparator::HasHugeTerms(size_t index) const {
          reference_.bound[index] > kOfRounding;
 }
 
+// Roundings of what it is made of may do anything: a value that waits in 16 bits may become an infinity of either sign.
+bool Comparator::IsBoundless(size_t index) const {
+  return budget_ && reference_.has_bounds() && !reference_.exact && std::isfinite(reference_.truth[index]) &&
+         std::isinf(reference_.bound[index]);
+}
+
 // What the form says is right there, whatever became of the original's; of huge terms, where that is no number.
 bool Comparator::IsTheTruth(size_t index, double value, double original) const {
   if (!MayOverflowOnItsWay(index) && (std::isfinite(original) || !HasHugeTerms(index))) return false;
@@ -365,6 +401,21 @@ bool Comparator::IsTheTruth(size_t index, double value, double original) const {
   if (std::isinf(value))
     return std::fabs(t) > core::LargestFinite(layout_.dtype) && std::signbit(value) == std::signbit(t);
   return std::fabs(value - t) <= TableTolerance(index, t);
+}
+
+// One is a number and the other an infinity, since the last rounding of a sum made it one: so it may be wherever the
+// truth is no farther from where infinities begin than it may be off.
+bool Comparator::IsRoundedToInfinity(size_t index, double value, double original, Allowance allowance) const {
+  if (reference_.exact || !reference_.has_bounds() || !Narrows(layout_, reference_)) return false;
+  if (!budget_ || !std::isfinite(reference_.truth[index]) || !std::isfinite(reference_.bound[index])) return false;
+  if (std::isnan(value) || std::isnan(original)) return false;
+  const double t = reference_.truth[index], tolerance = BoundTolerance(index, allowance),
+               largest = core::LargestFinite(layout_.dtype),
+               infinite = largest + UlpOf(layout_.dtype, largest) / 2;  // what is rounded to infinity
+  const auto may_be = [&](double x) {
+    return std::isfinite(x) ? std::fabs(x - t) <= tolerance : std::copysign(1.0, x) * t + tolerance >= infinite;
+  };
+  return may_be(value) && may_be(original);
 }
 
 Comparator::Fault Comparator::FaultOf(size_t index, const std::byte* actual, Allowance allowance) const {
@@ -378,8 +429,10 @@ Comparator::Fault Comparator::FaultOf(size_t index, const std::byte* actual, All
   if (std::isnan(a) && std::isnan(r)) return Fault::kNone;
   if (IsTheTruth(index, a, r)) return Fault::kNone;
   // Which partial sum is the first to be too large, and of which sign, is a matter of order.
-  if (std::isinf(a) && std::isinf(r) && (MayOverflowOnItsWay(index) || HasHugeTerms(index))) return Fault::kNone;
-  if (!std::isfinite(a) || !std::isfinite(r)) return a == r ? Fault::kNone : Fault::kDiffers;
+  if (std::isinf(a) && std::isinf(r) && (MayOverflowOnItsWay(index) || HasHugeTerms(index) || IsBoundless(index)))
+    return Fault::kNone;
+  if (!std::isfinite(a) || !std::isfinite(r))
+    return a == r || IsRoundedToInfinity(index, a, r, allowance) ? Fault::kNone : Fault::kDiffers;
   if (a == r) return Fault::kNone;  // zeros of both signs
   if (reference_.exact) return Fault::kInexact;
   if (noise_ && std::isinf(reference_.bound[index])) return Fault::kNone;

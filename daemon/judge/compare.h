@@ -1,10 +1,11 @@
 // The comparator: is this output the original's, up to rounding?
 //
 // Every element counts (the matched ratio is 1). Nothing is a wildcard: NaN matches only NaN, an infinity only the same
-// infinity, or the other one where partial sums are too large whose order decides; only where the original sums in 16
-// bits and may overflow on its way, an output may have the form's truth instead. Every test has the form !(error <=
-// tolerance), so that a NaN error fails. Tolerances are scaled by the magnitude of the reference itself in the
-// element's row, never absolute (an absolute one lets zeros pass for small outputs). Integers and bools are exact.
+// infinity, the largest numbers, or the other one where partial sums are too large whose order decides; only where the
+// original sums in 16 bits and may overflow on its way, an output may have the form's truth instead. Every test has the
+// form !(error <= tolerance), so that a NaN error fails. Tolerances are scaled by the magnitude of the reference itself
+// in the element's row, never absolute (an absolute one lets zeros pass for small outputs). Integers and bools are
+// exact.
 //
 // Three rules give the tolerance of an element, by what is known about it:
 //  - The form's truth t with a bound B (form_truth.h): what roundings in the original's formats may do at most,
@@ -38,8 +39,13 @@
 //  - Fallback table without truth: |a - r| <= max(rtol |r| + c eps_acc sqrt(K) max(|r|, rms(row)), ulp(r)) + C f64:
 //    rtol 1e-10, c 16; f32: 2e-6, 16; f16: 1e-3, 8; bf16: 1e-2, 8, the 16-bit ones with eps_acc of f32. K is the length
 //    of the longest sum. If the manifest allows tf32 or reduced precision, inputs are rounded to 2^-11 or 2^-8 of their
-//    size, which a sum averages: 4 such units of rms(row) are added. `tighten` divides the table's terms; the self-test
+//    size, which a sum averages: 4 such units of rms(row) are added; so they are where values wait in 16 bits between
+//    kernels, and nothing tells what becomes of their roundings. `tighten` divides the table's terms; the self-test
 //    (mutants.h) raises it if wrong results would pass.
+//    Where bounds are known of a sample only, another element is allowed at least what half of the sample is, in
+//    proportion to their rows' magnitudes.
+// An infinity beside a number: of an output that is narrower than its sums it may be a matter of the last rounding.
+// With bounds, the number must be within its tolerance of the truth, or of the truth what is rounded to the infinity.
 // C is max(4, 2 sqrt(K)) times the conditioning: how far the row (or the whole output) moves when the inputs move by
 // their rounding error; the layer norm of a constant row is all rounding noise. A sum of K terms, in any order, is the
 // exact sum of inputs that are off by about sqrt(K) roundings. C is at most 1e-3 of the output's usual magnitude.
@@ -66,6 +72,7 @@ struct OutputLayout {
   core::DType dtype = core::DType::kF32;
   std::vector<int64_t> shape;
   double accumulation = 1;  // K
+  double kept = 0;          // unit roundoff of the 16 bits in which values wait between kernels; 0: they do not
 };
 
 // The manifest's relaxations.
@@ -128,6 +135,9 @@ struct Mismatch {
 // (element-wise in one dimension).
 double EstimateAccumulation(const core::KernelSpec& spec, const core::Case& c, const core::Argument& output);
 
+// The largest unit roundoff of the entry's scratch buffers of 16 bits.
+double KeptRounding(const core::KernelSpec& spec);
+
 class Comparator {
  public:
   // `reference` must outlive the comparator.
@@ -160,16 +170,20 @@ class Comparator {
   void Measure();
   void MeasureNoise();
   void MeasureNarrowSums();
+  void MeasureSample();
   bool UsesTruth(size_t index) const;
   bool UsesBound(size_t index) const;
   bool MayOverflowOnItsWay(size_t index) const;
   bool HasHugeTerms(size_t index) const;
+  bool IsBoundless(size_t index) const;
   bool IsTheTruth(size_t index, double value, double original) const;
+  bool IsRoundedToInfinity(size_t index, double value, double original, Allowance allowance) const;
   struct Whole;  // what is measured over all elements
   // What is wrong with an element.
   enum class Fault : uint8_t { kNone, kWritten, kDiffers, kInexact, kOff };
   Whole MeasureWhole(std::span<const std::byte> actual) const;
   double ToleranceAt(size_t index, Allowance allowance) const;
+  double AccumulatedTolerance(size_t index, Allowance allowance) const;  // without the last rounding
   double BoundTolerance(size_t index, Allowance allowance) const;
   double TableTolerance(size_t index, double around) const;
   Fault FaultOf(size_t index, const std::byte* actual, Allowance allowance) const;
@@ -191,6 +205,7 @@ class Comparator {
   bool noise_ = false;          // what has an infinite bound is not compared
   double unbounded_error_ = 0;  // the original's largest where B' is infinite too
   double narrow_error_ = 0;     // of sums in 16 bits, for elements whose truth is not known
+  double sampled_share_ = 0;    // of its row's magnitude, what half of a sample is allowed beside its last rounding
   bool measured_ = true;        // rows, and errors without regard to bounds
   size_t count_ = 0, group_size_ = 1;
   std::vector<Group> groups_;

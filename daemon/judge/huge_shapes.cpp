@@ -151,7 +151,8 @@ std::optional<Mismatch> HugeShapes::Compare(const core::Case& shape, const std::
     const OutputLayout layout{argument.name,
                               buffer->dtype,
                               {static_cast<int64_t>(common.index.size())},
-                              EstimateAccumulation(state_.spec, shape, argument)};
+                              EstimateAccumulation(state_.spec, shape, argument),
+                              KeptRounding(state_.spec)};
     const OutputReference reference{.bytes = std::vector(common.original)};
     const Comparator comparator(layout, reference, state_.leniency, state_.TightenOf(argument.name));
     auto mismatch = comparator.Check(common.candidate);

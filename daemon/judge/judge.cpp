@@ -53,8 +53,8 @@ Result<SuppliedTrial> MakeSuppliedTrial(const core::KernelSpec& spec, const Veri
     const auto expected = tensors.find(is_output ? argument.name : "out:" + argument.name);
     if (expected == tensors.end()) continue;
     trial.outputs.push_back(i);
-    trial.layouts.push_back(
-        {argument.name, buffer->dtype, expected->second.shape, EstimateAccumulation(spec, *verified.c, argument)});
+    trial.layouts.push_back({argument.name, buffer->dtype, expected->second.shape,
+                             EstimateAccumulation(spec, *verified.c, argument), KeptRounding(spec)});
     trial.references.push_back({.bytes = std::vector(expected->second.data)});
   }
   return trial;

@@ -358,6 +358,52 @@ TEST(Compare, OrderDecidesOfHugeTermsWhichInfinityTheyAre) {
   }
 }
 
+// A half that is rounded from a sum just beyond its largest number is infinite, and in another order it may not be.
+TEST(Compare, WhetherALargeSumIsInfiniteIsAMatterOfItsLastRounding) {
+  const struct {
+    const char* name;
+    double truth, bound, original, actual;
+    bool accepted;
+  } rows[] = {
+      {"the largest number for an infinity", 65519, 1, kInf, 65504, true},
+      {"an infinity for the largest number", 65519, 1, 65504, kInf, true},
+      {"a number too large by more than roundings", 65600, 1, kInf, 65504, false},
+      {"an infinity where the number is plain", 65000, 1, 64992, kInf, false},
+      {"the other infinity", 65519, 1, 65504, -kInf, false},
+      {"below zero", -65520, 1, -kInf, -65504, true},
+      {"no number", 65519, 1, 65504, kNaN, false},
+  };
+  for (const auto& row : rows) {
+    std::vector<double> original(128, 1), actual(128, 1);
+    original[7] = row.original, actual[7] = row.actual;
+    judge::OutputReference reference{.bytes = Pack(core::DType::kF16, original)};
+    reference.truth.assign(original.size(), 1);
+    reference.bound.assign(original.size(), 1e-3);
+    reference.truth[7] = row.truth, reference.bound[7] = row.bound;
+    reference.source = judge::TruthSource::kForm;
+    const judge::Comparator comparator({"out", core::DType::kF16, {128}, 16}, reference, {});
+    EXPECT_EQ(comparator.Accepts(Pack(core::DType::kF16, actual)), row.accepted) << row.name;
+    EXPECT_EQ(!comparator.Check(Pack(core::DType::kF16, actual)), row.accepted) << row.name;
+  }
+}
+
+// What a value that waits in 16 bits on its way becomes has no bound where it is too large for them.
+TEST(Compare, OfBoundlessSumsEitherInfinityIsRight) {
+  const auto accepts = [](double truth, double bound, double actual) {
+    const std::vector<double> original(128, -kInf), other(128, actual);
+    judge::OutputReference reference{.bytes = Pack(core::DType::kBF16, original)};
+    reference.truth.assign(original.size(), truth);
+    reference.bound.assign(original.size(), bound);
+    reference.source = judge::TruthSource::kForm;
+    return judge::Comparator({"out", core::DType::kBF16, {128}, 16}, reference, {})
+        .Accepts(Pack(core::DType::kBF16, other));
+  };
+  EXPECT_TRUE(accepts(1e30, kInf, kInf));
+  EXPECT_FALSE(accepts(-kInf, kInf, kInf)) << "no number in float64 either";
+  EXPECT_FALSE(accepts(1e30, 1, kInf));
+  EXPECT_FALSE(accepts(1e30, kInf, 1e30));
+}
+
 // A variance as the difference of two large numbers, under inputs far from zero.
 TEST(Compare, NoiseIsNotCompared) {
   const struct {
@@ -493,6 +539,57 @@ TEST(Budget, OfValuesKeptIn16BitsIsWhatTheWholeOutputShows) {
   std::vector<double> off = with_noise(truth, kKept, 2);
   off[4711] = truth[4711] + 40 * kKept;
   EXPECT_FALSE(accepts(kKept, off));
+}
+
+// What honest runs of a sample come to holds for the rest as well, in proportion to its rows.
+TEST(Budget, OfElementsInNoSampleIsWhatTheSampleHas) {
+  constexpr size_t kCount = 1 << 12, kRow = 64, kKnown = 512;
+  std::vector<double> values = Normals(kCount);
+  for (size_t i = kCount - kRow; i < kCount; ++i) values[i] *= 1e-3;  // a row of small numbers
+  const auto accepts = [&](double bound, size_t at, double error) {
+    judge::OutputReference reference = Reference(core::DType::kF32, values);
+    reference.truth.assign(kCount, kNaN);
+    reference.bound.assign(kCount, kNaN);
+    for (size_t i = 0; i < kKnown; ++i) reference.truth[i] = static_cast<float>(values[i]), reference.bound[i] = bound;
+    reference.source = judge::TruthSource::kForm;
+    reference.honest = {.rms = 0.1, .largest = 0.5};  // s is 2
+    std::vector<double> actual = values;
+    actual[at] += error;
+    const judge::OutputLayout layout{"out", core::DType::kF32, {kCount / kRow, kRow}, 64};
+    return judge::Comparator(layout, reference, {}).Accepts(Pack(core::DType::kF32, actual));
+  };
+  EXPECT_TRUE(accepts(1e-3, 2000, 1e-3)) << "a value that waits in 16 bits";
+  EXPECT_FALSE(accepts(1e-3, 2000, 4e-3));
+  EXPECT_FALSE(accepts(1e-3, kCount - 1, 1e-3)) << "in a row of small numbers";
+  EXPECT_TRUE(accepts(1e-3, kCount - 1, 1e-6));
+  EXPECT_FALSE(accepts(1e-6, 2000, 1e-3)) << "nothing waits";
+}
+
+TEST(Budget, WithoutATruthValuesThatWaitIn16BitsAreRounded) {
+  const std::vector<double> values = Normals(4096);
+  const auto accepts = [&](double kept, double error) {
+    std::vector<double> actual = values;
+    actual[100] += error;
+    const judge::OutputReference reference = Reference(core::DType::kF32, values);
+    const judge::OutputLayout layout{"out", core::DType::kF32, {64, 64}, 64, kept};
+    return judge::Comparator(layout, reference, {}).Accepts(Pack(core::DType::kF32, actual));
+  };
+  EXPECT_TRUE(accepts(0x1p-11, 1e-3));
+  EXPECT_FALSE(accepts(0x1p-11, 4e-3));
+  EXPECT_FALSE(accepts(0, 1e-3));
+}
+
+TEST(Budget, ScratchOf16BitsIsWhereValuesWait) {
+  core::KernelSpec spec = ElementwiseSpec(core::DType::kF16, 8);
+  const auto add = [&](core::DType dtype) {
+    spec.args.push_back(Arg("t", Buffer(dtype, {"n"}, core::Role::kScratch)));
+  };
+  add(core::DType::kF32);
+  EXPECT_EQ(judge::KeptRounding(spec), 0);
+  add(core::DType::kF16);
+  EXPECT_EQ(judge::KeptRounding(spec), 0x1p-11);
+  add(core::DType::kBF16);
+  EXPECT_EQ(judge::KeptRounding(spec), 0x1p-8);
 }
 
 TEST(Budget, ALongSumMayBeOffByTheRootOfItsLength) {
