@@ -6,7 +6,7 @@ entry, and of all of them how many improved and the geometric mean of the gains,
 Entries without a case for the device are counted apart. --every K takes each K-th entry only: a sample, and called so.
 --sizes-of-gpus gives a simulated device the cases of GPUs, whose time then counts alone: entries are declared with a few elements
 for the simulator, where nothing can be gained. --gpus G shares the jobs among the first G GPUs. CORPUS_DIFFS=FOLDER keeps each
-answer and each proposed diff.
+answer, each proposed diff and what was tried.
 """
 import argparse, concurrent.futures, datetime, hashlib, json, math, os, queue, re, shutil, subprocess, tempfile, time
 
@@ -76,6 +76,9 @@ def optimize_on(device, folder, part, kernel):
             if key in answer: row[key] = answer[key]
         if options.keep:
             open(f"{options.keep}/{folder}-{kernel}.json", "w").write(json.dumps(answer, indent=1))
+            tried = subprocess.run([f"{programs}/warpwright", "show", "--repo", f"{scratch}/r", "--device", device, "--task", "1"],
+                                   capture_output=True, text=True)
+            open(f"{options.keep}/{folder}-{kernel}.txt", "w").write(tried.stdout + tried.stderr)
         if answer["outcome"] == "improved" and options.keep:
             text = subprocess.run(["git", "-C", f"{scratch}/r", "diff", "HEAD", answer["branch"] or "HEAD"], capture_output=True, text=True).stdout
             open(f"{options.keep}/{folder}-{kernel}.diff", "w").write(text)
