@@ -2,6 +2,8 @@
 // scores never leave the block. What a row has summed up shrinks when a larger score comes.
 #include <fmt/format.h>
 
+#include <functional>
+
 #include "schedule/attention_writer.h"
 #include "schedule/own_names.h"
 #include "schedule/schedules.h"
@@ -31,7 +33,8 @@ class MultiplyAddAttention final : public AttentionWriter {
   void WriteBody(Lines& body) override {
     WriteTiles(body);
     WriteFirst(body);
-    body.Open(fmt::format("for (int first_column = 0; first_column < {}; first_column += kTile)", WriteLast(body)));
+    const std::string last = WriteLast(body);
+    body.Open(fmt::format("for (int first_column = 0; first_column < {}; first_column += kTile)", last));
     body.Add("__syncthreads();");
     WriteLoad(body, plan().product.right.nodes, plan().scores, "column_tile[k][i]", depth_name(), column(), "kDepth");
     WriteLoad(body, plan().value, plan().sums, "value_tile[i][k]", col(), column(), "kCols");
@@ -40,6 +43,8 @@ class MultiplyAddAttention final : public AttentionWriter {
     WriteWeights(body);
     WriteSums(body);
     body.Close();
+    WriteTotals(body);
+    WriteAgain(body, last);
     WriteResults(body);
   }
 
@@ -158,17 +163,39 @@ class MultiplyAddAttention final : public AttentionWriter {
     body.Close();
   }
 
-  void WriteResults(Lines& body) {
+  void WriteTotals(Lines& body) const {
     body.Add("#pragma unroll");
     body.Open("for (int r = 0; r < 4; ++r)");
     body.Add(fmt::format("for (int offset = {}; offset > 0; offset /= 2)", lanes() / 2));
     body.Add("  total[r] += __shfl_xor_sync(0xffffffffu, total[r], offset);");
+    body.Close();
+  }
+
+  // For the thread's elements of the result.
+  void ForResults(Lines& body, const char* unroll, const std::function<void()>& inside) const {
+    body.Add(unroll);
+    body.Open("for (int r = 0; r < 4; ++r)");
     body.Add(fmt::format("const int {} = first_row + thread_row + r;", row()));
-    body.Add("#pragma unroll");
+    body.Add(unroll);
     body.Open(fmt::format("for (int n = 0; n < kCols / {}; ++n)", lanes()));
     body.Add(fmt::format("const int {0} = threadIdx.x % {1} + n * {1};", col(), lanes()));
-    WriteOutputs(body, "sums[r][n]", "total[r]", "largest[r]");
+    inside();
     for (int i = 0; i < 2; ++i) body.Close();
+  }
+
+  void WriteAgain(Lines& body, const std::string& last) {
+    WriteAgainComment(body);
+    body.Add("bool again = false;");
+    body.Add("#pragma unroll\nfor (int r = 0; r < 4; ++r)\n#pragma unroll");
+    body.Add(fmt::format("  for (int n = 0; n < kCols / {}; ++n) again |= isnan(sums[r][n]);", lanes()));
+    body.Open("if (again)");
+    ForResults(body, "#pragma unroll 1", [&] { WriteElementAgain(body, last); });
+    body.Add("return;");
+    body.Close();
+  }
+
+  void WriteResults(Lines& body) {
+    ForResults(body, "#pragma unroll", [&] { WriteOutputs(body, "sums[r][n]", "total[r]", "largest[r]"); });
   }
 };
 

@@ -268,8 +268,7 @@ class TensorAttentionWriter final : public AttentionWriter {
   }
 
   void WriteAgain(Lines& body, const std::string& last) {
-    body.Add("// A column that is left out had the weight 0, which makes an infinite value no number, as does what is");
-    body.Add("// rounded off another weight: then these sums are added up again, one by one.");
+    WriteAgainComment(body);
     body.Add("bool again = false;");
     body.Add("#pragma unroll");
     body.Open("for (int n = 0; n < kCols / 8; ++n)");
@@ -277,36 +276,8 @@ class TensorAttentionWriter final : public AttentionWriter {
     body.Add("for (int i = 0; i < 4; ++i) again |= isnan(sums[n][i]);");
     body.Close();
     body.Open("if (again)");
-    ForResults(body, "#pragma unroll 1", [&] {
-      body.Add(fmt::format("if ({} >= {} || {} >= {}) continue;", row(), Parenthesized(SizeText(rows())), col(),
-                           Parenthesized(SizeText(plan().col_extent))));
-      body.Add("float sum = 0.0f;");
-      WriteSumAgain(body, last);
-      WriteOutputsThere(body, "sum", "total[r]", "largest[r]");
-    });
+    ForResults(body, "#pragma unroll 1", [&] { WriteElementAgain(body, last); });
     body.Add("return;");
-    body.Close();
-  }
-
-  void WriteSumAgain(Lines& body, const std::string& last) {
-    body.Open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", column(), last));
-    const std::string guards = ConditionText(SumOf(plan().sums).guards, Variables(plan().sums));
-    const bool zeros = HasZerosOutside() && !guards.empty();
-    if (!guards.empty() && !zeros) AddBroken(body, fmt::format("if (!({})) continue;", guards));
-    body.Add("float score = 0.0f;");
-    body.Open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", depth_name(),
-                          Parenthesized(SizeText(plan().product.k[0].extent))));
-    const std::string query = Value(plan().scores, plan().product.left.nodes, {}, body);
-    const std::string key = Value(plan().scores, plan().product.right.nodes, {}, body);
-    body.Add(fmt::format("const float query = {};", query));
-    body.Add(fmt::format("const float key = {};", key));
-    body.Add("score += query * key;");
-    body.Close();
-    const Known known = {{plan().scores, "score"}, {plan().largest, "largest[r]"}};
-    std::string weight = Value(plan().sums, {plan().weight}, known, body);
-    if (zeros) weight = fmt::format("({} ? {} : 0.0f)", guards, weight);
-    const std::string value = Value(plan().sums, plan().value, known, body);
-    AddBroken(body, fmt::format("sum += {} * {};", Parenthesized(weight), Parenthesized(value)));
     body.Close();
   }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "schedule/overlaps.h"
 
@@ -31,7 +32,8 @@ std::span<const char* const> LocalsOfAttention() {
                                             "score",       "query",
                                             "key",         "r",
                                             "c",           "n",
-                                            "j",           "i"};
+                                            "j",           "i",
+                                            "most",        "whole"};
   return kLocals;
 }
 
@@ -191,6 +193,56 @@ void AttentionWriter::WriteOutputsThere(Lines& body, const std::string& sum, con
   LateStores stores(problem_, names_, plan_.outputs.size() > 1);
   for (const size_t output : plan_.outputs) WriteOutput(body, output, known, stores);
   stores.Write(body);
+}
+
+void AttentionWriter::WriteAgainComment(Lines& body) const {
+  body.Add("// A column that is left out had the weight 0, which makes an infinite value no number, as does what is");
+  body.Add("// rounded off another weight, and a score too large before it is scaled: what came out as no number is");
+  body.Add("// computed once more, term by term, and its scores in double precision.");
+}
+
+void AttentionWriter::WriteScoreAgain(Lines& body) {
+  body.Add("double score = 0.0;");
+  body.Open(
+      fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", depth_, Parenthesized(SizeText(plan_.product.k[0].extent))));
+  body.Add(fmt::format("const double query = {};", Value(plan_.scores, plan_.product.left.nodes, {}, body)));
+  body.Add(fmt::format("const double key = {};", Value(plan_.scores, plan_.product.right.nodes, {}, body)));
+  body.Add("score += query * key;");
+  body.Close();
+}
+
+void AttentionWriter::WriteElementAgain(Lines& body, const std::string& last) {
+  body.Add(fmt::format("if ({} >= {} || {} >= {}) continue;", row_, Parenthesized(SizeText(rows())), col_,
+                       Parenthesized(SizeText(plan_.col_extent))));
+  const Known known = {{plan_.scores, "score"}, {plan_.largest, "most"}};
+  const auto for_columns = [&](const std::string& guards, const std::function<void()>& inside) {
+    body.Open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", column_, last));
+    if (!guards.empty()) AddBroken(body, fmt::format("if (!({})) continue;", guards));
+    WriteScoreAgain(body);
+    inside();
+    body.Close();
+  };
+  const auto guards_of = [&](size_t of) { return ConditionText(SumOf(of).guards, Variables(of)); };
+  body.Add("double most = -INFINITY;");
+  for_columns(guards_of(plan_.largest), [&] {
+    AddBroken(body,
+              fmt::format("most = fmax(most, {});", Value(plan_.largest, {SumOf(plan_.largest).body}, known, body)));
+  });
+  body.Add("float whole = 0.0f, sum = 0.0f;");
+  const auto add_whole = [&] {
+    AddBroken(body, fmt::format("whole += {};", Value(plan_.total, {SumOf(plan_.total).body}, known, body)));
+  };
+  const std::string guards = guards_of(plan_.sums);
+  const bool zeros = HasZerosOutside() && !guards.empty(), together = !zeros && guards == guards_of(plan_.total);
+  if (!together) for_columns(guards_of(plan_.total), add_whole);
+  for_columns(zeros ? "" : guards, [&] {
+    if (together) add_whole();
+    std::string weight = Value(plan_.sums, {plan_.weight}, known, body);
+    if (zeros) weight = fmt::format("({} ? {} : 0.0f)", guards, weight);
+    const std::string value = Value(plan_.sums, plan_.value, known, body);
+    AddBroken(body, fmt::format("sum += {} * {};", Parenthesized(weight), Parenthesized(value)));
+  });
+  WriteOutputsThere(body, "sum", "whole", "most");
 }
 
 void AttentionWriter::WriteOutput(Lines& body, size_t output, const Known& known, LateStores& stores) {

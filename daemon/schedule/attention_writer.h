@@ -65,7 +65,12 @@ class AttentionWriter {
   // The same where it is known that the element exists.
   void WriteOutputsThere(Lines& body, const std::string& sum, const std::string& total, const std::string& largest);
 
+  // An element of the result term by term, in the body of a loop over elements: of one that came out as no number.
+  void WriteAgainComment(Lines& body) const;
+  void WriteElementAgain(Lines& body, const std::string& last);
+
  private:
+  void WriteScoreAgain(Lines& body);
   std::optional<int64_t> Rounded(const core::Size& extent) const;
   void WriteOutput(Lines& body, size_t output, const Known& known, LateStores& stores);
   std::string WriteLaunch(const std::string& name, const KernelArguments& arguments) const;

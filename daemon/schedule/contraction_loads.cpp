@@ -133,6 +133,7 @@ FactorLoads::FactorLoads(const Problem& problem, const core::Stage& stage, const
       format_(format) {
   ReadFactor();
   ChooseAccess();
+  FitThreads();
   tile_ = names.TakeOf({name_ + "_tile", rows.index() + "_tile"});
   name_ = tile_.substr(0, tile_.size() - 5);
   next_ = names.Take(name_ + "_next");
@@ -185,6 +186,11 @@ void FactorLoads::ChooseAccess() {
   if (auto access =
           GroupAccessOf(*offset_, (along_terms_ ? terms_ : rows_).axes(), ShapeOf(problem_, read_->tensor), group()))
     group_condition_ = access->condition;
+}
+
+// A block of few threads may have more rows than threads: then its terms are beside each other.
+void FactorLoads::FitThreads() {
+  if (fast() > format_.threads) along_terms_ = !along_terms_;
 }
 
 std::optional<core::DType> FactorLoads::groups() const {

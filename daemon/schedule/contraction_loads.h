@@ -88,6 +88,7 @@ class FactorLoads {
  private:
   void ReadFactor();
   void ChooseAccess();
+  void FitThreads();
   bool GuardsMention(const std::vector<Axis>& axes) const;
   bool Decodes(const FlatAxis& axis, bool flat) const { return !axis.single() && !flat; }
   VariableTexts Variables() const;

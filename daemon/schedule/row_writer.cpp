@@ -244,13 +244,15 @@ void RowWriter::WritePass(const RowPass& pass, Lines& body) {
   const std::string index = problem_.wide && plan_.rows.empty() ? "long long" : "int";  // of all there is
   const std::string start = !splits() ? thread + times : packs ? "(" + own + ")" + times : own;
   const std::string step = (splits() ? "gridDim.y * " : "") + threads + times;
+  // A thread that takes part with another's column must not read what that one stores.
+  const std::string stays = storing > 0 && !inside_.empty() ? inside_ + " && " : "";
   if (parts.empty()) {
-    body.Open(fmt::format("for ({4} {0} = {1}; {0} < {2}; {0} += {3})", column, start, total, step, index));
+    body.Open(fmt::format("for ({4} {0} = {1}; {5}{0} < {2}; {0} += {3})", column, start, total, step, index, stays));
   } else {
     const std::string far = fmt::format("{} * {}", kTermsOfPart, Parenthesized(step));
     body.Add(
         fmt::format("// Sums of {} terms, then of these sums: long columns lose little to rounding.", kTermsOfPart));
-    body.Open(fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3})", begin, start, total, far));
+    body.Open(fmt::format("for (int {0} = {1}; {4}{0} < {2}; {0} += {3})", begin, start, total, far, stays));
     for (const Part& part : parts)
       body.Add(fmt::format("{} {} = {};", problem_.real(), part.name, NumberText(problem_, 0)));
     body.Open(
@@ -335,7 +337,7 @@ void RowWriter::WriteStore(const RowMember& member, const Variables& variables, 
     for (const auto& position : StoredAt(stage)) at.push_back(PositionText(position, variables));
     const std::string offset =
         store.offset ? OffsetOf(store, variables) : OffsetText(problem_, ShapeOf(problem_, stage.name), at);
-    late.Set(lines, fmt::format("{}[{}]", stage.name, offset), value, member.columns.empty() ? "" : inside_);
+    late.Set(lines, fmt::format("{}[{}]", stage.name, offset), value);
     late.Close(lines);
   }
   if (code.refusal()) refusal_ = code.refusal();

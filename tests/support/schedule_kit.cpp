@@ -68,19 +68,21 @@ constexpr uint64_t kIndices = 12;  // that integer inputs have, from -1 on
 class Runner {
  public:
   Runner(const schedule::Problem& problem, const schedule::Code& code, uint64_t infinite,
-         const std::map<std::string, std::string>& in_place)
+         const std::map<std::string, std::string>& in_place, const std::map<std::string, double>& factors)
       : problem_(problem),
         code_(code),
         sizes_(problem.input.cases.front().sizes),
         infinite_(infinite),
         in_place_(in_place),
+        factors_(factors),
         kit_(Ptx()) {}
 
   ScheduleRun Run() {
     for (const core::TensorArgument& tensor : problem_.form.tensors) AddTensor(tensor);
     for (const auto& [output, input] : in_place_)
       tensors_.at(output).address = tensors_.at(input).address, tensors_.at(output).data = tensors_.at(input).data;
-    for (const std::string& scalar : problem_.form.scalars) arguments_.scalars[scalar] = 0.25 + Draw();
+    for (const std::string& scalar : problem_.form.scalars)
+      arguments_.scalars[scalar] = FactorOf(scalar) * (0.25 + Draw());
     Reference();
     for (const std::string& statement : StatementsOf(code_.launch)) {
       Execute(statement);
@@ -170,14 +172,22 @@ class Runner {
     Tensor& kept = tensors_[tensor.name];
     kept = {buffer.address, buffer.data, std::vector<double>(elements)};
     if (!tensor.read) return;
+    const double factor = FactorOf(tensor.name);
     for (size_t i = 0; i < elements; ++i) {
       const bool integer = !core::IsFloat(tensor.dtype), infinite = infinite_ > 0 && random_() % infinite_ == 0;
-      const double value = integer ? static_cast<double>(random_() % kIndices) - 1 : infinite ? INFINITY : Draw();
+      const double value = integer    ? static_cast<double>(random_() % kIndices) - 1
+                           : infinite ? INFINITY
+                                      : factor * Draw();
       core::StoreFromDouble(tensor.dtype, buffer.data, i, value);
       kept.values[i] = core::LoadAsDouble(tensor.dtype, buffer.data, i);
       if (integer) kept.integers.push_back(static_cast<int64_t>(kept.values[i]));
     }
     arguments_.tensors[tensor.name] = {.real = kept.values, .integers = kept.integers};
+  }
+
+  double FactorOf(const std::string& argument) const {
+    const auto found = factors_.find(argument);
+    return found == factors_.end() ? 1 : found->second;
   }
 
   // Before the run, since arguments may be changed in place.
@@ -239,6 +249,7 @@ class Runner {
   std::vector<bool> branches_;  // that are open: whether they are taken
   const uint64_t infinite_;
   const std::map<std::string, std::string>& in_place_;
+  const std::map<std::string, double>& factors_;
   std::mt19937_64 random_{1};
   sim::SimKit kit_;
   core::ArgumentValues arguments_;
@@ -286,8 +297,9 @@ schedule::Code CodeOf(const schedule::Problem& problem, const schedule::Schedule
 }
 
 ScheduleRun RunOnSimulator(const schedule::Problem& problem, const schedule::Code& code, uint64_t infinite,
-                           const std::map<std::string, std::string>& in_place) {
-  return Runner(problem, code, infinite, in_place).Run();
+                           const std::map<std::string, std::string>& in_place,
+                           const std::map<std::string, double>& factors) {
+  return Runner(problem, code, infinite, in_place, factors).Run();
 }
 
 }  // namespace warpwright::testing

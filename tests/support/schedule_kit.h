@@ -28,8 +28,10 @@ struct ScheduleRun {
 };
 // Every output element is within its rigorous bound of the exact value, for random arguments; of one in `infinite`
 // elements 0: none, the value is infinite, and what it makes infinite or no number must be.
-// `in_place`: outputs that have the memory of an input, by its name.
+// `in_place`: outputs that have the memory of an input, by its name. `factors`: of arguments, by which all of their
+// values are larger.
 ScheduleRun RunOnSimulator(const schedule::Problem& problem, const schedule::Code& code, uint64_t infinite = 0,
-                           const std::map<std::string, std::string>& in_place = {});
+                           const std::map<std::string, std::string>& in_place = {},
+                           const std::map<std::string, double>& factors = {});
 
 }  // namespace warpwright::testing

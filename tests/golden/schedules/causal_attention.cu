@@ -107,6 +107,53 @@ __global__ void __launch_bounds__(256) entry_one_pass(const float* __restrict__ 
   for (int r = 0; r < 4; ++r) {
     for (int offset = 8; offset > 0; offset /= 2)
       total[r] += __shfl_xor_sync(0xffffffffu, total[r], offset);
+  }
+  // A column that is left out had the weight 0, which makes an infinite value no number, as does what is
+  // rounded off another weight, and a score too large before it is scaled: what came out as no number is
+  // computed once more, term by term, and its scores in double precision.
+  bool again = false;
+#pragma unroll
+  for (int r = 0; r < 4; ++r)
+#pragma unroll
+    for (int n = 0; n < kCols / 16; ++n) again |= isnan(sums[r][n]);
+  if (again) {
+#pragma unroll 1
+    for (int r = 0; r < 4; ++r) {
+      const int row = first_row + thread_row + r;
+#pragma unroll 1
+      for (int n = 0; n < kCols / 16; ++n) {
+        const int col = threadIdx.x % 16 + n * 16;
+        if (row >= T || col >= D) continue;
+        double most = -INFINITY;
+        for (int column = 0; column < last; ++column) {
+          if (!(column - row < 1)) continue;
+          double score = 0.0;
+          for (int d = 0; d < D; ++d) {
+            const double query = q[(static_cast<long long>(b0) * T + row) * D + d];
+            const double key = k[(static_cast<long long>(b0) * T + column) * D + d];
+            score += query * key;
+          }
+          most = fmax(most, score * scale);
+        }
+        float whole = 0.0f, sum = 0.0f;
+        for (int column = 0; column < last; ++column) {
+          if (!(column - row < 1)) continue;
+          double score = 0.0;
+          for (int d = 0; d < D; ++d) {
+            const double query = q[(static_cast<long long>(b0) * T + row) * D + d];
+            const double key = k[(static_cast<long long>(b0) * T + column) * D + d];
+            score += query * key;
+          }
+          whole += expf(score * scale - most);
+          sum += expf(score * scale - most) * v[(static_cast<long long>(b0) * T + column) * D + col];
+        }
+        o[(static_cast<long long>(b0) * T + row) * D + col] = sum / whole;
+      }
+    }
+    return;
+  }
+#pragma unroll
+  for (int r = 0; r < 4; ++r) {
     const int row = first_row + thread_row + r;
 #pragma unroll
     for (int n = 0; n < kCols / 16; ++n) {

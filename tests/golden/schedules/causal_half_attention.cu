@@ -134,7 +134,8 @@ __global__ void __launch_bounds__(128) entry_one_pass(const __half* __restrict__
     for (int offset = 2; offset > 0; offset /= 2) total[r] += __shfl_xor_sync(0xffffffffu, total[r], offset);
   }
   // A column that is left out had the weight 0, which makes an infinite value no number, as does what is
-  // rounded off another weight: then these sums are added up again, one by one.
+  // rounded off another weight, and a score too large before it is scaled: what came out as no number is
+  // computed once more, term by term, and its scores in double precision.
   bool again = false;
 #pragma unroll
   for (int n = 0; n < kCols / 8; ++n) {
@@ -150,20 +151,32 @@ __global__ void __launch_bounds__(128) entry_one_pass(const __half* __restrict__
         for (int c = 0; c < 2; ++c) {
           const int row = first_row + thread_row + r * 8, col = n * 8 + thread_column + c;
           if (row >= T || col >= D) continue;
-          float sum = 0.0f;
+          double most = -INFINITY;
           for (int column = 0; column < last; ++column) {
             if (!(column - row < 1)) continue;
-            float score = 0.0f;
+            double score = 0.0;
             for (int d = 0; d < D; ++d) {
-              const float query = __half2float(q[(static_cast<long long>(b0) * T + row) * D + d]);
-              const float key = __half2float(k[(static_cast<long long>(b0) * T + column) * D + d]);
+              const double query = __half2float(q[(static_cast<long long>(b0) * T + row) * D + d]);
+              const double key = __half2float(k[(static_cast<long long>(b0) * T + column) * D + d]);
               score += query * key;
             }
-            sum +=
-                expf(score * scale - largest[r]) *
-                    __half2float(v[(static_cast<long long>(b0) * T + column) * D + col]);
+            most = fmax(most, score * scale);
           }
-          o[(static_cast<long long>(b0) * T + row) * D + col] = __float2half(sum / total[r]);
+          float whole = 0.0f, sum = 0.0f;
+          for (int column = 0; column < last; ++column) {
+            if (!(column - row < 1)) continue;
+            double score = 0.0;
+            for (int d = 0; d < D; ++d) {
+              const double query = __half2float(q[(static_cast<long long>(b0) * T + row) * D + d]);
+              const double key = __half2float(k[(static_cast<long long>(b0) * T + column) * D + d]);
+              score += query * key;
+            }
+            whole += expf(score * scale - most);
+            sum +=
+                expf(score * scale - most) * __half2float(v[(static_cast<long long>(b0) * T + column) *
+                    D + col]);
+          }
+          o[(static_cast<long long>(b0) * T + row) * D + col] = __float2half(sum / whole);
         }
       }
     }

@@ -49,8 +49,8 @@ __global__ void __launch_bounds__(512) log_softmax_forward_columns(float* __rest
   }
   sum = column_sum(sum);
   const float logarithm = logf(sum);
-  for (int r = threadIdx.y; r < dim; r += blockDim.y) {
-    if (inside) out[static_cast<long long>(row) * dim * inner + static_cast<long long>(r) * inner + x] =
+  for (int r = threadIdx.y; inside && r < dim; r += blockDim.y) {
+    out[static_cast<long long>(row) * dim * inner + static_cast<long long>(r) * inner + x] =
         in[static_cast<long long>(row) * dim * inner + static_cast<long long>(r) * inner + x] - logarithm -
         largest;
   }

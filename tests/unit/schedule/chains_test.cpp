@@ -162,6 +162,19 @@ core::Computation ChannelsOfPixels(core::DType dtype) {
                 {t0, t1, t2, t3, y, at});
 }
 
+// The largest of a pooled layer's channels: the weights are the same for all terms of a step, and a stride apart.
+core::Computation LargestOfPooled() {
+  StageBuilder t0("t0", {"B", "O"}), t1("t1", {"B"}), y("y", {"B"});
+  t0.Reduce(ReduceOp::kSum, {{2, "C"}, {3, "L"}, {4, "3"}},
+            t0.Product({t0.Read("x", {V(0), V(2), V(3)}), t0.Read("w", {V(2), V(1), V(4)})}));
+  t1.Reduce(ReduceOp::kMax, {{1, "O"}}, t1.ReadStage("t0", {V(0), V(1)}));
+  y.Output();
+  y.ReadStage("t1", {V(0)});
+  return FormOf({Input("x", {"B", "C", "L"}, core::DType::kF16), Input("w", {"C", "O", "3"}, core::DType::kF16),
+                 Output("y", {"B"})},
+                {t0, t1, y});
+}
+
 // out = mean over rows of sqrt(sum of squares): a value for each row has no memory of the entry.
 core::Computation MeanOfNorms() {
   StageBuilder t0("t0", {"B"}), t1("t1", {}), out("out", {"1"});
@@ -323,7 +336,8 @@ struct Chain {
   std::vector<std::string> scratch = {}, conditions = {};
   const char* golden = nullptr;
   schedule::ParameterValues parameters = {};
-  uint64_t infinite = 0;  // one in so many elements
+  uint64_t infinite = 0;                       // one in so many elements
+  std::map<std::string, double> factors = {};  // of arguments
 };
 
 // sum_k x[b, k] * w[h + g * H, k] of gate g, and the same of another input.
@@ -404,6 +418,13 @@ std::vector<Chain> Chains() {
        {},
        {"O <= 128"},
        "channels_of_pixels.cu"},
+      {"LargestOfPooled",
+       LargestOfPooled(),
+       {{"B", 9}, {"C", 5}, {"O", 100}, {"L", 40}},
+       schedule::TensorTilesSchedule(),
+       1,
+       {},
+       {"O <= 128"}},
       {"ChannelsOfInfinities",
        ChannelsOfPixels(core::DType::kF16),
        {{"B", 2}, {"L", 70}, {"O", 37}, {"C", 16}},
@@ -495,6 +516,28 @@ std::vector<Chain> Chains() {
        nullptr,
        {},
        500},
+      {"CausalAttentionOfLargeScores",
+       Attention(true, core::DType::kBF16),
+       {{"B", 1}, {"T", 70}, {"D", 16}},
+       schedule::AttentionSchedule(),
+       1,
+       {},
+       {"D <= 16"},
+       nullptr,
+       {},
+       0,
+       {{"q", 1e30}, {"k", 1e10}, {"scale", 1e-38}}},  // too large for f32 before they are scaled
+      {"CausalAttentionOfLargeScoresInFloats",
+       Attention(true, core::DType::kF32),
+       {{"B", 1}, {"T", 70}, {"D", 9}},
+       schedule::AttentionSchedule(),
+       1,
+       {},
+       {"D <= 16"},
+       nullptr,
+       {},
+       0,
+       {{"q", 1e30}, {"k", 1e10}, {"scale", 1e-38}}},  // too large for f32 before they are scaled
       {"GatedLayer",
        GatedLayer(core::DType::kF16),
        {{"M", 21}, {"F", 40}, {"K", 37}, {"D", 19}},
@@ -575,7 +618,7 @@ TEST_P(Phases, ComputeWhatTheFormSays) {
   const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome);
   ASSERT_EQ(refusal, nullptr) << refusal->reason;
   const auto& code = std::get<schedule::Code>(outcome);
-  const auto run = testing::RunOnSimulator(problem, code, row.infinite);
+  const auto run = testing::RunOnSimulator(problem, code, row.infinite, {}, row.factors);
   EXPECT_EQ(run.fault + run.mismatch, "") << code.kernels << code.launch;
   EXPECT_EQ(code.conditions, row.conditions);
   EXPECT_EQ(code.launch.find("_results, 16)"), std::string::npos) << "a launcher has no address of it\n" << code.launch;
