@@ -78,7 +78,8 @@ struct ExecuteOptions {
   PageGuard page_guard = PageGuard::kNone;
   uint32_t runs = 1;  // runs on the same inputs and from the same state; the first one's outputs are returned
   Perturbation perturbation = Perturbation::kNone;
-  uint32_t earlier_calls = 0;  // with rotated contents, without reloading anything: what they leave, the run finds
+  // With rotated contents (rotated_contents.h), without reloading anything: what they leave, the run finds.
+  uint32_t earlier_calls = 0;
   bool extents = false;        // Executed lists how far the entry reached into its buffers: the simulator alone knows
   bool decisions = false;  // tell what the kernels compare that is the same for all threads: the simulator alone can
   // A read of what another block wrote and no fence made visible, or through the read-only path of what the launch

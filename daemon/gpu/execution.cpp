@@ -5,6 +5,7 @@
 
 #include "core/median.h"
 #include "core/occupancy.h"
+#include "core/rotated_contents.h"
 
 namespace warpwright::gpu {
 namespace {
@@ -106,9 +107,29 @@ Result<std::vector<std::byte>> Execution::KeptState() {
   return state;
 }
 
-Step Execution::RunPlan() {
+Status Execution::FillArguments(const std::vector<core::BufferContent>& contents) {
+  size_t argument = 0;
+  for (size_t i = 0; i < buffers_->size(); ++i) {
+    if (request_.plan->buffers[i].kind == core::PlanBuffer::Kind::kWorkspace) continue;
+    const core::BufferContent& content = contents[argument++];
+    if (!content.bytes.empty()) WW_TRY(tools_.Upload(buffers_->Address(i), content.bytes.data(), content.bytes.size()));
+  }
+  return {};
+}
+
+// Nothing is reloaded in between, and what is set up once is.
+Step Execution::RunCalls() {
   WW_STEP(replay_->Setup(tools_.stream()));
   WW_STEP(context_.Wait(tools_.stream(), deadline_));
+  for (uint32_t call = 0; call < request_.options.earlier_calls; ++call) {
+    WW_TRY(FillArguments(core::Rotated(*request_.buffers, call + 1)));
+    WW_STEP(RunPlan());
+  }
+  if (request_.options.earlier_calls > 0) WW_TRY(FillArguments(*request_.buffers));
+  return RunPlan();
+}
+
+Step Execution::RunPlan() {
   const std::vector<size_t> filled = FilledWorkspaces(*request_.plan);
   AddChanged(ConstantsLeft(*request_.plan, *module_));
   const bool has_state = module_->has_variables() || !filled.empty();
@@ -149,7 +170,7 @@ Step Execution::RunOnce(uint32_t index) {
   const core::Perturbation perturbation = request_.options.perturbation;
   if (perturbation == core::Perturbation::kHalfMultiprocessors) WW_TRY(tools_.OccupyHalf());
   if (perturbation == core::Perturbation::kNoise) WW_TRY(tools_.StartMemoryTraffic());
-  Step step = RunPlan();
+  Step step = RunCalls();
   if (perturbation != core::Perturbation::kNone && !context_.lost()) {
     tools_.Release();
     WW_STEP(context_.Wait(tools_.side().get()));

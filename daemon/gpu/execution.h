@@ -31,7 +31,9 @@ class Execution {
   Step Load();                   // the module and the plan over it
   Status Fill();                 // every buffer as in the request; workspaces poisoned
   Step RunOnce(uint32_t index);  // from the same state, under the request's perturbation
+  Step RunCalls();               // the earlier ones, and the one that counts
   Step RunPlan();
+  Status FillArguments(const std::vector<core::BufferContent>& contents);
   void AddChanged(std::vector<std::string> names);
   // State that outlives a launch: the module's variables, and workspaces that the set-up filled.
   Result<std::vector<std::byte>> KeptState();

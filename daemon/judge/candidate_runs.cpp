@@ -29,7 +29,8 @@ Result<RunOutcome> CandidateRuns::Execute(const Trial& trial, const std::vector<
   setting.options.lines = state_.on_simulator() && added_.any();
   uint64_t usual = 0;
   for (const VerifiedCase& verified : state_.verified) usual = std::max(usual, verified.instructions);
-  setting.options.instruction_limit = 2'500'000'000 + 64 * usual;  // a whole tile for a few long rows
+  setting.options.instruction_limit =
+      kind.instructions.value_or(2'500'000'000 + 64 * usual);  // a whole tile for a few long rows
   WW_ASSIGN(RunOutcome outcome, RunKernel(evaluator_, setting, inputs));
   if (auto* verdict = std::get_if<core::Verdict>(&outcome)) {
     if (auto* faulted = std::get_if<core::Faulted>(verdict)) faulted->case_name = trial.Describe();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "judge/dead_code.h"
@@ -19,7 +20,8 @@ struct RunKind {
   uint64_t sample_instructions = 0;
   bool decisions = false;
   bool visibility = false;
-  bool simulated = false;  // on the simulator of a GPU's chip
+  bool simulated = false;                     // on the simulator of a GPU's chip
+  std::optional<uint64_t> instructions = {};  // thread instructions, at most
 };
 core::ExecuteOptions OptionsOf(const RunKind& kind);
 

@@ -1,6 +1,8 @@
 // module-state: whether a result may depend on earlier calls. On the simulator that is known byte by byte
-// (core/state_use.h), also across trials: what one shape leaves, another may find. On a GPU only what changed is known,
-// and the simulator of the same chip is asked about it. Private to judge/.
+// (core/state_use.h), also across trials: what one shape leaves, another may find. On a GPU only what changed is known.
+// In small trials the simulator of the same chip is asked about it; in others, which would take it seconds, the GPU
+// makes calls on other inputs first, and the result must be the same. Nothing can be gained there by what is kept: a
+// timed call finds its variables as they were loaded, and inputs that were never used. Private to judge/.
 #pragma once
 
 #include <optional>
@@ -24,9 +26,14 @@ class StateCheck {
                         const core::Executed& run);
 
  private:
-  Result<std::optional<std::string>> Find(const Trial& trial, const TrialReference& reference,
-                                          const core::Executed& run);
-  Result<Failure> AfterEarlierCalls(const Trial& trial, const std::shared_ptr<const TrialReference>& reference);
+  struct Finding {
+    std::optional<std::string> state;
+    bool unknown = false;  // what a GPU's run read of what it changed
+  };
+  Result<Finding> Find(const Trial& trial, const TrialReference& reference, const core::Executed& run);
+  Result<std::optional<std::vector<core::StateUse>>> Simulated(const Trial& trial, const TrialReference& reference);
+  Result<Failure> AfterEarlierCalls(const Trial& trial, const std::shared_ptr<const TrialReference>& reference,
+                                    const core::Executed& run);
 
   Judge::State& state_;
   CandidateRuns& runs_;

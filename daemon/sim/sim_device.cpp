@@ -9,6 +9,7 @@
 #include <set>
 #include <thread>
 
+#include "core/rotated_contents.h"
 #include "core/run_notes.h"
 #include "core/stream_order.h"
 #include "sim/decision_shadow.h"
@@ -54,7 +55,7 @@ class PlanRun {
     for (uint32_t call = 0; call <= request_.options.earlier_calls; ++call) {
       const bool last = call == request_.options.earlier_calls;
       if (request_.options.earlier_calls > 0)
-        memory_->ResetArguments(last ? *request_.buffers : Rotated(*request_.buffers, call + 1));
+        memory_->ResetArguments(last ? *request_.buffers : core::Rotated(*request_.buffers, call + 1));
       WW_ASSIGN(std::optional<core::Fault> fault, RunCall(last));
       if (fault) return core::DeviceOutcome(std::move(*fault));
     }
@@ -136,20 +137,6 @@ class PlanRun {
     if (!run_.sampled) core::Merge(EndCall(state), run_.state);
     return std::optional<core::Fault>();
   }
-  // Other contents of the same kind: what a cache remembers of them must not answer for the next call.
-  static std::vector<core::BufferContent> Rotated(std::vector<core::BufferContent> contents, uint64_t by) {
-    constexpr uint64_t kUnit = 16;  // bytes: whole elements of every type
-    for (core::BufferContent& content : contents) {
-      if (content.uninitialized || content.bytes.size() < 2 * kUnit) continue;
-      std::vector<std::byte> bytes(content.bytes.begin(), content.bytes.end());
-      const uint64_t elements = bytes.size() / kUnit * kUnit;
-      std::rotate(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(by * kUnit % elements),
-                  bytes.begin() + static_cast<std::ptrdiff_t>(elements));
-      content.bytes = std::move(bytes);
-    }
-    return contents;
-  }
-
   Result<std::optional<core::Fault>> RunOp(const core::PlanOp& op, bool timed) {
     if (const auto* launch = std::get_if<core::KernelLaunch>(&op)) return RunKernel(*launch, timed);
     if (std::optional<core::Fault> fault = memory_->CopiesNothing(op)) return fault;

@@ -306,5 +306,20 @@ TEST(RunChecks, WhatIsAllowedToKeepStateMustNotGoWrongLater) {
   EXPECT_EQ(CheckOf(allowed.Try(third_call)), "module-state");
 }
 
+// What a GPU's run read of what it changed, the simulator tells of small trials alone.
+TEST(RunChecks, OnAGpuLargeTrialsComeAfterOtherCalls) {
+  for (const bool stale : {false, true}) {
+    JudgeBench bench(ElementwiseSpec(core::DType::kF32, 1 << 17));
+    bench.device = "cuda";
+    bench.options.simulator = "sim:h200";
+    const auto verdict = bench.Try([&](FakeRun& run) {
+      Twice(run);
+      run.changed_globals = {"scratch"};
+      if (stale && run.request.device == "cuda" && run.request.options.earlier_calls > 0) run.Set("out", 5, 99);
+    });
+    EXPECT_EQ(CheckOf(verdict), stale ? "module-state" : "passed");
+  }
+}
+
 }  // namespace
 }  // namespace warpwright
