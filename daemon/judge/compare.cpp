@@ -185,6 +185,7 @@ void Comparator::MeasureSample() {
   for (size_t i = 0; i < count_; ++i)
     if (const double rms = groups_[i / group_size_].rms; UsesBound(i) && rms > 0)
       shares.push_back(AccumulatedTolerance(i, Allowance::kUsual) / rms);
+  if (shares.empty()) row_share_ = std::max(row_share_, kKeptUnits * layout_.kept);
   if (shares.empty() || shares.size() == count_) return;
   const auto middle = shares.begin() + static_cast<ptrdiff_t>(shares.size() / 2);
   std::nth_element(shares.begin(), middle, shares.end());
@@ -347,7 +348,8 @@ double Comparator::BoundTolerance(size_t index, Allowance allowance) const {
 
 double Comparator::TableTolerance(size_t index, double around) const {
   const Group& group = groups_[index / group_size_];
-  const double row = row_share_ + row_factor_ * epsilon_accumulate_ * std::sqrt(layout_.accumulation);
+  const double kept = reference_.has_bounds() && std::isinf(reference_.bound[index]) ? kKeptUnits * layout_.kept : 0;
+  const double row = std::max(row_share_, kept) + row_factor_ * epsilon_accumulate_ * std::sqrt(layout_.accumulation);
   const double table = rtol_ * std::fabs(around) + row * std::max(std::fabs(around), group.rms);
   const double ulp = UlpOf(layout_.dtype, around), sampled = sampled_share_ * group.rms;
   return std::max({table, ulp, sampled > 0 ? sampled + ulp : 0}) + group.conditioning + narrow_error_;
@@ -396,7 +398,8 @@ bool Comparator::IsBoundless(size_t index) const {
 
 // What the form says is right there, whatever became of the original's; of huge terms, where that is no number.
 bool Comparator::IsTheTruth(size_t index, double value, double original) const {
-  if (!MayOverflowOnItsWay(index) && (std::isfinite(original) || !HasHugeTerms(index))) return false;
+  const bool is_huge = HasHugeTerms(index) || (layout_.kept > 0 && IsBoundless(index));
+  if (!MayOverflowOnItsWay(index) && (std::isfinite(original) || !is_huge)) return false;
   const double t = reference_.truth[index];
   if (std::isinf(value))
     return std::fabs(t) > core::LargestFinite(layout_.dtype) && std::signbit(value) == std::signbit(t);

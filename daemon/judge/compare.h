@@ -2,7 +2,8 @@
 //
 // Every element counts (the matched ratio is 1). Nothing is a wildcard: NaN matches only NaN, an infinity only the same
 // infinity, the largest numbers, or the other one where partial sums are too large whose order decides; only where the
-// original sums in 16 bits and may overflow on its way, an output may have the form's truth instead. Every test has the
+// original sums in 16 bits, or keeps values in them between kernels, and may overflow on its way, an output may have the
+// form's truth instead. Every test has the
 // form !(error <= tolerance), so that a NaN error fails. Tolerances are scaled by the magnitude of the reference itself
 // in the element's row, never absolute (an absolute one lets zeros pass for small outputs). Integers and bools are
 // exact.
@@ -22,7 +23,8 @@
 //    bound if every sum rounded once: s is about sums. Where these are wider than the output, its last rounding is
 //    allowed beside it; in f32 at least 8 ulps; where B is 0 and nothing is rounded, nothing. Over the whole output (64
 //    and more elements): rms(e/B) <= 2 times the largest of the original and the honest runs, plus (eps |t| + B') / B,
-//    of 16-bit outputs at most that largest again, and no bias, as below.
+//    of 16-bit outputs at most that largest again, and no bias, as below. Of these 33/64 of a unit are no error: what
+//    changes one element in 64 by the last bit loses nothing.
 //    Where B is infinite (a variance as the difference of two large numbers), the table speaks, and k B', what
 //    roundings of sums come to that nearly cancel; where that is infinite too, k times the original's largest error
 //    there. Where most of the original's values are not near t then, under inputs far from zero, they are noise:

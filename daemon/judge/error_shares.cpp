@@ -11,6 +11,9 @@ namespace {
 constexpr double kLargest = std::numeric_limits<double>::max();
 constexpr double kEpsilonF32 = 0x1.0p-23;
 
+// Of a unit of a narrower output: what its last rounding may do, and so little more that one element in 64 is another.
+constexpr double kLastRounding = 0.5 + 1.0 / 64;
+
 // Of a block of values; what the last rounding to `narrowed` may do is taken off.
 void AddShares(const OutputReference& reference, std::optional<core::DType> narrowed, size_t first,
                std::span<const double> values, Shares& part) {
@@ -20,7 +23,7 @@ void AddShares(const OutputReference& reference, std::optional<core::DType> narr
   if (narrowed) {
     const UnitsOf units(*narrowed);
     for (size_t k = 0; k < count; ++k) {
-      const double error = values[k] - truth[k], rounding = 0.5 * units.At(truth[k]);
+      const double error = values[k] - truth[k], rounding = kLastRounding * units.At(truth[k]);
       shares[k] = std::copysign(std::max(0.0, std::fabs(error) - rounding), error) / bound[k];
     }
   } else {

@@ -50,6 +50,12 @@ struct ElementCheck {
     return !before.uninitialized &&
            std::memcmp(before.bytes.data() + element * size, reference.bytes.data() + element * size, size) == 0;
   }
+  // A sum beyond the largest number of a narrower output, up to roundings.
+  bool MayRoundToInfinity(double original, double truth, double error) const {
+    const double largest = core::LargestFinite(layout.dtype);
+    return std::signbit(original) == std::signbit(truth) &&
+           std::fabs(truth) + kAgreement * error + UlpOf(layout.dtype, largest) >= largest;
+  }
   bool Fails(size_t element, size_t i) const {
     const bool spared = !reference.unwritten.empty() && reference.unwritten[element];
     if (result.written[i] == 0) return !spared && !IsUnchanged(element);
@@ -59,6 +65,7 @@ struct ElementCheck {
       return error == 0 && core::LoadAsInteger(layout.dtype, reference.bytes.data(), element) != result.integers[i];
     const double original = core::LoadAsDouble(layout.dtype, reference.bytes.data(), element), truth = result.real[i];
     if (!std::isfinite(error)) return false;
+    if (std::isinf(original) && std::isfinite(truth)) return !MayRoundToInfinity(original, truth, error);
     if (!std::isfinite(original) || !std::isfinite(truth)) return std::isfinite(original) != std::isfinite(truth);
     const double difference = std::fabs(original - truth);
     return !(difference <= kAgreement * error || difference <= kAgreement * error + UlpOf(layout.dtype, truth));

@@ -85,7 +85,7 @@ Result<Failure> StateCheck::AfterEarlierCalls(const Trial& trial,
     const auto& later = std::get<core::Executed>(outcome);
     const bool stateful = !reference->changed_globals.empty();
     const bool equal = std::all_of(reference->outputs.begin(), reference->outputs.end(),
-                                  [&](size_t output) { return later.buffers[output] == run.buffers[output]; });
+                                   [&](size_t output) { return later.buffers[output] == run.buffers[output]; });
     if (equal && !stateful) continue;
     WW_ASSIGN(const auto whole, state_.oracle.Deepen(trial, reference, Depth::kHonest));
     TrialReference expected = *whole;

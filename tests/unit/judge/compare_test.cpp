@@ -389,19 +389,21 @@ TEST(Compare, WhetherALargeSumIsInfiniteIsAMatterOfItsLastRounding) {
 
 // What a value that waits in 16 bits on its way becomes has no bound where it is too large for them.
 TEST(Compare, OfBoundlessSumsEitherInfinityIsRight) {
-  const auto accepts = [](double truth, double bound, double actual) {
+  const auto accepts = [](double truth, double bound, double actual, double kept = 0) {
     const std::vector<double> original(128, -kInf), other(128, actual);
     judge::OutputReference reference{.bytes = Pack(core::DType::kBF16, original)};
     reference.truth.assign(original.size(), truth);
     reference.bound.assign(original.size(), bound);
     reference.source = judge::TruthSource::kForm;
-    return judge::Comparator({"out", core::DType::kBF16, {128}, 16}, reference, {})
+    return judge::Comparator({"out", core::DType::kBF16, {128}, 16, kept}, reference, {})
         .Accepts(Pack(core::DType::kBF16, other));
   };
   EXPECT_TRUE(accepts(1e30, kInf, kInf));
   EXPECT_FALSE(accepts(-kInf, kInf, kInf)) << "no number in float64 either";
   EXPECT_FALSE(accepts(1e30, 1, kInf));
   EXPECT_FALSE(accepts(1e30, kInf, 1e30));
+  EXPECT_TRUE(accepts(1e30, kInf, 1e30, 0x1p-8)) << "the truth, where values wait in 16 bits";
+  EXPECT_FALSE(accepts(1e30, kInf, 2e30, 0x1p-8));
 }
 
 // A variance as the difference of two large numbers, under inputs far from zero.
@@ -563,6 +565,26 @@ TEST(Budget, OfElementsInNoSampleIsWhatTheSampleHas) {
   EXPECT_FALSE(accepts(1e-3, kCount - 1, 1e-3)) << "in a row of small numbers";
   EXPECT_TRUE(accepts(1e-3, kCount - 1, 1e-6));
   EXPECT_FALSE(accepts(1e-6, 2000, 1e-3)) << "nothing waits";
+}
+
+// Weights as two halves have 17 bits, and of a result of 8 hardly one is another by that.
+TEST(Budget, WhatHardlyEverChangesANarrowResultIsNoError) {
+  constexpr size_t kCount = 4096;
+  std::vector<double> values = Normals(kCount);
+  for (double& value : values) value = std::clamp(std::fabs(value), 0.25, 0.49);
+  const auto accepts = [&](double error) {
+    std::vector<double> actual = values;
+    const base::CounterRandom random(11, 3);
+    for (size_t i = 0; i < kCount; ++i) actual[i] *= 1 + error * (random.Uniform(i) > 0.5 ? 1 : -1);
+    judge::OutputReference reference = Reference(core::DType::kBF16, values);
+    reference.truth.assign(values.begin(), values.end());
+    reference.bound.assign(kCount, 1e-6);
+    reference.source = judge::TruthSource::kForm;
+    const judge::OutputLayout layout{"out", core::DType::kBF16, {64, 64}, 64};
+    return !judge::Comparator(layout, reference, {}).Check(Pack(core::DType::kBF16, actual));
+  };
+  EXPECT_TRUE(accepts(0x1p-17));
+  EXPECT_FALSE(accepts(0x1p-10));
 }
 
 TEST(Budget, WithoutATruthValuesThatWaitIn16BitsAreRounded) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "core/evaluation_lanes.h"
 #include "judge/inputs.h"
@@ -97,6 +98,22 @@ TEST(FormTruth, IsHeldAgainstTheOriginal) {
     if (!*declined) continue;
     EXPECT_TRUE((*declined)->reason.starts_with("it disagrees with the original: element 0 of out is "));
     EXPECT_FALSE((*declined)->too_much);
+  }
+}
+
+// The form's value is not rounded to the output: what is infinite there is a number here.
+TEST(FormTruth, SumsBeyondTheLargestHalfAreInfiniteInTheOriginal) {
+  for (const double sum : {1e5, 65519.0, 60000.0, -1e5}) {
+    Setting setting(RowSumSpec(core::DType::kF32, 100, 300));
+    std::vector<std::byte> bytes(setting.inputs[1].bytes.begin(), setting.inputs[1].bytes.end());
+    for (size_t c = 0; c < 300; ++c) core::StoreFromDouble(core::DType::kF32, bytes.data(), c, c == 0 ? sum : 0);
+    setting.inputs[1].bytes = std::move(bytes);
+    setting.sums[0] = std::numeric_limits<double>::infinity();
+    setting.references[0].bytes = Pack(core::DType::kF16, setting.sums);
+    setting.layouts[0].dtype = core::DType::kF16;
+    const auto declined = setting.Add(Lifted(RowSums()));
+    ASSERT_TRUE(declined);
+    EXPECT_EQ(declined->has_value(), sum < 65000) << sum;
   }
 }
 
