@@ -114,21 +114,21 @@ std::string IntermediateInParts(const core::Computation& form) {
   return {};
 }
 
-// A window that is longer than what it is moved over has no place, but C rounds (2 - 3) / 2 + 1 to one. The formula
-// then is of what is not there, unless it says itself where its terms end.
+// A window that is longer than what it is moved over has no place, but C rounds (2 - 3) / 2 + 1 to one, and (0 - 1) / 3
+// + 1 for every third row of none. The formula then is of what is not there, unless it says itself where its terms end.
 std::vector<std::string> WindowsFit(const core::Computation& form) {
   std::vector<std::string> conditions;
   for (const core::Stage& stage : form.stages) {
     const auto* reduce = std::get_if<core::Reduce>(&stage.nodes.back());
-    if (reduce == nullptr) continue;
     core::VariableSet moved = 0;
-    for (core::NodeId id = 0; id < reduce->body + 1; ++id)
-      core::ForEachPosition(stage.nodes[id], [&](const core::Affine& position) {
-        const bool ends = std::any_of(reduce->guards.begin(), reduce->guards.end(),
-                                      [&](const core::Guard& guard) { return guard.value == position; });
-        if (!ends && (core::VariablesOf(position) & core::VariablesOf(*reduce)) != 0)
-          moved |= core::VariablesOf(position);
-      });
+    for (const core::Node& node : stage.nodes)
+      if (std::holds_alternative<core::TensorRead>(node))
+        core::ForEachPosition(node, [&](const core::Affine& position) {
+          const bool ends =
+              reduce != nullptr && std::any_of(reduce->guards.begin(), reduce->guards.end(),
+                                               [&](const core::Guard& guard) { return guard.value == position; });
+          if (!ends) moved |= core::VariablesOf(position);
+        });
     for (core::VariableId v = 0; v < stage.extents.size(); ++v) {
       if ((moved & core::SetOf(v)) == 0) continue;
       for (const core::Size& numerator : NumeratorsOf(stage.extents[v])) {

@@ -76,6 +76,20 @@ TEST(Launcher, HasNumbersForSmallSizesThatAllCasesShare) {
             "REFUSED: no size is small in all cases: nothing is fixed");
 }
 
+// C rounds (0 - 1) / 3 + 1 to one.
+TEST(Launcher, TakesNoThirdElementsOfNothing) {
+  Stranger stranger = Find("04-extension/elu_forward");
+  core::Stage& stage = stranger.form.stages.front();
+  const core::Size thirds = testing::S("(numel - 1) / 3 + 1");
+  for (core::TensorArgument& tensor : stranger.form.tensors)
+    if (tensor.name == stage.name) tensor.shape = {thirds};
+  stage.extents = {thirds};
+  for (core::Node& node : stage.nodes)
+    if (auto* read = std::get_if<core::TensorRead>(&node)) read->at = {testing::V(0) * "3"};
+  const std::string rewritten = Apply("schedule_map", stranger, StubFor(stranger));
+  EXPECT_NE(rewritten.find("if (numel - 1 >= 0) {"), std::string::npos) << rewritten;
+}
+
 TEST(Refusals, ChangesInPlaceThatOthersNeed) {
   const Stranger base = Find("13-losses/mse_grad_inplace");
   Stranger stranger = base;
