@@ -1,6 +1,7 @@
 #include "source/slice.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -203,7 +204,55 @@ std::set<std::string> OverloadedKernels(const SourceUnits& units) {
   return names;
 }
 
-std::vector<std::string> PlainKernels(const SourceUnits& units, const ReachableUnits& reach) {
+// Where the arguments of a template in front of `launch`, a "<<<", begin, if all of them are numbers, true or false:
+// "k" of "k<1, false><<<".
+size_t LiteralInstance(const std::vector<Token>& code, size_t launch) {
+  if (launch < 4 || !code[launch - 1].Is(">")) return kNone;
+  for (size_t i = launch - 2; i >= 2; i -= 2) {
+    const Token& argument = code[i];
+    if (argument.kind != Token::Kind::kNumber && !argument.Is("true") && !argument.Is("false")) return kNone;
+    if (code[i - 1].Is("<")) return code[i - 2].IsIdentifier() ? i - 2 : kNone;
+    if (!code[i - 1].Is(",")) return kNone;
+  }
+  return kNone;
+}
+
+// The template that a name alone tells, if all of its parameters are values.
+const Unit* TemplateOfValues(const SourceUnits& units, const ReachableUnits& reach, std::string_view name) {
+  const Unit* found = nullptr;
+  for (auto [it, end] = units.by_name.equal_range(std::string(name)); it != end; ++it) {
+    const Unit& unit = *it->second;
+    if (unit.kind != Unit::Kind::kFunction || !unit.is_kernel() || unit.body_open == kNone) continue;
+    if (found != nullptr || !unit.is_template || unit.is_specialization || !reach.device.contains(&unit))
+      return nullptr;
+    found = &unit;
+  }
+  if (found == nullptr) return nullptr;
+  const std::vector<Token>& code = units.files.at(found->path).code;
+  for (size_t i = found->template_open; i < found->declarator; ++i)
+    if (code[i].Is("typename") || code[i].Is("class") || code[i].Is("...")) return nullptr;
+  return found;
+}
+
+// Instances of templates that the launcher launches by name, as it is called for some sizes or others.
+void AddLiteralInstances(const SourceUnits& units, const ReachableUnits& reach, std::vector<std::string>& names) {
+  for (const Unit* unit : reach.host) {
+    const std::vector<Token>& code = units.files.at(unit->path).code;
+    if (unit->kind != Unit::Kind::kFunction || unit->body_open == kNone) continue;
+    for (size_t i = unit->body_open; i < unit->body_close && i < code.size(); ++i) {
+      if (!code[i].Is("<<<")) continue;
+      const size_t at = LiteralInstance(code, i);
+      const Unit* kernel = at == kNone ? nullptr : TemplateOfValues(units, reach, code[at].text);
+      if (kernel == nullptr) continue;
+      std::vector<std::string_view> arguments;
+      for (size_t a = at + 2; a < i; a += 2) arguments.push_back(code[a].text);
+      std::string name = fmt::format("{}<{}>", kernel->QualifiedName(), fmt::join(arguments, ", "));
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+    }
+  }
+}
+
+std::vector<std::string> NamedKernels(const SourceUnits& units, const ReachableUnits& reach) {
   const std::set<std::string> overloaded = OverloadedKernels(units);
   std::vector<std::string> names;
   for (const auto& [path, file] : units.files)
@@ -214,6 +263,7 @@ std::vector<std::string> PlainKernels(const SourceUnits& units, const ReachableU
         const size_t colon = name.rfind(':');
         if (!overloaded.contains(name.substr(colon == std::string::npos ? 0 : colon + 1))) names.push_back(name);
       }
+  AddLiteralInstances(units, reach, names);
   return names;
 }
 
@@ -350,7 +400,7 @@ Result<SliceOutcome> Slice(const core::SourceRef& source, const std::string& ent
   slices.unsupported = UnsupportedParametersOf(parsed, entry);
   slices.build_dependence = FindBuildDependence(parsed);
   slices.build_dependence.merge(FindUnreachedEffects(units, reach, slices.file));
-  slices.kernels = PlainKernels(units, reach);
+  slices.kernels = NamedKernels(units, reach);
   slices.symbols = reach.symbols;
   slices.device = Emit(Side::kDevice, units, reach.device, slices.file, slices.device_headers, slices);
   slices.device_headers.insert(StandIns().begin(), StandIns().end());

@@ -47,8 +47,8 @@ struct Slices {
   std::string device;
   std::string host;                                                 // empty if the entry is a kernel
   std::map<std::string, std::string> device_headers, host_headers;  // include name -> text
-  // Qualified names of those that the entry may launch and that a name alone tells: no templates, no overloads. A
-  // compiler makes them in any case, whichever are launched.
+  // Qualified names of those that the entry may launch and that a name alone tells: no overloads, and of templates what
+  // is launched as "k<8, true>". A compiler makes the others in any case, and these for other sizes.
   std::vector<std::string> kernels;
   std::vector<std::string> symbols;  // qualified names of the __device__ and __constant__ variables that it uses
   std::vector<std::string> notes;    // "file:line: <x.h> is not available and was left out of the host slice"

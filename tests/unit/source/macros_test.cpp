@@ -136,5 +136,26 @@ TEST(Macros, TheActiveDefinitionCounts) {
   EXPECT_TRUE(table.OpensScope("A"));
 }
 
+// What a launcher launches for some sizes alone is compiled with the rest: all sizes then have one module.
+TEST(Slice, NamesTheInstancesThatALauncherNames) {
+  const std::string text = R"(
+template <int kWidth, bool kAligned> __global__ void map(float* y) { y[kWidth] = kAligned; }
+template <typename T> __global__ void typed(T* y) { *y = 0; }
+template <typename T, int kWidth> __global__ void deduced(T* y) { y[kWidth] = 0; }
+__global__ void plain(float* y) { *y = 1; }
+template <int kWidth> void of(float* y) { map<kWidth, true><<<1, 1>>>(y); }
+void run(float* y, int n) {
+  plain<<<1, 1>>>(y);
+  if (n % 8 == 0) map<8, true><<<1, 1>>>(y);
+  else if (n > 3) map<1, false><<<1, 1>>>(y);
+  else map<1, false><<<2, 1>>>(y);
+  typed<float><<<1, 1>>>(y);
+  deduced<float, 4><<<1, 1>>>(y);
+  of<2>(y);
+}
+)";
+  EXPECT_EQ(SlicesOf(text).kernels, (std::vector<std::string>{"plain", "map<8, true>", "map<1, false>"}));
+}
+
 }  // namespace
 }  // namespace warpwright
