@@ -72,8 +72,12 @@ bool HasTiles(const Schedule& schedule) {
 EmissionOutcome EmitFor(const Problem& problem, const Group& group, Choice& choice) {
   std::vector<const Schedule*> order;
   for (const Schedule& schedule : Schedules()) order.push_back(&schedule);
-  // Of several phases each is for the most special one, with its parameters for the one that was asked for.
-  if (!choice.in_phases)
+  // Of several phases each is for the most special one, with its parameters for the one that was asked for. A window is
+  // a row as well, of few terms, whose neighbours share them.
+  if (choice.in_phases)
+    std::stable_partition(order.begin(), order.end(),
+                          [](const Schedule* s) { return HasTiles(*s) || s->id == "schedule_window"; });
+  else
     std::stable_partition(order.begin(), order.end(), [&](const Schedule* s) { return s->id == choice.asked.id; });
   std::optional<core::RewriteRefusal> refused;
   for (const Schedule* schedule : order) {

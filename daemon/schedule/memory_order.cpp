@@ -1,7 +1,9 @@
 #include "schedule/memory_order.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -24,11 +26,14 @@ const std::vector<core::Size>* ShapeOfRead(const core::Computation& computation,
   return stage != nullptr ? &stage->extents : nullptr;
 }
 
-// The index variable along which neighbours lie in the largest tensor that has one; none: no tensor has.
-std::optional<VariableId> AlongMemory(const Problem& problem, const core::Computation& computation,
-                                      const Stage& stage) {
+// The largest tensor in which neighbours lie along an index variable: what is read of it, and where.
+struct Rows {
+  const core::TensorRead* read = nullptr;  // null: no tensor has any
+  FlatOffset offset;
+};
+Rows LargestWithRows(const Problem& problem, const core::Computation& computation, const Stage& stage) {
   const core::ScheduledCase& c = HeaviestCase(problem);
-  std::optional<VariableId> along;
+  Rows rows;
   int64_t largest = 0;
   const auto reachable = core::Reachable(stage);
   for (size_t id = 0; id < stage.nodes.size(); ++id) {
@@ -37,20 +42,46 @@ std::optional<VariableId> AlongMemory(const Problem& problem, const core::Comput
     const auto offset = shape ? FlatOffsetOf(*shape, read->at) : std::nullopt;
     if (!offset) continue;
     const int64_t elements = ValueIn(Product(*shape), c).value_or(0);
-    for (VariableId v = 0; v < stage.extents.size(); ++v) {
-      const auto found = offset->coefficients.find(v);
-      if (found == offset->coefficients.end() || !core::IsNumber(found->second, 1) || elements <= largest) continue;
-      largest = elements;
-      along = v;
-    }
+    const bool has_rows = std::any_of(offset->coefficients.begin(), offset->coefficients.end(), [&](const auto& found) {
+      return found.first < stage.extents.size() && core::IsNumber(found.second, 1);
+    });
+    if (!has_rows || elements <= largest) continue;
+    largest = elements;
+    rows = {read, *offset};
   }
-  return along;
+  return rows;
 }
 
-// Where a variable was, and where it is now: `last` behind all others.
-std::vector<VariableId> Order(size_t count, VariableId last) {
+// Variables of sums that have a coordinate to themselves: channels, and not the taps of a window.
+core::VariableSet SummedAlone(const core::TensorRead& read, size_t index_variables) {
+  const core::VariableSet of_index = core::SetOf(static_cast<VariableId>(index_variables)) - 1;
+  core::VariableSet alone = 0;
+  for (const core::Coordinate& coordinate : read.at)
+    if (const auto* position = std::get_if<core::Affine>(&coordinate))
+      if (const core::VariableSet variables = core::VariablesOf(*position); (variables & of_index) == 0)
+        alone |= variables;
+  return alone;
+}
+
+// Where each index variable stands if all are in the order of their strides in that tensor; what it does not have takes
+// the place of what is summed there.
+std::vector<VariableId> OrderOf(const Problem& problem, const Stage& stage, const Rows& rows) {
+  const core::ScheduledCase& c = HeaviestCase(problem);
+  const size_t count = stage.extents.size();
+  const auto stride = [&](VariableId v) -> int64_t {
+    const auto found = rows.offset.coefficients.find(v);
+    return found == rows.offset.coefficients.end() ? 0 : std::abs(ValueIn(found->second, c).value_or(0));
+  };
+  int64_t of_summed = 0;
+  const core::VariableSet alone = SummedAlone(*rows.read, count);
+  for (const auto& [v, coefficient] : rows.offset.coefficients)
+    if ((alone & core::SetOf(v)) != 0) of_summed = std::max(of_summed, stride(v));
+  std::vector<VariableId> order(count);
+  std::iota(order.begin(), order.end(), VariableId{0});
+  const auto place = [&](VariableId v) { return stride(v) != 0 ? stride(v) : of_summed; };
+  std::stable_sort(order.begin(), order.end(), [&](VariableId a, VariableId b) { return place(a) > place(b); });
   std::vector<VariableId> now(count);
-  for (VariableId v = 0; v < count; ++v) now[v] = v < last ? v : v == last ? static_cast<VariableId>(count - 1) : v - 1;
+  for (size_t i = 0; i < count; ++i) now[order[i]] = static_cast<VariableId>(i);
   return now;
 }
 
@@ -90,9 +121,10 @@ core::Computation WithMemoryOrder(const Problem& problem, core::Computation comp
     const auto parts = std::count_if(computation.stages.begin(), computation.stages.end(),
                                      [&](const Stage& other) { return other.name == stage.name; });
     if (stage.output || parts != 1 || stage.extents.size() < 2) continue;
-    const auto along = AlongMemory(problem, computation, stage);
-    if (!along || *along + 1 == stage.extents.size()) continue;
-    const std::vector<VariableId> now = Order(stage.extents.size(), *along);
+    const Rows rows = LargestWithRows(problem, computation, stage);
+    if (rows.read == nullptr) continue;
+    const std::vector<VariableId> now = OrderOf(problem, stage, rows);
+    if (std::is_sorted(now.begin(), now.end())) continue;
     Stage moved = stage;
     if (!Renumber(moved, now)) continue;
     const std::string name = stage.name;

@@ -7,7 +7,8 @@
 
 namespace warpwright::schedule {
 
-// With the variable last, in each intermediate, that moves along the largest tensor's rows.
+// With each intermediate's variables in the order of their strides in the largest tensor that it is made of: [n,e,h,w]
+// of what is summed over c of x[n,c,h,w], and [n,h,w,e] where x has its channels last.
 core::Computation WithMemoryOrder(const Problem& problem, core::Computation computation);
 
 }  // namespace warpwright::schedule
