@@ -26,14 +26,16 @@ const std::vector<core::Size>* ShapeOfRead(const core::Computation& computation,
   return stage != nullptr ? &stage->extents : nullptr;
 }
 
-// The largest tensor in which neighbours lie along an index variable: what is read of it, and where.
-struct Rows {
-  const core::TensorRead* read = nullptr;  // null: no tensor has any
+core::VariableSet IndexSet(size_t count) { return core::SetOf(static_cast<VariableId>(count)) - 1; }
+
+// The largest tensor along whose rows an index variable moves: what is read of it, and where.
+struct Largest {
+  const core::TensorRead* read = nullptr;  // null: no tensor has one
   FlatOffset offset;
 };
-Rows LargestWithRows(const Problem& problem, const core::Computation& computation, const Stage& stage) {
+Largest LargestTensor(const Problem& problem, const core::Computation& computation, const Stage& stage) {
   const core::ScheduledCase& c = HeaviestCase(problem);
-  Rows rows;
+  Largest found;
   int64_t largest = 0;
   const auto reachable = core::Reachable(stage);
   for (size_t id = 0; id < stage.nodes.size(); ++id) {
@@ -42,39 +44,38 @@ Rows LargestWithRows(const Problem& problem, const core::Computation& computatio
     const auto offset = shape ? FlatOffsetOf(*shape, read->at) : std::nullopt;
     if (!offset) continue;
     const int64_t elements = ValueIn(Product(*shape), c).value_or(0);
-    const bool has_rows = std::any_of(offset->coefficients.begin(), offset->coefficients.end(), [&](const auto& found) {
-      return found.first < stage.extents.size() && core::IsNumber(found.second, 1);
-    });
-    if (!has_rows || elements <= largest) continue;
+    const auto* last = read->at.empty() ? nullptr : std::get_if<core::Affine>(&read->at.back());
+    const bool moves = last != nullptr && (core::VariablesOf(*last) & IndexSet(stage.extents.size())) != 0;
+    if (!moves || elements <= largest) continue;
     largest = elements;
-    rows = {read, *offset};
+    found = {read, *offset};
   }
-  return rows;
+  return found;
 }
 
 // Variables of sums that have a coordinate to themselves: channels, and not the taps of a window.
 core::VariableSet SummedAlone(const core::TensorRead& read, size_t index_variables) {
-  const core::VariableSet of_index = core::SetOf(static_cast<VariableId>(index_variables)) - 1;
   core::VariableSet alone = 0;
   for (const core::Coordinate& coordinate : read.at)
     if (const auto* position = std::get_if<core::Affine>(&coordinate))
-      if (const core::VariableSet variables = core::VariablesOf(*position); (variables & of_index) == 0)
+      if (const core::VariableSet variables = core::VariablesOf(*position);
+          (variables & IndexSet(index_variables)) == 0)
         alone |= variables;
   return alone;
 }
 
 // Where each index variable stands if all are in the order of their strides in that tensor; what it does not have takes
 // the place of what is summed there.
-std::vector<VariableId> OrderOf(const Problem& problem, const Stage& stage, const Rows& rows) {
+std::vector<VariableId> OrderOf(const Problem& problem, const Stage& stage, const Largest& tensor) {
   const core::ScheduledCase& c = HeaviestCase(problem);
   const size_t count = stage.extents.size();
   const auto stride = [&](VariableId v) -> int64_t {
-    const auto found = rows.offset.coefficients.find(v);
-    return found == rows.offset.coefficients.end() ? 0 : std::abs(ValueIn(found->second, c).value_or(0));
+    const auto found = tensor.offset.coefficients.find(v);
+    return found == tensor.offset.coefficients.end() ? 0 : std::abs(ValueIn(found->second, c).value_or(0));
   };
   int64_t of_summed = 0;
-  const core::VariableSet alone = SummedAlone(*rows.read, count);
-  for (const auto& [v, coefficient] : rows.offset.coefficients)
+  const core::VariableSet alone = SummedAlone(*tensor.read, count);
+  for (const auto& [v, coefficient] : tensor.offset.coefficients)
     if ((alone & core::SetOf(v)) != 0) of_summed = std::max(of_summed, stride(v));
   std::vector<VariableId> order(count);
   std::iota(order.begin(), order.end(), VariableId{0});
@@ -121,9 +122,9 @@ core::Computation WithMemoryOrder(const Problem& problem, core::Computation comp
     const auto parts = std::count_if(computation.stages.begin(), computation.stages.end(),
                                      [&](const Stage& other) { return other.name == stage.name; });
     if (stage.output || parts != 1 || stage.extents.size() < 2) continue;
-    const Rows rows = LargestWithRows(problem, computation, stage);
-    if (rows.read == nullptr) continue;
-    const std::vector<VariableId> now = OrderOf(problem, stage, rows);
+    const Largest tensor = LargestTensor(problem, computation, stage);
+    if (tensor.read == nullptr) continue;
+    const std::vector<VariableId> now = OrderOf(problem, stage, tensor);
     if (std::is_sorted(now.begin(), now.end())) continue;
     Stage moved = stage;
     if (!Renumber(moved, now)) continue;

@@ -306,18 +306,26 @@ bool IsShort(const Problem& problem, const Stage& stage) {
 }
 
 // An argument that has room for the stage, and is no other one's. What sums are formed in first, wherever it stands: a
-// narrower output before it would round what the original did not.
+// narrower output before it would round what the original did not. A scratch buffer before an output, which a later
+// product could not write while others read it.
 std::optional<Storage> ArgumentFor(const Problem& problem, const Cut& cut, const Stage& stage, core::DType real,
                                    const std::map<std::string, Storage>& taken) {
-  for (const bool wide : {true, false})
-    for (const core::Argument& argument : problem.input.spec.args) {
-      const bool free = std::none_of(taken.begin(), taken.end(),
-                                     [&](const auto& other) { return other.second.name == argument.name; });
-      if (!free || !cut.CanStoreIn(argument, stage)) continue;
-      const core::DType dtype = std::get<core::BufferArgument>(argument.kind).dtype;
-      if ((dtype == real) == wide) return Storage{argument.name, dtype};
-    }
-  return std::nullopt;
+  std::optional<Storage> best;
+  const auto rank = [&](core::DType dtype, core::Role role) {
+    return std::pair(dtype == real, role == core::Role::kScratch);
+  };
+  std::pair<bool, bool> of_best;
+  for (const core::Argument& argument : problem.input.spec.args) {
+    const bool free =
+        std::none_of(taken.begin(), taken.end(), [&](const auto& other) { return other.second.name == argument.name; });
+    if (!free || !cut.CanStoreIn(argument, stage)) continue;
+    const auto& buffer = std::get<core::BufferArgument>(argument.kind);
+    const auto own = rank(buffer.dtype, buffer.role);
+    if (best && own <= of_best) continue;
+    best = Storage{argument.name, buffer.dtype};
+    of_best = own;
+  }
+  return best;
 }
 
 }  // namespace
