@@ -300,6 +300,16 @@ std::optional<Computation> WithTermsApart(const Computation& computation, size_t
   return apart;
 }
 
+// Whether the stage has more elements than any reduction that it reads: each of them several times.
+bool SpreadsReductions(const Computation& computation, size_t at) {
+  const Stage& stage = computation.stages[at];
+  return std::none_of(stage.nodes.begin(), stage.nodes.end(), [&](const core::Node& node) {
+    const auto* read = AsRead(node);
+    const Stage* from = read && read->stage ? computation.FindStage(read->tensor) : nullptr;
+    return from != nullptr && core::HasReduction(*from) && from->extents.size() >= stage.extents.size();
+  });
+}
+
 // Few enough for an array of the module at all sizes that are timed.
 bool IsShort(const Problem& problem, const Stage& stage) {
   return LargestOf(problem, Product(stage.extents)).value_or(INT64_MAX) <= kPartials;
@@ -335,8 +345,10 @@ std::vector<PlaceToCut> PlacesToCut(const Computation& computation) {
   // What the original stored was often finished factors and terms: rounded as they are, not as the sum that they are
   // made of.
   for (FactorApart& factor : FactorsApart(computation)) places.push_back({std::move(factor.computation), factor.stage});
+  std::vector<PlaceToCut> spread;
   for (size_t i = 0; i < computation.stages.size(); ++i)
-    if (auto apart = WithTermsApart(computation, i)) places.push_back({std::move(*apart), i});
+    if (auto apart = WithTermsApart(computation, i))
+      (SpreadsReductions(*apart, i) ? spread : places).push_back({std::move(*apart), i});
   for (size_t i = 0; i < computation.stages.size(); ++i)
     if (IsWorthMemory(computation, computation.stages[i])) whole.push_back({computation, i});
   // What has the most variables first: it is the product, not the statistics of its rows. What two products come to
@@ -348,6 +360,7 @@ std::vector<PlaceToCut> PlacesToCut(const Computation& computation) {
   std::stable_sort(whole.begin(), whole.end(),
                    [&](const PlaceToCut& a, const PlaceToCut& b) { return order(a) > order(b); });
   places.insert(places.end(), whole.begin(), whole.end());
+  for (PlaceToCut& place : spread) places.push_back(std::move(place));
   for (PlaceToCut& place : whole) place.together = true;
   places.insert(places.end(), whole.begin(), whole.end());
   return places;

@@ -252,19 +252,28 @@ core::VariableSet RowPlan::ColumnVariables() const {
 
 RowPlanOutcome PlanRows(const Problem& problem, const Group& group) { return Planner(problem, group).Plan(); }
 
-RowLayout LayoutOf(const RowPlan& plan) {
-  size_t along = 0, across = 0, all = 0;
+RowLayout LayoutOf(const Problem& problem, const RowPlan& plan) {
+  double along = 0, across = 0, all = 0;  // elements
+  const auto uses = [](const Access& access, const Dimension& dimension) {
+    return access.offset && access.offset->coefficients.contains(dimension.variables.back());
+  };
   for (const RowPass& pass : plan.passes) {
     for (const Access& access : pass.accesses) {
-      const auto uses = [&](const std::vector<Dimension>& dimensions) {
-        return std::any_of(dimensions.begin(), dimensions.end(), [&](const Dimension& d) {
-          return access.offset && access.offset->coefficients.contains(d.variables.back());
-        });
+      double elements = 1;
+      const auto multiply = [&](const std::vector<Dimension>& dimensions) {
+        bool any = false;
+        for (const Dimension& dimension : dimensions) {
+          if (!uses(access, dimension)) continue;
+          any = true;
+          elements *= static_cast<double>(ValueIn(dimension.extent, HeaviestCase(problem)).value_or(1));
+        }
+        return any;
       };
-      if (!uses(pass.columns) || !uses(plan.row_dimensions)) continue;
-      ++all;
-      if (IsContiguous(access, pass.columns.back())) ++along;
-      if (IsContiguous(access, plan.row_dimensions.back())) ++across;
+      const bool of_columns = multiply(pass.columns), of_rows = multiply(plan.row_dimensions);
+      if (!of_columns || !of_rows) continue;
+      all += elements;
+      if (IsContiguous(access, pass.columns.back())) along += elements;
+      if (IsContiguous(access, plan.row_dimensions.back())) across += elements;
     }
   }
   if (all == 0 || 2 * along >= all) return RowLayout::kAlong;

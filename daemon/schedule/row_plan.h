@@ -42,8 +42,8 @@ using RowPlanOutcome = std::variant<core::RewriteRefusal, RowPlan>;
 
 RowPlanOutcome PlanRows(const Problem& problem, const Group& group);
 
-// Whether neighbours in a row are neighbours in memory, as far as most accesses say; or those of neighbouring rows.
+// Whether neighbours in a row are neighbours in memory, as far as most elements say; or those of neighbouring rows.
 enum class RowLayout { kAlong, kAcross, kNeither };
-RowLayout LayoutOf(const RowPlan& plan);
+RowLayout LayoutOf(const Problem& problem, const RowPlan& plan);
 
 }  // namespace warpwright::schedule

@@ -58,7 +58,7 @@ CodeOutcome EmitRows(const Problem& problem, const Group& group, const Parameter
   RowPlanOutcome outcome = PlanRows(problem, group);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;
   RowPlan& plan = std::get<RowPlan>(outcome);
-  if (LayoutOf(plan) == RowLayout::kAcross) return Refuse("the terms of a row are not neighbours in memory");
+  if (LayoutOf(problem, plan) == RowLayout::kAcross) return Refuse("the terms of a row are not neighbours in memory");
   if (plan.rows.empty() && ColumnsOf(problem, plan) > kLongestWhole) return Refuse("one block is too few for it");
   if (HasOnlyValues(plan) && ColumnsOf(problem, plan) <= kShortRow && RowsOf(problem, plan) > kManyRows)
     return Refuse("rows are so short that a thread walks each alone");
@@ -70,7 +70,7 @@ CodeOutcome EmitColumns(const Problem& problem, const Group& group, const Parame
   RowPlanOutcome outcome = PlanRows(problem, group);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;
   RowPlan& plan = std::get<RowPlan>(outcome);
-  if (LayoutOf(plan) != RowLayout::kAcross) return Refuse("neighbouring rows are not neighbours in memory");
+  if (LayoutOf(problem, plan) != RowLayout::kAcross) return Refuse("neighbouring rows are not neighbours in memory");
   const int64_t columns = ColumnsOf(problem, plan);
   if (HasOnlyValues(plan) && (columns <= kShortRow || (columns <= kLongestAlone && RowsOf(problem, plan) > kManyRows)))
     return Refuse("columns are so short that a thread walks each alone");

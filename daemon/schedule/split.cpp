@@ -45,7 +45,7 @@ CodeOutcome EmitSplit(const Problem& problem, const Group& group, const Paramete
   }
   if (plan.passes.size() != 1) return Refuse("a row is walked more than once");
   const int64_t rows = ValueIn(Product(plan.rows), HeaviestCase(problem)).value_or(1);
-  const RowLayout layout = LayoutOf(plan);
+  const RowLayout layout = LayoutOf(problem, plan);
   const int64_t multiprocessors = problem.input.chip.multiprocessors;
   const int64_t blocks = layout == RowLayout::kAcross ? (rows + 31) / 32 : rows;
   if (blocks >= 2 * multiprocessors) return Refuse("there are enough rows for all multiprocessors");

@@ -669,6 +669,35 @@ TEST(MemoryOrder, PutsNewChannelsWhereTheOldOnesWere) {
   }
 }
 
+// Pooled channels are stored, and not what a product makes of each of them; and a pool walks along its rows, though
+// weights lie across them.
+TEST(Cuts, PooledChannelsAreStoredOnce) {
+  StageBuilder t0("t0", {"B", "C"}), t1("t1", {"B", "R"}), t2("t2", {"B", "C"}), y("y", {"B", "C", "L"});
+  t0.Reduce(ReduceOp::kSum, {{2, "L"}}, t0.Read("x", {V(0), V(1), V(2)}));
+  t1.Reduce(ReduceOp::kSum, {{2, "C"}}, t1.Product({t1.ReadStage("t0", {V(0), V(2)}), t1.Read("w", {V(1), V(2)})}));
+  t2.Reduce(ReduceOp::kSum, {{2, "R"}},
+            t2.Product({t2.Max({t2.ReadStage("t1", {V(0), V(2)}), t2.Number(0)}), t2.Read("v", {V(1), V(2)})}));
+  y.Output();
+  y.Product({y.Read("x", {V(0), V(1), V(2)}), y.ReadStage("t2", {V(0), V(1)})});
+  Chain chain{"SqueezeExcite",
+              FormOf({Input("x", {"B", "C", "L"}), Input("w", {"R", "C"}), Input("v", {"C", "R"}),
+                      Output("pooled", {"B", "C"}), Output("y", {"B", "C", "L"})},
+                     {t0, t1, t2, y}),
+              {{"B", 3}, {"C", 40}, {"L", 300}, {"R", 4}},
+              schedule::RowsSchedule(),
+              3,
+              {"pooled"}};
+  schedule::TakenNames names;
+  const schedule::Problem problem = ChainProblem(chain, names);
+  const auto outcome = schedule::Emit(problem, chain.schedule, {{"threads", "auto"}}, names);
+  const auto* code = std::get_if<schedule::Code>(&outcome);
+  ASSERT_NE(code, nullptr) << std::get<core::RewriteRefusal>(outcome).reason;
+  EXPECT_NE(code->kernels.find("// pooled[i0,i1] = sum_{r0<L} x[i0,i1,r0]"), std::string::npos) << code->kernels;
+  EXPECT_EQ(code->kernels.find("_columns("), std::string::npos) << code->kernels;
+  const auto run = testing::RunOnSimulator(problem, *code);
+  EXPECT_EQ(run.fault + run.mismatch, "") << code->kernels << code->launch;
+}
+
 // What rows are longer than a tile is reduced tile by tile, the product of each computed once for each pass.
 TEST(RowsOfProducts, LongerThanATile) {
   struct Row {
