@@ -66,6 +66,12 @@ struct Found {
   }
 };
 
+std::string SizesOf(const core::Case& c) {
+  std::string text;
+  for (const auto& [name, size] : core::IntegerScalars(c)) text += fmt::format("{}={},", name, size);
+  return text;
+}
+
 // Inputs that changed although the manifest calls them `in`; broken guard bands.
 std::string FindOriginalDefect(const core::KernelSpec& spec, const std::vector<core::BufferContent>& inputs,
                                const core::Executed& run) {
@@ -471,6 +477,10 @@ bool Oracle::ShadowAgrees(const TrialReference& reference, const OutputValues& t
 
 Result<std::optional<FormTruth::Declined>> Oracle::AddForm(const Trial& trial, TrialReference& reference,
                                                            FormTruth::Extent extent) {
+  const std::string sizes = fmt::format("{} {}", static_cast<int>(extent), SizesOf(trial.c));
+  // To find out how much a sample takes may take as long as what it may take.
+  if (const auto known = too_much_.find(sizes); known != too_much_.end())
+    return std::optional(FormTruth::Declined{known->second, true});
   const OriginalRun run{trial.c, trial.seed, reference.inputs, reference.layouts, reference.precision};
   WW_ASSIGN(auto outcome, TheForm()->AddTo(reference.references, run, extent));
   if (const auto* use = std::get_if<FormTruth::Use>(&outcome)) {
@@ -479,6 +489,7 @@ Result<std::optional<FormTruth::Declined>> Oracle::AddForm(const Trial& trial, T
     return std::optional<FormTruth::Declined>();
   }
   auto declined = std::optional(std::get<FormTruth::Declined>(std::move(outcome)));
+  if (declined->too_much) too_much_[sizes] = declined->reason;
   if (!declined->too_much && !form_proven_) {  // on the first trial already: it is not what the original computes
     form_note_ = declined->reason;
     form_.reset();

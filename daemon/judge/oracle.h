@@ -160,7 +160,8 @@ class Oracle {
   bool shadow_proven_ = false;
   std::optional<FormTruth> form_;
   bool form_asked_ = false, form_proven_ = false;
-  std::string form_note_;  // why there is no form
+  std::string form_note_;                        // why there is no form
+  std::map<std::string, std::string> too_much_;  // for the form: why not, by sizes and extent
   std::vector<std::string> notes_;
   std::map<std::string, bool> writes_everything_;  // by shape
   std::map<std::string, double> typical_rms_;      // by output
