@@ -30,6 +30,8 @@ constexpr double kLeastUlps = 8;
 // from which part of the last rounding's on they are told from it.
 constexpr double kKeptFactor = 8, kPlainlyMore = 0.1;
 constexpr size_t kManyElements = 4096;
+// The largest error of millions of elements beside that of a sample, if roundings are independent.
+constexpr double kBeyondTheSample = 1.5;
 // Without a truth: a sum averages the roundings of its terms, which makes a third of a unit of its usual magnitude.
 constexpr double kKeptUnits = 4;
 constexpr double kSafely = 1 - 1e-9;  // what is worked out in another order may come out that much larger
@@ -179,17 +181,23 @@ Comparator::Comparator(OutputLayout layout, const OutputReference& reference, co
   if (measured_) MeasureSample();
 }
 
-// What is in no sample is rounded no less than what is.
+// What is in no sample is rounded no less than what is, and so is the original's, from which it is told.
 void Comparator::MeasureSample() {
   std::vector<double> shares;
-  for (size_t i = 0; i < count_; ++i)
-    if (const double rms = groups_[i / group_size_].rms; UsesBound(i) && rms > 0)
-      shares.push_back(AccumulatedTolerance(i, Allowance::kUsual) / rms);
+  double of_original = 0;
+  for (size_t i = 0; i < count_; ++i) {
+    const Group& group = groups_[i / group_size_];
+    if (!UsesBound(i) || !(group.rms > 0)) continue;
+    shares.push_back(AccumulatedTolerance(i, Allowance::kUsual) / group.rms);
+    const double t = reference_.truth[i], rounding = Narrows(layout_, reference_) ? UlpOf(layout_.dtype, t) / 2 : 0,
+                 r = core::LoadAsDouble(layout_.dtype, reference_.bytes.data(), i);
+    of_original = std::max(of_original, (std::fabs(r - t) - rounding) / group.rms);
+  }
   if (shares.empty()) row_share_ = std::max(row_share_, kKeptUnits * layout_.kept);
   if (shares.empty() || shares.size() == count_) return;
   const auto middle = shares.begin() + static_cast<ptrdiff_t>(shares.size() / 2);
   std::nth_element(shares.begin(), middle, shares.end());
-  sampled_share_ = *middle;
+  sampled_share_ = *middle + kBeyondTheSample * of_original;
 }
 
 // Where roundings may do anything: whether they did, so that an original's values are noise, which no other order of
@@ -209,12 +217,12 @@ void Comparator::MeasureNoise() {
 
 // How far sums in 16 bits are from the truth where it is known: elsewhere they may be as far from a better sum.
 void Comparator::MeasureNarrowSums() {
-  constexpr double kBeyondTheSample = 2;
+  constexpr double kOfSums = 2;
   for (size_t i = 0; i < count_; ++i)
     if (UsesBound(i))
       narrow_error_ = std::max(
-          narrow_error_, kBeyondTheSample * std::fabs(core::LoadAsDouble(layout_.dtype, reference_.bytes.data(), i) -
-                                                      reference_.truth[i]));
+          narrow_error_,
+          kOfSums * std::fabs(core::LoadAsDouble(layout_.dtype, reference_.bytes.data(), i) - reference_.truth[i]));
 }
 
 double Comparator::OriginalRelativeError() const {

@@ -44,8 +44,8 @@
 //    size, which a sum averages: 4 such units of rms(row) are added; so they are where values wait in 16 bits between
 //    kernels, and nothing tells what becomes of their roundings. `tighten` divides the table's terms; the self-test
 //    (mutants.h) raises it if wrong results would pass.
-//    Where bounds are known of a sample only, another element is allowed at least what half of the sample is, in
-//    proportion to their rows' magnitudes.
+//    Where bounds are known of a sample only, another element is allowed at least what half of the sample is and half
+//    as much again as the original is off in it, in proportion to their rows' magnitudes.
 // An infinity beside a number: of an output that is narrower than its sums it may be a matter of the last rounding.
 // With bounds, the number must be within its tolerance of the truth, or of the truth what is rounded to the infinity.
 // C is max(4, 2 sqrt(K)) times the conditioning: how far the row (or the whole output) moves when the inputs move by

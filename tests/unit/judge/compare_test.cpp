@@ -548,11 +548,13 @@ TEST(Budget, OfElementsInNoSampleIsWhatTheSampleHas) {
   constexpr size_t kCount = 1 << 12, kRow = 64, kKnown = 512;
   std::vector<double> values = Normals(kCount);
   for (size_t i = kCount - kRow; i < kCount; ++i) values[i] *= 1e-3;  // a row of small numbers
+  for (double& value : values) value = static_cast<float>(value);
+  const std::vector<double> truth = values;
   const auto accepts = [&](double bound, size_t at, double error) {
     judge::OutputReference reference = Reference(core::DType::kF32, values);
     reference.truth.assign(kCount, kNaN);
     reference.bound.assign(kCount, kNaN);
-    for (size_t i = 0; i < kKnown; ++i) reference.truth[i] = static_cast<float>(values[i]), reference.bound[i] = bound;
+    for (size_t i = 0; i < kKnown; ++i) reference.truth[i] = truth[i], reference.bound[i] = bound;
     reference.source = judge::TruthSource::kForm;
     reference.honest = {.rms = 0.1, .largest = 0.5};  // s is 2
     std::vector<double> actual = values;
@@ -565,6 +567,11 @@ TEST(Budget, OfElementsInNoSampleIsWhatTheSampleHas) {
   EXPECT_FALSE(accepts(1e-3, kCount - 1, 1e-3)) << "in a row of small numbers";
   EXPECT_TRUE(accepts(1e-3, kCount - 1, 1e-6));
   EXPECT_FALSE(accepts(1e-6, 2000, 1e-3)) << "nothing waits";
+  // An original that rounds a value before it makes its result of it is off by more than the last rounding, and what
+  // rounds once is off from it.
+  values[7] += 1e-3;
+  EXPECT_TRUE(accepts(1e-6, 2000, 1e-3));
+  EXPECT_FALSE(accepts(1e-6, 2000, 4e-3));
 }
 
 // Weights as two halves have 17 bits, and of a result of 8 hardly one is another by that.
