@@ -167,7 +167,7 @@ Comparator::Comparator(OutputLayout layout, const OutputReference& reference, co
     // Factors that are kept in 16 bits are rounded by chance, and not all to the same side: honest runs show what that
     // comes to, and one more rounding of each to the same format as much again.
     if (IsNarrow(layout_.dtype)) units_rms_ = std::min(units_rms_, std::max(usual_shares_.rms, original.ulps.Rms()));
-    measured_ = original.bounded < count_;
+    measured_ = original.bounded < count_ || reference_.bound.sampled();
   }
   if (bounds && IsNarrow(reference_.accumulation)) MeasureNarrowSums();
   // Rows say nothing of an element whose bound is known.
@@ -185,14 +185,14 @@ Comparator::Comparator(OutputLayout layout, const OutputReference& reference, co
 void Comparator::MeasureSample() {
   std::vector<double> shares;
   double of_original = 0;
-  for (size_t i = 0; i < count_; ++i) {
+  reference_.bound.ForEach([&](size_t i) {
     const Group& group = groups_[i / group_size_];
-    if (!UsesBound(i) || !(group.rms > 0)) continue;
+    if (!UsesBound(i) || !(group.rms > 0)) return;
     shares.push_back(AccumulatedTolerance(i, Allowance::kUsual) / group.rms);
     const double t = reference_.truth[i], rounding = Narrows(layout_, reference_) ? UlpOf(layout_.dtype, t) / 2 : 0,
                  r = core::LoadAsDouble(layout_.dtype, reference_.bytes.data(), i);
     of_original = std::max(of_original, (std::fabs(r - t) - rounding) / group.rms);
-  }
+  });
   if (shares.empty()) row_share_ = std::max(row_share_, kKeptUnits * layout_.kept);
   if (shares.empty() || shares.size() == count_) return;
   const auto middle = shares.begin() + static_cast<ptrdiff_t>(shares.size() / 2);
@@ -205,24 +205,25 @@ void Comparator::MeasureSample() {
 void Comparator::MeasureNoise() {
   if (reference_.exact || IsNarrow(reference_.accumulation)) return;
   size_t unbounded = 0, off = 0;
-  for (size_t i = 0; i < count_; ++i) {
-    if (!std::isinf(reference_.bound[i]) || !UsesTruth(i)) continue;
+  reference_.bound.ForEach([&](size_t i) {
+    if (!std::isinf(reference_.bound[i]) || !UsesTruth(i)) return;
     const double t = reference_.truth[i], r = core::LoadAsDouble(layout_.dtype, reference_.bytes.data(), i);
     ++unbounded;
     off += std::fabs(r - t) <= TableTolerance(i, t) ? 0 : 1;
     if (!std::isfinite(SingleOf(reference_, i))) unbounded_error_ = std::max(unbounded_error_, std::fabs(r - t));
-  }
+  });
   noise_ = !reference_.own_inputs && 2 * off > unbounded;
 }
 
 // How far sums in 16 bits are from the truth where it is known: elsewhere they may be as far from a better sum.
 void Comparator::MeasureNarrowSums() {
   constexpr double kOfSums = 2;
-  for (size_t i = 0; i < count_; ++i)
+  reference_.bound.ForEach([&](size_t i) {
     if (UsesBound(i))
       narrow_error_ = std::max(
           narrow_error_,
           kOfSums * std::fabs(core::LoadAsDouble(layout_.dtype, reference_.bytes.data(), i) - reference_.truth[i]));
+  });
 }
 
 double Comparator::OriginalRelativeError() const {
@@ -265,11 +266,12 @@ Comparator::Whole Comparator::MeasureWhole(std::span<const std::byte> actual) co
     return whole;
   }
   const auto add = [&](size_t first, size_t count, Totals& part) {
-    Block values, originals;
+    Block values, originals, truth;
     core::LoadAsDoubles(layout_.dtype, actual.data(), first, std::span(values).first(count));
     core::LoadAsDoubles(layout_.dtype, reference_.bytes.data(), first, std::span(originals).first(count));
+    reference_.truth.Fill(first, std::span(truth).first(count));
     for (size_t k = 0; k < count; ++k) {
-      const double t = reference_.truth[first + k];
+      const double t = truth[k];
       if (std::isfinite(t) && std::isfinite(originals[k]) && !IsSpared(reference_, first + k))
         part.Add(t, values[k] - t);
     }
@@ -295,8 +297,9 @@ void Comparator::Measure() {
     Moments magnitude, movement;
     Group& group = groups_[g];
     const auto add = [&](size_t first, size_t count) {
-      Block originals;
+      Block originals, truth;
       core::LoadAsDoubles(layout_.dtype, reference_.bytes.data(), first, std::span(originals).first(count));
+      if (budget_) reference_.truth.Fill(first, std::span(truth).first(count));
       for (size_t i = first; i < first + count; ++i) {
         const double r = originals[i - first];
         if (!std::isfinite(r) || IsSpared(reference_, i)) continue;
@@ -305,8 +308,8 @@ void Comparator::Measure() {
           movement.Add(reference_.conditioning[i]);
           all.conditioning.Add(reference_.conditioning[i]);
         }
-        if (!budget_ || !std::isfinite(reference_.truth[i])) continue;
-        const double t = reference_.truth[i], error = r - t;
+        if (!budget_ || !std::isfinite(truth[i - first])) continue;
+        const double t = truth[i - first], error = r - t;
         // The last rounding of a 16-bit output dwarfs all others and is not informative about the computation: count
         // only the error beyond it.
         const double rounding = IsNarrow(layout_.dtype) ? 0.5 * UlpOf(layout_.dtype, t) : 0;
@@ -490,8 +493,11 @@ void Comparator::MarkFine(size_t first, const std::byte* actual, std::span<bool>
   core::LoadAsDoubles(layout_.dtype, actual, first, std::span(values).first(count));
   core::LoadAsDoubles(layout_.dtype, reference_.bytes.data(), first, std::span(originals).first(count));
   const auto finite = [](double x) { return std::fabs(x) <= kLargest; };
-  if (budget_ && reference_.has_bounds()) {
-    const double *truth = reference_.truth.data() + first, *bound = reference_.bound.data() + first;
+  const bool bounds = budget_ && reference_.has_bounds();
+  Block truth, bound;
+  if (budget_) reference_.truth.Fill(first, std::span(truth).first(count));
+  if (bounds) reference_.bound.Fill(first, std::span(bound).first(count));
+  if (bounds && !reference_.bound.sampled()) {
     for (size_t k = 0; k < count; ++k)
       fine[k] = bound[k] > 0 && finite(bound[k]) && finite(truth[k]) && finite(originals[k]) && finite(values[k]) &&
                 std::fabs(values[k] - truth[k]) <= share_ * bound[k];
@@ -501,18 +507,18 @@ void Comparator::MarkFine(size_t first, const std::byte* actual, std::span<bool>
     const size_t index = (first + k) / group_size_;
     const size_t rest = std::min(count, (index + 1) * group_size_ - first);
     const Group& group = groups_[index];
-    if (budget_) {
+    if (budget_ && !bounds) {
       const double least = std::max({4 * group.original_error, 4 * usual_row_error_ * group.rms,
                                      2 * epsilon_accumulate_ * group.rms, group.conditioning});
       for (; k < rest; ++k)
-        fine[k] = finite(originals[k]) && finite(values[k]) && finite(reference_.truth[first + k]) &&
-                  std::fabs(values[k] - reference_.truth[first + k]) <= least * kSafely;
+        fine[k] = finite(originals[k]) && finite(values[k]) && finite(truth[k]) &&
+                  std::fabs(values[k] - truth[k]) <= least * kSafely;
       continue;
     }
     const double row = row_share_ + row_factor_ * epsilon_accumulate_ * std::sqrt(layout_.accumulation);
     const double least = row * group.rms + group.conditioning;
     for (; k < rest; ++k)
-      fine[k] = finite(originals[k]) && finite(values[k]) &&
+      fine[k] = finite(originals[k]) && finite(values[k]) && !(bounds && bound[k] == bound[k]) &&  // in no sample
                 std::fabs(values[k] - originals[k]) <= (rtol_ * std::fabs(originals[k]) + least) * kSafely;
   }
 }

@@ -2,11 +2,10 @@
 //
 // Every element counts (the matched ratio is 1). Nothing is a wildcard: NaN matches only NaN, an infinity only the same
 // infinity, the largest numbers, or the other one where partial sums are too large whose order decides; only where the
-// original sums in 16 bits, or keeps values in them between kernels, and may overflow on its way, an output may have the
-// form's truth instead. Every test has the
-// form !(error <= tolerance), so that a NaN error fails. Tolerances are scaled by the magnitude of the reference itself
-// in the element's row, never absolute (an absolute one lets zeros pass for small outputs). Integers and bools are
-// exact.
+// original sums in 16 bits, or keeps values in them between kernels, and may overflow on its way, an output may have
+// the form's truth instead. Every test has the form !(error <= tolerance), so that a NaN error fails. Tolerances are
+// scaled by the magnitude of the reference itself in the element's row, never absolute (an absolute one lets zeros pass
+// for small outputs). Integers and bools are exact.
 //
 // Three rules give the tolerance of an element, by what is known about it:
 //  - The form's truth t with a bound B (form_truth.h): what roundings in the original's formats may do at most,
@@ -64,6 +63,7 @@
 #include "base/uninitialized.h"
 #include "core/dtype.h"
 #include "core/kernel_spec.h"
+#include "judge/element_values.h"
 
 namespace warpwright::judge {
 
@@ -100,12 +100,11 @@ struct ErrorShares {
 // The output of the original under one input, with what is known about it. Empty vectors: unknown.
 struct OutputReference {
   base::Bytes bytes;
-  base::UninitializedVector<double> truth;  // NaN: unknown
+  ElementValues truth;  // NaN: unknown
   TruthSource source = TruthSource::kNone;
-  base::UninitializedVector<double>
-      bound;  // of the form's truth: B, without the rounding to a narrower output; NaN: unknown
-  base::UninitializedVector<double> single;        // B', parallel to it; empty: not known, and taken as 0
-  ErrorShares honest;                              // the largest of honest runs; with bounds
+  ElementValues bound;   // of the form's truth: B, without the rounding to a narrower output; NaN: unknown
+  ElementValues single;  // B', of the same elements; empty: not known, and taken as 0
+  ErrorShares honest;    // the largest of honest runs; with bounds
   core::DType accumulation = core::DType::kF32;    // format in which the original sums; with bounds
   base::UninitializedVector<double> conditioning;  // absolute change of each element
   std::vector<bool> unwritten;                     // the original does not write these; nor may the candidate
@@ -121,7 +120,7 @@ struct OutputReference {
 // Elements without a bound, or with one of 0, do not count.
 ErrorShares MeasureErrors(const OutputLayout& layout, const OutputReference& reference,
                           std::span<const std::byte> actual);
-// Of values that were not rounded to the output's type; NaN: unknown.
+// Of values that were not rounded to the output's type, of each element whose bound is kept; NaN: unknown.
 ErrorShares MeasureErrors(const OutputReference& reference, std::span<const double> values);
 
 struct Mismatch {

@@ -14,11 +14,27 @@ constexpr double kEpsilonF32 = 0x1.0p-23;
 // Of a unit of a narrower output: what its last rounding may do, and so little more that one element in 64 is another.
 constexpr double kLastRounding = 0.5 + 1.0 / 64;
 
-// Of a block of values; what the last rounding to `narrowed` may do is taken off.
-void AddShares(const OutputReference& reference, std::optional<core::DType> narrowed, size_t first,
-               std::span<const double> values, Shares& part) {
-  const size_t count = values.size();
-  const double *truth = reference.truth.data() + first, *bound = reference.bound.data() + first;
+// Some elements of which truth and bound are kept, `first` being the place of the first one among all of these.
+struct Known {
+  const OutputReference& reference;
+  size_t first = 0, count = 0;
+
+  const double* truth() const { return reference.truth.stored().data() + first; }
+  const double* bound() const { return reference.bound.stored().data() + first; }
+  size_t Index(size_t k) const {
+    return reference.bound.sampled() ? static_cast<size_t>(reference.bound.indices()[first + k]) : first + k;
+  }
+  void Load(core::DType dtype, std::span<const std::byte> bytes, Block& values) const {
+    if (!reference.bound.sampled())
+      return core::LoadAsDoubles(dtype, bytes.data(), first, std::span(values).first(count));
+    for (size_t k = 0; k < count; ++k) values[k] = core::LoadAsDouble(dtype, bytes.data(), Index(k));
+  }
+};
+
+// What the last rounding to `narrowed` may do is taken off.
+void AddShares(const Known& known, std::optional<core::DType> narrowed, std::span<const double> values, Shares& part) {
+  const size_t count = known.count;
+  const double *truth = known.truth(), *bound = known.bound();
   Block shares;
   if (narrowed) {
     const UnitsOf units(*narrowed);
@@ -32,15 +48,16 @@ void AddShares(const OutputReference& reference, std::optional<core::DType> narr
   for (size_t k = 0; k < count; ++k) {
     if (!(bound[k] > 0 && bound[k] <= kLargest && std::fabs(truth[k]) <= kLargest && std::fabs(values[k]) <= kLargest))
       continue;
-    if (!IsSpared(reference, first + k)) part.Add(shares[k], truth[k]);
+    if (!IsSpared(known.reference, known.Index(k))) part.Add(shares[k], truth[k]);
   }
 }
 
-// Sum of add(first, count, part) over the blocks of an output.
+// Sum of add(known, part) over blocks of all elements of which something is kept.
 template <typename Part, typename Add>
-Part SumOfBlocks(size_t elements, const Add& add) {
+Part SumOfBlocks(const OutputReference& reference, const Add& add) {
+  const size_t elements = reference.bound.stored().size();
   return base::ParallelSum<Part>(elements, base::kParallelChunk, [&](size_t begin, size_t end, Part& part) {
-    ForEachBlock(begin, end, [&](size_t first, size_t count) { add(first, count, part); });
+    ForEachBlock(begin, end, [&](size_t first, size_t count) { add(Known{reference, first, count}, part); });
   });
 }
 
@@ -52,24 +69,24 @@ std::optional<core::DType> Narrowed(const OutputLayout& layout, const OutputRefe
 
 Shares SharesOf(const OutputLayout& layout, const OutputReference& reference, std::span<const std::byte> actual) {
   const auto narrowed = Narrowed(layout, reference);
-  return SumOfBlocks<Shares>(reference.bound.size(), [&](size_t first, size_t count, Shares& part) {
+  return SumOfBlocks<Shares>(reference, [&](const Known& known, Shares& part) {
     Block values;
-    core::LoadAsDoubles(layout.dtype, actual.data(), first, std::span(values).first(count));
-    AddShares(reference, narrowed, first, std::span(values).first(count), part);
+    known.Load(layout.dtype, actual, values);
+    AddShares(known, narrowed, values, part);
   });
 }
 
 OriginalShares OriginalSharesOf(const OutputLayout& layout, const OutputReference& reference) {
   const auto narrowed = Narrowed(layout, reference);
   const double epsilon = std::min(core::MachineEpsilon(layout.dtype), kEpsilonF32);
-  return SumOfBlocks<OriginalShares>(reference.bound.size(), [&](size_t first, size_t count, OriginalShares& part) {
+  return SumOfBlocks<OriginalShares>(reference, [&](const Known& known, OriginalShares& part) {
     Block values, units;
-    core::LoadAsDoubles(layout.dtype, reference.bytes.data(), first, std::span(values).first(count));
-    AddShares(reference, narrowed, first, std::span(values).first(count), part.shares);
-    const double *truth = reference.truth.data() + first, *bound = reference.bound.data() + first;
-    for (size_t k = 0; k < count; ++k)
-      units[k] = (epsilon * std::fabs(truth[k]) + SingleOf(reference, first + k)) / bound[k];
-    for (size_t k = 0; k < count; ++k) {
+    known.Load(layout.dtype, reference.bytes, values);
+    AddShares(known, narrowed, values, part.shares);
+    const double *truth = known.truth(), *bound = known.bound();
+    for (size_t k = 0; k < known.count; ++k)
+      units[k] = (epsilon * std::fabs(truth[k]) + SingleOf(reference, known.Index(k))) / bound[k];
+    for (size_t k = 0; k < known.count; ++k) {
       if (!(std::fabs(bound[k]) <= kLargest && std::fabs(truth[k]) <= kLargest && std::fabs(values[k]) <= kLargest))
         continue;
       ++part.bounded;
@@ -85,9 +102,9 @@ ErrorShares MeasureErrors(const OutputLayout& layout, const OutputReference& ref
   return SharesOf(layout, reference, actual).Summary();
 }
 ErrorShares MeasureErrors(const OutputReference& reference, std::span<const double> values) {
-  return SumOfBlocks<Shares>(reference.bound.size(),
-                             [&](size_t first, size_t count, Shares& part) {
-                               AddShares(reference, std::nullopt, first, values.subspan(first, count), part);
+  return SumOfBlocks<Shares>(reference,
+                             [&](const Known& known, Shares& part) {
+                               AddShares(known, std::nullopt, values.subspan(known.first, known.count), part);
                              })
       .Summary();
 }

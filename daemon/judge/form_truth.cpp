@@ -17,7 +17,6 @@
 namespace warpwright::judge {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 // A form's literals have seven digits.
 constexpr double kLiteralError = 5e-7;
 // The original's functions may be other ones than the form's (a reciprocal root for a root and a division).
@@ -114,23 +113,15 @@ core::TensorResult* ResultNamed(std::vector<core::TensorResult>& results, const 
   return found == results.end() ? nullptr : &*found;
 }
 
-// `values` of the elements that were asked for as a vector over all elements of an output; NaN where nothing is known.
-base::UninitializedVector<double> Spread(base::UninitializedVector<double>& values, const core::TensorResult& result,
-                                         const std::vector<int64_t>* indices, size_t count) {
-  if (indices != nullptr) {
-    base::UninitializedVector<double> all(count);  // a gigabyte of fresh pages, where few elements are known
-    base::ParallelFor(
-        count, [&](size_t begin, size_t end) { std::fill(all.data() + begin, all.data() + end, kUnknown); },
-        base::kParallelChunk);
-    for (size_t i = 0; i < indices->size(); ++i)
-      if (result.written[i] != 0) all[ElementAt(indices, i)] = values[i];
-    return all;
-  }
+// `values` of the elements that were asked for; NaN where nothing is known.
+ElementValues ValuesOf(base::UninitializedVector<double>& values, const core::TensorResult& result,
+                       const std::vector<int64_t>* indices, size_t count) {
   if (!result.whole)
-    base::ParallelFor(count, [&](size_t begin, size_t end) {
+    base::ParallelFor(values.size(), [&](size_t begin, size_t end) {
       for (size_t i = begin; i < end; ++i)
-        if (result.written[i] == 0) values[i] = kUnknown;
+        if (result.written[i] == 0) values[i] = ElementValues::kUnknown;
     });
+  if (indices != nullptr) return ElementValues::Sampled(count, *indices, std::move(values));
   return std::move(values);
 }
 
@@ -294,8 +285,8 @@ Result<FormTruth::Outcome> FormTruth::AddTo(std::vector<OutputReference>& refere
       if (result == nullptr || !core::IsFloat(layout.dtype)) continue;
       const auto* indices = IndicesOf(elements, layout.name);
       const size_t count = references[o].bytes.size() / core::SizeOf(layout.dtype);
-      references[o].truth = Spread(result->real, *result, indices, count);
-      references[o].bound = Spread(result->errors, *result, indices, count);
+      references[o].truth = ValuesOf(result->real, *result, indices, count);
+      references[o].bound = ValuesOf(result->errors, *result, indices, count);
       references[o].accumulation = model.accumulation;
       references[o].source = TruthSource::kForm;
     }
@@ -315,13 +306,16 @@ bool FormTruth::AddElements(std::vector<OutputReference>& references, const Orig
     if (indices == nullptr || result == nullptr || !references[o].has_bounds()) continue;
     const auto once = std::find_if(single->begin(), single->end(),
                                    [&](const core::TensorResult& other) { return other.name == result->name; });
+    std::vector<std::pair<int64_t, double>> truth, bound, of_single;
     for (size_t i = 0; i < indices->size(); ++i) {
-      const auto at = static_cast<size_t>((*indices)[i]);
       if (result->written[i] == 0) continue;
-      references[o].truth[at] = result->real[i];
-      references[o].bound[at] = result->errors[i];
-      if (!references[o].single.empty() && once != single->end()) references[o].single[at] = once->errors[i];
+      truth.emplace_back((*indices)[i], result->real[i]);
+      bound.emplace_back((*indices)[i], result->errors[i]);
+      if (once != single->end()) of_single.emplace_back((*indices)[i], once->errors[i]);
     }
+    references[o].truth.Add(truth);
+    references[o].bound.Add(bound);
+    if (!references[o].single.empty()) references[o].single.Add(of_single);
   }
   return true;
 }
@@ -336,7 +330,7 @@ void FormTruth::AddHonestRuns(std::vector<OutputReference>& references, const Or
       auto* result = ResultNamed(*single, run.layouts[o].name);
       if (references[o].bound.empty() || result == nullptr) continue;
       references[o].single =
-          Spread(result->errors, *result, IndicesOf(elements, run.layouts[o].name), references[o].bound.size());
+          ValuesOf(result->errors, *result, IndicesOf(elements, run.layouts[o].name), references[o].bound.size());
     }
   }
   const auto whole = elements == nullptr ? EvaluatorFor(arguments, {}, nullptr) : Fail(ErrorCode::kLimit, "");
@@ -376,8 +370,8 @@ void FormTruth::AddShares(std::vector<OutputReference>& references, const Origin
       auto* result = ResultNamed(results, run.layouts[o].name);
       if (references[o].bound.empty() || result == nullptr) continue;
       const OutputReference& reference = known[o].has_bounds() ? known[o] : references[o];
-      const auto values = Spread(result->real, *result, nullptr, reference.bound.size());
-      references[o].honest.Widen(MeasureErrors(reference, values));
+      const ElementValues values = ValuesOf(result->real, *result, nullptr, result->real.size());
+      references[o].honest.Widen(MeasureErrors(reference, values.stored()));
     }
   };
   // A long sum is taken term by term, on one core: where the results take little room, all runs are on their way.
@@ -414,7 +408,7 @@ void FormTruth::AddConditioning(std::vector<OutputReference>& references, const 
     const auto* result = ResultNamed(*results, run.layouts[o].name);
     OutputReference& reference = references[o];
     if (reference.bound.empty() || result == nullptr) continue;
-    reference.conditioning.resize(reference.truth.size());
+    reference.conditioning.resize(reference.truth.size());  // of few elements, which all are known
     for (size_t i = 0; i < reference.truth.size(); ++i)
       reference.conditioning[i] = std::fabs(result->real[i] - reference.truth[i]);
   }

@@ -92,7 +92,8 @@ uint64_t TrialReference::Bytes() const {
   uint64_t sum = 0;
   for (const auto& buffer : inputs) sum += buffer.bytes.size();
   for (const auto& r : references)
-    sum += r.bytes.size() + 8 * (r.truth.size() + 2 * r.bound.size() + r.conditioning.size()) + r.unwritten.size() / 8;
+    sum += r.bytes.size() + 8 * (r.truth.stored().size() + 3 * r.bound.stored().size() + r.conditioning.size()) +
+           r.unwritten.size() / 8;
   return sum;
 }
 
@@ -548,7 +549,8 @@ Status Oracle::AddConditioning(const Trial& trial, TrialReference& reference) {
                        [&](const auto& r) { return r.source == source; });
   };
   const bool sampled = std::any_of(reference.references.begin(), reference.references.end(), [](const auto& r) {
-    return std::any_of(r.bound.begin(), r.bound.end(), [](double bound) { return std::isnan(bound); });
+    const auto bounds = r.bound.stored();
+    return r.bound.sampled() || std::any_of(bounds.begin(), bounds.end(), [](double b) { return std::isnan(b); });
   });
   if (has(TruthSource::kForm) && !sampled) return {};  // its bounds say it
   const bool by_shadow = has(TruthSource::kShadow);

@@ -13,13 +13,13 @@ namespace {
 void MeasureAccuracy(const OutputLayout& layout, const OutputReference& reference, RecordedOutput& output) {
   if (reference.truth.empty()) return;
   double worst = 0, squares = 0, truth_squares = 0;
-  for (size_t i = 0; i < reference.truth.size(); ++i) {
+  reference.truth.ForEach([&](size_t i) {
     const double t = reference.truth[i], r = core::LoadAsDouble(layout.dtype, reference.bytes.data(), i);
-    if (!std::isfinite(t) || !std::isfinite(r) || (!reference.unwritten.empty() && reference.unwritten[i])) continue;
+    if (!std::isfinite(t) || !std::isfinite(r) || (!reference.unwritten.empty() && reference.unwritten[i])) return;
     worst = std::max(worst, std::fabs(r - t) / UlpOf(layout.dtype, t));
     squares += (r - t) * (r - t);
     truth_squares += t * t;
-  }
+  });
   const bool finite = std::isfinite(worst) && std::isfinite(squares) && std::isfinite(truth_squares);
   output.truth = finite ? reference.source : TruthSource::kNone;
   output.max_error_ulp = worst;

@@ -289,7 +289,7 @@ TEST(Compare, ConditioningForgivesNoiseButIsCapped) {
 
 TEST(Compare, NonFiniteTruthFallsBackToTheTable) {
   Budget budget = MakeBudget(0, 128);
-  budget.reference.truth[5] = kInf;  // the shadow does not overflow where the original does, or vice versa
+  budget.reference.truth.Set(5, kInf);  // the shadow does not overflow where the original does, or vice versa
   auto actual = budget.truth;
   const judge::Comparator comparator({"out", core::DType::kF32, {128}, 1}, budget.reference, {});
   EXPECT_TRUE(comparator.Accepts(Pack(core::DType::kF32, actual)));
@@ -379,7 +379,7 @@ TEST(Compare, WhetherALargeSumIsInfiniteIsAMatterOfItsLastRounding) {
     judge::OutputReference reference{.bytes = Pack(core::DType::kF16, original)};
     reference.truth.assign(original.size(), 1);
     reference.bound.assign(original.size(), 1e-3);
-    reference.truth[7] = row.truth, reference.bound[7] = row.bound;
+    reference.truth.Set(7, row.truth), reference.bound.Set(7, row.bound);
     reference.source = judge::TruthSource::kForm;
     const judge::Comparator comparator({"out", core::DType::kF16, {128}, 16}, reference, {});
     EXPECT_EQ(comparator.Accepts(Pack(core::DType::kF16, actual)), row.accepted) << row.name;
@@ -426,7 +426,7 @@ TEST(Compare, NoiseIsNotCompared) {
     judge::OutputReference reference{.bytes = Pack(core::DType::kF32, original)};
     reference.truth.assign(original.size(), 100);
     reference.bound.assign(original.size(), row.bound);
-    reference.bound[0] = kInf;
+    reference.bound.Set(0, kInf);
     reference.source = judge::TruthSource::kForm;
     reference.own_inputs = row.own_inputs;
     const judge::Comparator comparator({"out", core::DType::kF32, {128}, 16}, reference, {});
@@ -456,13 +456,13 @@ TEST(Compare, WhereNothingIsBoundedRoundingsOfSumsAre) {
     reference.truth.assign(original.size(), 100);
     reference.bound.assign(original.size(), 0.01);
     reference.single.assign(original.size(), 1e-5);
-    reference.bound[5] = kInf, reference.single[5] = row.single;
-    reference.bound[6] = kInf, reference.single[6] = 1e-5;  // right: the others are no noise
+    reference.bound.Set(5, kInf), reference.single.Set(5, row.single);
+    reference.bound.Set(6, kInf), reference.single.Set(6, 1e-5);  // right: the others are no noise
     if (!row.known) {
-      reference.truth[5] = reference.bound[5] = kNaN;
+      reference.truth.Set(5, kNaN), reference.bound.Set(5, kNaN);
       original[7] = actual[7] = 100.02;
       reference.bytes = Pack(core::DType::kF32, original);
-      reference.bound[7] = reference.single[7] = kInf;
+      reference.bound.Set(7, kInf), reference.single.Set(7, kInf);
     }
     reference.source = judge::TruthSource::kForm;
     reference.own_inputs = row.own_inputs;
@@ -554,7 +554,7 @@ TEST(Budget, OfElementsInNoSampleIsWhatTheSampleHas) {
     judge::OutputReference reference = Reference(core::DType::kF32, values);
     reference.truth.assign(kCount, kNaN);
     reference.bound.assign(kCount, kNaN);
-    for (size_t i = 0; i < kKnown; ++i) reference.truth[i] = truth[i], reference.bound[i] = bound;
+    for (size_t i = 0; i < kKnown; ++i) reference.truth.Set(i, truth[i]), reference.bound.Set(i, bound);
     reference.source = judge::TruthSource::kForm;
     reference.honest = {.rms = 0.1, .largest = 0.5};  // s is 2
     std::vector<double> actual = values;
