@@ -21,8 +21,10 @@ FormArguments FormArgumentsOf(const core::KernelSpec& spec, const core::Case& c,
       arguments.values.scalars[argument.name] = core::LoadAsDouble(scalar->dtype, bytes.data(), 0);
       continue;
     }
-    const core::DType dtype = std::get<core::BufferArgument>(argument.kind).dtype;
+    const auto& buffer = std::get<core::BufferArgument>(argument.kind);
+    const core::DType dtype = buffer.dtype;
     const core::BufferContent& content = contents[index++];
+    if (buffer.role == core::Role::kOut || buffer.role == core::Role::kScratch) continue;  // which is read by no form
     const size_t count = content.bytes.size() / core::SizeOf(dtype);
     base::UninitializedVector<double> reals(core::IsFloat(dtype) ? count : 0);
     base::UninitializedVector<int64_t> integers(core::IsFloat(dtype) ? 0 : count);

@@ -22,7 +22,7 @@ struct FormArguments {
   std::vector<base::UninitializedVector<int64_t>> integers;
 };
 
-// `contents`: every buffer argument, in the order of the signature.
+// `contents`: every buffer argument, in the order of the signature. Outputs and scratch have no values.
 FormArguments FormArgumentsOf(const core::KernelSpec& spec, const core::Case& c,
                               const std::vector<core::BufferContent>& contents);
 

@@ -258,6 +258,12 @@ Result<FormTruth::Outcome> FormTruth::AddTo(std::vector<OutputReference>& refere
   if (const auto broken = core::BrokenAssumption(*computation_, core::IntegerScalars(run.c)))
     return Outcome(Declined{"the form holds for " + *broken, true});
   ChooseModels(run.precision);
+  if (extent == Extent::kWhole) {  // before gigabytes are converted
+    Arguments sizes;
+    sizes.sizes = core::IntegerScalars(run.c);
+    if (const auto fits = EvaluatorFor(sizes, {}, nullptr); !fits && fits.error().code == ErrorCode::kLimit)
+      return Outcome(Declined{fits.error().message, true});
+  }
   const Arguments arguments = FormArgumentsOf(*spec_, run.c, run.inputs);
   size_t sampled = extent == Extent::kSampled ? limits_.sampled : 0;
   core::OutputElements sample;

@@ -18,6 +18,7 @@ namespace {
 constexpr double kShadowDistance = 64;
 // Of trials that no other candidate will have: the latest, which may be asked for again with more to be known.
 constexpr size_t kKeptForOneCandidate = 3;
+constexpr size_t kMostConditioned = 1 << 24;  // elements of an output of which a sample is known
 
 std::vector<const core::Argument*> BufferArguments(const core::KernelSpec& spec) {
   std::vector<const core::Argument*> arguments;
@@ -552,7 +553,14 @@ Status Oracle::AddConditioning(const Trial& trial, TrialReference& reference) {
     const auto bounds = r.bound.stored();
     return r.bound.sampled() || std::any_of(bounds.begin(), bounds.end(), [](double b) { return std::isnan(b); });
   });
-  if (has(TruthSource::kForm) && !sampled) return {};  // its bounds say it
+  size_t most = 0;
+  for (const OutputLayout& layout : reference.layouts) {
+    size_t elements = 1;
+    for (const int64_t extent : layout.shape) elements *= static_cast<size_t>(extent);
+    most = std::max(most, elements);
+  }
+  // Its bounds say it, and of a sample's what they usually are: enough where gigabytes would be moved for the rest.
+  if (has(TruthSource::kForm) && (!sampled || most > kMostConditioned)) return {};
   const bool by_shadow = has(TruthSource::kShadow);
   OutputValues moved(reference.outputs.size());
   if (by_shadow) {
