@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <type_traits>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace warpwright::lift {
 namespace {
@@ -38,6 +42,44 @@ void LoadsOf(const FormGraph& forms, FormId id, std::vector<int64_t>& out) {
 
 core::ReduceOp OpOf(Position::Kind kind) {
   return kind == Position::Kind::kMax ? core::ReduceOp::kMax : core::ReduceOp::kMin;
+}
+
+// Rows that are the same expression are walked once: every term of a sum may be made of the mean of its group.
+struct Distinct {
+  std::vector<FormId> rows;
+  std::vector<uint32_t> place;  // of each row among these
+};
+// None: few rows are the same.
+std::optional<Distinct> DistinctRows(std::span<const FormId> rows) {
+  constexpr size_t kFew = 64, kLookedAt = 1024;
+  if (rows.size() < kFew) return std::nullopt;
+  const auto looked_at = rows.first(std::min(rows.size(), kLookedAt));
+  if (std::unordered_set<FormId>(looked_at.begin(), looked_at.end()).size() > looked_at.size() / 2) return std::nullopt;
+  Distinct distinct;
+  std::unordered_map<FormId, uint32_t> places;
+  distinct.place.reserve(rows.size());
+  for (const FormId id : rows) {
+    const auto [found, is_new] = places.emplace(id, static_cast<uint32_t>(distinct.rows.size()));
+    if (is_new) distinct.rows.push_back(id);
+    distinct.place.push_back(found->second);
+  }
+  if (distinct.rows.size() > rows.size() / 2) return std::nullopt;
+  return distinct;
+}
+
+// A position of the distinct rows as one of all rows.
+void Repeat(Position& position, const std::vector<uint32_t>& place) {
+  const auto repeat = [&](auto& column) {
+    if (column.empty()) return;
+    std::remove_reference_t<decltype(column)> all;
+    all.reserve(place.size());
+    for (const uint32_t row : place) all.push_back(column[row]);
+    column = std::move(all);
+  };
+  repeat(position.elements);
+  repeat(position.values);
+  for (auto& coefficients : position.coefficients) repeat(coefficients);
+  for (Position& child : position.children) Repeat(child, place);
 }
 
 }  // namespace
@@ -80,6 +122,14 @@ Position Lockstep::CellsOf(std::vector<Cell> cells) {
 }
 
 Fitted<Position> Lockstep::Walk(std::span<const FormId> rows) {
+  const auto distinct = DistinctRows(rows);
+  if (!distinct) return WalkRows(rows);
+  auto position = WalkRows(distinct->rows);
+  if (position) Repeat(*position, distinct->place);
+  return position;
+}
+
+Fitted<Position> Lockstep::WalkRows(std::span<const FormId> rows) {
   values_ += rows.size();
   if (++positions_ > kMaxPositions || values_ > kMaxValues)
     return tl::unexpected(std::string("the expression is too large"));

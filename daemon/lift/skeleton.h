@@ -83,6 +83,7 @@ class Lockstep {
   Fitted<Position> WalkTerms(std::span<const FormTerm> rows);
 
  private:
+  Fitted<Position> WalkRows(std::span<const FormId> rows);
   Fitted<Position> WalkMultiples(std::span<const FormId> rows);
   Fitted<Position> WalkSum(std::span<const FormId> rows);
   Fitted<Position> WalkSet(std::span<const FormId> rows, Position::Kind kind);
