@@ -54,35 +54,53 @@ bool HasOthers(const Stage& stage, NodeId factor, const std::vector<Affine>& at)
          !Renumber(part, at);
 }
 
-// The sums that a factor is made of: those of the most variables, and where they are read.
-struct Sums {
-  const Stage* stage = nullptr;
+// What a factor is made of element by element: the sums of the most variables, or a tensor of more that is not the
+// factor itself, as of a norm; and where it is read.
+struct Source {
   TensorRead read;
+  std::vector<core::Size> extents;  // empty: there is none
+  std::string name;
+  int line = 0;
 };
-Sums SumsOf(const core::Computation& computation, const Stage& factor) {
-  Sums sums;
+bool HasCall(const Stage& factor) {
+  return std::any_of(factor.nodes.begin(), factor.nodes.end(),
+                     [](const core::Node& node) { return std::holds_alternative<core::Call>(node); });
+}
+Source SourceOf(const core::Computation& computation, const Stage& factor) {
+  Source source;
+  bool of_sums = false;
   for (const core::Node& node : factor.nodes) {
     const auto* read = std::get_if<TensorRead>(&node);
     const Stage* from = read != nullptr && read->stage ? computation.FindStage(read->tensor) : nullptr;
     if (from == nullptr || RootSumOf(*from) == nullptr || from->output || !from->domain.empty()) continue;
-    if (sums.stage == nullptr || from->extents.size() > sums.stage->extents.size()) sums = {from, *read};
+    of_sums = true;
+    if (source.extents.empty() || from->extents.size() > source.extents.size())
+      source = {*read, from->extents, from->name, from->line};
   }
-  return sums;
+  if (!of_sums && !HasCall(factor)) return source;
+  for (const core::Node& node : factor.nodes) {
+    const auto* read = std::get_if<TensorRead>(&node);
+    const core::TensorArgument* tensor =
+        read != nullptr && !read->stage ? computation.FindTensor(read->tensor) : nullptr;
+    if (tensor != nullptr && core::IsFloat(tensor->dtype) && tensor->shape.size() > source.extents.size())
+      source = {*read, tensor->shape, tensor->name, factor.line};
+  }
+  return source;
 }
 
 // Factors of a product that are made of the same sums, at the same positions: x and sigmoid(x) of a swish.
 struct Together {
   std::vector<NodeId> factors;
-  Sums sums;
+  Source source;
 };
 std::vector<Together> TogetherIn(const core::Computation& computation, const Stage& reader, const core::Nary& product) {
   std::vector<Together> all;
   for (const NodeId id : product.args) {
-    const Sums sums = SumsOf(computation, UpTo(reader, id));
-    if (sums.stage == nullptr) continue;
+    const Source source = SourceOf(computation, UpTo(reader, id));
+    if (source.extents.empty()) continue;
     const auto known =
-        std::find_if(all.begin(), all.end(), [&](const Together& other) { return other.sums.read == sums.read; });
-    if (known == all.end()) all.push_back({{id}, sums});
+        std::find_if(all.begin(), all.end(), [&](const Together& other) { return other.source.read == source.read; });
+    if (known == all.end()) all.push_back({{id}, source});
     else known->factors.push_back(id);
   }
   return all;
@@ -92,12 +110,11 @@ std::vector<Together> TogetherIn(const core::Computation& computation, const Sta
 std::optional<Together> AtOnePlace(const std::vector<Together>& each) {
   if (each.size() < 2) return std::nullopt;
   Together all = each.front();
-  const std::vector<core::Size>& extents = all.sums.stage->extents;
+  const std::vector<core::Size>& extents = all.source.extents;
   for (size_t i = 1; i < each.size(); ++i) {
-    const Sums& other = each[i].sums;
-    const bool same =
-        other.read.at == all.sums.read.at &&
-        std::equal(extents.begin(), extents.end(), other.stage->extents.begin(), other.stage->extents.end(), Equal);
+    const Source& other = each[i].source;
+    const bool same = other.read.at == all.source.read.at &&
+                      std::equal(extents.begin(), extents.end(), other.extents.begin(), other.extents.end(), Equal);
     if (!same) return std::nullopt;
     all.factors.insert(all.factors.end(), each[i].factors.begin(), each[i].factors.end());
   }
@@ -126,10 +143,10 @@ TensorRead ReadOf(const Stage& stage) {
 
 std::optional<FactorApart> Apart(const core::Computation& computation, size_t reader, NodeId product,
                                  const Together& together) {
-  const auto& [factors, sums] = together;
+  const auto& [factors, source] = together;
   Stage factor = ProductOf(computation.stages[reader], factors);
   if (factor.nodes.size() == 1) return std::nullopt;
-  const auto at = PositionsOf(sums.read);
+  const auto at = PositionsOf(source.read);
   if (!at || !Renumber(factor, *at)) return std::nullopt;
   const auto is_taken = [&factors = factors](NodeId id) {
     return std::find(factors.begin(), factors.end(), id) != factors.end();
@@ -139,13 +156,13 @@ std::optional<FactorApart> Apart(const core::Computation& computation, size_t re
     return !is_taken(other) && HasOthers(computation.stages[reader], other, *at);
   });
   if (!of_others) return std::nullopt;
-  factor.name = computation.FreeName(sums.stage->name + "_factor");
+  factor.name = computation.FreeName(source.name + "_factor");
   factor.output = false, factor.at.clear(), factor.domain.clear();
-  factor.extents = sums.stage->extents;
-  factor.line = sums.stage->line;
+  factor.extents = source.extents;
+  factor.line = source.line;
   FactorApart apart{computation, reader};
   Stage& of_factor = apart.computation.stages[reader];
-  of_factor.nodes[factors.front()] = TensorRead{factor.name, true, sums.read.at};
+  of_factor.nodes[factors.front()] = TensorRead{factor.name, true, source.read.at};
   std::erase_if(std::get<core::Nary>(of_factor.nodes[product]).args,
                 [&](NodeId id) { return id != factors.front() && is_taken(id); });
   of_factor = WithoutUnused(std::move(of_factor));

@@ -162,6 +162,19 @@ core::Computation ChannelsOfPixels(core::DType dtype) {
                 {t0, t1, t2, t3, y, at});
 }
 
+// A product of what a norm makes of its rows: of sums of a row, and of its elements.
+core::Computation NormedProduct() {
+  StageBuilder t0("t0", {"M"}), t1("t1", {"M", "N"}), y("y", {"M", "N"});
+  t0.Reduce(ReduceOp::kSum, {{1, "K"}}, t0.Read("x", {V(0), V(1)}));
+  const auto scaled = t1.Product({t1.Read("x", {V(0), V(2)}), t1.ReadStage("t0", {V(0)}), t1.Number(0.1)});
+  t1.Reduce(ReduceOp::kSum, {{2, "K"}}, t1.Product({t1.Apply(Function::kTanh, {scaled}), t1.Read("w", {V(1), V(2)})}));
+  y.Output();
+  y.Sum({y.ReadStage("t1", {V(0), V(1)}), y.Read("b", {V(1)})});
+  return FormOf({Input("x", {"M", "K"}, core::DType::kF16), Input("w", {"N", "K"}, core::DType::kF16),
+                 Input("b", {"N"}), Output("h", {"M", "K"}, core::DType::kF16), Output("y", {"M", "N"})},
+                {t0, t1, y});
+}
+
 // The largest of a pooled layer's channels: the weights are the same for all terms of a step, and a stride apart.
 core::Computation LargestOfPooled() {
   StageBuilder t0("t0", {"B", "O"}), t1("t1", {"B"}), y("y", {"B"});
@@ -418,6 +431,7 @@ std::vector<Chain> Chains() {
        {},
        {"O <= 128"},
        "channels_of_pixels.cu"},
+      {"NormedProduct", NormedProduct(), {{"M", 21}, {"N", 40}, {"K", 300}}, schedule::TensorTilesSchedule(), 2, {"h"}},
       {"LargestOfPooled",
        LargestOfPooled(),
        {{"B", 9}, {"C", 5}, {"O", 100}, {"L", 40}},
