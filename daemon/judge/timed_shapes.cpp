@@ -39,10 +39,13 @@ void KeepGroups(const core::KernelSpec& spec, const SizeRelations& relations, co
 
 std::vector<Scalars> ShapesLike(const core::KernelSpec& spec, const core::Case& timed, const SizeRelations& relations,
                                 SmallSizes small) {
-  // Terms of a sum multiply: batches and channels are few, and three extents smaller than one or two.
-  constexpr int64_t kFew[][6] = {{2, 3, 4, 5, 6, 7}, {3, 2, 5, 4, 7, 6}, {2, 4, 3, 6, 5, 8}, {4, 3, 2, 5, 6, 9}};
-  constexpr int64_t kExtents[][4] = {{7, 9, 8, 10}, {9, 6, 11, 7}, {6, 8, 7, 11}, {8, 11, 9, 6}};
-  constexpr int64_t kSmallExtents[][4] = {{4, 5, 6, 7}, {5, 4, 7, 6}, {6, 7, 4, 5}, {4, 6, 5, 7}};
+  // Terms of a sum multiply: batches and channels are few, and three extents smaller than one or two. In the last row
+  // all are odd, where no pair of neighbours is aligned, and no smaller than eight channels of a group.
+  constexpr int64_t kFew[][6] = {
+      {2, 3, 4, 5, 6, 7}, {3, 2, 5, 4, 7, 6}, {2, 4, 3, 6, 5, 8}, {4, 3, 2, 5, 6, 9}, {9, 11, 13, 9, 11, 13}};
+  constexpr int64_t kExtents[][4] = {{7, 9, 8, 10}, {9, 6, 11, 7}, {6, 8, 7, 11}, {8, 11, 9, 6}, {7, 9, 11, 5}};
+  constexpr int64_t kSmallExtents[][4] = {{4, 5, 6, 7}, {5, 4, 7, 6}, {6, 7, 4, 5}, {4, 6, 5, 7}, {5, 7, 3, 9}};
+  const size_t rows = std::size(kFew) - (small == SmallSizes::kStay ? 0 : 1);  // a form is told apart by the others
   std::vector<Scalars> shapes;
   if (spec.cases.size() < 2) return shapes;
   const auto stays = [&](const std::string& name, const core::ScalarValue& value) {
@@ -59,7 +62,7 @@ std::vector<Scalars> ShapesLike(const core::KernelSpec& spec, const core::Case& 
     return std::holds_alternative<int64_t>(scalar.second) && !stays(scalar.first, scalar.second) &&
            !relations.Has(scalar.first) && !IsShared(spec, scalar.first);
   });
-  for (size_t k = 0; told && k < std::size(kFew); ++k) {
+  for (size_t k = 0; told && k < rows; ++k) {
     Scalars scalars = timed.scalars;
     std::map<std::vector<int64_t>, int64_t> few, extents;  // sizes that are equal in all cases stay equal
     for (const core::Argument& argument : spec.args) {
@@ -72,7 +75,7 @@ std::vector<Scalars> ShapesLike(const core::KernelSpec& spec, const core::Case& 
       const int64_t next = shared ? kFew[k][few.size() % 6] : some[extents.size() % 4];
       *value = chosen.emplace(ValuesInCases(spec, argument.name), next).first->second;
     }
-    KeepGroups(spec, relations, timed, scalars);
+    if (k + 1 < std::size(kFew)) KeepGroups(spec, relations, timed, scalars);
     shapes.push_back(std::move(scalars));
   }
   return shapes;
