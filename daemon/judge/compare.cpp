@@ -133,6 +133,7 @@ Comparator::Comparator(OutputLayout layout, const OutputReference& reference, co
                        double tighten)
     : layout_(std::move(layout)), reference_(reference) {
   count_ = reference_.bytes.size() / core::SizeOf(layout_.dtype);
+  kept_ = std::max(layout_.kept, reference_.kept);
   const TableRow row = Fallback(layout_.dtype);
   rtol_ = row.rtol;
   row_factor_ = row.factor;
@@ -146,7 +147,7 @@ Comparator::Comparator(OutputLayout layout, const OutputReference& reference, co
       rtol_ = std::max(rtol_, 1e-2);
       row_share_ = 4 * 0x1.0p-8;
     }
-    if (reference_.truth.empty()) row_share_ = std::max(row_share_, kKeptUnits * layout_.kept);
+    if (reference_.truth.empty()) row_share_ = std::max(row_share_, kKeptUnits * kept_);
     if (leniency.relative) {
       row_factor_ *= std::max(1.0, *leniency.relative / rtol_);
       rtol_ = *leniency.relative;
@@ -193,7 +194,7 @@ void Comparator::MeasureSample() {
                  r = core::LoadAsDouble(layout_.dtype, reference_.bytes.data(), i);
     of_original = std::max(of_original, (std::fabs(r - t) - rounding) / group.rms);
   });
-  if (shares.empty()) row_share_ = std::max(row_share_, kKeptUnits * layout_.kept);
+  if (shares.empty()) row_share_ = std::max(row_share_, kKeptUnits * kept_);
   if (shares.empty() || shares.size() == count_) return;
   const auto middle = shares.begin() + static_cast<ptrdiff_t>(shares.size() / 2);
   std::nth_element(shares.begin(), middle, shares.end());
@@ -359,7 +360,7 @@ double Comparator::BoundTolerance(size_t index, Allowance allowance) const {
 
 double Comparator::TableTolerance(size_t index, double around) const {
   const Group& group = groups_[index / group_size_];
-  const double kept = reference_.has_bounds() && std::isinf(reference_.bound[index]) ? kKeptUnits * layout_.kept : 0;
+  const double kept = reference_.has_bounds() && std::isinf(reference_.bound[index]) ? kKeptUnits * kept_ : 0;
   const double row = std::max(row_share_, kept) + row_factor_ * epsilon_accumulate_ * std::sqrt(layout_.accumulation);
   const double table = rtol_ * std::fabs(around) + row * std::max(std::fabs(around), group.rms);
   const double ulp = UlpOf(layout_.dtype, around), sampled = sampled_share_ * group.rms;
@@ -409,7 +410,7 @@ bool Comparator::IsBoundless(size_t index) const {
 
 // What the form says is right there, whatever became of the original's; of huge terms, where that is no number.
 bool Comparator::IsTheTruth(size_t index, double value, double original) const {
-  const bool is_huge = HasHugeTerms(index) || (layout_.kept > 0 && IsBoundless(index));
+  const bool is_huge = HasHugeTerms(index) || (kept_ > 0 && IsBoundless(index));
   if (!MayOverflowOnItsWay(index) && (std::isfinite(original) || !is_huge)) return false;
   const double t = reference_.truth[index];
   if (std::isinf(value))

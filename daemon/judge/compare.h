@@ -108,6 +108,7 @@ struct OutputReference {
   core::DType accumulation = core::DType::kF32;    // format in which the original sums; with bounds
   base::UninitializedVector<double> conditioning;  // absolute change of each element
   std::vector<bool> unwritten;                     // the original does not write these; nor may the candidate
+  double kept = 0;          // as OutputLayout::kept, where the original is only what the form says if it keeps them so
   double typical_rms = 0;   // of the output under the case's own inputs, which caps the conditioning
   bool own_inputs = false;  // these are the case's own inputs
   bool structured = false;  // roundings depend on one another: constant, tied or sorted inputs
@@ -212,6 +213,7 @@ class Comparator {
   std::vector<Group> groups_;
   ErrorShares original_shares_, usual_shares_;  // usual: of the original and honest runs
   double share_ = 0;                            // s
+  double kept_ = 0;                             // OutputLayout::kept, or the reference's
   double units_rms_ = 0;                        // OriginalShares::units
   double usual_row_error_ = 0;                  // of the original, relative to rows' magnitudes
   double kept_error_ = 0;                       // S

@@ -294,6 +294,7 @@ Result<FormTruth::Outcome> FormTruth::AddTo(std::vector<OutputReference>& refere
       references[o].truth = ValuesOf(result->real, *result, indices, count);
       references[o].bound = ValuesOf(result->errors, *result, indices, count);
       references[o].accumulation = model.accumulation;
+      references[o].kept = model.stores ? core::MachineEpsilon(*model.stores) / 2 : 0;
       references[o].source = TruthSource::kForm;
     }
     return Outcome(Use{extent, model, sampled});

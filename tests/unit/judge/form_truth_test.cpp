@@ -117,6 +117,28 @@ TEST(FormTruth, SumsBeyondTheLargestHalfAreInfiniteInTheOriginal) {
   }
 }
 
+// What it has in 16 bits on its way is infinite, and no number in the end: the truth counts, where a value waits so.
+TEST(FormTruth, OverflowBetweenKernelsIsNoResult) {
+  for (const bool keeps : {true, false}) {
+    Setting setting(RowSumSpec(core::DType::kF32, 100, 300));
+    std::vector<std::byte> bytes(setting.inputs[1].bytes.begin(), setting.inputs[1].bytes.end());
+    for (size_t c = 0; c < 300; ++c) core::StoreFromDouble(core::DType::kF32, bytes.data(), c, c == 0 ? 1e5 : 0);
+    setting.inputs[1].bytes = std::move(bytes);
+    if (keeps) setting.precision = {{"to f16", {}}};
+    std::vector<double> right = setting.sums, original = setting.sums;
+    right[0] = 1e5, original[0] = std::numeric_limits<double>::quiet_NaN();
+    setting.references[0].bytes = Pack(core::DType::kF32, original);
+    const auto declined = setting.Add(Lifted(RowSums()));
+    ASSERT_TRUE(declined);
+    EXPECT_EQ(declined->has_value(), !keeps);
+    if (*declined) continue;
+    const judge::Comparator comparator(setting.layouts[0], setting.references[0], {});
+    EXPECT_FALSE(comparator.Check(Pack(core::DType::kF32, right)));
+    right[0] = 2e5;
+    EXPECT_TRUE(comparator.Check(Pack(core::DType::kF32, right)));
+  }
+}
+
 TEST(FormTruth, OnlyWhereThereIsOne) {
   Setting setting(RowSumSpec(core::DType::kF32, 4, 3));
   EXPECT_EQ(setting.Add(core::NotLifted{"branch", "a branch on data", false}).error().message,
