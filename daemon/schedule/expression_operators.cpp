@@ -162,6 +162,14 @@ ExpressionCode::Piece ExpressionCode::OfProduct(const core::Nary& nary, ValueTyp
     text = real ? NumberText(problem_, constant) : fmt::format("{}", static_cast<int64_t>(constant));
   else if (real && whole && !under.empty())
     over[0] = {fmt::format("static_cast<{}>({})", problem_.real(), over[0].text)};
+  // The square of a count, as in a variance that is a difference, need not be a number that 32 bits hold.
+  const bool of_sizes = std::all_of(factors.begin(), factors.end(), [&](NodeId arg) {
+    return std::holds_alternative<core::SizeValue>(stage_.nodes[arg]);
+  });
+  if (!real && of_sizes && over.size() > 1) {
+    const std::string first = over[0].Plain();
+    over[0] = {"static_cast<long long>" + (first.starts_with('(') ? first : "(" + first + ")")};
+  }
   const auto multiply = [&](const Piece& factor) {
     text += (text.empty() ? "" : " * ") + factor.At(text.empty() ? Level::kProduct : Level::kUnary);
   };

@@ -712,6 +712,19 @@ TEST(Cuts, PooledChannelsAreStoredOnce) {
   EXPECT_EQ(run.fault + run.mismatch, "") << code->kernels << code->launch;
 }
 
+// 215,264 elements of a group, squared, are more than 32 bits hold.
+TEST(Expressions, SquaresOfCountsHave64Bits) {
+  StageBuilder y("y", {"M"});
+  y.Output();
+  y.Product({y.Read("x", {V(0)}),
+             y.Apply(Function::kReciprocal, {y.Product({y.OfSize("C * (H - 2)"), y.OfSize("C * (H - 2)")})})});
+  const core::Computation form = FormOf({Input("x", {"M"}), Input("z", {"C", "H"}), Output("y", {"M"})}, {y});
+  const schedule::Problem problem = testing::ProblemOf(form, {{"M", 70}, {"C", 300}, {"H", 1002}});
+  const schedule::Code code = testing::CodeOf(problem, schedule::MapSchedule());
+  const auto run = testing::RunOnSimulator(problem, code);
+  EXPECT_EQ(run.fault + run.mismatch, "") << code.kernels;
+}
+
 // What rows are longer than a tile is reduced tile by tile, the product of each computed once for each pass.
 TEST(RowsOfProducts, LongerThanATile) {
   struct Row {
