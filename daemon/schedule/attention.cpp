@@ -188,6 +188,7 @@ class MultiplyAddAttention final : public AttentionWriter {
     body.Add("bool again = false;");
     body.Add("#pragma unroll\nfor (int r = 0; r < 4; ++r)\n#pragma unroll");
     body.Add(fmt::format("  for (int n = 0; n < kCols / {}; ++n) again |= isnan(sums[r][n]);", lanes()));
+    WriteAgainIfTotal(body, "for (int r = 0; r < 4; ++r)", "first_row + thread_row + r");
     body.Open("if (again)");
     ForResults(body, "#pragma unroll 1", [&] { WriteElementAgain(body, last); });
     body.Add("return;");

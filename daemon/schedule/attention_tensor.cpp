@@ -275,6 +275,7 @@ class TensorAttentionWriter final : public AttentionWriter {
     body.Add("#pragma unroll");
     body.Add("for (int i = 0; i < 4; ++i) again |= isnan(sums[n][i]);");
     body.Close();
+    WriteAgainIfTotal(body, "for (int r = 0; r < 2; ++r)", "first_row + thread_row + r * 8");
     body.Open("if (again)");
     ForResults(body, "#pragma unroll 1", [&] { WriteElementAgain(body, last); });
     body.Add("return;");

@@ -33,7 +33,8 @@ std::span<const char* const> LocalsOfAttention() {
                                             "key",         "r",
                                             "c",           "n",
                                             "j",           "i",
-                                            "most",        "whole"};
+                                            "most",        "whole",
+                                            "is_weighed",  "logit"};
   return kLocals;
 }
 
@@ -197,8 +198,21 @@ void AttentionWriter::WriteOutputsThere(Lines& body, const std::string& sum, con
 
 void AttentionWriter::WriteAgainComment(Lines& body) const {
   body.Add("// A column that is left out had the weight 0, which makes an infinite value no number, as does what is");
-  body.Add("// rounded off another weight, and a score too large before it is scaled: what came out as no number is");
-  body.Add("// computed once more, term by term, and its scores in double precision.");
+  body.Add(
+      "// rounded off another weight, and a score too large before it is scaled; and of scores that are rounded by "
+      "more");
+  body.Add(
+      "// than one the largest may weigh nothing or too much: this is computed once more, term by term, and its scores "
+      "in");
+  body.Add("// double precision.");
+}
+
+void AttentionWriter::WriteAgainIfTotal(Lines& body, const std::string& for_rows, const std::string& row) const {
+  body.Add("#pragma unroll");
+  body.Open(for_rows);
+  body.Add("const bool is_weighed = total[r] > 0.5f && total[r] < INFINITY;");
+  body.Add(fmt::format("again |= {} < {} && !is_weighed;", row, Parenthesized(SizeText(rows()))));
+  body.Close();
 }
 
 void AttentionWriter::WriteScoreAgain(Lines& body) {
@@ -214,33 +228,34 @@ void AttentionWriter::WriteScoreAgain(Lines& body) {
 void AttentionWriter::WriteElementAgain(Lines& body, const std::string& last) {
   body.Add(fmt::format("if ({} >= {} || {} >= {}) continue;", row_, Parenthesized(SizeText(rows())), col_,
                        Parenthesized(SizeText(plan_.col_extent))));
-  const Known known = {{plan_.scores, "score"}, {plan_.largest, "most"}};
   const auto for_columns = [&](const std::string& guards, const std::function<void()>& inside) {
     body.Open(fmt::format("for (int {0} = 0; {0} < {1}; ++{0})", column_, last));
     if (!guards.empty()) AddBroken(body, fmt::format("if (!({})) continue;", guards));
     WriteScoreAgain(body);
+    const std::string logit = Value(plan_.largest, {SumOf(plan_.largest).body}, {{plan_.scores, "score"}}, body);
+    AddBroken(body, fmt::format("const double logit = {};", logit));
     inside();
     body.Close();
   };
   const auto guards_of = [&](size_t of) { return ConditionText(SumOf(of).guards, Variables(of)); };
   body.Add("double most = -INFINITY;");
-  for_columns(guards_of(plan_.largest), [&] {
-    AddBroken(body,
-              fmt::format("most = fmax(most, {});", Value(plan_.largest, {SumOf(plan_.largest).body}, known, body)));
-  });
+  for_columns(guards_of(plan_.largest), [&] { body.Add("most = fmax(most, logit);"); });
   body.Add("float whole = 0.0f, sum = 0.0f;");
-  const auto add_whole = [&] {
-    AddBroken(body, fmt::format("whole += {};", Value(plan_.total, {SumOf(plan_.total).body}, known, body)));
-  };
+  // Not fused with the product before, whose rounding is that of the largest.
+  const auto add_weight = [&] { body.Add("const float weight = expf(__dadd_rn(logit, -most));"); };
   const std::string guards = guards_of(plan_.sums);
   const bool zeros = HasZerosOutside() && !guards.empty(), together = !zeros && guards == guards_of(plan_.total);
-  if (!together) for_columns(guards_of(plan_.total), add_whole);
+  if (!together)
+    for_columns(guards_of(plan_.total), [&] {
+      add_weight();
+      body.Add("whole += weight;");
+    });
   for_columns(zeros ? "" : guards, [&] {
-    if (together) add_whole();
-    std::string weight = Value(plan_.sums, {plan_.weight}, known, body);
-    if (zeros) weight = fmt::format("({} ? {} : 0.0f)", guards, weight);
-    const std::string value = Value(plan_.sums, plan_.value, known, body);
-    AddBroken(body, fmt::format("sum += {} * {};", Parenthesized(weight), Parenthesized(value)));
+    add_weight();
+    if (together) body.Add("whole += weight;");
+    const std::string value = Value(plan_.sums, plan_.value, {}, body);
+    const std::string weight = zeros ? fmt::format("({} ? weight : 0.0f)", guards) : "weight";
+    AddBroken(body, fmt::format("sum += {} * {};", weight, Parenthesized(value)));
   });
   WriteOutputsThere(body, "sum", "whole", "most");
 }

@@ -67,6 +67,8 @@ class AttentionWriter {
 
   // An element of the result term by term, in the body of a loop over elements: of one that came out as no number.
   void WriteAgainComment(Lines& body) const;
+  // The largest weight is one, up to what its score is rounded by.
+  void WriteAgainIfTotal(Lines& body, const std::string& for_rows, const std::string& row) const;
   void WriteElementAgain(Lines& body, const std::string& last);
 
  private:

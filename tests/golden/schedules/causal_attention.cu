@@ -109,13 +109,19 @@ __global__ void __launch_bounds__(256) entry_one_pass(const float* __restrict__ 
       total[r] += __shfl_xor_sync(0xffffffffu, total[r], offset);
   }
   // A column that is left out had the weight 0, which makes an infinite value no number, as does what is
-  // rounded off another weight, and a score too large before it is scaled: what came out as no number is
-  // computed once more, term by term, and its scores in double precision.
+  // rounded off another weight, and a score too large before it is scaled; and of scores that are rounded by more
+  // than one the largest may weigh nothing or too much: this is computed once more, term by term, and its scores in
+  // double precision.
   bool again = false;
 #pragma unroll
   for (int r = 0; r < 4; ++r)
 #pragma unroll
     for (int n = 0; n < kCols / 16; ++n) again |= isnan(sums[r][n]);
+#pragma unroll
+  for (int r = 0; r < 4; ++r) {
+    const bool is_weighed = total[r] > 0.5f && total[r] < INFINITY;
+    again |= first_row + thread_row + r < T && !is_weighed;
+  }
   if (again) {
 #pragma unroll 1
     for (int r = 0; r < 4; ++r) {
@@ -133,7 +139,8 @@ __global__ void __launch_bounds__(256) entry_one_pass(const float* __restrict__ 
             const double key = k[(static_cast<long long>(b0) * T + column) * D + d];
             score += query * key;
           }
-          most = fmax(most, score * scale);
+          const double logit = score * scale;
+          most = fmax(most, logit);
         }
         float whole = 0.0f, sum = 0.0f;
         for (int column = 0; column < last; ++column) {
@@ -144,8 +151,10 @@ __global__ void __launch_bounds__(256) entry_one_pass(const float* __restrict__ 
             const double key = k[(static_cast<long long>(b0) * T + column) * D + d];
             score += query * key;
           }
-          whole += expf(score * scale - most);
-          sum += expf(score * scale - most) * v[(static_cast<long long>(b0) * T + column) * D + col];
+          const double logit = score * scale;
+          const float weight = expf(__dadd_rn(logit, -most));
+          whole += weight;
+          sum += weight * v[(static_cast<long long>(b0) * T + column) * D + col];
         }
         o[(static_cast<long long>(b0) * T + row) * D + col] = sum / whole;
       }

@@ -134,13 +134,19 @@ __global__ void __launch_bounds__(128) entry_one_pass(const __half* __restrict__
     for (int offset = 2; offset > 0; offset /= 2) total[r] += __shfl_xor_sync(0xffffffffu, total[r], offset);
   }
   // A column that is left out had the weight 0, which makes an infinite value no number, as does what is
-  // rounded off another weight, and a score too large before it is scaled: what came out as no number is
-  // computed once more, term by term, and its scores in double precision.
+  // rounded off another weight, and a score too large before it is scaled; and of scores that are rounded by more
+  // than one the largest may weigh nothing or too much: this is computed once more, term by term, and its scores in
+  // double precision.
   bool again = false;
 #pragma unroll
   for (int n = 0; n < kCols / 8; ++n) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) again |= isnan(sums[n][i]);
+  }
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const bool is_weighed = total[r] > 0.5f && total[r] < INFINITY;
+    again |= first_row + thread_row + r * 8 < T && !is_weighed;
   }
   if (again) {
 #pragma unroll
@@ -160,7 +166,8 @@ __global__ void __launch_bounds__(128) entry_one_pass(const __half* __restrict__
               const double key = __half2float(k[(static_cast<long long>(b0) * T + column) * D + d]);
               score += query * key;
             }
-            most = fmax(most, score * scale);
+            const double logit = score * scale;
+            most = fmax(most, logit);
           }
           float whole = 0.0f, sum = 0.0f;
           for (int column = 0; column < last; ++column) {
@@ -171,10 +178,10 @@ __global__ void __launch_bounds__(128) entry_one_pass(const __half* __restrict__
               const double key = __half2float(k[(static_cast<long long>(b0) * T + column) * D + d]);
               score += query * key;
             }
-            whole += expf(score * scale - most);
-            sum +=
-                expf(score * scale - most) * __half2float(v[(static_cast<long long>(b0) * T + column) *
-                    D + col]);
+            const double logit = score * scale;
+            const float weight = expf(__dadd_rn(logit, -most));
+            whole += weight;
+            sum += weight * __half2float(v[(static_cast<long long>(b0) * T + column) * D + col]);
           }
           o[(static_cast<long long>(b0) * T + row) * D + col] = __float2half(sum / whole);
         }
