@@ -51,6 +51,11 @@ WW_FAST1(__tanf) WW_FAST1(__saturatef) WW_FAST1(__frcp_rn) WW_FAST1(__fsqrt_rn) 
 WW_FAST2(__powf) WW_FAST2(__fdividef) WW_FAST2(__fdiv_rn) WW_FAST2(__fadd_rn) WW_FAST2(__fmul_rn) WW_FAST2(__fsub_rn)
 WW_FAST2(__fadd_rz) WW_FAST2(__fmul_rz)
 WW_HD float __fmaf_rn(float, float, float);
+WW_HD double __dadd_rn(double, double);
+WW_HD double __dsub_rn(double, double);
+WW_HD double __dmul_rn(double, double);
+WW_HD double __ddiv_rn(double, double);
+WW_HD double __fma_rn(double, double, double);
 WW_HD int __float2int_rn(float);
 WW_HD int __float2int_rz(float);
 WW_HD int __float2int_rd(float);
