@@ -1,5 +1,5 @@
-// A factor of a product that is made of an earlier stage's sums, or of a tensor by more than products, as a stage of its
-// own: in sum_k max(t0[i,k] + b[k], 0) * w[k,j] the rectified sums, and what a norm makes of a convolution's input.
+// A factor of a product that is made of an earlier stage's sums, or of a tensor by more than products, as a stage of
+// its own: in sum_k max(t0[i,k] + b[k], 0) * w[k,j] the rectified sums, and what a norm makes of a convolution's input.
 // Stored between two kernels it is finished where it is made, and what the second product reads is as narrow as its
 // other factor.
 #pragma once
