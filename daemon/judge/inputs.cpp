@@ -99,6 +99,8 @@ std::string_view Name(InputVariant variant) {
                                          "around-a-named-number",
                                          "offset",
                                          "zeros-facing-nan",
+                                         "infinite-rows",
+                                         "infinite-columns",
                                          "old-values",
                                          "integers-equal",
                                          "integers-sorted",

@@ -53,9 +53,13 @@ enum class InputVariant : uint8_t {
   kOffset,          // one large number and a little beside it everywhere: differences of large sums cancel
   kZerosFacing,   // normal, and for each extent that several buffers have, one index at which the first of them is zero
                   // and the others have NaN and infinities: what skips zeros does not see these
-  kOldValues,     // the base, and of `inout` buffers every other element NaN or infinite: what overwrites them without
-                  // looking at them must not come to look
-  kIntegerEqual,  // of integer buffers: one value everywhere
+  kInfiniteRows,  // of the first of the buffers that share an extent, whole rows of -infinity, half of a row, and
+                  // single infinities of both signs: what fills rows up, or masks, must not take its own values for
+                  // theirs
+  kInfiniteColumns,  // the same with columns
+  kOldValues,      // the base, and of `inout` buffers every other element NaN or infinite: what overwrites them without
+                   // looking at them must not come to look
+  kIntegerEqual,   // of integer buffers: one value everywhere
   kIntegerSorted,  // the range in ascending or descending order
   kIntegerBeyond,  // the ends of the range and beyond them, powers of two of both signs, the extreme values
   kFarNeedle,      // the base, and a value above all others of its row behind the last power of two in it
@@ -63,17 +67,18 @@ enum class InputVariant : uint8_t {
                // of it if values of several buffers may be multiplied
 };
 inline constexpr InputVariant kAllInputVariants[] = {
-    InputVariant::kBase,           InputVariant::kNormal,        InputVariant::kUniform,
-    InputVariant::kPareto,         InputVariant::kLognormal,     InputVariant::kConstant,
-    InputVariant::kTies,           InputVariant::kSorted,        InputVariant::kSignMix,
-    InputVariant::kNeedle,         InputVariant::kExactIntegers, InputVariant::kScaleDown,
-    InputVariant::kScaleUp,        InputVariant::kWide,          InputVariant::kSpecialValues,
-    InputVariant::kSpecialNumbers, InputVariant::kSpecialFinite, InputVariant::kTiny,
-    InputVariant::kSubnormal,      InputVariant::kDominant,      InputVariant::kBufferScales,
-    InputVariant::kZeroRuns,       InputVariant::kEqualRows,     InputVariant::kNamed,
-    InputVariant::kAroundNamed,    InputVariant::kOffset,        InputVariant::kZerosFacing,
-    InputVariant::kOldValues,      InputVariant::kIntegerEqual,  InputVariant::kIntegerSorted,
-    InputVariant::kIntegerBeyond,  InputVariant::kFarNeedle,     InputVariant::kMaxFinite};
+    InputVariant::kBase,           InputVariant::kNormal,         InputVariant::kUniform,
+    InputVariant::kPareto,         InputVariant::kLognormal,      InputVariant::kConstant,
+    InputVariant::kTies,           InputVariant::kSorted,         InputVariant::kSignMix,
+    InputVariant::kNeedle,         InputVariant::kExactIntegers,  InputVariant::kScaleDown,
+    InputVariant::kScaleUp,        InputVariant::kWide,           InputVariant::kSpecialValues,
+    InputVariant::kSpecialNumbers, InputVariant::kSpecialFinite,  InputVariant::kTiny,
+    InputVariant::kSubnormal,      InputVariant::kDominant,       InputVariant::kBufferScales,
+    InputVariant::kZeroRuns,       InputVariant::kEqualRows,      InputVariant::kNamed,
+    InputVariant::kAroundNamed,    InputVariant::kOffset,         InputVariant::kZerosFacing,
+    InputVariant::kOldValues,      InputVariant::kIntegerEqual,   InputVariant::kIntegerSorted,
+    InputVariant::kIntegerBeyond,  InputVariant::kFarNeedle,      InputVariant::kMaxFinite,
+    InputVariant::kInfiniteRows,   InputVariant::kInfiniteColumns};
 
 std::string_view Name(InputVariant variant);  // "scale-up"
 

@@ -157,6 +157,46 @@ void FillZerosFacing(const InputTarget& target, const base::CounterRandom& rando
   }
 }
 
+// Lines of six kinds, told by the index in dimension `d`: two of them stay as they are.
+void FillInfinite(const InputTarget& target, size_t d, const base::CounterRandom& random,
+                  const base::CounterRandom& second) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const core::DType dtype = target.buffer.dtype;
+  FillOfNormals(dtype, target.bytes, random, [](double normal) { return normal; });
+  const std::vector<int64_t>& shape = target.shape;
+  const uint64_t count = target.bytes.size() / core::SizeOf(dtype);
+  const bool first = std::find(target.shared_with_earlier.begin(), target.shared_with_earlier.end(), true) ==
+                     target.shared_with_earlier.end();
+  if (!first || count == 0) return;
+  if (shape.size() < 2)
+    return core::StoreFromDouble(dtype, target.bytes.data(), second.Below(0, count), SignAt(second, 1) * kInfinity);
+  uint64_t inner = 1;
+  for (size_t k = d + 1; k < shape.size(); ++k) inner *= static_cast<uint64_t>(shape[k]);
+  const auto extent = static_cast<uint64_t>(shape[d]);
+  // A row of the last dimension, or, if that tells the lines, a column of all others.
+  const uint64_t length = d + 1 < shape.size() ? static_cast<uint64_t>(shape.back()) : count / extent;
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t line = inner == 1 ? i % extent : i / length, at = inner == 1 ? i / extent : i % length;
+    const bool chosen = second.Below(line, length) == at;
+    double value = -kInfinity;
+    switch (i / inner % extent % 6) {
+      case 0:
+        if (second.Below(i, 2) == 0) continue;
+        break;
+      case 1:
+        if (!chosen) continue;
+        break;
+      case 2:
+        if (!chosen) continue;
+        value = kInfinity;
+        break;
+      case 3: break;
+      default: continue;
+    }
+    core::StoreFromDouble(dtype, target.bytes.data(), i, value);
+  }
+}
+
 constexpr double kAround = 1.0 / 32;  // of a named number
 
 // The numbers themselves, with either sign, and their neighbours.
@@ -353,6 +393,10 @@ Status FillVariant(const InputTarget& target, InputVariant variant, const std::f
       break;
     }
     case InputVariant::kZerosFacing: FillZerosFacing(target, random, second); break;
+    case InputVariant::kInfiniteRows: FillInfinite(target, 0, random, second); break;
+    case InputVariant::kInfiniteColumns:
+      FillInfinite(target, std::max<size_t>(target.shape.size(), 1) - 1, random, second);
+      break;
     case InputVariant::kOldValues:
       WW_TRY(FillBase(target, repository));
       if (target.buffer.role == core::Role::kInOut) FillOldValues(target, second);

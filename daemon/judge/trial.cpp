@@ -135,7 +135,8 @@ bool NeedsSize(const Trial& trial) {
 // Beside sums that grow long, what code that is vectorized, or divides its work otherwise, leaves out: values that are
 // no ordinary numbers, and places of pointers. Lognormal numbers are all positive: their sums are as long as they get.
 bool NeedsProductionSize(const Trial& trial) {
-  return NeedsSize(trial) || HasSpecialInputs(trial) || trial.variant == InputVariant::kLognormal ||
+  const bool infinite = trial.variant == InputVariant::kInfiniteRows || trial.variant == InputVariant::kInfiniteColumns;
+  return NeedsSize(trial) || (HasSpecialInputs(trial) && !infinite) || trial.variant == InputVariant::kLognormal ||
          (trial.check == core::Check::kPointerOffset && trial.pointers != Pointers::kSome);
 }
 
@@ -145,6 +146,8 @@ bool HasSpecialInputs(const Trial& trial) {
     case InputVariant::kSpecialNumbers:
     case InputVariant::kSpecialFinite:
     case InputVariant::kZerosFacing:
+    case InputVariant::kInfiniteRows:
+    case InputVariant::kInfiniteColumns:
     case InputVariant::kOldValues:
     case InputVariant::kMaxFinite:
     case InputVariant::kTiny:
@@ -184,6 +187,9 @@ std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c,
   add(core::Check::kSpecialValues, SpecialVariant(spec));
   if (!full) return trials;
   add(core::Check::kSpecialValues, InputVariant::kMaxFinite);
+  if (spec.special != core::SpecialInputs::kFinite)
+    for (const InputVariant variant : {InputVariant::kInfiniteRows, InputVariant::kInfiniteColumns})
+      add(core::Check::kSpecialValues, variant);
   if (SpecialVariant(spec) == InputVariant::kSpecialValues)
     add(core::Check::kSpecialValues, InputVariant::kZerosFacing);
   if (SpecialVariant(spec) == InputVariant::kSpecialValues && OldValuesApply(spec))

@@ -139,10 +139,7 @@ ExprId Builder::Coerce(ExprId id, Type type) {
   if (e.op == ExprOp::kConst) return e.type == type ? id : Const(type, e.payload);
   if (have == want) [[likely]] {
     // A choice between registers says nothing of what they hold.
-    if (e.op == ExprOp::kSelect && IsBits(e.type) && !IsBits(type)) {
-      const auto [predicate, then, otherwise] = e.args;
-      return Select(type, predicate, Coerce(then, type), Coerce(otherwise, type));
-    }
+    if (e.op == ExprOp::kSelect && IsBits(e.type) && !IsBits(type)) return CoerceChoice(id, type);
     // Sixteen bits above sixteen zeros are the float of a bf16.
     if (type == Type::kF32 && e.op == ExprOp::kPack && IsConst(e.args[0]) && graph_[e.args[0]].payload == 0)
       return Convert(Type::kF32, Type::kBf16, e.args[1]);
@@ -152,6 +149,16 @@ ExprId Builder::Coerce(ExprId id, Type type) {
   if (have > want) return Extract(id, 0, want);
   if (IsIntegerType(e.type)) return Convert(UnsignedType(want), UnsignedType(have), id);
   return Coerce(Pack(id, Const(BitsType(have), 0)), type);
+}
+
+// Once for each choice: a network that sorts makes choices between choices, with exponentially many ways through them.
+ExprId Builder::CoerceChoice(ExprId id, Type type) {
+  const uint64_t key = uint64_t{id} << 8 | static_cast<uint64_t>(type);
+  if (const auto known = choices_.find(key); known != choices_.end()) return known->second;
+  const auto [predicate, then, otherwise] = graph_[id].args;
+  const ExprId result = Select(type, predicate, Coerce(then, type), Coerce(otherwise, type));
+  choices_.emplace(key, result);
+  return result;
 }
 
 ExprId Builder::Extract(ExprId id, int first, int width) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
 
 #include "lift/graph.h"
 
@@ -57,11 +58,13 @@ class Builder {
   ExprId MaskHalf(ExprId half, uint64_t mask);
   ExprId FlipHalf(ExprId half, uint64_t flip);
   ExprId WithHalves(sim::Type type, const ExprId* halves);
+  ExprId CoerceChoice(ExprId id, sim::Type type);
   ExprId CopySign(sim::Type type, ExprId a, ExprId b);
   ExprId PushIntoSelect(const Expr& expr);
   ExprId SelectBetween(ExprId predicate, ExprId then, ExprId otherwise);
 
   Graph& graph_;
+  std::unordered_map<uint64_t, ExprId> choices_;  // coerced, by node and type
   uint32_t line_ = 0;
 };
 

@@ -404,6 +404,38 @@ TEST(Inputs, ZerosFaceWhatIsNotFinite) {
   EXPECT_EQ(hidden, 0u);
 }
 
+// What fills a row up with -infinity takes it for one of the row's own: by chance alone it was not met.
+TEST(Inputs, HaveInfinitiesInSomeRowsAndColumns) {
+  core::KernelSpec spec = SoftmaxSpec(3, 30);
+  spec.args.push_back(Arg("b", Buffer(core::DType::kF32, {"C", "M"}, core::Role::kIn)));
+  spec.args.push_back(Arg("M", core::ScalarArgument{core::DType::kI32, {}}));
+  spec.cases[0].scalars["M"] = int64_t{50};
+  for (const auto variant : {judge::InputVariant::kInfiniteRows, judge::InputVariant::kInfiniteColumns}) {
+    const auto inputs = *judge::MakeInputs(spec, spec.cases[0], variant, 5, "");
+    const bool rows = variant == judge::InputVariant::kInfiniteRows;
+    const size_t lines = rows ? 3 : 30, length = rows ? 30 : 3;
+    for (size_t line = 0; line < lines; ++line) {
+      size_t below = 0, above = 0;
+      for (size_t i = 0; i < length; ++i) {
+        const size_t at = rows ? line * 30 + i : i * 30 + line;
+        const double value = core::LoadAsDouble(core::DType::kF32, inputs[1].bytes.data(), at);
+        below += value == -std::numeric_limits<double>::infinity();
+        above += value == std::numeric_limits<double>::infinity();
+      }
+      switch (line % 6) {
+        case 0: EXPECT_LT(below, length); break;
+        case 1: EXPECT_EQ(below, 1u); break;
+        case 3: EXPECT_EQ(below, length); break;
+        default: EXPECT_EQ(below, 0u);
+      }
+      EXPECT_EQ(above, line % 6 == 2 ? 1u : 0u);
+    }
+    for (size_t i = 0; i < 30 * 50; ++i)
+      EXPECT_TRUE(std::isfinite(core::LoadAsDouble(core::DType::kF32, inputs[2].bytes.data(), i)))
+          << "or no result tells one row from another";
+  }
+}
+
 TEST(Ties, AreZerosOfBothSignsInSomeLinesAlongEveryAxis) {
   core::KernelSpec spec = SoftmaxSpec(40, 50);
   const auto inputs = *judge::MakeInputs(spec, spec.cases[0], judge::InputVariant::kTies, 5, "");

@@ -36,6 +36,7 @@ void OnlineSoftmax(FakeRun& run) {
     double sums[4] = {};
     for (size_t i = 0; i < columns; ++i) {
       const double x = run.Get("in", r * columns + i), m = std::fmax(largest, x);
+      if (m == -INFINITY) continue;  // nothing yet that is not masked
       if (m != largest)
         for (double& s : sums) s = s == 0 ? 0 : Round(run, s * std::exp(largest - m));
       sums[i % 4] = Round(run, sums[i % 4] + Round(run, std::exp(x - m)));
