@@ -172,6 +172,7 @@ ErrorRules::ErrorRules(const ErrorModel& model)
     : unit_(MachineEpsilon(model.accumulation) / 2),
       tiny_(model.fast ? SmallestNormal(model.accumulation) : HalfSubnormal(model.accumulation)),
       largest_(LargestFinite(model.accumulation)),
+      largest_part_(LargestFinite(model.stores_parts && model.stores ? *model.stores : model.accumulation)),
       literal_(model.literal),
       accumulation_(model.accumulation),
       stores_(model.stores),
@@ -194,7 +195,7 @@ double ErrorRules::RoundedTo(DType dtype, double value, double before, bool valu
 double ErrorRules::OfSum(double value, double terms, double errors, double magnitudes) const {
   if (terms < 2) return errors;
   if (!std::isfinite(value)) return errors == 0 ? 0 : kNoBound;
-  if (magnitudes > largest_) return kNoBound;
+  if (magnitudes > largest_part_) return kNoBound;
   constexpr auto kChain = static_cast<double>(kLongestChain);
   const double roundings = chained_ && terms > kChain ? kChain - 1 + std::ceil(terms / kChain) - 1 : terms - 1;
   const double growth = single_ ? 1 : probable_ ? std::min(roundings, 6 * std::sqrt(terms - 1)) : roundings;

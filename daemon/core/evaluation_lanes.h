@@ -106,7 +106,7 @@ class ErrorRules {
   static constexpr double kNoBound = std::numeric_limits<double>::infinity();
 
  private:
-  double unit_, tiny_, largest_, literal_;
+  double unit_, tiny_, largest_, largest_part_, literal_;
   DType accumulation_;
   std::optional<DType> stores_;
   bool fast_, probable_, chained_, single_;

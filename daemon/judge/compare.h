@@ -178,6 +178,7 @@ class Comparator {
   bool MayOverflowOnItsWay(size_t index) const;
   bool HasHugeTerms(size_t index) const;
   bool IsBoundless(size_t index) const;
+  bool IsOverflown(size_t index, double original) const;
   bool IsTheTruth(size_t index, double value, double original) const;
   bool IsRoundedToInfinity(size_t index, double value, double original, Allowance allowance) const;
   struct Whole;  // what is measured over all elements

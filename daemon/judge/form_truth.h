@@ -95,6 +95,10 @@ class FormTruth {
                                                    const core::OutputElements* elements) const;
   static core::OutputElements Sample(const OriginalRun& run, size_t size);
   static core::EvaluateOptions OptionsFor(const Model& model, bool single);
+  std::optional<std::string> DisagreementOf(const std::vector<OutputReference>& references, const OriginalRun& run,
+                                            const Arguments& arguments, const Model& model,
+                                            std::vector<core::TensorResult>& results,
+                                            const core::OutputElements* elements) const;
   void AddShares(std::vector<OutputReference>& references, const OriginalRun& run, const Arguments& arguments,
                  const core::OutputElements* elements, const Model& model) const;
   void AddConditioning(std::vector<OutputReference>& references, const OriginalRun& run) const;

@@ -241,6 +241,25 @@ TEST(FormTruth, HalvesInBetweenAreGrantedWhereTheOriginalHasThem) {
   EXPECT_FALSE(comparator.Accepts(Pack(core::DType::kF32, wrong)));
 }
 
+// A part of a sum that waited in f16 between kernels and was too large for it: other sums are held to what they were.
+TEST(FormTruth, PartsThatAreTooLargeForHalvesBoundOnlyThemselves) {
+  Setting setting(RowSumSpec(core::DType::kF32, 100, 30));
+  std::vector<double> halves;
+  for (const double sum : setting.sums) halves.push_back(core::RoundedTo(core::DType::kF16, sum));
+  std::vector<std::byte> in = setting.inputs[1].bytes.Copy();
+  for (size_t k = 0; k < 30; ++k)
+    core::StoreFromDouble(core::DType::kF32, in.data(), 7 * 30 + k, k % 2 == 0 ? 1e5 : -0.99e5);
+  setting.inputs[1].bytes = std::move(in);
+  halves[7] = 0;  // no number, by an activation
+  setting.references[0].bytes = Pack(core::DType::kF32, halves);
+  setting.precision["to f16"] = {};
+  const auto declined = setting.Add(Lifted(RowSums()));
+  ASSERT_TRUE(declined) << declined.error().message;
+  ASSERT_FALSE(*declined) << (*declined)->reason;
+  EXPECT_TRUE(std::isinf(setting.references[0].bound[7]));
+  EXPECT_TRUE(std::isfinite(setting.references[0].bound[8]));
+}
+
 // A sum that is stored in f16 before anything reads it rounds once, and not with every term.
 TEST(FormTruth, SumsThatAreKeptInHalvesAreNoSumsOfHalves) {
   Setting setting(RowSumSpec(core::DType::kF32, 20, 300));
