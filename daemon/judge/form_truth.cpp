@@ -273,8 +273,8 @@ Result<FormTruth::Outcome> FormTruth::AddTo(std::vector<OutputReference>& refere
   core::OutputElements sample;
   if (sampled > 0) sample = Sample(run, sampled);
   const core::OutputElements* elements = sampled > 0 ? &sample : nullptr;
-  for (;;) {
-    const Model model = models_.front();
+  for (size_t tried = 0;;) {
+    const Model model = models_[tried];
     auto results = Evaluate(arguments, OptionsFor(model, false), elements);
     // Rows of a long product for each element: few of them tell of what tensor cores round, which no shadow does.
     if (!results && results.error().code == ErrorCode::kLimit && sampled > kLeastSampled) {
@@ -285,10 +285,10 @@ Result<FormTruth::Outcome> FormTruth::AddTo(std::vector<OutputReference>& refere
     if (!results) return Outcome(Declined{results.error().message, results.error().code == ErrorCode::kLimit});
     const auto difference = DisagreementOf(references, run, arguments, model, *results, elements);
     if (difference) {
-      if (models_.size() == 1) return Outcome(Declined{"it disagrees with the original: " + *difference});
-      models_.erase(models_.begin());
+      if (++tried == models_.size()) return Outcome(Declined{"it disagrees with the original: " + *difference});
       continue;
     }
+    models_.erase(models_.begin(), models_.begin() + static_cast<ptrdiff_t>(tried));
     for (size_t o = 0; o < references.size(); ++o) {
       const OutputLayout& layout = run.layouts[o];
       auto* result = ResultNamed(*results, layout.name);

@@ -527,8 +527,6 @@ Status Oracle::AddTruth(const Trial& trial, TrialReference& reference) {
     if (!declined) return {};
     too_much = declined->too_much;
   }
-  // One large number in each buffer leaves few elements that a bound is needed for, which are asked for one by one.
-  if (HasSpecialInputs(trial) && trial.variant != InputVariant::kMaxFinite) return {};
   const auto sampled = [&]() -> Result<bool> {
     WW_ASSIGN(const auto declined, AddForm(trial, reference, FormTruth::Extent::kSampled));
     if (declined && declined->too_much && !form_proven_) form_note_ = declined->reason;
