@@ -72,6 +72,19 @@ class ZeroWriter {
   std::vector<Node> nodes_;
 };
 
+// The factors that are made of these nodes.
+std::set<NodeId> FactorsOf(const Stage& stage, const Nary& product, const std::set<NodeId>& nodes) {
+  std::set<NodeId> made = nodes;
+  for (NodeId id = 0; id < stage.nodes.size(); ++id)
+    ForEachArgument(stage.nodes[id], [&](NodeId arg) {
+      if (made.contains(arg)) made.insert(id);
+    });
+  std::set<NodeId> factors;
+  for (const NodeId factor : product.args)
+    if (made.contains(factor)) factors.insert(factor);
+  return factors;
+}
+
 }  // namespace
 
 std::set<NodeId> NodesThatEnd(const Computation& computation, const Stage& stage, const Reduce& sum,
@@ -86,8 +99,8 @@ std::set<NodeId> NodesThatEnd(const Computation& computation, const Stage& stage
     if (tensor == nullptr || IsFloat(tensor->dtype)) nodes.insert(id);
   }
   const auto* product = std::get_if<Nary>(&stage.nodes[sum.body]);
-  if (!nodes.empty() || product == nullptr || product->op != ReduceOp::kProduct || product->args.size() < 2)
-    return nodes;
+  if (product == nullptr || product->op != ReduceOp::kProduct || product->args.size() < 2) return nodes;
+  if (!nodes.empty()) return FactorsOf(stage, *product, nodes);
   for (const NodeId factor : product->args)
     if (const auto* call = std::get_if<Call>(&stage.nodes[factor]); call && call->function == Function::kExp)
       nodes.insert(factor);

@@ -7,8 +7,9 @@
 
 namespace warpwright::core {
 
-// What of the sum's terms is 0 beyond the guard's bounds, if anything is: reads of floating-point tensors that end
-// there; where none does, a weight that is an exponential (of what a mask has made -infinity).
+// What of the sum's terms is 0 beyond the guard's bounds, if anything is: factors that are made of floating-point
+// tensors that end there (what an activation makes of 0 is not always 0, so that the term would not be left out); where
+// none is, a weight that is an exponential (of what a mask has made -infinity).
 std::set<NodeId> NodesThatEnd(const Computation& computation, const Stage& stage, const Reduce& sum,
                               const Guard& guard);
 

@@ -34,11 +34,12 @@ kernels:
 )";
 
 // y[i,j] = sum x[i+r-1, j+s-1] * f[r,s]
-core::Computation Filter(bool rectified = false) {
+core::Computation Filter(bool rectified = false, bool shifted = false) {
   StageBuilder t0("t0", {"h", "w"}), y("y", {"h", "w"});
   const core::Affine row = V(0) + V(2) - At("1"), column = V(1) + V(3) - At("1");
-  t0.Reduce(core::ReduceOp::kSum, {{2, "3"}, {3, "3"}},
-            t0.Product({t0.Read("x", {row, column}), t0.Read("f", {V(2), V(3)})}),
+  auto x = t0.Read("x", {row, column});
+  if (shifted) x = t0.Max({t0.Sum({x, t0.Number(1)}), t0.Number(0)});
+  t0.Reduce(core::ReduceOp::kSum, {{2, "3"}, {3, "3"}}, t0.Product({x, t0.Read("f", {V(2), V(3)})}),
             {Within(row, "0", "h"), Within(column, "0", "w")});
   y.Output();
   const auto sum = y.ReadStage("t0", {V(0), V(1)});
@@ -56,6 +57,7 @@ struct Row {
   bool zero_row, zero_column;
   double (*epilogue)(double);
   Outside row, column;
+  bool shifted = false;  // of what is made of an element before it is multiplied; 0 then stands beyond the bounds
 };
 
 void Compute(const Row& entry, FakeRun& run) {
@@ -68,7 +70,8 @@ void Compute(const Row& entry, FakeRun& run) {
           const int64_t row = i + r - 1, column = j + s - 1;
           const bool in_rows = row >= 0 && row < h, in_columns = column >= 0 && column < w;
           if ((!in_rows && !entry.zero_row) || (!in_columns && !entry.zero_column)) continue;
-          const double x = in_rows && in_columns ? run.Get("x", static_cast<size_t>(row * w + column)) : 0;
+          double x = in_rows && in_columns ? run.Get("x", static_cast<size_t>(row * w + column)) : 0;
+          if (entry.shifted && in_rows && in_columns) x = std::fmax(x + 1, 0);
           sum += x * run.Get("f", static_cast<size_t>(r * 3 + s));
         }
       run.Set("y", static_cast<size_t>(i * w + j), entry.epilogue(sum));
@@ -88,6 +91,8 @@ TEST(OutsideTerms, AreSeenForEachDirection) {
       {"rectified, left out", false, false, Rectified, Outside::kLeftOut, Outside::kLeftOut},
       {"rectified, zero", true, true, Rectified, Outside::kZero, Outside::kZero},
       {"positive, both", false, true, Positive, Outside::kLeftOut, Outside::kZero},
+      {"shifted, zero", true, true, Same, Outside::kZero, Outside::kZero, true},
+      {"shifted, left out", false, false, Same, Outside::kLeftOut, Outside::kLeftOut, true},
   };
   const core::KernelSpec spec = config::ParseManifest(kManifest, "test")->kernels[0];
   for (const Row& row : rows) {
@@ -96,7 +101,7 @@ TEST(OutsideTerms, AreSeenForEachDirection) {
     evaluator.Add("// k", [&](FakeRun& run) { Compute(row, run); });
     core::LiftRequest request{.source = {"", "k.cu", "// k"}, .spec = spec, .device = "sim:h200"};
     request.shapes = judge::MakeLiftShapes(spec, 9, 1 << 20);
-    core::Lifted lifted{.computation = Filter(row.epilogue != Same)};
+    core::Lifted lifted{.computation = Filter(row.epilogue != Same, row.shifted)};
     ASSERT_TRUE(core::Validate(lifted.computation)) << core::Validate(lifted.computation).error().Format();
     ASSERT_TRUE(judge::TellOutsideTerms(request, evaluator, lifted));
     const auto& guards = std::get<core::Reduce>(lifted.computation.stages[0].nodes.back()).guards;
