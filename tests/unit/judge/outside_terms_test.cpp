@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "config/manifest.h"
+#include "core/outside_terms.h"
 #include "judge/lift_shapes.h"
 #include "tests/support/computation_builder.h"
 #include "tests/support/fake_evaluator.h"
@@ -108,6 +110,20 @@ TEST(OutsideTerms, AreSeenForEachDirection) {
     EXPECT_EQ(core::Name(guards[0].outside), core::Name(row.row));
     EXPECT_EQ(core::Name(guards[1].outside), core::Name(row.column));
   }
+}
+
+// What an activation with a shift makes of 0 is not 0, and would not be left out.
+TEST(OutsideTerms, AreZeroBehindActivations) {
+  const core::Computation form = Filter(false, true);
+  const core::Stage& stage = form.stages[0];
+  const auto& sum = std::get<core::Reduce>(stage.nodes.back());
+  const std::vector<core::NodeId>& factors = std::get<core::Nary>(stage.nodes[sum.body]).args;
+  const auto activated = std::find_if(factors.begin(), factors.end(), [&](core::NodeId factor) {
+    return std::holds_alternative<core::Nary>(stage.nodes[factor]);
+  });
+  ASSERT_NE(activated, factors.end());
+  for (const Guard& guard : sum.guards)
+    EXPECT_EQ(core::NodesThatEnd(form, stage, sum, guard), std::set<core::NodeId>{*activated});
 }
 
 const char* const kMasked = R"(version: 1
