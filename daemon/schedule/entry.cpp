@@ -199,6 +199,22 @@ void AddClear(const source::Ast& ast, const source::SyntaxFunction& function, co
   });
 }
 
+// "if (k <= 0) return;" behind a memset of the results: what leaves there leaves them as they were cleared.
+std::string WithClears(const source::Ast& ast, const source::SyntaxFunction& function, const Node& statement,
+                       const std::vector<std::string>& clears) {
+  const bool leaves = statement.Is(NodeKind::kIf) && statement.size() > source::kIfThen &&
+                      (statement.size() <= source::kIfElse || statement[source::kIfElse].Is(NodeKind::kEmpty));
+  if (clears.empty() || !leaves) return TextOf(function, statement);
+  std::vector<std::string> lines = clears;
+  const Node& then = statement[source::kIfThen];
+  if (then.Is(NodeKind::kBlock))
+    for (const auto& child : then.children) lines.push_back(TextOf(function, *child));
+  else lines.push_back(TextOf(function, then));
+  const std::string indent = "\n" + rewrite::IndentUnit(ast.text());
+  return fmt::format("if ({}) {{{}{}\n}}", function.Text(statement[source::kIfCondition]), indent,
+                     fmt::join(lines, indent));
+}
+
 // Whether "const int NAME = 256;" stands there, or "constexpr unsigned int".
 bool IsConstant(const std::vector<source::Token>& tokens, std::string_view name) {
   for (size_t i = 2; i + 3 < tokens.size(); ++i) {
@@ -303,6 +319,7 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
   std::set<std::string> for_others = FilledForOthers(ast, *cursor);  // and not yet found among what is kept
   Locals locals;                                                     // that go with the old launches
   bool launched = false;
+  std::vector<std::string> clears;  // of buffers, so far
   for (const auto& child : function->body->children) {
     const Node& statement = *child;
     const Statement seen = LookAt(statement, functions);
@@ -336,10 +353,17 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
       if (Mentions(statement, locals)) return Refuse("the launcher returns a variable of its own", statement.line);
       continue;
     }
-    if (seen.of_launches && !seen.declares && !seen.assigns && !of_old) AddClear(ast, *function, statement, entry);
+    if (seen.of_launches && !seen.declares && !seen.assigns && !of_old) {
+      const size_t before = entry.clears.size();
+      AddClear(ast, *function, statement, entry);
+      if (entry.clears.size() > before) clears.push_back(TextOf(*function, statement));
+    }
     if (seen.of_launches || (seen.declares && !asks) || seen.assigns || of_old) continue;
     entry.kept.push_back({statement.begin, statement.end});
-    (launched ? entry.after : entry.before).push_back(TextOf(*function, statement));
+    if (launched) entry.after.push_back(TextOf(*function, statement));
+    else
+      entry.before.push_back(seen.returns ? WithClears(ast, *function, statement, clears)
+                                          : TextOf(*function, statement));
   }
   if (!for_others.empty())
     return Refuse(fmt::format("other functions count on what the launcher leaves in {}", *for_others.begin()), line);

@@ -157,6 +157,20 @@ TEST(Launcher, KeepsItsChecksStreamAndResult) {
     EXPECT_EQ(rewritten.find(goes), std::string::npos) << goes << "\n" << rewritten;
 }
 
+// What leaves behind a memset of the results, of a product of nothing, leaves them as they were cleared.
+TEST(Launcher, LeavesResultsAsTheyWereCleared) {
+  const Stranger& stranger = Find("04-extension/elu_forward");
+  for (const char* check : {"if (numel < 8) return;", "if (numel < 8) {\n    return;\n  }"}) {
+    std::string text = Replaced(StubFor(stranger), ") {\n  first_kernel<<<1, 1>>>();",
+                                std::string(") {\n  if (numel == 0) return;\n  cudaMemset(output, 0, 4);\n  ") + check +
+                                    "\n  first_kernel<<<1, 1>>>();");
+    const std::string rewritten = Apply("schedule_map", stranger, text);
+    for (const char* stays :
+         {"{\n  if (numel == 0) return;\n", "  if (numel < 8) {\n    cudaMemset(output, 0, 4);\n    return;\n  }\n"})
+      EXPECT_NE(rewritten.find(stays), std::string::npos) << stays << "\n" << rewritten;
+  }
+}
+
 // As macros and people write them; a variable that only the old launches needed goes with them.
 TEST(Launcher, KeepsChecksThatHaveVariables) {
   const Stranger& stranger = Find("04-extension/elu_forward");
