@@ -1,5 +1,7 @@
 #include "app/lift.h"
 
+#include <fmt/format.h>
+
 #include "config/chip_file.h"
 #include "judge/lift_shapes.h"
 #include "judge/outside_terms.h"
@@ -25,11 +27,13 @@ Result<core::LiftOutcome> LiftKernel(const TargetDevice& device, const core::Ker
 }
 
 LiftOnce::LiftOnce(const TargetDevice& device, const core::KernelSpec& spec, const core::SourceRef& source,
-                   core::Evaluator& worker, const core::ProcessSource& another)
+                   core::Evaluator& worker, const core::ProcessSource& another, std::chrono::seconds longest)
     : lift_([&device, &spec, &source](core::Evaluator& evaluator) {
         return LiftKernel(device, spec, source, evaluator);
       }),
-      worker_(worker) {
+      worker_(worker),
+      longest_(longest),
+      end_(std::chrono::steady_clock::now() + longest) {
   if (!another) return;
   auto process = another();
   if (!process) return;
@@ -42,7 +46,16 @@ LiftOnce::~LiftOnce() {
 }
 
 Result<core::LiftOutcome> LiftOnce::Get() {
-  if (!lifted_) lifted_ = under_way_.valid() ? under_way_.get() : lift_(worker_);
+  if (lifted_) return *lifted_;
+  if (!under_way_.valid()) {
+    lifted_ = lift_(worker_);
+  } else if (under_way_.wait_until(end_) == std::future_status::ready) {
+    lifted_ = under_way_.get();
+  } else {
+    process_->abandon();
+    lifted_ = core::LiftOutcome(
+        core::NotLifted{"time limit", fmt::format("it took more than {} s", longest_.count()), false});
+  }
   return *lifted_;
 }
 

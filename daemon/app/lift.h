@@ -38,9 +38,10 @@ Result<core::LiftOutcome> LiftKernel(const TargetDevice& device, const core::Ker
 // What an entry computes, found out once: beside the caller's other work, where there is another process for it.
 class LiftOnce {
  public:
-  // All arguments outlive it.
+  // All arguments outlive it. `longest` after it began, where another process has it, what it has not found out is
+  // given up: one step of it may take as long as a worker may.
   LiftOnce(const TargetDevice& device, const core::KernelSpec& spec, const core::SourceRef& source,
-           core::Evaluator& worker, const core::ProcessSource& another);
+           core::Evaluator& worker, const core::ProcessSource& another, std::chrono::seconds longest);
   ~LiftOnce();
   LiftOnce(const LiftOnce&) = delete;
   LiftOnce& operator=(const LiftOnce&) = delete;
@@ -50,6 +51,8 @@ class LiftOnce {
   std::function<Result<core::LiftOutcome>(core::Evaluator&)> lift_;
   core::Evaluator& worker_;
   std::optional<core::OtherProcess> process_;
+  std::chrono::seconds longest_;
+  std::chrono::steady_clock::time_point end_;
   std::optional<Result<core::LiftOutcome>> lifted_;
   std::future<Result<core::LiftOutcome>> under_way_;  // the last member: its destructor waits
 };

@@ -19,6 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Of a task's minutes so much may go into finding out what is computed; the rest is worth more without a formula.
+std::chrono::seconds LongestLift(double max_minutes) {
+  constexpr double kShare = 1.0 / 3, kLeastSeconds = 10;
+  return std::chrono::seconds(std::llround(std::max(kLeastSeconds, kShare * 60 * max_minutes)));
+}
+
 using AskTools = decltype(search::RefineServices::tools);
 
 std::vector<CaseOutcome> CompareCases(const search::RefineResult& refined) {
@@ -66,7 +72,8 @@ class KernelTask {
       deadline->Set(began + std::chrono::milliseconds(std::llround(60'000 * task.policy.max_minutes)));
     const RestartableEvaluator& candidates = run_.services.candidates;
     // Once, for the judge and for the trajectory.
-    LiftOnce lifted(run_.workspace.device(), spec, original, run_.services.trusted.evaluator, run_.services.another);
+    LiftOnce lifted(run_.workspace.device(), spec, original, run_.services.trusted.evaluator, run_.services.another,
+                    LongestLift(task.policy.max_minutes));
     const auto lift = [&] { return lifted.Get(); };
     const auto judge = MakeJudge({.device = run_.workspace.device(),
                                   .spec = spec,

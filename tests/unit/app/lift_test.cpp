@@ -1,6 +1,10 @@
 // lift on an evaluator with prepared answers.
 #include "app/lift.h"
 
+#include <future>
+#include <memory>
+#include <utility>
+
 #include "tests/unit/app/app_bench.h"
 
 namespace warpwright {
@@ -100,6 +104,46 @@ TEST_F(LiftTest, NothingIsAskedWithoutAShape) {
   const auto outcome = app::LiftKernel(workspace.device(), spec, {"/", "a.cu", ""}, lifting_, {.bytes = 1});
   ASSERT_TRUE(outcome);
   EXPECT_EQ(std::get<core::NotLifted>(*outcome).blocker, "no shape");
+  EXPECT_TRUE(lifting_.requests.empty());
+}
+
+// Ends when it is abandoned, as a worker does that is killed.
+class EndlessDevice final : public core::Evaluator {
+ public:
+  explicit EndlessDevice(std::shared_future<void> abandoned) : abandoned_(std::move(abandoned)) {}
+  Result<core::Inspection> Inspect(const core::SourceRef&) override { return Ended(); }
+  Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest&) override { return Ended(); }
+  Result<core::SpliceOutcome> Splice(const core::SpliceRequest&) override { return Ended(); }
+  Result<core::ExecuteOutcome> Execute(const core::ExecuteRequest&) override { return Ended(); }
+  Result<core::TimeOutcome> Time(const core::TimeRequest&) override { return Ended(); }
+  Result<core::LiftOutcome> Lift(const core::LiftRequest&) override { return Ended(); }
+
+ private:
+  tl::unexpected<Error> Ended() const {
+    abandoned_.wait();
+    return Fail(ErrorCode::kEnvironment, "the worker was ended");
+  }
+  std::shared_future<void> abandoned_;
+};
+
+TEST_F(LiftTest, WhatTakesTooLongBesideATaskIsGivenUp) {
+  CommitKernels({"a"});
+  const app::Workspace workspace = Open();
+  const core::KernelSpec spec = workspace.ManifestOfWorkingTree()->kernels.at(0);
+  const core::SourceRef source{"/", "a.cu", ""};
+  const app::TargetDevice device;
+  std::promise<void> abandon;
+  bool abandoned = false;
+  const core::ProcessSource another = [&]() -> Result<core::OtherProcess> {
+    return core::OtherProcess{std::make_unique<EndlessDevice>(abandon.get_future().share()), [&] {
+                                if (!std::exchange(abandoned, true)) abandon.set_value();
+                              }};
+  };
+  app::LiftOnce lifted(device, spec, source, lifting_, another, std::chrono::seconds(0));
+  const auto outcome = lifted.Get();
+  ASSERT_TRUE(outcome);
+  ASSERT_TRUE(std::holds_alternative<core::NotLifted>(*outcome));
+  EXPECT_EQ(std::get<core::NotLifted>(*outcome).blocker, "time limit");
   EXPECT_TRUE(lifting_.requests.empty());
 }
 
