@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -23,8 +24,8 @@ constexpr size_t kMostNodesOfStage = 1024;
 // Copies a stage's nodes, each node once, with reductions written out and numbers computed.
 class TermWriter {
  public:
-  TermWriter(const core::Stage& stage, size_t most_terms)
-      : stage_(stage), most_terms_(most_terms), free_(core::FreeVariables(stage)) {}
+  TermWriter(const core::Computation& form, const core::Stage& stage, size_t most_terms)
+      : stage_(stage), most_terms_(most_terms), types_(core::TypesOf(form, stage)), free_(core::FreeVariables(stage)) {}
 
   std::optional<core::Stage> Write() {
     const auto root = Copy(static_cast<NodeId>(stage_.nodes.size() - 1));
@@ -192,11 +193,18 @@ class TermWriter {
     if (!expressed || (values.empty() && reduce.op != ReduceOp::kSum)) return std::nullopt;
     std::erase_if(values, [&](NodeId value) { return reduce.op == ReduceOp::kSum && NumberOf(value) == 0.0; });
     if (values.empty()) return Number(0);
+    // As loops begin: an extremum of nothing but NaN is where it began.
+    const bool extremum = reduce.op == ReduceOp::kMax || reduce.op == ReduceOp::kMin;
+    if (extremum && types_[reduce.body] == core::ValueType::kReal) {
+      constexpr double kInfinity = std::numeric_limits<double>::infinity();
+      values.insert(values.begin(), Number(reduce.op == ReduceOp::kMax ? -kInfinity : kInfinity));
+    }
     return Combined(reduce.op, values);
   }
 
   const core::Stage& stage_;
   const size_t most_terms_;
+  const std::vector<core::ValueType> types_;
   const std::vector<core::VariableSet> free_;
   Bindings bindings_;                          // of the term that is being written
   core::VariableSet bound_ = 0;                // variables that have a value in it
@@ -206,11 +214,12 @@ class TermWriter {
 
 }  // namespace
 
-std::optional<core::Stage> WithWrittenTerms(const core::Stage& stage, size_t most_terms) {
+std::optional<core::Stage> WithWrittenTerms(const core::Computation& form, const core::Stage& stage,
+                                            size_t most_terms) {
   if (std::none_of(stage.nodes.begin(), stage.nodes.end(),
                    [](const Node& node) { return std::holds_alternative<core::Reduce>(node); }))
     return stage;
-  return TermWriter(stage, most_terms).Write();
+  return TermWriter(form, stage, most_terms).Write();
 }
 
 }  // namespace warpwright::schedule

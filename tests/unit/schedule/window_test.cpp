@@ -2,7 +2,10 @@
 // tails everywhere, and the text of some.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "schedule/schedules.h"
+#include "schedule/written_terms.h"
 #include "tests/support/computation_samples.h"
 #include "tests/support/golden.h"
 #include "tests/support/schedule_kit.h"
@@ -228,6 +231,19 @@ TEST(WindowRefusals, SayWhy) {
   };
   EXPECT_EQ(refusal(testing::Gelu(), {{"N", 400}}), "no input is read at neighbouring places");
   EXPECT_EQ(refusal(Filter(false, DType::kF32), {{"N", 400}, {"W", 9}}), "rows are too short for neighbouring threads");
+}
+
+// A maximum of nothing but NaN is where a loop over them would begin.
+TEST(WrittenTerms, OfMaximaBeginAsLoopsDo) {
+  StageBuilder pool("y", {"n"});
+  pool.Output();
+  pool.Reduce(ReduceOp::kMax, {{1, "2"}}, pool.Read("x", {V(0) + V(0) + V(1)}));
+  const core::Computation form = Of({Input("x", {"2*n"}), Output("y", {"n"})}, {pool});
+  const auto written = schedule::WithWrittenTerms(form, form.stages[0], 8);
+  ASSERT_TRUE(written);
+  const auto& largest = std::get<core::Nary>(written->nodes.back());
+  ASSERT_EQ(largest.args.size(), 3u);
+  EXPECT_EQ(std::get<core::Constant>(written->nodes[largest.args[0]]).value, -std::numeric_limits<double>::infinity());
 }
 
 }  // namespace
