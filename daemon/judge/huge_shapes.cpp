@@ -129,6 +129,8 @@ Result<RunOutcome> HugeShapes::Execute(const core::SourceRef& source, core::Eval
 std::optional<Mismatch> HugeShapes::Compare(const core::Case& shape, const std::vector<core::BufferContent>& inputs,
                                             const core::Executed& original, const core::Executed& candidate) const {
   if (original.launches.size() > 1 || candidate.launches.size() > 1) return std::nullopt;
+  const auto adds = [](const core::LaunchReport& launch) { return launch.counters.atomic_requests > 0; };
+  if (std::any_of(original.launches.begin(), original.launches.end(), adds)) return std::nullopt;
   if (state_.spec.allow.contains(core::Allow::kNondeterministic)) return std::nullopt;
   if (WasCutShort(original) || WasCutShort(candidate)) return std::nullopt;  // what is there need not be final
   uint32_t index = 0;
