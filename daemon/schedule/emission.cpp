@@ -77,8 +77,7 @@ EmissionOutcome EmitFor(const Problem& problem, const Group& group, Choice& choi
   if (choice.in_phases)
     std::stable_partition(order.begin(), order.end(),
                           [](const Schedule* s) { return HasTiles(*s) || s->id == "schedule_window"; });
-  else
-    std::stable_partition(order.begin(), order.end(), [&](const Schedule* s) { return s->id == choice.asked.id; });
+  else std::stable_partition(order.begin(), order.end(), [&](const Schedule* s) { return s->id == choice.asked.id; });
   std::optional<core::RewriteRefusal> refused;
   for (const Schedule* schedule : order) {
     CodeOutcome outcome = EmitBy(*schedule, problem, group, choice);
@@ -108,13 +107,40 @@ void Append(Emission& all, Emission next) {
   all.without_tiles |= next.without_tiles;
 }
 
+std::string Unless(const std::set<std::string>& counts, std::string launch) {
+  if (counts.empty()) return launch;
+  Lines lines;
+  lines.Open(fmt::format("if ({})", fmt::join(counts, " && ")));
+  lines.AddAll(launch);
+  lines.Close();
+  return lines.text();
+}
+
+// A group's launch, where the original returned before it launched anything for no results.
+std::string UnlessChecked(const Problem& problem, const Group& group, std::string launch) {
+  if (!problem.entry.loses_checks) return launch;
+  std::optional<std::set<std::string>> counts;  // that may be 0 though no size is, of every output
+  for (const size_t i : group.stages) {
+    if (!problem.stage(i).output) continue;
+    std::set<std::string> own;
+    for (const core::Size& extent : problem.stage(i).extents)
+      if (extent.text().find_first_of("-/") != std::string::npos)
+        own.insert(fmt::format("{} > 0", Parenthesized(SizeText(extent))));
+    if (counts && *counts != own) return launch;
+    counts = std::move(own);
+  }
+  return Unless(counts.value_or(std::set<std::string>()), std::move(launch));
+}
+
 EmissionOutcome EmitGroups(const Problem& problem, const std::vector<Group>& groups, Choice& choice) {
   if (const auto hazard = FindHazard(problem.form, groups)) return *hazard;
   Emission all;
   for (const Group& group : groups) {
     EmissionOutcome outcome = EmitFor(problem, group, choice);
     if (auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;
-    Append(all, std::move(std::get<Emission>(outcome)));
+    auto& emission = std::get<Emission>(outcome);
+    emission.code.launch = UnlessChecked(problem, group, std::move(emission.code.launch));
+    Append(all, std::move(emission));
   }
   return all;
 }
@@ -176,12 +202,7 @@ std::string UnlessOfNothing(const Phases& phases, std::string launch) {
       for (const std::string& name : extent.Variables())
         if (stage.output && !later.contains(name))
           counts.insert(fmt::format("{} > 0", Parenthesized(SizeText(extent))));
-  if (counts.empty()) return launch;
-  Lines lines;
-  lines.Open(fmt::format("if ({})", fmt::join(counts, " && ")));
-  lines.AddAll(launch);
-  lines.Close();
-  return lines.text();
+  return Unless(counts, std::move(launch));
 }
 
 EmissionOutcome EmitPhases(const Problem& problem, const Phases& phases, Choice& choice) {

@@ -358,6 +358,7 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
       AddClear(ast, *function, statement, entry);
       if (entry.clears.size() > before) clears.push_back(TextOf(*function, statement));
     }
+    if (of_old && !launched && seen.returns) entry.loses_checks = true;
     if (seen.of_launches || (seen.declares && !asks) || seen.assigns || of_old) continue;
     entry.kept.push_back({statement.begin, statement.end});
     if (launched) entry.after.push_back(TextOf(*function, statement));

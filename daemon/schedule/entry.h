@@ -47,6 +47,8 @@ struct Entry {
   // What its kernels call a sum, a product or an extremum, where one variable of theirs is one and its name says more
   // than a letter.
   std::map<core::ReduceOp, std::string> results;
+  // A check by the launcher's own variables goes with them: "if (out_h <= 0) return;". Results may be none there.
+  bool loses_checks = false;
   bool computes_in_double = false;  // its kernels name the type
   bool computes_wide = false;       // its kernels name 64-bit integers
 

@@ -171,6 +171,17 @@ TEST(Launcher, LeavesResultsAsTheyWereCleared) {
   }
 }
 
+// "if (out_n <= 0) return;" goes with the variable: a grid of nothing would be refused where the original did nothing.
+TEST(Launcher, OfNoResultsLaunchesNothing) {
+  const Stranger& stranger = Find("07-shadownet/maxpool_naive");
+  std::string text = StubFor(stranger);
+  const std::string launch = "\n  first_kernel<<<1, 1>>>();";
+  EXPECT_EQ(Apply("schedule_window", stranger, text).find("> 0) {\n"), std::string::npos);
+  text = Replaced(text, launch, "\n  const int blocks = 7;\n  if (blocks <= 0) return;" + launch);
+  const std::string rewritten = Apply("schedule_window", stranger, text);
+  EXPECT_NE(rewritten.find("> 0) {\n"), std::string::npos) << rewritten;
+}
+
 // As macros and people write them; a variable that only the old launches needed goes with them.
 TEST(Launcher, KeepsChecksThatHaveVariables) {
   const Stranger& stranger = Find("04-extension/elu_forward");
