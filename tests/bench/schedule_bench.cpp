@@ -115,7 +115,7 @@ class EntryBench {
     auto lifted = trusted_.Lift(request);
     if (lifted)
       if (auto* form = std::get_if<core::Lifted>(&*lifted); form && judge::TellOutsideTerms(request, trusted_, *form))
-        return form->computation;
+        return lifted_ = std::move(*form), lifted_->computation;
     row_["why"] = lifted ? std::get<core::NotLifted>(*lifted).message : lifted.error().message;
     return std::nullopt;
   }
@@ -146,6 +146,7 @@ class EntryBench {
       judge::JudgeOptions options;
       options.repository = original_.root;
       options.fresh_worker = [this] { untrusted_.Restart(); };
+      if (lifted_) options.lift = [this]() -> Result<core::LiftOutcome> { return *lifted_; };
       judge_ = std::make_unique<judge::Judge>(spec_, original_, kDevice, trusted_, options);
       const auto baseline = judge_->Prepare();
       if (baseline) before_ = baseline->original;
@@ -175,6 +176,7 @@ class EntryBench {
   const core::KernelSpec spec_;
   const core::SourceRef original_;
   worker::WorkerEvaluator trusted_, untrusted_;
+  std::optional<core::Lifted> lifted_;
   std::unique_ptr<judge::Judge> judge_;
   core::Verdict before_;
   json row_;
