@@ -187,7 +187,9 @@ Result<std::optional<Failure>> HugeShapes::TryShape(const core::Case& shape, uin
   using Tried = std::optional<Failure>;
   const auto inputs = MakeRepeatedInputs(state_.spec, shape, seed, state_.options.repository, kTileElements);
   if (!inputs) return Tried();  // the manifest does not allow it, or its inputs are files
-  const auto original = Execute(state_.original, trusted_, shape, *inputs, Sample(kInstructions));
+  core::ExecuteOptions counted = Sample(kInstructions);
+  counted.counters = true;  // whether its blocks add up results
+  const auto original = Execute(state_.original, trusted_, shape, *inputs, std::move(counted));
   if (!original) return Tried();
   if (const auto* verdict = std::get_if<core::Verdict>(&*original)) {
     why = *verdict;
