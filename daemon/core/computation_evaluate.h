@@ -48,7 +48,7 @@ struct ErrorModel {
   // Results of reductions and of functions are rounded to it once: they lie in memory between kernels, or are factors
   // of 16 bits. What is computed of them is computed in the format of accumulation.
   std::optional<DType> stores = {};
-  bool stores_parts = false;  // parts of sums as well: what one may be too large for is unbounded
+  bool stores_parts = false;  // all that is computed, and parts of sums: what one may be too large for is unbounded
   double literal = 0;  // relative error of literals that the format does not hold exactly, if more than a rounding
 };
 // An honest run in f32 instead of the value: every operation is rounded, sums take their terms one after another, where

@@ -74,7 +74,7 @@ class ErrorRules {
   // The error of a value that was computed with error `before` and then rounded in the format of accumulation.
   double Rounded(double value, double before) const {
     const double magnitude = std::fabs(value) + before;
-    const double rounded = magnitude <= largest_ ? before + unit_ * magnitude + tiny_ : kNoBound;
+    const double rounded = magnitude <= largest_part_ ? before + unit_ * magnitude + tiny_ : kNoBound;
     const bool finite = std::fabs(value) <= std::numeric_limits<double>::max();
     return finite ? rounded : before == 0 ? 0 : kNoBound;
   }

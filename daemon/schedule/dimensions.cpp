@@ -150,7 +150,9 @@ void WriteCoordinates(const std::vector<Dimension>& dimensions, const std::strin
       const size_t back = dimensions.size() - 1 - d;
       const std::string name = names.TakeOf(
           {back < kExtents.size() ? kExtents[back] : dimensions[d].name + "_end", dimensions[d].name + "_end"});
-      lines.Add(fmt::format("const int {} = {};", name, SizeText(dimensions[d].extent)));
+      const std::string size = SizeText(dimensions[d].extent),
+                        wide = type == "long long" ? WidenedProduct(size) : size;  // "C * H * W"
+      lines.Add(fmt::format("const {} {} = {};", wide == size ? "int" : type, name, wide));
       extent = name;
     }
     const std::string value = d == 0 ? rest : fmt::format("{} % {}", rest, extent);

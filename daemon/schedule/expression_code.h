@@ -32,7 +32,7 @@ struct Scope {
 // Of a size: "(h + 2 * pad - size) / stride + 1".
 std::string SizeText(const core::Size& size);
 // "static_cast<long long>(n) * (h - 1)" of "n * (h - 1)": a product in 64 bits. What is no product stays as it is.
-std::string WidenedProduct(const std::string& text);
+std::string WidenedProduct(const std::string& product);
 // What is divided in it: "h + 2 * pad - size".
 std::vector<core::Size> NumeratorsOf(const core::Size& size);
 // A position, in int; "y + ky - 1".

@@ -185,19 +185,36 @@ std::string WideFactor(const core::Size& coefficient) {
   return Parenthesized(SumOf(terms));
 }
 
+// "n * c * h" of "n * (c * h)", so that what makes the first factor wide does it for all.
+std::string WithoutInnerProducts(std::string text) {
+  for (size_t open = text.find('('); open != std::string::npos; open = text.find('(', open + 1)) {
+    const size_t close = text.find_first_of("()", open + 1);
+    if (close == std::string::npos || text[close] == '(') continue;
+    const std::string inner = text.substr(open + 1, close - open - 1);
+    const bool is_product =
+        inner.find(" * ") != std::string::npos && inner.find_first_of("+-/%?<>,&|") == std::string::npos;
+    const bool is_factor = open == 0 || text.substr(0, open).ends_with(" * ");
+    const int depth = static_cast<int>(std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(open), '(') -
+                                       std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(open), ')'));
+    if (is_product && is_factor && depth == 0) text.replace(open, close - open + 1, inner);
+  }
+  return text;
+}
+
 }  // namespace
 
-std::string WidenedProduct(const std::string& text) {
+std::string WidenedProduct(const std::string& product) {
   constexpr std::string_view kTimes = " * ";
+  const std::string text = WithoutInnerProducts(product);
   int depth = 0;
   for (size_t at = 0; at < text.size(); ++at) {
     depth += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
     if (depth > 0 || text.compare(at, kTimes.size(), kTimes) != 0) continue;
     const std::string first = text.substr(0, at);
-    if (Parenthesized(first) != first) return text;
+    if (Parenthesized(first) != first) return product;
     return "static_cast<long long>" + (first.front() == '(' ? first : "(" + first + ")") + text.substr(at);
   }
-  return text;
+  return product;
 }
 
 std::string SizeText(const core::Size& size) { return size.root() == nullptr ? "0" : PieceOf(*size.root()).text; }
@@ -257,7 +274,7 @@ std::string OffsetText(const FlatOffset& offset, const std::map<core::VariableId
   std::vector<SignedText> terms;
   for (const bool plain : {false, true})  // the fastest index last
     for (const auto& [variable, coefficient] : offset.coefficients)
-      if (core::IsNumber(coefficient, 1) == plain)
+      if (core::IsNumber(coefficient, 1) == plain && variables.at(variable) != "0")
         terms.push_back(
             IsNumber(coefficient)
                 ? TermText(coefficient, variables.at(variable))

@@ -29,6 +29,8 @@ TEST(WidenedProduct, CastsTheFirstFactorAsItStands) {
       {"n * c", "static_cast<long long>(n) * c"},
       {"(h + 2 * pad - k + 1) * (w + 2)", "static_cast<long long>(h + 2 * pad - k + 1) * (w + 2)"},
       {"h + 2 * pad", "h + 2 * pad"},
+      {"n * (c * h)", "static_cast<long long>(n) * c * h"},
+      {"(c * h) * (n + 1)", "static_cast<long long>(c) * h * (n + 1)"},
       {"n", "n"},
       {"((n + 1) * 2)", "((n + 1) * 2)"},
       {"(n + 127) / 128 * c", "(n + 127) / 128 * c"},
