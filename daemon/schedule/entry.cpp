@@ -215,6 +215,16 @@ std::string WithClears(const source::Ast& ast, const source::SyntaxFunction& fun
                      fmt::join(lines, indent));
 }
 
+// "INFINITY", "CUDART_INF_F", "-FLT_MAX", "1e30f".
+bool NamesInfinity(std::string_view token) {
+  for (const std::string_view part : {"INF", "FLT_MAX", "DBL_MAX", "HUGE_VAL", "numeric_limits"})
+    if (token.find(part) != std::string_view::npos) return true;
+  const size_t exponent = token.find_first_of("eE");
+  const bool number = !token.empty() && token[0] >= '0' && token[0] <= '9' && !token.starts_with("0x");
+  return number && exponent != std::string_view::npos && token.size() > exponent + 2 && token[exponent + 1] == '3' &&
+         token[exponent + 2] >= '0' && token[exponent + 2] <= '9';
+}
+
 // Whether "const int NAME = 256;" stands there, or "constexpr unsigned int".
 bool IsConstant(const std::vector<source::Token>& tokens, std::string_view name) {
   for (size_t i = 2; i + 3 < tokens.size(); ++i) {
@@ -301,6 +311,7 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
     if (!source::ast::IsDevice(f) && !source::ast::IsKernel(f)) continue;
     for (const source::Token& token : source::ast::Tokens(ast, source::ast::Offsets(f))) {
       entry.computes_in_double |= token.Is("double");
+      entry.names_infinity |= NamesInfinity(token.text);
       entry.computes_wide |= token.Is("size_t") || token.Is("int64_t") || token.Is("long") || token.Is("ptrdiff_t") ||
                              token.Is("uint64_t");
     }

@@ -51,6 +51,8 @@ struct Entry {
   bool loses_checks = false;
   bool computes_in_double = false;  // its kernels name the type
   bool computes_wide = false;       // its kernels name 64-bit integers
+  // Its kernels name an infinity or the largest number, from which extrema begin; else they begin with a first term.
+  bool names_infinity = false;
 
   const EntryParameter* Find(std::string_view parameter) const;
 };

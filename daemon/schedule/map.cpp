@@ -410,7 +410,7 @@ bool IsWeighedByNumber(const core::Stage& stage) {
 CodeOutcome EmitMap(const Problem& problem, const Group& group, const ParameterValues& parameters) {
   Problem written = problem;
   for (core::Stage& stage : written.form.stages)
-    if (IsWeighedByNumber(stage)) stage = WithWrittenTerms(problem.form, stage, kMostWrittenTerms).value_or(stage);
+    if (IsWeighedByNumber(stage)) stage = WithWrittenTerms(problem, stage, kMostWrittenTerms).value_or(stage);
   MapPlanOutcome plan = PlanMap(written, group, IntegerOf(parameters, "vector_bytes"));
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&plan)) return *refusal;
   auto& planned = std::get<MapPlan>(plan);

@@ -380,7 +380,7 @@ CodeOutcome EmitScan(const Problem& problem, const Group& group, const Parameter
   written.form.stages.clear();
   for (const size_t i : group.stages)
     written.form.stages.push_back(
-        WithWrittenTerms(problem.form, problem.stage(i), kMostWrittenTerms).value_or(problem.stage(i)));
+        WithWrittenTerms(problem, problem.stage(i), kMostWrittenTerms).value_or(problem.stage(i)));
   written.form = core::WithoutMaps(written.form);
   for (size_t i = 0; i < written.form.stages.size(); ++i) all.stages.push_back(i);
   ScanPlanOutcome plan = PlanScan(written, all);

@@ -40,7 +40,7 @@ std::variant<core::RewriteRefusal, core::Computation> WrittenForm(const Problem&
     core::Stage ended = stage;
     const auto own = parts == outputs.size() ? TakeEnds(problem, ended) : std::nullopt;
     if (own && (!edge || edge == own)) edge = own, stage = std::move(ended);
-    auto written = WithWrittenTerms(problem.form, stage, kMostTerms);
+    auto written = WithWrittenTerms(problem, stage, kMostTerms);
     if (!written) return Refuse("a window is long, or as long as an argument says", problem.stage(i).line);
     form.stages.push_back(std::move(*written));
   }

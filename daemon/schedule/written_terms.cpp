@@ -24,8 +24,12 @@ constexpr size_t kMostNodesOfStage = 1024;
 // Copies a stage's nodes, each node once, with reductions written out and numbers computed.
 class TermWriter {
  public:
-  TermWriter(const core::Computation& form, const core::Stage& stage, size_t most_terms)
-      : stage_(stage), most_terms_(most_terms), types_(core::TypesOf(form, stage)), free_(core::FreeVariables(stage)) {}
+  TermWriter(const Problem& problem, const core::Stage& stage, size_t most_terms)
+      : stage_(stage),
+        most_terms_(most_terms),
+        begins_at_infinity_(problem.entry.names_infinity),
+        types_(core::TypesOf(problem.form, stage)),
+        free_(core::FreeVariables(stage)) {}
 
   std::optional<core::Stage> Write() {
     const auto root = Copy(static_cast<NodeId>(stage_.nodes.size() - 1));
@@ -193,9 +197,9 @@ class TermWriter {
     if (!expressed || (values.empty() && reduce.op != ReduceOp::kSum)) return std::nullopt;
     std::erase_if(values, [&](NodeId value) { return reduce.op == ReduceOp::kSum && NumberOf(value) == 0.0; });
     if (values.empty()) return Number(0);
-    // As loops begin: an extremum of nothing but NaN is where it began.
+    // As the original's loops begin: an extremum of nothing but NaN is where it began.
     const bool extremum = reduce.op == ReduceOp::kMax || reduce.op == ReduceOp::kMin;
-    if (extremum && types_[reduce.body] == core::ValueType::kReal) {
+    if (extremum && begins_at_infinity_ && types_[reduce.body] == core::ValueType::kReal) {
       constexpr double kInfinity = std::numeric_limits<double>::infinity();
       values.insert(values.begin(), Number(reduce.op == ReduceOp::kMax ? -kInfinity : kInfinity));
     }
@@ -204,6 +208,7 @@ class TermWriter {
 
   const core::Stage& stage_;
   const size_t most_terms_;
+  const bool begins_at_infinity_;
   const std::vector<core::ValueType> types_;
   const std::vector<core::VariableSet> free_;
   Bindings bindings_;                          // of the term that is being written
@@ -214,12 +219,11 @@ class TermWriter {
 
 }  // namespace
 
-std::optional<core::Stage> WithWrittenTerms(const core::Computation& form, const core::Stage& stage,
-                                            size_t most_terms) {
+std::optional<core::Stage> WithWrittenTerms(const Problem& problem, const core::Stage& stage, size_t most_terms) {
   if (std::none_of(stage.nodes.begin(), stage.nodes.end(),
                    [](const Node& node) { return std::holds_alternative<core::Reduce>(node); }))
     return stage;
-  return TermWriter(form, stage, most_terms).Write();
+  return TermWriter(problem, stage, most_terms).Write();
 }
 
 }  // namespace warpwright::schedule

@@ -4,12 +4,12 @@
 
 #include <optional>
 
-#include "core/computation.h"
+#include "schedule/problem.h"
 
 namespace warpwright::schedule {
 
 // None: a reduction is longer than `most_terms`, or as long as a size says, or finds a position.
-// The stage is one of the form's, or made of what it has.
-std::optional<core::Stage> WithWrittenTerms(const core::Computation& form, const core::Stage& stage, size_t most_terms);
+// The stage is one of the problem's, or made of what it has.
+std::optional<core::Stage> WithWrittenTerms(const Problem& problem, const core::Stage& stage, size_t most_terms);
 
 }  // namespace warpwright::schedule

@@ -233,13 +233,19 @@ TEST(WindowRefusals, SayWhy) {
   EXPECT_EQ(refusal(Filter(false, DType::kF32), {{"N", 400}, {"W", 9}}), "rows are too short for neighbouring threads");
 }
 
-// A maximum of nothing but NaN is where a loop over them would begin.
+// A maximum of nothing but NaN is where the original's loop over them began: with an infinity, or with a first term.
 TEST(WrittenTerms, OfMaximaBeginAsLoopsDo) {
   StageBuilder pool("y", {"n"});
   pool.Output();
   pool.Reduce(ReduceOp::kMax, {{1, "2"}}, pool.Read("x", {V(0) + V(0) + V(1)}));
   const core::Computation form = Of({Input("x", {"2*n"}), Output("y", {"n"})}, {pool});
-  const auto written = schedule::WithWrittenTerms(form, form.stages[0], 8);
+  schedule::Problem problem = testing::ProblemOf(form, {{"n", 40}});
+  problem.entry.names_infinity = false;
+  auto written = schedule::WithWrittenTerms(problem, form.stages[0], 8);
+  ASSERT_TRUE(written);
+  EXPECT_EQ(std::get<core::Nary>(written->nodes.back()).args.size(), 2u);
+  problem.entry.names_infinity = true;
+  written = schedule::WithWrittenTerms(problem, form.stages[0], 8);
   ASSERT_TRUE(written);
   const auto& largest = std::get<core::Nary>(written->nodes.back());
   ASSERT_EQ(largest.args.size(), 3u);
