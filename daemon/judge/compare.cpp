@@ -408,9 +408,9 @@ bool Comparator::IsBoundless(size_t index) const {
          std::isinf(reference_.bound[index]);
 }
 
-// Something of which the original's element is made became infinite, where it waits in 16 bits or as a square of which a
-// variance is made: what is left, an infinity of either sign or the zero that an activation makes of no number, depends
-// on which ones did.
+// Something of which the original's element is made became infinite, where it waits in 16 bits or as a square of which
+// a variance is made: what is left, an infinity of either sign or the zero that an activation makes of no number,
+// depends on which ones did.
 bool Comparator::IsOverflown(size_t index, double original) const {
   if (reference_.own_inputs || !IsBoundless(index)) return false;
   const double t = reference_.truth[index];
