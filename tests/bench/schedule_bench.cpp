@@ -114,8 +114,10 @@ class EntryBench {
     const core::LiftRequest request = judge::MakeLiftRequest(original_, spec_, kDevice);
     auto lifted = trusted_.Lift(request);
     if (lifted)
-      if (auto* form = std::get_if<core::Lifted>(&*lifted); form && judge::TellOutsideTerms(request, trusted_, *form))
-        return lifted_ = std::move(*form), lifted_->computation;
+      if (auto* form = std::get_if<core::Lifted>(&*lifted); form && judge::TellOutsideTerms(request, trusted_, *form)) {
+        lifted_ = std::move(*form);
+        return lifted_->computation;
+      }
     row_["why"] = lifted ? std::get<core::NotLifted>(*lifted).message : lifted.error().message;
     return std::nullopt;
   }
