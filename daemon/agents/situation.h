@@ -26,6 +26,7 @@ struct Situation {
   const core::Chip& chip;
   core::Evaluator& evaluator;  // for what only a worker may do with a text
   const Form* form = nullptr;  // what the entry computes, if that is known
+  std::vector<core::SegmentForm> segments = {};  // what segments of its launcher do, as far as that is known
   // The present base.
   const core::Candidate& base;
   const core::Measured& measured;

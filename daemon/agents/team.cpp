@@ -12,9 +12,10 @@ constexpr size_t kMaxSeeds = 2;
 
 // For the transformations that need to know what the entry computes.
 std::optional<core::Scheduling> SchedulingAt(const Situation& at) {
-  if (at.form == nullptr) return std::nullopt;
+  if (at.form == nullptr && at.segments.empty()) return std::nullopt;
   const auto device = core::IsSimulated(at.measured.device) ? core::DeviceKind::kSim : core::DeviceKind::kCuda;
-  return core::Scheduling{at.form->computation, at.spec, core::ScheduledCases(at.spec, device), at.chip};
+  return core::Scheduling{at.form != nullptr ? at.form->computation : core::Computation{}, at.spec,
+                          core::ScheduledCases(at.spec, device), at.chip, at.segments};
 }
 
 class BuiltInGenerator final : public Generator {

@@ -5,6 +5,7 @@
 #include "config/chip_file.h"
 #include "judge/lift_shapes.h"
 #include "judge/outside_terms.h"
+#include "judge/segment_forms.h"
 #include "judge/source_file.h"
 
 namespace warpwright::app {
@@ -31,18 +32,32 @@ LiftOnce::LiftOnce(const TargetDevice& device, const core::KernelSpec& spec, con
     : lift_([&device, &spec, &source](core::Evaluator& evaluator) {
         return LiftKernel(device, spec, source, evaluator);
       }),
+      lift_segments_([this, &device, &spec, &source](core::Evaluator& evaluator) -> Segments {
+        constexpr double kSeconds = 5;  // for each
+        WW_ASSIGN(const auto segments,
+                  judge::LiftSegments(
+                      source, spec, SimulatedDevice(device), kSeconds,
+                      [this] { return std::chrono::steady_clock::now() < end_; }, evaluator));
+        return judge::FormsOf(segments);
+      }),
       worker_(worker),
+      another_(another),
       longest_(longest),
       end_(std::chrono::steady_clock::now() + longest) {
-  if (!another) return;
-  auto process = another();
-  if (!process) return;
-  process_ = std::move(*process);
+  if (!StartProcess()) return;
   under_way_ = std::async(std::launch::async, lift_, std::ref(*process_->evaluator));
 }
 
+bool LiftOnce::StartProcess() {
+  if (!another_) return false;
+  auto process = another_();
+  if (!process) return false;
+  process_ = std::move(*process);
+  return true;
+}
+
 LiftOnce::~LiftOnce() {
-  if (under_way_.valid()) process_->abandon();
+  if (under_way_.valid() || segments_under_way_.valid()) process_->abandon();
 }
 
 Result<core::LiftOutcome> LiftOnce::Get() {
@@ -51,12 +66,27 @@ Result<core::LiftOutcome> LiftOnce::Get() {
     lifted_ = lift_(worker_);
   } else if (under_way_.wait_until(end_) == std::future_status::ready) {
     lifted_ = under_way_.get();
+    segments_under_way_ = std::async(std::launch::async, lift_segments_, std::ref(*process_->evaluator));
   } else {
     process_->abandon();
+    (void)under_way_.get();  // ends soon, in an Error
+    end_ += longest_ / 2;
+    if (StartProcess())
+      segments_under_way_ = std::async(std::launch::async, lift_segments_, std::ref(*process_->evaluator));
     lifted_ = core::LiftOutcome(
         core::NotLifted{"time limit", fmt::format("it took more than {} s", longest_.count()), false});
   }
   return *lifted_;
+}
+
+LiftOnce::Segments LiftOnce::GetSegments() {
+  WW_TRY(Get());
+  if (segments_under_way_.valid()) {
+    constexpr std::chrono::seconds kToTheEnd{5};  // of the last one that was begun
+    if (segments_under_way_.wait_until(end_ + kToTheEnd) != std::future_status::ready) process_->abandon();
+    return segments_under_way_.get();
+  }
+  return process_ ? Segments() : lift_segments_(worker_);
 }
 
 Result<std::vector<LiftedKernel>> LiftKernels(const Workspace& workspace, const JudgingServices& services,

@@ -8,6 +8,7 @@
 
 #include "app/judging.h"
 #include "core/lifting.h"
+#include "core/scheduling.h"
 
 namespace warpwright::app {
 
@@ -39,22 +40,31 @@ Result<core::LiftOutcome> LiftKernel(const TargetDevice& device, const core::Ker
 class LiftOnce {
  public:
   // All arguments outlive it. `longest` after it began, where another process has it, what it has not found out is
-  // given up: one step of it may take as long as a worker may.
+  // given up, and half as long is left for its segments: one step of it may take as long as a worker may.
   LiftOnce(const TargetDevice& device, const core::KernelSpec& spec, const core::SourceRef& source,
            core::Evaluator& worker, const core::ProcessSource& another, std::chrono::seconds longest);
   ~LiftOnce();
   LiftOnce(const LiftOnce&) = delete;
   LiftOnce& operator=(const LiftOnce&) = delete;
   Result<core::LiftOutcome> Get();
+  // What the segments of its launcher compute, as far as that was found out; after Get.
+  Result<std::vector<core::SegmentForm>> GetSegments();
 
  private:
+  using Segments = Result<std::vector<core::SegmentForm>>;
+
   std::function<Result<core::LiftOutcome>(core::Evaluator&)> lift_;
+  std::function<Segments(core::Evaluator&)> lift_segments_;
+  bool StartProcess();
+
   core::Evaluator& worker_;
+  const core::ProcessSource another_;
   std::optional<core::OtherProcess> process_;
   std::chrono::seconds longest_;
   std::chrono::steady_clock::time_point end_;
   std::optional<Result<core::LiftOutcome>> lifted_;
-  std::future<Result<core::LiftOutcome>> under_way_;  // the last member: its destructor waits
+  std::future<Segments> segments_under_way_;
+  std::future<Result<core::LiftOutcome>> under_way_;  // the last members: their destructors wait
 };
 
 // Every kernel of the working tree's manifest. `each` is called with each kernel as soon as it is done.

@@ -123,6 +123,7 @@ class KernelTask {
                                           .fresh_worker = candidates.restart,
                                           .progress = run_.services.progress.step,
                                           .lift = lift,
+                                          .lift_segments = [&] { return lifted.GetSegments(); },
                                           .tools = asks_tools ? AskTools(tools) : AskTools(),
                                           .warn = run_.services.progress.line,
                                           .team = TeamFor(task),

@@ -11,4 +11,11 @@ std::vector<ScheduledCase> ScheduledCases(const KernelSpec& spec, DeviceKind dev
   return counted.empty() ? all : counted;
 }
 
+KernelSpec SegmentSpec(KernelSpec spec) {
+  for (Argument& argument : spec.args)
+    if (auto* buffer = std::get_if<BufferArgument>(&argument.kind); buffer && buffer->role != Role::kIn)
+      buffer->role = Role::kInOut;
+  return spec;
+}
+
 }  // namespace warpwright::core

@@ -57,12 +57,18 @@ void Describe(V& field, const ScheduledCase*) {
   field("weight", &T::weight);
 }
 template <typename V>
+void Describe(V& field, const SegmentForm*) {
+  field("number", &SegmentForm::number);
+  field("computation", &SegmentForm::computation);
+}
+template <typename V>
 void Describe(V& field, const Scheduling*) {
   using T = Scheduling;
   field("computation", &T::computation);
   field("spec", &T::spec);
   field("cases", &T::cases);
   field("chip", &T::chip);
+  field.Sparse("segments", &T::segments);
 }
 
 }  // namespace warpwright::core

@@ -47,6 +47,10 @@ inline constexpr std::string_view kFloat64Text = "float64";
 inline constexpr std::string_view kDeclaredText = "declare";
 // Only the last path components of what it may include, one per line.
 inline constexpr std::string_view kIncludedNames = "included_names";
+// With blanks in place of what other segments of the launcher launch (rewrite/segments.h). The parameter "number" says
+// which one stays, from 0; refused: it has no such segment.
+inline constexpr std::string_view kSegmentText = "segment";
+inline constexpr const char* kSegmentNumber = "number";
 
 struct Rewritten {
   std::string text;                // the whole file

@@ -58,7 +58,19 @@ struct TaskSummary {
 
 // kRecall: what experience said when a model was asked. kCarry: the result was spliced into a later version of its file
 // and judged there; one step for what was there (method kCarriedFrom) and one for the result, when both were measured.
-enum class StepKind { kBaseline, kPlan, kRewrite, kEvaluate, kRepair, kAccept, kLift, kAsk, kCarry, kRecall };
+enum class StepKind {
+  kBaseline,
+  kPlan,
+  kRewrite,
+  kEvaluate,
+  kRepair,
+  kAccept,
+  kLift,
+  kAsk,
+  kCarry,
+  kRecall,
+  kLiftSegments
+};
 inline constexpr std::string_view kCarriedFrom = "original";
 std::string_view Name(StepKind kind);
 

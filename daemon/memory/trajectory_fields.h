@@ -8,7 +8,7 @@
 
 namespace warpwright::memory {
 
-constexpr StepKind Last(StepKind) { return StepKind::kRecall; }
+constexpr StepKind Last(StepKind) { return StepKind::kLiftSegments; }
 
 template <typename V>
 void Describe(V& field, const StepRecord*) {

@@ -8,6 +8,7 @@
 #include "core/entry_text.h"
 #include "rewrite/entry_text.h"
 #include "rewrite/float64.h"
+#include "rewrite/segments.h"
 #include "source/includes.h"
 #include "source/tokens.h"
 
@@ -36,12 +37,14 @@ bool LooksLikeInclude(const source::Token& token) {
 }  // namespace
 
 bool IsDerivedText(std::string_view id) {
-  return id == core::kFloat64Text || id == core::kDeclaredText || id == core::kIncludedNames || id == core::kEntryText;
+  return id == core::kFloat64Text || id == core::kDeclaredText || id == core::kIncludedNames || id == core::kEntryText ||
+         id == core::kSegmentText;
 }
 
 Result<core::RewriteOutcome> DeriveText(const core::RewriteRequest& request) {
   if (request.transform == core::kFloat64Text) return WidenToFloat64(request.source, request.entry);
   if (request.transform == core::kEntryText) return TextOfEntry(request);
+  if (request.transform == core::kSegmentText) return TextOfSegment(request);
   return request.transform == core::kDeclaredText ? Declare(request) : Names(request);
 }
 

@@ -22,6 +22,12 @@
 #include "schedule/squared_means.h"
 
 namespace warpwright::schedule {
+
+bool HasTiles(const Schedule& schedule) {
+  return schedule.id == "schedule_tiles" || schedule.id == "schedule_tensor_tiles" ||
+         schedule.id == "schedule_attention";
+}
+
 namespace {
 
 constexpr int kMostCuts = 16;  // of an entry into phases
@@ -64,11 +70,6 @@ bool HasLongProduct(const Problem& problem, const Group& group) {
     });
   });
 }
-bool HasTiles(const Schedule& schedule) {
-  return schedule.id == "schedule_tiles" || schedule.id == "schedule_tensor_tiles" ||
-         schedule.id == "schedule_attention";
-}
-
 EmissionOutcome EmitFor(const Problem& problem, const Group& group, Choice& choice) {
   std::vector<const Schedule*> order;
   for (const Schedule& schedule : Schedules()) order.push_back(&schedule);

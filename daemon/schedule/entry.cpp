@@ -6,6 +6,7 @@
 #include <set>
 
 #include "rewrite/named_constant.h"
+#include "rewrite/segments.h"
 #include "rewrite/site.h"
 #include "schedule/expression_code.h"
 #include "schedule/filled_variables.h"
@@ -114,32 +115,6 @@ std::string TextOf(const source::SyntaxFunction& function, const Node& node) {
       node.Is(NodeKind::kIf) || node.Is(NodeKind::kFor) || node.Is(NodeKind::kWhile) || node.Is(NodeKind::kBlock);
   if (!text.ends_with(';') && !(block && text.ends_with('}'))) text += ';';
   return text;
-}
-
-// Functions of headers that launch kernels, by themselves or by other such functions.
-std::set<std::string> LaunchersOfHeaders(const source::Ast& ast) {
-  std::map<std::string, std::set<std::string>> calls;
-  std::set<std::string> launchers;
-  for (const CXCursor& cursor : source::ast::Functions(ast)) {
-    if (source::ast::IsInMainFile(cursor) || !source::ast::IsHost(cursor)) continue;
-    const auto syntax = source::BuildSyntax(cursor);
-    if (!syntax) continue;
-    const std::string name = source::ast::Spelling(cursor);
-    source::ForEach(*syntax->body, [&](const Node& n) {
-      if (n.Is(NodeKind::kLaunch)) launchers.insert(name);
-      if (n.Is(NodeKind::kCall)) calls[rewrite::UnqualifiedName(n.name)].insert(name);
-    });
-  }
-  std::vector<std::string> open(launchers.begin(), launchers.end());
-  for (const char* const of_runtime : {"cudaLaunchKernel", "cudaLaunchKernelExC", "cudaLaunchCooperativeKernel"})
-    open.emplace_back(of_runtime);
-  while (!open.empty()) {
-    const std::string callee = open.back();
-    open.pop_back();
-    for (const std::string& caller : calls[callee])
-      if (launchers.insert(caller).second) open.push_back(caller);
-  }
-  return launchers;
 }
 
 // The type by which kernels know a buffer's elements: as the launcher spells it, if it is one element.
@@ -278,6 +253,40 @@ std::map<core::ReduceOp, std::string> ResultNames(const std::vector<CXCursor>& f
   return names;
 }
 
+// The stream of all the launches; nothing: they have several.
+std::optional<std::string> StreamOf(const source::SyntaxFunction& function, const Node& statement) {
+  std::set<std::string> streams;
+  source::ForEach(statement, [&](const Node& n) {
+    if (!n.Is(NodeKind::kLaunch)) return;
+    const bool given = n.size() > source::kLaunchStream && !n[source::kLaunchStream].Is(NodeKind::kEmpty);
+    const std::string text(given ? function.Text(n[source::kLaunchStream]) : "");
+    streams.insert(text == "0" ? "" : text);
+  });
+  if (streams.size() > 1) return std::nullopt;
+  return streams.empty() ? std::string() : *streams.begin();
+}
+
+// What stands in the launcher's parameters when the statement begins must be what callers gave.
+std::optional<core::RewriteRefusal> ReadSegment(const source::Ast& ast, const source::SyntaxFunction& function,
+                                                size_t number, Entry& entry) {
+  const auto segments = rewrite::SegmentsOf(ast, function);
+  if (number >= segments.size()) return Refuse("the launcher has no such segment", function.body->line);
+  const Node& statement = *segments[number].statement;
+  std::string assigned;
+  source::ForEach(*function.body, [&](const Node& n) {
+    if (!n.Is(NodeKind::kAssign) || n.size() == 0 || !n[0].Is(NodeKind::kName)) return;
+    for (const source::SyntaxParameter& parameter : function.parameters)
+      if (parameter.symbol == n[0].symbol) assigned = parameter.name;
+  });
+  if (!assigned.empty()) return Refuse("the launcher assigns to its parameter " + assigned, statement.line);
+  const bool launches = !source::Collect(statement, NodeKind::kLaunch).empty();
+  const auto stream = StreamOf(function, statement);
+  if (!stream) return Refuse("a statement launches into several streams", statement.line);
+  if (launches) entry.stream = *stream;
+  entry.replaced = {statement.begin, statement.end};
+  return std::nullopt;
+}
+
 }  // namespace
 
 const EntryParameter* Entry::Find(std::string_view parameter) const {
@@ -286,7 +295,8 @@ const EntryParameter* Entry::Find(std::string_view parameter) const {
   return found == parameters.end() ? nullptr : &*found;
 }
 
-std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, const core::KernelSpec& spec) {
+std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, const core::KernelSpec& spec,
+                                                    std::optional<size_t> segment) {
   const auto cursor = source::ast::FindFunction(ast, spec.entry);
   if (!cursor || !source::ast::IsInMainFile(*cursor))
     return Refuse(fmt::format("no function {} in the file", spec.entry));
@@ -302,7 +312,7 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
   Entry entry;
   entry.name = source::ast::Spelling(*cursor);
   entry.declaration = {function->begin, function->end};
-  entry.body = {function->body->begin, function->body->end};
+  entry.body = entry.replaced = {function->body->begin, function->body->end};
   if (const auto refusal = ReadParameters(ast, spec, entry)) return *refusal;
 
   std::vector<CXCursor> reached;
@@ -318,6 +328,10 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
   }
 
   entry.results = ResultNames(reached);
+  if (segment) {
+    if (const auto refusal = ReadSegment(ast, *function, *segment, entry)) return *refusal;
+    return entry;
+  }
   entry.block_name = BlockName(ast.text().substr(entry.body.begin, entry.body.end - entry.body.begin));
 
   // Functions that the whole program sees: what falls back to one of them goes on to do so.
@@ -325,7 +339,7 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
   for (const CXCursor& f : reached)
     if (source::ast::IsHost(f) && clang_Cursor_getStorageClass(f) != CX_SC_Static)
       launchers.insert(source::ast::Spelling(f));
-  for (const std::string& name : LaunchersOfHeaders(ast)) functions.insert(name), launchers.insert(name);
+  for (const std::string& name : rewrite::LaunchingFunctions(ast, false)) functions.insert(name), launchers.insert(name);
 
   std::set<std::string> for_others = FilledForOthers(ast, *cursor);  // and not yet found among what is kept
   Locals locals;                                                     // that go with the old launches

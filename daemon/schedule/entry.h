@@ -36,6 +36,7 @@ struct Entry {
   std::vector<EntryParameter> parameters;  // the manifest's, in its order
   source::TextRange declaration;           // with `template <...>` and extern "C"
   source::TextRange body;                  // with its braces
+  source::TextRange replaced;              // by new launches: the body, or the statement of a segment
   // Statements that stay, and where they stand: checks of arguments and calls of other launchers, then checks of
   // errors.
   std::vector<std::string> before, after;
@@ -54,11 +55,14 @@ struct Entry {
   // Its kernels name an infinity or the largest number, from which extrema begin; else they begin with a first term.
   bool names_infinity = false;
 
+  bool is_segment() const { return replaced.begin != body.begin; }
   const EntryParameter* Find(std::string_view parameter) const;
 };
 
 // Refuses what no schedule handles: an entry that is a kernel, a template, or made by a macro; one that takes
-// parameters that the manifest does not know.
-std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, const core::KernelSpec& spec);
+// parameters that the manifest does not know. `segment`: of one of its segments (rewrite/segments.h) alone, whose
+// statement is written anew where it stands; all else stays.
+std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, const core::KernelSpec& spec,
+                                                    std::optional<size_t> segment = std::nullopt);
 
 }  // namespace warpwright::schedule

@@ -215,27 +215,28 @@ int IntegerOf(const ParameterValues& parameters, std::string_view name) {
 
 core::RewriteRefusal Refuse(std::string reason, int line) { return core::RewriteRefusal{std::move(reason), line}; }
 
-Result<core::RewriteOutcome> Apply(const core::RewriteRequest& request) {
-  const Schedule* schedule = FindSchedule(request.transform);
-  if (schedule == nullptr) return Fail(ErrorCode::kUsage, fmt::format("no schedule \"{}\"", request.transform));
-  WW_TRY(CheckParameters(*schedule, request.parameters));
-  if (!request.scheduling) return Refuse("what the entry computes is not known");
-  WW_TRY(core::Validate(request.scheduling->computation));
-  WW_ASSIGN(const source::Ast ast, source::Ast::Parse(request.source));
-  auto entry = ReadEntry(ast, request.scheduling->spec);
+namespace {
+
+// `segment`: the launcher's segment that `scheduling` is of; none: it is of the whole entry.
+Result<core::RewriteOutcome> ApplyTo(const core::SourceRef& source, const Schedule& schedule,
+                                     const ParameterValues& parameters, const core::Scheduling& scheduling,
+                                     std::optional<size_t> segment = std::nullopt) {
+  WW_TRY(core::Validate(scheduling.computation));
+  WW_ASSIGN(const source::Ast ast, source::Ast::Parse(source));
+  auto entry = ReadEntry(ast, scheduling.spec, segment);
   if (const auto* refusal = std::get_if<core::RewriteRefusal>(&entry)) return *refusal;
   Problem problem;
   problem.entry = std::move(std::get<Entry>(entry));
-  const auto condition = ConditionOf(request.scheduling->computation, problem.entry);
+  const auto condition = ConditionOf(scheduling.computation, problem.entry);
   if (const auto* refusal = std::get_if<core::RewriteRefusal>(&condition)) return *refusal;
   const std::string& sizes = std::get<std::string>(condition);
-  problem.input = *request.scheduling;
+  problem.input = scheduling;
   const auto numbers = NumbersOf(problem.input.computation);
   if (auto bound = WithSizes(problem.input.computation, numbers)) {
     problem.input.computation = std::move(*bound);
     BindShapes(problem.input.spec, numbers);
   }
-  const auto fixed = FixSmallSizes(*schedule, request.parameters, problem);
+  const auto fixed = FixSmallSizes(schedule, parameters, problem);
   if (const auto* refusal = std::get_if<core::RewriteRefusal>(&fixed)) return *refusal;
   problem.form = Fused(problem.input.computation);
   if (const std::string parts = IntermediateInParts(problem.form); !parts.empty())
@@ -244,8 +245,8 @@ Result<core::RewriteOutcome> Apply(const core::RewriteRequest& request) {
   problem.in_double = ComputesInDouble(problem);
   problem.wide = NeedsWideOffsets(problem);
   problem.divisors = DivisorsOf(problem.input.computation);
-  const auto padding = request.parameters.find(std::string(kPadding.name));
-  problem.zero_unless_seen = padding != request.parameters.end() && padding->second == kPadding.values.back();
+  const auto padding = parameters.find(std::string(kPadding.name));
+  problem.zero_unless_seen = padding != parameters.end() && padding->second == kPadding.values.back();
   std::vector<std::string> conditions = WindowsFit(problem.form);
   if (!std::get<std::string>(fixed).empty()) conditions.push_back(std::get<std::string>(fixed));
   Obsolete obsolete = sizes.empty() && conditions.empty() ? FindObsolete(ast, problem.entry) : Obsolete{};
@@ -267,7 +268,7 @@ Result<core::RewriteOutcome> Apply(const core::RewriteRequest& request) {
   problem.kernel_name = [&](const std::string& wish) {
     return *names.kernels.insert(kept.empty() ? problem.fresh_name(wish) : kept).first;
   };
-  const auto emit = [&] { return names = {}, Emit(problem, *schedule, request.parameters, names); };
+  const auto emit = [&] { return names = {}, Emit(problem, schedule, parameters, names); };
   CodeOutcome outcome = emit();
   const auto* code = std::get_if<Code>(&outcome);
   if (code != nullptr && !code->conditions.empty()) {
@@ -281,6 +282,58 @@ Result<core::RewriteOutcome> Apply(const core::RewriteRequest& request) {
   conditions.insert(conditions.end(), code->conditions.begin(), code->conditions.end());
   if (!sizes.empty()) conditions.push_back(sizes);
   return Splice(ast, problem.entry, obsolete, fmt::format("{}", fmt::join(conditions, " && ")), *code);
+}
+
+// Each segment whose formula is known by itself, as phases are (emission.cpp): in tiles or windows where that applies,
+// else by the schedule that was asked for, or the first in the list that applies. What nothing takes stays.
+Result<core::RewriteOutcome> ApplyToSegments(const core::SourceRef& source, const Schedule& asked,
+                                             const ParameterValues& parameters, const core::Scheduling& scheduling) {
+  std::vector<const Schedule*> order = {&asked};
+  for (const Schedule& schedule : Schedules())
+    if (schedule.id != asked.id) order.push_back(&schedule);
+  std::stable_partition(order.begin(), order.end(),
+                        [](const Schedule* s) { return HasTiles(*s) || s->id == "schedule_window"; });
+  core::Rewritten result{.text = source.text, .notes = {}, .entry = {}};
+  bool used = false;
+  std::optional<core::RewriteRefusal> refused;
+  for (const core::SegmentForm& form : scheduling.segments) {
+    const core::Scheduling segment{form.computation, core::SegmentSpec(scheduling.spec), scheduling.cases,
+                                   scheduling.chip};
+    for (const Schedule* schedule : order) {
+      const bool is_asked = schedule == &asked;
+      WW_ASSIGN(core::RewriteOutcome outcome, ApplyTo(source.With(result.text), *schedule,
+                                                      is_asked ? parameters : ParameterValues{}, segment, form.number));
+      if (const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) {
+        if (is_asked && !refused) refused = *refusal;
+        continue;
+      }
+      auto& rewritten = std::get<core::Rewritten>(outcome);
+      result.text = std::move(rewritten.text);
+      result.notes.insert(result.notes.end(), rewritten.notes.begin(), rewritten.notes.end());
+      used |= is_asked;
+      break;
+    }
+  }
+  if (!used) return core::RewriteOutcome(refused.value_or(Refuse("what the entry computes is not known")));
+  return core::RewriteOutcome(std::move(result));
+}
+
+}  // namespace
+
+Result<core::RewriteOutcome> Apply(const core::RewriteRequest& request) {
+  const Schedule* schedule = FindSchedule(request.transform);
+  if (schedule == nullptr) return Fail(ErrorCode::kUsage, fmt::format("no schedule \"{}\"", request.transform));
+  WW_TRY(CheckParameters(*schedule, request.parameters));
+  if (!request.scheduling) return Refuse("what the entry computes is not known");
+  const core::Scheduling& scheduling = *request.scheduling;
+  std::optional<core::RewriteOutcome> whole;
+  if (!scheduling.computation.stages.empty()) {
+    WW_ASSIGN(whole, ApplyTo(request.source, *schedule, request.parameters, scheduling));
+    if (std::holds_alternative<core::Rewritten>(*whole)) return *whole;
+  }
+  WW_ASSIGN(core::RewriteOutcome by_segments, ApplyToSegments(request.source, *schedule, request.parameters, scheduling));
+  const bool refused = std::holds_alternative<core::RewriteRefusal>(by_segments);
+  return refused && whole ? *whole : by_segments;
 }
 
 }  // namespace warpwright::schedule

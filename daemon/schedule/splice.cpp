@@ -137,6 +137,23 @@ void AddBranch(std::string_view text, const Entry& entry, const std::string& con
   edits.Insert(at, branch + indent + "}");
 }
 
+// In the place of a segment's statement, whose semicolon stays behind it where it had one.
+void ReplaceStatement(std::string_view text, const Entry& entry, const std::string& condition, const Code& code,
+                      rewrite::Edits& edits) {
+  const std::string unit = rewrite::IndentUnit(text);
+  const std::string indent = rewrite::IndentAt(text, entry.replaced.begin);
+  uint32_t end = entry.replaced.end;
+  const size_t next = text.find_first_not_of(" \n\t", end);
+  if (next != std::string_view::npos && text[next] == ';') end = static_cast<uint32_t>(next) + 1;
+  std::string block = "{\n" + rewrite::Indented(code.launch, indent + unit, unit) + indent + "}";
+  if (!condition.empty()) {
+    const std::string old(text.substr(entry.replaced.begin, end - entry.replaced.begin));
+    block = fmt::format("if ({}) {} else {{\n{}{}{}\n{}}}", condition, block, indent, unit,
+                        rewrite::Indented(rewrite::Dedented(old, unit), indent + unit, unit, false), indent);
+  }
+  edits.Replace(entry.replaced.begin, end, block);
+}
+
 }  // namespace
 
 // A macro may make the name by pasting tokens: "op_ ## name".
@@ -153,7 +170,7 @@ Obsolete FindObsolete(const source::Ast& ast, const Entry& entry) {
   std::erase_if(candidates, [&](const Candidate& c) { return MayBePasted(tokens, c.name); });
   // What something that stays names, stays as well.
   for (bool changed = true; changed;) {
-    std::vector<source::TextRange> ranges = {entry.body};
+    std::vector<source::TextRange> ranges = {entry.replaced};
     for (const Candidate& c : candidates) ranges.push_back(c.range);
     const size_t before = candidates.size();
     std::erase_if(candidates, [&](const Candidate& c) {
@@ -199,7 +216,8 @@ core::RewriteOutcome Splice(const source::Ast& ast, const Entry& entry, const Ob
   for (const std::string& helper : code.helpers) above += helper + "\n";
   edits.Insert(place, rewrite::Indented(above + code.kernels + "\n", outer, unit));
 
-  if (condition.empty()) ReplaceBody(text, entry, code, edits);
+  if (entry.is_segment()) ReplaceStatement(text, entry, condition, code, edits);
+  else if (condition.empty()) ReplaceBody(text, entry, code, edits);
   else AddBranch(text, entry, condition, code, edits);
   return rewrite::Finish(ast, edits, code.notes);
 }

@@ -21,11 +21,7 @@ std::string SummaryOf(const core::LiftOutcome& outcome) {
   return fmt::format("not lifted: {}: {}", not_lifted.blocker, not_lifted.message);
 }
 
-}  // namespace
-
-Status LiftStep(RefineRun& run) {
-  if (!run.services.lift) return {};
-  run.Say("finding out what it computes");
+Status LiftWhole(RefineRun& run) {
   memory::StepRecord record;
   record.kind = memory::StepKind::kLift;
   record.candidate = agents::Original(run.task.original.text).hash;
@@ -42,11 +38,40 @@ Status LiftStep(RefineRun& run) {
   WW_ASSIGN(const auto step, run.journal.Step(record, act));
   WW_ASSIGN(core::LiftOutcome outcome, memory::DecodeLift(step.outcome.data));
   auto* lifted = std::get_if<core::Lifted>(&outcome);
-  if (lifted == nullptr) return {};
-  run.form = agents::FormOf(std::move(lifted->computation), run.original_inspection);
+  if (lifted != nullptr) run.form = agents::FormOf(std::move(lifted->computation), run.original_inspection);
+  return {};
+}
+
+Status LiftSegments(RefineRun& run) {
+  memory::StepRecord record;
+  record.kind = memory::StepKind::kLiftSegments;
+  record.candidate = agents::Original(run.task.original.text).hash;
+  record.reason = "what the statements of its launcher compute";
+  const auto act = [&]() -> Result<memory::StepOutcome> {
+    const auto begin = run.services.clock.Steady();
+    const auto segments = run.services.lift_segments();
+    memory::StepOutcome outcome;
+    outcome.summary = segments ? fmt::format("{} of them are known", segments->size()) : segments.error().message;
+    outcome.data = memory::EncodeSegments(segments.value_or(std::vector<core::SegmentForm>()));
+    outcome.seconds = std::chrono::duration<double>(run.services.clock.Steady() - begin).count();
+    return outcome;
+  };
+  WW_ASSIGN(const auto step, run.journal.Step(record, act));
+  WW_ASSIGN(run.segments, memory::DecodeSegments(step.outcome.data));
+  return {};
+}
+
+}  // namespace
+
+Status LiftStep(RefineRun& run) {
+  if (!run.services.lift) return {};
+  run.Say("finding out what it computes");
+  WW_TRY(LiftWhole(run));
+  if (run.services.lift_segments) WW_TRY(LiftSegments(run));
+  if (!run.form && run.segments.empty()) return {};
   WW_ASSIGN(agents::ExtractedFeatures features,
             agents::ExtractFeaturesOf(run.task.spec, run.task.chip, run.original_inspection, run.original().measured,
-                                      {.form = &*run.form}));
+                                      {.form = run.form ? &*run.form : nullptr, .segments = run.segments.size()}));
   run.pool.SetFeatures(std::move(features));
   return {};
 }

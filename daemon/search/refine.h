@@ -65,6 +65,8 @@ struct RefineServices {
   // What the original computes, found out by a process that sees no candidate, in bounded time; empty: not asked. That
   // it fails never fails the task.
   std::function<Result<core::LiftOutcome>()> lift = {};
+  // The same of the segments of its launcher (core/scheduling.h), those of which it was found out; asked after `lift`.
+  std::function<Result<std::vector<core::SegmentForm>>()> lift_segments = {};
   // Other tools that check what would be accepted (worker/acceptance_tools.h); empty: none.
   std::function<std::vector<core::ToolFinding>(const core::SourceRef& winner, const core::Measured& measured)> tools;
   // What users should know of this run regardless of its outcome: each text once in a task, not once for every

@@ -32,6 +32,7 @@ agents::Situation RefineRun::At() const {
           .chip = task.chip,
           .evaluator = services.candidates,
           .form = form ? &*form : nullptr,
+          .segments = segments,
           .base = base().candidate,
           .measured = base().measured,
           .features = base().features,
@@ -70,9 +71,10 @@ Result<core::Inspection> RefineRun::Inspect(const core::Candidate& candidate) co
 Result<agents::ExtractedFeatures> RefineRun::Extract(const core::Candidate& candidate,
                                                      const core::Measured& measured) const {
   WW_ASSIGN(const core::Inspection inspection, Inspect(candidate));
-  return agents::ExtractFeaturesOf(
-      task.spec, task.chip, inspection, measured,
-      {.counted_roofline = &original().features.counted_roofline, .form = form ? &*form : nullptr});
+  return agents::ExtractFeaturesOf(task.spec, task.chip, inspection, measured,
+                                   {.counted_roofline = &original().features.counted_roofline,
+                                    .form = form ? &*form : nullptr,
+                                    .segments = segments.size()});
 }
 
 Result<judge::Baseline> RefineRun::ReviewOriginal() {

@@ -1,12 +1,12 @@
 // What the schedules make of the entries of some repositories: which are lifted, to which a schedule applies, whether
 // the judge accepts the result at quick effort, and how much faster the simulator says that it is.
 //
-//   bench_schedule WORKER CACHE [--kernel NAME] [--schedule ID] [--forms FILE] [--text] [--no-judge] [--json] FOLDER...
+//   bench_schedule WORKER CACHE [--kernel NAME] [--schedule ID] [--forms FILE] [--segments] [--text] [--no-judge] [--json] FOLDER...
 //
 // Every schedule is tried with its default parameters, and where the result is wrong with padding as zeros too. One
 // JSON object with --json, else a line for each entry and the sums; --forms takes forms from a file as bench_lift
 // --forms writes it, where that has them, instead of lifting;
-// --text shows the new file as a diff would: everything that the original has not.
+// --segments: the launcher's segments one by one, instead of the entry as a whole; --text shows the new file as a diff would: everything that the original has not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,6 +28,7 @@
 #include "judge/judge.h"
 #include "judge/lift_shapes.h"
 #include "judge/outside_terms.h"
+#include "judge/segment_forms.h"
 #include "schedule/schedule.h"
 #include "worker/worker_evaluator.h"
 
@@ -42,7 +43,7 @@ constexpr const char* kDevice = "sim:h200";
 struct Setting {
   std::string worker, cache, kernel, schedule;
   std::map<std::string, core::Computation> forms;  // by "folder/kernel"
-  bool text = false, judge = true, print_json = false;
+  bool text = false, judge = true, print_json = false, segments = false;
   std::vector<std::string> folders;
 };
 
@@ -87,15 +88,17 @@ class EntryBench {
 
   json Run() {
     const auto form = Form();
+    if (setting_.segments) segments_ = Segments();
     row_["lifted"] = form.has_value();
-    if (!form) return row_;
-    row_["operation"] = core::Name(core::StructureOf(*form).operation);
+    if (!form && segments_.empty()) return row_;
+    if (form) row_["operation"] = core::Name(core::StructureOf(*form).operation);
     row_["attempts"] = json::array();
     const auto chip = config::LoadChip("h200");
     for (const schedule::Schedule& schedule : schedule::Schedules()) {
       if (!setting_.schedule.empty() && schedule.id != setting_.schedule) continue;
       core::RewriteRequest request{original_, spec_.entry, "", std::string(schedule.id), {}, {}};
-      request.scheduling = {*form, spec_, core::ScheduledCases(spec_, core::DeviceKind::kSim), *chip};
+      request.scheduling = {form && !setting_.segments ? *form : core::Computation{}, spec_,
+                            core::ScheduledCases(spec_, core::DeviceKind::kSim), *chip, segments_};
       row_["attempts"].push_back(Try(request));
       const bool pads = std::any_of(schedule.parameters.begin(), schedule.parameters.end(),
                                     [](const auto& parameter) { return parameter.name == schedule::kPadding.name; });
@@ -120,6 +123,20 @@ class EntryBench {
       }
     row_["why"] = lifted ? std::get<core::NotLifted>(*lifted).message : lifted.error().message;
     return std::nullopt;
+  }
+
+  std::vector<core::SegmentForm> Segments() {
+    auto segments = judge::LiftSegments(original_, spec_, kDevice, 5, [] { return true; }, trusted_);
+    if (!segments) {
+      fmt::print(stderr, "{}\n", segments.error().Format());
+      return {};
+    }
+    for (const core::LiftOutcome& segment : *segments) {
+      const auto* lifted = std::get_if<core::Lifted>(&segment);
+      row_["segments"].push_back(lifted ? std::string(core::Name(core::StructureOf(lifted->computation).operation))
+                                        : "not lifted: " + std::get<core::NotLifted>(segment).message);
+    }
+    return judge::FormsOf(*segments);
   }
 
   json Try(const core::RewriteRequest& request) {
@@ -179,6 +196,7 @@ class EntryBench {
   const core::SourceRef original_;
   worker::WorkerEvaluator trusted_, untrusted_;
   std::optional<core::Lifted> lifted_;
+  std::vector<core::SegmentForm> segments_;
   std::unique_ptr<judge::Judge> judge_;
   core::Verdict before_;
   json row_;
@@ -221,6 +239,8 @@ void PrintRow(const json& row) {
   fmt::print("{}/{}: {}\n", row["folder"].get<std::string>(), row["kernel"].get<std::string>(),
              row["lifted"].get<bool>() ? row["operation"].get<std::string>()
                                        : "not lifted: " + row.value("why", std::string()));
+  for (const json& segment : row.value("segments", json::array()))
+    fmt::print("  segment: {}\n", segment.get<std::string>());
   for (const json& attempt : row.value("attempts", json::array())) {
     const std::string gain = attempt.contains("gain") ? fmt::format(" {:.2f}x", attempt["gain"].get<double>()) : "";
     fmt::print("  {:24} {}{} {}\n", attempt["schedule"].get<std::string>(), attempt["outcome"].get<std::string>(), gain,
@@ -269,6 +289,7 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--text") setting.text = true;
+    else if (argument == "--segments") setting.segments = true;
     else if (argument == "--no-judge") setting.judge = false;
     else if (argument == "--json") setting.print_json = true;
     else if (argument == "--kernel" && i + 1 < argc) setting.kernel = argv[++i];

@@ -133,9 +133,12 @@ TEST_F(LiftTest, WhatTakesTooLongBesideATaskIsGivenUp) {
   const core::SourceRef source{"/", "a.cu", ""};
   const app::TargetDevice device;
   std::promise<void> abandon;
+  const std::shared_future<void> ends = abandon.get_future().share();
   bool abandoned = false;
+  int started = 0;
   const core::ProcessSource another = [&]() -> Result<core::OtherProcess> {
-    return core::OtherProcess{std::make_unique<EndlessDevice>(abandon.get_future().share()), [&] {
+    ++started;
+    return core::OtherProcess{std::make_unique<EndlessDevice>(ends), [&] {
                                 if (!std::exchange(abandoned, true)) abandon.set_value();
                               }};
   };
@@ -145,6 +148,9 @@ TEST_F(LiftTest, WhatTakesTooLongBesideATaskIsGivenUp) {
   ASSERT_TRUE(std::holds_alternative<core::NotLifted>(*outcome));
   EXPECT_EQ(std::get<core::NotLifted>(*outcome).blocker, "time limit");
   EXPECT_TRUE(lifting_.requests.empty());
+  // The segments of its launcher are another process's, since they may take less.
+  EXPECT_EQ(started, 2);
+  EXPECT_FALSE(lifted.GetSegments());
 }
 
 }  // namespace
