@@ -160,7 +160,6 @@ Result<ExtractedFeatures> ExtractFeaturesOf(const core::KernelSpec& spec, const 
   if (original.form != nullptr) AddForm(chip, *found, *original.form, features);
   features.evidence = core::MakeEvidence(chip, kernel, *measurement, features.roofline);
   features.evidence.Set("formula_known", 0);  // AddFormula knows better
-  features.evidence.Set("segments_known", static_cast<double>(original.segments));
   if (original.form != nullptr) {
     const auto by_form = ClassOfKernel(*original.form, *measurement, kernel.name);
     const core::OperationClass operation = by_form.value_or(kernel.features.operation);

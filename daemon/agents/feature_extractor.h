@@ -39,7 +39,6 @@ struct ExtractedFeatures {
 struct KnownOriginal {
   const core::Roofline* counted_roofline = nullptr;
   const Form* form = nullptr;
-  size_t segments = 0;  // of its launcher, of which it is known
 };
 
 // `inspection` is of the text that was measured.

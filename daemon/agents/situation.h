@@ -1,6 +1,7 @@
 // What an agent may know when it is asked: the task, the version to start from, and the short-term memory.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,8 @@ struct Situation {
   const core::Chip& chip;
   core::Evaluator& evaluator;  // for what only a worker may do with a text
   const Form* form = nullptr;  // what the entry computes, if that is known
-  std::vector<core::SegmentForm> segments = {};  // what segments of its launcher do, as far as that is known
+  // What segments of its launcher do, as far as that is known: asked for when it is needed. Empty: nobody knows.
+  std::function<Result<std::vector<core::SegmentForm>>()> segments = {};
   // The present base.
   const core::Candidate& base;
   const core::Measured& measured;

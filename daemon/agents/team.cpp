@@ -10,12 +10,18 @@ namespace {
 
 constexpr size_t kMaxSeeds = 2;
 
-// For the transformations that need to know what the entry computes.
-std::optional<core::Scheduling> SchedulingAt(const Situation& at) {
-  if (at.form == nullptr && at.segments.empty()) return std::nullopt;
+// For the transformations that need to know what the entry computes, or its launches by themselves.
+Result<std::optional<core::Scheduling>> SchedulingAt(const Situation& at, const core::Plan& plan) {
+  const bool each_launch = plan.transform == core::kEachLaunch;
+  if (each_launch ? !at.segments : at.form == nullptr) return std::optional<core::Scheduling>();
   const auto device = core::IsSimulated(at.measured.device) ? core::DeviceKind::kSim : core::DeviceKind::kCuda;
-  return core::Scheduling{at.form != nullptr ? at.form->computation : core::Computation{}, at.spec,
-                          core::ScheduledCases(at.spec, device), at.chip, at.segments};
+  core::Scheduling scheduling{{}, at.spec, core::ScheduledCases(at.spec, device), at.chip};
+  if (each_launch) {
+    WW_ASSIGN(scheduling.segments, at.segments());
+  } else {
+    scheduling.computation = at.form->computation;
+  }
+  return std::optional(std::move(scheduling));
 }
 
 class BuiltInGenerator final : public Generator {
@@ -46,8 +52,8 @@ class BuiltInOptimizer final : public Optimizer {
     const Situation& at = request.at;
     if (request.plan.transform.empty())
       return Proposal<Attempt>(NoProposal{"no transformation carries out " + request.plan.method});
-    WW_ASSIGN(auto attempts,
-              Optimize(at.original, at.spec.entry, at.base, request.plan, at.evaluator, SchedulingAt(at)));
+    WW_ASSIGN(const auto scheduling, SchedulingAt(at, request.plan));
+    WW_ASSIGN(auto attempts, Optimize(at.original, at.spec.entry, at.base, request.plan, at.evaluator, scheduling));
     return Proposal<Attempt>(std::move(attempts));
   }
 };
@@ -63,8 +69,9 @@ class BuiltInRepairer final : public Repairer {
  public:
   Result<Proposal<core::Candidate>> Propose(const RepairRequest& request) override {
     const Situation& at = request.at;
+    WW_ASSIGN(const auto scheduling, SchedulingAt(at, request.plan));
     WW_ASSIGN(Repair repair, RepairCandidate(at.original, at.spec.entry, at.base, request.failed, request.plan,
-                                             request.diagnosis, at.evaluator, SchedulingAt(at)));
+                                             request.diagnosis, at.evaluator, scheduling));
     if (auto* abandon = std::get_if<Abandon>(&repair))
       return Proposal<core::Candidate>(NoProposal{std::move(abandon->reason)});
     return Proposal<core::Candidate>(std::vector<core::Candidate>{std::get<core::Candidate>(std::move(repair))});

@@ -33,7 +33,7 @@ LiftOnce::LiftOnce(const TargetDevice& device, const core::KernelSpec& spec, con
         return LiftKernel(device, spec, source, evaluator);
       }),
       lift_segments_([this, &device, &spec, &source](core::Evaluator& evaluator) -> Segments {
-        constexpr double kSeconds = 5;  // for each
+        constexpr double kSeconds = 12;  // for each
         WW_ASSIGN(const auto segments,
                   judge::LiftSegments(
                       source, spec, SimulatedDevice(device), kSeconds,

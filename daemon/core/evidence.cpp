@@ -99,7 +99,6 @@ const std::vector<EvidenceField>& EvidenceFields() {
       {"op_unknown", "bool", 0, 1, "operation class: not known"},
       // What the entry computes, apart from how: of its formula at the case's sizes.
       {"formula_known", "bool", 0, 1, "the entry was lifted: what follows is of its formula"},
-      {"segments_known", "count", 0, 64, "statements of the launcher whose launches were lifted by themselves"},
       {"formula_flops", "flop", 0, 1e18, "operations of the formula as it is written"},
       {"formula_bytes", "bytes", 0, 1e15, "bytes that must move: inputs that are read and outputs, each once"},
       {"formula_intensity", "flop/byte", 0, 1e6, "the one over the other"},

@@ -39,6 +39,8 @@ struct RewriteRequest {
 };
 // How the ids of schedules begin.
 inline constexpr std::string_view kSchedulePrefix = "schedule_";
+// The one that goes by Scheduling::segments, as no other does.
+inline constexpr std::string_view kEachLaunch = "schedule_each_launch";
 // Texts derived from a source by something other than a transformation, since only the worker lexes untrusted text. Ids
 // in addition to those of rewrite/ (rewrite/derived_text.h).
 // Headers inlined, and all floating-point types replaced by double.

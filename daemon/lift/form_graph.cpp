@@ -71,7 +71,7 @@ const double* FormGraph::AsConstant(FormId id) const {
 bool FormGraph::Before(FormId a, FormId b) const {
   const FormNode &x = nodes_[a], &y = nodes_[b];
   if (x.signature != y.signature) return x.signature < y.signature;
-  if (x.element != y.element) return x.element < y.element;
+  if (x.place != y.place) return x.place < y.place;
   return a < b;
 }
 
@@ -146,8 +146,19 @@ FormId FormGraph::Intern(FormNode node, std::vector<FormTerm> terms) {
 FormId FormGraph::Constant(double value) {
   return Intern({.op = FormOp::kConstant, .value = value == 0 ? 0 : value}, {});
 }
+int64_t FormGraph::PlaceOf(uint16_t buffer, int64_t element) const {
+  if (buffer >= shapes_.size()) return element;
+  int64_t place = 0;
+  for (size_t d = shapes_[buffer].size(); d-- > 1;) {
+    const int64_t extent = std::max<int64_t>(shapes_[buffer][d], 1);
+    place = place * extent + element % extent;
+    element /= extent;
+  }
+  return place * (int64_t{1} << 20) + element;
+}
+
 FormId FormGraph::Load(uint16_t buffer, int64_t element) {
-  return Intern({.op = FormOp::kLoad, .buffer = buffer, .element = element}, {});
+  return Intern({.op = FormOp::kLoad, .buffer = buffer, .element = element, .place = PlaceOf(buffer, element)}, {});
 }
 FormId FormGraph::Scalar(uint16_t position) { return Intern({.op = FormOp::kScalar, .buffer = position}, {}); }
 FormId FormGraph::Gather(uint16_t buffer, FormId index) {
@@ -155,7 +166,7 @@ FormId FormGraph::Gather(uint16_t buffer, FormId index) {
   const FormNode node = nodes_[index];
   const double offset = node.op == FormOp::kLinear ? node.value : 0;
   if (offset != 0) index = Linear(-offset, {{index, 1}});
-  return Intern({.op = FormOp::kGather, .buffer = buffer, .element = static_cast<int64_t>(offset)}, {{index, 1}});
+  return Intern({.op = FormOp::kGather, .buffer = buffer, .element = static_cast<int64_t>(offset), .place = static_cast<int64_t>(offset)}, {{index, 1}});
 }
 
 FormId FormGraph::OfOne(FormOp op, FormId term) {

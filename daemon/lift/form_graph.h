@@ -57,6 +57,7 @@ struct FormNode {
   double value = 0;
   // Of the structure without elements, values and numbers of terms: what may be instances of one statement agree in it.
   uint64_t signature = 0;
+  int64_t place = 0;  // of the element, for the order of terms
   uint32_t line = 0;
   bool has_data = false;  // depends on more than scalars, directly or as a sum or product
 };
@@ -72,6 +73,9 @@ class FormGraph {
   // From now on a square of a difference is written as the code has it, whichever way round: so the distances from all
   // elements to all others are one statement.
   void KeepSigns() { keeps_signs_ = true; }
+  // From now on elements of these buffers, of these extents, come in the order of their last coordinates first, not as
+  // they lie in memory: a query's stand before a key's in one tensor of both, whichever of the two is the later row.
+  void OrderByLast(std::vector<std::vector<int64_t>> shapes) { shapes_ = std::move(shapes); }
   // Buffers whose elements are integers.
   void SetIntegerBuffers(std::vector<bool> buffers) { integer_buffers_ = std::move(buffers); }
   const FormNode& operator[](FormId id) const { return nodes_[id]; }
@@ -101,6 +105,7 @@ class FormGraph {
 
  private:
   FormId Intern(FormNode node, std::vector<FormTerm> terms);
+  int64_t PlaceOf(uint16_t buffer, int64_t element) const;
   uint64_t SignatureOf(const FormNode& node, std::span<const FormTerm> terms) const;
   bool HasData(const FormNode& node, std::span<const FormTerm> terms) const;
   bool Before(FormId a, FormId b) const;  // an order that does not depend on the order of creation where possible
@@ -142,6 +147,7 @@ class FormGraph {
   std::unordered_map<uint64_t, FormId> exponentials_;  // of the sum of two nodes
   uint32_t limit_ = 0;
   bool exact_ = false, full_ = false, expands_ = false, keeps_signs_ = false;
+  std::vector<std::vector<int64_t>> shapes_;  // by buffer; empty: elements come as they lie in memory
 };
 
 // The value of a literal as it is compared: see above. `digits` 15 for f64.

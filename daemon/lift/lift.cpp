@@ -78,6 +78,7 @@ class Lifting {
       WW_TRY(TryInstead(outcome));
       if (!std::holds_alternative<Lifted>(outcome)) std::swap(view_.dimensions, other);
     }
+    WW_TRY(TryOrderByLast(outcome));
     WW_TRY(TryOrderOfReads(outcome));
     cpu_end_ = cpu_begin + request_.seconds_limit * kShareOfAll;
     WW_TRY(TryLaunchByLaunch(outcome));
@@ -226,6 +227,24 @@ class Lifting {
     WW_TRY(TryInstead(outcome));
     if (!std::holds_alternative<Lifted>(outcome)) view_.later_reads_count = false;
     return {};
+  }
+  // Which of two rows of one tensor comes first in memory differs from result to result, where queries and keys lie
+  // side by side in each.
+  Status TryOrderByLast(LiftOutcome& outcome) {
+    const auto* blocked = std::get_if<NotLifted>(&outcome);
+    if (blocked == nullptr || blocked->blocker != kShapesDisagree) return {};
+    const size_t before = MostStages();
+    view_.order_by_last = true;
+    WW_TRY(TryInstead(outcome));
+    // What takes fewer statements in this order is looked at so from now on, whatever else there is.
+    view_.order_by_last = std::holds_alternative<Lifted>(outcome) || (forms() > 0 && MostStages() < before);
+    return {};
+  }
+  size_t MostStages() const {
+    size_t most = 0;
+    for (const Seen& seen : seen_)
+      if (seen.has_form) most = std::max(most, seen.at.form.computation.stages.size());
+    return most;
   }
 
   // Expressions in another form: a linear recurrence is nested as deep as it has steps, but as a sum over them it may

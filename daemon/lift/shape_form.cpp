@@ -132,7 +132,7 @@ Result<ShapeOutcome> ShapeForms::FormAt(const LiftShape& at) {
   }
 }
 
-FormGraph ShapeForms::FormsOf(const Trace& trace) const {
+FormGraph ShapeForms::FormsOf(const LiftShape& at, const Trace& trace) const {
   FormGraph forms(request_.node_limit + request_.node_limit / 2);
   std::vector<bool> integers;
   for (const core::Argument& argument : spec_.args)
@@ -142,6 +142,15 @@ FormGraph ShapeForms::FormsOf(const Trace& trace) const {
   forms.SetIntegerBuffers(std::move(integers));
   if (view_.expand) forms.Expand();
   if (view_.keep_signs) forms.KeepSigns();
+  if (view_.order_by_last) {
+    const core::Sizes sizes = Named(at.scalars).sizes;
+    std::vector<std::vector<int64_t>> shapes;
+    for (const auto& buffer : view_.dimensions) {
+      shapes.emplace_back();
+      for (const core::Expression& extent : buffer) shapes.back().push_back(extent.Evaluate(sizes).value_or(1));
+    }
+    forms.OrderByLast(std::move(shapes));
+  }
   return forms;
 }
 
@@ -152,7 +161,7 @@ Result<ShapeOutcome> ShapeForms::FormOf(const LiftShape& at, const Trace& trace,
   executed_.clear();
   for (const TracedBuffer& buffer : trace.buffers) executed_.push_back({buffer.name, {}, buffer.written, buffer.bits});
   if (!trace.lossy.empty()) return ShapeOutcome(NotLifted{"lossy", trace.lossy[0], false});
-  FormGraph forms = FormsOf(trace);
+  FormGraph forms = FormsOf(at, trace);
   std::vector<ExprId> roots;
   for (const TracedBuffer& buffer : trace.buffers)
     for (size_t e = 0; e < buffer.elements.size(); ++e)

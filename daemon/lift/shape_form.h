@@ -37,6 +37,7 @@ class ShapeForms {
     bool cut_launches = false;                              // every launch is lifted by itself
     bool expand = false;                                    // products of sums are sums of products
     bool keep_signs = false;
+    bool order_by_last = false;      // of elements, in products: FormGraph::OrderByLast
     bool later_reads_count = false;  // in sums over products, not the one of fewer positions
     bool one_path = false;           // of branches on data that every thread takes alike, and that cannot be followed
   };
@@ -61,7 +62,7 @@ class ShapeForms {
   Result<TracedShape> TraceAt(const core::LiftShape& at, const PreparedShape& shape);
   Result<ShapeOutcome> FormOf(const core::LiftShape& at, const Trace& trace, std::vector<const DataBranch*>& open);
   Result<ShapeOutcome> MakeForm(FormAtShape at, const Trace& trace, const CanonicalRoots& canonical, FormGraph& forms);
-  FormGraph FormsOf(const Trace& trace) const;
+  FormGraph FormsOf(const core::LiftShape& at, const Trace& trace) const;
 
   const core::LiftRequest& request_;
   const core::KernelSpec& spec_;

@@ -21,7 +21,7 @@ std::weak_ordering StructureOrder::Compare(FormId a, FormId b) {
   const FormNode &x = forms_[a], &y = forms_[b];
   if (x.signature != y.signature) return x.signature <=> y.signature;
   if (x.count != y.count) return x.count <=> y.count;
-  if (x.element != y.element) return x.element <=> y.element;
+  if (x.place != y.place) return x.place <=> y.place;
   if (const auto known = known_.find({a, b}); known != known_.end()) return known->second;
   std::weak_ordering order = std::weak_ordering::equivalent;
   const std::vector<FormId>&left = TermsOf(a), &right = TermsOf(b);

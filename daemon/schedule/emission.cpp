@@ -279,7 +279,11 @@ CodeOutcome Emit(const Problem& problem, const Schedule& asked, const ParameterV
       names = {};
       Choice choice{asked, parameters, names};
       EmissionOutcome outcome = EmitAll(*of, WithFlatSums(form), choice);
-      if (IsUsed(outcome)) return std::move(std::get<Emission>(outcome).code);
+      if (IsUsed(outcome)) {
+        auto& emission = std::get<Emission>(outcome);
+        emission.code.products_without_tiles = emission.without_tiles;
+        return std::move(emission.code);
+      }
       const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome);
       if (!refused) refused = choice.refused.value_or(refusal ? *refusal : Refuse("nothing is computed"));
     }

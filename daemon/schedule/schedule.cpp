@@ -196,7 +196,7 @@ const std::vector<Schedule>& Schedules() {
   static const std::vector<Schedule> schedules = {AttentionSchedule(), TensorTilesSchedule(), TilesSchedule(),
                                                   ScanSchedule(),      ScatterSchedule(),     RowsSchedule(),
                                                   ColumnsSchedule(),   SplitSchedule(),       TransposeSchedule(),
-                                                  WindowSchedule(),    MapSchedule()};
+                                                  WindowSchedule(),    MapSchedule(),         LaunchesSchedule()};
   return schedules;
 }
 
@@ -279,42 +279,45 @@ Result<core::RewriteOutcome> ApplyTo(const core::SourceRef& source, const Schedu
   }
   if (const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;
   code = &std::get<Code>(outcome);
+  if (segment && code->products_without_tiles) return Refuse("a product of matrices would be made without tiles");
   conditions.insert(conditions.end(), code->conditions.begin(), code->conditions.end());
   if (!sizes.empty()) conditions.push_back(sizes);
   return Splice(ast, problem.entry, obsolete, fmt::format("{}", fmt::join(conditions, " && ")), *code);
 }
 
-// Each segment whose formula is known by itself, as phases are (emission.cpp): in tiles or windows where that applies,
-// else by the schedule that was asked for, or the first in the list that applies. What nothing takes stays.
-Result<core::RewriteOutcome> ApplyToSegments(const core::SourceRef& source, const Schedule& asked,
-                                             const ParameterValues& parameters, const core::Scheduling& scheduling) {
-  std::vector<const Schedule*> order = {&asked};
-  for (const Schedule& schedule : Schedules())
-    if (schedule.id != asked.id) order.push_back(&schedule);
+// Each segment whose formula is known, as phases are (emission.cpp): in tiles or windows where that applies, else by
+// the first in the list that does. What nothing takes stays.
+Result<core::RewriteOutcome> ApplyToSegments(const core::SourceRef& source, const ParameterValues& parameters,
+                                             const core::Scheduling& scheduling) {
+  std::vector<const Schedule*> order;
+  for (const Schedule& schedule : Schedules()) order.push_back(&schedule);
   std::stable_partition(order.begin(), order.end(),
                         [](const Schedule* s) { return HasTiles(*s) || s->id == "schedule_window"; });
+  const auto pads = [](const Schedule& schedule) {
+    return std::any_of(schedule.parameters.begin(), schedule.parameters.end(),
+                       [](const ScheduleParameter& p) { return p.name == kPadding.name; });
+  };
   core::Rewritten result{.text = source.text, .notes = {}, .entry = {}};
-  bool used = false;
   std::optional<core::RewriteRefusal> refused;
   for (const core::SegmentForm& form : scheduling.segments) {
     const core::Scheduling segment{form.computation, core::SegmentSpec(scheduling.spec), scheduling.cases,
                                    scheduling.chip};
     for (const Schedule* schedule : order) {
-      const bool is_asked = schedule == &asked;
-      WW_ASSIGN(core::RewriteOutcome outcome, ApplyTo(source.With(result.text), *schedule,
-                                                      is_asked ? parameters : ParameterValues{}, segment, form.number));
+      WW_ASSIGN(core::RewriteOutcome outcome,
+                ApplyTo(source.With(result.text), *schedule, pads(*schedule) ? parameters : ParameterValues{}, segment,
+                        form.number));
       if (const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) {
-        if (is_asked && !refused) refused = *refusal;
+        if (!refused) refused = *refusal;
         continue;
       }
       auto& rewritten = std::get<core::Rewritten>(outcome);
       result.text = std::move(rewritten.text);
       result.notes.insert(result.notes.end(), rewritten.notes.begin(), rewritten.notes.end());
-      used |= is_asked;
       break;
     }
   }
-  if (!used) return core::RewriteOutcome(refused.value_or(Refuse("what the entry computes is not known")));
+  if (result.text == source.text)
+    return core::RewriteOutcome(refused.value_or(Refuse("of no launch by itself it is known what it computes")));
   return core::RewriteOutcome(std::move(result));
 }
 
@@ -326,14 +329,9 @@ Result<core::RewriteOutcome> Apply(const core::RewriteRequest& request) {
   WW_TRY(CheckParameters(*schedule, request.parameters));
   if (!request.scheduling) return Refuse("what the entry computes is not known");
   const core::Scheduling& scheduling = *request.scheduling;
-  std::optional<core::RewriteOutcome> whole;
-  if (!scheduling.computation.stages.empty()) {
-    WW_ASSIGN(whole, ApplyTo(request.source, *schedule, request.parameters, scheduling));
-    if (std::holds_alternative<core::Rewritten>(*whole)) return *whole;
-  }
-  WW_ASSIGN(core::RewriteOutcome by_segments, ApplyToSegments(request.source, *schedule, request.parameters, scheduling));
-  const bool refused = std::holds_alternative<core::RewriteRefusal>(by_segments);
-  return refused && whole ? *whole : by_segments;
+  if (schedule->id == kEachLaunch) return ApplyToSegments(request.source, request.parameters, scheduling);
+  if (scheduling.computation.stages.empty()) return Refuse("what the entry computes is not known");
+  return ApplyTo(request.source, *schedule, request.parameters, scheduling);
 }
 
 }  // namespace warpwright::schedule

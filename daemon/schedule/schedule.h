@@ -6,6 +6,7 @@
 //   Phases     where nothing else applies, two problems with an intermediate in memory between them (phases.h)
 //   Group      stages that one schedule writes together: all that are connected by tensors that have no memory
 //   Schedule   writes the kernels of a group and the statements that launch them, or says why it does not apply
+//              (kEachLaunch: each segment of the launcher is a problem of its own)
 //   Splice     kernels before the launcher, statements into its body, kernels that nothing uses any more removed
 //              (splice.h)
 //
@@ -47,6 +48,7 @@ struct Code {
   std::string launch;                // statements of the launcher
   std::vector<std::string> notes;
   std::vector<std::string> conditions = {};  // on the sizes; where one fails, the launcher does what it did
+  bool products_without_tiles = false;       // some product of matrices is a plain sum of each thread
   bool reduces_products = false;             // rows of a product are reduced where they are made
 };
 using CodeOutcome = std::variant<core::RewriteRefusal, Code>;
@@ -66,6 +68,7 @@ struct Schedule {
 
 const std::vector<Schedule>& Schedules();
 const Schedule* FindSchedule(std::string_view id);
+inline constexpr std::string_view kEachLaunch = core::kEachLaunch;
 inline bool IsSchedule(std::string_view id) { return id.starts_with(core::kSchedulePrefix); }
 
 // The whole file with the entry's new kernels. Unknown ids and parameter values are Errors (kUsage), as is a request

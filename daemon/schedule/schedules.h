@@ -16,5 +16,6 @@ Schedule SplitSchedule();
 Schedule TransposeSchedule();
 Schedule WindowSchedule();
 Schedule MapSchedule();
+Schedule LaunchesSchedule();
 
 }  // namespace warpwright::schedule

@@ -42,7 +42,8 @@ Status LiftWhole(RefineRun& run) {
   return {};
 }
 
-Status LiftSegments(RefineRun& run) {
+Result<std::vector<core::SegmentForm>> LiftSegments(RefineRun& run) {
+  run.Say("finding out what each of its launches computes");
   memory::StepRecord record;
   record.kind = memory::StepKind::kLiftSegments;
   record.candidate = agents::Original(run.task.original.text).hash;
@@ -57,8 +58,7 @@ Status LiftSegments(RefineRun& run) {
     return outcome;
   };
   WW_ASSIGN(const auto step, run.journal.Step(record, act));
-  WW_ASSIGN(run.segments, memory::DecodeSegments(step.outcome.data));
-  return {};
+  return memory::DecodeSegments(step.outcome.data);
 }
 
 }  // namespace
@@ -67,11 +67,18 @@ Status LiftStep(RefineRun& run) {
   if (!run.services.lift) return {};
   run.Say("finding out what it computes");
   WW_TRY(LiftWhole(run));
-  if (run.services.lift_segments) WW_TRY(LiftSegments(run));
-  if (!run.form && run.segments.empty()) return {};
+  if (run.services.lift_segments)
+    run.segments = [&run, known = std::optional<std::vector<core::SegmentForm>>()]() mutable
+        -> Result<std::vector<core::SegmentForm>> {
+      if (!known) {
+        WW_ASSIGN(known, LiftSegments(run));
+      }
+      return *known;
+    };
+  if (!run.form) return {};
   WW_ASSIGN(agents::ExtractedFeatures features,
             agents::ExtractFeaturesOf(run.task.spec, run.task.chip, run.original_inspection, run.original().measured,
-                                      {.form = run.form ? &*run.form : nullptr, .segments = run.segments.size()}));
+                                      {.form = &*run.form}));
   run.pool.SetFeatures(std::move(features));
   return {};
 }

@@ -73,8 +73,7 @@ Result<agents::ExtractedFeatures> RefineRun::Extract(const core::Candidate& cand
   WW_ASSIGN(const core::Inspection inspection, Inspect(candidate));
   return agents::ExtractFeaturesOf(task.spec, task.chip, inspection, measured,
                                    {.counted_roofline = &original().features.counted_roofline,
-                                    .form = form ? &*form : nullptr,
-                                    .segments = segments.size()});
+                                    .form = form ? &*form : nullptr});
 }
 
 Result<judge::Baseline> RefineRun::ReviewOriginal() {

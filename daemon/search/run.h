@@ -66,7 +66,8 @@ class RefineRun {
   judge::Baseline baseline;
   core::Inspection original_inspection;
   std::optional<agents::Form> form;  // what the original computes; none: not lifted
-  std::vector<core::SegmentForm> segments;  // what segments of its launcher compute, as far as that is known
+  // What segments of its launcher compute, as far as that is known; a step when it is first asked for. Empty: never.
+  std::function<Result<std::vector<core::SegmentForm>>()> segments;
   Pool pool;
   std::map<std::string, std::map<std::string, std::string>> tried;  // evidence digest -> method -> outcome
   std::map<std::string, std::string> tried_anew;  // of methods that start from the formula, whatever the base is

@@ -1,12 +1,12 @@
 // What the schedules make of the entries of some repositories: which are lifted, to which a schedule applies, whether
 // the judge accepts the result at quick effort, and how much faster the simulator says that it is.
 //
-//   bench_schedule WORKER CACHE [--kernel NAME] [--schedule ID] [--forms FILE] [--segments] [--text] [--no-judge] [--json] FOLDER...
+//   bench_schedule WORKER CACHE [--kernel NAME] [--schedule ID] [--forms FILE] [--text] [--no-judge] [--json] FOLDER...
 //
 // Every schedule is tried with its default parameters, and where the result is wrong with padding as zeros too. One
 // JSON object with --json, else a line for each entry and the sums; --forms takes forms from a file as bench_lift
 // --forms writes it, where that has them, instead of lifting;
-// --segments: the launcher's segments one by one, instead of the entry as a whole; --text shows the new file as a diff would: everything that the original has not.
+// --text shows the new file as a diff would: everything that the original has not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ constexpr const char* kDevice = "sim:h200";
 struct Setting {
   std::string worker, cache, kernel, schedule;
   std::map<std::string, core::Computation> forms;  // by "folder/kernel"
-  bool text = false, judge = true, print_json = false, segments = false;
+  bool text = false, judge = true, print_json = false;
   std::vector<std::string> folders;
 };
 
@@ -88,7 +88,7 @@ class EntryBench {
 
   json Run() {
     const auto form = Form();
-    if (setting_.segments) segments_ = Segments();
+    if (setting_.schedule.empty() || setting_.schedule == schedule::kEachLaunch) segments_ = Segments();
     row_["lifted"] = form.has_value();
     if (!form && segments_.empty()) return row_;
     if (form) row_["operation"] = core::Name(core::StructureOf(*form).operation);
@@ -97,7 +97,7 @@ class EntryBench {
     for (const schedule::Schedule& schedule : schedule::Schedules()) {
       if (!setting_.schedule.empty() && schedule.id != setting_.schedule) continue;
       core::RewriteRequest request{original_, spec_.entry, "", std::string(schedule.id), {}, {}};
-      request.scheduling = {form && !setting_.segments ? *form : core::Computation{}, spec_,
+      request.scheduling = {form ? *form : core::Computation{}, spec_,
                             core::ScheduledCases(spec_, core::DeviceKind::kSim), *chip, segments_};
       row_["attempts"].push_back(Try(request));
       const bool pads = std::any_of(schedule.parameters.begin(), schedule.parameters.end(),
@@ -126,7 +126,7 @@ class EntryBench {
   }
 
   std::vector<core::SegmentForm> Segments() {
-    auto segments = judge::LiftSegments(original_, spec_, kDevice, 5, [] { return true; }, trusted_);
+    auto segments = judge::LiftSegments(original_, spec_, kDevice, 12, [] { return true; }, trusted_);
     if (!segments) {
       fmt::print(stderr, "{}\n", segments.error().Format());
       return {};
@@ -289,7 +289,6 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--text") setting.text = true;
-    else if (argument == "--segments") setting.segments = true;
     else if (argument == "--no-judge") setting.judge = false;
     else if (argument == "--json") setting.print_json = true;
     else if (argument == "--kernel" && i + 1 < argc) setting.kernel = argv[++i];
