@@ -25,7 +25,7 @@ Result<Failure> DeterminismCheck::Differs(const Trial& trial, const TrialReferen
                             trial.Describe(), when));
     return Failure();
   }
-  if (auto mismatch = state_.Compare(reference, other))
+  if (auto mismatch = state_.CompareKnown(trial, reference, other))
     return Failure(Wrong(core::Check::kDeterminism, trial,
                          fmt::format("{} {}, and is wrong then: {}", *difference, when, mismatch->message)));
   return Failure();

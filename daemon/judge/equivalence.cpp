@@ -154,7 +154,7 @@ class EquivalenceCheck {
     for (size_t i = 0; fits && i < reference.inputs.size(); ++i)
       fits = difference.outputs[i].size() == reference.inputs[i].bytes.size();
     if (!fits) return Fail(ErrorCode::kCorrupt, "outputs that do not fit their shape");
-    if (const auto mismatch = state_.Compare(reference, difference.outputs))
+    if (const auto mismatch = state_.CompareKnown(trial, reference, difference.outputs))
       return Failure(Wrong(core::Check::kEquivalence, trial,
                            fmt::format("after an earlier call {}; {}", mismatch->message, Describe(difference))));
     return Failure();
@@ -184,8 +184,8 @@ class EquivalenceCheck {
     WW_ASSIGN(RunOutcome outcome, runs_.Execute(trial, reference.inputs, {.runs = kSimulatedRuns}));
     if (auto* verdict = std::get_if<core::Verdict>(&outcome)) return Failure(std::move(*verdict));
     const core::Executed& run = std::get<core::Executed>(outcome);
-    auto mismatch = state_.Compare(reference, run.buffers);
-    if (!mismatch && run.differing_runs > 0) mismatch = state_.Compare(reference, run.other_buffers);
+    auto mismatch = state_.CompareKnown(trial, reference, run.buffers);
+    if (!mismatch && run.differing_runs > 0) mismatch = state_.CompareKnown(trial, reference, run.other_buffers);
     if (!mismatch) return Failure();
     return Failure(
         Wrong(core::Check::kEquivalence, trial, fmt::format("{}; {}", mismatch->message, Describe(difference))));

@@ -124,7 +124,7 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   WW_ASSIGN(const OracleResult answer, state_.oracle.Query(trial));
   if (const auto* verdict = std::get_if<core::Verdict>(&answer))
     return Fail(ErrorCode::kIo, "the original ran before and does not run now: " + core::VerdictMessage(*verdict));
-  const auto reference = std::get<std::shared_ptr<const TrialReference>>(answer);
+  auto reference = std::get<std::shared_ptr<const TrialReference>>(answer);
 
   WW_ASSIGN(RunOutcome outcome, runs_.Execute(trial, reference->inputs, {.guarded = true, .runs = runs_.Count(trial)}));
   if (auto* verdict = std::get_if<core::Verdict>(&outcome)) return Failure(std::move(*verdict));
@@ -170,8 +170,8 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   }
   if (failure) return failure;
   trials_.Passed(core::Check::kDeterminism);
-  if (auto mismatch = state_.Compare(*reference, first.buffers))
-    return Failure(Wrong(core::Check::kComparison, trial, mismatch->message));
+  WW_ASSIGN(const auto mismatch, state_.CompareInDepth(trial, reference, first.buffers));
+  if (mismatch) return Failure(Wrong(core::Check::kComparison, trial, mismatch->message));
   trials_.Passed(core::Check::kComparison);
   failure = CheckBuildDependence(state_.spec, *reference, first);
   if (failure) return failure;

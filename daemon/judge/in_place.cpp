@@ -126,11 +126,11 @@ Result<Failure> CheckInPlace(Judge::State& state, CandidateRuns& runs, const Tri
       return Failure(std::move(*verdict));
     }
     const core::Executed& run = std::get<core::Executed>(outcome);
-    std::optional<Mismatch> mismatch = state.Compare(reference, Apart(pair, run));
+    std::optional<Mismatch> mismatch = state.CompareKnown(trial, reference, Apart(pair, run));
     if (!mismatch && run.differing_runs > 0) {
       core::Executed other = run;
       other.buffers = run.other_buffers;
-      mismatch = state.Compare(reference, Apart(pair, other));
+      mismatch = state.CompareKnown(trial, reference, Apart(pair, other));
     }
     if (mismatch) return Failure(Wrong(core::Check::kInPlace, trial, fmt::format("{}, {}", where, mismatch->message)));
     if (!runs.full() || !IsSimulatedWhole(state, trial)) continue;

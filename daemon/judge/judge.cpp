@@ -121,15 +121,16 @@ Result<std::optional<Mismatch>> Judge::State::CompareInDepth(const Trial& trial,
     WW_ASSIGN(reference, oracle.Deepen(trial, reference, Depth::kHonest));
     mismatch = Compare(*reference, buffers);
   }
-  return mismatch ? CompareUnknown(trial, *reference, buffers, std::move(mismatch)) : mismatch;
+  return mismatch ? CompareKnown(trial, *reference, buffers) : mismatch;
 }
 
 // Few elements of many that are far off, or rows of one value, are as a rule those whose terms nearly cancel. Of what
 // is in no sample only the usual is allowed; the form says what these may be.
-std::optional<Mismatch> Judge::State::CompareUnknown(const Trial& trial, const TrialReference& reference,
-                                                     const std::vector<base::Bytes>& buffers,
-                                                     std::optional<Mismatch> mismatch) {
+std::optional<Mismatch> Judge::State::CompareKnown(const Trial& trial, const TrialReference& reference,
+                                                   const std::vector<base::Bytes>& buffers) {
   constexpr size_t kMost = 1 << 14;
+  std::optional<Mismatch> mismatch = Compare(reference, buffers);
+  if (!mismatch || !reference.form) return mismatch;
   core::OutputElements elements;
   for (size_t o = 0; o < reference.outputs.size(); ++o) {
     const OutputLayout& layout = reference.layouts[o];

@@ -56,10 +56,11 @@ struct Judge::State {
   double TightenOf(const std::string& output) const;
   // The first output that does not match the reference.
   std::optional<Mismatch> Compare(const TrialReference& reference, const std::vector<base::Bytes>& buffers) const;
+  // The same, and what the form says of elements that are in no sample and seem wrong. `reference` is the trial's.
+  std::optional<Mismatch> CompareKnown(const Trial& trial, const TrialReference& reference,
+                                       const std::vector<base::Bytes>& buffers);
   // The same with no more known of the original's result than it takes: equal bits need no truth. `reference` becomes
   // what is known then.
-  std::optional<Mismatch> CompareUnknown(const Trial& trial, const TrialReference& reference,
-                                         const std::vector<base::Bytes>& buffers, std::optional<Mismatch> mismatch);
   Result<std::optional<Mismatch>> CompareInDepth(const Trial& trial, std::shared_ptr<const TrialReference>& reference,
                                                  const std::vector<base::Bytes>& buffers);
   // rms of Compare's tolerances over rms of the original: the largest among the floating-point outputs.

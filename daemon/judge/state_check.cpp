@@ -98,7 +98,7 @@ Result<Failure> StateCheck::AfterEarlierCalls(const Trial& trial,
         expected.references[o].ForgetTruth();
       }
     }
-    if (const auto mismatch = state_.Compare(expected, later.buffers))
+    if (const auto mismatch = state_.CompareKnown(trial, expected, later.buffers))
       return Failure(Wrong(core::Check::kModuleState, trial,
                            fmt::format("after {} calls on other inputs {}", calls, mismatch->message)));
   }

@@ -14,6 +14,7 @@
 #include "schedule/fixed_sizes.h"
 #include "schedule/late_stores.h"
 #include "schedule/map_plan.h"
+#include "schedule/overlaps.h"
 #include "schedule/schedules.h"
 #include "schedule/written_terms.h"
 
@@ -415,7 +416,13 @@ CodeOutcome EmitMap(const Problem& problem, const Group& group, const ParameterV
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&plan)) return *refusal;
   auto& planned = std::get<MapPlan>(plan);
   const BlockShape block = BlockFor(planned, parameters.at("block_size"));
-  return MapWriter(written, group, std::move(planned), block).Write();
+  std::set<std::string> outputs;
+  for (const BufferPart& output : planned.outputs) outputs.insert(output.stage.name);
+  const std::vector<std::string> apart = ApartConditions(problem, outputs, planned.read_elsewhere);
+  CodeOutcome outcome = MapWriter(written, group, std::move(planned), block).Write();
+  if (auto* code = std::get_if<Code>(&outcome))
+    code->conditions.insert(code->conditions.end(), apart.begin(), apart.end());
+  return outcome;
 }
 
 }  // namespace

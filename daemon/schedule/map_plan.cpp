@@ -143,6 +143,15 @@ bool IsGatheredRow(const Problem& problem, const core::Stage& stage, const core:
   });
 }
 
+static std::set<std::string> ReadElsewhere(const std::vector<Access>& of_outputs, const std::vector<Access>& windows) {
+  std::set<std::string> tensors;
+  for (const Access& load : windows) tensors.insert(load.tensor);
+  for (const Access& store : of_outputs)
+    for (const Access& load : of_outputs)
+      if (store.store && !load.store && !SamePlace(store, load)) tensors.insert(load.tensor);
+  return tensors;
+}
+
 MapPlanOutcome PlanMap(const Problem& problem, const Group& group, int vector_bytes) {
   MapPlan plan;
   auto outputs = OutputsOf(problem, group);
@@ -172,6 +181,7 @@ MapPlanOutcome PlanMap(const Problem& problem, const Group& group, int vector_by
     partial |= !output.where.empty();
   }
   if (const auto refusal = CheckInPlace(of_outputs, windows)) return *refusal;
+  plan.read_elsewhere = ReadElsewhere(of_outputs, windows);
   plan.dimensions = DimensionsOf(0, first.extents, of_outputs, apart);
   if (!partial) PackNeighbours(problem, plan, of_outputs, vector_bytes);
   return plan;

@@ -1,6 +1,8 @@
 // Outputs whose elements are computed each by itself: which they are, what they need, and in which order they lie.
 #pragma once
 
+#include <set>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -14,6 +16,7 @@ struct MapPlan {
   std::vector<size_t> windows;      // stages
   std::vector<Dimension> dimensions;
   Packing packing;
+  std::set<std::string> read_elsewhere;  // tensors of which results are made that do not stand in their places
 };
 using MapPlanOutcome = std::variant<core::RewriteRefusal, MapPlan>;
 // `vector_bytes`: of the widest access.

@@ -19,6 +19,8 @@ std::vector<std::string> ApartConditions(const Problem& problem, const std::set<
     const core::Argument* argument = problem.input.spec.Find(output);
     if (argument != nullptr && is_scratch(*argument)) continue;  // no caller passes it twice
     for (const std::string& input : inputs) {
+      const core::Argument* read_from = problem.input.spec.Find(input);
+      if (read_from != nullptr && is_scratch(*read_from)) continue;
       const core::TensorArgument *to = problem.form.FindTensor(output), *from = problem.form.FindTensor(input);
       const EntryParameter *result = problem.entry.Find(output), *read = problem.entry.Find(input);
       const bool alike = to && from && to->dtype == from->dtype && to->shape.size() == from->shape.size();

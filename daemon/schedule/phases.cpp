@@ -315,6 +315,18 @@ bool IsShort(const Problem& problem, const Stage& stage) {
   return LargestOf(problem, Product(stage.extents)).value_or(INT64_MAX) <= kPartials;
 }
 
+// What an entry keeps between its kernels, it keeps in no fewer bits than any of its scratch buffers have.
+bool KeepsAllIn(const Problem& problem, core::DType real) {
+  bool keeps = false;
+  for (const core::Argument& argument : problem.input.spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    if (buffer == nullptr || buffer->role != core::Role::kScratch || !core::IsFloat(buffer->dtype)) continue;
+    if (buffer->dtype != real) return false;
+    keeps = true;
+  }
+  return keeps;
+}
+
 // An argument that has room for the stage, and is no other one's. What sums are formed in first, wherever it stands: a
 // narrower output before it would round what the original did not. A scratch buffer before an output, which a later
 // product could not write while others read it.
@@ -325,11 +337,13 @@ std::optional<Storage> ArgumentFor(const Problem& problem, const Cut& cut, const
     return std::pair(dtype == real, role == core::Role::kScratch);
   };
   std::pair<bool, bool> of_best;
+  const bool keeps_all = KeepsAllIn(problem, real);
   for (const core::Argument& argument : problem.input.spec.args) {
     const bool free =
         std::none_of(taken.begin(), taken.end(), [&](const auto& other) { return other.second.name == argument.name; });
     if (!free || !cut.CanStoreIn(argument, stage)) continue;
     const auto& buffer = std::get<core::BufferArgument>(argument.kind);
+    if (keeps_all && buffer.dtype != real) continue;
     const auto own = rank(buffer.dtype, buffer.role);
     if (best && own <= of_best) continue;
     best = Storage{argument.name, buffer.dtype};

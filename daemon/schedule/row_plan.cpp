@@ -186,13 +186,15 @@ class Planner {
       const Access store = AccessesOf(problem_, writer.stage).back();
       for (const RowMember& reader : plan_.members) {
         for (const Access& load : AccessesOf(problem_, reader.stage)) {
-          if (load.store || load.tensor != store.tensor) continue;
+          if (load.store) continue;
           const bool together = !reader.statistic() && std::equal(reader.columns.begin(), reader.columns.end(),
                                                                   writer.columns.begin(), writer.columns.end(), Equal);
           const bool own = together && SamePlace(load, store);
           const bool before =
               reader.statistic() && !writer.columns.empty() && load.offset && store.offset && same_rows(load, store);
-          if (!own && !before) return Fail(store.tensor + " is changed in place, and other elements need it");
+          if (own || before) continue;
+          if (load.tensor == store.tensor) return Fail(store.tensor + " is changed in place, and other elements need it");
+          plan_.read_elsewhere.insert(load.tensor);
         }
       }
     }

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "schedule/dimensions.h"
@@ -35,6 +37,7 @@ struct RowPlan {
   std::vector<RowPass> passes;  // statistics in order of dependence, then the outputs that have columns
   std::vector<size_t> values;   // outputs with one value for each row
   std::vector<Dimension> row_dimensions;
+  std::set<std::string> read_elsewhere;  // tensors of which results are made that do not stand in their places
 
   core::VariableSet ColumnVariables() const;
 };

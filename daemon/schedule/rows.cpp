@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "schedule/overlaps.h"
 #include "schedule/row_writer.h"
 #include "schedule/schedules.h"
 
@@ -54,6 +55,18 @@ RowShape ShapeOfRows(const Problem& problem, const RowPlan& plan, const Paramete
   return shape;
 }
 
+// Where a row's results may take the place of what other rows are made of, the launcher asks.
+CodeOutcome Write(const Problem& problem, const Group& group, RowPlan plan, const RowShape& shape) {
+  std::set<std::string> outputs;
+  for (const RowMember& member : plan.members)
+    if (!member.statistic()) outputs.insert(member.stage.name);
+  std::vector<std::string> apart = ApartConditions(problem, outputs, plan.read_elsewhere);
+  CodeOutcome outcome = RowWriter(problem, group, std::move(plan), shape).Write();
+  if (auto* code = std::get_if<Code>(&outcome))
+    code->conditions.insert(code->conditions.end(), apart.begin(), apart.end());
+  return outcome;
+}
+
 CodeOutcome EmitRows(const Problem& problem, const Group& group, const ParameterValues& parameters) {
   RowPlanOutcome outcome = PlanRows(problem, group);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;
@@ -63,7 +76,7 @@ CodeOutcome EmitRows(const Problem& problem, const Group& group, const Parameter
   if (HasOnlyValues(plan) && ColumnsOf(problem, plan) <= kShortRow && RowsOf(problem, plan) > kManyRows)
     return Refuse("rows are so short that a thread walks each alone");
   const RowShape shape = ShapeOfRows(problem, plan, parameters);
-  return RowWriter(problem, group, std::move(plan), shape).Write();
+  return Write(problem, group, std::move(plan), shape);
 }
 
 CodeOutcome EmitColumns(const Problem& problem, const Group& group, const ParameterValues& parameters) {
@@ -78,7 +91,7 @@ CodeOutcome EmitColumns(const Problem& problem, const Group& group, const Parame
   shape.team = Team::kColumn;
   shape.teams = 32;
   shape.threads = IntegerOf(parameters, "threads");
-  return RowWriter(problem, group, std::move(plan), shape).Write();
+  return Write(problem, group, std::move(plan), shape);
 }
 
 }  // namespace
