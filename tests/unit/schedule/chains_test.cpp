@@ -558,7 +558,7 @@ std::vector<Chain> Chains() {
        schedule::TensorTilesSchedule(),
        2,
        {"h"},
-       {"y != h", "y != wd"},
+       {"y != wd"},
        "gated_layer.cu"},
       {"GatedLayerOfFloats",
        GatedLayer(core::DType::kF32),
