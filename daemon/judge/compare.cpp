@@ -31,7 +31,7 @@ constexpr double kLeastUlps = 8;
 constexpr double kKeptFactor = 8, kPlainlyMore = 0.1;
 constexpr size_t kManyElements = 4096;
 // The largest error of millions of elements beside that of a sample, if roundings are independent.
-constexpr double kBeyondTheSample = 1.5;
+constexpr double kBeyondTheSample = 1.5, kBeyondTheLargest = 1.5;
 // Without a truth: a sum averages the roundings of its terms, which makes a third of a unit of its usual magnitude.
 constexpr double kKeptUnits = 4;
 constexpr double kSafely = 1 - 1e-9;  // what is worked out in another order may come out that much larger
@@ -332,6 +332,7 @@ void Comparator::Measure() {
   for (const Group& group : groups_)
     if (group.rms > 0) row_errors.Add(group.original_error / group.rms);
   usual_row_error_ = row_errors.Rms();
+  if (kept_ > 0 && budget_ && IsNarrow(layout_.dtype)) MeasureKept();
   const double error = all.errors.Rms(), rounding = all.roundings.Rms(), beyond = error * error - rounding * rounding;
   if (IsNarrow(layout_.dtype) && all.errors.count() >= kManyElements && beyond > kPlainlyMore * rounding * rounding)
     kept_error_ = std::sqrt(beyond) / all.truth.Rms();
@@ -343,6 +344,18 @@ void Comparator::Measure() {
   // An output of few elements may be small by cancellation: its usual magnitude counts as well.
   if (count_ < kShortRow && reference_.own_inputs)
     for (Group& group : groups_) group.rms = std::max(group.rms, reference_.typical_rms);
+}
+
+void Comparator::MeasureKept() {
+  std::vector<double> sizes;
+  for (const Group& group : groups_)
+    if (group.rms > 0) sizes.push_back(group.rms);
+  if (sizes.empty()) return;
+  const auto middle = sizes.begin() + static_cast<ptrdiff_t>(sizes.size() / 2);
+  std::nth_element(sizes.begin(), middle, sizes.end());
+  usual_rms_ = *middle;
+  for (const Group& group : groups_)
+    largest_share_ = std::max(largest_share_, group.original_error / std::max(group.rms, usual_rms_));
 }
 
 double Comparator::AccumulatedTolerance(size_t index, Allowance allowance) const {
@@ -381,7 +394,8 @@ double Comparator::ToleranceAt(size_t index, Allowance allowance) const {
   const double usual = std::max(group.original_error, usual_row_error_ * group.rms);
   const double budget =
       std::max({4 * usual, BudgetUlps(layout_) * UlpOf(layout_.dtype, t),
-                std::max(2 * epsilon_accumulate_, kKeptFactor * kept_error_) * group.rms, group.conditioning});
+                std::max(2 * epsilon_accumulate_, kKeptFactor * kept_error_) * group.rms, group.conditioning,
+                kBeyondTheLargest * largest_share_ * std::max(group.rms, usual_rms_)});
   return allowance == Allowance::kNear ? std::max(budget, TableTolerance(index, t)) : budget;
 }
 

@@ -176,6 +176,7 @@ class Comparator {
   void MeasureNoise();
   void MeasureNarrowSums();
   void MeasureSample();
+  void MeasureKept();
   bool UsesTruth(size_t index) const;
   bool UsesBound(size_t index) const;
   bool MayOverflowOnItsWay(size_t index) const;
@@ -219,6 +220,9 @@ class Comparator {
   double share_ = 0;                            // s
   double kept_ = 0;                             // OutputLayout::kept, or the reference's
   double units_rms_ = 0;                        // OriginalShares::units
+  // Of what waits in 16 bits, roundings go either way: the largest error of the original's, in units of a row's rms or
+  // of the usual row's, where that is larger.
+  double largest_share_ = 0, usual_rms_ = 0;
   double usual_row_error_ = 0;                  // of the original, relative to rows' magnitudes
   double kept_error_ = 0;                       // S
   double rms_truth_ = 0, rms_original_error_ = 0, all_conditioning_ = 0, bias_original_ = 0, shrinkage_original_ = 0;

@@ -62,18 +62,17 @@ Result<Failure> GeneratedShapes::TryShape(Trial trial, const Budget& budget) {
   trial.original_instructions = budget.instructions;
   WW_ASSIGN(Failure failure, trials_.Try(trial));
   if (!failure || state_.on_simulator()) return failure;
-  WW_ASSIGN(const std::optional<core::Fault> fault, FaultOfOriginal(trial));
-  if (!fault) return failure;
-  state_.Note(fmt::format("{}: not tested with {}: the original itself faults there when it is simulated: {}",
-                          Name(trial.check), trial.Describe(), fault->message));
+  WW_ASSIGN(const std::string fault, FaultOfOriginal(trial));
+  if (fault.empty()) return failure;
+  state_.Note(fmt::format("{}: not tested with {}: the original itself {}", Name(trial.check), trial.Describe(), fault));
   return Failure();
 }
 
 // What reads beyond its buffers gives anything on a GPU, whose callers never ask for such sizes. Asked where a
 // candidate failed alone.
-Result<std::optional<core::Fault>> GeneratedShapes::FaultOfOriginal(const Trial& trial) {
+Result<std::string> GeneratedShapes::FaultOfOriginal(const Trial& trial) {
   const auto inputs = state_.oracle.InputsOf(trial);
-  if (!inputs || state_.options.simulator.empty()) return std::optional<core::Fault>();
+  if (!inputs || state_.options.simulator.empty()) return std::string();
   RunConfiguration setting{
       .source = &state_.original, .spec = &state_.spec, .c = &trial.c, .device = state_.options.simulator};
   setting.options.keep_outputs = false;
@@ -82,10 +81,24 @@ Result<std::optional<core::Fault>> GeneratedShapes::FaultOfOriginal(const Trial&
   const auto* verdict = std::get_if<core::Verdict>(&outcome);
   const auto* faulted = verdict != nullptr ? std::get_if<core::Faulted>(verdict) : nullptr;
   using Kind = core::Fault::Kind;
-  if (faulted == nullptr || faulted->fault.kind == Kind::kNotSimulated ||
-      faulted->fault.kind == Kind::kInstructionLimit)
-    return std::optional<core::Fault>();
-  return std::optional(faulted->fault);
+  if (faulted == nullptr) return std::string();
+  if (faulted->fault.kind != Kind::kNotSimulated && faulted->fault.kind != Kind::kInstructionLimit)
+    return fmt::format("faults there when it is simulated: {}", faulted->fault.message);
+  WW_ASSIGN(const bool leaves, LeavesItsBuffers(trial));
+  return std::string(leaves ? "reads or writes outside its buffers there" : "");
+}
+
+// By pages that nothing may touch, on the device: what is too much for the simulator.
+Result<bool> GeneratedShapes::LeavesItsBuffers(const Trial& trial) {
+  WW_ASSIGN(const OracleResult answer, state_.oracle.Query(trial));
+  const auto* reference = std::get_if<std::shared_ptr<const TrialReference>>(&answer);
+  if (reference == nullptr) return false;
+  for (const core::PageGuard guard : {core::PageGuard::kEnds, core::PageGuard::kBegins}) {
+    WW_ASSIGN(const auto original,
+              state_.ReproducibilityOfOriginal(trial, **reference, OptionsOf({.second = true, .exact = guard})));
+    if (original == Judge::State::Reproducibility::kFaults) return true;
+  }
+  return false;
 }
 
 // Of nothing a sum is zero, on which callers rely; what is no number, as a mean of nothing, or left as it was, they do

@@ -44,7 +44,9 @@ class GeneratedShapes {
   Budget OddBudget(const core::Case& c) const;
   bool Fits(const core::Case& c, const Budget& budget) const;
   Result<Failure> TryShape(Trial trial, const Budget& budget);
-  Result<std::optional<core::Fault>> FaultOfOriginal(const Trial& trial);
+  // What it does wrong there; empty: nothing that was seen.
+  Result<std::string> FaultOfOriginal(const Trial& trial);
+  Result<bool> LeavesItsBuffers(const Trial& trial);
   Result<Failure> SimulateNothing(const Trial& trial);
   Result<bool> AnswersForNothing(const Trial& trial);
   Result<std::vector<core::Decision>> DecisionsOf(const core::Case& c);
