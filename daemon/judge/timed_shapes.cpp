@@ -18,13 +18,28 @@ bool IsShared(const core::KernelSpec& spec, const std::string& name) {
   return buffers > 1;
 }
 
+// "G * Cg": whole groups by the shape itself, whatever the groups are.
+bool IsFactorOfExtent(const core::KernelSpec& spec, const std::string& name) {
+  bool factor = false;
+  for (const core::Argument& argument : spec.args)
+    if (const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind))
+      for (const core::Expression& extent : buffer->shape) {
+        const std::vector<std::string> names = extent.Variables();
+        if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+        if (extent.text().find_first_of("/%") != std::string::npos) return false;
+        factor |= extent.text().find('*') != std::string::npos;
+      }
+  return factor;
+}
+
 // What several buffers have as a dimension and is a multiple of a number that none has, and no window, stays one: of
 // channels of groups.
 void KeepGroups(const core::KernelSpec& spec, const SizeRelations& relations, const core::Case& timed,
                 Scalars& scalars) {
   for (const auto& [name, value] : timed.scalars) {
     const int64_t* groups = std::get_if<int64_t>(&value);
-    if (groups == nullptr || *groups < 2 || *groups > kSmall || relations.IsOfWindow(name) || IsDimension(spec, name))
+    if (groups == nullptr || *groups < 2 || *groups > kSmall || relations.IsOfWindow(name) || IsDimension(spec, name) ||
+        IsFactorOfExtent(spec, name))
       continue;
     for (auto& [multiple, size] : scalars) {
       int64_t* const number = std::get_if<int64_t>(&size);
