@@ -131,6 +131,8 @@ struct WrittenPart {
 // and source/record.cpp, and begin with:
 inline constexpr std::string_view kBuildPrefix = "build: ", kBuildText = "build: text ",
                                   kHostPrefix = "host: ", kReturnPrefix = "returns: ", kEntryPrefix = "entry: ";
+// Behind kHostPrefix: a launch of the launcher's failed, whether it tells its caller or not (source/shim/host).
+inline constexpr std::string_view kFailingLaunch = "a launch that fails";
 struct PrecisionUse {
   std::string instruction;  // "cvt.rna.tf32.f32 %r1, %f1", "__CUDA_ARCH__"
   std::string file;

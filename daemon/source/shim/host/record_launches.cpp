@@ -91,6 +91,7 @@ cudaError_t CheckLaunch(const Kernel& kernel, const Configuration& c) {
         "the launch of " + kernel.name + " fails on the device with " + cudaGetErrorName(error) + ": " + why;
     state.unseen_file = state.failure_file = c.file;
     state.unseen_line = state.failure_line = c.line;
+    NoteEffect(kFailingLaunch, "a launch");
     return Error(error, what + ": " + why);
   };
   if (state.failing) return Error(cudaErrorLaunchOutOfResources, what);

@@ -160,6 +160,7 @@ inline std::string Place(const char* file, int line) { return std::string(file) 
 
 // Something that not every entry does: the reader of the recording compares it with the original.
 void NoteEffect(const char* what, const std::string& function);
+inline constexpr const char* kFailingLaunch = "a launch that fails";  // as in core/execution.h
 void NoteLaunchError();
 void ChangesDevice(const char* function);
 void Waits(const char* function);
