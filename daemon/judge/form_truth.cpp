@@ -330,12 +330,13 @@ std::optional<std::string> FormTruth::DisagreementOf(const std::vector<OutputRef
   return FindDisagreement(references, run, results, elements);
 }
 
-bool FormTruth::AddElements(std::vector<OutputReference>& references, const OriginalRun& run, const Use& use,
+FormTruth::Added FormTruth::AddElements(std::vector<OutputReference>& references, const OriginalRun& run, const Use& use,
                             const core::OutputElements& elements) const {
   const Arguments arguments = FormArgumentsOf(*spec_, run.c, run.inputs);
   auto results = Evaluate(arguments, OptionsFor(use.model, false), &elements);
+  if (!results) return results.error().code == ErrorCode::kLimit ? Added::kTooMuch : Added::kNone;
   const auto single = Evaluate(arguments, OptionsFor(use.model, true), &elements);
-  if (!results || !single || DisagreementOf(references, run, arguments, use.model, *results, &elements)) return false;
+  if (!single || DisagreementOf(references, run, arguments, use.model, *results, &elements)) return Added::kNone;
   for (size_t o = 0; o < references.size(); ++o) {
     const auto* indices = IndicesOf(&elements, run.layouts[o].name);
     const core::TensorResult* result = ResultNamed(*results, run.layouts[o].name);
@@ -353,7 +354,7 @@ bool FormTruth::AddElements(std::vector<OutputReference>& references, const Orig
     references[o].bound.Add(bound);
     if (!references[o].single.empty()) references[o].single.Add(of_single);
   }
-  return true;
+  return Added::kAll;
 }
 
 void FormTruth::AddHonestRuns(std::vector<OutputReference>& references, const OriginalRun& run, const Use& use) const {

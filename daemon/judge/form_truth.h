@@ -78,9 +78,9 @@ class FormTruth {
   // What only widens tolerances, after AddTo: the bounds if sums rounded once, the errors of honest runs, and of few
   // elements the conditioning.
   void AddHonestRuns(std::vector<OutputReference>& references, const OriginalRun& run, const Use& use) const;
-  // After AddTo with a sample: truth and bounds of these elements too, which are in none. False: they cannot be had, or
-  // the original's are not what the form says.
-  bool AddElements(std::vector<OutputReference>& references, const OriginalRun& run, const Use& use,
+  // After AddTo with a sample: truth and bounds of these elements too, which are in none.
+  enum class Added : uint8_t { kAll, kTooMuch, kNone };  // kNone: the original's are not what the form says
+  Added AddElements(std::vector<OutputReference>& references, const OriginalRun& run, const Use& use,
                    const core::OutputElements& elements) const;
   const core::Computation& computation() const { return *computation_; }
 

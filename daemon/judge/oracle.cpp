@@ -270,13 +270,41 @@ Result<std::shared_ptr<const TrialReference>> Oracle::DeepenNow(const Trial& tri
   return answer;
 }
 
+// None: there are too few of them to be halved.
+static std::optional<std::pair<core::OutputElements, core::OutputElements>> Halves(const core::OutputElements& whole) {
+  constexpr size_t kLeast = 64;
+  std::pair<core::OutputElements, core::OutputElements> halves;
+  size_t most = 0;
+  for (const auto& [name, elements] : whole) {
+    const auto middle = elements.begin() + static_cast<ptrdiff_t>(elements.size() / 2);
+    most = std::max(most, elements.size());
+    halves.first[name].assign(elements.begin(), middle);
+    halves.second[name].assign(middle, elements.end());
+  }
+  return most < kLeast ? std::nullopt : std::optional(std::move(halves));
+}
+
 std::shared_ptr<const TrialReference> Oracle::WithElements(const Trial& trial, const TrialReference& known,
                                                            const core::OutputElements& elements) {
   Settle();
   if (!form_ || !known.form || known.form->extent != FormTruth::Extent::kSampled) return nullptr;
   auto more = std::make_shared<TrialReference>(known);
   const OriginalRun run{trial.c, trial.seed, more->inputs, more->layouts, more->precision};
-  if (!form_->AddElements(more->references, run, *more->form, elements)) return nullptr;
+  // What is too much at once may do in parts, whose elements share what is computed for all of them.
+  constexpr int kMostParts = 16;
+  std::vector<core::OutputElements> parts = {elements};
+  for (int evaluated = 0; !parts.empty(); ++evaluated) {
+    if (evaluated == kMostParts) return nullptr;
+    const core::OutputElements part = std::move(parts.back());
+    parts.pop_back();
+    const auto added = form_->AddElements(more->references, run, *more->form, part);
+    if (added == FormTruth::Added::kNone) return nullptr;
+    if (added == FormTruth::Added::kAll) continue;
+    auto halves = Halves(part);
+    if (!halves) return nullptr;
+    parts.push_back(std::move(halves->first));
+    parts.push_back(std::move(halves->second));
+  }
   return more;
 }
 

@@ -197,12 +197,12 @@ TEST(FormTruth, ElementsThatNoSampleHasAreAdded) {
     EXPECT_TRUE(comparator.WrongUnknown(changed, 0).empty()) << "more than asked for";
   }
   const core::OutputElements elements = {{"out", {static_cast<int64_t>(unknown)}}};
-  ASSERT_TRUE(form->AddElements(setting.references, run, use, elements));
+  ASSERT_EQ(form->AddElements(setting.references, run, use, elements), FormTruth::Added::kAll);
   EXPECT_NEAR(reference.truth[unknown], setting.sums[unknown], 1e-11);
   EXPECT_GT(reference.bound[unknown], 0);
   EXPECT_TRUE(judge::Comparator(setting.layouts[0], reference, {}).Check(changed)) << "it is wrong still";
   reference.bytes = std::move(changed);
-  EXPECT_FALSE(form->AddElements(setting.references, run, use, elements)) << "the original's is another";
+  EXPECT_EQ(form->AddElements(setting.references, run, use, elements), FormTruth::Added::kNone) << "the original's is another";
 }
 
 // Sums in f64 between f32 buffers show in conversions: then the bound is that of f64.
