@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "config/chip_file.h"
 #include "judge/lift_shapes.h"
 #include "judge/outside_terms.h"
@@ -32,32 +34,29 @@ LiftOnce::LiftOnce(const TargetDevice& device, const core::KernelSpec& spec, con
     : lift_([&device, &spec, &source](core::Evaluator& evaluator) {
         return LiftKernel(device, spec, source, evaluator);
       }),
-      lift_segments_([this, &device, &spec, &source](core::Evaluator& evaluator) -> Segments {
-        constexpr double kSeconds = 12;  // for each
-        WW_ASSIGN(const auto segments,
-                  judge::LiftSegments(
-                      source, spec, SimulatedDevice(device), kSeconds,
-                      [this] { return std::chrono::steady_clock::now() < end_; }, evaluator));
-        return judge::FormsOf(segments);
-      }),
+      device_(device),
+      spec_(spec),
+      source_(source),
       worker_(worker),
-      another_(another),
       longest_(longest),
-      end_(std::chrono::steady_clock::now() + longest) {
-  if (!StartProcess()) return;
+      end_(Clock::now() + longest) {
+  const auto process = [&]() -> std::optional<core::OtherProcess> {
+    if (!another) return std::nullopt;
+    auto started = another();
+    return started ? std::optional(std::move(*started)) : std::nullopt;
+  };
+  process_ = process();
+  if (!process_) return;
   under_way_ = std::async(std::launch::async, lift_, std::ref(*process_->evaluator));
-}
-
-bool LiftOnce::StartProcess() {
-  if (!another_) return false;
-  auto process = another_();
-  if (!process) return false;
-  process_ = std::move(*process);
-  return true;
+  segments_process_ = process();
+  if (!segments_process_) return;
+  segments_under_way_ =
+      std::async(std::launch::async, [this] { return LiftSegments(*segments_process_->evaluator); });
 }
 
 LiftOnce::~LiftOnce() {
-  if (under_way_.valid() || segments_under_way_.valid()) process_->abandon();
+  if (under_way_.valid()) process_->abandon();
+  if (segments_under_way_.valid()) segments_process_->abandon();
 }
 
 Result<core::LiftOutcome> LiftOnce::Get() {
@@ -66,27 +65,35 @@ Result<core::LiftOutcome> LiftOnce::Get() {
     lifted_ = lift_(worker_);
   } else if (under_way_.wait_until(end_) == std::future_status::ready) {
     lifted_ = under_way_.get();
-    segments_under_way_ = std::async(std::launch::async, lift_segments_, std::ref(*process_->evaluator));
   } else {
     process_->abandon();
-    (void)under_way_.get();  // ends soon, in an Error
-    end_ += longest_ / 2;
-    if (StartProcess())
-      segments_under_way_ = std::async(std::launch::async, lift_segments_, std::ref(*process_->evaluator));
     lifted_ = core::LiftOutcome(
         core::NotLifted{"time limit", fmt::format("it took more than {} s", longest_.count()), false});
   }
   return *lifted_;
 }
 
-LiftOnce::Segments LiftOnce::GetSegments() {
-  WW_TRY(Get());
+Status LiftOnce::LiftSegments(core::Evaluator& evaluator) {
+  constexpr double kSeconds = 12;  // of processor time, for each
+  return judge::LiftSegments(source_, spec_, SimulatedDevice(device_), kSeconds, evaluator,
+                             [this](uint64_t number, core::LiftOutcome outcome) {
+                               if (auto* lifted = std::get_if<core::Lifted>(&outcome)) {
+                                 const std::lock_guard lock(mutex_);
+                                 segments_.push_back({number, std::move(lifted->computation)});
+                               }
+                               return Clock::now() < end_;
+                             });
+}
+
+Result<std::vector<core::SegmentForm>> LiftOnce::GetSegments() {
   if (segments_under_way_.valid()) {
-    constexpr std::chrono::seconds kToTheEnd{5};  // of the last one that was begun
-    if (segments_under_way_.wait_until(end_ + kToTheEnd) != std::future_status::ready) process_->abandon();
-    return segments_under_way_.get();
+    if (segments_under_way_.wait_until(end_) != std::future_status::ready) segments_process_->abandon();
+    (void)segments_under_way_.get();  // what was known before it was given up is known
+  } else if (!segments_process_ && !std::exchange(asked_for_segments_, true)) {
+    WW_TRY(LiftSegments(worker_));
   }
-  return process_ ? Segments() : lift_segments_(worker_);
+  const std::lock_guard lock(mutex_);
+  return segments_;
 }
 
 Result<std::vector<LiftedKernel>> LiftKernels(const Workspace& workspace, const JudgingServices& services,

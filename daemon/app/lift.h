@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <chrono>
 #include <future>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -36,34 +38,39 @@ Result<core::LiftOutcome> LiftKernel(const TargetDevice& device, const core::Ker
                                      const core::SourceRef& source, core::Evaluator& worker,
                                      const LiftEffort& effort = {});
 
-// What an entry computes, found out once: beside the caller's other work, where there is another process for it.
+// What an entry computes, found out once: beside the caller's other work, where there are other processes for it, one
+// for the whole and one for the segments of its launcher.
 class LiftOnce {
  public:
-  // All arguments outlive it. `longest` after it began, where another process has it, what it has not found out is
-  // given up, and half as long is left for its segments: one step of it may take as long as a worker may.
+  // All arguments outlive it. `longest` after it began, where other processes have it, what they have not found out is
+  // given up: one step of it may take as long as a worker may.
   LiftOnce(const TargetDevice& device, const core::KernelSpec& spec, const core::SourceRef& source,
            core::Evaluator& worker, const core::ProcessSource& another, std::chrono::seconds longest);
   ~LiftOnce();
   LiftOnce(const LiftOnce&) = delete;
   LiftOnce& operator=(const LiftOnce&) = delete;
   Result<core::LiftOutcome> Get();
-  // What the segments of its launcher compute, as far as that was found out; after Get.
+  // What the segments of its launcher compute, as far as that was found out.
   Result<std::vector<core::SegmentForm>> GetSegments();
 
  private:
-  using Segments = Result<std::vector<core::SegmentForm>>;
+  using Clock = std::chrono::steady_clock;
 
-  std::function<Result<core::LiftOutcome>(core::Evaluator&)> lift_;
-  std::function<Segments(core::Evaluator&)> lift_segments_;
-  bool StartProcess();
+  Status LiftSegments(core::Evaluator& evaluator);
 
+  const std::function<Result<core::LiftOutcome>(core::Evaluator&)> lift_;
+  const TargetDevice& device_;
+  const core::KernelSpec& spec_;
+  const core::SourceRef& source_;
   core::Evaluator& worker_;
-  const core::ProcessSource another_;
-  std::optional<core::OtherProcess> process_;
-  std::chrono::seconds longest_;
-  std::chrono::steady_clock::time_point end_;
+  const std::chrono::seconds longest_;
+  const Clock::time_point end_;
   std::optional<Result<core::LiftOutcome>> lifted_;
-  std::future<Segments> segments_under_way_;
+  bool asked_for_segments_ = false;
+  std::mutex mutex_;  // of the segments
+  std::vector<core::SegmentForm> segments_;
+  std::optional<core::OtherProcess> process_, segments_process_;
+  std::future<Status> segments_under_way_;
   std::future<Result<core::LiftOutcome>> under_way_;  // the last members: their destructors wait
 };
 

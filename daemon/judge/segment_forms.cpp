@@ -1,17 +1,16 @@
 #include "judge/segment_forms.h"
 
+#include <optional>
+
 #include "judge/lift_shapes.h"
 
 namespace warpwright::judge {
 
-Result<std::vector<core::LiftOutcome>> LiftSegments(const core::SourceRef& source, const core::KernelSpec& spec,
-                                                    const std::string& device, double seconds,
-                                                    const std::function<bool()>& more, core::Evaluator& worker) {
-  std::vector<core::LiftOutcome> segments;
-  core::LiftRequest request = MakeLiftRequest(source, core::SegmentSpec(spec), device);
-  request.seconds_limit = seconds;
-  if (request.shapes.empty()) return segments;
-  for (size_t number = 0; number < kMostSegments && more(); ++number) {
+Status LiftSegments(const core::SourceRef& source, const core::KernelSpec& spec, const std::string& device,
+                    double seconds, core::Evaluator& worker,
+                    const std::function<bool(uint64_t number, core::LiftOutcome outcome)>& tell) {
+  std::optional<core::LiftRequest> request;
+  for (uint64_t number = 0; number < kMostSegments; ++number) {
     WW_ASSIGN(core::RewriteOutcome text, worker.Rewrite({source,
                                                          spec.entry,
                                                          "",
@@ -20,18 +19,16 @@ Result<std::vector<core::LiftOutcome>> LiftSegments(const core::SourceRef& sourc
                                                          {}}));
     auto* rewritten = std::get_if<core::Rewritten>(&text);
     if (rewritten == nullptr) break;
-    request.source = source.With(std::move(rewritten->text));
-    WW_ASSIGN(core::LiftOutcome outcome, worker.Lift(request));
-    segments.push_back(std::move(outcome));
+    if (!request) {
+      request = MakeLiftRequest(source, core::SegmentSpec(spec), device);
+      request->seconds_limit = seconds;
+    }
+    if (request->shapes.empty()) break;
+    request->source = source.With(std::move(rewritten->text));
+    WW_ASSIGN(core::LiftOutcome outcome, worker.Lift(*request));
+    if (!tell(number, std::move(outcome))) break;
   }
-  return segments;
-}
-
-std::vector<core::SegmentForm> FormsOf(const std::vector<core::LiftOutcome>& segments) {
-  std::vector<core::SegmentForm> forms;
-  for (size_t i = 0; i < segments.size(); ++i)
-    if (const auto* lifted = std::get_if<core::Lifted>(&segments[i])) forms.push_back({i, lifted->computation});
-  return forms;
+  return {};
 }
 
 }  // namespace warpwright::judge

@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "core/evaluator.h"
 #include "core/lifting.h"
@@ -14,12 +13,10 @@ namespace warpwright::judge {
 
 inline constexpr size_t kMostSegments = 16;
 
-// In their order; none for a launcher of one segment. `seconds`: of processor time for each, after which no further
-// shape is begun; `more`: whether another one should be begun. What its sums make of terms beyond their bounds is not found out.
-Result<std::vector<core::LiftOutcome>> LiftSegments(const core::SourceRef& source, const core::KernelSpec& spec,
-                                                    const std::string& device, double seconds,
-                                                    const std::function<bool()>& more, core::Evaluator& worker);
-// Those that are lifted.
-std::vector<core::SegmentForm> FormsOf(const std::vector<core::LiftOutcome>& segments);
+// Tells of each in their order; of none for a launcher of one segment. `seconds`: of processor time for each, after
+// which no further shape is begun; `tell` says whether another one should be begun. What its sums make of terms beyond their bounds is not found out.
+Status LiftSegments(const core::SourceRef& source, const core::KernelSpec& spec, const std::string& device,
+                    double seconds, core::Evaluator& worker,
+                    const std::function<bool(uint64_t number, core::LiftOutcome outcome)>& tell);
 
 }  // namespace warpwright::judge

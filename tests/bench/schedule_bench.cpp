@@ -39,6 +39,7 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr const char* kDevice = "sim:h200";
+constexpr double kSegmentSeconds = 12;  // of processor time
 
 struct Setting {
   std::string worker, cache, kernel, schedule;
@@ -126,17 +127,17 @@ class EntryBench {
   }
 
   std::vector<core::SegmentForm> Segments() {
-    auto segments = judge::LiftSegments(original_, spec_, kDevice, 12, [] { return true; }, trusted_);
-    if (!segments) {
-      fmt::print(stderr, "{}\n", segments.error().Format());
-      return {};
-    }
-    for (const core::LiftOutcome& segment : *segments) {
-      const auto* lifted = std::get_if<core::Lifted>(&segment);
+    std::vector<core::SegmentForm> segments;
+    const auto tell = [&](uint64_t number, core::LiftOutcome segment) {
+      auto* lifted = std::get_if<core::Lifted>(&segment);
       row_["segments"].push_back(lifted ? std::string(core::Name(core::StructureOf(lifted->computation).operation))
                                         : "not lifted: " + std::get<core::NotLifted>(segment).message);
-    }
-    return judge::FormsOf(*segments);
+      if (lifted != nullptr) segments.push_back({number, std::move(lifted->computation)});
+      return true;
+    };
+    if (const auto done = judge::LiftSegments(original_, spec_, kDevice, kSegmentSeconds, trusted_, tell); !done)
+      fmt::print(stderr, "{}\n", done.error().Format());
+    return segments;
   }
 
   json Try(const core::RewriteRequest& request) {

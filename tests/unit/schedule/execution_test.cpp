@@ -5,6 +5,7 @@
 #include "cli/worker_devices.h"
 #include "config/chip_file.h"
 #include "judge/lift_shapes.h"
+#include "rewrite/derived_text.h"
 #include "schedule/schedule.h"
 #include "tests/support/compiled_cache.h"
 #include "tests/unit/rewrite/rewrite_test_support.h"
@@ -74,6 +75,67 @@ TEST(Execution, NewKernelsComputeWhatTheOriginalsDo) {
     const std::string& text = std::get<core::Rewritten>(*outcome).text;
     EXPECT_EQ(Difference(spec, "odd", original, text, {row.relative, row.pointer_offset}), "") << text;
   }
+}
+
+// A product, a window over its results and a sum: no schedule takes all of it, and each launch has one.
+constexpr const char* kPooledProduct = R"(
+__global__ void product(const float* x, const float* w, float* t, int M, int N, int K) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= M * N) return;
+  float sum = 0;
+  for (int k = 0; k < K; ++k) sum += x[i / N * K + k] * w[i % N * K + k];
+  t[i] = sum;
+}
+__global__ void pooled(const float* t, float* y, int M, int N) {
+  const int m = blockIdx.x;
+  __shared__ float sums[32];
+  float sum = 0;
+  for (int j = threadIdx.x; j < N / 3; j += 32)
+    sum += fmaxf(t[m * N + 3 * j], fmaxf(t[m * N + 3 * j + 1], t[m * N + 3 * j + 2]));
+  sums[threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int j = 1; j < 32; ++j) sum += sums[j];
+  y[m] = sum;
+}
+void run(const float* x, const float* w, float* t, float* y, int M, int N, int K, cudaStream_t stream) {
+  const int blocks = (M * N + 127) / 128;
+  product<<<blocks, 128, 0, stream>>>(x, w, t, M, N, K);
+  pooled<<<M, 32, 0, stream>>>(t, y, M, N);
+}
+)";
+
+TEST(Execution, EachLaunchIsWrittenAnewWhereItStands) {
+  const core::KernelSpec spec = rewrite_test::Spec(
+      "{x: {buffer: f32, shape: [M, K], role: in}, w: {buffer: f32, shape: [N, K], role: in}, t: {buffer: f32, shape: "
+      "[M, N], role: scratch}, y: {buffer: f32, shape: [M], role: out}, M: {scalar: i32}, N: {scalar: i32}, K: "
+      "{scalar: i32}}",
+      "[{name: small, M: 5, N: 9, K: 7}, {name: odd, M: 21, N: 66, K: 35}]");
+  const core::SourceRef source{"/", spec.file, kPooledProduct};
+  worker::Service service(CompiledCache(), cli::OpenDevice);
+  core::RewriteRequest request{source, spec.entry, "", std::string(core::kEachLaunch), {}, {}};
+  request.scheduling = {{}, spec, core::ScheduledCases(spec, core::DeviceKind::kSim), config::LoadChip("h200").value()};
+  for (const size_t number : {0, 1}) {
+    const auto text = rewrite::DeriveText(
+        {source, spec.entry, "", std::string(core::kSegmentText), {{core::kSegmentNumber, std::to_string(number)}}, {}});
+    ASSERT_TRUE(text);
+    core::LiftRequest lift = judge::MakeLiftRequest(source.With(std::get<core::Rewritten>(*text).text),
+                                                    core::SegmentSpec(spec), "sim:h200");
+    const auto outcome = service.Lift(lift);
+    ASSERT_TRUE(outcome);
+    const auto* lifted = std::get_if<core::Lifted>(&*outcome);
+    ASSERT_NE(lifted, nullptr) << std::get<core::NotLifted>(*outcome).message;
+    request.scheduling->segments.push_back({number, lifted->computation});
+  }
+  const auto outcome = schedule::Apply(request);
+  ASSERT_TRUE(outcome) << outcome.error().Format();
+  const auto* refusal = std::get_if<core::RewriteRefusal>(&*outcome);
+  ASSERT_EQ(refusal, nullptr) << refusal->reason;
+  const std::string& text = std::get<core::Rewritten>(*outcome).text;
+  EXPECT_NE(text.find("run_tiles<<<"), std::string::npos) << text;
+  EXPECT_NE(text.find("const int blocks = (M * N + 127) / 128;"), std::string::npos) << "what is no launch stays";
+  EXPECT_EQ(text.find("void product("), std::string::npos) << "what nothing launches any more goes";
+  EXPECT_EQ(Difference(spec, "odd", kPooledProduct, text, {1e-5}), "") << text;
 }
 
 }  // namespace
