@@ -185,6 +185,17 @@ std::string WideFactor(const core::Size& coefficient) {
   return Parenthesized(SumOf(terms));
 }
 
+// "2 * H * W" is as large as a plane; "2 * H" and "H" are no larger than what callers name.
+bool IsProductOfSizes(const std::string& text) {
+  size_t names = 0;
+  bool begins = true;
+  for (const char c : text) {
+    names += begins && (std::isalpha(static_cast<unsigned char>(c)) || c == '_') ? 1 : 0;
+    begins = c == ' ' || c == '(';
+  }
+  return names > 1 && text.find(" * ") != std::string::npos;
+}
+
 // "n * c * h" of "n * (c * h)", so that what makes the first factor wide does it for all.
 std::string WithoutInnerProducts(std::string text) {
   for (size_t open = text.find('('); open != std::string::npos; open = text.find('(', open + 1)) {
@@ -279,7 +290,8 @@ std::string OffsetText(const FlatOffset& offset, const std::map<core::VariableId
             IsNumber(coefficient)
                 ? TermText(coefficient, variables.at(variable))
                 : SignedText{fmt::format("{} * {}", Wide(variables.at(variable)), WideFactor(coefficient)), false});
-  for (SignedText& term : TermsOf(core::Polynomial::Of(offset.constant))) terms.push_back(std::move(term));
+  for (SignedText& term : TermsOf(core::Polynomial::Of(offset.constant)))
+    terms.push_back({IsProductOfSizes(term.text) ? WidenedProduct(term.text) : term.text, term.negative});
   return SumOf(terms);
 }
 

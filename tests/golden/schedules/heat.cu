@@ -19,7 +19,7 @@ __global__ void heat2d_naive_elements(const float* __restrict__ t, float* __rest
     } else if (row == 0) {
       tn[row * nx + col] = t[col];
     } else if (row == ny - 1) {
-      tn[row * nx + col] = t[col + nx * ny - nx];
+      tn[row * nx + col] = t[col + static_cast<long long>(nx) * ny - nx];
     }
   }
 }
