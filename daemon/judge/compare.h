@@ -223,6 +223,8 @@ class Comparator {
   // Of what waits in 16 bits, roundings go either way: the largest error of the original's, in units of a row's rms or
   // of the usual row's, where that is larger.
   double largest_share_ = 0, usual_rms_ = 0;
+  // Some of the original's elements are what an overflow between kernels left: those of another order may be others.
+  bool overflows_ = false;
   double usual_row_error_ = 0;                  // of the original, relative to rows' magnitudes
   double kept_error_ = 0;                       // S
   double rms_truth_ = 0, rms_original_error_ = 0, all_conditioning_ = 0, bias_original_ = 0, shrinkage_original_ = 0;
