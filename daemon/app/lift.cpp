@@ -50,8 +50,7 @@ LiftOnce::LiftOnce(const TargetDevice& device, const core::KernelSpec& spec, con
   under_way_ = std::async(std::launch::async, lift_, std::ref(*process_->evaluator));
   segments_process_ = process();
   if (!segments_process_) return;
-  segments_under_way_ =
-      std::async(std::launch::async, [this] { return LiftSegments(*segments_process_->evaluator); });
+  segments_under_way_ = std::async(std::launch::async, [this] { return LiftSegments(*segments_process_->evaluator); });
 }
 
 LiftOnce::~LiftOnce() {

@@ -1,8 +1,8 @@
 // lift: what the kernels of the working tree compute, apart from how.
 #pragma once
 
-#include <functional>
 #include <chrono>
+#include <functional>
 #include <future>
 #include <mutex>
 #include <optional>

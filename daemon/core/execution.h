@@ -80,7 +80,7 @@ struct ExecuteOptions {
   Perturbation perturbation = Perturbation::kNone;
   // With rotated contents (rotated_contents.h), without reloading anything: what they leave, the run finds.
   uint32_t earlier_calls = 0;
-  bool extents = false;        // Executed lists how far the entry reached into its buffers: the simulator alone knows
+  bool extents = false;    // Executed lists how far the entry reached into its buffers: the simulator alone knows
   bool decisions = false;  // tell what the kernels compare that is the same for all threads: the simulator alone can
   // A read of what another block wrote and no fence made visible, or through the read-only path of what the launch
   // wrote, is a fault: the simulator alone can tell.

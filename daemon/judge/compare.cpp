@@ -214,9 +214,8 @@ void Comparator::MeasureNoise() {
     if (!std::isfinite(SingleOf(reference_, i))) unbounded_error_ = std::max(unbounded_error_, std::fabs(r - t));
   });
   noise_ = !reference_.own_inputs && 2 * off > unbounded;
-  reference_.bound.ForEach([&](size_t i) {
-    overflows_ |= IsOverflown(i, core::LoadAsDouble(layout_.dtype, reference_.bytes.data(), i));
-  });
+  reference_.bound.ForEach(
+      [&](size_t i) { overflows_ |= IsOverflown(i, core::LoadAsDouble(layout_.dtype, reference_.bytes.data(), i)); });
 }
 
 // How far sums in 16 bits are from the truth where it is known: elsewhere they may be as far from a better sum.

@@ -225,8 +225,8 @@ class Comparator {
   double largest_share_ = 0, usual_rms_ = 0;
   // Some of the original's elements are what an overflow between kernels left: those of another order may be others.
   bool overflows_ = false;
-  double usual_row_error_ = 0;                  // of the original, relative to rows' magnitudes
-  double kept_error_ = 0;                       // S
+  double usual_row_error_ = 0;  // of the original, relative to rows' magnitudes
+  double kept_error_ = 0;       // S
   double rms_truth_ = 0, rms_original_error_ = 0, all_conditioning_ = 0, bias_original_ = 0, shrinkage_original_ = 0;
 };
 

@@ -330,8 +330,8 @@ std::optional<std::string> FormTruth::DisagreementOf(const std::vector<OutputRef
   return FindDisagreement(references, run, results, elements);
 }
 
-FormTruth::Added FormTruth::AddElements(std::vector<OutputReference>& references, const OriginalRun& run, const Use& use,
-                            const core::OutputElements& elements) const {
+FormTruth::Added FormTruth::AddElements(std::vector<OutputReference>& references, const OriginalRun& run,
+                                        const Use& use, const core::OutputElements& elements) const {
   const Arguments arguments = FormArgumentsOf(*spec_, run.c, run.inputs);
   auto results = Evaluate(arguments, OptionsFor(use.model, false), &elements);
   if (!results) return results.error().code == ErrorCode::kLimit ? Added::kTooMuch : Added::kNone;

@@ -81,7 +81,7 @@ class FormTruth {
   // After AddTo with a sample: truth and bounds of these elements too, which are in none.
   enum class Added : uint8_t { kAll, kTooMuch, kNone };  // kNone: the original's are not what the form says
   Added AddElements(std::vector<OutputReference>& references, const OriginalRun& run, const Use& use,
-                   const core::OutputElements& elements) const;
+                    const core::OutputElements& elements) const;
   const core::Computation& computation() const { return *computation_; }
 
  private:

@@ -64,7 +64,8 @@ Result<Failure> GeneratedShapes::TryShape(Trial trial, const Budget& budget) {
   if (!failure || state_.on_simulator()) return failure;
   WW_ASSIGN(const std::string fault, FaultOfOriginal(trial));
   if (fault.empty()) return failure;
-  state_.Note(fmt::format("{}: not tested with {}: the original itself {}", Name(trial.check), trial.Describe(), fault));
+  state_.Note(
+      fmt::format("{}: not tested with {}: the original itself {}", Name(trial.check), trial.Describe(), fault));
   return Failure();
 }
 

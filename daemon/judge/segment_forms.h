@@ -14,7 +14,8 @@ namespace warpwright::judge {
 inline constexpr size_t kMostSegments = 16;
 
 // Tells of each in their order; of none for a launcher of one segment. `seconds`: of processor time for each, after
-// which no further shape is begun; `tell` says whether another one should be begun. What its sums make of terms beyond their bounds is not found out.
+// which no further shape is begun; `tell` says whether another one should be begun. What its sums make of terms beyond
+// their bounds is not found out.
 Status LiftSegments(const core::SourceRef& source, const core::KernelSpec& spec, const std::string& device,
                     double seconds, core::Evaluator& worker,
                     const std::function<bool(uint64_t number, core::LiftOutcome outcome)>& tell);

@@ -166,7 +166,11 @@ FormId FormGraph::Gather(uint16_t buffer, FormId index) {
   const FormNode node = nodes_[index];
   const double offset = node.op == FormOp::kLinear ? node.value : 0;
   if (offset != 0) index = Linear(-offset, {{index, 1}});
-  return Intern({.op = FormOp::kGather, .buffer = buffer, .element = static_cast<int64_t>(offset), .place = static_cast<int64_t>(offset)}, {{index, 1}});
+  return Intern({.op = FormOp::kGather,
+                 .buffer = buffer,
+                 .element = static_cast<int64_t>(offset),
+                 .place = static_cast<int64_t>(offset)},
+                {{index, 1}});
 }
 
 FormId FormGraph::OfOne(FormOp op, FormId term) {

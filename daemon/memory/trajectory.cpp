@@ -31,11 +31,17 @@ constexpr const char* kMigrations[] = {
          PRIMARY KEY (task, hash));
        CREATE INDEX candidate_by_content ON candidate(hash);)"};
 
-constexpr std::pair<StepKind, std::string_view> kStepKinds[] = {
-    {StepKind::kBaseline, "baseline"}, {StepKind::kPlan, "plan"},     {StepKind::kRewrite, "rewrite"},
-    {StepKind::kEvaluate, "evaluate"}, {StepKind::kRepair, "repair"}, {StepKind::kAccept, "accept"},
-    {StepKind::kLift, "lift"},         {StepKind::kAsk, "ask"},       {StepKind::kCarry, "carry"},
-    {StepKind::kRecall, "recall"},     {StepKind::kLiftSegments, "lift_segments"}};
+constexpr std::pair<StepKind, std::string_view> kStepKinds[] = {{StepKind::kBaseline, "baseline"},
+                                                                {StepKind::kPlan, "plan"},
+                                                                {StepKind::kRewrite, "rewrite"},
+                                                                {StepKind::kEvaluate, "evaluate"},
+                                                                {StepKind::kRepair, "repair"},
+                                                                {StepKind::kAccept, "accept"},
+                                                                {StepKind::kLift, "lift"},
+                                                                {StepKind::kAsk, "ask"},
+                                                                {StepKind::kCarry, "carry"},
+                                                                {StepKind::kRecall, "recall"},
+                                                                {StepKind::kLiftSegments, "lift_segments"}};
 
 std::string TaskIdentity(const TaskKey& key) {
   return base::Hasher().Add(key.kernel).Add(key.base_hash).Add(key.device).Add(key.config_digest).Finish();

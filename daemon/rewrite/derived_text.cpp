@@ -37,8 +37,8 @@ bool LooksLikeInclude(const source::Token& token) {
 }  // namespace
 
 bool IsDerivedText(std::string_view id) {
-  return id == core::kFloat64Text || id == core::kDeclaredText || id == core::kIncludedNames || id == core::kEntryText ||
-         id == core::kSegmentText;
+  return id == core::kFloat64Text || id == core::kDeclaredText || id == core::kIncludedNames ||
+         id == core::kEntryText || id == core::kSegmentText;
 }
 
 Result<core::RewriteOutcome> DeriveText(const core::RewriteRequest& request) {

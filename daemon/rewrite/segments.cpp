@@ -57,9 +57,8 @@ Statement LookAt(const Node& node, const std::set<std::string>& launchers) {
 bool StandsApart(const Statement& statement, const std::vector<Statement>& all) {
   if (statement.leaves || statement.node->Is(NodeKind::kDeclaration)) return false;
   return std::none_of(all.begin(), all.end(), [&](const Statement& other) {
-    return &other != &statement &&
-           std::any_of(statement.assigned.begin(), statement.assigned.end(),
-                       [&](const std::string& symbol) { return other.names.contains(symbol); });
+    return &other != &statement && std::any_of(statement.assigned.begin(), statement.assigned.end(),
+                                               [&](const std::string& symbol) { return other.names.contains(symbol); });
   });
 }
 

@@ -16,8 +16,8 @@
 namespace warpwright::rewrite {
 
 struct Segment {
-  const source::Node* statement = nullptr;      // that launches
-  std::vector<const source::Node*> prepares;    // memsets and copies before it, of what it names
+  const source::Node* statement = nullptr;    // that launches
+  std::vector<const source::Node*> prepares;  // memsets and copies before it, of what it names
 };
 // In the order of the launcher's statements. None: it launches in one statement, or they don't stand apart.
 std::vector<Segment> SegmentsOf(const source::Ast& ast, const source::SyntaxFunction& launcher);

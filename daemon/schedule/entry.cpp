@@ -339,7 +339,8 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
   for (const CXCursor& f : reached)
     if (source::ast::IsHost(f) && clang_Cursor_getStorageClass(f) != CX_SC_Static)
       launchers.insert(source::ast::Spelling(f));
-  for (const std::string& name : rewrite::LaunchingFunctions(ast, false)) functions.insert(name), launchers.insert(name);
+  for (const std::string& name : rewrite::LaunchingFunctions(ast, false))
+    functions.insert(name), launchers.insert(name);
 
   std::set<std::string> for_others = FilledForOthers(ast, *cursor);  // and not yet found among what is kept
   Locals locals;                                                     // that go with the old launches

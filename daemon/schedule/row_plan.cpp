@@ -193,7 +193,8 @@ class Planner {
           const bool before =
               reader.statistic() && !writer.columns.empty() && load.offset && store.offset && same_rows(load, store);
           if (own || before) continue;
-          if (load.tensor == store.tensor) return Fail(store.tensor + " is changed in place, and other elements need it");
+          if (load.tensor == store.tensor)
+            return Fail(store.tensor + " is changed in place, and other elements need it");
           plan_.read_elsewhere.insert(load.tensor);
         }
       }

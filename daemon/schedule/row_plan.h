@@ -4,10 +4,9 @@
 
 #include <memory>
 #include <optional>
-#include <string>
-#include <variant>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "schedule/dimensions.h"

@@ -68,8 +68,9 @@ Status LiftStep(RefineRun& run) {
   run.Say("finding out what it computes");
   WW_TRY(LiftWhole(run));
   if (run.services.lift_segments)
-    run.segments = [&run, known = std::optional<std::vector<core::SegmentForm>>()]() mutable
-        -> Result<std::vector<core::SegmentForm>> {
+    run.segments =
+        [&run,
+         known = std::optional<std::vector<core::SegmentForm>>()]() mutable -> Result<std::vector<core::SegmentForm>> {
       if (!known) {
         WW_ASSIGN(known, LiftSegments(run));
       }

@@ -71,9 +71,9 @@ Result<core::Inspection> RefineRun::Inspect(const core::Candidate& candidate) co
 Result<agents::ExtractedFeatures> RefineRun::Extract(const core::Candidate& candidate,
                                                      const core::Measured& measured) const {
   WW_ASSIGN(const core::Inspection inspection, Inspect(candidate));
-  return agents::ExtractFeaturesOf(task.spec, task.chip, inspection, measured,
-                                   {.counted_roofline = &original().features.counted_roofline,
-                                    .form = form ? &*form : nullptr});
+  return agents::ExtractFeaturesOf(
+      task.spec, task.chip, inspection, measured,
+      {.counted_roofline = &original().features.counted_roofline, .form = form ? &*form : nullptr});
 }
 
 Result<judge::Baseline> RefineRun::ReviewOriginal() {

@@ -86,7 +86,8 @@ core::ToolFinding RunSanitizer(const AcceptanceTools& tools, const std::string& 
   std::set<std::string> names;
   for (const std::string& kernel : kernels) names.insert("kns=" + PlainName(kernel));
   // What other kernels wrote would count as written by nobody.
-  if (!names.empty() && tool != "initcheck") prefix.insert(prefix.end(), {"--kernel-name", fmt::format("{}", fmt::join(names, ","))});
+  if (!names.empty() && tool != "initcheck")
+    prefix.insert(prefix.end(), {"--kernel-name", fmt::format("{}", fmt::join(names, ","))});
   wrapped.argv.insert(wrapped.argv.begin(), prefix.begin(), prefix.end());
   request.options = {};
   request.options.keep_outputs = false;

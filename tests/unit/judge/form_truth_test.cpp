@@ -202,7 +202,8 @@ TEST(FormTruth, ElementsThatNoSampleHasAreAdded) {
   EXPECT_GT(reference.bound[unknown], 0);
   EXPECT_TRUE(judge::Comparator(setting.layouts[0], reference, {}).Check(changed)) << "it is wrong still";
   reference.bytes = std::move(changed);
-  EXPECT_EQ(form->AddElements(setting.references, run, use, elements), FormTruth::Added::kNone) << "the original's is another";
+  EXPECT_EQ(form->AddElements(setting.references, run, use, elements), FormTruth::Added::kNone)
+      << "the original's is another";
 }
 
 // Sums in f64 between f32 buffers show in conversions: then the bound is that of f64.

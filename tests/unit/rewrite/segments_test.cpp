@@ -14,7 +14,8 @@ constexpr const char* kKernels =
 
 // The launcher's body with blanks in place of all segments but one, without white space; "REFUSED: reason".
 std::string Segment(const std::string& body, size_t number) {
-  const std::string text = std::string(kKernels) + "void run(float* x, float* y, int n, cudaStream_t s) {" + body + "}\n";
+  const std::string text =
+      std::string(kKernels) + "void run(float* x, float* y, int n, cudaStream_t s) {" + body + "}\n";
   const auto outcome = rewrite::DeriveText({.source = {"/", "kernel.cu", text},
                                             .entry = "run",
                                             .transform = std::string(core::kSegmentText),
@@ -54,12 +55,12 @@ TEST(Segments, AreTheStatementsThatLaunch) {
 
 TEST(Segments, StandApart) {
   for (const char* body : {
-           "a<<<n, 1>>>(x);",                                                          // one
-           "both(x, y);",                                                              // the same
-           "if (n > 4) { a<<<n, 1>>>(x); return; } b<<<1, 1>>>(x, y);",                // leaves
+           "a<<<n, 1>>>(x);",                                                                 // one
+           "both(x, y);",                                                                     // the same
+           "if (n > 4) { a<<<n, 1>>>(x); return; } b<<<1, 1>>>(x, y);",                       // leaves
            "float* p = x; for (; n > 0; --n) { a<<<1, 1>>>(p); p = y; } b<<<1, 1>>>(p, y);",  // another sees p
            "float *p = x, *q = y; b<<<1, 1>>>(p, q); { b<<<1, 1>>>(q, p); std::swap(p, q); } a<<<1, 1>>>(p);",
-           "a<<<n, 1>>>(x); b<<<1, 1>>>(x, y); cudaMemsetAsync(x, 0, n, s);",          // behind them all
+           "a<<<n, 1>>>(x); b<<<1, 1>>>(x, y); cudaMemsetAsync(x, 0, n, s);",  // behind them all
        })
     EXPECT_EQ(Segment(body, 0), "REFUSED: the launcher has 0 segments") << body;
 }

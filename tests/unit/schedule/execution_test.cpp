@@ -116,11 +116,15 @@ TEST(Execution, EachLaunchIsWrittenAnewWhereItStands) {
   core::RewriteRequest request{source, spec.entry, "", std::string(core::kEachLaunch), {}, {}};
   request.scheduling = {{}, spec, core::ScheduledCases(spec, core::DeviceKind::kSim), config::LoadChip("h200").value()};
   for (const size_t number : {0, 1}) {
-    const auto text = rewrite::DeriveText(
-        {source, spec.entry, "", std::string(core::kSegmentText), {{core::kSegmentNumber, std::to_string(number)}}, {}});
+    const auto text = rewrite::DeriveText({source,
+                                           spec.entry,
+                                           "",
+                                           std::string(core::kSegmentText),
+                                           {{core::kSegmentNumber, std::to_string(number)}},
+                                           {}});
     ASSERT_TRUE(text);
-    core::LiftRequest lift = judge::MakeLiftRequest(source.With(std::get<core::Rewritten>(*text).text),
-                                                    core::SegmentSpec(spec), "sim:h200");
+    core::LiftRequest lift =
+        judge::MakeLiftRequest(source.With(std::get<core::Rewritten>(*text).text), core::SegmentSpec(spec), "sim:h200");
     const auto outcome = service.Lift(lift);
     ASSERT_TRUE(outcome);
     const auto* lifted = std::get_if<core::Lifted>(&*outcome);
