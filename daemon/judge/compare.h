@@ -49,7 +49,7 @@
 // With bounds, the number must be within its tolerance of the truth, or of the truth what is rounded to the infinity.
 // Under inputs that are not the case's own, where nothing bounds an element and the original is not near the truth,
 // something of it became infinite on the way: either infinity, and the 0 that an activation makes of no number, may
-// stand there.
+// stand there; and where that is so anywhere in the output, in every element that nothing bounds.
 // C is max(4, 2 sqrt(K)) times the conditioning: how far the row (or the whole output) moves when the inputs move by
 // their rounding error; the layer norm of a constant row is all rounding noise. A sum of K terms, in any order, is the
 // exact sum of inputs that are off by about sqrt(K) roundings. C is at most 1e-3 of the output's usual magnitude.

@@ -21,22 +21,32 @@ std::string SummaryOf(const core::LiftOutcome& outcome) {
   return fmt::format("not lifted: {}: {}", not_lifted.blocker, not_lifted.message);
 }
 
-Status LiftWhole(RefineRun& run) {
+// A step on the original's text: `find_out` fills in the summary and the data.
+Result<std::string> FoundOut(RefineRun& run, memory::StepKind kind, const char* reason,
+                             const std::function<void(memory::StepOutcome&)>& find_out) {
   memory::StepRecord record;
-  record.kind = memory::StepKind::kLift;
+  record.kind = kind;
   record.candidate = agents::Original(run.task.original.text).hash;
-  record.reason = "what the original computes";
+  record.reason = reason;
   const auto act = [&]() -> Result<memory::StepOutcome> {
     const auto begin = run.services.clock.Steady();
-    const core::LiftOutcome lifted = Lift(run);
     memory::StepOutcome outcome;
-    outcome.summary = SummaryOf(lifted);
-    outcome.data = memory::EncodeLift(lifted);
+    find_out(outcome);
     outcome.seconds = std::chrono::duration<double>(run.services.clock.Steady() - begin).count();
     return outcome;
   };
   WW_ASSIGN(const auto step, run.journal.Step(record, act));
-  WW_ASSIGN(core::LiftOutcome outcome, memory::DecodeLift(step.outcome.data));
+  return step.outcome.data;
+}
+
+Status LiftWhole(RefineRun& run) {
+  const auto find_out = [&](memory::StepOutcome& outcome) {
+    const core::LiftOutcome lifted = Lift(run);
+    outcome.summary = SummaryOf(lifted);
+    outcome.data = memory::EncodeLift(lifted);
+  };
+  WW_ASSIGN(const std::string data, FoundOut(run, memory::StepKind::kLift, "what the original computes", find_out));
+  WW_ASSIGN(core::LiftOutcome outcome, memory::DecodeLift(data));
   auto* lifted = std::get_if<core::Lifted>(&outcome);
   if (lifted != nullptr) run.form = agents::FormOf(std::move(lifted->computation), run.original_inspection);
   return {};
@@ -44,21 +54,14 @@ Status LiftWhole(RefineRun& run) {
 
 Result<std::vector<core::SegmentForm>> LiftSegments(RefineRun& run) {
   run.Say("finding out what each of its launches computes");
-  memory::StepRecord record;
-  record.kind = memory::StepKind::kLiftSegments;
-  record.candidate = agents::Original(run.task.original.text).hash;
-  record.reason = "what the statements of its launcher compute";
-  const auto act = [&]() -> Result<memory::StepOutcome> {
-    const auto begin = run.services.clock.Steady();
+  const auto find_out = [&](memory::StepOutcome& outcome) {
     const auto segments = run.services.lift_segments();
-    memory::StepOutcome outcome;
     outcome.summary = segments ? fmt::format("{} of them are known", segments->size()) : segments.error().message;
     outcome.data = memory::EncodeSegments(segments.value_or(std::vector<core::SegmentForm>()));
-    outcome.seconds = std::chrono::duration<double>(run.services.clock.Steady() - begin).count();
-    return outcome;
   };
-  WW_ASSIGN(const auto step, run.journal.Step(record, act));
-  return memory::DecodeSegments(step.outcome.data);
+  WW_ASSIGN(const std::string data,
+            FoundOut(run, memory::StepKind::kLiftSegments, "what the statements of its launcher compute", find_out));
+  return memory::DecodeSegments(data);
 }
 
 }  // namespace
