@@ -83,6 +83,25 @@ TEST(LiftShapes, SizesThatAgreeInOneCaseAloneVaryApart) {
   EXPECT_EQ(single, 1u) << "the case itself: an extent of one says little";
 }
 
+// A batch that the groups divide at the timed size alone: it would be as many as the groups at every shape.
+TEST(LiftShapes, BatchesAreNoGroupsOfChannelsThatShapesWriteOut) {
+  const std::string arguments =
+      "      x: {buffer: f32, shape: [N, G * C, H], role: in}\n"
+      "      w: {buffer: f32, shape: [G * C, k], role: in}\n"
+      "      y: {buffer: f32, shape: [N, G * C, H - k + 1], role: out}\n"
+      "      N: {scalar: i32}\n      G: {scalar: i32}\n      C: {scalar: i32}\n      H: {scalar: i32}\n"
+      "      k: {scalar: i32}\n";
+  const auto shapes = MakeLiftShapes(Spec(arguments,
+                                          "      - {N: 2, G: 2, C: 3, H: 9, k: 3}\n"
+                                          "      - {N: 1, G: 3, C: 4, H: 8, k: 4}\n"
+                                          "      - {N: 16, G: 4, C: 16, H: 4096, k: 3}\n"),
+                                     9, 1 << 20);
+  ASSERT_GE(shapes.size(), 3u);
+  std::set<int64_t> batches;
+  for (size_t i = 0; i < 3; ++i) batches.insert(std::get<int64_t>(shapes[i].scalars.at("N")));
+  EXPECT_GE(batches.size(), 2u);
+}
+
 TEST(LiftShapes, MultiplesInEveryCaseAreMultiplesEverywhere) {
   const std::string arguments =
       "      x: {buffer: f32, shape: [n, c], role: in}\n"
