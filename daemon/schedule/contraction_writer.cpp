@@ -265,22 +265,41 @@ void ContractionWriter::WriteLoad(Lines& body, FactorLoads& factor) const {
   body.Close(";");
 }
 
-void ContractionWriter::WriteLoads(Lines& body) const {
-  if (!IsAligned()) {
-    WriteLoad(body, *product().left);
-    WriteLoad(body, *product().right);
-  }
+// Where parts of the sum are added up later, all blocks have all terms.
+TermRange ContractionWriter::Range() const {
+  if (parts_ || !StepsAreTerms()) return {};
+  return TermRangeOf(problem_, product().contraction, product().terms, {rows_, first_row_, "kTileM"},
+                     {columns_, first_column_, "kTileN"});
+}
+
+// Which steps a block takes: "first_step" if not from the beginning, and "steps".
+void ContractionWriter::WriteStepRange(Lines& body) const {
+  const TermRange range = Range();
   if (parts_) {
     body.Add(fmt::format("const int all_steps = {};", StepCount()));
     body.Add(fmt::format("const int steps_of_part = (all_steps + {0} - 1) / {0}, first_step = {1} * steps_of_part;",
                          parts_name_, part_));
     body.Add("const int steps = min(all_steps - first_step, steps_of_part);");
-  } else {
-    body.Add(fmt::format("const int steps = {};", StepCount()));
+    return;
   }
+  if (range.empty()) return body.Add(fmt::format("const int steps = {};", StepCount()));
+  body.Add("// Terms that no result of the tile has are passed over.");
+  std::string begin = "0", end = product().terms.count();
+  for (const std::string& bound : range.begins) begin = fmt::format("max({}, {})", begin, bound);
+  for (const std::string& bound : range.ends) end = fmt::format("min({}, {})", end, bound);
+  body.Add(fmt::format("const int first_step = {} / kTileK;", begin));
+  body.Add(fmt::format("const int steps = ({} + kTileK - 1) / kTileK - first_step;", end));
+}
+
+void ContractionWriter::WriteLoads(Lines& body) const {
+  if (!IsAligned()) {
+    WriteLoad(body, *product().left);
+    WriteLoad(body, *product().right);
+  }
+  WriteStepRange(body);
   if (IsAligned()) return;
   body.Open(halves_ ? "auto load = [&](int step, int stage)" : "auto load = [&](int step)");
-  if (parts_) body.Add("step += first_step;");
+  if (parts_ || !Range().empty()) body.Add("step += first_step;");
   std::vector<std::string> arguments = {"step * kTileK"};
   if (const FlatAxis& outer = product().outer; !outer.empty()) {
     arguments = {fmt::format("step / {} * kTileK", outer.count())};

@@ -10,6 +10,7 @@
 #include "schedule/contraction_results.h"
 #include "schedule/contraction_rows.h"
 #include "schedule/row_results.h"
+#include "schedule/term_range.h"
 
 namespace warpwright::schedule {
 
@@ -46,7 +47,7 @@ class ContractionWriter {
   // Every step has other terms, from "first_k" on, and nothing else that is its own.
   bool StepsAreTerms() const { return product().outer.empty(); }
   const std::string& first_term() const { return product().scope.first_term; }
-  std::string FirstTermOfBlock() const { return parts_ ? "first_step * kTileK" : "0"; }
+  std::string FirstTermOfBlock() const { return parts_ || !Range().empty() ? "first_step * kTileK" : "0"; }
 
  private:
   // What belongs to one of the products.
@@ -63,6 +64,7 @@ class ContractionWriter {
   void AddProduct(size_t stage, const Contraction& contraction);
   std::optional<core::RewriteRefusal> refusal() const;
   std::vector<std::string> Apart() const;
+  TermRange Range() const;  // of the product that is written
   void WriteIndices(Lines& body) const;
   void WriteRowIndices(Lines& body) const;
   void DeclareSums(Lines& body) const;
@@ -70,6 +72,7 @@ class ContractionWriter {
   void WriteProduct(Lines& body);
   void WriteParts(Lines& body);
   void WriteLoad(Lines& body, FactorLoads& factor) const;
+  void WriteStepRange(Lines& body) const;
   void WriteLoads(Lines& body) const;
   std::string WriteLaunch(const std::string& name, const KernelArguments& arguments, const std::string& finish) const;
 

@@ -20,6 +20,7 @@
 #include "schedule/row_blocks.h"
 #include "schedule/short_terms.h"
 #include "schedule/squared_means.h"
+#include "schedule/written_terms.h"
 
 namespace warpwright::schedule {
 
@@ -260,7 +261,8 @@ bool HasFactorOfSums(const core::Computation& computation) {
 }  // namespace
 
 CodeOutcome Emit(const Problem& problem, const Schedule& asked, const ParameterValues& parameters, TakenNames& names) {
-  const core::Computation nested = WithMemoryOrder(problem, WithNestedSums(WithShortTerms(problem.input.computation)));
+  const core::Computation pairs = WithWrittenPairs(problem.input.computation);
+  const core::Computation nested = WithMemoryOrder(problem, WithNestedSums(WithShortTerms(pairs)));
   const core::Computation apart = WithSquaredMeans(nested), joined = WithSquaredMeans(WithJoinedSums(nested));
   // What can only be written with its sums apart is written so.
   const core::Computation blocks = WithRowBlocks(joined);

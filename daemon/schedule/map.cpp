@@ -133,7 +133,8 @@ class MapWriter {
     WriteIndices(body);
     const auto variables = VariableNames(plan_.dimensions);
     for (const Access& access : plan_.packing.accesses) {
-      held_.push_back(names_.TakeOf({access.tensor + "_pack", access.tensor + "_new"}));
+      held_.push_back(names_.TakeOf(access.store ? std::vector{access.tensor + "_new", access.tensor + "_result"}
+                                                 : std::vector{access.tensor + "_pack", access.tensor + "_values"}));
       if (access.store)
         body.Add(fmt::format("{}<{}, kWidth> {};", packed_.name, ElementTypeOf(problem_, access), held_.back()));
       else body.Add(packed_.Load(held_.back(), access.tensor + " + " + OffsetOf(access, variables)));
@@ -141,9 +142,7 @@ class MapWriter {
     Lines inner(body.level() + (packs() ? 1 : 0));
     auto inside = variables;
     if (packs()) inside[plan_.dimensions.back().variables.back()] += " + " + k_;
-    std::set<std::string> outputs;
-    for (const BufferPart& part : plan_.outputs) outputs.insert(part.stage.name);
-    LateStores late(problem_, names_, outputs.size() > 1);
+    LateStores late(problem_, names_, StoresSeveral());
     for (size_t i = 0; i < plan_.outputs.size(); ++i) {
       const BufferPart& part = plan_.outputs[i];
       const bool after = i > 0 && plan_.outputs[i - 1].stage.name == part.stage.name;
@@ -165,6 +164,13 @@ class MapWriter {
       if (!access.store) continue;
       body.Add(packed_.Store(held_[p], access.tensor + " + " + OffsetOf(access, variables)));
     }
+  }
+
+  // A thread stores several elements: of several outputs, or of parts that are not branches.
+  bool StoresSeveral() const {
+    std::set<std::string> outputs;
+    for (const BufferPart& part : plan_.outputs) outputs.insert(part.stage.name);
+    return outputs.size() > 1 || (plan_.outputs.size() > 1 && plan_.outputs[0].where.empty());
   }
 
   std::optional<std::string> HeldElement(const Access& access) const {
@@ -239,8 +245,11 @@ class MapWriter {
       const auto* read = std::get_if<core::TensorRead>(&node);
       if (read == nullptr || !IsGatheredRow(problem_, stage, *read, plan_.dimensions.back())) continue;
       const std::string address = code.Address(*read);
-      const std::string name = names_.TakeOf({read->tensor + "_pack", read->tensor + "_row"});
-      outer.Add(packed_.Load(name, address));
+      std::string& name = rows_[address];
+      if (name.empty()) {
+        name = names_.TakeOf({read->tensor + "_pack", read->tensor + "_row"});
+        outer.Add(packed_.Load(name, address));
+      }
       gathered_[read] = name;
     }
     code.scope().variables = inside;
@@ -363,6 +372,7 @@ class MapWriter {
   std::vector<std::string> held_;  // by packed access: the variable
   std::vector<std::string> helpers_;
   std::map<const core::TensorRead*, std::string> gathered_;  // the variable that holds its neighbours
+  std::map<std::string, std::string> rows_;                  // the same by address
   std::map<std::string, std::string> windows_;
   std::optional<core::RewriteRefusal> refusal_;
 };

@@ -36,8 +36,9 @@ std::optional<core::RewriteRefusal> CheckWindow(const Problem& problem, const co
   return std::nullopt;
 }
 
-// In place is fine as long as every element is computed from itself. `windows`: of stages with reductions, whose
-// variables are not the outputs', though they have the same numbers.
+// In place is fine as long as a thread reads nothing but what it writes itself, which it does at the end: an element
+// from itself, or a pair from the same pair. `windows`: of stages with reductions, whose variables are not the
+// outputs', though they have the same numbers.
 std::optional<core::RewriteRefusal> CheckInPlace(const std::vector<Access>& of_outputs,
                                                  const std::vector<Access>& windows) {
   const auto refuse = [](const Access& store) {
@@ -45,8 +46,11 @@ std::optional<core::RewriteRefusal> CheckInPlace(const std::vector<Access>& of_o
   };
   for (const Access& store : of_outputs) {
     if (!store.store) continue;
-    for (const Access& load : of_outputs)
-      if (!load.store && store.tensor == load.tensor && !SamePlace(store, load)) return refuse(store);
+    for (const Access& load : of_outputs) {
+      if (load.store || store.tensor != load.tensor) continue;
+      const auto own = [&](const Access& other) { return other.store && SamePlace(other, load); };
+      if (std::none_of(of_outputs.begin(), of_outputs.end(), own)) return refuse(store);
+    }
     for (const Access& load : windows)
       if (store.tensor == load.tensor) return refuse(store);
   }
@@ -80,15 +84,31 @@ void PackNeighbours(const Problem& problem, MapPlan& plan, const std::vector<Acc
       const core::TensorArgument& tensor = *problem.form.FindTensor(read->tensor);
       packing.gathered.push_back(read->tensor);
       packing.bytes = std::max(packing.bytes, packing.width * static_cast<int>(core::SizeOf(tensor.dtype)));
-      if (!Equal(tensor.shape.back(), last.extent))
-        packing.conditions.push_back(
-            fmt::format("{} % {} == 0", Parenthesized(SizeText(tensor.shape.back())), packing.width));
+      const core::Size& begin = std::get<core::Affine>(read->at.back()).constant;
+      for (const core::Size* size : {&tensor.shape.back(), &begin}) {
+        const std::string needs = fmt::format("{} % {} == 0", Parenthesized(SizeText(*size)), packing.width);
+        const bool known =
+            Equal(*size, last.extent) || core::IsNumber(*size, 0) ||
+            std::find(packing.conditions.begin(), packing.conditions.end(), needs) != packing.conditions.end();
+        if (!known) packing.conditions.push_back(needs);
+      }
     }
   }
   plan.packing = std::move(packing);
 }
 
-// As the stages have them, if each output is whole; else over the coordinates of their buffers.
+// Parts of as many elements each, such as the halves that a rotation makes of two halves: a thread computes one of
+// each.
+bool HaveSameElements(const std::vector<BufferPart>& parts) {
+  const auto& first = parts.front().stage.extents;
+  return parts.size() <= kMostParts && std::all_of(parts.begin(), parts.end(), [&](const BufferPart& part) {
+           const auto& own = part.stage.extents;
+           return part.where.empty() && std::equal(own.begin(), own.end(), first.begin(), first.end(), Equal);
+         });
+}
+
+// As the stages have them, if each output is whole or all have the same elements; else over the coordinates of their
+// buffers.
 std::variant<core::RewriteRefusal, std::vector<BufferPart>> OutputsOf(const Problem& problem, const Group& group) {
   std::vector<BufferPart> outputs;
   bool whole = true;
@@ -102,7 +122,7 @@ std::variant<core::RewriteRefusal, std::vector<BufferPart>> OutputsOf(const Prob
   }
   if (outputs.size() > 1)
     for (const BufferPart& output : outputs) whole &= output.where.empty();
-  if (whole) return outputs;
+  if (whole || HaveSameElements(outputs)) return outputs;
   if (outputs.size() > kMostParts || nodes > kMostPartNodes) return Refuse("an output has too many parts to be read");
   for (BufferPart& output : outputs) {
     auto part = OverBuffer(problem, output.stage);
@@ -133,7 +153,11 @@ bool IsGatheredRow(const Problem& problem, const core::Stage& stage, const core:
   if (tensor == nullptr || read.at.size() < 2 || AccessOf(*tensor, read).offset) return false;
   const core::VariableId inner = last.variables.back();
   const auto* fast = std::get_if<core::Affine>(&read.at.back());
-  if (last.variables.size() != 1 || fast == nullptr || core::AsVariable(*fast) != inner) return false;
+  if (last.variables.size() != 1 || fast == nullptr || fast->terms.size() != 1) return false;
+  const core::Affine::Term& step = fast->terms.front();
+  if (step.variable != inner || step.part != core::Affine::Part::kWhole || !core::IsNumber(step.coefficient, 1) ||
+      !core::IsNumber(fast->divisor, 1))
+    return false;
   const auto free = core::FreeVariables(stage);
   return std::all_of(read.at.begin(), read.at.end() - 1, [&](const core::Coordinate& coordinate) {
     const auto* position = std::get_if<core::Affine>(&coordinate);

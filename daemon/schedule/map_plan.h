@@ -22,7 +22,8 @@ using MapPlanOutcome = std::variant<core::RewriteRefusal, MapPlan>;
 // `vector_bytes`: of the widest access.
 MapPlanOutcome PlanMap(const Problem& problem, const Group& group, int vector_bytes);
 
-// A read whose last coordinate runs with the dimension and whose others do not know it: of rows that data names.
+// A read whose last coordinate runs with the dimension, from a place on that all share, and whose others do not know
+// it: of rows that data names.
 bool IsGatheredRow(const Problem& problem, const core::Stage& stage, const core::TensorRead& read,
                    const Dimension& last);
 

@@ -24,11 +24,11 @@ constexpr size_t kMostNodesOfStage = 1024;
 // Copies a stage's nodes, each node once, with reductions written out and numbers computed.
 class TermWriter {
  public:
-  TermWriter(const Problem& problem, const core::Stage& stage, size_t most_terms)
+  TermWriter(const core::Computation& form, const core::Stage& stage, size_t most_terms, bool begins_at_infinity)
       : stage_(stage),
         most_terms_(most_terms),
-        begins_at_infinity_(problem.entry.names_infinity),
-        types_(core::TypesOf(problem.form, stage)),
+        begins_at_infinity_(begins_at_infinity),
+        types_(core::TypesOf(form, stage)),
         free_(core::FreeVariables(stage)) {}
 
   std::optional<core::Stage> Write() {
@@ -223,7 +223,22 @@ std::optional<core::Stage> WithWrittenTerms(const Problem& problem, const core::
   if (std::none_of(stage.nodes.begin(), stage.nodes.end(),
                    [](const Node& node) { return std::holds_alternative<core::Reduce>(node); }))
     return stage;
-  return TermWriter(problem, stage, most_terms).Write();
+  return TermWriter(problem.form, stage, most_terms, problem.entry.names_infinity).Write();
+}
+
+core::Computation WithWrittenPairs(const core::Computation& computation) {
+  core::Computation written = computation;
+  for (core::Stage& stage : written.stages) {
+    const core::Reduce* sum = RootSumOf(stage);
+    if (sum == nullptr || sum->variables.size() != 1 || !core::IsNumber(sum->variables[0].extent, 2)) continue;
+    const bool of_stages = std::any_of(stage.nodes.begin(), stage.nodes.end(), [](const Node& node) {
+      const auto* read = std::get_if<core::TensorRead>(&node);
+      return read != nullptr && read->stage;
+    });
+    if (of_stages) continue;
+    stage = TermWriter(computation, stage, 2, false).Write().value_or(stage);
+  }
+  return written;
 }
 
 }  // namespace warpwright::schedule

@@ -12,4 +12,8 @@ namespace warpwright::schedule {
 // The stage is one of the problem's, or made of what it has.
 std::optional<core::Stage> WithWrittenTerms(const Problem& problem, const core::Stage& stage, size_t most_terms);
 
+// With sums of two terms that arguments give written out, such as either part of a product of complex numbers: what
+// they are made of is then known place by place, and what reads them takes them in.
+core::Computation WithWrittenPairs(const core::Computation& computation);
+
 }  // namespace warpwright::schedule

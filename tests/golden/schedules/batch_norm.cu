@@ -29,13 +29,13 @@ __global__ void batch_norm_inference_elements(const float* __restrict__ x,
   const int c = index / HW % C;
   const int n = index / HW / C;
   const auto x_pack = load_packed<kWidth>(x + index);
-  Packed<float, kWidth> y_pack;
+  Packed<float, kWidth> y_new;
   const float scale = rsqrtf(eps + running_var[c]);
 #pragma unroll
   for (int k = 0; k < kWidth; ++k) {
-    y_pack.at[k] = bias[c] + (x_pack.at[k] - running_mean[c]) * scale * weight[c];
+    y_new.at[k] = bias[c] + (x_pack.at[k] - running_mean[c]) * scale * weight[c];
   }
-  store_packed(y + index, y_pack);
+  store_packed(y + index, y_new);
 }
 
 void batch_norm_inference(const float* x, const float* running_mean, const float* running_var, const float* weight, const float* bias, float* y, int N, int C, int HW, float eps) {

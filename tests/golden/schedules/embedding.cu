@@ -27,14 +27,14 @@ __global__ void encoder_forward_elements(float* __restrict__ out, const int* __r
   const int t = index / C % T;
   const int b = index / C / T;
   const auto wpe_pack = load_packed<kWidth>(wpe + static_cast<long long>(t) * C + c);
-  Packed<float, kWidth> out_pack;
+  Packed<float, kWidth> out_new;
   const auto wte_pack = load_packed<kWidth>(wte +
       static_cast<long long>(inp[static_cast<long long>(b) * T + t]) * C + c);
 #pragma unroll
   for (int k = 0; k < kWidth; ++k) {
-    out_pack.at[k] = wpe_pack.at[k] + wte_pack.at[k];
+    out_new.at[k] = wpe_pack.at[k] + wte_pack.at[k];
   }
-  store_packed(out + index, out_pack);
+  store_packed(out + index, out_new);
 }
 
 void encoder_forward(float* out, const int* inp, const float* wte, const float* wpe, int B, int T, int C, int V) {

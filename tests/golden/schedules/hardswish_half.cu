@@ -26,13 +26,13 @@ __global__ void ggt_hardswish_f16_elements(const __half* __restrict__ x,
   const int i = (blockIdx.x * blockDim.x + threadIdx.x) * kWidth;
   if (i >= k) return;
   const auto x_pack = load_packed<kWidth>(x + i);
-  Packed<__half, kWidth> dst_pack;
+  Packed<__half, kWidth> dst_new;
 #pragma unroll
   for (int item = 0; item < kWidth; ++item) {
     const float x_value = __half2float(x_pack.at[item]);
-    dst_pack.at[item] = __float2half(fminf(1.0f, fmaxf(0.1666667f * x_value + 0.5f, 0.0f)) * x_value);
+    dst_new.at[item] = __float2half(fminf(1.0f, fmaxf(0.1666667f * x_value + 0.5f, 0.0f)) * x_value);
   }
-  store_packed(dst + i, dst_pack);
+  store_packed(dst + i, dst_new);
 }
 
 void ggt_hardswish_f16(const __half* x, __half* dst, int k) {

@@ -186,14 +186,14 @@ __global__ void entry_elements(const float* __restrict__ bias, const float* __re
   const int col = index % H;
   const int b = index / H;
   const auto gates_pack = load_packed<kWidth>(gates + static_cast<long long>(b) * 2 * H + col + H);
-  const auto gates_new = load_packed<kWidth>(gates + static_cast<long long>(b) * 2 * H + col);
+  const auto gates_values = load_packed<kWidth>(gates + static_cast<long long>(b) * 2 * H + col);
   const auto bias_pack = load_packed<kWidth>(bias + col);
-  Packed<float, kWidth> y_pack;
+  Packed<float, kWidth> y_new;
 #pragma unroll
   for (int k = 0; k < kWidth; ++k) {
-    y_pack.at[k] = tanhf(gates_new.at[k] + bias_pack.at[k]) / (1.0f + expf(gates_pack.at[k]));
+    y_new.at[k] = tanhf(gates_values.at[k] + bias_pack.at[k]) / (1.0f + expf(gates_pack.at[k]));
   }
-  store_packed(y + index, y_pack);
+  store_packed(y + index, y_new);
 }
 
 entry_tiles<<<((2 * H + 31) / 32) * ((B + 31) / 32), 64>>>(x, h, wx, wh, gates, B, H, K);

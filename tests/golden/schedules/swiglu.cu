@@ -26,13 +26,13 @@ __global__ void ggt_swiglu_elements(const float* __restrict__ x, float* __restri
   const long long col = index % n;
   const long long row = index / n;
   const auto x_pack = load_packed<kWidth>(x + static_cast<long long>(row) * 2 * n + col);
-  const auto x_new = load_packed<kWidth>(x + static_cast<long long>(row) * 2 * n + col + n);
-  Packed<float, kWidth> dst_pack;
+  const auto x_values = load_packed<kWidth>(x + static_cast<long long>(row) * 2 * n + col + n);
+  Packed<float, kWidth> dst_new;
 #pragma unroll
   for (int k = 0; k < kWidth; ++k) {
-    dst_pack.at[k] = x_pack.at[k] / (expf(-x_pack.at[k]) + 1.0f) * x_new.at[k];
+    dst_new.at[k] = x_pack.at[k] / (expf(-x_pack.at[k]) + 1.0f) * x_values.at[k];
   }
-  store_packed(dst + index, dst_pack);
+  store_packed(dst + index, dst_new);
 }
 
 void ggt_swiglu(const float* x, float* dst, long long nrows, long long n) {

@@ -77,6 +77,68 @@ TEST(Execution, NewKernelsComputeWhatTheOriginalsDo) {
   }
 }
 
+struct Original {
+  const char *name, *args, *cases, *text, *schedule, *expected;  // the last: what the new text must have
+};
+
+// Of single kernels, without cases of their own in the examples.
+constexpr Original kOriginals[] = {
+    {"a rotation in place: either half is made of both",
+     "{x: {buffer: f32, shape: [N, \"2 * D\"], role: inout}, turns: "
+     "{buffer: f32, shape: [N, \"2 * D\"], role: in}, N: {scalar: i32}, D: {scalar: i32}}",
+     "[{name: small, N: 5, D: 12}, {name: odd, N: 9, D: 7}, {name: even, N: 6, D: 32}]", R"(
+__global__ void rotate(float* x, const float* turns, int N, int D) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= N * D) return;
+  float* a = x + i / D * 2 * D + i % D;
+  const float c = turns[i / D * 2 * D + i % D], s = turns[i / D * 2 * D + i % D + D], u = a[0], v = a[D];
+  a[0] = u * c - v * s;
+  a[D] = v * c + u * s;
+}
+void run(float* x, const float* turns, int N, int D, cudaStream_t stream) {
+  rotate<<<(N * D + 63) / 64, 64, 0, stream>>>(x, turns, N, D);
+}
+)",
+     "schedule_map", "store_packed("},
+    {"a triangle: terms up to the row",
+     "{x: {buffer: f32, shape: [N, N], role: in}, w: {buffer: f32, shape: [N, M], "
+     "role: in}, y: {buffer: f32, shape: [N, M], role: out}, N: {scalar: i32}, M: {scalar: i32}}",
+     "[{name: small, N: 9, M: 21}, {name: odd, N: 150, M: 70}]", R"(
+__global__ void product(const float* x, const float* w, float* y, int N, int M) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= N * M) return;
+  float sum = 0;
+  for (int k = 0; k <= i / M; ++k) sum += x[i / M * N + k] * w[k * M + i % M];
+  y[i] = sum;
+}
+void run(const float* x, const float* w, float* y, int N, int M, cudaStream_t stream) {
+  product<<<(N * M + 127) / 128, 128, 0, stream>>>(x, w, y, N, M);
+}
+)",
+     "schedule_tiles", "const int steps = (min(N, first_n + kTileM) + kTileK - 1) / kTileK - first_step;"},
+};
+
+TEST(Execution, WhatStandsInOneThreadOrInFewTerms) {
+  for (const Original& original : kOriginals) {
+    SCOPED_TRACE(original.name);
+    const core::KernelSpec spec = rewrite_test::Spec(original.args, original.cases);
+    const core::SourceRef source{"/", spec.file, original.text};
+    const auto form = Lifted(spec, source);
+    ASSERT_TRUE(form);
+    core::RewriteRequest request{source, spec.entry, "", original.schedule, {}, {}};
+    request.scheduling = {*form, spec, core::ScheduledCases(spec, core::DeviceKind::kSim),
+                          config::LoadChip("h200").value()};
+    const auto outcome = schedule::Apply(request);
+    ASSERT_TRUE(outcome) << outcome.error().Format();
+    const auto* refusal = std::get_if<core::RewriteRefusal>(&*outcome);
+    ASSERT_EQ(refusal, nullptr) << refusal->reason;
+    const std::string& text = std::get<core::Rewritten>(*outcome).text;
+    EXPECT_NE(text.find(original.expected), std::string::npos) << text;
+    for (const core::Case& c : spec.cases)
+      EXPECT_EQ(Difference(spec, c.name, original.text, text, {1e-5}), "") << c.name << text;
+  }
+}
+
 // A product, a window over its results and a sum: no schedule takes all of it, and each launch has one.
 constexpr const char* kPooledProduct = R"(
 __global__ void product(const float* x, const float* w, float* t, int M, int N, int K) {
