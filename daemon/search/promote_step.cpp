@@ -21,6 +21,7 @@ Result<std::optional<Base>> PromoteStep(RefineRun& run, int round, const Evaluat
   base.methods.insert(best.candidate.method);
   base.plan = best.plan;
   const auto extract = [&]() -> Result<memory::StepOutcome> {
+    run.BeginAcceptance();  // what was found is not lost because the search's part of the time is over
     WW_ASSIGN(base.features, run.Extract(base.candidate, base.measured));
     memory::StepOutcome outcome;
     outcome.candidate = best.candidate.hash;

@@ -413,6 +413,20 @@ TEST_F(Loop, SoIsTimeAndWhatWasFoundIsStillAccepted) {
   EXPECT_EQ(refined.seconds, 60 * (9 + 8));
 }
 
+// What is found makes the search's part of the time shorter; it may be over then.
+TEST_F(Loop, WhatWasFoundIsNotLostWhereTheSearchEndsBeforeItIsTheBase) {
+  loop.AddCard("wide", {{"width", {"2", "4"}, ""}});
+  for (const char* width : {"2", "4"}) loop.script["wide width=" + std::string(width)] = Gains(1.5);
+  loop.judge.per_review = std::chrono::minutes(4);
+  // The original's text, both versions', and then the base's.
+  loop.worker.inspecting = [this, inspections = 0]() mutable {
+    return ++inspections < 4 ? Status() : loop.judge.Spend(std::chrono::minutes(2));
+  };
+  loop.task.policy.max_minutes = 30;
+  EXPECT_EQ(Run().result.outcome, core::TaskOutcome::kImproved);
+  EXPECT_EQ(loop.judge.quick.size(), 2u);
+}
+
 TEST_F(Loop, AsLongAsNothingIsFoundLessOfTheTimeIsKeptForAccepting) {
   loop.AddCard("wide", {{"width", {"2", "4", "8"}, ""}});
   for (const char* width : {"2", "4"}) loop.script["wide width=" + std::string(width)] = Fails(kTooLarge);

@@ -59,6 +59,12 @@ class ScriptedJudge final : public judge::Reviewer {
     return Judge(candidate.text);
   }
   const std::vector<std::string>& notes() const override { return notes_; }
+  // Somebody works so long, or until the deadline.
+  Status Spend(std::chrono::milliseconds time) {
+    const auto left = deadline.Within(time);
+    clock_.Advance(left);
+    return left < time ? Status(Fail(deadline.BreakOff())) : Status();
+  }
 
   double original_us = 100, case_weight = 1;
   std::vector<std::string> cases = {"n"};
@@ -71,11 +77,6 @@ class ScriptedJudge final : public judge::Reviewer {
   int prepared = 0;
 
  private:
-  Status Spend(std::chrono::milliseconds time) {
-    const auto left = deadline.Within(time);
-    clock_.Advance(left);
-    return left < time ? Status(Fail(deadline.BreakOff())) : Status();
-  }
   core::Verdict Judge(const std::string& text) const {
     core::Measured measured;
     measured.device = "sim:h200";
@@ -115,7 +116,10 @@ inline std::string Tokens(std::string text) {
 // A transformation adds its line, unless the text already has it.
 class ScriptedWorker final : public core::Evaluator {
  public:
-  Result<core::Inspection> Inspect(const core::SourceRef&) override { return core::Inspection{}; }
+  Result<core::Inspection> Inspect(const core::SourceRef&) override {
+    if (inspecting) WW_TRY(inspecting());
+    return core::Inspection{};
+  }
   Result<core::RewriteOutcome> Rewrite(const core::RewriteRequest& request) override {
     if (request.transform == core::kEntryText)
       return core::RewriteOutcome(core::Rewritten{request.source.text, {"slice " + Tokens(request.source.text)}, {}});
@@ -138,6 +142,7 @@ class ScriptedWorker final : public core::Evaluator {
     return Fail(ErrorCode::kUnsupported, "nothing runs here");
   }
 
+  std::function<Status()> inspecting;          // takes its time
   std::map<std::string, std::string> refuses;  // line -> reason
   std::optional<core::Refused> splice_refuses;
 };
