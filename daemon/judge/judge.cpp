@@ -116,9 +116,10 @@ Result<std::optional<Mismatch>> Judge::State::CompareInDepth(const Trial& trial,
   if (same) return std::optional<Mismatch>();
   WW_ASSIGN(reference, oracle.Deepen(trial, reference, Depth::kTruth));
   auto mismatch = Compare(*reference, buffers);
-  if (!mismatch || !reference->form) return mismatch;
-  if (reference->depth != Depth::kHonest) {
-    WW_ASSIGN(reference, oracle.Deepen(trial, reference, Depth::kHonest));
+  if (!mismatch) return mismatch;
+  const Depth wanted = reference->form ? Depth::kHonest : Depth::kBounds;
+  if (reference->depth < wanted) {
+    WW_ASSIGN(reference, oracle.Deepen(trial, reference, wanted));
     mismatch = Compare(*reference, buffers);
   }
   return mismatch ? CompareKnown(trial, *reference, buffers) : mismatch;

@@ -151,7 +151,7 @@ const Shadow* Oracle::TheShadow() {
 FormTruth* Oracle::TheForm() {
   if (!std::exchange(form_asked_, true) && settings_.lift) {
     const auto outcome = settings_.lift();
-    auto form = outcome ? FormTruth::Create(spec_, *outcome) : Fail(outcome.error());
+    auto form = outcome ? FormTruth::Create(spec_, *outcome, settings_.form_limits) : Fail(outcome.error());
     if (form) form_ = std::move(*form);
     else form_note_ = form.error().message;
   }
@@ -252,7 +252,8 @@ Result<std::shared_ptr<const TrialReference>> Oracle::DeepenNow(const Trial& tri
         std::all_of(deeper->references.begin(), deeper->references.end(), [](const auto& r) { return r.exact; });
     if (!exact) WW_TRY(AddConditioning(trial, *deeper));
   }
-  if (depth == Depth::kHonest && deeper->form && form_)
+  if (depth == Depth::kBounds && !deeper->form) WW_TRY(AddBounds(trial, *deeper));
+  if (depth >= Depth::kHonest && (known->depth < Depth::kHonest || !known->form) && deeper->form && form_)
     form_->AddHonestRuns(deeper->references, {trial.c, trial.seed, deeper->inputs, deeper->layouts, deeper->precision},
                          *deeper->form);
   deeper->depth = depth;
@@ -546,6 +547,17 @@ Result<bool> Oracle::AddShadow(const Trial& trial, TrialReference& reference) {
     shadow_.reset();
   }
   return agrees;
+}
+
+Status Oracle::AddBounds(const Trial& trial, TrialReference& reference) {
+  const bool has_shadow = std::any_of(reference.references.begin(), reference.references.end(),
+                                      [](const auto& r) { return r.source == TruthSource::kShadow && !r.exact; });
+  if (!has_shadow || TheForm() == nullptr) return {};
+  TrialReference sampled = reference;
+  for (OutputReference& r : sampled.references) r.ForgetTruth();
+  WW_ASSIGN(const auto declined, AddForm(trial, sampled, FormTruth::Extent::kSampled));
+  if (!declined) reference = std::move(sampled);
+  return {};
 }
 
 Status Oracle::AddTruth(const Trial& trial, TrialReference& reference) {

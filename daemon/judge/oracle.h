@@ -6,7 +6,9 @@
 // there is no form, it takes too much or disagrees, from the float64 shadow, which runs on the same and on perturbed
 // inputs; where there is no shadow either, from the form at a sample of the elements, and the original runs on
 // perturbed inputs. All that is only done where a candidate's output is not the original's bit for bit, and honest runs
-// of the form only where it is not accepted without them (Depth).
+// of the form only where it is not accepted without them (Depth). A shadow has no bounds: beside its truth stands what
+// the original's errors were, which in some row are small by chance. What is refused by it is judged by the form's
+// sample too, which bounds what roundings may come to.
 #pragma once
 
 #include <functional>
@@ -28,12 +30,13 @@
 
 namespace warpwright::judge {
 
-// How much is known of the original's result. Each is dearer than the one before, and what passes by one passes by all
-// after it: tolerances only grow.
+// How much is known of the original's result. Each is dearer than the one before, and what passes by one passes by
+// those after it: tolerances only grow.
 enum class Depth : uint8_t {
   kBytes,   // what it is
   kTruth,   // what it should be, and how far it may be from that
   kHonest,  // how far honest runs are
+  kBounds,  // where a shadow tells the truth: what roundings may come to, by the form at a sample, in its place
 };
 
 struct TrialReference {
@@ -76,6 +79,7 @@ struct OracleSettings {
   uint64_t cache_bytes = OracleCacheBytes();
   std::function<Result<core::LiftOutcome>()> lift = {};  // what the original computes; empty: not asked
   bool foresees = false;                                 // there are cores for it
+  FormLimits form_limits = {};
 };
 
 class Oracle {
@@ -142,6 +146,7 @@ class Oracle {
   Result<std::optional<FormTruth::Declined>> AddForm(const Trial& trial, TrialReference& reference,
                                                      FormTruth::Extent extent);
   Result<bool> AddShadow(const Trial& trial, TrialReference& reference);
+  Status AddBounds(const Trial& trial, TrialReference& reference);
   Status AddTruth(const Trial& trial, TrialReference& reference);
   Status AddConditioning(const Trial& trial, TrialReference& reference);
   void MarkExact(const Trial& trial, TrialReference& reference) const;
