@@ -48,6 +48,8 @@ class GeneratedShapes {
   Result<std::string> FaultOfOriginal(const Trial& trial);
   Result<bool> LeavesItsBuffers(const Trial& trial);
   Result<Failure> SimulateNothing(const Trial& trial);
+  Result<Failure> CompareOfNothing(const Trial& trial, const std::vector<core::BufferContent>& inputs,
+                                   const core::Executed& original, const core::Executed& run);
   Result<bool> AnswersForNothing(const Trial& trial);
   Result<std::vector<core::Decision>> DecisionsOf(const core::Case& c);
 

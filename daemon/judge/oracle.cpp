@@ -309,6 +309,16 @@ std::shared_ptr<const TrialReference> Oracle::WithElements(const Trial& trial, c
   return more;
 }
 
+Result<bool> Oracle::AddFormTo(const Trial& trial, TrialReference& made) {
+  Settle();
+  if (TheForm() == nullptr) return false;
+  WW_ASSIGN(const auto declined, AddForm(trial, made, FormTruth::Extent::kWhole));
+  if (declined) return false;
+  const OriginalRun run{trial.c, trial.seed, made.inputs, made.layouts, made.precision};
+  form_->AddHonestRuns(made.references, run, *made.form);
+  return true;
+}
+
 Result<std::shared_ptr<const std::vector<core::BufferContent>>> Oracle::InputsOf(const Trial& trial) {
   Settle();
   constexpr size_t kKept = 8;

@@ -108,6 +108,9 @@ class Oracle {
     Settle();
     for_one_candidate_ = one;
   }
+  // Adds what the form says of results that somebody else made of the trial's contents; whether there is one that
+  // agrees.
+  Result<bool> AddFormTo(const Trial& trial, TrialReference& made);
   // The trial's inputs; generated once, as long as they fit into the cache.
   Result<std::shared_ptr<const std::vector<core::BufferContent>>> InputsOf(const Trial& trial);
   // One more run of the original under the trial, regardless of the outcome.

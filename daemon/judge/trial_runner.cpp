@@ -66,8 +66,7 @@ Result<std::optional<Mismatch>> TrialRunner::Compare(const Trial& trial,
                                                      std::shared_ptr<const TrialReference>& reference,
                                                      const core::Executed& run) {
   WW_ASSIGN(auto mismatch, state_.CompareInDepth(trial, reference, run.buffers));
-  // What is computed of nothing has no rounding.
-  if (!mismatch || !LacksTruth(trial) || HasEmptyBuffer(state_.spec, trial.c)) return mismatch;
+  if (!mismatch || !LacksTruth(trial)) return mismatch;
   Trial careful = trial;
   careful.bare = false;
   careful.careful = true;

@@ -12,6 +12,7 @@
 #include "tests/support/computation_builder.h"
 #include "tests/support/computation_samples.h"
 #include "tests/support/kernel_pairs.h"
+#include "tests/unit/judge/judge_bench.h"
 #include "tests/unit/judge/specs.h"
 
 namespace warpwright {
@@ -571,6 +572,49 @@ TEST(FormTruth, IsReplacedByTheShadow) {
   ASSERT_TRUE(judged) << judged.error().message;
   EXPECT_TRUE(judged->truth.starts_with("float64 shadow; the form: it disagrees with the original: ")) << judged->truth;
   EXPECT_TRUE(core::Passed(judged->verdict));
+}
+
+// out[n] = (sum_k in[k,n] + 0.3 - 0.2999) * 1000: of no terms, two constants that nearly cancel, which another order of
+// the same operations rounds before they do.
+TEST(FormTruth, BoundsWhatIsMadeBesideNothing) {
+  constexpr float kLeft = 0.3F, kRight = 0.2999F;
+  core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 200);
+  for (core::Argument& argument : spec.args)
+    if (auto* buffer = std::get_if<core::BufferArgument>(&argument.kind); buffer && argument.name == "in")
+      buffer->shape = {*core::Expression::Parse("k"), *core::Expression::Parse("n")};
+  spec.args.push_back({.name = "k", .kind = core::ScalarArgument{core::DType::kI32}});
+  for (core::Case& c : spec.cases) c.scalars["k"] = int64_t{5};
+  testing::StageBuilder out("out", {"n"});
+  out.Output();
+  const auto sum = out.Reduce(core::ReduceOp::kSum, {{1, "k"}}, out.Read("in", {testing::V(1), testing::V(0)}));
+  const auto constants = out.Sum({sum, out.Number(kLeft), out.Number(-kRight)});
+  out.Product({constants, out.Number(1000)});
+  core::Computation form{.tensors = {testing::Input("in", {"k", "n"}), testing::Output("out", {"n"})}};
+  form.stages = {out.stage};
+  form = testing::Finished(std::move(form));
+  const auto kernel = [&](bool first, double lost) {
+    return FakeKernel([=](FakeRun& run) {
+      const std::vector<double> values = run.Values("in");
+      std::vector<double> results(static_cast<size_t>(run.Scalar("n")));
+      for (size_t n = 0; n < results.size(); ++n) {
+        float terms = 0;
+        for (size_t i = n; i < values.size(); i += results.size()) terms += static_cast<float>(values[i]);
+        results[n] = first ? (terms + (kLeft - kRight)) * 1000 : terms * 1000 + (kLeft * 1000 - kRight * 1000) + lost;
+      }
+      run.SetValues("out", results);
+    });
+  };
+  for (const char* device : {"sim:h200", "cuda"}) {
+    for (const double lost : {0.0, 0.001}) {
+      JudgeBench bench(spec, kernel(true, 0));
+      bench.device = device;
+      bench.options.simulator = "sim:h200";
+      bench.options.lift = [&]() -> Result<core::LiftOutcome> { return Lifted(form); };
+      const auto verdict = bench.Try(kernel(false, lost));
+      ASSERT_TRUE(verdict) << verdict.error().Format();
+      EXPECT_EQ(core::Passed(*verdict), lost == 0) << device << ": " << core::VerdictMessage(*verdict);
+    }
+  }
 }
 
 }  // namespace
