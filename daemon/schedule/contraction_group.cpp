@@ -6,6 +6,7 @@
 #include "core/affine.h"
 #include "core/computation_walk.h"
 #include "schedule/contraction_rows.h"
+#include "schedule/product_window.h"
 
 namespace warpwright::schedule {
 namespace {
@@ -76,6 +77,11 @@ std::variant<core::RewriteRefusal, ContractionGroup> ContractionGroupOf(const Pr
                                           [&](size_t i) { return core::HasReduction(problem.stage(i)); });
     if (reductions < 2) return *refusal;
     if (auto several = SeveralProductsOf(problem, group)) return std::move(*several);
+    // Results that have a place in memory are better read from there: neighbours of a window's are no neighbours.
+    if (problem.rows_in_turns) {
+      auto window = WindowOfProduct(problem, group);
+      if (auto* found = std::get_if<ContractionGroup>(&window)) return std::move(*found);
+    }
     return RowsOfProduct(problem, group);
   }
   ContractionGroup found;

@@ -13,6 +13,7 @@
 namespace warpwright::schedule {
 
 struct ProductRows;
+struct ProductWindow;
 
 // A sum of products, and its stage.
 struct SumOfProducts {
@@ -29,6 +30,8 @@ struct ContractionGroup {
   std::vector<SumOfProducts> others = {};
   // Instead of the outputs, where whole rows of results are reduced.
   std::shared_ptr<const ProductRows> rows = nullptr;
+  // Where windows of results are reduced: the outputs' variables are the product's, without the window's.
+  std::shared_ptr<const ProductWindow> window = nullptr;
 };
 
 // Refuses a group with another reduction, unless it is such a product or of the results' rows, and one whose outputs do

@@ -10,6 +10,7 @@
 #include "schedule/contraction_writer.h"
 #include "schedule/fixed_sizes.h"
 #include "schedule/own_names.h"
+#include "schedule/product_window.h"
 #include "schedule/schedules.h"
 #include "schedule/split_index.h"
 #include "schedule/tensor_cores.h"
@@ -329,6 +330,7 @@ CodeOutcome WriteTensorTiles(const Problem& given, const Group& group, const Par
                              std::vector<std::string>& conditions) {
   Problem problem = given;
   problem.form = WithSplitTerms(std::move(problem.form), conditions);
+  if (problem.rows_in_turns) problem.form = WithWindowsOfProduct(problem, group);
   auto found = ContractionGroupOf(problem, group);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&found)) return *refusal;
   auto& contraction = std::get<ContractionGroup>(found);
@@ -347,13 +349,15 @@ CodeOutcome WriteTensorTiles(const Problem& given, const Group& group, const Par
     const TileShape& shape = *tiles->shape;
     return TensorWriter(problem, group, std::move(contraction), shape, std::move(tiles)).Write("tensor_rows");
   }
-  if (!contraction.others.empty()) {
-    // Each of the products has sums of its own.
-    const auto shapes = std::span(kTensorShapes).subspan(contraction.others.size() == 1 ? 2 : 4);
+  if (!contraction.others.empty() || contraction.window) {
+    // Each of the products has sums of its own, and so have windows of results.
+    const auto shapes = std::span(kTensorShapes).subspan(contraction.others.size() < 2 ? 2 : 4);
     const TileShape* shape =
         tile == "auto" ? &BestTileShape(shapes, problem, contraction) : FindTileShape(shapes, tile);
     if (shape == nullptr) return Refuse("there are no registers for several such tiles of sums");
-    return TensorWriter(problem, group, std::move(contraction), *shape).Write("tensor_tiles");
+    const bool pools = contraction.window != nullptr;
+    return TensorWriter(problem, group, std::move(contraction), *shape)
+        .Write(pools ? "pooled_tensor_tiles" : "tensor_tiles");
   }
   if (tile != "auto") {
     TensorWriter writer(problem, group, std::move(contraction), TileShapeOf(kTensorShapes, tile));

@@ -10,6 +10,7 @@
 #include "schedule/contraction_writer.h"
 #include "schedule/fixed_sizes.h"
 #include "schedule/own_names.h"
+#include "schedule/product_window.h"
 #include "schedule/schedules.h"
 #include "schedule/split_index.h"
 
@@ -132,6 +133,7 @@ CodeOutcome WriteTiles(const Problem& given, const Group& group, const Parameter
                        std::vector<std::string>& conditions) {
   Problem problem = given;
   problem.form = WithSplitTerms(std::move(problem.form), conditions);
+  if (problem.rows_in_turns) problem.form = WithWindowsOfProduct(problem, group);
   auto found = ContractionGroupOf(problem, group);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&found)) return *refusal;
   auto& contraction = std::get<ContractionGroup>(found);
@@ -150,6 +152,12 @@ CodeOutcome WriteTiles(const Problem& given, const Group& group, const Parameter
     const TileShape* few_sums = tile == "auto" ? &BestTileShape(few, problem, contraction) : FindTileShape(few, tile);
     if (few_sums == nullptr) return Refuse("there are no registers for two such tiles of sums");
     return TilesWriter(problem, group, std::move(contraction), *few_sums).Write("tiles");
+  }
+  if (contraction.window) {
+    const auto few = std::span(kShapes).subspan(2);  // beside the sums stand the windows' results
+    const TileShape* few_sums = tile == "auto" ? &BestTileShape(few, problem, contraction) : FindTileShape(few, tile);
+    if (few_sums == nullptr) return Refuse("there are no registers for two such tiles of sums");
+    return TilesWriter(problem, group, std::move(contraction), *few_sums).Write("pooled_tiles");
   }
   const auto shapes = std::span(kShapes).subspan(problem.in_double ? 1 : 0);
   const TileShape& shape = tile == "auto" ? BestTileShape(shapes, problem, contraction) : TileShapeOf(kShapes, tile);

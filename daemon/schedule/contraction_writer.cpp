@@ -56,13 +56,14 @@ ContractionWriter::ContractionWriter(const Problem& problem, const Group& group,
       of_(std::move(contraction)),
       shape_(shape),
       halves_(halves),
-      parts_(row_tiles || !of_.others.empty() ? std::nullopt : SumPartsOf(problem, group, of_, shape)),
+      parts_(row_tiles || of_.window || !of_.others.empty() ? std::nullopt : SumPartsOf(problem, group, of_, shape)),
       number_of_parts_(parts_ ? problem.fresh_name("parts") : ""),
       names_(WithLocals(problem)),
       variables_(NamesOfVariables(problem.stage(of_.stage), of_.contraction.k, names_)),
       batch_(of_.contraction.batch, variables_, names_, "batch", "batches"),
       rows_(of_.contraction.m, variables_, names_, "row", "rows"),
       columns_(of_.contraction.n, variables_, names_, "column", "columns"),
+      turns_(of_.window ? of_.window->turns : std::vector<Axis>(), variables_, names_, "turn", "turns"),
       row_tiles_(std::move(row_tiles)) {
   first_row_ = names_.Take("first_" + rows_.index());
   first_column_ = names_.Take("first_" + columns_.index());
@@ -76,6 +77,11 @@ ContractionWriter::ContractionWriter(const Problem& problem, const Group& group,
   if (row_tiles_) {
     row_results_ = std::make_unique<RowResults>(problem, of_, *row_tiles_, rows_, columns_, variables_,
                                                 std::move(placed), first_column_, names_);
+    return;
+  }
+  if (of_.window) {
+    window_results_ =
+        std::make_unique<WindowResults>(problem, of_, rows_, columns_, turns_, variables_, std::move(placed), names_);
     return;
   }
   std::vector<HeldProduct> held;
@@ -100,6 +106,7 @@ void ContractionWriter::AddProduct(size_t stage, const Contraction& contraction)
   ProductCode& added = *products_.back();
   added.scope = {&added.terms, names_.Take("first_" + added.terms.index()), {}};
   batch_.Bind(added.scope.uniform);
+  turns_.Bind(added.scope.uniform);
   added.outer.Bind(added.scope.uniform);
   const TileFormat left{shape_.m, shape_.k, shape_.threads(), "kTileM", halves_};
   const TileFormat right{shape_.n, shape_.k, shape_.threads(), "kTileN", halves_};
@@ -115,6 +122,7 @@ std::optional<core::RewriteRefusal> ContractionWriter::refusal() const {
     for (const FactorLoads* factor : {each->left.get(), each->right.get()})
       if (factor->refusal()) return factor->refusal();
   if (row_results_) return row_results_->refusal();
+  if (window_results_) return window_results_->refusal();
   return results_->refusal();
 }
 
@@ -133,6 +141,8 @@ CodeOutcome ContractionWriter::Write(const std::string& role) {
   WriteThread(body);
   if (row_results_) {
     row_results_->Write(body, [&](Lines& lines) { WriteProduct(lines); });
+  } else if (window_results_) {
+    window_results_->Write(Sums(), body, [&](Lines& lines) { WriteProduct(lines); });
   } else {
     WriteProducts(body);
     body.Add("");
@@ -161,7 +171,8 @@ CodeOutcome ContractionWriter::Write(const std::string& role) {
   current_ = 0;
   if (row_results_)
     code.helpers.insert(code.helpers.end(), row_results_->helpers().begin(), row_results_->helpers().end());
-  else if (const auto type = results_->groups()) code.helpers.push_back(StoreGroupText(*type, results_->width()));
+  else if (const auto type = results_ ? results_->groups() : std::nullopt)
+    code.helpers.push_back(StoreGroupText(*type, results_->width()));
   code.kernels = kernel.text();
   std::string finish;
   if (parts_) {

@@ -11,6 +11,7 @@
 #include "schedule/contraction_rows.h"
 #include "schedule/row_results.h"
 #include "schedule/term_range.h"
+#include "schedule/window_results.h"
 
 namespace warpwright::schedule {
 
@@ -85,13 +86,14 @@ class ContractionWriter {
   const std::string number_of_parts_;  // in the launcher
   Names names_;
   const VariableTexts variables_;  // of the results, and of the first sum
-  const FlatAxis batch_, rows_, columns_;
+  const FlatAxis batch_, rows_, columns_, turns_;
   std::string first_row_, first_column_, across_, down_, part_, parts_name_;
   std::vector<std::unique_ptr<ProductCode>> products_;
   size_t current_ = 0;
   const std::optional<RowTiles> row_tiles_;
   std::unique_ptr<ResultStores> results_;  // or
   std::unique_ptr<RowResults> row_results_;
+  std::unique_ptr<WindowResults> window_results_;
 };
 
 }  // namespace warpwright::schedule
