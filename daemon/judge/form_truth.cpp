@@ -23,6 +23,7 @@ constexpr double kLiteralError = 5e-7;
 constexpr double kAgreement = 2;
 constexpr size_t kFewOutputs = 64;
 constexpr uint64_t kMostHonestSteps = 1'000'000'000;  // of a run term by term: beyond, of some elements alone
+constexpr size_t kHonestRows = 16;                    // of a sample, as many elements each as one of its rows
 constexpr uint64_t kTogether = 1 << 20;               // elements of all stages of a run that may be one of several
 constexpr uint64_t kSampledElements = 500'000'000;    // of all stages, of which few are computed
 // Fewer have no rules over the whole output (kShortRow in compare.cpp); and how much smaller the next sample is.
@@ -247,6 +248,18 @@ core::OutputElements FormTruth::Sample(const OriginalRun& run, size_t size) {
   return elements;
 }
 
+// A run term by term takes many times what the truth does, and of chains of products minutes for a whole sample: some
+// of its rows say what chance comes to. What neighbours are made of is computed once for all of them.
+static core::OutputElements SomeRowsOf(const core::OutputElements& sample) {
+  core::OutputElements rows;
+  for (const auto& [name, elements] : sample) {
+    const size_t every = std::max<size_t>(1, elements.size() / kOfRow / kHonestRows);
+    for (size_t i = 0; i < elements.size(); ++i)
+      if (i / kOfRow % every == 0) rows[name].push_back(elements[i]);
+  }
+  return rows;
+}
+
 core::EvaluateOptions FormTruth::OptionsFor(const Model& model, bool single) {
   return {.rounds = false,
           .errors = core::ErrorModel{.accumulation = model.accumulation,
@@ -377,6 +390,7 @@ void FormTruth::AddHonestRuns(std::vector<OutputReference>& references, const Or
     sample = Sample(run, std::max<size_t>(1, most * kMostHonestSteps / whole->work()));
     elements = &sample;
   }
+  if (use.extent == Extent::kSampled) sample = SomeRowsOf(sample);
   AddShares(references, run, arguments, elements, use.model);
   if (use.extent == Extent::kWhole) AddConditioning(references, run);
 }
