@@ -30,7 +30,7 @@ class StageDemand {
       const int64_t count = std::min(kLanes, elements - first);
       if (demand.all) {
         for (int64_t l = 0; l < count; ++l) points.push_back(first + l);
-      } else if (stage_.at.empty()) {
+      } else if (FillsTensor()) {
         const auto wanted = demand.wanted.span().subspan(static_cast<size_t>(first), static_cast<size_t>(count));
         for (int64_t l = 0; l < count; ++l)
           if (wanted[static_cast<size_t>(l)] != 0) points.push_back(first + l);
@@ -48,6 +48,12 @@ class StageDemand {
   }
 
  private:
+  // The stage's elements are the tensor's, in its order. A part at its beginning has no places of its own either.
+  bool FillsTensor() const {
+    const auto& extents = program_.buffers[stage_.buffer].extents;
+    return stage_.at.empty() && std::equal(extents.begin(), extents.end(), stage_.extents.begin());
+  }
+
   // Which blocks have the read inside.
   std::vector<bool> BlocksAround(uint32_t read) const {
     std::vector<bool> around(stage_.blocks.size());
@@ -88,13 +94,13 @@ class StageDemand {
     return distinct;
   }
 
-  // The flat index of each lane; -1: outside.
-  template <typename PositionOf>
-  Lanes<int64_t> Flat(const BufferShape& shape, const PositionOf& position_of) {
+  // The flat index of each lane; -1: outside. `coordinates`: writes those of a dimension.
+  template <typename Coordinates>
+  Lanes<int64_t> Flat(const BufferShape& shape, const Coordinates& coordinates) {
     Lanes<int64_t> flat, values;
     flat.fill(0);
     for (size_t i = 0; i < shape.extents.size(); ++i) {
-      group_.Coordinates(position_of(i), values);
+      coordinates(i, values);
       for (int64_t l = 0; l < group_.count(); ++l) {
         const bool inside = flat[l] >= 0 && values[l] >= 0 && values[l] < shape.extents[i];
         flat[l] = inside ? flat[l] + values[l] * shape.strides[i] : -1;
@@ -102,10 +108,14 @@ class StageDemand {
     }
     return flat;
   }
-  // A stage that says where its elements go.
+  // A stage of a part of the tensor.
   void AddPlaced(int64_t first, int64_t count, std::vector<int64_t>& points) {
     group_.SetRun(first, count);
-    const Lanes<int64_t> flat = Flat(program_.buffers[stage_.buffer], [&](size_t i) { return stage_.at[i]; });
+    const auto coordinates = [&](size_t i, Lanes<int64_t>& values) {
+      if (stage_.at.empty()) values = group_.variable(i);
+      else group_.Coordinates(stage_.at[i], values);
+    };
+    const Lanes<int64_t> flat = Flat(program_.buffers[stage_.buffer], coordinates);
     const Demand& demand = demands_[stage_.buffer];
     for (int64_t l = 0; l < count; ++l)
       if (flat[l] >= 0 && demand.wanted[static_cast<size_t>(flat[l])] != 0) points.push_back(first + l);
@@ -141,7 +151,8 @@ class StageDemand {
     }
   }
   void MarkLanes(const CompiledRead& read, const Lanes<uint8_t>& mask) {
-    const Lanes<int64_t> flat = Flat(program_.buffers[read.buffer], [&](size_t i) { return read.at[i].index; });
+    const auto coordinates = [&](size_t i, Lanes<int64_t>& values) { group_.Coordinates(read.at[i].index, values); };
+    const Lanes<int64_t> flat = Flat(program_.buffers[read.buffer], coordinates);
     for (int64_t l = 0; l < group_.count(); ++l)
       if (mask[l] != 0 && flat[l] >= 0) demands_[read.buffer].wanted[static_cast<size_t>(flat[l])] = 1;
   }

@@ -278,6 +278,22 @@ TEST(Evaluate, ChosenElements) {
   }
 }
 
+// A part at the beginning of every row says nothing of places, as a stage that fills its tensor does not.
+TEST(Evaluate, ChosenElementsOfParts) {
+  StageBuilder low("out", {"3", "2"}), high("out", {"3", "2"});
+  low.Output().Read("x", {V(0), V(1)});
+  high.stage.at = {V(0), V(1) + At("2")};
+  high.Output().Minus(high.Read("x", {V(0), V(1)}));
+  core::Computation computation{.tensors = {Output("out", {"3", "4"}), Input("x", {"3", "2"})}};
+  computation.stages = {low.stage, high.stage};
+  const std::vector<double> x = {1, 2, 3, 4, 5, 6};
+  const auto evaluator = ComputationEvaluator::Compile(computation, {});
+  const auto some = evaluator->RunAt({{}, {{"x", {x, {}}}}}, {{"out", {0, 4, 5, 6, 11}}}, 1000);
+  ASSERT_TRUE(some) << some.error().message;
+  const auto& real = some->at(0).real;
+  EXPECT_EQ(std::vector<double>(real.begin(), real.end()), (std::vector<double>{1, 3, 4, -3, -6}));
+}
+
 // One row of an attention needs its scores and all of the values, not the other rows' scores.
 TEST(Evaluate, ChosenElementsTakeTheirWorkAlone) {
   Sample sample = testing::SampleNamed("attention");
