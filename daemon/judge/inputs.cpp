@@ -106,6 +106,7 @@ std::string_view Name(InputVariant variant) {
                                          "integers-sorted",
                                          "integers-beyond",
                                          "far-needle",
+                                         "lone-nan",
                                          "max-finite"};
   return kNames[static_cast<size_t>(variant)];
 }

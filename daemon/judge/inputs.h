@@ -63,22 +63,23 @@ enum class InputVariant : uint8_t {
   kIntegerSorted,  // the range in ascending or descending order
   kIntegerBeyond,  // the ends of the range and beyond them, powers of two of both signs, the extreme values
   kFarNeedle,      // the base, and a value above all others of its row behind the last power of two in it
+  kLoneNan,        // the base, and one NaN in every buffer, without any infinity that a result could be told by
   kMaxFinite,  // normal with one largest finite value per buffer (more would make sums depend on their order), or 1/128
                // of it if values of several buffers may be multiplied
 };
 inline constexpr InputVariant kAllInputVariants[] = {
-    InputVariant::kBase,           InputVariant::kNormal,         InputVariant::kUniform,
-    InputVariant::kPareto,         InputVariant::kLognormal,      InputVariant::kConstant,
-    InputVariant::kTies,           InputVariant::kSorted,         InputVariant::kSignMix,
-    InputVariant::kNeedle,         InputVariant::kExactIntegers,  InputVariant::kScaleDown,
-    InputVariant::kScaleUp,        InputVariant::kWide,           InputVariant::kSpecialValues,
-    InputVariant::kSpecialNumbers, InputVariant::kSpecialFinite,  InputVariant::kTiny,
-    InputVariant::kSubnormal,      InputVariant::kDominant,       InputVariant::kBufferScales,
-    InputVariant::kZeroRuns,       InputVariant::kEqualRows,      InputVariant::kNamed,
-    InputVariant::kAroundNamed,    InputVariant::kOffset,         InputVariant::kZerosFacing,
-    InputVariant::kOldValues,      InputVariant::kIntegerEqual,   InputVariant::kIntegerSorted,
-    InputVariant::kIntegerBeyond,  InputVariant::kFarNeedle,      InputVariant::kMaxFinite,
-    InputVariant::kInfiniteRows,   InputVariant::kInfiniteColumns};
+    InputVariant::kBase,           InputVariant::kNormal,        InputVariant::kUniform,
+    InputVariant::kPareto,         InputVariant::kLognormal,     InputVariant::kConstant,
+    InputVariant::kTies,           InputVariant::kSorted,        InputVariant::kSignMix,
+    InputVariant::kNeedle,         InputVariant::kExactIntegers, InputVariant::kScaleDown,
+    InputVariant::kScaleUp,        InputVariant::kWide,          InputVariant::kSpecialValues,
+    InputVariant::kSpecialNumbers, InputVariant::kSpecialFinite, InputVariant::kTiny,
+    InputVariant::kSubnormal,      InputVariant::kDominant,      InputVariant::kBufferScales,
+    InputVariant::kZeroRuns,       InputVariant::kEqualRows,     InputVariant::kNamed,
+    InputVariant::kAroundNamed,    InputVariant::kOffset,        InputVariant::kZerosFacing,
+    InputVariant::kOldValues,      InputVariant::kIntegerEqual,  InputVariant::kIntegerSorted,
+    InputVariant::kIntegerBeyond,  InputVariant::kFarNeedle,     InputVariant::kLoneNan,
+    InputVariant::kMaxFinite,      InputVariant::kInfiniteRows,  InputVariant::kInfiniteColumns};
 
 std::string_view Name(InputVariant variant);  // "scale-up"
 

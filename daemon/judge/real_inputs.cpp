@@ -407,6 +407,13 @@ Status FillVariant(const InputTarget& target, InputVariant variant, const std::f
     case InputVariant::kSpecialValues: FillSpecial(target, random, kAllKinds); break;
     case InputVariant::kSpecialNumbers: FillSpecial(target, random, kKindsOfNumbers); break;
     case InputVariant::kSpecialFinite: FillSpecial(target, random, kFiniteKinds); break;
+    case InputVariant::kLoneNan: {
+      WW_TRY(FillBase(target, repository));
+      if (count > 0)
+        core::StoreFromDouble(dtype, bytes.data(), second.Below(0, count),
+                              SignAt(second, 1) * std::numeric_limits<double>::quiet_NaN());
+      break;
+    }
     case InputVariant::kMaxFinite: {
       const uint64_t where = second.Below(0, std::max<uint64_t>(count, 1));
       // A product with it must not overflow: whether a sum of such products does depends on their order.

@@ -135,8 +135,9 @@ bool NeedsSize(const Trial& trial) {
 // Beside sums that grow long, what code that is vectorized, or divides its work otherwise, leaves out: values that are
 // no ordinary numbers, and places of pointers. Lognormal numbers are all positive: their sums are as long as they get.
 bool NeedsProductionSize(const Trial& trial) {
-  const bool infinite = trial.variant == InputVariant::kInfiniteRows || trial.variant == InputVariant::kInfiniteColumns;
-  return NeedsSize(trial) || (HasSpecialInputs(trial) && !infinite) || trial.variant == InputVariant::kLognormal ||
+  const bool few = trial.variant == InputVariant::kInfiniteRows || trial.variant == InputVariant::kInfiniteColumns ||
+                   trial.variant == InputVariant::kLoneNan;
+  return NeedsSize(trial) || (HasSpecialInputs(trial) && !few) || trial.variant == InputVariant::kLognormal ||
          (trial.check == core::Check::kPointerOffset && trial.pointers != Pointers::kSome);
 }
 
@@ -149,6 +150,7 @@ bool HasSpecialInputs(const Trial& trial) {
     case InputVariant::kInfiniteRows:
     case InputVariant::kInfiniteColumns:
     case InputVariant::kOldValues:
+    case InputVariant::kLoneNan:
     case InputVariant::kMaxFinite:
     case InputVariant::kTiny:
     case InputVariant::kSubnormal: return true;
@@ -191,7 +193,8 @@ std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c,
     for (const InputVariant variant : {InputVariant::kInfiniteRows, InputVariant::kInfiniteColumns})
       add(core::Check::kSpecialValues, variant);
   if (SpecialVariant(spec) == InputVariant::kSpecialValues)
-    add(core::Check::kSpecialValues, InputVariant::kZerosFacing);
+    for (const InputVariant variant : {InputVariant::kZerosFacing, InputVariant::kLoneNan})
+      add(core::Check::kSpecialValues, variant);
   if (SpecialVariant(spec) == InputVariant::kSpecialValues && OldValuesApply(spec))
     add(core::Check::kSpecialValues, InputVariant::kOldValues);
   add(core::Check::kNeedle, InputVariant::kDominant);

@@ -127,6 +127,12 @@ TEST(Inputs, SpecialValuesLeaveRowsUntouched) {
   EXPECT_GT(clean_rows, 16);
   for (const double x : Values(spec, spec.cases[0], judge::InputVariant::kSpecialNumbers, 5))
     EXPECT_FALSE(std::isnan(x));
+  int lone = 0;
+  for (const double x : Values(spec, spec.cases[0], judge::InputVariant::kLoneNan, 5)) {
+    lone += std::isnan(x) ? 1 : 0;
+    EXPECT_FALSE(std::isinf(x));
+  }
+  EXPECT_EQ(lone, 1);
   int largest = 0;
   for (const double x : Values(spec, spec.cases[0], judge::InputVariant::kMaxFinite, 5))
     largest += std::fabs(x) == core::LargestFinite(core::DType::kF32) ? 1 : 0;
