@@ -56,9 +56,11 @@ struct Judge::State {
   double TightenOf(const std::string& output) const;
   // The first output that does not match the reference.
   std::optional<Mismatch> Compare(const TrialReference& reference, const std::vector<base::Bytes>& buffers) const;
-  // The same, and what the form says of elements that are in no sample and seem wrong. `reference` is the trial's.
+  // The same, and what the form says of elements that are in no sample and seem wrong, unless these are more than
+  // `most`. `reference` is the trial's.
+  static constexpr size_t kMostWrong = 1 << 14;
   std::optional<Mismatch> CompareKnown(const Trial& trial, const TrialReference& reference,
-                                       const std::vector<base::Bytes>& buffers);
+                                       const std::vector<base::Bytes>& buffers, size_t most = kMostWrong);
   // The same with no more known of the original's result than it takes: equal bits need no truth. `reference` becomes
   // what is known then.
   Result<std::optional<Mismatch>> CompareInDepth(const Trial& trial, std::shared_ptr<const TrialReference>& reference,
