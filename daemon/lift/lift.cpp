@@ -353,6 +353,7 @@ class Lifting {
       if (!lifted) {
         if (forms() < wanted || forms() == kMostForms) return give_up();
         wanted = forms() + 1;
+        BringForwardTheSmallest();
         continue;
       }
       WW_ASSIGN(bool agrees, VerifyAtNext(*lifted));
@@ -395,6 +396,13 @@ class Lifting {
     if (found == shapes_.end() || !InTime()) return false;
     std::rotate(next, found, found + 1);
     return true;
+  }
+  // Where the first shapes have not told enough, several more will be seen: as many as there is time for.
+  void BringForwardTheSmallest() {
+    const auto next = shapes_.begin() + static_cast<std::ptrdiff_t>(next_);
+    const auto smallest = std::min_element(
+        next, shapes_.end(), [](const LiftShape* a, const LiftShape* b) { return WorkAt(*a) < WorkAt(*b); });
+    if (smallest != shapes_.end()) std::rotate(next, smallest, smallest + 1);
   }
   // At all shapes that were tried.
   bool IsConstant(const std::string& name, int64_t value) const {

@@ -78,40 +78,48 @@ VariableTexts WindowResults::Texts(const VariableMap& of_product) const {
   return texts;
 }
 
-// `inside`: with the variables of a result.
-void WindowResults::ForResults(const char* unroll, Lines& body, const std::function<void()>& inside) {
+// `inside`: writes what is done with a result; its variables are declared where that names them.
+void WindowResults::ForResults(const char* unroll, Lines& body, const std::function<void(Lines&)>& inside) {
   const Names outside = names_;
+  Lines statements(body.level() + 3);
+  inside(statements);
+  const std::string text = statements.text();
+  const auto decode = [&](const FlatAxis& axis) {
+    const bool named = std::any_of(axis.axes().begin(), axis.axes().end(),
+                                   [&](const Axis& one) { return HasWord(text, variables_.at(one.variable)); });
+    if (named) axis.Decode(body, axis.index());
+  };
   body.Add(unroll);
   body.Open(fmt::format("for (int j = 0; j < {}; j += {})", layout_.columns, layout_.width));
   body.Add(unroll);
   body.Open(fmt::format("for (int l = 0; l < {}; ++l)", layout_.width));
   body.Add(fmt::format("const int {} = {} + l;", columns_.index(), layout_.column));
   body.Add(fmt::format("if ({} >= {}) break;", columns_.index(), columns_.count()));
-  columns_.Decode(body, columns_.index());
+  decode(columns_);
   body.Add(unroll);
   body.Open(fmt::format("for (int i = 0; i < {}; ++i)", layout_.rows));
   body.Add(fmt::format("const int {} = {};", rows_.index(), layout_.row));
   body.Add(fmt::format("if ({} >= {}) break;", rows_.index(), rows_.count()));
-  rows_.Decode(body, rows_.index());
-  inside();
+  decode(rows_);
+  body.Append(statements);
   for (int i = 0; i < 3; ++i) body.Close();
   names_ = outside;
 }
 
 void WindowResults::WriteFold(Sums sums, Lines& body) {
-  ForResults(sums == Sums::kHeld ? "#pragma unroll" : "#pragma unroll 1", body, [&] {
-    const std::string sum = sums == Sums::kAgain ? sum_.Again(body) : sum_.Scaled(layout_.Sum(" + l"), body);
+  ForResults(sums == Sums::kHeld ? "#pragma unroll" : "#pragma unroll 1", body, [&](Lines& lines) {
+    const std::string sum = sums == Sums::kAgain ? sum_.Again(lines) : sum_.Scaled(layout_.Sum(" + l"), lines);
     Scope scope{.variables = Texts(group_.window->variables),
                 .value = [&](const core::TensorRead& read) -> std::optional<std::string> {
                   if (!read.stage || read.tensor != problem_.stage(group_.stage).name) return std::nullopt;
                   return Parenthesized(sum);
                 }};
-    ExpressionCode code(problem_, window_, std::move(scope), names_, body);
+    ExpressionCode code(problem_, window_, std::move(scope), names_, lines);
     const std::string value = code.Value(reduce_.body, accumulator_.type);
     if (code.refusal()) refusal_ = code.refusal();
     const std::string update = Updated(problem_, accumulator_, value, "").front();
-    if (sums == Sums::kHeld) return body.Add(update);
-    WriteUpdateAt(value, body);
+    if (sums == Sums::kHeld) return lines.Add(update);
+    WriteUpdateAt(value, lines);
   });
 }
 
@@ -138,12 +146,12 @@ void WindowResults::OpenHeld(Lines& body) const {
 }
 
 void WindowResults::WriteStores(Lines& body) {
-  ForResults("#pragma unroll", body, [&] {
+  ForResults("#pragma unroll", body, [&](Lines& lines) {
     LateStores late(problem_, names_, group_.outputs.size() > 1);
     for (const StageReader& output : group_.outputs) {
       const core::Stage& stage = problem_.stage(output.stage);
       const VariableTexts variables = Texts(output.variables);
-      late.Open(body, stage, ConditionText(stage.domain, variables));
+      late.Open(lines, stage, ConditionText(stage.domain, variables));
       std::string value = accumulator_.value;
       core::ValueType type = accumulator_.type;
       if (output.stage != group_.window->stage) {
@@ -151,18 +159,18 @@ void WindowResults::WriteStores(Lines& body) {
                       if (!read.stage || read.tensor != window_.name) return std::nullopt;
                       return accumulator_.value;
                     }};
-        ExpressionCode code(problem_, stage, std::move(scope), names_, body);
+        ExpressionCode code(problem_, stage, std::move(scope), names_, lines);
         value = code.Root();
         type = code.TypeOf(static_cast<core::NodeId>(stage.nodes.size() - 1));
         if (code.refusal()) refusal_ = code.refusal();
       }
       std::vector<std::string> at;
       for (const core::Affine& position : StoredAt(stage)) at.push_back(PositionText(position, variables));
-      late.Set(body, fmt::format("{}[{}]", stage.name, OffsetText(problem_, ShapeOf(problem_, stage.name), at)),
+      late.Set(lines, fmt::format("{}[{}]", stage.name, OffsetText(problem_, ShapeOf(problem_, stage.name), at)),
                Stored(problem_, stage.dtype, type, value));
-      late.Close(body);
+      late.Close(lines);
     }
-    late.Write(body);
+    late.Write(lines);
   });
 }
 

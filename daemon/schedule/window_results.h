@@ -34,7 +34,7 @@ class WindowResults {
   void WriteUpdateAt(const std::string& value, Lines& body);
   void OpenHeld(Lines& body) const;
   void WriteStores(Lines& body);
-  void ForResults(const char* unroll, Lines& body, const std::function<void()>& inside);
+  void ForResults(const char* unroll, Lines& body, const std::function<void(Lines&)>& inside);
   VariableTexts Texts(const VariableMap& of_product) const;
 
   const Problem& problem_;
