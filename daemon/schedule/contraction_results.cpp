@@ -152,13 +152,18 @@ std::optional<core::DType> ResultStores::groups() const {
   return problem_.stage(group_.outputs.front().stage).dtype;
 }
 
-std::optional<std::string> ResultStores::AddressCondition() const {
-  if (!group_condition_) return std::nullopt;
+bool ResultStores::StoresGroupsAlone() const {
+  if (!group_condition_) return false;
   const core::Stage& stage = problem_.stage(group_.outputs.front().stage);
   // Phases of an output's columns, or a dimension that is even by itself, have no rest.
-  const bool whole = group_condition_->empty() && problem_.entry.Find(stage.name) != nullptr &&
-                     Polynomial::Of(columns_.axes().back().extent).Content() % layout_.width == 0;
-  if (!whole && !AlwaysHolds(problem_, stage.name, *group_condition_)) return std::nullopt;
+  return (group_condition_->empty() && Polynomial::Of(columns_.axes().back().extent).Content() % layout_.width == 0) ||
+         AlwaysHolds(problem_, stage.name, *group_condition_);
+}
+
+std::optional<std::string> ResultStores::AddressCondition() const {
+  if (!StoresGroupsAlone()) return std::nullopt;
+  const core::Stage& stage = problem_.stage(group_.outputs.front().stage);
+  if (problem_.entry.Find(stage.name) == nullptr) return std::nullopt;  // memory of our own is aligned (phases.cpp)
   return AlignedAddress(stage.name, layout_.width * static_cast<int>(core::SizeOf(stage.dtype)));
 }
 
@@ -283,7 +288,7 @@ void ResultStores::ForColumns(Lines& body, Loops loops, const std::function<void
   body.Add(UnrollText(loops));
   body.Open(fmt::format("for (int j = 0; j < {}; j += {})", layout_.columns, layout_.width));
   body.Add(fmt::format("const int first = {};", layout_.column));
-  if (group && AddressCondition()) {
+  if (group && StoresGroupsAlone()) {
     body.Add(fmt::format("if (first >= {}) break;", columns_.count()));
     body.Add(fmt::format("const int {} = first;", columns_.index()));
     columns_.Decode(body, columns_.index());
@@ -364,7 +369,7 @@ void ResultStores::Write(Lines& body) {
   DeclareResult(body);
   const core::Stage& stage = problem_.stage(group_.outputs.front().stage);
   const int bytes = layout_.width * static_cast<int>(core::SizeOf(stage.dtype));
-  if (!AddressCondition())
+  if (!StoresGroupsAlone())
     AddBroken(body, fmt::format("const bool {} = {}{};", aligned_,
                                 group_condition_->empty() ? "" : *group_condition_ + " && ",
                                 AlignedAddress(stage.name, bytes)));

@@ -43,7 +43,9 @@ class ResultStores {
   // The type of groups that are stored; none: single elements are.
   std::optional<core::DType> groups() const;
   int width() const { return layout_.width; }
-  // Groups alone are stored: what must hold of the output's address.
+  // Whether no other sizes or addresses are left for single stores.
+  bool StoresGroupsAlone() const;
+  // What must hold of the output's address for that; none: nothing, or single elements are stored too.
   std::optional<std::string> AddressCondition() const;
   std::optional<core::RewriteRefusal> refusal() const;
 

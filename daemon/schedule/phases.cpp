@@ -400,7 +400,8 @@ std::optional<Phases> CutAt(const Problem& problem, const PlaceToCut& place) {
         "// Between two kernels of a launch, which reads nothing that it has not written.\n"
         "static __device__ __align__(16) {} {}[{}];\n",
         problem.real(), name, fixed ? SizeText(count) : std::to_string(kPartials));
-    if (!fixed) conditions.push_back(fmt::format("{} <= {}", SizeText(count), kPartials));
+    // In 64 bits: a count that overflows would pass for a small one.
+    if (!fixed) conditions.push_back(fmt::format("{} <= {}", WidenedProduct(SizeText(count)), kPartials));
     storage[each->name] = {name, real};
   }
   Phases phases = cut.Through(storage);

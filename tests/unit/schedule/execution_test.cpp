@@ -81,6 +81,38 @@ struct Original {
   const char *name, *args, *cases, *text, *schedule, *expected;  // the last: what the new text must have
 };
 
+constexpr const char* kPoolArguments =
+    "{x: {buffer: f32, shape: [N, I, H, W], role: in}, w: {buffer: f32, shape: [O, I, 3, 3], role: in}, b: {buffer: "
+    "f32, "
+    "shape: [O], role: in}, y: {buffer: f32, shape: [N, O, \"H / 2\", \"W / 2\"], role: out}, N: {scalar: i32}, I: "
+    "{scalar: i32}, O: {scalar: i32}, H: {scalar: i32}, W: {scalar: i32}}";
+constexpr const char* kPool = R"(
+__device__ float at(const float* x, const float* w, int I, int H, int W, int h, int v) {
+  float sum = 0;
+  for (int i = 0; i < I; ++i)
+    for (int a = 0; a < 3; ++a)
+      for (int c = 0; c < 3; ++c) {
+        const int y = h + a - 1, z = v + c - 1;
+        if (y >= 0 && y < H && z >= 0 && z < W) sum += x[(i * H + y) * W + z] * w[(i * 3 + a) * 3 + c];
+      }
+  return sum;
+}
+__global__ void pooled(const float* x, const float* w, const float* b, float* y, int N, int I, int O, int H, int W) {
+  const int h = H / 2, v = W / 2, i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= N * O * h * v) return;
+  const int o = i / (h * v) % O, n = i / (h * v * O);
+  float best = -3.0e38f;
+  for (int a = 0; a < 2; ++a)
+    for (int c = 0; c < 2; ++c)
+      best = fmaxf(best, tanhf(b[o] + at(x + n * I * H * W, w + o * I * 9, I, H, W, i / v % h * 2 + a, i % v * 2 + c)));
+  y[i] = best * 0.5f;
+}
+void run(const float* x, const float* w, const float* b, float* y, int N, int I, int O, int H, int W,
+         cudaStream_t stream) {
+  pooled<<<(N * O * (H / 2) * (W / 2) + 127) / 128, 128, 0, stream>>>(x, w, b, y, N, I, O, H, W);
+}
+)";
+
 // Of single kernels, without cases of their own in the examples.
 constexpr Original kOriginals[] = {
     {"a rotation in place: either half is made of both",
@@ -116,38 +148,12 @@ void run(const float* x, const float* w, float* y, int N, int M, cudaStream_t st
 }
 )",
      "schedule_tiles", "const int steps = (min(N, first_n + kTileM) + kTileK - 1) / kTileK - first_step;"},
-    {"a pool behind a convolution, without memory between them",
-     "{x: {buffer: f32, shape: [N, I, H, W], role: in}, w: {buffer: f32, shape: [O, I, 3, 3], role: in}, b: {buffer: "
-     "f32, "
-     "shape: [O], role: in}, y: {buffer: f32, shape: [N, O, \"H / 2\", \"W / 2\"], role: out}, N: {scalar: i32}, I: "
-     "{scalar: i32}, O: {scalar: i32}, H: {scalar: i32}, W: {scalar: i32}}",
-     "[{name: small, N: 2, I: 3, O: 5, H: 6, W: 9}, {name: odd, N: 1, I: 2, O: 37, H: 61, W: 122}]", R"(
-__device__ float at(const float* x, const float* w, int I, int H, int W, int h, int v) {
-  float sum = 0;
-  for (int i = 0; i < I; ++i)
-    for (int a = 0; a < 3; ++a)
-      for (int c = 0; c < 3; ++c) {
-        const int y = h + a - 1, z = v + c - 1;
-        if (y >= 0 && y < H && z >= 0 && z < W) sum += x[(i * H + y) * W + z] * w[(i * 3 + a) * 3 + c];
-      }
-  return sum;
-}
-__global__ void pooled(const float* x, const float* w, const float* b, float* y, int N, int I, int O, int H, int W) {
-  const int h = H / 2, v = W / 2, i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= N * O * h * v) return;
-  const int o = i / (h * v) % O, n = i / (h * v * O);
-  float best = -3.0e38f;
-  for (int a = 0; a < 2; ++a)
-    for (int c = 0; c < 2; ++c)
-      best = fmaxf(best, tanhf(b[o] + at(x + n * I * H * W, w + o * I * 9, I, H, W, i / v % h * 2 + a, i % v * 2 + c)));
-  y[i] = best * 0.5f;
-}
-void run(const float* x, const float* w, const float* b, float* y, int N, int I, int O, int H, int W,
-         cudaStream_t stream) {
-  pooled<<<(N * O * (H / 2) * (W / 2) + 127) / 128, 128, 0, stream>>>(x, w, b, y, N, I, O, H, W);
-}
-)",
+    {"a pool behind a convolution, without memory between them", kPoolArguments,
+     "[{name: small, N: 2, I: 3, O: 5, H: 6, W: 9}, {name: odd, N: 1, I: 2, O: 37, H: 61, W: 122}]", kPool,
      "schedule_tiles", "the next place's factors"},
+    {"the same with memory of our own, which is too small for a count that overflows", kPoolArguments,
+     "[{name: small, N: 2, I: 3, O: 5, H: 6, W: 9}, {name: odd, N: 1, I: 2, O: 7, H: 11, W: 12}]", kPool,
+     "schedule_tiles", "if (static_cast<long long>(N) * O * H * (W / 2 * 2) <= 262144)"},
 };
 
 TEST(Execution, WhatStandsInOneThreadOrInFewTerms) {
