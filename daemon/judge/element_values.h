@@ -23,6 +23,7 @@ class ElementValues {
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
   ElementValues() = default;
+  // NOLINTNEXTLINE(google-explicit-constructor): a vector is the values of all elements
   ElementValues(base::UninitializedVector<double> all) : values_(std::move(all)), count_(values_.size()) {}
   // `indices` ascend, and `values` are parallel to them.
   static ElementValues Sampled(size_t count, std::vector<int64_t> indices, base::UninitializedVector<double> values) {
