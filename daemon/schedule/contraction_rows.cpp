@@ -74,14 +74,6 @@ std::optional<VariableMap> VariablesOf(const RowPlan& plan, const core::Stage& p
   return found;
 }
 
-bool ReadsWhatItWrites(const Problem& problem, const Group& group) {
-  return std::any_of(group.stages.begin(), group.stages.end(), [&](size_t i) {
-    return problem.stage(i).output && std::any_of(group.stages.begin(), group.stages.end(), [&](size_t reader) {
-             return ReadsTensor(problem.stage(reader), problem.stage(i).name, false);
-           });
-  });
-}
-
 // What only the factor of the columns has, and is none of them, is the same for a whole block.
 bool PlaceColumns(Contraction& contraction, const std::set<VariableId>& columns) {
   std::vector<Axis> n;
@@ -102,6 +94,14 @@ double TimeOf(const TileShape& shape, const Problem& problem, const Contraction&
 }
 
 }  // namespace
+
+bool ReadsWhatItWrites(const Problem& problem, const Group& group) {
+  return std::any_of(group.stages.begin(), group.stages.end(), [&](size_t i) {
+    return problem.stage(i).output && std::any_of(group.stages.begin(), group.stages.end(), [&](size_t reader) {
+             return ReadsTensor(problem.stage(reader), problem.stage(i).name, false);
+           });
+  });
+}
 
 std::variant<core::RewriteRefusal, ContractionGroup> RowsOfProduct(const Problem& problem, const Group& group) {
   const auto product = ProductOf(problem, group);

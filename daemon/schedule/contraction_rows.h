@@ -18,6 +18,9 @@ struct ProductRows {
   VariableMap variables;  // the product's, by the plan's
 };
 
+// Whether a stage of the group reads a tensor that the group writes: another block may have written it already.
+bool ReadsWhatItWrites(const Problem& problem, const Group& group);
+
 // Of a group with one product of matrices, and reductions of rows of its results.
 std::variant<core::RewriteRefusal, ContractionGroup> RowsOfProduct(const Problem& problem, const Group& group);
 

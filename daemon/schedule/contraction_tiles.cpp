@@ -145,19 +145,14 @@ CodeOutcome WriteTiles(const Problem& given, const Group& group, const Parameter
     const TileShape& row_shape = *tiles->shape;
     return TilesWriter(problem, group, std::move(contraction), row_shape, std::move(tiles)).Write("row_tiles");
   }
-  if (!contraction.others.empty()) {
-    // Each of the products has sums of its own, and tiles in shared memory.
+  if (!contraction.others.empty() || contraction.window) {
+    // Each of the products has sums of its own, and tiles in shared memory; beside sums stand windows' results.
     if (contraction.others.size() > 1) return Refuse("there is no shared memory for the tiles of three products");
     const auto few = std::span(kShapes).subspan(2);
     const TileShape* few_sums = tile == "auto" ? &BestTileShape(few, problem, contraction) : FindTileShape(few, tile);
     if (few_sums == nullptr) return Refuse("there are no registers for two such tiles of sums");
-    return TilesWriter(problem, group, std::move(contraction), *few_sums).Write("tiles");
-  }
-  if (contraction.window) {
-    const auto few = std::span(kShapes).subspan(2);  // beside the sums stand the windows' results
-    const TileShape* few_sums = tile == "auto" ? &BestTileShape(few, problem, contraction) : FindTileShape(few, tile);
-    if (few_sums == nullptr) return Refuse("there are no registers for two such tiles of sums");
-    return TilesWriter(problem, group, std::move(contraction), *few_sums).Write("pooled_tiles");
+    const bool pools = contraction.window != nullptr;
+    return TilesWriter(problem, group, std::move(contraction), *few_sums).Write(pools ? "pooled_tiles" : "tiles");
   }
   const auto shapes = std::span(kShapes).subspan(problem.in_double ? 1 : 0);
   const TileShape& shape = tile == "auto" ? BestTileShape(shapes, problem, contraction) : TileShapeOf(kShapes, tile);

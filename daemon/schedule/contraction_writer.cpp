@@ -224,7 +224,7 @@ void ContractionWriter::WriteProducts(Lines& body) {
 std::vector<std::string> ContractionWriter::Apart() const {
   std::vector<size_t> products = {of_.stage};
   for (const SumOfProducts& other : of_.others) products.push_back(other.stage);
-  return ApartConditions(problem_, group_, row_tiles_ ? group_.stages : products);
+  return ApartConditions(problem_, group_, row_tiles_ || of_.window ? group_.stages : products);
 }
 
 void ContractionWriter::WriteIndices(Lines& body) const {

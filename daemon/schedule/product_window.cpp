@@ -4,6 +4,7 @@
 
 #include "core/affine.h"
 #include "core/computation_walk.h"
+#include "schedule/contraction_rows.h"
 
 namespace warpwright::schedule {
 namespace {
@@ -122,6 +123,7 @@ std::variant<core::RewriteRefusal, ContractionGroup> WindowOfProduct(const Probl
   const auto found = FindWindow(problem, group);
   if (!found) return Refuse("the group is not one product of matrices and a reduction of windows of its results");
   const core::Stage &product = problem.stage(found->product), &window = problem.stage(found->window);
+  if (ReadsWhatItWrites(problem, group)) return Refuse("what windows are made of is overwritten", product.line);
   const auto& reduce = std::get<core::Reduce>(window.nodes.back());
   ProductWindow of{.stage = found->window, .turns = {}, .variables = {}};
   for (VariableId v = 0; v < found->at.size(); ++v) {

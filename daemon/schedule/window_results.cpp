@@ -23,8 +23,6 @@ WindowResults::WindowResults(const Problem& problem, const ContractionGroup& gro
       names_(names),
       sum_(problem, problem.stage(group.stage), group.contraction, variables, names),
       again_(sum_.LeavesOut() ? "again" : "") {
-  Lines unused;
-  ExpressionCode code(problem_, window_, Scope{}, names_, unused);
   const auto type = core::TypesOf(problem_.form, window_)[reduce_.body];
   if (type != core::ValueType::kReal) refusal_ = Refuse("windows of what is no real number", window_.line);
   accumulator_ = {reduce_.op, type, problem_.real(), names_.TakeOf(NamesFor(problem_, window_, reduce_, false)), ""};
