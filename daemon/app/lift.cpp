@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "config/chip_file.h"
@@ -29,10 +30,16 @@ Result<core::LiftOutcome> LiftKernel(const TargetDevice& device, const core::Ker
   return outcome;
 }
 
+// Processor time within `longest`: a task of many minutes has more for what takes longer than most.
+static double SecondsWithin(std::chrono::seconds longest) {
+  constexpr double kMost = 120;
+  return std::clamp(static_cast<double>(longest.count()) / 2, LiftEffort{}.seconds, kMost);
+}
+
 LiftOnce::LiftOnce(const TargetDevice& device, const core::KernelSpec& spec, const core::SourceRef& source,
                    core::Evaluator& worker, const core::ProcessSource& another, std::chrono::seconds longest)
-    : lift_([&device, &spec, &source](core::Evaluator& evaluator) {
-        return LiftKernel(device, spec, source, evaluator);
+    : lift_([&device, &spec, &source, seconds = SecondsWithin(longest)](core::Evaluator& evaluator) {
+        return LiftKernel(device, spec, source, evaluator, {.seconds = seconds});
       }),
       device_(device),
       spec_(spec),

@@ -155,5 +155,20 @@ TEST_F(LiftTest, WhatTakesTooLongBesideATaskIsGivenUp) {
   EXPECT_TRUE(segments->empty());
 }
 
+TEST_F(LiftTest, TasksOfManyMinutesHaveMoreForIt) {
+  CommitKernels({"a"});
+  const app::Workspace workspace = Open();
+  const core::KernelSpec spec = workspace.ManifestOfWorkingTree()->kernels.at(0);
+  const core::SourceRef source{"/", "a.cu", ""};
+  const app::TargetDevice device;
+  for (const auto& [longest_s, processor_s] : {std::pair{25, 20.0}, {100, 50.0}, {600, 120.0}}) {
+    lifting_.requests.clear();
+    app::LiftOnce lifted(device, spec, source, lifting_, nullptr, std::chrono::seconds(longest_s));
+    ASSERT_TRUE(lifted.Get());
+    ASSERT_FALSE(lifting_.requests.empty());
+    EXPECT_EQ(lifting_.requests.front().seconds_limit, processor_s) << longest_s;
+  }
+}
+
 }  // namespace
 }  // namespace warpwright
