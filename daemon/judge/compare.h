@@ -182,6 +182,7 @@ class Comparator {
   bool MayOverflowOnItsWay(size_t index) const;
   bool HasHugeTerms(size_t index) const;
   bool IsBoundless(size_t index) const;
+  bool IsAsNearAsTheOriginal(size_t index, double value, double original) const;
   bool IsOverflown(size_t index, double original) const;
   bool IsTheTruth(size_t index, double value, double original) const;
   bool IsRoundedToInfinity(size_t index, double value, double original, Allowance allowance) const;
@@ -211,6 +212,7 @@ class Comparator {
   bool budget_ = false;
   bool noise_ = false;          // what has an infinite bound is not compared
   double unbounded_error_ = 0;  // the original's largest where B' is infinite too
+  double boundless_share_ = 0;  // of the table's tolerance: the original's largest error where the bound is infinite
   double narrow_error_ = 0;     // of sums in 16 bits, for elements whose truth is not known
   double sampled_share_ = 0;    // of its row's magnitude, what half of a sample is allowed beside its last rounding
   bool measured_ = true;        // rows, and errors without regard to bounds

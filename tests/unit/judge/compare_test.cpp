@@ -468,6 +468,9 @@ TEST(Compare, WhereNothingIsBoundedRoundingsOfSumsAre) {
       {"much farther", 100.02, kInf, 100.11, false},
       {"the same of the case's own inputs", 100.02, kInf, 100.09, true, true},
       {"what the original has right", 100, kInf, 100.09, false},
+      {"a few times as far off as an original that is near, on the other side", 100.0008, 1e-5, 99.998, true},
+      {"much farther there", 100.0008, 1e-5, 99.996, false},
+      {"of an original that overflowed", 80, 1e-5, 60, false},
       {"an element that is in no sample, beside it", 100, kNaN, 100.05, false, false, false},
   };
   for (const auto& row : rows) {
