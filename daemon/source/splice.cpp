@@ -283,8 +283,12 @@ class Splicer {
     for (size_t k = index + 1; k < units.size(); ++k) {
       const Unit* next = shared(k);
       if (next == nullptr) continue;
-      if (anywhere || ScopeOf(*next) == scope)
-        return Place{WithComment(original_.text(), next->range.begin), false, false};
+      if (anywhere || ScopeOf(*next) == scope) {
+        // A template in front of extern "C" { stays there.
+        const std::optional<uint32_t> linkage = units[k].linkage;
+        const bool outside = next->linkage && linkage && units[index].range.begin < *linkage;
+        return Place{WithComment(original_.text(), outside ? *next->linkage : next->range.begin), false, false};
+      }
       break;
     }
     for (size_t k = index; k-- > 0;) {

@@ -51,7 +51,8 @@ class FileSplitter {
       Unit unit = ScanUnit(code_, at, end, macros_);
       at = unit.last;
       for (const auto& scope : scopes_) {
-        if (scope) unit.scope.push_back(*scope);
+        if (scope.name) unit.scope.push_back(*scope.name);
+        if (!unit.linkage) unit.linkage = scope.linkage;
       }
       units_.push_back(std::move(unit));
     }
@@ -73,13 +74,13 @@ class FileSplitter {
       return at;
     }
     if (code_[at].Is("extern") && at + 2 < end && code_[at + 1].kind == Token::Kind::kString && code_[at + 2].Is("{")) {
-      scopes_.push_back(std::nullopt);
+      scopes_.push_back({std::nullopt, code_[at].range.begin});
       return at + 3;
     }
     if (code_[at].IsIdentifier()) {
       const int balance = macros_.BraceBalance(code_, at);
       if (balance < 0 || (balance > 0 && macros_.OpensScope(code_[at].text))) {
-        for (int i = 0; i < balance; ++i) scopes_.push_back(std::nullopt);
+        for (int i = 0; i < balance; ++i) scopes_.emplace_back();
         for (int i = 0; i > balance && !scopes_.empty(); --i) scopes_.pop_back();
         if (At(at + 1, end, "(")) return std::min(end - 1, MatchingBracket(code_, at + 1)) + 1;
         return at + 1;
@@ -101,7 +102,7 @@ class FileSplitter {
     // a::b opens two scopes with one brace: they are one entry of the stack.
     std::string joined;
     for (const std::string& name : names) joined += (joined.empty() ? "" : "::") + name;
-    scopes_.push_back(joined);
+    scopes_.push_back({joined, std::nullopt});
     return i + 1;
   }
 
@@ -109,7 +110,11 @@ class FileSplitter {
   const MacroTable& macros_;
   bool in_class_;
   std::vector<Unit>& units_;
-  std::vector<std::optional<std::string>> scopes_;  // none: a brace that is not a namespace
+  struct OpenScope {
+    std::optional<std::string> name;  // none: a brace that is not a namespace
+    std::optional<uint32_t> linkage;  // of extern "C": where it begins
+  };
+  std::vector<OpenScope> scopes_;
 };
 
 // Reads macro expansions from the syntax tree: names for invocations, functions whose header a macro makes, and

@@ -35,10 +35,11 @@ struct Unit {
   std::string path;
   TextRange range;  // from the first token to the last, ';' included
   int line = 0, end_line = 0;
-  std::vector<std::string> scope;  // "" for an anonymous namespace; extern "C" does not count
-  std::string name;                // the first declared name
-  std::string class_path;          // "Scaler::" for void Scaler::run() {...}
-  std::set<std::string> names;     // all declared names, including enumerators and class qualifiers
+  std::vector<std::string> scope;   // "" for an anonymous namespace; extern "C" does not count
+  std::optional<uint32_t> linkage;  // where the outermost extern "C" { around it begins
+  std::string name;                 // the first declared name
+  std::string class_path;           // "Scaler::" for void Scaler::run() {...}
+  std::set<std::string> names;      // all declared names, including enumerators and class qualifiers
   unsigned attributes = 0;
   bool is_constexpr = false, is_const = false, is_template = false, is_defaulted = false, is_specialization = false;
   std::string explicit_arguments;  // of a specialization: "<float>"

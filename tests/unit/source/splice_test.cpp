@@ -56,6 +56,40 @@ std::string Reason(const core::SpliceOutcome& outcome) {
   return refused == nullptr ? "it was spliced" : refused->reason;
 }
 
+// What stands in front of a block of C linkage may be a template, which cannot stand in it.
+TEST(Splice, WhatIsNewInFrontOfCLinkageStaysThere) {
+  const std::string original = R"(// Sums.
+#include <stddef.h>
+
+extern "C" {
+
+__global__ void row_sum_kernel(float* out, const float* in, int n) { out[blockIdx.x] = in[blockIdx.x * n]; }
+
+void row_sum(float* out, const float* in, int rows, int n) {
+  row_sum_kernel<<<rows, 1>>>(out, in, n);
+}
+}
+)";
+  const std::string edited = R"(// Sums.
+#include <stddef.h>
+
+template <int kWidth>
+__device__ float first(const float* in) { return in[kWidth - 1]; }
+
+__global__ void row_first(float* out, const float* in, int n) {
+  out[blockIdx.x] = first<1>(in + blockIdx.x * n);
+}
+
+extern "C" {
+
+void row_sum(float* out, const float* in, int rows, int n) {
+  row_first<<<rows, 1>>>(out, in, n);
+}
+}
+)";
+  EXPECT_EQ(Text(DoSplice(edited, "row_sum", original)), edited);
+}
+
 TEST(Splice, NothingChangedIsTheOriginal) { EXPECT_EQ(Text(DoSplice(kOriginal)), kOriginal); }
 
 TEST(Splice, AnotherLayoutAndOtherCommentsAreNoChange) {
