@@ -162,8 +162,14 @@ class Planner {
     }
     core::Stage stored = stage;
     stored.at = StoredAt(stage);
-    if (plan_.rows.empty() && member.columns.empty())
-      for (auto& position : stored.at) position = core::AffineOf(core::Size::Constant(0));
+    if (plan_.rows.empty() && member.columns.empty()) {  // one element, which may stand anywhere
+      const std::map<VariableId, core::Affine> only = {{0, core::AffineOf(core::Size::Constant(0))}};
+      for (auto& position : stored.at) {
+        const auto there = core::Substituted(position, only);
+        if (!there) return Fail("an output has no row of its own");
+        position = *there;
+      }
+    }
     member.stage = Renamed(std::move(stored), renaming);
     depths_.push_back(depth);
     plan_.members.push_back(std::move(member));

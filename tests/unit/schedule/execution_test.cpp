@@ -115,6 +115,17 @@ void run(const float* x, const float* w, const float* b, float* y, int N, int I,
 
 // Of single kernels, without cases of their own in the examples.
 constexpr Original kOriginals[] = {
+    {"a sum of all that is not the first of its buffer's elements",
+     "{x: {buffer: f32, shape: [N], role: in}, y: {buffer: f32, shape: [4], role: inout}, N: {scalar: i32}}",
+     "[{name: small, N: 40}, {name: odd, N: 333}]", R"(
+__global__ void total(const float* x, float* y, int N) {
+  float sum = 0;
+  for (int i = 0; i < N; ++i) sum += x[i];
+  y[2] = sum / N;
+}
+void run(const float* x, float* y, int N, cudaStream_t stream) { total<<<1, 1, 0, stream>>>(x, y, N); }
+)",
+     "schedule_rows", "y[2] = "},
     {"a rotation in place: either half is made of both",
      "{x: {buffer: f32, shape: [N, \"2 * D\"], role: inout}, turns: "
      "{buffer: f32, shape: [N, \"2 * D\"], role: in}, N: {scalar: i32}, D: {scalar: i32}}",
