@@ -73,6 +73,9 @@ class FormGraph {
   // From now on a square of a difference is written as the code has it, whichever way round: so the distances from all
   // elements to all others are one statement.
   void KeepSigns() { keeps_signs_ = true; }
+  // From now on loads are multiplied in the order of the code, also by themselves: so the products of all rows with all
+  // others, which are the same both ways round, are one statement.
+  void KeepOrder() { keeps_order_ = true; }
   // From now on elements of these buffers, of these extents, come in the order of their last coordinates first, not as
   // they lie in memory: a query's stand before a key's in one tensor of both, whichever of the two is the later row.
   void OrderByLast(std::vector<std::vector<int64_t>> shapes) { shapes_ = std::move(shapes); }
@@ -115,6 +118,8 @@ class FormGraph {
   FormId SumOf(std::vector<FormTerm> run);
   void AddFactor(FormId id, double exponent, double& constant, std::vector<FormTerm>& factors);
   std::vector<FormTerm> Sorted(std::vector<FormTerm> terms) const;
+  std::vector<FormTerm> SortedFactors(std::vector<FormTerm> factors) const;
+  bool HasPlace(const FormTerm& factor) const { return keeps_order_ && nodes_[factor.node].op == FormOp::kLoad; }
   uint64_t TermOfPlainSum(FormId id) const;
   bool MergePlainSums(std::vector<FormTerm>& sum) const;
   bool IsCentred(const std::vector<FormTerm>& sum) const;
@@ -146,7 +151,7 @@ class FormGraph {
   std::vector<bool> integer_buffers_;
   std::unordered_map<uint64_t, FormId> exponentials_;  // of the sum of two nodes
   uint32_t limit_ = 0;
-  bool exact_ = false, full_ = false, expands_ = false, keeps_signs_ = false;
+  bool exact_ = false, full_ = false, expands_ = false, keeps_signs_ = false, keeps_order_ = false;
   std::vector<std::vector<int64_t>> shapes_;  // by buffer; empty: elements come as they lie in memory
 };
 

@@ -56,15 +56,23 @@ void FormGraph::AddFactor(FormId id, double exponent, double& constant, std::vec
   factors.push_back({id, exponent});
 }
 
+std::vector<FormTerm> FormGraph::SortedFactors(std::vector<FormTerm> factors) const {
+  if (!keeps_order_) return Sorted(std::move(factors));
+  std::stable_sort(factors.begin(), factors.end(), [this](const FormTerm& a, const FormTerm& b) {
+    return HasPlace(a) && HasPlace(b) ? nodes_[a.node].signature < nodes_[b.node].signature
+                                      : a.node != b.node && Before(a.node, b.node);
+  });
+  return factors;
+}
+
 FormId FormGraph::Product(const std::vector<FormTerm>& factors) {
   double constant = 1;
   std::vector<FormTerm> flat;
   for (const FormTerm& factor : factors) AddFactor(factor.node, factor.coefficient, constant, flat);
-  std::sort(flat.begin(), flat.end(),
-            [this](const FormTerm& a, const FormTerm& b) { return a.node != b.node && Before(a.node, b.node); });
   std::vector<FormTerm> combined;
-  for (const FormTerm& factor : flat) {
-    if (!combined.empty() && combined.back().node == factor.node) combined.back().coefficient += factor.coefficient;
+  for (const FormTerm& factor : SortedFactors(std::move(flat))) {
+    const bool again = !combined.empty() && combined.back().node == factor.node && !HasPlace(factor);
+    if (again) combined.back().coefficient += factor.coefficient;
     else combined.push_back(factor);
   }
   // x^(k + 1/2) = x^k sqrt(x), or with a negative exponent x^-k rsqrt(x).
@@ -76,8 +84,7 @@ FormId FormGraph::Product(const std::vector<FormTerm>& factors) {
     combined[i].coefficient = whole;
   }
   std::erase_if(combined, [](const FormTerm& factor) { return factor.coefficient == 0; });
-  std::sort(combined.begin(), combined.end(),
-            [this](const FormTerm& a, const FormTerm& b) { return a.node != b.node && Before(a.node, b.node); });
+  combined = SortedFactors(std::move(combined));
   if (combined.empty() || constant == 0) return Constant(constant);
   if (const FormId simpler = ProductOfExponentials(constant, combined)) return simpler;
   if (expands_)

@@ -252,7 +252,7 @@ class Lifting {
   Status TryOtherForms(LiftOutcome& outcome) {
     if (std::holds_alternative<Lifted>(outcome)) return {};
     view_.cut_launches = false;
-    for (bool* form : {&view_.expand, &view_.keep_signs}) {
+    for (bool* form : {&view_.keep_order, &view_.expand, &view_.keep_signs}) {
       *form = true;
       WW_TRY(TryInstead(outcome));
       *form = false;

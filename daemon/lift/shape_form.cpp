@@ -142,6 +142,7 @@ FormGraph ShapeForms::FormsOf(const LiftShape& at, const Trace& trace) const {
   forms.SetIntegerBuffers(std::move(integers));
   if (view_.expand) forms.Expand();
   if (view_.keep_signs) forms.KeepSigns();
+  if (view_.keep_order) forms.KeepOrder();
   if (view_.order_by_last) {
     const core::Sizes sizes = Named(at.scalars).sizes;
     std::vector<std::vector<int64_t>> shapes;

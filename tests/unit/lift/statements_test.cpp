@@ -189,6 +189,11 @@ INSTANTIATE_TEST_SUITE_P(
                          terms.push_back(s.Product(s.W(j), s.Sum({s.X(i, j), s.Times(-1, s.X(i, k))})));
                        return s.Sum(terms);
                      }},
+        StatementRow{"BothWaysRound",  // and the square of the middle one
+                     [](const Grid& s, int64_t i, int64_t k) {
+                       s.forms->KeepOrder();
+                       return s.Product(s.X(i, k), s.X(s.n - 1 - i, k));
+                     }},
         StatementRow{"Median",  // of three, at the sides of two equal ones: no reduction is half of a sorting network
                      [](const Grid& s, int64_t i, int64_t k) {
                        const FormId a = s.X(i, std::max<int64_t>(k - 1, 0)), b = s.X(i, k),
