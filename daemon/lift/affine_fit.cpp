@@ -211,6 +211,12 @@ std::optional<AffineFit> FitAffineOrDigit(const Columns& x, const Column& values
   });
 }
 
+bool IsDoubtful(const AffineFit& fit, const Columns& x) {
+  return std::any_of(fit.digits.begin(), fit.digits.end(), [&](const AffineFit::Digit& digit) {
+    return *std::max_element(x[digit.column]->begin(), x[digit.column]->end()) + 1 < 2 * digit.modulus;
+  });
+}
+
 std::optional<GridFit> FitGrid(const Columns& x, const Column& values, int64_t extent) {
   if (values.empty() || extent < 2) return std::nullopt;
   for (size_t k = 0; k < x.size(); ++k) {

@@ -47,6 +47,9 @@ std::optional<AffineFit> FitAffine(const Columns& x, const Column& values);
 // FitAffine, or else with digits of columns whose values are not negative.
 std::optional<AffineFit> FitAffineOrDigit(const Columns& x, const Column& values);
 
+// Whether some digit does not take two values to their end: of so few points, some fit by chance.
+bool IsDoubtful(const AffineFit& fit, const Columns& x);
+
 // floor((factor * x[column] + offset) / divisor): the nearest neighbour of a position on another grid.
 struct GridFit {
   size_t column = 0;

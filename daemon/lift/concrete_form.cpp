@@ -324,6 +324,13 @@ class FormMaker {
   }
 
   Fitted<core::Stage> FitClass(CellClass& cell_class, size_t number, uint32_t line) {
+    auto stage = FitClass(cell_class, number, line, /*by_use=*/false);
+    if (stage || cell_class.used_at.empty()) return stage;
+    // What is padded by itself does not tell where its reader stands.
+    auto other = FitClass(cell_class, number, line, /*by_use=*/true);
+    return other ? other : stage;
+  }
+  Fitted<core::Stage> FitClass(CellClass& cell_class, size_t number, uint32_t line, bool by_use) {
     core::Stage stage;
     stage.name = request_.sums + std::to_string(number);
     stage.line = static_cast<int>(line);
@@ -332,8 +339,9 @@ class FormMaker {
     std::vector<Column> slots;
     const std::vector<size_t> of_reads = AddReads(cell_class.body, emitter, slots);
     CellPoints points{cell_class.members.size(), cell_class.cell, Pointers(slots)};
-    auto coordinates = ChooseCoordinates(points);
-    if (!coordinates && !cell_class.used_at.empty()) {
+    const std::vector<Column> uses = by_use ? ByRow(cell_class.used_at, cell_class) : std::vector<Column>();
+    auto coordinates = ChooseCoordinates(by_use ? CellPoints{points.cells, points.cell, Pointers(uses)} : points);
+    if (!coordinates && !by_use && !cell_class.used_at.empty()) {
       // They read the same and differ in numbers: bins of a histogram, frequencies of a transform.
       for (Column& column : ByRow(cell_class.used_at, cell_class)) slots.push_back(std::move(column));
       points.slots = Pointers(slots);

@@ -9,6 +9,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "lift/padded_fit.h"
+
 namespace warpwright::lift {
 namespace {
 
@@ -178,6 +180,7 @@ class CounterChoice {
       const Column& values = *points_.slots[slot];
       if (FitAffine(known_, values)) continue;
       if (FitAffineOrDigit(known_, values)) continue;  // it follows from the others by a digit
+      if (moves && FitPadded(known_, values, *std::max_element(values.begin(), values.end()) + 1)) continue;
       if (counters_.size() == kMaxCounters)
         return tl::unexpected(std::string("more than eight counters in one reduction"));
       Column counter = moves ? MinusOrigin(values) : values;

@@ -42,17 +42,6 @@ core::Guard ToGuard(const IntegerGuard& guard) {
   return out;
 }
 
-namespace {
-
-// A digit that does not take two values to their end: of so few points, some fit by chance.
-bool IsDoubtful(const AffineFit& fit, const Columns& x) {
-  return std::any_of(fit.digits.begin(), fit.digits.end(), [&](const AffineFit::Digit& digit) {
-    return *std::max_element(x[digit.column]->begin(), x[digit.column]->end()) + 1 < 2 * digit.modulus;
-  });
-}
-
-}  // namespace
-
 void Emitter::AddRead(const Position* position, ReadTarget target, std::vector<Slot> slots) {
   reads_.push_back({position, {std::move(target), std::move(slots), {}, {}}});
 }
@@ -62,11 +51,15 @@ Fitted<void> Emitter::Fit(const Columns& x) {
   for (auto& [position, read] : reads_) {
     for (const Slot& slot : read.slots) {
       auto fit = FitAffineOrDigit(x, slot.values);
-      auto grid = fit && !IsDoubtful(*fit, x) ? std::nullopt : FitGrid(x, slot.values, slot.extent);
-      if (grid) fit.reset();
-      if (!fit && !grid) return tl::unexpected("the index of '" + read.target.name + "' is not affine");
+      const bool told = fit && !IsDoubtful(*fit, x);
+      const auto grid = told ? std::nullopt : FitGrid(x, slot.values, slot.extent);
+      const auto padded = told || grid ? std::nullopt : FitPadded(x, slot.values, slot.extent);
+      if (grid || padded) fit.reset();
+      if (!fit && !grid && !padded) return tl::unexpected("the index of '" + read.target.name + "' is not affine");
       read.fits.push_back(fit ? std::move(*fit) : AffineFit{});
-      read.grids.push_back(grid);
+      read.others.emplace_back();
+      if (grid) read.others.back() = *grid;
+      if (padded) read.others.back() = *padded;
     }
   }
   return {};
@@ -164,10 +157,33 @@ NodeId Emitter::EmitVariable(size_t k) {
 }
 
 NodeId Emitter::EmitGrid(const GridFit& grid) {
-  const auto number = [this](int64_t value) { return Add(core::SizeValue{core::Size::Constant(value)}); };
-  const NodeId scaled = Add(core::Nary{core::ReduceOp::kProduct, {number(grid.factor), EmitVariable(grid.column)}});
-  const NodeId moved = grid.offset == 0 ? scaled : Add(core::Nary{core::ReduceOp::kSum, {scaled, number(grid.offset)}});
-  return Add(core::Call{core::Function::kIntegerDivide, {moved, number(grid.divisor)}});
+  const NodeId scaled = Add(core::Nary{core::ReduceOp::kProduct, {EmitSize(grid.factor), EmitVariable(grid.column)}});
+  const NodeId moved =
+      grid.offset == 0 ? scaled : Add(core::Nary{core::ReduceOp::kSum, {scaled, EmitSize(grid.offset)}});
+  return Add(core::Call{core::Function::kIntegerDivide, {moved, EmitSize(grid.divisor)}});
+}
+
+NodeId Emitter::EmitPadded(const PaddedFit& padded) {
+  // `sign` times the index, and a number.
+  const auto index = [&](int64_t sign, int64_t constant) {
+    AffineFit fit = padded.at;
+    for (int64_t& coefficient : fit.coefficients) coefficient *= sign;
+    for (AffineFit::Digit& digit : fit.digits) digit.quotient *= sign, digit.remainder *= sign;
+    fit.constant = sign * fit.constant + constant;
+    return Add(core::IndexValue{ToAffine(fit)});
+  };
+  const auto between = [&](NodeId low, NodeId high) {
+    const NodeId not_below = Add(core::Nary{core::ReduceOp::kMax, {index(1, 0), low}});
+    return Add(core::Nary{core::ReduceOp::kMin, {not_below, high}});
+  };
+  const int64_t last = padded.extent - 1;
+  switch (padded.mode) {
+    case PaddingMode::kReplicate: return between(EmitSize(0), EmitSize(last));
+    case PaddingMode::kReflect: return between(index(-1, 0), index(-1, 2 * last));
+    case PaddingMode::kSymmetric: return between(index(-1, -1), index(-1, 2 * last + 1));
+    case PaddingMode::kCircular: break;
+  }
+  return Add(core::Call{core::Function::kIntegerRemainder, {index(1, 0), EmitSize(padded.extent)}});
 }
 
 NodeId Emitter::EmitBilinear(const Bilinear& bilinear) {
@@ -204,12 +220,13 @@ Fitted<NodeId> Emitter::EmitRead(const Position& position) {
   const Read& read = *ReadOf(position);
   core::TensorRead node{.tensor = read.target.name, .stage = read.target.stage, .at = {}};
   for (size_t d = 0; d < read.fits.size(); ++d) {
-    if (read.grids[d]) node.at.emplace_back(EmitGrid(*read.grids[d]));
-    else node.at.emplace_back(ToAffine(read.fits[d]));
+    if (!read.others[d]) node.at.emplace_back(ToAffine(read.fits[d]));
+    else if (const auto* grid = std::get_if<GridFit>(&*read.others[d])) node.at.emplace_back(EmitGrid(*grid));
+    else node.at.emplace_back(EmitPadded(std::get<PaddedFit>(*read.others[d])));
   }
   if (position.kind != Position::Kind::kGather) return Add(std::move(node));
-  if (std::any_of(read.grids.begin(), read.grids.end(), [](const auto& grid) { return grid.has_value(); }))
-    return tl::unexpected(std::string("a gather from a position on another grid"));
+  if (std::any_of(read.others.begin(), read.others.end(), [](const auto& other) { return other.has_value(); }))
+    return tl::unexpected(std::string("a gather from a position that is not affine"));
   // What data adds to the flat index goes to the coordinate whose stride divides it.
   std::vector<std::vector<NodeId>> added(node.at.size());
   for (size_t child = 0; child < position.children.size(); ++child) {

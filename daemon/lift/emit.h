@@ -6,10 +6,12 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/computation.h"
 #include "lift/coordinates.h"
+#include "lift/padded_fit.h"
 #include "lift/skeleton.h"
 
 namespace warpwright::lift {
@@ -50,7 +52,7 @@ class Emitter {
     ReadTarget target;
     std::vector<Slot> slots;
     std::vector<AffineFit> fits;
-    std::vector<std::optional<GridFit>> grids;  // of slots that are not affine: instead
+    std::vector<std::optional<std::variant<GridFit, PaddedFit>>> others;  // of slots that are not affine: instead
   };
   const Read* ReadOf(const Position& position) const;  // nullptr: it reads nothing
 
@@ -62,7 +64,9 @@ class Emitter {
   std::optional<core::NodeId> EmitTimesVariable(const std::vector<double>& values);
   core::NodeId Add(core::Node node);
   core::NodeId Combine(core::ReduceOp op, std::vector<core::NodeId> args);
+  core::NodeId EmitSize(int64_t value) { return Add(core::SizeValue{core::Size::Constant(value)}); }
   core::NodeId EmitGrid(const GridFit& grid);
+  core::NodeId EmitPadded(const PaddedFit& padded);
   Fitted<core::NodeId> EmitRead(const Position& position);
   Fitted<core::NodeId> EmitLinear(const Position& position);
   Fitted<core::NodeId> EmitProduct(const Position& position);

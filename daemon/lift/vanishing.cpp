@@ -27,7 +27,7 @@ FormId TermAtPoint::ReadAt(const Position& position, const std::vector<int64_t>&
   if (read == nullptr || position.kind == Position::Kind::kGather) return 0;
   int64_t flat = 0;
   for (size_t d = 0; d < read->fits.size(); ++d) {
-    if (read->grids[d]) return 0;
+    if (read->others[d]) return 0;
     const AffineFit& fit = read->fits[d];
     const int64_t numerator = fit.Numerator([&](size_t k) { return variables[k]; });
     const int64_t at = numerator / fit.divisor;

@@ -206,6 +206,31 @@ INSTANTIATE_TEST_SUITE_P(
         StatementRow{"Shift", [](const Grid& s, int64_t i, int64_t k) { return k > 0 ? s.X(i, k - 1) : FormId{0}; }},
         StatementRow{"Reversal", [](const Grid& s, int64_t i, int64_t k) { return s.X(s.n - 1 - i, k); }},
         StatementRow{"Reflection", [](const Grid& s, int64_t i, int64_t k) { return s.X(i, std::abs(k - 2)); }},
+        StatementRow{"ReplicatePadding",  // of a filter whose taps are one dimension
+                     [](const Grid& s, int64_t i, int64_t k) {
+                       std::vector<FormId> terms;
+                       for (int64_t tap = 0; tap < 9; ++tap)
+                         terms.push_back(
+                             s.Product(s.W(tap % 4), s.X(std::clamp<int64_t>(i + tap / 3 - 1, 0, s.n - 1),
+                                                         std::clamp<int64_t>(k + tap % 3 - 1, 0, s.m - 1))));
+                       return s.Sum(terms);
+                     }},
+        StatementRow{"ReflectPadding",
+                     [](const Grid& s, int64_t i, int64_t k) {
+                       std::vector<FormId> terms;
+                       for (int64_t tap = 0; tap < 4; ++tap) {
+                         const int64_t at = std::abs(k + tap - 1);
+                         terms.push_back(s.Product(s.W(tap), s.X(i, std::min(at, 2 * (s.m - 1) - at))));
+                       }
+                       return s.Sum(terms);
+                     }},
+        StatementRow{"CircularPadding",
+                     [](const Grid& s, int64_t i, int64_t k) {
+                       std::vector<FormId> terms;
+                       for (int64_t tap = 0; tap < 3; ++tap)
+                         terms.push_back(s.Product(s.W(tap), s.X(i, (k + tap + s.m - 1) % s.m)));
+                       return s.Sum(terms);
+                     }},
         StatementRow{"Rotation", [](const Grid& s, int64_t i, int64_t k) { return s.X(i, (k + s.m - 4) % s.m); }},
         StatementRow{"Frame",
                      [](const Grid& s, int64_t i, int64_t k) {
