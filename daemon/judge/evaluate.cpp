@@ -84,6 +84,7 @@ class CandidateEvaluation {
   Result<Failure> OtherInputs(const core::Case& c, Inputs which, VerificationLevel effort);
   void NoteNumbers(const Trial& trial, const TrialReference& reference, const core::Executed& run);
   void NoteSize(double number);
+  Result<Failure> LongSizes(const core::Case& c);
   size_t MainCase() const;
   std::optional<core::Case> PartForInputs(const core::Case& c) const;
   Result<Failure> OtherScalarsOf(const VerifiedCase& verified);
@@ -107,6 +108,7 @@ class CandidateEvaluation {
   // more than any size here: counts of elements.
   std::vector<int64_t> sizes_;
   std::vector<double> counts_;
+  std::vector<double> numbers_of_original_;
   bool in_place_ = false;  // was tried
   core::Measured measured_;
   CandidateRuns runs_;
@@ -262,6 +264,7 @@ void CandidateEvaluation::NoteSize(double number) {
 }
 
 void CandidateEvaluation::NoteNumbers(const Trial& trial, const TrialReference& reference, const core::Executed& run) {
+  numbers_of_original_ = reference.numbers;
   for (const double number : run.numbers) {
     if (std::find(reference.numbers.begin(), reference.numbers.end(), number) != reference.numbers.end()) continue;
     if (std::fabs(number) <= kMostNamed && named_.size() < kMostNumbers &&
@@ -275,6 +278,24 @@ void CandidateEvaluation::NoteNumbers(const Trial& trial, const TrialReference& 
     if (!known.contains(number)) NoteSize(number);
   std::sort(sizes_.rbegin(), sizes_.rend());
   if (sizes_.size() > kMostSizes) sizes_.resize(kMostSizes);
+}
+
+// A launcher that looks for the right kernel compares with one limit after the other: the next one is known when a size
+// beyond the one before was tried.
+Result<Failure> CandidateEvaluation::LongSizes(const core::Case& c) {
+  constexpr int kRounds = 6;
+  trials_.TakeCompared();
+  WW_ASSIGN(Failure failure, shapes_.Long(c));
+  std::vector<int64_t> next = sizes_;
+  for (int round = 0; !failure && !next.empty() && round < kRounds; ++round) {
+    WW_ASSIGN(failure, shapes_.Around(c, next));
+    const std::vector<int64_t> known = std::exchange(sizes_, {});
+    for (const double number : trials_.TakeCompared()) NoteSize(number);
+    next = std::exchange(sizes_, known);
+    std::erase_if(next, [&](int64_t size) { return std::find(known.begin(), known.end(), size) != known.end(); });
+    sizes_.insert(sizes_.end(), next.begin(), next.end());
+  }
+  return failure;
 }
 
 // The cheapest verified case that is not tiny.
@@ -569,7 +590,7 @@ Result<core::Verdict> CandidateEvaluation::Run() {
       WW_ASSIGN(failure, shapes_.Odd(*state_.verified.back().c, VerificationLevel::kQuick));
       if (failure) return *failure;
     }
-    WW_ASSIGN(failure, shapes_.Long(cheapest, sizes_));
+    WW_ASSIGN(failure, LongSizes(cheapest));
     if (failure) return *failure;
     WW_ASSIGN(failure, shapes_.Unaligned(cheapest));
     if (failure) return *failure;
@@ -580,6 +601,8 @@ Result<core::Verdict> CandidateEvaluation::Run() {
     WW_ASSIGN(failure, shapes_.Tiled(cheapest));
     if (failure) return *failure;
     WW_ASSIGN(failure, beside_.Huge(runs_.added()));
+    if (failure) return *failure;
+    WW_ASSIGN(failure, shapes_.OtherArguments(cheapest, numbers_of_original_));
     if (failure) return *failure;
     WW_ASSIGN(failure, OtherScalarsOf(state_.verified.front()));
     if (failure) return *failure;

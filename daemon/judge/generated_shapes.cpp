@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/random.h"
 #include "core/typed_values.h"
@@ -104,7 +105,7 @@ Result<bool> GeneratedShapes::LeavesItsBuffers(const Trial& trial) {
 
 // Of nothing a sum is zero, on which callers rely; what is no number, as a mean of nothing, or left as it was, they do
 // not.
-Result<bool> GeneratedShapes::AnswersForNothing(const Trial& trial) {
+Result<bool> GeneratedShapes::AnswersWithNumbers(const Trial& trial) {
   const auto asked = state_.oracle.Query(trial);
   if (!asked) return false;  // a stride of zero is no size
   const auto* known = std::get_if<std::shared_ptr<const TrialReference>>(&*asked);
@@ -196,7 +197,7 @@ Result<Failure> GeneratedShapes::Odd(const core::Case& c, VerificationLevel effo
     }
     if (of_nothing && !LeavesNothingToWrite(state_.spec, trial.c)) {
       trial.bare = true;
-      WW_ASSIGN(const bool answers, AnswersForNothing(trial));
+      WW_ASSIGN(const bool answers, AnswersWithNumbers(trial));
       if (!answers) continue;
     }
     WW_ASSIGN(Failure failure, TryShape(trial, budget));
@@ -231,20 +232,85 @@ Result<Failure> GeneratedShapes::LikeTimed(VerificationLevel effort) {
   return Failure();
 }
 
-Result<Failure> GeneratedShapes::Long(const core::Case& c, const std::vector<int64_t>& sizes) {
-  const Budget budget{state_.options.max_long_bytes, state_.options.max_long_instructions};
+Result<Failure> GeneratedShapes::TryLong(std::vector<core::Case> shapes, const Budget& budget) {
   const base::CounterRandom seeds(secret_, 80);
   uint64_t index = 0;
-  const auto fits = [&](const core::Case& shape) { return Fits(shape, budget); };
   // Narrow counters overflow where all values are the same.
   const InputVariant equal = VariantApplies(state_.spec) ? InputVariant::kTies : InputVariant::kIntegerEqual;
-  for (core::Case& shape : LongShapes(state_.spec, c, secret_, sizes, fits)) {
+  for (core::Case& shape : shapes) {
     const Trial trial{.check = core::Check::kOddShape,
                       .c = std::move(shape),
                       .variant = index % 2 == 0 ? InputVariant::kFarNeedle : equal,
                       .seed = seeds.Bits(index++),
                       .bare = true,
                       .sample_instructions = kSampledInstructions};
+    WW_ASSIGN(Failure failure, TryShape(trial, budget));
+    if (failure) return failure;
+  }
+  return Failure();
+}
+
+Result<Failure> GeneratedShapes::Long(const core::Case& c) {
+  const Budget budget{state_.options.max_long_bytes, state_.options.max_long_instructions};
+  const auto fits = [&](const core::Case& shape) { return Fits(shape, budget); };
+  return TryLong(LongShapes(state_.spec, c, secret_, fits), budget);
+}
+
+Result<Failure> GeneratedShapes::Around(const core::Case& c, const std::vector<int64_t>& sizes) {
+  const Budget budget{state_.options.max_long_bytes, state_.options.max_long_instructions};
+  const auto fits = [&](const core::Case& shape) { return Fits(shape, budget); };
+  return TryLong(ShapesAround(state_.spec, c, sizes, fits), budget);
+}
+
+namespace {
+
+// What an integer may be that stands for nothing: an argument's value, a negative number that the original names, -1.
+std::vector<int64_t> IntegersForNothing(const core::KernelSpec& spec, const core::Case& c,
+                                        const std::vector<double>& numbers) {
+  constexpr size_t kMost = 4;
+  const std::set<std::string> sizes = ShapeScalars(spec);
+  std::vector<int64_t> values = {-1};
+  const auto add = [&](int64_t value) {
+    if (values.size() < kMost && std::find(values.begin(), values.end(), value) == values.end())
+      values.push_back(value);
+  };
+  for (const auto& [name, value] : core::IntegerScalars(c))
+    if (!sizes.contains(name)) add(value);
+  for (const double number : numbers)
+    if (number < 0 && number >= INT32_MIN && number == std::floor(number)) add(static_cast<int64_t>(number));
+  return values;
+}
+
+}  // namespace
+
+Result<Failure> GeneratedShapes::OtherArguments(const core::Case& c, const std::vector<double>& numbers_of_original) {
+  const Budget budget = OddBudget(c);
+  const base::CounterRandom seeds(secret_, 87);
+  uint64_t index = 0;
+  for (core::Case& other : OtherIntegers(state_.spec, c)) {
+    WW_ASSIGN(
+        Failure failure,
+        TryShape({.check = core::Check::kOtherScalars, .c = std::move(other), .seed = seeds.Bits(index++)}, budget));
+    if (failure) return failure;
+  }
+  std::vector<core::Case> infinite;
+  if (state_.spec.special != core::SpecialInputs::kFinite) infinite = WithInfiniteScalars(state_.spec, c);
+  for (core::Case& other : infinite) {
+    const Trial trial{
+        .check = core::Check::kOtherScalars, .c = std::move(other), .seed = seeds.Bits(index++), .bare = true};
+    WW_ASSIGN(const bool answers, AnswersWithNumbers(trial));
+    if (!answers) continue;
+    WW_ASSIGN(Failure failure, TryShape(trial, budget));
+    if (failure) return failure;
+  }
+  if (!IntegerVariantApplies(state_.spec)) return Failure();
+  for (const int64_t value : IntegersForNothing(state_.spec, c, numbers_of_original)) {
+    const Trial trial{.check = core::Check::kDistributions,
+                      .c = c,
+                      .variant = InputVariant::kIntegerNamed,
+                      .seed = seeds.Bits(index++),
+                      .named = {static_cast<double>(value)},
+                      .bare = true};
     WW_ASSIGN(Failure failure, TryShape(trial, budget));
     if (failure) return failure;
   }

@@ -23,8 +23,12 @@ class GeneratedShapes {
   // Small ones of the case that counts, with its taps and strides; one also with special values. A search tries that
   // one alone: the path for these taps may be nobody else's.
   Result<Failure> LikeTimed(VerificationLevel effort);
+  // Of more elements than a search would try.
+  Result<Failure> Long(const core::Case& c);
   // Where a path begins that declared sizes never take; `sizes`: numbers that the candidate names.
-  Result<Failure> Long(const core::Case& c, const std::vector<int64_t>& sizes);
+  Result<Failure> Around(const core::Case& c, const std::vector<int64_t>& sizes);
+  // With other values of arguments that are no sizes, and integers in buffers that may stand for nothing.
+  Result<Failure> OtherArguments(const core::Case& c, const std::vector<double>& numbers_of_original);
   // Buffers that are aligned less than others, at sizes that ask for vectors.
   Result<Failure> Unaligned(const core::Case& c);
   // Where narrow counters overflow.
@@ -50,7 +54,8 @@ class GeneratedShapes {
   Result<Failure> SimulateNothing(const Trial& trial);
   Result<Failure> CompareOfNothing(const Trial& trial, const std::vector<core::BufferContent>& inputs,
                                    const core::Executed& original, const core::Executed& run);
-  Result<bool> AnswersForNothing(const Trial& trial);
+  Result<bool> AnswersWithNumbers(const Trial& trial);
+  Result<Failure> TryLong(std::vector<core::Case> shapes, const Budget& budget);
   Result<std::vector<core::Decision>> DecisionsOf(const core::Case& c);
 
   Judge::State& state_;

@@ -31,7 +31,7 @@ bool IsInteger(const core::BufferArgument& buffer) {
 }
 bool IsIntegerVariant(InputVariant variant) {
   return variant == InputVariant::kIntegerEqual || variant == InputVariant::kIntegerSorted ||
-         variant == InputVariant::kIntegerBeyond;
+         variant == InputVariant::kIntegerBeyond || variant == InputVariant::kIntegerNamed;
 }
 
 // By what is written in the manifest: the same name is the same index.
@@ -105,6 +105,7 @@ std::string_view Name(InputVariant variant) {
                                          "integers-equal",
                                          "integers-sorted",
                                          "integers-beyond",
+                                         "integers-named",
                                          "far-needle",
                                          "lone-nan",
                                          "max-finite"};

@@ -62,6 +62,7 @@ enum class InputVariant : uint8_t {
   kIntegerEqual,   // of integer buffers: one value everywhere
   kIntegerSorted,  // the range in ascending or descending order
   kIntegerBeyond,  // the ends of the range and beyond them, powers of two of both signs, the extreme values
+  kIntegerNamed,   // the base, and every eighth integer one named number: what stands for nothing, as a label to ignore
   kFarNeedle,      // the base, and a value above all others of its row behind the last power of two in it
   kLoneNan,        // the base, and one NaN in every buffer, without any infinity that a result could be told by
   kMaxFinite,  // normal with one largest finite value per buffer (more would make sums depend on their order), or 1/128
@@ -78,8 +79,9 @@ inline constexpr InputVariant kAllInputVariants[] = {
     InputVariant::kZeroRuns,       InputVariant::kEqualRows,     InputVariant::kNamed,
     InputVariant::kAroundNamed,    InputVariant::kOffset,        InputVariant::kZerosFacing,
     InputVariant::kOldValues,      InputVariant::kIntegerEqual,  InputVariant::kIntegerSorted,
-    InputVariant::kIntegerBeyond,  InputVariant::kFarNeedle,     InputVariant::kLoneNan,
-    InputVariant::kMaxFinite,      InputVariant::kInfiniteRows,  InputVariant::kInfiniteColumns};
+    InputVariant::kIntegerBeyond,  InputVariant::kIntegerNamed,  InputVariant::kFarNeedle,
+    InputVariant::kLoneNan,        InputVariant::kMaxFinite,     InputVariant::kInfiniteRows,
+    InputVariant::kInfiniteColumns};
 
 std::string_view Name(InputVariant variant);  // "scale-up"
 

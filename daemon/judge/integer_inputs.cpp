@@ -93,6 +93,11 @@ Status FillIntegerVariant(const InputTarget& target, InputVariant variant, const
       store(i, falls ? static_cast<int64_t>(static_cast<uint64_t>(range.high) - share)
                      : static_cast<int64_t>(static_cast<uint64_t>(range.low) + share));
     }
+  } else if (variant == InputVariant::kIntegerNamed) {
+    WW_TRY(FillIntegerRange(target, random));
+    const base::CounterRandom places(target.seed, ~target.stream);
+    for (size_t i = 0; i < count && !target.named.empty(); ++i)
+      if (places.Below(i, 8) == 0) store(i, static_cast<int64_t>(target.named.front()));
   } else {
     for (size_t i = 0; i < count; ++i) {
       const int64_t power = int64_t{1} << random.Below(4 * i, 8 * size - 1), sign = random.Bits(4 * i + 1) & 1 ? 1 : -1;

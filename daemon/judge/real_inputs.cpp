@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "base/file_below.h"
@@ -56,6 +57,21 @@ void FillSpecial(const InputTarget& target, const base::CounterRandom& random, u
   if (!target.elementwise && count / static_cast<size_t>(longest) < 16) return;
   for (uint64_t kind = 0; count >= 64 && kind < kinds; ++kind)
     core::StoreFromDouble(dtype, target.bytes.data(), second.Below(count + kind, count), specials[kind]);
+}
+
+bool MayHaveNaN(InputVariant variant) {
+  return variant == InputVariant::kSpecialValues || variant == InputVariant::kLoneNan ||
+         variant == InputVariant::kOldValues || variant == InputVariant::kZerosFacing;
+}
+// Arithmetic of the device makes another NaN than that of hosts, with all bits set but the sign: integers that round it
+// carry into the sign. Every other one is it.
+void GivePayloads(core::DType dtype, std::span<std::byte> bytes, const base::CounterRandom& random) {
+  const size_t size = core::SizeOf(dtype);
+  for (size_t i = 0; i < bytes.size() / size; ++i) {
+    if (!std::isnan(core::LoadAsDouble(dtype, bytes.data(), i)) || (random.Bits(i) & 1) == 0) continue;
+    std::memset(bytes.data() + i * size, 0xff, size - 1);
+    bytes[(i + 1) * size - 1] = std::byte{0x7f};
+  }
 }
 
 // Every other element, as likely NaN as infinite.
@@ -403,7 +419,8 @@ Status FillVariant(const InputTarget& target, InputVariant variant, const std::f
       break;
     case InputVariant::kIntegerEqual:
     case InputVariant::kIntegerSorted:
-    case InputVariant::kIntegerBeyond: return FillBase(target, repository);
+    case InputVariant::kIntegerBeyond:
+    case InputVariant::kIntegerNamed: return FillBase(target, repository);
     case InputVariant::kSpecialValues: FillSpecial(target, random, kAllKinds); break;
     case InputVariant::kSpecialNumbers: FillSpecial(target, random, kKindsOfNumbers); break;
     case InputVariant::kSpecialFinite: FillSpecial(target, random, kFiniteKinds); break;
@@ -422,6 +439,7 @@ Status FillVariant(const InputTarget& target, InputVariant variant, const std::f
       break;
     }
   }
+  if (MayHaveNaN(variant)) GivePayloads(dtype, bytes, second);
   return {};
 }
 

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/random.h"
+#include "judge/size_relations.h"
 #include "judge/whole_groups.h"
 
 namespace warpwright::judge {
 namespace {
 
+constexpr int64_t kShort = 3;  // rows beside a long size: of each kind that kFarNeedle has
 constexpr uint64_t kScalarStream = 0x7363616c6172ULL, kShapeStream = 0x7368617065ULL;
 
 bool IsPrime(int64_t n) {
@@ -159,8 +162,7 @@ std::vector<core::Case> OddShapes(const core::KernelSpec& spec, const core::Case
 }
 
 std::vector<core::Case> LongShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
-                                   const std::vector<int64_t>& sizes, const Fits& fits) {
-  constexpr int64_t kShort = 3;  // rows: of each kind that kFarNeedle has
+                                   const Fits& fits) {
   constexpr double kElements = 1 << 20;
   ShapeList shapes(spec, c, fits);
   const std::set<std::string>& names = shapes.names();
@@ -187,9 +189,18 @@ std::vector<core::Case> LongShapes(const core::KernelSpec& spec, const core::Cas
     shapes.Add([&](const std::string& name, int i, int64_t) { return name == one ? 335 + i : int64_t{67} + i; });
     shapes.Add([&](const std::string& name, int i, int64_t) { return name == one ? 33 : int64_t{160} + i; });
   }
+  return shapes.Take();
+}
+
+std::vector<core::Case> ShapesAround(const core::KernelSpec& spec, const core::Case& c,
+                                     const std::vector<int64_t>& sizes, const Fits& fits) {
+  ShapeList shapes(spec, c, fits);
   for (const int64_t size : sizes)
-    for (const std::string& one : names)
-      for (const int64_t length : {size, size + 1}) one_long(one, length);
+    for (const std::string& one : shapes.names())
+      for (const int64_t length : {size, size + 1})
+        shapes.Add([&](const std::string& name, int i, int64_t n) {
+          return name == one ? length : std::min<int64_t>(n, kShort + i);
+        });
   return shapes.Take();
 }
 
@@ -340,14 +351,64 @@ std::vector<core::Case> OtherScalars(const core::KernelSpec& spec, const core::C
   return others;
 }
 
-std::vector<core::Case> WithoutScalars(const core::KernelSpec& spec, const core::Case& c) {
+namespace {
+
+// Each floating-point scalar by itself.
+std::vector<core::Case> WithEachScalar(const core::KernelSpec& spec, const core::Case& c, double value) {
   std::vector<core::Case> others;
   for (const core::Argument& argument : spec.args) {
     const auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind);
     if (scalar == nullptr || !core::IsFloat(scalar->dtype) || !c.scalars.contains(argument.name)) continue;
     core::Case& other = others.emplace_back(c);
-    other.scalars[argument.name] = 0.0;
-    other.name += fmt::format(", with {}=0", argument.name);
+    other.scalars[argument.name] = value;
+    other.name += fmt::format(", with {}={}", argument.name, value);
+  }
+  return others;
+}
+
+}  // namespace
+
+std::vector<core::Case> WithoutScalars(const core::KernelSpec& spec, const core::Case& c) {
+  return WithEachScalar(spec, c, 0);
+}
+std::vector<core::Case> WithInfiniteScalars(const core::KernelSpec& spec, const core::Case& c) {
+  return WithEachScalar(spec, c, std::numeric_limits<double>::infinity());
+}
+
+namespace {
+
+bool DividesSizes(const core::KernelSpec& spec, const std::string& name, const std::set<std::string>& sizes) {
+  return std::any_of(sizes.begin(), sizes.end(), [&](const std::string& size) {
+    return std::all_of(spec.cases.begin(), spec.cases.end(), [&](const core::Case& c) {
+      const core::Sizes at = core::IntegerScalars(c);
+      const auto whole = at.find(size), part = at.find(name);
+      return whole != at.end() && part != at.end() && part->second > 1 && whole->second % part->second == 0;
+    });
+  });
+}
+
+}  // namespace
+
+std::vector<core::Case> OtherIntegers(const core::KernelSpec& spec, const core::Case& c) {
+  const std::set<std::string> sizes = ShapeScalars(spec);
+  const SizeRelations relations = SizeRelations::Of(spec);
+  std::vector<core::Case> others;
+  for (const core::Argument& argument : spec.args) {
+    const auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind);
+    const auto found = c.scalars.find(argument.name);
+    if (scalar == nullptr || core::IsFloat(scalar->dtype) || found == c.scalars.end()) continue;
+    if (sizes.contains(argument.name) || relations.Has(argument.name) || relations.IsOfWindow(argument.name)) continue;
+    const auto value = static_cast<int64_t>(std::visit([](auto v) { return static_cast<double>(v); }, found->second));
+    std::set<int64_t> values = {1};
+    if (value == 0 || value == 1) values = {1 - value};
+    else if (value > 1 && !DividesSizes(spec, argument.name, sizes)) values.insert({value + 1, 2 * value + 1});
+    if (scalar->dtype == core::DType::kI64) values.insert(value + (int64_t{5} << 32));
+    for (const int64_t to : values) {
+      if (to == value) continue;
+      core::Case& other = others.emplace_back(c);
+      other.scalars[argument.name] = to;
+      other.name += fmt::format(", with {}={}", argument.name, to);
+    }
   }
   return others;
 }

@@ -29,9 +29,12 @@ std::vector<core::Case> OddShapes(const core::KernelSpec& spec, const core::Case
                                   VerificationLevel effort, const Fits& fits = {});
 
 // Shapes of more elements than a search would try: beyond 65,535 in each dimension and 2^20 in all, squares of powers
-// of two, and each of `sizes`, the numbers that a candidate names, and one more.
+// of two.
 std::vector<core::Case> LongShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
-                                   const std::vector<int64_t>& sizes, const Fits& fits = {});
+                                   const Fits& fits = {});
+// Each of the numbers that a candidate names, or compares sizes with, and one more.
+std::vector<core::Case> ShapesAround(const core::KernelSpec& spec, const core::Case& c,
+                                     const std::vector<int64_t>& sizes, const Fits& fits = {});
 
 // All sizes multiples of what vectors and tiles ask for: there a path for aligned rows begins.
 std::vector<core::Case> AlignedShapes(const core::KernelSpec& spec, const core::Case& c, const Fits& fits);
@@ -58,6 +61,11 @@ std::vector<core::Case> TiledShapes(const core::KernelSpec& spec, const core::Ca
 std::vector<core::Case> OtherScalars(const core::KernelSpec& spec, const core::Case& c, uint64_t secret);
 // The case with one of its floating-point scalars zero, for each.
 std::vector<core::Case> WithoutScalars(const core::KernelSpec& spec, const core::Case& c);
+// With each floating-point scalar infinite by itself: the order of a norm, a limit that is none.
+std::vector<core::Case> WithInfiniteScalars(const core::KernelSpec& spec, const core::Case& c);
+// With each integer that is no size another one by itself: a number of steps, a flag, a seed of more than 32 bits. What
+// divides sizes in every case, as a number of heads, becomes 1 alone; what follows from a window stays as it is.
+std::vector<core::Case> OtherIntegers(const core::KernelSpec& spec, const core::Case& c);
 
 // Where the two numbers of a decision meet, or pass one another, if one of them grows with one argument: an odd
 // remainder, a sum of sizes, a factor that has a path of its own. Arguments that are no sizes as well.

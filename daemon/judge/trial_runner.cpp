@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "judge/shapes.h"
 #include "judge/special_values.h"
@@ -12,6 +13,8 @@ namespace warpwright::judge {
 namespace {
 
 constexpr uint64_t kWholeRun = 240'000'000;  // instructions of a candidate of several launches, at a long shape
+// Where what it wrote is wrong: blocks that did not run may have to add to it.
+constexpr uint64_t kWholeWrongRun = 2'500'000'000;
 
 // Sizes that the manifest's author did not choose.
 bool HasGeneratedShape(const Trial& trial) {
@@ -114,6 +117,13 @@ Result<Failure> TrialRunner::TryAll(const std::vector<Trial>& trials) {
   return Failure();
 }
 
+void TrialRunner::NoteCompared(const Trial& trial, const TrialReference& reference, const core::Executed& run) {
+  std::set<double> known(reference.compared.begin(), reference.compared.end());
+  for (const auto& [name, size] : core::IntegerScalars(trial.c)) known.insert(static_cast<double>(size));
+  for (const double number : run.compared)
+    if (!known.contains(number)) compared_.insert(number);
+}
+
 Result<Failure> TrialRunner::Try(const Trial& trial, const Trial* next) {
   WW_ASSIGN(auto reference, Reference(trial));
   if (reference == nullptr) return Failure();
@@ -126,6 +136,7 @@ Result<Failure> TrialRunner::Try(const Trial& trial, const Trial* next) {
     return Failure(std::move(*verdict));
   }
   core::Executed& run = std::get<core::Executed>(outcome);
+  NoteCompared(trial, *reference, run);
   if (auto failure = CheckSideEffects(state_.spec, trial, reference->inputs, run)) return failure;
   // Of several launches, or where blocks add to one result, blocks that did not run are missed: all of them run, or,
   // if that is several times the original's work, only faults count.
@@ -138,7 +149,10 @@ Result<Failure> TrialRunner::Try(const Trial& trial, const Trial* next) {
   WW_ASSIGN(Failure stale, state_check_.Check(trial, reference, run));
   if (stale) return stale;
   WW_ASSIGN(auto mismatch, Compare(trial, reference, run));
-  if (mismatch && may_run_whole) return Try(whole);  // blocks may add to one result without being allowed any order
+  if (mismatch && run.sampled && trial.sample_instructions < kWholeWrongRun) {
+    whole.sample_instructions = kWholeWrongRun;
+    return Try(whole);
+  }
   if (mismatch) {
     ExplainPoison(*reference, run, *mismatch);
     return Failure(Wrong(trial.check, trial, mismatch->message));

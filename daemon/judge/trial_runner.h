@@ -1,6 +1,9 @@
 // One trial of a candidate: both sides run, and everything about the candidate's run is checked. Private to judge/.
 #pragma once
 
+#include <set>
+#include <utility>
+
 #include "judge/run_checks.h"
 #include "judge/state_check.h"
 #include "judge/timing.h"
@@ -20,7 +23,11 @@ class TrialRunner {
   // Among the checks of the verdict, each once.
   void Passed(core::Check check);
 
+  // Numbers that launchers of the candidate compared with, and that are no arguments, since this was asked last.
+  std::set<double> TakeCompared() { return std::exchange(compared_, {}); }
+
  private:
+  void NoteCompared(const Trial& trial, const TrialReference& reference, const core::Executed& run);
   Result<std::shared_ptr<const TrialReference>> Reference(const Trial& trial);
   Result<std::optional<Mismatch>> Compare(const Trial& trial, std::shared_ptr<const TrialReference>& reference,
                                           const core::Executed& run);
@@ -32,6 +39,7 @@ class TrialRunner {
   StateCheck& state_check_;
   PairedTiming& timing_;
   core::Measured& measured_;
+  std::set<double> compared_;
 };
 
 }  // namespace warpwright::judge

@@ -1,0 +1,64 @@
+// Arguments that are no sizes, with other values than callers declare.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "config/manifest.h"
+#include "judge/shapes.h"
+
+namespace warpwright {
+namespace {
+
+core::KernelSpec Spec(const std::string& args, const std::string& cases) {
+  auto manifest =
+      config::ParseManifest("version: 1\nkernels:\n  - name: k\n    file: k.cu\n    entry: k\n    args: " + args +
+                                "\n    cases: " + cases + "\n",
+                            "test");
+  EXPECT_TRUE(manifest) << (manifest ? "" : manifest.error().Format());
+  return manifest->kernels[0];
+}
+
+// Steps, a flag and a seed; heads divide what they are of.
+TEST(Shapes, IntegersThatAreNoSizesVary) {
+  const struct {
+    const char* args;
+    const char* cases;
+    std::set<std::pair<std::string, int64_t>> others;
+  } rows[] = {
+      {"{x: {buffer: f32, shape: [n], role: inout}, n: {scalar: i32}, steps: {scalar: i32}}",
+       "[{name: a, n: 35, steps: 2}, {name: b, n: 64, steps: 2}]",
+       {{"steps", 1}, {"steps", 3}, {"steps", 5}}},
+      {"{x: {buffer: f32, shape: [n], role: inout}, n: {scalar: i32}, causal: {scalar: i32}}",
+       "[{name: a, n: 35, causal: 0}, {name: b, n: 64, causal: 1}]",
+       {{"causal", 1}}},
+      {"{x: {buffer: f32, shape: [n], role: inout}, n: {scalar: i32}, heads: {scalar: i32}}",
+       "[{name: a, n: 36, heads: 4}, {name: b, n: 64, heads: 8}]",
+       {{"heads", 1}}},
+      {"{x: {buffer: f32, shape: [n], role: inout}, n: {scalar: i32}, seed: {scalar: i64}}",
+       "[{name: a, n: 36, seed: 7}]",
+       {{"seed", 1}, {"seed", 8}, {"seed", 15}, {"seed", 7 + (int64_t{5} << 32)}}},
+  };
+  for (const auto& row : rows) {
+    const core::KernelSpec spec = Spec(row.args, row.cases);
+    std::set<std::pair<std::string, int64_t>> others;
+    for (const core::Case& other : judge::OtherIntegers(spec, spec.cases[0]))
+      for (const auto& [name, value] : other.scalars)
+        if (value != spec.cases[0].scalars.at(name)) others.insert({name, std::get<int64_t>(value)});
+    EXPECT_EQ(others, row.others) << row.args;
+  }
+}
+
+TEST(Shapes, AScalarMayBeInfinite) {
+  const core::KernelSpec spec = Spec("{x: {buffer: f32, shape: [n], role: inout}, n: {scalar: i32}, p: {scalar: f32}}",
+                                     "[{name: a, n: 35, p: 2.0}]");
+  const auto others = judge::WithInfiniteScalars(spec, spec.cases[0]);
+  ASSERT_EQ(others.size(), 1u);
+  EXPECT_EQ(others[0].name, "a, with p=inf");
+  EXPECT_EQ(std::get<double>(others[0].scalars.at("p")), std::numeric_limits<double>::infinity());
+}
+
+}  // namespace
+}  // namespace warpwright
