@@ -228,6 +228,8 @@ std::vector<std::string> UsesOf(std::string_view opcode) {
   if (parts[0] == "mma" || parts[0] == "wgmma" || parts[0] == "tcgen05" || (parts[0] == "wmma" && parts[1] == "mma"))
     AddProduct(parts, uses);
   if (last == nullptr) return uses;
+  if ((parts[0] == "atom" || parts[0] == "red") && has("add"))
+    uses.push_back("unordered sums in " + std::string(last->name));
   if (Rounds(parts[0]) && last->bits < 24) uses.push_back("arithmetic in " + std::string(last->name));
   if (has("approx") || has("full")) uses.push_back("approximate " + std::string(parts[0]));
   else if (has("ftz") && Rounds(parts[0])) uses.emplace_back("flushed subnormals");

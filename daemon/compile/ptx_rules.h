@@ -34,6 +34,7 @@ std::vector<PtxViolation> FindPtxViolations(const std::string& ptx, const std::s
 //   "arithmetic in X"  rounding arithmetic and atomics in f16 or bf16
 //   "approximate OP"   .approx and .full forms ("approximate ex2")
 //   "flushed subnormals"
+//   "unordered sums in X"  atomic additions, whose order no two runs need share
 std::map<std::string, core::PrecisionUse> FindPrecision(const std::string& ptx);
 
 }  // namespace warpwright::compile

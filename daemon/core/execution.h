@@ -161,6 +161,7 @@ struct Executed {
   // With which the launcher compared something, or which it gave to kernels: perhaps sizes at which another path
   // begins. Ascending.
   std::vector<double> compared;
+  std::vector<std::string> kernels;               // that the device code has, launched or not
   std::vector<BufferExtent> extents;              // of all buffer arguments, if they were asked for
   std::vector<Decision> decisions;                // if asked for
   std::map<std::string, PrecisionUse> precision;  // by kind: "to tf32", "approximate ex2"

@@ -131,6 +131,7 @@ void Describe(V& field, const Executed*) {
   field("state", &T::state);
   field("numbers", &T::numbers);
   field.Sparse("compared", &T::compared);
+  field.Sparse("kernels", &T::kernels);
   field("extents", &T::extents);
   field.Sparse("decisions", &T::decisions);
   field("precision", &T::precision);

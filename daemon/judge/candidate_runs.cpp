@@ -34,10 +34,21 @@ Result<RunOutcome> CandidateRuns::Execute(const Trial& trial, const std::vector<
   WW_ASSIGN(RunOutcome outcome, RunKernel(evaluator_, setting, inputs));
   if (auto* verdict = std::get_if<core::Verdict>(&outcome)) {
     if (auto* faulted = std::get_if<core::Faulted>(verdict)) faulted->case_name = trial.Describe();
-  } else if (!kind.simulated) {
+  } else {
+    const auto& run = std::get<core::Executed>(outcome);
+    kernels_.insert(run.kernels.begin(), run.kernels.end());
+    for (const core::LaunchReport& launch : run.launches) launched_.insert(launch.kernel);
+  }
+  if (std::holds_alternative<core::Executed>(outcome) && !kind.simulated) {
     added_.Saw(std::get<core::Executed>(outcome).lines, SizesOf(trial));
   }
   return outcome;
+}
+
+std::string CandidateRuns::IdleKernel() const {
+  for (const std::string& kernel : kernels_)
+    if (!launched_.contains(kernel)) return kernel;
+  return {};
 }
 
 AddedCode::Sizes CandidateRuns::SizesOf(const Trial& trial) const {

@@ -5,6 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include <set>
+#include <string>
+
 #include "judge/dead_code.h"
 #include "judge/judge_state.h"
 
@@ -49,6 +52,8 @@ class CandidateRuns {
   // Which of its lines the candidate ran so far.
   AddedCode& added() { return added_; }
   AddedCode::Sizes SizesOf(const Trial& trial) const;
+  // The first of its kernels that no run has launched so far; empty: there is none.
+  std::string IdleKernel() const;
 
  private:
   Judge::State& state_;
@@ -56,6 +61,7 @@ class CandidateRuns {
   core::Evaluator& evaluator_;
   const VerificationLevel effort_;
   AddedCode added_;
+  std::set<std::string> kernels_, launched_;
 };
 
 }  // namespace warpwright::judge

@@ -181,6 +181,8 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   failure = CheckHostCode(state_.spec, *reference, first);
   if (failure) return failure;
   trials_.Passed(core::Check::kHostCode);
+  failure = CheckOrder(state_.spec, *reference, first);
+  if (failure) return failure;
   failure = CheckPrecision(state_.spec, *reference, first);
   if (failure) return failure;
   trials_.Passed(core::Check::kPtxRules);
@@ -189,7 +191,7 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
       measured_.notes.push_back(std::move(note));
   NoteNumbers(trial, *reference, first);
   if (effort_ == VerificationLevel::kFull || &verified == &state_.verified.front()) {
-    WW_ASSIGN(failure, CheckInPlace(state_, runs_, trial, *reference, in_place_));
+    WW_ASSIGN(failure, CheckInPlace(state_, runs_, trial, reference, in_place_));
     if (failure) return failure;
     if (in_place_) trials_.Passed(core::Check::kInPlace);
   }
@@ -295,6 +297,10 @@ Result<Failure> CandidateEvaluation::LongSizes(const core::Case& c) {
     std::erase_if(next, [&](int64_t size) { return std::find(known.begin(), known.end(), size) != known.end(); });
     sizes_.insert(sizes_.end(), next.begin(), next.end());
   }
+  if (failure || runs_.IdleKernel().empty()) return failure;
+  WW_ASSIGN(failure, shapes_.Swept(c));
+  if (const std::string kernel = runs_.IdleKernel(); !kernel.empty() && !failure)
+    state_.Note(fmt::format("no size that was tried launches {}", kernel));
   return failure;
 }
 

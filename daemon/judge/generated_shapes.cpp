@@ -256,6 +256,12 @@ Result<Failure> GeneratedShapes::Long(const core::Case& c) {
   return TryLong(LongShapes(state_.spec, c, secret_, fits), budget);
 }
 
+Result<Failure> GeneratedShapes::Swept(const core::Case& c) {
+  const Budget budget = OddBudget(c);
+  const auto fits = [&](const core::Case& shape) { return Fits(shape, budget); };
+  return TryLong(SweptShapes(state_.spec, c, secret_, fits), budget);
+}
+
 Result<Failure> GeneratedShapes::Around(const core::Case& c, const std::vector<int64_t>& sizes) {
   const Budget budget{state_.options.max_long_bytes, state_.options.max_long_instructions};
   const auto fits = [&](const core::Case& shape) { return Fits(shape, budget); };

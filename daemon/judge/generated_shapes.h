@@ -25,6 +25,8 @@ class GeneratedShapes {
   Result<Failure> LikeTimed(VerificationLevel effort);
   // Of more elements than a search would try.
   Result<Failure> Long(const core::Case& c);
+  // From short to long, for a launcher that takes one path or another.
+  Result<Failure> Swept(const core::Case& c);
   // Where a path begins that declared sizes never take; `sizes`: numbers that the candidate names.
   Result<Failure> Around(const core::Case& c, const std::vector<int64_t>& sizes);
   // With other values of arguments that are no sizes, and integers in buffers that may stand for nothing.

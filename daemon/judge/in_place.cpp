@@ -11,10 +11,11 @@ namespace {
 
 struct Pair {
   size_t output = 0, input = 0;  // buffers
+  bool reads_output = false;     // it is `inout`
 };
 
 // Those that the manifest says, or every output in the place of an input of the same type and shape; the input's old
-// content is lost.
+// content is lost. What is added to itself is in place too.
 std::vector<Pair> PairsOf(const core::KernelSpec& spec, const core::Case& c) {
   struct Buffer {
     std::string name;
@@ -35,15 +36,29 @@ std::vector<Pair> PairsOf(const core::KernelSpec& spec, const core::Case& c) {
       return std::any_of(spec.alias->begin(), spec.alias->end(), [&](const core::InPlacePair& pair) {
         return pair.output == output.name && pair.input == input.name;
       });
-    return output.role == core::Role::kOut && input.role == core::Role::kIn;
+    return (output.role == core::Role::kOut || output.role == core::Role::kInOut) && input.role == core::Role::kIn;
   };
   std::vector<Pair> pairs;
   for (size_t o = 0; o < buffers.size(); ++o)
     for (size_t i = 0; i < buffers.size(); ++i)
       if (is_wanted(buffers[o], buffers[i]) && buffers[o].dtype == buffers[i].dtype &&
           buffers[o].shape == buffers[i].shape)
-        pairs.push_back({o, i});
+        pairs.push_back({o, i, buffers[o].role == core::Role::kInOut});
   return pairs;
+}
+
+// What the original gives for the same contents beside each other; nullptr: it does not run with them.
+Result<std::shared_ptr<const TrialReference>> BesideEachOther(Judge::State& state, const Trial& trial,
+                                                              const std::shared_ptr<const TrialReference>& reference,
+                                                              const Pair& pair) {
+  if (!pair.reads_output) return reference;
+  std::vector<core::BufferContent> contents = reference->inputs;
+  contents[pair.output].bytes = contents[pair.input].bytes;
+  WW_ASSIGN(const OracleResult known,
+            state.oracle.QueryWithContents(trial, std::move(contents), fmt::format("{} as {}", pair.output, pair.input),
+                                           Depth::kBytes));
+  const auto* beside = std::get_if<std::shared_ptr<const TrialReference>>(&known);
+  return beside != nullptr && (*beside)->health.empty() ? *beside : nullptr;
 }
 
 // The results of a run in place, where those of a run beside each other would be.
@@ -79,11 +94,13 @@ Result<bool> OriginalIsTheSameWhenLarge(Judge::State& state, const Trial& trial,
   const Trial& large = state.verified.back().own;
   if (large.Key() == trial.Key()) return true;
   WW_ASSIGN(const OracleResult known, state.oracle.Query(large, Depth::kBytes));
-  const auto* reference = std::get_if<std::shared_ptr<const TrialReference>>(&known);
+  const auto* own = std::get_if<std::shared_ptr<const TrialReference>>(&known);
+  if (own == nullptr) return false;
+  WW_ASSIGN(const auto reference, BesideEachOther(state, large, *own, pair));
   if (reference == nullptr) return false;
-  std::vector<core::BufferContent> inputs = (*reference)->inputs;
+  std::vector<core::BufferContent> inputs = reference->inputs;
   inputs[pair.output].same_as = static_cast<uint32_t>(pair.input);
-  return OriginalIsTheSame(state, large, **reference, pair, inputs, options);
+  return OriginalIsTheSame(state, large, *reference, pair, inputs, options);
 }
 
 // Not a GPU's case of production size, where a smaller one was simulated before.
@@ -97,8 +114,11 @@ bool IsSimulatedWhole(const Judge::State& state, const Trial& trial) {
 }  // namespace
 
 Result<Failure> CheckInPlace(Judge::State& state, CandidateRuns& runs, const Trial& trial,
-                             const TrialReference& reference, bool& tried) {
+                             const std::shared_ptr<const TrialReference>& own, bool& tried) {
   for (const Pair& pair : PairsOf(state.spec, trial.c)) {
+    WW_ASSIGN(const auto beside, BesideEachOther(state, trial, own, pair));
+    if (beside == nullptr) continue;
+    const TrialReference& reference = *beside;
     std::vector<core::BufferContent> inputs = reference.inputs;
     inputs[pair.output].same_as = static_cast<uint32_t>(pair.input);
     RunKind kind;

@@ -10,6 +10,6 @@ namespace warpwright::judge {
 
 // On the inputs of `trial`, which the original has run. `tried`: whether some pair of buffers was.
 Result<Failure> CheckInPlace(Judge::State& state, CandidateRuns& runs, const Trial& trial,
-                             const TrialReference& reference, bool& tried);
+                             const std::shared_ptr<const TrialReference>& reference, bool& tried);
 
 }  // namespace warpwright::judge

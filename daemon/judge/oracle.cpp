@@ -382,9 +382,10 @@ Result<OracleResult> Oracle::Compute(const Trial& trial, std::vector<core::Buffe
   if (failure) return OracleResult(std::move(*failure));
   for (size_t o = 0; o < reference->outputs.size(); ++o) {
     double& typical = typical_rms_[reference->layouts[o].name];
-    if (trial.variant == InputVariant::kBase && made)
+    // Not with other scalars: a root of so small an order is as large as it likes.
+    if (trial.variant == InputVariant::kBase && trial.check != core::Check::kOtherScalars && made)
       typical = std::max(typical, Rms(reference->layouts[o].dtype, reference->references[o].bytes));
-    reference->references[o].typical_rms = typical;
+    reference->references[o].typical_rms = HasInfiniteScalar(trial) ? 0 : typical;
     reference->references[o].own_inputs = trial.variant == InputVariant::kBase;
     reference->references[o].structured =
         trial.variant == InputVariant::kConstant || trial.variant == InputVariant::kTies ||

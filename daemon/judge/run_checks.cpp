@@ -55,6 +55,7 @@ bool IsOfBuild(const std::string& use) { return use.starts_with(core::kBuildPref
 bool IsReturned(const std::string& use) { return use.starts_with(core::kReturnPrefix); }
 bool IsEntry(const std::string& use) { return use.starts_with(core::kEntryPrefix); }
 bool IsOfHost(const std::string& use) { return use.starts_with(core::kHostPrefix) || IsReturned(use) || IsEntry(use); }
+bool IsUnordered(const std::string& use) { return use.starts_with("unordered sums in "); }
 bool IsNote(const std::string& use) { return use.starts_with("approximate ") || use.starts_with("flushed "); }
 
 bool HasBuffer(const core::KernelSpec& spec, std::string_view type, const std::set<core::Role>& roles) {
@@ -204,7 +205,8 @@ Failure CheckPrecision(const core::KernelSpec& spec, const TrialReference& refer
   static const std::set<Role> kRead = {Role::kIn, Role::kInOut}, kWritten = {Role::kOut, Role::kInOut},
                               kAny = {Role::kIn, Role::kOut, Role::kInOut, Role::kScratch};
   for (const auto& [use, where] : run.precision) {
-    if (reference.precision.contains(use) || IsNote(use) || IsOfBuild(use) || IsOfHost(use)) continue;
+    if (reference.precision.contains(use) || IsNote(use) || IsUnordered(use) || IsOfBuild(use) || IsOfHost(use))
+      continue;
     const std::string type = use.substr(use.rfind(' ') + 1);
     const bool tf32 = type == "tf32";
     if (spec.allow.contains(core::Allow::kReducedPrecision) || (tf32 && spec.allow.contains(core::Allow::kTf32)))
@@ -224,6 +226,23 @@ Failure CheckPrecision(const core::KernelSpec& spec, const TrialReference& refer
         where.file.empty() ? spec.file : where.file, where.line};
   }
   return std::nullopt;
+}
+
+// A run or two may give the same bits, where few blocks add, and the order may begin to matter at other sizes.
+Failure CheckOrder(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run) {
+  const auto find = [](const auto& precision) {
+    return std::find_if(precision.begin(), precision.end(), [](const auto& use) { return IsUnordered(use.first); });
+  };
+  const auto found = find(run.precision);
+  if (found == run.precision.end() || find(reference.precision) != reference.precision.end() ||
+      spec.allow.contains(core::Allow::kNondeterministic))
+    return std::nullopt;
+  const auto& [use, where] = *found;
+  return core::Refused{core::Check::kDeterminism,
+                       fmt::format("it has {} ('{}'): atomic additions in any order, which the original has not: that "
+                                   "needs `allow: [{}]` in the manifest",
+                                   use, where.instruction, core::Name(core::Allow::kNondeterministic)),
+                       where.file.empty() ? spec.file : where.file, where.line};
 }
 
 Failure CheckBuildDependence(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run) {

@@ -36,6 +36,7 @@ std::optional<std::string> DifferentOutput(const TrialReference& reference, cons
 
 // ptx-rules: conversions, products, sums and arithmetic in narrower types than the original's code has and the manifest
 // allows. Products in the inputs' own type are not a downgrade.
+Failure CheckOrder(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run);
 Failure CheckPrecision(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run);
 // build-dependent: text that other builds (for another architecture, with another compiler, on another day) compile to
 // something else, if the original has none and the manifest does not allow it.

@@ -192,6 +192,22 @@ std::vector<core::Case> LongShapes(const core::KernelSpec& spec, const core::Cas
   return shapes.Take();
 }
 
+std::vector<core::Case> SweptShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
+                                    const Fits& fits) {
+  constexpr double kShortest = 80, kLongest = 40'000, kStep = 1.3;
+  ShapeList shapes(spec, c, fits);
+  const base::CounterRandom random(secret, kShapeStream + 3);
+  uint64_t draws = 0;
+  for (const std::string& one : shapes.names())
+    for (double length = kShortest; length < kLongest; length *= kStep) {
+      const auto drawn = static_cast<int64_t>(length * std::pow(kStep, random.Uniform(draws++) / 8));
+      shapes.Add([&](const std::string& name, int i, int64_t n) {
+        return name == one ? drawn : std::min<int64_t>(n, kShort + i);
+      });
+    }
+  return shapes.Take();
+}
+
 std::vector<core::Case> ShapesAround(const core::KernelSpec& spec, const core::Case& c,
                                      const std::vector<int64_t>& sizes, const Fits& fits) {
   ShapeList shapes(spec, c, fits);

@@ -32,6 +32,10 @@ std::vector<core::Case> OddShapes(const core::KernelSpec& spec, const core::Case
 // of two.
 std::vector<core::Case> LongShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
                                    const Fits& fits = {});
+// One dimension at a time in small steps from short to long, the others short: no path between two limits is left out
+// that takes a third of its own beginning or more.
+std::vector<core::Case> SweptShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
+                                    const Fits& fits = {});
 // Each of the numbers that a candidate names, or compares sizes with, and one more.
 std::vector<core::Case> ShapesAround(const core::KernelSpec& spec, const core::Case& c,
                                      const std::vector<int64_t>& sizes, const Fits& fits = {});

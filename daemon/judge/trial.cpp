@@ -157,6 +157,11 @@ bool HasSpecialInputs(const Trial& trial) {
     default: return false;
   }
 }
+bool HasInfiniteScalar(const Trial& trial) {
+  return std::any_of(trial.c.scalars.begin(), trial.c.scalars.end(), [](const auto& scalar) {
+    return std::visit([](auto value) { return std::isinf(static_cast<double>(value)); }, scalar.second);
+  });
+}
 bool LacksTruth(const Trial& trial) { return trial.bare || (HasSpecialInputs(trial) && !trial.careful); }
 
 std::vector<Trial> PlanTrials(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,

@@ -51,6 +51,9 @@ bool NeedsProductionSize(const Trial& trial);
 
 // Special in their bits, which a wider type treats differently.
 bool HasSpecialInputs(const Trial& trial);
+// An argument that is infinite means something else, of which forms, which are of finite ones, say nothing, and results
+// are of another size.
+bool HasInfiniteScalar(const Trial& trial);
 // Whether the original's output is all that such a trial is compared with.
 bool LacksTruth(const Trial& trial);
 

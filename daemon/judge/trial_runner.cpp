@@ -69,7 +69,7 @@ Result<std::optional<Mismatch>> TrialRunner::Compare(const Trial& trial,
                                                      std::shared_ptr<const TrialReference>& reference,
                                                      const core::Executed& run) {
   WW_ASSIGN(auto mismatch, state_.CompareInDepth(trial, reference, run.buffers));
-  if (!mismatch || !LacksTruth(trial)) return mismatch;
+  if (!mismatch || !LacksTruth(trial) || HasInfiniteScalar(trial)) return mismatch;
   Trial careful = trial;
   careful.bare = false;
   careful.careful = true;
@@ -158,6 +158,7 @@ Result<Failure> TrialRunner::Try(const Trial& trial, const Trial* next) {
     return Failure(Wrong(trial.check, trial, mismatch->message));
   }
   if (auto failure = CheckPoison(trial, *reference, run)) return failure;
+  if (auto failure = CheckOrder(state_.spec, *reference, run)) return failure;
   if (auto failure = CheckPrecision(state_.spec, *reference, run)) return failure;
   // A launcher may return something else, or use something else, with other arguments alone.
   if (auto failure = CheckHostCode(state_.spec, *reference, run)) return failure;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/dtype.h"
+#include "sim/approximation.h"
 
 namespace warpwright::lift {
 namespace {
@@ -88,9 +89,9 @@ T Approximate(ExprOp op, T a) {
     case ExprOp::kRsqrt: return T(1) / std::sqrt(a);
     case ExprOp::kEx2: return std::exp2(a);
     case ExprOp::kLg2: return std::log2(a);
-    case ExprOp::kSin: return std::sin(a);
-    case ExprOp::kCos: return std::cos(a);
-    default: return std::tanh(a);
+    case ExprOp::kSin: return std::sin(sim::AngleOfTurns(a));
+    case ExprOp::kCos: return std::cos(sim::AngleOfTurns(a));
+    default: return sim::ToElevenBits(std::tanh(a));
   }
 }
 

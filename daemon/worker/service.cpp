@@ -439,6 +439,7 @@ Result<core::ExecuteOutcome> Service::Execute(const core::ExecuteRequest& reques
   std::set<double> compared(prepared.compared.begin(), prepared.compared.end());
   AddParameters(prepared.plan, compared);
   executed.compared.assign(compared.begin(), compared.end());
+  for (const core::KernelResources& kernel : prepared.module->kernels) executed.kernels.push_back(kernel.kernel);
   executed.host_us = prepared.host_us;
   executed.numbers.assign(numbers.begin(), numbers.end());
   executed.precision.insert(prepared.uses.begin(), prepared.uses.end());

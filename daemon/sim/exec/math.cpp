@@ -1,5 +1,6 @@
 // The approximate functions. The hardware's results differ from ours in the last bits, inevitably: compare with a
 // tolerance.
+#include "sim/approximation.h"
 #include "sim/exec/float_lanes.h"
 
 namespace warpwright::sim::v3 {
@@ -62,17 +63,17 @@ struct Lg2 {
   return std::fabs(x) <= 1.0e300 ? signed_value : std::bit_cast<double>(0x7ff8000000000000ull);
 }
 struct Sin {
-  static double Op(double x) { return x == 0 ? x : Circle(x, 0); }
+  static double Op(double x) { return x == 0 ? x : Circle(AngleOfTurns(x), 0); }
 };
 struct Cos {
-  static double Op(double x) { return Circle(x, 1); }
+  static double Op(double x) { return Circle(AngleOfTurns(x), 1); }
 };
 struct Tanh {
   static double Op(double x) {
     const double clamped = x > 20 ? 20.0 : (x < -20 ? -20.0 : x);
     const double t = Exp2(clamped * 2.8853900817779268);
     const double r = (t - 1) / (t + 1);
-    return std::fabs(x) < 1e-4 || x != x ? x : r;
+    return x != x ? x : ToElevenBits(std::fabs(x) < 1e-4 ? x : r);
   }
 };
 struct Rsqrt {
