@@ -166,8 +166,9 @@ double Judge::State::AllowedDifference(const TrialReference& reference) const {
                  step = std::max<size_t>(1, count / kLookedAt);
     double allowed = 0, squares = 0;
     for (size_t i = 0; i < count; i += step) {
+      // From the original's value to the other side of the truth.
       const double value = core::LoadAsDouble(layout.dtype, expected.bytes.data(), i),
-                   tolerance = comparator.ToleranceAt(i);
+                   tolerance = comparator.ToleranceAt(i) + std::fabs(value - comparator.TargetAt(i));
       if (!std::isfinite(value) || !std::isfinite(tolerance)) continue;
       squares += value * value;
       allowed += tolerance * tolerance;

@@ -179,8 +179,8 @@ class CounterChoice {
     for (const auto& [moves, slot] : Order()) {
       const Column& values = *points_.slots[slot];
       if (FitAffine(known_, values)) continue;
-      if (FitAffineOrDigit(known_, values)) continue;  // it follows from the others by a digit
       if (moves && FitPadded(known_, values, *std::max_element(values.begin(), values.end()) + 1)) continue;
+      if (FitAffineOrDigit(known_, values)) continue;  // it follows from the others by a digit
       if (counters_.size() == kMaxCounters)
         return tl::unexpected(std::string("more than eight counters in one reduction"));
       Column counter = moves ? MinusOrigin(values) : values;

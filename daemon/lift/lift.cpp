@@ -345,8 +345,11 @@ class Lifting {
       return narrower ? LiftOutcome(std::move(*narrower)) : LiftOutcome(std::move(failure_));
     };
     for (size_t wanted = std::min<size_t>(request_.unified_shapes, DifferentSizes());;) {
-      while (forms() < wanted && next_ < shapes_.size() && !IsTooLarge(failure_))
+      while (forms() < wanted && next_ < shapes_.size() && !IsTooLarge(failure_)) {
+        const size_t before = forms();
         if (const LiftShape& shape = *shapes_[next_++]; IsAffordable(shape)) WW_TRY(See(shape));
+        if (forms() == before) BringForwardTheSmallest();
+      }
       if (forms() == 0) return give_up();
       right_at_.clear();
       WW_ASSIGN(std::optional<Lifted> lifted, UnifyMost());
@@ -397,7 +400,8 @@ class Lifting {
     std::rotate(next, found, found + 1);
     return true;
   }
-  // Where the first shapes have not told enough, several more will be seen: as many as there is time for.
+  // Where the first shapes have not told enough, or one has told nothing, several more will be seen: as many as there
+  // is time for.
   void BringForwardTheSmallest() {
     const auto next = shapes_.begin() + static_cast<std::ptrdiff_t>(next_);
     const auto smallest = std::min_element(

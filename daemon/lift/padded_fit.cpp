@@ -7,7 +7,7 @@
 namespace warpwright::lift {
 namespace {
 
-constexpr size_t kMostRows = 1'000'000;
+constexpr size_t kMostRows = 4'000'000;
 constexpr int64_t kLeastExtent = 3;  // in which an inside can be told from its ends
 
 int64_t Padded(PaddingMode mode, int64_t at, int64_t extent) {

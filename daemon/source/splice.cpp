@@ -238,7 +238,7 @@ class Splicer {
     for (size_t i = 0; i < original_.file->units.size(); ++i) {
       if (pairing_.of_original[i] != kNone) continue;
       const Unit& unit = original_.file->units[i];
-      if (StillNamed(unit)) continue;
+      if (StillNamed(unit) && !StandsElsewhere(unit)) continue;
       const uint32_t begin = WithComment(original_.text(), unit.range.begin);
       uint32_t end = LineEnd(original_.text(), unit.range.end);
       // One of the empty lines around it is removed too.
@@ -247,6 +247,17 @@ class Splicer {
       edits_.push_back({{begin, end}, ""});
       notes_.push_back("removed " + NameOf(unit, original_.text()));
     }
+  }
+
+  // It left a block of C linkage.
+  bool StandsElsewhere(const Unit& removed) const {
+    for (size_t i = 0; i < edited_.file->units.size(); ++i) {
+      const Unit& unit = edited_.file->units[i];
+      if (pairing_.of_edited[i] == kNone && unit.kind == removed.kind && removed.linkage && !unit.linkage &&
+          unit.QualifiedName() == removed.QualifiedName())
+        return true;
+    }
+    return false;
   }
 
   bool StillNamed(const Unit& removed) const {

@@ -22,6 +22,9 @@ std::string ScopeOf(const Unit& unit) {
   return scope;
 }
 
+// What left a block of C linkage, in which no template can stand, is new where it stands now.
+static std::string PlaceOf(const Unit& unit) { return ScopeOf(unit) + (unit.linkage ? "C" : ""); }
+
 Pairing PairUnits(const SpliceSide& original, const SpliceSide& edited) {
   Pairing pairing{std::vector<size_t>(edited.file->units.size(), kNone),
                   std::vector<size_t>(original.file->units.size(), kNone),
@@ -42,7 +45,7 @@ Pairing PairUnits(const SpliceSide& original, const SpliceSide& edited) {
       open.erase(found);
     }
   };
-  pass([](const SpliceSide& side, size_t i) { return ScopeOf(side.file->units[i]) + "\n" + side.normalized[i]; },
+  pass([](const SpliceSide& side, size_t i) { return PlaceOf(side.file->units[i]) + "\n" + side.normalized[i]; },
        false);
   // Overloads are paired by their parameters, if these are unchanged.
   pass(
@@ -51,7 +54,7 @@ Pairing PairUnits(const SpliceSide& original, const SpliceSide& edited) {
         if (unit.kind != Unit::Kind::kFunction || unit.params_open == kNone) return std::string();
         const TextRange range = {side.file->code[unit.params_open].range.begin,
                                  side.file->code[unit.params_close].range.end};
-        return fmt::format("{}\n{}\n{}\n{}", ScopeOf(unit), unit.name, unit.body_open == kNone,
+        return fmt::format("{}\n{}\n{}\n{}", PlaceOf(unit), unit.name, unit.body_open == kNone,
                            NormalizedText(side.text().substr(range.begin, range.size())));
       },
       true);
@@ -59,7 +62,7 @@ Pairing PairUnits(const SpliceSide& original, const SpliceSide& edited) {
       [](const SpliceSide& side, size_t i) {
         const Unit& unit = side.file->units[i];
         if (unit.name.empty()) return std::string();
-        return fmt::format("{}\n{}\n{}\n{}", ScopeOf(unit), static_cast<int>(unit.kind), unit.name,
+        return fmt::format("{}\n{}\n{}\n{}", PlaceOf(unit), static_cast<int>(unit.kind), unit.name,
                            unit.kind == Unit::Kind::kFunction && unit.body_open == kNone);
       },
       true);

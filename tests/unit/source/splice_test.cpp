@@ -88,6 +88,10 @@ void row_sum(float* out, const float* in, int rows, int n) {
 }
 )";
   EXPECT_EQ(Text(DoSplice(edited, "row_sum", original)), edited);
+  // With the name of the one that it replaces.
+  const std::string renamed =
+      Replaced(Replaced(edited, "void row_first(", "void row_sum_kernel("), "row_first<<<", "row_sum_kernel<<<");
+  EXPECT_EQ(Text(DoSplice(renamed, "row_sum", original)), renamed);
 }
 
 TEST(Splice, NothingChangedIsTheOriginal) { EXPECT_EQ(Text(DoSplice(kOriginal)), kOriginal); }
