@@ -30,6 +30,7 @@ struct CellClass {
   std::vector<Column> used_at;      // of each member: coordinates of its only reader, where that is the same for all
   std::vector<Column> coordinates;  // of each member
   std::vector<int64_t> extents;
+  std::vector<CountedWindow> windows;  // over which it reduces
   bool fitted = false;
 };
 
@@ -364,6 +365,7 @@ class FormMaker {
     if (!guards) return tl::unexpected(guards.error());
     cell_class.coordinates = std::move(coordinates->of_cell);
     cell_class.extents = std::move(coordinates->extents);
+    cell_class.windows = emitter.WindowsOf(fixed, counters->extents);
 
     core::Reduce reduce;
     reduce.op = cells_[cell_class.members[0]].op;
@@ -422,6 +424,13 @@ class FormMaker {
     }
   }
 
+  void CountWindows(const Position& body, Emitter& emitter) {
+    std::vector<const Position*> reads;
+    CollectReads(body, reads);
+    for (const Position* read : reads)
+      if (read->kind == Position::Kind::kCell) emitter.CountBy(read, ClassAt(*read).windows);
+  }
+
   Fitted<core::Stage> MakeOutput(const Piece& piece, const Position& body) {
     const ShapedBuffer& buffer = request_.buffers[piece.buffer];
     core::Stage stage;
@@ -464,6 +473,7 @@ class FormMaker {
     slots_.clear();
     AddReads(body, emitter, slots_);
     if (auto fitted = emitter.Fit(x); !fitted) return tl::unexpected(fitted.error());
+    CountWindows(body, emitter);
     if (emitter.HasDoubtfulDigits(extents) && PieceDivision::MayDivideBySlopes(piece)) {
       if (!AreAllOne(PartsBySlopes(piece.elements, buffer.shape, slots_)))
         return tl::unexpected(std::string("a digit of two values may be two parts"));

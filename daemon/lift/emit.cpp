@@ -88,6 +88,40 @@ std::vector<IntegerGuard> Emitter::Bounds(size_t first) const {
   return bounds;
 }
 
+void Emitter::CountBy(const Position* position, const std::vector<CountedWindow>& windows) {
+  const Read& read = *ReadOf(*position);
+  for (CountedWindow window : windows) {
+    const AffineFit& fit = read.fits[window.coordinate];
+    if (read.others[window.coordinate] || !fit.digits.empty() || fit.divisor != 1) continue;
+    size_t variable = fit.coefficients.size();
+    for (size_t k = 0; k < fit.coefficients.size(); ++k)
+      if (fit.coefficients[k] != 0) variable = variable == fit.coefficients.size() ? k : SIZE_MAX;
+    if (variable >= fit.coefficients.size() || fit.coefficients[variable] < 1) continue;
+    window.before -= window.step * fit.constant;
+    window.step *= fit.coefficients[variable];
+    window.coordinate = variable;
+    if (std::find(windows_.begin(), windows_.end(), window) == windows_.end()) windows_.push_back(window);
+  }
+}
+
+std::vector<CountedWindow> Emitter::WindowsOf(size_t fixed, const std::vector<int64_t>& extents) const {
+  std::vector<CountedWindow> windows;
+  for (const auto& [position, read] : reads_) {
+    for (size_t k = 0; k < read.fits.size(); ++k) {
+      const AffineFit& fit = read.fits[k];
+      std::vector<size_t> moves, counts;
+      for (size_t v = 0; v < fit.coefficients.size(); ++v)
+        if (fit.coefficients[v] != 0) (v < fixed ? moves : counts).push_back(v);
+      const bool is_window = moves.size() == 1 && counts.size() == 1 && fit.digits.empty() && fit.divisor == 1 &&
+                             fit.coefficients[counts[0]] == 1 && fit.coefficients[moves[0]] > 0;
+      if (is_window)
+        windows.push_back(
+            {moves[0], fit.coefficients[moves[0]], -fit.constant, extents[counts[0] - fixed], read.slots[k].extent});
+    }
+  }
+  return windows;
+}
+
 NodeId Emitter::Add(core::Node node) {
   for (size_t i = 0; i < nodes_.size(); ++i)
     if (nodes_[i] == node) return static_cast<NodeId>(i);
@@ -113,6 +147,7 @@ Fitted<NodeId> Emitter::EmitNumbers(const std::vector<double>& values) {
   if (const auto powers = EmitPowers(values)) return *powers;
   if (const auto bilinear = FitBilinear(x_, values)) return EmitBilinear(*bilinear);
   if (const auto times = EmitTimesVariable(values)) return *times;
+  if (const auto count = EmitReciprocalCount(values)) return *count;
   return tl::unexpected(std::string("constants vary with the position"));
 }
 
@@ -147,6 +182,40 @@ std::optional<NodeId> Emitter::EmitTimesVariable(const std::vector<double>& valu
     if (rest) return Add(core::Nary{core::ReduceOp::kProduct, {EmitVariable(k), *rest}});
   }
   return std::nullopt;
+}
+
+NodeId Emitter::EmitCount(const CountedWindow& window) {
+  AffineFit fit;
+  fit.coefficients.assign(window.coordinate + 1, 0);
+  fit.coefficients[window.coordinate] = window.step;
+  fit.constant = -window.before;
+  const NodeId low = Add(core::Nary{core::ReduceOp::kMax, {Add(core::IndexValue{ToAffine(fit)}), EmitSize(0)}});
+  fit.constant += window.length;
+  const NodeId high =
+      Add(core::Nary{core::ReduceOp::kMin, {Add(core::IndexValue{ToAffine(fit)}), EmitSize(window.extent)}});
+  const NodeId minus = Add(core::Nary{core::ReduceOp::kProduct, {Add(core::Constant{-1}), low}});
+  return Add(core::Nary{core::ReduceOp::kSum, {high, minus}});
+}
+
+// A number divided by how many places of windows are inside: the mean of what is there.
+std::optional<NodeId> Emitter::EmitReciprocalCount(const std::vector<double>& values) {
+  if (windows_.empty()) return std::nullopt;
+  double factor = 0;
+  for (size_t row = 0; row < values.size(); ++row) {
+    double count = 1;
+    for (const CountedWindow& window : windows_)
+      count *= static_cast<double>(window.CountAt((*x_[window.coordinate])[row]));
+    const double here = values[row] * count;
+    if (row == 0) factor = here;
+    if (!(count > 0) || std::fabs(here - factor) > 1e-6 * std::fabs(factor)) return std::nullopt;
+  }
+  std::vector<NodeId> counts;
+  for (const CountedWindow& window : windows_) counts.push_back(EmitCount(window));
+  const NodeId reciprocal =
+      Add(core::Call{core::Function::kReciprocal, {Combine(core::ReduceOp::kProduct, std::move(counts))}});
+  if (std::fabs(factor - std::nearbyint(factor)) <= 1e-6 * std::fabs(factor)) factor = std::nearbyint(factor);
+  if (factor == 1) return reciprocal;
+  return Add(core::Nary{core::ReduceOp::kProduct, {Add(core::Constant{factor}), reciprocal}});
 }
 
 NodeId Emitter::EmitVariable(size_t k) {

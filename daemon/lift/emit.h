@@ -2,6 +2,8 @@
 // variables. Sizes are plain numbers here; unify.h makes them expressions.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,6 +23,17 @@ struct ReadTarget {
   std::string name;
   bool stage = false;
   std::vector<int64_t> shape;
+};
+
+// Of an element of an intermediate, along one of its coordinates: how many of the window's places
+// [step * coordinate - before, step * coordinate - before + length) are inside of [0, extent).
+struct CountedWindow {
+  size_t coordinate = 0;
+  int64_t step = 1, before = 0, length = 1, extent = 0;
+  int64_t CountAt(int64_t at) const {
+    return std::min(step * at - before + length, extent) - std::max<int64_t>(step * at - before, 0);
+  }
+  bool operator==(const CountedWindow&) const = default;
 };
 
 // One coordinate of a read, by row.
@@ -44,6 +57,11 @@ class Emitter {
   // 0 <= coordinate < extent for every slot that varies with the variables from `first` on, each once, in the order of
   // the reads.
   std::vector<IntegerGuard> Bounds(size_t first) const;
+  // The windows over which the reductions run that are read; behind Fit. Means over what is inside divide by counts.
+  void CountBy(const Position* read, const std::vector<CountedWindow>& windows);
+  // Of what was read: windows that move with one of the first `fixed` variables, each place counted by a later one of
+  // the extents.
+  std::vector<CountedWindow> WindowsOf(size_t fixed, const std::vector<int64_t>& extents) const;
   Fitted<core::NodeId> Emit(const Position& position);
   // A factor or term that may vary with the position: a constant, or an index as a number.
   Fitted<core::NodeId> EmitNumbers(const std::vector<double>& values);
@@ -60,6 +78,8 @@ class Emitter {
   core::NodeId EmitLine(const Line& line);
   core::NodeId EmitBilinear(const Bilinear& bilinear);
   core::NodeId EmitVariable(size_t k);
+  core::NodeId EmitCount(const CountedWindow& window);
+  std::optional<core::NodeId> EmitReciprocalCount(const std::vector<double>& values);
   std::optional<core::NodeId> EmitPowers(const std::vector<double>& values);
   std::optional<core::NodeId> EmitTimesVariable(const std::vector<double>& values);
   core::NodeId Add(core::Node node);
@@ -76,6 +96,7 @@ class Emitter {
   std::vector<core::Node>& nodes_;
   std::vector<std::pair<const Position*, Read>> reads_;  // in the order of the walk
   Columns x_;
+  std::vector<CountedWindow> windows_;  // by variable
 };
 
 core::Affine ToAffine(const AffineFit& fit);

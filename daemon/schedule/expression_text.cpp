@@ -348,12 +348,32 @@ std::string NeutralText(const Problem& problem, core::ReduceOp op, core::ValueTy
   return low ? "-0x7fffffff - 1" : "0x7fffffff";
 }
 
+namespace {
+
+// "d + 2" of "(d + 2)".
+std::string Bare(const std::string& text) {
+  if (!text.starts_with("(")) return text;
+  int open = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    open += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (open == 0) return i + 1 == text.size() ? text.substr(1, i - 1) : text;
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string CombinedText(const Problem& problem, core::ReduceOp op, core::ValueType type, const std::string& a,
                          const std::string& b) {
   if (op == core::ReduceOp::kSum) return a + " + " + Parenthesized(b);
   if (op == core::ReduceOp::kProduct) return Parenthesized(a) + " * " + Parenthesized(b);
   const std::string extremum = op == core::ReduceOp::kMax ? "max" : "min";
-  if (type != core::ValueType::kReal) return fmt::format("{}({}, {})", extremum, a, b);
+  // Positions are of 64 bits then, and sizes of 32: no overload is of both.
+  const auto widened = [&](const std::string& text) {
+    if (!problem.wide || type != core::ValueType::kInteger) return Bare(text);
+    return text.find_first_not_of("0123456789") == std::string::npos ? text + "LL" : Wide(Bare(text));
+  };
+  if (type != core::ValueType::kReal) return fmt::format("{}({}, {})", extremum, widened(a), widened(b));
   return fmt::format("f{}{}({}, {})", extremum, problem.in_double ? "" : "f", a, b);
 }
 

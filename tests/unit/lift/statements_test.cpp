@@ -206,6 +206,14 @@ INSTANTIATE_TEST_SUITE_P(
         StatementRow{"Shift", [](const Grid& s, int64_t i, int64_t k) { return k > 0 ? s.X(i, k - 1) : FormId{0}; }},
         StatementRow{"Reversal", [](const Grid& s, int64_t i, int64_t k) { return s.X(s.n - 1 - i, k); }},
         StatementRow{"Reflection", [](const Grid& s, int64_t i, int64_t k) { return s.X(i, std::abs(k - 2)); }},
+        StatementRow{"MeanOfWhatIsInside",  // of a pool that does not count its padding
+                     [](const Grid& s, int64_t i, int64_t k) {
+                       std::vector<FormId> terms;
+                       for (int64_t a = std::max<int64_t>(i - 1, 0); a < std::min(i + 2, s.n); ++a)
+                         for (int64_t b = std::max<int64_t>(k - 1, 0); b < std::min(k + 2, s.m); ++b)
+                           terms.push_back(s.X(a, b));
+                       return s.Times(1.0 / static_cast<double>(terms.size()), s.Sum(terms));
+                     }},
         StatementRow{"ReplicatePadding",  // of a filter whose taps are one dimension
                      [](const Grid& s, int64_t i, int64_t k) {
                        std::vector<FormId> terms;
