@@ -7,6 +7,7 @@
 #include "schedule/attention_writer.h"
 #include "schedule/own_names.h"
 #include "schedule/schedules.h"
+#include "schedule/whole_rows.h"
 
 namespace warpwright::schedule {
 namespace {
@@ -34,7 +35,8 @@ class MultiplyAddAttention final : public AttentionWriter {
     WriteTiles(body);
     WriteFirst(body);
     const std::string last = WriteLast(body);
-    body.Open(fmt::format("for (int first_column = 0; first_column < {}; first_column += kTile)", last));
+    const std::string begin = WriteBegin(body, "kTile");
+    body.Open(fmt::format("for (int first_column = {}; first_column < {}; first_column += kTile)", begin, last));
     body.Add("__syncthreads();");
     WriteLoad(body, plan().product.right.nodes, plan().scores, "column_tile[k][i]", depth_name(), column(), "kDepth");
     WriteLoad(body, plan().value, plan().sums, "value_tile[i][k]", col(), column(), "kCols");
@@ -200,7 +202,10 @@ class MultiplyAddAttention final : public AttentionWriter {
   }
 };
 
-CodeOutcome WriteAttention(const Problem& problem, const Group& group, const ParameterValues& parameters) {
+CodeOutcome WriteAttention(const Problem& given, const Group& group, const ParameterValues& parameters) {
+  Problem problem = given;
+  problem.form = WithWholeRows(std::move(problem.form));
+  problem.structure = core::StructureOf(problem.form);
   auto plan = PlanAttention(problem, group);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&plan)) return *refusal;
   if (problem.in_double) return Refuse("it is computed in double precision");

@@ -81,8 +81,12 @@ class AttentionPlanner {
     KeepLongestRow();
     const Contraction& found = plan_.product;
     if (found.m.size() != 1 || found.n.size() != 1 || found.k.size() != 1) return No("scores have more than two axes");
-    if (!found.scale.empty() || !found.guards.empty() || found.n[0].variable != *column)
-      return No("scores are more than products");
+    if (!found.guards.empty() || found.n[0].variable != *column) return No("scores are more than products");
+    const auto free = core::FreeVariables(scores);
+    for (const NodeId id : found.scale) {
+      if (free[id] != 0) return No("scores are more than products");
+      plan_.score_scale.push_back(id);
+    }
     for (const Factor* factor : {&found.left, &found.right})
       if (!factor->conditions.empty() || !factor->guards.empty()) return No("scores are more than products");
     AttentionVariables& variables = plan_.variables[plan_.scores];

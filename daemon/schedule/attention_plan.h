@@ -30,6 +30,7 @@ struct AttentionPlan {
   std::vector<size_t> outputs;
   std::map<size_t, AttentionVariables> variables;  // by stage
   Contraction product;                             // of the scores
+  std::vector<core::NodeId> score_scale;           // in `scores`: factors of all of its terms
   core::Size col_extent;
   core::NodeId weight = 0;                 // in `sums`: the exponential
   std::vector<core::NodeId> value, scale;  // its other factors: those of columns, and those of rows alone

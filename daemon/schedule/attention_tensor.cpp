@@ -96,10 +96,11 @@ class TensorAttentionWriter final : public AttentionWriter {
     WriteCopies(body, *values_, plan().sums, column(), col(), "value_tile[stage]", "kColumns", "kCols");
     body.Close(";");
     const std::string last = WriteLast(body);
-    body.Add("load(0, 0);");
+    const std::string begin = WriteBegin(body, "kColumns");
+    body.Add(begin == "0" ? "load(0, 0);" : fmt::format("load({0}, {0} / kColumns % 2);", begin));
     body.Add("end_copy_group();");
     body.Add("float largest[2] = {-INFINITY, -INFINITY}, total[2] = {}, sums[kCols / 8][4] = {};");
-    body.Open(fmt::format("for (int first_column = 0; first_column < {}; first_column += kColumns)", last));
+    body.Open(fmt::format("for (int first_column = {}; first_column < {}; first_column += kColumns)", begin, last));
     body.Add("const int stage = first_column / kColumns % 2;");
     body.Add(fmt::format("if (first_column + kColumns < {}) load(first_column + kColumns, 1 - stage);", last));
     body.Add("end_copy_group();");

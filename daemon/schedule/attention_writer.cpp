@@ -15,26 +15,47 @@ constexpr int64_t kDeepest = 128;  // terms of a score, and elements of a result
 }  // namespace
 
 std::span<const char* const> LocalsOfAttention() {
-  static constexpr const char* kLocals[] = {"tiles",       "row_tile",
-                                            "column_tile", "value_tile",
-                                            "offset",      "sums",
-                                            "scores",      "largest",
-                                            "total",       "next",
-                                            "shrink",      "shift",
-                                            "weight",      "inside",
-                                            "element",     "last",
-                                            "thread_row",  "thread_column",
-                                            "first_row",   "first_column",
-                                            "stage",       "lane",
-                                            "warp",        "load",
-                                            "high",        "low",
-                                            "again",       "sum",
-                                            "score",       "query",
-                                            "key",         "r",
-                                            "c",           "n",
-                                            "j",           "i",
-                                            "most",        "whole",
-                                            "is_weighed",  "logit"};
+  static constexpr const char* kLocals[] = {"tiles",
+                                            "row_tile",
+                                            "column_tile",
+                                            "value_tile",
+                                            "offset",
+                                            "sums",
+                                            "scores",
+                                            "largest",
+                                            "total",
+                                            "next",
+                                            "shrink",
+                                            "shift",
+                                            "weight",
+                                            "inside",
+                                            "element",
+                                            "last",
+                                            "begin",
+                                            "thread_row",
+                                            "thread_column",
+                                            "first_row",
+                                            "first_column",
+                                            "stage",
+                                            "lane",
+                                            "warp",
+                                            "load",
+                                            "high",
+                                            "low",
+                                            "again",
+                                            "sum",
+                                            "score",
+                                            "query",
+                                            "key",
+                                            "r",
+                                            "c",
+                                            "n",
+                                            "j",
+                                            "i",
+                                            "most",
+                                            "whole",
+                                            "is_weighed",
+                                            "logit"};
   return kLocals;
 }
 
@@ -100,11 +121,15 @@ VariableTexts AttentionWriter::Variables(size_t of) const {
   }
   return texts;
 }
+std::string AttentionWriter::Scaled(const std::string& score, Lines& lines) {
+  if (plan_.score_scale.empty()) return score;
+  return fmt::format("({} * {})", score, Parenthesized(Value(plan_.scores, plan_.score_scale, {}, lines)));
+}
 std::string AttentionWriter::Value(size_t of, const std::vector<core::NodeId>& nodes, const Known& known,
                                    Lines& lines) {
   Scope scope{.variables = Variables(of), .value = [&](const core::TensorRead& read) -> std::optional<std::string> {
                 for (const auto& [i, text] : known)
-                  if (read.stage && read.tensor == stage(i).name) return text;
+                  if (read.stage && read.tensor == stage(i).name) return i == plan_.scores ? Scaled(text, lines) : text;
                 return std::nullopt;
               }};
   ExpressionCode code(problem_, stage(of), std::move(scope), names_, lines);
@@ -132,26 +157,41 @@ bool AttentionWriter::HasZerosOutside() const {
                      [&](const core::Guard& guard) { return IsZeroOutside(problem_, guard); });
 }
 
-std::string AttentionWriter::WriteLast(Lines& body) const {
-  const std::string all = SizeText(columns());
-  if (HasZerosOutside()) return Parenthesized(all);
+// The condition on column - row, where there is one.
+const core::Guard* AttentionWriter::Band() const {
+  const auto is = [&](const core::Affine::Term& term, AttentionRole role, int sign) {
+    return term.part == core::Affine::Part::kWhole && core::IsNumber(term.coefficient, sign) &&
+           plan_.variables.at(plan_.largest).at(term.variable).role == role;
+  };
   for (const core::Guard& guard : SumOf(plan_.largest).guards) {
     const auto& terms = guard.value.terms;
-    if (!guard.high || terms.size() != 2 || !core::IsNumber(guard.value.divisor, 1)) continue;
-    const auto is = [&](const core::Affine::Term& term, AttentionRole role, int sign) {
-      return term.part == core::Affine::Part::kWhole && core::IsNumber(term.coefficient, sign) &&
-             plan_.variables.at(plan_.largest).at(term.variable).role == role;
-    };
-    const bool diagonal = (is(terms[0], AttentionRole::kRow, -1) && is(terms[1], AttentionRole::kColumn, 1)) ||
-                          (is(terms[1], AttentionRole::kRow, -1) && is(terms[0], AttentionRole::kColumn, 1));
-    if (!diagonal || !core::IsNumber(guard.value.constant, 0)) continue;
-    // The last row's end: first_row + kTile - 1 + high.
-    const bool one = core::IsNumber(*guard.high, 1);
-    const std::string end = one ? "kTile" : "kTile - 1 + " + Parenthesized(SizeText(*guard.high));
-    body.Add(fmt::format("const int last = min({}, first_row + {});  // no row has columns behind", all, end));
-    return "last";
+    if (terms.size() != 2 || !core::IsNumber(guard.value.divisor, 1) || !core::IsNumber(guard.value.constant, 0))
+      continue;
+    if ((is(terms[0], AttentionRole::kRow, -1) && is(terms[1], AttentionRole::kColumn, 1)) ||
+        (is(terms[1], AttentionRole::kRow, -1) && is(terms[0], AttentionRole::kColumn, 1)))
+      return &guard;
   }
-  return Parenthesized(all);
+  return nullptr;
+}
+
+std::string AttentionWriter::WriteLast(Lines& body) const {
+  const std::string all = SizeText(columns());
+  const core::Guard* band = Band();
+  if (HasZerosOutside() || band == nullptr || !band->high) return Parenthesized(all);
+  // The last row's end: first_row + kTile - 1 + high.
+  const bool one = core::IsNumber(*band->high, 1);
+  const std::string end = one ? "kTile" : "kTile - 1 + " + Parenthesized(SizeText(*band->high));
+  body.Add(fmt::format("const int last = min({}, first_row + {});  // no row has columns behind", all, end));
+  return "last";
+}
+
+std::string AttentionWriter::WriteBegin(Lines& body, const char* step) const {
+  const core::Guard* band = Band();
+  if (HasZerosOutside() || band == nullptr || !band->low) return "0";
+  const std::string low = SizeText(*band->low);
+  const std::string first = low.starts_with("-") ? "first_row - " + low.substr(1) : "first_row + " + low;
+  body.Add(fmt::format("const int begin = max(0, {}) / {} * {};  // no row has columns before", first, step, step));
+  return "begin";
 }
 
 void AttentionWriter::WriteIfInside(Lines& body, size_t of, core::NodeId node, const Known& known,

@@ -56,6 +56,8 @@ class AttentionWriter {
   bool HasZerosOutside() const;
   // Where the columns of a block's rows end: "T", or the diagonal.
   std::string WriteLast(Lines& body) const;
+  // Where they begin, at a multiple of `step`: "0", or the other edge of a band.
+  std::string WriteBegin(Lines& body, const char* step) const;
   // if (inside) { ... }, for the score of row and column: `statement` of the node's value.
   void WriteIfInside(Lines& body, size_t of, core::NodeId node, const Known& known, const std::string& statement);
   // The total is of the weights themselves.
@@ -72,6 +74,8 @@ class AttentionWriter {
   void WriteElementAgain(Lines& body, const std::string& last);
 
  private:
+  const core::Guard* Band() const;
+  std::string Scaled(const std::string& score, Lines& lines);
   void WriteScoreAgain(Lines& body);
   std::optional<int64_t> Rounded(const core::Size& extent) const;
   void WriteOutput(Lines& body, size_t output, const Known& known, LateStores& stores);

@@ -115,6 +115,34 @@ void run(const float* x, const float* w, const float* b, float* y, int N, int I,
 
 // Of single kernels, without cases of their own in the examples.
 constexpr Original kOriginals[] = {
+    {"attention to the last few positions",
+     "{q: {buffer: f32, shape: [T, 16], role: in}, k: {buffer: f32, shape: [T, 16], role: in}, v: {buffer: f32, shape: "
+     "[T, 16], role: in}, y: {buffer: f32, shape: [T, 16], role: out}, T: {scalar: i32}, W: {scalar: i32}, scale: "
+     "{scalar: f32, value: 0.25}}",
+     "[{name: small, T: 37, W: 5}, {name: odd, T: 150, W: 21}]", R"(
+__global__ void attend(const float* q, const float* k, const float* v, float* y, int T, int W, float scale) {
+  const int i = blockIdx.x, first = max(0, i - W + 1);
+  __shared__ float weights[256];
+  for (int j = first + threadIdx.x; j <= i; j += 16) {
+    float score = 0;
+    for (int d = 0; d < 16; ++d) score += q[i * 16 + d] * scale * k[j * 16 + d];
+    weights[j - first] = score;
+  }
+  __syncthreads();
+  float largest = -INFINITY, total = 0, sum = 0;
+  for (int j = first; j <= i; ++j) largest = fmaxf(largest, weights[j - first]);
+  for (int j = first; j <= i; ++j) {
+    const float weight = expf(weights[j - first] - largest);
+    total += weight;
+    sum += weight * v[j * 16 + threadIdx.x];
+  }
+  y[i * 16 + threadIdx.x] = sum / total;
+}
+void run(const float* q, const float* k, const float* v, float* y, int T, int W, float scale, cudaStream_t stream) {
+  attend<<<T, 16, 0, stream>>>(q, k, v, y, T, W, scale);
+}
+)",
+     "schedule_attention", "const int begin = max(0, first_row - W + 1)"},
     {"a sum of all that is not the first of its buffer's elements",
      "{x: {buffer: f32, shape: [N], role: in}, y: {buffer: f32, shape: [4], role: inout}, N: {scalar: i32}}",
      "[{name: small, N: 40}, {name: odd, N: 333}]", R"(
