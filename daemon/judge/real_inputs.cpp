@@ -64,13 +64,13 @@ bool MayHaveNaN(InputVariant variant) {
          variant == InputVariant::kOldValues || variant == InputVariant::kZerosFacing;
 }
 // Arithmetic of the device makes another NaN than that of hosts, with all bits set but the sign: integers that round it
-// carry into the sign. Every other one is it.
+// carry into the sign. Every other one is it, with its own sign.
 void GivePayloads(core::DType dtype, std::span<std::byte> bytes, const base::CounterRandom& random) {
   const size_t size = core::SizeOf(dtype);
   for (size_t i = 0; i < bytes.size() / size; ++i) {
     if (!std::isnan(core::LoadAsDouble(dtype, bytes.data(), i)) || (random.Bits(i) & 1) == 0) continue;
     std::memset(bytes.data() + i * size, 0xff, size - 1);
-    bytes[(i + 1) * size - 1] = std::byte{0x7f};
+    bytes[(i + 1) * size - 1] |= std::byte{0x7f};
   }
 }
 

@@ -250,7 +250,9 @@ Result<bool> Search(RefineRun& run) {
     WW_ASSIGN(run.planted, PlantSeeds(run));
     if (!run.planted) return false;
   }
-  const int max_dropped = 3 * run.task.policy.max_rounds;
+  // Every method from the formula may find that it does not apply, which takes no time.
+  constexpr int kMethodsOfTheFormula = 12;
+  const int max_dropped = 3 * run.task.policy.max_rounds + kMethodsOfTheFormula;
   while (run.dropped <= max_dropped && MayGoOn(run)) {
     WW_ASSIGN(const RoundOutcome round, Round(run));
     if (round.waits) return false;

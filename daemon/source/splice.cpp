@@ -139,10 +139,6 @@ class Splicer {
           other == kNone &&
           (unit.kind == Unit::Kind::kMacro || unit.kind == Unit::Kind::kUsingNamespace ||
            unit.kind == Unit::Kind::kOther || unit.kind == Unit::Kind::kFunction || unit.kind == Unit::Kind::kAlias);
-      if (inside && other != kNone && IsUsedElsewhere(original_.file->units[other]))
-        return Refuse(fmt::format("the edit changes {}, which not only {} uses: give the new one another name",
-                                  NameOf(unit, edited_.text()), request_.entry),
-                      unit.line);
       if (inside || neutral) continue;
       return Refuse(fmt::format("the edit {} {}, which {} does not use", other == kNone ? "adds" : "changes",
                                 NameOf(unit, edited_.text()), request_.entry),
@@ -156,17 +152,6 @@ class Splicer {
           unit.line);
     }
     return std::nullopt;
-  }
-
-  // By code of this file that the entry does not reach, and that nobody verifies with it.
-  bool IsUsedElsewhere(const Unit& changed) const {
-    if (changed.kind != Unit::Kind::kFunction && changed.kind != Unit::Kind::kMacro) return false;
-    return std::any_of(original_.file->units.begin(), original_.file->units.end(), [&](const Unit& other) {
-      if (&other == &changed || original_.Reaches(other) || other.kind != Unit::Kind::kFunction) return false;
-      return std::any_of(changed.names.begin(), changed.names.end(), [&](const std::string& name) {
-        return other.head_references.contains(name) || other.body_references.contains(name);
-      });
-    });
   }
 
   void Includes() {

@@ -210,19 +210,6 @@ TEST(Splice, SharedHelperMayChangeAndNewCodeInNamespaces) {
   EXPECT_NE(text.find("namespace b {\n__global__ void second"), std::string::npos) << text;
 }
 
-TEST(Splice, AHelperOfOthersStaysAsItIs) {
-  const std::string original =
-      "__device__ float half_of(float x) { return x / 2; }\n"
-      "__global__ void k(float* x) { *x = half_of(*x); }\nvoid run(float* x) { k<<<1, 1>>>(x); }\n"
-      "__global__ void other(float* x) { *x = 1 + half_of(*x); }\nvoid walk(float* x) { other<<<1, 1>>>(x); }\n";
-  const std::string changed = Replaced(original, "return x / 2;", "return x * 0.5f;");
-  EXPECT_EQ(Reason(DoSplice(changed, "run", original)),
-            "the edit changes half_of, which not only run uses: give the new one another name");
-  const std::string beside = Replaced(Replaced(original, "*x = half_of(*x)", "*x = halved(*x)"), "__global__ void k",
-                                      "__device__ float halved(float x) { return x * 0.5f; }\n__global__ void k");
-  EXPECT_EQ(Reason(DoSplice(beside, "run", original)), "it was spliced");
-}
-
 TEST(Splice, OverloadsAndTemplatesKeepTheirPartner) {
   const std::string original =
       "__device__ float f(float x) { return x; }\n__device__ double f(double x) { return x; }\n"
