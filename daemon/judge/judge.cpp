@@ -165,14 +165,18 @@ double Judge::State::AllowedDifference(const TrialReference& reference) const {
     const size_t count = expected.bytes.size() / core::SizeOf(layout.dtype),
                  step = std::max<size_t>(1, count / kLookedAt);
     double allowed = 0, squares = 0;
-    for (size_t i = 0; i < count; i += step) {
+    const auto add = [&](size_t i) {
       // From the original's value to the other side of the truth.
       const double value = core::LoadAsDouble(layout.dtype, expected.bytes.data(), i),
                    tolerance = comparator.ToleranceAt(i) + std::fabs(value - comparator.TargetAt(i));
-      if (!std::isfinite(value) || !std::isfinite(tolerance)) continue;
+      if (!std::isfinite(value) || !std::isfinite(tolerance)) return;
       squares += value * value;
       allowed += tolerance * tolerance;
-    }
+    };
+    // How far the original is off is known where the truth is.
+    if (expected.has_bounds() && expected.bound.sampled()) expected.bound.ForEach(add);
+    else
+      for (size_t i = 0; i < count; i += step) add(i);
     if (squares > 0) largest = std::max(largest, std::sqrt(allowed / squares));
   }
   return largest;

@@ -178,7 +178,8 @@ std::vector<std::string> NamesFor(const Problem& problem, const core::Stage& sta
 
 std::vector<std::string> Declared(const Problem& problem, const Accumulator& a) {
   std::vector<std::string> lines = {fmt::format("{} {} = {};", a.c_type, a.value, NeutralText(problem, a.op, a.type))};
-  if (core::IsArg(a.op)) lines.push_back(fmt::format("int {} = {};", a.index, TakesFirst(a.op) ? "0x7fffffff" : "-1"));
+  // Of nothing, and of what is all infinite, the first is 0.
+  if (core::IsArg(a.op)) lines.push_back(fmt::format("int {} = {};", a.index, TakesFirst(a.op) ? "0" : "-1"));
   return lines;
 }
 

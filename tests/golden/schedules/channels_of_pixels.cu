@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(64, 4) entry_tensor_rows(const __half* __restr
   for (int i = 0; i < 2; ++i) {
     largest[i] = -INFINITY;
     maximum[i] = -INFINITY;
-    maximum_at[i] = 0x7fffffff;
+    maximum_at[i] = 0;
   }
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
