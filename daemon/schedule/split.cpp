@@ -34,6 +34,18 @@ std::string PartsText(const std::string& parts, const RowPlan& plan, const Parti
   return text.text();
 }
 
+// What all partial results are stored as; nothing where they need more than one type.
+std::optional<std::string> TypeOfStatistics(const Problem& problem, const RowPlan& plan) {
+  std::optional<bool> real;
+  for (const RowMember& member : plan.members) {
+    if (!member.statistic()) continue;
+    const bool this_real = core::TypesOf(problem.form, member.stage)[member.reduce->body] == core::ValueType::kReal;
+    if (real.value_or(this_real) != this_real) return std::nullopt;
+    real = this_real;
+  }
+  return real.value_or(true) ? problem.real() : "int";
+}
+
 CodeOutcome EmitSplit(const Problem& problem, const Group& group, const ParameterValues& parameters) {
   RowPlanOutcome outcome = PlanRows(problem, group);
   if (auto* refusal = std::get_if<core::RewriteRefusal>(&outcome)) return *refusal;
@@ -52,16 +64,9 @@ CodeOutcome EmitSplit(const Problem& problem, const Group& group, const Paramete
   const auto largest = LargestOf(problem, Product(plan.rows));
   if (!largest || *largest * static_cast<int64_t>(statistics) > kPartials) return Refuse("there are too many rows");
 
-  std::string c_type = problem.real();
-  for (const RowMember& member : plan.members)
-    if (member.statistic()) {
-      const auto types = core::TypesOf(problem.form, member.stage);
-      const bool real = types[member.reduce->body] == core::ValueType::kReal;
-      if (real != (types[plan.members[plan.passes[0].members[0]].reduce->body] == core::ValueType::kReal))
-        return Refuse("statistics are of different types");
-      if (!real) c_type = "int";
-    }
-  const Partials storage = PartialsFor(problem, statistics, c_type);
+  const std::optional<std::string> c_type = TypeOfStatistics(problem, plan);
+  if (!c_type) return Refuse("statistics are of different types");
+  const Partials storage = PartialsFor(problem, statistics, *c_type);
   RowShape shape;
   shape.team = layout == RowLayout::kAcross ? Team::kColumn : Team::kBlock;
   shape.threads = shape.team == Team::kColumn ? kColumnThreads : kBlockThreads;
