@@ -40,6 +40,15 @@ void Store(std::byte* data, size_t index, T value) {
   std::memcpy(data + index * sizeof(T), &value, sizeof(T));
 }
 
+// The low bits of a number's integer part, as those of sums that leave a type's range; 0 of what has none. C++ leaves
+// the conversion of numbers beyond a type's range open.
+int64_t LowBits(double value) {
+  if (std::fabs(value) < 0x1p63) return static_cast<int64_t>(value);
+  if (!std::isfinite(value)) return 0;
+  const auto magnitude = static_cast<uint64_t>(std::fmod(std::fabs(value), 0x1p64));
+  return static_cast<int64_t>(value < 0 ? 0 - magnitude : magnitude);
+}
+
 // Rounds to a binary format with `mantissa` stored bits and minimum exponent `emin`, whose exponents' bits fill the
 // rest of 16, and packs it.
 template <int mantissa, int emin>
@@ -105,7 +114,7 @@ int64_t LoadAsInteger(DType dtype, const std::byte* data, size_t index) {
     case DType::kI8: return Load<int8_t>(data, index);
     case DType::kU8:
     case DType::kBool: return Load<uint8_t>(data, index);
-    default: return static_cast<int64_t>(LoadAsDouble(dtype, data, index));
+    default: return LowBits(LoadAsDouble(dtype, data, index));
   }
 }
 
@@ -115,11 +124,11 @@ void StoreFromDouble(DType dtype, std::byte* data, size_t index, double value) {
     case DType::kF32: return Store(data, index, static_cast<float>(value));
     case DType::kF16: return Store(data, index, DoubleToHalf(value));
     case DType::kBF16: return Store(data, index, DoubleToBFloat16(value));
-    case DType::kI64: return Store(data, index, static_cast<int64_t>(value));
-    case DType::kI32: return Store(data, index, static_cast<int32_t>(value));
-    case DType::kU32: return Store(data, index, static_cast<uint32_t>(static_cast<int64_t>(value)));
-    case DType::kI8: return Store(data, index, static_cast<int8_t>(value));
-    case DType::kU8: return Store(data, index, static_cast<uint8_t>(static_cast<int64_t>(value)));
+    case DType::kI64: return Store(data, index, LowBits(value));
+    case DType::kI32: return Store(data, index, static_cast<int32_t>(LowBits(value)));
+    case DType::kU32: return Store(data, index, static_cast<uint32_t>(LowBits(value)));
+    case DType::kI8: return Store(data, index, static_cast<int8_t>(LowBits(value)));
+    case DType::kU8: return Store(data, index, static_cast<uint8_t>(LowBits(value)));
     case DType::kBool: return Store(data, index, static_cast<uint8_t>(value != 0));
   }
 }

@@ -38,6 +38,7 @@ uint16_t DoubleToHalf(double value);
 uint16_t DoubleToBFloat16(double value);
 
 // Element `index` of a packed array. LoadAsDouble loses low bits of i64 beyond 2^53: compare integers as integers.
+// Numbers beyond an integer type's range wrap around; NaN and infinities become 0.
 double LoadAsDouble(DType dtype, const std::byte* data, size_t index);
 int64_t LoadAsInteger(DType dtype, const std::byte* data, size_t index);
 void StoreFromDouble(DType dtype, std::byte* data, size_t index, double value);

@@ -68,5 +68,34 @@ TEST(DType, LoadAndStoreAgree) {
   EXPECT_EQ(core::LoadAsInteger(core::DType::kU32, bytes, 0), 4294967295);
 }
 
+TEST(DType, IntegersWrapAround) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const struct {
+    core::DType dtype;
+    double value;
+    int64_t stored;
+  } rows[] = {
+      {core::DType::kI8, 128, -128},
+      {core::DType::kI8, -129.5, 127},
+      {core::DType::kU8, 256, 0},
+      {core::DType::kU8, -1, 255},
+      {core::DType::kI32, 0x1p31, std::numeric_limits<int32_t>::min()},
+      {core::DType::kI32, 0x1p32 + 5, 5},
+      {core::DType::kU32, -1, 4294967295},
+      {core::DType::kI64, 0x1p63, std::numeric_limits<int64_t>::min()},
+      {core::DType::kI64, -0x1p63, std::numeric_limits<int64_t>::min()},
+      {core::DType::kI64, -0x1p64 - 0x1p12, -0x1000},
+      {core::DType::kI64, 0x1p1000, 0},
+      {core::DType::kI32, std::numeric_limits<double>::quiet_NaN(), 0},
+      {core::DType::kI64, -kInfinity, 0},
+      {core::DType::kU8, kInfinity, 0},
+  };
+  std::byte bytes[8];
+  for (const auto& row : rows) {
+    core::StoreFromDouble(row.dtype, bytes, 0, row.value);
+    EXPECT_EQ(core::LoadAsInteger(row.dtype, bytes, 0), row.stored) << core::Name(row.dtype) << " " << row.value;
+  }
+}
+
 }  // namespace
 }  // namespace warpwright
