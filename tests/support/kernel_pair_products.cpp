@@ -18,7 +18,8 @@ auto Matmul(Dot dot) {
     const auto a = All<T>(run, "in"), b = All<T>(run, "w");
     const size_t rows = Extent(run, "N"), inner = Extent(run, "C"), columns = Extent(run, "M");
     std::vector<double> out(rows * columns);
-    for (size_t i = 0; i < out.size(); ++i)
+    const size_t sums = inner > 0 ? out.size() : 0;  // those of nothing are 0, and no element can be pointed at
+    for (size_t i = 0; i < sums; ++i)
       out[i] = static_cast<double>(dot(a.data() + i / columns * inner, b.data() + i % columns, columns, inner));
     run.SetValues("out", out);
   };
