@@ -228,7 +228,8 @@ T Rounded(const Value& value, Rounding rounding) {
       volatile uint64_t integer = value.magnitude;
       r = static_cast<T>(static_cast<uint64_t>(integer));
     }
-    return r;
+    const T rounded = r;
+    return rounded == 0 ? T(0) : rounded;  // the compiler's conversion may have subtracted equal numbers, rounding down
   }
   volatile double v = value.real;
   volatile T r = static_cast<T>(static_cast<double>(v));

@@ -144,20 +144,26 @@ uint64_t Extend(Type type, uint64_t v) {
   }
 }
 
-// Under the rounding mode that the instruction names (MXCSR is set by the caller).
-float ToSingle(const Value& v) {
-  if (v.is_float) return static_cast<float>(v.real);
-  return v.is_signed ? static_cast<float>(static_cast<int64_t>(v.integer)) : static_cast<float>(v.integer);
+// Compilers may convert an unsigned number by a subtraction, which makes 0 a -0 when rounding down. They know that no
+// conversion gives one, hence volatile.
+template <typename T>
+T FromUnsigned(uint64_t integer) {
+  volatile T converted = static_cast<T>(integer);
+  const T real = converted;
+  return real == 0 ? T(0) : real;
 }
-double ToDouble(const Value& v) {
-  if (v.is_float) return v.real;
-  return v.is_signed ? static_cast<double>(static_cast<int64_t>(v.integer)) : static_cast<double>(v.integer);
+
+// Under the rounding mode that the instruction names (MXCSR is set by the caller).
+template <typename T>
+T ToReal(const Value& v) {
+  if (v.is_float) return static_cast<T>(v.real);
+  return v.is_signed ? static_cast<T>(static_cast<int64_t>(v.integer)) : FromUnsigned<T>(v.integer);
 }
 
 uint32_t ToSixteen(const Instruction* i, const Value& v) {
   const bool half = i->type == Type::kF16;
   if (i->rounding == Rounding::kZero || i->rounding == Rounding::kDown || i->rounding == Rounding::kUp) {
-    const float f = ToSingle(v);  // a directed rounding twice is the same as once
+    const float f = ToReal<float>(v);  // a directed rounding twice is the same as once
     if (f != f) return 0x7fff;
     if (half) return static_cast<uint32_t>(_cvtss_sh(f, _MM_FROUND_CUR_DIRECTION));
     const auto bits = std::bit_cast<uint32_t>(f);
@@ -166,7 +172,7 @@ uint32_t ToSixteen(const Instruction* i, const Value& v) {
     return (bits >> 16) + ((away && (bits & 0xffff) && (bits & 0x7f800000) != 0x7f800000) ? 1 : 0);
   }
   // 64-bit integers do not fit a double: they saturate f16, and are rounded to odd explicitly for bf16.
-  double d = ToDouble(v);
+  double d = ToReal<double>(v);
   if (!v.is_float && v.integer != 0) {
     const bool negative = v.is_signed && static_cast<int64_t>(v.integer) < 0;
     const uint64_t magnitude = negative ? 0 - v.integer : v.integer;
@@ -201,14 +207,14 @@ uint64_t ConvertOne(const Instruction* i, uint64_t raw) {
     case Type::kF32: {
       Value w = v;
       if (i->rounding >= Rounding::kIntNearest) w.real = RoundToInteger(v.real, i->rounding);
-      float f = ToSingle(w);
+      float f = ToReal<float>(w);
       if (i->from != Type::kF64 && i->from != Type::kBf16) f = Canonical(f);  // those two keep a NaN's payload
       if (i->ftz) f = Flush(f);
       if (i->sat) f = Saturate(f);
       return std::bit_cast<uint32_t>(f);
     }
     case Type::kF64: {
-      double d = ToDouble(v);
+      double d = ToReal<double>(v);
       if (i->rounding >= Rounding::kIntNearest) d = RoundToInteger(d, i->rounding);
       if (i->sat) d = Saturate(d);
       return std::bit_cast<uint64_t>(d);
