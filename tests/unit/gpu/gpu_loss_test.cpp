@@ -59,6 +59,8 @@ class GpuLoss : public testing::Test {
     ASSERT_TRUE(base::WriteFileAtomically(folder_->path() / "lost", ""));
   }
 
+  void TearDown() override { ::unsetenv("WW_LOSE_FILE"); }  // else the calls that free memory would not arrive
+
   // "error: ...", "fault: ..." or "ran"
   template <typename T>
   std::string MessageOf(const Result<T>& outcome) {
