@@ -38,9 +38,7 @@ Result<RunOutcome> CandidateRuns::Execute(const Trial& trial, const std::vector<
     const auto& run = std::get<core::Executed>(outcome);
     kernels_.insert(run.kernels.begin(), run.kernels.end());
     for (const core::LaunchReport& launch : run.launches) launched_.insert(launch.kernel);
-  }
-  if (std::holds_alternative<core::Executed>(outcome) && !kind.simulated) {
-    added_.Saw(std::get<core::Executed>(outcome).lines, SizesOf(trial));
+    if (!kind.simulated) added_.Saw(run.lines, SizesOf(trial));
   }
   return outcome;
 }

@@ -3,10 +3,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
-
 #include <set>
 #include <string>
+#include <vector>
 
 #include "judge/dead_code.h"
 #include "judge/judge_state.h"

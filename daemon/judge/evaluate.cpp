@@ -274,10 +274,7 @@ void CandidateEvaluation::NoteNumbers(const Trial& trial, const TrialReference& 
       named_.push_back(number);
     NoteSize(number);
   }
-  std::set<double> known(reference.compared.begin(), reference.compared.end());
-  for (const auto& [name, size] : core::IntegerScalars(trial.c)) known.insert(static_cast<double>(size));
-  for (const double number : run.compared)
-    if (!known.contains(number)) NoteSize(number);
+  for (const double number : ComparedAnew(trial, reference, run)) NoteSize(number);
   std::sort(sizes_.rbegin(), sizes_.rend());
   if (sizes_.size() > kMostSizes) sizes_.resize(kMostSizes);
 }
@@ -291,11 +288,9 @@ Result<Failure> CandidateEvaluation::LongSizes(const core::Case& c) {
   std::vector<int64_t> next = sizes_;
   for (int round = 0; !failure && !next.empty() && round < kRounds; ++round) {
     WW_ASSIGN(failure, shapes_.Around(c, next));
-    const std::vector<int64_t> known = std::exchange(sizes_, {});
+    const auto known = static_cast<std::ptrdiff_t>(sizes_.size());
     for (const double number : trials_.TakeCompared()) NoteSize(number);
-    next = std::exchange(sizes_, known);
-    std::erase_if(next, [&](int64_t size) { return std::find(known.begin(), known.end(), size) != known.end(); });
-    sizes_.insert(sizes_.end(), next.begin(), next.end());
+    next.assign(sizes_.begin() + known, sizes_.end());
   }
   if (failure || runs_.IdleKernel().empty()) return failure;
   WW_ASSIGN(failure, shapes_.Swept(c));

@@ -230,16 +230,15 @@ Failure CheckPrecision(const core::KernelSpec& spec, const TrialReference& refer
 
 // A run or two may give the same bits, where few blocks add, and the order may begin to matter at other sizes.
 Failure CheckOrder(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run) {
+  if (spec.allow.contains(core::Allow::kNondeterministic)) return std::nullopt;
+  const bool alone = std::all_of(run.launches.begin(), run.launches.end(),
+                                 [](const core::LaunchReport& launch) { return launch.blocks_total <= 1; });
+  if (alone) return std::nullopt;
   const auto find = [](const auto& precision) {
     return std::find_if(precision.begin(), precision.end(), [](const auto& use) { return IsUnordered(use.first); });
   };
-  const bool alone = std::all_of(run.launches.begin(), run.launches.end(),
-                                 [](const core::LaunchReport& launch) { return launch.blocks_total <= 1; });
   const auto found = find(run.precision);
-  if (alone) return std::nullopt;  // of one block, as a rule its first thread adds what the block has summed up
-  if (found == run.precision.end() || find(reference.precision) != reference.precision.end() ||
-      spec.allow.contains(core::Allow::kNondeterministic))
-    return std::nullopt;
+  if (found == run.precision.end() || find(reference.precision) != reference.precision.end()) return std::nullopt;
   const auto& [use, where] = *found;
   return core::Refused{core::Check::kDeterminism,
                        fmt::format("it has {} ('{}'): atomic additions in any order, which the original has not: that "
@@ -359,6 +358,15 @@ Failure CheckHostTime(const core::KernelSpec& spec, const core::CaseMeasurement&
                                    "{:.1f}; on the device it gains {:.1f}",
                                    candidate.case_name, candidate.host_us, original.host_us, gain),
                        spec.file, 0};
+}
+
+std::set<double> ComparedAnew(const Trial& trial, const TrialReference& reference, const core::Executed& run) {
+  std::set<double> known(reference.compared.begin(), reference.compared.end());
+  for (const auto& [name, size] : core::IntegerScalars(trial.c)) known.insert(static_cast<double>(size));
+  std::set<double> fresh;
+  for (const double number : run.compared)
+    if (!known.contains(number)) fresh.insert(number);
+  return fresh;
 }
 
 std::optional<std::string> FindIdle(const TrialReference& reference, const std::vector<core::BufferContent>& inputs,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,10 @@ std::optional<std::string> DifferentOutput(const TrialReference& reference, cons
 
 // ptx-rules: conversions, products, sums and arithmetic in narrower types than the original's code has and the manifest
 // allows. Products in the inputs' own type are not a downgrade.
-Failure CheckOrder(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run);
 Failure CheckPrecision(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run);
+// determinism: atomic additions of real numbers by several blocks, whose order no two runs need share, if the original
+// has none and the manifest does not allow it. Of a single block's, as a rule one thread adds what the block summed up.
+Failure CheckOrder(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run);
 // build-dependent: text that other builds (for another architecture, with another compiler, on another day) compile to
 // something else, if the original has none and the manifest does not allow it.
 Failure CheckBuildDependence(const core::KernelSpec& spec, const TrialReference& reference, const core::Executed& run);
@@ -72,6 +75,9 @@ Failure CheckHostTime(const core::KernelSpec& spec, const core::CaseMeasurement&
 // run of a sample of its blocks must have written something, and what it has not written is zero.
 std::optional<std::string> FindIdle(const TrialReference& reference, const std::vector<core::BufferContent>& inputs,
                                     const core::Executed& run);
+
+// Numbers that the candidate's launcher compared with, and that are neither arguments nor what the original's did.
+std::set<double> ComparedAnew(const Trial& trial, const TrialReference& reference, const core::Executed& run);
 
 // Gives the elements that a sample of the blocks has not written, which are zero, the original's values.
 void CompleteSample(const TrialReference& reference, core::Executed& run);

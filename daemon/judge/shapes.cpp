@@ -53,6 +53,12 @@ class ShapeList {
     odd.name = fmt::format("{} (odd shape of {})", Sizes(odd), c_.name);
     shapes_.push_back(std::move(odd));
   }
+  // One size long, the others short.
+  void AddLong(const std::string& one, int64_t length) {
+    Add([&](const std::string& name, int i, int64_t n) {
+      return name == one ? length : std::min<int64_t>(n, kShort + i);
+    });
+  }
   std::vector<core::Case> Take() { return std::move(shapes_); }
 
  private:
@@ -168,11 +174,6 @@ std::vector<core::Case> LongShapes(const core::KernelSpec& spec, const core::Cas
   const std::set<std::string>& names = shapes.names();
   if (names.empty()) return {};
   const base::CounterRandom random(secret, kShapeStream + 1);
-  const auto one_long = [&](const std::string& one, int64_t length) {
-    shapes.Add([&](const std::string& name, int i, int64_t n) {
-      return name == one ? length : std::min<int64_t>(n, kShort + i);
-    });
-  };
   const double root = std::pow(kElements, 1 / static_cast<double>(names.size()));
   const auto drawn = static_cast<int64_t>(random.Below(0, 64));
   // A row alone ends some blocks beyond a thousand of a thousand threads, all that one block can scan the totals of.
@@ -182,7 +183,7 @@ std::vector<core::Case> LongShapes(const core::KernelSpec& spec, const core::Cas
     shapes.Add([&](const std::string&, int, int64_t) { return names.size() == 1 ? int64_t{1} << 20 : int64_t{512}; });
   uint64_t stream = 1;
   for (const std::string& one : names)
-    if (names.size() > 1) one_long(one, 65'537 + static_cast<int64_t>(random.Below(stream++, 1'024)));
+    if (names.size() > 1) shapes.AddLong(one, 65'537 + static_cast<int64_t>(random.Below(stream++, 1'024)));
   // One size several times the others, and the others several times it: strides, and rows shorter than blocks.
   for (const std::string& one : names) {
     if (names.size() == 1) break;
@@ -199,12 +200,8 @@ std::vector<core::Case> SweptShapes(const core::KernelSpec& spec, const core::Ca
   const base::CounterRandom random(secret, kShapeStream + 3);
   uint64_t draws = 0;
   for (const std::string& one : shapes.names())
-    for (double length = kShortest; length < kLongest; length *= kStep) {
-      const auto drawn = static_cast<int64_t>(length * std::pow(kStep, random.Uniform(draws++) / 8));
-      shapes.Add([&](const std::string& name, int i, int64_t n) {
-        return name == one ? drawn : std::min<int64_t>(n, kShort + i);
-      });
-    }
+    for (double length = kShortest; length < kLongest; length *= kStep)
+      shapes.AddLong(one, static_cast<int64_t>(length * std::pow(kStep, random.Uniform(draws++) / 16)));
   return shapes.Take();
 }
 
@@ -213,10 +210,7 @@ std::vector<core::Case> ShapesAround(const core::KernelSpec& spec, const core::C
   ShapeList shapes(spec, c, fits);
   for (const int64_t size : sizes)
     for (const std::string& one : shapes.names())
-      for (const int64_t length : {size, size + 1})
-        shapes.Add([&](const std::string& name, int i, int64_t n) {
-          return name == one ? length : std::min<int64_t>(n, kShort + i);
-        });
+      for (const int64_t length : {size, size + 1}) shapes.AddLong(one, length);
   return shapes.Take();
 }
 
@@ -369,6 +363,17 @@ std::vector<core::Case> OtherScalars(const core::KernelSpec& spec, const core::C
 
 namespace {
 
+// Whether in every declared case some size is a multiple of it: of a group, a head, a tile.
+bool DividesSizes(const core::KernelSpec& spec, const std::string& name, const std::set<std::string>& sizes) {
+  return std::any_of(sizes.begin(), sizes.end(), [&](const std::string& size) {
+    return std::all_of(spec.cases.begin(), spec.cases.end(), [&](const core::Case& c) {
+      const core::Sizes at = core::IntegerScalars(c);
+      const auto whole = at.find(size), part = at.find(name);
+      return whole != at.end() && part != at.end() && part->second > 1 && whole->second % part->second == 0;
+    });
+  });
+}
+
 // Each floating-point scalar by itself.
 std::vector<core::Case> WithEachScalar(const core::KernelSpec& spec, const core::Case& c, double value) {
   std::vector<core::Case> others;
@@ -390,20 +395,6 @@ std::vector<core::Case> WithoutScalars(const core::KernelSpec& spec, const core:
 std::vector<core::Case> WithInfiniteScalars(const core::KernelSpec& spec, const core::Case& c) {
   return WithEachScalar(spec, c, std::numeric_limits<double>::infinity());
 }
-
-namespace {
-
-bool DividesSizes(const core::KernelSpec& spec, const std::string& name, const std::set<std::string>& sizes) {
-  return std::any_of(sizes.begin(), sizes.end(), [&](const std::string& size) {
-    return std::all_of(spec.cases.begin(), spec.cases.end(), [&](const core::Case& c) {
-      const core::Sizes at = core::IntegerScalars(c);
-      const auto whole = at.find(size), part = at.find(name);
-      return whole != at.end() && part != at.end() && part->second > 1 && whole->second % part->second == 0;
-    });
-  });
-}
-
-}  // namespace
 
 std::vector<core::Case> OtherIntegers(const core::KernelSpec& spec, const core::Case& c) {
   const std::set<std::string> sizes = ShapeScalars(spec);

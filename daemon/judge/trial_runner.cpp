@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
 
 #include "judge/shapes.h"
 #include "judge/special_values.h"
@@ -117,13 +116,6 @@ Result<Failure> TrialRunner::TryAll(const std::vector<Trial>& trials) {
   return Failure();
 }
 
-void TrialRunner::NoteCompared(const Trial& trial, const TrialReference& reference, const core::Executed& run) {
-  std::set<double> known(reference.compared.begin(), reference.compared.end());
-  for (const auto& [name, size] : core::IntegerScalars(trial.c)) known.insert(static_cast<double>(size));
-  for (const double number : run.compared)
-    if (!known.contains(number)) compared_.insert(number);
-}
-
 Result<Failure> TrialRunner::Try(const Trial& trial, const Trial* next) {
   WW_ASSIGN(auto reference, Reference(trial));
   if (reference == nullptr) return Failure();
@@ -136,7 +128,7 @@ Result<Failure> TrialRunner::Try(const Trial& trial, const Trial* next) {
     return Failure(std::move(*verdict));
   }
   core::Executed& run = std::get<core::Executed>(outcome);
-  NoteCompared(trial, *reference, run);
+  compared_.merge(ComparedAnew(trial, *reference, run));
   if (auto failure = CheckSideEffects(state_.spec, trial, reference->inputs, run)) return failure;
   // Of several launches, or where blocks add to one result, blocks that did not run are missed: all of them run, or,
   // if that is several times the original's work, only faults count.

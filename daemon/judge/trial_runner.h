@@ -27,7 +27,6 @@ class TrialRunner {
   std::set<double> TakeCompared() { return std::exchange(compared_, {}); }
 
  private:
-  void NoteCompared(const Trial& trial, const TrialReference& reference, const core::Executed& run);
   Result<std::shared_ptr<const TrialReference>> Reference(const Trial& trial);
   Result<std::optional<Mismatch>> Compare(const Trial& trial, std::shared_ptr<const TrialReference>& reference,
                                           const core::Executed& run);

@@ -36,10 +36,11 @@ class ShapeForms {
     std::function<BlockList(const core::Dim3&)> blocks;     // those of a launch that run; null: all
     bool cut_launches = false;                              // every launch is lifted by itself
     bool expand = false;                                    // products of sums are sums of products
-    bool keep_signs = false, keep_order = false;
-    bool order_by_last = false;      // of elements, in products: FormGraph::OrderByLast
-    bool later_reads_count = false;  // in sums over products, not the one of fewer positions
-    bool one_path = false;           // of branches on data that every thread takes alike, and that cannot be followed
+    bool keep_signs = false;                                // of squares of differences: FormGraph::KeepSigns
+    bool keep_order = false;                                // of loads in products: FormGraph::KeepOrder
+    bool order_by_last = false;                             // of elements, in products: FormGraph::OrderByLast
+    bool later_reads_count = false;                         // in sums over products, not the one of fewer positions
+    bool one_path = false;  // of branches on data that every thread takes alike, and that cannot be followed
   };
   // Both outlive this.
   ShapeForms(const core::LiftRequest& request, const Prepare& prepare);

@@ -251,8 +251,11 @@ Result<bool> Search(RefineRun& run) {
     if (!run.planted) return false;
   }
   // Every method from the formula may find that it does not apply, which takes no time.
-  constexpr int kMethodsOfTheFormula = 12;
-  const int max_dropped = 3 * run.task.policy.max_rounds + kMethodsOfTheFormula;
+  const auto& methods = run.services.skills.methods;
+  const auto of_the_formula = std::count_if(methods.begin(), methods.end(), [](const auto& method) {
+    return method.second.transform.starts_with(core::kSchedulePrefix);
+  });
+  const int max_dropped = 3 * run.task.policy.max_rounds + static_cast<int>(of_the_formula);
   while (run.dropped <= max_dropped && MayGoOn(run)) {
     WW_ASSIGN(const RoundOutcome round, Round(run));
     if (round.waits) return false;

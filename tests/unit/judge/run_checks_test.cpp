@@ -239,6 +239,45 @@ TEST(RunChecks, NarrowerTypesThanTheOriginalsNeedAllowance) {
   }
 }
 
+TEST(RunChecks, SumsInAnyOrderNeedAllowance) {
+  const char kUse[] = "unordered sums in f32";
+  const struct {
+    const char* what;
+    bool of_original, of_candidate, allowed;
+    std::vector<uint64_t> blocks;  // of each launch
+    bool refused;
+  } rows[] = {{"several blocks", false, true, false, {8}, true},
+              {"one of the launches has several blocks", false, true, false, {1, 8}, true},
+              {"one block", false, true, false, {1}, false},
+              {"as the original", true, true, false, {8}, false},
+              {"allowed", false, true, true, {8}, false},
+              {"no sums", false, false, false, {8}, false}};
+  for (const auto& row : rows) {
+    core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 100);
+    if (row.allowed) spec.allow.insert(core::Allow::kNondeterministic);
+    judge::TrialReference reference;
+    if (row.of_original) reference.precision[kUse] = {};
+    core::Executed run;
+    if (row.of_candidate) run.precision[kUse] = {"red.global.add.f32 [%rd1], %f1", "kernels/k.cu", 12};
+    for (const uint64_t blocks : row.blocks) run.launches.emplace_back().blocks_total = blocks;
+    const judge::Failure failure = judge::CheckOrder(spec, reference, run);
+    ASSERT_EQ(failure.has_value(), row.refused) << row.what;
+    if (!failure) continue;
+    EXPECT_EQ(CheckOf(*failure), "determinism");
+    EXPECT_EQ(std::get<core::Refused>(*failure).line, 12);
+  }
+}
+
+TEST(RunChecks, WhatTheOriginalComparesAndArgumentsAreNotNew) {
+  judge::Trial trial;
+  trial.c = MakeCase("n", {{"n", int64_t{1000}}, {"eps", 0.5}});
+  judge::TrialReference reference;
+  reference.compared = {32};
+  core::Executed run;
+  run.compared = {32, 4096, 1000, 0.5};
+  EXPECT_EQ(judge::ComparedAnew(trial, reference, run), (std::set<double>{0.5, 4096}));
+}
+
 TEST(RunChecks, InputsThatTheOriginalReadsMustBeRead) {
   const auto reads = [](double l2_share, double dram_share) {
     return [=](FakeRun& run) {

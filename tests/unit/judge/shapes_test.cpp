@@ -269,6 +269,59 @@ TEST(Shapes, OtherScalarsAreChangedTogetherAndAlone) {
   EXPECT_TRUE(alone && zero && small && negative);
 }
 
+TEST(Shapes, IntegersThatAreNoSizesAreChangedAlone) {
+  const struct {
+    const char* name;
+    core::DType dtype;
+    int64_t value;
+    std::set<int64_t> others;
+  } rows[] = {{"causal", core::DType::kI32, 0, {1}},
+              {"causal", core::DType::kI32, 1, {0}},
+              {"steps", core::DType::kI32, 7, {1, 8, 15}},
+              {"heads", core::DType::kI32, 4, {1}},  // divides 1000
+              {"seed", core::DType::kI64, 7, {1, 8, 15, 7 + (int64_t{5} << 32)}}};
+  for (const auto& row : rows) {
+    core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 1000);
+    spec.args.push_back(Arg(row.name, core::ScalarArgument{row.dtype, {}}));
+    spec.cases[0].scalars[row.name] = row.value;
+    std::set<int64_t> others;
+    for (const core::Case& other : judge::OtherIntegers(spec, spec.cases[0])) {
+      EXPECT_EQ(std::get<int64_t>(other.scalars.at("n")), 1000);
+      others.insert(std::get<int64_t>(other.scalars.at(row.name)));
+    }
+    EXPECT_EQ(others, row.others) << row.name << "=" << row.value;
+  }
+}
+
+TEST(Shapes, EveryScalarIsInfiniteOnce) {
+  core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 1000);
+  for (const char* name : {"lr", "mu"}) {
+    spec.args.push_back(Arg(name, core::ScalarArgument{core::DType::kF32, {}}));
+    spec.cases[0].scalars[name] = 0.5;
+  }
+  const auto others = judge::WithInfiniteScalars(spec, spec.cases[0]);
+  ASSERT_EQ(others.size(), 2u);
+  for (size_t i = 0; i < 2; ++i)
+    for (const char* name : {"lr", "mu"})
+      EXPECT_EQ(std::isinf(std::get<double>(others[i].scalars.at(name))), (i == 0) == (name == std::string("lr")));
+}
+
+// A path that begins anywhere from 110 on and is kept for a third more: it is met.
+TEST(Shapes, ThatAreSweptLeaveNoPathOut) {
+  const core::KernelSpec spec = SoftmaxSpec(32, 64);
+  for (const uint64_t secret : {1, 2, 3}) {
+    const auto shapes = judge::SweptShapes(spec, spec.cases[0], secret);
+    for (const char* name : {"N", "C"})
+      for (int64_t begin = 110; begin < 30'000; begin += begin / 10) {
+        const bool met = std::any_of(shapes.begin(), shapes.end(), [&](const core::Case& shape) {
+          const auto size = std::get<int64_t>(shape.scalars.at(name));
+          return begin <= size && 3 * size < 4 * begin;
+        });
+        EXPECT_TRUE(met) << name << " from " << begin;
+      }
+  }
+}
+
 // n % 1013 == 77, rows == columns + 3, alpha == 0.25: none of them names a size.
 TEST(Shapes, DecisionsAreTakenTheOtherWay) {
   core::KernelSpec spec = SoftmaxSpec(24, 500);

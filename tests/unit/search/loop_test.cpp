@@ -398,7 +398,18 @@ TEST_F(Loop, SoArePlansThatCannotBeCarriedOut) {
     loop.worker.refuses[loop.AddCard(std::string(1, method)).id] = "not here";
   loop.task.policy.max_rounds = 1;
   Run();
-  EXPECT_EQ(Count(loop.Story(), " rewrite "), 16u);  // three for a round, as many as formulas have methods, and one
+  EXPECT_EQ(Count(loop.Story(), " rewrite "), 4u);  // three for a round, and one
+}
+
+// A formula offers every way to write it, most of which do not apply.
+TEST_F(Loop, AsManyMoreMayNotApplyAsFormulasHaveMethods) {
+  for (char method = 'a'; method <= 'z'; ++method)
+    loop.worker.refuses[loop.AddCard(std::string(1, method)).id] = "not here";
+  for (char method = 'a'; method <= 'h'; ++method)
+    loop.library.methods["schedule_" + std::string(1, method)].transform = "schedule_rows";
+  loop.task.policy.max_rounds = 1;
+  Run();
+  EXPECT_EQ(Count(loop.Story(), " rewrite "), 12u);
 }
 
 TEST_F(Loop, SoIsTimeAndWhatWasFoundIsStillAccepted) {
