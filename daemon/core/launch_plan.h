@@ -103,6 +103,8 @@ struct LaunchPlan {
   // Done once per process (static scratch, symbols), before the first `ops`; never on arguments.
   std::vector<PlanOp> setup;
   std::vector<PlanOp> ops;
+  // Stream 0 is one that the caller gives, which the others neither wait for nor precede; else the default stream.
+  bool has_callers_stream = false;
   bool operator==(const LaunchPlan&) const = default;
 };
 

@@ -162,6 +162,7 @@ Status LaunchRunner::MakeWorkers(const KernelInfo& info, int count) {
     options.shared_limit_bytes = static_cast<uint32_t>(chip.shared_bytes_per_block_optin);
     options.shadow = limits_.shadow;
     if (limits_.visibility) options.visibility = &*visibility_;
+    options.split_lanes = !limits_.counters && limits_.block_order > 0;
     if (limits_.counters) {
       worker.l1 = std::make_unique<L1Model>(chip, share);
       options.observer = worker.l1.get();
@@ -552,6 +553,7 @@ Result<LaunchOutcome> LaunchRunner::Run() {
   result.report.occupancy = occupancy_;
   if (limits_.lines)
     for (const Worker& worker : workers_) AddLineUses(result.lines, worker.machine->line_uses());
+  if (limits_.touched && visibility_) result.touched = visibility_->WhatWasTouched();
   if (limits_.counters) WriteReport(*info, result);
   return LaunchOutcome(std::move(result));
 }

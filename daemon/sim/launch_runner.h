@@ -32,6 +32,7 @@
 #include "sim/machine.h"
 #include "sim/memory.h"
 #include "sim/program.h"
+#include "sim/touched.h"
 #include "sim/worker_pool.h"
 
 namespace warpwright::sim {
@@ -44,9 +45,11 @@ struct LaunchLimits {
   uint64_t instruction_limit = 0;
   uint64_t block_limit = UINT64_MAX;
   uint64_t footprint_bytes = UINT64_MAX;  // of all memory that the kernel can reach
-  uint64_t block_order = 0;               // > 0, without counters: another order of the blocks, selected by this number
+  // > 0, without counters: another order of the blocks, selected by this number, and of a warp's lanes
+  uint64_t block_order = 0;
   Shadow* shadow = nullptr;               // runs beside, on one thread
   bool visibility = false;                // check it (exec/visibility.h), on one thread
+  bool touched = false;                   // with visibility: tell which bytes
 };
 struct LaunchResult {
   core::LaunchReport report;
@@ -54,6 +57,7 @@ struct LaunchResult {
   bool complete = true;
   bool cut_short = false;  // a spread sample, before all of its blocks had ended
   std::vector<core::LineUse> lines;
+  Touched touched;
 };
 using LaunchOutcome = std::variant<core::Fault, LaunchResult>;
 

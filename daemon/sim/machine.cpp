@@ -182,6 +182,7 @@ Result<Machine> Machine::Make(const Program& program, Memory& memory, const Laun
   c.shadow = state->options.shadow;
   c.visibility = state->options.visibility;
   c.reverse_warps = state->options.reverse_warps;
+  c.split_lanes = state->options.split_lanes;
   c.budget = static_cast<int64_t>(std::min<uint64_t>(state->options.instruction_limit, INT64_MAX / 2));
   c.code = kernel->code.data();
   c.blocks = kernel->blocks.data();

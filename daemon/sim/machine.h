@@ -67,6 +67,9 @@ struct RunOptions {
   Shadow* shadow = nullptr;                     // runs beside; the machine is slower then
   Visibility* visibility = nullptr;             // of the launch, if that is checked
   bool reverse_warps = false;                   // of a block: the last one is the first to run
+  // Lanes that ask which of them are active (__activemask) go on in two halves from there to where they must meet, as
+  // lanes of a GPU may at any instruction.
+  bool split_lanes = false;
 };
 
 // What cooperative_groups::grid_group needs in global memory: the address is in %envreg1 and %envreg2, the second word

@@ -32,6 +32,7 @@ class PlanMemory {
   static Result<PlanMemory> Create(const core::LaunchPlan& plan, const std::vector<core::BufferContent>& contents,
                                    const Program& program, const Options& options);
 
+  const core::LaunchPlan& plan() const { return *plan_; }
   Memory& memory() { return memory_; }
   const Memory& memory() const { return memory_; }
   const std::vector<Buffer>& buffers() const { return buffers_; }  // as in the plan

@@ -17,6 +17,7 @@
 #include "sim/launch_counts.h"
 #include "sim/launch_runner.h"
 #include "sim/plan_memory.h"
+#include "sim/stream_conflicts.h"
 
 namespace warpwright::sim {
 
@@ -130,15 +131,23 @@ class PlanRun {
 
   Result<std::optional<core::Fault>> RunCall(bool timed) {
     WW_ASSIGN(const std::vector<Kept> state, BeginCall());
-    for (const core::PlanOp& op : request_.plan->ops) {
-      WW_ASSIGN(std::optional<core::Fault> fault, RunOp(op, timed));
+    std::optional<StreamConflicts> conflicts;
+    if (request_.options.visibility) conflicts.emplace(*memory_);
+    if (conflicts && !conflicts->any()) conflicts.reset();
+    for (size_t i = 0; i < request_.plan->ops.size(); ++i) {
+      const core::PlanOp& op = request_.plan->ops[i];
+      const bool launches = std::holds_alternative<core::KernelLaunch>(op);
+      Touched touched;
+      WW_ASSIGN(std::optional<core::Fault> fault, RunOp(op, timed, conflicts ? &touched : nullptr));
+      if (!fault && conflicts) fault = launches ? conflicts->Note(i, std::move(touched)) : conflicts->Note(i);
       if (fault) return fault;
     }
     if (!run_.sampled) core::Merge(EndCall(state), run_.state);
     return std::optional<core::Fault>();
   }
-  Result<std::optional<core::Fault>> RunOp(const core::PlanOp& op, bool timed) {
-    if (const auto* launch = std::get_if<core::KernelLaunch>(&op)) return RunKernel(*launch, timed);
+  // `touched`, unless it is null: by a launch.
+  Result<std::optional<core::Fault>> RunOp(const core::PlanOp& op, bool timed, Touched* touched = nullptr) {
+    if (const auto* launch = std::get_if<core::KernelLaunch>(&op)) return RunKernel(*launch, timed, touched);
     if (std::optional<core::Fault> fault = memory_->CopiesNothing(op)) return fault;
     if (extents_) extents_->Apply(op);
     WW_ASSIGN(const std::optional<PlanMemory::Written> written, memory_->Apply(op));
@@ -150,7 +159,7 @@ class PlanRun {
     return std::nullopt;
   }
 
-  Result<std::optional<core::Fault>> RunKernel(const core::KernelLaunch& launch, bool timed) {
+  Result<std::optional<core::Fault>> RunKernel(const core::KernelLaunch& launch, bool timed, Touched* touched) {
     if (cut_short_) return std::nullopt;  // what it would read is not there
     const core::KernelResources* resources = request_.module->Find(launch.kernel);
     const sim::KernelInfo* info = resources ? program_.Find(resources->symbol) : nullptr;
@@ -173,6 +182,7 @@ class PlanRun {
     if (extents_) limits.shadow = &*extents_;
     else if (decisions_) limits.shadow = &*decisions_;
     limits.visibility = options.visibility;
+    limits.touched = touched != nullptr;
     limits.spread = options.spread;
     launches_left_ -= launches_left_ > 0;
     const LaunchContext context{.chip = chip_,
@@ -184,6 +194,7 @@ class PlanRun {
     WW_ASSIGN(LaunchOutcome outcome, sim::RunLaunch(context, launch, *resources, parameters, limits));
     if (core::Fault* fault = std::get_if<core::Fault>(&outcome)) return std::optional<core::Fault>(std::move(*fault));
     LaunchResult& result = std::get<LaunchResult>(outcome);
+    if (touched != nullptr) *touched = std::move(result.touched);
     instructions_ += result.thread_instructions;
     AddLineUses(run_.lines, result.lines);
     cut_short_ |= result.cut_short;
@@ -284,7 +295,7 @@ class SimDevice : public core::Device {
     again.options.sample_instructions = 0;
     again.options.instruction_limit = 1'000'000 + 4 * instructions;
     core::LaunchPlan exchanged = *request.plan;
-    exchanged.ops = core::LatestFirst(exchanged.ops);
+    exchanged.ops = core::LatestFirst(*request.plan);
     const bool streams = exchanged.ops != request.plan->ops;
     for (uint32_t order = 1; order < request.options.runs; ++order) {
       again.plan = streams && order % 2 == 1 ? &exchanged : request.plan;

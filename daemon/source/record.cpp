@@ -192,6 +192,7 @@ Result<RecordOutcome> RecordLauncher(const Slices& slices, const RecordRequest& 
   AddEffects(slices, first, foreign);
   AddEffects(slices, second, foreign);
   auto& agreed = std::get<core::LaunchPlan>(plan);
+  agreed.has_callers_stream = std::any_of(slices.parameters.begin(), slices.parameters.end(), IsStream);
   const auto* third = std::get_if<Recording>(&*later);
   const bool read_inputs = first.served || second.served || (third != nullptr && third->served);
   AddLater(slices, agreed, known ? first.returned : std::vector<std::string>(), std::move(*later), foreign);

@@ -147,7 +147,7 @@ struct Context {
   const std::function<void(std::string_view)>* print = nullptr;
   Shadow* shadow = nullptr;
   Visibility* visibility = nullptr;
-  bool reverse_warps = false;
+  bool reverse_warps = false, split_lanes = false;
   core::Dim3 grid, block;
   uint64_t grid_workspace = 0;      // Launch::grid_workspace
   std::vector<uint64_t> guard_off;  // by instruction: lanes that the guard switched off

@@ -64,8 +64,8 @@ bool Visibility::IsReleased(const Access& write) const {
 }
 
 Visibility::Access Visibility::Now(const Context& c, uint32_t lane) const {
-  return {static_cast<uint32_t>(c.block_index + 1), c.warp->index * kLanes + lane, c.time,
-          fences_[c.block_index].count};
+  return {static_cast<uint32_t>(c.block_index + 1), c.warp->index * kLanes + lane, c.time, fences_[c.block_index].count,
+          clocks_.Now(c.block_index)};
 }
 
 // Of another thread of the running block.
@@ -74,7 +74,13 @@ bool Visibility::IsRace(const Context& c, uint32_t lane, const Access& other) co
          !Ordered(c, lane, {other.thread / kLanes, other.thread % kLanes}, other.time);
 }
 
+bool Visibility::IsUnordered(const Context& c, const Access& other) const {
+  return other.block_and_one != 0 && other.block_and_one != kStrong &&
+         !clocks_.Knows(c.block_index, other.block_and_one - 1, other.clock);
+}
+
 bool Visibility::Read(Context& c, const Instruction* i, uint32_t lane, uint64_t address, uint32_t bytes) {
+  if (IsStrong(i)) clocks_.Read(c.block_index, address);
   const Access now = Now(c, lane);
   for (uint64_t at = address / kCellBytes * kCellBytes; at < address + bytes; at += kCellBytes) {
     Cell& cell = At(at);
@@ -94,11 +100,18 @@ bool Visibility::Read(Context& c, const Instruction* i, uint32_t lane, uint64_t 
                                    write.block_and_one - 1));
       return false;
     }
-    if (bytes < kCellBytes) continue;
-    if (IsRace(c, lane, write)) {
+    if (IsUnordered(c, write)) {
+      ReportNotVisible(c, i, lane, address,
+                       fmt::format(", which block {} of this launch wrote: nothing that this block has seen before (an "
+                                   "atomic, a volatile flag, a barrier of the grid) says that it has done so",
+                                   write.block_and_one - 1));
+      return false;
+    }
+    if (bytes >= kCellBytes && IsRace(c, lane, write)) {
       ReportRace(c, i, lane, address, "a read", write.thread, "writes");
       return false;
     }
+    if (cell.read.block_and_one != now.block_and_one) cell.read_elsewhere = cell.read;
     if (cell.read.block_and_one != now.block_and_one || cell.read.thread != now.thread) cell.other_read = cell.read;
     cell.read = now;
   }
@@ -107,17 +120,48 @@ bool Visibility::Read(Context& c, const Instruction* i, uint32_t lane, uint64_t 
 
 bool Visibility::Write(Context& c, const Instruction* i, uint32_t lane, uint64_t address, uint32_t bytes) {
   const bool strong = IsStrong(i);
+  const Access now = Now(c, lane);  // before a strong write: what it says of the block includes the write
+  if (i->op == Op::kAtomic) clocks_.Exchange(c.block_index, address);
+  else if (i->op == Op::kReduction) clocks_.Reduce(c.block_index, address);
+  else if (strong) clocks_.Write(c.block_index, address);
   for (uint64_t at = address / kCellBytes * kCellBytes; at < address + bytes; at += kCellBytes) {
     Cell& cell = At(at);
-    for (const Access* read : {&cell.read, &cell.other_read})
-      if (!strong && bytes >= kCellBytes && IsRace(c, lane, *read)) {
+    for (const Access* read : {&cell.read, &cell.other_read, &cell.read_elsewhere}) {
+      if (strong || bytes < kCellBytes) break;
+      if (IsRace(c, lane, *read)) {
         ReportRace(c, i, lane, address, "a write", read->thread, "reads");
         return false;
       }
-    cell.write = Now(c, lane);
+      if (IsUnordered(c, *read)) {
+        StopWithFault(c, i, core::Fault::Kind::kNotVisible, lane,
+                      fmt::format("write of {}, which block {} of this launch read: nothing that this block has seen "
+                                  "before (an atomic, a volatile flag, a barrier of the grid) says that it has done so",
+                                  Place(c, i, address), read->block_and_one - 1));
+        return false;
+      }
+    }
+    cell.write = now;
     if (strong) cell.write.block_and_one = kStrong;
   }
   return true;
+}
+
+Touched Visibility::WhatWasTouched() const {
+  std::vector<uint64_t> numbers;
+  for (const auto& [number, page] : pages_) numbers.push_back(number);
+  std::sort(numbers.begin(), numbers.end());
+  Touched touched;
+  for (const uint64_t number : numbers) {
+    const Page& page = *pages_.at(number);
+    for (uint64_t i = 0; i < kPageCells; ++i) {
+      const uint64_t at = (number * kPageCells + i) * kCellBytes;
+      const Cell& cell = page[i];
+      if (cell.write.block_and_one == kStrong) touched.Add(touched.exchanged, at, kCellBytes);
+      else if (cell.write.block_and_one != 0) touched.Add(touched.written, at, kCellBytes);
+      if (cell.read.block_and_one != 0) touched.Add(touched.read, at, kCellBytes);
+    }
+  }
+  return touched;
 }
 
 bool CheckVisible(Context& c, const Instruction* i, const uint64_t* address, uint32_t bytes) {

@@ -2,14 +2,16 @@
 // shows a write at once, and a warp's lanes run in step; what a GPU may answer otherwise is a fault instead:
 //   - a read of what another block wrote by an ordinary store, unless the writing thread has executed a fence of the
 //     device's scope since, or one of its block with a barrier between the write and the fence (__threadfence, a
-//     release of that scope, the barrier of a cooperative grid). Volatile reads are no exception: they do not make the
-//     other block's stores arrive. Flags are stored atomically or as volatile, which needs no fence, and what is read
-//     by an atomic is not asked about;
+//     release of that scope, the barrier of a cooperative grid), and the reading block has seen since, by an atomic or
+//     a volatile read, what the writing one said then (exec/block_clocks.h). Volatile reads are no exception: they do
+//     not make the other block's stores arrive. Flags are stored atomically or as volatile, which needs no fence, and
+//     what is read by an atomic is not asked about;
+//   - an ordinary store to what another block has read before, of the last two that did, unless this one has seen
+//     that it is done with it: in another order of the blocks the read has the new value;
 //   - a read through the read-only path (ld.global.nc, __ldg) of anything that the launch has written;
 //   - two threads of a block at the same bytes, one of which writes them by an ordinary store after the other read
-//   them,
-//     or reads what the other wrote so, without a barrier in between, or a fence of the block, as a lock has it.
-// Like the race check it knows the one order in which the blocks ran. In blocks that order their threads by locks or by
+//     them, or reads what the other wrote so, without a barrier in between, or a fence of the block, as a lock has it.
+// In blocks that order their threads by locks or by
 // barriers of a part, every fence counts for all threads.
 //
 // One per launch, of which the blocks run on one thread.
@@ -21,27 +23,31 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sim/exec/block_clocks.h"
 #include "sim/exec/context.h"
 #include "sim/exec/services.h"
+#include "sim/touched.h"
 
 namespace warpwright::sim {
 
 class Visibility {
  public:
-  explicit Visibility(uint64_t blocks) : fences_(blocks) {}
+  explicit Visibility(uint64_t blocks) : fences_(blocks), clocks_(blocks) {}
   void NoteFence(const Context& c);  // by the active lanes
   // One lane's access of `bytes`. False after a fault.
   bool Read(Context& c, const Instruction* i, uint32_t lane, uint64_t address, uint32_t bytes);
   bool Write(Context& c, const Instruction* i, uint32_t lane, uint64_t address, uint32_t bytes);
+  Touched WhatWasTouched() const;  // of global memory so far
 
  private:
-  // A block's thread, the time of the block, and how many fences it had executed. Zero: nobody.
+  // A block's thread, the time of the block, how many fences it had executed, and its clock. Zero: nobody.
   struct Access {
-    uint32_t block_and_one = 0, thread = 0, time = 0, fences = 0;
+    uint32_t block_and_one = 0, thread = 0, time = 0, fences = 0, clock = 0;
   };
   // Of two bytes: no two threads of a block share them but where elements are bytes, of which races are not looked for.
   struct Cell {
     Access write, read, other_read;  // of reads the last ones, by different threads
+    Access read_elsewhere;           // the last one by another block than that of `read`
   };
   static constexpr uint32_t kStrong = UINT32_MAX;  // in place of a block
   static constexpr uint64_t kCellBytes = 2, kPageCells = 2048;
@@ -56,11 +62,14 @@ class Visibility {
   Cell& At(uint64_t address);
   Access Now(const Context& c, uint32_t lane) const;
   bool IsRace(const Context& c, uint32_t lane, const Access& other) const;
+  // By another block, which in another order of the blocks may do it after what this one does now.
+  bool IsUnordered(const Context& c, const Access& other) const;
 
   std::unordered_map<uint64_t, std::unique_ptr<Page>> pages_;
   uint64_t last_number_ = UINT64_MAX;
   Page* last_ = nullptr;
   std::vector<Fences> fences_;  // by block
+  BlockClocks clocks_;
 };
 
 // For the active lanes, each `bytes` from its address in global memory. False after a fault.

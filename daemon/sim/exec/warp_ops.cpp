@@ -171,9 +171,26 @@ const Instruction* Elect(Context& c, const Instruction* i) {
   return ForGroups(c, i, Reg<uint32_t>(c, i->reg[2]), [&](uint32_t) { return ElectGroup(c, i); });
 }
 
+// The lower half of the lanes goes on alone, then the upper one.
+const Instruction* SplitLanes(Context& c, const Instruction* i) {
+  uint32_t lower = 0;
+  for (uint32_t left = c.mask; std::popcount(lower) < std::popcount(c.mask) / 2; left &= left - 1)
+    lower |= left & (~left + 1);
+  const uint32_t upper = c.mask & ~lower;
+  uint32_t* d = Reg<uint32_t>(c, i->reg[0]);
+  for (uint32_t l = 0; l < kLanes; ++l)
+    if (c.mask >> l & 1) d[l] = lower >> l & 1 ? lower : upper;
+  std::vector<StackEntry>& stack = c.warp->stack;
+  stack.back().mask = upper;
+  stack.back().next = i + 1;
+  stack.push_back({i + 1, lower, c.reconverge, StackEntry::Wait::kNone});
+  return ResumeTop(c);
+}
+
 const Instruction* ActiveMask(Context& c, const Instruction* i) {
   uint32_t* d = Reg<uint32_t>(c, i->reg[0]);
   const uint32_t mask = c.mask;
+  if (c.split_lanes && std::popcount(mask) > 1) return SplitLanes(c, i);
   WW_LANES Write<false>(c, d, l, mask);
   return i + 1;
 }

@@ -23,6 +23,11 @@ std::vector<core::PlanOp> Ops(const std::string& text) {
   }
   return ops;
 }
+core::LaunchPlan Plan(const std::string& text) {
+  core::LaunchPlan plan;
+  plan.ops = Ops(text);
+  return plan;
+}
 std::string Text(const std::vector<core::PlanOp>& ops) {
   std::string text;
   for (const core::PlanOp& op : ops) {
@@ -52,7 +57,31 @@ TEST(StreamOrder, WhatMayRunLaterDoes) {
                          {"another event is another matter", "a1 r1 b3 R3 w2 c2", "b3 R3 a1 r1 w2 c2"},
                          {"the default stream waits for all and all for it", "a1 b2 c0 d1 e2", "b2 a1 c0 e2 d1"},
                          {"fork and join by events", "r0 w1 w2 a1 b2 r1 R2 w0 W0 c0", "r0 w2 b2 R2 w1 a1 r1 w0 W0 c0"}})
-    EXPECT_EQ(Text(core::LatestFirst(Ops(row.ops))), row.order) << row.why;
+    EXPECT_EQ(Text(core::LatestFirst(Plan(row.ops))), row.order) << row.why;
+  core::LaunchPlan callers = Plan("r0 w1 a0 b1 r1 w0 c0");
+  callers.has_callers_stream = true;
+  EXPECT_EQ(Text(core::LatestFirst(callers)), "r0 a0 w1 b1 r1 w0 c0");
+}
+
+// The rows name operations by their places: "2<3" where the third always precedes the fourth.
+TEST(StreamOrder, WhatAlwaysComesBefore) {
+  struct Row {
+    const char* ops;
+    bool callers_stream;
+    const char* before;
+  };
+  for (const Row& row : {Row{"a1 b1 c1", false, "0<1 0<2 1<2 "}, Row{"a1 b2", false, ""}, Row{"a0 b2", false, "0<1 "},
+                         Row{"a0 b2", true, ""}, Row{"a1 r1 w2 b2", false, "0<1 0<2 1<2 0<3 1<3 2<3 "},
+                         Row{"r0 w1 a0 b1", true, "0<1 0<2 0<3 1<3 "}}) {
+    core::LaunchPlan plan = Plan(row.ops);
+    plan.has_callers_stream = row.callers_stream;
+    const auto before = core::AlwaysBefore(plan);
+    std::string text;
+    for (size_t i = 0; i < before.size(); ++i)
+      for (size_t j = 0; j < before.size(); ++j)
+        if (before[i][j]) text += std::to_string(j) + "<" + std::to_string(i) + " ";
+    EXPECT_EQ(text, row.before) << row.ops;
+  }
 }
 
 }  // namespace

@@ -90,6 +90,39 @@ extern "C" __global__ void k(unsigned* out, int* in) {
   for (size_t t = 0; t < 32; ++t) EXPECT_EQ(out[t], UINT32_MAX);
 }
 
+// Where lanes part at __activemask(), what needs all of them still waits for all of them, and what needs those of the
+// mask runs twice.
+TEST(Control, LanesMayPartWhereTheyAskWhoIsActive) {
+  SimKit kit = SimKit::FromCuda(R"(
+extern "C" __global__ void k(unsigned* out, unsigned* places) {
+  unsigned t = threadIdx.x, mask = 0;
+  if (t % 4 != 3) {
+    mask = __activemask();
+    unsigned leader = __ffs(mask) - 1, first = 0;
+    if (t == leader) first = atomicAdd(places, __popc(mask));
+    first = __shfl_sync(mask, first, leader);
+    out[32 + t] = first + __popc(mask & ((1u << t) - 1));
+  }
+  out[t] = mask;
+  out[64 + t] = __ballot_sync(~0u, mask != 0);
+})");
+  for (const bool split : {false, true}) {
+    const auto out = kit.Make<uint32_t>("out", 96, false);
+    const auto places = kit.Make<uint32_t>("places", 1);
+    kit.options.split_lanes = split;
+    ASSERT_TRUE(kit.Run("k", {1, 1, 1}, {32, 1, 1}, 0, out, places)) << kit.fault.message;
+    EXPECT_EQ(places[0], 24u);
+    std::vector<uint32_t> taken;
+    for (uint32_t t = 0; t < 32; ++t) {
+      EXPECT_EQ(out[64 + t], 0x77777777u);
+      if (t % 4 == 3) continue;
+      EXPECT_EQ(out[t], !split ? 0x77777777u : t < 16 ? 0x7777u : 0x77770000u) << t;
+      taken.push_back(out[32 + t]);
+    }
+    for (uint32_t place = 0; place < 24; ++place) EXPECT_EQ(std::count(taken.begin(), taken.end(), place), 1);
+  }
+}
+
 TEST(Control, APredicateMayBeSourceAndResult) {
   SimKit kit(R"(.version 8.0
 .target sm_90

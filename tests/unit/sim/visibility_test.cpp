@@ -64,10 +64,46 @@ extern "C" __global__ void fence_of_each(int* out, int* parts, unsigned* arrived
 }
 
 extern "C" __global__ void own_results(int* out, int* parts, unsigned*) {
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  parts[i % 64] = i;
+  int i = blockIdx.x * 16 + threadIdx.x % 16;
+  if (threadIdx.x < 16) parts[i] = i;
   __syncthreads();
-  if (threadIdx.x == 0) out[0] = parts[(i + 1) % 64];
+  if (threadIdx.x == 0) out[0] = parts[i + 1];
+}
+// What blocks say to each other, and what they do not: block 0 does `first`, and the others `then`.
+#define TURNS(name, first, then)                                                            \
+  extern "C" __global__ void name(int* out, int* parts, unsigned* arrived) {                \
+    __shared__ unsigned seen;                                                               \
+    if (blockIdx.x == 0) { first; } else { then; }                                          \
+    if (threadIdx.x == 64) out[0] = seen;                                                   \
+  }
+#define SAY(how) __threadfence(); __syncthreads(); if (threadIdx.x == 0) how
+#define HEAR(how) if (threadIdx.x == 0) seen = how; __syncthreads()
+TURNS(overwritten, if (threadIdx.x == 0) out[0] = parts[5],
+      if (threadIdx.x == 0 && blockIdx.x == 2) parts[5] = 1)
+TURNS(overwritten_behind_ticket, if (threadIdx.x == 0) out[0] = parts[5]; SAY(atomicAdd(arrived, 1u)),
+      HEAR(atomicAdd(arrived, 1u)); if (threadIdx.x == 1 && blockIdx.x == 2) parts[5] = 1)
+TURNS(overwritten_behind_flag, if (threadIdx.x == 0) out[0] = parts[5]; SAY(*(volatile unsigned*)arrived = 1u),
+      HEAR(*(volatile unsigned*)arrived); if (threadIdx.x == 1 && blockIdx.x == 2) parts[5] = 1)
+TURNS(read_unheard, if (threadIdx.x == 0) parts[5] = 1; SAY(atomicAdd(arrived, 1u)),
+      if (threadIdx.x == 1) out[0] = parts[5])
+TURNS(read_heard, if (threadIdx.x == 0) parts[5] = 1; SAY(atomicAdd(arrived, 1u)),
+      HEAR(*(volatile unsigned*)arrived); if (threadIdx.x == 1) out[0] = parts[5])
+TURNS(read_heard_elsewhere, if (threadIdx.x == 0) parts[5] = 1; SAY(atomicAdd(arrived, 1u)),
+      HEAR(*(volatile unsigned*)&parts[8]); if (threadIdx.x == 1) out[0] = parts[5])
+// Block 1 tells block 2 what block 0 has told it, block 3 hears what all of them add up.
+extern "C" __global__ void heard_from_another(int* out, int* parts, unsigned* arrived) {
+  if (threadIdx.x != 0) return;
+  volatile int* flag = parts + 16;
+  if (blockIdx.x == 0) parts[5] = 1, __threadfence(), flag[0] = 1;
+  if (blockIdx.x == 1 && flag[0] == 1) __threadfence(), flag[1] = 1;
+  if (blockIdx.x == 2 && flag[1] == 1) out[0] = parts[5];
+}
+extern "C" __global__ void counted(int* out, int* parts, unsigned* arrived) {
+  if (threadIdx.x != 0) return;
+  parts[blockIdx.x] = 1;
+  __threadfence();
+  if (blockIdx.x < 3) atomicAdd(arrived, 1u);
+  else if (*(volatile unsigned*)arrived == 3) out[0] = parts[0] + parts[1] + parts[2];
 }
 extern "C" __global__ void pairs_in_place(int* out, int* parts, unsigned*) {
   int i = threadIdx.x;
@@ -130,6 +166,14 @@ TEST(Visibility, WhatOtherBlocksWrote) {
                {"fence_behind_warp", ""},
                {"fence_of_each", ""},
                {"own_results", ""},
+               {"overwritten", "write of parts[5] (buffer of 256 bytes), which block 0 of this launch read: nothing"},
+               {"overwritten_behind_ticket", ""},
+               {"overwritten_behind_flag", ""},
+               {"read_unheard", "read of parts[5] (buffer of 256 bytes), which block 0 of this launch wrote: nothing"},
+               {"read_heard", ""},
+               {"read_heard_elsewhere", "which block 0 of this launch wrote: nothing"},
+               {"heard_from_another", ""},
+               {"counted", ""},
                {"pairs_in_place", "race on global memory: a write of parts["},
                {"pairs_in_step", ""},
                {"own_pairs", ""},

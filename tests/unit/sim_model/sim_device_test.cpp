@@ -237,6 +237,63 @@ TEST_F(SimDeviceTest, BlocksThatWaitForLowerOnesAreRunInTheirOrderAlone) {
   EXPECT_EQ(chain.MustRun(*sim::MakeSimDevice(*config::LoadChip("h200"), 1), Module()).differing_runs, 0u);
 }
 
+TEST_F(SimDeviceTest, StreamsThatNothingOrdersDoNotTouchTheSameBytes) {
+  enum class Between { kNothing, kEvent, kDefaultStream };
+  const struct {
+    const char* second;  // behind "scale", which reads `in` and writes `out`
+    Between between;
+    const char* message;  // empty: no fault
+  } cases[] = {
+      {"scale", Between::kNothing, "scale and scale run on streams that nothing orders, and both touch byte 0 of out"},
+      {"scale", Between::kEvent, ""},
+      {"scale", Between::kDefaultStream, ""},
+      {"other output", Between::kNothing, ""},
+      {"memset", Between::kNothing,
+       "scale and a memset run on streams that nothing orders, and both touch byte 128 of in"},
+      {"memset", Between::kEvent, ""},
+      {"add_ints", Between::kNothing, "touch byte 0 of out"}};
+  for (const auto& c : cases) {
+    TestRun run = Scale(64, 1);
+    run.options.visibility = true;
+    run.options.counters = false;
+    const uint32_t other = run.Buffer("other", Zeros(256), true);
+    std::get<core::KernelLaunch>(run.plan.ops.back()).stream = 1;
+    if (c.between == Between::kEvent) {
+      run.plan.ops.emplace_back(core::EventOp{core::EventOp::Kind::kRecord, 0, 1});
+      run.plan.ops.emplace_back(core::EventOp{core::EventOp::Kind::kWait, 0, 2});
+    }
+    if (c.between == Between::kDefaultStream) run.plan.ops.emplace_back(core::MemsetOp{{other, 0}, 0, 1, 4});
+    const std::string second = c.second;
+    if (second == "memset") {
+      run.plan.ops.emplace_back(core::MemsetOp{{1, 128}, 0, 1, 4, 2});
+      run.contents[1].read_only = false;
+    } else if (second == "add_ints") {
+      run.Launch("add_ints", {1, 1, 1}, {32, 1, 1}, {TestRun::Pointer(0), TestRun::Pointer(1)});
+    } else {
+      run.Launch("scale", {1, 1, 1}, {256, 1, 1},
+                 {TestRun::Pointer(second == "scale" ? 0 : other), TestRun::Pointer(1), TestRun::Value(64),
+                  TestRun::Value(2.0f)});
+    }
+    if (second != "memset") std::get<core::KernelLaunch>(run.plan.ops.back()).stream = 2;
+    if (*c.message == '\0') {
+      run.MustRun(*device_, Module());
+      continue;
+    }
+    const core::Fault fault = run.MustFault(*device_, Module());
+    EXPECT_EQ(fault.kind, core::Fault::Kind::kNotVisible) << c.second;
+    EXPECT_NE(fault.message.find(c.message), std::string::npos) << fault.message;
+  }
+  TestRun sums;  // in either order
+  const uint32_t out = sums.Buffer("out", Zeros(4)), in = sums.Buffer("in", Zeros(128));
+  sums.contents[out].read_only = false;
+  sums.options.visibility = true;
+  for (const uint32_t stream : {1u, 2u}) {
+    sums.Launch("add_ints", {1, 1, 1}, {32, 1, 1}, {TestRun::Pointer(out), TestRun::Pointer(in)});
+    std::get<core::KernelLaunch>(sums.plan.ops.back()).stream = stream;
+  }
+  sums.MustRun(*device_, Module());
+}
+
 TEST_F(SimDeviceTest, WhatOutlivesACallIsNamedByItsBytesAndForgotten) {
   const std::vector<core::ByteRange> counter = {{0, 4}}, lowest_byte = {{0, 1}};
   TestRun run;
