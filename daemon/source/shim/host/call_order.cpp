@@ -15,6 +15,7 @@ void CallOrder::BeginCall(bool has_own_stream) {
   streams_.clear();
   events_.clear();
   last_.clear();
+  uses_.clear();
   host_ = Clock();
   streams_[0].begun = true;
 }
@@ -47,6 +48,13 @@ void CallOrder::Work(int stream, const char* file, int line) {
   Last& last = last_[stream];
   last = {last.number + 1, file, line};
   clock.seen[stream] = last.number;
+}
+
+bool CallOrder::MayBeInUse(int buffer, int stream) {
+  const Clock& clock = Of(stream);
+  for (const auto& [user, number] : uses_[buffer])
+    if (const auto seen = clock.seen.find(user); seen == clock.seen.end() || seen->second < number) return true;
+  return false;
 }
 
 void CallOrder::Record(long long event, int stream) { events_[event] = Of(stream); }

@@ -17,6 +17,9 @@ class CallOrder {
   void BeginCall(bool has_own_stream);
   void SetBlocking(int stream, bool blocking) { blocking_[stream] = blocking; }
   void Work(int stream, const char* file, int line);
+  // What the latest operation of the stream uses, and whether memory that is freed on a stream may be in use then.
+  void Uses(int buffer, int stream) { uses_[buffer][stream] = last_[stream].number; }
+  bool MayBeInUse(int buffer, int stream);
   void Record(long long event, int stream);
   void Wait(long long event, int stream);
   void HostWaitsFor(int stream);
@@ -30,7 +33,7 @@ class CallOrder {
 
  private:
   struct Clock {
-    bool begun = false;            // follows the caller's work before the call
+    bool begun = false;             // follows the caller's work before the call
     std::map<int, long long> seen;  // operations by stream
     void Merge(const Clock& other);
   };
@@ -49,6 +52,7 @@ class CallOrder {
   std::map<long long, Clock> events_;
   Clock host_;
   std::map<int, Last> last_;
+  std::map<int, std::map<int, long long>> uses_;  // by buffer: by stream the last operation
   std::string file_;
   int line_ = -1;
 };

@@ -9,6 +9,7 @@ long long LiveIn(const std::vector<bool>& live) { return std::count(live.begin()
 const char* const kWaits = "a wait for the device in every call";
 const char* const kChangesDevice = "a change of the device for the whole process";
 const char* const kAllocates = "an allocation in every call that waits for the device";
+const char* const kFreesInUse = "memory freed on a stream that does not wait for what uses it";
 const char* const kLeaks = "memory, streams or events that no call releases";
 const char* const kLeavesError = "the error of a launch that it returns and leaves for the next to ask as well";
 const char* const kTakesError = "the error of a launch, which it takes without returning it";
@@ -29,6 +30,8 @@ void Waits(const char* function) {
 void AllocatesInEveryCall(const char* function) {
   if (state.repeats) NoteEffect(kAllocates, function);
 }
+
+void FreesWhatIsInUse(const char* function) { NoteEffect(kFreesInUse, function); }
 
 void UploadsFrom(const void* from, size_t bytes) {
   const auto* address = static_cast<const char*>(from);

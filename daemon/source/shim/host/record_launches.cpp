@@ -117,7 +117,8 @@ cudaError_t CheckLaunch(const Kernel& kernel, const Configuration& c) {
   return cudaSuccess;
 }
 
-std::string Parameter(const Kernel& kernel, size_t index, std::vector<unsigned char> bytes, const Configuration& c) {
+std::string Parameter(const Kernel& kernel, size_t index, std::vector<unsigned char> bytes, const Configuration& c,
+                      int stream) {
   const ParameterLayout layout = kernel.parameters[index];
   const std::string where = "argument " + Number(static_cast<long long>(index) + 1) + " of " + kernel.name;
   std::string pointers;
@@ -136,6 +137,7 @@ std::string Parameter(const Kernel& kernel, size_t index, std::vector<unsigned c
     if (!state.buffers[static_cast<size_t>(buffer)].live)
       Refuse(where + " points to memory that was freed", c.file, c.line);
     if (!layout.pointer || layout.writes) MarkDirty(buffer);
+    state.order.Uses(buffer, stream);
     pointers += (pointers.empty() ? "" : ",");
     pointers += "{\"at\":" + Number(static_cast<long long>(at)) + "," + PointerMembers(buffer, value) + "}";
     // In a structure it may be a number that only looks like a pointer: the bytes stay, and the reader compares two
@@ -161,7 +163,7 @@ cudaError_t Record(const Kernel& kernel, const std::vector<std::vector<unsigned 
   const int stream = WorkOn(c.stream, c.file, c.line);
   std::string parameters;
   for (size_t i = 0; i < arguments.size(); ++i)
-    parameters += (i == 0 ? "" : ",") + Parameter(kernel, i, arguments[i], c);
+    parameters += (i == 0 ? "" : ",") + Parameter(kernel, i, arguments[i], c, stream);
   Emit(Line("launch")
            .Text("kernel", kernel.name)
            .Json("grid", Dimensions(c.grid))

@@ -34,13 +34,15 @@ cudaError_t EmitSymbolCopy(const Symbol& symbol, size_t offset, const void* buff
   const int index = BufferOf(buffer);
   if (index < 0) return Error(cudaErrorInvalidValue, "copy at " + Place(file, line));
   if (!to_symbol) MarkDirty(index);
+  const int id = WorkOn(stream, file, line);
+  state.order.Uses(index, id);
   Emit(Line("symbol_copy")
            .Text("symbol", symbol.name)
            .Integer("offset", static_cast<long long>(offset))
            .Pointer("with", index, buffer)
            .Flag("to_symbol", to_symbol)
            .Integer("bytes", static_cast<long long>(bytes))
-           .Integer("stream", WorkOn(stream, file, line)));
+           .Integer("stream", id));
   return cudaSuccess;
 }
 
@@ -196,6 +198,8 @@ cudaError_t Copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, 
   const int target = BufferOf(to), source = BufferOf(from);
   if ((to_device && target < 0) || (from_device && source < 0))
     return Error(cudaErrorInvalidValue, "copy at " + Place(file, line));
+  for (const int buffer : {target, source})
+    if (buffer >= 0) state.order.Uses(buffer, id);
   switch (actual) {
     case cudaMemcpyHostToHost: std::memcpy(to, from, bytes); break;
     case cudaMemcpyDeviceToDevice:
@@ -244,11 +248,13 @@ cudaError_t Set(void* to, int value, size_t bytes, cudaStream_t stream, const ch
     return cudaSuccess;
   }
   MarkDirty(target);
+  const int id = WorkOn(stream, file, line);
+  state.order.Uses(target, id);
   Emit(Line("memset")
            .Pointer("to", target, to)
            .Integer("value", value & 255)
            .Integer("bytes", static_cast<long long>(bytes))
-           .Integer("stream", WorkOn(stream, file, line)));
+           .Integer("stream", id));
   return cudaSuccess;
 }
 
@@ -349,7 +355,7 @@ cudaError_t ww::AllocatePinned(void** pointer, size_t bytes) {
   state.pinned[static_cast<const char*>(*pointer)] = bytes;
   return cudaSuccess;
 }
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
+static cudaError_t Free(void* pointer) {
   if (pointer == nullptr) return cudaSuccess;
   const int index = ww::BufferOf(pointer);
   if (index < 0 || state.buffers[static_cast<size_t>(index)].start != reinterpret_cast<uint64_t>(pointer)) {
@@ -361,9 +367,14 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
   buffer.live = false;
   return cudaSuccess;
 }
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  const int index = ww::BufferOf(pointer);
+  if (index >= 0 && state.order.MayBeInUse(index, ww::StreamId(stream, "", 0))) ww::FreesWhatIsInUse("cudaFreeAsync");
+  return Free(pointer);
+}
 cudaError_t cudaFree(void* pointer) {
   if (pointer != nullptr) ww::AllocatesInEveryCall("cudaFree");
-  return cudaFreeAsync(pointer, nullptr);
+  return Free(pointer);
 }
 cudaError_t cudaFreeHost(void* pointer) {
   ww::AllocatesInEveryCall("cudaFreeHost");

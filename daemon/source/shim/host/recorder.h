@@ -165,6 +165,7 @@ void NoteLaunchError();
 void ChangesDevice(const char* function);
 void Waits(const char* function);
 void AllocatesInEveryCall(const char* function);
+void FreesWhatIsInUse(const char* function);
 void UploadsFrom(const void* from, size_t bytes);  // asynchronously
 // Of the calls in between (record_compared.cpp).
 void FollowComparisons(bool follow);
