@@ -5,6 +5,18 @@
 #include <algorithm>
 
 namespace warpwright::judge {
+namespace {
+
+constexpr int kMostFollowedRuns = 8;
+
+std::vector<std::string> PathOf(const core::Executed& run) {
+  std::vector<std::string> path;
+  for (const core::LaunchReport& launch : run.launches) path.push_back(launch.kernel);
+  for (const core::LineUse& line : run.lines) path.push_back(fmt::format("{}:{}", line.file, line.line));
+  return path;
+}
+
+}  // namespace
 
 core::ExecuteOptions OptionsOf(const RunKind& kind) {
   core::ExecuteOptions options;
@@ -32,6 +44,7 @@ Result<RunOutcome> CandidateRuns::Execute(const Trial& trial, const std::vector<
   setting.options.instruction_limit =
       kind.instructions.value_or(2'500'000'000 + 64 * usual);  // a whole tile for a few long rows
   WW_ASSIGN(RunOutcome outcome, RunKernel(evaluator_, setting, inputs));
+  followed_runs_ += kind.visibility;
   if (auto* verdict = std::get_if<core::Verdict>(&outcome)) {
     if (auto* faulted = std::get_if<core::Faulted>(verdict)) faulted->case_name = trial.Describe();
   } else {
@@ -39,8 +52,16 @@ Result<RunOutcome> CandidateRuns::Execute(const Trial& trial, const std::vector<
     kernels_.insert(run.kernels.begin(), run.kernels.end());
     for (const core::LaunchReport& launch : run.launches) launched_.insert(launch.kernel);
     if (!kind.simulated) added_.Saw(run.lines, SizesOf(trial));
+    if (kind.visibility)
+      for (std::string& place : PathOf(run)) followed_.insert(std::move(place));
   }
   return outcome;
+}
+
+bool CandidateRuns::TookNewPath(const core::Executed& run) const {
+  const std::vector<std::string> path = PathOf(run);
+  return followed_runs_ < kMostFollowedRuns &&
+         std::any_of(path.begin(), path.end(), [&](const std::string& place) { return !followed_.contains(place); });
 }
 
 std::string CandidateRuns::IdleKernel() const {

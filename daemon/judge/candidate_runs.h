@@ -51,6 +51,9 @@ class CandidateRuns {
   // Which of its lines the candidate ran so far.
   AddedCode& added() { return added_; }
   AddedCode::Sizes SizesOf(const Trial& trial) const;
+  // Whether `run` went through kernels or lines (where they are known) that no run with visibility has gone through; a
+  // few times at most.
+  bool TookNewPath(const core::Executed& run) const;
   // The first of its kernels that no run has launched so far; empty: there is none.
   std::string IdleKernel() const;
 
@@ -61,6 +64,8 @@ class CandidateRuns {
   const VerificationLevel effort_;
   AddedCode added_;
   std::set<std::string> kernels_, launched_;
+  std::set<std::string> followed_;  // kernels and lines of runs with visibility
+  int followed_runs_ = 0;
 };
 
 }  // namespace warpwright::judge

@@ -7,6 +7,7 @@
 
 #include "judge/shapes.h"
 #include "judge/special_values.h"
+#include "judge/visibility_check.h"
 
 namespace warpwright::judge {
 namespace {
@@ -154,6 +155,11 @@ Result<Failure> TrialRunner::Try(const Trial& trial, const Trial* next) {
   if (auto failure = CheckPrecision(state_.spec, *reference, run)) return failure;
   // A launcher may return something else, or use something else, with other arguments alone.
   if (auto failure = CheckHostCode(state_.spec, *reference, run)) return failure;
+  // A launcher or kernel that goes another way with other sizes may do without a fence there.
+  if (runs_.full() && !run.sampled && runs_.TookNewPath(run)) {
+    WW_ASSIGN(Failure hidden, CheckVisibility(state_, runs_, trial, reference->inputs));
+    if (hidden) return hidden;
+  }
   if (!state_.on_simulator() && trial.check == core::Check::kSecretSeed)
     timing_.AddVerified(trial.c.name, *reference, run.buffers);
   Passed(trial.check);

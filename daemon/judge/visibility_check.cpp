@@ -5,6 +5,8 @@
 namespace warpwright::judge {
 namespace {
 
+constexpr uint64_t kMostInstructions = 60'000'000;  // beyond, it is not tested
+
 const core::Faulted* HiddenRead(const RunOutcome& outcome) {
   const auto* verdict = std::get_if<core::Verdict>(&outcome);
   const auto* faulted = verdict != nullptr ? std::get_if<core::Faulted>(verdict) : nullptr;
@@ -20,7 +22,7 @@ Result<Failure> CheckVisibility(Judge::State& state, CandidateRuns& runs, const 
                                 const std::vector<core::BufferContent>& inputs) {
   const std::string device = state.on_simulator() ? state.device : state.options.simulator;
   if (device.empty()) return Failure();
-  const RunKind kind{.visibility = true, .simulated = !state.on_simulator()};
+  const RunKind kind{.visibility = true, .simulated = !state.on_simulator(), .instructions = kMostInstructions};
   WW_ASSIGN(const RunOutcome outcome, runs.Execute(trial, inputs, kind));
   const core::Faulted* hidden = HiddenRead(outcome);
   if (hidden == nullptr) return Failure();
