@@ -97,6 +97,7 @@ devices = queue.Queue()
 for number in range(options.jobs):
     devices.put(options.device if options.gpus == 1 else f"{options.device}:{number % options.gpus}")
 options.keep = os.environ.get("CORPUS_DIFFS")
+if options.keep: os.makedirs(options.keep, exist_ok=True)
 begun = time.monotonic()
 with tempfile.TemporaryDirectory() as cache, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
     chosen = list(entries())[:: options.every]
