@@ -109,6 +109,38 @@ bool CallsOnly(const Node& node, const std::set<std::string>& functions_of_file,
   return !others;
 }
 
+// A statement that went with the old launches.
+struct Dropped {
+  const Node* node = nullptr;
+  bool only_declares = false;
+};
+
+// Of the dropped statements the declarations that a check by the launcher's own variables needs, in their order: those
+// that do nothing else. Nothing: it needs more than that.
+std::optional<std::vector<const Node*>> DeclarationsFor(const Node& check, const std::vector<Dropped>& dropped,
+                                                        const Locals& locals) {
+  Locals needed;
+  const auto add = [&](const Node& node) {
+    source::ForEach(node, [&](const Node& n) {
+      if (n.Is(NodeKind::kName) && locals.symbols.contains(n.symbol)) needed.symbols.insert(n.symbol);
+    });
+  };
+  add(check);
+  std::vector<const Node*> declarations;
+  for (auto at = dropped.rbegin(); at != dropped.rend(); ++at) {
+    const std::set<std::string> declared = VariablesOf(*at->node);
+    const bool declares = std::any_of(declared.begin(), declared.end(),
+                                      [&](const std::string& symbol) { return needed.symbols.contains(symbol); });
+    if (!declares && !(Mentions(*at->node, needed) && !at->only_declares)) continue;
+    if (!declares || !at->only_declares) return std::nullopt;
+    add(*at->node);
+    for (const std::string& symbol : declared) needed.symbols.erase(symbol);
+    declarations.insert(declarations.begin(), at->node);
+  }
+  if (!needed.symbols.empty()) return std::nullopt;
+  return declarations;
+}
+
 std::string TextOf(const source::SyntaxFunction& function, const Node& node) {
   std::string text(function.Text(node));
   const bool block =
@@ -339,13 +371,14 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
   for (const CXCursor& f : reached)
     if (source::ast::IsHost(f) && clang_Cursor_getStorageClass(f) != CX_SC_Static)
       launchers.insert(source::ast::Spelling(f));
-  for (const std::string& name : rewrite::LaunchingFunctions(ast, false))
-    functions.insert(name), launchers.insert(name);
+  const std::set<std::string> launching = rewrite::LaunchingFunctions(ast, false);
+  for (const std::string& name : launching) functions.insert(name), launchers.insert(name);
 
   std::set<std::string> for_others = FilledForOthers(ast, *cursor);  // and not yet found among what is kept
   Locals locals;                                                     // that go with the old launches
   bool launched = false;
   std::vector<std::string> clears;  // of buffers, so far
+  std::vector<Dropped> dropped;
   for (const auto& child : function->body->children) {
     const Node& statement = *child;
     const Statement seen = LookAt(statement, functions);
@@ -363,7 +396,9 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
       (launched ? entry.after : entry.before).push_back(TextOf(*function, statement));
       continue;
     }
-    if ((seen.launches || seen.calls_file) && !(falls_back && seen.calls_file)) {
+    const bool only_declares = seen.declares && !seen.launches && !seen.of_launches && !seen.assigns &&
+                               CallsOnly(statement, launching, {});  // "const int blocks = divide_up(n, 256);"
+    if ((seen.launches || seen.calls_file) && !(falls_back && seen.calls_file) && !only_declares) {
       launched = true;
       source::ForEach(statement, [&](const Node& n) {
         if (!n.Is(NodeKind::kLaunch) || !entry.stream.empty() || n.size() <= source::kLaunchStream) return;
@@ -384,8 +419,23 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
       AddClear(ast, *function, statement, entry);
       if (entry.clears.size() > before) clears.push_back(TextOf(*function, statement));
     }
-    if (of_old && !launched && seen.returns) entry.loses_checks = true;
-    if (seen.of_launches || (seen.declares && !asks) || seen.assigns || of_old) continue;
+    bool stays = !seen.of_launches && !(seen.declares && !asks) && !seen.assigns && !of_old;
+    if (of_old && !launched && seen.returns) {
+      const bool checks = statement.Is(NodeKind::kIf) && !seen.of_launches && !seen.assigns;
+      const auto declarations = checks ? DeclarationsFor(statement, dropped, locals) : std::nullopt;
+      for (const Node* declaration : declarations.value_or(std::vector<const Node*>())) {
+        entry.kept.push_back({declaration->begin, declaration->end});
+        entry.before.push_back(TextOf(*function, *declaration));
+        for (const std::string& symbol : VariablesOf(*declaration)) locals.symbols.erase(symbol);
+        std::erase_if(dropped, [&](const Dropped& one) { return one.node == declaration; });
+      }
+      stays = declarations.has_value();
+      entry.loses_checks |= !stays;
+    }
+    if (!stays) {
+      dropped.push_back({&statement, only_declares});
+      continue;
+    }
     entry.kept.push_back({statement.begin, statement.end});
     if (launched) entry.after.push_back(TextOf(*function, statement));
     else

@@ -37,8 +37,8 @@ struct Entry {
   source::TextRange declaration;           // with `template <...>` and extern "C"
   source::TextRange body;                  // with its braces
   source::TextRange replaced;              // by new launches: the body, or the statement of a segment
-  // Statements that stay, and where they stand: checks of arguments and calls of other launchers, then checks of
-  // errors.
+  // Statements that stay, and where they stand: checks of arguments, with the declarations that they need, and calls of
+  // other launchers, then checks of errors.
   std::vector<std::string> before, after;
   std::vector<source::TextRange> kept;
   std::map<std::string, Clear> clears;  // by parameter
@@ -48,7 +48,8 @@ struct Entry {
   // What its kernels call a sum, a product or an extremum, where one variable of theirs is one and its name says more
   // than a letter.
   std::map<core::ReduceOp, std::string> results;
-  // A check by the launcher's own variables goes with them: "if (out_h <= 0) return;". Results may be none there.
+  // A check by variables that the launcher computes in more than their declarations went with them. Results may be none
+  // there.
   bool loses_checks = false;
   bool computes_in_double = false;  // its kernels name the type
   bool computes_wide = false;       // its kernels name 64-bit integers

@@ -141,7 +141,7 @@ void entry(float* c, const float* a, const float* b, int M, int N, int K) {
 }
 )",
        {"k"},
-       {"const int idx = row * N + col;", "dim3 blocks((N + 63) / 64, (M + 63) / 64);"},
+       {"const int idx = row * N + col;", "dim3 blocks((M + 63) / 64, (N + 63) / 64);"},
        {}},
       {"one_index_with_a_remainder",
        "A:f32[M*K]:in B:f32[K*N]:in C:f32[M*N]:out M N K",
@@ -161,7 +161,7 @@ void entry(const float* A, const float* B, float* C, int M, int N, int K) {
 }
 )",
        {"k"},
-       {"const int tid = i * N + j;", "k<<<dim3((N + 63) / 64, (M + 63) / 64), 256>>>"},
+       {"const int tid = i * N + j;", "k<<<dim3((M + 63) / 64, (N + 63) / 64), 256>>>"},
        {}},
       {"causal_scores_with_heads_in_one_index",
        "preatt:f32[3*4*T*T]:out inp:f32[3*T*3*C]:in B T C NH",

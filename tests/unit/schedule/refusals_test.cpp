@@ -177,9 +177,23 @@ TEST(Launcher, OfNoResultsLaunchesNothing) {
   std::string text = StubFor(stranger);
   const std::string launch = "\n  first_kernel<<<1, 1>>>();";
   EXPECT_EQ(Apply("schedule_window", stranger, text).find("> 0) {\n"), std::string::npos);
-  text = Replaced(text, launch, "\n  const int blocks = 7;\n  if (blocks <= 0) return;" + launch);
+  text = Replaced(text, launch, "\n  int blocks = 0;\n  blocks = 7;\n  if (blocks <= 0) return;" + launch);
   const std::string rewritten = Apply("schedule_window", stranger, text);
   EXPECT_NE(rewritten.find("> 0) {\n"), std::string::npos) << rewritten;
+}
+
+TEST(Launcher, KeepsDeclarationsThatChecksNeed) {
+  const Stranger& stranger = Find("04-extension/elu_forward");
+  const std::string launch = "\n  first_kernel<<<1, 1>>>();";
+  const std::string rows = "\n  const int rows = divide(numel, 2);", others = "\n  const int others = 7;",
+                    parts = "\n  const int first = 1, parts = rows / 4;",
+                    check = "\n  if (first > 0 && parts > 65535) return;", own = "\n  if (numel > 1 << 20) return;";
+  const std::string helper = "static int divide(int a, int b) { return (a + b - 1) / b; }\n";
+  const std::string text = helper + Replaced(StubFor(stranger), launch, rows + own + others + parts + check + launch);
+  const std::string rewritten = Apply("schedule_map", stranger, text);
+  EXPECT_NE(rewritten.find(helper), std::string::npos) << rewritten;
+  EXPECT_NE(rewritten.find(own + rows + parts + check), std::string::npos) << rewritten;
+  EXPECT_EQ(rewritten.find(others), std::string::npos) << rewritten;
 }
 
 // As macros and people write them; a variable that only the old launches needed goes with them.
