@@ -99,8 +99,8 @@ class Statements {
  public:
   explicit Statements(std::string_view text) : lines_(base::LinesOf(text)), macros_(MacrosOf(lines_)) {}
 
-  // By line, from 1: of a plain statement that begins where the one before it ends, the last line that is only reached
-  // through it: of its block, and of those in it. 0: none.
+  // By line, from 1: of a plain statement that begins where the one before it ends, and of a head of a block, the last
+  // line that is only reached through it: of its block, and of those in it. 0: none.
   std::vector<int> ReachedThrough() const {
     std::vector<int> last(lines_.size() + 1, 0);
     size_t plain = 0;  // the line of the last statement, if it is plain and follows a whole one
@@ -115,6 +115,8 @@ class Statements {
       }
       if (plain > 0 && !IsReachedElsewhere(line) && IndentOf(lines_[i]) == IndentOf(lines_[plain - 1]))
         last[plain] = LastFrom(i);
+      // "for (int k = 0; k < 3; ++k) {": where the loop is taken apart, its own instructions may be those of a rest.
+      if (follows_whole && WithoutHeads(line) == "{") last[i + 1] = LastFrom(i);
       plain = follows_whole && IsPlain(line) && !HasMacro(line) ? i + 1 : 0;
       follows_whole = line.ends_with(';') || line.ends_with('{') || line.ends_with('}');
     }

@@ -123,6 +123,24 @@ Scalars Shrunk(const core::KernelSpec& spec, const core::Case& from, const SizeR
   return scalars;
 }
 
+// Dimensions that other cases have otherwise, and that were small enough to stay, by one more or less, each by its own.
+void VarySmall(const core::KernelSpec& spec, const core::Case& from, const SizeRelations& relations, size_t number,
+               Scalars& scalars) {
+  size_t count = 0;
+  for (const core::Argument& argument : spec.args) {
+    const auto found = scalars.find(argument.name);
+    int64_t* value = found == scalars.end() ? nullptr : std::get_if<int64_t>(&found->second);
+    if (value == nullptr || found->second != from.scalars.at(argument.name) || *value < 2) continue;
+    if (relations.Has(argument.name) || relations.IsOfWindow(argument.name) || !IsDimension(spec, argument.name))
+      continue;
+    const std::vector<int64_t> values = ValuesInCases(spec, argument.name);
+    const bool varies = std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) != values.end();
+    if (varies) *value = std::max<int64_t>(2, *value - 1 + static_cast<int64_t>((number + count++) % 3));
+  }
+  KeepMultiples(spec, relations, scalars);
+  relations.Follow(scalars);
+}
+
 // The case whose time counts on a GPU, or the largest.
 const core::Case& TimedCase(const core::KernelSpec& spec) {
   const auto rank = [&](const core::Case& c) {
@@ -405,8 +423,11 @@ std::vector<Scalars> ChooseShapes(const core::KernelSpec& spec, size_t count) {
   for (int64_t step = 1; const auto& substitutes : kSubstitutes) {
     if (cases.empty()) break;
     core::Case from = *cases.front();
-    if (degenerate) from.scalars = Grown(spec, from, relations, step++);
-    add(Shrunk(spec, from, relations, substitutes));
+    if (degenerate) from.scalars = Grown(spec, from, relations, step);
+    Scalars shrunk = Shrunk(spec, from, relations, substitutes);
+    if (step % 2 == 0) VarySmall(spec, from, relations, static_cast<size_t>(step), shrunk);
+    add(std::move(shrunk));
+    ++step;
   }
   if (shapes.size() < kFew)
     for (int64_t step = 3; step < 7; ++step)

@@ -1,6 +1,7 @@
 // What a candidate adds must run where its gain was found.
 #include "judge/dead_code.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -133,6 +134,27 @@ TEST(DeadCode, APlainStatementRunsWhereALaterBlockOfItsOwnDoes) {
   EXPECT_TRUE(is_refused("} if (n) {", "v += x[q + i];")) << "another block";
   EXPECT_TRUE(is_refused("switch (n) {", "case 1: v += x[q + i];"));
   EXPECT_TRUE(is_refused("f('{');", "} v += x[q + i];"));
+}
+
+// Of a loop that is taken apart, what its head compares may be left in a rest that is never reached.
+TEST(DeadCode, AHeadRunsWhereItsBlockDoes) {
+  const struct {
+    const char* head;
+    uint64_t body;
+    bool refused;
+  } rows[] = {{"for (int k = 0; k < 3; ++k) {", 9, false},
+              {"while (k < 3) {", 9, false},
+              {"if (k < 3) {", 9, false},
+              {"for (int k = 0; k < 3; ++k) {", 0, true},
+              {"for (int k = 0; k < 3; ++k) if (k) {", 9, false},
+              {"for (const int k : three) {", 9, true},
+              {"switch (k) {", 9, true}};
+  for (const auto& row : rows) {
+    const std::string text = fmt::format("int k = 0;\n{}\n  sum += x[k];\n}}\n", row.head);
+    AddedCode added("int k = 0;\n", text, "k.cu");
+    added.Saw({{"k.cu", 2, 0, false}, {"k.cu", 3, row.body, true}}, Sizes::kOfCountedCase);
+    EXPECT_EQ(added.Judge().has_value(), row.refused) << row.head;
+  }
 }
 
 TEST(DeadCode, APlainStatementRunsWhereTheNextOneDoes) {
