@@ -28,6 +28,7 @@ struct BufferContent {
   int64_t pointer_offset = 0;  // bytes added to the aligned base, for the minimal-alignment case
   // The entry gets the address of this other buffer in place of its own: a call in place.
   std::optional<uint32_t> same_as = {};
+  bool absent = false;  // the entry gets a null pointer in its place
   // > 0: the buffer has so many bytes, and its content is `bytes`, over and over. Only the simulator has room for more
   // than there is: it makes what is touched.
   uint64_t repeated_bytes = 0;

@@ -23,6 +23,7 @@ void Describe(V& field, const BufferContent*) {
   field("read_only", &T::read_only);
   field("pointer_offset", &T::pointer_offset);
   field.Sparse("same_as", &T::same_as);
+  field.Sparse("absent", &T::absent);
   field.Sparse("repeated_bytes", &T::repeated_bytes);
 }
 template <typename V>

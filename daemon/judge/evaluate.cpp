@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/random.h"
+#include "judge/absent_buffers.h"
 #include "judge/agreement.h"
 #include "judge/beside.h"
 #include "judge/determinism.h"
@@ -604,6 +605,8 @@ Result<core::Verdict> CandidateEvaluation::Run() {
     WW_ASSIGN(failure, beside_.Huge(runs_.added()));
     if (failure) return *failure;
     WW_ASSIGN(failure, shapes_.OtherArguments(cheapest, numbers_of_original_));
+    if (failure) return *failure;
+    WW_ASSIGN(failure, CheckAbsentBuffers(state_, candidate_, evaluator_, state_.verified.front().own));
     if (failure) return *failure;
     WW_ASSIGN(failure, OtherScalarsOf(state_.verified.front()));
     if (failure) return *failure;

@@ -94,6 +94,8 @@ struct Judge::State {
   std::map<std::string, double> tighten;                      // by output
   std::map<std::string, Reproducibility> repetitions;         // by trial and kind of run
   std::map<std::string, bool> in_place;                       // whether the original computes the same; by trial, pair
+  // What it does without one of the buffers; nullptr: it does not do without.
+  std::map<size_t, std::shared_ptr<const core::Executed>> without_buffer;
   std::optional<std::vector<core::Decision>> decisions;  // of the original's kernels and launcher, in one small case
   std::vector<std::string> notes;
   std::map<std::string, core::Executed> original_runs;  // with counters, by case: once for all

@@ -10,6 +10,8 @@
 #include "rewrite/site.h"
 #include "schedule/expression_code.h"
 #include "schedule/filled_variables.h"
+#include "schedule/kernel_text.h"
+#include "schedule/null_tests.h"
 #include "schedule/schedule.h"
 #include "source/analysis.h"
 #include "source/features.h"
@@ -285,6 +287,22 @@ std::map<core::ReduceOp, std::string> ResultNames(const std::vector<CXCursor>& f
   return names;
 }
 
+std::set<std::string> NamesComparedWithNull(const source::Ast& ast, const std::vector<CXCursor>& functions,
+                                            const Entry& entry) {
+  std::set<std::string> buffers, inputs;
+  for (const EntryParameter& parameter : entry.parameters) {
+    if (!parameter.buffer) continue;
+    buffers.insert(parameter.name);
+    if (parameter.is_const) inputs.insert(parameter.name);
+  }
+  std::set<std::string> names = ComparedWithNull(ast, functions, entry.name, buffers, inputs);
+  std::erase_if(names, [&](const std::string& name) {
+    return std::any_of(entry.before.begin(), entry.before.end(),
+                       [&](const std::string& s) { return HasWord(s, "return") && HasWord(s, name); });
+  });
+  return names;
+}
+
 // The stream of all the launches; nothing: they have several.
 std::optional<std::string> StreamOf(const source::SyntaxFunction& function, const Node& statement) {
   std::set<std::string> streams;
@@ -362,6 +380,7 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
   entry.results = ResultNames(reached);
   if (segment) {
     if (const auto refusal = ReadSegment(ast, *function, *segment, entry)) return *refusal;
+    entry.compared_with_null = NamesComparedWithNull(ast, reached, entry);
     return entry;
   }
   entry.block_name = BlockName(ast.text().substr(entry.body.begin, entry.body.end - entry.body.begin));
@@ -442,6 +461,8 @@ std::variant<core::RewriteRefusal, Entry> ReadEntry(const source::Ast& ast, cons
       entry.before.push_back(seen.returns ? WithClears(ast, *function, statement, clears)
                                           : TextOf(*function, statement));
   }
+  reached.push_back(*cursor);
+  entry.compared_with_null = NamesComparedWithNull(ast, reached, entry);
   if (!for_others.empty())
     return Refuse(fmt::format("other functions count on what the launcher leaves in {}", *for_others.begin()), line);
   const CXTypeKind result = clang_getCanonicalType(clang_getCursorResultType(*cursor)).kind;

@@ -51,8 +51,9 @@ struct Entry {
   // A check by variables that the launcher computes in more than their declarations went with them. Results may be none
   // there.
   bool loses_checks = false;
-  bool computes_in_double = false;  // its kernels name the type
-  bool computes_wide = false;       // its kernels name 64-bit integers
+  std::set<std::string> compared_with_null;  // of the parameters, but for those that a check that stays asks about
+  bool computes_in_double = false;           // its kernels name the type
+  bool computes_wide = false;                // its kernels name 64-bit integers
   // Its kernels name an infinity or the largest number, from which extrema begin; else they begin with a first term.
   bool names_infinity = false;
 

@@ -249,6 +249,7 @@ Result<core::RewriteOutcome> ApplyTo(const core::SourceRef& source, const Schedu
   problem.zero_unless_seen = padding != parameters.end() && padding->second == kPadding.values.back();
   std::vector<std::string> conditions = WindowsFit(problem.form);
   if (!std::get<std::string>(fixed).empty()) conditions.push_back(std::get<std::string>(fixed));
+  for (const std::string& name : problem.entry.compared_with_null) conditions.push_back(name + " != nullptr");
   Obsolete obsolete = sizes.empty() && conditions.empty() ? FindObsolete(ast, problem.entry) : Obsolete{};
   TakenNames names;
   problem.fresh_name = [&](const std::string& base) {

@@ -76,7 +76,7 @@ Result<RecordOutcome> PlanOfKernel(const Slices& slices, const RecordRequest& re
             RefuseToRecord(slices, fmt::format("parameter '{}' of {} is not a pointer", parameter.name, slices.entry)));
       value.bytes.resize(8);
       const RecordBuffer& buffer = request.buffers[plan.buffers.size()];
-      value.pointers[0] = {buffer.same_as.value_or(static_cast<uint32_t>(plan.buffers.size())), 0};
+      if (!buffer.absent) value.pointers[0] = {buffer.same_as.value_or(static_cast<uint32_t>(plan.buffers.size())), 0};
       plan.buffers.push_back({core::PlanBuffer::Kind::kArgument, buffer.name, buffer.bytes});
     }
     launch.parameters.push_back(std::move(value));

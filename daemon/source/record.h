@@ -41,6 +41,7 @@ struct RecordBuffer {
   uint64_t bytes = 0;
   int64_t pointer_offset = 0;            // bytes beyond a 256-byte boundary: launchers may check alignment
   std::optional<uint32_t> same_as = {};  // the entry gets this other buffer's address
+  bool absent = false;                   // the entry gets a null pointer
   // Returned to a launcher that reads this input on the host (a scalar in a buffer). Empty: such a read is refused.
   std::vector<std::byte> content;
 };

@@ -138,12 +138,12 @@ Result<std::string> Input(const RecordRequest& request, const HostProgram& host,
       earlier.push_back(std::move(*other));
   for (size_t i = 0; i < request.buffers.size(); ++i) {
     const RecordBuffer& buffer = request.buffers[i];
+    const int64_t place = buffer.absent ? -2 : buffer.same_as ? static_cast<int64_t>(*buffer.same_as) : -1;
     const bool served = !buffer.content.empty() && buffer.content.size() <= kServedLimitBytes;
     uint64_t room = buffer.bytes;
     for (const OtherArguments& other : earlier) room = std::max(room, other.bytes[i]);
-    text +=
-        fmt::format("buffer {} {} {} {} {}\n", buffer.bytes, room, buffer.pointer_offset,
-                    buffer.same_as ? static_cast<int64_t>(*buffer.same_as) : -1, served ? Hex(buffer.content) : "-");
+    text += fmt::format("buffer {} {} {} {} {}\n", buffer.bytes, room, buffer.pointer_offset, place,
+                        served ? Hex(buffer.content) : "-");
   }
   WW_ASSIGN(const std::string scalars, ScalarHex(*request.spec, request.scalars, "scalar"));
   text += scalars;

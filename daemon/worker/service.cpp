@@ -46,7 +46,11 @@ void Bound(Map& map) {
 std::vector<source::RecordBuffer> RecordBuffers(const std::vector<core::BufferContent>& contents) {
   std::vector<source::RecordBuffer> buffers;
   for (const auto& content : contents) {
-    source::RecordBuffer buffer{content.name, content.Size(), content.pointer_offset, content.same_as, {}};
+    source::RecordBuffer buffer{.name = content.name,
+                                .bytes = content.Size(),
+                                .pointer_offset = content.pointer_offset,
+                                .same_as = content.same_as,
+                                .absent = content.absent};
     if (content.read_only && content.Size() <= kHostReadableBytes) buffer.content = content.bytes.Copy();
     buffers.push_back(std::move(buffer));
   }
@@ -81,7 +85,9 @@ std::string PlanKey(const source::Slices& slices, const core::KernelSpec& spec,
     hasher.Add(buffer.name)
         .Add(std::to_string(buffer.bytes))
         .Add(std::to_string(buffer.pointer_offset))
-        .Add(buffer.same_as ? std::to_string(*buffer.same_as) : "")
+        .Add(buffer.absent    ? "absent"
+             : buffer.same_as ? std::to_string(*buffer.same_as)
+                              : "")
         .Add(buffer.content.empty() ? "" : "readable");
   return hasher.Finish();
 }

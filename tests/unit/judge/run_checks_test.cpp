@@ -54,6 +54,34 @@ TEST(RunChecks, FurtherRunsMustAgreeUnlessTheOriginalsDoNot) {
   EXPECT_TRUE(unfit.notes[0].starts_with("determinism: not tested")) << unfit.notes[0];
 }
 
+// As a layer without a bias; what faults without one is called with all of them alone.
+TEST(RunChecks, WhatTheOriginalDoesWithoutABufferTheCandidateDoes) {
+  const auto lacks_input = [](const FakeRun& run) {
+    return std::any_of(run.request.buffers.begin(), run.request.buffers.end(),
+                       [](const core::BufferContent& buffer) { return buffer.name == "in" && buffer.absent; });
+  };
+  const FakeKernel ones = [&](FakeRun& run) {
+    Twice(run);
+    for (size_t i = 0; lacks_input(run) && i < run.Size("out"); ++i) run.Set("out", i, 1);
+  };
+  const FakeKernel needs = [&](FakeRun& run) {
+    Twice(run);
+    if (lacks_input(run)) run.outcome = core::Faulted{{core::Fault::Kind::kOutOfBounds, "read at null"}, ""};
+  };
+  const struct {
+    FakeKernel original, candidate;
+    const char* check;
+  } rows[] = {{ones, ones, "passed"},
+              {ones, Twice, "other-scalars"},
+              {ones, needs, "out-of-bounds"},
+              {needs, Twice, "passed"},
+              {needs, needs, "passed"}};
+  for (const auto& row : rows) {
+    JudgeBench bench(ElementwiseSpec(core::DType::kF32, 100), row.original);
+    EXPECT_EQ(CheckOf(bench.Try(row.candidate)), row.check);
+  }
+}
+
 TEST(RunChecks, ScratchMayBeLeftInAnyState) {
   core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 100);
   spec.args.push_back(Arg("scratch", Buffer(core::DType::kF32, {"n"}, core::Role::kScratch)));

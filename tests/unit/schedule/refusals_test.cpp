@@ -196,6 +196,32 @@ TEST(Launcher, KeepsDeclarationsThatChecksNeed) {
   EXPECT_EQ(rewritten.find(others), std::string::npos) << rewritten;
 }
 
+// What is computed without a buffer, the formula does not say.
+TEST(Launcher, DoesWhatItDidWithoutABuffer) {
+  const Stranger& stranger = Find("04-extension/elu_forward");
+  const std::string stub = StubFor(stranger), end = ") {}\n\nvoid";  // of the old kernel
+  const struct {
+    const char* kernel;  // what is in it
+    const char* condition;
+  } rows[] = {{"if (input != nullptr) output[0] = 0;", "  if (input != nullptr) {"},
+              {"output[0] = input ? 1 : 0;", "  if (input != nullptr) {"},
+              {"if (numel > 1 && input) output[0] = 0;", "  if (input != nullptr) {"},
+              {"if (!input || !output) return;", "  if (input != nullptr && output != nullptr) {"},
+              {"output[0] = numel ? 1 : 0;", nullptr},
+              {"if ((numel) != 0) output[0] = input[0];", nullptr}};
+  for (const auto& row : rows) {
+    const std::string text = Replaced(stub, end, fmt::format(") {{ {} }}\n\nvoid", row.kernel));
+    const std::string rewritten = Apply("schedule_map", stranger, text);
+    EXPECT_EQ(rewritten.find("nullptr) {") != std::string::npos, row.condition != nullptr) << rewritten;
+    if (row.condition == nullptr) continue;
+    EXPECT_NE(rewritten.find(row.condition), std::string::npos) << rewritten;
+  }
+  const std::string checked = Replaced(Replaced(stub, end, ") { if (input) output[0] = 0; }\n\nvoid"),
+                                       "  first_kernel<<<", "  if (input == nullptr) return;\n  first_kernel<<<");
+  const std::string rewritten = Apply("schedule_map", stranger, checked);
+  EXPECT_EQ(rewritten.find("input != nullptr"), std::string::npos) << rewritten;
+}
+
 // As macros and people write them; a variable that only the old launches needed goes with them.
 TEST(Launcher, KeepsChecksThatHaveVariables) {
   const Stranger& stranger = Find("04-extension/elu_forward");

@@ -214,6 +214,7 @@ void AssertFailed(const char* condition, const char* file, int line) {
 
 void* BufferAddress(size_t index) {
   const Buffer& buffer = state.buffers[index];
+  if (buffer.same_as == -2) return nullptr;
   return reinterpret_cast<void*>(buffer.same_as < 0 ? buffer.start
                                                     : state.buffers[static_cast<size_t>(buffer.same_as)].start);
 }

@@ -32,7 +32,8 @@ struct Buffer {
   uint64_t start = 0;  // address
   uint64_t room = 0;   // the most bytes of all calls
   bool argument = false, live = true;
-  long long same_as = -1;  // the argument whose address the entry gets in place of this one's
+  // The argument whose address the entry gets in place of this one's: -1: its own; -2: a null pointer.
+  long long same_as = -1;
   bool managed = false;
   bool dirty = false;  // perhaps written by the device in this call
   bool mapped = false;
