@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <regex>
 
 #include "base/random.h"
@@ -15,8 +16,9 @@ namespace {
 
 // A prime number of elements: an offset that lost its upper bits reads something else.
 constexpr uint64_t kTileElements = 250'007;
-constexpr uint64_t kInstructions = 20'000'000, kInstructionsOfCandidate = 80'000'000,
-                   kInstructionsAsWritten = 160'000'000;
+constexpr uint64_t kInstructions = 20'000'000, kFactorOfCandidate = 4, kInstructionsAsWritten = 160'000'000;
+// Of sizes beyond 16 bits, one of whose blocks may go through all of them.
+constexpr uint64_t kInstructionsBeyondShorts = 8'000'000'000;
 constexpr double kPlainlyOther = 1.0 / 128;  // of the rms
 constexpr uint64_t kHugeStream = 81;
 
@@ -74,6 +76,38 @@ Common CommonElements(const std::vector<core::WrittenPart>& original, const std:
     }
   }
   return common;
+}
+
+// The same of buffers that are held whole, where what a sample does not write is as it was, or zero.
+Common CommonElements(const base::Bytes& original, const base::Bytes& candidate, const base::Bytes& before,
+                      size_t size) {
+  const std::vector<std::byte> zero(size);
+  const auto is_written = [&](const base::Bytes& bytes, size_t e) {
+    return !core::IsSameElement(bytes.data(), before.data(), e, size) &&
+           std::memcmp(bytes.data() + e * size, zero.data(), size) != 0;
+  };
+  Common common;
+  for (size_t e = 0; e < original.size() / size; ++e) {
+    if (!is_written(original, e) || !is_written(candidate, e)) continue;
+    common.original.insert(common.original.end(), original.data() + e * size, original.data() + (e + 1) * size);
+    common.candidate.insert(common.candidate.end(), candidate.data() + e * size, candidate.data() + (e + 1) * size);
+    common.index.push_back(e);
+  }
+  return common;
+}
+
+double OutputElements(const core::KernelSpec& spec, const core::Case& c) {
+  double elements = 0;
+  for (const core::Argument& argument : spec.args) {
+    const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+    if (buffer == nullptr || buffer->role == core::Role::kIn || buffer->role == core::Role::kScratch) continue;
+    const auto shape = core::ShapeOf(argument, c);
+    if (!shape) continue;
+    double count = 1;
+    for (const int64_t extent : *shape) count *= static_cast<double>(extent);
+    elements += count;
+  }
+  return elements;
 }
 
 bool WasCutShort(const core::Executed& run) {
@@ -138,17 +172,19 @@ std::optional<Mismatch> HugeShapes::Compare(const core::Case& shape, const std::
     const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
     if (buffer == nullptr) continue;
     const uint32_t i = index++;
-    if (buffer->role != core::Role::kOut || inputs[i].repeated_bytes == 0) continue;
+    if (buffer->role != core::Role::kOut) continue;
+    const bool in_parts = inputs[i].repeated_bytes > 0;
+    const size_t size = core::SizeOf(buffer->dtype);
     const core::ByteRange reach = ReachOf(candidate.parts, i);
-    if (LeavesEndOut(ReachOf(original.parts, i), reach, inputs[i].repeated_bytes)) {
-      const uint64_t size = core::SizeOf(buffer->dtype);
+    if (in_parts && LeavesEndOut(ReachOf(original.parts, i), reach, inputs[i].repeated_bytes)) {
       const std::string written =
           reach.end == 0 ? "nothing" : fmt::format("elements {} to {}", reach.begin / size, reach.end / size);
       return Mismatch{.output = argument.name,
                       .message = fmt::format("the first and the last blocks write {} of {}'s {} elements", written,
                                              argument.name, inputs[i].repeated_bytes / size)};
     }
-    const Common common = CommonElements(original.parts, candidate.parts, i, core::SizeOf(buffer->dtype));
+    const Common common = in_parts ? CommonElements(original.parts, candidate.parts, i, size)
+                                   : CommonElements(original.buffers[i], candidate.buffers[i], inputs[i].bytes, size);
     if (common.index.empty() || !ArePlainlyOther(buffer->dtype, common)) continue;
     const OutputLayout layout{argument.name,
                               buffer->dtype,
@@ -182,12 +218,12 @@ Result<bool> HugeShapes::MayBeTheOriginals(const core::Case& shape, const std::v
   return verdict != nullptr && IsAccessElsewhere(*verdict);
 }
 
-Result<std::optional<Failure>> HugeShapes::TryShape(const core::Case& shape, uint64_t seed,
+Result<std::optional<Failure>> HugeShapes::TryShape(const core::Case& shape, uint64_t seed, uint64_t instructions,
                                                     std::optional<core::Verdict>& why) {
   using Tried = std::optional<Failure>;
   const auto inputs = MakeRepeatedInputs(state_.spec, shape, seed, state_.options.repository, kTileElements);
   if (!inputs) return Tried();  // the manifest does not allow it, or its inputs are files
-  core::ExecuteOptions counted = Sample(kInstructions);
+  core::ExecuteOptions counted = Sample(instructions);
   counted.counters = true;  // whether its blocks add up results
   const auto original = Execute(state_.original, trusted_, shape, *inputs, std::move(counted));
   if (!original) return Tried();
@@ -195,7 +231,7 @@ Result<std::optional<Failure>> HugeShapes::TryShape(const core::Case& shape, uin
     why = *verdict;
     return Tried();
   }
-  const auto ran = Execute(candidate_, evaluator_, shape, *inputs, Sample(kInstructionsOfCandidate));
+  const auto ran = Execute(candidate_, evaluator_, shape, *inputs, Sample(kFactorOfCandidate * instructions));
   if (!ran) {
     if (ran.error().code != ErrorCode::kUnsupported && ran.error().code != ErrorCode::kEnvironment)
       return Fail(ran.error());
@@ -235,7 +271,7 @@ Result<Failure> HugeShapes::Try(const core::Case& c, uint64_t secret, const std:
   std::optional<core::Verdict> why;
   for (const HugeShape& huge : HugeShapesOf(state_.spec, c, secret, named))
     for (const core::Case& shape : huge.largest_first) {
-      WW_ASSIGN(const std::optional<Failure> failure, TryShape(shape, seeds.Bits(index++), why));
+      WW_ASSIGN(const std::optional<Failure> failure, TryShape(shape, seeds.Bits(index++), kInstructions, why));
       if (!failure) continue;  // a smaller one
       tried = true;
       if (*failure) return *failure;
@@ -244,6 +280,41 @@ Result<Failure> HugeShapes::Try(const core::Case& c, uint64_t secret, const std:
   if (!tried && why)
     notes_.push_back("odd-shape: not tested with more than 2^31 elements: the original itself: " +
                      core::VerdictMessage(*why));
+  return TryBeyondShorts(c, secret);
+}
+
+// Thread instructions of one of the original's blocks, of which there are as many more as there are results; nothing
+// where it launches several kernels, whose results a sample does not tell.
+std::optional<double> HugeShapes::InstructionsOfBlock(const core::Case& shape, const ShapeWork& work) const {
+  const auto* original = std::get_if<core::Measured>(&state_.baseline->original);
+  if (original == nullptr) return std::nullopt;
+  for (const core::CaseMeasurement& measured : original->cases)
+    for (const core::Case& c : state_.spec.cases) {
+      if (c.name != measured.case_name) continue;
+      if (measured.launches.size() != 1) return std::nullopt;
+      const double blocks = static_cast<double>(measured.launches.front().blocks_total) *
+                            OutputElements(state_.spec, shape) / std::max(1.0, OutputElements(state_.spec, c));
+      return work.InstructionsAt(shape).value_or(0) / std::max(1.0, blocks);
+    }
+  return std::nullopt;
+}
+
+// Those that are tried whole (GeneratedShapes::Long) are left out.
+Result<Failure> HugeShapes::TryBeyondShorts(const core::Case& c, uint64_t secret) {
+  constexpr double kBlocks = 10;  // of a sample (sim/launch_runner.h)
+  ShapeWork work(state_.spec, state_.oracle.form());
+  for (const VerifiedCase& verified : state_.verified) work.AddMeasured(*verified.c, verified.instructions);
+  const base::CounterRandom seeds(secret, kHugeStream + 1);
+  uint64_t index = 0;
+  std::optional<core::Verdict> why;
+  for (const core::Case& shape : ShapesBeyondShorts(state_.spec, c, secret)) {
+    const uint64_t seed = seeds.Bits(index++);
+    if (work.InstructionsAt(shape).value_or(0) <= static_cast<double>(state_.options.max_long_instructions)) continue;
+    const auto of_block = InstructionsOfBlock(shape, work);
+    if (!of_block || kBlocks * *of_block > static_cast<double>(kInstructionsBeyondShorts)) continue;
+    WW_ASSIGN(const std::optional<Failure> failure, TryShape(shape, seed, kInstructionsBeyondShorts, why));
+    if (failure && *failure) return *failure;
+  }
   return Failure();
 }
 

@@ -3,6 +3,9 @@
 // written is compared. So an offset in 32 bits, a grid that ends too early and a path that begins beyond some size are
 // found where they go wrong. Private to judge/.
 //
+// So are sizes beyond 16 bits at which the whole is too much work: a number that is kept in two bytes, where work grows
+// with the square of the size.
+//
 // Blocks that add to one result, and plans of several launches, are only looked at for faults: what other blocks would
 // have written is missing. Cheaper arithmetic is no concern here either: there is no truth at such sizes, so that only
 // values count that are plainly others.
@@ -13,6 +16,7 @@
 
 #include "judge/candidate_runs.h"
 #include "judge/run_checks.h"
+#include "judge/shape_work.h"
 
 namespace warpwright::judge {
 
@@ -31,7 +35,11 @@ class HugeShapes {
 
  private:
   // nullopt: the original cannot; `why` is its verdict, if that is no matter of the device.
-  Result<std::optional<Failure>> TryShape(const core::Case& shape, uint64_t seed, std::optional<core::Verdict>& why);
+  // Of so many thread instructions of the original, and four times as many of the candidate.
+  Result<std::optional<Failure>> TryShape(const core::Case& shape, uint64_t seed, uint64_t instructions,
+                                          std::optional<core::Verdict>& why);
+  Result<Failure> TryBeyondShorts(const core::Case& c, uint64_t secret);
+  std::optional<double> InstructionsOfBlock(const core::Case& shape, const ShapeWork& work) const;
   Result<RunOutcome> Execute(const core::SourceRef& source, core::Evaluator& evaluator, const core::Case& shape,
                              const std::vector<core::BufferContent>& inputs, core::ExecuteOptions options) const;
   // Whether the original may do there what the candidate was caught at.

@@ -59,7 +59,7 @@ enum class InputVariant : uint8_t {
   kInfiniteColumns,  // the same with columns
   kOldValues,      // the base, and of `inout` buffers every other element NaN or infinite: what overwrites them without
                    // looking at them must not come to look
-  kIntegerEqual,   // of integer buffers: one value everywhere
+  kIntegerEqual,   // of integer buffers: one value everywhere; the largest where any number is named
   kIntegerSorted,  // the range in ascending or descending order
   kIntegerBeyond,  // the ends of the range and beyond them, powers of two of both signs, the extreme values
   kIntegerNamed,   // the base, and every eighth integer one named number: what stands for nothing, as a label to ignore

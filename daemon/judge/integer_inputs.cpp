@@ -82,8 +82,9 @@ Status FillIntegerVariant(const InputTarget& target, InputVariant variant, const
   };
   const auto width = static_cast<uint64_t>(range.high) - static_cast<uint64_t>(range.low);
   if (variant == InputVariant::kIntegerEqual) {
-    const auto value = static_cast<int64_t>(static_cast<uint64_t>(range.low) +
-                                            (width == UINT64_MAX ? random.Bits(0) : random.Below(0, width + 1)));
+    auto value = static_cast<int64_t>(static_cast<uint64_t>(range.low) +
+                                      (width == UINT64_MAX ? random.Bits(0) : random.Below(0, width + 1)));
+    if (!target.named.empty()) value = range.high;
     for (size_t i = 0; i < count; ++i) store(i, value);
   } else if (variant == InputVariant::kIntegerSorted) {
     const bool falls = random.Bits(0) & 1;

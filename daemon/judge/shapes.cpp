@@ -233,10 +233,33 @@ std::vector<core::Case> CountedShapes(const core::KernelSpec& spec, const core::
   if (!is_of_integers(false) || !is_of_integers(true)) return {};
   ShapeList shapes(spec, c, fits);
   const std::set<std::string>& names = shapes.names();
-  for (const std::string& one : names)
-    shapes.Add([&](const std::string& name, int, int64_t n) {
-      return name == one ? kBlocks * kCounter + 1 : std::min<int64_t>(n, 2);
+  const auto add = [&](int64_t count) {
+    for (const std::string& one : names)
+      shapes.Add(
+          [&](const std::string& name, int, int64_t n) { return name == one ? count : std::min<int64_t>(n, 2); });
+  };
+  add(kBlocks * kCounter + 1);
+  // Sums of bytes into 64 bits, where 32 hold the largest no more.
+  const auto has = [&](std::initializer_list<core::DType> dtypes, bool output) {
+    return std::any_of(spec.args.begin(), spec.args.end(), [&](const core::Argument& argument) {
+      const auto* buffer = std::get_if<core::BufferArgument>(&argument.kind);
+      return buffer != nullptr && (buffer->role != core::Role::kIn) == output &&
+             std::find(dtypes.begin(), dtypes.end(), buffer->dtype) != dtypes.end();
     });
+  };
+  constexpr int64_t kWord = int64_t{1} << 32;
+  if (has({core::DType::kI64}, true) && has({core::DType::kI8, core::DType::kU8}, false))
+    add(kWord / (has({core::DType::kU8}, false) ? UINT8_MAX : INT8_MAX) + 1);
+  return shapes.Take();
+}
+
+std::vector<core::Case> ShapesBeyondShorts(const core::KernelSpec& spec, const core::Case& c, uint64_t secret) {
+  const Fits any;
+  ShapeList shapes(spec, c, any);
+  const base::CounterRandom random(secret, kShapeStream + 4);
+  uint64_t draws = 0;
+  for (const std::string& one : shapes.names())
+    shapes.AddLong(one, 2 * (int64_t{UINT16_MAX} + 2) + static_cast<int64_t>(random.Below(draws++, 30'000)));
   return shapes.Take();
 }
 

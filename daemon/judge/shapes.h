@@ -44,8 +44,13 @@ std::vector<core::Case> ShapesAround(const core::KernelSpec& spec, const core::C
 std::vector<core::Case> AlignedShapes(const core::KernelSpec& spec, const core::Case& c, const Fits& fits);
 
 // Of kernels that count integers: so many in one dimension, with the others short, that a counter of 16 bits overflows
-// where each of a grid's blocks has one and all integers are the same.
+// where each of a grid's blocks has one and all integers are the same; of those that add bytes to 64 bits also so many
+// that the sum is beyond 32, where all are the largest.
 std::vector<core::Case> CountedShapes(const core::KernelSpec& spec, const core::Case& c, const Fits& fits);
+
+// One size of twice what 16 bits hold and more, so that most numbers below it need more, the others short, whatever work
+// that is.
+std::vector<core::Case> ShapesBeyondShorts(const core::KernelSpec& spec, const core::Case& c, uint64_t secret);
 
 // One size so large that the largest buffer has more elements than 32 bits count, as far as the size's type holds it;
 // also more than one drawn number, and than those of `named` that may be counts of elements. Of each, smaller ones too,
