@@ -192,7 +192,7 @@ void run(const float* x, const float* w, float* y, int N, int M, cudaStream_t st
      "schedule_tiles", "the next place's factors"},
     {"the same with memory of our own, which is too small for a count that overflows", kPoolArguments,
      "[{name: small, N: 2, I: 3, O: 5, H: 6, W: 9}, {name: odd, N: 1, I: 2, O: 7, H: 11, W: 12}]", kPool,
-     "schedule_tiles", "if (static_cast<long long>(N) * O * H * (W / 2 * 2) <= 262144)"},
+     "schedule_tiles", "if (static_cast<long long>(N) * O * (H / 2 * 2) * (W / 2 * 2) <= 262144)"},
 };
 
 TEST(Execution, WhatStandsInOneThreadOrInFewTerms) {
