@@ -80,6 +80,7 @@ class CandidateEvaluation {
   Result<uint64_t> DrawSecret();
   Result<Failure> OwnInputs(const VerifiedCase& verified);
   Result<Failure> Recorded(const VerifiedCase& verified, const TrialReference& reference, const core::Executed& run);
+  std::optional<core::Verdict> Hopeless(const Trial& trial, const core::Executed& first) const;
   void NoteAgreement(const Trial& trial, const TrialReference& reference, const core::Executed& run);
   enum class Inputs { kAll, kThatNeedProductionSize, kThatNeedSize, kSecretSeeds };
   Result<Failure> OtherInputs(const core::Case& c, Inputs which, VerificationLevel effort);
@@ -132,6 +133,7 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   WW_ASSIGN(RunOutcome outcome, runs_.Execute(trial, reference->inputs, {.guarded = true, .runs = runs_.Count(trial)}));
   if (auto* verdict = std::get_if<core::Verdict>(&outcome)) return Failure(std::move(*verdict));
   core::Executed& first = std::get<core::Executed>(outcome);
+  if (auto hopeless = Hopeless(trial, first)) return Failure(std::move(*hopeless));
   if (auto failure = CheckSideEffects(state_.spec, trial, reference->inputs, first)) {
     auto* wrong = std::get_if<core::WrongResult>(&*failure);
     if (wrong != nullptr && wrong->check == core::Check::kGuardBands) {  // without the bands the simulator says where
@@ -199,6 +201,25 @@ Result<Failure> CandidateEvaluation::OwnInputs(const VerifiedCase& verified) {
   if (!state_.on_simulator()) timing_.AddVerified(trial.c.name, *reference, first.buffers);
   if (effort_ == VerificationLevel::kFull) NoteAgreement(trial, *reference, first);
   return Recorded(verified, *reference, first);
+}
+
+// A search does not wait for the further runs and the timing of what takes thousands of times as long.
+std::optional<core::Verdict> CandidateEvaluation::Hopeless(const Trial& trial, const core::Executed& first) const {
+  constexpr double kTimes = 50, kLeastSeconds = 0.2;
+  const auto spent = first.seconds.find("run: execute");
+  if (effort_ != VerificationLevel::kQuick || state_.on_simulator() || spent == first.seconds.end())
+    return std::nullopt;
+  const auto* original = std::get_if<core::Measured>(&state_.baseline->original);
+  if (original == nullptr) return std::nullopt;
+  const double seconds = spent->second / runs_.Count(trial);
+  for (const core::CaseMeasurement& measured : original->cases) {
+    const double usual = 1e-6 * measured.time_us;
+    if (measured.case_name != trial.c.name || seconds < kLeastSeconds || seconds < kTimes * usual) continue;
+    return core::Verdict(core::Refused{.check = core::Check::kDeadline,
+                                       .reason = fmt::format("one run in case {} takes {:.2g} s, the original's {:.2g}",
+                                                             trial.c.name, seconds, usual)});
+  }
+  return std::nullopt;
 }
 
 // For the reviewer.
