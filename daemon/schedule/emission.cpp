@@ -31,7 +31,8 @@ bool HasTiles(const Schedule& schedule) {
 
 namespace {
 
-constexpr int kMostCuts = 16;  // of an entry into phases
+constexpr int kMostCuts = 16;           // of an entry into phases
+constexpr int kMostCutsOfSegments = 4;  // which are launches already
 
 ParameterValues Completed(const Schedule& schedule, const ParameterValues& given) {
   ParameterValues complete = given;
@@ -53,6 +54,7 @@ struct Choice {
   const Schedule& asked;
   const ParameterValues& parameters;
   TakenNames& names;
+  bool others_count = false;
   std::optional<core::RewriteRefusal> refused = {};  // why not for the first group
   int cuts = 0;                                      // that were tried
   bool in_phases = false;
@@ -88,7 +90,8 @@ EmissionOutcome EmitFor(const Problem& problem, const Group& group, Choice& choi
     // Whoever asks for another schedule wants it in a phase behind the product: this kernel is the asked one's to make.
     if (code != nullptr && code->reduces_products && !asked && !choice.in_phases) continue;
     if (code != nullptr)
-      return Emission{std::move(*code), asked, !HasTiles(*schedule) && HasLongProduct(problem, group)};
+      return Emission{std::move(*code), asked || choice.others_count,
+                      !HasTiles(*schedule) && HasLongProduct(problem, group)};
     if (asked) refused = std::get<core::RewriteRefusal>(outcome);
     if (asked) choice.refused = refused;
   }
@@ -230,7 +233,7 @@ EmissionOutcome EmitAll(const Problem& problem, const core::Computation& computa
   for (const PlaceToCut& place : PlacesToCut(computation)) {
     const auto phases = CutAt(problem, place);
     if (!phases) continue;
-    if (++choice.cuts > kMostCuts) break;
+    if (++choice.cuts > (problem.entry.is_segment() ? kMostCutsOfSegments : kMostCuts)) break;
     const bool outer = std::exchange(choice.in_phases, true);
     EmissionOutcome outcome = EmitPhases(problem, *phases, choice);
     choice.in_phases = outer;
@@ -260,7 +263,8 @@ bool HasFactorOfSums(const core::Computation& computation) {
 
 }  // namespace
 
-CodeOutcome Emit(const Problem& problem, const Schedule& asked, const ParameterValues& parameters, TakenNames& names) {
+CodeOutcome Emit(const Problem& problem, const Schedule& asked, bool others_count, const ParameterValues& parameters,
+                 TakenNames& names) {
   const core::Computation pairs = WithWrittenPairs(problem.input.computation);
   const core::Computation nested = WithMemoryOrder(problem, WithNestedSums(WithShortTerms(pairs)));
   const core::Computation apart = WithSquaredMeans(nested), joined = WithSquaredMeans(WithJoinedSums(nested));
@@ -279,7 +283,7 @@ CodeOutcome Emit(const Problem& problem, const Schedule& asked, const ParameterV
   for (const Problem* of : {&problem, static_cast<const Problem*>(&in_turns)})
     for (const core::Computation& form : forms) {
       names = {};
-      Choice choice{asked, parameters, names};
+      Choice choice{.asked = asked, .parameters = parameters, .names = names, .others_count = others_count};
       EmissionOutcome outcome = EmitAll(*of, WithFlatSums(form), choice);
       if (IsUsed(outcome)) {
         auto& emission = std::get<Emission>(outcome);

@@ -21,8 +21,9 @@ struct TakenNames {
 // Schedules that compute products of matrices in tiles.
 bool HasTiles(const Schedule& schedule);
 
-// The problem's input, of which the asked schedule makes at least a part; or why it does not. `names`: what the
-// problem's functions for names have given.
-CodeOutcome Emit(const Problem& problem, const Schedule& asked, const ParameterValues& parameters, TakenNames& names);
+// The problem's input, of which the asked schedule makes at least a part, or any other where these count; or why it
+// does not. `names`: what the problem's functions for names have given.
+CodeOutcome Emit(const Problem& problem, const Schedule& asked, bool others_count, const ParameterValues& parameters,
+                 TakenNames& names);
 
 }  // namespace warpwright::schedule

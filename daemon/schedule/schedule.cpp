@@ -217,6 +217,9 @@ core::RewriteRefusal Refuse(std::string reason, int line) { return core::Rewrite
 
 namespace {
 
+// Which a segment is tried with first, each for itself.
+bool IsForSegments(const Schedule& schedule) { return HasTiles(schedule) || schedule.id == "schedule_window"; }
+
 // `segment`: the launcher's segment that `scheduling` is of; none: it is of the whole entry.
 Result<core::RewriteOutcome> ApplyTo(const core::SourceRef& source, const Schedule& schedule,
                                      const ParameterValues& parameters, const core::Scheduling& scheduling,
@@ -269,7 +272,8 @@ Result<core::RewriteOutcome> ApplyTo(const core::SourceRef& source, const Schedu
   problem.kernel_name = [&](const std::string& wish) {
     return *names.kernels.insert(kept.empty() ? problem.fresh_name(wish) : kept).first;
   };
-  const auto emit = [&] { return names = {}, Emit(problem, schedule, parameters, names); };
+  const bool others_count = segment && !IsForSegments(schedule);
+  const auto emit = [&] { return names = {}, Emit(problem, schedule, others_count, parameters, names); };
   CodeOutcome outcome = emit();
   const auto* code = std::get_if<Code>(&outcome);
   if (code != nullptr && !code->conditions.empty()) {
@@ -287,13 +291,14 @@ Result<core::RewriteOutcome> ApplyTo(const core::SourceRef& source, const Schedu
 }
 
 // Each segment whose formula is known, as phases are (emission.cpp): in tiles or windows where that applies, else by
-// the first in the list that does. What nothing takes stays.
+// the first in the list that does, all of which are asked at once. What nothing takes stays.
 Result<core::RewriteOutcome> ApplyToSegments(const core::SourceRef& source, const ParameterValues& parameters,
                                              const core::Scheduling& scheduling) {
   std::vector<const Schedule*> order;
   for (const Schedule& schedule : Schedules()) order.push_back(&schedule);
-  std::stable_partition(order.begin(), order.end(),
-                        [](const Schedule* s) { return HasTiles(*s) || s->id == "schedule_window"; });
+  const auto others =
+      std::stable_partition(order.begin(), order.end(), [](const Schedule* s) { return IsForSegments(*s); });
+  order.erase(others + 1, order.end());
   const auto pads = [](const Schedule& schedule) {
     return std::any_of(schedule.parameters.begin(), schedule.parameters.end(),
                        [](const ScheduleParameter& p) { return p.name == kPadding.name; });

@@ -628,7 +628,7 @@ TEST_P(Phases, ComputeWhatTheFormSays) {
   const schedule::Problem problem = ChainProblem(row, names);
   schedule::ParameterValues parameters = row.parameters;
   for (const auto& parameter : row.schedule.parameters) parameters.emplace(parameter.name, parameter.values.front());
-  const auto outcome = schedule::Emit(problem, row.schedule, parameters, names);
+  const auto outcome = schedule::Emit(problem, row.schedule, false, parameters, names);
   const auto* refusal = std::get_if<core::RewriteRefusal>(&outcome);
   ASSERT_EQ(refusal, nullptr) << refusal->reason;
   const auto& code = std::get<schedule::Code>(outcome);
@@ -703,7 +703,7 @@ TEST(Cuts, PooledChannelsAreStoredOnce) {
               {"pooled"}};
   schedule::TakenNames names;
   const schedule::Problem problem = ChainProblem(chain, names);
-  const auto outcome = schedule::Emit(problem, chain.schedule, {{"threads", "auto"}}, names);
+  const auto outcome = schedule::Emit(problem, chain.schedule, false, {{"threads", "auto"}}, names);
   const auto* code = std::get_if<schedule::Code>(&outcome);
   ASSERT_NE(code, nullptr) << std::get<core::RewriteRefusal>(outcome).reason;
   EXPECT_NE(code->kernels.find("// pooled[i0,i1] = sum_{r0<L} x[i0,i1,r0]"), std::string::npos) << code->kernels;
