@@ -194,7 +194,7 @@ std::string CaseTable(const Explanation& e, size_t max_rows) {
 }
 
 std::string RenderSpeedupReasons(const Explanation& e, size_t max_steps, size_t max_bytes) {
-  std::string out = "\n### Why it is faster\n\n";
+  std::string out = fmt::format("\n### {}\n\n", StepsHeading(e));
   for (size_t i = 0; i < e.steps.size() && i < max_steps; ++i) {
     const TakenStep& step = e.steps[i];
     out += fmt::format("{}. {}{}{}: {}\n", i + 1, CodeSpan(step.method),

@@ -91,6 +91,10 @@ std::string CauseText(const TakenStep& step) {
                      Plural(step.predicted, "expected change of a counter", "expected changes of counters"), step.held);
 }
 
+std::string_view StepsHeading(const Explanation& e) {
+  return e.outcome == core::TaskOutcome::kImproved ? "Why it is faster" : "The best that was tried, not proposed";
+}
+
 std::string StepTimes(const Explanation& e, const TakenStep& step) {
   if (!(e.before_us > 0)) return {};
   return ", " + FormatTimes({e.before_us / step.gain_before, e.before_us / step.gain_after});

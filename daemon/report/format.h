@@ -16,6 +16,8 @@ std::string SearchInOneLine(const Explanation& explanation);  // "2 of 24 attemp
 CounterMove MoveOf(std::string_view counter, double before, double after, bool expected_up);
 // Why a step is faster: its causes, or that they are not known and what that is based on.
 std::string CauseText(const TakenStep& step);
+// "Why it is faster" heads the steps of an improved result alone: of another they are the best that the search found.
+std::string_view StepsHeading(const Explanation& explanation);
 std::string StepTimes(const Explanation& explanation, const TakenStep& step);  // ", 100 → 65.9 µs"; "" if not known
 // A plan's reason with the first two facts that it cites in parentheses, without their numbers.
 std::string PlanWords(std::string_view plan);

@@ -81,7 +81,7 @@ std::string CaseRows(const Explanation& e) {
 
 std::string StepList(const Explanation& e) {
   if (e.steps.empty()) return {};
-  std::string out = "<h2>Why it is faster</h2>\n<ol>\n";
+  std::string out = fmt::format("<h2>{}</h2>\n<ol>\n", StepsHeading(e));
   for (const TakenStep& step : e.steps) {
     out += "<li><code>" + EscapeHtml(step.method) + "</code>" +
            (step.parameters.empty() ? "" : " (" + EscapeHtml(step.parameters) + ")") + EscapeHtml(StepTimes(e, step)) +

@@ -61,7 +61,7 @@ std::string PlainCases(const Explanation& e) {
 
 std::string PlainSteps(const Explanation& e, size_t columns) {
   if (e.steps.empty()) return {};
-  std::string out = "\nWhy it is faster\n";
+  std::string out = fmt::format("\n{}\n", StepsHeading(e));
   for (size_t i = 0; i < e.steps.size(); ++i) {
     const TakenStep& step = e.steps[i];
     const std::string parameters = step.parameters.empty() ? "" : " (" + Plain(step.parameters) + ")";
@@ -78,7 +78,7 @@ std::string PlainSteps(const Explanation& e, size_t columns) {
   return out;
 }
 
-// What came of an attempt; of one with a gain, "Why it is faster" says what it does.
+// What came of an attempt; of one with a gain, the list of steps says what it does.
 std::string ResultLine(const std::vector<AttemptRow>& attempts, size_t index) {
   const AttemptRow& a = attempts[index];
   std::string line = (a.gain ? FormatGain(*a.gain) + ", " : "") + VerdictWords(a);

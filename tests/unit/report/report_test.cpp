@@ -183,13 +183,23 @@ TEST(Report, RunningTextIsWrappedAndIndented) {
   EXPECT_EQ(report::Wrap("", 5, "  ", ""), "  \n");
 }
 
+// The steps of a search that found too little are not why anything is faster.
 TEST(Report, NothingFoundIsSaid) {
   report::Explanation e = Sample();
-  e.outcome = core::TaskOutcome::kUnchanged;
   e.outcome_reason = "no improvement found in 3 rounds";
   e.cases.clear();
-  EXPECT_NE(report::RenderMarkdown(e).find("no improvement found"), std::string::npos);
-  EXPECT_EQ(report::RenderMarkdown(e).find("faster,"), std::string::npos);
+  for (const core::TaskOutcome outcome :
+       {core::TaskOutcome::kUnchanged, core::TaskOutcome::kRefused, core::TaskOutcome::kUnfinished}) {
+    e.outcome = outcome;
+    for (const std::string& text : {report::RenderText(e), report::RenderMarkdown(e), report::RenderHtml(e)}) {
+      EXPECT_NE(text.find("no improvement found"), std::string::npos) << text;
+      EXPECT_EQ(text.find("faster"), std::string::npos) << text;
+      EXPECT_NE(text.find("The best that was tried, not proposed"), std::string::npos) << text;
+    }
+  }
+  e.steps.clear();
+  for (const std::string& text : {report::RenderText(e), report::RenderMarkdown(e), report::RenderHtml(e)})
+    EXPECT_EQ(text.find("The best that was tried"), std::string::npos) << text;
 }
 
 // What a forge or its checks would act on, in a message with untrusted text.
