@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "app/changed_entries.h"
 #include "app/optimize_kernel.h"
@@ -154,9 +155,15 @@ class Optimization {
     return kernel;
   }
 
-  OptimizedKernel Failed(const core::KernelSpec& spec, const Error& error) const {
-    OptimizedKernel failed = WithoutTask(run_.workspace.device(), spec, core::TaskOutcome::kError, error.Format());
+  // What the user's files are to blame for is said of the kernel; all else says nothing about it.
+  OptimizedKernel Failed(const core::KernelSpec& spec, Error error) const {
+    const bool users = error.code == ErrorCode::kConfig || error.code == ErrorCode::kUnsupported;
+    const std::string remedy = std::exchange(error.remedy, {});
+    OptimizedKernel failed = WithoutTask(
+        run_.workspace.device(), spec, users ? core::TaskOutcome::kRefused : core::TaskOutcome::kError, error.Format());
     failed.error = error.code;
+    failed.summary.explanation.remedy = remedy;
+    if (!remedy.empty()) failed.message += "\n  remedy: " + remedy;
     return failed;
   }
 

@@ -73,7 +73,7 @@ struct OptimizedKernel {
   std::string name;
   core::TaskOutcome outcome = core::TaskOutcome::kUnfinished;
   std::string message;
-  std::optional<ErrorCode> error;  // of the failure, if it is one
+  std::optional<ErrorCode> error;  // of the failure, if it is one; a mistake of the user's is kRefused
   std::string branch, commit;      // of the winner
   double gain = 1, seconds = 0;
   memory::TaskCounts counts;

@@ -52,7 +52,8 @@ std::string_view RunResult(const std::vector<OptimizedKernel>& kernels) {
   if (any([](const OptimizedKernel& k) { return k.regression > 0; })) return "regression";
   if (any([](const OptimizedKernel& k) { return k.publication.failed; })) return "error";
   if (came_out(core::TaskOutcome::kImproved)) return "improved";
-  return came_out(core::TaskOutcome::kError) ? "error" : "unchanged";
+  const bool failed = any([](const OptimizedKernel& k) { return k.outcome == core::TaskOutcome::kError || k.error; });
+  return failed ? "error" : "unchanged";
 }
 
 std::vector<report::KernelSummary> Summaries(const std::vector<OptimizedKernel>& kernels) {

@@ -113,7 +113,7 @@ int ExitCodeFor(const std::vector<app::OptimizedKernel>& kernels, FailOn fail_on
   std::optional<int> failed;
   for (const app::OptimizedKernel& k : kernels) {
     if (k.publication.failed) return kExitEnvironment;
-    if (k.outcome != core::TaskOutcome::kError) continue;
+    if (k.outcome != core::TaskOutcome::kError && k.error != ErrorCode::kConfig) continue;
     const int code = ExitCodeOf({.code = k.error.value_or(ErrorCode::kIo)});
     if (code == kExitEnvironment) return code;
     failed = std::max(failed.value_or(0), code);

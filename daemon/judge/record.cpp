@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "core/original_remedy.h"
 #include "judge/judge_state.h"
 
 namespace warpwright::judge {
@@ -68,13 +69,19 @@ std::string AccuracyNote(const RecordedReference& record) {
 
 // Where the cause stands, if that is known; otherwise where the manifest names the kernel.
 Error DoesNotRun(const core::KernelSpec& spec, core::Verdict original) {
-  Error error{.code = ErrorCode::kConfig, .file = kManifestFile, .line = spec.line};
+  Error error{.code = ErrorCode::kConfig,
+              .file = kManifestFile,
+              .line = spec.line,
+              .remedy = core::RemedyForOriginal(original)};
   const auto take = [&](std::string& file, int& line) {
     if (file.empty() || line <= 0) return;
     error.file = std::exchange(file, {});
     error.line = line;
   };
-  if (auto* refused = std::get_if<core::Refused>(&original)) take(refused->file, refused->line);
+  if (auto* refused = std::get_if<core::Refused>(&original)) {
+    error.code = ErrorCode::kUnsupported;  // there is no mistake in it
+    take(refused->file, refused->line);
+  }
   if (auto* faulted = std::get_if<core::Faulted>(&original)) take(faulted->fault.file, faulted->fault.line);
   error.message = fmt::format("kernel {}: the original does not run: {}", spec.name, core::VerdictMessage(original));
   return error;

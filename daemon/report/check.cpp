@@ -25,15 +25,22 @@ std::string BestTried(const Explanation& e) {
                      EscapeMarkdown(best->method, 60), FormatGain(*best->gain), EscapeMarkdown(DevicePhrase(e), 100));
 }
 
+std::string WhatHappened(const Explanation& e) {
+  const std::string kernel = CodeSpan(e.kernel);
+  switch (e.outcome) {
+    case core::TaskOutcome::kUnchanged: return fmt::format("{} is unchanged after {}", kernel, Effort(e.counts));
+    case core::TaskOutcome::kRefused: return kernel + " was not optimized";
+    case core::TaskOutcome::kUnfinished: return kernel + " is not finished";
+    default: return fmt::format("warpwright failed at {}, which says nothing about the kernel", kernel);
+  }
+}
+
 std::string FailureSummary(const Explanation& e) {
-  const std::string kernel = CodeSpan(e.kernel),
-                    reason = e.outcome_reason.empty() ? "" : " " + EscapeMarkdown(e.outcome_reason, 600) + ".";
-  if (e.outcome == core::TaskOutcome::kUnchanged)
-    return fmt::format("{} is unchanged: {} found no correct version that is sufficiently faster.{}{}\n", kernel,
-                       Effort(e.counts), reason, BestTried(e));
-  if (e.outcome == core::TaskOutcome::kRefused) return fmt::format("{} was not optimized.{}\n", kernel, reason);
-  if (e.outcome == core::TaskOutcome::kUnfinished) return fmt::format("{} is not finished.{}\n", kernel, reason);
-  return fmt::format("warpwright failed at {}; this says nothing about the kernel.{}\n", kernel, reason);
+  std::string out = WhatHappened(e);
+  out += e.outcome_reason.empty() ? "." : ": " + Sentence(EscapeMarkdown(e.outcome_reason, 600));
+  if (e.outcome == core::TaskOutcome::kUnchanged) out += BestTried(e);
+  if (!e.remedy.empty()) out += "\n\n**Remedy:** " + Sentence(EscapeMarkdown(e.remedy, 600));
+  return out + "\n";
 }
 
 // The line in "... (line 12)", as transformations and the judge write it; 0: none.

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/shell.h"
 #include "core/evidence.h"
+#include "core/original_remedy.h"
 #include "memory/lift_json.h"
 #include "memory/lineage.h"
 #include "report/format.h"
@@ -368,7 +369,11 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
     if (step.record.kind == memory::StepKind::kAsk)
       e.conversation.push_back(fmt::format("{}, question {}: {}", step.record.method, Short(step.record.candidate),
                                            step.outcome ? step.outcome->summary : "waits for an answer"));
-  if (before == nullptr) return e;
+  if (before == nullptr) {
+    if (baseline != nullptr && baseline->outcome && baseline->outcome->verdict)
+      e.remedy = core::RemedyForOriginal(*baseline->outcome->verdict);
+    return e;
+  }
   if (carried.result != nullptr && after != nullptr) {  // the search is that of the old base, and so are its gains
     before = MeasuredOf(*carried.original);
     after = MeasuredOf(*carried.result);

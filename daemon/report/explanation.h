@@ -121,6 +121,7 @@ struct Explanation {
   bool modelled = true;
   core::TaskOutcome outcome = core::TaskOutcome::kUnfinished;
   std::string outcome_reason;       // where it did not improve
+  std::string remedy;               // what the user can do about that; empty: nothing is known
   bool carried = false;             // found on an earlier base; measured on this one, except for the steps and attempts
   std::optional<Formula> computes;  // the original; none: it was not asked for
   double gain = 1;

@@ -169,7 +169,8 @@ std::string RenderFailures(const std::vector<KernelSummary>& kernels) {
     if (why.empty() || left == 0) continue;
     --left;
     const std::string title = e.kernel + (refused ? " was refused" : failed ? " failed" : " was not published");
-    out += WorkflowCommand(NoteLevel::kError, e.file, LineIn(why, e.file), title, why);
+    const std::string remedy = e.remedy.empty() ? "" : "\nremedy: " + e.remedy;
+    out += WorkflowCommand(NoteLevel::kError, e.file, LineIn(why, e.file), title, why + remedy);
   }
   return out;
 }

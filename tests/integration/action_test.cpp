@@ -471,8 +471,10 @@ TEST_F(ActionRun, NamesTheKernelThatFails) {
   Step step = Optimize({{"WW_PUBLISH", "none"}});
   EXPECT_EQ(step.exit_code, 78) << "a mistake in a file of the user" << step.out << step.err;
   EXPECT_NE(step.out.find("::error file=src/transpose.cu,line=5,"), std::string::npos) << step.out;
-  EXPECT_NE(step.summary.find("transpose"), std::string::npos);
+  EXPECT_NE(step.summary.find("`transpose` was not optimized: "), std::string::npos) << step.summary;
+  EXPECT_NE(step.summary.find("**Remedy:** mend the source"), std::string::npos) << step.summary;
   EXPECT_EQ(step.outputs["improved"], "0");
+  EXPECT_EQ(step.outputs["result"], "error");
 }
 
 TEST_F(ActionRun, SaysAtItsLineWhyAKernelIsRefused) {
@@ -482,12 +484,15 @@ TEST_F(ActionRun, SaysAtItsLineWhyAKernelIsRefused) {
   clone_.Write("src/transpose.cu", text.insert(line, "\n  cudaStreamBeginCapture(0, cudaStreamCaptureModeGlobal);"));
   clone_.Commit("captures a graph");
   Step step = Optimize({{"WW_PUBLISH", "none"}});
-  EXPECT_EQ(step.exit_code, 78) << step.out << step.err;
+  EXPECT_EQ(step.exit_code, 1) << "refused, and no mistake in a file" << step.out << step.err;
   const auto number = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(line) + 1, '\n');
   EXPECT_NE(step.out.find(fmt::format("::error file=src/transpose.cu,line={},", number)), std::string::npos)
       << step.out;
-  EXPECT_NE(step.summary.find("refused"), std::string::npos) << step.summary;
-  EXPECT_EQ(json::parse(step.outputs["kernels"]).at(0).at("outcome"), "error") << step.outputs["kernels"];
+  EXPECT_NE(step.summary.find("| `transpose` | refused |"), std::string::npos) << step.summary;
+  EXPECT_NE(step.summary.find("`transpose` was not optimized: src/transpose.cu"), std::string::npos) << step.summary;
+  EXPECT_NE(step.summary.find("**Remedy:** make a kernel"), std::string::npos) << step.summary;
+  EXPECT_EQ(step.summary.find("warpwright failed"), std::string::npos) << step.summary;
+  EXPECT_EQ(json::parse(step.outputs["kernels"]).at(0).at("outcome"), "refused") << step.outputs["kernels"];
   EXPECT_EQ(step.outputs["improved"], "0");
 }
 

@@ -48,6 +48,7 @@ TEST_F(JudgedTest, WhatDoesNotRunCannotBeRecorded) {
   EXPECT_NE(nowhere.message.find("kernel a: the original does not run"), std::string::npos) << nowhere.message;
   EXPECT_EQ(nowhere.file, ".warpwright.yml");
   EXPECT_EQ(nowhere.line, 3);
+  EXPECT_EQ(nowhere.code, ErrorCode::kConfig);
   device_.kernels.Add("original", [](FakeRun& run) {
     run.outcome = core::Faulted{{.message = "misaligned", .file = "a.cu", .line = 7}, ""};
   });
@@ -55,6 +56,15 @@ TEST_F(JudgedTest, WhatDoesNotRunCannotBeRecorded) {
   EXPECT_EQ(fault.file, "a.cu") << fault.Format();
   EXPECT_EQ(fault.line, 7);
   EXPECT_EQ(fault.message.find("a.cu:7"), std::string::npos) << "it is said once";
+  EXPECT_NE(fault.remedy.find("mend the kernel"), std::string::npos) << fault.remedy;
+  device_.kernels = FakeEvaluator();
+  device_.kernels.Add("original", [](FakeRun& run) {
+    run.outcome = core::Refused{core::Check::kSlice, "the launcher uses CUDA graphs", "a.cu", 5};
+  });
+  const Error refused = error();
+  EXPECT_EQ(refused.code, ErrorCode::kUnsupported) << "there is no mistake in it";
+  EXPECT_EQ(refused.line, 5) << refused.Format();
+  EXPECT_NE(refused.remedy.find("the entry in .warpwright.yml"), std::string::npos) << refused.remedy;
 }
 
 TEST_F(JudgedTest, VerifiesTheWorkingTree) {

@@ -125,6 +125,34 @@ TEST_F(OptimizeTest, OneKernelThatFailsDoesNotTakeTheOthersAlong) {
   EXPECT_FALSE(Open().repository().Resolve("warpwright/b"));
 }
 
+// What is refused, or wrong, in the user's files is said of the kernel with its remedy, and is no failure of ours.
+TEST_F(OptimizeTest, AKernelThatDoesNotRunIsRefused) {
+  struct Row {
+    core::ExecuteOutcome outcome;
+    ErrorCode error;
+    std::string_view remedy;
+  };
+  for (const Row& row :
+       {Row{core::Refused{core::Check::kSlice, "the launcher uses CUDA graphs", "a.cu", 1}, ErrorCode::kUnsupported,
+            "make a kernel"},
+        Row{core::CompileFailed{"a.cu(1): error: no such thing"}, ErrorCode::kConfig, "mend the source"},
+        Row{core::Faulted{{.message = "misaligned", .file = "a.cu", .line = 1}, ""}, ErrorCode::kConfig,
+            "mend the kernel"}}) {
+    CommitKernels({"a"});
+    device_.kernels = FakeEvaluator();
+    device_.kernels.Add("original", [&](FakeRun& run) { run.outcome = row.outcome; });
+    const auto kernels = Optimize({.make_branches = false});
+    ASSERT_EQ(kernels.size(), 1u);
+    EXPECT_EQ(kernels[0].outcome, core::TaskOutcome::kRefused) << kernels[0].message;
+    EXPECT_EQ(kernels[0].error, row.error) << kernels[0].message;
+    const report::Explanation& e = kernels[0].summary.explanation;
+    EXPECT_TRUE(e.remedy.starts_with(row.remedy)) << e.remedy;
+    EXPECT_EQ(e.outcome_reason.find("remedy"), std::string::npos) << e.outcome_reason;
+    EXPECT_NE(kernels[0].message.find("remedy: " + e.remedy), std::string::npos) << kernels[0].message;
+    EXPECT_EQ(app::RunResult(kernels), "error");
+  }
+}
+
 TEST_F(OptimizeTest, AForgeThatFailsIsSaidOfTheKernel) {
   CommitKernels({"a"});
   PublishToForge();

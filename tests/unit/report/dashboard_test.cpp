@@ -120,10 +120,8 @@ report::KernelSummary Improved() {
   return {MeasuredLayerNorm(), MeasuredProvenance(), "https://github.com/example/kernels/pull/7", "created"};
 }
 report::KernelSummary Unchanged(const std::string& name) {
-  report::KernelSummary kernel{MeasuredLayerNorm(), {}, "", ""};
+  report::KernelSummary kernel{UnchangedLayerNorm(), {}, "", ""};
   kernel.explanation.kernel = name;
-  kernel.explanation.outcome = core::TaskOutcome::kUnchanged;
-  kernel.explanation.outcome_reason = "no improvement found in 4 rounds";
   return kernel;
 }
 

@@ -193,29 +193,29 @@ TEST(BodyState, OtherBodiesAreNotOurs) {
   EXPECT_TRUE(report::ParseBody("<!-- warpwright:v1 kernel=a later=field -->\n"));
 }
 
-report::Explanation Unchanged() {
-  report::Explanation e = MeasuredLayerNorm();
-  e.outcome = core::TaskOutcome::kUnchanged;
-  e.outcome_reason = "no improvement found in 4 rounds (the best candidate gave 1.02x; the policy asks for 1.05x)";
-  e.original_hash = "aaaaaaaaaaaa";
-  for (auto& attempt : e.attempts) attempt.accepted = false;
-  return e;
-}
-
 TEST(Check, SaysWhatCameOfIt) {
   const report::CheckText improved = report::RenderCheck(MeasuredLayerNorm(), MeasuredProvenance());
   EXPECT_EQ(improved.title.rfind("1.64x faster on H200 (", 0), 0u) << improved.title;
   EXPECT_NE(improved.summary.find("| gpt2 |"), std::string::npos);
-  const report::CheckText unchanged = report::RenderCheck(Unchanged(), {});
+  const report::CheckText unchanged = report::RenderCheck(UnchangedLayerNorm(), {});
   EXPECT_EQ(unchanged.title, "no improvement found");
-  EXPECT_NE(unchanged.summary.find("the policy asks for 1.05x"), std::string::npos);
+  EXPECT_EQ(
+      unchanged.summary,
+      "`layernorm` is unchanged after 4 rounds, 8 attempts (7 evaluated): no improvement found in 4 rounds (the "
+      "best candidate gave 1.02x; the policy asks for 1.05x). The best verified attempt, restrict\\_readonly, was "
+      "1.02x as fast as the original (measured on NVIDIA H200).\n");
   EXPECT_NE(unchanged.text.find("out-of-bounds write"), std::string::npos);
   for (const auto& [outcome, title] : {std::pair{core::TaskOutcome::kRefused, "not optimized"},
                                        {core::TaskOutcome::kError, "warpwright failed"},
                                        {core::TaskOutcome::kUnfinished, "not finished"}}) {
-    report::Explanation e = Unchanged();
+    report::Explanation e = UnchangedLayerNorm();
     e.outcome = outcome;
+    e.remedy = "make another function the entry";
     EXPECT_EQ(report::RenderCheck(e, {}).title, title) << Name(outcome);
+    EXPECT_EQ(report::RenderCheck(e, {}).summary.find("says nothing about the kernel") != std::string::npos,
+              outcome == core::TaskOutcome::kError);
+    EXPECT_NE(report::RenderCheck(e, {}).summary.find("\n\n**Remedy:** make another function the entry.\n"),
+              std::string::npos);
     EXPECT_EQ(report::RenderCheck(e, {}).summary.find("faster**"), std::string::npos);
   }
   report::Explanation modelled = ModelledSoftmax();
@@ -223,14 +223,14 @@ TEST(Check, SaysWhatCameOfIt) {
 }
 
 TEST(Check, NotesStandOnLinesOfTheOriginal) {
-  const report::CheckText check = report::RenderCheck(Unchanged(), {});
+  const report::CheckText check = report::RenderCheck(UnchangedLayerNorm(), {});
   ASSERT_EQ(check.notes.size(), 4u);  // two hot lines, two refusals with a line
   EXPECT_EQ(check.notes[0].line, 31);
   EXPECT_EQ(check.notes[0].title, "44 % of the samples, mostly long_scoreboard");
   EXPECT_EQ(check.notes[2].line, 41);
   EXPECT_EQ(check.notes[3].line, 29);
   EXPECT_EQ(check.notes[3].title, "vectorize_row_access does not apply");
-  report::Explanation later = Unchanged();
+  report::Explanation later = UnchangedLayerNorm();
   for (auto& attempt : later.attempts) attempt.parent = "bbbbbbbbbb";  // lines of another text
   EXPECT_EQ(report::RenderCheck(later, {}).notes.size(), 2u);
 }

@@ -222,6 +222,29 @@ inline report::Provenance MeasuredProvenance() {
   return p;
 }
 
+// The same kernel where the best candidate gained less than the policy asks for: nothing was measured after it.
+inline report::Explanation UnchangedLayerNorm() {
+  report::Explanation e = MeasuredLayerNorm();
+  e.outcome = core::TaskOutcome::kUnchanged;
+  e.outcome_reason = "no improvement found in 4 rounds (the best candidate gave 1.02x; the policy asks for 1.05x)";
+  e.original_hash = "aaaaaaaaaaaa";
+  e.result_hash.clear();
+  e.gain = 1;
+  e.interval.reset();
+  e.before_us = e.after_us = e.roofline_share_before = e.roofline_share_after = 0;
+  e.cases.clear();
+  e.steps.clear();
+  e.predictions.clear();
+  e.preconditions.clear();
+  e.check_table.clear();
+  e.hot_after.clear();
+  for (report::AttemptRow& attempt : e.attempts) {
+    attempt.accepted = false;
+    if (attempt.gain) attempt.gain = attempt.method == "restrict_readonly" ? 1.02 : 0.93;
+  }
+  return e;
+}
+
 // Everything together and at length: 300 shapes, 400 attempts of a verbose model.
 inline report::Explanation HugeExplanation() {
   report::Explanation e = MeasuredLayerNorm();
