@@ -530,7 +530,7 @@ Result<Failure> CandidateEvaluation::DeadCode(const core::Case& small) {
   if (!added.any() || (!state_.on_simulator() && effort_ == VerificationLevel::kQuick)) return Failure();
   if (!state_.on_simulator()) {
     if (const Status simulated = SimulateCases(small); !simulated) {
-      state_.Note("dead-code: not tested: it cannot be simulated: " + simulated.error().message);
+      measured_.notes.push_back("dead-code: not tested: it cannot be simulated: " + simulated.error().message);
       return Failure();
     }
   } else if (!added.complete() && effort_ == VerificationLevel::kQuick) {
@@ -542,7 +542,10 @@ Result<Failure> CandidateEvaluation::DeadCode(const core::Case& small) {
     }
   }
   SimulateSpecialInputs();
-  if (!added.known()) return Failure();
+  if (!added.known()) {
+    measured_.notes.emplace_back("dead-code: not tested: no run told which lines it ran");
+    return Failure();
+  }
   if (auto refused = added.Judge()) return Failure(std::move(*refused));
   trials_.Passed(core::Check::kDeadCode);
   return Failure();

@@ -85,6 +85,12 @@ std::string CaseNames(const Explanation& e, bool compared) {
   return more == 0 ? out : fmt::format("{} and {} more", out, more);
 }
 
+bool ReducedShapesRan(const Explanation& e) {
+  return std::any_of(e.check_table.begin(), e.check_table.end(), [](const CheckRow& check) {
+    return check.ran && check.name == core::Name(core::Check::kReducedShape);
+  });
+}
+
 // The cases of which the gain is said, but whose results were not compared at that size.
 std::string NotCompared(const Explanation& e) {
   std::string names;
@@ -96,11 +102,9 @@ std::string NotCompared(const Explanation& e) {
     else names += (names.empty() ? "" : ", ") + CodeSpan(base::CleanText(row.name, 60));
   }
   if (count == 0) return {};
-  const bool reduced = std::any_of(e.check_table.begin(), e.check_table.end(), [](const CheckRow& check) {
-    return check.ran && check.name == core::Name(core::Check::kReducedShape);
-  });
   return fmt::format("The results of {}{} were not compared at full size{}.", names,
-                     more > 0 ? fmt::format(" and {} more", more) : "", reduced ? ", only at smaller ones" : "");
+                     more > 0 ? fmt::format(" and {} more", more) : "",
+                     ReducedShapesRan(e) ? ", only at smaller ones" : "");
 }
 
 std::string Numerics(const Explanation& e) {
@@ -232,7 +236,7 @@ std::string RenderReviewHints(const Explanation& e, const Provenance& p, size_t 
   std::string untested = fmt::format("**Not tested**: chips other than {}", EscapeMarkdown(ChipName(e), 60));
   if (e.modelled) untested += ", and no real GPU";
   if (const std::string whole = CaseNames(e, false); !whole.empty() && BitIdentical(e))
-    untested += fmt::format("; {} whole (too large: other inputs and smaller sizes of it were)", whole);
+    untested += fmt::format("; {} whole (too large{})", whole, ReducedShapesRan(e) ? ": smaller sizes of it were" : "");
   items.push_back(untested + ".");
   for (size_t i = 0; i < e.not_tested.size() && i < kUntestedShown; ++i)
     items.push_back("**Not tested**: " +

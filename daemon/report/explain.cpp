@@ -196,8 +196,9 @@ std::vector<HotLine> HotLines(const core::LaunchReport& launch, const Explanatio
       row.share = static_cast<double>(line.samples) / samples;
       const auto stall = std::max_element(line.stalls.begin(), line.stalls.end(),
                                           [](const auto& a, const auto& b) { return a.second < b.second; });
-      row.what = stall == line.stalls.end() || stall->second == 0 ? "of the samples"
-                                                                  : "of the samples, mostly " + stall->first;
+      row.what = stall == line.stalls.end() || stall->second == 0
+                     ? "of the samples"
+                     : "of the samples, mostly " + StallWords(stall->first);
     } else if (sectors > 0) {
       row.share = static_cast<double>(line.global_sectors) / sectors;
       row.what = "of the global memory traffic";
@@ -395,7 +396,7 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
   for (const core::CheckName& check : after->checks) e.checks.push_back(check.text());
   SortNotes(after->notes, e);
   if (BitIdentical(e).value_or(false)) SaySameBits(e);
-  e.check_table = CheckTable(after->checks, e.modelled, after->notes);
+  e.check_table = CheckTable(after->checks, after->notes, e);
   if (const core::LaunchReport* hottest = Hottest(*after)) {
     e.point_after = PointOf(*hottest);
     e.hot_after = HotLines(*hottest, e, context.result_text);

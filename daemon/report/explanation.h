@@ -91,7 +91,7 @@ struct PredictionRow {
 struct HotLine {
   int line = 0;
   double share = 0;  // of its kernel, 0 to 1
-  std::string what;  // of what: "of the samples, mostly long_scoreboard", "of the memory traffic"
+  std::string what;  // of what: "of the samples, mostly waiting for global memory", "of the memory traffic"
   std::string text;  // the line itself, if known
 };
 // A check of the judge, for display.

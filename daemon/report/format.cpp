@@ -275,6 +275,29 @@ std::string FieldWords(std::string_view field) {
   return words;
 }
 
+std::string StallWords(std::string_view reason) {
+  constexpr std::pair<std::string_view, std::string_view> kReasons[] = {
+      {"long_scoreboard", "waiting for global memory"},
+      {"short_scoreboard", "waiting for shared memory"},
+      {"lg_throttle", "in the queue of global memory"},
+      {"mio_throttle", "in the queue of shared memory"},
+      {"tex_throttle", "in the queue of the texture units"},
+      {"math_pipe_throttle", "waiting for an arithmetic unit"},
+      {"gmma", "waiting for the tensor cores"},
+      {"wait", "waiting for an instruction of fixed latency"},
+      {"barrier", "waiting at a barrier"},
+      {"membar", "waiting at a memory fence"},
+      {"branch_resolving", "waiting at a branch"},
+      {"no_instruction", "waiting for code"},
+      {"imc_miss", "waiting for constants"},
+      {"drain", "waiting for stores to end"},
+      {"not_selected", "ready while another warp ran"},
+      {"dispatch_stall", "waiting to be dispatched"}};
+  for (const auto& [name, words] : kReasons)
+    if (reason == name) return std::string(words);
+  return FieldWords(reason);
+}
+
 std::string Sentence(std::string text) {
   if (!text.empty() && !text.ends_with('.') && !text.ends_with("…")) text += '.';
   return text;

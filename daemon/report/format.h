@@ -46,6 +46,8 @@ std::string ChipName(const Explanation& explanation);  // "H200"
 std::string RooflineOfFormula(const Explanation& explanation);
 // "load_sectors_per_request" as "load sectors per request"; a trailing "_pct" is left to the unit.
 std::string FieldWords(std::string_view field);
+// Why warps did not run, by the profiler's name: "long_scoreboard" as "waiting for global memory".
+std::string StallWords(std::string_view reason);
 std::string Plural(int count, std::string_view one, std::string_view many = {});  // "1 round", "8 rounds"
 std::string Sentence(std::string text);                                           // ends with a full stop
 // Lines of at most `width` columns, those after the first indented, with a newline at the end. Words are kept whole.

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -46,7 +47,20 @@ struct Group {
   std::string reason;  // of the first that failed
 };
 
-std::string BaseMethod(const std::string& method) { return method.substr(0, method.find(" (repair ")); }
+constexpr std::string_view kRepair = " (repair ";
+std::string BaseMethod(const std::string& method) { return method.substr(0, method.find(kRepair)); }
+// So many versions failed before this one.
+int Repairs(const std::string& method) {
+  const size_t at = method.find(kRepair);
+  return at == std::string::npos ? 0 : std::atoi(method.c_str() + at + kRepair.size());
+}
+
+// "wrong result"; of a refusal, which says nothing by itself, why.
+std::string RejectionWords(const AttemptRow& attempt) {
+  std::string words = VerdictWords(attempt);
+  if (attempt.outcome != AttemptOutcome::kRefused || attempt.message.empty()) return words;
+  return attempt.message.substr(0, attempt.message.find_first_of(",;:("));
+}
 
 std::vector<Group> Groups(const Explanation& e) {
   std::vector<Group> groups;
@@ -58,12 +72,14 @@ std::vector<Group> Groups(const Explanation& e) {
     Group& group = groups[found->second];
     if (attempt.gain) {
       ++group.measured;
+      group.wrong = std::max(0, group.wrong - Repairs(attempt.method));  // those that it mended
       group.best = std::max(group.best, *attempt.gain);
       if (attempt.accepted) group.accepted = &attempt;
     } else if (attempt.outcome == AttemptOutcome::kNotApplicable) {
       ++group.inapplicable;
     } else {
-      if (group.wrong++ == 0) group.reason = Name(attempt.outcome);
+      ++group.wrong;
+      if (group.reason.empty()) group.reason = RejectionWords(attempt);
     }
   }
   return groups;
@@ -90,12 +106,9 @@ std::string RejectedLine(const Group& group) {
   std::vector<std::string> parts;
   if (group.measured > 0)
     parts.push_back((group.measured > 1 ? fmt::format("best of {}: ", group.measured) : "") + FormatGain(group.best));
-  if (group.wrong > 0) {
-    std::string reason = group.reason;
-    std::replace(reason.begin(), reason.end(), '_', ' ');
+  if (group.wrong > 0)
     parts.push_back((group.wrong > 1 ? fmt::format("{} rejected: ", group.wrong) : "rejected: ") +
-                    MermaidLabel(reason, kLabel));
-  }
+                    MermaidLabel(group.reason, kLabel));
   return line + fmt::format("<br>{}", fmt::join(parts, ", "));
 }
 

@@ -13,7 +13,7 @@ namespace {
 enum class Where { kAnywhere, kGpu };
 struct KnownCheck {
   core::Check check;
-  std::string_view meaning, why_not;
+  std::string_view meaning, why_not;  // what is known where no note says otherwise; empty: nothing is
   Where where = Where::kAnywhere;
 };
 constexpr KnownCheck kChecks[] = {
@@ -49,8 +49,7 @@ constexpr KnownCheck kChecks[] = {
     {core::Check::kEquivalence,
      "what it computes, as expressions over symbolic inputs at small shapes, is what the original computes", ""},
     {core::Check::kBytesRead, "the inputs that the original reads are read", ""},
-    {core::Check::kDeadCode, "every line that was added runs: in the cases, or as a remainder with other sizes",
-     "no added line has instructions of its own"},
+    {core::Check::kDeadCode, "every line that was added runs: in the cases, or as a remainder with other sizes", ""},
     {core::Check::kTimedOutput, "outputs of the timed runs, and paired timing in a second process with other seeds",
      "needs a GPU", Where::kGpu},
     {core::Check::kHostTime, "no more host time per call than the kernels gain", ""},
@@ -61,6 +60,22 @@ bool TakePrefix(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
   text.remove_prefix(prefix.size());
   return true;
+}
+
+bool IsForLargeCases(core::Check check) {
+  return check == core::Check::kLargeCase || check == core::Check::kReducedShape;
+}
+
+// Why a check did not run. What is said without a note must hold for this result.
+std::string WhyNot(const KnownCheck& check, const std::vector<std::string>& notes, const Explanation& e) {
+  const std::string prefix = std::string(Name(check.check)) + ": ";
+  std::string why(check.why_not);
+  const bool all_compared =
+      std::none_of(e.cases.begin(), e.cases.end(), [](const CaseRow& row) { return row.errors.empty(); });
+  if ((check.where == Where::kGpu && !e.modelled) || (IsForLargeCases(check.check) && !all_compared)) why.clear();
+  for (const std::string& note : notes)
+    if (note.starts_with(prefix + "not tested")) why = note.substr(prefix.size());
+  return why.empty() ? "did not run" : why;
 }
 
 void AddOnce(std::vector<std::string>& texts, std::string text) {
@@ -114,6 +129,8 @@ bool IsExtentOfEquivalence(std::string_view note) {
 std::string Untested(std::string note) {
   constexpr std::string_view kWords = ": not tested with ";
   if (const size_t at = note.find(kWords); at != std::string::npos) note.replace(at, kWords.size(), " with ");
+  constexpr std::string_view kWhole = ": not tested: ";
+  if (const size_t at = note.find(kWhole); at != std::string::npos) note.replace(at, kWhole.size(), ": ");
   Erase(note, " (odd shape of ", ")");
   Erase(note, " refused by ", ":");
   Erase(note, " (it says: ", ")");
@@ -144,21 +161,15 @@ void AddUntested(std::string text, std::vector<std::string>& all) {
 
 }  // namespace
 
-std::vector<CheckRow> CheckTable(const std::vector<core::CheckName>& ran, bool modelled,
-                                 const std::vector<std::string>& notes) {
+std::vector<CheckRow> CheckTable(const std::vector<core::CheckName>& ran, const std::vector<std::string>& notes,
+                                 const Explanation& e) {
   std::vector<CheckRow> rows;
   for (const KnownCheck& check : kChecks) {
     CheckRow row{std::string(Name(check.check)),
                  std::string(check.meaning),
                  std::find(ran.begin(), ran.end(), core::CheckName(check.check)) != ran.end(),
                  {}};
-    if (!row.ran) {
-      row.why_not = check.where == Where::kGpu && !modelled
-                        ? "did not run"
-                        : std::string(check.why_not.empty() ? "did not run" : check.why_not);
-      for (const auto& note : notes)
-        if (note.starts_with(row.name + ": not tested")) row.why_not = note.substr(row.name.size() + 2);
-    }
+    if (!row.ran) row.why_not = WhyNot(check, notes, e);
     for (const auto& note : notes)
       if (check.check == core::Check::kEquivalence && row.ran && IsExtentOfEquivalence(note))
         row.meaning += "; " + note.substr(row.name.size() + 2);

@@ -11,9 +11,10 @@
 
 namespace warpwright::report {
 
-// Every check of the judge (judge/judge.h), in its order. `notes` state why some did not run.
-std::vector<CheckRow> CheckTable(const std::vector<core::CheckName>& ran, bool modelled,
-                                 const std::vector<std::string>& notes);
+// Every check of the judge (judge/judge.h), in its order. `notes` state why some did not run; for others it follows
+// from the explanation's cases and device.
+std::vector<CheckRow> CheckTable(const std::vector<core::CheckName>& ran, const std::vector<std::string>& notes,
+                                 const Explanation& explanation);
 
 // Sorts the notes of a verdict into `e`: agreements into their case, reviews, and what was not tested.
 void SortNotes(const std::vector<std::string>& notes, Explanation& e);

@@ -198,6 +198,21 @@ TEST(DeadCode, WhereNoCaseCountsAllDo) {
   EXPECT_FALSE(std::holds_alternative<core::Refused>(*verdict)) << core::VerdictMessage(*verdict);
 }
 
+// What could not be looked at is said: otherwise a reader takes it for looked at.
+TEST(DeadCode, ARunThatTellsNoLinesIsNoted) {
+  JudgeBench bench;
+  bench.untrusted.Add("candidate", Twice);
+  judge::Judge judge(bench.spec, MarkedSource("original"), bench.device, bench.trusted, bench.options);
+  const auto verdict = judge.Evaluate({"/tmp", "kernels/k.cu", "// candidate\nfloat y;\n"}, bench.untrusted,
+                                      judge::VerificationLevel::kQuick);
+  ASSERT_TRUE(verdict) << verdict.error().Format();
+  const auto* measured = std::get_if<core::Measured>(&*verdict);
+  ASSERT_NE(measured, nullptr) << core::VerdictMessage(*verdict);
+  const std::string note = "dead-code: not tested: no run told which lines it ran";
+  EXPECT_EQ(std::count(measured->notes.begin(), measured->notes.end(), note), 1);
+  EXPECT_EQ(std::count(measured->checks.begin(), measured->checks.end(), core::CheckName(core::Check::kDeadCode)), 0);
+}
+
 TEST(DeadCode, ACandidateThatDoesNotRunItsCodeIsRefused) {
   for (const bool runs : {true, false}) {
     JudgeBench bench;

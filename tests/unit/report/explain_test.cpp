@@ -214,7 +214,7 @@ TEST(ReviewNotes, AreSortedByWhatTheySay) {
        "says: "
        "a.cu:2: invalid) (a.cu:1)",
        "equivalence: 30 elements at 9 shapes are equal: 30 by the same operations", "timing: 1.6x in a first process",
-       "counters: none: ask root", "counters: none: ask root"},
+       "dead-code: not tested: no run told which lines it ran", "counters: none: ask root", "counters: none: ask root"},
       e);
   ASSERT_EQ(e.cases[0].errors.size(), 1u);
   EXPECT_TRUE(e.cases[0].errors[0].identical);
@@ -225,15 +225,18 @@ TEST(ReviewNotes, AreSortedByWhatTheySay) {
                                                 "precision: approximate ex2 at line 3"}));
   EXPECT_EQ(e.not_tested,
             (std::vector<std::string>{"odd-shape with N=1: the original faults",
-                                      "odd-shape with N=0 and M=0: the original itself: an empty grid (a.cu:1)"}))
+                                      "odd-shape with N=0 and M=0: the original itself: an empty grid (a.cu:1)",
+                                      "dead-code: no run told which lines it ran"}))
       << "once for both sizes";
   EXPECT_EQ(e.timing_notes, (std::vector<std::string>{"1.6x in a first process"}));
   EXPECT_EQ(e.counter_notes, (std::vector<std::string>{"none: ask root"}));
 }
 
 TEST(ReviewNotes, EveryCheckIsListedWithWhyItDidNotRun) {
-  const auto rows = report::CheckTable({core::Check::kComparison, core::CheckName("a-new-one")}, true,
-                                       {"special-values: not tested with x: it faults"});
+  report::Explanation e;
+  e.cases = {{.name = "x", .errors = {{"out", true, 0, 0}}}};
+  auto rows = report::CheckTable({core::Check::kComparison, core::CheckName("a-new-one")},
+                                 {"special-values: not tested with x: it faults"}, e);
   const auto find = [&](const std::string& name) {
     return *std::find_if(rows.begin(), rows.end(), [&](const report::CheckRow& row) { return row.name == name; });
   };
@@ -241,14 +244,21 @@ TEST(ReviewNotes, EveryCheckIsListedWithWhyItDidNotRun) {
   EXPECT_TRUE(find("a-new-one").ran);
   EXPECT_EQ(find("timed-output").why_not, "needs a GPU");
   EXPECT_EQ(find("special-values").why_not, "not tested with x: it faults");
-  for (const auto& row : report::CheckTable({}, false, {})) EXPECT_FALSE(row.why_not.empty()) << row.name;
+  EXPECT_EQ(find("reduced-shape").why_not, "all cases are compared in full");
+  EXPECT_EQ(find("dead-code").why_not, "did not run");
+  for (const auto& row : report::CheckTable({}, {}, {})) EXPECT_FALSE(row.why_not.empty()) << row.name;
+  // What does not hold is not said.
+  e.modelled = false;
+  e.cases.push_back({.name = "too large", .errors = {}});
+  rows = report::CheckTable({}, {}, e);
+  for (const char* name : {"reduced-shape", "large-case", "timed-output", "roofline-floor"})
+    EXPECT_EQ(find(name).why_not, "did not run") << name;
 }
 
 // Every check that the judge can report is known here: otherwise its meaning would be missing for the reader.
 TEST(ReviewNotes, KnowsTheJudgesChecks) {
   const std::string judge = *base::ReadFile(std::string(WW_SOURCE_DIR) + "/daemon/judge/judge.h");
-  for (const auto& row : report::CheckTable({}, false, {}))
-    EXPECT_NE(judge.find(row.name), std::string::npos) << row.name;
+  for (const auto& row : report::CheckTable({}, {}, {})) EXPECT_NE(judge.find(row.name), std::string::npos) << row.name;
 }
 
 TEST(Explain, TellsWhatModelsWereAskedAndWhatWaits) {

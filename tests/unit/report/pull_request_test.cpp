@@ -106,6 +106,34 @@ TEST(PullRequest, WhatContradictsIsNotSaid) {
   EXPECT_NE(body.find("for inputs that were not compared, the last bits may differ"), std::string::npos);
 }
 
+// What one part says of a check or a shape, no other part denies.
+TEST(PullRequest, PartsAgreeWithEachOther) {
+  const report::Explanation e = MeasuredLayerNorm();
+  const std::string body = report::RenderPullRequest(e, MeasuredProvenance()).body;
+  EXPECT_EQ(body.find("all cases are compared in full"), std::string::npos);
+  EXPECT_EQ(body.find("smaller sizes of it were"), std::string::npos);
+  EXPECT_EQ(Count(body, "no run told which lines it ran"), 2u);
+  for (const report::CheckRow& check : e.check_table)
+    for (const std::string& review : e.review)
+      EXPECT_TRUE(check.ran || !review.starts_with(check.name + ":")) << review;
+}
+
+// A version that a repair mended was not rejected; and a refusal says what was refused.
+TEST(PullRequest, TheFlowchartSaysWhatWasRejectedAndWhy) {
+  report::Explanation e = MeasuredLayerNorm();
+  const auto boxes = [&] { return report::RenderPullRequest(e, {}).body; };
+  EXPECT_NE(boxes().find("round 2: shared_memory_tiling<br>1.47x\"]"), std::string::npos) << boxes();
+  EXPECT_NE(boxes().find("rejected: it has approximate rsqrt<br>"), std::string::npos) << boxes();
+  e.attempts[4].method = "shared_memory_tiling (repair 2)";
+  report::AttemptRow failed = e.attempts[3];
+  failed.method = "shared_memory_tiling (repair 1)";
+  e.attempts.insert(e.attempts.begin() + 4, failed);
+  EXPECT_NE(boxes().find("round 2: shared_memory_tiling<br>1.47x\"]"), std::string::npos) << boxes();
+  failed.method = "shared_memory_tiling";
+  e.attempts.insert(e.attempts.begin() + 3, failed);
+  EXPECT_NE(boxes().find("<br>1.47x, rejected: wrong result\"]"), std::string::npos) << boxes();
+}
+
 TEST(PullRequest, SlowerAndUnchangedRowsStay) {
   const std::string body = Spaces(report::RenderPullRequest(MeasuredLayerNorm(), MeasuredProvenance()).body);
   EXPECT_NE(body.find("| single row | 19.6 → 20.4 µs | **0.96x (0.95 to 0.98), slower** | bit-identical |"),
@@ -226,7 +254,7 @@ TEST(Check, NotesStandOnLinesOfTheOriginal) {
   const report::CheckText check = report::RenderCheck(UnchangedLayerNorm(), {});
   ASSERT_EQ(check.notes.size(), 4u);  // two hot lines, two refusals with a line
   EXPECT_EQ(check.notes[0].line, 31);
-  EXPECT_EQ(check.notes[0].title, "44 % of the samples, mostly long_scoreboard");
+  EXPECT_EQ(check.notes[0].title, "44 % of the samples, mostly waiting for global memory");
   EXPECT_EQ(check.notes[2].line, 41);
   EXPECT_EQ(check.notes[3].line, 29);
   EXPECT_EQ(check.notes[3].title, "vectorize_row_access does not apply");
