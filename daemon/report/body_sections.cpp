@@ -85,28 +85,6 @@ std::string CaseNames(const Explanation& e, bool compared) {
   return more == 0 ? out : fmt::format("{} and {} more", out, more);
 }
 
-bool ReducedShapesRan(const Explanation& e) {
-  return std::any_of(e.check_table.begin(), e.check_table.end(), [](const CheckRow& check) {
-    return check.ran && check.name == core::Name(core::Check::kReducedShape);
-  });
-}
-
-// The cases of which the gain is said, but whose results were not compared at that size.
-std::string NotCompared(const Explanation& e) {
-  std::string names;
-  int more = 0, count = 0;
-  for (const CaseRow& row : e.cases) {
-    if (!(row.weight > 0) || !row.errors.empty()) continue;
-    ++count;
-    if (names.size() > 120) ++more;
-    else names += (names.empty() ? "" : ", ") + CodeSpan(base::CleanText(row.name, 60));
-  }
-  if (count == 0) return {};
-  return fmt::format("The results of {}{} were not compared at full size{}.", names,
-                     more > 0 ? fmt::format(" and {} more", more) : "",
-                     ReducedShapesRan(e) ? ", only at smaller ones" : "");
-}
-
 std::string Numerics(const Explanation& e) {
   const auto identical = BitIdentical(e);
   if (!identical) return {};
@@ -140,7 +118,7 @@ std::string GainSentence(const Explanation& e, const Provenance& p) {
     how.push_back(fmt::format("{}geometric mean over {} shapes", WeightsDiffer(e) ? "weighted " : "", counted));
   if (!how.empty()) out += fmt::format(" ({})", fmt::join(how, ", "));
   out += fmt::format(". {}{}; callers of {} are unchanged.", CodeSpan(e.file), Changes(p), CodeSpan(e.entry));
-  if (const std::string uncompared = NotCompared(e); !uncompared.empty()) out += " **" + uncompared + "**";
+  if (const std::string uncompared = NotCompared(e, CodeSpan); !uncompared.empty()) out += " **" + uncompared + "**";
   return out;
 }
 

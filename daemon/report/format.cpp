@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "core/check.h"
 
 namespace warpwright::report {
 namespace {
@@ -163,6 +164,30 @@ std::string ErrorWords(const CaseRow& row) {
       worst = &error;
   if (worst != nullptr) return fmt::format("{} / {}", FormatError(worst->error), FormatError(worst->allowed));
   return row.errors.empty() ? "–" : "bit-identical";
+}
+
+bool ReducedShapesRan(const Explanation& e) {
+  return std::any_of(e.check_table.begin(), e.check_table.end(), [](const CheckRow& check) {
+    return check.ran && check.name == core::Name(core::Check::kReducedShape);
+  });
+}
+
+std::string NotCompared(const Explanation& e, std::string (*quoted)(std::string_view name)) {
+  std::string names;
+  int more = 0;
+  for (const CaseRow& row : e.cases) {
+    if (!(row.weight > 0) || !row.errors.empty()) continue;
+    if (names.size() > 120) ++more;
+    else names += (names.empty() ? "" : ", ") + quoted(base::CleanText(row.name, 60));
+  }
+  if (names.empty()) return {};
+  return fmt::format("The results of {}{} were not compared at full size{}.", names,
+                     more > 0 ? fmt::format(" and {} more", more) : "",
+                     ReducedShapesRan(e) ? ", only at smaller ones" : "");
+}
+
+std::string PlainNotCompared(const Explanation& e) {
+  return NotCompared(e, [](std::string_view name) { return std::string(name); });
 }
 
 std::string Breakable(std::string_view text) {

@@ -32,8 +32,13 @@ bool IsSlower(const CaseRow& row);
 std::string ErrorWords(const CaseRow& row);
 // Of cells with numbers, which break before and behind them, not within: on a phone two lines are narrow enough.
 std::string Breakable(std::string_view text);
-std::string Unbroken(std::string_view text);         // no line breaks at its spaces and hyphens
-bool WeightsDiffer(const Explanation& explanation);  // of the cases that count
+std::string Unbroken(std::string_view text);            // no line breaks at its spaces and hyphens
+bool ReducedShapesRan(const Explanation& explanation);  // the check of large cases at smaller sizes
+// "The results of a, b were not compared at full size.": the cases of which the gain is said, but not that they are
+// right; empty if there are none. `quoted` writes a name for the place where it stands.
+std::string NotCompared(const Explanation& explanation, std::string (*quoted)(std::string_view name));
+std::string PlainNotCompared(const Explanation& explanation);                 // for plain text
+bool WeightsDiffer(const Explanation& explanation);                           // of the cases that count
 std::string WeightWords(const Explanation& explanation, const CaseRow& row);  // ", weight 2"; "" if none differs
 std::string FormatError(double error);                                        // "1.2e-07"
 std::string FormatInterval(const GainInterval& interval);                     // "1.58x to 1.70x"

@@ -120,6 +120,7 @@ std::string RenderCommitMessage(const Explanation& e) {
   out += Wrapped(fmt::format("The entry {} in {} is {} faster over its cases.", e.entry, e.file, FormatGain(e.gain)),
                  "", "");
   out += OneLine("Its times are " + DevicePhrase(e)) + ".\n";
+  if (const std::string uncompared = PlainNotCompared(e); !uncompared.empty()) out += Wrapped(uncompared, "", "");
   out += Computes(e) + Reasons(e) + Cases(e) + Checks(e) + "\nReproduce:\n";
   for (const auto& line : e.reproduce) out += "  " + OneLine(line) + "\n";
   const std::string end =

@@ -76,7 +76,9 @@ std::string CaseRows(const Explanation& e) {
     out += Row({EscapeHtml(c.name + WeightWords(e, c)) + notes, Num(FormatTimes({c.before_us, c.after_us})),
                 Num(SpeedupWords(c)), Num(ErrorWords(c))});
   }
-  return out + "</table></div>\n";
+  const std::string uncompared = PlainNotCompared(e);
+  return out + "</table></div>\n" +
+         (uncompared.empty() ? "" : "<p><strong>" + EscapeHtml(uncompared) + "</strong></p>\n");
 }
 
 std::string StepList(const Explanation& e) {

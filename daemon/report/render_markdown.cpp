@@ -27,6 +27,7 @@ void Cases(std::string& out, const Explanation& e) {
   if (e.cases.empty()) return;
   out += "\n## Cases\n\nTimes are " + EscapeMarkdown(DevicePhrase(e)) + ".\n\n";
   out += CaseTable(e, e.cases.size());
+  if (const std::string uncompared = NotCompared(e, CodeSpan); !uncompared.empty()) out += "\n**" + uncompared + "**\n";
 }
 
 std::string PlanList(const Explanation& e) {

@@ -49,14 +49,15 @@ std::string PlainHeadline(const Explanation& e) {
   return out + "\n" + Plain(e.entry, 200) + " in " + Plain(e.file, 400) + ", " + Plain(e.device) + "\n";
 }
 
-std::string PlainCases(const Explanation& e) {
+std::string PlainCases(const Explanation& e, size_t columns) {
   if (e.cases.empty()) return {};
   std::vector<std::vector<std::string>> rows = {
       {"shape", "before", "after", e.modelled ? "modelled speedup" : "speedup", "max error / allowed"}};
   for (const CaseRow& c : e.cases)
     rows.push_back({Plain(c.name, 60) + WeightWords(e, c) + (c.weight > 0 ? "" : " (checked only)"),
                     FormatMicroseconds(c.before_us), FormatMicroseconds(c.after_us), SpeedupWords(c), ErrorWords(c)});
-  return "\n" + Columns(rows);
+  const std::string uncompared = PlainNotCompared(e);
+  return "\n" + Columns(rows) + (uncompared.empty() ? "" : Wrap(uncompared, columns, "  ", "  "));
 }
 
 std::string PlainSteps(const Explanation& e, size_t columns) {
@@ -153,7 +154,7 @@ std::string RenderText(const Explanation& e, size_t columns) {
   std::string out = PlainHeadline(e);
   if (!e.outcome_reason.empty()) out += Wrap(Plain(e.outcome_reason, 2000), columns, "", "");
   for (const auto& note : e.counter_notes) out += "Counters are missing: " + Plain(note, 400) + ".\n";
-  out += PlainFormula(e) + PlainCases(e) + PlainSteps(e, columns) + PlainAttempts(e, columns) +
+  out += PlainFormula(e) + PlainCases(e, columns) + PlainSteps(e, columns) + PlainAttempts(e, columns) +
          PlainConversation(e, columns) + PlainChecks(e, columns);
   if (!e.reproduce.empty()) {
     out += "\nReproduce\n";

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <regex>
 
+#include "report/job_summary.h"
 #include "report/markdown.h"
 #include "tests/support/golden.h"
 #include "tests/unit/report/samples.h"
@@ -91,6 +92,24 @@ TEST(PullRequest, ShapesOfTheHeadlineThatWereNotComparedAreNamedInBold) {
   EXPECT_TRUE(line().ends_with("were not compared at full size, only at smaller ones.**")) << line();
   for (report::CaseRow& row : e.cases) row.errors = {{"out", true, 0, 0}};
   EXPECT_EQ(line().find("not compared"), std::string::npos);
+}
+
+// So do all other places where the gain stands, and before what was tried.
+TEST(PullRequest, EveryPlaceWithTheGainSaysWhatWasNotCompared) {
+  report::Explanation e = MeasuredLayerNorm();
+  const auto all = [&] {
+    return std::vector<std::string>{report::RenderText(e),
+                                    report::RenderMarkdown(e),
+                                    report::RenderHtml(e),
+                                    report::RenderCommitMessage(e),
+                                    report::RenderCheck(e, {}).summary,
+                                    report::RenderJobSummary({{e, {}, "", ""}})};
+  };
+  const std::regex said(
+      "The\\s+results\\s+of\\s+`?N=1024,C=12288`?\\s+were\\s+not\\s+compared\\s+at\\s+full\\s+size\\.");
+  for (const std::string& text : all()) EXPECT_TRUE(std::regex_search(text, said)) << text;
+  e.cases.back().weight = 0;  // it is not part of the gain
+  for (const std::string& text : all()) EXPECT_EQ(text.find("not compared at full size"), std::string::npos) << text;
 }
 
 // Results with the original's bits and sums in another order would contradict each other.
