@@ -85,6 +85,7 @@ struct OptimizedKernel {
   PublicationOutcome publication;
   double regression = 0;             // times slower than before the change, if requested and found
   std::vector<std::string> pending;  // questions to models that nobody answered yet
+  bool out_of_time = false;          // the limit of minutes ended it
   llm::TaskSpending asked;           // of models, in all runs of the task
   std::vector<std::string> drafts;   // files: cards of methods that models described
 };

@@ -141,7 +141,9 @@ class KernelTask {
                       spec.name, draft.string()));
     }
     const bool improved = kernel.outcome == core::TaskOutcome::kImproved;
-    kernel.summary.explanation = ExplanationOf(spec, view, original.text, improved ? refined.text : std::string());
+    report::Explanation& explanation = kernel.summary.explanation;
+    explanation = ExplanationOf(spec, view, original.text, improved ? refined.text : std::string());
+    if (kernel.outcome == core::TaskOutcome::kUnfinished) explanation.outcome_reason = kernel.message;
     if (improved && run_.request.make_branches) WW_TRY(MakeBranch(spec, refined, kernel));
     return kernel;
   }
@@ -200,6 +202,7 @@ class KernelTask {
     kernel.task = refined.task;
     kernel.pending = refined.pending;
     kernel.spent = SpentSince(spent_before);
+    kernel.out_of_time = refined.out_of_time;
     if (refined.out_of_time) kernel.message += "; " + WhereTimeWent(kernel.spent, kernel.seconds);
     if (refined.accepted) kernel.cases = CompareCases(refined);
     kernel.roofline_pct_before = refined.roofline_pct_before;

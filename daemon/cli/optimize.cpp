@@ -84,6 +84,7 @@ json ToJson(const app::OptimizedKernel& o, const std::string& device) {
   j["counters_missing"] = o.summary.explanation.counter_notes;
   if (o.regression > 0) j["regression"] = o.regression;
   if (!o.pending.empty()) j["pending"] = o.pending;
+  if (o.out_of_time) j["out_of_time"] = true;
   if (!o.drafts.empty()) j["drafts"] = o.drafts;
   if (o.asked.questions > 0) j["model"] = ModelJson(o.asked);
   const app::PublicationOutcome& p = o.publication;

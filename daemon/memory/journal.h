@@ -21,6 +21,14 @@ class Journal {
     StepOutcome outcome;
   };
 
+  // While only finished steps are repeated, one that no earlier run finished is not begun: it is an error (kTimeout).
+  void RepeatOnly(bool finished_steps) {
+    repeat_only_ = finished_steps;
+    at_end_ = false;
+  }
+  // Such a step was asked for: everything that was finished is repeated.
+  bool at_end() const { return at_end_; }
+
   // Returns the outcome that an earlier run stored; else records the step as begun, acts, and stores the outcome.
   // Callers continue with the values of the outcome, whichever run it is from: that is what makes a resumed run equal
   // to an undisturbed one. If `act` fails, the step stays begun and acts again in the next run.
@@ -36,8 +44,11 @@ class Journal {
   Result<Entry> StepInEveryRun(const StepRecord& record, const Act& act);
 
  private:
+  Result<Trajectory::StartedStep> Begin(const StepRecord& record);
+
   Trajectory& trajectory_;
   TaskId task_;
+  bool repeat_only_ = false, at_end_ = false;
 };
 
 }  // namespace warpwright::memory

@@ -185,6 +185,15 @@ Result<Trajectory::StartedStep> Trajectory::Begin(TaskId task, const StepRecord&
   });
 }
 
+Result<bool> Trajectory::IsFinished(TaskId task, const StepRecord& record) {
+  State& s = *state_;
+  return Guarded(s.db, [&]() -> Result<bool> {
+    return Prepare(s.db, "SELECT id FROM step WHERE task = ? AND identity = ? AND outcome IS NOT NULL", task,
+                   StepIdentity(record))
+        .executeStep();
+  });
+}
+
 Status Trajectory::Finish(StepId step, const StepOutcome& outcome) {
   const std::string json = EncodeOutcome(outcome);
   if (json.size() > kMaxOutcomeBytes)

@@ -145,6 +145,7 @@ class Trajectory {
     std::optional<StepOutcome> outcome;  // it finished before: continue with this instead of acting
   };
   Result<StartedStep> Begin(TaskId task, const StepRecord& record);
+  Result<bool> IsFinished(TaskId task, const StepRecord& record);
   Status Finish(StepId step, const StepOutcome& outcome);
 
   // Refuses a text whose hash differs from candidate.hash. Storing it again changes nothing.

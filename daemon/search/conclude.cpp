@@ -56,10 +56,6 @@ std::string WhyUnchanged(const RefineRun& run, const memory::TaskCounts& counts)
   const std::string rounds = fmt::format("{} round{}", counts.rounds, counts.rounds == 1 ? "" : "s");
   if (run.pool.size() > 1) {
     const std::string best = fmt::format("the best candidate gave {:.2f}x", run.pool.LargestGain());
-    if (run.BrokeOff())
-      return fmt::format(
-          "no improvement found in {}: {}, and the limit of {:g} minutes was over before it was verified", rounds, best,
-          run.task.policy.max_minutes);
     if (!run.not_accepted.empty())
       return fmt::format("no improvement found in {}: {} and was not accepted ({})", rounds, best, run.not_accepted);
     return fmt::format("no improvement found in {} ({}; the policy asks for {:.2f}x)", rounds, best,
@@ -117,6 +113,20 @@ Result<RefineResult> ConcludeUnchanged(const RefineRun& run) {
   WW_ASSIGN(RefineResult out,
             Conclude(run, {.outcome = core::TaskOutcome::kUnchanged, .message = WhyUnchanged(run, counts)}));
   out.out_of_time = run.pool.empty() || run.OutOfTime() || run.BrokeOff();
+  return out;
+}
+
+Result<RefineResult> LeaveUnverified(const RefineRun& run, size_t best) {
+  RefineResult out;
+  out.task = run.id;
+  out.result = {.outcome = core::TaskOutcome::kUnfinished,
+                .message = fmt::format("the best version so far is {:.2f}x as fast, and the limit of {:g} minutes was "
+                                       "over before it was verified; the same command goes on from there",
+                                       run.pool.GainOf(best), run.task.policy.max_minutes)};
+  out.baseline = run.baseline;
+  WW_ASSIGN(out.counts, run.services.trajectory.Counts(run.id));
+  out.seconds = run.Seconds();
+  out.out_of_time = true;
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "agents/diagnoser.h"
@@ -89,11 +90,13 @@ Result<IfReady<Tried>> Try(RefineRun& run, const Seed& seed) {
   for (const core::Candidate& candidate : *candidates) {
     if (run.OutOfTime() || (built_in && run.OutOfEvaluations())) break;
     if (built_in && (WasRefused(run, refused, candidate) || !variants.WorthTrying(candidate.parameters))) continue;
-    WW_ASSIGN(const auto passes, CritiqueStep(run, seed.round, candidate));
-    if (!passes) return IfReady<Tried>();
-    if (!*passes) continue;
+    const auto passes = CritiqueStep(run, seed.round, candidate);
+    if (!passes && run.journal.at_end()) break;
+    if (!passes) return Fail(passes.error());
+    if (!*passes) return IfReady<Tried>();
+    if (!**passes) continue;
     auto reviewed = ReviewStep(run, seed.round, candidate);
-    if (!reviewed && run.BrokeOff()) {  // what was measured before counts
+    if (!reviewed && run.SearchBrokeOff()) {  // what was measured before counts
       run.BeginAcceptance();
       break;
     }
@@ -307,20 +310,44 @@ Result<std::optional<RefineResult>> Accept(RefineRun& run, size_t number) {
   return Concluded();
 }
 
+// The acceptances that were begun so far, by what they were to accept: whether they came to an end.
+Result<std::map<std::string, bool>> Acceptances(const RefineRun& run) {
+  WW_ASSIGN(const memory::TrajectoryView view, run.services.trajectory.View(run.id));
+  std::map<std::string, bool> ended;
+  for (const memory::StepView& step : view.steps)
+    if (step.record.kind == memory::StepKind::kAccept && step.record.round == memory::kFinalRound)
+      ended[step.record.candidate] = step.outcome.has_value();
+  return ended;
+}
+
+bool IsAtOne(const std::map<std::string, bool>& acceptances) {
+  return std::any_of(acceptances.begin(), acceptances.end(), [](const auto& one) { return !one.second; });
+}
+
 // Searches, and puts the best version before the full judge, until one passes or none is left. A language model is not
-// asked for more after a refusal: it has mended what it could.
+// asked for more after a refusal: it has mended what it could. Where an earlier run was at an acceptance when its time
+// was over, the search before it is repeated as it was, and all of the time is for the acceptance.
 Result<RefineResult> SearchAndAccept(RefineRun& run) {
+  WW_ASSIGN(const auto before, Acceptances(run));
+  bool repeats = IsAtOne(before);
   for (bool refused = false;; refused = true) {
+    run.journal.RepeatOnly(repeats);
     const auto searched = refused && run.team.plans_by_model ? Result<bool>(true) : Search(run);
-    if (!searched && !run.BrokeOff()) return Fail(searched.error());
+    if (!searched && !run.SearchBrokeOff()) return Fail(searched.error());
+    run.journal.RepeatOnly(false);
     if (searched && !*searched && !MayEndUnanswered(run)) return Pause(run);
     run.BeginAcceptance();
     const auto best = run.BestToAccept();
     if (!best) return run.OnlyFailed() && !run.OutOfTime() ? Pause(run) : ConcludeUnchanged(run);
     auto concluded = Accept(run, *best);
-    if (!concluded && run.BrokeOff()) return ConcludeUnchanged(run);
+    if (!concluded && run.BrokeOff()) {
+      WW_ASSIGN(const auto present, Acceptances(run));
+      return IsAtOne(present) ? LeaveUnverified(run, *best) : ConcludeUnchanged(run);
+    }
     if (!concluded) return Fail(concluded.error());
     if (*concluded) return std::move(**concluded);
+    const auto known = before.find(run.pool[*best].candidate.hash);
+    repeats = repeats && known != before.end() && known->second;
   }
 }
 

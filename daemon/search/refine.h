@@ -14,7 +14,8 @@
 // unless
 //   a gain is found already, which is accepted.
 // - The limit of minutes is one: of it the search leaves what accepting may take, and whatever still runs at its end is
-//   broken off. What was broken off is no verdict.
+//   broken off. What was broken off is no verdict. Where it was the acceptance of the best version, the task stays
+//   unfinished: another run goes on there.
 // - Every step is in the trajectory before it acts. A killed run resumes where it stopped: finished steps return their
 //   outcome.
 // - The best base is accepted only by the full judge in a fresh worker, after it was spliced into the user's file.

@@ -36,7 +36,9 @@ class RefineRun {
   // The best version, if it is worth accepting.
   std::optional<size_t> BestToAccept() const;
   // What is left is for accepting.
-  bool OutOfTime() const { return Seconds() >= SearchSeconds(); }
+  bool OutOfTime() const { return journal.at_end() || Seconds() >= SearchSeconds(); }
+  // The limit ended a step of the search, in this run or in the one that it repeats.
+  bool SearchBrokeOff() const { return journal.at_end() || BrokeOff(); }
   // From now on work may take all that is left of the limit.
   void BeginAcceptance() const { EndAfter(60 * task.policy.max_minutes); }
   // The limit ended a step, whose outcome is unknown.

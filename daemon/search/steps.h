@@ -104,6 +104,8 @@ Result<std::variant<Accepted, Rejected>> AcceptStep(RefineRun& run, const Base& 
 Result<RefineResult> Conclude(const RefineRun& run, memory::TaskResult result, std::string text = {});
 Result<RefineResult> ConcludeImproved(const RefineRun& run, const Base& base, Accepted accepted);
 Result<RefineResult> ConcludeUnchanged(const RefineRun& run);
+// The limit of minutes was over while a version was accepted: the task stays unfinished, and goes on there.
+Result<RefineResult> LeaveUnverified(const RefineRun& run, size_t best);
 // Nothing can move until somebody answers: the task stays unfinished.
 Result<RefineResult> Pause(const RefineRun& run);
 // The result of a task that an earlier run finished.

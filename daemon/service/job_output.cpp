@@ -63,6 +63,7 @@ struct KernelOutput {
   int rounds = 0, evaluations = 0;
   double seconds = 0;
   int64_t task = 0;
+  bool out_of_time = false;
   std::optional<std::string> branch, commit;
   std::vector<CaseOutput> cases;
   ModelOutput model;
@@ -118,6 +119,7 @@ void Describe(V& field, const KernelOutput*) {
   field.Optional("evaluations", &T::evaluations);
   field.Optional("seconds", &T::seconds);
   field.Optional("task", &T::task);
+  field.Optional("out_of_time", &T::out_of_time);
   field.Optional("branch", &T::branch);
   field.Optional("commit", &T::commit);
   field.Optional("cases", &T::cases);
@@ -175,6 +177,8 @@ Result<JobResult> ParseOptimization(std::string_view text, std::string_view kern
     JobResult result;
     result.outcome = OneOf(item.outcome, {kImproved, kUnchanged, kRefused, kError, kUnfinished});
     if (!result.outcome) return Wrong("unknown outcome");
+    // A job has had the time that it has; run again at once, it would take it again and again.
+    if (result.outcome == kUnfinished && item.out_of_time) result.outcome = kUnchanged;
     result.message = Limited(item.message);
     result.gain = Finite(item.gain);
     result.modelled = item.modelled;

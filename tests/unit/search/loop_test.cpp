@@ -456,13 +456,53 @@ TEST_F(Loop, TheLimitIsTheEndWhateverTheFullJudgeIsAt) {
   loop.judge.per_full_review = std::chrono::hours(2);
   loop.task.policy.max_minutes = 30;
   const search::RefineResult refined = Run();
-  EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kUnchanged);
-  EXPECT_EQ(
-      refined.result.message,
-      "no improvement found in 1 round: the best candidate gave 1.50x, and the limit of 30 minutes was over before "
-      "it was verified");
+  EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kUnfinished);
+  EXPECT_TRUE(refined.out_of_time);
+  EXPECT_EQ(refined.result.message,
+            "the best version so far is 1.50x as fast, and the limit of 30 minutes was over before it was verified; "
+            "the same command goes on from there");
   EXPECT_EQ(refined.seconds, 60 * 30);
   EXPECT_TRUE(Last(loop.Story()).ends_with(" ...")) << "what was broken off has no outcome";
+}
+
+// Whatever the search had not come to when its time was over: the next run has all of its time for what was found.
+TEST_F(Loop, ARunThatWasOutOfTimeGoesOnAtTheAcceptance) {
+  loop.AddCard("wide", {{"width", {"2", "4", "8"}, ""}});
+  for (const char* width : {"2", "4", "8"}) loop.script["wide width=" + std::string(width)] = Gains(1.5);
+  loop.AddMethod("late", Gains(2));
+  loop.judge.per_review = std::chrono::minutes(8);
+  loop.judge.per_full_review = std::chrono::minutes(25);
+  loop.task.policy.max_minutes = 30;
+  ASSERT_EQ(Run().result.outcome, core::TaskOutcome::kUnfinished);
+  const auto story = loop.Story();
+  const size_t quick = loop.judge.quick.size();
+  for (const int minutes : {28, 20}) {  // once more in vain
+    loop.judge.per_full_review = std::chrono::minutes(minutes + 1);
+    loop.task.policy.max_minutes = minutes;
+    EXPECT_EQ(Run().result.outcome, core::TaskOutcome::kUnfinished) << minutes;
+    EXPECT_EQ(loop.Story(), story);
+  }
+  loop.judge.per_full_review = std::chrono::minutes(19);
+  const search::RefineResult refined = Run();
+  EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kImproved) << refined.result.message;
+  EXPECT_EQ(refined.result.gain, 1.5);
+  EXPECT_EQ(loop.judge.quick.size(), quick) << "nothing more is tried";
+}
+
+// A refusal leaves the rest of the time to what the search had not come to.
+TEST_F(Loop, WhereTheFullJudgeRefusesWhatTheTimeWasOverForTheSearchGoesOn) {
+  loop.AddCard("wide", {{"width", {"2", "4", "8"}, ""}});
+  for (const char* width : {"2", "4", "8"}) loop.script["wide width=" + std::string(width)] = Gains(1.5);
+  loop.AddMethod("late", Gains(2));
+  loop.judge.per_review = std::chrono::minutes(8);
+  loop.judge.per_full_review = std::chrono::minutes(25);
+  loop.task.policy.max_minutes = 30;
+  ASSERT_EQ(Run().result.outcome, core::TaskOutcome::kUnfinished);
+  loop.judge.per_review = loop.judge.per_full_review.emplace(std::chrono::minutes(1));
+  loop.judge.full_verdicts.emplace("wide width=2", kWrong);
+  const search::RefineResult refined = Run();
+  EXPECT_EQ(refined.result.outcome, core::TaskOutcome::kImproved) << refined.result.message;
+  EXPECT_GE(refined.result.gain, 2);
 }
 
 // What is told of it counts only what was evaluated, as everywhere.

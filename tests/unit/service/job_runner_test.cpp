@@ -194,6 +194,18 @@ TEST(JobOutput, WhatChildrenPrintIsNotTrusted) {
   EXPECT_FALSE(service::ParseOptimization(unknown, "softmax"));
 }
 
+// What waits for an answer goes on; what had all of its time does not, or it would be run again without end.
+TEST(JobOutput, AJobThatIsOutOfTimeIsFinished) {
+  for (const auto& [field, outcome] : {std::pair(R"("out_of_time":true)", core::TaskOutcome::kUnchanged),
+                                       std::pair(R"("pending":["a"])", core::TaskOutcome::kUnfinished)}) {
+    const auto result = service::ParseOptimization(
+        std::string(R"({"kernels":[{"name":"softmax","outcome":"unfinished","message":"m",)") + field + "}]}",
+        "softmax");
+    ASSERT_TRUE(result) << result.error().Format();
+    EXPECT_EQ(result->outcome, outcome) << field;
+  }
+}
+
 TEST(JobOutput, ReadsNights) {
   const auto night = service::ParseNight(
       R"({"outcome":"regression","message":"1 became slower","branch":"warpwright-history","branch_commit":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",)"
