@@ -14,6 +14,7 @@
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/named_paths.h"
 #include "report/format.h"
 
 namespace warpwright::cli {
@@ -58,6 +59,7 @@ Result<int> List(const llm::Exchange& exchange, bool as_json) {
 }
 
 Result<std::string> ReadInput(const std::string& file) {
+  WW_TRY(CheckNamedFile("--file", file));
   if (!file.empty()) return base::ReadFile(file, llm::kMaxGivenBytes);
   std::string text;
   char piece[65536];
@@ -82,6 +84,7 @@ Result<int> GiveAnswer(llm::Exchange& exchange, const ExchangeOptions& options) 
 }
 
 Result<int> Import(llm::Exchange& exchange, const std::string& file) {
+  WW_TRY(CheckNamedFile("bundle", file));
   WW_ASSIGN(const std::string text, base::ReadFile(file, kMaxBundleBytes));
   auto bundle = llm::DecodeBundle(text);
   if (!bundle) {
@@ -114,6 +117,7 @@ Result<int> RunExchange(const ExchangeOptions& options) {
     }
     case ExchangeAction::kAnswer: return GiveAnswer(exchange, options);
     case ExchangeAction::kExport: {
+      WW_TRY(CheckNamedOutput("bundle", options.file));
       WW_ASSIGN(const llm::ExchangeBundle bundle, exchange.Export());
       WW_TRY(base::WriteFileAtomically(options.file, llm::EncodeBundle(bundle)));
       fmt::print("{}, {}\n", report::Plural(static_cast<int>(bundle.questions.size()), "question"),

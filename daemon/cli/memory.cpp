@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/named_paths.h"
 #include "cli/progress.h"
 
 namespace warpwright::cli {
@@ -75,6 +76,7 @@ Result<int> RunMemory(const MemoryOptions& options) {
                  paths.front().string(), content.lines, content.duplicates, content.bad);
     return kExitDone;
   }
+  for (const std::string& path : options.paths) WW_TRY(CheckNamedFile("stores", path));
   if (paths.empty()) {
     WW_ASSIGN(const Session session, Session::Open(options.common));
     paths = {session.workspace().experience_file()};

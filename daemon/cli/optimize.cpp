@@ -17,6 +17,7 @@
 #include "cli/github_publisher.h"
 #include "cli/interruption.h"
 #include "cli/models.h"
+#include "cli/named_paths.h"
 #include "cli/progress.h"
 #include "cli/version.h"
 #include "core/device_name.h"
@@ -303,7 +304,7 @@ Result<int> OptimizeAndReport(const OptimizeOptions& options) {
 Result<int> RunOptimize(const OptimizeOptions& options) {
   const Result<int> done = OptimizeAndReport(options);
   // Later steps read outputs also where there is no result.
-  if (!done)
+  if (!done && CheckNamedOutput("--output", options.publication.output))
     if (const Status written = app::WriteFailure(options.publication.Places(), [](const std::string&) {}); !written)
       fmt::print(stderr, "warpwright: {}\n", written.error().Format());
   return done;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/named_paths.h"
 #include "config/remote_text.h"
 
 namespace warpwright::cli {
@@ -56,7 +57,8 @@ Status CheckPublication(const PublicationOptions& options, config::PublishTo pub
     return usage("--publish pull-request needs --github-repository", "write --github-repository owner/name");
   if (options.app_id.empty() != options.app_key_env.empty())
     return usage("--app-id and --app-key-env must be given together", "give both, or a token with --token-env");
-  return {};
+  WW_TRY(CheckNamedOutput("--summary", options.summary));
+  return CheckNamedOutput("--output", options.output);
 }
 
 }  // namespace warpwright::cli

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/json_codec.h"
+#include "cli/named_paths.h"
 #include "config/chip_file.h"
 #include "config/gpu_chip.h"
 #include "core/device_name.h"
@@ -159,7 +160,9 @@ Result<base::Completed> QueryMachine(const CommonOptions& options, const std::ve
 }
 
 Result<skills::SkillLibrary> LoadSkillsOf(const CommonOptions& options) {
-  return options.skills.empty() ? skills::LoadBuiltInSkills() : skills::LoadSkills(options.skills);
+  if (options.skills.empty()) return skills::LoadBuiltInSkills();
+  WW_TRY(CheckNamedFolder("--skills", options.skills));
+  return skills::LoadSkills(options.skills);
 }
 
 }  // namespace warpwright::cli

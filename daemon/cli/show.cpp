@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/named_paths.h"
 #include "cli/progress.h"
 #include "cli/version.h"
 #include "report/format.h"
@@ -85,6 +86,7 @@ std::string_view Name(ShowFormat format) {
 }
 
 Result<int> RunShow(const ShowOptions& options) {
+  WW_TRY(CheckNamedOutput("--output", options.output));
   CommonOptions common = options.common;
   const std::vector<std::string> kernels = common.kernels;
   common.kernels.clear();  // a kernel that was removed from the manifest can still be shown

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "cli/commands.h"
 #include "cli/exit_code.h"
+#include "cli/named_paths.h"
 #include "skills/draft.h"
 #include "skills/match.h"
 
@@ -172,6 +173,7 @@ Result<int> RunSkills(const SkillsOptions& options) {
     if (options.argument.empty() || options.common.skills.empty())
       return Fail(ErrorCode::kUsage, "name the draft, and the folder of your skills by --skills",
                   "drafts lie in the folder `drafts` of the state");
+    WW_TRY(CheckNamedFile("draft", options.argument));
     WW_ASSIGN(const skills::SkillLibrary library, skills::AcceptDraft(options.argument, options.common.skills));
     fmt::print("accepted into {}, which has {} methods now. Use it with --skills.\n", library.origin,
                library.methods.size());

@@ -70,6 +70,7 @@ TEST(ExchangeCommand, SaysWhatIsWrong) {
   using Action = cli::ExchangeAction;
   EXPECT_EQ(kit.Run(Action::kList, kit.folder.path() / "none").error().code, ErrorCode::kUsage);
   EXPECT_EQ(kit.Run(Action::kShow, kit.dir, {}, "ffffffff").error().code, ErrorCode::kUsage);
+  EXPECT_EQ(kit.Run(Action::kImport, kit.dir).error().code, ErrorCode::kUsage) << "there is no bundle yet";
   ASSERT_TRUE(base::WriteFileAtomically(kit.bundle, "{}"));
   const auto broken = kit.Run(Action::kImport, kit.dir);
   ASSERT_FALSE(broken);
