@@ -12,6 +12,8 @@
 #include "config/manifest.h"
 #include "config/operator_file.h"
 #include "config/yaml_reader.h"
+#include "http/address.h"
+#include "report/format.h"
 
 namespace warpwright::cli {
 namespace {
@@ -219,6 +221,43 @@ Status CheckSecrets(const config::OperatorConfig& config) {
   return diagnostics.ToStatus();
 }
 
+Error AtKey(const config::OperatorConfig& config, const Places& places, const char* key, Error error) {
+  error.message = fmt::format("{}: {}", key, error.message);
+  error.file = config.path;
+  error.line = places.LineOf(key);
+  return error;
+}
+
+// Makes the folder, and leaves things as they were. Who checks may lack rights that the daemon's user has.
+Status TryToMake(const fs::path& folder) {
+  std::error_code error, ignored;
+  std::vector<fs::path> absent;
+  for (fs::path at = fs::absolute(folder); !fs::exists(at, ignored) && at.has_relative_path(); at = at.parent_path())
+    absent.push_back(at);
+  fs::create_directories(folder, error);
+  for (const fs::path& made : absent) fs::remove(made, ignored);
+  const bool rights = error == std::errc::permission_denied || error == std::errc::operation_not_permitted ||
+                      error == std::errc::read_only_file_system;
+  if (!error || rights) return {};
+  return Fail(ErrorCode::kEnvironment, fmt::format("create {}: {}", folder.string(), error.message()),
+              "name a folder that the daemon can make and write");
+}
+
+// What `serve` would find here. A port is not asked for: the daemon that is running has it.
+Status TryOnThisMachine(const config::OperatorConfig& config, const Places& places) {
+  config::Diagnostics diagnostics;
+  if (const Status made = TryToMake(config.state); !made) diagnostics.Add(AtKey(config, places, "state", made.error()));
+  for (const auto& [key, address] :
+       {std::pair("listen.webhooks", config.listen_webhooks), std::pair("listen.status", config.listen_status)}) {
+    if (address.empty()) continue;
+    WW_ASSIGN(http::HostPort place, http::ParseHostPort(address));
+    place.port = 0;
+    if (const auto listening = http::Listen(place); !listening)
+      diagnostics.Add(AtKey(config, places, key, listening.error()));
+  }
+  return diagnostics.ToStatus();
+}
+
 // The manifest's folder: --repo itself, or its root according to git.
 Result<fs::path> FindManifest(const std::string& repo) {
   std::error_code error;
@@ -245,6 +284,7 @@ Result<int> RunConfig(const ConfigOptions& options) {
     WW_ASSIGN(manifest, config::LoadManifest(root));
     WW_ASSIGN(manifest_places, Places::Read(root / config::kManifestName, std::string(config::kManifestName)));
   }
+  if (config && options.action == ConfigAction::kCheck) WW_TRY(TryOnThisMachine(*config, *config_places));
   if (options.secrets && config) WW_TRY(CheckSecrets(*config));
   if (options.action == ConfigAction::kPrint) {
     Printer printer(options.effective);
@@ -263,9 +303,12 @@ Result<int> RunConfig(const ConfigOptions& options) {
     return kExitDone;
   }
   if (config)
-    fmt::print("{}: valid: {} repositories, {} devices{}\n", options.operator_file, config->repositories.size(),
-               config->devices.size(), options.secrets ? ", every secret can be read" : "");
-  if (manifest) fmt::print("{}: valid: {} kernels\n", manifest->path, manifest->kernels.size());
+    fmt::print("{}: valid: {}, {}{}\n", options.operator_file,
+               report::Plural(static_cast<int>(config->repositories.size()), "repository", "repositories"),
+               report::Plural(static_cast<int>(config->devices.size()), "device"),
+               options.secrets ? ", every secret can be read" : "");
+  if (manifest)
+    fmt::print("{}: valid: {}\n", manifest->path, report::Plural(static_cast<int>(manifest->kernels.size()), "kernel"));
   return kExitDone;
 }
 

@@ -343,7 +343,8 @@ struct Program {
       });
       return command;
     };
-    add(ConfigAction::kCheck, "check", "Report errors with file, line and remedy; exit code 78")
+    add(ConfigAction::kCheck, "check",
+        "Report errors with file, line and remedy; exit code 78, or 3 for what this machine refuses")
         ->add_flag("--secrets", config.secrets, "Also read every secret, as the current user");
     add(ConfigAction::kPrint, "print", "Print the files' values and where they are set; secrets are never shown")
         ->add_flag("--effective", config.effective,

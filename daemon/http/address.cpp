@@ -14,6 +14,8 @@
 namespace warpwright::http {
 namespace {
 
+constexpr const char* kNotOurs = "give an address of this machine, or 0.0.0.0 for all";
+
 struct FreeAddresses {
   void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
 };
@@ -48,8 +50,7 @@ Result<base::Fd> Listen(const HostPort& address) {
   const std::string port = std::to_string(address.port);
   if (const int code = ::getaddrinfo(address.host.c_str(), port.c_str(), &hints, &found); code != 0)
     return Fail(ErrorCode::kEnvironment,
-                fmt::format("cannot listen on {}:{}: {}", address.host, port, ::gai_strerror(code)),
-                "give an address of this machine, or 0.0.0.0 for all");
+                fmt::format("cannot listen on {}:{}: {}", address.host, port, ::gai_strerror(code)), kNotOurs);
   const std::unique_ptr<addrinfo, FreeAddresses> owner(found);
   base::Fd fd(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd.valid()) return FailErrno("socket");
@@ -59,7 +60,7 @@ Result<base::Fd> Listen(const HostPort& address) {
   if (::bind(fd.get(), found->ai_addr, found->ai_addrlen) != 0 || ::listen(fd.get(), 1024) != 0)
     return Fail(ErrorCode::kEnvironment,
                 fmt::format("cannot listen on {}:{}: {}", address.host, port, std::strerror(errno)),
-                "end the program that has the port, or give another one");
+                errno == EADDRNOTAVAIL ? kNotOurs : "end the program that has the port, or give another one");
   return fd;
 }
 

@@ -501,7 +501,16 @@ INSTANTIATE_TEST_SUITE_P(
         WrongInput{"no_worker", {"check", "--worker", "/no/such/worker"}, 3, "/no/such/worker"},
         WrongInput{"no_skills", {"skills", "check", "/no/such/folder"}, 2, "/no/such/folder"},
         WrongInput{"no_evidence", {"skills", "match", "/no/such/file"}, 2, "/no/such/file"},
-        WrongInput{"no_method", {"skills", "show", "magic"}, 2, "no method 'magic'"}),
+        WrongInput{"no_method", {"skills", "show", "magic"}, 2, "no method 'magic'"},
+        WrongInput{"no_skills_option", {"skills", "list", "--skills", "/no/such/folder"}, 2, "remedy: "},
+        WrongInput{
+            "skills_of_check", {"check", "--kernel", "softmax", "--skills", "/no/such/folder"}, 2, "--skills: /no"},
+        WrongInput{"no_draft", {"skills", "accept", "/no/draft.yml", "--skills", "/tmp/none"}, 2, "draft: /no/draft"},
+        WrongInput{"no_place_for_summary", {"optimize", "--summary", "/no/such/folder/x"}, 2, "--summary: /no/such"},
+        WrongInput{"no_place_for_output", {"optimize", "--output", "/no/such/folder/x"}, 2, "--output: /no/such"},
+        WrongInput{"no_place_for_page", {"show", "--output", "/no/such/folder/x"}, 2, "remedy: make the folder"},
+        WrongInput{"a_folder_for_output", {"optimize", "--output", "/"}, 2, "--output: / is a folder"},
+        WrongInput{"no_store", {"memory", "show", "/no/such/store"}, 2, "stores: /no/such/store does not exist"}),
     [](const auto& row) { return row.param.name; });
 
 // A file of the repository that its owner can mend is not the machine's fault.
@@ -567,6 +576,37 @@ TEST_F(CliTest, ConfigCheckRefusesWhatServeRefuses) {
       ASSERT_TRUE(done) << done.error().Format() << row.line;
       EXPECT_EQ(done->exit_code, 78) << arguments[0] << ": " << row.line << "\n" << done->err;
       EXPECT_NE(done->err.find(row.why), std::string::npos) << arguments[0] << ": " << row.line << "\n" << done->err;
+    }
+  }
+}
+
+// The same of what this machine refuses, which is no mistake in the file.
+TEST_F(CliTest, ConfigCheckFindsWhatServeWouldFindHere) {
+  struct Row {
+    std::string state, listen, why;
+  };
+  const std::string here = (scratch.path() / "made/of/it").string();
+  for (const Row& row : {Row{"/proc/nope", "127.0.0.1:0", "state: create /proc/nope"},
+                         Row{here, "10.255.255.1:8421", "give an address of this machine"}}) {
+    const fs::path file = scratch.path() / "config.yml";
+    ASSERT_TRUE(base::WriteFileAtomically(
+        file, fmt::format("version: 1\nstate: {}\nlisten: {{status: \"{}\"}}\ndevices: [\"sim:h200\"]\n"
+                          "repositories: [{{url: {}, publish: branch}}]\n",
+                          row.state, row.listen, repository.path().string())));
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"config", "check", "--operator", file.string()},
+          std::vector<std::string>{"serve", "--config", file.string()}}) {
+      base::Command command = Warpwright({});
+      command.argv = {command.argv.front()};
+      command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+      command.deadline = std::chrono::seconds(30);
+      const auto done = ::warpwright::base::Run(command);
+      ASSERT_TRUE(done) << done.error().Format() << row.why;
+      EXPECT_EQ(done->exit_code, 3) << arguments[0] << "\n" << done->out << done->err;
+      if (arguments[0] != "config") continue;
+      EXPECT_NE(done->err.find(row.why), std::string::npos) << done->err;
+      EXPECT_NE(done->err.find(file.string() + ":"), std::string::npos) << done->err;
+      EXPECT_FALSE(fs::exists(scratch.path() / "made")) << "what was tried is taken back";
     }
   }
 }

@@ -107,6 +107,8 @@ TEST_F(ConfigCommand, ChecksEachFileWithPlaces) {
   EXPECT_EQ(json::parse(Output())["files"].size(), 2u);
   options_.repo.clear();
   EXPECT_EQ(json::parse(Output())["files"].size(), 1u) << "the repository is looked at where it is named";
+  options_.json = false;
+  EXPECT_EQ(Output(), options_.operator_file + ": valid: 1 repository, 1 device\n");
 
   Write("operator.yml", "version: 1\ndevices: [sim:h200]\nrepositorys: []\n");
   auto failed = cli::RunConfig(options_);
