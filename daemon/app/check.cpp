@@ -6,6 +6,7 @@
 
 #include "app/check_fates.h"
 #include "app/draft_manifest.h"
+#include "core/original_remedy.h"
 #include "judge/reference.h"
 #include "judge/source_file.h"
 
@@ -86,10 +87,13 @@ Status CheckKernel(const std::filesystem::path& root, const core::KernelSpec& sp
     return {};
   }
   if (!entry->refusal.empty()) {
+    const core::Refused refused{core::Check::kSlice, entry->refusal,
+                                entry->refusal_file.empty() ? spec.file : entry->refusal_file, entry->refusal_line};
     errors.push_back({.code = ErrorCode::kUnsupported,
-                      .message = fmt::format("'{}' cannot be optimized: {}", spec.entry, entry->refusal),
-                      .file = entry->refusal_file.empty() ? spec.file : entry->refusal_file,
-                      .line = entry->refusal_line});
+                      .message = fmt::format("'{}' cannot be optimized: {}", spec.entry, refused.reason),
+                      .file = refused.file,
+                      .line = refused.line,
+                      .remedy = core::RemedyForOriginal(refused)});
     return {};
   }
   if (entry->kind == core::EntryInfo::Kind::kKernel && !spec.launch)
@@ -108,11 +112,10 @@ Status CheckKernel(const std::filesystem::path& root, const core::KernelSpec& sp
 // A row of the table for a kernel that is wrong as a whole. What the row says before is not said again.
 CheckedKernel Whole(const std::string& kernel, const std::string& entry, CaseFate fate, const Error& error) {
   std::string why = error.message;
-  for (const std::string& said :
-       {fmt::format("kernel '{}'", kernel), fmt::format(" {}", Name(fate)), std::string(": ")})
+  for (const std::string& said : {fmt::format("'{}' cannot be optimized", entry), fmt::format("kernel '{}'", kernel),
+                                  fmt::format(" {}", Name(fate)), std::string(": ")})
     if (why.starts_with(said)) why.erase(0, said.size());
-  if (error.line > 0)
-    why += fmt::format(" (line {} of {})", error.line, std::filesystem::path(error.file).filename().string());
+  if (error.line > 0) why += fmt::format(" ({}:{})", error.file, error.line);
   return {kernel, entry, {{.name = "", .fate = fate, .tried = false, .why = std::move(why)}}};
 }
 
@@ -122,7 +125,7 @@ Result<CheckReport> CheckRepository(const Workspace& workspace, const CheckServi
   CheckReport report;
   if (const auto skills = services.skills(); !skills) report.errors.push_back(skills.error());
   const auto toolchain = services.toolchain();
-  const auto manifest = workspace.ManifestOfWorkingTree();
+  const auto manifest = workspace.ManifestWithQuestions();
   if (!manifest) {
     report.errors.push_back(manifest.error());
   } else {
@@ -137,8 +140,12 @@ Result<CheckReport> CheckRepository(const Workspace& workspace, const CheckServi
         if (seen.error().code == ErrorCode::kEnvironment) return Fail(seen.error());  // no kernel could be looked at
         report.errors.push_back(seen.error());
       }
-      if (report.errors.size() > wrong)
-        report.fates.push_back(Whole(spec.name, spec.entry, CaseFate::kWrongInManifest, report.errors[wrong]));
+      if (report.errors.size() > wrong) {
+        const Error& first = report.errors[wrong];
+        const bool refused = first.code == ErrorCode::kUnsupported;
+        report.fates.push_back(
+            Whole(spec.name, spec.entry, refused ? CaseFate::kRefused : CaseFate::kWrongInManifest, first));
+      }
       if (report.errors.size() > wrong || !services.run || !toolchain) continue;
       services.progress.step(spec.name + ": compiling, recording and running its smallest case");
       auto fates = FindFates(workspace, *manifest, spec, *toolchain, services.worker);

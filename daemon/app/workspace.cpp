@@ -19,24 +19,28 @@ constexpr size_t kKeptTrees = 8;
 
 }  // namespace
 
+bool Workspace::IsWanted(const std::string& kernel) const {
+  return kernels_.empty() || std::find(kernels_.begin(), kernels_.end(), kernel) != kernels_.end();
+}
+
+// Also those of the wanted kernels that wait for an answer.
 Result<core::Manifest> Workspace::Select(core::Manifest manifest) const {
+  std::vector<std::string> names;
+  for (const auto& kernel : manifest.kernels) names.push_back(kernel.name);
+  for (const auto& waiting : manifest.unanswered) names.push_back(waiting.name);
   for (const auto& wanted : kernels_)
-    for (const auto& waiting : manifest.unanswered)
-      if (waiting.name == wanted) return Fail(waiting.question);
-  for (const auto& wanted : kernels_)
-    if (std::none_of(manifest.kernels.begin(), manifest.kernels.end(),
-                     [&](const core::KernelSpec& k) { return k.name == wanted; })) {
-      std::vector<std::string> names;
-      for (const auto& kernel : manifest.kernels) names.push_back(kernel.name);
+    if (std::find(names.begin(), names.end(), wanted) == names.end())
       return Fail(ErrorCode::kUsage, "the manifest has no kernel '" + wanted + "'",
                   fmt::format("it has: {}", fmt::join(names, ", ")));
-    }
-  if (!kernels_.empty()) manifest.unanswered.clear();
-  if (!kernels_.empty())
-    std::erase_if(manifest.kernels, [&](const core::KernelSpec& k) {
-      return std::find(kernels_.begin(), kernels_.end(), k.name) == kernels_.end();
-    });
+  std::erase_if(manifest.unanswered, [&](const core::UnansweredKernel& k) { return !IsWanted(k.name); });
+  std::erase_if(manifest.kernels, [&](const core::KernelSpec& k) { return !IsWanted(k.name); });
   return manifest;
+}
+
+Result<core::Manifest> Workspace::SelectAnswered(core::Manifest manifest) const {
+  WW_ASSIGN(core::Manifest selected, Select(std::move(manifest)));
+  if (!kernels_.empty() && !selected.unanswered.empty()) return Fail(selected.unanswered.front().question);
+  return selected;
 }
 
 Result<core::Manifest> Workspace::ManifestAt(const std::string& commit) const {
@@ -45,13 +49,18 @@ Result<core::Manifest> Workspace::ManifestAt(const std::string& commit) const {
     return Fail(ErrorCode::kConfig, "no .warpwright.yml in commit " + commit.substr(0, 12),
                 "write one with `warpwright init`, answer its questions, and commit it");
   WW_ASSIGN(core::Manifest manifest, config::ParseManifest(*text, std::string(config::kManifestName)));
-  return Select(std::move(manifest));
+  return SelectAnswered(std::move(manifest));
 }
 
 Result<core::Manifest> Workspace::ManifestOfWorkingTree() const {
   if (repository_.bare())
     return Fail(ErrorCode::kUsage, "a bare repository has no working tree", "use `optimize`, which works on commits");
   WW_ASSIGN(core::Manifest manifest, config::LoadManifest(repository_.root()));
+  return SelectAnswered(std::move(manifest));
+}
+
+Result<core::Manifest> Workspace::ManifestWithQuestions() const {
+  WW_ASSIGN(core::Manifest manifest, config::LoadManifest(repository_.root(), config::Unanswered::kList));
   return Select(std::move(manifest));
 }
 

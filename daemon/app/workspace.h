@@ -51,6 +51,9 @@ class Workspace {
   // The manifest of a commit, or of the working tree, with the wanted kernels.
   Result<core::Manifest> ManifestAt(const std::string& commit) const;
   Result<core::Manifest> ManifestOfWorkingTree() const;
+  // The same for whoever tells of kernels that wait for an answer: they are among the manifest's unanswered ones, and
+  // no error.
+  Result<core::Manifest> ManifestWithQuestions() const;
   // The sources of a commit below the state folder, written only once. While this workspace lives the tree stays; of
   // those that no workspace uses, the eight that were used last stay.
   Result<std::filesystem::path> ExportTree(const std::string& commit) const;
@@ -63,6 +66,8 @@ class Workspace {
 
  private:
   Result<core::Manifest> Select(core::Manifest manifest) const;
+  Result<core::Manifest> SelectAnswered(core::Manifest manifest) const;
+  bool IsWanted(const std::string& kernel) const;
   std::filesystem::path CompleteMark(const std::string& commit) const;
   bool UseTree(const std::string& commit) const;
   void SweepTrees() const;

@@ -123,8 +123,9 @@ std::string QuoteQuestions(std::string_view text) {
   return out;
 }
 
-// Example answers to the questions of `warpwright init`, by the key that they stand under.
-std::string ExampleAnswer(std::string_view key) {
+// Example answers to the questions of `warpwright init`, by the key that they stand under, and by that key's parent.
+std::string ExampleAnswer(std::string_view key, std::string_view parent) {
+  if (parent == "args") return fmt::format("{0}: {{buffer: f32, shape: [N], role: in}}, or {0}: {{scalar: i32}}", key);
   if (key == "shape") return "shape: [rows, columns], in the names of integer arguments";
   if (key == "buffer" || key == "scalar") return fmt::format("{}: f32", key);
   if (key == "role") return "role: in, out or inout";
@@ -132,17 +133,17 @@ std::string ExampleAnswer(std::string_view key) {
   return fmt::format("{}: 1024", key);
 }
 
-// The first question mark in a kernel, and the key that it stands under.
+// The first question mark in a kernel, the key that it stands under, and that key's parent.
 struct Question {
   const YamlNode* node;
-  std::string_view key;
+  std::string_view key, parent;
 };
-std::optional<Question> FindQuestion(const YamlNode& node, std::string_view key) {
-  if (node.IsScalar() && node.text() == "?") return Question{&node, key};
+std::optional<Question> FindQuestion(const YamlNode& node, std::string_view key, std::string_view parent) {
+  if (node.IsScalar() && node.text() == "?") return Question{&node, key, parent};
   for (const YamlNode& item : node.items())
-    if (auto found = FindQuestion(item, key)) return found;
+    if (auto found = FindQuestion(item, key, parent)) return found;
   for (const auto& [name, value] : node.entries())
-    if (auto found = FindQuestion(value, name.text())) return found;
+    if (auto found = FindQuestion(value, name.text(), key)) return found;
   return std::nullopt;
 }
 
@@ -151,13 +152,13 @@ void ReadKernels(const YamlNode& node, const core::BuildOptions& build, core::Ma
   if (!node.IsList()) return diagnostics.Add(node, "'kernels' must be a list", "begin each kernel with '- name: ...'");
   std::set<std::string> names;
   for (const YamlNode& item : node.items()) {
-    if (const auto question = FindQuestion(item, "")) {
+    if (const auto question = FindQuestion(item, "", "")) {
       const YamlNode* name = item.Find("name");
       const std::string kernel = name != nullptr ? name->text() : "";
       manifest.unanswered.push_back(
           {kernel, question->node->ErrorHere(
                        fmt::format("kernel '{}' waits for an answer: '{}' is a question mark", kernel, question->key),
-                       "for example " + ExampleAnswer(question->key))});
+                       "for example " + ExampleAnswer(question->key, question->parent))});
       continue;
     }
     core::KernelSpec spec = ReadKernel(item, build, diagnostics);
@@ -170,7 +171,7 @@ void ReadKernels(const YamlNode& node, const core::BuildOptions& build, core::Ma
 
 }  // namespace
 
-Result<core::Manifest> ParseManifest(std::string_view text, std::string path) {
+Result<core::Manifest> ParseManifest(std::string_view text, std::string path, Unanswered all) {
   WW_ASSIGN(YamlNode root, ParseYaml(QuoteQuestions(text), path));
   core::Manifest manifest;
   manifest.path = std::move(path);
@@ -189,11 +190,12 @@ Result<core::Manifest> ParseManifest(std::string_view text, std::string path) {
     if (const YamlNode* policy = map.Find("nightly")) manifest.nightly = ReadNightly(*policy, diagnostics);
   }
   WW_TRY(diagnostics.ToStatus());
-  if (manifest.kernels.empty() && !manifest.unanswered.empty()) return Fail(manifest.unanswered.front().question);
+  if (all == Unanswered::kFail && manifest.kernels.empty() && !manifest.unanswered.empty())
+    return Fail(manifest.unanswered.front().question);
   return manifest;
 }
 
-Result<core::Manifest> LoadManifest(const std::filesystem::path& repository_root) {
+Result<core::Manifest> LoadManifest(const std::filesystem::path& repository_root, Unanswered all) {
   const std::filesystem::path path = repository_root / kManifestName;
   std::error_code code;
   const auto status = std::filesystem::symlink_status(path, code);
@@ -213,7 +215,7 @@ Result<core::Manifest> LoadManifest(const std::filesystem::path& repository_root
                       .file = path.string(),
                       .remedy = "leave out what it need not say"});
   WW_ASSIGN(std::string text, base::ReadFile(path, kMaxManifestBytes));
-  WW_ASSIGN(core::Manifest manifest, ParseManifest(text, path.string()));
+  WW_ASSIGN(core::Manifest manifest, ParseManifest(text, path.string(), all));
   Diagnostics diagnostics;
   auto check = [&](Status found, int line) {
     if (!found)

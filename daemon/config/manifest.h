@@ -45,10 +45,13 @@ namespace warpwright::config {
 
 inline constexpr std::string_view kManifestName = ".warpwright.yml";
 
+// Where every kernel waits for an answer: an error, or a manifest that has them all among `unanswered`.
+enum class Unanswered { kFail, kList };
+
 // `path` is used in messages only. Reads no other files. The error lists everything that is wrong.
-Result<core::Manifest> ParseManifest(std::string_view text, std::string path);
+Result<core::Manifest> ParseManifest(std::string_view text, std::string path, Unanswered all = Unanswered::kFail);
 
 // Reads repository_root/.warpwright.yml and checks that the files it names exist, without symbolic links on the way.
-Result<core::Manifest> LoadManifest(const std::filesystem::path& repository_root);
+Result<core::Manifest> LoadManifest(const std::filesystem::path& repository_root, Unanswered all = Unanswered::kFail);
 
 }  // namespace warpwright::config

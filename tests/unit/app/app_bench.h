@@ -31,6 +31,8 @@ class FakeDevice final : public RewritingDevice {
     entry.name = "launch";
     entry.slice_hash = base::Sha256(source.text.substr(0, source.text.find("// remark")));
     entry.parameters = parameters;
+    entry.refusal = refusal;
+    entry.refusal_line = refusal.empty() ? 0 : 14;
     inspection.entries = {entry};
     return inspection;
   }
@@ -43,6 +45,7 @@ class FakeDevice final : public RewritingDevice {
   std::vector<core::ParameterInfo> parameters;
   std::vector<std::string> inspected;  // files
   std::string failing;                 // this kernel's runs are Errors
+  std::string refusal;                 // why no entry can be optimized
   int executions = 0;
 };
 

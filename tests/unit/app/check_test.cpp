@@ -31,13 +31,13 @@ class CheckTest : public AppTest {
     device_.parameters = {Pointer("out", false), Pointer("in", true), Scalar("N")};
     CommitKernels({"a"});
   }
-  app::CheckReport Check() {
-    auto report = app::CheckRepository(Open(), {device_,
-                                                [this]() -> Result<skills::SkillLibrary> {
-                                                  if (!skills_) return Fail(skills_.error());
-                                                  return skills::SkillLibrary();
-                                                },
-                                                toolchain()});
+  app::CheckReport Check(std::vector<std::string> kernels = {}) {
+    auto report = app::CheckRepository(Open(std::move(kernels)), {device_,
+                                                                  [this]() -> Result<skills::SkillLibrary> {
+                                                                    if (!skills_) return Fail(skills_.error());
+                                                                    return skills::SkillLibrary();
+                                                                  },
+                                                                  toolchain()});
     EXPECT_TRUE(report) << report.error().Format();
     return report.value_or(app::CheckReport());
   }
@@ -103,6 +103,32 @@ TEST_F(CheckTest, EveryKernelIsInTheTable) {
                                                        {"d", "waits for an answer"},
                                                        {"large", "cannot be read"}}));
   EXPECT_EQ(report.errors.size(), 4u);
+}
+
+// Also where one kernel is asked for, and where all wait.
+TEST_F(CheckTest, AKernelThatWaitsIsInTheTableOfItsOwn) {
+  std::string waiting = ElementwiseEntry("d", "{name: small, N: 10}", "launch");
+  waiting.replace(waiting.find("[N]"), 3, "[?]");
+  for (const std::string& answered : {ElementwiseEntry("a", "{name: small, N: 1000}", "launch"), std::string()}) {
+    repository_.Write(".warpwright.yml", ManifestOf(answered + waiting));
+    const app::CheckReport report = Check({"d"});
+    ASSERT_EQ(report.fates.size(), 1u);
+    EXPECT_EQ(report.fates[0].name, "d");
+    EXPECT_EQ(report.fates[0].cases.at(0).fate, app::CaseFate::kUnanswered);
+    EXPECT_EQ(report.errors.size(), 1u);
+  }
+}
+
+// What is valid and refused is not called unreadable; its place is written as errors write it.
+TEST_F(CheckTest, AnEntryThatCannotBeSlicedIsRefused) {
+  device_.refusal = "the launcher uses CUDA graphs";
+  const app::CheckReport report = Check();
+  ASSERT_EQ(report.fates.size(), 1u);
+  EXPECT_EQ(report.fates[0].cases.at(0).fate, app::CaseFate::kRefused);
+  EXPECT_EQ(report.fates[0].cases[0].why, "the launcher uses CUDA graphs (a.cu:14)");
+  ASSERT_EQ(report.errors.size(), 1u);
+  EXPECT_TRUE(report.errors[0].Format().starts_with("a.cu:14: 'launch' cannot be optimized: "));
+  EXPECT_NE(report.errors[0].remedy.find("the entry in .warpwright.yml"), std::string::npos) << report.errors[0].remedy;
 }
 
 TEST_F(CheckTest, EveryPartIsLookedAt) {

@@ -264,6 +264,32 @@ TEST(Manifest, AnUnansweredQuestionBlocksItsOwnKernel) {
   const auto alone = config::ParseManifest("version: 1\nkernels:\n" + waiting, ".warpwright.yml");
   ASSERT_FALSE(alone);
   EXPECT_NE(alone.error().message.find("waits for an answer"), std::string::npos);
+  const auto listed =
+      config::ParseManifest("version: 1\nkernels:\n" + waiting, ".warpwright.yml", config::Unanswered::kList);
+  ASSERT_TRUE(listed) << listed.error().Format();
+  EXPECT_EQ(listed->unanswered.size(), 1u);
+}
+
+// The example is one that can be written there.
+TEST(Manifest, AnswersHaveAnExampleOfTheirKind) {
+  struct Row {
+    const char *from, *to, *example;
+  };
+  for (const Row& row : {Row{"in: {buffer: f32, shape: [N], role: in}", "in: ?",
+                             "for example in: {buffer: f32, shape: [N], role: in}, or in: {scalar: i32}"},
+                         Row{"shape: [N], role: in", "shape: ?, role: in", "for example shape: [rows, columns]"},
+                         Row{"role: in}", "role: ?}", "for example role: in, out or inout"},
+                         Row{"N: 100}", "N: ?}", "for example N: 1024"}}) {
+    std::string text =
+        "version: 1\nkernels:\n  - name: k\n    file: k.cu\n    entry: k\n    args:\n"
+        "      in: {buffer: f32, shape: [N], role: in}\n      N: {scalar: i32}\n    cases: [{name: c, N: 100}]\n";
+    text.replace(text.find(row.from), std::string_view(row.from).size(), row.to);
+    const auto manifest = config::ParseManifest(text, "m.yml", config::Unanswered::kList);
+    ASSERT_TRUE(manifest) << row.to << manifest.error().Format();
+    ASSERT_EQ(manifest->unanswered.size(), 1u) << row.to;
+    EXPECT_TRUE(manifest->unanswered[0].question.remedy.starts_with(row.example))
+        << manifest->unanswered[0].question.remedy;
+  }
 }
 
 TEST(Manifest, ListsEveryError) {
