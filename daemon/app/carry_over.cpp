@@ -8,6 +8,7 @@
 #include "agents/optimizer.h"
 #include "app/changed_entries.h"
 #include "app/task_explanation.h"
+#include "core/quantity.h"
 #include "judge/source_file.h"
 #include "memory/journal.h"
 #include "report/explain.h"
@@ -133,7 +134,7 @@ class Carrying {
     const bool decided = !after->decision || *after->decision == core::TimingDecision::kFaster;
     if (!decided || kernel.gain < manifest_.policy.min_speedup ||
         search::WorstCase(*before, *after) < search::kMinCaseGain)
-      return Ended{core::TaskOutcome::kUnchanged, fmt::format("it is no longer faster there: {:.2f}x", kernel.gain)};
+      return Ended{core::TaskOutcome::kUnchanged, "it is no longer faster there: " + core::FormatGain(kernel.gain)};
     const core::Policy& policy = manifest_.policy;
     const auto findings = RunAcceptanceTools({.device = workspace_.device(),
                                               .spec = spec(),

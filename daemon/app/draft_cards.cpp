@@ -9,6 +9,7 @@
 #include "agents/plan_json.h"
 #include "base/file.h"
 #include "core/evidence.h"
+#include "core/quantity.h"
 #include "skills/draft.h"
 
 namespace warpwright::app {
@@ -87,16 +88,16 @@ Result<std::vector<fs::path>> WriteDraftCards(memory::Trajectory& trajectory, co
     if (fs::exists(file, error)) continue;
     fs::create_directories(folder, error);
     WW_TRY(base::WriteFileAtomically(
-        file, skills::DraftCard(
-                  {.id = step.record.method,
-                   .why = plan->second.why,
-                   .instructions = plan->second.instructions,
-                   .added = AddedLines(base->text, version->text),
-                   .operation = OperationOf(*step.outcome),
-                   .expected = CameTrue(plan->second, *step.outcome),
-                   .gain = step.outcome->gain,
-                   .origin = fmt::format("described by {}, carried out for {} on {}: {:.2f}x", plan->second.author,
-                                         view.task.key.kernel, view.task.key.device, step.outcome->gain)})));
+        file, skills::DraftCard({.id = step.record.method,
+                                 .why = plan->second.why,
+                                 .instructions = plan->second.instructions,
+                                 .added = AddedLines(base->text, version->text),
+                                 .operation = OperationOf(*step.outcome),
+                                 .expected = CameTrue(plan->second, *step.outcome),
+                                 .gain = step.outcome->gain,
+                                 .origin = fmt::format("described by {}, carried out for {} on {}: {}",
+                                                       plan->second.author, view.task.key.kernel, view.task.key.device,
+                                                       core::FormatGain(step.outcome->gain))})));
     files.push_back(file);
   }
   return files;

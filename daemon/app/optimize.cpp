@@ -10,6 +10,7 @@
 
 #include "app/changed_entries.h"
 #include "app/optimize_kernel.h"
+#include "core/quantity.h"
 #include "judge/source_file.h"
 
 namespace warpwright::app {
@@ -149,9 +150,9 @@ class Optimization {
       kernel.summary.slower_than = run_.request.changed_since;
     }
     Publish(spec, kernel);
-    progress_.line(fmt::format("{}: {}{}", spec.name, Name(kernel.outcome),
-                               kernel.outcome == core::TaskOutcome::kImproved ? fmt::format(", {:.2f}x", kernel.gain)
-                                                                              : ": " + kernel.message));
+    progress_.line(fmt::format(
+        "{}: {}{}", spec.name, Name(kernel.outcome),
+        kernel.outcome == core::TaskOutcome::kImproved ? ", " + core::FormatGain(kernel.gain) : ": " + kernel.message));
     return kernel;
   }
 

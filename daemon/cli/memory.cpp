@@ -10,6 +10,7 @@
 #include "cli/exit_code.h"
 #include "cli/named_paths.h"
 #include "cli/progress.h"
+#include "core/quantity.h"
 
 namespace warpwright::cli {
 namespace {
@@ -46,8 +47,8 @@ Result<int> Show(const std::vector<std::filesystem::path>& paths, bool as_json) 
                     {"failed", line.failed},
                     {"geometric_mean_gain", mean}});
     if (!as_json)
-      fmt::print("{:20} {:28} {:4} samples, {:4} faster, {:4} failed, geometric mean {:.2f}x\n",
-                 base::Printable(key.first), base::Printable(key.second), line.samples, line.faster, line.failed, mean);
+      fmt::print("{:20} {:28} {:4} samples, {:4} faster, {:4} failed, geometric mean {}\n", base::Printable(key.first),
+                 base::Printable(key.second), line.samples, line.faster, line.failed, core::FormatGain(mean));
   }
   if (as_json) std::puts(json({{"experiences", total}, {"methods", list}}).dump(2).c_str());
   else if (total == 0) fmt::print("Nothing was learned here yet.\n");

@@ -46,6 +46,10 @@ std::string FormatQuantity(double value, std::string_view unit) {
   return bare ? ThreeDigits(value) : fmt::format("{} {}", ThreeDigits(value), unit);
 }
 
+std::string FormatGain(double gain) {
+  return gain >= 9.995 ? fmt::format("{:.1f}x", gain) : fmt::format("{:.2f}x", gain);
+}
+
 std::string_view UnitOf(std::string_view name) {
   const EvidenceField* field = FindEvidenceField(name);
   if (field != nullptr) return field->unit;

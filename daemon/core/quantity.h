@@ -10,6 +10,8 @@ namespace warpwright::core {
 // numbers up to six digits are given in full. Units that only say what kind of number it is (count, ratio) are left
 // out. Bytes from 100,000 on are in kB, MB, GB or TB, powers of ten.
 std::string FormatQuantity(double value, std::string_view unit = {});
+// "3.42x", "12.0x": a gain, wherever it stands.
+std::string FormatGain(double gain);
 // The unit of an evidence field; of a counter "bytes" or "".
 std::string_view UnitOf(std::string_view name);
 

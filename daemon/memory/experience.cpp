@@ -108,10 +108,10 @@ std::string_view Name(MatchGrade grade) {
     case MatchGrade::kOperation: return "same operation";
     case MatchGrade::kSimilar: return "same operation and state";
     case MatchGrade::kForm: return "same formula";
-    case MatchGrade::kExact: return "same key";
-    case MatchGrade::kShape: return "same key and shapes";
-    case MatchGrade::kFormExact: return "same formula and key";
-    case MatchGrade::kFormAndShape: return "same formula, key and shapes";
+    case MatchGrade::kExact: return "same kind of kernel";
+    case MatchGrade::kShape: return "same kind of kernel and sizes";
+    case MatchGrade::kFormExact: return "same formula and kind of kernel";
+    case MatchGrade::kFormAndShape: return "same formula, kind of kernel and sizes";
   }
   return "?";
 }

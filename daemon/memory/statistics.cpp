@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/quantity.h"
+
 namespace warpwright::memory {
 namespace {
 
@@ -36,8 +38,8 @@ double WeightOf(const GradedExperience& sample, const StatisticsOptions& options
 
 std::string MethodStatistics::Summary() const {
   if (samples == 0) return "no samples";
-  return fmt::format("gave {:.3g}x ({} sample{}, {} faster, {})", std::exp(mean), samples, samples == 1 ? "" : "s",
-                     successes, Name(best));
+  return fmt::format("gave {} ({} sample{}, {} faster, {})", core::FormatGain(std::exp(mean)), samples,
+                     samples == 1 ? "" : "s", successes, Name(best));
 }
 
 MethodStatistics Statistics(const std::string& method, double prior, const std::vector<GradedExperience>& samples,

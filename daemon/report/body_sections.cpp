@@ -111,7 +111,7 @@ std::string GainSentence(const Explanation& e, const Provenance& p) {
   size_t counted = 0;
   for (const auto& row : e.cases) counted += row.weight > 0 ? 1 : 0;
   std::string out = fmt::format("**{} faster**, {}", FormatGain(e.gain), EscapeMarkdown(DevicePhrase(e), 100));
-  if (e.before_us > 0) out += fmt::format(": {} → {}", FormatMicroseconds(e.before_us), FormatMicroseconds(e.after_us));
+  if (e.before_us > 0) out += ": " + FormatTimes({e.before_us, e.after_us});
   std::vector<std::string> how;
   if (e.interval) how.push_back("95 % interval " + FormatInterval(*e.interval));
   if (counted > 1)
@@ -169,7 +169,7 @@ std::string CaseTable(const Explanation& e, size_t max_rows) {
                        errors ? " " + Breakable(ErrorWords(*row)) + " |" : "");
   }
   std::vector<std::string> notes;
-  if (sampled) notes.emplace_back("¹ counted on part of the grid");
+  if (sampled) notes.emplace_back("¹ counted on a part of its blocks, and scaled up");
   if (verified_only) notes.emplace_back("² checked, but not part of the gain");
   if (!notes.empty()) out += fmt::format("\n<sub>{}</sub>\n", fmt::join(notes, " · "));
   return out + LeftOut(e.cases.size() - rows.size(), "shape", e);
@@ -284,9 +284,9 @@ std::string AttemptTable(const Explanation& e, size_t max_rows, size_t max_bytes
 std::string Trajectory(const Explanation& e, size_t max_plans, size_t max_rows, size_t max_bytes) {
   std::string body = fmt::format("The planner's explanation of why each method was tried; the outcomes were {}.\n\n",
                                  e.modelled ? "modelled" : "measured");
-  for (size_t i = 0; i < e.plans.size() && i < max_plans; ++i)
-    body += "- " + EscapeMarkdown(PlanWords(e.plans[i]), max_bytes) + "\n";
-  body += LeftOut(e.plans.size() - std::min(e.plans.size(), max_plans), "plan", e);
+  const std::vector<std::string> plans = PlanLines(e);
+  for (size_t i = 0; i < plans.size() && i < max_plans; ++i) body += "- " + EscapeMarkdown(plans[i], max_bytes) + "\n";
+  body += LeftOut(plans.size() - std::min(plans.size(), max_plans), "plan", e);
   body += "\n" + AttemptTable(e, max_rows, 100);
   return Folded("Trajectory: " + Effort(e.counts), body);
 }
@@ -308,9 +308,9 @@ std::string Verification(const Explanation& e, size_t max_items) {
   for (size_t i = 0; i < e.cases.size() && i < max_items; ++i) {
     const CaseRow& row = e.cases[i];
     if (row.pairs == 0) continue;
-    timing += fmt::format("- {}: {} pairs, {} discarded for clocks; from warm caches {} → {}.\n",
-                          EscapeMarkdown(row.name, 60), row.pairs, row.discarded, FormatMicroseconds(row.hot_before_us),
-                          FormatMicroseconds(row.hot_after_us));
+    timing +=
+        fmt::format("- {}: {} pairs, {} discarded for clocks; from warm caches {}.\n", EscapeMarkdown(row.name, 60),
+                    row.pairs, row.discarded, FormatTimes({row.hot_before_us, row.hot_after_us}));
   }
   for (const auto& note : e.timing_notes) timing += "- " + EscapeMarkdown(note, 200) + ".\n";
   if (!timing.empty()) body += "\nTiming in pairs, in random order, on fresh inputs, from cold caches:\n\n" + timing;

@@ -108,9 +108,27 @@ std::optional<bool> BitIdentical(const Explanation& e) {
   return identical;
 }
 
-std::string PlanWords(std::string_view plan) {
+namespace {
+
+// A plan in two parts: what is done and why, and the facts that this cites.
+struct PlanParts {
+  std::string reason, facts;
+};
+
+// "load_sectors_per_request = 32 sectors (above 8)" as "load sectors per request: 32 sectors (above 8)".
+std::string FactWords(std::string_view fact) {
+  constexpr std::string_view kIs = " = ";
+  const size_t is = fact.find(kIs);
+  const std::string_view field = fact.substr(0, is);
+  const bool names_field =
+      is != std::string_view::npos && field.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == field.npos;
+  if (!names_field) return std::string(fact);
+  return FieldWords(field) + ": " + std::string(fact.substr(is + kIs.size()));
+}
+
+PlanParts PartsOf(std::string_view plan) {
   const size_t facts = plan.rfind(" [1] ");  // the reason may cite it in its middle
-  if (facts == std::string_view::npos) return std::string(plan);
+  if (facts == std::string_view::npos) return {std::string(plan), ""};
   std::string reason(plan.substr(0, facts)), cited(plan.substr(facts + 5));
   for (size_t at = reason.find('['); at != std::string::npos; at = reason.find('[', at)) {
     const size_t end = reason.find(']', at);
@@ -119,10 +137,27 @@ std::string PlanWords(std::string_view plan) {
     reason.erase(begin, end - begin + 1);
     at = begin;
   }
-  if (const size_t second = cited.find("; [2] "); second != std::string::npos)
-    cited = cited.substr(0, std::min(cited.find("; [", second + 6), cited.size())).replace(second, 6, "; ");
+  std::string second;
+  if (const size_t at = cited.find("; [2] "); at != std::string::npos) {
+    second = cited.substr(at + 6, std::min(cited.find("; [", at + 6), cited.size()) - at - 6);
+    cited.resize(at);
+  }
   while (reason.ends_with(' ') || reason.ends_with('.')) reason.pop_back();
-  return reason + " (" + cited + ")";
+  return {std::move(reason), FactWords(cited) + (second.empty() ? "" : "; " + FactWords(second))};
+}
+
+}  // namespace
+
+std::vector<std::string> PlanLines(const Explanation& e) {
+  std::vector<std::string> lines;
+  std::string last;
+  for (const std::string& plan : e.plans) {
+    PlanParts parts = PartsOf(plan);
+    const bool said = parts.facts.empty() || parts.facts == last;
+    lines.push_back(parts.reason + (said ? "" : " (" + parts.facts + ")"));
+    last = std::move(parts.facts);
+  }
+  return lines;
 }
 
 std::string RoundCell(const AttemptRow& attempt) {

@@ -19,8 +19,9 @@ std::string CauseText(const TakenStep& step);
 // "Why it is faster" heads the steps of an improved result alone: of another they are the best that the search found.
 std::string_view StepsHeading(const Explanation& explanation);
 std::string StepTimes(const Explanation& explanation, const TakenStep& step);  // ", 100 → 65.9 µs"; "" if not known
-// A plan's reason with the first two facts that it cites in parentheses, without their numbers.
-std::string PlanWords(std::string_view plan);
+// Each plan's reason with the first two facts that it cites in parentheses, in words and without their numbers; once
+// for plans one after the other that cite the same.
+std::vector<std::string> PlanLines(const Explanation& explanation);
 std::string RoundCell(const AttemptRow& attempt);     // "2"; "–" where the round does not count
 std::string VerdictWords(const AttemptRow& attempt);  // "new base", "verified, not taken", "wrong result"
 // What is said of attempt `index`; "as above" where the one before says the same, as settings of one method do.

@@ -71,7 +71,8 @@ std::string CaseRows(const Explanation& e) {
                          Num("max error / allowed")},
                         "th");
   for (const auto& c : e.cases) {
-    std::string notes = c.sampled ? " <span class=\"soft\">(counted on part of the grid)</span>" : "";
+    std::string notes =
+        c.sampled ? " <span class=\"soft\">(counted on a part of its blocks, and scaled up)</span>" : "";
     if (!(c.weight > 0)) notes += " <span class=\"soft\">(checked, not part of the gain)</span>";
     out += Row({EscapeHtml(c.name + WeightWords(e, c)) + notes, Num(FormatTimes({c.before_us, c.after_us})),
                 Num(SpeedupWords(c)), Num(ErrorWords(c))});
@@ -109,7 +110,7 @@ std::string StepList(const Explanation& e) {
 
 std::string AttemptTable(const Explanation& e) {
   std::string out = "<h2>What was tried</h2>\n<ul>\n";
-  for (const auto& plan : e.plans) out += "<li>" + EscapeHtml(PlanWords(plan)) + "</li>\n";
+  for (const std::string& plan : PlanLines(e)) out += "<li>" + EscapeHtml(plan) + "</li>\n";
   out += "</ul>\n<div class=\"scroll\">" + AttemptTree(e) + "</div>\n<div class=\"scroll\"><table>\n";
   out += Row({Num("round"), "method", "result", Num("gain"), "note"}, "th");
   for (size_t i = 0; i < e.attempts.size(); ++i) {

@@ -32,7 +32,7 @@ void Cases(std::string& out, const Explanation& e) {
 
 std::string PlanList(const Explanation& e) {
   std::string out;
-  for (const auto& plan : e.plans) out += "- " + EscapeMarkdown(PlanWords(plan), 900) + "\n";
+  for (const std::string& plan : PlanLines(e)) out += "- " + EscapeMarkdown(plan, 900) + "\n";
   return out.empty() ? out : out + "\n";
 }
 
@@ -55,8 +55,8 @@ void Predictions(std::string& out, const Explanation& e) {
   if (e.predictions.empty()) return;
   out += "\n## Predicted and measured\n\n| evidence | predicted | before | after | held |\n|---|---|---:|---:|---|\n";
   for (const auto& p : e.predictions)
-    out += fmt::format("| {} | {} | {} | {} | {} |\n", EscapeMarkdown(p.field), p.direction < 0 ? "falls" : "rises",
-                       core::FormatQuantity(p.before, core::UnitOf(p.field)),
+    out += fmt::format("| {} | {} | {} | {} | {} |\n", EscapeMarkdown(FieldWords(p.field)),
+                       p.direction < 0 ? "falls" : "rises", core::FormatQuantity(p.before, core::UnitOf(p.field)),
                        core::FormatQuantity(p.after, core::UnitOf(p.field)), p.held ? "yes" : "no");
 }
 
@@ -89,7 +89,7 @@ std::string DevicePhrase(const Explanation& e) {
   return e.modelled ? "modelled on " + chip + " (simulated)" : "measured on " + e.chip_name;
 }
 
-std::string FormatGain(double gain) { return gain >= 10 ? fmt::format("{:.1f}x", gain) : fmt::format("{:.2f}x", gain); }
+std::string FormatGain(double gain) { return core::FormatGain(gain); }
 
 std::string ModelCostText(const ModelUse& use) {
   if (use.questions == 0) return "none was used";

@@ -92,7 +92,7 @@ std::string PlainAttempts(const Explanation& e, size_t columns) {
   if (e.attempts.empty()) return {};
   std::string out = "\n" + Wrap(fmt::format("What was tried: {}, {:.1f} s of judging", Effort(e.counts), e.seconds),
                                 columns, "", "  ");
-  for (const std::string& plan : e.plans) out += Wrap(Plain(PlanWords(plan), 900), columns, "  ", "    ");
+  for (const std::string& plan : PlanLines(e)) out += Wrap(Plain(plan, 900), columns, "  ", "    ");
   size_t widest = 0;
   for (const AttemptRow& a : e.attempts) widest = std::max(widest, base::CodePoints(Plain(a.parameters, 80)));
   const size_t wide = std::min(widest, columns / 2);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "agents/optimizer.h"
+#include "core/quantity.h"
 #include "search/steps.h"
 
 namespace warpwright::search {
@@ -73,7 +74,7 @@ Result<memory::StepOutcome> SpliceAndJudge(RefineRun& run, const Base& base) {
 // The full judge measures again, with more pairs and in a fresh process: its gain may be another.
 std::string WhyNotAccepted(const memory::StepOutcome& outcome) {
   if (!outcome.verdict || !core::Passed(*outcome.verdict)) return outcome.summary;
-  return fmt::format("measured again: {:.2f}x, {}", outcome.gain, outcome.summary);
+  return fmt::format("measured again: {}, {}", core::FormatGain(outcome.gain), outcome.summary);
 }
 
 }  // namespace

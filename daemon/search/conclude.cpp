@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/quantity.h"
 #include "search/steps.h"
 
 namespace warpwright::search {
@@ -55,11 +56,11 @@ std::string WhyUnchanged(const RefineRun& run, const memory::TaskCounts& counts)
   const core::Evidence& evidence = run.original().features.evidence;
   const std::string rounds = fmt::format("{} round{}", counts.rounds, counts.rounds == 1 ? "" : "s");
   if (run.pool.size() > 1) {
-    const std::string best = fmt::format("the best candidate gave {:.2f}x", run.pool.LargestGain());
+    const std::string best = "the best candidate gave " + core::FormatGain(run.pool.LargestGain());
     if (!run.not_accepted.empty())
       return fmt::format("no improvement found in {}: {} and was not accepted ({})", rounds, best, run.not_accepted);
-    return fmt::format("no improvement found in {} ({}; the policy asks for {:.2f}x)", rounds, best,
-                       run.task.policy.min_speedup);
+    return fmt::format("no improvement found in {} ({}; the policy asks for {})", rounds, best,
+                       core::FormatGain(run.task.policy.min_speedup));
   }
   if (counts.rounds == 0 && !run.inapplicable.empty()) return "every transformation refused: " + Refusals(run);
   if (counts.rounds == 0 && !run.out_of_plans.empty()) return "nothing was tried: " + run.out_of_plans;
@@ -120,9 +121,9 @@ Result<RefineResult> LeaveUnverified(const RefineRun& run, size_t best) {
   RefineResult out;
   out.task = run.id;
   out.result = {.outcome = core::TaskOutcome::kUnfinished,
-                .message = fmt::format("the best version so far is {:.2f}x as fast, and the limit of {:g} minutes was "
+                .message = fmt::format("the best version so far is {} as fast, and the limit of {:g} minutes was "
                                        "over before it was verified; the same command goes on from there",
-                                       run.pool.GainOf(best), run.task.policy.max_minutes)};
+                                       core::FormatGain(run.pool.GainOf(best)), run.task.policy.max_minutes)};
   out.baseline = run.baseline;
   WW_ASSIGN(out.counts, run.services.trajectory.Counts(run.id));
   out.seconds = run.Seconds();

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "core/quantity.h"
 #include "search/steps.h"
 
 namespace warpwright::search {
@@ -27,7 +28,7 @@ Result<std::optional<Base>> PromoteStep(RefineRun& run, int round, const Evaluat
     outcome.candidate = best.candidate.hash;
     outcome.gain = best.gain;
     outcome.accepted = true;
-    outcome.summary = fmt::format("new base, {:.2f}x over the one before", best.gain);
+    outcome.summary = fmt::format("new base, {} over the one before", core::FormatGain(best.gain));
     return outcome;
   };
   WW_TRY(run.journal.StepInEveryRun(record, extract));

@@ -9,6 +9,7 @@
 #include "agents/diagnoser.h"
 #include "agents/generator.h"
 #include "agents/planner.h"
+#include "core/quantity.h"
 #include "core/source_requests.h"
 #include "search/steps.h"
 #include "search/variants.h"
@@ -156,7 +157,7 @@ Status PromoteBest(RefineRun& run, int round, AllTried& all) {
 
 std::string WhatCameOf(const Tried& tried, int round) {
   if (tried.candidates == 0) return "does not apply";
-  return tried.best ? fmt::format("gave {:.2f}x in round {}", tried.best->gain, round)
+  return tried.best ? fmt::format("gave {} in round {}", core::FormatGain(tried.best->gain), round)
                     : fmt::format("failed in round {}", round);
 }
 

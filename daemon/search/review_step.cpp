@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/entry_text.h"
+#include "core/quantity.h"
 #include "search/steps.h"
 
 namespace warpwright::search {
@@ -165,9 +166,8 @@ Result<EvaluatedCandidate> ReviewStep(RefineRun& run, const PlannedRound& round,
   run.evaluation_seconds += step.outcome.seconds;
   ++run.evaluations;
   reviewed.plan = round.plan;
-  run.Say(
-      fmt::format("round {}: {} ({}): {}", round.number, round.plan.method, Describe(candidate.parameters),
-                  reviewed.gain > 0 ? fmt::format("{:.2f}x", reviewed.gain) : core::VerdictMessage(reviewed.verdict)));
+  run.Say(fmt::format("round {}: {} ({}): {}", round.number, round.plan.method, Describe(candidate.parameters),
+                      reviewed.gain > 0 ? core::FormatGain(reviewed.gain) : core::VerdictMessage(reviewed.verdict)));
   run.any_passed = run.any_passed || reviewed.gain > 0;
   if (const auto* measured = std::get_if<core::Measured>(&reviewed.verdict))
     run.found = run.found || core::Speedup(run.original().measured, *measured) >= run.task.policy.min_speedup;

@@ -40,6 +40,12 @@ TEST(Quantity, IsReadWithoutAnExponent) {
   for (const auto& row : rows) EXPECT_EQ(core::FormatQuantity(row.value, row.unit), row.shown);
 }
 
+TEST(Quantity, GainsHaveThreeDigits) {
+  for (const auto& [gain, text] : {std::pair(0.5, "0.50x"), std::pair(1.0, "1.00x"), std::pair(9.994, "9.99x"),
+                                   std::pair(9.996, "10.0x"), std::pair(12.01, "12.0x")})
+    EXPECT_EQ(core::FormatGain(gain), text);
+}
+
 TEST(Quantity, UnitsAreThoseOfTheEvidence) {
   EXPECT_EQ(core::UnitOf("load_efficiency_pct"), "%");
   EXPECT_EQ(core::UnitOf("global_load_requests"), "") << "a counter";

@@ -37,7 +37,7 @@ TEST(Statistics, ByHand) {
   EXPECT_DOUBLE_EQ(s.mean, 0.5);
   EXPECT_DOUBLE_EQ(s.posterior, (3 * 0.4 + 1.5) / 6);
   EXPECT_DOUBLE_EQ(s.success_probability, 3.0 / 5);
-  EXPECT_EQ(s.Summary(), "gave 1.65x (3 samples, 2 faster, same key)");
+  EXPECT_EQ(s.Summary(), "gave 1.65x (3 samples, 2 faster, same kind of kernel)");
   EXPECT_EQ(memory::Statistics("m", 0.4, {}, {}).Summary(), "no samples");
   EXPECT_DOUBLE_EQ(memory::Statistics("m", 0.4, {}, {}).posterior, 0.4);
 }

@@ -41,7 +41,7 @@ report::Explanation Sample() {
                            {"dram_read_bytes", 3.2e9, 0, report::CounterMove::kBetter}},
               .predicted = 2,
               .held = 2}};
-  e.plans = {"round 1, row_parallel: a thread walks a row [1]. [1] one_thread_per_row = 1"};
+  e.plans = {"round 1, row_parallel: a thread walks a row [1]. [1] one_thread_per_row = yes"};
   e.attempts = {{1, "bbbbbbbbbb", "aaaaaaaaaa", "row_parallel", "mode=block", report::AttemptOutcome::kMeasured,
                  "one block per row", 6.25, true},
                 {1, "cccccccccc", "aaaaaaaaaa", "row_parallel", "mode=warp", report::AttemptOutcome::kWrongResult,
@@ -111,7 +111,7 @@ TEST(Report, TextHasNoMarkup) {
   const std::string text = report::RenderText(e);
   for (const char* markup : {"**", "\\_", "&#8203;", "| ", "```", "[1]", "##", "\x1b"})
     EXPECT_EQ(text.find(markup), std::string::npos) << markup;
-  EXPECT_NE(text.find("round 1, row_parallel: a thread walks a row (one_thread_per_row = 1)"), std::string::npos)
+  EXPECT_NE(text.find("round 1, row_parallel: a thread walks a row (one thread per row: yes)"), std::string::npos)
       << text;
 }
 
@@ -168,12 +168,18 @@ TEST(Report, AnAttemptIsDescribedOnce) {
   }
 }
 
-TEST(Report, FactsOfAPlanFollowItsReasonWithoutNumbers) {
-  EXPECT_EQ(report::PlanWords("round 1, a: rows are long [1], and few [2]. [1] rows = 3; [2] cols = 4; [3] x = 5"),
-            "round 1, a: rows are long, and few (rows = 3; cols = 4)");
-  EXPECT_EQ(report::PlanWords("from experience, a: kernels of this kind [1] [1] a gave 2.5x"),
-            "from experience, a: kernels of this kind (a gave 2.5x)");
-  EXPECT_EQ(report::PlanWords("round 1, a: no reason"), "round 1, a: no reason");
+// In words, without numbers, and once where one plan after the other cites the same.
+TEST(Report, FactsOfAPlanFollowItsReason) {
+  report::Explanation e;
+  e.plans = {"round 1, a: rows are long [1], and few [2]. [1] load_reuse = 3; [2] dram_read_bytes = 4 MB; [3] x = 5",
+             "round 1, b: the same [1]. [1] load_reuse = 3; [2] dram_read_bytes = 4 MB",
+             "from experience, a: kernels of this kind [1] [1] a gave 2.5x",
+             "round 2, c: headroom [1]. [1] 62.5 % of the roofline; [2] formula_known = yes", "round 3, a: no reason"};
+  EXPECT_EQ(report::PlanLines(e),
+            (std::vector<std::string>{"round 1, a: rows are long, and few (load reuse: 3; DRAM read bytes: 4 MB)",
+                                      "round 1, b: the same", "from experience, a: kernels of this kind (a gave 2.5x)",
+                                      "round 2, c: headroom (62.5 % of the roofline; formula known: yes)",
+                                      "round 3, a: no reason"}));
 }
 
 TEST(Report, RunningTextIsWrappedAndIndented) {
