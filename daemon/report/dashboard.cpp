@@ -82,16 +82,27 @@ std::string Limits(const DashboardInput& in) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string Merged(const DashboardInput& in) {
-  if (in.merged.empty()) return {};
+// "2.00x of the 2 that were measured"; empty if there are not several.
+std::string MeanGain(const std::vector<DashboardJob>& jobs, bool modelled) {
   double logs = 0;
   int known = 0;
-  for (const DashboardJob& job : in.merged)
-    if (job.gain > 0 && ++known > 0) logs += std::log(job.gain);
-  std::string out =
+  for (const DashboardJob& job : jobs)
+    if (job.gain > 0 && job.modelled == modelled && ++known > 0) logs += std::log(job.gain);
+  if (known < 2) return {};
+  return fmt::format("{} of the {} that were {}", FormatGain(std::exp(logs / known)), known,
+                     modelled ? "modelled" : "measured");
+}
+
+std::string Merged(const DashboardInput& in) {
+  if (in.merged.empty()) return {};
+  const std::string table =
       Table("Merged", in.merged, {{"kernel", Kernel}, {"gain", Gain}, {"pull request", Link}, {"since (UTC)", Since}});
-  if (known > 1) out += fmt::format("\nThe geometric mean of these gains is {}.\n", FormatGain(std::exp(logs / known)));
-  return out;
+  std::vector<std::string> means;  // what a simulator models and what a GPU takes have no mean together
+  for (const bool modelled : {false, true})
+    if (std::string mean = MeanGain(in.merged, modelled); !mean.empty()) means.push_back(std::move(mean));
+  return means.empty()
+             ? table
+             : table + fmt::format("\nThe geometric mean of these gains is {}.\n", fmt::join(means, ", and "));
 }
 
 std::string Learned(const DashboardInput& in) {
@@ -158,7 +169,7 @@ DashboardText RenderDashboard(const DashboardInput& in) {
   text.body += Table("Open pull requests", in.open,
                      {{"kernel", Kernel}, {"gain", Gain}, {"pull request", Link}, {"since (UTC)", Since}});
   text.body += Table("Slower than before", in.regressed,
-                     {{"kernel", Kernel}, {"since when", Reason}, {"commit", Commit}, {"found (UTC)", Since}});
+                     {{"kernel", Kernel}, {"since when", Reason}, {"timed at", Commit}, {"found (UTC)", Since}});
   text.body += Table("Waiting because of a limit", in.waiting,
                      {{"kernel", Kernel}, {"gain", Gain}, {"waits for", Reason}, {"since (UTC)", Since}});
   text.body += Table("Running", in.running,

@@ -47,7 +47,6 @@ report::DashboardInput MakeDashboard(const DaemonSnapshot& snapshot, const Repos
   input.repository = repository.name;
   input.version = snapshot.version;
   input.ignored = repository.ignored;
-  input.open_pull_requests = repository.open_pull_requests;
   input.opened_today = repository.opened_today;
   input.max_open = repository.max_open;
   input.max_per_day = repository.max_per_day;
@@ -102,6 +101,7 @@ report::DashboardInput MakeDashboard(const DaemonSnapshot& snapshot, const Repos
     shown.pull_request_url = row.url;
     input.open.push_back(std::move(shown));
   }
+  input.open_pull_requests = static_cast<int>(input.open.size());  // as many as are listed
   return input;
 }
 

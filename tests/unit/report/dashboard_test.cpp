@@ -28,7 +28,7 @@ report::DashboardInput SampleDashboard() {
   in.running = {Job("softmax")};
   in.running[0].round = 3;
   in.queued = {Job("gelu"), Job("layernorm", "softmax runs on cuda:0")};
-  in.open = {Job("rmsnorm")};
+  in.open = {Job("rmsnorm"), Job("rope"), Job("swiglu")};
   in.open[0].gain = 1.64;
   in.open[0].gain_low = 1.58;
   in.open[0].gain_high = 1.70;
@@ -38,11 +38,17 @@ report::DashboardInput SampleDashboard() {
   in.waiting[0].gain = 5.7;
   in.failed = {Job("scan", "src/scan.cu:12: it reads device memory back | closes #1 @octocat")};
   in.unchanged = {Job("argmax", "no improvement found in 4 rounds")};
-  in.merged = {Job("transpose"), Job("row_sum")};
+  in.open[1].gain = 1.21;
+  in.open[1].pull_request_url = "https://github.com/example/kernels/pull/8";
+  in.open[2].gain = 1.1;
+  in.open[2].pull_request_url = "https://github.com/example/kernels/pull/9";
+  in.merged = {Job("transpose"), Job("row_sum"), Job("gather"), Job("argmin")};
   in.merged[0].gain = 2.5;
   in.merged[0].pull_request_url = "https://github.com/example/kernels/pull/3";
   in.merged[1].gain = 1.6;
-  in.merged[1].modelled = false;
+  in.merged[2].gain = 2.5;
+  in.merged[1].modelled = in.merged[2].modelled = false;
+  in.merged[3].gain = 3.6;
   in.regressed = {Job("gelu", "1.31 times slower since 4be2f1a \"Use int64 indices\"")};
   in.learned = {{"row_parallel", 14, 12, 6.1}, {"launch_retune", 60, 4, 1.07}, {"tile_matmul", 2, 0, 1}};
   in.ignored = {"histogram"};
@@ -61,7 +67,9 @@ TEST(Dashboard, IsGolden) { ExpectGolden("dashboard.md", report::RenderDashboard
 
 TEST(Dashboard, ShowsWhatWasMergedWhatRegressedAndWhatWasLearned) {
   const std::string body = report::RenderDashboard(SampleDashboard()).body;
-  for (const char* part : {"### Merged (2)", "| 2.50x, modelled |", "The geometric mean of these gains is 2.00x.",
+  for (const char* part : {"### Merged (4)", "| 2.50x, modelled |",
+                           "The geometric mean of these gains is 2.00x of the 2 that were measured, and 3.00x of the 2 "
+                           "that were modelled.",
                            "### Slower than before (1)", "1.31 times slower since", "### What was learned (3 methods)",
                            "| `row_parallel` | 14 | 12 | 6.10x |", "| `tile_matmul` | 2 | 0 |  |"})
     EXPECT_NE(body.find(part), std::string::npos) << part << "\n" << body;
@@ -100,6 +108,7 @@ TEST(Dashboard, WaitingWorkIsVisible) {
   EXPECT_NE(body.find("### Waiting because of a limit (1)"), std::string::npos);
   EXPECT_NE(body.find("3 of 3 pull requests are open"), std::string::npos);
   EXPECT_NE(body.find("3 of 3 pull requests open, 1 of 5 opened today"), std::string::npos);
+  EXPECT_NE(body.find("### Open pull requests (3)"), std::string::npos) << "as many as are listed";
 }
 
 TEST(Dashboard, StaysSmallAndInactive) {

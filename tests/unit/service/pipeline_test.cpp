@@ -169,6 +169,8 @@ TEST(Pipeline, MergedGainsStayOnTheDashboard) {
     EXPECT_NE(body.find("| 1.50x |", first + 1), std::string::npos) << body;
     EXPECT_NE(body.find("/pull/1", merged), std::string::npos) << body;
     EXPECT_NE(body.find("/pull/2", merged), std::string::npos) << body;
+    EXPECT_NE(body.find("### Open pull requests (1)"), std::string::npos) << body;
+    EXPECT_NE(body.find("**. 1 of "), std::string::npos) << "as many as are listed: " << body;
   }
 }
 
