@@ -177,6 +177,7 @@ std::string CaseTable(const Explanation& e, size_t max_rows) {
 
 std::string RenderSpeedupReasons(const Explanation& e, size_t max_steps, size_t max_bytes) {
   std::string out = fmt::format("\n### {}\n\n", StepsHeading(e));
+  if (e.carried) out += fmt::format("{}\n\n", CarriedNote(e));
   for (size_t i = 0; i < e.steps.size() && i < max_steps; ++i) {
     const TakenStep& step = e.steps[i];
     out += fmt::format("{}. {}{}{}: {}\n", i + 1, CodeSpan(step.method),
@@ -250,10 +251,7 @@ std::string RenderSearchHistory(const Explanation& e, size_t max_rounds) {
     if (const std::string flowchart = AttemptFlowchart(e, max_rounds); !flowchart.empty())
       out += (out.empty() ? "" : "\n") + flowchart;
   }
-  const std::string_view carried =
-      e.carried ? "On an earlier commit. It was spliced into the present file, and verified and measured there; what "
-                  "follows, and the steps above, are of the search on the earlier one.\n\n"
-                : "";
+  const std::string_view carried = e.carried ? "On the earlier commit.\n\n" : "";
   return fmt::format("\n### How it was found\n\n{}{}{}", carried, NotAccepted(e), Folded(SearchInOneLine(e), out));
 }
 

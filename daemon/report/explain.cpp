@@ -166,6 +166,18 @@ void AddCases(Explanation& e, const core::Measured& before, const core::Measured
   e.after_us = e.before_us / e.gain;
 }
 
+// What the accepted step says of the roofline; it holds for the base that was searched from.
+void AddRoofline(Explanation& e, const memory::StepOutcome& accepted) {
+  const auto number = [](const std::map<std::string, double>& numbers, const char* name) {
+    const auto found = numbers.find(name);
+    return found != numbers.end() ? found->second : 0.0;
+  };
+  e.roofline_share_before = number(accepted.before, "roofline_pct") / 100;
+  e.roofline_share_after = number(accepted.after, "roofline_pct") / 100;
+  e.roofline_of_formula = number(accepted.after, "formula_known") != 0;
+  e.counted_roofline_share_after = number(accepted.after, "counted_roofline_pct") / 100;
+}
+
 std::string LineOf(const std::string& text, int wanted) {
   std::istringstream lines(text);
   std::string line;
@@ -401,14 +413,7 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
     e.point_after = PointOf(*hottest);
     e.hot_after = HotLines(*hottest, e, context.result_text);
   }
-  const auto number = [](const std::map<std::string, double>& numbers, const char* name) {
-    const auto found = numbers.find(name);
-    return found != numbers.end() ? found->second : 0.0;
-  };
-  e.roofline_share_before = number(accepted->outcome->before, "roofline_pct") / 100;
-  e.roofline_share_after = number(accepted->outcome->after, "roofline_pct") / 100;
-  e.roofline_of_formula = number(accepted->outcome->after, "formula_known") != 0;
-  e.counted_roofline_share_after = number(accepted->outcome->after, "counted_roofline_pct") / 100;
+  if (!e.carried) AddRoofline(e, *accepted->outcome);
   e.reproduce = {
       fmt::format("git checkout {}", e.base_commit.empty() ? "BASE" : e.base_commit.substr(0, 12)),
       fmt::format("git checkout {} -- {}", base::ShellWord("warpwright/" + e.kernel), base::ShellWord(e.file)),

@@ -96,9 +96,18 @@ std::string_view StepsHeading(const Explanation& e) {
   return e.outcome == core::TaskOutcome::kImproved ? "Why it is faster" : "The best that was tried, not proposed";
 }
 
+std::string_view CarriedNote(const Explanation& e) {
+  return e.carried ? "Found on an earlier commit. It was spliced into the present file, and verified and measured "
+                     "there: the figures above are of that. The steps are of the search on the earlier commit."
+                   : "";
+}
+
+double SearchedFromUs(const Explanation& e) { return e.carried ? 0 : e.before_us; }
+
 std::string StepTimes(const Explanation& e, const TakenStep& step) {
-  if (!(e.before_us > 0)) return {};
-  return ", " + FormatTimes({e.before_us / step.gain_before, e.before_us / step.gain_after});
+  const double from = SearchedFromUs(e);
+  if (!(from > 0)) return {};
+  return ", " + FormatTimes({from / step.gain_before, from / step.gain_after});
 }
 
 std::optional<bool> BitIdentical(const Explanation& e) {
@@ -267,15 +276,16 @@ std::string Effort(const memory::TaskCounts& counts) {
 }
 
 std::string SearchInOneLine(const Explanation& e) {
-  std::vector<double> times = {e.before_us};
+  const double from = SearchedFromUs(e);
+  std::vector<double> times = {from};
   int taken = 0;
   for (const AttemptRow& attempt : e.attempts) {
     if (!attempt.accepted) continue;
     ++taken;
-    times.push_back(e.before_us / attempt.gain.value_or(1));
+    times.push_back(from / attempt.gain.value_or(1));
   }
   std::string line = fmt::format("{} of {} taken", taken, Plural(e.counts.attempts, "attempt"));
-  if (e.before_us > 0 && taken > 0) line += ": " + FormatTimes(times);
+  if (from > 0 && taken > 0) line += ": " + FormatTimes(times);
   return line;
 }
 

@@ -18,6 +18,11 @@ CounterMove MoveOf(std::string_view counter, double before, double after, bool e
 std::string CauseText(const TakenStep& step);
 // "Why it is faster" heads the steps of an improved result alone: of another they are the best that the search found.
 std::string_view StepsHeading(const Explanation& explanation);
+// Of a carried result, above its steps; empty of others.
+std::string_view CarriedNote(const Explanation& explanation);
+// The original's time where the search was, so that a gain that is told of it is a time; 0: not known, as where the
+// result was carried to another base.
+double SearchedFromUs(const Explanation& explanation);
 std::string StepTimes(const Explanation& explanation, const TakenStep& step);  // ", 100 → 65.9 µs"; "" if not known
 // Each plan's reason with the first two facts that it cites in parentheses, in words and without their numbers; once
 // for plans one after the other that cite the same.

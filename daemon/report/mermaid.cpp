@@ -94,7 +94,7 @@ std::string AcceptedLabel(const Explanation& e, const Group& group) {
   std::string label = fmt::format("round {}: {}", group.round, MermaidLabel(group.method, kLabel));
   if (!group.accepted->parameters.empty()) label += "<br>" + MermaidLabel(group.accepted->parameters, 2 * kLabel);
   label += "<br>" + FormatGain(*group.accepted->gain);
-  if (e.before_us > 0) label += ", " + FormatMicroseconds(e.before_us / *group.accepted->gain);
+  if (const double from = SearchedFromUs(e); from > 0) label += ", " + FormatMicroseconds(from / *group.accepted->gain);
   return label + Settings(group);
 }
 
@@ -150,7 +150,8 @@ std::string ProgressChart(const Explanation& e) {
   // A single step is in the headline.
   if (std::count_if(e.attempts.begin(), e.attempts.end(), [](const AttemptRow& a) { return a.accepted; }) < 2)
     return {};
-  const bool times = e.before_us > 0 && best.back() <= kTimesShow;
+  const double from = SearchedFromUs(e);
+  const bool times = from > 0 && best.back() <= kTimesShow;
   std::string rounds, values;
   double top = 0;
   // Next to large gains, the original's bar would be invisible.
@@ -158,7 +159,7 @@ std::string ProgressChart(const Explanation& e) {
   for (size_t round = times ? 0 : 1; round < best.size(); ++round) {
     // With many rounds, only those with an improvement.
     if (!every && round > 0 && best[round] == best[round - 1] && round + 1 < best.size()) continue;
-    const double value = times ? e.before_us / best[round] : best[round];
+    const double value = times ? from / best[round] : best[round];
     top = std::max(top, value);
     const std::string_view comma = rounds.empty() ? "" : ", ";
     rounds += fmt::format("{}\"{}\"", comma, round == 0 ? "original" : std::to_string(round));
@@ -182,8 +183,8 @@ std::string AttemptFlowchart(const Explanation& e, size_t max_rounds) {
   const std::vector<Group> groups = Shown(Groups(e), max_rounds, hidden);
   if (groups.empty()) return {};
   std::string out = "```mermaid\nflowchart TD\n";
-  out +=
-      fmt::format("  node0[\"original{}\"]:::start\n", e.before_us > 0 ? "<br>" + FormatMicroseconds(e.before_us) : "");
+  const double from = SearchedFromUs(e);
+  out += fmt::format("  node0[\"original{}\"]:::start\n", from > 0 ? "<br>" + FormatMicroseconds(from) : "");
   size_t last = 0;
   std::string beside;  // what was tried on the current base and not taken
   bool wrong = false;

@@ -85,6 +85,7 @@ std::string Computes(const Explanation& e) {
 
 std::string Reasons(const Explanation& e) {
   std::string out = "\nWhy:\n";
+  if (e.carried) out += Wrapped(std::string(CarriedNote(e)), "", "");
   for (const TakenStep& step : e.steps) {
     const std::string parameters = step.parameters.empty() ? "" : " (" + step.parameters + ")";
     out += Wrapped(fmt::format("- {}{}{}: {}", step.method, parameters, StepTimes(e, step), CauseText(step)), "", "  ");

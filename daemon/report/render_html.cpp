@@ -84,7 +84,8 @@ std::string CaseRows(const Explanation& e) {
 
 std::string StepList(const Explanation& e) {
   if (e.steps.empty()) return {};
-  std::string out = fmt::format("<h2>{}</h2>\n<ol>\n", StepsHeading(e));
+  std::string out = fmt::format("<h2>{}</h2>\n{}<ol>\n", StepsHeading(e),
+                                e.carried ? fmt::format("<p>{}</p>\n", CarriedNote(e)) : "");
   for (const TakenStep& step : e.steps) {
     out += "<li><code>" + EscapeHtml(step.method) + "</code>" +
            (step.parameters.empty() ? "" : " (" + EscapeHtml(step.parameters) + ")") + EscapeHtml(StepTimes(e, step)) +

@@ -63,6 +63,7 @@ std::string PlainCases(const Explanation& e, size_t columns) {
 std::string PlainSteps(const Explanation& e, size_t columns) {
   if (e.steps.empty()) return {};
   std::string out = fmt::format("\n{}\n", StepsHeading(e));
+  if (e.carried) out += Wrap(std::string(CarriedNote(e)), columns, "  ", "  ");
   for (size_t i = 0; i < e.steps.size(); ++i) {
     const TakenStep& step = e.steps[i];
     const std::string parameters = step.parameters.empty() ? "" : " (" + Plain(step.parameters) + ")";

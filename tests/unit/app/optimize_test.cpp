@@ -244,7 +244,7 @@ TEST_F(OptimizeTest, WhatIsCarriedOverIsToldAsItWasMeasuredThere) {
   EXPECT_NEAR(told.before_us / told.after_us, told.gain, 1e-9);
   EXPECT_EQ(told.result_hash, base::Sha256(*workspace.repository().Read(carried->commit, "a.cu").value()));
   const std::string body = app::ProposedText(workspace.repository(), told);
-  EXPECT_NE(body.find("On an earlier commit."), std::string::npos) << body;
+  EXPECT_NE(body.find("Found on an earlier commit."), std::string::npos) << body;
   // As the daemon and `show` tell it later, from the trajectory alone.
   auto trajectory = workspace.OpenTrajectory();
   ASSERT_TRUE(trajectory);
