@@ -332,7 +332,8 @@ std::string FieldWords(std::string_view field) {
                                                                      {"dram_throughput_pct", "DRAM throughput"}};
   for (const auto& [name, words] : kSaid)
     if (field == name) return std::string(words);
-  if (field.ends_with("_pct")) field.remove_suffix(4);
+  for (const std::string_view unit : {"_pct", "_us"})
+    if (field.ends_with(unit)) field.remove_suffix(unit.size());
   std::string words;
   while (!field.empty()) {
     const std::string_view word = field.substr(0, field.find('_'));

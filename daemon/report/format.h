@@ -55,7 +55,7 @@ std::string ChangeTitle(const Explanation& explanation);
 std::string ChipName(const Explanation& explanation);  // "H200"
 // Which roofline it is, as a sentence; with the share of the other one where they differ.
 std::string RooflineOfFormula(const Explanation& explanation);
-// "load_sectors_per_request" as "load sectors per request"; a trailing "_pct" is left to the unit.
+// "load_sectors_per_request" as "load sectors per request"; a trailing "_pct" or "_us" is left to the unit.
 std::string FieldWords(std::string_view field);
 // Why warps did not run, by the profiler's name: "long_scoreboard" as "waiting for global memory".
 std::string StallWords(std::string_view reason);

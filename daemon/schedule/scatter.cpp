@@ -86,8 +86,9 @@ ScatterPlanOutcome PlanScatter(const Problem& problem, const Group& group) {
   if (reduce == nullptr || reduce->op != core::ReduceOp::kSum) return Refuse("no sum by key");
   ScatterPlan plan{.stage = found.stage, .output = found.outputs.front().stage, .reduce = *reduce};
   if (const auto refusal = FindKey(stage, plan)) return *refusal;
-  if (found.outputs.size() != 1 || !stage.domain.empty() || !problem.stage(plan.output).domain.empty())
-    return Refuse("there is more than one output");
+  if (found.outputs.size() != 1) return Refuse("sums by key are used in several stages");
+  if (!stage.domain.empty() || !problem.stage(plan.output).domain.empty())
+    return Refuse("only a part of the output is computed");
   if (core::TypesOf(problem.form, stage)[plan.key] != core::ValueType::kInteger) return Refuse("keys are no integers");
   core::VariableSet own = core::VariablesOf(*reduce);
   for (const core::Guard& guard : reduce->guards)

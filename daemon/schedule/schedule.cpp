@@ -152,7 +152,8 @@ std::variant<core::RewriteRefusal, std::string> FixSmallSizes(const Schedule& sc
   const auto sizes = SmallSizes(problem.input, problem.entry);
   const auto asked = parameters.find(std::string(kSizes.name));
   if (asked != parameters.end() && asked->second != kSizes.values.front()) {
-    if (sizes.empty()) return Refuse("no size is small in all cases: nothing is fixed");
+    if (sizes.empty())
+      return Refuse("it has no small sizes that could stay open: this is the same as sizes=small_fixed");
     return std::string();
   }
   if (sizes.empty()) return std::string();

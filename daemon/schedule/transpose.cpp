@@ -23,7 +23,7 @@ struct TransposePlan {
 using PlanOutcome = std::variant<core::RewriteRefusal, TransposePlan>;
 
 PlanOutcome PlanTranspose(const Problem& problem, const Group& group) {
-  if (group.stages.size() != 1) return Refuse("there is more than one output");
+  if (group.stages.size() != 1) return Refuse("it is computed in several stages");
   TransposePlan plan;
   plan.stage = problem.stage(group.stages[0]);
   if (core::HasReduction(plan.stage) || !plan.stage.domain.empty()) return Refuse("elements are more than a copy");

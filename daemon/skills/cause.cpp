@@ -58,6 +58,7 @@ std::string CheckCause(std::string_view sentence, const std::vector<ExpectedChan
   for (const Placeholder& all : cited)
     if (!all.before || !all.after)
       return fmt::format("it gives '{}' {} only, which shows no change", all.name, all.before ? "before" : "after");
+  if (sentence.starts_with('{')) return "it begins with a figure, which is no sentence for a reader";
   return {};
 }
 

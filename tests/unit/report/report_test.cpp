@@ -182,6 +182,13 @@ TEST(Report, FactsOfAPlanFollowItsReason) {
                                       "round 3, a: no reason"}));
 }
 
+TEST(Report, FieldsAreWordsWithoutTheirUnit) {
+  for (const auto& [field, words] :
+       {std::pair("load_sectors_per_request", "load sectors per request"), std::pair("kernel_time_us", "kernel time"),
+        std::pair("l2_hit_pct", "L2 hit"), std::pair("latency_pct", "exposed latency"), std::pair("_us", "")})
+    EXPECT_EQ(report::FieldWords(field), words);
+}
+
 TEST(Report, RunningTextIsWrappedAndIndented) {
   EXPECT_EQ(report::Wrap("one two three", 9, "- ", "  "), "- one two\n  three\n");
   EXPECT_EQ(report::Wrap("a-word-that-is-longer b", 5, "", ""), "a-word-that-is-longer\nb\n");

@@ -73,7 +73,7 @@ TEST(Launcher, HasNumbersForSmallSizesThatAllCasesShare) {
   EXPECT_EQ(shared.find("stride == "), std::string::npos) << shared;
   const Stranger& elementwise = Find("04-extension/elu_forward");
   EXPECT_EQ(Apply("schedule_map", elementwise, StubFor(elementwise), {{"sizes", "any"}}),
-            "REFUSED: no size is small in all cases: nothing is fixed");
+            "REFUSED: it has no small sizes that could stay open: this is the same as sizes=small_fixed");
 }
 
 // C rounds (0 - 1) / 3 + 1 to one.
