@@ -85,14 +85,38 @@ std::vector<Group> Groups(const Explanation& e) {
   return groups;
 }
 
+// Nothing of it could be tried; it has no line of its own.
+bool DoesNotApply(const Group& group) { return group.measured + group.wrong == 0; }
+
+// Of those that could be tried.
 std::string Settings(const Group& group) {
-  const int others = group.measured + group.wrong + group.inapplicable - (group.accepted != nullptr ? 1 : 0);
+  const int others = group.measured + group.wrong - 1;
   return others == 0 ? "" : fmt::format("<br>{} other setting{} tried", others, others == 1 ? "" : "s");
+}
+
+// "a=1, b=2" in lines that are as wide as a phone, broken between settings.
+std::string ParameterLines(const std::string& parameters) {
+  constexpr std::string_view kBetween = ", ";
+  std::string out, line;
+  const auto end_line = [&] { out += "<br>" + MermaidLabel(line, kLabel); };
+  for (size_t at = 0; at < parameters.size();) {
+    const size_t end = std::min(parameters.find(kBetween, at), parameters.size());
+    const std::string setting = parameters.substr(at, end - at);
+    if (!line.empty() && line.size() + kBetween.size() + setting.size() > kLabel) {
+      line += ',';
+      end_line();
+      line.clear();
+    }
+    line += (line.empty() ? "" : std::string(kBetween)) + setting;
+    at = end + kBetween.size();
+  }
+  if (!line.empty()) end_line();
+  return out;
 }
 
 std::string AcceptedLabel(const Explanation& e, const Group& group) {
   std::string label = fmt::format("round {}: {}", group.round, MermaidLabel(group.method, kLabel));
-  if (!group.accepted->parameters.empty()) label += "<br>" + MermaidLabel(group.accepted->parameters, 2 * kLabel);
+  label += ParameterLines(group.accepted->parameters);
   label += "<br>" + FormatGain(*group.accepted->gain);
   if (const double from = SearchedFromUs(e); from > 0) label += ", " + FormatMicroseconds(from / *group.accepted->gain);
   return label + Settings(group);
@@ -102,7 +126,6 @@ std::string AcceptedLabel(const Explanation& e, const Group& group) {
 std::string RejectedLine(const Group& group) {
   std::string line =
       (group.round == kNoRound ? "" : fmt::format("round {}: ", group.round)) + MermaidLabel(group.method, kLabel);
-  if (group.measured + group.wrong == 0) return line + "<br>does not apply";
   std::vector<std::string> parts;
   if (group.measured > 0)
     parts.push_back((group.measured > 1 ? fmt::format("best of {}: ", group.measured) : "") + FormatGain(group.best));
@@ -115,10 +138,12 @@ std::string RejectedLine(const Group& group) {
 // Keeps accepted groups and the most informative others: failures first, then the later rounds.
 std::vector<Group> Shown(std::vector<Group> groups, size_t max_rounds, size_t& hidden) {
   hidden = 0;
-  while (groups.size() > max_rounds) {
+  const auto lines = [&] { return groups.size() - std::count_if(groups.begin(), groups.end(), DoesNotApply); };
+  while (lines() > max_rounds) {
     auto victim = groups.end();
     for (auto group = groups.begin(); group != groups.end(); ++group)
-      if (group->accepted == nullptr && (victim == groups.end() || (group->wrong == 0 && victim->wrong > 0)))
+      if (group->accepted == nullptr && !DoesNotApply(*group) &&
+          (victim == groups.end() || (group->wrong == 0 && victim->wrong > 0)))
         victim = group;
     if (victim == groups.end()) victim = groups.begin() + static_cast<std::ptrdiff_t>(groups.size() / 2);
     groups.erase(victim);
@@ -187,27 +212,37 @@ std::string AttemptFlowchart(const Explanation& e, size_t max_rounds) {
   out += fmt::format("  node0[\"original{}\"]:::start\n", from > 0 ? "<br>" + FormatMicroseconds(from) : "");
   size_t last = 0;
   std::string beside;  // what was tried on the current base and not taken
+  std::set<std::string> inapplicable;
   bool wrong = false;
   const auto link = [&](std::string_view label, std::string_view style, std::string_view arrow) {
     out += fmt::format("  node{} {} node{}[\"{}\"]:::{}\n", last, arrow, last + 1, label, style);
     ++last;
   };
-  const auto flush = [&] {
+  const auto add = [&](const std::string& line) { beside += (beside.empty() ? "" : "<br>") + line; };
+  const auto flush = [&](bool last_box) {
+    if (beside.empty() && !last_box) return;  // what does not apply gets no box of its own on the way
+    if (inapplicable.size() == 1) add(MermaidLabel(*inapplicable.begin(), kLabel) + "<br>does not apply");
+    if (inapplicable.size() > 1) add(fmt::format("{} methods do not apply", inapplicable.size()));
     if (!beside.empty()) link("not taken:<br>" + beside, wrong ? "wrong" : "tried", "-.-");
     beside.clear();
+    inapplicable.clear();
     wrong = false;
   };
   for (const Group& group : groups) {
+    if (DoesNotApply(group)) {
+      inapplicable.insert(group.method);
+      continue;
+    }
     if (group.accepted == nullptr) {
-      beside += (beside.empty() ? "" : "<br>") + RejectedLine(group);
+      add(RejectedLine(group));
       wrong = wrong || group.wrong > 0;
       continue;
     }
-    flush();
+    flush(false);
     link(AcceptedLabel(e, group), "kept", "==>");
   }
-  if (hidden > 0) beside += fmt::format("{}{} more, not drawn", beside.empty() ? "" : "<br>", hidden);
-  flush();
+  if (hidden > 0) add(fmt::format("{} more, not drawn", hidden));
+  flush(true);
   return out + std::string(kClasses) + "```\n";
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <regex>
+#include <sstream>
 
 #include "report/job_summary.h"
 #include "report/markdown.h"
@@ -142,7 +143,9 @@ TEST(PullRequest, TheFlowchartSaysWhatWasRejectedAndWhy) {
   report::Explanation e = MeasuredLayerNorm();
   const auto boxes = [&] { return report::RenderPullRequest(e, {}).body; };
   EXPECT_NE(boxes().find("round 2: shared_memory_tiling<br>1.47x\"]"), std::string::npos) << boxes();
-  EXPECT_NE(boxes().find("rejected: it has approximate rsqrt<br>"), std::string::npos) << boxes();
+  EXPECT_NE(boxes().find("rejected: it has approximate rsqrt<br>vectorize_row_access<br>does not apply\"]"),
+            std::string::npos)
+      << boxes();
   e.attempts[4].method = "shared_memory_tiling (repair 2)";
   report::AttemptRow failed = e.attempts[3];
   failed.method = "shared_memory_tiling (repair 1)";
@@ -151,6 +154,35 @@ TEST(PullRequest, TheFlowchartSaysWhatWasRejectedAndWhy) {
   failed.method = "shared_memory_tiling";
   e.attempts.insert(e.attempts.begin() + 3, failed);
   EXPECT_NE(boxes().find("<br>1.47x, rejected: wrong result\"]"), std::string::npos) << boxes();
+}
+
+// Of what does not apply there is often much, and settings are long.
+TEST(PullRequest, TheBoxesOfTheFlowchartAreNarrowAndShort) {
+  report::Explanation e = MeasuredLayerNorm();
+  report::AttemptRow none = e.attempts.back();
+  for (const char* method : {"tile_matmul", "histogram_privatize", "async_copies", "tile_matmul"}) {
+    none.method = method;
+    none.round = report::kNoRound;
+    e.attempts.insert(e.attempts.begin(), none);
+  }
+  none.method = "row_parallel";  // one of the settings of a method that applies
+  none.round = 1;
+  e.attempts.insert(e.attempts.begin() + 5, none);
+  e.attempts[6].parameters = "mode=warp, rows_per_block=8, threads=256, stages=3, width=4";
+  const std::string body = report::RenderPullRequest(e, {}).body;
+  const size_t begin = body.find("flowchart TD"), end = body.find("```", begin);
+  const std::string chart = body.substr(begin, end - begin);
+  EXPECT_NE(chart.find("<br>3 methods do not apply\"]"), std::string::npos) << chart;
+  EXPECT_EQ(chart.find("tile_matmul"), std::string::npos) << chart;
+  EXPECT_NE(chart.find("<br>mode=warp, rows_per_block=8,<br>threads=256, stages=3, width=4<br>"), std::string::npos)
+      << chart;
+  EXPECT_NE(chart.find("<br>2 other settings tried"), std::string::npos) << "one did not apply: " << chart;
+  const std::regex box("\\[\"([^\"]*)\"\\]");
+  for (auto at = std::sregex_iterator(chart.begin(), chart.end(), box); at != std::sregex_iterator(); ++at) {
+    const std::string label = std::regex_replace((*at)[1].str(), std::regex("<br>"), "\n");
+    std::istringstream lines(label);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(base::CodePoints(line), 45u) << line;
+  }
 }
 
 TEST(PullRequest, SlowerAndUnchangedRowsStay) {
