@@ -362,11 +362,16 @@ Explanation Explain(const memory::TrajectoryView& view, const ExplainContext& co
       speed_of[step.record.candidate] = 1 / core::Speedup(*before, *measured);
     if (step.outcome) e.seconds += step.outcome->seconds;
   }
+  std::map<std::string, int> judged_in;  // the first round, by the candidate's hash
   for (const auto& step : view.steps) {
     if (step.record.kind != memory::StepKind::kEvaluate && step.record.kind != memory::StepKind::kRewrite) continue;
     e.attempts.push_back(RowOf(step, speed_of, 1.0, lineage));
     auto& row = e.attempts.back();
     if (!rounds.contains(row.round)) row.round = kNoRound;
+    if (step.record.kind == memory::StepKind::kEvaluate && step.outcome) {
+      const auto [first, is_new] = judged_in.emplace(step.record.candidate, row.round);
+      if (!is_new && row.outcome != AttemptOutcome::kNotAccepted) row.repeats_round = first->second;
+    }
     if (plans.insert(fmt::format("{} {}", row.round, step.record.method)).second)
       e.plans.push_back(PlanLine(step.record, row.round));
     if (!row.accepted) continue;

@@ -80,6 +80,8 @@ struct AttemptRow {
   std::string message;         // why it was rejected, or what it does
   std::optional<double> gain;  // over the original
   bool accepted = false;       // became the base
+  // Its text was judged before, in this round: it is no further evaluation.
+  std::optional<int> repeats_round = {};
 };
 struct PredictionRow {
   std::string field;

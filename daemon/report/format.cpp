@@ -173,12 +173,18 @@ std::string RoundCell(const AttemptRow& attempt) {
   return attempt.round == kNoRound ? "–" : std::to_string(attempt.round);
 }
 
-std::string VerdictWords(const AttemptRow& attempt) {
-  if (attempt.accepted) return "new base";
-  if (attempt.gain) return "verified, not taken";
-  std::string words(Name(attempt.outcome));
+std::string OutcomeWords(AttemptOutcome outcome) {
+  std::string words(Name(outcome));
   std::replace(words.begin(), words.end(), '_', ' ');
   return words;
+}
+
+std::string VerdictWords(const AttemptRow& attempt) {
+  if (attempt.accepted) return "new base";
+  if (attempt.repeats_round)
+    return *attempt.repeats_round > 0 ? fmt::format("same as round {}", *attempt.repeats_round)
+                                      : "same as from experience";
+  return attempt.gain ? "verified, not taken" : OutcomeWords(attempt.outcome);
 }
 
 std::string_view NoteOf(const std::vector<AttemptRow>& attempts, size_t index) {

@@ -27,8 +27,10 @@ std::string StepTimes(const Explanation& explanation, const TakenStep& step);  /
 // Each plan's reason with the first two facts that it cites in parentheses, in words and without their numbers; once
 // for plans one after the other that cite the same.
 std::vector<std::string> PlanLines(const Explanation& explanation);
-std::string RoundCell(const AttemptRow& attempt);     // "2"; "–" where the round does not count
-std::string VerdictWords(const AttemptRow& attempt);  // "new base", "verified, not taken", "wrong result"
+std::string RoundCell(const AttemptRow& attempt);  // "2"; "–" where the round does not count
+std::string OutcomeWords(AttemptOutcome outcome);  // "wrong result"
+// "new base", "verified, not taken", "wrong result", "same as round 1"
+std::string VerdictWords(const AttemptRow& attempt);
 // What is said of attempt `index`; "as above" where the one before says the same, as settings of one method do.
 std::string_view NoteOf(const std::vector<AttemptRow>& attempts, size_t index);
 // "1.93x (1.91 to 1.95)", "0.96x (0.95 to 0.98), slower"

@@ -57,7 +57,7 @@ int Repairs(const std::string& method) {
 
 // "wrong result"; of a refusal, which says nothing by itself, why.
 std::string RejectionWords(const AttemptRow& attempt) {
-  std::string words = VerdictWords(attempt);
+  std::string words = OutcomeWords(attempt.outcome);
   if (attempt.outcome != AttemptOutcome::kRefused || attempt.message.empty()) return words;
   return attempt.message.substr(0, attempt.message.find_first_of(",;:("));
 }

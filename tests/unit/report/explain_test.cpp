@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/hash.h"
+#include "report/format.h"
 #include "report/pull_request.h"
 #include "report/review_notes.h"
 #include "tests/support/golden.h"
@@ -238,6 +239,29 @@ TEST(ReviewNotes, AreSortedByWhatTheySay) {
       << "once for both sizes";
   EXPECT_EQ(e.timing_notes, (std::vector<std::string>{"1.6x in a first process"}));
   EXPECT_EQ(e.counter_notes, (std::vector<std::string>{"none: ask root"}));
+}
+
+// Rows with a result that are no repetition are as many as were evaluated.
+TEST(Explain, WhatWasJudgedBeforeIsMarked) {
+  memory::TrajectoryView view = LoadTrajectory("softmax.jsonl");
+  const auto evaluated = std::find_if(view.steps.begin(), view.steps.end(), [](const memory::StepView& step) {
+    return step.record.kind == memory::StepKind::kEvaluate && step.record.round == 2;
+  });
+  ASSERT_NE(evaluated, view.steps.end());
+  memory::StepView again = *evaluated;
+  again.record.round = 3;
+  view.steps.push_back(again);
+  const report::Explanation e = report::Explain(view, SoftmaxContext());
+  const report::AttemptRow& row = e.attempts.back();
+  EXPECT_EQ(row.repeats_round, 2);
+  EXPECT_EQ(report::VerdictWords(row), "same as round 2");
+  for (const std::string& text :
+       {report::RenderText(e), report::RenderMarkdown(e), report::RenderHtml(e), report::RenderPullRequest(e, {}).body})
+    EXPECT_NE(text.find("same as round 2"), std::string::npos) << text;
+  const auto results = std::count_if(e.attempts.begin(), e.attempts.end(), [](const report::AttemptRow& attempt) {
+    return attempt.outcome != report::AttemptOutcome::kNotApplicable && !attempt.repeats_round;
+  });
+  EXPECT_EQ(results, e.counts.evaluations);
 }
 
 TEST(ReviewNotes, EveryCheckIsListedWithWhyItDidNotRun) {
