@@ -112,6 +112,7 @@ Result<PublishRequest> Pipeline::MakeRequest(const Job& job, const TrackedReposi
   WW_ASSIGN(const auto usage, ports_.store.PullRequests(job.repository, job.what.kernel));
   request.open_pull_requests = usage.open;
   request.opened_today = usage.opened_today;
+  request.waits_for = job.note;
   WW_ASSIGN(const auto ignored, ports_.store.FindIgnored(job.repository, job.what.kernel));
   if (ignored && !request.asked_for && (ignored->file_hash.empty() || ignored->file_hash == job.what.file_hash))
     request.ignored_because = ignored->reason;

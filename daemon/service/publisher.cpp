@@ -43,8 +43,11 @@ class Publisher {
     if (request_.to != config::PublishTo::kNone && !request_.ignored_because.empty())
       End(Disposition::kIgnored, request_.ignored_because);
     else if (gained) WW_TRY(Gain());
-    if (done_.disposition == Disposition::kWaiting) return done_;
     if (!Speaks()) return done_;
+    if (done_.disposition == Disposition::kWaiting) {  // tried again each minute, and said once
+      if (done_.message != request_.waits_for) WW_TRY(Check());
+      return done_;
+    }
     if (done_.disposition != Disposition::kProposed && done_.disposition != Disposition::kBranchOnly) WW_TRY(Stop());
     WW_TRY(Check());
     return done_;
@@ -253,6 +256,11 @@ class Publisher {
     if (done_.disposition == Disposition::kIgnored || done_.disposition == Disposition::kForeignBranch) {
       check.conclusion = forge::Conclusion::kNeutral;
       check.summary = "Not proposed: " + report::EscapeMarkdown(done_.message) + ".\n\n" + check.summary;
+    }
+    if (done_.disposition == Disposition::kWaiting) {
+      check.conclusion = forge::Conclusion::kNeutral;
+      check.summary = "Waiting: " + report::EscapeMarkdown(done_.message) + ". It is proposed when there is room.\n\n" +
+                      check.summary;
     }
     if (request_.explanation.outcome == core::TaskOutcome::kIgnored) {  // nothing was tried
       check.title = "Ignored";

@@ -35,6 +35,7 @@ struct PublishRequest {
   report::Provenance provenance;                 // branch, base_branch and candidate_commit are filled in here
   core::PullRequestPolicy policy;                // already tightened
   int open_pull_requests = 0, opened_today = 0;  // without this kernel's own
+  std::string waits_for;                         // what the check says already of a limit; empty: nothing
   bool asked_for = false;                        // by a person: then a closed pull request is ignored
   std::string ignored_because;                   // not empty: only the check is published
   std::string closed_file_hash;                  // of the kernel's file when its pull request was opened, if known

@@ -206,11 +206,31 @@ TEST(Pipeline, BeyondTheLimitsResultsWaitAndGoOnWhenThereIsRoom) {
   EXPECT_NE(world.Job(held).message.find("1 of 1"), std::string::npos);
   EXPECT_TRUE(world.RemoteTip("warpwright/" + held).empty()) << "nothing is pushed before";
   EXPECT_NE(world.forge.dashboards.begin()->second.body.find(held), std::string::npos) << "but it is visible";
+  // Everyone sees it on the commit, said once however often it is tried.
+  const auto check = [&] {
+    for (const auto& one : world.forge.checks)
+      if (one.request.name == "warpwright / " + held) return one.request;
+    return forge::CheckRequest();
+  };
+  EXPECT_TRUE(check().summary.starts_with("Waiting: 1 of 1 pull requests are open.")) << check().summary;
+  EXPECT_EQ(check().conclusion, forge::Conclusion::kNeutral);
+  int put = 0;
+  world.forge.before = [&](const std::string& verb) {
+    put += verb == "put check" ? 1 : 0;
+    return Status();
+  };
+  for (int minute = 0; minute < 3; ++minute) {
+    world.clock.Advance(std::chrono::minutes(2));
+    world.Drive();
+  }
+  EXPECT_EQ(put, 0);
   world.forge.Close(1, true);
   const std::atomic<bool> never{false};
   ASSERT_TRUE(world.pipeline->Reconcile(never));
   world.clock.Advance(std::chrono::minutes(2));
   world.Drive();
+  EXPECT_EQ(check().summary.find("Waiting"), std::string::npos) << check().summary;
+  EXPECT_EQ(check().conclusion, forge::Conclusion::kSuccess);
   EXPECT_EQ(world.Job(held).phase, service::JobPhase::kDone);
   EXPECT_EQ(world.forge.pull_requests.size(), 2u);
 }

@@ -1,10 +1,13 @@
 // What becomes of an open pull request when its base moves on, or warpwright stops working on it.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "report/pull_request.h"
 #include "report/pull_request_status.h"
+#include "tests/support/golden.h"
 #include "tests/unit/service/world.h"
 
 namespace warpwright {
@@ -12,9 +15,21 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-class Standing : public testing::Test {
- protected:
-  Standing() {
+std::string PullRequestPayload(const std::string& action) {
+  const nlohmann::json repository = {{"full_name", World::kName}};
+  return nlohmann::json{{"action", action},
+                        {"pull_request",
+                         {{"number", 1},
+                          {"head", {{"ref", "warpwright/softmax"}, {"repo", repository}}},
+                          {"base", {{"ref", "main"}, {"repo", repository}}}}},
+                        {"repository", repository},
+                        {"sender", {{"login", "maintainer"}, {"type", "User"}}}}
+      .dump();
+}
+
+// A pull request for softmax is open.
+struct StandingBench {
+  StandingBench() {
     world.runner.comments_count = false;
     world.Push("softmax", "// softmax 2\n");
     world.Drive();
@@ -62,6 +77,7 @@ class Standing : public testing::Test {
   World world;
   std::string first;
 };
+class Standing : public testing::Test, protected StandingBench {};
 
 TEST_F(Standing, AConflictBesideTheKernelIsCarriedOver) {
   const std::string commit = PushComment("a comment");
@@ -182,16 +198,7 @@ TEST_F(Standing, SomebodysCommitIsSaidBeforeTheKernelChangesAgain) {
 
 TEST_F(Standing, SomebodysCommitIsHeardOfAtOnce) {
   PushMyOwnIdea();
-  const nlohmann::json repository = {{"full_name", World::kName}};
-  world.Deliver("d-1", "pull_request",
-                nlohmann::json{{"action", "synchronize"},
-                               {"pull_request",
-                                {{"number", 1},
-                                 {"head", {{"ref", "warpwright/softmax"}, {"repo", repository}}},
-                                 {"base", {{"ref", "main"}, {"repo", repository}}}}},
-                               {"repository", repository},
-                               {"sender", {{"login", "maintainer"}, {"type", "User"}}}}
-                    .dump());
+  world.Deliver("d-1", "pull_request", PullRequestPayload("synchronize"));
   world.Drive();
   ExpectOutdated("which warpwright did not write");
 }
@@ -218,6 +225,91 @@ TEST_F(Standing, WhoAskedIsToldThatALimitHoldsTheResultBack) {
   ASSERT_EQ(world.forge.comments.size(), 1u);
   EXPECT_NE(world.forge.comments[0].request.body.find("1 of 1 pull requests are open"), std::string::npos)
       << world.forge.comments[0].request.body;
+}
+
+void Reconcile(StandingBench& bench) {
+  const std::atomic<bool> never{false};
+  ASSERT_TRUE(bench.world.pipeline->Reconcile(never));
+  bench.world.Drive();
+}
+void Tick(StandingBench& bench, bool ticked) {
+  std::string& body = bench.world.forge.PullRequest(1).body;
+  const std::string box = "] <!-- warpwright:ignore -->";
+  const size_t at = body.find(box);
+  ASSERT_NE(at, std::string::npos);
+  body[at - 1] = ticked ? 'x' : ' ';
+  Reconcile(bench);
+}
+void PushOutcome(StandingBench& bench, core::TaskOutcome outcome, const std::string& version) {
+  bench.world.runner.outcomes["softmax"] = outcome;
+  bench.world.Push("softmax", version);
+  bench.DriveThroughRetries();
+}
+void PushCarried(StandingBench& bench, std::optional<core::TaskOutcome> outcome) {
+  if (outcome) bench.world.runner.outcomes["carry softmax"] = *outcome;
+  bench.PushComment("a comment");
+  bench.DriveThroughRetries();
+}
+
+// Every text that warpwright puts on a pull request about its state, for a reader to read.
+TEST(StandingTexts, AreGolden) {
+  using enum core::TaskOutcome;
+  struct Row {
+    const char* name;
+    void (*act)(StandingBench& bench);
+  };
+  const Row rows[] = {
+      {"carried over", [](StandingBench& bench) { PushCarried(bench, std::nullopt); }},
+      {"cannot be carried over", [](StandingBench& bench) { PushCarried(bench, kRefused); }},
+      {"carrying over failed", [](StandingBench& bench) { PushCarried(bench, kError); }},
+      {"nothing faster", [](StandingBench& bench) { PushOutcome(bench, kUnchanged, "// softmax 3\n"); }},
+      {"could not be tried", [](StandingBench& bench) { PushOutcome(bench, kError, "// softmax 3\n"); }},
+      {"up to date again",
+       [](StandingBench& bench) {
+         PushOutcome(bench, kUnchanged, "// softmax 3\n");
+         PushOutcome(bench, kImproved, "// softmax 4\n");
+       }},
+      {"somebody's commit",
+       [](StandingBench& bench) {
+         bench.PushMyOwnIdea();
+         Reconcile(bench);
+       }},
+      {"ignored by the box", [](StandingBench& bench) { Tick(bench, true); }},
+      {"no longer ignored",
+       [](StandingBench& bench) {
+         Tick(bench, true);
+         Tick(bench, false);
+       }},
+      {"ignored by a command",
+       [](StandingBench& bench) {
+         bench.world.Comment(1, "maintainer", "/warpwright ignore softmax");
+         bench.world.Drive();
+       }},
+      {"closed",
+       [](StandingBench& bench) {
+         bench.world.forge.Close(1);
+         Reconcile(bench);
+       }},
+      {"opened again",
+       [](StandingBench& bench) {
+         bench.world.forge.Close(1);
+         Reconcile(bench);
+         bench.world.forge.PullRequest(1).state = forge::PullRequestState::kOpen;
+         bench.world.Deliver("d-1", "pull_request", PullRequestPayload("reopened"));
+         bench.world.Drive();
+       }},
+  };
+  std::string all;
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.name);
+    StandingBench bench;
+    row.act(bench);
+    const std::string said = bench.Status();
+    EXPECT_NE(said, "");
+    // Commits differ from run to run.
+    all += fmt::format("## {}\n\n{}\n", row.name, std::regex_replace(said, std::regex("[0-9a-f]{12,40}"), "COMMIT"));
+  }
+  ExpectGolden("standing.md", all);
 }
 
 TEST_F(Standing, MergingOurOwnPullRequestStartsNoJob) {
