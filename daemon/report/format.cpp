@@ -124,15 +124,21 @@ struct PlanParts {
   std::string reason, facts;
 };
 
-// "load_sectors_per_request = 32 sectors (above 8)" as "load sectors per request: 32 sectors (above 8)".
+// "formula_known = yes, headroom = 308 (above 1.1)" as "formula known: yes, headroom: 308 (above 1.1)".
 std::string FactWords(std::string_view fact) {
-  constexpr std::string_view kIs = " = ";
-  const size_t is = fact.find(kIs);
-  const std::string_view field = fact.substr(0, is);
-  const bool names_field =
-      is != std::string_view::npos && field.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == field.npos;
-  if (!names_field) return std::string(fact);
-  return FieldWords(field) + ": " + std::string(fact.substr(is + kIs.size()));
+  constexpr std::string_view kIs = " = ", kBetween = ", ";
+  std::string out;
+  for (size_t at = 0; at < fact.size();) {
+    const size_t end = std::min(fact.find(kBetween, at), fact.size());
+    const std::string_view part = fact.substr(at, end - at), field = part.substr(0, part.find(kIs));
+    const bool names_field =
+        field.size() < part.size() && field.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == field.npos;
+    out += at > 0 ? kBetween : "";
+    out += names_field ? FieldWords(field) + ": " + std::string(part.substr(field.size() + kIs.size()))
+                       : std::string(part);
+    at = end + kBetween.size();
+  }
+  return out;
 }
 
 PlanParts PartsOf(std::string_view plan) {

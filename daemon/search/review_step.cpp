@@ -70,6 +70,17 @@ skills::MethodCard ClaimsOf(const core::Plan& plan, const skills::MethodCard* ca
   return claims;
 }
 
+// What a cause may say of the kernel. Facts of the formula are of the whole entry, and hold for its hottest kernel
+// where that is all of it, or what is written anew is.
+std::map<std::string, double> FactsOf(const memory::StepOutcome& outcome, const skills::MethodCard& card) {
+  std::map<std::string, double> facts = outcome.after;
+  const auto launches = outcome.before.find("launches");
+  const bool whole =
+      card.transform.starts_with(core::kSchedulePrefix) || (launches != outcome.before.end() && launches->second == 1);
+  if (!whole) std::erase_if(facts, [](const auto& fact) { return fact.first.starts_with("reduction_"); });
+  return facts;
+}
+
 Result<memory::StepOutcome> OutcomeOf(const RefineRun& run, const EvaluatedCandidate& reviewed,
                                       const skills::MethodCard& claims, const skills::MethodCard* card) {
   memory::StepOutcome outcome;
@@ -87,7 +98,8 @@ Result<memory::StepOutcome> OutcomeOf(const RefineRun& run, const EvaluatedCandi
   outcome.after = Numbers(features, *measured);
   outcome.prediction = skills::ComparePredictions(claims, outcome.before, outcome.after);
   if (card != nullptr)  // its sentences cite its own figures
-    outcome.causes = skills::SupportedCauses(*card, skills::ComparePredictions(*card, outcome.before, outcome.after));
+    outcome.causes = skills::SupportedCauses(*card, skills::ComparePredictions(*card, outcome.before, outcome.after),
+                                             FactsOf(outcome, *card));
   return outcome;
 }
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
+#include "core/evidence.h"
 #include "core/quantity.h"
 
 namespace warpwright::skills {
@@ -12,7 +14,7 @@ namespace {
 
 struct Placeholder {
   std::string_view name;
-  bool before = false, after = false;  // neither: malformed
+  bool before = false, after = false, is = false;  // none: malformed
 };
 struct Piece {
   std::string_view text;  // before the placeholder
@@ -30,16 +32,74 @@ std::optional<std::vector<Piece>> ParseSentence(std::string_view sentence) {
     const std::string_view inside = sentence.substr(open + 1, close - open - 1);
     const size_t dot = inside.find('.');
     const std::string_view side = dot == std::string_view::npos ? std::string_view() : inside.substr(dot + 1);
-    pieces.push_back({sentence.substr(0, open), Placeholder{inside.substr(0, dot), side == "before", side == "after"}});
+    pieces.push_back({sentence.substr(0, open),
+                      Placeholder{inside.substr(0, dot), side == "before", side == "after", side == "is"}});
     sentence.remove_prefix(close + 1);
   }
   pieces.push_back({sentence, std::nullopt});
   return pieces;
 }
 
+// A sentence in turns: what is always said, and what stands in brackets. nullopt: they do not match.
+struct Part {
+  std::string text;
+  bool optional = false;
+};
+std::optional<std::vector<Part>> PartsOf(std::string_view sentence) {
+  std::vector<Part> parts;
+  for (bool optional = false;; optional = !optional) {
+    const size_t end = sentence.find_first_of("[]");
+    parts.push_back({std::string(sentence.substr(0, end)), optional});
+    if (end == std::string_view::npos) return optional ? std::nullopt : std::optional(std::move(parts));
+    if ((sentence[end] == ']') != optional) return std::nullopt;
+    sentence.remove_prefix(end + 1);
+  }
+}
+
+std::string Joined(const std::vector<Part>& parts, const std::function<std::string(const Part&)>& text) {
+  std::string out;
+  for (const Part& part : parts) out += text(part);
+  return out;
+}
+
+// "" if one of its facts is not known.
+std::string Filled(const std::string& part, const std::map<std::string, double>& facts) {
+  const auto pieces = ParseSentence(part);
+  if (!pieces) return {};
+  std::string out;
+  for (const Piece& piece : *pieces) {
+    out += piece.text;
+    if (!piece.placeholder) continue;
+    const auto found = facts.find(std::string(piece.placeholder->name));
+    if (found == facts.end() || !(found->second > 0)) return {};
+    out += core::FormatQuantity(found->second, core::UnitOf(piece.placeholder->name));
+  }
+  return out;
+}
+
+std::string CheckOptionalPart(const std::string& part) {
+  const auto pieces = ParseSentence(part);
+  if (!pieces) return "its braces do not match";
+  bool has_fact = false;
+  for (const Piece& piece : *pieces) {
+    if (!piece.placeholder) continue;
+    has_fact = true;
+    if (!piece.placeholder->is)
+      return fmt::format("'{{{}}}' in brackets does not end with .is", piece.placeholder->name);
+    if (core::FindEvidenceField(piece.placeholder->name) == nullptr)
+      return fmt::format("'{}' is no field of the evidence", piece.placeholder->name);
+  }
+  return has_fact ? "" : "brackets without a {name.is}";
+}
+
 }  // namespace
 
-std::string CheckCause(std::string_view sentence, const std::vector<ExpectedChange>& expected) {
+std::string CheckCause(std::string_view text, const std::vector<ExpectedChange>& expected) {
+  const auto parts = PartsOf(text);
+  if (!parts) return "its brackets do not match";
+  for (const Part& part : *parts)
+    if (std::string wrong = part.optional ? CheckOptionalPart(part.text) : ""; !wrong.empty()) return wrong;
+  const std::string sentence = Joined(*parts, [](const Part& part) { return part.optional ? "" : part.text; });
   const auto pieces = ParseSentence(sentence);
   if (!pieces) return "its braces do not match";
   std::vector<Placeholder> cited;
@@ -67,10 +127,15 @@ bool ExplainsTheGain(const std::vector<PredictionResult>& predictions) {
   return 2 * static_cast<size_t>(held) > predictions.size();
 }
 
-std::vector<SupportedCause> SupportedCauses(const MethodCard& card, const std::vector<PredictionResult>& predictions) {
+std::vector<SupportedCause> SupportedCauses(const MethodCard& card, const std::vector<PredictionResult>& predictions,
+                                            const std::map<std::string, double>& facts) {
   std::vector<SupportedCause> causes;
   if (!ExplainsTheGain(predictions)) return causes;
-  for (const std::string& sentence : card.cause) {
+  for (const std::string& text : card.cause) {
+    const auto parts = PartsOf(text);
+    if (!parts) continue;
+    const std::string sentence =
+        Joined(*parts, [&](const Part& part) { return part.optional ? Filled(part.text, facts) : part.text; });
     const auto pieces = ParseSentence(sentence);
     if (!pieces) continue;
     SupportedCause cause;

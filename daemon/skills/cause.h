@@ -4,11 +4,15 @@
 //     - "One thread walked a row, so that {achieved_occupancy_pct.before} of the warps ran; now
 //     {achieved_occupancy_pct.after} do."
 //
+// "[ of {reduction_terms.is} values]" is a part that describes this kernel: it is left out where one of its fields of
+// the evidence is not known.
+//
 // A sentence is bound to figures: every number that it names must be one of the card's `expected` changes, by
 // {name.before} and {name.after}, both. It is said only of a kernel whose numbers moved as expected; and a method most
 // of whose expected changes did not come true is not said to be the cause of anything.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,8 +30,10 @@ struct SupportedCause {
 // What is wrong with a sentence of a card that expects these changes; "" if nothing is.
 std::string CheckCause(std::string_view sentence, const std::vector<ExpectedChange>& expected);
 
-// Sentences whose figures all held; none if the method is not to be named as the cause.
-std::vector<SupportedCause> SupportedCauses(const MethodCard& card, const std::vector<PredictionResult>& predictions);
+// Sentences whose figures all held; none if the method is not to be named as the cause. `facts` are what is known of
+// the kernel, by field.
+std::vector<SupportedCause> SupportedCauses(const MethodCard& card, const std::vector<PredictionResult>& predictions,
+                                            const std::map<std::string, double>& facts = {});
 
 // More expected changes came true than did not.
 bool ExplainsTheGain(const std::vector<PredictionResult>& predictions);

@@ -171,15 +171,18 @@ TEST(Report, AnAttemptIsDescribedOnce) {
 // In words, without numbers, and once where one plan after the other cites the same.
 TEST(Report, FactsOfAPlanFollowItsReason) {
   report::Explanation e;
-  e.plans = {"round 1, a: rows are long [1], and few [2]. [1] load_reuse = 3; [2] dram_read_bytes = 4 MB; [3] x = 5",
-             "round 1, b: the same [1]. [1] load_reuse = 3; [2] dram_read_bytes = 4 MB",
-             "from experience, a: kernels of this kind [1] [1] a gave 2.5x",
-             "round 2, c: headroom [1]. [1] 62.5 % of the roofline; [2] formula_known = yes", "round 3, a: no reason"};
+  e.plans = {
+      "round 1, a: rows are long [1], and few [2]. [1] load_reuse = 3; [2] dram_read_bytes = 4 MB; [3] x = 5",
+      "round 1, b: the same [1]. [1] load_reuse = 3; [2] dram_read_bytes = 4 MB",
+      "from experience, a: kernels of this kind [1] [1] a gave 2.5x",
+      "round 2, c: headroom [1]. [1] 62.5 % of the roofline; [2] formula_known = yes, headroom = 1.6 (above 1.1)",
+      "round 3, a: no reason"};
   EXPECT_EQ(report::PlanLines(e),
-            (std::vector<std::string>{"round 1, a: rows are long, and few (load reuse: 3; DRAM read bytes: 4 MB)",
-                                      "round 1, b: the same", "from experience, a: kernels of this kind (a gave 2.5x)",
-                                      "round 2, c: headroom (62.5 % of the roofline; formula known: yes)",
-                                      "round 3, a: no reason"}));
+            (std::vector<std::string>{
+                "round 1, a: rows are long, and few (load reuse: 3; DRAM read bytes: 4 MB)", "round 1, b: the same",
+                "from experience, a: kernels of this kind (a gave 2.5x)",
+                "round 2, c: headroom (62.5 % of the roofline; formula known: yes, headroom: 1.6 (above 1.1))",
+                "round 3, a: no reason"}));
 }
 
 TEST(Report, FieldsAreWordsWithoutTheirUnit) {

@@ -34,10 +34,11 @@ inline memory::TrajectoryView LoadTrajectory(const std::string& name) {
     memory::StepView step;
     step.record = memory::DecodeStep(json["step"].get<std::string>()).value();
     step.outcome = memory::DecodeOutcome(json["outcome"].get<std::string>()).value();
-    // The file is older than the cards' sentences.
+    // The file is older than the cards' sentences, and than these fields of the evidence.
+    const std::map<std::string, double> facts = {{"reduction_terms", 8192}, {"threads_per_block", 256}};
     static const skills::SkillLibrary library = skills::LoadBuiltInSkills().value();
     if (const skills::MethodCard* card = library.Find(step.record.method))
-      step.outcome->causes = skills::SupportedCauses(*card, step.outcome->prediction);
+      step.outcome->causes = skills::SupportedCauses(*card, step.outcome->prediction, facts);
     view.steps.push_back(std::move(step));
   }
   return view;

@@ -346,6 +346,25 @@ TEST(Cause, IsSaidOfFiguresThatHold) {
   EXPECT_EQ(causes({}, {}), Said{}) << "nothing was counted";
 }
 
+// A sentence gives the kernel's own sizes, and is one without them.
+TEST(Cause, DescribesTheKernelAsFarAsItIsKnown) {
+  skills::MethodCard card = CardWithCauses();
+  card.cause = {
+      "A row[ of {reduction_terms.is} values] waited {latency_pct.before}, and {latency_pct.after} now[ in blocks of "
+      "{threads_per_block.is}]."};
+  ASSERT_EQ(skills::CheckCause(card.cause[0], card.expected), "");
+  const auto said = [&](const std::map<std::string, double>& facts) {
+    return skills::SupportedCauses(card, skills::ComparePredictions(card, {{"latency_pct", 40}}, {{"latency_pct", 10}}),
+                                   facts)
+        .at(0)
+        .sentence;
+  };
+  EXPECT_EQ(said({{"reduction_terms", 100352}, {"threads_per_block", 1024}}),
+            "A row of 100,352 values waited 40 %, and 10 % now in blocks of 1,024.");
+  EXPECT_EQ(said({{"threads_per_block", 64}}), "A row waited 40 %, and 10 % now in blocks of 64.");
+  EXPECT_EQ(said({{"reduction_terms", 0}}), "A row waited 40 %, and 10 % now.");
+}
+
 TEST(Cause, EveryBuiltInTransformationHasOne) {
   for (const auto& [id, card] : BuiltIn().methods) {
     if (!card.transform.empty()) {
