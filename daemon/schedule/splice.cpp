@@ -199,20 +199,38 @@ bool TakesTheirPlace(const source::Ast& ast, const Entry& entry, const Obsolete&
   });
 }
 
+// A blank line, where what stands above the place once `removed` is gone does not end with one.
+static std::string BlankLineAbove(std::string_view text, uint32_t place,
+                                  const std::vector<source::TextRange>& removed) {
+  uint32_t end = place;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (const source::TextRange& range : removed) {
+      if (range.end != end || range.begin == range.end) continue;
+      end = range.begin;
+      moved = true;
+    }
+  }
+  const std::string_view above = text.substr(0, end);
+  return above.empty() || above.ends_with("\n\n") || above == "\n" ? "" : "\n";
+}
+
 core::RewriteOutcome Splice(const source::Ast& ast, const Entry& entry, const Obsolete& obsolete,
                             const std::string& condition, const Code& code) {
   const std::string_view text = ast.text();
   const std::string unit = rewrite::IndentUnit(text);
   rewrite::Edits edits;
+  std::vector<source::TextRange> removed;
   for (const source::TextRange& range : obsolete.ranges) {
     const uint32_t begin = rewrite::WithLeadingComment(text, range.begin);
     uint32_t end = rewrite::LineEnd(text, range.end);
     while (end < text.size() && text[end] == '\n') ++end;
     edits.Replace(begin, end, "");
+    removed.push_back({begin, end});
   }
   const uint32_t place = PlaceForKernels(ast, entry);
   const std::string outer = rewrite::IndentAt(text, place);
-  std::string above;
+  std::string above = BlankLineAbove(text, place, removed);
   for (const std::string& helper : code.helpers) above += helper + "\n";
   edits.Insert(place, rewrite::Indented(above + code.kernels + "\n", outer, unit));
 

@@ -76,6 +76,17 @@ TEST(Launcher, HasNumbersForSmallSizesThatAllCasesShare) {
             "REFUSED: it has no small sizes that could stay open: this is the same as sizes=small_fixed");
 }
 
+// Also where nothing but the old kernel stood between the function above and the entry.
+TEST(Splice, LeavesABlankLineAboveWhatItAdds) {
+  const Stranger& stranger = Find("04-extension/elu_forward");
+  const std::string above = "inline int half(int n) {\n  return n / 2;\n}\n", stub = StubFor(stranger);
+  for (const std::string& between : {std::string(), std::string("\n")}) {
+    const std::string rewritten = Apply("schedule_map", stranger, above + between + stub);
+    ASSERT_TRUE(rewritten.starts_with(above)) << rewritten;
+    EXPECT_EQ(rewritten.find_first_not_of('\n', above.size()), above.size() + 1) << rewritten;
+  }
+}
+
 // C rounds (0 - 1) / 3 + 1 to one.
 TEST(Launcher, TakesNoThirdElementsOfNothing) {
   Stranger stranger = Find("04-extension/elu_forward");
