@@ -9,6 +9,7 @@
 #include "rewrite/edit.h"
 #include "rewrite/site.h"
 #include "schedule/kernel_text.h"
+#include "schedule/needless_casts.h"
 #include "source/units.h"
 
 namespace warpwright::schedule {
@@ -232,7 +233,7 @@ core::RewriteOutcome Splice(const source::Ast& ast, const Entry& entry, const Ob
   const std::string outer = rewrite::IndentAt(text, place);
   std::string above = BlankLineAbove(text, place, removed);
   for (const std::string& helper : code.helpers) above += helper + "\n";
-  edits.Insert(place, rewrite::Indented(above + code.kernels + "\n", outer, unit));
+  edits.Insert(place, rewrite::Indented(above + WithoutNeedlessCasts(code.kernels) + "\n", outer, unit));
 
   if (entry.is_segment()) ReplaceStatement(text, entry, condition, code, edits);
   else if (condition.empty()) ReplaceBody(text, entry, code, edits);

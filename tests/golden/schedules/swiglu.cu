@@ -25,8 +25,8 @@ __global__ void ggt_swiglu_elements(const float* __restrict__ x, float* __restri
   if (index >= nrows * n) return;
   const long long col = index % n;
   const long long row = index / n;
-  const auto x_pack = load_packed<kWidth>(x + static_cast<long long>(row) * 2 * n + col);
-  const auto x_values = load_packed<kWidth>(x + static_cast<long long>(row) * 2 * n + col + n);
+  const auto x_pack = load_packed<kWidth>(x + row * 2 * n + col);
+  const auto x_values = load_packed<kWidth>(x + row * 2 * n + col + n);
   Packed<float, kWidth> dst_new;
 #pragma unroll
   for (int k = 0; k < kWidth; ++k) {
