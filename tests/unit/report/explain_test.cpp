@@ -211,17 +211,15 @@ TEST(ReviewNotes, AreSortedByWhatTheySay) {
   e.cases.resize(2);
   e.cases[0].name = "a: b";
   e.cases[1].name = "a";
+  const std::string refused =
+      "the original itself: refused by record: an empty grid (it says: a.cu:2: invalid) (a.cu:1)";
   report::SortNotes(
       {"agreement: a: b: out is bit-identical",
        "agreement: a: out is off by at most 1.5e-07 where 3e-07 is allowed (1 of 2 elements differ)",
        "agreement: gone: out is bit-identical", "review: case a is 15.0 times as fast, which is rare for the same work",
        "precision: approximate ex2 at line 3", "odd-shape: not tested with N=1: the original faults",
-       "odd-shape: not tested with N=0 (odd shape of odd): the original itself: refused by record: an empty grid (it "
-       "says: "
-       "a.cu:2: invalid) (a.cu:1)",
-       "odd-shape: not tested with M=0 (odd shape of odd): the original itself: refused by record: an empty grid (it "
-       "says: "
-       "a.cu:2: invalid) (a.cu:1)",
+       "odd-shape: not tested with N=0 (odd shape of odd): " + refused,
+       "odd-shape: not tested with M=0 (odd shape of odd): " + refused,
        "equivalence: 30 elements at 9 shapes are equal: 30 by the same operations", "timing: 1.6x in a first process",
        "dead-code: not tested: no run told which lines it ran", "counters: none: ask root", "counters: none: ask root"},
       e);
