@@ -12,6 +12,7 @@
 #include "judge/agreement.h"
 #include "judge/beside.h"
 #include "judge/determinism.h"
+#include "judge/equal_inputs.h"
 #include "judge/generated_shapes.h"
 #include "judge/in_place.h"
 #include "judge/judge_state.h"
@@ -304,7 +305,8 @@ void CandidateEvaluation::NoteNumbers(const Trial& trial, const TrialReference& 
 // A launcher that looks for the right kernel compares with one limit after the other: the next one is known when a size
 // beyond the one before was tried.
 Result<Failure> CandidateEvaluation::LongSizes(const core::Case& c) {
-  constexpr int kRounds = 6;
+  constexpr int kRounds = 5;
+  constexpr size_t kMostNew = 3;
   trials_.TakeCompared();
   WW_ASSIGN(Failure failure, shapes_.Long(c));
   std::vector<int64_t> next = sizes_;
@@ -313,6 +315,7 @@ Result<Failure> CandidateEvaluation::LongSizes(const core::Case& c) {
     const auto known = static_cast<std::ptrdiff_t>(sizes_.size());
     for (const double number : trials_.TakeCompared()) NoteSize(number);
     next.assign(sizes_.begin() + known, sizes_.end());
+    if (next.size() > kMostNew) next.resize(kMostNew);
   }
   if (failure || runs_.IdleKernel().empty()) return failure;
   WW_ASSIGN(failure, shapes_.Swept(c));
@@ -629,6 +632,8 @@ Result<core::Verdict> CandidateEvaluation::Run() {
     WW_ASSIGN(failure, beside_.Huge(runs_.added()));
     if (failure) return *failure;
     WW_ASSIGN(failure, shapes_.OtherArguments(cheapest, numbers_of_original_));
+    if (failure) return *failure;
+    WW_ASSIGN(failure, CheckEqualInputs(state_, runs_, state_.verified.front().own));
     if (failure) return *failure;
     WW_ASSIGN(failure, CheckAbsentBuffers(state_, candidate_, evaluator_, state_.verified.front().own));
     if (failure) return *failure;

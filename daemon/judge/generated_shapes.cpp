@@ -26,6 +26,15 @@ constexpr uint64_t kTiledInstructions = 15'000'000, kDecisionInstructions = 1'00
 constexpr uint64_t kFaultInstructions = 200'000'000;   // of the original, to see whether it faults
 constexpr uint64_t kSampledInstructions = 60'000'000;  // of a candidate there: it may use a block for every short row
 
+// Whether an integer is negative, or a flag or code another one than any that is declared.
+bool IsOutsideCodes(const core::Case& c, const core::Case& other) {
+  return std::any_of(other.scalars.begin(), other.scalars.end(), [&](const auto& scalar) {
+    const auto *to = std::get_if<int64_t>(&scalar.second), *from = std::get_if<int64_t>(&c.scalars.at(scalar.first));
+    return to != nullptr && from != nullptr && *to != *from && (*to < 0 || *from == 0 || *from == 1) &&
+           *to != 1 - *from;
+  });
+}
+
 bool IsInstructionLimit(const core::Verdict& verdict) {
   const auto* faulted = std::get_if<core::Faulted>(&verdict);
   return faulted != nullptr && faulted->fault.kind == core::Fault::Kind::kInstructionLimit;
@@ -271,7 +280,7 @@ Result<Failure> GeneratedShapes::Swept(const core::Case& c) {
 Result<Failure> GeneratedShapes::Around(const core::Case& c, const std::vector<int64_t>& sizes) {
   const Budget budget{state_.options.max_long_bytes, state_.options.max_long_instructions};
   const auto fits = [&](const core::Case& shape) { return Fits(shape, budget); };
-  return TryLong(ShapesAround(state_.spec, c, sizes, fits), budget);
+  return TryLong(ShapesAround(state_.spec, c, secret_, sizes, fits), budget);
 }
 
 namespace {
@@ -300,9 +309,14 @@ Result<Failure> GeneratedShapes::OtherArguments(const core::Case& c, const std::
   const base::CounterRandom seeds(secret_, 87);
   uint64_t index = 0;
   for (core::Case& other : OtherIntegers(state_.spec, c)) {
-    WW_ASSIGN(
-        Failure failure,
-        TryShape({.check = core::Check::kOtherScalars, .c = std::move(other), .seed = seeds.Bits(index++)}, budget));
+    Trial trial{.check = core::Check::kOtherScalars, .c = std::move(other), .seed = seeds.Bits(index++)};
+    if (IsOutsideCodes(c, trial.c)) {  // what is written for none of them, or for a count that is none
+      trial.bare = true;
+      WW_ASSIGN(const bool answers, AnswersWithNumbers(trial));
+      if (!answers) continue;
+      trial.bare = false;
+    }
+    WW_ASSIGN(Failure failure, TryShape(trial, budget));
     if (failure) return failure;
   }
   std::vector<core::Case> infinite;

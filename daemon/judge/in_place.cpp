@@ -14,7 +14,7 @@ struct Pair {
   bool reads_output = false;     // it is `inout`
 };
 
-// Those that the manifest says, or every output in the place of an input of the same type and shape; the input's old
+// Those that the manifest says, or every output in the place of an input of the same shape and bytes; the input's old
 // content is lost. What is added to itself is in place too.
 std::vector<Pair> PairsOf(const core::KernelSpec& spec, const core::Case& c) {
   struct Buffer {
@@ -41,7 +41,7 @@ std::vector<Pair> PairsOf(const core::KernelSpec& spec, const core::Case& c) {
   std::vector<Pair> pairs;
   for (size_t o = 0; o < buffers.size(); ++o)
     for (size_t i = 0; i < buffers.size(); ++i)
-      if (is_wanted(buffers[o], buffers[i]) && buffers[o].dtype == buffers[i].dtype &&
+      if (is_wanted(buffers[o], buffers[i]) && core::SizeOf(buffers[o].dtype) == core::SizeOf(buffers[i].dtype) &&
           buffers[o].shape == buffers[i].shape)
         pairs.push_back({o, i, buffers[o].role == core::Role::kInOut});
   return pairs;

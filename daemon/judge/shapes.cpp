@@ -183,7 +183,8 @@ std::vector<core::Case> LongShapes(const core::KernelSpec& spec, const core::Cas
     shapes.Add([&](const std::string&, int, int64_t) { return names.size() == 1 ? int64_t{1} << 20 : int64_t{512}; });
   uint64_t stream = 1;
   for (const std::string& one : names)
-    if (names.size() > 1) shapes.AddLong(one, 65'537 + static_cast<int64_t>(random.Below(stream++, 1'024)));
+    for (const int64_t length : {int64_t{65'537}, int64_t{1} << 20})  // beyond 16 bits, also of vectors of four
+      if (names.size() > 1) shapes.AddLong(one, length + static_cast<int64_t>(random.Below(stream++, 1'024)));
   // One size several times the others, and the others several times it: strides, and rows shorter than blocks.
   for (const std::string& one : names) {
     if (names.size() == 1) break;
@@ -205,12 +206,19 @@ std::vector<core::Case> SweptShapes(const core::KernelSpec& spec, const core::Ca
   return shapes.Take();
 }
 
-std::vector<core::Case> ShapesAround(const core::KernelSpec& spec, const core::Case& c,
+std::vector<core::Case> ShapesAround(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
                                      const std::vector<int64_t>& sizes, const Fits& fits) {
   ShapeList shapes(spec, c, fits);
+  const base::CounterRandom random(secret, kShapeStream + 5);
+  uint64_t draws = 0;
   for (const int64_t size : sizes)
-    for (const std::string& one : shapes.names())
+    for (const std::string& one : shapes.names()) {
       for (const int64_t length : {size, size + 1}) shapes.AddLong(one, length);
+      // Behind it too: what begins there need not go wrong at its beginning.
+      for (const int64_t part : {16, 5})
+        shapes.AddLong(one,
+                       size + 2 + static_cast<int64_t>(random.Below(draws++, static_cast<uint64_t>(size / part) + 1)));
+    }
   return shapes.Take();
 }
 
@@ -354,36 +362,6 @@ std::vector<core::Case> TiledShapes(const core::KernelSpec& spec, const core::Ca
   return shapes.Take();
 }
 
-std::vector<core::Case> OtherScalars(const core::KernelSpec& spec, const core::Case& c, uint64_t secret) {
-  const base::CounterRandom random(secret, kScalarStream);
-  constexpr int kDrawn = 3;
-  uint64_t draws = 0;
-  const auto change = [&](int which, double value) {
-    switch (which) {
-      case 0: return 0.75 * value;
-      case 1: return std::ldexp(value, -8);
-      case 2: return 0.0;
-      case 3: return 1.0;
-      case 4: return -value;
-      default: return random.Uniform(draws++) * std::max(1.0, 2 * std::fabs(value));
-    }
-  };
-  std::vector<core::Case> others;
-  for (int which = 0; which < 5 + kDrawn; ++which) {
-    core::Case other = c;
-    for (const core::Argument& argument : spec.args) {
-      const auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind);
-      const auto found = other.scalars.find(argument.name);
-      if (scalar == nullptr || !core::IsFloat(scalar->dtype) || found == other.scalars.end()) continue;
-      found->second = change(which, std::visit([](auto value) { return static_cast<double>(value); }, found->second));
-    }
-    if (other.scalars == c.scalars) continue;
-    other.name += ", with other scalars";
-    others.push_back(std::move(other));
-  }
-  return others;
-}
-
 namespace {
 
 // Whether in every declared case some size is a multiple of it: of a group, a head, a tile.
@@ -412,12 +390,62 @@ std::vector<core::Case> WithEachScalar(const core::KernelSpec& spec, const core:
 
 }  // namespace
 
+std::vector<core::Case> OtherScalars(const core::KernelSpec& spec, const core::Case& c, uint64_t secret) {
+  const base::CounterRandom random(secret, kScalarStream);
+  constexpr int kDrawn = 3;
+  uint64_t draws = 0;
+  const auto change = [&](int which, double value) {
+    switch (which) {
+      case 0: return 0.75 * value;
+      case 1: return std::ldexp(value, -8);
+      case 2: return 0.0;
+      case 3: return 1.0;
+      case 4: return -value;
+      default: return random.Uniform(draws++) * std::max(1.0, 2 * std::fabs(value));
+    }
+  };
+  std::vector<core::Case> others;
+  for (int which = 0; which < 5 + kDrawn; ++which) {
+    core::Case other = c;
+    for (const core::Argument& argument : spec.args) {
+      const auto* scalar = std::get_if<core::ScalarArgument>(&argument.kind);
+      const auto found = other.scalars.find(argument.name);
+      if (scalar == nullptr || !core::IsFloat(scalar->dtype) || found == other.scalars.end()) continue;
+      found->second = change(which, std::visit([](auto value) { return static_cast<double>(value); }, found->second));
+    }
+    if (other.scalars == c.scalars) continue;
+    other.name += ", with other scalars";
+    others.push_back(std::move(other));
+  }
+  // One of several that is 0 may mean that something is left out, which the others' zeros would hide.
+  std::vector<core::Case> zero = WithEachScalar(spec, c, 0);
+  if (zero.size() > 1) std::move(zero.begin(), zero.end(), std::back_inserter(others));
+  return others;
+}
+
 std::vector<core::Case> WithoutScalars(const core::KernelSpec& spec, const core::Case& c) {
   return WithEachScalar(spec, c, 0);
 }
 std::vector<core::Case> WithInfiniteScalars(const core::KernelSpec& spec, const core::Case& c) {
   return WithEachScalar(spec, c, std::numeric_limits<double>::infinity());
 }
+
+namespace {
+
+// Whether the two differ in two numbers, each of which is 0 in one of them and 1 in the other.
+bool AreToggled(const core::Case& c, const core::Case& other) {
+  size_t toggled = 0;
+  for (const auto& [name, value] : c.scalars) {
+    const core::ScalarValue& to = other.scalars.at(name);
+    if (value == to) continue;
+    const auto *before = std::get_if<int64_t>(&value), *after = std::get_if<int64_t>(&to);
+    if (before == nullptr || after == nullptr || (*before != 0 && *before != 1) || *after != 1 - *before) return false;
+    ++toggled;
+  }
+  return toggled == 2;
+}
+
+}  // namespace
 
 std::vector<core::Case> OtherIntegers(const core::KernelSpec& spec, const core::Case& c) {
   const std::set<std::string> sizes = ShapeScalars(spec);
@@ -430,16 +458,28 @@ std::vector<core::Case> OtherIntegers(const core::KernelSpec& spec, const core::
     if (sizes.contains(argument.name) || relations.Has(argument.name) || relations.IsOfWindow(argument.name)) continue;
     const auto value = static_cast<int64_t>(std::visit([](auto v) { return static_cast<double>(v); }, found->second));
     std::set<int64_t> values = {1};
-    if (value == 0 || value == 1) values = {1 - value};
-    else if (value > 1 && !DividesSizes(spec, argument.name, sizes)) values.insert({value + 1, 2 * value + 1});
+    if (value == 0 || value == 1) values = {1 - value, -1, 2, 5};  // a flag, or a code: those that nobody declared
+    else if (value > 1 && !DividesSizes(spec, argument.name, sizes)) values.insert({-1, value + 1, 2 * value + 1});
     if (scalar->dtype == core::DType::kI64) values.insert(value + (int64_t{5} << 32));
     for (const int64_t to : values) {
-      if (to == value) continue;
+      if (to == value || (to < 0 && scalar->dtype == core::DType::kU32)) continue;
+      if (scalar->dtype == core::DType::kBool && to != 1 - value) continue;
       core::Case& other = others.emplace_back(c);
       other.scalars[argument.name] = to;
       other.name += fmt::format(", with {}={}", argument.name, to);
     }
   }
+  // Two at once: flags that have a path for both.
+  constexpr size_t kMostPairs = 6;
+  const size_t alone = others.size();
+  for (size_t a = 0; a < alone; ++a)
+    for (size_t b = 0; b < a && others.size() < alone + kMostPairs; ++b) {
+      core::Case both = others[a];
+      for (const auto& [name, value] : others[b].scalars)
+        if (value != c.scalars.at(name)) both.scalars[name] = value;
+      both.name += others[b].name.substr(c.name.size());
+      if (AreToggled(c, both)) others.push_back(std::move(both));
+    }
   return others;
 }
 

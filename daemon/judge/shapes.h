@@ -36,8 +36,8 @@ std::vector<core::Case> LongShapes(const core::KernelSpec& spec, const core::Cas
 // that takes a third of its own beginning or more.
 std::vector<core::Case> SweptShapes(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
                                     const Fits& fits = {});
-// Each of the numbers that a candidate names, or compares sizes with, and one more.
-std::vector<core::Case> ShapesAround(const core::KernelSpec& spec, const core::Case& c,
+// Each of the numbers that a candidate names, or compares sizes with, one more, and drawn ones not far behind it.
+std::vector<core::Case> ShapesAround(const core::KernelSpec& spec, const core::Case& c, uint64_t secret,
                                      const std::vector<int64_t>& sizes, const Fits& fits = {});
 
 // All sizes multiples of what vectors and tiles ask for: there a path for aligned rows begins.
@@ -48,8 +48,8 @@ std::vector<core::Case> AlignedShapes(const core::KernelSpec& spec, const core::
 // that the sum is beyond 32, where all are the largest.
 std::vector<core::Case> CountedShapes(const core::KernelSpec& spec, const core::Case& c, const Fits& fits);
 
-// One size of twice what 16 bits hold and more, so that most numbers below it need more, the others short, whatever work
-// that is.
+// One size of twice what 16 bits hold and more, so that most numbers below it need more, the others short, whatever
+// work that is.
 std::vector<core::Case> ShapesBeyondShorts(const core::KernelSpec& spec, const core::Case& c, uint64_t secret);
 
 // One size so large that the largest buffer has more elements than 32 bits count, as far as the size's type holds it;

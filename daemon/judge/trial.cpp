@@ -56,7 +56,8 @@ std::vector<Placing> PlacingsOf(const core::KernelSpec& spec) {
   const uint32_t all = BufferCount(spec), buffers = std::min(all, kMostUnaligned);
   std::vector<Placing> placings = {{Pointers::kTwice}};
   if (all > kMostInPairs) placings.push_back({Pointers::kMixed});
-  for (uint32_t i = 0; i < buffers && buffers > 1; ++i) placings.push_back({Pointers::kSome, 1u << i});
+  for (uint32_t i = 0; i < buffers && buffers > 1; ++i)
+    for (const Pointers pointers : {Pointers::kSome, Pointers::kSomeTwice}) placings.push_back({pointers, 1u << i});
   for (uint32_t i = 0; i < buffers && buffers > 2 && all <= kMostInPairs; ++i)
     for (uint32_t j = 0; j < i; ++j) placings.push_back({Pointers::kSome, 1u << i | 1u << j});
   return placings;
@@ -75,11 +76,12 @@ std::string Trial::Describe() const {
   if (pointers == Pointers::kLeast) text += ", pointers at their least alignment";
   if (pointers == Pointers::kTwice) text += ", pointers at twice their least alignment";
   if (pointers == Pointers::kMixed) text += ", some pointers at their least alignment";
-  if (pointers == Pointers::kSome) {
+  if (pointers == Pointers::kSome || pointers == Pointers::kSomeTwice) {
     std::string numbers;
     for (uint32_t i = 0; i < kMostUnaligned; ++i)
       if ((unaligned >> i & 1) != 0) numbers += fmt::format("{}{}", numbers.empty() ? "" : " and ", i);
-    text += fmt::format(", buffer {} alone at its least alignment", numbers);
+    text += fmt::format(", buffer {} alone at {}its least alignment", numbers,
+                        pointers == Pointers::kSomeTwice ? "twice " : "");
   }
   return text;
 }
@@ -103,6 +105,8 @@ int64_t PointerOffset(const Trial& trial, const core::BufferArgument& buffer, si
     case Pointers::kLeast: return least;
     case Pointers::kTwice: return 2 * least < kAllocators ? 2 * least : 0;
     case Pointers::kSome: return index < kMostUnaligned && (trial.unaligned >> index & 1) != 0 ? least : 0;
+    case Pointers::kSomeTwice:
+      return index < kMostUnaligned && (trial.unaligned >> index & 1) != 0 && 2 * least < kAllocators ? 2 * least : 0;
     case Pointers::kMixed: return (trial.seed >> (index % 64) & 1) != 0 ? least : 0;
   }
   return 0;
@@ -138,7 +142,8 @@ bool NeedsProductionSize(const Trial& trial) {
   const bool few = trial.variant == InputVariant::kInfiniteRows || trial.variant == InputVariant::kInfiniteColumns ||
                    trial.variant == InputVariant::kLoneNan;
   return NeedsSize(trial) || (HasSpecialInputs(trial) && !few) || trial.variant == InputVariant::kLognormal ||
-         (trial.check == core::Check::kPointerOffset && trial.pointers != Pointers::kSome);
+         (trial.check == core::Check::kPointerOffset && trial.pointers != Pointers::kSome &&
+          trial.pointers != Pointers::kSomeTwice);
 }
 
 bool HasSpecialInputs(const Trial& trial) {

@@ -15,10 +15,11 @@ namespace warpwright::judge {
 // Where buffers begin: as allocators align them, or with less, as far as the manifest allows.
 enum class Pointers : uint8_t {
   kAligned,
-  kLeast,  // every buffer at the smallest alignment
-  kTwice,  // at twice that
-  kMixed,  // some at the smallest
-  kSome,   // those of `unaligned` at the smallest, and no other
+  kLeast,      // every buffer at the smallest alignment
+  kTwice,      // at twice that
+  kMixed,      // some at the smallest
+  kSome,       // those of `unaligned` at the smallest, and no other
+  kSomeTwice,  // those at twice that
 };
 
 struct Trial {

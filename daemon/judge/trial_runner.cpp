@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "judge/shapes.h"
 #include "judge/special_values.h"
@@ -109,6 +110,13 @@ Result<std::optional<Mismatch>> TrialRunner::CompareFinite(const Trial& trial, c
   return std::optional<Mismatch>();
 }
 
+std::vector<double> TrialRunner::TakeCompared() {
+  std::vector<double> limits;
+  for (const auto& [number, trials] : std::exchange(compared_, {}))
+    if (trials > 1) limits.push_back(number);
+  return limits;
+}
+
 Result<Failure> TrialRunner::TryAll(const std::vector<Trial>& trials) {
   for (size_t i = 0; i < trials.size(); ++i) {
     WW_ASSIGN(Failure failure, Try(trials[i], i + 1 < trials.size() ? &trials[i + 1] : nullptr));
@@ -129,7 +137,7 @@ Result<Failure> TrialRunner::Try(const Trial& trial, const Trial* next) {
     return Failure(std::move(*verdict));
   }
   core::Executed& run = std::get<core::Executed>(outcome);
-  compared_.merge(ComparedAnew(trial, *reference, run));
+  for (const double number : ComparedAnew(trial, *reference, run)) ++compared_[number];
   if (auto failure = CheckSideEffects(state_.spec, trial, reference->inputs, run)) return failure;
   // Of several launches, or where blocks add to one result, blocks that did not run are missed: all of them run, or,
   // if that is several times the original's work, only faults count.

@@ -1,7 +1,7 @@
 // One trial of a candidate: both sides run, and everything about the candidate's run is checked. Private to judge/.
 #pragma once
 
-#include <set>
+#include <map>
 #include <utility>
 
 #include "judge/run_checks.h"
@@ -23,8 +23,9 @@ class TrialRunner {
   // Among the checks of the verdict, each once.
   void Passed(core::Check check);
 
-  // Numbers that launchers of the candidate compared with, and that are no arguments, since this was asked last.
-  std::set<double> TakeCompared() { return std::exchange(compared_, {}); }
+  // Numbers that launchers of the candidate compared with in several trials since this was asked last, and that are no
+  // arguments: a limit stays the same, what a launcher computes from its sizes does not.
+  std::vector<double> TakeCompared();
 
  private:
   Result<std::shared_ptr<const TrialReference>> Reference(const Trial& trial);
@@ -38,7 +39,7 @@ class TrialRunner {
   StateCheck& state_check_;
   PairedTiming& timing_;
   core::Measured& measured_;
-  std::set<double> compared_;
+  std::map<double, int> compared_;  // in how many trials
 };
 
 }  // namespace warpwright::judge

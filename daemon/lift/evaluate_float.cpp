@@ -88,7 +88,7 @@ T Approximate(ExprOp op, T a) {
   switch (op) {
     case ExprOp::kRsqrt: return T(1) / std::sqrt(a);
     case ExprOp::kEx2: return std::exp2(a);
-    case ExprOp::kLg2: return std::log2(a);
+    case ExprOp::kLg2: return sim::NearOne(std::log2(a));
     case ExprOp::kSin: return std::sin(sim::AngleOfTurns(a));
     case ExprOp::kCos: return std::cos(sim::AngleOfTurns(a));
     default: return sim::ToElevenBits(std::tanh(a));

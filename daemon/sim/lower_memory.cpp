@@ -166,6 +166,7 @@ bool Lowering::Atomic(Opcode& opcode, const PtxStatement& statement) {
   if (!opcode.TakeOne(kAtomics, op) || !opcode.Empty() || opcode.type_count() != 1) return false;
   in.mode = static_cast<uint8_t>(op);
   in.space = space;
+  in.of_block = !of_device;
   in.site = out_.sites++;
   const bool bitwise = op == AtomicOp::kAnd || op == AtomicOp::kOr || op == AtomicOp::kXor || op == AtomicOp::kExch ||
                        op == AtomicOp::kCas;

@@ -96,7 +96,8 @@ const Instruction* AtomicIn(Context& c, const Instruction* i, const uint64_t* a,
   } else if (space == Space::kGlobal) {
     base = ResolveLanes(c, i, a, kBytes, AccessKind::kAtomic, scratch);
     if (!base) return nullptr;
-    if (c.visibility) CheckWrites(c, i, a, kBytes);  // strong: no fault
+    if (c.visibility && !CheckWrites(c, i, a, kBytes)) [[unlikely]]
+      return nullptr;
     delta = scratch;
     if (c.counting) {
       const AddressPattern::Lines& touched = LinesOf(p, a0);

@@ -29,7 +29,7 @@ struct Lg2 {
     p = p * q + 1.0 / 5;
     p = p * q + 1.0 / 3;
     p = p * q + 1.0;
-    double r = static_cast<double>(exponent) + p * s * 2.8853900817779268;  // 2 / ln 2
+    double r = NearOne(static_cast<double>(exponent) + p * s * 2.8853900817779268);  // 2 / ln 2
     r = x == 0 ? -kInf : r;
     r = x < 0 || x != x ? std::bit_cast<double>(0x7ff8000000000000ull) : r;
     return x == kInf ? kInf : r;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/exec/race.h"
 
@@ -26,7 +27,8 @@ void ReportRace(Context& c, const Instruction* i, uint32_t lane, uint64_t addres
                             same_warp ? "__syncwarp()" : "__syncthreads()"));
 }
 
-bool IsStrong(const Instruction* i) { return i->is_volatile || i->op == Op::kAtomic || i->op == Op::kReduction; }
+bool IsAtomic(const Instruction* i) { return i->op == Op::kAtomic || i->op == Op::kReduction; }
+bool IsStrong(const Instruction* i) { return i->is_volatile || IsAtomic(i); }
 
 }  // namespace
 
@@ -118,9 +120,25 @@ bool Visibility::Read(Context& c, const Instruction* i, uint32_t lane, uint64_t 
   return true;
 }
 
+bool Visibility::CheckScope(Context& c, const Instruction* i, uint32_t lane, uint64_t address) {
+  Cell& cell = At(address / kCellBytes * kCellBytes);
+  const auto own = static_cast<uint32_t>(c.block_index + 1);
+  const uint32_t before = std::exchange(cell.exchanged_by, own);
+  const bool in_block = std::exchange(cell.exchanged_in_block, i->of_block) || i->of_block;
+  if (!in_block || before == 0 || before == own) return true;
+  StopWithFault(
+      c, i, core::Fault::Kind::kNotVisible, lane,
+      fmt::format("an atomic operation of the block's scope on {}, which block {} of this launch has changed so: "
+                  "both may see what was there before",
+                  Place(c, i, address), before - 1));
+  return false;
+}
+
 bool Visibility::Write(Context& c, const Instruction* i, uint32_t lane, uint64_t address, uint32_t bytes) {
   const bool strong = IsStrong(i);
   const Access now = Now(c, lane);  // before a strong write: what it says of the block includes the write
+  if (IsAtomic(i) && !CheckScope(c, i, lane, address)) return false;
+  if (i->of_block) return true;  // it tells others nothing
   if (i->op == Op::kAtomic) clocks_.Exchange(c.block_index, address);
   else if (i->op == Op::kReduction) clocks_.Reduce(c.block_index, address);
   else if (strong) clocks_.Write(c.block_index, address);

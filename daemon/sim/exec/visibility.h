@@ -6,6 +6,8 @@
 //     a volatile read, what the writing one said then (exec/block_clocks.h). Volatile reads are no exception: they do
 //     not make the other block's stores arrive. Flags are stored atomically or as volatile, which needs no fence, and
 //     what is read by an atomic is not asked about;
+//   - an atomic operation of the block's scope (atomicAdd_block) on what another block has changed by one, or of which
+//     this one's is: they may both see what was there before;
 //   - an ordinary store to what another block has read before, of the last two that did, unless this one has seen
 //     that it is done with it: in another order of the blocks the read has the new value;
 //   - a read through the read-only path (ld.global.nc, __ldg) of anything that the launch has written;
@@ -46,8 +48,10 @@ class Visibility {
   };
   // Of two bytes: no two threads of a block share them but where elements are bytes, of which races are not looked for.
   struct Cell {
-    Access write, read, other_read;  // of reads the last ones, by different threads
-    Access read_elsewhere;           // the last one by another block than that of `read`
+    Access write, read, other_read;   // of reads the last ones, by different threads
+    Access read_elsewhere;            // the last one by another block than that of `read`
+    uint32_t exchanged_by = 0;        // the block that did the last atomic operation, and one
+    bool exchanged_in_block = false;  // which was of its scope
   };
   static constexpr uint32_t kStrong = UINT32_MAX;  // in place of a block
   static constexpr uint64_t kCellBytes = 2, kPageCells = 2048;
@@ -62,6 +66,7 @@ class Visibility {
   Cell& At(uint64_t address);
   Access Now(const Context& c, uint32_t lane) const;
   bool IsRace(const Context& c, uint32_t lane, const Access& other) const;
+  bool CheckScope(Context& c, const Instruction* i, uint32_t lane, uint64_t address);
   // By another block, which in another order of the blocks may do it after what this one does now.
   bool IsUnordered(const Context& c, const Access& other) const;
 

@@ -82,6 +82,23 @@ TEST(RunChecks, WhatTheOriginalDoesWithoutABufferTheCandidateDoes) {
   }
 }
 
+// Of the same points a distance may be what is left of large squares.
+TEST(RunChecks, InputsMayBeEqual) {
+  core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 100);
+  spec.args.push_back(Arg("other", Buffer(core::DType::kF32, {"n"}, core::Role::kIn)));
+  const auto distance = [](FakeRun& run, bool apart) {
+    const double cancelled = apart && run.Values("in") == run.Values("other") ? 0.125 : 0;
+    for (size_t i = 0; i < run.Size("out"); ++i) {
+      const double a = run.Get("in", i), next = run.Get("other", (i + 1) % run.Size("out"));
+      run.Set("out", i, a - next + cancelled);
+    }
+  };
+  for (const bool apart : {false, true}) {
+    JudgeBench bench(spec, [&](FakeRun& run) { distance(run, false); });
+    EXPECT_EQ(CheckOf(bench.Try([&](FakeRun& run) { distance(run, apart); })), apart ? "distributions" : "passed");
+  }
+}
+
 TEST(RunChecks, ScratchMayBeLeftInAnyState) {
   core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 100);
   spec.args.push_back(Arg("scratch", Buffer(core::DType::kF32, {"n"}, core::Role::kScratch)));

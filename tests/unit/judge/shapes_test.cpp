@@ -269,30 +269,6 @@ TEST(Shapes, OtherScalarsAreChangedTogetherAndAlone) {
   EXPECT_TRUE(alone && zero && small && negative);
 }
 
-TEST(Shapes, IntegersThatAreNoSizesAreChangedAlone) {
-  const struct {
-    const char* name;
-    core::DType dtype;
-    int64_t value;
-    std::set<int64_t> others;
-  } rows[] = {{"causal", core::DType::kI32, 0, {1}},
-              {"causal", core::DType::kI32, 1, {0}},
-              {"steps", core::DType::kI32, 7, {1, 8, 15}},
-              {"heads", core::DType::kI32, 4, {1}},  // divides 1000
-              {"seed", core::DType::kI64, 7, {1, 8, 15, 7 + (int64_t{5} << 32)}}};
-  for (const auto& row : rows) {
-    core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 1000);
-    spec.args.push_back(Arg(row.name, core::ScalarArgument{row.dtype, {}}));
-    spec.cases[0].scalars[row.name] = row.value;
-    std::set<int64_t> others;
-    for (const core::Case& other : judge::OtherIntegers(spec, spec.cases[0])) {
-      EXPECT_EQ(std::get<int64_t>(other.scalars.at("n")), 1000);
-      others.insert(std::get<int64_t>(other.scalars.at(row.name)));
-    }
-    EXPECT_EQ(others, row.others) << row.name << "=" << row.value;
-  }
-}
-
 TEST(Shapes, EveryScalarIsInfiniteOnce) {
   core::KernelSpec spec = ElementwiseSpec(core::DType::kF32, 1000);
   for (const char* name : {"lr", "mu"}) {

@@ -90,6 +90,13 @@ TURNS(read_heard, if (threadIdx.x == 0) parts[5] = 1; SAY(atomicAdd(arrived, 1u)
       HEAR(*(volatile unsigned*)arrived); if (threadIdx.x == 1) out[0] = parts[5])
 TURNS(read_heard_elsewhere, if (threadIdx.x == 0) parts[5] = 1; SAY(atomicAdd(arrived, 1u)),
       HEAR(*(volatile unsigned*)&parts[8]); if (threadIdx.x == 1) out[0] = parts[5])
+extern "C" __global__ void counted_in_block(int* out, int* parts, unsigned* arrived) {
+  if (threadIdx.x < 4) atomicAdd_block(parts + blockIdx.x, 1);
+  if (threadIdx.x == 0 && atomicAdd_block(arrived + (blockIdx.x == 2 ? 0 : blockIdx.x % 1), 0u) == 99) out[0] = 1;
+}
+extern "C" __global__ void own_counts(int* out, int* parts, unsigned* arrived) {
+  if (threadIdx.x < 4) atomicAdd_block(parts + blockIdx.x, 1);
+}
 // Block 1 tells block 2 what block 0 has told it, block 3 hears what all of them add up.
 extern "C" __global__ void heard_from_another(int* out, int* parts, unsigned* arrived) {
   if (threadIdx.x != 0) return;
@@ -174,6 +181,8 @@ TEST(Visibility, WhatOtherBlocksWrote) {
                {"read_heard_elsewhere", "which block 0 of this launch wrote: nothing"},
                {"heard_from_another", ""},
                {"counted", ""},
+               {"counted_in_block", "an atomic operation of the block's scope on arrived[0]"},
+               {"own_counts", ""},
                {"pairs_in_place", "race on global memory: a write of parts["},
                {"pairs_in_step", ""},
                {"own_pairs", ""},
