@@ -143,8 +143,6 @@ class AxisFinder {
     }
     result_.flat = &flat;
     result_.col.bound = {width};
-    result_.row.grid_axis = 0;  // of which there may be more than a grid has in y
-    result_.col.grid_axis = 1;
     if (height != nullptr) {
       result_.row.bound = {height};
       result_.batch = factors;

@@ -208,8 +208,13 @@ class TileWriter {
 
   static const char* GridAxis(const ResultAxis& axis) { return axis.grid_axis == 0 ? "blockIdx.x" : "blockIdx.y"; }
   void WritePlaces() {
-    Line(1, fmt::format("const int {} = {} * {}, {} = {} * {};", row_begin_, GridAxis(plan_.row), tile_m_, col_begin_,
-                        GridAxis(plan_.col), tile_n_));
+    std::string row = GridAxis(plan_.row), col = GridAxis(plan_.col);
+    if (plan_.flat != nullptr) {  // as one index counted them, in one dimension, whose limit is far
+      const std::string across = Fresh("tiles_across");
+      Line(1, fmt::format("const int {0} = ({1} + {2} - 1) / {2};", across, Bound(plan_.col), tile_n_));
+      row = "blockIdx.x / " + across, col = "blockIdx.x % " + across;
+    }
+    Line(1, fmt::format("const int {} = {} * {}, {} = {} * {};", row_begin_, row, tile_m_, col_begin_, col, tile_n_));
     Line(1, fmt::format("const int {} = threadIdx.x / ({} / {}) * {};", thread_row_, tile_n_, thread_n_, thread_m_));
     Line(1, fmt::format("const int {} = threadIdx.x % ({} / {}) * {};", thread_col_, tile_n_, thread_n_, thread_n_));
     code_ += "\n";
@@ -370,9 +375,15 @@ class TileWriter {
     const auto rows = product(plan_.row.bound), cols = product(plan_.col.bound);
     if (!rows || !cols) return at("the size of the result cannot be computed where the kernel is launched");
     LaunchShape shape;
-    shape.grid.resize(2);
-    shape.grid[plan_.row.grid_axis] = CeilDivText(launch, *rows, shape_.m);
-    shape.grid[plan_.col.grid_axis] = CeilDivText(launch, *cols, shape_.n);
+    const std::string down = CeilDivText(launch, *rows, shape_.m), across = CeilDivText(launch, *cols, shape_.n);
+    if (plan_.flat != nullptr) {
+      shape.grid = {fmt::format("{} * ({})", down, across)};
+      if (!plan_.batch.empty()) shape.grid.emplace_back("1");
+    } else {
+      shape.grid.resize(2);
+      shape.grid[plan_.row.grid_axis] = down;
+      shape.grid[plan_.col.grid_axis] = across;
+    }
     const auto z = FindAxis(launch, LaunchAxisGroup::kGrid, 2);
     if (!plan_.batch.empty()) {
       const auto batches = product(plan_.batch);

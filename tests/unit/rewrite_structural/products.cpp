@@ -141,7 +141,7 @@ void entry(float* c, const float* a, const float* b, int M, int N, int K) {
 }
 )",
        {"k"},
-       {"const int idx = row * N + col;", "dim3 blocks((M + 63) / 64, (N + 63) / 64);"},
+       {"const int idx = row * N + col;", "int blocks = (M + 63) / 64 * ((N + 63) / 64);"},
        {}},
       {"one_index_with_a_remainder",
        "A:f32[M*K]:in B:f32[K*N]:in C:f32[M*N]:out M N K",
@@ -161,7 +161,7 @@ void entry(const float* A, const float* B, float* C, int M, int N, int K) {
 }
 )",
        {"k"},
-       {"const int tid = i * N + j;", "k<<<dim3((M + 63) / 64, (N + 63) / 64), 256>>>"},
+       {"const int tid = i * N + j;", "k<<<(M + 63) / 64 * ((N + 63) / 64), 256>>>"},
        {}},
       {"causal_scores_with_heads_in_one_index",
        "preatt:f32[3*4*T*T]:out inp:f32[3*T*3*C]:in B T C NH",
@@ -198,7 +198,7 @@ void entry(float* preatt, const float* inp, int B, int T, int C, int NH) {
        {"k"},
        {"int idx = blockIdx.z * (T * T);", "const int idx = (blockIdx.z * T + t) * T + t2;",
         "if (t2 > t) {\n        preatt[idx] = -INFINITY;\n        continue;\n      }",
-        "k<<<dim3((T + 63) / 64, (T + 63) / 64, B * NH), 256>>>"},
+        "k<<<dim3((T + 63) / 64 * ((T + 63) / 64), 1, B * NH), 256>>>"},
        {"total_threads"}},
       {"batches_along_z_by_moving_a_pointer",
        "c:f16[3*M*N]:out a:f16[3*M*K]:in b:f16[3*K*N]:in M N K batches",
