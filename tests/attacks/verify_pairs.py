@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """verify_pairs.py BUILD OUT.jsonl [FOLDER] [open|held] [NAME...]: `warpwright verify` of every candidate of a folder on the simulator.
 
-FOLDER is one of pairs and pairs2 to pairs6. Each folder of its wrong/ and right/ is a repository of its own: original.cu and candidate.cu are its
+FOLDER is one of pairs and pairs2 to pairs7. Each folder of its wrong/ and right/ is a repository of its own: original.cu and candidate.cu are its
 kernel.cu before and after a change. Every third number is held. One line of JSON for each: exit code 0 is accepted, 1 refused. The
 sums are printed.
 """
