@@ -26,7 +26,8 @@
 //   pointer-offset, distributions, exact-integers, needle, scale-ladder, special-values: other inputs, the same shape;
 //                            among them integers beyond their range where the original tolerates them, and the numbers
 //                            that the candidate's code names and the original's does not. Of infinite inputs counts
-//                            what a caller can rely on (special_values.h)
+//                            what a caller can rely on (special_values.h). Also two inputs with one content
+//                            (equal_inputs.h)
 //   odd-shape                n-1, n+1, a prime, 1, less than a warp, two secret ones; n-1 and n+1 of the largest case;
 //                            (full) n-1 and n+1 at other alignments too, zero where it empties every output, more than
 //                            65,535 in each dimension and 2^20 elements in all, squares of powers of two, sizes that
@@ -36,8 +37,9 @@
 //                            on a GPU, sizes at which the original faults when it is simulated prove nothing;
 //                            (full) buffers aligned less than others at multiples of 32, and millions of equal integers
 //                            (full) more elements than 32 bits count, in sparse memory, by samples of both sides
-//                            (huge_shapes.h)
-//   other-scalars            (full) floating-point scalars that the manifest does not give, each by itself
+//                            (huge_shapes.h), and so, where work grows with its square, more than 16 bits count
+//   other-scalars            (full) floating-point scalars that the manifest does not give, each by itself; integers
+//                            that are no sizes; a null pointer for each buffer (absent_buffers.h)
 //   large-case               (full) cases too large to be verified are at least written to
 //   reduced-shape            (full) cases too large to be verified, reduced in one dimension at a time to a size that
 //                            can be run
