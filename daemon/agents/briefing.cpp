@@ -122,7 +122,8 @@ std::string MethodText(const skills::RankedMethod& method, Detail detail) {
 
 }  // namespace
 
-std::string ChipFacts(const core::Chip& chip, bool modelled) {
+std::string ChipFacts(const core::Chip& chip, const core::BuildOptions& build, bool modelled) {
+  const std::string architecture = build.ArchitectureOf(chip.arch);
   std::string text = fmt::format(
       "{} ({}): {} multiprocessors at {:.2f} GHz, {} warps, {} blocks and {} 32-bit registers each, {} B of shared "
       "memory each, at most {} B a block (above 49152 B only as dynamic shared memory, after cudaFuncSetAttribute). "
@@ -138,12 +139,12 @@ std::string ChipFacts(const core::Chip& chip, bool modelled) {
   if (modelled)
     text +=
         "This run is on a simulator of the chip. It executes PTX exactly and models the time. It knows no TMA "
-        "(cp.async.bulk), clusters or wgmma; a kernel with an instruction that it does not know fails, and the verdict "
-        "names it.\n";
-  else
-    text += "The code is compiled for " + chip.arch +
-            "; wgmma and setmaxnreg, which need an architecture with an 'a', "
-            "do not compile.\n";
+        "(cp.async.bulk) or clusters; a kernel with an instruction that it does not know fails, and the verdict names "
+        "it.\n";
+  text += "The code is compiled for " + architecture;
+  text += architecture.ends_with('a')
+              ? ", so that wgmma compiles (the simulator knows it of f16 and bf16).\n"
+              : "; wgmma and setmaxnreg, which need an architecture with an 'a', do not compile.\n";
   return text;
 }
 

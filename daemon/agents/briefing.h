@@ -15,7 +15,7 @@
 
 namespace warpwright::agents {
 
-std::string ChipFacts(const core::Chip& chip, bool modelled);
+std::string ChipFacts(const core::Chip& chip, const core::BuildOptions& build, bool modelled);
 // Arguments, cases with shapes, tolerance and what is allowed.
 std::string ContractFacts(const core::KernelSpec& spec, bool modelled);
 std::string FormulaText(const Form* form);

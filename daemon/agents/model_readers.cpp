@@ -52,7 +52,7 @@ class ModelPlanner final : public Planner {
   Result<Proposal<core::Plan>> Propose(const PlanRequest& request) override {
     const Situation& at = request.at;
     WW_ASSIGN(const Listing listing, ListEntry(at, at.base));
-    WW_ASSIGN(Prompt prompt, MakePrompt("planner", {{"chip", ChipFacts(at.chip, at.measured.modelled)},
+    WW_ASSIGN(Prompt prompt, MakePrompt("planner", {{"chip", ChipFacts(at.chip, at.spec.build, at.measured.modelled)},
                                                     {"contract", ContractFacts(at.spec, at.measured.modelled)},
                                                     {"formula", FormulaText(at.form)},
                                                     {"listing", listing.text},
@@ -104,7 +104,7 @@ class ModelDiagnoser final : public Diagnoser {
   Result<Proposal<core::Diagnosis>> Propose(const DiagnoseRequest& request) override {
     const Situation& at = request.at;
     WW_ASSIGN(const Listing listing, ListEntry(at, request.failed));
-    WW_ASSIGN(Prompt prompt, MakePrompt("diagnoser", {{"chip", ChipFacts(at.chip, at.measured.modelled)},
+    WW_ASSIGN(Prompt prompt, MakePrompt("diagnoser", {{"chip", ChipFacts(at.chip, at.spec.build, at.measured.modelled)},
                                                       {"contract", ContractFacts(at.spec, at.measured.modelled)},
                                                       {"formula", FormulaText(at.form)},
                                                       {"listing", listing.text},
@@ -145,7 +145,7 @@ class ModelCritic final : public Critic {
   Result<Proposal<Critique>> Propose(const CritiqueRequest& request) override {
     const Situation& at = request.at;
     WW_ASSIGN(const Listing listing, ListEntry(at, request.candidate));
-    WW_ASSIGN(Prompt prompt, MakePrompt("critic", {{"chip", ChipFacts(at.chip, at.measured.modelled)},
+    WW_ASSIGN(Prompt prompt, MakePrompt("critic", {{"chip", ChipFacts(at.chip, at.spec.build, at.measured.modelled)},
                                                    {"contract", ContractFacts(at.spec, at.measured.modelled)},
                                                    {"formula", FormulaText(at.form)},
                                                    {"plan", PlanText(request.plan)},

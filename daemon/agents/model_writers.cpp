@@ -64,7 +64,7 @@ class ModelGenerator final : public Generator {
   Result<Proposal<Draft>> Propose(const GenerateRequest& request) override {
     const Situation& at = request.at;
     WW_ASSIGN(const Listing listing, ListEntry(at, at.base));
-    WW_ASSIGN(Prompt prompt, MakePrompt("generator", {{"chip", ChipFacts(at.chip, at.measured.modelled)},
+    WW_ASSIGN(Prompt prompt, MakePrompt("generator", {{"chip", ChipFacts(at.chip, at.spec.build, at.measured.modelled)},
                                                       {"contract", ContractFacts(at.spec, at.measured.modelled)},
                                                       {"formula", FormulaText(at.form)},
                                                       {"listing", listing.text},
@@ -100,7 +100,7 @@ class ModelOptimizer final : public Optimizer {
   Result<Proposal<Attempt>> Propose(const OptimizeRequest& request) override {
     const Situation& at = request.at;
     WW_ASSIGN(const Listing listing, ListEntry(at, at.base));
-    WW_ASSIGN(Prompt prompt, MakePrompt("optimizer", {{"chip", ChipFacts(at.chip, at.measured.modelled)},
+    WW_ASSIGN(Prompt prompt, MakePrompt("optimizer", {{"chip", ChipFacts(at.chip, at.spec.build, at.measured.modelled)},
                                                       {"contract", ContractFacts(at.spec, at.measured.modelled)},
                                                       {"formula", FormulaText(at.form)},
                                                       {"listing", listing.text},
@@ -134,7 +134,7 @@ class ModelRepairer final : public Repairer {
       return Proposal<core::Candidate>(NoProposal{"what a transformation wrote is not mended by hand"});
     WW_ASSIGN(const Listing listing, ListEntry(at, request.failed));
     WW_ASSIGN(Prompt prompt,
-              MakePrompt("repairer", {{"chip", ChipFacts(at.chip, at.measured.modelled)},
+              MakePrompt("repairer", {{"chip", ChipFacts(at.chip, at.spec.build, at.measured.modelled)},
                                       {"contract", ContractFacts(at.spec, at.measured.modelled)},
                                       {"formula", FormulaText(at.form)},
                                       {"listing", listing.text},

@@ -50,7 +50,8 @@ skills::MatchResult Retrieve(const RefineRun& run, bool built_in) {
   skills::MatchContext context;
   context.allow = run.task.spec.allow;
   context.built_in_only = built_in;
-  context.lacking = {std::string(skills::kWgmma), std::string(skills::kClusters)};
+  context.lacking = {std::string(skills::kClusters)};
+  if (!run.task.spec.build.ArchitectureOf(run.task.chip.arch).ends_with('a')) context.lacking.emplace(skills::kWgmma);
   if (run.base().measured.modelled) context.lacking.emplace(skills::kBulkCopies);
   context.applied = run.base().methods;
   if (const auto tried = run.tried.find(evidence.Digest()); tried != run.tried.end()) context.excluded = tried->second;

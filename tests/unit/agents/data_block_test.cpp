@@ -70,5 +70,20 @@ TEST(Contract, SaysHowTheFileIsCompiledWhereThatIsUnusual) {
             std::string::npos);
 }
 
+// An instruction that the project's own build knows is not said to be unknown.
+TEST(Contract, TheChipsInstructionsAreThoseOfTheBuild) {
+  core::Chip chip;
+  chip.arch = "sm_90";
+  core::BuildOptions build;
+  for (const bool modelled : {true, false}) {
+    EXPECT_NE(agents::ChipFacts(chip, {}, modelled).find("compiled for sm_90; wgmma and setmaxnreg"),
+              std::string::npos);
+    build.flags = {core::BuildFlag::kHopperAlone};
+    const std::string facts = agents::ChipFacts(chip, build, modelled);
+    EXPECT_NE(facts.find("compiled for sm_90a, so that wgmma compiles"), std::string::npos) << facts;
+    EXPECT_EQ(facts.find("do not compile"), std::string::npos) << facts;
+  }
+}
+
 }  // namespace
 }  // namespace warpwright
