@@ -23,9 +23,9 @@ constexpr uint64_t kMemoryBytes = 8ull << 30, kMaxOutputBytes = 64u << 20;
 constexpr size_t kMaxMessage = 2000;
 constexpr std::string_view kBaseName = "whole";
 
-// "ns::(anonymous namespace)::k<4>(float*, long long)" -> "ns::k<4>(float*, long)": without unnamed namespaces and those
-// in which nvcc puts what is local to a file ("_INTERNAL_4fbd9b84_4_k_cu_1a2b::k"), and with one name for what is 64 bits
-// wide: the toolkit's headers make int64_t a long long for NVRTC, the C library's a long.
+// "ns::(anonymous namespace)::k<4>(float*, long long)" -> "ns::k<4>(float*, long)": without unnamed namespaces and
+// those in which nvcc puts what is local to a file ("_INTERNAL_4fbd9b84_4_k_cu_1a2b::k"), and with one name for what is
+// 64 bits wide: the toolkit's headers make int64_t a long long for NVRTC, the C library's a long.
 std::string NameForBothCompilers(const std::string& symbol) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> plain(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status),

@@ -40,7 +40,7 @@ void CopyRepeated(std::span<const std::byte> content, uint64_t at, uint64_t byte
 
 // A fault for each page of a long row would take longer than its simulation. Only advice: what it does not bring in is
 // brought in by touching it.
-void BringIn(void* memory, uint64_t bytes) {
+void FaultPages(void* memory, uint64_t bytes) {
 #ifdef MADV_POPULATE_WRITE
   const uint64_t begin = reinterpret_cast<uint64_t>(memory) / kPageBytes * kPageBytes;
   const uint64_t end = AlignUp(reinterpret_cast<uint64_t>(memory) + bytes, kPageBytes);
@@ -55,8 +55,8 @@ void MakeInput(const Allocation& allocation, uint64_t offset, uint64_t bytes) {
   const uint64_t wanted = AlignUp(offset + bytes, kPageBytes);
   const uint64_t made = std::min(allocation.bytes, streamed ? std::max(wanted, at + kStreamBytes) : wanted) - at;
   if (streamed) {
-    BringIn(allocation.data + at, made);
-    BringIn(allocation.written + at, made);
+    FaultPages(allocation.data + at, made);
+    FaultPages(allocation.written + at, made);
   }
   CopyRepeated(allocation.content, at, made, allocation.data + at);
   std::memset(allocation.written + at, 0xff, made);

@@ -190,7 +190,9 @@ TEST(BuildDependence, NamesThatAnotherBuildMayDefineOtherwise) {
       {"#define PASTE(a, b) a##b", "  n += PASTE(__cplus, plus) * 0;", "__cplus"},
       {"namespace ww { extern unsigned long symbol_count; }", "  if (ww::symbol_count == 7) n += 0;", "ww"},
       {"#if CUDART_VERSION >= 12000\n#endif", "", "CUDART_VERSION"},
-      {"// Why?" "?/", "  n += 0;", "trigraph"},
+      {"// Why?"
+       "?/",
+       "  n += 0;", "trigraph"},
   };
   for (size_t begin = 0; begin < std::size(rows); begin += kAtATime) {
     const std::span<const Row> some(rows + begin, std::min(kAtATime, std::size(rows) - begin));
