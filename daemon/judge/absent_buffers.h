@@ -1,6 +1,6 @@
-// Buffers that the original does without, as a layer without a bias: a null pointer in the place of one at a time, which is
-// found out by trying it. Whether a candidate does what the original does then is part of other-scalars: an argument
-// with another value. Private to judge/.
+// Buffers that the original does without, as a layer without a bias: a null pointer in the place of one at a time,
+// which is found out by trying it. Whether a candidate does what the original does then is part of other-scalars: an
+// argument with another value. Private to judge/.
 #pragma once
 
 #include "judge/run_checks.h"

@@ -271,7 +271,7 @@ struct Instruction {
   bool carry_in = false, carry_out = false;
   bool is_volatile = false;  // volatile, relaxed, acquire, release: not a plain access
   bool bypass_l1 = false;
-  bool of_block = false;  // an atomic operation that is one for the threads of its block alone
+  bool of_block = false;                        // an atomic operation that is one for the threads of its block alone
   bool read_only = false;                       // ld.global.nc: nothing writes there while the kernel runs
   bool address64 = true;                        // the address register's width
   bool aligned = true;                          // bar.sync and barrier.sync.aligned: the whole warp together

@@ -47,9 +47,9 @@ struct LaunchLimits {
   uint64_t footprint_bytes = UINT64_MAX;  // of all memory that the kernel can reach
   // > 0, without counters: another order of the blocks, selected by this number, and of a warp's lanes
   uint64_t block_order = 0;
-  Shadow* shadow = nullptr;               // runs beside, on one thread
-  bool visibility = false;                // check it (exec/visibility.h), on one thread
-  bool touched = false;                   // with visibility: tell which bytes
+  Shadow* shadow = nullptr;  // runs beside, on one thread
+  bool visibility = false;   // check it (exec/visibility.h), on one thread
+  bool touched = false;      // with visibility: tell which bytes
 };
 struct LaunchResult {
   core::LaunchReport report;
