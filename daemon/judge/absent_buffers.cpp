@@ -2,29 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "core/execution.h"
-#include "core/typed_values.h"
+#include "judge/plain_difference.h"
 
 namespace warpwright::judge {
 namespace {
 
 constexpr uint64_t kInstructions = 200'000'000;
-constexpr double kPlainlyOther = 1.0 / 128;  // of the root mean square
-
-bool ArePlainlyOther(core::DType dtype, const base::Bytes& original, const base::Bytes& candidate) {
-  if (!core::IsFloat(dtype)) return original != candidate;
-  double squares = 0, errors = 0;
-  for (size_t i = 0; i < original.size() / core::SizeOf(dtype); ++i) {
-    const double a = core::LoadAsDouble(dtype, original.data(), i), b = core::LoadAsDouble(dtype, candidate.data(), i);
-    if (std::isfinite(a) != std::isfinite(b)) return true;
-    if (!std::isfinite(a)) continue;
-    squares += a * a;
-    errors += (a - b) * (a - b);
-  }
-  return errors > kPlainlyOther * kPlainlyOther * squares;
-}
 
 // The first output that is another one; empty: none.
 std::string OtherOutput(const core::KernelSpec& spec, const std::vector<core::BufferContent>& inputs,

@@ -9,6 +9,8 @@
 
 #include "base/random.h"
 #include "core/run_notes.h"
+#include "core/typed_values.h"
+#include "judge/plain_difference.h"
 #include "judge/shapes.h"
 
 namespace warpwright::judge {
@@ -19,7 +21,6 @@ constexpr uint64_t kTileElements = 250'007;
 constexpr uint64_t kInstructions = 20'000'000, kFactorOfCandidate = 4, kInstructionsAsWritten = 160'000'000;
 // Of sizes beyond 16 bits, one of whose blocks may go through all of them.
 constexpr uint64_t kInstructionsBeyondShorts = 8'000'000'000;
-constexpr double kPlainlyOther = 1.0 / 128;  // of the rms
 constexpr uint64_t kHugeStream = 81;
 
 // Anywhere in the file: of its kernels, helpers and constants any may be part of an index.
@@ -133,20 +134,6 @@ bool LeavesEndOut(const core::ByteRange& original, const core::ByteRange& candid
          (original.begin <= near && candidate.begin > far);
 }
 
-bool ArePlainlyOther(core::DType dtype, const Common& common) {
-  if (!core::IsFloat(dtype)) return common.original != common.candidate;
-  double squares = 0, errors = 0;
-  for (size_t i = 0; i < common.index.size(); ++i) {
-    const double a = core::LoadAsDouble(dtype, common.original.data(), i),
-                 b = core::LoadAsDouble(dtype, common.candidate.data(), i);
-    if (std::isfinite(a) != std::isfinite(b)) return true;
-    if (!std::isfinite(a)) continue;
-    squares += a * a;
-    errors += (a - b) * (a - b);
-  }
-  return errors > kPlainlyOther * kPlainlyOther * squares;
-}
-
 }  // namespace
 
 std::string HugeShapes::Device() const { return state_.on_simulator() ? state_.device : state_.options.simulator; }
@@ -185,7 +172,7 @@ std::optional<Mismatch> HugeShapes::Compare(const core::Case& shape, const std::
     }
     const Common common = in_parts ? CommonElements(original.parts, candidate.parts, i, size)
                                    : CommonElements(original.buffers[i], candidate.buffers[i], inputs[i].bytes, size);
-    if (common.index.empty() || !ArePlainlyOther(buffer->dtype, common)) continue;
+    if (common.index.empty() || !ArePlainlyOther(buffer->dtype, common.original, common.candidate)) continue;
     const OutputLayout layout{argument.name,
                               buffer->dtype,
                               {static_cast<int64_t>(common.index.size())},
