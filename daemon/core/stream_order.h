@@ -1,7 +1,7 @@
 // The orders in which the operations of a plan (not its setup) may run. CUDA's rules: operations of one stream run in
 // order; one of the default stream (0, unless the caller gives that one, which is like any other) follows everything
-// before it and precedes everything after it; a wait follows the latest record of
-// its event at that point, and a wait for an event that was never recorded waits for nothing.
+// before it and precedes everything after it; a wait follows the latest record of its event at that point, and a wait
+// for an event that was never recorded waits for nothing.
 #pragma once
 
 #include <vector>

@@ -62,6 +62,13 @@ class CliTest : public testing::Test {
     command.deadline = std::chrono::minutes(10);
     return command;
   }
+  base::Result<base::Completed> RunWithoutRepository(const std::vector<std::string>& arguments) {
+    base::Command command = Warpwright({});
+    command.argv = {command.argv.front()};
+    command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+    command.deadline = std::chrono::seconds(30);
+    return ::warpwright::base::Run(command);
+  }
   base::Completed Run_(std::vector<std::string> arguments) {
     auto done = ::warpwright::base::Run(Warpwright(std::move(arguments)));
     EXPECT_TRUE(done);
@@ -551,6 +558,11 @@ TEST_F(CliTest, UncommittedChangesAreMentioned) {
   EXPECT_NE(said.find("uncommitted changes are not part of it: src/softmax.cu"), std::string::npos) << said;
 }
 
+// The two commands that read the operator's file.
+std::vector<std::vector<std::string>> ReadersOf(const fs::path& file) {
+  return {{"config", "check", "--operator", file.string()}, {"serve", "--config", file.string()}};
+}
+
 // What `serve` refuses, `config check` has said before.
 TEST_F(CliTest, ConfigCheckRefusesWhatServeRefuses) {
   struct Row {
@@ -565,14 +577,8 @@ TEST_F(CliTest, ConfigCheckRefusesWhatServeRefuses) {
                        "\nrepositories: [{url: " + repository.path().string() + ", publish: branch}]\n";
     if (text.find("devices:") == std::string::npos) text += "devices: [\"sim:h200\"]\n";
     ASSERT_TRUE(base::WriteFileAtomically(file, text));
-    for (const std::vector<std::string>& arguments :
-         {std::vector<std::string>{"config", "check", "--operator", file.string()},
-          std::vector<std::string>{"serve", "--config", file.string()}}) {
-      base::Command command = Warpwright({});
-      command.argv = {command.argv.front()};
-      command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
-      command.deadline = std::chrono::seconds(30);
-      const auto done = ::warpwright::base::Run(command);
+    for (const std::vector<std::string>& arguments : ReadersOf(file)) {
+      const auto done = RunWithoutRepository(arguments);
       ASSERT_TRUE(done) << done.error().Format() << row.line;
       EXPECT_EQ(done->exit_code, 78) << arguments[0] << ": " << row.line << "\n" << done->err;
       EXPECT_NE(done->err.find(row.why), std::string::npos) << arguments[0] << ": " << row.line << "\n" << done->err;
@@ -593,14 +599,8 @@ TEST_F(CliTest, ConfigCheckFindsWhatServeWouldFindHere) {
         file, fmt::format("version: 1\nstate: {}\nlisten: {{status: \"{}\"}}\ndevices: [\"sim:h200\"]\n"
                           "repositories: [{{url: {}, publish: branch}}]\n",
                           row.state, row.listen, repository.path().string())));
-    for (const std::vector<std::string>& arguments :
-         {std::vector<std::string>{"config", "check", "--operator", file.string()},
-          std::vector<std::string>{"serve", "--config", file.string()}}) {
-      base::Command command = Warpwright({});
-      command.argv = {command.argv.front()};
-      command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
-      command.deadline = std::chrono::seconds(30);
-      const auto done = ::warpwright::base::Run(command);
+    for (const std::vector<std::string>& arguments : ReadersOf(file)) {
+      const auto done = RunWithoutRepository(arguments);
       ASSERT_TRUE(done) << done.error().Format() << row.why;
       EXPECT_EQ(done->exit_code, 3) << arguments[0] << "\n" << done->out << done->err;
       if (arguments[0] != "config") continue;

@@ -13,8 +13,7 @@
 //   - a read through the read-only path (ld.global.nc, __ldg) of anything that the launch has written;
 //   - two threads of a block at the same bytes, one of which writes them by an ordinary store after the other read
 //     them, or reads what the other wrote so, without a barrier in between, or a fence of the block, as a lock has it.
-// In blocks that order their threads by locks or by
-// barriers of a part, every fence counts for all threads.
+// In blocks that order their threads by locks or by barriers of a part, every fence counts for all threads.
 //
 // One per launch, of which the blocks run on one thread.
 #pragma once

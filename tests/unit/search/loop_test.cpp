@@ -34,6 +34,15 @@ class Loop : public ::testing::Test {
     EXPECT_TRUE(refined) << refined.error().Format();
     return refined ? std::move(*refined) : search::RefineResult();
   }
+  // Half an hour of three gains and a method left over, and no time to accept what was found.
+  void TakeTooLongToAccept() {
+    loop.AddCard("wide", {{"width", {"2", "4", "8"}, ""}});
+    for (const char* width : {"2", "4", "8"}) loop.script["wide width=" + std::string(width)] = Gains(1.5);
+    loop.AddMethod("late", Gains(2));
+    loop.judge.per_review = std::chrono::minutes(8);
+    loop.judge.per_full_review = std::chrono::minutes(25);
+    loop.task.policy.max_minutes = 30;
+  }
   ScriptedLoop loop;
 };
 
@@ -467,12 +476,7 @@ TEST_F(Loop, TheLimitIsTheEndWhateverTheFullJudgeIsAt) {
 
 // Whatever the search had not come to when its time was over: the next run has all of its time for what was found.
 TEST_F(Loop, ARunThatWasOutOfTimeGoesOnAtTheAcceptance) {
-  loop.AddCard("wide", {{"width", {"2", "4", "8"}, ""}});
-  for (const char* width : {"2", "4", "8"}) loop.script["wide width=" + std::string(width)] = Gains(1.5);
-  loop.AddMethod("late", Gains(2));
-  loop.judge.per_review = std::chrono::minutes(8);
-  loop.judge.per_full_review = std::chrono::minutes(25);
-  loop.task.policy.max_minutes = 30;
+  TakeTooLongToAccept();
   ASSERT_EQ(Run().result.outcome, core::TaskOutcome::kUnfinished);
   const auto story = loop.Story();
   const size_t quick = loop.judge.quick.size();
@@ -491,12 +495,7 @@ TEST_F(Loop, ARunThatWasOutOfTimeGoesOnAtTheAcceptance) {
 
 // A refusal leaves the rest of the time to what the search had not come to.
 TEST_F(Loop, WhereTheFullJudgeRefusesWhatTheTimeWasOverForTheSearchGoesOn) {
-  loop.AddCard("wide", {{"width", {"2", "4", "8"}, ""}});
-  for (const char* width : {"2", "4", "8"}) loop.script["wide width=" + std::string(width)] = Gains(1.5);
-  loop.AddMethod("late", Gains(2));
-  loop.judge.per_review = std::chrono::minutes(8);
-  loop.judge.per_full_review = std::chrono::minutes(25);
-  loop.task.policy.max_minutes = 30;
+  TakeTooLongToAccept();
   ASSERT_EQ(Run().result.outcome, core::TaskOutcome::kUnfinished);
   loop.judge.per_review = loop.judge.per_full_review.emplace(std::chrono::minutes(1));
   loop.judge.full_verdicts.emplace("wide width=2", kWrong);
