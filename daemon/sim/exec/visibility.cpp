@@ -138,10 +138,11 @@ bool Visibility::Write(Context& c, const Instruction* i, uint32_t lane, uint64_t
   const bool strong = IsStrong(i);
   const Access now = Now(c, lane);  // before a strong write: what it says of the block includes the write
   if (IsAtomic(i) && !CheckScope(c, i, lane, address)) return false;
-  if (i->of_block) return true;  // it tells others nothing
-  if (i->op == Op::kAtomic) clocks_.Exchange(c.block_index, address);
-  else if (i->op == Op::kReduction) clocks_.Reduce(c.block_index, address);
-  else if (strong) clocks_.Write(c.block_index, address);
+  if (!i->of_block) {  // which tells other blocks nothing
+    if (i->op == Op::kAtomic) clocks_.Exchange(c.block_index, address);
+    else if (i->op == Op::kReduction) clocks_.Reduce(c.block_index, address);
+    else if (strong) clocks_.Write(c.block_index, address);
+  }
   for (uint64_t at = address / kCellBytes * kCellBytes; at < address + bytes; at += kCellBytes) {
     Cell& cell = At(at);
     for (const Access* read : {&cell.read, &cell.other_read, &cell.read_elsewhere}) {

@@ -37,6 +37,7 @@ LAST(volatile_write, *(volatile int*)&parts[blockIdx.x] = blockIdx.x, , *(volati
 LAST(atomic_write, atomicExch(&parts[blockIdx.x], (int)blockIdx.x), , parts[b])
 LAST(atomic_read, parts[blockIdx.x] = blockIdx.x, , atomicAdd(&parts[b], 0))
 LAST(read_only_path, parts[blockIdx.x] = blockIdx.x, __threadfence(), __ldg(&parts[b]))
+LAST(read_only_counts, atomicAdd_block(parts + blockIdx.x, 1), __threadfence(), __ldg(&parts[b]))
 
 // The threads leave their numbers, and the first of them executes the fence.
 #define ALL(name, before, after)                                                            \
@@ -168,6 +169,7 @@ TEST(Visibility, WhatOtherBlocksWrote) {
                {"atomic_write", ""},
                {"atomic_read", ""},
                {"read_only_path", "read of parts[0] (buffer of 256 bytes) through the read-only path"},
+               {"read_only_counts", "read of parts[0] (buffer of 256 bytes) through the read-only path"},
                {"fence_behind_barrier", ""},
                {"fence_before_barrier", "which block 0 of this launch wrote"},
                {"fence_behind_warp", ""},
